@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int file_fail(struct zs_diag *diag, int error, const char *verb, const char *path)
+{
+    return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot %s %s: %s", verb, path,
+                       strerror(-error));
+}
+
+static int read_all(int fd, const char *path, uint64_t limit_B, struct zs_buf *buf,
+                    struct zs_diag *diag)
+{
+    for (;;) {
+        uint8_t *p = zs_buf_reserve(buf, buf->size_B < 65536 ? 65536 : buf->size_B / 2);
+        if (!p)
+            return file_fail(diag, -ENOMEM, "read", path);
+        ssize_t n = read(fd, p, buf->capacity_B - buf->size_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return file_fail(diag, -errno, "read", path);
+        if (n == 0)
+            return 0;
+        buf->size_B += (size_t)n;
+        if (buf->size_B > limit_B)
+            return zs_diag_set(diag, -EFBIG, ZS_DIAG_NO_OFFSET,
+                               "%s is larger than the %" PRIu64 " bytes that are read at most",
+                               path, limit_B);
+    }
+}
+
+int zs_file_read(const char *path, uint64_t limit_B, struct zs_file *ret_file, struct zs_diag *diag)
+{
+    *ret_file = (struct zs_file){0};
+    limit_B = limit_B ? limit_B : UINT64_C(1) << 32;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return file_fail(diag, -errno, "open", path);
+    struct stat st;
+    struct zs_buf buf = {0};
+    int error = fstat(fd, &st) ? file_fail(diag, -errno, "read", path) : 0;
+    if (!error && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= limit_B)
+        zs_buf_reserve(&buf, (size_t)st.st_size + 1);
+    if (!error)
+        error = read_all(fd, path, limit_B, &buf, diag);
+    close(fd);
+    if (error) {
+        zs_buf_fini(&buf);
+        return error;
+    }
+    ret_file->span = zs_buf_span(&buf);
+    if (!buf.size_B) {
+        zs_buf_fini(&buf);
+        ret_file->span = zs_span_make(NULL, 0);
+    }
+    return 0;
+}
+
+void zs_file_close(struct zs_file *file)
+{
+    free((void *)(uintptr_t)file->span.data);
+    *file = (struct zs_file){0};
+}
+
+static int write_all(int fd, struct zs_span span)
+{
+    while (span.size_B) {
+        ssize_t n = write(fd, span.data, span.size_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        span = zs_span_make(span.data + n, span.size_B - (size_t)n);
+    }
+    return 0;
+}
+
+/* Devices and pipes are written in place: there is nothing to rename over. */
+static int write_in_place(const char *path, struct zs_span span)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return -errno;
+    int error = write_all(fd, span);
+    return close(fd) && !error ? -errno : error;
+}
+
+static int write_and_rename(const char *path, struct zs_span span)
+{
+    char temp[4096];
+    int n = snprintf(temp, sizeof(temp), "%s.XXXXXX", path);
+    if (n < 0 || (size_t)n >= sizeof(temp))
+        return -ENAMETOOLONG;
+    int fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    mode_t mask = umask(0);
+    umask(mask);
+    int error = fchmod(fd, 0666 & ~mask) ? -errno : write_all(fd, span);
+    if (close(fd) && !error)
+        error = -errno;
+    if (!error && rename(temp, path))
+        error = -errno;
+    if (error)
+        unlink(temp);
+    return error;
+}
+
+int zs_file_write(const char *path, struct zs_span span, struct zs_diag *diag)
+{
+    struct stat st;
+    bool special = !stat(path, &st) && !S_ISREG(st.st_mode);
+    int error = special ? write_in_place(path, span) : write_and_rename(path, span);
+    return error ? file_fail(diag, error, "write", path) : 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZS_BASE_FILE_H
+#define ZS_BASE_FILE_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+/* A whole file in memory. Data is NULL for an empty file. */
+struct zs_file {
+    struct zs_span span;
+};
+
+/* Read a whole regular file (or pipe, character device) of at most limit_B bytes (0: 4 GiB).
+ * 0, or -errno with a sentence that names the path. It is a private copy: the file may change or
+ * shrink afterwards without harm, which a mapping would not survive (SIGBUS). */
+int zs_file_read(const char *path, uint64_t limit_B, struct zs_file *ret_file,
+                 struct zs_diag *diag);
+void zs_file_close(struct zs_file *file);
+
+/* Write path through a temporary file beside it and rename it over: readers see the old or the
+ * new contents, never half; a full disk leaves the old file. 0 or -errno with a sentence. */
+int zs_file_write(const char *path, struct zs_span span, struct zs_diag *diag);
+
+#endif

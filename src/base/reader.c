@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int zs_reader_fail(struct zs_reader *r, int error, const char *format, ...)
+{
+    if (r->error)
+        return r->error;
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    r->error = error;
+    return zs_diag_set(r->diag, error, zs_reader_offset(r), "%s", text);
+}
+
+/* The next size_B bytes, consumed; NULL and a sticking error when they are not there. */
+static const uint8_t *reader_take(struct zs_reader *r, uint64_t size_B, const char *what)
+{
+    static const uint8_t empty[1];
+    if (r->error)
+        return NULL;
+    if (size_B > r->span.size_B - r->at_B) {
+        zs_reader_fail(r, -EINVAL, "%s: %" PRIu64 " bytes expected, %zu remain", what, size_B,
+                       r->span.size_B - r->at_B);
+        return NULL;
+    }
+    const uint8_t *p = r->span.data ? r->span.data + r->at_B : empty;
+    r->at_B += (size_t)size_B;
+    return p;
+}
+
+uint8_t zs_read_u8(struct zs_reader *r, const char *what)
+{
+    const uint8_t *p = reader_take(r, 1, what);
+    return p ? p[0] : 0;
+}
+
+uint16_t zs_read_u16(struct zs_reader *r, const char *what)
+{
+    const uint8_t *p = reader_take(r, 2, what);
+    return p ? zs_load_u16(p) : 0;
+}
+
+uint32_t zs_read_u32(struct zs_reader *r, const char *what)
+{
+    const uint8_t *p = reader_take(r, 4, what);
+    return p ? zs_load_u32(p) : 0;
+}
+
+uint64_t zs_read_u64(struct zs_reader *r, const char *what)
+{
+    const uint8_t *p = reader_take(r, 8, what);
+    return p ? zs_load_u64(p) : 0;
+}
+
+struct zs_span zs_read_bytes(struct zs_reader *r, uint64_t size_B, const char *what)
+{
+    const uint8_t *p = reader_take(r, size_B, what);
+    return p ? zs_span_make(p, (size_t)size_B) : zs_span_make(NULL, 0);
+}
+
+void zs_read_skip(struct zs_reader *r, uint64_t size_B, const char *what)
+{
+    reader_take(r, size_B, what);
+}
+
+void zs_read_seek(struct zs_reader *r, uint64_t at_B, const char *what)
+{
+    if (r->error)
+        return;
+    if (at_B > r->span.size_B)
+        zs_reader_fail(r, -EINVAL, "%s: offset 0x%" PRIx64 " lies beyond the %zu bytes there are",
+                       what, at_B, r->span.size_B);
+    else
+        r->at_B = (size_t)at_B;
+}
+
+struct zs_reader zs_read_sub(struct zs_reader *r, uint64_t size_B, const char *what)
+{
+    uint64_t base_B = zs_reader_offset(r);
+    struct zs_span span = zs_read_bytes(r, size_B, what);
+    struct zs_reader sub = zs_reader_make(span, base_B, r->diag);
+    sub.error = r->error;
+    return sub;
+}
+
+uint32_t zs_read_count(struct zs_reader *r, size_t record_B, const char *what)
+{
+    uint32_t count = zs_read_u32(r, what);
+    if (!r->error && record_B && count > zs_reader_left(r) / record_B) {
+        zs_reader_fail(r, -EINVAL, "%s: %" PRIu32 " records of %zu bytes cannot fit in %zu bytes",
+                       what, count, record_B, zs_reader_left(r));
+        return 0;
+    }
+    return r->error ? 0 : count;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "../test.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/parallel.h"
+#include "base/reader.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void reader_first_error_sticks(void **state)
+{
+    static const uint8_t bytes[] = {1, 2, 3, 4, 5, 6};
+    struct zs_diag diag = {0};
+    struct zs_reader r = zs_reader_make(zs_span_make(bytes, sizeof(bytes)), 0x100, &diag);
+    assert_int_equal(zs_read_u32(&r, "first"), 0x04030201);
+    assert_int_equal(zs_read_u32(&r, "second"), 0);
+    assert_int_equal(r.error, -EINVAL);
+    assert_int_equal(diag.offset_B, 0x104);
+    assert_string_equal(diag.text, "second: 4 bytes expected, 2 remain");
+    assert_int_equal(zs_read_u8(&r, "third"), 0);
+    assert_int_equal(zs_reader_left(&r), 0);
+    assert_string_equal(diag.text, "second: 4 bytes expected, 2 remain");
+    char text[600];
+    zs_diag_print(&diag, text, sizeof(text));
+    assert_string_equal(text, "at byte 0x104: second: 4 bytes expected, 2 remain");
+}
+
+static void reader_bounds_counts_and_seeks(void **state)
+{
+    static const uint8_t bytes[12] = {0xff, 0xff, 0xff, 0xff, 2};
+    struct zs_reader r = zs_reader_make(zs_span_make(bytes, sizeof(bytes)), 0, NULL);
+    assert_int_equal(zs_read_count(&r, 4, "count"), 0);
+    assert_int_equal(r.error, -EINVAL);
+    r = zs_reader_make(zs_span_make(bytes, sizeof(bytes)), 0, NULL);
+    zs_read_seek(&r, 4, "seek");
+    assert_int_equal(zs_read_count(&r, 2, "count"), 2);
+    struct zs_reader sub = zs_read_sub(&r, 4, "sub");
+    assert_int_equal(zs_reader_offset(&sub), 8);
+    assert_int_equal(zs_read_u64(&sub, "u64"), 0);
+    assert_int_equal(sub.error, -EINVAL);
+    assert_int_equal(r.error, 0);
+    zs_read_seek(&r, 13, "seek");
+    assert_int_equal(r.error, -EINVAL);
+    struct zs_span out;
+    assert_false(zs_span_sub(zs_span_make(bytes, 12), UINT64_MAX, 2, &out));
+    assert_false(zs_span_sub(zs_span_make(bytes, 12), 4, UINT64_MAX, &out));
+    assert_true(zs_span_sub(zs_span_make(bytes, 12), 12, 0, &out));
+}
+
+static void arena_limit_bounds(void **state)
+{
+    struct zs_arena arena;
+    zs_arena_init(&arena, 4096);
+    assert_non_null(zs_arena_alloc(&arena, 4000));
+    assert_null(zs_arena_alloc(&arena, 4000));
+    assert_null(zs_arena_array(&arena, SIZE_MAX, 16));
+    assert_string_equal(zs_arena_strndup(&arena, "ab\0cd", 5), "ab");
+    zs_arena_fini(&arena);
+}
+
+static void json_is_valid_for_any_bytes(void **state)
+{
+    struct zs_buf buf = {0};
+    struct zs_json j = zs_json_make(&buf, 1);
+    char all[256];
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i;
+    zs_json_object(&j, NULL);
+    zs_json_string_n(&j, "all", all + 1, 255);
+    zs_json_string(&j, "utf8", "h\xc3\xa9 \xe2\x82\xac");
+    zs_json_i64(&j, "min", INT64_MIN);
+    zs_json_double(&j, "nan", 0.0 / 0.0);
+    zs_json_array(&j, "empty");
+    zs_json_end(&j);
+    zs_json_end(&j);
+    json_error_t error;
+    json_t *root = json_loads(zs_buf_cstr(&buf), 0, &error);
+    assert_non_null(root);
+    assert_string_equal(json_string_value(json_object_get(root, "utf8")), "h\xc3\xa9 \xe2\x82\xac");
+    assert_int_equal(json_integer_value(json_object_get(root, "min")), INT64_MIN);
+    assert_true(json_is_null(json_object_get(root, "nan")));
+    json_decref(root);
+    zs_buf_fini(&buf);
+    j = zs_json_make(&buf, 0);
+    j.html_safe = true;
+    zs_json_string(&j, NULL, "</script>&");
+    assert_string_equal(zs_buf_cstr(&buf), "\"\\u003c/script\\u003e\\u0026\"");
+    zs_buf_fini(&buf);
+}
+
+static void file_write_is_atomic_and_reads_back(void **state)
+{
+    char dir[] = "/tmp/zs-base-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    char path[64];
+    snprintf(path, sizeof(path), "%s/f", dir);
+    struct zs_diag diag = {0};
+    struct zs_file file;
+    assert_int_equal(zs_file_read(path, 0, &file, &diag), -ENOENT);
+    assert_non_null(strstr(diag.text, path));
+    assert_int_equal(zs_file_write(path, zs_span_make("hello", 5), NULL), 0);
+    assert_int_equal(zs_file_read(path, 4, &file, NULL), -EFBIG);
+    assert_int_equal(zs_file_read(path, 0, &file, NULL), 0);
+    assert_memory_equal(file.span.data, "hello", 5);
+    zs_file_close(&file);
+    assert_int_equal(zs_file_read(dir, 0, &file, NULL), -EISDIR);
+    unlink(path);
+    rmdir(dir);
+}
+
+static void parallel_item(void *ctx, size_t i)
+{
+    atomic_fetch_add((atomic_size_t *)ctx, i + 1);
+}
+
+static void parallel_visits_each_item_once(void **state)
+{
+    atomic_size_t sum = 0;
+    zs_parallel_for(1000, 4, parallel_item, &sum);
+    assert_int_equal(sum, 500500);
+    zs_parallel_for(0, 0, parallel_item, &sum);
+    assert_int_equal(sum, 500500);
+}
+
+static void vec_grows(void **state)
+{
+    struct {
+        int *items;
+        size_t count, capacity;
+    } v = {0};
+    for (int i = 0; i < 1000; i++)
+        assert_true(ZS_VEC_PUSH(&v, i));
+    assert_int_equal(v.items[999], 999);
+    free(v.items);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reader_first_error_sticks),
+        cmocka_unit_test(reader_bounds_counts_and_seeks),
+        cmocka_unit_test(arena_limit_bounds),
+        cmocka_unit_test(json_is_valid_for_any_bytes),
+        cmocka_unit_test(file_write_is_atomic_and_reads_back),
+        cmocka_unit_test(parallel_visits_each_item_once),
+        cmocka_unit_test(vec_grows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
