@@ -3,14 +3,7 @@
 #ifndef ZS_BASE_COMPILER_H
 #define ZS_BASE_COMPILER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* ZS_API marks what a shared library exports; everything else is hidden. */
-#ifndef ZS_API
-#define ZS_API __attribute__((visibility("default")))
-#endif
+#include <zescope/common.h>
 
 #define ZS_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define ZS_MUST_CHECK        __attribute__((warn_unused_result))

@@ -28,3 +28,8 @@ void zs_diag_print(const struct zs_diag *diag, char *ret_text, size_t size_B)
     else
         snprintf(ret_text, size_B, "at byte 0x%" PRIx64 ": %s", diag->offset_B, text);
 }
+
+const char *zs_version(void)
+{
+    return ZS_VERSION;
+}

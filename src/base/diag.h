@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A diagnostic: why an input was refused. Readers return 0 or -errno and fill one of these with
+ * Filling struct zs_diag (zescope/common.h). Readers return 0 or -errno and fill one with
  * the byte offset and a sentence that says what was found and what was expected. The first error
  * of an operation is the one that is kept.
  */
@@ -8,14 +8,6 @@
 #define ZS_BASE_DIAG_H
 
 #include "base/compiler.h"
-
-#define ZS_DIAG_NO_OFFSET UINT64_MAX
-
-struct zs_diag {
-    int error;         /* -errno, 0 while nothing was reported */
-    uint64_t offset_B; /* into the input, or ZS_DIAG_NO_OFFSET */
-    char text[480];    /* one sentence, no trailing newline */
-};
 
 static inline void zs_diag_clear(struct zs_diag *diag)
 {
@@ -32,8 +24,5 @@ static inline void zs_diag_clear(struct zs_diag *diag)
  */
 int zs_diag_set(struct zs_diag *diag, int error, uint64_t offset_B, const char *format, ...)
     ZS_PRINTF(4, 5);
-
-/* "at byte 0x1c: sentence", or the sentence alone without an offset. Always terminated. */
-void zs_diag_print(const struct zs_diag *diag, char *ret_text, size_t size_B);
 
 #endif

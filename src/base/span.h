@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A borrowed range of bytes. Whoever hands one out says how long it lives. */
+/* Helpers for struct zs_span, a borrowed range of bytes. */
 #ifndef ZS_BASE_SPAN_H
 #define ZS_BASE_SPAN_H
 
 #include "base/compiler.h"
 
 #include <string.h>
-
-struct zs_span {
-    const uint8_t *data;
-    size_t size_B;
-};
 
 static inline struct zs_span zs_span_make(const void *data, size_t size_B)
 {

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The zescope command: picks a subcommand from the table and hands over. */
+#include "cli/options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND(name) extern const struct zs_command zs_command_##name;
+#include "cli/commands.def"
+#undef COMMAND
+
+static const struct zs_command *const commands[] = {
+#define COMMAND(name) &zs_command_##name,
+#include "cli/commands.def"
+#undef COMMAND
+    NULL,
+};
+
+static const struct zs_command *find_command(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+static void print_overview(FILE *out)
+{
+    fputs("zescope: see, profile and debug the machine code of Intel GPU kernels through Level "
+          "Zero\n\nusage: zescope COMMAND [options] ...\n\ncommands:\n",
+          out);
+    for (size_t i = 0; commands[i]; i++)
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n'zescope COMMAND --help' tells about one; 'zescope --version' the version.\n", out);
+}
+
+static void print_man_overview(void)
+{
+    printf(
+        ".\\\" generated from the option tables\n.TH ZESCOPE 1 \"\" \"zescope " ZS_VERSION
+        "\" \"zescope manual\"\n.SH NAME\nzescope \\- see, profile and debug the machine code of "
+        "Intel GPU kernels\n.SH SYNOPSIS\n.B zescope\nCOMMAND [options] ...\n.SH COMMANDS\n");
+    for (size_t i = 0; commands[i]; i++)
+        printf(".TP\n.BR zescope\\-%s (1)\n%s\n", commands[i]->name, commands[i]->summary);
+}
+
+static int generate_man(const char *name)
+{
+    const struct zs_command *command = find_command(name);
+    if (command)
+        zs_help_man(command);
+    else
+        print_man_overview();
+    return ZS_EXIT_OK;
+}
+
+static void print_bash_words(const struct zs_option *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        printf(" --%s", options[i].name);
+}
+
+static int generate_bash(void)
+{
+    printf("# bash completion for zescope; generated from the option tables\n_zescope() {\n"
+           "    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+           "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"");
+    for (size_t i = 0; commands[i]; i++)
+        printf("%s ", commands[i]->name);
+    printf("--help --version\"\n    else\n        case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; commands[i]; i++) {
+        printf("        %s) words=\"", commands[i]->name);
+        print_bash_words(commands[i]->options, commands[i]->option_count);
+        print_bash_words(zs_common_option_table, zs_common_option_count);
+        printf("\" ;;\n");
+    }
+    printf("        esac\n    fi\n    COMPREPLY=()\n"
+           "    case $cur in -*|'') COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
+           "    *) [ \"$COMP_CWORD\" = 1 ] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;; "
+           "esac\n    return 0\n}\ncomplete -o default -F _zescope zescope\n");
+    return ZS_EXIT_OK;
+}
+
+static int run_command(const struct zs_command *command, int argc, char **argv)
+{
+    void *options = calloc(1, command->options_size_B);
+    if (!options)
+        return zs_cli_fail("out of memory");
+    int operand_count;
+    char **operands;
+    int status = zs_options_parse(command, argc, argv, options, &operand_count, &operands);
+    if (!status && ((struct zs_common_options *)options)->help)
+        zs_help_command(command);
+    else if (!status)
+        status = command->run(options, operand_count, operands);
+    zs_options_free(command, options);
+    free(options);
+    if (fflush(stdout) && !status)
+        status = zs_cli_fail("cannot write to stdout");
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name) {
+        print_overview(stderr);
+        return ZS_EXIT_USAGE;
+    }
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        const struct zs_command *about = argc > 2 ? find_command(argv[2]) : NULL;
+        if (about)
+            zs_help_command(about);
+        else
+            print_overview(stdout);
+        return ZS_EXIT_OK;
+    }
+    if (!strcmp(name, "--version")) {
+        puts("zescope " ZS_VERSION);
+        return ZS_EXIT_OK;
+    }
+    if (!strcmp(name, "--generate-man"))
+        return generate_man(argc > 2 ? argv[2] : "");
+    if (!strcmp(name, "--generate-bash"))
+        return generate_bash();
+    const struct zs_command *command = find_command(name);
+    if (command)
+        return run_command(command, argc - 1, argv + 1);
+    fprintf(stderr, "zescope: unknown command '%s'\n\n", name);
+    print_overview(stderr);
+    return ZS_EXIT_USAGE;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+
+#include "base/vec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct zs_option zs_common_option_table[] = {
+    {"color", 0, ZS_OPTION_CHOICE, offsetof(struct zs_common_options, color), "auto|always|never",
+     "colour in text output; auto: on a terminal, unless NO_COLOR is set"},
+    {"quiet", 'q', ZS_OPTION_FLAG, offsetof(struct zs_common_options, quiet), NULL,
+     "no progress and no notes on stderr"},
+    {"help", 'h', ZS_OPTION_FLAG, offsetof(struct zs_common_options, help), NULL,
+     "show this help and exit"},
+};
+const size_t zs_common_option_count = ZS_ARRAY_LEN(zs_common_option_table);
+
+struct parser {
+    const struct zs_command *command;
+    void *options;
+};
+
+static const struct zs_option *option_at(const struct zs_command *command, size_t i)
+{
+    if (i < command->option_count)
+        return &command->options[i];
+    i -= command->option_count;
+    return i < zs_common_option_count ? &zs_common_option_table[i] : NULL;
+}
+
+static const struct zs_option *option_by_name(const struct zs_command *command, const char *name,
+                                              size_t length)
+{
+    const struct zs_option *o;
+    for (size_t i = 0; (o = option_at(command, i)); i++)
+        if (strlen(o->name) == length && !strncmp(o->name, name, length))
+            return o;
+    return NULL;
+}
+
+static const struct zs_option *option_by_letter(const struct zs_command *command, char letter)
+{
+    const struct zs_option *o;
+    for (size_t i = 0; (o = option_at(command, i)); i++)
+        if (o->letter && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+void zs_option_env_name(const char *name, char *ret_text, size_t size_B)
+{
+    int n = snprintf(ret_text, size_B, "ZESCOPE_%s", name);
+    for (int i = 0; i < n && ret_text[i]; i++)
+        ret_text[i] = ret_text[i] == '-' ? '_' : (char)toupper((unsigned char)ret_text[i]);
+}
+
+/* Levenshtein distance of two short words, for "did you mean". */
+static size_t edit_distance(const char *a, size_t a_length, const char *b)
+{
+    size_t b_length = strlen(b), row[64];
+    if (a_length >= ZS_ARRAY_LEN(row) || b_length >= ZS_ARRAY_LEN(row))
+        return SIZE_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t keep = row[j];
+            row[j] = ZS_MIN(ZS_MIN(row[j], row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = keep;
+        }
+    }
+    return row[b_length];
+}
+
+static int unknown_option(const struct zs_command *command, const char *name, size_t length)
+{
+    const struct zs_option *o, *best = NULL;
+    size_t best_distance = length / 3 + 2;
+    for (size_t i = 0; (o = option_at(command, i)); i++) {
+        size_t distance = edit_distance(name, length, o->name);
+        if (distance < best_distance) {
+            best = o;
+            best_distance = distance;
+        }
+    }
+    if (best)
+        return zs_cli_usage(command, "unknown option --%.*s; did you mean --%s?", (int)length, name,
+                            best->name);
+    return zs_cli_usage(command, "unknown option --%.*s", (int)length, name);
+}
+
+static int choice_index(const char *words, const char *value)
+{
+    size_t length = strlen(value);
+    for (int index = 0;; index++) {
+        const char *end = strchrnul(words, '|');
+        if ((size_t)(end - words) == length && !strncmp(words, value, length))
+            return index;
+        if (!*end)
+            return -1;
+        words = end + 1;
+    }
+}
+
+static bool parse_u64(const char *text, uint64_t *ret_value)
+{
+    char *end;
+    errno = 0;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    unsigned long long value = strtoull(text, &end, 0);
+    unsigned shift = *end == 'k' || *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    end += shift ? 1 : 0;
+    *ret_value = value << shift;
+    return !errno && !*end && *ret_value >> shift == value;
+}
+
+static int push_list(const struct zs_command *command, struct zs_string_list *list,
+                     const char *value)
+{
+    return ZS_VEC_PUSH(list, value) ? 0 : zs_cli_usage(command, "out of memory");
+}
+
+static bool is_true(const char *value)
+{
+    return *value && strcmp(value, "0") != 0 && strcasecmp(value, "no") != 0 &&
+           strcasecmp(value, "false") != 0 && strcasecmp(value, "off") != 0;
+}
+
+/* `shown` names the option in messages: "--by", "ZESCOPE_BY". */
+static int set_option(struct parser *p, const struct zs_option *o, const char *value,
+                      const char *shown)
+{
+    void *target = (char *)p->options + o->offset;
+    switch (o->kind) {
+    case ZS_OPTION_FLAG:
+        *(bool *)target = is_true(value);
+        return 0;
+    case ZS_OPTION_STRING:
+        *(const char **)target = value;
+        return 0;
+    case ZS_OPTION_LIST:
+        return push_list(p->command, target, value);
+    case ZS_OPTION_U64:
+        if (parse_u64(value, target))
+            return 0;
+        return zs_cli_usage(p->command, "%s takes a number, not '%s'", shown, value);
+    case ZS_OPTION_CHOICE:
+        *(int *)target = choice_index(o->arg, value);
+        if (*(int *)target >= 0)
+            return 0;
+        return zs_cli_usage(p->command, "%s is one of %s, not '%s'", shown, o->arg, value);
+    }
+    return ZS_EXIT_USAGE;
+}
+
+/* A list in the environment: items separated by ';'. The copy lives as long as the process. */
+static int set_list_from_env(struct parser *p, const struct zs_option *o, const char *value)
+{
+    char *copy = strdup(value), *save = NULL;
+    if (!copy)
+        return zs_cli_usage(p->command, "out of memory");
+    for (char *item = strtok_r(copy, ";", &save); item; item = strtok_r(NULL, ";", &save)) {
+        int status = set_option(p, o, item, o->name);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+static int parse_environment(struct parser *p)
+{
+    const struct zs_option *o;
+    for (size_t i = 0; (o = option_at(p->command, i)); i++) {
+        char name[64];
+        zs_option_env_name(o->name, name, sizeof(name));
+        const char *value = strcmp(o->name, "help") ? getenv(name) : NULL;
+        if (!value || !*value)
+            continue;
+        int status = o->kind == ZS_OPTION_LIST ? set_list_from_env(p, o, value)
+                                               : set_option(p, o, value, name);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+/* --name, --name=value, --name value, --no-name. *i is the index of the last word consumed. */
+static int parse_long(struct parser *p, int argc, char **argv, int *i)
+{
+    const char *name = argv[*i] + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] ? name + length + 1 : NULL;
+    const struct zs_option *o = option_by_name(p->command, name, length);
+    char shown[64];
+    if (!o && !value && !strncmp(name, "no-", 3)) {
+        o = option_by_name(p->command, name + 3, length - 3);
+        if (o && o->kind == ZS_OPTION_FLAG)
+            return set_option(p, o, "0", o->name);
+        o = NULL;
+    }
+    if (!o)
+        return unknown_option(p->command, name, length);
+    snprintf(shown, sizeof(shown), "--%s", o->name);
+    if (o->kind == ZS_OPTION_FLAG) {
+        if (value)
+            return zs_cli_usage(p->command, "%s takes no value", shown);
+        return set_option(p, o, "1", shown);
+    }
+    if (!value && ++*i >= argc)
+        return zs_cli_usage(p->command, "%s needs a value: %s", shown, o->arg ? o->arg : "VALUE");
+    return set_option(p, o, value ? value : argv[*i], shown);
+}
+
+/* -q, -o value, -ovalue, -qo value. */
+static int parse_short(struct parser *p, int argc, char **argv, int *i)
+{
+    for (const char *c = argv[*i] + 1; *c; c++) {
+        const struct zs_option *o = option_by_letter(p->command, *c);
+        char shown[3] = {'-', *c, '\0'};
+        if (!o)
+            return zs_cli_usage(p->command, "unknown option %s", shown);
+        int status;
+        if (o->kind == ZS_OPTION_FLAG) {
+            status = set_option(p, o, "1", shown);
+            if (status)
+                return status;
+            continue;
+        }
+        if (!c[1] && ++*i >= argc)
+            return zs_cli_usage(p->command, "%s needs a value: %s", shown,
+                                o->arg ? o->arg : "VALUE");
+        return set_option(p, o, c[1] ? c + 1 : argv[*i], shown);
+    }
+    return 0;
+}
+
+int zs_options_parse(const struct zs_command *command, int argc, char **argv, void *ret_options,
+                     int *ret_operand_count, char ***ret_operands)
+{
+    struct parser p = {.command = command, .options = ret_options};
+    if (command->defaults)
+        memcpy(ret_options, command->defaults, command->options_size_B);
+    else
+        memset(ret_options, 0, command->options_size_B);
+    int status = parse_environment(&p);
+    int kept = 1, i = 1;
+    bool ended = false;
+    for (; i < argc && !status; i++) {
+        char *word = argv[i];
+        if (ended || word[0] != '-' || !word[1]) {
+            argv[kept++] = word;
+            ended = ended || command->takes_app;
+        } else if (!strcmp(word, "--")) {
+            ended = true;
+        } else if (word[1] == '-') {
+            status = parse_long(&p, argc, argv, &i);
+        } else {
+            status = parse_short(&p, argc, argv, &i);
+        }
+    }
+    argv[kept] = NULL;
+    *ret_operand_count = kept - 1;
+    *ret_operands = argv + 1;
+    return status;
+}
+
+void zs_options_free(const struct zs_command *command, void *options)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct zs_option *o = &command->options[i];
+        if (o->kind == ZS_OPTION_LIST)
+            free(((struct zs_string_list *)(void *)((char *)options + o->offset))->items);
+    }
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What commands say to people: errors, notes, progress, colour. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static void print_stderr(const char *format, va_list args)
+{
+    fputs("zescope: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int zs_cli_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_stderr(format, args);
+    va_end(args);
+    return ZS_EXIT_FAILED;
+}
+
+int zs_cli_usage(const struct zs_command *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_stderr(format, args);
+    va_end(args);
+    fprintf(stderr, "usage: zescope %s%s%s\ntry 'zescope %s --help'\n", command->name,
+            command->option_count ? " [options] " : " ", command->operands, command->name);
+    return ZS_EXIT_USAGE;
+}
+
+void zs_cli_note(const struct zs_common_options *common, const char *format, ...)
+{
+    if (common->quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    print_stderr(format, args);
+    va_end(args);
+}
+
+bool zs_cli_color(const struct zs_common_options *common, int fd)
+{
+    if (common->color != ZS_COLOR_AUTO)
+        return common->color == ZS_COLOR_ALWAYS;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fd) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
+}
+
+unsigned zs_cli_columns(int fd)
+{
+    struct winsize size;
+    unsigned columns = 80;
+    const char *text = getenv("COLUMNS");
+    if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
+        columns = size.ws_col;
+    else if (text && atoi(text) > 0)
+        columns = (unsigned)atoi(text);
+    return columns < 40 ? 40 : columns;
+}
+
+void zs_cli_progress(const struct zs_common_options *common, const char *what, uint64_t done,
+                     uint64_t total)
+{
+    if (common->quiet || !isatty(STDERR_FILENO))
+        return;
+    if (done >= total)
+        fputs("\r\033[K", stderr);
+    else
+        fprintf(stderr, "\r\033[K%s %" PRIu64 "/%" PRIu64, what, done, total);
+    fflush(stderr);
+}
+
+int zs_cli_write_stdout(const void *data, size_t size_B)
+{
+    const char *p = data;
+    while (size_B) {
+        ssize_t n = write(STDOUT_FILENO, p, size_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EPIPE ? ZS_EXIT_OK
+                                  : zs_cli_fail("cannot write to stdout: %s", strerror(errno));
+        p += n;
+        size_B -= (size_t)n;
+    }
+    return ZS_EXIT_OK;
+}
