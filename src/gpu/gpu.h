@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The software GPU under the Level Zero driver: device models, device memory, kernels with their
+ * arguments, launches, faults, counters, the device's clock.
+ *
+ *     zs_gpu_device_create(zs_gpu_model_find("skl"), 0, &device);
+ *     zs_gpu_memory_create(&memory);                         // one per context
+ *     zs_gpu_memory_add(memory, &(struct zs_gpu_allocation){...});
+ *     zs_gpu_kernel_create(device, &desc, &kernel, &diag);   // lowered once
+ *     zs_gpu_args_create(kernel, &args);
+ *     zs_gpu_args_set_buffer(args, 0, memory, pointer);
+ *     zs_gpu_launch_run(device, &launch, &result);           // returns when all groups are done
+ *
+ * Device memory shares the host's address space: a gpu_va is a host pointer. Every access of a
+ * kernel is checked against the live allocations of its context, so a wild pointer ends the launch
+ * with a fault record and never touches anything else.
+ *
+ * Threads: every object may be used by several threads at once unless its section says otherwise.
+ * Errors: 0 or -errno. Nothing here exits, prints or keeps mutable globals.
+ */
+#ifndef ZS_GPU_GPU_H
+#define ZS_GPU_GPU_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/span.h"
+
+struct zs_module_kernel; /* module/module.h: one kernel of a parsed container */
+struct zs_gpu_device;
+struct zs_gpu_memory;
+struct zs_gpu_kernel;
+struct zs_gpu_args;
+struct zs_gpu_counters;
+
+/* ---- Device models (model.def) ----------------------------------------------------------------
+ */
+
+struct zs_gpu_model {
+    const char *name;        /* as ocloc names it: "skl" */
+    const char *marketing;   /* zeDeviceGetProperties: name */
+    const char *isa;         /* "gen9", "gen11", "gen12lp", "xehpg", "xehpc" */
+    uint32_t vendor_id;      /* 0x8086 */
+    uint32_t device_id;      /* PCI */
+    uint32_t revision;       /* stepping */
+    uint32_t core_family;    /* GFXCORE_FAMILY of the patch-token header: 12 is Gen9 */
+    uint32_t product_family; /* PRODUCT_FAMILY of zebin's note */
+    uint32_t slices;
+    uint32_t subslices_per_slice;
+    uint32_t eus_per_subslice;
+    uint32_t threads_per_eu;
+    uint32_t grf_B;           /* 32, on XeHPC 64 */
+    uint32_t grf_count;       /* registers of a thread */
+    uint32_t simd_sizes;      /* OR of the legal kernel SIMD sizes: 8 | 16 | 32 */
+    uint32_t physical_simd;   /* lanes of an EU */
+    uint32_t max_group_items; /* work-items of a group */
+    uint32_t slm_B;           /* per group */
+    uint32_t core_clock_MHz;
+    uint32_t timer_Hz;              /* ticks of timestamps: 12 MHz, 83.333 ns */
+    uint32_t timestamp_bits;        /* of the global timestamp */
+    uint32_t kernel_timestamp_bits; /* of an event's timestamps */
+    uint32_t memory_clock_MHz;
+    uint32_t memory_bus_bits;
+    uint64_t memory_B; /* what the device reports; host memory caps it */
+    uint64_t max_allocation_B;
+    uint32_t l3_cache_B;
+    bool fp64, fp16, int64_atomics, integrated;
+    bool runnable; /* its ISA is implemented: zs_gpu_device_create works */
+};
+
+size_t zs_gpu_model_count(void);
+const struct zs_gpu_model *zs_gpu_model_at(size_t index);       /* NULL past the end */
+const struct zs_gpu_model *zs_gpu_model_find(const char *name); /* NULL: no such model */
+uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model);
+uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model); /* resident HW threads */
+
+/* ---- Device: worker pool and clock -------------------------------------------------------------
+ */
+
+/* workers: host threads that run groups beside the caller's, 0: one per usable core. They are
+ * started by the first launch that needs them. -ENOTSUP when the model is not runnable. */
+int zs_gpu_device_create(const struct zs_gpu_model *model, uint32_t workers,
+                         struct zs_gpu_device **ret_device);
+/* No launch may be running. */
+void zs_gpu_device_destroy(struct zs_gpu_device *device);
+const struct zs_gpu_model *zs_gpu_device_model(const struct zs_gpu_device *device);
+
+/* The device's clock: CLOCK_MONOTONIC in units of 1 / timer_Hz, full 64 bits (the driver masks).
+ * Timestamps of launches are on this clock: see struct zs_gpu_result. */
+uint64_t zs_gpu_clock_ticks(const struct zs_gpu_device *device);
+uint64_t zs_gpu_clock_from_ns(const struct zs_gpu_device *device, uint64_t monotonic_ns);
+uint64_t zs_gpu_clock_to_ns(const struct zs_gpu_device *device, uint64_t ticks);
+
+/* ---- Memory of a context -----------------------------------------------------------------------
+ */
+
+enum zs_gpu_memory_kind {
+    ZS_GPU_MEMORY_HOST,
+    ZS_GPU_MEMORY_DEVICE,
+    ZS_GPU_MEMORY_SHARED,
+    ZS_GPU_MEMORY_IMAGE,
+    ZS_GPU_MEMORY_GLOBAL,   /* variables of a module */
+    ZS_GPU_MEMORY_CONSTANT, /* constants of a module */
+    ZS_GPU_MEMORY_VIRTUAL,  /* reserved and mapped by zeVirtualMem */
+    ZS_GPU_MEMORY_PRIVATE,  /* of one launch: private arrays */
+    ZS_GPU_MEMORY_PRINTF,   /* of one launch */
+    ZS_GPU_MEMORY_KIND_COUNT
+};
+const char *zs_gpu_memory_kind_name(enum zs_gpu_memory_kind kind); /* "device" ... */
+
+enum {
+    ZS_GPU_ALLOCATION_READ_ONLY = 1u << 0, /* a kernel's write is a fault */
+    /* Remember which bytes were written, so that reads of never-written memory are found when a
+     * launch asks for it. For memory that the host cannot write behind our back: the driver marks
+     * its own copies and fills with zs_gpu_memory_mark_written(). */
+    ZS_GPU_ALLOCATION_TRACK_WRITES = 1u << 1,
+};
+
+struct zs_gpu_allocation {
+    uint64_t gpu_va; /* first byte, also its host address */
+    uint64_t size_B; /* > 0 */
+    uint64_t id;     /* out: unique in this memory, ascending from 1 */
+    enum zs_gpu_memory_kind kind;
+    uint32_t flags;  /* ZS_GPU_ALLOCATION_* */
+    uint64_t origin; /* opaque: where it was made (a backtrace id), shown by the caller's reports */
+    char label[48];  /* what it is, for people: "zeMemAllocDevice", a variable's name */
+    bool freed;      /* out, in faults: it was freed when the fault happened */
+};
+
+int zs_gpu_memory_create(struct zs_gpu_memory **ret_memory);
+/* Releases what is still registered (callbacks are not called). No launch may be running. */
+void zs_gpu_memory_destroy(struct zs_gpu_memory *memory);
+/* The bytes stay the caller's. -EINVAL: empty or wraps; -EEXIST: overlaps a live allocation. */
+int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocation *allocation,
+                      uint64_t *ret_id);
+/*
+ * Forget the allocation that starts at gpu_va (-ENOENT: none does). Launches that started earlier
+ * may still touch its bytes: `release` (may be NULL) is called with ctx when no such launch is
+ * left, from this call or from the thread that ends the last one. Remembered for use-after-free.
+ */
+int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
+                         void *ctx);
+/* The live allocation that holds [gpu_va, gpu_va + 1). */
+bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
+                        struct zs_gpu_allocation *ret_allocation);
+/* The driver wrote these bytes (copies, fills, host-side image uploads). */
+void zs_gpu_memory_mark_written(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B);
+/* Launches that use this memory now. */
+uint32_t zs_gpu_memory_busy(struct zs_gpu_memory *memory);
+/* The live and the recently freed allocation nearest to an address: for fault texts. */
+uint32_t zs_gpu_memory_nearest(struct zs_gpu_memory *memory, uint64_t gpu_va,
+                               struct zs_gpu_allocation ret_nearest[2]);
+
+/* ---- Images and samplers -----------------------------------------------------------------------
+ */
+
+enum zs_gpu_image_type {
+    ZS_GPU_IMAGE_1D,
+    ZS_GPU_IMAGE_1D_ARRAY,
+    ZS_GPU_IMAGE_2D,
+    ZS_GPU_IMAGE_2D_ARRAY,
+    ZS_GPU_IMAGE_3D,
+    ZS_GPU_IMAGE_BUFFER,
+};
+
+/* One row of eu/send_format.def: a layout of channels in a texel and how they convert. */
+struct zs_eu_format;
+/* By the code of RENDER_SURFACE_STATE (0x0C7: R8G8B8A8_UNORM). NULL: not supported. */
+const struct zs_eu_format *zs_gpu_format_find(uint32_t surface_format);
+uint32_t zs_gpu_format_texel_B(const struct zs_eu_format *format);
+
+/*
+ * An image view over bytes of a registered allocation. Plain data, copied by zs_gpu_args_set_image.
+ * Pitches in bytes: texel (x, y, z) is at gpu_va + z * slice_pitch_B + y * row_pitch_B + x * texel.
+ * Arrays count their layers in `layers` (y of a 1D array, z of a 2D array).
+ */
+struct zs_gpu_image {
+    enum zs_gpu_image_type type;
+    const struct zs_eu_format *format;
+    uint64_t gpu_va;
+    uint32_t width, height, depth, layers; /* unused dimensions: 1 */
+    uint32_t row_pitch_B;
+    uint64_t slice_pitch_B;
+    uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
+    uint32_t cl_channel_type, cl_channel_order; /* OpenCL's enums: what kernels are told */
+};
+/* Fill pitches (rows 64-byte aligned); the bytes to allocate, 0 when that overflows. */
+uint64_t zs_gpu_image_layout(struct zs_gpu_image *image);
+
+enum zs_gpu_address_mode {
+    ZS_GPU_ADDRESS_NONE, /* as clamp to edge */
+    ZS_GPU_ADDRESS_BORDER,
+    ZS_GPU_ADDRESS_EDGE,
+    ZS_GPU_ADDRESS_REPEAT,
+    ZS_GPU_ADDRESS_MIRROR,
+};
+struct zs_gpu_sampler {
+    enum zs_gpu_address_mode address_mode;
+    bool linear;
+    bool normalized;
+};
+
+/* ---- Kernels -----------------------------------------------------------------------------------
+ */
+
+struct zs_gpu_kernel_desc {
+    /* Parsed kernel, must outlive the gpu kernel. */
+    const struct zs_module_kernel *module_kernel;
+    /*
+     * Machine code after relocation, copied. Functions that kernels call through pointers (the
+     * pseudo kernel Intel_Symbol_Table_Void_Program) come first, so that their addresses are the
+     * same in every kernel of a module; the kernel itself starts at entry_B. A function's address,
+     * as relocations store it, is ip_base + its offset in `code`.
+     */
+    struct zs_span code;
+    uint32_t entry_B;
+    uint64_t ip_base;
+    /* Addresses that the cross-thread data asks for, 0: the module has no such surface. */
+    uint64_t global_va, global_size_B;     /* program-scope variables */
+    uint64_t constant_va, constant_size_B; /* program-scope constants */
+};
+
+enum zs_gpu_arg_kind {
+    ZS_GPU_ARG_NONE, /* the kernel does not use it: any value is taken */
+    ZS_GPU_ARG_VALUE,
+    ZS_GPU_ARG_BUFFER,
+    ZS_GPU_ARG_LOCAL,
+    ZS_GPU_ARG_IMAGE,
+    ZS_GPU_ARG_SAMPLER,
+};
+
+/* -ENOTSUP with a sentence: an instruction or a feature is not modelled at all (device enqueue). */
+int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kernel_desc *desc,
+                         struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag);
+/* No launch and no args of it may be left. */
+void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel);
+const char *zs_gpu_kernel_name(const struct zs_gpu_kernel *kernel);
+uint32_t zs_gpu_kernel_simd(const struct zs_gpu_kernel *kernel);
+uint32_t zs_gpu_kernel_arg_count(const struct zs_gpu_kernel *kernel);
+enum zs_gpu_arg_kind zs_gpu_kernel_arg_kind(const struct zs_gpu_kernel *kernel, uint32_t index);
+uint32_t zs_gpu_kernel_slm_B(const struct zs_gpu_kernel *kernel);     /* static part */
+uint32_t zs_gpu_kernel_scratch_B(const struct zs_gpu_kernel *kernel); /* per HW thread */
+uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel); /* per HW thread */
+bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel);
+bool zs_gpu_kernel_uses_barriers(const struct zs_gpu_kernel *kernel);
+size_t zs_gpu_kernel_instruction_count(const struct zs_gpu_kernel *kernel);
+
+/*
+ * The group size that NEO suggests for a global size (items per dimension, >= 1): its product is
+ * at most the device's limit and each dimension divides the global size. slm_B: total SLM.
+ */
+void zs_gpu_suggest_group_size(const struct zs_gpu_device *device,
+                               const struct zs_gpu_kernel *kernel, uint32_t slm_B,
+                               const uint32_t global_items[3], uint32_t ret_group_size[3]);
+
+/* ---- Arguments ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Values of a kernel's arguments, as the payload needs them: cross-thread bytes, surfaces,
+ * samplers. One writer at a time; a launch only reads. Clone at append time: a launch keeps what
+ * the arguments were then. Every setter: -EINVAL index out of range or another kind.
+ */
+int zs_gpu_args_create(const struct zs_gpu_kernel *kernel, struct zs_gpu_args **ret_args);
+int zs_gpu_args_clone(const struct zs_gpu_args *args, struct zs_gpu_args **ret_args);
+void zs_gpu_args_destroy(struct zs_gpu_args *args);
+/* value NULL: zeros. -EINVAL when a piece of the argument lies beyond size_B. */
+int zs_gpu_args_set_value(struct zs_gpu_args *args, uint32_t index, size_t size_B,
+                          const void *value);
+/* gpu_va 0: null pointer. The pointer need not be of a live allocation: access then faults. */
+int zs_gpu_args_set_buffer(struct zs_gpu_args *args, uint32_t index, struct zs_gpu_memory *memory,
+                           uint64_t gpu_va);
+/* -ENOMEM: more SLM than the device has. */
+int zs_gpu_args_set_local(struct zs_gpu_args *args, uint32_t index, uint64_t size_B);
+int zs_gpu_args_set_image(struct zs_gpu_args *args, uint32_t index,
+                          const struct zs_gpu_image *image); /* NULL: null surface */
+int zs_gpu_args_set_sampler(struct zs_gpu_args *args, uint32_t index,
+                            const struct zs_gpu_sampler *sampler);
+/* Static SLM and local arguments, rounded as the device allocates it. */
+uint32_t zs_gpu_args_slm_B(const struct zs_gpu_args *args);
+/* The first argument that the kernel uses and nobody has set; UINT32_MAX: all are set. */
+uint32_t zs_gpu_args_first_unset(const struct zs_gpu_args *args);
+
+/* ---- Faults ------------------------------------------------------------------------------------
+ */
+
+enum zs_gpu_fault_kind {
+#define ZS_GPU_FAULT(id, text) ZS_GPU_FAULT_##id,
+#include "gpu/fault.def"
+#undef ZS_GPU_FAULT
+    ZS_GPU_FAULT_COUNT
+};
+
+struct zs_gpu_fault {
+    enum zs_gpu_fault_kind kind; /* ZS_GPU_FAULT_NONE: none */
+    char kernel[128];            /* name, cut */
+    uint32_t simd;
+    /* The instruction: offset from the kernel's first instruction; negative inside functions that
+     * were placed before it. INT64_MIN: no instruction. */
+    int64_t instruction_offset_B;
+    bool has_lane; /* a work-item is to blame, not the whole HW thread */
+    uint32_t lane;
+    uint32_t group_id[3], local_id[3];
+    uint64_t global_id[3]; /* with the global offset */
+    bool has_access;
+    bool is_write;
+    uint64_t gpu_va; /* or the offset, for SLM and binding-table surfaces */
+    uint32_t access_B;
+    uint32_t surface_index; /* binding table index; 254 SLM, 255 stateless */
+    uint32_t nearest_count; /* nearest[0] is the nearest */
+    struct zs_gpu_allocation nearest[2];
+    char detail[160]; /* what exactly: message, encoding, limits; may be empty */
+};
+/* Several lines of text without a final newline; `source` (may be NULL) is "file:line" or so. */
+void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *out);
+const char *zs_gpu_fault_name(enum zs_gpu_fault_kind kind); /* "out of bounds" ... */
+
+/* ---- Counters ----------------------------------------------------------------------------------
+ */
+
+/* Of one instruction, summed over launches. Deterministic for kernels without races. */
+struct zs_gpu_instruction_count {
+    int64_t offset_B;      /* as in a fault */
+    uint64_t executions;   /* by HW threads, with at least one active lane or not */
+    uint64_t active_lanes; /* sum over executions */
+    uint64_t bytes_read;   /* sends: by active lanes, all address spaces */
+    uint64_t bytes_written;
+};
+
+/* Of one launch, or a sum. rows in gpu/total.def. */
+struct zs_gpu_totals {
+#define ZS_GPU_TOTAL(id, text) uint64_t id;
+#include "gpu/total.def"
+#undef ZS_GPU_TOTAL
+};
+
+/* Accumulates over launches of one kernel; launches may run at once. */
+int zs_gpu_counters_create(const struct zs_gpu_kernel *kernel,
+                           struct zs_gpu_counters **ret_counters);
+void zs_gpu_counters_destroy(struct zs_gpu_counters *counters);
+void zs_gpu_counters_reset(struct zs_gpu_counters *counters);
+size_t zs_gpu_counters_size(const struct zs_gpu_counters *counters);
+/* A consistent copy: up to `capacity` rows ascending by offset; returns how many. */
+size_t zs_gpu_counters_read(struct zs_gpu_counters *counters,
+                            struct zs_gpu_instruction_count *ret_rows, size_t capacity);
+
+/* ---- Launches ----------------------------------------------------------------------------------
+ */
+
+enum {
+    ZS_GPU_LAUNCH_COOPERATIVE = 1u << 0, /* all groups make progress together */
+    /* Checks beyond the default ones. */
+    ZS_GPU_LAUNCH_CHECK_SURFACES = 1u << 1,  /* binding-table accesses out of bounds are faults;
+                                                otherwise reads give 0 and writes are dropped */
+    ZS_GPU_LAUNCH_CHECK_UNWRITTEN = 1u << 2, /* reads of never-written memory are faults */
+    /* No checks at all: only to measure what they cost. */
+    ZS_GPU_LAUNCH_UNCHECKED = 1u << 3,
+};
+
+struct zs_gpu_launch {
+    const struct zs_gpu_kernel *kernel;
+    const struct zs_gpu_args *args; /* of that kernel; only read */
+    struct zs_gpu_memory *memory;
+    uint32_t group_count[3]; /* 0 in any: nothing runs, success */
+    uint32_t group_size[3];  /* product within the device's limit */
+    uint32_t global_offset[3];
+    uint32_t flags;
+    /* Printf buffer, when the kernel uses printf: initialise and drain it with zs_gpu_printf_*. */
+    void *printf_buffer;
+    size_t printf_size_B;
+    const _Atomic(bool) *cancel;      /* NULL: cannot be interrupted */
+    uint64_t time_limit_ns;           /* 0: none */
+    struct zs_gpu_counters *counters; /* NULL: per-instruction counts are not kept */
+};
+
+struct zs_gpu_result {
+    int error; /* 0; -EFAULT: see fault; -ECANCELED; -ETIMEDOUT; -ENOMEM; -EINVAL */
+    struct zs_gpu_fault fault;
+    struct zs_gpu_totals totals;
+    /* When it ran, on the device's clock. The length is the timing model's (docs/timing.md), cut
+     * so that it never ends after the host's clock. */
+    uint64_t start_ticks, end_ticks;
+    uint64_t modelled_cycles; /* of the core clock */
+};
+
+/* Run all groups; returns when they are done, failed or interrupted. The caller's thread works
+ * too; small launches run on it alone. Returns result->error. */
+int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *launch,
+                      struct zs_gpu_result *ret_result);
+
+/* ---- printf ------------------------------------------------------------------------------------
+ */
+
+enum { ZS_GPU_PRINTF_B = 4 << 20 }; /* kernels embed this bound */
+void zs_gpu_printf_init(void *buffer, size_t size_B);
+/* Append what a launch printed to `out` and reset the buffer. Hostile contents are safe. */
+void zs_gpu_printf_drain(const struct zs_gpu_kernel *kernel, void *buffer, size_t size_B,
+                         struct zs_buf *out);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/gpu.h"
+
+static const struct zs_gpu_model models[] = {
+#define ZS_GPU_MODEL(...) {.vendor_id = 0x8086, __VA_ARGS__},
+#include "gpu/model.def"
+#undef ZS_GPU_MODEL
+};
+
+size_t zs_gpu_model_count(void)
+{
+    return ZS_ARRAY_LEN(models);
+}
+
+const struct zs_gpu_model *zs_gpu_model_at(size_t index)
+{
+    return index < ZS_ARRAY_LEN(models) ? &models[index] : NULL;
+}
+
+const struct zs_gpu_model *zs_gpu_model_find(const char *name)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(models); i++) {
+        if (strcmp(models[i].name, name) == 0)
+            return &models[i];
+    }
+    return NULL;
+}
+
+uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model)
+{
+    return model->slices * model->subslices_per_slice * model->eus_per_subslice;
+}
+
+uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model)
+{
+    return zs_gpu_model_eus(model) * model->threads_per_eu;
+}
