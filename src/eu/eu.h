@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One hardware thread of a Gen9 EU, interpreted.
+ *
+ *     struct zs_eu_program *program;
+ *     zs_eu_lower(&(struct zs_eu_lower_params){.code = isa, .simd = 16}, &program, &diag);
+ *     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+ *     zs_eu_thread_init(t, program, 0xffff);      // dispatch mask: which lanes exist
+ *     memcpy(t->grf, payload, payload_B);
+ *     t->env = my_environment;
+ *     while ((status = zs_eu_run(t, program, 1 << 20)) == ZS_EU_BUDGET)
+ *         if (cancelled) break;
+ *
+ * A program is a kernel lowered once; it is immutable and shared by any number of host threads.
+ * A thread is the architectural state of one hardware thread and belongs to one host thread at a
+ * time; zs_eu_run() may be called again after BARRIER and BUDGET and goes on where it stopped.
+ * A fault (bad encoding, unmodelled instruction, refused memory access) ends the thread, never
+ * the process.
+ *
+ * Memory is outside: a send instruction is lowered by zs_eu_send_lower() to a struct zs_eu_send,
+ * whose handler moves data between t->grf and whatever t->env stands for.
+ */
+#ifndef ZS_EU_EU_H
+#define ZS_EU_EU_H
+
+#include "base/diag.h"
+#include "base/span.h"
+
+enum {
+    ZS_EU_GRF_COUNT = 128,
+    ZS_EU_GRF_B = 32,
+    ZS_EU_GRF_FILE_B = ZS_EU_GRF_COUNT * ZS_EU_GRF_B,
+    ZS_EU_LANES_MAX = 32,
+    /* Bytes behind the register file that wide host loads and stores may touch. Always zero to
+     * the program: no operand is lowered that ends behind r127. */
+    ZS_EU_GUARD_B = 256,
+    ZS_EU_TEMP_COUNT = 8,
+    ZS_EU_TEMP_B = 256 + 64,
+    ZS_EU_CONST_B = 4096,
+    ZS_EU_SEND_CACHE = 4,
+    ZS_EU_CODE_MAX_B = 8 << 20, /* larger code is refused */
+};
+
+struct zs_eu_program;
+struct zs_eu_thread;
+struct zs_eu_send;
+struct zs_eu_op;
+
+enum zs_eu_status {
+    ZS_EU_OK = 0,  /* go on: only handlers of sends return it, zs_eu_run() never does */
+    ZS_EU_EOT,     /* the thread ended */
+    ZS_EU_BARRIER, /* `wait` found n0.k zero; set t->n0[k] and run again */
+    ZS_EU_FAULT,   /* see t->fault; the thread must not be run again */
+    ZS_EU_BUDGET,  /* at least `budget` instructions were executed; run again to go on */
+};
+
+/* ---- Faults ------------------------------------------------------------------------------------
+ */
+
+enum zs_eu_fault_kind {
+    ZS_EU_FAULT_NONE,
+    ZS_EU_FAULT_ILLEGAL,    /* opcode 0 or an encoding that is no instruction */
+    ZS_EU_FAULT_UNMODELLED, /* a legal instruction or message that is not implemented */
+    ZS_EU_FAULT_OPERAND,    /* a register region that leaves the register file, a bad type */
+    ZS_EU_FAULT_TARGET,     /* a jump to what is no instruction (or no block start) */
+    ZS_EU_FAULT_RUNAWAY,    /* execution ran past the end of the code */
+    ZS_EU_FAULT_STACK,      /* calls nested too deep */
+    ZS_EU_FAULT_MEMORY,     /* set by sends: a refused access; details are t->env's business */
+    ZS_EU_FAULT_MESSAGE,    /* set by sends: a malformed message */
+    ZS_EU_FAULT_KIND_COUNT
+};
+
+const char *zs_eu_fault_kind_name(enum zs_eu_fault_kind kind);
+
+struct zs_eu_fault {
+    enum zs_eu_fault_kind kind;
+    uint32_t inst;     /* index of the instruction in the program */
+    uint32_t offset_B; /* its offset in the code */
+    uint32_t lanes;    /* channel-enable mask of the thread when it happened */
+    uint64_t raw[2];   /* its encoding as it stands in the code (compacted: raw[1] is 0) */
+    char text[232];    /* one sentence, names the opcode or message */
+};
+
+/*
+ * Record a fault of the running instruction (inst, offset, encoding and lanes are filled in) and
+ * return ZS_EU_FAULT: `return zs_eu_fault_set(t, ZS_EU_FAULT_MEMORY, "...")`. Keeps the first one.
+ */
+enum zs_eu_status zs_eu_fault_set(struct zs_eu_thread *t, enum zs_eu_fault_kind kind,
+                                  const char *format, ...) ZS_PRINTF(3, 4);
+
+/* ---- Sends: the boundary to memory, samplers, gateway ------------------------------------------
+ */
+
+/* What a send instruction says, in plain numbers. Registers were checked: [dst, dst + rlen),
+ * [src0, src0 + mlen) and [src1, src1 + xlen) lie inside the register file. */
+struct zs_eu_send_desc {
+    uint32_t inst;    /* index of the instruction in the program */
+    uint32_t desc;    /* message descriptor, from the immediate or from a0 */
+    uint32_t ex_desc; /* extended descriptor: 3:0 SFID, 5 EOT, 9:6 src1 length, 31:16 */
+    uint8_t sfid;
+    uint8_t exec_size;        /* channels of the instruction */
+    uint8_t chan_offset;      /* first lane of the thread that it covers: 0, 4, ... 28 */
+    uint8_t mlen, xlen, rlen; /* registers of src0, src1 (sends only, else 0) and response */
+    bool eot;
+    bool no_mask;
+    bool conditional;               /* sendc/sendsc */
+    bool has_dst;                   /* false: dst is null, the response is dropped */
+    uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
+};
+
+/*
+ * exec: lane_mask has bit c set when channel c (0 .. exec_size - 1) of the instruction takes part
+ * (channel enables, predicate and NoMask are already applied); it is never 0. Returns ZS_EU_OK, or
+ * ZS_EU_FAULT after zs_eu_fault_set(). The thread's lane is chan_offset + c. EOT is done by the
+ * interpreter after exec returned ZS_EU_OK; a message to the thread spawner (SFID 7) never
+ * reaches exec.
+ */
+typedef enum zs_eu_status zs_eu_send_fn(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                        uint32_t lane_mask);
+
+struct zs_eu_send {
+    zs_eu_send_fn *exec;
+    struct zs_eu_send_desc d;
+    /* for exec alone: whatever the lowering worked out */
+    const void *table;
+    uint32_t u[8];
+};
+
+/*
+ * Turn ret->d into a handler: fill exec, table and u. Must not allocate; it is also called at run
+ * time, when the descriptor comes from a0. -ENOTSUP or -EINVAL with a sentence in diag (never
+ * NULL) make a fault, ZS_EU_FAULT_UNMODELLED or ZS_EU_FAULT_MESSAGE, when the instruction is
+ * executed. src/eu/send_lower.c.
+ */
+typedef int zs_eu_send_lower_fn(struct zs_eu_send *ret, struct zs_diag *diag);
+int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag);
+
+/* ---- Programs ----------------------------------------------------------------------------------
+ */
+
+/* Which build of the vector code runs. Results are the same bit by bit. */
+enum zs_eu_host {
+    ZS_EU_HOST_BEST, /* the best that this machine can do */
+    ZS_EU_HOST_BASE, /* x86-64-v2 */
+    ZS_EU_HOST_AVX2, /* with FMA and F16C */
+    ZS_EU_HOST_AVX512,
+    ZS_EU_HOST_COUNT
+};
+bool zs_eu_host_usable(enum zs_eu_host host);
+const char *zs_eu_host_name(enum zs_eu_host host);
+
+enum {
+    ZS_EU_LOWER_COUNTS = 1u << 0,  /* keep exact counters (t->counters must then be set or NULL) */
+    ZS_EU_LOWER_GENERAL = 1u << 1, /* every operand through the general path: for tests */
+};
+
+struct zs_eu_lower_params {
+    struct zs_span code;       /* instructions only (no padding), after relocations; not kept */
+    uint32_t base_ip_B;        /* what `ip` reads at code.data[0] */
+    uint32_t entry_B;          /* where threads start */
+    const uint32_t *targets_B; /* more offsets that computed jumps may reach: exported functions */
+    size_t target_count;
+    uint32_t simd;  /* of the kernel: 8, 16 or 32 */
+    uint32_t flags; /* ZS_EU_LOWER_* */
+    enum zs_eu_host host;
+    zs_eu_send_lower_fn *send_lower; /* NULL: zs_eu_send_lower */
+};
+
+/*
+ * Any bytes can be lowered: what cannot be decoded or is not modelled becomes a fault when it is
+ * executed. -EINVAL: no code, entry_B is no instruction, simd is none of 8, 16, 32; -E2BIG: more
+ * than ZS_EU_CODE_MAX_B; -ENOTSUP: host not usable here; -ENOMEM. *ret is untouched on error.
+ */
+int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **ret,
+                struct zs_diag *diag);
+void zs_eu_program_destroy(struct zs_eu_program *program); /* NULL is fine */
+
+struct zs_eu_inst_info {
+    uint32_t offset_B, size_B;
+    uint64_t raw[2];      /* as it stands in the code */
+    const char *mnemonic; /* "add", "math.inv", "send"; "illegal" */
+    bool is_send;
+    struct zs_eu_send_desc send; /* when is_send; desc is 0 if it comes from a0 */
+    bool modelled;               /* false: executing it is a fault */
+};
+uint32_t zs_eu_program_inst_count(const struct zs_eu_program *program);
+bool zs_eu_program_inst(const struct zs_eu_program *program, uint32_t inst,
+                        struct zs_eu_inst_info *ret);
+/* Index of the instruction at a byte offset of the code, or UINT32_MAX. */
+uint32_t zs_eu_program_inst_at(const struct zs_eu_program *program, uint32_t offset_B);
+
+/*
+ * Counters. A worker allocates zs_eu_program_counter_count() zeroed words and points t->counters
+ * at them (several threads of one worker share them; arrays of several workers are simply added
+ * word by word). expand turns them into numbers per instruction: how often it was executed (by a
+ * hardware thread), and with how many active lanes in total. Active lanes are those enabled by
+ * the channel mask and the predicate; the predicate of sel chooses and does not count, and a
+ * branch counts all lanes that reach it. NoMask counts all channels of the instruction. An
+ * instruction that faulted, and those after it in its block, count as executed.
+ */
+size_t zs_eu_program_counter_count(const struct zs_eu_program *program);
+void zs_eu_program_counters_expand(const struct zs_eu_program *program, const uint64_t *counters,
+                                   uint64_t *ret_executions, uint64_t *ret_lanes);
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+struct zs_eu_thread {
+    /* Architectural state. Set what the dispatch needs after zs_eu_thread_init(). */
+    _Alignas(64) uint8_t grf[ZS_EU_GRF_FILE_B];
+    uint8_t guard[ZS_EU_GUARD_B];
+    uint64_t acc[32]; /* element i of acc0/acc1 for dwords: acc[i]; integers sign-extended */
+    uint32_t flag[2]; /* f0, f1 */
+    uint16_t a0[16];
+    uint32_t cr0[4], sr0[4], n0[4], tm0[5];
+    uint32_t ip_B; /* what `ip` reads; valid only while an instruction reads it */
+    uint32_t ce;   /* channel enables of the running instruction */
+
+    /* Owned by the environment (src/gpu, tests): never touched here. */
+    void *env;
+
+    uint64_t *counters; /* see above; NULL: not counted */
+    uint64_t executed;  /* instructions executed since init, exact at every return of zs_eu_run */
+    uint64_t clock;     /* tm0 reads clock + executed */
+    struct zs_eu_fault fault;
+
+    /* Internal: per-lane control flow (docs/eu.md), constants and temporaries of the lowered
+     * program. */
+    const struct zs_eu_program *program;
+    const struct zs_eu_op *resume;  /* next operation, NULL: at the entry */
+    const struct zs_eu_op *current; /* for faults: the operation that may fail */
+    int64_t budget;
+    uint64_t budget_start;
+    uint32_t status;      /* enum zs_eu_status */
+    uint32_t waiting;     /* lanes that wait at key[lane] */
+    uint32_t alive;       /* lanes of the dispatch mask that did not end */
+    uint32_t merge_block; /* block where the next waiting lanes join, UINT32_MAX: none */
+    uint32_t depth_key;   /* call depth of the running lanes, as the high part of a key */
+    uint32_t all_ones;    /* constant, for instructions without mask or predicate */
+    uint32_t predicate;   /* result of any/all predicates */
+    uint32_t host_csr;    /* host's floating-point control for this thread's cr0 */
+    uint32_t host_csr_double;
+    uint32_t send_cache_next;
+    _Alignas(64) uint32_t key[ZS_EU_LANES_MAX];
+    _Alignas(64) uint8_t temp[ZS_EU_TEMP_COUNT][ZS_EU_TEMP_B];
+    _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */
+    _Alignas(64) uint8_t constant[ZS_EU_CONST_B + 64];
+    struct zs_eu_send send_cache[ZS_EU_SEND_CACHE];
+};
+
+/*
+ * Reset everything: registers zero, lanes of dispatch_mask enabled (sr0.2), cr0 0, counters and
+ * env NULL. dispatch_mask must not be 0 and not exceed the program's simd.
+ */
+void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                       uint32_t dispatch_mask);
+
+/*
+ * Run until something happens, or about `budget` instructions (checked at block starts) were
+ * executed. The host's floating-point environment is restored before it returns. program must be
+ * the one of zs_eu_thread_init().
+ */
+enum zs_eu_status zs_eu_run(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                            uint64_t budget);
+
+#endif
