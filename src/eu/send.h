@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Send units: what a message to shared functions does (data caches, A64 memory, SLM, scratch,
+ * typed surfaces, sampler, gateway, thread spawner).
+ *
+ * A message is decoded once, when its kernel is lowered: zs_eu_send_decode() turns SFID and
+ * descriptor into a zs_eu_send_op with a function pointer. A message whose descriptor stands in
+ * a0 is decoded when it executes. The interpreter then calls
+ *
+ *     status = op->run(port, op, dst, src0, src1, mask);
+ *
+ * Register use is validated once by the caller: dst + rlen, src0 + mlen and src1 + xlen registers
+ * lie inside the register file (dst may be NULL when rlen is 0, src1 when xlen is 0). That the
+ * payload is long enough for the message is validated by the decoder.
+ *
+ * The port is what a hardware thread sees outside of its registers. The dispatcher (src/gpu) fills
+ * it; one port serves one host thread. Nothing in a port is an owner.
+ */
+#ifndef ZS_EU_SEND_H
+#define ZS_EU_SEND_H
+
+#include "base/compiler.h"
+#include "eu/send_surface.h"
+
+enum zs_eu_send_status {
+    ZS_EU_SEND_OK,
+    ZS_EU_SEND_EOT,     /* the thread ends */
+    ZS_EU_SEND_BARRIER, /* the thread signalled its barrier: go on, and stop at `wait n0` until the
+                           dispatcher has incremented n0.0 */
+    ZS_EU_SEND_FAULT,   /* port->fault says why; nothing after this instruction may execute */
+};
+
+enum zs_eu_send_fault_kind {
+    ZS_EU_SEND_FAULT_NONE,
+    ZS_EU_SEND_FAULT_OUT_OF_BOUNDS, /* an address that no live allocation holds */
+    ZS_EU_SEND_FAULT_READ_ONLY,
+    ZS_EU_SEND_FAULT_MISALIGNED,
+    ZS_EU_SEND_FAULT_UNWRITTEN,
+    ZS_EU_SEND_FAULT_SURFACE, /* outside a surface of the binding table */
+    ZS_EU_SEND_FAULT_SLM,
+    ZS_EU_SEND_FAULT_SCRATCH,
+    ZS_EU_SEND_FAULT_UNIMPLEMENTED, /* no such message: `detail` names SFID, descriptor, type */
+    ZS_EU_SEND_FAULT_ILLEGAL,       /* payload too short for the message, no barrier allowed ... */
+};
+
+struct zs_eu_send_fault {
+    enum zs_eu_send_fault_kind kind;
+    bool has_lane; /* `lane` is the element of the message to blame */
+    uint32_t lane; /* element index: add the instruction's channel offset */
+    bool has_access;
+    bool is_write;
+    uint64_t gpu_va; /* or the byte offset in SLM, scratch, a surface of the binding table */
+    uint32_t access_B;
+    uint32_t bti; /* 255 stateless and A64, 254 SLM, else the binding table index */
+    char detail[160];
+};
+
+/* One live allocation, as launches see it. */
+struct zs_eu_range {
+    uint64_t start, end; /* [start, end) */
+    bool read_only;
+    uint32_t index;    /* the dispatcher's */
+    uint64_t *written; /* one bit per byte from start; NULL: not tracked. Updated atomically */
+};
+
+/* Ascending by start, no overlap; immutable while a launch uses it. */
+struct zs_eu_map {
+    const struct zs_eu_range *ranges;
+    uint32_t count;
+};
+
+enum {
+    ZS_EU_PORT_CHECK_SURFACES = 1u << 0, /* accesses outside a surface are faults */
+    ZS_EU_PORT_TRACK_WRITES = 1u << 1,   /* some range has a `written` bitmap */
+    ZS_EU_PORT_CHECK_UNWRITTEN = 1u << 2,
+    ZS_EU_PORT_UNCHECKED = 1u << 3, /* A64 accesses are not checked: for measurements */
+};
+
+enum { ZS_EU_PORT_CACHE = 16, ZS_EU_PORT_LAUNCH_RANGES = 4 };
+
+struct zs_eu_port {
+    /* of the launch */
+    struct zs_eu_map map;
+    struct zs_eu_range launch_ranges[ZS_EU_PORT_LAUNCH_RANGES]; /* private memory, printf ... */
+    uint32_t launch_range_count;
+    const struct zs_eu_surface *surfaces; /* by binding table index */
+    uint32_t surface_count;
+    const struct zs_eu_sampler *samplers;
+    uint32_t sampler_count;
+    uint32_t flags; /* ZS_EU_PORT_* */
+    /* of the group */
+    uint8_t *slm;
+    uint32_t slm_B;
+    /* of the thread: general state base, and the part of it that is this thread's */
+    uint8_t *scratch;
+    uint64_t scratch_start, scratch_end; /* offsets from general state base that are allowed */
+    struct zs_eu_send_fault fault;
+    /* the ranges hit last, by op->cache_slot: one compare in place of a search */
+    struct zs_eu_range cache[ZS_EU_PORT_CACHE];
+};
+
+struct zs_eu_send_op;
+typedef enum zs_eu_send_status zs_eu_send_fn(struct zs_eu_port *port,
+                                             const struct zs_eu_send_op *op, uint8_t *dst,
+                                             const uint8_t *src0, const uint8_t *src1,
+                                             uint32_t mask);
+
+/* What a message reaches: how counters sort it. */
+enum zs_eu_send_space {
+    ZS_EU_SPACE_NONE,
+    ZS_EU_SPACE_GLOBAL, /* A64, and surfaces of the binding table */
+    ZS_EU_SPACE_SLM,
+    ZS_EU_SPACE_SCRATCH, /* spills, A32 stateless */
+    ZS_EU_SPACE_TYPED,   /* images by the data port */
+    ZS_EU_SPACE_SAMPLER,
+    ZS_EU_SPACE_GATEWAY,
+    ZS_EU_SPACE_SPAWNER,
+};
+
+struct zs_eu_send_op {
+    zs_eu_send_fn *run;
+    const char *name; /* "untyped surface read" */
+    uint32_t desc, ex_desc;
+    uint8_t sfid, bti;
+    uint8_t mlen, xlen, rlen; /* registers of 32 bytes */
+    uint8_t lanes;            /* 8 or 16 elements; 0: a block message, which ignores the mask */
+    uint8_t header;           /* registers before the addresses: 0 or 1 */
+    uint8_t element_B;        /* bytes of one element in memory */
+    uint8_t elements;         /* elements per lane */
+    uint8_t channels;         /* untyped, typed: mask of enabled channels */
+    uint8_t atomic_op;
+    uint8_t returns;         /* atomics: the old value is wanted */
+    uint8_t coordinates;     /* typed, sampler: parameters per lane */
+    uint8_t sampler;         /* index of the sampler state */
+    uint8_t block_shift;     /* unit of a block's offset: 16 bytes is 4, bytes is 0 */
+    uint8_t block_half;      /* OWord goes to the upper half of the register */
+    uint8_t cache_slot;      /* set by the caller: instruction number modulo ZS_EU_PORT_CACHE */
+    uint8_t half_return;     /* sampler: 16-bit return format */
+    uint16_t block_B;        /* block messages: bytes */
+    uint32_t block_offset_B; /* scratch messages: from the thread's scratch base */
+    uint8_t is_atomic, is_fence;
+    enum zs_eu_send_space space;
+    /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
+    uint16_t bytes_read, bytes_written;
+};
+
+/*
+ * 0; or -ENOTSUP (not modelled) or -EINVAL (the payload does not fit), with fault->detail naming
+ * the SFID, descriptor and type. The op is then still valid to execute: run() gives that fault.
+ * xlen: registers of src1 (0 for `send`).
+ */
+int zs_eu_send_decode(uint32_t sfid, uint32_t ex_desc, uint32_t desc, uint32_t xlen,
+                      struct zs_eu_send_op *ret_op, struct zs_eu_send_fault *ret_fault);
+
+/* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
+const struct zs_eu_range *zs_eu_map_find(const struct zs_eu_map *map, uint64_t gpu_va,
+                                         uint64_t size_B);
+
+#endif
