@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The module layer for the layers above it: the public model (read that header first) and what
+ * only this project uses.
+ *   elf.h     a checked view of any ELF64: sections, symbols, relocations
+ *   writer.h  patch tokens and NEO ELF written back
+ */
+#ifndef ZS_MODULE_MODULE_H
+#define ZS_MODULE_MODULE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/span.h"
+
+#include <zescope/module.h>
+
+/* Name that compilers give to the pseudo kernel which holds exported functions. */
+#define ZS_FUNCTION_HOLDER_NAME "Intel_Symbol_Table_Void_Program"
+
+#endif
