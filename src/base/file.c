@@ -37,16 +37,16 @@ static int read_all(int fd, const char *path, uint64_t limit_B, struct zs_buf *b
     }
 }
 
-int zs_file_read(const char *path, uint64_t limit_B, struct zs_file *ret_file, struct zs_diag *diag)
+/* Takes the descriptor. */
+static int read_fd(int fd, const char *path, uint64_t limit_B, bool regular_only,
+                   struct zs_file *ret_file, struct zs_diag *diag)
 {
-    *ret_file = (struct zs_file){0};
     limit_B = limit_B ? limit_B : UINT64_C(1) << 32;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return file_fail(diag, -errno, "open", path);
     struct stat st;
     struct zs_buf buf = {0};
     int error = fstat(fd, &st) ? file_fail(diag, -errno, "read", path) : 0;
+    if (!error && regular_only && !S_ISREG(st.st_mode))
+        error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is not a regular file", path);
     if (!error && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= limit_B)
         zs_buf_reserve(&buf, (size_t)st.st_size + 1);
     if (!error)
@@ -62,6 +62,27 @@ int zs_file_read(const char *path, uint64_t limit_B, struct zs_file *ret_file, s
         ret_file->span = zs_span_make(NULL, 0);
     }
     return 0;
+}
+
+int zs_file_read(const char *path, uint64_t limit_B, struct zs_file *ret_file, struct zs_diag *diag)
+{
+    *ret_file = (struct zs_file){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return file_fail(diag, -errno, "open", path);
+    return read_fd(fd, path, limit_B, false, ret_file, diag);
+}
+
+int zs_file_read_at(int dir_fd, const char *name, uint64_t limit_B, struct zs_file *ret_file,
+                    struct zs_diag *diag)
+{
+    *ret_file = (struct zs_file){0};
+    if (!name[0] || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
+        return file_fail(diag, -EINVAL, "open", name);
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return file_fail(diag, -errno, "open", name);
+    return read_fd(fd, name, limit_B, true, ret_file, diag);
 }
 
 void zs_file_close(struct zs_file *file)

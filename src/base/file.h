@@ -15,6 +15,10 @@ struct zs_file {
  * shrink afterwards without harm, which a mapping would not survive (SIGBUS). */
 int zs_file_read(const char *path, uint64_t limit_B, struct zs_file *ret_file,
                  struct zs_diag *diag);
+/* The same for an entry of an open directory that may be hostile: only a regular file, no symbolic
+ * link, and nothing that would block. `name` must be one component: no '/'. */
+int zs_file_read_at(int dir_fd, const char *name, uint64_t limit_B, struct zs_file *ret_file,
+                    struct zs_diag *diag);
 void zs_file_close(struct zs_file *file);
 
 /* Write path through a temporary file beside it and rename it over: readers see the old or the

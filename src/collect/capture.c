@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is kept of a module. Two lines of JSON per zeModuleCreate: "begin" with the input, before
+ * the driver's compiler runs (if that crashes, what it was fed is there), and "end" with the
+ * results. docs/recording.md describes the lines.
+ *
+ * The native binary is asked for before the debug info: Intel's driver attaches a zebin's debug
+ * ELF to the module when that is first asked for, and what zeModuleGetNativeBinary returns is
+ * fixed by its first call. In this order the application gets the same bytes as without us.
+ */
+#include "collect/collect.h"
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    LOG_MAX_B = 256 << 10,
+    KERNELS_MAX = 1 << 16,
+    LINE_MAX_B = 6 << 20, /* readers take 8 MiB */
+    INPUTS_MAX = 1024,
+    CONSTANTS_MAX = 4096,
+    HEX_UUID_CHARS = 2 * ZE_MAX_DRIVER_UUID_SIZE + 1,
+};
+
+struct zs_capture {
+    uint32_t id;
+    uint64_t begin_ns;            /* when the driver was called */
+    const ze_module_desc_t *desc; /* the application's */
+    bool rewritten;
+    struct zs_debug_desc debug;
+    ze_module_build_log_handle_t *app_log; /* where the application wants the log, or NULL */
+    ze_module_build_log_handle_t log;      /* ours, when it does not want one */
+};
+
+static struct zs_json begin_line(struct zs_buf *line, const char *event)
+{
+    struct zs_json j = zs_json_make(line, 0);
+    zs_json_object(&j, NULL);
+    zs_json_string(&j, "event", event);
+    zs_json_u64(&j, "tid", (uint64_t)syscall(SYS_gettid));
+    zs_json_u64(&j, "t_ns", zs_collect_now_ns());
+    return j;
+}
+
+/* Ends and writes a line; what was captured is lost without it. */
+static void end_line(struct zs_collector *c, struct zs_json *j, struct zs_buf *line)
+{
+    zs_json_end(j);
+    int error = zs_session_event(c, line);
+    if (error) {
+        zs_session_lost(c, error);
+        zs_session_note(c, "a module event cannot be written: %s", strerror(-error));
+    }
+    zs_buf_fini(line);
+}
+
+static void put_hex(struct zs_json *j, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "0x%" PRIx64, value);
+    zs_json_string(j, key, text);
+}
+
+static void put_uuid(struct zs_json *j, const char *key, const uint8_t *id, size_t size_B)
+{
+    char text[HEX_UUID_CHARS];
+    for (size_t i = 0; i < size_B && 2 * i + 2 < sizeof(text); i++)
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+    zs_json_string(j, key, text);
+}
+
+void zs_capture_devices(struct zs_collector *c, ze_driver_handle_t driver, uint32_t count,
+                        const ze_device_handle_t *devices)
+{
+    for (uint32_t i = 0; driver && i < count; i++) {
+        if (!devices[i] || zs_collect_driver_of(c, devices[i]))
+            continue;
+        uint32_t slot = atomic_fetch_add(&c->device_count, 1);
+        if (slot >= ZS_COLLECT_DEVICES_MAX) {
+            atomic_store(&c->device_count, ZS_COLLECT_DEVICES_MAX);
+            return;
+        }
+        c->devices[slot].driver = driver;
+        atomic_store_explicit(&c->devices[slot].device, devices[i], memory_order_release);
+    }
+}
+
+ze_driver_handle_t zs_collect_driver_of(struct zs_collector *c, ze_device_handle_t device)
+{
+    uint32_t count = atomic_load(&c->device_count);
+    for (uint32_t i = 0; i < ZS_MIN(count, (uint32_t)ZS_COLLECT_DEVICES_MAX); i++)
+        if (atomic_load_explicit(&c->devices[i].device, memory_order_acquire) == device)
+            return c->devices[i].driver;
+    return NULL;
+}
+
+static void put_driver(struct zs_collector *c, struct zs_json *j, ze_driver_handle_t driver)
+{
+    ze_driver_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
+    if (c->api.zeDriverGetProperties && !c->api.zeDriverGetProperties(driver, &p)) {
+        zs_json_u64(j, "driver_version", p.driverVersion);
+        put_uuid(j, "driver_uuid", p.uuid.id, sizeof(p.uuid.id));
+    }
+    ze_api_version_t version;
+    if (c->api.zeDriverGetApiVersion && !c->api.zeDriverGetApiVersion(driver, &version))
+        zs_json_u64(j, "driver_api_version", (uint64_t)version);
+}
+
+static void put_device(struct zs_collector *c, struct zs_json *j, ze_device_handle_t device)
+{
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    if (!c->api.zeDeviceGetProperties || c->api.zeDeviceGetProperties(device, &p))
+        return;
+    zs_json_object(j, "device");
+    zs_json_string_n(j, "name", p.name, strnlen(p.name, sizeof(p.name)));
+    zs_json_u64(j, "vendor_id", p.vendorId);
+    zs_json_u64(j, "device_id", p.deviceId);
+    put_uuid(j, "uuid", p.uuid.id, sizeof(p.uuid.id));
+    ze_driver_handle_t driver = zs_collect_driver_of(c, device);
+    if (driver)
+        put_driver(c, j, driver);
+    zs_json_end(j);
+}
+
+static void put_constants(struct zs_json *j, const ze_module_constants_t *constants,
+                          struct zs_span spirv)
+{
+    if (!constants || !constants->pConstantIds)
+        return;
+    zs_json_array(j, "constants");
+    for (uint32_t i = 0; i < ZS_MIN(constants->numConstants, (uint32_t)CONSTANTS_MAX); i++) {
+        uint32_t id = constants->pConstantIds[i];
+        const void *value = constants->pConstantValues ? constants->pConstantValues[i] : NULL;
+        uint8_t size_B = value ? zs_spirv_constant_size(spirv, id) : 0;
+        uint64_t bits = 0;
+        if (size_B)
+            memcpy(&bits, value, size_B);
+        zs_json_object(j, NULL);
+        zs_json_u64(j, "id", id);
+        zs_json_u64(j, "size_B", size_B);
+        if (size_B)
+            put_hex(j, "value", bits);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+}
+
+static int put_input(struct zs_collector *c, struct zs_json *j, const uint8_t *data, size_t size_B,
+                     const char *flags, const ze_module_constants_t *constants)
+{
+    struct zs_span input = zs_span_make(data, data ? size_B : 0);
+    struct zs_spirv_info info = zs_spirv_scan(input);
+    zs_json_object(j, NULL);
+    int error = zs_session_blob(c, j, "input", info.is_spirv ? "spv" : "in", input);
+    zs_json_string(j, "flags", flags ? flags : "");
+    zs_json_bool(j, "debug_info", info.has_debug_info);
+    put_constants(j, constants, input);
+    zs_json_end(j);
+    return error;
+}
+
+static const ze_module_program_exp_desc_t *program_of(const ze_module_desc_t *desc)
+{
+    const ze_base_desc_t *d = desc->pNext;
+    while (d && d->stype != ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)
+        d = d->pNext;
+    return (const void *)d;
+}
+
+static int put_inputs(struct zs_collector *c, struct zs_json *j, const ze_module_desc_t *desc)
+{
+    const ze_module_program_exp_desc_t *p = program_of(desc);
+    int error = 0;
+    zs_json_array(j, "inputs");
+    if (!p)
+        error = put_input(c, j, desc->pInputModule, desc->inputSize, desc->pBuildFlags,
+                          desc->pConstants);
+    for (uint32_t i = 0; p && i < ZS_MIN(p->count, (uint32_t)INPUTS_MAX); i++) {
+        int e = put_input(c, j, p->pInputModules ? p->pInputModules[i] : NULL,
+                          p->inputSizes ? p->inputSizes[i] : 0,
+                          p->pBuildFlags ? p->pBuildFlags[i] : NULL,
+                          p->pConstants ? p->pConstants[i] : NULL);
+        error = error ? error : e;
+    }
+    zs_json_end(j);
+    return error;
+}
+
+static const char *format_name(ze_module_format_t format)
+{
+    return format == ZE_MODULE_FORMAT_IL_SPIRV ? "spirv"
+           : format == ZE_MODULE_FORMAT_NATIVE ? "native"
+                                               : "other";
+}
+
+static void rewrite_desc(struct zs_collector *c, struct zs_capture *capture,
+                         ze_module_create_params_t *params)
+{
+    const char *why;
+    int error = zs_debug_desc_make(capture->desc, &capture->debug, &why);
+    capture->rewritten = !error;
+    if (!error)
+        *params->pdesc = &capture->debug.desc;
+    if (why)
+        zs_session_note(c, "module %u: %s", capture->id, why);
+}
+
+struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_params_t *params)
+{
+    const ze_module_desc_t *desc = *params->pdesc;
+    struct zs_session *session = zs_session_get(c);
+    if (!desc || !session)
+        return NULL;
+    struct zs_capture *capture = calloc(1, sizeof(*capture));
+    if (!capture) {
+        zs_session_lost(c, -ENOMEM);
+        return NULL;
+    }
+    capture->id = atomic_fetch_add(&session->next_build, 1) + 1;
+    capture->desc = desc;
+    if (c->add_debug_info)
+        rewrite_desc(c, capture, params);
+    struct zs_buf line = {0};
+    struct zs_json j = begin_line(&line, "begin");
+    zs_json_u64(&j, "id", capture->id);
+    zs_json_string(&j, "format", format_name(desc->format));
+    zs_json_string(&j, "app_flags", desc->pBuildFlags ? desc->pBuildFlags : "");
+    const char *flags = (*params->pdesc)->pBuildFlags;
+    zs_json_string(&j, "flags", flags ? flags : "");
+    put_device(c, &j, *params->phDevice);
+    int error = put_inputs(c, &j, *params->pdesc);
+    if (error)
+        zs_session_note(c, "module %u: its input was not kept: %s", capture->id, strerror(-error));
+    end_line(c, &j, &line);
+
+    capture->app_log = *params->pphBuildLog;
+    if (!capture->app_log && c->api.zeModuleBuildLogDestroy)
+        *params->pphBuildLog = &capture->log;
+    capture->begin_ns = zs_collect_now_ns();
+    return capture;
+}
+
+static void put_log(struct zs_collector *c, struct zs_json *j, ze_module_build_log_handle_t log)
+{
+    size_t size_B = 0;
+    if (!log || !c->api.zeModuleBuildLogGetString ||
+        c->api.zeModuleBuildLogGetString(log, &size_B, NULL) || size_B < 2)
+        return;
+    char *text = calloc(1, size_B + 1);
+    if (text && !c->api.zeModuleBuildLogGetString(log, &size_B, text))
+        zs_json_string_n(j, "log", text, strnlen(text, ZS_MIN(size_B, (size_t)LOG_MAX_B)));
+    free(text);
+}
+
+typedef ze_result_t (*get_bytes_fn)(struct zs_collector *c, ze_module_handle_t module,
+                                    size_t *size_B, uint8_t *data);
+
+static ze_result_t get_binary(struct zs_collector *c, ze_module_handle_t module, size_t *size_B,
+                              uint8_t *data)
+{
+    return c->api.zeModuleGetNativeBinary ? c->api.zeModuleGetNativeBinary(module, size_B, data)
+                                          : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+static ze_result_t get_debug(struct zs_collector *c, ze_module_handle_t module, size_t *size_B,
+                             uint8_t *data)
+{
+    return c->api.zetModuleGetDebugInfo
+               ? c->api.zetModuleGetDebugInfo((zet_module_handle_t)module,
+                                              ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size_B, data)
+               : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+/* Ask the driver for bytes and keep them. 0, -errno, or the driver's result (positive). */
+static int64_t put_bytes(struct zs_collector *c, struct zs_json *j, const char *key,
+                         const char *ext, get_bytes_fn get, ze_module_handle_t module)
+{
+    size_t size_B = 0;
+    ze_result_t result = get(c, module, &size_B, NULL);
+    if (result || !size_B)
+        return (int64_t)result;
+    uint8_t *data = malloc(size_B);
+    if (!data)
+        return -ENOMEM;
+    int64_t status = (int64_t)get(c, module, &size_B, data);
+    if (!status)
+        status = zs_session_blob(c, j, key, ext, zs_span_make(data, size_B));
+    free(data);
+    return status;
+}
+
+static void note_bytes(struct zs_collector *c, uint32_t id, const char *what, int64_t status)
+{
+    if (status < 0)
+        zs_session_note(c, "module %u: its %s was not kept: %s", id, what, strerror((int)-status));
+    else if (status > 0)
+        zs_session_note(c, "module %u: the driver does not give its %s (0x%" PRIx64 ")", id, what,
+                        (uint64_t)status);
+}
+
+/* binary and debug info of a module. False when the binary is not there. */
+static bool put_module(struct zs_collector *c, struct zs_json *j, uint32_t id,
+                       ze_module_handle_t module)
+{
+    int64_t status = put_bytes(c, j, "binary", "bin", get_binary, module);
+    note_bytes(c, id, "native binary", status);
+    if (status)
+        zs_session_lost(c, status < 0 ? (int)status : -EIO);
+    note_bytes(c, id, "debug info", put_bytes(c, j, "debug", "dbg", get_debug, module));
+    return !status;
+}
+
+static void put_kernels(struct zs_collector *c, struct zs_json *j, uint32_t id,
+                        ze_module_handle_t module)
+{
+    uint32_t count = 0;
+    if (!c->api.zeModuleGetKernelNames || c->api.zeModuleGetKernelNames(module, &count, NULL) ||
+        !count || count > KERNELS_MAX)
+        return;
+    const char **names = calloc(count, sizeof(*names));
+    if (names && !c->api.zeModuleGetKernelNames(module, &count, names)) {
+        zs_json_array(j, "kernels");
+        uint32_t i = 0;
+        for (; i < count && j->out->size_B < LINE_MAX_B; i++)
+            zs_json_string(j, NULL, names[i] ? names[i] : "");
+        zs_json_end(j);
+        if (i < count)
+            zs_session_note(c, "module %u: only %u of %u kernel names were kept", id, i, count);
+    }
+    free((void *)names);
+}
+
+void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
+                    ze_module_create_params_t *params, ze_result_t result)
+{
+    uint64_t returned_ns = zs_collect_now_ns();
+    ze_module_handle_t module = *params->pphModule ? **params->pphModule : NULL;
+    struct zs_buf line = {0};
+    struct zs_json j = begin_line(&line, "end");
+    zs_json_u64(&j, "id", capture->id);
+    zs_json_u64(&j, "duration_ns", returned_ns - capture->begin_ns);
+    put_hex(&j, "result", (uint64_t)result);
+    if (!result && module) {
+        put_hex(&j, "handle", (uint64_t)(uintptr_t)module);
+        put_module(c, &j, capture->id, module);
+        put_kernels(c, &j, capture->id, module);
+    }
+    ze_module_build_log_handle_t log = capture->app_log ? *capture->app_log : capture->log;
+    put_log(c, &j, log);
+    end_line(c, &j, &line);
+
+    *params->pphBuildLog = capture->app_log;
+    if (!capture->app_log && capture->log)
+        c->api.zeModuleBuildLogDestroy(capture->log);
+    if (capture->rewritten) {
+        *params->pdesc = capture->desc;
+        zs_debug_desc_free(&capture->debug);
+    }
+    free(capture);
+}
+
+/* Dynamic linking resolves imports: the modules are what they were, but their code is not. */
+void zs_capture_link(struct zs_collector *c, const ze_module_dynamic_link_params_t *params,
+                     ze_result_t result)
+{
+    struct zs_buf line = {0};
+    struct zs_json j = begin_line(&line, "link");
+    put_hex(&j, "result", (uint64_t)result);
+    zs_json_array(&j, "modules");
+    ze_module_handle_t *modules = *params->pphModules;
+    for (uint32_t i = 0; modules && i < ZS_MIN(*params->pnumModules, (uint32_t)INPUTS_MAX); i++) {
+        zs_json_object(&j, NULL);
+        put_hex(&j, "handle", (uint64_t)(uintptr_t)modules[i]);
+        if (!result && modules[i])
+            put_module(c, &j, 0, modules[i]);
+        zs_json_end(&j);
+    }
+    zs_json_end(&j);
+    if (*params->pphLinkLog)
+        put_log(c, &j, **params->pphLinkLog);
+    end_line(c, &j, &line);
+}
+
+void zs_capture_destroy(struct zs_collector *c, ze_module_handle_t module)
+{
+    struct zs_buf line = {0};
+    struct zs_json j = begin_line(&line, "destroy");
+    put_hex(&j, "handle", (uint64_t)(uintptr_t)module);
+    end_line(c, &j, &line);
+}

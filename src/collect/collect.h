@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector: the half of the recorder that lives in the application's process.
+ *
+ * entry.c gets into the process and onto the loader's tracing layer, tracer.c turns callbacks into
+ * captures, capture.c asks the driver for what was built, session.c writes it down. Nothing here
+ * exits, aborts, takes a lock or keeps a descriptor open; whatever fails is a note in the
+ * recording, or at least a count (record/store.h), and the application goes on.
+ */
+#ifndef ZS_COLLECT_COLLECT_H
+#define ZS_COLLECT_COLLECT_H
+
+#include "base/buf.h"
+#include "record/store.h"
+
+#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/types.h>
+
+enum { ZS_COLLECT_PATH_CHARS = 4096, ZS_COLLECT_DEVICES_MAX = 256 };
+
+/* The API functions that a capture calls: through the loader, untraced. Any may be NULL. */
+struct zs_collect_api {
+#define API(type, name) ze_result_t(*name) type;
+#include "collect/api.def"
+#undef API
+};
+
+/* One program image that is being recorded. Never freed: a fork replaces it in the child. */
+struct zs_session {
+    pid_t pid;
+    _Atomic uint32_t next_build;
+    char dir[ZS_COLLECT_PATH_CHARS]; /* .../process/<pid>; empty when it could not be made */
+};
+
+/* Which driver a device came from. */
+struct zs_collect_device {
+    _Atomic(ze_device_handle_t) device;
+    ze_driver_handle_t driver;
+};
+
+struct zs_collector {
+    char dir[ZS_COLLECT_PATH_CHARS];         /* the recording; empty: do nothing */
+    char modules_dir[ZS_COLLECT_PATH_CHARS]; /* where blobs go */
+    bool add_debug_info;
+    struct zs_store_counters *counters; /* NULL: losses cannot be counted */
+    struct zs_collect_api api;
+    _Atomic(struct zs_session *) session;
+    _Atomic uint32_t device_count;
+    struct zs_collect_device devices[ZS_COLLECT_DEVICES_MAX];
+};
+
+/* `dir` is the absolute path of an existing recording. 0 or -errno. The collector is zeroed. */
+int zs_collector_init(struct zs_collector *c, const char *dir, bool add_debug_info);
+
+/* The current process's session; never NULL except when out of memory. */
+struct zs_session *zs_session_get(struct zs_collector *c);
+/* Keep bytes as modules/<hash>.<ext>: writes the members "blob" and "size_B" of a JSON object. */
+struct zs_json;
+int zs_session_blob(struct zs_collector *c, struct zs_json *j, const char *key, const char *ext,
+                    struct zs_span span);
+/* Append a finished line. A line that cannot be written counts as a lost module. */
+int zs_session_event(struct zs_collector *c, struct zs_buf *line);
+/* Say in the recording what went wrong. */
+void zs_session_note(struct zs_collector *c, const char *format, ...) ZS_PRINTF(2, 3);
+void zs_session_lost(struct zs_collector *c, int error);
+uint64_t zs_collect_now_ns(void);
+
+/*
+ * Every callback works inside a guard: the application's errno, its cancellation state and its
+ * handling of SIGXFSZ (raised by writes beyond RLIMIT_FSIZE) stay as they were.
+ */
+struct zs_collect_guard {
+    int saved_errno;
+    int cancel_state;
+    bool was_pending;
+    sigset_t old_mask;
+};
+void zs_guard_enter(struct zs_collect_guard *guard);
+void zs_guard_leave(struct zs_collect_guard *guard);
+
+/* One zeModuleCreate on its way; lives from prologue to epilogue. */
+struct zs_capture;
+
+/* Before the driver builds: keeps the input, may replace *params->pdesc and add a build log.
+ * NULL when there is nothing to finish. */
+struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_params_t *params);
+/* After it: puts the parameters back, keeps what came out, frees the capture. */
+void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
+                    ze_module_create_params_t *params, ze_result_t result);
+void zs_capture_link(struct zs_collector *c, const ze_module_dynamic_link_params_t *params,
+                     ze_result_t result);
+void zs_capture_destroy(struct zs_collector *c, ze_module_handle_t module);
+void zs_capture_devices(struct zs_collector *c, ze_driver_handle_t driver, uint32_t count,
+                        const ze_device_handle_t *devices);
+/* The driver of a device that was seen before, or NULL. */
+ze_driver_handle_t zs_collect_driver_of(struct zs_collector *c, ze_device_handle_t device);
+
+/* Rewriting of the module descriptor for --debug-info: a deep enough copy that adds -g. */
+struct zs_debug_desc {
+    ze_module_desc_t desc;
+    ze_module_program_exp_desc_t program;
+    const char **program_flags;
+    char **owned; /* flag strings to free */
+    size_t owned_count;
+};
+/* 0: *ret is a descriptor to pass on; 1: nothing to add; -errno. `why` gets a sentence then. */
+int zs_debug_desc_make(const ze_module_desc_t *desc, struct zs_debug_desc *ret, const char **why);
+void zs_debug_desc_free(struct zs_debug_desc *d);
+
+/* What a capture wants to know of a SPIR-V module. */
+struct zs_spirv_info {
+    bool is_spirv;
+    bool has_debug_info; /* line information of any kind */
+};
+struct zs_spirv_info zs_spirv_scan(struct zs_span spirv);
+/* Size of a specialization constant in bytes (1, 2, 4, 8), 0 when it is not declared. */
+uint8_t zs_spirv_constant_size(struct zs_span spirv, uint32_t spec_id);
+
+/* Put the tracer into the loader's tracing layer, whose file stands at layer_path. Once. */
+void zs_tracer_install(struct zs_collector *c, void *layer, void *loader);
+
+#endif

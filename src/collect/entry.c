@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the collector gets between the application and the driver.
+ *
+ * Level Zero is reached in many ways: programs link the loader, open it with dlopen and look its
+ * functions up with dlsym, carry a static loader that opens the shared one, or load a plug-in
+ * that does any of these. Interposing zeInit would see the first of them only, and calling zeInit
+ * at start would initialise drivers before the application has said what it wants (environment
+ * variables, flags, a fork). All ways have one step in common: with ZE_ENABLE_TRACING_LAYER=1 the
+ * loader, while it initialises, opens libze_tracing_layer.so.1 by that name with dlopen. (Loaders
+ * since 1.17 open it always; the variable still says whether it is used.) A tracer needs nothing
+ * but that library: zelTracerCreate of the loader only forwards to it. So:
+ *
+ *   - dlopen is interposed, and when somebody opens the tracing layer, the collector opens it
+ *     first and installs its tracer through the layer's own table. The loader then gets the same
+ *     library (the dynamic linker knows it by its soname), with our tracer in it, before the
+ *     first API call is possible.
+ *   - All other calls of dlopen are passed on by a tail call: dlopen looks at its return address
+ *     to find the caller's RUNPATH and namespace, and must see the application there, not us.
+ *   - A library opened with RTLD_DEEPBIND, and a loader that comes with it, do not see our
+ *     dlopen. After such a call we look whether the loader has come in, and if so open the layer
+ *     beside it right then. This call of dlopen cannot be a tail call; only paths (with '/'),
+ *     for which the caller does not matter, are treated so.
+ *
+ * In a process that never touches Level Zero nothing happens beyond reading two variables.
+ *
+ * This file has the collector's only mutable globals: the dynamic linker gives no user pointer.
+ */
+#include "collect/collect.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LAYER_NAME  "libze_tracing_layer.so.1"
+#define LOADER_NAME "libze_loader.so.1"
+
+typedef void *(*dlopen_fn)(const char *file, int flags);
+
+static struct zs_collector collector;
+static _Atomic(dlopen_fn) next_dlopen;
+static atomic_flag installed = ATOMIC_FLAG_INIT;
+
+static dlopen_fn real_dlopen(void)
+{
+    dlopen_fn fn = atomic_load_explicit(&next_dlopen, memory_order_relaxed);
+    if (ZS_UNLIKELY(!fn)) {
+        fn = (dlopen_fn)(uintptr_t)dlsym(RTLD_NEXT, "dlopen");
+        atomic_store_explicit(&next_dlopen, fn, memory_order_relaxed);
+    }
+    return fn;
+}
+
+/* Before the application's own constructors can change the environment. */
+__attribute__((constructor)) static void read_environment(void)
+{
+    const char *dir = getenv(ZS_ENV_COLLECT_DIR);
+    const char *debug_info = getenv(ZS_ENV_COLLECT_DEBUG_INFO);
+    if (dir && dir[0] == '/')
+        zs_collector_init(&collector, dir, debug_info && !strcmp(debug_info, "1"));
+}
+
+/* dir of path + name. */
+static bool beside(char *ret, size_t size_B, const char *path, const char *name)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (!slash)
+        return false;
+    int n = snprintf(ret, size_B, "%.*s/%s", (int)(slash - path), path, name);
+    return n > 0 && (size_t)n < size_B;
+}
+
+/*
+ * loader_path: the file of the loader, or NULL; name: how the layer was asked for. The layer
+ * beside the loader is taken first: it has the loader's version.
+ */
+static void *open_layer(const char *loader_path, const char *name)
+{
+    char path[ZS_COLLECT_PATH_CHARS];
+    void *layer = NULL;
+    if (strchr(name, '/'))
+        layer = real_dlopen()(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!layer && beside(path, sizeof(path), loader_path, LAYER_NAME))
+        layer = real_dlopen()(path, RTLD_LAZY | RTLD_LOCAL);
+    return layer ? layer : real_dlopen()(LAYER_NAME, RTLD_LAZY | RTLD_LOCAL);
+}
+
+static void install(const char *loader_path, const char *name)
+{
+    if (!collector.dir[0] || atomic_flag_test_and_set(&installed))
+        return;
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    zs_session_get(&collector);
+    void *layer = open_layer(loader_path, name);
+    void *loader = loader_path ? real_dlopen()(loader_path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!loader)
+        loader = real_dlopen()(LOADER_NAME, RTLD_LAZY | RTLD_NOLOAD);
+    if (layer && loader)
+        zs_tracer_install(&collector, layer, loader);
+    else
+        zs_session_note(&collector, "%s cannot be opened: nothing is captured",
+                        layer ? LOADER_NAME : LAYER_NAME);
+    (void)dlerror(); /* the application must not find our errors there */
+    zs_guard_leave(&guard);
+}
+
+static void install_for_caller(const void *caller, const char *name)
+{
+    Dl_info info;
+    bool known = dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libze_loader");
+    install(known ? info.dli_fname : NULL, name);
+}
+
+static void install_if_loader_is_here(void)
+{
+    struct link_map *map = real_dlopen()(LOADER_NAME, RTLD_LAZY | RTLD_NOLOAD);
+    (void)dlerror();
+    if (map)
+        install(map->l_name, LAYER_NAME);
+}
+
+ZS_API void *dlopen(const char *file, int flags)
+{
+    dlopen_fn next = real_dlopen();
+    if (file && strstr(file, "libze_tracing_layer"))
+        install_for_caller(__builtin_return_address(0), file);
+    if (ZS_UNLIKELY(flags & RTLD_DEEPBIND) && file && strchr(file, '/')) {
+        void *handle = next(file, flags);
+        if (handle)
+            install_if_loader_is_here();
+        return handle;
+    }
+    return next(file, flags); /* a tail call: see above */
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Callbacks of the loader's tracing layer. The layer does not trace what a callback calls. */
+#include "collect/collect.h"
+
+#include <level_zero/layers/zel_tracing_api.h>
+
+#include <dlfcn.h>
+
+/* zel_tracer_dditable_t of layers/zel_tracing_ddi.h, which as installed includes itself by a path
+ * that only the loader's own build knows. */
+struct tracer_table {
+    ze_result_t (*create)(const zel_tracer_desc_t *desc, zel_tracer_handle_t *ret_tracer);
+    ze_result_t (*destroy)(zel_tracer_handle_t tracer);
+    ze_result_t (*set_prologues)(zel_tracer_handle_t tracer, zel_core_callbacks_t *callbacks);
+    ze_result_t (*set_epilogues)(zel_tracer_handle_t tracer, zel_core_callbacks_t *callbacks);
+    ze_result_t (*set_enabled)(zel_tracer_handle_t tracer, ze_bool_t enable);
+};
+typedef ze_result_t (*get_table_fn)(ze_api_version_t version, struct tracer_table *ret_table);
+
+static void module_create_enter(ze_module_create_params_t *params, ze_result_t result, void *user,
+                                void **instance)
+{
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    *instance = zs_capture_begin(user, params);
+    zs_guard_leave(&guard);
+}
+
+static void module_create_exit(ze_module_create_params_t *params, ze_result_t result, void *user,
+                               void **instance)
+{
+    struct zs_collect_guard guard;
+    if (!*instance)
+        return;
+    zs_guard_enter(&guard);
+    zs_capture_end(user, *instance, params, result);
+    zs_guard_leave(&guard);
+}
+
+static void module_link_exit(ze_module_dynamic_link_params_t *params, ze_result_t result,
+                             void *user, void **instance)
+{
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    zs_capture_link(user, params, result);
+    zs_guard_leave(&guard);
+}
+
+static void module_destroy_exit(ze_module_destroy_params_t *params, ze_result_t result, void *user,
+                                void **instance)
+{
+    struct zs_collect_guard guard;
+    if (result)
+        return;
+    zs_guard_enter(&guard);
+    zs_capture_destroy(user, *params->phModule);
+    zs_guard_leave(&guard);
+}
+
+static void device_get_exit(ze_device_get_params_t *params, ze_result_t result, void *user,
+                            void **instance)
+{
+    if (!result && *params->pphDevices && *params->ppCount)
+        zs_capture_devices(user, *params->phDriver, **params->ppCount, *params->pphDevices);
+}
+
+static void sub_devices_get_exit(ze_device_get_sub_devices_params_t *params, ze_result_t result,
+                                 void *user, void **instance)
+{
+    if (!result && *params->pphSubdevices && *params->ppCount)
+        zs_capture_devices(user, zs_collect_driver_of(user, *params->phDevice), **params->ppCount,
+                           *params->pphSubdevices);
+}
+
+static void resolve_api(struct zs_collect_api *api, void *loader)
+{
+#define API(type, name) api->name = (ze_result_t(*) type)(uintptr_t)dlsym(loader, #name);
+#include "collect/api.def"
+#undef API
+}
+
+void zs_tracer_install(struct zs_collector *c, void *layer, void *loader)
+{
+    struct tracer_table table = {0};
+    get_table_fn get = (get_table_fn)(uintptr_t)dlsym(layer, "zelGetTracerApiProcAddrTable");
+    zel_tracer_handle_t tracer = NULL;
+    const zel_tracer_desc_t desc = {.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC, .pUserData = c};
+    /* the layer refuses versions above its own, and has had this table since the first */
+    if (!get || get(ZE_API_VERSION_1_0, &table) || !table.create || table.create(&desc, &tracer)) {
+        zs_session_note(c, "the loader's tracing layer offers no tracer: nothing is captured");
+        zs_session_lost(c, 0);
+        return;
+    }
+    resolve_api(&c->api, loader);
+    zel_core_callbacks_t enter = {0}, leave = {0};
+    enter.Module.pfnCreateCb = module_create_enter;
+    leave.Module.pfnCreateCb = module_create_exit;
+    leave.Module.pfnDynamicLinkCb = module_link_exit;
+    leave.Module.pfnDestroyCb = module_destroy_exit;
+    leave.Device.pfnGetCb = device_get_exit;
+    leave.Device.pfnGetSubDevicesCb = sub_devices_get_exit;
+    if (table.set_prologues(tracer, &enter) || table.set_epilogues(tracer, &leave) ||
+        table.set_enabled(tracer, 1))
+        zs_session_note(c, "the loader's tracing layer refuses a tracer: nothing is captured");
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How files get into a recording: shared by the collector, which runs inside the application, and
+ * by `zescope record`.
+ *
+ * Rules that make a recording survive anything that happens to its writers:
+ * - A blob (binary, debug data, SPIR-V, source) is written to a temporary file and renamed to the
+ *   SHA-256 of its contents: it is there whole, or not at all, and equal contents are kept once.
+ * - Events are lines of JSON, each appended by a single write(2) to a file opened with O_APPEND:
+ *   lines of several threads never mix. A line that a full disk tore apart is closed by the next
+ *   writer with a newline, so it costs only itself.
+ * - No descriptor stays open between calls: an application that closes "all" descriptors, or
+ *   hands out their numbers anew, is not disturbed.
+ * - Counters of what was lost live in a small file whose blocks were allocated at the start, and
+ *   which is mapped: they can be counted up when the disk is full.
+ */
+#ifndef ZS_RECORD_STORE_H
+#define ZS_RECORD_STORE_H
+
+#include "base/span.h"
+#include "record/sha256.h"
+
+#include <stdatomic.h>
+
+#define ZS_RECORDING_SCHEMA "zescope.recording/1"
+#define ZS_PROCESS_SCHEMA   "zescope.recording.process/1"
+
+/* Names inside a recording. */
+#define ZS_RECORD_META      "meta.json"
+#define ZS_RECORD_COUNTERS  "counters"
+#define ZS_RECORD_MODULES   "modules"
+#define ZS_RECORD_SOURCES   "sources"
+#define ZS_RECORD_PROCESSES "process"
+/* of process/<pid>[.<n>]/ */
+#define ZS_RECORD_PROCESS "process.json"
+#define ZS_RECORD_EVENTS  "modules.jsonl"
+#define ZS_RECORD_NOTES   "notes.jsonl"
+
+/* Environment of the collector, set by `zescope record`. */
+#define ZS_ENV_COLLECT_DIR        "ZESCOPE_COLLECT_DIR"
+#define ZS_ENV_COLLECT_DEBUG_INFO "ZESCOPE_COLLECT_DEBUG_INFO"
+
+enum {
+    ZS_STORE_FILE_CHARS = ZS_SHA256_HEX_CHARS + 8, /* "<hash>.<ext>" and NUL */
+    ZS_COUNTERS_SIZE_B = 4096,
+};
+
+/* The file ZS_RECORD_COUNTERS: little-endian, ZS_COUNTERS_SIZE_B bytes, zeros behind these. */
+struct zs_store_counters {
+    char magic[8]; /* "zscount1" */
+    _Atomic uint64_t modules_lost;
+    _Atomic uint64_t notes_lost;
+    _Atomic int32_t last_errno;
+};
+
+/* Store span as dir/<hash>.<ext>; ret_file is "<hash>.<ext>". 0 or -errno. */
+int zs_store_blob(const char *dir, const char *ext, struct zs_span span,
+                  char ret_file[ZS_STORE_FILE_CHARS]);
+
+/* Write dir/name whole or not at all (an existing file is replaced). 0 or -errno. */
+int zs_store_file(const char *dir, const char *name, struct zs_span span);
+
+/* Append a line (without its newline) to path. 0 or -errno; -ENOSPC when only a part went out. */
+int zs_store_line(const char *path, struct zs_span line);
+
+/* Create the counters of a new recording. 0 or -errno. */
+int zs_store_counters_create(const char *dir);
+/* Map them, to be kept for the life of the process; NULL when that is not possible. */
+struct zs_store_counters *zs_store_counters_map(const char *dir);
+
+#endif
