@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Send units: what a message to shared functions does (data caches, A64 memory, SLM, scratch,
- * typed surfaces, sampler, gateway, thread spawner).
+ * typed surfaces, sampler, gateway).
  *
- * A message is decoded once, when its kernel is lowered: zs_eu_send_decode() turns SFID and
- * descriptor into a zs_eu_send_op with a function pointer. A message whose descriptor stands in
- * a0 is decoded when it executes. The interpreter then calls
+ * A message is decoded once, when its kernel is lowered: zs_eu_message_decode() turns SFID and
+ * descriptor into a row of send.def and a small struct zs_eu_message. zs_eu_send_lower() of eu.h
+ * is built on it; tests call it directly:
  *
- *     status = op->run(port, op, dst, src0, src1, mask);
+ *     row->run(port, message, dst, src0, src1, mask)
  *
- * Register use is validated once by the caller: dst + rlen, src0 + mlen and src1 + xlen registers
- * lie inside the register file (dst may be NULL when rlen is 0, src1 when xlen is 0). That the
- * payload is long enough for the message is validated by the decoder.
- *
- * The port is what a hardware thread sees outside of its registers. The dispatcher (src/gpu) fills
- * it; one port serves one host thread. Nothing in a port is an owner.
+ * The port is what a hardware thread sees outside of its registers: struct zs_eu_thread's `env`.
+ * The dispatcher (src/gpu) fills it; one port serves one host thread, and is switched from group
+ * to group and from thread to thread. Nothing in a port is an owner.
  */
 #ifndef ZS_EU_SEND_H
 #define ZS_EU_SEND_H
 
-#include "base/compiler.h"
+#include "base/diag.h"
 #include "eu/send_surface.h"
-
-enum zs_eu_send_status {
-    ZS_EU_SEND_OK,
-    ZS_EU_SEND_EOT,     /* the thread ends */
-    ZS_EU_SEND_BARRIER, /* the thread signalled its barrier: go on, and stop at `wait n0` until the
-                           dispatcher has incremented n0.0 */
-    ZS_EU_SEND_FAULT,   /* port->fault says why; nothing after this instruction may execute */
-};
 
 enum zs_eu_send_fault_kind {
     ZS_EU_SEND_FAULT_NONE,
@@ -38,9 +27,7 @@ enum zs_eu_send_fault_kind {
     ZS_EU_SEND_FAULT_UNWRITTEN,
     ZS_EU_SEND_FAULT_SURFACE, /* outside a surface of the binding table */
     ZS_EU_SEND_FAULT_SLM,
-    ZS_EU_SEND_FAULT_SCRATCH,
-    ZS_EU_SEND_FAULT_UNIMPLEMENTED, /* no such message: `detail` names SFID, descriptor, type */
-    ZS_EU_SEND_FAULT_ILLEGAL,       /* payload too short for the message, no barrier allowed ... */
+    ZS_EU_SEND_FAULT_SCRATCH, /* outside the thread's scratch memory */
 };
 
 struct zs_eu_send_fault {
@@ -94,63 +81,70 @@ struct zs_eu_port {
     /* of the thread: general state base, and the part of it that is this thread's */
     uint8_t *scratch;
     uint64_t scratch_start, scratch_end; /* offsets from general state base that are allowed */
-    struct zs_eu_send_fault fault;
-    /* the ranges hit last, by op->cache_slot: one compare in place of a search */
+    uint32_t barrier_signals;            /* barrier messages since the dispatcher looked last */
+    struct zs_eu_send_fault fault;       /* of the first refused access */
+    /* the ranges hit last, by message->cache_slot: one compare in place of a search */
     struct zs_eu_range cache[ZS_EU_PORT_CACHE];
 };
 
-struct zs_eu_send_op;
-typedef enum zs_eu_send_status zs_eu_send_fn(struct zs_eu_port *port,
-                                             const struct zs_eu_send_op *op, uint8_t *dst,
-                                             const uint8_t *src0, const uint8_t *src1,
-                                             uint32_t mask);
-
 /* What a message reaches: how counters sort it. */
-enum zs_eu_send_space {
+enum zs_eu_space {
     ZS_EU_SPACE_NONE,
-    ZS_EU_SPACE_GLOBAL, /* A64, and surfaces of the binding table */
+    ZS_EU_SPACE_GLOBAL, /* A64, and buffers of the binding table */
     ZS_EU_SPACE_SLM,
     ZS_EU_SPACE_SCRATCH, /* spills, A32 stateless */
     ZS_EU_SPACE_TYPED,   /* images by the data port */
     ZS_EU_SPACE_SAMPLER,
     ZS_EU_SPACE_GATEWAY,
-    ZS_EU_SPACE_SPAWNER,
 };
 
-struct zs_eu_send_op {
-    zs_eu_send_fn *run;
-    const char *name; /* "untyped surface read" */
-    uint32_t desc, ex_desc;
-    uint8_t sfid, bti;
-    uint8_t mlen, xlen, rlen; /* registers of 32 bytes */
-    uint8_t lanes;            /* 8 or 16 elements; 0: a block message, which ignores the mask */
-    uint8_t header;           /* registers before the addresses: 0 or 1 */
-    uint8_t element_B;        /* bytes of one element in memory */
-    uint8_t elements;         /* elements per lane */
-    uint8_t channels;         /* untyped, typed: mask of enabled channels */
-    uint8_t atomic_op;
-    uint8_t returns;         /* atomics: the old value is wanted */
-    uint8_t coordinates;     /* typed, sampler: parameters per lane */
-    uint8_t sampler;         /* index of the sampler state */
-    uint8_t block_shift;     /* unit of a block's offset: 16 bytes is 4, bytes is 0 */
-    uint8_t block_half;      /* OWord goes to the upper half of the register */
-    uint8_t cache_slot;      /* set by the caller: instruction number modulo ZS_EU_PORT_CACHE */
-    uint8_t half_return;     /* sampler: 16-bit return format */
+/* A decoded message. Small: it is kept in every send instruction. */
+struct zs_eu_message {
+    uint8_t bti;
+    uint8_t lanes;        /* 8 or 16 elements; 0: a block message, which ignores the mask */
+    uint8_t header_grf;   /* registers before the addresses: 0 or 1 */
+    uint8_t rlen;         /* registers that may be written */
+    uint8_t element_B;    /* bytes of one element in memory */
+    uint8_t elements;     /* elements per lane */
+    uint8_t channels;     /* untyped, typed: mask of enabled channels */
+    uint8_t op;           /* atomics: operation; gateway: function */
+    uint8_t returns;      /* atomics: the old value is wanted */
+    uint8_t coordinates;  /* typed, sampler: parameters per lane */
+    uint8_t sampler;      /* index of the sampler state */
+    uint8_t block_shift;  /* unit of a block's offset: 16 bytes is 4, bytes is 0 */
+    uint8_t block_upper;  /* one OWord, in the upper half of the register */
+    uint8_t cache_slot;   /* into port->cache: any number below ZS_EU_PORT_CACHE */
+    uint8_t data_in_src1; /* payload data starts at src1; else behind the addresses in src0 */
+    uint8_t gather;       /* an operand straddles src0 and src1: join them first */
+    uint8_t mlen, xlen;
     uint16_t block_B;        /* block messages: bytes */
-    uint32_t block_offset_B; /* scratch messages: from the thread's scratch base */
-    uint8_t is_atomic, is_fence;
-    enum zs_eu_send_space space;
+    uint32_t block_offset_B; /* scratch blocks: from the thread's scratch base */
+    uint8_t space;           /* enum zs_eu_space */
     /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
-    uint16_t bytes_read, bytes_written;
+    uint8_t bytes_read, bytes_written;
 };
 
 /*
- * 0; or -ENOTSUP (not modelled) or -EINVAL (the payload does not fit), with fault->detail naming
- * the SFID, descriptor and type. The op is then still valid to execute: run() gives that fault.
- * xlen: registers of src1 (0 for `send`).
+ * A row of send.def. run() returns false when the access was refused: port->fault says why. dst
+ * has room for rlen registers and may overlap src0 and src1. mask has a bit per element of the
+ * message. Registers were validated by the caller.
  */
-int zs_eu_send_decode(uint32_t sfid, uint32_t ex_desc, uint32_t desc, uint32_t xlen,
-                      struct zs_eu_send_op *ret_op, struct zs_eu_send_fault *ret_fault);
+struct zs_eu_message_row {
+    uint8_t sfid, type;
+    uint8_t is_atomic, is_fence;
+    const char *name;
+    int (*decode)(struct zs_eu_message *message, uint32_t desc);
+    bool (*run)(struct zs_eu_port *port, const struct zs_eu_message *message, uint8_t *dst,
+                const uint8_t *src0, const uint8_t *src1, uint32_t mask);
+};
+
+/*
+ * 0; -ENOTSUP (not modelled) or -EINVAL (the payload does not fit the message) with a sentence
+ * that names SFID, descriptor and message. Registers of 32 bytes.
+ */
+int zs_eu_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen, uint32_t rlen,
+                         struct zs_eu_message *ret_message,
+                         const struct zs_eu_message_row **ret_row, struct zs_diag *diag);
 
 /* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
 const struct zs_eu_range *zs_eu_map_find(const struct zs_eu_map *map, uint64_t gpu_va,

@@ -25,7 +25,7 @@
 #include "base/diag.h"
 #include "base/span.h"
 
-struct zs_module_kernel; /* module/module.h: one kernel of a parsed container */
+struct zs_kernel; /* zescope/module.h: one kernel of a parsed container */
 struct zs_gpu_device;
 struct zs_gpu_memory;
 struct zs_gpu_kernel;
@@ -204,7 +204,7 @@ struct zs_gpu_sampler {
 
 struct zs_gpu_kernel_desc {
     /* Parsed kernel, must outlive the gpu kernel. */
-    const struct zs_module_kernel *module_kernel;
+    const struct zs_kernel *module_kernel;
     /*
      * Machine code after relocation, copied. Functions that kernels call through pointers (the
      * pseudo kernel Intel_Symbol_Table_Void_Program) come first, so that their addresses are the

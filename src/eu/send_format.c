@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Texel formats: rows, and the conversions between texels and 32-bit channels. */
+#include "eu/send_surface.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct zs_eu_format formats[] = {
+#define ZS_EU_FORMAT(code_, name_, type_, texel_B_, r, rn, g, gn, b, bn, a, an)                    \
+    {.code = (code_),                                                                              \
+     .name = #name_,                                                                               \
+     .type = ZS_EU_FORMAT_##type_,                                                                 \
+     .texel_B = (texel_B_),                                                                        \
+     .channel = {{r, rn}, {g, gn}, {b, bn}, {a, an}}},
+#include "eu/send_format.def"
+#undef ZS_EU_FORMAT
+};
+
+size_t zs_eu_format_count(void)
+{
+    return ZS_ARRAY_LEN(formats);
+}
+
+const struct zs_eu_format *zs_eu_format_at(size_t index)
+{
+    return index < ZS_ARRAY_LEN(formats) ? &formats[index] : NULL;
+}
+
+const struct zs_eu_format *zs_eu_format_find(uint32_t code)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(formats); i++) {
+        if (formats[i].code == code)
+            return &formats[i];
+    }
+    return NULL;
+}
+
+static uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static float bits_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* ---- small floats: 16 bits with sign, 11 and 10 bits without; all have 5 exponent bits ----------
+ */
+
+static float small_to_float(uint32_t bits, uint32_t mantissa_bits)
+{
+    uint32_t exponent = (bits >> mantissa_bits) & 31;
+    uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
+    if (exponent == 31)
+        return bits_float(0x7f800000u | mantissa << (23 - mantissa_bits));
+    if (exponent == 0)
+        return ldexpf((float)mantissa, -14 - (int)mantissa_bits);
+    return bits_float((exponent + 112) << 23 | mantissa << (23 - mantissa_bits));
+}
+
+/* |value| rounded to nearest even; NaN and infinity kept. */
+static uint32_t small_from_float(uint32_t magnitude, uint32_t mantissa_bits)
+{
+    uint32_t infinity = 31u << mantissa_bits, shift = 23 - mantissa_bits;
+    if (magnitude > 0x7f800000u) /* quiet NaN, upper payload bits kept */
+        return infinity | 1u << (mantissa_bits - 1) | (magnitude & 0x7fffffu) >> shift;
+    if (magnitude >= 0x47800000u) /* 65536 and more */
+        return infinity;
+    uint32_t mantissa = magnitude;
+    int32_t rebias = (int32_t)(magnitude >> 23) - 112;
+    if (rebias <= 0) { /* denormal in the small format: shift the mantissa with its hidden one */
+        if (rebias < -(int32_t)mantissa_bits)
+            return 0;
+        mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+        shift += (uint32_t)(1 - rebias);
+    } else {
+        mantissa = magnitude - (112u << 23);
+    }
+    uint32_t half = 1u << (shift - 1), rest = mantissa & ((1u << shift) - 1);
+    uint32_t result = mantissa >> shift;
+    if (rest > half || (rest == half && (result & 1)))
+        result++; /* may carry into the exponent, up to infinity: that is right */
+    return result;
+}
+
+float zs_eu_half_to_float(uint16_t half)
+{
+    float magnitude = small_to_float(half & 0x7fffu, 10);
+    return half & 0x8000u ? -magnitude : magnitude;
+}
+
+uint16_t zs_eu_half_from_float(float value)
+{
+    uint32_t bits = float_bits(value);
+    return (uint16_t)((bits >> 16 & 0x8000u) | small_from_float(bits & 0x7fffffffu, 10));
+}
+
+/* ---- unpack ------------------------------------------------------------------------------------
+ */
+
+typedef uint32_t unpack_fn(uint32_t raw, uint32_t bits);
+
+static uint32_t ones(uint32_t bits)
+{
+    return bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+}
+
+static int32_t sign_extend(uint32_t raw, uint32_t bits)
+{
+    return (int32_t)(raw << (32 - bits)) >> (32 - bits);
+}
+
+static uint32_t unpack_uint(uint32_t raw, uint32_t bits)
+{
+    return raw;
+}
+
+static uint32_t unpack_sint(uint32_t raw, uint32_t bits)
+{
+    return (uint32_t)sign_extend(raw, bits);
+}
+
+static uint32_t unpack_unorm(uint32_t raw, uint32_t bits)
+{
+    return float_bits((float)((double)raw / (double)ones(bits)));
+}
+
+static uint32_t unpack_snorm(uint32_t raw, uint32_t bits)
+{
+    double value = (double)sign_extend(raw, bits) / (double)ones(bits - 1);
+    return float_bits((float)(value < -1.0 ? -1.0 : value));
+}
+
+static uint32_t unpack_float(uint32_t raw, uint32_t bits)
+{
+    if (bits == 32)
+        return raw;
+    if (bits == 16)
+        return float_bits(zs_eu_half_to_float((uint16_t)raw));
+    return float_bits(small_to_float(raw, bits - 5));
+}
+
+static unpack_fn *const unpackers[] = {
+    [ZS_EU_FORMAT_UINT] = unpack_uint,   [ZS_EU_FORMAT_SINT] = unpack_sint,
+    [ZS_EU_FORMAT_UNORM] = unpack_unorm, [ZS_EU_FORMAT_SNORM] = unpack_snorm,
+    [ZS_EU_FORMAT_FLOAT] = unpack_float,
+};
+
+static bool is_integer(const struct zs_eu_format *format)
+{
+    return format->type == ZS_EU_FORMAT_UINT || format->type == ZS_EU_FORMAT_SINT;
+}
+
+void zs_eu_format_unpack(const struct zs_eu_format *format, const uint8_t *texel,
+                         uint32_t ret_rgba[4])
+{
+    uint32_t dw[4] = {0};
+    memcpy(dw, texel, format->texel_B);
+    unpack_fn *unpack = unpackers[format->type];
+    for (uint32_t c = 0; c < 4; c++) {
+        uint32_t bit = format->channel[c].bit, bits = format->channel[c].bits;
+        if (bits == 0)
+            ret_rgba[c] = c < 3 ? 0 : is_integer(format) ? 1 : float_bits(1.0f);
+        else
+            ret_rgba[c] = unpack(dw[bit / 32] >> bit % 32 & ones(bits), bits);
+    }
+}
+
+/* ---- pack --------------------------------------------------------------------------------------
+ */
+
+typedef uint32_t pack_fn(uint32_t value, uint32_t bits);
+
+static uint32_t pack_uint(uint32_t value, uint32_t bits)
+{
+    return ZS_MIN(value, ones(bits));
+}
+
+static uint32_t pack_sint(uint32_t value, uint32_t bits)
+{
+    int32_t high = (int32_t)ones(bits - 1), low = -high - 1, v = (int32_t)value;
+    return (uint32_t)(v < low ? low : v > high ? high : v) & ones(bits);
+}
+
+/* NaN becomes 0, as D3D and OpenCL want it. */
+static double clamped(uint32_t value, double low)
+{
+    double v = (double)bits_float(value);
+    if (!(v > low))
+        return isnan(v) ? 0.0 : low;
+    return v > 1.0 ? 1.0 : v;
+}
+
+static uint32_t pack_unorm(uint32_t value, uint32_t bits)
+{
+    return (uint32_t)llrint(clamped(value, 0.0) * (double)ones(bits));
+}
+
+static uint32_t pack_snorm(uint32_t value, uint32_t bits)
+{
+    return (uint32_t)llrint(clamped(value, -1.0) * (double)ones(bits - 1)) & ones(bits);
+}
+
+static uint32_t pack_float(uint32_t value, uint32_t bits)
+{
+    if (bits == 32)
+        return value;
+    if (bits == 16)
+        return zs_eu_half_from_float(bits_float(value));
+    uint32_t magnitude = value & 0x7fffffffu;
+    if (value >> 31 && magnitude <= 0x7f800000u) /* no sign: negative numbers become 0 */
+        return 0;
+    return small_from_float(magnitude, bits - 5);
+}
+
+static pack_fn *const packers[] = {
+    [ZS_EU_FORMAT_UINT] = pack_uint,   [ZS_EU_FORMAT_SINT] = pack_sint,
+    [ZS_EU_FORMAT_UNORM] = pack_unorm, [ZS_EU_FORMAT_SNORM] = pack_snorm,
+    [ZS_EU_FORMAT_FLOAT] = pack_float,
+};
+
+void zs_eu_format_pack(const struct zs_eu_format *format, const uint32_t rgba[4], uint8_t *texel)
+{
+    uint32_t dw[4] = {0};
+    pack_fn *pack = packers[format->type];
+    for (uint32_t c = 0; c < 4; c++) {
+        uint32_t bit = format->channel[c].bit, bits = format->channel[c].bits;
+        if (bits)
+            dw[bit / 32] |= pack(rgba[c], bits) << bit % 32;
+    }
+    memcpy(texel, dw, format->texel_B);
+}

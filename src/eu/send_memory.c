@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Untyped and scattered reads and writes, by binding table and by 64-bit address.
+ *
+ * Payload layout: addresses (4 or 8 bytes a lane), then data, element-major: element 0 of all
+ * lanes, element 1 of all lanes ... An element takes a dword slot (a byte or word in its low bits)
+ * or a qword slot. Untyped messages move dwords, of which `channels` says which are present.
+ *
+ * Fast paths first: all lanes enabled and their dwords consecutive (one copy), or all at one
+ * address (one load). Everything else goes lane by lane through pointers that send_area.c checked.
+ */
+#include "eu/send_priv.h"
+
+#include <errno.h>
+
+typedef uint32_t u32x4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t u64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* ---- decode ------------------------------------------------------------------------------------
+ */
+
+static uint32_t dword_grf(uint32_t lanes)
+{
+    return lanes / 8;
+}
+
+/* Registers of an element of all lanes: dword slots, or qword slots. */
+static uint32_t element_grf(const struct zs_eu_message *m)
+{
+    return m->element_B == 8 ? m->lanes / 4u : dword_grf(m->lanes);
+}
+
+static int finish_read(struct zs_eu_message *m, uint32_t address_grf)
+{
+    m->bytes_read = (uint8_t)(m->element_B * m->elements);
+    return zs_eu_send_payload(m, address_grf, 0, element_grf(m) * m->elements);
+}
+
+static int finish_write(struct zs_eu_message *m, uint32_t address_grf)
+{
+    m->bytes_written = (uint8_t)(m->element_B * m->elements);
+    return zs_eu_send_payload(m, address_grf, element_grf(m) * m->elements, 0);
+}
+
+static int decode_untyped(struct zs_eu_message *m, uint32_t desc)
+{
+    uint32_t simd = zs_eu_bits(desc, 13, 12);
+    if (simd == 0 || simd == 3)
+        return -ENOTSUP; /* SIMD4x2 */
+    m->lanes = simd == 1 ? 16 : 8;
+    m->channels = ~zs_eu_bits(desc, 11, 8) & 15;
+    if (m->channels == 0)
+        return -EINVAL;
+    m->element_B = 4;
+    m->elements = (uint8_t)__builtin_popcount(m->channels);
+    return 0;
+}
+
+int zs_eu_decode_untyped_read(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_untyped(message, desc);
+    return error ? error : finish_read(message, dword_grf(message->lanes));
+}
+
+int zs_eu_decode_untyped_write(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_untyped(message, desc);
+    return error ? error : finish_write(message, dword_grf(message->lanes));
+}
+
+int zs_eu_decode_a64_untyped_read(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_untyped(message, desc);
+    message->space = ZS_EU_SPACE_GLOBAL;
+    return error ? error : finish_read(message, 2 * dword_grf(message->lanes));
+}
+
+int zs_eu_decode_a64_untyped_write(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_untyped(message, desc);
+    message->space = ZS_EU_SPACE_GLOBAL;
+    return error ? error : finish_write(message, 2 * dword_grf(message->lanes));
+}
+
+static int decode_byte_scattered(struct zs_eu_message *m, uint32_t desc)
+{
+    uint32_t size = zs_eu_bits(desc, 11, 10);
+    if (size == 3)
+        return -ENOTSUP;
+    m->lanes = zs_eu_bits(desc, 8, 8) ? 16 : 8;
+    m->element_B = (uint8_t)(1u << size);
+    m->elements = 1;
+    return 0;
+}
+
+int zs_eu_decode_byte_scattered_read(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_byte_scattered(message, desc);
+    return error ? error : finish_read(message, dword_grf(message->lanes));
+}
+
+int zs_eu_decode_byte_scattered_write(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_byte_scattered(message, desc);
+    return error ? error : finish_write(message, dword_grf(message->lanes));
+}
+
+static void decode_dword_scattered(struct zs_eu_message *m, uint32_t desc)
+{
+    m->lanes = zs_eu_bits(desc, 8, 8) ? 16 : 8;
+    m->element_B = 4;
+    m->elements = 1;
+}
+
+int zs_eu_decode_dword_scattered_read(struct zs_eu_message *message, uint32_t desc)
+{
+    decode_dword_scattered(message, desc);
+    return finish_read(message, dword_grf(message->lanes));
+}
+
+int zs_eu_decode_dword_scattered_write(struct zs_eu_message *message, uint32_t desc)
+{
+    decode_dword_scattered(message, desc);
+    return finish_write(message, dword_grf(message->lanes));
+}
+
+static int decode_a64_scattered(struct zs_eu_message *m, uint32_t desc)
+{
+    uint32_t kind = zs_eu_bits(desc, 9, 8), code = zs_eu_bits(desc, 11, 10);
+    if (kind == 3 || (kind == 0 && code == 3))
+        return -ENOTSUP;
+    m->space = ZS_EU_SPACE_GLOBAL;
+    m->lanes = zs_eu_bits(desc, 12, 12) ? 16 : 8;
+    m->element_B = (uint8_t)(kind == 0 ? 1u << code : kind == 1 ? 4 : 8);
+    m->elements = (uint8_t)(kind == 0 ? 1 : 1u << code);
+    return 0;
+}
+
+int zs_eu_decode_a64_scattered_read(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_a64_scattered(message, desc);
+    return error ? error : finish_read(message, 2 * dword_grf(message->lanes));
+}
+
+int zs_eu_decode_a64_scattered_write(struct zs_eu_message *message, uint32_t desc)
+{
+    int error = decode_a64_scattered(message, desc);
+    return error ? error : finish_write(message, 2 * dword_grf(message->lanes));
+}
+
+/* ---- moving lanes ------------------------------------------------------------------------------
+ */
+
+/* Byte offset in memory of element e from a lane's pointer. */
+struct steps {
+    uint16_t byte[8];
+    uint32_t span_B; /* from the pointer to the end of the last element */
+};
+
+static struct steps untyped_steps(const struct zs_eu_message *m)
+{
+    struct steps s = {0};
+    uint32_t e = 0;
+    for (uint32_t channel = 0; channel < 4; channel++) {
+        if (m->channels >> channel & 1)
+            s.byte[e++] = (uint16_t)(channel * 4);
+    }
+    s.span_B = s.byte[e - 1] + 4u;
+    return s;
+}
+
+static struct steps scattered_steps(const struct zs_eu_message *m)
+{
+    struct steps s = {0};
+    for (uint32_t e = 0; e < m->elements; e++)
+        s.byte[e] = (uint16_t)(e * m->element_B);
+    s.span_B = (uint32_t)m->elements * m->element_B;
+    return s;
+}
+
+static uint32_t slot_B(const struct zs_eu_message *m)
+{
+    return m->element_B == 8 ? 8 : 4;
+}
+
+/* Load an element into its slot, zero-extended. */
+static inline void load_element(uint8_t *slot, const uint8_t *from, uint32_t element_B)
+{
+    if (element_B == 4) {
+        memcpy(slot, from, 4);
+    } else if (element_B == 8) {
+        memcpy(slot, from, 8);
+    } else {
+        uint16_t v = from[0];
+        if (element_B == 2)
+            memcpy(&v, from, 2);
+        zs_eu_store32(slot, v);
+    }
+}
+
+static inline void store_element(uint8_t *to, const uint8_t *slot, uint32_t element_B)
+{
+    if (element_B == 4)
+        memcpy(to, slot, 4);
+    else if (element_B == 8)
+        memcpy(to, slot, 8);
+    else if (element_B == 2)
+        memcpy(to, slot, 2);
+    else
+        *to = *slot;
+}
+
+static bool track_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
+                        const struct zs_eu_lanes *lanes, const struct steps *steps, bool is_write)
+{
+    if (m->space != ZS_EU_SPACE_GLOBAL)
+        return true;
+    ZS_EU_FOR_LANES(lane, lanes->valid)
+    {
+        for (uint32_t e = 0; e < m->elements; e++) {
+            if (!zs_eu_send_track(port, m, lanes->pointer[lane] + steps->byte[e], m->element_B,
+                                  (int)lane, is_write))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Lanes that reach outside a surface: each element on its own, reads of those outside give 0. */
+static void outside_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
+                          const struct zs_eu_lanes *lanes, const struct steps *steps,
+                          uint8_t *read_slots, const uint8_t *write_slots)
+{
+    struct zs_eu_area area;
+    if (!zs_eu_send_area(port, m, write_slots != NULL, &area))
+        return;
+    uint32_t slot = slot_B(m);
+    ZS_EU_FOR_LANES(lane, lanes->outside)
+    {
+        for (uint32_t e = 0; e < m->elements; e++) {
+            uint64_t offset = lanes->offset[lane] + steps->byte[e];
+            size_t at = ((size_t)e * m->lanes + lane) * slot;
+            bool inside = offset <= area.size_B && m->element_B <= area.size_B - offset;
+            if (read_slots && inside)
+                load_element(read_slots + at, area.base + offset, m->element_B);
+            else if (read_slots)
+                memset(read_slots + at, 0, slot);
+            else if (inside && !area.read_only)
+                store_element(area.base + offset, write_slots + at, m->element_B);
+        }
+    }
+}
+
+static bool gather(struct zs_eu_port *port, const struct zs_eu_message *m,
+                   const struct zs_eu_lanes *lanes, const struct steps *steps, uint8_t *dst)
+{
+    if (zs_eu_send_tracks(port) && !track_lanes(port, m, lanes, steps, false))
+        return false;
+    uint32_t slot = slot_B(m), element_B = m->element_B;
+    for (uint32_t e = 0; e < m->elements; e++) {
+        uint8_t *slots = dst + (size_t)e * m->lanes * slot;
+        uint32_t step = steps->byte[e];
+        if (element_B == 4 && lanes->valid == 0xffff) {
+            for (uint32_t lane = 0; lane < 16; lane++)
+                memcpy(slots + lane * 4, lanes->pointer[lane] + step, 4);
+            continue;
+        }
+        ZS_EU_FOR_LANES(lane, lanes->valid)
+        load_element(slots + lane * slot, lanes->pointer[lane] + step, element_B);
+    }
+    if (ZS_UNLIKELY(lanes->outside))
+        outside_lanes(port, m, lanes, steps, dst, NULL);
+    return true;
+}
+
+static bool scatter(struct zs_eu_port *port, const struct zs_eu_message *m,
+                    const struct zs_eu_lanes *lanes, const struct steps *steps, const uint8_t *data)
+{
+    if (zs_eu_send_tracks(port) && !track_lanes(port, m, lanes, steps, true))
+        return false;
+    uint32_t slot = slot_B(m), element_B = m->element_B;
+    for (uint32_t e = 0; e < m->elements; e++) {
+        const uint8_t *slots = data + (size_t)e * m->lanes * slot;
+        uint32_t step = steps->byte[e];
+        ZS_EU_FOR_LANES(lane, lanes->valid)
+        store_element(lanes->pointer[lane] + step, slots + lane * slot, element_B);
+    }
+    if (ZS_UNLIKELY(lanes->outside))
+        outside_lanes(port, m, lanes, steps, NULL, data);
+    return true;
+}
+
+/* ---- shapes of address vectors -----------------------------------------------------------------
+ */
+
+static inline bool all_zero(u32x4 v)
+{
+    u64x2 q = (u64x2)v;
+    return (q[0] | q[1]) == 0;
+}
+
+static const u32x4 quads[4] = {{0, 4, 8, 12}, {16, 20, 24, 28}, {32, 36, 40, 44}, {48, 52, 56, 60}};
+
+/* offset[i] == offset[0] + 4 * i */
+static inline bool consecutive32(const uint8_t *offsets, uint32_t lanes)
+{
+    const u32x4 *v = (const u32x4 *)(const void *)offsets;
+    uint32_t first = zs_eu_load32(offsets);
+    u32x4 base = {first, first, first, first};
+    u32x4 bad = ((v[0] - base) ^ quads[0]) | ((v[1] - base) ^ quads[1]);
+    if (lanes == 16)
+        bad |= ((v[2] - base) ^ quads[2]) | ((v[3] - base) ^ quads[3]);
+    return all_zero(bad);
+}
+
+static inline bool uniform32(const uint8_t *offsets, uint32_t lanes)
+{
+    const u32x4 *v = (const u32x4 *)(const void *)offsets;
+    uint32_t first = zs_eu_load32(offsets);
+    u32x4 base = {first, first, first, first};
+    u32x4 bad = (v[0] ^ base) | (v[1] ^ base);
+    if (lanes == 16)
+        bad |= (v[2] ^ base) | (v[3] ^ base);
+    return all_zero(bad);
+}
+
+/* Stride between lanes of 64-bit addresses: 0, element_B, or -1 for anything else. */
+static inline int stride64(const uint8_t *addresses, uint32_t lanes, uint32_t element_B)
+{
+    uint64_t first = zs_eu_load64(addresses), step = zs_eu_load64(addresses + 8) - first;
+    if (step != 0 && step != element_B)
+        return -1;
+    uint64_t bad = 0, expect = first;
+    for (uint32_t i = 0; i < lanes; i++, expect += step)
+        bad |= zs_eu_load64(addresses + i * 8) ^ expect;
+    return bad ? -1 : (int)step;
+}
+
+static inline void splat32(uint8_t *dst, uint32_t value, uint32_t lanes)
+{
+    u32x4 v = {value, value, value, value};
+    for (uint32_t i = 0; i < lanes; i += 4)
+        memcpy(dst + i * 4, &v, sizeof(v));
+}
+
+/* ---- by binding table
+ * --------------------------------------------------------------------------*/
+
+static inline bool is_full(const struct zs_eu_port *port, const struct zs_eu_message *m,
+                           uint32_t mask)
+{
+    return mask == zs_eu_lane_mask(m->lanes) && !zs_eu_send_tracks(port);
+}
+
+/* Bytes at the first lane's offset, when [offset, offset + size) is inside; else NULL. */
+static inline uint8_t *inside_area(const struct zs_eu_area *area, const uint8_t *offsets,
+                                   uint64_t size_B)
+{
+    uint64_t offset = (uint64_t)(zs_eu_load32(offsets) & area->mask) - area->bias;
+    if (offset > area->size_B || size_B > area->size_B - offset)
+        return NULL;
+    return area->base + offset;
+}
+
+bool zs_eu_run_untyped_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const uint8_t *offsets = src0 + m->header_grf * GRF_B;
+    if (is_full(port, m, mask)) {
+        struct zs_eu_area area;
+        if (!zs_eu_send_area(port, m, false, &area))
+            return false;
+        const uint8_t *from;
+        if (m->channels == 1 && consecutive32(offsets, m->lanes) &&
+            (from = inside_area(&area, offsets, m->lanes * 4u))) {
+            memmove(dst, from, m->lanes * 4u);
+            return true;
+        }
+        uint32_t span_B = 32u - (uint32_t)__builtin_clz(m->channels);
+        if (uniform32(offsets, m->lanes) && (from = inside_area(&area, offsets, span_B * 4))) {
+            uint32_t values[4]; /* dst may overlap the offsets, never memory */
+            memcpy(values, from, span_B * 4);
+            for (uint32_t channel = 0; channel < span_B; channel++) {
+                if (m->channels >> channel & 1) {
+                    splat32(dst, values[channel], m->lanes);
+                    dst += m->lanes * 4;
+                }
+            }
+            return true;
+        }
+    }
+    struct zs_eu_lanes lanes;
+    struct steps steps = untyped_steps(m);
+    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
+           gather(port, m, &lanes, &steps, dst);
+}
+
+bool zs_eu_run_untyped_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const uint8_t *offsets = src0 + m->header_grf * GRF_B;
+    const uint8_t *data = zs_eu_send_data(m, src0, src1, dword_grf(m->lanes));
+    if (m->channels == 1 && is_full(port, m, mask) && consecutive32(offsets, m->lanes)) {
+        struct zs_eu_area area;
+        if (!zs_eu_send_area(port, m, true, &area))
+            return false;
+        uint8_t *to = inside_area(&area, offsets, m->lanes * 4u);
+        if (to && !area.read_only) {
+            memmove(to, data, m->lanes * 4u);
+            return true;
+        }
+    }
+    struct zs_eu_lanes lanes;
+    struct steps steps = untyped_steps(m);
+    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&
+           scatter(port, m, &lanes, &steps, data);
+}
+
+bool zs_eu_run_scattered_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    struct zs_eu_lanes lanes;
+    struct steps steps = scattered_steps(m);
+    return zs_eu_send_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, false,
+                                &lanes) &&
+           gather(port, m, &lanes, &steps, dst);
+}
+
+bool zs_eu_run_scattered_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    struct zs_eu_lanes lanes;
+    struct steps steps = scattered_steps(m);
+    return zs_eu_send_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, true,
+                                &lanes) &&
+           scatter(port, m, &lanes, &steps, zs_eu_send_data(m, src0, src1, dword_grf(m->lanes)));
+}
+
+/* The dword forms count offsets in dwords. */
+static void dword_offsets(const struct zs_eu_message *m, const uint8_t *src0, uint8_t *ret)
+{
+    for (uint32_t lane = 0; lane < m->lanes; lane++)
+        zs_eu_store32(ret + lane * 4, zs_eu_load32(src0 + m->header_grf * GRF_B + lane * 4) * 4);
+}
+
+bool zs_eu_run_dword_scattered_read(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                    uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                    uint32_t mask)
+{
+    uint8_t offsets[LANES_MAX * 4];
+    struct zs_eu_lanes lanes;
+    struct steps steps = scattered_steps(m);
+    dword_offsets(m, src0, offsets);
+    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
+           gather(port, m, &lanes, &steps, dst);
+}
+
+bool zs_eu_run_dword_scattered_write(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                     uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                     uint32_t mask)
+{
+    uint8_t offsets[LANES_MAX * 4];
+    struct zs_eu_lanes lanes;
+    struct steps steps = scattered_steps(m);
+    dword_offsets(m, src0, offsets);
+    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&
+           scatter(port, m, &lanes, &steps, zs_eu_send_data(m, src0, src1, dword_grf(m->lanes)));
+}
+
+/* ---- by 64-bit address
+ * -------------------------------------------------------------------------*/
+
+bool zs_eu_run_a64_scattered_read(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                  uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                  uint32_t mask)
+{
+    const uint8_t *addresses = src0 + m->header_grf * GRF_B;
+    if (m->elements == 1 && m->element_B >= 4 && is_full(port, m, mask)) {
+        int stride = stride64(addresses, m->lanes, m->element_B);
+        uint64_t gpu_va = zs_eu_load64(addresses);
+        uint32_t size_B = stride == 0 ? m->element_B : (uint32_t)m->lanes * m->element_B;
+        const uint8_t *from = (const uint8_t *)(uintptr_t)gpu_va;
+        /* a range miss here is no fault yet: lanes may lie in several allocations */
+        if (stride > 0 && zs_eu_send_range(port, m, gpu_va, m->element_B, 0, false) &&
+            port->cache[m->cache_slot].end - gpu_va >= size_B) {
+            memmove(dst, from, size_B);
+            return true;
+        }
+        if (stride == 0 && m->element_B == 4) {
+            if (!zs_eu_send_range(port, m, gpu_va, 4, 0, false))
+                return false;
+            splat32(dst, zs_eu_load32(from), m->lanes);
+            return true;
+        }
+        if (port->fault.kind != ZS_EU_SEND_FAULT_NONE)
+            return false;
+    }
+    struct zs_eu_lanes lanes;
+    struct steps steps = scattered_steps(m);
+    return zs_eu_send_lanes_a64(port, m, addresses, mask, steps.span_B, false, &lanes) &&
+           gather(port, m, &lanes, &steps, dst);
+}
+
+bool zs_eu_run_a64_scattered_write(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                   uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                   uint32_t mask)
+{
+    const uint8_t *addresses = src0 + m->header_grf * GRF_B;
+    const uint8_t *data = zs_eu_send_data(m, src0, src1, 2 * dword_grf(m->lanes));
+    if (m->elements == 1 && m->element_B >= 4 && is_full(port, m, mask) &&
+        stride64(addresses, m->lanes, m->element_B) > 0) {
+        uint64_t gpu_va = zs_eu_load64(addresses);
+        uint32_t size_B = (uint32_t)m->lanes * m->element_B;
+        if (!zs_eu_send_range(port, m, gpu_va, m->element_B, 0, true))
+            return false;
+        if (port->cache[m->cache_slot].end - gpu_va >= size_B) {
+            memmove((uint8_t *)(uintptr_t)gpu_va, data, size_B);
+            return true;
+        }
+    }
+    struct zs_eu_lanes lanes;
+    struct steps steps = scattered_steps(m);
+    return zs_eu_send_lanes_a64(port, m, addresses, mask, steps.span_B, true, &lanes) &&
+           scatter(port, m, &lanes, &steps, data);
+}
+
+bool zs_eu_run_a64_untyped_read(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                uint32_t mask)
+{
+    struct zs_eu_lanes lanes;
+    struct steps steps = untyped_steps(m);
+    return zs_eu_send_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, false,
+                                &lanes) &&
+           gather(port, m, &lanes, &steps, dst);
+}
+
+bool zs_eu_run_a64_untyped_write(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                 uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                 uint32_t mask)
+{
+    struct zs_eu_lanes lanes;
+    struct steps steps = untyped_steps(m);
+    return zs_eu_send_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, true,
+                                &lanes) &&
+           scatter(port, m, &lanes, &steps,
+                   zs_eu_send_data(m, src0, src1, 2 * dword_grf(m->lanes)));
+}

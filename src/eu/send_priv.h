@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the send units: lanes, areas of memory, bounds, faults. */
+#ifndef ZS_EU_SEND_PRIV_H
+#define ZS_EU_SEND_PRIV_H
+
+#include "eu/send.h"
+
+#include <string.h>
+
+enum {
+    GRF_B = 32,
+    LANES_MAX = 16,
+    BTI_STATELESS = 255,
+    BTI_SLM = 254,
+    BTI_STATELESS_NON_COHERENT = 253,
+    BTI_BINDLESS = 252,
+    /* IGC sets bit 28 of pointers to local memory, so that offset 0 is not a null pointer. The
+     * hardware keeps 16 bits; keeping 28 finds overruns in both directions. */
+    SLM_OFFSET_MASK = 0x0fffffff,
+};
+
+/* Where a message's addresses lead, relative to one base. */
+struct zs_eu_area {
+    uint8_t *base;
+    uint64_t size_B;
+    uint64_t bias; /* subtracted from offsets first */
+    uint32_t mask; /* and-ed to offsets before that */
+    bool read_only;
+    bool drops;    /* out of bounds: reads give 0, writes vanish (surfaces); else a fault */
+    uint8_t fault; /* enum zs_eu_send_fault_kind of an access outside */
+};
+
+/* The pointers of a message's lanes after bounds were checked. */
+struct zs_eu_lanes {
+    uint8_t *pointer[LANES_MAX];
+    uint32_t valid;             /* lanes whose whole access is inside */
+    uint32_t outside;           /* lanes that reach outside an area that drops */
+    uint64_t offset[LANES_MAX]; /* of lanes in `outside` */
+};
+
+/* Fault helpers: record the first fault and return false. */
+bool zs_eu_send_fail(struct zs_eu_port *port, const struct zs_eu_message *message,
+                     enum zs_eu_send_fault_kind kind, int lane, uint64_t gpu_va, uint32_t access_B,
+                     bool is_write);
+
+/* The area of a binding table index. false: fault. */
+bool zs_eu_send_area(struct zs_eu_port *port, const struct zs_eu_message *message, bool is_write,
+                     struct zs_eu_area *ret_area);
+
+/* The live range that holds the bytes, also through the cache; NULL and a fault when none does. */
+const struct zs_eu_range *zs_eu_send_range(struct zs_eu_port *port,
+                                           const struct zs_eu_message *message, uint64_t gpu_va,
+                                           uint64_t size_B, int lane, bool is_write);
+
+/* Resolve lanes: span_B bytes from each active lane's offset or address. false: fault. */
+bool zs_eu_send_lanes_bti(struct zs_eu_port *port, const struct zs_eu_message *message,
+                          const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
+                          struct zs_eu_lanes *ret);
+bool zs_eu_send_lanes_a64(struct zs_eu_port *port, const struct zs_eu_message *message,
+                          const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
+                          struct zs_eu_lanes *ret);
+
+/* Texels of a typed surface at integer coordinates. Lanes outside the image: ret->outside. */
+bool zs_eu_send_lanes_typed(struct zs_eu_port *port, const struct zs_eu_message *message,
+                            const uint8_t *src0, uint32_t mask, bool is_write,
+                            struct zs_eu_lanes *ret);
+/* A texel's address; NULL outside. u, v, r: dimensions first, then the layer of an array. */
+uint8_t *zs_eu_surface_texel(const struct zs_eu_surface *surface, const int64_t coordinate[3]);
+
+/* Never-written memory: note a write, check a read. Only called when the port tracks. */
+bool zs_eu_send_track(struct zs_eu_port *port, const struct zs_eu_message *message,
+                      const uint8_t *pointer, uint64_t size_B, int lane, bool is_write);
+static inline bool zs_eu_send_tracks(const struct zs_eu_port *port)
+{
+    return ZS_UNLIKELY(port->flags & (ZS_EU_PORT_TRACK_WRITES | ZS_EU_PORT_CHECK_UNWRITTEN));
+}
+
+/* ---- decoding ----------------------------------------------------------------------------------
+ */
+
+static inline uint32_t zs_eu_bits(uint32_t value, uint32_t high, uint32_t low)
+{
+    return value >> low & ((2u << (high - low)) - 1);
+}
+
+/* Place addresses and data in the payload: address_grf registers of addresses behind the header,
+ * then data_grf of data. -EINVAL when the payload or the response does not fit. */
+int zs_eu_send_payload(struct zs_eu_message *message, uint32_t address_grf, uint32_t data_grf,
+                       uint32_t response_grf);
+/* The data operand, once addresses are known to be in src0. */
+static inline const uint8_t *zs_eu_send_data(const struct zs_eu_message *message,
+                                             const uint8_t *src0, const uint8_t *src1,
+                                             uint32_t address_grf)
+{
+    if (message->data_in_src1)
+        return src1;
+    return src0 + (size_t)(message->header_grf + address_grf) * GRF_B;
+}
+
+/* ---- lanes -------------------------------------------------------------------------------------
+ */
+
+static inline uint32_t zs_eu_lane_mask(uint32_t lanes)
+{
+    return (1u << lanes) - 1;
+}
+#define ZS_EU_FOR_LANES(lane, mask)                                                                \
+    for (uint32_t lane##_left = (mask), lane;                                                      \
+         lane##_left && ((lane = (uint32_t)__builtin_ctz(lane##_left)), true);                     \
+         lane##_left &= lane##_left - 1)
+
+static inline uint32_t zs_eu_load32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+static inline uint64_t zs_eu_load64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+static inline void zs_eu_store32(uint8_t *p, uint32_t v)
+{
+    memcpy(p, &v, sizeof(v));
+}
+static inline void zs_eu_store64(uint8_t *p, uint64_t v)
+{
+    memcpy(p, &v, sizeof(v));
+}
+
+/* ---- rows of send.def --------------------------------------------------------------------------
+ */
+
+#define ZS_EU_MESSAGE(sfid, type, decode_, run_, atomic, fence, name)                              \
+    int zs_eu_decode_##decode_(struct zs_eu_message *message, uint32_t desc);                      \
+    bool zs_eu_run_##run_(struct zs_eu_port *port, const struct zs_eu_message *message,            \
+                          uint8_t *dst, const uint8_t *src0, const uint8_t *src1, uint32_t mask);
+#include "eu/send.def"
+#undef ZS_EU_MESSAGE
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sampler: filtered reads at float coordinates (sample, sample_l, sample_lz), texel reads at
+ * integer coordinates (ld, ld_lz) and surface sizes (resinfo). Images have one level, so a LOD
+ * other than 0 is out of range for ld and clamps to 0 for sample_l.
+ *
+ * Parameters take a register per 8 lanes each. The response is up to four channel groups; header
+ * DW2 bits 15:12 leave channels out. Filtering follows OpenCL's formulas (section "Image
+ * addressing and filtering") in float; hardware weights have 8 bits.
+ */
+#include "eu/send_priv.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* ---- decode ------------------------------------------------------------------------------------
+ */
+
+static int decode_simd(struct zs_eu_message *m, uint32_t desc)
+{
+    uint32_t simd = zs_eu_bits(desc, 18, 17);
+    if (zs_eu_bits(desc, 29, 29) || (simd != 1 && simd != 2))
+        return -ENOTSUP;
+    m->lanes = simd == 1 ? 8 : 16;
+    m->sampler = (uint8_t)zs_eu_bits(desc, 11, 8);
+    m->space = ZS_EU_SPACE_SAMPLER;
+    m->element_B = 4;
+    m->elements = 4;
+    m->bytes_read = 16;
+    m->op = zs_eu_bits(desc, 30, 30) != 0; /* 16-bit return format */
+    uint32_t parameter_grf = m->lanes / 8u, length = m->mlen + m->xlen;
+    if (length < m->header_grf + parameter_grf || m->rlen == 0)
+        return -EINVAL;
+    m->coordinates = (uint8_t)((length - m->header_grf) / parameter_grf);
+    if (m->xlen)
+        m->gather = 1;
+    return 0;
+}
+
+int zs_eu_decode_sample(struct zs_eu_message *message, uint32_t desc)
+{
+    message->channels = 0; /* index of the parameter u; no LOD before it */
+    return decode_simd(message, desc);
+}
+
+int zs_eu_decode_sample_l(struct zs_eu_message *message, uint32_t desc)
+{
+    message->channels = 1; /* LOD, u, v, r */
+    return decode_simd(message, desc);
+}
+
+int zs_eu_decode_ld(struct zs_eu_message *message, uint32_t desc)
+{
+    message->returns = 1; /* u, LOD, v, r */
+    return decode_simd(message, desc);
+}
+
+int zs_eu_decode_ld_lz(struct zs_eu_message *message, uint32_t desc)
+{
+    return decode_simd(message, desc);
+}
+
+int zs_eu_decode_resinfo(struct zs_eu_message *message, uint32_t desc)
+{
+    return decode_simd(message, desc);
+}
+
+int zs_eu_decode_sampler_flush(struct zs_eu_message *message, uint32_t desc)
+{
+    message->lanes = 0;
+    message->space = ZS_EU_SPACE_NONE;
+    return 0;
+}
+
+bool zs_eu_run_sampler_flush(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the response has no defined contents */
+    return true;
+}
+
+/* ---- surfaces and responses --------------------------------------------------------------------
+ */
+
+static bool is_integer(const struct zs_eu_surface *s)
+{
+    return s->format->type == ZS_EU_FORMAT_UINT || s->format->type == ZS_EU_FORMAT_SINT;
+}
+
+static bool find_surface(struct zs_eu_port *port, const struct zs_eu_message *m,
+                         const struct zs_eu_surface **ret)
+{
+    struct zs_eu_area area; /* for its checks */
+    if (!zs_eu_send_area(port, m, false, &area))
+        return false;
+    *ret = m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_EU_SURFACE_IMAGE
+               ? &port->surfaces[m->bti]
+               : NULL;
+    return true;
+}
+
+static const struct zs_eu_sampler *
+find_sampler(const struct zs_eu_port *port, const struct zs_eu_message *m, const uint8_t *header)
+{
+    static const struct zs_eu_sampler none = {
+        .wrap = {ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_CLAMP}};
+    uint32_t index = m->sampler;
+    if (m->header_grf) /* records of 16 bytes behind the thread's sampler state pointer */
+        index += (zs_eu_load32(header + 12) & ~31u) / 16;
+    return index < port->sampler_count ? &port->samplers[index] : &none;
+}
+
+static void swizzle(const struct zs_eu_surface *s, const uint32_t in[4], uint32_t out[4])
+{
+    const uint32_t one = is_integer(s) ? 1 : 0x3f800000u;
+    for (uint32_t c = 0; c < 4; c++)
+        out[c] = s->swizzle[c] >= 4 ? in[s->swizzle[c] & 3] : s->swizzle[c] == 1 ? one : 0;
+}
+
+/* Store the wanted channels of the active lanes, as far as the response reaches. */
+static void respond(const struct zs_eu_message *m, uint8_t *dst, uint32_t disabled, uint32_t mask,
+                    uint32_t rgba[LANES_MAX][4], bool integer)
+{
+    uint32_t slot_B = m->op ? 2 : 4;
+    uint32_t group_B = m->op ? GRF_B : m->lanes * 4u, at_B = 0;
+    for (uint32_t c = 0; c < 4; c++) {
+        if (disabled >> c & 1)
+            continue;
+        if (at_B + group_B > m->rlen * (uint32_t)GRF_B)
+            return;
+        ZS_EU_FOR_LANES(lane, mask)
+        {
+            uint32_t value = rgba[lane][c];
+            float as_float;
+            memcpy(&as_float, &value, sizeof(value));
+            uint16_t half = integer ? (uint16_t)value : zs_eu_half_from_float(as_float);
+            if (m->op)
+                memcpy(dst + at_B + lane * slot_B, &half, 2);
+            else
+                zs_eu_store32(dst + at_B + lane * slot_B, value);
+        }
+        at_B += group_B;
+    }
+}
+
+static uint32_t disabled_channels(const struct zs_eu_message *m, const uint8_t *src0)
+{
+    return m->header_grf ? zs_eu_bits(zs_eu_load32(src0 + 8), 15, 12) : 0;
+}
+
+static uint32_t parameter(const struct zs_eu_message *m, const uint8_t *src0, uint32_t index,
+                          uint32_t lane)
+{
+    if (index >= m->coordinates)
+        return 0;
+    return zs_eu_load32(src0 + m->header_grf * GRF_B + (index * m->lanes + lane) * 4);
+}
+
+static float parameter_float(const struct zs_eu_message *m, const uint8_t *src0, uint32_t index,
+                             uint32_t lane)
+{
+    uint32_t bits = parameter(m, src0, index, lane);
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* ---- texel reads -------------------------------------------------------------------------------
+ */
+
+bool zs_eu_run_sample_ld(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                         const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const struct zs_eu_surface *s;
+    if (!find_surface(port, m, &s))
+        return false;
+    uint32_t disabled = disabled_channels(m, src0);
+    uint32_t rgba[LANES_MAX][4];
+    ZS_EU_FOR_LANES(lane, mask)
+    {
+        int64_t coordinate[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            uint32_t index = m->returns && i > 0 ? i + 1 : i;
+            coordinate[i] = (int32_t)parameter(m, src0, index, lane);
+        }
+        bool level_0 = !m->returns || parameter(m, src0, 1, lane) == 0;
+        const uint8_t *texel = s && level_0 ? zs_eu_surface_texel(s, coordinate) : NULL;
+        memset(rgba[lane], 0, sizeof(rgba[lane]));
+        if (texel) {
+            uint32_t channels[4];
+            zs_eu_format_unpack(s->format, texel, channels);
+            swizzle(s, channels, rgba[lane]);
+        }
+    }
+    respond(m, dst, disabled, mask, rgba, s && is_integer(s));
+    return true;
+}
+
+/* ---- filtered reads ----------------------------------------------------------------------------
+ */
+
+enum { TEXEL_BORDER = -1 };
+
+static int64_t floor_i64(float value)
+{
+    float f = floorf(value);
+    if (!(f >= -1e9f)) /* NaN too */
+        return -1000000000;
+    return f > 1e9f ? 1000000000 : (int64_t)f;
+}
+
+/* An integer coordinate by the wrap mode: 0 .. size - 1, or TEXEL_BORDER. */
+static int64_t wrap_texel(int64_t i, int64_t size, enum zs_eu_wrap wrap)
+{
+    int64_t period;
+    switch (wrap) {
+    case ZS_EU_WRAP_REPEAT:
+        return ((i % size) + size) % size;
+    case ZS_EU_WRAP_MIRROR:
+        period = ((i % (2 * size)) + 2 * size) % (2 * size);
+        return period < size ? period : 2 * size - 1 - period;
+    case ZS_EU_WRAP_MIRROR_ONCE:
+        i = i < 0 ? -1 - i : i;
+        return i < size ? i : size - 1;
+    case ZS_EU_WRAP_BORDER:
+        return i < 0 || i >= size ? TEXEL_BORDER : i;
+    default:
+        return i < 0 ? 0 : i >= size ? size - 1 : i;
+    }
+}
+
+/* One axis of a lookup: two texels and the weight of the second. Nearest: weight 0. */
+struct tap {
+    int64_t texel[2];
+    float weight;
+};
+
+static struct tap axis_tap(const struct zs_eu_sampler *sampler, uint32_t axis, float coordinate,
+                           int64_t size, bool linear)
+{
+    struct tap tap = {.weight = 0.0f};
+    float u = sampler->normalized ? coordinate * (float)size : coordinate;
+    if (!linear) {
+        tap.texel[0] = tap.texel[1] = wrap_texel(floor_i64(u), size, sampler->wrap[axis]);
+        return tap;
+    }
+    float shifted = u - 0.5f;
+    int64_t low = floor_i64(shifted);
+    tap.weight = shifted - floorf(shifted);
+    if (!(tap.weight >= 0.0f && tap.weight < 1.0f))
+        tap.weight = 0.0f;
+    tap.texel[0] = wrap_texel(low, size, sampler->wrap[axis]);
+    tap.texel[1] = wrap_texel(low + 1, size, sampler->wrap[axis]);
+    return tap;
+}
+
+static void fetch(const struct zs_eu_surface *s, const struct zs_eu_sampler *sampler,
+                  const int64_t coordinate[3], uint32_t ret_rgba[4])
+{
+    bool border = false;
+    for (uint32_t i = 0; i < s->dimensions; i++)
+        border |= coordinate[i] == TEXEL_BORDER;
+    const uint8_t *texel = border ? NULL : zs_eu_surface_texel(s, coordinate);
+    if (texel) {
+        uint32_t channels[4];
+        zs_eu_format_unpack(s->format, texel, channels);
+        swizzle(s, channels, ret_rgba);
+    } else {
+        memcpy(ret_rgba, sampler->border, sizeof(sampler->border));
+        if (s->format->channel[3].bits == 0 && is_integer(s)) /* OpenCL: opaque without alpha */
+            ret_rgba[3] = 1;
+        else if (s->format->channel[3].bits == 0)
+            ret_rgba[3] = 0x3f800000u;
+    }
+}
+
+static void filter(const struct zs_eu_surface *s, const struct zs_eu_sampler *sampler,
+                   const struct tap taps[3], int64_t layer, uint32_t ret_rgba[4])
+{
+    double sum[4] = {0};
+    for (uint32_t corner = 0; corner < 1u << s->dimensions; corner++) {
+        double weight = 1.0;
+        int64_t coordinate[3] = {0};
+        for (uint32_t i = 0; i < s->dimensions; i++) {
+            uint32_t high = corner >> i & 1;
+            coordinate[i] = taps[i].texel[high];
+            weight *= high ? (double)taps[i].weight : 1.0 - (double)taps[i].weight;
+        }
+        if (s->is_array && s->dimensions < 3)
+            coordinate[s->dimensions] = layer;
+        if (weight == 0.0)
+            continue;
+        uint32_t rgba[4];
+        fetch(s, sampler, coordinate, rgba);
+        for (uint32_t c = 0; c < 4; c++) {
+            float value;
+            memcpy(&value, &rgba[c], sizeof(value));
+            sum[c] += weight * (double)value;
+        }
+    }
+    for (uint32_t c = 0; c < 4; c++) {
+        float value = (float)sum[c];
+        memcpy(&ret_rgba[c], &value, sizeof(value));
+    }
+}
+
+static void sample_lane(const struct zs_eu_surface *s, const struct zs_eu_sampler *sampler,
+                        const float coordinate[3], uint32_t ret_rgba[4])
+{
+    const int64_t size[3] = {s->width, s->height, s->depth};
+    bool linear = sampler->linear && !is_integer(s);
+    struct tap taps[3] = {0};
+    for (uint32_t i = 0; i < s->dimensions; i++)
+        taps[i] = axis_tap(sampler, i, coordinate[i], size[i], linear);
+    int64_t layer = 0;
+    if (s->is_array && s->dimensions < 3) /* nearest layer, clamped */
+        layer = wrap_texel(floor_i64(rintf(coordinate[s->dimensions])), s->depth, ZS_EU_WRAP_CLAMP);
+    if (linear) {
+        filter(s, sampler, taps, layer, ret_rgba);
+        return;
+    }
+    int64_t texel[3] = {taps[0].texel[0], taps[1].texel[0], taps[2].texel[0]};
+    if (s->is_array && s->dimensions < 3)
+        texel[s->dimensions] = layer;
+    fetch(s, sampler, texel, ret_rgba);
+}
+
+bool zs_eu_run_sample(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                      const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const struct zs_eu_surface *s;
+    if (!find_surface(port, m, &s))
+        return false;
+    const struct zs_eu_sampler *sampler = find_sampler(port, m, src0);
+    uint32_t disabled = disabled_channels(m, src0);
+    uint32_t rgba[LANES_MAX][4];
+    ZS_EU_FOR_LANES(lane, mask)
+    {
+        float coordinate[3];
+        for (uint32_t i = 0; i < 3; i++)
+            coordinate[i] = parameter_float(m, src0, m->channels + i, lane);
+        memset(rgba[lane], 0, sizeof(rgba[lane]));
+        if (s)
+            sample_lane(s, sampler, coordinate, rgba[lane]);
+    }
+    respond(m, dst, disabled, mask, rgba, s && is_integer(s));
+    return true;
+}
+
+bool zs_eu_run_resinfo(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const struct zs_eu_surface *s;
+    if (!find_surface(port, m, &s))
+        return false;
+    uint32_t disabled = disabled_channels(m, src0);
+    uint32_t rgba[LANES_MAX][4];
+    ZS_EU_FOR_LANES(lane, mask)
+    {
+        memset(rgba[lane], 0, sizeof(rgba[lane]));
+        if (!s || parameter(m, src0, 0, lane) != 0)
+            continue;
+        uint32_t size[4] = {s->width, s->dimensions > 1 ? s->height : 0,
+                            s->dimensions > 2 ? s->depth : 0, 1};
+        if (s->is_array && s->dimensions < 3)
+            size[s->dimensions] = s->depth;
+        memcpy(rgba[lane], size, sizeof(size));
+    }
+    respond(m, dst, disabled, mask, rgba, true);
+    return true;
+}
