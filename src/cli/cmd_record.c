@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope record: run an application with the collector preloaded. */
+#include "cli/options.h"
+
+#include <zescope/record.h>
+
+#include "base/buf.h"
+#include "record/store.h"
+#include "record/writer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct record_options {
+    struct zs_common_options common;
+    const char *output;
+    bool debug_info;
+};
+
+/* Signals that end zescope are passed on; those of the terminal reach the application anyway. */
+static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static const int left_to_app[] = {SIGINT, SIGQUIT};
+static volatile sig_atomic_t app_pid;
+
+struct launch {
+    char collector[PATH_MAX];   /* the library as LD_PRELOAD names it */
+    char link_folder[PATH_MAX]; /* made for it, "" when none was needed */
+    char **environment;         /* of the application; the first `owned` entries are ours */
+    size_t owned;
+    struct sigaction old[ZS_ARRAY_LEN(passed_on) + ZS_ARRAY_LEN(left_to_app)];
+};
+
+static void pass_on(int signal_number)
+{
+    int saved = errno;
+    if (app_pid > 0)
+        kill((pid_t)app_pid, signal_number);
+    errno = saved;
+}
+
+/* The collector: installed beside bin/, or in the build tree. ZESCOPE_COLLECT names another. */
+static bool find_collector(char *ret_path)
+{
+    static const char *const places[] = {"../lib/", "../lib/x86_64-linux-gnu/", "../lib64/",
+                                         "../collect/"};
+    const char *chosen = getenv("ZESCOPE_COLLECT");
+    if (chosen && chosen[0])
+        return realpath(chosen, ret_path) && !access(ret_path, R_OK);
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(exe, '/');
+    if (!slash)
+        return false;
+    slash[1] = '\0';
+    for (size_t i = 0; i < ZS_ARRAY_LEN(places); i++) {
+        char path[2 * PATH_MAX];
+        snprintf(path, sizeof(path), "%s%slibzescope_collect.so", exe, places[i]);
+        if (realpath(path, ret_path) && !access(ret_path, R_OK))
+            return true;
+    }
+    return false;
+}
+
+/* LD_PRELOAD cannot hold a path with blanks or colons: such a one is reached through a link. */
+static int make_preloadable(struct launch *l)
+{
+    if (!strpbrk(l->collector, " \t\n:"))
+        return 0;
+    const char *temp = getenv("TMPDIR");
+    if (!temp || temp[0] != '/' || strpbrk(temp, " \t\n:"))
+        temp = "/tmp";
+    snprintf(l->link_folder, sizeof(l->link_folder), "%.3000s/zescope-XXXXXX", temp);
+    char path[PATH_MAX + 32];
+    if (!mkdtemp(l->link_folder))
+        return -errno;
+    snprintf(path, sizeof(path), "%s/libzescope_collect.so", l->link_folder);
+    if (symlink(l->collector, path))
+        return -errno;
+    snprintf(l->collector, sizeof(l->collector), "%.4000s", path);
+    return 0;
+}
+
+static void remove_link(const struct launch *l)
+{
+    if (!l->link_folder[0])
+        return;
+    unlink(l->collector);
+    rmdir(l->link_folder);
+}
+
+static bool is_ours(const char *entry)
+{
+    static const char *const names[] = {"LD_PRELOAD=", "ZE_ENABLE_TRACING_LAYER=",
+                                        ZS_ENV_COLLECT_DIR "=", ZS_ENV_COLLECT_DEBUG_INFO "="};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(names); i++)
+        if (!strncmp(entry, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static bool make_environment(struct launch *l, const char *recording, bool debug_info)
+{
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    l->environment = calloc(count + 5, sizeof(*l->environment));
+    if (!l->environment)
+        return false;
+    /* others stay first: a sanitizer's runtime insists on it */
+    const char *preload = getenv("LD_PRELOAD");
+    bool ok = asprintf(&l->environment[0], "LD_PRELOAD=%s%s%s", preload ? preload : "",
+                       preload && preload[0] ? ":" : "", l->collector) >= 0 &&
+              asprintf(&l->environment[1], "ZE_ENABLE_TRACING_LAYER=1") >= 0 &&
+              asprintf(&l->environment[2], ZS_ENV_COLLECT_DIR "=%s", recording) >= 0 &&
+              asprintf(&l->environment[3], ZS_ENV_COLLECT_DEBUG_INFO "=%d", debug_info) >= 0;
+    l->owned = 4;
+    for (size_t i = 0, at = l->owned; ok && i < count; i++)
+        if (!is_ours(environ[i]))
+            l->environment[at++] = environ[i];
+    return ok;
+}
+
+static void free_environment(struct launch *l)
+{
+    for (size_t i = 0; l->environment && i < l->owned; i++)
+        free(l->environment[i]);
+    free(l->environment);
+}
+
+static void catch_signals(struct launch *l, sigset_t *ret_defaults)
+{
+    size_t at = 0;
+    sigemptyset(ret_defaults);
+    sigaddset(ret_defaults, SIGPIPE); /* zescope itself ignores it */
+    for (size_t i = 0; i < ZS_ARRAY_LEN(passed_on) + ZS_ARRAY_LEN(left_to_app); i++) {
+        bool ends = i < ZS_ARRAY_LEN(passed_on);
+        int number = ends ? passed_on[i] : left_to_app[i - ZS_ARRAY_LEN(passed_on)];
+        struct sigaction action = {.sa_handler = ends ? pass_on : SIG_IGN, .sa_flags = SA_RESTART};
+        sigaction(number, NULL, &l->old[at]);
+        bool ignored = l->old[at++].sa_handler == SIG_IGN; /* nohup: stays so, for the app too */
+        if (!ignored)
+            sigaction(number, &action, NULL);
+        if (!ignored && !ends)
+            sigaddset(ret_defaults, number);
+    }
+}
+
+static void release_signals(const struct launch *l)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(passed_on) + ZS_ARRAY_LEN(left_to_app); i++)
+        sigaction(i < ZS_ARRAY_LEN(passed_on) ? passed_on[i]
+                                              : left_to_app[i - ZS_ARRAY_LEN(passed_on)],
+                  &l->old[i], NULL);
+}
+
+/* Start argv and wait for it. 0 with the status as a shell shows it, or -errno: not started. */
+static int run_app(struct launch *l, char **argv, int *ret_status)
+{
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    pid_t pid;
+    int status = 0;
+    if (posix_spawnattr_init(&attributes))
+        return -ENOMEM;
+    catch_signals(l, &defaults);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    int error = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, l->environment);
+    posix_spawnattr_destroy(&attributes);
+    if (!error) {
+        app_pid = pid;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        app_pid = 0;
+        *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    release_signals(l);
+    return error;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_notes(const struct zs_common_options *common,
+                        const struct zs_recording *recording)
+{
+    enum { SHOWN_MAX = 5 };
+    uint32_t count;
+    const struct zs_record_note *notes = zs_recording_notes(recording, &count);
+    for (uint32_t i = 0; i < count && i < SHOWN_MAX; i++)
+        zs_cli_note(common, "note: %s", notes[i].text);
+    if (count > SHOWN_MAX)
+        zs_cli_note(common, "and %u more notes: zescope inspect shows them", count - SHOWN_MAX);
+}
+
+static void print_summary(const struct zs_common_options *common, const char *path)
+{
+    struct zs_recording *recording;
+    struct zs_diag diag = {0};
+    if (zs_recording_open(path, &recording, &diag)) {
+        zs_cli_note(common, "%s", diag.text);
+        return;
+    }
+    uint32_t module_count, build_count, process_count, source_count;
+    uint64_t kernels = 0, failed = 0, without_debug = 0;
+    const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
+    const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
+    zs_recording_processes(recording, &process_count);
+    zs_recording_sources(recording, &source_count);
+    for (uint32_t i = 0; i < module_count; i++) {
+        kernels += modules[i].kernel_count;
+        without_debug += !modules[i].debug.file;
+    }
+    for (uint32_t i = 0; i < build_count; i++)
+        failed += builds[i].finished && builds[i].result;
+    const struct zs_recording_info *info = zs_recording_info(recording);
+    print_notes(common, recording);
+    if (failed)
+        zs_cli_note(common, "%llu build%s failed: zescope inspect shows the log%s",
+                    (unsigned long long)failed, plural(failed), plural(failed));
+    if (info->drops.modules || info->drops.notes)
+        zs_cli_note(common, "lost: %llu module%s, %llu note%s (last error: %s)",
+                    (unsigned long long)info->drops.modules, plural(info->drops.modules),
+                    (unsigned long long)info->drops.notes, plural(info->drops.notes),
+                    strerror(info->drops.last_errno));
+    if (!process_count)
+        zs_cli_note(common, "the application did not use Level Zero: nothing was recorded");
+    else
+        zs_cli_note(
+            common,
+            "%u module%s (%llu kernel%s) of %u build%s in %u process%s, %u source file%s: %s",
+            module_count, plural(module_count), (unsigned long long)kernels, plural(kernels),
+            build_count, plural(build_count), process_count, process_count == 1 ? "" : "es",
+            source_count, plural(source_count), path);
+    if (without_debug)
+        zs_cli_note(common, "%llu module%s without debug info: %s",
+                    (unsigned long long)without_debug, plural(without_debug),
+                    info->debug_info
+                        ? "the SPIR-V must carry it too (build it with -g)"
+                        : "build with -g, or record with --debug-info where the SPIR-V carries it");
+    if (module_count)
+        zs_cli_note(common, "next: zescope annotate %s", path);
+    zs_recording_close(recording);
+}
+
+static int finish(const struct record_options *o, struct zs_recording_writer *writer,
+                  const struct zs_recording_result *result)
+{
+    struct zs_diag diag = {0};
+    char *path = strdup(zs_recording_writer_path(writer));
+    if (zs_recording_add_sources(writer, &diag))
+        zs_cli_note(&o->common, "sources were not copied: %s", diag.text);
+    diag = (struct zs_diag){0};
+    if (zs_recording_finish(writer, result, &diag))
+        zs_cli_note(&o->common, "%s", diag.text);
+    if (path)
+        print_summary(&o->common, path);
+    free(path);
+    return result->exit_status;
+}
+
+static int record(const struct record_options *o, struct launch *l,
+                  struct zs_recording_writer *writer, char **argv)
+{
+    struct zs_recording_result result = {0};
+    int error = make_preloadable(l);
+    if (!error && !make_environment(l, zs_recording_writer_path(writer), o->debug_info))
+        error = -ENOMEM;
+    uint64_t start_ns = now_ns();
+    if (!error)
+        error = run_app(l, argv, &result.exit_status);
+    result.duration_ns = now_ns() - start_ns;
+    remove_link(l);
+    free_environment(l);
+    if (!error)
+        return finish(o, writer, &result);
+    zs_recording_abandon(writer);
+    return zs_cli_fail("cannot start %s: %s", argv[0], strerror(-error));
+}
+
+static int run_record(void *options, int operand_count, char **operands);
+
+#define OPTION(member) offsetof(struct record_options, member)
+static const struct zs_option options_table[] = {
+    {"output", 'o', ZS_OPTION_STRING, OPTION(output), "DIR",
+     "folder to make; %p is the process id, %h the host (zescope-<app>-%p)"},
+    {"debug-info", 'g', ZS_OPTION_FLAG, OPTION(debug_info), NULL,
+     "add -g to the build flags of every module that the application creates"},
+};
+
+const struct zs_command zs_command_record = {
+    .name = "record",
+    .summary = "run an application and keep the modules that it creates",
+    .operands = "-- APP [ARGS...]",
+    .description =
+        "Runs an application and keeps, in a folder, every module that it or its children create "
+        "through Level Zero, on whatever driver: native binary, debug info, the SPIR-V it came "
+        "from, build flags and log, device, kernel names, and the source files that the debug info "
+        "names.\n\n"
+        "The application's exit status is passed through (128 + n when signal n ended it) and its "
+        "output is left alone; what zescope has to say goes to stderr at the end. What was "
+        "captured stays when the application crashes or is killed.",
+    .examples = "zescope record -o run1 -- ./app --size 100\n"
+                "    record ./app into the folder run1\n"
+                "zescope record --debug-info -- python3 train.py\n"
+                "    compile with debug info, whatever flags the application gives\n",
+    .options = options_table,
+    .option_count = ZS_ARRAY_LEN(options_table),
+    .options_size_B = sizeof(struct record_options),
+    .takes_app = true,
+    .run = run_record,
+};
+
+static int run_record(void *options, int operand_count, char **operands)
+{
+    const struct record_options *o = options;
+    if (!operand_count)
+        return zs_cli_usage(&zs_command_record, "no application given");
+    struct launch *l = calloc(1, sizeof(*l));
+    if (!l)
+        return zs_cli_fail("out of memory");
+    const struct zs_recording_plan plan = {
+        .path = o->output, .argv = operands, .debug_info = o->debug_info};
+    struct zs_recording_writer *writer;
+    struct zs_diag diag = {0};
+    int status;
+    if (!find_collector(l->collector))
+        status = zs_cli_fail("libzescope_collect.so cannot be found: reinstall zescope, or say "
+                             "where it is with ZESCOPE_COLLECT");
+    else if (zs_recording_create(&plan, &writer, &diag))
+        status = zs_cli_fail("%s", diag.text);
+    else
+        status = record(o, l, writer, operands);
+    free(l);
+    return status;
+}

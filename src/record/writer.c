@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/writer.h"
+
+#include <zescope/record.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/vec.h"
+#include "record/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SUFFIX_MAX = 10000,
+    SOURCE_MAX_B = 16 << 20,
+    NAME_CHARS_MAX = 64,
+};
+
+struct source {
+    char *path;
+    char file[ZS_STORE_FILE_CHARS]; /* empty: it is not there */
+    uint64_t size_B;
+};
+
+struct zs_recording_writer {
+    char *path;
+    struct zs_recording_plan plan;
+    char host[256];
+    char cwd[4096];
+    char start_time[32];
+    struct {
+        struct source *items;
+        size_t count, capacity;
+    } sources;
+};
+
+/* name without its folder, with only characters that every shell takes as they are */
+static void put_app_name(struct zs_buf *out, const char *command)
+{
+    const char *slash = strrchr(command, '/');
+    const char *name = slash ? slash + 1 : command;
+    for (size_t i = 0; name[i] && i < NAME_CHARS_MAX; i++) {
+        bool plain = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
+                     (name[i] >= '0' && name[i] <= '9') || (name[i] && strchr("._+", name[i]));
+        zs_buf_putc(out, plain ? name[i] : '_');
+    }
+}
+
+static void put_expanded(struct zs_buf *out, const char *pattern, const char *host)
+{
+    for (const char *p = pattern; *p; p++) {
+        if (p[0] != '%' || !p[1]) {
+            zs_buf_putc(out, *p);
+            continue;
+        }
+        p++;
+        if (*p == 'p')
+            zs_buf_put_u64(out, (uint64_t)getpid());
+        else if (*p == 'h')
+            zs_buf_puts(out, host);
+        else if (*p == '%')
+            zs_buf_putc(out, '%');
+        else
+            zs_buf_append(out, p - 1, 2);
+    }
+}
+
+/* The absolute path that the plan asks for. */
+static char *wanted_path(const struct zs_recording_writer *w)
+{
+    struct zs_buf out = {0}, pattern = {0};
+    if (w->plan.path) {
+        zs_buf_puts(&pattern, w->plan.path);
+    } else {
+        zs_buf_puts(&pattern, "zescope-");
+        put_app_name(&pattern, w->plan.argv[0]);
+        zs_buf_puts(&pattern, "-%p");
+    }
+    if (zs_buf_cstr(&pattern)[0] != '/') {
+        zs_buf_puts(&out, w->cwd);
+        zs_buf_putc(&out, '/');
+    }
+    put_expanded(&out, zs_buf_cstr(&pattern), w->host);
+    zs_buf_fini(&pattern);
+    while (out.size_B > 1 && out.data[out.size_B - 1] == '/')
+        out.size_B--;
+    char *path = strdup(zs_buf_cstr(&out));
+    if (out.error) {
+        free(path);
+        path = NULL;
+    }
+    zs_buf_fini(&out);
+    return path;
+}
+
+static bool is_empty_folder(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+    bool empty = dir != NULL;
+    while (dir && empty && (entry = readdir(dir)))
+        empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+    if (dir)
+        closedir(dir);
+    return empty;
+}
+
+static int make_folder(struct zs_recording_writer *w, const char *wanted, struct zs_diag *diag)
+{
+    for (unsigned i = 1; i < SUFFIX_MAX; i++) {
+        char *path;
+        if ((i == 1 ? asprintf(&path, "%s", wanted) : asprintf(&path, "%s.%u", wanted, i)) < 0)
+            return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+        w->path = path;
+        if (!mkdir(path, 0777))
+            return 0;
+        int error = -errno;
+        if (error == -EEXIST && is_empty_folder(path))
+            return 0;
+        if (error != -EEXIST || !zs_recording_probe(path))
+            error = error == -EEXIST
+                        ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET,
+                                      "%s exists and is not a recording: choose another place "
+                                      "with -o, or remove it",
+                                      path)
+                        : zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot create %s: %s", path,
+                                      strerror(-error));
+        else
+            error = 0;
+        free(path);
+        w->path = NULL;
+        if (error)
+            return error;
+    }
+    return zs_diag_set(diag, -EEXIST, ZS_DIAG_NO_OFFSET, "too many recordings at %s", wanted);
+}
+
+/* Variables that decide how drivers and compilers behave: worth knowing afterwards. */
+static bool is_telling(const char *entry)
+{
+    static const char *const prefixes[] = {"ZE_",
+                                           "ZET_",
+                                           "ZES_",
+                                           "ZEL_",
+                                           "NEO",
+                                           "IGC_",
+                                           "SYCL_",
+                                           "ONEAPI_",
+                                           "UR_",
+                                           "ZESCOPE_",
+                                           "Override",
+                                           "ProductFamilyOverride=",
+                                           "SetCommandStreamReceiver=",
+                                           "LD_PRELOAD=",
+                                           "LD_LIBRARY_PATH="};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(prefixes); i++)
+        if (!strncmp(entry, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
+
+static int write_meta(const struct zs_recording_writer *w, const struct zs_recording_result *result,
+                      struct zs_diag *diag)
+{
+    struct zs_buf out = {0};
+    struct zs_json j = zs_json_make(&out, 1);
+    zs_json_object(&j, NULL);
+    zs_json_string(&j, "schema", ZS_RECORDING_SCHEMA);
+    zs_json_string(&j, "zescope", ZS_VERSION);
+    zs_json_array(&j, "argv");
+    for (char *const *arg = w->plan.argv; *arg; arg++)
+        zs_json_string(&j, NULL, *arg);
+    zs_json_end(&j);
+    zs_json_string(&j, "cwd", w->cwd);
+    zs_json_string(&j, "host", w->host);
+    zs_json_string(&j, "start_time", w->start_time);
+    zs_json_bool(&j, "debug_info", w->plan.debug_info);
+    zs_json_array(&j, "environment");
+    for (char **entry = environ; entry && *entry; entry++)
+        if (is_telling(*entry))
+            zs_json_string(&j, NULL, *entry);
+    zs_json_end(&j);
+    zs_json_bool(&j, "finished", result != NULL);
+    if (result) {
+        zs_json_i64(&j, "exit_status", result->exit_status);
+        zs_json_u64(&j, "duration_ns", result->duration_ns);
+    }
+    zs_json_end(&j);
+    zs_buf_putc(&out, '\n');
+    int error = out.error ? out.error : zs_store_file(w->path, ZS_RECORD_META, zs_buf_span(&out));
+    zs_buf_fini(&out);
+    return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot write %s/%s: %s", w->path,
+                               ZS_RECORD_META, strerror(-error))
+                 : 0;
+}
+
+static int fill_folder(const struct zs_recording_writer *w, struct zs_diag *diag)
+{
+    static const char *const folders[] = {ZS_RECORD_MODULES, ZS_RECORD_PROCESSES,
+                                          ZS_RECORD_SOURCES};
+    int error = write_meta(w, NULL, diag);
+    for (size_t i = 0; !error && i < ZS_ARRAY_LEN(folders); i++) {
+        char path[4096];
+        int n = snprintf(path, sizeof(path), "%s/%s", w->path, folders[i]);
+        error = n < 0 || (size_t)n >= sizeof(path) ? -ENAMETOOLONG : mkdir(path, 0777) ? -errno : 0;
+    }
+    if (!error)
+        error = zs_store_counters_create(w->path);
+    return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot write to %s: %s", w->path,
+                               strerror(-error))
+                 : 0;
+}
+
+static void free_writer(struct zs_recording_writer *w)
+{
+    for (size_t i = 0; i < w->sources.count; i++)
+        free(w->sources.items[i].path);
+    free(w->sources.items);
+    free(w->path);
+    free(w);
+}
+
+int zs_recording_create(const struct zs_recording_plan *plan,
+                        struct zs_recording_writer **ret_writer, struct zs_diag *diag)
+{
+    *ret_writer = NULL;
+    struct zs_recording_writer *w = calloc(1, sizeof(*w));
+    if (!w)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    w->plan = *plan;
+    if (gethostname(w->host, sizeof(w->host) - 1) || strchr(w->host, '/'))
+        strcpy(w->host, "localhost");
+    if (!getcwd(w->cwd, sizeof(w->cwd)))
+        strcpy(w->cwd, ".");
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(w->start_time, sizeof(w->start_time), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    char *wanted = wanted_path(w);
+    int error = wanted ? make_folder(w, wanted, diag)
+                       : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    free(wanted);
+    if (!error)
+        error = fill_folder(w, diag);
+    if (error) {
+        if (w->path)
+            zs_recording_abandon(w);
+        else
+            free_writer(w);
+        return error;
+    }
+    *ret_writer = w;
+    return 0;
+}
+
+const char *zs_recording_writer_path(const struct zs_recording_writer *writer)
+{
+    return writer->path;
+}
+
+static bool looks_like_text(struct zs_span span)
+{
+    return span.size_B > 0 && !memchr(span.data, '\0', ZS_MIN(span.size_B, (size_t)65536));
+}
+
+int zs_recording_add_source(struct zs_recording_writer *w, const char *path)
+{
+    for (size_t i = 0; i < w->sources.count; i++)
+        if (!strcmp(w->sources.items[i].path, path))
+            return w->sources.items[i].file[0] ? 0 : 1;
+    struct source source = {.path = strdup(path)};
+    if (!source.path || !ZS_VEC_PUSH(&w->sources, source)) {
+        free(source.path);
+        return -ENOMEM;
+    }
+    struct source *kept = &w->sources.items[w->sources.count - 1];
+    char folder[4096 + 16], full[8192];
+    snprintf(folder, sizeof(folder), "%s/" ZS_RECORD_SOURCES, w->path);
+    snprintf(full, sizeof(full), "%s%s%s", path[0] == '/' ? "" : w->cwd, path[0] == '/' ? "" : "/",
+             path);
+    struct stat st;
+    struct zs_file file;
+    if (stat(full, &st) || !S_ISREG(st.st_mode) || zs_file_read(full, SOURCE_MAX_B, &file, NULL))
+        return 1;
+    int error =
+        looks_like_text(file.span) ? zs_store_blob(folder, "txt", file.span, kept->file) : 1;
+    kept->size_B = file.span.size_B;
+    if (error)
+        kept->file[0] = '\0';
+    zs_file_close(&file);
+    return error;
+}
+
+static int write_sources(const struct zs_recording_writer *w, struct zs_diag *diag)
+{
+    struct zs_buf out = {0};
+    struct zs_json j = zs_json_make(&out, 2);
+    zs_json_object(&j, NULL);
+    zs_json_array(&j, "sources");
+    for (size_t i = 0; i < w->sources.count; i++) {
+        const struct source *s = &w->sources.items[i];
+        if (!s->file[0])
+            continue;
+        zs_json_object(&j, NULL);
+        zs_json_string(&j, "path", s->path);
+        zs_json_string(&j, "blob", s->file);
+        zs_json_u64(&j, "size_B", s->size_B);
+        zs_json_end(&j);
+    }
+    zs_json_end(&j);
+    zs_json_end(&j);
+    zs_buf_putc(&out, '\n');
+    int error = out.error ? out.error
+                          : zs_store_file(w->path, ZS_RECORD_SOURCES ".json", zs_buf_span(&out));
+    zs_buf_fini(&out);
+    return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot write to %s: %s", w->path,
+                               strerror(-error))
+                 : 0;
+}
+
+int zs_recording_finish(struct zs_recording_writer *w, const struct zs_recording_result *result,
+                        struct zs_diag *diag)
+{
+    int error = w->sources.count ? write_sources(w, diag) : 0;
+    int meta_error = write_meta(w, result, diag);
+    free_writer(w);
+    return error ? error : meta_error;
+}
+
+void zs_recording_abandon(struct zs_recording_writer *w)
+{
+    static const char *const names[] = {ZS_RECORD_META, ZS_RECORD_COUNTERS, ZS_RECORD_MODULES,
+                                        ZS_RECORD_PROCESSES, ZS_RECORD_SOURCES};
+    int fd = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; fd >= 0 && i < ZS_ARRAY_LEN(names); i++)
+        if (unlinkat(fd, names[i], 0) && errno == EISDIR)
+            unlinkat(fd, names[i], AT_REMOVEDIR);
+    if (fd >= 0)
+        close(fd);
+    rmdir(w->path);
+    free_writer(w);
+}

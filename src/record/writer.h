@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making a recording: the launcher's side. The collector (src/collect) adds processes and modules
+ * through record/store.h.
+ */
+#ifndef ZS_RECORD_WRITER_H
+#define ZS_RECORD_WRITER_H
+
+#include "base/diag.h"
+
+struct zs_recording_writer;
+
+struct zs_recording_plan {
+    const char *path;  /* may hold %p, %h, %%; NULL: zescope-<app>-%p in the current folder */
+    char *const *argv; /* of the application */
+    bool debug_info;   /* stated in meta.json */
+};
+
+struct zs_recording_result {
+    int exit_status; /* as a shell shows it */
+    uint64_t duration_ns;
+};
+
+/*
+ * Make the directory and its meta.json. A folder that exists is taken when it is empty; where a
+ * recording stands already, ".2", ".3", ... is appended; anything else there is left alone and
+ * gives -EEXIST.
+ */
+int zs_recording_create(const struct zs_recording_plan *plan,
+                        struct zs_recording_writer **ret_writer, struct zs_diag *diag);
+/* Absolute path, without a '/' at its end. Lives as long as the writer. */
+const char *zs_recording_writer_path(const struct zs_recording_writer *writer);
+
+/* Copy the source file that debug info calls `path` (relative: to the folder in which recording
+ * was started). A file that is not there, or no text of sensible size, is passed over: 1. */
+int zs_recording_add_source(struct zs_recording_writer *writer, const char *path);
+/* Copy every source file that the debug info of the recorded modules names. */
+int zs_recording_add_sources(struct zs_recording_writer *writer, struct zs_diag *diag);
+
+/* Write down how it ended, free the writer. */
+int zs_recording_finish(struct zs_recording_writer *writer,
+                        const struct zs_recording_result *result, struct zs_diag *diag);
+/* The application could not be started: remove what zs_recording_create made, free the writer. */
+void zs_recording_abandon(struct zs_recording_writer *writer);
+
+#endif
