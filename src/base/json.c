@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <math.h>
 
@@ -58,25 +59,6 @@ void zs_json_end(struct zs_json *j)
     zs_buf_putc(j->out, j->closer[j->depth]);
 }
 
-/* Length of the valid UTF-8 sequence at p (RFC 3629: no surrogates, no overlong forms), or 0. */
-static size_t utf8_length(const uint8_t *p, size_t left_B)
-{
-    size_t n = p[0] < 0x80                   ? 1
-               : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-               : (p[0] & 0xf0) == 0xe0       ? 3
-               : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-                                             : 0;
-    if (n == 0 || n > left_B)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90))
-        return 0;
-    return n;
-}
-
 static void json_escape_byte(struct zs_buf *out, uint8_t c)
 {
     switch (c) {
@@ -112,7 +94,7 @@ void zs_json_escape(struct zs_buf *out, const char *text, size_t size_B, bool ht
         if (p[i] < 0x80) {
             json_escape_byte(out, p[i]);
         } else {
-            size_t n = utf8_length(p + i, size_B - i);
+            size_t n = zs_utf8_length(p + i, size_B - i);
             zs_buf_append(out, n ? (const char *)p + i : "\xef\xbf\xbd", n ? n : 3);
             i += n ? n - 1 : 0;
         }

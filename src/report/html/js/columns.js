@@ -1,0 +1,186 @@
+/*
+ * Columns: a registry. A column has
+ *   id, title, tip     its name in links, its heading, what it means
+ *   width              in characters
+ *   side, mixed, src   where it is: machine code beside source, interleaved, the source pane
+ *   shown              whether it is shown when nothing was chosen
+ *   insn(cell, k, i)   fills the cell of an instruction
+ *   line(cell, k, key) fills the cell of a source line; absent: empty
+ *   heat               {insn(k, i), line(k, key)}: values that colour; NaN where there is none
+ * Later views add theirs with addColumn(), modules bring their own in "columns" of a kernel.
+ */
+const COLUMNS = [];
+const addColumn = column => COLUMNS.push(column);
+const columnById = (kernel, id) => allColumns(kernel).find(c => c.id === id);
+const allColumns = kernel => COLUMNS.concat(kernel.columns);
+
+addColumn({
+    id: 'offset', title: 'Offset', tip: 'Byte offset of the instruction in the kernel', width: 8, side: true, mixed: true, shown: true,
+    insn(cell, k, i) { cell.textContent = k.offsets[i].toString(16).padStart(4, '0'); },
+    line(cell, k, key) { cell.append(el('span.lineno', String(keyLine(key)))); },
+});
+
+addColumn({
+    id: 'no', title: 'Line', tip: 'Line of the source file', width: 5, src: true, shown: true, fixed: true,
+    line(cell, k, key) { cell.textContent = keyLine(key); },
+});
+
+addColumn({
+    id: 'count', title: 'Insns', tip: 'Instructions that this line became (its inlined calls not counted)', width: 6, src: true, shown: true,
+    line(cell, k, key) {
+        const n = k.lineInsns(key).length, through = k.lineThrough(key).length;
+        if (n)
+            cell.append(el('span.chip', String(n)));
+        else if (through)
+            attrs(cell.appendChild(el('span.chip.through', `+${through}`)), {'data-tip': `${plural(through, 'instruction')} of functions inlined here`});
+    },
+    heat: {insn: () => NaN, line: (k, key) => k.lineInsns(key).length || NaN},
+});
+
+addColumn({
+    id: 'place', title: 'Source', tip: 'Source file and line', width: 16, side: true, shown: true,
+    insn(cell, k, i) { cell.textContent = k.place(i); },
+});
+
+addColumn({
+    id: 'live', title: 'Live', tip: 'General registers that hold a value still needed: register pressure', width: 10, side: true, mixed: true, src: false, shown: true,
+    insn(cell, k, i) { pressureBar(cell, k, k.live(i)); },
+    line(cell, k, key) { pressureBar(cell, k, maxOf(k.lineInsns(key), i => k.live(i))); },
+    heat: {
+        insn: (k, i) => k.live(i) < 0 ? NaN : k.live(i),
+        line: (k, key) => maxOf(k.lineInsns(key), i => k.live(i)),
+    },
+});
+
+addColumn({
+    id: 'size', title: 'Size', tip: 'Bytes of the instruction: 8 when compacted', width: 5, side: true, mixed: true, shown: false,
+    insn(cell, k, i) { cell.textContent = k.size(i) || ''; },
+});
+
+addColumn({
+    id: 'block', title: 'Block', tip: 'Basic block', width: 6, side: true, mixed: true, shown: false,
+    insn(cell, k, i) {
+        const block = k.instructions[i].block;
+        cell.textContent = Number.isInteger(block) ? 'B' + block : '';
+    },
+});
+
+addColumn({
+    id: 'bytes', title: 'Mem B', tip: 'Bytes that a message reads and writes, over all lanes', width: 10, side: true, mixed: true, shown: false,
+    insn(cell, k, i) { cell.textContent = bytesText(k.message(i)); },
+    heat: {
+        insn: (k, i) => messageBytes(k.message(i)) || NaN,
+        line: (k, key) => sumOf(k.lineInsns(key), i => messageBytes(k.message(i)) || NaN),
+    },
+});
+
+function bytesText(m) {
+    if (!m)
+        return '';
+    const parts = [];
+    if (m.read_B > 0)
+        parts.push('r' + m.read_B);
+    if (m.write_B > 0)
+        parts.push('w' + m.write_B);
+    return parts.join(' ');
+}
+
+const messageBytes = m => m ? number(m.read_B, 0) + number(m.write_B, 0) : 0;
+
+function maxOf(insns, value) {
+    let most = NaN;
+    for (const i of insns) {
+        const v = value(i);
+        if (v >= 0 && !(v <= most))
+            most = v;
+    }
+    return most;
+}
+
+function sumOf(insns, value) {
+    let sum = NaN;
+    for (const i of insns) {
+        const v = value(i);
+        if (Number.isFinite(v))
+            sum = (Number.isNaN(sum) ? 0 : sum) + v;
+    }
+    return sum;
+}
+
+function pressureBar(cell, k, live) {
+    if (!(live >= 0))
+        return;
+    const part = clamp(live / k.grfs, 0, 1);
+    const fill = el('i');
+    fill.style.width = (part * 100).toFixed(1) + '%';
+    const bar = el('span.pressure' + (part >= 0.9 ? '.full' : part >= 0.7 ? '.high' : ''), fill);
+    cell.append(bar, el('span.value', String(live)));
+}
+
+/*
+ * Columns that come with the kernel: "columns": [{name, unit, description, total: "sum", "max" or
+ * "mean", values: [number or null for each instruction]}]. Null was not collected: "n/a", never 0.
+ */
+function dynamicColumns(kernel) {
+    return list(kernel.json.columns).map((json, index) => {
+        const values = list(json.values), total = string(json.total || 'sum');
+        const totals = new Map();
+        const insnValue = (k, i) => Number.isFinite(values[i]) ? values[i] : NaN;
+        const lineValue = (k, key) => {
+            if (!totals.has(key))
+                totals.set(key, totalOf(k.lineInsns(key), i => insnValue(k, i), total));
+            return totals.get(key);
+        };
+        const title = visible(string(json.name) || `column ${index + 1}`);
+        const unit = visible(string(json.unit));
+        return {
+            id: 'x-' + (string(json.name) || index), title, tip: visible(string(json.description)) || title + (unit ? `, ${unit}` : ''),
+            width: Math.max(9, title.length + 1), side: true, mixed: true, src: true, shown: true, dynamic: true, unit,
+            insn(cell, k, i) { valueCell(cell, insnValue(k, i), unit); },
+            line(cell, k, key) { if (k.lineInsns(key).length) valueCell(cell, lineValue(k, key), unit); },
+            heat: {insn: insnValue, line: lineValue},
+        };
+    });
+}
+
+function totalOf(insns, value, how) {
+    if (how === 'max')
+        return maxOf(insns, value);
+    const sum = sumOf(insns, value);
+    if (how !== 'mean')
+        return sum;
+    return sum / insns.filter(i => Number.isFinite(value(i))).length;
+}
+
+function valueCell(cell, value, unit) {
+    cell.classList.add('dyn');
+    if (!Number.isFinite(value)) {
+        cell.append(el('span.na', 'n/a'));
+        return;
+    }
+    cell.textContent = shortNumber(value);
+    cell.dataset.tip = count(value) + (unit ? ' ' + unit : '');
+}
+
+/* The heat of a kernel by a column: parts of the largest value, of instructions and of lines. */
+class Heat {
+    constructor(kernel, column) {
+        this.kernel = kernel;
+        this.column = column;
+        this.most = 0;
+        this.mostLine = 0;
+        for (let i = 0; i < kernel.n; i++)
+            this.most = Math.max(this.most, column.heat.insn(kernel, i) || 0);
+        this.lines = [];
+        for (const key of kernel.insnsOfLine.keys()) {
+            const value = column.heat.line(kernel, key);
+            if (value > 0)
+                this.lines.push({key, value});
+        }
+        this.lines.sort((a, b) => b.value - a.value || a.key - b.key);
+        this.mostLine = this.lines.length ? this.lines[0].value : 0;
+    }
+
+    insn(i) { return this.most ? (this.column.heat.insn(this.kernel, i) || 0) / this.most : 0; }
+    line(key) { return this.mostLine ? (this.column.heat.line(this.kernel, key) || 0) / this.mostLine : 0; }
+}

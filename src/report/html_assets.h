@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The page as html/embed.py builds it from html/: fixed pieces and what stands between them. */
+#ifndef ZS_REPORT_HTML_ASSETS_H
+#define ZS_REPORT_HTML_ASSETS_H
+
+#include <stddef.h>
+
+enum zs_html_slot { ZS_HTML_END, ZS_HTML_TITLE, ZS_HTML_LISTINGS, ZS_HTML_DATA };
+
+struct zs_html_piece {
+    const unsigned char *text;
+    size_t size_B;
+    enum zs_html_slot then; /* what the writer puts after it */
+};
+
+extern const struct zs_html_piece zs_html_pieces[];
+extern const size_t zs_html_piece_count;
+
+#endif
