@@ -5,7 +5,8 @@
 
 #include "base/compiler.h"
 
-/* Bytes of the valid sequence at p, of which left_B > 0 bytes may be read; 0 when it is not valid. */
+/* Bytes of the valid sequence at p, of which left_B > 0 bytes may be read; 0 when it is not valid.
+ */
 static inline size_t zs_utf8_length(const uint8_t *p, size_t left_B)
 {
     size_t n = p[0] < 0x80                   ? 1

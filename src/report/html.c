@@ -4,6 +4,8 @@
 #include "base/utf8.h"
 #include "report/html_assets.h"
 
+#include <stdio.h>
+
 /* U+200E, U+200F, U+202A..U+202E, U+2066..U+2069, U+061C: shown by name, for they would let text
  * show other than as it is compiled. */
 static bool is_bidi_control(uint32_t c)

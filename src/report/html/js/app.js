@@ -82,10 +82,13 @@ class App {
             this.openGapOf(state.pin);
         this.showKernel();
         this.restoreTops();
+        if (this.revealHit && this.search.complete)
+            this.searchChanged(true);
     }
 
     restoreTops() {
         const {main, source} = this.state.tops;
+        this.revealHit = Boolean(this.state.query) && !main && !source;
         if (main || source || !this.state.pin) {
             this.main.list.top = main;
             this.panes.source.list.top = source;
@@ -399,8 +402,10 @@ class App {
             else
                 pane.setHitAt(at);
         }
-        if (here && moved && document.activeElement === $('find'))
+        if (here && moved && (this.revealHit || document.activeElement === $('find')))
             here.pane.list.reveal(here.row, 'centre');
+        if (search.complete)
+            this.revealHit = false;
     }
 
     /* Next or previous match; without a search, the next or previous correlated row. */

@@ -1,7 +1,7 @@
 /*
  * Columns: a registry. A column has
  *   id, title, tip     its name in links, its heading, what it means
- *   width              in characters
+ *   width              in characters, or a function of the kernel
  *   side, mixed, src   where it is: machine code beside source, interleaved, the source pane
  *   shown              whether it is shown when nothing was chosen
  *   insn(cell, k, i)   fills the cell of an instruction
@@ -15,18 +15,19 @@ const columnById = (kernel, id) => allColumns(kernel).find(c => c.id === id);
 const allColumns = kernel => COLUMNS.concat(kernel.columns);
 
 addColumn({
-    id: 'offset', title: 'Offset', tip: 'Byte offset of the instruction in the kernel', width: 8, side: true, mixed: true, shown: true,
+    id: 'offset', title: 'Offset', tip: 'Byte offset of the instruction in the kernel',
+    width: k => 2 + Math.max(4, k.n ? k.offsets[k.n - 1].toString(16).length : 0), side: true, mixed: true, shown: true,
     insn(cell, k, i) { cell.textContent = k.offsets[i].toString(16).padStart(4, '0'); },
     line(cell, k, key) { cell.append(el('span.lineno', String(keyLine(key)))); },
 });
 
 addColumn({
-    id: 'no', title: 'Line', tip: 'Line of the source file', width: 5, src: true, shown: true, fixed: true,
+    id: 'no', title: 'Line', tip: 'Line of the source file', width: k => 1 + Math.max(3, String(k.longestFile).length), src: true, shown: true, fixed: true,
     line(cell, k, key) { cell.textContent = keyLine(key); },
 });
 
 addColumn({
-    id: 'count', title: 'Insns', tip: 'Instructions that this line became (its inlined calls not counted)', width: 6, src: true, shown: true,
+    id: 'count', title: 'Insns', tip: 'Instructions that this line became (its inlined calls not counted)', width: 5, src: true, shown: true,
     line(cell, k, key) {
         const n = k.lineInsns(key).length, through = k.lineThrough(key).length;
         if (n)
@@ -38,12 +39,12 @@ addColumn({
 });
 
 addColumn({
-    id: 'place', title: 'Source', tip: 'Source file and line', width: 16, side: true, shown: true,
+    id: 'place', title: 'Source', tip: 'Source file and line', width: k => clamp(2 + k.longestPlace, 8, 24), side: true, shown: true,
     insn(cell, k, i) { cell.textContent = k.place(i); },
 });
 
 addColumn({
-    id: 'live', title: 'Live', tip: 'General registers that hold a value still needed: register pressure', width: 10, side: true, mixed: true, src: false, shown: true,
+    id: 'live', title: 'Live', tip: 'General registers that hold a value still needed: register pressure', width: 9, side: true, mixed: true, src: false, shown: true,
     insn(cell, k, i) { pressureBar(cell, k, k.live(i)); },
     line(cell, k, key) { pressureBar(cell, k, maxOf(k.lineInsns(key), i => k.live(i))); },
     heat: {
@@ -135,7 +136,7 @@ function dynamicColumns(kernel) {
         const unit = visible(string(json.unit));
         return {
             id: 'x-' + (string(json.name) || index), title, tip: visible(string(json.description)) || title + (unit ? `, ${unit}` : ''),
-            width: Math.max(9, title.length + 1), side: true, mixed: true, src: true, shown: true, dynamic: true, unit,
+            width: clamp(Math.ceil(title.length * 0.85), 7, 14), side: true, mixed: true, src: true, shown: true, dynamic: true, unit,
             insn(cell, k, i) { valueCell(cell, insnValue(k, i), unit); },
             line(cell, k, key) { if (k.lineInsns(key).length) valueCell(cell, lineValue(k, key), unit); },
             heat: {insn: insnValue, line: lineValue},

@@ -99,7 +99,7 @@ function decodeLink(module, hash) {
     return {kernel, state};
 }
 
-const SPLIT_USUAL = 40;
+const SPLIT_USUAL = 37;
 
 const usualState = () => ({
     view: 'side', theme: '', pin: null, query: '', hit: 0, columns: null, heat: '', fold: true, opened: new Set(),

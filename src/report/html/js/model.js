@@ -84,6 +84,10 @@ class Kernel {
         this.prepareTargets();
         this.grfs = this.maxLive > 128 ? 256 : 128;
         this.columns = dynamicColumns(this);
+        this.longestPlace = 0;
+        for (const key of this.insnsOfLine.keys())
+            this.longestPlace = Math.max(this.longestPlace, this.placeOfKey(key).length);
+        this.longestFile = this.files.reduce((most, f) => Math.max(most, (this.module.files.lines(f) || '').length), 0);
         return this;
     }
 

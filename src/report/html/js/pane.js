@@ -58,21 +58,27 @@ class Pane {
         this.list.top = top;
         this.flow && this.flow.setLayout(layout);
         this.minimap.setLayout();
-        this.titleNode.textContent = this.title();
+        this.showFiles();
     }
 
-    title() {
-        if (this.kind === 'code')
-            return 'Machine code';
-        if (this.kind === 'mixed')
-            return 'Source and machine code';
-        const files = this.kernel.files.length;
-        return files > 1 ? `Source, ${files} files` : 'Source';
+    /* The kernel's files, each a way to where it starts. */
+    showFiles() {
+        this.noteNode.replaceChildren();
+        if (this.layout.inOrder)
+            return;
+        this.layout.kinds.forEach((kind, row) => {
+            if (kind !== FILE || this.noteNode.childElementCount >= 8)
+                return;
+            const file = this.kernel.module.files.all[this.layout.values[row]];
+            const button = attrs(el('button.file-link', file.name), {'data-tip': visible(file.path)});
+            button.addEventListener('click', () => { this.list.top = row; });
+            this.noteNode.append(button);
+        });
     }
 
     setColumns(columns) {
         this.columns = columns;
-        const tracks = columns.map(c => `calc(${c.width} * var(--ch))`);
+        const tracks = columns.map(c => `calc(${typeof c.width === 'function' ? c.width(this.kernel) : c.width}ch + 8px)`);
         this.node.style.setProperty('--cols', [...tracks, 'minmax(max-content, 1fr)'].join(' '));
         const head = attrs(el('div.colhead'), {role: 'row'});
         for (const c of columns)
@@ -274,6 +280,7 @@ class Pane {
         const row = this.list.rowOfNode(event.target);
         const link = event.target.closest && event.target.closest('[data-goto]');
         if (link) {
+            event.preventDefault();
             this.handlers.jump(Number(link.dataset.goto));
             return;
         }
@@ -342,7 +349,7 @@ function linkTargets(pane, i, node) {
     }
     for (const to of targets)
         if (!used.has(to))
-            node.lastChild.append(' ', gotoLink(pane.kernel, to, '\u2192 ' + pane.kernel.label(to)));
+            node.lastChild.append('  ', gotoLink(pane.kernel, to, '\u2192 ' + pane.kernel.label(to)));
     return node;
 }
 

@@ -87,9 +87,11 @@ class Inspector {
                 app.goTo({line: Number(crumb.dataset.line)});
         });
         $('inspector').addEventListener('click', event => {
-            const link = event.target.closest('[data-goto]');
-            if (link)
-                app.goTo({insn: Number(link.dataset.goto)});
+            const link = event.target.closest('[data-goto], [data-line]');
+            if (!link)
+                return;
+            event.preventDefault();
+            app.goTo(link.dataset.goto ? {insn: Number(link.dataset.goto)} : {line: Number(link.dataset.line)});
         });
     }
 
@@ -255,14 +257,22 @@ function kernelFacts(k) {
         const op = string(insn.opcode) || '?';
         mix.set(op, (mix.get(op) || 0) + 1);
     }
-    const top = [...mix].sort((a, b) => b[1] - a[1]).slice(0, 10);
-    const facts = [];
+    const top = [...mix].sort((a, b) => b[1] - a[1]).slice(0, 10), facts = [];
     if (k.n)
         facts.push(fact('instruction mix', top.map(([op, n]) => `${count(n)} ${op}`).join(', ')));
+    if (k.maxLive >= 0) {
+        const at = k.liveOf.indexOf(k.maxLive);
+        facts.push(fact('most live registers', gotoLink(k, at, `${k.maxLive} at ${hex(k.offsets[at])}`)));
+    }
+    const lines = [...k.insnsOfLine].sort((a, b) => b[1].length - a[1].length).slice(0, 4);
+    if (lines.length)
+        facts.push(fact('most instructions', ...lines.map(([key, insns]) => lineLink(k, key, `${k.placeOfKey(key)} (${insns.length})`))));
     for (const note of k.module.notes.slice(0, 3))
         facts.push(fact('note', visible(note)));
     return [el('dl.facts', ...facts)];
 }
+
+const lineLink = (k, key, text) => attrs(el('a.goto-link', text), {'data-line': key, href: '#'});
 
 function rangesOf(k, insns) {
     const ranges = [];

@@ -30,7 +30,7 @@ class Search {
             try {
                 this.pattern = new RegExp(query, /[A-Z]/.test(query.replace(/\\./g, '')) ? 'g' : 'gi');
             } catch (error) {
-                this.error = String(error.message).replace(/^Invalid regular expression: /, '');
+                this.error = String(error.message).replace(/^Invalid regular expression: (\/.*\/[a-z]*: )?/s, '');
             }
         }
         for (const pane of panes)

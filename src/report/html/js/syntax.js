@@ -71,7 +71,7 @@ function commentStates(lines) {
  * what is usual, so that two panes fit side by side.
  */
 const ASM_PART = /\s*(\/\/.*|\{[^}]*\}?|\((?:[^()]|\([^)]*\))*\)[^\s{}]*|[^\s{}]+)/y;
-const OPERAND_WIDTH = 15;
+const DST_WIDTH = 13, SRC_WIDTH = 17, SEND_WIDTH = 8, FLAG_WIDTH = 9;
 
 function splitAsm(text) {
     const parts = [];
@@ -88,33 +88,23 @@ const FLAG_MODIFIER = /^\((eq|ne|lt|le|gt|ge|ze|nz|ov|un|u|o|r|l|z|e|g|sat)\)/;
 /* [text, class, column the next part is padded to] */
 function partsOfAsm(text) {
     const parts = splitAsm(text), out = [];
-    let i = 0;
-    if (parts[i] && /^\((W|~?f\d|W&)/.test(parts[i]))
-        out.push([parts[i++], 'pred', 5]);
-    else
-        out.push(['', '', 5]);
-    let column = 5;
-    if (parts[i]) {
-        column += 6;
-        out.push([parts[i++], 'op', column]);
-    }
-    if (parts[i] && EXEC.test(parts[i])) {
-        column += 9;
-        out.push([parts[i++], 'exec', column]);
-    } else {
-        column += 9;
-        out.push(['', '', column]);
-    }
+    let i = 0, column = 0, operands = 0;
+    const take = (kind, width, has) => {
+        column += width;
+        out.push(has ? [parts[i++], kind, column] : ['', '', column]);
+    };
+    take('pred', 5, parts[i] && /^\((W|~?f\d)/.test(parts[i]));
+    const send = parts[i] && /^sends?c?\b/.test(parts[i]);
+    take('op', 6, parts[i]);
+    take('exec', 9, parts[i] && EXEC.test(parts[i]));
     for (; i < parts.length; i++) {
-        const part = parts[i];
-        if (part.startsWith('//')) {
-            out.push([part, 'com', 0]);
-        } else if (part[0] === '{') {
-            out.push([part, 'opt', 0]);
-        } else {
-            column += FLAG_MODIFIER.test(part) ? 9 : OPERAND_WIDTH;
-            out.push([part, FLAG_MODIFIER.test(part) ? 'pred' : 'operand', column]);
+        const part = parts[i], flag = FLAG_MODIFIER.test(part);
+        if (part.startsWith('//') || part[0] === '{') {
+            out.push([part, part[0] === '{' ? 'opt' : 'com', 0]);
+            continue;
         }
+        column += flag ? FLAG_WIDTH : send ? SEND_WIDTH : operands++ ? SRC_WIDTH : DST_WIDTH;
+        out.push([part, flag ? 'pred' : 'operand', column]);
     }
     return out;
 }
