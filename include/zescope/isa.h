@@ -354,11 +354,15 @@ enum zs_isa_edge_kind {
     ZS_EDGE_JIP,
     ZS_EDGE_UIP,
     ZS_EDGE_CALL,
+    ZS_EDGE_RETURN, /* from ret to behind each call */
 };
 
+/* Lanes that take different ways all pass through the code in order, so the thread as a whole
+ * also jumps ahead where none of its lanes has something to do: those edges no lane takes. */
 struct zs_isa_edge {
     uint32_t from, to; /* block indices */
-    uint32_t kind;     /* enum zs_isa_edge_kind */
+    uint8_t kind;      /* enum zs_isa_edge_kind */
+    bool lane;         /* a lane may take it; else only the thread, with no lane active */
 };
 
 enum zs_isa_block_flags {
@@ -378,8 +382,8 @@ struct zs_isa_block {
     uint32_t flags;                  /* enum zs_isa_block_flags */
 };
 
-/* A natural loop: the blocks that reach a back edge to `header` without passing it. Blocks of a
- * loop need not be contiguous. Outer loops come before inner ones. */
+/* A loop: the blocks that reach a back edge to `header` without passing it, along edges that lanes
+ * take. Its blocks need not be contiguous. Outer loops come before inner ones. */
 struct zs_isa_loop {
     uint32_t header; /* block */
     uint32_t parent; /* loop, or ZS_ISA_NO_INDEX */
@@ -392,9 +396,19 @@ struct zs_isa_loop {
 
 struct zs_isa_kernel;
 
+/*
+ * What was already decoded, by instruction bytes: kernels of one module repeat most of their
+ * instructions, and a cache they share spares decoding those again. May be used by several
+ * threads at once. Close all kernels that use it before it is closed.
+ */
+struct zs_isa_cache;
+ZS_API struct zs_isa_cache *zs_isa_cache_open(enum zs_isa_platform platform); /* NULL: no memory */
+ZS_API void zs_isa_cache_close(struct zs_isa_cache *cache);
+
 struct zs_isa_options {
-    size_t size_B;      /* sizeof(struct zs_isa_options) */
-    uint32_t grf_count; /* registers of a thread; 0: the platform's default */
+    size_t size_B;              /* sizeof(struct zs_isa_options) */
+    uint32_t grf_count;         /* registers of a thread; 0: the platform's default */
+    struct zs_isa_cache *cache; /* of the same platform; NULL: the kernel's own */
 };
 
 enum zs_isa_what {
@@ -414,8 +428,9 @@ ZS_API int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code
                               struct zs_isa_kernel **ret_kernel, struct zs_diag *diag);
 ZS_API void zs_isa_kernel_close(struct zs_isa_kernel *kernel);
 
-/* Compute what of enum zs_isa_what is not there yet. 0, -ENOMEM, or -ENODATA with a sentence when
- * libiga64 could not be used on these bytes; what was there before stays. */
+/* Compute what of enum zs_isa_what is not there yet. 0; -ENOMEM; -ENODATA with a sentence when
+ * libiga64 could not be used; -E2BIG when liveness would need too much memory, which only code made
+ * of branches does. What was there before stays. */
 ZS_API int zs_isa_kernel_decode(struct zs_isa_kernel *kernel, uint32_t what, struct zs_diag *diag);
 
 ZS_API enum zs_isa_platform zs_isa_kernel_platform(const struct zs_isa_kernel *kernel);
@@ -464,9 +479,11 @@ ZS_API uint32_t zs_isa_inst_block(const struct zs_isa_kernel *kernel, uint32_t i
 
 /* LIVENESS: general registers whose value is still needed when instruction i starts. */
 ZS_API uint32_t zs_isa_live_grf(const struct zs_isa_kernel *kernel, uint32_t i);
+/* False when some operand is addressed indirectly: what it reads and writes is not counted. */
+ZS_API bool zs_isa_live_exact(const struct zs_isa_kernel *kernel);
 /* The largest of them, and (where not NULL) the first instruction that has it. */
 ZS_API uint32_t zs_isa_live_peak(const struct zs_isa_kernel *kernel, uint32_t *ret_inst);
-/* Which registers: bit r of bits[r / 64], room for 4 words. Recomputed from the block's end. */
+/* Which registers: bit r of bits[r / 64]. Computed anew from the end of the block. */
 ZS_API void zs_isa_live_set(const struct zs_isa_kernel *kernel, uint32_t i, uint64_t ret_bits[4]);
 
 #ifdef __cplusplus
