@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "layer/layer_priv.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct zs_trace_set zs_layer_set = {.call_count = ZS_API_CALL_COUNT};
+static atomic_bool layer_active;
+
+typedef ze_result_t (*get_table_fn)(ze_api_version_t version, void *table);
+
+/*
+ * The layer that the application had asked for stays in the chain, below ours. It is opened by
+ * path: by name we would get ourselves, who carry that name. "1" means the one beside the loader.
+ */
+static void *open_next_layer(const void *caller)
+{
+    const char *path = getenv("ZESCOPE_NEXT_LAYER");
+    if (!path || !*path)
+        return NULL;
+    if (strchr(path, '/'))
+        return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    Dl_info loader;
+    char beside[4096];
+    const char *slash = dladdr(caller, &loader) ? strrchr(loader.dli_fname, '/') : NULL;
+    if (!slash)
+        return NULL;
+    int n = snprintf(beside, sizeof(beside), "%.*s/libze_validation_layer.so.1",
+                     (int)(slash - loader.dli_fname), loader.dli_fname);
+    return n > 0 && (size_t)n < sizeof(beside) ? dlopen(beside, RTLD_LAZY | RTLD_LOCAL) : NULL;
+}
+
+ze_result_t zs_layer_get_table(const char *name, const void *caller, ze_api_version_t version,
+                               void *table, void (*wrap)(void *table))
+{
+    if (!table)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    void *next = open_next_layer(caller);
+    get_table_fn fn = next ? (get_table_fn)dlsym(next, name) : NULL;
+    ze_result_t result = fn ? fn(version, table) : ZE_RESULT_SUCCESS;
+    /* A table of an older version is shorter than the one that we know: leave it alone. */
+    if (result != ZE_RESULT_SUCCESS || version < ZE_API_VERSION_CURRENT)
+        return result;
+    wrap(table);
+    atomic_store(&layer_active, true);
+    return result;
+}
+
+static bool is_active(void)
+{
+    return atomic_load(&layer_active);
+}
+
+const struct zs_layer_interface *zs_layer_get_interface(void)
+{
+    static const struct zs_layer_interface interface = {
+        .size_B = sizeof(interface),
+        .call_count = ZS_API_CALL_COUNT,
+        .set = &zs_layer_set,
+        .is_active = is_active,
+        .tracer_new = zs_tracer_new,
+        .tracer_set_any = zs_tracer_set_any,
+        .tracer_set_enter = zs_tracer_set_enter,
+        .tracer_set_exit = zs_tracer_set_exit,
+        .tracer_set_filter = zs_tracer_set_filter,
+        .tracer_enable = zs_tracer_enable,
+        .tracer_free = zs_tracer_free,
+    };
+    return &interface;
+}
