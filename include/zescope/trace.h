@@ -135,6 +135,8 @@ struct zs_api_param {
     enum zs_api_kind kind;
     enum zs_api_flow flow;
     uint32_t size_B; /* of the parameter */
+    int range;       /* index of the parameter that counts what this one points to, or -1 */
+    int sub;         /* internal: which structure or number is pointed to */
 };
 /* Parameter i of a call; false beyond the last. */
 ZS_API bool zs_api_call_param(uint32_t call, uint32_t i, struct zs_api_param *ret_param);

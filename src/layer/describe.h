@@ -11,6 +11,7 @@ struct zs_api_field {
     const char *name, *type, *base;
     enum zs_api_kind kind;
     uint32_t offset_B, size_B;
+    int sub; /* as in struct zs_api_param */
 };
 
 struct zs_api_struct {
@@ -20,12 +21,12 @@ struct zs_api_struct {
     uint32_t field_count;
 };
 
-/* "A | B | 0x40" for a flags type. */
+uint32_t zs_api_call_param_count(uint32_t call);
+/* The first of the parameters of a call that is known. */
+const struct zs_api_param *zs_api_call_params(uint32_t call);
+/* The structure of a parameter's or field's `sub`; NULL for none. */
+const struct zs_api_struct *zs_api_struct_at(int index);
+/* "A | B | 0x40" for a flags type, "0" for none. */
 void zs_api_format_flags(struct zs_buf *out, const char *type, uint64_t value);
-/* One value of a kind, by its bytes; pointers to structures are followed when `follow`. */
-void zs_api_format_value(struct zs_buf *out, enum zs_api_kind kind, const char *base,
-                         const void *value, uint32_t size_B, bool follow);
-/* name(a = 1, b = {...}) of an event; ` = RESULT` on exit. */
-void zs_api_format_event(struct zs_buf *out, const struct zs_api_event *event);
 
 #endif
