@@ -111,7 +111,8 @@ enum zs_location_kind {
     ZS_LOCATION_NONE,  /* optimised away, or not described */
     ZS_LOCATION_EXPR,  /* one expression for the whole scope */
     ZS_LOCATION_LIST,  /* one per range of code */
-    ZS_LOCATION_CONST, /* DW_AT_const_value: see zs_variable_const */
+    ZS_LOCATION_CONST, /* a constant, as a block of bytes: see zs_variable_const */
+    ZS_LOCATION_VALUE, /* a constant, as a number: likewise */
 };
 
 struct zs_debug_kernel {
@@ -243,7 +244,8 @@ struct zs_location_iterator {
 ZS_API struct zs_location_iterator zs_variable_locations(const struct zs_debug_kernel *kernel,
                                                          const struct zs_variable *variable);
 ZS_API bool zs_location_next(struct zs_location_iterator *it, struct zs_location *ret_location);
-/* DW_AT_const_value of a variable (ZS_LOCATION_CONST): its bytes, lowest first. */
+/* DW_AT_const_value of a variable (ZS_LOCATION_CONST, _VALUE): its bytes, lowest first; a number
+ * has eight. */
 ZS_API struct zs_span zs_variable_const(const struct zs_debug_kernel *kernel,
                                         const struct zs_variable *variable);
 

@@ -100,3 +100,61 @@ uint32_t zs_read_count(struct zs_reader *r, size_t record_B, const char *what)
     }
     return r->error ? 0 : count;
 }
+
+/* The bits of a LEB128; *ret_bits says how many were given, at most 70. */
+static uint64_t reader_leb128(struct zs_reader *r, const char *what, uint32_t *ret_bits,
+                              bool *ret_sign)
+{
+    uint64_t value = 0;
+    uint32_t shift = 0;
+    uint8_t byte = 0x80;
+    while (byte & 0x80) {
+        if (shift == 70) {
+            zs_reader_fail(r, -EINVAL, "%s: a LEB128 number longer than 64 bits", what);
+            return 0;
+        }
+        byte = zs_read_u8(r, what);
+        if (r->error)
+            return 0;
+        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        shift += 7;
+    }
+    *ret_bits = shift;
+    *ret_sign = byte & 0x40;
+    return value;
+}
+
+uint64_t zs_read_uleb128(struct zs_reader *r, const char *what)
+{
+    /* nearly all are one byte */
+    if (ZS_LIKELY(!r->error && r->at_B < r->span.size_B && r->span.data[r->at_B] < 0x80))
+        return r->span.data[r->at_B++];
+    uint32_t bits;
+    bool sign;
+    return reader_leb128(r, what, &bits, &sign);
+}
+
+int64_t zs_read_sleb128(struct zs_reader *r, const char *what)
+{
+    uint32_t bits = 64;
+    bool sign = false;
+    uint64_t value = reader_leb128(r, what, &bits, &sign);
+    if (!r->error && sign && bits < 64)
+        value |= UINT64_MAX << bits;
+    return (int64_t)value;
+}
+
+const char *zs_read_cstr(struct zs_reader *r, const char *what)
+{
+    if (r->error)
+        return "";
+    size_t left_B = r->span.size_B - r->at_B;
+    const char *text = (const char *)r->span.data + r->at_B;
+    const char *end = left_B ? memchr(text, 0, left_B) : NULL;
+    if (!end) {
+        zs_reader_fail(r, -EINVAL, "%s: a string without an end", what);
+        return "";
+    }
+    r->at_B += (size_t)(end - text) + 1;
+    return text;
+}

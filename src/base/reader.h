@@ -58,6 +58,12 @@ struct zs_reader zs_read_sub(struct zs_reader *r, uint64_t size_B, const char *w
  * left, so that a hostile count never sizes an allocation. */
 uint32_t zs_read_count(struct zs_reader *r, size_t record_B, const char *what);
 
+/* LEB128 of at most ten bytes; a value that does not fit in 64 bits is refused. */
+uint64_t zs_read_uleb128(struct zs_reader *r, const char *what);
+int64_t zs_read_sleb128(struct zs_reader *r, const char *what);
+/* A string that ends in a NUL inside the span, which is consumed too. On error: "". */
+const char *zs_read_cstr(struct zs_reader *r, const char *what);
+
 /* Little-endian loads from bytes that were already checked to be there. */
 static inline uint16_t zs_load_u16(const uint8_t *p)
 {

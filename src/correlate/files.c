@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The source files of a kernel: each path once, whatever units and directories name it. */
+#include "correlate/debug_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { PATH_MAX_B = 4096, FILES_MAX = 0xfffe };
+
+struct zs_file_table {
+    struct zs_arena arena;
+    struct {
+        struct zs_debug_file *items;
+        size_t count, capacity;
+    } files;
+    struct {
+        uint32_t *items; /* index + 1, 0: free */
+        size_t count;    /* slots, a power of two */
+    } slots;
+};
+
+int zs_file_table_open(size_t limit_B, struct zs_file_table **ret_table)
+{
+    struct zs_file_table *table = calloc(1, sizeof(*table));
+    if (!table)
+        return -ENOMEM;
+    zs_arena_init(&table->arena, limit_B);
+    *ret_table = table;
+    return 0;
+}
+
+void zs_file_table_close(struct zs_file_table *table)
+{
+    if (!table)
+        return;
+    zs_arena_fini(&table->arena);
+    free(table->files.items);
+    free(table->slots.items);
+    free(table);
+}
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
+    return hash ^ hash >> 29;
+}
+
+static uint32_t *find_slot(struct zs_file_table *table, const char *path)
+{
+    size_t mask = table->slots.count - 1;
+    for (size_t i = (size_t)hash_text(path) & mask;; i = (i + 1) & mask) {
+        uint32_t *slot = &table->slots.items[i];
+        if (!*slot || strcmp(table->files.items[*slot - 1].path, path) == 0)
+            return slot;
+    }
+}
+
+static bool grow_slots(struct zs_file_table *table)
+{
+    if (table->files.count * 2 < table->slots.count)
+        return true;
+    size_t count = table->slots.count ? table->slots.count * 2 : 16;
+    uint32_t *items = calloc(count, sizeof(*items));
+    if (!items)
+        return false;
+    free(table->slots.items);
+    table->slots.items = items;
+    table->slots.count = count;
+    for (uint32_t i = 0; i < table->files.count; i++)
+        *find_slot(table, table->files.items[i].path) = i + 1;
+    return true;
+}
+
+/* path becomes path/part, or part alone when that is absolute. "./" parts are taken out, so that
+ * "/src/./a.h" and "/src/a.h" are one file; what does not fit is left out. */
+static void append_part(char *path, size_t *length, const char *part)
+{
+    if (part[0] == '/') {
+        path[0] = '/';
+        *length = 1;
+    }
+    while (*part) {
+        size_t n = strcspn(part, "/");
+        bool skip = n == 0 || (n == 1 && part[0] == '.');
+        if (!skip && n + 2 < PATH_MAX_B - *length) {
+            if (*length && path[*length - 1] != '/')
+                path[(*length)++] = '/';
+            memcpy(path + *length, part, n);
+            *length += n;
+        }
+        part += n;
+        part += *part == '/';
+    }
+    path[*length] = '\0';
+}
+
+uint32_t zs_file_table_add(struct zs_file_table *table, const char *comp_dir, const char *directory,
+                           const char *name, const uint8_t *md5)
+{
+    char path[PATH_MAX_B] = "";
+    size_t length = 0;
+    append_part(path, &length, comp_dir);
+    append_part(path, &length, directory);
+    append_part(path, &length, name);
+    if (!grow_slots(table))
+        return ZS_NO_INDEX;
+    uint32_t *slot = find_slot(table, path);
+    if (*slot)
+        return *slot - 1;
+    struct zs_debug_file file = {.path = zs_arena_strndup(&table->arena, path, length)};
+    if (md5) {
+        file.has_md5 = true;
+        memcpy(file.md5, md5, sizeof(file.md5));
+    }
+    if (table->files.count >= FILES_MAX || !file.path || !ZS_VEC_PUSH(&table->files, file))
+        return ZS_NO_INDEX;
+    *slot = (uint32_t)table->files.count;
+    return *slot - 1;
+}
+
+const struct zs_debug_file *zs_file_table_files(const struct zs_file_table *table,
+                                                uint32_t *ret_count)
+{
+    *ret_count = (uint32_t)table->files.count;
+    return table->files.items;
+}

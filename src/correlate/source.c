@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source text for the paths that debug info names. In this order:
+ *   1. the copy of a recording, where there is one;
+ *   2. --path-map OLD=NEW: the first prefix that matches is replaced;
+ *   3. the path as it stands;
+ *   4. --source-path DIR: each directory, with ever shorter ends of the path
+ *      (/build/src/a/k.cl: DIR/build/src/a/k.cl, DIR/src/a/k.cl, DIR/a/k.cl, DIR/k.cl).
+ * A checksum in the line table (DWARF 5) is compared, since it is the only proof that a file is
+ * the one that was compiled.
+ */
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "correlate/md5.h"
+
+#include <zescope/correlate.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SOURCE_MAX_B = 64 << 20, PATH_MAX_B = 4096 };
+
+struct source_entry {
+    struct zs_source source;
+    struct zs_file file; /* where it was read by us */
+};
+
+struct zs_sources {
+    struct zs_source_options options;
+    struct zs_arena arena;
+    struct {
+        struct source_entry **items;
+        size_t count, capacity;
+    } entries;
+};
+
+int zs_sources_open(const struct zs_source_options *options, struct zs_sources **ret)
+{
+    struct zs_sources *sources = calloc(1, sizeof(*sources));
+    *ret = sources;
+    if (!sources)
+        return -ENOMEM;
+    zs_arena_init(&sources->arena, 0);
+    if (options)
+        sources->options = *options;
+    return 0;
+}
+
+void zs_sources_close(struct zs_sources *sources)
+{
+    if (!sources)
+        return;
+    for (size_t i = 0; i < sources->entries.count; i++) {
+        zs_file_close(&sources->entries.items[i]->file);
+        free((void *)sources->entries.items[i]->source.line_offsets);
+    }
+    free(sources->entries.items);
+    zs_arena_fini(&sources->arena);
+    free(sources);
+}
+
+static void set_note(struct zs_sources *sources, struct zs_source *source, const char *text)
+{
+    source->note = zs_arena_strndup(&sources->arena, text, strlen(text));
+}
+
+/* Try one path; true when the text is there. */
+static bool try_path(struct zs_sources *sources, struct source_entry *entry, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX_B)
+        return false;
+    if (zs_file_read(path, SOURCE_MAX_B, &entry->file, NULL))
+        return false;
+    entry->source.text = entry->file.span;
+    entry->source.found = zs_arena_strndup(&sources->arena, path, strlen(path));
+    if (sources->options.module_mtime_s && st.st_mtime > sources->options.module_mtime_s)
+        set_note(sources, &entry->source,
+                 "the source is newer than the module: lines may not match");
+    return true;
+}
+
+static bool prefix_matches(const char *path, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    while (n && prefix[n - 1] == '/')
+        n--;
+    return strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+static bool try_maps(struct zs_sources *sources, struct source_entry *entry, const char *path)
+{
+    for (size_t i = 0; i < sources->options.map_count; i++) {
+        const struct zs_path_map *map = &sources->options.maps[i];
+        if (!prefix_matches(path, map->from))
+            continue;
+        size_t n = strlen(map->from);
+        while (n && map->from[n - 1] == '/')
+            n--;
+        char mapped[PATH_MAX_B];
+        int length = snprintf(mapped, sizeof(mapped), "%s%s", map->to, path + n);
+        return length > 0 && (size_t)length < sizeof(mapped) && try_path(sources, entry, mapped);
+    }
+    return false;
+}
+
+static bool try_directories(struct zs_sources *sources, struct source_entry *entry,
+                            const char *path)
+{
+    for (size_t i = 0; i < sources->options.search_dir_count; i++) {
+        const char *rest = path;
+        while (rest) {
+            while (*rest == '/')
+                rest++;
+            char joined[PATH_MAX_B];
+            int length =
+                snprintf(joined, sizeof(joined), "%s/%s", sources->options.search_dirs[i], rest);
+            if (*rest && length > 0 && (size_t)length < sizeof(joined) &&
+                try_path(sources, entry, joined))
+                return true;
+            rest = strchr(rest, '/');
+        }
+    }
+    return false;
+}
+
+static void find_text(struct zs_sources *sources, struct source_entry *entry)
+{
+    const char *path = entry->source.path;
+    const struct zs_source_provider *provider = &sources->options.provider;
+    if (provider->find && provider->find(provider->user, path, &entry->source.text) == 0) {
+        entry->source.found = path;
+        return;
+    }
+    if (try_maps(sources, entry, path) || try_path(sources, entry, path) ||
+        try_directories(sources, entry, path))
+        return;
+    char note[PATH_MAX_B + 128];
+    if (path[0] == '\0' || path[0] == '<')
+        snprintf(note, sizeof(note), "the compiler had no file for this code");
+    else
+        snprintf(note, sizeof(note),
+                 "source not found: %s (give --source-path DIR or --path-map OLD=NEW)", path);
+    set_note(sources, &entry->source, note);
+}
+
+static int index_lines(struct zs_source *source)
+{
+    const char *text = (const char *)source->text.data;
+    size_t size_B = ZS_MIN(source->text.size_B, (size_t)UINT32_MAX - 1), count = 0;
+    for (size_t i = 0; i < size_B; i++)
+        count += text[i] == '\n';
+    uint32_t *offsets = malloc((count + 2) * sizeof(*offsets));
+    if (!offsets)
+        return -ENOMEM;
+    uint32_t line = 0;
+    offsets[line++] = 0;
+    for (size_t i = 0; i < size_B; i++)
+        if (text[i] == '\n')
+            offsets[line++] = (uint32_t)i + 1;
+    if (offsets[line - 1] == size_B)
+        line--; /* nothing behind the last newline */
+    offsets[line] = (uint32_t)size_B;
+    source->line_offsets = offsets;
+    source->line_count = line;
+    return 0;
+}
+
+static void check_md5(struct zs_sources *sources, const struct zs_debug_file *file,
+                      struct zs_source *source)
+{
+    uint8_t md5[16];
+    if (!file->has_md5 || !source->found)
+        return;
+    zs_md5(source->text, md5);
+    if (memcmp(md5, file->md5, sizeof(md5)) != 0)
+        set_note(sources, source,
+                 "the source is not the one that was compiled (its checksum differs): lines may "
+                 "not match");
+    else
+        source->note = NULL; /* newer, but the same */
+}
+
+const struct zs_source *zs_sources_get(struct zs_sources *sources, const struct zs_debug_file *file)
+{
+    for (size_t i = 0; i < sources->entries.count; i++)
+        if (strcmp(sources->entries.items[i]->source.path, file->path) == 0)
+            return &sources->entries.items[i]->source;
+    struct source_entry *entry = ZS_ARENA_NEW(&sources->arena, struct source_entry);
+    if (!entry || !ZS_VEC_PUSH(&sources->entries, entry))
+        return NULL;
+    entry->source.path = zs_arena_strndup(&sources->arena, file->path, strlen(file->path));
+    if (!entry->source.path)
+        return NULL;
+    find_text(sources, entry);
+    check_md5(sources, file, &entry->source);
+    if (index_lines(&entry->source))
+        return NULL;
+    return &entry->source;
+}
+
+struct zs_span zs_source_line(const struct zs_source *source, uint32_t line)
+{
+    if (line == 0 || line > source->line_count)
+        return (struct zs_span){0};
+    size_t begin_B = source->line_offsets[line - 1], end_B = source->line_offsets[line];
+    const uint8_t *text = source->text.data;
+    while (end_B > begin_B && (text[end_B - 1] == '\n' || text[end_B - 1] == '\r'))
+        end_B--;
+    return zs_span_make(text + begin_B, end_B - begin_B);
+}
