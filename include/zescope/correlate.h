@@ -2,12 +2,12 @@
 /*
  * zescope: debug info of GPU code, joined to its instructions.
  *
- *     struct zs_debug *debug;                       one debug ELF: of one kernel or of a module
- *     struct zs_debug_kernel *info;                 what it says about one kernel
- *     int error = zs_debug_open(elf, &debug, &diag);
+ *     struct zs_dwarf *debug;                       one debug ELF: of one kernel or of a module
+ *     struct zs_dwarf_kernel *info;                 what it says about one kernel
+ *     int error = zs_dwarf_open(elf, &debug, &diag);
  *     if (!error)
- *         error = zs_debug_kernel_load(debug, "saxpy", code_size_B, &info, &diag);
- *     const struct zs_line_row *row = error ? NULL : zs_debug_row_at(info, 0x120);
+ *         error = zs_dwarf_kernel_load(debug, "saxpy", code_size_B, &info, &diag);
+ *     const struct zs_line_row *row = error ? NULL : zs_dwarf_row_at(info, 0x120);
  *     if (row)
  *         printf("%s:%u\n", info->files[row->file].path, row->line);
  *
@@ -22,7 +22,7 @@
  * large or asks for too much work in -E2BIG. Memory and time are bounded by the size of the ELF
  * (docs/correlation.md).
  *
- * Threads: a struct zs_debug may be used by several threads at once; so may a loaded kernel.
+ * Threads: a struct zs_dwarf may be used by several threads at once; so may a loaded kernel.
  */
 #ifndef ZESCOPE_CORRELATE_H
 #define ZESCOPE_CORRELATE_H
@@ -35,15 +35,15 @@ extern "C" {
 
 #define ZS_NO_INDEX UINT32_MAX
 
-struct zs_debug;
+struct zs_dwarf;
 
-/* `elf` is borrowed until zs_debug_close. -ENODATA: an ELF without .debug_info or .debug_line. */
-ZS_API int zs_debug_open(struct zs_span elf, struct zs_debug **ret_debug, struct zs_diag *diag);
-ZS_API void zs_debug_close(struct zs_debug *debug);
+/* `elf` is borrowed until zs_dwarf_close. -ENODATA: an ELF without .debug_info or .debug_line. */
+ZS_API int zs_dwarf_open(struct zs_span elf, struct zs_dwarf **ret_debug, struct zs_diag *diag);
+ZS_API void zs_dwarf_close(struct zs_dwarf *debug);
 
 /* ---- what is known of one kernel ---- */
 
-struct zs_debug_file {
+struct zs_dwarf_file {
     const char *path; /* as the debug info names it, with its directory and compilation directory */
     bool has_md5;
     uint8_t md5[16];
@@ -115,12 +115,12 @@ enum zs_location_kind {
     ZS_LOCATION_VALUE, /* a constant, as a number: likewise */
 };
 
-struct zs_debug_kernel {
-    const struct zs_debug *debug;
+struct zs_dwarf_kernel {
+    const struct zs_dwarf *debug;
     const char *name;
     uint64_t code_size_B;
     uint64_t base_va; /* address of the kernel's code in the debug info's own address space */
-    const struct zs_debug_file *files;
+    const struct zs_dwarf_file *files;
     uint32_t file_count;
     const struct zs_line_row *rows;
     uint32_t row_count;
@@ -142,18 +142,18 @@ struct zs_debug_kernel {
  * What the debug ELF says about one kernel. Only units that describe its code are read. A kernel
  * that it does not know gives -ENOENT.
  */
-ZS_API int zs_debug_kernel_load(const struct zs_debug *debug, const char *kernel_name,
-                                uint64_t code_size_B, struct zs_debug_kernel **ret_kernel,
+ZS_API int zs_dwarf_kernel_load(const struct zs_dwarf *debug, const char *kernel_name,
+                                uint64_t code_size_B, struct zs_dwarf_kernel **ret_kernel,
                                 struct zs_diag *diag);
-ZS_API void zs_debug_kernel_unload(struct zs_debug_kernel *kernel);
+ZS_API void zs_dwarf_kernel_unload(struct zs_dwarf_kernel *kernel);
 
 /* The row that holds at an offset, or NULL. */
-ZS_API const struct zs_line_row *zs_debug_row_at(const struct zs_debug_kernel *kernel,
+ZS_API const struct zs_line_row *zs_dwarf_row_at(const struct zs_dwarf_kernel *kernel,
                                                  uint32_t offset_B);
 /* Innermost scope at an offset, or ZS_NO_INDEX. For one question; use zs_join for all code. */
-ZS_API uint32_t zs_debug_scope_at(const struct zs_debug_kernel *kernel, uint32_t offset_B);
+ZS_API uint32_t zs_dwarf_scope_at(const struct zs_dwarf_kernel *kernel, uint32_t offset_B);
 /* Whether the variable's name is visible at an offset. */
-ZS_API bool zs_variable_visible(const struct zs_debug_kernel *kernel,
+ZS_API bool zs_variable_visible(const struct zs_dwarf_kernel *kernel,
                                 const struct zs_variable *variable, uint32_t offset_B);
 
 /* ---- types ---- */
@@ -211,16 +211,16 @@ struct zs_type_member {
 };
 
 /* 0, or -EINVAL for an offset that is no type. */
-ZS_API int zs_type_get(const struct zs_debug *debug, uint32_t type, struct zs_type *ret_type);
+ZS_API int zs_type_get(const struct zs_dwarf *debug, uint32_t type, struct zs_type *ret_type);
 /* The type without typedefs and qualifiers. */
-ZS_API uint32_t zs_type_strip(const struct zs_debug *debug, uint32_t type);
+ZS_API uint32_t zs_type_strip(const struct zs_dwarf *debug, uint32_t type);
 /* Fields of a structure or union, values of an enumeration: the first `capacity` of them are
  * written; returns how many there are. */
-ZS_API size_t zs_type_members(const struct zs_debug *debug, uint32_t type,
+ZS_API size_t zs_type_members(const struct zs_dwarf *debug, uint32_t type,
                               struct zs_type_member *ret_members, size_t capacity);
 /* C declaration without the name: "const float4 *", "struct pt [3]". Cut to size_B, terminated.
  * Returns its length. */
-ZS_API size_t zs_type_print(const struct zs_debug *debug, uint32_t type, char *ret_text,
+ZS_API size_t zs_type_print(const struct zs_dwarf *debug, uint32_t type, char *ret_text,
                             size_t size_B);
 
 /* ---- locations ---- */
@@ -233,7 +233,7 @@ struct zs_location {
 /* The n-th location of a variable; false behind the last one (and for damaged lists). A single
  * expression has the range of the kernel. */
 struct zs_location_iterator {
-    const struct zs_debug_kernel *kernel;
+    const struct zs_dwarf_kernel *kernel;
     const struct zs_variable *variable;
     uint64_t at_B;    /* internal */
     uint64_t base_va; /* internal */
@@ -241,23 +241,23 @@ struct zs_location_iterator {
     bool started;     /* internal */
     bool damaged;     /* the list is not well formed; what was given before stands */
 };
-ZS_API struct zs_location_iterator zs_variable_locations(const struct zs_debug_kernel *kernel,
+ZS_API struct zs_location_iterator zs_variable_locations(const struct zs_dwarf_kernel *kernel,
                                                          const struct zs_variable *variable);
 ZS_API bool zs_location_next(struct zs_location_iterator *it, struct zs_location *ret_location);
 /* DW_AT_const_value of a variable (ZS_LOCATION_CONST, _VALUE): its bytes, lowest first; a number
  * has eight. */
-ZS_API struct zs_span zs_variable_const(const struct zs_debug_kernel *kernel,
+ZS_API struct zs_span zs_variable_const(const struct zs_dwarf_kernel *kernel,
                                         const struct zs_variable *variable);
 
 /* Register files behind the register numbers of IGC's debug info. */
-enum zs_dwarf_file {
+enum zs_dwarf_register_file {
     ZS_DWREG_NONE,
 #define ZS_DWARF_REGISTER(upper, name, first, count, index) ZS_DWREG_##upper,
 #include <zescope/dwarf_registers.def>
 #undef ZS_DWARF_REGISTER
 };
 struct zs_dwarf_register {
-    enum zs_dwarf_file file;
+    enum zs_dwarf_register_file file;
     uint32_t index; /* in its file */
 };
 ZS_API struct zs_dwarf_register zs_dwarf_register(uint64_t number);
@@ -278,7 +278,7 @@ struct zs_eval_context {
     uint32_t lane;    /* DW_OP_INTEL_push_simd_lane */
     uint32_t grf_B;   /* bytes of a general register, 0: 32 */
     uint64_t base_va; /* added to DW_OP_addr that names code: 0 unless relocated */
-    const struct zs_debug_kernel *kernel; /* for DW_OP_fbreg, DW_OP_addrx; may be NULL */
+    const struct zs_dwarf_kernel *kernel; /* for DW_OP_fbreg, DW_OP_addrx; may be NULL */
 };
 
 enum zs_piece_kind {
@@ -345,7 +345,7 @@ struct zs_join {
 
 /* offsets[count]: where instructions start, ascending. Cost grows with instructions, rows and
  * ranges. 0 or -ENOMEM. The result lives until zs_join_free. */
-ZS_API int zs_join(const struct zs_debug_kernel *kernel, const uint32_t *offsets, uint32_t count,
+ZS_API int zs_join(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, uint32_t count,
                    struct zs_join **ret_join);
 ZS_API void zs_join_free(struct zs_join *join);
 /* The line's entry, or NULL when no code belongs to it. */
@@ -391,7 +391,7 @@ ZS_API void zs_sources_close(struct zs_sources *sources);
 /* Never NULL but for lack of memory: a source that is not found has a note. `file` may carry an
  * MD5 to compare with. One file is read once. Not thread-safe. */
 ZS_API const struct zs_source *zs_sources_get(struct zs_sources *sources,
-                                              const struct zs_debug_file *file);
+                                              const struct zs_dwarf_file *file);
 /* A line's text without its newline; empty for lines that are not there. */
 ZS_API struct zs_span zs_source_line(const struct zs_source *source, uint32_t line);
 

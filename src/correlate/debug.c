@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a debug ELF, and loading what it says about one kernel. */
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,29 +9,29 @@
 enum { WORK_PER_BYTE = 64, ABBREV_PER_BYTE = 4, PATHS_PER_BYTE = 4, CODE_MAX_B = 1 << 30 };
 static const size_t WORK_SPARE_B = 16 << 20, ARENA_SPARE_B = 1 << 20;
 
-int zs_debug_open(struct zs_span elf, struct zs_debug **ret_debug, struct zs_diag *diag)
+int zs_dwarf_open(struct zs_span elf, struct zs_dwarf **ret_debug, struct zs_diag *diag)
 {
     *ret_debug = NULL;
-    struct zs_debug *debug = calloc(1, sizeof(*debug));
+    struct zs_dwarf *debug = calloc(1, sizeof(*debug));
     if (!debug)
         return -ENOMEM;
     debug->elf = elf;
     pthread_mutex_init(&debug->lock, NULL);
     atomic_init(&debug->work_left_B, (int64_t)(elf.size_B * WORK_PER_BYTE + WORK_SPARE_B));
-    int error = zs_debug_read_elf(debug, diag);
+    int error = zs_dwarf_read_elf(debug, diag);
     zs_arena_init(&debug->abbrev_arena,
                   debug->section[ZS_DW_ABBREV].size_B * 8 * ABBREV_PER_BYTE + ARENA_SPARE_B);
     if (!error)
-        error = zs_debug_read_units(debug, diag);
+        error = zs_dwarf_read_units(debug, diag);
     if (error) {
-        zs_debug_close(debug);
+        zs_dwarf_close(debug);
         return error;
     }
     *ret_debug = debug;
     return 0;
 }
 
-void zs_debug_close(struct zs_debug *debug)
+void zs_dwarf_close(struct zs_dwarf *debug)
 {
     if (!debug)
         return;
@@ -86,7 +86,7 @@ static bool covers(const struct zs_unit *unit, uint64_t begin_va, uint64_t end_v
 
 static int load_unit(struct zs_kernel_loader *loader, const struct zs_unit *unit)
 {
-    struct zs_debug_kernel *kernel = loader->kernel;
+    struct zs_dwarf_kernel *kernel = loader->kernel;
     size_t rows_before = loader->rows.count, scopes_before = loader->scopes.count;
     int error = zs_load_lines(loader, unit);
     if (!error)
@@ -102,7 +102,7 @@ static int load_unit(struct zs_kernel_loader *loader, const struct zs_unit *unit
 
 static int load_units(struct zs_kernel_loader *loader)
 {
-    const struct zs_debug *debug = loader->debug;
+    const struct zs_dwarf *debug = loader->debug;
     for (size_t i = 0; i < debug->units.count; i++) {
         const struct zs_unit *unit = &debug->units.items[i];
         int error = covers(unit, loader->begin_va, loader->end_va) ? load_unit(loader, unit) : 0;
@@ -116,7 +116,7 @@ static int load_units(struct zs_kernel_loader *loader)
 
 static void give_arrays(struct zs_kernel_loader *loader)
 {
-    struct zs_debug_kernel *kernel = loader->kernel;
+    struct zs_dwarf_kernel *kernel = loader->kernel;
     kernel->rows = loader->rows.items;
     kernel->row_count = (uint32_t)loader->rows.count;
     kernel->frames = loader->frames.items;
@@ -130,22 +130,22 @@ static void give_arrays(struct zs_kernel_loader *loader)
     kernel->files = zs_file_table_files(loader->files, &kernel->file_count);
 }
 
-int zs_debug_kernel_load(const struct zs_debug *debug, const char *kernel_name,
-                         uint64_t code_size_B, struct zs_debug_kernel **ret_kernel,
+int zs_dwarf_kernel_load(const struct zs_dwarf *debug, const char *kernel_name,
+                         uint64_t code_size_B, struct zs_dwarf_kernel **ret_kernel,
                          struct zs_diag *diag)
 {
     *ret_kernel = NULL;
-    const struct zs_text_section *text = zs_debug_find_text(debug, kernel_name);
+    const struct zs_text_section *text = zs_dwarf_find_text(debug, kernel_name);
     if (!text)
         return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET,
                            "the debug info does not know the kernel \"%.200s\"", kernel_name);
     if (code_size_B > CODE_MAX_B)
         return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET, "more than 1 GiB of code");
-    struct zs_debug_kernel_owner *owner = calloc(1, sizeof(*owner));
+    struct zs_dwarf_kernel_owner *owner = calloc(1, sizeof(*owner));
     if (!owner)
         return -ENOMEM;
-    struct zs_debug_kernel *kernel = &owner->kernel;
-    *kernel = (struct zs_debug_kernel){.debug = debug,
+    struct zs_dwarf_kernel *kernel = &owner->kernel;
+    *kernel = (struct zs_dwarf_kernel){.debug = debug,
                                        .code_size_B = code_size_B,
                                        .base_va = text->va,
                                        .producer = "",
@@ -168,18 +168,18 @@ int zs_debug_kernel_load(const struct zs_debug *debug, const char *kernel_name,
         give_arrays(&loader);
     }
     if (error) {
-        zs_debug_kernel_unload(kernel);
+        zs_dwarf_kernel_unload(kernel);
         return error;
     }
     *ret_kernel = kernel;
     return 0;
 }
 
-void zs_debug_kernel_unload(struct zs_debug_kernel *kernel)
+void zs_dwarf_kernel_unload(struct zs_dwarf_kernel *kernel)
 {
     if (!kernel)
         return;
-    struct zs_debug_kernel_owner *owner = (struct zs_debug_kernel_owner *)kernel;
+    struct zs_dwarf_kernel_owner *owner = (struct zs_dwarf_kernel_owner *)kernel;
     free((void *)kernel->rows);
     free((void *)kernel->frames);
     free((void *)kernel->scopes);
@@ -192,7 +192,7 @@ void zs_debug_kernel_unload(struct zs_debug_kernel *kernel)
 
 /* ---- questions ---- */
 
-const struct zs_line_row *zs_debug_row_at(const struct zs_debug_kernel *kernel, uint32_t offset_B)
+const struct zs_line_row *zs_dwarf_row_at(const struct zs_dwarf_kernel *kernel, uint32_t offset_B)
 {
     uint32_t low = 0, high = kernel->row_count;
     while (low < high) {
@@ -206,7 +206,7 @@ const struct zs_line_row *zs_debug_row_at(const struct zs_debug_kernel *kernel, 
     return row && !(row->flags & ZS_ROW_END_SEQUENCE) ? row : NULL;
 }
 
-static bool scope_holds(const struct zs_debug_kernel *kernel, const struct zs_scope *scope,
+static bool scope_holds(const struct zs_dwarf_kernel *kernel, const struct zs_scope *scope,
                         uint32_t offset_B)
 {
     for (uint32_t i = 0; i < scope->range_count; i++) {
@@ -217,7 +217,7 @@ static bool scope_holds(const struct zs_debug_kernel *kernel, const struct zs_sc
     return false;
 }
 
-uint32_t zs_debug_scope_at(const struct zs_debug_kernel *kernel, uint32_t offset_B)
+uint32_t zs_dwarf_scope_at(const struct zs_dwarf_kernel *kernel, uint32_t offset_B)
 {
     /* children stand behind their parents */
     for (uint32_t i = kernel->scope_count; i-- > 0;)
@@ -226,7 +226,7 @@ uint32_t zs_debug_scope_at(const struct zs_debug_kernel *kernel, uint32_t offset
     return ZS_NO_INDEX;
 }
 
-bool zs_variable_visible(const struct zs_debug_kernel *kernel, const struct zs_variable *variable,
+bool zs_variable_visible(const struct zs_dwarf_kernel *kernel, const struct zs_variable *variable,
                          uint32_t offset_B)
 {
     uint32_t scope = variable->scope;

@@ -12,7 +12,7 @@
  * address. The symbols they name carry the *name* of a section (".text.k1", ".debug_loc") but,
  * with this IGC's linker, the section *index* of the one that is relocated: the name decides.
  */
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static const char *const section_names[ZS_DW_SECTION_COUNT] = {
     ".debug_rnglists", ".debug_loc",         ".debug_loclists",
 };
 
-const char *zs_debug_section_name(enum zs_dw_section section)
+const char *zs_dwarf_section_name(enum zs_dw_section section)
 {
     return section_names[section];
 }
@@ -51,7 +51,7 @@ struct section_header {
 };
 
 struct elf_reader {
-    struct zs_debug *debug;
+    struct zs_dwarf *debug;
     struct zs_diag *diag;
     struct section_header *sections;
     uint32_t count, names_index;
@@ -117,7 +117,7 @@ static const char *string_at(struct zs_span strings, uint64_t offset_B)
 
 static int read_sections(struct elf_reader *elf)
 {
-    uint64_t sections_B;
+    uint64_t sections_B = 0;
     int error = read_header(elf, &sections_B);
     if (error)
         return error;
@@ -163,7 +163,7 @@ static bool is_text(const char *name)
 
 static int bind_sections(struct elf_reader *elf)
 {
-    struct zs_debug *debug = elf->debug;
+    struct zs_dwarf *debug = elf->debug;
     uint64_t next_va = 0;
     for (uint32_t i = 0; i < elf->count; i++) {
         struct section_header *s = &elf->sections[i];
@@ -197,7 +197,7 @@ static int bind_sections(struct elf_reader *elf)
     return 0;
 }
 
-static const struct zs_text_section *find_text(const struct zs_debug *debug, const char *name)
+static const struct zs_text_section *find_text(const struct zs_dwarf *debug, const char *name)
 {
     struct zs_text_section key = {.name = name};
     size_t low = 0, high = debug->texts.count;
@@ -251,7 +251,7 @@ static int read_symbols(struct elf_reader *elf, uint32_t index, uint64_t **ret_v
 static int apply_one(struct elf_reader *elf, size_t target, struct zs_reader *r,
                      const uint64_t *symbol_va, size_t symbol_count)
 {
-    struct zs_debug *debug = elf->debug;
+    struct zs_dwarf *debug = elf->debug;
     uint64_t at_B = zs_reader_offset(r);
     uint64_t offset_B = zs_read_u64(r, "relocation offset");
     uint64_t info = zs_read_u64(r, "relocation type");
@@ -276,7 +276,7 @@ static int apply_one(struct elf_reader *elf, size_t target, struct zs_reader *r,
 
 static int apply_relocations(struct elf_reader *elf, const struct section_header *s, size_t target)
 {
-    struct zs_debug *debug = elf->debug;
+    struct zs_dwarf *debug = elf->debug;
     struct zs_span rela;
     if (!section_span(elf, s, &rela))
         return zs_diag_set(elf->diag, -EINVAL, s->offset_B, "%s does not fit in the file", s->name);
@@ -319,7 +319,7 @@ static int relocate(struct elf_reader *elf)
     return 0;
 }
 
-int zs_debug_read_elf(struct zs_debug *debug, struct zs_diag *diag)
+int zs_dwarf_read_elf(struct zs_dwarf *debug, struct zs_diag *diag)
 {
     struct elf_reader elf = {.debug = debug, .diag = diag};
     int error = read_sections(&elf);
@@ -346,7 +346,7 @@ out:
     return error;
 }
 
-const struct zs_text_section *zs_debug_find_text(const struct zs_debug *debug,
+const struct zs_text_section *zs_dwarf_find_text(const struct zs_dwarf *debug,
                                                  const char *kernel_name)
 {
     char name[2048];

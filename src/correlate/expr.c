@@ -16,7 +16,7 @@
  * expressions may branch back.
  */
 #include "base/buf.h"
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 #include "correlate/expr_priv.h"
 
 #include <errno.h>
@@ -379,7 +379,7 @@ static int intel(struct eval *e, uint8_t op, uint64_t operand)
 
 static int address_operator(struct eval *e, const struct zs_dw_step *step)
 {
-    const struct zs_debug_kernel *kernel = e->context->kernel;
+    const struct zs_dwarf_kernel *kernel = e->context->kernel;
     if (step->op->value == DW_OP_addr)
         return push(e, known(step->operand[0] + e->context->base_va));
     uint64_t va;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The source files of a kernel: each path once, whatever units and directories name it. */
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { PATH_MAX_B = 4096, FILES_MAX = 0xfffe };
 struct zs_file_table {
     struct zs_arena arena;
     struct {
-        struct zs_debug_file *items;
+        struct zs_dwarf_file *items;
         size_t count, capacity;
     } files;
     struct {
@@ -109,7 +109,7 @@ uint32_t zs_file_table_add(struct zs_file_table *table, const char *comp_dir, co
     uint32_t *slot = find_slot(table, path);
     if (*slot)
         return *slot - 1;
-    struct zs_debug_file file = {.path = zs_arena_strndup(&table->arena, path, length)};
+    struct zs_dwarf_file file = {.path = zs_arena_strndup(&table->arena, path, length)};
     if (md5) {
         file.has_md5 = true;
         memcpy(file.md5, md5, sizeof(file.md5));
@@ -120,7 +120,7 @@ uint32_t zs_file_table_add(struct zs_file_table *table, const char *comp_dir, co
     return *slot - 1;
 }
 
-const struct zs_debug_file *zs_file_table_files(const struct zs_file_table *table,
+const struct zs_dwarf_file *zs_file_table_files(const struct zs_file_table *table,
                                                 uint32_t *ret_count)
 {
     *ret_count = (uint32_t)table->files.count;

@@ -23,7 +23,7 @@ struct join_owner {
     struct zs_join_run *runs;
 };
 
-static void join_rows(const struct zs_debug_kernel *kernel, const uint32_t *offsets, uint32_t count,
+static void join_rows(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, uint32_t count,
                       uint32_t *ret_row)
 {
     uint32_t next = 0; /* first row behind the instruction */
@@ -58,7 +58,7 @@ static uint32_t skip_painted(uint32_t *jump, uint32_t i)
     return i;
 }
 
-static int join_scopes(const struct zs_debug_kernel *kernel, const uint32_t *offsets,
+static int join_scopes(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets,
                        uint32_t count, uint32_t *ret_scope)
 {
     uint32_t *jump = malloc(((size_t)count + 1) * sizeof(*jump));
@@ -97,7 +97,7 @@ static int compare_runs(const void *a, const void *b)
     return x->run.first < y->run.first ? -1 : x->run.first > y->run.first;
 }
 
-static uint64_t line_key(const struct zs_debug_kernel *kernel, uint32_t row)
+static uint64_t line_key(const struct zs_dwarf_kernel *kernel, uint32_t row)
 {
     if (row == ZS_NO_INDEX || !kernel->rows[row].line)
         return UINT64_MAX;
@@ -109,7 +109,7 @@ struct run_list {
     size_t count, capacity;
 };
 
-static int find_runs(const struct zs_debug_kernel *kernel, const uint32_t *row, uint32_t count,
+static int find_runs(const struct zs_dwarf_kernel *kernel, const uint32_t *row, uint32_t count,
                      struct run_list *runs)
 {
     for (uint32_t i = 0; i < count;) {
@@ -127,7 +127,7 @@ static int find_runs(const struct zs_debug_kernel *kernel, const uint32_t *row, 
     return 0;
 }
 
-static int join_lines(const struct zs_debug_kernel *kernel, uint32_t count,
+static int join_lines(const struct zs_dwarf_kernel *kernel, uint32_t count,
                       struct join_owner *owner)
 {
     struct run_list runs = {0};
@@ -156,7 +156,7 @@ static int join_lines(const struct zs_debug_kernel *kernel, uint32_t count,
     return error;
 }
 
-int zs_join(const struct zs_debug_kernel *kernel, const uint32_t *offsets, uint32_t count,
+int zs_join(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, uint32_t count,
             struct zs_join **ret_join)
 {
     *ret_join = NULL;

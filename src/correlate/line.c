@@ -8,7 +8,7 @@
  * bytes of code (an instruction has at least eight) and a thousand more; beyond that, rows that
  * the next one hides (same offset) give way.
  */
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -103,7 +103,7 @@ struct line_entry {
 static void read_entry_value(struct line_reader *l, const struct line_format *format,
                              struct line_entry *entry)
 {
-    const struct zs_debug *debug = l->loader->debug;
+    const struct zs_dwarf *debug = l->loader->debug;
     struct zs_attr attr = {0};
     switch (format->form) {
     case DW_FORM_string:
@@ -304,6 +304,11 @@ static int emit_and_clear(struct line_reader *l, struct line_state *s)
     return error;
 }
 
+static uint32_t clamp_u32(uint64_t value)
+{
+    return (uint32_t)ZS_MIN(value, (uint64_t)UINT32_MAX);
+}
+
 static int extended_opcode(struct line_reader *l, struct line_state *s)
 {
     uint64_t size_B = zs_read_uleb128(&l->r, "extended opcode size");
@@ -325,8 +330,7 @@ static int extended_opcode(struct line_reader *l, struct line_state *s)
         if (!body.error)
             error = add_file(l, name, index, NULL);
     } else if (opcode == DW_LNE_set_discriminator) {
-        s->discriminator =
-            (uint32_t)ZS_MIN(zs_read_uleb128(&body, "discriminator"), (uint64_t)UINT32_MAX);
+        s->discriminator = clamp_u32(zs_read_uleb128(&body, "discriminator"));
     }
     if (body.error)
         l->r.error = body.error;
@@ -349,7 +353,7 @@ static int standard_opcode(struct line_reader *l, struct line_state *s, uint8_t 
         s->file = zs_read_uleb128(&l->r, "file number");
         break;
     case DW_LNS_set_column:
-        s->column = (uint32_t)ZS_MIN(zs_read_uleb128(&l->r, "column"), (uint64_t)UINT32_MAX);
+        s->column = clamp_u32(zs_read_uleb128(&l->r, "column"));
         break;
     case DW_LNS_negate_stmt:
         s->is_stmt = !s->is_stmt;
@@ -410,11 +414,11 @@ int zs_load_lines(struct zs_kernel_loader *loader, const struct zs_unit *unit)
     if (unit->line_offset_B == UINT64_MAX)
         return 0;
     struct line_reader l = {.loader = loader, .unit = unit};
-    l.r = zs_debug_reader(loader->debug, ZS_DW_LINE, loader->diag);
+    l.r = zs_dwarf_reader(loader->debug, ZS_DW_LINE, loader->diag);
     zs_read_seek(&l.r, unit->line_offset_B, "line table");
     int error = l.r.error ? l.r.error : read_header(&l);
     if (!error)
-        error = zs_debug_charge(loader->debug, l.r.span.size_B, loader->diag);
+        error = zs_dwarf_charge(loader->debug, l.r.span.size_B, loader->diag);
     if (!error)
         error = run_program(&l);
     free(l.directories.items);

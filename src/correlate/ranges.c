@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which code a DIE covers (low_pc and high_pc, .debug_ranges, .debug_rnglists), and the lists of
  * a variable's locations (.debug_loc, .debug_loclists). DWARF 4: 2.6.2, 2.17.3; 5: 7.25, 7.29. */
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static uint64_t no_base(const struct zs_unit *unit)
 }
 
 /* An address by index; failing makes the reader fail. */
-static uint64_t read_va_index(const struct zs_debug *debug, const struct zs_unit *unit,
+static uint64_t read_va_index(const struct zs_dwarf *debug, const struct zs_unit *unit,
                               struct zs_reader *r)
 {
     uint64_t va = 0, index = zs_read_uleb128(r, "address index");
@@ -51,7 +51,7 @@ static uint64_t read_va_index(const struct zs_debug *debug, const struct zs_unit
 }
 
 /* Where a list starts in its section: an offset, or an index into the unit's table of offsets. */
-bool zs_debug_list_offset(const struct zs_debug *debug, const struct zs_unit *unit,
+bool zs_dwarf_list_offset(const struct zs_dwarf *debug, const struct zs_unit *unit,
                           const struct zs_attr *attr, enum zs_dw_section section, uint64_t base_B,
                           uint64_t *ret_offset_B)
 {
@@ -64,7 +64,7 @@ bool zs_debug_list_offset(const struct zs_debug *debug, const struct zs_unit *un
     uint64_t at_B;
     if (!zs_mul_u64(attr->value, unit->offset_size_B, &at_B) || !zs_add_u64(at_B, base_B, &at_B))
         return false;
-    struct zs_reader r = zs_debug_reader(debug, section, NULL);
+    struct zs_reader r = zs_dwarf_reader(debug, section, NULL);
     zs_read_seek(&r, at_B, "list offset");
     uint64_t offset_B =
         unit->offset_size_B == 8 ? zs_read_u64(&r, "list offset") : zs_read_u32(&r, "list offset");
@@ -88,7 +88,7 @@ static int next_range4(struct zs_reader *r, const struct zs_unit *unit, uint64_t
 }
 
 /* The same of .debug_rnglists. */
-static int next_range5(const struct zs_debug *debug, struct zs_reader *r,
+static int next_range5(const struct zs_dwarf *debug, struct zs_reader *r,
                        const struct zs_unit *unit, uint64_t *base_va, uint64_t *ret_low,
                        uint64_t *ret_high)
 {
@@ -128,16 +128,16 @@ static int next_range5(const struct zs_debug *debug, struct zs_reader *r,
     }
 }
 
-static int read_range_list(const struct zs_debug *debug, const struct zs_unit *unit,
+static int read_range_list(const struct zs_dwarf *debug, const struct zs_unit *unit,
                            const struct zs_attr *attr,
                            int (*fn)(void *ctx, uint64_t low_va, uint64_t high_va), void *ctx,
                            struct zs_diag *diag)
 {
     enum zs_dw_section section = unit->version >= 5 ? ZS_DW_RNGLISTS : ZS_DW_RANGES;
     uint64_t offset_B;
-    if (!zs_debug_list_offset(debug, unit, attr, section, unit->rnglists_base_B, &offset_B))
+    if (!zs_dwarf_list_offset(debug, unit, attr, section, unit->rnglists_base_B, &offset_B))
         return 0;
-    struct zs_reader r = zs_debug_reader(debug, section, diag);
+    struct zs_reader r = zs_dwarf_reader(debug, section, diag);
     zs_read_seek(&r, offset_B, "range list");
     uint64_t base_va = unit->low_va;
     int error = 0;
@@ -150,12 +150,12 @@ static int read_range_list(const struct zs_debug *debug, const struct zs_unit *u
         if (!r.error && kind == 1 && low < high)
             error = fn(ctx, low, high);
         if (!error)
-            error = zs_debug_charge(debug, r.at_B - before_B, diag);
+            error = zs_dwarf_charge(debug, r.at_B - before_B, diag);
     }
     return error ? error : r.error;
 }
 
-int zs_die_ranges(const struct zs_debug *debug, const struct zs_die *die,
+int zs_die_ranges(const struct zs_dwarf *debug, const struct zs_die *die,
                   int (*fn)(void *ctx, uint64_t low_va, uint64_t high_va), void *ctx,
                   struct zs_diag *diag)
 {
@@ -176,7 +176,7 @@ int zs_die_ranges(const struct zs_debug *debug, const struct zs_die *die,
 
 /* ---- locations ---- */
 
-struct zs_location_iterator zs_variable_locations(const struct zs_debug_kernel *kernel,
+struct zs_location_iterator zs_variable_locations(const struct zs_dwarf_kernel *kernel,
                                                   const struct zs_variable *variable)
 {
     const struct zs_unit *unit = &kernel->debug->units.items[variable->unit];
@@ -186,7 +186,7 @@ struct zs_location_iterator zs_variable_locations(const struct zs_debug_kernel *
                                          .base_va = unit->low_va};
 }
 
-static bool clip(const struct zs_debug_kernel *kernel, uint64_t low_va, uint64_t high_va,
+static bool clip(const struct zs_dwarf_kernel *kernel, uint64_t low_va, uint64_t high_va,
                  struct zs_code_range *ret)
 {
     uint64_t end_va = kernel->base_va + kernel->code_size_B;
@@ -209,11 +209,11 @@ static int next_location4(struct zs_reader *r, const struct zs_unit *unit, uint6
     return kind;
 }
 
-static int next_location5(const struct zs_debug_kernel *kernel, struct zs_reader *r,
+static int next_location5(const struct zs_dwarf_kernel *kernel, struct zs_reader *r,
                           const struct zs_unit *unit, uint64_t *base_va, uint64_t *ret_low,
                           uint64_t *ret_high, struct zs_span *ret_expr)
 {
-    const struct zs_debug *debug = kernel->debug;
+    const struct zs_dwarf *debug = kernel->debug;
     uint8_t kind = zs_read_u8(r, "location list entry");
     switch (kind) {
     case DW_LLE_end_of_list:
@@ -258,10 +258,10 @@ static int next_location5(const struct zs_debug_kernel *kernel, struct zs_reader
 
 static bool next_in_list(struct zs_location_iterator *it, struct zs_location *ret_location)
 {
-    const struct zs_debug_kernel *kernel = it->kernel;
+    const struct zs_dwarf_kernel *kernel = it->kernel;
     const struct zs_unit *unit = &kernel->debug->units.items[it->variable->unit];
     struct zs_reader r =
-        zs_debug_reader(kernel->debug, unit->version >= 5 ? ZS_DW_LOCLISTS : ZS_DW_LOC, NULL);
+        zs_dwarf_reader(kernel->debug, unit->version >= 5 ? ZS_DW_LOCLISTS : ZS_DW_LOC, NULL);
     zs_read_seek(&r, it->at_B, "location list");
     while (!r.error) {
         uint64_t low = 0, high = 0, before_B = r.at_B;
@@ -270,7 +270,7 @@ static bool next_in_list(struct zs_location_iterator *it, struct zs_location *re
                        ? next_location5(kernel, &r, unit, &it->base_va, &low, &high, &expr)
                        : next_location4(&r, unit, &it->base_va, &low, &high, &expr);
         it->at_B = r.at_B;
-        if (r.error || zs_debug_charge(kernel->debug, r.at_B - before_B, NULL))
+        if (r.error || zs_dwarf_charge(kernel->debug, r.at_B - before_B, NULL))
             break;
         if (kind == 0)
             return false;
@@ -298,7 +298,7 @@ bool zs_location_next(struct zs_location_iterator *it, struct zs_location *ret_l
                        variable->location_size_B, &ret_location->expr);
 }
 
-struct zs_span zs_variable_const(const struct zs_debug_kernel *kernel,
+struct zs_span zs_variable_const(const struct zs_dwarf_kernel *kernel,
                                  const struct zs_variable *variable)
 {
     struct zs_span bytes = {0};

@@ -7,7 +7,7 @@
  * A body that was inlined but lost its code (IGC writes such) stays: its variables may have
  * locations; but no instruction belongs to it.
  */
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct walk {
 /* Records of one kind are bounded by the bytes that a real one takes at least. */
 static bool room_for(struct walk *w, size_t count)
 {
-    const struct zs_debug *debug = w->loader->debug;
+    const struct zs_dwarf *debug = w->loader->debug;
     if (count < debug->section[ZS_DW_INFO].size_B / ENTRY_MIN_B + SPARE_ENTRIES)
         return true;
     w->loader->kernel->truncated = true;
@@ -160,7 +160,7 @@ static int add_scope(struct walk *w, uint32_t parent, uint32_t *ret_scope, bool 
 
 static void set_location(struct walk *w, struct zs_variable *variable)
 {
-    const struct zs_debug *debug = w->loader->debug;
+    const struct zs_dwarf *debug = w->loader->debug;
     const uint8_t *info = debug->section[ZS_DW_INFO].data;
     const struct zs_attr *attr = zs_die_attr(&w->die, DW_AT_location);
     struct zs_attr constant;
@@ -173,7 +173,7 @@ static void set_location(struct walk *w, struct zs_variable *variable)
         variable->location_size_B = (uint32_t)attr->bytes.size_B;
     } else if (attr) {
         enum zs_dw_section section = w->unit->version >= 5 ? ZS_DW_LOCLISTS : ZS_DW_LOC;
-        if (zs_debug_list_offset(debug, w->unit, attr, section, w->unit->loclists_base_B,
+        if (zs_dwarf_list_offset(debug, w->unit, attr, section, w->unit->loclists_base_B,
                                  &variable->location_offset))
             variable->location_kind = ZS_LOCATION_LIST;
     } else if (zs_die_attr_integrate(debug, &w->die, DW_AT_const_value, &constant, NULL)) {

@@ -170,7 +170,7 @@ static int index_lines(struct zs_source *source)
     return 0;
 }
 
-static void check_md5(struct zs_sources *sources, const struct zs_debug_file *file,
+static void check_md5(struct zs_sources *sources, const struct zs_dwarf_file *file,
                       struct zs_source *source)
 {
     uint8_t md5[16];
@@ -185,7 +185,7 @@ static void check_md5(struct zs_sources *sources, const struct zs_debug_file *fi
         source->note = NULL; /* newer, but the same */
 }
 
-const struct zs_source *zs_sources_get(struct zs_sources *sources, const struct zs_debug_file *file)
+const struct zs_source *zs_sources_get(struct zs_sources *sources, const struct zs_dwarf_file *file)
 {
     for (size_t i = 0; i < sources->entries.count; i++)
         if (strcmp(sources->entries.items[i]->source.path, file->path) == 0)

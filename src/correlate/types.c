@@ -2,7 +2,7 @@
 /* Types: kind, size, members, and the C declaration. Chains of types are followed a limited number
  * of steps, since hostile ones go in circles. */
 #include "base/buf.h"
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static uint64_t die_number(const struct zs_die *die, uint16_t name, uint64_t mis
     return attr && zs_attr_number(attr, &value) ? value : missing;
 }
 
-static const char *die_name(const struct zs_debug *debug, const struct zs_die *die)
+static const char *die_name(const struct zs_dwarf *debug, const struct zs_die *die)
 {
     const struct zs_attr *attr = zs_die_attr(die, DW_AT_name);
     return attr ? zs_attr_string(debug, die->unit, attr) : "";
@@ -65,8 +65,8 @@ static uint32_t die_target(const struct zs_die *die)
 }
 
 /* Call fn for each direct child; false from it stops. */
-static void for_children(const struct zs_debug *debug, const struct zs_die *parent,
-                         bool (*fn)(void *ctx, const struct zs_debug *debug,
+static void for_children(const struct zs_dwarf *debug, const struct zs_die *parent,
+                         bool (*fn)(void *ctx, const struct zs_dwarf *debug,
                                     const struct zs_die *child),
                          void *ctx)
 {
@@ -99,7 +99,7 @@ struct dimensions {
     uint64_t sizes[DIMENSIONS_MAX]; /* 0: not known */
 };
 
-static bool add_dimension(void *ctx, const struct zs_debug *debug, const struct zs_die *child)
+static bool add_dimension(void *ctx, const struct zs_dwarf *debug, const struct zs_die *child)
 {
     struct dimensions *d = ctx;
     if (child->tag != DW_TAG_subrange_type)
@@ -111,7 +111,7 @@ static bool add_dimension(void *ctx, const struct zs_debug *debug, const struct 
     return d->count < DIMENSIONS_MAX;
 }
 
-static struct dimensions array_dimensions(const struct zs_debug *debug, const struct zs_die *die)
+static struct dimensions array_dimensions(const struct zs_dwarf *debug, const struct zs_die *die)
 {
     struct dimensions d = {0};
     for_children(debug, die, add_dimension, &d);
@@ -120,7 +120,7 @@ static struct dimensions array_dimensions(const struct zs_debug *debug, const st
 
 /* ---- questions ---- */
 
-static int type_get(const struct zs_debug *debug, uint32_t type, struct zs_type *ret_type,
+static int type_get(const struct zs_dwarf *debug, uint32_t type, struct zs_type *ret_type,
                     uint32_t depth)
 {
     *ret_type = (struct zs_type){.kind = ZS_KIND_VOID, .name = ""};
@@ -165,12 +165,12 @@ static int type_get(const struct zs_debug *debug, uint32_t type, struct zs_type 
     return 0;
 }
 
-int zs_type_get(const struct zs_debug *debug, uint32_t type, struct zs_type *ret_type)
+int zs_type_get(const struct zs_dwarf *debug, uint32_t type, struct zs_type *ret_type)
 {
     return type_get(debug, type, ret_type, 0);
 }
 
-uint32_t zs_type_strip(const struct zs_debug *debug, uint32_t type)
+uint32_t zs_type_strip(const struct zs_dwarf *debug, uint32_t type)
 {
     for (uint32_t i = 0; type && i < TYPE_DEPTH_MAX; i++) {
         struct zs_die die;
@@ -187,7 +187,7 @@ struct member_list {
     size_t capacity, count;
 };
 
-static bool add_member(void *ctx, const struct zs_debug *debug, const struct zs_die *child)
+static bool add_member(void *ctx, const struct zs_dwarf *debug, const struct zs_die *child)
 {
     struct member_list *list = ctx;
     bool field = child->tag == DW_TAG_member || child->tag == DW_TAG_inheritance;
@@ -208,7 +208,7 @@ static bool add_member(void *ctx, const struct zs_debug *debug, const struct zs_
     return true;
 }
 
-size_t zs_type_members(const struct zs_debug *debug, uint32_t type,
+size_t zs_type_members(const struct zs_dwarf *debug, uint32_t type,
                        struct zs_type_member *ret_members, size_t capacity)
 {
     struct member_list list = {.items = ret_members, .capacity = capacity};
@@ -266,7 +266,7 @@ static void put_parentheses(struct declaration *d)
     d->pointer_last = false;
 }
 
-static void put_array(struct declaration *d, const struct zs_debug *debug, const struct zs_die *die)
+static void put_array(struct declaration *d, const struct zs_dwarf *debug, const struct zs_die *die)
 {
     struct dimensions dimensions = array_dimensions(debug, die);
     put_parentheses(d);
@@ -280,20 +280,20 @@ static void put_array(struct declaration *d, const struct zs_debug *debug, const
     }
 }
 
-/* float4: the name of the element and the count. */
-static void put_vector(struct declaration *d, const struct zs_debug *debug,
+/* A vector without a typedef's name: "float __vector(4)". */
+static void put_vector(struct declaration *d, const struct zs_dwarf *debug,
                        const struct zs_die *die)
 {
     struct dimensions dimensions = array_dimensions(debug, die);
-    char element[128], text[160];
+    char element[128], text[200];
     zs_type_print(debug, die_target(die), element, sizeof(element));
-    snprintf(text, sizeof(text), "%s __attribute__((ext_vector_type(%" PRIu64 ")))", element,
+    snprintf(text, sizeof(text), "%s __vector(%" PRIu64 ")", element,
              dimensions.count ? dimensions.sizes[0] : 0);
     put_word(d, text);
 }
 
 /* One step of the chain; true when it goes on with *type. */
-static bool put_type(struct declaration *d, const struct zs_debug *debug, uint32_t *type)
+static bool put_type(struct declaration *d, const struct zs_dwarf *debug, uint32_t *type)
 {
     struct zs_die die;
     const struct type_tag *tag = NULL;
@@ -344,7 +344,7 @@ static bool put_type(struct declaration *d, const struct zs_debug *debug, uint32
 /* A qualifier of a base stands before it in the text ("const float *"), but one of a pointer
  * behind its star ("float *const"): the chain gives "const" before "float", so a run of
  * qualifiers is held back until what they qualify is written. */
-size_t zs_type_print(const struct zs_debug *debug, uint32_t type, char *ret_text, size_t size_B)
+size_t zs_type_print(const struct zs_dwarf *debug, uint32_t type, char *ret_text, size_t size_B)
 {
     struct declaration d = {.left_at = sizeof(d.left) - 1};
     uint32_t held[4];

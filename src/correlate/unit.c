@@ -7,7 +7,7 @@
  * refer to each other over and over end in -E2BIG; abbreviation tables, which units may share, are
  * kept in an arena of limited size.
  */
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,16 +38,16 @@ static const struct form *find_form(uint64_t value)
     return slot < FORM_SLOTS && value && forms[slot].value == value ? &forms[slot] : NULL;
 }
 
-int zs_debug_charge(const struct zs_debug *debug, uint64_t bytes, struct zs_diag *diag)
+int zs_dwarf_charge(const struct zs_dwarf *debug, uint64_t bytes, struct zs_diag *diag)
 {
-    struct zs_debug *d = (struct zs_debug *)debug;
+    struct zs_dwarf *d = (struct zs_dwarf *)debug;
     if (atomic_fetch_sub_explicit(&d->work_left_B, (int64_t)bytes, memory_order_relaxed) > 0)
         return 0;
     return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET,
                        "debug info that refers to itself too often: reading it was given up");
 }
 
-struct zs_reader zs_debug_reader(const struct zs_debug *debug, enum zs_dw_section section,
+struct zs_reader zs_dwarf_reader(const struct zs_dwarf *debug, enum zs_dw_section section,
                                  struct zs_diag *diag)
 {
     return zs_reader_make(debug->section[section], debug->section_offset_B[section], diag);
@@ -135,7 +135,7 @@ static void *arena_copy(struct zs_arena *arena, const void *items, size_t count,
     return copy;
 }
 
-static struct zs_abbrev_table *keep_table(struct zs_debug *debug, const struct abbrev_builder *b)
+static struct zs_abbrev_table *keep_table(struct zs_dwarf *debug, const struct abbrev_builder *b)
 {
     struct zs_arena *arena = &debug->abbrev_arena;
     struct zs_abbrev_table *table = ZS_ARENA_NEW(arena, struct zs_abbrev_table);
@@ -157,7 +157,7 @@ static struct zs_abbrev_table *keep_table(struct zs_debug *debug, const struct a
     return table;
 }
 
-static size_t table_position(const struct zs_debug *debug, uint64_t offset_B)
+static size_t table_position(const struct zs_dwarf *debug, uint64_t offset_B)
 {
     size_t low = 0, high = debug->tables.count;
     while (low < high) {
@@ -171,7 +171,7 @@ static size_t table_position(const struct zs_debug *debug, uint64_t offset_B)
 }
 
 /* Under the lock. */
-static int make_table(struct zs_debug *debug, uint64_t offset_B,
+static int make_table(struct zs_dwarf *debug, uint64_t offset_B,
                       const struct zs_abbrev_table **ret_table, struct zs_diag *diag)
 {
     size_t at = table_position(debug, offset_B);
@@ -179,12 +179,12 @@ static int make_table(struct zs_debug *debug, uint64_t offset_B,
         *ret_table = debug->tables.items[at];
         return 0;
     }
-    struct zs_reader r = zs_debug_reader(debug, ZS_DW_ABBREV, diag);
+    struct zs_reader r = zs_dwarf_reader(debug, ZS_DW_ABBREV, diag);
     zs_read_seek(&r, offset_B, "abbreviation table");
     struct abbrev_builder b = {0};
     int error = r.error ? r.error : read_abbrevs(&b, &r);
     if (!error)
-        error = zs_debug_charge(debug, zs_reader_offset(&r) - r.base_B - offset_B, diag);
+        error = zs_dwarf_charge(debug, zs_reader_offset(&r) - r.base_B - offset_B, diag);
     struct zs_abbrev_table *table = error ? NULL : keep_table(debug, &b);
     free(b.abbrevs.items);
     free(b.specs.items);
@@ -204,14 +204,14 @@ static int make_table(struct zs_debug *debug, uint64_t offset_B,
     return 0;
 }
 
-static int unit_abbrevs(const struct zs_debug *debug, const struct zs_unit *unit,
+static int unit_abbrevs(const struct zs_dwarf *debug, const struct zs_unit *unit,
                         const struct zs_abbrev_table **ret_table, struct zs_diag *diag)
 {
     *ret_table = atomic_load_explicit(&unit->abbrevs, memory_order_acquire);
     if (*ret_table)
         return 0;
     /* what is cached does not change what the caller sees: const is about the contents */
-    struct zs_debug *d = (struct zs_debug *)debug;
+    struct zs_dwarf *d = (struct zs_dwarf *)debug;
     pthread_mutex_lock(&d->lock);
     int error = make_table(d, unit->abbrev_offset_B, ret_table, diag);
     pthread_mutex_unlock(&d->lock);
@@ -336,7 +336,7 @@ static int read_attr(struct zs_reader *r, const struct zs_unit *unit, uint64_t f
     return r->error;
 }
 
-int zs_die_read(const struct zs_debug *debug, const struct zs_unit *unit, uint64_t offset_B,
+int zs_die_read(const struct zs_dwarf *debug, const struct zs_unit *unit, uint64_t offset_B,
                 struct zs_die *ret_die, struct zs_diag *diag)
 {
     ret_die->unit = unit;
@@ -351,7 +351,7 @@ int zs_die_read(const struct zs_debug *debug, const struct zs_unit *unit, uint64
     int error = unit_abbrevs(debug, unit, &table, diag);
     if (error)
         return error;
-    struct zs_reader r = zs_debug_reader(debug, ZS_DW_INFO, diag);
+    struct zs_reader r = zs_dwarf_reader(debug, ZS_DW_INFO, diag);
     r.span.size_B = (size_t)unit->end_B;
     zs_read_seek(&r, offset_B, "debug info entry");
     uint64_t code = zs_read_uleb128(&r, "abbreviation code");
@@ -376,10 +376,10 @@ int zs_die_read(const struct zs_debug *debug, const struct zs_unit *unit, uint64
         ret_die->attr_count += attr != &spare;
     }
     ret_die->next_B = r.at_B;
-    return zs_debug_charge(debug, ret_die->next_B - offset_B + abbrev->spec_count, diag);
+    return zs_dwarf_charge(debug, ret_die->next_B - offset_B + abbrev->spec_count, diag);
 }
 
-const struct zs_unit *zs_debug_find_unit(const struct zs_debug *debug, uint64_t die_B)
+const struct zs_unit *zs_dwarf_find_unit(const struct zs_dwarf *debug, uint64_t die_B)
 {
     size_t low = 0, high = debug->units.count;
     while (low < high) {
@@ -393,9 +393,9 @@ const struct zs_unit *zs_debug_find_unit(const struct zs_debug *debug, uint64_t 
     return unit && die_B >= unit->first_die_B ? unit : NULL;
 }
 
-int zs_die_follow(const struct zs_debug *debug, uint64_t offset_B, struct zs_die *ret_die)
+int zs_die_follow(const struct zs_dwarf *debug, uint64_t offset_B, struct zs_die *ret_die)
 {
-    const struct zs_unit *unit = zs_debug_find_unit(debug, offset_B);
+    const struct zs_unit *unit = zs_dwarf_find_unit(debug, offset_B);
     int error = unit ? zs_die_read(debug, unit, offset_B, ret_die, NULL) : -EINVAL;
     return error ? error : ret_die->tag ? 0 : -EINVAL;
 }
@@ -408,7 +408,7 @@ const struct zs_attr *zs_die_attr(const struct zs_die *die, uint16_t name)
     return NULL;
 }
 
-bool zs_die_attr_integrate(const struct zs_debug *debug, const struct zs_die *die, uint16_t name,
+bool zs_die_attr_integrate(const struct zs_dwarf *debug, const struct zs_die *die, uint16_t name,
                            struct zs_attr *ret_attr, const struct zs_unit **ret_unit)
 {
     enum { CHAIN_MAX = 8 };
@@ -434,15 +434,15 @@ bool zs_die_attr_integrate(const struct zs_debug *debug, const struct zs_die *di
     return false;
 }
 
-static const char *string_in(const struct zs_debug *debug, enum zs_dw_section section,
+static const char *string_in(const struct zs_dwarf *debug, enum zs_dw_section section,
                              uint64_t offset_B)
 {
-    struct zs_reader r = zs_debug_reader(debug, section, NULL);
+    struct zs_reader r = zs_dwarf_reader(debug, section, NULL);
     zs_read_seek(&r, offset_B, "string");
     return zs_read_cstr(&r, "string");
 }
 
-const char *zs_attr_string(const struct zs_debug *debug, const struct zs_unit *unit,
+const char *zs_attr_string(const struct zs_dwarf *debug, const struct zs_unit *unit,
                            const struct zs_attr *attr)
 {
     switch (attr->form_class) {
@@ -457,7 +457,7 @@ const char *zs_attr_string(const struct zs_debug *debug, const struct zs_unit *u
         if (!zs_mul_u64(attr->value, unit->offset_size_B, &at_B) ||
             !zs_add_u64(at_B, unit->str_offsets_base_B, &at_B))
             return "";
-        struct zs_reader r = zs_debug_reader(debug, ZS_DW_STR_OFFSETS, NULL);
+        struct zs_reader r = zs_dwarf_reader(debug, ZS_DW_STR_OFFSETS, NULL);
         zs_read_seek(&r, at_B, "string offset");
         uint64_t offset_B = read_sized(&r, unit->offset_size_B, "string offset");
         return r.error ? "" : string_in(debug, ZS_DW_STR, offset_B);
@@ -467,19 +467,19 @@ const char *zs_attr_string(const struct zs_debug *debug, const struct zs_unit *u
     }
 }
 
-bool zs_unit_address(const struct zs_debug *debug, const struct zs_unit *unit, uint64_t index,
+bool zs_unit_address(const struct zs_dwarf *debug, const struct zs_unit *unit, uint64_t index,
                      uint64_t *ret_va)
 {
     uint64_t at_B;
     if (!zs_mul_u64(index, unit->address_B, &at_B) || !zs_add_u64(at_B, unit->addr_base_B, &at_B))
         return false;
-    struct zs_reader r = zs_debug_reader(debug, ZS_DW_ADDR, NULL);
+    struct zs_reader r = zs_dwarf_reader(debug, ZS_DW_ADDR, NULL);
     zs_read_seek(&r, at_B, "address");
     *ret_va = read_sized(&r, unit->address_B, "address");
     return !r.error;
 }
 
-bool zs_attr_address(const struct zs_debug *debug, const struct zs_unit *unit,
+bool zs_attr_address(const struct zs_dwarf *debug, const struct zs_unit *unit,
                      const struct zs_attr *attr, uint64_t *ret_va)
 {
     if (attr->form_class == ZS_CLASS_ADDR_INDEX)
@@ -506,7 +506,7 @@ static uint64_t root_offset(const struct zs_die *root, uint16_t name, uint64_t m
                : missing;
 }
 
-static const char *root_string(const struct zs_debug *debug, const struct zs_unit *unit,
+static const char *root_string(const struct zs_dwarf *debug, const struct zs_unit *unit,
                                const struct zs_die *root, uint16_t name)
 {
     const struct zs_attr *attr = zs_die_attr(root, name);
@@ -521,7 +521,7 @@ static int widen(void *ctx, uint64_t low_va, uint64_t high_va)
     return 0;
 }
 
-static int read_root(struct zs_debug *debug, struct zs_unit *unit, struct zs_diag *diag)
+static int read_root(struct zs_dwarf *debug, struct zs_unit *unit, struct zs_diag *diag)
 {
     struct zs_die root;
     int error = zs_die_read(debug, unit, unit->first_die_B, &root, diag);
@@ -546,7 +546,7 @@ static int read_root(struct zs_debug *debug, struct zs_unit *unit, struct zs_dia
 }
 
 /* The header of the next unit; *ret_known is false for kinds that hold nothing we read. */
-static int read_unit_header(const struct zs_debug *debug, struct zs_reader *r, struct zs_unit *unit,
+static int read_unit_header(const struct zs_dwarf *debug, struct zs_reader *r, struct zs_unit *unit,
                             bool *ret_known)
 {
     *unit = (struct zs_unit){.offset_B = r->at_B, .offset_size_B = 4};
@@ -578,9 +578,9 @@ static int read_unit_header(const struct zs_debug *debug, struct zs_reader *r, s
     return body.error ? body.error : r->error;
 }
 
-int zs_debug_read_units(struct zs_debug *debug, struct zs_diag *diag)
+int zs_dwarf_read_units(struct zs_dwarf *debug, struct zs_diag *diag)
 {
-    struct zs_reader r = zs_debug_reader(debug, ZS_DW_INFO, diag);
+    struct zs_reader r = zs_dwarf_reader(debug, ZS_DW_INFO, diag);
     while (zs_reader_left(&r)) {
         struct zs_unit unit;
         bool known;

@@ -7,7 +7,7 @@
  * operators themselves are the description.
  */
 #include "base/buf.h"
-#include "correlate/debug_priv.h"
+#include "correlate/dwarf_priv.h"
 #include "correlate/expr_priv.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ enum { LANES_MAX = 32 };
 
 struct register_row {
     uint32_t first, count, index;
-    enum zs_dwarf_file file;
+    enum zs_dwarf_register_file file;
     const char *name;
 };
 
@@ -45,7 +45,7 @@ struct zs_dwarf_register zs_dwarf_register(uint64_t number)
     const struct register_row *row = find_register(number);
     if (!row)
         return (struct zs_dwarf_register){0};
-    enum zs_dwarf_file file = row->file == ZS_DWREG_GRF_HIGH ? ZS_DWREG_GRF : row->file;
+    enum zs_dwarf_register_file file = row->file == ZS_DWREG_GRF_HIGH ? ZS_DWREG_GRF : row->file;
     return (struct zs_dwarf_register){file, (uint32_t)(number - row->first) + row->index};
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void dump_rows(const struct zs_debug_kernel *k)
+static void dump_rows(const struct zs_dwarf_kernel *k)
 {
     for (uint32_t i = 0; i < k->row_count; i++) {
         const struct zs_line_row *r = &k->rows[i];
@@ -21,7 +21,7 @@ static void dump_rows(const struct zs_debug_kernel *k)
     }
 }
 
-static void dump_scope_ranges(const struct zs_debug_kernel *k, uint32_t scope)
+static void dump_scope_ranges(const struct zs_dwarf_kernel *k, uint32_t scope)
 {
     const struct zs_scope *s = &k->scopes[scope];
     for (uint32_t i = 0; i < s->range_count; i++)
@@ -30,7 +30,7 @@ static void dump_scope_ranges(const struct zs_debug_kernel *k, uint32_t scope)
     printf("\n");
 }
 
-static void dump_frames(const struct zs_debug_kernel *k)
+static void dump_frames(const struct zs_dwarf_kernel *k)
 {
     for (uint32_t i = 0; i < k->frame_count; i++) {
         const struct zs_frame *f = &k->frames[i];
@@ -42,13 +42,12 @@ static void dump_frames(const struct zs_debug_kernel *k)
         dump_scope_ranges(k, f->scope);
     }
     for (uint32_t i = 0; i < k->scope_count; i++) {
-        printf("scope %u parent %d frame %d", i, (int)k->scopes[i].parent,
-               (int)k->scopes[i].frame);
+        printf("scope %u parent %d frame %d", i, (int)k->scopes[i].parent, (int)k->scopes[i].frame);
         dump_scope_ranges(k, i);
     }
 }
 
-static void dump_variables(const struct zs_debug_kernel *k, uint32_t grf_B)
+static void dump_variables(const struct zs_dwarf_kernel *k, uint32_t grf_B)
 {
     for (uint32_t i = 0; i < k->variable_count; i++) {
         const struct zs_variable *v = &k->variables[i];
@@ -81,14 +80,14 @@ int main(int argc, char **argv)
     struct zs_file file;
     struct zs_diag diag = {0};
     char text[600];
-    struct zs_debug *debug;
-    struct zs_debug_kernel *kernel = NULL;
+    struct zs_dwarf *debug;
+    struct zs_dwarf_kernel *kernel = NULL;
     int error = zs_file_read(argv[1], 0, &file, &diag);
     if (error)
         return 1;
-    error = zs_debug_open(file.span, &debug, &diag);
+    error = zs_dwarf_open(file.span, &debug, &diag);
     if (!error)
-        error = zs_debug_kernel_load(debug, argv[2], strtoull(argv[3], NULL, 0), &kernel, &diag);
+        error = zs_dwarf_kernel_load(debug, argv[2], strtoull(argv[3], NULL, 0), &kernel, &diag);
     if (error) {
         zs_diag_print(&diag, text, sizeof(text));
         printf("error %d %s\n", error, text);
@@ -98,9 +97,9 @@ int main(int argc, char **argv)
         dump_rows(kernel);
         dump_frames(kernel);
         dump_variables(kernel, argc > 4 ? (uint32_t)atoi(argv[4]) : 32);
-        zs_debug_kernel_unload(kernel);
+        zs_dwarf_kernel_unload(kernel);
     }
-    zs_debug_close(debug);
+    zs_dwarf_close(debug);
     zs_file_close(&file);
     return error ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of src/correlate share: an opened debug ELF and a cursor over its DIEs. */
-#ifndef ZS_CORRELATE_DEBUG_PRIV_H
-#define ZS_CORRELATE_DEBUG_PRIV_H
+#ifndef ZS_CORRELATE_DWARF_PRIV_H
+#define ZS_CORRELATE_DWARF_PRIV_H
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -69,7 +69,7 @@ struct zs_unit {
     uint8_t offset_size_B; /* 4 or 8: of section offsets */
 };
 
-struct zs_debug {
+struct zs_dwarf {
     struct zs_span elf;
     struct zs_span section[ZS_DW_SECTION_COUNT];
     uint64_t section_offset_B[ZS_DW_SECTION_COUNT]; /* in the ELF: for diagnostics */
@@ -96,21 +96,21 @@ struct zs_debug {
 
 /* ---- elf.c ---- */
 
-int zs_debug_read_elf(struct zs_debug *debug, struct zs_diag *diag);
+int zs_dwarf_read_elf(struct zs_dwarf *debug, struct zs_diag *diag);
 /* The section that holds a kernel's code, or NULL. */
-const struct zs_text_section *zs_debug_find_text(const struct zs_debug *debug,
+const struct zs_text_section *zs_dwarf_find_text(const struct zs_dwarf *debug,
                                                  const char *kernel_name);
-const char *zs_debug_section_name(enum zs_dw_section section);
+const char *zs_dwarf_section_name(enum zs_dw_section section);
 
 /* ---- unit.c ---- */
 
 /* Account for work; -E2BIG once too much was asked for. */
-int zs_debug_charge(const struct zs_debug *debug, uint64_t bytes, struct zs_diag *diag);
-struct zs_reader zs_debug_reader(const struct zs_debug *debug, enum zs_dw_section section,
+int zs_dwarf_charge(const struct zs_dwarf *debug, uint64_t bytes, struct zs_diag *diag);
+struct zs_reader zs_dwarf_reader(const struct zs_dwarf *debug, enum zs_dw_section section,
                                  struct zs_diag *diag);
-int zs_debug_read_units(struct zs_debug *debug, struct zs_diag *diag);
+int zs_dwarf_read_units(struct zs_dwarf *debug, struct zs_diag *diag);
 /* The unit that holds an offset of .debug_info, or NULL. */
-const struct zs_unit *zs_debug_find_unit(const struct zs_debug *debug, uint64_t die_B);
+const struct zs_unit *zs_dwarf_find_unit(const struct zs_dwarf *debug, uint64_t die_B);
 
 enum { ZS_DIE_ATTRS_MAX = 40 };
 
@@ -131,36 +131,36 @@ struct zs_die {
 };
 
 /* Read the DIE at an offset of .debug_info inside the unit. */
-int zs_die_read(const struct zs_debug *debug, const struct zs_unit *unit, uint64_t offset_B,
+int zs_die_read(const struct zs_dwarf *debug, const struct zs_unit *unit, uint64_t offset_B,
                 struct zs_die *ret_die, struct zs_diag *diag);
 /* The DIE that a reference names, wherever it is. */
-int zs_die_follow(const struct zs_debug *debug, uint64_t offset_B, struct zs_die *ret_die);
+int zs_die_follow(const struct zs_dwarf *debug, uint64_t offset_B, struct zs_die *ret_die);
 const struct zs_attr *zs_die_attr(const struct zs_die *die, uint16_t name);
 /* The attribute, of the DIE or of its abstract origin or specification; copied out, since it may
  * belong to another DIE. ret_unit (may be NULL): the unit it was read in. */
-bool zs_die_attr_integrate(const struct zs_debug *debug, const struct zs_die *die, uint16_t name,
+bool zs_die_attr_integrate(const struct zs_dwarf *debug, const struct zs_die *die, uint16_t name,
                            struct zs_attr *ret_attr, const struct zs_unit **ret_unit);
 /* "" where it is no string. Lives as long as the debug ELF. */
-const char *zs_attr_string(const struct zs_debug *debug, const struct zs_unit *unit,
+const char *zs_attr_string(const struct zs_dwarf *debug, const struct zs_unit *unit,
                            const struct zs_attr *attr);
-bool zs_attr_address(const struct zs_debug *debug, const struct zs_unit *unit,
+bool zs_attr_address(const struct zs_dwarf *debug, const struct zs_unit *unit,
                      const struct zs_attr *attr, uint64_t *ret_va);
 /* A number; false for other classes. */
 bool zs_attr_number(const struct zs_attr *attr, uint64_t *ret_value);
 /* Entry of .debug_addr. */
-bool zs_unit_address(const struct zs_debug *debug, const struct zs_unit *unit, uint64_t index,
+bool zs_unit_address(const struct zs_dwarf *debug, const struct zs_unit *unit, uint64_t index,
                      uint64_t *ret_va);
 
 /* ---- ranges.c ---- */
 
 /* Call fn for each [low, high) of the DIE: low_pc/high_pc or DW_AT_ranges. A negative value from
  * fn stops and is returned. */
-int zs_die_ranges(const struct zs_debug *debug, const struct zs_die *die,
+int zs_die_ranges(const struct zs_dwarf *debug, const struct zs_die *die,
                   int (*fn)(void *ctx, uint64_t low_va, uint64_t high_va), void *ctx,
                   struct zs_diag *diag);
 
 /* Where a list starts in its section: an offset, or an index into the unit's table of offsets. */
-bool zs_debug_list_offset(const struct zs_debug *debug, const struct zs_unit *unit,
+bool zs_dwarf_list_offset(const struct zs_dwarf *debug, const struct zs_unit *unit,
                           const struct zs_attr *attr, enum zs_dw_section section, uint64_t base_B,
                           uint64_t *ret_offset_B);
 
@@ -169,9 +169,9 @@ bool zs_debug_list_offset(const struct zs_debug *debug, const struct zs_unit *un
 struct zs_file_table; /* files.c */
 
 struct zs_kernel_loader {
-    const struct zs_debug *debug;
+    const struct zs_dwarf *debug;
     struct zs_diag *diag;
-    struct zs_debug_kernel *kernel;
+    struct zs_dwarf_kernel *kernel;
     uint64_t begin_va, end_va;
     struct zs_file_table *files;
     struct {
@@ -215,12 +215,12 @@ void zs_file_table_close(struct zs_file_table *table);
 /* Index of the path, which is added when it is new; ZS_NO_INDEX when there is no room. */
 uint32_t zs_file_table_add(struct zs_file_table *table, const char *comp_dir, const char *directory,
                            const char *name, const uint8_t *md5);
-const struct zs_debug_file *zs_file_table_files(const struct zs_file_table *table,
+const struct zs_dwarf_file *zs_file_table_files(const struct zs_file_table *table,
                                                 uint32_t *ret_count);
 
-/* zs_debug_kernel_unload finds these behind the public part. */
-struct zs_debug_kernel_owner {
-    struct zs_debug_kernel kernel;
+/* zs_dwarf_kernel_unload finds these behind the public part. */
+struct zs_dwarf_kernel_owner {
+    struct zs_dwarf_kernel kernel;
     struct zs_file_table *files;
     char *name;
 };
