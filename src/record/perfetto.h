@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Field numbers of Perfetto's trace format (protos/perfetto/trace/...), by message. */
+#ifndef ZS_RECORD_PERFETTO_H
+#define ZS_RECORD_PERFETTO_H
+
+enum zs_perfetto_trace { ZS_PF_TRACE_PACKET = 1 };
+
+enum zs_perfetto_packet {
+    ZS_PF_PACKET_CLOCK_SNAPSHOT = 6,
+    ZS_PF_PACKET_TIMESTAMP = 8,
+    ZS_PF_PACKET_SEQUENCE_ID = 10,
+    ZS_PF_PACKET_TRACK_EVENT = 11,
+    ZS_PF_PACKET_INTERNED_DATA = 12,
+    ZS_PF_PACKET_SEQUENCE_FLAGS = 13,
+    ZS_PF_PACKET_PREVIOUS_DROPPED = 42,
+    ZS_PF_PACKET_CLOCK_ID = 58,
+    ZS_PF_PACKET_DEFAULTS = 59,
+    ZS_PF_PACKET_TRACK_DESCRIPTOR = 60,
+};
+
+enum zs_perfetto_sequence_flags {
+    ZS_PF_SEQ_STATE_CLEARED = 1,
+    ZS_PF_SEQ_NEEDS_STATE = 2,
+};
+
+enum zs_perfetto_event {
+    ZS_PF_EVENT_ANNOTATION = 4,
+    ZS_PF_EVENT_TYPE = 9,
+    ZS_PF_EVENT_NAME_IID = 10,
+    ZS_PF_EVENT_TRACK_UUID = 11,
+    ZS_PF_EVENT_NAME = 23,
+    ZS_PF_EVENT_COUNTER_VALUE = 30,
+    ZS_PF_EVENT_FLOW_IDS = 47,
+    ZS_PF_EVENT_TERMINATING_FLOW_IDS = 48,
+};
+
+enum zs_perfetto_event_type {
+    ZS_PF_SLICE_BEGIN = 1,
+    ZS_PF_SLICE_END = 2,
+    ZS_PF_INSTANT = 3,
+    ZS_PF_COUNTER = 4,
+};
+
+enum zs_perfetto_annotation {
+    ZS_PF_ANNOTATION_UINT = 3,
+    ZS_PF_ANNOTATION_INT = 4,
+    ZS_PF_ANNOTATION_STRING = 6,
+    ZS_PF_ANNOTATION_NAME = 10,
+};
+
+enum zs_perfetto_track {
+    ZS_PF_TRACK_UUID = 1,
+    ZS_PF_TRACK_NAME = 2,
+    ZS_PF_TRACK_PROCESS = 3,
+    ZS_PF_TRACK_THREAD = 4,
+    ZS_PF_TRACK_PARENT_UUID = 5,
+    ZS_PF_TRACK_COUNTER = 8,
+};
+
+enum { ZS_PF_PROCESS_PID = 1, ZS_PF_PROCESS_NAME = 6 };
+enum { ZS_PF_THREAD_PID = 1, ZS_PF_THREAD_TID = 2, ZS_PF_THREAD_NAME = 5 };
+enum { ZS_PF_INTERNED_EVENT_NAMES = 2, ZS_PF_NAME_IID = 1, ZS_PF_NAME_TEXT = 2 };
+enum { ZS_PF_DEFAULTS_EVENT = 11, ZS_PF_DEFAULTS_CLOCK_ID = 58, ZS_PF_EVENT_DEFAULTS_TRACK = 11 };
+enum { ZS_PF_SNAPSHOT_CLOCKS = 1, ZS_PF_SNAPSHOT_PRIMARY = 2 };
+enum { ZS_PF_CLOCK_ID = 1, ZS_PF_CLOCK_TIMESTAMP = 2, ZS_PF_CLOCK_INCREMENTAL = 3 };
+enum { ZS_PF_COUNTER_UNIT = 3, ZS_PF_COUNTER_UNIT_BYTES = 3 };
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/trace_writer.h"
+
+#include "record/pb.h"
+#include "record/perfetto.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE_B = 4096 };
+
+uint64_t zs_trace_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t boottime_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Processes of a recording are numbered by who first makes the file that claims a number. */
+static int claim_ordinal(int dir_fd, uint32_t *ret_ordinal)
+{
+    for (uint32_t n = 0; n < 100000; n++) {
+        char name[32];
+        snprintf(name, sizeof(name), "p%u", n);
+        int fd = openat(dir_fd, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            close(fd);
+            *ret_ordinal = n;
+            return 0;
+        }
+        if (errno != EEXIST)
+            return -errno;
+    }
+    return -EMFILE;
+}
+
+int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B)
+{
+    *process = (struct zs_trace_process){.dir_fd = -1, .pid = (uint32_t)getpid()};
+    process->limit_B = limit_B;
+    if (mkdir(dir, 0777) && errno != EEXIST)
+        return -errno;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return -errno;
+    int error = claim_ordinal(fd, &process->ordinal);
+    if (error) {
+        close(fd);
+        return error;
+    }
+    process->dir_fd = fd;
+    return 0;
+}
+
+void zs_trace_process_close(struct zs_trace_process *process)
+{
+    if (process->dir_fd >= 0)
+        close(process->dir_fd);
+    process->dir_fd = -1;
+}
+
+static void give_up(struct zs_trace_file *file, int error)
+{
+    if (file->window)
+        munmap(file->window, ZS_TRACE_WINDOW_B);
+    file->window = NULL;
+    atomic_store(&file->process->last_errno, error);
+}
+
+/* Map the window whose first page holds the next byte to write. False: nothing can be written. */
+static bool next_window(struct zs_trace_file *file)
+{
+    struct zs_trace_process *process = file->process;
+    uint64_t next = file->window_at + file->used_B;
+    uint64_t at = next & ~(uint64_t)(PAGE_B - 1);
+    uint64_t grow_B = file->window ? next - file->window_at : ZS_TRACE_WINDOW_B;
+    uint64_t total_B = atomic_fetch_add(&process->size_B, grow_B) + grow_B;
+    if (process->limit_B && total_B > process->limit_B) {
+        give_up(file, EFBIG);
+        return false;
+    }
+    int error = posix_fallocate(file->fd, (off_t)at, ZS_TRACE_WINDOW_B);
+    if (error) {
+        give_up(file, error);
+        return false;
+    }
+    void *window = mmap(file->window, ZS_TRACE_WINDOW_B, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | (file->window ? MAP_FIXED : 0), file->fd, (off_t)at);
+    if (window == MAP_FAILED) {
+        give_up(file, errno);
+        return false;
+    }
+    file->window = window;
+    file->window_at = at;
+    file->used_B = (uint32_t)(next - at);
+    return true;
+}
+
+static void count_drop(struct zs_trace_file *file)
+{
+    file->drops++;
+    atomic_fetch_add_explicit(&file->process->dropped, 1, memory_order_relaxed);
+}
+
+/* A whole packet, from its tag on. The tag is stored last: see the top of the header. */
+static void store(struct zs_trace_file *file, const uint8_t *bytes, size_t size_B)
+{
+    if (ZS_UNLIKELY(!file->window || size_B > ZS_TRACE_WINDOW_B - file->used_B) &&
+        (!file->window || !next_window(file))) {
+        count_drop(file);
+        return;
+    }
+    uint8_t *to = file->window + file->used_B;
+    memcpy(to + 1, bytes + 1, size_B - 1);
+    __atomic_store_n(to, bytes[0], __ATOMIC_RELEASE);
+    file->used_B += (uint32_t)size_B;
+}
+
+/*
+ * A packet is built with room for its own header (tag and two bytes of length, or one for short
+ * packets) before it, so the common short ones cost two bytes.
+ */
+struct packet {
+    uint8_t bytes[3 + ZS_TRACE_PACKET_MAX_B];
+    struct zs_pb pb;
+};
+
+static void packet_begin(struct packet *p, struct zs_trace_file *file, uint64_t now_ns)
+{
+    p->pb = zs_pb_make(p->bytes + 3, ZS_TRACE_PACKET_MAX_B);
+    uint64_t delta_ns = now_ns > file->last_ns ? now_ns - file->last_ns : 0;
+    zs_pb_u64(&p->pb, ZS_PF_PACKET_TIMESTAMP, delta_ns);
+    zs_pb_u64(&p->pb, ZS_PF_PACKET_SEQUENCE_ID, file->sequence_id);
+    if (file->drops) {
+        zs_pb_u64(&p->pb, ZS_PF_PACKET_PREVIOUS_DROPPED, 1);
+    }
+}
+
+static void packet_end(struct packet *p, struct zs_trace_file *file, uint64_t now_ns)
+{
+    size_t size_B = (size_t)(p->pb.at - (p->bytes + 3));
+    if (p->pb.full) {
+        count_drop(file);
+        return;
+    }
+    uint32_t drops = file->drops;
+    uint8_t *start = p->bytes + (size_B < 128 ? 1 : 0);
+    start[0] = ZS_PF_TRACE_PACKET << 3 | 2;
+    if (size_B < 128) {
+        start[1] = (uint8_t)size_B;
+        store(file, start, size_B + 2);
+    } else {
+        start[1] = (uint8_t)(size_B | 0x80);
+        start[2] = (uint8_t)(size_B >> 7);
+        store(file, start, size_B + 3);
+    }
+    if (file->drops == drops) { /* it was written: deltas start from it */
+        file->drops = 0;
+        file->last_ns = ZS_MAX(now_ns, file->last_ns);
+    }
+}
+
+static void put_clock(struct zs_pb *pb, uint32_t id, uint64_t timestamp, bool incremental)
+{
+    uint8_t *clock = zs_pb_begin_short(pb, ZS_PF_SNAPSHOT_CLOCKS);
+    zs_pb_u64(pb, ZS_PF_CLOCK_ID, id);
+    zs_pb_u64(pb, ZS_PF_CLOCK_TIMESTAMP, timestamp);
+    if (incremental)
+        zs_pb_u64(pb, ZS_PF_CLOCK_INCREMENTAL, 1);
+    zs_pb_end_short(pb, clock);
+}
+
+/* The first packet: state is clear, the clock of this sequence is tied to the host's, and events
+ * stand on the thread's track unless they say otherwise. */
+static void put_start(struct zs_trace_file *file)
+{
+    struct packet p;
+    uint64_t now_ns = zs_trace_now_ns();
+    p.pb = zs_pb_make(p.bytes + 3, ZS_TRACE_PACKET_MAX_B);
+    struct zs_pb *pb = &p.pb;
+    zs_pb_u64(pb, ZS_PF_PACKET_SEQUENCE_ID, file->sequence_id);
+    zs_pb_u64(pb, ZS_PF_PACKET_SEQUENCE_FLAGS, ZS_PF_SEQ_STATE_CLEARED);
+    uint8_t *snapshot = zs_pb_begin(pb, ZS_PF_PACKET_CLOCK_SNAPSHOT);
+    put_clock(pb, ZS_TRACE_CLOCK_BOOTTIME, boottime_ns(), false);
+    put_clock(pb, ZS_TRACE_CLOCK_MONOTONIC, now_ns, false);
+    put_clock(pb, ZS_TRACE_CLOCK_DELTA, now_ns, true);
+    zs_pb_end(pb, snapshot);
+    uint8_t *defaults = zs_pb_begin(pb, ZS_PF_PACKET_DEFAULTS);
+    zs_pb_u64(pb, ZS_PF_DEFAULTS_CLOCK_ID, ZS_TRACE_CLOCK_DELTA);
+    uint8_t *event = zs_pb_begin(pb, ZS_PF_DEFAULTS_EVENT);
+    zs_pb_u64(pb, ZS_PF_EVENT_DEFAULTS_TRACK, file->track_uuid);
+    zs_pb_end(pb, event);
+    zs_pb_end(pb, defaults);
+    packet_end(&p, file, now_ns);
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static void put_thread(struct zs_trace_file *file, uint32_t tid, const char *thread_name,
+                       const char *process_name)
+{
+    struct packet p;
+    uint64_t now_ns = file->last_ns;
+    uint64_t process_uuid = mix((uint64_t)file->process->ordinal << 32 | file->process->pid) | 1;
+    packet_begin(&p, file, now_ns);
+    uint8_t *track = zs_pb_begin(&p.pb, ZS_PF_PACKET_TRACK_DESCRIPTOR);
+    zs_pb_u64(&p.pb, ZS_PF_TRACK_UUID, process_uuid);
+    uint8_t *process = zs_pb_begin(&p.pb, ZS_PF_TRACK_PROCESS);
+    zs_pb_u64(&p.pb, ZS_PF_PROCESS_PID, file->process->pid);
+    if (process_name)
+        zs_pb_text(&p.pb, ZS_PF_PROCESS_NAME, process_name);
+    zs_pb_end(&p.pb, process);
+    zs_pb_end(&p.pb, track);
+    packet_end(&p, file, now_ns);
+    packet_begin(&p, file, now_ns);
+    track = zs_pb_begin(&p.pb, ZS_PF_PACKET_TRACK_DESCRIPTOR);
+    zs_pb_u64(&p.pb, ZS_PF_TRACK_UUID, file->track_uuid);
+    zs_pb_u64(&p.pb, ZS_PF_TRACK_PARENT_UUID, process_uuid);
+    uint8_t *thread = zs_pb_begin(&p.pb, ZS_PF_TRACK_THREAD);
+    zs_pb_u64(&p.pb, ZS_PF_THREAD_PID, file->process->pid);
+    zs_pb_u64(&p.pb, ZS_PF_THREAD_TID, tid);
+    if (thread_name)
+        zs_pb_text(&p.pb, ZS_PF_THREAD_NAME, thread_name);
+    zs_pb_end(&p.pb, thread);
+    zs_pb_end(&p.pb, track);
+    packet_end(&p, file, now_ns);
+}
+
+int zs_trace_file_open(struct zs_trace_file *file, struct zs_trace_process *process, uint32_t tid,
+                       const char *thread_name, const char *process_name)
+{
+    *file = (struct zs_trace_file){.process = process, .fd = -1};
+    uint32_t number = atomic_fetch_add(&process->sequences, 1);
+    char name[64];
+    /* process 0 has the ids 1 ..., process 1 the ids 257 ...: short numbers for the usual few */
+    file->sequence_id = 1 + number % 255 + (process->ordinal + number / 255 * 4096) * 256;
+    file->track_uuid = mix((uint64_t)file->sequence_id << 32 | tid) | 1;
+    snprintf(name, sizeof(name), "%u-%u-%u.pftrace", process->pid, process->ordinal, number);
+    file->fd = openat(process->dir_fd, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+    if (file->fd < 0) {
+        atomic_store(&process->last_errno, errno);
+        return -errno;
+    }
+    if (!next_window(file))
+        return -atomic_load(&process->last_errno);
+    put_start(file);
+    put_thread(file, tid, thread_name, process_name);
+    return 0;
+}
+
+void zs_trace_file_close(struct zs_trace_file *file)
+{
+    if (file->fd >= 0) {
+        int ignored = ftruncate(file->fd, (off_t)(file->window_at + file->used_B));
+        (void)ignored; /* then a reader finds zeros and stops there */
+        close(file->fd);
+    }
+    if (file->window)
+        munmap(file->window, ZS_TRACE_WINDOW_B);
+    file->window = NULL;
+    file->fd = -1;
+}
+
+static void put_name(struct zs_trace_file *file, uint64_t now_ns, uint32_t id, const char *name)
+{
+    struct packet p;
+    packet_begin(&p, file, now_ns);
+    zs_pb_u64(&p.pb, ZS_PF_PACKET_SEQUENCE_FLAGS, ZS_PF_SEQ_NEEDS_STATE);
+    uint8_t *interned = zs_pb_begin(&p.pb, ZS_PF_PACKET_INTERNED_DATA);
+    uint8_t *entry = zs_pb_begin(&p.pb, ZS_PF_INTERNED_EVENT_NAMES);
+    zs_pb_u64(&p.pb, ZS_PF_NAME_IID, id + 1);
+    zs_pb_text(&p.pb, ZS_PF_NAME_TEXT, name);
+    zs_pb_end(&p.pb, entry);
+    zs_pb_end(&p.pb, interned);
+    uint32_t drops = file->drops;
+    packet_end(&p, file, now_ns);
+    if (file->drops <= drops && file->window)
+        file->names[id / 64] |= UINT64_C(1) << (id % 64);
+}
+
+void zs_trace_begin(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id, const char *name,
+                    const void *call_data, size_t call_data_B)
+{
+    if (ZS_UNLIKELY(!(file->names[name_id / 64] >> (name_id % 64) & 1)))
+        put_name(file, now_ns, name_id, name);
+    struct packet p;
+    packet_begin(&p, file, now_ns);
+    zs_pb_u64(&p.pb, ZS_PF_PACKET_SEQUENCE_FLAGS, ZS_PF_SEQ_NEEDS_STATE);
+    uint8_t *event = zs_pb_begin_short(&p.pb, ZS_PF_PACKET_TRACK_EVENT);
+    zs_pb_u64(&p.pb, ZS_PF_EVENT_TYPE, ZS_PF_SLICE_BEGIN);
+    zs_pb_u64(&p.pb, ZS_PF_EVENT_NAME_IID, (uint64_t)name_id + 1);
+    zs_pb_end_short(&p.pb, event);
+    if (call_data_B)
+        zs_pb_bytes(&p.pb, ZS_TRACE_FIELD_CALL, call_data, call_data_B);
+    packet_end(&p, file, now_ns);
+}
+
+void zs_trace_end(struct zs_trace_file *file, uint64_t now_ns, const void *call_data,
+                  size_t call_data_B)
+{
+    struct packet p;
+    packet_begin(&p, file, now_ns);
+    uint8_t *event = zs_pb_begin_short(&p.pb, ZS_PF_PACKET_TRACK_EVENT);
+    zs_pb_u64(&p.pb, ZS_PF_EVENT_TYPE, ZS_PF_SLICE_END);
+    zs_pb_end_short(&p.pb, event);
+    if (call_data_B)
+        zs_pb_bytes(&p.pb, ZS_TRACE_FIELD_CALL, call_data, call_data_B);
+    packet_end(&p, file, now_ns);
+}
+
+void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *packet,
+                     size_t packet_B)
+{
+    struct packet p;
+    packet_begin(&p, file, now_ns);
+    zs_pb_raw(&p.pb, packet, packet_B);
+    packet_end(&p, file, now_ns);
+}
+
+/* The length of the whole packets at the start of a file that is mapped. */
+static size_t whole_packets_B(const uint8_t *data, size_t size_B)
+{
+    size_t at = 0;
+    while (at < size_B && data[at] == (ZS_PF_TRACE_PACKET << 3 | 2)) {
+        size_t next = at + 1, length_B = 0;
+        for (uint32_t shift = 0; next < size_B && shift < 28; shift += 7) {
+            uint8_t byte = data[next++];
+            length_B |= (size_t)(byte & 0x7f) << shift;
+            if (!(byte & 0x80))
+                break;
+        }
+        if (length_B > size_B - next)
+            break;
+        at = next + length_B;
+    }
+    return at;
+}
+
+int zs_trace_file_trim(int dir_fd, const char *name)
+{
+    int fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    struct stat st;
+    int error = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EINVAL : 0;
+    if (!error && st.st_size) {
+        void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) {
+            error = -errno;
+        } else {
+            size_t whole_B = whole_packets_B(data, (size_t)st.st_size);
+            munmap(data, (size_t)st.st_size);
+            if (whole_B < (size_t)st.st_size && ftruncate(fd, (off_t)whole_B))
+                error = -errno;
+        }
+    }
+    close(fd);
+    return error;
+}

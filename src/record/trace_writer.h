@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traces on disk, written inside the traced process: one file per thread (or other source of
+ * events), each a sequence of Perfetto TracePackets. docs/recording.md tells the packets' fields.
+ *
+ *  - A file is mapped into memory: what was written is kept when the process is killed. A packet's
+ *    first byte is stored last, so a reader that stops at a zero byte sees whole packets only.
+ *  - Space is reserved before it is mapped (posix_fallocate), so a full disk is an error and not a
+ *    SIGBUS. What cannot be written is dropped and counted.
+ *  - A thread writes its own file only: no locks, no shared cache lines but one counter that
+ *    changes when a file grows.
+ *  - All files of a recording, one behind the other, are one valid Perfetto trace once their
+ *    unused ends are cut off (zs_trace_file_trim; done on close, and by the recorder after a
+ * crash).
+ */
+#ifndef ZS_RECORD_TRACE_WRITER_H
+#define ZS_RECORD_TRACE_WRITER_H
+
+#include "base/compiler.h"
+
+#include <stdatomic.h>
+
+enum {
+    ZS_TRACE_WINDOW_B = 1 << 20,     /* mapped at a time */
+    ZS_TRACE_PACKET_MAX_B = 8 << 10, /* larger packets are dropped */
+    ZS_TRACE_NAMES_MAX = 4096,       /* interned names per file */
+    /* TracePacket field that holds a call's arguments; Perfetto skips fields it does not know */
+    ZS_TRACE_FIELD_CALL = 2047,
+    /* clock of the packets: sequence-scoped, nanoseconds, each the difference to the one before */
+    ZS_TRACE_CLOCK_DELTA = 64,
+    ZS_TRACE_CLOCK_MONOTONIC = 3,
+    ZS_TRACE_CLOCK_BOOTTIME = 6,
+};
+
+/* One traced process; shared by its threads. */
+struct zs_trace_process {
+    int dir_fd; /* where files are made; owned */
+    uint32_t pid;
+    uint32_t ordinal;             /* of the process in the recording: makes sequence ids unique */
+    uint64_t limit_B;             /* of all files of this process, 0: none */
+    atomic_uint_fast64_t size_B;  /* reserved so far */
+    atomic_uint_fast64_t dropped; /* packets that could not be written */
+    atomic_uint sequences;
+    atomic_int last_errno;
+};
+
+/* 0 or -errno: `dir` is made where it is missing, and in it this process's files are numbered. */
+int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B);
+void zs_trace_process_close(struct zs_trace_process *process);
+
+/* One file. */
+struct zs_trace_file {
+    struct zs_trace_process *process;
+    int fd;
+    uint32_t sequence_id;
+    uint64_t track_uuid;
+    uint8_t *window;    /* mapped, ZS_TRACE_WINDOW_B; NULL when nothing can be written (any more) */
+    uint64_t window_at; /* file offset of the window */
+    uint32_t used_B;    /* in the window */
+    uint64_t last_ns;   /* timestamp of the last packet */
+    uint32_t reported_drops;
+    uint32_t drops;                          /* since the last packet that was written */
+    uint64_t names[ZS_TRACE_NAMES_MAX / 64]; /* bit: the name has been written to this file */
+};
+
+/* Make the file of a thread: descriptors of its process and thread and a clock snapshot go first.
+ * thread_name may be NULL. 0 or -errno; the file can be used after an error: it drops. */
+int zs_trace_file_open(struct zs_trace_file *file, struct zs_trace_process *process, uint32_t tid,
+                       const char *thread_name, const char *process_name);
+/* Cut the file to what was written, unmap, close. */
+void zs_trace_file_close(struct zs_trace_file *file);
+
+/* A slice of the thread's track. name_id < ZS_TRACE_NAMES_MAX names it, `name` is written the first
+ * time; call_data (may be empty) goes into field ZS_TRACE_FIELD_CALL. Nanoseconds are
+ * CLOCK_MONOTONIC and do not go back within a file. */
+void zs_trace_begin(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id, const char *name,
+                    const void *call_data, size_t call_data_B);
+void zs_trace_end(struct zs_trace_file *file, uint64_t now_ns, const void *call_data,
+                  size_t call_data_B);
+/* Any packet: `packet` holds the fields of a TracePacket but for the sequence id and timestamp. */
+void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *packet,
+                     size_t packet_B);
+
+/* Cut a file that a process left behind to its last whole packet. 0 or -errno. */
+int zs_trace_file_trim(int dir_fd, const char *name);
+
+uint64_t zs_trace_now_ns(void);
+
+#endif
