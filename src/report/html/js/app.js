@@ -447,8 +447,8 @@ const sameTarget = (a, b) => Boolean(a && b) && a.insn === b.insn && a.line === 
 
 /* Where the kernel's function is declared, else the first line of its own function with code. */
 function lineKeyOfKernel(kernel) {
-    const own = list(kernel.json.inline)[0];
-    if (own && typeof own.decl_file === 'string' && own.decl_line > 0 && kernel.module.files.byPath.has(own.decl_file))
+    const own = object(list(kernel.json.inline)[0]);
+    if (typeof own.decl_file === 'string' && own.decl_line > 0 && kernel.module.files.byPath.has(own.decl_file))
         return lineKey(kernel.module.files.number(own.decl_file), own.decl_line);
     return undefined;
 }

@@ -6,6 +6,7 @@
  *   shown              whether it is shown when nothing was chosen
  *   insn(cell, k, i)   fills the cell of an instruction
  *   line(cell, k, key) fills the cell of a source line; absent: empty
+ *   numbers            true: what line() shows holds wherever the line stands, it is no total
  *   heat               {insn(k, i), line(k, key)}: values that colour; NaN where there is none
  * Later views add theirs with addColumn(), modules bring their own in "columns" of a kernel.
  */
@@ -16,7 +17,7 @@ const allColumns = kernel => COLUMNS.concat(kernel.columns);
 
 addColumn({
     id: 'offset', title: 'Offset', tip: 'Byte offset of the instruction in the kernel',
-    width: k => 2 + Math.max(4, k.n ? k.offsets[k.n - 1].toString(16).length : 0), side: true, mixed: true, shown: true,
+    width: k => 2 + Math.max(4, k.n ? k.offsets[k.n - 1].toString(16).length : 0), side: true, mixed: true, shown: true, numbers: true,
     insn(cell, k, i) { cell.textContent = k.offsets[i].toString(16).padStart(4, '0'); },
     line(cell, k, key) { cell.append(el('span.lineno', String(keyLine(key)))); },
 });
@@ -123,7 +124,7 @@ function pressureBar(cell, k, live) {
  * "mean", values: [number or null for each instruction]}]. Null was not collected: "n/a", never 0.
  */
 function dynamicColumns(kernel) {
-    return list(kernel.json.columns).map((json, index) => {
+    return list(kernel.json.columns).map(object).map((json, index) => {
         const values = list(json.values), total = string(json.total || 'sum');
         const totals = new Map();
         const insnValue = (k, i) => Number.isFinite(values[i]) ? values[i] : NaN;

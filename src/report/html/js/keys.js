@@ -85,11 +85,9 @@ function escape(app, event) {
         app.chooser.toggle(false);
     else if (!$('goto').hidden)
         closeGoto(app);
-    else if (event.target.closest('input')) {
-        if (event.target === $('find') && !app.state.pin && app.state.query)
-            clearFind(app);
-        event.target.blur();
-    } else if (app.state.pin || app.hover)
+    else if (event.target.closest('input'))
+        app.active.scroller.focus({preventScroll: true});
+    else if (app.state.pin || app.hover)
         app.unpin();
     else if (app.state.query)
         clearFind(app);

@@ -24,7 +24,7 @@ function listenBar(app) {
 }
 
 function start() {
-    const module = new Module(JSON.parse($('data').textContent));
+    const module = new Module(object(JSON.parse($('data').textContent)));
     $('module-name').textContent = baseName(module.name);
     $('module-name').dataset.tip = module.name;
     const app = new App(module);

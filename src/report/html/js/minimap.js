@@ -6,7 +6,7 @@
 class Minimap {
     constructor(pane) {
         this.pane = pane;
-        this.canvas = attrs(el('canvas.minimap'), {role: 'img'});
+        this.canvas = attrs(el('canvas.minimap'), {role: 'img', 'aria-label': 'Overview'});
         this.view = el('div.minimap-view');
         this.node = el('div.minimap-frame', this.canvas, this.view);
         pane.body.append(this.node);

@@ -13,13 +13,14 @@ const keyLine = key => key % LINE_SPAN;
 
 const list = value => Array.isArray(value) ? value : [];
 const string = value => typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value);
+const object = value => value !== null && typeof value === 'object' ? value : {};
 const number = (value, otherwise) => Number.isFinite(value) ? value : otherwise;
 
 class Files {
     constructor(documents) {
         this.byPath = new Map();
         this.all = [];
-        for (const d of list(documents)) {
+        for (const d of list(documents).map(object)) {
             const file = this.all[this.number(string(d.path))];
             file.note = string(d.note);
             file.text = typeof d.text === 'string' ? d.text : null;
@@ -60,7 +61,7 @@ class Kernel {
     constructor(module, device, json, index) {
         Object.assign(this, {module, device, json, index});
         this.name = string(json.name);
-        this.instructions = list(json.instructions);
+        this.instructions = list(json.instructions).map(object);
         this.n = this.instructions.length;
         this.indexed = false;
     }
@@ -78,12 +79,16 @@ class Kernel {
         this.stacks = new Map();        // frame number -> its calls, outermost first
         this.files = [];                // in the order they are met
         this.maxLive = -1;
-        this.widest = 0;
+        this.opWidth = OP_WIDTH; // so that mnemonics align
         for (let i = 0; i < this.n; i++)
             this.prepareInstruction(i, this.instructions[i]);
         this.prepareTargets();
         this.grfs = this.maxLive > 128 ? 256 : 128;
         this.columns = dynamicColumns(this);
+        for (let i = 0; i < Math.min(this.n, 5000); i++) {
+            const op = splitAsm(this.text(i)).find(part => part[0] !== '(') || '';
+            this.opWidth = clamp(op.length + 1, this.opWidth, 10);
+        }
         this.longestPlace = 0;
         for (const key of this.insnsOfLine.keys())
             this.longestPlace = Math.max(this.longestPlace, this.placeOfKey(key).length);
@@ -95,7 +100,6 @@ class Kernel {
         this.offsets[i] = number(insn.offset, 0);
         this.liveOf[i] = clamp(number(insn.live_grfs, -1), -1, 32767);
         this.maxLive = Math.max(this.maxLive, this.liveOf[i]);
-        this.widest = Math.max(this.widest, string(insn.text).length);
         if (typeof insn.file !== 'string' || !(insn.line > 0))
             return;
         const key = lineKey(this.useFile(insn.file), insn.line);
@@ -161,7 +165,10 @@ class Kernel {
     size(i) { return number(this.instructions[i].size, 0); }
     live(i) { return this.liveOf[i]; }
     targets(i) { return this.targetsOf.get(i) || NO_CALLS; }
-    message(i) { return this.instructions[i].message || null; }
+    message(i) {
+        const message = this.instructions[i].message;
+        return message && typeof message === 'object' ? message : null;
+    }
     lineInsns(key) { return this.insnsOfLine.get(key) || NO_CALLS; }
     lineThrough(key) { return this.insnsThrough.get(key) || NO_CALLS; }
     hasCode(key) { return this.insnsOfLine.has(key) || this.insnsThrough.has(key); }
@@ -225,9 +232,9 @@ class Module {
         this.files = new Files(json.files);
         this.notes = list(json.notes).map(string);
         this.kernels = [];
-        this.devices = list(json.devices);
+        this.devices = list(json.devices).map(object);
         for (const device of this.devices)
             for (const k of list(device.kernels))
-                this.kernels.push(new Kernel(this, string(device.device), k, this.kernels.length));
+                this.kernels.push(new Kernel(this, string(device.device), object(k), this.kernels.length));
     }
 }

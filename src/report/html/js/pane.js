@@ -118,7 +118,7 @@ class Pane {
             node.append(cell);
         }
         const message = this.kernel.message(i);
-        const tokens = highlightAsm(this.kernel.text(i), !message);
+        const tokens = highlightAsm(this.kernel.text(i), !message, this.kernel.opWidth);
         if (message)
             tokens.push(['  ', 'pad'], [visible(string(message.text)), 'msg']);
         node.append(this.textCell(tokens, row));
@@ -132,14 +132,16 @@ class Pane {
     lineRow(key, row) {
         const node = el('div.row.line');
         if (this.kernel.lineInsns(key).length)
-            node.classList.add('code');
+            node.classList.add('has-code');
         else if (this.kernel.lineThrough(key).length)
             node.classList.add('through');
         for (const column of this.columns) {
             const cell = this.cell(column);
-            if (column.line)
+            // in address order a line may stand in several places: its totals are of no one place
+            if (column.line && (!this.layout.inOrder || column.numbers))
                 column.line(cell, this.kernel, key);
-            this.heatCell(cell, column, () => this.heat.line(key));
+            if (!this.layout.inOrder)
+                this.heatCell(cell, column, () => this.heat.line(key));
             node.append(cell);
         }
         node.append(this.textCell(this.sourceTokens(key), row));

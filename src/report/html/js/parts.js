@@ -139,7 +139,7 @@ function kernelStats(k) {
     add('sends', count(sends), `Messages: to memory, sampler, gateway\n${count(read)} B read, ${count(written)} B written, if each ran once`);
     if (list(j.blocks).length)
         add('blocks', count(j.blocks.length), 'Basic blocks');
-    const depth = list(j.blocks).reduce((most, b) => Math.max(most, number(b.loop_depth, 0)), 0);
+    const depth = list(j.blocks).reduce((most, b) => Math.max(most, number(object(b).loop_depth, 0)), 0);
     if (depth)
         add('loops', depth === 1 ? '1 deep' : `${depth} deep`, 'How deep loops are nested');
     return stats;
@@ -186,7 +186,7 @@ function insnFacts(k, i) {
     const op = string(insn.opcode) || (splitAsm(k.text(i)).find(part => !part.startsWith('(')) || '');
     facts.push(fact('at', `${hex(k.offsets[i])}`, insn.size ? `, ${insn.size} B` : ''));
     if (Number.isInteger(insn.block)) {
-        const depth = number((list(k.json.blocks)[insn.block] || {}).loop_depth, 0);
+        const depth = number(object(list(k.json.blocks)[insn.block]).loop_depth, 0);
         facts.push(fact('block', `B${insn.block}${depth ? `, in ${depth === 1 ? 'a loop' : depth + ' loops'}` : ''}`));
     }
     if (k.live(i) >= 0)
@@ -209,7 +209,7 @@ function insnFacts(k, i) {
     for (const v of variablesAt(k, k.offsets[i]))
         facts.push(fact(visible(v.name), visible(v.where)));
     return [
-        el('div.inspected', ...tokenNodes(highlightAsm(k.text(i), !m))),
+        el('div.inspected', ...tokenNodes(highlightAsm(k.text(i).trim(), !m))),
         el('p.says', opcodeTip(op).split('\n').slice(1).join(' ')),
         el('dl.facts', ...facts),
     ];
@@ -289,8 +289,8 @@ function rangesOf(k, insns) {
 /* Variables that have a place at an offset. */
 function variablesAt(k, offset) {
     const out = [];
-    for (const v of list(k.json.variables)) {
-        const place = list(v.locations).find(l => l.begin <= offset && offset < l.end);
+    for (const v of list(k.json.variables).map(object)) {
+        const place = list(v.locations).map(object).find(l => l.begin <= offset && offset < l.end);
         if (place)
             out.push({name: `${string(v.type)} ${string(v.name)}`, where: string(place.text || place.expr)});
         if (out.length >= 12)

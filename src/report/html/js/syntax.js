@@ -71,7 +71,7 @@ function commentStates(lines) {
  * what is usual, so that two panes fit side by side.
  */
 const ASM_PART = /\s*(\/\/.*|\{[^}]*\}?|\((?:[^()]|\([^)]*\))*\)[^\s{}]*|[^\s{}]+)/y;
-const DST_WIDTH = 13, SRC_WIDTH = 17, SEND_WIDTH = 8, FLAG_WIDTH = 9;
+const DST_WIDTH = 13, SRC_WIDTH = 17, SEND_WIDTH = 8, FLAG_WIDTH = 9, OP_WIDTH = 6;
 
 function splitAsm(text) {
     const parts = [];
@@ -86,7 +86,7 @@ const EXEC = /^\(\d+(\|M\d+)?\)$/;
 const FLAG_MODIFIER = /^\((eq|ne|lt|le|gt|ge|ze|nz|ov|un|u|o|r|l|z|e|g|sat)\)/;
 
 /* [text, class, column the next part is padded to] */
-function partsOfAsm(text) {
+function partsOfAsm(text, opWidth = OP_WIDTH) {
     const parts = splitAsm(text), out = [];
     let i = 0, column = 0, operands = 0;
     const take = (kind, width, has) => {
@@ -95,7 +95,7 @@ function partsOfAsm(text) {
     };
     take('pred', 5, parts[i] && /^\((W|~?f\d)/.test(parts[i]));
     const send = parts[i] && /^sends?c?\b/.test(parts[i]);
-    take('op', 6, parts[i]);
+    take('op', opWidth, parts[i]);
     take('exec', 9, parts[i] && EXEC.test(parts[i]));
     for (; i < parts.length; i++) {
         const part = parts[i], flag = FLAG_MODIFIER.test(part);
@@ -138,7 +138,7 @@ function operandTokens(text) {
  * Tokens of an instruction. Padding is a token of class 'pad': it is shown, but a search sees one
  * space (searchTextOfAsm).
  */
-function highlightAsm(text, withComment) {
+function highlightAsm(text, withComment, opWidth) {
     const tokens = [];
     let width = 0;
     const pad = spaces => {
@@ -149,7 +149,7 @@ function highlightAsm(text, withComment) {
             tokens.push([' '.repeat(spaces), 'pad']);
         width += spaces;
     };
-    for (const [part, kind, next] of partsOfAsm(text)) {
+    for (const [part, kind, next] of partsOfAsm(text, opWidth)) {
         if (kind === 'com' && !withComment)
             continue;
         if (part && tokens.length && tokens[tokens.length - 1][1] !== 'pad')

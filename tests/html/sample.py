@@ -1,0 +1,139 @@
+"""Modules of schema zescope.module/1 for the tests of the HTML view, made up but like real ones."""
+import json
+
+HELPERS = """\
+static inline float sq(float x) { return x * x; }
+static inline float dist(float4 a, float4 b) {
+    float4 d = a - b;
+    return sqrt(sq(d.x) + sq(d.y)); /* a comment
+    over two lines */
+}
+"""
+# A kernel behind 60 lines without code: they fold
+NBODY = '#include "common.h"\n' + ''.join(f'// line {n}\n' for n in range(2, 62)) + """\
+__kernel void force(__global const float4 *pos, __global float4 *acc, int n)
+{
+    int i = get_global_id(0);
+    for (int j = 0; j < n; j++) {
+        float r = dist(pos[i], pos[j]);
+        acc[i] += r;
+    }
+}
+"""
+FIRST = 62  # of the kernel
+CL, H = '/src/nbody.cl', '/src/common.h'
+
+
+def insn(text, file=None, line=None, size=16, **more):
+    out = {'size': size, 'text': text, 'opcode': text.replace('(W)', '').split()[0].split('.')[0]}
+    if file:
+        out.update(file=file, line=line, column=0)
+    out.update(more)
+    return out
+
+
+def place(instructions):
+    offset = 0
+    for i in instructions:
+        i['offset'] = offset
+        offset += i['size']
+    return instructions
+
+
+def force():
+    read = {'text': 'untyped surface read with xyzw', 'function': 'hdc1', 'surface': 'bti 0', 'read_B': 512}
+    write = {'text': 'untyped surface write with x', 'function': 'hdc1', 'surface': 'bti 1', 'write_B': 64}
+    code = place([
+        insn('(W)     mov (8|M0)               r3.0<1>:ud    r0.0<1;1,0>:ud', CL, FIRST, frame=0, live_grfs=10),
+        insn('        add (16|M0)              r4.0<1>:d     r1.0<8;8,1>:uw    r2.0<0;1,0>:d    {Compacted}', CL, FIRST + 2, 8, frame=0, live_grfs=14),
+        insn('(W&f1.0) jmpi                                L0128', CL, FIRST + 3, frame=0, live_grfs=16, targets=[0x80]),
+        insn('        send (16|M0)             r104:w   r112    0xC            0x04805000           // wr:2+0, rd:8; hdc.dc1; untyped surface read', CL, FIRST + 4, frame=0, live_grfs=60, label='L0040', message=read),
+        insn('        add (16|M0)              r39.0<1>:f    r104.0<8;8,1>:f   -r95.0<0;1,0>:f', H, 3, frame=1, live_grfs=120),
+        insn('        mul (16|M0)              r39.0<1>:f    r39.0<8;8,1>:f    r39.0<8;8,1>:f', H, 1, frame=2, live_grfs=118),
+        insn('        mul (16|M0)              r41.0<1>:f    r40.0<8;8,1>:f    r40.0<8;8,1>:f', H, 1, frame=3, live_grfs=118),
+        insn('        math.sqt (16|M0)         r49.0<1>:f    r39.0<8;8,1>:f                   {Compacted}', H, 4, 8, frame=1, live_grfs=100),
+        insn('(W&f0.0) jmpi                                L0040', CL, FIRST + 3, frame=0, live_grfs=80, targets=[0x38]),
+        insn('        sends (16|M0)            null:w   r63     r12     0x20C            0x04025001', CL, FIRST + 5, frame=0, live_grfs=40, label='L0128', message=write),
+        insn('(W)     send (8|M0)              null     r127    0x27            0x02000010           {EOT}', CL, FIRST + 7, frame=0, live_grfs=2, message={'text': 'end of thread', 'function': 'ts'}),
+    ])
+    code[2]['targets'] = [code[9]['offset']]
+    code[8]['targets'] = [code[3]['offset']]
+    for n, i in enumerate(code):
+        i['block'] = 0 if n < 3 else 1 if n < 9 else 2
+    return {
+        'name': 'force', 'simd': 16, 'isa_size_B': sum(i['size'] for i in code), 'grf_B': 32, 'has_debug_info': True,
+        'instructions': code, 'peak_live_grfs': 120, 'spill_B': 256,
+        'blocks': [{'first': 0, 'count': 3, 'offset': 0, 'size': 40, 'successors': [1, 2], 'loop_depth': 0},
+                   {'first': 3, 'count': 6, 'offset': 40, 'size': 88, 'successors': [1, 2], 'loop_depth': 1},
+                   {'first': 9, 'count': 2, 'offset': 128, 'size': 32, 'successors': [], 'loop_depth': 0}],
+        'inline': [{'function': 'force', 'decl_file': CL, 'decl_line': FIRST},
+                   {'function': 'dist', 'parent': 0, 'call_file': CL, 'call_line': FIRST + 4},
+                   {'function': 'sq', 'parent': 1, 'call_file': H, 'call_line': 4},
+                   {'function': 'sq', 'parent': 1, 'call_file': H, 'call_line': 4}],
+        'variables': [{'name': 'r', 'type': 'float', 'size': 4, 'frame': 0, 'locations': [{'begin': 0, 'end': 400, 'text': 'lane i: r39.0:f + i'}]}],
+        'columns': [{'name': 'executions', 'unit': 'times', 'values': [64, 64, 64, 6400, 6400, 6400, 6400, None, 6400, 64, 64]}],
+    }
+
+
+def bare(name, n):
+    return {'name': name, 'simd': 8, 'isa_size_B': 16 * n, 'grf_B': 32, 'has_debug_info': False,
+            'note': 'compiled without -g', 'blocks': [],
+            'instructions': place([insn(f'        mov (8|M0)               r{k % 128}.0<1>:ud    r0.0<1;1,0>:ud', block=0) for k in range(n)])}
+
+
+def module(kernels, files, name='nbody.bin'):
+    return {'schema': 'zescope.module/1', 'generator': 'zescope', 'input': name, 'notes': [],
+            'devices': [{'device': 'skl', 'format': 'patch-tokens', 'kernels': kernels}],
+            'files': [{'path': p, 'found': p, 'text': t} for p, t in files.items()]}
+
+
+def basic():
+    return module([force(), bare('reduce_sum', 5), bare('reduce_max', 9), bare('scan', 200)], {CL: NBODY, H: HELPERS})
+
+
+ATTACKS = [
+    '</script><script>window.pwned=1</script>', '<img src=x onerror="window.pwned=1">', '<!--<script>', '-->', '"><svg onload=window.pwned=1>',
+    "' onmouseover='window.pwned=1", '\u202e\u2066reversed\u2069', 'nul\x00in\x01side', '&lt;script&gt;&amp;', '${window.pwned=1}', 'javascript:window.pwned=1',
+    '__proto__', 'constructor', ']]>', '\u2028\u2029', '{{DATA}}', '\ud800'.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace'),
+]
+
+
+def hostile():
+    kernels = []
+    for a in ATTACKS:
+        code = place([insn(f'        mov (8|M0)   {a} {b}', a, 1 + n, frame=0, opcode=a, label=a, message={'text': b, 'function': a, 'surface': b}, block=0)
+                      for n, b in enumerate(ATTACKS)])
+        code[0]['targets'] = [16, 7, -1, 1e99, 'x', None]
+        kernels.append({'name': a, 'simd': 8, 'isa_size_B': 16, 'instructions': code, 'note': a, 'blocks': [{}],
+                        'inline': [{'function': a, 'parent': 0, 'call_file': a, 'call_line': 1}],  # its own parent
+                        'variables': [{'name': a, 'type': a, 'locations': [{'begin': 0, 'end': 999, 'text': a}]}],
+                        'columns': [{'name': a, 'unit': a, 'description': a, 'values': [1, 'x', None, 1e300]}]})
+    kernels += [{}, {'name': 'none', 'instructions': []}, {'name': None, 'instructions': None, 'blocks': 7, 'inline': {}, 'error': ATTACKS[0]},
+                {'name': 'odd', 'instructions': [{}, {'offset': 'x', 'text': 5, 'file': 3, 'line': 'a', 'live_grfs': 'many', 'frame': 99}]}]
+    out = module(kernels, {a: '\n'.join(ATTACKS) for a in ATTACKS}, ATTACKS[0])
+    out['notes'] = ATTACKS
+    out['devices'].append({'device': ATTACKS[1], 'kernels': [{'name': ATTACKS[1], 'instructions': []}]})
+    out['files'].append({'path': 'missing.cl', 'note': ATTACKS[1]})
+    return out
+
+
+def big(n=50000, lines=5000):
+    text = ''.join(f'    x[{k}] = a * {k} + b; // statement {k}\n' for k in range(lines))
+    code = []
+    for k in range(n):
+        op = ('mad', 'add', 'mul', 'mov')[k % 4]
+        i = insn(f'        {op} (16|M0)             r{k % 120}.0<1>:f    r{(k + 7) % 120}.0<8;8,1>:f    r{(k + 31) % 120}.0<8;8,1>:f', '/src/big.cl',
+                 1 + (k * 7919) // 80 % lines, frame=0, live_grfs=20 + k * 13 % 100, block=k // 50)
+        code.append(i)
+    place(code)
+    for k in range(100, n, 50):
+        code[k]['targets'] = [code[k - 37]['offset']]
+        code[k]['text'] = f'(W&f0.0) jmpi                L{code[k - 37]["offset"]}'
+    kernel = {'name': 'big', 'simd': 16, 'isa_size_B': 16 * n, 'instructions': code, 'inline': [{'function': 'big'}], 'blocks': [],
+              'columns': [{'name': 'executions', 'values': [k * k % 1009 for k in range(n)]}]}
+    return module([kernel], {'/src/big.cl': text})
+
+
+def dump(document, path):
+    with open(path, 'w', encoding='utf-8', errors='replace') as f:
+        json.dump(document, f, ensure_ascii=False)
