@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Liveness of general registers.
+ *
+ * A register is divided into 16 parts (of 2 bytes, or 4 where registers have 64); a set is one
+ * 16-bit mask a register. An instruction's operands are byte ranges. A write kills the parts that
+ * it covers completely, unless it is predicated (sel, which always writes, excepted).
+ *
+ * Lanes take different ways through the code, but the thread as a whole passes it in order. So
+ * liveness is computed in two steps.
+ *  1. What one lane needs: the usual backward dataflow along the edges that lanes take. A write
+ *     under the execution mask kills here, since it writes all of what this lane sees.
+ *  2. What lanes that wait need: between a branch and its target further on, lanes that jumped are
+ *     parked, and what is live at the target has to survive; between a backward branch and its
+ *     target, lanes that did not jump are parked behind it. These are intervals of blocks; each
+ *     interval's set is added to its blocks through a segment tree.
+ *
+ * The first step visits blocks from a worklist. Sets only grow, so a block is visited at most once
+ * for each part of a register that becomes live in a successor: the cost is bounded by a constant
+ * times the number of edges, whatever the code. Memory is bounded by SETS_LIMIT_B.
+ */
+#include "isa/isa_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { PARTS = 16 };
+enum { SETS_LIMIT_B = 48 << 20, SETS_PER_BLOCK = 6 };
+
+typedef uint16_t mask; /* which parts of one register */
+
+struct range {
+    uint32_t begin_B, end_B; /* in the register file; empty when equal */
+};
+
+/* ---- what an operand touches ---- */
+
+static struct range range_at(const struct zs_isa_kernel *k, uint64_t begin_B, uint64_t size_B)
+{
+    uint64_t file_B = (uint64_t)k->grf_count * k->grf_B;
+    uint64_t end_B = ZS_MIN(begin_B + size_B, file_B);
+    return (struct range){(uint32_t)ZS_MIN(begin_B, end_B), (uint32_t)end_B};
+}
+
+/* Elements from a region's first to its last. */
+static uint32_t region_span(const struct zs_isa_operand *o, uint32_t exec_size)
+{
+    bool has_vs = o->vstride != ZS_REGION_NONE, has_w = o->width != ZS_REGION_NONE;
+    uint32_t hs = o->hstride == ZS_REGION_NONE ? 1 : o->hstride;
+    if (!has_vs)
+        return (exec_size - 1) * hs + 1;
+    uint32_t vs = o->vstride;
+    if (has_w && o->width) {
+        uint32_t width = ZS_MIN(o->width, exec_size);
+        uint32_t rows = (exec_size + width - 1) / width;
+        return (rows - 1) * vs + (width - 1) * hs + 1;
+    }
+    /* three sources: <vs;hs> with the width that makes rows follow each other */
+    uint32_t step = hs ? hs : vs;
+    return vs == 0 ? (exec_size - 1) * hs + 1 : (exec_size - 1) * step + 1;
+}
+
+/* Elements of sources that have a shape of their own; 0 for all others. */
+static uint32_t special_span(const struct zs_isa_inst *inst, uint32_t s)
+{
+    if (inst->op != ZS_OP_PLN && inst->op != ZS_OP_LINE)
+        return 0;
+    return s == 0 ? 4 : inst->op == ZS_OP_PLN ? 2u * inst->exec_size : 0;
+}
+
+static struct range source_range(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
+                                 uint32_t s)
+{
+    const struct zs_isa_operand *o = &inst->src[s];
+    bool direct = o->kind == ZS_OPERAND_REG || o->kind == ZS_OPERAND_MACRO;
+    uint32_t element_B = zs_isa_type_bits((enum zs_isa_type)o->type) / 8;
+    uint64_t base_B = (uint64_t)o->reg * k->grf_B;
+    if (!direct || o->file != ZS_FILE_GRF)
+        return (struct range){0, 0};
+    if (zs_isa_op_flags((enum zs_isa_op)inst->op) & (ZS_OPF_SEND | ZS_OPF_DPAS))
+        return range_at(k, base_B, (uint64_t)o->grf_count * k->grf_B);
+    element_B = ZS_MAX(element_B, 1u);
+    uint32_t span = special_span(inst, s);
+    if (!span)
+        span = region_span(o, ZS_MAX(inst->exec_size, 1));
+    return range_at(k, base_B + (uint64_t)o->subreg * element_B, (uint64_t)span * element_B);
+}
+
+/* The destination; *ret_stride_B: from one element to the next, 0 for whole registers. */
+static struct range dst_range(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
+                              uint32_t *ret_element_B, uint32_t *ret_stride_B)
+{
+    const struct zs_isa_operand *o = &inst->dst;
+    uint32_t element_B = ZS_MAX(zs_isa_type_bits((enum zs_isa_type)o->type) / 8, 1u);
+    uint32_t hs = o->hstride == ZS_REGION_NONE || o->hstride == 0 ? 1 : o->hstride;
+    uint32_t exec_size = ZS_MAX(inst->exec_size, 1);
+    uint64_t base_B = (uint64_t)o->reg * k->grf_B;
+    bool direct = o->kind == ZS_OPERAND_REG || o->kind == ZS_OPERAND_MACRO;
+    *ret_element_B = element_B;
+    *ret_stride_B = 0;
+    if (!direct || o->file != ZS_FILE_GRF || !(inst->flags & ZS_INST_HAS_DST))
+        return (struct range){0, 0};
+    if (zs_isa_op_flags((enum zs_isa_op)inst->op) & (ZS_OPF_SEND | ZS_OPF_DPAS))
+        return range_at(k, base_B, (uint64_t)o->grf_count * k->grf_B);
+    *ret_stride_B = hs * element_B;
+    return range_at(k, base_B + (uint64_t)o->subreg * element_B,
+                    (uint64_t)(exec_size - 1) * hs * element_B + element_B);
+}
+
+/* ---- sets ---- */
+
+/* The parts of register `reg` in [begin, end), counted from the first part of register 0. */
+static mask parts_of(uint32_t reg, uint32_t begin, uint32_t end)
+{
+    uint32_t first = reg * PARTS;
+    uint32_t low = begin > first ? begin - first : 0;
+    uint32_t high = ZS_MIN(end - first, (uint32_t)PARTS);
+    return (mask)((1u << high) - (1u << low));
+}
+
+struct live_state {
+    const struct zs_isa_kernel *k;
+    uint32_t part_B;
+    mask *live;
+    mask *kill;         /* may be NULL: parts killed so far, for a block's summary */
+    const mask *parked; /* may be NULL */
+    uint32_t count;     /* registers with a part live or parked; kept when `counts` */
+    bool counts;
+};
+
+static void change(struct live_state *s, uint32_t reg, mask parts, bool live)
+{
+    mask parked = s->parked ? s->parked[reg] : 0;
+    bool before = s->live[reg] | parked;
+    s->live[reg] = (mask)(live ? s->live[reg] | parts : s->live[reg] & ~parts);
+    bool after = s->live[reg] | parked;
+    if (s->kill && !live)
+        s->kill[reg] = (mask)(s->kill[reg] | parts);
+    if (s->counts && before != after)
+        s->count = after ? s->count + 1 : s->count - 1;
+}
+
+/* Parts that lie wholly inside the range become dead; with `live`, all that it touches live. */
+static void change_range(struct live_state *s, struct range r, bool live)
+{
+    uint32_t begin = live ? r.begin_B / s->part_B : (r.begin_B + s->part_B - 1) / s->part_B;
+    uint32_t end = live ? (r.end_B + s->part_B - 1) / s->part_B : r.end_B / s->part_B;
+    if (r.begin_B >= r.end_B || begin >= end)
+        return;
+    for (uint32_t reg = begin / PARTS; reg * PARTS < end; reg++)
+        change(s, reg, parts_of(reg, begin, end), live);
+}
+
+static bool always_writes(const struct zs_isa_inst *inst)
+{
+    return inst->pred == ZS_PRED_NONE || inst->op == ZS_OP_SEL;
+}
+
+/* Step backward over one instruction. */
+static void step(struct live_state *s, const struct zs_isa_inst *inst)
+{
+    uint32_t element_B, stride_B;
+    struct range dst = dst_range(s->k, inst, &element_B, &stride_B);
+    if (always_writes(inst)) {
+        if (stride_B <= element_B) {
+            change_range(s, dst, false);
+        } else {
+            for (uint32_t at_B = dst.begin_B; at_B < dst.end_B; at_B += stride_B) {
+                uint32_t end_B = ZS_MIN(at_B + element_B, dst.end_B);
+                change_range(s, (struct range){at_B, end_B}, false);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < inst->source_count; i++)
+        change_range(s, source_range(s->k, inst, i), true);
+}
+
+static bool is_indirect(const struct zs_isa_inst *inst)
+{
+    bool indirect = inst->dst.kind == ZS_OPERAND_INDIRECT;
+    for (uint32_t i = 0; i < inst->source_count; i++)
+        indirect |= inst->src[i].kind == ZS_OPERAND_INDIRECT;
+    return indirect;
+}
+
+/* ---- step 1: lanes ---- */
+
+struct dataflow {
+    struct zs_isa_kernel *k;
+    size_t set_regs; /* masks of a set */
+    uint32_t part_B;
+    mask *gen, *kill, *in, *out;  /* per block */
+    uint32_t *in_first, *in_from; /* lane edges backward: sources of a block */
+    uint32_t *queue;
+    bool *queued;
+};
+
+static void summarise_blocks(struct dataflow *d)
+{
+    struct zs_isa_kernel *k = d->k;
+    for (uint32_t b = 0; b < k->block_count; b++) {
+        struct live_state s = {.k = k,
+                               .part_B = d->part_B,
+                               .live = d->gen + b * d->set_regs,
+                               .kill = d->kill + b * d->set_regs};
+        const struct zs_isa_block *block = &k->blocks[b];
+        for (uint32_t i = block->count; i-- > 0;)
+            step(&s, &k->insts[block->first + i]);
+    }
+}
+
+static void list_sources(struct dataflow *d)
+{
+    struct zs_isa_kernel *k = d->k;
+    for (uint32_t e = 0; e < k->edge_count; e++)
+        if (k->edges[e].lane)
+            d->in_first[k->edges[e].to + 1]++;
+    for (uint32_t b = 0; b < k->block_count; b++)
+        d->in_first[b + 1] += d->in_first[b];
+    for (uint32_t e = 0; e < k->edge_count; e++)
+        if (k->edges[e].lane)
+            d->in_from[d->in_first[k->edges[e].to] + d->queue[k->edges[e].to]++] = k->edges[e].from;
+}
+
+/* in = gen | (out & ~kill); whether it grew. */
+static bool flow_through(struct dataflow *d, uint32_t b)
+{
+    size_t at = b * d->set_regs;
+    mask grew = 0;
+    for (size_t r = at; r < at + d->set_regs; r++) {
+        mask value = (mask)(d->gen[r] | (d->out[r] & ~d->kill[r]));
+        grew |= (mask)(value & ~d->in[r]);
+        d->in[r] |= value;
+    }
+    return grew;
+}
+
+static bool join(mask *to, const mask *from, size_t count)
+{
+    mask grew = 0;
+    for (size_t r = 0; r < count; r++) {
+        grew |= (mask)(from[r] & ~to[r]);
+        to[r] |= from[r];
+    }
+    return grew;
+}
+
+static void solve(struct dataflow *d)
+{
+    uint32_t count = d->k->block_count, head = 0, used = count;
+    /* a ring of block_count places: a block is in it at most once */
+    for (uint32_t b = 0; b < count; b++) {
+        d->queue[b] = count - 1 - b;
+        d->queued[b] = true;
+    }
+    while (used) {
+        uint32_t b = d->queue[head];
+        head = head + 1 == count ? 0 : head + 1;
+        used--;
+        d->queued[b] = false;
+        if (!flow_through(d, b))
+            continue;
+        for (uint32_t e = d->in_first[b]; e < d->in_first[b + 1]; e++) {
+            uint32_t from = d->in_from[e];
+            if (!join(d->out + from * d->set_regs, d->in + b * d->set_regs, d->set_regs) ||
+                d->queued[from])
+                continue;
+            d->queued[from] = true;
+            uint32_t tail = (uint32_t)(((uint64_t)head + used++) % count);
+            d->queue[tail] = from;
+        }
+    }
+}
+
+/* ---- step 2: parked lanes ---- */
+
+static void park(struct dataflow *d, mask *tree, uint32_t begin, uint32_t end, const mask *set)
+{
+    size_t count = d->k->block_count;
+    for (size_t l = begin + count, r = end + count; l < r; l /= 2, r /= 2) {
+        if (l & 1)
+            join(tree + l++ * d->set_regs, set, d->set_regs);
+        if (r & 1)
+            join(tree + --r * d->set_regs, set, d->set_regs);
+    }
+}
+
+/* jmpi, call and ret move the thread as a whole: nobody waits. */
+static bool parks_lanes(const struct zs_isa_kernel *k, uint32_t b)
+{
+    const struct zs_isa_block *block = &k->blocks[b];
+    uint8_t op = k->insts[block->first + block->count - 1].op;
+    return zs_isa_op_flags((enum zs_isa_op)op) & ZS_OPF_BRANCH && op != ZS_OP_JMPI &&
+           op != ZS_OP_CALL && op != ZS_OP_CALLA && op != ZS_OP_RET;
+}
+
+static int find_parked(struct dataflow *d)
+{
+    struct zs_isa_kernel *k = d->k;
+    size_t count = k->block_count, set_B = d->set_regs * sizeof(mask);
+    mask *tree = calloc(2 * count, set_B);
+    if (!tree)
+        return -ENOMEM;
+    for (uint32_t e = 0; e < k->edge_count; e++) {
+        const struct zs_isa_edge *edge = &k->edges[e];
+        if (!edge->lane || edge->kind == ZS_EDGE_NEXT || !parks_lanes(k, edge->from))
+            continue;
+        if (edge->to > edge->from)
+            park(d, tree, edge->from + 1, edge->to, d->in + edge->to * d->set_regs);
+        else if (edge->from + 1 < count)
+            park(d, tree, edge->to, edge->from + 1, d->in + (edge->from + 1) * d->set_regs);
+    }
+    for (size_t i = 1; i < count; i++) {
+        join(tree + 2 * i * d->set_regs, tree + i * d->set_regs, d->set_regs);
+        join(tree + (2 * i + 1) * d->set_regs, tree + i * d->set_regs, d->set_regs);
+    }
+    k->parked = malloc(count * set_B);
+    if (k->parked)
+        memcpy(k->parked, tree + count * d->set_regs, count * set_B);
+    free(tree);
+    return k->parked ? 0 : -ENOMEM;
+}
+
+/* ---- results ---- */
+
+static struct live_state state_at_end(const struct zs_isa_kernel *k, uint32_t b, mask *live)
+{
+    size_t at = (size_t)b * k->grf_count;
+    struct live_state s = {
+        .k = k, .part_B = k->grf_B / PARTS, .live = live, .parked = k->parked + at, .counts = true};
+    memcpy(live, k->live_out + at, k->grf_count * sizeof(mask));
+    for (uint32_t r = 0; r < k->grf_count; r++)
+        s.count += live[r] | s.parked[r] ? 1 : 0;
+    return s;
+}
+
+static void count_live(struct zs_isa_kernel *k, mask *scratch)
+{
+    k->live_exact = true;
+    for (uint32_t b = 0; b < k->block_count; b++) {
+        const struct zs_isa_block *block = &k->blocks[b];
+        struct live_state s = state_at_end(k, b, scratch);
+        for (uint32_t i = block->first + block->count; i-- > block->first;) {
+            step(&s, &k->insts[i]);
+            k->live_grf[i] = (uint16_t)s.count;
+            if (is_indirect(&k->insts[i]))
+                k->live_exact = false;
+        }
+    }
+    k->live_peak = k->live_peak_inst = 0;
+    for (uint32_t i = 0; i < k->count; i++) {
+        if (k->live_grf[i] > k->live_peak) {
+            k->live_peak = k->live_grf[i];
+            k->live_peak_inst = i;
+        }
+    }
+}
+
+static int run(struct dataflow *d)
+{
+    struct zs_isa_kernel *k = d->k;
+    size_t count = k->block_count, sets = (count + 1) * d->set_regs;
+    d->gen = calloc(sets * 3, sizeof(mask));
+    d->out = calloc(sets, sizeof(mask));
+    d->in_first = calloc(2 * (count + 1) + k->edge_count, sizeof(uint32_t));
+    d->queued = calloc(count + 1, sizeof(bool));
+    k->live_grf = calloc((size_t)k->count + 1, sizeof(uint16_t));
+    if (!d->gen || !d->out || !d->in_first || !d->queued || !k->live_grf)
+        return -ENOMEM;
+    d->kill = d->gen + sets;
+    d->in = d->kill + sets;
+    d->queue = d->in_first + count + 1;
+    d->in_from = d->queue + count + 1;
+    summarise_blocks(d);
+    list_sources(d);
+    solve(d);
+    k->live_out = d->out;
+    d->out = NULL;
+    int error = count ? find_parked(d) : 0;
+    if (!error && count)
+        count_live(k, d->gen);
+    return error;
+}
+
+int zs_isa_make_liveness(struct zs_isa_kernel *k, struct zs_diag *diag)
+{
+    struct dataflow d = {.k = k, .set_regs = k->grf_count, .part_B = k->grf_B / PARTS};
+    uint64_t want_B = (uint64_t)k->block_count * k->grf_count * sizeof(mask) * SETS_PER_BLOCK;
+    if (want_B > SETS_LIMIT_B)
+        return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET,
+                           "%u basic blocks in one kernel: too many to compute live registers",
+                           k->block_count);
+    free(k->live_grf);
+    free(k->live_out);
+    free(k->parked);
+    k->live_grf = k->live_out = k->parked = NULL;
+    k->live_exact = true;
+    int error = run(&d);
+    free(d.gen);
+    free(d.out);
+    free(d.in_first);
+    free(d.queued);
+    return error;
+}
+
+uint32_t zs_isa_live_grf(const struct zs_isa_kernel *k, uint32_t i)
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count);
+    return k->live_grf[i];
+}
+
+bool zs_isa_live_exact(const struct zs_isa_kernel *k)
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS);
+    return k->live_exact;
+}
+
+uint32_t zs_isa_live_peak(const struct zs_isa_kernel *k, uint32_t *ret_inst)
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS);
+    if (ret_inst)
+        *ret_inst = k->live_peak_inst;
+    return k->live_peak;
+}
+
+void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bits[4])
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count);
+    enum { GRF_MAX = 256 };
+    mask live[GRF_MAX];
+    zs_assert(k->grf_count <= GRF_MAX);
+    uint32_t b = zs_isa_inst_block(k, i);
+    const struct zs_isa_block *block = &k->blocks[b];
+    struct live_state s = state_at_end(k, b, live);
+    for (uint32_t at = block->first + block->count; at-- > i;)
+        step(&s, &k->insts[at]);
+    memset(ret_bits, 0, 4 * sizeof(*ret_bits));
+    for (uint32_t r = 0; r < k->grf_count; r++)
+        if (live[r] | s.parked[r])
+            ret_bits[r / 64] |= UINT64_C(1) << r % 64;
+}
