@@ -1,8 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a send does: from its descriptors to kind, surface and bytes.
+ *
+ * The tables say what a type is; a shape is a function that reads how much data it moves from the
+ * remaining bits. Bytes are those of an execution with all lanes active; a lane's part is
+ * element_B * components.
+ */
 #include "isa/isa_priv.h"
-void zs_isa_decode_message(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
-                           struct zs_isa_message *message)
+
+struct decoder {
+    enum zs_isa_platform platform;
+    const struct zs_isa_inst *inst;
+    struct zs_isa_message *m;
+    uint32_t exec_size;
+};
+
+struct message_row {
+    const char *name;
+    void (*shape)(struct decoder *d);
+    uint8_t kind, address_bits;
+};
+
+static const char *const int_atomics[16] = {"cmpwr64", "and",  "or",    "xor",    "store", "inc",
+                                            "dec",     "add",  "sub",   "revsub", "smax",  "smin",
+                                            "umax",    "umin", "cmpwr", "predec"};
+static const char *const float_atomics[8] = {"",     "fmax", "fmin",   "fcmpwr",
+                                             "fadd", "fsub", "fadd64", "fsub64"};
+
+static uint32_t bits(uint32_t word, uint32_t low, uint32_t count)
 {
-    (void)platform;
-    (void)inst;
-    (void)message;
+    return word >> low & ((1u << count) - 1);
+}
+
+static uint32_t count_bits(uint32_t value)
+{
+    return (uint32_t)__builtin_popcount(value);
+}
+
+/* The bytes that follow from element size, components and lanes. */
+static void set_data(struct decoder *d, uint32_t lanes, uint32_t element_B, uint32_t components)
+{
+    struct zs_isa_message *m = d->m;
+    uint32_t size_B = lanes * element_B * components;
+    m->lanes = (uint8_t)lanes;
+    m->element_B = (uint8_t)element_B;
+    m->components = (uint8_t)ZS_MIN(components, 255u);
+    if (m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_ATOMIC || m->kind == ZS_MSG_SAMPLE)
+        m->read_B = size_B;
+    if (m->kind == ZS_MSG_STORE || m->kind == ZS_MSG_ATOMIC)
+        m->written_B = size_B;
+    m->flags |= ZS_MSGF_BYTES_KNOWN;
+}
+
+static void set_block(struct decoder *d, uint32_t element_B, uint32_t count)
+{
+    set_data(d, 1, element_B, count);
+    d->m->flags |= ZS_MSGF_BLOCK;
+}
+
+/* ---- shapes of the data port ---- */
+
+static void shape_NONE(struct decoder *d)
+{
+    (void)d;
+}
+
+static void shape_FENCE(struct decoder *d)
+{
+    if (bits(d->m->desc, 0, 8) == 254)
+        d->m->flags |= ZS_MSGF_SLM_FENCE;
+}
+
+static void shape_OWORDS(struct decoder *d)
+{
+    static const uint8_t counts[8] = {1, 1, 2, 4, 8, 16};
+    uint32_t count = counts[bits(d->m->desc, 8, 3)];
+    if (count)
+        set_block(d, 16, count);
+}
+
+static void shape_BYTES(struct decoder *d)
+{
+    uint32_t code = bits(d->m->desc, 10, 2);
+    if (code < 3)
+        set_data(d, d->exec_size, 1u << code, 1);
+}
+
+static void shape_DWORDS(struct decoder *d)
+{
+    set_data(d, d->exec_size, 4, 1);
+}
+
+static void shape_QWORDS(struct decoder *d)
+{
+    set_data(d, d->exec_size, 8, 1);
+}
+
+static void set_channels(struct decoder *d, uint32_t enabled)
+{
+    d->m->component_mask = (uint8_t)enabled;
+    set_data(d, d->exec_size, 4, count_bits(enabled));
+}
+
+static void shape_UNTYPED(struct decoder *d)
+{
+    set_channels(d, ~bits(d->m->desc, 8, 4) & 0xf);
+}
+
+/* Each channel is moved as a dword; what it takes in the image depends on the image's format. */
+static void shape_TYPED(struct decoder *d)
+{
+    d->m->flags |= ZS_MSGF_TYPED;
+    set_channels(d, ~bits(d->m->desc, 8, 4) & 0xf);
+    d->m->flags &= (uint16_t)~ZS_MSGF_BYTES_KNOWN;
+}
+
+static void set_atomic(struct decoder *d, uint32_t element_B)
+{
+    uint32_t op = bits(d->m->desc, 8, 4);
+    d->m->detail = int_atomics[op];
+    if (bits(d->m->desc, 13, 1))
+        d->m->flags |= ZS_MSGF_RETURNS;
+    set_data(d, d->exec_size, op == 0 && element_B == 4 ? 8 : element_B, 1);
+}
+
+static void shape_ATOMIC(struct decoder *d)
+{
+    set_atomic(d, 4);
+}
+
+static void shape_ATOMIC16(struct decoder *d)
+{
+    set_atomic(d, 2);
+}
+
+static void shape_A64_ATOMIC(struct decoder *d)
+{
+    set_atomic(d, bits(d->m->desc, 12, 1) ? 8 : 4);
+}
+
+static void shape_A64_ATOMIC16(struct decoder *d)
+{
+    set_atomic(d, 2);
+}
+
+static void shape_COUNTER(struct decoder *d)
+{
+    set_atomic(d, 4);
+}
+
+static void shape_COUNTER16(struct decoder *d)
+{
+    set_atomic(d, 2);
+}
+
+static void shape_TYPED_ATOMIC(struct decoder *d)
+{
+    d->m->flags |= ZS_MSGF_TYPED;
+    set_atomic(d, 4);
+}
+
+static void shape_TYPED_ATOMIC16(struct decoder *d)
+{
+    d->m->flags |= ZS_MSGF_TYPED;
+    set_atomic(d, 2);
+}
+
+static void set_float_atomic(struct decoder *d, uint32_t element_B)
+{
+    uint32_t op = bits(d->m->desc, 8, 3);
+    d->m->detail = float_atomics[op];
+    if (bits(d->m->desc, 13, 1))
+        d->m->flags |= ZS_MSGF_RETURNS;
+    set_data(d, d->exec_size, op >= 6 ? 8 : element_B, 1);
+}
+
+static void shape_FLOAT_ATOMIC(struct decoder *d)
+{
+    set_float_atomic(d, 4);
+}
+
+static void shape_FLOAT_ATOMIC16(struct decoder *d)
+{
+    set_float_atomic(d, 2);
+}
+
+static void shape_A64_SCATTERED(struct decoder *d)
+{
+    uint32_t type = bits(d->m->desc, 8, 2), code = bits(d->m->desc, 10, 2);
+    if (type == 0)
+        set_data(d, d->exec_size, 1, 1u << code);
+    else if (type < 3)
+        set_data(d, d->exec_size, type == 1 ? 4 : 8, 1u << code);
+}
+
+static void shape_A64_BLOCK(struct decoder *d)
+{
+    uint32_t type = bits(d->m->desc, 11, 2);
+    if (type == 3)
+        set_block(d, 32, 1u << ZS_MIN(bits(d->m->desc, 8, 3), 4u));
+    else
+        shape_OWORDS(d);
+}
+
+/* Width and height come from a register: the bytes are at most those of the response or payload. */
+static void shape_MEDIA(struct decoder *d)
+{
+    struct zs_isa_message *m = d->m;
+    uint32_t grf_B = zs_isa_platform_info(d->platform)->grf_B;
+    m->flags |= ZS_MSGF_BLOCK | ZS_MSGF_TYPED;
+    m->lanes = 1;
+    if (m->kind == ZS_MSG_LOAD && m->rlen != ZS_LENGTH_UNKNOWN)
+        m->read_B = m->rlen * grf_B;
+    if (m->kind == ZS_MSG_STORE && m->mlen != ZS_LENGTH_UNKNOWN && m->xlen != ZS_LENGTH_UNKNOWN)
+        m->written_B = (uint32_t)(m->mlen + m->xlen - (m->mlen ? 1 : 0)) * grf_B;
+}
+
+/* ---- tables ---- */
+
+enum { TYPES = 32 };
+#define ROW(name, shape, kind, address)                                                            \
+    {                                                                                              \
+        name, shape_##shape, ZS_MSG_##kind, address                                                \
+    }
+#define TABLE_DC0(type, ...)
+#define TABLE_DC1(type, ...)
+#define TABLE_DCRO(type, ...)
+
+static const struct message_row dc0_rows[TYPES] = {
+#undef TABLE_DC0
+#define TABLE_DC0(type, ...) [type] = ROW(__VA_ARGS__),
+#define ZS_MESSAGE(sfid, type, shape, kind, address, name)                                         \
+    TABLE_##sfid(type, name, shape, kind, address)
+#include "isa/messages.def"
+#undef TABLE_DC0
+#define TABLE_DC0(type, ...)
+};
+
+static const struct message_row dc1_rows[TYPES] = {
+#undef TABLE_DC1
+#define TABLE_DC1(type, ...) [type] = ROW(__VA_ARGS__),
+#include "isa/messages.def"
+#undef TABLE_DC1
+#define TABLE_DC1(type, ...)
+};
+
+static const struct message_row dcro_rows[TYPES] = {
+#undef TABLE_DCRO
+#define TABLE_DCRO(type, ...) [type] = ROW(__VA_ARGS__),
+#include "isa/messages.def"
+#undef ZS_MESSAGE
+};
+
+static const struct sampler_row {
+    const char *name;
+    uint8_t kind;
+} sampler_rows[TYPES] = {
+#define ZS_SAMPLER(type, kind, name) [type] = {name, ZS_MSG_##kind},
+#include "isa/sampler.def"
+#undef ZS_SAMPLER
+};
+
+/* ---- the data port ---- */
+
+static void set_surface(struct zs_isa_message *m, uint32_t index)
+{
+    enum { BTI_BINDLESS = 252, BTI_NONCOHERENT = 253, BTI_SLM = 254, BTI_STATELESS = 255 };
+    m->surface_index = (uint16_t)index;
+    m->surface = index == BTI_SLM                                     ? ZS_SURFACE_SLM
+                 : index == BTI_BINDLESS                              ? ZS_SURFACE_BINDLESS
+                 : index == BTI_STATELESS || index == BTI_NONCOHERENT ? ZS_SURFACE_STATELESS
+                                                                      : ZS_SURFACE_BTI;
+}
+
+/* Descriptor bit 18 of dc0: blocks of registers at an offset into the thread's scratch space. */
+static void decode_scratch(struct decoder *d)
+{
+    struct zs_isa_message *m = d->m;
+    bool write = bits(m->desc, 17, 1);
+    m->kind = write ? ZS_MSG_STORE : ZS_MSG_LOAD;
+    m->name = write ? "scratch write" : "scratch read";
+    m->surface = ZS_SURFACE_SCRATCH;
+    m->address_bits = 32;
+    set_block(d, 32, 1u << bits(m->desc, 12, 2));
+}
+
+static void decode_dataport(struct decoder *d, const struct message_row *rows)
+{
+    struct zs_isa_message *m = d->m;
+    if (bits(m->desc, 19, 1))
+        m->flags |= ZS_MSGF_HEADER;
+    if (m->sfid == ZS_SFID_DC0 && bits(m->desc, 18, 1)) {
+        decode_scratch(d);
+        return;
+    }
+    const struct message_row *row = &rows[bits(m->desc, 14, 5)];
+    if (!row->name)
+        return;
+    m->kind = row->kind;
+    m->name = row->name;
+    m->address_bits = row->address_bits;
+    if (row->kind != ZS_MSG_FENCE && row->kind != ZS_MSG_OTHER)
+        set_surface(m, bits(m->desc, 0, 8));
+    row->shape(d);
+}
+
+/* ---- sampler ---- */
+
+static void decode_sampler(struct decoder *d)
+{
+    struct zs_isa_message *m = d->m;
+    const struct sampler_row *row = &sampler_rows[bits(m->desc, 12, 5)];
+    if (bits(m->desc, 19, 1))
+        m->flags |= ZS_MSGF_HEADER;
+    set_surface(m, bits(m->desc, 0, 8));
+    m->sampler_index = (uint8_t)bits(m->desc, 8, 4);
+    m->flags |= ZS_MSGF_TYPED;
+    if (!row->name)
+        return;
+    m->kind = row->kind;
+    m->name = "sampler";
+    m->detail = row->name;
+    if (row->kind != ZS_MSG_SAMPLE || m->rlen == ZS_LENGTH_UNKNOWN)
+        return;
+    /* what comes back; how much of the image that takes depends on format and filter */
+    uint32_t element_B = bits(m->desc, 30, 1) ? 2 : 4;
+    uint32_t size_B = m->rlen * zs_isa_platform_info(d->platform)->grf_B;
+    set_data(d, d->exec_size, element_B, size_B / (ZS_MAX(d->exec_size, 8u) * element_B));
+    m->flags &= (uint16_t)~ZS_MSGF_BYTES_KNOWN;
+}
+
+/* ---- load/store cache ---- */
+
+enum lsc_shape { LSC_NONE, LSC_VECTOR, LSC_QUAD, LSC_BLOCK2D, LSC_FENCE };
+
+static const struct lsc_row {
+    const char *name, *detail;
+    uint8_t shape, kind;
+} lsc_rows[64] = {
+#define ZS_LSC(opcode, shape, kind, name, detail)                                                  \
+    [opcode] = {name, detail, LSC_##shape, ZS_MSG_##kind},
+#include "isa/lsc.def"
+#undef ZS_LSC
+};
+
+static void set_lsc_surface(struct zs_isa_message *m)
+{
+    static const uint8_t surfaces[4] = {ZS_SURFACE_STATELESS, ZS_SURFACE_BINDLESS, ZS_SURFACE_STATE,
+                                        ZS_SURFACE_BTI};
+    m->surface = m->sfid == ZS_SFID_SLM ? ZS_SURFACE_SLM : surfaces[bits(m->desc, 29, 2)];
+    if (m->surface != ZS_SURFACE_BTI)
+        return;
+    if (m->flags & ZS_MSGF_EXDESC_REG)
+        m->surface = ZS_SURFACE_REGISTER;
+    else
+        set_surface(m, m->exdesc >> 24);
+}
+
+static void set_lsc_data(struct decoder *d, enum lsc_shape shape)
+{
+    static const uint8_t element_B[8] = {1, 2, 4, 8, 1, 2, 2};
+    static const uint8_t vectors[8] = {1, 2, 3, 4, 8, 16, 32, 64};
+    static const uint8_t address_bits[4] = {0, 16, 32, 64};
+    struct zs_isa_message *m = d->m;
+    uint32_t size_B = element_B[bits(m->desc, 9, 3)];
+    m->address_bits = address_bits[bits(m->desc, 7, 2)];
+    if (size_B == 0)
+        return;
+    if (shape == LSC_QUAD) {
+        m->component_mask = (uint8_t)bits(m->desc, 12, 4);
+        set_data(d, d->exec_size, size_B, count_bits(m->component_mask));
+    } else if (bits(m->desc, 15, 1)) {
+        m->flags |= ZS_MSGF_TRANSPOSE;
+        set_block(d, size_B, vectors[bits(m->desc, 12, 3)]);
+    } else {
+        set_data(d, d->exec_size, size_B, vectors[bits(m->desc, 12, 3)]);
+    }
+}
+
+static void decode_lsc(struct decoder *d)
+{
+    struct zs_isa_message *m = d->m;
+    const struct lsc_row *row = &lsc_rows[bits(m->desc, 0, 6)];
+    if (!row->name)
+        return;
+    m->kind = row->kind;
+    m->name = row->name;
+    m->detail = row->detail;
+    if (row->shape == LSC_FENCE) {
+        m->flags |= m->sfid == ZS_SFID_SLM ? ZS_MSGF_SLM_FENCE : 0;
+        return;
+    }
+    set_lsc_surface(m);
+    if (row->kind == ZS_MSG_ATOMIC && m->rlen != ZS_LENGTH_UNKNOWN && m->rlen)
+        m->flags |= ZS_MSGF_RETURNS;
+    if (row->shape == LSC_VECTOR || row->shape == LSC_QUAD) {
+        set_lsc_data(d, (enum lsc_shape)row->shape);
+    } else if (row->shape == LSC_BLOCK2D) {
+        m->address_bits = 64;
+        shape_MEDIA(d);
+        m->flags &= (uint16_t)~ZS_MSGF_TYPED;
+    }
+    if (m->sfid == ZS_SFID_TGM) {
+        m->flags |= ZS_MSGF_TYPED;
+        m->flags &= (uint16_t)~ZS_MSGF_BYTES_KNOWN;
+    }
+}
+
+/* ---- the rest ---- */
+
+static void decode_gateway(struct decoder *d)
+{
+    static const char *const names[8] = {
+        "open", "signal event", "monitor event", "unmonitor event", "barrier", "", "wait", ""};
+    struct zs_isa_message *m = d->m;
+    uint32_t function = bits(m->desc, 0, 3);
+    m->kind = function == 4 ? ZS_MSG_BARRIER : ZS_MSG_OTHER;
+    m->name = *names[function] ? names[function] : "gateway";
+}
+
+static const struct {
+    uint8_t sfid;
+    const char *name;
+} other_names[] = {
+    {ZS_SFID_NULL, "null"},
+    {ZS_SFID_RC, "render target"},
+    {ZS_SFID_URB, "urb"},
+    {ZS_SFID_TS, "thread spawner"},
+    {ZS_SFID_VME, "motion estimation"},
+    {ZS_SFID_PIXI, "pixel interpolator"},
+    {ZS_SFID_CRE, "refinement"},
+    {ZS_SFID_BTD, "thread dispatch"},
+    {ZS_SFID_RTA, "ray tracing"},
+};
+
+static void decode_other(struct decoder *d)
+{
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(other_names); i++) {
+        if (other_names[i].sfid == d->m->sfid) {
+            d->m->kind = ZS_MSG_OTHER;
+            d->m->name = other_names[i].name;
+        }
+    }
+}
+
+static bool is_lsc(enum zs_isa_platform platform, uint8_t sfid)
+{
+    return zs_isa_platform_info(platform)->has_lsc &&
+           (sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML || sfid == ZS_SFID_SLM ||
+            sfid == ZS_SFID_TGM);
+}
+
+void zs_isa_decode_message(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
+                           struct zs_isa_message *m)
+{
+    struct decoder d = {
+        .platform = platform, .inst = inst, .m = m, .exec_size = ZS_MAX(inst->exec_size, 1u)};
+    m->name = m->detail = "";
+    m->kind = ZS_MSG_UNKNOWN;
+    if (m->flags & ZS_MSGF_DESC_REG) {
+        m->surface = m->sfid == ZS_SFID_SLM ? ZS_SURFACE_SLM : ZS_SURFACE_REGISTER;
+        return;
+    }
+    if (m->flags & ZS_MSGF_EOT && (m->sfid == ZS_SFID_TS || m->sfid == ZS_SFID_GTWY)) {
+        m->kind = ZS_MSG_EOT;
+        m->name = "end of thread";
+    } else if (m->sfid == ZS_SFID_DC0) {
+        decode_dataport(&d, dc0_rows);
+    } else if (m->sfid == ZS_SFID_DC1) {
+        decode_dataport(&d, dc1_rows);
+    } else if (m->sfid == ZS_SFID_DCRO) {
+        decode_dataport(&d, dcro_rows);
+    } else if (m->sfid == ZS_SFID_SMPL) {
+        decode_sampler(&d);
+    } else if (m->sfid == ZS_SFID_GTWY) {
+        decode_gateway(&d);
+    } else if (is_lsc(platform, m->sfid)) {
+        decode_lsc(&d);
+    } else {
+        decode_other(&d);
+    }
 }
