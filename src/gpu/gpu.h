@@ -171,7 +171,7 @@ uint32_t zs_gpu_format_texel_B(const struct zs_eu_format *format);
 /*
  * An image view over bytes of a registered allocation. Plain data, copied by zs_gpu_args_set_image.
  * Pitches in bytes: texel (x, y, z) is at gpu_va + z * slice_pitch_B + y * row_pitch_B + x * texel.
- * Arrays count their layers in `layers` (y of a 1D array, z of a 2D array).
+ * Arrays count their layers in `layers`; a layer is a slice, for 1D arrays too.
  */
 struct zs_gpu_image {
     enum zs_gpu_image_type type;
@@ -213,7 +213,9 @@ struct zs_gpu_kernel_desc {
      */
     struct zs_span code;
     uint32_t entry_B;
-    uint64_t ip_base;
+    uint32_t ip_base;
+    const uint32_t *function_offsets_B; /* in `code`: what function pointers may lead to */
+    size_t function_count;
     /* Addresses that the cross-thread data asks for, 0: the module has no such surface. */
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */
@@ -392,8 +394,9 @@ int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *
 
 enum { ZS_GPU_PRINTF_B = 4 << 20 }; /* kernels embed this bound */
 void zs_gpu_printf_init(void *buffer, size_t size_B);
-/* Append what a launch printed to `out` and reset the buffer. Hostile contents are safe. */
-void zs_gpu_printf_drain(const struct zs_gpu_kernel *kernel, void *buffer, size_t size_B,
-                         struct zs_buf *out);
+/* Append what a launch printed to `out` and reset the buffer. Hostile contents are safe. memory:
+ * where zebin kernels' strings are. */
+void zs_gpu_printf_drain(const struct zs_gpu_kernel *kernel, struct zs_gpu_memory *memory,
+                         void *buffer, size_t size_B, struct zs_buf *out);
 
 #endif

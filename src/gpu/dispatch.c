@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running work-groups on host threads.
+ *
+ * Every worker (the launching thread and its helpers) claims groups from one counter. The EU
+ * threads of a group take turns on their worker: each runs until it ends, waits at a barrier or
+ * has used up its slice of instructions. So the threads of a group never run at the same time, and
+ * local memory needs no host atomics.
+ *
+ * A thread gets a slot (registers, scratch, private memory) when it first runs and gives it back
+ * when it ends: without barriers a whole group needs one slot, which stays in the cache.
+ *
+ * Progress: a thread that spins until another one acts must not keep that one from running.
+ * Within a group the threads take turns by slices. When no resident group ended for some turns,
+ * the worker takes in one more, up to as many as the modelled device holds: so groups may wait for
+ * each other as on hardware. A cooperative launch gets all its groups running at once.
+ *
+ * The cancel flag and the time limit are looked at between slices.
+ */
+#include "gpu/gpu_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    R0_B = 32,
+    HELP_AFTER_NS = 20000, /* launches shorter than this run on the caller alone */
+    CLAIM_MAX = 16,        /* groups taken at once */
+    PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
+    PORT_FFTID_MASK = 0x1ff,
+    R0_GPGPU = 1u << 9,
+};
+
+enum outcome { OUTCOME_DONE, OUTCOME_BUSY, OUTCOME_STOPPED };
+
+/* ---- stopping ----------------------------------------------------------------------------------
+ */
+
+static void stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_fault *fault)
+{
+    pthread_mutex_lock(&run->lock);
+    if (run->error == 0) {
+        run->error = error;
+        run->fault = *fault;
+    }
+    pthread_mutex_unlock(&run->lock);
+    atomic_store_explicit(&run->stop, true, memory_order_relaxed);
+}
+
+/* Between slices. true: stop. */
+static bool interrupted(struct zs_gpu_run *run, const struct zs_gpu_group *group)
+{
+    if (atomic_load_explicit(&run->stop, memory_order_relaxed))
+        return true;
+    bool cancelled =
+        run->launch->cancel && atomic_load_explicit(run->launch->cancel, memory_order_relaxed);
+    if (!cancelled && (run->deadline_ns == 0 || zs_gpu_now_ns() < run->deadline_ns))
+        return false;
+    struct zs_gpu_fault fault;
+    zs_gpu_fault_group(run, cancelled ? ZS_GPU_FAULT_CANCELLED : ZS_GPU_FAULT_TIMEOUT, group->index,
+                       &fault);
+    stop_run(run, cancelled ? -ECANCELED : -ETIMEDOUT, &fault);
+    return true;
+}
+
+/* ---- a worker's memory -------------------------------------------------------------------------
+ */
+
+static bool grow(void *array, size_t *capacity, size_t wanted, size_t item_B, size_t alignment)
+{
+    void **items = array;
+    if (*capacity >= wanted)
+        return true;
+    free(*items);
+    *capacity = 0;
+    *items = aligned_alloc(alignment, (size_t)zs_align_up(wanted * item_B, alignment));
+    if (*items)
+        *capacity = wanted;
+    return *items != NULL;
+}
+
+static bool grow_threads(struct zs_gpu_worker *w, uint32_t slots)
+{
+    if (w->thread_capacity >= slots)
+        return true;
+    free(w->threads);
+    free(w->free_slots);
+    w->threads = aligned_alloc(64, slots * sizeof(*w->threads));
+    w->free_slots = malloc(slots * sizeof(*w->free_slots));
+    w->thread_capacity = w->threads && w->free_slots ? slots : 0;
+    return w->thread_capacity > 0;
+}
+
+void zs_gpu_worker_fini(struct zs_gpu_worker *worker)
+{
+    free(worker->threads);
+    free(worker->free_slots);
+    free(worker->slm);
+    free(worker->counters);
+    free(worker->groups);
+    free(worker->states);
+}
+
+static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    w->group_limit = ZS_MAX(run->slots_per_worker / run->threads_per_group, 1u);
+    w->group_limit = (uint32_t)ZS_MIN((uint64_t)w->group_limit, run->group_total);
+    uint32_t slots = w->group_limit * run->threads_per_group;
+    w->slm_stride_B = (size_t)zs_align_up(run->slm_B, 64);
+    size_t counters = run->kernel->counter_count;
+    /* Threads are the bulk: 12 KB each. Most launches never need more than one group's. */
+    if (!grow_threads(w, slots) ||
+        !grow(&w->slm, &w->slm_capacity_B, w->slm_stride_B * w->group_limit, 1, 64) ||
+        !grow(&w->counters, &w->counter_capacity, counters + 1, sizeof(uint64_t), 64) ||
+        !grow(&w->groups, &w->group_capacity, w->group_limit, sizeof(*w->groups), 64) ||
+        !grow(&w->states, &w->state_capacity, slots, sizeof(*w->states), 64))
+        return false;
+    w->free_slot_count = slots;
+    for (uint32_t i = 0; i < slots; i++)
+        w->free_slots[i] = slots - 1 - i;
+    memset(w->counters, 0, counters * sizeof(uint64_t));
+    for (uint32_t i = 0; i < w->group_limit; i++)
+        w->groups[i] =
+            (struct zs_gpu_group){.slm = w->slm + i * w->slm_stride_B,
+                                  .threads = w->states + (size_t)i * run->threads_per_group};
+    w->group_count = 0;
+    w->groups_run = w->threads_run = 0;
+    struct zs_eu_port *port = &w->port;
+    memset(port, 0, sizeof(*port));
+    port->map = run->pin.map;
+    port->launch_range_count = run->range_count;
+    memcpy(port->launch_ranges, run->ranges, sizeof(run->ranges));
+    port->surfaces = run->surfaces;
+    port->surface_count = run->kernel->surface_count;
+    port->samplers = run->samplers;
+    port->sampler_count = run->kernel->sampler_count;
+    uint32_t flags = run->launch->flags;
+    port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_EU_PORT_CHECK_SURFACES : 0u) |
+                  (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_EU_PORT_CHECK_UNWRITTEN : 0u) |
+                  (flags & ZS_GPU_LAUNCH_UNCHECKED ? ZS_EU_PORT_UNCHECKED : 0u) |
+                  (run->pin.tracked ? ZS_EU_PORT_TRACK_WRITES : 0u);
+    port->scratch = run->scratch.data;
+    port->slm_B = run->slm_B;
+    return true;
+}
+
+/* ---- EU threads --------------------------------------------------------------------------------
+ */
+
+/* Payload: r0, per-thread data, cross-thread data (facts: docs/gpu.md, "Payload"). */
+static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
+                         uint32_t thread, uint32_t slot, uint8_t *grf)
+{
+    const struct zs_thread_payload *layout = &run->kernel->module->thread;
+    uint32_t scratch_code = 0;
+    while (run->scratch_B >> (scratch_code + 11))
+        scratch_code++;
+    const uint32_t r0[8] = {
+        [1] = group->id[0],
+        [3] = scratch_code & 15,
+        [5] = (slot + 1) * run->scratch_B | R0_GPGPU | (slot & PORT_FFTID_MASK),
+        [6] = group->id[1],
+        [7] = group->id[2],
+    };
+    memcpy(grf, r0, R0_B);
+    memcpy(grf + R0_B, run->local_ids + (size_t)thread * layout->per_thread_B,
+           layout->per_thread_B);
+    memcpy(grf + R0_B + layout->per_thread_B, run->payload, layout->cross_thread_B);
+}
+
+static void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                         const struct zs_gpu_group *group, uint32_t thread)
+{
+    struct zs_gpu_thread_state *state = &group->threads[thread];
+    zs_assert(w->free_slot_count > 0);
+    state->slot = w->free_slots[--w->free_slot_count];
+    state->phase = ZS_GPU_THREAD_READY;
+    struct zs_eu_thread *t = &w->threads[state->slot];
+    uint32_t simd = run->kernel->module->simd;
+    uint32_t mask = simd == 32 ? UINT32_MAX : (1u << simd) - 1;
+    if (thread == run->threads_per_group - 1)
+        mask = run->last_mask;
+    zs_eu_thread_init(t, run->kernel->program, mask);
+    t->env = &w->port;
+    t->counters = w->counters;
+    /* slots of all workers are numbered through: FFTID and scratch are unique among live ones */
+    fill_payload(run, group, thread, w->index * run->slots_per_worker + state->slot, t->grf);
+}
+
+static void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
+                       struct zs_gpu_thread_state *state)
+{
+    state->phase = ZS_GPU_THREAD_DONE;
+    w->free_slots[w->free_slot_count++] = state->slot;
+    w->threads_run++;
+    group->live--;
+}
+
+/* Run one thread for a slice. */
+static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                               struct zs_gpu_group *group, uint32_t thread)
+{
+    struct zs_gpu_thread_state *state = &group->threads[thread];
+    if (state->phase == ZS_GPU_THREAD_NEW)
+        start_thread(run, w, group, thread);
+    struct zs_eu_thread *t = &w->threads[state->slot];
+    struct zs_eu_port *port = &w->port;
+    uint32_t slot = w->index * run->slots_per_worker + state->slot;
+    port->slm = group->slm;
+    port->scratch_start = (uint64_t)(slot + 1) * run->scratch_B;
+    port->scratch_end = port->scratch_start + run->scratch_B;
+    enum zs_eu_status status = zs_eu_run(t, run->kernel->program, run->slice);
+    group->arrived += port->barrier_signals;
+    port->barrier_signals = 0;
+    if (status == ZS_EU_FAULT) {
+        struct zs_gpu_fault fault;
+        zs_gpu_fault_from(run, t, port, group->index, thread, &fault);
+        stop_run(run, -EFAULT, &fault);
+        return OUTCOME_STOPPED;
+    }
+    if (status == ZS_EU_EOT)
+        end_thread(w, group, state);
+    else if (status == ZS_EU_BARRIER)
+        state->phase = ZS_GPU_THREAD_WAITING;
+    return status == ZS_EU_BUDGET ? OUTCOME_BUSY : OUTCOME_DONE;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+/* All threads of the group have signalled: let them go on. */
+static void release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                            struct zs_gpu_group *group)
+{
+    group->arrived -= run->threads_per_group;
+    for (uint32_t i = 0; i < run->threads_per_group; i++) {
+        struct zs_gpu_thread_state *state = &group->threads[i];
+        if (state->phase == ZS_GPU_THREAD_DONE)
+            continue;
+        w->threads[state->slot].n0[0]++;
+        state->phase = ZS_GPU_THREAD_READY;
+    }
+}
+
+/* One turn for each thread that can run. DONE: the group has ended. */
+static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                              struct zs_gpu_group *group, bool *ret_busy)
+{
+    uint32_t ran = 0;
+    *ret_busy = false;
+    for (uint32_t i = 0; i < run->threads_per_group; i++) {
+        enum zs_gpu_thread_phase phase = group->threads[i].phase;
+        if (phase == ZS_GPU_THREAD_DONE || phase == ZS_GPU_THREAD_WAITING)
+            continue;
+        ran++;
+        enum outcome outcome = run_thread(run, w, group, i);
+        if (outcome == OUTCOME_STOPPED)
+            return outcome;
+        if (outcome == OUTCOME_BUSY) {
+            *ret_busy = true;
+            if (interrupted(run, group))
+                return OUTCOME_STOPPED;
+        }
+    }
+    if (group->live == 0)
+        return OUTCOME_DONE;
+    if (group->arrived >= run->threads_per_group) {
+        release_barrier(run, w, group);
+    } else if (ran == 0) { /* everyone waits for someone who has ended */
+        struct zs_gpu_fault fault;
+        zs_gpu_fault_group(run, ZS_GPU_FAULT_BARRIER, group->index, &fault);
+        stop_run(run, -EFAULT, &fault);
+        return OUTCOME_STOPPED;
+    }
+    return OUTCOME_BUSY;
+}
+
+/* Rounds until the group has ended, or until one left threads that used up their slices. */
+static enum outcome run_group(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                              struct zs_gpu_group *group)
+{
+    bool busy = false;
+    enum outcome outcome;
+    do
+        outcome = run_round(run, w, group, &busy);
+    while (outcome == OUTCOME_BUSY && !busy);
+    return outcome;
+}
+
+static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index)
+{
+    struct zs_gpu_group *group = &w->groups[w->group_count];
+    group->index = index;
+    group->live = run->threads_per_group;
+    group->arrived = 0;
+    zs_gpu_group_id(run->launch, index, group->id);
+    memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
+    if (run->slm_B)
+        memset(group->slm, 0, run->slm_B);
+    w->group_count++;
+}
+
+/* A group has ended: swap it with the last one. Its local memory and states go with it, for the
+ * next group that is admitted. */
+static void drop_group(struct zs_gpu_worker *w, uint32_t at)
+{
+    struct zs_gpu_group ended = w->groups[at];
+    w->groups_run++;
+    w->group_count--;
+    w->groups[at] = w->groups[w->group_count];
+    w->groups[w->group_count] = ended;
+}
+
+/* ---- workers -----------------------------------------------------------------------------------
+ */
+
+struct claim {
+    uint64_t next, end;
+};
+
+/* The next group, or false when there is none left. */
+static bool claim_group(struct zs_gpu_run *run, struct claim *claim, uint64_t *ret_index)
+{
+    if (claim->next == claim->end) {
+        uint64_t share = run->group_total / (run->workers_max * 8ull);
+        uint64_t count = share < 1 ? 1 : ZS_MIN(share, (uint64_t)CLAIM_MAX);
+        if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
+            count = 1;
+        claim->next = atomic_fetch_add_explicit(&run->next_group, count, memory_order_relaxed);
+        claim->end = claim->next + count;
+        if (claim->next >= run->group_total) {
+            claim->next = claim->end = 0;
+            return false;
+        }
+        claim->end = ZS_MIN(claim->end, run->group_total);
+    }
+    *ret_index = claim->next++;
+    return true;
+}
+
+/* The launching thread asks for help once the launch has lasted long enough. */
+static void maybe_ask_for_help(struct zs_gpu_run *run, const struct zs_gpu_worker *w)
+{
+    if (run->helped || w->index != 0 || run->workers_max == 1)
+        return;
+    if (atomic_load_explicit(&run->next_group, memory_order_relaxed) >= run->group_total ||
+        zs_gpu_now_ns() - run->start_ns < HELP_AFTER_NS)
+        return;
+    run->helped = true;
+    zs_gpu_job_offer(run->device, &run->job);
+}
+
+/* One turn for each resident group. false: stop. */
+static bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret_ended)
+{
+    *ret_ended = false;
+    for (uint32_t i = 0; i < w->group_count;) {
+        struct zs_gpu_group *group = &w->groups[i];
+        enum outcome outcome = run_group(run, w, group);
+        maybe_ask_for_help(run, w);
+        if (outcome == OUTCOME_STOPPED || interrupted(run, group))
+            return false;
+        if (outcome == OUTCOME_DONE) {
+            drop_group(w, i);
+            *ret_ended = true;
+        } else {
+            i++;
+        }
+    }
+    return true;
+}
+
+static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    struct claim claim = {0};
+    bool more = true, ended = false;
+    uint32_t turns = 0; /* since a group ended or came in */
+    uint32_t patience = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? 1 : PATIENCE_TURNS;
+    while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
+        uint64_t index;
+        if (more && w->group_count < w->group_limit && (w->group_count == 0 || turns >= patience)) {
+            more = claim_group(run, &claim, &index);
+            if (more)
+                admit_group(run, w, index);
+            turns = 0;
+        }
+        if (w->group_count == 0 || !run_resident(run, w, &ended))
+            return;
+        turns = ended ? 0 : turns + 1;
+    }
+}
+
+static void merge(struct zs_gpu_run *run, const struct zs_gpu_worker *w)
+{
+    pthread_mutex_lock(&run->lock);
+    for (size_t i = 0; i < run->kernel->counter_count; i++)
+        run->sums[i] += w->counters[i];
+    run->groups_run += w->groups_run;
+    run->threads_run += w->threads_run;
+    pthread_mutex_unlock(&run->lock);
+}
+
+void zs_gpu_run_groups(struct zs_gpu_job *job)
+{
+    struct zs_gpu_run *run = (struct zs_gpu_run *)(void *)job;
+    uint32_t index = atomic_fetch_add(&run->worker_index, 1);
+    struct zs_gpu_worker *w = zs_gpu_worker_get(run->device);
+    if (w && worker_setup(run, w)) {
+        w->index = index;
+        work(run, w);
+        merge(run, w);
+    } else if (index == 0) { /* helpers may fail: the launching thread does their work */
+        struct zs_gpu_fault none = {0};
+        stop_run(run, -ENOMEM, &none);
+    }
+    if (w)
+        zs_gpu_worker_put(run->device, w);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* From a stopped EU thread to a record, and from the record to text. */
+#include "gpu/gpu_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { NULL_PAGE_B = 64 << 10 };
+
+static const char *const kind_names[ZS_GPU_FAULT_COUNT] = {
+#define ZS_GPU_FAULT(id, text) [ZS_GPU_FAULT_##id] = (text),
+#include "gpu/fault.def"
+#undef ZS_GPU_FAULT
+};
+
+const char *zs_gpu_fault_name(enum zs_gpu_fault_kind kind)
+{
+    return (unsigned)kind < ZS_GPU_FAULT_COUNT ? kind_names[kind] : "unknown fault";
+}
+
+void zs_gpu_group_id(const struct zs_gpu_launch *launch, uint64_t group_index, uint32_t ret_id[3])
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        ret_id[i] = (uint32_t)(group_index % launch->group_count[i]);
+        group_index /= launch->group_count[i];
+    }
+}
+
+static void set_item(const struct zs_gpu_run *run, struct zs_gpu_fault *fault, uint32_t item)
+{
+    const struct zs_gpu_launch *launch = run->launch;
+    zs_gpu_local_id(run->kernel, launch->group_size, item, fault->local_id);
+    for (uint32_t i = 0; i < 3; i++)
+        fault->global_id[i] = (uint64_t)fault->group_id[i] * launch->group_size[i] +
+                              fault->local_id[i] + launch->global_offset[i];
+}
+
+void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kind,
+                        uint64_t group_index, struct zs_gpu_fault *ret)
+{
+    *ret = (struct zs_gpu_fault){
+        .kind = kind, .simd = run->kernel->module->simd, .instruction_offset_B = INT64_MIN};
+    snprintf(ret->kernel, sizeof(ret->kernel), "%s", run->kernel->module->name);
+    zs_gpu_group_id(run->launch, group_index, ret->group_id);
+    set_item(run, ret, 0);
+}
+
+/* ---- accesses ----------------------------------------------------------------------------------
+ */
+
+static enum zs_gpu_fault_kind access_kind(enum zs_eu_send_fault_kind kind)
+{
+    static const enum zs_gpu_fault_kind kinds[] = {
+        [ZS_EU_SEND_FAULT_NONE] = ZS_GPU_FAULT_ILLEGAL,
+        [ZS_EU_SEND_FAULT_OUT_OF_BOUNDS] = ZS_GPU_FAULT_OUT_OF_BOUNDS,
+        [ZS_EU_SEND_FAULT_READ_ONLY] = ZS_GPU_FAULT_READ_ONLY,
+        [ZS_EU_SEND_FAULT_MISALIGNED] = ZS_GPU_FAULT_MISALIGNED,
+        [ZS_EU_SEND_FAULT_UNWRITTEN] = ZS_GPU_FAULT_UNWRITTEN,
+        [ZS_EU_SEND_FAULT_SURFACE] = ZS_GPU_FAULT_SURFACE,
+        [ZS_EU_SEND_FAULT_SLM] = ZS_GPU_FAULT_SLM,
+        [ZS_EU_SEND_FAULT_SCRATCH] = ZS_GPU_FAULT_SCRATCH,
+    };
+    return kinds[kind];
+}
+
+static enum zs_gpu_fault_kind eu_kind(enum zs_eu_fault_kind kind)
+{
+    static const enum zs_gpu_fault_kind kinds[ZS_EU_FAULT_KIND_COUNT] = {
+        [ZS_EU_FAULT_NONE] = ZS_GPU_FAULT_ILLEGAL,
+        [ZS_EU_FAULT_ILLEGAL] = ZS_GPU_FAULT_ILLEGAL,
+        [ZS_EU_FAULT_UNMODELLED] = ZS_GPU_FAULT_UNIMPLEMENTED,
+        [ZS_EU_FAULT_OPERAND] = ZS_GPU_FAULT_ILLEGAL,
+        [ZS_EU_FAULT_TARGET] = ZS_GPU_FAULT_BAD_JUMP,
+        [ZS_EU_FAULT_RUNAWAY] = ZS_GPU_FAULT_BAD_JUMP,
+        [ZS_EU_FAULT_STACK] = ZS_GPU_FAULT_BAD_JUMP,
+        [ZS_EU_FAULT_MEMORY] = ZS_GPU_FAULT_OUT_OF_BOUNDS,
+        [ZS_EU_FAULT_MESSAGE] = ZS_GPU_FAULT_ILLEGAL,
+    };
+    return kinds[kind];
+}
+
+/* A surface of the binding table: say which argument, and turn the offset into an address. */
+static void describe_surface(const struct zs_gpu_run *run, struct zs_gpu_fault *fault)
+{
+    if (fault->surface_index >= run->kernel->surface_count)
+        return;
+    const struct zs_eu_surface *surface = &run->surfaces[fault->surface_index];
+    uint32_t arg = run->launch->args->bindings[fault->surface_index].arg;
+    char who[96] = "";
+    if (arg != ZS_NONE) {
+        const char *name = run->kernel->module->args[arg].name;
+        snprintf(who, sizeof(who), " of argument %" PRIu32 "%s%.60s", arg, *name ? ", " : "", name);
+    }
+    if (surface->kind == ZS_EU_SURFACE_NULL) {
+        fault->kind = ZS_GPU_FAULT_NULL_POINTER;
+        snprintf(fault->detail, sizeof(fault->detail), "the surface%s is null", who);
+    } else if (surface->kind == ZS_EU_SURFACE_BUFFER) {
+        snprintf(fault->detail, sizeof(fault->detail),
+                 "offset %" PRId64 " of the surface%s, which has %" PRIu64 " bytes",
+                 (int64_t)fault->gpu_va, who, surface->size_B);
+        fault->gpu_va += (uint64_t)(uintptr_t)surface->base;
+    } else if (surface->kind == ZS_EU_SURFACE_FREED) {
+        snprintf(fault->detail, sizeof(fault->detail), "the surface%s has no live memory", who);
+    }
+}
+
+static bool is_address(const struct zs_gpu_fault *fault)
+{
+    return fault->kind != ZS_GPU_FAULT_SLM && fault->kind != ZS_GPU_FAULT_SCRATCH;
+}
+
+static void describe_access(const struct zs_gpu_run *run, const struct zs_eu_port *port,
+                            struct zs_gpu_fault *fault)
+{
+    const struct zs_eu_send_fault *from = &port->fault;
+    fault->kind = access_kind(from->kind);
+    fault->has_access = from->has_access;
+    fault->is_write = from->is_write;
+    fault->gpu_va = from->gpu_va;
+    fault->access_B = from->access_B;
+    fault->surface_index = from->bti;
+    describe_surface(run, fault);
+    if (fault->kind == ZS_GPU_FAULT_SLM)
+        snprintf(fault->detail, sizeof(fault->detail), "the group has %" PRIu32 " bytes",
+                 run->slm_B);
+    if (!is_address(fault))
+        return;
+    fault->nearest_count =
+        zs_gpu_memory_nearest(run->launch->memory, fault->gpu_va, fault->nearest);
+    if (fault->kind != ZS_GPU_FAULT_OUT_OF_BOUNDS)
+        return;
+    const struct zs_gpu_allocation *nearest = &fault->nearest[0];
+    if (fault->gpu_va < NULL_PAGE_B)
+        fault->kind = ZS_GPU_FAULT_NULL_POINTER;
+    else if (fault->nearest_count && nearest->freed && fault->gpu_va >= nearest->gpu_va &&
+             fault->gpu_va - nearest->gpu_va < nearest->size_B)
+        fault->kind = ZS_GPU_FAULT_USE_AFTER_FREE;
+}
+
+void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *thread,
+                       const struct zs_eu_port *port, uint64_t group_index, uint32_t thread_index,
+                       struct zs_gpu_fault *ret)
+{
+    zs_gpu_fault_group(run, eu_kind(thread->fault.kind), group_index, ret);
+    ret->instruction_offset_B = (int64_t)thread->fault.offset_B - (int64_t)run->kernel->entry_B;
+    struct zs_eu_inst_info info = {0};
+    zs_eu_program_inst(run->kernel->program, thread->fault.inst, &info);
+    uint32_t lane = 0;
+    if (thread->fault.kind == ZS_EU_FAULT_MEMORY && port->fault.kind != ZS_EU_SEND_FAULT_NONE) {
+        describe_access(run, port, ret);
+        ret->has_lane = port->fault.has_lane;
+        lane = port->fault.lane + info.send.chan_offset;
+    } else {
+        snprintf(ret->detail, sizeof(ret->detail), "%.150s", thread->fault.text);
+    }
+    ret->lane = lane & 31;
+    uint32_t item = thread_index * run->kernel->module->simd + ret->lane;
+    set_item(run, ret, ZS_MIN(item, run->group_items - 1));
+}
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+static void print_nearest(const struct zs_gpu_fault *fault, const struct zs_gpu_allocation *a,
+                          struct zs_buf *out)
+{
+    uint64_t end = a->gpu_va + a->size_B;
+    zs_buf_puts(out, "\n  ");
+    if (fault->gpu_va < a->gpu_va)
+        zs_buf_printf(out, "%" PRIu64 " bytes before", a->gpu_va - fault->gpu_va);
+    else if (fault->gpu_va >= end)
+        zs_buf_printf(out, "%" PRIu64 " bytes after the end of", fault->gpu_va - end);
+    else
+        zs_buf_printf(out, "%" PRIu64 " bytes into", fault->gpu_va - a->gpu_va);
+    zs_buf_printf(out, " %s%s allocation #%" PRIu64 "%s%.47s of %" PRIu64 " bytes at 0x%" PRIx64,
+                  a->freed ? "freed " : "", zs_gpu_memory_kind_name(a->kind), a->id,
+                  a->label[0] ? " " : "", a->label, a->size_B, a->gpu_va);
+}
+
+void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *out)
+{
+    zs_buf_printf(out, "kernel %s: %s", fault->kernel, zs_gpu_fault_name(fault->kind));
+    if (fault->has_access && is_address(fault))
+        zs_buf_printf(out, ": %s of %" PRIu32 " bytes at 0x%" PRIx64,
+                      fault->is_write ? "write" : "read", fault->access_B, fault->gpu_va);
+    else if (fault->has_access)
+        zs_buf_printf(out, ": %s of %" PRIu32 " bytes at offset 0x%" PRIx64,
+                      fault->is_write ? "write" : "read", fault->access_B, fault->gpu_va);
+    if (fault->detail[0])
+        zs_buf_printf(out, " (%.*s)", (int)sizeof(fault->detail) - 1, fault->detail);
+    if (fault->instruction_offset_B != INT64_MIN) {
+        zs_buf_printf(out, "\n  at instruction %s0x%" PRIx64,
+                      fault->instruction_offset_B < 0 ? "-" : "",
+                      (uint64_t)(fault->instruction_offset_B < 0 ? -fault->instruction_offset_B
+                                                                 : fault->instruction_offset_B));
+        if (source)
+            zs_buf_printf(out, ", %s", source);
+    }
+    zs_buf_printf(out, "\n  in group (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", fault->group_id[0],
+                  fault->group_id[1], fault->group_id[2]);
+    if (fault->has_lane)
+        zs_buf_printf(out,
+                      ", work-item (%" PRIu64 ", %" PRIu64 ", %" PRIu64 "), local (%" PRIu32
+                      ", %" PRIu32 ", %" PRIu32 "), lane %" PRIu32 " of SIMD%" PRIu32,
+                      fault->global_id[0], fault->global_id[1], fault->global_id[2],
+                      fault->local_id[0], fault->local_id[1], fault->local_id[2], fault->lane,
+                      fault->simd);
+    for (uint32_t i = 0; i < fault->nearest_count; i++)
+        print_nearest(fault, &fault->nearest[i], out);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels: a parsed kernel and its relocated code, lowered once for all launches. */
+#include "gpu/gpu_priv.h"
+
+#include "base/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { REGISTER_FILE_B = ZS_EU_GRF_FILE_B, SAMPLERS_MAX = 256, SURFACES_MAX = 252 };
+
+/* ---- samplers ----------------------------------------------------------------------------------
+ */
+
+static float float_at(const uint8_t *bytes)
+{
+    uint32_t bits = zs_load_u32(bytes);
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* SAMPLER_STATE of the dynamic state heap (four dwords). */
+static void sampler_from_state(struct zs_eu_sampler *sampler, const uint8_t *state)
+{
+    uint32_t dw0 = zs_load_u32(state), dw3 = zs_load_u32(state + 12);
+    static const enum zs_eu_wrap wraps[8] = {
+        ZS_EU_WRAP_REPEAT, ZS_EU_WRAP_MIRROR,      ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_REPEAT,
+        ZS_EU_WRAP_BORDER, ZS_EU_WRAP_MIRROR_ONCE, ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_CLAMP};
+    sampler->linear = (dw0 >> 14 & 7) == 1;
+    sampler->normalized = !(dw3 >> 10 & 1);
+    sampler->wrap[0] = wraps[dw3 >> 6 & 7];
+    sampler->wrap[1] = wraps[dw3 >> 3 & 7];
+    sampler->wrap[2] = wraps[dw3 & 7];
+}
+
+static void sampler_from_module(struct zs_eu_sampler *sampler, const struct zs_sampler *from)
+{
+    static const enum zs_eu_wrap wraps[] = {
+        [ZS_SAMPLER_NONE] = ZS_EU_WRAP_CLAMP,       [ZS_SAMPLER_CLAMP_BORDER] = ZS_EU_WRAP_BORDER,
+        [ZS_SAMPLER_CLAMP_EDGE] = ZS_EU_WRAP_CLAMP, [ZS_SAMPLER_REPEAT] = ZS_EU_WRAP_REPEAT,
+        [ZS_SAMPLER_MIRROR] = ZS_EU_WRAP_MIRROR,
+    };
+    sampler->linear = from->linear;
+    sampler->normalized = from->normalized;
+    for (uint32_t i = 0; i < 3; i++)
+        sampler->wrap[i] = wraps[ZS_MIN((unsigned)from->address, (unsigned)ZS_SAMPLER_MIRROR)];
+}
+
+static int create_samplers(struct zs_gpu_kernel *kernel)
+{
+    const struct zs_kernel *m = kernel->module;
+    for (uint32_t i = 0; i < m->sampler_count; i++) {
+        if (m->samplers[i].index >= SAMPLERS_MAX)
+            return -EINVAL;
+        kernel->sampler_count = ZS_MAX(kernel->sampler_count, m->samplers[i].index + 1);
+    }
+    kernel->samplers = calloc(kernel->sampler_count + 1u, sizeof(*kernel->samplers));
+    if (!kernel->samplers)
+        return -ENOMEM;
+    struct zs_span border = {0};
+    if (m->border_color_offset_B != ZS_NONE &&
+        !zs_span_sub(m->dsh, m->border_color_offset_B, 16, &border))
+        border.size_B = 0;
+    for (uint32_t i = 0; i < m->sampler_count; i++) {
+        const struct zs_sampler *from = &m->samplers[i];
+        struct zs_eu_sampler *to = &kernel->samplers[from->index];
+        struct zs_span state;
+        if (from->has_state)
+            sampler_from_module(to, from);
+        else if (from->dsh_offset_B != ZS_NONE &&
+                 zs_span_sub(m->dsh, from->dsh_offset_B, 16, &state))
+            sampler_from_state(to, state.data);
+        for (uint32_t c = 0; border.size_B && c < 4; c++)
+            to->border[c] = float_at(border.data + (size_t)c * 4);
+    }
+    return 0;
+}
+
+/* ---- instructions ------------------------------------------------------------------------------
+ */
+
+static void describe_send(struct zs_gpu_instruction *to, const struct zs_eu_send_desc *d)
+{
+    struct zs_eu_message message;
+    const struct zs_eu_message_row *row = NULL;
+    struct zs_diag diag = {0};
+    to->is_send = 1;
+    if (zs_eu_message_decode(d->sfid, d->desc, d->mlen, d->xlen, d->rlen, &message, &row, &diag))
+        return; /* thread spawner; or a descriptor in a0: its bytes are not known */
+    to->is_atomic = row->is_atomic;
+    to->is_fence = row->is_fence;
+    to->space = message.space;
+    to->is_barrier = message.space == ZS_EU_SPACE_GATEWAY;
+    to->is_block = message.lanes == 0;
+    to->bytes_read = to->is_block && message.bytes_read ? message.block_B : message.bytes_read;
+    to->bytes_written =
+        to->is_block && message.bytes_written ? message.block_B : message.bytes_written;
+}
+
+static int create_instructions(struct zs_gpu_kernel *kernel)
+{
+    kernel->instruction_count = zs_eu_program_inst_count(kernel->program);
+    kernel->counter_count = zs_eu_program_counter_count(kernel->program);
+    kernel->instructions = calloc(kernel->instruction_count + 1u, sizeof(*kernel->instructions));
+    if (!kernel->instructions)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < kernel->instruction_count; i++) {
+        struct zs_eu_inst_info info;
+        struct zs_gpu_instruction *to = &kernel->instructions[i];
+        if (!zs_eu_program_inst(kernel->program, i, &info))
+            continue;
+        to->offset_B = info.offset_B;
+        to->cost = 1;
+        if (info.is_send)
+            describe_send(to, &info.send);
+        else if (strncmp(info.mnemonic, "math", 4) == 0)
+            to->cost = 4;
+    }
+    return 0;
+}
+
+/* ---- create ------------------------------------------------------------------------------------
+ */
+
+static int check_module(const struct zs_kernel *m, struct zs_diag *diag)
+{
+    static const struct {
+        uint32_t flag;
+        const char *what;
+    } refused[] = {
+        {ZS_KERNEL_DEVICE_ENQUEUE, "enqueues kernels from the device"},
+        {ZS_KERNEL_DPAS, "uses DPAS"},
+        {ZS_KERNEL_RT_CALLS, "uses ray tracing"},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(refused); i++) {
+        if (m->flags & refused[i].flag)
+            return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "kernel %s %s: not modelled",
+                               m->name, refused[i].what);
+    }
+    uint64_t payload_B = 32ull + m->thread.per_thread_B + m->thread.cross_thread_B;
+    if (payload_B > REGISTER_FILE_B || m->grf_B != 32)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "kernel %s: a payload of %llu bytes does not fit %d registers of 32",
+                           m->name, (unsigned long long)payload_B, ZS_EU_GRF_COUNT);
+    for (uint32_t i = 0; i < m->surface_count; i++) {
+        if (m->surfaces[i].bti != ZS_NONE && m->surfaces[i].bti >= SURFACES_MAX)
+            return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                               "kernel %s: binding table index %u is above %d", m->name,
+                               m->surfaces[i].bti, SURFACES_MAX - 1);
+    }
+    return 0;
+}
+
+static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *desc,
+                 struct zs_diag *diag)
+{
+    struct zs_eu_lower_params params = {
+        .code = desc->code,
+        .base_ip_B = (uint32_t)desc->ip_base,
+        .entry_B = desc->entry_B,
+        .targets_B = desc->function_offsets_B,
+        .target_count = desc->function_count,
+        .simd = desc->module_kernel->simd,
+        .flags = ZS_EU_LOWER_COUNTS,
+    };
+    return zs_eu_lower(&params, &kernel->program, diag);
+}
+
+int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kernel_desc *desc,
+                         struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag)
+{
+    const struct zs_kernel *m = desc->module_kernel;
+    int error = check_module(m, diag);
+    if (error)
+        return error;
+    struct zs_gpu_kernel *kernel = calloc(1, sizeof(*kernel));
+    if (!kernel)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for kernel %s", m->name);
+    kernel->device = device;
+    kernel->module = m;
+    kernel->entry_B = desc->entry_B;
+    kernel->global_va = desc->global_va;
+    kernel->global_size_B = desc->global_size_B;
+    kernel->constant_va = desc->constant_va;
+    kernel->constant_size_B = desc->constant_size_B;
+    for (uint32_t i = 0; i < m->surface_count; i++) {
+        if (m->surfaces[i].bti != ZS_NONE)
+            kernel->surface_count = ZS_MAX(kernel->surface_count, m->surfaces[i].bti + 1);
+    }
+    for (uint32_t i = 0; i < m->payload_count; i++)
+        kernel->uses_private |= m->payload[i].kind == ZS_PAYLOAD_PRIVATE_BASE;
+    kernel->uses_private = kernel->uses_private && m->private_per_hw_thread_B > 0;
+    error = lower(kernel, desc, diag);
+    if (!error)
+        error = create_samplers(kernel);
+    if (!error)
+        error = create_instructions(kernel);
+    if (error) {
+        zs_gpu_kernel_destroy(kernel);
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "kernel %s cannot be prepared", m->name);
+    }
+    *ret_kernel = kernel;
+    return 0;
+}
+
+void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel)
+{
+    if (!kernel)
+        return;
+    zs_eu_program_destroy(kernel->program);
+    free(kernel->samplers);
+    free(kernel->instructions);
+    free(kernel);
+}
+
+/* ---- queries -----------------------------------------------------------------------------------
+ */
+
+const char *zs_gpu_kernel_name(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->module->name;
+}
+
+uint32_t zs_gpu_kernel_simd(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->module->simd;
+}
+
+uint32_t zs_gpu_kernel_arg_count(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->module->arg_count;
+}
+
+enum zs_gpu_arg_kind zs_gpu_kernel_arg_kind(const struct zs_gpu_kernel *kernel, uint32_t index)
+{
+    static const enum zs_gpu_arg_kind kinds[ZS_ARG_KIND_COUNT] = {
+        [ZS_ARG_UNUSED] = ZS_GPU_ARG_NONE,   [ZS_ARG_VALUE] = ZS_GPU_ARG_VALUE,
+        [ZS_ARG_BUFFER] = ZS_GPU_ARG_BUFFER, [ZS_ARG_LOCAL] = ZS_GPU_ARG_LOCAL,
+        [ZS_ARG_IMAGE] = ZS_GPU_ARG_IMAGE,   [ZS_ARG_SAMPLER] = ZS_GPU_ARG_SAMPLER,
+        [ZS_ARG_QUEUE] = ZS_GPU_ARG_NONE,
+    };
+    return index < kernel->module->arg_count ? kinds[kernel->module->args[index].kind]
+                                             : ZS_GPU_ARG_NONE;
+}
+
+uint32_t zs_gpu_kernel_slm_B(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->module->slm_B;
+}
+
+uint32_t zs_gpu_kernel_scratch_B(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->module->scratch_B[0];
+}
+
+uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->module->private_per_hw_thread_B;
+}
+
+bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->module->payload_count; i++) {
+        if (kernel->module->payload[i].kind == ZS_PAYLOAD_PRINTF_BUFFER)
+            return true;
+    }
+    return false;
+}
+
+bool zs_gpu_kernel_uses_barriers(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->module->barrier_count > 0;
+}
+
+size_t zs_gpu_kernel_instruction_count(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->instruction_count;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* One launch: check it, set up what its groups share, run them, sum up. */
+#include "gpu/gpu_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    SLICE = 20000,            /* instructions of an EU thread between two looks around */
+    SLICE_COOPERATIVE = 2000, /* threads wait for each other: switch often */
+    FFTID_COUNT = 512,        /* r0.5 has 9 bits for it */
+    SYNC_B = 4096,
+    SMALL_MAX = 24, /* surfaces kept without an allocation */
+};
+
+static int check(const struct zs_gpu_launch *launch, struct zs_gpu_run *run)
+{
+    const struct zs_gpu_model *model = launch->kernel->device->model;
+    uint64_t items = 1, groups = 1;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (launch->group_size[i] == 0 || !zs_mul_u64(items, launch->group_size[i], &items) ||
+            !zs_mul_u64(groups, launch->group_count[i], &groups))
+            return -EINVAL;
+    }
+    if (items > model->max_group_items || groups > UINT64_MAX / 4 ||
+        zs_gpu_args_slm_exact_B(launch->args) > model->slm_B)
+        return -EINVAL;
+    uint32_t simd = launch->kernel->module->simd, rest = (uint32_t)items % simd;
+    run->group_items = (uint32_t)items;
+    run->group_total = groups;
+    run->threads_per_group = ((uint32_t)items + simd - 1) / simd;
+    run->last_mask = rest ? (1u << rest) - 1 : simd == 32 ? UINT32_MAX : (1u << simd) - 1;
+    run->slm_B = (uint32_t)zs_align_up(zs_gpu_args_slm_exact_B(launch->args), 4);
+    return 0;
+}
+
+/* How many host threads work on it, and how many EU threads may be resident. */
+static void choose_workers(struct zs_gpu_run *run)
+{
+    const struct zs_gpu_model *model = run->device->model;
+    uint32_t per_group = run->threads_per_group;
+    bool numbered = run->kernel->uses_private; /* kernels index memory by FFTID */
+    uint64_t slots = zs_gpu_model_threads(model);
+    if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
+        slots = ZS_MAX(slots, run->group_total * per_group);
+    uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
+    if (numbered) {
+        slots = ZS_MIN(slots, (uint64_t)FFTID_COUNT);
+        workers = ZS_MIN(workers, ZS_MAX(FFTID_COUNT / per_group, 1u));
+    }
+    workers = ZS_MAX(workers, 1u);
+    uint64_t per_worker = ZS_MAX(slots / workers, (uint64_t)per_group);
+    if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
+        per_worker = (per_worker + per_group - 1) / per_group * per_group;
+    run->workers_max = (uint32_t)workers;
+    run->slots_per_worker = (uint32_t)ZS_MIN(per_worker, (uint64_t)1 << 16);
+    run->slots = run->slots_per_worker * run->workers_max;
+    run->job.helpers_max = run->workers_max - 1;
+}
+
+/* ---- memory of the launch ----------------------------------------------------------------------
+ */
+
+static void add_range(struct zs_gpu_run *run, const void *data, uint64_t size_B)
+{
+    zs_assert(run->range_count < ZS_EU_PORT_LAUNCH_RANGES);
+    uint64_t start = (uint64_t)(uintptr_t)data;
+    run->ranges[run->range_count++] = (struct zs_eu_range){.start = start, .end = start + size_B};
+}
+
+static int setup_scratch(struct zs_gpu_run *run)
+{
+    const struct zs_kernel *m = run->kernel->module;
+    uint32_t wanted_B = ZS_MAX(m->scratch_B[0], m->scratch_B[1]);
+    if (wanted_B == 0)
+        return 0;
+    uint64_t size_B = 1024;
+    while (size_B < wanted_B)
+        size_B *= 2;
+    /* slot 0 of the arena stays unused: no thread's base is 0 */
+    uint64_t total_B = size_B * (run->slots + 1ull);
+    if (total_B > UINT32_MAX)
+        return -ENOMEM;
+    run->scratch_B = (uint32_t)size_B;
+    return zs_gpu_block_get(run->device, total_B, &run->scratch);
+}
+
+static int setup_private(struct zs_gpu_run *run, struct zs_gpu_dispatch *dispatch)
+{
+    if (!run->kernel->uses_private)
+        return 0;
+    dispatch->private_B = (uint64_t)run->kernel->module->private_per_hw_thread_B * run->slots;
+    int error = zs_gpu_block_get(run->device, dispatch->private_B, &run->private_memory);
+    if (error)
+        return error;
+    dispatch->private_va = (uint64_t)(uintptr_t)run->private_memory.data;
+    add_range(run, run->private_memory.data, dispatch->private_B);
+    return 0;
+}
+
+static bool wants(const struct zs_gpu_kernel *kernel, enum zs_payload_kind kind)
+{
+    for (uint32_t i = 0; i < kernel->module->payload_count; i++) {
+        if (kernel->module->payload[i].kind == kind)
+            return true;
+    }
+    return false;
+}
+
+/* Implicit arguments with their table of local ids, and the buffer of the grid-wide barrier. */
+static int setup_launch_memory(struct zs_gpu_run *run, struct zs_gpu_dispatch *dispatch)
+{
+    bool implicit = wants(run->kernel, ZS_PAYLOAD_IMPLICIT_ARGS) ||
+                    wants(run->kernel, ZS_PAYLOAD_LOCAL_ID_BUFFER);
+    bool sync = wants(run->kernel, ZS_PAYLOAD_SYNC_BUFFER);
+    if (!implicit && !sync)
+        return 0;
+    size_t row_B = run->kernel->module->simd == 32 ? 192 : 96;
+    size_t ids_B = implicit ? run->threads_per_group * row_B : 0;
+    size_t total_B = SYNC_B + IMPLICIT_ARGS_B + ids_B;
+    int error = zs_gpu_block_get(run->device, total_B, &run->launch_memory);
+    if (error)
+        return error;
+    uint8_t *data = run->launch_memory.data;
+    memset(data, 0, total_B);
+    add_range(run, data, total_B);
+    dispatch->sync_va = (uint64_t)(uintptr_t)data;
+    if (!implicit)
+        return 0;
+    dispatch->implicit_va = dispatch->sync_va + SYNC_B;
+    dispatch->local_ids_va = dispatch->implicit_va + IMPLICIT_ARGS_B;
+    uint8_t *ids = data + SYNC_B + IMPLICIT_ARGS_B;
+    uint32_t simd = run->kernel->module->simd;
+    for (uint32_t index = 0; index < run->group_items; index++) {
+        uint32_t id[3];
+        zs_gpu_local_id(run->kernel, run->launch->group_size, index, id);
+        for (uint32_t dim = 0; dim < 3; dim++) {
+            uint16_t value = (uint16_t)id[dim];
+            memcpy(ids + index / simd * row_B + dim * (row_B / 3) + index % simd * 2, &value, 2);
+        }
+    }
+    zs_gpu_implicit_args(dispatch, data + SYNC_B);
+    return 0;
+}
+
+/* ---- surfaces ----------------------------------------------------------------------------------
+ */
+
+static void image_surface(struct zs_eu_surface *surface, const struct zs_gpu_image *image)
+{
+    static const struct {
+        uint8_t dimensions;
+        bool is_array;
+    } shapes[] = {
+        [ZS_GPU_IMAGE_1D] = {1, false}, [ZS_GPU_IMAGE_1D_ARRAY] = {1, true},
+        [ZS_GPU_IMAGE_2D] = {2, false}, [ZS_GPU_IMAGE_2D_ARRAY] = {2, true},
+        [ZS_GPU_IMAGE_3D] = {3, false}, [ZS_GPU_IMAGE_BUFFER] = {1, false},
+    };
+    surface->kind = ZS_EU_SURFACE_IMAGE;
+    surface->dimensions = shapes[image->type].dimensions;
+    surface->is_array = shapes[image->type].is_array;
+    memcpy(surface->swizzle, image->swizzle, sizeof(surface->swizzle));
+    surface->format = image->format;
+    surface->width = image->width;
+    surface->height = image->height;
+    surface->depth = surface->is_array ? image->layers : image->depth;
+    surface->row_pitch_B = image->row_pitch_B;
+    surface->slice_pitch_B = image->slice_pitch_B;
+}
+
+/* Bytes from the first texel to behind the last one. */
+static uint64_t image_extent_B(const struct zs_gpu_image *image)
+{
+    uint64_t slices = image->type == ZS_GPU_IMAGE_3D ? image->depth : image->layers;
+    return (slices - 1) * image->slice_pitch_B +
+           (uint64_t)(image->height - 1) * image->row_pitch_B +
+           (uint64_t)image->width * image->format->texel_B;
+}
+
+static void resolve_surface(const struct zs_gpu_run *run, const struct zs_gpu_binding *binding,
+                            struct zs_eu_surface *ret)
+{
+    *ret = (struct zs_eu_surface){.kind = ZS_EU_SURFACE_NULL, .read_only = binding->read_only};
+    if (binding->kind == ZS_GPU_BINDING_NULL)
+        return;
+    bool is_image = binding->kind == ZS_GPU_BINDING_IMAGE;
+    uint64_t wanted_B = is_image ? image_extent_B(&binding->image) : 1;
+    const struct zs_eu_range *range = zs_eu_map_find(&run->pin.map, binding->gpu_va, wanted_B);
+    ret->base = (uint8_t *)(uintptr_t)binding->gpu_va;
+    if (!range) {
+        ret->kind = ZS_EU_SURFACE_FREED;
+        return;
+    }
+    ret->kind = ZS_EU_SURFACE_BUFFER;
+    ret->size_B = is_image ? wanted_B : range->end - binding->gpu_va;
+    ret->read_only = range->read_only;
+    if (is_image)
+        image_surface(ret, &binding->image);
+}
+
+/* Surfaces of memory that belongs to the launch. */
+static void bind_launch_surfaces(struct zs_gpu_run *run)
+{
+    const struct zs_kernel *m = run->kernel->module;
+    for (uint32_t i = 0; i < m->surface_count; i++) {
+        const struct zs_surface *surface = &m->surfaces[i];
+        if (surface->bti == ZS_NONE)
+            continue;
+        struct zs_eu_surface *to = &run->surfaces[surface->bti];
+        if (surface->kind == ZS_SURFACE_PRIVATE && run->private_memory.data) {
+            to->kind = ZS_EU_SURFACE_BUFFER;
+            to->base = run->private_memory.data;
+            to->size_B = (uint64_t)m->private_per_hw_thread_B * run->slots;
+        } else if (surface->kind == ZS_SURFACE_PRINTF && run->launch->printf_buffer) {
+            to->kind = ZS_EU_SURFACE_BUFFER;
+            to->base = run->launch->printf_buffer;
+            to->size_B = run->launch->printf_size_B;
+        }
+    }
+}
+
+/* ---- run ---------------------------------------------------------------------------------------
+ */
+
+/* Everything that groups share. On an error teardown() frees what there is. */
+static int setup(struct zs_gpu_run *run)
+{
+    const struct zs_gpu_launch *launch = run->launch;
+    const struct zs_kernel *m = run->kernel->module;
+    struct zs_gpu_dispatch dispatch = {.launch = launch,
+                                       .slm_B = zs_gpu_args_slm_B(launch->args),
+                                       .threads_per_group = run->threads_per_group};
+    if (launch->printf_buffer) {
+        dispatch.printf_va = (uint64_t)(uintptr_t)launch->printf_buffer;
+        add_range(run, launch->printf_buffer, launch->printf_size_B);
+    }
+    int error = setup_scratch(run);
+    if (!error)
+        error = setup_private(run, &dispatch);
+    if (!error)
+        error = setup_launch_memory(run, &dispatch);
+    if (error)
+        return error;
+    size_t ids_B = (size_t)run->threads_per_group * m->thread.per_thread_B;
+    run->payload = malloc(m->thread.cross_thread_B + 1u);
+    run->local_ids = malloc(ids_B + 1);
+    run->surfaces = calloc(run->kernel->surface_count + 1u, sizeof(*run->surfaces));
+    run->sums = calloc(run->kernel->counter_count + 1, sizeof(*run->sums));
+    if (!run->payload || !run->local_ids || !run->surfaces || !run->sums)
+        return -ENOMEM;
+    memcpy(run->payload, launch->args->cross_thread, m->thread.cross_thread_B);
+    zs_gpu_payload_patch(&dispatch, run->payload);
+    zs_gpu_local_ids(run->kernel, launch->group_size, run->threads_per_group, run->local_ids);
+    for (uint32_t i = 0; i < run->kernel->surface_count; i++)
+        resolve_surface(run, &launch->args->bindings[i], &run->surfaces[i]);
+    bind_launch_surfaces(run);
+    run->samplers = launch->args->samplers;
+    return 0;
+}
+
+static void teardown(struct zs_gpu_run *run)
+{
+    zs_gpu_block_put(run->device, &run->scratch);
+    zs_gpu_block_put(run->device, &run->private_memory);
+    zs_gpu_block_put(run->device, &run->launch_memory);
+    free(run->payload);
+    free(run->local_ids);
+    free(run->surfaces);
+    free(run->sums);
+}
+
+static void sum_up(struct zs_gpu_run *run, struct zs_gpu_result *ret)
+{
+    uint64_t weighted = 0;
+    ret->totals.groups = run->groups_run;
+    ret->totals.threads = run->threads_run;
+    if (zs_gpu_totals_add(run->kernel, run->sums, &ret->totals, &weighted) == 0)
+        ret->modelled_cycles = zs_gpu_timing_cycles(run->device->model, &ret->totals, weighted);
+    if (run->launch->counters)
+        zs_gpu_counters_add(run->launch->counters, run->sums);
+}
+
+static void execute(struct zs_gpu_run *run, struct zs_gpu_result *ret)
+{
+    run->slice = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? SLICE_COOPERATIVE : SLICE;
+    run->deadline_ns = run->launch->time_limit_ns ? run->start_ns + run->launch->time_limit_ns : 0;
+    run->job.run = zs_gpu_run_groups;
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_cond_init(&run->job.idle, NULL);
+    zs_gpu_run_groups(&run->job);
+    if (run->helped)
+        zs_gpu_job_finish(run->device, &run->job);
+    pthread_cond_destroy(&run->job.idle);
+    pthread_mutex_destroy(&run->lock);
+    ret->error = run->error;
+    ret->fault = run->fault;
+    sum_up(run, ret);
+}
+
+int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *launch,
+                      struct zs_gpu_result *ret_result)
+{
+    struct zs_gpu_run run = {.device = device, .launch = launch, .kernel = launch->kernel};
+    memset(ret_result, 0, sizeof(*ret_result));
+    run.start_ns = zs_gpu_now_ns();
+    int error = check(launch, &run);
+    if (!error && run.group_total > 0) {
+        choose_workers(&run);
+        error = zs_gpu_memory_pin(launch->memory, &run.pin);
+        if (!error) {
+            error = setup(&run);
+            if (!error)
+                execute(&run, ret_result);
+            teardown(&run);
+            zs_gpu_memory_unpin(launch->memory, &run.pin);
+        }
+    }
+    if (error)
+        ret_result->error = error;
+    const struct zs_gpu_model *model = device->model;
+    uint64_t modelled_ticks = (uint64_t)((__uint128_t)ret_result->modelled_cycles *
+                                         model->timer_Hz / (model->core_clock_MHz * 1000000ull));
+    uint64_t now_ticks = zs_gpu_clock_ticks(device);
+    ret_result->start_ticks = zs_gpu_clock_from_ns(device, run.start_ns);
+    ret_result->end_ticks = ZS_MIN(ret_result->start_ticks + ZS_MAX(modelled_ticks, 1u), now_ticks);
+    return ret_result->error;
+}
