@@ -235,10 +235,9 @@ const struct zs_join_line *zs_code_find_line(const struct zs_code *code, const c
                                              uint32_t line)
 {
     for (uint32_t f = 0; code->join && f < code->info->file_count; f++) {
-        const struct zs_join_line *found =
-            path_ends_with(code->info->files[f].path, path)
-                ? zs_join_find_line(code->join, f, line)
-                : NULL;
+        const struct zs_join_line *found = path_ends_with(code->info->files[f].path, path)
+                                               ? zs_join_find_line(code->join, f, line)
+                                               : NULL;
         if (found)
             return found;
     }

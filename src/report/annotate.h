@@ -24,7 +24,7 @@ struct zs_column_source {
 
 struct zs_module_view {
     const struct zs_module *module;
-    const char *input;                  /* as the user named it */
+    const char *input;                   /* as the user named it */
     const struct zs_kernel_ref *kernels; /* those of one image stand together */
     size_t kernel_count;
     struct zs_sources *sources; /* NULL: files without `found` and text */
@@ -59,9 +59,9 @@ enum zs_annotate_by { ZS_BY_SOURCE, ZS_BY_ADDRESS };
 struct zs_annotate_text_options {
     enum zs_annotate_by by;
     bool color;
-    bool pressure; /* live registers per instruction, and the highest per line */
-    bool mix;      /* kinds of instructions per line */
-    bool sends;    /* decoded messages per line */
+    bool pressure;          /* live registers per instruction, and the highest per line */
+    bool mix;               /* kinds of instructions per line */
+    bool sends;             /* decoded messages per line */
     uint32_t context_lines; /* source lines shown around those with code */
 };
 

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/trace_reader.h"
+
+#include "record/perfetto.h"
+#include "record/trace_writer.h"
+
+#include <errno.h>
+
+static uint64_t read_varint(struct zs_reader *r, const char *what)
+{
+    uint64_t value = 0;
+    for (uint32_t shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = zs_read_u8(r, what);
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return value;
+    }
+    zs_reader_fail(r, -EINVAL, "%s: a number of more than 64 bits", what);
+    return 0;
+}
+
+bool zs_pb_next(struct zs_reader *r, struct zs_pb_field *ret_field)
+{
+    if (!zs_reader_left(r))
+        return false;
+    uint64_t tag = read_varint(r, "field");
+    *ret_field = (struct zs_pb_field){.number = (uint32_t)(tag >> 3)};
+    if (!r->error && (tag >> 3 == 0 || tag >> 3 > UINT32_MAX))
+        zs_reader_fail(r, -EINVAL, "a field has no number");
+    switch (tag & 7) {
+    case 0:
+        ret_field->value = read_varint(r, "number");
+        break;
+    case 1:
+        ret_field->value = zs_read_u64(r, "64-bit field");
+        break;
+    case 2:
+        ret_field->is_bytes = true;
+        ret_field->bytes = zs_read_bytes(r, read_varint(r, "length"), "field of bytes");
+        break;
+    case 5:
+        ret_field->value = zs_read_u32(r, "32-bit field");
+        break;
+    default:
+        zs_reader_fail(r, -EINVAL, "a field has wire type %u, which is not in use",
+                       (unsigned)(tag & 7));
+    }
+    return !r->error;
+}
+
+void zs_trace_reader_open(struct zs_trace_reader *reader, struct zs_span span)
+{
+    *reader = (struct zs_trace_reader){0};
+    zs_diag_clear(&reader->diag);
+    reader->r = zs_reader_make(span, 0, NULL);
+    zs_arena_init(&reader->arena, 0);
+}
+
+void zs_trace_reader_close(struct zs_trace_reader *reader)
+{
+    zs_arena_fini(&reader->arena);
+}
+
+/* Readers of messages inside a packet share its diagnostic. */
+static struct zs_reader message(struct zs_span bytes, struct zs_reader *packet)
+{
+    uint64_t base_B = packet->base_B + (uint64_t)(bytes.data - packet->span.data);
+    return zs_reader_make(bytes, bytes.data ? base_B : packet->base_B, packet->diag);
+}
+
+static void intern(struct zs_trace_reader *reader, uint64_t iid, struct zs_span name)
+{
+    if (iid == 0 || iid > ZS_TRACE_NAMES_MAX)
+        return;
+    if (!reader->names) {
+        reader->names = ZS_ARENA_ARRAY(&reader->arena, ZS_TRACE_NAMES_MAX + 1, struct zs_span);
+        reader->name_capacity = reader->names ? ZS_TRACE_NAMES_MAX + 1 : 0;
+    }
+    if (iid < reader->name_capacity)
+        reader->names[iid] = name;
+}
+
+static int read_interned(struct zs_trace_reader *reader, struct zs_reader m)
+{
+    struct zs_pb_field f, g;
+    while (zs_pb_next(&m, &f)) {
+        if (f.number != ZS_PF_INTERNED_EVENT_NAMES || !f.is_bytes)
+            continue;
+        struct zs_reader entry = message(f.bytes, &m);
+        uint64_t iid = 0;
+        struct zs_span name = {0};
+        while (zs_pb_next(&entry, &g)) {
+            if (g.number == ZS_PF_NAME_IID)
+                iid = g.value;
+            else if (g.number == ZS_PF_NAME_TEXT && g.is_bytes)
+                name = g.bytes;
+        }
+        if (entry.error)
+            return entry.error;
+        intern(reader, iid, name);
+    }
+    return m.error;
+}
+
+/* Ties the delta clock to CLOCK_MONOTONIC. */
+static int read_snapshot(struct zs_trace_reader *reader, struct zs_reader m)
+{
+    struct zs_pb_field f, g;
+    while (zs_pb_next(&m, &f)) {
+        if (f.number != ZS_PF_SNAPSHOT_CLOCKS || !f.is_bytes)
+            continue;
+        struct zs_reader clock = message(f.bytes, &m);
+        uint64_t id = 0, time_ns = 0;
+        while (zs_pb_next(&clock, &g)) {
+            if (g.number == ZS_PF_CLOCK_ID)
+                id = g.value;
+            else if (g.number == ZS_PF_CLOCK_TIMESTAMP)
+                time_ns = g.value;
+        }
+        if (clock.error)
+            return clock.error;
+        if (id == ZS_TRACE_CLOCK_DELTA)
+            reader->clock_ns = time_ns;
+    }
+    return m.error;
+}
+
+static int read_defaults(struct zs_trace_reader *reader, struct zs_reader m)
+{
+    struct zs_pb_field f, g;
+    while (zs_pb_next(&m, &f)) {
+        if (f.number != ZS_PF_DEFAULTS_EVENT || !f.is_bytes)
+            continue;
+        struct zs_reader event = message(f.bytes, &m);
+        while (zs_pb_next(&event, &g))
+            if (g.number == ZS_PF_EVENT_DEFAULTS_TRACK)
+                reader->default_track = g.value;
+        if (event.error)
+            return event.error;
+    }
+    return m.error;
+}
+
+static int read_ids(struct zs_reader m, uint32_t pid_field, uint32_t tid_field, uint32_t name_field,
+                    struct zs_trace_event_in *e)
+{
+    struct zs_pb_field f;
+    while (zs_pb_next(&m, &f)) {
+        if (f.number == pid_field)
+            e->pid = (uint32_t)f.value;
+        else if (f.number == tid_field && tid_field)
+            e->tid = (uint32_t)f.value;
+        else if (f.number == name_field && f.is_bytes)
+            e->name = f.bytes;
+    }
+    return m.error;
+}
+
+static int read_track(struct zs_reader m, struct zs_trace_event_in *e)
+{
+    struct zs_pb_field f;
+    int error = 0;
+    e->kind = ZS_TRACE_TRACK;
+    while (!error && zs_pb_next(&m, &f)) {
+        if (f.number == ZS_PF_TRACK_UUID)
+            e->track = f.value;
+        else if (f.number == ZS_PF_TRACK_PARENT_UUID)
+            e->parent_track = f.value;
+        else if (f.number == ZS_PF_TRACK_NAME && f.is_bytes)
+            e->name = f.bytes;
+        else if (f.number == ZS_PF_TRACK_COUNTER)
+            e->is_counter = true;
+        else if (f.number == ZS_PF_TRACK_PROCESS && f.is_bytes)
+            error = read_ids(message(f.bytes, &m), ZS_PF_PROCESS_PID, 0, ZS_PF_PROCESS_NAME, e);
+        else if (f.number == ZS_PF_TRACK_THREAD && f.is_bytes)
+            error = read_ids(message(f.bytes, &m), ZS_PF_THREAD_PID, ZS_PF_THREAD_TID,
+                             ZS_PF_THREAD_NAME, e);
+    }
+    return error ? error : m.error;
+}
+
+static int read_event(const struct zs_trace_reader *reader, struct zs_reader m,
+                      struct zs_trace_event_in *e)
+{
+    static const struct {
+        uint32_t type;
+        enum zs_trace_kind kind;
+    } kinds[] = {{ZS_PF_SLICE_BEGIN, ZS_TRACE_BEGIN},
+                 {ZS_PF_SLICE_END, ZS_TRACE_END},
+                 {ZS_PF_INSTANT, ZS_TRACE_INSTANT},
+                 {ZS_PF_COUNTER, ZS_TRACE_COUNTER}};
+    struct zs_pb_field f;
+    uint64_t type = 0;
+    e->track = reader->default_track;
+    while (zs_pb_next(&m, &f)) {
+        if (f.number == ZS_PF_EVENT_TYPE)
+            type = f.value;
+        else if (f.number == ZS_PF_EVENT_TRACK_UUID)
+            e->track = f.value;
+        else if (f.number == ZS_PF_EVENT_NAME && f.is_bytes)
+            e->name = f.bytes;
+        else if (f.number == ZS_PF_EVENT_COUNTER_VALUE)
+            e->value = (int64_t)f.value;
+        else if (f.number == ZS_PF_EVENT_NAME_IID && f.value < reader->name_capacity)
+            e->name = reader->names[f.value];
+    }
+    for (size_t i = 0; i < ZS_ARRAY_LEN(kinds); i++) {
+        if (kinds[i].type == type) {
+            e->kind = kinds[i].kind;
+            return m.error;
+        }
+    }
+    return m.error ? m.error : -ENOENT; /* a type that we do not show */
+}
+
+/* One packet; *ret_has says whether it is an event for the caller. */
+static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
+                       struct zs_trace_event_in *e, bool *ret_has)
+{
+    struct zs_pb_field f;
+    struct zs_span track = {0}, event = {0};
+    int error = 0;
+    while (!error && zs_pb_next(&packet, &f)) {
+        switch (f.number) {
+        case ZS_PF_PACKET_TIMESTAMP:
+            reader->clock_ns += f.value;
+            break;
+        case ZS_PF_PACKET_PREVIOUS_DROPPED:
+            reader->drop_pending = true;
+            break;
+        case ZS_PF_PACKET_CLOCK_SNAPSHOT:
+            error = read_snapshot(reader, message(f.bytes, &packet));
+            break;
+        case ZS_PF_PACKET_DEFAULTS:
+            error = read_defaults(reader, message(f.bytes, &packet));
+            break;
+        case ZS_PF_PACKET_INTERNED_DATA:
+            error = read_interned(reader, message(f.bytes, &packet));
+            break;
+        case ZS_PF_PACKET_TRACK_DESCRIPTOR:
+            track = f.bytes;
+            break;
+        case ZS_PF_PACKET_TRACK_EVENT:
+            event = f.bytes;
+            break;
+        case ZS_TRACE_FIELD_CALL:
+            e->call = f.bytes;
+            break;
+        }
+    }
+    if (error || packet.error)
+        return error ? error : packet.error;
+    e->time_ns = reader->clock_ns;
+    e->event = track.data ? track : event;
+    *ret_has = track.data || event.data;
+    if (track.data)
+        return read_track(message(track, &packet), e);
+    if (!event.data)
+        return 0;
+    error = read_event(reader, message(event, &packet), e);
+    *ret_has = error != -ENOENT;
+    return error == -ENOENT ? 0 : error;
+}
+
+static bool only_zeros(struct zs_reader r)
+{
+    for (size_t i = r.at_B; i < r.span.size_B; i++)
+        if (r.span.data[i])
+            return false;
+    return true;
+}
+
+bool zs_trace_reader_next(struct zs_trace_reader *reader, struct zs_trace_event_in *ret_event)
+{
+    while (zs_reader_left(&reader->r)) {
+        struct zs_reader start = reader->r;
+        if (reader->r.span.data[reader->r.at_B] == 0 && only_zeros(reader->r))
+            return false;
+        struct zs_pb_field f;
+        bool has = false;
+        int error = -EINVAL;
+        *ret_event = (struct zs_trace_event_in){0};
+        reader->r.diag = &reader->diag;
+        if (zs_pb_next(&reader->r, &f)) {
+            bool is_packet = f.number == ZS_PF_TRACE_PACKET && f.is_bytes;
+            error =
+                is_packet ? read_packet(reader, message(f.bytes, &reader->r), ret_event, &has) : 0;
+        }
+        if (error) {
+            zs_diag_set(&reader->diag, error, zs_reader_offset(&start), "not a whole packet");
+            reader->damaged = true;
+            return false;
+        }
+        if (has) {
+            ret_event->after_drop = reader->drop_pending;
+            reader->drop_pending = false;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading one trace file (trace_writer.h) back: a sequence of Perfetto packets, hostile input.
+ * Kinds of packets and fields that are not known are skipped by their length. Reading ends at the
+ * first packet that is not whole: `damaged` says whether anything but zeros stood there.
+ */
+#ifndef ZS_RECORD_TRACE_READER_H
+#define ZS_RECORD_TRACE_READER_H
+
+#include "base/arena.h"
+#include "base/reader.h"
+
+enum zs_trace_kind {
+    ZS_TRACE_TRACK, /* a track was described: track, parent, pid, tid, name */
+    ZS_TRACE_BEGIN,
+    ZS_TRACE_END,
+    ZS_TRACE_INSTANT,
+    ZS_TRACE_COUNTER,
+};
+
+struct zs_trace_event_in {
+    enum zs_trace_kind kind;
+    uint64_t time_ns;      /* CLOCK_MONOTONIC */
+    uint64_t track;        /* uuid */
+    struct zs_span name;   /* empty where there is none; lives as long as the reader's bytes */
+    struct zs_span call;   /* field ZS_TRACE_FIELD_CALL */
+    struct zs_span event;  /* the TrackEvent or TrackDescriptor message, for other fields */
+    int64_t value;         /* counters */
+    uint64_t parent_track; /* tracks */
+    uint32_t pid, tid;     /* tracks of threads; pid alone: of processes; 0: others */
+    bool is_counter;       /* tracks */
+    bool after_drop;       /* packets of this sequence were lost before this one */
+};
+
+struct zs_trace_reader {
+    struct zs_reader r;
+    struct zs_arena arena; /* interned names */
+    struct zs_span *names; /* by iid */
+    uint32_t name_capacity;
+    uint64_t clock_ns; /* of the delta clock */
+    uint64_t default_track;
+    bool drop_pending;
+    bool damaged;
+    struct zs_diag diag; /* what was wrong, when damaged */
+};
+
+/* `span` is borrowed until close. */
+void zs_trace_reader_open(struct zs_trace_reader *reader, struct zs_span span);
+void zs_trace_reader_close(struct zs_trace_reader *reader);
+/* The next event that matters; false at the end. */
+bool zs_trace_reader_next(struct zs_trace_reader *reader, struct zs_trace_event_in *ret_event);
+
+/* One field of a protocol-buffer message; for the annotations and flows of `event` above. */
+struct zs_pb_field {
+    uint32_t number;
+    uint64_t value;       /* varint, fixed64, fixed32 */
+    struct zs_span bytes; /* length-delimited */
+    bool is_bytes;
+};
+/* False at the end and on damage (then r->error is set). */
+bool zs_pb_next(struct zs_reader *r, struct zs_pb_field *ret_field);
+
+#endif

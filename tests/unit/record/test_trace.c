@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "../test.h"
+
+#include "base/file.h"
+#include "record/trace_reader.h"
+#include "record/trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+    strcpy(dir, "/tmp/zs-trace-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+static void read_file(const char *name, struct zs_file *ret_file)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    assert_int_equal(zs_file_read(path, 0, ret_file, NULL), 0);
+}
+
+static void what_is_written_is_read(void **state)
+{
+    struct zs_trace_process process;
+    struct zs_trace_file file;
+    assert_int_equal(zs_trace_process_open(&process, dir, 0), 0);
+    assert_int_equal(zs_trace_file_open(&file, &process, 77, "worker", "app"), 0);
+    uint64_t start_ns = file.last_ns;
+    uint8_t big[5000];
+    memset(big, 7, sizeof(big));
+    for (uint32_t i = 0; i < 100000; i++) { /* several windows */
+        zs_trace_begin(&file, start_ns + 10 * i, i % 3, i % 3 ? "other" : "zeInit", &i, sizeof(i));
+        zs_trace_end(&file, start_ns + 10 * i + 5, NULL, 0);
+    }
+    zs_trace_begin(&file, start_ns + 2000000, 1, "other", big, sizeof(big));
+    zs_trace_file_close(&file);
+    assert_int_equal(atomic_load(&process.dropped), 0);
+    char name[64];
+    snprintf(name, sizeof(name), "%u-0-0.pftrace", (unsigned)getpid());
+    struct zs_file bytes;
+    read_file(name, &bytes);
+    struct zs_trace_reader reader;
+    struct zs_trace_event_in e;
+    zs_trace_reader_open(&reader, bytes.span);
+    assert_true(zs_trace_reader_next(&reader, &e));
+    assert_int_equal(e.kind, ZS_TRACE_TRACK);
+    assert_int_equal(e.pid, getpid());
+    assert_memory_equal(e.name.data, "app", 3);
+    uint64_t process_track = e.track;
+    assert_true(zs_trace_reader_next(&reader, &e));
+    assert_int_equal(e.tid, 77);
+    assert_int_equal(e.parent_track, process_track);
+    uint64_t thread_track = e.track;
+    for (uint32_t i = 0; i < 100000; i++) {
+        assert_true(zs_trace_reader_next(&reader, &e));
+        assert_int_equal(e.kind, ZS_TRACE_BEGIN);
+        assert_int_equal(e.time_ns, start_ns + 10 * i);
+        assert_int_equal(e.track, thread_track);
+        assert_int_equal(e.call.size_B, 4);
+        assert_memory_equal(e.call.data, &i, 4);
+        assert_int_equal(e.name.size_B, i % 3 ? 5 : 6);
+        assert_true(zs_trace_reader_next(&reader, &e));
+        assert_int_equal(e.kind, ZS_TRACE_END);
+        assert_int_equal(e.time_ns, start_ns + 10 * i + 5);
+    }
+    assert_true(zs_trace_reader_next(&reader, &e));
+    assert_int_equal(e.call.size_B, sizeof(big));
+    assert_false(zs_trace_reader_next(&reader, &e));
+    assert_false(reader.damaged);
+    zs_trace_reader_close(&reader);
+    /* every cut of the file is read up to its last whole packet, never as damage of the process */
+    for (size_t cut = bytes.span.size_B - 6000; cut < bytes.span.size_B; cut += 37) {
+        zs_trace_reader_open(&reader, zs_span_make(bytes.span.data, cut));
+        size_t events = 0;
+        while (zs_trace_reader_next(&reader, &e))
+            events++;
+        assert_true(events > 100000);
+        zs_trace_reader_close(&reader);
+    }
+    zs_file_close(&bytes);
+    zs_trace_process_close(&process);
+}
+
+static void a_killed_process_keeps_what_it_wrote(void **state)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct zs_trace_process process;
+        struct zs_trace_file file;
+        if (zs_trace_process_open(&process, dir, 0) ||
+            zs_trace_file_open(&file, &process, 1, NULL, NULL))
+            _exit(1);
+        for (uint32_t i = 0;; i++) {
+            zs_trace_begin(&file, zs_trace_now_ns(), i % 7, "name", &i, 4);
+            zs_trace_end(&file, zs_trace_now_ns(), NULL, 0);
+            if (i == 20000 && write(ready[1], "x", 1) != 1)
+                _exit(1);
+        }
+    }
+    char c;
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    kill(pid, SIGKILL);
+    int status;
+    waitpid(pid, &status, 0);
+    assert_true(WIFSIGNALED(status));
+    char name[64];
+    snprintf(name, sizeof(name), "%u-1-0.pftrace", (unsigned)pid);
+    int dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+    for (int trimmed = 0; trimmed < 2; trimmed++) {
+        struct zs_file bytes;
+        read_file(name, &bytes);
+        struct zs_trace_reader reader;
+        struct zs_trace_event_in e;
+        zs_trace_reader_open(&reader, bytes.span);
+        size_t begins = 0;
+        while (zs_trace_reader_next(&reader, &e))
+            begins += e.kind == ZS_TRACE_BEGIN;
+        assert_true(begins >= 20000);
+        assert_false(reader.damaged);
+        assert_int_equal(zs_reader_left(&reader.r) == 0, trimmed);
+        zs_trace_reader_close(&reader);
+        zs_file_close(&bytes);
+        assert_int_equal(zs_trace_file_trim(dir_fd, name), 0);
+    }
+    close(dir_fd);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void limits_drop_and_count(void **state)
+{
+    struct zs_trace_process process;
+    struct zs_trace_file file;
+    assert_int_equal(zs_trace_process_open(&process, dir, 2 << 20), 0);
+    assert_int_equal(zs_trace_file_open(&file, &process, 1, NULL, NULL), 0);
+    uint8_t bytes[1000] = {0};
+    for (uint32_t i = 0; i < 5000; i++)
+        zs_trace_begin(&file, zs_trace_now_ns(), 0, "name", bytes, sizeof(bytes));
+    assert_true(atomic_load(&process.dropped) > 2000);
+    zs_trace_file_close(&file);
+    uint8_t huge[ZS_TRACE_PACKET_MAX_B + 1] = {0};
+    assert_int_equal(zs_trace_file_open(&file, &process, 2, NULL, NULL), -EFBIG);
+    zs_trace_begin(&file, zs_trace_now_ns(), 0, "name", huge, sizeof(huge));
+    zs_trace_file_close(&file);
+    zs_trace_process_close(&process);
+}
+
+static void garbage_is_damage(void **state)
+{
+    unsigned seed = 3;
+    uint8_t bytes[256];
+    for (int round = 0; round < 20000; round++) {
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (uint8_t)rand_r(&seed);
+        if (round % 2) /* mostly well-formed framing */
+            for (size_t i = 0; i + 9 < sizeof(bytes); i += 9) {
+                bytes[i] = 10;
+                bytes[i + 1] = 7;
+                bytes[i + 2] = (uint8_t)(rand_r(&seed) % 12 << 3 | rand_r(&seed) % 3);
+            }
+        struct zs_trace_reader reader;
+        struct zs_trace_event_in e;
+        zs_trace_reader_open(&reader, zs_span_make(bytes, sizeof(bytes)));
+        size_t events = 0;
+        while (zs_trace_reader_next(&reader, &e))
+            events++;
+        assert_true(events <= sizeof(bytes));
+        zs_trace_reader_close(&reader);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_killed_process_keeps_what_it_wrote),
+        cmocka_unit_test(limits_drop_and_count),
+        cmocka_unit_test(garbage_is_damage),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
