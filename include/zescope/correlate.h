@@ -116,7 +116,7 @@ enum zs_location_kind {
 };
 
 struct zs_dwarf_kernel {
-    const struct zs_dwarf *debug;
+    const struct zs_dwarf *dwarf;
     const char *name;
     uint64_t code_size_B;
     uint64_t base_va; /* address of the kernel's code in the debug info's own address space */

@@ -145,7 +145,7 @@ int zs_dwarf_kernel_load(const struct zs_dwarf *debug, const char *kernel_name,
     if (!owner)
         return -ENOMEM;
     struct zs_dwarf_kernel *kernel = &owner->kernel;
-    *kernel = (struct zs_dwarf_kernel){.debug = debug,
+    *kernel = (struct zs_dwarf_kernel){.dwarf = debug,
                                        .code_size_B = code_size_B,
                                        .base_va = text->va,
                                        .producer = "",

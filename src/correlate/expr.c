@@ -383,8 +383,8 @@ static int address_operator(struct eval *e, const struct zs_dw_step *step)
     if (step->op->value == DW_OP_addr)
         return push(e, known(step->operand[0] + e->context->base_va));
     uint64_t va;
-    if (!kernel || !kernel->debug->units.count ||
-        !zs_unit_address(kernel->debug, &kernel->debug->units.items[0], step->operand[0], &va))
+    if (!kernel || !kernel->dwarf->units.count ||
+        !zs_unit_address(kernel->dwarf, &kernel->dwarf->units.items[0], step->operand[0], &va))
         return zs_reader_fail(&e->r, -ENODATA, "entry %" PRIu64 " of .debug_addr is not known",
                               step->operand[0]);
     return push(e, known(va));

@@ -179,7 +179,7 @@ int zs_die_ranges(const struct zs_dwarf *debug, const struct zs_die *die,
 struct zs_location_iterator zs_variable_locations(const struct zs_dwarf_kernel *kernel,
                                                   const struct zs_variable *variable)
 {
-    const struct zs_unit *unit = &kernel->debug->units.items[variable->unit];
+    const struct zs_unit *unit = &kernel->dwarf->units.items[variable->unit];
     return (struct zs_location_iterator){.kernel = kernel,
                                          .variable = variable,
                                          .at_B = variable->location_offset,
@@ -213,7 +213,7 @@ static int next_location5(const struct zs_dwarf_kernel *kernel, struct zs_reader
                           const struct zs_unit *unit, uint64_t *base_va, uint64_t *ret_low,
                           uint64_t *ret_high, struct zs_span *ret_expr)
 {
-    const struct zs_dwarf *debug = kernel->debug;
+    const struct zs_dwarf *debug = kernel->dwarf;
     uint8_t kind = zs_read_u8(r, "location list entry");
     switch (kind) {
     case DW_LLE_end_of_list:
@@ -259,9 +259,9 @@ static int next_location5(const struct zs_dwarf_kernel *kernel, struct zs_reader
 static bool next_in_list(struct zs_location_iterator *it, struct zs_location *ret_location)
 {
     const struct zs_dwarf_kernel *kernel = it->kernel;
-    const struct zs_unit *unit = &kernel->debug->units.items[it->variable->unit];
+    const struct zs_unit *unit = &kernel->dwarf->units.items[it->variable->unit];
     struct zs_reader r =
-        zs_dwarf_reader(kernel->debug, unit->version >= 5 ? ZS_DW_LOCLISTS : ZS_DW_LOC, NULL);
+        zs_dwarf_reader(kernel->dwarf, unit->version >= 5 ? ZS_DW_LOCLISTS : ZS_DW_LOC, NULL);
     zs_read_seek(&r, it->at_B, "location list");
     while (!r.error) {
         uint64_t low = 0, high = 0, before_B = r.at_B;
@@ -270,7 +270,7 @@ static bool next_in_list(struct zs_location_iterator *it, struct zs_location *re
                        ? next_location5(kernel, &r, unit, &it->base_va, &low, &high, &expr)
                        : next_location4(&r, unit, &it->base_va, &low, &high, &expr);
         it->at_B = r.at_B;
-        if (r.error || zs_dwarf_charge(kernel->debug, r.at_B - before_B, NULL))
+        if (r.error || zs_dwarf_charge(kernel->dwarf, r.at_B - before_B, NULL))
             break;
         if (kind == 0)
             return false;
@@ -294,7 +294,7 @@ bool zs_location_next(struct zs_location_iterator *it, struct zs_location *ret_l
         return false;
     it->started = true;
     ret_location->range = (struct zs_code_range){0, (uint32_t)it->kernel->code_size_B};
-    return zs_span_sub(it->kernel->debug->section[ZS_DW_INFO], variable->location_offset,
+    return zs_span_sub(it->kernel->dwarf->section[ZS_DW_INFO], variable->location_offset,
                        variable->location_size_B, &ret_location->expr);
 }
 
@@ -305,7 +305,7 @@ struct zs_span zs_variable_const(const struct zs_dwarf_kernel *kernel,
     if (variable->location_kind == ZS_LOCATION_VALUE)
         return zs_span_make(&variable->location_offset, sizeof(variable->location_offset));
     if (variable->location_kind == ZS_LOCATION_CONST &&
-        !zs_span_sub(kernel->debug->section[ZS_DW_INFO], variable->location_offset,
+        !zs_span_sub(kernel->dwarf->section[ZS_DW_INFO], variable->location_offset,
                      variable->location_size_B, &bytes))
         bytes = (struct zs_span){0};
     return bytes;

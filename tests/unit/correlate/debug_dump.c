@@ -53,8 +53,8 @@ static void dump_variables(const struct zs_dwarf_kernel *k, uint32_t grf_B)
         const struct zs_variable *v = &k->variables[i];
         char type[256], text[1024], expr[4096];
         struct zs_type t;
-        zs_type_print(k->debug, v->type, type, sizeof(type));
-        if (zs_type_get(k->debug, v->type, &t))
+        zs_type_print(k->dwarf, v->type, type, sizeof(type));
+        if (zs_type_get(k->dwarf, v->type, &t))
             t.size_B = 0;
         uint32_t frame = k->scopes[v->scope].frame;
         uint32_t simd = k->frames[frame].simd;
