@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAB_COLUMNS = 4, CLASSES_MAX = 12 };
+enum { TAB_COLUMNS = 4, CLASSES_MAX = 12, IGA_INDENT = 2 };
 
 enum style {
     STYLE_TITLE,
@@ -113,10 +113,11 @@ static enum style inst_style(const char *text, size_t size_B)
                                        "break", "cont", "goto", "join",  "call",
                                        "calla", "ret",  "halt", "brc",   "brd"};
     size_t at = 0;
-    if (size_B && text[0] == '(')
-        while (at < size_B && text[at] != ')')
-            at++;
-    at += at && at < size_B;
+    while (at < size_B && text[at] == ' ')
+        at++;
+    if (at < size_B && text[at] == '(')
+        while (at < size_B && text[at++] != ')')
+            ;
     while (at < size_B && text[at] == ' ')
         at++;
     size_t end = at;
@@ -168,7 +169,12 @@ static void put_instruction(struct text_writer *t, uint32_t i)
 {
     const struct zs_isa_kernel *isa = t->code->isa;
     size_t size_B;
-    const char *text = zs_isa_inst_text(isa, i, &size_B);
+    /* the line keeps IGA's columns; what it indents everything by is left out */
+    const char *text = zs_isa_inst_line(isa, i, &size_B);
+    for (uint32_t n = 0; n < IGA_INDENT && size_B && text[0] == ' '; n++) {
+        text++;
+        size_B--;
+    }
     uint32_t offset_B = zs_isa_inst_offset(isa, i);
     if (zs_isa_inst_has_label(isa, i)) {
         put_margin(t);
@@ -342,6 +348,12 @@ static void put_runs(struct text_writer *t, const struct zs_join_run *runs, uint
     uint32_t frame = ZS_NO_INDEX;
     bool first = true;
     for (uint32_t r = 0; r < run_count; r++) {
+        if (r) { /* other lines' code lies between */
+            put_margin(t);
+            begin_style(t, STYLE_DIM);
+            zs_buf_puts(&t->out, "     ┄\n");
+            end_style(t);
+        }
         for (uint32_t i = runs[r].first; i < runs[r].first + runs[r].count; i++) {
             uint32_t now = zs_code_frame(t->code, i);
             if (first || now != frame)
