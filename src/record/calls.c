@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/calls.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+void zs_calls_open(struct zs_calls *calls, struct zs_span span)
+{
+    *calls = (struct zs_calls){0};
+    zs_trace_reader_open(&calls->reader, span);
+}
+
+void zs_calls_close(struct zs_calls *calls)
+{
+    free(calls->pending);
+    zs_trace_reader_close(&calls->reader);
+}
+
+static void take_track(struct zs_calls *calls, const struct zs_trace_event_in *e)
+{
+    if (e->tid && !calls->tid) {
+        calls->tid = e->tid;
+        calls->pid = e->pid;
+        calls->thread_name = e->name;
+        calls->track = e->track;
+    } else if (!e->tid && e->pid) {
+        calls->process_name = e->name;
+    }
+}
+
+static void begin(struct zs_calls *calls, const struct zs_trace_event_in *e)
+{
+    struct {
+        struct zs_call *items;
+        size_t count, capacity;
+    } v = {calls->pending, calls->pending_count, calls->pending_capacity};
+    const struct zs_call call = {.name = e->name,
+                                 .start_ns = e->time_ns,
+                                 .in = e->call,
+                                 .depth = calls->depth,
+                                 .in_after_drop = e->after_drop};
+    if (calls->depth == ZS_ARRAY_LEN(calls->open) || v.count == ZS_CALLS_PENDING_MAX ||
+        !ZS_VEC_PUSH(&v, call)) {
+        calls->lost++;
+        return;
+    }
+    calls->open[calls->depth++] = calls->pending_count;
+    calls->pending = v.items;
+    calls->pending_count = (uint32_t)v.count;
+    calls->pending_capacity = (uint32_t)v.capacity;
+}
+
+static void end(struct zs_calls *calls, const struct zs_trace_event_in *e)
+{
+    if (!calls->depth) {
+        calls->lost++;
+        return;
+    }
+    struct zs_call *call = &calls->pending[calls->open[--calls->depth]];
+    call->finished = true;
+    call->duration_ns = e->time_ns - call->start_ns;
+    call->out = e->call;
+    call->out_after_drop = e->after_drop;
+}
+
+/* Read on until a call at depth 0 is complete, or the file ends. */
+static void gather(struct zs_calls *calls)
+{
+    struct zs_trace_event_in e;
+    calls->pending_count = 0;
+    calls->pending_at = 0;
+    while (!calls->ended && (calls->depth || !calls->pending_count)) {
+        if (!zs_trace_reader_next(&calls->reader, &e)) {
+            calls->ended = true;
+            return;
+        }
+        if (e.kind == ZS_TRACE_TRACK)
+            take_track(calls, &e);
+        if (e.track != calls->track || (e.kind != ZS_TRACE_BEGIN && e.kind != ZS_TRACE_END))
+            continue;
+        /* after a loss, what is open may have ended unseen: it stays unfinished */
+        if (e.after_drop) {
+            calls->lost += calls->depth;
+            calls->depth = 0;
+        }
+        if (e.kind == ZS_TRACE_BEGIN)
+            begin(calls, &e);
+        else
+            end(calls, &e);
+    }
+}
+
+/* Names point into the file's few interned strings: remember what each address means. */
+static int call_index(struct zs_calls *calls, struct zs_span name)
+{
+    size_t slot = ((uintptr_t)name.data >> 3) % ZS_ARRAY_LEN(calls->call_names);
+    if (calls->call_names[slot].data == name.data && name.data)
+        return calls->call_indices[slot];
+    char text[128];
+    if (!name.size_B || name.size_B >= sizeof(text))
+        return -1;
+    memcpy(text, name.data, name.size_B);
+    text[name.size_B] = '\0';
+    calls->call_names[slot] = name;
+    calls->call_indices[slot] = ZS_MAX(zs_api_call_find(text), -1);
+    return calls->call_indices[slot];
+}
+
+/* Calls inside calls are written without the pointer cache: their order is not ours. */
+static void decode(struct zs_calls *calls, const struct zs_call *call, bool is_exit,
+                   int32_t *ret_result)
+{
+    static const struct zs_codec empty;
+    struct zs_codec nested;
+    struct zs_codec *codec = call->depth ? &nested : &calls->codec;
+    if (call->depth || (is_exit ? call->out_after_drop : call->in_after_drop))
+        *codec = empty;
+    struct zs_reader r = zs_reader_make(is_exit ? call->out : call->in, 0, NULL);
+    if (call->call >= 0 &&
+        zs_codec_decode(codec, (uint32_t)call->call, is_exit, &r, &calls->values, ret_result))
+        calls->values.cut = true;
+}
+
+bool zs_calls_next(struct zs_calls *calls, struct zs_call *ret_call)
+{
+    while (calls->pending_at == calls->pending_count) {
+        if (calls->ended)
+            return false;
+        gather(calls);
+    }
+    struct zs_call *call = &calls->pending[calls->pending_at++];
+    calls->values.count = 0;
+    calls->values.cut = false;
+    call->call = call_index(calls, call->name);
+    decode(calls, call, false, &call->result);
+    if (call->finished)
+        decode(calls, call, true, &call->result);
+    *ret_call = *call;
+    return true;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The API calls of one trace file, in the order in which they began: begin and end are paired,
+ * nested calls stand behind the one around them. Memory is bounded by the nesting, not by the file.
+ */
+#ifndef ZS_RECORD_CALLS_H
+#define ZS_RECORD_CALLS_H
+
+#include "layer/codec.h"
+#include "record/trace_reader.h"
+
+enum { ZS_CALLS_PENDING_MAX = 4096 };
+
+struct zs_call {
+    struct zs_span name;    /* "zeInit" */
+    uint64_t start_ns;      /* CLOCK_MONOTONIC */
+    uint64_t duration_ns;   /* 0 while not finished */
+    struct zs_span in, out; /* arguments on enter and exit, for zs_codec_decode */
+    uint32_t depth;         /* 0: called by the application */
+    bool finished;
+    bool in_after_drop, out_after_drop; /* packets were lost just before */
+    int32_t result;                     /* ze_result_t; 0 while not finished */
+    int call;                           /* index for zs_api_call_*, or -1: unknown to this build */
+};
+
+struct zs_calls {
+    struct zs_trace_reader reader;
+    uint32_t pid, tid;
+    struct zs_span thread_name, process_name; /* may be empty */
+    uint64_t track;                           /* of the thread */
+    struct zs_call *pending;                  /* [pending_count]: since the last call at depth 0 */
+    uint32_t pending_count, pending_at, pending_capacity;
+    uint32_t open[64]; /* indices into pending */
+    uint32_t depth;
+    uint64_t lost; /* ends without a begin, begins nested too deep */
+    struct zs_codec codec;
+    struct zs_api_values values;   /* of the call that was given last */
+    struct zs_span call_names[64]; /* cache: name -> call index */
+    int call_indices[64];
+    bool ended;
+};
+
+void zs_calls_open(struct zs_calls *calls, struct zs_span span);
+void zs_calls_close(struct zs_calls *calls);
+/* The next call; false at the end. A call that never returned comes with finished = false. Its
+ * arguments, as far as they were recorded, stand in calls->values until the next one. */
+bool zs_calls_next(struct zs_calls *calls, struct zs_call *ret_call);
+
+#endif
