@@ -104,41 +104,102 @@ static int write_all(int fd, struct zs_span span)
     return 0;
 }
 
-/* Devices and pipes are written in place: there is nothing to rename over. */
-static int write_in_place(const char *path, struct zs_span span)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
-    int error = write_all(fd, span);
-    return close(fd) && !error ? -errno : error;
-}
+struct zs_file_out {
+    int fd;
+    int error;     /* the first one sticks */
+    bool in_place; /* devices and pipes: there is nothing to rename over */
+    struct zs_buf pending;
+    char *path; /* behind temp, in the same block */
+    char temp[];
+};
 
-static int write_and_rename(const char *path, struct zs_span span)
+static int open_temp(struct zs_file_out *out)
 {
-    char temp[4096];
-    int n = snprintf(temp, sizeof(temp), "%s.XXXXXX", path);
-    if (n < 0 || (size_t)n >= sizeof(temp))
-        return -ENAMETOOLONG;
-    int fd = mkostemp(temp, O_CLOEXEC);
-    if (fd < 0)
+    out->fd = mkostemp(out->temp, O_CLOEXEC);
+    if (out->fd < 0)
         return -errno;
     mode_t mask = umask(0);
     umask(mask);
-    int error = fchmod(fd, 0666 & ~mask) ? -errno : write_all(fd, span);
-    if (close(fd) && !error)
-        error = -errno;
-    if (!error && rename(temp, path))
-        error = -errno;
-    if (error)
-        unlink(temp);
+    if (!fchmod(out->fd, 0666 & ~mask))
+        return 0;
+    int error = -errno;
+    close(out->fd);
+    unlink(out->temp);
     return error;
+}
+
+int zs_file_out_open(const char *path, struct zs_file_out **ret_out, struct zs_diag *diag)
+{
+    static const char suffix[] = ".XXXXXX";
+    size_t length = strlen(path);
+    struct stat st;
+    *ret_out = NULL;
+    struct zs_file_out *out = calloc(1, sizeof(*out) + 2 * (length + sizeof(suffix)));
+    if (!out)
+        return file_fail(diag, -ENOMEM, "write", path);
+    memcpy(out->temp, path, length);
+    memcpy(out->temp + length, suffix, sizeof(suffix));
+    out->path = out->temp + length + sizeof(suffix);
+    memcpy(out->path, path, length + 1);
+    out->in_place = !stat(path, &st) && !S_ISREG(st.st_mode);
+    int error = 0;
+    if (!out->in_place)
+        error = open_temp(out);
+    else if ((out->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0)
+        error = -errno;
+    if (error) {
+        free(out);
+        return file_fail(diag, error, "write", path);
+    }
+    *ret_out = out;
+    return 0;
+}
+
+enum { PENDING_B = 256 << 10 };
+
+static void flush_pending(struct zs_file_out *out)
+{
+    if (!out->error)
+        out->error = out->pending.error ? out->pending.error
+                                        : write_all(out->fd, zs_buf_span(&out->pending));
+    out->pending.size_B = 0;
+}
+
+int zs_file_out_write(struct zs_file_out *out, const void *data, size_t size_B)
+{
+    if (size_B >= PENDING_B - out->pending.size_B)
+        flush_pending(out);
+    if (size_B < PENDING_B)
+        zs_buf_append(&out->pending, data, size_B);
+    else if (!out->error)
+        out->error = write_all(out->fd, zs_span_make(data, size_B));
+    return out->error;
+}
+
+int zs_file_out_close(struct zs_file_out *out, bool keep, struct zs_diag *diag)
+{
+    if (keep)
+        flush_pending(out);
+    int error = out->error;
+    if (close(out->fd) && !error)
+        error = -errno;
+    if (!out->in_place && keep && !error && rename(out->temp, out->path))
+        error = -errno;
+    if (!out->in_place && (error || !keep))
+        unlink(out->temp);
+    if (error && keep)
+        file_fail(diag, error, "write", out->path);
+    zs_buf_fini(&out->pending);
+    free(out);
+    return keep ? error : 0;
 }
 
 int zs_file_write(const char *path, struct zs_span span, struct zs_diag *diag)
 {
-    struct stat st;
-    bool special = !stat(path, &st) && !S_ISREG(st.st_mode);
-    int error = special ? write_in_place(path, span) : write_and_rename(path, span);
-    return error ? file_fail(diag, error, "write", path) : 0;
+    struct zs_file_out *out;
+    int error = zs_file_out_open(path, &out, diag);
+    if (error)
+        return error;
+    zs_file_out_write(out, span.data, span.size_B);
+    return zs_file_out_close(out, true, diag);
 }

@@ -25,4 +25,11 @@ void zs_file_close(struct zs_file *file);
  * new contents, never half; a full disk leaves the old file. 0 or -errno with a sentence. */
 int zs_file_write(const char *path, struct zs_span span, struct zs_diag *diag);
 
+/* The same in pieces. Write errors stick and are told by the close; without `keep` the file is left
+ * as it was. */
+struct zs_file_out;
+int zs_file_out_open(const char *path, struct zs_file_out **ret_out, struct zs_diag *diag);
+int zs_file_out_write(struct zs_file_out *out, const void *data, size_t size_B);
+int zs_file_out_close(struct zs_file_out *out, bool keep, struct zs_diag *diag);
+
 #endif

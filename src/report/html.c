@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "report/html_assets.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /* U+200E, U+200F, U+202A..U+202E, U+2066..U+2069, U+061C: shown by name, for they would let text
@@ -66,30 +67,52 @@ void zs_html_escape(struct zs_buf *out, const char *text, size_t size_B)
     zs_buf_append(out, p + plain, size_B - plain);
 }
 
-/* JSON has '<', '>' and '&' only within strings, where an escape means the same: so nothing in
- * the document can end the script element or open a comment in it. */
-static void put_json(struct zs_buf *out, struct zs_span json)
+struct html_writer {
+    const struct zs_html_page *page;
+    zs_html_write_fn *write;
+    void *sink;
+};
+
+static int put(const struct html_writer *w, const void *data, size_t size_B)
 {
-    size_t plain = 0;
-    for (size_t i = 0; i < json.size_B; i++) {
-        uint8_t c = json.data[i];
-        if (c != '<' && c != '>' && c != '&')
-            continue;
-        zs_buf_append(out, json.data + plain, i - plain);
-        zs_buf_printf(out, "\\u%04x", c);
-        plain = i + 1;
-    }
-    if (json.size_B)
-        zs_buf_append(out, json.data + plain, json.size_B - plain);
+    return size_B ? w->write(w->sink, data, size_B) : 0;
 }
 
-static void put_text(struct zs_buf *out, const char *text)
+/* Empties the buffer. */
+static int put_buf(const struct html_writer *w, struct zs_buf *buf)
+{
+    int error = buf->error ? buf->error : put(w, buf->data, buf->size_B);
+    buf->size_B = 0;
+    return error;
+}
+
+/* JSON has '<', '>' and '&' only within strings, where an escape means the same: so nothing in
+ * the document can end the script element or open a comment in it. */
+static int put_json_piece(void *user, const void *data, size_t size_B)
+{
+    static const char *const escapes[] = {['<'] = "\\u003c", ['>'] = "\\u003e", ['&'] = "\\u0026"};
+    const struct html_writer *w = user;
+    const uint8_t *p = data;
+    size_t plain = 0;
+    for (size_t i = 0; i < size_B; i++) {
+        if (p[i] != '<' && p[i] != '>' && p[i] != '&')
+            continue;
+        int error = put(w, p + plain, i - plain);
+        error = error ? error : put(w, escapes[p[i]], 6);
+        if (error)
+            return error;
+        plain = i + 1;
+    }
+    return put(w, p + plain, size_B - plain);
+}
+
+static void escape_text(struct zs_buf *out, const char *text)
 {
     zs_html_escape(out, text, strlen(text));
 }
 
 /* Lines that start in the first column are source lines and headings: they stand out. */
-static void put_listing_text(struct zs_buf *out, struct zs_span text)
+static void escape_listing(struct zs_buf *out, struct zs_span text)
 {
     size_t at = 0;
     while (at < text.size_B) {
@@ -103,52 +126,110 @@ static void put_listing_text(struct zs_buf *out, struct zs_span text)
     }
 }
 
-static void put_listings(struct zs_buf *out, const struct zs_html_page *page)
+/* One listing, gathered until it is known to fit. */
+struct listing {
+    struct zs_buf text;
+    size_t left_B;
+    bool too_long;
+};
+
+static int gather_listing(void *user, const void *data, size_t size_B)
 {
-    size_t limit_B = page->listing_limit_B ? page->listing_limit_B : ZS_HTML_LISTING_B;
-    size_t used_B = 0, shown = 0;
-    for (size_t i = 0; i < page->listing_count; i++) {
-        const struct zs_html_listing *listing = &page->listings[i];
-        if (listing->text.size_B > limit_B - used_B)
-            continue;
-        used_B += listing->text.size_B;
-        shown++;
-        zs_buf_puts(out, "<section>\n<h2>");
-        put_text(out, listing->title);
-        zs_buf_puts(out, "</h2>\n<pre>\n");
-        put_listing_text(out, listing->text);
-        zs_buf_puts(out, "</pre>\n</section>\n");
-    }
-    if (shown == page->listing_count)
-        return;
+    struct listing *listing = user;
+    listing->too_long = size_B > listing->left_B - listing->text.size_B;
+    if (listing->too_long)
+        return -E2BIG;
+    zs_buf_append(&listing->text, data, size_B);
+    return listing->text.error;
+}
+
+static int put_listing(const struct html_writer *w, size_t index, struct listing *listing,
+                       struct zs_buf *out)
+{
+    const struct zs_html_page *page = w->page;
+    listing->text.size_B = 0;
+    listing->too_long = false;
+    int error = page->listing(page->user, index, gather_listing, listing);
+    if (listing->too_long || error)
+        return listing->too_long ? 0 : error;
+    listing->left_B -= listing->text.size_B;
+    zs_buf_puts(out, "<section>\n<h2>");
+    escape_text(out, page->listing_title(page->user, index));
+    zs_buf_puts(out, "</h2>\n<pre>\n");
+    escape_listing(out, zs_buf_span(&listing->text));
+    zs_buf_puts(out, "</pre>\n</section>\n");
+    return put_buf(w, out);
+}
+
+static void omission_note(const struct zs_html_page *page, size_t omitted, struct zs_buf *out)
+{
     zs_buf_printf(out, "<p class=\"note\">%zu of %zu listings are left out here for their size.",
-                  page->listing_count - shown, page->listing_count);
+                  omitted, page->listing_count);
     if (page->text_command) {
         zs_buf_puts(out, " The text of all: <code>");
-        put_text(out, page->text_command);
+        escape_text(out, page->text_command);
         zs_buf_puts(out, "</code>");
     }
     zs_buf_puts(out, "</p>\n");
 }
 
-int zs_report_html(struct zs_buf *out, const struct zs_html_page *page)
+/* What is too long costs time before it is known to be: so much of that, and no more is tried. */
+enum { LISTING_MISSES_MAX = 16 };
+
+static int put_listings(const struct html_writer *w)
 {
-    for (size_t i = 0; i < zs_html_piece_count; i++) {
-        const struct zs_html_piece *piece = &zs_html_pieces[i];
-        zs_buf_append(out, piece->text, piece->size_B);
-        switch (piece->then) {
-        case ZS_HTML_TITLE:
-            put_text(out, page->title);
-            break;
-        case ZS_HTML_LISTINGS:
-            put_listings(out, page);
-            break;
-        case ZS_HTML_DATA:
-            put_json(out, page->json);
-            break;
-        case ZS_HTML_END:
-            break;
-        }
+    const struct zs_html_page *page = w->page;
+    struct zs_buf out = {0};
+    struct listing listing = {.left_B = page->listing_limit_B ? page->listing_limit_B
+                                                              : (size_t)ZS_HTML_LISTING_B};
+    size_t omitted = 0;
+    int error = 0;
+    for (size_t i = 0; i < page->listing_count && !error; i++) {
+        bool tried = omitted < LISTING_MISSES_MAX;
+        if (tried)
+            error = put_listing(w, i, &listing, &out);
+        omitted += !tried || listing.too_long;
     }
-    return out->error;
+    if (omitted && !error) {
+        omission_note(page, omitted, &out);
+        error = put_buf(w, &out);
+    }
+    zs_buf_fini(&listing.text);
+    zs_buf_fini(&out);
+    return error;
+}
+
+static int put_title(const struct html_writer *w)
+{
+    struct zs_buf out = {0};
+    escape_text(&out, w->page->title);
+    int error = put_buf(w, &out);
+    zs_buf_fini(&out);
+    return error;
+}
+
+static int put_slot(const struct html_writer *w, enum zs_html_slot slot)
+{
+    switch (slot) {
+    case ZS_HTML_TITLE:
+        return put_title(w);
+    case ZS_HTML_LISTINGS:
+        return put_listings(w);
+    case ZS_HTML_DATA:
+        return w->page->json(w->page->user, put_json_piece, (void *)(uintptr_t)w);
+    default:
+        return 0;
+    }
+}
+
+int zs_report_html(const struct zs_html_page *page, zs_html_write_fn *write, void *sink)
+{
+    const struct html_writer w = {page, write, sink};
+    int error = 0;
+    for (size_t i = 0; i < zs_html_piece_count && !error; i++) {
+        const struct zs_html_piece *piece = &zs_html_pieces[i];
+        error = put(&w, piece->text, piece->size_B);
+        error = error ? error : put_slot(&w, piece->then);
+    }
+    return error;
 }

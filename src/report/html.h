@@ -11,28 +11,30 @@
 #define ZS_REPORT_HTML_H
 
 #include "base/buf.h"
+#include "base/diag.h"
 
-/* One kernel's listing as plain text, e.g. what `zescope annotate` prints without colour. */
-struct zs_html_listing {
-    const char *title;
-    struct zs_span text; /* any bytes: escaped here */
-};
-
-struct zs_html_page {
-    const char *title;   /* of the document: what was opened; any bytes */
-    struct zs_span json; /* valid JSON of schema zescope.module/1; need not be safe in HTML */
-    const struct zs_html_listing *listings;
-    size_t listing_count;
-    /* Stop the listings when they reach this many bytes and say so. 0: ZS_HTML_LISTING_B. */
-    size_t listing_limit_B;
-    /* How the omitted text is had, e.g. "zescope annotate k.bin"; may be NULL. */
-    const char *text_command;
-};
+/* Called with pieces of the output, in order. Not 0 stops and is returned. */
+typedef int zs_html_write_fn(void *sink, const void *data, size_t size_B);
 
 enum { ZS_HTML_LISTING_B = 4 << 20 };
 
-/* Append the page to out. 0 or -ENOMEM (which also sticks in out). Threads: as out. */
-int zs_report_html(struct zs_buf *out, const struct zs_html_page *page);
+struct zs_html_page {
+    const char *title;        /* of the document: what was opened; any bytes */
+    const char *text_command; /* how listings that are left out are had; may be NULL */
+    void *user;
+    /* Write the document, valid JSON of schema zescope.module/1; need not be safe in HTML. */
+    int (*json)(void *user, zs_html_write_fn *write, void *sink);
+    /* A kernel's heading and its listing as plain text (any bytes): asked in ascending order. */
+    size_t listing_count;
+    const char *(*listing_title)(void *user, size_t index);
+    int (*listing)(void *user, size_t index, zs_html_write_fn *write, void *sink);
+    /* Listings are left out, and the page says so, once they would go beyond so many bytes of
+     * text together. 0: ZS_HTML_LISTING_B. */
+    size_t listing_limit_B;
+};
+
+/* 0, -ENOMEM, or what a callback returned. */
+int zs_report_html(const struct zs_html_page *page, zs_html_write_fn *write, void *sink);
 
 /* Text as HTML: markup characters as entities, invalid UTF-8 and control characters as U+FFFD,
  * characters that reorder text (bidirectional controls) by name, as in "<U+202E>". Safe in

@@ -7,36 +7,66 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int fail(const struct zs_diag *diag)
+struct input {
+    const char *title;
+    struct zs_file json, text;
+};
+
+static int put_json(void *user, zs_html_write_fn *write, void *sink)
 {
-    fprintf(stderr, "html_page: %s\n", diag->text);
-    return 1;
+    const struct input *in = user;
+    return write(sink, in->json.span.data, in->json.span.size_B);
+}
+
+static const char *listing_title(void *user, size_t index)
+{
+    return index ? "again" : ((const struct input *)user)->title;
+}
+
+static int put_listing(void *user, size_t index, zs_html_write_fn *write, void *sink)
+{
+    const struct input *in = user;
+    return write(sink, in->text.span.data, in->text.span.size_B);
+}
+
+static int write_file(void *sink, const void *data, size_t size_B)
+{
+    return zs_file_out_write(sink, data, size_B);
 }
 
 int main(int argc, char **argv)
 {
     struct zs_diag diag;
-    struct zs_file json, text = {0};
+    struct input in = {0};
+    struct zs_file_out *out = NULL;
     zs_diag_clear(&diag);
     if (argc < 4)
         return 2;
-    if (zs_file_read(argv[2], 0, &json, &diag) ||
-        (argc > 4 && zs_file_read(argv[4], 0, &text, &diag)))
-        return fail(&diag);
-    struct zs_html_listing listings[] = {{argv[3], text.span}, {"again", text.span}};
+    in.title = argv[3];
+    int error = zs_file_read(argv[2], 0, &in.json, &diag);
+    if (!error && argc > 4)
+        error = zs_file_read(argv[4], 0, &in.text, &diag);
+    if (!error)
+        error = zs_file_out_open(argv[1], &out, &diag);
     struct zs_html_page page = {
-        .title = argv[3],
-        .json = json.span,
-        .listings = listings,
-        .listing_count = argc > 4 ? 2 : 0,
-        .listing_limit_B = argc > 5 ? (size_t)atol(argv[5]) : 0,
+        .title = in.title,
         .text_command = "zescope annotate <module>",
+        .user = &in,
+        .json = put_json,
+        .listing_count = argc > 4 ? 2 : 0,
+        .listing_title = listing_title,
+        .listing = put_listing,
+        .listing_limit_B = argc > 5 ? (size_t)atol(argv[5]) : 0,
     };
-    struct zs_buf out = {0};
-    if (zs_report_html(&out, &page) || zs_file_write(argv[1], zs_buf_span(&out), &diag))
-        return fail(&diag);
-    zs_buf_fini(&out);
-    zs_file_close(&json);
-    zs_file_close(&text);
-    return 0;
+    if (!error)
+        error = zs_report_html(&page, write_file, out);
+    if (out) {
+        int kept = zs_file_out_close(out, !error, &diag);
+        error = error ? error : kept;
+    }
+    if (error)
+        fprintf(stderr, "html_page: %s\n", diag.text);
+    zs_file_close(&in.json);
+    zs_file_close(&in.text);
+    return error ? 1 : 0;
 }

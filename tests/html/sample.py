@@ -1,5 +1,6 @@
 """Modules of schema zescope.module/1 for the tests of the HTML view, made up but like real ones."""
 import json
+import re
 
 HELPERS = """\
 static inline float sq(float x) { return x * x; }
@@ -25,7 +26,7 @@ CL, H = '/src/nbody.cl', '/src/common.h'
 
 
 def insn(text, file=None, line=None, size=16, **more):
-    out = {'size': size, 'text': text, 'opcode': text.replace('(W)', '').split()[0].split('.')[0]}
+    out = {'size': size, 'text': text, 'opcode': re.sub(r'^\(.*?\)\s', '', text).split()[0].split('.')[0]}
     if file:
         out.update(file=file, line=line, column=0)
     out.update(more)
@@ -131,7 +132,7 @@ def big(n=50000, lines=5000):
         code[k]['text'] = f'(W&f0.0) jmpi                L{code[k - 37]["offset"]}'
     kernel = {'name': 'big', 'simd': 16, 'isa_size_B': 16 * n, 'instructions': code, 'inline': [{'function': 'big'}], 'blocks': [],
               'columns': [{'name': 'executions', 'values': [k * k % 1009 for k in range(n)]}]}
-    return module([kernel], {'/src/big.cl': text})
+    return module([kernel], {'/src/big.cl': text}, 'big.bin')
 
 
 def dump(document, path):

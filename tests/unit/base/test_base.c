@@ -117,6 +117,46 @@ static void file_write_is_atomic_and_reads_back(void **state)
     rmdir(dir);
 }
 
+static void file_out_writes_pieces_or_nothing(void **state)
+{
+    char dir[] = "/tmp/zs-base-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    char path[64];
+    snprintf(path, sizeof(path), "%s/f", dir);
+    static uint8_t large[700000];
+    for (size_t i = 0; i < sizeof(large); i++)
+        large[i] = (uint8_t)(i * 31);
+    struct zs_file_out *out;
+    assert_int_equal(zs_file_out_open(path, &out, NULL), 0);
+    for (size_t at = 0, n = 1; at < sizeof(large); at += n, n = n * 3 + 1) {
+        n = n < sizeof(large) - at ? n : sizeof(large) - at;
+        assert_int_equal(zs_file_out_write(out, large + at, n), 0);
+    }
+    assert_int_equal(access(path, F_OK), -1); /* not there before it is whole */
+    assert_int_equal(zs_file_out_close(out, true, NULL), 0);
+    struct zs_file file;
+    assert_int_equal(zs_file_read(path, 0, &file, NULL), 0);
+    assert_int_equal(file.span.size_B, sizeof(large));
+    assert_memory_equal(file.span.data, large, sizeof(large));
+    zs_file_close(&file);
+
+    assert_int_equal(zs_file_out_open(path, &out, NULL), 0);
+    zs_file_out_write(out, "x", 1);
+    assert_int_equal(zs_file_out_close(out, false, NULL), 0); /* given up: the old one stays */
+    assert_int_equal(zs_file_read(path, 0, &file, NULL), 0);
+    assert_int_equal(file.span.size_B, sizeof(large));
+    zs_file_close(&file);
+
+    struct zs_diag diag = {0};
+    assert_int_equal(zs_file_out_open("/dev/full", &out, NULL), 0);
+    zs_file_out_write(out, "x", 1);
+    assert_int_equal(zs_file_out_close(out, true, &diag), -ENOSPC);
+    assert_non_null(strstr(diag.text, "/dev/full"));
+    assert_int_equal(zs_file_out_open("/nowhere/at/all", &out, NULL), -ENOENT);
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0); /* no temporary file is left */
+}
+
 static void parallel_item(void *ctx, size_t i)
 {
     atomic_fetch_add((atomic_size_t *)ctx, i + 1);
@@ -151,6 +191,7 @@ int main(void)
         cmocka_unit_test(arena_limit_bounds),
         cmocka_unit_test(json_is_valid_for_any_bytes),
         cmocka_unit_test(file_write_is_atomic_and_reads_back),
+        cmocka_unit_test(file_out_writes_pieces_or_nothing),
         cmocka_unit_test(parallel_visits_each_item_once),
         cmocka_unit_test(vec_grows),
     };

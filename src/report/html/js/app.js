@@ -331,6 +331,7 @@ class App {
         if (target.line !== undefined && this.visiblePanes.every(p => p.layout.rowOf(target) < 0))
             this.showPanes(true);
         this.state.pin = target;
+        this.hover = null;
         this.showMarks();
         this.revealEverywhere(target);
         this.saveLink();

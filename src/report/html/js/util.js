@@ -33,6 +33,8 @@ function shortNumber(value) {
     if (!Number.isFinite(value))
         return 'n/a';
     const size = Math.abs(value);
+    if (size >= 1e15)
+        return value.toExponential(2);
     const [scale, suffix] = size >= 1e12 ? [1e12, 'T'] : size >= 1e9 ? [1e9, 'G']
         : size >= 1e6 ? [1e6, 'M'] : size >= 1e4 ? [1e3, 'k'] : [1, ''];
     const scaled = value / scale;
