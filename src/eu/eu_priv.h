@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the interpreter: operations, programs, the table of handlers.
+ *
+ * An instruction becomes one or more operations on memory inside struct zs_eu_thread: registers,
+ * temporaries and constants are all bytes at an offset from the thread, so every operand is an
+ * offset. docs/eu.md has the whole picture.
+ */
+#ifndef ZS_EU_EU_PRIV_H
+#define ZS_EU_EU_PRIV_H
+
+#include "eu/eu.h"
+#include "isa/gen9_decode.h"
+
+/* Handlers return the next operation, or NULL after they have set t->status. */
+typedef const struct zs_eu_op *zs_eu_op_fn(struct zs_eu_thread *t, const struct zs_eu_op *op);
+
+struct zs_eu_op {
+    zs_eu_op_fn *fn;
+    union {
+        struct {
+            uint32_t dst, src[3]; /* byte offsets from the thread */
+        };
+        struct {
+            const struct zs_eu_op *jump; /* branches: where taken lanes go; NULL: `fault` */
+            uint32_t block;              /* index of that block; in a block start: its own */
+            uint32_t next_block;         /* the block behind the branch */
+        };
+    };
+    /* active = enables >> chan_offset & (predicate >> pred_shift ^ pred_xor) & lanes */
+    uint32_t lanes;     /* channels of the instruction */
+    uint32_t full;      /* `active` with which whole chunks may be stored without a blend */
+    uint32_t pred_xor;  /* all ones: inverse predicate */
+    uint16_t enables;   /* byte offset of ce, or of all_ones for NoMask */
+    uint16_t predicate; /* byte offset of a flag register, of predicate, or of all_ones */
+    uint8_t chan_offset, pred_shift;
+    uint8_t chunks;    /* of eight lanes */
+    uint8_t count;     /* channels */
+    uint16_t flag;     /* byte offset of the flag register to write */
+    uint8_t flag_shift;
+    uint8_t arg;
+    uint32_t aux;      /* depends on fn: index of a table, instructions of a block ... */
+    uint32_t inst;
+};
+
+/* How an operand is read. N1 handlers do one channel and touch no other bytes. */
+enum {
+    ZS_EU_CLASS_SCALAR0 = 1, /* source i is one element for all channels: 1 << i */
+    ZS_EU_CLASS_N1 = 7,
+    ZS_EU_CLASS_COUNT = 8,
+};
+
+enum zs_eu_row {
+#define ZS_EU_UN(id, td, ta, mode, expr)          ZS_EU_ROW_##id,
+#define ZS_EU_BIN(id, td, ta, tb, mode, expr)     ZS_EU_ROW_##id,
+#define ZS_EU_TER(id, td, ta, tb, tc, mode, expr) ZS_EU_ROW_##id,
+#define ZS_EU_CMP(id, ta, mode, expr)             ZS_EU_ROW_##id,
+#define ZS_EU_SEL(id, ta)                         ZS_EU_ROW_##id,
+#include "eu/sem.def"
+#undef ZS_EU_UN
+#undef ZS_EU_BIN
+#undef ZS_EU_TER
+#undef ZS_EU_CMP
+#undef ZS_EU_SEL
+    ZS_EU_ROW_COUNT,
+    ZS_EU_ROW_NONE = ZS_EU_ROW_COUNT,
+};
+
+/* One per build of exec.c. */
+struct zs_eu_handlers {
+    zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_CLASS_COUNT];
+    zs_eu_op_fn *gather[4];  /* by log2 of the element size; stride src[1], to packed */
+    zs_eu_op_fn *scatter[4]; /* from packed, to stride src[1] */
+};
+extern const struct zs_eu_handlers zs_eu_handlers_base;
+extern const struct zs_eu_handlers zs_eu_handlers_avx2;
+extern const struct zs_eu_handlers zs_eu_handlers_avx512;
+
+/* Any region: one byte offset per channel, from the operand's base. */
+struct zs_eu_region {
+    uint16_t offset_B[ZS_EU_LANES_MAX];
+    int16_t indirect_B; /* added to the address register */
+    uint8_t a0;         /* first address register, and ... */
+    uint8_t a0_step[ZS_EU_LANES_MAX]; /* ... which of them channel c uses */
+};
+
+struct zs_eu_inst {
+    uint64_t raw[2];
+    uint32_t offset_B;
+    uint32_t block;
+    const char *mnemonic;
+    uint8_t size_B;
+    bool is_send, modelled, no_mask;
+    uint8_t exec_size, chan_offset;
+    uint32_t counter; /* own counter of active lanes, or UINT32_MAX: from the block's */
+    uint32_t send;    /* index, when is_send */
+};
+
+struct zs_eu_program_fault {
+    enum zs_eu_fault_kind kind;
+    char text[160];
+};
+
+/* A send as it stands in the program; exec is NULL when its descriptor comes from a0. */
+struct zs_eu_program_send {
+    struct zs_eu_send send;
+    bool desc_is_reg, ex_desc_is_reg;
+    uint8_t ex_desc_a0;
+    uint32_t fault; /* index, or UINT32_MAX */
+};
+
+enum { ZS_EU_BLOCK_COUNTERS = 10 }; /* full masks, other masks, lanes of nibbles 0 .. 7 */
+
+struct zs_eu_program {
+    struct zs_eu_op *ops;
+    size_t op_count, op_capacity;
+    struct zs_eu_inst *insts;
+    uint32_t inst_count;
+    uint32_t *inst_at;  /* per 8 bytes of code: index of the instruction, or UINT32_MAX */
+    uint32_t code_B;
+    uint32_t base_ip_B;
+    uint32_t *block_op; /* per block: index of its first operation */
+    uint32_t *block_inst;
+    uint32_t block_count;
+    uint32_t entry_block;
+    uint32_t simd_mask;
+    uint32_t lane_counters; /* own counters of instructions */
+    struct {
+        struct zs_eu_program_fault *items;
+        size_t count, capacity;
+    } faults;
+    struct {
+        struct zs_eu_program_send *items;
+        size_t count, capacity;
+    } sends;
+    struct {
+        struct zs_eu_region *items;
+        size_t count, capacity;
+    } regions;
+    uint8_t constant[ZS_EU_CONST_B];
+    uint32_t constant_B;
+    zs_eu_send_lower_fn *send_lower;
+};
+
+static inline uint32_t zs_eu_word(const struct zs_eu_thread *t, uint32_t offset_B)
+{
+    uint32_t value;
+    __builtin_memcpy(&value, (const uint8_t *)t + offset_B, 4);
+    return value;
+}
+
+/* Which channels of the instruction do something. */
+static inline uint32_t zs_eu_active(const struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return zs_eu_word(t, op->enables) >> op->chan_offset &
+           (zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor) & op->lanes;
+}
+
+/*
+ * Straight-line handlers jump to the next one themselves; a block start returns to the loop in
+ * zs_eu_run(), and zs_eu_lower() sees to it that no chain is long, so that a compiler that makes
+ * calls of these jumps only uses some stack.
+ */
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#define ZS_EU_NEXT(t, op) return (op)[1].fn((t), (op) + 1)
+#else
+#define ZS_EU_NEXT(t, op) return (op) + 1
+#endif
+
+/* control.c */
+zs_eu_op_fn zs_eu_op_block, zs_eu_op_block_counting, zs_eu_op_hop, zs_eu_op_goto, zs_eu_op_branch,
+    zs_eu_op_call, zs_eu_op_ret, zs_eu_op_jump_uniform, zs_eu_op_jump_register, zs_eu_op_wait,
+    zs_eu_op_fault, zs_eu_op_send, zs_eu_op_end, zs_eu_op_lane_count;
+/* general.c */
+zs_eu_op_fn zs_eu_op_predicate, zs_eu_op_gather_region, zs_eu_op_scatter_region, zs_eu_op_addc,
+    zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_flag_copy, zs_eu_op_flag_ones, zs_eu_op_read_ip,
+    zs_eu_op_read_tm, zs_eu_op_control_register, zs_eu_op_mad_f16, zs_eu_op_overflow;
+
+void zs_eu_control_register_changed(struct zs_eu_thread *t);
+
+#endif
