@@ -34,7 +34,7 @@ enum {
     /* Bytes behind the register file that wide host loads and stores may touch. Always zero to
      * the program: no operand is lowered that ends behind r127. */
     ZS_EU_GUARD_B = 256,
-    ZS_EU_TEMP_COUNT = 8,
+    ZS_EU_TEMP_COUNT = 16,
     ZS_EU_TEMP_B = 256 + 64,
     ZS_EU_CONST_B = 4096,
     ZS_EU_SEND_CACHE = 4,

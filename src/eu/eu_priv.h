@@ -173,8 +173,8 @@ zs_eu_op_fn zs_eu_op_block, zs_eu_op_block_counting, zs_eu_op_hop, zs_eu_op_goto
     zs_eu_op_fault, zs_eu_op_send, zs_eu_op_end, zs_eu_op_lane_count;
 /* general.c */
 zs_eu_op_fn zs_eu_op_predicate, zs_eu_op_gather_region, zs_eu_op_scatter_region, zs_eu_op_addc,
-    zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_flag_copy, zs_eu_op_flag_ones, zs_eu_op_read_ip,
-    zs_eu_op_read_tm, zs_eu_op_control_register, zs_eu_op_mad_f16, zs_eu_op_overflow;
+    zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_mac, zs_eu_op_flag_copy, zs_eu_op_flag_ones, zs_eu_op_read_ip,
+    zs_eu_op_read_tm, zs_eu_op_control_register;
 
 void zs_eu_control_register_changed(struct zs_eu_thread *t);
 

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control flow, sends, faults, and the loop that runs a thread.
+ *
+ * Every lane has a place. Lanes whose place is the running block are t->ce; the others are
+ * t->waiting, and key[lane] is their place: 12 bits that fall with the call depth, then 20 bits
+ * of block number. The lanes with the least key run: deepest call first, then lowest address.
+ * Structured code and IGC's goto/join code always joins at or behind the branch, so nothing is
+ * ever run twice that a reconverging machine would run once. JIPs need no attention but for where
+ * lanes go.
+ *
+ * While no lane waits, a branch that all running lanes take alike is one comparison. merge_block
+ * is where the least waiting key lies when it has the running call depth: a block start compares
+ * its number with it, and nothing else.
+ */
+#include "eu/eu_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <xmmintrin.h>
+
+enum { BLOCK_BITS = 20, DEPTH_MAX = 4095 };
+#define BLOCK_MASK ((1u << BLOCK_BITS) - 1)
+#define NO_BLOCK   UINT32_MAX
+
+static const struct zs_eu_op *block_start(const struct zs_eu_thread *t, uint32_t block)
+{
+    return &t->program->ops[t->program->block_op[block]];
+}
+
+/* ---- faults ---- */
+
+static const char *const fault_names[ZS_EU_FAULT_KIND_COUNT] = {
+    [ZS_EU_FAULT_NONE] = "none",
+    [ZS_EU_FAULT_ILLEGAL] = "illegal instruction",
+    [ZS_EU_FAULT_UNMODELLED] = "not modelled",
+    [ZS_EU_FAULT_OPERAND] = "bad operand",
+    [ZS_EU_FAULT_TARGET] = "bad jump target",
+    [ZS_EU_FAULT_RUNAWAY] = "execution past the end of the code",
+    [ZS_EU_FAULT_STACK] = "call depth",
+    [ZS_EU_FAULT_MEMORY] = "memory access",
+    [ZS_EU_FAULT_MESSAGE] = "malformed message",
+};
+
+const char *zs_eu_fault_kind_name(enum zs_eu_fault_kind kind)
+{
+    return (unsigned)kind < ZS_EU_FAULT_KIND_COUNT ? fault_names[kind] : "?";
+}
+
+enum zs_eu_status zs_eu_fault_set(struct zs_eu_thread *t, enum zs_eu_fault_kind kind,
+                                  const char *format, ...)
+{
+    const struct zs_eu_program *program = t->program;
+    struct zs_eu_fault *fault = &t->fault;
+    va_list args;
+
+    if (fault->kind != ZS_EU_FAULT_NONE)
+        return ZS_EU_FAULT;
+    fault->kind = kind;
+    fault->lanes = t->ce;
+    fault->inst = t->current ? t->current->inst : 0;
+    if (fault->inst < program->inst_count) {
+        const struct zs_eu_inst *inst = &program->insts[fault->inst];
+        fault->offset_B = inst->offset_B;
+        fault->raw[0] = inst->raw[0];
+        fault->raw[1] = inst->raw[1];
+    } else {
+        fault->offset_B = program->code_B;
+    }
+    va_start(args, format);
+    vsnprintf(fault->text, sizeof(fault->text), format, args);
+    va_end(args);
+    return ZS_EU_FAULT;
+}
+
+/* aux: index of the fault; arg: even if no lane is active. */
+const struct zs_eu_op *zs_eu_op_fault(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_program_fault *fault = &t->program->faults.items[op->aux];
+
+    if (!op->arg && !zs_eu_active(t, op))
+        return op + 1;
+    t->current = op;
+    t->status = zs_eu_fault_set(t, fault->kind, "%s", fault->text);
+    return NULL;
+}
+
+/* ---- places of lanes ---- */
+
+/* Let the lanes with the least key run. Every live lane waits, and there is one. */
+static const struct zs_eu_op *run_least(struct zs_eu_thread *t)
+{
+    uint32_t least = UINT32_MAX, next = UINT32_MAX, ce = 0;
+
+    for (uint32_t m = t->waiting; m; m &= m - 1) {
+        uint32_t key = t->key[__builtin_ctz(m)];
+        if (key < least) {
+            next = least;
+            least = key;
+            ce = m & -m;
+        } else if (key == least) {
+            ce |= m & -m;
+        } else if (key < next) {
+            next = key;
+        }
+    }
+    t->ce = ce;
+    t->waiting &= ~ce;
+    t->depth_key = least & ~BLOCK_MASK;
+    t->merge_block = t->waiting && (next & ~BLOCK_MASK) == t->depth_key ? next & BLOCK_MASK
+                                                                        : NO_BLOCK;
+    return block_start(t, least & BLOCK_MASK);
+}
+
+static void place(struct zs_eu_thread *t, uint32_t lanes, uint32_t key)
+{
+    t->waiting |= lanes;
+    for (; lanes; lanes &= lanes - 1)
+        t->key[__builtin_ctz(lanes)] = key;
+}
+
+/* Running lanes: `taken` go to key, the others to the block behind. */
+static const struct zs_eu_op *split(struct zs_eu_thread *t, uint32_t taken, uint32_t key,
+                                    uint32_t next_block)
+{
+    place(t, taken, key);
+    place(t, t->ce & ~taken, t->depth_key | next_block);
+    return run_least(t);
+}
+
+/* Waiting lanes join at the start of their block. */
+static void __attribute__((noinline)) merge(struct zs_eu_thread *t, uint32_t block)
+{
+    place(t, t->ce, t->depth_key | block);
+    run_least(t);
+}
+
+/* ---- block starts ---- */
+
+/* Stop when the budget is used up; the block is then executed by the next run. aux: the number of
+ * its instructions. */
+static bool out_of_budget(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (ZS_UNLIKELY(t->budget <= 0)) {
+        t->status = ZS_EU_BUDGET;
+        t->resume = op;
+        return true;
+    }
+    t->budget -= op->aux;
+    return false;
+}
+
+/* Returns to the loop of zs_eu_run(): bounds the host's stack where handlers are calls. */
+const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (out_of_budget(t, op))
+        return NULL;
+    if (ZS_UNLIKELY(op->block == t->merge_block))
+        merge(t, op->block);
+    return op + 1;
+}
+
+static void __attribute__((noinline)) count_partial(uint64_t *counter, uint32_t ce)
+{
+    /* population counts of nibbles, side by side */
+    uint32_t n = ce - (ce >> 1 & 0x55555555u);
+    n = (n & 0x33333333u) + (n >> 2 & 0x33333333u);
+    counter[1]++;
+    for (unsigned i = 0; i < 8; i++)
+        counter[2 + i] += n >> 4 * i & 15;
+}
+
+const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (out_of_budget(t, op))
+        return NULL;
+    if (ZS_UNLIKELY(op->block == t->merge_block))
+        merge(t, op->block);
+    if (t->counters) {
+        uint64_t *counter = t->counters + (size_t)op->block * ZS_EU_BLOCK_COUNTERS;
+        if (ZS_LIKELY(t->ce == op->lanes))
+            counter[0]++;
+        else
+            count_partial(counter, t->ce);
+    }
+    return op + 1;
+}
+
+/* Instructions whose active lanes do not follow from the block's: aux is their counter. */
+const struct zs_eu_op *zs_eu_op_lane_count(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (t->counters)
+        t->counters[op->aux] += (unsigned)__builtin_popcount(zs_eu_active(t, op));
+    ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_hop(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return op + 1;
+}
+
+/* ---- branches ---- */
+
+/* All running lanes go to `block`. */
+static const struct zs_eu_op *go(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (ZS_LIKELY(op->block <= t->merge_block))
+        return op->jump;
+    return split(t, t->ce, t->depth_key | op->block, op->next_block);
+}
+
+/* arg 1: lanes whose predicate is false go. Lanes outside the instruction's channels stay. */
+const struct zs_eu_op *zs_eu_op_branch(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t taken = zs_eu_active(t, op) << op->chan_offset;
+
+    if (op->arg)
+        taken = (op->lanes << op->chan_offset) & ~taken;
+    taken &= t->ce;
+    if (taken == 0)
+        return op + 1;
+    if (ZS_LIKELY(taken == t->ce))
+        return go(t, op);
+    return split(t, taken, t->depth_key | op->block, op->next_block);
+}
+
+/* goto.b: lanes whose predicate is true go to `block`, the others to `next_block`, which need not
+ * be the one behind. */
+const struct zs_eu_op *zs_eu_op_goto(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
+
+    return split(t, taken, t->depth_key | op->block, op->next_block);
+}
+
+/* jmpi: the whole thread goes when channel 0's predicate is true. */
+const struct zs_eu_op *zs_eu_op_jump_uniform(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return zs_eu_active(t, op) & 1 ? go(t, op) : op + 1;
+}
+
+/* The block that starts at an address of the ip register's space, or NO_BLOCK after a fault. */
+static uint32_t block_at(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t ip_B)
+{
+    const struct zs_eu_program *program = t->program;
+    uint32_t offset_B = ip_B - program->base_ip_B;
+    uint32_t inst = zs_eu_program_inst_at(program, offset_B);
+
+    if (inst != UINT32_MAX) {
+        uint32_t block = program->insts[inst].block;
+        if (program->block_inst[block] == inst)
+            return block;
+    }
+    t->current = op;
+    t->status = zs_eu_fault_set(t, ZS_EU_FAULT_TARGET,
+                                "computed jump to 0x%x, where no block of the code starts",
+                                (unsigned)ip_B);
+    return NO_BLOCK;
+}
+
+static bool deeper(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t *ret_depth_key)
+{
+    if (t->depth_key == 0) {
+        t->current = op;
+        t->status = zs_eu_fault_set(t, ZS_EU_FAULT_STACK, "more than %d nested calls", DEPTH_MAX);
+        return false;
+    }
+    *ret_depth_key = t->depth_key - (1u << BLOCK_BITS);
+    return true;
+}
+
+/* jmpi with a register: how function pointers are called. src[0]: the distance, aux: from where. */
+const struct zs_eu_op *zs_eu_op_jump_register(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t depth_key;
+
+    if (!(zs_eu_active(t, op) & 1))
+        return op + 1;
+    uint32_t block = block_at(t, op, op->aux + zs_eu_word(t, op->src[0]));
+    if (block == NO_BLOCK || !deeper(t, op, &depth_key))
+        return NULL;
+    return split(t, t->ce, depth_key | block, 0);
+}
+
+/* arg: has a destination, at byte offset aux. */
+const struct zs_eu_op *zs_eu_op_call(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_program *program = t->program;
+    const struct zs_eu_inst *inst = &program->insts[op->inst];
+    uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
+    uint32_t depth_key;
+
+    if (taken == 0)
+        return op + 1;
+    if (!deeper(t, op, &depth_key))
+        return NULL;
+    if (op->arg) {
+        uint32_t link[2] = {program->base_ip_B + inst->offset_B + inst->size_B, t->ce};
+        memcpy((uint8_t *)t + op->aux, link, sizeof(link));
+    }
+    return split(t, taken, depth_key | op->block, op->next_block);
+}
+
+/* src[0]: where the return address is. aux: the block behind. */
+const struct zs_eu_op *zs_eu_op_ret(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
+    uint32_t outermost = (uint32_t)DEPTH_MAX << BLOCK_BITS;
+
+    if (taken == 0)
+        return op + 1;
+    uint32_t block = block_at(t, op, zs_eu_word(t, op->src[0]));
+    if (block == NO_BLOCK)
+        return NULL;
+    uint32_t depth_key =
+        t->depth_key == outermost ? outermost : t->depth_key + (1u << BLOCK_BITS);
+    return split(t, taken, depth_key | block, op->aux);
+}
+
+/* arg: which notification register. */
+const struct zs_eu_op *zs_eu_op_wait(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (t->n0[op->arg] == 0) {
+        t->status = ZS_EU_BARRIER;
+        t->resume = op;
+        return NULL;
+    }
+    t->n0[op->arg]--;
+    return op + 1;
+}
+
+const struct zs_eu_op *zs_eu_op_end(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    t->current = op;
+    t->status = zs_eu_fault_set(t, ZS_EU_FAULT_RUNAWAY, "execution ran past the end of the code");
+    return NULL;
+}
+
+/* ---- sends ---- */
+
+/* A descriptor from a0: lowered now, or found among the last ones. NULL after a fault. */
+static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
+                                             const struct zs_eu_program_send *from)
+{
+    struct zs_eu_send send = from->send;
+    struct zs_eu_send *slot;
+    struct zs_diag diag;
+    const uint8_t *a0 = (const uint8_t *)t->a0;
+
+    if (from->desc_is_reg)
+        memcpy(&send.d.desc, a0, 4);
+    if (from->ex_desc_is_reg) {
+        memcpy(&send.d.ex_desc, a0 + from->ex_desc_a0 * 4, 4);
+        send.d.ex_desc = (send.d.ex_desc & ~63u) | (from->send.d.ex_desc & 63u);
+    }
+    for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++) {
+        const struct zs_eu_send *cached = &t->send_cache[i];
+        if (cached->exec && cached->d.inst == send.d.inst && cached->d.desc == send.d.desc &&
+            cached->d.ex_desc == send.d.ex_desc)
+            return cached;
+    }
+    if (zs_eu_send_finish(&send) < 0) {
+        zs_eu_fault_set(t, ZS_EU_FAULT_OPERAND, "message with descriptor 0x%08x leaves the "
+                        "register file", (unsigned)send.d.desc);
+        return NULL;
+    }
+    zs_diag_clear(&diag);
+    int error = t->program->send_lower(&send, &diag);
+    if (error < 0) {
+        zs_eu_fault_set(t, zs_eu_send_fault_kind(error), "%s", diag.text);
+        return NULL;
+    }
+    slot = &t->send_cache[t->send_cache_next++ % ZS_EU_SEND_CACHE];
+    *slot = send;
+    return slot;
+}
+
+static enum zs_eu_status run_send(struct zs_eu_thread *t, const struct zs_eu_op *op,
+                                  uint32_t active)
+{
+    const struct zs_eu_program_send *from = &t->program->sends.items[op->aux];
+    const struct zs_eu_send *send = &from->send;
+
+    t->current = op;
+    if (ZS_UNLIKELY(from->desc_is_reg || from->ex_desc_is_reg)) {
+        send = dynamic_send(t, from);
+        if (!send)
+            return ZS_EU_FAULT;
+    }
+    enum zs_eu_status status = send->exec ? send->exec(t, send, active) : ZS_EU_OK;
+    return status == ZS_EU_OK && send->d.eot ? ZS_EU_EOT : status;
+}
+
+/* aux: index of the send. */
+const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t active = zs_eu_active(t, op);
+
+    if (active) {
+        enum zs_eu_status status = run_send(t, op, active);
+        if (ZS_UNLIKELY(status != ZS_EU_OK)) {
+            t->status = status;
+            t->resume = op + 1;
+            return NULL;
+        }
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- running ---- */
+
+void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                       uint32_t dispatch_mask)
+{
+    memset(t, 0, offsetof(struct zs_eu_thread, key));
+    memset(t->key, 0, sizeof(t->key));
+    t->send_cache[0].exec = NULL;
+    for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++)
+        t->send_cache[i].exec = NULL;
+    memset(t->temp, 0, sizeof(t->temp));
+    memset(t->sink, 0, sizeof(t->sink));
+    memcpy(t->constant, program->constant, program->constant_B);
+    memset(t->constant + program->constant_B, 0, sizeof(t->constant) - program->constant_B);
+    dispatch_mask &= program->simd_mask;
+    t->program = program;
+    t->ce = t->alive = dispatch_mask;
+    t->sr0[0] = 7u << 24; /* fixed function: GPGPU */
+    t->sr0[2] = t->sr0[3] = dispatch_mask;
+    t->all_ones = UINT32_MAX;
+    t->merge_block = NO_BLOCK;
+    t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;
+    zs_eu_control_register_changed(t);
+}
+
+enum zs_eu_status zs_eu_run(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                            uint64_t budget)
+{
+    uint32_t saved = _mm_getcsr();
+    const struct zs_eu_op *op = t->resume;
+
+    zs_assert(t->program == program && t->fault.kind == ZS_EU_FAULT_NONE);
+    if (!op)
+        op = block_start(t, program->entry_block);
+    if (t->ce == 0)
+        return ZS_EU_EOT;
+    t->status = ZS_EU_OK;
+    t->budget = (int64_t)ZS_MIN(budget, (uint64_t)1 << 62);
+    t->budget_start = (uint64_t)t->budget;
+    _mm_setcsr(t->host_csr);
+    do
+        op = op->fn(t, op);
+    while (op);
+    _mm_setcsr(saved);
+    t->executed += t->budget_start - (uint64_t)t->budget;
+    t->budget_start = (uint64_t)t->budget;
+    return (enum zs_eu_status)t->status;
+}

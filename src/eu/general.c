@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations that are not one formula over packed lanes: irregular and indirect regions, reduced
+ * predicates, carries and the accumulator, state registers. Lane by lane, for any region.
+ */
+#include "eu/eu_priv.h"
+
+#include <string.h>
+#include <xmmintrin.h>
+
+#define AT(t, offset) ((uint8_t *)(t) + (offset))
+
+/* ---- predicates ---- */
+
+/* Combine each aligned group of `width` bits and give the result to the whole group. */
+static uint32_t reduce(uint32_t bits, unsigned width, bool all)
+{
+    uint32_t group = width == 32 ? UINT32_MAX : (1u << width) - 1;
+    uint32_t result = 0;
+
+    for (unsigned at = 0; at < 32; at += width) {
+        uint32_t mask = group << at;
+        if (all ? (bits & mask) == mask : (bits & mask) != 0)
+            result |= mask;
+    }
+    return result;
+}
+
+/* arg: predicate control. The inverse is up to the users of t->predicate. */
+const struct zs_eu_op *zs_eu_op_predicate(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t bits = zs_eu_word(t, op->predicate) >> op->pred_shift;
+
+    if (op->arg == ZS_GEN9_PRED_ANYV)
+        bits = (t->flag[0] | t->flag[1]) >> op->pred_shift;
+    else if (op->arg == ZS_GEN9_PRED_ALLV)
+        bits = (t->flag[0] & t->flag[1]) >> op->pred_shift;
+    else {
+        unsigned index = op->arg - ZS_GEN9_PRED_ANY2H;
+        bits = reduce(bits, 2u << index / 2, index & 1);
+    }
+    t->predicate = bits;
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- flags ---- */
+
+static void write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t bits)
+{
+    uint32_t active = zs_eu_active(t, op);
+    uint32_t flag = zs_eu_word(t, op->flag);
+
+    flag = (flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;
+    memcpy(AT(t, op->flag), &flag, 4);
+}
+
+/* The word at src[0] has the bits, channel 0 first. */
+const struct zs_eu_op *zs_eu_op_flag_copy(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    write_flag(t, op, zs_eu_word(t, op->src[0]));
+    ZS_EU_NEXT(t, op);
+}
+
+/* math.invm and math.rsqtm: every active lane has its final result already. */
+const struct zs_eu_op *zs_eu_op_flag_ones(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    write_flag(t, op, UINT32_MAX);
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- any region ---- */
+
+/* Where channel c's element is. Indirect addresses wrap at the end of the register file. */
+static uint32_t element(const struct zs_eu_thread *t, const struct zs_eu_region *region,
+                        uint32_t base, unsigned c)
+{
+    if (base != UINT32_MAX)
+        return base + region->offset_B[c];
+    uint32_t address = t->a0[region->a0_step[c] & 15] + (uint32_t)region->indirect_B;
+    return (address + region->offset_B[c]) & (ZS_EU_GRF_FILE_B - 1);
+}
+
+/* src[0]: base or UINT32_MAX for indirect, aux: region, arg: log2 of the element size. */
+const struct zs_eu_op *zs_eu_op_gather_region(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_region *region = &t->program->regions.items[op->aux];
+    uint32_t active = zs_eu_active(t, op);
+    uint64_t value[ZS_EU_LANES_MAX];
+    size_t size_B = (size_t)1 << op->arg;
+
+    for (uint32_t m = active; m; m &= m - 1) {
+        unsigned c = (unsigned)__builtin_ctz(m);
+        memcpy(&value[c], AT(t, element(t, region, op->src[0], c)), size_B);
+    }
+    for (uint32_t m = active; m; m &= m - 1) {
+        unsigned c = (unsigned)__builtin_ctz(m);
+        memcpy(AT(t, op->dst) + c * size_B, &value[c], size_B);
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* dst: base or UINT32_MAX for indirect, src[0]: packed elements. */
+const struct zs_eu_op *zs_eu_op_scatter_region(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_region *region = &t->program->regions.items[op->aux];
+    size_t size_B = (size_t)1 << op->arg;
+
+    for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
+        unsigned c = (unsigned)__builtin_ctz(m);
+        memcpy(AT(t, element(t, region, op->dst, c)), AT(t, op->src[0]) + c * size_B, size_B);
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- accumulator ---- */
+
+/* Element c of a packed 32- or 64-bit source; arg has bit i set when source i is one element. */
+static uint32_t source32(const struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned i,
+                         unsigned c)
+{
+    return zs_eu_word(t, op->src[i] + (op->arg >> i & 1 ? 0 : c * 4));
+}
+
+static uint64_t source64(const struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned i,
+                         unsigned c)
+{
+    uint64_t value;
+    memcpy(&value, (const uint8_t *)t + op->src[i] + (op->arg >> i & 1 ? 0 : c * 8), 8);
+    return value;
+}
+
+static void set32(struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned c, uint32_t value)
+{
+    memcpy(AT(t, op->dst) + c * 4, &value, 4);
+}
+
+/* dst is a temporary; acc's elements are those of the channels, whatever the channel offset. */
+const struct zs_eu_op *zs_eu_op_addc(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t active = zs_eu_active(t, op);
+
+    for (unsigned c = 0; c < op->count; c++) {
+        uint32_t a = source32(t, op, 0, c), sum = a + source32(t, op, 1, c);
+        set32(t, op, c, sum);
+        if (active >> c & 1)
+            t->acc[c] = sum < a;
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_subb(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t active = zs_eu_active(t, op);
+
+    for (unsigned c = 0; c < op->count; c++) {
+        uint32_t a = source32(t, op, 0, c), b = source32(t, op, 1, c);
+        set32(t, op, c, a - b);
+        if (active >> c & 1)
+            t->acc[c] = a < b;
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* acc = acc + (a * (b >> 16) << 16), result: its high half. Sources widened to 64 bits. */
+const struct zs_eu_op *zs_eu_op_mach(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t active = zs_eu_active(t, op);
+
+    for (unsigned c = 0; c < op->count; c++) {
+        uint64_t a = source64(t, op, 0, c);
+        uint64_t high = (uint64_t)((int64_t)source64(t, op, 1, c) >> 16);
+        uint64_t acc = t->acc[c] + (a * high << 16);
+        set32(t, op, c, (uint32_t)(acc >> 32));
+        if (active >> c & 1)
+            t->acc[c] = acc;
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* acc + a * b on 64 bits into the temporary dst (64-bit elements). */
+const struct zs_eu_op *zs_eu_op_mac(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    for (unsigned c = 0; c < op->count; c++) {
+        uint64_t value = t->acc[c] + source64(t, op, 0, c) * source64(t, op, 1, c);
+        memcpy(AT(t, op->dst) + c * 8, &value, 8);
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- state registers ---- */
+
+const struct zs_eu_op *zs_eu_op_read_ip(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    t->ip_B = op->aux;
+    ZS_EU_NEXT(t, op);
+}
+
+/* tm0: executed instructions on top of what the environment says; coarse inside a block. */
+const struct zs_eu_op *zs_eu_op_read_tm(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint64_t now = t->clock + t->executed + (t->budget_start - (uint64_t)t->budget);
+
+    t->tm0[0] = (uint32_t)now;
+    t->tm0[1] = (uint32_t)(now >> 32);
+    ZS_EU_NEXT(t, op);
+}
+
+void zs_eu_control_register_changed(struct zs_eu_thread *t)
+{
+    /* rounding: Gen counts nearest, up, down, zero; the host nearest, down, up, zero */
+    static const uint32_t rounding[4] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
+                                         _MM_ROUND_TOWARD_ZERO};
+    enum { DENORMALS_ARE_ZERO = 0x40 };
+    uint32_t cr0 = t->cr0[0];
+    uint32_t csr = _MM_MASK_MASK | rounding[cr0 >> 4 & 3];
+    uint32_t flush = _MM_FLUSH_ZERO_ON | DENORMALS_ARE_ZERO;
+
+    t->host_csr = csr | (cr0 & 0x80 ? 0 : flush);
+    t->host_csr_double = csr | (cr0 & 0x40 ? 0 : flush);
+}
+
+/* After a write to cr0. */
+const struct zs_eu_op *zs_eu_op_control_register(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (t->cr0[0] & 5) {
+        t->current = op;
+        t->status = zs_eu_fault_set(t, ZS_EU_FAULT_UNMODELLED,
+                                    "cr0 0x%08x: alternative float mode and single program flow "
+                                    "are not modelled",
+                                    (unsigned)t->cr0[0]);
+        return NULL;
+    }
+    zs_eu_control_register_changed(t);
+    _mm_setcsr(t->host_csr);
+    ZS_EU_NEXT(t, op);
+}

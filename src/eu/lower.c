@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From code bytes to a program, in two passes: find the instructions and where blocks start, then
+ * lower them in order. A block starts with an operation of its own (budget, joining lanes,
+ * counters) and ends in front of the next one, into which it falls.
+ *
+ * What cannot be lowered is rolled back and becomes one fault operation.
+ */
+#include "eu/lower.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHAIN_MAX = 64 }; /* operations between two that return to the loop */
+
+/* ---- emitting ---- */
+
+struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, zs_eu_op_fn *fn)
+{
+    struct zs_eu_program *p = l->program;
+
+    if (p->op_count == p->op_capacity) {
+        size_t capacity = p->op_capacity;
+        void *ops = p->ops;
+        if (zs_vec_grow(&ops, &capacity, p->op_count, 64, sizeof(*p->ops))) {
+            p->ops = ops;
+            p->op_capacity = capacity;
+        } else {
+            l->no_memory = true;
+            p->op_count = 0; /* nothing will run it */
+        }
+    }
+    uint32_t all = l->chunks >= 4 ? UINT32_MAX : l->n == 1 ? 1 : (1u << 8 * l->chunks) - 1;
+    struct zs_eu_op *op = &p->ops[p->op_count++];
+    *op = (struct zs_eu_op){
+        .fn = fn,
+        .lanes = all,
+        .full = all,
+        .enables = (uint16_t)ZS_EU_OFFSET(all_ones),
+        .predicate = (uint16_t)ZS_EU_OFFSET(all_ones),
+        .chunks = (uint8_t)l->chunks,
+        .count = (uint8_t)l->n,
+        .inst = l->index,
+    };
+    return op;
+}
+
+void zs_eu_mask(struct zs_eu_lowering *l, struct zs_eu_op *op)
+{
+    op->lanes = l->n == 32 ? UINT32_MAX : (1u << l->n) - 1;
+    /* fewer than eight channels never fill a chunk: always blend */
+    op->full = l->n >= 8 ? op->lanes : 1u << 31;
+    op->enables = l->enables;
+    op->predicate = l->predicate;
+    op->pred_shift = l->pred_shift;
+    op->pred_xor = l->pred_xor;
+    op->chan_offset = l->inst->chan_offset;
+}
+
+static void v_fault(struct zs_eu_program_fault *fault, enum zs_eu_fault_kind kind,
+                    const char *format, va_list args)
+{
+    fault->kind = kind;
+    vsnprintf(fault->text, sizeof(fault->text), format, args);
+}
+
+bool zs_eu_refuse(struct zs_eu_lowering *l, enum zs_eu_fault_kind kind, const char *format, ...)
+{
+    va_list args;
+
+    if (!l->failed) {
+        va_start(args, format);
+        v_fault(&l->fault, kind, format, args);
+        va_end(args);
+    }
+    l->failed = true;
+    return false;
+}
+
+void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault *fault,
+                      bool always)
+{
+    struct zs_eu_program *p = l->program;
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_fault);
+
+    if (!always)
+        zs_eu_mask(l, op);
+    op->arg = always;
+    op->aux = (uint32_t)p->faults.count;
+    if (!ZS_VEC_PUSH(&p->faults, *fault))
+        l->no_memory = true;
+}
+
+/* ---- instructions and blocks ---- */
+
+uint32_t zs_eu_program_inst_at(const struct zs_eu_program *program, uint32_t offset_B)
+{
+    if (offset_B % 8 || offset_B >= program->code_B)
+        return UINT32_MAX;
+    return program->inst_at[offset_B / 8];
+}
+
+uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B)
+{
+    const struct zs_eu_program *p = l->program;
+
+    if (offset_B == p->code_B) /* the end, where execution faults */
+        return p->block_count - 1;
+    if (offset_B < 0 || offset_B > p->code_B)
+        return UINT32_MAX;
+    uint32_t inst = zs_eu_program_inst_at(p, (uint32_t)offset_B);
+    if (inst == UINT32_MAX || p->block_inst[p->insts[inst].block] != inst)
+        return UINT32_MAX;
+    return p->insts[inst].block;
+}
+
+static int allocate(struct zs_eu_program *p, size_t slots)
+{
+    p->insts = calloc(slots, sizeof(*p->insts));
+    p->inst_at = malloc(slots * sizeof(*p->inst_at));
+    if (!p->insts || !p->inst_at)
+        return -ENOMEM;
+    memset(p->inst_at, 0xff, slots * sizeof(*p->inst_at));
+    return 0;
+}
+
+static void find_instructions(struct zs_eu_program *p, struct zs_span code)
+{
+    struct zs_gen9_inst inst;
+    uint32_t at = 0;
+
+    for (; zs_gen9_decode(code, at, &inst); at += inst.size_B) {
+        struct zs_eu_inst *row = &p->insts[p->inst_count];
+        p->inst_at[at / 8] = p->inst_count++;
+        row->offset_B = at;
+        row->size_B = inst.size_B;
+        row->raw[0] = inst.raw[0];
+        row->raw[1] = inst.raw[1];
+        row->mnemonic = inst.mnemonic;
+        row->exec_size = inst.exec_size;
+        row->chan_offset = inst.chan_offset;
+        row->no_mask = inst.no_mask;
+        row->counter = UINT32_MAX;
+        row->modelled = true;
+    }
+    p->code_B = at; /* a truncated last one is outside */
+}
+
+static void mark(const struct zs_eu_program *p, uint8_t *leader, int64_t offset_B)
+{
+    if (offset_B < 0 || offset_B >= p->code_B)
+        return;
+    uint32_t inst = zs_eu_program_inst_at(p, (uint32_t)offset_B);
+    if (inst != UINT32_MAX)
+        leader[inst] = 1;
+}
+
+/* Leaders: targets and what stands behind them and behind branches. */
+static void mark_leaders(const struct zs_eu_lowering *l, uint8_t *leader)
+{
+    const struct zs_eu_program *p = l->program;
+    struct zs_gen9_inst inst;
+
+    mark(p, leader, 0);
+    mark(p, leader, l->params->entry_B);
+    for (size_t i = 0; i < l->params->target_count; i++)
+        mark(p, leader, l->params->targets_B[i]);
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        zs_gen9_decode(l->params->code, p->insts[i].offset_B, &inst);
+        if (!zs_eu_inst_ends_block(&inst))
+            continue;
+        int64_t from = inst.format == ZS_GEN9_FORMAT_JUMP ? inst.offset_B + inst.size_B
+                                                          : inst.offset_B;
+        mark(p, leader, (int64_t)inst.offset_B + inst.size_B);
+        if (inst.format >= ZS_GEN9_FORMAT_JUMP && inst.format <= ZS_GEN9_FORMAT_CALL)
+            mark(p, leader, from + inst.jip_B);
+        if (inst.format == ZS_GEN9_FORMAT_BRANCH2)
+            mark(p, leader, from + inst.uip_B);
+    }
+}
+
+static int find_blocks(struct zs_eu_lowering *l)
+{
+    struct zs_eu_program *p = l->program;
+    uint8_t *leader = calloc(p->inst_count + 1u, 1);
+
+    if (!leader)
+        return -ENOMEM;
+    mark_leaders(l, leader);
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        p->block_count += leader[i];
+        p->insts[i].block = p->block_count - 1;
+    }
+    p->block_count++; /* behind the last instruction */
+    p->block_op = calloc(p->block_count, sizeof(*p->block_op));
+    p->block_inst = calloc(p->block_count, sizeof(*p->block_inst));
+    if (p->block_op && p->block_inst) {
+        for (uint32_t i = 0; i < p->inst_count; i++)
+            if (leader[i])
+                p->block_inst[p->insts[i].block] = i;
+        p->block_inst[p->block_count - 1] = p->inst_count;
+    }
+    free(leader);
+    return p->block_op && p->block_inst ? 0 : -ENOMEM;
+}
+
+/* ---- lowering in order ---- */
+
+static void emit_block(struct zs_eu_lowering *l, uint32_t block)
+{
+    struct zs_eu_program *p = l->program;
+    bool counts = l->params->flags & ZS_EU_LOWER_COUNTS;
+    uint32_t first = p->block_inst[block];
+    uint32_t end = block + 1 < p->block_count ? p->block_inst[block + 1] : first;
+
+    l->n = l->chunks = 1;
+    p->block_op[block] = (uint32_t)p->op_count;
+    struct zs_eu_op *op = zs_eu_emit(l, counts ? zs_eu_op_block_counting : zs_eu_op_block);
+    op->block = block;
+    op->lanes = p->simd_mask;
+    op->aux = end - first;
+    l->chain = 0;
+}
+
+/* Flag bits must exist for every channel. */
+static bool check_flags(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    unsigned first = inst->flag_subreg * 16u + inst->chan_offset;
+    bool used = inst->pred != ZS_GEN9_PRED_NONE || inst->cond ||
+                (inst->macro && inst->opcode == ZS_GEN9_MATH);
+
+    if (inst->chan_offset + inst->exec_size > ZS_EU_LANES_MAX)
+        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: channels %u and above do not exist",
+                            inst->mnemonic, ZS_EU_LANES_MAX);
+    if (used && first + inst->exec_size > 32)
+        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: flag bits beyond the register",
+                            inst->mnemonic);
+    return true;
+}
+
+static void begin_inst(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst, uint32_t index)
+{
+    l->inst = inst;
+    l->index = index;
+    l->n = inst->exec_size;
+    l->chunks = (l->n + 7) / 8;
+    l->temps = 0;
+    l->failed = false;
+    l->enables = (uint16_t)(inst->no_mask ? ZS_EU_OFFSET(all_ones) : ZS_EU_OFFSET(ce));
+    l->predicate = (uint16_t)ZS_EU_OFFSET(all_ones);
+    l->pred_shift = 0;
+    l->pred_xor = 0;
+}
+
+static void set_predicate(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    uint16_t flag = (uint16_t)(ZS_EU_OFFSET(flag) + inst->flag_reg * 4u);
+    uint8_t shift = (uint8_t)(inst->flag_subreg * 16u + inst->chan_offset);
+
+    if (inst->pred == ZS_GEN9_PRED_NONE)
+        return;
+    l->pred_xor = inst->pred_inverse ? UINT32_MAX : 0;
+    if (inst->pred == ZS_GEN9_PRED_SEQ) {
+        l->predicate = flag;
+        l->pred_shift = shift;
+        return;
+    }
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_predicate);
+    op->predicate = flag;
+    op->pred_shift = shift;
+    op->arg = inst->pred;
+    l->predicate = (uint16_t)ZS_EU_OFFSET(predicate);
+}
+
+static bool is_branch(const struct zs_gen9_inst *inst)
+{
+    return inst->format >= ZS_GEN9_FORMAT_JUMP && inst->format <= ZS_GEN9_FORMAT_CALL;
+}
+
+/* Active lanes that the counters of the block do not tell. */
+static void emit_lane_count(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    struct zs_eu_program *p = l->program;
+    bool predicated = inst->pred != ZS_GEN9_PRED_NONE && inst->opcode != ZS_GEN9_SEL &&
+                      !is_branch(inst);
+    bool few = !inst->no_mask && inst->exec_size < 4;
+
+    if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || !(predicated || few))
+        return;
+    p->insts[l->index].counter =
+        p->block_count * ZS_EU_BLOCK_COUNTERS + p->lane_counters++;
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_lane_count);
+    zs_eu_mask(l, op);
+    if (!predicated)
+        op->predicate = (uint16_t)ZS_EU_OFFSET(all_ones);
+    if (!predicated)
+        op->pred_xor = 0;
+    op->aux = p->insts[l->index].counter;
+}
+
+static void lower_one(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst, uint32_t index)
+{
+    struct zs_eu_program *p = l->program;
+    size_t start = p->op_count;
+    bool always = inst->error != NULL || inst->opcode == ZS_GEN9_ILLEGAL;
+
+    begin_inst(l, inst, index);
+    if (always)
+        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s (opcode 0x%02x): %s", inst->mnemonic,
+                     inst->opcode, inst->error ? inst->error : "illegal instruction");
+    else if (check_flags(l)) {
+        set_predicate(l);
+        emit_lane_count(l);
+        start = p->op_count;
+        if (!zs_eu_lower_flow(l))
+            zs_eu_lower_inst(l);
+    }
+    if (l->failed) {
+        while (l->jumps.count && l->jumps.items[l->jumps.count - 1] >= start)
+            l->jumps.count--;
+        p->op_count = start;
+        l->n = inst->exec_size;
+        l->chunks = (l->n + 7) / 8;
+        p->insts[index].modelled = false;
+        zs_eu_emit_fault(l, &l->fault, always || inst->chan_offset + inst->exec_size > 32);
+    }
+    l->chain += (unsigned)(p->op_count - start);
+    if (l->chain > CHAIN_MAX) {
+        zs_eu_emit(l, zs_eu_op_hop);
+        l->chain = 0;
+    }
+}
+
+static int lower_all(struct zs_eu_lowering *l)
+{
+    struct zs_eu_program *p = l->program;
+    struct zs_gen9_inst inst;
+    uint32_t block = 0;
+
+    for (uint32_t i = 0; i < p->inst_count && !l->no_memory; i++) {
+        if (p->block_inst[block] == i) {
+            l->index = i;
+            emit_block(l, block);
+            block++;
+        }
+        zs_gen9_decode(l->params->code, p->insts[i].offset_B, &inst);
+        lower_one(l, &inst, i);
+    }
+    l->index = p->inst_count;
+    l->inst = NULL;
+    emit_block(l, block);
+    zs_eu_emit(l, zs_eu_op_end);
+    for (size_t i = 0; i < l->jumps.count && !l->no_memory; i++) {
+        struct zs_eu_op *op = &p->ops[l->jumps.items[i]];
+        op->jump = &p->ops[p->block_op[op->block]];
+    }
+    return l->no_memory ? -ENOMEM : 0;
+}
+
+/* ---- programs ---- */
+
+static const struct {
+    const char *name;
+    const struct zs_eu_handlers *handlers;
+} hosts[ZS_EU_HOST_COUNT] = {
+    [ZS_EU_HOST_BEST] = {"best", NULL},
+    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base},
+    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2},
+#ifdef ZS_EU_WITH_AVX512
+    [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx512},
+#else
+    [ZS_EU_HOST_AVX512] = {"avx512", NULL},
+#endif
+};
+
+const char *zs_eu_host_name(enum zs_eu_host host)
+{
+    return (unsigned)host < ZS_EU_HOST_COUNT ? hosts[host].name : "?";
+}
+
+bool zs_eu_host_usable(enum zs_eu_host host)
+{
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("f16c");
+
+    if (host == ZS_EU_HOST_BEST || host == ZS_EU_HOST_BASE)
+        return true;
+    if (host == ZS_EU_HOST_AVX2)
+        return avx2;
+    return host == ZS_EU_HOST_AVX512 && hosts[host].handlers && avx2 &&
+           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+
+static const struct zs_eu_handlers *pick_handlers(enum zs_eu_host host)
+{
+    if (host == ZS_EU_HOST_BEST)
+        host = zs_eu_host_usable(ZS_EU_HOST_AVX512) ? ZS_EU_HOST_AVX512
+               : zs_eu_host_usable(ZS_EU_HOST_AVX2) ? ZS_EU_HOST_AVX2
+                                                    : ZS_EU_HOST_BASE;
+    return zs_eu_host_usable(host) ? hosts[host].handlers : NULL;
+}
+
+void zs_eu_program_destroy(struct zs_eu_program *p)
+{
+    if (!p)
+        return;
+    free(p->ops);
+    free(p->insts);
+    free(p->inst_at);
+    free(p->block_op);
+    free(p->block_inst);
+    free(p->faults.items);
+    free(p->sends.items);
+    free(p->regions.items);
+    free(p);
+}
+
+static int check_params(const struct zs_eu_lower_params *params, struct zs_diag *diag)
+{
+    if (params->simd != 8 && params->simd != 16 && params->simd != 32)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "SIMD size %u is none of 8, 16, 32",
+                           (unsigned)params->simd);
+    if (params->code.size_B > ZS_EU_CODE_MAX_B)
+        return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET,
+                           "%zu bytes of code are more than the %d supported",
+                           params->code.size_B, ZS_EU_CODE_MAX_B);
+    if (params->code.size_B < 8)
+        return zs_diag_set(diag, -EINVAL, 0, "no code");
+    if (!pick_handlers(params->host))
+        return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "this machine cannot run %s code",
+                           zs_eu_host_name(params->host));
+    return 0;
+}
+
+static int lower_program(struct zs_eu_lowering *l, struct zs_diag *diag)
+{
+    struct zs_eu_program *p = l->program;
+    const struct zs_eu_lower_params *params = l->params;
+    int error = allocate(p, params->code.size_B / 8 + 1);
+
+    if (error)
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory");
+    find_instructions(p, params->code);
+    if (zs_eu_program_inst_at(p, params->entry_B) == UINT32_MAX)
+        return zs_diag_set(diag, -EINVAL, params->entry_B, "the entry is no instruction");
+    error = find_blocks(l);
+    if (!error)
+        error = lower_all(l);
+    if (error)
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory");
+    p->entry_block = p->insts[zs_eu_program_inst_at(p, params->entry_B)].block;
+    return 0;
+}
+
+int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **ret,
+                struct zs_diag *diag)
+{
+    struct zs_eu_lowering l = {.params = params};
+    int error = check_params(params, diag);
+
+    if (error)
+        return error;
+    l.program = calloc(1, sizeof(*l.program));
+    if (!l.program)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    l.handlers = pick_handlers(params->host);
+    l.program->base_ip_B = params->base_ip_B;
+    l.program->simd_mask = params->simd == 32 ? UINT32_MAX : (1u << params->simd) - 1;
+    l.program->send_lower = params->send_lower ? params->send_lower : zs_eu_send_lower;
+    error = lower_program(&l, diag);
+    free(l.jumps.items);
+    if (error)
+        zs_eu_program_destroy(l.program);
+    else
+        *ret = l.program;
+    return error;
+}
+
+uint32_t zs_eu_program_inst_count(const struct zs_eu_program *program)
+{
+    return program->inst_count;
+}
+
+bool zs_eu_program_inst(const struct zs_eu_program *program, uint32_t index,
+                        struct zs_eu_inst_info *ret)
+{
+    if (index >= program->inst_count)
+        return false;
+    const struct zs_eu_inst *inst = &program->insts[index];
+    *ret = (struct zs_eu_inst_info){
+        .offset_B = inst->offset_B,
+        .size_B = inst->size_B,
+        .raw = {inst->raw[0], inst->raw[1]},
+        .mnemonic = inst->mnemonic,
+        .is_send = inst->is_send,
+        .modelled = inst->modelled,
+    };
+    if (inst->is_send)
+        ret->send = program->sends.items[inst->send].send.d;
+    return true;
+}
+
+/* ---- counters ---- */
+
+size_t zs_eu_program_counter_count(const struct zs_eu_program *program)
+{
+    return (size_t)program->block_count * ZS_EU_BLOCK_COUNTERS + program->lane_counters;
+}
+
+static uint64_t masked_lanes(const struct zs_eu_program *p, const struct zs_eu_inst *inst,
+                             const uint64_t *block)
+{
+    uint64_t lanes = 0;
+
+    for (unsigned lane = inst->chan_offset; lane < inst->chan_offset + inst->exec_size && lane < 32;
+         lane += 4) {
+        lanes += block[2 + lane / 4];
+        if (p->simd_mask >> lane & 1)
+            lanes += block[0] * 4;
+    }
+    return lanes;
+}
+
+void zs_eu_program_counters_expand(const struct zs_eu_program *program, const uint64_t *counters,
+                                   uint64_t *ret_executions, uint64_t *ret_lanes)
+{
+    for (uint32_t i = 0; i < program->inst_count; i++) {
+        const struct zs_eu_inst *inst = &program->insts[i];
+        const uint64_t *block = counters + (size_t)inst->block * ZS_EU_BLOCK_COUNTERS;
+        ret_executions[i] = block[0] + block[1];
+        if (inst->counter != UINT32_MAX)
+            ret_lanes[i] = counters[inst->counter];
+        else if (inst->no_mask)
+            ret_lanes[i] = ret_executions[i] * inst->exec_size;
+        else
+            ret_lanes[i] = masked_lanes(program, inst, block);
+    }
+}

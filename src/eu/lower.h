@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lowering of one instruction to operations.
+ *
+ * Sources are brought to packed vectors (or one element) of the execution type, through
+ * temporaries where they are not already; one row of sem.def computes; the result is clamped,
+ * converted and stored where the destination says. The common case, packed operands of one type,
+ * is one operation without temporaries.
+ */
+#ifndef ZS_EU_LOWER_H
+#define ZS_EU_LOWER_H
+
+#include "eu/eu_priv.h"
+
+/* Packed elements of some type (n of them, or one for all channels) at an offset of the thread. */
+struct zs_eu_loc {
+    uint32_t at;
+    bool scalar;
+};
+
+struct zs_eu_lowering {
+    struct zs_eu_program *program;
+    const struct zs_eu_lower_params *params;
+    const struct zs_eu_handlers *handlers;
+    struct {
+        uint32_t *items; /* operations whose jump pointer is still to be set */
+        size_t count, capacity;
+    } jumps;
+    bool no_memory;
+    unsigned chain; /* operations since the last one that returns to the loop */
+
+    /* of the current instruction */
+    const struct zs_gen9_inst *inst;
+    uint32_t index;
+    unsigned n, chunks; /* channels, chunks of eight */
+    unsigned temps;
+    uint16_t enables, predicate;
+    uint8_t pred_shift;
+    uint32_t pred_xor;
+    bool failed;
+    struct zs_eu_program_fault fault;
+};
+
+#define ZS_EU_OFFSET(field) ((uint32_t)offsetof(struct zs_eu_thread, field))
+
+/* ---- lower.c ---- */
+/* A new operation of the current instruction that acts on all channels; never NULL. */
+struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, zs_eu_op_fn *fn);
+/* Give it the instruction's execution mask. */
+void zs_eu_mask(struct zs_eu_lowering *l, struct zs_eu_op *op);
+/* The instruction becomes a fault; the first reason counts. Returns false. */
+bool zs_eu_refuse(struct zs_eu_lowering *l, enum zs_eu_fault_kind kind, const char *format, ...)
+    ZS_PRINTF(3, 4);
+void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault *fault,
+                      bool always);
+/* Block that starts at a byte offset of the code, or UINT32_MAX. */
+uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
+
+/* ---- lower_operand.c ---- */
+bool zs_eu_type_is_float(unsigned type);
+bool zs_eu_type_is_signed(unsigned type);
+uint32_t zs_eu_temp(struct zs_eu_lowering *l);
+/* 8 bytes of the constant pool: low bytes serve narrower types. */
+uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned size_B);
+
+enum zs_eu_modifiers {
+    ZS_EU_MOD_ARITH, /* abs, then negate */
+    ZS_EU_MOD_LOGIC, /* the negate bit inverts */
+    ZS_EU_MOD_KEEP_NEG, /* floats: the caller takes care of the sign */
+};
+/* Source i as packed elements of `type`. */
+struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
+                            enum zs_eu_modifiers mods);
+/* Convert packed elements; returns where they are then. */
+struct zs_eu_loc zs_eu_convert(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned from,
+                               unsigned to, bool clamp);
+
+/*
+ * Compute row on sources and put the result, of type `type`, where the instruction's destination
+ * says: with saturation, conversion, conditional modifier, accumulator write.
+ */
+void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
+                   const struct zs_eu_loc *src, unsigned count);
+/* The same for a result that is already in a temporary. */
+void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type);
+/* One row into packed elements at `dst`; masked by the instruction, or for all channels. */
+struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
+                                const struct zs_eu_loc *src, unsigned count, bool masked);
+/* Row that moves bits of a type. */
+enum zs_eu_row zs_eu_move_row(unsigned type);
+/* Comparison row for a type; ZS_EU_ROW_NONE: not modelled. */
+enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type);
+/* Flag register and bit of channel 0, for the conditional modifier. */
+void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op);
+bool zs_eu_dst_is_null(const struct zs_gen9_inst *inst);
+/* After everything: what a write to a state register brings about. */
+void zs_eu_after_store(struct zs_eu_lowering *l);
+
+/* ---- lower_inst.c, lower_flow.c ---- */
+void zs_eu_lower_inst(struct zs_eu_lowering *l);
+/* true: the instruction is control flow or a send and was lowered (or refused) */
+bool zs_eu_lower_flow(struct zs_eu_lowering *l);
+bool zs_eu_inst_ends_block(const struct zs_gen9_inst *inst);
+
+/* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
+int zs_eu_send_finish(struct zs_eu_send *send);
+enum zs_eu_fault_kind zs_eu_send_fault_kind(int error);
+
+#endif

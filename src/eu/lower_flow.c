@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Branches, calls, barriers and sends. */
+#include "eu/lower.h"
+#include "base/vec.h"
+
+#include <errno.h>
+
+/* Where the lanes of a branch go. */
+enum where { NEXT, JIP, UIP, BEHIND_UIP };
+
+struct branch_row {
+    uint8_t opcode;
+    uint8_t taken;     /* where lanes that leave go */
+    bool when_false;   /* lanes whose predicate is false leave, else those where it is true */
+};
+
+/*
+ * if: false lanes go behind else, or to endif. else: lanes that fall out of the then-part go to
+ * endif. break: its UIP is the loop's while, and the lanes go on behind that. goto: on Gen9 lanes
+ * whose predicate is false jump. endif and join only mark where lanes meet.
+ */
+static const struct branch_row branch_rows[] = {
+    {ZS_GEN9_IF, JIP, true},     {ZS_GEN9_ELSE, JIP, false},  {ZS_GEN9_WHILE, JIP, false},
+    {ZS_GEN9_BREAK, BEHIND_UIP, false}, {ZS_GEN9_CONT, UIP, false}, {ZS_GEN9_HALT, UIP, false},
+    {ZS_GEN9_GOTO, UIP, true},   {ZS_GEN9_BRD, JIP, false},   {ZS_GEN9_BRC, UIP, false},
+    {ZS_GEN9_ENDIF, NEXT, false}, {ZS_GEN9_JOIN, NEXT, false},
+};
+
+static uint32_t behind(const struct zs_gen9_inst *inst)
+{
+    return inst->offset_B + inst->size_B;
+}
+
+static uint32_t target_block(struct zs_eu_lowering *l, int64_t target_B)
+{
+    uint32_t block = zs_eu_block_of(l, target_B);
+
+    if (block == UINT32_MAX)
+        zs_eu_refuse(l, ZS_EU_FAULT_TARGET, "%s to 0x%llx, where no instruction starts",
+                     l->inst->mnemonic, (unsigned long long)target_B);
+    return block;
+}
+
+/* `break` names the while of its loop; lanes resume behind it. */
+static int64_t behind_uip(const struct zs_eu_lowering *l, int64_t uip_B)
+{
+    const struct zs_eu_program *p = l->program;
+    uint32_t inst = uip_B < 0 || uip_B > UINT32_MAX
+                        ? UINT32_MAX
+                        : zs_eu_program_inst_at(p, (uint32_t)uip_B);
+
+    return inst == UINT32_MAX ? uip_B : (int64_t)p->insts[inst].offset_B + p->insts[inst].size_B;
+}
+
+static int64_t branch_target(const struct zs_eu_lowering *l, enum where where)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    int64_t jip_B = (int64_t)inst->offset_B + inst->jip_B;
+    int64_t uip_B = (int64_t)inst->offset_B + inst->uip_B;
+
+    return where == JIP   ? jip_B
+           : where == UIP ? uip_B
+                          : behind_uip(l, uip_B);
+}
+
+static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, zs_eu_op_fn *fn, uint32_t block)
+{
+    uint32_t index = (uint32_t)l->program->op_count;
+    uint32_t next = zs_eu_block_of(l, behind(l->inst));
+    struct zs_eu_op *op = zs_eu_emit(l, fn);
+
+    zs_eu_mask(l, op);
+    op->block = block;
+    op->next_block = next;
+    if (!ZS_VEC_PUSH(&l->jumps, index))
+        l->no_memory = true;
+    return op;
+}
+
+static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+
+    if (row->taken == NEXT)
+        return;
+    if (inst->opcode == ZS_GEN9_GOTO && inst->branch_control) {
+        uint32_t taken = target_block(l, (int64_t)inst->offset_B + inst->uip_B);
+        uint32_t other = target_block(l, (int64_t)inst->offset_B + inst->jip_B);
+        if (!l->failed)
+            emit_jump(l, zs_eu_op_goto, taken)->next_block = other;
+        return;
+    }
+    if ((inst->opcode == ZS_GEN9_IF || inst->opcode == ZS_GEN9_ELSE) && inst->branch_control) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s with branch control is not modelled",
+                     inst->mnemonic);
+        return;
+    }
+    uint32_t block = target_block(l, branch_target(l, (enum where)row->taken));
+    if (l->failed)
+        return;
+    emit_jump(l, zs_eu_op_branch, block)->arg = row->when_false;
+}
+
+/* One dword of a register, wherever the region says. */
+static bool scalar_source(struct zs_eu_lowering *l, unsigned i, uint32_t *ret_at)
+{
+    unsigned n = l->n, chunks = l->chunks;
+    const struct zs_gen9_operand *op = &l->inst->src[i];
+
+    if (op->file == ZS_GEN9_FILE_IMM || zs_gen9_type_size_B(op->type) != 4 || op->abs || op->neg ||
+        op->indirect)
+        return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: a target that is no plain dword "
+                            "register is not modelled", l->inst->mnemonic);
+    l->n = l->chunks = 1;
+    *ret_at = zs_eu_load(l, i, ZS_GEN9_UD, ZS_EU_MOD_ARITH).at;
+    l->n = n;
+    l->chunks = chunks;
+    return !l->failed;
+}
+
+static void lower_jmpi(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    struct zs_eu_op *op;
+    uint32_t at;
+
+    if (inst->src[1].file == ZS_GEN9_FILE_IMM) {
+        uint32_t block = target_block(l, (int64_t)behind(inst) + inst->jip_B);
+        if (l->failed)
+            return;
+        op = emit_jump(l, zs_eu_op_jump_uniform, block);
+    } else {
+        if (!scalar_source(l, 1, &at))
+            return;
+        op = zs_eu_emit(l, zs_eu_op_jump_register);
+        zs_eu_mask(l, op);
+        op->src[0] = at;
+        op->aux = l->program->base_ip_B + behind(inst);
+    }
+    /* the whole thread: channel enables play no part */
+    op->enables = (uint16_t)ZS_EU_OFFSET(all_ones);
+}
+
+static void lower_call(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_gen9_operand *dst = &inst->dst;
+
+    if (inst->opcode == ZS_GEN9_CALLA || inst->src[1].file != ZS_GEN9_FILE_IMM) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: this form is not modelled", inst->mnemonic);
+        return;
+    }
+    uint32_t block = target_block(l, (int64_t)inst->offset_B + inst->jip_B);
+    uint32_t at = dst->reg * ZS_EU_GRF_B + dst->subreg_B;
+    bool has_dst = dst->file == ZS_GEN9_FILE_GRF;
+    if (has_dst && (dst->indirect || at + 8 > ZS_EU_GRF_FILE_B))
+        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad destination", inst->mnemonic);
+    if (l->failed)
+        return;
+    struct zs_eu_op *op = emit_jump(l, zs_eu_op_call, block);
+    op->arg = has_dst;
+    op->aux = ZS_EU_OFFSET(grf) + at;
+}
+
+static void lower_ret(struct zs_eu_lowering *l)
+{
+    uint32_t at, next = zs_eu_block_of(l, behind(l->inst));
+
+    if (!scalar_source(l, 0, &at))
+        return;
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_ret);
+    zs_eu_mask(l, op);
+    op->src[0] = at;
+    op->aux = next;
+}
+
+static void lower_wait(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_operand *src = &l->inst->src[0];
+
+    if (src->file != ZS_GEN9_FILE_ARF || src->indirect || src->reg != ZS_GEN9_ARF_N ||
+        src->subreg_B / 4 > 2) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "wait: not for a notification register");
+        return;
+    }
+    zs_eu_emit(l, zs_eu_op_wait)->arg = src->subreg_B / 4;
+}
+
+/* ---- sends ---- */
+
+int zs_eu_send_finish(struct zs_eu_send *send)
+{
+    struct zs_eu_send_desc *d = &send->d;
+
+    d->mlen = (uint8_t)(d->desc >> 25 & 15);
+    d->rlen = (uint8_t)(d->desc >> 20 & 31);
+    if (d->src1_B != UINT32_MAX)
+        d->xlen = (uint8_t)(d->ex_desc >> 6 & 15);
+    if (d->src0_B + d->mlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B ||
+        (d->xlen && d->src1_B + d->xlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B) ||
+        (d->has_dst && d->dst_B + d->rlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B))
+        return -EINVAL;
+    return 0;
+}
+
+enum zs_eu_fault_kind zs_eu_send_fault_kind(int error)
+{
+    return error == -ENOTSUP ? ZS_EU_FAULT_UNMODELLED : ZS_EU_FAULT_MESSAGE;
+}
+
+static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    bool split = inst->format == ZS_GEN9_FORMAT_SENDS;
+
+    *ret = (struct zs_eu_send_desc){
+        .inst = l->index,
+        .desc = inst->desc,
+        .ex_desc = inst->ex_desc,
+        .sfid = inst->function,
+        .exec_size = inst->exec_size,
+        .chan_offset = inst->chan_offset,
+        .eot = inst->eot,
+        .no_mask = inst->no_mask,
+        .conditional = inst->opcode == ZS_GEN9_SENDC || inst->opcode == ZS_GEN9_SENDSC,
+        .has_dst = inst->dst.file == ZS_GEN9_FILE_GRF,
+        .dst_B = inst->dst.reg * (uint32_t)ZS_EU_GRF_B,
+        .src0_B = inst->src[0].reg * (uint32_t)ZS_EU_GRF_B,
+        .src1_B = split && inst->src[1].file == ZS_GEN9_FILE_GRF
+                      ? inst->src[1].reg * (uint32_t)ZS_EU_GRF_B
+                      : UINT32_MAX,
+    };
+}
+
+static bool lower_known_send(struct zs_eu_lowering *l, struct zs_eu_program_send *send)
+{
+    struct zs_diag diag;
+
+    if (zs_eu_send_finish(&send->send) < 0)
+        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND,
+                            "%s: message with descriptor 0x%08x leaves the register file",
+                            l->inst->mnemonic, (unsigned)l->inst->desc);
+    if (send->send.d.sfid == 7) { /* thread spawner: end of thread */
+        if (!send->send.d.eot)
+            return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
+                                "%s to the thread spawner without EOT is not modelled",
+                                l->inst->mnemonic);
+        return true;
+    }
+    zs_diag_clear(&diag);
+    int error = l->program->send_lower(&send->send, &diag);
+    if (error < 0)
+        return zs_eu_refuse(l, zs_eu_send_fault_kind(error), "%s: %s", l->inst->mnemonic,
+                            diag.text);
+    return true;
+}
+
+static void lower_send(struct zs_eu_lowering *l)
+{
+    struct zs_eu_program *p = l->program;
+    const struct zs_gen9_inst *inst = l->inst;
+    struct zs_eu_program_send send = {
+        .desc_is_reg = inst->desc_is_reg,
+        .ex_desc_is_reg = inst->ex_desc_is_reg,
+        .ex_desc_a0 = inst->ex_desc_a0,
+    };
+
+    describe(l, &send.send.d);
+    p->insts[l->index].is_send = true;
+    p->insts[l->index].send = (uint32_t)p->sends.count;
+    if (!inst->desc_is_reg && !inst->ex_desc_is_reg)
+        lower_known_send(l, &send);
+    if (!ZS_VEC_PUSH(&p->sends, send)) {
+        l->no_memory = true;
+        return;
+    }
+    if (l->failed)
+        return;
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_send);
+    zs_eu_mask(l, op);
+    op->aux = (uint32_t)p->sends.count - 1;
+}
+
+/* ---- the table ---- */
+
+bool zs_eu_inst_ends_block(const struct zs_gen9_inst *inst)
+{
+    switch ((enum zs_gen9_format)inst->format) {
+    case ZS_GEN9_FORMAT_JUMP:
+    case ZS_GEN9_FORMAT_BRANCH:
+    case ZS_GEN9_FORMAT_BRANCH2:
+    case ZS_GEN9_FORMAT_CALL:
+        return true;
+    case ZS_GEN9_FORMAT_SEND:
+    case ZS_GEN9_FORMAT_SENDS:
+        return inst->eot;
+    default:
+        return inst->opcode == ZS_GEN9_RET;
+    }
+}
+
+bool zs_eu_lower_flow(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(branch_rows); i++) {
+        if (branch_rows[i].opcode == inst->opcode) {
+            lower_branch(l, &branch_rows[i]);
+            return true;
+        }
+    }
+    static const struct {
+        uint8_t opcode;
+        void (*lower)(struct zs_eu_lowering *l);
+    } rows[] = {
+        {ZS_GEN9_JMPI, lower_jmpi}, {ZS_GEN9_CALL, lower_call},   {ZS_GEN9_CALLA, lower_call},
+        {ZS_GEN9_RET, lower_ret},   {ZS_GEN9_WAIT, lower_wait},   {ZS_GEN9_SEND, lower_send},
+        {ZS_GEN9_SENDC, lower_send}, {ZS_GEN9_SENDS, lower_send}, {ZS_GEN9_SENDSC, lower_send},
+    };
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (rows[i].opcode == inst->opcode) {
+            rows[i].lower(l);
+            return true;
+        }
+    }
+    return false;
+}
