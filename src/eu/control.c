@@ -108,8 +108,8 @@ static const struct zs_eu_op *run_least(struct zs_eu_thread *t)
     t->ce = ce;
     t->waiting &= ~ce;
     t->depth_key = least & ~BLOCK_MASK;
-    t->merge_block = t->waiting && (next & ~BLOCK_MASK) == t->depth_key ? next & BLOCK_MASK
-                                                                        : NO_BLOCK;
+    t->merge_block =
+        t->waiting && (next & ~BLOCK_MASK) == t->depth_key ? next & BLOCK_MASK : NO_BLOCK;
     return block_start(t, least & BLOCK_MASK);
 }
 
@@ -253,9 +253,9 @@ static uint32_t block_at(struct zs_eu_thread *t, const struct zs_eu_op *op, uint
             return block;
     }
     t->current = op;
-    t->status = zs_eu_fault_set(t, ZS_EU_FAULT_TARGET,
-                                "computed jump to 0x%x, where no block of the code starts",
-                                (unsigned)ip_B);
+    t->status =
+        zs_eu_fault_set(t, ZS_EU_FAULT_TARGET,
+                        "computed jump to 0x%x, where no block of the code starts", (unsigned)ip_B);
     return NO_BLOCK;
 }
 
@@ -313,8 +313,7 @@ const struct zs_eu_op *zs_eu_op_ret(struct zs_eu_thread *t, const struct zs_eu_o
     uint32_t block = block_at(t, op, zs_eu_word(t, op->src[0]));
     if (block == NO_BLOCK)
         return NULL;
-    uint32_t depth_key =
-        t->depth_key == outermost ? outermost : t->depth_key + (1u << BLOCK_BITS);
+    uint32_t depth_key = t->depth_key == outermost ? outermost : t->depth_key + (1u << BLOCK_BITS);
     return split(t, taken, depth_key | block, op->aux);
 }
 
@@ -361,8 +360,10 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
             return cached;
     }
     if (zs_eu_send_finish(&send) < 0) {
-        zs_eu_fault_set(t, ZS_EU_FAULT_OPERAND, "message with descriptor 0x%08x leaves the "
-                        "register file", (unsigned)send.d.desc);
+        zs_eu_fault_set(t, ZS_EU_FAULT_OPERAND,
+                        "message with descriptor 0x%08x leaves the "
+                        "register file",
+                        (unsigned)send.d.desc);
         return NULL;
     }
     zs_diag_clear(&diag);

@@ -34,12 +34,12 @@ struct zs_eu_op {
     uint16_t enables;   /* byte offset of ce, or of all_ones for NoMask */
     uint16_t predicate; /* byte offset of a flag register, of predicate, or of all_ones */
     uint8_t chan_offset, pred_shift;
-    uint8_t chunks;    /* of eight lanes */
-    uint8_t count;     /* channels */
-    uint16_t flag;     /* byte offset of the flag register to write */
+    uint8_t chunks; /* of eight lanes */
+    uint8_t count;  /* channels */
+    uint16_t flag;  /* byte offset of the flag register to write */
     uint8_t flag_shift;
     uint8_t arg;
-    uint32_t aux;      /* depends on fn: index of a table, instructions of a block ... */
+    uint32_t aux; /* depends on fn: index of a table, instructions of a block ... */
     uint32_t inst;
 };
 
@@ -79,8 +79,8 @@ extern const struct zs_eu_handlers zs_eu_handlers_avx512;
 /* Any region: one byte offset per channel, from the operand's base. */
 struct zs_eu_region {
     uint16_t offset_B[ZS_EU_LANES_MAX];
-    int16_t indirect_B; /* added to the address register */
-    uint8_t a0;         /* first address register, and ... */
+    int16_t indirect_B;               /* added to the address register */
+    uint8_t a0;                       /* first address register, and ... */
     uint8_t a0_step[ZS_EU_LANES_MAX]; /* ... which of them channel c uses */
 };
 
@@ -116,7 +116,7 @@ struct zs_eu_program {
     size_t op_count, op_capacity;
     struct zs_eu_inst *insts;
     uint32_t inst_count;
-    uint32_t *inst_at;  /* per 8 bytes of code: index of the instruction, or UINT32_MAX */
+    uint32_t *inst_at; /* per 8 bytes of code: index of the instruction, or UINT32_MAX */
     uint32_t code_B;
     uint32_t base_ip_B;
     uint32_t *block_op; /* per block: index of its first operation */
@@ -173,8 +173,12 @@ zs_eu_op_fn zs_eu_op_block, zs_eu_op_block_counting, zs_eu_op_hop, zs_eu_op_goto
     zs_eu_op_fault, zs_eu_op_send, zs_eu_op_end, zs_eu_op_lane_count;
 /* general.c */
 zs_eu_op_fn zs_eu_op_predicate, zs_eu_op_gather_region, zs_eu_op_scatter_region, zs_eu_op_addc,
-    zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_mac, zs_eu_op_flag_copy, zs_eu_op_flag_ones, zs_eu_op_read_ip,
-    zs_eu_op_read_tm, zs_eu_op_control_register;
+    zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_mac, zs_eu_op_flag_copy, zs_eu_op_flag_ones,
+    zs_eu_op_read_ip, zs_eu_op_read_tm, zs_eu_op_control_register;
+
+/* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
+int zs_eu_send_finish(struct zs_eu_send *send);
+enum zs_eu_fault_kind zs_eu_send_fault_kind(int error);
 
 void zs_eu_control_register_changed(struct zs_eu_thread *t);
 

@@ -21,7 +21,7 @@
 #define LEAVE_DOUBLE(t)                                                                            \
     if (ZS_UNLIKELY((t)->host_csr != (t)->host_csr_double))                                        \
     _mm_setcsr((t)->host_csr)
-#define CSR_FLUSH (_MM_FLUSH_ZERO_MASK | _MM_DENORMALS_ZERO_MASK_)
+#define CSR_FLUSH                (_MM_FLUSH_ZERO_MASK | _MM_DENORMALS_ZERO_MASK_)
 #define _MM_DENORMALS_ZERO_MASK_ 0x40u
 #define ENTER_KEEP(t)                                                                              \
     if (ZS_UNLIKELY((t)->host_csr & CSR_FLUSH))                                                    \
@@ -108,9 +108,8 @@
              READ_##B(TB, b), EXPR)
 #define TER_FN(id, cls, A, B, C, TD, TA, TB, TC, MODE, EXPR)                                       \
     FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
-        BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1); DECLARE_##C(TC, c, 2),        \
-             READ_##A(TA, a);                                                                      \
-             READ_##B(TB, b); READ_##C(TC, c), EXPR)
+        BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1);                               \
+             DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     UN_FN(id, 0, V, TD, TA, MODE, EXPR)                                                            \
@@ -140,9 +139,8 @@
  * Comparisons write the active channels' bits of a flag register, and all ones or zeros to dst
  * unless arg is 0.
  */
-static inline __attribute__((always_inline)) void write_flag(struct zs_eu_thread *t,
-                                                             const struct zs_eu_op *op,
-                                                             uint32_t active, uint32_t bits)
+static inline __attribute__((always_inline)) void
+write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, uint32_t bits)
 {
     uint32_t *flag = (uint32_t *)(void *)AT(t, op->flag);
     *flag = (*flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;
@@ -319,7 +317,7 @@ SCATTER_FN(u64, 64)
 const struct zs_eu_handlers ZS_EU_HANDLERS = {
     .row =
         {
-#define ZS_EU_UN(id, td, ta, mode, expr)          [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, [7] = id##_7},
+#define ZS_EU_UN(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, [7] = id##_7},
 #define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
     [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
 #define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \

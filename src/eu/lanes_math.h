@@ -442,8 +442,7 @@ LANES_FN f32x8 lanes_pow(f32x8 a, f32x8 b)
     f64x8 power = log * LANES_CONVERT(f64, b);
     f64x8 value = lanes_exp2_f64(power);
     f32x8 r = LANES_CONVERT(f32, value);
-    r = LANES_PICK(f32, LANES_CONVERT(s32, (s64x8)(power == power)), r,
-                   LANES_SPLAT_BITS(f32, NAN));
+    r = LANES_PICK(f32, LANES_CONVERT(s32, (s64x8)(power == power)), r, LANES_SPLAT_BITS(f32, NAN));
     r = LANES_PICK(f32, (a != a) | (b != b), a + b, r);
     (void)inf;
     return LANES_PICK(f32, (b == 0.0f) | (base == 1.0f), LANES_SPLAT(f32, 1), r);

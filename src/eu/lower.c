@@ -9,6 +9,7 @@
 #include "eu/lower.h"
 #include "base/vec.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -173,8 +174,8 @@ static void mark_leaders(const struct zs_eu_lowering *l, uint8_t *leader)
         zs_gen9_decode(l->params->code, p->insts[i].offset_B, &inst);
         if (!zs_eu_inst_ends_block(&inst))
             continue;
-        int64_t from = inst.format == ZS_GEN9_FORMAT_JUMP ? inst.offset_B + inst.size_B
-                                                          : inst.offset_B;
+        int64_t from =
+            inst.format == ZS_GEN9_FORMAT_JUMP ? inst.offset_B + inst.size_B : inst.offset_B;
         mark(p, leader, (int64_t)inst.offset_B + inst.size_B);
         if (inst.format >= ZS_GEN9_FORMAT_JUMP && inst.format <= ZS_GEN9_FORMAT_CALL)
             mark(p, leader, from + inst.jip_B);
@@ -288,14 +289,13 @@ static void emit_lane_count(struct zs_eu_lowering *l)
 {
     const struct zs_gen9_inst *inst = l->inst;
     struct zs_eu_program *p = l->program;
-    bool predicated = inst->pred != ZS_GEN9_PRED_NONE && inst->opcode != ZS_GEN9_SEL &&
-                      !is_branch(inst);
+    bool predicated =
+        inst->pred != ZS_GEN9_PRED_NONE && inst->opcode != ZS_GEN9_SEL && !is_branch(inst);
     bool few = !inst->no_mask && inst->exec_size < 4;
 
     if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || !(predicated || few))
         return;
-    p->insts[l->index].counter =
-        p->block_count * ZS_EU_BLOCK_COUNTERS + p->lane_counters++;
+    p->insts[l->index].counter = p->block_count * ZS_EU_BLOCK_COUNTERS + p->lane_counters++;
     struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_lane_count);
     zs_eu_mask(l, op);
     if (!predicated)
@@ -313,8 +313,8 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst,
 
     begin_inst(l, inst, index);
     if (always)
-        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s (opcode 0x%02x): %s", inst->mnemonic,
-                     inst->opcode, inst->error ? inst->error : "illegal instruction");
+        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s (opcode 0x%02x): %s", inst->mnemonic, inst->opcode,
+                     inst->error ? inst->error : "illegal instruction");
     else if (check_flags(l)) {
         set_predicate(l);
         emit_lane_count(l);
@@ -387,8 +387,10 @@ const char *zs_eu_host_name(enum zs_eu_host host)
 
 bool zs_eu_host_usable(enum zs_eu_host host)
 {
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                __builtin_cpu_supports("f16c");
+    unsigned a, b, c = 0, d;
+    bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    bool avx2 = f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 
     if (host == ZS_EU_HOST_BEST || host == ZS_EU_HOST_BASE)
         return true;
@@ -430,8 +432,8 @@ static int check_params(const struct zs_eu_lower_params *params, struct zs_diag 
                            (unsigned)params->simd);
     if (params->code.size_B > ZS_EU_CODE_MAX_B)
         return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET,
-                           "%zu bytes of code are more than the %d supported",
-                           params->code.size_B, ZS_EU_CODE_MAX_B);
+                           "%zu bytes of code are more than the %d supported", params->code.size_B,
+                           ZS_EU_CODE_MAX_B);
     if (params->code.size_B < 8)
         return zs_diag_set(diag, -EINVAL, 0, "no code");
     if (!pick_handlers(params->host))

@@ -30,7 +30,8 @@ struct zs_eu_lowering {
     unsigned chain; /* operations since the last one that returns to the loop */
 
     /* of the current instruction */
-    const struct zs_gen9_inst *inst;
+    const struct zs_gen9_inst *inst; /* as decoded, or `rewritten` */
+    struct zs_gen9_inst rewritten;
     uint32_t index;
     unsigned n, chunks; /* channels, chunks of eight */
     unsigned temps;
@@ -64,8 +65,8 @@ uint32_t zs_eu_temp(struct zs_eu_lowering *l);
 uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned size_B);
 
 enum zs_eu_modifiers {
-    ZS_EU_MOD_ARITH, /* abs, then negate */
-    ZS_EU_MOD_LOGIC, /* the negate bit inverts */
+    ZS_EU_MOD_ARITH,    /* abs, then negate */
+    ZS_EU_MOD_LOGIC,    /* the negate bit inverts */
     ZS_EU_MOD_KEEP_NEG, /* floats: the caller takes care of the sign */
 };
 /* Source i as packed elements of `type`. */
@@ -101,9 +102,5 @@ void zs_eu_lower_inst(struct zs_eu_lowering *l);
 /* true: the instruction is control flow or a send and was lowered (or refused) */
 bool zs_eu_lower_flow(struct zs_eu_lowering *l);
 bool zs_eu_inst_ends_block(const struct zs_gen9_inst *inst);
-
-/* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
-int zs_eu_send_finish(struct zs_eu_send *send);
-enum zs_eu_fault_kind zs_eu_send_fault_kind(int error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Branches, calls, barriers and sends. */
-#include "eu/lower.h"
 #include "base/vec.h"
+#include "eu/lower.h"
 
 #include <errno.h>
 
@@ -10,8 +10,8 @@ enum where { NEXT, JIP, UIP, BEHIND_UIP };
 
 struct branch_row {
     uint8_t opcode;
-    uint8_t taken;     /* where lanes that leave go */
-    bool when_false;   /* lanes whose predicate is false leave, else those where it is true */
+    uint8_t taken;   /* where lanes that leave go */
+    bool when_false; /* lanes whose predicate is false leave, else those where it is true */
 };
 
 /*
@@ -20,10 +20,12 @@ struct branch_row {
  * whose predicate is false jump. endif and join only mark where lanes meet.
  */
 static const struct branch_row branch_rows[] = {
-    {ZS_GEN9_IF, JIP, true},     {ZS_GEN9_ELSE, JIP, false},  {ZS_GEN9_WHILE, JIP, false},
-    {ZS_GEN9_BREAK, BEHIND_UIP, false}, {ZS_GEN9_CONT, UIP, false}, {ZS_GEN9_HALT, UIP, false},
-    {ZS_GEN9_GOTO, UIP, true},   {ZS_GEN9_BRD, JIP, false},   {ZS_GEN9_BRC, UIP, false},
-    {ZS_GEN9_ENDIF, NEXT, false}, {ZS_GEN9_JOIN, NEXT, false},
+    {ZS_GEN9_IF, JIP, true},     {ZS_GEN9_ELSE, JIP, false},
+    {ZS_GEN9_WHILE, JIP, false}, {ZS_GEN9_BREAK, BEHIND_UIP, false},
+    {ZS_GEN9_CONT, UIP, false},  {ZS_GEN9_HALT, UIP, false},
+    {ZS_GEN9_GOTO, UIP, true},   {ZS_GEN9_BRD, JIP, false},
+    {ZS_GEN9_BRC, UIP, false},   {ZS_GEN9_ENDIF, NEXT, false},
+    {ZS_GEN9_JOIN, NEXT, false},
 };
 
 static uint32_t behind(const struct zs_gen9_inst *inst)
@@ -45,9 +47,8 @@ static uint32_t target_block(struct zs_eu_lowering *l, int64_t target_B)
 static int64_t behind_uip(const struct zs_eu_lowering *l, int64_t uip_B)
 {
     const struct zs_eu_program *p = l->program;
-    uint32_t inst = uip_B < 0 || uip_B > UINT32_MAX
-                        ? UINT32_MAX
-                        : zs_eu_program_inst_at(p, (uint32_t)uip_B);
+    uint32_t inst =
+        uip_B < 0 || uip_B > UINT32_MAX ? UINT32_MAX : zs_eu_program_inst_at(p, (uint32_t)uip_B);
 
     return inst == UINT32_MAX ? uip_B : (int64_t)p->insts[inst].offset_B + p->insts[inst].size_B;
 }
@@ -58,9 +59,7 @@ static int64_t branch_target(const struct zs_eu_lowering *l, enum where where)
     int64_t jip_B = (int64_t)inst->offset_B + inst->jip_B;
     int64_t uip_B = (int64_t)inst->offset_B + inst->uip_B;
 
-    return where == JIP   ? jip_B
-           : where == UIP ? uip_B
-                          : behind_uip(l, uip_B);
+    return where == JIP ? jip_B : where == UIP ? uip_B : behind_uip(l, uip_B);
 }
 
 static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, zs_eu_op_fn *fn, uint32_t block)
@@ -109,8 +108,10 @@ static bool scalar_source(struct zs_eu_lowering *l, unsigned i, uint32_t *ret_at
 
     if (op->file == ZS_GEN9_FILE_IMM || zs_gen9_type_size_B(op->type) != 4 || op->abs || op->neg ||
         op->indirect)
-        return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: a target that is no plain dword "
-                            "register is not modelled", l->inst->mnemonic);
+        return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
+                            "%s: a target that is no plain dword "
+                            "register is not modelled",
+                            l->inst->mnemonic);
     l->n = l->chunks = 1;
     *ret_at = zs_eu_load(l, i, ZS_GEN9_UD, ZS_EU_MOD_ARITH).at;
     l->n = n;
@@ -151,7 +152,7 @@ static void lower_call(struct zs_eu_lowering *l)
         return;
     }
     uint32_t block = target_block(l, (int64_t)inst->offset_B + inst->jip_B);
-    uint32_t at = dst->reg * ZS_EU_GRF_B + dst->subreg_B;
+    uint32_t at = dst->reg * (uint32_t)ZS_EU_GRF_B + dst->subreg_B;
     bool has_dst = dst->file == ZS_GEN9_FILE_GRF;
     if (has_dst && (dst->indirect || at + 8 > ZS_EU_GRF_FILE_B))
         zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad destination", inst->mnemonic);
@@ -196,9 +197,9 @@ int zs_eu_send_finish(struct zs_eu_send *send)
     d->rlen = (uint8_t)(d->desc >> 20 & 31);
     if (d->src1_B != UINT32_MAX)
         d->xlen = (uint8_t)(d->ex_desc >> 6 & 15);
-    if (d->src0_B + d->mlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B ||
-        (d->xlen && d->src1_B + d->xlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B) ||
-        (d->has_dst && d->dst_B + d->rlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B))
+    if (d->src0_B + (uint32_t)d->mlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B ||
+        (d->xlen && d->src1_B + (uint32_t)d->xlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B) ||
+        (d->has_dst && d->dst_B + (uint32_t)d->rlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B))
         return -EINVAL;
     return 0;
 }
@@ -313,8 +314,8 @@ bool zs_eu_lower_flow(struct zs_eu_lowering *l)
         uint8_t opcode;
         void (*lower)(struct zs_eu_lowering *l);
     } rows[] = {
-        {ZS_GEN9_JMPI, lower_jmpi}, {ZS_GEN9_CALL, lower_call},   {ZS_GEN9_CALLA, lower_call},
-        {ZS_GEN9_RET, lower_ret},   {ZS_GEN9_WAIT, lower_wait},   {ZS_GEN9_SEND, lower_send},
+        {ZS_GEN9_JMPI, lower_jmpi},  {ZS_GEN9_CALL, lower_call},  {ZS_GEN9_CALLA, lower_call},
+        {ZS_GEN9_RET, lower_ret},    {ZS_GEN9_WAIT, lower_wait},  {ZS_GEN9_SEND, lower_send},
         {ZS_GEN9_SENDC, lower_send}, {ZS_GEN9_SENDS, lower_send}, {ZS_GEN9_SENDSC, lower_send},
     };
     for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {

@@ -65,6 +65,15 @@ static bool dst_is_acc(const struct zs_eu_lowering *l)
     return dst->file == ZS_GEN9_FILE_ARF && !dst->indirect && (dst->reg & 0xf0) == ZS_GEN9_ARF_ACC;
 }
 
+/* A copy of the instruction to change: what is stored differs from what is computed. */
+static struct zs_gen9_inst *rewrite(struct zs_eu_lowering *l)
+{
+    if (l->inst != &l->rewritten)
+        l->rewritten = *l->inst;
+    l->inst = &l->rewritten;
+    return &l->rewritten;
+}
+
 static bool unmodelled(struct zs_eu_lowering *l, const char *what)
 {
     return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: %s is not modelled", l->inst->mnemonic,
@@ -106,8 +115,8 @@ static unsigned common_type(const struct zs_eu_lowering *l)
         bool is_signed = zs_eu_type_is_signed(type) || (op->neg && op->file != ZS_GEN9_FILE_IMM);
         if (op->file == ZS_GEN9_FILE_IMM && is_signed && type != ZS_GEN9_Q) {
             /* a non-negative immediate fits both */
-            bool negative = type == ZS_GEN9_W ? (op->imm & 0x8000) != 0
-                                              : (op->imm & 0x80000000) != 0;
+            bool negative =
+                type == ZS_GEN9_W ? (op->imm & 0x8000) != 0 : (op->imm & 0x80000000) != 0;
             is_signed = negative || op->type == ZS_GEN9_V;
         }
         any_signed |= is_signed;
@@ -171,8 +180,7 @@ static void emit_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu
     static const enum zs_eu_row rows[4] = {ZS_EU_ROW_SEL_8, ZS_EU_ROW_SEL_16, ZS_EU_ROW_SEL_32,
                                            ZS_EU_ROW_SEL_64};
     uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *op = zs_eu_emit_row(
-        l, rows[__builtin_ctz(size_of(type))], at, src, 2, false);
+    struct zs_eu_op *op = zs_eu_emit_row(l, rows[__builtin_ctz(size_of(type))], at, src, 2, false);
 
     op->predicate = l->predicate;
     op->pred_shift = l->pred_shift;
@@ -189,7 +197,7 @@ static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_
     const struct zs_gen9_operand *dst = &l->inst->dst;
     static const enum zs_eu_row rows[4] = {ZS_EU_ROW_SEL_8, ZS_EU_ROW_SEL_16, ZS_EU_ROW_SEL_32,
                                            ZS_EU_ROW_SEL_64};
-    uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * ZS_EU_GRF_B + dst->subreg_B;
+    uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)ZS_EU_GRF_B + dst->subreg_B;
     unsigned size_B = size_of(type);
 
     if (dst->file != ZS_GEN9_FILE_GRF || dst->indirect || size_of(dst->type) != size_B ||
@@ -224,9 +232,7 @@ static void lower_min_max(struct zs_eu_lowering *l, unsigned type, const struct 
         unmodelled(l, "conditional modifier other than lt and ge");
         return;
     }
-    struct zs_gen9_inst plain = *l->inst; /* the flag is not written */
-    plain.cond = 0;
-    l->inst = &plain;
+    rewrite(l)->cond = 0; /* the flag is not written */
     for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++)
         if (rows[i].type == type)
             zs_eu_compute(l, cond == ZS_GEN9_COND_LT ? rows[i].min : rows[i].max, type, src, 2);
@@ -268,8 +274,8 @@ static void lower_logic(struct zs_eu_lowering *l)
 {
     unsigned type = bitwise_type(l);
     struct zs_eu_loc src[2];
-    enum zs_eu_row row = l->inst->opcode == ZS_GEN9_AND  ? BY_WIDTH(type, AND)
-                         : l->inst->opcode == ZS_GEN9_OR ? BY_WIDTH(type, OR)
+    enum zs_eu_row row = l->inst->opcode == ZS_GEN9_AND   ? BY_WIDTH(type, AND)
+                         : l->inst->opcode == ZS_GEN9_OR  ? BY_WIDTH(type, OR)
                          : l->inst->opcode == ZS_GEN9_XOR ? BY_WIDTH(type, XOR)
                                                           : BY_WIDTH(type, NOT);
 
@@ -341,8 +347,8 @@ static void lower_bits(struct zs_eu_lowering *l)
 static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
                          const struct zs_eu_loc *src)
 {
-    struct zs_gen9_inst plain = *l->inst;
     const struct zs_gen9_inst *inst = l->inst;
+    struct zs_gen9_inst *plain = rewrite(l);
     uint32_t at = zs_eu_temp(l), bits = zs_eu_temp(l);
     /* all ones and zeros convert to any integer type by their sign */
     unsigned mask_type = size_of(type) == 8 ? ZS_GEN9_Q : ZS_GEN9_D;
@@ -350,13 +356,12 @@ static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned 
     struct zs_eu_op *op = zs_eu_emit_row(l, row, at, src, 2, false);
     op->arg = 1;
     op->flag = (uint16_t)bits;
-    plain.cond = 0;
+    plain->cond = 0;
     /* a float destination gets the same bits */
-    plain.dst.type = size_of(inst->dst.type) == 8   ? ZS_GEN9_Q
-                     : size_of(inst->dst.type) == 4 ? ZS_GEN9_D
-                     : size_of(inst->dst.type) == 2 ? ZS_GEN9_W
-                                                    : ZS_GEN9_B;
-    l->inst = &plain;
+    plain->dst.type = size_of(inst->dst.type) == 8   ? ZS_GEN9_Q
+                      : size_of(inst->dst.type) == 4 ? ZS_GEN9_D
+                      : size_of(inst->dst.type) == 2 ? ZS_GEN9_W
+                                                     : ZS_GEN9_B;
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, mask_type);
     l->inst = inst;
     op = zs_eu_emit(l, zs_eu_op_flag_copy);
@@ -393,20 +398,23 @@ static void lower_cmp(struct zs_eu_lowering *l)
 static void lower_csel(struct zs_eu_lowering *l)
 {
     static const enum zs_eu_row rows[7] = {
-        0, ZS_EU_ROW_CSEL_EQ_F32, ZS_EU_ROW_CSEL_NE_F32, ZS_EU_ROW_CSEL_GT_F32,
-        ZS_EU_ROW_CSEL_GE_F32, ZS_EU_ROW_CSEL_LT_F32, ZS_EU_ROW_CSEL_LE_F32,
+        0,
+        ZS_EU_ROW_CSEL_EQ_F32,
+        ZS_EU_ROW_CSEL_NE_F32,
+        ZS_EU_ROW_CSEL_GT_F32,
+        ZS_EU_ROW_CSEL_GE_F32,
+        ZS_EU_ROW_CSEL_LT_F32,
+        ZS_EU_ROW_CSEL_LE_F32,
     };
-    struct zs_gen9_inst plain = *l->inst;
     struct zs_eu_loc src[3];
-    unsigned cond = plain.cond;
+    unsigned cond = l->inst->cond;
 
     if (float_type(l) != ZS_GEN9_F || !any_src(l, ZS_GEN9_F) || cond < 1 || cond > 6) {
         unmodelled(l, "this type or conditional modifier");
         return;
     }
     load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
-    plain.cond = 0; /* it chooses, no flag is written */
-    l->inst = &plain;
+    rewrite(l)->cond = 0; /* it chooses, no flag is written */
     zs_eu_compute(l, rows[cond], ZS_GEN9_F, src, 3);
 }
 
@@ -485,10 +493,8 @@ static void lower_add(struct zs_eu_lowering *l)
     bool sub = negated(l, 1) && !l->inst->src[1].abs;
     src[0] = zs_eu_load(l, 0, type, ZS_EU_MOD_ARITH);
     if (sub) {
-        struct zs_gen9_inst plain = *l->inst;
         const struct zs_gen9_inst *inst = l->inst;
-        plain.src[1].neg = false;
-        l->inst = &plain;
+        rewrite(l)->src[1].neg = false;
         src[1] = zs_eu_load(l, 1, type, ZS_EU_MOD_ARITH);
         l->inst = inst;
     } else {
@@ -625,36 +631,35 @@ static void lower_round(struct zs_eu_lowering *l)
 
 static void lower_carry(struct zs_eu_lowering *l)
 {
-    struct zs_gen9_inst plain = *l->inst;
+    struct zs_gen9_inst *plain = rewrite(l);
     struct zs_eu_loc src[2];
 
     if (src_type(l, 0) != ZS_GEN9_UD || src_type(l, 1) != ZS_GEN9_UD || l->n > 16 ||
-        !plain_source(l, 0) || !plain_source(l, 1) || plain.saturate) {
+        !plain_source(l, 0) || !plain_source(l, 1) || plain->saturate) {
         unmodelled(l, "a source that is not plain ud");
         return;
     }
     load_all(l, ZS_GEN9_UD, ZS_EU_MOD_ARITH, src);
     uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *op = zs_eu_emit(l, plain.opcode == ZS_GEN9_ADDC ? zs_eu_op_addc
-                                                                      : zs_eu_op_subb);
+    struct zs_eu_op *op =
+        zs_eu_emit(l, plain->opcode == ZS_GEN9_ADDC ? zs_eu_op_addc : zs_eu_op_subb);
     op->dst = at;
     op->src[0] = src[0].at;
     op->src[1] = src[1].at;
     op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
     zs_eu_mask(l, op);
-    plain.acc_write = false; /* done: the carry is there */
-    l->inst = &plain;
+    plain->acc_write = false; /* done: the carry is there */
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_GEN9_UD);
 }
 
 /* mach and mac: on 64-bit sources, the accumulator as the addend. */
 static void lower_mach(struct zs_eu_lowering *l)
 {
-    struct zs_gen9_inst plain = *l->inst;
-    bool is_mach = plain.opcode == ZS_GEN9_MACH;
+    struct zs_gen9_inst *plain = rewrite(l);
+    bool is_mach = plain->opcode == ZS_GEN9_MACH;
     struct zs_eu_loc src[2];
 
-    if (any_float_src(l) || widest_B(l, true) > 4 || l->n > 16 || plain.saturate) {
+    if (any_float_src(l) || widest_B(l, true) > 4 || l->n > 16 || plain->saturate) {
         unmodelled(l, "this form");
         return;
     }
@@ -667,12 +672,11 @@ static void lower_mach(struct zs_eu_lowering *l)
     op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
     zs_eu_mask(l, op);
     if (is_mach)
-        plain.acc_write = false; /* done */
-    l->inst = &plain;
+        plain->acc_write = false; /* done */
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1},
-                !is_mach                      ? ZS_GEN9_Q
-                : plain.dst.type == ZS_GEN9_D ? ZS_GEN9_D
-                                              : ZS_GEN9_UD);
+                !is_mach                       ? ZS_GEN9_Q
+                : plain->dst.type == ZS_GEN9_D ? ZS_GEN9_D
+                                               : ZS_GEN9_UD);
 }
 
 /* ---- math ---- */
@@ -681,7 +685,6 @@ static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum z
                        unsigned type)
 {
     const struct zs_gen9_inst *inst = l->inst;
-    struct zs_gen9_inst second = *inst;
     struct zs_eu_loc src[2], result[2];
 
     load_all(l, type, ZS_EU_MOD_ARITH, src);
@@ -693,12 +696,11 @@ static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum z
     zs_eu_emit_row(l, remainder, result[1].at, src, 2, false);
     zs_eu_store(l, result[0], type);
     /* eight lanes of dwords: the next register */
-    second.dst.reg = (uint8_t)(inst->dst.reg + 1);
     if (l->n > 8 || inst->dst.reg == ZS_EU_GRF_COUNT - 1 || inst->dst.file != ZS_GEN9_FILE_GRF) {
         unmodelled(l, "this destination");
         return;
     }
-    l->inst = &second;
+    rewrite(l)->dst.reg++;
     zs_eu_store(l, result[1], type);
 }
 
@@ -732,16 +734,15 @@ static void lower_math_macro(struct zs_eu_lowering *l)
     unsigned type = float_type(l);
     bool is_double = type == ZS_GEN9_DF;
     struct zs_eu_loc src[2];
-    struct zs_gen9_inst plain = *inst;
+    struct zs_gen9_inst *plain = rewrite(l);
 
-    plain.src_count = divide ? 2 : 1;
-    plain.acc_write = false;
+    plain->src_count = divide ? 2 : 1;
+    plain->acc_write = false;
     for (unsigned i = 0; i < 2; i++) { /* Align16: packed registers */
-        plain.src[i].vstride = plain.src[i].width = 1;
-        plain.src[i].hstride = 1;
-        plain.src[i].width = 1;
+        plain->src[i].vstride = plain->src[i].width = 1;
+        plain->src[i].hstride = 1;
+        plain->src[i].width = 1;
     }
-    l->inst = &plain;
     if ((src_type(l, 0) != ZS_GEN9_F && src_type(l, 0) != ZS_GEN9_DF) || !inst->align16) {
         unmodelled(l, "this form");
         return;
@@ -750,7 +751,7 @@ static void lower_math_macro(struct zs_eu_lowering *l)
     zs_eu_compute(l,
                   divide ? (is_double ? ZS_EU_ROW_DIV_F64 : ZS_EU_ROW_FDIV_F32)
                          : (is_double ? ZS_EU_ROW_SQT_F64 : ZS_EU_ROW_SQT_F32),
-                  type, src, plain.src_count);
+                  type, src, plain->src_count);
     if (l->failed)
         return;
     struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_flag_ones);
@@ -764,14 +765,17 @@ static void lower_math(struct zs_eu_lowering *l)
         enum zs_eu_row row;
         uint8_t sources;
     } rows[16] = {
-        [ZS_GEN9_MATH_INV] = {ZS_EU_ROW_INV_F32, 1},   [ZS_GEN9_MATH_LOG] = {ZS_EU_ROW_LOG_F32, 1},
-        [ZS_GEN9_MATH_EXP] = {ZS_EU_ROW_EXP_F32, 1},   [ZS_GEN9_MATH_SQT] = {ZS_EU_ROW_SQT_F32, 1},
-        [ZS_GEN9_MATH_RSQT] = {ZS_EU_ROW_RSQT_F32, 1}, [ZS_GEN9_MATH_SIN] = {ZS_EU_ROW_SIN_F32, 1},
-        [ZS_GEN9_MATH_COS] = {ZS_EU_ROW_COS_F32, 1},   [ZS_GEN9_MATH_FDIV] = {ZS_EU_ROW_FDIV_F32, 2},
+        [ZS_GEN9_MATH_INV] = {ZS_EU_ROW_INV_F32, 1},
+        [ZS_GEN9_MATH_LOG] = {ZS_EU_ROW_LOG_F32, 1},
+        [ZS_GEN9_MATH_EXP] = {ZS_EU_ROW_EXP_F32, 1},
+        [ZS_GEN9_MATH_SQT] = {ZS_EU_ROW_SQT_F32, 1},
+        [ZS_GEN9_MATH_RSQT] = {ZS_EU_ROW_RSQT_F32, 1},
+        [ZS_GEN9_MATH_SIN] = {ZS_EU_ROW_SIN_F32, 1},
+        [ZS_GEN9_MATH_COS] = {ZS_EU_ROW_COS_F32, 1},
+        [ZS_GEN9_MATH_FDIV] = {ZS_EU_ROW_FDIV_F32, 2},
         [ZS_GEN9_MATH_POW] = {ZS_EU_ROW_POW_F32, 2},
     };
     const struct zs_gen9_inst *inst = l->inst;
-    struct zs_gen9_inst plain = *inst;
     struct zs_eu_loc src[2];
 
     if (inst->macro) {
@@ -779,14 +783,13 @@ static void lower_math(struct zs_eu_lowering *l)
     } else if (!rows[inst->function].sources) {
         lower_math_integer(l);
     } else {
-        plain.src_count = rows[inst->function].sources;
-        l->inst = &plain;
+        rewrite(l)->src_count = rows[inst->function].sources;
         if (!any_float_src(l) || any_src(l, ZS_GEN9_DF)) {
             unmodelled(l, "this type");
             return;
         }
         load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
-        zs_eu_compute(l, rows[inst->function].row, ZS_GEN9_F, src, plain.src_count);
+        zs_eu_compute(l, rows[inst->function].row, ZS_GEN9_F, src, l->inst->src_count);
     }
 }
 
@@ -798,18 +801,18 @@ static void lower_nop(struct zs_eu_lowering *l)
 /* ---- the table ---- */
 
 static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
-    [ZS_GEN9_MOV] = lower_mov,     [ZS_GEN9_SEL] = lower_sel,     [ZS_GEN9_NOT] = lower_logic,
-    [ZS_GEN9_AND] = lower_logic,   [ZS_GEN9_OR] = lower_logic,    [ZS_GEN9_XOR] = lower_logic,
-    [ZS_GEN9_SHR] = lower_shift,   [ZS_GEN9_SHL] = lower_shift,   [ZS_GEN9_ASR] = lower_shift,
-    [ZS_GEN9_CMP] = lower_cmp,     [ZS_GEN9_CMPN] = lower_cmp,    [ZS_GEN9_CSEL] = lower_csel,
-    [ZS_GEN9_BFREV] = lower_bits,  [ZS_GEN9_BFE] = lower_bits,    [ZS_GEN9_BFI1] = lower_bits,
-    [ZS_GEN9_BFI2] = lower_bits,   [ZS_GEN9_LZD] = lower_bits,    [ZS_GEN9_FBH] = lower_bits,
-    [ZS_GEN9_FBL] = lower_bits,    [ZS_GEN9_CBIT] = lower_bits,   [ZS_GEN9_MATH] = lower_math,
-    [ZS_GEN9_ADD] = lower_add,     [ZS_GEN9_MUL] = lower_mul,     [ZS_GEN9_AVG] = lower_avg,
-    [ZS_GEN9_FRC] = lower_round,   [ZS_GEN9_RNDU] = lower_round,  [ZS_GEN9_RNDD] = lower_round,
-    [ZS_GEN9_RNDE] = lower_round,  [ZS_GEN9_RNDZ] = lower_round,  [ZS_GEN9_MAC] = lower_mach,
-    [ZS_GEN9_MACH] = lower_mach,   [ZS_GEN9_ADDC] = lower_carry,  [ZS_GEN9_SUBB] = lower_carry,
-    [ZS_GEN9_MAD] = lower_mad,     [ZS_GEN9_LRP] = lower_lrp,     [ZS_GEN9_MADM] = lower_madm,
+    [ZS_GEN9_MOV] = lower_mov,    [ZS_GEN9_SEL] = lower_sel,    [ZS_GEN9_NOT] = lower_logic,
+    [ZS_GEN9_AND] = lower_logic,  [ZS_GEN9_OR] = lower_logic,   [ZS_GEN9_XOR] = lower_logic,
+    [ZS_GEN9_SHR] = lower_shift,  [ZS_GEN9_SHL] = lower_shift,  [ZS_GEN9_ASR] = lower_shift,
+    [ZS_GEN9_CMP] = lower_cmp,    [ZS_GEN9_CMPN] = lower_cmp,   [ZS_GEN9_CSEL] = lower_csel,
+    [ZS_GEN9_BFREV] = lower_bits, [ZS_GEN9_BFE] = lower_bits,   [ZS_GEN9_BFI1] = lower_bits,
+    [ZS_GEN9_BFI2] = lower_bits,  [ZS_GEN9_LZD] = lower_bits,   [ZS_GEN9_FBH] = lower_bits,
+    [ZS_GEN9_FBL] = lower_bits,   [ZS_GEN9_CBIT] = lower_bits,  [ZS_GEN9_MATH] = lower_math,
+    [ZS_GEN9_ADD] = lower_add,    [ZS_GEN9_MUL] = lower_mul,    [ZS_GEN9_AVG] = lower_avg,
+    [ZS_GEN9_FRC] = lower_round,  [ZS_GEN9_RNDU] = lower_round, [ZS_GEN9_RNDD] = lower_round,
+    [ZS_GEN9_RNDE] = lower_round, [ZS_GEN9_RNDZ] = lower_round, [ZS_GEN9_MAC] = lower_mach,
+    [ZS_GEN9_MACH] = lower_mach,  [ZS_GEN9_ADDC] = lower_carry, [ZS_GEN9_SUBB] = lower_carry,
+    [ZS_GEN9_MAD] = lower_mad,    [ZS_GEN9_LRP] = lower_lrp,    [ZS_GEN9_MADM] = lower_madm,
     [ZS_GEN9_NOP] = lower_nop,
 };
 

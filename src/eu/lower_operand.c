@@ -76,9 +76,10 @@ enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
         [ZS_GEN9_COND_LE] = ZS_EU_ROW_CMP_LE_##t, [7] = ZS_EU_ROW_NONE                             \
     }
     static const enum zs_eu_row rows[][8] = {
-        [ZS_GEN9_D] = ROWS(I32, S32), [ZS_GEN9_UD] = ROWS(I32, U32), [ZS_GEN9_Q] = ROWS(I64, S64),
-        [ZS_GEN9_UQ] = ROWS(I64, U64), [ZS_GEN9_F] = ROWS(F32, F32),
-        [ZS_GEN9_DF] = ROWS(F64, F64), [ZS_GEN9_HF] = {0},
+        [ZS_GEN9_D] = ROWS(I32, S32), [ZS_GEN9_UD] = ROWS(I32, U32),
+        [ZS_GEN9_Q] = ROWS(I64, S64), [ZS_GEN9_UQ] = ROWS(I64, U64),
+        [ZS_GEN9_F] = ROWS(F32, F32), [ZS_GEN9_DF] = ROWS(F64, F64),
+        [ZS_GEN9_HF] = {0},
     };
 #undef ROWS
     if (cond == ZS_GEN9_COND_UN)
@@ -95,8 +96,7 @@ enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
 uint32_t zs_eu_temp(struct zs_eu_lowering *l)
 {
     if (l->temps == ZS_EU_TEMP_COUNT) {
-        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s needs too many conversions",
-                     l->inst->mnemonic);
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s needs too many conversions", l->inst->mnemonic);
         l->temps = 0;
     }
     return ZS_EU_OFFSET(temp) + l->temps++ * ZS_EU_TEMP_B;
@@ -161,8 +161,7 @@ struct place {
     uint32_t at, limit_B, step_B;
 };
 
-static bool place_acc(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
-                      struct place *ret)
+static bool place_acc(struct zs_eu_lowering *l, const struct zs_gen9_operand *op, struct place *ret)
 {
     unsigned size_B = size_of(op->type);
     unsigned reg = op->reg & 15, per_reg = size_B < 2 ? 16 : 32 / size_B;
@@ -181,7 +180,7 @@ static bool place_of(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
     unsigned size_B = size_of(op->type);
 
     if (op->file == ZS_GEN9_FILE_GRF) {
-        uint32_t at = op->reg * ZS_EU_GRF_B + op->subreg_B;
+        uint32_t at = op->reg * (uint32_t)ZS_EU_GRF_B + op->subreg_B;
         if (at >= ZS_EU_GRF_FILE_B)
             return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: register r%u does not exist",
                                 l->inst->mnemonic, op->reg);
@@ -261,8 +260,8 @@ struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, ui
         scalars += in[i].scalar;
     }
     if (l->n > 1 && count > 1 && scalars == count) {
-        static const unsigned by_size[9] = {[1] = ZS_GEN9_UB, [2] = ZS_GEN9_UW, [4] = ZS_GEN9_UD,
-                                            [8] = ZS_GEN9_UQ};
+        static const unsigned by_size[9] = {
+            [1] = ZS_GEN9_UB, [2] = ZS_GEN9_UW, [4] = ZS_GEN9_UD, [8] = ZS_GEN9_UQ};
         uint32_t wide = zs_eu_temp(l);
         unsigned type = by_size[row_infos[row].src_B[count - 1]];
         zs_eu_emit_row(l, zs_eu_move_row(type), wide, &in[count - 1], 1, false);
@@ -403,10 +402,7 @@ static void plan_to_float(struct plan *plan, unsigned from, unsigned to)
         plan_integers(plan, from, ZS_GEN9_D);
         from = ZS_GEN9_D;
     }
-    step(plan, row[from == ZS_GEN9_D    ? 0
-                   : from == ZS_GEN9_UD ? 1
-                   : from == ZS_GEN9_Q  ? 2
-                                        : 3]);
+    step(plan, row[from == ZS_GEN9_D ? 0 : from == ZS_GEN9_UD ? 1 : from == ZS_GEN9_Q ? 2 : 3]);
 }
 
 /* Half goes through single: exact up, and down from integers whatever is not exact overflows. */
@@ -753,10 +749,10 @@ void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op)
 static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
 {
     static const unsigned wide[] = {
-        [ZS_GEN9_B] = ZS_GEN9_D, [ZS_GEN9_W] = ZS_GEN9_D,   [ZS_GEN9_UB] = ZS_GEN9_D,
-        [ZS_GEN9_UW] = ZS_GEN9_D, [ZS_GEN9_HF] = ZS_GEN9_F, [ZS_GEN9_D] = ZS_GEN9_D,
-        [ZS_GEN9_UD] = ZS_GEN9_UD, [ZS_GEN9_Q] = ZS_GEN9_Q, [ZS_GEN9_UQ] = ZS_GEN9_UQ,
-        [ZS_GEN9_F] = ZS_GEN9_F,  [ZS_GEN9_DF] = ZS_GEN9_DF,
+        [ZS_GEN9_B] = ZS_GEN9_D,   [ZS_GEN9_W] = ZS_GEN9_D,   [ZS_GEN9_UB] = ZS_GEN9_D,
+        [ZS_GEN9_UW] = ZS_GEN9_D,  [ZS_GEN9_HF] = ZS_GEN9_F,  [ZS_GEN9_D] = ZS_GEN9_D,
+        [ZS_GEN9_UD] = ZS_GEN9_UD, [ZS_GEN9_Q] = ZS_GEN9_Q,   [ZS_GEN9_UQ] = ZS_GEN9_UQ,
+        [ZS_GEN9_F] = ZS_GEN9_F,   [ZS_GEN9_DF] = ZS_GEN9_DF,
     };
     uint64_t zero = 0;
     enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, wide[type]);

@@ -17,23 +17,28 @@ static const struct op_row op_table[128] = {
 };
 
 static const uint8_t register_types[16] = {
-    ZS_GEN9_UD, ZS_GEN9_D, ZS_GEN9_UW, ZS_GEN9_W,  ZS_GEN9_UB, ZS_GEN9_B,
+    ZS_GEN9_UD, ZS_GEN9_D, ZS_GEN9_UW, ZS_GEN9_W, ZS_GEN9_UB, ZS_GEN9_B,
     ZS_GEN9_DF, ZS_GEN9_F, ZS_GEN9_UQ, ZS_GEN9_Q, ZS_GEN9_HF, [11 ... 15] = ZS_GEN9_TYPE_INVALID,
 };
 
 static const uint8_t immediate_types[16] = {
-    ZS_GEN9_UD, ZS_GEN9_D, ZS_GEN9_UW, ZS_GEN9_W, ZS_GEN9_UV, ZS_GEN9_VF,
-    ZS_GEN9_V,  ZS_GEN9_F, ZS_GEN9_UQ, ZS_GEN9_Q, ZS_GEN9_DF, ZS_GEN9_HF,
+    ZS_GEN9_UD,
+    ZS_GEN9_D,
+    ZS_GEN9_UW,
+    ZS_GEN9_W,
+    ZS_GEN9_UV,
+    ZS_GEN9_VF,
+    ZS_GEN9_V,
+    ZS_GEN9_F,
+    ZS_GEN9_UQ,
+    ZS_GEN9_Q,
+    ZS_GEN9_DF,
+    ZS_GEN9_HF,
     [12 ... 15] = ZS_GEN9_TYPE_INVALID,
 };
 
 static const uint8_t ternary_types[8] = {
-    ZS_GEN9_F,
-    ZS_GEN9_D,
-    ZS_GEN9_UD,
-    ZS_GEN9_DF,
-    ZS_GEN9_HF,
-    [5 ... 7] = ZS_GEN9_TYPE_INVALID,
+    ZS_GEN9_F, ZS_GEN9_D, ZS_GEN9_UD, ZS_GEN9_DF, ZS_GEN9_HF, [5 ... 7] = ZS_GEN9_TYPE_INVALID,
 };
 
 static const struct {
@@ -48,10 +53,10 @@ static const struct {
 };
 
 static const char *const math_names[16] = {
-    [ZS_GEN9_MATH_INV] = "inv",   [ZS_GEN9_MATH_LOG] = "log",   [ZS_GEN9_MATH_EXP] = "exp",
-    [ZS_GEN9_MATH_SQT] = "sqt",   [ZS_GEN9_MATH_RSQT] = "rsqt", [ZS_GEN9_MATH_SIN] = "sin",
-    [ZS_GEN9_MATH_COS] = "cos",   [ZS_GEN9_MATH_FDIV] = "fdiv", [ZS_GEN9_MATH_POW] = "pow",
-    [ZS_GEN9_MATH_IDIV] = "idiv", [ZS_GEN9_MATH_IQOT] = "iqot", [ZS_GEN9_MATH_IREM] = "irem",
+    [ZS_GEN9_MATH_INV] = "inv",   [ZS_GEN9_MATH_LOG] = "log",     [ZS_GEN9_MATH_EXP] = "exp",
+    [ZS_GEN9_MATH_SQT] = "sqt",   [ZS_GEN9_MATH_RSQT] = "rsqt",   [ZS_GEN9_MATH_SIN] = "sin",
+    [ZS_GEN9_MATH_COS] = "cos",   [ZS_GEN9_MATH_FDIV] = "fdiv",   [ZS_GEN9_MATH_POW] = "pow",
+    [ZS_GEN9_MATH_IDIV] = "idiv", [ZS_GEN9_MATH_IQOT] = "iqot",   [ZS_GEN9_MATH_IREM] = "irem",
     [ZS_GEN9_MATH_INVM] = "invm", [ZS_GEN9_MATH_RSQTM] = "rsqtm",
 };
 
@@ -154,8 +159,8 @@ static void decode_src(struct zs_gen9_inst *inst, unsigned index)
         op->file = (uint8_t)get(inst, 90, 89);
         type_code = get(inst, 94, 91);
     }
-    op->type = op->file == ZS_GEN9_FILE_IMM ? immediate_types[type_code]
-                                            : register_types[type_code];
+    op->type =
+        op->file == ZS_GEN9_FILE_IMM ? immediate_types[type_code] : register_types[type_code];
     check_type(inst, op);
     if (op->file == ZS_GEN9_FILE_IMM) {
         decode_immediate(inst, op);
@@ -199,8 +204,8 @@ static void decode_ternary_src(struct zs_gen9_inst *inst, unsigned index)
     op->file = ZS_GEN9_FILE_GRF;
     op->mme = ZS_GEN9_MME_NONE;
     op->reg = (uint8_t)get(inst, 83 + at, 76 + at);
-    op->subreg_B = (uint8_t)(get(inst, 75 + at, 73 + at) * 4 + get(inst, half_bit[index],
-                                                                 half_bit[index]) * 2);
+    op->subreg_B = (uint8_t)(get(inst, 75 + at, 73 + at) * 4 +
+                             get(inst, half_bit[index], half_bit[index]) * 2);
     op->abs = bit(inst, 37 + 2 * index);
     op->neg = bit(inst, 38 + 2 * index);
     op->width = 1;

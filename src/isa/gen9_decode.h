@@ -74,8 +74,8 @@ enum zs_gen9_type {
     ZS_GEN9_VF,
     ZS_GEN9_TYPE_INVALID,
 };
-unsigned zs_gen9_type_size_B(enum zs_gen9_type type);         /* 0 for packed and invalid ones */
-const char *zs_gen9_type_name(enum zs_gen9_type type);        /* "ud" */
+unsigned zs_gen9_type_size_B(enum zs_gen9_type type);  /* 0 for packed and invalid ones */
+const char *zs_gen9_type_name(enum zs_gen9_type type); /* "ud" */
 
 enum zs_gen9_pred {
     ZS_GEN9_PRED_NONE,
@@ -133,32 +133,32 @@ struct zs_gen9_operand {
     bool indirect;    /* address = a0[a0_subreg ...] + indirect_B */
     uint8_t a0_subreg;
     int16_t indirect_B;
-    uint8_t mme;      /* macro operands: accumulator number, else ZS_GEN9_MME_NONE */
-    uint64_t imm;     /* file IMM: raw bits, zero-extended from the type's size */
+    uint8_t mme;  /* macro operands: accumulator number, else ZS_GEN9_MME_NONE */
+    uint64_t imm; /* file IMM: raw bits, zero-extended from the type's size */
 };
 
 struct zs_gen9_inst {
     uint64_t raw[2];  /* as it stands in the code; raw[1] is 0 when compacted */
     uint64_t full[2]; /* uncompacted */
     uint32_t offset_B;
-    uint8_t size_B;   /* 8 or 16 */
+    uint8_t size_B; /* 8 or 16 */
     bool compacted;
-    const char *error; /* NULL, or why this is no instruction */
+    const char *error;    /* NULL, or why this is no instruction */
     const char *mnemonic; /* "illegal" for unknown opcodes */
 
     uint8_t opcode;
     uint8_t format; /* enum zs_gen9_format */
     bool align16;
     bool breakpoint, acc_write, saturate, no_mask;
-    bool macro;         /* madm, math.invm, math.rsqtm: operands carry mme numbers */
+    bool macro; /* madm, math.invm, math.rsqtm: operands carry mme numbers */
     bool branch_control;
     uint8_t exec_size;   /* 1 .. 32 */
     uint8_t chan_offset; /* 0, 4, ... 28 */
     uint8_t pred;        /* enum zs_gen9_pred */
     bool pred_inverse;
     uint8_t flag_reg, flag_subreg; /* f0/f1, 16-bit half: shared by predicate and modifier */
-    uint8_t cond;        /* enum zs_gen9_cond; 0 where the bits mean something else */
-    uint8_t function;    /* math: enum zs_gen9_math; sends: SFID */
+    uint8_t cond;                  /* enum zs_gen9_cond; 0 where the bits mean something else */
+    uint8_t function;              /* math: enum zs_gen9_math; sends: SFID */
     uint8_t src_count;
     struct zs_gen9_operand dst, src[3];
 
