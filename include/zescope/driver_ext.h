@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What zescope's Level Zero driver (the software GPU) tells beyond the standard API. Each function
+ * is found by its name with zeDriverGetExtensionFunctionAddress; on other drivers that call fails,
+ * and the question is answered otherwise or not at all.
+ *
+ *     zescope_pfnKernelGetCounts_t get_counts = NULL;
+ *     if (zeDriverGetExtensionFunctionAddress(driver, ZESCOPE_KERNEL_GET_COUNTS_NAME,
+ *                                             (void **)&get_counts) == ZE_RESULT_SUCCESS)
+ *         ...
+ *
+ * Asking for one of the functions that give counts per instruction turns counting on, for launches
+ * that start later; so does ZESCOPE_COUNTS=1 in the environment of zeInit. Handles are the
+ * driver's own: with several drivers in one process the loader hands out wrapped handles, which
+ * these functions refuse with ZE_RESULT_ERROR_INVALID_NULL_HANDLE; use the callback then.
+ *
+ * Threads: all may be called from any thread.
+ */
+#ifndef ZESCOPE_DRIVER_EXT_H
+#define ZESCOPE_DRIVER_EXT_H
+
+#include <level_zero/ze_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ZESCOPE_KERNEL_GET_COUNTS_NAME          "zescopeKernelGetCounts"
+#define ZESCOPE_KERNEL_RESET_COUNTS_NAME        "zescopeKernelResetCounts"
+#define ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME "zescopeDriverSetLaunchCallback"
+
+/* Of one machine instruction. Exact and, for kernels without races, the same in every run. */
+typedef struct zescope_instruction_count {
+    int64_t offset_B;      /* from the kernel's first instruction; negative: in a function that
+                              the kernel calls and that stands before it in the module */
+    uint64_t executions;   /* by EU threads */
+    uint64_t active_lanes; /* summed over the executions */
+    uint64_t bytes_read;   /* messages: by the active lanes */
+    uint64_t bytes_written;
+} zescope_instruction_count_t;
+
+/*
+ * Counts of all launches of a kernel object that have completed, ascending by offset, one row per
+ * instruction. *pCount 0: how many rows there are. ZE_RESULT_NOT_READY: no launch was counted yet.
+ */
+typedef ze_result_t(ZE_APICALL *zescope_pfnKernelGetCounts_t)(ze_kernel_handle_t hKernel,
+                                                              uint32_t *pCount,
+                                                              zescope_instruction_count_t *pCounts);
+typedef ze_result_t(ZE_APICALL *zescope_pfnKernelResetCounts_t)(ze_kernel_handle_t hKernel);
+
+/* One launch that has ended. Everything is borrowed for the duration of the callback. */
+typedef struct zescope_launch_info {
+    size_t size_B;             /* of this struct: later versions append members */
+    uint64_t launch;           /* ascending from 1 in this process */
+    uint64_t append;           /* the same for all launches of one append: ascending from 1 */
+    ze_kernel_handle_t kernel; /* NULL when the program has destroyed it meanwhile */
+    ze_module_handle_t module; /* likewise */
+    const char *kernel_name;
+    uint32_t device_index; /* in zeDeviceGet's order */
+    uint32_t simd;
+    uint32_t group_size[3], group_count[3];
+    ze_result_t result;              /* ZE_RESULT_ERROR_DEVICE_LOST after a fault */
+    const char *fault;               /* text of several lines, or NULL */
+    uint64_t start_ticks, end_ticks; /* device clock, not masked */
+    uint64_t start_ns, end_ns;       /* CLOCK_MONOTONIC of the host's execution */
+    uint64_t modelled_cycles;        /* of the documented timing model */
+    uint32_t total_count;            /* launch totals: pairs of name and value */
+    const char *const *total_names;
+    const uint64_t *totals;
+    uint32_t instruction_count; /* rows, this launch alone; 0 when counting is off */
+    const zescope_instruction_count_t *instructions;
+} zescope_launch_info_t;
+
+typedef void (*zescope_launch_callback_t)(const zescope_launch_info_t *info, void *user);
+
+/*
+ * Call back after each launch, on the thread that ran it, before its event is signalled. The
+ * callback must not wait for the device. One callback per process; NULL takes it away, and returns
+ * when no callback is running any more. counts: also counts per instruction.
+ */
+typedef ze_result_t(ZE_APICALL *zescope_pfnDriverSetLaunchCallback_t)(
+    ze_driver_handle_t hDriver, zescope_launch_callback_t callback, void *user, ze_bool_t counts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* SPIR-V to machine code, through Intel's offline compiler as a library in this process. */
+#ifndef ZS_DRIVER_COMPILE_H
+#define ZS_DRIVER_COMPILE_H
+
+#include "driver/driver_priv.h"
+
+#include "base/buf.h"
+
+struct zs_compile_unit {
+    struct zs_span spirv;
+    const ze_module_constants_t *constants; /* or NULL */
+};
+
+struct zs_compile {
+    struct zs_ze_driver *driver;
+    const char *device; /* as ocloc names it */
+    uint32_t unit_count;
+    const struct zs_compile_unit *units;
+    const char *build_flags; /* of the API, or NULL */
+};
+
+/*
+ * Several units are linked. SUCCESS: ret_binary is a NEO ELF. MODULE_BUILD_FAILURE,
+ * MODULE_LINK_FAILURE: ret_log says why. DEPENDENCY_UNAVAILABLE: there is no libocloc. The caller
+ * frees both buffers in any case. Calls from several threads take turns.
+ */
+ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_binary,
+                       struct zs_buf *ret_log);
+
+/*
+ * A copy of a SPIR-V module whose specialization constants have the given values as defaults.
+ * -EINVAL: not SPIR-V, or a constant that the module does not have; ret_log has a sentence.
+ */
+int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *constants,
+                        struct zs_buf *ret_spirv, struct zs_buf *ret_log);
+
+/* The API's build flags in the compiler's words; internal options apart. */
+void zs_compile_flags(const char *flags, struct zs_buf *ret_options, struct zs_buf *ret_internal);
+
+#endif

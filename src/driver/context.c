@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver/driver_priv.h"
+
+#include "driver/memory.h"
+#include "driver/worker.h"
+
+ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_context_desc_t *desc,
+                                         uint32_t numDevices, ze_device_handle_t *phDevices,
+                                         ze_context_handle_t *phContext)
+{
+    ZS_OBJECT(driver, driver, hDriver);
+    ZS_CHECK_POINTER(desc);
+    ZS_CHECK_POINTER(phContext);
+    ZS_CHECK_ENUM(desc->flags, 0x1);
+    ZS_CHECK(numDevices == 0 || phDevices, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+             "%u devices, phDevices is null", numDevices);
+    ZS_CHECK(zs_devices_valid(numDevices, phDevices), ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+             "phDevices has something that is no device");
+    struct zs_ze_context *context = zs_object_new(ZS_OBJECT_context, sizeof(*context));
+    ZS_CHECK(context, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
+    context->driver = driver;
+    pthread_rwlock_init(&context->memory_lock, NULL);
+    pthread_rwlock_init(&context->exec_lock, NULL);
+    pthread_mutex_init(&context->workers_lock, NULL);
+    pthread_mutex_init(&context->reservations_lock, NULL);
+    pthread_cond_init(&context->workers_gone, NULL);
+    int error = zs_gpu_memory_create(&context->memory);
+    if (error || !zs_object_publish(context)) {
+        zs_object_unref(context);
+        return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
+    }
+    *phContext = context->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeContextCreate(ze_driver_handle_t hDriver, const ze_context_desc_t *desc,
+                                       ze_context_handle_t *phContext)
+{
+    return zeContextCreateEx(hDriver, desc, 0, NULL, phContext);
+}
+
+void zs_ze_context_fini(struct zs_ze_context *context)
+{
+    zs_virtual_free_all(context);
+    zs_memory_free_all(context);
+    if (context->memory)
+        zs_gpu_memory_destroy(context->memory);
+    pthread_rwlock_destroy(&context->memory_lock);
+    pthread_rwlock_destroy(&context->exec_lock);
+    pthread_mutex_destroy(&context->workers_lock);
+    pthread_mutex_destroy(&context->reservations_lock);
+    pthread_cond_destroy(&context->workers_gone);
+}
+
+/* Work that still runs is interrupted: this is how a program gets rid of a kernel that never ends.
+ * Objects of the context that were not destroyed keep its memory alive until they are. */
+ze_result_t ZE_APICALL zeContextDestroy(ze_context_handle_t hContext)
+{
+    ZS_OBJECT(context, context, hContext);
+    if (!zs_object_retract(context))
+        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    atomic_store(&context->cancelled, true);
+    zs_workers_stop(context);
+    zs_object_unref(context);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zs_context_status(struct zs_ze_context *context)
+{
+    return atomic_load(&context->lost) ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeContextGetStatus(ze_context_handle_t hContext)
+{
+    ZS_OBJECT(context, context, hContext);
+    return zs_context_status(context);
+}
+
+ze_result_t ZE_APICALL zeContextSystemBarrier(ze_context_handle_t hContext,
+                                              ze_device_handle_t hDevice)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    atomic_thread_fence(memory_order_seq_cst);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- Residency: all memory of a context always is ---------------------------------------------
+ */
+
+ze_result_t ZE_APICALL zeContextMakeMemoryResident(ze_context_handle_t hContext,
+                                                   ze_device_handle_t hDevice, void *ptr,
+                                                   size_t size)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(ptr);
+    ZS_CHECK(size, ZE_RESULT_ERROR_INVALID_SIZE, "size is 0");
+    ZS_CHECK(zs_memory_holds(context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "%p and %zu bytes are not in one allocation of the context", ptr, size);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeContextEvictMemory(ze_context_handle_t hContext,
+                                            ze_device_handle_t hDevice, void *ptr, size_t size)
+{
+    return zeContextMakeMemoryResident(hContext, hDevice, ptr, size);
+}
+
+ze_result_t ZE_APICALL zeContextMakeImageResident(ze_context_handle_t hContext,
+                                                  ze_device_handle_t hDevice,
+                                                  ze_image_handle_t hImage)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_OBJECT(image, image, hImage);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeContextEvictImage(ze_context_handle_t hContext, ze_device_handle_t hDevice,
+                                           ze_image_handle_t hImage)
+{
+    return zeContextMakeImageResident(hContext, hDevice, hImage);
+}

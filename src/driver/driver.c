@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* zeInit, drivers, extensions; what every API function uses to refuse a call. */
+#include "driver/driver_priv.h"
+
+#include "base/buf.h"
+#include "driver/counts.h"
+#include "driver/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { DEVICES_MAX = 64, CHAIN_MAX = 64, DRIVER_VERSION = 0x00010000 };
+
+/* The driver of this process: made by the first zeInit that succeeds, never freed. */
+static struct {
+    pthread_mutex_t lock;
+    struct zs_ze_driver *driver;
+} root = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What zeDriverGetLastErrorDescription gives: the last refusal of each thread. */
+static _Thread_local char last_error[512];
+
+const char *zs_env(const char *name)
+{
+    return secure_getenv(name);
+}
+
+ze_result_t zs_refuse(ze_result_t result, const char *function, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    snprintf(last_error, sizeof(last_error), "%s: %s", function, text);
+    zs_log(ZS_LOG_WARN, "%s (result 0x%x)", last_error, (unsigned)result);
+    return result;
+}
+
+ze_result_t zs_ddi_unsupported(const char *function)
+{
+    return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, function, "not supported by this driver");
+}
+
+ze_result_t zs_ddi_check(ze_api_version_t version, const void *ddi_table)
+{
+    if (!ddi_table)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    /* an older loader's tables are smaller than what would be written */
+    if (ZE_MAJOR_VERSION(version) != ZE_MAJOR_VERSION(ZE_API_VERSION_CURRENT) ||
+        version < ZE_API_VERSION_CURRENT)
+        return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zs_result_of_errno(int error)
+{
+    static const struct {
+        int error;
+        ze_result_t result;
+    } rows[] = {
+        {0, ZE_RESULT_SUCCESS},
+        {ENOMEM, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY},
+        {EINVAL, ZE_RESULT_ERROR_INVALID_ARGUMENT},
+        {ENOTSUP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE},
+        {EFAULT, ZE_RESULT_ERROR_DEVICE_LOST},
+        {ECANCELED, ZE_RESULT_ERROR_DEVICE_LOST},
+        {ETIMEDOUT, ZE_RESULT_ERROR_DEVICE_LOST},
+        {EBADMSG, ZE_RESULT_ERROR_INVALID_NATIVE_BINARY},
+        {EACCES, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS},
+        {EPERM, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (rows[i].error == error || rows[i].error == -error)
+            return rows[i].result;
+    }
+    return ZE_RESULT_ERROR_UNKNOWN;
+}
+
+const void *zs_chain_find(const void *next, uint32_t stype)
+{
+    const ze_base_desc_t *at = next;
+    for (int i = 0; at && i < CHAIN_MAX; i++, at = at->pNext) {
+        if ((uint32_t)at->stype == stype)
+            return at;
+    }
+    return NULL;
+}
+
+uint32_t zs_list_count(uint32_t *count, uint32_t have, bool has_array)
+{
+    uint32_t wanted = ZS_MIN(*count, have);
+    if (*count == 0 || *count > have)
+        *count = have;
+    return has_array ? wanted : 0;
+}
+
+/* ---- Making the driver ---- */
+
+/* "1.5s", "200ms", "30" (seconds); 0: none. */
+static uint64_t parse_time_ns(const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    char *end;
+    double value = strtod(text, &end);
+    double unit_ns = 1e9;
+    if (strcmp(end, "ms") == 0)
+        unit_ns = 1e6;
+    else if (strcmp(end, "us") == 0)
+        unit_ns = 1e3;
+    else if (*end && strcmp(end, "s") != 0)
+        value = -1;
+    if (!(value > 0 && value * unit_ns < 1e18)) {
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_KERNEL_TIMEOUT=%s is not a time such as 10, 1.5s or 200ms",
+               text);
+        return 0;
+    }
+    return (uint64_t)(value * unit_ns);
+}
+
+static bool add_device(struct zs_ze_driver *driver, const char *name)
+{
+    const struct zs_gpu_model *model = zs_gpu_model_find(name);
+    if (!model || !model->runnable || driver->device_count == DEVICES_MAX) {
+        struct zs_buf names = {0};
+        for (size_t i = 0; zs_gpu_model_at(i); i++) {
+            if (zs_gpu_model_at(i)->runnable)
+                zs_buf_printf(&names, " %s", zs_gpu_model_at(i)->name);
+        }
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: %s%s; the devices are:%s", name,
+               driver->device_count == DEVICES_MAX ? " is one too many"
+               : model                             ? " cannot run kernels yet"
+                                                   : " is not known",
+               zs_buf_cstr(&names));
+        zs_buf_fini(&names);
+        return false;
+    }
+    struct zs_ze_device *device = zs_object_new(ZS_OBJECT_device, sizeof(*device));
+    if (!device)
+        return false;
+    device->driver = driver;
+    device->model = model;
+    device->index = driver->device_count;
+    uint64_t host_B = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    device->memory_B = ZS_MIN(model->memory_B, host_B);
+    int error = zs_gpu_device_create(model, 0, &device->gpu);
+    if (error || !zs_object_publish(device)) {
+        zs_log(ZS_LOG_ERROR, "device %s cannot be made: %s", name, strerror(-error));
+        zs_object_unref(device);
+        return false;
+    }
+    driver->devices[driver->device_count++] = device;
+    zs_log(ZS_LOG_INFO, "device %u: %s (%s)", device->index, model->marketing, model->name);
+    return true;
+}
+
+static bool add_devices(struct zs_ze_driver *driver)
+{
+    const char *list = zs_env("ZESCOPE_DEVICES");
+    char *names = strdup(list && *list ? list : "skl");
+    bool ok = names != NULL;
+    char *state = NULL;
+    for (char *name = ok ? strtok_r(names, ", ", &state) : NULL; name && ok;
+         name = strtok_r(NULL, ", ", &state))
+        ok = add_device(driver, name);
+    free(names);
+    return ok && driver->device_count > 0;
+}
+
+void zs_ze_driver_fini(struct zs_ze_driver *driver)
+{
+    for (uint32_t i = 0; i < driver->device_count; i++) {
+        (void)zs_object_retract(driver->devices[i]);
+        zs_object_unref(driver->devices[i]);
+    }
+    free(driver->devices);
+}
+
+static struct zs_ze_driver *driver_new(void)
+{
+    struct zs_ze_driver *driver = zs_object_new(ZS_OBJECT_driver, sizeof(*driver));
+    if (!driver)
+        return NULL;
+    pthread_mutex_init(&driver->compiler_lock, NULL);
+    driver->devices = calloc(DEVICES_MAX, sizeof(struct zs_ze_device *));
+    driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
+    const char *check = zs_env("ZESCOPE_CHECK");
+    driver->check = check && *check && strcmp(check, "0") != 0;
+    if (!driver->devices || !add_devices(driver) || !zs_object_publish(driver)) {
+        zs_object_unref(driver);
+        return NULL;
+    }
+    zs_report_init(driver->check);
+    zs_counts_init();
+    return driver;
+}
+
+static struct zs_ze_driver *the_driver(void)
+{
+    pthread_mutex_lock(&root.lock);
+    struct zs_ze_driver *driver = root.driver;
+    pthread_mutex_unlock(&root.lock);
+    return driver;
+}
+
+ze_result_t ZE_APICALL zeInit(ze_init_flags_t flags)
+{
+    ZS_CHECK_ENUM(flags, 0x3);
+    /* VPU devices only: there are none */
+    if (flags == ZE_INIT_FLAG_VPU_ONLY)
+        return ZE_RESULT_ERROR_UNINITIALIZED;
+    pthread_mutex_lock(&root.lock);
+    if (!root.driver)
+        root.driver = driver_new();
+    bool ok = root.driver != NULL;
+    pthread_mutex_unlock(&root.lock);
+    return ok ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNINITIALIZED;
+}
+
+ze_result_t ZE_APICALL zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phDrivers)
+{
+    struct zs_ze_driver *driver = the_driver();
+    ZS_CHECK(driver, ZE_RESULT_ERROR_UNINITIALIZED, "zeInit was not called");
+    ZS_CHECK_POINTER(pCount);
+    if (zs_list_count(pCount, 1, phDrivers != NULL))
+        phDrivers[0] = driver->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeInitDrivers(uint32_t *pCount, ze_driver_handle_t *phDrivers,
+                                     ze_init_driver_type_desc_t *desc)
+{
+    ZS_CHECK_POINTER(pCount);
+    ZS_CHECK_POINTER(desc);
+    ZS_CHECK(desc->flags != 0, ZE_RESULT_ERROR_INVALID_ENUMERATION, "no driver type is wanted");
+    if (!(desc->flags & 1u)) { /* no GPU wanted */
+        *pCount = 0;
+        return ZE_RESULT_SUCCESS;
+    }
+    ze_result_t result = zeInit(0);
+    return result == ZE_RESULT_SUCCESS ? zeDriverGet(pCount, phDrivers) : result;
+}
+
+ze_result_t ZE_APICALL zeDriverGetApiVersion(ze_driver_handle_t hDriver, ze_api_version_t *version)
+{
+    ZS_OBJECT(driver, driver, hDriver);
+    ZS_CHECK_POINTER(version);
+    *version = ZE_API_VERSION_CURRENT;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeDriverGetProperties(ze_driver_handle_t hDriver,
+                                             ze_driver_properties_t *pDriverProperties)
+{
+    ZS_OBJECT(driver, driver, hDriver);
+    ZS_CHECK_POINTER(pDriverProperties);
+    static const uint8_t uuid[ZE_MAX_DRIVER_UUID_SIZE] = {'z', 'e', 's', 'c', 'o', 'p', 'e', 0,
+                                                          0,   0,   0,   0,   0,   0,   0,   1};
+    memcpy(pDriverProperties->uuid.id, uuid, sizeof(uuid));
+    pDriverProperties->driverVersion = DRIVER_VERSION;
+    ze_driver_memory_free_ext_properties_t *free_ext = (void *)(uintptr_t)zs_chain_find(
+        pDriverProperties->pNext, ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES);
+    if (free_ext)
+        free_ext->freePolicies = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+                                 ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
+                                                ze_driver_ipc_properties_t *pIpcProperties)
+{
+    ZS_OBJECT(driver, driver, hDriver);
+    ZS_CHECK_POINTER(pIpcProperties);
+    pIpcProperties->flags = ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL;
+    return ZE_RESULT_SUCCESS;
+}
+
+static const ze_driver_extension_properties_t extensions[] = {
+    {ZE_MODULE_PROGRAM_EXP_NAME, ZE_MODULE_PROGRAM_EXP_VERSION_CURRENT},
+    {ZE_GLOBAL_OFFSET_EXP_NAME, ZE_GLOBAL_OFFSET_EXP_VERSION_CURRENT},
+    {ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_VERSION_CURRENT},
+    {ZE_KERNEL_SCHEDULING_HINTS_EXP_NAME, ZE_SCHEDULING_HINTS_EXP_VERSION_CURRENT},
+    {ZE_EVENT_QUERY_TIMESTAMPS_EXP_NAME, ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_CURRENT},
+    {ZE_IMAGE_MEMORY_PROPERTIES_EXP_NAME, ZE_IMAGE_MEMORY_PROPERTIES_EXP_VERSION_CURRENT},
+    {ZE_IMAGE_VIEW_EXP_NAME, ZE_IMAGE_VIEW_EXP_VERSION_CURRENT},
+    {ZE_CONTEXT_POWER_SAVING_HINT_EXP_NAME, ZE_POWER_SAVING_HINT_EXP_VERSION_CURRENT},
+    {ZE_FLOAT_ATOMICS_EXT_NAME, ZE_FLOAT_ATOMICS_EXT_VERSION_CURRENT},
+    {ZE_CACHE_RESERVATION_EXT_NAME, ZE_CACHE_RESERVATION_EXT_VERSION_CURRENT},
+    {ZE_SUBGROUPS_EXT_NAME, ZE_SUBGROUP_EXT_VERSION_CURRENT},
+    {ZE_EU_COUNT_EXT_NAME, ZE_EU_COUNT_EXT_VERSION_CURRENT},
+    {ZE_PCI_PROPERTIES_EXT_NAME, ZE_PCI_PROPERTIES_EXT_VERSION_CURRENT},
+    {ZE_IMAGE_COPY_EXT_NAME, ZE_IMAGE_COPY_EXT_VERSION_CURRENT},
+    {ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_NAME, ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_VERSION_CURRENT},
+    {ZE_MEMORY_COMPRESSION_HINTS_EXT_NAME, ZE_MEMORY_COMPRESSION_HINTS_EXT_VERSION_CURRENT},
+    {ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_MEMORY_FREE_POLICIES_EXT_VERSION_CURRENT},
+    {ZE_LINKAGE_INSPECTION_EXT_NAME, ZE_LINKAGE_INSPECTION_EXT_VERSION_CURRENT},
+    {ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME, ZE_DEVICE_MEMORY_PROPERTIES_EXT_VERSION_CURRENT},
+    {"ZESCOPE_extension_counts", ZE_MAKE_VERSION(1, 0)},
+};
+
+ze_result_t ZE_APICALL
+zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
+                               ze_driver_extension_properties_t *pExtensionProperties)
+{
+    ZS_OBJECT(driver, driver, hDriver);
+    ZS_CHECK_POINTER(pCount);
+    uint32_t count = zs_list_count(pCount, ZS_ARRAY_LEN(extensions), pExtensionProperties != NULL);
+    if (count)
+        memcpy(pExtensionProperties, extensions, count * sizeof(extensions[0]));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hDriver,
+                                                           const char *name,
+                                                           void **ppFunctionAddress)
+{
+    ZS_OBJECT(driver, driver, hDriver);
+    ZS_CHECK_POINTER(name);
+    ZS_CHECK_POINTER(ppFunctionAddress);
+    *ppFunctionAddress = zs_counts_function(name);
+    /* programs try names of many drivers: no message */
+    return *ppFunctionAddress ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t ZE_APICALL zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver,
+                                                       const char **ppString)
+{
+    ZS_OBJECT(driver, driver, hDriver);
+    ZS_CHECK_POINTER(ppString);
+    *ppString = last_error;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches: appended, then run by a worker. */
+#include "driver/launch.h"
+
+#include "driver/counts.h"
+#include "driver/memory.h"
+#include "driver/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- Running -----------------------------------------------------------------------------------
+ */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The counters that a launch adds to; NULL: none. */
+static struct zs_gpu_counters *take_counters(struct zs_ze_kernel *kernel, enum zs_counting counting)
+{
+    struct zs_gpu_counters *counters = NULL;
+    if (counting == ZS_COUNTING_LAUNCH) {
+        (void)!zs_gpu_counters_create(kernel->gpu, &counters);
+    } else if (counting == ZS_COUNTING_KERNEL) {
+        pthread_mutex_lock(&kernel->counters_lock);
+        if (!kernel->counters)
+            (void)!zs_gpu_counters_create(kernel->gpu, &kernel->counters);
+        counters = kernel->counters;
+        pthread_mutex_unlock(&kernel->counters_lock);
+    }
+    return counters;
+}
+
+static void print_output(struct zs_exec *exec, const struct zs_ze_kernel *kernel, void *buffer)
+{
+    struct zs_buf text = {0};
+    zs_gpu_printf_drain(kernel->gpu, exec->context->memory, buffer, ZS_GPU_PRINTF_B, &text);
+    if (text.size_B && !text.error) {
+        fwrite(text.data, 1, text.size_B, stdout);
+        fflush(stdout);
+    }
+    zs_buf_fini(&text);
+}
+
+static void report_fault(const struct zs_launch *launch, const struct zs_gpu_result *result,
+                         struct zs_buf *ret_text)
+{
+    char source[512];
+    const struct zs_kernel *kernel = launch->kernel->kernel;
+    bool known = zs_source_line(kernel, result->fault.instruction_offset_B, source, sizeof(source));
+    if (result->fault.kind != ZS_GPU_FAULT_NONE)
+        zs_report_fault(&result->fault, known ? source : NULL, ret_text);
+    else
+        zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
+}
+
+static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
+                   const uint32_t group_count[3])
+{
+    struct zs_ze_kernel *kernel = launch->kernel;
+    struct zs_ze_driver *driver = exec->context->driver;
+    enum zs_counting counting = zs_counts_wanted();
+    struct zs_gpu_launch gpu = {
+        .kernel = kernel->gpu,
+        .args = launch->args->args,
+        .memory = exec->context->memory,
+        .flags =
+            (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
+            (driver->check ? ZS_GPU_LAUNCH_CHECK_SURFACES | ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u),
+        .cancel = exec->cancel,
+        .time_limit_ns = driver->kernel_time_limit_ns,
+        .counters = take_counters(kernel, counting)};
+    memcpy(gpu.group_count, group_count, sizeof(gpu.group_count));
+    memcpy(gpu.group_size, launch->group_size, sizeof(gpu.group_size));
+    memcpy(gpu.global_offset, launch->global_offset, sizeof(gpu.global_offset));
+    if (zs_gpu_kernel_uses_printf(kernel->gpu)) {
+        gpu.printf_buffer = calloc(1, ZS_GPU_PRINTF_B);
+        gpu.printf_size_B = ZS_GPU_PRINTF_B;
+        if (!gpu.printf_buffer)
+            return -ENOMEM;
+        zs_gpu_printf_init(gpu.printf_buffer, gpu.printf_size_B);
+    }
+    struct zs_gpu_result result = {0};
+    struct zs_buf fault = {0};
+    struct zs_launch_end end = {.launch = launch,
+                                .device = exec->device,
+                                .group_count = group_count,
+                                .result = &result,
+                                .start_ns = now_ns()};
+    int error = zs_gpu_launch_run(exec->device->gpu, &gpu, &result);
+    end.end_ns = now_ns();
+    exec->start_ticks = result.start_ticks;
+    exec->end_ticks = result.end_ticks;
+    if (gpu.printf_buffer) {
+        print_output(exec, kernel, gpu.printf_buffer);
+        free(gpu.printf_buffer);
+    }
+    if (error && error != -ECANCELED) {
+        report_fault(launch, &result, &fault);
+        end.fault = zs_buf_cstr(&fault);
+    }
+    if (counting == ZS_COUNTING_LAUNCH)
+        end.counters = gpu.counters;
+    if (zs_counts_has_callback())
+        zs_counts_report(&end);
+    if (counting == ZS_COUNTING_LAUNCH && gpu.counters)
+        zs_gpu_counters_destroy(gpu.counters);
+    zs_buf_fini(&fault);
+    zs_log(ZS_LOG_DEBUG, "%s: %u x %u x %u groups of %u x %u x %u: %s", kernel->kernel->name,
+           group_count[0], group_count[1], group_count[2], launch->group_size[0],
+           launch->group_size[1], launch->group_size[2], error ? strerror(-error) : "done");
+    return error;
+}
+
+static int run_launch(struct zs_exec *exec, const struct zs_launch *launch)
+{
+    if (!launch->indirect)
+        return run_one(exec, launch, launch->group_count);
+    ze_group_count_t count;
+    int error = zs_memory_copy(exec->context, &count, NULL, launch->indirect, sizeof(count));
+    const uint32_t group_count[3] = {count.groupCountX, count.groupCountY, count.groupCountZ};
+    return error ? error : run_one(exec, launch, group_count);
+}
+
+/* Launches of one append: one, or several whose number stands in memory. */
+struct launches {
+    const uint32_t *count_buffer; /* NULL: all */
+    uint32_t count;
+    struct zs_launch items[];
+};
+
+static int run_launches(struct zs_exec *exec, struct zs_command *command)
+{
+    const struct launches *launches = command->data;
+    uint32_t count = launches->count;
+    uint64_t start_ticks = 0;
+    int error = 0;
+    if (launches->count_buffer) {
+        error = zs_memory_copy(exec->context, &count, NULL, launches->count_buffer, sizeof(count));
+        count = ZS_MIN(count, launches->count);
+    }
+    for (uint32_t i = 0; i < count && !error; i++) {
+        error = run_launch(exec, &launches->items[i]);
+        if (i == 0)
+            start_ticks = exec->start_ticks;
+    }
+    if (count > 1)
+        exec->start_ticks = start_ticks;
+    return error;
+}
+
+static void release_launches(struct zs_command *command)
+{
+    struct launches *launches = command->data;
+    for (uint32_t i = 0; launches && i < launches->count; i++) {
+        zs_arg_set_unref(launches->items[i].args);
+        zs_object_unref(launches->items[i].kernel);
+    }
+    free(launches);
+}
+
+static const struct zs_op op_launch = {"kernel launch", run_launches, release_launches};
+
+/* ---- Appending ---------------------------------------------------------------------------------
+ */
+
+struct request {
+    uint32_t count;
+    ze_kernel_handle_t *kernels;
+    const ze_group_count_t *group_counts;
+    const uint32_t *count_buffer;
+    bool indirect, cooperative;
+};
+
+static ze_result_t check_kernel(const char *function, const struct zs_ze_list *list,
+                                ze_kernel_handle_t handle)
+{
+    struct zs_ze_kernel *kernel = zs_ze_kernel_of(handle);
+    if (!kernel)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function, "hKernel is %s",
+                         handle ? "not a live kernel" : "null");
+    if (list->ordinal != ZS_ORDINAL_COMPUTE)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, function,
+                         "the list is of the copy group: it runs no kernels");
+    if (kernel->module->device != list->device || kernel->module->context != list->context)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "%s is of another device or context than the list", kernel->kernel->name);
+    uint32_t unset = zs_gpu_args_first_unset(kernel->args->args);
+    if (unset != UINT32_MAX)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "%s: argument %u was never set", kernel->kernel->name, unset);
+    return ZE_RESULT_SUCCESS;
+}
+
+static void fill(struct zs_launch *launch, struct zs_ze_kernel *kernel,
+                 const struct request *request, uint32_t index, uint64_t append)
+{
+    launch->kernel = zs_object_ref(kernel);
+    launch->args = kernel->args;
+    atomic_fetch_add_explicit(&launch->args->refs, 1, memory_order_relaxed);
+    memcpy(launch->group_size, kernel->group_size, sizeof(launch->group_size));
+    memcpy(launch->global_offset, kernel->global_offset, sizeof(launch->global_offset));
+    const ze_group_count_t *count = &request->group_counts[index];
+    if (request->indirect) {
+        launch->indirect = count;
+    } else {
+        launch->group_count[0] = count->groupCountX;
+        launch->group_count[1] = count->groupCountY;
+        launch->group_count[2] = count->groupCountZ;
+    }
+    launch->cooperative = request->cooperative;
+    launch->append = append;
+}
+
+static ze_result_t append_launches(const char *function, ze_command_list_handle_t list_handle,
+                                   const struct request *request, ze_event_handle_t signal,
+                                   uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zs_append append;
+    ze_result_t result = zs_append_begin(function, list_handle, signal, wait_count, waits, &append);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < request->count && result == ZE_RESULT_SUCCESS; i++)
+        result = check_kernel(function, append.list, request->kernels[i]);
+    struct launches *launches = NULL;
+    if (result == ZE_RESULT_SUCCESS) {
+        launches = calloc(1, sizeof(*launches) + request->count * sizeof(struct zs_launch));
+        result = launches ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result != ZE_RESULT_SUCCESS)
+        return zs_append_abandon(&append, result);
+    launches->count = request->count;
+    launches->count_buffer = request->count_buffer;
+    uint64_t number = atomic_fetch_add(&append.list->context->driver->appends, 1) + 1;
+    for (uint32_t i = 0; i < request->count; i++)
+        fill(&launches->items[i], zs_ze_kernel_of(request->kernels[i]), request, i, number);
+    append.command.op = &op_launch;
+    append.command.data = launches;
+    return zs_append_end(&append);
+}
+
+ze_result_t ZE_APICALL zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandList,
+                                                       ze_kernel_handle_t hKernel,
+                                                       const ze_group_count_t *pLaunchFuncArgs,
+                                                       ze_event_handle_t hSignalEvent,
+                                                       uint32_t numWaitEvents,
+                                                       ze_event_handle_t *phWaitEvents)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_OBJECT(kernel, kernel, hKernel);
+    ZS_CHECK_POINTER(pLaunchFuncArgs);
+    const struct request request = {
+        .count = 1, .kernels = &hKernel, .group_counts = pLaunchFuncArgs};
+    return append_launches(__func__, hCommandList, &request, hSignalEvent, numWaitEvents,
+                           phWaitEvents);
+}
+
+ze_result_t ZE_APICALL zeCommandListAppendLaunchCooperativeKernel(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_OBJECT(kernel, kernel, hKernel);
+    ZS_CHECK_POINTER(pLaunchFuncArgs);
+    uint32_t max = 0;
+    ze_result_t result = zeKernelSuggestMaxCooperativeGroupCount(hKernel, &max);
+    uint64_t groups = (uint64_t)pLaunchFuncArgs->groupCountX * pLaunchFuncArgs->groupCountY;
+    ZS_CHECK(result == ZE_RESULT_SUCCESS && groups <= max &&
+                 groups * pLaunchFuncArgs->groupCountZ <= max,
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "at most %u groups can run together", max);
+    const struct request request = {
+        .count = 1, .kernels = &hKernel, .group_counts = pLaunchFuncArgs, .cooperative = true};
+    return append_launches(__func__, hCommandList, &request, hSignalEvent, numWaitEvents,
+                           phWaitEvents);
+}
+
+ze_result_t ZE_APICALL zeCommandListAppendLaunchKernelIndirect(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t *pLaunchArgumentsBuffer, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_OBJECT(kernel, kernel, hKernel);
+    ZS_CHECK_POINTER(pLaunchArgumentsBuffer);
+    const struct request request = {
+        .count = 1, .kernels = &hKernel, .group_counts = pLaunchArgumentsBuffer, .indirect = true};
+    return append_launches(__func__, hCommandList, &request, hSignalEvent, numWaitEvents,
+                           phWaitEvents);
+}
+
+ze_result_t ZE_APICALL zeCommandListAppendLaunchMultipleKernelsIndirect(
+    ze_command_list_handle_t hCommandList, uint32_t numKernels, ze_kernel_handle_t *phKernels,
+    const uint32_t *pCountBuffer, const ze_group_count_t *pLaunchArgumentsBuffer,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_CHECK_POINTER(phKernels);
+    ZS_CHECK_POINTER(pCountBuffer);
+    ZS_CHECK_POINTER(pLaunchArgumentsBuffer);
+    const struct request request = {.count = numKernels,
+                                    .kernels = phKernels,
+                                    .group_counts = pLaunchArgumentsBuffer,
+                                    .count_buffer = pCountBuffer,
+                                    .indirect = true};
+    return append_launches(__func__, hCommandList, &request, hSignalEvent, numWaitEvents,
+                           phWaitEvents);
+}

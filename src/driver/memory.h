@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of a context: ranges of host memory that kernels and copies may touch.
+ *
+ * A range leaves the context's tree at once when it is freed; its pages go when no command runs
+ * any more that could have looked it up before (struct zs_ze_context: exec_lock). So a command that
+ * was recorded with freed memory finds nothing and fails, and one that runs keeps its pages.
+ */
+#ifndef ZS_DRIVER_MEMORY_H
+#define ZS_DRIVER_MEMORY_H
+
+#include "driver/driver_priv.h"
+
+struct zs_range {
+    uint64_t base;   /* gpu_va, also the host's address */
+    uint64_t size_B; /* what was asked for */
+    uint64_t id;
+    enum zs_gpu_memory_kind kind;
+    struct zs_ze_device *device; /* NULL: host memory */
+    void *map;                   /* what to unmap, NULL: borrowed */
+    size_t map_B;
+    int fd;             /* memfd behind it, -1: anonymous */
+    bool exported;      /* made for zeMemGetAllocProperties' file descriptor */
+    bool ipc_opened;    /* of another process: zeMemCloseIpcHandle ends it */
+    uint64_t charged_B; /* of the device's memory */
+    struct zs_ze_context *context;
+    struct zs_range *next; /* in context->zombies */
+};
+
+struct zs_range_desc {
+    struct zs_ze_device *device; /* may be NULL */
+    enum zs_gpu_memory_kind kind;
+    uint64_t size_B;
+    uint64_t alignment; /* 0 or a power of two */
+    const char *label;  /* who asked, for reports */
+    int fd;             /* map this memfd instead of making memory; owned on success. -1: none */
+    bool exported;      /* make a memfd */
+    bool ipc_opened;
+    bool relaxed;       /* more than the device's largest allocation is fine */
+    uint32_t gpu_flags; /* ZS_GPU_ALLOCATION_* */
+};
+
+ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range_desc *desc,
+                            void **ret_host);
+/* Forget the range that starts at `host`; false: none does. */
+bool zs_memory_free(struct zs_ze_context *context, void *host);
+/* Register pages that the caller owns (virtual memory): 0 or -errno. */
+int zs_memory_add_borrowed(struct zs_ze_context *context, const struct zs_range_desc *desc,
+                           void *host);
+void zs_memory_free_all(struct zs_ze_context *context);
+/* Free the pages of freed ranges when nothing runs. */
+void zs_memory_reap(struct zs_ze_context *context);
+
+/* A copy of the range that holds the byte at host; false: no live one. */
+bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_range *ret_range);
+/* Whether one live range holds all of the bytes. */
+bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B);
+
+/*
+ * Copies and fills of commands, under the exec_lock of their context. Each side is memory of the
+ * context or any other memory of the process; what is not mapped gives -EFAULT, and never a
+ * signal. `contexts`: src_context is where src belongs, NULL: to `context`.
+ */
+int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
+                   const void *src, uint64_t size_B);
+int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
+                   uint64_t size_B);
+/* memcpy that survives unmapped memory on either side. */
+int zs_host_copy(void *dst, const void *src, uint64_t size_B);
+/* The memfd of a range, made now when it has none; -errno. */
+int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd);
+/* All reservations of the context, when nothing runs in it any more. */
+void zs_virtual_free_all(struct zs_ze_context *context);
+/* Open another process's memfd; -errno. */
+int zs_ipc_open(int pid, int fd, uint64_t inode);
+
+#endif

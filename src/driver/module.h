@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules and kernels. */
+#ifndef ZS_DRIVER_MODULE_H
+#define ZS_DRIVER_MODULE_H
+
+#include "driver/list.h"
+
+#include "base/buf.h"
+#include "module/module.h"
+
+/* Of a kernel in the container; made when the first kernel object wants it. */
+struct zs_lowered {
+    struct zs_gpu_kernel *gpu;
+};
+
+struct zs_ze_module {
+    struct zs_object object;
+    struct zs_ze_context *context;
+    struct zs_ze_device *device;
+    struct zs_module *container; /* over `binary` */
+    const struct zs_image *image;
+    struct zs_buf binary;           /* what zeModuleGetNativeBinary gives */
+    void *buffers[ZS_BUFFER_COUNT]; /* memory of the context, NULL: none */
+    pthread_mutex_t lock;           /* guards lowered, linked */
+    struct zs_lowered *lowered;     /* image->kernel_count of them */
+    struct zs_ze_module **linked;   /* modules that give what is imported */
+    uint32_t linked_count;
+    bool has_imports; /* symbols that the module does not define */
+    bool is_linked;
+};
+
+struct zs_ze_build_log {
+    struct zs_object object;
+    struct zs_buf text;
+};
+
+/* Arguments are shared between a kernel and the launches that were appended with them; a setter
+ * copies them when somebody else holds them. */
+struct zs_arg_set {
+    _Atomic uint32_t refs;
+    struct zs_gpu_args *args;
+    struct zs_ze_module *module; /* keeps the kernel that the arguments are of */
+};
+void zs_arg_set_unref(struct zs_arg_set *set);
+
+struct zs_ze_kernel {
+    struct zs_object object;
+    struct zs_ze_module *module;
+    const struct zs_kernel *kernel;
+    struct zs_gpu_kernel *gpu; /* the module's */
+    struct zs_arg_set *args;
+    uint32_t group_size[3];
+    uint32_t global_offset[3];
+    ze_kernel_indirect_access_flags_t indirect_access;
+    ze_cache_config_flags_t cache_config;
+    pthread_mutex_t counters_lock;
+    struct zs_gpu_counters *counters; /* of all launches, NULL: none was counted */
+};
+
+/* Where the exported functions of a module and of those linked with it start, as `ip` counts. */
+enum { ZS_IP_BASE = 0x10000 };
+
+/* link.c: relocations. */
+/* Fill the module's buffers and apply their relocations. 0, or -errno with a sentence. */
+int zs_link_buffers(struct zs_ze_module *module, struct zs_diag *diag);
+/* Code of one kernel behind that of the functions it may call, relocated. */
+struct zs_linked_code {
+    struct zs_buf code;
+    uint32_t entry_B; /* where the kernel starts */
+    struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } functions; /* offsets in code that function pointers may lead to */
+};
+int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel,
+                 struct zs_linked_code *ret_linked, struct zs_diag *diag);
+void zs_linked_code_fini(struct zs_linked_code *linked);
+/* Names that no module defines; returns how many. out may be NULL. */
+uint32_t zs_link_unresolved(const struct zs_ze_module *module, struct zs_buf *out);
+const struct zs_symbol *zs_link_find(const struct zs_ze_module *module, const char *name,
+                                     const struct zs_ze_module **ret_owner);
+/* Address of a symbol of `owner` as the code of `user` sees it; 0: none. */
+uint64_t zs_link_address(const struct zs_ze_module *user, const struct zs_ze_module *owner,
+                         const struct zs_place *place);
+
+/* "file:line" of an instruction from the kernel's debug information; false: not known. */
+bool zs_source_line(const struct zs_kernel *kernel, int64_t offset_B, char *ret_text,
+                    size_t size_B);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reports of kernel faults: to the log, and under ZESCOPE_CHECK also to the file that
+ * ZESCOPE_CHECK_REPORT names (`zescope run --check` prints it and takes its exit status from it).
+ * With checking on, every allocation remembers the calls that made it.
+ */
+#ifndef ZS_DRIVER_REPORT_H
+#define ZS_DRIVER_REPORT_H
+
+#include "gpu/gpu.h"
+
+void zs_report_init(bool check);
+/* An id for "made here": the caller's backtrace, when checking is on; otherwise 0. */
+uint64_t zs_report_origin(void);
+/* A launch failed. `source` is "file:line" or NULL. ret_text gets the text. */
+void zs_report_fault(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *ret_text);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Unified shared memory and its sharing between processes. */
+#include "driver/memory.h"
+
+#include "driver/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAGE_B = 4096 };
+
+/* ---- Allocation --------------------------------------------------------------------------------
+ */
+
+struct request {
+    size_t size_B, alignment;
+    const char *label;
+    enum zs_gpu_memory_kind kind;
+};
+
+/* What the pNext chains of the descriptors ask for; false: an import of a bad descriptor. */
+static ze_result_t apply_chain(const void *next, struct zs_range_desc *desc)
+{
+    const ze_external_memory_import_fd_t *import =
+        zs_chain_find(next, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
+    const ze_external_memory_export_desc_t *export =
+        zs_chain_find(next, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC);
+    const ze_external_memory_type_flags_t fds =
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+    if ((export && (export->flags & ~fds)) || (import && (import->flags & ~fds)))
+        return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    if (zs_chain_find(next, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32) ||
+        zs_chain_find(next, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    desc->exported |= export != NULL;
+    desc->relaxed |=
+        zs_chain_find(next, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC) != NULL;
+    if (import) {
+        struct stat st;
+        if (fstat(import->fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size < desc->size_B)
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        desc->fd = import->fd;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t allocate(const char *function, struct zs_ze_context *context,
+                            struct zs_ze_device *device, const struct request *request,
+                            const void *device_next, const void *host_next, void **pptr)
+{
+    struct zs_range_desc desc = {.device = device,
+                                 .kind = request->kind,
+                                 .size_B = request->size_B,
+                                 .alignment = request->alignment,
+                                 .label = request->label,
+                                 .fd = -1};
+    ze_result_t result = apply_chain(device_next, &desc);
+    if (result == ZE_RESULT_SUCCESS)
+        result = apply_chain(host_next, &desc);
+    if (result != ZE_RESULT_SUCCESS)
+        return zs_refuse(result, function, "external memory of this kind");
+    if (request->size_B == 0)
+        return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, function, "size is 0");
+    uint64_t max_B =
+        device ? ZS_MIN(device->model->max_allocation_B, device->memory_B) : UINT64_MAX;
+    if (request->size_B > max_B && !desc.relaxed)
+        return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, function,
+                         "%zu bytes, the largest allocation is %llu", request->size_B,
+                         (unsigned long long)max_B);
+    result = zs_memory_alloc(context, &desc, pptr);
+    if (result != ZE_RESULT_SUCCESS)
+        return zs_refuse(result, function, "%zu bytes, alignment %zu", request->size_B,
+                         request->alignment);
+    return result;
+}
+
+ze_result_t ZE_APICALL zeMemAllocShared(ze_context_handle_t hContext,
+                                        const ze_device_mem_alloc_desc_t *device_desc,
+                                        const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                        size_t alignment, ze_device_handle_t hDevice, void **pptr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(device_desc);
+    ZS_CHECK_POINTER(host_desc);
+    ZS_CHECK_POINTER(pptr);
+    ZS_CHECK_ENUM(device_desc->flags, 0x7);
+    ZS_CHECK_ENUM(host_desc->flags, 0xf);
+    struct zs_ze_device *device = hDevice ? zs_ze_device_of(hDevice) : NULL;
+    ZS_CHECK(device || !hDevice, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "hDevice is no device");
+    const struct request request = {size, alignment, "zeMemAllocShared", ZS_GPU_MEMORY_SHARED};
+    return allocate(__func__, context, device, &request, device_desc->pNext, host_desc->pNext,
+                    pptr);
+}
+
+ze_result_t ZE_APICALL zeMemAllocDevice(ze_context_handle_t hContext,
+                                        const ze_device_mem_alloc_desc_t *device_desc, size_t size,
+                                        size_t alignment, ze_device_handle_t hDevice, void **pptr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(device_desc);
+    ZS_CHECK_POINTER(pptr);
+    ZS_CHECK_ENUM(device_desc->flags, 0x7);
+    ZS_CHECK(device_desc->ordinal == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "memory ordinal %u, there is only 0", device_desc->ordinal);
+    const struct request request = {size, alignment, "zeMemAllocDevice", ZS_GPU_MEMORY_DEVICE};
+    return allocate(__func__, context, device, &request, device_desc->pNext, NULL, pptr);
+}
+
+ze_result_t ZE_APICALL zeMemAllocHost(ze_context_handle_t hContext,
+                                      const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                      size_t alignment, void **pptr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(host_desc);
+    ZS_CHECK_POINTER(pptr);
+    ZS_CHECK_ENUM(host_desc->flags, 0xf);
+    const struct request request = {size, alignment, "zeMemAllocHost", ZS_GPU_MEMORY_HOST};
+    return allocate(__func__, context, NULL, &request, NULL, host_desc->pNext, pptr);
+}
+
+static bool is_usm(const struct zs_range *range)
+{
+    return range->kind == ZS_GPU_MEMORY_HOST || range->kind == ZS_GPU_MEMORY_DEVICE ||
+           range->kind == ZS_GPU_MEMORY_SHARED;
+}
+
+ze_result_t ZE_APICALL zeMemFree(ze_context_handle_t hContext, void *ptr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(ptr);
+    struct zs_range range;
+    ZS_CHECK(zs_memory_find(context, ptr, &range) && range.base == (uintptr_t)ptr &&
+                 is_usm(&range) && !range.ipc_opened,
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is no live allocation of the context", ptr);
+    return zs_memory_free(context, ptr) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t ZE_APICALL zeMemFreeExt(ze_context_handle_t hContext,
+                                    const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(pMemFreeDesc);
+    ZS_CHECK_POINTER(ptr);
+    ZS_CHECK_ENUM(pMemFreeDesc->freePolicy, 0x3);
+    /* Pages stay until nothing runs in any case; blocking means that what was submitted before
+     * may still use the memory. */
+    if (pMemFreeDesc->freePolicy != 0)
+        zs_workers_drain(context);
+    return zeMemFree(hContext, ptr);
+}
+
+/* ---- Properties --------------------------------------------------------------------------------
+ */
+
+static ze_memory_type_t memory_type(enum zs_gpu_memory_kind kind)
+{
+    switch (kind) {
+    case ZS_GPU_MEMORY_HOST:
+        return ZE_MEMORY_TYPE_HOST;
+    case ZS_GPU_MEMORY_SHARED:
+        return ZE_MEMORY_TYPE_SHARED;
+    default:
+        return ZE_MEMORY_TYPE_DEVICE;
+    }
+}
+
+ze_result_t ZE_APICALL zeMemGetAllocProperties(
+    ze_context_handle_t hContext, const void *ptr,
+    ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(ptr);
+    ZS_CHECK_POINTER(pMemAllocProperties);
+    struct zs_range range;
+    bool found = zs_memory_find(context, ptr, &range);
+    if (phDevice)
+        *phDevice = found && range.device ? range.device->object.handle : NULL;
+    pMemAllocProperties->type = found ? memory_type(range.kind) : ZE_MEMORY_TYPE_UNKNOWN;
+    pMemAllocProperties->id = found ? range.id : 0;
+    pMemAllocProperties->pageSize = found ? PAGE_B : 0;
+    ze_external_memory_export_fd_t *export = (void *)(uintptr_t)zs_chain_find(
+        pMemAllocProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+    if (export) {
+        ZS_CHECK(found && range.exported, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                 "%p was not allocated for export", ptr);
+        export->fd = fcntl(range.fd, F_DUPFD_CLOEXEC, 0);
+        ZS_CHECK(export->fd >= 0, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no file descriptor is left");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
+                                            void **pBase, size_t *pSize)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(ptr);
+    struct zs_range range;
+    ZS_CHECK(zs_memory_find(context, ptr, &range), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "%p is in no allocation of the context", ptr);
+    if (pBase)
+        *pBase = (void *)(uintptr_t)range.base;
+    if (pSize)
+        *pSize = (size_t)range.size_B;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- Between processes -------------------------------------------------------------------------
+ */
+
+/*
+ * A handle names the memfd by the exporting process and its descriptor; whoever opens it goes
+ * through /proc, so both processes must belong to the same user. The inode tells a reused number.
+ */
+struct ipc_memory {
+    uint32_t magic;
+    int32_t pid, fd;
+    uint32_t kind;
+    uint64_t inode, size_B, offset_B;
+};
+_Static_assert(sizeof(struct ipc_memory) <= ZE_MAX_IPC_HANDLE_SIZE, "fits in a handle");
+enum { IPC_MEMORY_MAGIC = 0x6d657a73 };
+
+int zs_ipc_open(int pid, int fd, uint64_t inode)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+    int opened = open(path, O_RDWR | O_CLOEXEC);
+    if (opened < 0)
+        return -errno;
+    struct stat st;
+    if (fstat(opened, &st) != 0 || (uint64_t)st.st_ino != inode) {
+        close(opened);
+        return -ENOENT;
+    }
+    return opened;
+}
+
+ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
+                                         ze_ipc_mem_handle_t *pIpcHandle)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(ptr);
+    ZS_CHECK_POINTER(pIpcHandle);
+    struct zs_range range;
+    ZS_CHECK(zs_memory_find(context, ptr, &range) && is_usm(&range) && !range.ipc_opened,
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation of the context", ptr);
+    int fd = -1;
+    int error = zs_memory_share(context, range.base, &fd);
+    struct stat st;
+    if (!error && fstat(fd, &st) != 0)
+        error = -errno;
+    ZS_CHECK(error != -EBUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+             "a kernel runs, its memory cannot move now");
+    ZS_CHECK(!error, zs_result_of_errno(error), "memory cannot be shared: %s", strerror(-error));
+    struct ipc_memory ipc = {.magic = IPC_MEMORY_MAGIC,
+                             .pid = getpid(),
+                             .fd = fd,
+                             .kind = range.kind,
+                             .inode = (uint64_t)st.st_ino,
+                             .size_B = range.size_B};
+    memset(pIpcHandle->data, 0, sizeof(pIpcHandle->data));
+    memcpy(pIpcHandle->data, &ipc, sizeof(ipc));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeMemPutIpcHandle(ze_context_handle_t hContext, ze_ipc_mem_handle_t handle)
+{
+    ZS_OBJECT(context, context, hContext);
+    return ZE_RESULT_SUCCESS; /* the memory keeps its descriptor until it is freed */
+}
+
+ze_result_t ZE_APICALL zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t hDevice,
+                                          ze_ipc_mem_handle_t handle, ze_ipc_memory_flags_t flags,
+                                          void **pptr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_ENUM(flags, 0x3);
+    ZS_CHECK_POINTER(pptr);
+    struct ipc_memory ipc;
+    memcpy(&ipc, handle.data, sizeof(ipc));
+    ZS_CHECK(ipc.magic == IPC_MEMORY_MAGIC && ipc.size_B != 0 && ipc.kind <= ZS_GPU_MEMORY_SHARED,
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no memory handle of this driver");
+    int fd = zs_ipc_open(ipc.pid, ipc.fd, ipc.inode);
+    ZS_CHECK(fd >= 0, ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory of process %d: %s", ipc.pid,
+             strerror(-fd));
+    struct stat st;
+    struct zs_range_desc desc = {.device = device,
+                                 .kind = (enum zs_gpu_memory_kind)ipc.kind,
+                                 .size_B = ipc.size_B,
+                                 .label = "zeMemOpenIpcHandle",
+                                 .fd = fd,
+                                 .ipc_opened = true,
+                                 .relaxed = true};
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= ipc.size_B)
+        result = zs_memory_alloc(context, &desc, pptr);
+    if (result != ZE_RESULT_SUCCESS) {
+        close(fd);
+        return ZS_REFUSE(result, "memory of process %d cannot be mapped", ipc.pid);
+    }
+    return result;
+}
+
+ze_result_t ZE_APICALL zeMemCloseIpcHandle(ze_context_handle_t hContext, const void *ptr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(ptr);
+    struct zs_range range;
+    ZS_CHECK(zs_memory_find(context, ptr, &range) && range.ipc_opened,
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was not opened from a handle", ptr);
+    return zs_memory_free(context, (void *)(uintptr_t)range.base)
+               ? ZE_RESULT_SUCCESS
+               : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Execution: commands, the programs that command lists record, and the thread of each queue.
+ *
+ * A program is what was appended to a list since its last reset. Submitting it takes a reference,
+ * so that a list may be reset, appended to again or destroyed while the program still runs. It is
+ * immutable once submitted from a regular list; an immediate list submits one program per append.
+ *
+ * A worker executes its programs in order, each command after the other, waiting for the events
+ * that a command names. Commands of one queue therefore never overlap, which satisfies barriers;
+ * queues run independently of each other and of the host.
+ *
+ * Failure: a command that fails ends its submission. The commands behind it do not run; their
+ * events and the fence become "failed", so that nobody waits for ever. The queue's next
+ * synchronize reports it; later submissions run.
+ */
+#ifndef ZS_DRIVER_WORKER_H
+#define ZS_DRIVER_WORKER_H
+
+#include "driver/event.h"
+
+struct zs_worker;
+struct zs_command;
+
+/* What a command sees while it runs. */
+struct zs_exec {
+    struct zs_ze_context *context;
+    struct zs_ze_device *device;
+    const _Atomic bool *cancel;
+    uint64_t start_ticks, end_ticks; /* of the command; a launch replaces them by its own */
+};
+
+struct zs_op {
+    const char *name;
+    int (*run)(struct zs_exec *exec, struct zs_command *command); /* 0 or -errno */
+    void (*release)(struct zs_command *command);                  /* may be NULL */
+};
+
+struct zs_copy {
+    void *dst;
+    const void *src;
+    struct zs_ze_context *src_context; /* NULL: the list's */
+    uint64_t size_B;
+    size_t pattern_B; /* fills: src is an owned copy of the pattern */
+};
+
+struct zs_command {
+    const struct zs_op *op;
+    struct zs_ze_event *signal; /* or NULL */
+    struct zs_ze_event **waits;
+    uint32_t wait_count;
+    union {
+        struct zs_copy copy;
+        struct zs_ze_event *event;
+        void *data; /* owned by the op */
+    };
+};
+
+struct zs_program {
+    _Atomic uint32_t refs;
+    struct zs_command *items;
+    size_t count, capacity;
+};
+
+struct zs_program *zs_program_new(void);
+struct zs_program *zs_program_ref(struct zs_program *program);
+void zs_program_unref(struct zs_program *program);
+/* Takes over the command's references; false (and still the caller's): no memory. */
+bool zs_program_append(struct zs_program *program, const struct zs_command *command);
+void zs_command_release(struct zs_command *command);
+
+struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_device *device);
+/* No more submissions; what was submitted still runs. The caller's pointer is gone. */
+void zs_worker_close(struct zs_worker *worker);
+/* Run programs in order, then signal the fence (may be NULL). Takes its own references. */
+ze_result_t zs_worker_submit(struct zs_worker *worker, uint32_t count,
+                             struct zs_program *const *programs, struct zs_ze_fence *fence);
+/* Wait for everything that was submitted; reports a failure once. */
+ze_result_t zs_worker_synchronize(struct zs_worker *worker, uint64_t timeout_ns);
+/* Submissions run, to their end or until they notice that the context is cancelled; then return. */
+void zs_workers_stop(struct zs_ze_context *context);
+/* Wait until nothing that was submitted in the context runs. */
+void zs_workers_drain(struct zs_ze_context *context);
+
+struct zs_ze_fence {
+    struct zs_object object;
+    struct zs_ze_queue *queue;
+    _Atomic uint32_t state;
+};
+
+#endif
