@@ -4,17 +4,46 @@
 #include "base/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void zs_calls_open(struct zs_calls *calls, struct zs_span span)
 {
-    *calls = (struct zs_calls){0};
+    memset(calls, 0, sizeof(*calls));
     zs_trace_reader_open(&calls->reader, span);
+}
+
+int zs_calls_open_fd(struct zs_calls *calls, int fd)
+{
+    memset(calls, 0, sizeof(*calls));
+    return zs_trace_reader_open_fd(&calls->reader, fd);
 }
 
 void zs_calls_close(struct zs_calls *calls)
 {
     free(calls->pending);
+    zs_buf_fini(&calls->bytes);
     zs_trace_reader_close(&calls->reader);
+}
+
+static void copy_name(char *to, size_t size_B, struct zs_span name)
+{
+    size_t length_B = ZS_MIN(name.size_B, size_B - 1);
+    if (length_B)
+        memcpy(to, name.data, length_B);
+    to[length_B] = '\0';
+}
+
+/* Bytes move when the buffer grows: until a call is given out, its spans hold offsets. */
+static struct zs_span keep(struct zs_calls *calls, struct zs_span span)
+{
+    size_t at_B = calls->bytes.size_B;
+    zs_buf_append(&calls->bytes, span.data, span.size_B);
+    return zs_span_make((const uint8_t *)(uintptr_t)at_B, calls->bytes.error ? 0 : span.size_B);
+}
+
+static struct zs_span kept(const struct zs_calls *calls, struct zs_span span)
+{
+    return zs_span_make(span.size_B ? calls->bytes.data + (uintptr_t)span.data : NULL, span.size_B);
 }
 
 static void take_track(struct zs_calls *calls, const struct zs_trace_event_in *e)
@@ -22,10 +51,10 @@ static void take_track(struct zs_calls *calls, const struct zs_trace_event_in *e
     if (e->tid && !calls->tid) {
         calls->tid = e->tid;
         calls->pid = e->pid;
-        calls->thread_name = e->name;
+        copy_name(calls->thread_name, sizeof(calls->thread_name), e->name);
         calls->track = e->track;
     } else if (!e->tid && e->pid) {
-        calls->process_name = e->name;
+        copy_name(calls->process_name, sizeof(calls->process_name), e->name);
     }
 }
 
@@ -37,7 +66,7 @@ static void begin(struct zs_calls *calls, const struct zs_trace_event_in *e)
     } v = {calls->pending, calls->pending_count, calls->pending_capacity};
     const struct zs_call call = {.name = e->name,
                                  .start_ns = e->time_ns,
-                                 .in = e->call,
+                                 .in = keep(calls, e->call),
                                  .depth = calls->depth,
                                  .in_after_drop = e->after_drop};
     if (calls->depth == ZS_ARRAY_LEN(calls->open) || v.count == ZS_CALLS_PENDING_MAX ||
@@ -60,7 +89,7 @@ static void end(struct zs_calls *calls, const struct zs_trace_event_in *e)
     struct zs_call *call = &calls->pending[calls->open[--calls->depth]];
     call->finished = true;
     call->duration_ns = e->time_ns - call->start_ns;
-    call->out = e->call;
+    call->out = keep(calls, e->call);
     call->out_after_drop = e->after_drop;
 }
 
@@ -70,6 +99,7 @@ static void gather(struct zs_calls *calls)
     struct zs_trace_event_in e;
     calls->pending_count = 0;
     calls->pending_at = 0;
+    calls->bytes.size_B = 0;
     while (!calls->ended && (calls->depth || !calls->pending_count)) {
         if (!zs_trace_reader_next(&calls->reader, &e)) {
             calls->ended = true;
@@ -132,6 +162,8 @@ bool zs_calls_next(struct zs_calls *calls, struct zs_call *ret_call)
     struct zs_call *call = &calls->pending[calls->pending_at++];
     calls->values.count = 0;
     calls->values.cut = false;
+    call->in = kept(calls, call->in);
+    call->out = kept(calls, call->out);
     call->call = call_index(calls, call->name);
     decode(calls, call, false, &call->result);
     if (call->finished)

@@ -15,7 +15,7 @@ struct zs_call {
     struct zs_span name;    /* "zeInit" */
     uint64_t start_ns;      /* CLOCK_MONOTONIC */
     uint64_t duration_ns;   /* 0 while not finished */
-    struct zs_span in, out; /* arguments on enter and exit, for zs_codec_decode */
+    struct zs_span in, out; /* arguments on enter and exit as they were written */
     uint32_t depth;         /* 0: called by the application */
     bool finished;
     bool in_after_drop, out_after_drop; /* packets were lost just before */
@@ -26,9 +26,10 @@ struct zs_call {
 struct zs_calls {
     struct zs_trace_reader reader;
     uint32_t pid, tid;
-    struct zs_span thread_name, process_name; /* may be empty */
-    uint64_t track;                           /* of the thread */
-    struct zs_call *pending;                  /* [pending_count]: since the last call at depth 0 */
+    char thread_name[64], process_name[256]; /* may be empty; cut to fit */
+    uint64_t track;                          /* of the thread */
+    struct zs_call *pending;                 /* [pending_count]: since the last call at depth 0 */
+    struct zs_buf bytes; /* their arguments; spans of pending calls are offsets into it */
     uint32_t pending_count, pending_at, pending_capacity;
     uint32_t open[64]; /* indices into pending */
     uint32_t depth;
@@ -41,6 +42,8 @@ struct zs_calls {
 };
 
 void zs_calls_open(struct zs_calls *calls, struct zs_span span);
+/* Piece by piece, in bounded memory; fd is borrowed until close. 0 or -ENOMEM. */
+int zs_calls_open_fd(struct zs_calls *calls, int fd);
 void zs_calls_close(struct zs_calls *calls);
 /* The next call; false at the end. A call that never returned comes with finished = false. Its
  * arguments, as far as they were recorded, stand in calls->values until the next one. */

@@ -5,6 +5,11 @@
 #include "record/trace_writer.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Perfetto's packets are limited by who writes them; ours are far smaller. */
+enum { NAME_MAX_B = 4096, PACKET_MAX_B = 256 << 10, BUFFER_B = 1 << 20 };
 
 static uint64_t read_varint(struct zs_reader *r, const char *what)
 {
@@ -50,14 +55,48 @@ bool zs_pb_next(struct zs_reader *r, struct zs_pb_field *ret_field)
 
 void zs_trace_reader_open(struct zs_trace_reader *reader, struct zs_span span)
 {
-    *reader = (struct zs_trace_reader){0};
+    *reader = (struct zs_trace_reader){.fd = -1};
     zs_diag_clear(&reader->diag);
     reader->r = zs_reader_make(span, 0, NULL);
-    zs_arena_init(&reader->arena, 0);
+    zs_arena_init(&reader->arena, 4 << 20);
+}
+
+int zs_trace_reader_open_fd(struct zs_trace_reader *reader, int fd)
+{
+    zs_trace_reader_open(reader, zs_span_make(NULL, 0));
+    reader->buffer = malloc(BUFFER_B);
+    if (!reader->buffer)
+        return -ENOMEM;
+    reader->fd = fd;
+    return 0;
+}
+
+/* Keep a whole packet's worth of bytes in the window for as long as the file has them. */
+static void refill(struct zs_trace_reader *reader)
+{
+    size_t left_B = zs_reader_left(&reader->r);
+    if (reader->fd < 0 || reader->at_end || left_B >= PACKET_MAX_B)
+        return;
+    if (left_B)
+        memmove(reader->buffer, reader->r.span.data + reader->r.at_B, left_B);
+    uint64_t base_B = reader->r.base_B + reader->r.at_B;
+    while (left_B < BUFFER_B && !reader->at_end) {
+        ssize_t n = read(reader->fd, reader->buffer + left_B, BUFFER_B - left_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            zs_diag_set(&reader->diag, -errno, base_B + left_B, "%s", strerror(errno));
+        reader->damaged = reader->damaged || n < 0;
+        reader->at_end = n <= 0;
+        left_B += n > 0 ? (size_t)n : 0;
+    }
+    reader->r = zs_reader_make(zs_span_make(reader->buffer, left_B), base_B, &reader->diag);
 }
 
 void zs_trace_reader_close(struct zs_trace_reader *reader)
 {
+    free(reader->buffer);
+    reader->buffer = NULL;
     zs_arena_fini(&reader->arena);
 }
 
@@ -76,8 +115,11 @@ static void intern(struct zs_trace_reader *reader, uint64_t iid, struct zs_span 
         reader->names = ZS_ARENA_ARRAY(&reader->arena, ZS_TRACE_NAMES_MAX + 1, struct zs_span);
         reader->name_capacity = reader->names ? ZS_TRACE_NAMES_MAX + 1 : 0;
     }
-    if (iid < reader->name_capacity)
-        reader->names[iid] = name;
+    const char *copy = iid < reader->name_capacity && name.size_B <= NAME_MAX_B
+                           ? zs_arena_strndup(&reader->arena, name.data, name.size_B)
+                           : NULL;
+    if (copy)
+        reader->names[iid] = zs_span_make(copy, strlen(copy));
 }
 
 static int read_interned(struct zs_trace_reader *reader, struct zs_reader m)
@@ -262,19 +304,24 @@ static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
     return error == -ENOENT ? 0 : error;
 }
 
-static bool only_zeros(struct zs_reader r)
+/* Reads on to the end of the file: what a process left behind that was killed. */
+static bool only_zeros(struct zs_trace_reader *reader)
 {
-    for (size_t i = r.at_B; i < r.span.size_B; i++)
-        if (r.span.data[i])
-            return false;
+    while (zs_reader_left(&reader->r)) {
+        for (size_t i = reader->r.at_B; i < reader->r.span.size_B; i++)
+            if (reader->r.span.data[i])
+                return false;
+        reader->r.at_B = reader->r.span.size_B;
+        refill(reader);
+    }
     return true;
 }
 
 bool zs_trace_reader_next(struct zs_trace_reader *reader, struct zs_trace_event_in *ret_event)
 {
-    while (zs_reader_left(&reader->r)) {
+    for (refill(reader); zs_reader_left(&reader->r); refill(reader)) {
         struct zs_reader start = reader->r;
-        if (reader->r.span.data[reader->r.at_B] == 0 && only_zeros(reader->r))
+        if (reader->r.span.data[reader->r.at_B] == 0 && only_zeros(reader))
             return false;
         struct zs_pb_field f;
         bool has = false;

@@ -22,7 +22,7 @@ struct zs_trace_event_in {
     enum zs_trace_kind kind;
     uint64_t time_ns;      /* CLOCK_MONOTONIC */
     uint64_t track;        /* uuid */
-    struct zs_span name;   /* empty where there is none; lives as long as the reader's bytes */
+    struct zs_span name;   /* empty where there is none; interned ones live as long as the reader */
     struct zs_span call;   /* field ZS_TRACE_FIELD_CALL */
     struct zs_span event;  /* the TrackEvent or TrackDescriptor message, for other fields */
     int64_t value;         /* counters */
@@ -34,6 +34,9 @@ struct zs_trace_event_in {
 
 struct zs_trace_reader {
     struct zs_reader r;
+    int fd;                /* -1: everything is in r */
+    uint8_t *buffer;       /* of a file: r is a window of it */
+    bool at_end;           /* nothing is left in the file */
     struct zs_arena arena; /* interned names */
     struct zs_span *names; /* by iid */
     uint32_t name_capacity;
@@ -46,6 +49,9 @@ struct zs_trace_reader {
 
 /* `span` is borrowed until close. */
 void zs_trace_reader_open(struct zs_trace_reader *reader, struct zs_span span);
+/* Reads a file piece by piece, in constant memory, from its current position. fd is borrowed until
+ * close. Spans of an event live until the next one, but for names of slices. 0 or -ENOMEM. */
+int zs_trace_reader_open_fd(struct zs_trace_reader *reader, int fd);
 void zs_trace_reader_close(struct zs_trace_reader *reader);
 /* The next event that matters; false at the end. */
 bool zs_trace_reader_next(struct zs_trace_reader *reader, struct zs_trace_event_in *ret_event);
