@@ -125,7 +125,8 @@ static void a_killed_process_keeps_what_it_wrote(void **state)
     char name[64];
     snprintf(name, sizeof(name), "%u-1-0.pftrace", (unsigned)pid);
     int dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
-    for (int trimmed = 0; trimmed < 2; trimmed++) {
+    size_t size_B = SIZE_MAX; /* the file is cut between the two rounds */
+    for (int round = 0; round < 2; round++) {
         struct zs_file bytes;
         read_file(name, &bytes);
         struct zs_trace_reader reader;
@@ -136,7 +137,8 @@ static void a_killed_process_keeps_what_it_wrote(void **state)
             begins += e.kind == ZS_TRACE_BEGIN;
         assert_true(begins >= 20000);
         assert_false(reader.damaged);
-        assert_int_equal(zs_reader_left(&reader.r) == 0, trimmed);
+        assert_true(bytes.span.size_B < size_B);
+        size_B = bytes.span.size_B;
         zs_trace_reader_close(&reader);
         zs_file_close(&bytes);
         assert_int_equal(zs_trace_file_trim(dir_fd, name), 0);
