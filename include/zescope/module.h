@@ -245,13 +245,12 @@ enum zs_place_kind {
     ZS_PLACE_CONSTANT, /* an offset in buffers[ZS_BUFFER_CONSTANT] */
     ZS_PLACE_GLOBAL,
     ZS_PLACE_STRINGS,
-    ZS_PLACE_DEBUG, /* index of a section of the debug ELF */
-    ZS_PLACE_OTHER, /* a section of the zebin that none of the above is */
+    ZS_PLACE_SECTION, /* index of a section of the zebin that none of the above is */
     ZS_PLACE_COUNT
 };
 struct zs_place {
     enum zs_place_kind kind;
-    uint32_t index; /* KERNEL: in kernels; DEBUG, OTHER: section; else ZS_NONE */
+    uint32_t index; /* KERNEL: in kernels; SECTION: in the part's sections; else ZS_NONE */
     uint64_t offset_B;
 };
 
@@ -358,6 +357,12 @@ struct zs_debug {
     uint64_t address; /* of the kernel's first instruction in the DWARF, once relocated */
 };
 
+/* What a patch-token kernel's printf records name by index. zebin uses addresses instead. */
+struct zs_string {
+    uint32_t index;
+    const char *text; /* as in the file: a backslash and n are two characters */
+};
+
 struct zs_kernel {
     const char *name;
     uint32_t index;
@@ -416,7 +421,7 @@ struct zs_kernel {
     uint32_t symbol_count;
     const struct zs_relocation *relocations; /* of its code */
     uint32_t relocation_count;
-    const char *const *strings; /* printf formats by index; entries without a string are "" */
+    const struct zs_string *strings; /* printf formats and %s literals, in ascending index */
     uint32_t string_count;
 
     struct zs_debug debug;
@@ -488,6 +493,16 @@ struct zs_image {
     bool has_debug;              /* at least one kernel has debug.kind != NONE */
 };
 
+/* A kernel of bare debug data. */
+struct zs_debug_entry {
+    const char *name;
+    uint32_t input;
+    uint64_t offset_B; /* of the ELF in that input */
+    struct zs_span elf;
+    struct zs_span genisa; /* second blob, unused by IGC */
+    bool bound;            /* to a kernel of an image */
+};
+
 struct zs_module {
     const char *path;            /* "" when opened from memory */
     struct zs_span bytes;        /* input 0 */
@@ -501,14 +516,7 @@ struct zs_module {
     uint32_t note_count; /* stored; note_total counts all */
     uint32_t note_total;
     /* Kernels of bare debug data (a .dbg file, or the debug input): names and ELFs. */
-    const struct zs_debug_entry {
-        const char *name;
-        uint32_t input;
-        uint64_t offset_B; /* of the ELF in that input */
-        struct zs_span elf;
-        struct zs_span genisa; /* second blob, unused by IGC */
-        bool bound;            /* to a kernel of an image */
-    } * debug_entries;
+    const struct zs_debug_entry *debug_entries;
     uint32_t debug_entry_count;
 };
 
@@ -537,6 +545,8 @@ ZS_API enum zs_container zs_container_detect(struct zs_span bytes);
 
 /* The kernel of that name, or NULL. Linear. */
 ZS_API const struct zs_kernel *zs_image_kernel(const struct zs_image *image, const char *name);
+/* The printf string of that index, or NULL. */
+ZS_API const char *zs_kernel_string(const struct zs_kernel *kernel, uint32_t index);
 /* The image for a device as ocloc names it (aliases such as "dg2-g10" are known), else NULL. With
  * several candidates the exact product wins, then the first of the same family. */
 ZS_API const struct zs_image *zs_module_image(const struct zs_module *module, const char *device);

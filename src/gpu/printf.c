@@ -67,10 +67,10 @@ struct printer {
 static const char *find_string(const struct printer *p, uint64_t reference, size_t *ret_size_B)
 {
     if (!p->by_address) {
-        if (reference >= p->kernel->string_count)
-            return NULL;
-        *ret_size_B = strnlen(p->kernel->strings[reference], STRING_MAX_B);
-        return p->kernel->strings[reference];
+        const char *string =
+            reference <= UINT32_MAX ? zs_kernel_string(p->kernel, (uint32_t)reference) : NULL;
+        *ret_size_B = string ? strnlen(string, STRING_MAX_B) : 0;
+        return string;
     }
     struct zs_gpu_allocation a;
     if (!zs_gpu_memory_find(p->memory, reference, &a))

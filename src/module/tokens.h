@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What the readers need of the token table: sizes and names by number. */
+#ifndef ZS_MODULE_TOKENS_H
+#define ZS_MODULE_TOKENS_H
+
+#include "base/reader.h"
+#include "module/module.h"
+#include "module/patch.h"
+
+enum zs_token_number {
+#define ZS_TOKEN_BEGIN(number, name, least_B) ZS_TOKEN_##name = number,
+#define ZS_TOKEN_END(number)
+#define ZS_F(kind, name)
+#define ZS_FE(name, table)
+#define ZS_FS(name, length)
+#define ZS_FV(name, kind, version)
+#define ZS_TABLE(name)
+#define ZS_NAME(name)
+#define ZS_REST(name)
+#include "module/tokens.def"
+#undef ZS_TOKEN_BEGIN
+#undef ZS_TOKEN_END
+#undef ZS_F
+#undef ZS_FE
+#undef ZS_FS
+#undef ZS_FV
+#undef ZS_TABLE
+#undef ZS_NAME
+#undef ZS_REST
+};
+
+enum { ZS_NAME_FIELD_B = 1024 }; /* names in tables 53, 54 and 57: not always terminated */
+
+/*
+ * The next token of a list that has not been checked yet. 1: *ret_token is set; 0: the end; a
+ * negative error with diag when sizes do not fit, a body is shorter than the token needs.
+ */
+int zs_token_next_checked(const struct zs_token_list *list, size_t *cursor,
+                          struct zs_token *ret_token, struct zs_diag *diag);
+/* The dword at that place of a body; 0 where the token is shorter. */
+static inline uint32_t zs_token_u32(const struct zs_token *token, size_t dword)
+{
+    return dword < token->body.size_B / 4 ? zs_load_u32(token->body.data + 4 * dword) : 0;
+}
+/* Bytes of one entry of tables 53, 54, 57; 0 for tokens without a table. */
+uint32_t zs_token_entry_B(uint32_t number);
+
+#endif
