@@ -70,7 +70,7 @@ class Headers:
 def defined(sources):
     names = set()
     for path in sources:
-        names.update(re.findall(r'^ze_result_t ZE_APICALL (ze\w+)\(', read(path), re.M))
+        names.update(re.findall(r'^ze_result_t ZE_APICALL\s+(ze\w+)\(', read(path), re.M))
     return names
 
 
