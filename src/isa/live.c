@@ -173,6 +173,27 @@ static bool always_writes(const struct zs_isa_inst *inst)
     return inst->pred == ZS_PRED_NONE || inst->op == ZS_OP_SEL;
 }
 
+/* A region <v;w,h> that leaves bytes between its elements unread. */
+static bool has_gaps(const struct zs_isa_inst *inst, uint32_t i)
+{
+    const struct zs_isa_operand *o = &inst->src[i];
+    bool full = o->vstride <= 32 && o->width && o->width <= 16 && o->hstride <= 4;
+    return full && inst->exec_size > 1 && !special_span(inst, i) &&
+           (o->hstride > 1 || o->vstride > (uint32_t)o->width * o->hstride);
+}
+
+static void read_elements(struct live_state *s, const struct zs_isa_inst *inst, uint32_t i,
+                          struct range r)
+{
+    const struct zs_isa_operand *o = &inst->src[i];
+    uint32_t element_B = ZS_MAX(zs_isa_type_bits((enum zs_isa_type)o->type) / 8, 1u);
+    for (uint32_t c = 0; c < inst->exec_size; c++) {
+        uint32_t at = c / o->width * o->vstride + c % o->width * o->hstride;
+        uint32_t begin_B = r.begin_B + at * element_B;
+        change_range(s, (struct range){begin_B, ZS_MIN(begin_B + element_B, r.end_B)}, true);
+    }
+}
+
 /* Step backward over one instruction. */
 static void step(struct live_state *s, const struct zs_isa_inst *inst)
 {
@@ -188,8 +209,13 @@ static void step(struct live_state *s, const struct zs_isa_inst *inst)
             }
         }
     }
-    for (uint32_t i = 0; i < inst->source_count; i++)
-        change_range(s, source_range(s->k, inst, i), true);
+    for (uint32_t i = 0; i < inst->source_count; i++) {
+        struct range r = source_range(s->k, inst, i);
+        if (has_gaps(inst, i) && r.begin_B < r.end_B)
+            read_elements(s, inst, i, r);
+        else
+            change_range(s, r, true);
+    }
 }
 
 static bool is_indirect(const struct zs_isa_inst *inst)

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks, edges, loops and live registers of small programs; expected results are by hand. */
+#include "../test.h"
+
+#include "assemble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EOT "(W) send (8|M0) null r127 0x27 0x02000010 {EOT}\n"
+
+/* "0>1 0>2u 1>2j-": every edge in order; j, u, c, r: kind; -: no lane takes it. */
+static void check_edges(const struct zs_isa_kernel *k, const char *expected)
+{
+    char text[1024] = "";
+    for (uint32_t e = 0; e < zs_isa_edge_count(k); e++) {
+        const struct zs_isa_edge *edge = zs_isa_edge(k, e);
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, "%s%u>%u%.*s%s", e ? " " : "", edge->from,
+                 edge->to, edge->kind == ZS_EDGE_NEXT ? 0 : 1, &" jucr"[edge->kind],
+                 edge -> lane ? "" : "-");
+    }
+    assert_string_equal(text, expected);
+}
+
+static void check_live(const struct zs_isa_kernel *k, const uint32_t *expected)
+{
+    for (uint32_t i = 0; i < zs_isa_kernel_count(k); i++) {
+        if (zs_isa_live_grf(k, i) != expected[i])
+            print_message("instruction %u\n", i);
+        assert_int_equal(zs_isa_live_grf(k, i), expected[i]);
+        uint64_t set[4];
+        zs_isa_live_set(k, i, set);
+        uint32_t count = 0;
+        for (uint32_t w = 0; w < 4; w++)
+            count += (uint32_t)__builtin_popcountll(set[w]);
+        assert_int_equal(count, expected[i]);
+    }
+}
+
+static void if_else(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9,
+                                       "mov (8|M0) r10.0<1>:d 1:w\n" /* block 0 */
+                                       "(f0.0) if (8|M0) L_ELSE L_END\n"
+                                       "mov (8|M0) r10.0<1>:d r11.0<8;8,1>:d\n" /* block 1 */
+                                       "else (8|M0) L_END L_END\n"
+                                       "L_ELSE:\n"
+                                       "add (8|M0) r10.0<1>:d r10.0<8;8,1>:d 2:w\n" /* block 2 */
+                                       "L_END:\n"
+                                       "endif (8|M0) L_OUT\n" /* block 3 */
+                                       "L_OUT:\n"
+                                       "mov (8|M0) r127.0<1>:d r10.0<8;8,1>:d\n" EOT, /* block 4 */
+                                       ZS_ISA_TEXT | ZS_ISA_LIVENESS);
+    assert_int_equal(zs_isa_block_count(k), 5);
+    check_edges(k, "0>1 0>2j 1>2- 1>3j 2>3 3>4");
+    assert_int_equal(zs_isa_loop_count(k), 0);
+    /* r11 until the then part; while that runs, lanes of the else part still need their r10 */
+    static const uint32_t live[] = {1, 2, 2, 1, 1, 1, 1, 1};
+    check_live(k, live);
+    uint64_t set[4];
+    zs_isa_live_set(k, 2, set);
+    assert_int_equal(set[0], 1 << 10 | 1 << 11);
+    assert_true(zs_isa_live_exact(k));
+    release(k);
+}
+
+static void loop_with_break(void **state)
+{
+    struct zs_isa_kernel *k =
+        assemble(ZS_ISA_GEN9,
+                 "mov (8|M0) r10.0<1>:d 0:w\n" /* block 0 */
+                 "L_LOOP:\n"
+                 "add (8|M0) r10.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d\n" /* block 1 */
+                 "(f0.0) break (8|M0) L_WHILE L_WHILE\n"
+                 "add (8|M0) r12.0<1>:d r12.0<8;8,1>:d 1:w\n" /* block 2 */
+                 "L_WHILE:\n"
+                 "(f1.0) while (8|M0) L_LOOP\n"                 /* block 3 */
+                 "mov (8|M0) r127.0<1>:d r10.0<8;8,1>:d\n" EOT, /* block 4 */
+                 ZS_ISA_TEXT | ZS_ISA_LIVENESS);
+    assert_int_equal(zs_isa_block_count(k), 5);
+    check_edges(k, "0>1 1>2 1>3j 2>3 3>4 3>1j");
+    assert_int_equal(zs_isa_loop_count(k), 1);
+    const struct zs_isa_loop *loop = zs_isa_loop(k, 0);
+    assert_int_equal(loop->header, 1);
+    assert_int_equal(loop->depth, 1);
+    assert_int_equal(loop->block_count, 3);
+    assert_int_equal(loop->inst_count, 4);
+    assert_int_equal(zs_isa_block(k, 2)->loop, 0);
+    assert_int_equal(zs_isa_block(k, 4)->loop, ZS_ISA_NO_INDEX);
+    assert_true(zs_isa_block(k, 1)->flags & ZS_BLOCK_LOOP_HEADER);
+    static const uint32_t live[] = {1, 2, 2, 2, 2, 1, 1};
+    check_live(k, live);
+    release(k);
+}
+
+static void nested_loops(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9,
+                                       "(W) mov (1|M0) r2.0<1>:d 0:w\n" /* 0 */
+                                       "L_A:\n"
+                                       "(W) mov (1|M0) r3.0<1>:d 0:w\n" /* 1 */
+                                       "L_B:\n"
+                                       "(W) add (1|M0) r3.0<1>:d r3.0<0;1,0>:d 1:w\n" /* 2 */
+                                       "(W&f0.0) jmpi L_B\n"
+                                       "(W) add (1|M0) r2.0<1>:d r2.0<0;1,0>:d 1:w\n" /* 3 */
+                                       "(W&f0.1) jmpi L_A\n"
+                                       "(W) jmpi L_END\n" /* 4 */
+                                       "nop\n"            /* 5 */
+                                       "L_END:\n" EOT,    /* 6 */
+                                       ZS_ISA_LIVENESS);
+    assert_int_equal(zs_isa_block_count(k), 7);
+    check_edges(k, "0>1 1>2 2>3 2>2j 3>4 3>1j 4>6j 5>6");
+    assert_int_equal(zs_isa_loop_count(k), 2);
+    assert_int_equal(zs_isa_loop(k, 0)->header, 1);
+    assert_int_equal(zs_isa_loop(k, 0)->block_count, 3);
+    assert_int_equal(zs_isa_loop(k, 1)->header, 2);
+    assert_int_equal(zs_isa_loop(k, 1)->parent, 0);
+    assert_int_equal(zs_isa_loop(k, 1)->depth, 2);
+    assert_int_equal(zs_isa_block(k, 2)->loop_depth, 2);
+    assert_int_equal(zs_isa_block(k, 3)->loop_depth, 1);
+    assert_false(zs_isa_block(k, 5)->flags & ZS_BLOCK_REACHABLE);
+    assert_true(zs_isa_block(k, 6)->flags & ZS_BLOCK_ENDS_THREAD);
+    /* r127 from the start; r2 once written; r3 inside the inner loop */
+    static const uint32_t live[] = {1, 2, 3, 3, 2, 2, 1, 1, 1};
+    check_live(k, live);
+    release(k);
+}
+
+/* From Gen11 on, lanes whose predicate is true jump. */
+static void goto_join(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_XE_LP,
+                                       "(f0.0) goto (16|M0) L_JOIN L_JOIN\n"     /* 0 */
+                                       "mov (16|M0) r10.0<1>:d r20.0<8;8,1>:d\n" /* 1 */
+                                       "L_JOIN:\n"
+                                       "join (16|M0) L_NEXT\n" /* 2 */
+                                       "L_NEXT:\n"
+                                       "mov (16|M0) r30.0<1>:d r10.0<8;8,1>:d\n" /* 3 */
+                                       "(W) send.ts (8|M0) null r30 null 0x0 0x02000010 {EOT}\n",
+                                       ZS_ISA_LIVENESS);
+    check_edges(k, "0>1 0>2j 1>2 2>3");
+    /* r10 and r11 of the lanes that jump live through the mov */
+    static const uint32_t live[] = {4, 4, 2, 2, 1};
+    check_live(k, live);
+    release(k);
+}
+
+static void call_and_return(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9,
+                                       "call (8|M0) r5.0<1>:ud L_FUN\n"         /* 0 */
+                                       "mov (8|M0) r127.0<1>:d r9.0<8;8,1>:d\n" /* 1 */
+                                       EOT "L_FUN:\n"
+                                       "mov (8|M0) r9.0<1>:d 3:w\n" /* 2 */
+                                       "ret (8|M0) r5.0<0;1,0>:ud\n",
+                                       ZS_ISA_TEXT | ZS_ISA_BLOCKS);
+    assert_int_equal(zs_isa_block_count(k), 3);
+    check_edges(k, "0>1 0>2c 2>1r");
+    release(k);
+}
+
+/* What a write kills: whole parts without a predicate only; scalars share a register. */
+static void partial_writes(void **state)
+{
+    struct zs_isa_kernel *k =
+        assemble(ZS_ISA_GEN9,
+                 "(W) mov (1|M0) r4.0<1>:d 1:w\n"                            /* 0 */
+                 "(W) mov (1|M0) r4.1<1>:d 2:w\n"                            /* 1 */
+                 "(W) add (1|M0) r5.0<1>:d r4.0<0;1,0>:d r4.1<0;1,0>:d\n"    /* 2 */
+                 "(f0.0) mov (8|M0) r6.0<1>:d r5.0<0;1,0>:d\n"               /* 3 */
+                 "(f0.0) sel (8|M0) r7.0<1>:d r6.0<8;8,1>:d r5.0<0;1,0>:d\n" /* 4 */
+                 "mov (8|M0) r8.0<2>:w r7.0<8;8,1>:d\n"                      /* 5 */
+                 "mov (8|M0) r127.0<1>:d r8.0<16;8,2>:w\n" EOT,              /* 6, 7 */
+                 ZS_ISA_LIVENESS);
+    /* r6 is live from the start, because the predicated write may leave it as it is */
+    static const uint32_t live[] = {1, 2, 2, 2, 2, 1, 1, 1};
+    check_live(k, live);
+    uint32_t inst;
+    assert_int_equal(zs_isa_live_peak(k, &inst), 2);
+    assert_int_equal(inst, 1);
+    release(k);
+}
+
+static void sends_read_their_payload(void **state)
+{
+    struct zs_isa_kernel *k =
+        assemble(ZS_ISA_GEN9,
+                 "(W) mov (1|M0) r3.0<1>:d 16:w\n"
+                 "(W) send (1|M0) r14 r3 0xA 0x02110801\n" /* reads one dword of r3 */
+                 "mov (16|M0) r20.0<1>:d r14.0<0;1,0>:d\n"
+                 "sends (16|M0) null:w r30 r20 0x8C 0x04025E00\n" /* r30 r31, r20 r21 */
+                 EOT,
+                 ZS_ISA_LIVENESS);
+    static const uint32_t live[] = {3, 4, 4, 5, 1};
+    check_live(k, live);
+    release(k);
+}
+
+static void indirect_is_said(void **state)
+{
+    struct zs_isa_kernel *k =
+        assemble(ZS_ISA_GEN9, "mov (8|M0) r2.0<1>:d r[a0.0,0]<8;8,1>:d\n" EOT, ZS_ISA_LIVENESS);
+    assert_false(zs_isa_live_exact(k));
+    release(k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(if_else),
+        cmocka_unit_test(loop_with_break),
+        cmocka_unit_test(nested_loops),
+        cmocka_unit_test(goto_join),
+        cmocka_unit_test(call_and_return),
+        cmocka_unit_test(partial_writes),
+        cmocka_unit_test(sends_read_their_payload),
+        cmocka_unit_test(indirect_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
