@@ -51,6 +51,9 @@ typedef struct {
 } iga_disassemble_options_t;
 _Static_assert(sizeof(iga_disassemble_options_t) == 24, "as libiga64 expects it");
 
+/* What `iga64 -d` asks for: bfn with its expression instead of a number. */
+enum { IGA_FORMATTING_OPTS_LISTING = 0x80 };
+
 typedef const char *(*iga_label_fn)(int32_t pc, void *env);
 
 const char *iga_version_string(void);

@@ -291,7 +291,8 @@ static int publish(struct zs_isa_kernel *k, struct zs_isa_entry *entry, struct v
     }
     if (lacks_text && !error) {
         char line[1024];
-        size_t size_B = kv_get_inst_syntax(v.kv, v.pc, line, sizeof(line), 0, NULL, NULL);
+        size_t size_B = kv_get_inst_syntax(v.kv, v.pc, line, sizeof(line),
+                                           IGA_FORMATTING_OPTS_LISTING, NULL, NULL);
         error = zs_isa_put_text(k, entry, line, size_B ? strnlen(line, sizeof(line)) : 0);
     }
     return error;

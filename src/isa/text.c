@@ -19,7 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const iga_disassemble_options_t listing_options = {.cb = sizeof(iga_disassemble_options_t)};
+static const iga_disassemble_options_t listing_options = {
+    .cb = sizeof(iga_disassemble_options_t), .formatting_opts = IGA_FORMATTING_OPTS_LISTING};
 
 static int iga_failed(struct zs_diag *diag, int status, const char *what)
 {

@@ -1,0 +1,107 @@
+"""Our listing of compiled kernels is iga64's, line by line, for every instruction set.
+
+usage: test_listing.py LIST_CODE KERNELS.CL
+"""
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import modules  # noqa: E402
+
+# device, what iga64 calls its instruction set, compiler options
+BUILDS = [
+    ('bdw', '8', ''), ('skl', '9', ''), ('skl', '9', '-cl-opt-disable -g'),
+    ('skl', '9', '-cl-fp32-correctly-rounded-divide-sqrt'), ('glk', '9', ''),
+    ('icllp', '11', ''), ('ehl', '11', ''), ('tgllp', '12p1', ''), ('adl-p', '12p1', ''),
+    ('dg1', '12p1', '-cl-opt-disable -g'), ('xe_hp_sdv', '12p5', ''), ('dg2', '12p71', ''),
+    ('acm-g11', '12p71', '-cl-opt-disable -g'), ('pvc', '12p72', ''),
+    ('pvc', '12p72', '-cl-opt-disable -g'),
+]
+FLIPS = 40
+
+
+def run(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def iga64(platform, path, out):
+    run(['iga64', '-d', '-q', f'-p={platform}', '--output-on-fail', '-o', out, path])
+    with open(out, 'rb') as f:
+        return f.read().split(b'\n')
+
+
+def compare(what, ours, theirs):
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        if a != b:
+            return f'{what}: line {i + 1}:\n  ours   {a!r}\n  iga64  {b!r}'
+    if len(ours) != len(theirs):
+        return f'{what}: {len(ours)} lines, iga64 has {len(theirs)}'
+    return None
+
+
+def damage(code, rng):
+    """Flip bits of instructions, keeping sizes; labels of damaged branches are not compared."""
+    data = bytearray(code)
+    for _ in range(FLIPS):
+        bit = rng.randrange(len(data) * 8)
+        if bit % 64 != 29:
+            data[bit // 8] ^= 1 << bit % 8
+    return bytes(data)
+
+
+def without_branches(lines):
+    """Lines that neither are a label nor name one: damaged branches may point anywhere."""
+    words = (b'L', b' L')
+    return [line for line in lines
+            if not line.startswith(b'L') and words[1] not in line.split(b'//')[0]]
+
+
+def check_build(build, list_code, source, folder):
+    device, platform, options = build
+    errors = []
+    work = tempfile.mkdtemp(dir=folder)
+    try:
+        module = modules.compile_module(source, device, work, options)
+    except RuntimeError as error:
+        return [str(error)], 0
+    lines = 0
+    rng = random.Random(f'{device}{options}')
+    for name, code in modules.kernels(module):
+        path = os.path.join(work, name)
+        for damaged in (False, True):
+            with open(path, 'wb') as f:
+                f.write(damage(code, rng) if damaged else code)
+            theirs = iga64(platform, path, path + '.asm')
+            for mode in ([], ['all']):
+                result = run([list_code, device, path] + mode)
+                ours = result.stdout.split(b'\n')
+                what = f'{device} {options} {name}{" damaged" if damaged else ""} {mode}'
+                if result.returncode:
+                    errors.append(f'{what}: status {result.returncode}: {result.stderr}')
+                elif damaged:
+                    errors.append(compare(what, without_branches(ours), without_branches(theirs)))
+                else:
+                    errors.append(compare(what, ours, theirs))
+                    lines += len(ours)
+    return [e for e in errors if e], lines
+
+
+def main():
+    list_code, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        results = pool.map(lambda b: check_build(b, list_code, source, folder), BUILDS)
+        for build, (errors, lines) in zip(BUILDS, results):
+            print(f'{" ".join(build)}: {lines} lines compared, {len(errors)} differences')
+            for error in errors[:5]:
+                print(error)
+            failed += len(errors) + (lines < 1000)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
