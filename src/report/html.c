@@ -111,14 +111,28 @@ static void escape_text(struct zs_buf *out, const char *text)
     zs_html_escape(out, text, strlen(text));
 }
 
-/* Lines that start in the first column are source lines and headings: they stand out. */
+/* What stands out in a listing: headings, which start in the first column, and source lines, which
+ * start with their number and a bar. */
+static bool stands_out(const uint8_t *line, size_t size_B)
+{
+    size_t at = 0;
+    while (at < size_B && line[at] == ' ')
+        at++;
+    size_t number = at;
+    while (at < size_B && line[at] >= '0' && line[at] <= '9')
+        at++;
+    if (at > number && size_B - at >= 4 && memcmp(line + at, " \xe2\x94\x82", 4) == 0)
+        return true;
+    return size_B > 0 && number == 0 && line[0] != '\t';
+}
+
 static void escape_listing(struct zs_buf *out, struct zs_span text)
 {
     size_t at = 0;
     while (at < text.size_B) {
         const uint8_t *newline = memchr(text.data + at, '\n', text.size_B - at);
         size_t end = newline ? (size_t)(newline - text.data) : text.size_B;
-        bool strong = end > at && text.data[at] != ' ' && text.data[at] != '\t';
+        bool strong = stands_out(text.data + at, end - at);
         zs_buf_puts(out, strong ? "<b>" : "");
         zs_html_escape(out, (const char *)text.data + at, end - at);
         zs_buf_puts(out, strong ? "</b>\n" : "\n");

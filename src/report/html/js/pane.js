@@ -117,11 +117,7 @@ class Pane {
             this.heatCell(cell, column, () => this.heat.insn(i));
             node.append(cell);
         }
-        const message = this.kernel.message(i);
-        const tokens = highlightAsm(this.kernel.text(i), !message, this.kernel.opWidth);
-        if (message)
-            tokens.push(['  ', 'pad'], [visible(string(message.text)), 'msg']);
-        node.append(this.textCell(tokens, row));
+        node.append(this.textCell(insnTokens(this.kernel, i), row));
         if (this.layout.kinds[row - 1] === INSN && this.layout.values[row - 1] !== i - 1)
             node.classList.add('breaks');
         if (this.kernel.targets(i).length)

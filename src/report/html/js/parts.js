@@ -204,7 +204,7 @@ function insnFacts(k, i) {
         if (m.surface !== undefined)
             facts.push(fact('surface', visible(string(m.surface))));
         if (m.read_B !== undefined || m.write_B !== undefined)
-            facts.push(fact('bytes', [m.read_B >= 0 ? `reads ${count(m.read_B)}` : '', m.write_B >= 0 ? `writes ${count(m.write_B)}` : ''].filter(Boolean).join(', ')));
+            facts.push(fact('bytes', [m.read_B > 0 ? `reads ${count(m.read_B)}` : '', m.write_B > 0 ? `writes ${count(m.write_B)}` : ''].filter(Boolean).join(', ') || '0'));
     }
     for (const v of variablesAt(k, k.offsets[i]))
         facts.push(fact(visible(v.name), visible(v.where)));

@@ -131,6 +131,7 @@ function searchText(pane, row) {
         return visible(kernel.module.files.line(value) || '');
     if (kind !== INSN)
         return '';
-    const message = kernel.message(value), text = searchTextOfAsm(kernel.text(value), !message);
-    return message ? text + ' ' + visible(string(message.text)) : text;
+    // kept: typing searches again and again
+    const texts = kernel.searchTexts || (kernel.searchTexts = []);
+    return texts[value] !== undefined ? texts[value] : texts[value] = searchTextOfTokens(insnTokens(kernel, value));
 }

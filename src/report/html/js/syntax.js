@@ -136,7 +136,7 @@ function operandTokens(text) {
 
 /*
  * Tokens of an instruction. Padding is a token of class 'pad': it is shown, but a search sees one
- * space (searchTextOfAsm).
+ * space (searchTextOfTokens).
  */
 function highlightAsm(text, withComment, opWidth) {
     const tokens = [];
@@ -168,6 +168,26 @@ function highlightAsm(text, withComment, opWidth) {
     return tokens;
 }
 
-/* What a search sees: the parts with one space between. */
-const searchTextOfAsm = (text, withComment) =>
-    visible(splitAsm(text).filter(part => withComment || !part.startsWith('//')).join(' '));
+/* Tokens of a kernel's instruction as rows show it: a decoded message stands before the numbers
+ * that it was decoded from, and instead of IGA's comment. */
+function insnTokens(kernel, i) {
+    const message = kernel.message(i);
+    const tokens = highlightAsm(kernel.text(i), !message, kernel.opWidth);
+    if (!message)
+        return tokens;
+    const text = [visible(string(message.text)), 'msg'];
+    const at = tokens.findIndex(([, kind], n) => n > 4 && kind === 'num');
+    if (at < 0)
+        tokens.push(['  ', 'pad'], text);
+    else
+        tokens.splice(at, 0, text, ['  ', 'pad']);
+    return tokens;
+}
+
+/* What a search sees: padding is one space. */
+function searchTextOfTokens(tokens) {
+    let text = '';
+    for (const [part, kind] of tokens)
+        text += kind !== 'pad' ? part : text ? ' ' : '';
+    return text;
+}

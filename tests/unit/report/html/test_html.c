@@ -100,7 +100,8 @@ static void test_page(void **state)
 {
     struct input in = {.title = "</title><script>alert(1)</script>",
                        .json = "{\"name\":\"</script><!--<script>&\"}",
-                       .listings = {"k.cl:1 if (a < b)\n  0000 mov r1<1>\n", "x\n"}};
+                       .listings = {"k.cl:1 if (a < b)\n  0000 mov r1<1>\n",
+                                    "   7 \xe2\x94\x82 int\n     \xe2\x94\x82 mov\n"}};
     struct zs_buf out = {0};
     assert_int_equal(write_page(&in, 2, 0, &out), 0);
     const char *html = zs_buf_cstr(&out);
@@ -111,6 +112,8 @@ static void test_page(void **state)
                                  "\\u0026\"}</script>"));
     assert_non_null(strstr(html, "<h2>&lt;first&gt;</h2>\n<pre>\n<b>k.cl:1 if (a &lt; b)</b>\n"
                                  "  0000 mov r1&lt;1&gt;\n</pre>"));
+    assert_non_null(
+        strstr(html, "<pre>\n<b>   7 \xe2\x94\x82 int</b>\n     \xe2\x94\x82 mov\n</pre>"));
     assert_non_null(strstr(html, "default-src 'none'; script-src 'sha256-"));
     assert_null(strstr(html, "unsafe-inline"));
     static const char *const fetching[] = {"https:", "url(", "@import", " src=", "import("};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/html_module.h"
+
+#include <string.h>
+
+static int put_document(void *user, zs_html_write_fn *write, void *sink)
+{
+    static const struct zs_module_json_options options = {
+        .pressure = true,
+        .sends = true,
+        .with_source = true,
+    };
+    return zs_report_module_json(user, &options, write, sink);
+}
+
+static const char *listing_title(void *user, size_t index)
+{
+    const struct zs_module_view *view = user;
+    return view->kernels[index].kernel->name;
+}
+
+static int put_listing(void *user, size_t index, zs_html_write_fn *write, void *sink)
+{
+    static const struct zs_annotate_text_options options = {.by = ZS_BY_SOURCE, .context_lines = 2};
+    struct zs_module_view one = *(const struct zs_module_view *)user;
+    one.kernels += index;
+    one.kernel_count = 1;
+    one.note_count = index ? 0 : one.note_count;
+    return zs_report_annotate_text(&one, &options, write, sink);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+int zs_report_module_html(const struct zs_module_view *view,
+                          const struct zs_module_html_options *options, zs_write_fn *write,
+                          void *user)
+{
+    const struct zs_html_page page = {
+        .title = options->title ? options->title : base_name(view->input),
+        .text_command = options->text_command,
+        .user = (void *)(uintptr_t)view,
+        .json = put_document,
+        .listing_count = view->kernel_count,
+        .listing_title = listing_title,
+        .listing = put_listing,
+        .listing_limit_B = options->listing_limit_B,
+    };
+    return zs_report_html(&page, write, user);
+}
