@@ -7,7 +7,7 @@
  *   q       search; hit: which match
  *   cols    shown columns; heat: the column that colours
  *   fold    0: lines without code are shown; open: folds that were opened
- *   t       light, dark; nav: 0 hides the kernel list; w: width of the source pane in percent
+ *   t       light, dark; nav: 0 or 1: without, with the kernel list; w: width of the source pane in percent
  *   y, ys   top row of the code (or only) pane and of the source pane
  */
 const VIEWS = ['side', 'source', 'address'];
@@ -39,8 +39,8 @@ function encodeLink(state, kernel) {
         p.set('open', [...state.opened].map(key => `${keyFile(key)}:${keyLine(key)}`).join(','));
     if (state.theme)
         p.set('t', state.theme);
-    if (!state.nav)
-        p.set('nav', '0');
+    if (state.nav !== usualNav(kernel.module))
+        p.set('nav', state.nav ? '1' : '0');
     if (state.split !== SPLIT_USUAL)
         p.set('w', Math.round(state.split));
     if (state.tops.main)
@@ -93,13 +93,16 @@ function decodeLink(module, hash) {
         if (m)
             state.opened.add(lineKey(Number(m[1]), Number(m[2])));
     }
-    state.nav = p.get('nav') !== '0';
+    state.nav = p.has('nav') ? p.get('nav') !== '0' : usualNav(module);
     state.split = clamp(number(Number(p.get('w') || SPLIT_USUAL), SPLIT_USUAL), 10, 90);
     state.tops = {main: Math.floor(number(Number(p.get('y')), 0)), source: Math.floor(number(Number(p.get('ys')), 0))};
     return {kernel, state};
 }
 
 const SPLIT_USUAL = 37;
+
+/* One kernel needs no list. */
+const usualNav = module => module.kernels.length > 1;
 
 const usualState = () => ({
     view: 'side', theme: '', pin: null, query: '', hit: 0, columns: null, heat: '', fold: true, opened: new Set(),
