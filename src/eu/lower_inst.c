@@ -174,29 +174,38 @@ static void lower_mov(struct zs_eu_lowering *l)
         zs_eu_store(l, value, from);
 }
 
-/* The predicate of sel chooses; all enabled channels are written. */
-static void emit_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
-{
-    static const enum zs_eu_row rows[4] = {ZS_EU_ROW_SEL_8, ZS_EU_ROW_SEL_16, ZS_EU_ROW_SEL_32,
+static const enum zs_eu_row sel_rows[4] = {ZS_EU_ROW_SEL_8, ZS_EU_ROW_SEL_16, ZS_EU_ROW_SEL_32,
                                            ZS_EU_ROW_SEL_64};
+
+/* All channels by the lowering's predicate into a temporary. */
+static struct zs_eu_loc emit_chosen(struct zs_eu_lowering *l, unsigned type,
+                                    const struct zs_eu_loc *src)
+{
     uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *op = zs_eu_emit_row(l, rows[__builtin_ctz(size_of(type))], at, src, 2, false);
+    struct zs_eu_op *op =
+        zs_eu_emit_row(l, sel_rows[__builtin_ctz(size_of(type))], at, src, 2, false);
 
     op->predicate = l->predicate;
     op->pred_shift = l->pred_shift;
     op->pred_xor = l->pred_xor;
+    return (struct zs_eu_loc){at, l->n == 1};
+}
+
+/* The predicate of sel chooses; all enabled channels are written. */
+static void emit_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
+{
+    struct zs_eu_loc result = emit_chosen(l, type, src);
+
     l->predicate = (uint16_t)ZS_EU_OFFSET(all_ones);
     l->pred_shift = 0;
     l->pred_xor = 0;
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
+    zs_eu_store(l, result, type);
 }
 
 /* Packed destination of the same type: one operation. */
 static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
 {
     const struct zs_gen9_operand *dst = &l->inst->dst;
-    static const enum zs_eu_row rows[4] = {ZS_EU_ROW_SEL_8, ZS_EU_ROW_SEL_16, ZS_EU_ROW_SEL_32,
-                                           ZS_EU_ROW_SEL_64};
     uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)ZS_EU_GRF_B + dst->subreg_B;
     unsigned size_B = size_of(type);
 
@@ -209,8 +218,32 @@ static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_
         if (!src[i].scalar && l->n > 8 && src[i].at != at && src[i].at < at + l->n * size_B &&
             at < src[i].at + l->n * size_B)
             return false;
-    zs_eu_emit_row(l, rows[__builtin_ctz(size_B)], at, src, 2, true);
+    zs_eu_emit_row(l, sel_rows[__builtin_ctz(size_B)], at, src, 2, true);
     return true;
+}
+
+/* (src0 cond src1) ? src0 : src1, the flag is not written. */
+static void sel_by_compare(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
+{
+    enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, type);
+    uint16_t pred = l->predicate;
+    uint8_t shift = l->pred_shift;
+    uint32_t xor = l->pred_xor, bits = zs_eu_temp(l);
+
+    if (row == ZS_EU_ROW_NONE) {
+        unmodelled(l, "this conditional modifier");
+        return;
+    }
+    zs_eu_emit_row(l, row, ZS_EU_OFFSET(sink), src, 2, false)->flag = (uint16_t)bits;
+    rewrite(l)->cond = 0;
+    l->predicate = (uint16_t)bits;
+    l->pred_shift = 0;
+    l->pred_xor = 0;
+    struct zs_eu_loc result = emit_chosen(l, type, src);
+    l->predicate = pred;
+    l->pred_shift = shift;
+    l->pred_xor = xor;
+    zs_eu_store(l, result, type);
 }
 
 static void lower_min_max(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
@@ -229,7 +262,7 @@ static void lower_min_max(struct zs_eu_lowering *l, unsigned type, const struct 
     unsigned cond = l->inst->cond;
 
     if (cond != ZS_GEN9_COND_LT && cond != ZS_GEN9_COND_GE) {
-        unmodelled(l, "conditional modifier other than lt and ge");
+        sel_by_compare(l, type, src);
         return;
     }
     rewrite(l)->cond = 0; /* the flag is not written */
@@ -736,7 +769,6 @@ static void lower_math_macro(struct zs_eu_lowering *l)
     struct zs_eu_loc src[2];
     struct zs_gen9_inst *plain = rewrite(l);
 
-    plain->src_count = divide ? 2 : 1;
     plain->acc_write = false;
     for (unsigned i = 0; i < 2; i++) { /* Align16: packed registers */
         plain->src[i].vstride = plain->src[i].width = 1;
@@ -761,35 +793,27 @@ static void lower_math_macro(struct zs_eu_lowering *l)
 
 static void lower_math(struct zs_eu_lowering *l)
 {
-    static const struct {
-        enum zs_eu_row row;
-        uint8_t sources;
-    } rows[16] = {
-        [ZS_GEN9_MATH_INV] = {ZS_EU_ROW_INV_F32, 1},
-        [ZS_GEN9_MATH_LOG] = {ZS_EU_ROW_LOG_F32, 1},
-        [ZS_GEN9_MATH_EXP] = {ZS_EU_ROW_EXP_F32, 1},
-        [ZS_GEN9_MATH_SQT] = {ZS_EU_ROW_SQT_F32, 1},
-        [ZS_GEN9_MATH_RSQT] = {ZS_EU_ROW_RSQT_F32, 1},
-        [ZS_GEN9_MATH_SIN] = {ZS_EU_ROW_SIN_F32, 1},
-        [ZS_GEN9_MATH_COS] = {ZS_EU_ROW_COS_F32, 1},
-        [ZS_GEN9_MATH_FDIV] = {ZS_EU_ROW_FDIV_F32, 2},
-        [ZS_GEN9_MATH_POW] = {ZS_EU_ROW_POW_F32, 2},
+    static const enum zs_eu_row rows[16] = {
+        [ZS_GEN9_MATH_INV] = ZS_EU_ROW_INV_F32,   [ZS_GEN9_MATH_LOG] = ZS_EU_ROW_LOG_F32,
+        [ZS_GEN9_MATH_EXP] = ZS_EU_ROW_EXP_F32,   [ZS_GEN9_MATH_SQT] = ZS_EU_ROW_SQT_F32,
+        [ZS_GEN9_MATH_RSQT] = ZS_EU_ROW_RSQT_F32, [ZS_GEN9_MATH_SIN] = ZS_EU_ROW_SIN_F32,
+        [ZS_GEN9_MATH_COS] = ZS_EU_ROW_COS_F32,   [ZS_GEN9_MATH_FDIV] = ZS_EU_ROW_FDIV_F32,
+        [ZS_GEN9_MATH_POW] = ZS_EU_ROW_POW_F32,
     };
     const struct zs_gen9_inst *inst = l->inst;
     struct zs_eu_loc src[2];
 
     if (inst->macro) {
         lower_math_macro(l);
-    } else if (!rows[inst->function].sources) {
+    } else if (!rows[inst->function]) {
         lower_math_integer(l);
     } else {
-        rewrite(l)->src_count = rows[inst->function].sources;
         if (!any_float_src(l) || any_src(l, ZS_GEN9_DF)) {
             unmodelled(l, "this type");
             return;
         }
         load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
-        zs_eu_compute(l, rows[inst->function].row, ZS_GEN9_F, src, l->inst->src_count);
+        zs_eu_compute(l, rows[inst->function], ZS_GEN9_F, src, l->inst->src_count);
     }
 }
 

@@ -60,6 +60,10 @@ static const char *const math_names[16] = {
     [ZS_GEN9_MATH_INVM] = "invm", [ZS_GEN9_MATH_RSQTM] = "rsqtm",
 };
 
+static const uint8_t math_sources[16] = {
+    0, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, 2, 2, 2, 2, 1,
+};
+
 unsigned zs_gen9_type_size_B(enum zs_gen9_type type)
 {
     return type < ZS_ARRAY_LEN(type_table) ? type_table[type].size_B : 0;
@@ -193,7 +197,11 @@ static void decode_src(struct zs_gen9_inst *inst, unsigned index)
     }
 }
 
-static void decode_ternary_src(struct zs_gen9_inst *inst, unsigned index)
+/*
+ * single: the one component that is written, or -1. Such an instruction is a scalar one in
+ * disguise: exec size 4 (2 for df), one bit (pair) of the write mask, sources by swizzle.
+ */
+static void decode_ternary_src(struct zs_gen9_inst *inst, unsigned index, int single)
 {
     struct zs_gen9_operand *op = &inst->src[index];
     unsigned at = index * 21;
@@ -213,6 +221,11 @@ static void decode_ternary_src(struct zs_gen9_inst *inst, unsigned index)
         op->vstride = op->hstride = 0;
         return;
     }
+    if (single >= 0) {
+        op->vstride = op->hstride = 0;
+        op->subreg_B = (uint8_t)(op->subreg_B + (swizzle >> 2 * single & 3) * 4);
+        return;
+    }
     op->vstride = op->hstride = 1;
     if (inst->macro) {
         op->mme = (uint8_t)(swizzle & 15);
@@ -224,9 +237,28 @@ static void decode_ternary_src(struct zs_gen9_inst *inst, unsigned index)
     }
 }
 
+/* Component that a partial write mask names, or -1 when it is whole. */
+static int decode_write_mask(struct zs_gen9_inst *inst)
+{
+    unsigned mask = get(inst, 52, 49), size_B = zs_gen9_type_size_B(inst->dst.type);
+    unsigned first = mask ? (unsigned)__builtin_ctz(mask) : 0;
+
+    if (mask == 15)
+        return -1;
+    if (mask != (size_B == 8 ? 3u : 1u) << first || inst->exec_size != (size_B == 8 ? 2 : 4) ||
+        !inst->no_mask || inst->pred || size_B < 4) {
+        fail(inst, "partial three-source write mask");
+        return -1;
+    }
+    inst->exec_size = 1;
+    inst->dst.subreg_B = (uint8_t)(inst->dst.subreg_B + first * 4);
+    return (int)first;
+}
+
 static void decode_ternary(struct zs_gen9_inst *inst)
 {
     struct zs_gen9_operand *dst = &inst->dst;
+    int single = -1;
 
     inst->src_count = 3;
     dst->file = ZS_GEN9_FILE_GRF;
@@ -238,8 +270,8 @@ static void decode_ternary(struct zs_gen9_inst *inst)
     if (inst->macro) {
         dst->mme = (uint8_t)get(inst, 52, 49);
         dst->subreg_B = 0;
-    } else if (get(inst, 52, 49) != 15) {
-        fail(inst, "partial three-source write mask");
+    } else {
+        single = decode_write_mask(inst);
     }
     for (unsigned i = 0; i < 3; i++)
         inst->src[i].type = ternary_types[get(inst, 45, 43)];
@@ -250,7 +282,7 @@ static void decode_ternary(struct zs_gen9_inst *inst)
             inst->src[2].type = ZS_GEN9_HF;
     }
     for (unsigned i = 0; i < 3; i++) {
-        decode_ternary_src(inst, i);
+        decode_ternary_src(inst, i, single);
         check_type(inst, &inst->src[i]);
     }
     check_type(inst, dst);
@@ -345,6 +377,8 @@ static void decode_regular(struct zs_gen9_inst *inst)
             fail(inst, "reserved math function");
     }
     inst->src_count = inst->format == ZS_GEN9_FORMAT_BINARY ? 2 : 1;
+    if (inst->opcode == ZS_GEN9_MATH)
+        inst->src_count = math_sources[inst->function];
     decode_dst(inst);
     decode_src(inst, 0);
     if (inst->src_count == 2)
