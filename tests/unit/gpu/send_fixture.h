@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages executed on a small memory, without an interpreter. */
+#ifndef ZS_TESTS_SEND_FIXTURE_H
+#define ZS_TESTS_SEND_FIXTURE_H
+
+#include "../test.h"
+
+#include "eu/send.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORY_B = 4096, SLM_B = 2048, SCRATCH_SLOT_B = 2048, GRF_B = 32 };
+
+struct fixture {
+    struct zs_eu_port port;
+    _Alignas(64) uint8_t memory[MEMORY_B];
+    _Alignas(64) uint8_t slm[SLM_B];
+    _Alignas(64) uint8_t scratch[4 * SCRATCH_SLOT_B];
+    struct zs_eu_range range;
+    struct zs_eu_surface surfaces[4]; /* 0: memory as a buffer, 1: null, 2: image, 3: freed */
+    struct zs_eu_sampler samplers[2];
+    uint8_t src0[16 * GRF_B], src1[16 * GRF_B], dst[32 * GRF_B];
+    struct zs_eu_message message;
+    const struct zs_eu_message_row *row;
+};
+
+/* xorshift: the same numbers on every machine */
+static inline uint32_t random_u32(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)(*state >> 16);
+}
+
+static inline void fill_random(void *data, size_t size_B, uint64_t *seed)
+{
+    for (size_t i = 0; i < size_B; i++)
+        ((uint8_t *)data)[i] = (uint8_t)random_u32(seed);
+}
+
+static inline void fixture_init(struct fixture *f, uint64_t *seed)
+{
+    memset(f, 0, sizeof(*f));
+    fill_random(f->memory, sizeof(f->memory), seed);
+    fill_random(f->slm, sizeof(f->slm), seed);
+    fill_random(f->scratch, sizeof(f->scratch), seed);
+    fill_random(f->dst, sizeof(f->dst), seed);
+    fill_random(f->src0, sizeof(f->src0), seed);
+    fill_random(f->src1, sizeof(f->src1), seed);
+    f->range = (struct zs_eu_range){.start = (uint64_t)(uintptr_t)f->memory,
+                                    .end = (uint64_t)(uintptr_t)f->memory + MEMORY_B};
+    f->surfaces[0] =
+        (struct zs_eu_surface){.kind = ZS_EU_SURFACE_BUFFER, .base = f->memory, .size_B = MEMORY_B};
+    f->surfaces[3] = (struct zs_eu_surface){.kind = ZS_EU_SURFACE_FREED, .base = f->memory};
+    f->port.map = (struct zs_eu_map){&f->range, 1};
+    f->port.surfaces = f->surfaces;
+    f->port.surface_count = 4;
+    f->port.samplers = f->samplers;
+    f->port.sampler_count = 2;
+    f->port.slm = f->slm;
+    f->port.slm_B = SLM_B;
+    f->port.scratch = f->scratch;
+    f->port.scratch_start = SCRATCH_SLOT_B;
+    f->port.scratch_end = 2 * SCRATCH_SLOT_B;
+}
+
+static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32_t mlen,
+                         uint32_t xlen, uint32_t rlen)
+{
+    struct zs_diag diag = {0};
+    int error = zs_eu_message_decode(sfid, desc, mlen, xlen, rlen, &f->message, &f->row, &diag);
+    if (error)
+        assert_true(diag.text[0] != '\0');
+    return error;
+}
+
+static inline bool run(struct fixture *f, uint32_t mask)
+{
+    memset(&f->port.fault, 0, sizeof(f->port.fault));
+    return f->row->run(&f->port, &f->message, f->dst, f->src0, f->src1, mask);
+}
+
+#endif

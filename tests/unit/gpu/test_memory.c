@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocations, pins of launches, images' layout, printf records, fault texts. */
+#include "../test.h"
+
+#include "gpu/gpu_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct zs_gpu_allocation make(uint64_t gpu_va, uint64_t size_B, const char *label)
+{
+    struct zs_gpu_allocation a = {.gpu_va = gpu_va, .size_B = size_B, .kind = ZS_GPU_MEMORY_DEVICE};
+    strncpy(a.label, label, sizeof(a.label) - 1);
+    return a;
+}
+
+static void released(void *ctx)
+{
+    ++*(int *)ctx;
+}
+
+static void allocations_are_found_by_any_address(void **state)
+{
+    struct zs_gpu_memory *m;
+    struct zs_gpu_allocation a, found;
+    uint64_t id = 0;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    for (uint64_t i = 0; i < 100; i++) { /* in an order that is not ascending */
+        a = make(0x10000 + (i * 37 % 100) * 0x1000, 0x800, "a");
+        assert_int_equal(zs_gpu_memory_add(m, &a, &id), 0);
+        assert_int_equal(id, i + 1);
+    }
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t base = 0x10000 + i * 0x1000;
+        assert_true(zs_gpu_memory_find(m, base, &found) && found.gpu_va == base);
+        assert_true(zs_gpu_memory_find(m, base + 0x7ff, &found) && found.gpu_va == base);
+        assert_false(zs_gpu_memory_find(m, base + 0x800, &found));
+        assert_false(zs_gpu_memory_find(m, base - 1, &found));
+    }
+    a = make(0x107ff, 2, "b");
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), -EEXIST);
+    a = make(0x0ff00, 0x200, "b");
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), -EEXIST);
+    a = make(0x10800, 0x800, "b");
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    a = make(5, 0, "empty");
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), -EINVAL);
+    a = make(UINT64_MAX - 5, 10, "wraps");
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), -EINVAL);
+    assert_int_equal(zs_gpu_memory_remove(m, 0x10001, NULL, NULL), -ENOENT);
+    assert_int_equal(zs_gpu_memory_remove(m, 0x10000, NULL, NULL), 0);
+    assert_false(zs_gpu_memory_find(m, 0x10000, &found));
+    zs_gpu_memory_destroy(m);
+}
+
+static void freed_memory_outlives_launches_that_see_it(void **state)
+{
+    struct zs_gpu_memory *m;
+    struct zs_gpu_pin first, second, third;
+    struct zs_gpu_allocation a = make(0x1000, 0x1000, "a"), b = make(0x3000, 0x1000, "b");
+    int count_a = 0, count_b = 0;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    assert_int_equal(zs_gpu_memory_add(m, &b, NULL), 0);
+    assert_int_equal(zs_gpu_memory_pin(m, &first), 0);
+    assert_int_equal(zs_gpu_memory_pin(m, &second), 0);
+    assert_ptr_equal(first.map.ranges, second.map.ranges); /* nothing changed between them */
+    assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count_a), 0);
+    assert_int_equal(zs_gpu_memory_pin(m, &third), 0);
+    assert_int_equal(third.map.count, 1);
+    assert_int_equal(first.map.count, 2);
+    assert_non_null(zs_eu_map_find(&first.map, 0x1fff, 1));
+    assert_null(zs_eu_map_find(&first.map, 0x1fff, 2));
+    assert_null(zs_eu_map_find(&third.map, 0x1fff, 1));
+    zs_gpu_memory_unpin(m, &first);
+    assert_int_equal(count_a, 0);
+    assert_int_equal(zs_gpu_memory_remove(m, 0x3000, released, &count_b), 0);
+    zs_gpu_memory_unpin(m, &second);
+    assert_int_equal(count_a, 1); /* the third launch started after it was freed */
+    assert_int_equal(count_b, 0);
+    assert_int_equal(zs_gpu_memory_busy(m), 1);
+    zs_gpu_memory_unpin(m, &third);
+    assert_int_equal(count_b, 1);
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count_a), 0);
+    assert_int_equal(count_a, 2); /* nobody runs: at once */
+    zs_gpu_memory_destroy(m);
+}
+
+static void nearest_allocations(void **state)
+{
+    struct zs_gpu_memory *m;
+    struct zs_gpu_allocation a = make(0x1000, 0x100, "low"), b = make(0x9000, 0x100, "high");
+    struct zs_gpu_allocation near[2];
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    assert_int_equal(zs_gpu_memory_nearest(m, 0x5000, near), 0);
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    assert_int_equal(zs_gpu_memory_add(m, &b, NULL), 0);
+    assert_int_equal(zs_gpu_memory_nearest(m, 0x1100, near), 1);
+    assert_string_equal(near[0].label, "low");
+    assert_int_equal(zs_gpu_memory_nearest(m, 0x8fff, near), 1);
+    assert_string_equal(near[0].label, "high");
+    assert_int_equal(zs_gpu_memory_remove(m, 0x9000, NULL, NULL), 0);
+    assert_int_equal(zs_gpu_memory_nearest(m, 0x9010, near), 2);
+    assert_string_equal(near[0].label, "high");
+    assert_true(near[0].freed);
+    assert_string_equal(near[1].label, "low");
+    zs_gpu_memory_destroy(m);
+}
+
+static void written_bytes_are_marked(void **state)
+{
+    struct zs_gpu_memory *m;
+    struct zs_gpu_pin pin;
+    struct zs_gpu_allocation a = make(0x1000, 1000, "a");
+    a.flags = ZS_GPU_ALLOCATION_TRACK_WRITES;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    zs_gpu_memory_mark_written(m, 0x1000 + 60, 200);
+    zs_gpu_memory_mark_written(m, 0x1000 + 990, 1000);
+    assert_int_equal(zs_gpu_memory_pin(m, &pin), 0);
+    assert_true(pin.tracked);
+    const uint64_t *written = pin.map.ranges[0].written;
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(written[i / 64] >> i % 64 & 1, (i >= 60 && i < 260) || i >= 990);
+    zs_gpu_memory_unpin(m, &pin);
+    zs_gpu_memory_destroy(m);
+}
+
+/* ---- printf ------------------------------------------------------------------------------------ */
+
+struct record {
+    uint8_t bytes[512];
+    uint32_t used;
+};
+
+static void put32(struct record *r, uint32_t v)
+{
+    memcpy(r->bytes + r->used, &v, 4);
+    r->used += 4;
+}
+
+static void put64(struct record *r, uint64_t v)
+{
+    memcpy(r->bytes + r->used, &v, 8);
+    r->used += 8;
+}
+
+static void drain(struct record *r, const char *const *strings, uint32_t count, const char *expect)
+{
+    struct zs_kernel module = {.strings = strings, .string_count = count, .section = ZS_NONE};
+    struct zs_gpu_kernel kernel = {.module = &module};
+    struct zs_buf out = {0};
+    memcpy(r->bytes, &r->used, 4);
+    zs_gpu_printf_drain(&kernel, NULL, r->bytes, sizeof(r->bytes), &out);
+    assert_string_equal(zs_buf_cstr(&out), expect);
+    zs_buf_fini(&out);
+    uint32_t first;
+    memcpy(&first, r->bytes, 4);
+    assert_int_equal(first, 4);
+}
+
+static void printf_records(void **state)
+{
+    static const char *const strings[] = {"i=%d u=%5u x=%#x\\n", "text", "[%s|%6.2f|%-6s] 100%%\\n",
+                                          "%v4d %v2hhx %c %ld %p\\n", "%.3e"};
+    struct record r = {.used = 4};
+    put32(&r, 0);
+    put32(&r, 3), put32(&r, (uint32_t)-5);
+    put32(&r, 3), put32(&r, 42);
+    put32(&r, 1), put32(&r, 0xff);
+    put32(&r, 2);
+    put32(&r, 5), put32(&r, 1);
+    float f = 3.14159f;
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    put32(&r, 4), put32(&r, bits);
+    put32(&r, 5), put32(&r, 1);
+    put32(&r, 3);
+    put32(&r, 11), put32(&r, 4), put32(&r, 1), put32(&r, 2), put32(&r, (uint32_t)-3), put32(&r, 4);
+    put32(&r, 9), put32(&r, 2);
+    r.bytes[r.used] = 0x12, r.bytes[r.used + 1] = 0xab, r.used += 8; /* two bytes and padding */
+    put32(&r, 1), put32(&r, 'z');
+    put32(&r, 6), put64(&r, (uint64_t)-7000000000);
+    put32(&r, 7), put64(&r, 0x1234);
+    put32(&r, 4);
+    double d = 12345.678;
+    uint64_t bits64;
+    memcpy(&bits64, &d, 8);
+    put32(&r, 8), put64(&r, bits64);
+    drain(&r, strings, 5,
+          "i=-5 u=   42 x=0xff\n[text|  3.14|text  ] 100%\n1,2,-3,4 12,ab z -7000000000 0x1234\n"
+          "1.235e+04");
+}
+
+static void hostile_printf_buffers(void **state)
+{
+    static const char *const strings[] = {"%d %s %v4f %999999999d %n %*d \\", "x"};
+    uint64_t seed = 99;
+    struct zs_kernel module = {.strings = strings, .string_count = 2, .section = ZS_NONE};
+    struct zs_gpu_kernel kernel = {.module = &module};
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint8_t bytes[128];
+        struct zs_buf out = {0};
+        for (uint32_t i = 0; i < sizeof(bytes); i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            bytes[i] = i % 4 ? 0 : (uint8_t)((seed >> 33) % 20);
+        }
+        uint32_t used = round % 3 ? 128 : UINT32_MAX;
+        memcpy(bytes, &used, 4);
+        zs_gpu_printf_drain(&kernel, NULL, bytes, sizeof(bytes), &out);
+        zs_buf_fini(&out);
+    }
+}
+
+/* ---- fault text -------------------------------------------------------------------------------- */
+
+static void fault_text(void **state)
+{
+    struct zs_gpu_fault fault = {.kind = ZS_GPU_FAULT_OUT_OF_BOUNDS,
+                                 .kernel = "saxpy",
+                                 .simd = 16,
+                                 .instruction_offset_B = 0x1a8,
+                                 .has_lane = true,
+                                 .lane = 5,
+                                 .group_id = {1, 0, 0},
+                                 .local_id = {5, 0, 0},
+                                 .global_id = {37, 0, 0},
+                                 .has_access = true,
+                                 .is_write = true,
+                                 .gpu_va = 0x10108,
+                                 .access_B = 4,
+                                 .nearest_count = 1};
+    fault.nearest[0] = make(0x10000, 0x100, "zeMemAllocDevice");
+    fault.nearest[0].id = 3;
+    struct zs_buf out = {0};
+    zs_gpu_fault_print(&fault, "saxpy.cl:4", &out);
+    assert_string_equal(zs_buf_cstr(&out),
+                        "kernel saxpy: access out of bounds: write of 4 bytes at 0x10108\n"
+                        "  at instruction 0x1a8, saxpy.cl:4\n"
+                        "  in group (1, 0, 0), work-item (37, 0, 0), local (5, 0, 0), lane 5 of SIMD16\n"
+                        "  8 bytes after the end of device allocation #3 zeMemAllocDevice of 256 bytes "
+                        "at 0x10000");
+    zs_buf_fini(&out);
+}
+
+/* ---- models, clock, group sizes ---------------------------------------------------------------- */
+
+static void models_and_clock(void **state)
+{
+    assert_null(zs_gpu_model_find("gen3"));
+    assert_null(zs_gpu_model_at(zs_gpu_model_count()));
+    const struct zs_gpu_model *skl = zs_gpu_model_find("skl");
+    assert_int_equal(zs_gpu_model_eus(skl), 24);
+    assert_int_equal(zs_gpu_model_threads(skl), 168);
+    struct zs_gpu_device *device = NULL;
+    assert_int_equal(zs_gpu_device_create(zs_gpu_model_find("pvc"), 0, &device), -ENOTSUP);
+    assert_int_equal(zs_gpu_device_create(skl, 0, &device), 0);
+    uint64_t before = zs_gpu_clock_ticks(device);
+    uint64_t now = zs_gpu_clock_from_ns(device, zs_gpu_now_ns());
+    assert_true(before <= now);
+    assert_int_equal(zs_gpu_clock_from_ns(device, 1000000000), 12000000);
+    assert_int_equal(zs_gpu_clock_to_ns(device, 12000000), 1000000000);
+    zs_gpu_device_destroy(device);
+}
+
+static void suggested_sizes_are_legal(void **state)
+{
+    struct zs_gpu_device *device = NULL;
+    assert_int_equal(zs_gpu_device_create(zs_gpu_model_find("skl"), 0, &device), 0);
+    static const uint32_t sizes[] = {1, 2, 3, 7, 16, 17, 64, 100, 251, 256, 257, 1000, 1024, 1920, 4099, 1 << 20};
+    uint64_t seed = 21;
+    for (uint32_t round = 0; round < 3000; round++) {
+        struct zs_kernel module = {.simd = 8u << round % 3, .barrier_count = round % 2};
+        struct zs_gpu_kernel kernel = {.module = &module, .device = device};
+        uint32_t global[3], size[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            global[i] = i < 1 + round % 3 ? sizes[(seed >> 40) % ZS_ARRAY_LEN(sizes)] : 1;
+        }
+        zs_gpu_suggest_group_size(device, &kernel, 0, global, size);
+        assert_true(size[0] * size[1] * size[2] <= 256);
+        for (uint32_t i = 0; i < 3; i++)
+            assert_true(size[i] >= 1 && global[i] % size[i] == 0);
+    }
+    struct zs_kernel module = {.simd = 16};
+    struct zs_gpu_kernel kernel = {.module = &module, .device = device};
+    uint32_t size[3];
+    zs_gpu_suggest_group_size(device, &kernel, 0, (uint32_t[]){1 << 20, 1, 1}, size);
+    assert_int_equal(size[0], 256);
+    zs_gpu_suggest_group_size(device, &kernel, 0, (uint32_t[]){100, 1, 1}, size);
+    assert_int_equal(size[0], 100);
+    zs_gpu_device_destroy(device);
+}
+
+static void image_layout(void **state)
+{
+    struct zs_gpu_image image = {.type = ZS_GPU_IMAGE_2D_ARRAY,
+                                 .format = zs_gpu_format_find(0x0C7),
+                                 .width = 100, .height = 10, .depth = 1, .layers = 3};
+    assert_int_equal(zs_gpu_image_layout(&image), 448 * 10 * 3);
+    assert_int_equal(image.row_pitch_B, 448);
+    assert_int_equal(image.slice_pitch_B, 4480);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocations_are_found_by_any_address),
+        cmocka_unit_test(freed_memory_outlives_launches_that_see_it),
+        cmocka_unit_test(nearest_allocations),
+        cmocka_unit_test(written_bytes_are_marked),
+        cmocka_unit_test(printf_records),
+        cmocka_unit_test(hostile_printf_buffers),
+        cmocka_unit_test(fault_text),
+        cmocka_unit_test(models_and_clock),
+        cmocka_unit_test(suggested_sizes_are_legal),
+        cmocka_unit_test(image_layout),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
