@@ -75,9 +75,9 @@ static const char *find_string(const struct printer *p, uint64_t reference, size
     struct zs_gpu_allocation a;
     if (!zs_gpu_memory_find(p->memory, reference, &a))
         return NULL;
-    const char *text = (const char *)(uintptr_t)reference;
-    *ret_size_B = strnlen(text, ZS_MIN(a.gpu_va + a.size_B - reference, (uint64_t)STRING_MAX_B));
-    return text;
+    const char *bytes = (const char *)(uintptr_t)reference;
+    *ret_size_B = strnlen(bytes, ZS_MIN(a.gpu_va + a.size_B - reference, (uint64_t)STRING_MAX_B));
+    return bytes;
 }
 
 /* ---- one conversion ----------------------------------------------------------------------------

@@ -132,11 +132,11 @@ static void packing_clamps_and_rounds(void **state)
         float in;
         uint32_t raw;
     } floats[] = {
-        {0xC7, 0.5f, 128},     {0xC7, -3.0f, 0},         {0xC7, 7.0f, 255},
-        {0xC7, NAN, 0},        {0xC7, 1.5f / 255, 2},    
-        {0xC9, -1.0f, 0x81},   {0xC9, -9.0f, 0x81},      {0xC9, 0.5f, 64},
-        {0x10A, 1.0f, 0xffff}, {0xF1, 1.0f, 0xffffffff}, {0x10E, 1.0f, 0x3c00},
-        {0x10E, 1e9f, 0x7c00}, {0xD3, -1.0f, 0},         {0xD3, 1.0f, 0x3c0},
+        {0xC7, 0.5f, 128},        {0xC7, -3.0f, 0},      {0xC7, 7.0f, 255},
+        {0xC7, NAN, 0},           {0xC7, 1.5f / 255, 2}, {0xC9, -1.0f, 0x81},
+        {0xC9, -9.0f, 0x81},      {0xC9, 0.5f, 64},      {0x10A, 1.0f, 0xffff},
+        {0xF1, 1.0f, 0xffffffff}, {0x10E, 1.0f, 0x3c00}, {0x10E, 1e9f, 0x7c00},
+        {0xD3, -1.0f, 0},         {0xD3, 1.0f, 0x3c0},
     };
     static const struct {
         uint32_t code;

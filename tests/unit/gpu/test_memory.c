@@ -127,7 +127,8 @@ static void written_bytes_are_marked(void **state)
     zs_gpu_memory_destroy(m);
 }
 
-/* ---- printf ------------------------------------------------------------------------------------ */
+/* ---- printf ------------------------------------------------------------------------------------
+ */
 
 struct record {
     uint8_t bytes[512];
@@ -146,7 +147,8 @@ static void put64(struct record *r, uint64_t v)
     r->used += 8;
 }
 
-static void drain(struct record *r, const char *const *strings, uint32_t count, const char *expect)
+static void drain(struct record *r, const struct zs_string *strings, uint32_t count,
+                  const char *expect)
 {
     struct zs_kernel module = {.strings = strings, .string_count = count, .section = ZS_NONE};
     struct zs_gpu_kernel kernel = {.module = &module};
@@ -162,8 +164,11 @@ static void drain(struct record *r, const char *const *strings, uint32_t count, 
 
 static void printf_records(void **state)
 {
-    static const char *const strings[] = {"i=%d u=%5u x=%#x\\n", "text", "[%s|%6.2f|%-6s] 100%%\\n",
-                                          "%v4d %v2hhx %c %ld %p\\n", "%.3e"};
+    static const struct zs_string strings[] = {{0, "i=%d u=%5u x=%#x\\n"},
+                                               {1, "text"},
+                                               {2, "[%s|%6.2f|%-6s] 100%%\\n"},
+                                               {3, "%v4d %v2hhx %c %ld %p\\n"},
+                                               {4, "%.3e"}};
     struct record r = {.used = 4};
     put32(&r, 0);
     put32(&r, 3), put32(&r, (uint32_t)-5);
@@ -195,7 +200,7 @@ static void printf_records(void **state)
 
 static void hostile_printf_buffers(void **state)
 {
-    static const char *const strings[] = {"%d %s %v4f %999999999d %n %*d \\", "x"};
+    static const struct zs_string strings[] = {{0, "%d %s %v4f %999999999d %n %*d \\"}, {1, "x"}};
     uint64_t seed = 99;
     struct zs_kernel module = {.strings = strings, .string_count = 2, .section = ZS_NONE};
     struct zs_gpu_kernel kernel = {.module = &module};
@@ -213,7 +218,8 @@ static void hostile_printf_buffers(void **state)
     }
 }
 
-/* ---- fault text -------------------------------------------------------------------------------- */
+/* ---- fault text --------------------------------------------------------------------------------
+ */
 
 static void fault_text(void **state)
 {
@@ -235,16 +241,18 @@ static void fault_text(void **state)
     fault.nearest[0].id = 3;
     struct zs_buf out = {0};
     zs_gpu_fault_print(&fault, "saxpy.cl:4", &out);
-    assert_string_equal(zs_buf_cstr(&out),
-                        "kernel saxpy: access out of bounds: write of 4 bytes at 0x10108\n"
-                        "  at instruction 0x1a8, saxpy.cl:4\n"
-                        "  in group (1, 0, 0), work-item (37, 0, 0), local (5, 0, 0), lane 5 of SIMD16\n"
-                        "  8 bytes after the end of device allocation #3 zeMemAllocDevice of 256 bytes "
-                        "at 0x10000");
+    assert_string_equal(
+        zs_buf_cstr(&out),
+        "kernel saxpy: access out of bounds: write of 4 bytes at 0x10108\n"
+        "  at instruction 0x1a8, saxpy.cl:4\n"
+        "  in group (1, 0, 0), work-item (37, 0, 0), local (5, 0, 0), lane 5 of SIMD16\n"
+        "  8 bytes after the end of device allocation #3 zeMemAllocDevice of 256 bytes "
+        "at 0x10000");
     zs_buf_fini(&out);
 }
 
-/* ---- models, clock, group sizes ---------------------------------------------------------------- */
+/* ---- models, clock, group sizes ----------------------------------------------------------------
+ */
 
 static void models_and_clock(void **state)
 {
@@ -268,7 +276,8 @@ static void suggested_sizes_are_legal(void **state)
 {
     struct zs_gpu_device *device = NULL;
     assert_int_equal(zs_gpu_device_create(zs_gpu_model_find("skl"), 0, &device), 0);
-    static const uint32_t sizes[] = {1, 2, 3, 7, 16, 17, 64, 100, 251, 256, 257, 1000, 1024, 1920, 4099, 1 << 20};
+    static const uint32_t sizes[] = {1,   2,   3,   7,    16,   17,   64,   100,
+                                     251, 256, 257, 1000, 1024, 1920, 4099, 1 << 20};
     uint64_t seed = 21;
     for (uint32_t round = 0; round < 3000; round++) {
         struct zs_kernel module = {.simd = 8u << round % 3, .barrier_count = round % 2};
@@ -297,7 +306,10 @@ static void image_layout(void **state)
 {
     struct zs_gpu_image image = {.type = ZS_GPU_IMAGE_2D_ARRAY,
                                  .format = zs_gpu_format_find(0x0C7),
-                                 .width = 100, .height = 10, .depth = 1, .layers = 3};
+                                 .width = 100,
+                                 .height = 10,
+                                 .depth = 1,
+                                 .layers = 3};
     assert_int_equal(zs_gpu_image_layout(&image), 448 * 10 * 3);
     assert_int_equal(image.row_pitch_B, 448);
     assert_int_equal(image.slice_pitch_B, 4480);
