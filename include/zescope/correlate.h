@@ -218,7 +218,7 @@ ZS_API uint32_t zs_type_strip(const struct zs_dwarf *debug, uint32_t type);
  * written; returns how many there are. */
 ZS_API size_t zs_type_members(const struct zs_dwarf *debug, uint32_t type,
                               struct zs_type_member *ret_members, size_t capacity);
-/* C declaration without the name: "const float4 *", "struct pt [3]". Cut to size_B, terminated.
+/* C declaration without the name: "const float4 *", "struct pt[3]". Cut to size_B, terminated.
  * Returns its length. */
 ZS_API size_t zs_type_print(const struct zs_dwarf *debug, uint32_t type, char *ret_text,
                             size_t size_B);

@@ -149,7 +149,7 @@ const char *zs_read_cstr(struct zs_reader *r, const char *what)
     if (r->error)
         return "";
     size_t left_B = r->span.size_B - r->at_B;
-    const char *text = (const char *)r->span.data + r->at_B;
+    const char *text = left_B ? (const char *)r->span.data + r->at_B : "";
     const char *end = left_B ? memchr(text, 0, left_B) : NULL;
     if (!end) {
         zs_reader_fail(r, -EINVAL, "%s: a string without an end", what);

@@ -373,8 +373,7 @@ size_t zs_type_print(const struct zs_dwarf *debug, uint32_t type, char *ret_text
         if (!more)
             break;
     }
-    int length = snprintf(
-        ret_text, size_B, "%.*s%s%s", (int)(sizeof(d.left) - 1 - d.left_at), d.left + d.left_at,
-        d.right_at && d.left[sizeof(d.left) - 2] != '*' && d.right[0] == '[' ? " " : "", d.right);
+    int length = snprintf(ret_text, size_B, "%.*s%s", (int)(sizeof(d.left) - 1 - d.left_at),
+                          d.left + d.left_at, d.right);
     return length < 0 ? 0 : (size_t)length;
 }

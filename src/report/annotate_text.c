@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAB_COLUMNS = 4, CLASSES_MAX = 12, IGA_INDENT = 2 };
+enum { TAB_COLUMNS = 4, CLASSES_MAX = 12 };
 
 enum style {
     STYLE_TITLE,
@@ -169,12 +169,9 @@ static void put_instruction(struct text_writer *t, uint32_t i)
 {
     const struct zs_isa_kernel *isa = t->code->isa;
     size_t size_B;
-    /* the line keeps IGA's columns; what it indents everything by is left out */
-    const char *text = zs_isa_inst_line(isa, i, &size_B);
-    for (uint32_t n = 0; n < IGA_INDENT && size_B && text[0] == ' '; n++) {
-        text++;
+    const char *text = zs_isa_inst_line(isa, i, &size_B); /* keeps IGA's columns */
+    while (size_B && text[size_B - 1] == ' ')
         size_B--;
-    }
     uint32_t offset_B = zs_isa_inst_offset(isa, i);
     if (zs_isa_inst_has_label(isa, i)) {
         put_margin(t);

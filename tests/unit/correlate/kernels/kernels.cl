@@ -1,0 +1,50 @@
+#include "shapes.h"
+
+float helper(float a, float b)
+{
+    float c = a * b;
+    return c + sqrt(a);
+}
+
+__kernel void first(__global float *out, __global const float4 *in, int n, __local float *tmp)
+{
+    int i = get_global_id(0);
+    point_t p;
+    p.x = in[i].x;
+    p.y = in[i].y;
+    p.k[0] = n;
+    p.k[1] = i;
+    p.k[2] = 7;
+    float acc = 0;
+    for (int j = 0; j < n; j++) {
+        float t = helper(in[j].x, acc);
+        acc += dist(p, t);
+    }
+    tmp[get_local_id(0)] = acc;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i & 1)
+        out[i] = acc + tmp[0];
+    else
+        out[i] = norm1(acc);
+}
+
+__kernel void second(__global int *out, int v)
+{
+    out[get_global_id(0)] = v * 3;
+}
+
+struct pair {
+    short lo;
+    uchar bytes[2];
+    struct {
+        int inner;
+    } nested;
+};
+
+__kernel void third(__global struct pair *pairs, uint2 key, float8 wide)
+{
+    int scratch[8];
+    for (int i = 0; i < 8; i++)
+        scratch[i] = pairs[i].nested.inner + key.x;
+    pairs[get_global_id(0)].lo = scratch[get_local_id(0) & 7] + (short)wide.s3;
+}

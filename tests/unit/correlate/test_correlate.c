@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Expressions, registers, sources and hostile ELFs; what needs a compiler is in oracle.py. */
+#include "../test.h"
+
+#include "base/compiler.h"
+#include "base/file.h"
+#include "correlate/md5.h"
+
+#include <zescope/correlate.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the evaluator ---- */
+
+/* Registers hold number * 0x100 + the byte of the offset; memory holds its own address + 1. */
+static int read_register(void *user, uint64_t reg, uint64_t bit_offset, uint32_t bits,
+                         uint64_t *ret_value)
+{
+    *ret_value = reg * 0x100 + bit_offset / 8;
+    return 0;
+}
+
+static int read_memory(void *user, uint64_t gpu_va, uint32_t address_class, uint32_t size_B,
+                       uint64_t *ret_value)
+{
+    *ret_value = gpu_va + 1 + address_class * 0x10000;
+    return 0;
+}
+
+#define EXPR(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((const uint8_t[]){__VA_ARGS__})
+
+struct eval_row {
+    const char *name;
+    const uint8_t *bytes;
+    size_t size_B;
+    int error;
+    enum zs_piece_kind kind;
+    uint64_t value; /* of the first piece: value, address or register */
+    uint64_t bit_offset;
+};
+
+static const struct eval_row eval_rows[] = {
+    {"lit", EXPR(0x35, 0x9f), 0, ZS_PIECE_VALUE, 5, 0},
+    {"const1s", EXPR(0x09, 0xff, 0x9f), 0, ZS_PIECE_VALUE, UINT64_MAX, 0},
+    {"const2u", EXPR(0x0a, 0x34, 0x12, 0x9f), 0, ZS_PIECE_VALUE, 0x1234, 0},
+    {"const4s", EXPR(0x0d, 0xfe, 0xff, 0xff, 0xff, 0x9f), 0, ZS_PIECE_VALUE, UINT64_MAX - 1, 0},
+    {"constu", EXPR(0x10, 0x80, 0x01, 0x9f), 0, ZS_PIECE_VALUE, 128, 0},
+    {"consts", EXPR(0x11, 0x7f, 0x9f), 0, ZS_PIECE_VALUE, UINT64_MAX, 0},
+    {"dup plus", EXPR(0x33, 0x12, 0x22, 0x9f), 0, ZS_PIECE_VALUE, 6, 0},
+    {"over minus", EXPR(0x33, 0x35, 0x14, 0x1c, 0x9f), 0, ZS_PIECE_VALUE, 2, 0},
+    {"swap minus", EXPR(0x33, 0x35, 0x16, 0x1c, 0x9f), 0, ZS_PIECE_VALUE, 2, 0},
+    {"pick", EXPR(0x33, 0x35, 0x15, 1, 0x9f), 0, ZS_PIECE_VALUE, 3, 0},
+    {"pick too deep", EXPR(0x33, 0x15, 1, 0x9f), -EINVAL, 0, 0, 0},
+    {"rot", EXPR(0x31, 0x32, 0x33, 0x17, 0x9f), 0, ZS_PIECE_VALUE, 2, 0},
+    {"mul div mod", EXPR(0x37, 0x33, 0x1e, 0x34, 0x1b, 0x33, 0x1d, 0x9f), 0, ZS_PIECE_VALUE, 2, 0},
+    {"div by zero", EXPR(0x37, 0x30, 0x1b, 0x9f), -EINVAL, 0, 0, 0},
+    {"least / -1", EXPR(0x31, 0x08, 63, 0x24, 0x09, 0xff, 0x1b, 0x9f), 0, ZS_PIECE_VALUE,
+     UINT64_C(1) << 63, 0},
+    {"neg abs", EXPR(0x37, 0x1f, 0x19, 0x9f), 0, ZS_PIECE_VALUE, 7, 0},
+    {"not", EXPR(0x30, 0x20, 0x9f), 0, ZS_PIECE_VALUE, UINT64_MAX, 0},
+    {"shl past the end", EXPR(0x31, 0x08, 64, 0x24, 0x9f), 0, ZS_PIECE_VALUE, 0, 0},
+    {"shra", EXPR(0x09, 0xf0, 0x32, 0x26, 0x9f), 0, ZS_PIECE_VALUE, UINT64_MAX - 3, 0},
+    {"and or xor", EXPR(0x3f, 0x33, 0x1a, 0x34, 0x21, 0x31, 0x27, 0x9f), 0, ZS_PIECE_VALUE, 6, 0},
+    {"signed less", EXPR(0x09, 0xff, 0x30, 0x2d, 0x9f), 0, ZS_PIECE_VALUE, 1, 0},
+    {"branch", EXPR(0x31, 0x28, 2, 0, 0x35, 0x9f, 0x36, 0x9f), 0, ZS_PIECE_VALUE, 6, 0},
+    {"branch out", EXPR(0x2f, 0xff, 0x7f), -EINVAL, 0, 0, 0},
+    {"endless", EXPR(0x2f, 0xfd, 0xff), -E2BIG, 0, 0, 0},
+    {"underflow", EXPR(0x22), -EINVAL, 0, 0, 0},
+    {"cut operand", EXPR(0x0c, 1, 2), -EINVAL, 0, 0, 0},
+    {"unknown operator", EXPR(0xf0), -EOPNOTSUPP, 0, 0, 0},
+    {"no frame base", EXPR(0x91, 0), -EOPNOTSUPP, 0, 0, 0},
+    {"reg", EXPR(0x5c), 0, ZS_PIECE_REGISTER, 12, 0},
+    {"regx", EXPR(0x90, 0x80, 0x02), 0, ZS_PIECE_REGISTER, 256, 0},
+    {"reg bit_piece", EXPR(0x68, 0x9d, 0x20, 0xc0, 0x01), 0, ZS_PIECE_REGISTER, 24, 192},
+    {"breg", EXPR(0x76, 0x10), 0, ZS_PIECE_MEMORY, 0x610, 0},
+    {"bregx", EXPR(0x92, 0x06, 0x7f), 0, ZS_PIECE_MEMORY, 0x5ff, 0},
+    {"deref", EXPR(0x08, 0x40, 0x06), 0, ZS_PIECE_MEMORY, 0x41, 0},
+    {"xderef", EXPR(0x32, 0x08, 0x40, 0x18), 0, ZS_PIECE_MEMORY, 0x20041, 0},
+    {"implicit", EXPR(0x9e, 2, 7, 8), 0, ZS_PIECE_BYTES, 0, 0},
+    {"lane", EXPR(0xed, 0x9f), 0, ZS_PIECE_VALUE, 19, 0},
+    {"regval_bits", EXPR(0x08, 28, 0x08, 64, 0xfe, 32, 0x9f), 0, ZS_PIECE_VALUE, 0x1c08, 64},
+    {"regval_bits of too many", EXPR(0x08, 28, 0x30, 0xfe, 65, 0x9f), -EINVAL, 0, 0, 0},
+    {"bit_piece_stack", EXPR(0x08, 28, 0xeb, 0x38, 0x08, 16, 0xef), 0, ZS_PIECE_REGISTER, 28, 8},
+    {"piece_stack", EXPR(0x08, 28, 0xeb, 0x34, 0xee), 0, ZS_PIECE_REGISTER, 28, 0},
+    /* what IGC emits for an int in SIMD32: lanes 16-31 live in another register */
+    {"sliced variable",
+     EXPR(0xed, 0x40, 0x2a, 0x28, 0x13, 0x00, 0xed, 0x33, 0x25, 0x23, 0x1c, 0xeb, 0xed, 0x37, 0x1a,
+          0x08, 0x20, 0x1e, 0x08, 0x20, 0xec, 0x9f, 0x2f, 0x13, 0x00, 0xed, 0x40, 0x1c, 0x33, 0x25,
+          0x23, 0x88, 0x01, 0xeb, 0xed, 0x37, 0x1a, 0x08, 0x20, 0x1e, 0x08, 0x20, 0xec, 0x9f),
+     0, ZS_PIECE_VALUE, 136 * 0x100 + 12, 96},
+};
+
+static void test_eval(void **state)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(eval_rows); i++) {
+        const struct eval_row *row = &eval_rows[i];
+        struct zs_eval_context context = {.size_B = sizeof(context),
+                                          .read_register = read_register,
+                                          .read_memory = read_memory,
+                                          .lane = 19};
+        struct zs_eval_result result;
+        struct zs_diag diag = {0};
+        int error =
+            zs_expr_eval((struct zs_span){row->bytes, row->size_B}, &context, &result, &diag);
+        print_message("%s\n", row->name);
+        assert_int_equal(error, row->error);
+        if (error) {
+            assert_true(diag.text[0]);
+            continue;
+        }
+        assert_int_equal(result.count, 1);
+        const struct zs_piece *p = &result.pieces[0];
+        assert_int_equal(p->kind, row->kind);
+        uint64_t got = p->kind == ZS_PIECE_VALUE    ? p->value
+                       : p->kind == ZS_PIECE_MEMORY ? p->gpu_va
+                                                    : p->dwarf_register;
+        assert_int_equal(got, row->value);
+        assert_int_equal(p->bit_offset, row->bit_offset);
+    }
+}
+
+/* Without callbacks inputs are missing, and nothing is made up. */
+static void test_eval_missing(void **state)
+{
+    static const uint8_t bytes[] = {0x76, 0x10};
+    struct zs_eval_context context = {.size_B = sizeof(context)};
+    struct zs_eval_result result;
+    assert_int_equal(zs_expr_eval((struct zs_span){bytes, sizeof(bytes)}, &context, &result, NULL),
+                     -ENODATA);
+}
+
+struct words_row {
+    const uint8_t *bytes;
+    size_t size_B;
+    uint32_t simd, grf_B;
+    uint64_t object_B;
+    const char *text;
+};
+
+static const struct words_row words_rows[] = {
+    {EXPR(0x68, 0x9d, 0x20, 0xc0, 0x01), 32, 32, 4, "r8.6:d"},
+    {EXPR(0x90, 120), 16, 32, 4, "r104.0:d"},
+    {EXPR(0x9e, 8, 7, 0, 0, 0, 0, 0, 0, 0), 16, 32, 4, "constant 7"},
+    {EXPR(0x76, 0x20), 16, 32, 4, "memory at scratch base + 32"},
+    /* scratch base + 64 + 4 * lane */
+    {EXPR(0x76, 0xc0, 0x00, 0xed, 0x34, 0x1e, 0x22), 8, 32, 4,
+     "memory at scratch base + 64 + 4 x lane"},
+    /* one register of eight dwords after the other */
+    {EXPR(0xed, 0x33, 0x25, 0x23, 0x1c, 0xeb, 0xed, 0x37, 0x1a, 0x08, 0x20, 0x1e, 0x08, 0x20, 0xec,
+          0x9f),
+     16, 32, 4, "r12-r13, 4 bytes per lane"},
+    {EXPR(0xed, 0x40, 0x2a, 0x28, 0x13, 0x00, 0xed, 0x33, 0x25, 0x23, 0x1c, 0xeb, 0xed, 0x37, 0x1a,
+          0x08, 0x20, 0x1e, 0x08, 0x20, 0xec, 0x9f, 0x2f, 0x13, 0x00, 0xed, 0x40, 0x1c, 0x33, 0x25,
+          0x23, 0x88, 0x01, 0xeb, 0xed, 0x37, 0x1a, 0x08, 0x20, 0x1e, 0x08, 0x20, 0xec, 0x9f),
+     32, 32, 4,
+     "r12-r13, 4 bytes per lane (lanes 0-15); r120-r121, 4 bytes per lane (lanes 16-31)"},
+    {EXPR(0x23), 16, 32, 4, "<not a DWARF operator>"},
+};
+
+static void test_words(void **state)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(words_rows); i++) {
+        const struct words_row *row = &words_rows[i];
+        char text[256], cut[4];
+        struct zs_span expr = {row->bytes, row->size_B};
+        size_t length =
+            zs_expr_describe(expr, row->simd, row->grf_B, row->object_B, text, sizeof(text));
+        assert_string_equal(text, row->text);
+        assert_int_equal(length, strlen(row->text));
+        zs_expr_describe(expr, row->simd, row->grf_B, row->object_B, cut, sizeof(cut));
+        assert_int_equal(strncmp(cut, row->text, 3), 0);
+    }
+}
+
+static void test_registers(void **state)
+{
+    static const struct {
+        uint64_t number;
+        enum zs_dwarf_register_file file;
+        uint32_t index;
+        const char *name;
+    } rows[] = {
+        {0, ZS_DWREG_IP, 0, "ip"},
+        {16, ZS_DWREG_GRF, 0, "r0"},
+        {271, ZS_DWREG_GRF, 255, "r255"},
+        {272, ZS_DWREG_A, 0, "a0"},
+        {288, ZS_DWREG_F, 0, "f0"},
+        {350, ZS_DWREG_GRF, 256, "r256"},
+        {12, ZS_DWREG_NONE, 0, "DWARF register 12"},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        char name[64];
+        struct zs_dwarf_register reg = zs_dwarf_register(rows[i].number);
+        zs_dwarf_register_name(rows[i].number, name, sizeof(name));
+        assert_int_equal(reg.file, rows[i].file);
+        assert_int_equal(reg.index, rows[i].index);
+        assert_string_equal(name, rows[i].name);
+    }
+}
+
+/* ---- the join ---- */
+
+static void test_join(void **state)
+{
+    static const struct zs_dwarf_file files[] = {{.path = "/a.cl"}, {.path = "/b.h"}};
+    static const struct zs_line_row rows[] = {
+        {.offset_B = 16, .line = 3, .file = 0}, {.offset_B = 32, .line = 9, .file = 1},
+        {.offset_B = 32, .line = 4, .file = 0}, /* hides the one before */
+        {.offset_B = 56, .line = 3, .file = 0}, {.offset_B = 64, .flags = ZS_ROW_END_SEQUENCE},
+    };
+    static const struct zs_code_range ranges[] = {{0, 64}, {16, 40}, {24, 32}};
+    static const struct zs_scope scopes[] = {{ZS_NO_INDEX, 0, 0, 1}, {0, 1, 1, 1}, {1, 1, 2, 1}};
+    struct zs_dwarf_kernel kernel = {.code_size_B = 80,
+                                     .files = files,
+                                     .file_count = 2,
+                                     .rows = rows,
+                                     .row_count = ZS_ARRAY_LEN(rows),
+                                     .scopes = scopes,
+                                     .scope_count = 3,
+                                     .ranges = ranges,
+                                     .range_count = 3};
+    static const uint32_t offsets[] = {0, 16, 24, 32, 40, 56, 64};
+    static const uint32_t row[] = {ZS_NO_INDEX, 0, 0, 2, 2, 3, ZS_NO_INDEX};
+    static const uint32_t scope[] = {0, 1, 2, 1, 0, 0, ZS_NO_INDEX};
+    struct zs_join *join;
+    assert_int_equal(zs_join(&kernel, offsets, ZS_ARRAY_LEN(offsets), &join), 0);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(offsets); i++) {
+        assert_int_equal(join->row[i], row[i]);
+        assert_int_equal(join->scope[i], scope[i]);
+        assert_int_equal(zs_dwarf_scope_at(&kernel, offsets[i]), scope[i]);
+        const struct zs_line_row *at = zs_dwarf_row_at(&kernel, offsets[i]);
+        assert_ptr_equal(at, row[i] == ZS_NO_INDEX ? NULL : &rows[row[i]]);
+    }
+    assert_int_equal(join->line_count, 2);
+    const struct zs_join_line *line = zs_join_find_line(join, 0, 3);
+    assert_non_null(line);
+    assert_int_equal(line->inst_count, 3);
+    assert_int_equal(line->run_count, 2);
+    assert_int_equal(join->runs[line->run_first].first, 1);
+    assert_int_equal(join->runs[line->run_first + 1].first, 5);
+    assert_null(zs_join_find_line(join, 1, 9));
+    zs_join_free(join);
+}
+
+/* ---- sources ---- */
+
+static void write_text(const char *path, const char *text)
+{
+    assert_int_equal(
+        zs_file_write(path, (struct zs_span){(const uint8_t *)text, strlen(text)}, NULL), 0);
+}
+
+static void test_sources(void **state)
+{
+    char folder[] = "/tmp/zescope-sources-XXXXXX", path[256], mapped[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/src", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/src/k.cl", folder);
+    write_text(path, "one\ntwo\r\nthree");
+    snprintf(mapped, sizeof(mapped), "%s/src", folder);
+    const char *dirs[] = {folder};
+    struct zs_path_map map = {"/old/place/", mapped};
+    struct zs_source_options options = {.size_B = sizeof(options),
+                                        .search_dirs = dirs,
+                                        .search_dir_count = 1,
+                                        .maps = &map,
+                                        .map_count = 1};
+    struct zs_sources *sources;
+    assert_int_equal(zs_sources_open(&options, &sources), 0);
+    static const struct {
+        const char *path;
+        bool found;
+    } rows[] = {
+        {"/build/machine/src/k.cl", true}, /* its end lies under a search directory */
+        {"/old/place/k.cl", true},         /* mapped */
+        {"/old/placement/k.cl", false},    /* not the same prefix, and no such end */
+        {"/nowhere/j.cl", false},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct zs_dwarf_file file = {.path = rows[i].path};
+        const struct zs_source *source = zs_sources_get(sources, &file);
+        assert_non_null(source);
+        assert_int_equal(source->found != NULL, rows[i].found);
+        assert_int_equal(source->note != NULL, !rows[i].found);
+        if (!rows[i].found)
+            continue;
+        assert_int_equal(source->line_count, 3);
+        assert_int_equal(zs_source_line(source, 2).size_B, 3);
+        assert_memory_equal(zs_source_line(source, 3).data, "three", 5);
+        assert_int_equal(zs_source_line(source, 4).size_B, 0);
+        assert_int_equal(zs_source_line(source, 0).size_B, 0);
+    }
+    zs_sources_close(sources);
+
+    /* newer than the module; a checksum that agrees says that it does not matter */
+    options.module_mtime_s = (int64_t)time(NULL) - 1000;
+    assert_int_equal(zs_sources_open(&options, &sources), 0);
+    struct zs_dwarf_file file = {.path = path};
+    assert_non_null(strstr(zs_sources_get(sources, &file)->note, "newer"));
+    zs_sources_close(sources);
+    file.has_md5 = true;
+    zs_md5((struct zs_span){(const uint8_t *)"one\ntwo\r\nthree", 14}, file.md5);
+    assert_int_equal(zs_sources_open(&options, &sources), 0);
+    assert_null(zs_sources_get(sources, &file)->note);
+    zs_sources_close(sources);
+    file.md5[0] ^= 1;
+    assert_int_equal(zs_sources_open(&options, &sources), 0);
+    assert_non_null(strstr(zs_sources_get(sources, &file)->note, "checksum"));
+    zs_sources_close(sources);
+    unlink(path);
+    rmdir(mapped);
+    rmdir(folder);
+}
+
+static void test_md5(void **state)
+{
+    static const struct {
+        const char *text;
+        uint8_t first, last;
+    } rows[] = {
+        {"", 0xd4, 0x7e},
+        {"message digest", 0xf9, 0xd0},
+        {"12345678901234567890123456789012345678901234567890123456789012345678901234567890", 0x57,
+         0x7a},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        uint8_t md5[16];
+        zs_md5((struct zs_span){(const uint8_t *)rows[i].text, strlen(rows[i].text)}, md5);
+        assert_int_equal(md5[0], rows[i].first);
+        assert_int_equal(md5[15], rows[i].last);
+    }
+}
+
+/* ---- hostile ELFs ---- */
+
+enum { SECTION_TABLE_END_B = 5304 };
+
+/* Every cut of a real ELF gives an error with a sentence, or opens with what is left. */
+static void test_truncated(void **state)
+{
+    struct zs_file file;
+    assert_int_equal(zs_file_read(CORPUS "/skl_k1.elf", 0, &file, NULL), 0);
+    for (size_t size_B = 0; size_B < file.span.size_B; size_B += 7) {
+        uint8_t *copy = malloc(size_B ? size_B : 1);
+        assert_non_null(copy);
+        memcpy(copy, file.span.data, size_B);
+        struct zs_dwarf *dwarf;
+        struct zs_diag diag = {0};
+        int error = zs_dwarf_open((struct zs_span){copy, size_B}, &dwarf, &diag);
+        /* the section table ends there; program headers behind it are not read */
+        assert_true(error < 0 || size_B >= SECTION_TABLE_END_B);
+        assert_true(!error == !diag.text[0]);
+        zs_dwarf_close(dwarf);
+        free(copy);
+    }
+    struct zs_dwarf *dwarf;
+    struct zs_dwarf_kernel *kernel;
+    struct zs_diag diag = {0};
+    assert_int_equal(zs_dwarf_open(file.span, &dwarf, &diag), 0);
+    assert_int_equal(zs_dwarf_kernel_load(dwarf, "k1", 0x490, &kernel, &diag), 0);
+    assert_false(kernel->truncated);
+    assert_true(kernel->row_count > 30 && kernel->frame_count == 6);
+    zs_dwarf_kernel_unload(kernel);
+    zs_dwarf_close(dwarf);
+    zs_file_close(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_eval),  cmocka_unit_test(test_eval_missing),
+        cmocka_unit_test(test_words), cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_join),  cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_md5),   cmocka_unit_test(test_truncated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
