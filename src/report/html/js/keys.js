@@ -62,7 +62,7 @@ function listenKeys(app) {
         if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
             return;
         if (event.key === 'Escape') {
-            escape(app, event);
+            onEscape(app, event);
             return;
         }
         if (!app.kernel || $('help').open && event.key !== '?')
@@ -77,7 +77,7 @@ function listenKeys(app) {
 }
 
 /* One thing at a time: what is open, then the field's focus, then the search, then the pin. */
-function escape(app, event) {
+function onEscape(app, event) {
     hideTip();
     if ($('help').open)
         return;
@@ -118,9 +118,9 @@ function parseGoto(kernel, text) {
     let m = /^0x([0-9a-f]+)$/i.exec(text);
     if (m)
         return insnAtOrBefore(kernel, parseInt(m[1], 16));
-    m = /^L(\d+)$/i.exec(text);
-    if (m)
-        return insnAtOrBefore(kernel, Number(m[1]));
+    const labelled = kernel.labelled(text.toUpperCase());
+    if (labelled >= 0)
+        return {insn: labelled};
     m = /^(?:(.+):)?(\d+)$/.exec(text);
     if (!m)
         return 'an offset (0x1f8), a label (L504) or a line (42, file.cl:42)';

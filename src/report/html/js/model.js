@@ -78,6 +78,7 @@ class Kernel {
         this.insnsThrough = new Map();  // line with an inlined call -> instructions from it
         this.stacks = new Map();        // frame number -> its calls, outermost first
         this.files = [];                // in the order they are met
+        this.filesMet = new Set();
         this.maxLive = -1;
         this.opWidth = OP_WIDTH; // so that mnemonics align
         for (let i = 0; i < this.n; i++)
@@ -112,8 +113,10 @@ class Kernel {
 
     useFile(path) {
         const file = this.module.files.number(path);
-        if (!this.files.includes(file))
+        if (!this.filesMet.has(file)) {
+            this.filesMet.add(file);
             this.files.push(file);
+        }
         return file;
     }
 
@@ -173,6 +176,18 @@ class Kernel {
     lineThrough(key) { return this.insnsThrough.get(key) || NO_CALLS; }
     hasCode(key) { return this.insnsOfLine.has(key) || this.insnsThrough.has(key); }
     label(i) { return string(this.instructions[i].label) || 'L' + String(this.offsets[i]).padStart(4, '0'); }
+
+    /* The instruction with this label, or -1. */
+    labelled(label) {
+        if (!this.labels) {
+            this.labels = new Map();
+            for (let i = 0; i < this.n; i++)
+                if (typeof this.instructions[i].label === 'string')
+                    this.labels.set(this.instructions[i].label, i);
+        }
+        const number = /^L(\d+)$/.exec(label);
+        return this.labels.has(label) ? this.labels.get(label) : number ? this.at(Number(number[1])) : -1;
+    }
 
     /* The instruction at exactly this offset, or -1. */
     at(offset) {

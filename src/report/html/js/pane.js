@@ -327,27 +327,22 @@ function gotoLink(kernel, insn, text) {
     return attrs(el('a.goto-link', text), {'data-goto': insn, href: '#', tabindex: '-1', 'data-tip': `Go to ${hex(kernel.offsets[insn])}`});
 }
 
-/* Labels within a branch become links to where they lead. */
+/* Labels within an instruction become links to where they stand; targets that its text does not
+ * name follow it. */
 function linkTargets(pane, i, node) {
-    const targets = pane.kernel.targets(i);
-    if (!targets.length)
-        return node;
-    const labels = node.querySelectorAll('.t-tgt, .t-num');
-    const used = new Set();
-    for (const token of labels) {
-        const text = token.textContent, named = targets.find(t => pane.kernel.label(t) === text);
-        const to = named !== undefined ? named
-            : token.classList.contains('t-tgt') ? targets.find(t => !used.has(t)) : undefined;
-        if (to === undefined)
+    const kernel = pane.kernel, named = new Set();
+    for (const token of node.querySelectorAll('.t-tgt')) {
+        const to = kernel.labelled(token.textContent);
+        if (to < 0)
             continue;
-        used.add(to);
-        const link = gotoLink(pane.kernel, to, text);
+        named.add(to);
+        const link = gotoLink(kernel, to, token.textContent);
         link.classList.add('t-tgt');
         token.replaceWith(link);
     }
-    for (const to of targets)
-        if (!used.has(to))
-            node.lastChild.append('  ', gotoLink(pane.kernel, to, '\u2192 ' + pane.kernel.label(to)));
+    for (const to of kernel.targets(i))
+        if (!named.has(to))
+            node.lastChild.append('  ', gotoLink(kernel, to, '\u2192 ' + visible(kernel.label(to))));
     return node;
 }
 

@@ -35,7 +35,8 @@ class RowList {
         const height = n * ROW_PX;
         this.scale = height > HEIGHT_MAX_PX ? height / HEIGHT_MAX_PX : 1;
         this.canvas.style.height = Math.min(height, HEIGHT_MAX_PX) + 'px';
-        this.scroller.setAttribute('aria-rowcount', n);
+        if (this.rowRole === 'row')
+            this.scroller.setAttribute('aria-rowcount', n);
         this.clear();
         this.update();
     }
@@ -66,7 +67,7 @@ class RowList {
         const fresh = document.createDocumentFragment();
         for (let row = from; row < to; row++) {
             if (!this.nodes.has(row)) {
-                const node = attrs(this.make(row), {role: this.rowRole, 'aria-rowindex': row + 1});
+                const node = attrs(this.make(row), {role: this.rowRole, [this.rowRole === 'row' ? 'aria-rowindex' : 'aria-posinset']: row + 1});
                 node.dataset.row = row;
                 this.nodes.set(row, node);
                 fresh.append(node);

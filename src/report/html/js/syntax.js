@@ -176,7 +176,7 @@ function insnTokens(kernel, i) {
     if (!message)
         return tokens;
     const text = [visible(string(message.text)), 'msg'];
-    const at = tokens.findIndex(([, kind], n) => n > 4 && kind === 'num');
+    const at = tokens.findIndex(([, kind], n) => n > 4 && kind === 'num' && tokens[n - 1][1] === 'pad');
     if (at < 0)
         tokens.push(['  ', 'pad'], text);
     else
