@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope disasm: machine code of modules and recordings. */
+#include "cli/input.h"
+
+#include "report/disasm.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+extern const struct zs_command zs_command_disasm;
+
+struct disasm_options {
+    struct zs_common_options common;
+    struct zs_input_select select;
+    struct zs_disasm_options view;
+    bool json;
+};
+
+#define AT(member) offsetof(struct disasm_options, member)
+static const struct zs_option options[] = {
+    {"kernel", 'k', ZS_OPTION_LIST, AT(select.kernels), "REGEX",
+     "only kernels whose name matches; may be given several times"},
+    {"device", 'd', ZS_OPTION_STRING, AT(select.device), "NAME",
+     "only code for this device, where a file has several"},
+    {"offsets", 0, ZS_OPTION_FLAG, AT(view.offsets), NULL, "show each instruction's offset"},
+    {"encoding", 0, ZS_OPTION_FLAG, AT(view.encoding), NULL,
+     "show each instruction's dwords, the lowest first"},
+    {"pressure", 'p', ZS_OPTION_FLAG, AT(view.pressure), NULL,
+     "show how many registers are live before each instruction"},
+    {"blocks", 'b', ZS_OPTION_FLAG, AT(view.blocks), NULL,
+     "say where control goes from each basic block, and in which loop it lies"},
+    {"sends", 's', ZS_OPTION_FLAG, AT(view.sends), NULL, "decode the messages of sends"},
+    {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
+     "print JSON, schema zescope.module/1, without debug info; a document per module"},
+};
+#undef AT
+
+static int write_stdout(void *user, const void *data, size_t size_B)
+{
+    int *status = user;
+    *status = zs_cli_write_stdout(data, size_B);
+    return *status == ZS_EXIT_OK ? 0 : -EIO;
+}
+
+static int print_json(const struct disasm_options *o, const struct zs_input *input)
+{
+    struct zs_module_view view = {.module = input->module,
+                                  .input = input->name,
+                                  .kernels = input->kernels,
+                                  .kernel_count = input->kernel_count};
+    struct zs_module_json_options json = {
+        .pressure = o->view.pressure, .sends = o->view.sends, .no_source = true};
+    int status = ZS_EXIT_OK;
+    int error = zs_report_module_json(&view, &json, write_stdout, &status);
+    if (error && status == ZS_EXIT_OK)
+        return zs_cli_fail("%s: out of memory", input->name);
+    return status;
+}
+
+static int print_text(const struct disasm_options *o, const struct zs_input *input)
+{
+    int status = ZS_EXIT_OK;
+    size_t failed = 0;
+    int error = zs_report_disasm_text(input->kernels, input->kernel_count, &o->view, write_stdout,
+                                      &status, &failed);
+    if (error && status == ZS_EXIT_OK)
+        return zs_cli_fail("%s: out of memory", input->name);
+    if (failed && status == ZS_EXIT_OK)
+        return zs_cli_fail("%s: the code of %zu kernel%s cannot be read; the listing says why",
+                           input->name, failed, failed == 1 ? "" : "s");
+    return status;
+}
+
+static int run_disasm(void *opaque, int operand_count, char **operands)
+{
+    struct disasm_options *o = opaque;
+    if (operand_count == 0)
+        return zs_cli_usage(&zs_command_disasm, "a file or a recording is needed");
+    struct zs_inputs inputs;
+    int status = zs_inputs_open(&o->select, operand_count, operands, &inputs);
+    for (size_t i = 0; i < inputs.modules.count && status == ZS_EXIT_OK; i++) {
+        const struct zs_input *input = &inputs.modules.items[i];
+        if (inputs.modules.count > 1 && !o->json)
+            printf("%s// %s\n", i ? "\n" : "", input->name);
+        fflush(stdout);
+        status = o->json ? print_json(o, input) : print_text(o, input);
+    }
+    if (status == ZS_EXIT_OK && inputs.failed)
+        status = ZS_EXIT_FAILED;
+    zs_inputs_close(&inputs);
+    return status;
+}
+
+const struct zs_command zs_command_disasm = {
+    .name = "disasm",
+    .summary = "print machine code",
+    .operands = "FILE|DIR...",
+    .description =
+        "Prints the machine code of the kernels in a module or a recording, in the syntax of "
+        "Intel's assembler iga64: without further options each kernel is a comment with its facts "
+        "and then the lines that `iga64 -d` prints for its code.\n\n"
+        "FILE is what ocloc writes, a native binary as drivers return it, or an archive for "
+        "several devices. DIR is a recording.",
+    .examples = "zescope disasm gemm.bin\n    all kernels of a module\n"
+                "zescope disasm -k '^gemm' -psb gemm.bin\n"
+                "    one kernel with live registers, decoded sends and control flow\n",
+    .options = options,
+    .option_count = ZS_ARRAY_LEN(options),
+    .options_size_B = sizeof(struct disasm_options),
+    .run = run_disasm,
+};

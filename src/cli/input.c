@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/input.h"
+
+#include "base/diag.h"
+#include "base/vec.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct opener {
+    const struct zs_input_select *select;
+    struct zs_inputs *inputs;
+    regex_t *patterns;
+    size_t pattern_count;
+    size_t image_count; /* of the wanted device */
+    char devices[512];  /* that there are, for a message */
+};
+
+static int out_of_memory(void)
+{
+    return zs_cli_fail("out of memory");
+}
+
+static int compile_patterns(struct opener *o)
+{
+    o->patterns = calloc(o->select->kernels.count + 1, sizeof(*o->patterns));
+    if (!o->patterns)
+        return out_of_memory();
+    for (size_t i = 0; i < o->select->kernels.count; i++) {
+        const char *text = o->select->kernels.items[i];
+        int status = regcomp(&o->patterns[i], text, REG_EXTENDED | REG_NOSUB);
+        if (status) {
+            char why[200];
+            regerror(status, &o->patterns[i], why, sizeof(why));
+            zs_cli_fail("--kernel '%s': %s", text, why);
+            return ZS_EXIT_USAGE;
+        }
+        o->pattern_count++;
+    }
+    return ZS_EXIT_OK;
+}
+
+static bool matches(const struct opener *o, const char *name)
+{
+    for (size_t i = 0; i < o->pattern_count; i++)
+        if (regexec(&o->patterns[i], name, 0, NULL, 0) == 0)
+            return true;
+    return o->pattern_count == 0;
+}
+
+static void note_device(struct opener *o, const char *device)
+{
+    size_t used = strlen(o->devices);
+    snprintf(o->devices + used, sizeof(o->devices) - used, "%s%s", used ? ", " : "", device);
+}
+
+static int select_kernels(struct opener *o, struct zs_input *input)
+{
+    const struct zs_module *module = input->module;
+    const struct zs_image *wanted = NULL;
+    size_t count = 0;
+    if (o->select->device)
+        wanted = zs_module_image(module, o->select->device);
+    for (uint32_t i = 0; i < module->image_count; i++)
+        count += module->images[i].kernel_count;
+    input->kernels = calloc(count + 1, sizeof(*input->kernels));
+    if (!input->kernels)
+        return out_of_memory();
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct zs_image *image = &module->images[i];
+        note_device(o, zs_image_device(image));
+        if (o->select->device && image != wanted)
+            continue;
+        o->image_count++;
+        for (uint32_t k = 0; k < image->kernel_count; k++)
+            if (matches(o, image->kernels[k].name))
+                input->kernels[input->kernel_count++] =
+                    (struct zs_kernel_ref){image, &image->kernels[k]};
+    }
+    return ZS_EXIT_OK;
+}
+
+/* Takes the module over. */
+static int add_module(struct opener *o, const struct zs_input *input)
+{
+    if (!ZS_VEC_PUSH(&o->inputs->modules, *input)) {
+        zs_module_close(input->module);
+        free((void *)(uintptr_t)input->name);
+        return out_of_memory();
+    }
+    return select_kernels(o, &o->inputs->modules.items[o->inputs->modules.count - 1]);
+}
+
+static int report(const char *name, const struct zs_diag *diag)
+{
+    char text[600];
+    zs_diag_print(diag, text, sizeof(text));
+    return zs_cli_fail("%s: %s", name, text);
+}
+
+static int open_file(struct opener *o, const char *path)
+{
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    struct zs_module_options options = {.size_B = sizeof(options), .debug_path = o->select->debug};
+    struct zs_input input = {.name = strdup(path)};
+    if (!input.name)
+        return out_of_memory();
+    if (zs_module_open(path, &options, &input.module, &diag)) {
+        free((void *)(uintptr_t)input.name);
+        return report(path, &diag);
+    }
+    return add_module(o, &input);
+}
+
+static int open_recorded(struct opener *o, struct zs_recording *recording, const char *path,
+                         const struct zs_record_module *record)
+{
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    char name[600];
+    snprintf(name, sizeof(name), "%s: %s", path, record->binary.file ? record->binary.file : "?");
+    struct zs_span binary = {0}, debug = {0};
+    struct zs_input input = {.name = strdup(name), .recording = recording, .record = record};
+    int error = zs_recording_blob_read(recording, &record->binary, &binary, &diag);
+    if (!error && record->debug.file)
+        error = zs_recording_blob_read(recording, &record->debug, &debug, &diag);
+    struct zs_module_options options = {.size_B = sizeof(options), .debug = debug};
+    if (!error)
+        error = zs_module_open_memory(binary, &options, &input.module, &diag);
+    zs_recording_blob_free(&binary);
+    zs_recording_blob_free(&debug);
+    if (!input.name)
+        return out_of_memory();
+    if (!error)
+        return add_module(o, &input);
+    /* the other modules of the recording are still good */
+    report(name, &diag);
+    free((void *)(uintptr_t)input.name);
+    o->inputs->failed++;
+    return ZS_EXIT_OK;
+}
+
+static int open_recording(struct opener *o, const char *path)
+{
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    struct zs_recording *recording;
+    if (zs_recording_open(path, &recording, &diag))
+        return report(path, &diag);
+    if (!ZS_VEC_PUSH(&o->inputs->recordings, recording)) {
+        zs_recording_close(recording);
+        return out_of_memory();
+    }
+    uint32_t count;
+    const struct zs_record_module *modules = zs_recording_modules(recording, &count);
+    int status = ZS_EXIT_OK;
+    for (uint32_t i = 0; i < count && status == ZS_EXIT_OK; i++)
+        status = open_recorded(o, recording, path, &modules[i]);
+    return status;
+}
+
+/* Something has to be left; otherwise say what there would have been. */
+static int check_selection(const struct opener *o)
+{
+    size_t kernels = 0;
+    for (size_t i = 0; i < o->inputs->modules.count; i++)
+        kernels += o->inputs->modules.items[i].kernel_count;
+    if (kernels || o->inputs->failed)
+        return ZS_EXIT_OK;
+    if (o->select->device && !o->image_count)
+        return zs_cli_fail("nothing for device %s; there is: %s", o->select->device,
+                           *o->devices ? o->devices : "no device code at all");
+    if (o->pattern_count)
+        return zs_cli_fail("no kernel matches --kernel '%s'", o->select->kernels.items[0]);
+    return zs_cli_fail("no kernels%s", o->inputs->modules.count ? " in there" : ": no modules");
+}
+
+int zs_inputs_open(const struct zs_input_select *select, int operand_count, char **operands,
+                   struct zs_inputs *ret_inputs)
+{
+    *ret_inputs = (struct zs_inputs){0};
+    struct opener o = {.select = select, .inputs = ret_inputs};
+    int status = compile_patterns(&o);
+    for (int i = 0; i < operand_count && status == ZS_EXIT_OK; i++)
+        status = zs_recording_probe(operands[i]) ? open_recording(&o, operands[i])
+                                                 : open_file(&o, operands[i]);
+    if (status == ZS_EXIT_OK)
+        status = check_selection(&o);
+    for (size_t i = 0; i < o.pattern_count; i++)
+        regfree(&o.patterns[i]);
+    free(o.patterns);
+    return status;
+}
+
+void zs_inputs_close(struct zs_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->modules.count; i++) {
+        struct zs_input *input = &inputs->modules.items[i];
+        zs_module_close(input->module);
+        free((void *)(uintptr_t)input->name);
+        free(input->kernels);
+    }
+    for (size_t i = 0; i < inputs->recordings.count; i++)
+        zs_recording_close(inputs->recordings.items[i]);
+    free(inputs->modules.items);
+    free(inputs->recordings.items);
+    *inputs = (struct zs_inputs){0};
+}

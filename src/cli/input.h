@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands FILE|DIR of commands that read modules, and --kernel and --device on them. */
+#ifndef ZS_CLI_INPUT_H
+#define ZS_CLI_INPUT_H
+
+#include "cli/options.h"
+#include "report/annotate.h"
+
+#include <zescope/module.h>
+#include <zescope/record.h>
+
+struct zs_input_select {
+    struct zs_string_list kernels; /* POSIX extended regular expressions; none: all kernels */
+    const char *device;            /* NULL: all */
+    const char *debug;             /* file with debug info of a single FILE, or NULL */
+};
+
+/* One module: a file, or one of a recording's. */
+struct zs_input {
+    const char *name; /* as the user named it, "DIR: modules/<hash>.bin" */
+    struct zs_module *module;
+    struct zs_recording *recording; /* it came from, or NULL; owned by struct zs_inputs */
+    const struct zs_record_module *record;
+    struct zs_kernel_ref *kernels; /* selected; those of one image stand together */
+    size_t kernel_count;
+};
+
+struct zs_inputs {
+    struct {
+        struct zs_input *items;
+        size_t count, capacity;
+    } modules;
+    struct {
+        struct zs_recording **items;
+        size_t count, capacity;
+    } recordings;
+    size_t failed; /* modules of recordings that cannot be read; each was reported */
+};
+
+/*
+ * Open all operands and select. ZS_EXIT_OK, or an exit status after a message on stderr: a file
+ * that cannot be read, an expression that is none, nothing selected. Close in any case.
+ */
+int zs_inputs_open(const struct zs_input_select *select, int operand_count, char **operands,
+                   struct zs_inputs *ret_inputs);
+void zs_inputs_close(struct zs_inputs *inputs);
+
+#endif
