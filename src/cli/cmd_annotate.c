@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope annotate: source and machine code, correlated. */
+#include "cli/input.h"
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "report/annotate.h"
+#include "report/html.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern const struct zs_command zs_command_annotate;
+
+struct annotate_options {
+    struct zs_common_options common;
+    struct zs_input_select select;
+    struct zs_string_list source_paths, path_maps;
+    const char *html;
+    uint64_t context;
+    int by;
+    bool json, pressure, mix, sends, with_source, types;
+};
+
+#define AT(member) offsetof(struct annotate_options, member)
+static const struct zs_option options[] = {
+    {"kernel", 'k', ZS_OPTION_LIST, AT(select.kernels), "REGEX",
+     "only kernels whose name matches; may be given several times"},
+    {"device", 'd', ZS_OPTION_STRING, AT(select.device), "NAME",
+     "only code for this device, where a file has several"},
+    {"debug", 0, ZS_OPTION_STRING, AT(select.debug), "FILE",
+     "debug info of the module, where it is a file of its own (.dbg)"},
+    {"source-path", 'S', ZS_OPTION_LIST, AT(source_paths), "DIR",
+     "look for sources here, with ever shorter ends of their path; may be given several times"},
+    {"path-map", 0, ZS_OPTION_LIST, AT(path_maps), "OLD=NEW",
+     "sources below OLD are read below NEW; may be given several times"},
+    {"by", 0, ZS_OPTION_CHOICE, AT(by), "source|address",
+     "order of the listing: source lines with their code, or code with its source lines"},
+    {"context", 0, ZS_OPTION_U64, AT(context), "LINES",
+     "source lines shown around those that have code (3)"},
+    {"pressure", 'p', ZS_OPTION_FLAG, AT(pressure), NULL,
+     "show how many registers are live before each instruction"},
+    {"mix", 'm', ZS_OPTION_FLAG, AT(mix), NULL, "show what kinds of instructions a line has"},
+    {"sends", 's', ZS_OPTION_FLAG, AT(sends), NULL, "decode the messages of a line's sends"},
+    {"json", 'j', ZS_OPTION_FLAG, AT(json), NULL, "print JSON, schema zescope.module/1"},
+    {"with-source", 0, ZS_OPTION_FLAG, AT(with_source), NULL,
+     "put the text of the sources into the JSON"},
+    {"types", 0, ZS_OPTION_FLAG, AT(types), NULL,
+     "put the members of variables' structures into the JSON"},
+    {"html", 0, ZS_OPTION_STRING, AT(html), "OUT", "write one self-contained HTML file"},
+};
+#undef AT
+
+static const struct annotate_options defaults = {.context = 3};
+
+/* ---- sources ---- */
+
+/* Copies of sources in the recordings that were given. */
+struct recorded_sources {
+    const struct zs_inputs *inputs;
+    struct {
+        struct zs_span *items;
+        size_t count, capacity;
+    } blobs;
+};
+
+static int find_recorded(void *user, const char *path, struct zs_span *ret_text)
+{
+    struct recorded_sources *recorded = user;
+    for (size_t i = 0; i < recorded->inputs->recordings.count; i++) {
+        struct zs_recording *recording = recorded->inputs->recordings.items[i];
+        const struct zs_record_source *source = zs_recording_find_source(recording, path);
+        struct zs_span text;
+        if (!source || zs_recording_blob_read(recording, &source->blob, &text, NULL))
+            continue;
+        if (!ZS_VEC_PUSH(&recorded->blobs, text)) {
+            zs_recording_blob_free(&text);
+            return -ENOMEM;
+        }
+        *ret_text = text;
+        return 0;
+    }
+    return -ENOENT;
+}
+
+static void free_recorded(struct recorded_sources *recorded)
+{
+    for (size_t i = 0; i < recorded->blobs.count; i++)
+        zs_recording_blob_free(&recorded->blobs.items[i]);
+    free(recorded->blobs.items);
+}
+
+/* OLD=NEW; the maps point into `texts`, which the caller frees. */
+static int read_maps(const struct annotate_options *o, struct zs_path_map **ret_maps,
+                     char ***ret_texts)
+{
+    *ret_maps = calloc(o->path_maps.count + 1, sizeof(**ret_maps));
+    *ret_texts = calloc(o->path_maps.count + 1, sizeof(**ret_texts));
+    if (!*ret_maps || !*ret_texts)
+        return zs_cli_fail("out of memory");
+    for (size_t i = 0; i < o->path_maps.count; i++) {
+        char *text = strdup(o->path_maps.items[i]);
+        if (!text)
+            return zs_cli_fail("out of memory");
+        (*ret_texts)[i] = text;
+        char *equals = strchr(text, '=');
+        if (!equals || equals == text)
+            return zs_cli_usage(&zs_command_annotate, "--path-map %s: OLD=NEW is expected", text);
+        *equals = '\0';
+        (*ret_maps)[i] = (struct zs_path_map){text, equals + 1};
+    }
+    return ZS_EXIT_OK;
+}
+
+/* ---- output ---- */
+
+struct work {
+    const struct annotate_options *o;
+    const struct zs_inputs *inputs;
+    struct zs_module_view view;
+    struct zs_kernel_ref *kernels;
+};
+
+static int write_stdout(void *user, const void *data, size_t size_B)
+{
+    int *status = user;
+    *status = zs_cli_write_stdout(data, size_B);
+    return *status == ZS_EXIT_OK ? 0 : -EIO;
+}
+
+static int write_buf(void *user, const void *data, size_t size_B)
+{
+    struct zs_buf *out = user;
+    zs_buf_append(out, data, size_B);
+    return out->error;
+}
+
+/* All modules as one document: each of their images is a device of it. */
+static int gather(struct work *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->inputs->modules.count; i++)
+        count += w->inputs->modules.items[i].kernel_count;
+    w->kernels = calloc(count + 1, sizeof(*w->kernels));
+    if (!w->kernels)
+        return zs_cli_fail("out of memory");
+    w->view.kernels = w->kernels;
+    for (size_t i = 0; i < w->inputs->modules.count; i++) {
+        const struct zs_input *input = &w->inputs->modules.items[i];
+        if (!input->kernel_count)
+            continue;
+        memcpy(w->kernels + w->view.kernel_count, input->kernels,
+               input->kernel_count * sizeof(*w->kernels));
+        w->view.kernel_count += input->kernel_count;
+    }
+    return ZS_EXIT_OK;
+}
+
+static int print_json(struct work *w)
+{
+    const struct annotate_options *o = w->o;
+    struct zs_module_json_options json = {.pressure = o->pressure,
+                                          .sends = o->sends,
+                                          .operands = o->mix,
+                                          .types = o->types,
+                                          .with_source = o->with_source};
+    int status = ZS_EXIT_OK;
+    int error = zs_report_module_json(&w->view, &json, write_stdout, &status);
+    return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+}
+
+static struct zs_annotate_text_options text_options(const struct annotate_options *o)
+{
+    return (struct zs_annotate_text_options){
+        .by = o->by ? ZS_BY_ADDRESS : ZS_BY_SOURCE,
+        .pressure = o->pressure,
+        .mix = o->mix,
+        .sends = o->sends,
+        .context_lines = o->context > 1000000 ? 1000000 : (uint32_t)o->context,
+    };
+}
+
+static int print_text(struct work *w)
+{
+    struct zs_annotate_text_options text = text_options(w->o);
+    text.color = zs_cli_color(&w->o->common, STDOUT_FILENO);
+    int status = ZS_EXIT_OK;
+    int error = zs_report_annotate_text(&w->view, &text, write_stdout, &status);
+    return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+}
+
+/* ---- HTML ---- */
+
+static int html_json(void *user, zs_html_write_fn *write, void *sink)
+{
+    static const struct zs_module_json_options json = {
+        .pressure = true, .sends = true, .operands = true, .types = true, .with_source = true};
+    struct work *w = user;
+    return zs_report_module_json(&w->view, &json, write, sink);
+}
+
+static const char *html_listing_title(void *user, size_t index)
+{
+    struct work *w = user;
+    return w->view.kernels[index].kernel->name;
+}
+
+static int html_listing(void *user, size_t index, zs_html_write_fn *write, void *sink)
+{
+    struct work *w = user;
+    struct zs_annotate_text_options text = text_options(w->o);
+    struct zs_module_view one = w->view;
+    one.kernels = &w->view.kernels[index];
+    one.kernel_count = 1;
+    return zs_report_annotate_text(&one, &text, write, sink);
+}
+
+static int write_html(struct work *w)
+{
+    struct zs_html_page html = {.title = w->view.input,
+                                .text_command = "zescope annotate",
+                                .user = w,
+                                .json = html_json,
+                                .listing_count = w->view.kernel_count,
+                                .listing_title = html_listing_title,
+                                .listing = html_listing};
+    int status = ZS_EXIT_OK;
+    if (strcmp(w->o->html, "-") == 0) {
+        int error = zs_report_html(&html, write_stdout, &status);
+        return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+    }
+    struct zs_buf page = {0};
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    if (zs_report_html(&html, write_buf, &page))
+        status = zs_cli_fail("out of memory");
+    else if (zs_file_write(w->o->html, zs_buf_span(&page), &diag))
+        status = zs_cli_fail("%s", diag.text);
+    else
+        zs_cli_note(&w->o->common, "wrote %s", w->o->html);
+    zs_buf_fini(&page);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int annotate(struct work *w, struct zs_source_options *source_options)
+{
+    const struct zs_inputs *inputs = w->inputs;
+    struct recorded_sources recorded = {.inputs = inputs};
+    struct stat st;
+    if (inputs->recordings.count)
+        source_options->provider = (struct zs_source_provider){&recorded, find_recorded};
+    /* of several files the newest: a source is called newer only where it is newer than all */
+    for (size_t i = 0; i < inputs->modules.count; i++) {
+        const struct zs_input *input = &inputs->modules.items[i];
+        if (!input->recording && stat(input->name, &st) == 0 &&
+            st.st_mtime > source_options->module_mtime_s)
+            source_options->module_mtime_s = st.st_mtime;
+    }
+    if (zs_sources_open(source_options, &w->view.sources))
+        return zs_cli_fail("out of memory");
+    if (inputs->modules.count == 1)
+        w->view.module = inputs->modules.items[0].module;
+    int status = gather(w);
+    if (status == ZS_EXIT_OK && w->o->html)
+        status = write_html(w);
+    if (status == ZS_EXIT_OK && (w->o->json || !w->o->html))
+        status = w->o->json ? print_json(w) : print_text(w);
+    zs_sources_close(w->view.sources);
+    free_recorded(&recorded);
+    free(w->kernels);
+    return status;
+}
+
+static int run_annotate(void *opaque, int operand_count, char **operands)
+{
+    struct annotate_options *o = opaque;
+    if (operand_count == 0)
+        return zs_cli_usage(&zs_command_annotate, "a file or a recording is needed");
+    struct zs_inputs inputs = {0};
+    struct zs_path_map *maps = NULL;
+    char **texts = NULL;
+    int status = read_maps(o, &maps, &texts);
+    if (status == ZS_EXIT_OK)
+        status = zs_inputs_open(&o->select, operand_count, operands, &inputs);
+    if (status == ZS_EXIT_OK) {
+        struct work w = {.o = o, .inputs = &inputs, .view = {.input = operands[0]}};
+        struct zs_source_options sources = {.size_B = sizeof(sources),
+                                            .search_dirs = o->source_paths.items,
+                                            .search_dir_count = o->source_paths.count,
+                                            .maps = maps,
+                                            .map_count = o->path_maps.count};
+        status = annotate(&w, &sources);
+        if (status == ZS_EXIT_OK && inputs.failed)
+            status = ZS_EXIT_FAILED;
+    }
+    zs_inputs_close(&inputs);
+    for (size_t i = 0; texts && i < o->path_maps.count; i++)
+        free(texts[i]);
+    free(texts);
+    free(maps);
+    return status;
+}
+
+const struct zs_command zs_command_annotate = {
+    .name = "annotate",
+    .summary = "source and machine code, correlated",
+    .operands = "FILE|DIR...",
+    .description =
+        "Prints the source of kernels with the machine code of each line beneath it, inlined "
+        "functions included: their code stands at their own lines, with the calls that led "
+        "there.\n\n"
+        "FILE is what ocloc writes, a native binary as drivers return it, or an archive for "
+        "several devices. DIR is a recording. The module must have been built with -g: ocloc "
+        "takes -options \"-g\", Level Zero \"-g\" in pBuildFlags, SYCL compilers -g; "
+        "`zescope record --debug-info` adds it to a program as it runs. Without debug info the "
+        "machine code is shown alone.\n\n"
+        "Sources are read where the debug info says that they were, or as --source-path and "
+        "--path-map say; a recording brings its own copies.",
+    .examples = "zescope annotate gemm.bin\n    all kernels of a module\n"
+                "zescope annotate -k gemm --by address -pms gemm.bin\n"
+                "    one kernel in the order of its code, with register pressure, instruction mix "
+                "and decoded sends\n"
+                "zescope annotate --html gemm.html gemm.bin\n    a page for the browser\n"
+                "zescope annotate --json rec | jq '.devices[].kernels[].name'\n"
+                "    what a recording holds, for other programs\n",
+    .options = options,
+    .option_count = ZS_ARRAY_LEN(options),
+    .options_size_B = sizeof(struct annotate_options),
+    .defaults = &defaults,
+    .run = run_annotate,
+};
