@@ -318,11 +318,15 @@ ze_result_t zs_append_region(struct zs_append *append, const struct zs_region *r
     return zs_append_end(append);
 }
 
-static bool overlaps(const struct zs_region *r)
+/* Boxes of one buffer; regions of buffers with different pitches are not judged. */
+static bool overlaps(const ze_copy_region_t *a, const ze_copy_region_t *b)
 {
-    size_t dst_B = (r->slices - 1) * r->dst_slice_B + (r->rows - 1) * r->dst_pitch_B + r->row_B;
-    size_t src_B = (r->slices - 1) * r->src_slice_B + (r->rows - 1) * r->src_pitch_B + r->row_B;
-    return r->dst < r->src + src_B && r->src < r->dst + dst_B;
+    uint32_t height = ZS_MAX(a->height, 1u), depth = ZS_MAX(a->depth, 1u);
+    return a->originX < (uint64_t)b->originX + a->width &&
+           b->originX < (uint64_t)a->originX + a->width &&
+           a->originY < (uint64_t)b->originY + height &&
+           b->originY < (uint64_t)a->originY + height &&
+           a->originZ < (uint64_t)b->originZ + depth && b->originZ < (uint64_t)a->originZ + depth;
 }
 
 ze_result_t ZE_APICALL zeCommandListAppendMemoryCopyRegion(
@@ -350,7 +354,9 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryCopyRegion(
                  (size_t)d->originY * dstPitch + d->originX;
     region.src = (const char *)srcptr + (size_t)s->originZ * srcSlicePitch +
                  (size_t)s->originY * srcPitch + s->originX;
-    ZS_CHECK(!region.row_B || !overlaps(&region), ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
+    bool one_buffer =
+        dstptr == srcptr && dstPitch == srcPitch && dstSlicePitch == srcSlicePitch && d->width;
+    ZS_CHECK(!one_buffer || !overlaps(d, s), ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
              "source and destination overlap");
     BEGIN(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
     return zs_append_region(&append, &region);

@@ -43,7 +43,7 @@ static inline int e2e_setup(void **state)
 static inline int e2e_teardown(void **state)
 {
     struct e2e *e = *state;
-    return zeContextDestroy(e->context) == ZE_RESULT_SUCCESS ? 0 : -1;
+    return e && zeContextDestroy(e->context) == ZE_RESULT_SUCCESS ? 0 : -1;
 }
 
 static inline void *e2e_alloc(const struct e2e *e, size_t size_B)

@@ -64,8 +64,11 @@ static void test_region(void **state)
                 int j = (z - 1) * W * H + (y - 4) * W + x - 17;
                 assert_int_equal(dst[i], in ? src[j] : 0xff);
             }
-    FAILS(zeCommandListAppendMemoryCopyRegion(list, src, &to, W, W * H, src, &from, W, W * H, NULL,
-                                              0, NULL),
+    ze_copy_region_t beside = {20, 4, 1, 10, 5, 2}, over = {12, 8, 2, 10, 5, 2};
+    OK(zeCommandListAppendMemoryCopyRegion(list, src, &beside, W, W * H, src, &from, W, W * H, NULL,
+                                           0, NULL));
+    FAILS(zeCommandListAppendMemoryCopyRegion(list, src, &over, W, W * H, src, &from, W, W * H,
+                                              NULL, 0, NULL),
           ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
     OK(zeCommandListDestroy(list));
     OK(zeMemFree(e->context, src));
