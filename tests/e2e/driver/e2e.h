@@ -20,6 +20,16 @@
 #define COUNT(a)            (sizeof(a) / sizeof((a)[0]))
 #define GARBAGE(type)       ((type)(uintptr_t)0xdeadbeef00ull)
 
+/*
+ * E2E_THROUGH says what stands between the program and the driver: nothing, "intercept" (the loader
+ * wraps handles and follows whatever it is given), "validation" or "tracing" (a layer).
+ */
+static inline bool e2e_through(const char *what)
+{
+    const char *through = getenv("E2E_THROUGH");
+    return through && strcmp(through, what) == 0;
+}
+
 struct e2e {
     ze_driver_handle_t driver;
     ze_device_handle_t device;

@@ -106,7 +106,8 @@ static void test_events(void **state)
     OK(zeCommandQueueDestroy(queue));
     OK(zeEventDestroy(a));
     OK(zeEventDestroy(b));
-    FAILS(zeEventQueryStatus(a), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    if (!e2e_through("intercept"))
+        FAILS(zeEventQueryStatus(a), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     OK(zeEventPoolDestroy(pool));
 }
 
@@ -356,15 +357,17 @@ static void test_refusals(void **state)
     FAILS(zeCommandQueueExecuteCommandLists(queue, 1, &immediate, NULL),
           ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
     FAILS(zeCommandQueueExecuteCommandLists(queue, 0, &copy, NULL), ZE_RESULT_ERROR_INVALID_SIZE);
-    FAILS(zeCommandQueueExecuteCommandLists(queue, 1, NULL, NULL),
-          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    if (!e2e_through("intercept")) {
+        FAILS(zeCommandQueueExecuteCommandLists(queue, 1, NULL, NULL),
+              ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+        FAILS(zeCommandListAppendBarrier(list, NULL, 1, NULL), ZE_RESULT_ERROR_INVALID_SIZE);
+        FAILS(zeCommandListAppendBarrier(list, GARBAGE(ze_event_handle_t), 0, NULL),
+              ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    }
     FAILS(zeCommandListAppendMemoryCopy(list, NULL, p, 1, NULL, 0, NULL),
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zeCommandListAppendMemoryFill(list, p, "abc", 3, 60, NULL, 0, NULL),
           ZE_RESULT_ERROR_INVALID_SIZE);
-    FAILS(zeCommandListAppendBarrier(list, NULL, 1, NULL), ZE_RESULT_ERROR_INVALID_SIZE);
-    FAILS(zeCommandListAppendBarrier(list, GARBAGE(ze_event_handle_t), 0, NULL),
-          ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     ze_event_pool_desc_t none = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC};
     ze_event_pool_handle_t pool;
     FAILS(zeEventPoolCreate(e->context, &none, 0, NULL, &pool), ZE_RESULT_ERROR_INVALID_SIZE);

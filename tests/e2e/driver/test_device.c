@@ -158,6 +158,8 @@ static void test_context(void **state)
     OK(zeContextGetStatus(context));
     OK(zeContextSystemBarrier(context, e->device));
     OK(zeContextDestroy(context));
+    if (e2e_through("intercept"))
+        return;
     FAILS(zeContextGetStatus(context), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     FAILS(zeContextDestroy(context), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
@@ -169,13 +171,16 @@ static void test_refusals(void **state)
     ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC, .flags = 0x10};
     ze_context_handle_t context;
+    FAILS(zeInit(0x100), ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    FAILS(zeDeviceGetProperties(e->device, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    if (e2e_through("intercept"))
+        return;
     FAILS(zeDeviceGet(NULL, &count, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     FAILS(zeDeviceGet(e->driver, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zeDeviceGetProperties(NULL, &p), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     FAILS(zeDeviceGetProperties(e->device, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zeContextCreate(e->driver, &desc, &context), ZE_RESULT_ERROR_INVALID_ENUMERATION);
     FAILS(zeContextCreate(e->driver, NULL, &context), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-    FAILS(zeInit(0x100), ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
 /* Only where the program calls the driver directly: the loader follows wrapped handles. */
@@ -184,6 +189,8 @@ static void test_garbage_handles(void **state)
     struct e2e *e = *state;
     ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
     uint64_t on_stack[8] = {0};
+    if (e2e_through("intercept"))
+        return;
     FAILS(zeDeviceGetProperties(GARBAGE(ze_device_handle_t), &p),
           ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     FAILS(zeDeviceGetProperties((ze_device_handle_t)on_stack, &p),

@@ -65,7 +65,8 @@ static void test_2d(void **state)
     }
     OK(zeImageDestroy(a));
     OK(zeImageDestroy(b));
-    FAILS(zeImageDestroy(b), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    if (!e2e_through("intercept"))
+        FAILS(zeImageDestroy(b), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     OK(zeMemFree(e->context, in));
     OK(zeMemFree(e->context, out));
 }
@@ -164,7 +165,8 @@ static void test_samplers(void **state)
     ze_sampler_handle_t sampler;
     OK(zeSamplerCreate(e->context, e->device, &desc, &sampler));
     OK(zeSamplerDestroy(sampler));
-    FAILS(zeSamplerDestroy(sampler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    if (!e2e_through("intercept"))
+        FAILS(zeSamplerDestroy(sampler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     desc.addressMode = (ze_sampler_address_mode_t)9;
     FAILS(zeSamplerCreate(e->context, e->device, &desc, &sampler),
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
