@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decoding of arbitrary bytes: text, structure, control flow, live registers. The first byte
+ * chooses the instruction set, the rest is code; it is cut where it ends inside an instruction.
+ * libiga64 itself is not instrumented: what it does with the bytes shows as a crash or a hang.
+ */
+#include "isa/isa.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
+
+enum { INPUT_MAX_B = 1 << 16 };
+
+static size_t whole_instructions(const uint8_t *code, size_t size_B)
+{
+    size_t at_B = 0;
+    while (size_B - at_B >= 8) {
+        size_t inst_B = code[at_B + 3] & 0x20 ? 8 : 16;
+        if (inst_B > size_B - at_B)
+            break;
+        at_B += inst_B;
+    }
+    return at_B;
+}
+
+static void check_blocks(const struct zs_isa_kernel *k)
+{
+    uint32_t insts = 0;
+    for (uint32_t b = 0; b < zs_isa_block_count(k); b++) {
+        const struct zs_isa_block *block = zs_isa_block(k, b);
+        zs_assert(block->first == insts && block->count > 0);
+        zs_assert(zs_isa_inst_block(k, block->first + block->count - 1) == b);
+        zs_assert(block->loop == ZS_ISA_NO_INDEX || block->loop < zs_isa_loop_count(k));
+        for (uint32_t e = 0; e < block->edge_count; e++)
+            zs_assert(zs_isa_edge(k, block->edge_first + e)->from == b);
+        insts += block->count;
+    }
+    zs_assert(insts == zs_isa_kernel_count(k));
+    for (uint32_t l = 0; l < zs_isa_loop_count(k); l++) {
+        const struct zs_isa_loop *loop = zs_isa_loop(k, l);
+        zs_assert(loop->parent == ZS_ISA_NO_INDEX || loop->parent < l);
+        zs_assert(zs_isa_block(k, loop->header)->flags & ZS_BLOCK_LOOP_HEADER);
+    }
+}
+
+static void check_insts(const struct zs_isa_kernel *k)
+{
+    for (uint32_t i = 0; i < zs_isa_kernel_count(k); i++) {
+        size_t text_B, line_B;
+        const char *text = zs_isa_inst_text(k, i, &text_B);
+        const char *line = zs_isa_inst_line(k, i, &line_B);
+        zs_assert(text >= line && text + text_B <= line + line_B);
+        for (size_t c = 0; c < line_B; c++)
+            zs_assert(line[c] != '\n' && line[c] != '\0');
+        const struct zs_isa_inst *inst = zs_isa_inst(k, i);
+        zs_assert(inst->size_B == zs_isa_inst_size(k, i));
+        zs_assert(inst->source_count <= ZS_ISA_SOURCES_MAX && inst->op < ZS_OP_COUNT);
+        const struct zs_isa_message *m = zs_isa_inst_message(k, i);
+        zs_assert(!m || (m->name && m->detail && m->kind < ZS_MSG_KIND_COUNT));
+        zs_assert(zs_isa_live_grf(k, i) <= zs_isa_live_peak(k, NULL));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
+{
+    if (size_B < 1 || size_B > INPUT_MAX_B)
+        return 0;
+    enum zs_isa_platform platform =
+        (enum zs_isa_platform)(ZS_ISA_GEN8 + data[0] % (ZS_ISA_PLATFORM_COUNT - ZS_ISA_GEN8));
+    struct zs_span code = {data + 1, whole_instructions(data + 1, size_B - 1)};
+    struct zs_isa_options options = {.size_B = sizeof(options),
+                                     .grf_count = data[0] & 0x80 ? 256 : 0};
+    struct zs_isa_kernel *k;
+    if (zs_isa_kernel_open(platform, code, &options, &k, NULL))
+        return 0;
+    int error = zs_isa_kernel_decode(k, ZS_ISA_TEXT | ZS_ISA_LIVENESS, NULL);
+    zs_assert(!error);
+    check_blocks(k);
+    check_insts(k);
+    uint64_t set[4];
+    if (zs_isa_kernel_count(k))
+        zs_isa_live_set(k, 0, set);
+    zs_isa_kernel_close(k);
+    return 0;
+}
