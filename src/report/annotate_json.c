@@ -474,6 +474,27 @@ static void put_columns(struct zs_json *j, const struct zs_code *code)
     zs_json_end(j);
 }
 
+/* What a hardware thread and a work-group take; what a kernel does not use is left out. */
+static void put_resources(struct zs_json *j, const struct zs_kernel *kernel)
+{
+    if (kernel->grf_count)
+        zs_json_u64(j, "grf_count", kernel->grf_count);
+    if (kernel->spill_known)
+        zs_json_u64(j, "spill_B", kernel->spill_B);
+    const struct {
+        const char *key;
+        uint32_t value;
+    } rows[] = {
+        {"scratch_B", kernel->scratch_B[0]},
+        {"private_B", kernel->private_per_hw_thread_B},
+        {"slm_B", kernel->slm_B},
+        {"barriers", kernel->barrier_count},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
+        if (rows[i].value)
+            zs_json_u64(j, rows[i].key, rows[i].value);
+}
+
 static void put_kernel(struct zs_json *j, const struct writer *w, const struct zs_code *code)
 {
     const struct zs_kernel *kernel = code->kernel;
@@ -482,6 +503,7 @@ static void put_kernel(struct zs_json *j, const struct writer *w, const struct z
     zs_json_u64(j, "simd", kernel->simd);
     zs_json_u64(j, "isa_size_B", kernel->code.size_B);
     zs_json_u64(j, "grf_B", kernel->grf_B);
+    put_resources(j, kernel);
     if (code->error)
         zs_json_string(j, "error", code->error);
     zs_json_bool(j, "has_debug_info", code->info != NULL);

@@ -21,6 +21,29 @@ __kernel void force(__global const float4 *pos, __global float4 *acc, int n)
     }
 }
 """
+# These are compiled
+REAL_H = """\
+static inline float sq(float x) { return x * x; }
+static inline float dist(float4 a, float4 b)
+{
+    float4 d = a - b;
+    return sqrt(sq(d.x) + sq(d.y) + sq(d.z));
+}
+"""
+REAL_CL = """\
+#include "common.h"
+__kernel void force(__global const float4 *pos, __global float4 *acc, int n)
+{
+    int i = get_global_id(0);
+    float4 sum = (float4)(0.0f);
+    for (int j = 0; j < n; j++) {
+        float r = dist(pos[i], pos[j]) + 1e-3f;
+        sum += (pos[j] - pos[i]) * (1.0f / (r * r * r));
+    }
+    acc[i] = sum;
+}
+__kernel void scale(__global float *x, float a) { x[get_global_id(0)] *= a; }
+"""
 FIRST = 62  # of the kernel
 CL, H = '/src/nbody.cl', '/src/common.h'
 

@@ -1,9 +1,12 @@
 #!/usr/bin/python3
-"""The HTML view in a headless Chromium. usage: test_html.py HTML_PAGE_TOOL [unittest arguments]
+"""The HTML view in a headless Chromium.
+
+usage: test_html.py HTML_PAGE_TOOL MODULE_PAGE_TOOL [unittest arguments]
 
 With ZESCOPE_TEST_SHOTS=FOLDER, screenshots are left there.
 """
 import os
+import subprocess
 import sys
 import unittest
 from urllib.parse import parse_qs
@@ -14,6 +17,7 @@ from browser import Browser, write_page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 TOOL = None
+MODULE_TOOL = None
 B = None
 LISTING = '/src/nbody.cl:62 __kernel void force(</script><b onclick="x()">)\n    0000  mov (8|M0) r3\n'
 
@@ -627,6 +631,77 @@ class Big(View):
         B.until('scrolled', lambda: B.run("return document.querySelector('.code .rows').scrollTop") > before + 300000)
 
 
+class RealModule(unittest.TestCase):
+    """Compiled by ocloc, read by zescope, shown."""
+
+    @classmethod
+    def setUpClass(cls):
+        for name, text in (('nbody.cl', sample.REAL_CL), ('common.h', sample.REAL_H)):
+            with open(B.path(name), 'w', encoding='ascii') as f:
+                f.write(text)
+        for name, options in (('debug', '-g'), ('plain', '')):
+            command = ['ocloc', 'compile', '-file', 'nbody.cl', '-device', 'skl', '-output', name, '-out_dir', name]
+            subprocess.run(command + (['-options', options] if options else []), cwd=B.scratch, check=True, timeout=120, stdout=subprocess.DEVNULL)
+            binary = next(f for f in os.listdir(B.path(name)) if f.endswith('.bin'))
+            subprocess.run([MODULE_TOOL, B.path(name + '.html'), B.path(name + '/' + binary)], check=True, timeout=60)
+
+    def setUp(self):
+        B.complaints()
+
+    def tearDown(self):
+        self.assertEqual(B.complaints(), [])
+
+    def load(self, name, link=''):
+        B.open(name + '.html', link)
+        B.until('rows', lambda: B.count('.pane .row'))
+        B.away()
+
+    def test_source_and_code_are_linked(self):
+        self.load('debug')
+        self.assertEqual(B.texts('.row.kernel .name'), ['force', 'scale'])
+        self.assertIn('common.h', B.text('.pane-note'))
+        B.click(row_text('source', 'return x * x'))
+        B.until('its code', lambda: marked('code', 'pin'))
+        self.assertTrue(all('mul' in text or 'mad' in text for text in marked('code', 'pin')))
+        self.assertEqual(B.texts('.crumb b'), ['force', 'dist'])  # the compiler names no code for sq
+        self.assertIn('read', ' '.join(B.texts('.t-msg')))
+        self.assertGreater(B.count('.pressure i'), 20)
+        self.assertGreater(B.count('.row.label .goto-link'), 0)
+        B.shot('real-light')
+        B.keys('t')
+        B.shot('real-dark')
+
+    def test_every_instruction_is_there_once(self):
+        self.load('debug', '#k=force')
+        total = int(dict(zip(B.texts('#stats dt'), B.texts('#stats dd')))['instructions'])
+        B.size(1280, 20000)
+        try:
+            B.until('all rows', lambda: B.count('.pane.code .row.insn') == total)
+            offsets = B.texts('.pane.code .row.insn .c-offset')
+            self.assertEqual(len(set(offsets)), total)
+            B.keys('v')
+            B.until('all rows by source', lambda: B.count('.pane.mixed .row.insn') == total)
+            self.assertEqual(sorted(B.texts('.pane.mixed .row.insn .c-offset')), sorted(offsets))
+        finally:
+            B.size(1280, 800)
+
+    def test_without_debug_info_it_says_why(self):
+        self.load('plain')
+        self.assertIn('-g', B.text('.pane.source .row.note'))
+        self.assertGreater(B.count('.pane.code .row.insn'), 20)
+
+    def test_without_script(self):
+        B.cdp('Emulation.setScriptExecutionDisabled', value=True)
+        try:
+            B.open('debug.html')
+            text = WithoutScript.seen()
+        finally:
+            B.cdp('Emulation.setScriptExecutionDisabled', value=False)
+        self.assertIn('return x * x', text)
+        self.assertIn('mul (16|M0)', text)
+        self.assertIn('scale', text)
+
+
 class WithoutScript(unittest.TestCase):
     def setUp(self):
         B.cdp('Emulation.setScriptExecutionDisabled', value=True)
@@ -663,4 +738,5 @@ class WithoutScript(unittest.TestCase):
 
 if __name__ == '__main__':
     TOOL = os.path.abspath(sys.argv.pop(1))
+    MODULE_TOOL = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=2)

@@ -84,7 +84,7 @@ class Kernel {
         for (let i = 0; i < this.n; i++)
             this.prepareInstruction(i, this.instructions[i]);
         this.prepareTargets();
-        this.grfs = this.maxLive > 128 ? 256 : 128;
+        this.grfs = Math.max(1, number(this.json.grf_count, this.maxLive > 128 ? 256 : 128));
         this.columns = dynamicColumns(this);
         for (let i = 0; i < Math.min(this.n, 5000); i++) {
             const op = splitAsm(this.text(i)).find(part => part[0] !== '(') || '';

@@ -124,9 +124,16 @@ function kernelStats(k) {
     const peak = number(j.peak_live_grfs, k.maxLive);
     if (peak >= 0)
         add('peak GRFs', `${peak} / ${k.grfs}`, `Most general registers live at once, of ${k.grfs}`, peak >= 0.9 * k.grfs);
-    const spill = j.spill_B === undefined ? j.spill_size_B : j.spill_B;
-    if (spill >= 0)
-        add('spills', `${count(spill)} B`, 'Registers spilled to memory, per thread', spill > 0);
+    if (j.spill_B >= 0)
+        add('spills', `${count(j.spill_B)} B`, 'Registers spilled to memory, per hardware thread', j.spill_B > 0);
+    else if (j.scratch_B > 0)
+        add('scratch', `${count(j.scratch_B)} B`, 'Scratch memory per hardware thread: spilled registers and private memory together', true);
+    if (j.private_B > 0)
+        add('private', `${count(j.private_B)} B`, 'Private memory per hardware thread');
+    if (j.slm_B > 0)
+        add('SLM', `${count(j.slm_B)} B`, 'Shared local memory per work-group');
+    if (j.barriers > 0)
+        add('barriers', count(j.barriers), 'Barriers that the kernel uses');
     let sends = 0, read = 0, written = 0;
     for (let i = 0; i < k.n; i++) {
         const m = k.message(i);
