@@ -46,6 +46,7 @@ struct zs_collector {
     char dir[ZS_COLLECT_PATH_CHARS];         /* the recording; empty: do nothing */
     char modules_dir[ZS_COLLECT_PATH_CHARS]; /* where blobs go */
     bool add_debug_info;
+    uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */
     struct zs_collect_api api;
     _Atomic(struct zs_session *) session;
@@ -122,5 +123,9 @@ uint8_t zs_spirv_constant_size(struct zs_span spirv, uint32_t spec_id);
 
 /* Put the tracer into the loader's tracing layer, whose file stands at layer_path. Once. */
 void zs_tracer_install(struct zs_collector *c, void *layer, void *loader);
+
+/* Record the API calls that pass the zescope layer, which has been loaded. Once. False, and a note
+ * in the recording, when that does not work. */
+bool zs_api_trace_start(struct zs_collector *c, void *layer_library);
 
 #endif

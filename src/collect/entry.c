@@ -33,14 +33,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LAYER_NAME  "libze_tracing_layer.so.1"
-#define LOADER_NAME "libze_loader.so.1"
+#define LAYER_NAME      "libze_tracing_layer.so.1"
+#define LOADER_NAME     "libze_loader.so.1"
+#define VALIDATION_NAME "libze_validation_layer.so.1"
 
 typedef void *(*dlopen_fn)(const char *file, int flags);
 
 static struct zs_collector collector;
 static _Atomic(dlopen_fn) next_dlopen;
 static atomic_flag installed = ATOMIC_FLAG_INIT;
+static atomic_flag tracing = ATOMIC_FLAG_INIT;
 
 static dlopen_fn real_dlopen(void)
 {
@@ -121,9 +123,36 @@ static void install_if_loader_is_here(void)
         install(map->l_name, LAYER_NAME);
 }
 
+/*
+ * API calls are recorded through the loader's other layer, the one for validation: with
+ * ZE_ENABLE_VALIDATION_LAYER=1 the loader opens it by name and gets ours, which keeps the real one
+ * in the chain when the application had asked for it (src/layer). Ours itself opens the real one
+ * by its path: that call must pass.
+ */
+static void *trace_layer(void)
+{
+    const char *path = getenv(ZS_ENV_COLLECT_LAYER);
+    if (!collector.dir[0] || !path || !path[0])
+        return NULL;
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    void *layer = real_dlopen()(path, RTLD_NOW | RTLD_LOCAL);
+    if (!layer)
+        zs_session_note(&collector, "API calls are not recorded: %s", dlerror());
+    else if (!atomic_flag_test_and_set(&tracing))
+        zs_api_trace_start(&collector, layer);
+    zs_guard_leave(&guard);
+    return layer;
+}
+
 ZS_API void *dlopen(const char *file, int flags)
 {
     dlopen_fn next = real_dlopen();
+    if (file && !strcmp(file, VALIDATION_NAME)) {
+        void *layer = trace_layer();
+        if (layer)
+            return layer;
+    }
     if (file && strstr(file, "libze_tracing_layer"))
         install_for_caller(__builtin_return_address(0), file);
     if (ZS_UNLIKELY(flags & RTLD_DEEPBIND) && file && strchr(file, '/')) {

@@ -75,7 +75,7 @@ static void zel_exit(uint32_t call, uint32_t param_count, void *params, int32_t 
                                           void **instance_data) {                                  \
             zel_exit(ZS_API_##function, count, params, (int32_t)result, instance_data);            \
         })
-#include "api.def"
+#include "layer_api.def"
 
 typedef void (*zel_callback)(void *params, ze_result_t result, void *user, void **instance_data);
 typedef ze_result_t (*zel_register)(zel_tracer_handle_t tracer, zel_tracer_reg_t kind,
@@ -88,7 +88,7 @@ static const struct {
     const char *name;
     zel_callback enter, exit;
 } zel_calls[] = {
-#include "api.def"
+#include "layer_api.def"
 };
 
 static int zel_register_all(void *loader, zel_tracer_handle_t tracer)

@@ -13,7 +13,7 @@
     {#name, #type, #base, ZS_API_KIND_##kind, ZS_API_FLOW_##flow, (uint32_t)sizeof(type),          \
      range, sub},
 static const struct zs_api_param params[] = {
-#include "api.def"
+#include "layer_api.def"
 };
 
 struct call {
@@ -23,7 +23,7 @@ struct call {
 
 #define ZE_CALL(index, function, domain, table, member, count, first) {#function, count, first},
 static const struct call calls[] = {
-#include "api.def"
+#include "layer_api.def"
 };
 _Static_assert(ZS_ARRAY_LEN(calls) == ZS_API_CALL_COUNT, "one row per call");
 
@@ -34,12 +34,12 @@ struct enum_value {
 
 #define ZE_ENUM_VALUE(type, value) {#type, #value, (int64_t)value},
 static const struct enum_value enum_values[] = {
-#include "api.def"
+#include "layer_api.def"
 };
 
 #define ZE_FLAG(type, value) {#type, #value, (int64_t)value},
 static const struct enum_value flag_values[] = {
-#include "api.def"
+#include "layer_api.def"
 };
 
 #define ZE_FIELD(structure, type, name, kind, base, sub)                                           \
@@ -51,12 +51,12 @@ static const struct enum_value flag_values[] = {
      (uint32_t)sizeof(((structure *)0)->name),                                                     \
      sub},
 static const struct zs_api_field fields[] = {
-#include "api.def"
+#include "layer_api.def"
 };
 
 #define ZE_STRUCT(name, count, first) {#name, (uint32_t)sizeof(name), fields + first, count},
 static const struct zs_api_struct structs[] = {
-#include "api.def"
+#include "layer_api.def"
 };
 
 uint32_t zs_api_call_param_count(uint32_t call)

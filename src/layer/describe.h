@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the headers say of calls, parameters, structures and enums, as tables (api.def). */
+/* What the headers say of calls, parameters, structures and enums, as tables (layer_api.def). */
 #ifndef ZS_LAYER_DESCRIBE_H
 #define ZS_LAYER_DESCRIBE_H
 

@@ -144,8 +144,10 @@ static void decode(struct zs_calls *calls, const struct zs_call *call, bool is_e
     static const struct zs_codec empty;
     struct zs_codec nested;
     struct zs_codec *codec = call->depth ? &nested : &calls->codec;
-    if (call->depth || (is_exit ? call->out_after_drop : call->in_after_drop))
-        *codec = empty;
+    if (call->depth)
+        nested = empty;
+    if (is_exit ? call->out_after_drop : call->in_after_drop)
+        calls->codec = empty;
     struct zs_reader r = zs_reader_make(is_exit ? call->out : call->in, 0, NULL);
     if (call->call >= 0 &&
         zs_codec_decode(codec, (uint32_t)call->call, is_exit, &r, &calls->values, ret_result))

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recording of API calls: one tracer on the zescope layer, one trace file per thread.
+ *
+ * The loader asks for its validation layer by name; entry.c lets it have ours. A call then costs
+ * two clock readings and a few dozen bytes copied into the thread's own mapped file. Slow things
+ * (making a thread's file) happen at its first call, inside the collector's guard.
+ */
+#include "collect/collect.h"
+
+#include "layer/codec.h"
+#include "layer/layer.h"
+#include "record/trace_writer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A process that is traced; replaced, never freed, in the child of a fork. */
+struct api_process {
+    struct zs_trace_process trace;
+    struct zs_collector *collector;
+    char name[256];
+    bool usable;
+};
+
+struct api_thread {
+    struct zs_trace_file file;
+    struct zs_codec codec;
+    struct api_process *process; /* another one after a fork: start anew */
+    uint32_t depth;
+    uint32_t drops_seen;
+};
+
+static struct {
+    _Atomic(struct api_process *) process;
+    struct zs_collector *collector;
+    pthread_key_t key;
+    pthread_once_t once;
+} api = {.once = PTHREAD_ONCE_INIT};
+
+static _Thread_local struct api_thread *api_self;
+
+static void process_name(char *ret_name, size_t size_B)
+{
+    char exe[ZS_COLLECT_PATH_CHARS];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    const char *slash = strrchr(exe, '/');
+    snprintf(ret_name, size_B, "%.200s", slash ? slash + 1 : exe);
+}
+
+static struct api_process *process_make(struct zs_collector *c)
+{
+    struct api_process *p = calloc(1, sizeof(*p));
+    char dir[ZS_COLLECT_PATH_CHARS];
+    if (!p)
+        return NULL;
+    p->collector = c;
+    process_name(p->name, sizeof(p->name));
+    int n = snprintf(dir, sizeof(dir), "%s/trace", c->dir);
+    int error = n > 0 && (size_t)n < sizeof(dir)
+                    ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B)
+                    : -ENAMETOOLONG;
+    p->usable = !error;
+    if (error)
+        zs_session_note(c, "API calls are not recorded: %s", strerror(-error));
+    return p;
+}
+
+static void thread_ends(void *arg)
+{
+    struct api_thread *t = arg;
+    api_self = NULL;
+    if (t->process == atomic_load(&api.process))
+        zs_trace_file_close(&t->file);
+    free(t);
+}
+
+/* The child has its parent's mappings, but files of its own. */
+static void fork_child(void)
+{
+    api_self = NULL;
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    atomic_store(&api.process, process_make(api.collector));
+    zs_guard_leave(&guard);
+}
+
+static void setup(void)
+{
+    pthread_key_create(&api.key, thread_ends);
+    pthread_atfork(NULL, NULL, fork_child);
+}
+
+static struct api_thread *thread_make(struct api_process *process)
+{
+    struct zs_collect_guard guard;
+    char name[32] = "";
+    struct api_thread *t = calloc(1, sizeof(*t));
+    if (!t)
+        return NULL;
+    zs_guard_enter(&guard);
+    t->process = process;
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    zs_trace_file_open(&t->file, &process->trace, (uint32_t)syscall(SYS_gettid), name,
+                       process->name);
+    pthread_setspecific(api.key, t);
+    api_self = t;
+    zs_guard_leave(&guard);
+    return t;
+}
+
+/* What was dropped never reached the reader: its pointer cache and ours start anew. */
+static void after_write(struct api_thread *t)
+{
+    if (ZS_LIKELY(t->file.drops == t->drops_seen))
+        return;
+    if (t->file.drops)
+        memset(&t->codec, 0, sizeof(t->codec));
+    t->drops_seen = t->file.drops;
+}
+
+static void write_event(struct api_thread *t, const struct zs_trace_event *event)
+{
+    uint8_t bytes[ZS_CODEC_EVENT_MAX_B];
+    uint64_t now_ns = zs_trace_now_ns(); /* of an exit: before our own work */
+    const struct zs_api_event public_event = {
+        .call = event->call,
+        .is_exit = event->is_exit,
+        .param_count = event->param_count,
+        .params = event->params,
+        .result = event->result,
+    };
+    struct zs_codec *codec = &t->codec, nested;
+    if (t->depth) {
+        memset(&nested, 0, sizeof(nested));
+        codec = &nested;
+    }
+    size_t size_B = zs_codec_encode(codec, &public_event, bytes);
+    if (event->is_exit)
+        zs_trace_end(&t->file, now_ns, bytes, size_B);
+    else
+        zs_trace_begin(&t->file, zs_trace_now_ns(), event->call, zs_api_call_name(event->call),
+                       bytes, size_B);
+    after_write(t);
+}
+
+static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
+{
+    int saved_errno = errno;
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    struct api_thread *t = api_self;
+    if (ZS_UNLIKELY(!t) && process && process->usable && !event->is_exit)
+        t = thread_make(process);
+    if (t && t->process == process) {
+        if (event->is_exit && t->depth)
+            t->depth--;
+        write_event(t, event);
+        t->depth += !event->is_exit;
+    }
+    errno = saved_errno;
+}
+
+bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
+{
+    const struct zs_layer_interface *(*get)(void) = (const struct zs_layer_interface *(*)(void))(
+        uintptr_t)dlsym(layer_library, "zs_layer_get_interface");
+    const struct zs_layer_interface *layer = get ? get() : NULL;
+    struct zs_tracer *tracer;
+    if (!layer || layer->size_B < sizeof(*layer) || layer->call_count != zs_api_call_count()) {
+        zs_session_note(c, "API calls are not recorded: the layer is of another version");
+        return false;
+    }
+    api.collector = c;
+    pthread_once(&api.once, setup);
+    atomic_store(&api.process, process_make(c));
+    int error = layer->tracer_new(layer->set, NULL, &tracer);
+    if (!error)
+        error = layer->tracer_set_any(tracer, on_call);
+    if (!error)
+        error = layer->tracer_enable(tracer, true);
+    if (error)
+        zs_session_note(c, "API calls are not recorded: %s", strerror(-error));
+    return !error;
+}
