@@ -276,7 +276,7 @@ class App {
 
     showMarks() {
         const related = target => target && this.kernel.related(target);
-        const pin = related(this.state.pin), hover = related(this.hover);
+        const pin = related(this.state.pin), hover = sameTarget(this.hover, this.state.pin) ? null : related(this.hover);
         for (const pane of this.visiblePanes) {
             pane.setMarks('pin', pin);
             pane.setMarks('hover', hover);
