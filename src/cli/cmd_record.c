@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope record: run an application with the collector preloaded. */
 #include "cli/options.h"
+#include "cli/paths.h"
 
 #include <zescope/record.h>
 
@@ -44,30 +45,6 @@ static void pass_on(int signal_number)
     if (app_pid > 0)
         kill((pid_t)app_pid, signal_number);
     errno = saved;
-}
-
-/* The collector: installed beside bin/, or in the build tree. ZESCOPE_COLLECT names another. */
-static bool find_collector(char *ret_path)
-{
-    static const char *const places[] = {"../lib/", "../lib/x86_64-linux-gnu/", "../lib64/",
-                                         "../collect/"};
-    const char *chosen = getenv("ZESCOPE_COLLECT");
-    if (chosen && chosen[0])
-        return realpath(chosen, ret_path) && !access(ret_path, R_OK);
-    char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(exe, '/');
-    if (!slash)
-        return false;
-    slash[1] = '\0';
-    for (size_t i = 0; i < ZS_ARRAY_LEN(places); i++) {
-        char path[2 * PATH_MAX];
-        snprintf(path, sizeof(path), "%s%slibzescope_collect.so", exe, places[i]);
-        if (realpath(path, ret_path) && !access(ret_path, R_OK))
-            return true;
-    }
-    return false;
 }
 
 /* LD_PRELOAD cannot hold a path with blanks or colons: such a one is reached through a link. */
@@ -342,7 +319,7 @@ static int run_record(void *options, int operand_count, char **operands)
     struct zs_recording_writer *writer;
     struct zs_diag diag = {0};
     int status;
-    if (!find_collector(l->collector))
+    if (!zs_cli_find_library("libzescope_collect.so", "ZESCOPE_COLLECT", "collect", l->collector))
         status = zs_cli_fail("libzescope_collect.so cannot be found: reinstall zescope, or say "
                              "where it is with ZESCOPE_COLLECT");
     else if (zs_recording_create(&plan, &writer, &diag))

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the other files of an installation are. */
+#ifndef ZS_CLI_PATHS_H
+#define ZS_CLI_PATHS_H
+
+#include "base/compiler.h"
+
+#include <limits.h>
+
+/*
+ * The absolute path of one of our libraries: what the environment variable names, else beside the
+ * command (../lib and its kin), else in the build tree (../<build_folder>). False: not there.
+ */
+bool zs_cli_find_library(const char *name, const char *variable, const char *build_folder,
+                         char ret_path[PATH_MAX]);
+
+#endif

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""zescope doctor: sound drivers, broken ones, and what it says of them.
+
+usage: test_doctor.py ZESCOPE CRASHING_DRIVER HANGING_DRIVER FAILING_DRIVER [unittest options]
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+ZESCOPE, CRASH, HANG, FAIL = (os.path.abspath(a) for a in sys.argv[1:5])
+
+
+def doctor(*options, **env):
+    full = {k: v for k, v in os.environ.items() if not k.startswith(('ZE', 'NEO'))}
+    full.update(env)
+    return subprocess.run([ZESCOPE, 'doctor', *options], env=full, capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+class DoctorTest(unittest.TestCase):
+    def checks(self, *options, **env):
+        done = doctor('--json', *options, **env)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report['schema'], 'zescope.doctor/1')
+        failed = any(c['status'] == 'fail' for c in report['checks'])
+        self.assertEqual(done.returncode, 1 if failed else 0)
+        for check in report['checks']:
+            self.assertIn(check['status'], ('ok', 'warn', 'fail', 'info'))
+            if check['status'] == 'fail':
+                self.assertTrue(check.get('advice'), check)
+        return {c['name']: c for c in report['checks']}
+
+    def test_what_is_installed_is_found(self):
+        checks = self.checks()
+        for name in ('loader', 'tracing layer', 'collector', 'IGA (libiga64)', 'ocloc', 'libocloc'):
+            self.assertEqual(checks[name]['status'], 'ok', checks[name])
+            self.assertTrue(os.path.exists(checks[name]['path']), checks[name])
+        self.assertRegex(checks['ocloc']['value'], r'^\d+\.\d+')
+        self.assertEqual(checks['record']['status'], 'ok')
+        self.assertEqual(checks['inspect, disasm, annotate']['status'], 'ok')
+        if not os.path.exists('/dev/dri'):
+            self.assertEqual(checks["Intel's driver without a GPU"]['status'], 'ok')
+            self.assertIn('API 1.', checks["Intel's driver without a GPU"]['value'])
+
+    def test_broken_drivers(self):
+        start = time.monotonic()
+        checks = self.checks('--timeout', '1',
+                             ZE_ENABLE_ALT_DRIVERS=','.join((CRASH, HANG, FAIL, '/no/such.so')))
+        self.assertLess(time.monotonic() - start, 50)
+        for driver, says in ((CRASH, 'crashed'), (HANG, 'did not answer'), (FAIL, 'zeInit gives 0x'),
+                             ('/no/such.so', 'No such file')):
+            self.assertEqual(checks[driver]['status'], 'fail')
+            self.assertIn(says, checks[driver]['value'])
+        self.assertEqual(checks['ZE_ENABLE_ALT_DRIVERS']['status'], 'info')
+
+    def test_text(self):
+        done = doctor('--color', 'never', LD_LIBRARY_PATH='/x\033[31mred')
+        for group in ('level zero', 'drivers', 'compiler', 'machine', 'environment',
+                      'what works here'):
+            self.assertIn(group + '\n', done.stdout)
+        self.assertNotIn('\033', done.stdout)
+        self.assertIn('\033[', doctor('--color', 'always').stdout)
+
+    def test_missing_parts(self):
+        checks = self.checks(ZESCOPE_COLLECT='/no/such/file', PATH='/nowhere')
+        self.assertEqual(checks['collector']['status'], 'fail')
+        self.assertEqual(checks['record']['status'], 'fail')
+        self.assertEqual(checks['ocloc']['status'], 'warn')
+
+    def test_no_scratch_folders_are_left(self):
+        before = set(n for n in os.listdir('/tmp') if n.startswith('zescope-doctor-'))
+        doctor()
+        after = set(n for n in os.listdir('/tmp') if n.startswith('zescope-doctor-'))
+        self.assertEqual(after - before, set())
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0]] + sys.argv[5:])
