@@ -58,6 +58,7 @@ static const char *next_line(const char **cursor, size_t *ret_size_B)
             return line;
         }
     }
+    *ret_size_B = 0;
     return NULL;
 }
 
