@@ -260,6 +260,17 @@ static int end_code(struct zebin *z, const struct zs_symbol *symbol)
     return 0;
 }
 
+/* Many small entries may name one long string: what they say together is bounded. */
+static int take_name(struct zebin *z, const char *name, uint64_t at_B)
+{
+    size_t name_B = strlen(name) + 1;
+    if (name_B > z->b->name_left_B)
+        return zs_diag_set(z->b->diag, -EFBIG, at_B,
+                           "symbol names are longer than the limit: they overlap");
+    z->b->name_left_B -= name_B;
+    return 0;
+}
+
 static int read_symbols(struct zebin *z)
 {
     if (!z->symtab)
@@ -275,11 +286,8 @@ static int read_symbols(struct zebin *z)
         if (!zs_elf_symbol(z->elf, z->symtab, i, &from))
             return zs_diag_set(z->b->diag, -EINVAL, at_B, "name of symbol %u lies outside .strtab",
                                i);
-        size_t name_B = strlen(from.name) + 1;
-        if (name_B > z->b->name_left_B)
-            return zs_diag_set(z->b->diag, -EFBIG, at_B,
-                               "symbol names are longer than the limit: they overlap");
-        z->b->name_left_B -= name_B;
+        if ((error = take_name(z, from.name, at_B)) != 0)
+            return error;
         struct zs_symbol *to = &symbols[i];
         to->name = from.name;
         to->size_B = from.size_B;
@@ -331,6 +339,9 @@ static int read_relocation(struct zebin *z, const struct zs_section *s, uint32_t
         .addend = from.addend,
         .has_addend = s->type == ZS_SHT_RELA,
     };
+    int error = take_name(z, symbol->name, at_B);
+    if (error)
+        return error;
     if (out->kind == ZS_RELOCATION_NONE && from.type)
         zs_builder_note(z->b, at_B, "%s: relocation of unknown type %u", s->name, from.type);
     if (!zs_span_sub(patched_bytes(z, base), from.offset_B, zs_relocation_size_B(out->kind),
