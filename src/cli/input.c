@@ -171,6 +171,9 @@ static int check_selection(const struct opener *o)
         kernels += o->inputs->modules.items[i].kernel_count;
     if (kernels || o->inputs->failed)
         return ZS_EXIT_OK;
+    if (o->select->allow_none && !o->select->device && !o->pattern_count &&
+        o->inputs->modules.count)
+        return ZS_EXIT_OK;
     if (o->select->device && !o->image_count)
         return zs_cli_fail("nothing for device %s; there is: %s", o->select->device,
                            *o->devices ? o->devices : "no device code at all");

@@ -13,6 +13,7 @@ struct zs_input_select {
     struct zs_string_list kernels; /* POSIX extended regular expressions; none: all kernels */
     const char *device;            /* NULL: all */
     const char *debug;             /* file with debug info of a single FILE, or NULL */
+    bool allow_none;               /* a file without kernels is fine: debug data alone */
 };
 
 /* One module: a file, or one of a recording's. */

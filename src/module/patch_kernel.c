@@ -440,6 +440,10 @@ static int on_implicit(struct kernel_build *kb, const struct zs_token *t)
     if (error)
         return error;
     kb->payload[kb->k->payload_count - 1].index = row->first ? zs_token_u32(t, 0) : 0;
+    if (row->payload == ZS_PAYLOAD_PRINTF_BUFFER)
+        kb->k->flags |= ZS_KERNEL_PRINTF_CALLS;
+    if (row->payload == ZS_PAYLOAD_SYNC_BUFFER)
+        kb->k->flags |= ZS_KERNEL_SYNC_BUFFER;
     return add_surface(kb, t, row->surface, ZS_NONE, zs_token_u32(t, row->first),
                        row->surface != ZS_SURFACE_CONSTANT);
 }
