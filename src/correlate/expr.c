@@ -26,24 +26,22 @@
 
 enum { STACK_MAX = 64, STEPS_MAX = 4096, RUN_LENGTH = 32 };
 
-static const struct zs_dw_op ops[] = {
+/* By value; the runs of 32 stand at their first one. Rows without a name are no operators. */
+static const struct zs_dw_op ops[256] = {
 #define ZS_DWARF_OP(value, name, first, second, needs)                                             \
-    {value, {ZS_DWARG_##first, ZS_DWARG_##second}, needs, #name},
+    [value] = {value, {ZS_DWARG_##first, ZS_DWARG_##second}, needs, #name},
 #include "correlate/dwarf_ops.def"
 #undef ZS_DWARF_OP
 };
 
 static const struct zs_dw_op *find_op(uint8_t value, uint32_t *ret_index)
 {
-    for (size_t i = 0; i < ZS_ARRAY_LEN(ops); i++) {
-        uint8_t first = ops[i].value;
-        bool run = first == DW_OP_lit || first == DW_OP_reg || first == DW_OP_breg;
-        if (value >= first && value - first < (run ? RUN_LENGTH : 1)) {
-            *ret_index = (uint32_t)(value - first);
-            return &ops[i];
-        }
+    /* lit, reg and breg follow each other */
+    if (value >= DW_OP_lit && value < DW_OP_breg + RUN_LENGTH) {
+        *ret_index = (uint32_t)(value - DW_OP_lit) % RUN_LENGTH;
+        value = (uint8_t)(value - *ret_index);
     }
-    return NULL;
+    return ops[value].name ? &ops[value] : NULL;
 }
 
 static uint64_t read_operand(struct zs_reader *r, enum zs_dw_operand kind, struct zs_span *block)
@@ -184,8 +182,10 @@ static int push_memory(struct eval *e, struct zs_sym address, uint64_t address_c
 
 static struct zs_sym_piece take_place(struct eval *e)
 {
-    struct zs_sym_piece place = e->place;
-    if (!e->has_place && e->depth) {
+    struct zs_sym_piece place = {.piece = {.kind = ZS_PIECE_EMPTY}};
+    if (e->has_place) {
+        place = e->place;
+    } else if (e->depth) {
         struct zs_sym address = pop(e);
         place = (struct zs_sym_piece){.sym = address};
         if (address.is_register)
@@ -193,8 +193,6 @@ static struct zs_sym_piece take_place(struct eval *e)
                 (struct zs_piece){.kind = ZS_PIECE_REGISTER, .dwarf_register = address.value};
         else
             place.piece = (struct zs_piece){.kind = ZS_PIECE_MEMORY, .gpu_va = address.value};
-    } else if (!e->has_place) {
-        place = (struct zs_sym_piece){.piece = {.kind = ZS_PIECE_EMPTY}};
     }
     e->has_place = false;
     return place;
@@ -502,7 +500,12 @@ static int run_step(struct eval *e, const struct zs_dw_step *step)
 int zs_expr_run(struct zs_span expr, const struct zs_eval_context *context, bool symbolic,
                 struct zs_sym_result *ret_result, struct zs_diag *diag)
 {
-    struct eval e = {.context = context, .symbolic = symbolic, .result = ret_result};
+    struct eval e; /* its stack is large, and nothing above its depth is read */
+    e.context = context;
+    e.symbolic = symbolic;
+    e.depth = 0;
+    e.has_place = false;
+    e.result = ret_result;
     e.r = zs_reader_make(expr, 0, diag);
     ret_result->count = 0;
     uint32_t steps = 0;

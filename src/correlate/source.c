@@ -150,24 +150,26 @@ static void find_text(struct zs_sources *sources, struct source_entry *entry)
 
 static int index_lines(struct zs_source *source)
 {
-    const char *text = (const char *)source->text.data;
-    size_t size_B = ZS_MIN(source->text.size_B, (size_t)UINT32_MAX - 1), count = 0;
-    for (size_t i = 0; i < size_B; i++)
-        count += text[i] == '\n';
-    uint32_t *offsets = malloc((count + 2) * sizeof(*offsets));
-    if (!offsets)
-        return -ENOMEM;
-    uint32_t line = 0;
-    offsets[line++] = 0;
-    for (size_t i = 0; i < size_B; i++)
-        if (text[i] == '\n')
-            offsets[line++] = (uint32_t)i + 1;
-    if (offsets[line - 1] == size_B)
-        line--; /* nothing behind the last newline */
-    offsets[line] = (uint32_t)size_B;
-    source->line_offsets = offsets;
-    source->line_count = line;
+    struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } offsets = {0};
+    const uint8_t *text = source->text.data;
+    size_t size_B = ZS_MIN(source->text.size_B, (size_t)UINT32_MAX - 1), at = 0;
+    while (at < size_B) {
+        if (!ZS_VEC_PUSH(&offsets, (uint32_t)at))
+            goto no_memory;
+        const uint8_t *end = memchr(text + at, '\n', size_B - at);
+        at = end ? (size_t)(end - text) + 1 : size_B;
+    }
+    if (!ZS_VEC_PUSH(&offsets, (uint32_t)size_B))
+        goto no_memory;
+    source->line_offsets = offsets.items;
+    source->line_count = (uint32_t)offsets.count - 1;
     return 0;
+no_memory:
+    free(offsets.items);
+    return -ENOMEM;
 }
 
 static void check_md5(struct zs_sources *sources, const struct zs_dwarf_file *file,

@@ -314,9 +314,10 @@ static bool put_pieces(struct describe *d)
 size_t zs_expr_describe(struct zs_span expr, uint32_t simd, uint32_t grf_B, uint64_t object_B,
                         char *ret_text, size_t size_B)
 {
-    struct describe *d = calloc(1, sizeof(*d));
+    struct describe *d = malloc(sizeof(*d)); /* large: results are written before they are read */
     if (!d)
         return zs_expr_print(expr, ret_text, size_B);
+    d->out = (struct zs_buf){0};
     d->simd = ZS_MIN(ZS_MAX(simd, 1u), (uint32_t)LANES_MAX);
     d->grf_B = grf_B ? grf_B : 32;
     d->object_B = object_B;
