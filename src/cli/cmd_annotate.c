@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "report/annotate.h"
-#include "report/html.h"
+#include "report/html_module.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -132,13 +132,6 @@ static int write_stdout(void *user, const void *data, size_t size_B)
     return *status == ZS_EXIT_OK ? 0 : -EIO;
 }
 
-static int write_buf(void *user, const void *data, size_t size_B)
-{
-    struct zs_buf *out = user;
-    zs_buf_append(out, data, size_B);
-    return out->error;
-}
-
 /* All modules as one document: each of their images is a device of it. */
 static int gather(struct work *w)
 {
@@ -195,55 +188,35 @@ static int print_text(struct work *w)
 
 /* ---- HTML ---- */
 
-static int html_json(void *user, zs_html_write_fn *write, void *sink)
+static int write_file(void *sink, const void *data, size_t size_B)
 {
-    static const struct zs_module_json_options json = {
-        .pressure = true, .sends = true, .operands = true, .types = true, .with_source = true};
-    struct work *w = user;
-    return zs_report_module_json(&w->view, &json, write, sink);
-}
-
-static const char *html_listing_title(void *user, size_t index)
-{
-    struct work *w = user;
-    return w->view.kernels[index].kernel->name;
-}
-
-static int html_listing(void *user, size_t index, zs_html_write_fn *write, void *sink)
-{
-    struct work *w = user;
-    struct zs_annotate_text_options text = text_options(w->o);
-    struct zs_module_view one = w->view;
-    one.kernels = &w->view.kernels[index];
-    one.kernel_count = 1;
-    return zs_report_annotate_text(&one, &text, write, sink);
+    return zs_file_out_write(sink, data, size_B);
 }
 
 static int write_html(struct work *w)
 {
-    struct zs_html_page html = {.title = w->view.input,
-                                .text_command = "zescope annotate",
-                                .user = w,
-                                .json = html_json,
-                                .listing_count = w->view.kernel_count,
-                                .listing_title = html_listing_title,
-                                .listing = html_listing};
+    char command[4096];
+    snprintf(command, sizeof(command), "zescope annotate %s", w->view.input);
+    const struct zs_module_html_options html = {.text = text_options(w->o),
+                                                .text_command = command};
     int status = ZS_EXIT_OK;
     if (strcmp(w->o->html, "-") == 0) {
-        int error = zs_report_html(&html, write_stdout, &status);
+        int error = zs_report_module_html(&w->view, &html, write_stdout, &status);
         return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
     }
-    struct zs_buf page = {0};
+    struct zs_file_out *out;
     struct zs_diag diag;
     zs_diag_clear(&diag);
-    if (zs_report_html(&html, write_buf, &page))
-        status = zs_cli_fail("out of memory");
-    else if (zs_file_write(w->o->html, zs_buf_span(&page), &diag))
-        status = zs_cli_fail("%s", diag.text);
-    else
-        zs_cli_note(&w->o->common, "wrote %s", w->o->html);
-    zs_buf_fini(&page);
-    return status;
+    if (zs_file_out_open(w->o->html, &out, &diag))
+        return zs_cli_fail("%s", diag.text);
+    int error = zs_report_module_html(&w->view, &html, write_file, out);
+    /* an error of writing is the file's to tell */
+    if (zs_file_out_close(out, error != -ENOMEM, &diag))
+        return zs_cli_fail("%s", diag.text);
+    if (error)
+        return zs_cli_fail("out of memory");
+    zs_cli_note(&w->o->common, "wrote %s", w->o->html);
+    return ZS_EXIT_OK;
 }
 
 /* ---- the command ---- */

@@ -7,9 +7,10 @@
 #include "report/html.h"
 
 struct zs_module_html_options {
-    const char *title;        /* NULL: the view's input, without its folders */
-    const char *text_command; /* see struct zs_html_page */
-    size_t listing_limit_B;   /* likewise */
+    struct zs_annotate_text_options text; /* of the listings that are read without JavaScript */
+    const char *title;                    /* NULL: the view's input, without its folders */
+    const char *text_command;             /* see struct zs_html_page */
+    size_t listing_limit_B;               /* likewise */
 };
 
 /* 0, -ENOMEM, or what `write` returned. The document has everything that the page shows:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The HTML view in a headless Chromium.
 
-usage: test_html.py HTML_PAGE_TOOL MODULE_PAGE_TOOL [unittest arguments]
+usage: test_html.py HTML_PAGE_TOOL ZESCOPE [unittest arguments]
 
 With ZESCOPE_TEST_SHOTS=FOLDER, screenshots are left there.
 """
@@ -17,7 +17,7 @@ from browser import Browser, write_page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 TOOL = None
-MODULE_TOOL = None
+ZESCOPE = None
 B = None
 LISTING = '/src/nbody.cl:62 __kernel void force(</script><b onclick="x()">)\n    0000  mov (8|M0) r3\n'
 
@@ -643,7 +643,7 @@ class RealModule(unittest.TestCase):
             command = ['ocloc', 'compile', '-file', 'nbody.cl', '-device', 'skl', '-output', name, '-out_dir', name]
             subprocess.run(command + (['-options', options] if options else []), cwd=B.scratch, check=True, timeout=120, stdout=subprocess.DEVNULL)
             binary = next(f for f in os.listdir(B.path(name)) if f.endswith('.bin'))
-            subprocess.run([MODULE_TOOL, B.path(name + '.html'), B.path(name + '/' + binary)], check=True, timeout=60)
+            subprocess.run([ZESCOPE, 'annotate', '--quiet', '--html', B.path(name + '.html'), B.path(name + '/' + binary)], check=True, timeout=60)
 
     def setUp(self):
         B.complaints()
@@ -738,5 +738,5 @@ class WithoutScript(unittest.TestCase):
 
 if __name__ == '__main__':
     TOOL = os.path.abspath(sys.argv.pop(1))
-    MODULE_TOOL = os.path.abspath(sys.argv.pop(1))
+    ZESCOPE = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=2)
