@@ -168,6 +168,35 @@ class RecordTest(unittest.TestCase):
         # the compiler saw it: the binary states its options
         self.assertIn(b'-g', read(os.path.join(self.got, 'plain.bin')))
 
+    def test_sources_are_copied(self):
+        """Those that the debug info names, under the names it has for them, in both formats."""
+        folder = tempfile.mkdtemp(prefix='zs-sources-')
+        try:
+            for name, text in (('part.h', 'static int part(int x) { return x * 7; }\n'),
+                               ('s.cl', '#include "part.h"\n__kernel void k(__global int *a)\n'
+                                        '{ a[get_global_id(0)] = part(a[0]); }\n')):
+                with open(os.path.join(folder, name), 'w', encoding='utf-8') as f:
+                    f.write(text)
+            subprocess.run(['ocloc', 'compile', '-q', '-file', 's.cl', '-device', 'skl', '-options', '-g',
+                            '-output', 's', '-output_no_suffix'], cwd=folder, check=True,
+                           stdout=subprocess.DEVNULL, timeout=120)
+            for zebin in ('0', '1'):
+                out = self.out + zebin
+                app = self.linked('plain')
+                app[2] = os.path.join(folder, 's.spv')
+                done = self.record(app, ['-g'], env={'IGC_EnableZEBinary': zebin}, out=out)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(b'2 source files', done.stderr)
+                with open(os.path.join(out, 'sources.json'), encoding='utf-8') as f:
+                    sources = json.load(f)['sources']
+                self.assertEqual({s['path'] for s in sources},
+                                 {os.path.join(folder, n) for n in ('s.cl', 'part.h')})
+                for source in sources:
+                    self.assertEqual(read(os.path.join(out, 'sources', source['blob'])),
+                                     read(source['path']))
+        finally:
+            shutil.rmtree(folder)
+
     def test_threads(self):
         done = self.record(self.linked('threads', '-g'))
         self.assertEqual(done.returncode, 0, done.stderr)
