@@ -456,8 +456,12 @@ static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs
 
     *ret_type = op->type;
     if (op->type == ZS_GEN9_V || op->type == ZS_GEN9_UV) {
+        /* The immediate is a row of words: a destination of dwords takes every second one. Source:
+         * IGC's HWConformity::fixDstAlignmentWithVectorImm, which packs it so (below 8 lanes). */
+        const struct zs_gen9_operand *dst = &l->inst->dst;
+        bool dwords = l->n < 8 && dst->hstride * size_of(dst->type) == 4;
         for (unsigned c = 0; c < l->n; c++) {
-            int nibble = (int)(op->imm >> c % 8 * 4 & 15);
+            int nibble = (int)(op->imm >> (dwords ? 2 * c : c) % 8 * 4 & 15);
             int16_t lane = (int16_t)(op->type == ZS_GEN9_V && nibble > 7 ? nibble - 16 : nibble);
             memcpy(vector + c * 2, &lane, 2);
         }
