@@ -162,10 +162,10 @@ static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group
         [6] = group->id[1],
         [7] = group->id[2],
     };
+    uint32_t per_thread_B = run->kernel->per_thread_B;
     memcpy(grf, r0, R0_B);
-    memcpy(grf + R0_B, run->local_ids + (size_t)thread * layout->per_thread_B,
-           layout->per_thread_B);
-    memcpy(grf + R0_B + layout->per_thread_B, run->payload, layout->cross_thread_B);
+    memcpy(grf + R0_B, run->local_ids + (size_t)thread * per_thread_B, per_thread_B);
+    memcpy(grf + R0_B + per_thread_B, run->payload, layout->cross_thread_B);
 }
 
 static void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,

@@ -139,7 +139,8 @@ struct zs_gpu_kernel {
     uint32_t surface_count; /* highest binding table index + 1 */
     uint32_t sampler_count;
     struct zs_eu_sampler *samplers; /* inline ones filled in */
-    uint32_t payload_B;             /* r0, per-thread and cross-thread data */
+    uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
+                              does not mention */
     bool uses_private;
     struct zs_gpu_instruction *instructions;
     uint32_t instruction_count;

@@ -138,7 +138,7 @@ static int check_module(const struct zs_kernel *m, struct zs_diag *diag)
             return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "kernel %s %s: not modelled",
                                m->name, refused[i].what);
     }
-    uint64_t payload_B = 32ull + m->thread.per_thread_B + m->thread.cross_thread_B;
+    uint64_t payload_B = 32ull + ZS_MAX(m->thread.per_thread_B, 32u) + m->thread.cross_thread_B;
     if (payload_B > REGISTER_FILE_B || m->grf_B != 32)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                            "kernel %s: a payload of %llu bytes does not fit %d registers of 32",
@@ -180,6 +180,7 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     kernel->device = device;
     kernel->module = m;
     kernel->entry_B = desc->entry_B;
+    kernel->per_thread_B = ZS_MAX(m->thread.per_thread_B, 32u);
     kernel->global_va = desc->global_va;
     kernel->global_size_B = desc->global_size_B;
     kernel->constant_va = desc->constant_va;

@@ -241,7 +241,7 @@ static int setup(struct zs_gpu_run *run)
         error = setup_launch_memory(run, &dispatch);
     if (error)
         return error;
-    size_t ids_B = (size_t)run->threads_per_group * m->thread.per_thread_B;
+    size_t ids_B = (size_t)run->threads_per_group * run->kernel->per_thread_B;
     run->payload = malloc(m->thread.cross_thread_B + 1u);
     run->local_ids = malloc(ids_B + 1);
     run->surfaces = calloc(run->kernel->surface_count + 1u, sizeof(*run->surfaces));

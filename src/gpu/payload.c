@@ -142,17 +142,17 @@ void zs_gpu_local_ids(const struct zs_gpu_kernel *kernel, const uint32_t group_s
     const struct zs_kernel *m = kernel->module;
     uint32_t lanes_B = m->simd == 32 ? 64 : 32, simd = m->simd;
     uint64_t items = (uint64_t)group_size[0] * group_size[1] * group_size[2];
-    memset(rows, 0, (size_t)thread_count * m->thread.per_thread_B);
+    memset(rows, 0, (size_t)thread_count * kernel->per_thread_B);
     for (uint64_t index = 0; index < items; index++) {
         uint32_t id[3];
         zs_gpu_local_id(kernel, group_size, index, id);
-        uint8_t *row = rows + index / simd * m->thread.per_thread_B;
+        uint8_t *row = rows + index / simd * kernel->per_thread_B;
         uint32_t at_B = 0;
         for (uint32_t dim = 0; dim < 3; dim++) {
             if (!m->thread.local_id[dim])
                 continue;
             uint16_t value = (uint16_t)id[dim];
-            if (at_B + lanes_B <= m->thread.per_thread_B)
+            if (at_B + lanes_B <= kernel->per_thread_B)
                 memcpy(row + at_B + index % simd * 2, &value, 2);
             at_B += lanes_B;
         }
