@@ -1,0 +1,122 @@
+"""zescope disasm on modules from ocloc: listings, selection, columns, JSON, errors.
+
+usage: test_disasm.py ZESCOPE KERNELS.CL
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import modules  # noqa: E402
+
+ZESCOPE, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+NAMES = ['atomics', 'calls', 'control', 'images', 'local_sum', 'maths', 'private_array', 'saxpy',
+         'types']
+
+
+def disasm(*arguments):
+    return subprocess.run([ZESCOPE, 'disasm', *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+
+
+class Disasm(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.files = {}
+        for device in ('skl', 'pvc'):
+            data = modules.compile_module(SOURCE, device, cls.folder.name)
+            cls.files[device] = os.path.join(cls.folder.name, device + '.module')
+            with open(cls.files[device], 'wb') as f:
+                f.write(data)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def iga64(self, platform, code):
+        path = os.path.join(self.folder.name, 'code')
+        with open(path, 'wb') as f:
+            f.write(code)
+        return subprocess.run(['iga64', '-d', f'-p={platform}', path], stdout=subprocess.PIPE,
+                              text=True, check=True).stdout
+
+    def test_listing_is_facts_and_iga64_text(self):
+        for device, platform in (('skl', '9'), ('pvc', '12p72')):
+            result = disasm(self.files[device])
+            self.assertEqual(result.returncode, 0, result.stderr)
+            parts = re.split(r'^// kernel (\w+): .*\n', result.stdout, flags=re.M)[1:]
+            listings = dict(zip(parts[::2], parts[1::2]))
+            self.assertEqual(sorted(n for n in listings if n in NAMES), NAMES)
+            with open(self.files[device], 'rb') as f:
+                for name, code in modules.kernels(f.read()):
+                    self.assertEqual(listings[name].rstrip('\n'),
+                                     self.iga64(platform, code).rstrip('\n'), name)
+
+    def test_selection(self):
+        result = disasm('-k', '^sax', '--kernel', '^mat', self.files['skl'], self.files['pvc'])
+        self.assertEqual(result.returncode, 0)
+        found = re.findall(r'^// kernel (\w+): (\w+),', result.stdout, flags=re.M)
+        self.assertEqual(sorted(found), [('maths', 'pvc'), ('maths', 'skl'), ('saxpy', 'pvc'),
+                                         ('saxpy', 'skl')])
+        result = disasm('-k', 'nothing_like_it', self.files['skl'])
+        self.assertEqual((result.returncode, result.stdout), (1, ''))
+        self.assertIn('nothing_like_it', result.stderr)
+        result = disasm('--device', 'pvc', self.files['skl'])
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('skl', result.stderr)
+        self.assertEqual(disasm('-k', '(', self.files['skl']).returncode, 2)
+        self.assertEqual(disasm().returncode, 2)
+
+    def test_columns_and_comments(self):
+        plain = disasm('-k', '^control$', self.files['skl']).stdout.split('\n')
+        full = disasm('-k', '^control$', '-psb', '--offsets', '--encoding',
+                      self.files['skl']).stdout.split('\n')
+        self.assertRegex(full[0], r'at most \d+ of 128 registers live')
+        self.assertTrue(any('// block' in line and 'loop 0' in line for line in full))
+        self.assertTrue(any(re.match(r' +// .*(read|write)', line) for line in full))
+        rows = [line for line in full if re.match(r'[0-9a-f]{4}: ', line)]
+        bare = [line for line in plain[1:] if line and not re.match(r'L\d+:', line)]
+        self.assertEqual(len(rows), len(bare))
+        for row, line in zip(rows, bare):
+            self.assertTrue(row.endswith(line))
+            self.assertRegex(row[:len(row) - len(line)],
+                             r'^[0-9a-f]{4}: [0-9a-f]{8} [0-9a-f]{8} [0-9a-f ]{9}[0-9a-f ]{8}  +\d+ $')
+
+    def test_json(self):
+        result = disasm('--json', self.files['skl'])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        self.assertEqual(document['schema'], 'zescope.module/1')
+        self.assertEqual([d['device'] for d in document['devices']], ['skl'])
+        with open(self.files['skl'], 'rb') as f:
+            codes = dict(modules.kernels(f.read()))
+        for kernel in document['devices'][0]['kernels']:
+            code = codes[kernel['name']]
+            lines = [line.strip() for line in self.iga64('9', code).split('\n')]
+            lines = [line for line in lines if line and not re.fullmatch(r'L\d+:', line)]
+            self.assertEqual([i['text'] for i in kernel['instructions']], lines)
+            self.assertEqual(kernel['isa_size_B'], len(code))
+            self.assertEqual(sum(i['size'] for i in kernel['instructions']), len(code))
+            at = 0
+            for inst in kernel['instructions']:
+                self.assertEqual(inst['offset'], at)
+                self.assertNotIn('line', inst)
+                at += inst['size']
+
+    def test_errors(self):
+        path = os.path.join(self.folder.name, 'garbage')
+        with open(path, 'wb') as f:
+            f.write(b'garbage' * 100)
+        for bad in (path, path + '.missing', self.folder.name):
+            result = disasm(bad)
+            self.assertEqual((result.returncode, result.stdout), (1, ''), bad)
+            self.assertTrue(result.stderr.startswith('zescope'), result.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], '-v'])
