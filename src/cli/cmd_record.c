@@ -23,7 +23,8 @@
 struct record_options {
     struct zs_common_options common;
     const char *output;
-    bool debug_info;
+    uint64_t trace_limit;
+    bool debug_info, trace;
 };
 
 /* Signals that end zescope are passed on; those of the terminal reach the application anyway. */
@@ -33,6 +34,7 @@ static volatile sig_atomic_t app_pid;
 
 struct launch {
     char collector[PATH_MAX];   /* the library as LD_PRELOAD names it */
+    char layer[PATH_MAX];       /* the layer for API calls, "" when they are not recorded */
     char link_folder[PATH_MAX]; /* made for it, "" when none was needed */
     char **environment;         /* of the application; the first `owned` entries are ours */
     size_t owned;
@@ -74,34 +76,56 @@ static void remove_link(const struct launch *l)
     rmdir(l->link_folder);
 }
 
-static bool is_ours(const char *entry)
+/* What the application's environment gets; entries of the same names are left out. */
+static bool put_variable(struct launch *l, const char *name, const char *value)
 {
-    static const char *const names[] = {"LD_PRELOAD=", "ZE_ENABLE_TRACING_LAYER=",
-                                        ZS_ENV_COLLECT_DIR "=", ZS_ENV_COLLECT_DEBUG_INFO "="};
-    for (size_t i = 0; i < ZS_ARRAY_LEN(names); i++)
-        if (!strncmp(entry, names[i], strlen(names[i])))
+    return asprintf(&l->environment[l->owned], "%s=%s", name, value) >= 0 && ++l->owned;
+}
+
+static bool is_ours(const struct launch *l, const char *entry)
+{
+    size_t length = strcspn(entry, "=") + 1;
+    for (size_t i = 0; i < l->owned; i++)
+        if (!strncmp(l->environment[i], entry, length))
             return true;
     return false;
 }
 
-static bool make_environment(struct launch *l, const char *recording, bool debug_info)
+/* API calls pass our layer, which the loader takes for its validation layer. The real one stays in
+ * the chain when the application asked for it. */
+static bool put_trace_variables(struct launch *l)
+{
+    const char *asked = getenv("ZE_ENABLE_VALIDATION_LAYER");
+    return put_variable(l, ZS_ENV_COLLECT_LAYER, l->layer) &&
+           (!asked || strcmp(asked, "1") != 0 || put_variable(l, "ZESCOPE_NEXT_LAYER", "1")) &&
+           put_variable(l, "ZE_ENABLE_VALIDATION_LAYER", "1");
+}
+
+static bool make_environment(struct launch *l, const char *recording,
+                             const struct record_options *o)
 {
     size_t count = 0;
     while (environ[count])
         count++;
-    l->environment = calloc(count + 5, sizeof(*l->environment));
+    l->environment = calloc(count + 16, sizeof(*l->environment));
     if (!l->environment)
         return false;
     /* others stay first: a sanitizer's runtime insists on it */
-    const char *preload = getenv("LD_PRELOAD");
-    bool ok = asprintf(&l->environment[0], "LD_PRELOAD=%s%s%s", preload ? preload : "",
-                       preload && preload[0] ? ":" : "", l->collector) >= 0 &&
-              asprintf(&l->environment[1], "ZE_ENABLE_TRACING_LAYER=1") >= 0 &&
-              asprintf(&l->environment[2], ZS_ENV_COLLECT_DIR "=%s", recording) >= 0 &&
-              asprintf(&l->environment[3], ZS_ENV_COLLECT_DEBUG_INFO "=%d", debug_info) >= 0;
-    l->owned = 4;
+    const char *given = getenv("LD_PRELOAD");
+    char *preload = NULL;
+    char limit[32];
+    snprintf(limit, sizeof(limit), "%llu", (unsigned long long)o->trace_limit);
+    bool ok = asprintf(&preload, "%s%s%s", given ? given : "", given && given[0] ? ":" : "",
+                       l->collector) >= 0 &&
+              put_variable(l, "LD_PRELOAD", preload) &&
+              put_variable(l, "ZE_ENABLE_TRACING_LAYER", "1") &&
+              put_variable(l, ZS_ENV_COLLECT_DIR, recording) &&
+              put_variable(l, ZS_ENV_COLLECT_DEBUG_INFO, o->debug_info ? "1" : "0") &&
+              put_variable(l, ZS_ENV_COLLECT_TRACE_LIMIT, limit) &&
+              (!l->layer[0] || put_trace_variables(l));
+    free(preload);
     for (size_t i = 0, at = l->owned; ok && i < count; i++)
-        if (!is_ours(environ[i]))
+        if (!is_ours(l, environ[i]))
             l->environment[at++] = environ[i];
     return ok;
 }
@@ -259,7 +283,7 @@ static int record(const struct record_options *o, struct launch *l,
 {
     struct zs_recording_result result = {0};
     int error = make_preloadable(l);
-    if (!error && !make_environment(l, zs_recording_writer_path(writer), o->debug_info))
+    if (!error && !make_environment(l, zs_recording_writer_path(writer), o))
         error = -ENOMEM;
     uint64_t start_ns = now_ns();
     if (!error)
@@ -281,7 +305,12 @@ static const struct zs_option options_table[] = {
      "folder to make; %p is the process id, %h the host (zescope-<app>-%p)"},
     {"debug-info", 'g', ZS_OPTION_FLAG, OPTION(debug_info), NULL,
      "add -g to the build flags of every module that the application creates"},
+    {"trace", 't', ZS_OPTION_FLAG, OPTION(trace), NULL,
+     "record every API call (--no-trace: modules only); on by default"},
+    {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
+     "keep at most this much of the calls of each process, 0: everything"},
 };
+static const struct record_options default_options = {.trace = true};
 
 const struct zs_command zs_command_record = {
     .name = "record",
@@ -300,6 +329,7 @@ const struct zs_command zs_command_record = {
                 "zescope record --debug-info -- python3 train.py\n"
                 "    compile with debug info, whatever flags the application gives\n",
     .options = options_table,
+    .defaults = &default_options,
     .option_count = ZS_ARRAY_LEN(options_table),
     .options_size_B = sizeof(struct record_options),
     .takes_app = true,
@@ -322,6 +352,10 @@ static int run_record(void *options, int operand_count, char **operands)
     if (!zs_cli_find_library("libzescope_collect.so", "ZESCOPE_COLLECT", "collect", l->collector))
         status = zs_cli_fail("libzescope_collect.so cannot be found: reinstall zescope, or say "
                              "where it is with ZESCOPE_COLLECT");
+    else if (o->trace &&
+             !zs_cli_find_library("libzescope_layer.so", "ZESCOPE_LAYER", "layer", l->layer))
+        status = zs_cli_fail("libzescope_layer.so cannot be found: reinstall zescope, say where it "
+                             "is with ZESCOPE_LAYER, or record modules only with --no-trace");
     else if (zs_recording_create(&plan, &writer, &diag))
         status = zs_cli_fail("%s", diag.text);
     else

@@ -37,9 +37,10 @@
 #define ZS_RECORD_NOTES   "notes.jsonl"
 
 /* Environment of the collector, set by `zescope record`. */
-#define ZS_ENV_COLLECT_DIR        "ZESCOPE_COLLECT_DIR"
-#define ZS_ENV_COLLECT_DEBUG_INFO "ZESCOPE_COLLECT_DEBUG_INFO"
-#define ZS_ENV_COLLECT_LAYER      "ZESCOPE_COLLECT_LAYER" /* path of libzescope_layer.so */
+#define ZS_ENV_COLLECT_DIR         "ZESCOPE_COLLECT_DIR"
+#define ZS_ENV_COLLECT_DEBUG_INFO  "ZESCOPE_COLLECT_DEBUG_INFO"
+#define ZS_ENV_COLLECT_TRACE_LIMIT "ZESCOPE_COLLECT_TRACE_LIMIT" /* bytes a process, 0: none */
+#define ZS_ENV_COLLECT_LAYER       "ZESCOPE_COLLECT_LAYER"       /* path of libzescope_layer.so */
 
 enum {
     ZS_STORE_FILE_CHARS = ZS_SHA256_HEX_CHARS + 8, /* "<hash>.<ext>" and NUL */

@@ -2,6 +2,7 @@
 #include "record/traces.h"
 
 #include "base/vec.h"
+#include "record/trace_writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -105,4 +106,14 @@ int zs_traces_open_file(const struct zs_traces *traces, size_t i, struct zs_diag
     if (fd >= 0)
         close(fd);
     return fail(diag, error, ZS_RECORD_TRACE_DIR, traces->names[i]);
+}
+
+void zs_traces_trim(const char *recording)
+{
+    struct zs_traces traces;
+    if (zs_traces_open(recording, &traces, NULL))
+        return;
+    for (size_t i = 0; i < traces.count; i++)
+        zs_trace_file_trim(traces.dir_fd, traces.names[i]);
+    zs_traces_close(&traces);
 }

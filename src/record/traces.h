@@ -22,4 +22,7 @@ void zs_traces_close(struct zs_traces *traces);
  * regular file are refused. */
 int zs_traces_open_file(const struct zs_traces *traces, size_t i, struct zs_diag *diag);
 
+/* Cut what processes left unused at the ends of their files. Only when they have ended. */
+void zs_traces_trim(const char *recording);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/writer.h"
 
+#include "record/traces.h"
+
 #include <zescope/record.h>
 
 #include "base/buf.h"
@@ -329,6 +331,7 @@ static int write_sources(const struct zs_recording_writer *w, struct zs_diag *di
 int zs_recording_finish(struct zs_recording_writer *w, const struct zs_recording_result *result,
                         struct zs_diag *diag)
 {
+    zs_traces_trim(w->path);
     int error = w->sources.count ? write_sources(w, diag) : 0;
     int meta_error = write_meta(w, result, diag);
     free_writer(w);
