@@ -389,16 +389,16 @@ static enum zs_eu_status run_send(struct zs_eu_thread *t, const struct zs_eu_op 
         if (!send)
             return ZS_EU_FAULT;
     }
-    enum zs_eu_status status = send->exec ? send->exec(t, send, active) : ZS_EU_OK;
+    enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
     return status == ZS_EU_OK && send->d.eot ? ZS_EU_EOT : status;
 }
 
-/* aux: index of the send. */
+/* aux: index of the send. arg: it ends the thread, whichever lanes are left. */
 const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t active = zs_eu_active(t, op);
 
-    if (active) {
+    if (active || op->arg) {
         enum zs_eu_status status = run_send(t, op, active);
         if (ZS_UNLIKELY(status != ZS_EU_OK)) {
             t->status = status;
@@ -431,6 +431,12 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
     t->all_ones = UINT32_MAX;
     t->merge_block = NO_BLOCK;
     t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;
+    zs_eu_control_register_changed(t);
+}
+
+void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0)
+{
+    t->cr0[0] = cr0;
     zs_eu_control_register_changed(t);
 }
 

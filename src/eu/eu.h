@@ -255,6 +255,9 @@ struct zs_eu_thread {
 void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
                        uint32_t dispatch_mask);
 
+/* Set cr0.0 (rounding, denormals) as if the thread had written it. */
+void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);
+
 /*
  * Run until something happens, or about `budget` instructions (checked at block starts) were
  * executed. The host's floating-point environment is restored before it returns. program must be

@@ -280,6 +280,7 @@ static void lower_send(struct zs_eu_lowering *l)
     struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_send);
     zs_eu_mask(l, op);
     op->aux = (uint32_t)p->sends.count - 1;
+    op->arg = inst->eot;
 }
 
 /* ---- the table ---- */

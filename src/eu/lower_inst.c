@@ -101,7 +101,10 @@ static unsigned bitwise_type(const struct zs_eu_lowering *l)
 {
     unsigned widest = widest_B(l, true);
 
-    return widest == 8 || dst_is_acc(l) ? ZS_GEN9_Q : widest <= 2 ? ZS_GEN9_W : ZS_GEN9_D;
+    if (widest == 8 || dst_is_acc(l))
+        return ZS_GEN9_Q;
+    /* a modifier looks at all 32 bits */
+    return widest <= 2 && !l->inst->cond ? ZS_GEN9_W : ZS_GEN9_D;
 }
 
 /* Type that holds the values of both sources, for comparisons. INVALID: there is none. */
@@ -157,14 +160,18 @@ static void lower_mov(struct zs_eu_lowering *l)
     unsigned from = src_type(l, 0), to = inst->dst.type;
     bool modified = src->abs || src->neg;
 
-    /* integers with modifiers: the exact value first */
-    if (modified && !zs_eu_type_is_float(from))
+    if (from == ZS_GEN9_UQ && src->neg && src->file != ZS_GEN9_FILE_IMM &&
+        (inst->cond || inst->saturate || zs_eu_type_is_float(to))) {
+        unmodelled(l, "the exact value of a negated uq");
+        return;
+    }
+    if (modified && from != ZS_GEN9_UQ && !zs_eu_type_is_float(from)) /* the exact value first */
         from = zs_eu_type_is_float(to) || inst->saturate || size_of(to) == 8 ||
                        size_of(from) == 8 || inst->cond
                    ? ZS_GEN9_Q
                    : ZS_GEN9_D;
     else if (src->file == ZS_GEN9_FILE_IMM && !zs_eu_type_is_float(from) &&
-             !zs_eu_type_is_float(to) && !inst->saturate)
+             !zs_eu_type_is_float(to) && !inst->saturate && !inst->cond)
         from = to; /* sign-extended already */
     struct zs_eu_loc value = zs_eu_load(l, 0, from, ZS_EU_MOD_ARITH);
     if (from == to || (size_of(from) == size_of(to) && !inst->saturate &&
@@ -572,8 +579,11 @@ static void lower_mul(struct zs_eu_lowering *l)
         return;
     }
     unsigned type = modular_type(l), narrow = widening_type(l);
-    if (l->inst->saturate && widest_B(l, false) == 8) {
-        unmodelled(l, "saturating 64-bit multiplication");
+    bool whole = l->inst->saturate || l->inst->cond; /* all bits of the product matter */
+    if (whole && (widest_B(l, false) == 8 ||
+                  (narrow == ZS_GEN9_TYPE_INVALID && src_type(l, 0) == ZS_GEN9_UD &&
+                   src_type(l, 1) == ZS_GEN9_UD))) {
+        unmodelled(l, "a product of more than 64 bits");
         return;
     }
     if (type == ZS_GEN9_Q && narrow != ZS_GEN9_TYPE_INVALID) {

@@ -466,7 +466,12 @@ static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs
             memcpy(vector + c * 2, &lane, 2);
         }
         *ret_type = op->type == ZS_GEN9_V ? ZS_GEN9_W : ZS_GEN9_UW;
-        return (struct zs_eu_loc){zs_eu_constant(l, vector, l->n * 2), l->n == 1};
+        if (l->n > 1)
+            return (struct zs_eu_loc){zs_eu_constant(l, vector, l->n * 2), false};
+        value &= 15;
+        if (op->type == ZS_GEN9_V && value > 7)
+            value -= 16;
+        return (struct zs_eu_loc){zs_eu_constant(l, &value, 8), true};
     }
     if (op->type == ZS_GEN9_VF) {
         for (unsigned c = 0; c < l->n; c++) {
@@ -798,6 +803,14 @@ void zs_eu_after_store(struct zs_eu_lowering *l)
         zs_eu_emit(l, zs_eu_op_control_register);
 }
 
+/* Out of the registers' way. */
+static struct zs_eu_loc keep(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned type)
+{
+    if (loc.at >= ZS_EU_OFFSET(temp))
+        return loc;
+    return to_temp(l, zs_eu_move_row(type), loc);
+}
+
 void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
 {
     const struct zs_gen9_inst *inst = l->inst;
@@ -808,6 +821,8 @@ void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned typ
 
     if (l->failed || !find_target(l, &target))
         return;
+    if (inst->acc_write || inst->cond) /* the result is looked at after dst was written */
+        value = result = keep(l, result, type);
     if (inst->saturate && zs_eu_type_is_float(target.type)) {
         unsigned at = from == ZS_GEN9_DF ? ZS_GEN9_DF : ZS_GEN9_F;
         value = zs_eu_convert(l, value, from, at, false);

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+#include "encode.h"
+
+#include <string.h>
+
+static void put(uint64_t words[2], unsigned hi, unsigned lo, uint64_t value)
+{
+    for (unsigned bit = lo; bit <= hi; bit++)
+        if (value >> (bit - lo) & 1)
+            words[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static unsigned log2u(unsigned x)
+{
+    return (unsigned)__builtin_ctz(x);
+}
+
+static unsigned stride_code(unsigned stride)
+{
+    return stride == 0 ? 0 : log2u(stride) + 1;
+}
+
+static const unsigned immediate_codes[] = {
+    [ZS_GEN9_UD] = 0, [ZS_GEN9_D] = 1,  [ZS_GEN9_UW] = 2,  [ZS_GEN9_W] = 3,
+    [ZS_GEN9_UV] = 4, [ZS_GEN9_VF] = 5, [ZS_GEN9_V] = 6,   [ZS_GEN9_F] = 7,
+    [ZS_GEN9_UQ] = 8, [ZS_GEN9_Q] = 9,  [ZS_GEN9_DF] = 10, [ZS_GEN9_HF] = 11,
+};
+
+static void put_header(uint64_t w[2], const struct zs_gen9_inst *inst)
+{
+    put(w, 6, 0, inst->opcode);
+    put(w, 8, 8, inst->align16);
+    put(w, 11, 11, inst->chan_offset / 4 % 2);
+    put(w, 13, 12, inst->chan_offset / 8);
+    put(w, 19, 16, inst->pred);
+    put(w, 20, 20, inst->pred_inverse);
+    put(w, 23, 21, log2u(inst->exec_size));
+    put(w, 27, 24, inst->opcode == ZS_GEN9_MATH ? inst->function : inst->cond);
+    put(w, 28, 28, inst->acc_write);
+    put(w, 31, 31, inst->saturate);
+    put(w, 32, 32, inst->flag_subreg);
+    put(w, 33, 33, inst->flag_reg);
+    put(w, 34, 34, inst->no_mask);
+}
+
+static void put_dst(uint64_t w[2], const struct zs_gen9_operand *dst)
+{
+    put(w, 36, 35, dst->file);
+    put(w, 40, 37, dst->type);
+    put(w, 62, 61, stride_code(dst->hstride));
+    if (dst->indirect) {
+        put(w, 63, 63, 1);
+        put(w, 60, 57, dst->a0_subreg);
+        put(w, 56, 48, (uint64_t)dst->indirect_B & 511);
+        put(w, 47, 47, dst->indirect_B < 0);
+    } else {
+        put(w, 60, 53, dst->reg);
+        put(w, 52, 48, dst->subreg_B);
+    }
+}
+
+static void put_src(uint64_t w[2], unsigned i, const struct zs_gen9_operand *op)
+{
+    unsigned type_lo = i ? 91 : 43, file_lo = i ? 89 : 41, at = i * 32;
+    bool imm = op->file == ZS_GEN9_FILE_IMM;
+
+    put(w, file_lo + 1, file_lo, op->file);
+    put(w, type_lo + 3, type_lo, imm ? immediate_codes[op->type] : op->type);
+    if (imm) {
+        if (op->type == ZS_GEN9_UQ || op->type == ZS_GEN9_Q || op->type == ZS_GEN9_DF)
+            w[1] = op->imm;
+        else if (zs_gen9_type_size_B((enum zs_gen9_type)op->type) == 2)
+            put(w, 127, 96, op->imm | op->imm << 16);
+        else
+            put(w, 127, 96, op->imm);
+        return;
+    }
+    put(w, 77 + at, 77 + at, op->abs);
+    put(w, 78 + at, 78 + at, op->neg);
+    put(w, 81 + at, 80 + at, stride_code(op->hstride));
+    put(w, 84 + at, 82 + at, log2u(op->width));
+    put(w, 88 + at, 85 + at, op->vstride == ZS_GEN9_VSTRIDE_VXH ? 15 : stride_code(op->vstride));
+    if (op->indirect) {
+        put(w, 79 + at, 79 + at, 1);
+        put(w, 76 + at, 73 + at, op->a0_subreg);
+        put(w, 72 + at, 64 + at, (uint64_t)op->indirect_B & 511);
+        put(w, i ? 121 : 95, i ? 121 : 95, op->indirect_B < 0);
+    } else {
+        put(w, 76 + at, 69 + at, op->reg);
+        put(w, 68 + at, 64 + at, op->subreg_B);
+    }
+}
+
+static unsigned ternary_type(unsigned type)
+{
+    return type == ZS_GEN9_F    ? 0
+           : type == ZS_GEN9_D  ? 1
+           : type == ZS_GEN9_UD ? 2
+           : type == ZS_GEN9_DF ? 3
+                                : 4;
+}
+
+static void put_ternary(uint64_t w[2], const struct zs_gen9_inst *inst)
+{
+    static const unsigned half[3] = {84, 105, 126};
+    bool single = inst->exec_size == 1;
+    unsigned size_B = zs_gen9_type_size_B((enum zs_gen9_type)inst->dst.type);
+    unsigned part = single ? inst->dst.subreg_B % 16 / 4 : 0;
+
+    put(w, 8, 8, 1);
+    if (single) { /* one component of a group of four dwords */
+        put(w, 23, 21, size_B == 8 ? 1 : 2);
+        put(w, 52, 49, (size_B == 8 ? 3u : 1u) << part);
+    } else {
+        put(w, 52, 49, 15);
+    }
+    put(w, 48, 46, ternary_type(inst->dst.type));
+    put(w, 63, 56, inst->dst.reg);
+    put(w, 55, 53, (inst->dst.subreg_B - part * 4u) / 4);
+    put(w, 45, 43, ternary_type(inst->src[0].type));
+    put(w, 36, 36, inst->src[1].type == ZS_GEN9_HF);
+    put(w, 35, 35, inst->src[2].type == ZS_GEN9_HF);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct zs_gen9_operand *op = &inst->src[i];
+        unsigned at = i * 21;
+        bool broadcast = op->vstride == 0 && size_B != 8;
+        /* a lone double is picked by a swizzle */
+        unsigned swizzle = single && size_B == 8 ? (op->subreg_B & 8 ? 0xee : 0x44) : 0xe4;
+        unsigned sub = single && size_B == 8 ? op->subreg_B & ~8u : op->subreg_B;
+        put(w, 37 + 2 * i, 37 + 2 * i, op->abs);
+        put(w, 38 + 2 * i, 38 + 2 * i, op->neg);
+        put(w, 64 + at, 64 + at, broadcast);
+        put(w, 72 + at, 65 + at, swizzle);
+        put(w, 75 + at, 73 + at, sub / 4);
+        put(w, half[i], half[i], sub / 2 % 2);
+        put(w, 83 + at, 76 + at, op->reg);
+    }
+}
+
+void encode(const struct zs_gen9_inst *inst, uint64_t ret_words[2])
+{
+    ret_words[0] = ret_words[1] = 0;
+    if (inst->src_count == 3) {
+        struct zs_gen9_inst head = *inst;
+        head.align16 = false;
+        if (inst->exec_size == 1)
+            head.exec_size = 1; /* put_ternary() has the bits */
+        put_header(ret_words, &head);
+        put_ternary(ret_words, inst);
+        return;
+    }
+    put_header(ret_words, inst);
+    put_dst(ret_words, &inst->dst);
+    for (unsigned i = 0; i < inst->src_count; i++)
+        put_src(ret_words, i, &inst->src[i]);
+    if (inst->opcode == ZS_GEN9_MATH && inst->src_count == 1 &&
+        inst->src[0].file != ZS_GEN9_FILE_IMM) {
+        struct zs_gen9_operand null = {.type = inst->src[0].type, .width = 1};
+        put_src(ret_words, 1, &null);
+    }
+}
+
+/* ---- random ---- */
+
+uint64_t random_next(struct random *random)
+{
+    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint32_t random_below(struct random *random, uint32_t limit)
+{
+    return (uint32_t)(random_next(random) % limit);
+}
+
+static bool chance(struct random *r, unsigned percent)
+{
+    return random_below(r, 100) < percent;
+}
+
+static unsigned pick_type(struct random *r, const char *types)
+{
+    static const struct {
+        char letter;
+        unsigned type;
+    } table[] = {
+        {'D', ZS_GEN9_D}, {'d', ZS_GEN9_UD}, {'W', ZS_GEN9_W},  {'w', ZS_GEN9_UW},
+        {'B', ZS_GEN9_B}, {'b', ZS_GEN9_UB}, {'Q', ZS_GEN9_Q},  {'q', ZS_GEN9_UQ},
+        {'F', ZS_GEN9_F}, {'X', ZS_GEN9_DF}, {'H', ZS_GEN9_HF},
+    };
+    char letter = types[random_below(r, (uint32_t)strlen(types))];
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(table); i++)
+        if (table[i].letter == letter)
+            return table[i].type;
+    return ZS_GEN9_D;
+}
+
+static unsigned size_of(unsigned type)
+{
+    return zs_gen9_type_size_B((enum zs_gen9_type)type);
+}
+
+/* A place for `bytes` bytes, aligned to the type. */
+static void random_place(struct random *r, struct zs_gen9_operand *op, unsigned bytes)
+{
+    unsigned size = size_of(op->type);
+    unsigned limit = ZS_MAX(4096 - bytes, 1) / size;
+    unsigned at = random_below(r, limit) * size;
+
+    if (chance(r, 70))
+        at = at / 32 * 32; /* mostly whole registers */
+    if (chance(r, 40))
+        at %= 512; /* overlaps are of interest */
+    op->reg = (uint8_t)(at / 32);
+    op->subreg_B = (uint8_t)(at % 32);
+}
+
+static const uint8_t regions[][3] = {
+    {8, 8, 1}, {0, 1, 0}, {16, 16, 1}, {4, 4, 1},  {2, 2, 1}, {1, 1, 0},  {2, 1, 0},
+    {4, 1, 0}, {8, 4, 2}, {0, 4, 1},   {32, 8, 4}, {0, 2, 1}, {16, 8, 2}, {8, 1, 0},
+};
+
+static void random_region(struct random *r, struct zs_gen9_operand *op, unsigned n)
+{
+    const uint8_t *region =
+        regions[chance(r, 60) ? random_below(r, 2) : random_below(r, ZS_ARRAY_LEN(regions))];
+    op->vstride = region[0];
+    op->width = (uint8_t)ZS_MIN(region[1], n);
+    op->hstride = region[2];
+}
+
+static unsigned region_bytes(const struct zs_gen9_operand *op, unsigned n)
+{
+    unsigned last = 0;
+
+    for (unsigned c = 0; c < n; c++)
+        last = ZS_MAX(last, c / op->width * op->vstride + c % op->width * op->hstride);
+    return (last + 1) * size_of(op->type);
+}
+
+static uint64_t random_immediate(struct random *r, unsigned type)
+{
+    static const uint32_t floats[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
+                                      0xff800000, 0x7fc00000, 0x00000001, 0x4f000000, 0x3f000000};
+    uint64_t value = random_next(r);
+
+    if (chance(r, 40))
+        value = random_below(r, 40);
+    if (type == ZS_GEN9_F && chance(r, 50))
+        value = floats[random_below(r, ZS_ARRAY_LEN(floats))];
+    unsigned size = size_of(type) ? size_of(type) : 4;
+    return size == 8 ? value : value & ((UINT64_C(1) << 8 * size) - 1);
+}
+
+/* Only a lone source may have 64 bits. */
+static void make_immediate(struct random *r, struct zs_gen9_operand *op, bool lone)
+{
+    if (!lone && op->type == ZS_GEN9_Q)
+        op->type = ZS_GEN9_D;
+    if (!lone && op->type == ZS_GEN9_UQ)
+        op->type = ZS_GEN9_UD;
+    op->file = ZS_GEN9_FILE_IMM;
+    if (op->type == ZS_GEN9_UB || op->type == ZS_GEN9_B)
+        op->type = ZS_GEN9_W;
+    if (chance(r, 8) && (op->type == ZS_GEN9_W || op->type == ZS_GEN9_UW))
+        op->type = op->type == ZS_GEN9_W ? ZS_GEN9_V : ZS_GEN9_UV;
+    else if (chance(r, 8) && op->type == ZS_GEN9_F)
+        op->type = ZS_GEN9_VF;
+    op->imm = random_immediate(r, op->type);
+}
+
+static void random_source(struct random *r, unsigned what, struct zs_gen9_inst *inst, unsigned i,
+                          unsigned type, bool may_be_immediate, bool modifiers)
+{
+    struct zs_gen9_operand *op = &inst->src[i];
+
+    op->type = (uint8_t)type;
+    op->mme = ZS_GEN9_MME_NONE;
+    if (may_be_immediate && chance(r, 25) && (type != ZS_GEN9_DF || inst->src_count == 1)) {
+        make_immediate(r, op, inst->src_count == 1);
+        return;
+    }
+    op->file = ZS_GEN9_FILE_GRF;
+    random_region(r, op, inst->exec_size);
+    if (modifiers && size_of(type) > 1) {
+        op->neg = chance(r, 20);
+        op->abs = chance(r, 10);
+    }
+    if ((what & RANDOM_INDIRECT) && chance(r, 15)) {
+        op->indirect = true;
+        op->indirect_B = (int16_t)((int)random_below(r, 1024) - 512);
+        op->indirect_B &= (int16_t)~7;
+        op->a0_subreg = (uint8_t)random_below(r, 16);
+        if (chance(r, 40)) {
+            op->vstride = ZS_GEN9_VSTRIDE_VXH;
+            op->width = 1;
+            op->hstride = 0;
+            op->a0_subreg = (uint8_t)random_below(r, 17u - ZS_MIN(inst->exec_size, 16));
+            if (inst->exec_size > 16)
+                op->indirect = false, op->vstride = 1;
+        }
+    }
+    if (!op->indirect)
+        random_place(r, op, region_bytes(op, inst->exec_size));
+}
+
+static void random_dst(struct random *r, unsigned what, struct zs_gen9_inst *inst, unsigned type)
+{
+    static const uint8_t strides[] = {1, 1, 1, 1, 2, 4};
+    struct zs_gen9_operand *dst = &inst->dst;
+
+    dst->type = (uint8_t)type;
+    dst->mme = ZS_GEN9_MME_NONE;
+    dst->hstride = strides[random_below(r, ZS_ARRAY_LEN(strides))];
+    dst->file = ZS_GEN9_FILE_GRF;
+    unsigned bytes = inst->exec_size * dst->hstride * size_of(type);
+    if ((what & RANDOM_INDIRECT) && chance(r, 15)) {
+        dst->indirect = true;
+        dst->a0_subreg = (uint8_t)random_below(r, 16);
+        dst->indirect_B = (int16_t)(((int)random_below(r, 1024) - 512) & ~7);
+    } else {
+        random_place(r, dst, bytes);
+    }
+}
+
+static void random_masks(struct random *r, unsigned what, struct zs_gen9_inst *inst)
+{
+    static const uint8_t sizes[] = {1, 2, 4, 8, 8, 8, 16, 16, 16, 16, 32};
+
+    inst->exec_size = sizes[random_below(r, ZS_ARRAY_LEN(sizes))];
+    inst->no_mask = chance(r, 25);
+    if (!(what & RANDOM_MASKS))
+        return;
+    if (chance(r, 30))
+        inst->chan_offset =
+            (uint8_t)(random_below(r, 33u - inst->exec_size) & (inst->exec_size < 8 ? ~3u : ~7u));
+    inst->flag_reg = (uint8_t)random_below(r, 2);
+    if (inst->chan_offset + inst->exec_size <= 16)
+        inst->flag_subreg = (uint8_t)random_below(r, 2);
+    if (chance(r, 35)) {
+        inst->pred = (uint8_t)(chance(r, 70) ? ZS_GEN9_PRED_SEQ : 2 + random_below(r, 12));
+        inst->pred_inverse = chance(r, 40);
+    }
+}
+
+/* What may be made of an opcode: types by letter (see pick_type). */
+struct shape {
+    uint8_t opcode, function, sources;
+    const char *dst, *src[3];
+    bool modifiers, saturate;
+    const char *conds; /* digits */
+};
+
+static const struct shape integer_shapes[] = {
+    {ZS_GEN9_MOV, 0, 1, "DdWwBb", {"DdWwBb"}, true, true, "123456"},
+    {ZS_GEN9_ADD, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, true, "123456"},
+    {ZS_GEN9_ADD, 0, 2, "D", {"D", "D"}, true, false, ""},
+    {ZS_GEN9_MUL, 0, 2, "DdWw", {"DdWwBb", "DdWwBb"}, true, true, "123456"},
+    {ZS_GEN9_AVG, 0, 2, "DdWw", {"DdWwBb", "DdWwBb"}, false, true, ""},
+    {ZS_GEN9_AND, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "12"},
+    {ZS_GEN9_OR, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "12"},
+    {ZS_GEN9_XOR, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "12"},
+    {ZS_GEN9_NOT, 0, 1, "DdWwBb", {"DdWwBb"}, true, false, "12"},
+    {ZS_GEN9_SHL, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, false, false, "12"},
+    {ZS_GEN9_SHR, 0, 2, "DdWwBb", {"dwb", "DdWwBb"}, false, false, "12"},
+    {ZS_GEN9_ASR, 0, 2, "DdWwBb", {"DWB", "DdWwBb"}, false, false, "12"},
+    {ZS_GEN9_SEL, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, ""},
+    {ZS_GEN9_SEL, 1, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "3456"},
+    {ZS_GEN9_CMP, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "123456"},
+    {ZS_GEN9_CMP, 0, 2, "D", {"DWw", "DWw"}, false, false, "123456"},
+    {ZS_GEN9_BFREV, 0, 1, "d", {"d"}, false, false, ""},
+    {ZS_GEN9_LZD, 0, 1, "d", {"d"}, false, false, ""},
+    {ZS_GEN9_FBH, 0, 1, "d", {"Dd"}, false, false, ""},
+    {ZS_GEN9_FBL, 0, 1, "d", {"dwb"}, false, false, ""},
+    {ZS_GEN9_CBIT, 0, 1, "d", {"dwb"}, false, false, ""},
+    {ZS_GEN9_BFI1, 0, 2, "d", {"d", "d"}, false, false, ""},
+    {ZS_GEN9_BFE, 0, 3, "d", {"d", "=", "="}, false, false, ""},
+    {ZS_GEN9_BFE, 0, 3, "D", {"D", "=", "="}, false, false, ""},
+    {ZS_GEN9_BFI2, 0, 3, "d", {"d", "=", "="}, false, false, ""},
+    {ZS_GEN9_ADDC, 0, 2, "d", {"d", "d"}, false, false, ""},
+    {ZS_GEN9_SUBB, 0, 2, "d", {"d", "d"}, false, false, ""},
+    {ZS_GEN9_MACH, 0, 2, "Dd", {"Dd", "Dd"}, false, false, ""},
+    {ZS_GEN9_MATH, ZS_GEN9_MATH_IQOT, 2, "d", {"d", "d"}, false, false, ""},
+    {ZS_GEN9_MATH, ZS_GEN9_MATH_IQOT, 2, "D", {"D", "D"}, false, false, ""},
+    {ZS_GEN9_MATH, ZS_GEN9_MATH_IREM, 2, "d", {"d", "d"}, false, false, ""},
+    {ZS_GEN9_MATH, ZS_GEN9_MATH_IREM, 2, "D", {"D", "D"}, false, false, ""},
+};
+
+static const struct shape wide_shapes[] = {
+    {ZS_GEN9_MOV, 0, 1, "Qq", {"DdWwBbQq"}, true, true, "123456"},
+    {ZS_GEN9_MOV, 0, 1, "DdWwBb", {"Q"}, false, true, "123456"},
+    {ZS_GEN9_ADD, 0, 2, "QqDd", {"DdWwBbQ", "DdWwQ"}, true, false, ""},
+    {ZS_GEN9_ADD, 0, 2, "Q", {"Q", "Q"}, true, true, ""},
+    {ZS_GEN9_MUL, 0, 2, "Qq", {"DdWwBb", "DdWw"}, false, false, ""},
+    {ZS_GEN9_MUL, 0, 2, "Qq", {"DdQ", "DdQ"}, true, false, ""},
+    {ZS_GEN9_AND, 0, 2, "QqDW", {"DdWwBbQ", "DdWwQ"}, true, false, "12"},
+    {ZS_GEN9_OR, 0, 2, "QqD", {"DdWwBbQ", "DdWwQ"}, true, false, "12"},
+    {ZS_GEN9_XOR, 0, 2, "QqD", {"DdWwBbQ", "DdWwQ"}, true, false, ""},
+    {ZS_GEN9_SHL, 0, 2, "Qq", {"DdWwQq", "DdWwQ"}, false, false, "12"},
+    {ZS_GEN9_SHR, 0, 2, "QqDd", {"q", "DdWwQ"}, false, false, ""},
+    {ZS_GEN9_ASR, 0, 2, "QqDd", {"Q", "DdWw"}, false, false, ""},
+    {ZS_GEN9_SEL, 0, 2, "Qq", {"DdWwQq", "DdWwQ"}, true, false, ""},
+    {ZS_GEN9_SEL, 1, 2, "Qq", {"DdWwQ", "DdWwQ"}, false, false, "3456"},
+    {ZS_GEN9_CMP, 0, 2, "QqD", {"DdWwQ", "DdWwQ"}, false, false, "123456"},
+    {ZS_GEN9_CMP, 0, 2, "QqD", {"dwq", "dwq"}, false, false, "123456"},
+};
+
+static const struct shape float_shapes[] = {
+    {ZS_GEN9_MOV, 0, 1, "F", {"DdWwBbFH"}, true, true, ""},
+    {ZS_GEN9_MOV, 0, 1, "DdWwBb", {"FH"}, true, true, ""},
+    {ZS_GEN9_MOV, 0, 1, "H", {"DdWwFH"}, true, true, ""},
+    {ZS_GEN9_MOV, 0, 1, "F", {"F"}, true, false, "123456"},
+    {ZS_GEN9_ADD, 0, 2, "F", {"F", "FH"}, true, true, "123456"},
+    {ZS_GEN9_ADD, 0, 2, "H", {"H", "H"}, true, true, ""},
+    {ZS_GEN9_MUL, 0, 2, "F", {"F", "FH"}, true, true, "123456"},
+    {ZS_GEN9_MUL, 0, 2, "H", {"H", "FH"}, true, true, ""},
+    {ZS_GEN9_MAD, 0, 3, "F", {"F", "=", "="}, true, true, ""},
+    {ZS_GEN9_MAD, 0, 3, "F", {"F", "=", "="}, true, true, "36"},
+    {ZS_GEN9_MAD, 0, 3, "H", {"H", "=", "="}, true, false, ""},
+    {ZS_GEN9_LRP, 0, 3, "F", {"F", "=", "="}, true, true, ""},
+    {ZS_GEN9_CSEL, 0, 3, "F", {"F", "=", "="}, true, false, "123456"},
+    {ZS_GEN9_SEL, 0, 2, "F", {"F", "F"}, true, false, ""},
+    {ZS_GEN9_SEL, 0, 2, "H", {"H", "H"}, true, false, ""},
+    {ZS_GEN9_SEL, 1, 2, "F", {"F", "F"}, true, true, "3456"},
+    {ZS_GEN9_CMP, 0, 2, "FD", {"F", "FH"}, true, false, "1234569"},
+    {ZS_GEN9_CMP, 0, 2, "HW", {"H", "H"}, true, false, "123456"},
+    {ZS_GEN9_RNDU, 0, 1, "F", {"F"}, true, true, ""},
+    {ZS_GEN9_RNDD, 0, 1, "F", {"F"}, true, true, ""},
+    {ZS_GEN9_RNDE, 0, 1, "F", {"F"}, true, true, ""},
+    {ZS_GEN9_RNDZ, 0, 1, "F", {"F"}, true, true, ""},
+    {ZS_GEN9_FRC, 0, 1, "F", {"F"}, true, false, ""},
+    {ZS_GEN9_MATH, ZS_GEN9_MATH_INV, 1, "F", {"F"}, true, true, ""},
+    {ZS_GEN9_MATH, ZS_GEN9_MATH_SQT, 1, "F", {"F"}, true, true, ""},
+    {ZS_GEN9_MATH, ZS_GEN9_MATH_FDIV, 2, "F", {"F", "F"}, true, true, ""},
+    {ZS_GEN9_MOV, 0, 1, "X", {"DdWFQqX"}, true, true, ""},
+    {ZS_GEN9_MOV, 0, 1, "DdWBFQqH", {"X"}, true, true, ""},
+    {ZS_GEN9_MOV, 0, 1, "FH", {"Qq"}, false, false, ""},
+    {ZS_GEN9_MOV, 0, 1, "Qq", {"FH"}, true, false, ""},
+    {ZS_GEN9_ADD, 0, 2, "X", {"X", "X"}, true, true, "123456"},
+    {ZS_GEN9_MUL, 0, 2, "X", {"X", "X"}, true, true, ""},
+    {ZS_GEN9_MAD, 0, 3, "X", {"X", "=", "="}, true, true, ""},
+    {ZS_GEN9_SEL, 0, 2, "X", {"X", "X"}, true, false, ""},
+    {ZS_GEN9_SEL, 1, 2, "X", {"X", "X"}, true, false, "3456"},
+    {ZS_GEN9_CMP, 0, 2, "XQ", {"X", "X"}, true, false, "1234569"},
+};
+
+static const struct shape *random_shape(struct random *r, unsigned what)
+{
+    if ((what & RANDOM_FLOAT) && chance(r, 45))
+        return &float_shapes[random_below(r, ZS_ARRAY_LEN(float_shapes))];
+    if ((what & RANDOM_WIDE) && chance(r, 35))
+        return &wide_shapes[random_below(r, ZS_ARRAY_LEN(wide_shapes))];
+    return &integer_shapes[random_below(r, ZS_ARRAY_LEN(integer_shapes))];
+}
+
+/* Three-source operands are packed or broadcast, on 4-byte boundaries. */
+static void random_ternary_place(struct random *r, struct zs_gen9_inst *inst,
+                                 struct zs_gen9_operand *op, bool is_dst)
+{
+    unsigned size = size_of(op->type);
+    bool single = inst->exec_size == 1;
+
+    op->indirect = false;
+    op->file = ZS_GEN9_FILE_GRF;
+    op->hstride = op->vstride = op->width = 1;
+    if (!is_dst && size < 8 && (single || chance(r, 30)))
+        op->hstride = op->vstride = 0;
+    if (!is_dst && single)
+        op->hstride = op->vstride = 0;
+    op->reg = (uint8_t)random_below(r, 60);
+    op->subreg_B = (uint8_t)(random_below(r, 32 / ZS_MAX(size, 4)) * ZS_MAX(size, 4));
+    if (!is_dst && op->vstride == 0 && size == 2)
+        op->subreg_B = (uint8_t)(op->subreg_B + random_below(r, 2) * 2);
+}
+
+static void fit_ternary(struct random *r, struct zs_gen9_inst *inst)
+{
+    unsigned size = size_of(inst->dst.type);
+
+    inst->align16 = true;
+    if (inst->exec_size < 4 || (inst->exec_size == 4 && size == 2))
+        inst->exec_size = size == 2 ? 8 : 1;
+    if (inst->chan_offset + inst->exec_size > 32)
+        inst->chan_offset = 0;
+    if (inst->exec_size == 1) {
+        inst->no_mask = true;
+        inst->pred = 0;
+        inst->pred_inverse = false;
+        inst->chan_offset = 0;
+    }
+    if (inst->flag_subreg && inst->chan_offset + inst->exec_size > 16)
+        inst->flag_subreg = 0;
+    random_ternary_place(r, inst, &inst->dst, true);
+    for (unsigned i = 0; i < 3; i++)
+        random_ternary_place(r, inst, &inst->src[i], false);
+}
+
+static void random_operands(struct random *r, unsigned what, const struct shape *shape,
+                            struct zs_gen9_inst *inst)
+{
+    random_dst(r, what, inst, pick_type(r, shape->dst));
+    for (unsigned i = 0; i < shape->sources; i++) {
+        unsigned type = shape->src[i][0] == '=' ? inst->src[0].type : pick_type(r, shape->src[i]);
+        random_source(r, what, inst, i, type, shape->sources < 3 && i + 1 == shape->sources,
+                      shape->modifiers);
+    }
+}
+
+static bool accumulates(const struct zs_gen9_inst *inst)
+{
+    return inst->opcode == ZS_GEN9_ADDC || inst->opcode == ZS_GEN9_SUBB ||
+           inst->opcode == ZS_GEN9_MACH;
+}
+
+/* uq has no common type with signed values: the model refuses it, so do not ask. */
+static bool mixes_uq(const struct zs_gen9_inst *inst)
+{
+    bool uq = false, other = false;
+
+    for (unsigned i = 0; i < inst->src_count; i++) {
+        unsigned type = inst->src[i].type;
+        uq |= type == ZS_GEN9_UQ;
+        other |= type == ZS_GEN9_D || type == ZS_GEN9_W || type == ZS_GEN9_B || type == ZS_GEN9_Q ||
+                 type == ZS_GEN9_V || inst->src[i].neg;
+    }
+    if (inst->src_count == 1)
+        return uq && inst->src[0].neg;
+    return uq && other && inst->src_count == 2;
+}
+
+/* So is a product of more than 64 bits whose high bits matter. */
+static bool too_long(const struct zs_gen9_inst *inst)
+{
+    return inst->opcode == ZS_GEN9_MUL && (inst->saturate || inst->cond) &&
+           inst->src[0].type == ZS_GEN9_UD && inst->src[1].type == ZS_GEN9_UD &&
+           (inst->src[0].neg || inst->src[1].neg || inst->src[0].abs || inst->src[1].abs);
+}
+
+void random_inst(struct random *r, unsigned what, struct zs_gen9_inst *ret)
+{
+    const struct shape *shape = random_shape(r, what);
+
+    memset(ret, 0, sizeof(*ret));
+    ret->opcode = shape->opcode;
+    ret->src_count = shape->sources;
+    random_masks(r, what, ret);
+    if (shape->opcode == ZS_GEN9_MATH)
+        ret->function = shape->function;
+    if (shape->conds[0] && (chance(r, 40) || shape->opcode == ZS_GEN9_CMP ||
+                            shape->opcode == ZS_GEN9_CSEL || shape->function == 1))
+        ret->cond = (uint8_t)(shape->conds[random_below(r, (uint32_t)strlen(shape->conds))] - '0');
+    ret->saturate = shape->saturate && chance(r, 20);
+    if (shape->opcode == ZS_GEN9_SEL) {
+        if (ret->cond) {
+            ret->pred = 0;
+            ret->pred_inverse = false;
+        } else if (!ret->pred) {
+            ret->pred = ZS_GEN9_PRED_SEQ;
+        }
+    }
+    random_operands(r, what, shape, ret);
+    if (shape->sources == 3)
+        fit_ternary(r, ret);
+    if (accumulates(ret) && ret->exec_size > 16) {
+        ret->exec_size = 16;
+        for (unsigned i = 0; i < 2; i++) /* width <= exec size */
+            ret->src[i].width = (uint8_t)ZS_MIN(ret->src[i].width, 16);
+    }
+    if (accumulates(ret))
+        ret->acc_write = true;
+    if (mixes_uq(ret) || too_long(ret))
+        random_inst(r, what, ret);
+}

@@ -1,0 +1,818 @@
+/* SPDX-License-Identifier: MIT */
+#include "ref.h"
+
+#include <assert.h>
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+typedef __int128 wide;
+
+/* ---- types ---- */
+
+static unsigned type_size(unsigned type)
+{
+    static const unsigned sizes[] = {4, 4, 2, 2, 1, 1, 8, 4, 8, 8, 2};
+    return type == ZS_GEN9_V || type == ZS_GEN9_UV ? 2 : type == ZS_GEN9_VF ? 4 : sizes[type];
+}
+
+static bool type_float(unsigned type)
+{
+    return type == ZS_GEN9_F || type == ZS_GEN9_DF || type == ZS_GEN9_HF || type == ZS_GEN9_VF;
+}
+
+static bool type_signed(unsigned type)
+{
+    return type == ZS_GEN9_D || type == ZS_GEN9_W || type == ZS_GEN9_B || type == ZS_GEN9_Q ||
+           type == ZS_GEN9_V;
+}
+
+/* A value: an integer of any size, or a float of one of three precisions held exactly. */
+struct value {
+    unsigned type; /* ZS_GEN9_Q for integers, F, DF, HF */
+    wide i;
+    double d;
+    uint64_t raw; /* the bits it was read from */
+};
+
+static bool is_float(struct value v)
+{
+    return v.type != ZS_GEN9_Q;
+}
+
+/* ---- half ---- */
+
+double ref_from_half(uint16_t half)
+{
+    int exponent = half >> 10 & 31;
+    double mantissa = half & 1023, value;
+
+    if (exponent == 31)
+        value = half & 1023 ? (double)NAN : (double)INFINITY;
+    else if (exponent == 0)
+        value = ldexp(mantissa, -24);
+    else
+        value = ldexp(1024 + mantissa, exponent - 25);
+    return half & 0x8000 ? -value : value;
+}
+
+/* By search: the neighbours on both sides, then the rule. */
+uint16_t ref_to_half(double value, unsigned mode)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    double size = fabs(value);
+    uint16_t low = 0, high = 0x7c00;
+
+    if (isnan(value))
+        return sign | 0x7e00;
+    if (isinf(value))
+        return sign | 0x7c00;
+    /* greatest finite half <= size */
+    while (high - low > 1) {
+        uint16_t middle = (uint16_t)((low + high) / 2);
+        if (ref_from_half(middle) <= size)
+            low = middle;
+        else
+            high = middle;
+    }
+    double below = ref_from_half(low);
+    if (below == size)
+        return sign | low;
+    /* behind the greatest finite one, 65536 would follow */
+    double above = high == 0x7c00 ? 65536.0 : ref_from_half(high);
+    bool up;
+    if (mode == 0) {
+        double to_below = size - below, to_above = above - size;
+        up = to_above < to_below || (to_above == to_below && (low & 1));
+    } else {
+        up = mode == 1 ? !sign : mode == 2 ? sign != 0 : false;
+    }
+    return (uint16_t)(sign | (up ? high : low));
+}
+
+/* ---- rounding and denormals ---- */
+
+static unsigned rounding(const struct ref_state *s)
+{
+    return s->cr0 >> 4 & 3;
+}
+
+static void set_rounding(unsigned mode)
+{
+    static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    fesetround(modes[mode]);
+}
+
+static bool keeps_denormals(const struct ref_state *s, unsigned type)
+{
+    return s->cr0 & (type == ZS_GEN9_DF ? 0x40 : 0x80);
+}
+
+/* For arithmetic: denormals become zeros where cr0 says so. */
+static struct value flush(const struct ref_state *s, struct value v)
+{
+    if (!is_float(v) || keeps_denormals(s, v.type))
+        return v;
+    double least = v.type == ZS_GEN9_DF ? 0x1p-1022 : 0x1p-126;
+    if (v.type == ZS_GEN9_HF)
+        return v;
+    if (fabs(v.d) < least)
+        v.d = copysign(0, v.d);
+    return v;
+}
+
+/* ---- reading ---- */
+
+static uint64_t bytes_at(const uint8_t *file, unsigned at, unsigned size)
+{
+    uint64_t raw = 0;
+    for (unsigned i = 0; i < size; i++)
+        raw |= (uint64_t)file[(at + i) % 4096] << 8 * i;
+    return raw;
+}
+
+static struct value make_value(uint64_t raw, unsigned type)
+{
+    struct value v = {.type = ZS_GEN9_Q, .raw = raw};
+    unsigned bits = type_size(type) * 8;
+
+    if (type == ZS_GEN9_F || type == ZS_GEN9_VF) {
+        float f;
+        uint32_t word = (uint32_t)raw;
+        memcpy(&f, &word, 4);
+        v.type = ZS_GEN9_F;
+        v.d = (double)f;
+    } else if (type == ZS_GEN9_DF) {
+        v.type = type;
+        memcpy(&v.d, &raw, 8);
+    } else if (type == ZS_GEN9_HF) {
+        v.type = type;
+        v.d = ref_from_half((uint16_t)raw);
+    } else {
+        v.i = raw;
+        if (type_signed(type) && raw >> (bits - 1) & 1)
+            v.i -= (wide)1 << bits;
+    }
+    return v;
+}
+
+static struct value immediate(const struct zs_gen9_operand *op, unsigned channel)
+{
+    if (op->type == ZS_GEN9_V) {
+        int nibble = (int)(op->imm >> channel % 8 * 4 & 15);
+        return make_value((uint64_t)(nibble < 8 ? nibble : nibble - 16) & 0xffff, ZS_GEN9_W);
+    }
+    if (op->type == ZS_GEN9_UV)
+        return make_value(op->imm >> channel % 8 * 4 & 15, ZS_GEN9_UW);
+    if (op->type == ZS_GEN9_VF) {
+        unsigned byte = (unsigned)(op->imm >> channel % 4 * 8 & 255);
+        float f = ldexpf(1 + (float)(byte & 15) / 16, (int)(byte >> 4 & 7) - 3);
+        uint32_t word;
+        if ((byte & 127) == 0)
+            f = 0;
+        if (byte & 128)
+            f = -f;
+        memcpy(&word, &f, 4);
+        return make_value(word, ZS_GEN9_F);
+    }
+    return make_value(op->imm, op->type);
+}
+
+static unsigned source_address(const struct ref_state *s, const struct zs_gen9_operand *op,
+                               unsigned channel)
+{
+    unsigned row = channel / op->width, column = channel % op->width;
+    unsigned size = type_size(op->type);
+
+    if (!op->indirect)
+        return op->reg * 32u + op->subreg_B + (row * op->vstride + column * op->hstride) * size;
+    if (op->vstride == ZS_GEN9_VSTRIDE_VXH)
+        return (s->a0[op->a0_subreg + row] + (unsigned)(int)op->indirect_B +
+                column * op->hstride * size) %
+               4096;
+    return (s->a0[op->a0_subreg] + (unsigned)(int)op->indirect_B +
+            (row * op->vstride + column * op->hstride) * size) %
+           4096;
+}
+
+static bool is_logic(const struct zs_gen9_inst *inst)
+{
+    return inst->opcode == ZS_GEN9_AND || inst->opcode == ZS_GEN9_OR ||
+           inst->opcode == ZS_GEN9_XOR || inst->opcode == ZS_GEN9_NOT;
+}
+
+static struct value modify(const struct zs_gen9_inst *inst, const struct zs_gen9_operand *op,
+                           struct value v)
+{
+    if (op->file == ZS_GEN9_FILE_IMM)
+        return v;
+    if (is_logic(inst)) {
+        if (op->neg)
+            v.i = ~v.i;
+        return v;
+    }
+    if (op->abs) {
+        v.d = fabs(v.d);
+        v.i = v.i < 0 ? -v.i : v.i;
+    }
+    if (op->neg) {
+        v.d = -v.d;
+        v.i = -v.i;
+    }
+    return v;
+}
+
+static struct value source(const struct ref_state *s, const struct zs_gen9_inst *inst, unsigned i,
+                           unsigned channel)
+{
+    const struct zs_gen9_operand *op = &inst->src[i];
+
+    if (op->file == ZS_GEN9_FILE_IMM)
+        return immediate(op, channel);
+    unsigned at = source_address(s, op, channel);
+    return modify(inst, op, make_value(bytes_at(s->grf, at, type_size(op->type)), op->type));
+}
+
+/* ---- converting and writing ---- */
+
+static wide clamp(wide i, unsigned type)
+{
+    unsigned bits = type_size(type) * 8;
+    wide low = type_signed(type) ? -((wide)1 << (bits - 1)) : 0;
+    wide high = ((wide)1 << (type_signed(type) ? bits - 1 : bits)) - 1;
+
+    return i < low ? low : i > high ? high : i;
+}
+
+static wide float_to_integer(const struct ref_state *s, double d, unsigned type)
+{
+    if (isnan(d))
+        return 0;
+    if (s->cr0 >> 12 & 1) {
+        set_rounding(rounding(s));
+        d = rint(d);
+        set_rounding(0);
+    } else {
+        d = trunc(d);
+    }
+    if (d >= 0x1p100)
+        d = 0x1p100;
+    if (d <= -0x1p100)
+        d = -0x1p100;
+    return clamp((wide)d, type);
+}
+
+/* An integer as a float, rounded once. */
+static double integer_to_float(const struct ref_state *s, wide i, bool single)
+{
+    volatile double d;
+
+    set_rounding(rounding(s));
+    if (single && i > INT64_MAX) {
+        volatile float f = (float)(uint64_t)i;
+        d = (double)f;
+    } else if (single) {
+        volatile float f = (float)(int64_t)i;
+        d = (double)f;
+    } else {
+        d = i > INT64_MAX ? (double)(uint64_t)i : (double)(int64_t)i;
+    }
+    set_rounding(0);
+    return d;
+}
+
+static uint64_t single_bits(const struct ref_state *s, double d)
+{
+    uint32_t bits;
+    volatile float f;
+
+    set_rounding(rounding(s));
+    f = (float)d;
+    set_rounding(0);
+    float plain = f;
+    memcpy(&bits, &plain, 4);
+    return bits;
+}
+
+/* Bits of a value in the destination's type. */
+static uint64_t convert(const struct ref_state *s, struct value v, unsigned type, bool saturate)
+{
+    if (saturate && is_float(v) && type_float(type))
+        v.d = isnan(v.d) || v.d <= 0 ? 0 : v.d > 1 ? 1 : v.d;
+    if (!type_float(type)) {
+        wide i = is_float(v) ? float_to_integer(s, v.d, type) : v.i;
+        return (uint64_t)(saturate ? clamp(i, type) : i);
+    }
+    double d = is_float(v) ? v.d : integer_to_float(s, v.i, type != ZS_GEN9_DF);
+    if (saturate)
+        d = isnan(d) || d <= 0 ? 0 : d > 1 ? 1 : d;
+    uint64_t bits;
+    if (type == ZS_GEN9_HF)
+        return ref_to_half(d, rounding(s));
+    if (type == ZS_GEN9_F)
+        return single_bits(s, d);
+    memcpy(&bits, &d, 8);
+    return bits;
+}
+
+static void write_bytes(struct ref_state *s, const struct zs_gen9_inst *inst, unsigned channel,
+                        uint64_t bits)
+{
+    const struct zs_gen9_operand *dst = &inst->dst;
+    unsigned size = type_size(dst->type);
+    unsigned at = dst->reg * 32u + dst->subreg_B;
+
+    if (dst->file != ZS_GEN9_FILE_GRF)
+        return;
+    if (dst->indirect)
+        at = s->a0[dst->a0_subreg] + (unsigned)(int)dst->indirect_B;
+    at += channel * dst->hstride * size;
+    if (dst->indirect)
+        at %= 4096;
+    for (unsigned i = 0; i < size; i++)
+        s->grf[at + i] = (uint8_t)(bits >> 8 * i);
+}
+
+/* ---- masks ---- */
+
+static unsigned flag_base(const struct zs_gen9_inst *inst)
+{
+    return inst->flag_subreg * 16u + inst->chan_offset;
+}
+
+static bool flag_bit(const struct ref_state *s, unsigned reg, unsigned bit)
+{
+    return bit < 32 && (s->flag[reg] >> bit & 1);
+}
+
+static bool predicate(const struct ref_state *s, const struct zs_gen9_inst *inst, unsigned channel)
+{
+    unsigned base = flag_base(inst);
+    bool value;
+
+    if (inst->pred == ZS_GEN9_PRED_NONE)
+        return true;
+    if (inst->pred == ZS_GEN9_PRED_SEQ) {
+        value = flag_bit(s, inst->flag_reg, base + channel);
+    } else if (inst->pred == ZS_GEN9_PRED_ANYV) {
+        value = flag_bit(s, 0, base + channel) || flag_bit(s, 1, base + channel);
+    } else if (inst->pred == ZS_GEN9_PRED_ALLV) {
+        value = flag_bit(s, 0, base + channel) && flag_bit(s, 1, base + channel);
+    } else {
+        static const unsigned widths[] = {2, 4, 8, 16, 32};
+        unsigned width = widths[(inst->pred - ZS_GEN9_PRED_ANY2H) / 2];
+        bool all = (inst->pred - ZS_GEN9_PRED_ANY2H) % 2;
+        unsigned count = 0;
+        for (unsigned i = 0; i < width; i++)
+            count += flag_bit(s, inst->flag_reg, base + channel / width * width + i);
+        value = all ? count == width : count > 0;
+    }
+    return value != inst->pred_inverse;
+}
+
+static bool enabled(const struct ref_state *s, const struct zs_gen9_inst *inst, unsigned channel)
+{
+    return inst->no_mask || (s->ce >> (inst->chan_offset + channel) & 1);
+}
+
+/* ---- computing ---- */
+
+static bool compare(unsigned cond, struct value a, struct value b)
+{
+    if (is_float(a)) {
+        switch (cond) {
+        case ZS_GEN9_COND_EQ:
+            return a.d == b.d;
+        case ZS_GEN9_COND_NE:
+            return a.d != b.d;
+        case ZS_GEN9_COND_GT:
+            return a.d > b.d;
+        case ZS_GEN9_COND_GE:
+            return a.d >= b.d;
+        case ZS_GEN9_COND_LT:
+            return a.d < b.d;
+        case ZS_GEN9_COND_LE:
+            return a.d <= b.d;
+        default:
+            return isnan(a.d) || isnan(b.d);
+        }
+    }
+    switch (cond) {
+    case ZS_GEN9_COND_EQ:
+        return a.i == b.i;
+    case ZS_GEN9_COND_NE:
+        return a.i != b.i;
+    case ZS_GEN9_COND_GT:
+        return a.i > b.i;
+    case ZS_GEN9_COND_GE:
+        return a.i >= b.i;
+    case ZS_GEN9_COND_LT:
+        return a.i < b.i;
+    default:
+        return a.i <= b.i;
+    }
+}
+
+static struct value integer(wide i)
+{
+    return (struct value){.type = ZS_GEN9_Q, .i = i};
+}
+
+static unsigned sources_widest(const struct zs_gen9_inst *inst)
+{
+    unsigned widest = type_size(inst->dst.type);
+    for (unsigned i = 0; i < inst->src_count; i++)
+        if (type_size(inst->src[i].type) > widest)
+            widest = type_size(inst->src[i].type);
+    return widest;
+}
+
+static wide low_bits(wide i, unsigned bits)
+{
+    return i & (((wide)1 << bits) - 1);
+}
+
+static struct value shift(const struct zs_gen9_inst *inst, wide a, wide count)
+{
+    bool is_wide = sources_widest(inst) == 8;
+    unsigned n = (unsigned)(count & (is_wide ? 63 : 31)), bits = is_wide ? 64 : 32;
+
+    if (inst->opcode == ZS_GEN9_SHL)
+        return integer(low_bits(a << n, bits));
+    if (inst->opcode == ZS_GEN9_ASR)
+        return integer(a >> n);
+    return integer(low_bits(a, bits) >> n);
+}
+
+/* 32 bits of a result exist, or 64 */
+static struct value bitwise(const struct zs_gen9_inst *inst, wide i)
+{
+    return integer(low_bits(i, sources_widest(inst) == 8 ? 64 : 32));
+}
+
+static struct value bit_field(const struct zs_gen9_inst *inst, const struct value *v)
+{
+    unsigned w = v[0].i & 31, o = v[1].i & 31;
+    uint32_t field = (uint32_t)v[2].i;
+
+    if (inst->opcode == ZS_GEN9_BFI1)
+        return integer((uint32_t)((((uint64_t)1 << w) - 1) << o));
+    if (inst->opcode == ZS_GEN9_BFI2) {
+        uint32_t mask = (uint32_t)v[0].i, insert = (uint32_t)v[1].i;
+        unsigned first = 0;
+        while (first < 31 && !(mask >> first & 1))
+            first++;
+        return integer(((insert << first) & mask) | (field & ~mask));
+    }
+    bool is_signed = type_signed(inst->src[2].type);
+    if (w == 0)
+        return integer(0);
+    if (o + w >= 32)
+        return integer(is_signed ? (int32_t)field >> o : (wide)(field >> o));
+    wide value = field >> o & ((1u << w) - 1);
+    if (is_signed && value >> (w - 1) & 1)
+        value -= (wide)1 << w;
+    return integer(value);
+}
+
+static struct value count_bits(const struct zs_gen9_inst *inst, uint32_t x)
+{
+    unsigned n = 0;
+    uint32_t sign;
+
+    switch (inst->opcode) {
+    case ZS_GEN9_BFREV:
+        sign = 0;
+        for (unsigned i = 0; i < 32; i++)
+            sign |= (x >> i & 1) << (31 - i);
+        return integer(sign);
+    case ZS_GEN9_CBIT:
+        for (unsigned i = 0; i < 32; i++)
+            n += x >> i & 1;
+        return integer(n);
+    case ZS_GEN9_FBL:
+        if (x == 0)
+            return integer(UINT32_MAX);
+        while (!(x >> n & 1))
+            n++;
+        return integer(n);
+    case ZS_GEN9_FBH:
+        sign = type_signed(inst->src[0].type) ? x >> 31 : 0;
+        if (x == (sign ? UINT32_MAX : 0))
+            return integer(UINT32_MAX);
+        while ((x >> (31 - n) & 1) == sign)
+            n++;
+        return integer(n);
+    default: /* lzd */
+        while (n < 32 && !(x >> (31 - n) & 1))
+            n++;
+        return integer(n);
+    }
+}
+
+static struct value divide(const struct zs_gen9_inst *inst, wide a, wide b)
+{
+    bool remainder = inst->function == ZS_GEN9_MATH_IREM;
+
+    if (b == 0)
+        return integer(!type_signed(inst->src[0].type) ? (wide)UINT32_MAX
+                       : a < 0                         ? (wide)INT32_MIN
+                                                       : (wide)INT32_MAX);
+    return integer(remainder ? a % b : a / b);
+}
+
+/* The carry, and the high half of a product, use the accumulator lane of the channel. */
+static struct value carry(struct ref_state *s, const struct zs_gen9_inst *inst, wide a, wide b,
+                          unsigned channel, bool active)
+{
+    wide result, acc;
+
+    if (inst->opcode == ZS_GEN9_MACH) {
+        uint64_t product = (uint64_t)a * (uint64_t)(b >> 16);
+        acc = (int64_t)((uint64_t)s->acc[channel] + (product << 16));
+        result = (uint32_t)((uint64_t)acc >> 32);
+        if (inst->dst.type == ZS_GEN9_D)
+            result = (int32_t)(uint32_t)result;
+    } else if (inst->opcode == ZS_GEN9_ADDC) {
+        result = a + b;
+        acc = result >> 32;
+    } else {
+        result = a - b;
+        acc = result < 0;
+    }
+    if (active)
+        s->acc[channel] = (int64_t)acc;
+    return integer((wide)(uint32_t)result);
+}
+
+static struct value compute_integer(struct ref_state *s, const struct zs_gen9_inst *inst,
+                                    const struct value *v, unsigned channel, bool active)
+{
+    wide a = v[0].i, b = v[1].i;
+
+    switch (inst->opcode) {
+    case ZS_GEN9_ADD:
+        return integer(a + b);
+    case ZS_GEN9_MUL:
+        return integer(a * b);
+    case ZS_GEN9_AVG:
+        return integer((a + b + 1) >> 1);
+    case ZS_GEN9_AND:
+        return bitwise(inst, a & b);
+    case ZS_GEN9_OR:
+        return bitwise(inst, a | b);
+    case ZS_GEN9_XOR:
+        return bitwise(inst, a ^ b);
+    case ZS_GEN9_NOT:
+        return bitwise(inst, ~a);
+    case ZS_GEN9_SHL:
+    case ZS_GEN9_SHR:
+    case ZS_GEN9_ASR:
+        return shift(inst, a, b);
+    case ZS_GEN9_BFE:
+    case ZS_GEN9_BFI1:
+    case ZS_GEN9_BFI2:
+        return bit_field(inst, v);
+    case ZS_GEN9_MATH:
+        return divide(inst, a, b);
+    case ZS_GEN9_ADDC:
+    case ZS_GEN9_SUBB:
+    case ZS_GEN9_MACH:
+        return carry(s, inst, a, b, channel, active);
+    default:
+        return count_bits(inst, (uint32_t)a);
+    }
+}
+
+static double compute_double(const struct zs_gen9_inst *inst, double a, double b, double c)
+{
+    volatile double x = a, y = b, z = c, r;
+
+    switch (inst->opcode) {
+    case ZS_GEN9_ADD:
+        r = x + y;
+        break;
+    case ZS_GEN9_MUL:
+        r = x * y;
+        break;
+    default:
+        assert(inst->opcode == ZS_GEN9_MAD);
+        r = fma(y, z, x);
+    }
+    return r;
+}
+
+static double compute_single(const struct zs_gen9_inst *inst, float a, float b, float c)
+{
+    volatile float x = a, y = b, z = c, r;
+
+    switch (inst->opcode) {
+    case ZS_GEN9_ADD:
+        r = x + y;
+        break;
+    case ZS_GEN9_MUL:
+        r = x * y;
+        break;
+    case ZS_GEN9_MAD:
+        r = fmaf(y, z, x);
+        break;
+    case ZS_GEN9_RNDU:
+        r = ceilf(x);
+        break;
+    case ZS_GEN9_RNDD:
+        r = floorf(x);
+        break;
+    case ZS_GEN9_RNDZ:
+        r = truncf(x);
+        break;
+    case ZS_GEN9_RNDE:
+        fesetround(FE_TONEAREST);
+        r = nearbyintf(x);
+        break;
+    case ZS_GEN9_FRC:
+        r = x - floorf(x);
+        break;
+    default:
+        assert(inst->opcode == ZS_GEN9_MATH);
+        r = inst->function == ZS_GEN9_MATH_INV   ? 1.0f / x
+            : inst->function == ZS_GEN9_MATH_SQT ? sqrtf(x)
+                                                 : x / y;
+    }
+    return (double)r;
+}
+
+/* Each step is rounded and flushed. */
+static struct value interpolate(const struct ref_state *s, const struct value *v)
+{
+    struct value step[4] = {
+        {.type = ZS_GEN9_F}, {.type = ZS_GEN9_F}, {.type = ZS_GEN9_F}, {.type = ZS_GEN9_F}};
+    struct zs_gen9_inst mul = {.opcode = ZS_GEN9_MUL}, add = {.opcode = ZS_GEN9_ADD};
+
+    set_rounding(rounding(s));
+    step[0].d = compute_single(&mul, (float)v[0].d, (float)v[1].d, 0);
+    step[1].d = compute_single(&add, 1.0f, -(float)v[0].d, 0);
+    step[1] = flush(s, step[1]);
+    step[2].d = compute_single(&mul, (float)step[1].d, (float)v[2].d, 0);
+    step[0] = flush(s, step[0]);
+    step[2] = flush(s, step[2]);
+    step[3].d = compute_single(&add, (float)step[0].d, (float)step[2].d, 0);
+    set_rounding(0);
+    return flush(s, step[3]);
+}
+
+static struct value compute_float(const struct ref_state *s, const struct zs_gen9_inst *inst,
+                                  const struct value *in, unsigned type)
+{
+    struct value v[3], r = {.type = type};
+    double exact;
+
+    for (unsigned i = 0; i < 3; i++) {
+        v[i] = in[i];
+        v[i].type = v[i].type == ZS_GEN9_Q ? type : v[i].type;
+        v[i] = flush(s, v[i]);
+    }
+    if (inst->opcode == ZS_GEN9_MAD && inst->dst.type == ZS_GEN9_HF) {
+        /* long double holds the sum of any half and any product of halves exactly */
+        volatile long double product = (long double)v[1].d * (long double)v[2].d;
+        set_rounding(rounding(s)); /* for the sign of zero */
+        volatile long double sum = (long double)v[0].d + product;
+        set_rounding(0);
+        exact = (double)sum;
+        if ((long double)exact != sum) { /* to odd */
+            if (fabsl((long double)exact) > fabsl(sum))
+                exact = nextafter(exact, 0);
+            uint64_t bits;
+            memcpy(&bits, &exact, 8);
+            bits |= 1;
+            memcpy(&exact, &bits, 8);
+        }
+        r.d = exact;
+        return r;
+    }
+    if (inst->opcode == ZS_GEN9_LRP)
+        return interpolate(s, v);
+    set_rounding(rounding(s));
+    r.d = type == ZS_GEN9_DF ? compute_double(inst, v[0].d, v[1].d, v[2].d)
+                             : compute_single(inst, (float)v[0].d, (float)v[1].d, (float)v[2].d);
+    set_rounding(0);
+    return flush(s, r);
+}
+
+/* DF, F or 0 for integers. Halves are computed as F. */
+static unsigned execution_type(const struct zs_gen9_inst *inst)
+{
+    unsigned type = 0;
+
+    for (unsigned i = 0; i < inst->src_count; i++) {
+        if (inst->src[i].type == ZS_GEN9_DF)
+            return ZS_GEN9_DF;
+        if (type_float(inst->src[i].type))
+            type = ZS_GEN9_F;
+    }
+    return type;
+}
+
+/* sel and csel pass one of their sources on. */
+static struct value choose(const struct ref_state *s, const struct zs_gen9_inst *inst,
+                           const struct value *v, unsigned channel)
+{
+    struct value zero = {.type = v[2].type};
+
+    if (inst->opcode == ZS_GEN9_CSEL)
+        return compare(inst->cond, flush(s, v[2]), zero) ? v[0] : v[1];
+    if (!inst->cond)
+        return predicate(s, inst, channel) ? v[0] : v[1];
+    if (inst->cond == ZS_GEN9_COND_LT || inst->cond == ZS_GEN9_COND_GE) {
+        if (is_float(v[1]) && isnan(v[1].d))
+            return v[0];
+    }
+    return compare(inst->cond, flush(s, v[0]), flush(s, v[1])) ? v[0] : v[1];
+}
+
+struct lane_result {
+    bool active, has_flag, flag;
+    struct value value;
+    uint64_t bits;
+};
+
+/* Moves of the same type without modifiers are moves of bits. */
+static bool moves_bits(const struct zs_gen9_inst *inst)
+{
+    const struct zs_gen9_operand *op = &inst->src[0];
+    unsigned type = op->type == ZS_GEN9_VF ? ZS_GEN9_F : op->type;
+
+    return inst->opcode == ZS_GEN9_MOV && type == inst->dst.type && !op->neg && !op->abs &&
+           !inst->saturate;
+}
+
+static bool result_flag(const struct ref_state *s, const struct zs_gen9_inst *inst,
+                        const struct lane_result *lane, const struct value *v)
+{
+    struct value zero = {.type = lane->value.type};
+
+    if (inst->opcode == ZS_GEN9_CMP)
+        return compare(inst->cond, flush(s, v[0]), flush(s, v[1]));
+    return compare(inst->cond, flush(s, lane->value), zero);
+}
+
+/* A comparison stores all ones or zeros, whatever the type. */
+static void finish(const struct ref_state *s, const struct zs_gen9_inst *inst,
+                   struct lane_result *lane, const struct value *v)
+{
+    bool chooses = inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL;
+
+    if (inst->cond && !chooses) {
+        lane->has_flag = true;
+        lane->flag = result_flag(s, inst, lane, v);
+    }
+    if (inst->opcode == ZS_GEN9_CMP)
+        lane->bits = lane->flag ? UINT64_MAX : 0;
+    else
+        lane->bits = moves_bits(inst) && inst->src[0].file != ZS_GEN9_FILE_IMM
+                         ? lane->value.raw
+                         : convert(s, lane->value, inst->dst.type, inst->saturate);
+}
+
+static struct lane_result execute_channel(struct ref_state *s, const struct zs_gen9_inst *inst,
+                                          unsigned channel)
+{
+    struct lane_result lane = {.active = enabled(s, inst, channel)};
+    struct value v[3] = {{.type = ZS_GEN9_Q}, {.type = ZS_GEN9_Q}, {.type = ZS_GEN9_Q}};
+    unsigned type = execution_type(inst);
+
+    if (inst->opcode != ZS_GEN9_SEL)
+        lane.active = lane.active && predicate(s, inst, channel);
+    for (unsigned i = 0; i < inst->src_count; i++)
+        v[i] = source(s, inst, i, channel);
+    if (type) /* integers and halves among floats */
+        for (unsigned i = 0; i < 3; i++)
+            if (!is_float(v[i]) && inst->opcode != ZS_GEN9_MOV)
+                v[i].type = type;
+    if (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_CMP)
+        lane.value = v[0];
+    else if (inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL)
+        lane.value = choose(s, inst, v, channel);
+    else if (type)
+        lane.value = compute_float(s, inst, v, type);
+    else
+        lane.value = compute_integer(s, inst, v, channel, lane.active);
+    finish(s, inst, &lane, v);
+    return lane;
+}
+
+void ref_execute(struct ref_state *state, const struct zs_gen9_inst *inst)
+{
+    struct lane_result lanes[32];
+
+    for (unsigned c = 0; c < inst->exec_size; c++)
+        lanes[c] = execute_channel(state, inst, c);
+    for (unsigned c = 0; c < inst->exec_size; c++) {
+        uint32_t bit = 1u << ((flag_base(inst) + c) & 31);
+        if (!lanes[c].active)
+            continue;
+        write_bytes(state, inst, c, lanes[c].bits);
+        if (lanes[c].has_flag)
+            state->flag[inst->flag_reg] =
+                (state->flag[inst->flag_reg] & ~bit) | (lanes[c].flag ? bit : 0);
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A second, plain implementation of the instructions: lane by lane, value by value, from the
+ * instruction's fields. Slow and simple on purpose; shares nothing with src/eu but the structs of
+ * the decoder.
+ */
+#ifndef ZS_TESTS_UNIT_EU_REF_H
+#define ZS_TESTS_UNIT_EU_REF_H
+
+#include "isa/gen9_decode.h"
+
+struct ref_state {
+    uint8_t grf[4096];
+    int64_t acc[32];
+    uint32_t flag[2];
+    uint16_t a0[16];
+    uint32_t cr0, ce;
+};
+
+/* Execute one instruction. */
+void ref_execute(struct ref_state *state, const struct zs_gen9_inst *inst);
+
+/* Half floats by the book: round-to-nearest-even as `mode` 0, then up, down, zero. */
+uint16_t ref_to_half(double value, unsigned mode);
+double ref_from_half(uint16_t half);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random instructions on random registers: the interpreter on its fast and on its general path
+ * and in all its builds, against the plain implementation in ref.c. Complete state is compared.
+ */
+#include "../test.h"
+
+#include "encode.h"
+#include "eu/eu.h"
+#include "ref.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 6000 };
+
+static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
+{
+    (void)ret;
+    return zs_diag_set(diag, -1, ZS_DIAG_NO_OFFSET, "no sends here");
+}
+
+static void random_registers(struct random *r, struct ref_state *s)
+{
+    static const uint32_t special[] = {
+        0,          1,          2,          0xffffffff, 0x80000000, 0x7fffffff, 0x3f800000,
+        0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00000001, 0x807fffff, 0x00800000,
+        0x4f000000, 0xcf000000, 0x4f800000, 0x3c003c00, 0x7bff7c00, 0x00010001, 0x42c80000,
+        0x3ff00000, 0x7ff00000, 0x3effffff, 0x00008000, 0x0000ffff, 0xffff8000, 0xbf000000,
+    };
+    for (unsigned i = 0; i < 1024; i++) {
+        uint32_t word = (uint32_t)random_next(r);
+        unsigned kind = random_below(r, 10);
+        if (kind < 3)
+            word = special[random_below(r, ZS_ARRAY_LEN(special))];
+        else if (kind < 5)
+            word &= 0xff;
+        else if (kind < 7) /* floats of moderate size */
+            word = (word & 0x807fffff) | (120 + word % 16) << 23;
+        memcpy(s->grf + i * 4, &word, 4);
+    }
+    for (unsigned i = 0; i < 32; i++)
+        s->acc[i] = (int64_t)random_next(r);
+    for (unsigned i = 0; i < 16; i++)
+        s->a0[i] = (uint16_t)(random_below(r, 512) * 8);
+    s->flag[0] = (uint32_t)random_next(r);
+    s->flag[1] = (uint32_t)random_next(r);
+    s->ce = random_below(r, 3) ? UINT32_MAX : (uint32_t)random_next(r);
+    s->cr0 = random_below(r, 2) ? 0x4c0 : 0x400 | (random_below(r, 4) << 6);
+    if (random_below(r, 3) == 0)
+        s->cr0 |= random_below(r, 4) << 4;
+    if (random_below(r, 8) == 0)
+        s->cr0 |= 1 << 12;
+}
+
+static struct zs_eu_program *lower(const uint64_t words[2], uint32_t flags, enum zs_eu_host host)
+{
+    struct zs_eu_program *program = NULL;
+    struct zs_diag diag;
+    /* the instruction and an end of thread */
+    uint64_t code[4] = {words[0], words[1], UINT64_C(0x2000020007600031),
+                        UINT64_C(0x8200001006000e00)};
+    struct zs_eu_lower_params params = {
+        .code = zs_span_make(code, sizeof(code)),
+        .simd = 32,
+        .flags = flags,
+        .host = host,
+        .send_lower = no_sends,
+    };
+
+    zs_diag_clear(&diag);
+    if (zs_eu_lower(&params, &program, &diag) < 0)
+        fail_msg("%s", diag.text);
+    return program;
+}
+
+static void run(const uint64_t words[2], const struct ref_state *s, uint32_t flags,
+                enum zs_eu_host host, struct zs_eu_thread *t)
+{
+    struct zs_eu_program *program = lower(words, flags, host);
+
+    zs_eu_thread_init(t, program, UINT32_MAX);
+    zs_eu_thread_set_control(t, s->cr0);
+    memcpy(t->grf, s->grf, sizeof(t->grf));
+    memcpy(t->acc, s->acc, sizeof(t->acc));
+    memcpy(t->flag, s->flag, sizeof(t->flag));
+    memcpy(t->a0, s->a0, sizeof(t->a0));
+    t->ce = s->ce;
+    if (s->ce == 0)
+        t->ce = 1;
+    enum zs_eu_status status = zs_eu_run(t, program, 1000);
+    if (status != ZS_EU_EOT)
+        fail_msg("status %d: %s", (int)status, t->fault.text);
+    zs_eu_program_destroy(program);
+}
+
+/* ---- comparing ---- */
+
+static bool is_nan(uint64_t bits, unsigned type)
+{
+    if (type == ZS_GEN9_F)
+        return (bits & 0x7fffffff) > 0x7f800000;
+    if (type == ZS_GEN9_DF)
+        return (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+    return type == ZS_GEN9_HF && (bits & 0x7fff) > 0x7c00;
+}
+
+/* NaNs the program computed may differ in sign and payload: make them alike. */
+static void same_nans(const struct zs_gen9_inst *inst, uint8_t *a, const uint8_t *b,
+                      const uint16_t *a0)
+{
+    unsigned size = zs_gen9_type_size_B((enum zs_gen9_type)inst->dst.type);
+
+    for (unsigned c = 0; c < inst->exec_size; c++) {
+        unsigned at = inst->dst.reg * 32u + inst->dst.subreg_B;
+        uint64_t x = 0, y = 0;
+        if (inst->dst.indirect)
+            at = a0[inst->dst.a0_subreg] + (unsigned)(int)inst->dst.indirect_B;
+        at += c * inst->dst.hstride * size;
+        if (inst->dst.indirect)
+            at %= 4096;
+        memcpy(&x, a + at, size);
+        memcpy(&y, b + at, size);
+        if (is_nan(x, inst->dst.type) && is_nan(y, inst->dst.type))
+            memcpy(a + at, &y, size);
+    }
+}
+
+static void describe(const struct zs_gen9_inst *inst, char *ret, size_t size_B)
+{
+    int at = snprintf(ret, size_B, "%s fn%u (%u|M%u)%s pred %u%s f%u.%u cond %u%s", inst->mnemonic,
+                      inst->function, inst->exec_size, inst->chan_offset, inst->no_mask ? " W" : "",
+                      inst->pred, inst->pred_inverse ? "~" : "", inst->flag_reg, inst->flag_subreg,
+                      inst->cond, inst->saturate ? " sat" : "");
+    for (unsigned i = 0; i <= inst->src_count; i++) {
+        const struct zs_gen9_operand *op = i ? &inst->src[i - 1] : &inst->dst;
+        at += snprintf(ret + at, size_B - (size_t)at,
+                       "; %s%s%sr%u.%uB:%s<%u;%u,%u> imm %llx a0.%u%+d", op->indirect ? "ind " : "",
+                       op->neg ? "-" : "", op->abs ? "abs " : "", op->reg, op->subreg_B,
+                       zs_gen9_type_name((enum zs_gen9_type)op->type), op->vstride, op->width,
+                       op->hstride, (unsigned long long)op->imm, op->a0_subreg, op->indirect_B);
+    }
+}
+
+static void compare(const struct zs_gen9_inst *inst, const struct ref_state *before,
+                    const struct ref_state *want, struct zs_eu_thread *got, const char *how,
+                    unsigned round)
+{
+    char text[512];
+
+    same_nans(inst, got->grf, want->grf, before->a0);
+    if (memcmp(got->grf, want->grf, sizeof(want->grf)) == 0 &&
+        memcmp(got->acc, want->acc, sizeof(want->acc)) == 0 &&
+        memcmp(got->flag, want->flag, sizeof(want->flag)) == 0 &&
+        memcmp(got->a0, want->a0, sizeof(want->a0)) == 0)
+        return;
+    describe(inst, text, sizeof(text));
+    fprintf(stderr, "round %u, %s: %s\ncr0 %x ce %x\n", round, how, text, before->cr0, before->ce);
+    for (unsigned i = 0; i < 4096; i += 4)
+        if (memcmp(got->grf + i, want->grf + i, 4)) {
+            uint32_t b, w, g;
+            memcpy(&b, before->grf + i, 4);
+            memcpy(&w, want->grf + i, 4);
+            memcpy(&g, got->grf + i, 4);
+            fprintf(stderr, "r%u.%u: was %08x, want %08x, got %08x\n", i / 32, i % 32 / 4, b, w, g);
+        }
+    for (unsigned i = 0; i < 2; i++)
+        fprintf(stderr, "f%u: was %08x, want %08x, got %08x\n", i, before->flag[i], want->flag[i],
+                got->flag[i]);
+    for (unsigned i = 0; i < 32; i++)
+        if (got->acc[i] != (uint64_t)want->acc[i])
+            fprintf(stderr, "acc %u: want %llx, got %llx\n", i, (unsigned long long)want->acc[i],
+                    (unsigned long long)got->acc[i]);
+    fail_msg("state differs");
+}
+
+/* ---- the test ---- */
+
+static void check_round(struct random *random, unsigned what, unsigned round,
+                        struct zs_eu_thread *t)
+{
+    static const struct {
+        const char *name;
+        uint32_t flags;
+        enum zs_eu_host host;
+    } ways[] = {
+        {"best", 0, ZS_EU_HOST_BEST},
+        {"base", ZS_EU_LOWER_COUNTS, ZS_EU_HOST_BASE},
+        {"general", ZS_EU_LOWER_GENERAL, ZS_EU_HOST_BEST},
+    };
+    struct ref_state before, after;
+    struct zs_gen9_inst inst, decoded;
+    uint64_t words[2];
+
+    memset(&before, 0, sizeof(before));
+    random_registers(random, &before);
+    if (before.ce == 0)
+        before.ce = 1;
+    random_inst(random, what, &inst);
+    encode(&inst, words);
+    assert_true(zs_gen9_decode(zs_span_make(words, 16), 0, &decoded));
+    if (decoded.error)
+        fail_msg("round %u: %s: %s", round, decoded.mnemonic, decoded.error);
+    inst.mnemonic = decoded.mnemonic;
+    after = before;
+    ref_execute(&after, &inst);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(ways); i++) {
+        run(words, &before, ways[i].flags, ways[i].host, t);
+        compare(&inst, &before, &after, t, ways[i].name, round);
+    }
+}
+
+static void run_rounds(unsigned what, uint64_t seed)
+{
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    const char *more = getenv("ZS_TEST_ROUNDS");
+    unsigned rounds = more ? (unsigned)strtoul(more, NULL, 0) : ROUNDS;
+
+    assert_non_null(t);
+    for (unsigned i = 0; i < rounds; i++) {
+        struct random random = {seed + i};
+        check_round(&random, what, i, t);
+    }
+    free(t);
+}
+
+static void test_integers(void **state)
+{
+    (void)state;
+    run_rounds(0, 1000000);
+}
+
+static void test_integers_masked(void **state)
+{
+    (void)state;
+    run_rounds(RANDOM_MASKS, 2000000);
+}
+
+static void test_wide(void **state)
+{
+    (void)state;
+    run_rounds(RANDOM_MASKS | RANDOM_WIDE, 3000000);
+}
+
+static void test_floats(void **state)
+{
+    (void)state;
+    run_rounds(RANDOM_MASKS | RANDOM_FLOAT, 4000000);
+}
+
+static void test_everything(void **state)
+{
+    (void)state;
+    run_rounds(RANDOM_MASKS | RANDOM_FLOAT | RANDOM_WIDE | RANDOM_INDIRECT, 5000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integers),   cmocka_unit_test(test_integers_masked),
+        cmocka_unit_test(test_wide),       cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_everything),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
