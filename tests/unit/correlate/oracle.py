@@ -75,9 +75,9 @@ class Elf:
             at = strings + s['name']
             s['name'] = bytes(data[at:data.index(b'\0', at)]).decode()
 
-    def relocate(self, text):
+    def relocate(self, text, base=None):
         """Apply the relocations as if `text` started at 0 and all other code far away."""
-        base = {s['name']: 0 if s['name'] == text else 1 << 32 for s in self.sections
+        base = base or {s['name']: 0 if s['name'] == text else 1 << 32 for s in self.sections
                 if s['name'].startswith('.text')}
         for s in self.sections:
             if s['type'] != 4:
@@ -108,6 +108,21 @@ def write_relocated(path, data, text):
     table, = struct.unpack_from('<Q', elf.data, 40)
     for i, s in enumerate(elf.sections):
         struct.pack_into('<I', elf.data, table + 64 * i + 4, s['type'])
+    with open(path, 'wb') as f:
+        f.write(elf.data)
+
+
+def write_linked(path, data):
+    """As the driver does for zetModuleGetDebugInfo: load addresses, relocated, ET_EXEC."""
+    elf = Elf(data)
+    table, = struct.unpack_from('<Q', elf.data, 40)
+    base = {}
+    for i, s in enumerate(elf.sections):
+        if s['name'].startswith('.text'):
+            base[s['name']] = 0x8000_0000_0000 + 0x10000 * i
+            struct.pack_into('<Q', elf.data, table + 64 * i + 16, base[s['name']])
+    elf.relocate(None, base)
+    struct.pack_into('<H', elf.data, 16, 2)
     with open(path, 'wb') as f:
         f.write(elf.data)
 
@@ -347,7 +362,13 @@ def main():
             path = os.path.join(out, 'module.zebin')
             with open(path, 'wb') as f:
                 f.write(data)
+            linked = os.path.join(out, 'linked.elf')
+            write_linked(linked, data)
             for kernel in KERNELS:
+                size = Elf(data).section_size('.text.' + kernel)
+                check(f'linked {device} {kernel}',
+                      run(dump_tool, linked, kernel, str(size)).stdout.splitlines(),
+                      run(dump_tool, path, kernel, str(size)).stdout.splitlines())
                 text = '.text.' + kernel
                 oracle = os.path.join(out, kernel + '.relocated')
                 write_relocated(oracle, data, text)
