@@ -60,10 +60,12 @@ static uint32_t inst_at(const struct zs_isa_kernel *k, uint32_t offset_B)
     return i != NONE && k->offsets_B[i] == offset_B ? i : NONE;
 }
 
+/* A send's text is there whenever blocks are asked for; another instruction's may be published by
+ * another thread at any time and is not looked at. */
 static bool ends_thread(const struct zs_isa_kernel *k, uint32_t i)
 {
     const struct zs_isa_entry *entry = k->entries[i];
-    return !(entry->flags & ZS_ENTRY_BRANCH) && entry->line && entry->text_flags & ZS_TEXT_EOT;
+    return entry->flags & ZS_ENTRY_SEND && entry->text_flags & ZS_TEXT_EOT;
 }
 
 static void mark_leaders(const struct zs_isa_kernel *k, uint8_t *leaders, uint8_t *targets)

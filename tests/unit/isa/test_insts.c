@@ -4,6 +4,8 @@
 
 #include "assemble.h"
 
+#include "base/parallel.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -360,6 +362,52 @@ static void lazy_order_does_not_matter(void **state)
     release(first);
 }
 
+struct shared_work {
+    struct zs_span code;
+    struct zs_isa_cache *cache;
+    size_t text_B[64], live[64];
+};
+
+static void decode_shared(void *ctx, size_t i)
+{
+    struct shared_work *work = ctx;
+    struct zs_isa_options options = {.size_B = sizeof(options), .cache = work->cache};
+    struct zs_isa_kernel *k;
+    if (zs_isa_kernel_open(ZS_ISA_GEN9, work->code, &options, &k, NULL))
+        return;
+    /* stages in an order that differs between threads */
+    int error = zs_isa_kernel_decode(k, i % 2 ? ZS_ISA_TEXT : ZS_ISA_LIVENESS, NULL);
+    if (!error && zs_isa_kernel_decode(k, ZS_ISA_TEXT | ZS_ISA_LIVENESS, NULL) == 0) {
+        for (uint32_t n = 0; n < zs_isa_kernel_count(k); n++) {
+            size_t size_B;
+            zs_isa_inst_text(k, n, &size_B);
+            work->text_B[i] += size_B;
+            work->live[i] += zs_isa_live_grf(k, n);
+        }
+    }
+    zs_isa_kernel_close(k);
+}
+
+static void threads_share_a_cache(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9,
+                                       "mov (8|M0) r2.0<1>:ud r3.0<8;8,1>:ud\n"
+                                       "(f0.0) if (8|M0) L_END L_END\n"
+                                       "send (8|M0) r16:w r2 0xC 0x02106E00\n"
+                                       "add (8|M0) r2.0<1>:d r16.0<8;8,1>:d 1:w\n"
+                                       "L_END:\n endif (8|M0) L_NEXT\nL_NEXT:\n" EOT9,
+                                       ZS_ISA_TEXT);
+    struct shared_work work = {.code = assembled_code(), .cache = zs_isa_cache_open(ZS_ISA_GEN9)};
+    zs_parallel_for(64, 4, decode_shared, &work);
+    assert_true(work.text_B[0] > 100);
+    for (size_t i = 1; i < 64; i++) {
+        assert_int_equal(work.text_B[i], work.text_B[0]);
+        assert_int_equal(work.live[i], work.live[0]);
+    }
+    zs_isa_cache_close(work.cache);
+    release(k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +420,7 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(empty_and_illegal),
         cmocka_unit_test(lazy_order_does_not_matter),
+        cmocka_unit_test(threads_share_a_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
