@@ -602,12 +602,17 @@ static int count_token(struct kernel_build *kb, const struct zs_token *t, struct
                         kb->k->name, t->number, t->name);
         return 0;
     }
-    uint32_t arg = ZS_NONE;
-    if (handler->adds & ADDS_ARG)
-        arg = zs_token_u32(t, 0);
-    else if ((handler->adds & ADDS_ARG_PARAMETER) && payload_scope[parameter_kind(t)] == SCOPE_A)
-        arg = zs_token_u32(t, 1);
-    else if (t->number == ZS_TOKEN_DATA_PARAMETER_STREAM)
+    bool of_parameter =
+        (handler->adds & ADDS_ARG_PARAMETER) && payload_scope[parameter_kind(t)] == SCOPE_A;
+    if (handler->adds & ADDS_ARG || of_parameter) {
+        uint32_t arg = zs_token_u32(t, of_parameter ? 1 : 0);
+        if (arg >= ZS_ARG_COUNT_MAX)
+            return zs_diag_set(kb->b->diag, -EINVAL, t->offset_B,
+                               "%s: argument number %u: at most %d expected", t->name, arg,
+                               ZS_ARG_COUNT_MAX - 1);
+        c->args = ZS_MAX(c->args, arg + 1);
+    }
+    if (t->number == ZS_TOKEN_DATA_PARAMETER_STREAM)
         kb->k->thread.cross_thread_B = zs_token_u32(t, 0);
     else if (t->number == ZS_TOKEN_EXECUTION_ENVIRONMENT)
         kb->bindless = environment_u32(kb, t, 28) != 0;
@@ -618,17 +623,11 @@ static int count_token(struct kernel_build *kb, const struct zs_token *t, struct
     else if (t->number == ZS_TOKEN_PROGRAM_RELOCATION_TABLE)
         c->relocations += table_count(t);
     else if (t->number == ZS_TOKEN_SAMPLER_STATE_ARRAY)
-        c->samplers += zs_token_u32(t, 1);
+        c->samplers += ZS_MIN(zs_token_u32(t, 1), 2u * ZS_SAMPLER_COUNT_MAX + 1);
     c->samplers += t->number == ZS_TOKEN_SAMPLER_KERNEL_ARGUMENT;
     /* a stateless argument in bindless mode has two fields */
     c->payload += handler->adds & ADDS_PAYLOAD ? 2 : 0;
     c->surfaces += handler->adds & ADDS_SURFACE ? 1 : 0;
-    if ((handler->adds & ADDS_ARG || arg != ZS_NONE) && arg >= ZS_ARG_COUNT_MAX)
-        return zs_diag_set(kb->b->diag, -EINVAL, t->offset_B,
-                           "%s: argument number %u: at most %d expected", t->name, arg,
-                           ZS_ARG_COUNT_MAX - 1);
-    if (arg != ZS_NONE)
-        c->args = ZS_MAX(c->args, arg + 1);
     if (c->samplers > 2 * ZS_SAMPLER_COUNT_MAX)
         return zs_diag_set(kb->b->diag, -EINVAL, t->offset_B, "%s: more than %d samplers", t->name,
                            2 * ZS_SAMPLER_COUNT_MAX);

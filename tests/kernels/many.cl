@@ -1,0 +1,17 @@
+// 64 small kernels, each of its own size: tables of many entries.
+#define KERNEL(n) \
+    __kernel void kernel_##n(__global int *out, int factor) \
+    { \
+        int value = factor; \
+        for (int i = 0; i < n; i++) \
+            value = value * 31 + i; \
+        out[get_global_id(0) + n] = value; \
+    }
+KERNEL(0) KERNEL(1) KERNEL(2) KERNEL(3) KERNEL(4) KERNEL(5) KERNEL(6) KERNEL(7)
+KERNEL(8) KERNEL(9) KERNEL(10) KERNEL(11) KERNEL(12) KERNEL(13) KERNEL(14) KERNEL(15)
+KERNEL(16) KERNEL(17) KERNEL(18) KERNEL(19) KERNEL(20) KERNEL(21) KERNEL(22) KERNEL(23)
+KERNEL(24) KERNEL(25) KERNEL(26) KERNEL(27) KERNEL(28) KERNEL(29) KERNEL(30) KERNEL(31)
+KERNEL(32) KERNEL(33) KERNEL(34) KERNEL(35) KERNEL(36) KERNEL(37) KERNEL(38) KERNEL(39)
+KERNEL(40) KERNEL(41) KERNEL(42) KERNEL(43) KERNEL(44) KERNEL(45) KERNEL(46) KERNEL(47)
+KERNEL(48) KERNEL(49) KERNEL(50) KERNEL(51) KERNEL(52) KERNEL(53) KERNEL(54) KERNEL(55)
+KERNEL(56) KERNEL(57) KERNEL(58) KERNEL(59) KERNEL(60) KERNEL(61) KERNEL(62) KERNEL(63)
