@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""API calls recorded from a program whose calls are known, and what report and log make of them.
+
+Usage: test_trace.py ZESCOPE DRIVER PROGRAM
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZESCOPE, DRIVER, PROGRAM = sys.argv[1:4]
+
+
+def run(*words, env=None, check=None):
+    e = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER, **(env or {}))
+    p = subprocess.run(words, env=e, capture_output=True, text=True, timeout=120)
+    if check is not None and p.returncode != check:
+        raise AssertionError(f'{words}: exit {p.returncode}\n{p.stdout}{p.stderr}')
+    return p
+
+
+class Trace(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.rec = os.path.join(self.folder.name, 'rec')
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def record(self, threads, calls, end, status, *options, env=None):
+        p = run(ZESCOPE, 'record', *options, '-o', self.rec, '--', PROGRAM, str(threads),
+                str(calls), end, env=env, check=status)
+        self.assertEqual(p.stdout, 'made all calls\n')
+
+    def report(self, *options):
+        p = run(ZESCOPE, 'report', '--json', *options, self.rec, check=0)
+        report = json.loads(p.stdout)
+        self.assertEqual(report['schema'], 'zescope.report/1')
+        return report
+
+    def counts(self):
+        return {c['name']: c['count'] for c in self.report()['calls']}
+
+    def check_known(self, threads, calls, factor=1):
+        report = self.report()
+        counts = {c['name']: c['count'] for c in report['calls']}
+        self.assertEqual(counts['zeMemAllocHost'], threads * calls * factor)
+        self.assertEqual(counts['zeMemFree'], threads * calls * factor)
+        for name in ('zeDriverGet', 'zeDeviceGet', 'zeContextCreate', 'zetMetricGroupGet',
+                     'zeMemAllocDevice'):
+            self.assertEqual(counts[name], 1, name)
+        failed = next(c for c in report['calls'] if c['name'] == 'zeMemAllocDevice')
+        self.assertEqual(failed['failed'], 1)
+        self.assertEqual(failed['results'], {'ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT': 1})
+        for c in report['calls']:
+            self.assertLessEqual(c['min_ns'], c['median_ns'])
+            self.assertLessEqual(c['median_ns'], c['p99_ns'])
+            self.assertLessEqual(c['p99_ns'], c['max_ns'])
+            self.assertLessEqual(c['max_ns'], c['total_ns'])
+        self.assertEqual(report['lost_calls'], 0)
+        self.assertEqual(report['damaged_files'], 0)
+        return counts
+
+    def test_counts(self):
+        self.record(3, 1000, 'return', 7)
+        self.assertEqual(self.check_known(3, 1000)['zeContextDestroy'], 1)
+        rows = self.report('--per-thread', '--filter', '^zeMemFree$')['calls']
+        self.assertEqual(sorted(r['count'] for r in rows), [1000, 1000, 1000])
+        self.assertEqual(len({r['tid'] for r in rows}), 3)
+
+    def test_killed_process_keeps_every_call(self):
+        self.record(2, 3000, 'kill', 128 + 9)
+        self.check_known(2, 3000)
+
+    def test_aborted_process_keeps_every_call(self):
+        self.record(1, 10, 'abort', 128 + 6)
+        self.check_known(1, 10)
+
+    def test_fork(self):
+        self.record(2, 500, 'fork', 7)
+        self.check_known(2, 500, factor=2)
+        rows = self.report('--per-thread', '--filter', '^zeMemFree$')['calls']
+        self.assertEqual(len({r['pid'] for r in rows}), 2)
+
+    def test_log(self):
+        self.record(2, 5, 'return', 7)
+        lines = run(ZESCOPE, 'log', self.rec, check=0).stdout.splitlines()
+        times = [float(line.split()[0]) for line in lines]
+        self.assertEqual(times, sorted(times))
+        allocs = [line for line in lines if 'zeMemAllocHost(' in line]
+        self.assertEqual(len(allocs), 10)
+        self.assertTrue(all('ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC' in line for line in allocs))
+        self.assertEqual(sum('size = 4099' in line for line in allocs), 2)
+        failed = run(ZESCOPE, 'log', '--failed', '-f', 'zeMem', self.rec, check=0).stdout
+        self.assertIn('alignment = 3', failed)
+        self.assertIn('= ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT <', failed)
+        self.assertEqual(len(failed.splitlines()), 1)
+
+    def test_csv_and_text(self):
+        self.record(1, 5, 'return', 7)
+        rows = run(ZESCOPE, 'report', '--format', 'csv', self.rec, check=0).stdout.splitlines()
+        self.assertTrue(rows[0].startswith('name,pid,tid,count,failed'))
+        self.assertTrue(any(r.startswith('zeMemAllocHost,0,0,5,0,0,') for r in rows))
+        self.assertIn('zeMemAllocHost', run(ZESCOPE, 'report', self.rec, check=0).stdout)
+
+    def test_limit_drops_and_says_so(self):
+        self.record(1, 60000, 'return', 7, '--trace-limit', '2M')
+        self.assertLess(self.counts()['zeMemFree'], 60000)
+
+    def test_no_trace(self):
+        self.record(1, 5, 'return', 7, '--no-trace')
+        self.assertEqual(self.counts(), {})
+
+    def test_validation_layer_stays(self):
+        self.record(1, 5, 'return', 7, env={'ZE_ENABLE_VALIDATION_LAYER': '1',
+                                            'ZE_ENABLE_PARAMETER_VALIDATION': '1'})
+        self.check_known(1, 5)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
