@@ -79,6 +79,8 @@ void zs_buf_printf(struct zs_buf *buf, const char *format, ...)
 
 void zs_buf_pad(struct zs_buf *buf, uint8_t byte, size_t count)
 {
+    if (count == 0)
+        return;
     uint8_t *p = zs_buf_reserve(buf, count);
     if (!p || !count)
         return;

@@ -64,6 +64,12 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
     message.cache_slot = (uint8_t)(ret->d.inst % ZS_EU_PORT_CACHE);
     memset(ret->u, 0, sizeof(ret->u));
     memcpy(ret->u, &message, sizeof(message));
+    /* operands that are not there: any place will do, nothing is read or written */
+    uint32_t *operands[3] = {&ret->d.dst_B, &ret->d.src0_B, &ret->d.src1_B};
+    for (int i = 0; i < 3; i++) {
+        if (*operands[i] >= ZS_EU_GRF_FILE_B)
+            *operands[i] = 0;
+    }
     ret->table = row;
     ret->exec = exec;
     return 0;

@@ -106,7 +106,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     w->group_limit = ZS_MAX(run->slots_per_worker / run->threads_per_group, 1u);
     w->group_limit = (uint32_t)ZS_MIN((uint64_t)w->group_limit, run->group_total);
     uint32_t slots = w->group_limit * run->threads_per_group;
-    w->slm_stride_B = (size_t)zs_align_up(run->slm_B, 64);
+    w->slm_stride_B = (size_t)zs_align_up(ZS_MAX(run->slm_B, 1u), 64);
     size_t counters = run->kernel->counter_count;
     /* Threads are the bulk: 12 KB each. Most launches never need more than one group's. */
     if (!grow_threads(w, slots) ||
