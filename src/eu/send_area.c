@@ -63,11 +63,12 @@ bool zs_eu_send_area(struct zs_eu_port *port, const struct zs_eu_message *messag
         return true;
     case BTI_STATELESS:
     case BTI_STATELESS_NON_COHERENT:
-        *ret = (struct zs_eu_area){.base = port->scratch ? port->scratch + port->scratch_start : NULL,
-                                   .size_B = port->scratch_end - port->scratch_start,
-                                   .bias = port->scratch_start,
-                                   .mask = UINT32_MAX,
-                                   .fault = ZS_EU_SEND_FAULT_SCRATCH};
+        *ret =
+            (struct zs_eu_area){.base = port->scratch ? port->scratch + port->scratch_start : NULL,
+                                .size_B = port->scratch_end - port->scratch_start,
+                                .bias = port->scratch_start,
+                                .mask = UINT32_MAX,
+                                .fault = ZS_EU_SEND_FAULT_SCRATCH};
         return true;
     default:
         return surface_area(port, message, is_write, ret);

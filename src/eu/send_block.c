@@ -133,8 +133,9 @@ static bool check_block(struct zs_eu_port *port, const struct zs_eu_message *m,
     return true;
 }
 
-static bool block_in(struct zs_eu_port *port, const struct zs_eu_message *m,
-                     const struct zs_eu_area *area, uint64_t offset, uint8_t *dst)
+ZS_EU_KERNEL_ACCESS static bool block_in(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                         const struct zs_eu_area *area, uint64_t offset,
+                                         uint8_t *dst)
 {
     uint32_t inside_B;
     if (!check_block(port, m, area, offset, false, &inside_B))
@@ -146,8 +147,9 @@ static bool block_in(struct zs_eu_port *port, const struct zs_eu_message *m,
     return true;
 }
 
-static bool block_out(struct zs_eu_port *port, const struct zs_eu_message *m,
-                      const struct zs_eu_area *area, uint64_t offset, const uint8_t *data)
+ZS_EU_KERNEL_ACCESS static bool block_out(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                          const struct zs_eu_area *area, uint64_t offset,
+                                          const uint8_t *data)
 {
     uint32_t inside_B;
     if (!check_block(port, m, area, offset, true, &inside_B))
@@ -201,8 +203,10 @@ static uint8_t *a64_block(struct zs_eu_port *port, const struct zs_eu_message *m
     return pointer;
 }
 
-bool zs_eu_run_a64_block_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+ZS_EU_KERNEL_ACCESS bool zs_eu_run_a64_block_read(struct zs_eu_port *port,
+                                                  const struct zs_eu_message *m, uint8_t *dst,
+                                                  const uint8_t *src0, const uint8_t *src1,
+                                                  uint32_t mask)
 {
     const uint8_t *from = a64_block(port, m, src0, false);
     if (!from)
@@ -211,8 +215,10 @@ bool zs_eu_run_a64_block_read(struct zs_eu_port *port, const struct zs_eu_messag
     return true;
 }
 
-bool zs_eu_run_a64_block_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+ZS_EU_KERNEL_ACCESS bool zs_eu_run_a64_block_write(struct zs_eu_port *port,
+                                                   const struct zs_eu_message *m, uint8_t *dst,
+                                                   const uint8_t *src0, const uint8_t *src1,
+                                                   uint32_t mask)
 {
     uint8_t *to = a64_block(port, m, src0, true);
     if (!to)

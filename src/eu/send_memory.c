@@ -184,7 +184,8 @@ static uint32_t slot_B(const struct zs_eu_message *m)
 }
 
 /* Load an element into its slot, zero-extended. */
-static inline void load_element(uint8_t *slot, const uint8_t *from, uint32_t element_B)
+ZS_EU_KERNEL_ACCESS static inline void load_element(uint8_t *slot, const uint8_t *from,
+                                                    uint32_t element_B)
 {
     if (element_B == 4) {
         memcpy(slot, from, 4);
@@ -198,7 +199,8 @@ static inline void load_element(uint8_t *slot, const uint8_t *from, uint32_t ele
     }
 }
 
-static inline void store_element(uint8_t *to, const uint8_t *slot, uint32_t element_B)
+ZS_EU_KERNEL_ACCESS static inline void store_element(uint8_t *to, const uint8_t *slot,
+                                                     uint32_t element_B)
 {
     if (element_B == 4)
         memcpy(to, slot, 4);
@@ -227,9 +229,11 @@ static bool track_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
 }
 
 /* Lanes that reach outside a surface: each element on its own, reads of those outside give 0. */
-static void outside_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
-                          const struct zs_eu_lanes *lanes, const struct steps *steps,
-                          uint8_t *read_slots, const uint8_t *write_slots)
+ZS_EU_KERNEL_ACCESS static void outside_lanes(struct zs_eu_port *port,
+                                              const struct zs_eu_message *m,
+                                              const struct zs_eu_lanes *lanes,
+                                              const struct steps *steps, uint8_t *read_slots,
+                                              const uint8_t *write_slots)
 {
     struct zs_eu_area area;
     if (!zs_eu_send_area(port, m, write_slots != NULL, &area))
@@ -251,8 +255,9 @@ static void outside_lanes(struct zs_eu_port *port, const struct zs_eu_message *m
     }
 }
 
-static bool gather(struct zs_eu_port *port, const struct zs_eu_message *m,
-                   const struct zs_eu_lanes *lanes, const struct steps *steps, uint8_t *dst)
+ZS_EU_KERNEL_ACCESS static bool gather(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                       const struct zs_eu_lanes *lanes, const struct steps *steps,
+                                       uint8_t *dst)
 {
     if (zs_eu_send_tracks(port) && !track_lanes(port, m, lanes, steps, false))
         return false;
@@ -273,8 +278,9 @@ static bool gather(struct zs_eu_port *port, const struct zs_eu_message *m,
     return true;
 }
 
-static bool scatter(struct zs_eu_port *port, const struct zs_eu_message *m,
-                    const struct zs_eu_lanes *lanes, const struct steps *steps, const uint8_t *data)
+ZS_EU_KERNEL_ACCESS static bool scatter(struct zs_eu_port *port, const struct zs_eu_message *m,
+                                        const struct zs_eu_lanes *lanes, const struct steps *steps,
+                                        const uint8_t *data)
 {
     if (zs_eu_send_tracks(port) && !track_lanes(port, m, lanes, steps, true))
         return false;
@@ -373,16 +379,14 @@ bool zs_eu_run_untyped_read(struct zs_eu_port *port, const struct zs_eu_message 
         const uint8_t *from;
         if (m->channels == 1 && consecutive32(offsets, m->lanes) &&
             (from = inside_area(&area, offsets, m->lanes * 4u))) {
-            memmove(dst, from, m->lanes * 4u);
+            zs_eu_copy_row(dst, from, m->lanes * 4u);
             return true;
         }
         uint32_t span_B = 32u - (uint32_t)__builtin_clz(m->channels);
         if (uniform32(offsets, m->lanes) && (from = inside_area(&area, offsets, span_B * 4))) {
-            uint32_t values[4]; /* dst may overlap the offsets, never memory */
-            memcpy(values, from, span_B * 4);
             for (uint32_t channel = 0; channel < span_B; channel++) {
                 if (m->channels >> channel & 1) {
-                    splat32(dst, values[channel], m->lanes);
+                    splat32(dst, zs_eu_load32_shared(from + (size_t)channel * 4), m->lanes);
                     dst += m->lanes * 4;
                 }
             }
@@ -406,7 +410,7 @@ bool zs_eu_run_untyped_write(struct zs_eu_port *port, const struct zs_eu_message
             return false;
         uint8_t *to = inside_area(&area, offsets, m->lanes * 4u);
         if (to && !area.read_only) {
-            memmove(to, data, m->lanes * 4u);
+            zs_eu_copy_row(to, data, m->lanes * 4u);
             return true;
         }
     }
@@ -483,13 +487,13 @@ bool zs_eu_run_a64_scattered_read(struct zs_eu_port *port, const struct zs_eu_me
         /* a range miss here is no fault yet: lanes may lie in several allocations */
         if (stride > 0 && zs_eu_send_range(port, m, gpu_va, m->element_B, 0, false) &&
             port->cache[m->cache_slot].end - gpu_va >= size_B) {
-            memmove(dst, from, size_B);
+            zs_eu_copy_row(dst, from, size_B);
             return true;
         }
         if (stride == 0 && m->element_B == 4) {
             if (!zs_eu_send_range(port, m, gpu_va, 4, 0, false))
                 return false;
-            splat32(dst, zs_eu_load32(from), m->lanes);
+            splat32(dst, zs_eu_load32_shared(from), m->lanes);
             return true;
         }
         if (port->fault.kind != ZS_EU_SEND_FAULT_NONE)
@@ -514,7 +518,7 @@ bool zs_eu_run_a64_scattered_write(struct zs_eu_port *port, const struct zs_eu_m
         if (!zs_eu_send_range(port, m, gpu_va, m->element_B, 0, true))
             return false;
         if (port->cache[m->cache_slot].end - gpu_va >= size_B) {
-            memmove((uint8_t *)(uintptr_t)gpu_va, data, size_B);
+            zs_eu_copy_row((uint8_t *)(uintptr_t)gpu_va, data, size_B);
             return true;
         }
     }

@@ -97,6 +97,26 @@ static inline const uint8_t *zs_eu_send_data(const struct zs_eu_message *message
     return src0 + (size_t)(message->header_grf + address_grf) * GRF_B;
 }
 
+/* Accesses of kernels to memory race when the kernels do: that is no bug of ours. */
+#define ZS_EU_KERNEL_ACCESS __attribute__((no_sanitize("thread")))
+
+/* 32, 64 or 128 bytes; fixed sizes, so that it is a few vector moves. */
+ZS_EU_KERNEL_ACCESS static inline void zs_eu_copy_row(uint8_t *to, const uint8_t *from,
+                                                      uint32_t size_B)
+{
+    uint8_t row[128]; /* the two may overlap: both may be the same registers */
+    if (size_B == 64) {
+        memcpy(row, from, 64);
+        memcpy(to, row, 64);
+    } else if (size_B == 32) {
+        memcpy(row, from, 32);
+        memcpy(to, row, 32);
+    } else {
+        memcpy(row, from, 128);
+        memcpy(to, row, 128);
+    }
+}
+
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
@@ -110,6 +130,13 @@ static inline uint32_t zs_eu_lane_mask(uint32_t lanes)
          lane##_left &= lane##_left - 1)
 
 static inline uint32_t zs_eu_load32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+/* The same from memory that other threads may write. */
+ZS_EU_KERNEL_ACCESS static inline uint32_t zs_eu_load32_shared(const uint8_t *p)
 {
     uint32_t v;
     memcpy(&v, p, sizeof(v));

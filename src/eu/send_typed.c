@@ -97,8 +97,10 @@ bool zs_eu_send_lanes_typed(struct zs_eu_port *port, const struct zs_eu_message 
     return true;
 }
 
-bool zs_eu_run_typed_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                          const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+ZS_EU_KERNEL_ACCESS bool zs_eu_run_typed_read(struct zs_eu_port *port,
+                                              const struct zs_eu_message *m, uint8_t *dst,
+                                              const uint8_t *src0, const uint8_t *src1,
+                                              uint32_t mask)
 {
     struct zs_eu_lanes lanes;
     if (!zs_eu_send_lanes_typed(port, m, src0, mask, false, &lanes))
@@ -119,8 +121,10 @@ bool zs_eu_run_typed_read(struct zs_eu_port *port, const struct zs_eu_message *m
     return true;
 }
 
-bool zs_eu_run_typed_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                           const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+ZS_EU_KERNEL_ACCESS bool zs_eu_run_typed_write(struct zs_eu_port *port,
+                                               const struct zs_eu_message *m, uint8_t *dst,
+                                               const uint8_t *src0, const uint8_t *src1,
+                                               uint32_t mask)
 {
     struct zs_eu_lanes lanes;
     if (!zs_eu_send_lanes_typed(port, m, src0, mask, true, &lanes))
