@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random control flow: nested if/else, loops with break and cont, goto/join, backward goto,
+ * calls. The same program is walked as a tree with lane masks (the reference) and executed as
+ * machine code; values of all lanes, and the counters of every instruction, must agree.
+ */
+#include "../test.h"
+
+#include "encode.h"
+#include "eu/eu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VARS = 4, INSTS_MAX = 4000, NODES_MAX = 600, DEPTH_MAX = 5, FUNCTIONS = 3, ROUNDS = 300 };
+enum { FIRST_REG = 20, LINK_REG = 100, ONCE_REG = 110, COUNT_VAR = VARS };
+
+enum kind {
+    ASSIGN,   /* v[a] = v[b] op constant */
+    ONCE,     /* a NoMask scalar counts how often this is reached */
+    IF,       /* then, maybe else */
+    SKIP,     /* goto over the body, join behind */
+    DO_WHILE, /* predicated while; the body may break */
+    FOREVER,  /* unpredicated while; the body breaks, maybe continues */
+    BACK,     /* backward goto */
+    BREAK,    /* of the innermost loop, for lanes that meet the condition */
+    CONT,
+    CALL,
+};
+
+struct node {
+    enum kind kind;
+    unsigned a, b, op, cond, counter, function;
+    int32_t constant;
+    struct node *body, *other, *next;
+    bool has_other;
+    unsigned inst[8]; /* indices of its instructions, in the order of emission */
+};
+
+struct program {
+    struct random random;
+    unsigned simd;
+    struct node nodes[NODES_MAX];
+    unsigned node_count;
+    struct node *functions[FUNCTIONS]; /* bodies; [0] is the kernel */
+    uint32_t function_at[FUNCTIONS];
+    unsigned ret_inst[FUNCTIONS];
+    uint64_t code[INSTS_MAX][2];
+    unsigned inst_count;
+    struct {
+        unsigned inst, function;
+    } calls[64];
+    unsigned call_count;
+    /* reference */
+    int32_t v[VARS + DEPTH_MAX + 2][32];
+    uint32_t flag, once;
+    uint64_t executions[INSTS_MAX], lanes[INSTS_MAX];
+    unsigned steps;
+};
+
+/* ---- random trees ---- */
+
+static struct node *new_node(struct program *p, enum kind kind)
+{
+    struct random *r = &p->random;
+    struct node *node = &p->nodes[p->node_count++];
+
+    memset(node, 0, sizeof(*node));
+    node->kind = kind;
+    node->a = random_below(r, VARS);
+    node->b = random_below(r, VARS);
+    node->op = random_below(r, 3);
+    node->cond = 1 + random_below(r, 6);
+    node->constant = (int32_t)random_below(r, 200) - 100;
+    return node;
+}
+
+static struct node *random_block(struct program *p, unsigned depth, bool in_loop,
+                                 unsigned function);
+
+static struct node *random_node(struct program *p, unsigned depth, bool in_loop, unsigned function)
+{
+    unsigned pick = random_below(&p->random, 100);
+    struct node *node;
+
+    if (depth >= DEPTH_MAX || p->node_count > NODES_MAX - 80 || pick < 35)
+        return new_node(p, pick < 28 ? ASSIGN : ONCE);
+    if (pick < 55) {
+        node = new_node(p, IF);
+        node->body = random_block(p, depth + 1, in_loop, function);
+        node->has_other = random_below(&p->random, 2);
+        if (node->has_other)
+            node->other = random_block(p, depth + 1, in_loop, function);
+    } else if (pick < 65) {
+        node = new_node(p, SKIP);
+        node->body = random_block(p, depth + 1, in_loop, function);
+    } else if (pick < 80) {
+        node = new_node(p, pick < 70 ? DO_WHILE : pick < 76 ? FOREVER : BACK);
+        node->counter = COUNT_VAR + depth;
+        node->body = random_block(p, depth + 1, node->kind != BACK, function);
+    } else if (pick < 93 && in_loop) {
+        node = new_node(p, BREAK); /* CONT is made of it where the loop allows */
+    } else if (function + 1 < FUNCTIONS && depth < 3) {
+        node = new_node(p, CALL);
+        node->function = function + 1;
+    } else {
+        node = new_node(p, ASSIGN);
+    }
+    return node;
+}
+
+static struct node *random_block(struct program *p, unsigned depth, bool in_loop, unsigned function)
+{
+    struct node *first = NULL, **end = &first;
+    unsigned count = 1 + random_below(&p->random, 4);
+
+    for (unsigned i = 0; i < count; i++) {
+        *end = random_node(p, depth, in_loop, function);
+        end = &(*end)->next;
+    }
+    return first;
+}
+
+/* ---- machine code ---- */
+
+static unsigned width(const struct program *p)
+{
+    return p->simd == 32 ? 16 : p->simd;
+}
+
+static unsigned emit_words(struct program *p, const uint64_t words[2])
+{
+    assert_true(p->inst_count < INSTS_MAX);
+    memcpy(p->code[p->inst_count], words, 16);
+    return p->inst_count++;
+}
+
+static struct zs_gen9_operand grf(unsigned reg, unsigned n)
+{
+    return (struct zs_gen9_operand){
+        .file = ZS_GEN9_FILE_GRF,
+        .type = ZS_GEN9_D,
+        .reg = (uint8_t)reg,
+        .vstride = (uint8_t)(n == 1 ? 0 : 8),
+        .width = (uint8_t)(n == 1 ? 1 : 8),
+        .hstride = n == 1 ? 0 : 1,
+    };
+}
+
+static struct zs_gen9_operand immediate(int32_t value)
+{
+    return (struct zs_gen9_operand){
+        .file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_D, .imm = (uint32_t)value};
+}
+
+static unsigned var_reg(const struct program *p, unsigned var, unsigned offset)
+{
+    return FIRST_REG + var * p->simd / 8 + offset / 8;
+}
+
+/* One operation on a variable, in pieces of at most 16 lanes; returns the first instruction. */
+static unsigned emit_op(struct program *p, unsigned opcode, int dst, unsigned cond, unsigned var,
+                        int32_t constant)
+{
+    unsigned n = width(p), first = p->inst_count;
+    static const uint8_t null_type = ZS_GEN9_D;
+
+    for (unsigned offset = 0; offset < p->simd; offset += n) {
+        struct zs_gen9_inst inst = {
+            .opcode = (uint8_t)opcode,
+            .exec_size = (uint8_t)n,
+            .chan_offset = (uint8_t)offset,
+            .cond = (uint8_t)cond,
+            .src_count = 2,
+            .src = {grf(var_reg(p, var, offset), n), immediate(constant)},
+            .dst = {.file = ZS_GEN9_FILE_ARF, .type = null_type, .hstride = 1},
+        };
+        uint64_t words[2];
+        if (dst >= 0) {
+            inst.dst = grf(var_reg(p, (unsigned)dst, offset), n);
+            inst.dst.hstride = 1;
+        }
+        encode(&inst, words);
+        emit_words(p, words);
+    }
+    return first;
+}
+
+static unsigned emit_branch(struct program *p, unsigned opcode, bool predicated, bool control)
+{
+    uint64_t words[2] = {opcode, 0};
+    unsigned log2n = p->simd == 32 ? 5 : p->simd == 16 ? 4 : 3;
+
+    words[0] |= (uint64_t)log2n << 21 | (uint64_t)predicated << 16 | (uint64_t)control << 28;
+    if (opcode == ZS_GEN9_CALL) /* dst, and src1 as an immediate */
+        words[0] |= UINT64_C(1) << 35 | UINT64_C(1) << 61;
+    return emit_words(p, words);
+}
+
+/* Distances are in bytes from the branch. */
+static void aim(struct program *p, unsigned inst, unsigned jip, unsigned uip)
+{
+    uint32_t j = (uint32_t)(((int)jip - (int)inst) * 16),
+             u = (uint32_t)(((int)uip - (int)inst) * 16);
+    p->code[inst][1] = (uint64_t)j << 32 | u;
+}
+
+struct loop {
+    unsigned breaks[64], break_count;
+    bool allows_cont;
+};
+
+static void emit_block(struct program *p, struct node *node, struct loop *loop);
+
+static void emit_if(struct program *p, struct node *node, struct loop *loop)
+{
+    node->inst[0] = emit_op(p, ZS_GEN9_CMP, -1, node->cond, node->a, node->constant);
+    node->inst[1] = emit_branch(p, ZS_GEN9_IF, true, false);
+    emit_block(p, node->body, loop);
+    if (node->has_other) {
+        node->inst[2] = emit_branch(p, ZS_GEN9_ELSE, false, false);
+        emit_block(p, node->other, loop);
+    }
+    node->inst[3] = emit_branch(p, ZS_GEN9_ENDIF, false, false);
+    unsigned end = node->inst[3];
+    aim(p, node->inst[1], node->has_other ? node->inst[2] + 1 : end, end);
+    if (node->has_other)
+        aim(p, node->inst[2], end, end);
+    aim(p, end, end + 1, end);
+}
+
+static void emit_skip(struct program *p, struct node *node, struct loop *loop)
+{
+    node->inst[0] = emit_op(p, ZS_GEN9_CMP, -1, node->cond, node->a, node->constant);
+    node->inst[1] = emit_branch(p, ZS_GEN9_GOTO, true, false);
+    emit_block(p, node->body, loop);
+    node->inst[2] = emit_branch(p, ZS_GEN9_JOIN, false, false);
+    aim(p, node->inst[1], node->inst[2], node->inst[2]);
+    aim(p, node->inst[2], node->inst[2] + 1, node->inst[2]);
+}
+
+static void emit_break(struct program *p, struct node *node, struct loop *loop)
+{
+    if (loop->allows_cont && random_below(&p->random, 3) == 0)
+        node->kind = CONT;
+    node->inst[0] = emit_op(p, ZS_GEN9_CMP, -1, node->cond, node->a, node->constant);
+    node->inst[1] = emit_branch(p, node->kind == CONT ? ZS_GEN9_CONT : ZS_GEN9_BREAK, true, false);
+    loop->breaks[loop->break_count++] = node->inst[1];
+}
+
+/* All loops count in a variable of their own and stop after at most six rounds. */
+static void emit_loop(struct program *p, struct node *node)
+{
+    struct loop loop = {.allows_cont = node->kind == FOREVER};
+
+    node->inst[0] = emit_op(p, ZS_GEN9_AND, (int)node->counter, 0, node->a, 3);
+    unsigned start = p->inst_count;
+    node->inst[1] = emit_op(p, ZS_GEN9_ADD, (int)node->counter, 0, node->counter, 1);
+    if (node->kind == FOREVER) {
+        node->inst[2] = emit_op(p, ZS_GEN9_CMP, -1, ZS_GEN9_COND_GT, node->counter, 5);
+        node->inst[3] = emit_branch(p, ZS_GEN9_BREAK, true, false);
+        loop.breaks[loop.break_count++] = node->inst[3];
+    }
+    emit_block(p, node->body, &loop);
+    if (node->kind != FOREVER)
+        node->inst[2] = emit_op(p, ZS_GEN9_CMP, -1, ZS_GEN9_COND_LT, node->counter, 6);
+    node->inst[4] = emit_branch(p, node->kind == BACK ? ZS_GEN9_GOTO : ZS_GEN9_WHILE,
+                                node->kind != FOREVER, node->kind == BACK);
+    unsigned end = node->inst[4];
+    if (node->kind == BACK)
+        aim(p, end, end + 1, start);
+    else
+        aim(p, end, start, end);
+    for (unsigned i = 0; i < loop.break_count; i++)
+        aim(p, loop.breaks[i], end, end);
+}
+
+static void emit_call(struct program *p, struct node *node)
+{
+    node->inst[0] = emit_branch(p, ZS_GEN9_CALL, false, false);
+    p->code[node->inst[0]][0] |= (uint64_t)(LINK_REG + node->function) << 53;
+    p->calls[p->call_count].inst = node->inst[0];
+    p->calls[p->call_count++].function = node->function;
+    assert_true(p->call_count < 64);
+}
+
+static void emit_once(struct program *p, struct node *node)
+{
+    struct zs_gen9_inst inst = {
+        .opcode = ZS_GEN9_ADD,
+        .exec_size = 1,
+        .no_mask = true,
+        .src_count = 2,
+        .src = {grf(ONCE_REG, 1), immediate(node->constant)},
+        .dst = grf(ONCE_REG, 1),
+    };
+    uint64_t words[2];
+    inst.dst.hstride = 1;
+    encode(&inst, words);
+    node->inst[0] = emit_words(p, words);
+}
+
+static const uint8_t ops[3] = {ZS_GEN9_ADD, ZS_GEN9_XOR, ZS_GEN9_MUL};
+
+static void emit_block(struct program *p, struct node *node, struct loop *loop)
+{
+    for (; node; node = node->next) {
+        switch (node->kind) {
+        case ASSIGN:
+            node->inst[0] = emit_op(p, ops[node->op], (int)node->a, 0, node->b, node->constant);
+            break;
+        case ONCE:
+            emit_once(p, node);
+            break;
+        case IF:
+            emit_if(p, node, loop);
+            break;
+        case SKIP:
+            emit_skip(p, node, loop);
+            break;
+        case BREAK:
+        case CONT:
+            emit_break(p, node, loop);
+            break;
+        case CALL:
+            emit_call(p, node);
+            break;
+        default:
+            emit_loop(p, node);
+        }
+    }
+}
+
+static void emit_program(struct program *p)
+{
+    static const uint64_t end[2] = {UINT64_C(0x2000020407600031), UINT64_C(0x8200001006000e00)};
+    struct loop none = {.break_count = 0};
+
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        p->function_at[i] = p->inst_count;
+        emit_block(p, p->functions[i], &none);
+        if (i == 0) {
+            p->ret_inst[0] = emit_words(p, end);
+            continue;
+        }
+        struct zs_gen9_inst ret = {
+            .opcode = ZS_GEN9_RET,
+            .exec_size = (uint8_t)p->simd,
+            .src_count = 1,
+            .src = {grf(LINK_REG + i, 1)},
+            .dst = {.file = ZS_GEN9_FILE_ARF, .type = ZS_GEN9_UD, .hstride = 1},
+        };
+        uint64_t words[2];
+        ret.src[0].type = ZS_GEN9_UD;
+        encode(&ret, words);
+        p->ret_inst[i] = emit_words(p, words);
+    }
+    for (unsigned i = 0; i < p->call_count; i++) {
+        unsigned inst = p->calls[i].inst;
+        aim(p, inst, p->function_at[p->calls[i].function], inst);
+        /* src1: an immediate d, which the low word's target field overlays */
+        p->code[inst][1] = (p->code[inst][1] & UINT64_C(0xffffffff00000000)) | UINT64_C(3) << 25 |
+                           UINT64_C(1) << 27;
+    }
+}
+
+/* ---- the reference ---- */
+
+static void touch(struct program *p, unsigned inst, uint32_t lanes)
+{
+    p->executions[inst]++;
+    p->lanes[inst] += (unsigned)__builtin_popcount(lanes);
+}
+
+/* An operation of several pieces. */
+static void touch_op(struct program *p, unsigned inst, uint32_t mask)
+{
+    unsigned n = width(p);
+
+    for (unsigned offset = 0; offset < p->simd; offset += n)
+        touch(p, inst + offset / n, mask >> offset & (n == 16 ? 0xffff : 0xff));
+}
+
+static int32_t apply(unsigned opcode, int32_t a, int32_t b)
+{
+    uint32_t x = (uint32_t)a, y = (uint32_t)b;
+
+    return (int32_t)(opcode == ZS_GEN9_ADD   ? x + y
+                     : opcode == ZS_GEN9_XOR ? x ^ y
+                     : opcode == ZS_GEN9_AND ? (x & y)
+                                             : x * y);
+}
+
+static bool holds(unsigned cond, int32_t a, int32_t b)
+{
+    return cond == 1   ? a == b
+           : cond == 2 ? a != b
+           : cond == 3 ? a > b
+           : cond == 4 ? a >= b
+           : cond == 5 ? a < b
+                       : a <= b;
+}
+
+static void ref_op(struct program *p, unsigned inst, unsigned opcode, unsigned dst, unsigned var,
+                   int32_t constant, uint32_t mask)
+{
+    touch_op(p, inst, mask);
+    for (unsigned lane = 0; lane < p->simd; lane++)
+        if (mask >> lane & 1)
+            p->v[dst][lane] = apply(opcode, p->v[var][lane], constant);
+}
+
+static uint32_t ref_cmp(struct program *p, unsigned inst, unsigned cond, unsigned var,
+                        int32_t constant, uint32_t mask)
+{
+    uint32_t result = 0;
+
+    touch_op(p, inst, mask);
+    for (unsigned lane = 0; lane < p->simd; lane++)
+        if ((mask >> lane & 1) && holds(cond, p->v[var][lane], constant))
+            result |= 1u << lane;
+    return result;
+}
+
+struct ref_loop {
+    uint32_t broken, continued;
+};
+
+static uint32_t ref_block(struct program *p, const struct node *node, uint32_t mask,
+                          struct ref_loop *loop);
+
+static uint32_t ref_if(struct program *p, const struct node *node, uint32_t mask,
+                       struct ref_loop *loop)
+{
+    uint32_t yes = ref_cmp(p, node->inst[0], node->cond, node->a, node->constant, mask);
+    uint32_t no = mask & ~yes;
+
+    touch(p, node->inst[1], mask);
+    yes = ref_block(p, node->body, yes, loop);
+    if (node->kind == IF && node->has_other) {
+        if (yes)
+            touch(p, node->inst[2], yes);
+        no = ref_block(p, node->other, no, loop);
+    }
+    if (yes | no)
+        touch(p, node->inst[node->kind == IF ? 3 : 2], yes | no);
+    return yes | no;
+}
+
+static uint32_t ref_loop(struct program *p, const struct node *node, uint32_t mask)
+{
+    struct ref_loop loop = {0};
+    uint32_t live = mask, done = 0;
+
+    ref_op(p, node->inst[0], ZS_GEN9_AND, node->counter, node->a, 3, mask);
+    while (live) {
+        ref_op(p, node->inst[1], ZS_GEN9_ADD, node->counter, node->counter, 1, live);
+        if (node->kind == FOREVER) {
+            uint32_t out = ref_cmp(p, node->inst[2], ZS_GEN9_COND_GT, node->counter, 5, live);
+            touch(p, node->inst[3], live);
+            loop.broken |= out;
+            live &= ~out;
+        }
+        live = ref_block(p, node->body, live, &loop);
+        uint32_t again = live;
+        if (live && node->kind != FOREVER)
+            again = ref_cmp(p, node->inst[2], ZS_GEN9_COND_LT, node->counter, 6, live);
+        live |= loop.continued;
+        if (live)
+            touch(p, node->inst[4], live);
+        if (node->kind == FOREVER)
+            again = live;
+        done |= live & ~again;
+        live = again;
+        loop.continued = 0;
+    }
+    return done | loop.broken;
+}
+
+static uint32_t ref_leave(struct program *p, const struct node *node, uint32_t mask,
+                          struct ref_loop *loop)
+{
+    uint32_t out = ref_cmp(p, node->inst[0], node->cond, node->a, node->constant, mask);
+
+    touch(p, node->inst[1], mask);
+    *(node->kind == CONT ? &loop->continued : &loop->broken) |= out;
+    return mask & ~out;
+}
+
+static void ref_call(struct program *p, const struct node *node, uint32_t mask)
+{
+    struct ref_loop none = {0};
+
+    touch(p, node->inst[0], mask);
+    ref_block(p, p->functions[node->function], mask, &none);
+    touch(p, p->ret_inst[node->function], mask);
+}
+
+static uint32_t ref_block(struct program *p, const struct node *node, uint32_t mask,
+                          struct ref_loop *loop)
+{
+    for (; node && mask; node = node->next) {
+        if (++p->steps > 200000)
+            return mask;
+        switch (node->kind) {
+        case ASSIGN:
+            ref_op(p, node->inst[0], ops[node->op], node->a, node->b, node->constant, mask);
+            break;
+        case ONCE:
+            touch(p, node->inst[0], 1);
+            p->once += (uint32_t)node->constant;
+            break;
+        case IF:
+        case SKIP:
+            mask = ref_if(p, node, mask, loop);
+            break;
+        case BREAK:
+        case CONT:
+            mask = ref_leave(p, node, mask, loop);
+            break;
+        case CALL:
+            ref_call(p, node, mask);
+            break;
+        default:
+            mask = ref_loop(p, node, mask);
+        }
+    }
+    return mask;
+}
+
+/* ---- the test ---- */
+
+static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
+{
+    (void)ret;
+    return zs_diag_set(diag, -1, ZS_DIAG_NO_OFFSET, "no sends here");
+}
+
+static void compare_counters(const struct program *p, const struct zs_eu_program *program,
+                             const uint64_t *counters)
+{
+    uint64_t *executions = calloc(p->inst_count, 8), *lanes = calloc(p->inst_count, 8);
+
+    assert_non_null(executions);
+    assert_non_null(lanes);
+    assert_int_equal(zs_eu_program_inst_count(program), p->inst_count);
+    zs_eu_program_counters_expand(program, counters, executions, lanes);
+    for (unsigned i = 0; i < p->inst_count; i++) {
+        if (i == p->ret_inst[0])
+            continue; /* end of thread */
+        if (executions[i] != p->executions[i] || lanes[i] != p->lanes[i])
+            fail_msg("instruction %u (opcode %02x): %llu/%llu counted, %llu/%llu expected", i,
+                     (unsigned)p->code[i][0] & 0x7f, (unsigned long long)executions[i],
+                     (unsigned long long)lanes[i], (unsigned long long)p->executions[i],
+                     (unsigned long long)p->lanes[i]);
+    }
+    free(executions);
+    free(lanes);
+}
+
+static void load(const struct program *p, struct zs_eu_thread *t)
+{
+    for (unsigned var = 0; var < VARS; var++)
+        memcpy(t->grf + var_reg(p, var, 0) * 32, p->v[var], p->simd * 4);
+}
+
+/* In slices, so that the budget is tried too. */
+static void run(struct program *p, struct zs_eu_thread *t, uint32_t dispatch, uint64_t slice)
+{
+    struct zs_eu_program *program;
+    struct zs_diag diag;
+    struct zs_eu_lower_params params = {
+        .code = zs_span_make(p->code, p->inst_count * 16),
+        .simd = p->simd,
+        .flags = ZS_EU_LOWER_COUNTS,
+        .send_lower = no_sends,
+    };
+    enum zs_eu_status status;
+    unsigned slices = 0;
+
+    zs_diag_clear(&diag);
+    if (zs_eu_lower(&params, &program, &diag) < 0)
+        fail_msg("%s", diag.text);
+    uint64_t *counters = calloc(zs_eu_program_counter_count(program), 8);
+    assert_non_null(counters);
+    zs_eu_thread_init(t, program, dispatch);
+    t->counters = counters;
+    load(p, t);
+    memset(p->executions, 0, sizeof(p->executions));
+    memset(p->lanes, 0, sizeof(p->lanes));
+    p->once = 0;
+    p->steps = 0;
+    struct ref_loop none = {0};
+    ref_block(p, p->functions[0], dispatch, &none);
+    if (p->steps <= 200000) {
+        while ((status = zs_eu_run(t, program, slice)) == ZS_EU_BUDGET)
+            assert_true(++slices < 10000000);
+        if (status != ZS_EU_EOT)
+            fail_msg("status %d: %s", (int)status, t->fault.text);
+        for (unsigned var = 0; var < VARS; var++)
+            assert_memory_equal(t->grf + var_reg(p, var, 0) * 32, p->v[var], p->simd * 4);
+        assert_memory_equal(t->grf + ONCE_REG * 32, &p->once, 4);
+        compare_counters(p, program, counters);
+    }
+    free(counters);
+    zs_eu_program_destroy(program);
+}
+
+static void check_round(struct program *p, struct zs_eu_thread *t, uint64_t seed)
+{
+    static const unsigned simds[] = {8, 16, 32};
+
+    memset(p, 0, sizeof(*p));
+    p->random.state = seed;
+    p->simd = simds[seed % 3];
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        p->functions[i] = random_block(p, i ? 2 : 0, false, i);
+    emit_program(p);
+    for (unsigned var = 0; var < VARS; var++)
+        for (unsigned lane = 0; lane < p->simd; lane++)
+            p->v[var][lane] = (int32_t)random_below(&p->random, 200) - 100;
+    uint32_t dispatch = p->simd == 32 ? UINT32_MAX : (1u << p->simd) - 1;
+    if (seed % 4 == 0)
+        dispatch &= (uint32_t)random_next(&p->random) | 1;
+    run(p, t, dispatch, seed % 5 == 0 ? 7 : 1u << 30);
+}
+
+static void test_random_flow(void **state)
+{
+    struct program *p = malloc(sizeof(*p));
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    const char *more = getenv("ZS_TEST_ROUNDS");
+    unsigned rounds = more ? (unsigned)strtoul(more, NULL, 0) : ROUNDS;
+
+    (void)state;
+    assert_non_null(p);
+    assert_non_null(t);
+    for (unsigned i = 0; i < rounds; i++) {
+        check_round(p, t, 77000 + i);
+    }
+    free(p);
+    free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_flow)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
