@@ -348,7 +348,9 @@ static void decode_sends(struct zs_gen9_inst *inst)
 static void decode_branch(struct zs_gen9_inst *inst)
 {
     inst->jip_B = (int32_t)get(inst, 127, 96);
-    inst->branch_control = bit(inst, 28);
+    inst->branch_control =
+        bit(inst, 28) && (inst->opcode == ZS_GEN9_IF || inst->opcode == ZS_GEN9_ELSE ||
+                          inst->opcode == ZS_GEN9_GOTO);
     inst->acc_write = false;
     inst->cond = 0;
     switch (inst->format) {
@@ -436,6 +438,10 @@ static void decode_format(struct zs_gen9_inst *inst)
     case ZS_GEN9_FORMAT_NOP:
         break;
     }
+    if (inst->align16 && inst->pred > ZS_GEN9_PRED_SEQ) /* component predicates */
+        fail(inst, "Align16 predicate control");
+    if (inst->opcode == ZS_GEN9_CSEL && inst->pred)
+        fail(inst, "predicated csel");
     if (inst->cond > ZS_GEN9_COND_UN || inst->cond == 7)
         fail(inst, "reserved conditional modifier");
 }

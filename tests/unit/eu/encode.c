@@ -482,6 +482,9 @@ static void fit_ternary(struct random *r, struct zs_gen9_inst *inst)
     unsigned size = size_of(inst->dst.type);
 
     inst->align16 = true;
+    if (inst->pred) /* others choose components there */
+        inst->pred = inst->opcode == ZS_GEN9_CSEL ? ZS_GEN9_PRED_NONE : ZS_GEN9_PRED_SEQ;
+    inst->pred_inverse = inst->pred && inst->pred_inverse;
     if (inst->exec_size < 4 || (inst->exec_size == 4 && size == 2))
         inst->exec_size = size == 2 ? 8 : 1;
     if (inst->chan_offset + inst->exec_size > 32)
