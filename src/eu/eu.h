@@ -258,6 +258,11 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
 /* Set cr0.0 (rounding, denormals) as if the thread had written it. */
 void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);
 
+/* The same for a thread that zs_eu_thread_init() has prepared for this program before: leaves what
+ * belongs to the program alone, which is most of the work. */
+void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                          uint32_t dispatch_mask);
+
 /*
  * Run until something happens, or about `budget` instructions (checked at block starts) were
  * executed. The host's floating-point environment is restored before it returns. program must be

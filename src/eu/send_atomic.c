@@ -17,6 +17,9 @@ enum { OP_CMPWR = 14, OP_PREDEC = 15, OP_FLOAT = 16, OP_FCMPWR = OP_FLOAT + 3, O
 
 /* The new value, from the old one and the lane's operands. */
 typedef uint64_t apply_fn(uint64_t old, uint64_t a, uint64_t b);
+/* One operation per lane on 32-bit words that only this host thread touches, in lane order. */
+typedef void plain_fn(const struct zs_eu_lanes *lanes, const uint8_t *a_lanes,
+                      const uint8_t *b_lanes, uint64_t *result);
 
 #define APPLY(name, bits, expr)                                                                    \
     static uint64_t name##bits(uint64_t old_, uint64_t a_, uint64_t b_)                            \
@@ -28,22 +31,38 @@ typedef uint64_t apply_fn(uint64_t old, uint64_t a, uint64_t b);
         (void)sizeof(sint);                                                                        \
         return (uint##bits##_t)(expr);                                                             \
     }
-#define APPLY_BOTH(name, expr) APPLY(name, 32, expr) APPLY(name, 64, expr)
+#define APPLY_PLAIN(name, expr)                                                                    \
+    static void name##_plain(const struct zs_eu_lanes *lanes, const uint8_t *a_lanes,              \
+                             const uint8_t *b_lanes, uint64_t *result)                             \
+    {                                                                                              \
+        typedef int32_t sint;                                                                      \
+        (void)sizeof(sint);                                                                        \
+        ZS_EU_FOR_LANES(lane, lanes->valid)                                                        \
+        {                                                                                          \
+            uint32_t old = zs_eu_load32(lanes->pointer[lane]);                                     \
+            uint32_t a = a_lanes ? zs_eu_load32(a_lanes + lane * 4) : 0;                           \
+            uint32_t b = b_lanes ? zs_eu_load32(b_lanes + lane * 4) : 0;                           \
+            (void)a, (void)b;                                                                      \
+            result[lane] = old;                                                                    \
+            zs_eu_store32(lanes->pointer[lane], (uint32_t)(expr));                                 \
+        }                                                                                          \
+    }
+#define APPLY_ALL(name, expr) APPLY(name, 32, expr) APPLY(name, 64, expr) APPLY_PLAIN(name, expr)
 
-APPLY_BOTH(op_and, old &a)
-APPLY_BOTH(op_or, old | a)
-APPLY_BOTH(op_xor, old ^ a)
-APPLY_BOTH(op_mov, a)
-APPLY_BOTH(op_inc, old + 1)
-APPLY_BOTH(op_dec, old - 1)
-APPLY_BOTH(op_add, old + a)
-APPLY_BOTH(op_sub, old - a)
-APPLY_BOTH(op_revsub, a - old)
-APPLY_BOTH(op_imax, (sint)old > (sint)a ? old : a)
-APPLY_BOTH(op_imin, (sint)old < (sint)a ? old : a)
-APPLY_BOTH(op_umax, old > a ? old : a)
-APPLY_BOTH(op_umin, old < a ? old : a)
-APPLY_BOTH(op_cmpwr, old == a ? b : old)
+APPLY_ALL(op_and, old &a)
+APPLY_ALL(op_or, old | a)
+APPLY_ALL(op_xor, old ^ a)
+APPLY_ALL(op_mov, a)
+APPLY_ALL(op_inc, old + 1)
+APPLY_ALL(op_dec, old - 1)
+APPLY_ALL(op_add, old + a)
+APPLY_ALL(op_sub, old - a)
+APPLY_ALL(op_revsub, a - old)
+APPLY_ALL(op_imax, (sint)old > (sint)a ? old : a)
+APPLY_ALL(op_imin, (sint)old < (sint)a ? old : a)
+APPLY_ALL(op_umax, old > a ? old : a)
+APPLY_ALL(op_umin, old < a ? old : a)
+APPLY_ALL(op_cmpwr, old == a ? b : old)
 
 static float as_float(uint64_t bits)
 {
@@ -73,19 +92,34 @@ static uint64_t op_fcmpwr32(uint64_t old, uint64_t a, uint64_t b)
 
 struct operation {
     apply_fn *apply32, *apply64; /* NULL: not modelled */
+    plain_fn *plain32;           /* NULL: through apply32 */
     uint8_t operands;
 };
 
 static const struct operation operations[OP_COUNT] = {
-    [1] = {op_and32, op_and64, 1},         [2] = {op_or32, op_or64, 1},
-    [3] = {op_xor32, op_xor64, 1},         [4] = {op_mov32, op_mov64, 1},
-    [5] = {op_inc32, op_inc64, 0},         [6] = {op_dec32, op_dec64, 0},
-    [7] = {op_add32, op_add64, 1},         [8] = {op_sub32, op_sub64, 1},
-    [9] = {op_revsub32, op_revsub64, 1},   [10] = {op_imax32, op_imax64, 1},
-    [11] = {op_imin32, op_imin64, 1},      [12] = {op_umax32, op_umax64, 1},
-    [13] = {op_umin32, op_umin64, 1},      [OP_CMPWR] = {op_cmpwr32, op_cmpwr64, 2},
-    [OP_PREDEC] = {op_dec32, op_dec64, 0}, [OP_FLOAT + 1] = {op_fmax32, NULL, 1},
-    [OP_FLOAT + 2] = {op_fmin32, NULL, 1}, [OP_FCMPWR] = {op_fcmpwr32, NULL, 2},
+#define OPERATION(name, operands_)                                                                 \
+    {                                                                                              \
+        name##32, name##64, name##_plain, operands_                                                \
+    }
+    [1] = OPERATION(op_and, 1),
+    [2] = OPERATION(op_or, 1),
+    [3] = OPERATION(op_xor, 1),
+    [4] = OPERATION(op_mov, 1),
+    [5] = OPERATION(op_inc, 0),
+    [6] = OPERATION(op_dec, 0),
+    [7] = OPERATION(op_add, 1),
+    [8] = OPERATION(op_sub, 1),
+    [9] = OPERATION(op_revsub, 1),
+    [10] = OPERATION(op_imax, 1),
+    [11] = OPERATION(op_imin, 1),
+    [12] = OPERATION(op_umax, 1),
+    [13] = OPERATION(op_umin, 1),
+    [OP_CMPWR] = OPERATION(op_cmpwr, 2),
+#undef OPERATION
+    [OP_PREDEC] = {op_dec32, op_dec64, NULL, 0},
+    [OP_FLOAT + 1] = {op_fmax32, NULL, NULL, 1},
+    [OP_FLOAT + 2] = {op_fmin32, NULL, NULL, 1},
+    [OP_FCMPWR] = {op_fcmpwr32, NULL, NULL, 2},
 };
 
 /* ---- decode ------------------------------------------------------------------------------------
@@ -159,8 +193,9 @@ int zs_eu_decode_typed_atomic(struct zs_eu_message *message, uint32_t desc)
 
 struct atomic {
     apply_fn *apply;
-    uint64_t a[LANES_MAX], b[LANES_MAX], result[LANES_MAX];
-    bool plain; /* memory of one host thread */
+    const uint8_t *a, *b;       /* operands of lane 0; NULL: the operation has none */
+    uint64_t result[LANES_MAX]; /* of lanes that took part */
+    bool plain;                 /* memory of one host thread */
     bool is_64;
     bool returns_new; /* predec */
 };
@@ -178,13 +213,20 @@ static void store(uint8_t *p, uint64_t value, bool is_64)
         zs_eu_store32(p, (uint32_t)value);
 }
 
+static uint64_t operand(const struct atomic *op, const uint8_t *lanes, uint32_t lane)
+{
+    if (!lanes)
+        return 0;
+    return load(lanes + (size_t)lane * (op->is_64 ? 8 : 4), op->is_64);
+}
+
 /* The operations of `mask` on one location, in the order of lanes. */
 static uint64_t apply_all(struct atomic *op, uint64_t old, uint32_t mask)
 {
     uint64_t value = old;
     ZS_EU_FOR_LANES(lane, mask)
     {
-        uint64_t next = op->apply(value, op->a[lane], op->b[lane]);
+        uint64_t next = op->apply(value, operand(op, op->a, lane), operand(op, op->b, lane));
         op->result[lane] = op->returns_new ? next : value;
         value = next;
     }
@@ -212,19 +254,15 @@ static void at_location(struct atomic *op, uint8_t *pointer, uint32_t mask)
     }
 }
 
-static void load_operands(struct atomic *op, const struct zs_eu_message *m, const uint8_t *data)
+static void set_operation(struct atomic *op, const struct zs_eu_message *m, const uint8_t *data)
 {
     const struct operation *row = &operations[m->op];
+    op->plain = m->space == ZS_EU_SPACE_SLM;
     op->is_64 = m->element_B == 8;
     op->apply = op->is_64 ? row->apply64 : row->apply32;
     op->returns_new = m->op == OP_PREDEC;
-    memset(op->a, 0, sizeof(op->a));
-    memset(op->b, 0, sizeof(op->b));
-    for (uint32_t lane = 0; row->operands > 0 && lane < m->lanes; lane++)
-        op->a[lane] = load(data + lane * m->element_B, op->is_64);
-    data += m->lanes * m->element_B;
-    for (uint32_t lane = 0; row->operands > 1 && lane < m->lanes; lane++)
-        op->b[lane] = load(data + lane * m->element_B, op->is_64);
+    op->a = row->operands > 0 ? data : NULL;
+    op->b = row->operands > 1 ? data + (size_t)m->lanes * m->element_B : NULL;
 }
 
 static bool is_uniform(const struct zs_eu_lanes *lanes, uint32_t mask)
@@ -241,12 +279,12 @@ static bool is_uniform(const struct zs_eu_lanes *lanes, uint32_t mask)
 static bool run(struct zs_eu_port *port, const struct zs_eu_message *m, struct zs_eu_lanes *lanes,
                 uint8_t *dst, const uint8_t *data)
 {
-    struct atomic op = {.plain = m->bti == BTI_SLM && m->space == ZS_EU_SPACE_SLM};
-    load_operands(&op, m, data);
+    struct atomic op;
+    set_operation(&op, m, data);
     ZS_EU_FOR_LANES(check, lanes->valid)
     {
         uintptr_t at = (uintptr_t)lanes->pointer[check];
-        if (ZS_UNLIKELY(at % m->element_B))
+        if (ZS_UNLIKELY(at & (m->element_B - 1u)))
             return zs_eu_send_fail(port, m, ZS_EU_SEND_FAULT_MISALIGNED, (int)check, at,
                                    m->element_B, true);
         if (zs_eu_send_tracks(port) && m->space == ZS_EU_SPACE_GLOBAL &&
@@ -254,7 +292,9 @@ static bool run(struct zs_eu_port *port, const struct zs_eu_message *m, struct z
              !zs_eu_send_track(port, m, lanes->pointer[check], m->element_B, (int)check, true)))
             return false;
     }
-    if (lanes->valid && is_uniform(lanes, lanes->valid)) {
+    if (op.plain && !op.is_64 && operations[m->op].plain32) {
+        operations[m->op].plain32(lanes, op.a, op.b, op.result);
+    } else if (lanes->valid && is_uniform(lanes, lanes->valid)) {
         at_location(&op, lanes->pointer[__builtin_ctz(lanes->valid)], lanes->valid);
     } else {
         ZS_EU_FOR_LANES(lane, lanes->valid)

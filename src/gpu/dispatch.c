@@ -85,9 +85,11 @@ static bool grow_threads(struct zs_gpu_worker *w, uint32_t slots)
         return true;
     free(w->threads);
     free(w->free_slots);
+    free(w->prepared);
+    w->prepared = malloc(slots * sizeof(*w->prepared));
     w->threads = aligned_alloc(64, slots * sizeof(*w->threads));
     w->free_slots = malloc(slots * sizeof(*w->free_slots));
-    w->thread_capacity = w->threads && w->free_slots ? slots : 0;
+    w->thread_capacity = w->threads && w->free_slots && w->prepared ? slots : 0;
     return w->thread_capacity > 0;
 }
 
@@ -95,6 +97,7 @@ void zs_gpu_worker_fini(struct zs_gpu_worker *worker)
 {
     free(worker->threads);
     free(worker->free_slots);
+    free(worker->prepared);
     free(worker->slm);
     free(worker->counters);
     free(worker->groups);
@@ -116,6 +119,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         !grow(&w->states, &w->state_capacity, slots, sizeof(*w->states), 64))
         return false;
     w->free_slot_count = slots;
+    memset(w->prepared, 0, slots * sizeof(*w->prepared));
     for (uint32_t i = 0; i < slots; i++)
         w->free_slots[i] = slots - 1 - i;
     memset(w->counters, 0, counters * sizeof(uint64_t));
@@ -180,7 +184,11 @@ static void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     uint32_t mask = simd == 32 ? UINT32_MAX : (1u << simd) - 1;
     if (thread == run->threads_per_group - 1)
         mask = run->last_mask;
-    zs_eu_thread_init(t, run->kernel->program, mask);
+    if (w->prepared[state->slot])
+        zs_eu_thread_restart(t, run->kernel->program, mask);
+    else
+        zs_eu_thread_init(t, run->kernel->program, mask);
+    w->prepared[state->slot] = true;
     t->env = &w->port;
     t->counters = w->counters;
     /* slots of all workers are numbered through: FFTID and scratch are unique among live ones */

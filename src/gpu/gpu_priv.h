@@ -59,6 +59,7 @@ struct zs_gpu_worker {
     struct zs_gpu_worker *next_free;
     struct zs_eu_thread *threads; /* slots of EU threads */
     uint32_t *free_slots;         /* a stack: the slot used last is warm */
+    bool *prepared;               /* by slot: its thread has run this kernel in this launch */
     uint32_t thread_capacity, free_slot_count;
     uint8_t *slm; /* slm_stride_B for each resident group */
     size_t slm_capacity_B, slm_stride_B;
