@@ -170,7 +170,10 @@ static int read_map(struct ze_info *z, const struct ze_field *fields, void *out)
                 zs_yaml_next(&z->y);
         } else {
             error = read_scalar(z, field, out);
-            zs_yaml_skip(&z->y);
+            if (field->kind == ZE_IGNORE)
+                zs_yaml_skip(&z->y);
+            else
+                zs_yaml_next(&z->y);
         }
         if (error)
             return error;
