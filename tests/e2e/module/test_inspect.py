@@ -1,0 +1,420 @@
+#!/usr/bin/env python3
+"""zescope inspect on modules compiled now, against what others say about the same files.
+
+Patch tokens: `ocloc disasm -dump` lists every token with its bytes (PTM.txt) and writes the heaps.
+zebin: readelf lists sections, symbols and relocations, PyYAML reads .ze_info.
+Usage: test_inspect.py ZESCOPE KERNELS_DIR
+"""
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+ZESCOPE, KERNELS = sys.argv[1], os.path.abspath(sys.argv[2])
+DEVICES = ['skl', 'icllp', 'tgllp', 'dg2', 'pvc']
+UNSUPPORTED = {('doubles', 'icllp'), ('doubles', 'tgllp'), ('doubles', 'dg2'), ('images', 'pvc'),
+               ('subgroups', 'pvc')}
+OPTIONS = {'globals': '-cl-std=CL2.0', 'subgroups': '-cl-std=CL2.0'}
+FIELDS_OF_8 = {'GlobalPointerOffset', 'ConstantPointerOffset', 'SIMDInfo'}
+
+
+def run(*command, **how):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          timeout=120, **how)
+
+
+def inspect(*args):
+    result = run(ZESCOPE, 'inspect', '--json', '--tokens', *args)
+    if result.returncode:
+        raise AssertionError(f'{args}: {result.stderr.decode()}')
+    return json.loads(result.stdout)
+
+
+def compile_one(out_dir, source, device, container, extra=()):
+    """Path of what ocloc writes; its exit status tells nothing (it may abort after writing)."""
+    name = f'{source}-{device}-{container}'
+    command = ['ocloc', 'compile', '-q', '-file', source + '.cl', '-device', device, '-output', name,
+               '-out_dir', out_dir, *extra]
+    if container == 'zebin':
+        command += ['--format', 'zebin']
+    options = OPTIONS.get(source, '')
+    if '-g' in extra:
+        command.remove('-g')
+        options += ' -g'
+    if options:
+        command += ['-options', options]
+    env = dict(os.environ, IGC_UseMTInLLD='1')
+    log = run(*command, env=env, cwd=KERNELS)  # #include is relative to it
+    found = glob.glob(os.path.join(out_dir, glob.escape(name) + '_*.bin')) or \
+        glob.glob(os.path.join(out_dir, glob.escape(name)))
+    if not found:
+        raise AssertionError(f'ocloc made nothing of {source} for {device}: {log.stdout}')
+    return found[0]
+
+
+# --- oracles ---
+
+def readelf_sections(path):
+    out = run('readelf', '-SW', path).stdout.decode()
+    sections = []
+    for line in out.splitlines():
+        m = re.match(r'\s*\[ *(\d+)\] (.*?)\s+(\S+)\s+([0-9a-f]{16}) ([0-9a-f]{6,}) ([0-9a-f]{6,}) ',
+                     line)
+        if m:
+            sections.append((int(m[1]), m[2].strip(), int(m[5], 16), int(m[6], 16)))
+    return sections
+
+
+def readelf_symbols(path):
+    out = run('readelf', '-sW', path).stdout.decode()
+    rows = re.findall(r'^ *(\d+): ([0-9a-f]{16}) +(\S+) (\S+) +(\S+) +\S+ +(\S+) ?(.*)$', out, re.M)
+    return [(name.strip(), int(value, 16), int(size, 0), kind, bind, section)
+            for _, value, size, kind, bind, section, name in rows]
+
+
+def readelf_relocations(path):
+    """{section: [(offset, type, symbol)]}"""
+    out = run('readelf', '-rW', path).stdout.decode()
+    found, current = {}, None
+    for line in out.splitlines():
+        m = re.match(r"Relocation section '(.*?)'", line)
+        if m:
+            current = found.setdefault(m[1], [])
+            continue
+        m = re.match(r'([0-9a-f]{16})  ([0-9a-f]{16}) .*?  +[0-9a-f]{16} +(\S+)', line)
+        if m and current is not None:
+            current.append((int(m[1], 16), int(m[2], 16) & 0xFFFFFFFF, m[3]))
+    return found
+
+
+class PatchList:
+    """PTM.txt: blocks "Title:" of lines "size name value", bodies of unknown tokens in hex."""
+
+    def __init__(self, path):
+        self.header, self.program, self.kernels = {}, [], []
+        block, tokens = None, self.program
+        with open(path, encoding='latin-1') as f:
+            for line in f:
+                line = line.rstrip('\n')
+                if line.startswith('Kernel #'):
+                    tokens = []
+                    self.kernels.append(({}, tokens))
+                    block = None
+                elif line.endswith(':') and not line.startswith('\t'):
+                    if line == 'ProgramBinaryHeader:':
+                        block = self.header
+                    elif line == 'KernelBinaryHeader:':
+                        block = self.kernels[-1][0]
+                    else:
+                        block = {'body': b''}
+                        tokens.append(block)
+                else:
+                    self.field(block, line.strip())
+
+    @staticmethod
+    def field(block, line):
+        if line.startswith('Hex'):
+            data = bytes(int(x, 16) for x in line.split()[1:])
+            if 'body' in block:
+                block['body'] += data
+            return
+        words = line.split(' ', 2)
+        if words[0] == 'KernelName':
+            block['KernelName'] = line[len('KernelName '):]
+        elif words[0].isdigit():
+            size, name, value = int(words[0]), words[1], int(words[2])
+            block[name] = value
+            if 'body' in block and name not in ('Token', 'Size'):
+                block['body'] += value.to_bytes(size, 'little')
+
+
+# --- the test ---
+
+class Inspect(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temp = tempfile.TemporaryDirectory(prefix='zescope-inspect-')
+        cls.dir = cls.temp.name
+        sources = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(KERNELS, '*.cl')))
+        jobs = {(s, d, c): None for s in sources for d in DEVICES for c in ('tokens', 'zebin')
+                if (s, d) not in UNSUPPORTED}
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            futures = {key: pool.submit(compile_one, cls.dir, *key) for key in jobs}
+            cls.files = {key: future.result() for key, future in futures.items()}
+        assert len(sources) >= 13 and len(cls.files) > 100
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temp.cleanup()
+
+    def of_container(self, container):
+        for (source, device, kind), path in self.files.items():
+            if kind == container:
+                with self.subTest(source=source, device=device, container=container):
+                    yield source, device, path, inspect(path)
+
+    def check_sections(self, path, part):
+        want = readelf_sections(path)
+        have = [(s['index'], s['name'], s['offset'], s['size_B']) for s in part['sections']]
+        self.assertEqual(want, have)
+
+    def check_token(self, oracle, token):
+        """The fields that are shown are, in order, the bytes of the token."""
+        self.assertEqual(oracle['Token'], token['number'])
+        self.assertEqual(oracle['Size'], token['size_B'])
+        self.assertNotEqual(token['name'], '', token)
+        body, at = oracle['body'], 0
+        for field in token['fields']:
+            if 'text' in field and 'value' not in field:
+                text = field['text'].encode()
+                self.assertIn(text, body)
+                if field['name'] != 'String':
+                    at = max(at, body.index(text, at) + len(text)) if text else at
+                continue
+            if 'bytes' in field:
+                self.assertIn(bytes.fromhex(field['bytes']), body)
+                continue
+            size = 8 if field['name'] in FIELDS_OF_8 else 4
+            if 'entry' not in field:
+                value = int.from_bytes(body[at:at + size], 'little')
+                self.assertEqual(value, field['value'], (token['name'], field))
+            at += size
+
+    def check_tokens(self, oracle, tokens):
+        self.assertEqual([(t['Token'], t['Size']) for t in oracle],
+                         [(t['number'], t['size_B']) for t in tokens])
+        for one, other in zip(oracle, tokens):
+            self.check_token(one, other)
+
+    def test_patch_tokens(self):
+        seen = set()
+        for _, device, path, d in self.of_container('tokens'):
+            self.assertEqual(d['container'], 'NEO ELF')
+            self.check_sections(path, d['containers'][0])
+            dump = path + '.dump'
+            os.mkdir(dump)
+            run('ocloc', 'disasm', '-file', path, '-device', device, '-dump', dump)
+            oracle = PatchList(os.path.join(dump, 'PTM.txt'))
+            image, = d['devices']
+            self.assertEqual(image['device'], device)
+            self.assertEqual(image['gfxcore'], oracle.header['Device'])
+            self.assertEqual(image['stepping'], oracle.header['SteppingId'])
+            self.assertEqual(image['version'], oracle.header['Version'])
+            self.assertEqual(len(image['kernels']), oracle.header['NumberOfKernels'])
+            self.check_tokens(oracle.program, image['tokens'])
+            for (header, tokens), kernel in zip(oracle.kernels, image['kernels']):
+                self.assertEqual(kernel['name'], header['KernelName'])
+                self.assertEqual(kernel['header']['checksum'], header['CheckSum'])
+                self.assertTrue(kernel['header']['checksum_ok'])
+                self.assertEqual(kernel['header']['shader_hash'], header['ShaderHashCode'])
+                self.assertEqual(kernel['code']['size_B'], header['KernelUnpaddedSize'])
+                self.assertEqual(kernel['code']['heap_B'], header['KernelHeapSize'])
+                self.assertEqual(kernel['header']['dsh_B'], header['DynamicStateHeapSize'])
+                self.assertEqual(kernel['header']['ssh_B'], header['SurfaceStateHeapSize'])
+                self.check_tokens(tokens, kernel['tokens'])
+                self.check_normalised(kernel)
+                seen.update(t['number'] for t in kernel['tokens'])
+            seen.update(t['number'] for t in image['tokens'])
+            self.assertEqual(d['notes'], [])
+        # the kernels bring about what compilers emit today
+        self.assertLessEqual({5, 8, 12, 15, 16, 17, 19, 21, 22, 23, 25, 26, 27, 28, 30, 33, 38, 41,
+                              42, 43}, seen)
+
+    def check_normalised(self, kernel):
+        """Every token that stands for a field of the payload, an argument, a surface is there."""
+        tokens = [(t['number'], {f['name']: f.get('value', f.get('text')) for f in t['fields']})
+                  for t in kernel['tokens']]
+        slots = sorted((f['Offset'], f['DataSize']) for n, f in tokens if n == 17)
+        for n, f in tokens:
+            if n in (30, 31, 33, 36, 38, 43, 44, 45, 46, 56, 58):
+                slots.append((f['DataParamOffset'], f['DataParamSize']))
+        self.assertEqual(sorted(slots), sorted((p['offset'], p['size_B']) for p in kernel['payload']))
+        for n, f in tokens:
+            if n == 26:
+                argument = kernel['arguments'][f['ArgumentNumber']]
+                self.assertEqual(argument['name'], f['ArgumentName'])
+                self.assertEqual(argument['type'], f['TypeName'].rsplit(';', 1)[0])
+                self.assertEqual(argument['address_qualifier'], f['AddressQualifier'])
+            elif n == 23:
+                self.assertEqual(kernel['simd'], f['LargestCompiledSIMDSize'])
+                self.assertEqual(kernel['grf_count'], f['NumGRFRequired'])
+                self.assertEqual(kernel['barriers'], f['HasBarriers'])
+            elif n == 15:
+                self.assertEqual(kernel['slm_B'], f['TotalInlineLocalMemorySize'])
+            elif n == 18:
+                self.assertEqual(kernel['scratch_B'], f['PerThreadScratchSpace'])
+            elif n == 25:
+                self.assertEqual(kernel['thread_payload']['cross_thread_B'],
+                                 f['DataParameterStreamSize'])
+        strings = {f['Index']: f['String'] for n, f in tokens if n == 28}
+        self.assertEqual(strings, {s['index']: s['text'] for s in kernel['strings']})
+
+    def check_zebin_kernel(self, want, misc, kernel):
+        env = want['execution_env']
+        self.assertEqual(kernel['simd'], env['simd_size'])
+        self.assertEqual(kernel['grf_count'], env['grf_count'])
+        self.assertEqual(kernel['slm_B'], env.get('slm_size', 0))
+        self.assertEqual(kernel['barriers'], env.get('barrier_count', 0))
+        self.assertEqual(kernel.get('required_group_size', [0, 0, 0]),
+                         env.get('required_work_group_size', [0, 0, 0]))
+        self.assertEqual('global atomics' in kernel['flags'], env.get('has_global_atomics', False))
+        fields = []
+        for p in want.get('payload_arguments', []):
+            kind = p['arg_type']
+            if kind in ('local_size', 'global_size', 'group_count', 'global_id_offset',
+                        'enqueued_local_size'):
+                fields += [(p['offset'] + i, 4, kind, None) for i in range(0, p['size'], 4)]
+            elif p['size']:
+                if kind == 'arg_bypointer' and p['addrspace'] == 'local':
+                    kind = 'local_pointer'
+                fields.append((p['offset'], p['size'], kind, p.get('arg_index')))
+        self.assertEqual(sorted(fields, key=str),
+                         sorted(((p['offset'], p['size_B'], p['kind'], p.get('argument'))
+                                 for p in kernel['payload']), key=str))
+        bindings = sorted((b['bti_value'], b['arg_index'])
+                          for b in want.get('binding_table_indices', []))
+        self.assertEqual(bindings, sorted((s['bti'], s['argument']) for s in kernel['surfaces']))
+        scratch = [m['size'] for m in want.get('per_thread_memory_buffers', [])
+                   if m['type'] == 'scratch' and not m.get('slot')]
+        self.assertEqual(kernel['scratch_B'], scratch[0] if scratch else 0)
+        for info in (misc or {}).get('args_info') or []:
+            argument = kernel['arguments'][info['index']]
+            self.assertEqual(argument['name'], info['name'])
+            self.assertEqual(argument['type'], info['type_name'].rsplit(';', 1)[0])
+            self.assertEqual(argument['access_qualifier'], info['access_qualifier'])
+            self.assertEqual(argument['type_qualifiers'], info['type_qualifiers'])
+
+    def test_zebin(self):
+        for _, device, path, d in self.of_container('zebin'):
+            self.assertEqual(d['container'], 'zebin')
+            self.check_sections(path, d['containers'][0])
+            image, = d['devices']
+            self.assertEqual(image['device'], device)
+            self.assertTrue(image['device_exact'])
+            sections = {name: (offset, size) for _, name, offset, size in readelf_sections(path)}
+            with open(path, 'rb') as f:
+                data = f.read()
+            offset, size = sections['.ze_info']
+            text = data[offset:offset + size].decode()
+            self.assertEqual(image['ze_info'], text)
+            info = yaml.safe_load(text)
+            misc = {k['name']: k for k in info.get('kernels_misc_info', [])}
+            symbols = readelf_symbols(path)
+            self.assertEqual([s[0] for s in symbols], [s['name'] for s in image['symbols']])
+            self.assertEqual([s[2] for s in symbols], [s['size_B'] for s in image['symbols']])
+            relocations = readelf_relocations(path)
+            self.assertEqual([k['name'] for k in info['kernels']],
+                             [k['name'] for k in image['kernels']])
+            for want, kernel in zip(info['kernels'], image['kernels']):
+                name = want['name']
+                self.check_zebin_kernel(want, misc.get(name), kernel)
+                code = [s for s in symbols if s[0] == name and s[3] == 'FUNC']
+                self.assertEqual(kernel['code']['size_B'], code[0][2])
+                self.assertEqual((kernel['code']['offset'], kernel['code']['heap_B']),
+                                 sections['.text.' + name])
+                have = [(r['offset'], r['symbol']) for r in kernel['relocations']]
+                self.assertEqual([(o, s) for o, _, s in relocations.get('.rel.text.' + name, [])],
+                                 have)
+                self.assertTrue(all(r['target']['in'] != 'unresolved' for r in kernel['relocations']
+                                    if not r['symbol'].startswith('__INTEL')), name)
+            self.assertEqual(d['notes'], [])
+
+    def test_both_formats_agree(self):
+        """Names, types and kinds of arguments do not depend on the container."""
+        for (source, device, kind), path in self.files.items():
+            if kind != 'tokens':
+                continue
+            with self.subTest(source=source, device=device):
+                one = inspect(path)['devices'][0]['kernels']
+                other = inspect(self.files[source, device, 'zebin'])['devices'][0]['kernels']
+                other = {k['name']: k for k in other}
+                for kernel in one:
+                    # only zebin always has names
+                    if kernel['name'].startswith('Intel_'):
+                        continue
+                    self.assertEqual([a['kind'] for a in kernel['arguments']],
+                                     [a['kind'] for a in other[kernel['name']]['arguments']])
+                    for a, b in zip(kernel['arguments'], other[kernel['name']]['arguments']):
+                        if 'name' in a:
+                            self.assertEqual((a['name'], a['type']), (b['name'], b['type']))
+
+    def test_debug_data(self):
+        for container in ('tokens', 'zebin'):
+            plain = self.files['includes', 'skl', container]
+            folder = os.path.join(self.dir, 'debug-' + container)
+            os.mkdir(folder)
+            path = compile_one(folder, 'includes', 'skl', container, ['-g'])
+            kernels = inspect(path)['devices'][0]['kernels']
+            want = 'kernel ELF' if container == 'tokens' else 'zebin'
+            self.assertEqual(kernels[0]['debug']['kind'], want)
+            with open(path, 'rb') as f:
+                f.seek(kernels[0]['debug']['offset'])
+                self.assertEqual(f.read(4), b'\x7fELF')
+            self.assertNotIn('debug', inspect(plain)['devices'][0]['kernels'][0])
+            if container == 'tokens':
+                dbg = path[:-4] + '.dbg'
+                alone = inspect(dbg)
+                self.assertEqual(alone['container'], 'IGC debug data')
+                self.assertEqual([e['name'] for e in alone['debug_entries']], ['shade_points'])
+                both = inspect('--debug', dbg, plain)
+                self.assertEqual(both['devices'][0]['kernels'][0]['debug']['input'], 'debug')
+                self.assertTrue(both['debug_entries'][0]['bound'])
+
+    def test_archive(self):
+        name = os.path.join(self.dir, 'fat')
+        run('ocloc', 'compile', '-q', '-file', os.path.join(KERNELS, 'halves.cl'), '-device',
+            'skl,icllp,tgllp', '-output', 'fat', '-out_dir', self.dir)
+        members = [m for m in run('ar', 't', name).stdout.decode().split()
+                   if not m.startswith('pad_')]
+        d = inspect(name)
+        self.assertEqual([i['device'] for i in d['devices']], ['skl', 'icllp', 'tgllp'])
+        self.assertEqual([c['name'] for c in d['containers'] if c['kind'] == 'NEO ELF'], members)
+        one = inspect('--device', 'icllp', name)
+        self.assertEqual([i['device'] for i in one['devices']], ['icllp'])
+        self.assertEqual(run(ZESCOPE, 'inspect', '--device', 'pvc', name).returncode, 1)
+
+    def test_text(self):
+        path = self.files['atomics', 'skl', 'tokens']
+        text = run(ZESCOPE, 'inspect', path).stdout.decode()
+        self.assertRegex(text, r'histogram_local\s+\d+\s+\d+\s+3\s+1024')
+        self.assertNotIn('\033', text)
+        self.assertNotIn('arguments', text)
+        text = run(ZESCOPE, 'inspect', '-k', '^compare', path).stdout.decode()
+        self.assertIn('arguments', text)
+        self.assertIn('Kernel compare_exchange', text)
+        self.assertNotIn('Kernel histogram_local', text)
+        text = run(ZESCOPE, 'inspect', '--tokens', '--color', 'always', path).stdout.decode()
+        self.assertIn('\033[', text)
+        self.assertIn('EXECUTION_ENVIRONMENT', text)
+        self.assertIn('LargestCompiledSIMDSize', text)
+        zebin = run(ZESCOPE, 'inspect', '-t', self.files['atomics', 'skl', 'zebin']).stdout.decode()
+        self.assertIn('- name:            histogram_local', zebin)
+
+    def test_refusals(self):
+        path = os.path.join(self.dir, 'bad.bin')
+        with open(self.files['atomics', 'skl', 'tokens'], 'rb') as f:
+            data = f.read()
+        for contents, text in ((b'', 'not a module'), (data[:1000], 'lies outside the ELF'),
+                               (struct.pack('<I', 0x07230203) + bytes(100), 'SPIR-V')):
+            with open(path, 'wb') as f:
+                f.write(contents)
+            result = run(ZESCOPE, 'inspect', path)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stdout, b'')
+            self.assertIn(text, result.stderr.decode())
+        self.assertEqual(run(ZESCOPE, 'inspect', '/nonexistent').returncode, 1)
+        self.assertEqual(run(ZESCOPE, 'inspect').returncode, 2)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
