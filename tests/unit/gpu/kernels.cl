@@ -235,3 +235,40 @@ kernel void diverge(global int *out)
     if (i % 4 == 0)
         out[i] = (int)i * 3;
 }
+
+/* Half of the threads never come to the barrier. */
+kernel void lonely_barrier(global int *out)
+{
+    if (get_local_id(0) >= get_local_size(0) / 2)
+        return;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = 1;
+}
+
+kernel void local_overrun(global int *out, local int *tmp, int at)
+{
+    tmp[get_local_id(0)] = 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = tmp[get_local_id(0) + at];
+}
+
+/* Calls that are not inlined: stack frames, arguments in registers and memory. */
+__attribute__((noinline)) int ackermann_like(int n, int depth)
+{
+    int sum = n;
+    for (int i = 0; i < depth; i++)
+        sum = sum * 3 + (sum ^ i) % 7;
+    return sum;
+}
+kernel void calls(global int *out, int depth)
+{
+    int i = get_global_id(0);
+    out[i] = i & 1 ? ackermann_like(i, depth) : ackermann_like(-i, depth + i % 5);
+}
+
+kernel void subgroup_blocks(global uint *in, global uint *out)
+{
+    uint at = get_group_id(0) * get_local_size(0) + get_sub_group_id() * get_max_sub_group_size();
+    uint4 v = intel_sub_group_block_read4(in + at * 4);
+    intel_sub_group_block_write4(out + at * 4, v + (uint4)(1, 2, 3, 4));
+}

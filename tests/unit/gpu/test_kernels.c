@@ -634,6 +634,69 @@ static void groups_that_wait_for_each_other(void **state)
     runner_free(r, arrived);
 }
 
+static void broken_groups(void **state)
+{
+    struct runner *r = &shared;
+    enum { SIZE = 64 };
+    int *out = runner_alloc(r, 4 * SIZE * 4, 0), at = SIZE;
+    runner_kernel(r, "lonely_barrier");
+    arg_buffer(r, 0, out);
+    assert_int_equal(runner_launch(r, DIM(4, 1, 1), DIM(SIZE, 1, 1)), -EFAULT);
+    assert_int_equal(r->result.fault.kind, ZS_GPU_FAULT_BARRIER);
+    runner_kernel(r, "local_overrun");
+    arg_buffer(r, 0, out);
+    arg_local(r, 1, SIZE * 4);
+    arg_value(r, 2, 4, &at);
+    assert_int_equal(runner_launch(r, DIM(4, 1, 1), DIM(SIZE, 1, 1)), -EFAULT);
+    assert_int_equal(r->result.fault.kind, ZS_GPU_FAULT_SLM);
+    assert_false(r->result.fault.is_write);
+    at = 0;
+    arg_value(r, 2, 4, &at);
+    runner_ok(r, DIM(4, 1, 1), DIM(SIZE, 1, 1));
+    runner_free(r, out);
+}
+
+static int call_reference(int n, int depth)
+{
+    int sum = n;
+    for (int i = 0; i < depth; i++)
+        sum = (int)((uint32_t)sum * 3 + (uint32_t)((sum ^ i) % 7));
+    return sum;
+}
+
+static void function_calls(void **state)
+{
+    struct runner *r = &shared;
+    enum { N = 200 };
+    int *out = runner_alloc(r, N * 4, 0), depth = 9;
+    runner_kernel(r, "calls");
+    arg_buffer(r, 0, out);
+    arg_value(r, 1, 4, &depth);
+    runner_ok(r, DIM(N / 40, 1, 1), DIM(40, 1, 1));
+    for (int i = 0; i < N; i++)
+        assert_int_equal(out[i],
+                         i & 1 ? call_reference(i, depth) : call_reference(-i, depth + i % 5));
+    runner_free(r, out);
+}
+
+static void subgroup_block_accesses(void **state)
+{
+    struct runner *r = &shared;
+    enum { N = 256 };
+    uint32_t *in = runner_alloc(r, N * 16, 0), *out = runner_alloc(r, N * 16, 0);
+    for (uint32_t i = 0; i < N * 4; i++)
+        in[i] = i * 17;
+    runner_kernel(r, "subgroup_blocks");
+    arg_buffer(r, 0, in);
+    arg_buffer(r, 1, out);
+    runner_ok(r, DIM(N / 64, 1, 1), DIM(64, 1, 1));
+    uint32_t simd = zs_gpu_kernel_simd(r->kernel);
+    for (uint32_t i = 0; i < N * 4; i++) /* element k of a row of simd items */
+        assert_int_equal(out[i], in[i] + 1 + i / simd % 4);
+    runner_free(r, in);
+    runner_free(r, out);
+}
+
 /* ---- counters ----------------------------------------------------------------------------------
  */
 
@@ -752,6 +815,9 @@ int main(void)
         cmocka_unit_test(never_written_memory),
         cmocka_unit_test(endless_kernels_are_stopped),
         cmocka_unit_test(groups_that_wait_for_each_other),
+        cmocka_unit_test(broken_groups),
+        cmocka_unit_test(function_calls),
+        cmocka_unit_test(subgroup_block_accesses),
         cmocka_unit_test(counts_are_exact),
         cmocka_unit_test(launches_at_once),
         cmocka_unit_test(odd_launches),
