@@ -1,0 +1,7 @@
+int twice_plus(int x, int y);
+
+kernel void use_import(global int *p)
+{
+    size_t i = get_global_id(0);
+    p[i] = twice_plus(p[i], 7);
+}
