@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/compile.h"
 
+#include "driver/guard.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -76,6 +78,17 @@ struct ocloc {
     ocloc_free_fn free_outputs;
 };
 
+/* ocloc loads these when it first compiles; they must be there to be guarded. */
+static void guard_compiler(void)
+{
+    static const char *const libraries[] = {"libigc.so.1", "libigdfcl.so.1"};
+    static const char *const guarded[] = {"libocloc.so", "libigc.so",       "libigdfcl.so",
+                                          "libLLVM",     "libopencl-clang", "libLLVMSPIRV"};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(libraries); i++)
+        (void)!dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+    zs_guard_libraries(guarded, ZS_ARRAY_LEN(guarded));
+}
+
 static bool load(struct ocloc *ret_ocloc)
 {
     static const char *const names[] = {"libocloc.so", "libocloc.so.1"};
@@ -85,8 +98,10 @@ static bool load(struct ocloc *ret_ocloc)
             continue;
         ret_ocloc->invoke = (ocloc_invoke_fn)dlsym(library, "oclocInvoke");
         ret_ocloc->free_outputs = (ocloc_free_fn)dlsym(library, "oclocFreeOutput");
-        if (ret_ocloc->invoke && ret_ocloc->free_outputs)
+        if (ret_ocloc->invoke && ret_ocloc->free_outputs) {
+            guard_compiler();
             return true;
+        }
     }
     return false;
 }
@@ -108,26 +123,46 @@ struct call {
     const char *want; /* how the name of the output ends */
 };
 
-/* One run of the compiler; what it says is appended to the log. */
+/* One run of the compiler and what it left. */
+struct run {
+    const struct ocloc *ocloc;
+    struct call *call;
+    int status;
+    uint32_t count;
+    uint8_t **outputs;
+    uint64_t *sizes;
+    char **names;
+};
+
+static void run_ocloc(void *ctx)
+{
+    struct run *r = ctx;
+    struct call *call = r->call;
+    r->status = r->ocloc->invoke(call->argc, call->argv, call->source_count, call->sources,
+                                 call->source_sizes, call->source_names, 0, NULL, NULL, NULL,
+                                 &r->count, &r->outputs, &r->sizes, &r->names);
+}
+
+/* What the compiler says is appended to the log. */
 static bool invoke(const struct ocloc *ocloc, struct call *call, struct zs_buf *ret_output,
                    struct zs_buf *ret_log)
 {
-    uint32_t count = 0;
-    uint8_t **outputs = NULL;
-    uint64_t *sizes = NULL;
-    char **names = NULL;
-    int status =
-        ocloc->invoke(call->argc, call->argv, call->source_count, call->sources, call->source_sizes,
-                      call->source_names, 0, NULL, NULL, NULL, &count, &outputs, &sizes, &names);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(names[i], "stdout.log") == 0)
-            zs_buf_append(ret_log, outputs[i], (size_t)sizes[i]);
-        else if (ends_with(names[i], call->want) && ret_output->size_B == 0)
-            zs_buf_append(ret_output, outputs[i], (size_t)sizes[i]);
+    struct run r = {.ocloc = ocloc, .call = call, .status = -1};
+    int status;
+    if (!zs_guard_run(run_ocloc, &r, &status)) {
+        zs_buf_printf(ret_log, "the compiler gave up on this input (it wanted to exit with %d)\n",
+                      status);
+        return false;
     }
-    if (outputs)
-        ocloc->free_outputs(&count, &outputs, &sizes, &names);
-    return status == 0 && ret_output->size_B > 0 && !ret_output->error;
+    for (uint32_t i = 0; i < r.count; i++) {
+        if (strcmp(r.names[i], "stdout.log") == 0)
+            zs_buf_append(ret_log, r.outputs[i], (size_t)r.sizes[i]);
+        else if (ends_with(r.names[i], call->want) && ret_output->size_B == 0)
+            zs_buf_append(ret_output, r.outputs[i], (size_t)r.sizes[i]);
+    }
+    if (r.outputs)
+        ocloc->free_outputs(&r.count, &r.outputs, &r.sizes, &r.names);
+    return r.status == 0 && ret_output->size_B > 0 && !ret_output->error;
 }
 
 static void add_arg(struct call *call, const char *arg)

@@ -189,6 +189,7 @@ static struct zs_ze_driver *driver_new(void)
     driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
     const char *check = zs_env("ZESCOPE_CHECK");
     driver->check = check && *check && strcmp(check, "0") != 0;
+    driver->check_surfaces = !check || strcmp(check, "0") != 0;
     if (!driver->devices || !add_devices(driver) || !zs_object_publish(driver)) {
         zs_object_unref(driver);
         return NULL;

@@ -68,7 +68,8 @@ struct zs_ze_driver {
     struct zs_object object;
     uint32_t device_count;
     struct zs_ze_device **devices;
-    bool check;                    /* ZESCOPE_CHECK: all memory checks, see report.h */
+    bool check;          /* ZESCOPE_CHECK=1: all memory checks, see report.h */
+    bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
     pthread_mutex_t compiler_lock;
     _Atomic uint64_t appends; /* of launches */

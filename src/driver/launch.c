@@ -66,16 +66,16 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
     struct zs_ze_kernel *kernel = launch->kernel;
     struct zs_ze_driver *driver = exec->context->driver;
     enum zs_counting counting = zs_counts_wanted();
-    struct zs_gpu_launch gpu = {
-        .kernel = kernel->gpu,
-        .args = launch->args->args,
-        .memory = exec->context->memory,
-        .flags =
-            (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
-            (driver->check ? ZS_GPU_LAUNCH_CHECK_SURFACES | ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u),
-        .cancel = exec->cancel,
-        .time_limit_ns = driver->kernel_time_limit_ns,
-        .counters = take_counters(kernel, counting)};
+    struct zs_gpu_launch gpu = {.kernel = kernel->gpu,
+                                .args = launch->args->args,
+                                .memory = exec->context->memory,
+                                .flags =
+                                    (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
+                                    (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
+                                    (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u),
+                                .cancel = exec->cancel,
+                                .time_limit_ns = driver->kernel_time_limit_ns,
+                                .counters = take_counters(kernel, counting)};
     memcpy(gpu.group_count, group_count, sizeof(gpu.group_count));
     memcpy(gpu.group_size, launch->group_size, sizeof(gpu.group_size));
     memcpy(gpu.global_offset, launch->global_offset, sizeof(gpu.global_offset));

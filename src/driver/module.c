@@ -271,6 +271,7 @@ static void drop_linked(struct zs_ze_module *module)
     free(module->linked);
     module->linked = NULL;
     module->linked_count = 0;
+    module->is_linked = false;
     pthread_mutex_unlock(&module->lock);
 }
 
@@ -315,9 +316,12 @@ static ze_result_t link_modules(uint32_t count, struct zs_ze_module *const *modu
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         if (zs_link_unresolved(modules[i], log) > 0) {
             zs_buf_printf(log, "are not defined by any of the %u modules\n", count);
+            zs_log(ZS_LOG_WARN, "zeModuleDynamicLink: %s", zs_buf_cstr(log));
             result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
         }
     }
+    for (uint32_t i = 0; i < count && result != ZE_RESULT_SUCCESS; i++)
+        drop_linked(modules[i]); /* as if nothing had been tried */
     return result;
 }
 
@@ -335,8 +339,6 @@ ze_result_t ZE_APICALL zeModuleDynamicLink(uint32_t numModules, ze_module_handle
     struct zs_buf log = {0};
     ze_result_t result = link_modules(numModules, modules, &log);
     free(modules);
-    if (result != ZE_RESULT_SUCCESS)
-        (void)ZS_REFUSE(result, "%.200s", zs_buf_cstr(&log));
     ze_result_t logged = publish_log(&log, phLinkLog);
     return result == ZE_RESULT_SUCCESS ? logged : result;
 }

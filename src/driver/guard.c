@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver/guard.h"
+
+#include <elf.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The call that is guarded on this thread, innermost. */
+struct guard {
+    jmp_buf back;
+    int status;
+};
+static _Thread_local struct guard *current;
+
+bool zs_guard_run(void (*fn)(void *ctx), void *ctx, int *ret_status)
+{
+    struct guard guard = {.status = 0};
+    struct guard *volatile outer = current;
+    bool returned = false;
+    if (setjmp(guard.back) == 0) {
+        current = &guard;
+        fn(ctx);
+        returned = true;
+    }
+    current = outer;
+    *ret_status = guard.status;
+    return returned;
+}
+
+/* ---- What the libraries call instead -----------------------------------------------------------
+ * Outside of a guarded call these do what was asked for. */
+
+static void leave(int status)
+{
+    if (current) {
+        current->status = status;
+        longjmp(current->back, 1);
+    }
+}
+
+static __attribute__((noreturn)) void guarded_exit(int status)
+{
+    void (*volatile end)(int) = exit;
+    leave(status);
+    end(status);
+    __builtin_unreachable();
+}
+
+static __attribute__((noreturn)) void guarded_exit_at_once(int status)
+{
+    void (*volatile end)(int) = _exit;
+    leave(status);
+    end(status);
+    __builtin_unreachable();
+}
+
+static __attribute__((noreturn)) void guarded_abort(void)
+{
+    void (*volatile end)(void) = abort;
+    leave(134);
+    end();
+    __builtin_unreachable();
+}
+
+/* ---- Redirection: the slots of the libraries' relocation tables --------------------------------
+ */
+
+static const struct {
+    const char *name;
+    void (*function)(void);
+} redirections[] = {
+    {"exit", (void (*)(void))guarded_exit},
+    {"quick_exit", (void (*)(void))guarded_exit},
+    {"_exit", (void (*)(void))guarded_exit_at_once},
+    {"_Exit", (void (*)(void))guarded_exit_at_once},
+    {"abort", (void (*)(void))guarded_abort},
+};
+
+#if defined(__x86_64__)
+
+struct tables {
+    const Elf64_Sym *symbols;
+    const char *strings;
+    const Elf64_Rela *relocations[2]; /* of the procedure linkage table, and the others */
+    size_t count[2];
+};
+
+/* glibc has made the addresses of the dynamic section absolute. */
+static struct tables find_tables(const Elf64_Dyn *dynamic)
+{
+    struct tables t = {0};
+    for (; dynamic->d_tag != DT_NULL; dynamic++) {
+        uint64_t value = dynamic->d_un.d_val;
+        if (dynamic->d_tag == DT_SYMTAB)
+            t.symbols = (const Elf64_Sym *)(uintptr_t)value;
+        else if (dynamic->d_tag == DT_STRTAB)
+            t.strings = (const char *)(uintptr_t)value;
+        else if (dynamic->d_tag == DT_JMPREL)
+            t.relocations[0] = (const Elf64_Rela *)(uintptr_t)value;
+        else if (dynamic->d_tag == DT_RELA)
+            t.relocations[1] = (const Elf64_Rela *)(uintptr_t)value;
+        else if (dynamic->d_tag == DT_PLTRELSZ)
+            t.count[0] = value / sizeof(Elf64_Rela);
+        else if (dynamic->d_tag == DT_RELASZ)
+            t.count[1] = value / sizeof(Elf64_Rela);
+    }
+    return t;
+}
+
+/* The slot may lie in pages that the dynamic linker made read-only. */
+static void write_slot(void **slot, void *value, bool read_only)
+{
+    uintptr_t page_B = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)slot & ~(page_B - 1));
+    if (*slot == value)
+        return;
+    if (read_only && mprotect(page, page_B, PROT_READ | PROT_WRITE) != 0)
+        return;
+    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+    if (read_only)
+        mprotect(page, page_B, PROT_READ);
+}
+
+static void redirect(const struct dl_phdr_info *info, const struct tables *t, uintptr_t relro,
+                     size_t relro_B)
+{
+    for (int which = 0; which < 2; which++) {
+        for (size_t i = 0; t->relocations[which] && i < t->count[which]; i++) {
+            const Elf64_Rela *r = &t->relocations[which][i];
+            uint64_t type = ELF64_R_TYPE(r->r_info);
+            if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+                continue;
+            const char *name = t->strings + t->symbols[ELF64_R_SYM(r->r_info)].st_name;
+            for (size_t k = 0; k < ZS_ARRAY_LEN(redirections); k++) {
+                if (strcmp(name, redirections[k].name) == 0) {
+                    uintptr_t slot = info->dlpi_addr + r->r_offset;
+                    write_slot((void **)slot, (void *)redirections[k].function,
+                               slot - relro < relro_B);
+                }
+            }
+        }
+    }
+}
+
+struct wanted {
+    const char *const *names;
+    size_t count;
+};
+
+static int visit(struct dl_phdr_info *info, size_t size_B, void *ctx)
+{
+    const struct wanted *wanted = ctx;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *file = slash ? slash + 1 : info->dlpi_name;
+    bool match = false;
+    for (size_t i = 0; i < wanted->count; i++)
+        match |= strncmp(file, wanted->names[i], strlen(wanted->names[i])) == 0;
+    const Elf64_Dyn *dynamic = NULL;
+    uintptr_t relro = 0;
+    size_t relro_B = 0;
+    for (unsigned i = 0; match && i < info->dlpi_phnum; i++) {
+        const Elf64_Phdr *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_DYNAMIC) {
+            dynamic = (const Elf64_Dyn *)(info->dlpi_addr + p->p_vaddr);
+        } else if (p->p_type == PT_GNU_RELRO) {
+            relro = info->dlpi_addr + p->p_vaddr;
+            relro_B = p->p_memsz;
+        }
+    }
+    if (dynamic) {
+        struct tables tables = find_tables(dynamic);
+        if (tables.symbols && tables.strings)
+            redirect(info, &tables, relro, relro_B);
+    }
+    return 0;
+}
+
+void zs_guard_libraries(const char *const *names, size_t count)
+{
+    struct wanted wanted = {names, count};
+    dl_iterate_phdr(visit, &wanted);
+}
+
+#else
+void zs_guard_libraries(const char *const *names, size_t count)
+{
+    (void)redirections;
+}
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiler ends the process when it meets SPIR-V that it cannot read: LLVM's fatal errors call
+ * exit. In the user's process that must not happen, so calls of exit and abort out of the
+ * compiler's libraries are led here and become a return from zs_guard_run.
+ *
+ * What the compiler held then is lost (some memory), and so is what it would have destroyed; that
+ * is the price of a fatal error, and only of it.
+ */
+#ifndef ZS_DRIVER_GUARD_H
+#define ZS_DRIVER_GUARD_H
+
+#include "base/compiler.h"
+
+/* Redirect exit, _exit, quick_exit and abort as called by the loaded libraries whose file names
+ * start with one of these. May be called again: libraries that were done stay so. */
+void zs_guard_libraries(const char *const *names, size_t count);
+/* Call fn; false: it wanted to end the process, *ret_status says with which status. */
+bool zs_guard_run(void (*fn)(void *ctx), void *ctx, int *ret_status);
+
+#endif
