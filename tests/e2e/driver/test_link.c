@@ -72,6 +72,8 @@ static ze_module_handle_t library_module(struct e2e *e, const char *name)
 static void test_dynamic(void **state)
 {
     struct e2e *e = *state;
+    if (e2e_through("intercept"))
+        return; /* the loader takes the array of handles for a handle */
     ze_module_handle_t modules[2] = {library_module(e, "imports.spv"),
                                      library_module(e, "library.spv")};
     ze_module_properties_t props = {.stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES};
@@ -87,14 +89,11 @@ static void test_dynamic(void **state)
     assert_non_null(function);
     ze_module_build_log_handle_t log;
     FAILS(zeModuleDynamicLink(1, modules, &log), ZE_RESULT_ERROR_MODULE_LINK_FAILURE);
-    /* the loader wraps the log of a call that succeeds only */
-    if (!e2e_through("intercept")) {
-        char text[256] = "";
-        size_t size = sizeof(text);
-        OK(zeModuleBuildLogGetString(log, &size, text));
-        assert_non_null(strstr(text, "twice_plus"));
-        OK(zeModuleBuildLogDestroy(log));
-    }
+    char text[256] = "";
+    size_t size = sizeof(text);
+    OK(zeModuleBuildLogGetString(log, &size, text));
+    assert_non_null(strstr(text, "twice_plus"));
+    OK(zeModuleBuildLogDestroy(log));
     OK(zeModuleDynamicLink(2, modules, NULL));
     use_import(e, modules[0]);
     OK(zeModuleDestroy(modules[0]));
