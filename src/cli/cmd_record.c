@@ -167,21 +167,30 @@ static void release_signals(const struct launch *l)
 static int run_app(struct launch *l, char **argv, int *ret_status)
 {
     posix_spawnattr_t attributes;
-    sigset_t defaults;
+    sigset_t defaults, all, mask;
+    siginfo_t info;
     pid_t pid;
     int status = 0;
     if (posix_spawnattr_init(&attributes))
         return -ENOMEM;
     catch_signals(l, &defaults);
+    /* a signal that comes before the application's number is known waits until it is */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &mask);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     int error = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, l->environment);
     posix_spawnattr_destroy(&attributes);
+    app_pid = error ? 0 : pid;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     if (!error) {
-        app_pid = pid;
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        /* it keeps its number until nothing is passed on to it any more */
+        while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
             continue;
         app_pid = 0;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            continue;
         *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
     release_signals(l);

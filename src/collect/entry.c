@@ -37,6 +37,12 @@
 #define LOADER_NAME     "libze_loader.so.1"
 #define VALIDATION_NAME "libze_validation_layer.so.1"
 
+#if __has_attribute(musttail)
+#define MUST_TAIL __attribute__((musttail))
+#else
+#define MUST_TAIL /* gcc makes it one when it optimises; a test looks */
+#endif
+
 typedef void *(*dlopen_fn)(const char *file, int flags);
 
 static struct zs_collector collector;
@@ -147,21 +153,32 @@ static void *trace_layer(void)
     return layer;
 }
 
+/* What has to happen before `file` is opened; a handle that is to be given instead, or NULL. */
+__attribute__((noinline)) static void *before_open(const char *file, const void *caller)
+{
+    void *layer = !strcmp(file, VALIDATION_NAME) ? trace_layer() : NULL;
+    if (!layer && strstr(file, "libze_tracing_layer"))
+        install_for_caller(caller, file);
+    return layer;
+}
+
+__attribute__((noinline)) static void *open_deepbound(const char *file, int flags)
+{
+    void *handle = real_dlopen()(file, flags);
+    if (handle)
+        install_if_loader_is_here();
+    return handle;
+}
+
+/* The work is done in functions of their own: with locals of theirs in its frame, this one's last
+ * call would be no tail call. */
 ZS_API void *dlopen(const char *file, int flags)
 {
-    dlopen_fn next = real_dlopen();
-    if (file && !strcmp(file, VALIDATION_NAME)) {
-        void *layer = trace_layer();
-        if (layer)
-            return layer;
-    }
-    if (file && strstr(file, "libze_tracing_layer"))
-        install_for_caller(__builtin_return_address(0), file);
-    if (ZS_UNLIKELY(flags & RTLD_DEEPBIND) && file && strchr(file, '/')) {
-        void *handle = next(file, flags);
-        if (handle)
-            install_if_loader_is_here();
-        return handle;
-    }
-    return next(file, flags); /* a tail call: see above */
+    void *instead =
+        file && strstr(file, "libze_") ? before_open(file, __builtin_return_address(0)) : NULL;
+    if (instead)
+        return instead;
+    if (ZS_UNLIKELY(flags & RTLD_DEEPBIND) && file && strchr(file, '/'))
+        return open_deepbound(file, flags);
+    MUST_TAIL return real_dlopen()(file, flags);
 }

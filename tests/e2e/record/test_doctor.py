@@ -11,6 +11,9 @@ import time
 import unittest
 
 ZESCOPE, CRASH, HANG, FAIL = (os.path.abspath(a) for a in sys.argv[1:5])
+# the sanitizers' runtimes refuse the way in which Intel's driver opens its compiler
+with open(ZESCOPE, 'rb') as binary:
+    SANITIZED = b'__asan_init' in binary.read()
 
 
 def doctor(*options, **env):
@@ -40,9 +43,9 @@ class DoctorTest(unittest.TestCase):
             self.assertEqual(checks[name]['status'], 'ok', checks[name])
             self.assertTrue(os.path.exists(checks[name]['path']), checks[name])
         self.assertRegex(checks['ocloc']['value'], r'^\d+\.\d+')
-        self.assertEqual(checks['record']['status'], 'ok')
         self.assertEqual(checks['inspect, disasm, annotate']['status'], 'ok')
-        if not os.path.exists('/dev/dri'):
+        if not os.path.exists('/dev/dri') and not SANITIZED:
+            self.assertEqual(checks['record']['status'], 'ok')
             self.assertEqual(checks["Intel's driver without a GPU"]['status'], 'ok')
             self.assertIn('API 1.', checks["Intel's driver without a GPU"]['value'])
 
