@@ -2,6 +2,11 @@
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 
+/* -DSIMD=8: the same kernels with another number of lanes. */
+#ifdef SIMD
+#define kernel __kernel __attribute__((intel_reqd_sub_group_size(SIMD)))
+#endif
+
 kernel void empty(void) {}
 
 kernel void saxpy(global const float *x, global float *y, float a)

@@ -413,6 +413,28 @@ static void typed_writes_and_reads(void **state)
     assert_true(run(&f, 0x7f));
 }
 
+static void typed_atomics(void **state)
+{
+    uint64_t seed = 19;
+    static struct fixture f;
+    fixture_init(&f, &seed);
+    bind_image(&f, 2, false);
+    f.surfaces[BTI].format = zs_eu_format_find(0x0D7); /* R32_UINT */
+    memset(f.memory, 0, MEMORY_B);
+    memset(f.src0, 0, sizeof(f.src0));
+    for (uint32_t lane = 0; lane < 8; lane++) { /* lanes 0 to 6 at (lane / 2, 1), 7 outside */
+        uint32_t x = lane == 7 ? WIDTH : lane / 2, y = 1, add = 100 + lane;
+        memcpy(f.src0 + lane * 4, &x, 4);
+        memcpy(f.src0 + GRF_B + lane * 4, &y, 4);
+        memcpy(f.src1 + lane * 4, &add, 4);
+    }
+    assert_int_equal(decode(&f, DC1, BTI | 7 << 8 | 1 << 12 | 1 << 13 | 6 << 14, 2, 1, 1), 0);
+    assert_true(run(&f, 0xff));
+    static const uint32_t sums[4] = {201, 205, 209, 106}, old[8] = {0, 100, 0, 102, 0, 104, 0, 0};
+    assert_memory_equal(f.memory + ROW_B, sums, sizeof(sums));
+    assert_memory_equal(f.dst, old, sizeof(old));
+}
+
 static void media_blocks(void **state)
 {
     uint64_t seed = 10;
@@ -451,6 +473,7 @@ int main(void)
         cmocka_unit_test(texel_loads),
         cmocka_unit_test(sizes),
         cmocka_unit_test(typed_writes_and_reads),
+        cmocka_unit_test(typed_atomics),
         cmocka_unit_test(media_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
