@@ -94,10 +94,11 @@ static int read_zebin(struct zs_builder *b, const struct zs_elf *elf, uint32_t p
 {
     if (b->input == 0)
         return zs_zebin_image_read(b, elf, part, image);
-    for (size_t i = 0; i < b->images.count; i++)
+    int error = 0;
+    for (size_t i = 0; i < b->images.count && !error; i++)
         if (b->images.items[i].format == ZS_CONTAINER_ZEBIN)
-            zs_debug_bind_zebin(b, &b->images.items[i], elf, part);
-    return 0;
+            error = zs_debug_bind_zebin(b, &b->images.items[i], elf, part);
+    return error;
 }
 
 /* The device binary inside a NEO ELF: patch tokens or a zebin. */

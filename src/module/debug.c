@@ -105,30 +105,44 @@ int zs_debug_bind_entries(struct zs_builder *b, struct zs_image *image, size_t f
     return 0;
 }
 
-void zs_debug_bind_zebin(struct zs_builder *b, struct zs_image *image, const struct zs_elf *elf,
-                         uint32_t part)
+struct text_entry {
+    const char *name; /* behind ".text." */
+    uint32_t section;
+};
+
+static int compare_texts(const void *a, const void *b)
 {
+    return strcmp(((const struct text_entry *)a)->name, ((const struct text_entry *)b)->name);
+}
+
+int zs_debug_bind_zebin(struct zs_builder *b, struct zs_image *image, const struct zs_elf *elf,
+                        uint32_t part)
+{
+    struct text_entry *texts = ZS_ARENA_ARRAY(b->arena, elf->section_count, struct text_entry);
     struct zs_kernel *kernels = own_kernels(image);
-    uint32_t next = 0;
-    /* sections stand in the order of the kernels: each search starts where the last one ended */
+    uint32_t count = 0;
+    if (!texts)
+        return zs_builder_no_memory(b, elf->offset_B);
+    for (uint32_t i = 0; i < elf->section_count; i++)
+        if (!strncmp(elf->sections[i].name, ".text.", 6))
+            texts[count++] = (struct text_entry){elf->sections[i].name + 6, i};
+    qsort(texts, count, sizeof(*texts), compare_texts);
     for (uint32_t i = 0; i < image->kernel_count; i++) {
-        for (uint32_t step = 0; step < elf->section_count; step++) {
-            uint32_t index = (next + step) % elf->section_count;
-            const struct zs_section *s = &elf->sections[index];
-            if (strncmp(s->name, ".text.", 6) || strcmp(s->name + 6, kernels[i].name))
-                continue;
-            kernels[i].debug = (struct zs_debug){
-                .kind = elf->type == ZS_ELF_EXEC ? ZS_DEBUG_LINKED : ZS_DEBUG_ZEBIN,
-                .input = b->input,
-                .offset_B = elf->offset_B,
-                .elf = elf->bytes,
-                .part = part,
-                .section = index,
-                .address = elf->type == ZS_ELF_EXEC ? s->address : 0,
-            };
-            image->has_debug = true;
-            next = index + 1;
-            break;
-        }
+        struct text_entry key = {.name = kernels[i].name};
+        const struct text_entry *found = bsearch(&key, texts, count, sizeof(*texts), compare_texts);
+        if (!found)
+            continue;
+        bool linked = elf->type == ZS_ELF_EXEC;
+        kernels[i].debug = (struct zs_debug){
+            .kind = linked ? ZS_DEBUG_LINKED : ZS_DEBUG_ZEBIN,
+            .input = b->input,
+            .offset_B = elf->offset_B,
+            .elf = elf->bytes,
+            .part = part,
+            .section = found->section,
+            .address = linked ? elf->sections[found->section].address : 0,
+        };
+        image->has_debug = true;
     }
+    return 0;
 }

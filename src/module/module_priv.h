@@ -87,8 +87,8 @@ int zs_igc_debug_read(struct zs_builder *b, struct zs_blob blob, uint32_t *ret_d
 /* Entries [first, end of the builder's) to the kernels of an image that have none yet. */
 int zs_debug_bind_entries(struct zs_builder *b, struct zs_image *image, size_t first);
 /* A zebin given as debug information to the kernels of an image. */
-void zs_debug_bind_zebin(struct zs_builder *b, struct zs_image *image, const struct zs_elf *elf,
-                         uint32_t part);
+int zs_debug_bind_zebin(struct zs_builder *b, struct zs_image *image, const struct zs_elf *elf,
+                        uint32_t part);
 /* container.c: one container and all that it holds. */
 int zs_container_read(struct zs_builder *b, struct zs_blob blob, const char *name, uint32_t parent,
                       uint32_t depth);
