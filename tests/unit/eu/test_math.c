@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Math functions against the C library in double, half conversions exhaustively, the division and
+ * square root macros, integer division, the state registers: instructions executed one by one.
+ */
+#include "../test.h"
+
+#include "encode.h"
+#include "eu/eu.h"
+#include "ref.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t end_of_thread[2] = {UINT64_C(0x2000020407600031),
+                                          UINT64_C(0x8200001006000e00)};
+
+static struct zs_eu_thread *thread;
+
+static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
+{
+    (void)ret;
+    return zs_diag_set(diag, -1, ZS_DIAG_NO_OFFSET, "no sends here");
+}
+
+static struct zs_eu_program *lower(const struct zs_gen9_inst *insts, unsigned count,
+                                   enum zs_eu_host host)
+{
+    uint64_t code[64][2];
+    struct zs_eu_program *program = NULL;
+    struct zs_diag diag = {0};
+
+    assert_true(count < 63);
+    for (unsigned i = 0; i < count; i++)
+        encode(&insts[i], code[i]);
+    memcpy(code[count], end_of_thread, 16);
+    struct zs_eu_lower_params params = {.code = zs_span_make(code, (count + 1) * 16),
+                                        .simd = 16,
+                                        .host = host,
+                                        .send_lower = no_sends};
+    if (zs_eu_lower(&params, &program, &diag) < 0)
+        fail_msg("%s", diag.text);
+    return program;
+}
+
+static void run(const struct zs_eu_program *program)
+{
+    enum zs_eu_status status = zs_eu_run(thread, program, 1000000);
+
+    if (status != ZS_EU_EOT)
+        fail_msg("status %d: %s", (int)status, thread->fault.text);
+}
+
+static void start(const struct zs_eu_program *program)
+{
+    zs_eu_thread_init(thread, program, 0xffff);
+    zs_eu_thread_set_control(thread, 0x4c0);
+}
+
+static struct zs_gen9_operand packed(unsigned reg, unsigned type)
+{
+    return (struct zs_gen9_operand){.file = ZS_GEN9_FILE_GRF,
+                                    .type = (uint8_t)type,
+                                    .reg = (uint8_t)reg,
+                                    .vstride = 8,
+                                    .width = 8,
+                                    .hstride = 1};
+}
+
+/* op r10 r20 r30, sixteen channels */
+static struct zs_gen9_inst three(unsigned opcode, unsigned function, unsigned sources,
+                                 unsigned dst_type, unsigned src_type)
+{
+    return (struct zs_gen9_inst){.opcode = (uint8_t)opcode,
+                                 .function = (uint8_t)function,
+                                 .exec_size = 16,
+                                 .no_mask = true,
+                                 .src_count = (uint8_t)sources,
+                                 .dst = packed(10, dst_type),
+                                 .src = {packed(20, src_type), packed(30, src_type)}};
+}
+
+/* ---- transcendental functions ---- */
+
+static double error_ulp(float got, double want)
+{
+    float rounded = (float)want;
+    int exponent;
+
+    if (isnan(want) || isnan(got))
+        return isnan(want) && isnan(got) ? 0 : HUGE_VAL;
+    if (isinf(rounded) || isinf(got))
+        return rounded == got ? 0 : HUGE_VAL;
+    frexp(want, &exponent);
+    double unit = ldexp(1, (exponent < -125 ? -125 : exponent) - 24);
+    return fabs((double)got - want) / unit;
+}
+
+static double fn_inv(double a, double b)
+{
+    (void)b;
+    return 1 / a;
+}
+static double fn_log(double a, double b)
+{
+    (void)b;
+    return log2(a);
+}
+static double fn_exp(double a, double b)
+{
+    (void)b;
+    return exp2(a);
+}
+static double fn_sqt(double a, double b)
+{
+    (void)b;
+    return sqrt(a);
+}
+static double fn_rsqt(double a, double b)
+{
+    (void)b;
+    return 1 / sqrt(a);
+}
+static double fn_sin(double a, double b)
+{
+    (void)b;
+    return sin(a);
+}
+static double fn_cos(double a, double b)
+{
+    (void)b;
+    return cos(a);
+}
+static double fn_fdiv(double a, double b)
+{
+    return a / b;
+}
+static double fn_pow(double a, double b)
+{
+    return pow(fabs(a), b);
+}
+
+static const struct function {
+    const char *name;
+    unsigned code, sources;
+    double (*fn)(double a, double b);
+    double limit_ulp;
+    float low, high; /* of most arguments */
+} functions[] = {
+    {"inv", ZS_GEN9_MATH_INV, 1, fn_inv, 0.501, -1e6f, 1e6f},
+    {"log", ZS_GEN9_MATH_LOG, 1, fn_log, 0.51, 0, 1e9f},
+    {"exp", ZS_GEN9_MATH_EXP, 1, fn_exp, 0.51, -150, 130},
+    {"sqt", ZS_GEN9_MATH_SQT, 1, fn_sqt, 0.501, 0, 1e9f},
+    {"rsqt", ZS_GEN9_MATH_RSQT, 1, fn_rsqt, 1.6, 0, 1e9f},
+    {"sin", ZS_GEN9_MATH_SIN, 1, fn_sin, 0.51, -500, 500},
+    {"cos", ZS_GEN9_MATH_COS, 1, fn_cos, 0.51, -500, 500},
+    {"fdiv", ZS_GEN9_MATH_FDIV, 2, fn_fdiv, 0.501, -1e6f, 1e6f},
+    {"pow", ZS_GEN9_MATH_POW, 2, fn_pow, 0.51, -20, 20},
+};
+
+static float random_argument(struct random *r, const struct function *f)
+{
+    static const float special[] = {0.0f,           -0.0f,       1.0f,       -1.0f,      2.0f,
+                                    0.5f,           INFINITY,    -INFINITY,  NAN,        1e-40f,
+                                    1e-38f,         1e38f,       3.0f,       1.5707964f, 3.1415927f,
+                                    1.1754944e-38f, 0.99999994f, 1.0000001f, 3e7f};
+    uint32_t bits = (uint32_t)random_next(r);
+    float value;
+
+    if (random_below(r, 6) == 0)
+        return special[random_below(r, ZS_ARRAY_LEN(special))];
+    memcpy(&value, &bits, 4);
+    if (random_below(r, 4) == 0)
+        return value;
+    return f->low + (f->high - f->low) * (float)(bits >> 8) / 16777216.0f;
+}
+
+static void check_function(const struct function *f, enum zs_eu_host host, uint8_t *ret_bits)
+{
+    struct zs_gen9_inst inst = three(ZS_GEN9_MATH, f->code, f->sources, ZS_GEN9_F, ZS_GEN9_F);
+    struct zs_eu_program *program = lower(&inst, 1, host);
+    struct random r = {f->code};
+    double worst = 0;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        float a[16], b[16], got[16];
+        for (unsigned i = 0; i < 16; i++) {
+            a[i] = random_argument(&r, f);
+            b[i] = random_argument(&r, f);
+        }
+        start(program);
+        memcpy(thread->grf + 20 * 32, a, 64);
+        memcpy(thread->grf + 30 * 32, b, 64);
+        run(program);
+        memcpy(got, thread->grf + 10 * 32, 64);
+        memcpy(ret_bits + round * 64, got, 64);
+        for (unsigned i = 0; i < 16; i++) {
+            double error = error_ulp(got[i], f->fn((double)a[i], (double)b[i]));
+            if (f->code == ZS_GEN9_MATH_POW && (isnan(a[i]) || isnan(b[i])))
+                continue; /* 0 and 1 are special to the C library */
+            if (error > f->limit_ulp)
+                fail_msg("%s(%a, %a) = %a, off by %g ulp", f->name, (double)a[i], (double)b[i],
+                         (double)got[i], error);
+            worst = fmax(worst, error);
+        }
+    }
+    print_message("%s: %.3f ulp\n", f->name, worst);
+    zs_eu_program_destroy(program);
+}
+
+/* Accurate, and the same bits from every build. */
+static void test_functions(void **state)
+{
+    enum { SIZE_B = 3000 * 64 };
+    uint8_t *best = malloc(SIZE_B), *base = malloc(SIZE_B);
+
+    (void)state;
+    assert_non_null(best);
+    assert_non_null(base);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(functions); i++) {
+        check_function(&functions[i], ZS_EU_HOST_BEST, best);
+        check_function(&functions[i], ZS_EU_HOST_BASE, base);
+        assert_memory_equal(best, base, SIZE_B);
+    }
+    free(best);
+    free(base);
+}
+
+/* ---- half ---- */
+
+static void test_half_up(void **state)
+{
+    struct zs_gen9_inst inst = three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_F, ZS_GEN9_HF);
+
+    (void)state;
+    for (unsigned host = ZS_EU_HOST_BASE; host < ZS_EU_HOST_COUNT; host++) {
+        if (!zs_eu_host_usable((enum zs_eu_host)host))
+            continue;
+        struct zs_eu_program *program = lower(&inst, 1, (enum zs_eu_host)host);
+        for (unsigned first = 0; first < 65536; first += 16) {
+            uint16_t in[16];
+            float out[16];
+            for (unsigned i = 0; i < 16; i++)
+                in[i] = (uint16_t)(first + i);
+            start(program);
+            memcpy(thread->grf + 20 * 32, in, 32);
+            run(program);
+            memcpy(out, thread->grf + 10 * 32, 64);
+            for (unsigned i = 0; i < 16; i++) {
+                double want = ref_from_half(in[i]);
+                assert_true(isnan(want) ? isnan(out[i]) : (double)out[i] == want);
+                assert_int_equal(signbit(want) != 0, signbit(out[i]) != 0);
+            }
+        }
+        zs_eu_program_destroy(program);
+    }
+}
+
+static void check_half_down(const struct zs_eu_program *program, struct random *r, unsigned mode)
+{
+    float in[16];
+    uint16_t out[16];
+
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t bits = (uint32_t)random_next(r);
+        if (random_below(r, 2)) /* in the range of halves, near ties */
+            bits = (bits & 0x80001fff) | (96 + random_below(r, 50)) << 23 |
+                   random_below(r, 1024) << 13;
+        if (random_below(r, 3) == 0)
+            bits &= ~0xfffu;
+        memcpy(&in[i], &bits, 4);
+    }
+    zs_eu_thread_init(thread, program, 0xffff);
+    zs_eu_thread_set_control(thread, 0x4c0 | mode << 4);
+    memcpy(thread->grf + 20 * 32, in, 64);
+    run(program);
+    memcpy(out, thread->grf + 10 * 32, 32);
+    for (unsigned i = 0; i < 16; i++)
+        if (!isnan(in[i]) && out[i] != ref_to_half((double)in[i], mode))
+            fail_msg("half of %a in mode %u: %04x, want %04x", (double)in[i], mode, out[i],
+                     ref_to_half((double)in[i], mode));
+}
+
+static void test_half_down(void **state)
+{
+    struct zs_gen9_inst inst = three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_HF, ZS_GEN9_F);
+    struct random r = {99};
+
+    (void)state;
+    for (unsigned host = ZS_EU_HOST_BASE; host < ZS_EU_HOST_COUNT; host++) {
+        if (!zs_eu_host_usable((enum zs_eu_host)host))
+            continue;
+        struct zs_eu_program *program = lower(&inst, 1, (enum zs_eu_host)host);
+        for (unsigned round = 0; round < 8000; round++)
+            check_half_down(program, &r, round % 4);
+        zs_eu_program_destroy(program);
+    }
+}
+
+/* ---- the accumulator ---- */
+
+/* High half of a 32-bit product, as IGC computes it: mul to acc0, then mach. */
+static void check_mulh(bool is_signed, struct random *r)
+{
+    unsigned type = is_signed ? ZS_GEN9_D : ZS_GEN9_UD;
+    struct zs_gen9_inst insts[2] = {three(ZS_GEN9_MUL, 0, 2, type, type),
+                                    three(ZS_GEN9_MACH, 0, 2, type, type)};
+    uint32_t a[16], b[16], got[16];
+
+    for (unsigned i = 0; i < 16; i++) {
+        a[i] = (uint32_t)random_next(r);
+        b[i] = (uint32_t)random_next(r) >> random_below(r, 32);
+        if (random_below(r, 8) == 0)
+            a[i] = b[i] = 0x80000000;
+    }
+    insts[0].dst.file = ZS_GEN9_FILE_ARF;
+    insts[0].dst.reg = ZS_GEN9_ARF_ACC;
+    insts[0].src[1].type = ZS_GEN9_UW; /* the low words */
+    insts[0].src[1].vstride = 16;
+    insts[0].src[1].hstride = 2;
+    insts[1].acc_write = true;
+    struct zs_eu_program *program = lower(insts, 2, ZS_EU_HOST_BEST);
+    start(program);
+    memcpy(thread->grf + 20 * 32, a, 64);
+    memcpy(thread->grf + 30 * 32, b, 64);
+    run(program);
+    memcpy(got, thread->grf + 10 * 32, 64);
+    for (unsigned i = 0; i < 16; i++) {
+        uint64_t want =
+            is_signed ? (uint64_t)((int64_t)(int32_t)a[i] * (int32_t)b[i]) : (uint64_t)a[i] * b[i];
+        assert_int_equal(got[i], want >> 32);
+        assert_int_equal(thread->acc[i], want);
+    }
+    zs_eu_program_destroy(program);
+}
+
+static void test_multiply_high(void **state)
+{
+    struct random r = {5};
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++)
+        check_mulh(i & 1, &r);
+}
+
+/* mov r40 acc0: the low dword; at any channel offset the elements are those from 0 */
+static void test_accumulator_reads(void **state)
+{
+    struct zs_gen9_inst insts[2] = {three(ZS_GEN9_ADDC, 0, 2, ZS_GEN9_UD, ZS_GEN9_UD),
+                                    three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_UD, ZS_GEN9_UD)};
+    uint32_t a[8], b[8], carry[8];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        insts[i].exec_size = 8;
+        insts[i].chan_offset = 8;
+    }
+    insts[0].acc_write = true;
+    insts[1].dst = packed(40, ZS_GEN9_UD);
+    insts[1].src[0].file = ZS_GEN9_FILE_ARF;
+    insts[1].src[0].reg = ZS_GEN9_ARF_ACC;
+    struct zs_eu_program *program = lower(insts, 2, ZS_EU_HOST_BEST);
+    start(program);
+    for (unsigned i = 0; i < 8; i++) {
+        a[i] = 0xfffffffc + i % 4;
+        b[i] = i;
+    }
+    memcpy(thread->grf + 20 * 32, a, 32);
+    memcpy(thread->grf + 30 * 32, b, 32);
+    run(program);
+    memcpy(carry, thread->grf + 40 * 32, 32);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(carry[i], ((uint64_t)a[i] + b[i]) >> 32);
+    zs_eu_program_destroy(program);
+}
+
+/* ---- division and square root macros ---- */
+
+static void check_macro(unsigned function, bool is_double)
+{
+    unsigned type = is_double ? ZS_GEN9_DF : ZS_GEN9_F, n = is_double ? 4 : 8;
+    struct zs_gen9_inst inst =
+        three(ZS_GEN9_MATH, function, function == ZS_GEN9_MATH_INVM ? 2 : 1, type, type);
+    double a[4] = {1, 2, -7, 1e300}, b[4] = {3, 0.1, 11, 1e-10}, got[4];
+    float fa[8] = {1, 2, -7, 1e30f, 0, 5, 1, 3}, fb[8] = {3, 0.1f, 11, 1e-10f, 2, 0, 7, 9}, fgot[8];
+
+    inst.exec_size = (uint8_t)n;
+    inst.align16 = true;
+    inst.flag_reg = 1;
+    struct zs_eu_program *program = lower(&inst, 1, ZS_EU_HOST_BEST);
+    start(program);
+    if (is_double) {
+        memcpy(thread->grf + 20 * 32, a, 32);
+        memcpy(thread->grf + 30 * 32, b, 32);
+    } else {
+        memcpy(thread->grf + 20 * 32, fa, 32);
+        memcpy(thread->grf + 30 * 32, fb, 32);
+    }
+    run(program);
+    memcpy(got, thread->grf + 10 * 32, 32);
+    memcpy(fgot, thread->grf + 10 * 32, 32);
+    for (unsigned i = 0; i < n; i++) {
+        double want = is_double
+                          ? (function == ZS_GEN9_MATH_INVM ? a[i] / b[i] : sqrt(a[i]))
+                          : (double)(function == ZS_GEN9_MATH_INVM ? fa[i] / fb[i] : sqrtf(fa[i]));
+        double have = is_double ? got[i] : (double)fgot[i];
+        assert_true(have == want || (isnan(have) && isnan(want)));
+    }
+    assert_int_equal(thread->flag[1], (1u << n) - 1);
+    zs_eu_program_destroy(program);
+}
+
+static void test_macros(void **state)
+{
+    (void)state;
+    check_macro(ZS_GEN9_MATH_INVM, false);
+    check_macro(ZS_GEN9_MATH_INVM, true);
+    check_macro(ZS_GEN9_MATH_RSQTM, false);
+    check_macro(ZS_GEN9_MATH_RSQTM, true);
+}
+
+/* ---- state registers ---- */
+
+static struct zs_gen9_inst scalar_mov(unsigned dst_file, unsigned dst_reg, unsigned src_file,
+                                      unsigned src_reg, unsigned subreg_B, uint32_t imm)
+{
+    return (struct zs_gen9_inst){
+        .opcode = ZS_GEN9_MOV,
+        .exec_size = 1,
+        .no_mask = true,
+        .src_count = 1,
+        .dst = {.file = (uint8_t)dst_file, .reg = (uint8_t)dst_reg, .hstride = 1},
+        .src = {{.file = (uint8_t)src_file,
+                 .reg = (uint8_t)src_reg,
+                 .subreg_B = (uint8_t)subreg_B,
+                 .width = 1,
+                 .imm = imm}}};
+}
+
+static void test_state_registers(void **state)
+{
+    struct zs_gen9_inst insts[] = {
+        scalar_mov(1, 40, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CE, 0, 0),
+        scalar_mov(1, 41, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_SR, 8, 0),
+        scalar_mov(1, 42, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_IP, 0, 0),
+        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_F + 1, ZS_GEN9_FILE_IMM, 0, 0, 0x1234abcd),
+        scalar_mov(1, 43, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_F + 1, 0, 0),
+        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CR, ZS_GEN9_FILE_IMM, 0, 0, 0x4f0),
+        scalar_mov(1, 44, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CR, 0, 0),
+        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_A, ZS_GEN9_FILE_IMM, 0, 0, 0x00200018),
+        scalar_mov(1, 45, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_TM, 0, 0),
+    };
+    static const struct {
+        unsigned reg;
+        uint32_t value;
+    } want[] = {{40, 0xfff}, {41, 0xfff}, {42, 32}, {43, 0x1234abcd}, {44, 0x4f0}};
+    uint32_t got;
+
+    (void)state;
+    struct zs_eu_program *program = lower(insts, ZS_ARRAY_LEN(insts), ZS_EU_HOST_BEST);
+    zs_eu_thread_init(thread, program, 0xfff);
+    thread->clock = 5000;
+    run(program);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(want); i++) {
+        memcpy(&got, thread->grf + want[i].reg * 32, 4);
+        assert_int_equal(got, want[i].value);
+    }
+    memcpy(&got, thread->grf + 45 * 32, 4);
+    assert_in_range(got, 5000, 5100);
+    assert_int_equal(thread->a0[0], 0x18);
+    assert_int_equal(thread->a0[1], 0x20);
+    zs_eu_program_destroy(program);
+}
+
+static void test_unmodelled(void **state)
+{
+    /* single program flow */
+    struct zs_gen9_inst spf =
+        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CR, ZS_GEN9_FILE_IMM, 0, 0, 4);
+    struct zs_gen9_inst write_ip =
+        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_IP, ZS_GEN9_FILE_IMM, 0, 0, 4);
+    struct zs_gen9_inst pln = three(ZS_GEN9_PLN, 0, 2, ZS_GEN9_F, ZS_GEN9_F);
+    const struct {
+        struct zs_gen9_inst inst;
+        enum zs_eu_fault_kind kind;
+        const char *names;
+    } rows[] = {{spf, ZS_EU_FAULT_UNMODELLED, "single program flow"},
+                {write_ip, ZS_EU_FAULT_UNMODELLED, "0xa0"},
+                {pln, ZS_EU_FAULT_UNMODELLED, "pln"}};
+
+    (void)state;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct zs_eu_program *program = lower(&rows[i].inst, 1, ZS_EU_HOST_BEST);
+        start(program);
+        assert_int_equal(zs_eu_run(thread, program, 100), ZS_EU_FAULT);
+        assert_int_equal(thread->fault.kind, rows[i].kind);
+        assert_non_null(strstr(thread->fault.text, rows[i].names));
+        assert_int_equal(thread->fault.offset_B, 0);
+        uint64_t words[2];
+        encode(&rows[i].inst, words);
+        assert_int_equal(thread->fault.raw[0], words[0]);
+        zs_eu_program_destroy(program);
+    }
+}
+
+static void test_past_the_end(void **state)
+{
+    struct zs_gen9_inst inst = three(ZS_GEN9_ADD, 0, 2, ZS_GEN9_D, ZS_GEN9_D);
+    uint64_t words[2];
+    struct zs_eu_program *program;
+    struct zs_diag diag = {0};
+
+    (void)state;
+    encode(&inst, words);
+    struct zs_eu_lower_params params = {.code = zs_span_make(words, 16), .simd = 16};
+    assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
+    start(program);
+    assert_int_equal(zs_eu_run(thread, program, 100), ZS_EU_FAULT);
+    assert_int_equal(thread->fault.kind, ZS_EU_FAULT_RUNAWAY);
+    zs_eu_program_destroy(program);
+    params.code.size_B = 4;
+    assert_true(zs_eu_lower(&params, &program, &diag) < 0);
+}
+
+/* wait: stops while n0.0 is 0, then counts it down */
+static void test_barrier(void **state)
+{
+    struct zs_gen9_inst inst = {
+        .opcode = ZS_GEN9_WAIT,
+        .exec_size = 1,
+        .no_mask = true,
+        .src_count = 1,
+        .dst = {.file = ZS_GEN9_FILE_ARF, .reg = ZS_GEN9_ARF_N, .hstride = 1},
+        .src = {{.file = ZS_GEN9_FILE_ARF, .reg = ZS_GEN9_ARF_N, .width = 1}}};
+
+    (void)state;
+    struct zs_eu_program *program = lower(&inst, 1, ZS_EU_HOST_BEST);
+    start(program);
+    assert_int_equal(zs_eu_run(thread, program, 100), ZS_EU_BARRIER);
+    assert_int_equal(zs_eu_run(thread, program, 100), ZS_EU_BARRIER);
+    thread->n0[0] = 1;
+    assert_int_equal(zs_eu_run(thread, program, 100), ZS_EU_EOT);
+    assert_int_equal(thread->n0[0], 0);
+    zs_eu_program_destroy(program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_functions),         cmocka_unit_test(test_half_up),
+        cmocka_unit_test(test_half_down),         cmocka_unit_test(test_multiply_high),
+        cmocka_unit_test(test_accumulator_reads), cmocka_unit_test(test_macros),
+        cmocka_unit_test(test_state_registers),   cmocka_unit_test(test_unmodelled),
+        cmocka_unit_test(test_past_the_end),      cmocka_unit_test(test_barrier),
+    };
+    thread = aligned_alloc(64, sizeof(*thread));
+    if (!thread)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(thread);
+    return failed;
+}
