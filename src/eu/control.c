@@ -416,10 +416,8 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
 {
     for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++)
         t->send_cache[i].exec = NULL;
-    memset(t->temp, 0, sizeof(t->temp));
-    memset(t->sink, 0, sizeof(t->sink));
+    /* temporaries are written before they are read */
     memcpy(t->constant, program->constant, program->constant_B);
-    memset(t->constant + program->constant_B, 0, sizeof(t->constant) - program->constant_B);
     zs_eu_thread_restart(t, program, dispatch_mask);
 }
 
@@ -427,7 +425,6 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
                           uint32_t dispatch_mask)
 {
     memset(t, 0, offsetof(struct zs_eu_thread, key));
-    memset(t->key, 0, sizeof(t->key));
     dispatch_mask &= program->simd_mask;
     t->program = program;
     t->ce = t->alive = dispatch_mask;

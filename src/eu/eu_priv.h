@@ -57,11 +57,6 @@ enum zs_eu_row {
 #define ZS_EU_CMP(id, ta, mode, expr)             ZS_EU_ROW_##id,
 #define ZS_EU_SEL(id, ta)                         ZS_EU_ROW_##id,
 #include "eu/sem.def"
-#undef ZS_EU_UN
-#undef ZS_EU_BIN
-#undef ZS_EU_TER
-#undef ZS_EU_CMP
-#undef ZS_EU_SEL
     ZS_EU_ROW_COUNT,
     ZS_EU_ROW_NONE = ZS_EU_ROW_COUNT,
 };

@@ -112,26 +112,32 @@
              DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
-    UN_FN(id, 0, V, TD, TA, MODE, EXPR)                                                            \
     UN_FN(id, 1, S, TD, TA, MODE, EXPR)                                                            \
+    ZS_EU_UN_V(id, TD, TA, MODE, EXPR)
+#define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
+    UN_FN(id, 0, V, TD, TA, MODE, EXPR)                                                            \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
         BODY_N1(TD, MODE, DECLARE_S(TA, a, 0), EXPR)
 
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \
-    BIN_FN(id, 0, V, V, TD, TA, TB, MODE, EXPR)                                                    \
     BIN_FN(id, 1, S, V, TD, TA, TB, MODE, EXPR)                                                    \
     BIN_FN(id, 2, V, S, TD, TA, TB, MODE, EXPR)                                                    \
+    ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)
+#define ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                    \
+    BIN_FN(id, 0, V, V, TD, TA, TB, MODE, EXPR)                                                    \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
         BODY_N1(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1), EXPR)
 
 #define ZS_EU_TER(id, TD, TA, TB, TC, MODE, EXPR)                                                  \
-    TER_FN(id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 1, S, V, V, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 2, V, S, V, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 3, S, S, V, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 4, V, V, S, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 5, S, V, S, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 6, V, S, S, TD, TA, TB, TC, MODE, EXPR)                                             \
+    ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)
+#define ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                \
+    TER_FN(id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                             \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
         BODY_N1(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1); DECLARE_S(TC, c, 2), EXPR)
 
@@ -174,9 +180,11 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
                  READ_##B(TA, b), EXPR)
 
 #define ZS_EU_CMP(id, TA, MODE, EXPR)                                                              \
-    CMP_FN(id, 0, V, V, TA, MODE, EXPR)                                                            \
     CMP_FN(id, 1, S, V, TA, MODE, EXPR)                                                            \
     CMP_FN(id, 2, V, S, TA, MODE, EXPR)                                                            \
+    ZS_EU_CMP_V(id, TA, MODE, EXPR)
+#define ZS_EU_CMP_V(id, TA, MODE, EXPR)                                                            \
+    CMP_FN(id, 0, V, V, TA, MODE, EXPR)                                                            \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
     {                                                                                              \
         if (zs_eu_active(t, op) & 1) {                                                             \
@@ -240,11 +248,6 @@ static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct z
     }
 
 #include "eu/sem.def"
-#undef ZS_EU_UN
-#undef ZS_EU_BIN
-#undef ZS_EU_TER
-#undef ZS_EU_CMP
-#undef ZS_EU_SEL
 
 /* ---- constant strides ---- */
 
@@ -317,14 +320,18 @@ SCATTER_FN(u64, 64)
 const struct zs_eu_handlers ZS_EU_HANDLERS = {
     .row =
         {
-#define ZS_EU_UN(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, [7] = id##_7},
+#define ZS_EU_UN(id, td, ta, mode, expr)   [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, [7] = id##_7},
+#define ZS_EU_UN_V(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
 #define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
     [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
+#define ZS_EU_BIN_V(id, td, ta, tb, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
 #define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
     [ZS_EU_ROW_##id] = {id##_0, id##_1, id##_2, id##_3, id##_4, id##_5, id##_6, id##_7},
+#define ZS_EU_TER_V(id, td, ta, tb, tc, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
 #define ZS_EU_CMP(id, ta, mode, expr)                                                              \
     [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
-#define ZS_EU_SEL(id, ta) [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
+#define ZS_EU_CMP_V(id, ta, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
+#define ZS_EU_SEL(id, ta)               [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
 #include "eu/sem.def"
         },
     .gather = {gather_8, gather_16, gather_32, gather_64},

@@ -31,11 +31,6 @@ static const struct row_info row_infos[ZS_EU_ROW_COUNT] = {
 #define ZS_EU_CMP(id, ta, mode, expr) [ZS_EU_ROW_##id] = {sizeof(ta), {sizeof(ta), sizeof(ta)}},
 #define ZS_EU_SEL(id, ta)             [ZS_EU_ROW_##id] = {sizeof(ta), {sizeof(ta), sizeof(ta)}},
 #include "eu/sem.def"
-#undef ZS_EU_UN
-#undef ZS_EU_BIN
-#undef ZS_EU_TER
-#undef ZS_EU_CMP
-#undef ZS_EU_SEL
 };
 
 static unsigned size_of(unsigned type)
@@ -249,30 +244,46 @@ static uint32_t add_region(struct zs_eu_lowering *l, const struct zs_eu_region *
 
 /* ---- rows ---- */
 
+/* One element to all channels. */
+static struct zs_eu_loc spread(struct zs_eu_lowering *l, unsigned size_B, struct zs_eu_loc one)
+{
+    static const unsigned by_size[9] = {
+        [1] = ZS_GEN9_UB, [2] = ZS_GEN9_UW, [4] = ZS_GEN9_UD, [8] = ZS_GEN9_UQ};
+    uint32_t at = zs_eu_temp(l);
+
+    zs_eu_emit_row(l, zs_eu_move_row(by_size[size_B]), at, &one, 1, false);
+    return (struct zs_eu_loc){at, false};
+}
+
+static zs_eu_op_fn *handler_for(const struct zs_eu_lowering *l, enum zs_eu_row row,
+                                const struct zs_eu_loc *in, unsigned count)
+{
+    unsigned cls = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        cls |= in[i].scalar ? 1u << i : 0;
+    return l->handlers->row[row][l->n == 1 ? (unsigned)ZS_EU_CLASS_N1 : cls];
+}
+
 struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
                                 const struct zs_eu_loc *src, unsigned count, bool masked)
 {
     struct zs_eu_loc in[3] = {{0}};
-    unsigned cls = 0, scalars = 0;
+    unsigned scalars = 0;
 
     for (unsigned i = 0; i < count; i++) {
         in[i] = src[i];
         scalars += in[i].scalar;
     }
-    if (l->n > 1 && count > 1 && scalars == count) {
-        static const unsigned by_size[9] = {
-            [1] = ZS_GEN9_UB, [2] = ZS_GEN9_UW, [4] = ZS_GEN9_UD, [8] = ZS_GEN9_UQ};
-        uint32_t wide = zs_eu_temp(l);
-        unsigned type = by_size[row_infos[row].src_B[count - 1]];
-        zs_eu_emit_row(l, zs_eu_move_row(type), wide, &in[count - 1], 1, false);
-        in[count - 1] = (struct zs_eu_loc){wide, false};
-    }
-    for (unsigned i = 0; i < count; i++)
-        cls |= in[i].scalar ? 1u << i : 0;
-    if (l->n == 1)
-        cls = ZS_EU_CLASS_N1;
-    zs_assert(l->handlers->row[row][cls]);
-    struct zs_eu_op *op = zs_eu_emit(l, l->handlers->row[row][cls]);
+    /* no row has only scalar sources, and not all rows have handlers for some */
+    for (unsigned i = count; l->n > 1 && i-- > 0;)
+        if (in[i].scalar && ((scalars == count && count > 1) || !handler_for(l, row, in, count))) {
+            in[i] = spread(l, row_infos[row].src_B[i], in[i]);
+            scalars--;
+        }
+    zs_eu_op_fn *fn = handler_for(l, row, in, count);
+    zs_assert(fn);
+    struct zs_eu_op *op = zs_eu_emit(l, fn);
     op->dst = dst;
     for (unsigned i = 0; i < count; i++)
         op->src[i] = in[i].at;

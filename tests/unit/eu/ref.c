@@ -156,8 +156,13 @@ static struct value make_value(uint64_t raw, unsigned type)
     return v;
 }
 
-static struct value immediate(const struct zs_gen9_operand *op, unsigned channel)
+static struct value immediate(const struct zs_gen9_inst *inst, const struct zs_gen9_operand *op,
+                              unsigned channel)
 {
+    /* v and uv are rows of words; fewer than eight dwords take every second one */
+    if ((op->type == ZS_GEN9_V || op->type == ZS_GEN9_UV) && inst->exec_size < 8 &&
+        inst->dst.hstride * type_size(inst->dst.type) == 4)
+        channel *= 2;
     if (op->type == ZS_GEN9_V) {
         int nibble = (int)(op->imm >> channel % 8 * 4 & 15);
         return make_value((uint64_t)(nibble < 8 ? nibble : nibble - 16) & 0xffff, ZS_GEN9_W);
@@ -228,7 +233,7 @@ static struct value source(const struct ref_state *s, const struct zs_gen9_inst 
     const struct zs_gen9_operand *op = &inst->src[i];
 
     if (op->file == ZS_GEN9_FILE_IMM)
-        return immediate(op, channel);
+        return immediate(inst, op, channel);
     unsigned at = source_address(s, op, channel);
     return modify(inst, op, make_value(bytes_at(s->grf, at, type_size(op->type)), op->type));
 }
@@ -438,7 +443,7 @@ static struct value shift(const struct zs_gen9_inst *inst, wide a, wide count)
     unsigned n = (unsigned)(count & (is_wide ? 63 : 31)), bits = is_wide ? 64 : 32;
 
     if (inst->opcode == ZS_GEN9_SHL)
-        return integer(low_bits(a << n, bits));
+        return integer(low_bits((wide)((unsigned __int128)a << n), bits));
     if (inst->opcode == ZS_GEN9_ASR)
         return integer(a >> n);
     return integer(low_bits(a, bits) >> n);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arbitrary bytes as a Gen9 kernel: decoded, lowered and executed on a small memory, on the fast
+ * and on the general path. Nothing may crash, run for ever, or touch what is not its own; both
+ * paths must come to the same end. The first byte chooses SIMD size and cr0.
+ */
+#include "eu/eu.h"
+#include "eu/send.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORY_B = 4096, SLM_B = 4096, SCRATCH_B = 4096, BUDGET = 3000, SLICE = 500 };
+
+struct machine {
+    struct zs_eu_port port;
+    struct zs_eu_range range;
+    struct zs_eu_surface surfaces[2];
+    struct zs_eu_sampler samplers[1];
+    _Alignas(64) uint8_t memory[MEMORY_B];
+    _Alignas(64) uint8_t slm[SLM_B];
+    _Alignas(64) uint8_t scratch[2 * SCRATCH_B];
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void boot(struct machine *m)
+{
+    memset(m, 0, sizeof(*m));
+    m->range.start = (uint64_t)(uintptr_t)m->memory;
+    m->range.end = m->range.start + MEMORY_B;
+    m->surfaces[0] =
+        (struct zs_eu_surface){.kind = ZS_EU_SURFACE_BUFFER, .base = m->memory, .size_B = MEMORY_B};
+    m->port.map = (struct zs_eu_map){&m->range, 1};
+    m->port.surfaces = m->surfaces;
+    m->port.surface_count = 2;
+    m->port.samplers = m->samplers;
+    m->port.sampler_count = 1;
+    m->port.slm = m->slm;
+    m->port.slm_B = SLM_B;
+    m->port.scratch = m->scratch;
+    m->port.scratch_start = SCRATCH_B;
+    m->port.scratch_end = 2 * SCRATCH_B;
+}
+
+static void payload(struct zs_eu_thread *t, const struct machine *m)
+{
+    uint64_t va = m->range.start;
+
+    for (unsigned i = 0; i < ZS_EU_GRF_FILE_B; i++)
+        t->grf[i] = (uint8_t)(i * 37 % 256 & 0x3f);
+    /* some registers hold addresses */
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t lane = va + i * 8;
+        memcpy(t->grf + 4 * 32 + i * 8, &lane, 8);
+    }
+}
+
+/* Runs to some end; true when both ends can be compared. */
+static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code, uint8_t choice,
+                uint32_t flags)
+{
+    static const uint32_t simds[] = {8, 16, 32, 16};
+    struct zs_eu_program *program;
+    struct zs_eu_inst_info info;
+    struct zs_diag diag = {0};
+    struct zs_eu_lower_params params = {
+        .code = code, .simd = simds[choice & 3], .flags = flags | ZS_EU_LOWER_COUNTS};
+    enum zs_eu_status status;
+    uint64_t spent = 0;
+
+    if (zs_eu_lower(&params, &program, &diag) < 0)
+        return false;
+    uint64_t *counters = calloc(zs_eu_program_counter_count(program), 8);
+    if (!counters)
+        abort();
+    boot(m);
+    zs_eu_thread_init(t, program, choice & 4 ? UINT32_MAX : 0x55);
+    zs_eu_thread_set_control(t, (choice & 8 ? 0x4c0u : 0u) | (choice & 0x30u));
+    payload(t, m);
+    t->env = &m->port;
+    t->counters = counters;
+    do {
+        status = zs_eu_run(t, program, SLICE);
+        if (status == ZS_EU_BARRIER)
+            t->n0[0] = t->n0[1] = t->n0[2] = 1;
+        spent += SLICE;
+    } while ((status == ZS_EU_BUDGET || status == ZS_EU_BARRIER) && spent < BUDGET);
+    if (status == ZS_EU_FAULT && t->fault.text[0] == '\0')
+        abort();
+    for (uint32_t i = 0; zs_eu_program_inst(program, i, &info); i += 1 + i / 8)
+        if (info.offset_B >= code.size_B)
+            abort();
+    free(counters);
+    zs_eu_program_destroy(program);
+    return status == ZS_EU_EOT;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct machine *m;
+    static struct zs_eu_thread *t[2];
+
+    if (size < 9 || size > 1 << 16)
+        return 0;
+    if (!m) { /* once, kept: reachable memory is no leak */
+        m = aligned_alloc(64, (sizeof(*m) + 63) & ~(size_t)63);
+        t[0] = aligned_alloc(64, sizeof(*t[0]));
+        t[1] = aligned_alloc(64, sizeof(*t[1]));
+        if (!m || !t[0] || !t[1])
+            abort();
+    }
+    struct zs_span code = zs_span_make(data + 1, size - 1);
+    bool fast = run(t[0], m, code, data[0], 0);
+    bool general = run(t[1], m, code, data[0], ZS_EU_LOWER_GENERAL);
+    if (fast != general)
+        abort();
+    return 0;
+}
