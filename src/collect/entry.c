@@ -22,7 +22,7 @@
  *     beside it right then. This call of dlopen cannot be a tail call; only paths (with '/'),
  *     for which the caller does not matter, are treated so.
  *
- * In a process that never touches Level Zero nothing happens beyond reading two variables.
+ * In a process that never touches Level Zero nothing happens beyond reading a few variables.
  *
  * This file has the collector's only mutable globals: the dynamic linker gives no user pointer.
  */
