@@ -152,6 +152,8 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
 
 static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
 {
+    if (ZS_UNLIKELY(zs_guard_is_entered()))
+        return; /* what a capture asks the driver is none of the application's calls */
     int saved_errno = errno;
     struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
     struct api_thread *t = api_self;

@@ -78,8 +78,11 @@ struct zs_collect_guard {
     int saved_errno;
     int cancel_state;
     bool was_pending;
+    bool was_working;
     sigset_t old_mask;
 };
+/* Inside a guard: API calls of this thread are the collector's, not the application's. */
+bool zs_guard_is_entered(void);
 void zs_guard_enter(struct zs_collect_guard *guard);
 void zs_guard_leave(struct zs_collect_guard *guard);
 

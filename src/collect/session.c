@@ -22,9 +22,18 @@ uint64_t zs_collect_now_ns(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+static _Thread_local bool working;
+
+bool zs_guard_is_entered(void)
+{
+    return working;
+}
+
 void zs_guard_enter(struct zs_collect_guard *guard)
 {
     sigset_t limit, pending;
+    guard->was_working = working;
+    working = true;
     guard->saved_errno = errno;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
     sigemptyset(&limit);
@@ -45,6 +54,7 @@ void zs_guard_leave(struct zs_collect_guard *guard)
     }
     pthread_sigmask(SIG_SETMASK, &guard->old_mask, NULL);
     pthread_setcancelstate(guard->cancel_state, NULL);
+    working = guard->was_working;
     errno = guard->saved_errno;
 }
 

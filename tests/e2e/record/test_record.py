@@ -156,6 +156,19 @@ class RecordTest(unittest.TestCase):
                 self.assertEqual(self.record(self.linked('plain', '-g'), env=env).returncode, 0)
                 self.assertEqual(read(os.path.join(self.got, 'plain.bin')), alone)
 
+    def test_own_calls_are_not_recorded(self):
+        """Captures ask the driver themselves: that is not among the application's calls."""
+        done = self.record(self.linked('plain', '-g'))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(self.run_in([ZESCOPE, 'report', '--format', 'json', self.out]).stdout)
+        calls = {c['name']: c['count'] for c in report['calls']}
+        self.assertEqual(calls['zeModuleCreate'], 1)
+        self.assertEqual(calls['zeModuleGetNativeBinary'], 2)  # the program's: size, then bytes
+        self.assertEqual(calls['zetModuleGetDebugInfo'], 2)
+        for name in ('zeModuleGetKernelNames', 'zeDeviceGetProperties', 'zeDriverGetProperties',
+                     'zeModuleBuildLogDestroy'):
+            self.assertNotIn(name, calls)
+
     def test_debug_info_is_added(self):
         done = self.record(self.linked('plain', '-ze-opt-disable'), ['--debug-info'])
         self.assertEqual(done.returncode, 0, done.stderr)
