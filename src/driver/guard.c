@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/guard.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <setjmp.h>
@@ -8,6 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ZS_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ZS_SANITIZED
+#endif
+#endif
 
 /* The call that is guarded on this thread, innermost. */
 struct guard {
@@ -66,6 +75,15 @@ static __attribute__((noreturn)) void guarded_abort(void)
     __builtin_unreachable();
 }
 
+/* The sanitizers refuse RTLD_DEEPBIND, with which the compiler loads its parts. */
+static void *guarded_dlopen(const char *name, int flags)
+{
+#if defined(ZS_SANITIZED)
+    flags &= ~RTLD_DEEPBIND;
+#endif
+    return dlopen(name, flags);
+}
+
 /* ---- Redirection: the slots of the libraries' relocation tables --------------------------------
  */
 
@@ -78,6 +96,7 @@ static const struct {
     {"_exit", (void (*)(void))guarded_exit_at_once},
     {"_Exit", (void (*)(void))guarded_exit_at_once},
     {"abort", (void (*)(void))guarded_abort},
+    {"dlopen", (void (*)(void))(uintptr_t)guarded_dlopen},
 };
 
 #if defined(__x86_64__)

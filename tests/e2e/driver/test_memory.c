@@ -167,7 +167,8 @@ static int child_main(int fd)
         p[i]++;
     if (zeEventHostSignal(done) || zeEventDestroy(go) || zeEventDestroy(done) ||
         zeEventPoolCloseIpcHandle(pool) || zeMemCloseIpcHandle(e.context, p) ||
-        zeMemCloseIpcHandle(e.context, p) != ZE_RESULT_ERROR_INVALID_ARGUMENT)
+        zeMemCloseIpcHandle(e.context, p) != ZE_RESULT_ERROR_INVALID_ARGUMENT ||
+        zeContextDestroy(e.context))
         return 14;
     return 0;
 }
