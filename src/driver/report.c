@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FRAMES_MAX = 12, FRAMES_SKIP = 4, ORIGINS_MAX = 1 << 20 };
+enum { FRAMES_MAX = 12, FRAMES_SKIP = 3, ORIGINS_MAX = 1 << 20 };
 
 struct origin {
     int count;
@@ -79,8 +79,10 @@ static void print_origin(struct zs_buf *out, const struct zs_gpu_allocation *all
                   (unsigned long long)allocation->gpu_va, (unsigned long long)allocation->size_B,
                   allocation->label, allocation->freed ? ", since freed" : "");
     char **names = backtrace_symbols(origin.frames, origin.count);
-    for (int i = 0; names && i < origin.count; i++)
-        zs_buf_printf(out, "\n    #%d %s", i, names[i]);
+    for (int i = 0, shown = 0; names && i < origin.count; i++) {
+        if (!strstr(names[i], "libze_zescope.so"))
+            zs_buf_printf(out, "\n    #%d %s", shown++, names[i]);
+    }
     free(names);
 }
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope run: an application on the software GPU. */
+#include "cli/options.h"
+#include "cli/paths.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_FOUND = 99 }; /* --check: the application's kernels did something wrong */
+
+struct run_options {
+    struct zs_common_options common;
+    const char *device;
+    const char *kernel_timeout;
+    bool check;
+};
+
+static volatile sig_atomic_t app_pid;
+
+static void pass_on(int signal_number)
+{
+    int saved = errno;
+    if (app_pid > 0)
+        kill((pid_t)app_pid, signal_number);
+    errno = saved;
+}
+
+static int set_environment(const struct run_options *o, const char *driver)
+{
+    bool ok = !setenv("ZE_ENABLE_ALT_DRIVERS", driver, 1);
+    if (o->device)
+        ok = ok && !setenv("ZESCOPE_DEVICES", o->device, 1);
+    if (o->kernel_timeout)
+        ok = ok && !setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1);
+    return ok ? ZS_EXIT_OK : zs_cli_fail("out of memory");
+}
+
+/* Start the application and wait. 0 with the status as a shell shows it, or -errno. */
+static int wait_for_app(char **argv, int *ret_status)
+{
+    static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    static const int left_to_app[] = {SIGINT, SIGQUIT};
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    pid_t pid;
+    int status = 0;
+    if (posix_spawnattr_init(&attributes))
+        return -ENOMEM;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE); /* zescope itself ignores it */
+    for (size_t i = 0; i < ZS_ARRAY_LEN(left_to_app); i++) {
+        signal(left_to_app[i], SIG_IGN);
+        sigaddset(&defaults, left_to_app[i]);
+    }
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    int error = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (error)
+        return error;
+    app_pid = pid;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(passed_on); i++)
+        signal(passed_on[i], pass_on);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return 0;
+}
+
+/* The driver appends one block per launch that failed, blocks end with an empty line. */
+static int show_report(const char *path, int app_status)
+{
+    struct zs_file file;
+    struct zs_diag diag = {0};
+    if (zs_file_read(path, 0, &file, &diag))
+        return zs_cli_fail("%s", diag.text);
+    size_t found = 0;
+    for (size_t i = 1; i < file.span.size_B; i++)
+        found += file.span.data[i] == '\n' && file.span.data[i - 1] == '\n';
+    if (found)
+        fprintf(stderr, "zescope: %zu launch%s failed:\n\n%.*s", found, found == 1 ? "" : "es",
+                (int)file.span.size_B, (const char *)file.span.data);
+    zs_file_close(&file);
+    return found ? EXIT_FOUND : app_status;
+}
+
+static int run_checked(char **argv)
+{
+    char path[] = "/tmp/zescope-check-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return zs_cli_fail("%s: %s", path, strerror(errno));
+    close(fd);
+    setenv("ZESCOPE_CHECK", "1", 1);
+    setenv("ZESCOPE_CHECK_REPORT", path, 1);
+    setenv("ZESCOPE_LOG", "off", 0); /* the report has it all */
+    int status = 0;
+    int error = wait_for_app(argv, &status);
+    int result = error ? zs_cli_fail("cannot start %s: %s", argv[0], strerror(-error))
+                       : show_report(path, status);
+    unlink(path);
+    return result;
+}
+
+static int run_run(void *options, int operand_count, char **operands);
+
+#define OPTION(member) offsetof(struct run_options, member)
+static const struct zs_option options_table[] = {
+    {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME[,NAME...]",
+     "devices that the application finds, as ocloc names them; twice the same is fine (skl)"},
+    {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
+     "end a launch that takes longer: 10, 1.5s, 200ms"},
+    {"check", 'c', ZS_OPTION_FLAG, OPTION(check), NULL,
+     "also find reads of memory that nobody wrote; report all failed launches at the end and exit "
+     "with 99 when there are any"},
+};
+
+const struct zs_command zs_command_run = {
+    .name = "run",
+    .summary = "run an application on the software GPU",
+    .operands = "-- APP [ARGS...]",
+    .description =
+        "Runs an application with zescope's Level Zero driver instead of the system's: a software "
+        "GPU that executes the machine code of kernels. Nothing but the environment is changed "
+        "(ZE_ENABLE_ALT_DRIVERS and ZESCOPE_*), and the application's exit status is passed "
+        "through.\n\n"
+        "An access out of bounds, after a free or through a null pointer ends the launch with an "
+        "error and a report; the application goes on. ZESCOPE_LOG=LEVEL[:FILE] with a level of "
+        "off, error, warn, info or debug says how much the driver tells and where.",
+    .examples = "zescope run -- ./app --size 100\n"
+                "    run ./app without a GPU\n"
+                "zescope run --check -- ./app\n"
+                "    find wrong memory accesses of its kernels\n"
+                "zescope run -d skl,skl -- ./multi\n"
+                "    two devices side by side\n",
+    .options = options_table,
+    .option_count = ZS_ARRAY_LEN(options_table),
+    .options_size_B = sizeof(struct run_options),
+    .takes_app = true,
+    .run = run_run,
+};
+
+static int run_run(void *options, int operand_count, char **operands)
+{
+    const struct run_options *o = options;
+    char driver[PATH_MAX];
+    if (!operand_count)
+        return zs_cli_usage(&zs_command_run, "no application given");
+    if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", driver))
+        return zs_cli_fail("libze_zescope.so.1 cannot be found: reinstall zescope, or say where "
+                           "it is with ZESCOPE_DRIVER");
+    int status = set_environment(o, driver);
+    if (status != ZS_EXIT_OK)
+        return status;
+    if (o->check)
+        return run_checked(operands);
+    signal(SIGPIPE, SIG_DFL); /* zescope itself ignores it */
+    execvp(operands[0], operands);
+    return zs_cli_fail("cannot start %s: %s", operands[0], strerror(errno));
+}

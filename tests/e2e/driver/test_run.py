@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""zescope run: exit statuses, --check and its report, time limits, devices, messages."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZESCOPE, MISBEHAVE = sys.argv[1:3]
+
+
+def run(*options, app, check_env=None):
+    env = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE')}
+    env['ZESCOPE_DRIVER'] = os.environ['ZESCOPE_DRIVER']
+    env.update(check_env or {})
+    return subprocess.run([ZESCOPE, 'run', *options, '--', *app], env=env, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+
+
+class Run(unittest.TestCase):
+    def test_status_passes_through(self):
+        self.assertEqual(run(app=['sh', '-c', 'exit 3']).returncode, 3)
+        self.assertEqual(run('--check', app=['sh', '-c', 'exit 3']).returncode, 3)
+        self.assertEqual(run('--check', app=['sh', '-c', 'kill -9 $$']).returncode, 137)
+
+    def test_no_app(self):
+        self.assertEqual(run(app=[]).returncode, 2)
+        self.assertEqual(run(app=['/no/such/program']).returncode, 1)
+        self.assertEqual(run('--check', app=['/no/such/program']).returncode, 1)
+
+    def test_good_program(self):
+        for what in 'fine', 'written':
+            r = run('--check', app=[MISBEHAVE, what])
+            self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_bounds(self):
+        r = run(app=[MISBEHAVE, 'bounds'])
+        self.assertEqual(r.returncode, 7)
+        self.assertIn('out_of_bounds', r.stderr)
+        self.assertIn('kernels.cl:', r.stderr)
+        r = run('--check', app=[MISBEHAVE, 'bounds'])
+        self.assertEqual(r.returncode, 99)
+        self.assertIn('1 launch failed', r.stderr)
+        self.assertIn('out_of_bounds', r.stderr)
+        self.assertIn('zeMemAllocDevice', r.stderr)
+        self.assertIn('was made by', r.stderr)
+        self.assertIn('misbehave', r.stderr)
+
+    def test_hardware_bounds(self):
+        """What the hardware does: beyond a surface writes are dropped."""
+        r = run(app=[MISBEHAVE, 'bounds'], check_env={'ZESCOPE_CHECK': '0'})
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_unwritten(self):
+        self.assertEqual(run(app=[MISBEHAVE, 'unwritten']).returncode, 0)
+        r = run('--check', app=[MISBEHAVE, 'unwritten'])
+        self.assertEqual(r.returncode, 99)
+        self.assertIn('never written', r.stderr)
+
+    def test_time_limit(self):
+        r = run('--kernel-timeout', '100ms', app=[MISBEHAVE, 'forever'])
+        self.assertEqual(r.returncode, 7)
+        self.assertIn('time limit', r.stderr)
+
+    def test_devices(self):
+        self.assertEqual(run('-d', 'skl,skl', app=[MISBEHAVE, 'written']).returncode, 0)
+        r = run('-d', 'unheard', app=[MISBEHAVE, 'written'])
+        self.assertEqual(r.returncode, 20)
+        self.assertIn('unheard', r.stderr)
+        self.assertIn('skl', r.stderr)
+
+    def test_log_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, 'log-%p')
+            r = run(app=[MISBEHAVE, 'bounds'], check_env={'ZESCOPE_LOG': 'debug:' + log})
+            self.assertEqual((r.returncode, r.stderr), (7, ''))
+            names = os.listdir(folder)
+            self.assertEqual(len(names), 1)
+            with open(os.path.join(folder, names[0]), encoding='utf-8') as f:
+                text = f.read()
+            self.assertIn('error: ', text)
+            self.assertIn('debug: ', text)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
