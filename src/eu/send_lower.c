@@ -41,6 +41,10 @@ static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *s
     memcpy(&m, send->u, sizeof(m));
     const struct zs_eu_message_row *row = send->table;
     bool done;
+    if (m.lanes) /* an instruction may have more channels than its message has elements */
+        lane_mask &= (1u << m.lanes) - 1;
+    if (ZS_UNLIKELY(lane_mask == 0))
+        return ZS_EU_OK;
     if (ZS_LIKELY(!m.gather && (send->d.has_dst || m.rlen == 0)))
         done = row->run(t->env, &m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
                         t->grf + send->d.src1_B, lane_mask);
