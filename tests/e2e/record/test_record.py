@@ -18,6 +18,15 @@ import unittest
 NAMES = ('ZESCOPE', 'LINKED', 'OPENED', 'NO_LEVEL_ZERO', 'PLUGIN', 'OTHER')
 (ZESCOPE, LINKED, OPENED, NO_LEVEL_ZERO, PLUGIN, OTHER) = (os.path.abspath(a) for a in sys.argv[1:7])
 WITHOUT_GPU = {'NEOReadDebugKeys': '1', 'ProductFamilyOverride': 'skl', 'SetCommandStreamReceiver': '1'}
+# no shell: dash loses a signal that comes while it starts a command
+ENDS_ON_TERM = '''
+import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+print('ready', flush=True)
+signal.sigwait({signal.SIGTERM})
+print('got', flush=True)
+sys.exit(5)
+'''
 KERNELS = '''
 static int helper(int x) { return x * 3 + 1; }
 __kernel void first(__global int *a) { a[get_global_id(0)] = helper(a[get_global_id(0)]); }
@@ -265,8 +274,7 @@ class RecordTest(unittest.TestCase):
             self.end_once(f'{self.out}{i}', full)
 
     def end_once(self, out, full):
-        with subprocess.Popen([ZESCOPE, 'record', '-o', out, '--', 'sh', '-c',
-                               'trap "echo got; exit 5" TERM; echo ready; while :; do sleep 0.05; done'],
+        with subprocess.Popen([ZESCOPE, 'record', '-o', out, '--', sys.executable, '-c', ENDS_ON_TERM],
                               cwd=self.work, env=full, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as p:
             self.assertEqual(p.stdout.readline(), b'ready\n')
