@@ -24,7 +24,7 @@ struct record_options {
     struct zs_common_options common;
     const char *output;
     uint64_t trace_limit;
-    bool debug_info, trace;
+    bool debug_info, trace, activity;
 };
 
 /* Signals that end zescope are passed on; those of the terminal reach the application anyway. */
@@ -122,6 +122,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_variable(l, ZS_ENV_COLLECT_DIR, recording) &&
               put_variable(l, ZS_ENV_COLLECT_DEBUG_INFO, o->debug_info ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_TRACE_LIMIT, limit) &&
+              put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               (!l->layer[0] || put_trace_variables(l));
     free(preload);
     for (size_t i = 0, at = l->owned; ok && i < count; i++)
@@ -316,10 +317,12 @@ static const struct zs_option options_table[] = {
      "add -g to the build flags of every module that the application creates"},
     {"trace", 't', ZS_OPTION_FLAG, OPTION(trace), NULL,
      "record every API call (--no-trace: modules only); on by default"},
+    {"activity", 0, ZS_OPTION_FLAG, OPTION(activity), NULL,
+     "time kernels, copies and barriers on the device (--no-activity: calls only); on by default"},
     {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
      "keep at most this much of the calls of each process, 0: everything"},
 };
-static const struct record_options default_options = {.trace = true};
+static const struct record_options default_options = {.trace = true, .activity = true};
 
 const struct zs_command zs_command_record = {
     .name = "record",

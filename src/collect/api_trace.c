@@ -8,6 +8,8 @@
  */
 #include "collect/collect.h"
 
+#include "collect/activity.h"
+
 #include "layer/codec.h"
 #include "layer/layer.h"
 #include "record/trace_writer.h"
@@ -24,6 +26,7 @@
 struct api_process {
     struct zs_trace_process trace;
     struct zs_collector *collector;
+    struct zs_activity *activity; /* NULL: not recorded */
     char name[256];
     bool usable;
 };
@@ -34,6 +37,7 @@ struct api_thread {
     struct api_process *process; /* another one after a fork: start anew */
     uint32_t depth;
     uint32_t drops_seen;
+    struct zs_activity_call calls[ZS_TRACE_DEPTH_MAX]; /* under way, by depth */
 };
 
 static struct {
@@ -67,6 +71,7 @@ static struct api_process *process_make(struct zs_collector *c)
                     ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B)
                     : -ENAMETOOLONG;
     p->usable = !error;
+    p->activity = error || !c->activity ? NULL : zs_activity_create(c, &p->trace);
     if (error)
         zs_session_note(c, "API calls are not recorded: %s", strerror(-error));
     return p;
@@ -125,10 +130,9 @@ static void after_write(struct api_thread *t)
     t->drops_seen = t->file.drops;
 }
 
-static void write_event(struct api_thread *t, const struct zs_trace_event *event)
+static void write_event(struct api_thread *t, const struct zs_trace_event *event, uint64_t now_ns)
 {
     uint8_t bytes[ZS_CODEC_EVENT_MAX_B];
-    uint64_t now_ns = zs_trace_now_ns(); /* of an exit: before our own work */
     const struct zs_api_event public_event = {
         .call = event->call,
         .is_exit = event->is_exit,
@@ -150,6 +154,32 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
     after_write(t);
 }
 
+/* What the application gave is written before activity changes it, and what it gets after. */
+static void enter(struct api_thread *t, const struct zs_trace_event *event)
+{
+    struct zs_activity *activity = t->process->activity;
+    write_event(t, event, 0);
+    if (activity && t->depth < ZS_TRACE_DEPTH_MAX) {
+        zs_activity_enter(activity, &t->file, event, &t->calls[t->depth]);
+        after_write(t);
+    }
+    t->depth++;
+}
+
+static void leave(struct api_thread *t, const struct zs_trace_event *event)
+{
+    struct zs_activity *activity = t->process->activity;
+    uint64_t now_ns = zs_trace_now_ns(); /* before our own work */
+    if (!t->depth)
+        return; /* entered before a fork */
+    t->depth--;
+    if (activity && t->depth < ZS_TRACE_DEPTH_MAX) {
+        zs_activity_exit(activity, &t->file, event, &t->calls[t->depth]);
+        after_write(t);
+    }
+    write_event(t, event, now_ns);
+}
+
 static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
 {
     if (ZS_UNLIKELY(zs_guard_is_entered()))
@@ -160,10 +190,10 @@ static void on_call(const struct zs_trace_event *event, void *user_data, void **
     if (ZS_UNLIKELY(!t) && process && process->usable && !event->is_exit)
         t = thread_make(process);
     if (t && t->process == process) {
-        if (event->is_exit && t->depth)
-            t->depth--;
-        write_event(t, event);
-        t->depth += !event->is_exit;
+        if (event->is_exit)
+            leave(t, event);
+        else
+            enter(t, event);
     }
     errno = saved_errno;
 }

@@ -66,6 +66,8 @@ __attribute__((constructor)) static void read_environment(void)
     const char *dir = getenv(ZS_ENV_COLLECT_DIR);
     const char *debug_info = getenv(ZS_ENV_COLLECT_DEBUG_INFO);
     const char *limit = getenv(ZS_ENV_COLLECT_TRACE_LIMIT);
+    const char *activity = getenv(ZS_ENV_COLLECT_ACTIVITY);
+    collector.activity = !activity || strcmp(activity, "0") != 0;
     collector.trace_limit_B = limit ? strtoull(limit, NULL, 10) : 0;
     if (dir && dir[0] == '/')
         zs_collector_init(&collector, dir, debug_info && !strcmp(debug_info, "1"));

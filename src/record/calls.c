@@ -74,6 +74,7 @@ static void begin(struct zs_calls *calls, const struct zs_trace_event_in *e)
         calls->lost++;
         return;
     }
+    calls->begun++;
     calls->open[calls->depth++] = calls->pending_count;
     calls->pending = v.items;
     calls->pending_count = (uint32_t)v.count;
@@ -107,8 +108,14 @@ static void gather(struct zs_calls *calls)
         }
         if (e.kind == ZS_TRACE_TRACK)
             take_track(calls, &e);
+        /* a loss noted by a packet that is not a call's concerns the next call's */
+        e.after_drop |= calls->drop_pending;
+        calls->drop_pending = e.after_drop;
+        if (e.record.data && calls->on_record)
+            calls->on_record(calls->record_user, calls, &e);
         if (e.track != calls->track || (e.kind != ZS_TRACE_BEGIN && e.kind != ZS_TRACE_END))
             continue;
+        calls->drop_pending = false;
         /* after a loss, what is open may have ended unseen: it stays unfinished */
         if (e.after_drop) {
             calls->lost += calls->depth;

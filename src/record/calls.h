@@ -39,6 +39,12 @@ struct zs_calls {
     struct zs_span call_names[64]; /* cache: name -> call index */
     int call_indices[64];
     bool ended;
+    bool drop_pending;
+    /* Set by a reader that wants records of device activity (record/activity.h): called while
+     * reading ahead, with the calls that began so far counted in `begun`. */
+    void (*on_record)(void *user, const struct zs_calls *calls, const struct zs_trace_event_in *e);
+    void *record_user;
+    uint64_t begun;
 };
 
 void zs_calls_open(struct zs_calls *calls, struct zs_span span);

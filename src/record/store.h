@@ -39,6 +39,7 @@
 /* Environment of the collector, set by `zescope record`. */
 #define ZS_ENV_COLLECT_DIR         "ZESCOPE_COLLECT_DIR"
 #define ZS_ENV_COLLECT_DEBUG_INFO  "ZESCOPE_COLLECT_DEBUG_INFO"
+#define ZS_ENV_COLLECT_ACTIVITY    "ZESCOPE_COLLECT_ACTIVITY" /* 0: no times of device activity */
 #define ZS_ENV_COLLECT_TRACE_LIMIT "ZESCOPE_COLLECT_TRACE_LIMIT" /* bytes a process, 0: none */
 #define ZS_ENV_COLLECT_LAYER       "ZESCOPE_COLLECT_LAYER"       /* path of libzescope_layer.so */
 

@@ -262,10 +262,18 @@ static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
     struct zs_pb_field f;
     struct zs_span track = {0}, event = {0};
     int error = 0;
+    uint64_t time_ns = 0;
+    bool is_absolute = false;
     while (!error && zs_pb_next(&packet, &f)) {
         switch (f.number) {
         case ZS_PF_PACKET_TIMESTAMP:
-            reader->clock_ns += f.value;
+            time_ns = f.value;
+            break;
+        case ZS_PF_PACKET_CLOCK_ID:
+            is_absolute = f.value == ZS_TRACE_CLOCK_MONOTONIC;
+            break;
+        case ZS_TRACE_FIELD_ACTIVITY:
+            e->record = f.bytes;
             break;
         case ZS_PF_PACKET_PREVIOUS_DROPPED:
             reader->drop_pending = true;
@@ -292,15 +300,18 @@ static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
     }
     if (error || packet.error)
         return error ? error : packet.error;
-    e->time_ns = reader->clock_ns;
+    if (!is_absolute)
+        reader->clock_ns += time_ns;
+    e->time_ns = is_absolute ? time_ns : reader->clock_ns;
     e->event = track.data ? track : event;
-    *ret_has = track.data || event.data;
+    e->kind = ZS_TRACE_RECORD;
+    *ret_has = track.data || event.data || e->record.data;
     if (track.data)
         return read_track(message(track, &packet), e);
     if (!event.data)
         return 0;
     error = read_event(reader, message(event, &packet), e);
-    *ret_has = error != -ENOENT;
+    *ret_has = error != -ENOENT || e->record.data;
     return error == -ENOENT ? 0 : error;
 }
 

@@ -16,6 +16,7 @@ enum zs_trace_kind {
     ZS_TRACE_END,
     ZS_TRACE_INSTANT,
     ZS_TRACE_COUNTER,
+    ZS_TRACE_RECORD, /* nothing but field ZS_TRACE_FIELD_ACTIVITY */
 };
 
 struct zs_trace_event_in {
@@ -24,6 +25,7 @@ struct zs_trace_event_in {
     uint64_t track;        /* uuid */
     struct zs_span name;   /* empty where there is none; interned ones live as long as the reader */
     struct zs_span call;   /* field ZS_TRACE_FIELD_CALL */
+    struct zs_span record; /* field ZS_TRACE_FIELD_ACTIVITY */
     struct zs_span event;  /* the TrackEvent or TrackDescriptor message, for other fields */
     int64_t value;         /* counters */
     uint64_t parent_track; /* tracks */

@@ -148,14 +148,10 @@ static void packet_begin(struct packet *p, struct zs_trace_file *file, uint64_t 
     }
 }
 
-static void packet_end(struct packet *p, struct zs_trace_file *file, uint64_t now_ns)
+/* The tag, the length, and store: the length takes one byte or two. */
+static void packet_store(struct packet *p, struct zs_trace_file *file)
 {
     size_t size_B = (size_t)(p->pb.at - (p->bytes + 3));
-    if (p->pb.full) {
-        count_drop(file);
-        return;
-    }
-    uint32_t drops = file->drops;
     uint8_t *start = p->bytes + (size_B < 128 ? 1 : 0);
     start[0] = ZS_PF_TRACE_PACKET << 3 | 2;
     if (size_B < 128) {
@@ -166,6 +162,16 @@ static void packet_end(struct packet *p, struct zs_trace_file *file, uint64_t no
         start[2] = (uint8_t)(size_B >> 7);
         store(file, start, size_B + 3);
     }
+}
+
+static void packet_end(struct packet *p, struct zs_trace_file *file, uint64_t now_ns)
+{
+    if (p->pb.full) {
+        count_drop(file);
+        return;
+    }
+    uint32_t drops = file->drops;
+    packet_store(p, file);
     if (file->drops == drops) { /* it was written: deltas start from it */
         file->drops = 0;
         file->last_ns = ZS_MAX(now_ns, file->last_ns);
@@ -213,12 +219,22 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+uint64_t zs_trace_process_uuid(const struct zs_trace_process *process)
+{
+    return mix((uint64_t)process->ordinal << 32 | process->pid) | 1;
+}
+
+uint64_t zs_trace_track_uuid(const struct zs_trace_process *process, uint64_t number)
+{
+    return mix(zs_trace_process_uuid(process) ^ mix(number + 1)) | 1;
+}
+
 static void put_thread(struct zs_trace_file *file, uint32_t tid, const char *thread_name,
                        const char *process_name)
 {
     struct packet p;
     uint64_t now_ns = file->last_ns;
-    uint64_t process_uuid = mix((uint64_t)file->process->ordinal << 32 | file->process->pid) | 1;
+    uint64_t process_uuid = zs_trace_process_uuid(file->process);
     packet_begin(&p, file, now_ns);
     uint8_t *track = zs_pb_begin(&p.pb, ZS_PF_PACKET_TRACK_DESCRIPTOR);
     zs_pb_u64(&p.pb, ZS_PF_TRACK_UUID, process_uuid);
@@ -332,6 +348,21 @@ void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *pa
     packet_begin(&p, file, now_ns);
     zs_pb_raw(&p.pb, packet, packet_B);
     packet_end(&p, file, now_ns);
+}
+
+void zs_trace_packet_at(struct zs_trace_file *file, uint64_t time_ns, const void *packet,
+                        size_t packet_B)
+{
+    struct packet p;
+    p.pb = zs_pb_make(p.bytes + 3, ZS_TRACE_PACKET_MAX_B);
+    zs_pb_u64(&p.pb, ZS_PF_PACKET_CLOCK_ID, ZS_TRACE_CLOCK_MONOTONIC);
+    zs_pb_u64(&p.pb, ZS_PF_PACKET_TIMESTAMP, time_ns);
+    zs_pb_u64(&p.pb, ZS_PF_PACKET_SEQUENCE_ID, file->sequence_id);
+    zs_pb_raw(&p.pb, packet, packet_B);
+    if (p.pb.full)
+        count_drop(file);
+    else
+        packet_store(&p, file);
 }
 
 /* The length of the whole packets at the start of a file that is mapped. */

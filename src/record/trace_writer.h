@@ -26,6 +26,8 @@ enum {
     ZS_TRACE_NAMES_MAX = 4096,       /* interned names per file */
     /* TracePacket field that holds a call's arguments; Perfetto skips fields it does not know */
     ZS_TRACE_FIELD_CALL = 2047,
+    /* ... and a record of device activity (record/activity.h) */
+    ZS_TRACE_FIELD_ACTIVITY = 2046,
     /* clock of the packets: sequence-scoped, nanoseconds, each the difference to the one before */
     ZS_TRACE_CLOCK_DELTA = 64,
     ZS_TRACE_CLOCK_MONOTONIC = 3,
@@ -80,6 +82,14 @@ void zs_trace_end(struct zs_trace_file *file, uint64_t now_ns, const void *call_
 /* Any packet: `packet` holds the fields of a TracePacket but for the sequence id and timestamp. */
 void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *packet,
                      size_t packet_B);
+
+/* The same with a time of its own, in any order: CLOCK_MONOTONIC, absolute. */
+void zs_trace_packet_at(struct zs_trace_file *file, uint64_t time_ns, const void *packet,
+                        size_t packet_B);
+/* uuid of the track of a process; others of a process hang below it. */
+uint64_t zs_trace_process_uuid(const struct zs_trace_process *process);
+/* A uuid that no other track of the recording has, for (process, any number). */
+uint64_t zs_trace_track_uuid(const struct zs_trace_process *process, uint64_t number);
 
 /* Cut a file that a process left behind to its last whole packet. 0 or -errno. */
 int zs_trace_file_trim(int dir_fd, const char *name);

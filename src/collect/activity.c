@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* Activity seen from the calls: what is done on enter and exit of each. See activity.h. */
+#include "collect/activity_shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARG(type, i)    (*(type *)event->params[i])
+#define RESULT(type, i) (*ARG(type *, i)) /* what an out parameter points to */
+
+typedef void (*hook_fn)(struct zs_activity *a, const struct zs_trace_event *event,
+                        struct zs_activity_call *call);
+
+static void replace(const struct zs_trace_event *event, struct zs_activity_call *call,
+                    uint32_t param, const void *value)
+{
+    call->restore = param + 1;
+    call->replaced = ARG(void *, param);
+    memcpy(event->params[param], &value, sizeof(value));
+}
+
+/* --- appends --- */
+
+/* Here, and not on exit: on an immediate list it may be over, and its event reset by another
+ * thread, before the call has returned. */
+static void append_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                         struct zs_activity_call *call)
+{
+    const struct act_append_call *what = act_append_call_of(event->call);
+    struct act_list *list = act_find(a, ACT_LIST, ARG(ze_command_list_handle_t, 0));
+    ze_event_handle_t given = ARG(ze_event_handle_t, what->signal);
+    if (!list)
+        return;
+    size_t waiting = list->count - list->first;
+    if (list->immediate && waiting % 128 == 127)
+        act_collect_list(a, list, false);
+    struct act_event *e = NULL;
+    if (given)
+        e = act_find(a, ACT_EVENT, given);
+    else if (!list->immediate || waiting < ACT_PENDING_MAX)
+        e = act_event_take(a, list->context);
+    call->append = act_append_new(a, list, e);
+    if (!call->append) {
+        if (e && !given)
+            act_event_give(e);
+        return;
+    }
+    if (e && !given)
+        replace(event, call, what->signal, e->handle);
+    call->id = call->append->id;
+    if (list->immediate)
+        act_append_submit(a, call->append, zs_trace_now_ns());
+}
+
+static void append_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                        struct zs_activity_call *call)
+{
+    const struct act_append_call *what = act_append_call_of(event->call);
+    if (!call->append)
+        return;
+    struct act_list *list = call->append->list;
+    act_append_done(a, call->append, !*event->result);
+    if (*event->result || !list)
+        return;
+    struct act_shape shape = {.kind = what->kind};
+    what->fill(a, event, list->context, &shape);
+    act_write_append(a, call->id, list, &shape);
+    if (list->immediate)
+        act_collect_list(a, list, list->synchronous);
+}
+
+/* The application resets its event in a list: what it held is kept right before. */
+static void append_reset_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                               struct zs_activity_call *call)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    struct act_list *list = act_find(a, ACT_LIST, ARG(ze_command_list_handle_t, 0));
+    struct act_event *e = act_find(a, ACT_EVENT, ARG(ze_event_handle_t, 1));
+    struct act_append *append = e ? e->appended : NULL;
+    if (!list || !append || append->list != list || append->slot || !list->context)
+        return;
+    struct act_slot *slot = act_slot_take(a, list->context);
+    if (!slot)
+        return;
+    if (!api->zeCommandListAppendQueryKernelTimestamps ||
+        api->zeCommandListAppendQueryKernelTimestamps(list->handle, 1, &e->handle, slot->result,
+                                                      NULL, NULL, 0, NULL)) {
+        act_slot_give(slot);
+        return;
+    }
+    append->slot = slot;
+    e->appended = NULL;
+    if (e->owner == append)
+        e->owner = NULL;
+}
+
+/* --- lists and queues --- */
+
+static void list_created(struct zs_activity *a, const struct zs_trace_event *event, bool immediate)
+{
+    struct act_list *list = calloc(1, sizeof(*list));
+    ze_command_list_handle_t handle = RESULT(ze_command_list_handle_t, 3);
+    if (!list)
+        return;
+    list->handle = handle;
+    list->context = act_context_get(a, ARG(ze_context_handle_t, 0));
+    list->device = act_device_get(a, ARG(ze_device_handle_t, 1));
+    list->immediate = immediate;
+    if (immediate) {
+        const ze_command_queue_desc_t *desc = ARG(const ze_command_queue_desc_t *, 2);
+        list->queue = calloc(1, sizeof(*list->queue));
+        list->synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+        list->ordinal = desc->ordinal;
+        if (list->queue) {
+            list->queue->device = list->device;
+            list->queue->id = ++a->next_queue;
+            act_write_queue(a, list->queue, desc->ordinal, desc->index, true);
+        }
+    } else {
+        list->ordinal = ARG(const ze_command_list_desc_t *, 2)->commandQueueGroupOrdinal;
+    }
+    if (!act_put(a, ACT_LIST, handle, list))
+        free(list);
+}
+
+static void list_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                             struct zs_activity_call *call)
+{
+    if (!*event->result)
+        list_created(a, event, false);
+}
+
+static void list_immediate_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                                struct zs_activity_call *call)
+{
+    if (!*event->result)
+        list_created(a, event, true);
+}
+
+static void list_reset_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                             struct zs_activity_call *call)
+{
+    struct act_list *list = act_find(a, ACT_LIST, ARG(ze_command_list_handle_t, 0));
+    if (list)
+        act_list_clear(a, list);
+}
+
+static void list_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                               struct zs_activity_call *call)
+{
+    struct act_list *list = act_take(a, ACT_LIST, ARG(ze_command_list_handle_t, 0));
+    if (!list)
+        return;
+    act_list_clear(a, list);
+    free(list->appends);
+    free(list);
+}
+
+static void queue_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                              struct zs_activity_call *call)
+{
+    if (*event->result)
+        return;
+    const ze_command_queue_desc_t *desc = ARG(const ze_command_queue_desc_t *, 2);
+    struct act_queue *queue = calloc(1, sizeof(*queue));
+    ze_command_queue_handle_t handle = RESULT(ze_command_queue_handle_t, 3);
+    if (!act_put(a, ACT_QUEUE, handle, queue)) {
+        free(queue);
+        return;
+    }
+    queue->handle = handle;
+    queue->device = act_device_get(a, ARG(ze_device_handle_t, 1));
+    queue->id = ++a->next_queue;
+    act_write_queue(a, queue, desc->ordinal, desc->index, false);
+}
+
+/* Lists name the queue that ran them last: it is forgotten, not freed. */
+static void queue_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                                struct zs_activity_call *call)
+{
+    struct act_queue *queue = act_take(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
+    if (!queue)
+        return;
+    act_collect_queue(a, queue, true);
+    queue->handle = NULL;
+}
+
+static void execute_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                          struct zs_activity_call *call)
+{
+    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
+    const ze_command_list_handle_t *lists = ARG(ze_command_list_handle_t *, 2);
+    uint64_t now_ns = zs_trace_now_ns();
+    if (queue)
+        queue->submissions++;
+    for (uint32_t i = 0; queue && lists && i < ARG(uint32_t, 1); i++) {
+        struct act_list *list = act_find(a, ACT_LIST, lists[i]);
+        if (list)
+            act_list_submit(a, list, queue, now_ns);
+    }
+}
+
+static void execute_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                         struct zs_activity_call *call)
+{
+    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
+    const ze_command_list_handle_t *lists = ARG(ze_command_list_handle_t *, 2);
+    for (uint32_t i = 0; *event->result && lists && i < ARG(uint32_t, 1); i++) {
+        struct act_list *list = act_find(a, ACT_LIST, lists[i]);
+        if (list)
+            act_list_revoke(list);
+    }
+    if (queue && !*event->result)
+        act_collect_queue(a, queue, false);
+}
+
+static void queue_synchronize_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                                    struct zs_activity_call *call)
+{
+    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
+    call->id = queue ? queue->submissions : 0;
+}
+
+/* Another thread may have submitted while this one waited: then the wait proves nothing. */
+static void queue_synchronize_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                                   struct zs_activity_call *call)
+{
+    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
+    if (queue && !*event->result)
+        act_collect_queue(a, queue, call->id == queue->submissions);
+}
+
+static void waited_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                        struct zs_activity_call *call)
+{
+    if (!*event->result)
+        act_collect_all(a);
+}
+
+/* --- events --- */
+
+static void pool_create_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                              struct zs_activity_call *call)
+{
+    const ze_event_pool_desc_t *desc = ARG(const ze_event_pool_desc_t *, 1);
+    if (!desc || desc->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)
+        return;
+    call->pool_desc = *desc;
+    call->pool_desc.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+    replace(event, call, 1, &call->pool_desc);
+}
+
+static void pool_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                             struct zs_activity_call *call)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    bool changed = call->replaced && ARG(const void *, 1) == call->replaced;
+    if (*event->result && changed) {
+        /* as the application wanted it, then */
+        *event->result = api->zeEventPoolCreate(
+            ARG(ze_context_handle_t, 0), ARG(const ze_event_pool_desc_t *, 1), ARG(uint32_t, 2),
+            ARG(ze_device_handle_t *, 3), ARG(ze_event_pool_handle_t *, 4));
+        return;
+    }
+    if (!*event->result)
+        act_put(a, ACT_POOL, RESULT(ze_event_pool_handle_t, 4), a);
+}
+
+static void pool_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                               struct zs_activity_call *call)
+{
+    act_take(a, ACT_POOL, ARG(ze_event_pool_handle_t, 0));
+}
+
+static void event_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                              struct zs_activity_call *call)
+{
+    if (*event->result || !act_find(a, ACT_POOL, ARG(ze_event_pool_handle_t, 0)))
+        return;
+    struct act_event *e = calloc(1, sizeof(*e));
+    ze_event_handle_t handle = RESULT(ze_event_handle_t, 2);
+    if (!act_put(a, ACT_EVENT, handle, e)) {
+        free(e);
+        return;
+    }
+    e->handle = handle;
+    e->has_timestamps = true;
+}
+
+static void event_reset_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                              struct zs_activity_call *call)
+{
+    struct act_event *e = act_find(a, ACT_EVENT, ARG(ze_event_handle_t, 0));
+    if (e)
+        act_event_ends(a, e);
+}
+
+static void event_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                                struct zs_activity_call *call)
+{
+    struct act_event *e = act_take(a, ACT_EVENT, ARG(ze_event_handle_t, 0));
+    if (!e)
+        return;
+    act_event_ends(a, e);
+    e->has_timestamps = false;
+    if (!e->references)
+        free(e);
+}
+
+/* The application has seen that it is set. */
+static void event_seen_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                            struct zs_activity_call *call)
+{
+    if (*event->result)
+        return;
+    struct act_event *e = act_find(a, ACT_EVENT, ARG(ze_event_handle_t, 0));
+    if (e && e->owner && e->owner->list)
+        act_collect_queue(a, e->owner->list->queue, false);
+    else
+        act_collect_all(a);
+}
+
+/* --- the rest --- */
+
+static void context_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                                  struct zs_activity_call *call)
+{
+    struct act_context *context = act_find(a, ACT_CONTEXT, ARG(ze_context_handle_t, 0));
+    if (!context)
+        return;
+    act_collect_all(a);
+    for (struct act_list *list = a->pending, *next; list; list = next) {
+        next = list->next_pending;
+        if (list->context == context)
+            act_list_clear(a, list);
+    }
+    act_context_drop(a, context);
+    context->next_chunk = ACT_EVENTS_FIRST;
+    context->no_events = context->no_slots = false;
+}
+
+static void kernel_size_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                             struct zs_activity_call *call)
+{
+    struct act_kernel *kernel =
+        *event->result ? NULL : act_kernel_get(a, ARG(ze_kernel_handle_t, 0));
+    for (uint32_t i = 0; kernel && i < 3; i++)
+        kernel->size[i] = ARG(uint32_t, i + 1);
+}
+
+static void kernel_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                                 struct zs_activity_call *call)
+{
+    free(act_take(a, ACT_KERNEL, ARG(ze_kernel_handle_t, 0)));
+}
+
+static void image_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                              struct zs_activity_call *call)
+{
+    struct act_image *image = *event->result ? NULL : calloc(1, sizeof(*image));
+    if (!image)
+        return;
+    image->desc = *ARG(const ze_image_desc_t *, 2);
+    if (!act_put(a, ACT_IMAGE, RESULT(ze_image_handle_t, 3), image))
+        free(image);
+}
+
+static void image_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                                struct zs_activity_call *call)
+{
+    free(act_take(a, ACT_IMAGE, ARG(ze_image_handle_t, 0)));
+}
+
+struct hooks {
+    hook_fn enter, leave;
+};
+
+static const struct hooks hooks[ZS_API_CALL_COUNT] = {
+#define APPEND(name, kind, signal, fill)                                                           \
+    [ZS_API_zeCommandListAppend##name] = {append_enter, append_exit},
+#include "collect/activity_append.def"
+#undef APPEND
+    [ZS_API_zeCommandListAppendEventReset] = {append_reset_enter, NULL},
+    [ZS_API_zeCommandListCreate] = {NULL, list_create_exit},
+    [ZS_API_zeCommandListCreateImmediate] = {NULL, list_immediate_exit},
+    [ZS_API_zeCommandListReset] = {list_reset_enter, NULL},
+    [ZS_API_zeCommandListDestroy] = {list_destroy_enter, NULL},
+    [ZS_API_zeCommandQueueCreate] = {NULL, queue_create_exit},
+    [ZS_API_zeCommandQueueDestroy] = {queue_destroy_enter, NULL},
+    [ZS_API_zeCommandQueueExecuteCommandLists] = {execute_enter, execute_exit},
+    [ZS_API_zeCommandQueueSynchronize] = {queue_synchronize_enter, queue_synchronize_exit},
+    [ZS_API_zeFenceHostSynchronize] = {NULL, waited_exit},
+    [ZS_API_zeFenceQueryStatus] = {NULL, waited_exit},
+    [ZS_API_zeEventPoolCreate] = {pool_create_enter, pool_create_exit},
+    [ZS_API_zeEventPoolDestroy] = {pool_destroy_enter, NULL},
+    [ZS_API_zeEventCreate] = {NULL, event_create_exit},
+    [ZS_API_zeEventHostReset] = {event_reset_enter, NULL},
+    [ZS_API_zeEventDestroy] = {event_destroy_enter, NULL},
+    [ZS_API_zeEventHostSynchronize] = {NULL, event_seen_exit},
+    [ZS_API_zeEventQueryStatus] = {NULL, event_seen_exit},
+    [ZS_API_zeContextDestroy] = {context_destroy_enter, NULL},
+    [ZS_API_zeKernelSetGroupSize] = {NULL, kernel_size_exit},
+    [ZS_API_zeKernelDestroy] = {kernel_destroy_enter, NULL},
+    [ZS_API_zeImageCreate] = {NULL, image_create_exit},
+    [ZS_API_zeImageDestroy] = {image_destroy_enter, NULL},
+};
+
+struct zs_activity *zs_activity_create(struct zs_collector *c, struct zs_trace_process *process)
+{
+    struct zs_activity *a = calloc(1, sizeof(*a));
+    if (!a)
+        return NULL;
+    a->collector = c;
+    a->process = process;
+    pthread_mutex_init(&a->lock, NULL);
+    return a;
+}
+
+/* Where the loader is not known, nothing can be asked: then calls are all that is recorded. */
+static bool can_ask(const struct zs_collect_api *api)
+{
+    return api->zeEventQueryStatus && api->zeEventQueryKernelTimestamp && api->zeEventPoolCreate &&
+           api->zeEventCreate && api->zeEventDestroy && api->zeEventPoolDestroy &&
+           api->zeEventHostReset && api->zeMemAllocHost && api->zeMemFree &&
+           api->zeCommandListCreate && api->zeCommandListDestroy && api->zeCommandListClose &&
+           api->zeCommandListAppendBarrier && api->zeCommandListAppendEventReset &&
+           api->zeCommandListAppendWriteGlobalTimestamp && api->zeCommandQueueExecuteCommandLists;
+}
+
+static void run(struct zs_activity *a, struct zs_trace_file *file, hook_fn hook,
+                const struct zs_trace_event *event, struct zs_activity_call *call)
+{
+    pthread_mutex_lock(&a->lock);
+    a->file = file;
+    hook(a, event, call);
+    a->file = NULL;
+    pthread_mutex_unlock(&a->lock);
+}
+
+void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
+                       const struct zs_trace_event *event, struct zs_activity_call *call)
+{
+    const struct hooks *h = event->call < ZS_API_CALL_COUNT ? &hooks[event->call] : NULL;
+    call->is_hooked = h && (h->enter || h->leave) && can_ask(&a->collector->api);
+    if (!call->is_hooked)
+        return;
+    call->restore = 0;
+    call->replaced = NULL;
+    call->append = NULL;
+    if (h->enter)
+        run(a, file, h->enter, event, call);
+}
+
+void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
+                      const struct zs_trace_event *event, struct zs_activity_call *call)
+{
+    if (!call->is_hooked)
+        return;
+    if (call->restore)
+        memcpy(event->params[call->restore - 1], &call->replaced, sizeof(call->replaced));
+    if (hooks[event->call].leave)
+        run(a, file, hooks[event->call].leave, event, call);
+}

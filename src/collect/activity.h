@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What devices do for the application, seen from its API calls.
+ *
+ * Every append of a kernel, copy, fill or barrier gets an event that carries kernel timestamps: one
+ * of ours where the application gave none, otherwise the application's own, whose pool we had
+ * created with the timestamp flag. Timestamps are read when the application has just waited for
+ * something, or is about to reset or destroy what they depend on; we only ever ask whether an event
+ * is there (zeEventQueryStatus) and never wait.
+ *
+ * What could confuse one execution with another:
+ *   - A list is executed again. If the earlier execution is done, its timestamps are read and our
+ *     events reset first. If not, a small list of ours goes to the queue between the two: it keeps
+ *     the timestamps in host memory, resets our events, and leaves a mark at its end. Until the
+ *     mark is there, no event of the list is believed.
+ *   - The application resets its event on the device: right before, the timestamps are kept in host
+ *     memory by a command in the same list.
+ *   - The application resets its event on the host, or destroys it: they are read right before.
+ *   - Two appends share an event with nothing in between: the earlier one has no times.
+ * What cannot be known is recorded as executed without times.
+ *
+ * One lock guards the tables; it is held for microseconds, never across a call that can wait.
+ */
+#ifndef ZS_COLLECT_ACTIVITY_H
+#define ZS_COLLECT_ACTIVITY_H
+
+#include "collect/collect.h"
+#include "record/trace_writer.h"
+#include "trace/tracers.h"
+
+struct zs_activity;
+
+/* What one call keeps from its enter to its exit. */
+struct act_append;
+
+struct zs_activity_call {
+    bool is_hooked;
+    uint32_t restore; /* the parameter that was replaced, + 1; 0: none */
+    void *replaced;   /* its value as the application gave it */
+    uint64_t id;      /* of the append; submissions before a wait */
+    struct act_append *append;
+    ze_event_pool_desc_t pool_desc;
+};
+
+/* NULL: no memory. Never freed: calls may be under way when a fork replaces it. */
+struct zs_activity *zs_activity_create(struct zs_collector *c, struct zs_trace_process *process);
+/* Around a call that was (enter) or will be (exit) recorded in `file`, the calling thread's. */
+void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
+                       const struct zs_trace_event *event, struct zs_activity_call *call);
+void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
+                      const struct zs_trace_event *event, struct zs_activity_call *call);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Which executions are over, and what became of their timestamps: see the top of activity.h. */
+#include "collect/activity_priv.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+static void link_pending(struct zs_activity *a, struct act_list *list)
+{
+    if (list->is_linked)
+        return;
+    list->is_linked = true;
+    list->prev_pending = NULL;
+    list->next_pending = a->pending;
+    if (a->pending)
+        a->pending->prev_pending = list;
+    a->pending = list;
+}
+
+static void unlink_pending(struct zs_activity *a, struct act_list *list)
+{
+    if (!list->is_linked)
+        return;
+    list->is_linked = false;
+    if (list->prev_pending)
+        list->prev_pending->next_pending = list->next_pending;
+    else
+        a->pending = list->next_pending;
+    if (list->next_pending)
+        list->next_pending->prev_pending = list->prev_pending;
+}
+
+struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
+                                  struct act_event *event)
+{
+    struct {
+        struct act_append **items;
+        size_t count, capacity;
+    } v = {list->appends, list->count, list->capacity};
+    if (list->first && list->count == list->capacity) {
+        for (size_t i = list->first; i < list->count; i++)
+            list->appends[i - list->first] = list->appends[i];
+        v.count = list->count -= list->first;
+        list->first = 0;
+    }
+    struct act_append *append = a->free_appends;
+    if (append)
+        a->free_appends = append->next;
+    else if (!(append = malloc(sizeof(*append))))
+        return NULL;
+    if (!ZS_VEC_PUSH(&v, append)) {
+        free(append);
+        return NULL;
+    }
+    list->appends = v.items;
+    list->count = v.count;
+    list->capacity = v.capacity;
+    *append =
+        (struct act_append){.id = ++a->next_append, .list = list, .event = event, .in_call = true};
+    if (event) {
+        struct act_append *before = event->appended;
+        if (before && before->list == list && !before->slot)
+            before->shared = true;
+        event->appended = append;
+        event->references++;
+    }
+    return append;
+}
+
+static void append_free(struct zs_activity *a, struct act_append *append)
+{
+    struct act_event *event = append->event;
+    if (event && event->appended == append)
+        event->appended = NULL;
+    if (event && event->owner == append)
+        event->owner = NULL;
+    if (event && event->is_own)
+        act_event_give(event);
+    else if (event && !--event->references && !event->has_timestamps)
+        free(event);
+    if (append->slot)
+        act_slot_give(append->slot);
+    append->slot = NULL;
+    append->event = NULL;
+    append->list = NULL;
+    if (append->in_call) /* whose call gives it back */
+        return;
+    append->next = a->free_appends;
+    a->free_appends = append;
+}
+
+void act_append_done(struct zs_activity *a, struct act_append *append, bool ok)
+{
+    append->in_call = false;
+    if (!append->list) {
+        append->next = a->free_appends;
+        a->free_appends = append;
+        return;
+    }
+    if (ok)
+        return;
+    append->cancelled = true;
+    append->list->pending -= append->outstanding;
+    append->outstanding = 0;
+}
+
+static void settle(struct act_append *append)
+{
+    append->list->pending -= append->outstanding;
+    append->outstanding = 0;
+}
+
+static void write_unknown(struct zs_activity *a, struct act_append *append)
+{
+    for (; append->outstanding; append->outstanding--, append->list->pending--)
+        act_write_execute(a, append->id, append->list->queue, append->submit_ns, NULL);
+}
+
+void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_t now_ns)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    struct act_event *event = append->event;
+    struct act_list *list = append->list;
+    append->submit_ns = now_ns;
+    append->outstanding++;
+    list->pending++;
+    append->is_stale = false;
+    if (append->slot)
+        return;
+    if (!event || !event->has_timestamps || append->shared) {
+        write_unknown(a, append);
+        return;
+    }
+    if (event->owner && event->owner != append)
+        act_event_ends(a, event);
+    /* an event that is set already tells nothing until its timestamps change */
+    if (!event->is_own && !api->zeEventQueryStatus(event->handle)) {
+        ze_kernel_timestamp_result_t result;
+        if (!api->zeEventQueryKernelTimestamp(event->handle, &result)) {
+            append->is_stale = true;
+            append->stale_start = result.global.kernelStart;
+        }
+    }
+    event->owner = append;
+}
+
+/* The timestamps of the last execution, if they are there. */
+static bool take_times(struct zs_activity *a, struct act_append *append,
+                       ze_kernel_timestamp_result_t *ret_result)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    if (append->slot) {
+        const volatile ze_kernel_timestamp_result_t *r = append->slot->result;
+        ret_result->global.kernelStart = r->global.kernelStart;
+        ret_result->global.kernelEnd = r->global.kernelEnd;
+        if (ret_result->global.kernelStart == UINT64_MAX ||
+            ret_result->global.kernelEnd == UINT64_MAX)
+            return false;
+        act_slot_clear(append->slot);
+        return true;
+    }
+    struct act_event *event = append->event;
+    if (api->zeEventQueryStatus(event->handle) ||
+        api->zeEventQueryKernelTimestamp(event->handle, ret_result))
+        return false;
+    if (append->is_stale && append->stale_start == ret_result->global.kernelStart)
+        return false;
+    if (event->is_own)
+        api->zeEventHostReset(event->handle);
+    return true;
+}
+
+void act_collect_append(struct zs_activity *a, struct act_append *append, bool is_proof)
+{
+    ze_kernel_timestamp_result_t result;
+    struct act_list *list = append->list;
+    if (!list || !append->outstanding)
+        return;
+    if (!append->event || append->cancelled) {
+        settle(append);
+        return;
+    }
+    /* of several executions that could not be kept apart, nothing is known before the last ended */
+    if (append->outstanding > 1 && !is_proof)
+        return;
+    if (!take_times(a, append, &result)) {
+        if (is_proof)
+            write_unknown(a, append);
+        return;
+    }
+    uint64_t submit_ns = append->submit_ns;
+    for (; append->outstanding > 1; append->outstanding--, list->pending--)
+        act_write_execute(a, append->id, list->queue, submit_ns, NULL);
+    act_write_execute(a, append->id, list->queue, submit_ns, &result);
+    settle(append);
+}
+
+static void collect_immediate(struct zs_activity *a, struct act_list *list, bool is_proof)
+{
+    uint32_t misses = 0;
+    for (size_t i = list->first; i < list->count && misses < 16; i++) {
+        struct act_append *append = list->appends[i];
+        if (!append)
+            continue;
+        act_collect_append(a, append, is_proof);
+        if (append->outstanding) {
+            misses++;
+        } else if (!append->in_call || append->cancelled) {
+            append_free(a, append);
+            list->appends[i] = NULL;
+        }
+    }
+    while (list->first < list->count && !list->appends[list->first])
+        list->first++;
+    if (list->first == list->count)
+        list->first = list->count = 0;
+}
+
+void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proof)
+{
+    if (list->immediate) {
+        collect_immediate(a, list, is_proof);
+    } else if (act_harvest_poll(a, list)) {
+        uint32_t misses = 0;
+        for (size_t i = 0; i < list->count && list->pending; i++) {
+            act_collect_append(a, list->appends[i], is_proof);
+            if (list->appends[i]->outstanding && ++misses >= 16 && !is_proof)
+                break;
+        }
+    }
+    if (list->pending || list->harvests)
+        link_pending(a, list);
+    else
+        unlink_pending(a, list);
+}
+
+void act_collect_queue(struct zs_activity *a, const struct act_queue *queue, bool is_proof)
+{
+    for (struct act_list *list = a->pending, *next; list; list = next) {
+        next = list->next_pending;
+        if (list->queue == queue)
+            act_collect_list(a, list, is_proof);
+    }
+}
+
+void act_collect_all(struct zs_activity *a)
+{
+    for (struct act_list *list = a->pending, *next; list; list = next) {
+        next = list->next_pending;
+        act_collect_list(a, list, false);
+    }
+}
+
+void act_event_ends(struct zs_activity *a, struct act_event *event)
+{
+    struct act_append *append = event->owner;
+    if (!append)
+        return;
+    event->owner = NULL;
+    if (append->list && append->list->harvests && !act_harvest_poll(a, append->list))
+        return;
+    act_collect_append(a, append, false);
+    if (append->list && append->outstanding)
+        write_unknown(a, append);
+}
+
+void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_queue *queue,
+                     uint64_t now_ns)
+{
+    act_collect_list(a, list, false);
+    if (list->pending && !act_harvest_start(a, list) && list->queue != queue)
+        for (size_t i = 0; i < list->count; i++)
+            write_unknown(a, list->appends[i]);
+    list->queue = queue;
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->appends[i]->cancelled)
+            act_append_submit(a, list->appends[i], now_ns);
+    if (list->pending || list->harvests)
+        link_pending(a, list);
+}
+
+void act_list_revoke(struct act_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        settle(list->appends[i]);
+}
+
+void act_list_clear(struct zs_activity *a, struct act_list *list)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    if (!list->immediate)
+        act_harvest_poll(a, list);
+    for (size_t i = list->first; i < list->count; i++) {
+        struct act_append *append = list->appends[i];
+        if (!append)
+            continue;
+        act_collect_append(a, append, true);
+        /* executed or not, the device has let go of it */
+        if (append->event && append->event->is_own)
+            api->zeEventHostReset(append->event->handle);
+        append_free(a, append);
+    }
+    act_harvest_drop(a, list);
+    list->count = list->first = 0;
+    list->pending = 0;
+    unlink_pending(a, list);
+}

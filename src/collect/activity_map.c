@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/activity_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Handles are addresses, far below 2^60. */
+static uint64_t key_of(enum act_type type, const void *handle)
+{
+    return (uint64_t)(uintptr_t)handle << 3 | (uint64_t)type;
+}
+
+static size_t home(const struct act_map *m, uint64_t key)
+{
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (m->capacity - 1);
+}
+
+static size_t probe(const struct act_map *m, uint64_t key)
+{
+    size_t i = home(m, key);
+    while (m->keys[i] && m->keys[i] != key)
+        i = (i + 1) & (m->capacity - 1);
+    return i;
+}
+
+void *act_find(const struct zs_activity *a, enum act_type type, const void *handle)
+{
+    const struct act_map *m = &a->map;
+    return m->capacity && handle ? m->values[probe(m, key_of(type, handle))] : NULL;
+}
+
+static bool grow(struct act_map *m)
+{
+    struct act_map bigger = {.capacity = m->capacity ? m->capacity * 2 : 256, .count = m->count};
+    bigger.keys = calloc(bigger.capacity, sizeof(*bigger.keys));
+    bigger.values = calloc(bigger.capacity, sizeof(*bigger.values));
+    if (!bigger.keys || !bigger.values) {
+        free(bigger.keys);
+        free(bigger.values);
+        return false;
+    }
+    for (size_t i = 0; i < m->capacity; i++) {
+        if (!m->keys[i])
+            continue;
+        size_t to = probe(&bigger, m->keys[i]);
+        bigger.keys[to] = m->keys[i];
+        bigger.values[to] = m->values[i];
+    }
+    free(m->keys);
+    free(m->values);
+    *m = bigger;
+    return true;
+}
+
+void *act_put(struct zs_activity *a, enum act_type type, const void *handle, void *value)
+{
+    struct act_map *m = &a->map;
+    if (!value || !handle || ((m->count + 1) * 2 > m->capacity && !grow(m)))
+        return NULL;
+    size_t i = probe(m, key_of(type, handle));
+    m->count += !m->keys[i];
+    m->keys[i] = key_of(type, handle);
+    m->values[i] = value;
+    return value;
+}
+
+void *act_take(struct zs_activity *a, enum act_type type, const void *handle)
+{
+    struct act_map *m = &a->map;
+    void *value = act_find(a, type, handle);
+    if (!value)
+        return NULL;
+    size_t hole = probe(m, key_of(type, handle)), mask = m->capacity - 1;
+    /* move back what was pushed behind the hole */
+    for (size_t i = (hole + 1) & mask; m->keys[i]; i = (i + 1) & mask) {
+        if (((i - home(m, m->keys[i])) & mask) < ((i - hole) & mask))
+            continue;
+        m->keys[hole] = m->keys[i];
+        m->values[hole] = m->values[i];
+        hole = i;
+    }
+    m->keys[hole] = 0;
+    m->values[hole] = NULL;
+    m->count--;
+    return value;
+}
+
+struct act_context *act_context_get(struct zs_activity *a, ze_context_handle_t handle)
+{
+    struct act_context *context = act_find(a, ACT_CONTEXT, handle);
+    if (context || !handle)
+        return context;
+    context = calloc(1, sizeof(*context));
+    if (!act_put(a, ACT_CONTEXT, handle, context)) {
+        free(context);
+        return NULL;
+    }
+    context->handle = handle;
+    context->next_chunk = ACT_EVENTS_FIRST;
+    return context;
+}
+
+struct act_device *act_device_get(struct zs_activity *a, ze_device_handle_t handle)
+{
+    struct act_device *device = act_find(a, ACT_DEVICE, handle);
+    const struct zs_collect_api *api = &a->collector->api;
+    if (device || !handle)
+        return device;
+    device = calloc(1, sizeof(*device));
+    if (!act_put(a, ACT_DEVICE, handle, device)) {
+        free(device);
+        return NULL;
+    }
+    device->handle = handle;
+    device->id = ++a->next_device;
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+    uint64_t hz = 0;
+    if (api->zeDeviceGetProperties && !api->zeDeviceGetProperties(handle, &p) &&
+        p.timerResolution) {
+        /* drivers before 1.2 leave nanoseconds per tick there, whatever is asked for */
+        hz = p.timerResolution > 100000 ? p.timerResolution : 1000000000u / p.timerResolution;
+        device->ns_per_tick = 1e9 / (double)hz;
+        device->kernel_bits = p.kernelTimestampValidBits;
+        device->has_clock = true;
+    }
+    act_write_device(a, device, p.name, hz);
+    act_clock_sample(a, device);
+    return device;
+}
+
+struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t handle)
+{
+    struct act_kernel *kernel = act_find(a, ACT_KERNEL, handle);
+    const struct zs_collect_api *api = &a->collector->api;
+    if (kernel || !handle)
+        return kernel;
+    kernel = calloc(1, sizeof(*kernel));
+    if (!act_put(a, ACT_KERNEL, handle, kernel)) {
+        free(kernel);
+        return NULL;
+    }
+    ze_kernel_properties_t p = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    char name[1024] = "";
+    size_t size_B = sizeof(name) - 1;
+    bool known = api->zeKernelGetProperties && !api->zeKernelGetProperties(handle, &p);
+    if (api->zeKernelGetName) {
+        size_t needed_B = 0;
+        bool fits = !api->zeKernelGetName(handle, &needed_B, NULL) && needed_B <= size_B;
+        if (!fits || api->zeKernelGetName(handle, &needed_B, name))
+            name[0] = '\0';
+    }
+    kernel->id = ++a->next_kernel;
+    if (known && p.requiredGroupSizeX) {
+        kernel->size[0] = p.requiredGroupSizeX;
+        kernel->size[1] = p.requiredGroupSizeY;
+        kernel->size[2] = p.requiredGroupSizeZ;
+    }
+    act_write_kernel(a, kernel->id, name[0] ? name : "(unknown kernel)", known ? &p : NULL);
+    return kernel;
+}

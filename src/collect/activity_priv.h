@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZS_COLLECT_ACTIVITY_PRIV_H
+#define ZS_COLLECT_ACTIVITY_PRIV_H
+
+#include "collect/activity.h"
+#include "record/activity.h"
+
+enum {
+    ACT_EVENTS_FIRST = 64, /* events of a context's first pool of ours; doubled up to ... */
+    ACT_EVENTS_CHUNK_MAX = 1024,
+    ACT_EVENTS_MAX = 1 << 16, /* beyond: executed without times */
+    ACT_PENDING_MAX = 8192,   /* of an immediate list whose events never come */
+    ACT_HARVESTS_MAX = 64,    /* executions of one list that wait at once */
+    ACT_SLOTS_CHUNK = 512,
+};
+
+enum act_type {
+    ACT_CONTEXT,
+    ACT_DEVICE,
+    ACT_QUEUE,
+    ACT_LIST,
+    ACT_POOL,
+    ACT_EVENT,
+    ACT_KERNEL,
+    ACT_IMAGE
+};
+
+/* Handle and type -> what we know of it. Open addressing. */
+struct act_map {
+    uint64_t *keys; /* 0: empty */
+    void **values;
+    size_t capacity, count;
+};
+
+struct act_context {
+    ze_context_handle_t handle;
+    struct act_event *free_events;
+    struct act_slot *free_slots;
+    struct act_chunk *chunks; /* pools of ours, and memory for slots */
+    uint32_t event_count, next_chunk;
+    bool no_events, no_slots;
+};
+
+struct act_chunk {
+    struct act_chunk *next;
+    ze_event_pool_handle_t pool;
+    struct act_event *events;
+    uint32_t event_count;
+    void *memory;
+    struct act_slot *slots;
+};
+
+/* Host memory that a device writes timestamps to; all ones until then. */
+struct act_slot {
+    struct act_slot *next;
+    struct act_context *context;
+    ze_kernel_timestamp_result_t *result;
+};
+
+struct act_device {
+    ze_device_handle_t handle;
+    uint64_t id;
+    double ns_per_tick;
+    uint32_t kernel_bits;
+    bool has_clock;
+    uint64_t sample_host_ns, sample_ticks; /* taken at the same moment */
+    uint64_t tried_ns;
+};
+
+struct act_queue {
+    ze_command_queue_handle_t handle; /* NULL: of an immediate list */
+    struct act_device *device;
+    uint64_t id, track;
+    uint64_t submissions;
+};
+
+struct act_event {
+    ze_event_handle_t handle;
+    struct act_context *context; /* of ours */
+    struct act_event *next;      /* free ones of ours */
+    struct act_append *owner;    /* executed last, as far as is known */
+    struct act_append *appended; /* appended last */
+    uint32_t references;         /* appends that name it; it is freed behind the last */
+    bool is_own, has_timestamps; /* no timestamps: also when it was destroyed */
+};
+
+struct act_kernel {
+    uint64_t id;
+    uint32_t size[3];
+};
+
+struct act_image {
+    ze_image_desc_t desc;
+};
+
+struct act_append {
+    struct act_append *next; /* of free ones */
+    uint64_t id;
+    struct act_list *list;   /* NULL: it is gone */
+    struct act_event *event; /* NULL: no times */
+    struct act_slot *slot;   /* times come here before the event is reset */
+    uint64_t submit_ns;
+    uint64_t stale_start; /* the event was set already when it was submitted: with this */
+    uint32_t outstanding; /* executions that are not recorded yet */
+    bool is_stale, in_call, cancelled;
+    bool shared; /* a later append of the same list signals the same event */
+};
+
+/* An execution whose timestamps go to host memory because the list was executed again. */
+struct act_harvest {
+    struct act_harvest *next;
+    struct act_queue *queue;
+    ze_command_list_handle_t commands;
+    ze_context_handle_t context;
+    volatile uint64_t *mark; /* all ones until the device is done with it */
+    ze_kernel_timestamp_result_t *results;
+    struct {
+        struct act_append *append; /* for its stale_start; valid while the list is */
+        uint64_t id, submit_ns;
+    } * items;
+    uint32_t count;
+};
+
+struct act_list {
+    ze_command_list_handle_t handle;
+    struct act_context *context;
+    struct act_device *device;
+    struct act_queue *queue; /* of the last execution */
+    uint32_t ordinal;
+    bool immediate, synchronous;
+    struct act_append **appends;
+    size_t count, capacity, first; /* first: those before are done (immediate lists) */
+    uint32_t pending;              /* executions that are not recorded yet */
+    struct act_harvest *harvests;  /* the oldest first */
+    uint32_t harvest_count;
+    struct act_list *prev_pending, *next_pending;
+    bool is_linked;
+};
+
+struct zs_activity {
+    struct zs_collector *collector;
+    struct zs_trace_process *process;
+    pthread_mutex_t lock;
+    struct zs_trace_file *file; /* of the thread that holds the lock */
+    struct act_map map;
+    struct act_list *pending; /* lists with something pending */
+    struct act_append *free_appends;
+    uint64_t next_append, next_device, next_queue, next_kernel;
+};
+
+/* activity_map.c */
+void *act_find(const struct zs_activity *a, enum act_type type, const void *handle);
+/* NULL, and nothing kept, without memory. `value` replaces what was there. */
+void *act_put(struct zs_activity *a, enum act_type type, const void *handle, void *value);
+void *act_take(struct zs_activity *a, enum act_type type, const void *handle);
+struct act_context *act_context_get(struct zs_activity *a, ze_context_handle_t handle);
+struct act_device *act_device_get(struct zs_activity *a, ze_device_handle_t handle);
+struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t handle);
+
+/* activity_events.c */
+struct act_event *act_event_take(struct zs_activity *a, struct act_context *context);
+void act_event_give(struct act_event *event);
+struct act_slot *act_slot_take(struct zs_activity *a, struct act_context *context);
+void act_slot_clear(struct act_slot *slot);
+void act_slot_give(struct act_slot *slot);
+/* Before the application destroys a context: everything of ours in it. */
+void act_context_drop(struct zs_activity *a, struct act_context *context);
+
+/* activity_times.c */
+/* What the device wrote as CLOCK_MONOTONIC; false when it makes no sense. */
+bool act_times(struct zs_activity *a, struct act_device *device,
+               const ze_kernel_timestamp_result_t *result, uint64_t submit_ns, uint64_t *ret_start,
+               uint64_t *ret_end, bool *ret_estimated);
+void act_clock_sample(struct zs_activity *a, struct act_device *device);
+
+/* activity_write.c */
+void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
+                      uint64_t frequency_hz);
+void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t ordinal,
+                     uint32_t index, bool immediate);
+void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
+                      const ze_kernel_properties_t *p);
+struct act_shape {
+    enum zs_activity_kind kind;
+    uint64_t kernel, count, bytes;
+    uint32_t groups[3], size[3];
+    bool has_groups, has_bytes;
+    enum zs_activity_memory from, to;
+};
+void act_write_append(struct zs_activity *a, uint64_t id, const struct act_list *list,
+                      const struct act_shape *shape);
+/* result NULL: without times. */
+void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
+                       uint64_t submit_ns, const ze_kernel_timestamp_result_t *result);
+
+/* activity_collect.c */
+struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
+                                  struct act_event *event);
+/* The call that appended is over. */
+void act_append_done(struct zs_activity *a, struct act_append *append, bool ok);
+/* Its event is about to be submitted. */
+void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_t now_ns);
+/* What is finished is recorded. is_proof: everything that was submitted is finished. */
+void act_collect_append(struct zs_activity *a, struct act_append *append, bool is_proof);
+void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proof);
+void act_collect_queue(struct zs_activity *a, const struct act_queue *queue, bool is_proof);
+void act_collect_all(struct zs_activity *a);
+/* An event that is about to be reset, destroyed: record its execution now or without times. */
+void act_event_ends(struct zs_activity *a, struct act_event *event);
+void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_queue *queue,
+                     uint64_t now_ns);
+/* The list is about to be reset or destroyed: forget its appends. */
+void act_list_clear(struct zs_activity *a, struct act_list *list);
+/* The execution is not going to happen. */
+void act_list_revoke(struct act_list *list);
+
+/* activity_harvest.c */
+bool act_harvest_start(struct zs_activity *a, struct act_list *list);
+/* Record the harvests that are there; true when none is left. */
+bool act_harvest_poll(struct zs_activity *a, struct act_list *list);
+void act_harvest_drop(struct zs_activity *a, struct act_list *list);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZS_COLLECT_ACTIVITY_SHAPE_H
+#define ZS_COLLECT_ACTIVITY_SHAPE_H
+
+#include "collect/activity_priv.h"
+#include "layer_calls.h"
+
+struct act_append_call {
+    uint32_t signal; /* index of the parameter hSignalEvent */
+    enum zs_activity_kind kind;
+    void (*fill)(struct zs_activity *a, const struct zs_trace_event *event,
+                 struct act_context *context, struct act_shape *shape);
+};
+
+/* NULL: the call appends nothing that a device spends time on. */
+const struct act_append_call *act_append_call_of(uint32_t call);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of record/activity.h into the file of the thread that works. */
+#include "collect/activity_priv.h"
+
+#include "record/pb.h"
+#include "record/perfetto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct record {
+    uint8_t bytes[2048];
+    struct zs_pb pb;
+    uint8_t *length;
+};
+
+static void record_begin(struct record *r, enum zs_activity_record type, uint64_t id)
+{
+    r->pb = zs_pb_make(r->bytes, sizeof(r->bytes));
+    r->length = zs_pb_begin(&r->pb, ZS_TRACE_FIELD_ACTIVITY);
+    zs_pb_u64(&r->pb, ZS_ACT_TYPE, type);
+    zs_pb_u64(&r->pb, ZS_ACT_ID, id);
+}
+
+static void record_end(struct record *r)
+{
+    zs_pb_end(&r->pb, r->length);
+}
+
+static void store(struct zs_activity *a, struct record *r, uint64_t time_ns)
+{
+    if (a->file && !r->pb.full)
+        zs_trace_packet_at(a->file, time_ns, r->bytes, (size_t)(r->pb.at - r->bytes));
+}
+
+static void put_number(struct record *r, uint32_t field, uint64_t value)
+{
+    if (value)
+        zs_pb_u64(&r->pb, field, value);
+}
+
+/* Names longer than the reader of a table cares for are cut. */
+static void put_name(struct record *r, const char *name)
+{
+    zs_pb_bytes(&r->pb, ZS_ACT_NAME, name, strnlen(name, 1000));
+}
+
+void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
+                      uint64_t frequency_hz)
+{
+    struct record r;
+    record_begin(&r, ZS_ACT_DEVICE, device->id);
+    put_name(&r, name);
+    put_number(&r, ZS_ACT_FREQUENCY_HZ, frequency_hz);
+    record_end(&r);
+    store(a, &r, zs_trace_now_ns());
+}
+
+void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t ordinal,
+                     uint32_t index, bool immediate)
+{
+    struct record r;
+    char name[96];
+    queue->track = zs_trace_track_uuid(a->process, queue->id);
+    snprintf(name, sizeof(name), "device %u %s %u.%u (%u)",
+             (unsigned)(queue->device ? queue->device->id : 0),
+             immediate ? "immediate list" : "queue", ordinal, index, (unsigned)queue->id);
+    record_begin(&r, ZS_ACT_QUEUE, queue->id);
+    put_number(&r, ZS_ACT_DEVICE_ID, queue->device ? queue->device->id : 0);
+    put_number(&r, ZS_ACT_ORDINAL, ordinal);
+    put_number(&r, ZS_ACT_INDEX, index);
+    put_number(&r, ZS_ACT_IMMEDIATE, immediate);
+    put_number(&r, ZS_ACT_TRACK, queue->track);
+    record_end(&r);
+    uint8_t *track = zs_pb_begin(&r.pb, ZS_PF_PACKET_TRACK_DESCRIPTOR);
+    zs_pb_u64(&r.pb, ZS_PF_TRACK_UUID, queue->track);
+    zs_pb_u64(&r.pb, ZS_PF_TRACK_PARENT_UUID, zs_trace_process_uuid(a->process));
+    zs_pb_text(&r.pb, ZS_PF_TRACK_NAME, name);
+    zs_pb_end(&r.pb, track);
+    store(a, &r, zs_trace_now_ns());
+}
+
+void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
+                      const ze_kernel_properties_t *p)
+{
+    struct record r;
+    record_begin(&r, ZS_ACT_KERNEL, id);
+    put_name(&r, name);
+    if (p) {
+        put_number(&r, ZS_ACT_SIMD, p->maxSubgroupSize);
+        put_number(&r, ZS_ACT_SPILL_B, p->spillMemSize);
+        put_number(&r, ZS_ACT_PRIVATE_B, p->privateMemSize);
+        put_number(&r, ZS_ACT_LOCAL_B, p->localMemSize);
+    }
+    record_end(&r);
+    store(a, &r, zs_trace_now_ns());
+}
+
+void act_write_append(struct zs_activity *a, uint64_t id, const struct act_list *list,
+                      const struct act_shape *s)
+{
+    struct record r;
+    record_begin(&r, ZS_ACT_APPEND, id);
+    zs_pb_u64(&r.pb, ZS_ACT_KIND, s->kind);
+    zs_pb_u64(&r.pb, ZS_ACT_LIST, (uintptr_t)list->handle);
+    put_number(&r, ZS_ACT_DEVICE_ID, list->device ? list->device->id : 0);
+    put_number(&r, ZS_ACT_KERNEL_ID, s->kernel);
+    for (int i = 0; i < 3 && s->has_groups; i++)
+        zs_pb_u64(&r.pb, ZS_ACT_GROUPS, s->groups[i]);
+    for (int i = 0; i < 3 && s->size[0]; i++)
+        zs_pb_u64(&r.pb, ZS_ACT_SIZE, s->size[i]);
+    put_number(&r, ZS_ACT_COUNT, s->count);
+    if (s->has_bytes)
+        zs_pb_u64(&r.pb, ZS_ACT_BYTES, s->bytes);
+    put_number(&r, ZS_ACT_FROM, s->from);
+    put_number(&r, ZS_ACT_TO, s->to);
+    record_end(&r);
+    store(a, &r, zs_trace_now_ns());
+}
+
+void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
+                       uint64_t submit_ns, const ze_kernel_timestamp_result_t *result)
+{
+    struct record r;
+    uint64_t start_ns = 0, end_ns = 0;
+    bool estimated = false;
+    bool known = result && queue &&
+                 act_times(a, queue->device, result, submit_ns, &start_ns, &end_ns, &estimated);
+    record_begin(&r, ZS_ACT_EXECUTE, id);
+    put_number(&r, ZS_ACT_QUEUE_ID, queue ? queue->id : 0);
+    zs_pb_u64(&r.pb, ZS_ACT_SUBMIT_NS, submit_ns);
+    if (known) {
+        zs_pb_u64(&r.pb, ZS_ACT_START_NS, start_ns);
+        zs_pb_u64(&r.pb, ZS_ACT_END_NS, end_ns);
+        put_number(&r, ZS_ACT_ESTIMATED, estimated);
+    }
+    record_end(&r);
+    store(a, &r, known ? start_ns : submit_ns);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Device activity in trace files: field ZS_TRACE_FIELD_ACTIVITY of a packet is a protocol-buffer
+ * message of the fields below; ZS_ACT_TYPE says which record it is. Numbers in brackets are
+ * enumerators of this file.
+ *
+ *   DEVICE   ID, NAME, FREQUENCY_HZ of its timestamps
+ *   QUEUE    ID, DEVICE, ORDINAL, INDEX, IMMEDIATE, TRACK
+ *   KERNEL   ID, NAME, SIMD, SPILL_B, PRIVATE_B, LOCAL_B
+ *   APPEND   ID, KIND, LIST (handle), DEVICE; kernels: KERNEL, GROUPS and SIZE x y z, COUNT of
+ *            kernels in one call; copies and fills: BYTES, FROM and TO. Written inside the API
+ *            call that appended. A field that is absent was not known.
+ *   EXECUTE  ID of the append, QUEUE, SUBMIT_NS, START_NS, END_NS (CLOCK_MONOTONIC); without START
+ *            and END: it was executed, its times are not known. ESTIMATED: the device tells no
+ *            time that could be tied to the host's, only the duration is measured.
+ *
+ * Ids count from 1 in each process (its ordinal is in the files' names). An EXECUTE may stand in
+ * another thread's file than its APPEND, before or behind it; an APPEND that is executed again has
+ * several.
+ */
+#ifndef ZS_RECORD_ACTIVITY_H
+#define ZS_RECORD_ACTIVITY_H
+
+#include "base/compiler.h"
+
+enum zs_activity_kind {
+#define ACTIVITY(enumerator, number, name) ZS_ACTIVITY_##enumerator = number,
+#include "record/activity.def"
+#undef ACTIVITY
+    ZS_ACTIVITY_KINDS
+};
+
+enum zs_activity_memory { /* where a copy's bytes lie */
+                          ZS_MEMORY_UNKNOWN,
+                          ZS_MEMORY_SYSTEM, /* not allocated through Level Zero */
+                          ZS_MEMORY_HOST,
+                          ZS_MEMORY_DEVICE,
+                          ZS_MEMORY_SHARED,
+                          ZS_MEMORY_IMAGE,
+};
+
+enum zs_activity_record {
+    ZS_ACT_DEVICE = 1,
+    ZS_ACT_QUEUE,
+    ZS_ACT_KERNEL,
+    ZS_ACT_APPEND,
+    ZS_ACT_EXECUTE,
+};
+
+enum zs_activity_field {
+    ZS_ACT_TYPE = 1,
+    ZS_ACT_ID = 2,
+    ZS_ACT_NAME = 3,
+    ZS_ACT_FREQUENCY_HZ = 4,
+    ZS_ACT_DEVICE_ID = 5,
+    ZS_ACT_ORDINAL = 6,
+    ZS_ACT_INDEX = 7,
+    ZS_ACT_IMMEDIATE = 8,
+    ZS_ACT_TRACK = 9,
+    ZS_ACT_SIMD = 10,
+    ZS_ACT_SPILL_B = 11,
+    ZS_ACT_PRIVATE_B = 12,
+    ZS_ACT_LOCAL_B = 13,
+    ZS_ACT_KIND = 14,
+    ZS_ACT_LIST = 15,
+    ZS_ACT_KERNEL_ID = 16,
+    ZS_ACT_GROUPS = 17, /* three times */
+    ZS_ACT_SIZE = 18,   /* three times */
+    ZS_ACT_COUNT = 19,
+    ZS_ACT_BYTES = 20,
+    ZS_ACT_FROM = 21,
+    ZS_ACT_TO = 22,
+    ZS_ACT_QUEUE_ID = 23,
+    ZS_ACT_SUBMIT_NS = 24,
+    ZS_ACT_START_NS = 25,
+    ZS_ACT_END_NS = 26,
+    ZS_ACT_ESTIMATED = 27,
+};
+
+#endif
