@@ -46,7 +46,7 @@ struct zs_collector {
     char dir[ZS_COLLECT_PATH_CHARS];         /* the recording; empty: do nothing */
     char modules_dir[ZS_COLLECT_PATH_CHARS]; /* where blobs go */
     bool add_debug_info;
-    bool activity; /* times of what devices do */
+    bool activity;                      /* times of what devices do */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */
     struct zs_collect_api api;
