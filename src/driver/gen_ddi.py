@@ -2,7 +2,8 @@
 """Generate the driver's dispatch tables from the installed Level Zero headers.
 
 usage: gen_ddi.py --out ddi.c HEADER... -- SOURCE...     the tables, and a stub per missing function
-       gen_ddi.py --list HEADER... -- SOURCE...          one line per function: name, works or not
+       gen_ddi.py --table HEADER... -- SOURCE...         Markdown: which functions work
+       gen_ddi.py --check DOC HEADER... -- SOURCE...     exit 1 unless DOC holds that table
 
 Every function that a table of {ze,zet,zes}_ddi.h names gets an entry: the driver's own definition
 where one of the sources has it, otherwise a stub that returns ZE_RESULT_ERROR_UNSUPPORTED_FEATURE.
@@ -100,25 +101,46 @@ def emit(headers, have):
     return '\n'.join(out) + '\n'
 
 
+def table_name(table):
+    """ze_command_list_dditable_t -> ('ze', 'CommandList')"""
+    prefix, rest = re.match(r'(ze[ts]?)_(.*)_dditable_t$', table).groups()
+    return prefix, ''.join(word.capitalize() for word in rest.split('_'))
+
+
+def markdown(headers, have):
+    """One row per table of the API; a function that works stands in the second column."""
+    rows = ['| table | works | `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE` |', '|---|---|---|']
+    later_names = {name for _, later in LATER.values() for _, name in later}
+    for table, members in headers.tables:
+        prefix, name = table_name(table)
+        short = {True: [], False: []}
+        names = [function_of(pfn) for _, pfn in members]
+        names += [n for _, n in LATER.get(table, (0, []))[1] if n in later_names and n not in names]
+        for function in names:
+            if function:
+                short[function in have].append(function[len(prefix):])
+        works, not_yet = (', '.join(short[k]) or '-' for k in (True, False))
+        rows.append(f'| {prefix} {name} | {works} | {not_yet} |')
+    return '\n'.join(rows) + '\n'
+
+
 def main():
     args = sys.argv[1:]
-    out = None
-    if args[0] == '--out':
-        out = args[1]
-        args = args[2:]
-    else:
-        args = args[1:]
+    mode = args.pop(0)
+    path = args.pop(0) if mode in ('--out', '--check') else None
     split = args.index('--')
     headers = Headers(args[:split])
     have = defined(args[split + 1:])
-    if out:
-        with open(out, 'w', encoding='utf-8') as f:
+    if mode == '--out':
+        with open(path, 'w', encoding='utf-8') as f:
             f.write(emit(headers, have))
         return 0
-    for _, members in headers.tables:
-        for _, pfn in members:
-            name = function_of(pfn)
-            print(name, 'works' if name in have else 'unsupported')
+    if mode == '--check':
+        if markdown(headers, have) in read(path):
+            return 0
+        print(f'{path}: the table of functions is not what the driver has: gen_ddi.py --table')
+        return 1
+    print(markdown(headers, have), end='')
     return 0
 
 
