@@ -100,11 +100,75 @@ static void test_dynamic(void **state)
     OK(zeModuleDestroy(modules[1]));
 }
 
+/* OpConstant 305419896 becomes OpSpecConstant with SpecId 11. */
+static size_t make_special(const struct bytes *in, uint32_t *ret_words)
+{
+    const uint32_t *words = (const uint32_t *)in->data;
+    size_t count = in->size / 4, n = 5, decorations = 0, id = 0;
+    memcpy(ret_words, words, 5 * 4);
+    for (size_t at = 5; at < count; at += words[at] >> 16)
+        if ((words[at] & 0xffff) == 43 && words[at + 3] == 305419896)
+            id = words[at + 2];
+    assert_true(id != 0);
+    for (size_t at = 5; at < count; at += words[at] >> 16) {
+        uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
+        if (opcode == 71 && !decorations++) {
+            const uint32_t decorate[4] = {4u << 16 | 71, (uint32_t)id, 1, 11};
+            memcpy(ret_words + n, decorate, sizeof(decorate));
+            n += 4;
+        }
+        memcpy(ret_words + n, words + at, length * 4u);
+        if (opcode == 43 && words[at + 2] == id)
+            ret_words[n] = length << 16 | 50;
+        n += length;
+    }
+    assert_true(decorations > 0);
+    return n * 4;
+}
+
+static void test_specialization(void **state)
+{
+    struct e2e *e = *state;
+    struct bytes spirv = load("spec.spv");
+    uint32_t *words = malloc(spirv.size + 16);
+    size_t size = make_special(&spirv, words);
+    const uint32_t id = 11, unknown = 12;
+    const int32_t value = -7;
+    const void *values[] = {&value};
+    ze_module_constants_t constants = {1, &id, values};
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                             .inputSize = size,
+                             .pInputModule = (const uint8_t *)words};
+    int *p = e2e_alloc(e, 8 * 4);
+    for (int specialized = 0; specialized < 2; specialized++) {
+        ze_module_handle_t module;
+        desc.pConstants = specialized ? &constants : NULL;
+        OK(zeModuleCreate(e->context, e->device, &desc, &module, NULL));
+        ze_kernel_handle_t kernel = kernel_of(module, "special");
+        set(kernel, 0, sizeof(p), &p);
+        OK(zeKernelSetGroupSize(kernel, 8, 1, 1));
+        OK(launch(e, kernel, 1));
+        for (int i = 0; i < 8; i++)
+            assert_int_equal(p[i], (specialized ? value : 305419896) + i);
+        OK(zeKernelDestroy(kernel));
+        OK(zeModuleDestroy(module));
+    }
+    constants.pConstantIds = &unknown;
+    ze_module_handle_t module;
+    FAILS(zeModuleCreate(e->context, e->device, &desc, &module, NULL),
+          ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    OK(zeMemFree(e->context, p));
+    free(words);
+    free(spirv.data);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_dynamic),
+        cmocka_unit_test(test_specialization),
     };
     return cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
 }
