@@ -219,10 +219,10 @@ static ze_result_t run_now(struct zs_append *append)
         zs_program_unref(program);
         return zs_append_abandon(append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     }
-    ze_result_t result = zs_worker_submit(append->list->worker, 1, &program, NULL);
+    struct zs_worker *worker = append->list->worker;
+    ze_result_t result = append->list->synchronous ? zs_worker_run(worker, program)
+                                                   : zs_worker_submit(worker, 1, &program, NULL);
     zs_program_unref(program);
-    if (result == ZE_RESULT_SUCCESS && append->list->synchronous)
-        result = zs_worker_synchronize(append->list->worker, UINT64_MAX);
     return result;
 }
 

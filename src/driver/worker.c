@@ -34,6 +34,7 @@ struct zs_worker {
     ze_result_t failure; /* first one that nobody was told of */
     bool running;        /* has a thread */
     bool closed;
+    bool lent;                      /* a caller of zs_worker_run runs a program itself */
     struct zs_worker *context_next; /* under context->workers_lock */
 };
 
@@ -197,7 +198,8 @@ static void *worker_main(void *arg)
     struct zs_ze_context *context = worker->context;
     pthread_mutex_lock(&worker->lock);
     for (;;) {
-        while (!worker->head && !worker->closed && !atomic_load(&context->cancelled))
+        while (worker->lent ||
+               (!worker->head && !worker->closed && !atomic_load(&context->cancelled)))
             pthread_cond_wait(&worker->work, &worker->lock);
         struct submission *submission = worker->head;
         if (!submission)
@@ -302,6 +304,43 @@ ze_result_t zs_worker_submit(struct zs_worker *worker, uint32_t count,
     return ok          ? ZE_RESULT_SUCCESS
            : cancelled ? ZE_RESULT_ERROR_DEVICE_LOST
                        : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* Nothing is queued: the caller may as well do it itself, which spares two changes of threads. */
+static bool lend(struct zs_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    bool idle = !worker->lent && worker->completed == worker->submitted &&
+                !atomic_load(&worker->context->cancelled);
+    if (idle) {
+        worker->lent = true;
+        worker->submitted++;
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return idle;
+}
+
+ze_result_t zs_worker_run(struct zs_worker *worker, struct zs_program *program)
+{
+    if (!lend(worker)) {
+        ze_result_t result = zs_worker_submit(worker, 1, &program, NULL);
+        return result == ZE_RESULT_SUCCESS ? zs_worker_synchronize(worker, UINT64_MAX) : result;
+    }
+    struct zs_exec exec = {.context = worker->context,
+                           .device = worker->device,
+                           .cancel = &worker->context->cancelled};
+    ze_result_t result = zs_result_of_errno(run_program(&exec, program, 0));
+    pthread_mutex_lock(&worker->lock);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = worker->failure;
+        worker->failure = ZE_RESULT_SUCCESS;
+    }
+    worker->lent = false;
+    worker->completed++;
+    pthread_cond_broadcast(&worker->done);
+    pthread_cond_signal(&worker->work);
+    pthread_mutex_unlock(&worker->lock);
+    return result;
 }
 
 /* CLOCK_MONOTONIC now + timeout, far away when that overflows. */

@@ -75,6 +75,8 @@ void zs_worker_close(struct zs_worker *worker);
 /* Run programs in order, then signal the fence (may be NULL). Takes its own references. */
 ze_result_t zs_worker_submit(struct zs_worker *worker, uint32_t count,
                              struct zs_program *const *programs, struct zs_ze_fence *fence);
+/* Submit and wait; on the caller's thread when nothing else is queued. */
+ze_result_t zs_worker_run(struct zs_worker *worker, struct zs_program *program);
 /* Wait for everything that was submitted; reports a failure once. */
 ze_result_t zs_worker_synchronize(struct zs_worker *worker, uint64_t timeout_ns);
 /* Submissions run, to their end or until they notice that the context is cancelled; then return. */
