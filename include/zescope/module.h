@@ -299,8 +299,9 @@ struct zs_relocation {
     struct zs_place at;     /* the place to patch; the patched bytes lie inside it */
     const char *symbol;     /* "" for ADD_BASE */
     struct zs_place target; /* resolved inside this image, else NONE */
-    int64_t addend;         /* RELA only; REL keeps it in the place */
+    int64_t addend;         /* RELA only */
     bool has_addend;
+    bool adds_in_place; /* data: what the place holds is added; code: it is overwritten */
 };
 
 enum zs_kernel_flag { /* bits */

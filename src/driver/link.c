@@ -160,8 +160,8 @@ static int apply(const struct zs_ze_module *user, const struct zs_ze_module *own
         value += (uint64_t)relocation->addend;
     if (relocation->kind == ZS_RELOCATION_ADDRESS_HI)
         value >>= 32;
-    if (relocation->kind == ZS_RELOCATION_ADD_BASE)
-        value += load(bytes + at_B, size_B) - relocation->target.offset_B;
+    if (relocation->adds_in_place)
+        value += load(bytes + at_B, size_B);
     store(bytes + at_B, size_B, value);
     return 0;
 }

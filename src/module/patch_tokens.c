@@ -91,6 +91,7 @@ static int on_pointer(struct program_build *pb, const struct zs_token *t)
                            "%s: points to a buffer that the module does not have", t->name);
     pb->relocations[pb->image->relocation_count++] = (struct zs_relocation){
         .kind = ZS_RELOCATION_ADD_BASE,
+        .adds_in_place = true,
         .at = {in_global ? ZS_PLACE_GLOBAL : ZS_PLACE_CONSTANT, ZS_NONE, offset_B},
         .symbol = "",
         .target = {target == 0 ? ZS_PLACE_GLOBAL : ZS_PLACE_CONSTANT, ZS_NONE, 0},

@@ -308,22 +308,21 @@ static int read_symbols(struct zebin *z)
     return error;
 }
 
-/* Bytes of what relocations at this place may patch. */
-static struct zs_span patched_bytes(const struct zebin *z, const struct zs_place *place)
+/* Size of what relocations at this place may patch. */
+static uint64_t patched_size_B(const struct zebin *z, const struct zs_place *place)
 {
     static const uint8_t buffer_of[ZS_PLACE_COUNT] = {[ZS_PLACE_CONSTANT] = ZS_BUFFER_CONSTANT,
                                                       [ZS_PLACE_GLOBAL] = ZS_BUFFER_GLOBAL,
                                                       [ZS_PLACE_STRINGS] = ZS_BUFFER_STRINGS};
     if (place->kind == ZS_PLACE_KERNEL)
-        return z->kernels[place->index].heap;
-    return z->image->buffers[buffer_of[place->kind]].init;
+        return z->kernels[place->index].heap.size_B;
+    return z->image->buffers[buffer_of[place->kind]].size_B;
 }
 
 static int read_relocation(struct zebin *z, const struct zs_section *s, uint32_t i,
                            const struct zs_place *base, struct zs_relocation *out)
 {
     struct zs_elf_relocation from;
-    struct zs_span patched;
     zs_elf_relocation(s, i, &from);
     uint64_t at_B = z->elf->offset_B + s->offset_B;
     if (from.symbol >= z->image->symbol_count)
@@ -338,18 +337,19 @@ static int read_relocation(struct zebin *z, const struct zs_section *s, uint32_t
         .target = symbol->place,
         .addend = from.addend,
         .has_addend = s->type == ZS_SHT_RELA,
+        .adds_in_place = base->kind != ZS_PLACE_KERNEL,
     };
     int error = take_name(z, symbol->name, at_B);
     if (error)
         return error;
     if (out->kind == ZS_RELOCATION_NONE && from.type)
         zs_builder_note(z->b, at_B, "%s: relocation of unknown type %u", s->name, from.type);
-    if (!zs_span_sub(patched_bytes(z, base), from.offset_B, zs_relocation_size_B(out->kind),
-                     &patched))
+    uint64_t room_B = patched_size_B(z, base), size_B = zs_relocation_size_B(out->kind);
+    if (!zs_add_u64(base->offset_B, from.offset_B, &out->at.offset_B) ||
+        out->at.offset_B > room_B || size_B > room_B - out->at.offset_B)
         return zs_diag_set(z->b->diag, -EINVAL, at_B,
                            "relocation %u of %s patches 0x%" PRIx64 ", outside its section", i,
                            s->name, from.offset_B);
-    out->at.offset_B = base->offset_B + from.offset_B;
     return 0;
 }
 

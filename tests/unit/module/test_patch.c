@@ -368,6 +368,7 @@ static void test_program_scope(void **state)
     assert_memory_equal(image->buffers[ZS_BUFFER_GLOBAL].init.data, "sixteen bytes...", 16);
     assert_int_equal(image->relocation_count, 1);
     assert_int_equal(image->relocations[0].kind, ZS_RELOCATION_ADD_BASE);
+    assert_true(image->relocations[0].adds_in_place);
     assert_int_equal(image->relocations[0].at.kind, ZS_PLACE_GLOBAL);
     assert_int_equal(image->relocations[0].at.offset_B, 8);
     assert_int_equal(image->relocations[0].target.kind, ZS_PLACE_CONSTANT);

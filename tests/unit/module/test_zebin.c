@@ -127,6 +127,7 @@ static void test_zebin(void **state)
     assert_int_equal(k->relocations[0].kind, ZS_RELOCATION_ADDRESS);
     assert_int_equal(k->relocations[0].target.kind, ZS_PLACE_GLOBAL);
     assert_int_equal(k->relocations[0].target.offset_B, 8);
+    assert_false(k->relocations[0].adds_in_place);
     assert_int_equal(k->relocations[1].kind, ZS_RELOCATION_ADDRESS_32);
     assert_int_equal(k->relocations[1].target.kind, ZS_PLACE_NONE);
     assert_string_equal(k->relocations[1].symbol, "far");
