@@ -161,14 +161,11 @@ const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu
     return op + 1;
 }
 
-static void __attribute__((noinline)) count_partial(uint64_t *counter, uint32_t ce)
+static void count_partial(uint64_t *counter, uint32_t ce, unsigned quarters)
 {
-    /* population counts of nibbles, side by side */
-    uint32_t n = ce - (ce >> 1 & 0x55555555u);
-    n = (n & 0x33333333u) + (n >> 2 & 0x33333333u);
     counter[1]++;
-    for (unsigned i = 0; i < 8; i++)
-        counter[2 + i] += n >> 4 * i & 15;
+    for (unsigned i = 0; i < quarters; i++)
+        counter[2 + i] += (unsigned)__builtin_popcount(ce >> 8 * i & 0xff);
 }
 
 const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const struct zs_eu_op *op)
@@ -182,7 +179,7 @@ const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const str
         if (ZS_LIKELY(t->ce == op->lanes))
             counter[0]++;
         else
-            count_partial(counter, t->ce);
+            count_partial(counter, t->ce, op->count);
     }
     return op + 1;
 }

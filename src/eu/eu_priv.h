@@ -104,7 +104,7 @@ struct zs_eu_program_send {
     uint32_t fault; /* index, or UINT32_MAX */
 };
 
-enum { ZS_EU_BLOCK_COUNTERS = 10 }; /* full masks, other masks, lanes of nibbles 0 .. 7 */
+enum { ZS_EU_BLOCK_COUNTERS = 6 }; /* full masks, other masks, lanes 0-7, 8-15 ... of those */
 
 struct zs_eu_program {
     struct zs_eu_op *ops;

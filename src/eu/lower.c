@@ -223,6 +223,7 @@ static void emit_block(struct zs_eu_lowering *l, uint32_t block)
     struct zs_eu_op *op = zs_eu_emit(l, counts ? zs_eu_op_block_counting : zs_eu_op_block);
     op->block = block;
     op->lanes = p->simd_mask;
+    op->count = (uint8_t)(l->params->simd / 8);
     op->aux = end - first;
     l->chain = 0;
 }
@@ -291,7 +292,7 @@ static void emit_lane_count(struct zs_eu_lowering *l)
     struct zs_eu_program *p = l->program;
     bool predicated =
         inst->pred != ZS_GEN9_PRED_NONE && inst->opcode != ZS_GEN9_SEL && !is_branch(inst);
-    bool few = !inst->no_mask && inst->exec_size < 4;
+    bool few = !inst->no_mask && (inst->exec_size < 8 || inst->chan_offset % 8);
 
     if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || !(predicated || few))
         return;
@@ -523,10 +524,10 @@ static uint64_t masked_lanes(const struct zs_eu_program *p, const struct zs_eu_i
     uint64_t lanes = 0;
 
     for (unsigned lane = inst->chan_offset; lane < inst->chan_offset + inst->exec_size && lane < 32;
-         lane += 4) {
-        lanes += block[2 + lane / 4];
+         lane += 8) {
+        lanes += block[2 + lane / 8];
         if (p->simd_mask >> lane & 1)
-            lanes += block[0] * 4;
+            lanes += block[0] * 8;
     }
     return lanes;
 }
