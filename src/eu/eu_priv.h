@@ -69,7 +69,6 @@ struct zs_eu_handlers {
 };
 extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
-extern const struct zs_eu_handlers zs_eu_handlers_avx512;
 
 /* Any region: one byte offset per channel, from the operand's base. */
 struct zs_eu_region {
@@ -134,6 +133,10 @@ struct zs_eu_program {
     } regions;
     uint8_t constant[ZS_EU_CONST_B];
     uint32_t constant_B;
+    struct {
+        uint8_t *items; /* what has no room there: copied to a temporary when it is used */
+        size_t count, capacity;
+    } more_constants;
     zs_eu_send_lower_fn *send_lower;
 };
 
@@ -169,7 +172,7 @@ zs_eu_op_fn zs_eu_op_block, zs_eu_op_block_counting, zs_eu_op_hop, zs_eu_op_goto
 /* general.c */
 zs_eu_op_fn zs_eu_op_predicate, zs_eu_op_gather_region, zs_eu_op_scatter_region, zs_eu_op_addc,
     zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_mac, zs_eu_op_flag_copy, zs_eu_op_flag_ones,
-    zs_eu_op_read_ip, zs_eu_op_read_tm, zs_eu_op_control_register;
+    zs_eu_op_constant, zs_eu_op_read_ip, zs_eu_op_read_tm, zs_eu_op_control_register;
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
 int zs_eu_send_finish(struct zs_eu_send *send);

@@ -187,6 +187,15 @@ const struct zs_eu_op *zs_eu_op_mac(struct zs_eu_thread *t, const struct zs_eu_o
     ZS_EU_NEXT(t, op);
 }
 
+/* ---- constants ---- */
+
+/* src[0]: bytes from more_constants + aux. */
+const struct zs_eu_op *zs_eu_op_constant(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    memcpy(AT(t, op->dst), t->program->more_constants.items + op->aux, op->src[0]);
+    ZS_EU_NEXT(t, op);
+}
+
 /* ---- state registers ---- */
 
 const struct zs_eu_op *zs_eu_op_read_ip(struct zs_eu_thread *t, const struct zs_eu_op *op)

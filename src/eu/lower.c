@@ -374,11 +374,6 @@ static const struct {
     [ZS_EU_HOST_BEST] = {"best", NULL},
     [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base},
     [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2},
-#ifdef ZS_EU_WITH_AVX512
-    [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx512},
-#else
-    [ZS_EU_HOST_AVX512] = {"avx512", NULL},
-#endif
 };
 
 const char *zs_eu_host_name(enum zs_eu_host host)
@@ -395,19 +390,13 @@ bool zs_eu_host_usable(enum zs_eu_host host)
 
     if (host == ZS_EU_HOST_BEST || host == ZS_EU_HOST_BASE)
         return true;
-    if (host == ZS_EU_HOST_AVX2)
-        return avx2;
-    return host == ZS_EU_HOST_AVX512 && hosts[host].handlers && avx2 &&
-           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+    return host == ZS_EU_HOST_AVX2 && avx2;
 }
 
 static const struct zs_eu_handlers *pick_handlers(enum zs_eu_host host)
 {
     if (host == ZS_EU_HOST_BEST)
-        host = zs_eu_host_usable(ZS_EU_HOST_AVX512) ? ZS_EU_HOST_AVX512
-               : zs_eu_host_usable(ZS_EU_HOST_AVX2) ? ZS_EU_HOST_AVX2
-                                                    : ZS_EU_HOST_BASE;
+        host = zs_eu_host_usable(ZS_EU_HOST_AVX2) ? ZS_EU_HOST_AVX2 : ZS_EU_HOST_BASE;
     return zs_eu_host_usable(host) ? hosts[host].handlers : NULL;
 }
 
@@ -423,6 +412,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p->faults.items);
     free(p->sends.items);
     free(p->regions.items);
+    free(p->more_constants.items);
     free(p);
 }
 

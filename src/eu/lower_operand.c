@@ -97,6 +97,25 @@ uint32_t zs_eu_temp(struct zs_eu_lowering *l)
     return ZS_EU_OFFSET(temp) + l->temps++ * ZS_EU_TEMP_B;
 }
 
+/* The pool is full: copy the constant when it is used. */
+static uint32_t constant_by_copy(struct zs_eu_lowering *l, const uint8_t *bytes, unsigned size_B)
+{
+    struct zs_eu_program *p = l->program;
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_constant);
+
+    op->dst = at;
+    op->src[0] = size_B;
+    op->aux = (uint32_t)p->more_constants.count;
+    if (!ZS_VEC_RESERVE(&p->more_constants, size_B)) {
+        l->no_memory = true;
+        return at;
+    }
+    memcpy(p->more_constants.items + p->more_constants.count, bytes, size_B);
+    p->more_constants.count += size_B;
+    return at;
+}
+
 uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned size_B)
 {
     struct zs_eu_program *p = l->program;
@@ -107,10 +126,8 @@ uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned si
     for (uint32_t at = 0; at + step_B <= p->constant_B; at += 8)
         if (memcmp(p->constant + at, padded, step_B) == 0)
             return ZS_EU_OFFSET(constant) + at;
-    if (p->constant_B + step_B > ZS_EU_CONST_B) {
-        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "the program has too many different immediates");
-        return ZS_EU_OFFSET(constant);
-    }
+    if (p->constant_B + step_B > ZS_EU_CONST_B)
+        return constant_by_copy(l, padded, step_B);
     memcpy(p->constant + p->constant_B, padded, step_B);
     p->constant_B += (uint32_t)zs_align_up(step_B, 8);
     return ZS_EU_OFFSET(constant) + p->constant_B - (uint32_t)zs_align_up(step_B, 8);

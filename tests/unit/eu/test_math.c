@@ -524,6 +524,39 @@ static void test_past_the_end(void **state)
     assert_true(zs_eu_lower(&params, &program, &diag) < 0);
 }
 
+/* More immediates than the pool holds. */
+static void test_many_immediates(void **state)
+{
+    enum { COUNT = 1500 };
+    uint64_t(*code)[2] = calloc(COUNT + 1, sizeof(*code));
+    struct zs_eu_program *program;
+    struct zs_diag diag = {0};
+    uint32_t want = 0, got;
+
+    (void)state;
+    assert_non_null(code);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct zs_gen9_inst inst = three(ZS_GEN9_ADD, 0, 2, ZS_GEN9_UD, ZS_GEN9_UD);
+        uint32_t value = i * 2654435761u;
+        inst.src[0] = packed(10, ZS_GEN9_UD);
+        inst.src[1] =
+            (struct zs_gen9_operand){.file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_UD, .imm = value};
+        want += value;
+        encode(&inst, code[i]);
+    }
+    memcpy(code[COUNT], end_of_thread, 16);
+    struct zs_eu_lower_params params = {.code = zs_span_make(code, (COUNT + 1) * 16), .simd = 16};
+    assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
+    start(program);
+    run(program);
+    for (unsigned lane = 0; lane < 16; lane++) {
+        memcpy(&got, thread->grf + 10 * 32 + lane * 4, 4);
+        assert_int_equal(got, want);
+    }
+    zs_eu_program_destroy(program);
+    free(code);
+}
+
 /* wait: stops while n0.0 is 0, then counts it down */
 static void test_barrier(void **state)
 {
@@ -554,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_accumulator_reads), cmocka_unit_test(test_macros),
         cmocka_unit_test(test_state_registers),   cmocka_unit_test(test_unmodelled),
         cmocka_unit_test(test_past_the_end),      cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_many_immediates),
     };
     thread = aligned_alloc(64, sizeof(*thread));
     if (!thread)
