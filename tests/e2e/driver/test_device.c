@@ -138,15 +138,20 @@ static void test_lists_of_properties(void **state)
 static void test_clock(void **state)
 {
     struct e2e *e = *state;
-    uint64_t host[2], device[2];
-    OK(zeDeviceGetGlobalTimestamps(e->device, &host[0], &device[0]));
-    do
-        OK(zeDeviceGetGlobalTimestamps(e->device, &host[1], &device[1]));
-    while (host[1] - host[0] < 20000000);
-    /* 12 ticks per microsecond, both clocks within a few microseconds of each other */
-    uint64_t ticks = (device[1] - device[0]) & 0xfffffffff;
-    uint64_t expected = (host[1] - host[0]) * 12 / 1000;
-    assert_in_range(ticks, expected - expected / 20 - 1200, expected + expected / 20 + 1200);
+    /* 12 ticks per microsecond; a process may be put aside between the two readings, so that one
+     * of several tries must agree */
+    bool agree = false;
+    for (int i = 0; i < 100 && !agree; i++) {
+        uint64_t host[2], device[2];
+        OK(zeDeviceGetGlobalTimestamps(e->device, &host[0], &device[0]));
+        do
+            OK(zeDeviceGetGlobalTimestamps(e->device, &host[1], &device[1]));
+        while (host[1] - host[0] < 10000000);
+        uint64_t ticks = (device[1] - device[0]) & 0xfffffffff;
+        uint64_t expected = (host[1] - host[0]) * 12 / 1000;
+        agree = ticks > expected - expected / 20 && ticks < expected + expected / 20;
+    }
+    assert_true(agree);
 }
 
 static void test_context(void **state)
