@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include "report/calls.h"
+#include "report/kernels.h"
 
 #include <unistd.h>
 
@@ -11,7 +12,7 @@ enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 struct report_options {
     struct zs_common_options common;
     struct zs_string_list filters;
-    int sort, format;
+    int sort, format, table;
     bool per_thread, json;
 };
 
@@ -22,13 +23,16 @@ static const struct zs_option options[] = {
      "order of the rows"},
     {"per-thread", 0, ZS_OPTION_FLAG, offsetof(struct report_options, per_thread), NULL,
      "a row per call and thread"},
+    {"table", 't', ZS_OPTION_CHOICE, offsetof(struct report_options, table),
+     "all|calls|kernels|copies|memory|leaks|builds", "which table; csv: calls unless given"},
     {"format", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, format), "text|csv|json",
      "what to print"},
     {"json", 0, ZS_OPTION_FLAG, offsetof(struct report_options, json), NULL,
      "the same as --format json"},
 };
 
-static void put_json(const struct zs_call_table *table, struct zs_buf *out)
+static void put_json(const struct zs_call_table *table, const struct zs_device_report *report,
+                     struct zs_buf *out)
 {
     struct zs_json json = zs_json_make(out, 2);
     zs_json_object(&json, NULL);
@@ -38,8 +42,48 @@ static void put_json(const struct zs_call_table *table, struct zs_buf *out)
     zs_json_u64(&json, "lost_calls", table->lost);
     zs_json_u64(&json, "damaged_files", table->damaged_files);
     zs_call_table_json(table, &json);
+    zs_device_report_json(report, &json);
     zs_json_end(&json);
     zs_buf_putc(out, '\n');
+}
+
+enum { TABLE_ALL, TABLE_CALLS };
+
+static void put_text(const struct report_options *o, const struct zs_call_table *calls,
+                     const struct zs_device_report *report, struct zs_buf *out)
+{
+    bool color = zs_cli_color(&o->common, STDOUT_FILENO), some = false;
+    if (o->table == TABLE_ALL || o->table == TABLE_CALLS)
+        zs_call_table_text(calls, color, out);
+    bool wanted[] = {
+        [ZS_REPORT_CALLS] = false,
+        [ZS_REPORT_KERNELS] = report->rows.count,
+        [ZS_REPORT_COPIES] = report->rows.count,
+        [ZS_REPORT_MEMORY] = report->activities.objects.count,
+        [ZS_REPORT_LEAKS] = report->leaks.count,
+        [ZS_REPORT_BUILDS] = report->activities.builds.count,
+    };
+    for (int i = ZS_REPORT_KERNELS; i <= ZS_REPORT_BUILDS; i++) {
+        if (o->table != i + 1 && (o->table != TABLE_ALL || !wanted[i]))
+            continue;
+        if (o->table == TABLE_ALL || some)
+            zs_buf_putc(out, '\n');
+        zs_device_report_text(report, (enum zs_report_table)i, color, out);
+        some = true;
+    }
+}
+
+static void put(const struct report_options *o, const struct zs_call_table *calls,
+                const struct zs_device_report *report, struct zs_buf *out)
+{
+    if (o->json || o->format == FORMAT_JSON)
+        put_json(calls, report, out);
+    else if (o->format == FORMAT_CSV && o->table > TABLE_CALLS)
+        zs_device_report_csv(report, (enum zs_report_table)(o->table - 1), out);
+    else if (o->format == FORMAT_CSV)
+        zs_call_table_csv(calls, out);
+    else
+        put_text(o, calls, report, out);
 }
 
 extern const struct zs_command zs_command_report;
@@ -54,19 +98,18 @@ static int run(void *parsed, int operand_count, char **operands)
                                           .filters = o->filters.items,
                                           .filter_count = o->filters.count};
     struct zs_call_table table;
+    struct zs_device_report report;
     struct zs_diag diag = {0};
-    if (zs_call_table_load(operands[0], &calls, &table, &diag)) {
+    int error = zs_call_table_load(operands[0], &calls, &table, &diag);
+    if (!error && (error = zs_device_report_load(operands[0], &report, &diag)))
+        zs_call_table_free(&table);
+    if (error) {
         char text[600];
         zs_diag_print(&diag, text, sizeof(text));
         return zs_cli_fail("%s: %s", operands[0], text);
     }
     struct zs_buf out = {0};
-    if (o->json || o->format == FORMAT_JSON)
-        put_json(&table, &out);
-    else if (o->format == FORMAT_CSV)
-        zs_call_table_csv(&table, &out);
-    else
-        zs_call_table_text(&table, zs_cli_color(&o->common, STDOUT_FILENO), &out);
+    put(o, &table, &report, &out);
     if (!table.count)
         zs_cli_note(&o->common, "%s holds no API calls; 'zescope record --trace' records them",
                     operands[0]);
@@ -76,17 +119,21 @@ static int run(void *parsed, int operand_count, char **operands)
     int status =
         out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
     zs_buf_fini(&out);
+    zs_device_report_free(&report);
     zs_call_table_free(&table);
     return status;
 }
 
 const struct zs_command zs_command_report = {
     .name = "report",
-    .summary = "tables of what a recording holds: API calls",
+    .summary = "tables of what a recording holds: calls, kernels, copies, memory, leaks",
     .operands = "RECORDING",
     .description =
-        "Prints how often each API call was made, how long it took and how it failed. Percentiles "
-        "are taken from a histogram and are within 6 %.",
+        "Prints how often each API call was made, how long it took and how it failed; how long "
+        "each "
+        "kernel ran on its device, by shape, and waited before; copies by direction; allocations "
+        "with their peak; objects that were never destroyed; module builds. Percentiles are taken "
+        "from a histogram and are within 6 %. What was not collected reads n/a.",
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),
     .options_size_B = sizeof(struct report_options),

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Device activity recorded from a program whose activities are known, and what views make of it.
+
+Usage: test_activity.py ZESCOPE DRIVER PROGRAM KERNELS
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZESCOPE, DRIVER, PROGRAM, KERNELS = sys.argv[1:5]
+SOFTWARE = {'ZE_ENABLE_ALT_DRIVERS': DRIVER}
+INTEL = {'NEOReadDebugKeys': '1', 'ProductFamilyOverride': 'skl', 'SetCommandStreamReceiver': '1'}
+BARRIERS = 7 + 4 + 3 * 2 + 6 + 2
+
+
+def run(*words, env=None, check=0, folder=None):
+    p = subprocess.run(words, env=dict(os.environ, **(env or {})), capture_output=True, text=True,
+                       timeout=240, cwd=folder)
+    if p.returncode != check:
+        raise AssertionError(f'{words}: exit {p.returncode}\n{p.stdout}{p.stderr}')
+    return p
+
+
+def setUpModule():
+    global folder, spirv, software, intel
+    folder = tempfile.TemporaryDirectory()
+    run('ocloc', 'compile', '-file', KERNELS, '-device', 'skl', '-out_dir', folder.name)
+    spirv = next(os.path.join(folder.name, name) for name in os.listdir(folder.name)
+                 if name.endswith('.spv'))
+    software, intel = (os.path.join(folder.name, name) for name in ('software', 'intel'))
+    p = run(ZESCOPE, 'record', '-o', software, '--', PROGRAM, spirv, env=SOFTWARE, check=9)
+    assert p.stdout == 'done\n', p.stdout
+    aub = os.path.join(folder.name, 'aub')
+    os.mkdir(aub)
+    run(ZESCOPE, 'record', '-o', intel, '--', PROGRAM, spirv, '--no-results', env=INTEL, check=9,
+        folder=aub)
+
+
+def tearDownModule():
+    folder.cleanup()
+
+
+def report(recording):
+    r = json.loads(run(ZESCOPE, 'report', '--json', recording).stdout)
+    assert r['schema'] == 'zescope.report/1'
+    return r
+
+
+class Report(unittest.TestCase):
+    def check_counts(self, r):
+        kernels = {k['name']: k for k in r['kernels']}
+        self.assertEqual({name: k['count'] for name, k in kernels.items()}, {'add': 18, 'scale': 2})
+        for k in kernels.values():
+            self.assertEqual(k['groups'], [32, 1, 1])
+            self.assertEqual(k['group_size'], [32, 1, 1])
+            self.assertIn(k['simd'], (8, 16, 32))
+        copies = {c['direction']: (c['count'], c['bytes']) for c in r['copies']}
+        self.assertEqual(copies, {'host-to-device': (1, 4096), 'device-to-device': (1, 4096),
+                                  'device-to-host': (1, 4096), 'fill-shared': (1, 4096)})
+        self.assertEqual(sum(b['count'] for b in r['barriers']), BARRIERS)
+
+    def test_software_gpu(self):
+        r = report(software)
+        self.check_counts(r)
+        for row in r['kernels'] + r['copies'] + r['barriers']:
+            self.assertEqual(row['timed'], row['count'], row)
+            self.assertLessEqual(row['min_ns'], row['mean_ns'])
+            self.assertLessEqual(row['mean_ns'], row['max_ns'])
+            self.assertLessEqual(row['max_ns'], row['total_ns'])
+            self.assertTrue(row['device'])
+
+    def test_timestamps_that_never_arrive(self):
+        r = report(intel)
+        self.check_counts(r)
+        for row in r['kernels']:
+            self.assertEqual(row['timed'], 0)
+            self.assertIsNone(row['total_ns'])
+        self.assertIn(' n/a ', run(ZESCOPE, 'report', '-t', 'kernels', intel).stdout)
+
+    def test_memory_and_leaks(self):
+        r = report(software)
+        memory = {m['name']: m for m in r['memory']['kinds']}
+        self.assertEqual(memory['device memory']['peak_bytes'], 8192)
+        self.assertEqual(memory['device memory']['left_bytes'], 4096)
+        self.assertEqual(memory['host memory']['allocations'], 1)
+        self.assertEqual(memory['shared memory']['left_bytes'], 0)
+        self.assertEqual(r['memory']['peak_bytes'], 4 * 4096)
+        self.assertEqual(sorted(leak['type'] for leak in r['leaks']),
+                         ['context', 'device memory', 'event pool'])
+        log = run(ZESCOPE, 'log', software).stdout.splitlines()
+        for leak in r['leaks']:
+            self.assertIn(f'0x{leak["handle"]:x}', log[leak['call'] - 1])
+        self.assertEqual([b['result'] for b in r['builds']], ['ZE_RESULT_SUCCESS'])
+
+    def test_csv(self):
+        for table, first in (('kernels', 'name'), ('copies', 'direction'), ('memory', 'memory'),
+                             ('leaks', 'type'), ('builds', 'pid'), ('calls', 'name')):
+            text = run(ZESCOPE, 'report', '--format', 'csv', '-t', table, software).stdout
+            rows = list(csv.reader(io.StringIO(text)))
+            self.assertEqual(rows[0][0], first)
+            self.assertGreater(len(rows), 1)
+            self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+
+    def test_without_activity(self):
+        path = os.path.join(folder.name, 'calls')
+        run(ZESCOPE, 'record', '--no-activity', '-o', path, '--', PROGRAM, spirv, env=SOFTWARE,
+            check=9)
+        r = report(path)
+        self.assertIsNone(r['kernels'])
+        self.assertEqual({c['name']: c['count'] for c in r['calls']},
+                         {c['name']: c['count'] for c in report(software)['calls']})
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
