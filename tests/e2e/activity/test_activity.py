@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, DRIVER, PROGRAM, KERNELS = sys.argv[1:5]
+ZESCOPE, DRIVER, PROGRAM, KERNELS = (os.path.abspath(path) for path in sys.argv[1:5])
 SOFTWARE = {'ZE_ENABLE_ALT_DRIVERS': DRIVER}
 INTEL = {'NEOReadDebugKeys': '1', 'ProductFamilyOverride': 'skl', 'SetCommandStreamReceiver': '1'}
 BARRIERS = 7 + 4 + 3 * 2 + 6 + 2
