@@ -924,6 +924,10 @@ void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
         zs_eu_after_store(l);
         return;
     }
+    if (row == zs_eu_move_row(type)) { /* nothing to compute */
+        zs_eu_store(l, src[0], type);
+        return;
+    }
     uint32_t at = zs_eu_temp(l);
     zs_eu_emit_row(l, row, at, src, count, false);
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
