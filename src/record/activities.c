@@ -135,6 +135,7 @@ static bool add_append(struct loader *l, const struct zs_calls *calls, const str
         .bytes = r->fields[ZS_ACT_BYTES],
         .count = r->fields[ZS_ACT_COUNT],
         .call = calls->begun,
+        .track = calls->track,
         .tid = calls->tid,
         .kind = (uint32_t)ZS_MIN(r->fields[ZS_ACT_KIND], 255u),
         .from = (uint8_t)ZS_MIN(r->fields[ZS_ACT_FROM], 255u),

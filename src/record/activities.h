@@ -34,7 +34,8 @@ struct zs_act_kernel {
 struct zs_act_append {
     uint64_t process, id;
     uint64_t time_ns, list, kernel_id, device_id, bytes, count;
-    uint64_t call; /* number of the API call in its thread, from 1 */
+    uint64_t call;  /* number of the API call in its thread, from 1 */
+    uint64_t track; /* of the thread */
     uint32_t tid, kind;
     uint32_t groups[3], size[3]; /* groups[0] == 0 or size[0] == 0: not known */
     uint8_t from, to;            /* enum zs_activity_memory */

@@ -349,6 +349,7 @@ bool zs_trace_reader_next(struct zs_trace_reader *reader, struct zs_trace_event_
             reader->damaged = true;
             return false;
         }
+        reader->whole_B = zs_reader_offset(&reader->r);
         if (has) {
             ret_event->after_drop = reader->drop_pending;
             reader->drop_pending = false;

@@ -46,6 +46,7 @@ struct zs_trace_reader {
     uint64_t default_track;
     bool drop_pending;
     bool damaged;
+    uint64_t whole_B;    /* the whole packets that were read so far */
     struct zs_diag diag; /* what was wrong, when damaged */
 };
 

@@ -116,5 +116,101 @@ class Report(unittest.TestCase):
                          {c['name']: c['count'] for c in report(software)['calls']})
 
 
+def decode(path):
+    """Packets of a Perfetto trace as protoc reads them: lists of (field, text or list)."""
+    with open(path, 'rb') as file:
+        p = subprocess.run(['protoc', '--decode_raw'], stdin=file, capture_output=True, text=True,
+                           timeout=120)
+    if p.returncode:
+        raise AssertionError(p.stderr)
+    stack = [[]]
+    for line in p.stdout.splitlines():
+        word = line.strip()
+        if word.endswith('{'):
+            inner = []
+            stack[-1].append((int(word.split()[0]), inner))
+            stack.append(inner)
+        elif word == '}':
+            stack.pop()
+        else:
+            field, value = word.split(': ', 1)
+            stack[-1].append((int(field), value))
+    return [packet for field, packet in stack[0] if field == 1]
+
+
+def get(message, field):
+    return next((value for number, value in message if number == field), None)
+
+
+class Timeline(unittest.TestCase):
+    def make(self, recording, name):
+        path = os.path.join(folder.name, name)
+        run(ZESCOPE, 'timeline', recording, '-o', path)
+        return path
+
+    def test_perfetto(self):
+        packets = decode(self.make(software, 'x.pftrace'))
+        tracks = {}
+        for packet in packets:
+            track = get(packet, 60)
+            if track:
+                tracks[get(track, 1)] = get(track, 2)
+        events = [(packet, get(packet, 11)) for packet in packets if get(packet, 11)]
+        begun = {'"add"': 0, '"scale"': 0}
+        flows, depth, last = {}, {}, {}
+        for packet, event in events:
+            track, name, flow = get(event, 11), get(event, 23), get(event, 47)
+            if get(event, 9) == '3':
+                flows[flow] = name
+            if track not in tracks or get(event, 9) not in '12':
+                continue
+            self.assertEqual(get(packet, 58), '3')
+            time = int(get(packet, 8))
+            self.assertLessEqual(last.get(track, 0), time)
+            last[track] = time
+            depth[track] = depth.get(track, 0) + (1 if get(event, 9) == '1' else -1)
+            self.assertIn(depth[track], (0, 1))
+            if name in begun:
+                begun[name] += 1
+            if flow:
+                self.assertEqual(flows[flow], name)
+        self.assertEqual(begun, {'"add"': 18, '"scale"': 2})
+        self.assertEqual(set(depth.values()), {0})
+        self.assertTrue(any('queue' in (name or '') for name in tracks.values()))
+        self.assertTrue(any('immediate' in (name or '') for name in tracks.values()))
+        counters = [int(get(e, 30)) for _, e in events if get(e, 9) == '4']
+        self.assertEqual(max(counters), 4 * 4096)
+        self.assertEqual(counters[-1], 4096)
+
+    def test_chrome(self):
+        with open(self.make(software, 'x.json'), encoding='utf-8') as file:
+            events = json.load(file)['traceEvents']
+        threads = {e['tid']: e['args']['name'] for e in events if e['name'] == 'thread_name'}
+        slices = [e for e in events if e['ph'] == 'X' and e.get('cat') == 'kernel']
+        self.assertEqual(len(slices), 20)
+        for e in slices:
+            self.assertIn(e['tid'], threads)
+            a = e['args']
+            self.assertLessEqual(a['append_ns'], a['submit_ns'] + 1000000)
+            self.assertLessEqual(a['submit_ns'], a['start_ns'])
+            self.assertLessEqual(a['start_ns'], a['end_ns'])
+            self.assertEqual(a['groups'], [32, 1, 1])
+        calls = [e for e in events if e['ph'] == 'X' and e.get('cat') == 'api']
+        self.assertEqual(len(calls), sum(c['count'] for c in report(software)['calls']))
+        starts = {e['id']: e['ts'] for e in events if e['ph'] == 's'}
+        ends = {e['id']: e['ts'] for e in events if e['ph'] == 'f'}
+        self.assertEqual(set(starts), set(ends))
+        self.assertEqual(len(starts), 20 + 4 + BARRIERS)
+        self.assertEqual(max(e['args']['bytes'] for e in events if e['ph'] == 'C'), 4 * 4096)
+
+    def test_without_times(self):
+        packets = decode(self.make(intel, 'intel.pftrace'))
+        self.assertFalse([p for p in packets if get(p, 11) and get(get(p, 11), 9) == '4'
+                          and int(get(get(p, 11), 30)) < 0])
+        with open(self.make(intel, 'intel.json'), encoding='utf-8') as file:
+            events = json.load(file)['traceEvents']
+        self.assertFalse([e for e in events if e.get('cat') == 'kernel'])
+
+
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])
