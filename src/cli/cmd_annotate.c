@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "report/annotate.h"
+#include "report/counts.h"
 #include "report/html_module.h"
 
 #include <errno.h>
@@ -250,6 +251,26 @@ static int annotate(struct work *w, struct zs_source_options *source_options)
     return status;
 }
 
+/* Execution counts that recordings hold of their modules, as columns. */
+static int add_counts(struct work *w, struct zs_count_columns **ret_columns)
+{
+    size_t found = 0;
+    *ret_columns = zs_count_columns_new();
+    if (!*ret_columns)
+        return zs_cli_fail("out of memory");
+    for (size_t i = 0; i < w->inputs->modules.count; i++) {
+        const struct zs_input *input = &w->inputs->modules.items[i];
+        struct zs_diag diag = {0};
+        if (input->recording &&
+            zs_count_columns_add(*ret_columns, zs_recording_info(input->recording)->path,
+                                 input->recording, input->record, input->module, &found, &diag))
+            zs_cli_note(&w->o->common, "%s: no execution counts: %s", input->name, diag.text);
+    }
+    if (found)
+        w->view.columns = zs_count_columns_source(*ret_columns);
+    return ZS_EXIT_OK;
+}
+
 static int run_annotate(void *opaque, int operand_count, char **operands)
 {
     struct annotate_options *o = opaque;
@@ -268,7 +289,11 @@ static int run_annotate(void *opaque, int operand_count, char **operands)
                                             .search_dir_count = o->source_paths.count,
                                             .maps = maps,
                                             .map_count = o->path_maps.count};
-        status = annotate(&w, &sources);
+        struct zs_count_columns *columns = NULL;
+        status = add_counts(&w, &columns);
+        if (status == ZS_EXIT_OK)
+            status = annotate(&w, &sources);
+        zs_count_columns_free(columns);
         if (status == ZS_EXIT_OK && inputs.failed)
             status = ZS_EXIT_FAILED;
     }

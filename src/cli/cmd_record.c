@@ -24,7 +24,7 @@ struct record_options {
     struct zs_common_options common;
     const char *output;
     uint64_t trace_limit;
-    bool debug_info, trace, activity;
+    bool debug_info, trace, activity, counts;
 };
 
 /* Signals that end zescope are passed on; those of the terminal reach the application anyway. */
@@ -121,6 +121,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_variable(l, "ZE_ENABLE_TRACING_LAYER", "1") &&
               put_variable(l, ZS_ENV_COLLECT_DIR, recording) &&
               put_variable(l, ZS_ENV_COLLECT_DEBUG_INFO, o->debug_info ? "1" : "0") &&
+              put_variable(l, ZS_ENV_COLLECT_COUNTS, o->counts ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_TRACE_LIMIT, limit) &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               (!l->layer[0] || put_trace_variables(l));
@@ -315,6 +316,8 @@ static const struct zs_option options_table[] = {
      "folder to make; %p is the process id, %h the host (zescope-<app>-%p)"},
     {"debug-info", 'g', ZS_OPTION_FLAG, OPTION(debug_info), NULL,
      "add -g to the build flags of every module that the application creates"},
+    {"counts", 'c', ZS_OPTION_FLAG, OPTION(counts), NULL,
+     "count how often each instruction is executed, and by how many lanes (zescope's driver)"},
     {"trace", 't', ZS_OPTION_FLAG, OPTION(trace), NULL,
      "record every API call (--no-trace: modules only); on by default"},
     {"activity", 0, ZS_OPTION_FLAG, OPTION(activity), NULL,

@@ -18,6 +18,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 enum { ZS_COLLECT_PATH_CHARS = 4096, ZS_COLLECT_DEVICES_MAX = 256 };
@@ -46,6 +47,8 @@ struct zs_collector {
     char dir[ZS_COLLECT_PATH_CHARS];         /* the recording; empty: do nothing */
     char modules_dir[ZS_COLLECT_PATH_CHARS]; /* where blobs go */
     bool add_debug_info;
+    bool count; /* ask for execution counts per instruction */
+    atomic_flag counting;
     bool activity;                      /* times of what devices do */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */
@@ -124,6 +127,9 @@ struct zs_spirv_info {
 struct zs_spirv_info zs_spirv_scan(struct zs_span spirv);
 /* Size of a specialization constant in bytes (1, 2, 4, 8), 0 when it is not declared. */
 uint8_t zs_spirv_constant_size(struct zs_span spirv, uint32_t spec_id);
+
+/* Have a driver count what its launches execute; once per process and driver. */
+void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver);
 
 /* Put the tracer into the loader's tracing layer, whose file stands at layer_path. Once. */
 void zs_tracer_install(struct zs_collector *c, void *layer, void *loader);

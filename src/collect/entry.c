@@ -65,7 +65,8 @@ __attribute__((constructor)) static void read_environment(void)
 {
     const char *dir = getenv(ZS_ENV_COLLECT_DIR);
     const char *debug_info = getenv(ZS_ENV_COLLECT_DEBUG_INFO);
-    const char *limit = getenv(ZS_ENV_COLLECT_TRACE_LIMIT);
+    const char *limit = getenv(ZS_ENV_COLLECT_TRACE_LIMIT), *count = getenv(ZS_ENV_COLLECT_COUNTS);
+    collector.count = count && !strcmp(count, "1");
     const char *activity = getenv(ZS_ENV_COLLECT_ACTIVITY);
     collector.activity = !activity || strcmp(activity, "0") != 0;
     collector.trace_limit_B = limit ? strtoull(limit, NULL, 10) : 0;

@@ -57,9 +57,22 @@ static void module_destroy_exit(ze_module_destroy_params_t *params, ze_result_t 
     zs_guard_leave(&guard);
 }
 
+/* The first that is heard of a driver: before it can launch anything. */
+static void count_once(struct zs_collector *c, ze_driver_handle_t driver)
+{
+    struct zs_collect_guard guard;
+    if (!c->count || atomic_flag_test_and_set(&c->counting))
+        return;
+    zs_guard_enter(&guard);
+    zs_counts_start(c, driver);
+    zs_guard_leave(&guard);
+}
+
 static void device_get_exit(ze_device_get_params_t *params, ze_result_t result, void *user,
                             void **instance)
 {
+    if (!result)
+        count_once(user, *params->phDriver);
     if (!result && *params->pphDevices && *params->ppCount)
         zs_capture_devices(user, *params->phDriver, **params->ppCount, *params->pphDevices);
 }

@@ -37,6 +37,7 @@
 #define ZS_RECORD_NOTES   "notes.jsonl"
 
 /* Environment of the collector, set by `zescope record`. */
+#define ZS_ENV_COLLECT_COUNTS      "ZESCOPE_COLLECT_COUNTS" /* 1: execution counts */
 #define ZS_ENV_COLLECT_DIR         "ZESCOPE_COLLECT_DIR"
 #define ZS_ENV_COLLECT_DEBUG_INFO  "ZESCOPE_COLLECT_DEBUG_INFO"
 #define ZS_ENV_COLLECT_ACTIVITY    "ZESCOPE_COLLECT_ACTIVITY" /* 0: no times of device activity */

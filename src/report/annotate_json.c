@@ -325,6 +325,22 @@ static void put_targets(struct inst_writer *iw, const struct zs_isa_block *block
         zs_buf_putc(iw->out, ']');
 }
 
+/* Numbers of the instruction from elsewhere ("executions": 12), where they were collected. */
+static void put_inst_columns(struct inst_writer *iw, uint32_t i)
+{
+    for (uint32_t c = 0; c < iw->code->column_count; c++) {
+        const struct zs_column *column = &iw->code->columns[c];
+        double v = column->values[i];
+        if (!isfinite(v))
+            continue;
+        zs_buf_printf(iw->out, ",\"%s\":", column->name);
+        if (v >= 0 && v < 9007199254740992.0 && v == floor(v))
+            zs_buf_put_u64(iw->out, (uint64_t)v);
+        else
+            zs_buf_printf(iw->out, "%.9g", v);
+    }
+}
+
 static void put_message(struct zs_buf *out, const struct zs_isa_message *message)
 {
     struct zs_json j = zs_json_make(out, 0);
@@ -401,6 +417,7 @@ static void put_instruction(struct inst_writer *iw, uint32_t i, uint32_t block_i
         put_targets(iw, block);
     if (iw->w->options->operands || iw->w->options->pressure || iw->w->options->sends)
         put_extras(iw, i);
+    put_inst_columns(iw, i);
     zs_buf_putc(out, '}');
 }
 

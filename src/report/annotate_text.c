@@ -44,6 +44,7 @@ static const char *const style_codes[STYLE_COUNT] = {
 };
 
 struct text_writer {
+    double column_max; /* of the first column of the kernel */
     const struct zs_module_view *view;
     const struct zs_annotate_text_options *options;
     struct zs_buf out;
@@ -146,14 +147,20 @@ static void put_pressure(struct text_writer *t, uint32_t i)
         end_style(t);
 }
 
+/* The first column's values are shown with heat: what comes near the most. */
 static void put_columns(struct text_writer *t, uint32_t i)
 {
     for (uint32_t c = 0; c < t->code->column_count; c++) {
         double v = t->code->columns[c].values[i];
+        bool hot = c == 0 && t->column_max > 0 && v >= 0.5 * t->column_max;
+        if (hot)
+            begin_style(t, STYLE_HOT);
         if (isnan(v))
-            zs_buf_printf(&t->out, "%12s ", "n/a");
+            zs_buf_printf(&t->out, "%13s ", "n/a");
         else
-            zs_buf_printf(&t->out, "%12.*f ", v == floor(v) ? 0 : 2, v);
+            zs_buf_printf(&t->out, "%13.*f ", v == floor(v) ? 0 : 2, v);
+        if (hot)
+            end_style(t);
     }
 }
 
@@ -501,7 +508,7 @@ static void put_column_heads(struct text_writer *t)
     if (t->options->pressure)
         zs_buf_puts(&t->out, "live   ");
     for (uint32_t c = 0; c < t->code->column_count; c++)
-        zs_buf_printf(&t->out, "%12.12s ", t->code->columns[c].name);
+        zs_buf_printf(&t->out, "%13.13s ", t->code->columns[c].name);
     end_style(t);
     zs_buf_putc(&t->out, '\n');
 }
@@ -514,6 +521,58 @@ static uint32_t digits(uint32_t value)
         n++;
     }
     return n;
+}
+
+/* ---- the hottest lines ---- */
+
+enum { HOTTEST_LINES = 5 };
+
+struct hot_line {
+    const struct zs_join_line *line;
+    double sum;
+};
+
+static double line_sum(const struct zs_code *code, const struct zs_join_line *line)
+{
+    double sum = 0;
+    for (uint32_t r = 0; r < line->run_count; r++) {
+        const struct zs_join_run *run = &code->join->runs[line->run_first + r];
+        for (uint32_t i = run->first; i < run->first + run->count; i++)
+            sum += isnan(code->columns[0].values[i]) ? 0 : code->columns[0].values[i];
+    }
+    return sum;
+}
+
+/* Lines by the sum of the first column over their code, the most first. */
+static void put_hottest(struct text_writer *t)
+{
+    const struct zs_code *code = t->code;
+    struct hot_line top[HOTTEST_LINES] = {{0}};
+    double all = 0;
+    t->column_max = 0;
+    for (uint32_t i = 0; code->column_count && i < zs_isa_kernel_count(code->isa); i++) {
+        double v = code->columns[0].values[i];
+        all += isnan(v) ? 0 : v;
+        t->column_max = v > t->column_max ? v : t->column_max;
+    }
+    if (!code->join || all <= 0)
+        return;
+    for (uint32_t l = 0; l < code->join->line_count; l++) {
+        struct hot_line hot = {&code->join->lines[l], line_sum(code, &code->join->lines[l])};
+        for (size_t k = 0; k < HOTTEST_LINES; k++) {
+            if (hot.sum <= top[k].sum)
+                continue;
+            struct hot_line pushed = top[k];
+            top[k] = hot;
+            hot = pushed;
+        }
+    }
+    zs_buf_printf(&t->out, "hottest lines by %s\n", code->columns[0].name);
+    for (size_t k = 0; k < HOTTEST_LINES && top[k].sum > 0; k++) {
+        zs_buf_printf(&t->out, "  %5.1f%%  ", 100 * top[k].sum / all);
+        put_string(t, code->info->files[top[k].line->file].path);
+        zs_buf_printf(&t->out, ":%u  %.0f\n", top[k].line->line, top[k].sum);
+    }
 }
 
 static void put_kernel(struct text_writer *t)
@@ -530,6 +589,7 @@ static void put_kernel(struct text_writer *t)
         put_note(t, code->note);
     if (!code->isa)
         return;
+    put_hottest(t);
     put_column_heads(t);
     if (code->join && t->options->by == ZS_BY_SOURCE)
         put_by_source(t);

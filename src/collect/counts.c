@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Execution counts per instruction: asked of the driver through zescope's extension, which calls
+ * back after each launch, on its own threads. Each kernel of a module has a mapped file that is
+ * added to (record/counts.h). Drivers without the extension get a note in the recording.
+ */
+#include "collect/collect.h"
+
+#include "record/counts.h"
+
+#include <zescope/driver_ext.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct profile {
+    struct profile *next;
+    ze_module_handle_t module;
+    char *kernel;
+    uint32_t rows;
+    uint8_t *file; /* mapped */
+};
+
+struct counts {
+    struct zs_collector *collector;
+    pthread_mutex_t lock;
+    struct profile *profiles;
+    uint32_t files;
+    pid_t pid;
+};
+
+static void put_u32(uint8_t *at, uint32_t value)
+{
+    memcpy(at, &value, sizeof(value));
+}
+
+static void put_u64(uint8_t *at, uint64_t value)
+{
+    memcpy(at, &value, sizeof(value));
+}
+
+static void add_u64(uint8_t *at, uint64_t value)
+{
+    uint64_t sum;
+    memcpy(&sum, at, sizeof(sum));
+    put_u64(at, sum + value);
+}
+
+static uint8_t *make_file(struct counts *c, uint32_t number, size_t size_B)
+{
+    char path[ZS_COLLECT_PATH_CHARS];
+    int n = snprintf(path, sizeof(path), "%s/" ZS_RECORD_COUNTS_DIR, c->collector->dir);
+    if (n < 0 || (size_t)n + 40 >= sizeof(path))
+        return NULL;
+    if (mkdir(path, 0755) && errno != EEXIST)
+        return NULL;
+    snprintf(path + n, sizeof(path) - (size_t)n, "/%ld-%u.counts", (long)c->pid, number);
+    int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return NULL;
+    errno = posix_fallocate(fd, 0, (off_t)size_B);
+    void *file = errno ? MAP_FAILED : mmap(NULL, size_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return file == MAP_FAILED ? NULL : file;
+}
+
+static struct profile *profile_make(struct counts *c, const zescope_launch_info_t *info)
+{
+    struct profile *p = calloc(1, sizeof(*p));
+    if (!p || !(p->kernel = strdup(info->kernel_name))) {
+        free(p);
+        return NULL;
+    }
+    size_t name_B = ZS_MIN(strlen(p->kernel), (size_t)ZS_COUNTS_NAME_MAX_B);
+    p->module = info->module;
+    p->rows = info->instruction_count;
+    p->next = c->profiles;
+    c->profiles = p;
+    p->file = make_file(c, c->files++, ZS_COUNTS_HEADER_B + (size_t)p->rows * ZS_COUNTS_ROW_B);
+    if (!p->file) {
+        zs_session_note(c->collector, "counts of %s are not kept: %s", p->kernel, strerror(errno));
+        return p;
+    }
+    put_u32(p->file + 8, (uint32_t)c->pid);
+    put_u32(p->file + 12, p->rows);
+    put_u64(p->file + 16, (uint64_t)(uintptr_t)info->module);
+    put_u64(p->file + 32, info->start_ns);
+    put_u32(p->file + 40, info->simd);
+    put_u32(p->file + 44, (uint32_t)name_B);
+    memcpy(p->file + 48, p->kernel, name_B);
+    for (uint32_t i = 0; i < p->rows; i++)
+        put_u64(p->file + ZS_COUNTS_HEADER_B + (size_t)i * ZS_COUNTS_ROW_B,
+                (uint64_t)info->instructions[i].offset_B);
+    memcpy(p->file, ZS_RECORD_COUNTS_MAGIC, 8); /* last: now it is a file of counts */
+    return p;
+}
+
+static struct profile *profile_find(struct counts *c, const zescope_launch_info_t *info)
+{
+    for (struct profile *p = c->profiles; p; p = p->next)
+        if (p->module == info->module && p->rows == info->instruction_count &&
+            !strcmp(p->kernel, info->kernel_name))
+            return p;
+    return profile_make(c, info);
+}
+
+static void on_launch(const zescope_launch_info_t *info, void *user)
+{
+    struct counts *c = user;
+    if (!info->instruction_count || c->pid != getpid())
+        return;
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    pthread_mutex_lock(&c->lock);
+    struct profile *p = profile_find(c, info);
+    if (p && p->file) {
+        uint8_t *row = p->file + ZS_COUNTS_HEADER_B;
+        for (uint32_t i = 0; i < p->rows; i++, row += ZS_COUNTS_ROW_B) {
+            const zescope_instruction_count_t *n = &info->instructions[i];
+            add_u64(row + 8, n->executions);
+            add_u64(row + 16, n->active_lanes);
+            add_u64(row + 24, n->bytes_read);
+            add_u64(row + 32, n->bytes_written);
+        }
+        add_u64(p->file + 24, 1);
+    }
+    pthread_mutex_unlock(&c->lock);
+    zs_guard_leave(&guard);
+}
+
+void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver)
+{
+    zescope_pfnDriverSetLaunchCallback_t set_callback = NULL;
+    if (!c->count || !c->api.zeDriverGetExtensionFunctionAddress)
+        return;
+    if (c->api.zeDriverGetExtensionFunctionAddress(driver, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME,
+                                                   (void **)&set_callback) ||
+        !set_callback) {
+        zs_session_note(c, "no execution counts: this driver cannot count; zescope's own can "
+                           "(zescope run)");
+        return;
+    }
+    struct counts *counts = calloc(1, sizeof(*counts)); /* lives as long as the process */
+    if (!counts)
+        return;
+    counts->collector = c;
+    counts->pid = getpid();
+    pthread_mutex_init(&counts->lock, NULL);
+    if (set_callback(driver, on_launch, counts, 1)) {
+        zs_session_note(c, "no execution counts: the driver refused");
+        free(counts);
+    }
+}

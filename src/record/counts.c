@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/counts.h"
+
+#include "base/file.h"
+#include "base/reader.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int parse(struct zs_span span, struct zs_counts *c, struct zs_diag *diag)
+{
+    struct zs_reader r = zs_reader_make(span, 0, diag);
+    struct zs_span magic = zs_read_bytes(&r, 8, "magic");
+    if (!r.error && memcmp(magic.data, ZS_RECORD_COUNTS_MAGIC, 8) != 0)
+        return zs_reader_fail(&r, -EINVAL, "no file of execution counts");
+    c->pid = zs_read_u32(&r, "pid");
+    c->row_count = zs_read_u32(&r, "rows");
+    c->module_handle = zs_read_u64(&r, "module");
+    c->launches = zs_read_u64(&r, "launches");
+    c->first_ns = zs_read_u64(&r, "first launch");
+    c->simd = zs_read_u32(&r, "SIMD width");
+    uint32_t name_B = zs_read_u32(&r, "length of the name");
+    struct zs_span name = zs_read_bytes(&r, ZS_COUNTS_NAME_MAX_B, "name");
+    if (!r.error && (name_B > ZS_COUNTS_NAME_MAX_B || c->row_count > ZS_COUNTS_ROWS_MAX ||
+                     c->row_count > zs_reader_left(&r) / ZS_COUNTS_ROW_B))
+        return zs_reader_fail(&r, -EINVAL, "%u rows do not fit", c->row_count);
+    if (r.error)
+        return r.error;
+    c->kernel = strndup((const char *)name.data, name_B);
+    c->rows = calloc(c->row_count + 1, sizeof(*c->rows));
+    if (!c->kernel || !c->rows)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < c->row_count; i++) {
+        c->rows[i].offset_B = (int64_t)zs_read_u64(&r, "offset");
+        c->rows[i].executions = zs_read_u64(&r, "executions");
+        c->rows[i].active_lanes = zs_read_u64(&r, "lanes");
+        c->rows[i].bytes_read = zs_read_u64(&r, "bytes read");
+        c->rows[i].bytes_written = zs_read_u64(&r, "bytes written");
+    }
+    return r.error;
+}
+
+static void counts_free(struct zs_counts *c)
+{
+    free(c->kernel);
+    free(c->rows);
+}
+
+static bool is_counts(const char *name)
+{
+    size_t length = strlen(name), suffix = strlen(".counts");
+    return length > suffix && length < 128 && !strcmp(name + length - suffix, ".counts");
+}
+
+static int load_file(int dir_fd, const char *name, struct zs_counts_list *list, size_t *ret_damaged)
+{
+    struct zs_file file;
+    struct zs_counts counts = {0};
+    const uint64_t limit_B = ZS_COUNTS_HEADER_B + (uint64_t)ZS_COUNTS_ROWS_MAX * ZS_COUNTS_ROW_B;
+    int error = zs_file_read_at(dir_fd, name, limit_B, &file, NULL);
+    if (!error) {
+        error = parse(file.span, &counts, NULL);
+        zs_file_close(&file);
+    }
+    if (!error && ZS_VEC_PUSH(list, counts))
+        return 0;
+    counts_free(&counts);
+    ++*ret_damaged;
+    return 0;
+}
+
+int zs_counts_load(const char *recording, struct zs_counts_list *ret_list, size_t *ret_damaged,
+                   struct zs_diag *diag)
+{
+    *ret_list = (struct zs_counts_list){0};
+    *ret_damaged = 0;
+    char path[4096];
+    int n = snprintf(path, sizeof(path), "%s/%s", recording, ZS_RECORD_COUNTS_DIR);
+    if (n < 0 || (size_t)n >= sizeof(path))
+        return zs_diag_set(diag, -ENAMETOOLONG, ZS_DIAG_NO_OFFSET, "path too long");
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT ? 0
+                               : zs_diag_set(diag, -errno, ZS_DIAG_NO_OFFSET, "cannot open %s: %s",
+                                             path, strerror(errno));
+    DIR *dir = fdopendir(dup(fd));
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (is_counts(entry->d_name) && ret_list->count < ZS_COUNTS_FILES_MAX)
+            load_file(fd, entry->d_name, ret_list, ret_damaged);
+    if (dir)
+        closedir(dir);
+    close(fd);
+    return 0;
+}
+
+void zs_counts_free(struct zs_counts_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        counts_free(&list->items[i]);
+    free(list->items);
+    *list = (struct zs_counts_list){0};
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/counts.h"
+
+#include "base/vec.h"
+#include "record/counts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The counts of one kernel of an opened module, ascending offsets. */
+struct kernel_counts {
+    const struct zs_kernel *kernel;
+    struct zs_counts_row *rows;
+    uint32_t row_count;
+};
+
+struct zs_count_columns {
+    struct {
+        struct kernel_counts *items;
+        size_t count, capacity;
+    } kernels;
+};
+
+enum { COLUMN_EXECUTIONS, COLUMN_LANES, COLUMN_READ, COLUMN_WRITTEN, COLUMN_COUNT };
+
+static const struct {
+    const char *name, *unit, *description;
+    size_t member;
+} column_rows[COLUMN_COUNT] = {
+    [COLUMN_EXECUTIONS] = {"executions", "", "by hardware threads",
+                           offsetof(struct zs_counts_row, executions)},
+    [COLUMN_LANES] = {"active_lanes", "", "lanes that took part, over all executions",
+                      offsetof(struct zs_counts_row, active_lanes)},
+    [COLUMN_READ] = {"bytes_read", "B", "by the active lanes",
+                     offsetof(struct zs_counts_row, bytes_read)},
+    [COLUMN_WRITTEN] = {"bytes_written", "B", "by the active lanes",
+                        offsetof(struct zs_counts_row, bytes_written)},
+};
+
+/* What is attached to one kernel while it is shown. */
+struct attached {
+    struct zs_column columns[COLUMN_COUNT];
+    double values[];
+};
+
+struct zs_count_columns *zs_count_columns_new(void)
+{
+    return calloc(1, sizeof(struct zs_count_columns));
+}
+
+void zs_count_columns_free(struct zs_count_columns *columns)
+{
+    if (!columns)
+        return;
+    for (size_t i = 0; i < columns->kernels.count; i++)
+        free(columns->kernels.items[i].rows);
+    free(columns->kernels.items);
+    free(columns);
+}
+
+static struct kernel_counts *find(const struct zs_count_columns *columns,
+                                  const struct zs_kernel *kernel)
+{
+    for (size_t i = 0; i < columns->kernels.count; i++)
+        if (columns->kernels.items[i].kernel == kernel)
+            return &columns->kernels.items[i];
+    return NULL;
+}
+
+static void add_rows(struct kernel_counts *to, const struct zs_counts *from)
+{
+    for (uint32_t i = 0; i < to->row_count && i < from->row_count; i++) {
+        to->rows[i].executions += from->rows[i].executions;
+        to->rows[i].active_lanes += from->rows[i].active_lanes;
+        to->rows[i].bytes_read += from->rows[i].bytes_read;
+        to->rows[i].bytes_written += from->rows[i].bytes_written;
+    }
+}
+
+static int add_counts(struct zs_count_columns *columns, const struct zs_kernel *kernel,
+                      const struct zs_counts *counts, size_t *ret_found)
+{
+    struct kernel_counts *known = find(columns, kernel);
+    if (known) {
+        if (known->row_count == counts->row_count)
+            add_rows(known, counts);
+        return 0;
+    }
+    struct kernel_counts fresh = {.kernel = kernel, .row_count = counts->row_count};
+    fresh.rows = calloc(counts->row_count + 1, sizeof(*fresh.rows));
+    if (!fresh.rows || !ZS_VEC_PUSH(&columns->kernels, fresh)) {
+        free(fresh.rows);
+        return -ENOMEM;
+    }
+    memcpy(fresh.rows, counts->rows, counts->row_count * sizeof(*fresh.rows));
+    ++*ret_found;
+    return 0;
+}
+
+/* The module that a handle of a process stood for when its kernels first ran: a handle is used
+ * again once a module is destroyed. ZS_RECORD_NONE: no build is known. */
+static uint32_t module_of(struct zs_recording *recording, const struct zs_counts *counts)
+{
+    uint32_t build_count, process_count, module = ZS_RECORD_NONE;
+    const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
+    const struct zs_record_process *processes = zs_recording_processes(recording, &process_count);
+    uint64_t best_ns = 0;
+    for (uint32_t i = 0; i < build_count; i++) {
+        const struct zs_record_build *b = &builds[i];
+        if (b->handle != counts->module_handle || b->process >= process_count ||
+            processes[b->process].pid != counts->pid || b->start_ns > counts->first_ns ||
+            b->module == ZS_RECORD_NONE || b->start_ns < best_ns)
+            continue;
+        best_ns = b->start_ns;
+        module = b->module;
+    }
+    return module;
+}
+
+static const struct zs_kernel *kernel_named(const struct zs_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->image_count; i++)
+        for (uint32_t k = 0; k < module->images[i].kernel_count; k++)
+            if (!strcmp(module->images[i].kernels[k].name, name))
+                return &module->images[i].kernels[k];
+    return NULL;
+}
+
+int zs_count_columns_add(struct zs_count_columns *columns, const char *recording_path,
+                         struct zs_recording *recording, const struct zs_record_module *record,
+                         const struct zs_module *module, size_t *ret_found, struct zs_diag *diag)
+{
+    struct zs_counts_list list;
+    size_t damaged;
+    uint32_t module_count;
+    const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
+    int error = zs_counts_load(recording_path, &list, &damaged, diag);
+    for (size_t i = 0; i < list.count && !error; i++) {
+        uint32_t index = module_of(recording, &list.items[i]);
+        /* with one module there is no doubt, however its handle was wrapped */
+        bool ours = index == ZS_RECORD_NONE ? module_count == 1 : &modules[index] == record;
+        const struct zs_kernel *kernel = ours ? kernel_named(module, list.items[i].kernel) : NULL;
+        if (kernel)
+            error = add_counts(columns, kernel, &list.items[i], ret_found);
+    }
+    zs_counts_free(&list);
+    return error;
+}
+
+static uint64_t member(const struct zs_counts_row *row, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)row + offset, sizeof(value));
+    return value;
+}
+
+static void fill(double *values, const struct zs_isa_kernel *isa,
+                 const struct kernel_counts *counts, size_t offset)
+{
+    uint32_t row = 0, count = zs_isa_kernel_count(isa);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t at_B = zs_isa_inst_offset(isa, i);
+        while (row < counts->row_count && counts->rows[row].offset_B < at_B)
+            row++;
+        bool counted = row < counts->row_count && counts->rows[row].offset_B == at_B;
+        values[i] = counted ? (double)member(&counts->rows[row], offset) : NAN;
+    }
+}
+
+static int attach(void *user, struct zs_code *code)
+{
+    const struct kernel_counts *counts = code->isa ? find(user, code->kernel) : NULL;
+    if (!counts)
+        return 0;
+    uint32_t count = zs_isa_kernel_count(code->isa);
+    struct attached *a =
+        calloc(1, sizeof(*a) + (size_t)COLUMN_COUNT * count * sizeof(a->values[0]));
+    if (!a)
+        return -ENOMEM;
+    for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
+        double *values = a->values + (size_t)c * count;
+        fill(values, code->isa, counts, column_rows[c].member);
+        a->columns[c] = (struct zs_column){.name = column_rows[c].name,
+                                           .unit = column_rows[c].unit,
+                                           .description = column_rows[c].description,
+                                           .values = values};
+    }
+    code->columns = a->columns;
+    code->column_count = COLUMN_COUNT;
+    return 0;
+}
+
+static void release(void *user, struct zs_code *code)
+{
+    /* the columns stand first in what attach made */
+    free((void *)(uintptr_t)code->columns);
+    code->columns = NULL;
+    code->column_count = 0;
+}
+
+struct zs_column_source zs_count_columns_source(struct zs_count_columns *columns)
+{
+    return (struct zs_column_source){.user = columns, .attach = attach, .release = release};
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Execution counts from the recorder to the views: exact numbers of a kernel with a known loop.
+
+Usage: test_counts.py LOOP.cl ZESCOPE DRIVER PROGRAM
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, ZESCOPE, DRIVER, PROGRAM = [os.path.abspath(p) for p in sys.argv[1:5]]
+ROUNDS, GROUPS, LAUNCHES = 100, 5, 3
+
+
+def run(*words, cwd=None):
+    env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER)
+    p = subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=100)
+    if p.returncode:
+        raise AssertionError(f'{words}: exit {p.returncode}\n{p.stdout}{p.stderr}')
+    return p.stdout
+
+
+class Counts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.rec = os.path.join(cls.folder.name, 'rec')
+        # ocloc splits its options at blanks: no paths in them, hence a copy
+        with open(SOURCE) as f, open(os.path.join(cls.folder.name, 'loop.cl'), 'w') as g:
+            g.write(f.read())
+        run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', 'skl', '-options', '-g',
+            '-output', 'loop', cwd=cls.folder.name)
+        binary = glob.glob(os.path.join(cls.folder.name, 'loop*.bin'))[0]
+        run(ZESCOPE, 'record', '--counts', '-o', cls.rec, '--', PROGRAM, binary, str(ROUNDS),
+            str(GROUPS), str(LAUNCHES))
+        document = json.loads(run(ZESCOPE, 'annotate', '--json', cls.rec))
+        cls.kernel = document['devices'][0]['kernels'][0]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_straight_code_and_loop(self):
+        simd = self.kernel['simd']
+        threads = GROUPS * LAUNCHES * 64 // simd
+        insts = self.kernel['instructions']
+        self.assertEqual(insts[0]['executions'], threads)
+        self.assertEqual(insts[-1]['executions'], threads)
+        counts = {i['executions'] for i in insts}
+        self.assertIn(threads * ROUNDS, counts)
+        self.assertLessEqual(max(counts), threads * ROUNDS)
+        # the multiplication of the loop takes part with all of its lanes
+        width = re.compile(r'\((\d+)\|')
+        loop = [i for i in insts if i['executions'] == threads * ROUNDS and i['opcode'] == 'mul']
+        self.assertTrue(loop)
+        for i in loop:
+            lanes = int(width.search(i['text']).group(1))
+            self.assertEqual(i['active_lanes'], i['executions'] * lanes)
+        written = sum(i['bytes_written'] for i in insts)
+        self.assertEqual(written, GROUPS * LAUNCHES * 64 * 4)
+
+    def test_columns(self):
+        columns = {c['name']: c for c in self.kernel['columns']}
+        self.assertEqual(columns['executions']['values'],
+                         [i['executions'] for i in self.kernel['instructions']])
+
+    def test_text_and_html(self):
+        text = run(ZESCOPE, 'annotate', self.rec)
+        self.assertRegex(text, r'hottest lines by executions\n +\d+\.\d% .*loop.cl:[56]  \d+\n')
+        page = os.path.join(self.folder.name, 'x.html')
+        run(ZESCOPE, 'annotate', '--html', page, self.rec)
+        with open(page) as f:
+            self.assertIn('"name":"active_lanes"', f.read())
+
+    def test_damaged_counts_are_left_out(self):
+        for path in glob.glob(os.path.join(self.rec, 'counts', '*.counts')):
+            with open(path, 'rb') as f:
+                whole = f.read()
+            try:
+                for cut in (0, 7, 100, 300, len(whole) - 1):
+                    with open(path, 'wb') as f:
+                        f.write(whole[:cut])
+                    kernel = json.loads(run(ZESCOPE, 'annotate', '--json', self.rec))
+                    self.assertNotIn('executions',
+                                     kernel['devices'][0]['kernels'][0]['instructions'][0])
+            finally:
+                with open(path, 'wb') as f:
+                    f.write(whole)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
