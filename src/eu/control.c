@@ -161,13 +161,19 @@ const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu
     return op + 1;
 }
 
-static void count_partial(uint64_t *counter, uint32_t ce, unsigned quarters)
+/* SIMD32 alone has lanes above 15. */
+static inline void count_partial(uint64_t *counter, uint32_t ce)
 {
     counter[1]++;
-    for (unsigned i = 0; i < quarters; i++)
-        counter[2 + i] += (unsigned)__builtin_popcount(ce >> 8 * i & 0xff);
+    counter[2] += (unsigned)__builtin_popcount(ce & 0xff);
+    counter[3] += (unsigned)__builtin_popcount(ce & 0xff00);
+    if (ZS_UNLIKELY(ce >> 16)) {
+        counter[4] += (unsigned)__builtin_popcount(ce & 0xff0000);
+        counter[5] += (unsigned)__builtin_popcount(ce >> 24);
+    }
 }
 
+/* next_block: index of the block's counters. */
 const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     if (out_of_budget(t, op))
@@ -175,11 +181,11 @@ const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const str
     if (ZS_UNLIKELY(op->block == t->merge_block))
         merge(t, op->block);
     if (t->counters) {
-        uint64_t *counter = t->counters + (size_t)op->block * ZS_EU_BLOCK_COUNTERS;
+        uint64_t *counter = t->counters + op->next_block;
         if (ZS_LIKELY(t->ce == op->lanes))
             counter[0]++;
         else
-            count_partial(counter, t->ce, op->count);
+            count_partial(counter, t->ce);
     }
     return op + 1;
 }

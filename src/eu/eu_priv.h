@@ -24,7 +24,7 @@ struct zs_eu_op {
         struct {
             const struct zs_eu_op *jump; /* branches: where taken lanes go; NULL: `fault` */
             uint32_t block;              /* index of that block; in a block start: its own */
-            uint32_t next_block;         /* the block behind the branch */
+            uint32_t next_block; /* the block behind the branch; in a block start: its counters */
         };
     };
     /* active = enables >> chan_offset & (predicate >> pred_shift ^ pred_xor) & lanes */

@@ -223,7 +223,7 @@ static void emit_block(struct zs_eu_lowering *l, uint32_t block)
     struct zs_eu_op *op = zs_eu_emit(l, counts ? zs_eu_op_block_counting : zs_eu_op_block);
     op->block = block;
     op->lanes = p->simd_mask;
-    op->count = (uint8_t)(l->params->simd / 8);
+    op->next_block = block * ZS_EU_BLOCK_COUNTERS;
     op->aux = end - first;
     l->chain = 0;
 }
