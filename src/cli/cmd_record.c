@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@
 
 struct record_options {
     struct zs_common_options common;
-    const char *output;
+    const char *output, *live;
+    struct zs_string_list include, exclude;
     uint64_t trace_limit;
     bool debug_info, trace, activity, counts;
 };
@@ -101,6 +103,30 @@ static bool put_trace_variables(struct launch *l)
            put_variable(l, "ZE_ENABLE_VALIDATION_LAYER", "1");
 }
 
+/* Expressions as lines of one variable. */
+static bool put_list(struct launch *l, const char *name, const struct zs_string_list *list)
+{
+    struct zs_buf text = {0};
+    for (size_t i = 0; i < list->count; i++)
+        zs_buf_printf(&text, "%s%s", i ? "\n" : "", list->items[i]);
+    zs_buf_putc(&text, '\0');
+    bool ok = !text.error && put_variable(l, name, (const char *)text.data);
+    zs_buf_fini(&text);
+    return ok;
+}
+
+/* NULL, or the first expression that is none. */
+static const char *bad_expression(const struct zs_string_list *list)
+{
+    regex_t regex;
+    for (size_t i = 0; i < list->count; i++) {
+        if (regcomp(&regex, list->items[i], REG_EXTENDED | REG_NOSUB))
+            return list->items[i];
+        regfree(&regex);
+    }
+    return NULL;
+}
+
 static bool make_environment(struct launch *l, const char *recording,
                              const struct record_options *o)
 {
@@ -123,6 +149,9 @@ static bool make_environment(struct launch *l, const char *recording,
               put_variable(l, ZS_ENV_COLLECT_DEBUG_INFO, o->debug_info ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_COUNTS, o->counts ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_TRACE_LIMIT, limit) &&
+              put_list(l, ZS_ENV_COLLECT_INCLUDE, &o->include) &&
+              put_list(l, ZS_ENV_COLLECT_EXCLUDE, &o->exclude) &&
+              put_variable(l, ZS_ENV_COLLECT_LIVE, o->live ? o->live : "") &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               (!l->layer[0] || put_trace_variables(l));
     free(preload);
@@ -322,6 +351,12 @@ static const struct zs_option options_table[] = {
      "record every API call (--no-trace: modules only); on by default"},
     {"activity", 0, ZS_OPTION_FLAG, OPTION(activity), NULL,
      "time kernels, copies and barriers on the device (--no-activity: calls only); on by default"},
+    {"include", 'i', ZS_OPTION_LIST, OPTION(include), "REGEX",
+     "record only calls whose name matches; may be given several times"},
+    {"exclude", 'e', ZS_OPTION_LIST, OPTION(exclude), "REGEX",
+     "do not record calls whose name matches; may be given several times"},
+    {"live", 0, ZS_OPTION_STRING, OPTION(live), "FILE",
+     "also append a line per call to a file as it returns; - is stderr"},
     {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
      "keep at most this much of the calls of each process, 0: everything"},
 };
@@ -356,6 +391,9 @@ static int run_record(void *options, int operand_count, char **operands)
     const struct record_options *o = options;
     if (!operand_count)
         return zs_cli_usage(&zs_command_record, "no application given");
+    const char *bad = bad_expression(&o->include);
+    if (bad || (bad = bad_expression(&o->exclude)))
+        return zs_cli_usage(&zs_command_record, "'%s' is no regular expression", bad);
     struct launch *l = calloc(1, sizeof(*l));
     if (!l)
         return zs_cli_fail("out of memory");

@@ -9,6 +9,7 @@
 #include "collect/collect.h"
 
 #include "collect/activity.h"
+#include "collect/live.h"
 
 #include "layer/codec.h"
 #include "layer/layer.h"
@@ -36,6 +37,8 @@ struct api_thread {
     struct zs_codec codec;
     struct api_process *process; /* another one after a fork: start anew */
     uint32_t depth;
+    uint32_t written_depth; /* without the calls that are skipped */
+    uint64_t start_ns[ZS_TRACE_DEPTH_MAX];
     uint32_t drops_seen;
     struct zs_activity_call calls[ZS_TRACE_DEPTH_MAX]; /* under way, by depth */
 };
@@ -43,9 +46,11 @@ struct api_thread {
 static struct {
     _Atomic(struct api_process *) process;
     struct zs_collector *collector;
+    bool *skipped; /* by call: not to be recorded; NULL: none */
+    int live_fd;   /* -1: no lines */
     pthread_key_t key;
     pthread_once_t once;
-} api = {.once = PTHREAD_ONCE_INIT};
+} api = {.live_fd = -1, .once = PTHREAD_ONCE_INIT};
 
 static _Thread_local struct api_thread *api_self;
 
@@ -141,7 +146,9 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
         .result = event->result,
     };
     struct zs_codec *codec = &t->codec, nested;
-    if (t->depth) {
+    if (event->is_exit)
+        t->written_depth--;
+    if (t->written_depth) {
         memset(&nested, 0, sizeof(nested));
         codec = &nested;
     }
@@ -151,18 +158,40 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
     else
         zs_trace_begin(&t->file, zs_trace_now_ns(), event->call, zs_api_call_name(event->call),
                        bytes, size_B);
+    t->written_depth += !event->is_exit;
     after_write(t);
+}
+
+static bool is_skipped(const struct zs_trace_event *event)
+{
+    return ZS_UNLIKELY(api.skipped != NULL) && api.skipped[event->call];
+}
+
+static void write_line(struct api_thread *t, const struct zs_trace_event *event, uint64_t now_ns)
+{
+    const struct zs_api_event public_event = {
+        .call = event->call,
+        .name = zs_api_call_name(event->call),
+        .is_exit = true,
+        .param_count = event->param_count,
+        .params = event->params,
+        .result = event->result,
+    };
+    zs_live_write(api.live_fd, &public_event, t->start_ns[t->depth], now_ns);
 }
 
 /* What the application gave is written before activity changes it, and what it gets after. */
 static void enter(struct api_thread *t, const struct zs_trace_event *event)
 {
     struct zs_activity *activity = t->process->activity;
-    write_event(t, event, 0);
+    if (!is_skipped(event))
+        write_event(t, event, 0);
     if (activity && t->depth < ZS_TRACE_DEPTH_MAX) {
         zs_activity_enter(activity, &t->file, event, &t->calls[t->depth]);
         after_write(t);
     }
+    if (t->depth < ZS_TRACE_DEPTH_MAX && api.live_fd >= 0)
+        t->start_ns[t->depth] = zs_trace_now_ns();
     t->depth++;
 }
 
@@ -177,7 +206,11 @@ static void leave(struct api_thread *t, const struct zs_trace_event *event)
         zs_activity_exit(activity, &t->file, event, &t->calls[t->depth]);
         after_write(t);
     }
+    if (is_skipped(event))
+        return;
     write_event(t, event, now_ns);
+    if (ZS_UNLIKELY(api.live_fd >= 0) && t->depth < ZS_TRACE_DEPTH_MAX)
+        write_line(t, event, now_ns);
 }
 
 static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
@@ -209,6 +242,8 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
         return false;
     }
     api.collector = c;
+    api.live_fd = zs_live_open();
+    api.skipped = zs_live_skipped();
     pthread_once(&api.once, setup);
     atomic_store(&api.process, process_make(c));
     int error = layer->tracer_new(layer->set, NULL, &tracer);

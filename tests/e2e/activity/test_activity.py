@@ -212,5 +212,44 @@ class Timeline(unittest.TestCase):
         self.assertFalse([e for e in events if e.get('cat') == 'kernel'])
 
 
+class Live(unittest.TestCase):
+    def test_lines(self):
+        path = os.path.join(folder.name, 'lines')
+        p = run(ZESCOPE, 'trace', '-o', path, '-i', 'Append', '-e', 'Barrier', '--', PROGRAM, spirv,
+                env=SOFTWARE, check=9)
+        self.assertEqual(p.stdout, 'done\n')
+        with open(path, encoding='utf-8') as file:
+            lines = file.read().splitlines()
+        counts = {c['name']: c['count'] for c in report(software)['calls']}
+        self.assertEqual(len(lines), sum(count for name, count in counts.items()
+                                         if 'Append' in name and 'Barrier' not in name))
+        self.assertTrue(all('ZE_RESULT_SUCCESS <' in line for line in lines))
+        p = run(ZESCOPE, 'trace', '-i', 'zeInit', '--', PROGRAM, spirv, env=SOFTWARE, check=9)
+        self.assertIn('zeInit(flags = 0) = ZE_RESULT_SUCCESS', p.stderr)
+
+    def test_filters(self):
+        path = os.path.join(folder.name, 'filtered')
+        run(ZESCOPE, 'record', '-i', 'Append', '-o', path, '--', PROGRAM, spirv, env=SOFTWARE,
+            check=9)
+        r = report(path)
+        self.assertTrue(all('Append' in c['name'] for c in r['calls']))
+        self.assertEqual(sum(k['count'] for k in r['kernels']), 20)
+        run(ZESCOPE, 'record', '-i', '(', '-o', path + '2', '--', PROGRAM, check=2)
+
+
+class Diff(unittest.TestCase):
+    def test_same(self):
+        p = run(ZESCOPE, 'diff', '--threshold', '0', '--json', software, software)
+        self.assertEqual(json.loads(p.stdout), {'schema': 'zescope.diff/1', 'changes': []})
+
+    def test_changes(self):
+        p = run(ZESCOPE, 'diff', '--json', software, intel)
+        changes = {(c['kind'], c['name'].split()[0]): c for c in json.loads(p.stdout)['changes']}
+        self.assertEqual(changes['kernel', 'add']['a']['count'], 18)
+        self.assertIsNone(changes['kernel', 'add']['b']['total_ns'])
+        self.assertIsNone(changes['call', 'zeEventHostSynchronize']['b'])
+        self.assertIn('gone', run(ZESCOPE, 'diff', software, intel).stdout)
+
+
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])

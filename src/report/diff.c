@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/diff.h"
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "report/calls.h"
+#include "report/kernels.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows are hundreds: a linear search does. */
+static struct zs_diff_row *row_for(struct zs_diff *d, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (!strcmp(d->rows[i].kind, kind) && !strcmp(d->rows[i].name, name))
+            return &d->rows[i];
+    struct {
+        struct zs_diff_row *items;
+        size_t count, capacity;
+    } v = {d->rows, d->count, d->capacity};
+    struct zs_diff_row row = {.kind = kind, .name = strdup(name)};
+    if (!row.name || !ZS_VEC_PUSH(&v, row)) {
+        free(row.name);
+        return NULL;
+    }
+    d->rows = v.items;
+    d->count = v.count;
+    d->capacity = v.capacity;
+    return &d->rows[d->count - 1];
+}
+
+static int add(struct zs_diff *d, bool is_b, const char *kind, const char *name,
+               const struct zs_diff_side *side)
+{
+    struct zs_diff_row *row = row_for(d, kind, name);
+    if (!row)
+        return -ENOMEM;
+    struct zs_diff_side *to = is_b ? &row->b : &row->a;
+    to->count += side->count;
+    to->failed += side->failed;
+    to->timed += side->timed;
+    to->total_ns += side->total_ns;
+    return 0;
+}
+
+static int add_calls(struct zs_diff *d, const char *path, bool is_b, struct zs_diag *diag)
+{
+    const struct zs_call_options options = {.order = ZS_CALLS_BY_NAME};
+    struct zs_call_table table;
+    int error = zs_call_table_load(path, &options, &table, diag);
+    if (error)
+        return error;
+    for (size_t i = 0; i < table.count && !error; i++) {
+        const struct zs_call_row *r = table.rows[i];
+        const struct zs_diff_side side = {r->count, r->failed, r->count - r->unfinished,
+                                          r->total_ns};
+        error = add(d, is_b, "call", r->name, &side);
+    }
+    zs_call_table_free(&table);
+    return error;
+}
+
+static int add_activities(struct zs_diff *d, const char *path, bool is_b, struct zs_diag *diag)
+{
+    struct zs_device_report report;
+    int error = zs_device_report_load(path, &report, diag);
+    if (error)
+        return error;
+    for (size_t i = 0; i < report.rows.count && !error; i++) {
+        const struct zs_activity_row *r = &report.rows.items[i];
+        const struct zs_diff_side side = {r->count, 0, r->timed, r->total_ns};
+        char name[1200];
+        if (r->kind == ZS_ACTIVITY_KERNEL)
+            snprintf(name, sizeof(name), "%.1000s (%ux%ux%u of %ux%ux%u)", r->name, r->groups[0],
+                     r->groups[1], r->groups[2], r->size[0], r->size[1], r->size[2]);
+        else
+            snprintf(name, sizeof(name), "%.1000s", r->name);
+        error = add(d, is_b, zs_act_kind_name(r->kind), name, &side);
+    }
+    zs_device_report_free(&report);
+    return error;
+}
+
+static uint64_t change_ns(const struct zs_diff_row *r)
+{
+    return r->a.total_ns > r->b.total_ns ? r->a.total_ns - r->b.total_ns
+                                         : r->b.total_ns - r->a.total_ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct zs_diff_row *x = a, *y = b;
+    int kind = strcmp(x->kind, y->kind);
+    if (kind)
+        return kind;
+    if (change_ns(x) != change_ns(y))
+        return change_ns(x) < change_ns(y) ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+int zs_diff_load(const char *a, const char *b, struct zs_diff *ret_diff, struct zs_diag *diag)
+{
+    const char *paths[] = {a, b};
+    *ret_diff = (struct zs_diff){0};
+    int error = 0;
+    for (int i = 0; i < 2 && !error; i++) {
+        error = add_calls(ret_diff, paths[i], i == 1, diag);
+        if (!error)
+            error = add_activities(ret_diff, paths[i], i == 1, diag);
+    }
+    if (error)
+        zs_diff_free(ret_diff);
+    else if (ret_diff->count)
+        qsort(ret_diff->rows, ret_diff->count, sizeof(*ret_diff->rows), compare);
+    return error;
+}
+
+void zs_diff_free(struct zs_diff *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        free(d->rows[i].name);
+    free(d->rows);
+    *d = (struct zs_diff){0};
+}
+
+static double mean_ns(const struct zs_diff_side *s)
+{
+    return s->timed ? (double)s->total_ns / (double)s->timed : 0;
+}
+
+bool zs_diff_changed(const struct zs_diff_row *r, uint64_t threshold)
+{
+    if (r->a.count != r->b.count || r->a.failed != r->b.failed || !r->a.timed != !r->b.timed)
+        return true;
+    double a = mean_ns(&r->a), b = mean_ns(&r->b), change = a > b ? a - b : b - a;
+    return r->a.timed && change > 0 && change * 100 >= a * (double)threshold;
+}
+
+static void put_side(struct zs_buf *out, const struct zs_diff_side *s)
+{
+    zs_buf_printf(out, "%9" PRIu64 "  ", s->count);
+    if (s->timed)
+        zs_format_duration(out, (uint64_t)mean_ns(s));
+    else
+        zs_buf_printf(out, "%9s", "n/a");
+    zs_buf_puts(out, "  ");
+}
+
+void zs_diff_text(const struct zs_diff *d, uint64_t threshold, bool color, struct zs_buf *out)
+{
+    const char *bold = color ? "\033[1m" : "", *plain = color ? "\033[0m" : "";
+    zs_buf_printf(out, "%s%9s  %9s  %9s  %9s  %8s  %s%s\n", bold, "count A", "mean A", "count B",
+                  "mean B", "mean", "what", plain);
+    for (size_t i = 0; i < d->count; i++) {
+        const struct zs_diff_row *r = &d->rows[i];
+        if (!zs_diff_changed(r, threshold))
+            continue;
+        put_side(out, &r->a);
+        put_side(out, &r->b);
+        if (r->a.timed && r->b.timed && r->a.total_ns)
+            zs_buf_printf(out, "%+7.1f%%", (mean_ns(&r->b) / mean_ns(&r->a) - 1) * 100);
+        else
+            zs_buf_printf(out, "%8s", !r->a.count ? "new" : !r->b.count ? "gone" : "n/a");
+        zs_buf_printf(out, "  %s %s\n", r->kind, r->name);
+    }
+}
+
+static void side_json(struct zs_json *j, const char *key, const struct zs_diff_side *s)
+{
+    if (!s->count) {
+        zs_json_null(j, key);
+        return;
+    }
+    zs_json_object(j, key);
+    zs_json_u64(j, "count", s->count);
+    zs_json_u64(j, "failed", s->failed);
+    if (s->timed) {
+        zs_json_u64(j, "total_ns", s->total_ns);
+        zs_json_u64(j, "mean_ns", (uint64_t)mean_ns(s));
+    } else {
+        zs_json_null(j, "total_ns");
+        zs_json_null(j, "mean_ns");
+    }
+    zs_json_end(j);
+}
+
+void zs_diff_json(const struct zs_diff *d, uint64_t threshold, struct zs_buf *out)
+{
+    struct zs_json j = zs_json_make(out, 2);
+    zs_json_object(&j, NULL);
+    zs_json_string(&j, "schema", "zescope.diff/1");
+    zs_json_array(&j, "changes");
+    for (size_t i = 0; i < d->count; i++) {
+        const struct zs_diff_row *r = &d->rows[i];
+        if (!zs_diff_changed(r, threshold))
+            continue;
+        zs_json_object(&j, NULL);
+        zs_json_string(&j, "kind", r->kind);
+        zs_json_string(&j, "name", r->name);
+        side_json(&j, "a", &r->a);
+        side_json(&j, "b", &r->b);
+        zs_json_end(&j);
+    }
+    zs_json_end(&j);
+    zs_json_end(&j);
+    zs_buf_putc(out, '\n');
+}

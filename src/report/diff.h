@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed between two recordings: calls and kernels, counts and times. */
+#ifndef ZS_REPORT_DIFF_H
+#define ZS_REPORT_DIFF_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+struct zs_diff_side {
+    uint64_t count, failed, timed, total_ns; /* timed: those that total_ns is of */
+};
+
+struct zs_diff_row {
+    const char *kind; /* "call", "kernel", "copy", "barrier" */
+    char *name;       /* owned; kernels with their shape */
+    struct zs_diff_side a, b;
+};
+
+struct zs_diff {
+    struct zs_diff_row *rows; /* by kind, the largest change of time first */
+    size_t count, capacity;
+};
+
+/* 0 or -errno with a sentence. */
+int zs_diff_load(const char *a, const char *b, struct zs_diff *ret_diff, struct zs_diag *diag);
+void zs_diff_free(struct zs_diff *diff);
+/* Whether counts or failures differ, or the mean by threshold percent or more. */
+bool zs_diff_changed(const struct zs_diff_row *row, uint64_t threshold);
+void zs_diff_text(const struct zs_diff *diff, uint64_t threshold, bool color, struct zs_buf *out);
+/* {"schema": "zescope.diff/1", "changes": [{"kind", "name", "a": {"count", "failed", "total_ns",
+ * "mean_ns"} or null, "b": ...}]} */
+void zs_diff_json(const struct zs_diff *diff, uint64_t threshold, struct zs_buf *out);
+
+#endif
