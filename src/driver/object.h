@@ -36,7 +36,8 @@
     X(module)                                                                                      \
     X(build_log)                                                                                   \
     X(kernel)                                                                                      \
-    X(physical)
+    X(physical)                                                                                    \
+    X(tracer)
 
 enum zs_object_type {
     ZS_OBJECT_NONE,
