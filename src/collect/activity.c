@@ -257,7 +257,7 @@ static void pool_create_exit(struct zs_activity *a, const struct zs_trace_event 
     bool changed = call->replaced && ARG(const void *, 1) == call->replaced;
     if (*event->result && changed) {
         /* as the application wanted it, then */
-        *event->result = api->zeEventPoolCreate(
+        *event->result = (int32_t)api->zeEventPoolCreate(
             ARG(ze_context_handle_t, 0), ARG(const ze_event_pool_desc_t *, 1), ARG(uint32_t, 2),
             ARG(ze_device_handle_t *, 3), ARG(ze_event_pool_handle_t *, 4));
         return;
