@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * suite GROUP FILE native|spirv VARIANT [KERNEL]: run a group's kernels of a binary.
+ * Exit 0: all agree; 1: some do not, each reported with its first mismatch.
+ */
+#include "suite.h"
+
+#include <float.h>
+#include <inttypes.h>
+
+const struct suite_shape suite_shapes_1d[] = {
+    {{1}, {1}}, {{3}, {7}}, {{2}, {33}}, {{2}, {256}}, {{13}, {20}}, {{4}, {64}}, {{0}, {0}}};
+const struct suite_shape suite_shapes_2d[] = {
+    {{3, 2}, {5, 7}}, {{2, 3}, {16, 4}}, {{1, 5}, {33, 1}}, {{0}, {0}}};
+const struct suite_shape suite_shapes_3d[] = {
+    {{3, 2, 2}, {5, 3, 2}}, {{1, 2, 3}, {16, 2, 2}}, {{2, 1, 2}, {3, 1, 11}}, {{0}, {0}}};
+const struct suite_shape suite_shapes_group64[] = {{{1}, {64}}, {{5}, {64}}, {{0}, {0}}};
+
+static const struct {
+    size_t size_B;
+    const char *name;
+} types[S_TYPE_COUNT] = {{1, "char"}, {1, "uchar"}, {2, "short"}, {2, "ushort"},
+                         {4, "int"},  {4, "uint"},  {8, "long"},  {8, "ulong"},
+                         {2, "half"}, {4, "float"}, {8, "double"}};
+
+size_t suite_type_size(enum suite_type type)
+{
+    return types[type].size_B;
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------
+ */
+
+float suite_half_to_float(uint16_t half)
+{
+    int exponent = half >> 10 & 31, fraction = half & 1023;
+    float value = exponent == 31  ? (fraction ? NAN : INFINITY)
+                  : exponent == 0 ? ldexpf((float)fraction, -24)
+                                  : ldexpf((float)(fraction | 1024), exponent - 25);
+    return half & 0x8000 ? -value : value;
+}
+
+uint16_t suite_double_to_half(double value)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    double a = fabs(value);
+    if (isnan(a))
+        return sign | 0x7e00;
+    if (a == 0)
+        return sign;
+    if (a >= 65520.0)
+        return sign | 0x7c00;
+    int exponent;
+    frexp(a, &exponent); /* a in [2^(exponent - 1), 2^exponent) */
+    int unit = exponent - 11 < -24 ? -24 : exponent - 11;
+    double count = nearbyint(ldexp(a, -unit)); /* of units, at most 2048 */
+    if (unit == -24)
+        return (uint16_t)(sign | (unsigned)count);
+    return (uint16_t)(sign + (unsigned)((unit + 24) << 10) + (unsigned)count);
+}
+
+uint16_t suite_float_to_half(float value)
+{
+    return suite_double_to_half((double)value);
+}
+
+uint64_t suite_random(struct suite *s)
+{
+    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static uint64_t random_int(struct suite *s)
+{
+    static const uint64_t edges[] = {0,      1,          2,           UINT64_MAX,
+                                     0x7f,   0x80,       0x7fff,      0x8000,
+                                     0xffff, 0x7fffffff, 0x80000000u, (uint64_t)INT64_MAX,
+                                     7,      0xffffffff, UINT64_MAX - 1, (uint64_t)INT64_MIN};
+    uint64_t r = suite_random(s);
+    uint64_t value = (r & 7) == 0   ? edges[r >> 8 & 15]
+                     : (r & 7) == 1 ? (uint64_t)((int64_t)suite_random(s) >> (r >> 8 & 63))
+                                    : suite_random(s);
+    return s->int_mask ? value & s->int_mask : value;
+}
+
+static double random_real(struct suite *s)
+{
+    static const double edges[] = {0.0,       -0.0,        INFINITY, -INFINITY, NAN,  1.0,
+                                   -1.0,      0.5,         1e-41,    -1e-41,    1.5,  2.5,
+                                   (double)FLT_MAX, (double)FLT_MIN, 1e10, -3e9};
+    uint64_t r = suite_random(s);
+    if (s->special && (r & 3) == 0)
+        return edges[r >> 8 & 15];
+    return s->low + (s->high - s->low) * ((double)(suite_random(s) >> 11) * 0x1p-53);
+}
+
+static void put_random(struct suite *s, enum suite_type type, void *at, size_t i)
+{
+    switch (type) {
+    case S_F16: {
+        uint16_t half = suite_double_to_half(random_real(s));
+        memcpy((uint16_t *)at + i, &half, 2);
+        break;
+    }
+    case S_F32:
+        ((float *)at)[i] = (float)random_real(s);
+        break;
+    case S_F64:
+        ((double *)at)[i] = random_real(s);
+        break;
+    default: {
+        uint64_t value = random_int(s);
+        memcpy((char *)at + i * types[type].size_B, &value, types[type].size_B);
+    }
+    }
+}
+
+static double get_real(enum suite_type type, const void *at, size_t i)
+{
+    switch (type) {
+    case S_F16:
+        return (double)suite_half_to_float(((const uint16_t *)at)[i]);
+    case S_F32:
+        return (double)((const float *)at)[i];
+    default:
+        return ((const double *)at)[i];
+    }
+}
+
+static int64_t get_int(enum suite_type type, const void *at, size_t i)
+{
+    uint64_t value = 0;
+    size_t size_B = types[type].size_B;
+    memcpy(&value, (const char *)at + i * size_B, size_B);
+    unsigned shift = (unsigned)(64 - 8 * size_B);
+    bool has_sign = type < S_F16 && !(type & 1);
+    return has_sign ? (int64_t)(value << shift) >> shift : (int64_t)value;
+}
+
+/* The unit in the last place of a value of the type. */
+static double unit_of(enum suite_type type, double value)
+{
+    static const struct {
+        int bits, least;
+    } formats[] = {[S_F16] = {11, -24}, [S_F32] = {24, -149}, [S_F64] = {53, -1074}};
+    int exponent = 0;
+    frexp(value, &exponent);
+    int unit = exponent - formats[type].bits;
+    return ldexp(1.0, unit < formats[type].least ? formats[type].least : unit);
+}
+
+static bool agree(const struct suite_buffer *b, size_t i)
+{
+    size_t size_B = types[b->type].size_B;
+    const char *got = (const char *)b->device + i * size_B;
+    const char *expected = (const char *)b->expected + i * size_B;
+    if (memcmp(got, expected, size_B) == 0)
+        return true;
+    if (b->type < S_F16)
+        return (b->ulps > 0) &&
+               llabs(get_int(b->type, b->device, i) - get_int(b->type, b->expected, i)) <=
+                   (int64_t)b->ulps;
+    double x = get_real(b->type, b->device, i), y = get_real(b->type, b->expected, i);
+    if (isnan(x) && isnan(y))
+        return true;
+    if (b->ulps == 0 && b->absolute == 0)
+        return false;
+    if (x == y)
+        return true;
+    double difference = fabs(x - y);
+    /* a limit of the type may round to infinity within the tolerance: not accepted */
+    return difference <= b->absolute || difference <= b->ulps * unit_of(b->type, y);
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------
+ */
+
+static bool check(struct suite *s, ze_result_t result, const char *what)
+{
+    if (result == ZE_RESULT_SUCCESS)
+        return true;
+    fprintf(stderr, "  %s: 0x%x\n", what, (unsigned)result);
+    s->cannot = true;
+    return false;
+}
+
+#define CHECK(s, call) check((s), (call), #call)
+
+void suite_range(struct suite *s, double low, double high)
+{
+    s->low = low;
+    s->high = high;
+}
+
+void suite_value(struct suite *s, size_t size_B, const void *value)
+{
+    CHECK(s, zeKernelSetArgumentValue(s->kernel, s->arg_count++, size_B, value));
+}
+
+void suite_int(struct suite *s, int32_t value)
+{
+    suite_value(s, sizeof(value), &value);
+}
+
+void suite_float(struct suite *s, float value)
+{
+    suite_value(s, sizeof(value), &value);
+}
+
+void suite_local(struct suite *s, size_t size_B)
+{
+    suite_value(s, size_B, NULL);
+}
+
+void suite_null(struct suite *s)
+{
+    suite_value(s, sizeof(void *), NULL);
+}
+
+void suite_skip(struct suite *s)
+{
+    s->skipped = true;
+}
+
+static void *add_buffer(struct suite *s, enum suite_type type, size_t count)
+{
+    size_t size_B = (count ? count : 1) * types[type].size_B;
+    struct suite_buffer *b = &s->buffers[s->buffer_count++];
+    ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    *b = (struct suite_buffer){.type = type, .count = count, .expected = malloc(size_B)};
+    if (!b->expected || zeMemAllocShared(s->context, &device, &host, size_B, 64, s->device,
+                                         &b->device) != ZE_RESULT_SUCCESS) {
+        fprintf(stderr, "no memory\n");
+        exit(2);
+    }
+    memset(b->device, 0xa5, size_B);
+    memset(b->expected, 0xa5, size_B);
+    suite_value(s, sizeof(b->device), &b->device);
+    return b->expected;
+}
+
+static struct suite_buffer *last(struct suite *s)
+{
+    return &s->buffers[s->buffer_count - 1];
+}
+
+void *suite_in(struct suite *s, enum suite_type type, size_t count)
+{
+    void *expected = add_buffer(s, type, count);
+    for (size_t i = 0; i < count; i++)
+        put_random(s, type, expected, i);
+    suite_upload(s, expected);
+    last(s)->compared = true; /* and must be as it was */
+    return expected;
+}
+
+void *suite_inout(struct suite *s, enum suite_type type, size_t count, double ulps)
+{
+    void *expected = suite_in(s, type, count);
+    last(s)->ulps = ulps;
+    return expected;
+}
+
+void *suite_out(struct suite *s, enum suite_type type, size_t count, double ulps)
+{
+    void *expected = add_buffer(s, type, count);
+    last(s)->compared = true;
+    last(s)->ulps = ulps;
+    return expected;
+}
+
+void *suite_zeroed(struct suite *s, enum suite_type type, size_t count, double ulps)
+{
+    void *expected = suite_out(s, type, count, ulps);
+    memset(expected, 0, count * types[type].size_B);
+    suite_upload(s, expected);
+    return expected;
+}
+
+static struct suite_buffer *find(struct suite *s, const void *expected)
+{
+    for (size_t i = 0; i < s->buffer_count; i++) {
+        if (s->buffers[i].expected == expected)
+            return &s->buffers[i];
+    }
+    abort();
+}
+
+void suite_upload(struct suite *s, const void *expected)
+{
+    struct suite_buffer *b = find(s, expected);
+    memcpy(b->device, b->expected, b->count * types[b->type].size_B);
+}
+
+void suite_absolute(struct suite *s, const void *expected, double absolute)
+{
+    find(s, expected)->absolute = absolute;
+}
+
+void *suite_device(struct suite *s, const void *expected)
+{
+    return find(s, expected)->device;
+}
+
+void suite_image_arg(struct suite *s, const ze_image_desc_t *desc, const void *pixels)
+{
+    ze_image_handle_t image = NULL;
+    if (!CHECK(s, zeImageCreate(s->context, s->device, desc, &image)))
+        return;
+    s->images[s->image_count++] = image;
+    if (pixels)
+        CHECK(s, zeCommandListAppendImageCopyFromMemory(s->list, image, pixels, NULL, NULL, 0,
+                                                        NULL));
+    suite_value(s, sizeof(image), &image);
+}
+
+void suite_sampler_arg(struct suite *s, ze_sampler_address_mode_t address,
+                       ze_sampler_filter_mode_t filter, bool normalized)
+{
+    ze_sampler_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
+                              .addressMode = address,
+                              .filterMode = filter,
+                              .isNormalized = normalized};
+    ze_sampler_handle_t sampler = NULL;
+    if (!CHECK(s, zeSamplerCreate(s->context, s->device, &desc, &sampler)))
+        return;
+    s->samplers[s->sampler_count++] = sampler;
+    suite_value(s, sizeof(sampler), &sampler);
+}
+
+/* ---- Cases ------------------------------------------------------------------------------------
+ */
+
+static bool report_buffer(const struct suite_buffer *b, size_t arg)
+{
+    size_t wrong = 0, first = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        if (!agree(b, i) && wrong++ == 0)
+            first = i;
+    }
+    if (!wrong)
+        return true;
+    fprintf(stderr, "  buffer %zu (%s[%zu]): %zu differ; first at %zu: expected ", arg,
+            types[b->type].name, b->count, wrong, first);
+    if (b->type < S_F16)
+        fprintf(stderr, "%" PRId64 " (0x%" PRIx64 "), got %" PRId64 " (0x%" PRIx64 ")\n",
+                get_int(b->type, b->expected, first),
+                (uint64_t)get_int(b->type, b->expected, first),
+                get_int(b->type, b->device, first),
+                (uint64_t)get_int(b->type, b->device, first));
+    else
+        fprintf(stderr, "%.17g (%a), got %.17g (%a)\n", get_real(b->type, b->expected, first),
+                get_real(b->type, b->expected, first), get_real(b->type, b->device, first),
+                get_real(b->type, b->device, first));
+    return false;
+}
+
+static void clean(struct suite *s)
+{
+    for (size_t i = 0; i < s->buffer_count; i++) {
+        zeMemFree(s->context, s->buffers[i].device);
+        free(s->buffers[i].expected);
+    }
+    for (size_t i = 0; i < s->image_count; i++)
+        zeImageDestroy(s->images[i]);
+    for (size_t i = 0; i < s->sampler_count; i++)
+        zeSamplerDestroy(s->samplers[i]);
+    if (s->kernel)
+        zeKernelDestroy(s->kernel);
+    s->kernel = NULL;
+    s->buffer_count = s->image_count = s->sampler_count = 0;
+}
+
+static void set_shape(struct suite *s, const struct suite_shape *shape)
+{
+    s->n = 1;
+    for (int d = 0; d < 3; d++) {
+        s->groups[d] = shape->groups[d] ? shape->groups[d] : 1;
+        s->local[d] = shape->local[d] ? shape->local[d] : 1;
+        s->items[d] = s->groups[d] * s->local[d];
+        s->n *= s->items[d];
+    }
+    s->arg_count = 0;
+    s->low = -10.0;
+    s->high = 10.0;
+    s->special = false;
+    s->int_mask = 0;
+    s->skipped = s->cannot = false;
+    s->random = 0x5eed;
+}
+
+static bool launch(struct suite *s)
+{
+    ze_group_count_t groups = {s->groups[0], s->groups[1], s->groups[2]};
+    return CHECK(s, zeKernelSetGroupSize(s->kernel, s->local[0], s->local[1], s->local[2])) &&
+           CHECK(s, zeCommandListAppendLaunchKernel(s->list, s->kernel, &groups, NULL, 0, NULL));
+}
+
+/* False: the kernel is wrong. */
+static bool run_shape(struct suite *s, const struct suite_case *c, const struct suite_shape *shape)
+{
+    set_shape(s, shape);
+    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = c->kernel};
+    bool right = CHECK(s, zeKernelCreate(s->module, &desc, &s->kernel));
+    if (right) {
+        ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+        CHECK(s, zeKernelGetProperties(s->kernel, &properties));
+        s->simd = properties.maxSubgroupSize;
+        c->prepare(s);
+        if (!s->cannot && !s->skipped)
+            launch(s);
+        right = !s->cannot;
+        for (size_t i = 0; right && !s->skipped && i < s->buffer_count; i++)
+            right = !s->buffers[i].compared || report_buffer(&s->buffers[i], i);
+    }
+    if (!right)
+        fprintf(stderr, "FAILED %s [%s] SIMD%u groups %ux%ux%u of %ux%ux%u\n", c->kernel,
+                s->variant, s->simd, s->groups[0], s->groups[1], s->groups[2], s->local[0],
+                s->local[1], s->local[2]);
+    clean(s);
+    return right;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; at && (at = strstr(at, word)) != NULL; at += length) {
+        if ((at == words || at[-1] == ' ') && (at[length] == 0 || at[length] == ' '))
+            return true;
+    }
+    return false;
+}
+
+static size_t run_group(struct suite *s, const struct suite_group *group, const char *only)
+{
+    size_t failed = 0, run = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct suite_case *c = &group->cases[i];
+        if ((only && strcmp(only, c->kernel) != 0) || has_word(c->not_in, s->variant))
+            continue;
+        bool right = true;
+        const struct suite_shape *shape = c->shapes ? c->shapes : suite_shapes_1d;
+        for (; right && shape->groups[0]; shape++)
+            right = run_shape(s, c, shape);
+        failed += !right;
+        run++;
+    }
+    printf("%s [%s]: %zu kernels, %zu wrong\n", group->name, s->variant, run, failed);
+    return run ? failed : 1;
+}
+
+/* ---- Main -------------------------------------------------------------------------------------
+ */
+
+static const struct suite_group *const groups[] = {
+    &suite_arith, &suite_real,     &suite_half,  &suite_wide,     &suite_flow,      &suite_memory,
+    &suite_sync,  &suite_subgroup, &suite_image, &suite_programs, &suite_algorithms};
+
+static uint8_t *read_file(const char *path, size_t *ret_size_B)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    if (file && fseek(file, 0, SEEK_END) == 0) {
+        *ret_size_B = (size_t)ftell(file);
+        rewind(file);
+        bytes = malloc(*ret_size_B);
+        if (bytes && fread(bytes, 1, *ret_size_B, file) != *ret_size_B)
+            *ret_size_B = 0;
+    }
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+static bool open_device(struct suite *s)
+{
+    uint32_t one = 1;
+    ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    return CHECK(s, zeInit(0)) && CHECK(s, zeDriverGet(&one, &s->driver)) &&
+           CHECK(s, zeDeviceGet(s->driver, &one, &s->device)) &&
+           CHECK(s, zeContextCreate(s->driver, &context, &s->context)) &&
+           CHECK(s, zeCommandListCreateImmediate(s->context, s->device, &queue, &s->list));
+}
+
+static bool open_module(struct suite *s, const char *path, bool native, const char *options)
+{
+    size_t size_B = 0;
+    uint8_t *bytes = read_file(path, &size_B);
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = native ? ZE_MODULE_FORMAT_NATIVE : ZE_MODULE_FORMAT_IL_SPIRV,
+                             .inputSize = size_B,
+                             .pInputModule = bytes,
+                             .pBuildFlags = options};
+    ze_module_build_log_handle_t log = NULL;
+    bool good =
+        bytes && CHECK(s, zeModuleCreate(s->context, s->device, &desc, &s->module, &log));
+    if (!good && log) {
+        char text[4096];
+        size_t length = sizeof(text);
+        if (zeModuleBuildLogGetString(log, &length, text) == ZE_RESULT_SUCCESS)
+            fprintf(stderr, "%s\n", text);
+    }
+    if (log)
+        zeModuleBuildLogDestroy(log);
+    free(bytes);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: %s GROUP FILE native|spirv VARIANT [KERNEL]\n", argv[0]);
+        return 2;
+    }
+    struct suite s = {.variant = argv[4]};
+    const struct suite_group *group = NULL;
+    for (size_t i = 0; i < SUITE_COUNT(groups); i++) {
+        if (strcmp(groups[i]->name, argv[1]) == 0)
+            group = groups[i];
+    }
+    if (!group || !open_device(&s) ||
+        !open_module(&s, argv[2], strcmp(argv[3], "native") == 0, getenv("SUITE_BUILD_FLAGS")))
+        return 1;
+    size_t failed = run_group(&s, group, argc > 5 ? argv[5] : NULL);
+    zeModuleDestroy(s.module);
+    zeCommandListDestroy(s.list);
+    zeContextDestroy(s.context);
+    return failed ? 1 : 0;
+}
