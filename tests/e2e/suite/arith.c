@@ -95,7 +95,8 @@ static void functions(const struct limits *l, wide x, wide y, wide z, wide o[14]
         t_##T *o = suite_out(s, l_##T.type, s->n * 12, 0);                                         \
         for (size_t i = 0; i < s->n; i++, o += 12) {                                               \
             wide x = a[i], y = b[i];                                                               \
-            unsigned sx = (unsigned)a[i] & (l_##T.bits - 1), sy = (unsigned)b[i] & (l_##T.bits - 1); \
+            unsigned sx = (unsigned)a[i] & (l_##T.bits - 1),                                       \
+                     sy = (unsigned)b[i] & (l_##T.bits - 1);                                       \
             o[0] = (t_##T)(x + y);                                                                 \
             o[1] = (t_##T)(x - y);                                                                 \
             o[2] = (t_##T)((unsigned __int128)x * (unsigned __int128)y);                           \
@@ -115,7 +116,7 @@ static void functions(const struct limits *l, wide x, wide y, wide z, wide o[14]
         const t_##T *a = suite_in(s, l_##T.type, s->n), *b = suite_in(s, l_##T.type, s->n);        \
         t_##T *o = suite_out(s, l_##T.type, s->n * 6, 0);                                          \
         for (size_t i = 0; i < s->n; i++, o += 6) {                                                \
-            wide x = a[i], y = b[i] == 0 || b[i] == (t_##T)-1 ? 3 : b[i];                          \
+            wide x = a[i], y = b[i] == 0 || b[i] == (t_##T) - 1 ? 3 : b[i];                        \
             o[0] = (t_##T)(x / y);                                                                 \
             o[1] = (t_##T)(x % y);                                                                 \
             o[2] = (t_##T)(x / 7);                                                                 \
@@ -267,7 +268,7 @@ static void case_integer_mix(struct suite *s)
 }
 
 #define ROWS(T)                                                                                    \
-    {"basic_" #T, case_basic_##T, NULL, NULL}, {"divide_" #T, case_divide_##T, NULL, NULL},         \
+    {"basic_" #T, case_basic_##T, NULL, NULL}, {"divide_" #T, case_divide_##T, NULL, NULL},        \
         {"function_" #T, case_function_##T, NULL, NULL},                                           \
     {                                                                                              \
         "convert_" #T, case_convert_##T, NULL, NULL                                                \

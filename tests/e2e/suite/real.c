@@ -113,7 +113,7 @@ static const struct whole wholes[] = {
 
 static void put_whole(const struct whole *w, char *o, size_t i, double x)
 {
-    int64_t value = isnan(x)      ? 0
+    int64_t value = isnan(x)       ? 0
                     : x < w->least ? w->bottom
                     : x > w->most  ? w->top
                     : x >= 0x1p63  ? (int64_t)(uint64_t)x
@@ -165,7 +165,8 @@ static void from_whole(struct suite *s, const struct whole *w)
     }
 }
 
-#define WHOLES(X) X(char, 0) X(uchar, 1) X(short, 2) X(ushort, 3) X(int, 4) X(uint, 5) X(long, 6) X(ulong, 7)
+#define WHOLES(X)                                                                                  \
+    X(char, 0) X(uchar, 1) X(short, 2) X(ushort, 3) X(int, 4) X(uint, 5) X(long, 6) X(ulong, 7)
 #define WHOLE_CASES(T, i)                                                                          \
     static void case_to_##T(struct suite *s)                                                       \
     {                                                                                              \
@@ -313,10 +314,8 @@ static const struct suite_case cases[] = {
     {"real_round", case_round, NULL, NULL},
     {"real_divide", case_divide, NULL, NULL},
     {"real_compare", case_compare, NULL, NULL},
-    WHOLES(WHOLE_ROWS)
-    FUNCTIONS1(FUNCTION_ROW)
-    FUNCTIONS2(FUNCTION_ROW)
-    {"math_parts", case_parts, NULL, NULL},
+    WHOLES(WHOLE_ROWS) FUNCTIONS1(FUNCTION_ROW)
+        FUNCTIONS2(FUNCTION_ROW){"math_parts", case_parts, NULL, NULL},
     {"math_vectors", case_vectors, NULL, NULL},
 };
 

@@ -71,12 +71,12 @@ struct suite {
     uint32_t simd; /* the kernel's */
     uint32_t arg_count;
 
-    double low, high;   /* range of random floats, see suite_range */
-    bool special;       /* random floats have infinities, NaN, denormals among them */
-    uint64_t int_mask;  /* of random integers of any width; 0: all bits */
-    uint64_t random;    /* state */
-    bool skipped;       /* the case does not apply to this variant */
-    bool cannot;        /* something failed on the way */
+    double low, high;  /* range of random floats, see suite_range */
+    bool special;      /* random floats have infinities, NaN, denormals among them */
+    uint64_t int_mask; /* of random integers of any width; 0: all bits */
+    uint64_t random;   /* state */
+    bool skipped;      /* the case does not apply to this variant */
+    bool cannot;       /* something failed on the way */
     struct suite_buffer buffers[SUITE_MAX_BUFFERS];
     size_t buffer_count;
     ze_image_handle_t images[8];
@@ -102,8 +102,7 @@ extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shap
 /* One work-group of several sizes; groups of 64 items, for kernels that use a fixed size. */
 extern const struct suite_shape suite_shapes_group64[];
 
-extern const struct suite_group suite_arith, suite_real, suite_half, suite_wide, suite_flow,
-    suite_memory, suite_sync, suite_subgroup, suite_image, suite_programs, suite_algorithms;
+extern const struct suite_group suite_arith, suite_real, suite_half, suite_wide;
 
 /* ---- Arguments ---- */
 void suite_range(struct suite *s, double low, double high);

@@ -11,10 +11,11 @@ static void case_basic(struct suite *s)
     suite_absolute(s, o, 5e-324); /* the compiler's ceil(-0.5) is 0.0 */
     for (size_t i = 0; i < s->n; i++, o += 16) {
         double x = a[i], y = b[i], z = c[i];
-        double v[16] = {x + y,       x - y,         x * y,       fma(x, y, z),
-                        x / y,       sqrt(fabs(x)), fmin(x, y),  fmax(x, -y),
-                        floor(x),    ceil(x),       trunc(x),    rint(x),
-                        x < y ? z : -x, fabs(x) + (x == y), copysign(x, y), 1.0 / z};
+        double v[16] = {
+            x + y,         x - y,      x * y,          fma(x, y, z),       x / y,
+            sqrt(fabs(x)), fmin(x, y), fmax(x, -y),    floor(x),           ceil(x),
+            trunc(x),      rint(x),    x < y ? z : -x, fabs(x) + (x == y), copysign(x, y),
+            1.0 / z};
         memcpy(o, v, sizeof(v));
     }
 }
