@@ -8,7 +8,7 @@
  *     struct zs_code *code;                         of one kernel
  *     int error = zs_annotation_open(module, &annotation);
  *     if (!error)
- *         error = zs_code_open(annotation, image, kernel, ZS_ISA_TEXT, &code, &diag);
+ *         error = zs_code_open(annotation, image, kernel, ZS_ISA_TEXT, &code);
  *     const struct zs_join_line *line = error ? NULL : zs_code_find_line(code, "k.cl", 12);
  *     for (uint32_t r = 0; line && r < line->run_count; r++)
  *         ... code->join->runs[line->run_first + r] ...

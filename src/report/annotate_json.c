@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/vec.h"
 #include "report/annotate.h"
+#include "report/words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,6 +27,7 @@ struct writer {
     const struct zs_module_view *view;
     const struct zs_module_json_options *options;
     struct zs_annotation *annotation;
+    struct zs_words_memo *words;
     uint32_t what;
     zs_write_fn *write;
     void *user;
@@ -149,46 +151,32 @@ static void put_const(struct zs_json *j, struct zs_span bytes, uint64_t size_B)
     zs_json_string(j, "const", text);
 }
 
-/* Locations of neighbouring variables and ranges are often the same bytes: IGC repeats them. The
- * words for the last expression are kept. */
-struct last_words {
-    struct zs_span expr;
-    uint64_t size_B;
-    char text[1024], expr_text[2048];
-};
-
-static void put_locations(struct zs_json *j, const struct zs_code *code,
-                          const struct zs_variable *variable, uint64_t size_B,
-                          struct last_words *last)
+static void put_locations(struct zs_json *j, const struct writer *w, const struct zs_code *code,
+                          const struct zs_variable *variable, uint64_t size_B)
 {
-    const struct zs_dwarf_kernel *info = code->info;
-    struct zs_location_iterator it = zs_variable_locations(info, variable);
+    const struct zs_words_of of = {code->kernel->simd, code->kernel->grf_B, size_B};
+    struct zs_location_iterator it = zs_variable_locations(code->info, variable);
     struct zs_location location;
     bool any = false;
     while (zs_location_next(&it, &location)) {
-        if (!any)
+        if (any)
+            zs_buf_putc(j->out, ',');
+        else
             zs_json_array(j, "locations");
         any = true;
-        if (!zs_span_equal(last->expr, location.expr) || last->size_B != size_B) {
-            zs_expr_describe(location.expr, code->kernel->simd, code->kernel->grf_B, size_B,
-                             last->text, sizeof(last->text));
-            zs_expr_print(location.expr, last->expr_text, sizeof(last->expr_text));
-            last->expr = location.expr;
-            last->size_B = size_B;
-        }
-        zs_json_object(j, NULL);
-        zs_json_u64(j, "begin", location.range.begin_B);
-        zs_json_u64(j, "end", location.range.end_B);
-        zs_json_string(j, "text", last->text);
-        zs_json_string(j, "expr", last->expr_text);
-        zs_json_end(j);
+        PUT_LITERAL(j->out, "{\"begin\":");
+        zs_buf_put_u64(j->out, location.range.begin_B);
+        PUT_LITERAL(j->out, ",\"end\":");
+        zs_buf_put_u64(j->out, location.range.end_B);
+        zs_words_put(w->words, location.expr, &of, j->out);
+        zs_buf_putc(j->out, '}');
     }
     if (any)
         zs_json_end(j);
 }
 
 static void put_variable(struct zs_json *j, const struct writer *w, const struct zs_code *code,
-                         const struct zs_variable *variable, struct last_words *last)
+                         const struct zs_variable *variable)
 {
     const struct zs_dwarf_kernel *info = code->info;
     const struct zs_scope *scope = &info->scopes[variable->scope];
@@ -212,7 +200,7 @@ static void put_variable(struct zs_json *j, const struct writer *w, const struct
     struct zs_span constant = zs_variable_const(info, variable);
     if (constant.size_B)
         put_const(j, constant, size_B);
-    put_locations(j, code, variable, size_B, last);
+    put_locations(j, w, code, variable, size_B);
     if (w->options->types)
         put_members(j, info->dwarf, variable->type);
     zs_json_end(j);
@@ -220,16 +208,10 @@ static void put_variable(struct zs_json *j, const struct writer *w, const struct
 
 static void put_variables(struct zs_json *j, const struct writer *w, const struct zs_code *code)
 {
-    struct last_words *last = calloc(1, sizeof(*last));
-    if (!last) {
-        j->out->error = -ENOMEM;
-        return;
-    }
     zs_json_array(j, "variables");
     for (uint32_t i = 0; i < code->info->variable_count; i++)
-        put_variable(j, w, code, &code->info->variables[i], last);
+        put_variable(j, w, code, &code->info->variables[i]);
     zs_json_end(j);
-    free(last);
 }
 
 /* ---- instructions ---- */
@@ -806,10 +788,12 @@ int zs_report_module_json(const struct zs_module_view *view,
     struct file_set files = {0};
     d.files = &files;
     d.window = calloc(1, sizeof(*d.window));
-    int error = d.window ? zs_annotation_open(view->module, &d.w.annotation) : -ENOMEM;
+    d.w.words = zs_words_memo_open();
+    int error = d.window && d.w.words ? zs_annotation_open(view->module, &d.w.annotation) : -ENOMEM;
     if (!error)
         error = put_document(&d);
     zs_annotation_close(d.w.annotation);
+    zs_words_memo_close(d.w.words);
     free(d.window);
     for (size_t i = 0; i < files.list.count; i++)
         free((void *)files.list.items[i].path);
