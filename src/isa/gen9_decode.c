@@ -276,10 +276,9 @@ static void decode_ternary(struct zs_gen9_inst *inst)
     for (unsigned i = 0; i < 3; i++)
         inst->src[i].type = ternary_types[get(inst, 45, 43)];
     if (inst->src[0].type == ZS_GEN9_F || inst->src[0].type == ZS_GEN9_HF) {
-        if (bit(inst, 36))
-            inst->src[1].type = ZS_GEN9_HF;
-        if (bit(inst, 35))
-            inst->src[2].type = ZS_GEN9_HF;
+        /* the type field is src0's; these are half or single whatever that is */
+        inst->src[1].type = bit(inst, 36) ? ZS_GEN9_HF : ZS_GEN9_F;
+        inst->src[2].type = bit(inst, 35) ? ZS_GEN9_HF : ZS_GEN9_F;
     }
     for (unsigned i = 0; i < 3; i++) {
         decode_ternary_src(inst, i, single);

@@ -130,7 +130,7 @@ static const struct suite_case cases[] = {
     {"half_from_float", case_from_float, NULL, NULL},
     {"half_to_others", case_to_others, NULL, NULL},
     {"half_from_int", case_from_int, NULL, NULL},
-    {"half_storage", case_storage, NULL, "default simd8 simd16 simd32 zebin spirv"},
+    {"half_storage", case_storage, NULL, NULL},
     {"half_vectors", case_vectors, NULL, NULL},
 };
 
