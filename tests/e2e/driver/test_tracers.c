@@ -25,7 +25,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    return zeContextDestroy(context);
+    return zeContextDestroy(context) != ZE_RESULT_SUCCESS;
 }
 
 struct seen {
