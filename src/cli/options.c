@@ -160,12 +160,14 @@ static int set_option(struct parser *p, const struct zs_option *o, const char *v
     return ZS_EXIT_USAGE;
 }
 
-/* A list in the environment: items separated by ';'. The copy lives as long as the process. */
+/* A list in the environment: items separated by ';'. */
 static int set_list_from_env(struct parser *p, const struct zs_option *o, const char *value)
 {
     char *copy = strdup(value), *save = NULL;
     if (!copy)
         return zs_cli_usage(p->command, "out of memory");
+    struct zs_string_list *list = (void *)((char *)p->options + o->offset);
+    list->environment = copy;
     for (char *item = strtok_r(copy, ";", &save); item; item = strtok_r(NULL, ";", &save)) {
         int status = set_option(p, o, item, o->name);
         if (status)
@@ -275,7 +277,10 @@ void zs_options_free(const struct zs_command *command, void *options)
 {
     for (size_t i = 0; i < command->option_count; i++) {
         const struct zs_option *o = &command->options[i];
-        if (o->kind == ZS_OPTION_LIST)
-            free(((struct zs_string_list *)(void *)((char *)options + o->offset))->items);
+        if (o->kind != ZS_OPTION_LIST)
+            continue;
+        struct zs_string_list *list = (void *)((char *)options + o->offset);
+        free(list->items);
+        free(list->environment);
     }
 }

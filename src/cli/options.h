@@ -42,6 +42,7 @@ enum zs_option_kind {
 struct zs_string_list {
     const char **items;
     size_t count, capacity;
+    char *environment; /* what the items from the environment point into, or NULL */
 };
 
 struct zs_option {
