@@ -31,7 +31,7 @@ static int teardown(void **state)
 struct seen {
     atomic_int entered, left;
     size_t size;
-    ze_result_t result;
+    atomic_int result;
     bool nest;
 };
 
@@ -57,7 +57,7 @@ static void on_leave(ze_mem_alloc_host_params_t *params, ze_result_t result, voi
 {
     struct seen *seen = user;
     assert_ptr_equal(*instance, seen);
-    seen->result = result;
+    atomic_store(&seen->result, (int)result);
     atomic_fetch_add(&seen->left, 1);
 }
 
