@@ -89,15 +89,6 @@ VALUE_NAMES(relocation_types, "NONE", "SYM_ADDR", "SYM_ADDR_32", "SYM_ADDR_32_HI
 #define ZS_NAME(field)  {.name = #field, .kind = FIELD_NAME},
 #define ZS_REST(field)  {.name = #field, .kind = FIELD_REST},
 #include "module/tokens.def"
-#undef ZS_TOKEN_BEGIN
-#undef ZS_TOKEN_END
-#undef ZS_F
-#undef ZS_FE
-#undef ZS_FS
-#undef ZS_FV
-#undef ZS_TABLE
-#undef ZS_NAME
-#undef ZS_REST
 
 static const struct token_row tokens[] = {
 #define ZS_TOKEN_BEGIN(number, token, least)                                                       \
@@ -105,24 +96,7 @@ static const struct token_row tokens[] = {
                 .fields = fields_##number,                                                         \
                 .field_count = ZS_ARRAY_LEN(fields_##number) - 1,                                  \
                 .least_B = (least)},
-#define ZS_TOKEN_END(number)
-#define ZS_F(kind, name)
-#define ZS_FE(name, table)
-#define ZS_FS(name, length)
-#define ZS_FV(name, kind, version)
-#define ZS_TABLE(name)
-#define ZS_NAME(name)
-#define ZS_REST(name)
 #include "module/tokens.def"
-#undef ZS_TOKEN_BEGIN
-#undef ZS_TOKEN_END
-#undef ZS_F
-#undef ZS_FE
-#undef ZS_FS
-#undef ZS_FV
-#undef ZS_TABLE
-#undef ZS_NAME
-#undef ZS_REST
 };
 _Static_assert(ZS_ARRAY_LEN(tokens) == ZS_PATCH_TOKEN_COUNT, "one row per token number");
 

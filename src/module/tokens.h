@@ -9,24 +9,7 @@
 
 enum zs_token_number {
 #define ZS_TOKEN_BEGIN(number, name, least_B) ZS_TOKEN_##name = number,
-#define ZS_TOKEN_END(number)
-#define ZS_F(kind, name)
-#define ZS_FE(name, table)
-#define ZS_FS(name, length)
-#define ZS_FV(name, kind, version)
-#define ZS_TABLE(name)
-#define ZS_NAME(name)
-#define ZS_REST(name)
 #include "module/tokens.def"
-#undef ZS_TOKEN_BEGIN
-#undef ZS_TOKEN_END
-#undef ZS_F
-#undef ZS_FE
-#undef ZS_FS
-#undef ZS_FV
-#undef ZS_TABLE
-#undef ZS_NAME
-#undef ZS_REST
 };
 
 enum { ZS_NAME_FIELD_B = 1024 }; /* names in tables 53, 54 and 57: not always terminated */
