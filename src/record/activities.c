@@ -94,10 +94,12 @@ struct loader {
     uint32_t call_count;
     int module_create;
     int error;
+    size_t first_mark; /* of the file that is read */
+    uint32_t depth;    /* of its ranges */
 };
 
 struct record {
-    uint64_t fields[ZS_ACT_ESTIMATED + 1];
+    uint64_t fields[ZS_ACT_EARLIER + 1];
     uint32_t groups[3], size[3], group_count, size_count;
     struct zs_span name;
     bool has_bytes;
@@ -134,7 +136,7 @@ static bool add_append(struct loader *l, const struct zs_calls *calls, const str
         .device_id = r->fields[ZS_ACT_DEVICE_ID],
         .bytes = r->fields[ZS_ACT_BYTES],
         .count = r->fields[ZS_ACT_COUNT],
-        .call = calls->begun,
+        .call = r->fields[ZS_ACT_EARLIER] ? 0 : calls->begun,
         .track = calls->track,
         .tid = calls->tid,
         .kind = (uint32_t)ZS_MIN(r->fields[ZS_ACT_KIND], 255u),
@@ -190,6 +192,60 @@ static bool add_thing(struct loader *l, const struct record *r)
                                              r->fields[ZS_ACT_LOCAL_B]}));
 }
 
+const char *zs_act_pause_reason_name(uint32_t reason)
+{
+    static const char *const names[] = {"unknown", "start", "signal", "API", "kernel", "time"};
+    return names[reason < ZS_ARRAY_LEN(names) ? reason : 0];
+}
+
+/* Joined later: until then end_reason and end_ns tell what the record was. */
+static bool add_pause(struct loader *l, const struct record *r, uint64_t time_ns)
+{
+    struct zs_act_pause p = {.process = l->process,
+                             .start_ns = time_ns,
+                             .end_ns = r->fields[ZS_ACT_TYPE] == ZS_ACT_RESUME,
+                             .reason = (uint32_t)ZS_MIN(r->fields[ZS_ACT_REASON], 255u)};
+    return ZS_VEC_PUSH(&l->t->pauses, p);
+}
+
+static bool add_mark(struct loader *l, const struct zs_calls *calls, const struct record *r,
+                     uint64_t time_ns)
+{
+    struct zs_activities *t = l->t;
+    uint64_t type = r->fields[ZS_ACT_TYPE];
+    if (type == ZS_ACT_RANGE_END) {
+        for (size_t i = t->marks.count; i-- > l->first_mark;) {
+            if (t->marks.items[i].end_ns != UINT64_MAX)
+                continue;
+            t->marks.items[i].end_ns = time_ns;
+            l->depth--;
+            break;
+        }
+        return true;
+    }
+    char *name = zs_arena_strndup(&t->arena, r->name.data, r->name.size_B);
+    const struct zs_act_mark m = {.process = l->process,
+                                  .time_ns = time_ns,
+                                  .end_ns = type == ZS_ACT_RANGE ? UINT64_MAX : 0,
+                                  .track = calls->track,
+                                  .name = name,
+                                  .tid = calls->tid,
+                                  .depth = l->depth};
+    l->depth += type == ZS_ACT_RANGE;
+    return name && ZS_VEC_PUSH(&t->marks, m);
+}
+
+static bool add_note(struct loader *l, const struct zs_calls *calls, const struct record *r,
+                     uint64_t time_ns)
+{
+    uint64_t type = r->fields[ZS_ACT_TYPE];
+    if (type == ZS_ACT_PAUSE || type == ZS_ACT_RESUME)
+        return add_pause(l, r, time_ns);
+    if (type == ZS_ACT_MARK || type == ZS_ACT_RANGE || type == ZS_ACT_RANGE_END)
+        return add_mark(l, calls, r, time_ns);
+    return add_thing(l, r);
+}
+
 static void on_record(void *user, const struct zs_calls *calls, const struct zs_trace_event_in *e)
 {
     struct loader *l = user;
@@ -198,7 +254,7 @@ static void on_record(void *user, const struct zs_calls *calls, const struct zs_
         return;
     bool ok = r.fields[ZS_ACT_TYPE] == ZS_ACT_APPEND    ? add_append(l, calls, &r, e->time_ns)
               : r.fields[ZS_ACT_TYPE] == ZS_ACT_EXECUTE ? add_execute(l, &r)
-                                                        : add_thing(l, &r);
+                                                        : add_note(l, calls, &r, e->time_ns);
     if (!ok)
         l->error = -ENOMEM;
 }
@@ -257,6 +313,8 @@ static int load_file(struct loader *l, int fd)
     calls->on_record = on_record;
     calls->record_user = l;
     l->number = 0;
+    l->first_mark = l->t->marks.count;
+    l->depth = 0;
     while (!error && zs_calls_next(calls, &call)) {
         error = take_call(l, calls, &call);
         if (!error && l->on_call)
@@ -291,12 +349,42 @@ static int compare_objects(const void *a, const void *b)
     return x->call < y->call ? -1 : x->call > y->call;
 }
 
+static int compare_pauses(const void *a, const void *b)
+{
+    const struct zs_act_pause *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
 #define SORT(vec, compare)                                                                         \
     ((vec).count ? qsort((vec).items, (vec).count, sizeof(*(vec).items), (compare)) : (void)0)
 #define FIND(vec, process, id)                                                                     \
     ((vec).count ? bsearch((const uint64_t[]){(process), (id)}, (vec).items, (vec).count,          \
                            sizeof(*(vec).items), compare_ids)                                      \
                  : NULL)
+
+/* Pauses and resumes in order become times without recording; what has no partner: until the end,
+ * or nothing. */
+static void join_pauses(struct zs_activities *t)
+{
+    size_t count = 0;
+    bool open = false;
+    SORT(t->pauses, compare_pauses);
+    for (size_t i = 0; i < t->pauses.count; i++) {
+        const struct zs_act_pause p = t->pauses.items[i];
+        struct zs_act_pause *last = count ? &t->pauses.items[count - 1] : NULL;
+        open = open && last && last->process == p.process;
+        if (p.end_ns && open) {
+            last->end_ns = p.start_ns;
+            last->end_reason = p.reason;
+        } else if (!p.end_ns && !open) {
+            t->pauses.items[count++] = p;
+        }
+        open = !p.end_ns;
+    }
+    t->pauses.count = count;
+}
 
 static void join(struct zs_activities *t)
 {
@@ -306,6 +394,7 @@ static void join(struct zs_activities *t)
     SORT(t->appends, compare_ids);
     SORT(t->executes, compare_executes);
     SORT(t->objects, compare_objects);
+    join_pauses(t);
     for (size_t i = 0; i < t->queues.count; i++) {
         struct zs_act_queue *q = &t->queues.items[i];
         q->device = FIND(t->devices, q->process, q->device_id);
@@ -384,5 +473,7 @@ void zs_activities_free(struct zs_activities *t)
     free(t->executes.items);
     free(t->objects.items);
     free(t->builds.items);
+    free(t->pauses.items);
+    free(t->marks.items);
     *t = (struct zs_activities){0};
 }

@@ -34,7 +34,7 @@ struct zs_act_kernel {
 struct zs_act_append {
     uint64_t process, id;
     uint64_t time_ns, list, kernel_id, device_id, bytes, count;
-    uint64_t call;  /* number of the API call in its thread, from 1 */
+    uint64_t call;  /* number of the API call in its thread, from 1; 0: not recorded (paused) */
     uint64_t track; /* of the thread */
     uint32_t tid, kind;
     uint32_t groups[3], size[3]; /* groups[0] == 0 or size[0] == 0: not known */
@@ -69,6 +69,21 @@ struct zs_act_build {
     int32_t result;
 };
 
+/* A time without recording. */
+struct zs_act_pause {
+    uint64_t process, start_ns, end_ns; /* end_ns 0: it was never resumed */
+    uint32_t reason, end_reason;        /* enum zs_pause_reason */
+};
+
+/* What the application said (zescope/control.h). */
+struct zs_act_mark {
+    uint64_t process, time_ns, end_ns; /* end_ns 0: a mark, UINT64_MAX: a range that did not end */
+    uint64_t track;                    /* of the thread */
+    const char *name;
+    uint32_t tid;
+    uint32_t depth; /* ranges around it */
+};
+
 #define ZS_ACT_VEC(type)                                                                           \
     struct {                                                                                       \
         type *items;                                                                               \
@@ -84,7 +99,9 @@ struct zs_activities {
     ZS_ACT_VEC(struct zs_act_execute) executes;
     ZS_ACT_VEC(struct zs_act_object) objects; /* in the order of time */
     ZS_ACT_VEC(struct zs_act_build) builds;
-    bool collected; /* some device was seen: activity was recorded */
+    ZS_ACT_VEC(struct zs_act_pause) pauses; /* by process and time */
+    ZS_ACT_VEC(struct zs_act_mark) marks;   /* by process, thread, time */
+    bool collected;                         /* some device was seen: activity was recorded */
 };
 
 /* Called for every API call, file by file; may be NULL. 0 or -errno to stop. */
@@ -99,6 +116,8 @@ void zs_activities_free(struct zs_activities *activities);
 /* "device memory", "event pool"; NULL beyond the last. The first three are allocations. */
 const char *zs_act_object_name(uint32_t type);
 enum { ZS_ACT_ALLOCATION_TYPES = 3 };
+/* "signal", "API"; "unknown" beyond the last. */
+const char *zs_act_pause_reason_name(uint32_t reason);
 /* "kernel", "copy". */
 const char *zs_act_kind_name(uint32_t kind);
 /* "host-to-device"; where something is not known "unknown". */

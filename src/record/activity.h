@@ -14,6 +14,12 @@
  *            and END: it was executed, its times are not known. ESTIMATED: the device tells no
  *            time that could be tied to the host's, only the duration is measured.
  *
+ *   PAUSE    ID, REASON: nothing is recorded from the packet's time on, until the next
+ *   RESUME   ID, REASON. Modules, handles and what is appended to regular lists are followed all
+ *            the same; such an APPEND comes with its first recorded execution and says EARLIER.
+ *   MARK     ID, NAME: the application said so at the packet's time, on this file's thread
+ *   RANGE    ID, NAME; RANGE_END ID: the same for a range; they nest
+ *
  * Ids count from 1 in each process (its ordinal is in the files' names). An EXECUTE may stand in
  * another thread's file than its APPEND, before or behind it; an APPEND that is executed again has
  * several.
@@ -45,6 +51,20 @@ enum zs_activity_record {
     ZS_ACT_KERNEL,
     ZS_ACT_APPEND,
     ZS_ACT_EXECUTE,
+    ZS_ACT_PAUSE,
+    ZS_ACT_RESUME,
+    ZS_ACT_MARK,
+    ZS_ACT_RANGE,
+    ZS_ACT_RANGE_END,
+};
+
+/* Why recording was paused or went on. */
+enum zs_pause_reason {
+    ZS_PAUSE_START = 1, /* --paused, --delay, --start-at-kernel */
+    ZS_PAUSE_SIGNAL,
+    ZS_PAUSE_API,
+    ZS_PAUSE_KERNEL,
+    ZS_PAUSE_TIME,
 };
 
 enum zs_activity_field {
@@ -75,6 +95,8 @@ enum zs_activity_field {
     ZS_ACT_START_NS = 25,
     ZS_ACT_END_NS = 26,
     ZS_ACT_ESTIMATED = 27,
+    ZS_ACT_REASON = 28,
+    ZS_ACT_EARLIER = 29,
 };
 
 #endif

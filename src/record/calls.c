@@ -68,6 +68,7 @@ static void begin(struct zs_calls *calls, const struct zs_trace_event_in *e)
                                  .start_ns = e->time_ns,
                                  .in = keep(calls, e->call),
                                  .depth = calls->depth,
+                                 .stack = e->stack,
                                  .in_after_drop = e->after_drop};
     if (calls->depth == ZS_ARRAY_LEN(calls->open) || v.count == ZS_CALLS_PENDING_MAX ||
         !ZS_VEC_PUSH(&v, call)) {

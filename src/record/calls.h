@@ -19,6 +19,7 @@ struct zs_call {
     uint32_t depth;         /* 0: called by the application */
     bool finished;
     bool in_after_drop, out_after_drop; /* packets were lost just before */
+    uint32_t stack;                     /* for zs_trace_stack(&calls->reader, ...); 0: none */
     int32_t result;                     /* ze_result_t; 0 while not finished */
     int call;                           /* index for zs_api_call_*, or -1: unknown to this build */
 };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Perfetto's packets are limited by who writes them; ours are far smaller. */
@@ -97,6 +98,8 @@ void zs_trace_reader_close(struct zs_trace_reader *reader)
 {
     free(reader->buffer);
     reader->buffer = NULL;
+    free(reader->nodes);
+    reader->nodes = NULL;
     zs_arena_fini(&reader->arena);
 }
 
@@ -142,6 +145,52 @@ static int read_interned(struct zs_trace_reader *reader, struct zs_reader m)
         intern(reader, iid, name);
     }
     return m.error;
+}
+
+static bool grow_nodes(struct zs_trace_reader *reader, uint64_t count)
+{
+    if (count <= reader->node_capacity)
+        return true;
+    uint64_t capacity = ZS_MAX(count, ZS_MAX(2 * (uint64_t)reader->node_capacity, UINT64_C(256)));
+    struct zs_trace_node *nodes = count > ZS_TRACE_NODES_MAX
+                                      ? NULL
+                                      : realloc(reader->nodes, (size_t)capacity * sizeof(*nodes));
+    if (!nodes)
+        return false;
+    memset(nodes + reader->node_capacity, 0,
+           (size_t)(capacity - reader->node_capacity) * sizeof(*nodes));
+    reader->nodes = nodes;
+    reader->node_capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* Parents have lower ids than their children: there are no cycles. Ids may leap over what was lost,
+ * but not far. */
+static int read_nodes(struct zs_trace_reader *reader, struct zs_reader m)
+{
+    uint64_t id = read_varint(&m, "first node"), pc = 0;
+    if (m.error || id == 0 || id > (uint64_t)reader->node_count + (1 << 16))
+        return m.error ? m.error : -EINVAL;
+    for (; zs_reader_left(&m) && !m.error; id++) {
+        uint64_t parent = read_varint(&m, "parent node"), delta = read_varint(&m, "address");
+        if (m.error || parent >= id || !grow_nodes(reader, id + 1))
+            return m.error ? m.error : -EINVAL;
+        pc += delta >> 1 ^ (0 - (delta & 1));
+        reader->nodes[id] = (struct zs_trace_node){pc, (uint32_t)parent};
+        reader->node_count = ZS_MAX(reader->node_count, (uint32_t)id);
+    }
+    return m.error;
+}
+
+uint32_t zs_trace_stack(const struct zs_trace_reader *reader, uint32_t stack,
+                        uint64_t ret_pcs[ZS_TRACE_STACK_MAX])
+{
+    uint32_t count = 0;
+    for (; stack && stack < reader->node_capacity && reader->nodes[stack].pc &&
+           count < ZS_TRACE_STACK_MAX;
+         stack = reader->nodes[stack].parent)
+        ret_pcs[count++] = reader->nodes[stack].pc;
+    return count;
 }
 
 /* Ties the delta clock to CLOCK_MONOTONIC. */
@@ -295,6 +344,12 @@ static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
             break;
         case ZS_TRACE_FIELD_CALL:
             e->call = f.bytes;
+            break;
+        case ZS_TRACE_FIELD_STACK_NODES:
+            error = read_nodes(reader, message(f.bytes, &packet));
+            break;
+        case ZS_TRACE_FIELD_STACK:
+            e->stack = (uint32_t)ZS_MIN(f.value, (uint64_t)UINT32_MAX);
             break;
         }
     }

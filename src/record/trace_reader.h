@@ -19,6 +19,19 @@ enum zs_trace_kind {
     ZS_TRACE_RECORD, /* nothing but field ZS_TRACE_FIELD_ACTIVITY */
 };
 
+/*
+ * Host backtraces are paths in a tree of return addresses, one tree per file: a node is written
+ * before its first use, node ids count from 1. ZS_TRACE_FIELD_STACK_NODES holds LEB128 numbers: the
+ * id of the first node, then per node the id of its parent (0: outermost frame) and the zigzag
+ * difference of its address to the one of the node before it (of the first: to 0).
+ */
+enum { ZS_TRACE_NODES_MAX = 1 << 22, ZS_TRACE_STACK_MAX = 128 };
+
+struct zs_trace_node {
+    uint64_t pc; /* return address; 0: this id was never written */
+    uint32_t parent;
+};
+
 struct zs_trace_event_in {
     enum zs_trace_kind kind;
     uint64_t time_ns;      /* CLOCK_MONOTONIC */
@@ -27,6 +40,7 @@ struct zs_trace_event_in {
     struct zs_span call;   /* field ZS_TRACE_FIELD_CALL */
     struct zs_span record; /* field ZS_TRACE_FIELD_ACTIVITY */
     struct zs_span event;  /* the TrackEvent or TrackDescriptor message, for other fields */
+    uint32_t stack;        /* node of the call's innermost frame, 0: none */
     int64_t value;         /* counters */
     uint64_t parent_track; /* tracks */
     uint32_t pid, tid;     /* tracks of threads; pid alone: of processes; 0: others */
@@ -44,6 +58,8 @@ struct zs_trace_reader {
     uint32_t name_capacity;
     uint64_t clock_ns; /* of the delta clock */
     uint64_t default_track;
+    struct zs_trace_node *nodes; /* by id; [0] is nothing */
+    uint32_t node_count, node_capacity;
     bool drop_pending;
     bool damaged;
     uint64_t whole_B;    /* the whole packets that were read so far */
@@ -58,6 +74,10 @@ int zs_trace_reader_open_fd(struct zs_trace_reader *reader, int fd);
 void zs_trace_reader_close(struct zs_trace_reader *reader);
 /* The next event that matters; false at the end. */
 bool zs_trace_reader_next(struct zs_trace_reader *reader, struct zs_trace_event_in *ret_event);
+
+/* Return addresses from the innermost frame outwards; how many there are. */
+uint32_t zs_trace_stack(const struct zs_trace_reader *reader, uint32_t stack,
+                        uint64_t ret_pcs[ZS_TRACE_STACK_MAX]);
 
 /* One field of a protocol-buffer message; for the annotations and flows of `event` above. */
 struct zs_pb_field {

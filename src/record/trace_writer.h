@@ -28,6 +28,9 @@ enum {
     ZS_TRACE_FIELD_CALL = 2047,
     /* ... and a record of device activity (record/activity.h) */
     ZS_TRACE_FIELD_ACTIVITY = 2046,
+    /* host backtraces: nodes of the file's call tree (trace_reader.h), the innermost of a call */
+    ZS_TRACE_FIELD_STACK_NODES = 2045,
+    ZS_TRACE_FIELD_STACK = 2044,
     /* clock of the packets: sequence-scoped, nanoseconds, each the difference to the one before */
     ZS_TRACE_CLOCK_DELTA = 64,
     ZS_TRACE_CLOCK_MONOTONIC = 3,
