@@ -115,7 +115,8 @@ static int run_run(void *options, int operand_count, char **operands);
 #define OPTION(member) offsetof(struct run_options, member)
 static const struct zs_option options_table[] = {
     {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME[,NAME...]",
-     "devices that the application finds, as ocloc names them; twice the same is fine (skl)"},
+     "devices that the application finds: skl, skl-gt4, kbl, cfl, bxt, glk ...; skl:2 has two "
+     "tiles (skl)"},
     {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
      "end a launch that takes longer: 10, 1.5s, 200ms"},
     {"check", 'c', ZS_OPTION_FLAG, OPTION(check), NULL,

@@ -4,6 +4,9 @@
 #include "driver/memory.h"
 #include "driver/worker.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_context_desc_t *desc,
                                          uint32_t numDevices, ze_device_handle_t *phDevices,
                                          ze_context_handle_t *phContext)
@@ -19,12 +22,15 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
     struct zs_ze_context *context = zs_object_new(ZS_OBJECT_context, sizeof(*context));
     ZS_CHECK(context, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     context->driver = driver;
+    context->devices = calloc(numDevices + 1u, sizeof(struct zs_ze_device *));
+    for (uint32_t i = 0; context->devices && i < numDevices; i++)
+        context->devices[context->device_count++] = zs_ze_device_of(phDevices[i]);
     pthread_rwlock_init(&context->memory_lock, NULL);
     pthread_rwlock_init(&context->exec_lock, NULL);
     pthread_mutex_init(&context->workers_lock, NULL);
     pthread_mutex_init(&context->reservations_lock, NULL);
     pthread_cond_init(&context->workers_gone, NULL);
-    int error = zs_gpu_memory_create(&context->memory);
+    int error = context->devices ? zs_gpu_memory_create(&context->memory) : -ENOMEM;
     if (error || !zs_object_publish(context)) {
         zs_object_unref(context);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
@@ -50,6 +56,15 @@ void zs_ze_context_fini(struct zs_ze_context *context)
     pthread_mutex_destroy(&context->workers_lock);
     pthread_mutex_destroy(&context->reservations_lock);
     pthread_cond_destroy(&context->workers_gone);
+    free(context->devices);
+}
+
+bool zs_context_has(const struct zs_ze_context *context, const struct zs_ze_device *device)
+{
+    bool found = context->device_count == 0;
+    for (uint32_t i = 0; i < context->device_count && !found; i++)
+        found = zs_devices_share(context->devices[i], device);
+    return found;
 }
 
 /* Work that still runs is interrupted: this is how a program gets rid of a kernel that never ends.
@@ -81,6 +96,7 @@ ze_result_t ZE_APICALL zeContextSystemBarrier(ze_context_handle_t hContext,
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     atomic_thread_fence(memory_order_seq_cst);
     return ZE_RESULT_SUCCESS;
 }
@@ -94,6 +110,7 @@ ze_result_t ZE_APICALL zeContextMakeMemoryResident(ze_context_handle_t hContext,
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK(size, ZE_RESULT_ERROR_INVALID_SIZE, "size is 0");
     ZS_CHECK(zs_memory_holds(context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -113,6 +130,7 @@ ze_result_t ZE_APICALL zeContextMakeImageResident(ze_context_handle_t hContext,
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_OBJECT(image, image, hImage);
     return ZE_RESULT_SUCCESS;
 }

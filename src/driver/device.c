@@ -16,12 +16,6 @@ enum {
     ARGUMENTS_B_MAX = 2048,
 };
 
-void zs_ze_device_fini(struct zs_ze_device *device)
-{
-    if (device->gpu)
-        zs_gpu_device_destroy(device->gpu);
-}
-
 bool zs_devices_valid(uint32_t count, ze_device_handle_t *devices)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -47,7 +41,9 @@ ze_result_t ZE_APICALL zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_
 {
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pCount);
-    *pCount = 0; /* no model has tiles */
+    uint32_t count = zs_list_count(pCount, device->sub_count, phSubdevices != NULL);
+    for (uint32_t i = 0; i < count; i++)
+        phSubdevices[i] = device->subs[i]->object.handle;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -56,7 +52,8 @@ ze_result_t ZE_APICALL zeDeviceGetRootDevice(ze_device_handle_t hDevice,
 {
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(phRootDevice);
-    *phRootDevice = NULL; /* it is a root device */
+    bool is_sub = device->parent && !device->flat;
+    *phRootDevice = is_sub ? device->parent->object.handle : NULL;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -70,8 +67,9 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     p->type = ZE_DEVICE_TYPE_GPU;
     p->vendorId = model->vendor_id;
     p->deviceId = model->device_id;
-    p->flags = model->integrated ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0;
-    p->subdeviceId = 0;
+    p->flags = (model->integrated ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0u) |
+               (device->parent && !device->flat ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0u);
+    p->subdeviceId = device->parent && !device->flat ? device->sub_index : 0;
     p->coreClockRate = model->core_clock_MHz;
     p->maxMemAllocSize = ZS_MIN(model->max_allocation_B, device->memory_B);
     p->maxHardwareContexts = 1024 * 64;
@@ -88,7 +86,8 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     p->timestampValidBits = model->timestamp_bits;
     p->kernelTimestampValidBits = model->kernel_timestamp_bits;
     memset(p->uuid.id, 0, sizeof(p->uuid.id));
-    const uint32_t id[4] = {model->vendor_id, model->device_id, model->revision, device->index};
+    const uint32_t id[4] = {model->vendor_id, model->device_id, model->revision,
+                            device->card | device->tile << 8};
     for (size_t i = 0; i < ZS_ARRAY_LEN(id); i++) {
         p->uuid.id[4 * i] = (uint8_t)id[i];
         p->uuid.id[4 * i + 1] = (uint8_t)(id[i] >> 8);
@@ -359,7 +358,7 @@ ze_result_t ZE_APICALL zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice,
     ZS_CHECK_POINTER(pPciProperties);
     /* where integrated graphics sit; further devices on buses of their own */
     pPciProperties->address =
-        (ze_pci_address_ext_t){.domain = 0, .bus = device->index, .device = 2, .function = 0};
+        (ze_pci_address_ext_t){.domain = 0, .bus = device->card, .device = 2, .function = 0};
     pPciProperties->maxSpeed =
         (ze_pci_speed_ext_t){.genVersion = -1, .width = -1, .maxBandwidth = -1};
     return ZE_RESULT_SUCCESS;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { DEVICES_MAX = 64, CHAIN_MAX = 64, DRIVER_VERSION = 0x00010000 };
+enum { CHAIN_MAX = 64, DRIVER_VERSION = 0x00010000 };
 
 /* The driver of this process: made by the first zeInit that succeeds, never freed. */
 static struct {
@@ -121,62 +121,10 @@ static uint64_t parse_time_ns(const char *text)
     return (uint64_t)(value * unit_ns);
 }
 
-static bool add_device(struct zs_ze_driver *driver, const char *name)
-{
-    const struct zs_gpu_model *model = zs_gpu_model_find(name);
-    if (!model || !model->runnable || driver->device_count == DEVICES_MAX) {
-        struct zs_buf names = {0};
-        for (size_t i = 0; zs_gpu_model_at(i); i++) {
-            if (zs_gpu_model_at(i)->runnable)
-                zs_buf_printf(&names, " %s", zs_gpu_model_at(i)->name);
-        }
-        zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: %s%s; the devices are:%s", name,
-               driver->device_count == DEVICES_MAX ? " is one too many"
-               : model                             ? " cannot run kernels yet"
-                                                   : " is not known",
-               zs_buf_cstr(&names));
-        zs_buf_fini(&names);
-        return false;
-    }
-    struct zs_ze_device *device = zs_object_new(ZS_OBJECT_device, sizeof(*device));
-    if (!device)
-        return false;
-    device->driver = driver;
-    device->model = model;
-    device->index = driver->device_count;
-    uint64_t host_B = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    device->memory_B = ZS_MIN(model->memory_B, host_B);
-    int error = zs_gpu_device_create(model, 0, &device->gpu);
-    if (error || !zs_object_publish(device)) {
-        zs_log(ZS_LOG_ERROR, "device %s cannot be made: %s", name, strerror(-error));
-        zs_object_unref(device);
-        return false;
-    }
-    driver->devices[driver->device_count++] = device;
-    zs_log(ZS_LOG_INFO, "device %u: %s (%s)", device->index, model->marketing, model->name);
-    return true;
-}
-
-static bool add_devices(struct zs_ze_driver *driver)
-{
-    const char *list = zs_env("ZESCOPE_DEVICES");
-    char *names = strdup(list && *list ? list : "skl");
-    bool ok = names != NULL;
-    char *state = NULL;
-    for (char *name = ok ? strtok_r(names, ", ", &state) : NULL; name && ok;
-         name = strtok_r(NULL, ", ", &state))
-        ok = add_device(driver, name);
-    free(names);
-    return ok && driver->device_count > 0;
-}
-
 void zs_ze_driver_fini(struct zs_ze_driver *driver)
 {
-    for (uint32_t i = 0; i < driver->device_count; i++) {
-        (void)zs_object_retract(driver->devices[i]);
-        zs_object_unref(driver->devices[i]);
-    }
-    free(driver->devices);
+    zs_topology_free(driver);
+    pthread_mutex_destroy(&driver->compiler_lock);
 }
 
 static struct zs_ze_driver *driver_new(void)
@@ -185,12 +133,11 @@ static struct zs_ze_driver *driver_new(void)
     if (!driver)
         return NULL;
     pthread_mutex_init(&driver->compiler_lock, NULL);
-    driver->devices = calloc(DEVICES_MAX, sizeof(struct zs_ze_device *));
     driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
     const char *check = zs_env("ZESCOPE_CHECK");
     driver->check = check && *check && strcmp(check, "0") != 0;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
-    if (!driver->devices || !add_devices(driver) || !zs_object_publish(driver)) {
+    if (!zs_topology_make(driver) || !zs_object_publish(driver)) {
         zs_object_unref(driver);
         return NULL;
     }

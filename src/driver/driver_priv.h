@@ -64,11 +64,15 @@ uint32_t zs_list_count(uint32_t *count, uint32_t have, bool has_array);
 /* ---- Driver, device, context -------------------------------------------------------------------
  */
 
+enum { ZS_DEVICES_MAX = 64, ZS_SUB_DEVICES_MAX = 16 };
+
 struct zs_ze_driver {
     struct zs_object object;
     uint32_t device_count;
-    struct zs_ze_device **devices;
-    bool check;          /* ZESCOPE_CHECK=1: all memory checks, see report.h */
+    struct zs_ze_device **devices; /* what zeDeviceGet gives */
+    uint32_t owned_count;
+    struct zs_ze_device **owned; /* all but the sub-devices, which their root devices own */
+    bool check;                  /* ZESCOPE_CHECK=1: all memory checks, see report.h */
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
     pthread_mutex_t compiler_lock;
@@ -77,17 +81,33 @@ struct zs_ze_driver {
 
 struct zs_ze_device {
     struct zs_object object;
-    struct zs_ze_driver *driver; /* lives as long as the process */
-    const struct zs_gpu_model *model;
+    struct zs_ze_driver *driver;      /* lives as long as the process */
+    const struct zs_gpu_model *model; /* own_model: of all its tiles together */
+    struct zs_gpu_model own_model;
     struct zs_gpu_device *gpu;
-    uint32_t index;
-    uint64_t memory_B; /* what it reports, and the limit of what is allocated on it */
-    _Atomic uint64_t used_B;
+    uint32_t index;              /* in driver->devices; a tile: its root's */
+    uint32_t card, tile;         /* in ZESCOPE_DEVICES; tile 0: it is no tile */
+    struct zs_ze_device *parent; /* of a tile; NULL: it is a root device */
+    uint32_t sub_index;          /* in parent->subs */
+    uint32_t sub_count;
+    struct zs_ze_device *subs[ZS_SUB_DEVICES_MAX];
+    bool hidden;             /* a root that zeDeviceGet does not give */
+    bool flat;               /* a tile that is reported as a root device */
+    uint64_t memory_B;       /* what it reports, and the limit of what is allocated on it */
+    _Atomic uint64_t used_B; /* on it and its tiles */
 };
+
+/* topology.c: the devices that the environment asks for; false: none, the log says why. */
+bool zs_topology_make(struct zs_ze_driver *driver);
+void zs_topology_free(struct zs_ze_driver *driver);
+/* The same device, or tiles and root of one: what is made for one may be used on the other. */
+bool zs_devices_share(const struct zs_ze_device *a, const struct zs_ze_device *b);
 
 struct zs_ze_context {
     struct zs_object object;
     struct zs_ze_driver *driver;
+    uint32_t device_count; /* 0: all devices */
+    struct zs_ze_device **devices;
     struct zs_gpu_memory *memory;
     _Atomic bool cancelled;           /* destroyed: running kernels stop */
     _Atomic bool lost;                /* a launch failed in it */
@@ -105,6 +125,12 @@ struct zs_ze_context {
 ze_result_t zs_context_status(struct zs_ze_context *context);
 /* Whether devices[0..count) are all devices of the driver. */
 bool zs_devices_valid(uint32_t count, ze_device_handle_t *devices);
+/* Whether the context was made for the device, one of its tiles or its root device. */
+bool zs_context_has(const struct zs_ze_context *context, const struct zs_ze_device *device);
+#define ZS_CHECK_MEMBER(context, device)                                                           \
+    ZS_CHECK(zs_context_has(context, device), ZE_RESULT_ERROR_INVALID_ARGUMENT,                    \
+             "the context was not made for %s (device %u)", (device)->model->name,                 \
+             (device)->index)
 
 /* Environment of a running process, set-id programs excepted. */
 const char *zs_env(const char *name);

@@ -149,6 +149,7 @@ ze_result_t ZE_APICALL zeImageCreate(ze_context_handle_t hContext, ze_device_han
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phImage);
     ZS_CHECK_ENUM(desc->flags, 0x3);
@@ -203,6 +204,7 @@ ze_result_t ZE_APICALL zeImageViewCreateExp(ze_context_handle_t hContext,
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_OBJECT(image, base, hImage);
     ZS_CHECK_POINTER(phImageView);
@@ -261,6 +263,7 @@ ze_result_t ZE_APICALL zeSamplerCreate(ze_context_handle_t hContext, ze_device_h
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phSampler);
     ZS_CHECK_ENUM(desc->addressMode, ZE_SAMPLER_ADDRESS_MODE_MIRROR);

@@ -188,7 +188,8 @@ static ze_result_t check_kernel(const char *function, const struct zs_ze_list *l
     if (list->ordinal != ZS_ORDINAL_COMPUTE)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, function,
                          "the list is of the copy group: it runs no kernels");
-    if (kernel->module->device != list->device || kernel->module->context != list->context)
+    if (!zs_devices_share(kernel->module->device, list->device) ||
+        kernel->module->context != list->context)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
                          "%s is of another device or context than the list", kernel->kernel->name);
     uint32_t unset = zs_gpu_args_first_unset(kernel->args->args);

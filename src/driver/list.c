@@ -45,6 +45,7 @@ ze_result_t ZE_APICALL zeCommandListCreate(ze_context_handle_t hContext, ze_devi
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phCommandList);
     ZS_CHECK_ENUM(desc->flags, 0xf); /* later specifications: in order */
@@ -63,6 +64,7 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(altdesc);
     ZS_CHECK_POINTER(phCommandList);
     ZS_CHECK_ENUM(altdesc->flags, 0x3); /* later specifications: in order */

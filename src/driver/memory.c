@@ -55,13 +55,30 @@ bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t s
 /* ---- Making and freeing ranges -----------------------------------------------------------------
  */
 
+static bool charge_one(struct zs_ze_device *device, uint64_t size_B, bool relaxed)
+{
+    uint64_t limit_B = relaxed ? UINT64_MAX : device->memory_B;
+    uint64_t used_B = atomic_fetch_add(&device->used_B, size_B);
+    if (size_B <= limit_B && used_B <= limit_B - size_B)
+        return true;
+    atomic_fetch_sub(&device->used_B, size_B);
+    return false;
+}
+
+static void discharge(struct zs_ze_device *device, uint64_t size_B)
+{
+    for (; device; device = device->parent)
+        atomic_fetch_sub(&device->used_B, size_B);
+}
+
+/* A tile's memory is part of its root's. */
 static bool charge(struct zs_ze_device *device, uint64_t size_B, bool relaxed)
 {
     if (!device)
         return true;
-    uint64_t limit_B = relaxed ? UINT64_MAX : device->memory_B;
-    uint64_t used_B = atomic_fetch_add(&device->used_B, size_B);
-    if (size_B <= limit_B && used_B <= limit_B - size_B)
+    if (!charge_one(device, size_B, relaxed))
+        return false;
+    if (!device->parent || charge_one(device->parent, size_B, relaxed))
         return true;
     atomic_fetch_sub(&device->used_B, size_B);
     return false;
@@ -135,8 +152,7 @@ static void discard(struct zs_range *range)
         munmap(range->map, range->map_B);
     if (range->fd >= 0)
         close(range->fd);
-    if (range->device)
-        atomic_fetch_sub(&range->device->used_B, range->charged_B);
+    discharge(range->device, range->charged_B);
     free(range);
 }
 
@@ -169,8 +185,7 @@ ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range
         return no_memory;
     struct zs_range *range = new_range(context, desc);
     if (!range) {
-        if (desc->device)
-            atomic_fetch_sub(&desc->device->used_B, map_B);
+        discharge(desc->device, map_B);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     range->charged_B = desc->device ? map_B : 0;

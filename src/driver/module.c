@@ -110,7 +110,7 @@ static ze_result_t build_spirv(struct zs_ze_module *module, const ze_module_desc
             zs_buf_printf(&flags, " %s", program->pBuildFlags[i]);
     }
     const struct zs_compile compile = {.driver = module->context->driver,
-                                       .device = module->device->model->name,
+                                       .device = module->device->model->target,
                                        .unit_count = count,
                                        .units = units,
                                        .build_flags = zs_buf_cstr(&flags)};
@@ -128,7 +128,7 @@ static ze_result_t rebuild(struct zs_ze_module *module, struct zs_span ir, const
 {
     const struct zs_compile_unit unit = {.spirv = ir};
     const struct zs_compile compile = {.driver = module->context->driver,
-                                       .device = module->device->model->name,
+                                       .device = module->device->model->target,
                                        .unit_count = 1,
                                        .units = &unit,
                                        .build_flags = options};
@@ -163,7 +163,7 @@ static ze_result_t open_binary(struct zs_ze_module *module, bool may_rebuild, st
         return error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : refuse_binary(log, text);
     }
     const struct zs_gpu_model *model = module->device->model;
-    module->image = zs_module_image(module->container, model->name);
+    module->image = zs_module_image(module->container, model->target);
     if (module->image && module->image->kernel_count > 0 && module->image->pointer_B == 8)
         return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; may_rebuild && !module->image && i < module->container->image_count; i++) {
@@ -211,6 +211,7 @@ ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t hContext, ze_device_ha
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phModule);
     ZS_CHECK_ENUM(desc->format, ZE_MODULE_FORMAT_NATIVE);

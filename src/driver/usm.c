@@ -90,6 +90,8 @@ ze_result_t ZE_APICALL zeMemAllocShared(ze_context_handle_t hContext,
     ZS_CHECK_ENUM(host_desc->flags, 0xf);
     struct zs_ze_device *device = hDevice ? zs_ze_device_of(hDevice) : NULL;
     ZS_CHECK(device || !hDevice, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "hDevice is no device");
+    if (device)
+        ZS_CHECK_MEMBER(context, device);
     const struct request request = {size, alignment, "zeMemAllocShared", ZS_GPU_MEMORY_SHARED};
     return allocate(__func__, context, device, &request, device_desc->pNext, host_desc->pNext,
                     pptr);
@@ -101,6 +103,7 @@ ze_result_t ZE_APICALL zeMemAllocDevice(ze_context_handle_t hContext,
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(device_desc);
     ZS_CHECK_POINTER(pptr);
     ZS_CHECK_ENUM(device_desc->flags, 0x7);
@@ -279,6 +282,7 @@ ze_result_t ZE_APICALL zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_devic
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_ENUM(flags, 0x3);
     ZS_CHECK_POINTER(pptr);
     struct ipc_memory ipc;

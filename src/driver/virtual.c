@@ -72,6 +72,7 @@ ze_result_t ZE_APICALL zeVirtualMemQueryPageSize(ze_context_handle_t hContext,
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(pagesize);
     ZS_CHECK(size, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0");
     *pagesize = PAGE_B;
@@ -189,6 +190,7 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phPhysicalMemory);
     ZS_CHECK_ENUM(desc->flags, 0x1);

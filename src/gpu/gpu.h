@@ -36,7 +36,8 @@ struct zs_gpu_counters;
  */
 
 struct zs_gpu_model {
-    const char *name;        /* as ocloc names it: "skl" */
+    const char *name;        /* "skl", "skl-gt4" */
+    const char *target;      /* as ocloc names what to compile for: "skl" */
     const char *marketing;   /* zeDeviceGetProperties: name */
     const char *isa;         /* "gen9", "gen11", "gen12lp", "xehpg", "xehpc" */
     uint32_t vendor_id;      /* 0x8086 */
@@ -68,8 +69,9 @@ struct zs_gpu_model {
 };
 
 size_t zs_gpu_model_count(void);
-const struct zs_gpu_model *zs_gpu_model_at(size_t index);       /* NULL past the end */
-const struct zs_gpu_model *zs_gpu_model_find(const char *name); /* NULL: no such model */
+const struct zs_gpu_model *zs_gpu_model_at(size_t index); /* NULL past the end */
+/* "skl-gt2" is "skl", "apl" is "bxt". NULL: no such model */
+const struct zs_gpu_model *zs_gpu_model_find(const char *name);
 uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model);
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model); /* resident HW threads */
 

@@ -19,6 +19,14 @@ const struct zs_gpu_model *zs_gpu_model_at(size_t index)
 
 const struct zs_gpu_model *zs_gpu_model_find(const char *name)
 {
+    static const char *const aliases[][2] = {
+        {"skl-gt2", "skl"}, {"kbl-gt2", "kbl"}, {"cfl-gt2", "cfl"},
+        {"apl", "bxt"},     {"bxt-3x6", "bxt"}, {"glk-3x6", "glk"},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(aliases); i++) {
+        if (strcmp(aliases[i][0], name) == 0)
+            name = aliases[i][1];
+    }
     for (size_t i = 0; i < ZS_ARRAY_LEN(models); i++) {
         if (strcmp(models[i].name, name) == 0)
             return &models[i];

@@ -207,6 +207,28 @@ static void test_guard(void **state)
     assert_int_equal(status, 0);
 }
 
+/* ---- Sub-devices; the loader of Debian 12 does not know zeDeviceGetRootDevice ---- */
+
+static void test_root_device(void **state)
+{
+    setenv("ZESCOPE_DEVICES", "skl:2,kbl", 1);
+    unsetenv("ZE_AFFINITY_MASK");
+    assert_int_equal(zeInit(0), ZE_RESULT_SUCCESS);
+    uint32_t one = 1, two = 2;
+    ze_driver_handle_t driver;
+    ze_device_handle_t devices[2], subs[2], root;
+    assert_int_equal(zeDriverGet(&one, &driver), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeDeviceGet(driver, &two, devices), ZE_RESULT_SUCCESS);
+    assert_int_equal(two, 2);
+    assert_int_equal(zeDeviceGetSubDevices(devices[0], &two, subs), ZE_RESULT_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(zeDeviceGetRootDevice(subs[i], &root), ZE_RESULT_SUCCESS);
+        assert_ptr_equal(root, devices[0]);
+        assert_int_equal(zeDeviceGetRootDevice(devices[i], &root), ZE_RESULT_SUCCESS);
+        assert_null(root);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,7 +236,7 @@ int main(void)
         cmocka_unit_test(test_list_count), cmocka_unit_test(test_chain),
         cmocka_unit_test(test_signal),     cmocka_unit_test(test_flags),
         cmocka_unit_test(test_specialize), cmocka_unit_test(test_specialize_hostile),
-        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_guard),      cmocka_unit_test(test_root_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Device models, sub-devices, several devices in one process. argv[1] says which devices the
+ * environment asks for (meson.build sets it accordingly).
+ */
+#include "kernels.h"
+
+static ze_device_handle_t devices[64];
+static uint32_t device_count;
+
+static void get_devices(const struct e2e *e)
+{
+    device_count = COUNT(devices);
+    OK(zeDeviceGet(e->driver, &device_count, devices));
+}
+
+static ze_device_properties_t properties(ze_device_handle_t device)
+{
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    OK(zeDeviceGetProperties(device, &p));
+    return p;
+}
+
+static uint64_t memory_size(ze_device_handle_t device)
+{
+    uint32_t one = 1;
+    ze_device_memory_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
+    OK(zeDeviceGetMemoryProperties(device, &one, &m));
+    return m.totalSize;
+}
+
+static void *device_memory(const struct e2e *e, ze_device_handle_t device, size_t size)
+{
+    ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    void *p = NULL;
+    OK(zeMemAllocDevice(e->context, &desc, size, 64, device, &p));
+    return p;
+}
+
+/* p[i] += groups of 32 items each, on that device. */
+static void add_on(struct e2e on, ze_module_handle_t module, int *p, uint32_t groups)
+{
+    ze_kernel_handle_t kernel = kernel_of(module, "add_atomic");
+    set(kernel, 0, sizeof(p), &p);
+    OK(zeKernelSetGroupSize(kernel, 32, 1, 1));
+    OK(launch(&on, kernel, groups));
+    OK(zeKernelDestroy(kernel));
+}
+
+static struct e2e on_device(const struct e2e *e, ze_device_handle_t device)
+{
+    struct e2e on = *e;
+    on.device = device;
+    return on;
+}
+
+/* ---- models: every Gen9 that runs ---- */
+
+/* What Intel's tables say: id, slices, subslices, EUs, threads, nanoseconds of a tick. */
+static const struct {
+    uint32_t id, slices, subslices, eus, threads, tick_ns;
+} expected[] = {
+    {0x1912, 1, 3, 8, 7, 83}, {0x1902, 1, 2, 6, 7, 83}, {0x1926, 2, 3, 8, 7, 83},
+    {0x193b, 3, 3, 8, 7, 83}, {0x5912, 1, 3, 8, 7, 83}, {0x5902, 1, 2, 6, 7, 83},
+    {0x5927, 2, 3, 8, 7, 83}, {0x591c, 1, 3, 8, 7, 83}, {0x3e92, 1, 3, 8, 7, 83},
+    {0x3e90, 1, 2, 6, 7, 83}, {0x3ea5, 2, 3, 8, 7, 83}, {0x3ea0, 1, 3, 8, 7, 83},
+    {0x9bc5, 1, 3, 8, 7, 83}, {0x5a84, 1, 3, 6, 6, 52}, {0x5a85, 1, 2, 6, 6, 52},
+    {0x3184, 1, 3, 6, 6, 52}, {0x3185, 1, 2, 6, 6, 52}, {0x1912, 1, 3, 8, 7, 83},
+};
+
+static void test_models(void **state)
+{
+    struct e2e *e = *state;
+    get_devices(e);
+    assert_int_equal(device_count, COUNT(expected));
+    for (uint32_t i = 0; i < device_count; i++) {
+        ze_device_properties_t p = properties(devices[i]);
+        assert_int_equal(p.deviceId, expected[i].id);
+        assert_int_equal(p.numSlices, expected[i].slices);
+        assert_int_equal(p.numSubslicesPerSlice, expected[i].subslices);
+        assert_int_equal(p.numEUsPerSubslice, expected[i].eus);
+        assert_int_equal(p.numThreadsPerEU, expected[i].threads);
+        assert_int_equal(p.timerResolution, expected[i].tick_ns);
+        assert_true(strncmp(p.name, "Intel(R) ", 9) == 0);
+        bool small = expected[i].tick_ns == 52; /* Broxton, Gemini Lake */
+        ze_device_module_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+        OK(zeDeviceGetModuleProperties(devices[i], &m));
+        assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0, !small);
+        for (uint32_t k = 0; k < i; k++) {
+            ze_device_properties_t other = properties(devices[k]);
+            assert_memory_not_equal(p.uuid.id, other.uuid.id, sizeof(p.uuid.id));
+        }
+        uint32_t none = 7;
+        OK(zeDeviceGetSubDevices(devices[i], &none, NULL));
+        assert_int_equal(none, 0);
+    }
+}
+
+/* Patch tokens and zebin name the family: Skylake's run on all. SPIR-V is compiled for each. */
+static void test_model_kernels(void **state)
+{
+    struct e2e *e = *state;
+    get_devices(e);
+    int *p = e2e_alloc(e, 4);
+    static const char *const files[] = {"kernels.bin", "kernels.zebin", "kernels.spv"};
+    for (uint32_t i = 0; i < device_count; i++) {
+        struct e2e on = on_device(e, devices[i]);
+        bool product = expected[i].slices == 1 && expected[i].eus * expected[i].subslices != 12;
+        *p = 0;
+        for (uint32_t k = 0; k < (product ? 3u : 2u); k++) {
+            ze_module_handle_t module = make_module(&on, files[k]);
+            add_on(on, module, p, 1);
+            assert_int_equal(*p, 32 * (k + 1));
+            OK(zeModuleDestroy(module));
+        }
+    }
+    OK(zeMemFree(e->context, p));
+}
+
+/* ---- several: memory and contexts across devices; "skl,kbl" ---- */
+
+static void test_across(void **state)
+{
+    struct e2e *e = *state;
+    get_devices(e);
+    assert_int_equal(device_count, 2);
+    struct e2e a = on_device(e, devices[0]), b = on_device(e, devices[1]);
+    ze_bool_t can = 0;
+    OK(zeDeviceCanAccessPeer(devices[0], devices[1], &can));
+    assert_true(can);
+    ze_device_p2p_properties_t p2p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES};
+    OK(zeDeviceGetP2PProperties(devices[0], devices[1], &p2p));
+    assert_true(p2p.flags & ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS);
+    ze_module_handle_t ma = make_module(&a, "kernels.bin"), mb = make_module(&b, "kernels.bin");
+    int *pa = device_memory(e, devices[0], 4096), *pb = device_memory(e, devices[1], 4096);
+    int *shared = e2e_alloc(e, 4096), zero = 0;
+    ze_device_handle_t owner = NULL;
+    ze_memory_allocation_properties_t props = {.stype =
+                                                   ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
+    OK(zeMemGetAllocProperties(e->context, pb, &props, &owner));
+    assert_ptr_equal(owner, devices[1]);
+    *shared = 0;
+    /* shared memory by both; a peer's memory; a copy on either side's queue */
+    add_on(a, ma, shared, 1);
+    add_on(b, mb, shared, 2);
+    assert_int_equal(*shared, 96);
+    ze_command_list_handle_t la = e2e_immediate(&a, true), lb = e2e_immediate(&b, true);
+    OK(zeCommandListAppendMemoryFill(la, pb, &zero, 4, 4, NULL, 0, NULL));
+    add_on(a, ma, pb, 1);
+    add_on(b, mb, pb, 1);
+    OK(zeCommandListAppendMemoryCopy(lb, pa, pb, 4, NULL, 0, NULL));
+    OK(zeCommandListAppendMemoryCopy(la, shared, pa, 4, NULL, 0, NULL));
+    assert_int_equal(*shared, 64);
+    /* an event of one device is waited for by the other */
+    ze_event_pool_handle_t pool = e2e_pool(e, 2, 0);
+    ze_event_handle_t event = e2e_event(pool, 0), done = e2e_event(pool, 1);
+    ze_command_list_handle_t wait = e2e_immediate(&b, false);
+    OK(zeCommandListAppendMemoryFill(wait, shared, "\x7f", 1, 4, done, 1, &event));
+    OK(zeCommandListAppendMemoryCopy(la, shared + 1, pa, 4, event, 0, NULL));
+    OK(zeEventHostSynchronize(done, UINT64_MAX));
+    assert_int_equal(shared[0], 0x7f7f7f7f);
+    /* what belongs to one device does not run on the other */
+    ze_kernel_handle_t kernel = kernel_of(ma, "add_atomic");
+    set(kernel, 0, sizeof(shared), &shared);
+    ze_group_count_t groups = {1, 1, 1};
+    FAILS(zeCommandListAppendLaunchKernel(lb, kernel, &groups, NULL, 0, NULL),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ze_command_queue_handle_t queue = e2e_queue(&b, 0);
+    ze_command_list_handle_t list = e2e_list(&a, 0);
+    OK(zeCommandListClose(list));
+    FAILS(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeKernelDestroy(kernel));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandListDestroy(wait));
+    OK(zeCommandListDestroy(la));
+    OK(zeCommandListDestroy(lb));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeEventDestroy(event));
+    OK(zeEventDestroy(done));
+    OK(zeEventPoolDestroy(pool));
+    OK(zeMemFree(e->context, pa));
+    OK(zeMemFree(e->context, pb));
+    OK(zeMemFree(e->context, shared));
+    OK(zeModuleDestroy(ma));
+    OK(zeModuleDestroy(mb));
+}
+
+static void test_subset(void **state)
+{
+    struct e2e *e = *state, own = *e;
+    get_devices(e);
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreateEx(e->driver, &desc, 1, &devices[1], &own.context));
+    own.device = devices[1];
+    ze_module_handle_t module = make_module(&own, "kernels.bin");
+    int *p = e2e_alloc(&own, 4);
+    *p = 0;
+    add_on(own, module, p, 1);
+    assert_int_equal(*p, 32);
+    void *q = NULL;
+    ze_device_mem_alloc_desc_t mem = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    FAILS(zeMemAllocDevice(own.context, &mem, 64, 0, devices[0], &q),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    ze_command_queue_handle_t queue;
+    FAILS(zeCommandQueueCreate(own.context, devices[0], &queue_desc, &queue),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeMemFree(own.context, p));
+    OK(zeModuleDestroy(module));
+    OK(zeContextDestroy(own.context));
+}
+
+/* ---- tiles: "skl:2,kbl" ---- */
+
+static void test_sub_devices(void **state)
+{
+    struct e2e *e = *state;
+    get_devices(e);
+    assert_int_equal(device_count, 2);
+    ze_device_handle_t subs[4];
+    uint32_t count = 0;
+    OK(zeDeviceGetSubDevices(devices[0], &count, NULL));
+    assert_int_equal(count, 2);
+    count = COUNT(subs);
+    OK(zeDeviceGetSubDevices(devices[0], &count, subs));
+    assert_int_equal(count, 2);
+    uint32_t none = 0;
+    OK(zeDeviceGetSubDevices(subs[0], &none, NULL));
+    assert_int_equal(none, 0);
+    OK(zeDeviceGetSubDevices(devices[1], &none, NULL));
+    assert_int_equal(none, 0);
+    ze_device_properties_t whole = properties(devices[0]);
+    assert_false(whole.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE);
+    assert_int_equal(whole.numSlices, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        ze_device_properties_t p = properties(subs[i]);
+        assert_true(p.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE);
+        assert_int_equal(p.subdeviceId, i);
+        assert_int_equal(p.numSlices, 1);
+        assert_int_equal(p.deviceId, whole.deviceId);
+        assert_memory_not_equal(p.uuid.id, whole.uuid.id, sizeof(p.uuid.id));
+        assert_true(memory_size(subs[i]) <= memory_size(devices[0]));
+        ze_bool_t can = 0;
+        OK(zeDeviceCanAccessPeer(subs[i], subs[1 - i], &can));
+        assert_true(can);
+        OK(zeDeviceCanAccessPeer(subs[i], devices[1], &can));
+        assert_true(can);
+    }
+}
+
+static void test_sub_device_work(void **state)
+{
+    struct e2e *e = *state;
+    get_devices(e);
+    ze_device_handle_t subs[2];
+    uint32_t count = 2;
+    OK(zeDeviceGetSubDevices(devices[0], &count, subs));
+    struct e2e whole = on_device(e, devices[0]),
+               tile[2] = {on_device(e, subs[0]), on_device(e, subs[1])};
+    /* a module of the root device serves its tiles; a tile may have one of its own */
+    ze_module_handle_t module = make_module(&whole, "kernels.bin");
+    ze_module_handle_t own = make_module(&tile[1], "kernels.bin");
+    int *p = device_memory(e, subs[0], 4096), *all = device_memory(e, devices[0], 4096);
+    int *shared = e2e_alloc(&tile[1], 64), zero = 0;
+    ze_command_list_handle_t list = e2e_immediate(&tile[1], true);
+    OK(zeCommandListAppendMemoryFill(list, p, &zero, 4, 4096, NULL, 0, NULL));
+    add_on(tile[0], module, p, 1);
+    add_on(tile[1], module, p, 2);
+    add_on(tile[1], own, p, 4);
+    add_on(whole, module, p, 8);
+    OK(zeCommandListAppendMemoryCopy(list, all, p, 4, NULL, 0, NULL));
+    OK(zeCommandListAppendMemoryCopy(list, shared, all, 4, NULL, 0, NULL));
+    assert_int_equal(*shared, 15 * 32);
+    ze_device_handle_t owner = NULL;
+    ze_memory_allocation_properties_t props = {.stype =
+                                                   ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
+    OK(zeMemGetAllocProperties(e->context, p, &props, &owner));
+    assert_ptr_equal(owner, subs[0]);
+    /* a context of one tile */
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    struct e2e alone = tile[1];
+    OK(zeContextCreateEx(e->driver, &desc, 1, &subs[1], &alone.context));
+    int *q = e2e_alloc(&alone, 64);
+    ze_command_queue_handle_t queue;
+    ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    FAILS(zeCommandQueueCreate(alone.context, devices[1], &queue_desc, &queue),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeMemFree(alone.context, q));
+    OK(zeContextDestroy(alone.context));
+    OK(zeCommandListDestroy(list));
+    OK(zeMemFree(e->context, p));
+    OK(zeMemFree(e->context, all));
+    OK(zeMemFree(e->context, shared));
+    OK(zeModuleDestroy(own));
+    OK(zeModuleDestroy(module));
+}
+
+/* ---- masks: what stands in ZE_AFFINITY_MASK of "skl:4,kbl,cfl:2" ---- */
+
+struct shape {
+    uint32_t id, subs, slices, sub_flag;
+};
+
+static void check_shapes(const struct e2e *e, const struct shape *shapes, uint32_t count)
+{
+    get_devices(e);
+    assert_int_equal(device_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ze_device_properties_t p = properties(devices[i]);
+        uint32_t subs = 0;
+        OK(zeDeviceGetSubDevices(devices[i], &subs, NULL));
+        assert_int_equal(p.deviceId, shapes[i].id);
+        assert_int_equal(subs, shapes[i].subs);
+        assert_int_equal(p.numSlices, shapes[i].slices);
+        assert_int_equal(p.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE, shapes[i].sub_flag);
+        ze_device_handle_t sub[16];
+        OK(zeDeviceGetSubDevices(devices[i], &subs, sub));
+        for (uint32_t k = 0; k < subs; k++)
+            assert_int_equal(properties(sub[k]).subdeviceId, k);
+    }
+}
+
+#define SHAPES(name, ...)                                                                          \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        static const struct shape shapes[] = {__VA_ARGS__};                                        \
+        check_shapes(*state, shapes, COUNT(shapes));                                               \
+    }
+enum { SUB = ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE };
+SHAPES(unmasked, {0x1912, 4, 4, 0}, {0x5912, 0, 1, 0}, {0x3e92, 2, 2, 0})
+SHAPES(one_tile, {0x1912, 0, 1, 0})                                    /* 0.2 */
+SHAPES(mixed, {0x1912, 2, 2, 0}, {0x5912, 0, 1, 0}, {0x3e92, 2, 2, 0}) /* 1,2, 0.3,0.1,7,0.9 */
+SHAPES(flat, {0x1912, 0, 1, 0}, {0x1912, 0, 1, 0}, {0x5912, 0, 1, 0})  /* FLAT 1,2,4 */
+SHAPES(combined, {0x1912, 0, 1, SUB}, {0x5912, 0, 1, 0}, {0x3e92, 0, 1, SUB}) /* COMBINED 3,4,5 */
+
+/* ---- refused ---- */
+
+static void test_refused(void **state)
+{
+    FAILS(zeInit(0), ZE_RESULT_ERROR_UNINITIALIZED);
+}
+
+static int run(const char *what)
+{
+#define IS(name) (strcmp(what, name) == 0)
+#define RUN(...)                                                                                   \
+    do {                                                                                           \
+        const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
+        return cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);                             \
+    } while (0)
+    if (IS("models"))
+        RUN(cmocka_unit_test(test_models), cmocka_unit_test(test_model_kernels));
+    if (IS("several"))
+        RUN(cmocka_unit_test(test_across), cmocka_unit_test(test_subset));
+    if (IS("tiles"))
+        RUN(cmocka_unit_test(test_sub_devices), cmocka_unit_test(test_sub_device_work));
+    if (IS("unmasked"))
+        RUN(cmocka_unit_test(test_unmasked));
+    if (IS("one-tile"))
+        RUN(cmocka_unit_test(test_one_tile));
+    if (IS("mixed"))
+        RUN(cmocka_unit_test(test_mixed));
+    if (IS("flat"))
+        RUN(cmocka_unit_test(test_flat));
+    if (IS("combined"))
+        RUN(cmocka_unit_test(test_combined));
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    return run(argc > 1 ? argv[1] : "");
+}
