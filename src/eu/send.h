@@ -60,7 +60,6 @@ enum {
     ZS_EU_PORT_CHECK_SURFACES = 1u << 0, /* accesses outside a surface are faults */
     ZS_EU_PORT_TRACK_WRITES = 1u << 1,   /* some range has a `written` bitmap */
     ZS_EU_PORT_CHECK_UNWRITTEN = 1u << 2,
-    ZS_EU_PORT_UNCHECKED = 1u << 3, /* A64 accesses are not checked: for measurements */
 };
 
 enum { ZS_EU_PORT_CACHE = 16, ZS_EU_PORT_LAUNCH_RANGES = 4 };

@@ -78,8 +78,6 @@ bool zs_eu_send_area(struct zs_eu_port *port, const struct zs_eu_message *messag
 /* ---- ranges ------------------------------------------------------------------------------------
  */
 
-static const struct zs_eu_range any_range = {.start = 0, .end = UINT64_MAX};
-
 static bool holds(const struct zs_eu_range *range, uint64_t gpu_va, uint64_t size_B)
 {
     return gpu_va >= range->start && gpu_va < range->end && size_B <= range->end - gpu_va;
@@ -105,8 +103,6 @@ static const struct zs_eu_range *search(struct zs_eu_port *port,
                                         const struct zs_eu_message *message, uint64_t gpu_va,
                                         uint64_t size_B, int lane, bool is_write)
 {
-    if (port->flags & ZS_EU_PORT_UNCHECKED)
-        return &any_range;
     const struct zs_eu_range *found = NULL;
     for (uint32_t i = 0; i < port->launch_range_count && !found; i++) {
         if (holds(&port->launch_ranges[i], gpu_va, size_B))
@@ -135,7 +131,8 @@ const struct zs_eu_range *zs_eu_send_range(struct zs_eu_port *port,
                                            uint64_t size_B, int lane, bool is_write)
 {
     const struct zs_eu_range *cached = &port->cache[message->cache_slot];
-    if (ZS_LIKELY(holds(cached, gpu_va, size_B) && !(is_write && cached->read_only)))
+    if (!ZS_EU_CHECKED ||
+        ZS_LIKELY(holds(cached, gpu_va, size_B) && !(is_write && cached->read_only)))
         return cached;
     return search(port, message, gpu_va, size_B, lane, is_write);
 }
@@ -156,7 +153,7 @@ bool zs_eu_send_lanes_bti(struct zs_eu_port *port, const struct zs_eu_message *m
         uint64_t offset = (uint64_t)(zs_eu_load32(offsets + lane * 4) & area.mask) - area.bias;
         ret->offset[lane] = offset;
         ret->pointer[lane] = (uint8_t *)((uintptr_t)area.base + offset);
-        if (ZS_UNLIKELY(offset > area.size_B || span_B > area.size_B - offset)) {
+        if (ZS_EU_CHECKED && ZS_UNLIKELY(offset > area.size_B || span_B > area.size_B - offset)) {
             if (!area.drops)
                 return zs_eu_send_fail(port, message, area.fault, (int)lane, offset, span_B,
                                        is_write);
@@ -188,7 +185,7 @@ bool zs_eu_send_lanes_a64(struct zs_eu_port *port, const struct zs_eu_message *m
     }
     ret->outside = 0;
     ret->valid = mask;
-    if (ZS_LIKELY(usable && !wrong))
+    if (!ZS_EU_CHECKED || ZS_LIKELY(usable && !wrong))
         return true;
     ZS_EU_FOR_LANES(slow, mask)
     {

@@ -123,7 +123,7 @@ static bool check_block(struct zs_eu_port *port, const struct zs_eu_message *m,
                         uint32_t *ret_inside_B)
 {
     uint64_t inside = offset < area->size_B ? area->size_B - offset : 0;
-    *ret_inside_B = (uint32_t)ZS_MIN(inside, m->block_B);
+    *ret_inside_B = ZS_EU_CHECKED ? (uint32_t)ZS_MIN(inside, m->block_B) : m->block_B;
     if (ZS_UNLIKELY(*ret_inside_B < m->block_B && !area->drops))
         return zs_eu_send_fail(port, m, area->fault, -1, offset + area->bias, m->block_B, is_write);
     if (ZS_UNLIKELY(is_write && area->read_only && inside))

@@ -363,7 +363,7 @@ static inline uint8_t *inside_area(const struct zs_eu_area *area, const uint8_t 
                                    uint64_t size_B)
 {
     uint64_t offset = (uint64_t)(zs_eu_load32(offsets) & area->mask) - area->bias;
-    if (offset > area->size_B || size_B > area->size_B - offset)
+    if (ZS_EU_CHECKED && (offset > area->size_B || size_B > area->size_B - offset))
         return NULL;
     return area->base + offset;
 }
@@ -486,7 +486,7 @@ bool zs_eu_run_a64_scattered_read(struct zs_eu_port *port, const struct zs_eu_me
         const uint8_t *from = (const uint8_t *)(uintptr_t)gpu_va;
         /* a range miss here is no fault yet: lanes may lie in several allocations */
         if (stride > 0 && zs_eu_send_range(port, m, gpu_va, m->element_B, 0, false) &&
-            port->cache[m->cache_slot].end - gpu_va >= size_B) {
+            (!ZS_EU_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
             zs_eu_copy_row(dst, from, size_B);
             return true;
         }
@@ -517,7 +517,7 @@ bool zs_eu_run_a64_scattered_write(struct zs_eu_port *port, const struct zs_eu_m
         uint32_t size_B = (uint32_t)m->lanes * m->element_B;
         if (!zs_eu_send_range(port, m, gpu_va, m->element_B, 0, true))
             return false;
-        if (port->cache[m->cache_slot].end - gpu_va >= size_B) {
+        if ((!ZS_EU_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
             zs_eu_copy_row((uint8_t *)(uintptr_t)gpu_va, data, size_B);
             return true;
         }

@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+/* 0 only in bench/gpu.sh, to measure what bounds checks of buffers and local memory cost. */
+#ifndef ZS_EU_CHECKED
+#define ZS_EU_CHECKED 1
+#endif
+
 enum {
     GRF_B = 32,
     LANES_MAX = 16,

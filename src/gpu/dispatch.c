@@ -141,7 +141,6 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     uint32_t flags = run->launch->flags;
     port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_EU_PORT_CHECK_SURFACES : 0u) |
                   (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_EU_PORT_CHECK_UNWRITTEN : 0u) |
-                  (flags & ZS_GPU_LAUNCH_UNCHECKED ? ZS_EU_PORT_UNCHECKED : 0u) |
                   (run->pin.tracked ? ZS_EU_PORT_TRACK_WRITES : 0u);
     port->scratch = run->scratch.data;
     port->slm_B = run->slm_B;

@@ -221,6 +221,12 @@ struct zs_gpu_kernel_desc {
     /* Addresses that the cross-thread data asks for, 0: the module has no such surface. */
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */
+    uint32_t flags;                        /* ZS_GPU_KERNEL_*: only to measure */
+};
+
+enum {
+    ZS_GPU_KERNEL_UNCOUNTED = 1u << 0, /* no counters: totals and modelled time are 0 */
+    ZS_GPU_KERNEL_X86_64_V2 = 1u << 1, /* as on a host without AVX2 and FMA */
 };
 
 enum zs_gpu_arg_kind {
@@ -356,8 +362,6 @@ enum {
     ZS_GPU_LAUNCH_CHECK_SURFACES = 1u << 1,  /* binding-table accesses out of bounds are faults;
                                                 otherwise reads give 0 and writes are dropped */
     ZS_GPU_LAUNCH_CHECK_UNWRITTEN = 1u << 2, /* reads of never-written memory are faults */
-    /* No checks at all: only to measure what they cost. */
-    ZS_GPU_LAUNCH_UNCHECKED = 1u << 3,
 };
 
 struct zs_gpu_launch {
