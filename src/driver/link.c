@@ -275,6 +275,42 @@ int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel,
     return error ? error : add_code(module, module, kernel, 1, ret_linked, diag);
 }
 
+/* Under the module's lock: the holder that an offset before the kernel lies in. */
+static struct zs_ze_module *locate(struct zs_ze_module *module, int64_t offset_B,
+                                   uint64_t *ret_offset_B)
+{
+    if (module->has_imports && !module->is_linked)
+        return NULL; /* destroyed meanwhile, what was linked is gone */
+    uint64_t before_B = holder_B(module);
+    for (uint32_t i = 0; i < module->linked_count; i++)
+        before_B += holder_B(module->linked[i]);
+    if (before_B > INT64_MAX || offset_B < -(int64_t)before_B)
+        return NULL;
+    uint64_t at_B = before_B + (uint64_t)offset_B; /* in the block */
+    struct zs_ze_module *owner = module;
+    for (uint32_t i = 0; at_B >= holder_B(owner); i++) {
+        at_B -= holder_B(owner);
+        owner = module->linked[i];
+    }
+    *ret_offset_B = at_B;
+    return owner;
+}
+
+const struct zs_kernel *zs_link_locate(struct zs_ze_module *module, const struct zs_kernel *kernel,
+                                       int64_t offset_B, struct zs_ze_module **ret_owner,
+                                       uint64_t *ret_offset_B)
+{
+    *ret_offset_B = (uint64_t)offset_B;
+    if (offset_B >= 0) {
+        *ret_owner = zs_object_ref(module);
+        return kernel;
+    }
+    pthread_mutex_lock(&module->lock);
+    *ret_owner = zs_object_ref(locate(module, offset_B, ret_offset_B));
+    pthread_mutex_unlock(&module->lock);
+    return *ret_owner ? holder_of((*ret_owner)->image) : NULL;
+}
+
 void zs_linked_code_fini(struct zs_linked_code *linked)
 {
     zs_buf_fini(&linked->code);

@@ -255,6 +255,7 @@ void zs_ze_module_fini(struct zs_ze_module *module)
     }
     zs_module_close(module->container);
     zs_buf_fini(&module->binary);
+    zs_buf_fini(&module->debug);
     pthread_mutex_destroy(&module->lock);
     zs_object_unref(module->context);
 }
@@ -385,8 +386,9 @@ ze_result_t ZE_APICALL zeModuleGetNativeBinary(ze_module_handle_t hModule, size_
     return give_bytes(module->binary.data, module->binary.size_B, pSize, pModuleNativeBinary);
 }
 
-/* IGC's debug data of the part that holds the device's code; empty: compiled without -g. */
-static struct zs_span debug_data(const struct zs_ze_module *module)
+/* IGC's debug data of the part that holds the device's code, or the zebin linked; empty: compiled
+ * without -g. */
+static struct zs_span debug_data(struct zs_ze_module *module)
 {
     const struct zs_image *image = module->image;
     const struct zs_part *outer = &module->container->parts[image->outer_part];
@@ -394,8 +396,7 @@ static struct zs_span debug_data(const struct zs_ze_module *module)
         if (outer->sections[i].type == (uint32_t)SECTION_DEBUG)
             return outer->sections[i].bytes;
     }
-    bool zebin = image->format == ZS_CONTAINER_ZEBIN && image->has_debug;
-    return zebin ? module->container->parts[image->part].bytes : (struct zs_span){0};
+    return zs_debug_linked(module);
 }
 
 ze_result_t ZE_APICALL zetModuleGetDebugInfo(zet_module_handle_t hModule,

@@ -20,8 +20,9 @@ struct zs_ze_module {
     struct zs_module *container; /* over `binary` */
     const struct zs_image *image;
     struct zs_buf binary;           /* what zeModuleGetNativeBinary gives */
+    struct zs_buf debug;            /* zebin: its linked debug information, once it was wanted */
     void *buffers[ZS_BUFFER_COUNT]; /* memory of the context, NULL: none */
-    pthread_mutex_t lock;           /* guards lowered, linked */
+    pthread_mutex_t lock;           /* guards lowered, linked, debug */
     struct zs_lowered *lowered;     /* image->kernel_count of them */
     struct zs_ze_module **linked;   /* modules that give what is imported */
     uint32_t linked_count;
@@ -83,8 +84,19 @@ const struct zs_symbol *zs_link_find(const struct zs_ze_module *module, const ch
 uint64_t zs_link_address(const struct zs_ze_module *user, const struct zs_ze_module *owner,
                          const struct zs_place *place);
 
-/* "file:line" of an instruction from the kernel's debug information; false: not known. */
-bool zs_source_line(const struct zs_kernel *kernel, int64_t offset_B, char *ret_text,
-                    size_t size_B);
+/* Which code an offset of a fault lies in: the kernel's own (offset >= 0), or that of functions
+ * that stand before it. NULL: nobody's. The owner is referenced. */
+const struct zs_kernel *zs_link_locate(struct zs_ze_module *module, const struct zs_kernel *kernel,
+                                       int64_t offset_B, struct zs_ze_module **ret_owner,
+                                       uint64_t *ret_offset_B);
+
+/* debug.c: a zebin's ELF with its debug information relocated, made on demand; it lives as long as
+ * the module. Empty: no zebin, or compiled without -g. */
+struct zs_span zs_debug_linked(struct zs_ze_module *module);
+
+/* "file:line" of an instruction from the kernel's debug information; false: not known. The offset
+ * is that of a fault. */
+bool zs_source_line(struct zs_ze_module *module, const struct zs_kernel *kernel, int64_t offset_B,
+                    char *ret_text, size_t size_B);
 
 #endif

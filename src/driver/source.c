@@ -27,24 +27,49 @@ static bool search(Dwarf *dwarf, uint64_t address, char *ret_text, size_t size_B
     return false;
 }
 
-bool zs_source_line(const struct zs_kernel *kernel, int64_t offset_B, char *ret_text, size_t size_B)
+/* Where a section of the ELF starts. */
+static bool section_address(Elf *elf, uint32_t index, uint64_t *ret_va)
 {
-    const struct zs_debug *debug = &kernel->debug;
-    /* a zebin's lines want relocation first, which is the tools' work */
-    if (debug->kind != ZS_DEBUG_KERNEL_ELF || offset_B < 0)
+    GElf_Shdr header;
+    Elf_Scn *section = elf_getscn(elf, index);
+    if (!section || !gelf_getshdr(section, &header))
         return false;
-    char *copy = malloc(debug->elf.size_B);
+    *ret_va = header.sh_addr;
+    return true;
+}
+
+static bool look_up(struct zs_ze_module *owner, const struct zs_debug *debug, uint64_t at_B,
+                    char *ret_text, size_t size_B)
+{
+    struct zs_span bytes = debug->kind == ZS_DEBUG_ZEBIN ? zs_debug_linked(owner) : debug->elf;
+    char *copy = bytes.size_B ? malloc(bytes.size_B) : NULL;
     if (!copy)
         return false;
-    memcpy(copy, debug->elf.data, debug->elf.size_B);
+    memcpy(copy, bytes.data, bytes.size_B);
     elf_version(EV_CURRENT);
-    Elf *elf = elf_memory(copy, debug->elf.size_B);
+    Elf *elf = elf_memory(copy, bytes.size_B);
     Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-    bool found = dwarf && search(dwarf, debug->address + (uint64_t)offset_B, ret_text, size_B);
+    uint64_t start_va = debug->address;
+    bool found =
+        dwarf &&
+        (debug->kind != ZS_DEBUG_ZEBIN || section_address(elf, debug->section, &start_va)) &&
+        search(dwarf, start_va + at_B, ret_text, size_B);
     if (dwarf)
         dwarf_end(dwarf);
     if (elf)
         elf_end(elf);
     free(copy);
+    return found;
+}
+
+bool zs_source_line(struct zs_ze_module *module, const struct zs_kernel *kernel, int64_t offset_B,
+                    char *ret_text, size_t size_B)
+{
+    struct zs_ze_module *owner = NULL;
+    uint64_t at_B;
+    kernel = zs_link_locate(module, kernel, offset_B, &owner, &at_B);
+    bool found = kernel && kernel->debug.kind != ZS_DEBUG_NONE &&
+                 look_up(owner, &kernel->debug, at_B, ret_text, size_B);
+    zs_object_unref(owner);
     return found;
 }

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Debug information of a zebin, linked as a debugger wants it.
+ *
+ * IGC's zebin holds one relocatable DWARF for all kernels, each of which starts at 0 in a section
+ * of its own. The linked copy is an ET_EXEC whose .text sections have addresses, one behind the
+ * other from ZS_IP_BASE, and in whose .debug sections the relocations are applied; .data sections
+ * have the addresses of the module's buffers. Addresses of code do not depend on the process, so
+ * that the same module gives the same bytes.
+ *
+ * A relocation's symbol carries the name of a section (".text.k", ".debug_loc"), but its section
+ * index is, with IGC's own linker, that of the section which is relocated: the name decides.
+ */
+#include "driver/module.h"
+
+#include "base/reader.h"
+#include "module/elf.h"
+
+#include <errno.h>
+
+enum {
+    ELF_TYPE_AT = 16,
+    ELF_SECTIONS_AT = 40,
+    SECTION_HEADER_B = 64,
+    SECTION_ADDRESS_AT = 16,
+    TEXT_ALIGN_B = 64,
+    ARENA_B_MAX = 256 << 20,
+};
+
+struct linker {
+    struct zs_ze_module *module;
+    struct zs_elf elf;
+    uint64_t *section_va; /* by section */
+    struct zs_buf *out;
+};
+
+static void store(uint8_t *at, uint64_t value, uint32_t size_B)
+{
+    for (uint32_t i = 0; i < size_B; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Address of the buffer that a data section became; 0: of none. */
+static uint64_t buffer_va(const struct zs_ze_module *module, const char *section)
+{
+    static const struct {
+        const char *prefix;
+        enum zs_buffer_kind kind;
+    } rows[] = {{".data.const.string", ZS_BUFFER_STRINGS},
+                {".data.const", ZS_BUFFER_CONSTANT},
+                {".data.global", ZS_BUFFER_GLOBAL}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (starts_with(section, rows[i].prefix))
+            return (uintptr_t)module->buffers[rows[i].kind];
+    }
+    return 0;
+}
+
+static void place_sections(struct linker *l)
+{
+    uint64_t next_va = ZS_IP_BASE;
+    for (uint32_t i = 0; i < l->elf.section_count; i++) {
+        const struct zs_section *s = &l->elf.sections[i];
+        if (starts_with(s->name, ".text")) {
+            l->section_va[i] = next_va;
+            next_va += zs_align_up(ZS_MIN(s->size_B, (uint64_t)UINT32_MAX), TEXT_ALIGN_B);
+        } else {
+            l->section_va[i] = buffer_va(l->module, s->name);
+        }
+    }
+}
+
+static int write_headers(struct linker *l)
+{
+    struct zs_diag diag = {0};
+    struct zs_reader r = zs_reader_make(l->elf.bytes, 0, &diag);
+    zs_read_seek(&r, ELF_SECTIONS_AT, "section table offset");
+    uint64_t table_B = zs_read_u64(&r, "section table offset");
+    uint64_t size_B = (uint64_t)l->elf.section_count * SECTION_HEADER_B;
+    if (r.error || table_B > l->out->size_B || size_B > l->out->size_B - table_B)
+        return -EBADMSG;
+    store(l->out->data + ELF_TYPE_AT, ZS_ELF_EXEC, 2);
+    for (uint32_t i = 0; i < l->elf.section_count; i++)
+        store(l->out->data + table_B + (uint64_t)i * SECTION_HEADER_B + SECTION_ADDRESS_AT,
+              l->section_va[i], 8);
+    return 0;
+}
+
+/* False: nothing here defines it. */
+static bool symbol_va(const struct linker *l, const struct zs_elf_symbol *symbol, uint64_t *ret_va)
+{
+    *ret_va = 0;
+    if (symbol->name[0] == '.') {
+        for (uint32_t i = 0; i < l->elf.section_count; i++) {
+            if (strcmp(l->elf.sections[i].name, symbol->name) == 0) {
+                *ret_va = l->section_va[i] + symbol->value;
+                return true;
+            }
+        }
+        return false;
+    }
+    if (symbol->section == 0 || symbol->section >= l->elf.section_count)
+        return false;
+    *ret_va = l->section_va[symbol->section] + symbol->value;
+    return true;
+}
+
+static int apply(struct linker *l, const struct zs_section *table)
+{
+    if (table->info >= l->elf.section_count || table->link >= l->elf.section_count)
+        return -EBADMSG;
+    const struct zs_section *target = &l->elf.sections[table->info];
+    if (!starts_with(target->name, ".debug"))
+        return 0;
+    uint32_t count = zs_elf_relocation_count(table);
+    for (uint32_t i = 0; i < count; i++) {
+        struct zs_elf_relocation relocation;
+        struct zs_elf_symbol symbol;
+        uint64_t va;
+        zs_elf_relocation(table, i, &relocation);
+        uint32_t size_B = zs_relocation_size_B((enum zs_relocation_kind)relocation.type);
+        if (relocation.type > ZS_RELOCATION_ADDRESS_32 || size_B == 0 ||
+            relocation.offset_B > target->bytes.size_B ||
+            size_B > target->bytes.size_B - relocation.offset_B)
+            return -EBADMSG;
+        if (!zs_elf_symbol(&l->elf, &l->elf.sections[table->link], relocation.symbol, &symbol) ||
+            !symbol_va(l, &symbol, &va))
+            continue;
+        store(l->out->data + target->offset_B + relocation.offset_B,
+              va + (uint64_t)relocation.addend, size_B);
+    }
+    return 0;
+}
+
+static int link_elf(struct linker *l, struct zs_arena *arena, struct zs_span zebin)
+{
+    struct zs_diag diag = {0};
+    int error = zs_elf_parse(zebin, 0, arena, NULL, &diag, &l->elf);
+    if (error)
+        return error;
+    l->section_va = ZS_ARENA_ARRAY(arena, l->elf.section_count + 1u, uint64_t);
+    zs_buf_append(l->out, zebin.data, zebin.size_B);
+    if (!l->section_va || l->out->error)
+        return -ENOMEM;
+    place_sections(l);
+    error = write_headers(l);
+    for (uint32_t i = 0; i < l->elf.section_count && !error; i++) {
+        if (l->elf.sections[i].type == ZS_SHT_RELA)
+            error = apply(l, &l->elf.sections[i]);
+    }
+    return error;
+}
+
+/* Under the module's lock. */
+static void make_linked(struct zs_ze_module *module)
+{
+    const struct zs_image *image = module->image;
+    struct zs_span zebin = module->container->parts[image->part].bytes;
+    struct zs_arena arena;
+    zs_arena_init(&arena, ARENA_B_MAX);
+    struct linker l = {.module = module, .out = &module->debug};
+    int error = link_elf(&l, &arena, zebin);
+    if (error) { /* as it is: better than nothing */
+        zs_log(ZS_LOG_WARN, "debug information of the zebin cannot be relocated: %s",
+               strerror(-error));
+        zs_buf_fini(&module->debug);
+        module->debug = (struct zs_buf){0};
+        zs_buf_append(&module->debug, zebin.data, zebin.size_B);
+    }
+    zs_arena_fini(&arena);
+}
+
+struct zs_span zs_debug_linked(struct zs_ze_module *module)
+{
+    const struct zs_image *image = module->image;
+    if (image->format != ZS_CONTAINER_ZEBIN || !image->has_debug)
+        return (struct zs_span){0};
+    pthread_mutex_lock(&module->lock);
+    if (!module->debug.size_B)
+        make_linked(module);
+    struct zs_span linked = zs_buf_span(&module->debug);
+    pthread_mutex_unlock(&module->lock);
+    return linked;
+}

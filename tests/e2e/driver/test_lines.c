@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Source lines: in reports of faults, and in the debug information that a zebin module gives. */
+#include "kernels.h"
+
+#include <elf.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/zescope-lines-XXXXXX";
+static char log_path[64], elf_path[64];
+
+static char *read_all(FILE *f)
+{
+    char *text = calloc(1, 1 << 20);
+    size_t size = fread(text, 1, (1 << 20) - 1, f);
+    text[size] = '\0';
+    return text;
+}
+
+/* What was logged since the last time. */
+static char *take_log(void)
+{
+    FILE *f = fopen(log_path, "r");
+    assert_non_null(f);
+    char *text = read_all(f);
+    fclose(f);
+    assert_int_equal(truncate(log_path, 0), 0);
+    return text;
+}
+
+static void faults_at(struct e2e *e, const char *file, const char *name, const char *line)
+{
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    struct e2e own = *e;
+    OK(zeContextCreate(e->driver, &desc, &own.context));
+    ze_module_handle_t module = make_module(&own, file);
+    ze_kernel_handle_t kernel = kernel_of(module, name);
+    int *p = e2e_alloc(&own, 64 * 4), *out = e2e_alloc(&own, 64 * 4), n = 1 << 26;
+    bool reads = strcmp(name, "reads") == 0;
+    set(kernel, 0, sizeof(p), &p);
+    if (reads)
+        set(kernel, 1, sizeof(out), &out);
+    set(kernel, reads ? 2 : 1, sizeof(n), &n);
+    OK(zeKernelSetGroupSize(kernel, 32, 1, 1));
+    FAILS(launch(&own, kernel, 1), ZE_RESULT_ERROR_DEVICE_LOST);
+    char *text = take_log();
+    if (!strstr(text, line))
+        fail_msg("%s of %s: no %s in:\n%s", name, file, line, text);
+    free(text);
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
+    OK(zeMemFree(own.context, p));
+    OK(zeMemFree(own.context, out));
+    OK(zeContextDestroy(own.context));
+}
+
+static void test_lines_of_faults(void **state)
+{
+    static const char *const files[] = {"lines.bin", "lines.zebin"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        faults_at(*state, files[i], "writes", "lines.cl:6");
+        faults_at(*state, files[i], "reads", "lines.cl:14");
+    }
+}
+
+static uint64_t section_address(const uint8_t *elf, size_t size, const char *name)
+{
+    Elf64_Ehdr header;
+    assert_true(size > sizeof(header));
+    memcpy(&header, elf, sizeof(header));
+    assert_int_equal(header.e_type, ET_EXEC);
+    assert_int_equal(header.e_shentsize, sizeof(Elf64_Shdr));
+    Elf64_Shdr names, section;
+    memcpy(&names, elf + header.e_shoff + header.e_shstrndx * sizeof(names), sizeof(names));
+    for (uint32_t i = 0; i < header.e_shnum; i++) {
+        memcpy(&section, elf + header.e_shoff + i * sizeof(section), sizeof(section));
+        if (strcmp((const char *)elf + names.sh_offset + section.sh_name, name) == 0)
+            return section.sh_addr;
+    }
+    fail_msg("no section %s", name);
+    return 0;
+}
+
+/* Linked: kernels have addresses of their own, and the DWARF speaks of them. */
+static void test_debug_info(void **state)
+{
+    struct e2e *e = *state;
+    ze_module_handle_t module = make_module(e, "lines.zebin");
+    size_t size = 0, again;
+    OK(zetModuleGetDebugInfo(module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size, NULL));
+    assert_true(size > 1000);
+    uint8_t *elf = malloc(size);
+    again = size;
+    OK(zetModuleGetDebugInfo(module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &again, elf));
+    assert_int_equal(again, size);
+    uint64_t va[2] = {section_address(elf, size, ".text.writes"),
+                      section_address(elf, size, ".text.reads")};
+    assert_true(va[0] && va[1] && va[0] != va[1]);
+    FILE *f = fopen(elf_path, "wb");
+    assert_int_equal(fwrite(elf, 1, size, f), size);
+    fclose(f);
+    char command[200];
+    snprintf(command, sizeof(command), "llvm-dwarfdump-14 --debug-info --debug-line %s", elf_path);
+    FILE *dump = popen(command, "r");
+    char *text = read_all(dump);
+    assert_int_equal(pclose(dump), 0);
+    static const char *const names[] = {"writes", "reads"};
+    for (int i = 0; i < 2; i++) {
+        char want[64], row[64];
+        snprintf(want, sizeof(want), "DW_AT_low_pc\t(0x%016llx)", (unsigned long long)va[i]);
+        snprintf(row, sizeof(row), "0x%016llx ", (unsigned long long)va[i]);
+        if (!strstr(text, want) || !strstr(text, row))
+            fail_msg("%s: no %s or no row %s", names[i], want, row);
+    }
+    free(text);
+    free(elf);
+    OK(zeModuleDestroy(module));
+}
+
+int main(int argc, char **argv)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(log_path, sizeof(log_path), "%s/log", folder);
+    snprintf(elf_path, sizeof(elf_path), "%s/debug.elf", folder);
+    char setting[80];
+    snprintf(setting, sizeof(setting), "error:%s", log_path);
+    setenv("ZESCOPE_LOG", setting, 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines_of_faults),
+        cmocka_unit_test(test_debug_info),
+    };
+    int failed = cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
+    unlink(log_path);
+    unlink(elf_path);
+    rmdir(folder);
+    return failed;
+}
