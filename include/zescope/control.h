@@ -43,7 +43,7 @@ static inline const struct zescope_control *zescope_control(void)
     static volatile int looked;
     if (!looked) {
         const struct zescope_control *const *control = (const struct zescope_control *const *)dlsym(
-            ZESCOPE_RTLD_DEFAULT, "zescope_control_v1");
+            (void *)0 /* RTLD_DEFAULT */, "zescope_control_v1");
         found = control ? *control : NULL;
         looked = 1;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope record: run an application with the collector preloaded. */
+#include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 
@@ -13,11 +14,9 @@
 #include <limits.h>
 #include <regex.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,13 +25,11 @@ struct record_options {
     const char *output, *live;
     struct zs_string_list include, exclude;
     uint64_t trace_limit;
-    bool debug_info, trace, activity, counts;
+    bool debug_info, trace, activity, counts, paused;
+    const char *toggle_signal, *start_kernel, *stop_kernel, *delay, *duration;
 };
 
-/* Signals that end zescope are passed on; those of the terminal reach the application anyway. */
-static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-static const int left_to_app[] = {SIGINT, SIGQUIT};
-static volatile sig_atomic_t app_pid;
+extern const struct zs_command zs_command_record;
 
 struct launch {
     char collector[PATH_MAX];   /* the library as LD_PRELOAD names it */
@@ -40,15 +37,15 @@ struct launch {
     char link_folder[PATH_MAX]; /* made for it, "" when none was needed */
     char **environment;         /* of the application; the first `owned` entries are ours */
     size_t owned;
-    struct sigaction old[ZS_ARRAY_LEN(passed_on) + ZS_ARRAY_LEN(left_to_app)];
+    int toggle_signal; /* 0: none */
+    uint64_t delay_ns, duration_ns;
 };
 
-static void pass_on(int signal_number)
+static uint64_t now_ns(void)
 {
-    int saved = errno;
-    if (app_pid > 0)
-        kill((pid_t)app_pid, signal_number);
-    errno = saved;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 /* LD_PRELOAD cannot hold a path with blanks or colons: such a one is reached through a link. */
@@ -115,16 +112,108 @@ static bool put_list(struct launch *l, const char *name, const struct zs_string_
     return ok;
 }
 
-/* NULL, or the first expression that is none. */
-static const char *bad_expression(const struct zs_string_list *list)
+static bool is_expression(const char *text)
 {
     regex_t regex;
-    for (size_t i = 0; i < list->count; i++) {
-        if (regcomp(&regex, list->items[i], REG_EXTENDED | REG_NOSUB))
-            return list->items[i];
-        regfree(&regex);
-    }
+    if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
+        return false;
+    regfree(&regex);
+    return true;
+}
+
+/* NULL, or the first expression that is none. */
+static const char *bad_expression(const struct record_options *o)
+{
+    const char *kernels[] = {o->start_kernel, o->stop_kernel};
+    for (size_t i = 0; i < o->include.count; i++)
+        if (!is_expression(o->include.items[i]))
+            return o->include.items[i];
+    for (size_t i = 0; i < o->exclude.count; i++)
+        if (!is_expression(o->exclude.items[i]))
+            return o->exclude.items[i];
+    for (size_t i = 0; i < ZS_ARRAY_LEN(kernels); i++)
+        if (kernels[i] && !is_expression(kernels[i]))
+            return kernels[i];
     return NULL;
+}
+
+/* "USR2", "SIGRTMIN+3", "40"; 0: no signal that can be caught. */
+static int signal_number(const char *text)
+{
+    char *end;
+    if (!strncasecmp(text, "SIG", 3))
+        text += 3;
+    bool is_real_time = !strncmp(text, "RTMIN", 5);
+    const char *digits = is_real_time ? text + 5 : text;
+    long number = strtol(digits, &end, 10);
+    if (*end || (end == digits && *text && !is_real_time))
+        number = 0;
+    else if (is_real_time)
+        number += SIGRTMIN;
+    for (int i = 1; !number && i < SIGRTMIN; i++) {
+        const char *name = sigabbrev_np(i);
+        if (name && !strcasecmp(name, text))
+            number = i;
+    }
+    bool can_be_caught = number > 0 && number <= SIGRTMAX && number != SIGKILL && number != SIGSTOP;
+    return can_be_caught ? (int)number : 0;
+}
+
+/* "2", "1.5s", "200ms", "3min": nanoseconds, or 0 when it is none. */
+static uint64_t time_ns(const char *text)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"min", 60e9}};
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(units); i++)
+        if (end != text && !strcmp(end, units[i].unit) && value > 0 && value * units[i].ns < 1e18)
+            return (uint64_t)(value * units[i].ns);
+    return 0;
+}
+
+/* What is wrong with the options, said; 0 when nothing is. */
+static int check_options(const struct record_options *o, struct launch *l)
+{
+    const char *bad = bad_expression(o);
+    if (bad)
+        return zs_cli_usage(&zs_command_record, "'%s' is no regular expression", bad);
+    if (o->toggle_signal && !(l->toggle_signal = signal_number(o->toggle_signal)))
+        return zs_cli_usage(&zs_command_record, "'%s' is no signal that can be caught",
+                            o->toggle_signal);
+    if (o->delay && !(l->delay_ns = time_ns(o->delay)))
+        return zs_cli_usage(&zs_command_record, "--delay takes a time (2, 1.5s, 200ms), not '%s'",
+                            o->delay);
+    if (o->duration && !(l->duration_ns = time_ns(o->duration)))
+        return zs_cli_usage(&zs_command_record,
+                            "--duration takes a time (2, 1.5s, 200ms), not '%s'", o->duration);
+    bool pauses = o->paused || l->toggle_signal || o->start_kernel || o->stop_kernel ||
+                  l->delay_ns || l->duration_ns;
+    if (pauses && !o->trace)
+        return zs_cli_usage(&zs_command_record, "with --no-trace there is nothing to pause");
+    return 0;
+}
+
+static bool put_number(struct launch *l, const char *name, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+    return put_variable(l, name, text);
+}
+
+static bool put_pause_variables(struct launch *l, const struct record_options *o)
+{
+    uint64_t start_ns = now_ns();
+    bool paused = o->paused || o->start_kernel || l->delay_ns;
+    return put_number(l, ZS_ENV_COLLECT_PAUSED, paused) &&
+           put_number(l, ZS_ENV_COLLECT_TOGGLE_SIGNAL, (uint64_t)l->toggle_signal) &&
+           put_variable(l, ZS_ENV_COLLECT_START_KERNEL, o->start_kernel ? o->start_kernel : "") &&
+           put_variable(l, ZS_ENV_COLLECT_STOP_KERNEL, o->stop_kernel ? o->stop_kernel : "") &&
+           put_number(l, ZS_ENV_COLLECT_START, start_ns) &&
+           put_number(l, ZS_ENV_COLLECT_RESUME_AT, l->delay_ns ? start_ns + l->delay_ns : 0) &&
+           put_number(l, ZS_ENV_COLLECT_DURATION, l->duration_ns);
 }
 
 static bool make_environment(struct launch *l, const char *recording,
@@ -133,14 +222,12 @@ static bool make_environment(struct launch *l, const char *recording,
     size_t count = 0;
     while (environ[count])
         count++;
-    l->environment = calloc(count + 16, sizeof(*l->environment));
+    l->environment = calloc(count + 32, sizeof(*l->environment));
     if (!l->environment)
         return false;
     /* others stay first: a sanitizer's runtime insists on it */
     const char *given = getenv("LD_PRELOAD");
     char *preload = NULL;
-    char limit[32];
-    snprintf(limit, sizeof(limit), "%llu", (unsigned long long)o->trace_limit);
     bool ok = asprintf(&preload, "%s%s%s", given ? given : "", given && given[0] ? ":" : "",
                        l->collector) >= 0 &&
               put_variable(l, "LD_PRELOAD", preload) &&
@@ -148,12 +235,12 @@ static bool make_environment(struct launch *l, const char *recording,
               put_variable(l, ZS_ENV_COLLECT_DIR, recording) &&
               put_variable(l, ZS_ENV_COLLECT_DEBUG_INFO, o->debug_info ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_COUNTS, o->counts ? "1" : "0") &&
-              put_variable(l, ZS_ENV_COLLECT_TRACE_LIMIT, limit) &&
+              put_number(l, ZS_ENV_COLLECT_TRACE_LIMIT, o->trace_limit) &&
               put_list(l, ZS_ENV_COLLECT_INCLUDE, &o->include) &&
               put_list(l, ZS_ENV_COLLECT_EXCLUDE, &o->exclude) &&
               put_variable(l, ZS_ENV_COLLECT_LIVE, o->live ? o->live : "") &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
-              (!l->layer[0] || put_trace_variables(l));
+              put_pause_variables(l, o) && (!l->layer[0] || put_trace_variables(l));
     free(preload);
     for (size_t i = 0, at = l->owned; ok && i < count; i++)
         if (!is_ours(l, environ[i]))
@@ -166,73 +253,6 @@ static void free_environment(struct launch *l)
     for (size_t i = 0; l->environment && i < l->owned; i++)
         free(l->environment[i]);
     free(l->environment);
-}
-
-static void catch_signals(struct launch *l, sigset_t *ret_defaults)
-{
-    size_t at = 0;
-    sigemptyset(ret_defaults);
-    sigaddset(ret_defaults, SIGPIPE); /* zescope itself ignores it */
-    for (size_t i = 0; i < ZS_ARRAY_LEN(passed_on) + ZS_ARRAY_LEN(left_to_app); i++) {
-        bool ends = i < ZS_ARRAY_LEN(passed_on);
-        int number = ends ? passed_on[i] : left_to_app[i - ZS_ARRAY_LEN(passed_on)];
-        struct sigaction action = {.sa_handler = ends ? pass_on : SIG_IGN, .sa_flags = SA_RESTART};
-        sigaction(number, NULL, &l->old[at]);
-        bool ignored = l->old[at++].sa_handler == SIG_IGN; /* nohup: stays so, for the app too */
-        if (!ignored)
-            sigaction(number, &action, NULL);
-        if (!ignored && !ends)
-            sigaddset(ret_defaults, number);
-    }
-}
-
-static void release_signals(const struct launch *l)
-{
-    for (size_t i = 0; i < ZS_ARRAY_LEN(passed_on) + ZS_ARRAY_LEN(left_to_app); i++)
-        sigaction(i < ZS_ARRAY_LEN(passed_on) ? passed_on[i]
-                                              : left_to_app[i - ZS_ARRAY_LEN(passed_on)],
-                  &l->old[i], NULL);
-}
-
-/* Start argv and wait for it. 0 with the status as a shell shows it, or -errno: not started. */
-static int run_app(struct launch *l, char **argv, int *ret_status)
-{
-    posix_spawnattr_t attributes;
-    sigset_t defaults, all, mask;
-    siginfo_t info;
-    pid_t pid;
-    int status = 0;
-    if (posix_spawnattr_init(&attributes))
-        return -ENOMEM;
-    catch_signals(l, &defaults);
-    /* a signal that comes before the application's number is known waits until it is */
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &mask);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setsigmask(&attributes, &mask);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int error = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, l->environment);
-    posix_spawnattr_destroy(&attributes);
-    app_pid = error ? 0 : pid;
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    if (!error) {
-        /* it keeps its number until nothing is passed on to it any more */
-        while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
-            continue;
-        app_pid = 0;
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            continue;
-        *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    }
-    release_signals(l);
-    return error;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 static const char *plural(uint64_t n)
@@ -327,7 +347,7 @@ static int record(const struct record_options *o, struct launch *l,
         error = -ENOMEM;
     uint64_t start_ns = now_ns();
     if (!error)
-        error = run_app(l, argv, &result.exit_status);
+        error = zs_cli_run_app(argv, l->environment, l->toggle_signal, &result.exit_status);
     result.duration_ns = now_ns() - start_ns;
     remove_link(l);
     free_environment(l);
@@ -357,6 +377,20 @@ static const struct zs_option options_table[] = {
      "do not record calls whose name matches; may be given several times"},
     {"live", 0, ZS_OPTION_STRING, OPTION(live), "FILE",
      "also append a line per call to a file as it returns; - is stderr"},
+    {"paused", 'p', ZS_OPTION_FLAG, OPTION(paused), NULL,
+     "start without recording calls and activity, until a signal, the application "
+     "(zescope/control.h), "
+     "a kernel or the time says so"},
+    {"toggle-signal", 's', ZS_OPTION_STRING, OPTION(toggle_signal), "SIGNAL",
+     "a signal (USR2, RTMIN+3, 40) that pauses and resumes; the application must not use it"},
+    {"start-at-kernel", 0, ZS_OPTION_STRING, OPTION(start_kernel), "REGEX",
+     "start paused, and resume with the launch of a kernel whose name matches"},
+    {"stop-after-kernel", 0, ZS_OPTION_STRING, OPTION(stop_kernel), "REGEX",
+     "pause after the launch of a kernel whose name matches"},
+    {"delay", 0, ZS_OPTION_STRING, OPTION(delay), "TIME",
+     "start paused, and resume after that time: 2, 1.5s, 200ms"},
+    {"duration", 0, ZS_OPTION_STRING, OPTION(duration), "TIME",
+     "pause when that much time has passed since recording began or was resumed"},
     {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
      "keep at most this much of the calls of each process, 0: everything"},
 };
@@ -391,17 +425,18 @@ static int run_record(void *options, int operand_count, char **operands)
     const struct record_options *o = options;
     if (!operand_count)
         return zs_cli_usage(&zs_command_record, "no application given");
-    const char *bad = bad_expression(&o->include);
-    if (bad || (bad = bad_expression(&o->exclude)))
-        return zs_cli_usage(&zs_command_record, "'%s' is no regular expression", bad);
     struct launch *l = calloc(1, sizeof(*l));
     if (!l)
         return zs_cli_fail("out of memory");
+    int status = check_options(o, l);
+    if (status) {
+        free(l);
+        return status;
+    }
     const struct zs_recording_plan plan = {
         .path = o->output, .argv = operands, .debug_info = o->debug_info};
     struct zs_recording_writer *writer;
     struct zs_diag diag = {0};
-    int status;
     if (!zs_cli_find_library("libzescope_collect.so", "ZESCOPE_COLLECT", "collect", l->collector))
         status = zs_cli_fail("libzescope_collect.so cannot be found: reinstall zescope, or say "
                              "where it is with ZESCOPE_COLLECT");

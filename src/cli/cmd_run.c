@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope run: an application on the software GPU. */
+#include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 
@@ -7,11 +8,9 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { EXIT_FOUND = 99 }; /* --check: the application's kernels did something wrong */
@@ -23,16 +22,6 @@ struct run_options {
     bool check;
 };
 
-static volatile sig_atomic_t app_pid;
-
-static void pass_on(int signal_number)
-{
-    int saved = errno;
-    if (app_pid > 0)
-        kill((pid_t)app_pid, signal_number);
-    errno = saved;
-}
-
 static int set_environment(const struct run_options *o, const char *driver)
 {
     bool ok = !setenv("ZE_ENABLE_ALT_DRIVERS", driver, 1);
@@ -41,38 +30,6 @@ static int set_environment(const struct run_options *o, const char *driver)
     if (o->kernel_timeout)
         ok = ok && !setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1);
     return ok ? ZS_EXIT_OK : zs_cli_fail("out of memory");
-}
-
-/* Start the application and wait. 0 with the status as a shell shows it, or -errno. */
-static int wait_for_app(char **argv, int *ret_status)
-{
-    static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    static const int left_to_app[] = {SIGINT, SIGQUIT};
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    pid_t pid;
-    int status = 0;
-    if (posix_spawnattr_init(&attributes))
-        return -ENOMEM;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE); /* zescope itself ignores it */
-    for (size_t i = 0; i < ZS_ARRAY_LEN(left_to_app); i++) {
-        signal(left_to_app[i], SIG_IGN);
-        sigaddset(&defaults, left_to_app[i]);
-    }
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    int error = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    if (error)
-        return error;
-    app_pid = pid;
-    for (size_t i = 0; i < ZS_ARRAY_LEN(passed_on); i++)
-        signal(passed_on[i], pass_on);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return 0;
 }
 
 /* The driver appends one block per launch that failed, blocks end with an empty line. */
@@ -103,7 +60,7 @@ static int run_checked(char **argv)
     setenv("ZESCOPE_CHECK_REPORT", path, 1);
     setenv("ZESCOPE_LOG", "off", 0); /* the report has it all */
     int status = 0;
-    int error = wait_for_app(argv, &status);
+    int error = zs_cli_run_app(argv, environ, 0, &status);
     int result = error ? zs_cli_fail("cannot start %s: %s", argv[0], strerror(-error))
                        : show_report(path, status);
     unlink(path);

@@ -31,6 +31,14 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     ze_event_handle_t given = ARG(ze_event_handle_t, what->signal);
     if (!list)
         return;
+    if (call->muted && list->immediate) {
+        struct act_event *e = given ? act_find(a, ACT_EVENT, given) : NULL;
+        if (e) {
+            act_event_ends(a, e); /* it will tell of what is not recorded */
+            e->appended = NULL;
+        }
+        return;
+    }
     size_t waiting = list->count - list->first;
     if (list->immediate && waiting % 128 == 127)
         act_collect_list(a, list, false);
@@ -64,7 +72,10 @@ static void append_exit(struct zs_activity *a, const struct zs_trace_event *even
         return;
     struct act_shape shape = {.kind = what->kind};
     what->fill(a, event, list->context, &shape);
-    act_write_append(a, call->id, list, &shape);
+    if (call->muted)
+        act_append_defer(call->append, &shape);
+    else
+        act_write_append(a, call->id, list, &shape, 0);
     if (list->immediate)
         act_collect_list(a, list, list->synchronous);
 }
@@ -190,7 +201,7 @@ static void execute_enter(struct zs_activity *a, const struct zs_trace_event *ev
 {
     struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
     const ze_command_list_handle_t *lists = ARG(ze_command_list_handle_t *, 2);
-    uint64_t now_ns = zs_trace_now_ns();
+    uint64_t now_ns = call->muted ? 0 : zs_trace_now_ns();
     if (queue)
         queue->submissions++;
     for (uint32_t i = 0; queue && lists && i < ARG(uint32_t, 1); i++) {
@@ -427,6 +438,11 @@ static bool can_ask(const struct zs_collect_api *api)
            api->zeCommandListAppendWriteGlobalTimestamp && api->zeCommandQueueExecuteCommandLists;
 }
 
+bool zs_activity_hooks(uint32_t call)
+{
+    return call < ZS_API_CALL_COUNT && (hooks[call].enter || hooks[call].leave);
+}
+
 static void run(struct zs_activity *a, struct zs_trace_file *file, hook_fn hook,
                 const struct zs_trace_event *event, struct zs_activity_call *call)
 {
@@ -438,12 +454,14 @@ static void run(struct zs_activity *a, struct zs_trace_file *file, hook_fn hook,
 }
 
 void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
-                       const struct zs_trace_event *event, struct zs_activity_call *call)
+                       const struct zs_trace_event *event, struct zs_activity_call *call,
+                       bool muted)
 {
     const struct hooks *h = event->call < ZS_API_CALL_COUNT ? &hooks[event->call] : NULL;
     call->is_hooked = h && (h->enter || h->leave) && can_ask(&a->collector->api);
     if (!call->is_hooked)
         return;
+    call->muted = muted;
     call->restore = 0;
     call->replaced = NULL;
     call->append = NULL;

@@ -25,6 +25,7 @@
 #define ZS_COLLECT_ACTIVITY_H
 
 #include "collect/collect.h"
+#include "record/activity.h"
 #include "record/trace_writer.h"
 #include "trace/tracers.h"
 
@@ -34,19 +35,27 @@ struct zs_activity;
 struct act_append;
 
 struct zs_activity_call {
-    bool is_hooked;
-    uint32_t restore; /* the parameter that was replaced, + 1; 0: none */
-    void *replaced;   /* its value as the application gave it */
-    uint64_t id;      /* of the append; submissions before a wait */
+    bool is_hooked, muted; /* muted: recording is paused */
+    uint32_t restore;      /* the parameter that was replaced, + 1; 0: none */
+    void *replaced;        /* its value as the application gave it */
+    uint64_t id;           /* of the append; submissions before a wait */
     struct act_append *append;
     ze_event_pool_desc_t pool_desc;
 };
 
 /* NULL: no memory. Never freed: calls may be under way when a fork replaces it. */
 struct zs_activity *zs_activity_create(struct zs_collector *c, struct zs_trace_process *process);
+/* Whether a call is followed, paused or not. */
+bool zs_activity_hooks(uint32_t call);
+/* Into a file: recording was paused or resumed; something that the application said. */
+void act_write_pause(struct zs_trace_file *file, const struct zs_trace_process *process,
+                     bool paused, uint32_t reason, uint64_t time_ns);
+void act_write_mark(struct zs_trace_file *file, uint64_t track, bool is_first,
+                    enum zs_activity_record record, const char *text, uint64_t time_ns);
 /* Around a call that was (enter) or will be (exit) recorded in `file`, the calling thread's. */
 void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
-                       const struct zs_trace_event *event, struct zs_activity_call *call);
+                       const struct zs_trace_event *event, struct zs_activity_call *call,
+                       bool muted);
 void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
                       const struct zs_trace_event *event, struct zs_activity_call *call);
 

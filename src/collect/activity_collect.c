@@ -81,6 +81,8 @@ static void append_free(struct zs_activity *a, struct act_append *append)
         free(event);
     if (append->slot)
         act_slot_give(append->slot);
+    free(append->deferred);
+    append->deferred = NULL;
     append->slot = NULL;
     append->event = NULL;
     append->list = NULL;
@@ -102,19 +104,37 @@ void act_append_done(struct zs_activity *a, struct act_append *append, bool ok)
         return;
     append->cancelled = true;
     append->list->pending -= append->outstanding;
-    append->outstanding = 0;
+    append->outstanding = append->muted = 0;
 }
 
 static void settle(struct act_append *append)
 {
     append->list->pending -= append->outstanding;
-    append->outstanding = 0;
+    append->outstanding = append->muted = 0;
 }
 
 static void write_unknown(struct zs_activity *a, struct act_append *append)
 {
-    for (; append->outstanding; append->outstanding--, append->list->pending--)
-        act_write_execute(a, append->id, append->list->queue, append->submit_ns, NULL);
+    for (uint32_t i = append->muted; i < append->outstanding; i++)
+        act_write_execute(a, append->id, append->list->queue, append->recorded_ns, NULL);
+    settle(append);
+}
+
+void act_append_defer(struct act_append *append, const struct act_shape *shape)
+{
+    struct act_deferred *d = append->list ? malloc(sizeof(*d)) : NULL;
+    if (!d)
+        return;
+    *d = (struct act_deferred){.time_ns = zs_trace_now_ns(), .shape = *shape};
+    append->deferred = d;
+}
+
+static void write_deferred(struct zs_activity *a, struct act_append *append)
+{
+    const struct act_deferred *d = append->deferred;
+    act_write_append(a, append->id, append->list, &d->shape, d->time_ns);
+    free(append->deferred);
+    append->deferred = NULL;
 }
 
 void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_t now_ns)
@@ -122,8 +142,14 @@ void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_
     const struct zs_collect_api *api = &a->collector->api;
     struct act_event *event = append->event;
     struct act_list *list = append->list;
+    if (!now_ns && append->outstanding && append->outstanding == append->muted)
+        return; /* more of the same: once is enough */
+    if (now_ns && append->deferred)
+        write_deferred(a, append);
     append->submit_ns = now_ns;
+    append->recorded_ns = now_ns ? now_ns : append->recorded_ns;
     append->outstanding++;
+    append->muted += !now_ns;
     list->pending++;
     append->is_stale = false;
     if (append->slot)
@@ -190,8 +216,8 @@ void act_collect_append(struct zs_activity *a, struct act_append *append, bool i
         return;
     }
     uint64_t submit_ns = append->submit_ns;
-    for (; append->outstanding > 1; append->outstanding--, list->pending--)
-        act_write_execute(a, append->id, list->queue, submit_ns, NULL);
+    for (uint32_t i = append->muted + (submit_ns != 0); i < append->outstanding; i++)
+        act_write_execute(a, append->id, list->queue, append->recorded_ns, NULL);
     act_write_execute(a, append->id, list->queue, submit_ns, &result);
     settle(append);
 }
@@ -268,11 +294,14 @@ void act_event_ends(struct zs_activity *a, struct act_event *event)
 void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_queue *queue,
                      uint64_t now_ns)
 {
-    act_collect_list(a, list, false);
-    if (list->pending && !act_harvest_start(a, list) && list->queue != queue)
+    bool again_muted = !now_ns && list->is_muted;
+    if (!again_muted)
+        act_collect_list(a, list, false);
+    if (!again_muted && list->pending && !act_harvest_start(a, list) && list->queue != queue)
         for (size_t i = 0; i < list->count; i++)
             write_unknown(a, list->appends[i]);
     list->queue = queue;
+    list->is_muted = !now_ns;
     for (size_t i = 0; i < list->count; i++)
         if (!list->appends[i]->cancelled)
             act_append_submit(a, list->appends[i], now_ns);

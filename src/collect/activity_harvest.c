@@ -94,7 +94,7 @@ bool act_harvest_start(struct zs_activity *a, struct act_list *list)
     }
     for (uint32_t i = 0; i < h->count; i++) {
         list->pending -= h->items[i].append->outstanding;
-        h->items[i].append->outstanding = 0;
+        h->items[i].append->outstanding = h->items[i].append->muted = 0;
     }
     struct act_harvest **end = &list->harvests;
     while (*end)

@@ -93,15 +93,31 @@ struct act_image {
     ze_image_desc_t desc;
 };
 
+struct act_shape {
+    enum zs_activity_kind kind;
+    uint64_t kernel, count, bytes;
+    uint32_t groups[3], size[3];
+    bool has_groups, has_bytes;
+    enum zs_activity_memory from, to;
+};
+
+struct act_deferred {
+    uint64_t time_ns;
+    struct act_shape shape;
+};
+
 struct act_append {
     struct act_append *next; /* of free ones */
     uint64_t id;
-    struct act_list *list;   /* NULL: it is gone */
-    struct act_event *event; /* NULL: no times */
-    struct act_slot *slot;   /* times come here before the event is reset */
-    uint64_t submit_ns;
-    uint64_t stale_start; /* the event was set already when it was submitted: with this */
-    uint32_t outstanding; /* executions that are not recorded yet */
+    struct act_list *list;         /* NULL: it is gone */
+    struct act_event *event;       /* NULL: no times */
+    struct act_slot *slot;         /* times come here before the event is reset */
+    uint64_t submit_ns;            /* 0: recording was paused, it is not recorded */
+    uint64_t recorded_ns;          /* the last submit_ns that was not 0 */
+    struct act_deferred *deferred; /* appended while paused: written when it is needed, or NULL */
+    uint64_t stale_start;          /* the event was set already when it was submitted: with this */
+    uint32_t outstanding;          /* executions that are not over */
+    uint32_t muted;                /* of these: not to be recorded */
     bool is_stale, in_call, cancelled;
     bool shared; /* a later append of the same list signals the same event */
 };
@@ -127,7 +143,7 @@ struct act_list {
     struct act_device *device;
     struct act_queue *queue; /* of the last execution */
     uint32_t ordinal;
-    bool immediate, synchronous;
+    bool immediate, synchronous, is_muted; /* is_muted: executed last while paused */
     struct act_append **appends;
     size_t count, capacity, first; /* first: those before are done (immediate lists) */
     uint32_t pending;              /* executions that are not recorded yet */
@@ -180,16 +196,10 @@ void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t or
                      uint32_t index, bool immediate);
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
                       const ze_kernel_properties_t *p);
-struct act_shape {
-    enum zs_activity_kind kind;
-    uint64_t kernel, count, bytes;
-    uint32_t groups[3], size[3];
-    bool has_groups, has_bytes;
-    enum zs_activity_memory from, to;
-};
+/* earlier_ns 0: in this call; else that was when, while recording was paused. */
 void act_write_append(struct zs_activity *a, uint64_t id, const struct act_list *list,
-                      const struct act_shape *shape);
-/* result NULL: without times. */
+                      const struct act_shape *shape, uint64_t earlier_ns);
+/* result NULL: without times. submit_ns 0: while recording was paused, nothing is written. */
 void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
                        uint64_t submit_ns, const ze_kernel_timestamp_result_t *result);
 
@@ -198,7 +208,9 @@ struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
                                   struct act_event *event);
 /* The call that appended is over. */
 void act_append_done(struct zs_activity *a, struct act_append *append, bool ok);
-/* Its event is about to be submitted. */
+/* It was made while recording is paused: its record is written with its first execution. */
+void act_append_defer(struct act_append *append, const struct act_shape *shape);
+/* Its event is about to be submitted; now_ns 0: while paused. */
 void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_t now_ns);
 /* What is finished is recorded. is_proof: everything that was submitted is finished. */
 void act_collect_append(struct zs_activity *a, struct act_append *append, bool is_proof);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct record {
-    uint8_t bytes[2048];
+    uint8_t bytes[2304];
     struct zs_pb pb;
     uint8_t *length;
 };
@@ -97,7 +97,7 @@ void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
 }
 
 void act_write_append(struct zs_activity *a, uint64_t id, const struct act_list *list,
-                      const struct act_shape *s)
+                      const struct act_shape *s, uint64_t earlier_ns)
 {
     struct record r;
     record_begin(&r, ZS_ACT_APPEND, id);
@@ -114,8 +114,9 @@ void act_write_append(struct zs_activity *a, uint64_t id, const struct act_list 
         zs_pb_u64(&r.pb, ZS_ACT_BYTES, s->bytes);
     put_number(&r, ZS_ACT_FROM, s->from);
     put_number(&r, ZS_ACT_TO, s->to);
+    put_number(&r, ZS_ACT_EARLIER, earlier_ns != 0);
     record_end(&r);
-    store(a, &r, zs_trace_now_ns());
+    store(a, &r, earlier_ns ? earlier_ns : zs_trace_now_ns());
 }
 
 void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
@@ -124,6 +125,8 @@ void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queu
     struct record r;
     uint64_t start_ns = 0, end_ns = 0;
     bool estimated = false;
+    if (!submit_ns)
+        return;
     bool known = result && queue &&
                  act_times(a, queue->device, result, submit_ns, &start_ns, &end_ns, &estimated);
     record_begin(&r, ZS_ACT_EXECUTE, id);
@@ -136,4 +139,58 @@ void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queu
     }
     record_end(&r);
     store(a, &r, known ? start_ns : submit_ns);
+}
+
+static void put_instant(struct record *r, uint64_t track, enum zs_perfetto_event_type type,
+                        const char *name)
+{
+    uint8_t *event = zs_pb_begin(&r->pb, ZS_PF_PACKET_TRACK_EVENT);
+    zs_pb_u64(&r->pb, ZS_PF_EVENT_TYPE, type);
+    zs_pb_u64(&r->pb, ZS_PF_EVENT_TRACK_UUID, track);
+    if (name)
+        zs_pb_bytes(&r->pb, ZS_PF_EVENT_NAME, name, strnlen(name, 1000));
+    zs_pb_end(&r->pb, event);
+}
+
+void act_write_pause(struct zs_trace_file *file, const struct zs_trace_process *process,
+                     bool paused, uint32_t reason, uint64_t time_ns)
+{
+    struct record r;
+    record_begin(&r, paused ? ZS_ACT_PAUSE : ZS_ACT_RESUME, 1);
+    put_number(&r, ZS_ACT_REASON, reason);
+    record_end(&r);
+    put_instant(&r, zs_trace_process_uuid(process), ZS_PF_INSTANT,
+                paused ? "recording paused" : "recording resumed");
+    zs_trace_packet_at(file, time_ns, r.bytes, (size_t)(r.pb.at - r.bytes));
+}
+
+static void write_range_track(struct zs_trace_file *file, uint64_t track, uint64_t time_ns)
+{
+    struct record r = {.pb = {0}};
+    r.pb = zs_pb_make(r.bytes, sizeof(r.bytes));
+    uint8_t *message = zs_pb_begin(&r.pb, ZS_PF_PACKET_TRACK_DESCRIPTOR);
+    zs_pb_u64(&r.pb, ZS_PF_TRACK_UUID, track);
+    zs_pb_u64(&r.pb, ZS_PF_TRACK_PARENT_UUID, file->track_uuid);
+    zs_pb_text(&r.pb, ZS_PF_TRACK_NAME, "ranges");
+    zs_pb_end(&r.pb, message);
+    zs_trace_packet_at(file, time_ns, r.bytes, (size_t)(r.pb.at - r.bytes));
+}
+
+void act_write_mark(struct zs_trace_file *file, uint64_t track, bool is_first,
+                    enum zs_activity_record record, const char *text, uint64_t time_ns)
+{
+    struct record r;
+    if (is_first)
+        write_range_track(file, track, time_ns);
+    record_begin(&r, record, 1);
+    if (text)
+        put_name(&r, text);
+    record_end(&r);
+    put_instant(&r, track,
+                record == ZS_ACT_MARK    ? ZS_PF_INSTANT
+                : record == ZS_ACT_RANGE ? ZS_PF_SLICE_BEGIN
+                                         : ZS_PF_SLICE_END,
+                text);
+    if (!r.pb.full)
+        zs_trace_packet_at(file, time_ns, r.bytes, (size_t)(r.pb.at - r.bytes));
 }

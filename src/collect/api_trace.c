@@ -9,7 +9,9 @@
 #include "collect/collect.h"
 
 #include "collect/activity.h"
+#include "collect/api_trace.h"
 #include "collect/live.h"
+#include "collect/pause.h"
 
 #include "layer/codec.h"
 #include "layer/layer.h"
@@ -30,6 +32,18 @@ struct api_process {
     struct zs_activity *activity; /* NULL: not recorded */
     char name[256];
     bool usable;
+    pthread_mutex_t control_lock;
+    struct zs_trace_file control; /* pauses; not open while control.process is NULL */
+};
+
+struct api_thread;
+
+/* A call under way. */
+struct api_frame {
+    struct api_thread *thread;
+    uint64_t start_ns;
+    bool written; /* its begin is in the file: so must be its end */
+    struct zs_activity_call call;
 };
 
 struct api_thread {
@@ -38,9 +52,11 @@ struct api_thread {
     struct api_process *process; /* another one after a fork: start anew */
     uint32_t depth;
     uint32_t written_depth; /* without the calls that are skipped */
-    uint64_t start_ns[ZS_TRACE_DEPTH_MAX];
     uint32_t drops_seen;
-    struct zs_activity_call calls[ZS_TRACE_DEPTH_MAX]; /* under way, by depth */
+    uint64_t range_track;    /* 0: none yet */
+    uint64_t ranges_written; /* bit: the range of that depth was recorded */
+    uint32_t range_depth;
+    struct api_frame frames[ZS_TRACE_DEPTH_MAX]; /* under way, by depth */
 };
 
 static struct {
@@ -48,6 +64,7 @@ static struct {
     struct zs_collector *collector;
     bool *skipped; /* by call: not to be recorded; NULL: none */
     int live_fd;   /* -1: no lines */
+    uint64_t live_zero_ns;
     pthread_key_t key;
     pthread_once_t once;
 } api = {.live_fd = -1, .once = PTHREAD_ONCE_INIT};
@@ -70,6 +87,7 @@ static struct api_process *process_make(struct zs_collector *c)
     if (!p)
         return NULL;
     p->collector = c;
+    pthread_mutex_init(&p->control_lock, NULL);
     process_name(p->name, sizeof(p->name));
     int n = snprintf(dir, sizeof(dir), "%s/trace", c->dir);
     int error = n > 0 && (size_t)n < sizeof(dir)
@@ -97,6 +115,7 @@ static void fork_child(void)
     api_self = NULL;
     struct zs_collect_guard guard;
     zs_guard_enter(&guard);
+    zs_pause_fork_child();
     atomic_store(&api.process, process_make(api.collector));
     zs_guard_leave(&guard);
 }
@@ -167,7 +186,8 @@ static bool is_skipped(const struct zs_trace_event *event)
     return ZS_UNLIKELY(api.skipped != NULL) && api.skipped[event->call];
 }
 
-static void write_line(struct api_thread *t, const struct zs_trace_event *event, uint64_t now_ns)
+static void write_line(const struct api_frame *f, const struct zs_trace_event *event,
+                       uint64_t now_ns)
 {
     const struct zs_api_event public_event = {
         .call = event->call,
@@ -177,40 +197,87 @@ static void write_line(struct api_thread *t, const struct zs_trace_event *event,
         .params = event->params,
         .result = event->result,
     };
-    zs_live_write(api.live_fd, &public_event, t->start_ns[t->depth], now_ns);
+    zs_live_write(api.live_fd, api.live_zero_ns, &public_event, f->start_ns, now_ns);
+}
+
+/* Pauses stand in a file of their own: whoever makes the next call writes them down. */
+static void write_notes(struct api_process *process)
+{
+    struct zs_collect_guard guard;
+    struct zs_pause_note note;
+    if (!process || !process->usable || pthread_mutex_trylock(&process->control_lock))
+        return;
+    zs_guard_enter(&guard);
+    while (zs_pause_next_note(&note)) {
+        if (!process->control.process)
+            zs_trace_file_open(&process->control, &process->trace, 0, NULL, process->name);
+        act_write_pause(&process->control, &process->trace, note.paused, (uint32_t)note.reason,
+                        note.time_ns);
+    }
+    zs_guard_leave(&guard);
+    pthread_mutex_unlock(&process->control_lock);
+}
+
+static unsigned attend(struct api_process *process, const struct zs_trace_event *event)
+{
+    zs_pause_before(event);
+    if (zs_pause_flags() & ZS_PAUSE_NOTES)
+        write_notes(process);
+    return zs_pause_flags();
+}
+
+static struct api_thread *thread_of(struct api_process *process)
+{
+    struct api_thread *t = api_self;
+    if (ZS_UNLIKELY(!t) && process && process->usable)
+        t = thread_make(process);
+    return t && t->process == process ? t : NULL;
 }
 
 /* What the application gave is written before activity changes it, and what it gets after. */
-static void enter(struct api_thread *t, const struct zs_trace_event *event)
+static void enter(const struct zs_trace_event *event, void **instance_data)
 {
-    struct zs_activity *activity = t->process->activity;
-    if (!is_skipped(event))
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    unsigned flags = zs_pause_flags();
+    if (ZS_UNLIKELY(flags))
+        flags = attend(process, event);
+    bool muted = flags & ZS_PAUSE_ON;
+    if (ZS_UNLIKELY(muted) && !(process && process->activity && zs_activity_hooks(event->call)))
+        return;
+    struct api_thread *t = thread_of(process);
+    if (!t || t->depth == ZS_TRACE_DEPTH_MAX)
+        return;
+    struct api_frame *f = &t->frames[t->depth++];
+    *instance_data = f;
+    f->thread = t;
+    f->written = !muted && !is_skipped(event);
+    if (f->written)
         write_event(t, event, 0);
-    if (activity && t->depth < ZS_TRACE_DEPTH_MAX) {
-        zs_activity_enter(activity, &t->file, event, &t->calls[t->depth]);
+    if (process->activity) {
+        zs_activity_enter(process->activity, &t->file, event, &f->call, muted);
         after_write(t);
     }
-    if (t->depth < ZS_TRACE_DEPTH_MAX && api.live_fd >= 0)
-        t->start_ns[t->depth] = zs_trace_now_ns();
-    t->depth++;
+    if (api.live_fd >= 0)
+        f->start_ns = zs_trace_now_ns();
 }
 
-static void leave(struct api_thread *t, const struct zs_trace_event *event)
+static void leave(const struct zs_trace_event *event, struct api_frame *f)
 {
-    struct zs_activity *activity = t->process->activity;
+    struct api_thread *t = api_self;
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
     uint64_t now_ns = zs_trace_now_ns(); /* before our own work */
-    if (!t->depth)
+    if (!t || t != f->thread || t->process != process)
         return; /* entered before a fork */
     t->depth--;
-    if (activity && t->depth < ZS_TRACE_DEPTH_MAX) {
-        zs_activity_exit(activity, &t->file, event, &t->calls[t->depth]);
+    if (process->activity) {
+        zs_activity_exit(process->activity, &t->file, event, &f->call);
         after_write(t);
     }
-    if (is_skipped(event))
-        return;
-    write_event(t, event, now_ns);
-    if (ZS_UNLIKELY(api.live_fd >= 0) && t->depth < ZS_TRACE_DEPTH_MAX)
-        write_line(t, event, now_ns);
+    if (f->written) {
+        write_event(t, event, now_ns);
+        if (ZS_UNLIKELY(api.live_fd >= 0))
+            write_line(f, event, now_ns);
+    }
 }
 
 static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
@@ -218,17 +285,54 @@ static void on_call(const struct zs_trace_event *event, void *user_data, void **
     if (ZS_UNLIKELY(zs_guard_is_entered()))
         return; /* what a capture asks the driver is none of the application's calls */
     int saved_errno = errno;
-    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
-    struct api_thread *t = api_self;
-    if (ZS_UNLIKELY(!t) && process && process->usable && !event->is_exit)
-        t = thread_make(process);
-    if (t && t->process == process) {
-        if (event->is_exit)
-            leave(t, event);
-        else
-            enter(t, event);
+    if (!event->is_exit) {
+        enter(event, instance_data);
+    } else {
+        if (*instance_data)
+            leave(event, *instance_data);
+        if (ZS_UNLIKELY(zs_pause_flags())) {
+            zs_pause_before(event);
+            zs_pause_after(event);
+        }
     }
     errno = saved_errno;
+}
+
+int zs_api_trace_mark(enum zs_activity_record record, const char *text)
+{
+    enum { RANGES_MAX = 64, RANGE_TRACKS = 1 << 30 };
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    struct api_thread *t = thread_of(process);
+    bool paused = zs_pause_flags() & ZS_PAUSE_ON;
+    if (!t)
+        return -ENOTCONN;
+    if (record == ZS_ACT_RANGE_END) {
+        if (!t->range_depth)
+            return -EINVAL;
+        /* a range that was begun is ended, paused or not; what was not, is not */
+        paused = --t->range_depth >= RANGES_MAX || !(t->ranges_written >> t->range_depth & 1);
+    } else if (record == ZS_ACT_RANGE) {
+        if (t->range_depth < RANGES_MAX)
+            t->ranges_written = (t->ranges_written & ~(UINT64_C(1) << t->range_depth)) |
+                                (uint64_t)!paused << t->range_depth;
+        paused |= t->range_depth++ >= RANGES_MAX;
+    }
+    if (paused)
+        return record == ZS_ACT_RANGE_END ? 0 : -EAGAIN;
+    int saved_errno = errno;
+    bool is_first = !t->range_track;
+    if (is_first)
+        t->range_track = zs_trace_track_uuid(&process->trace, RANGE_TRACKS + t->file.sequence_id);
+    act_write_mark(&t->file, t->range_track, is_first, record, text, zs_trace_now_ns());
+    after_write(t);
+    errno = saved_errno;
+    return 0;
+}
+
+void zs_api_trace_flush(void)
+{
+    if (zs_pause_flags() & ZS_PAUSE_NOTES)
+        write_notes(atomic_load(&api.process));
 }
 
 bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
@@ -243,6 +347,7 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     }
     api.collector = c;
     api.live_fd = zs_live_open();
+    api.live_zero_ns = zs_live_start_ns();
     api.skipped = zs_live_skipped();
     pthread_once(&api.once, setup);
     atomic_store(&api.process, process_make(c));

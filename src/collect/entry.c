@@ -26,7 +26,9 @@
  *
  * This file has the collector's only mutable globals: the dynamic linker gives no user pointer.
  */
+#include "collect/api_trace.h"
 #include "collect/collect.h"
+#include "collect/pause.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -72,6 +74,14 @@ __attribute__((constructor)) static void read_environment(void)
     collector.trace_limit_B = limit ? strtoull(limit, NULL, 10) : 0;
     if (dir && dir[0] == '/')
         zs_collector_init(&collector, dir, debug_info && !strcmp(debug_info, "1"));
+    const char *layer = getenv(ZS_ENV_COLLECT_LAYER);
+    if (collector.dir[0] && layer && layer[0])
+        zs_pause_init();
+}
+
+__attribute__((destructor)) static void process_ends(void)
+{
+    zs_api_trace_flush();
 }
 
 /* dir of path + name. */

@@ -33,12 +33,21 @@ int zs_live_open(void)
     return far;
 }
 
-void zs_live_write(int fd, const struct zs_api_event *event, uint64_t start_ns, uint64_t end_ns)
+uint64_t zs_live_start_ns(void)
+{
+    const char *text = getenv(ZS_ENV_COLLECT_START);
+    uint64_t start_ns = text ? strtoull(text, NULL, 10) : 0;
+    return start_ns ? start_ns : zs_collect_now_ns();
+}
+
+void zs_live_write(int fd, uint64_t zero_ns, const struct zs_api_event *event, uint64_t start_ns,
+                   uint64_t end_ns)
 {
     const struct timespec zero = {0};
     char line[LINE_MAX_B];
     sigset_t pipe_signal, old, pending;
-    int n = snprintf(line, sizeof(line), "%7ld ", (long)syscall(SYS_gettid));
+    int n = snprintf(line, sizeof(line), "%12.6f %7ld ",
+                     (double)(int64_t)(start_ns - zero_ns) / 1e9, (long)syscall(SYS_gettid));
     size_t at = (size_t)n;
     size_t length = zs_api_event_format(event, line + at, sizeof(line) - at - 40);
     at += ZS_MIN(length, sizeof(line) - at - 41);

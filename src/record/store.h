@@ -37,15 +37,23 @@
 #define ZS_RECORD_NOTES   "notes.jsonl"
 
 /* Environment of the collector, set by `zescope record`. */
-#define ZS_ENV_COLLECT_COUNTS      "ZESCOPE_COLLECT_COUNTS" /* 1: execution counts */
-#define ZS_ENV_COLLECT_DIR         "ZESCOPE_COLLECT_DIR"
-#define ZS_ENV_COLLECT_DEBUG_INFO  "ZESCOPE_COLLECT_DEBUG_INFO"
-#define ZS_ENV_COLLECT_ACTIVITY    "ZESCOPE_COLLECT_ACTIVITY" /* 0: no times of device activity */
-#define ZS_ENV_COLLECT_LIVE        "ZESCOPE_COLLECT_LIVE"     /* file, or - for stderr */
-#define ZS_ENV_COLLECT_INCLUDE     "ZESCOPE_COLLECT_INCLUDE"  /* expressions, one a line */
-#define ZS_ENV_COLLECT_EXCLUDE     "ZESCOPE_COLLECT_EXCLUDE"
-#define ZS_ENV_COLLECT_TRACE_LIMIT "ZESCOPE_COLLECT_TRACE_LIMIT" /* bytes a process, 0: none */
-#define ZS_ENV_COLLECT_LAYER       "ZESCOPE_COLLECT_LAYER"       /* path of libzescope_layer.so */
+#define ZS_ENV_COLLECT_COUNTS        "ZESCOPE_COLLECT_COUNTS" /* 1: execution counts */
+#define ZS_ENV_COLLECT_DIR           "ZESCOPE_COLLECT_DIR"
+#define ZS_ENV_COLLECT_DEBUG_INFO    "ZESCOPE_COLLECT_DEBUG_INFO"
+#define ZS_ENV_COLLECT_ACTIVITY      "ZESCOPE_COLLECT_ACTIVITY" /* 0: no times of device activity */
+#define ZS_ENV_COLLECT_LIVE          "ZESCOPE_COLLECT_LIVE"     /* file, or - for stderr */
+#define ZS_ENV_COLLECT_INCLUDE       "ZESCOPE_COLLECT_INCLUDE"  /* expressions, one a line */
+#define ZS_ENV_COLLECT_EXCLUDE       "ZESCOPE_COLLECT_EXCLUDE"
+#define ZS_ENV_COLLECT_TRACE_LIMIT   "ZESCOPE_COLLECT_TRACE_LIMIT" /* bytes a process, 0: none */
+#define ZS_ENV_COLLECT_LAYER         "ZESCOPE_COLLECT_LAYER"       /* path of libzescope_layer.so */
+#define ZS_ENV_COLLECT_PAUSED        "ZESCOPE_COLLECT_PAUSED"      /* 1: start paused */
+#define ZS_ENV_COLLECT_TOGGLE_SIGNAL "ZESCOPE_COLLECT_TOGGLE_SIGNAL" /* number, 0: none */
+#define ZS_ENV_COLLECT_START_KERNEL  "ZESCOPE_COLLECT_START_KERNEL"  /* expression, "": none */
+#define ZS_ENV_COLLECT_STOP_KERNEL   "ZESCOPE_COLLECT_STOP_KERNEL"
+/* CLOCK_MONOTONIC in ns: when the application was started, when to resume (0: not by time) */
+#define ZS_ENV_COLLECT_START     "ZESCOPE_COLLECT_START"
+#define ZS_ENV_COLLECT_RESUME_AT "ZESCOPE_COLLECT_RESUME_AT"
+#define ZS_ENV_COLLECT_DURATION  "ZESCOPE_COLLECT_DURATION" /* ns until it pauses, 0: never */
 
 enum {
     ZS_STORE_FILE_CHARS = ZS_SHA256_HEX_CHARS + 8, /* "<hash>.<ext>" and NUL */
