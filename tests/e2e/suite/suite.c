@@ -205,9 +205,32 @@ void suite_range(struct suite *s, double low, double high)
     s->high = high;
 }
 
+static struct suite_arg *add_arg(struct suite *s)
+{
+    if (s->arg_count == SUITE_MAX_ARGS) {
+        fprintf(stderr, "too many arguments\n");
+        exit(2);
+    }
+    struct suite_arg *arg = &s->args[s->arg_count++];
+    memset(arg, 0, sizeof(*arg));
+    return arg;
+}
+
 void suite_value(struct suite *s, size_t size_B, const void *value)
 {
-    CHECK(s, zeKernelSetArgumentValue(s->kernel, s->arg_count++, size_B, value));
+    CHECK(s, zeKernelSetArgumentValue(s->kernel, s->arg_count, size_B, value));
+    struct suite_arg *arg = add_arg(s);
+    arg->kind = value ? SUITE_VALUE : SUITE_LOCAL;
+    arg->size_B = size_B;
+    if (value && size_B <= sizeof(arg->value))
+        memcpy(arg->value, value, size_B);
+}
+
+static void suite_object(struct suite *s, int kind, size_t index, const void *handle)
+{
+    suite_value(s, sizeof(void *), handle);
+    s->args[s->arg_count - 1].kind = kind;
+    s->args[s->arg_count - 1].index = index;
 }
 
 void suite_int(struct suite *s, int32_t value)
@@ -228,6 +251,7 @@ void suite_local(struct suite *s, size_t size_B)
 void suite_null(struct suite *s)
 {
     suite_value(s, sizeof(void *), NULL);
+    s->args[s->arg_count - 1].kind = SUITE_VALUE;
 }
 
 void suite_skip(struct suite *s)
@@ -235,9 +259,13 @@ void suite_skip(struct suite *s)
     s->skipped = true;
 }
 
-static void *add_buffer(struct suite *s, enum suite_type type, size_t count)
+static void *new_buffer(struct suite *s, enum suite_type type, size_t count)
 {
     size_t size_B = (count ? count : 1) * types[type].size_B;
+    if (s->buffer_count == SUITE_MAX_BUFFERS) {
+        fprintf(stderr, "too many buffers\n");
+        exit(2);
+    }
     struct suite_buffer *b = &s->buffers[s->buffer_count++];
     ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
@@ -249,8 +277,19 @@ static void *add_buffer(struct suite *s, enum suite_type type, size_t count)
     }
     memset(b->device, 0xa5, size_B);
     memset(b->expected, 0xa5, size_B);
-    suite_value(s, sizeof(b->device), &b->device);
     return b->expected;
+}
+
+static void *add_buffer(struct suite *s, enum suite_type type, size_t count)
+{
+    void *expected = new_buffer(s, type, count);
+    suite_object(s, SUITE_BUFFER, s->buffer_count - 1, &s->buffers[s->buffer_count - 1].device);
+    return expected;
+}
+
+void *suite_extra(struct suite *s, enum suite_type type, size_t count)
+{
+    return new_buffer(s, type, count);
 }
 
 static struct suite_buffer *last(struct suite *s)
@@ -316,16 +355,71 @@ void *suite_device(struct suite *s, const void *expected)
     return find(s, expected)->device;
 }
 
+size_t suite_texel_size(const ze_image_desc_t *desc)
+{
+    static const uint8_t size_B[] = {[ZE_IMAGE_FORMAT_LAYOUT_8] = 1,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_16] = 2,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_32] = 4,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_8_8] = 2,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8] = 4,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_16_16] = 4,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16] = 8,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_32_32] = 8,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32] = 16,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2] = 4,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_11_11_10] = 4,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_5_6_5] = 2,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1] = 2,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4] = 2};
+    return size_B[desc->format.layout];
+}
+
+static size_t texel_count(const ze_image_desc_t *desc)
+{
+    size_t count = (size_t)desc->width;
+    if (desc->type == ZE_IMAGE_TYPE_2D || desc->type == ZE_IMAGE_TYPE_2DARRAY ||
+        desc->type == ZE_IMAGE_TYPE_3D)
+        count *= desc->height;
+    if (desc->type == ZE_IMAGE_TYPE_3D)
+        count *= desc->depth;
+    if (desc->type == ZE_IMAGE_TYPE_1DARRAY || desc->type == ZE_IMAGE_TYPE_2DARRAY)
+        count *= desc->arraylevels;
+    return count;
+}
+
 void suite_image_arg(struct suite *s, const ze_image_desc_t *desc, const void *pixels)
 {
-    ze_image_handle_t image = NULL;
-    if (!CHECK(s, zeImageCreate(s->context, s->device, desc, &image)))
+    struct suite_image *image = &s->images[s->image_count];
+    *image =
+        (struct suite_image){.desc = *desc, .size_B = texel_count(desc) * suite_texel_size(desc)};
+    if (!CHECK(s, zeImageCreate(s->context, s->device, desc, &image->handle)))
         return;
-    s->images[s->image_count++] = image;
+    image->pixels = malloc(image->size_B);
+    if (!image->pixels)
+        exit(2);
     if (pixels)
-        CHECK(s,
-              zeCommandListAppendImageCopyFromMemory(s->list, image, pixels, NULL, NULL, 0, NULL));
-    suite_value(s, sizeof(image), &image);
+        memcpy(image->pixels, pixels, image->size_B);
+    else
+        memset(image->pixels, 0xa5, image->size_B);
+    CHECK(s, zeCommandListAppendImageCopyFromMemory(s->list, image->handle, image->pixels, NULL,
+                                                    NULL, 0, NULL));
+    suite_object(s, SUITE_IMAGE, s->image_count++, &image->handle);
+}
+
+void *suite_image_out(struct suite *s, const ze_image_desc_t *desc, enum suite_type type,
+                      size_t count, double ulps)
+{
+    void *expected = new_buffer(s, type, count);
+    struct suite_buffer *b = last(s);
+    b->compared = b->is_image = true;
+    b->image = s->image_count;
+    b->ulps = ulps;
+    suite_image_arg(s, desc, NULL);
+    if (!s->cannot && s->images[b->image].size_B != count * types[type].size_B) {
+        fprintf(stderr, "an image of another size\n");
+        s->cannot = true;
+    }
+    return expected;
 }
 
 void suite_sampler_arg(struct suite *s, ze_sampler_address_mode_t address,
@@ -338,8 +432,64 @@ void suite_sampler_arg(struct suite *s, ze_sampler_address_mode_t address,
     ze_sampler_handle_t sampler = NULL;
     if (!CHECK(s, zeSamplerCreate(s->context, s->device, &desc, &sampler)))
         return;
-    s->samplers[s->sampler_count++] = sampler;
-    suite_value(s, sizeof(sampler), &sampler);
+    s->samplers[s->sampler_count].handle = sampler;
+    s->samplers[s->sampler_count].desc = desc;
+    suite_object(s, SUITE_SAMPLER, s->sampler_count++, &sampler);
+}
+
+/* ---- Stages -----------------------------------------------------------------------------------
+ */
+
+struct suite_stage *suite_stage(struct suite *s, const char *kernel, uint32_t groups,
+                                uint32_t local)
+{
+    if (s->stage_count == SUITE_MAX_STAGES) {
+        fprintf(stderr, "too many stages\n");
+        exit(2);
+    }
+    struct suite_stage *stage = &s->stages[s->stage_count++];
+    *stage = (struct suite_stage){kernel, .groups = {groups, 1, 1}, .local = {local, 1, 1}};
+    return stage;
+}
+
+void suite_stage_buffer(struct suite *s, struct suite_stage *stage, const void *expected)
+{
+    stage->args[stage->arg_count++] =
+        (struct suite_arg){.kind = SUITE_BUFFER,
+                           .size_B = sizeof(void *),
+                           .index = (size_t)(find(s, expected) - s->buffers)};
+}
+
+void suite_stage_int(struct suite_stage *stage, uint32_t value)
+{
+    struct suite_arg *arg = &stage->args[stage->arg_count++];
+    *arg = (struct suite_arg){.kind = SUITE_VALUE, .size_B = sizeof(value)};
+    memcpy(arg->value, &value, sizeof(value));
+}
+
+void suite_stage_local(struct suite_stage *stage, size_t size_B)
+{
+    stage->args[stage->arg_count++] = (struct suite_arg){.kind = SUITE_LOCAL, .size_B = size_B};
+}
+
+static bool run_stage(struct suite *s, const struct suite_stage *stage)
+{
+    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = stage->kernel};
+    ze_kernel_handle_t kernel = NULL;
+    if (!CHECK(s, zeKernelCreate(s->module, &desc, &kernel)))
+        return false;
+    for (uint32_t i = 0; i < stage->arg_count; i++) {
+        const struct suite_arg *arg = &stage->args[i];
+        const void *value = arg->kind == SUITE_BUFFER ? (const void *)&s->buffers[arg->index].device
+                            : arg->kind == SUITE_VALUE ? arg->value
+                                                       : NULL;
+        CHECK(s, zeKernelSetArgumentValue(kernel, i, arg->size_B, value));
+    }
+    ze_group_count_t groups = {stage->groups[0], stage->groups[1], stage->groups[2]};
+    CHECK(s, zeKernelSetGroupSize(kernel, stage->local[0], stage->local[1], stage->local[2]));
+    CHECK(s, zeCommandListAppendLaunchKernel(s->list, kernel, &groups, NULL, 0, NULL));
+    zeKernelDestroy(kernel);
+    return !s->cannot;
 }
 
 /* ---- Cases ------------------------------------------------------------------------------------
@@ -374,14 +524,16 @@ static void clean(struct suite *s)
         zeMemFree(s->context, s->buffers[i].device);
         free(s->buffers[i].expected);
     }
-    for (size_t i = 0; i < s->image_count; i++)
-        zeImageDestroy(s->images[i]);
+    for (size_t i = 0; i < s->image_count; i++) {
+        zeImageDestroy(s->images[i].handle);
+        free(s->images[i].pixels);
+    }
     for (size_t i = 0; i < s->sampler_count; i++)
-        zeSamplerDestroy(s->samplers[i]);
+        zeSamplerDestroy(s->samplers[i].handle);
     if (s->kernel)
         zeKernelDestroy(s->kernel);
     s->kernel = NULL;
-    s->buffer_count = s->image_count = s->sampler_count = 0;
+    s->buffer_count = s->image_count = s->sampler_count = s->stage_count = 0;
 }
 
 static void set_shape(struct suite *s, const struct suite_shape *shape)
@@ -405,8 +557,21 @@ static void set_shape(struct suite *s, const struct suite_shape *shape)
 static bool launch(struct suite *s)
 {
     ze_group_count_t groups = {s->groups[0], s->groups[1], s->groups[2]};
-    return CHECK(s, zeKernelSetGroupSize(s->kernel, s->local[0], s->local[1], s->local[2])) &&
-           CHECK(s, zeCommandListAppendLaunchKernel(s->list, s->kernel, &groups, NULL, 0, NULL));
+    for (size_t i = 0; i < s->stage_count; i++) {
+        if (!run_stage(s, &s->stages[i]))
+            return false;
+    }
+    bool good =
+        CHECK(s, zeKernelSetGroupSize(s->kernel, s->local[0], s->local[1], s->local[2])) &&
+        CHECK(s, zeCommandListAppendLaunchKernel(s->list, s->kernel, &groups, NULL, 0, NULL));
+    for (size_t i = 0; good && i < s->buffer_count; i++) {
+        struct suite_buffer *b = &s->buffers[i];
+        if (b->is_image)
+            good =
+                CHECK(s, zeCommandListAppendImageCopyToMemory(
+                             s->list, b->device, s->images[b->image].handle, NULL, NULL, 0, NULL));
+    }
+    return good;
 }
 
 /* False: the kernel is wrong. */
@@ -465,8 +630,8 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
 /* ---- Main -------------------------------------------------------------------------------------
  */
 
-static const struct suite_group *const groups[] = {&suite_arith, &suite_real, &suite_half,
-                                                   &suite_wide};
+static const struct suite_group *const groups[] = {&suite_arith, &suite_real,    &suite_half,
+                                                   &suite_wide,  &suite_program, &suite_data};
 
 static uint8_t *read_file(const char *path, size_t *ret_size_B)
 {

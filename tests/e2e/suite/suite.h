@@ -49,11 +49,36 @@ struct suite_buffer {
     void *device; /* shared memory */
     void *expected;
     bool compared;
+    bool is_image; /* what image number `image` holds after the launch */
+    size_t image;
     double ulps;     /* 0: the same bits, or both NaN */
     double absolute; /* a difference up to this is right in any case */
 };
 
-enum { SUITE_MAX_BUFFERS = 24 };
+/* What stands in an argument: to launch a stage with, and to run the same elsewhere. */
+struct suite_arg {
+    enum { SUITE_VALUE, SUITE_LOCAL, SUITE_BUFFER, SUITE_IMAGE, SUITE_SAMPLER } kind;
+    size_t size_B;
+    uint8_t value[64]; /* SUITE_VALUE */
+    size_t index;      /* of the buffer, image or sampler */
+};
+
+/* A launch before the case's own. */
+struct suite_stage {
+    const char *kernel;
+    uint32_t groups[3], local[3];
+    struct suite_arg args[12];
+    uint32_t arg_count;
+};
+
+struct suite_image {
+    ze_image_handle_t handle;
+    ze_image_desc_t desc;
+    void *pixels; /* what it holds before the launch, rows without gaps */
+    size_t size_B;
+};
+
+enum { SUITE_MAX_BUFFERS = 24, SUITE_MAX_ARGS = 40, SUITE_MAX_STAGES = 80 };
 
 struct suite {
     ze_driver_handle_t driver;
@@ -79,10 +104,16 @@ struct suite {
     bool cannot;       /* something failed on the way */
     struct suite_buffer buffers[SUITE_MAX_BUFFERS];
     size_t buffer_count;
-    ze_image_handle_t images[8];
+    struct suite_image images[8];
     size_t image_count;
-    ze_sampler_handle_t samplers[8];
+    struct {
+        ze_sampler_handle_t handle;
+        ze_sampler_desc_t desc;
+    } samplers[8];
     size_t sampler_count;
+    struct suite_arg args[SUITE_MAX_ARGS];
+    struct suite_stage stages[SUITE_MAX_STAGES];
+    size_t stage_count;
 };
 
 struct suite_case {
@@ -103,6 +134,7 @@ extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shap
 extern const struct suite_shape suite_shapes_group64[];
 
 extern const struct suite_group suite_arith, suite_real, suite_half, suite_wide;
+extern const struct suite_group suite_program, suite_data;
 
 /* ---- Arguments ---- */
 void suite_range(struct suite *s, double low, double high);
@@ -122,10 +154,24 @@ void suite_int(struct suite *s, int32_t value);
 void suite_float(struct suite *s, float value);
 void suite_local(struct suite *s, size_t size_B);
 void suite_null(struct suite *s);
+/* pixels: all of them, rows without gaps. */
 void suite_image_arg(struct suite *s, const ze_image_desc_t *desc, const void *pixels);
+/* An image that the kernel writes, read back as so many values; starts as what a buffer does. */
+void *suite_image_out(struct suite *s, const ze_image_desc_t *desc, enum suite_type type,
+                      size_t count, double ulps);
+/* Bytes of a texel of the format. */
+size_t suite_texel_size(const ze_image_desc_t *desc);
 void suite_sampler_arg(struct suite *s, ze_sampler_address_mode_t address,
                        ze_sampler_filter_mode_t filter, bool normalized);
 void suite_skip(struct suite *s);
+/* A buffer that is no argument of the case's kernel, and is not compared: for stages. */
+void *suite_extra(struct suite *s, enum suite_type type, size_t count);
+/* Kernels of the group that run before the case's own, in this order. */
+struct suite_stage *suite_stage(struct suite *s, const char *kernel, uint32_t groups,
+                                uint32_t local);
+void suite_stage_buffer(struct suite *s, struct suite_stage *stage, const void *expected);
+void suite_stage_int(struct suite_stage *stage, uint32_t value);
+void suite_stage_local(struct suite_stage *stage, size_t size_B);
 
 uint64_t suite_random(struct suite *s);
 size_t suite_type_size(enum suite_type type);
