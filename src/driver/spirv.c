@@ -118,13 +118,14 @@ int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *const
     zs_buf_append(ret_spirv, spirv.data, spirv.size_B);
     if (ret_spirv->error)
         return ret_spirv->error;
-    if (!constants || constants->numConstants == 0)
-        return 0;
+    /* also when there is nothing to write: the compiler does not survive every damaged module */
+    static const ze_module_constants_t none;
+    constants = constants ? constants : &none;
     struct state s = {.words = ret_spirv->data, .count = spirv.size_B / 4, .constants = constants};
     s.bound = ZS_MIN(word(&s, 3), (uint32_t)IDS_MAX);
     s.spec_of = calloc(s.bound + 1u, sizeof(*s.spec_of));
     s.bits_of = calloc(s.bound + 1u, sizeof(*s.bits_of));
-    s.applied = calloc(constants->numConstants, sizeof(*s.applied));
+    s.applied = calloc(constants->numConstants + 1u, sizeof(*s.applied));
     int error = s.spec_of && s.bits_of && s.applied ? 0 : -ENOMEM;
     if (!error && !walk(&s)) {
         zs_buf_puts(ret_log, "the SPIR-V module is damaged\n");

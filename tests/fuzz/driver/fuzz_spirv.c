@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Specialization constants written into SPIR-V from anywhere, and build flags. */
+#include "driver/compile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
+{
+    static const uint32_t ids[] = {0, 1, 2, 7, UINT32_MAX};
+    static const uint64_t value = 0x1122334455667788u;
+    const void *values[] = {&value, &value, &value, &value, &value};
+    const ze_module_constants_t constants = {
+        .numConstants = ZS_ARRAY_LEN(ids), .pConstantIds = ids, .pConstantValues = values};
+    struct zs_buf spirv = {0}, log = {0}, options = {0}, internal = {0}, flags = {0};
+    (void)!zs_spirv_specialize(zs_span_make(data, size_B), &constants, &spirv, &log);
+    zs_buf_append(&flags, data, size_B);
+    zs_compile_flags(zs_buf_cstr(&flags), &options, &internal);
+    zs_buf_fini(&spirv);
+    zs_buf_fini(&log);
+    zs_buf_fini(&options);
+    zs_buf_fini(&internal);
+    zs_buf_fini(&flags);
+    return 0;
+}
