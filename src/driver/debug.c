@@ -25,6 +25,7 @@ enum {
     SECTION_ADDRESS_AT = 16,
     TEXT_ALIGN_B = 64,
     ARENA_B_MAX = 256 << 20,
+    SEARCHES_MAX = 1 << 28,
 };
 
 struct linker {
@@ -117,7 +118,11 @@ static int apply(struct linker *l, const struct zs_section *table)
     const struct zs_section *target = &l->elf.sections[table->info];
     if (!starts_with(target->name, ".debug"))
         return 0;
+    const struct zs_section *symbols = &l->elf.sections[table->link];
     uint32_t count = zs_elf_relocation_count(table);
+    uint32_t symbol_count = zs_elf_symbol_count(&l->elf, symbols);
+    if ((uint64_t)count * l->elf.section_count > SEARCHES_MAX)
+        return -E2BIG;
     for (uint32_t i = 0; i < count; i++) {
         struct zs_elf_relocation relocation;
         struct zs_elf_symbol symbol;
@@ -125,10 +130,10 @@ static int apply(struct linker *l, const struct zs_section *table)
         zs_elf_relocation(table, i, &relocation);
         uint32_t size_B = zs_relocation_size_B((enum zs_relocation_kind)relocation.type);
         if (relocation.type > ZS_RELOCATION_ADDRESS_32 || size_B == 0 ||
-            relocation.offset_B > target->bytes.size_B ||
+            relocation.symbol >= symbol_count || relocation.offset_B > target->bytes.size_B ||
             size_B > target->bytes.size_B - relocation.offset_B)
             return -EBADMSG;
-        if (!zs_elf_symbol(&l->elf, &l->elf.sections[table->link], relocation.symbol, &symbol) ||
+        if (!zs_elf_symbol(&l->elf, symbols, relocation.symbol, &symbol) ||
             !symbol_va(l, &symbol, &va))
             continue;
         store(l->out->data + target->offset_B + relocation.offset_B,
