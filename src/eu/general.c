@@ -99,15 +99,17 @@ const struct zs_eu_op *zs_eu_op_gather_region(struct zs_eu_thread *t, const stru
     ZS_EU_NEXT(t, op);
 }
 
-/* dst: base or UINT32_MAX for indirect, src[0]: packed elements. */
+/* dst: base or UINT32_MAX for indirect, src[0]: packed elements, which the result may overlap. */
 const struct zs_eu_op *zs_eu_op_scatter_region(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     const struct zs_eu_region *region = &t->program->regions.items[op->aux];
     size_t size_B = (size_t)1 << op->arg;
+    uint8_t value[ZS_EU_LANES_MAX * 8];
 
+    memcpy(value, AT(t, op->src[0]), (size_t)op->count << op->arg);
     for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
-        memcpy(AT(t, element(t, region, op->dst, c)), AT(t, op->src[0]) + c * size_B, size_B);
+        memcpy(AT(t, element(t, region, op->dst, c)), value + c * size_B, size_B);
     }
     ZS_EU_NEXT(t, op);
 }

@@ -55,6 +55,7 @@ void zs_eu_mask(struct zs_eu_lowering *l, struct zs_eu_op *op)
     op->lanes = l->n == 32 ? UINT32_MAX : (1u << l->n) - 1;
     /* fewer than eight channels never fill a chunk: always blend */
     op->full = l->n >= 8 ? op->lanes : 1u << 31;
+    op->lanes &= l->lanes;
     op->enables = l->enables;
     op->predicate = l->predicate;
     op->pred_shift = l->pred_shift;
@@ -257,6 +258,7 @@ static void begin_inst(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst
     l->predicate = (uint16_t)ZS_EU_OFFSET(all_ones);
     l->pred_shift = 0;
     l->pred_xor = 0;
+    l->lanes = UINT32_MAX;
 }
 
 static void set_predicate(struct zs_eu_lowering *l)

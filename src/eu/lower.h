@@ -38,6 +38,7 @@ struct zs_eu_lowering {
     uint16_t enables, predicate;
     uint8_t pred_shift;
     uint32_t pred_xor;
+    uint32_t lanes; /* channels that the instruction itself leaves on (smov) */
     bool failed;
     struct zs_eu_program_fault fault;
 };

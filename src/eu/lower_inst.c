@@ -181,6 +181,20 @@ static void lower_mov(struct zs_eu_lowering *l)
         zs_eu_store(l, value, from);
 }
 
+/* A mov of the channels whose bits are set in src1. */
+static void lower_smov(struct zs_eu_lowering *l)
+{
+    if (l->inst->src[1].file != ZS_GEN9_FILE_IMM || l->inst->src[1].type != ZS_GEN9_UW ||
+        l->n > 16) {
+        unmodelled(l, "a mask that is no immediate");
+        return;
+    }
+    struct zs_gen9_inst *plain = rewrite(l);
+    l->lanes = (uint32_t)plain->src[1].imm;
+    plain->src_count = 1;
+    lower_mov(l);
+}
+
 static const enum zs_eu_row sel_rows[4] = {ZS_EU_ROW_SEL_8, ZS_EU_ROW_SEL_16, ZS_EU_ROW_SEL_32,
                                            ZS_EU_ROW_SEL_64};
 
@@ -835,7 +849,7 @@ static void lower_nop(struct zs_eu_lowering *l)
 /* ---- the table ---- */
 
 static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
-    [ZS_GEN9_MOV] = lower_mov,    [ZS_GEN9_SEL] = lower_sel,    [ZS_GEN9_NOT] = lower_logic,
+    [ZS_GEN9_MOV] = lower_mov,    [ZS_GEN9_SMOV] = lower_smov,  [ZS_GEN9_SEL] = lower_sel,    [ZS_GEN9_NOT] = lower_logic,
     [ZS_GEN9_AND] = lower_logic,  [ZS_GEN9_OR] = lower_logic,   [ZS_GEN9_XOR] = lower_logic,
     [ZS_GEN9_SHR] = lower_shift,  [ZS_GEN9_SHL] = lower_shift,  [ZS_GEN9_ASR] = lower_shift,
     [ZS_GEN9_CMP] = lower_cmp,    [ZS_GEN9_CMPN] = lower_cmp,   [ZS_GEN9_CSEL] = lower_csel,

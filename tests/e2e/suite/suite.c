@@ -630,8 +630,13 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
 /* ---- Main -------------------------------------------------------------------------------------
  */
 
-static const struct suite_group *const groups[] = {&suite_arith, &suite_real,    &suite_half,
-                                                   &suite_wide,  &suite_program, &suite_data};
+/* clang-format off */
+static const struct suite_group *const groups[] = {
+    &suite_arith, &suite_real, &suite_half, &suite_wide,
+    &suite_flow,
+    &suite_program, &suite_data,
+};
+/* clang-format on */
 
 static uint8_t *read_file(const char *path, size_t *ret_size_B)
 {

@@ -357,6 +357,7 @@ struct shape {
 
 static const struct shape integer_shapes[] = {
     {ZS_GEN9_MOV, 0, 1, "DdWwBb", {"DdWwBb"}, true, true, "123456"},
+    {ZS_GEN9_SMOV, 0, 2, "DdWwBb", {"DdWwBb", "w"}, true, true, "123456"},
     {ZS_GEN9_ADD, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, true, "123456"},
     {ZS_GEN9_ADD, 0, 2, "D", {"D", "D"}, true, false, ""},
     {ZS_GEN9_MUL, 0, 2, "DdWw", {"DdWwBb", "DdWwBb"}, true, true, "123456"},
@@ -568,7 +569,13 @@ void random_inst(struct random *r, unsigned what, struct zs_gen9_inst *ret)
     random_operands(r, what, shape, ret);
     if (shape->sources == 3)
         fit_ternary(r, ret);
-    if (accumulates(ret) && ret->exec_size > 16) {
+    bool masked = shape->opcode == ZS_GEN9_SMOV;
+    if (masked) {
+        ret->src[1] = (struct zs_gen9_operand){
+            .file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_UW, .mme = ZS_GEN9_MME_NONE};
+        ret->src[1].imm = random_below(r, 65536);
+    }
+    if ((accumulates(ret) || masked) && ret->exec_size > 16) {
         ret->exec_size = 16;
         for (unsigned i = 0; i < 2; i++) /* width <= exec size */
             ret->src[i].width = (uint8_t)ZS_MIN(ret->src[i].width, 16);
