@@ -192,10 +192,10 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
             DECLARE_S(TA, b, 1);                                                                   \
             ENTER_##MODE(t);                                                                       \
             LANES_BITS_##TA value = (LANES_BITS_##TA)(EXPR);                                       \
-            LEAVE_##MODE(t);                                                                       \
             if (op->arg)                                                                           \
                 memcpy(AT(t, op->dst), &value, sizeof(TA));                                        \
             write_flag(t, op, 1, (uint32_t)(value[0] & 1));                                        \
+            LEAVE_##MODE(t); /* behind the stores: else the comparison may move there, too */      \
         }                                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }

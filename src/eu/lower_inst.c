@@ -849,19 +849,19 @@ static void lower_nop(struct zs_eu_lowering *l)
 /* ---- the table ---- */
 
 static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
-    [ZS_GEN9_MOV] = lower_mov,    [ZS_GEN9_SMOV] = lower_smov,  [ZS_GEN9_SEL] = lower_sel,    [ZS_GEN9_NOT] = lower_logic,
-    [ZS_GEN9_AND] = lower_logic,  [ZS_GEN9_OR] = lower_logic,   [ZS_GEN9_XOR] = lower_logic,
-    [ZS_GEN9_SHR] = lower_shift,  [ZS_GEN9_SHL] = lower_shift,  [ZS_GEN9_ASR] = lower_shift,
-    [ZS_GEN9_CMP] = lower_cmp,    [ZS_GEN9_CMPN] = lower_cmp,   [ZS_GEN9_CSEL] = lower_csel,
-    [ZS_GEN9_BFREV] = lower_bits, [ZS_GEN9_BFE] = lower_bits,   [ZS_GEN9_BFI1] = lower_bits,
-    [ZS_GEN9_BFI2] = lower_bits,  [ZS_GEN9_LZD] = lower_bits,   [ZS_GEN9_FBH] = lower_bits,
-    [ZS_GEN9_FBL] = lower_bits,   [ZS_GEN9_CBIT] = lower_bits,  [ZS_GEN9_MATH] = lower_math,
-    [ZS_GEN9_ADD] = lower_add,    [ZS_GEN9_MUL] = lower_mul,    [ZS_GEN9_AVG] = lower_avg,
-    [ZS_GEN9_FRC] = lower_round,  [ZS_GEN9_RNDU] = lower_round, [ZS_GEN9_RNDD] = lower_round,
-    [ZS_GEN9_RNDE] = lower_round, [ZS_GEN9_RNDZ] = lower_round, [ZS_GEN9_MAC] = lower_mach,
-    [ZS_GEN9_MACH] = lower_mach,  [ZS_GEN9_ADDC] = lower_carry, [ZS_GEN9_SUBB] = lower_carry,
-    [ZS_GEN9_MAD] = lower_mad,    [ZS_GEN9_LRP] = lower_lrp,    [ZS_GEN9_MADM] = lower_madm,
-    [ZS_GEN9_NOP] = lower_nop,
+    [ZS_GEN9_MOV] = lower_mov,    [ZS_GEN9_SMOV] = lower_smov,  [ZS_GEN9_SEL] = lower_sel,
+    [ZS_GEN9_NOT] = lower_logic,  [ZS_GEN9_AND] = lower_logic,  [ZS_GEN9_OR] = lower_logic,
+    [ZS_GEN9_XOR] = lower_logic,  [ZS_GEN9_SHR] = lower_shift,  [ZS_GEN9_SHL] = lower_shift,
+    [ZS_GEN9_ASR] = lower_shift,  [ZS_GEN9_CMP] = lower_cmp,    [ZS_GEN9_CMPN] = lower_cmp,
+    [ZS_GEN9_CSEL] = lower_csel,  [ZS_GEN9_BFREV] = lower_bits, [ZS_GEN9_BFE] = lower_bits,
+    [ZS_GEN9_BFI1] = lower_bits,  [ZS_GEN9_BFI2] = lower_bits,  [ZS_GEN9_LZD] = lower_bits,
+    [ZS_GEN9_FBH] = lower_bits,   [ZS_GEN9_FBL] = lower_bits,   [ZS_GEN9_CBIT] = lower_bits,
+    [ZS_GEN9_MATH] = lower_math,  [ZS_GEN9_ADD] = lower_add,    [ZS_GEN9_MUL] = lower_mul,
+    [ZS_GEN9_AVG] = lower_avg,    [ZS_GEN9_FRC] = lower_round,  [ZS_GEN9_RNDU] = lower_round,
+    [ZS_GEN9_RNDD] = lower_round, [ZS_GEN9_RNDE] = lower_round, [ZS_GEN9_RNDZ] = lower_round,
+    [ZS_GEN9_MAC] = lower_mach,   [ZS_GEN9_MACH] = lower_mach,  [ZS_GEN9_ADDC] = lower_carry,
+    [ZS_GEN9_SUBB] = lower_carry, [ZS_GEN9_MAD] = lower_mad,    [ZS_GEN9_LRP] = lower_lrp,
+    [ZS_GEN9_MADM] = lower_madm,  [ZS_GEN9_NOP] = lower_nop,
 };
 
 void zs_eu_lower_inst(struct zs_eu_lowering *l)

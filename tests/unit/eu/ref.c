@@ -746,8 +746,8 @@ static bool moves_bits(const struct zs_gen9_inst *inst)
     const struct zs_gen9_operand *op = &inst->src[0];
     unsigned type = op->type == ZS_GEN9_VF ? ZS_GEN9_F : op->type;
 
-    return (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV) && type == inst->dst.type && !op->neg && !op->abs &&
-           !inst->saturate;
+    return (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV) &&
+           type == inst->dst.type && !op->neg && !op->abs && !inst->saturate;
 }
 
 static bool result_flag(const struct ref_state *s, const struct zs_gen9_inst *inst,
@@ -795,8 +795,7 @@ static struct lane_result execute_channel(struct ref_state *s, const struct zs_g
         for (unsigned i = 0; i < 3; i++)
             if (!is_float(v[i]) && inst->opcode != ZS_GEN9_MOV)
                 v[i].type = type;
-    if (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV ||
-        inst->opcode == ZS_GEN9_CMP)
+    if (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV || inst->opcode == ZS_GEN9_CMP)
         lane.value = v[0];
     else if (inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL)
         lane.value = choose(s, inst, v, channel);
