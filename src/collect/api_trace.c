@@ -15,6 +15,7 @@
 
 #include "layer/codec.h"
 #include "layer/layer.h"
+#include "layer_calls.h"
 #include "record/trace_writer.h"
 
 #include <dlfcn.h>
@@ -42,13 +43,14 @@ struct api_thread;
 struct api_frame {
     struct api_thread *thread;
     uint64_t start_ns;
+    void *capture;
     bool written; /* its begin is in the file: so must be its end */
     struct zs_activity_call call;
 };
 
 struct api_thread {
     struct zs_trace_file file;
-    struct zs_codec codec;
+    struct zs_codec codec, nested;
     struct api_process *process; /* another one after a fork: start anew */
     uint32_t depth;
     uint32_t written_depth; /* without the calls that are skipped */
@@ -65,6 +67,8 @@ static struct {
     bool *skipped; /* by call: not to be recorded; NULL: none */
     int live_fd;   /* -1: no lines */
     uint64_t live_zero_ns;
+    const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
+    atomic_bool has_retired;
     pthread_key_t key;
     pthread_once_t once;
 } api = {.live_fd = -1, .once = PTHREAD_ONCE_INIT};
@@ -154,9 +158,9 @@ static void after_write(struct api_thread *t)
     t->drops_seen = t->file.drops;
 }
 
+/* Calls inside calls are encoded without the pointer cache: their order is not the reader's. */
 static void write_event(struct api_thread *t, const struct zs_trace_event *event, uint64_t now_ns)
 {
-    uint8_t bytes[ZS_CODEC_EVENT_MAX_B];
     const struct zs_api_event public_event = {
         .call = event->call,
         .is_exit = event->is_exit,
@@ -164,19 +168,18 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
         .params = event->params,
         .result = event->result,
     };
-    struct zs_codec *codec = &t->codec, nested;
+    struct zs_codec *codec = &t->codec;
     if (event->is_exit)
         t->written_depth--;
-    if (t->written_depth) {
-        memset(&nested, 0, sizeof(nested));
-        codec = &nested;
+    if (ZS_UNLIKELY(t->written_depth)) {
+        codec = &t->nested;
+        memset(codec, 0, sizeof(*codec));
     }
-    size_t size_B = zs_codec_encode(codec, &public_event, bytes);
-    if (event->is_exit)
-        zs_trace_end(&t->file, now_ns, bytes, size_B);
-    else
-        zs_trace_begin(&t->file, zs_trace_now_ns(), event->call, zs_api_call_name(event->call),
-                       bytes, size_B);
+    uint8_t *to = event->is_exit ? zs_trace_end_open(&t->file, now_ns)
+                                 : zs_trace_begin_open(&t->file, now_ns, event->call,
+                                                       zs_api_call_name(event->call), 0);
+    if (ZS_LIKELY(to != NULL))
+        zs_trace_call_close(&t->file, now_ns, zs_codec_encode(codec, &public_event, to));
     t->written_depth += !event->is_exit;
     after_write(t);
 }
@@ -242,7 +245,9 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     if (ZS_UNLIKELY(flags))
         flags = attend(process, event);
     bool muted = flags & ZS_PAUSE_ON;
-    if (ZS_UNLIKELY(muted) && !(process && process->activity && zs_activity_hooks(event->call)))
+    const struct zs_capture_hook *capture = api.captures[event->call];
+    if (ZS_UNLIKELY(muted) && !capture &&
+        !(process && process->activity && zs_activity_hooks(event->call)))
         return;
     struct api_thread *t = thread_of(process);
     if (!t || t->depth == ZS_TRACE_DEPTH_MAX)
@@ -252,7 +257,10 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     f->thread = t;
     f->written = !muted && !is_skipped(event);
     if (f->written)
-        write_event(t, event, 0);
+        write_event(t, event, zs_trace_file_now_ns(&t->file));
+    f->capture = NULL;
+    if (ZS_UNLIKELY(capture && capture->enter))
+        capture->enter(event->params, 0, process->collector, &f->capture);
     if (process->activity) {
         zs_activity_enter(process->activity, &t->file, event, &f->call, muted);
         after_write(t);
@@ -265,10 +273,13 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
 {
     struct api_thread *t = api_self;
     struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
-    uint64_t now_ns = zs_trace_now_ns(); /* before our own work */
     if (!t || t != f->thread || t->process != process)
-        return; /* entered before a fork */
+        return;                                       /* entered before a fork */
+    uint64_t now_ns = zs_trace_file_now_ns(&t->file); /* before our own work */
+    const struct zs_capture_hook *capture = api.captures[event->call];
     t->depth--;
+    if (ZS_UNLIKELY(capture && capture->leave))
+        capture->leave(event->params, (ze_result_t)*event->result, process->collector, &f->capture);
     if (process->activity) {
         zs_activity_exit(process->activity, &t->file, event, &f->call);
         after_write(t);
@@ -285,6 +296,9 @@ static void on_call(const struct zs_trace_event *event, void *user_data, void **
     if (ZS_UNLIKELY(zs_guard_is_entered()))
         return; /* what a capture asks the driver is none of the application's calls */
     int saved_errno = errno;
+    if (ZS_UNLIKELY(!atomic_load_explicit(&api.has_retired, memory_order_relaxed)) &&
+        !atomic_exchange(&api.has_retired, true))
+        zs_tracer_retire(api.collector);
     if (!event->is_exit) {
         enter(event, instance_data);
     } else {
@@ -335,6 +349,17 @@ void zs_api_trace_flush(void)
         write_notes(atomic_load(&api.process));
 }
 
+static void take_captures(void)
+{
+    size_t count;
+    const struct zs_capture_hook *hooks = zs_capture_hooks(&count);
+    for (size_t i = 0; i < count; i++) {
+        int call = zs_api_call_find(hooks[i].call);
+        if (call >= 0)
+            api.captures[call] = &hooks[i];
+    }
+}
+
 bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
 {
     const struct zs_layer_interface *(*get)(void) = (const struct zs_layer_interface *(*)(void))(
@@ -349,6 +374,7 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     api.live_fd = zs_live_open();
     api.live_zero_ns = zs_live_start_ns();
     api.skipped = zs_live_skipped();
+    take_captures();
     pthread_once(&api.once, setup);
     atomic_store(&api.process, process_make(c));
     int error = layer->tracer_new(layer->set, NULL, &tracer);

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "record/store.h"
 
+#include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 
@@ -54,6 +55,9 @@ struct zs_collector {
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */
     struct zs_collect_api api;
     _Atomic(struct zs_session *) session;
+    atomic_bool layer_captures;          /* zs_tracer_retire was called */
+    _Atomic(zel_tracer_handle_t) tracer; /* of the loader's tracing layer */
+    ze_result_t (*disable_tracer)(zel_tracer_handle_t tracer, ze_bool_t enable);
     _Atomic uint32_t device_count;
     struct zs_collect_device devices[ZS_COLLECT_DEVICES_MAX];
 };
@@ -133,6 +137,17 @@ void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver);
 
 /* Put the tracer into the loader's tracing layer, whose file stands at layer_path. Once. */
 void zs_tracer_install(struct zs_collector *c, void *layer, void *loader);
+/* From now on somebody else calls the hooks: the layer's tracer, which costs every call of the
+ * application something, is disabled. Before the first call that one of them is for. */
+void zs_tracer_retire(struct zs_collector *c);
+
+/* What a capture does on enter and exit of a call; either may be NULL. */
+typedef void (*zs_capture_fn)(void *params, ze_result_t result, void *collector, void **instance);
+struct zs_capture_hook {
+    const char *call;
+    zs_capture_fn enter, leave;
+};
+const struct zs_capture_hook *zs_capture_hooks(size_t *ret_count);
 
 /* Record the API calls that pass the zescope layer, which has been loaded. Once. False, and a note
  * in the recording, when that does not work. */

@@ -113,6 +113,34 @@ void zs_tracer_install(struct zs_collector *c, void *layer, void *loader)
     leave.Device.pfnGetCb = device_get_exit;
     leave.Device.pfnGetSubDevicesCb = sub_devices_get_exit;
     if (table.set_prologues(tracer, &enter) || table.set_epilogues(tracer, &leave) ||
-        table.set_enabled(tracer, 1))
+        table.set_enabled(tracer, !atomic_load(&c->layer_captures)))
         zs_session_note(c, "the loader's tracing layer refuses a tracer: nothing is captured");
+    c->disable_tracer = table.set_enabled;
+    atomic_store(&c->tracer, tracer);
+    if (atomic_load(&c->layer_captures))
+        table.set_enabled(tracer, 0);
+}
+
+void zs_tracer_retire(struct zs_collector *c)
+{
+    zel_tracer_handle_t tracer;
+    atomic_store(&c->layer_captures, true);
+    tracer = atomic_load(&c->tracer);
+    if (tracer)
+        c->disable_tracer(tracer, 0);
+}
+
+/* The same callbacks for whoever sees all calls. */
+static const struct zs_capture_hook hooks[] = {
+    {"zeModuleCreate", (zs_capture_fn)module_create_enter, (zs_capture_fn)module_create_exit},
+    {"zeModuleDynamicLink", NULL, (zs_capture_fn)module_link_exit},
+    {"zeModuleDestroy", NULL, (zs_capture_fn)module_destroy_exit},
+    {"zeDeviceGet", NULL, (zs_capture_fn)device_get_exit},
+    {"zeDeviceGetSubDevices", NULL, (zs_capture_fn)sub_devices_get_exit},
+};
+
+const struct zs_capture_hook *zs_capture_hooks(size_t *ret_count)
+{
+    *ret_count = ZS_ARRAY_LEN(hooks);
+    return hooks;
 }

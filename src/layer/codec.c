@@ -19,7 +19,7 @@ static void put_bytes(struct writer *w, const void *data, size_t size_B)
     w->at += size_B;
 }
 
-static void put_varint(struct writer *w, uint64_t value)
+static void put_long_varint(struct writer *w, uint64_t value)
 {
     uint8_t bytes[10];
     size_t n = 0;
@@ -29,6 +29,14 @@ static void put_varint(struct writer *w, uint64_t value)
     } while (value);
     bytes[n - 1] &= 0x7f;
     put_bytes(w, bytes, n);
+}
+
+static inline void put_varint(struct writer *w, uint64_t value)
+{
+    if (ZS_LIKELY(value < 0x80 && w->at != w->end))
+        *w->at++ = (uint8_t)value;
+    else
+        put_long_varint(w, value);
 }
 
 static uint64_t zigzag(int64_t value)
@@ -67,6 +75,15 @@ static void put_pointer(struct writer *w, struct zs_codec *codec, uint64_t point
 static uint64_t load_bits(const void *value, uint32_t size_B)
 {
     uint64_t bits = 0;
+    uint32_t half;
+    if (size_B == sizeof(bits)) { /* nearly all are */
+        memcpy(&bits, value, sizeof(bits));
+        return bits;
+    }
+    if (size_B == sizeof(half)) {
+        memcpy(&half, value, sizeof(half));
+        return half;
+    }
     memcpy(&bits, value, ZS_MIN(size_B, (uint32_t)sizeof(bits)));
     return bits;
 }
@@ -138,6 +155,10 @@ static void put_value(struct writer *w, struct zs_codec *codec, enum zs_api_kind
                       const void *value, uint32_t size_B, uint64_t count, bool in_struct)
 {
     uint64_t bits = load_bits(value, size_B);
+    if (kind == ZS_API_KIND_HANDLE) { /* most parameters of most calls */
+        put_pointer(w, codec, bits);
+        return;
+    }
     const void *pointer = (const void *)(uintptr_t)bits;
     switch (kind) {
     case ZS_API_KIND_STRING:

@@ -370,9 +370,12 @@ static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
     return error == -ENOENT ? 0 : error;
 }
 
-/* Reads on to the end of the file: what a process left behind that was killed. */
+/* Reads on to the end of the file: what a process left behind that was killed, where at most a
+ * packet that was never finished stands behind the zero at its start. */
 static bool only_zeros(struct zs_trace_reader *reader)
 {
+    reader->r.at_B += ZS_MIN(zs_reader_left(&reader->r), (size_t)ZS_TRACE_PACKET_MAX_B);
+    refill(reader);
     while (zs_reader_left(&reader->r)) {
         for (size_t i = reader->r.at_B; i < reader->r.span.size_B; i++)
             if (reader->r.span.data[i])

@@ -28,6 +28,65 @@ static uint64_t boottime_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+#if defined(__x86_64__)
+#include <x86intrin.h>
+
+enum { MEASURE_NS = 20000000, ASK_EVERY_NS = 1000000 };
+
+static bool kernel_uses_ticks(void)
+{
+    char name[16] = "";
+    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                  O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, name, sizeof(name) - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    return n == 4 && !memcmp(name, "tsc\n", 4);
+}
+
+static uint64_t clock_ask(struct zs_trace_clock *c)
+{
+    uint64_t ticks = __rdtsc(), now_ns = zs_trace_now_ns();
+    uint64_t since_ns = now_ns - c->first_ns, since_ticks = ticks - c->first_ticks;
+    uint64_t rate = 0;
+    if (c->first_ns && since_ns >= MEASURE_NS && since_ticks)
+        rate = (uint64_t)(((unsigned __int128)since_ns << 32) / since_ticks);
+    /* a suspended machine, or a clock that was set straight: measure anew */
+    uint64_t change = rate > c->ns_per_tick ? rate - c->ns_per_tick : c->ns_per_tick - rate;
+    if (!c->first_ns || (rate && c->ns_per_tick && change > c->ns_per_tick / 1000)) {
+        c->first_ns = now_ns;
+        c->first_ticks = ticks;
+        rate = 0;
+    }
+    c->ns_per_tick = rate;
+    c->limit_ticks = rate ? ((uint64_t)ASK_EVERY_NS << 32) / rate : 0;
+    c->last_ns = now_ns;
+    c->last_ticks = ticks;
+    return now_ns;
+}
+
+uint64_t zs_trace_file_now_ns(struct zs_trace_file *file)
+{
+    struct zs_trace_clock *c = &file->clock;
+    if (ZS_UNLIKELY(!c->usable))
+        return zs_trace_now_ns();
+    uint64_t ticks = __rdtsc() - c->last_ticks;
+    if (ZS_UNLIKELY(ticks >= c->limit_ticks))
+        return clock_ask(c);
+    return c->last_ns + (uint64_t)(((unsigned __int128)ticks * c->ns_per_tick) >> 32);
+}
+#else
+static bool kernel_uses_ticks(void)
+{
+    return false;
+}
+
+uint64_t zs_trace_file_now_ns(struct zs_trace_file *file)
+{
+    return zs_trace_now_ns();
+}
+#endif
+
 /* Processes of a recording are numbered by who first makes the file that claims a number. */
 static int claim_ordinal(int dir_fd, uint32_t *ret_ordinal)
 {
@@ -61,6 +120,7 @@ int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uin
         return error;
     }
     process->dir_fd = fd;
+    process->has_ticks = kernel_uses_ticks();
     return 0;
 }
 
@@ -69,6 +129,14 @@ void zs_trace_process_close(struct zs_trace_process *process)
     if (process->dir_fd >= 0)
         close(process->dir_fd);
     process->dir_fd = -1;
+}
+
+static uint8_t *varint(uint8_t *at, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
 }
 
 static void give_up(struct zs_trace_file *file, int error)
@@ -114,16 +182,18 @@ static void count_drop(struct zs_trace_file *file)
     atomic_fetch_add_explicit(&file->process->dropped, 1, memory_order_relaxed);
 }
 
-/* A whole packet, from its tag on. The tag is stored last: see the top of the header. */
+/* A whole packet, from its tag on. The tag is stored last: see the top of the header. Behind it
+ * stands a zero, whatever was begun there before. */
 static void store(struct zs_trace_file *file, const uint8_t *bytes, size_t size_B)
 {
-    if (ZS_UNLIKELY(!file->window || size_B > ZS_TRACE_WINDOW_B - file->used_B) &&
+    if (ZS_UNLIKELY(!file->window || size_B >= ZS_TRACE_WINDOW_B - file->used_B) &&
         (!file->window || !next_window(file))) {
         count_drop(file);
         return;
     }
     uint8_t *to = file->window + file->used_B;
     memcpy(to + 1, bytes + 1, size_B - 1);
+    to[size_B] = 0;
     __atomic_store_n(to, bytes[0], __ATOMIC_RELEASE);
     file->used_B += (uint32_t)size_B;
 }
@@ -268,6 +338,12 @@ int zs_trace_file_open(struct zs_trace_file *file, struct zs_trace_process *proc
     /* process 0 has the ids 1 ..., process 1 the ids 257 ...: short numbers for the usual few */
     file->sequence_id = 1 + number % 255 + (process->ordinal + number / 255 * 4096) * 256;
     file->track_uuid = mix((uint64_t)file->sequence_id << 32 | tid) | 1;
+    file->clock.usable = process->has_ticks;
+    uint8_t *end = varint(file->header + 1, file->sequence_id);
+    file->header[0] = ZS_PF_PACKET_SEQUENCE_ID << 3;
+    end[0] = ZS_PF_PACKET_SEQUENCE_FLAGS << 3;
+    end[1] = ZS_PF_SEQ_NEEDS_STATE;
+    file->header_B = (uint32_t)(end + 2 - file->header);
     snprintf(name, sizeof(name), "%u-%u-%u.pftrace", process->pid, process->ordinal, number);
     file->fd = openat(process->dir_fd, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     if (file->fd < 0) {
@@ -311,34 +387,133 @@ static void put_name(struct zs_trace_file *file, uint64_t now_ns, uint32_t id, c
         file->names[id / 64] |= UINT64_C(1) << (id % 64);
 }
 
-void zs_trace_begin(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id, const char *name,
-                    const void *call_data, size_t call_data_B)
+/* Calls are most of a trace: their packets are put together in the window itself, from bytes that
+ * are known beforehand. */
+enum { CALL_ROOM_B = ZS_TRACE_CALL_MAX_B + 128 };
+
+/* Tag and two bytes of length come last. NULL: there is no room. */
+static uint8_t *call_start(struct zs_trace_file *file, uint64_t now_ns)
+{
+    if (ZS_UNLIKELY(!file->window || ZS_TRACE_WINDOW_B - file->used_B < CALL_ROOM_B) &&
+        (!file->window || !next_window(file))) {
+        count_drop(file);
+        return NULL;
+    }
+    file->open_start = file->window + file->used_B;
+    uint8_t *at = file->open_start + 2;
+    *at++ = ZS_PF_PACKET_TIMESTAMP << 3;
+    return varint(at, now_ns > file->last_ns ? now_ns - file->last_ns : 0);
+}
+
+static uint8_t *put_dropped(uint8_t *at)
+{
+    at = varint(at, ZS_PF_PACKET_PREVIOUS_DROPPED << 3);
+    *at++ = 1;
+    return at;
+}
+
+static uint8_t *call_data(struct zs_trace_file *file, uint8_t *at)
+{
+    at = varint(at, ZS_TRACE_FIELD_CALL << 3 | 2);
+    file->open_length = at;
+    return at + 1;
+}
+
+uint8_t *zs_trace_begin_open(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id,
+                             const char *name, uint32_t stack)
 {
     if (ZS_UNLIKELY(!(file->names[name_id / 64] >> (name_id % 64) & 1)))
         put_name(file, now_ns, name_id, name);
-    struct packet p;
-    packet_begin(&p, file, now_ns);
-    zs_pb_u64(&p.pb, ZS_PF_PACKET_SEQUENCE_FLAGS, ZS_PF_SEQ_NEEDS_STATE);
-    uint8_t *event = zs_pb_begin_short(&p.pb, ZS_PF_PACKET_TRACK_EVENT);
-    zs_pb_u64(&p.pb, ZS_PF_EVENT_TYPE, ZS_PF_SLICE_BEGIN);
-    zs_pb_u64(&p.pb, ZS_PF_EVENT_NAME_IID, (uint64_t)name_id + 1);
-    zs_pb_end_short(&p.pb, event);
+    uint8_t *at = call_start(file, now_ns);
+    if (ZS_UNLIKELY(!at))
+        return NULL;
+    memcpy(at, file->header, sizeof(file->header));
+    at += file->header_B;
+    if (ZS_UNLIKELY(file->drops))
+        at = put_dropped(at);
+    *at++ = ZS_PF_PACKET_TRACK_EVENT << 3 | 2;
+    uint8_t *length = at++;
+    *at++ = ZS_PF_EVENT_TYPE << 3;
+    *at++ = ZS_PF_SLICE_BEGIN;
+    *at++ = ZS_PF_EVENT_NAME_IID << 3;
+    at = varint(at, (uint64_t)name_id + 1);
+    *length = (uint8_t)(at - length - 1);
+    if (stack) {
+        at = varint(at, ZS_TRACE_FIELD_STACK << 3);
+        at = varint(at, stack);
+    }
+    return call_data(file, at);
+}
+
+uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns)
+{
+    static const uint8_t event[] = {ZS_PF_PACKET_TRACK_EVENT << 3 | 2, 2, ZS_PF_EVENT_TYPE << 3,
+                                    ZS_PF_SLICE_END};
+    uint8_t *at = call_start(file, now_ns);
+    if (ZS_UNLIKELY(!at))
+        return NULL;
+    memcpy(at, file->header, sizeof(file->header));
+    at += file->header_B - 2; /* needs no names: no flags */
+    if (ZS_UNLIKELY(file->drops))
+        at = put_dropped(at);
+    memcpy(at, event, sizeof(event));
+    return call_data(file, at + sizeof(event));
+}
+
+void zs_trace_call_close(struct zs_trace_file *file, uint64_t now_ns, size_t call_data_B)
+{
+    uint8_t *start = file->open_start, *length = file->open_length, *at = length + 1 + call_data_B;
+    if (!call_data_B) {
+        at = length - 2; /* without the field */
+    } else if (call_data_B < 128) {
+        *length = (uint8_t)call_data_B;
+    } else {
+        memmove(length + 2, length + 1, call_data_B);
+        length[0] = (uint8_t)(call_data_B | 0x80);
+        length[1] = (uint8_t)(call_data_B >> 7);
+        at++;
+    }
+    size_t size_B = (size_t)(at - start) - 2;
+    if (size_B < 128) {
+        start[1] = (uint8_t)size_B;
+    } else {
+        memmove(start + 3, start + 2, size_B);
+        start[1] = (uint8_t)(size_B | 0x80);
+        start[2] = (uint8_t)(size_B >> 7);
+        at++;
+    }
+    *at = 0;
+    __atomic_store_n(start, ZS_PF_TRACE_PACKET << 3 | 2, __ATOMIC_RELEASE);
+    file->used_B += (uint32_t)(at - start);
+    file->drops = 0;
+    file->last_ns = ZS_MAX(now_ns, file->last_ns);
+}
+
+static void close_with(struct zs_trace_file *file, uint64_t now_ns, uint8_t *at,
+                       const void *call_data, size_t call_data_B)
+{
+    if (!at)
+        return;
+    if (call_data_B > ZS_TRACE_CALL_MAX_B) {
+        count_drop(file);
+        return;
+    }
     if (call_data_B)
-        zs_pb_bytes(&p.pb, ZS_TRACE_FIELD_CALL, call_data, call_data_B);
-    packet_end(&p, file, now_ns);
+        memcpy(at, call_data, call_data_B);
+    zs_trace_call_close(file, now_ns, call_data_B);
+}
+
+void zs_trace_begin(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id, const char *name,
+                    const void *call_data, size_t call_data_B)
+{
+    uint8_t *at = zs_trace_begin_open(file, now_ns, name_id, name, 0);
+    close_with(file, now_ns, at, call_data, call_data_B);
 }
 
 void zs_trace_end(struct zs_trace_file *file, uint64_t now_ns, const void *call_data,
                   size_t call_data_B)
 {
-    struct packet p;
-    packet_begin(&p, file, now_ns);
-    uint8_t *event = zs_pb_begin_short(&p.pb, ZS_PF_PACKET_TRACK_EVENT);
-    zs_pb_u64(&p.pb, ZS_PF_EVENT_TYPE, ZS_PF_SLICE_END);
-    zs_pb_end_short(&p.pb, event);
-    if (call_data_B)
-        zs_pb_bytes(&p.pb, ZS_TRACE_FIELD_CALL, call_data, call_data_B);
-    packet_end(&p, file, now_ns);
+    close_with(file, now_ns, zs_trace_end_open(file, now_ns), call_data, call_data_B);
 }
 
 void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *packet,

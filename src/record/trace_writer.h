@@ -23,6 +23,7 @@
 enum {
     ZS_TRACE_WINDOW_B = 1 << 20,     /* mapped at a time */
     ZS_TRACE_PACKET_MAX_B = 8 << 10, /* larger packets are dropped */
+    ZS_TRACE_CALL_MAX_B = 7 << 10,   /* of call data */
     ZS_TRACE_NAMES_MAX = 4096,       /* interned names per file */
     /* TracePacket field that holds a call's arguments; Perfetto skips fields it does not know */
     ZS_TRACE_FIELD_CALL = 2047,
@@ -46,12 +47,24 @@ struct zs_trace_process {
     atomic_uint_fast64_t size_B;  /* reserved so far */
     atomic_uint_fast64_t dropped; /* packets that could not be written */
     atomic_uint sequences;
+    bool has_ticks; /* the time-stamp counter can be used (struct zs_trace_clock) */
     atomic_int last_errno;
 };
 
 /* 0 or -errno: `dir` is made where it is missing, and in it this process's files are numbered. */
 int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B);
 void zs_trace_process_close(struct zs_trace_process *process);
+
+/*
+ * The time-stamp counter as CLOCK_MONOTONIC: half the cost of asking. Each file (thread) has its
+ * own; it asks again every millisecond, and all the time until it has measured the counter's rate.
+ */
+struct zs_trace_clock {
+    bool usable; /* the kernel's own clock is the time-stamp counter */
+    uint64_t first_ns, first_ticks;
+    uint64_t last_ns, last_ticks, limit_ticks; /* good for so many ticks after the last asking */
+    uint64_t ns_per_tick;                      /* << 32 */
+};
 
 /* One file. */
 struct zs_trace_file {
@@ -63,6 +76,10 @@ struct zs_trace_file {
     uint64_t window_at; /* file offset of the window */
     uint32_t used_B;    /* in the window */
     uint64_t last_ns;   /* timestamp of the last packet */
+    struct zs_trace_clock clock;
+    uint8_t header[8]; /* what stands behind the timestamp of each begin: sequence id, flags */
+    uint32_t header_B;
+    uint8_t *open_length, *open_start; /* of the packet between _open and _close */
     uint32_t reported_drops;
     uint32_t drops;                          /* since the last packet that was written */
     uint64_t names[ZS_TRACE_NAMES_MAX / 64]; /* bit: the name has been written to this file */
@@ -82,6 +99,15 @@ void zs_trace_begin(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_i
                     const void *call_data, size_t call_data_B);
 void zs_trace_end(struct zs_trace_file *file, uint64_t now_ns, const void *call_data,
                   size_t call_data_B);
+/*
+ * The same without copying: returns where at most ZS_TRACE_CALL_MAX_B bytes of call data are to be
+ * written; then close with how many there are, and nothing in between. NULL: dropped, no close.
+ * stack: the innermost node of its backtrace, 0 without.
+ */
+uint8_t *zs_trace_begin_open(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id,
+                             const char *name, uint32_t stack);
+uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns);
+void zs_trace_call_close(struct zs_trace_file *file, uint64_t now_ns, size_t call_data_B);
 /* Any packet: `packet` holds the fields of a TracePacket but for the sequence id and timestamp. */
 void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *packet,
                      size_t packet_B);
@@ -98,5 +124,7 @@ uint64_t zs_trace_track_uuid(const struct zs_trace_process *process, uint64_t nu
 int zs_trace_file_trim(int dir_fd, const char *name);
 
 uint64_t zs_trace_now_ns(void);
+/* The same, cheaper, for whoever writes the file. */
+uint64_t zs_trace_file_now_ns(struct zs_trace_file *file);
 
 #endif
