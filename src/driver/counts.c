@@ -40,6 +40,11 @@ void zs_counts_init(void)
         atomic_store(&state.counts, true);
 }
 
+void zs_counts_after_fork(void)
+{
+    pthread_rwlock_init(&state.lock, NULL);
+}
+
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 

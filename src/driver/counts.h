@@ -8,6 +8,7 @@
 /* The function of that name, or NULL. */
 void *zs_counts_function(const char *name);
 void zs_counts_init(void); /* ZESCOPE_COUNTS */
+void zs_counts_after_fork(void);
 
 /* How the next launch is to be counted. */
 enum zs_counting {

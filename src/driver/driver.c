@@ -17,6 +17,8 @@ enum { CHAIN_MAX = 64, DRIVER_VERSION = 0x00010000 };
 static struct {
     pthread_mutex_t lock;
     struct zs_ze_driver *driver;
+    struct zs_ze_driver *parent; /* of the process that this one was forked from */
+    bool watches_forks;
 } root = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* What zeDriverGetLastErrorDescription gives: the last refusal of each thread. */
@@ -127,6 +129,21 @@ void zs_ze_driver_fini(struct zs_ze_driver *driver)
     pthread_mutex_destroy(&driver->compiler_lock);
 }
 
+/*
+ * A forked child has none of the driver's threads, and locks that other threads held stay locked
+ * for ever. So it starts from nothing: handles of the parent are refused, zeInit makes a driver of
+ * the child's own. What the parent had stays where it is, out of reach.
+ */
+static void after_fork(void)
+{
+    pthread_mutex_init(&root.lock, NULL);
+    root.parent = root.driver;
+    root.driver = NULL;
+    zs_objects_forget();
+    zs_report_after_fork();
+    zs_counts_after_fork();
+}
+
 static struct zs_ze_driver *driver_new(void)
 {
     struct zs_ze_driver *driver = zs_object_new(ZS_OBJECT_driver, sizeof(*driver));
@@ -161,6 +178,8 @@ ze_result_t ZE_APICALL zeInit(ze_init_flags_t flags)
     if (flags == ZE_INIT_FLAG_VPU_ONLY)
         return ZE_RESULT_ERROR_UNINITIALIZED;
     pthread_mutex_lock(&root.lock);
+    if (!root.watches_forks)
+        root.watches_forks = pthread_atfork(NULL, NULL, after_fork) == 0;
     if (!root.driver)
         root.driver = driver_new();
     bool ok = root.driver != NULL;
@@ -171,7 +190,8 @@ ze_result_t ZE_APICALL zeInit(ze_init_flags_t flags)
 ze_result_t ZE_APICALL zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phDrivers)
 {
     struct zs_ze_driver *driver = the_driver();
-    ZS_CHECK(driver, ZE_RESULT_ERROR_UNINITIALIZED, "zeInit was not called");
+    ZS_CHECK(driver, ZE_RESULT_ERROR_UNINITIALIZED, "zeInit was not called%s",
+             root.parent ? " since this process was forked" : "");
     ZS_CHECK_POINTER(pCount);
     if (zs_list_count(pCount, 1, phDrivers != NULL))
         phDrivers[0] = driver->object.handle;

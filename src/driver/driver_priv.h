@@ -28,8 +28,11 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
 #define ZS_OBJECT(type, var, h)                                                                    \
     struct zs_ze_##type *var = zs_ze_##type##_of(h);                                               \
     if (ZS_UNLIKELY(!var))                                                                         \
-    return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s is %s", #h,                          \
-                     (h) ? "not a live handle of a " #type : "null")
+    return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s is %s%s", #h,                        \
+                     (h) ? "not a live handle of a " #type : "null",                               \
+                     zs_object_forgotten(h) ? ": it is of the process that this one was forked "   \
+                                              "from; call zeInit for handles of its own"           \
+                                            : "")
 #define ZS_CHECK_POINTER(p)                                                                        \
     do {                                                                                           \
         if (ZS_UNLIKELY(!(p)))                                                                     \

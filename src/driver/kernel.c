@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { NAMES_B_MAX = 300 }; /* of kernels, in a message */
+
 /* ---- Argument sets -----------------------------------------------------------------------------
  */
 
@@ -89,6 +91,20 @@ static ze_result_t lower(struct zs_ze_module *module, const struct zs_kernel *ke
                      "zeKernelCreate", "%s: %s", kernel->name, text);
 }
 
+static ze_result_t refuse_name(const struct zs_image *image, const char *name)
+{
+    struct zs_buf names = {0};
+    for (uint32_t i = 0; i < image->kernel_count && names.size_B < NAMES_B_MAX; i++) {
+        if (!image->kernels[i].is_function_holder)
+            zs_buf_printf(&names, " %.100s", image->kernels[i].name);
+    }
+    ze_result_t result =
+        zs_refuse(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, "zeKernelCreate",
+                  "the module has no kernel \"%.100s\"; it has%s", name, zs_buf_cstr(&names));
+    zs_buf_fini(&names);
+    return result;
+}
+
 ze_result_t ZE_APICALL zeKernelCreate(ze_module_handle_t hModule, const ze_kernel_desc_t *desc,
                                       ze_kernel_handle_t *phKernel)
 {
@@ -98,8 +114,8 @@ ze_result_t ZE_APICALL zeKernelCreate(ze_module_handle_t hModule, const ze_kerne
     ZS_CHECK_POINTER(phKernel);
     ZS_CHECK_ENUM(desc->flags, 0x3);
     const struct zs_kernel *found = zs_image_kernel(module->image, desc->pKernelName);
-    ZS_CHECK(found && !found->is_function_holder, ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
-             "the module has no kernel \"%s\"", desc->pKernelName);
+    if (!found || found->is_function_holder)
+        return refuse_name(module->image, desc->pKernelName);
     pthread_mutex_lock(&module->lock);
     struct zs_gpu_kernel *gpu;
     ze_result_t result = module->has_imports && !module->is_linked
@@ -311,10 +327,13 @@ ze_result_t ZE_APICALL zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_
     ZS_OBJECT(kernel, kernel, hKernel);
     ZS_CHECK_POINTER(totalGroupCount);
     const struct zs_gpu_model *model = kernel->module->device->model;
-    uint32_t items = kernel->group_size[0] * kernel->group_size[1] * kernel->group_size[2];
+    /* a size that the kernel requires may be one that no device has */
+    uint64_t items = 1, max = model->max_group_items;
+    for (int i = 0; i < 3; i++)
+        items = ZS_MIN(items * kernel->group_size[i], max);
     uint32_t simd = ZS_MAX(kernel->kernel->simd, 1u);
-    uint32_t threads = (items + simd - 1) / simd;
-    uint32_t groups = zs_gpu_model_threads(model) / threads;
+    uint32_t threads = ((uint32_t)items + simd - 1) / simd;
+    uint32_t groups = zs_gpu_model_threads(model) / ZS_MAX(threads, 1u);
     uint32_t subslices = model->slices * model->subslices_per_slice;
     uint32_t slm_B = zs_gpu_args_slm_B(kernel->args->args);
     if (slm_B)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+static const uint64_t GROUPS_MAX = UINT64_MAX / 4;
+
 /* ---- Running -----------------------------------------------------------------------------------
  */
 
@@ -201,6 +203,34 @@ static ze_result_t check_kernel(const char *function, const struct zs_ze_list *l
     return ZE_RESULT_SUCCESS;
 }
 
+/* What the device could not run however it is asked; sizes in memory are looked at as it runs. */
+static ze_result_t check_size(const char *function, const struct zs_ze_kernel *kernel,
+                              const struct request *request, uint32_t index)
+{
+    const struct zs_gpu_model *model = kernel->module->device->model;
+    uint64_t items = 1, groups = 1;
+    bool fits = true;
+    for (int i = 0; i < 3; i++)
+        fits = fits && zs_mul_u64(items, kernel->group_size[i], &items);
+    if (!fits || items > model->max_group_items)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, function,
+                         "%s: groups of %u x %u x %u, at most %u work-items", kernel->kernel->name,
+                         kernel->group_size[0], kernel->group_size[1], kernel->group_size[2],
+                         model->max_group_items);
+    uint32_t slm_B = zs_gpu_args_slm_B(kernel->args->args);
+    if (slm_B > model->slm_B)
+        return zs_refuse(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, function,
+                         "%s: %u bytes of local memory, a group has %u", kernel->kernel->name,
+                         slm_B, model->slm_B);
+    const ze_group_count_t *c = &request->group_counts[index];
+    if (!request->indirect && (!zs_mul_u64(c->groupCountX, c->groupCountY, &groups) ||
+                               !zs_mul_u64(groups, c->groupCountZ, &groups) || groups > GROUPS_MAX))
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "%s: %u x %u x %u groups are too many to count", kernel->kernel->name,
+                         c->groupCountX, c->groupCountY, c->groupCountZ);
+    return ZE_RESULT_SUCCESS;
+}
+
 static void fill(struct zs_launch *launch, struct zs_ze_kernel *kernel,
                  const struct request *request, uint32_t index, uint64_t append)
 {
@@ -231,6 +261,8 @@ static ze_result_t append_launches(const char *function, ze_command_list_handle_
         return result;
     for (uint32_t i = 0; i < request->count && result == ZE_RESULT_SUCCESS; i++)
         result = check_kernel(function, append.list, request->kernels[i]);
+    for (uint32_t i = 0; i < request->count && result == ZE_RESULT_SUCCESS; i++)
+        result = check_size(function, zs_ze_kernel_of(request->kernels[i]), request, i);
     struct launches *launches = NULL;
     if (result == ZE_RESULT_SUCCESS) {
         launches = calloc(1, sizeof(*launches) + request->count * sizeof(struct zs_launch));

@@ -185,7 +185,9 @@ static int make_buffer(struct zs_ze_module *module, enum zs_buffer_kind kind)
                                        .relaxed = true};
     if (zs_memory_alloc(module->context, &desc, &module->buffers[kind]) != ZE_RESULT_SUCCESS)
         return -ENOMEM;
-    memcpy(module->buffers[kind], buffer->init.data, ZS_MIN(buffer->init.size_B, buffer->size_B));
+    size_t init_B = (size_t)ZS_MIN((uint64_t)buffer->init.size_B, buffer->size_B);
+    if (init_B)
+        memcpy(module->buffers[kind], buffer->init.data, init_B);
     return 0;
 }
 

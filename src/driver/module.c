@@ -173,10 +173,16 @@ static ze_result_t open_binary(struct zs_ze_module *module, bool may_rebuild, st
             return result == ZE_RESULT_SUCCESS ? open_binary(module, false, log) : result;
         }
     }
-    char text[200];
-    snprintf(text, sizeof(text),
-             module->image ? "no kernel, or not 64 bit, for %s" : "no code for %s", model->name);
-    return refuse_binary(log, text);
+    struct zs_buf text = {0};
+    if (module->image)
+        zs_buf_printf(&text, "no kernel, or not 64 bit, for %s", model->name);
+    else
+        zs_buf_printf(&text, "no code for %s; the binary has", model->name);
+    for (uint32_t i = 0; !module->image && i < module->container->image_count; i++)
+        zs_buf_printf(&text, " %.40s", module->container->images[i].device);
+    ze_result_t result = refuse_binary(log, zs_buf_cstr(&text));
+    zs_buf_fini(&text);
+    return result;
 }
 
 static ze_result_t build(struct zs_ze_module *module, const ze_module_desc_t *desc,

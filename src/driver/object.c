@@ -22,6 +22,7 @@ static struct {
     struct slot *_Atomic slots; /* SLOTS_MAX of them, pages appear as they are used */
     uint32_t used;              /* slots that were ever handed out */
     uint32_t free_head, free_tail, free_count; /* index + 1 */
+    struct slot *forgotten;                    /* of the process that this one was forked from */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 typedef void (*fini_fn)(void *object);
@@ -127,4 +128,19 @@ void *zs_object_of(const void *handle, enum zs_object_type type)
     if (atomic_load_explicit(&slot->type, memory_order_acquire) != (uint32_t)type)
         return NULL;
     return atomic_load_explicit(&slot->object, memory_order_relaxed);
+}
+
+void zs_objects_forget(void)
+{
+    /* the old table stays mapped: new handles are elsewhere, so old ones are none of theirs */
+    table.forgotten = atomic_load(&table.slots);
+    pthread_mutex_init(&table.lock, NULL);
+    atomic_store(&table.slots, NULL);
+    table.used = table.free_head = table.free_tail = table.free_count = 0;
+}
+
+bool zs_object_forgotten(const void *handle)
+{
+    uintptr_t offset_B = (uintptr_t)handle - (uintptr_t)table.forgotten;
+    return table.forgotten && offset_B < SLOTS_MAX * sizeof(struct slot);
 }

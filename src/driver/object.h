@@ -67,6 +67,11 @@ void zs_object_unref(void *object); /* NULL is allowed */
 /* The live object of that type behind a handle, or NULL. Borrowed. */
 void *zs_object_of(const void *handle, enum zs_object_type type);
 
+/* In a forked child: all handles so far are invalid. Nothing else may run. */
+void zs_objects_forget(void);
+/* Whether it may be a handle of before that. */
+bool zs_object_forgotten(const void *handle);
+
 #define X(name)                                                                                    \
     struct zs_ze_##name;                                                                           \
     void zs_ze_##name##_fini(struct zs_ze_##name *object); /* frees what it owns, not itself */    \

@@ -39,6 +39,11 @@ void zs_report_init(bool check)
     pthread_mutex_unlock(&state.lock);
 }
 
+void zs_report_after_fork(void)
+{
+    pthread_mutex_init(&state.lock, NULL);
+}
+
 uint64_t zs_report_origin(void)
 {
     if (!state.check)

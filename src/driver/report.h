@@ -10,6 +10,7 @@
 #include "gpu/gpu.h"
 
 void zs_report_init(bool check);
+void zs_report_after_fork(void);
 /* An id for "made here": the caller's backtrace, when checking is on; otherwise 0. */
 uint64_t zs_report_origin(void);
 /* A launch failed. `source` is "file:line" or NULL. ret_text gets the text. */
