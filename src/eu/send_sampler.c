@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampler: filtered reads at float coordinates (sample, sample_l, sample_lz), texel reads at
+ * The sampler: filtered reads at float coordinates (sample, sample_d, _l, _lz), texel reads at
  * integer coordinates (ld, ld_lz) and surface sizes (resinfo). Images have one level, so a LOD
  * other than 0 is out of range for ld and clamps to 0 for sample_l.
  *
@@ -46,6 +46,14 @@ int zs_eu_decode_sample(struct zs_eu_message *message, uint32_t desc)
 int zs_eu_decode_sample_l(struct zs_eu_message *message, uint32_t desc)
 {
     message->channels = 1; /* LOD, u, v, r */
+    return decode_simd(message, desc);
+}
+
+/* Each coordinate is followed by its two derivatives, which choose among levels: there is one. */
+int zs_eu_decode_sample_d(struct zs_eu_message *message, uint32_t desc)
+{
+    message->channels = 0;
+    message->returns = 2;
     return decode_simd(message, desc);
 }
 
@@ -174,6 +182,7 @@ bool zs_eu_run_sample_ld(struct zs_eu_port *port, const struct zs_eu_message *m,
     const struct zs_eu_surface *s;
     if (!find_surface(port, m, &s))
         return false;
+    static const uint8_t no_texel[16] = {0};
     uint32_t disabled = disabled_channels(m, src0);
     uint32_t rgba[LANES_MAX][4];
     ZS_EU_FOR_LANES(lane, mask)
@@ -186,9 +195,9 @@ bool zs_eu_run_sample_ld(struct zs_eu_port *port, const struct zs_eu_message *m,
         bool level_0 = !m->returns || parameter(m, src0, 1, lane) == 0;
         const uint8_t *texel = s && level_0 ? zs_eu_surface_texel(s, coordinate) : NULL;
         memset(rgba[lane], 0, sizeof(rgba[lane]));
-        if (texel) {
+        if (s) { /* outside: zeros in the channels that the format has */
             uint32_t channels[4];
-            zs_eu_format_unpack(s->format, texel, channels);
+            zs_eu_format_unpack(s->format, texel ? texel : no_texel, channels);
             swizzle(s, channels, rgba[lane]);
         }
     }
@@ -338,7 +347,7 @@ bool zs_eu_run_sample(struct zs_eu_port *port, const struct zs_eu_message *m, ui
     {
         float coordinate[3];
         for (uint32_t i = 0; i < 3; i++)
-            coordinate[i] = parameter_float(m, src0, m->channels + i, lane);
+            coordinate[i] = parameter_float(m, src0, m->channels + i * (1u + m->returns), lane);
         memset(rgba[lane], 0, sizeof(rgba[lane]));
         if (s)
             sample_lane(s, sampler, coordinate, rgba[lane]);

@@ -422,6 +422,14 @@ void *suite_image_out(struct suite *s, const ze_image_desc_t *desc, enum suite_t
     return expected;
 }
 
+void suite_image_start(struct suite *s, const void *pixels)
+{
+    struct suite_image *image = &s->images[s->image_count - 1];
+    memcpy(image->pixels, pixels, image->size_B);
+    CHECK(s, zeCommandListAppendImageCopyFromMemory(s->list, image->handle, pixels, NULL, NULL, 0,
+                                                    NULL));
+}
+
 void suite_sampler_arg(struct suite *s, ze_sampler_address_mode_t address,
                        ze_sampler_filter_mode_t filter, bool normalized)
 {
@@ -592,8 +600,8 @@ static bool run_shape(struct suite *s, const struct suite_case *c, const struct 
             right = !s->buffers[i].compared || report_buffer(&s->buffers[i], i);
     }
     if (!right)
-        fprintf(stderr, "FAILED %s [%s] SIMD%u groups %ux%ux%u of %ux%ux%u\n", c->kernel,
-                s->variant, s->simd, s->groups[0], s->groups[1], s->groups[2], s->local[0],
+        fprintf(stderr, "FAILED %s [%s] turn %u SIMD%u groups %ux%ux%u of %ux%ux%u\n", c->kernel,
+                s->variant, s->turn, s->simd, s->groups[0], s->groups[1], s->groups[2], s->local[0],
                 s->local[1], s->local[2]);
     clean(s);
     return right;
@@ -618,8 +626,10 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
             continue;
         bool right = true;
         const struct suite_shape *shape = c->shapes ? c->shapes : suite_shapes_1d;
-        for (; right && shape->groups[0]; shape++)
-            right = run_shape(s, c, shape);
+        for (; right && shape->groups[0]; shape++) {
+            for (s->turn = 0; right && s->turn < (c->turns ? c->turns : 1); s->turn++)
+                right = run_shape(s, c, shape);
+        }
         failed += !right;
         run++;
     }
@@ -635,6 +645,7 @@ static const struct suite_group *const groups[] = {
     &suite_arith, &suite_real, &suite_half, &suite_wide,
     &suite_flow,
     &suite_program, &suite_data,
+    &suite_image,
 };
 /* clang-format on */
 

@@ -94,6 +94,7 @@ struct suite {
     uint32_t offset[3];
     uint32_t n;    /* all items */
     uint32_t simd; /* the kernel's */
+    uint32_t turn; /* of the case, from 0: suite_case's turns */
     uint32_t arg_count;
 
     double low, high;  /* range of random floats, see suite_range */
@@ -121,6 +122,7 @@ struct suite_case {
     void (*prepare)(struct suite *s);
     const struct suite_shape *shapes; /* NULL: suite_shapes_1d; ends with all zeros */
     const char *not_in;               /* variants that cannot build or run it, blank-separated */
+    uint32_t turns;                   /* each shape is run so often; 0 stands for 1 */
 };
 
 struct suite_group {
@@ -136,6 +138,7 @@ extern const struct suite_shape suite_shapes_group64[];
 extern const struct suite_group suite_arith, suite_real, suite_half, suite_wide;
 extern const struct suite_group suite_flow;
 extern const struct suite_group suite_program, suite_data;
+extern const struct suite_group suite_image;
 
 /* ---- Arguments ---- */
 void suite_range(struct suite *s, double low, double high);
@@ -160,6 +163,8 @@ void suite_image_arg(struct suite *s, const ze_image_desc_t *desc, const void *p
 /* An image that the kernel writes, read back as so many values; starts as what a buffer does. */
 void *suite_image_out(struct suite *s, const ze_image_desc_t *desc, enum suite_type type,
                       size_t count, double ulps);
+/* What the last image holds before the launch. */
+void suite_image_start(struct suite *s, const void *pixels);
 /* Bytes of a texel of the format. */
 size_t suite_texel_size(const ze_image_desc_t *desc);
 void suite_sampler_arg(struct suite *s, ze_sampler_address_mode_t address,
