@@ -44,7 +44,9 @@ ZS_LANES_TYPE(f32);
 ZS_LANES_TYPE(f64);
 #undef ZS_LANES_TYPE
 
-#define LANES_FN static inline __attribute__((always_inline, unused))
+/* arrays of parts live in registers only where their indices are constants */
+#define LANES_UNROLL _Pragma("GCC unroll 8")
+#define LANES_FN     static inline __attribute__((always_inline, unused))
 
 /* Unsigned integers of the same lane width: for blends. */
 #define LANES_BITS_u8  u8x8
@@ -66,29 +68,72 @@ ZS_LANES_TYPE(f64);
 /* Floats: adding a zero would change -0 and NaNs, so spell it out. */
 #define LANES_SPLAT_BITS(T, x) ((T##x8){(x), (x), (x), (x), (x), (x), (x), (x)})
 
+/*
+ * Comparisons: all ones or all zeros per lane. Arithmetic on vectors wider than the host's is done
+ * in pieces by the compiler, but gcc takes comparisons of them apart lane by lane: hand it pieces
+ * of the host's width. Never compare vectors with plain operators.
+ */
+#ifdef __AVX2__
+enum { LANES_HOST_B = 32 };
+#else
+enum { LANES_HOST_B = 16 };
+#endif
+#define LANES_HOST_TYPE(T) typedef T T##xhost __attribute__((vector_size(LANES_HOST_B)))
+LANES_HOST_TYPE(u32);
+LANES_HOST_TYPE(s32);
+LANES_HOST_TYPE(f32);
+LANES_HOST_TYPE(u64);
+LANES_HOST_TYPE(s64);
+LANES_HOST_TYPE(f64);
+#undef LANES_HOST_TYPE
+/* gcc keeps such arrays in registers, and joins parts of vectors by shuffles one by one. */
+#define LANES_COMPARE_ONE(T, name, op)                                                             \
+    LANES_FN LANES_BITS_##T lanes_##name##_##T(T##x8 a, T##x8 b)                                   \
+    {                                                                                              \
+        return (LANES_BITS_##T)(a op b);                                                           \
+    }
+#define LANES_COMPARE_PARTS(T, name, op)                                                           \
+    LANES_FN LANES_BITS_##T lanes_##name##_##T(T##x8 a, T##x8 b)                                   \
+    {                                                                                              \
+        enum { PARTS = sizeof(a) / LANES_HOST_B };                                                 \
+        T##xhost x[PARTS], y[PARTS];                                                               \
+        memcpy(x, &a, sizeof(a));                                                                  \
+        memcpy(y, &b, sizeof(b));                                                                  \
+        LANES_UNROLL for (int i = 0; i < PARTS; i++) x[i] = (T##xhost)(x[i] op y[i]);              \
+        LANES_BITS_##T r;                                                                          \
+        memcpy(&r, x, sizeof(r));                                                                  \
+        return r;                                                                                  \
+    }
+#define LANES_COMPARE(T, how)                                                                      \
+    LANES_COMPARE_##how(T, eq, ==) LANES_COMPARE_##how(T, ne, !=) LANES_COMPARE_##how(T, lt, <)    \
+        LANES_COMPARE_##how(T, le, <=) LANES_COMPARE_##how(T, gt, >)                               \
+            LANES_COMPARE_##how(T, ge, >=)
+LANES_COMPARE(u8, ONE)
+LANES_COMPARE(u16, ONE)
+LANES_COMPARE(s16, ONE)
+LANES_COMPARE(u32, PARTS)
+LANES_COMPARE(s32, PARTS)
+LANES_COMPARE(f32, PARTS)
+LANES_COMPARE(u64, PARTS)
+LANES_COMPARE(s64, PARTS)
+LANES_COMPARE(f64, PARTS)
+#undef LANES_COMPARE
+/* With a number. */
+#define LANES_IS(T, name, v, x) lanes_##name##_##T((v), LANES_SPLAT_BITS(T, (x)))
+
 /* Lane masks from the low eight bits of a word. */
-LANES_FN u32x8 lanes_mask_u32(uint32_t bits)
-{
-    u32x8 v = LANES_SPLAT_BITS(u32, bits);
-    return (u32x8)((v & (u32x8){1, 2, 4, 8, 16, 32, 64, 128}) != 0);
-}
-LANES_FN u64x8 lanes_mask_u64(uint32_t bits)
-{
-    u64x8 v = LANES_SPLAT_BITS(u64, bits);
-    return (u64x8)((v & (u64x8){1, 2, 4, 8, 16, 32, 64, 128}) != 0);
-}
-LANES_FN u16x8 lanes_mask_u16(uint32_t bits)
-{
-    u16 low = (u16)bits;
-    u16x8 v = LANES_SPLAT_BITS(u16, low);
-    return (u16x8)((v & (u16x8){1, 2, 4, 8, 16, 32, 64, 128}) != 0);
-}
-LANES_FN u8x8 lanes_mask_u8(uint32_t bits)
-{
-    u8 low = (u8)bits;
-    u8x8 v = LANES_SPLAT_BITS(u8, low);
-    return (u8x8)((v & (u8x8){1, 2, 4, 8, 16, 32, 64, 128}) != 0);
-}
+#define LANES_MASK(T)                                                                              \
+    LANES_FN T##x8 lanes_mask_##T(uint32_t bits)                                                   \
+    {                                                                                              \
+        const T##x8 lanes = {1, 2, 4, 8, 16, 32, 64, 128};                                         \
+        T low = (T)bits;                                                                           \
+        return lanes_eq_##T(LANES_SPLAT_BITS(T, low) & lanes, lanes);                              \
+    }
+LANES_MASK(u8)
+LANES_MASK(u16)
+LANES_MASK(u32)
+LANES_MASK(u64)
+#undef LANES_MASK
 #define LANES_MASK_u8  lanes_mask_u8
 #define LANES_MASK_s8  lanes_mask_u8
 #define LANES_MASK_u16 lanes_mask_u16
@@ -138,15 +183,81 @@ LANES_FN uint32_t lanes_bits_u16(u16x8 mask)
 #define LANES_TO_BITS_s64 lanes_bits_u64
 #define LANES_TO_BITS_f64 lanes_bits_u64
 
-/* a * b + c, rounded once. */
-LANES_FN f32x8 lanes_fma_f32(f32x8 a, f32x8 b, f32x8 c)
+/*
+ * a * b + c, rounded once, where the host has no such operation. The product is exact in double.
+ * The sum rounded to double and then to float is wrong only where the double lies in the middle of
+ * two floats (or, with directed rounding, on a float) without being the exact sum, or is about to
+ * become a denormal: then the double is rounded to odd, which keeps what the second rounding needs.
+ */
+typedef f64 f64x2 __attribute__((vector_size(16)));
+typedef u64 u64x2 __attribute__((vector_size(16)));
+typedef s64 s64x2 __attribute__((vector_size(16)));
+
+#ifndef __FMA__
+/* sum is product + c, rounded somehow: move it to the odd neighbour where it is not exact. */
+LANES_FN f64x2 lanes_round_to_odd(f64x2 product, f64x2 c, f64x2 sum)
+{
+    const u64x2 magnitude = {INT64_MAX, INT64_MAX}, one = {1, 1};
+    u64x2 swap = (u64x2)((s64x2)((u64x2)c & magnitude) > (s64x2)((u64x2)product & magnitude));
+    u64x2 exchange = ((u64x2)c ^ (u64x2)product) & swap;
+    f64x2 large = (f64x2)((u64x2)product ^ exchange), small = (f64x2)((u64x2)c ^ exchange);
+    /* with the large operand first the rest has the right sign in every rounding mode */
+    f64x2 rest = small - (sum - large);
+    u64x2 inexact = (u64x2)((rest > 0) | (rest < 0)); /* not where the sum is infinite or a NaN */
+    u64x2 even = ((u64x2)sum & one) - one;
+    u64x2 outwards = (u64x2)((rest > 0) == (sum > 0)); /* the exact sum is farther from 0 */
+    u64x2 step = one | ~outwards;                      /* 1 or -1 */
+    return (f64x2)((u64x2)sum + (step & inexact & even));
+}
+LANES_FN f32x8 lanes_fma_odd(f32x8 a, f32x8 b, f32x8 c)
+{
+    f32x8 r;
+    for (int i = 0; i < 8; i += 2) {
+        f64x2 x = {(f64)a[i], (f64)a[i + 1]}, y = {(f64)b[i], (f64)b[i + 1]};
+        f64x2 z = {(f64)c[i], (f64)c[i + 1]}, product = x * y;
+        f64x2 sum = lanes_round_to_odd(product, z, product + z);
+        r[i] = (f32)sum[0];
+        r[i + 1] = (f32)sum[1];
+    }
+    return r;
+}
+/* Four lanes rounded twice; ret_doubt: lanes where that may be wrong. */
+LANES_FN __m128 lanes_fma_twice(__m128 a, __m128 b, __m128 c, __m128i *ret_doubt)
+{
+    const __m128i below = _mm_set1_epi32(0x1fffffff), middle = _mm_set1_epi32(0x10000000);
+    const __m128i least = _mm_set1_epi32(0x38100000); /* of normal floats: high half of 2^-126 */
+    __m128d s0 = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), _mm_cvtps_pd(c));
+    __m128d s1 =
+        _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(_mm_movehl_ps(a, a)), _mm_cvtps_pd(_mm_movehl_ps(b, b))),
+                   _mm_cvtps_pd(_mm_movehl_ps(c, c)));
+    __m128i low = (__m128i)_mm_shuffle_ps((__m128)s0, (__m128)s1, 0x88);
+    __m128i high = (__m128i)_mm_shuffle_ps((__m128)s0, (__m128)s1, 0xdd);
+    high = _mm_and_si128(high, _mm_set1_epi32(INT32_MAX));
+    __m128i tie = _mm_cmpeq_epi32(_mm_and_si128(low, below), middle);
+    __m128i tiny =
+        _mm_and_si128(_mm_cmplt_epi32(high, least), _mm_cmpgt_epi32(high, _mm_setzero_si128()));
+    *ret_doubt = _mm_or_si128(*ret_doubt, _mm_or_si128(tie, tiny));
+    return _mm_movelh_ps(_mm_cvtpd_ps(s0), _mm_cvtpd_ps(s1));
+}
+#endif
+
+LANES_FN f32x8 lanes_fma_f32(f32x8 a, f32x8 b, f32x8 c, uint32_t csr)
 {
 #ifdef __FMA__
+    (void)csr;
     return (f32x8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #else
+    __m128i doubt = _mm_setzero_si128();
+    __m128 x[2], y[2], z[2];
+    memcpy(x, &a, sizeof(x));
+    memcpy(y, &b, sizeof(y));
+    memcpy(z, &c, sizeof(z));
+    x[0] = lanes_fma_twice(x[0], y[0], z[0], &doubt);
+    x[1] = lanes_fma_twice(x[1], y[1], z[1], &doubt);
+    if (ZS_UNLIKELY(_mm_movemask_epi8(doubt) || (csr & _MM_ROUND_MASK) != _MM_ROUND_NEAREST))
+        return lanes_fma_odd(a, b, c);
     f32x8 r;
-    for (int i = 0; i < 8; i++)
-        r[i] = fmaf(a[i], b[i], c[i]);
+    memcpy(&r, x, sizeof(r));
     return r;
 #endif
 }
@@ -186,11 +297,16 @@ LANES_FN f32x8 lanes_sqrt_f32(f32x8 a)
 }
 LANES_FN f64x8 lanes_sqrt_f64(f64x8 a)
 {
+    f64x8 r;
+#ifdef __AVX2__
+    __m256d part[2];
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 2; i++) part[i] = _mm256_sqrt_pd(part[i]);
+#else
     __m128d part[4];
     memcpy(part, &a, sizeof(part));
-    for (int i = 0; i < 4; i++)
-        part[i] = _mm_sqrt_pd(part[i]);
-    f64x8 r;
+    LANES_UNROLL for (int i = 0; i < 4; i++) part[i] = _mm_sqrt_pd(part[i]);
+#endif
     memcpy(&r, part, sizeof(r));
     return r;
 }
@@ -210,13 +326,20 @@ LANES_FN f64x8 lanes_sqrt_f64(f64x8 a)
         out_;                                                                                      \
     })
 #endif
+#ifdef __AVX2__
+#define LANES_ROUND_PART(part, mode) _mm256_round_pd((part), (mode) | _MM_FROUND_NO_EXC)
+typedef __m256d lanes_part_f64;
+#else
+#define LANES_ROUND_PART(part, mode) _mm_round_pd((part), (mode) | _MM_FROUND_NO_EXC)
+typedef __m128d lanes_part_f64;
+#endif
 #define LANES_ROUND_F64(a, mode)                                                                   \
     __extension__({                                                                                \
-        __m128d part_[4];                                                                          \
+        lanes_part_f64 part_[64 / LANES_HOST_B];                                                   \
         f64x8 in_ = (a), out_;                                                                     \
         memcpy(part_, &in_, sizeof(part_));                                                        \
-        for (int i_ = 0; i_ < 4; i_++)                                                             \
-            part_[i_] = _mm_round_pd(part_[i_], (mode) | _MM_FROUND_NO_EXC);                       \
+        LANES_UNROLL for (int i_ = 0; i_ < 64 / LANES_HOST_B; i_++) part_[i_] =                    \
+            LANES_ROUND_PART(part_[i_], mode);                                                     \
         memcpy(&out_, part_, sizeof(out_));                                                        \
         out_;                                                                                      \
     })

@@ -14,8 +14,8 @@
 
 #define LANES_CONVERT(T, x) __builtin_convertvector((x), T##x8)
 #define LANES_CLAMP(T, x, lo, hi)                                                                  \
-    LANES_PICK(T, (x) < (T)(lo), LANES_SPLAT(T, (lo)),                                             \
-               LANES_PICK(T, (x) > (T)(hi), LANES_SPLAT(T, (hi)), (x)))
+    LANES_PICK(T, LANES_IS(T, lt, (x), (lo)), LANES_SPLAT(T, (lo)),                                \
+               LANES_PICK(T, LANES_IS(T, gt, (x), (hi)), LANES_SPLAT(T, (hi)), (x)))
 
 enum { LANES_CR0_ROUND_TO_INT = 1 << 12, LANES_CR0_KEEP_F16 = 1 << 10 };
 
@@ -42,7 +42,7 @@ LANES_FN u32x8 lanes_fbh(u32x8 a, int is_signed)
     if (is_signed)
         a = a ^ (u32x8)((s32x8)a >> 31);
     u32x8 r = lanes_lzd(a);
-    return LANES_PICK(u32, a == 0, LANES_SPLAT(u32, -1), r);
+    return LANES_PICK(u32, LANES_IS(u32, eq, a, 0), LANES_SPLAT(u32, -1), r);
 }
 LANES_FN u32x8 lanes_fbl(u32x8 a)
 {
@@ -65,8 +65,8 @@ LANES_FN u32x8 lanes_bfe(u32x8 width, u32x8 offset, u32x8 field, int is_signed)
     u32x8 down = (32 - w) & 31;
     u32x8 inside = is_signed ? (u32x8)((s32x8)(field << up) >> (s32x8)down) : field << up >> down;
     u32x8 beyond = is_signed ? (u32x8)((s32x8)field >> (s32x8)o) : field >> o;
-    u32x8 r = LANES_PICK(u32, w + o < 32, inside, beyond);
-    return LANES_PICK(u32, w == 0, LANES_SPLAT(u32, 0), r);
+    u32x8 r = LANES_PICK(u32, LANES_IS(u32, lt, w + o, 32), inside, beyond);
+    return LANES_PICK(u32, LANES_IS(u32, eq, w, 0), LANES_SPLAT(u32, 0), r);
 }
 LANES_FN u32x8 lanes_bfi2(u32x8 mask, u32x8 insert, u32x8 base)
 {
@@ -109,7 +109,7 @@ LANES_FN u64x8 lanes_mulw_u32(u32x8 a, u32x8 b)
 LANES_FN s64x8 lanes_addsat_s64(s64x8 a, s64x8 b)
 {
     u64x8 sum = (u64x8)a + (u64x8)b;
-    s64x8 over = (s64x8)((sum ^ (u64x8)a) & (sum ^ (u64x8)b)) < 0;
+    u64x8 over = LANES_IS(s64, lt, (s64x8)((sum ^ (u64x8)a) & (sum ^ (u64x8)b)), 0);
     u64x8 limit = ((u64x8)a >> 63) + (u64)INT64_MAX;
     return (s64x8)LANES_PICK(u64, over, limit, sum);
 }
@@ -126,17 +126,18 @@ LANES_FN u32x8 lanes_whole_f64_u32(f64x8 a) /* integers in [0, 2^32) */
 }
 LANES_FN u32x8 lanes_divide_u32(u32x8 a, u32x8 b)
 {
-    u32x8 divisor = LANES_PICK(u32, b == 0, LANES_SPLAT(u32, 1), b);
+    u32x8 divisor = LANES_PICK(u32, LANES_IS(u32, eq, b, 0), LANES_SPLAT(u32, 1), b);
     f64x8 q = lanes_u32_f64(a) / lanes_u32_f64(divisor);
     return lanes_whole_f64_u32(LANES_ROUND_F64(q, _MM_FROUND_TO_ZERO));
 }
 LANES_FN u32x8 lanes_iqot_u32(u32x8 a, u32x8 b)
 {
-    return LANES_PICK(u32, b == 0, LANES_SPLAT(u32, -1), lanes_divide_u32(a, b));
+    return LANES_PICK(u32, LANES_IS(u32, eq, b, 0), LANES_SPLAT(u32, -1), lanes_divide_u32(a, b));
 }
 LANES_FN u32x8 lanes_irem_u32(u32x8 a, u32x8 b)
 {
-    return LANES_PICK(u32, b == 0, LANES_SPLAT(u32, -1), a - lanes_divide_u32(a, b) * b);
+    return LANES_PICK(u32, LANES_IS(u32, eq, b, 0), LANES_SPLAT(u32, -1),
+                      a - lanes_divide_u32(a, b) * b);
 }
 LANES_FN u32x8 lanes_magnitude(s32x8 a)
 {
@@ -148,27 +149,27 @@ LANES_FN s32x8 lanes_iqot_s32(s32x8 a, s32x8 b)
     u32x8 sign = (u32x8)((a ^ b) >> 31);
     u32x8 q = (lanes_divide_u32(lanes_magnitude(a), lanes_magnitude(b)) ^ sign) - sign;
     u32x8 by_zero = (u32x8)(a >> 31) ^ 0x7fffffffu;
-    return (s32x8)LANES_PICK(u32, b == 0, by_zero, q);
+    return (s32x8)LANES_PICK(u32, LANES_IS(s32, eq, b, 0), by_zero, q);
 }
 LANES_FN s32x8 lanes_irem_s32(s32x8 a, s32x8 b)
 {
     u32x8 sign = (u32x8)(a >> 31);
     u32x8 m = lanes_magnitude(a), n = lanes_magnitude(b);
     u32x8 r = ((m - lanes_divide_u32(m, n) * n) ^ sign) - sign;
-    return (s32x8)LANES_PICK(u32, b == 0, sign ^ 0x7fffffffu, r);
+    return (s32x8)LANES_PICK(u32, LANES_IS(s32, eq, b, 0), sign ^ 0x7fffffffu, r);
 }
 
 /* ---- floats and integers ---- */
 
 LANES_FN f32x8 lanes_sat_f32(f32x8 a)
 {
-    f32x8 r = LANES_PICK(f32, a > 0.0f, a, LANES_SPLAT(f32, 0)); /* NaN becomes 0 */
-    return LANES_PICK(f32, r < 1.0f, r, LANES_SPLAT(f32, 1));
+    f32x8 r = LANES_PICK(f32, LANES_IS(f32, gt, a, 0), a, LANES_SPLAT(f32, 0)); /* NaN becomes 0 */
+    return LANES_PICK(f32, LANES_IS(f32, lt, r, 1), r, LANES_SPLAT(f32, 1));
 }
 LANES_FN f64x8 lanes_sat_f64(f64x8 a)
 {
-    f64x8 r = LANES_PICK(f64, a > 0.0, a, LANES_SPLAT(f64, 0));
-    return LANES_PICK(f64, r < 1.0, r, LANES_SPLAT(f64, 1));
+    f64x8 r = LANES_PICK(f64, LANES_IS(f64, gt, a, 0), a, LANES_SPLAT(f64, 0));
+    return LANES_PICK(f64, LANES_IS(f64, lt, r, 1), r, LANES_SPLAT(f64, 1));
 }
 LANES_FN f32x8 lanes_u32_f32(u32x8 a)
 {
@@ -195,11 +196,11 @@ LANES_FN s32x8 lanes_f32_s32(f32x8 a, uint32_t cr0)
     if (__builtin_expect(cr0 & LANES_CR0_ROUND_TO_INT, 0))
         a = LANES_ROUND_F32(a, _MM_FROUND_CUR_DIRECTION);
     f32x8 low = LANES_SPLAT_BITS(f32, -2147483648.0f);
-    s32x8 high = a >= 2147483648.0f;
-    f32x8 in = LANES_PICK(f32, (a >= low) & ~high, a, low);
+    u32x8 high = LANES_IS(f32, ge, a, 2147483648.0f);
+    f32x8 in = LANES_PICK(f32, lanes_ge_f32(a, low) & ~high, a, low);
     s32x8 r = LANES_CONVERT(s32, in);
     r = LANES_PICK(s32, high, LANES_SPLAT(s32, INT32_MAX), r);
-    return LANES_PICK(s32, a == a, r, LANES_SPLAT(s32, 0));
+    return LANES_PICK(s32, lanes_eq_f32(a, a), r, LANES_SPLAT(s32, 0));
 }
 LANES_FN f64x8 lanes_round_f64(f64x8 a, uint32_t cr0)
 {
@@ -210,8 +211,8 @@ LANES_FN f64x8 lanes_round_f64(f64x8 a, uint32_t cr0)
 LANES_FN u32x8 lanes_f64_u32(f64x8 a, uint32_t cr0)
 {
     f64x8 r = lanes_round_f64(a, cr0);
-    r = LANES_PICK(f64, r > 0.0, r, LANES_SPLAT(f64, 0)); /* NaN too */
-    r = LANES_PICK(f64, r < 4294967295.0, r, LANES_SPLAT_BITS(f64, 4294967295.0));
+    r = LANES_PICK(f64, LANES_IS(f64, gt, r, 0), r, LANES_SPLAT(f64, 0)); /* NaN too */
+    r = LANES_PICK(f64, LANES_IS(f64, lt, r, 4294967295.0), r, LANES_SPLAT_BITS(f64, 4294967295.0));
     return lanes_whole_f64_u32(r);
 }
 LANES_FN u32x8 lanes_f32_u32(f32x8 a, uint32_t cr0)
@@ -222,9 +223,9 @@ LANES_FN s32x8 lanes_f64_s32(f64x8 a, uint32_t cr0)
 {
     f64x8 r = lanes_round_f64(a, cr0);
     f64x8 low = LANES_SPLAT_BITS(f64, -2147483648.0), high = LANES_SPLAT_BITS(f64, 2147483647.0);
-    r = LANES_PICK(f64, r > low, r, low);
-    r = LANES_PICK(f64, r < high, r, high);
-    return LANES_PICK(s32, LANES_CONVERT(s32, (s64x8)(a == a)), LANES_CONVERT(s32, r),
+    r = LANES_PICK(f64, lanes_gt_f64(r, low), r, low);
+    r = LANES_PICK(f64, lanes_lt_f64(r, high), r, high);
+    return LANES_PICK(s32, LANES_CONVERT(s32, (s64x8)lanes_eq_f64(a, a)), LANES_CONVERT(s32, r),
                       LANES_SPLAT(s32, 0));
 }
 LANES_FN s64x8 lanes_f64_s64(f64x8 a, uint32_t cr0)
@@ -349,7 +350,7 @@ LANES_FN u16x8 lanes_flush_f16(u16x8 a, uint32_t cr0)
 {
     if (cr0 & LANES_CR0_KEEP_F16)
         return a;
-    return LANES_PICK(u16, (a & 0x7c00) == 0, a & 0x8000, a);
+    return LANES_PICK(u16, LANES_IS(u16, eq, a & 0x7c00, 0), a & 0x8000, a);
 }
 /* addend + b * c rounded once: the product is exact in double, the sum is rounded to odd. */
 LANES_FN u16x8 lanes_mad_f16(u16x8 addend, u16x8 b, u16x8 c)
@@ -381,7 +382,7 @@ LANES_FN f64x8 lanes_log2_f64(f64x8 x) /* finite, positive, normal */
 {
     u64x8 bits = (u64x8)x;
     u64x8 m_bits = (bits & 0xfffffffffffffu) | 0x3ff0000000000000u;
-    u64x8 big = (u64x8)((f64x8)m_bits > 1.4142135623730951); /* all ones, or zero */
+    u64x8 big = LANES_IS(f64, gt, (f64x8)m_bits, 1.4142135623730951);
     m_bits -= big & 0x10000000000000u;
     u64x8 exponent = (bits >> 52) - big; /* biased by 1023 */
     /* small integers to double: put them under the mantissa of 2^52 */
@@ -400,8 +401,8 @@ LANES_FN f64x8 lanes_log2_f64(f64x8 x) /* finite, positive, normal */
 LANES_FN f64x8 lanes_exp2_f64(f64x8 x) /* no NaN */
 {
     f64x8 limit = LANES_SPLAT_BITS(f64, 900.0);
-    x = LANES_PICK(f64, x < limit, x, limit);
-    x = LANES_PICK(f64, x > -limit, x, -limit);
+    x = LANES_PICK(f64, lanes_lt_f64(x, limit), x, limit);
+    x = LANES_PICK(f64, lanes_gt_f64(x, -limit), x, -limit);
     f64x8 n = LANES_ROUND_F64(x, _MM_FROUND_TO_NEAREST_INT);
     f64x8 r = (x - n) * 0.69314718055994530942;
     f64x8 p = r * (1.0 / 3628800) + 1.0 / 362880;
@@ -421,15 +422,15 @@ LANES_FN f32x8 lanes_log2(f32x8 a)
 {
     f32x8 r = LANES_CONVERT(f32, lanes_log2_f64(LANES_CONVERT(f64, a)));
     f32x8 inf = LANES_SPLAT_BITS(f32, INFINITY);
-    r = LANES_PICK(f32, a == inf, inf, r);
-    r = LANES_PICK(f32, a > 0.0f, r, LANES_SPLAT_BITS(f32, NAN));
-    r = LANES_PICK(f32, a == 0.0f, -inf, r);
-    return LANES_PICK(f32, a == a, r, a);
+    r = LANES_PICK(f32, lanes_eq_f32(a, inf), inf, r);
+    r = LANES_PICK(f32, LANES_IS(f32, gt, a, 0), r, LANES_SPLAT_BITS(f32, NAN));
+    r = LANES_PICK(f32, LANES_IS(f32, eq, a, 0), -inf, r);
+    return LANES_PICK(f32, lanes_eq_f32(a, a), r, a);
 }
 LANES_FN f32x8 lanes_exp2(f32x8 a)
 {
     f32x8 r = LANES_CONVERT(f32, lanes_exp2_f64(LANES_CONVERT(f64, a)));
-    return LANES_PICK(f32, a == a, r, a);
+    return LANES_PICK(f32, lanes_eq_f32(a, a), r, a);
 }
 LANES_FN f32x8 lanes_pow(f32x8 a, f32x8 b)
 {
@@ -437,15 +438,17 @@ LANES_FN f32x8 lanes_pow(f32x8 a, f32x8 b)
     f32x8 inf = LANES_SPLAT_BITS(f32, INFINITY);
     f64x8 log = lanes_log2_f64(LANES_CONVERT(f64, base));
     f64x8 wide = LANES_CONVERT(f64, base);
-    log = LANES_PICK(f64, wide == 0.0, LANES_SPLAT_BITS(f64, -INFINITY), log);
-    log = LANES_PICK(f64, wide == (f64)INFINITY, LANES_SPLAT_BITS(f64, INFINITY), log);
+    log = LANES_PICK(f64, LANES_IS(f64, eq, wide, 0), LANES_SPLAT_BITS(f64, -INFINITY), log);
+    log = LANES_PICK(f64, LANES_IS(f64, eq, wide, INFINITY), LANES_SPLAT_BITS(f64, INFINITY), log);
     f64x8 power = log * LANES_CONVERT(f64, b);
     f64x8 value = lanes_exp2_f64(power);
     f32x8 r = LANES_CONVERT(f32, value);
-    r = LANES_PICK(f32, LANES_CONVERT(s32, (s64x8)(power == power)), r, LANES_SPLAT_BITS(f32, NAN));
-    r = LANES_PICK(f32, (a != a) | (b != b), a + b, r);
+    r = LANES_PICK(f32, LANES_CONVERT(s32, (s64x8)lanes_eq_f64(power, power)), r,
+                   LANES_SPLAT_BITS(f32, NAN));
+    r = LANES_PICK(f32, lanes_ne_f32(a, a) | lanes_ne_f32(b, b), a + b, r);
     (void)inf;
-    return LANES_PICK(f32, (b == 0.0f) | (base == 1.0f), LANES_SPLAT(f32, 1), r);
+    return LANES_PICK(f32, LANES_IS(f32, eq, b, 0) | LANES_IS(f32, eq, base, 1),
+                      LANES_SPLAT(f32, 1), r);
 }
 
 /* x - n * pi / 2 with n the nearest integer; *ret_quadrant = n mod 4. */
@@ -493,17 +496,17 @@ LANES_FN f32x8 lanes_sin(f32x8 a)
 {
     f32x8 size = (f32x8)((u32x8)a & 0x7fffffffu);
     f32x8 r = lanes_sin_quadrant(a, 0);
-    if (__builtin_expect(lanes_bits_u32((u32x8)(size < LANES_SIN_LIMIT)) != 0xff, 0))
+    if (__builtin_expect(lanes_bits_u32(LANES_IS(f32, lt, size, LANES_SIN_LIMIT)) != 0xff, 0))
         for (int i = 0; i < 8; i++)
             if (!(size[i] < LANES_SIN_LIMIT))
                 r[i] = (f32)sin((double)a[i]);
-    return LANES_PICK(f32, a == 0.0f, a, r);
+    return LANES_PICK(f32, LANES_IS(f32, eq, a, 0), a, r);
 }
 LANES_FN f32x8 lanes_cos(f32x8 a)
 {
     f32x8 size = (f32x8)((u32x8)a & 0x7fffffffu);
     f32x8 r = lanes_sin_quadrant(a, 1);
-    if (__builtin_expect(lanes_bits_u32((u32x8)(size < LANES_SIN_LIMIT)) != 0xff, 0))
+    if (__builtin_expect(lanes_bits_u32(LANES_IS(f32, lt, size, LANES_SIN_LIMIT)) != 0xff, 0))
         for (int i = 0; i < 8; i++)
             if (!(size[i] < LANES_SIN_LIMIT))
                 r[i] = (f32)cos((double)a[i]);
