@@ -2,88 +2,78 @@
 /* zescope report: tables of a recording. */
 #include "cli/options.h"
 
-#include "report/calls.h"
-#include "report/kernels.h"
+#include "report/recording.h"
 
+#include <string.h>
 #include <unistd.h>
 
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
 struct report_options {
     struct zs_common_options common;
-    struct zs_string_list filters;
-    int sort, format, table;
+    struct zs_string_list filters, where;
+    const char *sort, *group_by;
+    uint64_t limit;
+    int format, table;
     bool per_thread, json;
 };
 
 static const struct zs_option options[] = {
-    {"filter", 'f', ZS_OPTION_LIST, offsetof(struct report_options, filters), "REGEX",
-     "only calls whose name matches; may be given several times"},
-    {"sort", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, sort), "total|count|mean|name",
-     "order of the rows"},
-    {"per-thread", 0, ZS_OPTION_FLAG, offsetof(struct report_options, per_thread), NULL,
-     "a row per call and thread"},
     {"table", 't', ZS_OPTION_CHOICE, offsetof(struct report_options, table),
-     "all|calls|kernels|copies|memory|leaks|builds", "which table; csv: calls unless given"},
+     "all|calls|kernels|copies|barriers|memory|allocations|leaks|builds|threads",
+     "which table; csv: calls unless given"},
+    {"group-by", 'g', ZS_OPTION_STRING, offsetof(struct report_options, group_by), "KEY,...",
+     "what rows are told apart by: call, result, kernel, shape, simd, direction, kind, size, "
+     "device, queue, engine, list, process, thread; tables without any of them stay as they are"},
+    {"per-thread", 0, ZS_OPTION_FLAG, offsetof(struct report_options, per_thread), NULL,
+     "process and thread besides, in all tables that know them"},
+    {"filter", 'f', ZS_OPTION_LIST, offsetof(struct report_options, filters), "REGEX",
+     "only calls, kernels, directions, kinds whose name matches; may be given several times"},
+    {"where", 'w', ZS_OPTION_LIST, offsetof(struct report_options, where), "CONDITION",
+     "only rows with it: a column, one of = != < <= > >= ~ !~, a value (units: ns us ms s K M G); "
+     "may be given several times; tables without the column stay as they are"},
+    {"sort", 's', ZS_OPTION_STRING, offsetof(struct report_options, sort), "COLUMN[:asc|:desc]",
+     "order of the rows, as in total, count, mean, name, bytes, failed:desc"},
+    {"limit", 'n', ZS_OPTION_U64, offsetof(struct report_options, limit), "ROWS",
+     "only so many rows of a table"},
     {"format", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, format), "text|csv|json",
      "what to print"},
     {"json", 0, ZS_OPTION_FLAG, offsetof(struct report_options, json), NULL,
      "the same as --format json"},
 };
 
-static void put_json(const struct zs_call_table *table, const struct zs_device_report *report,
-                     struct zs_buf *out)
+static void put_json(const struct zs_report *report, int only, struct zs_buf *out)
 {
     struct zs_json json = zs_json_make(out, 2);
     zs_json_object(&json, NULL);
-    zs_json_string(&json, "schema", "zescope.report/1");
-    zs_json_u64(&json, "first_ns", table->first_ns);
-    zs_json_u64(&json, "last_ns", table->last_ns);
-    zs_json_u64(&json, "lost_calls", table->lost);
-    zs_json_u64(&json, "damaged_files", table->damaged_files);
-    zs_call_table_json(table, &json);
-    zs_device_report_json(report, &json);
+    zs_report_json(report, only, &json);
     zs_json_end(&json);
     zs_buf_putc(out, '\n');
 }
 
-enum { TABLE_ALL, TABLE_CALLS };
-
-static void put_text(const struct report_options *o, const struct zs_call_table *calls,
-                     const struct zs_device_report *report, struct zs_buf *out)
+static void put(const struct report_options *o, const struct zs_report *report, struct zs_buf *out)
 {
-    bool color = zs_cli_color(&o->common, STDOUT_FILENO), some = false;
-    if (o->table == TABLE_ALL || o->table == TABLE_CALLS)
-        zs_call_table_text(calls, color, out);
-    bool wanted[] = {
-        [ZS_REPORT_CALLS] = false,
-        [ZS_REPORT_KERNELS] = report->rows.count,
-        [ZS_REPORT_COPIES] = report->rows.count,
-        [ZS_REPORT_MEMORY] = report->activities.objects.count,
-        [ZS_REPORT_LEAKS] = report->leaks.count,
-        [ZS_REPORT_BUILDS] = report->activities.builds.count,
-    };
-    for (int i = ZS_REPORT_KERNELS; i <= ZS_REPORT_BUILDS; i++) {
-        if (o->table != i + 1 && (o->table != TABLE_ALL || !wanted[i]))
-            continue;
-        if (o->table == TABLE_ALL || some)
-            zs_buf_putc(out, '\n');
-        zs_device_report_text(report, (enum zs_report_table)i, color, out);
-        some = true;
-    }
+    int only = o->table - 1;
+    if (o->json || o->format == FORMAT_JSON)
+        put_json(report, only, out);
+    else if (o->format == FORMAT_CSV)
+        zs_table_csv(zs_report_table(report, only < 0 ? ZS_REPORT_CALLS
+                                                      : (enum zs_report_table)only),
+                     out);
+    else
+        zs_report_text(report, only, zs_cli_color(&o->common, STDOUT_FILENO), out);
 }
 
-static void put(const struct report_options *o, const struct zs_call_table *calls,
-                const struct zs_device_report *report, struct zs_buf *out)
+static void put_notes(const struct report_options *o, const char *path,
+                      const struct zs_report *report)
 {
-    if (o->json || o->format == FORMAT_JSON)
-        put_json(calls, report, out);
-    else if (o->format == FORMAT_CSV && o->table > TABLE_CALLS)
-        zs_device_report_csv(report, (enum zs_report_table)(o->table - 1), out);
-    else if (o->format == FORMAT_CSV)
-        zs_call_table_csv(calls, out);
-    else
-        put_text(o, calls, report, out);
+    struct zs_report_totals t = zs_report_totals(report);
+    if (!t.calls)
+        zs_cli_note(&o->common, "%s holds no API calls; 'zescope record' without --no-trace "
+                                "records them", path);
+    if (t.lost_calls || t.damaged_files)
+        zs_cli_note(&o->common, "%llu calls are incomplete, %llu trace files damaged",
+                    (unsigned long long)t.lost_calls, (unsigned long long)t.damaged_files);
 }
 
 extern const struct zs_command zs_command_report;
@@ -93,34 +83,31 @@ static int run(void *parsed, int operand_count, char **operands)
     const struct report_options *o = parsed;
     if (operand_count != 1)
         return zs_cli_usage(&zs_command_report, "one recording is needed");
-    const struct zs_call_options calls = {.per_thread = o->per_thread,
-                                          .order = (enum zs_call_order)o->sort,
-                                          .filters = o->filters.items,
-                                          .filter_count = o->filters.count};
-    struct zs_call_table table;
-    struct zs_device_report report;
+    const struct zs_report_options load = {
+        .filters = o->filters.items,
+        .filter_count = o->filters.count,
+        .group_by = o->group_by,
+        .per_thread = o->per_thread,
+        .view = {.sort = o->sort,
+                 .where = o->where.items,
+                 .where_count = o->where.count,
+                 .limit = o->limit},
+        .only = o->table - 1,
+    };
+    struct zs_report *report;
     struct zs_diag diag = {0};
-    int error = zs_call_table_load(operands[0], &calls, &table, &diag);
-    if (!error && (error = zs_device_report_load(operands[0], &report, &diag)))
-        zs_call_table_free(&table);
-    if (error) {
+    if (zs_report_load(operands[0], &load, NULL, &report, &diag)) {
         char text[600];
         zs_diag_print(&diag, text, sizeof(text));
         return zs_cli_fail("%s: %s", operands[0], text);
     }
     struct zs_buf out = {0};
-    put(o, &table, &report, &out);
-    if (!table.count)
-        zs_cli_note(&o->common, "%s holds no API calls; 'zescope record --trace' records them",
-                    operands[0]);
-    if (table.lost || table.damaged_files)
-        zs_cli_note(&o->common, "%llu calls are incomplete, %llu trace files damaged",
-                    (unsigned long long)table.lost, (unsigned long long)table.damaged_files);
+    put(o, report, &out);
+    put_notes(o, operands[0], report);
     int status =
         out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
     zs_buf_fini(&out);
-    zs_device_report_free(&report);
-    zs_call_table_free(&table);
+    zs_report_free(report);
     return status;
 }
 
@@ -130,10 +117,16 @@ const struct zs_command zs_command_report = {
     .operands = "RECORDING",
     .description =
         "Prints how often each API call was made, how long it took and how it failed; how long "
-        "each "
-        "kernel ran on its device, by shape, and waited before; copies by direction; allocations "
-        "with their peak; objects that were never destroyed; module builds. Percentiles are taken "
-        "from a histogram and are within 6 %. What was not collected reads n/a.",
+        "each kernel ran on its device, by shape, and waited before; copies by direction; "
+        "allocations with their peak; objects that were never destroyed; module builds; threads. "
+        "Percentiles are taken from a histogram and are within 6 %. What was not collected reads "
+        "n/a.",
+    .examples = "  zescope report -t kernels -g kernel -s mean rec\n"
+                "      kernels whatever their shape, the longest on the mean first\n"
+                "  zescope report -g call,result,thread -w 'count>100' rec\n"
+                "      results of calls by thread, where there are many\n"
+                "  zescope report -t calls --format csv -w 'failed>0' rec\n"
+                "      calls that failed, for a spreadsheet\n",
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),
     .options_size_B = sizeof(struct report_options),

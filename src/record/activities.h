@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device activity and the objects of an application, read back from all trace files of a recording
- * and joined. Hostile input: ids that lead nowhere are NULL.
+ * Device activity and the objects of an application as records give them (activity.h), with ids
+ * resolved. Hostile input: ids that lead nowhere are NULL. merge.h reads them.
  */
 #ifndef ZS_RECORD_ACTIVITIES_H
 #define ZS_RECORD_ACTIVITIES_H
 
 #include "base/arena.h"
-#include "base/diag.h"
+#include "base/span.h"
 #include "record/activity.h"
-#include "record/calls.h"
+#include "record/id_map.h"
 
 /* process: ordinal << 32 | pid, as in the files' names. */
 struct zs_act_device {
@@ -40,7 +40,6 @@ struct zs_act_append {
     uint32_t groups[3], size[3]; /* groups[0] == 0 or size[0] == 0: not known */
     uint8_t from, to;            /* enum zs_activity_memory */
     bool has_bytes;
-    uint32_t executions;
     const struct zs_act_kernel *kernel;
     const struct zs_act_device *device;
 };
@@ -49,7 +48,7 @@ struct zs_act_execute {
     uint64_t process, id, queue_id;
     uint64_t submit_ns, start_ns, end_ns; /* end_ns 0: not known */
     bool estimated;
-    struct zs_act_append *append;
+    const struct zs_act_append *append; /* NULL: not recorded */
     const struct zs_act_queue *queue;
 };
 
@@ -57,9 +56,11 @@ struct zs_act_execute {
 struct zs_act_object {
     uint64_t process, time_ns, handle, size_B;
     uint64_t call; /* number of the call in its thread, from 1 */
+    uint64_t created_ns; /* when it goes: when it came; 0: not seen */
     uint32_t tid;
     uint8_t type; /* of zs_act_object_name */
     bool is_create;
+    bool is_implied; /* it must have gone, for another came in its place: no call was seen */
 };
 
 /* One zeModuleCreate. */
@@ -84,34 +85,50 @@ struct zs_act_mark {
     uint32_t depth; /* ranges around it */
 };
 
-#define ZS_ACT_VEC(type)                                                                           \
-    struct {                                                                                       \
-        type *items;                                                                               \
-        size_t count, capacity;                                                                    \
-    }
-
+/* What activities refer to, and pauses. */
 struct zs_activities {
     struct zs_arena arena;
-    ZS_ACT_VEC(struct zs_act_device) devices;
-    ZS_ACT_VEC(struct zs_act_queue) queues;
-    ZS_ACT_VEC(struct zs_act_kernel) kernels;
-    ZS_ACT_VEC(struct zs_act_append) appends;
-    ZS_ACT_VEC(struct zs_act_execute) executes;
-    ZS_ACT_VEC(struct zs_act_object) objects; /* in the order of time */
-    ZS_ACT_VEC(struct zs_act_build) builds;
-    ZS_ACT_VEC(struct zs_act_pause) pauses; /* by process and time */
-    ZS_ACT_VEC(struct zs_act_mark) marks;   /* by process, thread, time */
-    bool collected;                         /* some device was seen: activity was recorded */
+    struct zs_id_map devices, queues, kernels, names;
+    struct {
+        struct zs_act_pause *items;
+        size_t count, capacity;
+    } pauses;       /* by process and time, once all was read */
+    bool collected; /* some device was seen: activity was recorded */
 };
 
-/* Called for every API call, file by file; may be NULL. 0 or -errno to stop. */
-typedef int (*zs_activities_call_fn)(void *user, const struct zs_calls *calls,
-                                     const struct zs_call *call);
-
-/* 0 or -errno with a sentence. Memory grows with the activities and objects, not with the calls. */
-int zs_activities_load(const char *recording, zs_activities_call_fn on_call, void *user,
-                       struct zs_activities *ret_activities, struct zs_diag *diag);
+void zs_activities_init(struct zs_activities *activities);
 void zs_activities_free(struct zs_activities *activities);
+
+/* A record's fields. */
+struct zs_act_record {
+    uint64_t fields[ZS_ACT_EARLIER + 1];
+    uint32_t groups[3], size[3], group_count, size_count;
+    struct zs_span name;
+    bool has_bytes;
+};
+
+bool zs_act_record_parse(struct zs_span span, struct zs_act_record *ret_record);
+/* Devices, queues, kernels, pauses; others are left alone. 0 or -ENOMEM. */
+int zs_activities_add(struct zs_activities *activities, uint64_t process,
+                      const struct zs_act_record *record, uint64_t time_ns);
+/* The one copy of a mark's name; NULL: no memory. */
+const char *zs_activities_name(struct zs_activities *activities, struct zs_span name);
+/* Pauses and resumes, as they were added, become times without recording. */
+void zs_activities_join_pauses(struct zs_activities *activities);
+/* Without the call that it stands in. False: its device or kernel is not known (yet). */
+bool zs_act_append_make(const struct zs_activities *activities, uint64_t process,
+                        const struct zs_act_record *record, uint64_t time_ns,
+                        struct zs_act_append *ret_append);
+/* Without its append. */
+struct zs_act_execute zs_act_execute_make(const struct zs_activities *activities, uint64_t process,
+                                          const struct zs_act_record *record);
+
+enum zs_act_object_type {
+#define OBJECT(enumerator, name) ZS_ACT_OBJECT_##enumerator,
+#include "record/act_objects.def"
+#undef OBJECT
+    ZS_ACT_OBJECT_TYPES
+};
 
 /* "device memory", "event pool"; NULL beyond the last. The first three are allocations. */
 const char *zs_act_object_name(uint32_t type);

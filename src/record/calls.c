@@ -102,7 +102,10 @@ static void gather(struct zs_calls *calls)
     calls->pending_count = 0;
     calls->pending_at = 0;
     calls->bytes.size_B = 0;
+    calls->records = 0;
     while (!calls->ended && (calls->depth || !calls->pending_count)) {
+        if (calls->record_limit && calls->records >= calls->record_limit && !calls->pending_count)
+            return;
         if (!zs_trace_reader_next(&calls->reader, &e)) {
             calls->ended = true;
             return;
@@ -112,8 +115,10 @@ static void gather(struct zs_calls *calls)
         /* a loss noted by a packet that is not a call's concerns the next call's */
         e.after_drop |= calls->drop_pending;
         calls->drop_pending = e.after_drop;
-        if (e.record.data && calls->on_record)
+        if (e.record.data && calls->on_record) {
             calls->on_record(calls->record_user, calls, &e);
+            calls->records++;
+        }
         if (e.track != calls->track || (e.kind != ZS_TRACE_BEGIN && e.kind != ZS_TRACE_END))
             continue;
         calls->drop_pending = false;
@@ -162,12 +167,14 @@ static void decode(struct zs_calls *calls, const struct zs_call *call, bool is_e
         calls->values.cut = true;
 }
 
-bool zs_calls_next(struct zs_calls *calls, struct zs_call *ret_call)
+enum zs_calls_step zs_calls_step(struct zs_calls *calls, struct zs_call *ret_call)
 {
-    while (calls->pending_at == calls->pending_count) {
+    if (calls->pending_at == calls->pending_count) {
         if (calls->ended)
-            return false;
+            return ZS_CALLS_END;
         gather(calls);
+        if (!calls->pending_count)
+            return calls->ended ? ZS_CALLS_END : ZS_CALLS_RECORDS;
     }
     struct zs_call *call = &calls->pending[calls->pending_at++];
     calls->values.count = 0;
@@ -179,5 +186,14 @@ bool zs_calls_next(struct zs_calls *calls, struct zs_call *ret_call)
     if (call->finished)
         decode(calls, call, true, &call->result);
     *ret_call = *call;
-    return true;
+    return ZS_CALLS_CALL;
+}
+
+bool zs_calls_next(struct zs_calls *calls, struct zs_call *ret_call)
+{
+    enum zs_calls_step step;
+    do
+        step = zs_calls_step(calls, ret_call);
+    while (step == ZS_CALLS_RECORDS);
+    return step == ZS_CALLS_CALL;
 }

@@ -42,9 +42,11 @@ struct zs_calls {
     bool ended;
     bool drop_pending;
     /* Set by a reader that wants records of device activity (record/activity.h): called while
-     * reading ahead, with the calls that began so far counted in `begun`. */
+     * reading ahead, with the calls that began so far counted in `begun`. After record_limit of
+     * them outside of calls, zs_calls_step returns (0: never). */
     void (*on_record)(void *user, const struct zs_calls *calls, const struct zs_trace_event_in *e);
     void *record_user;
+    uint32_t record_limit, records;
     uint64_t begun;
 };
 
@@ -55,5 +57,9 @@ void zs_calls_close(struct zs_calls *calls);
 /* The next call; false at the end. A call that never returned comes with finished = false. Its
  * arguments, as far as they were recorded, stand in calls->values until the next one. */
 bool zs_calls_next(struct zs_calls *calls, struct zs_call *ret_call);
+
+enum zs_calls_step { ZS_CALLS_END, ZS_CALLS_CALL, ZS_CALLS_RECORDS };
+/* The same, but returns ZS_CALLS_RECORDS when record_limit records came without a call. */
+enum zs_calls_step zs_calls_step(struct zs_calls *calls, struct zs_call *ret_call);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Perfetto's packets are limited by who writes them; ours are far smaller. */
-enum { NAME_MAX_B = 4096, PACKET_MAX_B = 256 << 10, BUFFER_B = 1 << 20 };
+enum { NAME_MAX_B = 4096, PACKET_MAX_B = 256 << 10, BUFFER_B = 128 << 10, AHEAD_B = 32 << 10 };
 
 static uint64_t read_varint(struct zs_reader *r, const char *what)
 {
@@ -69,20 +69,55 @@ int zs_trace_reader_open_fd(struct zs_trace_reader *reader, int fd)
     if (!reader->buffer)
         return -ENOMEM;
     reader->fd = fd;
+    reader->buffer_B = BUFFER_B;
     return 0;
 }
 
-/* Keep a whole packet's worth of bytes in the window for as long as the file has them. */
+/* How many bytes the packet at the cursor announces, and AHEAD_B at least. */
+static size_t packet_needs_B(const struct zs_trace_reader *reader)
+{
+    struct zs_reader peek = reader->r;
+    struct zs_diag ignored;
+    peek.diag = &ignored;
+    read_varint(&peek, "field");
+    uint64_t length_B = read_varint(&peek, "length");
+    if (peek.error || length_B > PACKET_MAX_B - 32)
+        return AHEAD_B;
+    return ZS_MAX((size_t)length_B + 32, (size_t)AHEAD_B);
+}
+
+/* Large packets are rare: the buffer grows when one comes. */
+static bool make_room(struct zs_trace_reader *reader, size_t need_B)
+{
+    if (need_B <= reader->buffer_B)
+        return true;
+    uint8_t *buffer = malloc(PACKET_MAX_B);
+    if (!buffer)
+        return false;
+    size_t left_B = zs_reader_left(&reader->r);
+    memcpy(buffer, reader->r.span.data + reader->r.at_B, left_B);
+    uint64_t base_B = reader->r.base_B + reader->r.at_B;
+    free(reader->buffer);
+    reader->buffer = buffer;
+    reader->buffer_B = PACKET_MAX_B;
+    reader->r = zs_reader_make(zs_span_make(buffer, left_B), base_B, &reader->diag);
+    return true;
+}
+
+/* Keep the next packet's bytes in the window for as long as the file has them. */
 static void refill(struct zs_trace_reader *reader)
 {
     size_t left_B = zs_reader_left(&reader->r);
     if (reader->fd < 0 || reader->at_end || left_B >= PACKET_MAX_B)
         return;
+    size_t need_B = left_B ? packet_needs_B(reader) : AHEAD_B;
+    if (left_B >= need_B || !make_room(reader, need_B))
+        return;
     if (left_B)
         memmove(reader->buffer, reader->r.span.data + reader->r.at_B, left_B);
     uint64_t base_B = reader->r.base_B + reader->r.at_B;
-    while (left_B < BUFFER_B && !reader->at_end) {
-        ssize_t n = read(reader->fd, reader->buffer + left_B, BUFFER_B - left_B);
+    while (left_B < reader->buffer_B && !reader->at_end) {
+        ssize_t n = read(reader->fd, reader->buffer + left_B, reader->buffer_B - left_B);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

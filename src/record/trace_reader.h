@@ -52,6 +52,7 @@ struct zs_trace_reader {
     struct zs_reader r;
     int fd;                /* -1: everything is in r */
     uint8_t *buffer;       /* of a file: r is a window of it */
+    size_t buffer_B;
     bool at_end;           /* nothing is left in the file */
     struct zs_arena arena; /* interned names */
     struct zs_span *names; /* by iid */

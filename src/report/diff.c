@@ -3,8 +3,8 @@
 
 #include "base/json.h"
 #include "base/vec.h"
-#include "report/calls.h"
-#include "report/kernels.h"
+#include "report/recording.h"
+#include "report/times.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,8 @@ static struct zs_diff_row *row_for(struct zs_diff *d, const char *kind, const ch
         struct zs_diff_row *items;
         size_t count, capacity;
     } v = {d->rows, d->count, d->capacity};
-    struct zs_diff_row row = {.kind = kind, .name = strdup(name)};
+    struct zs_diff_row row = {.name = strdup(name)};
+    snprintf(row.kind, sizeof(row.kind), "%s", kind);
     if (!row.name || !ZS_VEC_PUSH(&v, row)) {
         free(row.name);
         return NULL;
@@ -47,41 +48,55 @@ static int add(struct zs_diff *d, bool is_b, const char *kind, const char *name,
     return 0;
 }
 
-static int add_calls(struct zs_diff *d, const char *path, bool is_b, struct zs_diag *diag)
+static uint64_t cell_of(const struct zs_table *table, size_t row, const char *column)
 {
-    const struct zs_call_options options = {.order = ZS_CALLS_BY_NAME};
-    struct zs_call_table table;
-    int error = zs_call_table_load(path, &options, &table, diag);
-    if (error)
-        return error;
-    for (size_t i = 0; i < table.count && !error; i++) {
-        const struct zs_call_row *r = table.rows[i];
-        const struct zs_diff_side side = {r->count, r->failed, r->count - r->unfinished,
-                                          r->total_ns};
-        error = add(d, is_b, "call", r->name, &side);
+    const struct zs_column *c = zs_table_column(table, column, strlen(column));
+    const struct zs_cell *cell =
+        c ? &table->cells[row * table->column_count + (size_t)(c - table->columns)] : NULL;
+    return cell && cell->known ? cell->number : 0;
+}
+
+static const char *text_of(const struct zs_table *table, size_t row, const char *column)
+{
+    const struct zs_column *c = zs_table_column(table, column, strlen(column));
+    return c ? table->cells[row * table->column_count + (size_t)(c - table->columns)].text : NULL;
+}
+
+static int add_table(struct zs_diff *d, const struct zs_report *report, enum zs_report_table which,
+                     bool is_b)
+{
+    const struct zs_table *t = zs_report_table(report, which);
+    int error = 0;
+    for (size_t row = 0; row < t->row_count && !error; row++) {
+        const char *name = text_of(t, row, which == ZS_REPORT_COPIES ? "direction" : "name");
+        const char *shape = text_of(t, row, "shape");
+        const char *kind = which == ZS_REPORT_CALLS     ? "call"
+                           : which == ZS_REPORT_KERNELS ? "kernel"
+                           : which == ZS_REPORT_BARRIERS           ? name
+                           : name && !strncmp(name, "fill", 4) ? "fill"
+                                                               : "copy";
+        struct zs_diff_side side = {cell_of(t, row, "count"), cell_of(t, row, "failed"),
+                                    cell_of(t, row, "timed"), cell_of(t, row, "total_ns")};
+        char text[1200];
+        if (which == ZS_REPORT_CALLS)
+            side.timed = side.count - cell_of(t, row, "unfinished");
+        snprintf(text, sizeof(text), shape ? "%.1000s (%s)" : "%.1000s", name ? name : "n/a",
+                 shape);
+        error = add(d, is_b, kind, text, &side);
     }
-    zs_call_table_free(&table);
     return error;
 }
 
-static int add_activities(struct zs_diff *d, const char *path, bool is_b, struct zs_diag *diag)
+static int add_recording(struct zs_diff *d, const char *path, bool is_b, struct zs_diag *diag)
 {
-    struct zs_device_report report;
-    int error = zs_device_report_load(path, &report, diag);
+    const struct zs_report_options options = {.only = -1};
+    struct zs_report *report;
+    int error = zs_report_load(path, &options, NULL, &report, diag);
     if (error)
         return error;
-    for (size_t i = 0; i < report.rows.count && !error; i++) {
-        const struct zs_activity_row *r = &report.rows.items[i];
-        const struct zs_diff_side side = {r->count, 0, r->timed, r->total_ns};
-        char name[1200];
-        if (r->kind == ZS_ACTIVITY_KERNEL)
-            snprintf(name, sizeof(name), "%.1000s (%ux%ux%u of %ux%ux%u)", r->name, r->groups[0],
-                     r->groups[1], r->groups[2], r->size[0], r->size[1], r->size[2]);
-        else
-            snprintf(name, sizeof(name), "%.1000s", r->name);
-        error = add(d, is_b, zs_act_kind_name(r->kind), name, &side);
-    }
-    zs_device_report_free(&report);
+    for (int t = ZS_REPORT_CALLS; t <= ZS_REPORT_BARRIERS && !error; t++)
+        error = add_table(d, report, (enum zs_report_table)t, is_b);
+    zs_report_free(report);
     return error;
 }
 
@@ -108,9 +123,7 @@ int zs_diff_load(const char *a, const char *b, struct zs_diff *ret_diff, struct 
     *ret_diff = (struct zs_diff){0};
     int error = 0;
     for (int i = 0; i < 2 && !error; i++) {
-        error = add_calls(ret_diff, paths[i], i == 1, diag);
-        if (!error)
-            error = add_activities(ret_diff, paths[i], i == 1, diag);
+        error = add_recording(ret_diff, paths[i], i == 1, diag);
     }
     if (error)
         zs_diff_free(ret_diff);

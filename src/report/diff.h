@@ -11,7 +11,7 @@ struct zs_diff_side {
 };
 
 struct zs_diff_row {
-    const char *kind; /* "call", "kernel", "copy", "barrier" */
+    char kind[16]; /* "call", "kernel", "copy", "fill", "barrier" */
     char *name;       /* owned; kernels with their shape */
     struct zs_diff_side a, b;
 };

@@ -80,52 +80,84 @@ uint64_t timeline_flow(const struct zs_act_append *append)
     return mix(mix(append->process + 1) ^ append->id) | 1;
 }
 
-struct live {
-    uint64_t process, handle, size_B;
-};
-
-/* Open addressing over all allocations; size_B == UINT64_MAX: free again. */
-static struct live *live_find(struct live *table, size_t capacity, const struct zs_act_object *o)
+static uint64_t start_of(const struct timeline *t, size_t i)
 {
-    size_t i = (size_t)mix(o->handle ^ mix(o->process)) & (capacity - 1);
-    while (table[i].handle && (table[i].handle != o->handle || table[i].process != o->process))
-        i = (i + 1) & (capacity - 1);
-    return &table[i];
+    return t->heap[i].execute.start_ns;
+}
+
+static void swap(struct timeline *t, size_t i, size_t k)
+{
+    struct timeline_execute other = t->heap[i];
+    t->heap[i] = t->heap[k];
+    t->heap[k] = other;
+}
+
+/* The earliest leaves the heap. */
+static int put_earliest(struct timeline *t)
+{
+    struct timeline_execute earliest = t->heap[0];
+    t->heap[0] = t->heap[--t->heap_count];
+    for (size_t i = 0;;) {
+        size_t least = i;
+        for (size_t child = 2 * i + 1; child < 2 * i + 3 && child < t->heap_count; child++)
+            if (start_of(t, child) < start_of(t, least))
+                least = child;
+        if (least == i)
+            break;
+        swap(t, i, least);
+        i = least;
+    }
+    earliest.execute.append = &earliest.append;
+    return t->put_slice(t, &earliest.execute);
+}
+
+int timeline_on_execute(void *user, const struct zs_act_execute *e)
+{
+    struct timeline *t = user;
+    bool shown = e->append && e->end_ns;
+    t->result->slices += shown;
+    t->result->untimed += !shown;
+    if (!shown)
+        return 0;
+    struct {
+        struct timeline_execute *items;
+        size_t count, capacity;
+    } v = {t->heap, t->heap_count, t->heap_capacity};
+    if (!ZS_VEC_PUSH(&v, ((struct timeline_execute){*e, *e->append})))
+        return -ENOMEM;
+    t->heap = v.items;
+    t->heap_count = v.count;
+    t->heap_capacity = v.capacity;
+    for (size_t i = v.count - 1; i && start_of(t, (i - 1) / 2) > start_of(t, i); i = (i - 1) / 2)
+        swap(t, i, (i - 1) / 2);
+    return t->heap_count > TIMELINE_REORDER_MAX ? put_earliest(t) : 0;
+}
+
+int timeline_end(struct timeline *t)
+{
+    int status = 0;
+    while (t->heap_count && !status)
+        status = put_earliest(t);
+    return status;
 }
 
 /* Processes are few: a linear search for their sums. */
-static uint64_t *sum_of(struct live *sums, const struct zs_act_object *o)
+int timeline_on_object(void *user, const struct zs_act_object *o)
 {
+    struct timeline *t = user;
     size_t i = 0;
-    while (i < 255 && sums[i].handle && sums[i].process != o->process)
+    if (o->type >= ZS_ACT_ALLOCATION_TYPES)
+        return 0;
+    while (i < t->process_count && t->memory[i].process != o->process)
         i++;
-    sums[i].handle = 1;
-    sums[i].process = o->process;
-    return &sums[i].size_B;
-}
-
-int timeline_memory(struct timeline *t,
-                    int (*put)(struct timeline *t, const struct zs_act_object *o, uint64_t live_B))
-{
-    size_t capacity = 64;
-    while (capacity < t->activities.objects.count * 2)
-        capacity *= 2;
-    struct live *table = calloc(capacity, sizeof(*table)), *sums = calloc(256, sizeof(*sums));
-    int error = table && sums ? 0 : -ENOMEM;
-    for (size_t i = 0; i < t->activities.objects.count && !error; i++) {
-        const struct zs_act_object *o = &t->activities.objects.items[i];
-        if (o->type >= ZS_ACT_ALLOCATION_TYPES)
-            continue;
-        struct live *l = live_find(table, capacity, o);
-        uint64_t *sum_B = sum_of(sums, o);
-        *sum_B -= ZS_MIN(l->size_B, *sum_B);
-        *l = (struct live){o->process, o->handle, o->is_create ? o->size_B : 0};
-        *sum_B += l->size_B;
-        error = put(t, o, *sum_B);
-    }
-    free(table);
-    free(sums);
-    return error;
+    if (i == TIMELINE_PROCESSES_MAX)
+        return 0;
+    bool is_first = i == t->process_count;
+    t->process_count += is_first;
+    t->memory[i].process = o->process;
+    uint64_t *live_B = &t->memory[i].live_B;
+    *live_B = o->is_create ? *live_B + o->size_B : *live_B - ZS_MIN(o->size_B, *live_B);
+    return t->put_memory(t, o, *live_B, is_first);
 }
 
 void timeline_free(struct timeline *t)
@@ -133,4 +165,5 @@ void timeline_free(struct timeline *t)
     zs_activities_free(&t->activities);
     zs_buf_fini(&t->out);
     free(t->lanes);
+    free(t->heap);
 }

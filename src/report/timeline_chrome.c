@@ -2,7 +2,6 @@
 #include "report/timeline_priv.h"
 
 #include "base/json.h"
-#include "record/calls.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +44,8 @@ static int put_meta(struct timeline *t, const char *what, uint64_t pid, uint64_t
     return event_end(t);
 }
 
-static int put_call(void *user, const struct zs_calls *calls, const struct zs_call *call)
+static int put_call(void *user, const struct zs_calls *calls, const struct zs_call *call,
+                    uint64_t process)
 {
     struct timeline *t = user;
     int status = 0;
@@ -93,8 +93,9 @@ static void put_triple(struct timeline *t, const char *key, const uint32_t *valu
         zs_buf_printf(&t->out, ",\"%s\":[%u,%u,%u]", key, values[0], values[1], values[2]);
 }
 
-static int put_slice(struct timeline *t, const struct zs_act_execute *e, uint64_t number)
+static int put_slice(struct timeline *t, const struct zs_act_execute *e)
 {
+    uint64_t number = t->slice_number++;
     const struct zs_act_append *a = e->append;
     char buffer[256];
     bool is_new;
@@ -131,7 +132,8 @@ static int put_slice(struct timeline *t, const struct zs_act_execute *e, uint64_
     return status ? status : put_flow(t, 'f', e->process, tid, e->start_ns, a, number);
 }
 
-static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_t live_B)
+static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_t live_B,
+                      bool is_first)
 {
     event_begin(t, 'C', o->process, 0);
     zs_buf_puts(&t->out, "\"name\":\"Level Zero memory\"");
@@ -143,19 +145,22 @@ static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_
 int zs_timeline_chrome(const char *recording, zs_timeline_write_fn write, void *user,
                        struct zs_timeline_result *ret_result, struct zs_diag *diag)
 {
-    struct timeline t = {.write = write, .user = user};
+    struct timeline t = {.write = write,
+                         .user = user,
+                         .result = ret_result,
+                         .put_slice = put_slice,
+                         .put_memory = put_memory};
+    const struct zs_merge_sink sink = {.user = &t,
+                                       .call = put_call,
+                                       .execute = timeline_on_execute,
+                                       .object = timeline_on_object,
+                                       .no_values = true};
+    struct zs_merge_totals totals;
     *ret_result = (struct zs_timeline_result){0};
     zs_buf_puts(&t.out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    int status = zs_activities_load(recording, put_call, &t, &t.activities, diag);
-    for (size_t i = 0; i < t.activities.executes.count && !status; i++) {
-        const struct zs_act_execute *e = &t.activities.executes.items[i];
-        bool shown = e->append && e->end_ns;
-        ret_result->slices += shown;
-        ret_result->untimed += !shown;
-        status = shown ? put_slice(&t, e, i) : 0;
-    }
+    int status = zs_merge(recording, &sink, &t.activities, &totals, diag);
     if (!status)
-        status = timeline_memory(&t, put_memory);
+        status = timeline_end(&t);
     if (!status) {
         zs_buf_puts(&t.out, "\n]}\n");
         status = timeline_flush(&t, true);

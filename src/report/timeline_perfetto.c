@@ -7,9 +7,6 @@
 #include "record/traces.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SEQUENCE_ID = 0x7ffffff0, PACKET_MAX_B = 8192 };
@@ -151,8 +148,9 @@ static int put_slice(struct timeline *t, const struct zs_act_execute *e)
 }
 
 /* Where its arrows start: inside the call's slice on the thread's track. */
-static int put_append(struct timeline *t, const struct zs_act_append *a)
+static int put_append(void *user, const struct zs_act_append *a)
 {
+    struct timeline *t = user;
     struct packet p;
     char buffer[128];
     packet_begin(&p, a->time_ns);
@@ -163,9 +161,13 @@ static int put_append(struct timeline *t, const struct zs_act_append *a)
     return packet_end(t, &p);
 }
 
-static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_t live_B)
+static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_t live_B,
+                      bool is_first)
 {
     struct packet p;
+    int status = is_first ? put_track(t, o->process, 0, "Level Zero memory", true) : 0;
+    if (status)
+        return status;
     packet_begin(&p, o->time_ns);
     uint8_t *event = event_begin(&p, ZS_PF_COUNTER, track_uuid(o->process, 0));
     zs_pb_u64(&p.pb, ZS_PF_EVENT_COUNTER_VALUE, live_B);
@@ -173,40 +175,41 @@ static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_
     return packet_end(t, &p);
 }
 
-static int put_memory_tracks(struct timeline *t)
+/* How much of a file are whole packets. */
+static int measure_file(struct timeline *t, int fd, uint64_t *ret_whole_B)
 {
-    uint64_t last = UINT64_MAX;
-    int status = 0;
-    for (size_t i = 0; i < t->activities.objects.count && !status; i++) {
-        const struct zs_act_object *o = &t->activities.objects.items[i];
-        if (o->type < ZS_ACT_ALLOCATION_TYPES && o->process != last)
-            status = put_track(t, last = o->process, 0, "Level Zero memory", true);
-    }
-    return status;
+    struct zs_trace_reader reader;
+    struct zs_trace_event_in e;
+    int error = zs_trace_reader_open_fd(&reader, fd);
+    while (!error && zs_trace_reader_next(&reader, &e))
+        if (!t->first_ns || (e.time_ns && e.time_ns < t->first_ns))
+            t->first_ns = e.time_ns;
+    *ret_whole_B = reader.whole_B;
+    zs_trace_reader_close(&reader);
+    return error;
 }
 
 /* The whole packets at the start of a file, as they are. */
 static int copy_file(struct timeline *t, int fd)
 {
-    struct stat st;
-    if (fstat(fd, &st) || !st.st_size)
-        return 0;
-    size_t size_B = (size_t)st.st_size;
-    void *data = mmap(NULL, size_B, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
-        return -errno;
-    struct zs_trace_reader reader;
-    struct zs_trace_event_in e;
-    zs_trace_reader_open(&reader, zs_span_make(data, size_B));
-    while (zs_trace_reader_next(&reader, &e))
-        if (!t->first_ns || (e.time_ns && e.time_ns < t->first_ns))
-            t->first_ns = e.time_ns;
-    size_t whole_B = ZS_MIN(reader.whole_B, size_B);
-    zs_trace_reader_close(&reader);
-    int status = timeline_flush(t, true);
-    if (!status && whole_B)
-        status = t->status = t->write(t->user, zs_span_make(data, whole_B));
-    munmap(data, size_B);
+    uint64_t left_B;
+    int status = measure_file(t, fd, &left_B);
+    if (!status && lseek(fd, 0, SEEK_SET))
+        status = -errno;
+    while (!status && left_B) {
+        size_t want_B = (size_t)ZS_MIN(left_B, (uint64_t)1 << 18);
+        uint8_t *room = zs_buf_reserve(&t->out, want_B);
+        ssize_t n = room ? read(fd, room, want_B) : 0;
+        if (!room)
+            return -ENOMEM;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n ? -errno : 0;
+        t->out.size_B += (size_t)n;
+        left_B -= (uint64_t)n;
+        status = timeline_flush(t, false);
+    }
     return status;
 }
 
@@ -230,25 +233,23 @@ static int copy_files(struct timeline *t, const char *recording, struct zs_diag 
 int zs_timeline_perfetto(const char *recording, zs_timeline_write_fn write, void *user,
                          struct zs_timeline_result *ret_result, struct zs_diag *diag)
 {
-    struct timeline t = {.write = write, .user = user};
+    struct timeline t = {.write = write,
+                         .user = user,
+                         .result = ret_result,
+                         .put_slice = put_slice,
+                         .put_memory = put_memory};
+    const struct zs_merge_sink sink = {.user = &t,
+                                       .append = put_append,
+                                       .execute = timeline_on_execute,
+                                       .object = timeline_on_object,
+                                       .no_values = true};
+    struct zs_merge_totals totals;
     *ret_result = (struct zs_timeline_result){0};
-    int status = zs_activities_load(recording, NULL, NULL, &t.activities, diag);
-    if (status)
-        return status;
-    status = copy_files(&t, recording, diag);
-    for (size_t i = 0; i < t.activities.appends.count && !status; i++)
-        status = put_append(&t, &t.activities.appends.items[i]);
-    for (size_t i = 0; i < t.activities.executes.count && !status; i++) {
-        const struct zs_act_execute *e = &t.activities.executes.items[i];
-        bool shown = e->append && e->end_ns;
-        ret_result->slices += shown;
-        ret_result->untimed += !shown;
-        status = shown ? put_slice(&t, e) : 0;
-    }
+    int status = copy_files(&t, recording, diag);
     if (!status)
-        status = put_memory_tracks(&t);
+        status = zs_merge(recording, &sink, &t.activities, &totals, diag);
     if (!status)
-        status = timeline_memory(&t, put_memory);
+        status = timeline_end(&t);
     if (!status)
         status = timeline_flush(&t, true);
     timeline_free(&t);

@@ -98,7 +98,8 @@ class Report(unittest.TestCase):
         self.assertEqual([b['result'] for b in r['builds']], ['ZE_RESULT_SUCCESS'])
 
     def test_csv(self):
-        for table, first in (('kernels', 'name'), ('copies', 'direction'), ('memory', 'memory'),
+        for table, first in (('kernels', 'name'), ('copies', 'direction'), ('memory', 'name'), ('barriers', 'name'),
+                             ('allocations', 'kind'), ('threads', 'pid'),
                              ('leaks', 'type'), ('builds', 'pid'), ('calls', 'name')):
             text = run(ZESCOPE, 'report', '--format', 'csv', '-t', table, software).stdout
             rows = list(csv.reader(io.StringIO(text)))

@@ -1,15 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints what the readers make of a recording: pauses, marks, appends, executions; a line each. */
-#include "record/activities.h"
+#include "base/buf.h"
+#include "record/merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { APPENDS_MAX = 4096 };
+
+struct list {
+    struct zs_buf marks, executes;
+    struct zs_act_append *appends;
+    uint32_t executions[APPENDS_MAX];
+    size_t append_count;
+};
+
+static int on_append(void *user, const struct zs_act_append *append)
+{
+    struct list *l = user;
+    if (l->append_count < APPENDS_MAX)
+        l->appends[l->append_count++] = *append;
+    return 0;
+}
+
+static int on_execute(void *user, const struct zs_act_execute *e)
+{
+    struct list *l = user;
+    zs_buf_printf(&l->executes, "execute %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
+                  e->append ? zs_act_kind_name(e->append->kind) : "lost",
+                  e->append && e->append->kernel ? e->append->kernel->name : "-", e->submit_ns,
+                  e->start_ns, e->end_ns,
+                  !e->end_ns     ? "unknown"
+                  : e->estimated ? "estimated"
+                                 : "timed");
+    for (size_t i = 0; i < l->append_count; i++)
+        l->executions[i] += l->appends[i].process == e->process && l->appends[i].id == e->id;
+    return 0;
+}
+
+static int on_mark(void *user, const struct zs_act_mark *m)
+{
+    struct list *l = user;
+    zs_buf_printf(&l->marks, "%s %u %s\n", m->end_ns ? "range" : "mark", m->depth, m->name);
+    return 0;
+}
 
 int main(int argc, char **argv)
 {
     struct zs_activities t;
+    struct zs_merge_totals totals;
+    struct list l = {.appends = calloc(APPENDS_MAX, sizeof(*l.appends))};
+    const struct zs_merge_sink sink = {
+        .user = &l, .append = on_append, .execute = on_execute, .mark = on_mark};
     struct zs_diag diag = {0};
-    if (argc != 2 || zs_activities_load(argv[1], NULL, NULL, &t, &diag)) {
+    if (argc != 2 || !l.appends || zs_merge(argv[1], &sink, &t, &totals, &diag)) {
         fprintf(stderr, "%s\n", diag.text);
         return 1;
     }
@@ -18,27 +63,18 @@ int main(int argc, char **argv)
         printf("pause %s %s %" PRIu64 " %" PRIu64 "\n", zs_act_pause_reason_name(p->reason),
                zs_act_pause_reason_name(p->end_reason), p->start_ns, p->end_ns);
     }
-    for (size_t i = 0; i < t.marks.count; i++) {
-        const struct zs_act_mark *m = &t.marks.items[i];
-        printf("%s %u %s\n", m->end_ns ? "range" : "mark", m->depth, m->name);
-    }
-    for (size_t i = 0; i < t.appends.count; i++) {
-        const struct zs_act_append *a = &t.appends.items[i];
+    fputs(zs_buf_cstr(&l.marks), stdout);
+    for (size_t i = 0; i < l.append_count; i++) {
+        const struct zs_act_append *a = &l.appends[i];
         char direction[64];
         zs_act_direction(a, direction, sizeof(direction));
         printf("append %s %s %s %u call %" PRIu64 "\n", zs_act_kind_name(a->kind),
-               a->kernel ? a->kernel->name : "-", direction, a->executions, a->call);
+               a->kernel ? a->kernel->name : "-", direction, l.executions[i], a->call);
     }
-    for (size_t i = 0; i < t.executes.count; i++) {
-        const struct zs_act_execute *e = &t.executes.items[i];
-        printf("execute %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
-               e->append ? zs_act_kind_name(e->append->kind) : "lost",
-               e->append && e->append->kernel ? e->append->kernel->name : "-", e->submit_ns,
-               e->start_ns, e->end_ns,
-               !e->end_ns     ? "unknown"
-               : e->estimated ? "estimated"
-                              : "timed");
-    }
+    fputs(zs_buf_cstr(&l.executes), stdout);
+    zs_buf_fini(&l.marks);
+    zs_buf_fini(&l.executes);
+    free(l.appends);
     zs_activities_free(&t);
     return 0;
 }

@@ -101,8 +101,8 @@ class Trace(unittest.TestCase):
     def test_csv_and_text(self):
         self.record(1, 5, 'return', 7)
         rows = run(ZESCOPE, 'report', '--format', 'csv', self.rec, check=0).stdout.splitlines()
-        self.assertTrue(rows[0].startswith('name,pid,tid,count,failed'))
-        self.assertTrue(any(r.startswith('zeMemAllocHost,0,0,5,0,0,') for r in rows))
+        self.assertTrue(rows[0].startswith('name,share,total_ns,count,failed'))
+        self.assertTrue(any(r.startswith('zeMemAllocHost,') and r.split(',')[3:6] == ['5', '0', '0'] for r in rows))
         self.assertIn('zeMemAllocHost', run(ZESCOPE, 'report', self.rec, check=0).stdout)
 
     def test_limit_drops_and_says_so(self):

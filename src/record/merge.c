@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A heap of the trace files by the time of their next call. A file is opened when its first call is
+ * due, so that as many are open as threads were alive at the same time.
+ *
+ * A file's records are read ahead of its next call and wait for it; devices, queues and kernels are
+ * taken at once, so that they are known when others refer to them. What still comes before what it
+ * refers to (two threads at the same moment) waits for the end.
+ */
+#include "record/merge.h"
+
+#include "base/vec.h"
+#include "record/objects.h"
+#include "record/traces.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    RECORDS_AHEAD_MAX = 4096,
+    OPEN_AT_ONCE = 64, /* files that stay open after the first look */
+    RANGES_MAX = 16, /* within each other */
+    CHUNK_IDS = 1024,
+    CHUNKS_FREE = 64, /* how many chunks ids may spread over without good reason */
+};
+
+/* A record that waits for its call. */
+struct waiting {
+    uint64_t time_ns, begun;
+    size_t at_B, size_B;
+};
+
+struct stream {
+    uint32_t depth;    /* of ranges */
+    uint32_t too_deep; /* ranges beyond those that are kept */
+    struct zs_act_mark ranges[RANGES_MAX];
+    size_t file;
+    uint64_t time_ns; /* of what comes next */
+    uint64_t process;
+    uint64_t number; /* of the call that was given last */
+    struct zs_calls *calls;
+    struct zs_call next;
+    bool has_call; /* else only records come next */
+    int fd;
+    struct merge *merge;
+    struct {
+        struct waiting *items;
+        size_t count, capacity;
+    } records;
+    struct zs_buf bytes;
+};
+
+/* What of an append its executions need, but for what many appends share. */
+struct entry {
+    uint64_t time_ns, bytes, call;
+    uint32_t shape; /* + 1; 0: no such append */
+    uint32_t unused;
+};
+
+struct chunk {
+    uint32_t live;
+    struct entry entries[CHUNK_IDS];
+};
+
+struct shape {
+    struct zs_act_append append; /* time, bytes, call and id are each append's own */
+    uint64_t hash;
+};
+
+
+struct merge {
+    const struct zs_merge_sink *sink;
+    struct zs_activities *activities;
+    struct zs_merge_totals *totals;
+    struct zs_traces traces;
+    struct zs_objects objects;
+    struct stream **heap;
+    size_t count, open;
+    int module_create;
+    int error;
+    struct zs_id_map chunks; /* by process and id / CHUNK_IDS */
+    uint64_t appends;
+    struct {
+        struct shape *items;
+        size_t count, capacity;
+    } shapes;
+    uint32_t *shape_slots;
+    size_t shape_capacity;
+    uint32_t recent_shape;
+    struct {
+        struct zs_act_append *items;
+        size_t count, capacity;
+    } late_appends;
+    struct {
+        struct zs_act_execute *items;
+        size_t count, capacity;
+    } late_executes;
+};
+
+/* ---- appends ---- */
+
+static uint64_t hash_shape(const struct zs_act_append *a)
+{
+    const uint64_t parts[] = {a->process,
+                              a->list,
+                              a->kernel_id,
+                              a->device_id,
+                              a->track,
+                              (uint64_t)a->kind << 32 | a->tid,
+                              (uint64_t)a->groups[0] << 32 | a->groups[1],
+                              (uint64_t)a->groups[2] << 32 | a->size[0],
+                              (uint64_t)a->size[1] << 32 | a->size[2],
+                              a->count << 24 | (uint64_t)a->from << 16 | (uint64_t)a->to << 8 |
+                                  a->has_bytes};
+    uint64_t h = 0;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++) {
+        h = (h ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+static bool same_shape(const struct zs_act_append *a, const struct zs_act_append *b)
+{
+    return a->process == b->process && a->list == b->list && a->kernel_id == b->kernel_id &&
+           a->device_id == b->device_id && a->track == b->track && a->kind == b->kind &&
+           a->tid == b->tid && a->count == b->count && a->from == b->from && a->to == b->to &&
+           a->has_bytes == b->has_bytes && !memcmp(a->groups, b->groups, sizeof(a->groups)) &&
+           !memcmp(a->size, b->size, sizeof(a->size));
+}
+
+static bool grow_shapes(struct merge *m)
+{
+    size_t capacity = m->shape_capacity ? m->shape_capacity * 2 : 256;
+    uint32_t *slots = calloc(capacity, sizeof(*slots));
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < m->shapes.count; i++) {
+        size_t at = m->shapes.items[i].hash & (capacity - 1);
+        while (slots[at])
+            at = (at + 1) & (capacity - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    free(m->shape_slots);
+    m->shape_slots = slots;
+    m->shape_capacity = capacity;
+    return true;
+}
+
+/* Number of the shape + 1, or 0: no memory. */
+static uint32_t shape_of(struct merge *m, const struct zs_act_append *a)
+{
+    if (m->recent_shape && same_shape(&m->shapes.items[m->recent_shape - 1].append, a))
+        return m->recent_shape;
+    if (m->shapes.count * 2 >= m->shape_capacity && !grow_shapes(m))
+        return 0;
+    struct shape shape = {.append = *a, .hash = hash_shape(a)};
+    size_t at = shape.hash & (m->shape_capacity - 1);
+    for (; m->shape_slots[at]; at = (at + 1) & (m->shape_capacity - 1))
+        if (same_shape(&m->shapes.items[m->shape_slots[at] - 1].append, a))
+            return m->recent_shape = m->shape_slots[at];
+    if (m->shapes.count >= UINT32_MAX - 1 || !ZS_VEC_PUSH(&m->shapes, shape))
+        return 0;
+    return m->recent_shape = m->shape_slots[at] = (uint32_t)m->shapes.count;
+}
+
+static struct entry *entry_of(const struct merge *m, uint64_t process, uint64_t id)
+{
+    struct chunk *chunk = zs_id_map_get(&m->chunks, process, id / CHUNK_IDS);
+    return chunk && chunk->entries[id % CHUNK_IDS].shape ? &chunk->entries[id % CHUNK_IDS] : NULL;
+}
+
+static int keep_append(struct merge *m, const struct zs_act_append *a)
+{
+    struct chunk *chunk = zs_id_map_get(&m->chunks, a->process, a->id / CHUNK_IDS);
+    m->appends++;
+    /* ids count up: a file that spreads them wants memory, and its appends are not kept */
+    if (!chunk && m->chunks.count > CHUNKS_FREE + m->appends / 16)
+        return 0;
+    if (!chunk) {
+        chunk = calloc(1, sizeof(*chunk));
+        int error = chunk ? zs_id_map_put(&m->chunks, a->process, a->id / CHUNK_IDS, chunk)
+                          : -ENOMEM;
+        if (error) {
+            free(chunk);
+            return error;
+        }
+    }
+    uint32_t shape = shape_of(m, a);
+    if (!shape)
+        return -ENOMEM;
+    struct entry *e = &chunk->entries[a->id % CHUNK_IDS];
+    chunk->live += !e->shape;
+    *e = (struct entry){.time_ns = a->time_ns, .bytes = a->bytes, .call = a->call, .shape = shape};
+    return 0;
+}
+
+/* What an immediate list appended is executed once. */
+static void forget_append(struct merge *m, const struct zs_act_execute *e)
+{
+    struct chunk *chunk = zs_id_map_get(&m->chunks, e->process, e->id / CHUNK_IDS);
+    if (!e->queue || !e->queue->immediate || !chunk)
+        return;
+    chunk->entries[e->id % CHUNK_IDS].shape = 0;
+    if (--chunk->live == 0)
+        free(zs_id_map_remove(&m->chunks, e->process, e->id / CHUNK_IDS));
+}
+
+static int give_append(struct merge *m, const struct zs_act_append *a)
+{
+    int status = m->sink->execute ? keep_append(m, a) : 0;
+    return !status && m->sink->append ? m->sink->append(m->sink->user, a) : status;
+}
+
+static int give_execute(struct merge *m, struct zs_act_execute *e)
+{
+    const struct entry *entry = entry_of(m, e->process, e->id);
+    if (!entry)
+        return m->sink->execute(m->sink->user, e);
+    struct zs_act_append a = m->shapes.items[entry->shape - 1].append;
+    a.id = e->id;
+    a.time_ns = entry->time_ns;
+    a.bytes = entry->bytes;
+    a.call = entry->call;
+    e->append = &a;
+    forget_append(m, e);
+    return m->sink->execute(m->sink->user, e);
+}
+
+static int give_late(struct merge *m)
+{
+    int status = 0;
+    for (size_t i = 0; i < m->late_appends.count && !status; i++) {
+        struct zs_act_append *a = &m->late_appends.items[i];
+        a->kernel = zs_id_map_get(&m->activities->kernels, a->process, a->kernel_id);
+        a->device = zs_id_map_get(&m->activities->devices, a->process, a->device_id);
+        status = give_append(m, a);
+    }
+    for (size_t i = 0; i < m->late_executes.count && !status; i++)
+        status = give_execute(m, &m->late_executes.items[i]);
+    return status;
+}
+
+/* ---- one file ---- */
+
+static bool wants_records(const struct merge *m)
+{
+    return m->sink->append || m->sink->execute || m->sink->mark;
+}
+
+/* Reading ahead. */
+static void on_record(void *user, const struct zs_calls *calls, const struct zs_trace_event_in *e)
+{
+    struct stream *s = user;
+    struct zs_act_record r;
+    if (!zs_act_record_parse(e->record, &r))
+        return;
+    uint64_t type = r.fields[ZS_ACT_TYPE];
+    bool waits = type == ZS_ACT_APPEND || type == ZS_ACT_EXECUTE || type == ZS_ACT_MARK ||
+                 type == ZS_ACT_RANGE || type == ZS_ACT_RANGE_END;
+    if (!waits) {
+        int error = zs_activities_add(s->merge->activities, s->process, &r, e->time_ns);
+        s->merge->error = error ? error : s->merge->error;
+        return;
+    }
+    if (!wants_records(s->merge))
+        return;
+    struct waiting w = {e->time_ns, calls->begun, s->bytes.size_B, e->record.size_B};
+    zs_buf_append(&s->bytes, e->record.data, e->record.size_B);
+    if (!ZS_VEC_PUSH(&s->records, w))
+        s->merge->error = -ENOMEM;
+}
+
+static int end_range(struct merge *m, struct stream *s, uint64_t time_ns)
+{
+    if (s->too_deep) {
+        s->too_deep--;
+        return 0;
+    }
+    if (!s->depth)
+        return 0;
+    s->ranges[--s->depth].end_ns = time_ns;
+    return m->sink->mark(m->sink->user, &s->ranges[s->depth]);
+}
+
+static int give_mark(struct merge *m, struct stream *s, const struct zs_act_record *r,
+                     uint64_t time_ns)
+{
+    uint64_t type = r->fields[ZS_ACT_TYPE];
+    if (!m->sink->mark)
+        return 0;
+    if (type == ZS_ACT_RANGE_END)
+        return end_range(m, s, time_ns);
+    struct zs_act_mark mark = {.process = s->process,
+                               .time_ns = time_ns,
+                               .track = s->calls->track,
+                               .tid = s->calls->tid,
+                               .depth = s->depth};
+    if (type == ZS_ACT_RANGE && s->depth == RANGES_MAX) {
+        s->too_deep++;
+        return 0;
+    }
+    mark.name = zs_activities_name(m->activities, r->name);
+    if (!mark.name)
+        return -ENOMEM;
+    if (type == ZS_ACT_MARK)
+        return m->sink->mark(m->sink->user, &mark);
+    s->ranges[s->depth++] = mark;
+    return 0;
+}
+
+/* Ranges that did not end. */
+static int end_ranges(struct merge *m, struct stream *s)
+{
+    int status = 0;
+    s->too_deep = 0;
+    while (s->depth && m->sink->mark && !status)
+        status = end_range(m, s, UINT64_MAX);
+    return status;
+}
+
+static int give_record(struct merge *m, struct stream *s, const struct waiting *w)
+{
+    struct zs_act_record r;
+    zs_act_record_parse(zs_span_make(s->bytes.data + w->at_B, w->size_B), &r);
+    if (r.fields[ZS_ACT_TYPE] != ZS_ACT_APPEND && r.fields[ZS_ACT_TYPE] != ZS_ACT_EXECUTE)
+        return give_mark(m, s, &r, w->time_ns);
+    if (r.fields[ZS_ACT_TYPE] == ZS_ACT_APPEND) {
+        struct zs_act_append a;
+        bool known = zs_act_append_make(m->activities, s->process, &r, w->time_ns, &a);
+        a.call = r.fields[ZS_ACT_EARLIER] ? 0 : w->begun;
+        a.track = s->calls->track;
+        a.tid = s->calls->tid;
+        if (known)
+            return give_append(m, &a);
+        return ZS_VEC_PUSH(&m->late_appends, a) ? 0 : -ENOMEM;
+    }
+    if (!m->sink->execute)
+        return 0;
+    struct zs_act_execute e = zs_act_execute_make(m->activities, s->process, &r);
+    if (entry_of(m, e.process, e.id))
+        return give_execute(m, &e);
+    return ZS_VEC_PUSH(&m->late_executes, e) ? 0 : -ENOMEM;
+}
+
+static int give_records(struct merge *m, struct stream *s)
+{
+    if (s->bytes.error)
+        return s->bytes.error;
+    int status = 0;
+    for (size_t i = 0; i < s->records.count && !status; i++)
+        status = give_record(m, s, &s->records.items[i]);
+    s->records.count = 0;
+    s->bytes.size_B = 0;
+    return status;
+}
+
+static int give_call(struct merge *m, struct stream *s)
+{
+    struct zs_merge_totals *t = m->totals;
+    const struct zs_call *call = &s->next;
+    s->number++;
+    t->calls++;
+    t->first_ns = t->first_ns ? ZS_MIN(t->first_ns, call->start_ns) : call->start_ns;
+    t->last_ns = ZS_MAX(t->last_ns, call->start_ns + call->duration_ns);
+    int status = 0;
+    if (m->sink->build && call->call >= 0 && call->call == m->module_create && call->finished &&
+        !call->depth) {
+        const struct zs_act_build build = {s->process, call->start_ns, call->duration_ns,
+                                           s->calls->tid, call->result};
+        status = m->sink->build(m->sink->user, &build);
+    }
+    if (!status && m->sink->object)
+        status = zs_objects_call(&m->objects, s->calls, call, s->process, s->number);
+    if (!status && m->sink->call)
+        status = m->sink->call(m->sink->user, s->calls, call, s->process);
+    return status;
+}
+
+static void stream_close(struct stream *s)
+{
+    if (!s->calls)
+        return;
+    zs_calls_close(s->calls);
+    close(s->fd);
+    free(s->calls);
+    s->calls = NULL;
+    s->merge->open--;
+}
+
+static void stream_free(struct stream *s)
+{
+    stream_close(s);
+    free(s->records.items);
+    zs_buf_fini(&s->bytes);
+    free(s);
+}
+
+/* Read on to what comes next. False at the end. */
+static bool stream_step(struct stream *s)
+{
+    enum zs_calls_step step = zs_calls_step(s->calls, &s->next);
+    s->has_call = step == ZS_CALLS_CALL;
+    if (s->has_call)
+        s->time_ns = s->next.start_ns;
+    else if (s->records.count)
+        s->time_ns = ZS_MAX(s->time_ns, s->records.items[0].time_ns);
+    return step != ZS_CALLS_END || s->records.count;
+}
+
+/* 0 with *ret_some: there is something to come. */
+static int stream_open(struct merge *m, struct stream *s, bool *ret_some, struct zs_diag *diag)
+{
+    *ret_some = false;
+    s->fd = zs_traces_open_file(&m->traces, s->file, diag);
+    if (s->fd == -EMFILE || s->fd == -ENFILE || s->fd == -ENOMEM)
+        return s->fd;
+    if (s->fd < 0) {
+        m->totals->damaged_files++;
+        return 0;
+    }
+    s->calls = malloc(sizeof(*s->calls));
+    int error = s->calls ? zs_calls_open_fd(s->calls, s->fd) : -ENOMEM;
+    if (error) {
+        close(s->fd);
+        free(s->calls);
+        s->calls = NULL;
+        return error;
+    }
+    m->open++;
+    s->calls->on_record = on_record;
+    s->calls->record_user = s;
+    s->calls->record_limit = RECORDS_AHEAD_MAX;
+    *ret_some = stream_step(s);
+    return m->error;
+}
+
+static void stream_end(struct merge *m, const struct stream *s)
+{
+    m->totals->lost += s->calls->lost;
+    m->totals->damaged_files += s->calls->reader.damaged;
+}
+
+/* ---- all files ---- */
+
+static void sift_down(struct merge *m, size_t i)
+{
+    for (;;) {
+        size_t least = i;
+        for (size_t child = 2 * i + 1; child < 2 * i + 3 && child < m->count; child++)
+            if (m->heap[child]->time_ns < m->heap[least]->time_ns)
+                least = child;
+        if (least == i)
+            return;
+        struct stream *swap = m->heap[i];
+        m->heap[i] = m->heap[least];
+        m->heap[least] = swap;
+        i = least;
+    }
+}
+
+static int add_file(struct merge *m, size_t file, struct zs_diag *diag)
+{
+    struct stream *s = calloc(1, sizeof(*s));
+    unsigned pid = 0, ordinal = 0;
+    bool some;
+    if (!s)
+        return -ENOMEM;
+    if (sscanf(m->traces.names[file], "%u-%u-", &pid, &ordinal) != 2)
+        ordinal = UINT32_MAX;
+    s->merge = m;
+    s->file = file;
+    s->process = (uint64_t)ordinal << 32 | pid;
+    int error = stream_open(m, s, &some, diag);
+    if (!error && s->calls && !some)
+        stream_end(m, s);
+    if (error || !some) {
+        stream_free(s);
+        return error;
+    }
+    if (m->open > OPEN_AT_ONCE) {
+        stream_close(s);
+        s->records.count = 0;
+        s->bytes.size_B = 0;
+    }
+    m->heap[m->count++] = s;
+    return 0;
+}
+
+static int advance(struct merge *m, struct zs_diag *diag)
+{
+    struct stream *s = m->heap[0];
+    bool some = true;
+    int status = 0;
+    if (!s->calls)
+        status = stream_open(m, s, &some, diag);
+    if (!status && some)
+        status = give_records(m, s);
+    if (!status && some && s->has_call)
+        status = give_call(m, s);
+    if (status)
+        return status;
+    some = some && s->calls && stream_step(s);
+    if (!some) {
+        if (s->calls)
+            stream_end(m, s);
+        status = end_ranges(m, s);
+        stream_free(s);
+        m->heap[0] = m->heap[--m->count];
+    }
+    sift_down(m, 0);
+    return status ? status : m->error;
+}
+
+static int object_event(void *user, const struct zs_act_object *o)
+{
+    struct merge *m = user;
+    return m->sink->object(m->sink->user, o);
+}
+
+static int object_left(void *user, const struct zs_act_object *o)
+{
+    struct merge *m = user;
+    return m->sink->left ? m->sink->left(m->sink->user, o) : 0;
+}
+
+static int run(struct merge *m, const char *recording, struct zs_diag *diag)
+{
+    int status = zs_traces_open(recording, &m->traces, diag);
+    if (status)
+        return status;
+    m->totals->files = m->traces.count;
+    m->heap = calloc(m->traces.count + 1, sizeof(*m->heap));
+    status = m->heap ? zs_objects_init(&m->objects, object_event, m) : -ENOMEM;
+    for (size_t i = 0; i < m->traces.count && !status; i++)
+        status = add_file(m, i, diag);
+    for (size_t i = m->count; i-- > 0 && !status;)
+        sift_down(m, i);
+    while (!status && m->count)
+        status = advance(m, diag);
+    if (!status)
+        status = give_late(m);
+    if (!status && m->sink->object)
+        status = zs_objects_end(&m->objects, object_left);
+    return status;
+}
+
+int zs_merge(const char *recording, const struct zs_merge_sink *sink,
+             struct zs_activities *ret_activities, struct zs_merge_totals *ret_totals,
+             struct zs_diag *diag)
+{
+    struct merge m = {.sink = sink, .activities = ret_activities, .totals = ret_totals};
+    *ret_totals = (struct zs_merge_totals){0};
+    zs_activities_init(ret_activities);
+    m.traces.dir_fd = -1;
+    m.module_create = zs_api_call_find("zeModuleCreate");
+    int status = run(&m, recording, diag);
+    zs_activities_join_pauses(ret_activities);
+    ret_totals->activity = ret_activities->collected;
+    while (m.count)
+        stream_free(m.heap[--m.count]);
+    for (size_t i = 0; i < m.chunks.capacity; i++)
+        free(m.chunks.slots[i].value);
+    zs_id_map_fini(&m.chunks);
+    zs_objects_fini(&m.objects);
+    zs_traces_close(&m.traces);
+    free(m.heap);
+    free(m.shapes.items);
+    free(m.shape_slots);
+    free(m.late_appends.items);
+    free(m.late_executes.items);
+    if (status == -ENOMEM && diag)
+        zs_diag_set(diag, status, ZS_DIAG_NO_OFFSET, "out of memory");
+    return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a recording holds, as tables: read once, in the order of time, in memory that grows with
+ * the rows and not with the calls.
+ */
+#ifndef ZS_REPORT_RECORDING_H
+#define ZS_REPORT_RECORDING_H
+
+#include "report/table.h"
+
+enum zs_report_table {
+    ZS_REPORT_CALLS,
+    ZS_REPORT_KERNELS,
+    ZS_REPORT_COPIES,
+    ZS_REPORT_BARRIERS,
+    ZS_REPORT_MEMORY,
+    ZS_REPORT_ALLOCATIONS,
+    ZS_REPORT_LEAKS,
+    ZS_REPORT_BUILDS,
+    ZS_REPORT_THREADS,
+    ZS_REPORT_TABLES
+};
+
+struct zs_report_options {
+    const char *const *filters; /* extended regular expressions on names; none: all */
+    size_t filter_count;
+    const char *group_by; /* "kernel,shape,thread"; NULL: as each table usually is */
+    bool per_thread;      /* process and thread besides */
+    struct zs_table_view view;
+    int only;             /* enum zs_report_table that a key must be of; -1: any table */
+};
+
+struct zs_report;
+struct zs_merge_sink;
+
+/* 0 or -errno with a sentence. `also` sees everything that is read; may be NULL. */
+int zs_report_load(const char *recording, const struct zs_report_options *options,
+                   const struct zs_merge_sink *also, struct zs_report **ret_report,
+                   struct zs_diag *diag);
+void zs_report_free(struct zs_report *report);
+const struct zs_table *zs_report_table(const struct zs_report *report, enum zs_report_table table);
+/* "calls"; NULL beyond the last. */
+const char *zs_report_table_name(int table);
+
+struct zs_report_totals {
+    uint64_t calls, lost_calls, damaged_files, first_ns, last_ns, peak_B;
+    bool activity; /* device activity was recorded */
+};
+struct zs_report_totals zs_report_totals(const struct zs_report *report);
+
+/* The tables that hold anything, with their names above them; or one. */
+void zs_report_text(const struct zs_report *report, int only, bool color, struct zs_buf *out);
+/* The members of zescope.report/1 into an object that is open; `only` may be -1. */
+void zs_report_json(const struct zs_report *report, int only, struct zs_json *json);
+
+#endif
