@@ -6,8 +6,9 @@
  *
  * CALL is version (zeDriverGetApiVersion), query (zeEventQueryStatus) or barrier
  * (zeCommandListAppendBarrier, the list is reset every 1,000) or mixed (allocations, queries,
- * barriers on an immediate list). CALLS is how many in all. `tracer` enables a tracer of the loader's tracing layer with empty callbacks around them. Prints the CPU
- * time (user and system, of the calling threads) and the wall time of a call, in nanoseconds.
+ * barriers on an immediate list). CALLS is how many in all. `tracer` enables a tracer of the
+ * loader's tracing layer with empty callbacks around them. Prints the CPU time (user and system, of
+ * the calling threads) and the wall time of a call, in nanoseconds.
  */
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
@@ -90,7 +91,8 @@ static void run_mixed(struct worker *w)
 static const struct {
     const char *name;
     void (*run)(struct worker *w);
-} kinds[] = {{"version", run_version}, {"query", run_query}, {"barrier", run_barrier}, {"mixed", run_mixed}};
+} kinds[] = {
+    {"version", run_version}, {"query", run_query}, {"barrier", run_barrier}, {"mixed", run_mixed}};
 
 static void *work(void *arg)
 {
@@ -161,7 +163,7 @@ int main(int argc, char **argv)
 {
     static struct worker workers[THREADS_MAX];
     int threads = argc > 3 ? atoi(argv[2]) : 0;
-    void (*run)(struct worker *w) = NULL;
+    void (*run)(struct worker * w) = NULL;
     for (size_t i = 0; argc > 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (!strcmp(argv[1], kinds[i].name))
             run = kinds[i].run;

@@ -129,6 +129,18 @@ uint64_t zs_read_uleb128(struct zs_reader *r, const char *what)
     /* nearly all are one byte */
     if (ZS_LIKELY(!r->error && r->at_B < r->span.size_B && r->span.data[r->at_B] < 0x80))
         return r->span.data[r->at_B++];
+    /* and nearly all others short */
+    if (ZS_LIKELY(!r->error && r->span.size_B - r->at_B >= 9)) {
+        const uint8_t *p = r->span.data + r->at_B;
+        uint64_t value = 0;
+        for (uint32_t i = 0; i < 9; i++) {
+            value |= (uint64_t)(p[i] & 0x7f) << (7 * i);
+            if (p[i] < 0x80) {
+                r->at_B += i + 1;
+                return value;
+            }
+        }
+    }
     uint32_t bits;
     bool sign;
     return reader_leb128(r, what, &bits, &sign);

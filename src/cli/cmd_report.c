@@ -57,9 +57,8 @@ static void put(const struct report_options *o, const struct zs_report *report, 
     if (o->json || o->format == FORMAT_JSON)
         put_json(report, only, out);
     else if (o->format == FORMAT_CSV)
-        zs_table_csv(zs_report_table(report, only < 0 ? ZS_REPORT_CALLS
-                                                      : (enum zs_report_table)only),
-                     out);
+        zs_table_csv(
+            zs_report_table(report, only < 0 ? ZS_REPORT_CALLS : (enum zs_report_table)only), out);
     else
         zs_report_text(report, only, zs_cli_color(&o->common, STDOUT_FILENO), out);
 }
@@ -69,8 +68,10 @@ static void put_notes(const struct report_options *o, const char *path,
 {
     struct zs_report_totals t = zs_report_totals(report);
     if (!t.calls)
-        zs_cli_note(&o->common, "%s holds no API calls; 'zescope record' without --no-trace "
-                                "records them", path);
+        zs_cli_note(&o->common,
+                    "%s holds no API calls; 'zescope record' without --no-trace "
+                    "records them",
+                    path);
     if (t.lost_calls || t.damaged_files)
         zs_cli_note(&o->common, "%llu calls are incomplete, %llu trace files damaged",
                     (unsigned long long)t.lost_calls, (unsigned long long)t.damaged_files);

@@ -55,7 +55,7 @@ struct zs_act_execute {
 /* An object or allocation that came or went. */
 struct zs_act_object {
     uint64_t process, time_ns, handle, size_B;
-    uint64_t call; /* number of the call in its thread, from 1 */
+    uint64_t call;       /* number of the call in its thread, from 1 */
     uint64_t created_ns; /* when it goes: when it came; 0: not seen */
     uint32_t tid;
     uint8_t type; /* of zs_act_object_name */

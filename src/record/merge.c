@@ -70,7 +70,6 @@ struct shape {
     uint64_t hash;
 };
 
-
 struct merge {
     const struct zs_merge_sink *sink;
     struct zs_activities *activities;
@@ -182,8 +181,8 @@ static int keep_append(struct merge *m, const struct zs_act_append *a)
         return 0;
     if (!chunk) {
         chunk = calloc(1, sizeof(*chunk));
-        int error = chunk ? zs_id_map_put(&m->chunks, a->process, a->id / CHUNK_IDS, chunk)
-                          : -ENOMEM;
+        int error =
+            chunk ? zs_id_map_put(&m->chunks, a->process, a->id / CHUNK_IDS, chunk) : -ENOMEM;
         if (error) {
             free(chunk);
             return error;

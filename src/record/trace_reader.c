@@ -12,37 +12,46 @@
 /* Perfetto's packets are limited by who writes them; ours are far smaller. */
 enum { NAME_MAX_B = 4096, PACKET_MAX_B = 256 << 10, BUFFER_B = 128 << 10, AHEAD_B = 32 << 10 };
 
-static uint64_t read_varint(struct zs_reader *r, const char *what)
+/* Numbers below 128 and short messages: nearly all fields of nearly all packets. */
+static inline bool next_short(struct zs_reader *r, struct zs_pb_field *ret_field)
 {
-    uint64_t value = 0;
-    for (uint32_t shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = zs_read_u8(r, what);
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
+    size_t left_B = r->span.size_B - r->at_B;
+    const uint8_t *p = r->span.data + r->at_B;
+    if (left_B < 2 || (p[0] & 0x80) || (p[1] & 0x80) || p[0] < 8)
+        return false;
+    if ((p[0] & 7) == 0) {
+        *ret_field = (struct zs_pb_field){.number = p[0] >> 3, .value = p[1]};
+        r->at_B += 2;
+        return true;
     }
-    zs_reader_fail(r, -EINVAL, "%s: a number of more than 64 bits", what);
-    return 0;
+    if ((p[0] & 7) != 2 || left_B - 2 < p[1])
+        return false;
+    *ret_field = (struct zs_pb_field){
+        .number = p[0] >> 3, .bytes = zs_span_make(p + 2, p[1]), .is_bytes = true};
+    r->at_B += 2 + (size_t)p[1];
+    return true;
 }
 
 bool zs_pb_next(struct zs_reader *r, struct zs_pb_field *ret_field)
 {
     if (!zs_reader_left(r))
         return false;
-    uint64_t tag = read_varint(r, "field");
+    if (ZS_LIKELY(next_short(r, ret_field)))
+        return true;
+    uint64_t tag = zs_read_uleb128(r, "field");
     *ret_field = (struct zs_pb_field){.number = (uint32_t)(tag >> 3)};
     if (!r->error && (tag >> 3 == 0 || tag >> 3 > UINT32_MAX))
         zs_reader_fail(r, -EINVAL, "a field has no number");
     switch (tag & 7) {
     case 0:
-        ret_field->value = read_varint(r, "number");
+        ret_field->value = zs_read_uleb128(r, "number");
         break;
     case 1:
         ret_field->value = zs_read_u64(r, "64-bit field");
         break;
     case 2:
         ret_field->is_bytes = true;
-        ret_field->bytes = zs_read_bytes(r, read_varint(r, "length"), "field of bytes");
+        ret_field->bytes = zs_read_bytes(r, zs_read_uleb128(r, "length"), "field of bytes");
         break;
     case 5:
         ret_field->value = zs_read_u32(r, "32-bit field");
@@ -79,8 +88,8 @@ static size_t packet_needs_B(const struct zs_trace_reader *reader)
     struct zs_reader peek = reader->r;
     struct zs_diag ignored;
     peek.diag = &ignored;
-    read_varint(&peek, "field");
-    uint64_t length_B = read_varint(&peek, "length");
+    zs_read_uleb128(&peek, "field");
+    uint64_t length_B = zs_read_uleb128(&peek, "length");
     if (peek.error || length_B > PACKET_MAX_B - 32)
         return AHEAD_B;
     return ZS_MAX((size_t)length_B + 32, (size_t)AHEAD_B);
@@ -109,6 +118,9 @@ static void refill(struct zs_trace_reader *reader)
 {
     size_t left_B = zs_reader_left(&reader->r);
     if (reader->fd < 0 || reader->at_end || left_B >= PACKET_MAX_B)
+        return;
+    const uint8_t *next = left_B >= AHEAD_B ? reader->r.span.data + reader->r.at_B : NULL;
+    if (next && !(next[1] & next[2] & 0x80)) /* its length has at most two bytes */
         return;
     size_t need_B = left_B ? packet_needs_B(reader) : AHEAD_B;
     if (left_B >= need_B || !make_room(reader, need_B))

@@ -50,8 +50,8 @@ struct zs_trace_event_in {
 
 struct zs_trace_reader {
     struct zs_reader r;
-    int fd;                /* -1: everything is in r */
-    uint8_t *buffer;       /* of a file: r is a window of it */
+    int fd;          /* -1: everything is in r */
+    uint8_t *buffer; /* of a file: r is a window of it */
     size_t buffer_B;
     bool at_end;           /* nothing is left in the file */
     struct zs_arena arena; /* interned names */

@@ -70,9 +70,9 @@ static int add_table(struct zs_diff *d, const struct zs_report *report, enum zs_
     for (size_t row = 0; row < t->row_count && !error; row++) {
         const char *name = text_of(t, row, which == ZS_REPORT_COPIES ? "direction" : "name");
         const char *shape = text_of(t, row, "shape");
-        const char *kind = which == ZS_REPORT_CALLS     ? "call"
-                           : which == ZS_REPORT_KERNELS ? "kernel"
-                           : which == ZS_REPORT_BARRIERS           ? name
+        const char *kind = which == ZS_REPORT_CALLS            ? "call"
+                           : which == ZS_REPORT_KERNELS        ? "kernel"
+                           : which == ZS_REPORT_BARRIERS       ? name
                            : name && !strncmp(name, "fill", 4) ? "fill"
                                                                : "copy";
         struct zs_diff_side side = {cell_of(t, row, "count"), cell_of(t, row, "failed"),

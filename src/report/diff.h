@@ -12,7 +12,7 @@ struct zs_diff_side {
 
 struct zs_diff_row {
     char kind[16]; /* "call", "kernel", "copy", "fill", "barrier" */
-    char *name;       /* owned; kernels with their shape */
+    char *name;    /* owned; kernels with their shape */
     struct zs_diff_side a, b;
 };
 

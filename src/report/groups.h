@@ -17,7 +17,7 @@ struct zs_group {
     bool has_bytes;
     struct zs_times times;
     uint64_t to_submit_ns, to_start_ns, to_submit_max_ns, to_start_max_ns; /* sums, of the timed */
-    struct zs_result_count results[ZS_GROUP_RESULTS_MAX]; /* by first appearance */
+    struct zs_result_count results[ZS_GROUP_RESULTS_MAX];                  /* by first appearance */
     uint32_t result_count;
 };
 

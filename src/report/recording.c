@@ -123,19 +123,18 @@ static const struct zs_column metrics[METRICS] = {
 
 #define SHOW(metric) (1u << METRIC_##metric)
 enum {
-    SHOW_TIMES = SHOW(TOTAL) | SHOW(MEAN) | SHOW(MIN) | SHOW(MEDIAN) | SHOW(P90) | SHOW(P99) |
-                 SHOW(MAX),
+    SHOW_TIMES =
+        SHOW(TOTAL) | SHOW(MEAN) | SHOW(MIN) | SHOW(MEDIAN) | SHOW(P90) | SHOW(P99) | SHOW(MAX),
     SHOW_ACTIVITY = SHOW(COUNT) | SHOW(TIMED) | SHOW_TIMES | SHOW(TO_SUBMIT) | SHOW(TO_START) |
                     SHOW(TO_SUBMIT_MAX) | SHOW(TO_START_MAX),
-    SHOW_MEMORY =
-        SHOW(ALLOCATIONS) | SHOW(FREES) | SHOW(BYTES) | SHOW(PEAK) | SHOW(LEFT),
+    SHOW_MEMORY = SHOW(ALLOCATIONS) | SHOW(FREES) | SHOW(BYTES) | SHOW(PEAK) | SHOW(LEFT),
 };
 
 static const struct {
     const char *name;
     uint32_t usual, allowed; /* keys */
     uint32_t metrics;
-    enum metric order;       /* falling */
+    enum metric order; /* falling */
 } tables[ZS_REPORT_TABLES] = {
     [ZS_REPORT_CALLS] = {"calls", BIT(CALL), BIT(CALL) | BIT(RESULT) | THREAD_KEYS,
                          SHOW(SHARE) | SHOW_TIMES | SHOW(COUNT) | SHOW(FAILED) | SHOW(UNFINISHED) |
@@ -154,8 +153,8 @@ static const struct {
     [ZS_REPORT_ALLOCATIONS] = {"allocations", BIT(KIND) | BIT(SIZE),
                                BIT(KIND) | BIT(SIZE) | THREAD_KEYS, SHOW_MEMORY | SHOW(LIFETIME),
                                METRIC_BYTES},
-    [ZS_REPORT_LEAKS] = {"leaks", 0, BIT(KIND) | BIT(SIZE) | THREAD_KEYS,
-                         SHOW(COUNT) | SHOW(BYTES), METRIC_BYTES},
+    [ZS_REPORT_LEAKS] = {"leaks", 0, BIT(KIND) | BIT(SIZE) | THREAD_KEYS, SHOW(COUNT) | SHOW(BYTES),
+                         METRIC_BYTES},
     [ZS_REPORT_BUILDS] = {"builds", 0, BIT(RESULT) | THREAD_KEYS,
                           SHOW_TIMES | SHOW(COUNT) | SHOW(FAILED), METRIC_TOTAL},
     [ZS_REPORT_THREADS] = {"threads", THREAD_KEYS, 0,
@@ -293,8 +292,8 @@ static const char *after_comma(const char *text)
 
 static int key_by_name(const char *name, size_t length)
 {
-    static const char *const others[][2] = {{"name", "call"}, {"tid", "thread"},
-                                            {"pid", "process"}, {"type", "kind"}};
+    static const char *const others[][2] = {
+        {"name", "call"}, {"tid", "thread"}, {"pid", "process"}, {"type", "kind"}};
     for (int k = 0; k < KEYS; k++)
         if (strlen(keys[k].name) == length && !strncmp(keys[k].name, name, length))
             return k;
@@ -305,8 +304,7 @@ static int key_by_name(const char *name, size_t length)
 }
 
 /* Tables that have none of the keys stay as they are. */
-static int choose_keys(struct zs_report *r, const struct zs_report_options *o,
-                       struct zs_diag *diag)
+static int choose_keys(struct zs_report *r, const struct zs_report_options *o, struct zs_diag *diag)
 {
     uint32_t asked = 0, allowed = 0;
     for (const char *at = o->group_by ? o->group_by : ""; *at; at = after_comma(at)) {
@@ -470,9 +468,9 @@ static uint64_t queue_key(struct zs_report *r, const struct zs_act_execute *e, b
 
 static enum zs_report_table table_of(uint32_t kind)
 {
-    return kind == ZS_ACTIVITY_KERNEL                              ? ZS_REPORT_KERNELS
+    return kind == ZS_ACTIVITY_KERNEL                             ? ZS_REPORT_KERNELS
            : kind == ZS_ACTIVITY_COPY || kind == ZS_ACTIVITY_FILL ? ZS_REPORT_COPIES
-                                                                   : ZS_REPORT_BARRIERS;
+                                                                  : ZS_REPORT_BARRIERS;
 }
 
 static void execute_keys(struct zs_report *r, const struct zs_act_execute *e, uint32_t wanted,
@@ -718,8 +716,7 @@ static struct zs_cell metric_cell(const struct zs_group *g, enum metric metric, 
     case METRIC_LAST:
         return number(true, g->last_ns);
     case METRIC_RESULTS:
-        return (struct zs_cell){.known = true,
-                                .results = {g->results, g->result_count}};
+        return (struct zs_cell){.known = true, .results = {g->results, g->result_count}};
     default:
         return number(false, 0);
     }
@@ -910,8 +907,7 @@ static int build_table(struct zs_report *r, enum zs_report_table table)
 }
 
 /* A condition or order that no table knows is a mistake. */
-static int apply_view(struct zs_report *r, const struct zs_report_options *o,
-                      struct zs_diag *diag)
+static int apply_view(struct zs_report *r, const struct zs_report_options *o, struct zs_diag *diag)
 {
     bool *used = calloc(o->view.where_count + 1, sizeof(*used));
     int error = used ? 0 : -ENOMEM;
@@ -920,12 +916,11 @@ static int apply_view(struct zs_report *r, const struct zs_report_options *o,
             error = zs_table_apply(&r->tables[t], &o->view, used, diag);
     for (size_t i = 0; i < o->view.where_count && !error; i++)
         if (!used[i])
-            error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                                "'%s': there is no such column", o->view.where[i]);
+            error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "'%s': there is no such column",
+                                o->view.where[i]);
     if (!error && o->view.sort && !used[o->view.where_count])
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                            "rows cannot be sorted by '%s': there is no such column",
-                            o->view.sort);
+                            "rows cannot be sorted by '%s': there is no such column", o->view.sort);
     free(used);
     return error;
 }

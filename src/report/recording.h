@@ -27,7 +27,7 @@ struct zs_report_options {
     const char *group_by; /* "kernel,shape,thread"; NULL: as each table usually is */
     bool per_thread;      /* process and thread besides */
     struct zs_table_view view;
-    int only;             /* enum zs_report_table that a key must be of; -1: any table */
+    int only; /* enum zs_report_table that a key must be of; -1: any table */
 };
 
 struct zs_report;

@@ -46,7 +46,7 @@ static const struct zs_cell *cell_at(const struct zs_table *table, size_t row, s
 
 /* ---- filtering ---- */
 
-enum operator { OP_NE, OP_LE, OP_GE, OP_NOT_MATCH, OP_EQ, OP_LT, OP_GT, OP_MATCH };
+enum operator{ OP_NE, OP_LE, OP_GE, OP_NOT_MATCH, OP_EQ, OP_LT, OP_GT, OP_MATCH };
 /* Longer ones first, in the order of the enum. */
 static const char *const operators[] = {"!=", "<=", ">=", "!~", "=", "<", ">", "~"};
 
@@ -58,7 +58,7 @@ struct condition {
     struct zs_filter filter;
 };
 
-static const char *find_operator(const char *text, enum operator *ret_op)
+static const char *find_operator(const char *text, enum operator* ret_op)
 {
     const char *at = text + strcspn(text, "!<>=~");
     for (size_t i = 0; *at && i < ZS_ARRAY_LEN(operators); i++) {
@@ -75,9 +75,16 @@ static bool parse_number(const char *text, double *ret)
     static const struct {
         const char *unit;
         double scale;
-    } units[] = {{"", 1},   {"ns", 1},          {"us", 1e3},         {"ms", 1e6},
-                 {"s", 1e9}, {"K", 1024},       {"k", 1024},         {"M", 1024.0 * 1024},
-                 {"G", 1024.0 * 1024 * 1024}, {"%", 100}};
+    } units[] = {{"", 1},
+                 {"ns", 1},
+                 {"us", 1e3},
+                 {"ms", 1e6},
+                 {"s", 1e9},
+                 {"K", 1024},
+                 {"k", 1024},
+                 {"M", 1024.0 * 1024},
+                 {"G", 1024.0 * 1024 * 1024},
+                 {"%", 100}};
     char *end;
     if (!strncmp(text, "0x", 2)) {
         *ret = (double)strtoull(text, &end, 16);

@@ -50,7 +50,8 @@ int timeline_on_execute(void *user, const struct zs_act_execute *e);
 int timeline_on_object(void *user, const struct zs_act_object *o);
 /* Those that still wait. */
 int timeline_end(struct timeline *t);
-/* The lane of its queue on which an execution is shown; *ret_new: the first there. -1: no memory. */
+/* The lane of its queue on which an execution is shown; *ret_new: the first there. -1: no memory.
+ */
 int timeline_lane(struct timeline *t, const struct zs_act_execute *e, bool *ret_new);
 const char *timeline_name(const struct zs_act_append *append, char *buffer, size_t size_B);
 void timeline_queue_name(const struct zs_act_execute *e, int lane, char *ret_text, size_t size_B);

@@ -9,8 +9,7 @@ static uint32_t bucket_of(uint64_t ns)
     if (ns < 8)
         return (uint32_t)ns;
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(ns);
-    return ZS_MIN(octave * 8 + (uint32_t)(ns >> (octave - 3) & 7),
-                  (uint32_t)ZS_TIMES_BUCKETS - 1);
+    return ZS_MIN(octave * 8 + (uint32_t)(ns >> (octave - 3) & 7), (uint32_t)ZS_TIMES_BUCKETS - 1);
 }
 
 /* The middle of a bucket. */
