@@ -22,7 +22,7 @@
 enum {
     RECORDS_AHEAD_MAX = 4096,
     OPEN_AT_ONCE = 64, /* files that stay open after the first look */
-    RANGES_MAX = 16, /* within each other */
+    RANGES_MAX = 16,   /* within each other */
     CHUNK_IDS = 1024,
     CHUNKS_FREE = 64, /* how many chunks ids may spread over without good reason */
 };

@@ -215,11 +215,12 @@ static bool grow_nodes(struct zs_trace_reader *reader, uint64_t count)
  * but not far. */
 static int read_nodes(struct zs_trace_reader *reader, struct zs_reader m)
 {
-    uint64_t id = read_varint(&m, "first node"), pc = 0;
+    uint64_t id = zs_read_uleb128(&m, "first node"), pc = 0;
     if (m.error || id == 0 || id > (uint64_t)reader->node_count + (1 << 16))
         return m.error ? m.error : -EINVAL;
     for (; zs_reader_left(&m) && !m.error; id++) {
-        uint64_t parent = read_varint(&m, "parent node"), delta = read_varint(&m, "address");
+        uint64_t parent = zs_read_uleb128(&m, "parent node"),
+                 delta = zs_read_uleb128(&m, "address");
         if (m.error || parent >= id || !grow_nodes(reader, id + 1))
             return m.error ? m.error : -EINVAL;
         pc += delta >> 1 ^ (0 - (delta & 1));

@@ -10,7 +10,9 @@
 enum { APPENDS_MAX = 4096 };
 
 struct list {
-    struct zs_buf marks, executes;
+    struct zs_buf executes;
+    struct zs_act_mark *marks;
+    size_t mark_count;
     struct zs_act_append *appends;
     uint32_t executions[APPENDS_MAX];
     size_t append_count;
@@ -42,19 +44,30 @@ static int on_execute(void *user, const struct zs_act_execute *e)
 static int on_mark(void *user, const struct zs_act_mark *m)
 {
     struct list *l = user;
-    zs_buf_printf(&l->marks, "%s %u %s\n", m->end_ns ? "range" : "mark", m->depth, m->name);
+    if (l->mark_count < APPENDS_MAX)
+        l->marks[l->mark_count++] = *m;
     return 0;
+}
+
+/* Ranges come when they end: print them by their start. */
+static int compare_marks(const void *a, const void *b)
+{
+    const struct zs_act_mark *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
 int main(int argc, char **argv)
 {
     struct zs_activities t;
     struct zs_merge_totals totals;
-    struct list l = {.appends = calloc(APPENDS_MAX, sizeof(*l.appends))};
+    struct list l = {.appends = calloc(APPENDS_MAX, sizeof(*l.appends)),
+                     .marks = calloc(APPENDS_MAX, sizeof(*l.marks))};
     const struct zs_merge_sink sink = {
         .user = &l, .append = on_append, .execute = on_execute, .mark = on_mark};
     struct zs_diag diag = {0};
-    if (argc != 2 || !l.appends || zs_merge(argv[1], &sink, &t, &totals, &diag)) {
+    if (argc != 2 || !l.appends || !l.marks || zs_merge(argv[1], &sink, &t, &totals, &diag)) {
         fprintf(stderr, "%s\n", diag.text);
         return 1;
     }
@@ -63,7 +76,10 @@ int main(int argc, char **argv)
         printf("pause %s %s %" PRIu64 " %" PRIu64 "\n", zs_act_pause_reason_name(p->reason),
                zs_act_pause_reason_name(p->end_reason), p->start_ns, p->end_ns);
     }
-    fputs(zs_buf_cstr(&l.marks), stdout);
+    qsort(l.marks, l.mark_count, sizeof(*l.marks), compare_marks);
+    for (size_t i = 0; i < l.mark_count; i++)
+        printf("%s %u %s\n", l.marks[i].end_ns ? "range" : "mark", l.marks[i].depth,
+               l.marks[i].name);
     for (size_t i = 0; i < l.append_count; i++) {
         const struct zs_act_append *a = &l.appends[i];
         char direction[64];
@@ -72,7 +88,7 @@ int main(int argc, char **argv)
                a->kernel ? a->kernel->name : "-", direction, l.executions[i], a->call);
     }
     fputs(zs_buf_cstr(&l.executes), stdout);
-    zs_buf_fini(&l.marks);
+    free(l.marks);
     zs_buf_fini(&l.executes);
     free(l.appends);
     zs_activities_free(&t);
