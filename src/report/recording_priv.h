@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZS_REPORT_RECORDING_PRIV_H
+#define ZS_REPORT_RECORDING_PRIV_H
+
+#include "base/filter.h"
+#include "record/merge.h"
+#include "report/groups.h"
+#include "report/recording.h"
+
+/* What rows can be told apart by. */
+enum key {
+    KEY_CALL,
+    KEY_RESULT,
+    KEY_KERNEL,
+    KEY_DIRECTION,
+    KEY_KIND,
+    KEY_DEVICE,
+    KEY_QUEUE,
+    KEY_ENGINE,
+    KEY_SHAPE,
+    KEY_SIMD,
+    KEY_SIZE,
+    KEY_LIST,
+    KEY_PROCESS,
+    KEY_THREAD,
+    KEYS
+};
+
+#define BIT(key) (1u << KEY_##key)
+enum {
+    THREAD_KEYS = BIT(PROCESS) | BIT(THREAD),
+    PLACE_KEYS = BIT(DEVICE) | BIT(QUEUE) | BIT(ENGINE) | BIT(LIST) | THREAD_KEYS,
+    EVERYWHERE = ZS_COLUMN_IN_TEXT | ZS_COLUMN_IN_CSV | ZS_COLUMN_IN_JSON,
+    DATA_ONLY = ZS_COLUMN_IN_CSV | ZS_COLUMN_IN_JSON,
+};
+
+struct report_key {
+    const char *name; /* of --group-by */
+    struct zs_column column;
+};
+
+struct report_table {
+    const char *name;
+    uint32_t usual, allowed; /* keys */
+    uint32_t metrics;        /* enum metric */
+    int order;               /* metric, falling */
+};
+
+extern const struct report_key report_keys[KEYS];
+extern const struct report_table report_tables[ZS_REPORT_TABLES];
+
+/* Rows that are not groups: of leaks and builds, each with a table's row of its own. */
+struct item {
+    uint64_t values[8];
+    const char *text;
+};
+
+/* Groups of kernels by (groups, size): the text, and the numbers. */
+struct shape {
+    uint32_t groups[3], size[3];
+    char text[96];
+};
+
+struct names {
+    uint64_t process;
+    uint32_t tid;
+    const char *thread, *image;
+};
+
+struct zs_report {
+    struct zs_arena arena;
+    struct zs_activities activities;
+    struct zs_merge_totals totals;
+    struct zs_groups groups[ZS_REPORT_TABLES];
+    uint32_t keys[ZS_REPORT_TABLES]; /* 0: items */
+    struct {
+        struct item *items;
+        size_t count, capacity;
+    } items[ZS_REPORT_TABLES];
+    struct zs_table tables[ZS_REPORT_TABLES];
+    uint64_t live_B, peak_B;
+    struct zs_id_map strings, shapes, threads;
+    struct zs_filter filter;
+    struct zs_groups wanted; /* calls by index: whether the filter takes them */
+    const struct zs_merge_sink *also;
+    const char **call_names; /* by index; NULL: the filter leaves it out */
+    uint32_t call_count;
+    const struct zs_act_kernel *recent_kernel;
+    const char *recent_kernel_name;
+};
+
+/* The tables out of the groups and items. */
+int report_build_tables(struct zs_report *r);
+/* A condition or order that no table knows is a mistake. */
+int report_apply_view(struct zs_report *r, const struct zs_report_options *o, struct zs_diag *diag);
+
+#endif
