@@ -160,7 +160,10 @@ static ze_result_t open_binary(struct zs_ze_module *module, bool may_rebuild, st
     if (error) {
         char text[600];
         zs_diag_print(&diag, text, sizeof(text));
-        return error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : refuse_binary(log, text);
+        if (error != -ENOMEM && error != -EFBIG)
+            return refuse_binary(log, text);
+        zs_buf_printf(log, "%s\n", text);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     const struct zs_gpu_model *model = module->device->model;
     module->image = zs_module_image(module->container, model->target);
@@ -234,7 +237,7 @@ ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t hContext, ze_device_ha
     struct zs_buf log = {0};
     ze_result_t result = build(module, desc, &log);
     char reason[200];
-    snprintf(reason, sizeof(reason), "%.190s", zs_buf_cstr(&log));
+    snprintf(reason, sizeof(reason), "%.190s", log.size_B ? zs_buf_cstr(&log) : "no memory");
     ze_result_t logged = publish_log(&log, phBuildLog);
     if (result == ZE_RESULT_SUCCESS)
         result = logged;

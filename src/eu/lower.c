@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPS_START = 64 };
 enum { CHAIN_MAX = 64 }; /* operations between two that return to the loop */
 
 /* ---- emitting ---- */
@@ -124,8 +125,11 @@ static int allocate(struct zs_eu_program *p, size_t slots)
 {
     p->insts = calloc(slots, sizeof(*p->insts));
     p->inst_at = malloc(slots * sizeof(*p->inst_at));
-    if (!p->insts || !p->inst_at)
+    /* operations start with room for some: without memory for more, zs_eu_emit reuses these */
+    p->ops = malloc(OPS_START * sizeof(*p->ops));
+    if (!p->insts || !p->inst_at || !p->ops)
         return -ENOMEM;
+    p->op_capacity = OPS_START;
     memset(p->inst_at, 0xff, slots * sizeof(*p->inst_at));
     return 0;
 }
