@@ -60,24 +60,47 @@ struct printer {
     struct zs_gpu_memory *memory;
     bool by_address; /* zebin */
     struct zs_reader in;
+    struct zs_buf format, string; /* without escapes; used again and again */
     struct zs_buf *out;
 };
 
-/* A string of the kernel, or of a live allocation; NULL: none. size_B excludes the terminator. */
-static const char *find_string(const struct printer *p, uint64_t reference, size_t *ret_size_B)
+/* Patch tokens hold strings as C source spells them (IGC's getEscapedString). */
+static void unescape(const char *text, size_t size_B, struct zs_buf *out)
 {
-    if (!p->by_address) {
-        const char *string =
-            reference <= UINT32_MAX ? zs_kernel_string(p->kernel, (uint32_t)reference) : NULL;
-        *ret_size_B = string ? strnlen(string, STRING_MAX_B) : 0;
-        return string;
+    static const char letters[] = "abfnrtv", controls[] = "\a\b\f\n\r\t\v";
+    out->size_B = 0;
+    for (size_t i = 0; i < size_B; i++) {
+        const char *letter = NULL;
+        if (text[i] == '\\' && i + 1 < size_B)
+            letter = memchr(letters, text[++i], sizeof(letters) - 1);
+        zs_buf_putc(out, letter ? controls[letter - letters] : text[i]);
     }
+}
+
+/* A string in a live allocation; NULL: none. size_B excludes the terminator. */
+static const char *string_at(const struct printer *p, uint64_t gpu_va, size_t *ret_size_B)
+{
     struct zs_gpu_allocation a;
-    if (!zs_gpu_memory_find(p->memory, reference, &a))
+    if (!p->memory || !zs_gpu_memory_find(p->memory, gpu_va, &a))
         return NULL;
-    const char *bytes = (const char *)(uintptr_t)reference;
-    *ret_size_B = strnlen(bytes, ZS_MIN(a.gpu_va + a.size_B - reference, (uint64_t)STRING_MAX_B));
+    const char *bytes = (const char *)(uintptr_t)gpu_va;
+    *ret_size_B = strnlen(bytes, ZS_MIN(a.gpu_va + a.size_B - gpu_va, (uint64_t)STRING_MAX_B));
     return bytes;
+}
+
+/* A string as records name it: of the kernel, made readable in space, or by address. */
+static const char *find_string(const struct printer *p, uint64_t reference, struct zs_buf *space,
+                               size_t *ret_size_B)
+{
+    if (p->by_address)
+        return string_at(p, reference, ret_size_B);
+    const char *string =
+        reference <= UINT32_MAX ? zs_kernel_string(p->kernel, (uint32_t)reference) : NULL;
+    if (!string)
+        return NULL;
+    unescape(string, strnlen(string, STRING_MAX_B), space);
+    *ret_size_B = space->size_B;
+    return space->size_B ? (const char *)space->data : "";
 }
 
 /* ---- one conversion ----------------------------------------------------------------------------
@@ -86,6 +109,7 @@ static const char *find_string(const struct printer *p, uint64_t reference, size
 struct conversion {
     char flags[8];
     int width, precision; /* -1: none */
+    uint8_t size_B;       /* of an integer, by hh or h; 0: the value's own */
     char letter;
 };
 
@@ -109,8 +133,8 @@ static const char *parse_conversion(const char *at, const char *end, struct conv
         for (at++; at < end && *at >= '0' && *at <= '9'; at++)
             ;
     }
-    while (at < end && (*at == 'h' || *at == 'l'))
-        at++;
+    for (; at < end && (*at == 'h' || *at == 'l'); at++) /* hl: a vector's 32 bits */
+        ret->size_B = *at == 'l' ? 0 : ret->size_B ? 1 : 2;
     ret->letter = at < end ? *at++ : '\0';
     return at;
 }
@@ -175,17 +199,19 @@ static void print_scalar(struct printer *p, const struct conversion *c, enum val
         build_format(c, "", 'c', format, sizeof(format));
         zs_buf_printf(p->out, format, (int)(uint8_t)value);
     } else {
-        print_integer(p, c, value, types[type].element_B);
+        uint32_t size_B = types[type].element_B;
+        if (c->size_B && c->size_B < size_B) { /* the rest is cut off, as in C */
+            size_B = c->size_B;
+            value &= (1ull << 8 * size_B) - 1;
+        }
+        print_integer(p, c, value, size_B);
     }
 }
 #pragma GCC diagnostic pop
 
-static void print_string(struct printer *p, const struct conversion *c, uint64_t reference)
+static void print_string(struct printer *p, const struct conversion *c, const char *text,
+                         size_t size_B)
 {
-    size_t size_B = 0;
-    const char *text = find_string(p, reference, &size_B);
-    if (!text)
-        return;
     if (c->precision >= 0)
         size_B = ZS_MIN(size_B, (size_t)c->precision);
     size_t pad = c->width > 0 && (size_t)c->width > size_B ? (size_t)c->width - size_B : 0;
@@ -203,8 +229,21 @@ static void print_value(struct printer *p, const struct conversion *c)
         return;
     }
     uint32_t element_B = types[type].element_B, count = 1;
+    size_t size_B = 0;
     if (type == TYPE_STRING) {
-        print_string(p, c, read_value(p, p->by_address ? 8 : 4));
+        const char *text =
+            find_string(p, read_value(p, p->by_address ? 8 : 4), &p->string, &size_B);
+        if (text)
+            print_string(p, c, text, size_B);
+        return;
+    }
+    if (type == TYPE_POINTER && c->letter == 's') { /* a string that the compiler did not know */
+        uint64_t gpu_va = read_value(p, element_B);
+        const char *text = string_at(p, gpu_va, &size_B);
+        if (text)
+            print_string(p, c, text, size_B);
+        else if (!p->in.error)
+            print_scalar(p, c, TYPE_POINTER, gpu_va);
         return;
     }
     if (types[type].is_vector) {
@@ -233,10 +272,7 @@ static void print_record(struct printer *p, const char *format, size_t size_B)
 {
     const char *end = format + size_B;
     for (const char *at = format; at < end && !p->in.error;) {
-        if (*at == '\\' && at + 1 < end && at[1] == 'n') {
-            zs_buf_putc(p->out, '\n');
-            at += 2;
-        } else if (*at != '%') {
+        if (*at != '%') {
             zs_buf_putc(p->out, *at++);
         } else if (at + 1 < end && at[1] == '%') {
             zs_buf_putc(p->out, '%');
@@ -268,10 +304,12 @@ void zs_gpu_printf_drain(const struct zs_gpu_kernel *kernel, struct zs_gpu_memor
         uint64_t reference =
             p.by_address ? zs_read_u64(&p.in, "format") : zs_read_u32(&p.in, "format");
         size_t format_B = 0;
-        const char *format = p.in.error ? NULL : find_string(&p, reference, &format_B);
+        const char *format = p.in.error ? NULL : find_string(&p, reference, &p.format, &format_B);
         if (!format) /* the mark of a full buffer, or nonsense */
             break;
         print_record(&p, format, format_B);
     }
+    zs_buf_fini(&p.format);
+    zs_buf_fini(&p.string);
     zs_gpu_printf_init(buffer, size_B);
 }

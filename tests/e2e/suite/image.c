@@ -479,15 +479,15 @@ static void whole(struct suite *s, ze_image_type_t type, enum kind kind)
 /* ---- Cases ------------------------------------------------------------------------------------
  */
 
-#define CASES(M)                                                                                   \
-    M(1d_f, 1D, FLOATS)                                                                            \
-    M(1d_i, 1D, INTS)                                                                              \
-    M(1d_ui, 1D, UINTS)                                                                            \
-    M(1d_array_f, 1DARRAY, FLOATS) M(1d_array_i, 1DARRAY, INTS) M(1d_array_ui, 1DARRAY, UINTS)     \
-        M(2d_f, 2D, FLOATS) M(2d_i, 2D, INTS) M(2d_ui, 2D, UINTS) M(2d_array_f, 2DARRAY, FLOATS)   \
-            M(2d_array_i, 2DARRAY, INTS) M(2d_array_ui, 2DARRAY, UINTS) M(3d_f, 3D, FLOATS)        \
-                M(3d_i, 3D, INTS) M(3d_ui, 3D, UINTS) M(buffer_f, BUFFER, FLOATS)                  \
-                    M(buffer_i, BUFFER, INTS) M(buffer_ui, BUFFER, UINTS)
+/* clang-format off */
+#define CASES(M) \
+    M(1d_f, 1D, FLOATS) M(1d_i, 1D, INTS) M(1d_ui, 1D, UINTS) \
+    M(1d_array_f, 1DARRAY, FLOATS) M(1d_array_i, 1DARRAY, INTS) M(1d_array_ui, 1DARRAY, UINTS) \
+    M(2d_f, 2D, FLOATS) M(2d_i, 2D, INTS) M(2d_ui, 2D, UINTS) \
+    M(2d_array_f, 2DARRAY, FLOATS) M(2d_array_i, 2DARRAY, INTS) M(2d_array_ui, 2DARRAY, UINTS) \
+    M(3d_f, 3D, FLOATS) M(3d_i, 3D, INTS) M(3d_ui, 3D, UINTS) \
+    M(buffer_f, BUFFER, FLOATS) M(buffer_i, BUFFER, INTS) M(buffer_ui, BUFFER, UINTS)
+/* clang-format on */
 #define DEFINE(suffix, type, kind)                                                                 \
     static void ld_##suffix(struct suite *s)                                                       \
     {                                                                                              \

@@ -7,6 +7,8 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <unistd.h>
 
 const struct suite_shape suite_shapes_1d[] = {{{1}, {1}},   {{3}, {7}},  {{2}, {33}}, {{2}, {256}},
                                               {{13}, {20}}, {{4}, {64}}, {{0}, {0}}};
@@ -500,6 +502,106 @@ static bool run_stage(struct suite *s, const struct suite_stage *stage)
     return !s->cannot;
 }
 
+/* ---- Text -------------------------------------------------------------------------------------
+ */
+
+void suite_text(struct suite *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (s->text_room_B - s->text_size_B < 4096) {
+        s->text_room_B = 2 * s->text_room_B + 65536;
+        s->text = realloc(s->text, s->text_room_B);
+        if (!s->text)
+            exit(2);
+    }
+    int size_B = vsnprintf(s->text + s->text_size_B, 4096, format, args);
+    va_end(args);
+    if (size_B < 0 || size_B >= 4096)
+        exit(2);
+    s->text_size_B += (size_t)size_B;
+}
+
+/* Standard output goes to a file until end_text(). */
+static FILE *begin_text(int *ret_stdout)
+{
+    FILE *file = tmpfile();
+    fflush(stdout);
+    *ret_stdout = dup(1);
+    if (!file || *ret_stdout < 0 || dup2(fileno(file), 1) < 0) {
+        fprintf(stderr, "standard output cannot be taken\n");
+        exit(2);
+    }
+    return file;
+}
+
+static char *end_text(FILE *file, int standard)
+{
+    fflush(stdout);
+    dup2(standard, 1);
+    close(standard);
+    long size_B = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    char *text = size_B >= 0 ? calloc(1, (size_t)size_B + 1) : NULL;
+    rewind(file);
+    if (!text || fread(text, 1, (size_t)size_B, file) != (size_t)size_B)
+        exit(2);
+    fclose(file);
+    return text;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted; what follows the last newline is a line, too. */
+static char **lines_of(char *text, size_t *ret_count)
+{
+    size_t count = 1;
+    for (const char *at = text; *at; at++)
+        count += *at == '\n';
+    char **lines = calloc(count, sizeof(*lines));
+    if (!lines)
+        exit(2);
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = text;
+        text = strchrnul(text, '\n');
+        if (*text)
+            *text++ = 0;
+    }
+    qsort(lines, count, sizeof(*lines), compare_lines);
+    *ret_count = count;
+    return lines;
+}
+
+static bool report_text(struct suite *s, char *got)
+{
+    size_t got_count, count, i = 0, k = 0;
+    char **expected = lines_of(s->text, &count), **printed = lines_of(got, &got_count);
+    bool part = s->most_lines > 0, right = true;
+    for (; right && k < got_count; k++) {
+        while (part && i < count && strcmp(expected[i], printed[k]) < 0)
+            i++;
+        right = i < count && strcmp(expected[i], printed[k]) == 0;
+        i += right;
+    }
+    if (!right)
+        fprintf(stderr, "  it printed \"%s\"\n  expected   \"%s\"\n", printed[k - 1],
+                i < count ? expected[i] : "(nothing)");
+    if (right && !part && i < count) {
+        fprintf(stderr, "  it did not print \"%s\"\n", expected[i]);
+        right = false;
+    }
+    if (part && (got_count - 1 < s->least_lines || got_count - 1 > s->most_lines)) {
+        fprintf(stderr, "  it printed %zu lines, expected %zu to %zu\n", got_count - 1,
+                s->least_lines, s->most_lines);
+        right = false;
+    }
+    free(expected);
+    free(printed);
+    return right;
+}
+
 /* ---- Cases ------------------------------------------------------------------------------------
  */
 
@@ -541,6 +643,9 @@ static void clean(struct suite *s)
     if (s->kernel)
         zeKernelDestroy(s->kernel);
     s->kernel = NULL;
+    free(s->text);
+    s->text = NULL;
+    s->text_size_B = s->text_room_B = s->least_lines = s->most_lines = 0;
     s->buffer_count = s->image_count = s->sampler_count = s->stage_count = 0;
 }
 
@@ -593,9 +698,16 @@ static bool run_shape(struct suite *s, const struct suite_case *c, const struct 
         CHECK(s, zeKernelGetProperties(s->kernel, &properties));
         s->simd = properties.maxSubgroupSize;
         c->prepare(s);
+        int standard = -1;
+        FILE *file = s->text && !s->cannot ? begin_text(&standard) : NULL;
         if (!s->cannot && !s->skipped)
             launch(s);
         right = !s->cannot;
+        if (file) {
+            char *text = end_text(file, standard);
+            right = right && report_text(s, text);
+            free(text);
+        }
         for (size_t i = 0; right && !s->skipped && i < s->buffer_count; i++)
             right = !s->buffers[i].compared || report_buffer(&s->buffers[i], i);
     }
@@ -645,7 +757,7 @@ static const struct suite_group *const groups[] = {
     &suite_arith, &suite_real, &suite_half, &suite_wide,
     &suite_flow,
     &suite_program, &suite_data,
-    &suite_image,
+    &suite_image, &suite_printf,
 };
 /* clang-format on */
 

@@ -101,8 +101,11 @@ struct suite {
     bool special;      /* random floats have infinities, NaN, denormals among them */
     uint64_t int_mask; /* of random integers of any width; 0: all bits */
     uint64_t random;   /* state */
-    bool skipped;      /* the case does not apply to this variant */
-    bool cannot;       /* something failed on the way */
+    char *text; /* what the kernel should print, line by line in any order; NULL: not looked at */
+    size_t text_size_B, text_room_B;
+    size_t least_lines, most_lines; /* not 0: it prints only so many of those lines */
+    bool skipped;                   /* the case does not apply to this variant */
+    bool cannot;                    /* something failed on the way */
     struct suite_buffer buffers[SUITE_MAX_BUFFERS];
     size_t buffer_count;
     struct suite_image images[8];
@@ -138,7 +141,7 @@ extern const struct suite_shape suite_shapes_group64[];
 extern const struct suite_group suite_arith, suite_real, suite_half, suite_wide;
 extern const struct suite_group suite_flow;
 extern const struct suite_group suite_program, suite_data;
-extern const struct suite_group suite_image;
+extern const struct suite_group suite_image, suite_printf;
 
 /* ---- Arguments ---- */
 void suite_range(struct suite *s, double low, double high);
@@ -177,6 +180,8 @@ struct suite_stage *suite_stage(struct suite *s, const char *kernel, uint32_t gr
                                 uint32_t local);
 void suite_stage_buffer(struct suite *s, struct suite_stage *stage, const void *expected);
 void suite_stage_int(struct suite_stage *stage, uint32_t value);
+/* Expect this on standard output, too. */
+__attribute__((format(printf, 2, 3))) void suite_text(struct suite *s, const char *format, ...);
 void suite_stage_local(struct suite_stage *stage, size_t size_B);
 
 uint64_t suite_random(struct suite *s);
