@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "record/store.h"
+#include "record/symbols.h"
 #include "record/writer.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ struct record_options {
     const char *output, *live;
     struct zs_string_list include, exclude;
     uint64_t trace_limit;
-    bool debug_info, trace, activity, counts, paused;
+    bool debug_info, trace, activity, counts, paused, backtrace;
     const char *toggle_signal, *start_kernel, *stop_kernel, *delay, *duration;
 };
 
@@ -235,6 +236,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_variable(l, ZS_ENV_COLLECT_DIR, recording) &&
               put_variable(l, ZS_ENV_COLLECT_DEBUG_INFO, o->debug_info ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_COUNTS, o->counts ? "1" : "0") &&
+              put_variable(l, ZS_ENV_COLLECT_BACKTRACE, o->backtrace ? "1" : "0") &&
               put_number(l, ZS_ENV_COLLECT_TRACE_LIMIT, o->trace_limit) &&
               put_list(l, ZS_ENV_COLLECT_INCLUDE, &o->include) &&
               put_list(l, ZS_ENV_COLLECT_EXCLUDE, &o->exclude) &&
@@ -330,6 +332,9 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
     if (zs_recording_add_sources(writer, &diag))
         zs_cli_note(&o->common, "sources were not copied: %s", diag.text);
     diag = (struct zs_diag){0};
+    if (o->backtrace && path && zs_symbols_store(path, &diag))
+        zs_cli_note(&o->common, "%s", diag.text);
+    diag = (struct zs_diag){0};
     if (zs_recording_finish(writer, result, &diag))
         zs_cli_note(&o->common, "%s", diag.text);
     if (path)
@@ -377,6 +382,8 @@ static const struct zs_option options_table[] = {
      "do not record calls whose name matches; may be given several times"},
     {"live", 0, ZS_OPTION_STRING, OPTION(live), "FILE",
      "also append a line per call to a file as it returns; - is stderr"},
+    {"backtrace", 'b', ZS_OPTION_FLAG, OPTION(backtrace), NULL,
+     "record where in the application each call was made (some microseconds a call)"},
     {"paused", 'p', ZS_OPTION_FLAG, OPTION(paused), NULL,
      "start without recording calls and activity, until a signal, the application "
      "(zescope/control.h), "

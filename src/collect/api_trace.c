@@ -10,6 +10,7 @@
 
 #include "collect/activity.h"
 #include "collect/api_trace.h"
+#include "collect/backtrace.h"
 #include "collect/live.h"
 #include "collect/pause.h"
 
@@ -34,6 +35,7 @@ struct api_process {
     char name[256];
     bool usable;
     pthread_mutex_t control_lock;
+    struct zs_maps maps;          /* of backtraces */
     struct zs_trace_file control; /* pauses; not open while control.process is NULL */
 };
 
@@ -52,6 +54,7 @@ struct api_thread {
     struct zs_trace_file file;
     struct zs_codec codec, nested;
     struct api_process *process; /* another one after a fork: start anew */
+    struct zs_stack_tree stacks;
     uint32_t depth;
     uint32_t written_depth; /* without the calls that are skipped */
     uint32_t drops_seen;
@@ -64,6 +67,7 @@ struct api_thread {
 static struct {
     _Atomic(struct api_process *) process;
     struct zs_collector *collector;
+    bool backtrace;
     bool *skipped; /* by call: not to be recorded; NULL: none */
     int live_fd;   /* -1: no lines */
     uint64_t live_zero_ns;
@@ -98,6 +102,8 @@ static struct api_process *process_make(struct zs_collector *c)
                     ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B)
                     : -ENAMETOOLONG;
     p->usable = !error;
+    if (!error && api.backtrace)
+        zs_maps_init(&p->maps, c, &p->trace);
     p->activity = error || !c->activity ? NULL : zs_activity_create(c, &p->trace);
     if (error)
         zs_session_note(c, "API calls are not recorded: %s", strerror(-error));
@@ -110,6 +116,7 @@ static void thread_ends(void *arg)
     api_self = NULL;
     if (t->process == atomic_load(&api.process))
         zs_trace_file_close(&t->file);
+    zs_stack_tree_free(&t->stacks);
     free(t);
 }
 
@@ -155,11 +162,14 @@ static void after_write(struct api_thread *t)
         return;
     if (t->file.drops)
         memset(&t->codec, 0, sizeof(t->codec));
+    if (t->file.drops)
+        zs_stack_tree_clear(&t->stacks);
     t->drops_seen = t->file.drops;
 }
 
 /* Calls inside calls are encoded without the pointer cache: their order is not the reader's. */
-static void write_event(struct api_thread *t, const struct zs_trace_event *event, uint64_t now_ns)
+static void write_event(struct api_thread *t, const struct zs_trace_event *event, uint64_t now_ns,
+                        uint32_t stack)
 {
     const struct zs_api_event public_event = {
         .call = event->call,
@@ -177,11 +187,22 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
     }
     uint8_t *to = event->is_exit ? zs_trace_end_open(&t->file, now_ns)
                                  : zs_trace_begin_open(&t->file, now_ns, event->call,
-                                                       zs_api_call_name(event->call), 0);
+                                                       zs_api_call_name(event->call), stack);
     if (ZS_LIKELY(to != NULL))
         zs_trace_call_close(&t->file, now_ns, zs_codec_encode(codec, &public_event, to));
     t->written_depth += !event->is_exit;
     after_write(t);
+}
+
+/* The clock is read last: what we do is not the call's time. */
+static void write_begin(struct api_thread *t, const struct zs_trace_event *event)
+{
+    uint32_t stack = 0;
+    if (ZS_UNLIKELY(api.backtrace)) {
+        stack = zs_backtrace_take(&t->stacks, &t->process->maps, &t->file);
+        stack = t->file.drops ? 0 : stack; /* its nodes may be lost */
+    }
+    write_event(t, event, zs_trace_file_now_ns(&t->file), stack);
 }
 
 static bool is_skipped(const struct zs_trace_event *event)
@@ -257,7 +278,7 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     f->thread = t;
     f->written = !muted && !is_skipped(event);
     if (f->written)
-        write_event(t, event, zs_trace_file_now_ns(&t->file));
+        write_begin(t, event);
     f->capture = NULL;
     if (ZS_UNLIKELY(capture && capture->enter))
         capture->enter(event->params, 0, process->collector, &f->capture);
@@ -285,7 +306,7 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
         after_write(t);
     }
     if (f->written) {
-        write_event(t, event, now_ns);
+        write_event(t, event, now_ns, 0);
         if (ZS_UNLIKELY(api.live_fd >= 0))
             write_line(f, event, now_ns);
     }
@@ -370,7 +391,11 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
         zs_session_note(c, "API calls are not recorded: the layer is of another version");
         return false;
     }
+    const char *backtraces = getenv(ZS_ENV_COLLECT_BACKTRACE);
     api.collector = c;
+    api.backtrace = backtraces && !strcmp(backtraces, "1");
+    if (api.backtrace)
+        zs_backtrace_init();
     api.live_fd = zs_live_open();
     api.live_zero_ns = zs_live_start_ns();
     api.skipped = zs_live_skipped();

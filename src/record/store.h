@@ -46,6 +46,7 @@
 #define ZS_ENV_COLLECT_EXCLUDE       "ZESCOPE_COLLECT_EXCLUDE"
 #define ZS_ENV_COLLECT_TRACE_LIMIT   "ZESCOPE_COLLECT_TRACE_LIMIT" /* bytes a process, 0: none */
 #define ZS_ENV_COLLECT_LAYER         "ZESCOPE_COLLECT_LAYER"       /* path of libzescope_layer.so */
+#define ZS_ENV_COLLECT_BACKTRACE     "ZESCOPE_COLLECT_BACKTRACE"   /* 1: of every call */
 #define ZS_ENV_COLLECT_PAUSED        "ZESCOPE_COLLECT_PAUSED"      /* 1: start paused */
 #define ZS_ENV_COLLECT_TOGGLE_SIGNAL "ZESCOPE_COLLECT_TOGGLE_SIGNAL" /* number, 0: none */
 #define ZS_ENV_COLLECT_START_KERNEL  "ZESCOPE_COLLECT_START_KERNEL"  /* expression, "": none */

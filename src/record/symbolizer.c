@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/symbolizer.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct zs_symbolizer {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    char *debug_path; /* where libdw looks for separate debug information */
+    Dwfl_Callbacks callbacks;
+};
+
+static bool has_build_id(Dwfl_Module *module, const char *expected)
+{
+    const unsigned char *bytes;
+    GElf_Addr address;
+    int count = dwfl_module_build_id(module, &bytes, &address);
+    if (count <= 0 || strlen(expected) != 2 * (size_t)count)
+        return false;
+    for (int i = 0; i < count; i++) {
+        char hex[3];
+        snprintf(hex, sizeof(hex), "%02x", bytes[i]);
+        if (memcmp(hex, expected + (size_t)i * 2, 2) != 0)
+            return false;
+    }
+    return true;
+}
+
+struct zs_symbolizer *zs_symbolizer_open(const char *path, uint64_t base, const char *build_id)
+{
+    struct stat st;
+    if (path[0] != '/' || stat(path, &st) || !S_ISREG(st.st_mode))
+        return NULL;
+    struct zs_symbolizer *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->callbacks = (Dwfl_Callbacks){.find_elf = dwfl_build_id_find_elf,
+                                    .find_debuginfo = dwfl_standard_find_debuginfo,
+                                    .section_address = dwfl_offline_section_address,
+                                    .debuginfo_path = &s->debug_path};
+    s->dwfl = dwfl_begin(&s->callbacks);
+    if (s->dwfl) {
+        dwfl_report_begin(s->dwfl);
+        s->module = dwfl_report_elf(s->dwfl, path, path, -1, base, true);
+        dwfl_report_end(s->dwfl, NULL, NULL);
+    }
+    if (s->module && has_build_id(s->module, build_id))
+        return s;
+    zs_symbolizer_close(s);
+    return NULL;
+}
+
+void zs_symbolizer_close(struct zs_symbolizer *s)
+{
+    if (!s)
+        return;
+    if (s->dwfl)
+        dwfl_end(s->dwfl);
+    free(s);
+}
+
+static const char *copy(struct zs_arena *arena, const char *text)
+{
+    return text ? zs_arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+static uint32_t line_of_call(Dwarf_Die *die, Dwarf_Die *unit, const char **ret_file)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word line = 0, number = 0;
+    Dwarf_Files *files;
+    size_t count;
+    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line);
+    dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number);
+    *ret_file = !dwarf_getsrcfiles(unit, &files, &count) && number < count
+                    ? dwarf_filesrc(files, (size_t)number, NULL, NULL)
+                    : NULL;
+    return (uint32_t)line;
+}
+
+/* The functions that were inlined at an address, the innermost first: each is where the one before
+ * it was called. *line and *file are the address's, and become the outermost call's. */
+static uint32_t inlined_frames(struct zs_symbolizer *s, uint64_t pc, struct zs_arena *arena,
+                               const char **file, uint32_t *line,
+                               struct zs_symbol_frame ret_frames[ZS_SYMBOL_INLINE_MAX])
+{
+    Dwarf_Addr bias;
+    Dwarf_Die *unit = dwfl_module_addrdie(s->module, pc, &bias), *scopes = NULL;
+    int scope_count = unit ? dwarf_getscopes(unit, pc - bias, &scopes) : 0;
+    Dwarf_Die *inlined = NULL;
+    uint32_t count = 0;
+    /* scopes are lexical ones: those around the inlined instance are asked for by its DIE */
+    int around = scope_count > 0 ? dwarf_getscopes_die(&scopes[0], &inlined) : 0;
+    for (int i = 0; i < around && count < ZS_SYMBOL_INLINE_MAX - 1; i++) {
+        int tag = dwarf_tag(&inlined[i]);
+        if (tag == DW_TAG_subprogram)
+            break;
+        if (tag != DW_TAG_inlined_subroutine)
+            continue;
+        ret_frames[count++] =
+            (struct zs_symbol_frame){.function = copy(arena, dwarf_diename(&inlined[i])),
+                                     .file = copy(arena, *file),
+                                     .line = *line,
+                                     .is_inline = true};
+        *line = line_of_call(&inlined[i], unit, file);
+    }
+    free(inlined);
+    free(scopes);
+    return count;
+}
+
+uint32_t zs_symbolizer_frames(struct zs_symbolizer *s, uint64_t pc, struct zs_arena *arena,
+                              struct zs_symbol_frame ret_frames[ZS_SYMBOL_INLINE_MAX])
+{
+    GElf_Off offset;
+    GElf_Sym symbol;
+    const char *name = dwfl_module_addrinfo(s->module, pc, &offset, &symbol, NULL, NULL, NULL);
+    Dwfl_Line *found = dwfl_module_getsrc(s->module, pc);
+    int number = 0;
+    const char *file = found ? dwfl_lineinfo(found, NULL, &number, NULL, NULL, NULL) : NULL;
+    uint32_t line = number > 0 ? (uint32_t)number : 0;
+    uint32_t count = found ? inlined_frames(s, pc, arena, &file, &line, ret_frames) : 0;
+    if (!name && !file && !count)
+        return 0;
+    ret_frames[count++] = (struct zs_symbol_frame){
+        .function = copy(arena, name), .file = copy(arena, file), .line = line};
+    return count;
+}
