@@ -69,6 +69,7 @@ static void by_signal(void)
     allocs(20);
     pid_t pid = fork();
     if (pid == 0) {
+        app_init(&app); /* handles of the parent are worth nothing here */
         allocs(100);
         raise(SIGUSR2);
         allocs(5);

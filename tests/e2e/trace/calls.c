@@ -36,23 +36,30 @@ static void run(int threads)
         pthread_join(ids[i], NULL);
 }
 
+static int start(void)
+{
+    uint32_t one = 1;
+    ze_driver_handle_t driver;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    return zeInit(0) || zeDriverGet(&one, &driver) || zeDeviceGet(driver, &one, &device) ||
+           zeContextCreate(driver, &desc, &context);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4)
         return 2;
     int threads = atoi(argv[1]);
     calls = atol(argv[2]);
-    uint32_t one = 1;
-    ze_driver_handle_t driver;
-    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    if (zeInit(0) || zeDriverGet(&one, &driver) || zeDeviceGet(driver, &one, &device) ||
-        zeContextCreate(driver, &desc, &context))
+    if (start())
         return 4;
     uint32_t groups = 0;
     zetMetricGroupGet(device, &groups, NULL);
     if (!strcmp(argv[3], "fork")) {
         pid_t pid = fork();
         if (pid == 0) {
+            if (start()) /* handles of the parent are worth nothing here */
+                _exit(4);
             run(threads);
             _exit(0);
         }
