@@ -88,6 +88,17 @@ const struct zs_eu_op *zs_eu_op_fault(struct zs_eu_thread *t, const struct zs_eu
 
 /* ---- places of lanes ---- */
 
+/* What block starts count while `ce` runs. */
+static void count_lanes(struct zs_eu_thread *t)
+{
+    uint64_t lanes[4];
+
+    for (unsigned i = 0; i < 4; i++)
+        lanes[i] = (unsigned)__builtin_popcount(t->ce >> i * 8 & 0xff);
+    t->block_count[0] = 1 | lanes[0] << ZS_EU_PACKED_LOW | lanes[1] << ZS_EU_PACKED_HIGH;
+    t->block_count[1] = lanes[2] | lanes[3] << 32;
+}
+
 /* Let the lanes with the least key run. Every live lane waits, and there is one. */
 static const struct zs_eu_op *run_least(struct zs_eu_thread *t)
 {
@@ -106,6 +117,7 @@ static const struct zs_eu_op *run_least(struct zs_eu_thread *t)
         }
     }
     t->ce = ce;
+    count_lanes(t);
     t->waiting &= ~ce;
     t->depth_key = least & ~BLOCK_MASK;
     t->merge_block =
@@ -161,18 +173,6 @@ const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu
     return op + 1;
 }
 
-/* SIMD32 alone has lanes above 15. */
-static inline void count_partial(uint64_t *counter, uint32_t ce)
-{
-    counter[1]++;
-    counter[2] += (unsigned)__builtin_popcount(ce & 0xff);
-    counter[3] += (unsigned)__builtin_popcount(ce & 0xff00);
-    if (ZS_UNLIKELY(ce >> 16)) {
-        counter[4] += (unsigned)__builtin_popcount(ce & 0xff0000);
-        counter[5] += (unsigned)__builtin_popcount(ce >> 24);
-    }
-}
-
 /* next_block: index of the block's counters. */
 const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
@@ -182,10 +182,9 @@ const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const str
         merge(t, op->block);
     if (t->counters) {
         uint64_t *counter = t->counters + op->next_block;
-        if (ZS_LIKELY(t->ce == op->lanes))
-            counter[0]++;
-        else
-            count_partial(counter, t->ce);
+        counter[0] += t->block_count[0];
+        if (ZS_UNLIKELY(t->block_count[1])) /* SIMD32 alone has lanes above 15 */
+            counter[1] += t->block_count[1];
     }
     return op + 1;
 }
@@ -445,26 +444,54 @@ void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0)
     zs_eu_control_register_changed(t);
 }
 
+/* Run for about `budget` instructions; returns how many were executed. */
+static uint64_t run(struct zs_eu_thread *t, uint64_t budget)
+{
+    const struct zs_eu_op *op = t->resume;
+
+    if (!op)
+        op = block_start(t, t->program->entry_block);
+    t->status = ZS_EU_OK;
+    t->budget = (int64_t)budget;
+    t->budget_start = budget;
+    do
+        op = op->fn(t, op);
+    while (op);
+    uint64_t executed = budget - (uint64_t)t->budget;
+    t->executed += executed;
+    t->budget_start = (uint64_t)t->budget;
+    return executed;
+}
+
+/* The same in pieces, between which the counters are settled. */
+static void run_counting(struct zs_eu_thread *t, uint64_t budget)
+{
+    count_lanes(t);
+    for (;;) {
+        uint64_t executed = run(t, ZS_MIN(budget, (uint64_t)ZS_EU_SETTLE_RUN));
+        t->counters[0] += executed + 1;
+        if (t->counters[0] > ZS_EU_SETTLE_AFTER)
+            zs_eu_program_counters_settle(t->program, t->counters);
+        if (t->status != ZS_EU_BUDGET || executed >= budget)
+            return;
+        budget -= executed;
+    }
+}
+
 enum zs_eu_status zs_eu_run(struct zs_eu_thread *t, const struct zs_eu_program *program,
                             uint64_t budget)
 {
     uint32_t saved = _mm_getcsr();
-    const struct zs_eu_op *op = t->resume;
 
     zs_assert(t->program == program && t->fault.kind == ZS_EU_FAULT_NONE);
-    if (!op)
-        op = block_start(t, program->entry_block);
     if (t->ce == 0)
         return ZS_EU_EOT;
-    t->status = ZS_EU_OK;
-    t->budget = (int64_t)ZS_MIN(budget, (uint64_t)1 << 62);
-    t->budget_start = (uint64_t)t->budget;
+    budget = ZS_MIN(budget, (uint64_t)1 << 62);
     _mm_setcsr(t->host_csr);
-    do
-        op = op->fn(t, op);
-    while (op);
+    if (t->counters)
+        run_counting(t, budget);
+    else
+        run(t, budget);
     _mm_setcsr(saved);
-    t->executed += t->budget_start - (uint64_t)t->budget;
-    t->budget_start = (uint64_t)t->budget;
     return (enum zs_eu_status)t->status;
 }

@@ -190,14 +190,16 @@ uint32_t zs_eu_program_inst_at(const struct zs_eu_program *program, uint32_t off
 
 /*
  * Counters. A worker allocates zs_eu_program_counter_count() zeroed words and points t->counters
- * at them (several threads of one worker share them; arrays of several workers are simply added
- * word by word). expand turns them into numbers per instruction: how often it was executed (by a
+ * at them (several threads of one worker share them). Those of several workers are added word by
+ * word, after settle was called for each (it brings them to a form that can be added). expand turns
+ * them into numbers per instruction: how often it was executed (by a
  * hardware thread), and with how many active lanes in total. Active lanes are those enabled by
  * the channel mask and the predicate; the predicate of sel chooses and does not count, and a
  * branch counts all lanes that reach it. NoMask counts all channels of the instruction. An
  * instruction that faulted, and those after it in its block, count as executed.
  */
 size_t zs_eu_program_counter_count(const struct zs_eu_program *program);
+void zs_eu_program_counters_settle(const struct zs_eu_program *program, uint64_t *counters);
 void zs_eu_program_counters_expand(const struct zs_eu_program *program, const uint64_t *counters,
                                    uint64_t *ret_executions, uint64_t *ret_lanes);
 
@@ -240,6 +242,7 @@ struct zs_eu_thread {
     uint32_t host_csr;    /* host's floating-point control for this thread's cr0 */
     uint32_t host_csr_double;
     uint32_t send_cache_next;
+    uint64_t block_count[2]; /* what a block start adds to its counters: follows from ce */
     _Alignas(64) uint32_t key[ZS_EU_LANES_MAX];
     _Alignas(64) uint8_t temp[ZS_EU_TEMP_COUNT][ZS_EU_TEMP_B];
     _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */

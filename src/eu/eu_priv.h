@@ -103,7 +103,25 @@ struct zs_eu_program_send {
     uint32_t fault; /* index, or UINT32_MAX */
 };
 
-enum { ZS_EU_BLOCK_COUNTERS = 6 }; /* full masks, other masks, lanes 0-7, 8-15 ... of those */
+/*
+ * Counters: word 0 is the number of instructions executed since settling; then two
+ * packed words for each block, which its start adds to; then, for each block, executions and lanes
+ * 0-7, 8-15, 16-23, 24-31 of them; then the counters of single instructions. Word 0 of a pair has
+ * executions in bits 0-17, lanes 0-7 in bits 18-38, lanes 8-15 in bits 39-59; word 1 has lanes
+ * 16-23 and 24-31 in its halves. zs_eu_run() settles before a field can overflow.
+ */
+enum {
+    ZS_EU_PACKED_COUNTERS = 2,
+    ZS_EU_SUM_COUNTERS = 5,
+    ZS_EU_BLOCK_COUNTERS = ZS_EU_PACKED_COUNTERS + ZS_EU_SUM_COUNTERS,
+    ZS_EU_PACKED_LOW = 18, /* first bit of lanes 0-7 */
+    ZS_EU_PACKED_HIGH = 39,
+    ZS_EU_SETTLE_AFTER = 1 << 17, /* instructions */
+    ZS_EU_SETTLE_RUN = 1 << 16,   /* at most so many in one go */
+};
+_Static_assert(ZS_EU_SETTLE_AFTER + ZS_EU_SETTLE_RUN < (1 << ZS_EU_PACKED_LOW) - 16 &&
+                   ZS_EU_PACKED_HIGH - ZS_EU_PACKED_LOW == ZS_EU_PACKED_LOW + 3,
+               "no field overflows between two settlements");
 
 struct zs_eu_program {
     struct zs_eu_op *ops;

@@ -228,7 +228,7 @@ static void emit_block(struct zs_eu_lowering *l, uint32_t block)
     struct zs_eu_op *op = zs_eu_emit(l, counts ? zs_eu_op_block_counting : zs_eu_op_block);
     op->block = block;
     op->lanes = p->simd_mask;
-    op->next_block = block * ZS_EU_BLOCK_COUNTERS;
+    op->next_block = 1 + block * ZS_EU_PACKED_COUNTERS;
     op->aux = end - first;
     l->chain = 0;
 }
@@ -302,7 +302,7 @@ static void emit_lane_count(struct zs_eu_lowering *l)
 
     if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || !(predicated || few))
         return;
-    p->insts[l->index].counter = p->block_count * ZS_EU_BLOCK_COUNTERS + p->lane_counters++;
+    p->insts[l->index].counter = 1 + p->block_count * ZS_EU_BLOCK_COUNTERS + p->lane_counters++;
     struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_lane_count);
     zs_eu_mask(l, op);
     if (!predicated)
@@ -511,20 +511,48 @@ bool zs_eu_program_inst(const struct zs_eu_program *program, uint32_t index,
 
 size_t zs_eu_program_counter_count(const struct zs_eu_program *program)
 {
-    return (size_t)program->block_count * ZS_EU_BLOCK_COUNTERS + program->lane_counters;
+    return 1 + (size_t)program->block_count * ZS_EU_BLOCK_COUNTERS + program->lane_counters;
 }
 
-static uint64_t masked_lanes(const struct zs_eu_program *p, const struct zs_eu_inst *inst,
-                             const uint64_t *block)
+/* Executions and lanes by quarters of a block. */
+static void read_block(const struct zs_eu_program *p, const uint64_t *counters, uint32_t block,
+                       uint64_t ret[ZS_EU_SUM_COUNTERS])
+{
+    const uint64_t field = (1u << (ZS_EU_PACKED_HIGH - ZS_EU_PACKED_LOW)) - 1;
+    const uint64_t *packed = counters + 1 + (size_t)block * ZS_EU_PACKED_COUNTERS;
+    const uint64_t *sums = counters + 1 + (size_t)p->block_count * ZS_EU_PACKED_COUNTERS +
+                           (size_t)block * ZS_EU_SUM_COUNTERS;
+
+    ret[0] = sums[0] + (packed[0] & ((1u << ZS_EU_PACKED_LOW) - 1));
+    ret[1] = sums[1] + (packed[0] >> ZS_EU_PACKED_LOW & field);
+    ret[2] = sums[2] + (packed[0] >> ZS_EU_PACKED_HIGH & field);
+    ret[3] = sums[3] + (packed[1] & UINT32_MAX);
+    ret[4] = sums[4] + (packed[1] >> 32);
+}
+
+void zs_eu_program_counters_settle(const struct zs_eu_program *program, uint64_t *counters)
+{
+    uint64_t *packed = counters + 1;
+    uint64_t *sums = packed + (size_t)program->block_count * ZS_EU_PACKED_COUNTERS;
+
+    for (uint32_t block = 0; block < program->block_count; block++) {
+        if (packed[0]) {
+            read_block(program, counters, block, sums);
+            packed[0] = packed[1] = 0;
+        }
+        packed += ZS_EU_PACKED_COUNTERS;
+        sums += ZS_EU_SUM_COUNTERS;
+    }
+    counters[0] = 0;
+}
+
+static uint64_t masked_lanes(const struct zs_eu_inst *inst, const uint64_t *block)
 {
     uint64_t lanes = 0;
 
     for (unsigned lane = inst->chan_offset; lane < inst->chan_offset + inst->exec_size && lane < 32;
-         lane += 8) {
-        lanes += block[2 + lane / 8];
-        if (p->simd_mask >> lane & 1)
-            lanes += block[0] * 8;
-    }
+         lane += 8)
+        lanes += block[1 + lane / 8];
     return lanes;
 }
 
@@ -533,13 +561,14 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 {
     for (uint32_t i = 0; i < program->inst_count; i++) {
         const struct zs_eu_inst *inst = &program->insts[i];
-        const uint64_t *block = counters + (size_t)inst->block * ZS_EU_BLOCK_COUNTERS;
-        ret_executions[i] = block[0] + block[1];
+        uint64_t block[ZS_EU_SUM_COUNTERS];
+        read_block(program, counters, inst->block, block);
+        ret_executions[i] = block[0];
         if (inst->counter != UINT32_MAX)
             ret_lanes[i] = counters[inst->counter];
         else if (inst->no_mask)
             ret_lanes[i] = ret_executions[i] * inst->exec_size;
         else
-            ret_lanes[i] = masked_lanes(program, inst, block);
+            ret_lanes[i] = masked_lanes(inst, block);
     }
 }

@@ -397,8 +397,9 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     }
 }
 
-static void merge(struct zs_gpu_run *run, const struct zs_gpu_worker *w)
+static void merge(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
+    zs_eu_program_counters_settle(run->kernel->program, w->counters);
     pthread_mutex_lock(&run->lock);
     for (size_t i = 0; i < run->kernel->counter_count; i++)
         run->sums[i] += w->counters[i];

@@ -537,8 +537,9 @@ static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
     return zs_diag_set(diag, -1, ZS_DIAG_NO_OFFSET, "no sends here");
 }
 
+/* After the program was run `times` times. */
 static void compare_counters(const struct program *p, const struct zs_eu_program *program,
-                             const uint64_t *counters)
+                             const uint64_t *counters, uint64_t times)
 {
     uint64_t *executions = calloc(p->inst_count, 8), *lanes = calloc(p->inst_count, 8);
 
@@ -549,11 +550,11 @@ static void compare_counters(const struct program *p, const struct zs_eu_program
     for (unsigned i = 0; i < p->inst_count; i++) {
         if (i == p->ret_inst[0])
             continue; /* end of thread */
-        if (executions[i] != p->executions[i] || lanes[i] != p->lanes[i])
+        if (executions[i] != times * p->executions[i] || lanes[i] != times * p->lanes[i])
             fail_msg("instruction %u (opcode %02x): %llu/%llu counted, %llu/%llu expected", i,
                      (unsigned)p->code[i][0] & 0x7f, (unsigned long long)executions[i],
-                     (unsigned long long)lanes[i], (unsigned long long)p->executions[i],
-                     (unsigned long long)p->lanes[i]);
+                     (unsigned long long)lanes[i], (unsigned long long)(times * p->executions[i]),
+                     (unsigned long long)(times * p->lanes[i]));
     }
     free(executions);
     free(lanes);
@@ -565,8 +566,29 @@ static void load(const struct program *p, struct zs_eu_thread *t)
         memcpy(t->grf + var_reg(p, var, 0) * 32, p->v[var], p->simd * 4);
 }
 
+/* Counters are packed, and settled now and then: the same numbers either way. */
+static void compare_repeated(const struct program *p, struct zs_eu_thread *t,
+                             const struct zs_eu_program *program, uint32_t dispatch,
+                             uint64_t *counters)
+{
+    uint64_t executed = t->executed, times = 1;
+
+    while (executed < 3000000 && times < 100000) {
+        zs_eu_thread_init(t, program, dispatch);
+        t->counters = counters;
+        load(p, t);
+        assert_int_equal(zs_eu_run(t, program, UINT64_MAX), ZS_EU_EOT);
+        executed += t->executed;
+        times++;
+    }
+    compare_counters(p, program, counters, times);
+    zs_eu_program_counters_settle(program, counters);
+    compare_counters(p, program, counters, times);
+}
+
 /* In slices, so that the budget is tried too. */
-static void run(struct program *p, struct zs_eu_thread *t, uint32_t dispatch, uint64_t slice)
+static void run(struct program *p, struct zs_eu_thread *t, uint32_t dispatch, uint64_t slice,
+                bool repeat)
 {
     struct zs_eu_program *program;
     struct zs_diag diag;
@@ -587,6 +609,8 @@ static void run(struct program *p, struct zs_eu_thread *t, uint32_t dispatch, ui
     zs_eu_thread_init(t, program, dispatch);
     t->counters = counters;
     load(p, t);
+    int32_t before[ZS_ARRAY_LEN(p->v)][32];
+    memcpy(before, p->v, sizeof(before));
     memset(p->executions, 0, sizeof(p->executions));
     memset(p->lanes, 0, sizeof(p->lanes));
     p->once = 0;
@@ -601,7 +625,10 @@ static void run(struct program *p, struct zs_eu_thread *t, uint32_t dispatch, ui
         for (unsigned var = 0; var < VARS; var++)
             assert_memory_equal(t->grf + var_reg(p, var, 0) * 32, p->v[var], p->simd * 4);
         assert_memory_equal(t->grf + ONCE_REG * 32, &p->once, 4);
-        compare_counters(p, program, counters);
+        compare_counters(p, program, counters, 1);
+        memcpy(p->v, before, sizeof(before));
+        if (repeat)
+            compare_repeated(p, t, program, dispatch, counters);
     }
     free(counters);
     zs_eu_program_destroy(program);
@@ -623,7 +650,7 @@ static void check_round(struct program *p, struct zs_eu_thread *t, uint64_t seed
     uint32_t dispatch = p->simd == 32 ? UINT32_MAX : (1u << p->simd) - 1;
     if (seed % 4 == 0)
         dispatch &= (uint32_t)random_next(&p->random) | 1;
-    run(p, t, dispatch, seed % 5 == 0 ? 7 : 1u << 30);
+    run(p, t, dispatch, seed % 5 == 0 ? 7 : 1u << 30, seed % 50 == 0);
 }
 
 static void test_random_flow(void **state)
