@@ -67,6 +67,7 @@ struct api_thread {
 static struct {
     _Atomic(struct api_process *) process;
     struct zs_collector *collector;
+    const struct zs_layer_interface *layer;
     bool backtrace;
     bool *skipped; /* by call: not to be recorded; NULL: none */
     int live_fd;   /* -1: no lines */
@@ -312,6 +313,18 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
     }
 }
 
+/* The loader has its tables: what we ask the driver need not go through all that lies above. */
+static void first_call(void)
+{
+    struct zs_collect_api *functions = &api.collector->api;
+    zs_tracer_retire(api.collector);
+#define API(type, name)                                                                            \
+    if (api.layer->next(ZS_API_##name))                                                            \
+        functions->name = (ze_result_t(*) type)(uintptr_t)api.layer->next(ZS_API_##name);
+#include "collect/api.def"
+#undef API
+}
+
 static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
 {
     if (ZS_UNLIKELY(zs_guard_is_entered()))
@@ -319,7 +332,7 @@ static void on_call(const struct zs_trace_event *event, void *user_data, void **
     int saved_errno = errno;
     if (ZS_UNLIKELY(!atomic_load_explicit(&api.has_retired, memory_order_relaxed)) &&
         !atomic_exchange(&api.has_retired, true))
-        zs_tracer_retire(api.collector);
+        first_call();
     if (!event->is_exit) {
         enter(event, instance_data);
     } else {
@@ -393,6 +406,7 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     }
     const char *backtraces = getenv(ZS_ENV_COLLECT_BACKTRACE);
     api.collector = c;
+    api.layer = layer;
     api.backtrace = backtraces && !strcmp(backtraces, "1");
     if (api.backtrace)
         zs_backtrace_init();

@@ -67,6 +67,7 @@ const struct zs_layer_interface *zs_layer_get_interface(void)
         .tracer_set_filter = zs_tracer_set_filter,
         .tracer_enable = zs_tracer_enable,
         .tracer_free = zs_tracer_free,
+        .next = zs_layer_next,
     };
     return &interface;
 }

@@ -31,6 +31,9 @@ struct zs_layer_interface {
     int (*tracer_set_filter)(struct zs_tracer *tracer, const uint64_t *words, size_t count);
     int (*tracer_enable)(struct zs_tracer *tracer, bool enabled);
     int (*tracer_free)(struct zs_tracer *tracer);
+    /* What the layer calls for a call: below the loader's entry points and all that stands above
+     * the layer. NULL before a loader has taken our functions, or where the driver has none. */
+    void *(*next)(uint32_t call);
 };
 
 /* Exported by the layer. The interface lives as long as the process. */

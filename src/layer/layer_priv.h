@@ -14,4 +14,7 @@ extern struct zs_trace_set zs_layer_set;
 ze_result_t zs_layer_get_table(const char *name, const void *caller, ze_api_version_t version,
                                void *table, void (*wrap)(void *table));
 
+/* Generated: the function of the next layer or driver, NULL before the loader gave its tables. */
+void *zs_layer_next(uint32_t call);
+
 #endif
