@@ -281,8 +281,8 @@ ze_result_t ZE_APICALL zeDeviceGetExternalMemoryProperties(
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
     pExternalMemoryProperties->memoryAllocationImportTypes = fds;
     pExternalMemoryProperties->memoryAllocationExportTypes = fds;
-    pExternalMemoryProperties->imageImportTypes = 0;
-    pExternalMemoryProperties->imageExportTypes = 0;
+    pExternalMemoryProperties->imageImportTypes = fds;
+    pExternalMemoryProperties->imageExportTypes = fds;
     return ZE_RESULT_SUCCESS;
 }
 

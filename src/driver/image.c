@@ -25,8 +25,13 @@ static const struct format formats[] = {
      cl_type,                                                                                      \
      texel_B},
 #include "driver/image_format.def"
-#undef FORMAT
 };
+
+static const char *const layout_names[] = {
+#define LAYOUT(layout) [ZE_IMAGE_FORMAT_LAYOUT_##layout] = #layout,
+#include "driver/image_format.def"
+};
+static const char *const type_names[] = {"UINT", "SINT", "UNORM", "SNORM", "FLOAT"};
 
 static const struct format *find_format(const ze_image_format_t *wanted)
 {
@@ -60,6 +65,12 @@ static uint32_t cl_order(const struct format *format, const ze_image_format_t *w
 /* ---- Shape -------------------------------------------------------------------------------------
  */
 
+static bool is_srgb(const ze_image_desc_t *desc)
+{
+    const ze_srgb_ext_desc_t *srgb = zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_SRGB_EXT_DESC);
+    return srgb && srgb->sRGB;
+}
+
 static ze_result_t describe(const struct zs_ze_device *device, const ze_image_desc_t *desc,
                             struct zs_gpu_image *ret_gpu)
 {
@@ -74,8 +85,9 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     const struct zs_eu_format *gpu_format =
         format ? zs_gpu_format_find(format->surface_format) : NULL;
-    if (!gpu_format || zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_SRGB_EXT_DESC) ||
-        zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC))
+    if (!gpu_format || is_srgb(desc) ||
+        zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC) ||
+        desc->miplevels > 1)
         return ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT;
     bool has_height = desc->type == ZE_IMAGE_TYPE_2D || desc->type == ZE_IMAGE_TYPE_2DARRAY ||
                       desc->type == ZE_IMAGE_TYPE_3D;
@@ -100,6 +112,31 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
         .cl_channel_type = format->cl_type,
         .cl_channel_order = cl_order(format, f)};
     return ZE_RESULT_SUCCESS;
+}
+
+/* Why describe() refused. */
+static ze_result_t refuse_image(const char *function, ze_result_t result,
+                                const ze_image_desc_t *desc)
+{
+    uint32_t layout = (uint32_t)desc->format.layout, type = (uint32_t)desc->format.type;
+    const char *layout_name =
+        layout < ZS_ARRAY_LEN(layout_names) ? layout_names[layout] : "of an unknown layout";
+    const char *type_name = type < ZS_ARRAY_LEN(type_names) ? type_names[type] : "of unknown type";
+    if (result != ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT)
+        return zs_refuse(result, function, "%llu x %u x %u, %u layers",
+                         (unsigned long long)desc->width, desc->height, desc->depth,
+                         desc->arraylevels);
+    if (is_srgb(desc))
+        return zs_refuse(result, function, "sRGB images are not supported");
+    if (zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC))
+        return zs_refuse(result, function, "views of planes are not supported");
+    if (desc->miplevels > 1)
+        return zs_refuse(result, function, "mipmaps are not supported (%u levels)",
+                         desc->miplevels);
+    bool media = layout >= ZE_IMAGE_FORMAT_LAYOUT_Y8 && layout < ZS_ARRAY_LEN(layout_names);
+    return zs_refuse(result, function, "images %s%s%s are not supported%s", layout_name,
+                     media ? "" : " ", media ? "" : type_name,
+                     media ? ": it is a media format" : "");
 }
 
 static void set_extent(struct zs_ze_image *image)
@@ -156,25 +193,26 @@ ze_result_t ZE_APICALL zeImageCreate(ze_context_handle_t hContext, ze_device_han
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     struct zs_gpu_image gpu;
     ze_result_t result = describe(device, desc, &gpu);
-    ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "layout %d, type %d, %llu x %u x %u",
-             (int)desc->format.layout, (int)desc->format.type, (unsigned long long)desc->width,
-             desc->height, desc->depth);
+    if (result != ZE_RESULT_SUCCESS)
+        return refuse_image(__func__, result, desc);
     struct zs_ze_image *image = image_new(context, device, &gpu);
     ZS_CHECK(image, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
-    const struct zs_range_desc range = {.device = device,
-                                        .kind = ZS_GPU_MEMORY_IMAGE,
-                                        .size_B = image->size_B,
-                                        .label = "zeImageCreate",
-                                        .fd = -1};
+    struct zs_range_desc range = {.device = device,
+                                  .kind = ZS_GPU_MEMORY_IMAGE,
+                                  .size_B = image->size_B,
+                                  .label = "zeImageCreate",
+                                  .fd = -1};
     void *host = NULL;
     result =
-        image->size_B ? zs_memory_alloc(context, &range, &host) : ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+        image->size_B ? zs_memory_external(desc->pNext, &range) : ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+    if (result == ZE_RESULT_SUCCESS)
+        result = zs_memory_alloc(context, &range, &host);
     image->gpu.gpu_va = (uintptr_t)host;
     if (result == ZE_RESULT_SUCCESS && !zs_object_publish(image))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result != ZE_RESULT_SUCCESS) {
         zs_object_unref(image);
-        return ZS_REFUSE(result, "no memory for the image");
+        return ZS_REFUSE(result, "no memory for the image, or external memory of this kind");
     }
     *phImage = image->object.handle;
     return ZE_RESULT_SUCCESS;
@@ -212,8 +250,8 @@ ze_result_t ZE_APICALL zeImageViewCreateExp(ze_context_handle_t hContext,
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     struct zs_gpu_image gpu;
     ze_result_t result = describe(device, desc, &gpu);
-    ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "layout %d, type %d", (int)desc->format.layout,
-             (int)desc->format.type);
+    if (result != ZE_RESULT_SUCCESS)
+        return refuse_image(__func__, result, desc);
     struct zs_ze_image *view = image_new(context, device, &gpu);
     ZS_CHECK(view, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     view->base = zs_object_ref(base->base ? base->base : base);
@@ -251,7 +289,7 @@ zeImageGetAllocPropertiesExt(ze_context_handle_t hContext, ze_image_handle_t hIm
     struct zs_range range;
     bool found = zs_memory_find(image->context, (void *)(uintptr_t)image->gpu.gpu_va, &range);
     pImageAllocProperties->id = found ? range.id : 0;
-    return ZE_RESULT_SUCCESS;
+    return zs_memory_export(__func__, pImageAllocProperties->pNext, found ? &range : NULL);
 }
 
 /* ---- Samplers ----------------------------------------------------------------------------------

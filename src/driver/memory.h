@@ -40,6 +40,10 @@ struct zs_range_desc {
     uint32_t gpu_flags; /* ZS_GPU_ALLOCATION_* */
 };
 
+/* What the pNext chain of a descriptor asks for: export, import of size_B bytes, relaxed limits. */
+ze_result_t zs_memory_external(const void *next, struct zs_range_desc *desc);
+/* Fill the file descriptor that the pNext chain asks for, if it does. range: NULL, none found. */
+ze_result_t zs_memory_export(const char *function, const void *next, const struct zs_range *range);
 ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range_desc *desc,
                             void **ret_host);
 /* Forget the range that starts at `host`; false: none does. */

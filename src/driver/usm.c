@@ -21,8 +21,7 @@ struct request {
     enum zs_gpu_memory_kind kind;
 };
 
-/* What the pNext chains of the descriptors ask for; false: an import of a bad descriptor. */
-static ze_result_t apply_chain(const void *next, struct zs_range_desc *desc)
+ze_result_t zs_memory_external(const void *next, struct zs_range_desc *desc)
 {
     const ze_external_memory_import_fd_t *import =
         zs_chain_find(next, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
@@ -57,9 +56,9 @@ static ze_result_t allocate(const char *function, struct zs_ze_context *context,
                                  .alignment = request->alignment,
                                  .label = request->label,
                                  .fd = -1};
-    ze_result_t result = apply_chain(device_next, &desc);
+    ze_result_t result = zs_memory_external(device_next, &desc);
     if (result == ZE_RESULT_SUCCESS)
-        result = apply_chain(host_next, &desc);
+        result = zs_memory_external(host_next, &desc);
     if (result != ZE_RESULT_SUCCESS)
         return zs_refuse(result, function, "external memory of this kind");
     if (request->size_B == 0)
@@ -171,6 +170,21 @@ static ze_memory_type_t memory_type(enum zs_gpu_memory_kind kind)
     }
 }
 
+ze_result_t zs_memory_export(const char *function, const void *next, const struct zs_range *range)
+{
+    ze_external_memory_export_fd_t *export =
+        (void *)(uintptr_t)zs_chain_find(next, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+    if (!export)
+        return ZE_RESULT_SUCCESS;
+    if (!range || !range->exported)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function, "not made for export");
+    export->fd = fcntl(range->fd, F_DUPFD_CLOEXEC, 0);
+    if (export->fd < 0)
+        return zs_refuse(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, function,
+                         "no file descriptor is left");
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL zeMemGetAllocProperties(
     ze_context_handle_t hContext, const void *ptr,
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
@@ -185,15 +199,7 @@ ze_result_t ZE_APICALL zeMemGetAllocProperties(
     pMemAllocProperties->type = found ? memory_type(range.kind) : ZE_MEMORY_TYPE_UNKNOWN;
     pMemAllocProperties->id = found ? range.id : 0;
     pMemAllocProperties->pageSize = found ? PAGE_B : 0;
-    ze_external_memory_export_fd_t *export = (void *)(uintptr_t)zs_chain_find(
-        pMemAllocProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
-    if (export) {
-        ZS_CHECK(found && range.exported, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                 "%p was not allocated for export", ptr);
-        export->fd = fcntl(range.fd, F_DUPFD_CLOEXEC, 0);
-        ZS_CHECK(export->fd >= 0, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no file descriptor is left");
-    }
-    return ZE_RESULT_SUCCESS;
+    return zs_memory_export(__func__, pMemAllocProperties->pNext, found ? &range : NULL);
 }
 
 ze_result_t ZE_APICALL zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,

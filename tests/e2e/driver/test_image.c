@@ -172,6 +172,78 @@ static void test_samplers(void **state)
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
+/* One image's memory under another: exported as a file descriptor, imported again. */
+static void test_external(void **state)
+{
+    struct e2e *e = *state;
+    ze_image_desc_t desc = desc_2d(16, 4);
+    ze_external_memory_export_desc_t export = {.stype =
+                                                   ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    desc.pNext = &export;
+    ze_image_handle_t a, b;
+    OK(zeImageCreate(e->context, e->device, &desc, &a));
+    ze_external_memory_export_fd_t fd = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                         .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                         .fd = -1};
+    ze_image_allocation_ext_properties_t props = {
+        .stype = ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES, .pNext = &fd};
+    OK(zeImageGetAllocPropertiesExt(e->context, a, &props));
+    assert_true(fd.fd >= 0);
+    ze_external_memory_import_fd_t import = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+                                             .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                             .fd = fd.fd};
+    desc.pNext = &import;
+    ze_image_desc_t larger = desc;
+    larger.height = 4000;
+    FAILS(zeImageCreate(e->context, e->device, &larger, &b), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeImageCreate(e->context, e->device, &desc, &b));
+    uint32_t *in = e2e_alloc(e, 256), *out = e2e_alloc(e, 256);
+    for (uint32_t i = 0; i < 64; i++)
+        in[i] = i * 77777;
+    memset(out, 0, 256);
+    ze_command_list_handle_t list = e2e_immediate(e, true);
+    OK(zeCommandListAppendImageCopyFromMemory(list, a, in, NULL, NULL, 0, NULL));
+    OK(zeCommandListAppendImageCopyToMemory(list, out, b, NULL, NULL, 0, NULL));
+    assert_memory_equal(in, out, 256);
+    OK(zeCommandListDestroy(list));
+    OK(zeImageDestroy(a));
+    OK(zeImageDestroy(b));
+    /* what was not made for export has no descriptor */
+    desc.pNext = NULL;
+    OK(zeImageCreate(e->context, e->device, &desc, &a));
+    FAILS(zeImageGetAllocPropertiesExt(e->context, a, &props), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeImageDestroy(a));
+    OK(zeMemFree(e->context, in));
+    OK(zeMemFree(e->context, out));
+}
+
+/* Formats that are refused, by name. */
+static void test_formats_that_are_not(void **state)
+{
+    struct e2e *e = *state;
+    ze_image_handle_t image;
+    for (uint32_t layout = ZE_IMAGE_FORMAT_LAYOUT_Y8; layout <= ZE_IMAGE_FORMAT_LAYOUT_BRGP;
+         layout++) {
+        ze_image_desc_t media = desc_2d(16, 4);
+        media.format.layout = (ze_image_format_layout_t)layout;
+        FAILS(zeImageCreate(e->context, e->device, &media, &image),
+              ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT);
+    }
+    ze_image_desc_t desc = desc_2d(16, 4);
+    ze_srgb_ext_desc_t srgb = {.stype = ZE_STRUCTURE_TYPE_SRGB_EXT_DESC, .sRGB = 1};
+    desc.pNext = &srgb;
+    FAILS(zeImageCreate(e->context, e->device, &desc, &image),
+          ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT);
+    srgb.sRGB = 0;
+    OK(zeImageCreate(e->context, e->device, &desc, &image));
+    OK(zeImageDestroy(image));
+    desc.pNext = NULL;
+    desc.miplevels = 3;
+    FAILS(zeImageCreate(e->context, e->device, &desc, &image),
+          ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +252,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_view_and_properties),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_samplers),
+        cmocka_unit_test(test_external),
+        cmocka_unit_test(test_formats_that_are_not),
     };
     return cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
 }
