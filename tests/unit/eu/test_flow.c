@@ -573,7 +573,7 @@ static void compare_repeated(const struct program *p, struct zs_eu_thread *t,
 {
     uint64_t executed = t->executed, times = 1;
 
-    while (executed < 3000000 && times < 100000) {
+    while (executed < 300000 && times < 10000) {
         zs_eu_thread_init(t, program, dispatch);
         t->counters = counters;
         load(p, t);
@@ -670,8 +670,67 @@ static void test_random_flow(void **state)
     free(t);
 }
 
+/* One block, so often that packed counters would overflow if nobody settled them. */
+static void test_long_loop(void **state)
+{
+    enum { TIMES = 1000000, DISPATCH = 0x87ff }; /* 8 lanes, and 4 */
+    const struct zs_gen9_operand r10 = {.file = ZS_GEN9_FILE_GRF,
+                                        .type = ZS_GEN9_D,
+                                        .reg = 10,
+                                        .vstride = 8,
+                                        .width = 8,
+                                        .hstride = 1};
+    const struct zs_gen9_inst insts[2] = {
+        {.opcode = ZS_GEN9_ADD,
+         .exec_size = 16,
+         .src_count = 2,
+         .dst = r10,
+         .src = {r10, {.file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_D, .imm = 1}}},
+        {.opcode = ZS_GEN9_CMP,
+         .exec_size = 16,
+         .cond = ZS_GEN9_COND_LT,
+         .src_count = 2,
+         .dst = {.type = ZS_GEN9_D, .hstride = 1},
+         .src = {r10, {.file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_D, .imm = TIMES}}},
+    };
+    uint64_t code[4][2], executions[4], lanes[4];
+    encode(&insts[0], code[0]);
+    encode(&insts[1], code[1]);
+    code[2][0] = ZS_GEN9_WHILE | UINT64_C(1) << 16 | UINT64_C(4) << 21;
+    code[2][1] = (uint64_t)(uint32_t)-32 << 32;
+    code[3][0] = UINT64_C(0x2000020407600031);
+    code[3][1] = UINT64_C(0x8200001006000e00);
+    struct zs_eu_lower_params params = {.code = zs_span_make(code, sizeof(code)),
+                                        .simd = 16,
+                                        .flags = ZS_EU_LOWER_COUNTS,
+                                        .send_lower = no_sends};
+    struct zs_eu_program *program;
+    struct zs_diag diag = {0};
+    assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    uint64_t *counters = calloc(zs_eu_program_counter_count(program), 8);
+    assert_non_null(t);
+    assert_non_null(counters);
+    zs_eu_thread_init(t, program, DISPATCH);
+    t->counters = counters;
+    assert_int_equal(zs_eu_run(t, program, UINT64_MAX), ZS_EU_EOT);
+    zs_eu_program_counters_expand(program, counters, executions, lanes);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(executions[i], TIMES);
+        assert_int_equal(lanes[i], 12 * (uint64_t)TIMES);
+    }
+    zs_eu_program_counters_settle(program, counters);
+    zs_eu_program_counters_expand(program, counters, executions, lanes);
+    assert_int_equal(executions[1], TIMES);
+    assert_int_equal(lanes[1], 12 * (uint64_t)TIMES);
+    free(counters);
+    free(t);
+    zs_eu_program_destroy(program);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_flow)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_flow),
+                                       cmocka_unit_test(test_long_loop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
