@@ -187,9 +187,9 @@ static ze_result_t set_none(const struct set_arg *a)
 
 static ze_result_t set_value(const struct set_arg *a)
 {
-    /* char and short take four bytes of the payload: less is only too little beyond that */
+    /* char and short, alone or at the end of a struct, take four bytes of the payload */
     uint32_t read_B = a->kernel->kernel->args[a->index].value_size_B;
-    if (a->size_B == 0 || (read_B > 4 && a->size_B < read_B))
+    if (a->size_B == 0 || a->size_B + 3 < read_B)
         return refuse_arg(a, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                           "the kernel reads more bytes than that");
     int error = zs_gpu_args_set_value(a->args, a->index, a->size_B, a->value);

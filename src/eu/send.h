@@ -100,7 +100,7 @@ enum zs_eu_space {
 /* A decoded message. Small: it is kept in every send instruction. */
 struct zs_eu_message {
     uint8_t bti;
-    uint8_t lanes;        /* 8 or 16 elements; 0: a block message, which ignores the mask */
+    uint8_t lanes;        /* 8 or 16 elements; 0: a block message (see `masked`) */
     uint8_t header_grf;   /* registers before the addresses: 0 or 1 */
     uint8_t rlen;         /* registers that may be written */
     uint8_t element_B;    /* bytes of one element in memory */
@@ -114,6 +114,7 @@ struct zs_eu_message {
     uint8_t block_upper;  /* one OWord, in the upper half of the register */
     uint8_t cache_slot;   /* into port->cache: any number below ZS_EU_PORT_CACHE */
     uint8_t data_in_src1; /* payload data starts at src1; else behind the addresses in src0 */
+    uint8_t masked;       /* scratch writes: lanes that are off keep their dwords */
     uint8_t gather;       /* an operand straddles src0 and src1: join them first */
     uint8_t mlen, xlen;
     uint16_t block_B;        /* block messages: bytes */

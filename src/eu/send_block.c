@@ -73,6 +73,7 @@ int zs_eu_decode_scratch(struct zs_eu_message *message, uint32_t desc)
     message->op = zs_eu_bits(desc, 17, 17) != 0; /* write */
     if (message->op) {
         message->bytes_written = 1;
+        message->masked = zs_eu_bits(desc, 16, 16) != 0; /* channel mode: dwords */
         return zs_eu_send_payload(message, 0, grf_of(message->block_B), 0);
     }
     message->bytes_read = 1;
@@ -176,6 +177,22 @@ bool zs_eu_run_block_write(struct zs_eu_port *port, const struct zs_eu_message *
                      zs_eu_send_data(m, src0, src1, 0));
 }
 
+/* Even registers have the dwords of lanes 0 to 7, odd ones those of 8 to 15. */
+ZS_EU_KERNEL_ACCESS static bool block_out_masked(struct zs_eu_port *port,
+                                                 const struct zs_eu_message *m,
+                                                 const struct zs_eu_area *area, uint64_t offset,
+                                                 const uint8_t *data, uint32_t mask)
+{
+    uint32_t inside_B;
+    if (!check_block(port, m, area, offset, true, &inside_B))
+        return false;
+    for (uint32_t at_B = 0; at_B + 4 <= inside_B; at_B += 4) {
+        if (mask >> (at_B / 4 & 15) & 1)
+            memcpy(area->base + offset + at_B, data + at_B, 4);
+    }
+    return true;
+}
+
 bool zs_eu_run_scratch(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
@@ -183,8 +200,11 @@ bool zs_eu_run_scratch(struct zs_eu_port *port, const struct zs_eu_message *m, u
     if (!zs_eu_send_area(port, m, m->op, &area))
         return false;
     uint64_t offset = (uint64_t)(zs_eu_load32(src0 + 20) & ~0x3ffu) + m->block_offset_B - area.bias;
+    const uint8_t *data = m->op ? zs_eu_send_data(m, src0, src1, 0) : NULL;
+    if (m->masked && mask != 0xffff && !(mask == 0xff && m->block_B == GRF_B))
+        return block_out_masked(port, m, &area, offset, data, mask);
     if (m->op)
-        return block_out(port, m, &area, offset, zs_eu_send_data(m, src0, src1, 0));
+        return block_out(port, m, &area, offset, data);
     return block_in(port, m, &area, offset, dst);
 }
 

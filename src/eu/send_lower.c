@@ -66,6 +66,7 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
     if (error)
         return error;
     message.cache_slot = (uint8_t)(ret->d.inst % ZS_EU_PORT_CACHE);
+    message.masked = message.masked && !ret->d.no_mask;
     memset(ret->u, 0, sizeof(ret->u));
     memcpy(ret->u, &message, sizeof(message));
     /* operands that are not there: any place will do, nothing is read or written */

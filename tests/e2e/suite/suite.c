@@ -256,6 +256,17 @@ void suite_null(struct suite *s)
     s->args[s->arg_count - 1].kind = SUITE_VALUE;
 }
 
+void suite_huge(struct suite *s, size_t size_B)
+{
+    ze_relaxed_allocation_limits_exp_desc_t relaxed = {
+        .stype = ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC,
+        .flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE};
+    ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
+                                         .pNext = &relaxed};
+    CHECK(s, zeMemAllocDevice(s->context, &device, size_B, 64, s->device, &s->huge));
+    suite_value(s, sizeof(s->huge), &s->huge);
+}
+
 void suite_skip(struct suite *s)
 {
     s->skipped = true;
@@ -640,6 +651,9 @@ static void clean(struct suite *s)
     }
     for (size_t i = 0; i < s->sampler_count; i++)
         zeSamplerDestroy(s->samplers[i].handle);
+    if (s->huge)
+        zeMemFree(s->context, s->huge);
+    s->huge = NULL;
     if (s->kernel)
         zeKernelDestroy(s->kernel);
     s->kernel = NULL;
@@ -656,6 +670,7 @@ static void set_shape(struct suite *s, const struct suite_shape *shape)
         s->groups[d] = shape->groups[d] ? shape->groups[d] : 1;
         s->local[d] = shape->local[d] ? shape->local[d] : 1;
         s->items[d] = s->groups[d] * s->local[d];
+        s->offset[d] = 0;
         s->n *= s->items[d];
     }
     s->arg_count = 0;
@@ -676,6 +691,7 @@ static bool launch(struct suite *s)
     }
     bool good =
         CHECK(s, zeKernelSetGroupSize(s->kernel, s->local[0], s->local[1], s->local[2])) &&
+        CHECK(s, zeKernelSetGlobalOffsetExp(s->kernel, s->offset[0], s->offset[1], s->offset[2])) &&
         CHECK(s, zeCommandListAppendLaunchKernel(s->list, s->kernel, &groups, NULL, 0, NULL));
     for (size_t i = 0; good && i < s->buffer_count; i++) {
         struct suite_buffer *b = &s->buffers[i];
@@ -755,7 +771,7 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
 /* clang-format off */
 static const struct suite_group *const groups[] = {
     &suite_arith, &suite_real, &suite_half, &suite_wide,
-    &suite_flow,
+    &suite_flow, &suite_memory,
     &suite_program, &suite_data,
     &suite_image, &suite_printf,
 };

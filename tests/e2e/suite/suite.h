@@ -59,8 +59,8 @@ struct suite_buffer {
 struct suite_arg {
     enum { SUITE_VALUE, SUITE_LOCAL, SUITE_BUFFER, SUITE_IMAGE, SUITE_SAMPLER } kind;
     size_t size_B;
-    uint8_t value[64]; /* SUITE_VALUE */
-    size_t index;      /* of the buffer, image or sampler */
+    uint8_t value[128]; /* SUITE_VALUE */
+    size_t index;       /* of the buffer, image or sampler */
 };
 
 /* A launch before the case's own. */
@@ -91,10 +91,10 @@ struct suite {
 
     /* of the launch */
     uint32_t groups[3], local[3], items[3];
-    uint32_t offset[3];
-    uint32_t n;    /* all items */
-    uint32_t simd; /* the kernel's */
-    uint32_t turn; /* of the case, from 0: suite_case's turns */
+    uint32_t offset[3]; /* of global ids: a case may set it */
+    uint32_t n;         /* all items */
+    uint32_t simd;      /* the kernel's */
+    uint32_t turn;      /* of the case, from 0: suite_case's turns */
     uint32_t arg_count;
 
     double low, high;  /* range of random floats, see suite_range */
@@ -118,6 +118,7 @@ struct suite {
     struct suite_arg args[SUITE_MAX_ARGS];
     struct suite_stage stages[SUITE_MAX_STAGES];
     size_t stage_count;
+    void *huge;
 };
 
 struct suite_case {
@@ -139,7 +140,7 @@ extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shap
 extern const struct suite_shape suite_shapes_group64[];
 
 extern const struct suite_group suite_arith, suite_real, suite_half, suite_wide;
-extern const struct suite_group suite_flow;
+extern const struct suite_group suite_flow, suite_memory;
 extern const struct suite_group suite_program, suite_data;
 extern const struct suite_group suite_image, suite_printf;
 
@@ -161,6 +162,8 @@ void suite_int(struct suite *s, int32_t value);
 void suite_float(struct suite *s, float value);
 void suite_local(struct suite *s, size_t size_B);
 void suite_null(struct suite *s);
+/* Memory of zeros for the kernel alone, of any size. */
+void suite_huge(struct suite *s, size_t size_B);
 /* pixels: all of them, rows without gaps. */
 void suite_image_arg(struct suite *s, const ze_image_desc_t *desc, const void *pixels);
 /* An image that the kernel writes, read back as so many values; starts as what a buffer does. */

@@ -375,6 +375,18 @@ static void scratch_blocks_stay_in_their_slot(void **state)
     assert_int_equal(decode(&f, DC0, write & ~(1u << 17), 1, 0, 2), 0);
     assert_true(run(&f, 1));
     assert_memory_equal(f.dst, f.src1, 64);
+    /* by dwords: lanes that are off keep theirs, two registers are 16 lanes */
+    uint8_t want[64];
+    memcpy(want, f.scratch + SCRATCH_SLOT_B + 96, 64);
+    for (uint32_t i = 0; i < 64; i++)
+        f.src1[i] = (uint8_t)~f.src1[i];
+    for (uint32_t lane = 0; lane < 16; lane++) {
+        if (0x8a31 >> lane & 1)
+            memcpy(want + 4 * lane, f.src1 + 4 * lane, 4);
+    }
+    assert_int_equal(decode(&f, DC0, write | 1 << 16, 1, 2, 0), 0);
+    assert_true(run(&f, 0x8a31));
+    assert_memory_equal(f.scratch + SCRATCH_SLOT_B + 96, want, 64);
     /* the last register of the slot is fine, the one behind it is another thread's */
     assert_int_equal(decode(&f, DC0, 1 << 19 | 1 << 18 | (SCRATCH_SLOT_B / 32 - 1), 1, 0, 1), 0);
     assert_true(run(&f, 1));
