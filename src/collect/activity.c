@@ -56,28 +56,40 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     if (e && !given)
         replace(event, call, what->signal, e->handle);
     call->id = call->append->id;
+    call->list = list;
+    call->shape = (struct act_shape){.kind = what->kind};
+    what->fill(a, event, list->context, &call->shape);
     if (list->immediate)
-        act_append_submit(a, call->append, zs_trace_now_ns());
+        act_append_submit(a, call->append, zs_trace_file_now_ns(a->file));
 }
 
 static void append_exit(struct zs_activity *a, const struct zs_trace_event *event,
                         struct zs_activity_call *call)
 {
-    const struct act_append_call *what = act_append_call_of(event->call);
-    if (!call->append)
-        return;
     struct act_list *list = call->append->list;
     act_append_done(a, call->append, !*event->result);
     if (*event->result || !list)
         return;
-    struct act_shape shape = {.kind = what->kind};
-    what->fill(a, event, list->context, &shape);
     if (call->muted)
-        act_append_defer(call->append, &shape);
-    else
-        act_write_append(a, call->id, list, &shape, 0);
+        act_append_defer(call->append, &call->shape);
     if (list->immediate)
         act_collect_list(a, list, list->synchronous);
+}
+
+/* Nothing can happen to an append to a regular list before its call is over, and usually nothing is
+ * left to be done then: no lock. */
+static bool append_leave(struct zs_activity_call *call, struct zs_trace_file *file,
+                         const struct zs_trace_event *event)
+{
+    if (!call->append)
+        return true;
+    if (*event->result || call->muted)
+        return false;
+    act_write_append(file, call->id, call->list, &call->shape);
+    if (call->list->immediate)
+        return false;
+    call->append->in_call = false;
+    return true;
 }
 
 /* The application resets its event in a list: what it held is kept right before. */
@@ -109,10 +121,13 @@ static void append_reset_enter(struct zs_activity *a, const struct zs_trace_even
 
 static void list_created(struct zs_activity *a, const struct zs_trace_event *event, bool immediate)
 {
-    struct act_list *list = calloc(1, sizeof(*list));
+    struct act_list *list = a->free_lists;
     ze_command_list_handle_t handle = RESULT(ze_command_list_handle_t, 3);
-    if (!list)
+    if (list)
+        a->free_lists = list->next_pending;
+    else if (!(list = malloc(sizeof(*list))))
         return;
+    *list = (struct act_list){0};
     list->handle = handle;
     list->context = act_context_get(a, ARG(ze_context_handle_t, 0));
     list->device = act_device_get(a, ARG(ze_device_handle_t, 1));
@@ -164,7 +179,9 @@ static void list_destroy_enter(struct zs_activity *a, const struct zs_trace_even
         return;
     act_list_clear(a, list);
     free(list->appends);
-    free(list);
+    list->appends = NULL;
+    list->next_pending = a->free_lists;
+    a->free_lists = list;
 }
 
 static void queue_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
@@ -428,7 +445,7 @@ struct zs_activity *zs_activity_create(struct zs_collector *c, struct zs_trace_p
 }
 
 /* Where the loader is not known, nothing can be asked: then calls are all that is recorded. */
-static bool can_ask(const struct zs_collect_api *api)
+static bool has_functions(const struct zs_collect_api *api)
 {
     return api->zeEventQueryStatus && api->zeEventQueryKernelTimestamp && api->zeEventPoolCreate &&
            api->zeEventCreate && api->zeEventDestroy && api->zeEventPoolDestroy &&
@@ -441,6 +458,16 @@ static bool can_ask(const struct zs_collect_api *api)
 bool zs_activity_hooks(uint32_t call)
 {
     return call < ZS_API_CALL_COUNT && (hooks[call].enter || hooks[call].leave);
+}
+
+static bool can_ask(struct zs_activity *a)
+{
+    int known = atomic_load_explicit(&a->can_ask, memory_order_relaxed);
+    if (ZS_UNLIKELY(!known)) {
+        known = has_functions(&a->collector->api) ? 2 : 1;
+        atomic_store(&a->can_ask, known);
+    }
+    return known == 2;
 }
 
 static void run(struct zs_activity *a, struct zs_trace_file *file, hook_fn hook,
@@ -458,7 +485,7 @@ void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
                        bool muted)
 {
     const struct hooks *h = event->call < ZS_API_CALL_COUNT ? &hooks[event->call] : NULL;
-    call->is_hooked = h && (h->enter || h->leave) && can_ask(&a->collector->api);
+    call->is_hooked = h && (h->enter || h->leave) && can_ask(a);
     if (!call->is_hooked)
         return;
     call->muted = muted;
@@ -476,6 +503,9 @@ void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
         return;
     if (call->restore)
         memcpy(event->params[call->restore - 1], &call->replaced, sizeof(call->replaced));
-    if (hooks[event->call].leave)
-        run(a, file, hooks[event->call].leave, event, call);
+    hook_fn leave = hooks[event->call].leave;
+    if (leave == append_exit && append_leave(call, file, event))
+        return;
+    if (leave)
+        run(a, file, leave, event, call);
 }

@@ -31,8 +31,18 @@
 
 struct zs_activity;
 
+/* What was appended. */
+struct act_shape {
+    enum zs_activity_kind kind;
+    uint64_t kernel, count, bytes;
+    uint32_t groups[3], size[3];
+    bool has_groups, has_bytes;
+    enum zs_activity_memory from, to;
+};
+
 /* What one call keeps from its enter to its exit. */
 struct act_append;
+struct act_list;
 
 struct zs_activity_call {
     bool is_hooked, muted; /* muted: recording is paused */
@@ -40,6 +50,8 @@ struct zs_activity_call {
     void *replaced;        /* its value as the application gave it */
     uint64_t id;           /* of the append; submissions before a wait */
     struct act_append *append;
+    struct act_list *list; /* that it is appended to */
+    struct act_shape shape;
     ze_event_pool_desc_t pool_desc;
 };
 

@@ -132,7 +132,7 @@ void act_append_defer(struct act_append *append, const struct act_shape *shape)
 static void write_deferred(struct zs_activity *a, struct act_append *append)
 {
     const struct act_deferred *d = append->deferred;
-    act_write_append(a, append->id, append->list, &d->shape, d->time_ns);
+    act_write_earlier(a, append->id, append->list, &d->shape, d->time_ns);
     free(append->deferred);
     append->deferred = NULL;
 }

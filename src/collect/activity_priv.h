@@ -93,14 +93,6 @@ struct act_image {
     ze_image_desc_t desc;
 };
 
-struct act_shape {
-    enum zs_activity_kind kind;
-    uint64_t kernel, count, bytes;
-    uint32_t groups[3], size[3];
-    bool has_groups, has_bytes;
-    enum zs_activity_memory from, to;
-};
-
 struct act_deferred {
     uint64_t time_ns;
     struct act_shape shape;
@@ -161,6 +153,8 @@ struct zs_activity {
     struct act_map map;
     struct act_list *pending; /* lists with something pending */
     struct act_append *free_appends;
+    struct act_list *free_lists; /* by next_pending; never freed: a call may still look at one */
+    atomic_int can_ask;          /* 0: not looked yet, 1: no, 2: yes */
     uint64_t next_append, next_device, next_queue, next_kernel;
 };
 
@@ -185,8 +179,8 @@ void act_context_drop(struct zs_activity *a, struct act_context *context);
 /* activity_times.c */
 /* What the device wrote as CLOCK_MONOTONIC; false when it makes no sense. */
 bool act_times(struct zs_activity *a, struct act_device *device,
-               const ze_kernel_timestamp_result_t *result, uint64_t submit_ns, uint64_t *ret_start,
-               uint64_t *ret_end, bool *ret_estimated);
+               const ze_kernel_timestamp_result_t *result, uint64_t submit_ns, uint64_t now_ns,
+               uint64_t *ret_start, uint64_t *ret_end, bool *ret_estimated);
 void act_clock_sample(struct zs_activity *a, struct act_device *device);
 
 /* activity_write.c */
@@ -196,9 +190,12 @@ void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t or
                      uint32_t index, bool immediate);
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
                       const ze_kernel_properties_t *p);
-/* earlier_ns 0: in this call; else that was when, while recording was paused. */
-void act_write_append(struct zs_activity *a, uint64_t id, const struct act_list *list,
-                      const struct act_shape *shape, uint64_t earlier_ns);
+/* Needs no lock: only what does not change is read. */
+void act_write_append(struct zs_trace_file *file, uint64_t id, const struct act_list *list,
+                      const struct act_shape *shape);
+/* The same for what was appended while recording was paused. */
+void act_write_earlier(struct zs_activity *a, uint64_t id, const struct act_list *list,
+                       const struct act_shape *shape, uint64_t time_ns);
 /* result NULL: without times. submit_ns 0: while recording was paused, nothing is written. */
 void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
                        uint64_t submit_ns, const ze_kernel_timestamp_result_t *result);

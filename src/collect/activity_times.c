@@ -44,11 +44,10 @@ static int64_t ticks_between(uint64_t from, uint64_t to, uint32_t bits)
 }
 
 bool act_times(struct zs_activity *a, struct act_device *device,
-               const ze_kernel_timestamp_result_t *result, uint64_t submit_ns, uint64_t *ret_start,
-               uint64_t *ret_end, bool *ret_estimated)
+               const ze_kernel_timestamp_result_t *result, uint64_t submit_ns, uint64_t now_ns,
+               uint64_t *ret_start, uint64_t *ret_end, bool *ret_estimated)
 {
     const ze_kernel_timestamp_data_t *t = &result->global;
-    uint64_t now_ns = zs_trace_now_ns();
     if (!device || device->ns_per_tick <= 0 || t->kernelEnd == UINT64_MAX ||
         t->kernelStart == UINT64_MAX || (!t->kernelStart && !t->kernelEnd))
         return false;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { RECORD_MAX_B = 1024 }; /* of what is written in place: numbers only, far less */
+
 struct record {
     uint8_t bytes[2304];
     struct zs_pb pb;
@@ -33,10 +35,15 @@ static void store(struct zs_activity *a, struct record *r, uint64_t time_ns)
         zs_trace_packet_at(a->file, time_ns, r->bytes, (size_t)(r->pb.at - r->bytes));
 }
 
-static void put_number(struct record *r, uint32_t field, uint64_t value)
+static void put_known(struct zs_pb *pb, uint32_t field, uint64_t value)
 {
     if (value)
-        zs_pb_u64(&r->pb, field, value);
+        zs_pb_u64(pb, field, value);
+}
+
+static void put_number(struct record *r, uint32_t field, uint64_t value)
+{
+    put_known(&r->pb, field, value);
 }
 
 /* Names longer than the reader of a table cares for are cut. */
@@ -96,49 +103,75 @@ void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
     store(a, &r, zs_trace_now_ns());
 }
 
-void act_write_append(struct zs_activity *a, uint64_t id, const struct act_list *list,
-                      const struct act_shape *s, uint64_t earlier_ns)
+static void put_append(struct zs_pb *pb, uint64_t id, const struct act_list *list,
+                       const struct act_shape *s)
+{
+    zs_pb_u64(pb, ZS_ACT_TYPE, ZS_ACT_APPEND);
+    zs_pb_u64(pb, ZS_ACT_ID, id);
+    zs_pb_u64(pb, ZS_ACT_KIND, s->kind);
+    zs_pb_u64(pb, ZS_ACT_LIST, (uintptr_t)list->handle);
+    put_known(pb, ZS_ACT_DEVICE_ID, list->device ? list->device->id : 0);
+    put_known(pb, ZS_ACT_KERNEL_ID, s->kernel);
+    for (int i = 0; i < 3 && s->has_groups; i++)
+        zs_pb_u64(pb, ZS_ACT_GROUPS, s->groups[i]);
+    for (int i = 0; i < 3 && s->size[0]; i++)
+        zs_pb_u64(pb, ZS_ACT_SIZE, s->size[i]);
+    put_known(pb, ZS_ACT_COUNT, s->count);
+    if (s->has_bytes)
+        zs_pb_u64(pb, ZS_ACT_BYTES, s->bytes);
+    put_known(pb, ZS_ACT_FROM, s->from);
+    put_known(pb, ZS_ACT_TO, s->to);
+}
+
+void act_write_append(struct zs_trace_file *file, uint64_t id, const struct act_list *list,
+                      const struct act_shape *s)
+{
+    uint64_t now_ns = zs_trace_file_now_ns(file);
+    uint8_t *to = zs_trace_record_open(file, now_ns);
+    if (!to)
+        return;
+    struct zs_pb pb = zs_pb_make(to, RECORD_MAX_B);
+    put_append(&pb, id, list, s);
+    zs_trace_call_close(file, now_ns, (size_t)(pb.at - to));
+}
+
+void act_write_earlier(struct zs_activity *a, uint64_t id, const struct act_list *list,
+                       const struct act_shape *shape, uint64_t time_ns)
 {
     struct record r;
-    record_begin(&r, ZS_ACT_APPEND, id);
-    zs_pb_u64(&r.pb, ZS_ACT_KIND, s->kind);
-    zs_pb_u64(&r.pb, ZS_ACT_LIST, (uintptr_t)list->handle);
-    put_number(&r, ZS_ACT_DEVICE_ID, list->device ? list->device->id : 0);
-    put_number(&r, ZS_ACT_KERNEL_ID, s->kernel);
-    for (int i = 0; i < 3 && s->has_groups; i++)
-        zs_pb_u64(&r.pb, ZS_ACT_GROUPS, s->groups[i]);
-    for (int i = 0; i < 3 && s->size[0]; i++)
-        zs_pb_u64(&r.pb, ZS_ACT_SIZE, s->size[i]);
-    put_number(&r, ZS_ACT_COUNT, s->count);
-    if (s->has_bytes)
-        zs_pb_u64(&r.pb, ZS_ACT_BYTES, s->bytes);
-    put_number(&r, ZS_ACT_FROM, s->from);
-    put_number(&r, ZS_ACT_TO, s->to);
-    put_number(&r, ZS_ACT_EARLIER, earlier_ns != 0);
+    r.pb = zs_pb_make(r.bytes, sizeof(r.bytes));
+    r.length = zs_pb_begin(&r.pb, ZS_TRACE_FIELD_ACTIVITY);
+    put_append(&r.pb, id, list, shape);
+    zs_pb_u64(&r.pb, ZS_ACT_EARLIER, 1);
     record_end(&r);
-    store(a, &r, earlier_ns ? earlier_ns : zs_trace_now_ns());
+    store(a, &r, time_ns);
 }
 
 void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
                        uint64_t submit_ns, const ze_kernel_timestamp_result_t *result)
 {
-    struct record r;
     uint64_t start_ns = 0, end_ns = 0;
     bool estimated = false;
-    if (!submit_ns)
+    if (!submit_ns || !a->file)
         return;
-    bool known = result && queue &&
-                 act_times(a, queue->device, result, submit_ns, &start_ns, &end_ns, &estimated);
-    record_begin(&r, ZS_ACT_EXECUTE, id);
-    put_number(&r, ZS_ACT_QUEUE_ID, queue ? queue->id : 0);
-    zs_pb_u64(&r.pb, ZS_ACT_SUBMIT_NS, submit_ns);
+    uint64_t now_ns = zs_trace_file_now_ns(a->file);
+    bool known =
+        result && queue &&
+        act_times(a, queue->device, result, submit_ns, now_ns, &start_ns, &end_ns, &estimated);
+    uint8_t *to = zs_trace_record_open(a->file, now_ns);
+    if (!to)
+        return;
+    struct zs_pb pb = zs_pb_make(to, RECORD_MAX_B);
+    zs_pb_u64(&pb, ZS_ACT_TYPE, ZS_ACT_EXECUTE);
+    zs_pb_u64(&pb, ZS_ACT_ID, id);
+    put_known(&pb, ZS_ACT_QUEUE_ID, queue ? queue->id : 0);
+    zs_pb_u64(&pb, ZS_ACT_SUBMIT_NS, submit_ns);
     if (known) {
-        zs_pb_u64(&r.pb, ZS_ACT_START_NS, start_ns);
-        zs_pb_u64(&r.pb, ZS_ACT_END_NS, end_ns);
-        put_number(&r, ZS_ACT_ESTIMATED, estimated);
+        zs_pb_u64(&pb, ZS_ACT_START_NS, start_ns);
+        zs_pb_u64(&pb, ZS_ACT_END_NS, end_ns);
+        put_known(&pb, ZS_ACT_ESTIMATED, estimated);
     }
-    record_end(&r);
-    store(a, &r, known ? start_ns : submit_ns);
+    zs_trace_call_close(a->file, now_ns, (size_t)(pb.at - to));
 }
 
 static void put_instant(struct record *r, uint64_t track, enum zs_perfetto_event_type type,

@@ -412,9 +412,9 @@ static uint8_t *put_dropped(uint8_t *at)
     return at;
 }
 
-static uint8_t *call_data(struct zs_trace_file *file, uint8_t *at)
+static uint8_t *field_data(struct zs_trace_file *file, uint8_t *at, uint32_t field)
 {
-    at = varint(at, ZS_TRACE_FIELD_CALL << 3 | 2);
+    at = varint(at, field << 3 | 2); /* two bytes: close counts on it */
     file->open_length = at;
     return at + 1;
 }
@@ -442,7 +442,7 @@ uint8_t *zs_trace_begin_open(struct zs_trace_file *file, uint64_t now_ns, uint32
         at = varint(at, ZS_TRACE_FIELD_STACK << 3);
         at = varint(at, stack);
     }
-    return call_data(file, at);
+    return field_data(file, at, ZS_TRACE_FIELD_CALL);
 }
 
 uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns)
@@ -457,7 +457,19 @@ uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns)
     if (ZS_UNLIKELY(file->drops))
         at = put_dropped(at);
     memcpy(at, event, sizeof(event));
-    return call_data(file, at + sizeof(event));
+    return field_data(file, at + sizeof(event), ZS_TRACE_FIELD_CALL);
+}
+
+uint8_t *zs_trace_record_open(struct zs_trace_file *file, uint64_t now_ns)
+{
+    uint8_t *at = call_start(file, now_ns);
+    if (ZS_UNLIKELY(!at))
+        return NULL;
+    memcpy(at, file->header, sizeof(file->header));
+    at += file->header_B - 2; /* no flags */
+    if (ZS_UNLIKELY(file->drops))
+        at = put_dropped(at);
+    return field_data(file, at, ZS_TRACE_FIELD_ACTIVITY);
 }
 
 void zs_trace_call_close(struct zs_trace_file *file, uint64_t now_ns, size_t call_data_B)

@@ -108,6 +108,8 @@ uint8_t *zs_trace_begin_open(struct zs_trace_file *file, uint64_t now_ns, uint32
                              const char *name, uint32_t stack);
 uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns);
 void zs_trace_call_close(struct zs_trace_file *file, uint64_t now_ns, size_t call_data_B);
+/* The same for the message in field ZS_TRACE_FIELD_ACTIVITY. */
+uint8_t *zs_trace_record_open(struct zs_trace_file *file, uint64_t now_ns);
 /* Any packet: `packet` holds the fields of a TracePacket but for the sequence id and timestamp. */
 void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *packet,
                      size_t packet_B);
