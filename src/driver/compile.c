@@ -18,12 +18,12 @@ static const struct {
     bool internal;
 } flag_rows[] = {
     {"-ze-opt-disable", "-cl-opt-disable", false},
-    {"-ze-opt-level=0", "-cl-opt-disable", false},
-    {"-ze-opt-level=1", "", false},
-    {"-ze-opt-level=2", "", false},
-    {"-ze-opt-level=O0", "-cl-opt-disable", false},
-    {"-ze-opt-level=O1", "", false},
-    {"-ze-opt-level=O2", "", false},
+    /* the compiler only knows all or nothing; the binary says what was asked for, as Intel's does
+     */
+    {"-ze-opt-level=0", "-cl-opt-disable -ze-opt-level=O0", false},
+    {"-ze-opt-level=1", "-ze-opt-level=O1", false},
+    {"-ze-opt-level=2", "-ze-opt-level=O2", false},
+    {"-ze-opt-level=O0", "-cl-opt-disable -ze-opt-level=O0", false},
     {"-ze-opt-greater-than-4GB-buffer-required", "-cl-intel-greater-than-4GB-buffer-required",
      true},
     {"-ze-opt-large-register-file", "-cl-intel-256-GRF-per-thread", false},
@@ -207,6 +207,12 @@ static ze_result_t run(const struct ocloc *ocloc, const struct zs_compile *compi
     ze_result_t result = ZE_RESULT_SUCCESS;
     bool linked = compile->unit_count > 1;
     zs_compile_flags(compile->build_flags, &options, &internal);
+    for (uint32_t i = 0; i < compile->unit_count; i++) {
+        if (zs_spirv_exports_variable(zs_buf_span(&units[i]))) { /* zeModuleGetGlobalPointer */
+            zs_buf_puts(&options, "-cl-take-global-address ");
+            break;
+        }
+    }
     if (linked && !link_units(ocloc, compile->unit_count, units, &llvm, ret_log)) {
         result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
         goto out;

@@ -35,6 +35,9 @@ ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_bina
 int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *constants,
                         struct zs_buf *ret_spirv, struct zs_buf *ret_log);
 
+/* Whether other modules and the host may name a variable of that module, which was specialized. */
+bool zs_spirv_exports_variable(struct zs_span spirv);
+
 /* The API's build flags in the compiler's words; internal options apart. */
 void zs_compile_flags(const char *flags, struct zs_buf *ret_options, struct zs_buf *ret_internal);
 

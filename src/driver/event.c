@@ -111,7 +111,7 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phEventPool);
-    ZS_CHECK_ENUM(desc->flags, 0x7);
+    ZS_CHECK_ENUM(desc->flags, ZS_LATER_EVENT_POOL_FLAGS);
     ZS_CHECK(desc->count > 0, ZE_RESULT_ERROR_INVALID_SIZE, "a pool of no events");
     ZS_CHECK(desc->count <= POOL_EVENTS_MAX, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "%u events",
              desc->count);
@@ -356,6 +356,46 @@ ze_result_t ZE_APICALL zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
     if (result == ZE_RESULT_SUCCESS)
         zs_event_timestamps(event, device, pTimestamps);
     return result;
+}
+
+/* From the device's clock to the one that zeDeviceGetGlobalTimestamps reports for the host. */
+static ze_kernel_timestamp_data_t on_host_clock(const struct zs_ze_event *event,
+                                                const struct zs_ze_device *device)
+{
+    struct timespec raw;
+    uint64_t monotonic_ns = now_ns();
+    clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
+    uint64_t ahead_ns = (uint64_t)raw.tv_sec * 1000000000u + (uint64_t)raw.tv_nsec - monotonic_ns;
+    const struct zs_event_slot *slot = event->slot;
+    uint64_t start = atomic_load_explicit(&slot->start_ticks, memory_order_relaxed);
+    uint64_t end = atomic_load_explicit(&slot->end_ticks, memory_order_relaxed);
+    return (ze_kernel_timestamp_data_t){
+        .kernelStart = zs_gpu_clock_to_ns(device->gpu, start) + ahead_ns,
+        .kernelEnd = zs_gpu_clock_to_ns(device->gpu, end) + ahead_ns};
+}
+
+ze_result_t ZE_APICALL zeEventQueryKernelTimestampsExt(
+    ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t *pCount,
+    ze_event_query_kernel_timestamps_results_ext_properties_t *pResults)
+{
+    ZS_OBJECT(event, event, hEvent);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(pCount);
+    if (!zs_list_count(pCount, 1, pResults != NULL))
+        return ZE_RESULT_SUCCESS;
+    ze_result_t result = zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (pResults->pKernelTimestampsBuffer)
+        zs_event_timestamps(event, device, pResults->pKernelTimestampsBuffer);
+    if (pResults->pSynchronizedTimestampsBuffer) {
+        ze_kernel_timestamp_data_t data = on_host_clock(event, device);
+        pResults->pSynchronizedTimestampsBuffer->global.kernelStart = data.kernelStart;
+        pResults->pSynchronizedTimestampsBuffer->global.kernelEnd = data.kernelEnd;
+        pResults->pSynchronizedTimestampsBuffer->context =
+            pResults->pSynchronizedTimestampsBuffer->global;
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL zeEventGetEventPool(ze_event_handle_t hEvent,

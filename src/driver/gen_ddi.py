@@ -30,11 +30,15 @@ LATER = {
     'ze_event_pool_dditable_t': (5, [((1, 6), 'zeEventPoolPutIpcHandle'),
                                      ((1, 9), 'zeEventPoolGetContextHandle'),
                                      ((1, 9), 'zeEventPoolGetFlags')]),
-    'ze_event_dditable_t': (7, [((1, 6), None),
+    'ze_event_dditable_t': (7, [((1, 6), 'zeEventQueryKernelTimestampsExt'),
                                 ((1, 9), 'zeEventGetEventPool'),
                                 ((1, 9), 'zeEventGetSignalScope'),
                                 ((1, 9), 'zeEventGetWaitScope')]),
     'ze_mem_dditable_t': (10, [((1, 6), 'zeMemPutIpcHandle')]),
+    'ze_image_dditable_t': (4, [((1, 5), 'zeImageViewCreateExt')]),
+    # tables of their own
+    'ze_command_list_exp_dditable_t': (0, [
+        ((1, 9), None), ((1, 9), 'zeCommandListImmediateAppendCommandListsExp')]),
 }
 
 
@@ -142,7 +146,25 @@ def emit(headers, have, watched):
                 out += [f'    if (version >= ZE_MAKE_VERSION({version[0]}, {version[1]}))',
                         f'        ((void **)pDdiTable)[{count + i}] = (void *){name};']
         out += ['    return ZE_RESULT_SUCCESS;', '}']
+    for table in later_tables(headers):
+        prefix, name = table_name(table)
+        out += [f'ZS_API ze_result_t ZE_APICALL {prefix}Get{name}ProcAddrTable('
+                'ze_api_version_t version, void **pDdiTable);',
+                f'ze_result_t ZE_APICALL {prefix}Get{name}ProcAddrTable('
+                'ze_api_version_t version, void **pDdiTable)', '{',
+                '    ze_result_t result = zs_ddi_check(version, pDdiTable);',
+                '    if (result != ZE_RESULT_SUCCESS)', '        return result;']
+        for i, (version, name) in enumerate(LATER[table][1]):
+            if name in have:
+                out += [f'    if (version >= ZE_MAKE_VERSION({version[0]}, {version[1]}))',
+                        f'        pDdiTable[{i}] = (void *){name};']
+        out += ['    return ZE_RESULT_SUCCESS;', '}']
     return '\n'.join(out) + '\n'
+
+
+def later_tables(headers):
+    """Tables that the installed headers do not have at all."""
+    return [t for t in LATER if t not in {table for table, _ in headers.tables}]
 
 
 def table_name(table):
@@ -155,7 +177,7 @@ def markdown(headers, have):
     """One row per table of the API; a function that works stands in the second column."""
     rows = ['| table | works | `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE` |', '|---|---|---|']
     later_names = {name for _, later in LATER.values() for _, name in later}
-    for table, members in headers.tables:
+    for table, members in headers.tables + [(t, []) for t in later_tables(headers)]:
         prefix, name = table_name(table)
         short = {True: [], False: []}
         names = [function_of(pfn) for _, pfn in members]

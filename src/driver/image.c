@@ -268,6 +268,14 @@ ze_result_t ZE_APICALL zeImageViewCreateExp(ze_context_handle_t hContext,
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t ZE_APICALL zeImageViewCreateExt(ze_context_handle_t hContext,
+                                            ze_device_handle_t hDevice, const ze_image_desc_t *desc,
+                                            ze_image_handle_t hImage,
+                                            ze_image_handle_t *phImageView)
+{
+    return zeImageViewCreateExp(hContext, hDevice, desc, hImage, phImageView);
+}
+
 ze_result_t ZE_APICALL zeImageGetMemoryPropertiesExp(
     ze_image_handle_t hImage, ze_image_memory_properties_exp_t *pMemoryProperties)
 {

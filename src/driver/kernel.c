@@ -189,6 +189,12 @@ static ze_result_t set_value(const struct set_arg *a)
 {
     /* char and short, alone or at the end of a struct, take four bytes of the payload */
     uint32_t read_B = a->kernel->kernel->args[a->index].value_size_B;
+    uint64_t wide = 0;
+    if (!a->kernel->module->context->driver->check_surfaces && a->value && a->size_B &&
+        a->size_B < read_B && read_B <= sizeof(wide)) {
+        memcpy(&wide, a->value, a->size_B); /* unchecked: an int may be given for a size_t */
+        return zs_result_of_errno(zs_gpu_args_set_value(a->args, a->index, sizeof(wide), &wide));
+    }
     if (a->size_B == 0 || a->size_B + 3 < read_B)
         return refuse_arg(a, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                           "the kernel reads more bytes than that");
@@ -419,6 +425,10 @@ ze_result_t ZE_APICALL zeKernelGetProperties(ze_kernel_handle_t hKernel,
         p->pNext, ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES);
     if (preferred)
         preferred->preferredMultiple = k->simd;
+    ze_kernel_max_group_size_properties_ext_t *max =
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE);
+    if (max)
+        max->maxGroupSize = kernel->module->device->model->max_group_items;
     return ZE_RESULT_SUCCESS;
 }
 

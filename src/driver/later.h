@@ -8,12 +8,40 @@
 
 #include <level_zero/ze_api.h>
 
+/* All flags that are known up to specification 1.15. */
+enum {
+    ZS_LATER_QUEUE_FLAGS = 0x7,      /* explicit only, in order, copy offload */
+    ZS_LATER_LIST_FLAGS = 0x3f,      /* ..., in order, cloneable, copy offload */
+    ZS_LATER_EVENT_POOL_FLAGS = 0xf, /* ..., mapped timestamps */
+    ZS_LATER_PHYSICAL_FLAGS = 0x3,   /* on the device, on the host */
+};
+enum { ZS_LATER_ADVICE_MAX = 9 }; /* ..., location in the host's memory set, cleared */
+enum {
+    ZS_LATER_STYPE_TIMESTAMPS_RESULTS = 0x10012,
+    ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE = 0x10013,
+};
+
 #ifndef ZE_API_VERSION_CURRENT_M /* headers before 1.6 */
 typedef struct zs_later_init_driver_type_desc {
     uint32_t stype;
     const void *pNext;
     uint32_t flags; /* bit 0 GPU, bit 1 NPU */
 } ze_init_driver_type_desc_t;
+typedef struct zs_later_kernel_max_group_size {
+    uint32_t stype;
+    void *pNext;
+    uint32_t maxGroupSize;
+} ze_kernel_max_group_size_properties_ext_t;
+/* as ze_kernel_timestamp_result_t, in nanoseconds of the host's clock */
+typedef struct zs_later_synchronized_timestamps {
+    ze_kernel_timestamp_data_t global, context;
+} ze_synchronized_timestamp_result_ext_t;
+typedef struct zs_later_timestamps_results {
+    uint32_t stype;
+    void *pNext;
+    ze_kernel_timestamp_result_t *pKernelTimestampsBuffer;
+    ze_synchronized_timestamp_result_ext_t *pSynchronizedTimestampsBuffer;
+} ze_event_query_kernel_timestamps_results_ext_properties_t;
 ze_result_t ZE_APICALL zeInitDrivers(uint32_t *pCount, ze_driver_handle_t *phDrivers,
                                      ze_init_driver_type_desc_t *desc);
 ze_result_t ZE_APICALL zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver,
@@ -48,6 +76,17 @@ ze_result_t ZE_APICALL zeEventGetSignalScope(ze_event_handle_t hEvent,
                                              ze_event_scope_flags_t *pSignalScope);
 ze_result_t ZE_APICALL zeEventGetWaitScope(ze_event_handle_t hEvent,
                                            ze_event_scope_flags_t *pWaitScope);
+ze_result_t ZE_APICALL zeEventQueryKernelTimestampsExt(
+    ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t *pCount,
+    ze_event_query_kernel_timestamps_results_ext_properties_t *pResults);
+ze_result_t ZE_APICALL zeCommandListImmediateAppendCommandListsExp(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents);
+ze_result_t ZE_APICALL zeImageViewCreateExt(ze_context_handle_t hContext,
+                                            ze_device_handle_t hDevice, const ze_image_desc_t *desc,
+                                            ze_image_handle_t hImage,
+                                            ze_image_handle_t *phImageView);
 ze_result_t ZE_APICALL zeMemPutIpcHandle(ze_context_handle_t hContext, ze_ipc_mem_handle_t handle);
 #endif
 

@@ -39,10 +39,11 @@ static struct zs_gpu_counters *take_counters(struct zs_ze_kernel *kernel, enum z
     return counters;
 }
 
-static void print_output(struct zs_exec *exec, const struct zs_ze_kernel *kernel, void *buffer)
+static void print_output(const struct zs_ze_kernel *kernel, void *buffer)
 {
     struct zs_buf text = {0};
-    zs_gpu_printf_drain(kernel->gpu, exec->context->memory, buffer, ZS_GPU_PRINTF_B, &text);
+    zs_gpu_printf_drain(kernel->gpu, kernel->module->context->memory, buffer, ZS_GPU_PRINTF_B,
+                        &text);
     if (text.size_B && !text.error) {
         fwrite(text.data, 1, text.size_B, stdout);
         fflush(stdout);
@@ -64,6 +65,22 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
         zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
 }
 
+/* Programs may launch a kernel of one context from a list of another: it works on the memory of
+ * its own, whose pages must stay, too. */
+static int run_gpu(struct zs_exec *exec, const struct zs_launch *launch,
+                   const struct zs_gpu_launch *gpu, struct zs_gpu_result *ret_result)
+{
+    struct zs_ze_context *own = launch->kernel->module->context;
+    if (own != exec->context)
+        pthread_rwlock_rdlock(&own->exec_lock);
+    int error = zs_gpu_launch_run(exec->device->gpu, gpu, ret_result);
+    if (own != exec->context) {
+        pthread_rwlock_unlock(&own->exec_lock);
+        zs_memory_reap(own);
+    }
+    return error;
+}
+
 static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                    const uint32_t group_count[3])
 {
@@ -72,7 +89,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
     enum zs_counting counting = zs_counts_wanted();
     struct zs_gpu_launch gpu = {.kernel = kernel->gpu,
                                 .args = launch->args->args,
-                                .memory = exec->context->memory,
+                                .memory = kernel->module->context->memory,
                                 .flags =
                                     (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
                                     (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
@@ -97,12 +114,12 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .group_count = group_count,
                                 .result = &result,
                                 .start_ns = now_ns()};
-    int error = zs_gpu_launch_run(exec->device->gpu, &gpu, &result);
+    int error = run_gpu(exec, launch, &gpu, &result);
     end.end_ns = now_ns();
     exec->start_ticks = result.start_ticks;
     exec->end_ticks = result.end_ticks;
     if (gpu.printf_buffer) {
-        print_output(exec, kernel, gpu.printf_buffer);
+        print_output(kernel, gpu.printf_buffer);
         free(gpu.printf_buffer);
     }
     if (error && error != -ECANCELED) {
@@ -192,10 +209,9 @@ static ze_result_t check_kernel(const char *function, const struct zs_ze_list *l
     if (list->ordinal != ZS_ORDINAL_COMPUTE)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, function,
                          "the list is of the copy group: it runs no kernels");
-    if (!zs_devices_share(kernel->module->device, list->device) ||
-        kernel->module->context != list->context)
+    if (!zs_devices_share(kernel->module->device, list->device))
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
-                         "%s is of another device or context than the list", kernel->kernel->name);
+                         "%s is of another device than the list", kernel->kernel->name);
     uint32_t unset = zs_gpu_args_first_unset(kernel->args->args);
     if (unset != UINT32_MAX)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,

@@ -48,7 +48,7 @@ ze_result_t ZE_APICALL zeCommandListCreate(ze_context_handle_t hContext, ze_devi
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phCommandList);
-    ZS_CHECK_ENUM(desc->flags, 0xf); /* later specifications: in order */
+    ZS_CHECK_ENUM(desc->flags, ZS_LATER_LIST_FLAGS);
     ZS_CHECK(desc->commandQueueGroupOrdinal < ZS_ORDINAL_COUNT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "ordinal %u, there are %d groups", desc->commandQueueGroupOrdinal, ZS_ORDINAL_COUNT);
     struct zs_ze_list init = {.ordinal = desc->commandQueueGroupOrdinal};
@@ -67,7 +67,7 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(altdesc);
     ZS_CHECK_POINTER(phCommandList);
-    ZS_CHECK_ENUM(altdesc->flags, 0x3); /* later specifications: in order */
+    ZS_CHECK_ENUM(altdesc->flags, ZS_LATER_QUEUE_FLAGS);
     ZS_CHECK_ENUM(altdesc->mode, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     ZS_CHECK_ENUM(altdesc->priority, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
     ZS_CHECK(altdesc->ordinal < ZS_ORDINAL_COUNT && altdesc->index == 0,

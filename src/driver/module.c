@@ -167,7 +167,7 @@ static ze_result_t open_binary(struct zs_ze_module *module, bool may_rebuild, st
     }
     const struct zs_gpu_model *model = module->device->model;
     module->image = zs_module_image(module->container, model->target);
-    if (module->image && module->image->kernel_count > 0 && module->image->pointer_B == 8)
+    if (module->image && module->image->pointer_B == 8)
         return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; may_rebuild && !module->image && i < module->container->image_count; i++) {
         const struct zs_image *other = &module->container->images[i];
@@ -178,7 +178,7 @@ static ze_result_t open_binary(struct zs_ze_module *module, bool may_rebuild, st
     }
     struct zs_buf text = {0};
     if (module->image)
-        zs_buf_printf(&text, "no kernel, or not 64 bit, for %s", model->name);
+        zs_buf_printf(&text, "the code for %s is not 64 bit", model->name);
     else
         zs_buf_printf(&text, "no code for %s; the binary has", model->name);
     for (uint32_t i = 0; !module->image && i < module->container->image_count; i++)
@@ -202,7 +202,7 @@ static ze_result_t build(struct zs_ze_module *module, const ze_module_desc_t *de
         result = open_binary(module, desc->format == ZE_MODULE_FORMAT_NATIVE, log);
     if (result == ZE_RESULT_SUCCESS) {
         struct zs_diag diag = {0};
-        module->lowered = calloc(module->image->kernel_count, sizeof(*module->lowered));
+        module->lowered = calloc(module->image->kernel_count + 1u, sizeof(*module->lowered));
         int error = module->lowered ? zs_link_buffers(module, &diag) : -ENOMEM;
         if (error == -EBADMSG)
             result = refuse_binary(log, diag.text);

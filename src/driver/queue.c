@@ -14,7 +14,7 @@ ze_result_t ZE_APICALL zeCommandQueueCreate(ze_context_handle_t hContext,
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phCommandQueue);
-    ZS_CHECK_ENUM(desc->flags, 0x1);
+    ZS_CHECK_ENUM(desc->flags, ZS_LATER_QUEUE_FLAGS);
     ZS_CHECK_ENUM(desc->mode, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     ZS_CHECK_ENUM(desc->priority, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
     ZS_CHECK(desc->ordinal < ZS_ORDINAL_COUNT && desc->index == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -53,10 +53,15 @@ ze_result_t ZE_APICALL zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQ
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_lists(const struct zs_ze_queue *queue, uint32_t count,
+struct place { /* where lists shall run */
+    const struct zs_ze_context *context;
+    const struct zs_ze_device *device;
+    uint32_t ordinal;
+};
+
+static ze_result_t check_lists(const char *function, const struct place *queue, uint32_t count,
                                ze_command_list_handle_t *handles)
 {
-    static const char function[] = "zeCommandQueueExecuteCommandLists";
     for (uint32_t i = 0; i < count; i++) {
         const struct zs_ze_list *list = zs_ze_list_of(handles[i]);
         if (!list)
@@ -89,7 +94,8 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
     ZS_CHECK(fence || !hFence, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "hFence is no live fence");
     ZS_CHECK(!fence || atomic_load(&fence->state) == ZS_SIGNAL_NOT_READY,
              ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "the fence was not reset");
-    ze_result_t result = check_lists(queue, numCommandLists, phCommandLists);
+    const struct place place = {queue->context, queue->device, queue->ordinal};
+    ze_result_t result = check_lists(__func__, &place, numCommandLists, phCommandLists);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct zs_program *few[8];
@@ -104,6 +110,64 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
     ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "cannot submit");
     if (queue->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
         result = zs_worker_synchronize(queue->worker, UINT64_MAX);
+    return result;
+}
+
+/* One command that waits for events or signals one. */
+static struct zs_program *lone_program(struct zs_command *command)
+{
+    static const struct zs_op op_nothing = {"command lists", NULL, NULL};
+    command->op = &op_nothing;
+    struct zs_program *program = zs_program_new();
+    if (program && zs_program_append(program, command))
+        return program;
+    zs_program_unref(program);
+    zs_command_release(command);
+    return NULL;
+}
+
+/* The lists' programs between one that waits and one that signals. */
+static ze_result_t submit_lists(struct zs_append *append, uint32_t count,
+                                ze_command_list_handle_t *handles)
+{
+    struct zs_command after = {.signal = append->command.signal};
+    append->command.signal = NULL;
+    struct zs_program *first = lone_program(&append->command);
+    struct zs_program *last = lone_program(&after);
+    struct zs_program **programs = calloc(count + 2u, sizeof(*programs));
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (first && last && programs) {
+        programs[0] = first;
+        for (uint32_t i = 0; i < count; i++)
+            programs[i + 1] = zs_ze_list_of(handles[i])->program;
+        programs[count + 1] = last;
+        result = zs_worker_submit(append->list->worker, count + 2, programs, NULL);
+    }
+    free(programs);
+    zs_program_unref(first);
+    zs_program_unref(last);
+    return result;
+}
+
+ze_result_t ZE_APICALL zeCommandListImmediateAppendCommandListsExp(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    ZS_OBJECT(list, list, hCommandListImmediate);
+    ZS_CHECK_POINTER(phCommandLists);
+    ZS_CHECK(list->worker, ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no immediate list");
+    const struct place place = {list->context, list->device, list->ordinal};
+    ze_result_t result = check_lists(__func__, &place, numCommandLists, phCommandLists);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zs_append append;
+    result = zs_append_begin(__func__, hCommandListImmediate, hSignalEvent, numWaitEvents,
+                             phWaitEvents, &append);
+    if (result == ZE_RESULT_SUCCESS)
+        result = submit_lists(&append, numCommandLists, phCommandLists);
+    if (result == ZE_RESULT_SUCCESS && list->synchronous)
+        result = zs_worker_synchronize(list->worker, UINT64_MAX);
     return result;
 }
 

@@ -18,8 +18,12 @@ enum {
     OP_SPEC_CONSTANT_TRUE = 48,
     OP_SPEC_CONSTANT_FALSE = 49,
     OP_SPEC_CONSTANT = 50,
+    OP_FUNCTION = 54,
+    OP_VARIABLE = 59,
     OP_DECORATE = 71,
     DECORATION_SPEC_ID = 1,
+    DECORATION_LINKAGE_ATTRIBUTES = 41,
+    LINKAGE_EXPORT = 0,
     IDS_MAX = 1 << 22,
 };
 
@@ -137,4 +141,29 @@ int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *const
     free(s.bits_of);
     free(s.applied);
     return error;
+}
+
+bool zs_spirv_exports_variable(struct zs_span spirv)
+{
+    size_t count = spirv.size_B / 4;
+    uint32_t bound =
+        count > HEADER_WORDS ? ZS_MIN(zs_load_u32(spirv.data + 12), (uint32_t)IDS_MAX) : 0;
+    bool *exported = calloc(bound + 1u, sizeof(*exported));
+    bool found = false;
+    uint32_t opcode = 0;
+    for (size_t at = HEADER_WORDS; exported && !found && opcode != OP_FUNCTION && at < count;) {
+        const uint8_t *words = spirv.data + 4 * at;
+        opcode = zs_load_u32(words) & 0xffff;
+        uint32_t length = zs_load_u32(words) >> 16;
+        if (length == 0 || length > count - at)
+            break;
+        uint32_t id = length > 2 ? zs_load_u32(words + (opcode == OP_DECORATE ? 4 : 8)) : bound;
+        if (opcode == OP_DECORATE && id < bound && length > 4 &&
+            zs_load_u32(words + 8) == DECORATION_LINKAGE_ATTRIBUTES)
+            exported[id] = zs_load_u32(words + 4 * (length - 1)) == LINKAGE_EXPORT;
+        found = opcode == OP_VARIABLE && id < bound && exported[id];
+        at += length;
+    }
+    free(exported);
+    return found;
 }

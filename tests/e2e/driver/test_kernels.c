@@ -414,6 +414,97 @@ static void test_global_pointer(void **state)
     free(spirv.data);
 }
 
+/* The flag changes nothing: variables that are exported can be found without it. */
+static void test_global_pointer_unasked(void **state)
+{
+    struct e2e *e = *state;
+    ze_module_handle_t module = make_module(e, "globals.spv");
+    int *counter = NULL;
+    OK(zeModuleGetGlobalPointer(module, "counter", NULL, (void **)&counter));
+    assert_int_equal(*counter, 5);
+    uint32_t count = 0;
+    OK(zeModuleGetKernelNames(module, &count, NULL));
+    assert_int_equal(count, 1);
+    OK(zeModuleDestroy(module));
+}
+
+/* SPIR-V with nothing in it: a module without kernels. */
+static void test_no_kernels(void **state)
+{
+    struct e2e *e = *state;
+    static const uint32_t words[] = {
+        0x07230203, 0x00010000,    0, 1, 0, 2u << 16 | 17, 4, 2u << 16 | 17, 5, 2u << 16 | 17,
+        6,          3u << 16 | 14, 2, 2};
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                             .inputSize = sizeof(words),
+                             .pInputModule = (const uint8_t *)words};
+    ze_module_handle_t module, native;
+    OK(zeModuleCreate(e->context, e->device, &desc, &module, NULL));
+    uint32_t count = 7;
+    OK(zeModuleGetKernelNames(module, &count, NULL));
+    assert_int_equal(count, 0);
+    ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "any"};
+    ze_kernel_handle_t kernel;
+    FAILS(zeKernelCreate(module, &kernel_desc, &kernel), ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+    size_t size = 0;
+    OK(zeModuleGetNativeBinary(module, &size, NULL));
+    uint8_t *binary = malloc(size);
+    OK(zeModuleGetNativeBinary(module, &size, binary));
+    desc.format = ZE_MODULE_FORMAT_NATIVE;
+    desc.inputSize = size;
+    desc.pInputModule = binary;
+    OK(zeModuleCreate(e->context, e->device, &desc, &native, NULL));
+    free(binary);
+    OK(zeModuleDestroy(native));
+    OK(zeModuleDestroy(module));
+}
+
+/* The binary says what was asked for. */
+static void test_opt_level(void **state)
+{
+    struct e2e *e = *state;
+    struct bytes spirv = load("globals.spv");
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                             .inputSize = spirv.size,
+                             .pInputModule = spirv.data,
+                             .pBuildFlags = "-ze-opt-level=1"};
+    ze_module_handle_t module;
+    OK(zeModuleCreate(e->context, e->device, &desc, &module, NULL));
+    size_t size = 0;
+    OK(zeModuleGetNativeBinary(module, &size, NULL));
+    uint8_t *binary = malloc(size);
+    OK(zeModuleGetNativeBinary(module, &size, binary));
+    assert_non_null(memmem(binary, size, "-ze-opt-level=O1", 16));
+    free(binary);
+    free(spirv.data);
+    OK(zeModuleDestroy(module));
+}
+
+/* A kernel of one context in a list of another works on the memory of its own. */
+static void test_other_context(void **state)
+{
+    struct e2e *e = *state, other = *e;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(e->driver, &desc, &other.context));
+    ze_module_handle_t module = make_module(&other, "kernels.bin");
+    ze_kernel_handle_t kernel = kernel_of(module, "add_atomic");
+    int *sum = e2e_alloc(&other, 4);
+    *sum = 0;
+    set(kernel, 0, sizeof(sum), &sum);
+    ze_group_count_t groups = {2, 1, 1};
+    OK(zeKernelSetGroupSize(kernel, 16, 1, 1));
+    ze_command_list_handle_t list = e2e_immediate(e, true);
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    assert_int_equal(*sum, 32);
+    OK(zeCommandListDestroy(list));
+    OK(zeMemFree(other.context, sum));
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
+    OK(zeContextDestroy(other.context));
+}
+
 static void test_groups(void **state)
 {
     ze_kernel_handle_t kernel = kernel_of(the_module, "vecadd");
@@ -533,6 +624,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_globals),         cmocka_unit_test(test_global_pointer),
         cmocka_unit_test(test_groups),          cmocka_unit_test(test_arguments_are_kept),
         cmocka_unit_test(test_indirect_memory), cmocka_unit_test(test_kernel_timestamps),
+        cmocka_unit_test(test_no_kernels),      cmocka_unit_test(test_opt_level),
+        cmocka_unit_test(test_other_context),   cmocka_unit_test(test_global_pointer_unasked),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of specifications after 1.4: the loader of Debian 12 does not know them. */
+#include "../test.h"
+
+#include "driver/later.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) assert_int_equal((call), ZE_RESULT_SUCCESS)
+
+struct env {
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    ze_context_handle_t context;
+    ze_command_list_handle_t immediate;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t events[3];
+};
+
+static int setup(void **state)
+{
+    static struct env e;
+    uint32_t one = 1;
+    setenv("ZESCOPE_DEVICES", "skl", 1);
+    unsetenv("ZE_AFFINITY_MASK");
+    OK(zeInit(0));
+    OK(zeDriverGet(&one, &e.driver));
+    OK(zeDeviceGet(e.driver, &one, &e.device));
+    ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(e.driver, &context, &e.context));
+    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .flags = ZS_LATER_QUEUE_FLAGS,
+                                     .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    OK(zeCommandListCreateImmediate(e.context, e.device, &queue, &e.immediate));
+    ze_event_pool_desc_t pool = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .flags = ZS_LATER_EVENT_POOL_FLAGS, .count = 3};
+    OK(zeEventPoolCreate(e.context, &pool, 0, NULL, &e.pool));
+    for (uint32_t i = 0; i < 3; i++) {
+        ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i};
+        OK(zeEventCreate(e.pool, &event, &e.events[i]));
+    }
+    *state = &e;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct env *e = *state;
+    OK(zeCommandListDestroy(e->immediate));
+    for (int i = 0; i < 3; i++)
+        OK(zeEventDestroy(e->events[i]));
+    OK(zeEventPoolDestroy(e->pool));
+    OK(zeContextDestroy(e->context));
+    return 0;
+}
+
+static ze_command_list_handle_t list_new(struct env *e, ze_command_list_flags_t flags)
+{
+    ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, .flags = flags};
+    ze_command_list_handle_t list;
+    OK(zeCommandListCreate(e->context, e->device, &desc, &list));
+    return list;
+}
+
+/* Lists run between the events that an immediate list waits for and signals, in their order. */
+static void test_append_lists(void **state)
+{
+    struct env *e = *state;
+    uint8_t memory[256] = {0};
+    const uint8_t a = 1, b = 2;
+    ze_command_list_handle_t lists[2] = {list_new(e, 0), list_new(e, ZS_LATER_LIST_FLAGS)};
+    OK(zeCommandListAppendMemoryFill(lists[0], memory, &a, 1, 256, NULL, 0, NULL));
+    OK(zeCommandListAppendMemoryFill(lists[1], memory, &b, 1, 128, NULL, 0, NULL));
+    assert_int_equal(
+        zeCommandListImmediateAppendCommandListsExp(e->immediate, 1, lists, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT); /* not closed */
+    OK(zeCommandListClose(lists[0]));
+    OK(zeCommandListClose(lists[1]));
+    assert_int_equal(
+        zeCommandListImmediateAppendCommandListsExp(lists[0], 1, &lists[1], NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT); /* not immediate */
+    assert_int_equal(
+        zeCommandListImmediateAppendCommandListsExp(e->immediate, 1, NULL, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    for (int round = 0; round < 3; round++) {
+        memset(memory, 0, sizeof(memory));
+        OK(zeEventHostReset(e->events[0]));
+        OK(zeEventHostReset(e->events[1]));
+        OK(zeCommandListImmediateAppendCommandListsExp(e->immediate, 2, lists, e->events[1], 1,
+                                                       &e->events[0]));
+        assert_int_equal(zeEventHostSynchronize(e->events[1], 1000000), ZE_RESULT_NOT_READY);
+        assert_int_equal(memory[200], 0);
+        OK(zeEventHostSignal(e->events[0]));
+        OK(zeEventHostSynchronize(e->events[1], UINT64_MAX));
+        assert_int_equal(memory[0], 2);
+        assert_int_equal(memory[200], 1);
+    }
+    OK(zeCommandListHostSynchronize(e->immediate, UINT64_MAX));
+    OK(zeCommandListDestroy(lists[0]));
+    OK(zeCommandListDestroy(lists[1]));
+}
+
+/* Both clocks, between two readings of them. */
+static void test_mapped_timestamps(void **state)
+{
+    struct env *e = *state;
+    uint64_t host[2], device[2];
+    uint8_t memory[64];
+    const uint8_t zero = 0;
+    OK(zeDeviceGetGlobalTimestamps(e->device, &host[0], &device[0]));
+    OK(zeCommandListAppendMemoryFill(e->immediate, memory, &zero, 1, 64, e->events[2], 0, NULL));
+    OK(zeEventHostSynchronize(e->events[2], UINT64_MAX));
+    OK(zeDeviceGetGlobalTimestamps(e->device, &host[1], &device[1]));
+    uint32_t count = 0;
+    OK(zeEventQueryKernelTimestampsExt(e->events[2], e->device, &count, NULL));
+    assert_int_equal(count, 1);
+    ze_kernel_timestamp_result_t ticks;
+    ze_synchronized_timestamp_result_ext_t ns;
+    ze_event_query_kernel_timestamps_results_ext_properties_t results = {
+        .stype = ZS_LATER_STYPE_TIMESTAMPS_RESULTS,
+        .pKernelTimestampsBuffer = &ticks,
+        .pSynchronizedTimestampsBuffer = &ns};
+    OK(zeEventQueryKernelTimestampsExt(e->events[2], e->device, &count, &results));
+    /* a tick is 83.3 ns, and the two clocks of the host are read one after the other */
+    assert_true(ns.global.kernelStart + 1000000 >= host[0]);
+    assert_true(ns.global.kernelEnd >= ns.global.kernelStart);
+    assert_true(ns.global.kernelEnd <= host[1] + 1000000);
+    assert_int_equal(ns.context.kernelEnd, ns.global.kernelEnd);
+    ze_kernel_timestamp_result_t plain;
+    OK(zeEventQueryKernelTimestamp(e->events[2], &plain));
+    assert_memory_equal(&plain, &ticks, sizeof(ticks));
+    OK(zeEventHostReset(e->events[2]));
+    assert_int_equal(zeEventQueryKernelTimestampsExt(e->events[2], e->device, &count, &results),
+                     ZE_RESULT_NOT_READY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_append_lists),
+        cmocka_unit_test(test_mapped_timestamps),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
