@@ -150,8 +150,12 @@ static bool invoke(const struct ocloc *ocloc, struct call *call, struct zs_buf *
     struct run r = {.ocloc = ocloc, .call = call, .status = -1};
     int status;
     if (!zs_guard_run(run_ocloc, &r, &status)) {
-        zs_buf_printf(ret_log, "the compiler gave up on this input (it wanted to exit with %d)\n",
-                      status);
+        if (status < 0)
+            zs_buf_printf(ret_log, "the compiler crashed on this input (signal %d)\n", -status);
+        else
+            zs_buf_printf(ret_log,
+                          "the compiler gave up on this input (it wanted to exit with %d)\n",
+                          status);
         return false;
     }
     for (uint32_t i = 0; i < r.count; i++) {

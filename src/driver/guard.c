@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <link.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,22 +21,81 @@
 
 /* The call that is guarded on this thread, innermost. */
 struct guard {
-    jmp_buf back;
+    sigjmp_buf back;
     int status;
 };
 static _Thread_local struct guard *current;
+
+/* ---- Crashes -----------------------------------------------------------------------------------
+ */
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+/* What the process had set before. One guarded call at a time: see guard.h. */
+static struct sigaction before[ZS_ARRAY_LEN(crashes)];
+
+/* Of another thread: let the instruction fault again, for whoever is to know. */
+static void give_back(int signal_number)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(crashes); i++) {
+        if (crashes[i] == signal_number)
+            sigaction(signal_number, &before[i], NULL);
+    }
+}
+
+static void on_crash(int signal_number)
+{
+    struct guard *guard = current;
+    if (!guard) {
+        give_back(signal_number);
+        return;
+    }
+    guard->status = -signal_number;
+    siglongjmp(guard->back, 1);
+}
+
+/* The compiler recurses: what overflows its stack needs another one for the handler. */
+struct watch {
+    stack_t stack, old_stack;
+    bool active;
+};
+
+static void watch_begin(struct watch *w)
+{
+    const size_t size_B = 64 << 10;
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    *w = (struct watch){.stack = {.ss_sp = malloc(size_B), .ss_size = size_B}};
+    if (!w->stack.ss_sp || sigaltstack(&w->stack, &w->old_stack) != 0)
+        return;
+    w->active = true;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(crashes); i++)
+        sigaction(crashes[i], &action, &before[i]);
+}
+
+static void watch_end(struct watch *w)
+{
+    for (size_t i = 0; w->active && i < ZS_ARRAY_LEN(crashes); i++)
+        sigaction(crashes[i], &before[i], NULL);
+    if (w->active)
+        sigaltstack(&w->old_stack, NULL);
+    free(w->stack.ss_sp);
+}
 
 bool zs_guard_run(void (*fn)(void *ctx), void *ctx, int *ret_status)
 {
     struct guard guard = {.status = 0};
     struct guard *volatile outer = current;
-    bool returned = false;
-    if (setjmp(guard.back) == 0) {
+    struct watch watch;
+    volatile bool returned = false;
+    watch_begin(&watch);
+    if (sigsetjmp(guard.back, 1) == 0) {
         current = &guard;
         fn(ctx);
         returned = true;
     }
     current = outer;
+    watch_end(&watch);
     *ret_status = guard.status;
     return returned;
 }
@@ -47,7 +107,7 @@ static void leave(int status)
 {
     if (current) {
         current->status = status;
-        longjmp(current->back, 1);
+        siglongjmp(current->back, 1);
     }
 }
 
@@ -84,6 +144,13 @@ static void *guarded_dlopen(const char *name, int flags)
     return dlopen(name, flags);
 }
 
+/* ocloc has a handler of its own for crashes, without a stack of its own: it ends the process. */
+static int guarded_sigaction(int signal_number, const struct sigaction *action,
+                             struct sigaction *old)
+{
+    return sigaction(signal_number, current ? NULL : action, old);
+}
+
 /* ---- Redirection: the slots of the libraries' relocation tables --------------------------------
  */
 
@@ -96,6 +163,7 @@ static const struct {
     {"_exit", (void (*)(void))guarded_exit_at_once},
     {"_Exit", (void (*)(void))guarded_exit_at_once},
     {"abort", (void (*)(void))guarded_abort},
+    {"sigaction", (void (*)(void))(uintptr_t)guarded_sigaction},
     {"dlopen", (void (*)(void))(uintptr_t)guarded_dlopen},
 };
 

@@ -8,7 +8,9 @@
 #include "driver/later.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* ---- Handles ---- */
 
@@ -199,12 +201,38 @@ static void count_call(void *ctx)
     ++*(int *)ctx;
 }
 
+static void crash(void *ctx)
+{
+    char *volatile page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(page, 4096);
+    *page = 1;
+}
+
+static void overflow(void *ctx)
+{
+    char volatile frame[4096];
+    memset((char *)frame, 1, sizeof(frame));
+    if (*(const volatile int *)ctx >= 0) /* always */
+        overflow(ctx);
+    frame[0] = 2; /* no tail call */
+}
+
 static void test_guard(void **state)
 {
     int calls = 0, status = -1;
     assert_true(zs_guard_run(count_call, &calls, &status));
     assert_int_equal(calls, 1);
     assert_int_equal(status, 0);
+    struct sigaction before, after;
+    sigaction(SIGSEGV, NULL, &before);
+    assert_false(zs_guard_run(crash, &calls, &status));
+    assert_int_equal(status, -SIGSEGV);
+    assert_false(zs_guard_run(overflow, &calls, &status));
+    assert_int_equal(status, -SIGSEGV);
+    sigaction(SIGSEGV, NULL, &after);
+    assert_true(before.sa_handler == after.sa_handler);
+    assert_true(zs_guard_run(count_call, &calls, &status));
+    assert_int_equal(calls, 2);
 }
 
 /* ---- Sub-devices; the loader of Debian 12 does not know zeDeviceGetRootDevice ---- */
