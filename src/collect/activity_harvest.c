@@ -108,9 +108,8 @@ bool act_harvest_poll(struct zs_activity *a, struct act_list *list)
 {
     while (list->harvests) {
         struct act_harvest *h = list->harvests;
-        if (*h->mark == UINT64_MAX)
+        if (__atomic_load_n(h->mark, __ATOMIC_ACQUIRE) == UINT64_MAX)
             return false;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
         for (uint32_t i = 0; i < h->count; i++) {
             struct act_append *append = h->items[i].append;
             act_write_execute(a, h->items[i].id, h->queue, h->items[i].submit_ns, &h->results[i]);
