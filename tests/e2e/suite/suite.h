@@ -53,6 +53,7 @@ struct suite_buffer {
     size_t image;
     double ulps;     /* 0: the same bits, or both NaN */
     double absolute; /* a difference up to this is right in any case */
+    size_t ignored, ignored_count;
 };
 
 /* What stands in an argument: to launch a stage with, and to run the same elsewhere. */
@@ -140,7 +141,7 @@ extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shap
 extern const struct suite_shape suite_shapes_group64[];
 
 extern const struct suite_group suite_arith, suite_real, suite_half, suite_wide;
-extern const struct suite_group suite_flow, suite_memory;
+extern const struct suite_group suite_flow, suite_memory, suite_sync;
 extern const struct suite_group suite_program, suite_data;
 extern const struct suite_group suite_image, suite_printf;
 
@@ -155,6 +156,8 @@ void *suite_zeroed(struct suite *s, enum suite_type type, size_t count, double u
 /* Copy what the function has put into the host's copy to the device: the kernel starts from it. */
 void suite_upload(struct suite *s, const void *expected);
 void suite_absolute(struct suite *s, const void *expected, double absolute);
+/* Elements that depend on the order of things are not compared. */
+void suite_ignore(struct suite *s, const void *expected, size_t first, size_t count);
 /* The device's address of a buffer. */
 void *suite_device(struct suite *s, const void *expected);
 void suite_value(struct suite *s, size_t size_B, const void *value);
