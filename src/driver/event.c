@@ -171,9 +171,11 @@ ze_result_t ZE_APICALL zeEventPoolGetFlags(ze_event_pool_handle_t hEventPool,
  */
 
 struct ipc_pool {
+    int32_t fd; /* first, then the count: see struct ipc_memory */
+    uint32_t count;
     uint32_t magic;
-    int32_t pid, fd;
-    uint32_t count, flags, reserved;
+    int32_t pid;
+    uint32_t flags, reserved;
     uint64_t inode;
 };
 _Static_assert(sizeof(struct ipc_pool) <= ZE_MAX_IPC_HANDLE_SIZE, "fits in a handle");
@@ -213,6 +215,11 @@ ze_result_t ZE_APICALL zeEventPoolOpenIpcHandle(ze_context_handle_t hContext,
     ZS_CHECK_POINTER(phEventPool);
     struct ipc_pool ipc;
     memcpy(&ipc, hIpc.data, sizeof(ipc));
+    if (ipc.magic != IPC_POOL_MAGIC && zs_ipc_is_ours(ipc.fd, &ipc.inode)) {
+        /* only what Intel's driver has in its handles came here: descriptor and count */
+        ipc.magic = IPC_POOL_MAGIC;
+        ipc.flags = ZE_EVENT_POOL_FLAG_IPC | ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    }
     ZS_CHECK(ipc.magic == IPC_POOL_MAGIC && ipc.count > 0 && ipc.count <= POOL_EVENTS_MAX,
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no event pool handle of this driver");
     int fd = zs_ipc_open(ipc.pid, ipc.fd, ipc.inode);

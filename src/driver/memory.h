@@ -75,7 +75,9 @@ int zs_host_copy(void *dst, const void *src, uint64_t size_B);
 int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd);
 /* All reservations of the context, when nothing runs in it any more. */
 void zs_virtual_free_all(struct zs_ze_context *context);
-/* Open another process's memfd; -errno. */
+/* Open another process's memfd, or a descriptor of it that this process has; -errno. */
 int zs_ipc_open(int pid, int fd, uint64_t inode);
+/* Whether fd is a memfd of this driver, made here or in another process. */
+bool zs_ipc_is_ours(int fd, uint64_t *ret_inode);
 
 #endif

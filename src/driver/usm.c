@@ -199,6 +199,10 @@ ze_result_t ZE_APICALL zeMemGetAllocProperties(
     pMemAllocProperties->type = found ? memory_type(range.kind) : ZE_MEMORY_TYPE_UNKNOWN;
     pMemAllocProperties->id = found ? range.id : 0;
     pMemAllocProperties->pageSize = found ? PAGE_B : 0;
+    /* not asked for as it was made: programs written for Intel's driver do so */
+    if (found && !range.exported && is_usm(&range) && !range.ipc_opened &&
+        zs_chain_find(pMemAllocProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD))
+        range.exported = zs_memory_share(context, range.base, &range.fd) == 0;
     return zs_memory_export(__func__, pMemAllocProperties->pNext, found ? &range : NULL);
 }
 
@@ -223,29 +227,64 @@ ze_result_t ZE_APICALL zeMemGetAddressRange(ze_context_handle_t hContext, const 
 /*
  * A handle names the memfd by the exporting process and its descriptor; whoever opens it goes
  * through /proc, so both processes must belong to the same user. The inode tells a reused number.
+ * The descriptor stands first, as in the handles of Intel's driver: programs written for that one
+ * send it over a socket and put the number that arrives in the place of it, often with zeros
+ * behind.
  */
 struct ipc_memory {
+    int32_t fd;
     uint32_t magic;
-    int32_t pid, fd;
+    int32_t pid;
     uint32_t kind;
-    uint64_t inode, size_B, offset_B;
+    uint64_t inode, size_B;
 };
 _Static_assert(sizeof(struct ipc_memory) <= ZE_MAX_IPC_HANDLE_SIZE, "fits in a handle");
 enum { IPC_MEMORY_MAGIC = 0x6d657a73 };
 
+bool zs_ipc_is_ours(int fd, uint64_t *ret_inode)
+{
+    static const char prefix[] = "/memfd:zescope";
+    char path[64], name[sizeof(prefix)];
+    struct stat st;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (readlink(path, name, sizeof(name)) < (ssize_t)sizeof(prefix) - 1 ||
+        memcmp(name, prefix, sizeof(prefix) - 1) != 0 || fstat(fd, &st) != 0)
+        return false;
+    *ret_inode = (uint64_t)st.st_ino;
+    return true;
+}
+
 int zs_ipc_open(int pid, int fd, uint64_t inode)
 {
+    uint64_t own_inode;
+    if (zs_ipc_is_ours(fd, &own_inode) && own_inode == inode) {
+        /* it came by a socket, or is the process's own */
+        int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        return copy < 0 ? -errno : copy;
+    }
     char path[64];
+    struct stat st;
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
     int opened = open(path, O_RDWR | O_CLOEXEC);
     if (opened < 0)
         return -errno;
-    struct stat st;
     if (fstat(opened, &st) != 0 || (uint64_t)st.st_ino != inode) {
         close(opened);
         return -ENOENT;
     }
     return opened;
+}
+
+/* What a bare descriptor of this process says of the memory behind it. */
+static bool describe_fd(struct ipc_memory *ipc)
+{
+    struct stat st;
+    if (!zs_ipc_is_ours(ipc->fd, &ipc->inode) || fstat(ipc->fd, &st) != 0 || st.st_size <= 0)
+        return false;
+    ipc->pid = getpid();
+    ipc->kind = ZS_GPU_MEMORY_DEVICE;
+    ipc->size_B = (uint64_t)st.st_size;
+    return true;
 }
 
 ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
@@ -293,7 +332,8 @@ ze_result_t ZE_APICALL zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_devic
     ZS_CHECK_POINTER(pptr);
     struct ipc_memory ipc;
     memcpy(&ipc, handle.data, sizeof(ipc));
-    ZS_CHECK(ipc.magic == IPC_MEMORY_MAGIC && ipc.size_B != 0 && ipc.kind <= ZS_GPU_MEMORY_SHARED,
+    bool known = ipc.magic == IPC_MEMORY_MAGIC || describe_fd(&ipc);
+    ZS_CHECK(known && ipc.size_B != 0 && ipc.kind <= ZS_GPU_MEMORY_SHARED,
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no memory handle of this driver");
     int fd = zs_ipc_open(ipc.pid, ipc.fd, ipc.inode);
     ZS_CHECK(fd >= 0, ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory of process %d: %s", ipc.pid,

@@ -2,6 +2,8 @@
 /* Unified shared memory, sharing between processes, virtual memory. */
 #include "e2e.h"
 
+#include <fcntl.h>
+
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -221,6 +223,61 @@ static void test_ipc(void **state)
     close(sockets[1]);
 }
 
+/* Programs written for Intel's driver send the first four bytes of a handle, a descriptor, alone
+ * over a socket, with the count of a pool; and export memory that was not made for it. */
+static void test_ipc_by_descriptor(void **state)
+{
+    struct e2e *e = *state;
+    int *p, *q, sent, number;
+    OK(zeMemAllocDevice(e->context, &device_desc, 4000, 0, e->device, (void **)&p));
+    ze_event_pool_handle_t pool = e2e_pool(e, 3, ZE_EVENT_POOL_FLAG_IPC), same;
+    ze_ipc_mem_handle_t memory;
+    ze_ipc_event_pool_handle_t events;
+    OK(zeMemGetIpcHandle(e->context, p, &memory));
+    OK(zeEventPoolGetIpcHandle(pool, &events));
+    memcpy(&sent, memory.data, sizeof(sent));
+    number = dup(sent); /* as it arrives */
+    assert_true(number >= 0);
+    memset(&memory, 0, sizeof(memory));
+    memcpy(memory.data, &number, sizeof(number));
+    OK(zeMemOpenIpcHandle(e->context, e->device, memory, 0, (void **)&q));
+    close(number);
+    p[999] = 5;
+    assert_ptr_not_equal(p, q);
+    assert_int_equal(q[999], 5);
+    OK(zeMemCloseIpcHandle(e->context, q));
+    int count;
+    memcpy(&count, events.data + sizeof(int), sizeof(count));
+    assert_int_equal(count, 3);
+    memset(events.data + 2 * sizeof(int), 0, sizeof(events.data) - 2 * sizeof(int));
+    OK(zeEventPoolOpenIpcHandle(e->context, events, &same));
+    ze_event_handle_t signalled = e2e_event(pool, 2), seen = e2e_event(same, 2);
+    FAILS(zeEventQueryStatus(seen), ZE_RESULT_NOT_READY);
+    OK(zeEventHostSignal(signalled));
+    OK(zeEventQueryStatus(seen));
+    OK(zeEventDestroy(seen));
+    OK(zeEventDestroy(signalled));
+    OK(zeEventPoolCloseIpcHandle(same));
+    OK(zeEventPoolDestroy(pool));
+    /* descriptors of other files are none */
+    number = open("/dev/null", O_RDWR);
+    memcpy(memory.data, &number, sizeof(number));
+    FAILS(zeMemOpenIpcHandle(e->context, e->device, memory, 0, (void **)&q),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    close(number);
+    OK(zeMemFree(e->context, p));
+    OK(zeMemAllocDevice(e->context, &device_desc, 4096, 0, e->device, (void **)&p));
+    ze_external_memory_export_fd_t fd = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                         .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                         .fd = -1};
+    ze_memory_allocation_properties_t props = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &fd};
+    OK(zeMemGetAllocProperties(e->context, p, &props, NULL));
+    assert_true(fd.fd >= 0);
+    close(fd.fd);
+    OK(zeMemFree(e->context, p));
+}
+
 static void test_virtual(void **state)
 {
     struct e2e *e = *state;
@@ -273,9 +330,10 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "child") == 0)
         return child_main(200);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),  cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_file_descriptors),
-        cmocka_unit_test(test_ipc),    cmocka_unit_test(test_virtual),
+        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_file_descriptors),
+        cmocka_unit_test(test_ipc),     cmocka_unit_test(test_ipc_by_descriptor),
+        cmocka_unit_test(test_virtual),
     };
     return cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
 }
