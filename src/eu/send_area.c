@@ -9,6 +9,8 @@
  */
 #include "eu/send_priv.h"
 
+#include <smmintrin.h>
+
 bool zs_eu_send_fail(struct zs_eu_port *port, const struct zs_eu_message *message,
                      enum zs_eu_send_fault_kind kind, int lane, uint64_t gpu_va, uint32_t access_B,
                      bool is_write)
@@ -140,10 +142,40 @@ const struct zs_eu_range *zs_eu_send_range(struct zs_eu_port *port,
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
+bool zs_eu_send_inside(const struct zs_eu_quick *area, const uint8_t *offsets, uint32_t lanes,
+                       uint32_t mask, uint32_t span_B, uint32_t ret_offsets[LANES_MAX])
+{
+    if (area->size_B < span_B)
+        return false;
+    uint32_t last = (uint32_t)ZS_MIN(area->size_B - span_B, (uint64_t)UINT32_MAX);
+    const __m128i limit = _mm_set1_epi32((int)last), bits = _mm_setr_epi32(1, 2, 4, 8);
+    const __m128i offset_mask = _mm_set1_epi32((int)area->mask);
+    __m128i greatest = limit;
+    for (uint32_t i = 0; i < lanes; i += 4) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(offsets + (size_t)i * 4));
+        __m128i on = _mm_set1_epi32((int)(mask >> i));
+        on = _mm_cmpeq_epi32(_mm_and_si128(on, bits), bits);
+        v = _mm_and_si128(_mm_and_si128(v, offset_mask), on);
+        _mm_storeu_si128((__m128i *)(void *)(ret_offsets + i), v);
+        greatest = _mm_max_epu32(greatest, v);
+    }
+    return !ZS_EU_CHECKED || _mm_movemask_epi8(_mm_cmpeq_epi32(greatest, limit)) == 0xffff;
+}
+
 bool zs_eu_send_lanes_bti(struct zs_eu_port *port, const struct zs_eu_message *message,
                           const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
                           struct zs_eu_lanes *ret)
 {
+    struct zs_eu_quick quick;
+    uint32_t inside[LANES_MAX];
+    if (zs_eu_send_quick(port, message, is_write, &quick) &&
+        zs_eu_send_inside(&quick, offsets, message->lanes, mask, span_B, inside)) {
+        for (uint32_t lane = 0; lane < message->lanes; lane++)
+            ret->pointer[lane] = quick.base + inside[lane];
+        ret->valid = mask;
+        ret->outside = 0;
+        return true;
+    }
     struct zs_eu_area area;
     if (!zs_eu_send_area(port, message, is_write, &area))
         return false;

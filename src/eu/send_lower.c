@@ -3,7 +3,8 @@
 #include "eu/eu.h"
 #include "eu/send_priv.h"
 
-_Static_assert(sizeof(struct zs_eu_message) <= sizeof(((struct zs_eu_send *)0)->u),
+_Static_assert(sizeof(struct zs_eu_message) <= sizeof(((struct zs_eu_send *)0)->u) &&
+                   _Alignof(struct zs_eu_message) <= _Alignof(uint32_t),
                "a decoded message is kept in the send");
 
 static const char *const fault_names[] = {
@@ -37,19 +38,18 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
 static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *send,
                               uint32_t lane_mask)
 {
-    struct zs_eu_message m;
-    memcpy(&m, send->u, sizeof(m));
+    const struct zs_eu_message *m = (const struct zs_eu_message *)(const void *)send->u;
     const struct zs_eu_message_row *row = send->table;
     bool done;
-    if (m.lanes) /* an instruction may have more channels than its message has elements */
-        lane_mask &= (1u << m.lanes) - 1;
+    if (m->lanes) /* an instruction may have more channels than its message has elements */
+        lane_mask &= (1u << m->lanes) - 1;
     if (ZS_UNLIKELY(lane_mask == 0))
         return ZS_EU_OK;
-    if (ZS_LIKELY(!m.gather && (send->d.has_dst || m.rlen == 0)))
-        done = row->run(t->env, &m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
+    if (ZS_LIKELY(!m->gather && (send->d.has_dst || m->rlen == 0)))
+        done = row->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
                         t->grf + send->d.src1_B, lane_mask);
     else
-        done = run_joined(t, send, &m, row, lane_mask);
+        done = run_joined(t, send, m, row, lane_mask);
     if (ZS_LIKELY(done))
         return ZS_EU_OK;
     struct zs_eu_port *port = t->env;

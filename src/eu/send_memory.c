@@ -358,45 +358,122 @@ static inline bool is_full(const struct zs_eu_port *port, const struct zs_eu_mes
     return mask == zs_eu_lane_mask(m->lanes) && !zs_eu_send_tracks(port);
 }
 
-/* Bytes at the first lane's offset, when [offset, offset + size) is inside; else NULL. */
-static inline uint8_t *inside_area(const struct zs_eu_area *area, const uint8_t *offsets,
-                                   uint64_t size_B)
+/* Bytes at an offset, when [offset, offset + size) is inside; else NULL. */
+static inline uint8_t *inside_area(const struct zs_eu_quick *area, uint32_t offset, uint64_t size_B)
 {
-    uint64_t offset = (uint64_t)(zs_eu_load32(offsets) & area->mask) - area->bias;
+    offset &= area->mask;
     if (ZS_EU_CHECKED && (offset > area->size_B || size_B > area->size_B - offset))
         return NULL;
     return area->base + offset;
+}
+
+/* Dwords that `channels` names, at one place, to all lanes. */
+static inline void splat_channels(const struct zs_eu_message *m, uint8_t *dst, const uint8_t *from)
+{
+    for (uint32_t left = m->channels; left; left &= left - 1) {
+        size_t channel = (size_t)__builtin_ctz(left);
+        splat32(dst, zs_eu_load32_shared(from + channel * 4), m->lanes);
+        dst += m->lanes * 4;
+    }
+}
+
+/* Lanes anywhere inside the area. Offsets are a copy: dst may be the registers that they were in.
+ */
+ZS_EU_KERNEL_ACCESS static inline void read_channels(const struct zs_eu_message *m, uint8_t *dst,
+                                                     const uint8_t *base, const uint32_t *offsets,
+                                                     uint32_t mask)
+{
+    for (uint32_t left = m->channels; left; left &= left - 1) {
+        const uint8_t *from = base + (size_t)__builtin_ctz(left) * 4;
+        if (mask == 0xffff) {
+            for (uint32_t lane = 0; lane < 16; lane++)
+                memcpy(dst + lane * 4, from + offsets[lane], 4);
+        } else {
+            ZS_EU_FOR_LANES(lane, mask)
+            memcpy(dst + lane * 4, from + offsets[lane], 4);
+        }
+        dst += m->lanes * 4;
+    }
+}
+
+ZS_EU_KERNEL_ACCESS static inline void write_channels(const struct zs_eu_message *m, uint8_t *base,
+                                                      const uint32_t *offsets, const uint8_t *data,
+                                                      uint32_t mask)
+{
+    for (uint32_t left = m->channels; left; left &= left - 1) {
+        uint8_t *to = base + (size_t)__builtin_ctz(left) * 4;
+        if (mask == 0xffff) {
+            for (uint32_t lane = 0; lane < 16; lane++)
+                memcpy(to + offsets[lane], data + lane * 4, 4);
+        } else {
+            ZS_EU_FOR_LANES(lane, mask)
+            memcpy(to + offsets[lane], data + lane * 4, 4);
+        }
+        data += m->lanes * 4;
+    }
+}
+
+static inline uint32_t channels_span_B(const struct zs_eu_message *m)
+{
+    return (32u - (uint32_t)__builtin_clz(m->channels)) * 4;
+}
+
+static bool quick_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+                       const uint8_t *offsets, uint32_t mask)
+{
+    struct zs_eu_quick area;
+    uint32_t inside[LANES_MAX];
+    const uint8_t *from;
+    if (!zs_eu_send_quick(port, m, false, &area))
+        return false;
+    if (ZS_LIKELY(mask == zs_eu_lane_mask(m->lanes))) {
+        uint32_t first = zs_eu_load32(offsets), second = zs_eu_load32(offsets + 4);
+        if (second - first == 4 && m->channels == 1 && consecutive32(offsets, m->lanes) &&
+            (from = inside_area(&area, first, m->lanes * 4u))) {
+            zs_eu_copy_row(dst, from, m->lanes * 4u);
+            return true;
+        }
+        if (second == first && uniform32(offsets, m->lanes) &&
+            (from = inside_area(&area, first, channels_span_B(m)))) {
+            splat_channels(m, dst, from);
+            return true;
+        }
+    }
+    if (!zs_eu_send_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
+        return false;
+    read_channels(m, dst, area.base, inside, mask);
+    return true;
 }
 
 bool zs_eu_run_untyped_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const uint8_t *offsets = src0 + m->header_grf * GRF_B;
-    if (is_full(port, m, mask)) {
-        struct zs_eu_area area;
-        if (!zs_eu_send_area(port, m, false, &area))
-            return false;
-        const uint8_t *from;
-        if (m->channels == 1 && consecutive32(offsets, m->lanes) &&
-            (from = inside_area(&area, offsets, m->lanes * 4u))) {
-            zs_eu_copy_row(dst, from, m->lanes * 4u);
-            return true;
-        }
-        uint32_t span_B = 32u - (uint32_t)__builtin_clz(m->channels);
-        if (uniform32(offsets, m->lanes) && (from = inside_area(&area, offsets, span_B * 4))) {
-            for (uint32_t channel = 0; channel < span_B; channel++) {
-                if (m->channels >> channel & 1) {
-                    splat32(dst, zs_eu_load32_shared(from + (size_t)channel * 4), m->lanes);
-                    dst += m->lanes * 4;
-                }
-            }
-            return true;
-        }
-    }
+    if (ZS_LIKELY(quick_read(port, m, dst, offsets, mask)))
+        return true;
     struct zs_eu_lanes lanes;
     struct steps steps = untyped_steps(m);
     return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
            gather(port, m, &lanes, &steps, dst);
+}
+
+static bool quick_write(struct zs_eu_port *port, const struct zs_eu_message *m,
+                        const uint8_t *offsets, const uint8_t *data, uint32_t mask)
+{
+    struct zs_eu_quick area;
+    uint32_t inside[LANES_MAX];
+    uint8_t *to;
+    if (!zs_eu_send_quick(port, m, true, &area))
+        return false;
+    if (m->channels == 1 && mask == zs_eu_lane_mask(m->lanes) && consecutive32(offsets, m->lanes) &&
+        (to = inside_area(&area, zs_eu_load32(offsets), m->lanes * 4u))) {
+        zs_eu_copy_row(to, data, m->lanes * 4u);
+        return true;
+    }
+    if (!zs_eu_send_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
+        return false;
+    write_channels(m, area.base, inside, data, mask);
+    return true;
 }
 
 bool zs_eu_run_untyped_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
@@ -404,16 +481,8 @@ bool zs_eu_run_untyped_write(struct zs_eu_port *port, const struct zs_eu_message
 {
     const uint8_t *offsets = src0 + m->header_grf * GRF_B;
     const uint8_t *data = zs_eu_send_data(m, src0, src1, dword_grf(m->lanes));
-    if (m->channels == 1 && is_full(port, m, mask) && consecutive32(offsets, m->lanes)) {
-        struct zs_eu_area area;
-        if (!zs_eu_send_area(port, m, true, &area))
-            return false;
-        uint8_t *to = inside_area(&area, offsets, m->lanes * 4u);
-        if (to && !area.read_only) {
-            zs_eu_copy_row(to, data, m->lanes * 4u);
-            return true;
-        }
-    }
+    if (ZS_LIKELY(quick_write(port, m, offsets, data, mask)))
+        return true;
     struct zs_eu_lanes lanes;
     struct steps steps = untyped_steps(m);
     return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&

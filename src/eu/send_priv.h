@@ -57,6 +57,36 @@ const struct zs_eu_range *zs_eu_send_range(struct zs_eu_port *port,
                                            const struct zs_eu_message *message, uint64_t gpu_va,
                                            uint64_t size_B, int lane, bool is_write);
 
+/* A buffer of the binding table or local memory: what most messages reach. */
+struct zs_eu_quick {
+    uint8_t *base;
+    uint64_t size_B;
+    uint32_t mask; /* and-ed to offsets */
+};
+/* false: anything else, writes to read-only memory, writes that are tracked. No fault yet. */
+static inline bool zs_eu_send_quick(const struct zs_eu_port *port,
+                                    const struct zs_eu_message *message, bool is_write,
+                                    struct zs_eu_quick *ret)
+{
+    if (ZS_UNLIKELY(port->flags & (ZS_EU_PORT_TRACK_WRITES | ZS_EU_PORT_CHECK_UNWRITTEN)))
+        return false;
+    if (message->bti < port->surface_count) {
+        const struct zs_eu_surface *surface = &port->surfaces[message->bti];
+        ret->base = surface->base;
+        ret->size_B = surface->size_B;
+        ret->mask = UINT32_MAX;
+        return surface->kind == ZS_EU_SURFACE_BUFFER && !(is_write && surface->read_only);
+    }
+    ret->base = port->slm;
+    ret->size_B = port->slm_B;
+    ret->mask = SLM_OFFSET_MASK;
+    return message->bti == BTI_SLM;
+}
+/* Offsets of the lanes, masked; those of lanes that are off are 0. false: some access of span_B
+ * bytes does not lie in the area. */
+bool zs_eu_send_inside(const struct zs_eu_quick *area, const uint8_t *offsets, uint32_t lanes,
+                       uint32_t mask, uint32_t span_B, uint32_t ret_offsets[LANES_MAX]);
+
 /* Resolve lanes: span_B bytes from each active lane's offset or address. false: fault. */
 bool zs_eu_send_lanes_bti(struct zs_eu_port *port, const struct zs_eu_message *message,
                           const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
