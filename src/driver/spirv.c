@@ -81,11 +81,31 @@ static void specialize(struct state *s, size_t at, uint32_t opcode, uint32_t len
         put_word(s, at + 4, (uint32_t)(bits >> 32));
 }
 
+static uint32_t least_words(uint32_t opcode)
+{
+    static const struct {
+        uint16_t opcode, words;
+    } rows[] = {
+#define SPIRV(number, name, least) {number, least},
+#include "driver/spirv_length.def"
+#undef SPIRV
+    };
+    size_t low = 0, high = ZS_ARRAY_LEN(rows);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rows[middle].opcode < opcode)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < ZS_ARRAY_LEN(rows) && rows[low].opcode == opcode ? rows[low].words : 1;
+}
+
 static bool walk(struct state *s)
 {
     for (size_t at = HEADER_WORDS; at < s->count;) {
         uint32_t opcode = word(s, at) & 0xffff, length = word(s, at) >> 16;
-        if (length == 0 || length > s->count - at)
+        if (length < least_words(opcode) || length > s->count - at)
             return false;
         if (opcode == OP_DECORATE)
             decorate(s, at, length);
