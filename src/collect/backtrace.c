@@ -171,8 +171,12 @@ static void maps_look(struct zs_maps *maps)
 {
     uint64_t changes = 0;
     dl_iterate_phdr(ask_changes, &changes);
-    if (changes != maps->changes)
-        dl_iterate_phdr(take_map, maps);
+    if (changes == maps->changes)
+        return;
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    dl_iterate_phdr(take_map, maps);
+    zs_guard_leave(&guard);
 }
 
 static bool is_in_tracing(const struct zs_maps *maps, uint64_t pc)

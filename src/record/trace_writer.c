@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -147,6 +148,15 @@ static void give_up(struct zs_trace_file *file, int error)
     atomic_store(&file->process->last_errno, error);
 }
 
+/* Growing a file beyond the limit would raise SIGXFSZ, which ends processes. */
+static int reserve(int fd, uint64_t at_B, uint64_t size_B)
+{
+    struct rlimit limit;
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && at_B + size_B > limit.rlim_cur)
+        return EFBIG;
+    return posix_fallocate(fd, (off_t)at_B, (off_t)size_B);
+}
+
 /* Map the window whose first page holds the next byte to write. False: nothing can be written. */
 static bool next_window(struct zs_trace_file *file)
 {
@@ -159,7 +169,7 @@ static bool next_window(struct zs_trace_file *file)
         give_up(file, EFBIG);
         return false;
     }
-    int error = posix_fallocate(file->fd, (off_t)at, ZS_TRACE_WINDOW_B);
+    int error = reserve(file->fd, at, ZS_TRACE_WINDOW_B);
     if (error) {
         give_up(file, error);
         return false;
