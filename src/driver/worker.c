@@ -102,7 +102,8 @@ static int run_command(struct zs_exec *exec, struct zs_command *command)
     exec->start_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     exec->end_ticks = 0;
     int error = command->op->run ? command->op->run(exec, command) : 0;
-    if (!exec->end_ticks)
+    /* a tick at least: tools take "no time" for a counter that went round once */
+    while (exec->end_ticks <= exec->start_ticks)
         exec->end_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     pthread_rwlock_unlock(&exec->context->exec_lock);
     zs_memory_reap(exec->context);
