@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope annotate: source and machine code, correlated. */
-#include "cli/input.h"
+#include "cli/view.h"
 
 #include "base/file.h"
-#include "base/vec.h"
-#include "report/annotate.h"
-#include "report/counts.h"
 #include "report/html_module.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 extern const struct zs_command zs_command_annotate;
@@ -60,41 +56,6 @@ static const struct annotate_options defaults = {.context = 3};
 
 /* ---- sources ---- */
 
-/* Copies of sources in the recordings that were given. */
-struct recorded_sources {
-    const struct zs_inputs *inputs;
-    struct {
-        struct zs_span *items;
-        size_t count, capacity;
-    } blobs;
-};
-
-static int find_recorded(void *user, const char *path, struct zs_span *ret_text)
-{
-    struct recorded_sources *recorded = user;
-    for (size_t i = 0; i < recorded->inputs->recordings.count; i++) {
-        struct zs_recording *recording = recorded->inputs->recordings.items[i];
-        const struct zs_record_source *source = zs_recording_find_source(recording, path);
-        struct zs_span text;
-        if (!source || zs_recording_blob_read(recording, &source->blob, &text, NULL))
-            continue;
-        if (!ZS_VEC_PUSH(&recorded->blobs, text)) {
-            zs_recording_blob_free(&text);
-            return -ENOMEM;
-        }
-        *ret_text = text;
-        return 0;
-    }
-    return -ENOENT;
-}
-
-static void free_recorded(struct recorded_sources *recorded)
-{
-    for (size_t i = 0; i < recorded->blobs.count; i++)
-        zs_recording_blob_free(&recorded->blobs.items[i]);
-    free(recorded->blobs.items);
-}
-
 /* OLD=NEW; the maps point into `texts`, which the caller frees. */
 static int read_maps(const struct annotate_options *o, struct zs_path_map **ret_maps,
                      char ***ret_texts)
@@ -121,9 +82,7 @@ static int read_maps(const struct annotate_options *o, struct zs_path_map **ret_
 
 struct work {
     const struct annotate_options *o;
-    const struct zs_inputs *inputs;
-    struct zs_module_view view;
-    struct zs_kernel_ref *kernels;
+    const struct zs_module_view *view;
 };
 
 static int write_stdout(void *user, const void *data, size_t size_B)
@@ -131,27 +90,6 @@ static int write_stdout(void *user, const void *data, size_t size_B)
     int *status = user;
     *status = zs_cli_write_stdout(data, size_B);
     return *status == ZS_EXIT_OK ? 0 : -EIO;
-}
-
-/* All modules as one document: each of their images is a device of it. */
-static int gather(struct work *w)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < w->inputs->modules.count; i++)
-        count += w->inputs->modules.items[i].kernel_count;
-    w->kernels = calloc(count + 1, sizeof(*w->kernels));
-    if (!w->kernels)
-        return zs_cli_fail("out of memory");
-    w->view.kernels = w->kernels;
-    for (size_t i = 0; i < w->inputs->modules.count; i++) {
-        const struct zs_input *input = &w->inputs->modules.items[i];
-        if (!input->kernel_count)
-            continue;
-        memcpy(w->kernels + w->view.kernel_count, input->kernels,
-               input->kernel_count * sizeof(*w->kernels));
-        w->view.kernel_count += input->kernel_count;
-    }
-    return ZS_EXIT_OK;
 }
 
 static int print_json(struct work *w)
@@ -163,7 +101,7 @@ static int print_json(struct work *w)
                                           .types = o->types,
                                           .with_source = o->with_source};
     int status = ZS_EXIT_OK;
-    int error = zs_report_module_json(&w->view, &json, write_stdout, &status);
+    int error = zs_report_module_json(w->view, &json, write_stdout, &status);
     return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
 }
 
@@ -183,7 +121,7 @@ static int print_text(struct work *w)
     struct zs_annotate_text_options text = text_options(w->o);
     text.color = zs_cli_color(&w->o->common, STDOUT_FILENO);
     int status = ZS_EXIT_OK;
-    int error = zs_report_annotate_text(&w->view, &text, write_stdout, &status);
+    int error = zs_report_annotate_text(w->view, &text, write_stdout, &status);
     return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
 }
 
@@ -197,12 +135,12 @@ static int write_file(void *sink, const void *data, size_t size_B)
 static int write_html(struct work *w)
 {
     char command[4096];
-    snprintf(command, sizeof(command), "zescope annotate %s", w->view.input);
+    snprintf(command, sizeof(command), "zescope annotate %s", w->view->input);
     const struct zs_module_html_options html = {.text = text_options(w->o),
                                                 .text_command = command};
     int status = ZS_EXIT_OK;
     if (strcmp(w->o->html, "-") == 0) {
-        int error = zs_report_module_html(&w->view, &html, write_stdout, &status);
+        int error = zs_report_module_html(w->view, &html, write_stdout, &status);
         return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
     }
     struct zs_file_out *out;
@@ -210,7 +148,7 @@ static int write_html(struct work *w)
     zs_diag_clear(&diag);
     if (zs_file_out_open(w->o->html, &out, &diag))
         return zs_cli_fail("%s", diag.text);
-    int error = zs_report_module_html(&w->view, &html, write_file, out);
+    int error = zs_report_module_html(w->view, &html, write_file, out);
     /* an error of writing is the file's to tell */
     if (zs_file_out_close(out, error != -ENOMEM, &diag))
         return zs_cli_fail("%s", diag.text);
@@ -222,53 +160,13 @@ static int write_html(struct work *w)
 
 /* ---- the command ---- */
 
-static int annotate(struct work *w, struct zs_source_options *source_options)
+static int annotate(struct work *w)
 {
-    const struct zs_inputs *inputs = w->inputs;
-    struct recorded_sources recorded = {.inputs = inputs};
-    struct stat st;
-    if (inputs->recordings.count)
-        source_options->provider = (struct zs_source_provider){&recorded, find_recorded};
-    /* of several files the newest: a source is called newer only where it is newer than all */
-    for (size_t i = 0; i < inputs->modules.count; i++) {
-        const struct zs_input *input = &inputs->modules.items[i];
-        if (!input->recording && stat(input->name, &st) == 0 &&
-            st.st_mtime > source_options->module_mtime_s)
-            source_options->module_mtime_s = st.st_mtime;
+    if (w->o->html) {
+        int status = write_html(w);
+        return status == ZS_EXIT_OK && w->o->json ? print_json(w) : status;
     }
-    if (zs_sources_open(source_options, &w->view.sources))
-        return zs_cli_fail("out of memory");
-    if (inputs->modules.count == 1)
-        w->view.module = inputs->modules.items[0].module;
-    int status = gather(w);
-    if (status == ZS_EXIT_OK && w->o->html)
-        status = write_html(w);
-    if (status == ZS_EXIT_OK && (w->o->json || !w->o->html))
-        status = w->o->json ? print_json(w) : print_text(w);
-    zs_sources_close(w->view.sources);
-    free_recorded(&recorded);
-    free(w->kernels);
-    return status;
-}
-
-/* Execution counts that recordings hold of their modules, as columns. */
-static int add_counts(struct work *w, struct zs_count_columns **ret_columns)
-{
-    size_t found = 0;
-    *ret_columns = zs_count_columns_new();
-    if (!*ret_columns)
-        return zs_cli_fail("out of memory");
-    for (size_t i = 0; i < w->inputs->modules.count; i++) {
-        const struct zs_input *input = &w->inputs->modules.items[i];
-        struct zs_diag diag = {0};
-        if (input->recording &&
-            zs_count_columns_add(*ret_columns, zs_recording_info(input->recording)->path,
-                                 input->recording, input->record, input->module, &found, &diag))
-            zs_cli_note(&w->o->common, "%s: no execution counts: %s", input->name, diag.text);
-    }
-    if (found)
-        w->view.columns = zs_count_columns_source(*ret_columns);
-    return ZS_EXIT_OK;
+    return w->o->json ? print_json(w) : print_text(w);
 }
 
 static int run_annotate(void *opaque, int operand_count, char **operands)
@@ -276,28 +174,23 @@ static int run_annotate(void *opaque, int operand_count, char **operands)
     struct annotate_options *o = opaque;
     if (operand_count == 0)
         return zs_cli_usage(&zs_command_annotate, "a file or a recording is needed");
-    struct zs_inputs inputs = {0};
+    struct zs_view view = {0};
     struct zs_path_map *maps = NULL;
     char **texts = NULL;
     int status = read_maps(o, &maps, &texts);
-    if (status == ZS_EXIT_OK)
-        status = zs_inputs_open(&o->select, operand_count, operands, &inputs);
     if (status == ZS_EXIT_OK) {
-        struct work w = {.o = o, .inputs = &inputs, .view = {.input = operands[0]}};
         struct zs_source_options sources = {.size_B = sizeof(sources),
                                             .search_dirs = o->source_paths.items,
                                             .search_dir_count = o->source_paths.count,
                                             .maps = maps,
                                             .map_count = o->path_maps.count};
-        struct zs_count_columns *columns = NULL;
-        status = add_counts(&w, &columns);
+        status = zs_view_open(&o->common, &o->select, &sources, operand_count, operands, &view);
         if (status == ZS_EXIT_OK)
-            status = annotate(&w, &sources);
-        zs_count_columns_free(columns);
-        if (status == ZS_EXIT_OK && inputs.failed)
+            status = annotate(&(struct work){.o = o, .view = &view.view});
+        if (status == ZS_EXIT_OK && view.inputs.failed)
             status = ZS_EXIT_FAILED;
+        zs_view_close(&view);
     }
-    zs_inputs_close(&inputs);
     for (size_t i = 0; texts && i < o->path_maps.count; i++)
         free(texts[i]);
     free(texts);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope report: tables of a recording. */
-#include "cli/options.h"
+#include "cli/view.h"
 
-#include "report/recording.h"
+#include "base/file.h"
+#include "report/html_recording.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,19 +15,21 @@ enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 struct report_options {
     struct zs_common_options common;
     struct zs_string_list filters, where;
-    const char *sort, *group_by;
-    uint64_t limit;
+    const char *sort, *group_by, *html;
+    uint64_t limit, items;
     int format, table;
     bool per_thread, json;
 };
 
 static const struct zs_option options[] = {
     {"table", 't', ZS_OPTION_CHOICE, offsetof(struct report_options, table),
-     "all|calls|kernels|copies|barriers|memory|allocations|leaks|builds|threads",
+     "all|calls|kernels|copies|barriers|memory|allocations|leaks|builds|threads|"
+     "marks|pauses",
      "which table; csv: calls unless given"},
     {"group-by", 'g', ZS_OPTION_STRING, offsetof(struct report_options, group_by), "KEY,...",
      "what rows are told apart by: call, result, kernel, shape, simd, direction, kind, size, "
-     "device, queue, engine, list, process, thread; tables without any of them stay as they are"},
+     "device, queue, engine, list, mark, process, thread; tables without any of them stay as they "
+     "are"},
     {"per-thread", 0, ZS_OPTION_FLAG, offsetof(struct report_options, per_thread), NULL,
      "process and thread besides, in all tables that know them"},
     {"filter", 'f', ZS_OPTION_LIST, offsetof(struct report_options, filters), "REGEX",
@@ -36,6 +41,10 @@ static const struct zs_option options[] = {
      "order of the rows, as in total, count, mean, name, bytes, failed:desc"},
     {"limit", 'n', ZS_OPTION_U64, offsetof(struct report_options, limit), "ROWS",
      "only so many rows of a table"},
+    {"html", 0, ZS_OPTION_STRING, offsetof(struct report_options, html), "OUT",
+     "write one self-contained HTML file: timeline, tables, source and machine code"},
+    {"html-items", 0, ZS_OPTION_U64, offsetof(struct report_options, items), "N",
+     "so many calls and so many executions on the page's timeline, the longest (100000)"},
     {"format", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, format), "text|csv|json",
      "what to print"},
     {"json", 0, ZS_OPTION_FLAG, offsetof(struct report_options, json), NULL,
@@ -79,6 +88,128 @@ static void put_notes(const struct report_options *o, const char *path,
 
 extern const struct zs_command zs_command_report;
 
+/* ---- HTML ---- */
+
+static int write_stdout(void *user, const void *data, size_t size_B)
+{
+    int *status = user;
+    *status = zs_cli_write_stdout(data, size_B);
+    return *status == ZS_EXIT_OK ? 0 : -1;
+}
+
+static int write_file(void *sink, const void *data, size_t size_B)
+{
+    return zs_file_out_write(sink, data, size_B);
+}
+
+static int write_page(const struct report_options *o, const struct zs_recording_html *page)
+{
+    int status = ZS_EXIT_OK;
+    if (!strcmp(o->html, "-")) {
+        int error = zs_report_recording_html(page, write_stdout, &status);
+        return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+    }
+    struct zs_file_out *out;
+    struct zs_diag diag = {0};
+    if (zs_file_out_open(o->html, &out, &diag))
+        return zs_cli_fail("%s", diag.text);
+    int error = zs_report_recording_html(page, write_file, out);
+    /* an error of writing is the file's to tell */
+    if (zs_file_out_close(out, error != -ENOMEM, &diag))
+        return zs_cli_fail("%s", diag.text);
+    if (error)
+        return zs_cli_fail("out of memory");
+    zs_cli_note(&o->common, "wrote %s", o->html);
+    return ZS_EXIT_OK;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The page shows what can be shown: a recording without modules has no code. */
+static int write_html(const struct report_options *o, char **operands,
+                      const struct zs_report *report, struct zs_html_timeline *timeline)
+{
+    struct zs_source_options sources = {.size_B = sizeof(sources)};
+    const struct zs_input_select select = {0};
+    struct zs_view view = {0};
+    struct zs_recording *recording = NULL;
+    uint32_t module_count = 0;
+    char command[4096], title[256];
+    if (!zs_recording_open(operands[0], &recording, &(struct zs_diag){0}))
+        zs_recording_modules(recording, &module_count);
+    int opened =
+        module_count ? zs_view_open(&o->common, &select, &sources, 1, operands, &view) : ZS_EXIT_OK;
+    if (opened != ZS_EXIT_OK || !module_count)
+        view.view = (struct zs_module_view){.input = operands[0]};
+    snprintf(command, sizeof(command), "zescope report %s; zescope annotate %s", operands[0],
+             operands[0]);
+    snprintf(title, sizeof(title), "%s", base_name(operands[0]));
+    const struct zs_module_html_options code = {
+        .title = title, .text_command = command, .text = {.context_lines = 3}};
+    const struct zs_recording_html page = {.report = report,
+                                           .timeline = timeline,
+                                           .info = recording ? zs_recording_info(recording) : NULL,
+                                           .view = &view.view,
+                                           .code = &code};
+    int status = write_page(o, &page);
+    zs_view_close(&view);
+    if (recording)
+        zs_recording_close(recording);
+    return status;
+}
+
+static int fail(const char *path, const struct zs_diag *diag)
+{
+    char text[600];
+    zs_diag_print(diag, text, sizeof(text));
+    return zs_cli_fail("%s: %s", path, text);
+}
+
+static int report_html(const struct report_options *o, const struct zs_report_options *load,
+                       char **operands)
+{
+    const struct zs_html_timeline_limits limits = {(size_t)o->items, (size_t)o->items};
+    struct zs_html_timeline *timeline = zs_html_timeline_new(&limits);
+    struct zs_report_options all = *load;
+    struct zs_report *report;
+    struct zs_diag diag = {0};
+    if (!timeline)
+        return zs_cli_fail("out of memory");
+    struct zs_merge_sink sink = zs_html_timeline_sink(timeline);
+    all.only = -1;
+    all.view.limit = all.view.limit ? all.view.limit : ZS_HTML_ROWS;
+    if (zs_report_load(operands[0], &all, &sink, &report, &diag)) {
+        zs_html_timeline_free(timeline);
+        return fail(operands[0], &diag);
+    }
+    put_notes(o, operands[0], report);
+    int status = write_html(o, operands, report, timeline);
+    zs_report_free(report);
+    zs_html_timeline_free(timeline);
+    return status;
+}
+
+static int report_tables(const struct report_options *o, const struct zs_report_options *load,
+                         const char *path)
+{
+    struct zs_report *report;
+    struct zs_diag diag = {0};
+    if (zs_report_load(path, load, NULL, &report, &diag))
+        return fail(path, &diag);
+    struct zs_buf out = {0};
+    put(o, report, &out);
+    put_notes(o, path, report);
+    int status =
+        out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
+    zs_buf_fini(&out);
+    zs_report_free(report);
+    return status;
+}
+
 static int run(void *parsed, int operand_count, char **operands)
 {
     const struct report_options *o = parsed;
@@ -95,21 +226,7 @@ static int run(void *parsed, int operand_count, char **operands)
                  .limit = o->limit},
         .only = o->table - 1,
     };
-    struct zs_report *report;
-    struct zs_diag diag = {0};
-    if (zs_report_load(operands[0], &load, NULL, &report, &diag)) {
-        char text[600];
-        zs_diag_print(&diag, text, sizeof(text));
-        return zs_cli_fail("%s: %s", operands[0], text);
-    }
-    struct zs_buf out = {0};
-    put(o, report, &out);
-    put_notes(o, operands[0], report);
-    int status =
-        out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
-    zs_buf_fini(&out);
-    zs_report_free(report);
-    return status;
+    return o->html ? report_html(o, &load, operands) : report_tables(o, &load, operands[0]);
 }
 
 const struct zs_command zs_command_report = {
@@ -127,7 +244,9 @@ const struct zs_command zs_command_report = {
                 "  zescope report -g call,result,thread -w 'count>100' rec\n"
                 "      results of calls by thread, where there are many\n"
                 "  zescope report -t calls --format csv -w 'failed>0' rec\n"
-                "      calls that failed, for a spreadsheet\n",
+                "      calls that failed, for a spreadsheet\n"
+                "  zescope report --html rec.html rec\n"
+                "      a page for the browser\n",
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),
     .options_size_B = sizeof(struct report_options),

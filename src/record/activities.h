@@ -33,7 +33,8 @@ struct zs_act_kernel {
 
 struct zs_act_append {
     uint64_t process, id;
-    uint64_t time_ns, list, kernel_id, device_id, bytes, count;
+    uint64_t time_ns; /* when its call was entered; where that is not recorded, when it returned */
+    uint64_t list, kernel_id, device_id, bytes, count;
     uint64_t call;  /* number of the API call in its thread, from 1; 0: not recorded (paused) */
     uint64_t track; /* of the thread */
     uint32_t tid, kind;

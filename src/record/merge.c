@@ -333,6 +333,9 @@ static int give_record(struct merge *m, struct stream *s, const struct waiting *
         a.call = r.fields[ZS_ACT_EARLIER] ? 0 : w->begun;
         a.track = s->calls->track;
         a.tid = s->calls->tid;
+        /* the record is written when the driver has returned: what counts is when it was asked */
+        if (a.call && s->has_call && s->next.start_ns < a.time_ns)
+            a.time_ns = s->next.start_ns;
         if (known)
             return give_append(m, &a);
         return ZS_VEC_PUSH(&m->late_appends, a) ? 0 : -ENOMEM;

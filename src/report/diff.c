@@ -50,7 +50,7 @@ static int add(struct zs_diff *d, bool is_b, const char *kind, const char *name,
 
 static uint64_t cell_of(const struct zs_table *table, size_t row, const char *column)
 {
-    const struct zs_column *c = zs_table_column(table, column, strlen(column));
+    const struct zs_table_column *c = zs_table_find(table, column, strlen(column));
     const struct zs_cell *cell =
         c ? &table->cells[row * table->column_count + (size_t)(c - table->columns)] : NULL;
     return cell && cell->known ? cell->number : 0;
@@ -58,7 +58,7 @@ static uint64_t cell_of(const struct zs_table *table, size_t row, const char *co
 
 static const char *text_of(const struct zs_table *table, size_t row, const char *column)
 {
-    const struct zs_column *c = zs_table_column(table, column, strlen(column));
+    const struct zs_table_column *c = zs_table_find(table, column, strlen(column));
     return c ? table->cells[row * table->column_count + (size_t)(c - table->columns)].text : NULL;
 }
 

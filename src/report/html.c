@@ -231,6 +231,8 @@ static int put_slot(const struct html_writer *w, enum zs_html_slot slot)
         return put_listings(w);
     case ZS_HTML_DATA:
         return w->page->json(w->page->user, put_json_piece, (void *)(uintptr_t)w);
+    case ZS_HTML_RECORD:
+        return w->page->record(w->page->user, put_json_piece, (void *)(uintptr_t)w);
     default:
         return 0;
     }
@@ -239,9 +241,10 @@ static int put_slot(const struct html_writer *w, enum zs_html_slot slot)
 int zs_report_html(const struct zs_html_page *page, zs_html_write_fn *write, void *sink)
 {
     const struct html_writer w = {page, write, sink};
+    const struct zs_html_bundle *bundle = page->record ? &zs_html_recording : &zs_html_module;
     int error = 0;
-    for (size_t i = 0; i < zs_html_piece_count && !error; i++) {
-        const struct zs_html_piece *piece = &zs_html_pieces[i];
+    for (size_t i = 0; i < bundle->count && !error; i++) {
+        const struct zs_html_piece *piece = &bundle->pieces[i];
         error = put(&w, piece->text, piece->size_B);
         error = error ? error : put_slot(&w, piece->then);
     }

@@ -24,6 +24,9 @@ struct zs_html_page {
     void *user;
     /* Write the document, valid JSON of schema zescope.module/1; need not be safe in HTML. */
     int (*json)(void *user, zs_html_write_fn *write, void *sink);
+    /* A second document, for the page of a recording (docs/html-report.md); NULL: a module's page.
+     * Its values need not be safe in HTML either. */
+    int (*record)(void *user, zs_html_write_fn *write, void *sink);
     /* A kernel's heading and its listing as plain text (any bytes): asked in ascending order. */
     size_t listing_count;
     const char *(*listing_title)(void *user, size_t index);

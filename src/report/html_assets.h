@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum zs_html_slot { ZS_HTML_END, ZS_HTML_TITLE, ZS_HTML_LISTINGS, ZS_HTML_DATA };
+enum zs_html_slot { ZS_HTML_END, ZS_HTML_TITLE, ZS_HTML_LISTINGS, ZS_HTML_DATA, ZS_HTML_RECORD };
 
 struct zs_html_piece {
     const unsigned char *text;
@@ -13,7 +13,12 @@ struct zs_html_piece {
     enum zs_html_slot then; /* what the writer puts after it */
 };
 
-extern const struct zs_html_piece zs_html_pieces[];
-extern const size_t zs_html_piece_count;
+struct zs_html_bundle {
+    const struct zs_html_piece *pieces;
+    size_t count;
+};
+
+extern const struct zs_html_bundle zs_html_module;    /* source and machine code */
+extern const struct zs_html_bundle zs_html_recording; /* the same under a timeline and tables */
 
 #endif

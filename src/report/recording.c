@@ -119,8 +119,8 @@ static int choose_keys(struct zs_report *r, const struct zs_report_options *o, s
         if (key < 0)
             return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                                "rows cannot be grouped by '%.*s': call, result, kernel, shape, "
-                               "simd, direction, kind, size, device, queue, engine, list, process, "
-                               "thread can",
+                               "simd, direction, kind, size, device, queue, engine, list, mark, "
+                               "process, thread can",
                                (int)length, at);
         asked |= 1u << key;
     }
@@ -454,6 +454,42 @@ static int on_build(void *user, const struct zs_act_build *b)
     return 0;
 }
 
+static int on_mark(void *user, const struct zs_act_mark *m)
+{
+    struct zs_report *r = user;
+    uint64_t values[KEYS] = {0};
+    int status = r->also && r->also->mark ? r->also->mark(r->also->user, m) : 0;
+    if (status || !zs_filter_matches(&r->filter, m->name))
+        return status;
+    values[KEY_MARK] = text_key(r, m->name);
+    values[KEY_PROCESS] = m->process;
+    values[KEY_THREAD] = m->tid;
+    struct zs_group *g = group_for(r, ZS_REPORT_MARKS, values);
+    if (!g)
+        return -ENOMEM;
+    g->count++;
+    if (m->end_ns && m->end_ns != UINT64_MAX)
+        add_time(r, ZS_REPORT_MARKS, g, m->end_ns - m->time_ns);
+    return 0;
+}
+
+static int add_pauses(struct zs_report *r)
+{
+    int error = 0;
+    for (size_t i = 0; i < r->activities.pauses.count && !error; i++) {
+        const struct zs_act_pause *p = &r->activities.pauses.items[i];
+        error = add_item(r, ZS_REPORT_PAUSES,
+                         (struct item){{(uint32_t)p->process, p->start_ns, p->end_ns},
+                                       zs_act_pause_reason_name(p->reason)});
+    }
+    return error;
+}
+
+const struct zs_activities *zs_report_activities(const struct zs_report *r)
+{
+    return &r->activities;
+}
+
 /* ---- all of it ---- */
 
 static int name_calls(struct zs_report *r)
@@ -495,6 +531,7 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
                                        .object = on_object,
                                        .left = on_left,
                                        .build = on_build,
+                                       .mark = on_mark,
                                        .no_values = !also || also->no_values};
     r->also = also;
     zs_arena_init(&r->arena, 0);
@@ -506,6 +543,7 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
     error = error ? error : name_calls(r);
     error = error ? error : start_memory(r);
     error = error ? error : zs_merge(recording, &sink, &r->activities, &r->totals, diag);
+    error = error ? error : add_pauses(r);
     error = error ? error : report_build_tables(r);
     error = error ? error : report_apply_view(r, options, diag);
     if (error == -ENOMEM)

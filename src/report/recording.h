@@ -18,6 +18,8 @@ enum zs_report_table {
     ZS_REPORT_LEAKS,
     ZS_REPORT_BUILDS,
     ZS_REPORT_THREADS,
+    ZS_REPORT_MARKS,
+    ZS_REPORT_PAUSES,
     ZS_REPORT_TABLES
 };
 
@@ -47,6 +49,8 @@ struct zs_report_totals {
     bool activity; /* device activity was recorded */
 };
 struct zs_report_totals zs_report_totals(const struct zs_report *report);
+struct zs_activities;
+const struct zs_activities *zs_report_activities(const struct zs_report *report);
 
 /* The tables that hold anything, with their names above them; or one. */
 void zs_report_text(const struct zs_report *report, int only, bool color, struct zs_buf *out);

@@ -21,6 +21,7 @@ enum key {
     KEY_SIMD,
     KEY_SIZE,
     KEY_LIST,
+    KEY_MARK,
     KEY_PROCESS,
     KEY_THREAD,
     KEYS
@@ -36,7 +37,7 @@ enum {
 
 struct report_key {
     const char *name; /* of --group-by */
-    struct zs_column column;
+    struct zs_table_column column;
 };
 
 struct report_table {

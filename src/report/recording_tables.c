@@ -21,6 +21,7 @@ const struct report_key report_keys[KEYS] = {
     [KEY_SIMD] = {"simd", {"simd", "SIMD", ZS_CELL_ID, EVERYWHERE}},
     [KEY_SIZE] = {"size", {"size", "size", ZS_CELL_BYTES, EVERYWHERE}},
     [KEY_LIST] = {"list", {"list", "list", ZS_CELL_HEX, EVERYWHERE}},
+    [KEY_MARK] = {"mark", {"name", "mark or range", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
     [KEY_PROCESS] = {"process", {"pid", "process", ZS_CELL_ID, EVERYWHERE}},
     [KEY_THREAD] = {"thread", {"tid", "thread", ZS_CELL_ID, EVERYWHERE}},
 };
@@ -56,7 +57,7 @@ enum metric {
     METRICS
 };
 
-static const struct zs_column metrics[METRICS] = {
+static const struct zs_table_column metrics[METRICS] = {
     [METRIC_SHARE] = {"share", "time", ZS_CELL_PERCENT, EVERYWHERE},
     [METRIC_TOTAL] = {"total_ns", "total", ZS_CELL_NS, EVERYWHERE},
     [METRIC_COUNT] = {"count", "count", ZS_CELL_COUNT, EVERYWHERE},
@@ -116,6 +117,9 @@ const struct report_table report_tables[ZS_REPORT_TABLES] = {
                          METRIC_BYTES},
     [ZS_REPORT_BUILDS] = {"builds", 0, BIT(RESULT) | THREAD_KEYS,
                           SHOW_TIMES | SHOW(COUNT) | SHOW(FAILED), METRIC_TOTAL},
+    [ZS_REPORT_MARKS] = {"marks", BIT(MARK), BIT(MARK) | THREAD_KEYS, SHOW(COUNT) | SHOW_TIMES,
+                         METRIC_TOTAL},
+    [ZS_REPORT_PAUSES] = {"pauses", 0, 0, 0, METRIC_TOTAL},
     [ZS_REPORT_THREADS] = {"threads", THREAD_KEYS, 0,
                            SHOW(SHARE) | SHOW(TOTAL) | SHOW(COUNT) | SHOW(FAILED) | SHOW(FIRST) |
                                SHOW(LAST),
@@ -222,11 +226,11 @@ enum { COLUMNS_MAX = 40, SHOWN_TOGETHER_MAX = 20 };
 struct builder {
     struct zs_report *r;
     enum zs_report_table table;
-    struct zs_column columns[COLUMNS_MAX];
+    struct zs_table_column columns[COLUMNS_MAX];
     size_t count;
 };
 
-static void add_column(struct builder *b, struct zs_column column)
+static void add_column(struct builder *b, struct zs_table_column column)
 {
     zs_assert(b->count < COLUMNS_MAX);
     b->columns[b->count++] = column;
@@ -234,11 +238,12 @@ static void add_column(struct builder *b, struct zs_column column)
 
 static void group_columns(struct builder *b)
 {
-    static const struct zs_column groups = {"groups", "", ZS_CELL_TRIPLE, ZS_COLUMN_IN_JSON},
-                                  size = {"group_size", "", ZS_CELL_TRIPLE, ZS_COLUMN_IN_JSON};
+    static const struct zs_table_column groups = {"groups", "", ZS_CELL_TRIPLE, ZS_COLUMN_IN_JSON},
+                                        size = {"group_size", "", ZS_CELL_TRIPLE,
+                                                ZS_COLUMN_IN_JSON};
     for (uint32_t left = b->r->keys[b->table]; left; left &= left - 1) {
         int key = __builtin_ctz(left);
-        struct zs_column column = report_keys[key].column;
+        struct zs_table_column column = report_keys[key].column;
         if (key == KEY_KIND && b->table != ZS_REPORT_MEMORY && b->table != ZS_REPORT_BARRIERS)
             column.key = b->table == ZS_REPORT_LEAKS ? "type" : "kind";
         add_column(b, column);
@@ -251,10 +256,10 @@ static void group_columns(struct builder *b)
         if (report_tables[b->table].metrics & 1u << m)
             add_column(b, metrics[m]);
     if (b->table == ZS_REPORT_THREADS) {
-        add_column(b, (struct zs_column){"thread_name", "name", ZS_CELL_TEXT,
-                                         EVERYWHERE | ZS_COLUMN_NAMES});
-        add_column(b, (struct zs_column){"process_name", "of process", ZS_CELL_TEXT,
-                                         EVERYWHERE | ZS_COLUMN_NAMES});
+        add_column(b, (struct zs_table_column){"thread_name", "name", ZS_CELL_TEXT,
+                                               EVERYWHERE | ZS_COLUMN_NAMES});
+        add_column(b, (struct zs_table_column){"process_name", "of process", ZS_CELL_TEXT,
+                                               EVERYWHERE | ZS_COLUMN_NAMES});
     }
 }
 
@@ -293,7 +298,7 @@ static void group_cells(const struct builder *b, const struct zs_group *g, uint6
 /* Columns of leaks and builds: the index of the item's value, SIZE_MAX for its text. */
 static const struct {
     enum zs_report_table table;
-    struct zs_column column;
+    struct zs_table_column column;
     size_t value;
 } item_columns[] = {
     {ZS_REPORT_LEAKS, {"type", "type", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}, SIZE_MAX},
@@ -308,6 +313,10 @@ static const struct {
     {ZS_REPORT_BUILDS, {"time_ns", "module build at s", ZS_CELL_TIME, EVERYWHERE}, 0},
     {ZS_REPORT_BUILDS, {"duration_ns", "took", ZS_CELL_NS, EVERYWHERE}, 3},
     {ZS_REPORT_BUILDS, {"result", "result", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}, SIZE_MAX},
+    {ZS_REPORT_PAUSES, {"pid", "process", ZS_CELL_ID, EVERYWHERE}, 0},
+    {ZS_REPORT_PAUSES, {"start_ns", "paused at s", ZS_CELL_TIME, EVERYWHERE}, 1},
+    {ZS_REPORT_PAUSES, {"end_ns", "until", ZS_CELL_TIME, EVERYWHERE}, 2},
+    {ZS_REPORT_PAUSES, {"reason", "by", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}, SIZE_MAX},
 };
 
 static void item_columns_of(struct builder *b)
@@ -325,6 +334,8 @@ static void item_cells(const struct builder *b, const struct item *item, struct 
         size_t at = item_columns[i].value;
         if (at == SIZE_MAX)
             *cell++ = (struct zs_cell){.known = true, .text = item->text};
+        else if (b->table == ZS_REPORT_PAUSES)
+            *cell++ = number(item->values[at] != 0, item->values[at]);
         else if (item_columns[i].column.kind == ZS_CELL_BYTES)
             *cell++ = number(item->values[at] != 0, item->values[at] - 1);
         else
@@ -363,7 +374,7 @@ static int build_table(struct zs_report *r, enum zs_report_table table)
     t->name = report_tables[table].name;
     t->row_count = grouped ? groups->count : r->items[table].count;
     t->column_count = b.count;
-    t->columns = ZS_ARENA_ARRAY(&r->arena, b.count, struct zs_column);
+    t->columns = ZS_ARENA_ARRAY(&r->arena, b.count, struct zs_table_column);
     t->cells = calloc(t->row_count * b.count + 1, sizeof(*t->cells));
     if (!t->columns || !t->cells)
         return -ENOMEM;
@@ -439,6 +450,16 @@ static bool is_activity(int table)
     return table == ZS_REPORT_KERNELS || table == ZS_REPORT_COPIES || table == ZS_REPORT_BARRIERS;
 }
 
+/* Rows that a limit cut off, where there are any. */
+static void json_left_out(const struct zs_report *r, int only, struct zs_json *json)
+{
+    zs_json_object(json, "left_out");
+    for (int t = 0; t < ZS_REPORT_TABLES; t++)
+        if (r->tables[t].left_out && (only < 0 || only == t))
+            zs_json_u64(json, report_tables[t].name, r->tables[t].left_out);
+    zs_json_end(json);
+}
+
 void zs_report_json(const struct zs_report *r, int only, struct zs_json *json)
 {
     zs_json_string(json, "schema", "zescope.report/1");
@@ -447,6 +468,7 @@ void zs_report_json(const struct zs_report *r, int only, struct zs_json *json)
     zs_json_u64(json, "call_count", r->totals.calls);
     zs_json_u64(json, "lost_calls", r->totals.lost);
     zs_json_u64(json, "damaged_files", r->totals.damaged_files);
+    json_left_out(r, only, json);
     for (int t = 0; t < ZS_REPORT_TABLES; t++) {
         if (only >= 0 && only != t)
             continue;

@@ -20,8 +20,8 @@ static bool is_name(const char *key, const char *name, size_t length)
     return !key[length] || !strcmp(key + length, "_ns") || !strcmp(key + length, "_bytes");
 }
 
-const struct zs_column *zs_table_column(const struct zs_table *table, const char *name,
-                                        size_t length)
+const struct zs_table_column *zs_table_find(const struct zs_table *table, const char *name,
+                                            size_t length)
 {
     for (size_t i = 0; i < table->column_count; i++)
         if (is_name(table->columns[i].key, name, length))
@@ -111,7 +111,7 @@ static int parse_condition(const struct zs_table *table, const char *text, struc
     size_t length = (size_t)(at - text);
     while (length && text[length - 1] == ' ')
         length--;
-    const struct zs_column *column = zs_table_column(table, text, length);
+    const struct zs_table_column *column = zs_table_find(table, text, length);
     if (!column)
         return -ENOENT;
     c->column = (size_t)(column - table->columns);
@@ -222,7 +222,7 @@ static int apply_sort(struct zs_table *table, const char *text, bool *ret_used,
                       struct zs_diag *diag)
 {
     size_t length = strcspn(text, ":");
-    const struct zs_column *column = zs_table_column(table, text, length);
+    const struct zs_table_column *column = zs_table_find(table, text, length);
     bool ascending = column && (column->kind == ZS_CELL_TEXT || column->kind == ZS_CELL_ID ||
                                 column->kind == ZS_CELL_TIME);
     if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
@@ -360,7 +360,7 @@ static void put_line(const struct zs_table *table, const size_t *widths, size_t 
     bool head = row == SIZE_MAX, some = false;
     for (int behind = 0; behind < 2; behind++) {
         for (size_t c = 0; c < table->column_count; c++) {
-            const struct zs_column *column = &table->columns[c];
+            const struct zs_table_column *column = &table->columns[c];
             if (!in_text(table, c) || is_behind(table, c) != (behind == 1))
                 continue;
             if (some)
@@ -478,7 +478,7 @@ static void json_results(struct zs_json *json, const char *key, const struct zs_
     zs_json_end(json);
 }
 
-static void json_cell(struct zs_json *json, const struct zs_column *column,
+static void json_cell(struct zs_json *json, const struct zs_table_column *column,
                       const struct zs_cell *cell)
 {
     if (!cell->known) {

@@ -46,7 +46,7 @@ struct zs_cell {
 
 enum { ZS_COLUMN_IN_TEXT = 1, ZS_COLUMN_IN_CSV = 2, ZS_COLUMN_IN_JSON = 4, ZS_COLUMN_NAMES = 8 };
 
-struct zs_column {
+struct zs_table_column {
     const char *key;   /* "total_ns": of JSON and CSV, and for --sort and --where */
     const char *title; /* of text */
     enum zs_cell_kind kind;
@@ -55,7 +55,7 @@ struct zs_column {
 
 struct zs_table {
     const char *name; /* "calls" */
-    struct zs_column *columns;
+    struct zs_table_column *columns;
     size_t column_count;
     struct zs_cell *cells; /* row_count * column_count */
     size_t row_count;
@@ -72,8 +72,8 @@ struct zs_table_view {
 };
 
 /* NULL: no such column. "total" finds "total_ns", "bytes" "bytes". */
-const struct zs_column *zs_table_column(const struct zs_table *table, const char *name,
-                                        size_t length);
+const struct zs_table_column *zs_table_find(const struct zs_table *table, const char *name,
+                                            size_t length);
 /* Sorts, filters, cuts in place. Columns that this table does not have are passed over; *ret_used
  * (as many as conditions, then the sort) says which were found. 0, -EINVAL with a sentence. */
 int zs_table_apply(struct zs_table *table, const struct zs_table_view *view, bool *ret_used,

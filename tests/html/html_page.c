@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Write the HTML view of a JSON document: html_page OUT.html MODULE.json TITLE [LISTING.txt LIMIT]
- */
+/* Write the HTML view of a JSON document:
+ * html_page OUT.html MODULE.json TITLE [LISTING.txt LIMIT [RECORD.json]] */
 #include "base/file.h"
 #include "report/html.h"
 
@@ -9,13 +9,19 @@
 
 struct input {
     const char *title;
-    struct zs_file json, text;
+    struct zs_file json, text, record;
 };
 
 static int put_json(void *user, zs_html_write_fn *write, void *sink)
 {
     const struct input *in = user;
     return write(sink, in->json.span.data, in->json.span.size_B);
+}
+
+static int put_record(void *user, zs_html_write_fn *write, void *sink)
+{
+    const struct input *in = user;
+    return write(sink, in->record.span.data, in->record.span.size_B);
 }
 
 static const char *listing_title(void *user, size_t index)
@@ -46,6 +52,8 @@ int main(int argc, char **argv)
     int error = zs_file_read(argv[2], 0, &in.json, &diag);
     if (!error && argc > 4)
         error = zs_file_read(argv[4], 0, &in.text, &diag);
+    if (!error && argc > 6)
+        error = zs_file_read(argv[6], 0, &in.record, &diag);
     if (!error)
         error = zs_file_out_open(argv[1], &out, &diag);
     struct zs_html_page page = {
@@ -53,6 +61,7 @@ int main(int argc, char **argv)
         .text_command = "zescope annotate <module>",
         .user = &in,
         .json = put_json,
+        .record = argc > 6 ? put_record : NULL,
         .listing_count = argc > 4 ? 2 : 0,
         .listing_title = listing_title,
         .listing = put_listing,
@@ -68,5 +77,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "html_page: %s\n", diag.text);
     zs_file_close(&in.json);
     zs_file_close(&in.text);
+    zs_file_close(&in.record);
     return error ? 1 : 0;
 }

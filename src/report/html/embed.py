@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Build the page of the HTML view into a C file.
+"""Build a page of the HTML view into a C file.
 
-usage: embed.py OUT.c PAGE.html STYLE.css... SCRIPT.js...
+usage: embed.py OUT.c NAME PAGE.html [PART.html] STYLE.css... SCRIPT.js...
 
-The scripts become one, in the order given, inside one function: they share names and nothing
+NAME is the bundle's in html_assets.h. PART goes where the page says {{PART}}. The scripts become one, in the order given, inside one function: they share names and nothing
 leaks. The page names where things go: {{CSP}} {{STYLE}} {{BOOT}} {{SCRIPT}} are filled in here,
-{{TITLE}} {{LISTINGS}} {{DATA}} by the C code when it writes a page.
+{{TITLE}} {{LISTINGS}} {{DATA}} {{RECORD}} by the C code when it writes a page.
 """
 import base64
 import hashlib
@@ -14,7 +14,8 @@ import sys
 
 # Runs before the body is read, so that the plain listing never flashes up.
 BOOT = "document.documentElement.classList.add('js');"
-SLOTS = {'TITLE': 'ZS_HTML_TITLE', 'LISTINGS': 'ZS_HTML_LISTINGS', 'DATA': 'ZS_HTML_DATA'}
+SLOTS = {'TITLE': 'ZS_HTML_TITLE', 'LISTINGS': 'ZS_HTML_LISTINGS', 'DATA': 'ZS_HTML_DATA',
+         'RECORD': 'ZS_HTML_RECORD'}
 
 
 def read(path):
@@ -36,19 +37,21 @@ def array(name, data):
 
 
 def main():
-    out, page, *parts = sys.argv[1:]
+    out, name, page, *parts = sys.argv[1:]
     style = '\n'.join(read(p) for p in parts if p.endswith('.css'))
     script = "(() => {\n'use strict';\n" + '\n'.join(
         read(p) for p in parts if p.endswith('.js')) + '})();\n'
-    for name, text in (('style', style), ('script', script)):
+    for what, text in (('style', style), ('script', script)):
         if re.search(r'</(style|script)|<!--', text, re.I):
-            sys.exit(f'{name}: text that would end its element')
+            sys.exit(f'{what}: text that would end its element')
+    part = '\n'.join(read(p) for p in parts if p.endswith('.html'))
     policy = '; '.join([
         "default-src 'none'", f'script-src {allow(BOOT)} {allow(script)}',
         f'style-src {allow(style)}', 'img-src data:', "base-uri 'none'", "form-action 'none'",
         "require-trusted-types-for 'script'", "trusted-types 'none'"])
     fill = {'CSP': policy, 'STYLE': style, 'BOOT': BOOT, 'SCRIPT': script}
-    text = re.sub(r'\{\{(%s)\}\}' % '|'.join(fill), lambda m: fill[m.group(1)], read(page))
+    text = re.sub(r'\{\{(%s)\}\}' % '|'.join(fill), lambda m: fill[m.group(1)],
+                  read(page).replace('{{PART}}\n', part))
     pieces = re.split(r'\{\{(%s)\}\}' % '|'.join(SLOTS), text)
     arrays, rows = [], []
     for i in range(0, len(pieces), 2):
@@ -58,9 +61,9 @@ def main():
     with open(out, 'w', encoding='ascii') as f:
         f.write('/* SPDX-License-Identifier: MIT */\n/* Made by src/report/html/embed.py. */\n'
                 '#include "report/html_assets.h"\n\n' + '\n'.join(arrays) +
-                '\nconst struct zs_html_piece zs_html_pieces[] = {\n' + ''.join(rows) + '};\n'
-                'const size_t zs_html_piece_count = sizeof(zs_html_pieces) / '
-                'sizeof(zs_html_pieces[0]);\n')
+                '\nstatic const struct zs_html_piece pieces[] = {\n' + ''.join(rows) + '};\n'
+                f'const struct zs_html_bundle zs_html_{name} = {{pieces, sizeof(pieces) / '
+                'sizeof(pieces[0])};\n')
 
 
 if __name__ == '__main__':

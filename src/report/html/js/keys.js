@@ -37,7 +37,7 @@ function keyActions(app) {
         PageDown: () => page(1), PageUp: () => page(-1),
         v: () => app.setView(VIEWS[(VIEWS.indexOf(app.state.view) + 1) % VIEWS.length]),
         c: () => app.chooser.toggle(), f: () => app.setFold(!app.state.fold), m: () => app.toggleNav(),
-        t: () => app.toggleTheme(), y: () => app.copyLink(), '?': () => toggleHelp(),
+        t: () => app.toggleTheme(), y: () => app.copyLink(), '?': () => toggleHelp(KEYS, HELP_NOTE),
     };
 }
 
@@ -59,7 +59,7 @@ function isOwnKey(event) {
 function listenKeys(app) {
     const actions = keyActions(app);
     document.addEventListener('keydown', event => {
-        if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
+        if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || inRecording())
             return;
         if (event.key === 'Escape') {
             onEscape(app, event);
@@ -156,23 +156,26 @@ function listenGoto(app) {
 
 /* ---- help ---- */
 
-function toggleHelp() {
+const HELP_NOTE = 'Point at a row to preview what belongs to it, click to pin it. Rows that belong to it are marked in the other pane and in the strips beside; \u25b2 and \u25bc lead to those out of view. A pin, the search, the columns and the place are all in the address: a link brings back this view.';
+
+function toggleHelp(keys, note) {
     const help = $('help');
     if (help.open) {
         help.close();
         return;
     }
-    if (!help.firstChild) {
+    if (help.keys !== keys) {
+        help.keys = keys;
         const close = attrs(el('button.icon', '\u2715'), {'aria-label': 'Close'});
         close.addEventListener('click', () => help.close());
-        help.append(el('header', el('h2', 'Keys'), close), el('div.keys', ...KEYS.map(([name, keys]) =>
-            el('section', el('h3', name), el('dl', ...keys.flatMap(([key, says]) =>
+        help.replaceChildren(el('header', el('h2', 'Keys'), close), el('div.keys', ...keys.map(([name, rows]) =>
+            el('section', el('h3', name), el('dl', ...rows.flatMap(([key, says]) =>
                 [el('dt', ...key.split(' ').map(one => el('kbd', one))), el('dd', says)]))))),
-        el('p', 'Point at a row to preview what belongs to it, click to pin it. Rows that belong to it are marked in the other pane and in the strips beside; \u25b2 and \u25bc lead to those out of view. A pin, the search, the columns and the place are all in the address: a link brings back this view.'));
-        help.addEventListener('click', event => {
+        el('p', note));
+        help.onclick = event => {
             if (event.target === help)
                 help.close();
-        });
+        };
     }
     help.showModal();
 }

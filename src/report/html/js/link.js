@@ -110,6 +110,8 @@ const usualState = () => ({
 });
 
 function writeLink(hash) {
+    if (inRecording())
+        return;
     try {
         history.replaceState(null, '', hash);
     } catch (refused) {

@@ -6,7 +6,7 @@ function listenBar(app) {
     $('theme').addEventListener('click', () => app.toggleTheme());
     $('nav-toggle').addEventListener('click', () => app.toggleNav());
     $('copy-link').addEventListener('click', () => app.copyLink());
-    $('help-button').addEventListener('click', toggleHelp);
+    $('help-button').addEventListener('click', () => toggleHelp(KEYS, HELP_NOTE));
     $('hottest').addEventListener('click', () => app.hottest());
     $('find-prev').addEventListener('click', () => app.stepHit(-1));
     $('find-next').addEventListener('click', () => app.stepHit(1));
@@ -34,11 +34,13 @@ function start() {
     listenTips();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => app.repaint());
     window.addEventListener('hashchange', () => {
-        if (location.hash !== app.loaded)
+        if (location.hash !== app.loaded && !inRecording())
             app.load(location.hash);
     });
     app.load(location.hash);
     app.main.scroller.focus({preventScroll: true});
+    if (typeof startRecording === 'function')
+        startRecording(app);
 }
 
 try {

@@ -116,3 +116,7 @@ function toast(text) {
     clearTimeout(toastTimer);
     toastTimer = setTimeout(() => { node.hidden = true; }, 2200);
 }
+
+/* Whether this is the page of a recording and its own views are shown, not the code: then keys and
+ * the address are theirs. */
+const inRecording = () => document.documentElement.classList.contains('in-rec');

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/view.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Copies of sources in the recordings that were given. */
+static int find_recorded(void *user, const char *path, struct zs_span *ret_text)
+{
+    struct zs_view *v = user;
+    for (size_t i = 0; i < v->inputs.recordings.count; i++) {
+        struct zs_recording *recording = v->inputs.recordings.items[i];
+        const struct zs_record_source *source = zs_recording_find_source(recording, path);
+        struct zs_span text;
+        if (!source || zs_recording_blob_read(recording, &source->blob, &text, NULL))
+            continue;
+        if (!ZS_VEC_PUSH(&v->blobs, text)) {
+            zs_recording_blob_free(&text);
+            return -ENOMEM;
+        }
+        *ret_text = text;
+        return 0;
+    }
+    return -ENOENT;
+}
+
+/* All modules as one document: each of their images is a device of it. */
+static int gather(struct zs_view *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->inputs.modules.count; i++)
+        count += v->inputs.modules.items[i].kernel_count;
+    v->kernels = calloc(count + 1, sizeof(*v->kernels));
+    if (!v->kernels)
+        return zs_cli_fail("out of memory");
+    v->view.kernels = v->kernels;
+    for (size_t i = 0; i < v->inputs.modules.count; i++) {
+        const struct zs_input *input = &v->inputs.modules.items[i];
+        if (!input->kernel_count)
+            continue;
+        memcpy(v->kernels + v->view.kernel_count, input->kernels,
+               input->kernel_count * sizeof(*v->kernels));
+        v->view.kernel_count += input->kernel_count;
+    }
+    if (v->inputs.modules.count == 1)
+        v->view.module = v->inputs.modules.items[0].module;
+    return ZS_EXIT_OK;
+}
+
+/* Execution counts that recordings hold of their modules, as columns. */
+static int add_counts(const struct zs_common_options *common, struct zs_view *v)
+{
+    size_t found = 0;
+    v->columns = zs_count_columns_new();
+    if (!v->columns)
+        return zs_cli_fail("out of memory");
+    for (size_t i = 0; i < v->inputs.modules.count; i++) {
+        const struct zs_input *input = &v->inputs.modules.items[i];
+        struct zs_diag diag = {0};
+        if (input->recording &&
+            zs_count_columns_add(v->columns, zs_recording_info(input->recording)->path,
+                                 input->recording, input->record, input->module, &found, &diag))
+            zs_cli_note(common, "%s: no execution counts: %s", input->name, diag.text);
+    }
+    if (found)
+        v->view.columns = zs_count_columns_source(v->columns);
+    return ZS_EXIT_OK;
+}
+
+static int open_sources(struct zs_source_options *sources, struct zs_view *v)
+{
+    struct stat st;
+    if (v->inputs.recordings.count)
+        sources->provider = (struct zs_source_provider){v, find_recorded};
+    /* of several files the newest: a source is called newer only where it is newer than all */
+    for (size_t i = 0; i < v->inputs.modules.count; i++) {
+        const struct zs_input *input = &v->inputs.modules.items[i];
+        if (!input->recording && stat(input->name, &st) == 0 &&
+            st.st_mtime > sources->module_mtime_s)
+            sources->module_mtime_s = st.st_mtime;
+    }
+    return zs_sources_open(sources, &v->view.sources) ? zs_cli_fail("out of memory") : ZS_EXIT_OK;
+}
+
+int zs_view_open(const struct zs_common_options *common, const struct zs_input_select *select,
+                 struct zs_source_options *sources, int operand_count, char **operands,
+                 struct zs_view *ret_view)
+{
+    *ret_view = (struct zs_view){.view = {.input = operands[0]}};
+    int status = zs_inputs_open(select, operand_count, operands, &ret_view->inputs);
+    if (status == ZS_EXIT_OK)
+        status = add_counts(common, ret_view);
+    if (status == ZS_EXIT_OK)
+        status = open_sources(sources, ret_view);
+    return status == ZS_EXIT_OK ? gather(ret_view) : status;
+}
+
+void zs_view_close(struct zs_view *v)
+{
+    if (v->view.sources)
+        zs_sources_close(v->view.sources);
+    for (size_t i = 0; i < v->blobs.count; i++)
+        zs_recording_blob_free(&v->blobs.items[i]);
+    free(v->blobs.items);
+    free(v->kernels);
+    zs_count_columns_free(v->columns);
+    zs_inputs_close(&v->inputs);
+}

@@ -1,0 +1,165 @@
+/*
+ * A recording as its page needs it. What the document calls things (src/report/html_timeline.h,
+ * docs/schema-report.md) is known here only. Times are nanoseconds since the recording's start.
+ */
+const LANES_MAX = 12;
+
+const isThread = track => track.kind === 'thread';
+
+class Track {
+    constructor(index, json, start_ns) {
+        this.index = index;
+        this.kind = json.kind === 'queue' ? 'queue' : 'thread';
+        this.pid = number(json.pid, 0);
+        this.json = json;
+        const flat = list(json.items), width = isThread(this) ? 6 : 10, n = Math.floor(flat.length / width);
+        this.n = n;
+        this.starts = new Float64Array(n);
+        this.ends = new Float64Array(n);
+        this.names = new Uint32Array(n);
+        this.lanes = new Uint8Array(n);
+        this.flat = flat;
+        this.width = width;
+        let time = 0;
+        for (let i = 0, at = 0; i < n; i++, at += width) {
+            time += number(flat[at], 0);
+            this.starts[i] = time;
+            this.ends[i] = number(flat[at + 1], -1) < 0 ? Infinity : time + flat[at + 1];
+            this.names[i] = number(flat[at + 2], 0);
+        }
+        this.leftOut = number(json.left_out, 0);
+        this.readBins(object(json.bins), start_ns);
+        this.makeLanes();
+    }
+
+    readBins(json, start_ns) {
+        const busy = list(json.busy_ns);
+        this.bins = busy.length ? {
+            start: number(json.start_ns, 0) - start_ns, width: Math.max(1, number(json.width_ns, 1)),
+            busy: Float64Array.from(busy), count: Float64Array.from(list(json.count)),
+        } : null;
+    }
+
+    /* Threads: by nesting. Queues: the first lane that is free. Lanes hold their items in order. */
+    makeLanes() {
+        const free = new Float64Array(LANES_MAX).fill(-Infinity);
+        let most = 0;
+        for (let i = 0; i < this.n; i++) {
+            let lane = 0;
+            if (isThread(this))
+                lane = clamp(number(this.flat[i * this.width + 3], 0), 0, LANES_MAX - 1);
+            else
+                while (lane < LANES_MAX - 1 && free[lane] > this.starts[i])
+                    lane++;
+            free[lane] = Math.max(free[lane], this.ends[i]);
+            this.lanes[i] = lane;
+            most = Math.max(most, lane);
+        }
+        this.laneItems = [];
+        for (let lane = 0; lane <= most; lane++) {
+            let count = 0;
+            for (let i = 0; i < this.n; i++)
+                count += this.lanes[i] === lane;
+            const items = new Uint32Array(count), starts = new Float64Array(count), ends = new Float64Array(count);
+            for (let i = 0, at = 0; i < this.n; i++)
+                if (this.lanes[i] === lane) {
+                    items[at] = i;
+                    starts[at] = this.starts[i];
+                    ends[at] = Math.max(this.ends[i], at ? ends[at - 1] : -Infinity);
+                    at++;
+                }
+            this.laneItems.push({items, starts, ends});
+        }
+    }
+
+    field(i, k) { return number(this.flat[i * this.width + k], -1); }
+    duration(i) { return this.ends[i] - this.starts[i]; }
+
+    get title() {
+        return isThread(this) ? string(this.json.name) || `thread ${this.json.tid}`
+            : `${this.json.immediate ? 'immediate list' : 'queue'} ${this.json.queue}`;
+    }
+    get subtitle() { return isThread(this) ? `${this.json.tid}` : `engine ${string(this.json.engine)}`; }
+}
+
+class Recording {
+    constructor(json) {
+        const timeline = object(json.timeline);
+        this.info = object(json.recording);
+        this.report = object(json.report);
+        this.start_ns = number(timeline.start_ns, 0);
+        this.span = Math.max(1, number(timeline.end_ns, 0) - this.start_ns);
+        this.names = list(timeline.names).map(string);
+        this.results = object(timeline.results);
+        this.shapes = list(timeline.shapes).map(list);
+        this.tracks = list(timeline.tracks).map((t, i) => new Track(i, object(t), this.start_ns));
+        this.memory = list(timeline.memory).map(m => this.readMemory(object(m)));
+        this.marks = list(timeline.marks).map(object).map(m => ({
+            track: number(m.track, -1), name: string(m.name), depth: number(m.depth, 0),
+            start: number(m.start_ns, 0) - this.start_ns,
+            end: m.end_ns ? m.end_ns - this.start_ns : number(m.start_ns, 0) - this.start_ns,
+            isRange: Boolean(m.end_ns),
+        })).filter(m => this.tracks[m.track]);
+        this.pauses = list(timeline.pauses).map(object).map(p => ({
+            start: number(p.start_ns, 0) - this.start_ns, end: number(p.end_ns, 0) - this.start_ns, reason: string(p.reason)}));
+        this.leftOut = object(timeline.left_out);
+        this.items = this.tracks.reduce((n, t) => n + t.n, 0);
+        for (const track of this.tracks)
+            for (let i = 0; i < track.n; i++)
+                if (track.ends[i] === Infinity)
+                    track.ends[i] = this.span;
+    }
+
+    readMemory(json) {
+        const flat = list(json.points), n = flat.length >> 1, times = new Float64Array(n), bytes = new Float64Array(n);
+        for (let i = 0, time = 0; i < n; i++) {
+            times[i] = time += number(flat[2 * i], 0);
+            bytes[i] = number(flat[2 * i + 1], 0);
+        }
+        return {pid: number(json.pid, 0), peak: number(json.peak_bytes, 0), n, times, bytes};
+    }
+
+    name(track, i) { return this.names[track.names[i]] || '(no name)'; }
+
+    /* Executions that a call appended: [track, item]. */
+    executionsOf(thread, call) {
+        if (!this.byCall) {
+            this.byCall = new Map();
+            for (const t of this.tracks)
+                for (let i = 0; !isThread(t) && i < t.n; i++)
+                    push(this.byCall, `${t.field(i, 4)}.${t.field(i, 7)}`, [t, i]);
+        }
+        return this.byCall.get(`${thread}.${call}`) || [];
+    }
+
+    /* The call that appended an execution: [track, item], or null where it was left out. */
+    callOf(track, i) {
+        const thread = this.tracks[track.field(i, 4)], call = track.field(i, 7);
+        if (!thread || call <= 0)
+            return null;
+        const from = Math.max(0, lowerBound(thread.starts, track.starts[i] - track.field(i, 5)) - 8);
+        for (let k = from; k < Math.min(thread.n, from + 16); k++)
+            if (thread.field(k, 5) === call)
+                return [thread, k];
+        return null;
+    }
+}
+
+/* "1.23 ms": three digits and a unit. */
+function duration(ns) {
+    if (!Number.isFinite(ns))
+        return 'n/a';
+    const [scale, unit] = Math.abs(ns) < 1e3 ? [1, 'ns'] : Math.abs(ns) < 1e6 ? [1e3, '\u00b5s'] : Math.abs(ns) < 1e9 ? [1e6, 'ms'] : [1e9, 's'];
+    const value = ns / scale;
+    return (scale === 1 ? String(Math.round(value)) : value.toPrecision(Math.abs(value) < 1000 ? 3 : 4)) + '\u2009' + unit;
+}
+
+function sizeText(B) {
+    if (!Number.isFinite(B) || B < 0)
+        return 'n/a';
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    let at = 0;
+    for (; B >= 1024 && at < units.length - 1; at++)
+        B /= 1024;
+    return (at ? B.toPrecision(B < 1000 ? 3 : 4) : String(B)) + '\u2009' + units[at];
+}

@@ -1,0 +1,78 @@
+"""Recordings for the tests of their page, made up but like real ones (src/report/html_timeline.h)."""
+import sample
+
+START = 5_000_000_000  # CLOCK_MONOTONIC of the first call
+
+
+def deltas(items, times=1):
+    """Items (start, ...) flat, each start as the difference to the one before."""
+    out, before = [], 0
+    for item in sorted(items):
+        out += [item[0] - before, *item[1:]]
+        before = item[0]
+    return out
+
+
+def row(name, count, total, **more):
+    mean = total // count
+    return {'name': name, 'share': 50.0, 'total_ns': total, 'count': count, 'failed': 0, 'unfinished': 0, 'mean_ns': mean, 'min_ns': mean,
+            'median_ns': mean, 'p90_ns': mean, 'p99_ns': mean, 'max_ns': mean, 'results': {}, **more}
+
+
+def basic():
+    names = ['zeInit', 'zeCommandListAppendLaunchKernel', 'zeMemAllocDevice', 'force', 'copy host-to-device', 'zeEventHostSynchronize']
+    us = 1000
+    # start, duration, name, depth, result, number of the call
+    main = [(0, 300 * us, 0, 0, 0, 1), (310 * us, 5 * us, 2, 0, 0x78000004, 2), (320 * us, 4 * us, 1, 0, 0, 3),
+            (330 * us, 4 * us, 1, 0, 0, 4), (340 * us, 400 * us, 5, 0, 0, 5), (900 * us, -1, 5, 0, 0, 6)]
+    worker = [(100 * us, 2 * us, 1, 0, 0, 1)]
+    # start, duration, name, kind, track of the thread, start - append, start - submit, call, bytes, shape
+    queue = [(400 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 3, -1, 0), (450 * us, 100 * us, 3, 1, 0, 120 * us, 30 * us, 4, -1, 0),
+             (700 * us, 50 * us, 4, 2, 1, 600 * us, 10 * us, 1, 4096, -1)]
+    timeline = {
+        'start_ns': START, 'end_ns': START + 1000 * us, 'names': names, 'results': {'2013265924': 'ZE_RESULT_ERROR_INVALID_ARGUMENT'},
+        'shapes': [[32, 1, 1, 64, 1, 1]],
+        'tracks': [
+            {'kind': 'thread', 'pid': 77, 'tid': 77, 'name': 'main', 'process': 'app', 'items': deltas(main), 'left_out': 0},
+            {'kind': 'thread', 'pid': 77, 'tid': 78, 'name': 'worker', 'process': 'app', 'items': deltas(worker), 'left_out': 5,
+             'bins': {'start_ns': START, 'width_ns': 100 * us, 'busy_ns': [0, 0, 90 * us], 'count': [0, 0, 5]}},
+            {'kind': 'queue', 'pid': 77, 'queue': 1, 'immediate': False, 'engine': '0.0', 'device': 'A GPU', 'items': deltas(queue), 'left_out': 0}],
+        'memory': [{'pid': 77, 'peak_bytes': 8192, 'changes_a_point': 1, 'points': [315 * us, 8192, 500 * us, 0]}],
+        'marks': [{'track': 0, 'name': 'step one', 'start_ns': START + 300 * us, 'end_ns': START + 800 * us, 'depth': 0}],
+        'pauses': [{'pid': 77, 'start_ns': START + 800 * us, 'end_ns': START + 880 * us, 'reason': 'API'}],
+        'left_out': {'calls': 5, 'executions': 0, 'untimed': 2, 'marks': 0}}
+    calls = [row('zeInit', 1, 300 * us), row('zeEventHostSynchronize', 2, 400 * us, failed=0), row('zeCommandListAppendLaunchKernel', 3, 10 * us),
+             row('zeMemAllocDevice', 1, 5 * us, failed=1, results={'ZE_RESULT_ERROR_INVALID_ARGUMENT': 1})]
+    kernels = [{'name': 'force', 'device': 'A GPU', 'shape': '32x1x1 of 64x1x1', 'groups': [32, 1, 1], 'group_size': [64, 1, 1], 'simd': 16,
+                'share': 100.0, 'total_ns': 200 * us, 'count': 2, 'timed': 2, 'mean_ns': 100 * us, 'min_ns': 100 * us, 'median_ns': 100 * us,
+                'p90_ns': 100 * us, 'p99_ns': 100 * us, 'max_ns': 100 * us, 'append_to_submit_ns': 60 * us, 'submit_to_start_ns': 25 * us},
+               {'name': 'no_code', 'device': 'A GPU', 'shape': 'n/a of n/a', 'groups': None, 'group_size': None, 'simd': None, 'share': None,
+                'total_ns': None, 'count': 2, 'timed': 0, 'mean_ns': None, 'min_ns': None}]
+    report = {'schema': 'zescope.report/1', 'first_ns': START, 'last_ns': START + 1000 * us, 'call_count': 12, 'lost_calls': 0,
+              'damaged_files': 0, 'left_out': {'leaks': 7}, 'calls': calls, 'kernels': kernels, 'copies': [], 'barriers': None,
+              'memory': {'peak_bytes': 8192, 'kinds': [{'name': 'device memory', 'allocations': 1, 'frees': 1, 'bytes': 8192, 'peak_bytes': 8192, 'left_bytes': 0}]},
+              'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'bytes': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': START + 5000}],
+              'builds': [], 'threads': [], 'marks': [], 'pauses': []}
+    return {'recording': {'argv': ['/opt/app', '--fast'], 'host': 'box', 'start_time': '2026-01-02T03:04:05Z', 'finished': True, 'exit_status': 3},
+            'report': report, 'timeline': timeline}
+
+
+def hostile():
+    """Nothing is as it should be."""
+    a = sample.ATTACKS
+    track = {'kind': 'thread', 'pid': a[0], 'tid': a[1], 'name': a[0], 'process': a[0], 'items': [1, 'x', None, {}, [], 5e300, 10, 20, 7, -5, 1, 2], 'bins': 7}
+    queue = {'kind': 'queue', 'pid': 1, 'queue': a[0], 'device': a[0], 'engine': a[1], 'items': [1, 2, 0, 1, 99, 1, 1, 1, -1, 99] * 3, 'bins': {'busy_ns': [1], 'width_ns': 0}}
+    rows = [{'name': b, 'count': b, 'total_ns': 'x', 'results': {b: 1}, 'share': 50} for b in a]
+    return {'recording': {'argv': a, 'host': a[0]}, 'timeline': {'start_ns': 'x', 'end_ns': 9, 'names': a, 'tracks': [track, queue, None, 5], 'memory': [{'points': ['x']}, None],
+            'marks': [{'track': 0, 'name': a[0], 'start_ns': 1}, {'track': 99}], 'pauses': [None], 'shapes': [7]},
+            'report': {'calls': rows, 'kernels': rows, 'leaks': [None, 7, {'handle': a[0], 'type': a[1]}], 'memory': 5}}
+
+
+def big(n=150000):
+    """Many items on several threads and queues."""
+    tracks = [{'kind': 'thread', 'pid': 1, 'tid': 10 + t, 'name': f'worker {t}', 'process': 'app',
+               'items': [x for i in range(n // 8) for x in (900, 400 + i % 300, i % 5, 0, 0, i + 1)], 'left_out': 0} for t in range(8)]
+    tracks += [{'kind': 'queue', 'pid': 1, 'queue': 1, 'immediate': True, 'engine': '0.0', 'device': 'A GPU', 'left_out': 0,
+                'items': [x for i in range(n) for x in (110, 90, 5 + i % 3, 1, i % 8, 500, 50, i // 8 + 1, -1, -1)]}]
+    names = ['zeInit', 'zeEventQueryStatus', 'zeMemFree', 'zeCommandListAppendBarrier', 'zeMemAllocHost', 'force', 'scale', 'reduce']
+    return {'timeline': {'start_ns': 0, 'end_ns': n * 120, 'names': names, 'tracks': tracks}, 'report': {'calls': [row(f'call {i}', i + 1, i * 1000 + 1) for i in range(3000)]}}

@@ -1,0 +1,337 @@
+#!/usr/bin/python3
+"""The page of a recording in a headless Chromium.
+
+usage: test_recording.py HTML_PAGE_TOOL [unittest arguments]
+
+With ZESCOPE_TEST_SHOTS=FOLDER, screenshots are left there.
+"""
+import os
+import sys
+import unittest
+from urllib.parse import parse_qs
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import sample  # noqa: E402
+import sample_recording  # noqa: E402
+from browser import Browser, write_page  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+TOOL = None
+B = None
+LABEL, AXIS = 190, 24  # of src/report/html/js/rec_canvas.js
+US = 1000
+
+
+def setUpModule():
+    global B
+    B = Browser()
+    with open(B.path('listing.txt'), 'w', encoding='utf-8') as f:
+        f.write('calls\n  time  zeInit </script><b>\n')
+    pages = (('basic', sample.basic(), sample_recording.basic()), ('hostile', sample.hostile(), sample_recording.hostile()),
+             ('big', sample.module([], {}), sample_recording.big()))
+    for name, module, record in pages:
+        sample.dump(module, B.path(name + '.module.json'))
+        sample.dump(record, B.path(name + '.json'))
+        write_page(TOOL, B.path(name + '.html'), B.path(name + '.module.json'), 'rec', B.path('listing.txt'), 0, B.path(name + '.json'))
+
+
+def tearDownModule():
+    B.close()
+
+
+def fragment():
+    return parse_qs(B.run('return location.hash.slice(1)'))
+
+
+def wait_fragment(key, value):
+    B.until(f'{key}={value} in the address, not {fragment()}', lambda: fragment().get(key) == ([value] if value is not None else None))
+
+
+def facts():
+    return dict(zip(B.texts('#rec-details dt'), B.texts('#rec-details dd')))
+
+
+def plain(text):
+    return text.replace('\u2009', ' ')
+
+
+class Page(unittest.TestCase):
+    page, link = 'basic.html', ''
+
+    def setUp(self):
+        B.complaints()
+        self.load(self.link)
+
+    def load(self, link=''):
+        B.open(self.page, link)
+        B.until('the page', lambda: B.run('return document.documentElement.classList.contains("in-rec") && !document.getElementById("rec").hidden'))
+
+    def tearDown(self):
+        self.assertEqual(B.complaints(), [])
+
+
+class Timeline(Page):
+    span = 1000 * US
+
+    def at(self, time, y):
+        """Where a time stands in the canvas that shows all, and a height in it."""
+        width = B.run('return document.getElementById("rec-canvas").clientWidth')
+        return LABEL + time / self.span * (width - LABEL), y + AXIS
+
+    def press(self, time, y, twice=False):
+        x, top = self.at(time, y)
+        box = B.run('const b = document.getElementById("rec-canvas").getBoundingClientRect(); return [b.left, b.top]')
+        chain = ActionChains(B.driver, duration=0)
+        chain.w3c_actions.pointer_action.move_to_location(int(box[0] + x), int(box[1] + top))
+        (chain.double_click() if twice else chain.click()).perform()
+
+    def pixel(self, time, y):
+        x, top = self.at(time, y)
+        return B.run('const c = document.getElementById("rec-canvas"), r = devicePixelRatio; return [...c.getContext("2d").getImageData(arguments[0] * r, arguments[1] * r, 1, 1).data]', x, top)
+
+    # rows: head 22, device 18, queue with two lanes 45, memory 53, threads' head 18, main with marks 41
+    QUEUE, MAIN = 22 + 18 + 10, 22 + 18 + 45 + 53 + 18 + 15 + 10
+
+    def test_facts_and_what_was_left_out(self):
+        stats = dict(zip(B.texts('#rec-stats dt'), map(plain, B.texts('#rec-stats dd'))))
+        self.assertEqual(stats, {'calls': '12', 'kernels run': '4', 'threads': '2', 'queues': '1', 'peak memory': '8.00 KiB', 'time': '1.00 ms', 'exit status': '3'})
+        self.assertEqual(B.text('#rec-note'), '5 short calls are shown as shading \u00b7 2 executions have no times')
+        self.assertEqual(B.text('#rec-name'), 'app --fast')
+        B.shot('recording')
+
+    def test_click_selects_and_tells(self):
+        B.until('drawn', lambda: self.pixel(420 * US, self.QUEUE) != self.pixel(650 * US, self.QUEUE))
+        self.press(420 * US, self.QUEUE)
+        B.until('selected', lambda: B.text('.rec-title') and 'force' in B.text('.rec-title'))
+        f = {k: plain(v) for k, v in facts().items()}
+        self.assertEqual(f['took'], '100 \u00b5s')
+        self.assertEqual(f['append to start'], '80.0 \u00b5s')
+        self.assertEqual(f['submit to start'], '20.0 \u00b5s')
+        self.assertEqual(f['groups'], '32\u00d71\u00d71')
+        self.assertEqual(f['of size'], '64\u00d71\u00d71')
+        self.assertIn('A GPU, queue 1, engine 0.0', f['on'])
+        wait_fragment('s', '2.0')
+        buttons = {b.text: b for b in B.all('#rec-details button')}
+        buttons['The call'].click()
+        B.until('its call', lambda: 'zeCommandListAppendLaunchKernel' in B.text('.rec-title'))
+        self.assertIn('number 3', facts()['call'])
+        {b.text: b for b in B.all('#rec-details button')}['What it appended'].click()
+        B.until('back', lambda: 'force' in B.text('.rec-title'))
+        self.press(650 * US, self.QUEUE)
+        B.until('unselected', lambda: not B.count('.rec-title'))
+
+    def test_results_and_calls_that_never_return(self):
+        self.load('#r=timeline&s=0.1')
+        self.assertEqual(facts()['result'], 'ZE_RESULT_ERROR_INVALID_ARGUMENT')
+        self.load('#r=timeline&s=0.5')
+        self.assertEqual(facts()['took'], 'never returned')
+
+    def test_overlapping_executions_have_their_own_lane(self):
+        self.press(530 * US, self.QUEUE + 19)
+        B.until('the second', lambda: fragment().get('s') == ['2.1'])
+
+    def test_keys(self):
+        B.keys('0', Keys.ARROW_DOWN)
+        B.until('first track', lambda: 'force' in (B.text('.rec-title') or ''))
+        B.keys(Keys.ARROW_RIGHT)
+        wait_fragment('s', '2.1')
+        B.keys(Keys.ARROW_DOWN)
+        B.until('a thread', lambda: (fragment().get('s') or [''])[0].startswith('0.'))
+        B.keys('f')
+        B.until('zoomed', lambda: 'f' in fragment())
+        low, high = int(fragment()['f'][0]), int(fragment()['u'][0])
+        B.keys('w')
+        B.until('closer', lambda: int(fragment()['u'][0]) - int(fragment()['f'][0]) < high - low)
+        B.keys('d')
+        B.until('later', lambda: int(fragment()['f'][0]) > low)
+        B.keys('0')
+        wait_fragment('f', None)
+        B.keys(Keys.ESCAPE)
+        wait_fragment('s', None)
+        B.keys('?')
+        B.until('help', lambda: B.run('return document.getElementById("help").open'))
+        self.assertIn('zoom to the selection', B.text('#help'))
+        B.keys(Keys.ESCAPE)
+
+    def test_wheel_zooms_where_the_pointer_is(self):
+        x, _ = self.at(500 * US, 0)
+        B.run('''const c = document.getElementById('rec-canvas'), b = c.getBoundingClientRect();
+            c.dispatchEvent(new WheelEvent('wheel', {deltaY: -700, clientX: b.left + arguments[0], clientY: b.top + 100, cancelable: true}));''', x)
+        B.until('zoomed', lambda: 'f' in fragment())
+        low, high = int(fragment()['f'][0]), int(fragment()['u'][0])
+        self.assertAlmostEqual((low + high) / 2, 500 * US, delta=3 * US)
+        self.assertLess(high - low, 300 * US)
+
+    def test_search(self):
+        B.keys('/', 'force|alloc')
+        B.until('counted', lambda: B.text('#rec-count') == '3 matches')
+        B.keys(Keys.ENTER)
+        B.until('the first', lambda: 'zeMemAllocDevice' in (B.text('.rec-title') or ''))
+        B.keys(Keys.ESCAPE, 'n', 'n')
+        wait_fragment('s', '2.1')
+        B.keys('p')
+        wait_fragment('s', '2.0')
+        wait_fragment('q', 'force|alloc')
+        B.keys('/', '(')
+        B.until('told', lambda: B.text('#rec-count') == 'not an expression')
+
+    def test_link_brings_the_view_back(self):
+        self.load('#r=timeline&f=300000&u=500000&s=2.1&q=force&t=dark')
+        self.assertIn('force', B.text('.rec-title'))
+        self.assertEqual(B.run('return document.getElementById("rec-find").value'), 'force')
+        self.assertEqual(B.run('return document.documentElement.dataset.theme'), 'dark')
+        B.keys('l')
+        B.until('flows', lambda: B.one('#rec-flows').get_attribute('aria-pressed') == 'true')
+        B.shot('recording-dark')
+        wait_fragment('u', '500000')
+
+    def test_to_the_code_and_back(self):
+        self.load('#r=timeline&s=2.0')
+        {b.text: b for b in B.all('#rec-details button')}['Source and machine code'].click()
+        B.until('code', lambda: B.text('#kernel-name') == 'force' and B.count('.pane.code .row.insn'))
+        wait_fragment('k', 'force')
+        B.keys('j', '2')  # keys of the code's view: 2 is none
+        self.assertTrue(B.run('return document.getElementById("rec").hidden'))
+        B.click('#to-recording')
+        B.until('back', lambda: fragment().get('r') == ['timeline'])
+        B.open(self.page, '#k=reduce_sum')
+        B.until('a link to code', lambda: B.text('#kernel-name') == 'reduce_sum')
+
+    def test_accessible(self):
+        canvas = B.one('#rec-canvas')
+        self.assertEqual(canvas.get_attribute('tabindex'), '0')
+        self.assertIn('Arrow keys', canvas.get_attribute('aria-label'))
+        self.assertEqual(B.one('#rec-details').get_attribute('aria-live'), 'polite')
+        nameless = B.run('''return Array.from(document.querySelectorAll('#rec button, #rec input')).filter(n =>
+            !n.textContent.trim() && !n.getAttribute('aria-label')).length''')
+        self.assertEqual(nameless, 0)
+
+    def test_requests_nothing(self):
+        B.requests()
+        self.load('#r=tables')
+        urls = [u for u in B.requests() if not u.startswith(('file://' + B.path('basic.html'), 'data:', 'about:'))]
+        self.assertEqual(urls, [])
+
+
+class Tables(Page):
+    link = '#r=tables&tab=calls'
+
+    def names(self):
+        return B.texts('.rec-row .name:first-child')
+
+    def test_tabs(self):
+        tabs = [plain(t) for t in B.texts('#rec-tabs button')]
+        self.assertEqual(tabs, ['Calls4', 'Kernels2', 'Barriersn/a', 'Memory1', 'Leaks1'])
+        B.click('[data-table=barriers]')
+        B.until('not recorded', lambda: 'n/a' in B.text('#rec-rows'))
+        B.click('[data-table=leaks]')
+        B.until('leaks', lambda: B.text('#rec-rows') == '1 of 1 row, 7 more are not on this page')
+        self.assertEqual(B.texts('.rec-row [role=cell]')[:3], ['event', '0x7f01', 'n/a'])
+        wait_fragment('tab', 'leaks')
+
+    def test_sort(self):
+        B.click('[data-key=total_ns]')
+        B.until('sorted', lambda: self.names()[0] == 'zeEventHostSynchronize')
+        B.click('[data-key=total_ns]')
+        B.until('the other way', lambda: self.names()[0] == 'zeMemAllocDevice')
+        wait_fragment('sort', 'total_ns')
+        self.assertEqual(B.one('[data-key=total_ns]').get_attribute('aria-sort'), 'ascending')
+        B.click('[data-key=name]')
+        B.until('by name', lambda: self.names() == sorted(self.names()))
+        self.load('#r=tables&tab=calls&sort=-count')
+        self.assertEqual(self.names()[0], 'zeCommandListAppendLaunchKernel')
+
+    def test_filter(self):
+        for text, names in (('alloc', ['zeMemAllocDevice']), ('/^zeE/', ['zeEventHostSynchronize']), ('failed>0', ['zeMemAllocDevice']),
+                            ('total>=300us count<2', ['zeInit']), ('invalid_argument', ['zeMemAllocDevice']), ('nothing', [])):
+            B.one('#rec-filter').clear()
+            B.click('#rec-filter')
+            B.keys(text)
+            B.until(text, lambda names=names: self.names() == names)
+        B.keys(Keys.ESCAPE)
+        wait_fragment('flt', 'nothing')
+
+    def test_not_known_is_not_zero(self):
+        B.click('[data-table=kernels]')
+        B.until('kernels', lambda: len(self.names()) == 2)
+        self.assertGreaterEqual(B.count('.rec-row .na'), 4)
+        B.shot('recording-tables')
+
+    def test_kernel_leads_to_its_code(self):
+        self.load('#r=tables&tab=kernels')
+        self.assertEqual(B.count('.rec-row.pick'), 1)  # the other has no code
+        B.click('.rec-row.pick .name:first-child')
+        B.until('code', lambda: B.text('#kernel-name') == 'force')
+
+    def test_row_leads_to_the_timeline(self):
+        self.load('#r=tables&tab=kernels')
+        B.keys(Keys.ARROW_DOWN)
+        B.until('chosen', lambda: B.count('.rec-row.on') == 1)
+        {b.text: b for b in B.all('.rec-row.on button')}['Timeline'].click()
+        B.until('selected', lambda: 'force' in (B.text('.rec-title') or ''))
+        self.assertEqual(B.text('#rec-count'), '2 matches')
+
+    def test_numbers_read_well(self):
+        cells = [plain(t) for t in B.texts('.rec-row:first-child [role=cell]')]
+        self.assertIn('300 \u00b5s', cells)
+        self.assertIn('50.0 %', cells)
+
+
+class Hostile(Page):
+    page = 'hostile.html'
+
+    def test_nothing_becomes_markup_or_script(self):
+        for view in ('timeline', 'tables&tab=calls', 'tables&tab=kernels', 'tables&tab=leaks'):
+            self.load('#r=' + view)
+            B.keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, '+', 'l')
+            self.assertFalse(B.run('return "pwned" in window'))
+            self.assertEqual(B.count('#rec b[onclick], #rec img, #rec script'), 0)
+
+
+class Big(Page):
+    page = 'big.html'
+
+    def test_many_items_are_drawn_with_few_steps(self):
+        steps = B.driver.execute_async_script('''
+            const done = arguments[0], canvas = document.getElementById('rec-canvas');
+            let calls = 0;
+            const original = CanvasRenderingContext2D.prototype.fillRect;
+            CanvasRenderingContext2D.prototype.fillRect = function (...a) { calls++; return original.apply(this, a); };
+            canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: -10, clientX: 600, clientY: 300, cancelable: true}));
+            requestAnimationFrame(() => requestAnimationFrame(() => {
+                CanvasRenderingContext2D.prototype.fillRect = original;
+                done(calls);
+            }));''')
+        self.assertGreater(steps, 100)
+        self.assertLess(steps, 20000)  # of 300,000 items
+        B.shot('recording-big')
+
+    def test_many_rows(self):
+        self.load('#r=tables&tab=calls&sort=-count')
+        self.assertEqual(B.texts('.rec-row .name:first-child')[0], 'call 2999')
+        self.assertLess(B.count('.rec-row'), 100)
+
+    def test_without_modules_there_is_no_code(self):
+        self.assertTrue(B.one('[data-rec=code]').get_property('hidden'))
+        B.keys('3')
+        B.until('told', lambda: 'no modules' in B.text('#toast'))
+
+
+class WithoutScript(unittest.TestCase):
+    def test_listing_is_read(self):
+        B.cdp('Emulation.setScriptExecutionDisabled', value=True)
+        try:
+            B.open('basic.html')
+            nodes = B.cdp('Accessibility.getFullAXTree')['nodes']
+            text = '\n'.join(n['name']['value'] for n in nodes if n.get('role', {}).get('value') == 'StaticText')
+            self.assertIn('zeInit </script><b>', text)
+            self.assertNotIn('Flows', text)
+        finally:
+            B.cdp('Emulation.setScriptExecutionDisabled', value=False)
+            B.driver.get('about:blank')
+
+
+if __name__ == '__main__':
+    TOOL = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
