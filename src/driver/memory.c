@@ -65,14 +65,14 @@ static bool charge_one(struct zs_ze_device *device, uint64_t size_B, bool relaxe
     return false;
 }
 
-static void discharge(struct zs_ze_device *device, uint64_t size_B)
+void zs_memory_discharge(struct zs_ze_device *device, uint64_t size_B)
 {
     for (; device; device = device->parent)
         atomic_fetch_sub(&device->used_B, size_B);
 }
 
 /* A tile's memory is part of its root's. */
-static bool charge(struct zs_ze_device *device, uint64_t size_B, bool relaxed)
+bool zs_memory_charge(struct zs_ze_device *device, uint64_t size_B, bool relaxed)
 {
     if (!device)
         return true;
@@ -152,7 +152,7 @@ static void discard(struct zs_range *range)
         munmap(range->map, range->map_B);
     if (range->fd >= 0)
         close(range->fd);
-    discharge(range->device, range->charged_B);
+    zs_memory_discharge(range->device, range->charged_B);
     free(range);
 }
 
@@ -181,11 +181,11 @@ ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
     zs_memory_reap(context);
     size_t map_B = (size_t)zs_align_up(desc->size_B, PAGE_B);
-    if (!charge(desc->device, map_B, desc->relaxed))
+    if (!zs_memory_charge(desc->device, map_B, desc->relaxed))
         return no_memory;
     struct zs_range *range = new_range(context, desc);
     if (!range) {
-        discharge(desc->device, map_B);
+        zs_memory_discharge(desc->device, map_B);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     range->charged_B = desc->device ? map_B : 0;

@@ -46,6 +46,10 @@ ze_result_t zs_memory_external(const void *next, struct zs_range_desc *desc);
 ze_result_t zs_memory_export(const char *function, const void *next, const struct zs_range *range);
 ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range_desc *desc,
                             void **ret_host);
+/* Count bytes as used on a device (NULL: none); false: it has no more. Relaxed: it
+ * always has. */
+bool zs_memory_charge(struct zs_ze_device *device, uint64_t size_B, bool relaxed);
+void zs_memory_discharge(struct zs_ze_device *device, uint64_t size_B);
 /* Forget the range that starts at `host`; false: none does. */
 bool zs_memory_free(struct zs_ze_context *context, void *host);
 /* Register pages that the caller owns (virtual memory): 0 or -errno. */

@@ -7,6 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* libdw needs a hundred bytes of memory for each byte of a line program that wants it so. */
+enum { ELF_B_MAX = 256 << 20, LINES_B_MAX = 4 << 20 };
+
+static bool is_moderate(Elf *elf)
+{
+    size_t names;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && strcmp(name, ".debug_line") == 0 && header.sh_size > LINES_B_MAX)
+            return false;
+    }
+    return true;
+}
+
 static bool search(Dwarf *dwarf, uint64_t address, char *ret_text, size_t size_B)
 {
     Dwarf_Off offset = 0, next;
@@ -42,13 +61,13 @@ static bool look_up(struct zs_ze_module *owner, const struct zs_debug *debug, ui
                     char *ret_text, size_t size_B)
 {
     struct zs_span bytes = debug->kind == ZS_DEBUG_ZEBIN ? zs_debug_linked(owner) : debug->elf;
-    char *copy = bytes.size_B ? malloc(bytes.size_B) : NULL;
+    char *copy = bytes.size_B && bytes.size_B <= ELF_B_MAX ? malloc(bytes.size_B) : NULL;
     if (!copy)
         return false;
     memcpy(copy, bytes.data, bytes.size_B);
     elf_version(EV_CURRENT);
     Elf *elf = elf_memory(copy, bytes.size_B);
-    Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+    Dwarf *dwarf = elf && is_moderate(elf) ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
     uint64_t start_va = debug->address;
     bool found =
         dwarf &&

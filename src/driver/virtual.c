@@ -18,6 +18,7 @@ struct zs_ze_physical {
     struct zs_ze_context *context;
     struct zs_ze_device *device;
     size_t size_B;
+    uint64_t charged_B; /* of the device's memory */
     int fd;
 };
 
@@ -203,6 +204,13 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
     physical->context = zs_object_ref(context);
     physical->device = device;
     physical->size_B = desc->size;
+    physical->fd = -1;
+    if (!zs_memory_charge(device, desc->size, false)) {
+        zs_object_unref(physical);
+        return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes, the device has no more",
+                         desc->size);
+    }
+    physical->charged_B = desc->size;
     physical->fd = memfd_create("zescope-physical", MFD_CLOEXEC);
     if (physical->fd < 0 || ftruncate(physical->fd, (off_t)desc->size) != 0 ||
         !zs_object_publish(physical)) {
@@ -218,6 +226,7 @@ void zs_ze_physical_fini(struct zs_ze_physical *physical)
 {
     if (physical->fd >= 0)
         close(physical->fd);
+    zs_memory_discharge(physical->device, physical->charged_B);
     zs_object_unref(physical->context);
 }
 

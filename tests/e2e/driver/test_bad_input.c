@@ -229,6 +229,17 @@ static void test_memory(void **state)
         while (count > 0)
             OK(zeMemFree(b.e.context, pieces[--count]));
     }
+    /* physical memory is the same memory */
+    ze_physical_mem_desc_t half = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
+                                   .size = (size_t)(memory.totalSize / 2) & ~(size_t)0xffff};
+    ze_physical_mem_handle_t first, second;
+    OK(zePhysicalMemCreate(b.e.context, b.e.device, &half, &first));
+    FAILS(zePhysicalMemCreate(b.e.context, b.e.device, &half, &second),
+          ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    explained("the device has no more");
+    OK(zePhysicalMemDestroy(b.e.context, first));
+    OK(zePhysicalMemCreate(b.e.context, b.e.device, &half, &first));
+    OK(zePhysicalMemDestroy(b.e.context, first));
     FAILS(zeMemFree(b.e.context, (char *)b.p + 64), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     explained("no live allocation");
     FAILS(zeMemFree(b.e.context, malloc), ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -277,6 +277,36 @@ static void test_sub_device_work(void **state)
                                                    ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
     OK(zeMemGetAllocProperties(e->context, p, &props, &owner));
     assert_ptr_equal(owner, subs[0]);
+    /* an event of one tile, waited for by the other */
+    ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                      .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
+                                               ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
+                                      .count = 1};
+    ze_event_pool_handle_t pool;
+    OK(zeEventPoolCreate(e->context, &pool_desc, 2, subs, &pool));
+    ze_event_handle_t event = e2e_event(pool, 0);
+    ze_command_list_handle_t first = e2e_immediate(&tile[0], false);
+    OK(zeCommandListAppendMemoryFill(first, shared, "\x11", 1, 4, event, 0, NULL));
+    OK(zeCommandListAppendMemoryCopy(list, shared + 1, shared, 4, NULL, 1, &event));
+    assert_int_equal(shared[1], 0x11111111);
+    ze_kernel_timestamp_result_t times;
+    OK(zeEventQueryKernelTimestamp(event, &times));
+    OK(zeEventDestroy(event));
+    OK(zeEventPoolDestroy(pool));
+    OK(zeCommandListDestroy(first));
+    /* memory of a tile is memory of its root: what one tile takes the others lack */
+    void *big[8];
+    uint32_t taken = 0;
+    ze_device_mem_alloc_desc_t mem = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    size_t piece = (size_t)(memory_size(subs[0]) / 4);
+    while (taken < COUNT(big) &&
+           zeMemAllocDevice(e->context, &mem, piece, 0, subs[0], &big[taken]) == ZE_RESULT_SUCCESS)
+        taken++;
+    assert_in_range(taken, 3, 4);
+    void *more = device_memory(e, subs[1], piece);
+    OK(zeMemFree(e->context, more));
+    while (taken > 0)
+        OK(zeMemFree(e->context, big[--taken]));
     /* a context of one tile */
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     struct e2e alone = tile[1];
