@@ -111,6 +111,7 @@ struct zs_record_drops {
     uint64_t modules; /* created, but not captured in full */
     uint64_t notes;   /* notes that could not be written either */
     int32_t last_errno;
+    uint64_t packets; /* of traces: a beginning or an end of a call, a record of activity */
 };
 
 struct zs_recording_info {

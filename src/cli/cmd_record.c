@@ -304,6 +304,12 @@ static void print_summary(const struct zs_common_options *common, const char *pa
                     (unsigned long long)info->drops.modules, plural(info->drops.modules),
                     (unsigned long long)info->drops.notes, plural(info->drops.notes),
                     strerror(info->drops.last_errno));
+    if (info->drops.packets)
+        zs_cli_note(
+            common,
+            "lost: %llu beginnings and ends of calls and other events (--trace-limit, or the "
+            "disk is full)",
+            (unsigned long long)info->drops.packets);
     if (!process_count)
         zs_cli_note(common, "the application did not use Level Zero: nothing was recorded");
     else

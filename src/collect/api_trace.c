@@ -103,6 +103,7 @@ static struct api_process *process_make(struct zs_collector *c)
                     ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B)
                     : -ENAMETOOLONG;
     p->usable = !error;
+    p->trace.lost = c->counters ? &c->counters->packets_lost : NULL;
     if (!error && api.backtrace)
         zs_maps_init(&p->maps, c, &p->trace);
     p->activity = error || !c->activity ? NULL : zs_activity_create(c, &p->trace);

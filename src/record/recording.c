@@ -91,6 +91,8 @@ static void read_counters(struct zs_recording *r)
     r->info.drops.modules = zs_read_u64(&reader, "modules");
     r->info.drops.notes = zs_read_u64(&reader, "notes");
     r->info.drops.last_errno = (int32_t)zs_read_u32(&reader, "errno");
+    zs_read_u32(&reader, "unused");
+    r->info.drops.packets = zs_read_u64(&reader, "packets");
     if (reader.error || memcmp(magic.data, "zscount1", 8) != 0) {
         r->info.drops = (struct zs_record_drops){0};
         recording_note(r, ZS_RECORD_NONE, "the counters of losses are broken");

@@ -67,6 +67,8 @@ struct zs_store_counters {
     _Atomic uint64_t modules_lost;
     _Atomic uint64_t notes_lost;
     _Atomic int32_t last_errno;
+    int32_t unused;
+    _Atomic uint64_t packets_lost; /* of traces */
 };
 
 /* Store span as dir/<hash>.<ext>; ret_file is "<hash>.<ext>". 0 or -errno. */

@@ -189,6 +189,8 @@ static bool next_window(struct zs_trace_file *file)
 static void count_drop(struct zs_trace_file *file)
 {
     file->drops++;
+    if (file->process->lost)
+        atomic_fetch_add_explicit(file->process->lost, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&file->process->dropped, 1, memory_order_relaxed);
 }
 

@@ -49,6 +49,7 @@ struct zs_trace_process {
     atomic_uint sequences;
     bool has_ticks; /* the time-stamp counter can be used (struct zs_trace_clock) */
     atomic_int last_errno;
+    _Atomic uint64_t *lost; /* counts what is dropped too, may be NULL; borrowed */
 };
 
 /* 0 or -errno: `dir` is made where it is missing, and in it this process's files are numbered. */

@@ -90,9 +90,10 @@ class Deaths(unittest.TestCase):
         """Every file ends at a limit: the application goes on, losses are told."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
-        path, p = recorder.record(['-q'], [PROGRAM, '2', '80000', 'return'], check=7,
+        path, p = recorder.record([], [PROGRAM, '2', '80000', 'return'], check=7,
                                   preexec_fn=limit)
         self.assertEqual(p.stdout, 'made all calls\n')
+        self.assertRegex(p.stderr, r'lost: \d+ beginnings and ends')
         self.assertGreater(self.check(path, 2), 10000)
 
     @unittest.skipUnless(os.geteuid() == 0, 'only root can mount')
