@@ -435,6 +435,7 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     t->all_ones = UINT32_MAX;
     t->merge_block = NO_BLOCK;
     t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;
+    count_lanes(t);
     zs_eu_control_register_changed(t);
 }
 
@@ -466,7 +467,6 @@ static uint64_t run(struct zs_eu_thread *t, uint64_t budget)
 /* The same in pieces, between which the counters are settled. */
 static void run_counting(struct zs_eu_thread *t, uint64_t budget)
 {
-    count_lanes(t);
     for (;;) {
         uint64_t executed = run(t, ZS_MIN(budget, (uint64_t)ZS_EU_SETTLE_RUN));
         t->counters[0] += executed + 1;
@@ -478,20 +478,39 @@ static void run_counting(struct zs_eu_thread *t, uint64_t budget)
     }
 }
 
-enum zs_eu_status zs_eu_run(struct zs_eu_thread *t, const struct zs_eu_program *program,
-                            uint64_t budget)
+uint32_t zs_eu_host_csr(void)
 {
-    uint32_t saved = _mm_getcsr();
+    return _mm_getcsr();
+}
 
+void zs_eu_host_csr_restore(uint32_t csr)
+{
+    _mm_setcsr(csr);
+}
+
+enum zs_eu_status zs_eu_run_among(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                                  uint64_t budget, uint32_t *host_csr)
+{
     zs_assert(t->program == program && t->fault.kind == ZS_EU_FAULT_NONE);
     if (t->ce == 0)
         return ZS_EU_EOT;
     budget = ZS_MIN(budget, (uint64_t)1 << 62);
-    _mm_setcsr(t->host_csr);
+    if (t->host_csr != *host_csr)
+        _mm_setcsr(t->host_csr);
     if (t->counters)
         run_counting(t, budget);
     else
         run(t, budget);
-    _mm_setcsr(saved);
+    *host_csr = t->host_csr;
     return (enum zs_eu_status)t->status;
+}
+
+enum zs_eu_status zs_eu_run(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                            uint64_t budget)
+{
+    uint32_t saved = _mm_getcsr(), csr = saved;
+    enum zs_eu_status status = zs_eu_run_among(t, program, budget, &csr);
+
+    _mm_setcsr(saved);
+    return status;
 }

@@ -273,4 +273,14 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
 enum zs_eu_status zs_eu_run(struct zs_eu_thread *t, const struct zs_eu_program *program,
                             uint64_t budget);
 
+/*
+ * The same for a caller that runs many threads and does no floating-point arithmetic between:
+ * zs_eu_host_csr() once, then *host_csr is what the host's control register holds; give the first
+ * value back to zs_eu_host_csr_restore() in the end.
+ */
+uint32_t zs_eu_host_csr(void);
+void zs_eu_host_csr_restore(uint32_t csr);
+enum zs_eu_status zs_eu_run_among(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                                  uint64_t budget, uint32_t *host_csr);
+
 #endif

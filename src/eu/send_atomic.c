@@ -276,22 +276,35 @@ static bool is_uniform(const struct zs_eu_lanes *lanes, uint32_t mask)
     return true;
 }
 
+/* A cold path: which lane is misaligned, which bytes were never written. */
+static bool check_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
+                        const struct zs_eu_lanes *lanes)
+{
+    ZS_EU_FOR_LANES(lane, lanes->valid)
+    {
+        uintptr_t at = (uintptr_t)lanes->pointer[lane];
+        if (at & (m->element_B - 1u))
+            return zs_eu_send_fail(port, m, ZS_EU_SEND_FAULT_MISALIGNED, (int)lane, at,
+                                   m->element_B, true);
+        if (zs_eu_send_tracks(port) && m->space == ZS_EU_SPACE_GLOBAL &&
+            (!zs_eu_send_track(port, m, lanes->pointer[lane], m->element_B, (int)lane, false) ||
+             !zs_eu_send_track(port, m, lanes->pointer[lane], m->element_B, (int)lane, true)))
+            return false;
+    }
+    return true;
+}
+
 static bool run(struct zs_eu_port *port, const struct zs_eu_message *m, struct zs_eu_lanes *lanes,
                 uint8_t *dst, const uint8_t *data)
 {
     struct atomic op;
+    uintptr_t low_bits = 0;
     set_operation(&op, m, data);
-    ZS_EU_FOR_LANES(check, lanes->valid)
-    {
-        uintptr_t at = (uintptr_t)lanes->pointer[check];
-        if (ZS_UNLIKELY(at & (m->element_B - 1u)))
-            return zs_eu_send_fail(port, m, ZS_EU_SEND_FAULT_MISALIGNED, (int)check, at,
-                                   m->element_B, true);
-        if (zs_eu_send_tracks(port) && m->space == ZS_EU_SPACE_GLOBAL &&
-            (!zs_eu_send_track(port, m, lanes->pointer[check], m->element_B, (int)check, false) ||
-             !zs_eu_send_track(port, m, lanes->pointer[check], m->element_B, (int)check, true)))
-            return false;
-    }
+    ZS_EU_FOR_LANES(each, lanes->valid)
+    low_bits |= (uintptr_t)lanes->pointer[each];
+    if ((ZS_UNLIKELY(low_bits & (m->element_B - 1u)) || zs_eu_send_tracks(port)) &&
+        !check_lanes(port, m, lanes))
+        return false;
     if (op.plain && !op.is_64 && operations[m->op].plain32) {
         operations[m->op].plain32(lanes, op.a, op.b, op.result);
     } else if (lanes->valid && is_uniform(lanes, lanes->valid)) {

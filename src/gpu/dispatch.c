@@ -154,19 +154,15 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
                          uint32_t thread, uint32_t slot, uint8_t *grf)
 {
+    typedef uint32_t quad __attribute__((vector_size(16)));
     const struct zs_thread_payload *layout = &run->kernel->module->thread;
-    uint32_t scratch_code = 0;
-    while (run->scratch_B >> (scratch_code + 11))
-        scratch_code++;
-    const uint32_t r0[8] = {
-        [1] = group->id[0],
-        [3] = scratch_code & 15,
-        [5] = (slot + 1) * run->scratch_B | R0_GPGPU | (slot & PORT_FFTID_MASK),
-        [6] = group->id[1],
-        [7] = group->id[2],
-    };
+    /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
+    const quad r0[2] = {{0, group->id[0], 0, run->scratch_code},
+                        {0, (slot + 1) * run->scratch_B | R0_GPGPU | (slot & PORT_FFTID_MASK),
+                         group->id[1], group->id[2]}};
     uint32_t per_thread_B = run->kernel->per_thread_B;
-    memcpy(grf, r0, R0_B);
+    memcpy(grf, &r0[0], sizeof(quad));
+    memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));
     memcpy(grf + R0_B, run->local_ids + (size_t)thread * per_thread_B, per_thread_B);
     memcpy(grf + R0_B + per_thread_B, run->payload, layout->cross_thread_B);
 }
@@ -216,7 +212,7 @@ static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     port->slm = group->slm;
     port->scratch_start = (uint64_t)(slot + 1) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
-    enum zs_eu_status status = zs_eu_run(t, run->kernel->program, run->slice);
+    enum zs_eu_status status = zs_eu_run_among(t, run->kernel->program, run->slice, &w->host_csr);
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
     if (status == ZS_EU_FAULT) {
@@ -415,7 +411,9 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
     struct zs_gpu_worker *w = zs_gpu_worker_get(run->device);
     if (w && worker_setup(run, w)) {
         w->index = index;
+        uint32_t csr = w->host_csr = zs_eu_host_csr();
         work(run, w);
+        zs_eu_host_csr_restore(csr);
         merge(run, w);
     } else if (index == 0) { /* helpers may fail: the launching thread does their work */
         struct zs_gpu_fault none = {0};

@@ -72,6 +72,7 @@ struct zs_gpu_worker {
     uint32_t group_limit;
     uint32_t index; /* in this launch */
     uint64_t groups_run, threads_run;
+    uint32_t host_csr; /* see zs_eu_run_among() */
     struct zs_eu_port port;
 };
 
@@ -239,7 +240,8 @@ struct zs_gpu_run {
     uint32_t slots_per_worker;
     uint32_t workers_max;
     struct zs_gpu_block scratch, private_memory, launch_memory;
-    uint32_t scratch_B; /* per slot, power of two */
+    uint32_t scratch_B;    /* per slot, power of two */
+    uint32_t scratch_code; /* the same for r0.3 */
     struct zs_eu_range ranges[ZS_EU_PORT_LAUNCH_RANGES];
     uint32_t range_count;
     uint64_t start_ns, deadline_ns;

@@ -82,6 +82,9 @@ static int setup_scratch(struct zs_gpu_run *run)
     if (total_B > UINT32_MAX)
         return -ENOMEM;
     run->scratch_B = (uint32_t)size_B;
+    while (run->scratch_B >> (run->scratch_code + 11))
+        run->scratch_code++;
+    run->scratch_code &= 15;
     return zs_gpu_block_get(run->device, total_B, &run->scratch);
 }
 
