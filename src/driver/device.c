@@ -94,6 +94,10 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     }
     memset(p->name, 0, sizeof(p->name));
     snprintf(p->name, sizeof(p->name), "%s", model->marketing);
+    ze_device_readonly_memory_ext_properties_t *readonly =
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_READONLY_MEMORY);
+    if (readonly)
+        readonly->readonlyCapability = ZS_LATER_READONLY_ENFORCED;
     ze_eu_count_ext_t *eus =
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus)

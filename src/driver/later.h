@@ -15,10 +15,12 @@ enum {
     ZS_LATER_EVENT_POOL_FLAGS = 0xf, /* ..., mapped timestamps */
     ZS_LATER_PHYSICAL_FLAGS = 0x3,   /* on the device, on the host */
 };
+enum { ZS_LATER_PHYSICAL_ON_HOST = 0x2, ZS_LATER_READONLY_ENFORCED = 2 };
 enum { ZS_LATER_ADVICE_MAX = 9 }; /* ..., location in the host's memory set, cleared */
 enum {
     ZS_LATER_STYPE_TIMESTAMPS_RESULTS = 0x10012,
     ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE = 0x10013,
+    ZS_LATER_STYPE_READONLY_MEMORY = 0x10015,
 };
 
 #ifndef ZE_API_VERSION_CURRENT_M /* headers before 1.6 */
@@ -27,6 +29,11 @@ typedef struct zs_later_init_driver_type_desc {
     const void *pNext;
     uint32_t flags; /* bit 0 GPU, bit 1 NPU */
 } ze_init_driver_type_desc_t;
+typedef struct zs_later_readonly_memory {
+    uint32_t stype;
+    void *pNext;
+    uint32_t readonlyCapability; /* of pages mapped READONLY: 0 none, 1 hint, 2 enforced */
+} ze_device_readonly_memory_ext_properties_t;
 typedef struct zs_later_kernel_max_group_size {
     uint32_t stype;
     void *pNext;

@@ -160,13 +160,15 @@ static struct zs_range *new_range(struct zs_ze_context *context, const struct zs
 {
     struct zs_range *range = calloc(1, sizeof(*range));
     if (range)
-        *range = (struct zs_range){.size_B = desc->size_B,
-                                   .kind = desc->kind,
-                                   .device = desc->device,
-                                   .fd = -1,
-                                   .exported = desc->exported,
-                                   .ipc_opened = desc->ipc_opened,
-                                   .context = context};
+        *range =
+            (struct zs_range){.size_B = desc->size_B,
+                              .kind = desc->kind,
+                              .device = desc->device,
+                              .fd = -1,
+                              .exported = desc->exported,
+                              .ipc_opened = desc->ipc_opened,
+                              .read_only = (desc->gpu_flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
+                              .context = context};
     return range;
 }
 
@@ -189,7 +191,9 @@ ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     range->charged_B = desc->device ? map_B : 0;
-    int made_fd = desc->fd < 0 && desc->exported ? make_memfd(map_B) : -1;
+    /* whole pages of virtual memory: importers may map it as physical memory */
+    int made_fd =
+        desc->fd < 0 && desc->exported ? make_memfd(zs_align_up(map_B, ZS_VIRTUAL_PAGE_B)) : -1;
     range->map_B = map_B;
     int fd = desc->fd >= 0 ? desc->fd : made_fd;
     bool want_fd = desc->fd >= 0 || desc->exported;
@@ -347,11 +351,13 @@ int zs_host_copy(void *dst, const void *src, uint64_t size_B)
 enum side { SIDE_BAD, SIDE_DEVICE, SIDE_HOST };
 
 /* Memory of a context must hold all bytes; anything else is for the host's kernel to judge. */
-static enum side side_of(struct zs_ze_context *context, const void *p, uint64_t size_B)
+static enum side side_of(struct zs_ze_context *context, const void *p, uint64_t size_B, bool write)
 {
     struct zs_range range;
     if (!zs_memory_find(context, p, &range))
         return SIDE_HOST;
+    if (write && range.read_only)
+        return SIDE_BAD;
     return size_B <= range.base + range.size_B - (uintptr_t)p ? SIDE_DEVICE : SIDE_BAD;
 }
 
@@ -366,8 +372,8 @@ int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_contex
 {
     if (size_B == 0)
         return 0;
-    enum side to = side_of(context, dst, size_B);
-    enum side from = side_of(src_context ? src_context : context, src, size_B);
+    enum side to = side_of(context, dst, size_B, true);
+    enum side from = side_of(src_context ? src_context : context, src, size_B, false);
     if (to == SIDE_BAD || from == SIDE_BAD)
         return -EFAULT;
     if (to == SIDE_HOST || from == SIDE_HOST) {
@@ -387,7 +393,7 @@ int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern
 {
     if (size_B == 0)
         return 0;
-    enum side to = side_of(context, dst, size_B);
+    enum side to = side_of(context, dst, size_B, true);
     if (to == SIDE_BAD)
         return -EFAULT;
     /* double what is there until all is written */

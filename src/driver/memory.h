@@ -11,6 +11,8 @@
 
 #include "driver/driver_priv.h"
 
+enum { ZS_VIRTUAL_PAGE_B = 65536 }; /* of virtual and physical memory */
+
 struct zs_range {
     uint64_t base;   /* gpu_va, also the host's address */
     uint64_t size_B; /* what was asked for */
@@ -22,6 +24,7 @@ struct zs_range {
     int fd;             /* memfd behind it, -1: anonymous */
     bool exported;      /* made for zeMemGetAllocProperties' file descriptor */
     bool ipc_opened;    /* of another process: zeMemCloseIpcHandle ends it */
+    bool read_only;     /* copies must not write */
     uint64_t charged_B; /* of the device's memory */
     struct zs_ze_context *context;
     struct zs_range *next; /* in context->zombies */

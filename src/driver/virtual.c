@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Virtual and physical memory. A reservation is address space without access; physical memory is a
- * memfd; mapping puts pages of one into the other. A mapping is memory for kernels and copies; its
- * end closes the access again and leaves the reservation.
+ * memfd; mapping puts pages of one into the other. Ending a mapping closes the access again and
+ * leaves the reservation.
+ *
+ * For kernels and copies, mappings that follow each other with the same access are one allocation,
+ * a run: what a program maps piece by piece it may use as a whole. A change of mappings withdraws
+ * the runs that it touches and tells of those that are there afterwards; nothing runs meanwhile.
  */
 #include "driver/memory.h"
 
@@ -11,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE_B = 65536 };
+enum { PAGE_B = ZS_VIRTUAL_PAGE_B };
 
 struct zs_ze_physical {
     struct zs_object object;
@@ -23,7 +27,7 @@ struct zs_ze_physical {
 };
 
 struct mapping {
-    struct mapping *next;
+    struct mapping *next; /* ascending addresses */
     uint64_t base, size_B;
     struct zs_ze_physical *physical;
     uint64_t offset_B;
@@ -59,12 +63,112 @@ static struct zs_reservation **find_reservation(struct zs_ze_context *context, u
     return at;
 }
 
-static struct mapping **find_mapping(struct zs_reservation *reservation, uint64_t va)
+static struct mapping *find_mapping(struct zs_reservation *reservation, uint64_t va)
 {
-    struct mapping **at = &reservation->mappings;
-    while (*at && !contains((*at)->base, (*at)->size_B, va, 1))
-        at = &(*at)->next;
-    return at;
+    struct mapping *m = reservation->mappings;
+    while (m && !contains(m->base, m->size_B, va, 1))
+        m = m->next;
+    return m;
+}
+
+/* ---- Runs --------------------------------------------------------------------------------------
+ */
+
+struct span {
+    uint64_t begin, end;
+};
+
+/* The run that starts with a mapping; the mapping behind it. */
+static struct mapping *run_of(struct mapping *first, struct span *ret_run)
+{
+    *ret_run = (struct span){first->base, first->base + first->size_B};
+    struct mapping *m = first->next;
+    for (; m && m->base == ret_run->end && m->access == first->access; m = m->next)
+        ret_run->end += m->size_B;
+    return m;
+}
+
+static int expose(struct zs_ze_context *context, const struct mapping *first, struct span run)
+{
+    const struct zs_range_desc desc = {
+        .device = first->physical->device,
+        .kind = ZS_GPU_MEMORY_VIRTUAL,
+        .size_B = run.end - run.begin,
+        .label = "zeVirtualMemMap",
+        .fd = -1,
+        .gpu_flags =
+            first->access == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY ? ZS_GPU_ALLOCATION_READ_ONLY : 0};
+    return zs_memory_add_borrowed(context, &desc, (void *)(uintptr_t)run.begin);
+}
+
+/* Runs that overlap the area or touch its ends: withdraw them, and widen the area to theirs. */
+static void withdraw(struct zs_ze_context *context, struct zs_reservation *reservation,
+                     struct span *area)
+{
+    struct span wide = *area, run;
+    for (struct mapping *m = reservation->mappings, *next; m; m = next) {
+        next = run_of(m, &run);
+        if (run.end < area->begin || run.begin > area->end)
+            continue;
+        if (m->access != ZE_MEMORY_ACCESS_ATTRIBUTE_NONE)
+            zs_memory_free(context, (void *)(uintptr_t)run.begin);
+        wide.begin = ZS_MIN(wide.begin, run.begin);
+        wide.end = ZS_MAX(wide.end, run.end);
+    }
+    *area = wide;
+}
+
+/* Runs within the area, which withdraw() gave. 0 or -errno. */
+static int announce(struct zs_ze_context *context, struct zs_reservation *reservation,
+                    struct span area)
+{
+    int error = 0;
+    struct span run;
+    for (struct mapping *m = reservation->mappings, *next; m && !error; m = next) {
+        next = run_of(m, &run);
+        if (run.begin >= area.begin && run.end <= area.end &&
+            m->access != ZE_MEMORY_ACCESS_ATTRIBUTE_NONE)
+            error = expose(context, m, run);
+    }
+    return error;
+}
+
+/* So that no mapping lies on both sides of va. */
+static bool split(struct zs_reservation *reservation, uint64_t va)
+{
+    struct mapping *m = find_mapping(reservation, va);
+    if (!m || m->base == va)
+        return true;
+    struct mapping *right = malloc(sizeof(*right));
+    if (!right)
+        return false;
+    *right = *m;
+    right->base = va;
+    right->size_B = m->base + m->size_B - va;
+    right->offset_B = m->offset_B + (va - m->base);
+    zs_object_ref(right->physical);
+    m->size_B = va - m->base;
+    m->next = right;
+    return true;
+}
+
+/* Whether mappings fill the area without a hole. */
+static bool is_full(struct zs_reservation *reservation, struct span area)
+{
+    for (const struct mapping *m = reservation->mappings; m && area.begin < area.end; m = m->next) {
+        if (contains(m->base, m->size_B, area.begin, 1))
+            area.begin = m->base + m->size_B;
+    }
+    return area.begin >= area.end;
+}
+
+static bool is_empty(struct zs_reservation *reservation, struct span area)
+{
+    for (const struct mapping *m = reservation->mappings; m; m = m->next) {
+        if (area.begin < m->base + m->size_B && m->base < area.end)
+            return false;
+    }
+    return true;
 }
 
 ze_result_t ZE_APICALL zeVirtualMemQueryPageSize(ze_context_handle_t hContext,
@@ -115,7 +219,7 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
     ZS_CHECK((uintptr_t)pStart % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
              "pStart %p is not aligned to %d", pStart, PAGE_B);
     struct zs_reservation *reservation = calloc(1, sizeof(*reservation));
-    void *p = reservation && size < (1ull << 46) ? reserve(pStart, size) : NULL;
+    void *p = reservation && size <= (1ull << 46) ? reserve(pStart, size) : NULL;
     if (!p) {
         free(reservation);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no room for %zu bytes", size);
@@ -130,26 +234,36 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
     return ZE_RESULT_SUCCESS;
 }
 
-/* Close the pages and forget the mapping. Under reservations_lock. */
-static void unmap(struct zs_ze_context *context, struct mapping **at)
+/* Forget the mappings within the area, close its pages. Under reservations_lock. */
+static void unmap(struct zs_ze_context *context, struct zs_reservation *reservation,
+                  struct span area)
 {
-    struct mapping *mapping = *at;
-    *at = mapping->next;
-    if (mapping->access != ZE_MEMORY_ACCESS_ATTRIBUTE_NONE)
-        zs_memory_free(context, (void *)(uintptr_t)mapping->base);
-    /* wait until no command can have the pages in use */
+    /* no command can have the pages in use */
     pthread_rwlock_wrlock(&context->exec_lock);
-    (void)!mmap((void *)(uintptr_t)mapping->base, mapping->size_B, PROT_NONE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    struct span wide = area;
+    withdraw(context, reservation, &wide);
+    for (struct mapping **at = &reservation->mappings; *at;) {
+        struct mapping *m = *at;
+        if (m->base < area.begin || m->base >= area.end) {
+            at = &m->next;
+            continue;
+        }
+        (void)!mmap((void *)(uintptr_t)m->base, m->size_B, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        *at = m->next;
+        zs_object_unref(m->physical);
+        free(m);
+    }
+    if (announce(context, reservation, wide) != 0)
+        zs_log(ZS_LOG_ERROR, "no memory: mappings beside the one that ended are lost");
     pthread_rwlock_unlock(&context->exec_lock);
-    zs_object_unref(mapping->physical);
-    free(mapping);
+    zs_memory_reap(context);
 }
 
 static void free_reservation(struct zs_ze_context *context, struct zs_reservation *reservation)
 {
-    while (reservation->mappings)
-        unmap(context, &reservation->mappings);
+    unmap(context, reservation,
+          (struct span){reservation->base, reservation->base + reservation->size_B});
     munmap((void *)(uintptr_t)reservation->base, reservation->size_B);
     free(reservation);
 }
@@ -185,35 +299,56 @@ void zs_virtual_free_all(struct zs_ze_context *context)
 /* ---- Physical memory ---------------------------------------------------------------------------
  */
 
+/* What another allocation or process exported, or new pages; -1: errno. */
+static int physical_fd(const struct zs_range_desc *external)
+{
+    if (external->fd >= 0)
+        return external->fd;
+    int fd = memfd_create("zescope-physical", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)external->size_B) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                            ze_physical_mem_desc_t *desc,
                                            ze_physical_mem_handle_t *phPhysicalMemory)
 {
     ZS_OBJECT(context, context, hContext);
-    ZS_OBJECT(device, device, hDevice);
-    ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phPhysicalMemory);
-    ZS_CHECK_ENUM(desc->flags, 0x1);
+    ZS_CHECK_ENUM(desc->flags, ZS_LATER_PHYSICAL_FLAGS);
+    struct zs_ze_device *device = hDevice ? zs_ze_device_of(hDevice) : NULL;
+    bool on_host = (desc->flags & ZS_LATER_PHYSICAL_ON_HOST) != 0;
+    ZS_CHECK(device || (!hDevice && on_host), ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+             "hDevice is no device");
+    if (device)
+        ZS_CHECK_MEMBER(context, device);
     ZS_CHECK(desc->size && desc->size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
              "%zu bytes are no multiple of the page size %d", desc->size, PAGE_B);
-    ZS_CHECK(desc->size <= device->memory_B, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+    ZS_CHECK(on_host || desc->size <= device->memory_B, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
              "%zu bytes are more than the device has", desc->size);
+    struct zs_range_desc external = {.size_B = desc->size, .fd = -1};
+    ze_result_t result = zs_memory_external(desc->pNext, &external);
+    ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "external memory of this kind");
     struct zs_ze_physical *physical = zs_object_new(ZS_OBJECT_physical, sizeof(*physical));
     ZS_CHECK(physical, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     physical->context = zs_object_ref(context);
-    physical->device = device;
+    physical->device = on_host ? NULL : device;
     physical->size_B = desc->size;
     physical->fd = -1;
-    if (!zs_memory_charge(device, desc->size, false)) {
+    if (!zs_memory_charge(physical->device, desc->size, false)) {
         zs_object_unref(physical);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes, the device has no more",
                          desc->size);
     }
-    physical->charged_B = desc->size;
-    physical->fd = memfd_create("zescope-physical", MFD_CLOEXEC);
-    if (physical->fd < 0 || ftruncate(physical->fd, (off_t)desc->size) != 0 ||
-        !zs_object_publish(physical)) {
+    physical->charged_B = physical->device ? desc->size : 0;
+    physical->fd = physical_fd(&external);
+    if (physical->fd < 0 || !zs_object_publish(physical)) {
+        if (physical->fd == external.fd)
+            physical->fd = -1; /* still the caller's */
         zs_object_unref(physical);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes: %s", desc->size,
                          strerror(errno));
@@ -244,43 +379,47 @@ ze_result_t ZE_APICALL zePhysicalMemDestroy(ze_context_handle_t hContext,
 /* ---- Mappings ----------------------------------------------------------------------------------
  */
 
-/* Tell kernels and copies what they may do with a mapping. */
-static int expose(struct zs_ze_context *context, const struct mapping *mapping)
+static void insert(struct zs_reservation *reservation, struct mapping *mapping)
 {
-    if (mapping->access == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE)
-        return 0;
-    const struct zs_range_desc desc = {.device = mapping->physical->device,
-                                       .kind = ZS_GPU_MEMORY_VIRTUAL,
-                                       .size_B = mapping->size_B,
-                                       .label = "zeVirtualMemMap",
-                                       .fd = -1,
-                                       .gpu_flags =
-                                           mapping->access == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY
-                                               ? ZS_GPU_ALLOCATION_READ_ONLY
-                                               : 0};
-    return zs_memory_add_borrowed(context, &desc, (void *)(uintptr_t)mapping->base);
+    struct mapping **at = &reservation->mappings;
+    while (*at && (*at)->base < mapping->base)
+        at = &(*at)->next;
+    mapping->next = *at;
+    *at = mapping;
+}
+
+static void take_out(struct zs_reservation *reservation, const struct mapping *mapping)
+{
+    struct mapping **at = &reservation->mappings;
+    while (*at != mapping)
+        at = &(*at)->next;
+    *at = mapping->next;
 }
 
 static ze_result_t map(struct zs_ze_context *context, struct mapping *mapping)
 {
     struct zs_reservation *reservation = *find_reservation(context, mapping->base, mapping->size_B);
-    if (!reservation)
+    struct span area = {mapping->base, mapping->base + mapping->size_B}, wide = area;
+    if (!reservation || !is_empty(reservation, area))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    for (const struct mapping *m = reservation->mappings; m; m = m->next) {
-        if (mapping->base < m->base + m->size_B && m->base < mapping->base + mapping->size_B)
-            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
     void *p =
         mmap((void *)(uintptr_t)mapping->base, mapping->size_B, protection_of(mapping->access),
              MAP_SHARED | MAP_FIXED, mapping->physical->fd, (off_t)mapping->offset_B);
     if (p == MAP_FAILED)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    int error = expose(context, mapping);
+    /* only a neighbour may be in use */
+    struct span around = {area.begin - 1, area.end + 1};
+    bool alone = is_empty(reservation, around);
+    if (!alone)
+        pthread_rwlock_wrlock(&context->exec_lock);
+    withdraw(context, reservation, &wide);
+    insert(reservation, mapping);
+    int error = announce(context, reservation, wide);
     if (error)
-        return zs_result_of_errno(error);
-    mapping->next = reservation->mappings;
-    reservation->mappings = mapping;
-    return ZE_RESULT_SUCCESS;
+        take_out(reservation, mapping);
+    if (!alone)
+        pthread_rwlock_unlock(&context->exec_lock);
+    return zs_result_of_errno(error);
 }
 
 ze_result_t ZE_APICALL zeVirtualMemMap(ze_context_handle_t hContext, const void *ptr, size_t size,
@@ -317,26 +456,55 @@ ze_result_t ZE_APICALL zeVirtualMemMap(ze_context_handle_t hContext, const void 
     return result;
 }
 
-/* The mapping that ptr and size name exactly. Under reservations_lock. */
-static struct mapping **exact(struct zs_ze_context *context, const void *ptr, size_t size)
+/* The reservation of an area, with no mapping across its ends. Under reservations_lock. */
+static ze_result_t cut_out(struct zs_ze_context *context, struct span area,
+                           struct zs_reservation **ret_reservation)
 {
-    struct zs_reservation *reservation = *find_reservation(context, (uintptr_t)ptr, size);
-    struct mapping **at = reservation ? find_mapping(reservation, (uintptr_t)ptr) : NULL;
-    return at && *at && (*at)->base == (uintptr_t)ptr && (*at)->size_B == size ? at : NULL;
+    *ret_reservation = *find_reservation(context, area.begin, area.end - area.begin);
+    if (!*ret_reservation)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return split(*ret_reservation, area.begin) && split(*ret_reservation, area.end)
+               ? ZE_RESULT_SUCCESS
+               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 ze_result_t ZE_APICALL zeVirtualMemUnmap(ze_context_handle_t hContext, const void *ptr, size_t size)
 {
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(ptr);
-    ZS_CHECK(size, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0");
+    ZS_CHECK(size && size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+             "%zu bytes are no multiple of the page size %d", size, PAGE_B);
+    ZS_CHECK((uintptr_t)ptr % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+             "%p is not aligned to %d", ptr, PAGE_B);
+    struct span area = {(uintptr_t)ptr, (uintptr_t)ptr + size};
+    struct zs_reservation *reservation;
     pthread_mutex_lock(&context->reservations_lock);
-    struct mapping **at = exact(context, ptr, size);
-    if (at)
-        unmap(context, at);
+    ze_result_t result = cut_out(context, area, &reservation);
+    if (result == ZE_RESULT_SUCCESS && !is_empty(reservation, area))
+        unmap(context, reservation, area);
     pthread_mutex_unlock(&context->reservations_lock);
-    ZS_CHECK(at, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p and %zu bytes are no mapping", ptr, size);
-    return ZE_RESULT_SUCCESS;
+    ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "%zu bytes at %p are not reserved", size, ptr);
+    return result;
+}
+
+/* Under reservations_lock, for an area that is mapped and cut out. */
+static int set_access(struct zs_ze_context *context, struct zs_reservation *reservation,
+                      struct span area, ze_memory_access_attribute_t access)
+{
+    struct span wide = area;
+    pthread_rwlock_wrlock(&context->exec_lock);
+    withdraw(context, reservation, &wide);
+    for (struct mapping *m = reservation->mappings; m; m = m->next) {
+        if (m->base >= area.begin && m->base < area.end)
+            m->access = access;
+    }
+    int error =
+        mprotect((void *)(uintptr_t)area.begin, area.end - area.begin, protection_of(access))
+            ? -errno
+            : 0;
+    int lost = announce(context, reservation, wide);
+    pthread_rwlock_unlock(&context->exec_lock);
+    return error ? error : lost;
 }
 
 ze_result_t ZE_APICALL zeVirtualMemSetAccessAttribute(ze_context_handle_t hContext, const void *ptr,
@@ -346,23 +514,22 @@ ze_result_t ZE_APICALL zeVirtualMemSetAccessAttribute(ze_context_handle_t hConte
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK_ENUM(access, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY);
-    ZS_CHECK(size, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0");
+    ZS_CHECK(size && size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+             "%zu bytes are no multiple of the page size %d", size, PAGE_B);
+    ZS_CHECK((uintptr_t)ptr % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+             "%p is not aligned to %d", ptr, PAGE_B);
+    struct span area = {(uintptr_t)ptr, (uintptr_t)ptr + size};
+    struct zs_reservation *reservation;
     pthread_mutex_lock(&context->reservations_lock);
-    struct mapping **at = exact(context, ptr, size);
-    int error = at ? 0 : -EINVAL;
-    if (at) {
-        struct mapping *mapping = *at;
-        if (mapping->access != ZE_MEMORY_ACCESS_ATTRIBUTE_NONE)
-            zs_memory_free(context, (void *)(uintptr_t)mapping->base);
-        mapping->access = access;
-        error = mprotect((void *)(uintptr_t)mapping->base, mapping->size_B, protection_of(access))
-                    ? -errno
-                    : expose(context, mapping);
-    }
+    ze_result_t result = cut_out(context, area, &reservation);
+    if (result == ZE_RESULT_SUCCESS && !is_full(reservation, area))
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (result == ZE_RESULT_SUCCESS)
+        result = zs_result_of_errno(set_access(context, reservation, area, access));
     pthread_mutex_unlock(&context->reservations_lock);
-    ZS_CHECK(!error, zs_result_of_errno(error), "%p and %zu bytes: %s", ptr, size,
-             at ? strerror(-error) : "no mapping");
-    return ZE_RESULT_SUCCESS;
+    ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "%p and %zu bytes are not mapped as a whole", ptr,
+             size);
+    return result;
 }
 
 ze_result_t ZE_APICALL zeVirtualMemGetAccessAttribute(ze_context_handle_t hContext, const void *ptr,
@@ -378,11 +545,17 @@ ze_result_t ZE_APICALL zeVirtualMemGetAccessAttribute(ze_context_handle_t hConte
     pthread_mutex_lock(&context->reservations_lock);
     struct zs_reservation *reservation = *find_reservation(context, (uintptr_t)ptr, 1);
     if (reservation) {
-        const struct mapping *mapping = *find_mapping(reservation, (uintptr_t)ptr);
-        uint64_t end =
-            mapping ? mapping->base + mapping->size_B : reservation->base + reservation->size_B;
-        *access = mapping ? mapping->access : ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
-        *outSize = (size_t)ZS_MIN((uint64_t)size, end - (uintptr_t)ptr);
+        uint64_t va = (uintptr_t)ptr, end = reservation->base + reservation->size_B;
+        const struct mapping *m = find_mapping(reservation, va);
+        *access = m ? m->access : ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+        for (uint64_t at = va; m && m->access == *access && m->base <= at; m = m->next)
+            at = end = m->base + m->size_B;
+        for (m = reservation->mappings; m && *access == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+             m = m->next) {
+            if (m->base > va && m->access != *access)
+                end = ZS_MIN(end, m->base);
+        }
+        *outSize = (size_t)ZS_MIN((uint64_t)size, end - va);
     }
     pthread_mutex_unlock(&context->reservations_lock);
     ZS_CHECK(reservation, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is not reserved", ptr);

@@ -3,7 +3,6 @@
 #include "e2e.h"
 
 #include <fcntl.h>
-
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -317,7 +316,8 @@ static void test_virtual(void **state)
     FAILS(zeVirtualMemMap(e->context, base + page, 1, physical, 0,
                           ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE),
           ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
-    FAILS(zeVirtualMemUnmap(e->context, base, page), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zeVirtualMemUnmap(e->context, base + 8 * page, page), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zeVirtualMemUnmap(e->context, base, page + 1), ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
     OK(zeVirtualMemUnmap(e->context, base, 2 * page));
     OK(zeVirtualMemUnmap(e->context, base + 4 * page, page));
     OK(zePhysicalMemDestroy(e->context, physical));
@@ -325,15 +325,118 @@ static void test_virtual(void **state)
     FAILS(zeVirtualMemFree(e->context, base, 8 * page), ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
+/* Mappings beside each other are one memory; parts of them end and change on their own. */
+static void test_virtual_runs(void **state)
+{
+    struct e2e *e = *state;
+    size_t page = 0;
+    OK(zeVirtualMemQueryPageSize(e->context, e->device, 1 << 20, &page));
+    char *base;
+    void *hint = e2e_through("validation") ? (void *)0x7d0000000000 : NULL;
+    OK(zeVirtualMemReserve(e->context, hint, 4 * page, (void **)&base));
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = 2 * page};
+    ze_physical_mem_handle_t physical[2];
+    for (int i = 0; i < 2; i++)
+        OK(zePhysicalMemCreate(e->context, e->device, &desc, &physical[i]));
+    OK(zeVirtualMemMap(e->context, base + 2 * page, 2 * page, physical[1], 0,
+                       ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    OK(zeVirtualMemMap(e->context, base, 2 * page, physical[0], 0,
+                       ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    ze_command_list_handle_t list = e2e_immediate(e, true);
+    OK(zeCommandListAppendMemoryFill(list, base, "a", 1, 4 * page, NULL, 0, NULL));
+    assert_int_equal(base[4 * page - 1], 'a');
+    void *start;
+    size_t size;
+    OK(zeMemGetAddressRange(e->context, base + 3 * page, &start, &size));
+    assert_ptr_equal(start, base);
+    assert_int_equal(size, 4 * page);
+    ze_memory_access_attribute_t access;
+    OK(zeVirtualMemGetAccessAttribute(e->context, base + page, 8 * page, &access, &size));
+    assert_int_equal(size, 3 * page);
+    /* the page in the middle can only be read: a copy into it fails, and only that */
+    OK(zeVirtualMemSetAccessAttribute(e->context, base + page, page,
+                                      ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY));
+    FAILS(zeCommandListAppendMemoryFill(list, base + page, "b", 1, page, NULL, 0, NULL),
+          ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_int_equal(base[page], 'a');
+    OK(zeCommandListAppendMemoryFill(list, base, "b", 1, page, NULL, 0, NULL));
+    OK(zeCommandListAppendMemoryCopy(list, base + 2 * page, base + page, page, NULL, 0, NULL));
+    OK(zeVirtualMemSetAccessAttribute(e->context, base, 4 * page,
+                                      ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    OK(zeCommandListAppendMemoryFill(list, base, "c", 1, 4 * page, NULL, 0, NULL));
+    /* a hole */
+    OK(zeVirtualMemUnmap(e->context, base + page, 2 * page));
+    OK(zeVirtualMemUnmap(e->context, base + page, page));
+    OK(zeMemGetAddressRange(e->context, base + 3 * page, &start, &size));
+    assert_ptr_equal(start, base + 3 * page);
+    assert_int_equal(size, page);
+    OK(zeVirtualMemGetAccessAttribute(e->context, base + page, 4 * page, &access, &size));
+    assert_int_equal(access, ZE_MEMORY_ACCESS_ATTRIBUTE_NONE);
+    assert_int_equal(size, 2 * page);
+    assert_int_equal(base[page - 1], 'c');
+    assert_int_equal(base[3 * page], 'c');
+    FAILS(zeVirtualMemSetAccessAttribute(e->context, base, 2 * page,
+                                         ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeCommandListDestroy(list));
+    OK(zeVirtualMemFree(e->context, base, 4 * page));
+    for (int i = 0; i < 2; i++)
+        OK(zePhysicalMemDestroy(e->context, physical[i]));
+}
+
+/* What an allocation exports is physical memory for another. */
+static void test_physical_import(void **state)
+{
+    struct e2e *e = *state;
+    size_t page = 0;
+    OK(zeVirtualMemQueryPageSize(e->context, e->device, 1 << 20, &page));
+    ze_external_memory_export_desc_t export = {.stype =
+                                                   ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    ze_device_mem_alloc_desc_t desc = device_desc;
+    desc.pNext = &export;
+    char *p, *base;
+    OK(zeMemAllocDevice(e->context, &desc, 1000, 0, e->device, (void **)&p));
+    ze_external_memory_export_fd_t fd = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                         .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                         .fd = -1};
+    ze_memory_allocation_properties_t props = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &fd};
+    OK(zeMemGetAllocProperties(e->context, p, &props, NULL));
+    ze_external_memory_import_fd_t import = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+                                             .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                             .fd = fd.fd};
+    ze_physical_mem_desc_t physical_desc = {
+        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = &import, .size = 2 * page};
+    ze_physical_mem_handle_t physical;
+    FAILS(zePhysicalMemCreate(e->context, e->device, &physical_desc, &physical),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT); /* larger than what was exported */
+    physical_desc.size = page;
+    OK(zePhysicalMemCreate(e->context, e->device, &physical_desc, &physical));
+    void *hint = e2e_through("validation") ? (void *)0x7c0000000000 : NULL;
+    OK(zeVirtualMemReserve(e->context, hint, page, (void **)&base));
+    OK(zeVirtualMemMap(e->context, base, page, physical, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    p[999] = 42;
+    assert_int_equal(base[999], 42);
+    OK(zeVirtualMemFree(e->context, base, page));
+    OK(zePhysicalMemDestroy(e->context, physical));
+    OK(zeMemFree(e->context, p));
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "child") == 0)
         return child_main(200);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_file_descriptors),
-        cmocka_unit_test(test_ipc),     cmocka_unit_test(test_ipc_by_descriptor),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_file_descriptors),
+        cmocka_unit_test(test_ipc),
         cmocka_unit_test(test_virtual),
+        cmocka_unit_test(test_virtual_runs),
+        cmocka_unit_test(test_physical_import),
+        cmocka_unit_test(test_ipc_by_descriptor),
     };
     return cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
 }
