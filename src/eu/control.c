@@ -20,7 +20,7 @@
 #include <string.h>
 #include <xmmintrin.h>
 
-enum { BLOCK_BITS = 20, DEPTH_MAX = 4095 };
+enum { BLOCK_BITS = 20, DEPTH_MAX = ZS_EU_DEPTHS - 1 };
 #define BLOCK_MASK ((1u << BLOCK_BITS) - 1)
 #define NO_BLOCK   UINT32_MAX
 
@@ -261,7 +261,9 @@ static uint32_t block_at(struct zs_eu_thread *t, const struct zs_eu_op *op, uint
     return NO_BLOCK;
 }
 
-static bool deeper(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t *ret_depth_key)
+/* Lanes that run are the deepest: nobody else is where a call goes, so a depth has one return. */
+static bool deeper(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t return_ip_B,
+                   uint32_t *ret_depth_key)
 {
     if (t->depth_key == 0) {
         t->current = op;
@@ -269,18 +271,31 @@ static bool deeper(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t *
         return false;
     }
     *ret_depth_key = t->depth_key - (1u << BLOCK_BITS);
+    t->return_ip_B[*ret_depth_key >> BLOCK_BITS] = return_ip_B;
     return true;
 }
 
-/* jmpi with a register: how function pointers are called. src[0]: the distance, aux: from where. */
+static bool is_outermost(const struct zs_eu_thread *t)
+{
+    return t->depth_key == (uint32_t)DEPTH_MAX << BLOCK_BITS;
+}
+
+/*
+ * jmpi with a register: how function pointers are called, and how such functions return. src[0]:
+ * the distance, aux: from where, which is also where a call returns to.
+ */
 const struct zs_eu_op *zs_eu_op_jump_register(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    uint32_t depth_key;
+    uint32_t target_B = op->aux + zs_eu_word(t, op->src[0]), depth_key;
 
     if (!(zs_eu_active(t, op) & 1))
         return op + 1;
-    uint32_t block = block_at(t, op, op->aux + zs_eu_word(t, op->src[0]));
-    if (block == NO_BLOCK || !deeper(t, op, &depth_key))
+    uint32_t block = block_at(t, op, target_B);
+    if (block == NO_BLOCK)
+        return NULL;
+    if (!is_outermost(t) && t->return_ip_B[t->depth_key >> BLOCK_BITS] == target_B)
+        depth_key = t->depth_key + (1u << BLOCK_BITS);
+    else if (!deeper(t, op, op->aux, &depth_key))
         return NULL;
     return split(t, t->ce, depth_key | block, 0);
 }
@@ -291,16 +306,15 @@ const struct zs_eu_op *zs_eu_op_call(struct zs_eu_thread *t, const struct zs_eu_
     const struct zs_eu_program *program = t->program;
     const struct zs_eu_inst *inst = &program->insts[op->inst];
     uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
+    uint32_t link[2] = {program->base_ip_B + inst->offset_B + inst->size_B, t->ce};
     uint32_t depth_key;
 
     if (taken == 0)
         return op + 1;
-    if (!deeper(t, op, &depth_key))
+    if (!deeper(t, op, link[0], &depth_key))
         return NULL;
-    if (op->arg) {
-        uint32_t link[2] = {program->base_ip_B + inst->offset_B + inst->size_B, t->ce};
+    if (op->arg)
         memcpy((uint8_t *)t + op->aux, link, sizeof(link));
-    }
     return split(t, taken, depth_key | op->block, op->next_block);
 }
 
@@ -308,14 +322,13 @@ const struct zs_eu_op *zs_eu_op_call(struct zs_eu_thread *t, const struct zs_eu_
 const struct zs_eu_op *zs_eu_op_ret(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
-    uint32_t outermost = (uint32_t)DEPTH_MAX << BLOCK_BITS;
 
     if (taken == 0)
         return op + 1;
     uint32_t block = block_at(t, op, zs_eu_word(t, op->src[0]));
     if (block == NO_BLOCK)
         return NULL;
-    uint32_t depth_key = t->depth_key == outermost ? outermost : t->depth_key + (1u << BLOCK_BITS);
+    uint32_t depth_key = is_outermost(t) ? t->depth_key : t->depth_key + (1u << BLOCK_BITS);
     return split(t, taken, depth_key | block, op->aux);
 }
 

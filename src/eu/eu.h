@@ -38,6 +38,7 @@ enum {
     ZS_EU_TEMP_B = 256 + 64,
     ZS_EU_CONST_B = 4096,
     ZS_EU_SEND_CACHE = 4,
+    ZS_EU_DEPTHS = 4096,        /* of calls: deeper ones are a fault */
     ZS_EU_CODE_MAX_B = 8 << 20, /* larger code is refused */
 };
 
@@ -248,6 +249,7 @@ struct zs_eu_thread {
     _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */
     _Alignas(64) uint8_t constant[ZS_EU_CONST_B + 64];
     struct zs_eu_send send_cache[ZS_EU_SEND_CACHE];
+    uint32_t return_ip_B[ZS_EU_DEPTHS]; /* by the depth's part of a key: where its call returns */
 };
 
 /*

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { VARS = 4, INSTS_MAX = 4000, NODES_MAX = 600, DEPTH_MAX = 5, FUNCTIONS = 3, ROUNDS = 300 };
-enum { FIRST_REG = 20, LINK_REG = 100, ONCE_REG = 110, COUNT_VAR = VARS };
+enum { FIRST_REG = 20, LINK_REG = 100, ONCE_REG = 110, JUMP_REG = 112, COUNT_VAR = VARS };
 
 enum kind {
     ASSIGN,   /* v[a] = v[b] op constant */
@@ -46,6 +46,7 @@ struct program {
     struct node *functions[FUNCTIONS]; /* bodies; [0] is the kernel */
     uint32_t function_at[FUNCTIONS];
     unsigned ret_inst[FUNCTIONS];
+    bool returns_by_jump[FUNCTIONS];
     uint64_t code[INSTS_MAX][2];
     unsigned inst_count;
     struct {
@@ -332,6 +333,34 @@ static void emit_block(struct program *p, struct node *node, struct loop *loop)
     }
 }
 
+/* jump = link - ip of the jmpi's next instruction; what functions called by address end with. */
+static void emit_jump_back(struct program *p, unsigned function)
+{
+    struct zs_gen9_operand ip = {.file = ZS_GEN9_FILE_ARF,
+                                 .type = ZS_GEN9_UD,
+                                 .reg = ZS_GEN9_ARF_IP,
+                                 .width = 1,
+                                 .neg = true};
+    struct zs_gen9_inst insts[3] = {
+        {.opcode = ZS_GEN9_ADD, .src = {ip, grf(LINK_REG + function, 1)}},
+        {.opcode = ZS_GEN9_ADD, .src = {grf(JUMP_REG, 1), immediate(-48)}},
+        {.opcode = ZS_GEN9_JMPI, .src = {ip, grf(JUMP_REG, 1)}},
+    };
+
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t words[2];
+        insts[i].exec_size = 1;
+        insts[i].no_mask = true;
+        insts[i].src_count = 2;
+        insts[i].dst = grf(JUMP_REG, 1);
+        insts[i].dst.hstride = 1;
+        if (i == 0)
+            insts[i].src[1].type = insts[i].dst.type = ZS_GEN9_UD;
+        encode(&insts[i], words);
+        p->ret_inst[function] = emit_words(p, words);
+    }
+}
+
 static void emit_program(struct program *p)
 {
     static const uint64_t end[2] = {UINT64_C(0x2000020407600031), UINT64_C(0x8200001006000e00)};
@@ -342,6 +371,11 @@ static void emit_program(struct program *p)
         emit_block(p, p->functions[i], &none);
         if (i == 0) {
             p->ret_inst[0] = emit_words(p, end);
+            continue;
+        }
+        p->returns_by_jump[i] = random_below(&p->random, 2);
+        if (p->returns_by_jump[i]) {
+            emit_jump_back(p, i);
             continue;
         }
         struct zs_gen9_inst ret = {
@@ -494,7 +528,13 @@ static void ref_call(struct program *p, const struct node *node, uint32_t mask)
 
     touch(p, node->inst[0], mask);
     ref_block(p, p->functions[node->function], mask, &none);
-    touch(p, p->ret_inst[node->function], mask);
+    unsigned ret = p->ret_inst[node->function];
+    if (p->returns_by_jump[node->function]) {
+        touch(p, ret - 2, 1);
+        touch(p, ret - 1, 1);
+        mask = 1;
+    }
+    touch(p, ret, mask);
 }
 
 static uint32_t ref_block(struct program *p, const struct node *node, uint32_t mask,
