@@ -97,8 +97,10 @@ const struct zs_command zs_command_run = {
                 "    run ./app without a GPU\n"
                 "zescope run --check -- ./app\n"
                 "    find wrong memory accesses of its kernels\n"
-                "zescope run -d skl,skl -- ./multi\n"
-                "    two devices side by side\n",
+                "zescope run -d skl,kbl -- ./multi\n"
+                "    two devices side by side\n"
+                "zescope run -d skl:2 -- ./tiles\n"
+                "    one device with two sub-devices\n",
     .options = options_table,
     .option_count = ZS_ARRAY_LEN(options_table),
     .options_size_B = sizeof(struct run_options),

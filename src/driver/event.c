@@ -299,10 +299,17 @@ void zs_event_signal(struct zs_ze_event *event, bool ok, uint64_t start_ticks, u
     zs_signal_set(&event->slot->state, ok ? ZS_SIGNAL_READY : ZS_SIGNAL_FAILED);
 }
 
+/* Whose clock counts where no device is named. */
+static const struct zs_ze_device *first_device(const struct zs_ze_event *event)
+{
+    const struct zs_ze_context *context = event->pool->context;
+    return context->device_count ? context->devices[0] : context->driver->devices[0];
+}
+
 ze_result_t ZE_APICALL zeEventHostSignal(ze_event_handle_t hEvent)
 {
     ZS_OBJECT(event, event, hEvent);
-    uint64_t ticks = zs_gpu_clock_ticks(event->pool->context->driver->devices[0]->gpu);
+    uint64_t ticks = zs_gpu_clock_ticks(first_device(event)->gpu);
     zs_event_signal(event, true, ticks, ticks);
     return ZE_RESULT_SUCCESS;
 }
@@ -346,7 +353,7 @@ ze_result_t ZE_APICALL zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
     ZS_CHECK_POINTER(dstptr);
     ze_result_t result = zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
     if (result == ZE_RESULT_SUCCESS)
-        zs_event_timestamps(event, event->pool->context->driver->devices[0], dstptr);
+        zs_event_timestamps(event, first_device(event), dstptr);
     return result;
 }
 

@@ -88,6 +88,10 @@ static bool parse_cards(const char *list, struct topology *t)
          name = strtok_r(NULL, ", ", &state))
         ok = parse_card(name, t);
     free(names);
+    if (ok && t->count == 0) {
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: \"%s\" names no device", list);
+        ok = false;
+    }
     return ok;
 }
 
