@@ -37,6 +37,8 @@ LATER = {
     'ze_mem_dditable_t': (10, [((1, 6), 'zeMemPutIpcHandle')]),
     'ze_image_dditable_t': (4, [((1, 5), 'zeImageViewCreateExt')]),
     # tables of their own
+    'ze_mem_exp_dditable_t': (0, [((1, 6), 'zeMemGetIpcHandleFromFileDescriptorExp'),
+                                  ((1, 6), 'zeMemGetFileDescriptorFromIpcHandleExp')]),
     'ze_command_list_exp_dditable_t': (0, [
         ((1, 9), None), ((1, 9), 'zeCommandListImmediateAppendCommandListsExp')]),
 }

@@ -94,6 +94,12 @@ ze_result_t ZE_APICALL zeImageViewCreateExt(ze_context_handle_t hContext,
                                             ze_device_handle_t hDevice, const ze_image_desc_t *desc,
                                             ze_image_handle_t hImage,
                                             ze_image_handle_t *phImageView);
+ze_result_t ZE_APICALL zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,
+                                                              uint64_t handle,
+                                                              ze_ipc_mem_handle_t *pIpcHandle);
+ze_result_t ZE_APICALL zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t hContext,
+                                                              ze_ipc_mem_handle_t ipcHandle,
+                                                              uint64_t *pHandle);
 ze_result_t ZE_APICALL zeMemPutIpcHandle(ze_context_handle_t hContext, ze_ipc_mem_handle_t handle);
 #endif
 

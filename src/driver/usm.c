@@ -315,6 +315,36 @@ ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const voi
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t ZE_APICALL zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,
+                                                              uint64_t handle,
+                                                              ze_ipc_mem_handle_t *pIpcHandle)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(pIpcHandle);
+    struct ipc_memory ipc = {.fd = (int32_t)handle, .magic = IPC_MEMORY_MAGIC};
+    ZS_CHECK(handle <= INT32_MAX && describe_fd(&ipc), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "%llu is no descriptor of this driver's memory", (unsigned long long)handle);
+    memset(pIpcHandle->data, 0, sizeof(pIpcHandle->data));
+    memcpy(pIpcHandle->data, &ipc, sizeof(ipc));
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The descriptor stays the exporter's: one of another process must come by a socket. */
+ze_result_t ZE_APICALL zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t hContext,
+                                                              ze_ipc_mem_handle_t ipcHandle,
+                                                              uint64_t *pHandle)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_CHECK_POINTER(pHandle);
+    struct ipc_memory ipc;
+    memcpy(&ipc, ipcHandle.data, sizeof(ipc));
+    uint64_t inode;
+    ZS_CHECK(ipc.fd >= 0 && zs_ipc_is_ours(ipc.fd, &inode), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "the handle holds no descriptor of this process");
+    *pHandle = (uint64_t)ipc.fd;
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL zeMemPutIpcHandle(ze_context_handle_t hContext, ze_ipc_mem_handle_t handle)
 {
     ZS_OBJECT(context, context, hContext);

@@ -152,16 +152,6 @@ static bool split(struct zs_reservation *reservation, uint64_t va)
     return true;
 }
 
-/* Whether mappings fill the area without a hole. */
-static bool is_full(struct zs_reservation *reservation, struct span area)
-{
-    for (const struct mapping *m = reservation->mappings; m && area.begin < area.end; m = m->next) {
-        if (contains(m->base, m->size_B, area.begin, 1))
-            area.begin = m->base + m->size_B;
-    }
-    return area.begin >= area.end;
-}
-
 static bool is_empty(struct zs_reservation *reservation, struct span area)
 {
     for (const struct mapping *m = reservation->mappings; m; m = m->next) {
@@ -487,21 +477,23 @@ ze_result_t ZE_APICALL zeVirtualMemUnmap(ze_context_handle_t hContext, const voi
     return result;
 }
 
-/* Under reservations_lock, for an area that is mapped and cut out. */
+/* Under reservations_lock, for an area that is cut out. Pages that are not mapped stay closed: what
+ * will be mapped there brings its own access. */
 static int set_access(struct zs_ze_context *context, struct zs_reservation *reservation,
                       struct span area, ze_memory_access_attribute_t access)
 {
     struct span wide = area;
     pthread_rwlock_wrlock(&context->exec_lock);
     withdraw(context, reservation, &wide);
-    for (struct mapping *m = reservation->mappings; m; m = m->next) {
-        if (m->base >= area.begin && m->base < area.end)
+    int error = 0;
+    for (struct mapping *m = reservation->mappings; m && !error; m = m->next) {
+        if (m->base < area.begin || m->base >= area.end)
+            continue;
+        if (mprotect((void *)(uintptr_t)m->base, m->size_B, protection_of(access)) != 0)
+            error = -errno;
+        else
             m->access = access;
     }
-    int error =
-        mprotect((void *)(uintptr_t)area.begin, area.end - area.begin, protection_of(access))
-            ? -errno
-            : 0;
     int lost = announce(context, reservation, wide);
     pthread_rwlock_unlock(&context->exec_lock);
     return error ? error : lost;
@@ -522,13 +514,10 @@ ze_result_t ZE_APICALL zeVirtualMemSetAccessAttribute(ze_context_handle_t hConte
     struct zs_reservation *reservation;
     pthread_mutex_lock(&context->reservations_lock);
     ze_result_t result = cut_out(context, area, &reservation);
-    if (result == ZE_RESULT_SUCCESS && !is_full(reservation, area))
-        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (result == ZE_RESULT_SUCCESS)
         result = zs_result_of_errno(set_access(context, reservation, area, access));
     pthread_mutex_unlock(&context->reservations_lock);
-    ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "%p and %zu bytes are not mapped as a whole", ptr,
-             size);
+    ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "%zu bytes at %p are not reserved", size, ptr);
     return result;
 }
 

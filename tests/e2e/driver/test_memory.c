@@ -375,7 +375,12 @@ static void test_virtual_runs(void **state)
     assert_int_equal(size, 2 * page);
     assert_int_equal(base[page - 1], 'c');
     assert_int_equal(base[3 * page], 'c');
-    FAILS(zeVirtualMemSetAccessAttribute(e->context, base, 2 * page,
+    OK(zeVirtualMemSetAccessAttribute(e->context, base, 2 * page,
+                                      ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    OK(zeVirtualMemGetAccessAttribute(e->context, base, 4 * page, &access, &size));
+    assert_int_equal(access, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE);
+    assert_int_equal(size, page);
+    FAILS(zeVirtualMemSetAccessAttribute(e->context, base, 5 * page,
                                          ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY),
           ZE_RESULT_ERROR_INVALID_ARGUMENT);
     OK(zeCommandListDestroy(list));

@@ -135,11 +135,35 @@ static void test_mapped_timestamps(void **state)
                      ZE_RESULT_NOT_READY);
 }
 
+static void test_descriptor_of_handle(void **state)
+{
+    struct env *e = *state;
+    ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    char *p, *q;
+    OK(zeMemAllocDevice(e->context, &desc, 100, 0, e->device, (void **)&p));
+    ze_ipc_mem_handle_t handle, again;
+    OK(zeMemGetIpcHandle(e->context, p, &handle));
+    uint64_t fd = UINT64_MAX;
+    OK(zeMemGetFileDescriptorFromIpcHandleExp(e->context, handle, &fd));
+    OK(zeMemGetIpcHandleFromFileDescriptorExp(e->context, fd, &again));
+    OK(zeMemOpenIpcHandle(e->context, e->device, again, 0, (void **)&q));
+    p[99] = 9;
+    assert_int_equal(q[99], 9);
+    OK(zeMemCloseIpcHandle(e->context, q));
+    OK(zeMemPutIpcHandle(e->context, again));
+    assert_int_equal(zeMemGetIpcHandleFromFileDescriptorExp(e->context, 0, &again),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(zeMemGetIpcHandleFromFileDescriptorExp(e->context, UINT64_MAX, &again),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeMemFree(e->context, p));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_append_lists),
         cmocka_unit_test(test_mapped_timestamps),
+        cmocka_unit_test(test_descriptor_of_handle),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
