@@ -11,7 +11,7 @@ struct log_options {
     struct zs_common_options common;
     struct zs_string_list filters;
     uint64_t limit;
-    bool failed, absolute;
+    bool failed, absolute, backtrace;
 };
 
 static const struct zs_option options[] = {
@@ -22,6 +22,8 @@ static const struct zs_option options[] = {
     {"limit", 'n', ZS_OPTION_U64, offsetof(struct log_options, limit), "N", "stop after N lines"},
     {"absolute", 0, ZS_OPTION_FLAG, offsetof(struct log_options, absolute), NULL,
      "times of CLOCK_MONOTONIC instead of since the first call"},
+    {"backtrace", 'b', ZS_OPTION_FLAG, offsetof(struct log_options, backtrace), NULL,
+     "where each call was made, on lines of their own (record --backtrace)"},
 };
 
 struct out {
@@ -53,6 +55,7 @@ static int run(void *parsed, int operand_count, char **operands)
     const struct zs_log_options log = {.color = zs_cli_color(&o->common, STDOUT_FILENO),
                                        .absolute = o->absolute,
                                        .failed_only = o->failed,
+                                       .backtrace = o->backtrace,
                                        .filters = o->filters.items,
                                        .filter_count = o->filters.count,
                                        .limit = o->limit};

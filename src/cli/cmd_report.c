@@ -28,7 +28,8 @@ static const struct zs_option options[] = {
      "which table; csv: calls unless given"},
     {"group-by", 'g', ZS_OPTION_STRING, offsetof(struct report_options, group_by), "KEY,...",
      "what rows are told apart by: call, result, kernel, shape, simd, direction, kind, size, "
-     "device, queue, engine, list, mark, process, thread; tables without any of them stay as they "
+     "device, queue, engine, list, mark, caller, backtrace, process, thread; tables without any of "
+     "them stay as they "
      "are"},
     {"per-thread", 0, ZS_OPTION_FLAG, offsetof(struct report_options, per_thread), NULL,
      "process and thread besides, in all tables that know them"},

@@ -79,6 +79,8 @@ void zs_activities_free(struct zs_activities *t)
     zs_id_map_fini(&t->queues);
     zs_id_map_fini(&t->kernels);
     zs_id_map_fini(&t->names);
+    zs_id_map_fini(&t->stack_ids);
+    free(t->stacks.items);
     free(t->pauses.items);
     *t = (struct zs_activities){0};
 }
@@ -99,6 +101,34 @@ const char *zs_activities_name(struct zs_activities *t, struct zs_span name)
             (length == name.size_B || !name.data[length]))
             return known;
     }
+}
+
+uint32_t zs_activities_stack(struct zs_activities *t, uint64_t process, const uint64_t *pcs,
+                             uint32_t count)
+{
+    uint64_t hash = process;
+    for (uint32_t i = 0; i < count; i++)
+        hash = (hash ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+    for (uint64_t n = count;; n += UINT64_C(1) << 32) {
+        uintptr_t known = (uintptr_t)zs_id_map_get(&t->stack_ids, hash, n);
+        if (!known)
+            break;
+        const struct zs_act_stack *s = &t->stacks.items[known - 1];
+        if (s->process == process && s->count == count &&
+            !memcmp(s->pcs, pcs, count * sizeof(*pcs)))
+            return (uint32_t)known;
+    }
+    uint64_t *copy = ZS_ARENA_ARRAY(&t->arena, count, uint64_t);
+    if (!copy || t->stacks.count >= UINT32_MAX - 1)
+        return 0;
+    memcpy(copy, pcs, count * sizeof(*pcs));
+    if (!ZS_VEC_PUSH(&t->stacks, ((struct zs_act_stack){process, copy, count})))
+        return 0;
+    uint64_t n = count;
+    while (zs_id_map_get(&t->stack_ids, hash, n))
+        n += UINT64_C(1) << 32;
+    void *value = (void *)(uintptr_t)t->stacks.count;
+    return zs_id_map_put(&t->stack_ids, hash, n, value) ? 0 : (uint32_t)t->stacks.count;
 }
 
 static int add_device(struct zs_activities *t, const struct zs_act_record *r,

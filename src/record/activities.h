@@ -41,6 +41,7 @@ struct zs_act_append {
     uint32_t groups[3], size[3]; /* groups[0] == 0 or size[0] == 0: not known */
     uint8_t from, to;            /* enum zs_activity_memory */
     bool has_bytes;
+    uint32_t where; /* stack of the call; 0: not recorded */
     const struct zs_act_kernel *kernel;
     const struct zs_act_device *device;
 };
@@ -59,7 +60,8 @@ struct zs_act_object {
     uint64_t call;       /* number of the call in its thread, from 1 */
     uint64_t created_ns; /* when it goes: when it came; 0: not seen */
     uint32_t tid;
-    uint8_t type; /* of zs_act_object_name */
+    uint32_t where; /* stack of the call that created it; 0: not recorded */
+    uint8_t type;   /* of zs_act_object_name */
     bool is_create;
     bool is_implied; /* it must have gone, for another came in its place: no call was seen */
 };
@@ -69,6 +71,7 @@ struct zs_act_build {
     uint64_t process, time_ns, duration_ns;
     uint32_t tid;
     int32_t result;
+    uint32_t where;
 };
 
 /* A time without recording. */
@@ -86,14 +89,25 @@ struct zs_act_mark {
     uint32_t depth; /* ranges around it */
 };
 
+/* Return addresses from the innermost frame outwards. */
+struct zs_act_stack {
+    uint64_t process;
+    const uint64_t *pcs;
+    uint32_t count;
+};
+
 /* What activities refer to, and pauses. */
 struct zs_activities {
     struct zs_arena arena;
-    struct zs_id_map devices, queues, kernels, names;
+    struct zs_id_map devices, queues, kernels, names, stack_ids;
     struct {
         struct zs_act_pause *items;
         size_t count, capacity;
-    } pauses;       /* by process and time, once all was read */
+    } pauses; /* by process and time, once all was read */
+    struct {
+        struct zs_act_stack *items;
+        size_t count, capacity;
+    } stacks;       /* by `where` - 1 */
     bool collected; /* some device was seen: activity was recorded */
 };
 
@@ -112,6 +126,9 @@ bool zs_act_record_parse(struct zs_span span, struct zs_act_record *ret_record);
 /* Devices, queues, kernels, pauses; others are left alone. 0 or -ENOMEM. */
 int zs_activities_add(struct zs_activities *activities, uint64_t process,
                       const struct zs_act_record *record, uint64_t time_ns);
+/* Number of a stack, from 1; 0: no memory. */
+uint32_t zs_activities_stack(struct zs_activities *activities, uint64_t process,
+                             const uint64_t *pcs, uint32_t count);
 /* The one copy of a mark's name; NULL: no memory. */
 const char *zs_activities_name(struct zs_activities *activities, struct zs_span name);
 /* Pauses and resumes, as they were added, become times without recording. */

@@ -20,6 +20,7 @@ struct zs_call {
     bool finished;
     bool in_after_drop, out_after_drop; /* packets were lost just before */
     uint32_t stack;                     /* for zs_trace_stack(&calls->reader, ...); 0: none */
+    uint32_t where;                     /* merge.h: the same, of the recording */
     int32_t result;                     /* ze_result_t; 0 while not finished */
     int call;                           /* index for zs_api_call_*, or -1: unknown to this build */
 };

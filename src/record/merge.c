@@ -51,6 +51,8 @@ struct stream {
         size_t count, capacity;
     } records;
     struct zs_buf bytes;
+    uint32_t *where; /* by node of the file: number of the stack */
+    uint32_t where_capacity;
 };
 
 /* What of an append its executions need, but for what many appends share. */
@@ -109,6 +111,7 @@ static uint64_t hash_shape(const struct zs_act_append *a)
                               a->device_id,
                               a->track,
                               (uint64_t)a->kind << 32 | a->tid,
+                              a->where,
                               (uint64_t)a->groups[0] << 32 | a->groups[1],
                               (uint64_t)a->groups[2] << 32 | a->size[0],
                               (uint64_t)a->size[1] << 32 | a->size[2],
@@ -126,8 +129,9 @@ static bool same_shape(const struct zs_act_append *a, const struct zs_act_append
 {
     return a->process == b->process && a->list == b->list && a->kernel_id == b->kernel_id &&
            a->device_id == b->device_id && a->track == b->track && a->kind == b->kind &&
-           a->tid == b->tid && a->count == b->count && a->from == b->from && a->to == b->to &&
-           a->has_bytes == b->has_bytes && !memcmp(a->groups, b->groups, sizeof(a->groups)) &&
+           a->tid == b->tid && a->count == b->count && a->where == b->where && a->from == b->from &&
+           a->to == b->to && a->has_bytes == b->has_bytes &&
+           !memcmp(a->groups, b->groups, sizeof(a->groups)) &&
            !memcmp(a->size, b->size, sizeof(a->size));
 }
 
@@ -336,6 +340,7 @@ static int give_record(struct merge *m, struct stream *s, const struct waiting *
         /* the record is written when the driver has returned: what counts is when it was asked */
         if (a.call && s->has_call && s->next.start_ns < a.time_ns)
             a.time_ns = s->next.start_ns;
+        a.where = a.call && s->has_call ? s->next.where : 0;
         if (known)
             return give_append(m, &a);
         return ZS_VEC_PUSH(&m->late_appends, a) ? 0 : -ENOMEM;
@@ -371,8 +376,8 @@ static int give_call(struct merge *m, struct stream *s)
     int status = 0;
     if (m->sink->build && call->call >= 0 && call->call == m->module_create && call->finished &&
         !call->depth) {
-        const struct zs_act_build build = {s->process, call->start_ns, call->duration_ns,
-                                           s->calls->tid, call->result};
+        const struct zs_act_build build = {s->process,    call->start_ns, call->duration_ns,
+                                           s->calls->tid, call->result,   call->where};
         status = m->sink->build(m->sink->user, &build);
     }
     if (!status && m->sink->object)
@@ -397,8 +402,39 @@ static void stream_free(struct stream *s)
 {
     stream_close(s);
     free(s->records.items);
+    free(s->where);
     zs_buf_fini(&s->bytes);
     free(s);
+}
+
+/* The recording's number of the next call's stack; each node of the file is looked at once. */
+static int find_where(struct stream *s)
+{
+    const struct zs_trace_reader *reader = &s->calls->reader;
+    uint32_t node = s->next.stack;
+    s->next.where = 0;
+    if (!node || node >= reader->node_capacity)
+        return 0;
+    if (node >= s->where_capacity) {
+        uint32_t *where = realloc(s->where, reader->node_capacity * sizeof(*where));
+        if (!where)
+            return -ENOMEM;
+        memset(where + s->where_capacity, 0,
+               (reader->node_capacity - s->where_capacity) * sizeof(*where));
+        s->where = where;
+        s->where_capacity = reader->node_capacity;
+    }
+    if (!s->where[node]) {
+        uint64_t pcs[ZS_TRACE_STACK_MAX];
+        uint32_t count = zs_trace_stack(reader, node, pcs);
+        if (!count)
+            return 0;
+        s->where[node] = zs_activities_stack(s->merge->activities, s->process, pcs, count);
+        if (!s->where[node])
+            return -ENOMEM;
+    }
+    s->next.where = s->where[node];
+    return 0;
 }
 
 /* Read on to what comes next. False at the end. */
@@ -406,9 +442,11 @@ static bool stream_step(struct stream *s)
 {
     enum zs_calls_step step = zs_calls_step(s->calls, &s->next);
     s->has_call = step == ZS_CALLS_CALL;
-    if (s->has_call)
+    if (s->has_call) {
         s->time_ns = s->next.start_ns;
-    else if (s->records.count)
+        int error = find_where(s);
+        s->merge->error = error ? error : s->merge->error;
+    } else if (s->records.count)
         s->time_ns = ZS_MAX(s->time_ns, s->records.items[0].time_ns);
     return step != ZS_CALLS_END || s->records.count;
 }

@@ -110,6 +110,7 @@ static int give(struct zs_objects *objects, const struct zs_act_object *o)
         event.type = old->type;
         event.size_B = old->size_B;
         event.created_ns = old->time_ns;
+        event.where = old->where;
     }
     if (!status && o->is_create) {
         struct zs_act_object *copy = old ? old : malloc(sizeof(*copy));
@@ -183,6 +184,7 @@ int zs_objects_call(struct zs_objects *objects, const struct zs_calls *calls,
     struct zs_act_object o = {.process = process,
                               .call = number,
                               .tid = calls->tid,
+                              .where = call->where,
                               .type = (uint8_t)object_calls[row].type,
                               .is_create = object_calls[row].is_create};
     /* it is there when create returns, and gone when destroy is entered */

@@ -31,7 +31,8 @@ static int put_record(void *user, zs_html_write_fn *write, void *sink)
     zs_report_json(r->report, -1, &json);
     zs_json_end(&json);
     zs_json_object(&json, "timeline");
-    zs_html_timeline_json(r->timeline, zs_report_activities(r->report), &json);
+    zs_html_timeline_json(r->timeline, zs_report_activities(r->report),
+                          zs_report_symbols(r->report), &json);
     zs_json_end(&json);
     zs_json_end(&json);
     int error = out.error ? out.error : write(sink, out.data, out.size_B);

@@ -38,7 +38,7 @@ struct item {
     union {
         struct {
             int32_t result;
-            uint32_t depth;
+            uint32_t depth, where;
         };
         struct {
             uint64_t append_ns, submit_ns, bytes;
@@ -306,7 +306,8 @@ static int on_call(void *user, const struct zs_calls *calls, const struct zs_cal
                               .track = index - 1,
                               .name = name - 1,
                               .result = call->result,
-                              .depth = call->depth};
+                              .depth = call->depth,
+                              .where = call->where};
     return keep(t, &t->calls, &item);
 }
 
@@ -445,6 +446,7 @@ static void put_item(struct zs_json *json, const struct item *i, bool is_queue, 
         put_number(json, i->depth);
         put_number(json, i->result);
         put_number(json, (int64_t)i->number);
+        put_number(json, (int64_t)i->where - 1);
         return;
     }
     put_number(json, i->kind);
@@ -577,8 +579,32 @@ static void put_left_out(const struct zs_html_timeline *t, struct zs_json *json)
     zs_json_end(json);
 }
 
+/* Frames are texts, each once; stacks are numbers of frames. */
+static void put_stacks(struct zs_html_timeline *t, const struct zs_activities *activities,
+                       struct zs_symbols *symbols, struct zs_json *json)
+{
+    zs_json_array(json, "stacks");
+    for (size_t i = 0; i < activities->stacks.count && symbols; i++) {
+        const struct zs_act_stack *s = &activities->stacks.items[i];
+        zs_json_array(json, NULL);
+        for (uint32_t k = 0; k < s->count; k++) {
+            const struct zs_symbol_frame *frames;
+            uint32_t count = zs_symbols_frames(symbols, s->process, s->pcs[k], &frames);
+            for (uint32_t f = 0; f < count; f++) {
+                char text[512];
+                zs_symbol_format(&frames[f], text, sizeof(text));
+                uint32_t name = name_of(t, text, strlen(text));
+                if (name)
+                    zs_json_u64(json, NULL, name - 1);
+            }
+        }
+        zs_json_end(json);
+    }
+    zs_json_end(json);
+}
+
 void zs_html_timeline_json(struct zs_html_timeline *t, const struct zs_activities *activities,
-                           struct zs_json *json)
+                           struct zs_symbols *symbols, struct zs_json *json)
 {
     struct items *const all[] = {&t->calls, &t->executions};
     for (size_t i = 0; i < ZS_ARRAY_LEN(all); i++)
@@ -586,6 +612,7 @@ void zs_html_timeline_json(struct zs_html_timeline *t, const struct zs_activitie
             qsort(all[i]->items, all[i]->count, sizeof(*all[i]->items), compare_items);
     zs_json_u64(json, "start_ns", t->first_ns);
     zs_json_u64(json, "end_ns", t->last_ns);
+    put_stacks(t, activities, symbols, json); /* it adds names */
     zs_json_array(json, "names");
     for (size_t i = 0; i < t->names.count; i++)
         zs_json_string(json, NULL, t->names.items[i]);

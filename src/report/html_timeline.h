@@ -9,9 +9,10 @@
  *   tracks: [{kind: "thread" | "queue", pid, tid | queue, name, process | device, engine,
  *             items: [numbers], left_out, bins: {start_ns, width_ns, busy_ns: [..], count: [..]}}]
  *     items of threads: start (to the start before), duration (-1: never returned), name, depth,
- *       result, number of the call in its thread
+ *       result, number of the call in its thread, stack (-1: none)
  *     of queues: start (to the start before), duration, name, kind, track of the append's thread
  *       (-1: none), start - append, start - submit, call, bytes (-1: n/a), row of shapes (-1)
+ *   stacks: [[names of frames, the innermost first]]
  *   shapes: [[gx, gy, gz, sx, sy, sz]]
  *   memory: [{pid, points: [time to the one before, bytes], peak_bytes}]
  *   marks: [{track, start_ns, end_ns, name, depth}], pauses: [{pid, start_ns, end_ns, reason}]
@@ -22,6 +23,7 @@
 
 #include "base/json.h"
 #include "record/merge.h"
+#include "record/symbols.h"
 
 struct zs_html_timeline;
 
@@ -36,8 +38,10 @@ struct zs_html_timeline *zs_html_timeline_new(const struct zs_html_timeline_limi
 void zs_html_timeline_free(struct zs_html_timeline *timeline);
 /* What reads for it; `user` is the timeline. */
 struct zs_merge_sink zs_html_timeline_sink(struct zs_html_timeline *timeline);
-/* The members into an object that is open; `activities` are those of the same reading. */
+/* The members into an object that is open; `activities` are those of the same reading; symbols may
+ * be NULL. */
 void zs_html_timeline_json(struct zs_html_timeline *timeline,
-                           const struct zs_activities *activities, struct zs_json *json);
+                           const struct zs_activities *activities, struct zs_symbols *symbols,
+                           struct zs_json *json);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/filter.h"
 #include "record/merge.h"
+#include "record/symbols.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,6 +17,8 @@ struct log {
     uint64_t first_ns;
     uint64_t lines;
     bool is_full; /* the limit ended the reading */
+    struct zs_activities activities;
+    struct zs_symbols *symbols; /* NULL: no backtraces are wanted, or none can be read */
 };
 
 static bool wants(const struct log *log, const struct zs_call *call)
@@ -63,6 +66,24 @@ static void put_line(struct log *log, const struct zs_calls *calls, const struct
     zs_buf_putc(out, '\n');
 }
 
+/* Where it was called from, a frame a line. */
+static void put_stack(struct log *log, const struct zs_call *call)
+{
+    if (!log->symbols || !call->where)
+        return;
+    const struct zs_act_stack *s = &log->activities.stacks.items[call->where - 1];
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct zs_symbol_frame *frames;
+        uint32_t count = zs_symbols_frames(log->symbols, s->process, s->pcs[i], &frames);
+        for (uint32_t k = 0; k < count; k++) {
+            char text[512];
+            zs_symbol_format(&frames[k], text, sizeof(text));
+            zs_buf_pad(&log->out, ' ', 26);
+            zs_buf_printf(&log->out, "%s %s\n", i + k ? "<" : "from", text);
+        }
+    }
+}
+
 static int on_call(void *user, const struct zs_calls *calls, const struct zs_call *call,
                    uint64_t process)
 {
@@ -73,6 +94,7 @@ static int on_call(void *user, const struct zs_calls *calls, const struct zs_cal
         return 0;
     log->out.size_B = 0;
     put_line(log, calls, call);
+    put_stack(log, call);
     int status = log->out.error ? log->out.error : log->line(log->user, zs_buf_span(&log->out));
     log->is_full = !status && ++log->lines == log->options->limit;
     return log->is_full ? 1 : status;
@@ -83,13 +105,15 @@ int zs_log_write(const char *recording, const struct zs_log_options *options, zs
 {
     struct log log = {.options = options, .line = line, .user = user};
     const struct zs_merge_sink sink = {.user = &log, .call = on_call};
-    struct zs_activities activities;
     struct zs_merge_totals totals;
     int status = zs_filter_compile(&log.filter, options->filters, options->filter_count, diag);
     if (status)
         return status;
-    status = zs_merge(recording, &sink, &activities, &totals, diag);
-    zs_activities_free(&activities);
+    if (options->backtrace && zs_symbols_open(recording, &log.symbols, NULL))
+        log.symbols = NULL;
+    status = zs_merge(recording, &sink, &log.activities, &totals, diag);
+    zs_symbols_close(log.symbols);
+    zs_activities_free(&log.activities);
     zs_filter_fini(&log.filter);
     zs_buf_fini(&log.out);
     return log.is_full ? 0 : status;

@@ -9,6 +9,7 @@
 struct zs_log_options {
     bool color;
     bool absolute;              /* CLOCK_MONOTONIC instead of the time since the first call */
+    bool backtrace;             /* where each was called from, on lines below */
     bool failed_only;           /* calls whose result is a failure */
     const char *const *filters; /* extended regular expressions on names; none: all */
     size_t filter_count;

@@ -88,6 +88,60 @@ static uint64_t shape_key(struct zs_report *r, const struct zs_act_append *a)
     }
 }
 
+/* ---- backtraces ---- */
+
+const char *report_caller(struct zs_report *r, uint32_t where)
+{
+    const struct zs_symbol_frame *frames;
+    size_t count = r->activities.stacks.count;
+    char text[512];
+    if (!where || where > count || !r->symbols)
+        return NULL;
+    if (count > r->caller_count) {
+        const char **callers = realloc(r->callers, count * 2 * sizeof(*callers));
+        if (!callers)
+            return NULL;
+        memset(callers + r->caller_count, 0, (count * 2 - r->caller_count) * sizeof(*callers));
+        r->callers = callers;
+        r->caller_count = count * 2;
+    }
+    const struct zs_act_stack *s = &r->activities.stacks.items[where - 1];
+    if (!r->callers[where - 1] && zs_symbols_frames(r->symbols, s->process, s->pcs[0], &frames)) {
+        zs_symbol_format(&frames[0], text, sizeof(text));
+        r->callers[where - 1] = intern(r, text, strlen(text));
+    }
+    return r->callers[where - 1];
+}
+
+const char *report_backtrace(struct zs_report *r, uint32_t where)
+{
+    if (!where || where > r->activities.stacks.count || !r->symbols)
+        return NULL;
+    const struct zs_act_stack *s = &r->activities.stacks.items[where - 1];
+    struct zs_buf out = {0};
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct zs_symbol_frame *frames;
+        uint32_t count = zs_symbols_frames(r->symbols, s->process, s->pcs[i], &frames);
+        for (uint32_t k = 0; k < count; k++) {
+            char text[512];
+            zs_symbol_format(&frames[k], text, sizeof(text));
+            zs_buf_printf(&out, "%s%s", out.size_B ? " < " : "", text);
+        }
+    }
+    const char *text = out.error ? NULL : intern(r, zs_buf_cstr(&out), out.size_B);
+    zs_buf_fini(&out);
+    return text;
+}
+
+/* Places in the application as keys. */
+static void where_keys(struct zs_report *r, uint32_t wanted, uint32_t where, uint64_t *ret_values)
+{
+    ret_values[KEY_CALLER] = 0;
+    ret_values[KEY_BACKTRACE] = where;
+    if (wanted & BIT(CALLER))
+        ret_values[KEY_CALLER] = (uintptr_t)report_caller(r, where);
+}
+
 /* ---- keys ---- */
 
 static const char *after_comma(const char *text)
@@ -120,6 +174,7 @@ static int choose_keys(struct zs_report *r, const struct zs_report_options *o, s
             return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                                "rows cannot be grouped by '%.*s': call, result, kernel, shape, "
                                "simd, direction, kind, size, device, queue, engine, list, mark, "
+                               "caller, backtrace, "
                                "process, thread can",
                                (int)length, at);
         asked |= 1u << key;
@@ -227,6 +282,7 @@ static int on_call(void *user, const struct zs_calls *calls, const struct zs_cal
     values[KEY_PROCESS] = process;
     values[KEY_THREAD] = calls->tid;
     values[KEY_RESULT] = 0;
+    where_keys(r, r->keys[ZS_REPORT_CALLS], call->where, values);
     if (r->keys[ZS_REPORT_CALLS] & BIT(RESULT))
         values[KEY_RESULT] = text_key(r, result_name(r, call->finished, call->result));
     if (name) {
@@ -304,6 +360,7 @@ static void execute_keys(struct zs_report *r, const struct zs_act_execute *e, ui
     ret_values[KEY_SIMD] = a->kernel ? a->kernel->simd : 0;
     ret_values[KEY_SIZE] = a->has_bytes ? a->bytes + 1 : 0; /* 0: not known */
     ret_values[KEY_LIST] = a->list;
+    where_keys(r, wanted, a->where, ret_values);
     ret_values[KEY_PROCESS] = a->process;
     ret_values[KEY_THREAD] = a->tid;
 }
@@ -363,6 +420,7 @@ static void object_keys(struct zs_report *r, const struct zs_act_object *o, uint
     ret_values[KEY_SIZE] = o->type < ZS_ACT_ALLOCATION_TYPES ? o->size_B + 1 : 0;
     ret_values[KEY_PROCESS] = o->process;
     ret_values[KEY_THREAD] = o->tid;
+    where_keys(r, BIT(CALLER), o->where, ret_values);
 }
 
 static void count_object(struct zs_report *r, enum zs_report_table table, struct zs_group *g,
@@ -419,7 +477,8 @@ static int on_left(void *user, const struct zs_act_object *o)
         return add_item(r, ZS_REPORT_LEAKS,
                         (struct item){{o->time_ns, (uint32_t)o->process, o->tid, o->call,
                                        sized ? o->size_B + 1 : 0, o->handle},
-                                      zs_act_object_name(o->type)});
+                                      zs_act_object_name(o->type),
+                                      o->where});
     object_keys(r, o, values);
     struct zs_group *g = group_for(r, ZS_REPORT_LEAKS, values);
     if (!g)
@@ -439,10 +498,12 @@ static int on_build(void *user, const struct zs_act_build *b)
         return status;
     const char *result = result_name(r, true, b->result);
     if (!r->keys[ZS_REPORT_BUILDS])
-        return add_item(
-            r, ZS_REPORT_BUILDS,
-            (struct item){{b->time_ns, (uint32_t)b->process, b->tid, b->duration_ns}, result});
+        return add_item(r, ZS_REPORT_BUILDS,
+                        (struct item){{b->time_ns, (uint32_t)b->process, b->tid, b->duration_ns},
+                                      result,
+                                      b->where});
     values[KEY_RESULT] = text_key(r, result);
+    where_keys(r, BIT(CALLER), b->where, values);
     values[KEY_PROCESS] = b->process;
     values[KEY_THREAD] = b->tid;
     struct zs_group *g = group_for(r, ZS_REPORT_BUILDS, values);
@@ -480,9 +541,15 @@ static int add_pauses(struct zs_report *r)
         const struct zs_act_pause *p = &r->activities.pauses.items[i];
         error = add_item(r, ZS_REPORT_PAUSES,
                          (struct item){{(uint32_t)p->process, p->start_ns, p->end_ns},
-                                       zs_act_pause_reason_name(p->reason)});
+                                       zs_act_pause_reason_name(p->reason),
+                                       0});
     }
     return error;
+}
+
+struct zs_symbols *zs_report_symbols(const struct zs_report *r)
+{
+    return r->symbols;
 }
 
 const struct zs_activities *zs_report_activities(const struct zs_report *r)
@@ -542,6 +609,8 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
     error = error ? error : choose_keys(r, options, diag);
     error = error ? error : name_calls(r);
     error = error ? error : start_memory(r);
+    if (!error && zs_symbols_open(recording, &r->symbols, NULL))
+        r->symbols = NULL; /* then places are n/a */
     error = error ? error : zs_merge(recording, &sink, &r->activities, &r->totals, diag);
     error = error ? error : add_pauses(r);
     error = error ? error : report_build_tables(r);
@@ -566,6 +635,8 @@ void zs_report_free(struct zs_report *r)
     zs_id_map_fini(&r->shapes);
     zs_id_map_fini(&r->threads);
     zs_filter_fini(&r->filter);
+    zs_symbols_close(r->symbols);
+    free(r->callers);
     zs_activities_free(&r->activities);
     zs_arena_fini(&r->arena);
     free(r);

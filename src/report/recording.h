@@ -51,6 +51,8 @@ struct zs_report_totals {
 struct zs_report_totals zs_report_totals(const struct zs_report *report);
 struct zs_activities;
 const struct zs_activities *zs_report_activities(const struct zs_report *report);
+struct zs_symbols;
+struct zs_symbols *zs_report_symbols(const struct zs_report *report); /* may be NULL */
 
 /* The tables that hold anything, with their names above them; or one. */
 void zs_report_text(const struct zs_report *report, int only, bool color, struct zs_buf *out);

@@ -4,6 +4,7 @@
 
 #include "base/filter.h"
 #include "record/merge.h"
+#include "record/symbols.h"
 #include "report/groups.h"
 #include "report/recording.h"
 
@@ -22,6 +23,8 @@ enum key {
     KEY_SIZE,
     KEY_LIST,
     KEY_MARK,
+    KEY_CALLER,
+    KEY_BACKTRACE,
     KEY_PROCESS,
     KEY_THREAD,
     KEYS
@@ -30,7 +33,8 @@ enum key {
 #define BIT(key) (1u << KEY_##key)
 enum {
     THREAD_KEYS = BIT(PROCESS) | BIT(THREAD),
-    PLACE_KEYS = BIT(DEVICE) | BIT(QUEUE) | BIT(ENGINE) | BIT(LIST) | THREAD_KEYS,
+    ORIGIN_KEYS = THREAD_KEYS | BIT(CALLER) | BIT(BACKTRACE),
+    PLACE_KEYS = BIT(DEVICE) | BIT(QUEUE) | BIT(ENGINE) | BIT(LIST) | ORIGIN_KEYS,
     EVERYWHERE = ZS_COLUMN_IN_TEXT | ZS_COLUMN_IN_CSV | ZS_COLUMN_IN_JSON,
     DATA_ONLY = ZS_COLUMN_IN_CSV | ZS_COLUMN_IN_JSON,
 };
@@ -54,6 +58,7 @@ extern const struct report_table report_tables[ZS_REPORT_TABLES];
 struct item {
     uint64_t values[8];
     const char *text;
+    uint32_t where; /* stack; 0: not known */
 };
 
 /* Groups of kernels by (groups, size): the text, and the numbers. */
@@ -86,10 +91,16 @@ struct zs_report {
     const struct zs_merge_sink *also;
     const char **call_names; /* by index; NULL: the filter leaves it out */
     uint32_t call_count;
+    struct zs_symbols *symbols; /* NULL: no backtraces, or none can be read */
+    const char **callers;       /* by number of a stack - 1: its innermost frame, once asked for */
+    size_t caller_count;
     const struct zs_act_kernel *recent_kernel;
     const char *recent_kernel_name;
 };
 
+/* A stack's innermost frame, or all; NULL: not known, or no memory. */
+const char *report_caller(struct zs_report *r, uint32_t where);
+const char *report_backtrace(struct zs_report *r, uint32_t where);
 /* The tables out of the groups and items. */
 int report_build_tables(struct zs_report *r);
 /* A condition or order that no table knows is a mistake. */

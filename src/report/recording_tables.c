@@ -22,6 +22,10 @@ const struct report_key report_keys[KEYS] = {
     [KEY_SIZE] = {"size", {"size", "size", ZS_CELL_BYTES, EVERYWHERE}},
     [KEY_LIST] = {"list", {"list", "list", ZS_CELL_HEX, EVERYWHERE}},
     [KEY_MARK] = {"mark", {"name", "mark or range", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
+    [KEY_CALLER] = {"caller",
+                    {"caller", "called from", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
+    [KEY_BACKTRACE] = {"backtrace",
+                       {"backtrace", "backtrace", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
     [KEY_PROCESS] = {"process", {"pid", "process", ZS_CELL_ID, EVERYWHERE}},
     [KEY_THREAD] = {"thread", {"tid", "thread", ZS_CELL_ID, EVERYWHERE}},
 };
@@ -96,7 +100,7 @@ enum {
 };
 
 const struct report_table report_tables[ZS_REPORT_TABLES] = {
-    [ZS_REPORT_CALLS] = {"calls", BIT(CALL), BIT(CALL) | BIT(RESULT) | THREAD_KEYS,
+    [ZS_REPORT_CALLS] = {"calls", BIT(CALL), BIT(CALL) | BIT(RESULT) | ORIGIN_KEYS,
                          SHOW(SHARE) | SHOW_TIMES | SHOW(COUNT) | SHOW(FAILED) | SHOW(UNFINISHED) |
                              SHOW(RESULTS),
                          METRIC_TOTAL},
@@ -108,14 +112,14 @@ const struct report_table report_tables[ZS_REPORT_TABLES] = {
                           SHOW_ACTIVITY | SHOW(BYTES) | SHOW(RATE), METRIC_TOTAL},
     [ZS_REPORT_BARRIERS] = {"barriers", BIT(KIND) | BIT(DEVICE), BIT(KIND) | PLACE_KEYS,
                             SHOW_ACTIVITY, METRIC_TOTAL},
-    [ZS_REPORT_MEMORY] = {"memory", BIT(KIND), BIT(KIND) | THREAD_KEYS, SHOW_MEMORY,
+    [ZS_REPORT_MEMORY] = {"memory", BIT(KIND), BIT(KIND) | ORIGIN_KEYS, SHOW_MEMORY,
                           METRIC_ALLOCATIONS},
     [ZS_REPORT_ALLOCATIONS] = {"allocations", BIT(KIND) | BIT(SIZE),
-                               BIT(KIND) | BIT(SIZE) | THREAD_KEYS, SHOW_MEMORY | SHOW(LIFETIME),
+                               BIT(KIND) | BIT(SIZE) | ORIGIN_KEYS, SHOW_MEMORY | SHOW(LIFETIME),
                                METRIC_BYTES},
-    [ZS_REPORT_LEAKS] = {"leaks", 0, BIT(KIND) | BIT(SIZE) | THREAD_KEYS, SHOW(COUNT) | SHOW(BYTES),
+    [ZS_REPORT_LEAKS] = {"leaks", 0, BIT(KIND) | BIT(SIZE) | ORIGIN_KEYS, SHOW(COUNT) | SHOW(BYTES),
                          METRIC_BYTES},
-    [ZS_REPORT_BUILDS] = {"builds", 0, BIT(RESULT) | THREAD_KEYS,
+    [ZS_REPORT_BUILDS] = {"builds", 0, BIT(RESULT) | ORIGIN_KEYS,
                           SHOW_TIMES | SHOW(COUNT) | SHOW(FAILED), METRIC_TOTAL},
     [ZS_REPORT_MARKS] = {"marks", BIT(MARK), BIT(MARK) | THREAD_KEYS, SHOW(COUNT) | SHOW_TIMES,
                          METRIC_TOTAL},
@@ -207,8 +211,12 @@ static struct zs_cell bytes_cell(const struct zs_group *g, enum zs_report_table 
     return number(memory || g->has_bytes, g->bytes);
 }
 
-static struct zs_cell key_cell(enum key key, uint64_t value)
+static struct zs_cell key_cell(struct zs_report *r, enum key key, uint64_t value)
 {
+    if (key == KEY_BACKTRACE) {
+        const char *text = report_backtrace(r, (uint32_t)value);
+        return (struct zs_cell){.known = text != NULL, .text = text};
+    }
     if (key == KEY_SHAPE && value)
         return (struct zs_cell){.known = true,
                                 .text = ((const struct shape *)(uintptr_t)value)->text};
@@ -275,7 +283,7 @@ static void group_cells(const struct builder *b, const struct zs_group *g, uint6
     size_t at = 0;
     for (uint32_t left = b->r->keys[b->table]; left; left &= left - 1) {
         enum key key = (enum key)__builtin_ctz(left);
-        *cell++ = key_cell(key, g->keys[at]);
+        *cell++ = key_cell(b->r, key, g->keys[at]);
         if (key == KEY_SHAPE) {
             const struct shape *s =
                 g->keys[at] ? (const struct shape *)(uintptr_t)g->keys[at] : &unknown;
@@ -295,7 +303,9 @@ static void group_cells(const struct builder *b, const struct zs_group *g, uint6
     }
 }
 
-/* Columns of leaks and builds: the index of the item's value, SIZE_MAX for its text. */
+#define WHERE (SIZE_MAX - 1)
+/* Columns of leaks, builds, pauses: the index of the item's value, SIZE_MAX for its text, WHERE for
+ * its place in the application. */
 static const struct {
     enum zs_report_table table;
     struct zs_table_column column;
@@ -308,11 +318,17 @@ static const struct {
     {ZS_REPORT_LEAKS, {"tid", "thread", ZS_CELL_ID, EVERYWHERE}, 2},
     {ZS_REPORT_LEAKS, {"call", "call", ZS_CELL_ID, EVERYWHERE}, 3},
     {ZS_REPORT_LEAKS, {"time_ns", "created at s", ZS_CELL_TIME, EVERYWHERE}, 0},
+    {ZS_REPORT_LEAKS,
+     {"caller", "created from", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES | ZS_COLUMN_IF_KNOWN},
+     WHERE},
     {ZS_REPORT_BUILDS, {"pid", "process", ZS_CELL_ID, EVERYWHERE}, 1},
     {ZS_REPORT_BUILDS, {"tid", "thread", ZS_CELL_ID, EVERYWHERE}, 2},
     {ZS_REPORT_BUILDS, {"time_ns", "module build at s", ZS_CELL_TIME, EVERYWHERE}, 0},
     {ZS_REPORT_BUILDS, {"duration_ns", "took", ZS_CELL_NS, EVERYWHERE}, 3},
     {ZS_REPORT_BUILDS, {"result", "result", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}, SIZE_MAX},
+    {ZS_REPORT_BUILDS,
+     {"caller", "called from", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES | ZS_COLUMN_IF_KNOWN},
+     WHERE},
     {ZS_REPORT_PAUSES, {"pid", "process", ZS_CELL_ID, EVERYWHERE}, 0},
     {ZS_REPORT_PAUSES, {"start_ns", "paused at s", ZS_CELL_TIME, EVERYWHERE}, 1},
     {ZS_REPORT_PAUSES, {"end_ns", "until", ZS_CELL_TIME, EVERYWHERE}, 2},
@@ -326,6 +342,12 @@ static void item_columns_of(struct builder *b)
             add_column(b, item_columns[i].column);
 }
 
+static struct zs_cell where_cell(const struct builder *b, uint32_t where)
+{
+    const char *text = report_caller(b->r, where);
+    return (struct zs_cell){.known = text != NULL, .text = text};
+}
+
 static void item_cells(const struct builder *b, const struct item *item, struct zs_cell *cell)
 {
     for (size_t i = 0; i < ZS_ARRAY_LEN(item_columns); i++) {
@@ -334,6 +356,8 @@ static void item_cells(const struct builder *b, const struct item *item, struct 
         size_t at = item_columns[i].value;
         if (at == SIZE_MAX)
             *cell++ = (struct zs_cell){.known = true, .text = item->text};
+        else if (at == WHERE)
+            *cell++ = where_cell(b, item->where);
         else if (b->table == ZS_REPORT_PAUSES)
             *cell++ = number(item->values[at] != 0, item->values[at]);
         else if (item_columns[i].column.kind == ZS_CELL_BYTES)
@@ -353,7 +377,7 @@ static uint64_t order_value(const struct zs_group *g, enum metric metric)
 static int compare_groups(const void *a, const void *b, void *user)
 {
     const struct zs_group *x = *(struct zs_group *const *)a, *y = *(struct zs_group *const *)b;
-    enum metric metric = report_tables[*(const enum zs_report_table *)user].order;
+    enum metric metric = (enum metric)report_tables[*(const enum zs_report_table *)user].order;
     uint64_t p = order_value(x, metric), q = order_value(y, metric);
     if (p != q)
         return p < q ? 1 : -1;

@@ -325,7 +325,11 @@ enum { WIDTH_MAX = 48, COLUMNS_MAX = 64 };
 
 static bool in_text(const struct zs_table *table, size_t column)
 {
-    return table->columns[column].where & ZS_COLUMN_IN_TEXT;
+    uint32_t where = table->columns[column].where;
+    bool some = !(where & ZS_COLUMN_IF_KNOWN);
+    for (size_t row = 0; row < table->row_count && !some; row++)
+        some = cell_at(table, row, column)->known;
+    return where & ZS_COLUMN_IN_TEXT && some;
 }
 
 static bool is_behind(const struct zs_table *table, size_t column)
@@ -336,8 +340,10 @@ static bool is_behind(const struct zs_table *table, size_t column)
 static void find_widths(const struct zs_table *table, size_t *ret_widths, struct zs_buf *scratch)
 {
     for (size_t c = 0; c < table->column_count; c++) {
-        ret_widths[c] = strlen(table->columns[c].title);
-        for (size_t row = 0; row < table->row_count && in_text(table, c); row++) {
+        ret_widths[c] = ZS_MAX(strlen(table->columns[c].title), (size_t)1);
+        bool shown = in_text(table, c);
+        ret_widths[c] = shown ? ret_widths[c] : 0;
+        for (size_t row = 0; row < table->row_count && shown; row++) {
             scratch->size_B = 0;
             put_cell(scratch, table->columns[c].kind, cell_at(table, row, c));
             ret_widths[c] = ZS_MAX(ret_widths[c], ZS_MIN(scratch->size_B, (size_t)WIDTH_MAX));
@@ -361,7 +367,7 @@ static void put_line(const struct zs_table *table, const size_t *widths, size_t 
     for (int behind = 0; behind < 2; behind++) {
         for (size_t c = 0; c < table->column_count; c++) {
             const struct zs_table_column *column = &table->columns[c];
-            if (!in_text(table, c) || is_behind(table, c) != (behind == 1))
+            if (!widths[c] || is_behind(table, c) != (behind == 1))
                 continue;
             if (some)
                 zs_buf_puts(out, "  ");

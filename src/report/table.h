@@ -44,13 +44,19 @@ struct zs_cell {
     };
 };
 
-enum { ZS_COLUMN_IN_TEXT = 1, ZS_COLUMN_IN_CSV = 2, ZS_COLUMN_IN_JSON = 4, ZS_COLUMN_NAMES = 8 };
+enum {
+    ZS_COLUMN_IN_TEXT = 1,
+    ZS_COLUMN_IN_CSV = 2,
+    ZS_COLUMN_IN_JSON = 4,
+    ZS_COLUMN_NAMES = 8,     /* in text behind the numbers */
+    ZS_COLUMN_IF_KNOWN = 16, /* in text only if some row has it */
+};
 
 struct zs_table_column {
     const char *key;   /* "total_ns": of JSON and CSV, and for --sort and --where */
     const char *title; /* of text */
     enum zs_cell_kind kind;
-    uint32_t where; /* ZS_COLUMN_IN_...; ZS_COLUMN_NAMES: stands behind the numbers in text */
+    uint32_t where; /* ZS_COLUMN_... */
 };
 
 struct zs_table {

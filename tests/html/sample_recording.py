@@ -4,7 +4,7 @@ import sample
 START = 5_000_000_000  # CLOCK_MONOTONIC of the first call
 
 
-def deltas(items, times=1):
+def deltas(items):
     """Items (start, ...) flat, each start as the difference to the one before."""
     out, before = [], 0
     for item in sorted(items):
@@ -20,18 +20,19 @@ def row(name, count, total, **more):
 
 
 def basic():
-    names = ['zeInit', 'zeCommandListAppendLaunchKernel', 'zeMemAllocDevice', 'force', 'copy host-to-device', 'zeEventHostSynchronize']
+    names = ['zeInit', 'zeCommandListAppendLaunchKernel', 'zeMemAllocDevice', 'force', 'copy host-to-device', 'zeEventHostSynchronize',
+             'launch at app.c:7', 'main at app.c:3']
     us = 1000
-    # start, duration, name, depth, result, number of the call
-    main = [(0, 300 * us, 0, 0, 0, 1), (310 * us, 5 * us, 2, 0, 0x78000004, 2), (320 * us, 4 * us, 1, 0, 0, 3),
-            (330 * us, 4 * us, 1, 0, 0, 4), (340 * us, 400 * us, 5, 0, 0, 5), (900 * us, -1, 5, 0, 0, 6)]
-    worker = [(100 * us, 2 * us, 1, 0, 0, 1)]
+    # start, duration, name, depth, result, number of the call, stack
+    main = [(0, 300 * us, 0, 0, 0, 1, -1), (310 * us, 5 * us, 2, 0, 0x78000004, 2, -1), (320 * us, 4 * us, 1, 0, 0, 3, 0),
+            (330 * us, 4 * us, 1, 0, 0, 4, -1), (340 * us, 400 * us, 5, 0, 0, 5, -1), (900 * us, -1, 5, 0, 0, 6, -1)]
+    worker = [(100 * us, 2 * us, 1, 0, 0, 1, -1)]
     # start, duration, name, kind, track of the thread, start - append, start - submit, call, bytes, shape
     queue = [(400 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 3, -1, 0), (450 * us, 100 * us, 3, 1, 0, 120 * us, 30 * us, 4, -1, 0),
              (700 * us, 50 * us, 4, 2, 1, 600 * us, 10 * us, 1, 4096, -1)]
     timeline = {
         'start_ns': START, 'end_ns': START + 1000 * us, 'names': names, 'results': {'2013265924': 'ZE_RESULT_ERROR_INVALID_ARGUMENT'},
-        'shapes': [[32, 1, 1, 64, 1, 1]],
+        'stacks': [[6, 7]], 'shapes': [[32, 1, 1, 64, 1, 1]],
         'tracks': [
             {'kind': 'thread', 'pid': 77, 'tid': 77, 'name': 'main', 'process': 'app', 'items': deltas(main), 'left_out': 0},
             {'kind': 'thread', 'pid': 77, 'tid': 78, 'name': 'worker', 'process': 'app', 'items': deltas(worker), 'left_out': 5,
@@ -71,7 +72,7 @@ def hostile():
 def big(n=150000):
     """Many items on several threads and queues."""
     tracks = [{'kind': 'thread', 'pid': 1, 'tid': 10 + t, 'name': f'worker {t}', 'process': 'app',
-               'items': [x for i in range(n // 8) for x in (900, 400 + i % 300, i % 5, 0, 0, i + 1)], 'left_out': 0} for t in range(8)]
+               'items': [x for i in range(n // 8) for x in (900, 400 + i % 300, i % 5, 0, 0, i + 1, -1)], 'left_out': 0} for t in range(8)]
     tracks += [{'kind': 'queue', 'pid': 1, 'queue': 1, 'immediate': True, 'engine': '0.0', 'device': 'A GPU', 'left_out': 0,
                 'items': [x for i in range(n) for x in (110, 90, 5 + i % 3, 1, i % 8, 500, 50, i // 8 + 1, -1, -1)]}]
     names = ['zeInit', 'zeEventQueryStatus', 'zeMemFree', 'zeCommandListAppendBarrier', 'zeMemAllocHost', 'force', 'scale', 'reduce']

@@ -116,6 +116,7 @@ class Timeline(Page):
         buttons['The call'].click()
         B.until('its call', lambda: 'zeCommandListAppendLaunchKernel' in B.text('.rec-title'))
         self.assertIn('number 3', facts()['call'])
+        self.assertEqual(B.texts('.rec-stack li'), ['launch at app.c:7', 'main at app.c:3'])
         {b.text: b for b in B.all('#rec-details button')}['What it appended'].click()
         B.until('back', lambda: 'force' in B.text('.rec-title'))
         self.press(650 * US, self.QUEUE)

@@ -148,9 +148,12 @@ class RecordingApp {
         if (this.codeOf(name) && !isThread(track))
             add('Source and machine code', () => this.openCode(name));
         add('Zoom to it', () => this.timeline.zoomToSelected());
+        const call = isThread(track) ? [track, i] : this.recording.callOf(track, i);
+        const frames = call ? this.recording.stackOf(...call) : [];
         const facts = isThread(track) ? this.callFacts(track, i, add) : this.executionFacts(track, i, add);
         host.replaceChildren(el('div.rec-title', swatch, el('span', visible(name)), el('span.kind', kind), actions),
-            el('dl.facts', ...facts.map(([key, value]) => el('div.fact', el('dt', key), el('dd', value)))));
+            el('dl.facts', ...facts.map(([key, value]) => el('div.fact', el('dt', key), el('dd', value)))),
+            frames.length ? el('ol.rec-stack', ...frames.map(text => el('li', visible(text)))) : '');
     }
 
     callFacts(track, i, add) {

@@ -12,7 +12,7 @@ class Track {
         this.kind = json.kind === 'queue' ? 'queue' : 'thread';
         this.pid = number(json.pid, 0);
         this.json = json;
-        const flat = list(json.items), width = isThread(this) ? 6 : 10, n = Math.floor(flat.length / width);
+        const flat = list(json.items), width = isThread(this) ? 7 : 10, n = Math.floor(flat.length / width);
         this.n = n;
         this.starts = new Float64Array(n);
         this.ends = new Float64Array(n);
@@ -91,6 +91,7 @@ class Recording {
         this.span = Math.max(1, number(timeline.end_ns, 0) - this.start_ns);
         this.names = list(timeline.names).map(string);
         this.results = object(timeline.results);
+        this.stacks = list(timeline.stacks).map(list);
         this.shapes = list(timeline.shapes).map(list);
         this.tracks = list(timeline.tracks).map((t, i) => new Track(i, object(t), this.start_ns));
         this.memory = list(timeline.memory).map(m => this.readMemory(object(m)));
@@ -120,6 +121,9 @@ class Recording {
     }
 
     name(track, i) { return this.names[track.names[i]] || '(no name)'; }
+
+    /* Frames of a call, the innermost first. */
+    stackOf(track, i) { return (this.stacks[track.field(i, 6)] || []).map(n => this.names[n] || 'n/a'); }
 
     /* Executions that a call appended: [track, item]. */
     executionsOf(thread, call) {

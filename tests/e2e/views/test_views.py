@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Tables of recordings grouped, sorted, filtered; their page; logs and pages with backtraces.
+
+Usage: test_views.py ZESCOPE DRIVER CALLS ACTIVITY KERNELS
+"""
+import csv
+import html.parser
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZESCOPE, DRIVER, CALLS, ACTIVITY, KERNELS = (os.path.abspath(path) for path in sys.argv[1:6])
+ENV = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER)
+
+
+def run(*words, check=0):
+    p = subprocess.run(words, env=ENV, capture_output=True, text=True, timeout=120)
+    if p.returncode != check:
+        raise AssertionError(f'{words}: exit {p.returncode}\n{p.stdout}{p.stderr}')
+    return p
+
+
+def setUpModule():
+    global folder, threads, device
+    folder = tempfile.TemporaryDirectory()
+    run('ocloc', 'compile', '-file', KERNELS, '-device', 'skl', '-options', '-g', '-out_dir', folder.name)
+    spirv = next(os.path.join(folder.name, name) for name in os.listdir(folder.name) if name.endswith('.spv'))
+    threads, device = (os.path.join(folder.name, name) for name in ('threads', 'device'))
+    run(ZESCOPE, 'record', '-o', threads, '--', CALLS, '3', '100', 'return', check=7)
+    run(ZESCOPE, 'record', '--backtrace', '--debug-info', '--counts', '-o', device, '--', ACTIVITY, spirv, check=9)
+
+
+def tearDownModule():
+    folder.cleanup()
+
+
+def report(path, *options):
+    return json.loads(run(ZESCOPE, 'report', '--json', *options, path).stdout)
+
+
+def rows(path, table, *options):
+    text = run(ZESCOPE, 'report', '--format', 'csv', '-t', table, *options, path).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+class Groups(unittest.TestCase):
+    def test_calls_by_result(self):
+        found = {(r['name'], r['result']): int(r['count']) for r in rows(threads, 'calls', '-g', 'call,result')}
+        self.assertEqual(found['zeMemFree', 'ZE_RESULT_SUCCESS'], 300)
+        self.assertEqual(found['zeMemAllocDevice', 'ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT'], 1)
+        by_result = {r['result']: int(r['count']) for r in rows(threads, 'calls', '-g', 'result')}
+        self.assertEqual(sum(by_result.values()), report(threads)['call_count'])
+
+    def test_by_thread(self):
+        free = [r for r in rows(threads, 'calls', '-g', 'call,thread') if r['name'] == 'zeMemFree']
+        self.assertEqual([r['count'] for r in free], ['100'] * 3)
+        self.assertEqual(len({r['tid'] for r in free}), 3)
+        memory = rows(threads, 'memory', '--per-thread', '-w', 'allocations>0')
+        self.assertEqual([r['allocations'] for r in memory], ['100'] * 3)
+        self.assertEqual(len({(r['pid'], r['tid']) for r in memory}), 3)
+        listed = rows(threads, 'threads')
+        self.assertEqual(sum(int(r['count']) for r in listed), report(threads)['call_count'])
+        self.assertEqual(len(listed), 4)
+
+    def test_kernels(self):
+        whole = {r['name']: r for r in rows(device, 'kernels', '-g', 'kernel')}
+        self.assertEqual({name: int(r['count']) for name, r in whole.items()}, {'add': 18, 'scale': 2})
+        self.assertEqual(list(whole['add']).index('name'), 0)
+        for key in ('queue', 'list', 'engine', 'device', 'shape', 'thread'):
+            parts = rows(device, 'kernels', '-g', 'kernel,' + key)
+            self.assertEqual(sum(int(r['count']) for r in parts), 20, key)
+            self.assertEqual(sum(int(r['total_ns']) for r in parts), sum(int(r['total_ns']) for r in whole.values()), key)
+        self.assertGreater(len(rows(device, 'kernels', '-g', 'queue')), 1)
+
+    def test_append_to_submit_to_start(self):
+        for r in report(device)['kernels']:
+            self.assertLessEqual(r['append_to_submit_ns'], r['append_to_submit_max_ns'])
+            self.assertLessEqual(r['submit_to_start_ns'], r['submit_to_start_max_ns'])
+
+    def test_copies_by_size(self):
+        found = {(r['direction'], r['size']): r['count'] for r in rows(device, 'copies', '-g', 'direction,size')}
+        self.assertEqual(found, {(d, '4096'): '1' for d in ('host-to-device', 'device-to-device', 'device-to-host', 'fill-shared')})
+
+    def test_allocations_and_lifetimes(self):
+        found = {(r['kind'], int(r['size'])): r for r in rows(threads, 'allocations')}
+        self.assertEqual(len(found), 100)  # each size once a thread
+        self.assertEqual(found['host memory', 4099]['allocations'], '3')
+        self.assertEqual(found['host memory', 4099]['left_bytes'], '0')
+        self.assertGreater(int(found['host memory', 4099]['lifetime_ns']), 0)
+
+    def test_leaks_grouped(self):
+        found = {r['type']: (r['count'], r['bytes']) for r in rows(device, 'leaks', '-g', 'kind')}
+        self.assertEqual(found, {'context': ('1', 'n/a'), 'device memory': ('1', '4096'), 'event pool': ('1', 'n/a')})
+
+    def test_backtraces(self):
+        callers = {r['caller']: int(r['count']) for r in rows(device, 'kernels', '-g', 'caller')}
+        self.assertTrue(all('activity.c:' in caller for caller in callers), callers)
+        self.assertEqual(sum(callers.values()), 20)
+        traces = [r['backtrace'] for r in rows(device, 'calls', '-g', 'call,backtrace', '-w', 'name=zeModuleCreate')]
+        self.assertEqual(len(traces), 1)
+        self.assertRegex(traces[0], r'^load at .*activity\.c:\d+ < main at .*activity\.c:\d+')
+        self.assertTrue(all('activity.c' in leak['caller'] for leak in report(device)['leaks']))
+        self.assertTrue(all(leak['caller'] is None for leak in report(threads)['leaks']))
+        log = run(ZESCOPE, 'log', '--backtrace', '-f', 'zeModuleCreate', device).stdout.splitlines()
+        self.assertIn('zeModuleCreate(', log[0])
+        self.assertRegex(log[1], r'^ +from load at ')
+        self.assertRegex(log[2], r'^ +< main at ')
+
+    def test_wrong_keys(self):
+        self.assertIn("'colour'", run(ZESCOPE, 'report', '-g', 'call,colour', threads, check=1).stderr)
+        self.assertIn("'kernel'", run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=1).stderr)
+
+
+class Views(unittest.TestCase):
+    def test_sort(self):
+        for column in ('total', 'count', 'mean_ns', 'max'):
+            key = {'total': 'total_ns', 'max': 'max_ns'}.get(column, column)
+            values = [int(r[key]) for r in rows(threads, 'calls', '-s', column)]
+            self.assertEqual(values, sorted(values, reverse=True), column)
+            values = [int(r[key]) for r in rows(threads, 'calls', '-s', column + ':asc')]
+            self.assertEqual(values, sorted(values), column)
+        names = [r['name'] for r in rows(threads, 'calls', '-s', 'name')]
+        self.assertEqual(names, sorted(names))
+        sizes = [int(r['size']) for r in rows(threads, 'allocations', '-s', 'size')]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        run(ZESCOPE, 'report', '-s', 'colour', threads, check=1)
+        run(ZESCOPE, 'report', '-s', 'total:up', threads, check=1)
+
+    def test_where(self):
+        everything = rows(threads, 'calls')
+        for condition, test in (('count>=300', lambda r: int(r['count']) >= 300), ('failed!=0', lambda r: r['failed'] != '0'),
+                                ('name~^zeMem', lambda r: r['name'].startswith('zeMem')), ('name!~Mem', lambda r: 'Mem' not in r['name']),
+                                ('max<1ms', lambda r: int(r['max_ns']) < 1000000), ('name=zeInit', lambda r: r['name'] == 'zeInit')):
+            self.assertEqual(rows(threads, 'calls', '-w', condition), [r for r in everything if test(r)], condition)
+        self.assertEqual(len(rows(threads, 'calls', '-w', 'count>1', '-w', 'name~Mem')), 2)
+        for wrong in ('count', 'colour=3', 'name>3', 'count=x', 'name~('):
+            run(ZESCOPE, 'report', '-w', wrong, threads, check=1)
+
+    def test_filter_and_limit(self):
+        r = report(device, '-f', '^scale$')
+        self.assertEqual([k['name'] for k in r['kernels']], ['scale'])
+        self.assertEqual(r['calls'], [])
+        r = report(threads, '-n', '2')
+        self.assertEqual(len(r['calls']), 2)
+        self.assertEqual(r['left_out']['calls'], len(rows(threads, 'calls')) - 2)
+        self.assertIn('more)', run(ZESCOPE, 'report', '-t', 'calls', '-n', '2', threads).stdout)
+
+    def test_csv_is_json(self):
+        for path in (threads, device):
+            r = report(path)
+            for table in ('calls', 'kernels', 'copies', 'barriers', 'allocations', 'leaks', 'builds', 'threads'):
+                for row, item in zip(rows(path, table), r[table] or [], strict=True):
+                    for key, value in item.items():
+                        if key in ('groups', 'group_size', 'results', 'handle', 'list', 'share') or key.endswith('_s'):
+                            continue
+                        self.assertEqual(row[key], 'n/a' if value is None else str(value), (table, key))
+
+    def test_shares(self):
+        self.assertAlmostEqual(sum(c['share'] for c in report(threads)['calls']), 100, delta=.3)
+
+    def test_text_has_every_table(self):
+        text = run(ZESCOPE, 'report', device).stdout
+        for title in ('calls', 'kernels', 'copies', 'barriers', 'memory', 'allocations', 'leaks', 'builds', 'threads'):
+            self.assertIn(f'\n{title}\n', '\n' + text)
+
+
+class Documents(html.parser.HTMLParser):
+    """The JSON documents of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.at = {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.at = dict(attrs).get('id') if tag == 'script' else None
+
+    def handle_data(self, data):
+        if self.at:
+            self.found[self.at] = self.found.get(self.at, '') + data
+
+    def handle_endtag(self, tag):
+        self.at = None
+
+
+class Page(unittest.TestCase):
+    def page(self, path, *options):
+        out = os.path.join(folder.name, 'page.html')
+        run(ZESCOPE, 'report', '--html', out, *options, path)
+        with open(out, encoding='utf-8') as f:
+            text = f.read()
+        documents = Documents(text).found
+        return text, json.loads(documents['recording']), json.loads(documents['data'])
+
+    def test_everything_is_there(self):
+        _, record, code = self.page(device)
+        timeline, r = record['timeline'], report(device)
+        self.assertEqual(record['report']['calls'], r['calls'])
+        thread, *queues = timeline['tracks']
+        self.assertEqual(thread['kind'], 'thread')
+        self.assertEqual(len(thread['items']), 7 * r['call_count'])
+        self.assertEqual(sum(len(q['items']) for q in queues) // 10, sum(row['count'] for t in ('kernels', 'copies', 'barriers') for row in r[t]))
+        kernels = 0
+        for q in queues:
+            start = 0
+            for at in range(0, len(q['items']), 10):
+                step, took, name, kind, track, since_append, since_submit, call, size_B, shape = q['items'][at:at + 10]
+                self.assertGreaterEqual(step if at else 0, 0)
+                start += step
+                self.assertGreaterEqual(start + took, 0)
+                self.assertLessEqual(start + timeline['start_ns'] + took, timeline['end_ns'])
+                self.assertEqual(track, 0)
+                self.assertGreaterEqual(since_append, since_submit)
+                if kind == 1:
+                    kernels += 1
+                    self.assertIn(timeline['names'][name], ('add', 'scale'))
+                    self.assertEqual(timeline['shapes'][shape], [32, 1, 1, 32, 1, 1])
+                if kind == 2:
+                    self.assertEqual(size_B, 4096)
+        self.assertEqual(kernels, 20)
+        times, levels = timeline['memory'][0]['points'][0::2], timeline['memory'][0]['points'][1::2]
+        self.assertTrue(all(t >= 0 for t in times))
+        self.assertEqual(max(levels), 4 * 4096)
+        self.assertEqual(levels[-1], 4096)
+        stacks = [[timeline['names'][n] for n in stack] for stack in timeline['stacks']]
+        self.assertTrue(any(s[0].startswith('load at') for s in stacks))
+        self.assertEqual({k['name'] for d in code['devices'] for k in d['kernels']}, {'add', 'scale'})
+        self.assertIn('executions', json.dumps(code))  # counts of the software GPU are columns
+
+    def test_only_the_longest_are_kept(self):
+        _, record, _ = self.page(threads, '--html-items', '50')
+        whole = self.page(threads)[1]['timeline']
+        timeline = record['timeline']
+        kept = sorted(d for t in timeline['tracks'] for d in t['items'][1::7])
+        every = sorted(d for t in whole['tracks'] for d in t['items'][1::7])
+        self.assertEqual(kept, every[-50:])
+        self.assertEqual(timeline['left_out']['calls'], len(every) - 50)
+        self.assertEqual(sum(t['left_out'] for t in timeline['tracks']), len(every) - 50)
+        counted = sum(sum(t['bins']['count']) for t in timeline['tracks'] if 'bins' in t)
+        busy = sum(sum(t['bins']['busy_ns']) for t in timeline['tracks'] if 'bins' in t)
+        self.assertEqual(counted, len(every) - 50)
+        self.assertEqual(busy, sum(every[:-50]))
+
+    def test_without_scripts_there_are_the_tables(self):
+        text, _, _ = self.page(threads)
+        self.assertIn('zeMemAllocHost', text.split('<main id="plain">')[1].split('</main>')[0])
+
+    def test_nothing_of_a_network(self):
+        text, _, _ = self.page(device)
+        self.assertNotIn('http://', text.replace('http://www.w3.org/2000/svg', ''))
+        self.assertNotIn('https://', text)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
