@@ -527,4 +527,6 @@ static const struct suite_case cases[] = {
     {"flow_quicksort", case_quicksort, NULL, NULL},
 };
 
-const struct suite_group suite_flow = {"flow", cases, SUITE_COUNT(cases)};
+/* PoCL does not compile recursion. */
+const struct suite_group suite_flow = {"flow", cases, SUITE_COUNT(cases),
+                                       "flow_ackermann flow_fibonacci flow_mutual flow_quicksort"};

@@ -194,4 +194,7 @@ static const struct suite_case cases[] = {
     {"printf_overflow", case_overflow, many},
 };
 
-const struct suite_group suite_printf = {"printf", cases, SUITE_COUNT(cases)};
+/* PoCL 3.1 prints doubles with the digits of floats, ignores the width of a string with a precision
+ * and has another buffer. */
+const struct suite_group suite_printf = {"printf", cases, SUITE_COUNT(cases),
+                                         "printf_floats printf_strings printf_overflow"};

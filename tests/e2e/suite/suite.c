@@ -3,7 +3,7 @@
  * suite GROUP FILE native|spirv VARIANT [KERNEL]: run a group's kernels of a binary.
  * Exit 0: all agree; 1: some do not, each reported with its first mismatch.
  */
-#include "suite.h"
+#include "oracle.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -525,6 +525,14 @@ static bool run_stage(struct suite *s, const struct suite_stage *stage)
 /* ---- Text -------------------------------------------------------------------------------------
  */
 
+static void *copy_of(const void *bytes, size_t size_B)
+{
+    void *copy = malloc(size_B ? size_B : 1);
+    if (!copy)
+        exit(2);
+    return memcpy(copy, bytes, size_B);
+}
+
 void suite_text(struct suite *s, const char *format, ...)
 {
     va_list args;
@@ -597,7 +605,8 @@ static char **lines_of(char *text, size_t *ret_count)
 static bool report_text(struct suite *s, char *got)
 {
     size_t got_count, count, i = 0, k = 0;
-    char **expected = lines_of(s->text, &count), **printed = lines_of(got, &got_count);
+    char *text = copy_of(s->text, s->text_size_B + 1);
+    char **expected = lines_of(text, &count), **printed = lines_of(got, &got_count);
     bool part = s->most_lines > 0, right = true;
     for (; right && k < got_count; k++) {
         while (part && i < count && strcmp(expected[i], printed[k]) < 0)
@@ -617,6 +626,7 @@ static bool report_text(struct suite *s, char *got)
                 s->least_lines, s->most_lines);
         right = false;
     }
+    free(text);
     free(expected);
     free(printed);
     return right;
@@ -712,8 +722,75 @@ static bool launch(struct suite *s)
     return good;
 }
 
+static size_t buffer_size(const struct suite_buffer *b)
+{
+    return b->count * types[b->type].size_B;
+}
+
+/*
+ * What PoCL makes of the same memory, which starts as `before`, against what the device made of it;
+ * each of them may be as far from the reference as the case allows.
+ */
+static bool compare_with_oracle(struct suite *s, const struct suite_case *c, void *const *before)
+{
+    for (size_t i = 0; i < s->buffer_count; i++) {
+        struct suite_buffer *b = &s->buffers[i];
+        memcpy(b->expected, b->device, buffer_size(b));
+        memcpy(b->device, before[i], buffer_size(b));
+        b->ulps = 2 * b->ulps + b->oracle_ulps;
+        if (s->image_count && b->type == S_F32)
+            b->ulps += 1.5; /* OpenCL's for what is read of an image */
+        b->absolute *= 2;
+    }
+    int standard = -1;
+    FILE *file = s->text ? begin_text(&standard) : NULL;
+    enum suite_oracle_result result = SUITE_ORACLE_CANNOT;
+#ifdef SUITE_ORACLE
+    result = suite_oracle_run(s->oracle, s, c);
+#endif
+    bool right = result != SUITE_ORACLE_FAILED;
+    if (file) {
+        char *text = end_text(file, standard);
+        right = right && (result == SUITE_ORACLE_CANNOT || report_text(s, text));
+        free(text);
+    }
+    s->oracle_ran += result == SUITE_ORACLE_RAN;
+    s->oracle_could_not += result == SUITE_ORACLE_CANNOT;
+    for (size_t i = 0; right && result == SUITE_ORACLE_RAN && i < s->buffer_count; i++)
+        right = !s->buffers[i].compared || report_buffer(&s->buffers[i], i);
+    if (!right)
+        fprintf(stderr, "  (that is PoCL's; expected is the device's)\n");
+    return right;
+}
+
+static bool run_case(struct suite *s, const struct suite_case *c, bool with_oracle)
+{
+    void *before[SUITE_MAX_BUFFERS] = {NULL};
+    int standard = -1;
+    c->prepare(s);
+    if (s->cannot || s->skipped)
+        return !s->cannot;
+    for (size_t i = 0; with_oracle && i < s->buffer_count; i++)
+        before[i] = copy_of(s->buffers[i].device, buffer_size(&s->buffers[i]));
+    FILE *file = s->text ? begin_text(&standard) : NULL;
+    bool right = launch(s);
+    if (file) {
+        char *text = end_text(file, standard);
+        right = right && report_text(s, text);
+        free(text);
+    }
+    for (size_t i = 0; right && i < s->buffer_count; i++)
+        right = !s->buffers[i].compared || report_buffer(&s->buffers[i], i);
+    if (right && with_oracle)
+        right = compare_with_oracle(s, c, before);
+    for (size_t i = 0; i < s->buffer_count; i++)
+        free(before[i]);
+    return right;
+}
+
 /* False: the kernel is wrong. */
-static bool run_shape(struct suite *s, const struct suite_case *c, const struct suite_shape *shape)
+static bool run_shape(struct suite *s, const struct suite_case *c, const struct suite_shape *shape,
+                      bool with_oracle)
 {
     set_shape(s, shape);
     ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = c->kernel};
@@ -722,19 +799,7 @@ static bool run_shape(struct suite *s, const struct suite_case *c, const struct 
         ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
         CHECK(s, zeKernelGetProperties(s->kernel, &properties));
         s->simd = properties.maxSubgroupSize;
-        c->prepare(s);
-        int standard = -1;
-        FILE *file = s->text && !s->cannot ? begin_text(&standard) : NULL;
-        if (!s->cannot && !s->skipped)
-            launch(s);
-        right = !s->cannot;
-        if (file) {
-            char *text = end_text(file, standard);
-            right = right && report_text(s, text);
-            free(text);
-        }
-        for (size_t i = 0; right && !s->skipped && i < s->buffer_count; i++)
-            right = !s->buffers[i].compared || report_buffer(&s->buffers[i], i);
+        right = run_case(s, c, with_oracle);
     }
     if (!right)
         fprintf(stderr, "FAILED %s [%s] turn %u SIMD%u groups %ux%ux%u of %ux%ux%u\n", c->kernel,
@@ -763,15 +828,20 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
             continue;
         bool right = true;
         const struct suite_shape *shape = c->shapes ? c->shapes : suite_shapes_1d;
+        bool known = s->oracle && !has_word(group->not_on_pocl, c->kernel);
         for (; right && shape->groups[0]; shape++) {
+            bool last_one = shape[1].groups[0] == 0; /* PoCL compiles for each size anew */
             for (s->turn = 0; right && s->turn < (c->turns ? c->turns : 1); s->turn++)
-                right = run_shape(s, c, shape);
+                right = run_shape(s, c, shape, known && last_one);
         }
         failed += !right;
         run++;
     }
     printf("%s [%s]: %zu kernels, %zu wrong\n", group->name, s->variant, run, failed);
-    return run ? failed : 1;
+    if (s->oracle)
+        printf("  %zu launches compared with PoCL's, %zu that it cannot do\n", s->oracle_ran,
+               s->oracle_could_not);
+    return run && (!s->oracle || s->oracle_ran) ? failed : 1;
 }
 
 /* ---- Main -------------------------------------------------------------------------------------
@@ -852,7 +922,15 @@ int main(int argc, char **argv)
     if (!group || !open_device(&s) ||
         !open_module(&s, argv[2], strcmp(argv[3], "native") == 0, getenv("SUITE_BUILD_FLAGS")))
         return 1;
+#ifdef SUITE_ORACLE
+    const char *source = getenv("SUITE_ORACLE");
+    if (source && !(s.oracle = suite_oracle_open(source, getenv("SUITE_ORACLE_FLAGS"))))
+        return 1;
+#endif
     size_t failed = run_group(&s, group, argc > 5 ? argv[5] : NULL);
+#ifdef SUITE_ORACLE
+    suite_oracle_close(s.oracle);
+#endif
     zeModuleDestroy(s.module);
     zeCommandListDestroy(s.list);
     zeContextDestroy(s.context);

@@ -51,8 +51,9 @@ struct suite_buffer {
     bool compared;
     bool is_image; /* what image number `image` holds after the launch */
     size_t image;
-    double ulps;     /* 0: the same bits, or both NaN */
-    double absolute; /* a difference up to this is right in any case */
+    double ulps;        /* 0: the same bits, or both NaN */
+    double absolute;    /* a difference up to this is right in any case */
+    double oracle_ulps; /* how much further PoCL's may be */
     size_t ignored, ignored_count;
 };
 
@@ -119,6 +120,9 @@ struct suite {
     struct suite_arg args[SUITE_MAX_ARGS];
     struct suite_stage stages[SUITE_MAX_STAGES];
     size_t stage_count;
+
+    struct suite_oracle *oracle; /* NULL: none; see oracle.h */
+    size_t oracle_ran, oracle_could_not;
     void *huge;
 };
 
@@ -134,6 +138,8 @@ struct suite_group {
     const char *name; /* of the .cl file too */
     const struct suite_case *cases;
     size_t count;
+    /* Kernels that are not compared with PoCL, blank-separated: the group says why. */
+    const char *not_on_pocl;
 };
 
 extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shapes_3d[];

@@ -134,6 +134,13 @@ KERNEL void image_inline(read_only image2d_t image, global const float4 *coordin
     out[4 * I + 3] = read_imagef(image, smooth_mirror, c.xy);
 }
 
+#ifndef POCL /* it knows neither depth nor halves nor levels */
+KERNEL void image_depth(read_only image2d_depth_t image, sampler_t sampler,
+                        global const float4 *coordinates, global float *out)
+{
+    out[I] = read_imagef(image, sampler, coordinates[I].xy);
+}
+
 KERNEL void image_half(read_only image2d_t image, sampler_t sampler,
                        global const float4 *coordinates, global half4 *out)
 {
@@ -144,12 +151,6 @@ KERNEL void image_half_write(write_only image2d_t image, global const int4 *coor
                              global const half4 *in)
 {
     write_imageh(image, coordinates[I].xy, in[I]);
-}
-
-KERNEL void image_depth(read_only image2d_depth_t image, sampler_t sampler,
-                        global const float4 *coordinates, global float *out)
-{
-    out[I] = read_imagef(image, sampler, coordinates[I].xy);
 }
 
 /* Levels of detail of images that have one level. */
@@ -171,6 +172,7 @@ GRADIENT(1d_array, image1d_array_t, i, int4, xy, x)
 GRADIENT(2d, image2d_t, f, float4, xy, xy)
 GRADIENT(2d_array, image2d_array_t, ui, uint4, xyzw, xy)
 GRADIENT(3d, image3d_t, f, float4, xyzw, xyzw)
+#endif
 
 #if defined(cl_intel_subgroups) && (!defined(SIMD) || SIMD < 32)
 /* A sub-group reads a block of an image and writes it elsewhere. */
