@@ -67,6 +67,10 @@ class Run(unittest.TestCase):
         r = run('-d', 'unheard', app=[MISBEHAVE, 'written'])
         self.assertEqual(r.returncode, 20)
         self.assertIn('unheard', r.stderr)
+        r = run('-d', 'pvc', app=[MISBEHAVE, 'written'])
+        self.assertEqual(r.returncode, 20)
+        self.assertIn('xehpc is not modelled', r.stderr)
+        self.assertEqual(run('-d', 'skl-gt4,bxt:2', app=[MISBEHAVE, 'written']).returncode, 0)
         self.assertIn('skl', r.stderr)
 
     def test_log_file(self):
