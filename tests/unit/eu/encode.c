@@ -357,7 +357,7 @@ struct shape {
 
 static const struct shape integer_shapes[] = {
     {ZS_GEN9_MOV, 0, 1, "DdWwBb", {"DdWwBb"}, true, true, "123456"},
-    {ZS_GEN9_SMOV, 0, 2, "DdWwBb", {"DdWwBb", "w"}, true, true, "123456"},
+    {ZS_GEN9_SMOV, 0, 2, "DdWwBb", {"DdWwBb", "w"}, false, false, ""},
     {ZS_GEN9_ADD, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, true, "123456"},
     {ZS_GEN9_ADD, 0, 2, "D", {"D", "D"}, true, false, ""},
     {ZS_GEN9_MUL, 0, 2, "DdWw", {"DdWwBb", "DdWwBb"}, true, true, "123456"},
