@@ -149,6 +149,7 @@ static uint64_t hash_bytes(const void *data, size_t size_B)
 /* Index of a name + 1; 0: no memory. */
 static uint32_t name_of(struct zs_html_timeline *t, const char *text, size_t length)
 {
+    text = length ? text : ""; /* may be NULL */
     uint64_t h = hash_bytes(text, length);
     for (uint64_t n = 0;; n++) {
         uintptr_t known = (uintptr_t)zs_id_map_get(&t->name_ids, h, n);

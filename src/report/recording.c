@@ -39,6 +39,7 @@ static uint64_t hash_bytes(const void *data, size_t size_B)
 /* The one copy of a text; NULL: no memory. */
 static const char *intern(struct zs_report *r, const char *text, size_t length)
 {
+    text = length ? text : ""; /* may be NULL */
     uint64_t h = hash_bytes(text, length);
     for (uint64_t n = length;; n += UINT64_C(1) << 32) {
         char *known = zs_id_map_get(&r->strings, h, n);
