@@ -3,3 +3,8 @@ int twice_plus(int x, int y)
 {
     return 2 * x + y;
 }
+
+void poke(global int *p, int n)
+{
+    p[n] = 1; /* line 9 */
+}

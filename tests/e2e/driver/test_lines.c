@@ -62,6 +62,50 @@ static void test_lines_of_faults(void **state)
     }
 }
 
+static ze_module_handle_t library_module(const struct e2e *e, const char *name)
+{
+    struct bytes spirv = load(name);
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                             .inputSize = spirv.size,
+                             .pInputModule = spirv.data,
+                             .pBuildFlags = "-library-compilation -g"};
+    ze_module_handle_t module;
+    OK(zeModuleCreate(e->context, e->device, &desc, &module, NULL));
+    free(spirv.data);
+    return module;
+}
+
+/* In a function of another module: its line, not one of the kernel's. */
+static void test_line_in_function(void **state)
+{
+    struct e2e own = *(struct e2e *)*state, *e = &own;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(e->driver, &desc, &e->context));
+    ze_module_handle_t modules[2] = {library_module(e, "imports.spv"),
+                                     library_module(e, "library.spv")};
+    OK(zeModuleDynamicLink(2, modules, NULL));
+    ze_kernel_handle_t kernel = kernel_of(modules[0], "use_poke");
+    int *p = e2e_alloc(e, 64), n = 3;
+    set(kernel, 0, sizeof(p), &p);
+    set(kernel, 1, sizeof(n), &n);
+    OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    OK(launch(e, kernel, 1));
+    assert_int_equal(p[3], 1);
+    n = 1 << 26;
+    set(kernel, 1, sizeof(n), &n);
+    FAILS(launch(e, kernel, 1), ZE_RESULT_ERROR_DEVICE_LOST);
+    char *text = take_log();
+    if (!strstr(text, "library.cl:9"))
+        fail_msg("no library.cl:9 in:\n%s", text);
+    free(text);
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(modules[0]));
+    OK(zeModuleDestroy(modules[1]));
+    OK(zeMemFree(e->context, p));
+    OK(zeContextDestroy(e->context));
+}
+
 static uint64_t section_address(const uint8_t *elf, size_t size, const char *name)
 {
     Elf64_Ehdr header;
@@ -127,6 +171,7 @@ int main(int argc, char **argv)
     setenv("ZESCOPE_LOG", setting, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_of_faults),
+        cmocka_unit_test(test_line_in_function),
         cmocka_unit_test(test_debug_info),
     };
     int failed = cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
