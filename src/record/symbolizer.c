@@ -67,6 +67,19 @@ void zs_symbolizer_close(struct zs_symbolizer *s)
     free(s);
 }
 
+/* The unit that an address belongs to. Compilers that write no .debug_aranges (clang) make it
+ * necessary to ask each. */
+static Dwarf_Die *unit_of(struct zs_symbolizer *s, uint64_t pc, Dwarf_Addr *ret_bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(s->module, pc, ret_bias);
+    if (unit)
+        return unit;
+    while ((unit = dwfl_module_nextcu(s->module, unit, ret_bias)))
+        if (dwarf_haspc(unit, pc - *ret_bias) == 1)
+            return unit;
+    return NULL;
+}
+
 static const char *copy(struct zs_arena *arena, const char *text)
 {
     return text ? zs_arena_strndup(arena, text, strlen(text)) : NULL;
@@ -88,13 +101,12 @@ static uint32_t line_of_call(Dwarf_Die *die, Dwarf_Die *unit, const char **ret_f
 
 /* The functions that were inlined at an address, the innermost first: each is where the one before
  * it was called. *line and *file are the address's, and become the outermost call's. */
-static uint32_t inlined_frames(struct zs_symbolizer *s, uint64_t pc, struct zs_arena *arena,
+static uint32_t inlined_frames(Dwarf_Die *unit, Dwarf_Addr pc, struct zs_arena *arena,
                                const char **file, uint32_t *line,
                                struct zs_symbol_frame ret_frames[ZS_SYMBOL_INLINE_MAX])
 {
-    Dwarf_Addr bias;
-    Dwarf_Die *unit = dwfl_module_addrdie(s->module, pc, &bias), *scopes = NULL;
-    int scope_count = unit ? dwarf_getscopes(unit, pc - bias, &scopes) : 0;
+    Dwarf_Die *scopes = NULL;
+    int scope_count = dwarf_getscopes(unit, pc, &scopes);
     Dwarf_Die *inlined = NULL;
     uint32_t count = 0;
     /* scopes are lexical ones: those around the inlined instance are asked for by its DIE */
@@ -123,11 +135,15 @@ uint32_t zs_symbolizer_frames(struct zs_symbolizer *s, uint64_t pc, struct zs_ar
     GElf_Off offset;
     GElf_Sym symbol;
     const char *name = dwfl_module_addrinfo(s->module, pc, &offset, &symbol, NULL, NULL, NULL);
-    Dwfl_Line *found = dwfl_module_getsrc(s->module, pc);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = unit_of(s, pc, &bias);
+    Dwarf_Line *found = unit ? dwarf_getsrc_die(unit, pc - bias) : NULL;
     int number = 0;
-    const char *file = found ? dwfl_lineinfo(found, NULL, &number, NULL, NULL, NULL) : NULL;
+    const char *file = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
+    if (found)
+        dwarf_lineno(found, &number);
     uint32_t line = number > 0 ? (uint32_t)number : 0;
-    uint32_t count = found ? inlined_frames(s, pc, arena, &file, &line, ret_frames) : 0;
+    uint32_t count = found ? inlined_frames(unit, pc - bias, arena, &file, &line, ret_frames) : 0;
     if (!name && !file && !count)
         return 0;
     ret_frames[count++] = (struct zs_symbol_frame){
