@@ -51,11 +51,12 @@ bool act_times(struct zs_activity *a, struct act_device *device,
     if (!device || device->ns_per_tick <= 0 || t->kernelEnd == UINT64_MAX ||
         t->kernelStart == UINT64_MAX || (!t->kernelStart && !t->kernelEnd))
         return false;
+    now_ns = ZS_MAX(now_ns, submit_ns); /* threads' clocks agree to within some nanoseconds */
     int64_t ticks = ticks_between(t->kernelStart, t->kernelEnd, device->kernel_bits);
     double duration_ns = (double)ticks * device->ns_per_tick;
     if (ticks < 0 || duration_ns > (double)(now_ns - submit_ns) + SLACK_NS)
         return false;
-    if (device->has_clock && now_ns - device->tried_ns > SAMPLE_EVERY_NS)
+    if (device->has_clock && (int64_t)(now_ns - device->tried_ns) > SAMPLE_EVERY_NS)
         act_clock_sample(a, device);
     *ret_estimated = !device->has_clock;
     if (!device->has_clock) {
