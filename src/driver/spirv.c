@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Specialization of SPIR-V: the values of the program replace the defaults in OpSpecConstant*.
+ * Besides, what the compiler does not know and need not know is taken out.
  * The numbers below are those of the SPIR-V specification, section 3.
  */
 #include "driver/compile.h"
@@ -13,6 +14,7 @@
 enum {
     SPIRV_MAGIC = 0x07230203,
     HEADER_WORDS = 5,
+    OP_NOP = 0,
     OP_TYPE_INT = 21,
     OP_TYPE_FLOAT = 22,
     OP_SPEC_CONSTANT_TRUE = 48,
@@ -21,6 +23,11 @@ enum {
     OP_FUNCTION = 54,
     OP_VARIABLE = 59,
     OP_DECORATE = 71,
+    OP_IMAGE_SAMPLE_IMPLICIT_LOD = 87,
+    OP_IMAGE_SAMPLE_EXPLICIT_LOD = 88,
+    OP_IMAGE_READ = 98,
+    OP_IMAGE_WRITE = 99,
+    OPERAND_EXTEND = 0x3000, /* SignExtend, ZeroExtend */
     DECORATION_SPEC_ID = 1,
     DECORATION_LINKAGE_ATTRIBUTES = 41,
     LINKAGE_EXPORT = 0,
@@ -101,6 +108,24 @@ static uint32_t least_words(uint32_t opcode)
     return low < ZS_ARRAY_LEN(rows) && rows[low].opcode == opcode ? rows[low].words : 1;
 }
 
+/*
+ * SPIR-V 1.4 lets image operations say how the texel is extended. Here the image's format decides
+ * that in any case, and IGC releases of that time look for functions that they do not have.
+ */
+static void drop_extension(struct state *s, size_t at, uint32_t opcode, uint32_t length)
+{
+    uint32_t mask_at = opcode == OP_IMAGE_WRITE ? 4 : 5;
+    if (length <= mask_at)
+        return;
+    uint32_t mask = word(s, at + mask_at) & ~(uint32_t)OPERAND_EXTEND;
+    put_word(s, at + mask_at, mask);
+    if (mask == 0 &&
+        length == mask_at + 1) { /* no operands: an instruction without them, a no-op */
+        put_word(s, at, mask_at << 16 | opcode);
+        put_word(s, at + mask_at, 1u << 16 | OP_NOP);
+    }
+}
+
 static bool walk(struct state *s)
 {
     for (size_t at = HEADER_WORDS; at < s->count;) {
@@ -114,6 +139,9 @@ static bool walk(struct state *s)
             s->bits_of[word(s, at + 1)] = word(s, at + 2);
         else if (opcode >= OP_SPEC_CONSTANT_TRUE && opcode <= OP_SPEC_CONSTANT)
             specialize(s, at, opcode, length);
+        else if (opcode == OP_IMAGE_SAMPLE_IMPLICIT_LOD || opcode == OP_IMAGE_SAMPLE_EXPLICIT_LOD ||
+                 opcode == OP_IMAGE_READ || opcode == OP_IMAGE_WRITE)
+            drop_extension(s, at, opcode, length);
         at += length;
     }
     return true;

@@ -170,6 +170,73 @@ static void test_specialize(void **state)
     zs_buf_fini(&log);
 }
 
+/* OpImageRead with ZeroExtend, OpImageWrite with SignExtend, a sample with Lod and ZeroExtend. */
+static void test_image_operands(void **state)
+{
+    static const uint32_t words[] = {0x07230203,
+                                     0x00010400,
+                                     0,
+                                     10,
+                                     0,
+                                     6u << 16 | 98,
+                                     1,
+                                     2,
+                                     3,
+                                     4,
+                                     0x2000,
+                                     5u << 16 | 99,
+                                     3,
+                                     4,
+                                     2,
+                                     0x1000,
+                                     7u << 16 | 88,
+                                     1,
+                                     5,
+                                     6,
+                                     4,
+                                     0x2002,
+                                     7,
+                                     5u << 16 | 98,
+                                     1,
+                                     2,
+                                     3,
+                                     4};
+    static const uint32_t expected[] = {0x07230203,
+                                        0x00010400,
+                                        0,
+                                        10,
+                                        0,
+                                        5u << 16 | 98,
+                                        1,
+                                        2,
+                                        3,
+                                        4,
+                                        1u << 16,
+                                        4u << 16 | 99,
+                                        3,
+                                        4,
+                                        2,
+                                        1u << 16,
+                                        7u << 16 | 88,
+                                        1,
+                                        5,
+                                        6,
+                                        4,
+                                        0x2,
+                                        7,
+                                        5u << 16 | 98,
+                                        1,
+                                        2,
+                                        3,
+                                        4};
+    struct zs_buf out = {0}, log = {0};
+    assert_int_equal(zs_spirv_specialize(zs_span_make(words, sizeof(words)), NULL, &out, &log), 0);
+    assert_int_equal(out.size_B, sizeof(expected));
+    assert_memory_equal(out.data, expected, sizeof(expected));
+    zs_buf_fini(&out);
+    zs_buf_fini(&log);
+}
+
 /* Every prefix, and every word made wrong: an answer, and no access outside (sanitizers). */
 static void test_specialize_hostile(void **state)
 {
@@ -260,11 +327,12 @@ static void test_root_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_handles),    cmocka_unit_test(test_slots_rest),
-        cmocka_unit_test(test_list_count), cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_signal),     cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_specialize), cmocka_unit_test(test_specialize_hostile),
-        cmocka_unit_test(test_guard),      cmocka_unit_test(test_root_device),
+        cmocka_unit_test(test_handles),        cmocka_unit_test(test_slots_rest),
+        cmocka_unit_test(test_list_count),     cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_signal),         cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_specialize),     cmocka_unit_test(test_specialize_hostile),
+        cmocka_unit_test(test_image_operands), cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_root_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
