@@ -7,13 +7,13 @@
 #include <zescope/record.h>
 
 #include "base/buf.h"
+#include "base/filter.h"
 #include "record/store.h"
 #include "record/symbols.h"
 #include "record/writer.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,11 +115,10 @@ static bool put_list(struct launch *l, const char *name, const struct zs_string_
 
 static bool is_expression(const char *text)
 {
-    regex_t regex;
-    if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
-        return false;
-    regfree(&regex);
-    return true;
+    struct zs_filter filter;
+    int error = zs_filter_compile(&filter, &text, 1, NULL);
+    zs_filter_fini(&filter);
+    return !error;
 }
 
 /* NULL, or the first expression that is none. */

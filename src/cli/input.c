@@ -2,9 +2,10 @@
 #include "cli/input.h"
 
 #include "base/diag.h"
+#include "base/filter.h"
 #include "base/vec.h"
 
-#include <regex.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,7 @@
 struct opener {
     const struct zs_input_select *select;
     struct zs_inputs *inputs;
-    regex_t *patterns;
-    size_t pattern_count;
+    struct zs_filter kernels;
     size_t image_count; /* of the wanted device */
     char devices[512];  /* that there are, for a message */
 };
@@ -26,29 +26,14 @@ static int out_of_memory(void)
 
 static int compile_patterns(struct opener *o)
 {
-    o->patterns = calloc(o->select->kernels.count + 1, sizeof(*o->patterns));
-    if (!o->patterns)
+    struct zs_diag diag = {0};
+    int error =
+        zs_filter_compile(&o->kernels, o->select->kernels.items, o->select->kernels.count, &diag);
+    if (error == -ENOMEM)
         return out_of_memory();
-    for (size_t i = 0; i < o->select->kernels.count; i++) {
-        const char *text = o->select->kernels.items[i];
-        int status = regcomp(&o->patterns[i], text, REG_EXTENDED | REG_NOSUB);
-        if (status) {
-            char why[200];
-            regerror(status, &o->patterns[i], why, sizeof(why));
-            zs_cli_fail("--kernel '%s': %s", text, why);
-            return ZS_EXIT_USAGE;
-        }
-        o->pattern_count++;
-    }
-    return ZS_EXIT_OK;
-}
-
-static bool matches(const struct opener *o, const char *name)
-{
-    for (size_t i = 0; i < o->pattern_count; i++)
-        if (regexec(&o->patterns[i], name, 0, NULL, 0) == 0)
-            return true;
-    return o->pattern_count == 0;
+    if (error)
+        zs_cli_fail("--kernel %s", diag.text);
+    return error ? ZS_EXIT_USAGE : ZS_EXIT_OK;
 }
 
 static void note_device(struct opener *o, const char *device)
@@ -76,7 +61,7 @@ static int select_kernels(struct opener *o, struct zs_input *input)
             continue;
         o->image_count++;
         for (uint32_t k = 0; k < image->kernel_count; k++)
-            if (matches(o, image->kernels[k].name))
+            if (zs_filter_matches(&o->kernels, image->kernels[k].name))
                 input->kernels[input->kernel_count++] =
                     (struct zs_kernel_ref){image, &image->kernels[k]};
     }
@@ -171,13 +156,13 @@ static int check_selection(const struct opener *o)
         kernels += o->inputs->modules.items[i].kernel_count;
     if (kernels || o->inputs->failed)
         return ZS_EXIT_OK;
-    if (o->select->allow_none && !o->select->device && !o->pattern_count &&
+    if (o->select->allow_none && !o->select->device && !o->kernels.count &&
         o->inputs->modules.count)
         return ZS_EXIT_OK;
     if (o->select->device && !o->image_count)
         return zs_cli_fail("nothing for device %s; there is: %s", o->select->device,
                            *o->devices ? o->devices : "no device code at all");
-    if (o->pattern_count)
+    if (o->kernels.count)
         return zs_cli_fail("no kernel matches --kernel '%s'", o->select->kernels.items[0]);
     return zs_cli_fail("no kernels%s", o->inputs->modules.count ? " in there" : ": no modules");
 }
@@ -193,9 +178,7 @@ int zs_inputs_open(const struct zs_input_select *select, int operand_count, char
                                                  : open_file(&o, operands[i]);
     if (status == ZS_EXIT_OK)
         status = check_selection(&o);
-    for (size_t i = 0; i < o.pattern_count; i++)
-        regfree(&o.patterns[i]);
-    free(o.patterns);
+    zs_filter_fini(&o.kernels);
     return status;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/live.h"
 
+#include "base/filter.h"
 #include "collect/collect.h"
 #include "layer/codec.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,15 +68,16 @@ static void mark(const char *patterns, bool value, bool *marks)
     for (const char *line = patterns; *line;) {
         size_t length = strcspn(line, "\n");
         char text[512];
-        regex_t regex;
+        const char *pattern = text;
+        struct zs_filter filter;
         snprintf(text, sizeof(text), "%.*s", (int)ZS_MIN(length, sizeof(text) - 1), line);
         line += length + (line[length] == '\n');
-        if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
+        if (zs_filter_compile(&filter, &pattern, 1, NULL))
             continue; /* the command has refused it */
         for (uint32_t i = 0; i < zs_api_call_count(); i++)
-            if (!regexec(&regex, zs_api_call_name(i), 0, NULL, 0))
+            if (zs_filter_matches(&filter, zs_api_call_name(i)))
                 marks[i] = value;
-        regfree(&regex);
+        zs_filter_fini(&filter);
     }
 }
 

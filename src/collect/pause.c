@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/pause.h"
 
+#include "base/filter.h"
 #include "collect/collect.h"
 #include "layer_calls.h"
 #include "record/trace_writer.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static struct {
     _Atomic uint64_t resume_at_ns, pause_at_ns; /* UINT64_MAX: never */
     uint64_t duration_ns;                       /* 0: no limit */
     bool has_start, has_stop;
-    regex_t start, stop;
+    struct zs_filter start, stop;
     pthread_mutex_t lock; /* of the kernels */
     struct named_kernel *kernels;
     size_t kernel_count, kernel_capacity;
@@ -95,10 +95,10 @@ static uint64_t number(const char *name)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
-static bool compile(const char *name, regex_t *ret_regex)
+static bool compile(const char *name, struct zs_filter *ret_filter)
 {
     const char *text = getenv(name);
-    return text && text[0] && !regcomp(ret_regex, text, REG_EXTENDED | REG_NOSUB);
+    return text && text[0] && !zs_filter_compile(ret_filter, &text, 1, NULL);
 }
 
 /* The times are absolute, so that all processes of a recording agree. */
@@ -156,9 +156,9 @@ static size_t find_kernel(const void *handle)
 static void kernel_created(const char *name, void *handle)
 {
     unsigned bits = 0;
-    if (name && state.has_start && !regexec(&state.start, name, 0, NULL, 0))
+    if (name && state.has_start && zs_filter_matches(&state.start, name))
         bits |= START_BIT;
-    if (name && state.has_stop && !regexec(&state.stop, name, 0, NULL, 0))
+    if (name && state.has_stop && zs_filter_matches(&state.stop, name))
         bits |= STOP_BIT;
     if (!bits)
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope/trace.h over the layer or over the loader's tracing layer. */
 #include "base/diag.h"
+#include "base/filter.h"
 #include "layer/describe.h"
 #include "layer/layer.h"
 #include "layer_calls.h"
@@ -11,7 +12,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,22 +250,19 @@ int zs_api_tracer_create(zs_api_callback callback, void *user_data,
 /* Set or clear the bits of the calls whose names match. */
 static int filter_mark(uint64_t *words, const char *pattern, bool set, struct zs_diag *diag)
 {
-    regex_t regex;
-    int code = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
-    if (code) {
-        char text[128];
-        regerror(code, &regex, text, sizeof(text));
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "'%s': %s", pattern, text);
-    }
+    struct zs_filter filter;
+    int error = zs_filter_compile(&filter, &pattern, 1, diag);
+    if (error)
+        return error;
     for (uint32_t i = 0; i < ZS_API_CALL_COUNT; i++) {
-        if (regexec(&regex, zs_api_call_name(i), 0, NULL, 0))
+        if (!zs_filter_matches(&filter, zs_api_call_name(i)))
             continue;
         if (set)
             words[i / 64] |= UINT64_C(1) << (i % 64);
         else
             words[i / 64] &= ~(UINT64_C(1) << (i % 64));
     }
-    regfree(&regex);
+    zs_filter_fini(&filter);
     return 0;
 }
 
