@@ -78,10 +78,11 @@ struct ocloc {
     ocloc_free_fn free_outputs;
 };
 
-/* ocloc loads these when it first compiles; they must be there to be guarded. */
+/* ocloc loads it when it first compiles; it must be there to be guarded. (The front end, libigdfcl
+ * with clang, compiles OpenCL C alone.) */
 static void guard_compiler(void)
 {
-    static const char *const libraries[] = {"libigc.so.1", "libigdfcl.so.1"};
+    static const char *const libraries[] = {"libigc.so.1"};
     static const char *const guarded[] = {"libocloc.so", "libigc.so",       "libigdfcl.so",
                                           "libLLVM",     "libopencl-clang", "libLLVMSPIRV"};
     for (size_t i = 0; i < ZS_ARRAY_LEN(libraries); i++)
