@@ -64,6 +64,8 @@ enum zs_eu_row {
 /* One per build of exec.c. */
 struct zs_eu_handlers {
     zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_CLASS_COUNT];
+    /* the same for sixteen channels without a predicate; NULL: there is none */
+    zs_eu_op_fn *quick[ZS_EU_ROW_COUNT][ZS_EU_CLASS_COUNT];
     zs_eu_op_fn *gather[4];  /* by log2 of the element size; stride src[1], to packed */
     zs_eu_op_fn *scatter[4]; /* from packed, to stride src[1] */
 };

@@ -99,21 +99,61 @@
         ZS_EU_NEXT(t, op);                                                                         \
     }
 
+/*
+ * Sixteen channels without a predicate, which is what most operations are: two chunks and nothing
+ * else. lower_quick.c puts these handlers in place.
+ */
+#define QUICK_BODY(TD, MODE, DECLARE, READ, EXPR)                                                  \
+    {                                                                                              \
+        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff;                  \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        ENTER_##MODE(t);                                                                           \
+        if (ZS_LIKELY(active == 0xffff)) {                                                         \
+            READ;                                                                                  \
+            TD##x8 first = (TD##x8)(EXPR);                                                         \
+            memcpy(to, &first, sizeof(first));                                                     \
+            READ;                                                                                  \
+            TD##x8 second = (TD##x8)(EXPR);                                                        \
+            memcpy(to + sizeof(first), &second, sizeof(second));                                   \
+        } else if (active) {                                                                       \
+            READ;                                                                                  \
+            STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                    \
+            READ;                                                                                  \
+            STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8);                     \
+        }                                                                                          \
+        LEAVE_##MODE(t);                                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+
 #define UN_FN(id, cls, A, TD, TA, MODE, EXPR)                                                      \
     FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
         BODY(TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR)
+#define UN_QUICK_FN(id, cls, A, TD, TA, MODE, EXPR)                                                \
+    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
+        QUICK_BODY(TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR)
 #define BIN_FN(id, cls, A, B, TD, TA, TB, MODE, EXPR)                                              \
     FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
         BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1), READ_##A(TA, a);              \
              READ_##B(TB, b), EXPR)
+#define BIN_QUICK_FN(id, cls, A, B, TD, TA, TB, MODE, EXPR)                                        \
+    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
+        QUICK_BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1), READ_##A(TA, a);        \
+                   READ_##B(TB, b), EXPR)
 #define TER_FN(id, cls, A, B, C, TD, TA, TB, TC, MODE, EXPR)                                       \
     FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
         BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1);                               \
              DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR)
+#define TER_QUICK_FN(id, cls, A, B, C, TD, TA, TB, TC, MODE, EXPR)                                 \
+    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
+        QUICK_BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1);                         \
+                   DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     UN_FN(id, 1, S, TD, TA, MODE, EXPR)                                                            \
-    ZS_EU_UN_V(id, TD, TA, MODE, EXPR)
+    ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                             \
+    UN_QUICK_FN(id, 0, V, TD, TA, MODE, EXPR)                                                      \
+    UN_QUICK_FN(id, 1, S, TD, TA, MODE, EXPR)
 #define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
     UN_FN(id, 0, V, TD, TA, MODE, EXPR)                                                            \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
@@ -122,7 +162,10 @@
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \
     BIN_FN(id, 1, S, V, TD, TA, TB, MODE, EXPR)                                                    \
     BIN_FN(id, 2, V, S, TD, TA, TB, MODE, EXPR)                                                    \
-    ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)
+    ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                        \
+    BIN_QUICK_FN(id, 0, V, V, TD, TA, TB, MODE, EXPR)                                              \
+    BIN_QUICK_FN(id, 1, S, V, TD, TA, TB, MODE, EXPR)                                              \
+    BIN_QUICK_FN(id, 2, V, S, TD, TA, TB, MODE, EXPR)
 #define ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                    \
     BIN_FN(id, 0, V, V, TD, TA, TB, MODE, EXPR)                                                    \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
@@ -135,7 +178,14 @@
     TER_FN(id, 4, V, V, S, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 5, S, V, S, TD, TA, TB, TC, MODE, EXPR)                                             \
     TER_FN(id, 6, V, S, S, TD, TA, TB, TC, MODE, EXPR)                                             \
-    ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)
+    ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                    \
+    TER_QUICK_FN(id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                       \
+    TER_QUICK_FN(id, 1, S, V, V, TD, TA, TB, TC, MODE, EXPR)                                       \
+    TER_QUICK_FN(id, 2, V, S, V, TD, TA, TB, TC, MODE, EXPR)                                       \
+    TER_QUICK_FN(id, 3, S, S, V, TD, TA, TB, TC, MODE, EXPR)                                       \
+    TER_QUICK_FN(id, 4, V, V, S, TD, TA, TB, TC, MODE, EXPR)                                       \
+    TER_QUICK_FN(id, 5, S, V, S, TD, TA, TB, TC, MODE, EXPR)                                       \
+    TER_QUICK_FN(id, 6, V, S, S, TD, TA, TB, TC, MODE, EXPR)
 #define ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                \
     TER_FN(id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                             \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
@@ -174,6 +224,27 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
         ZS_EU_NEXT(t, op);                                                                         \
     }
 
+/* Sixteen channels, the flag alone. */
+#define CMP_QUICK_FN(id, cls, A, B, TA, MODE, EXPR)                                                \
+    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
+    {                                                                                              \
+        if (ZS_UNLIKELY(op->arg))                                                                  \
+            return id##_##cls(t, op);                                                              \
+        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff;                  \
+        DECLARE_##A(TA, a, 0);                                                                     \
+        DECLARE_##B(TA, b, 1);                                                                     \
+        ENTER_##MODE(t);                                                                           \
+        READ_##A(TA, a);                                                                           \
+        READ_##B(TA, b);                                                                           \
+        uint32_t bits = LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR));                               \
+        READ_##A(TA, a);                                                                           \
+        READ_##B(TA, b);                                                                           \
+        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8;                                  \
+        LEAVE_##MODE(t);                                                                           \
+        write_flag(t, op, active, bits);                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+
 #define CMP_FN(id, cls, A, B, TA, MODE, EXPR)                                                      \
     FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
         CMP_BODY(TA, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);          \
@@ -182,7 +253,10 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
 #define ZS_EU_CMP(id, TA, MODE, EXPR)                                                              \
     CMP_FN(id, 1, S, V, TA, MODE, EXPR)                                                            \
     CMP_FN(id, 2, V, S, TA, MODE, EXPR)                                                            \
-    ZS_EU_CMP_V(id, TA, MODE, EXPR)
+    ZS_EU_CMP_V(id, TA, MODE, EXPR)                                                                \
+    CMP_QUICK_FN(id, 0, V, V, TA, MODE, EXPR)                                                      \
+    CMP_QUICK_FN(id, 1, S, V, TA, MODE, EXPR)                                                      \
+    CMP_QUICK_FN(id, 2, V, S, TA, MODE, EXPR)
 #define ZS_EU_CMP_V(id, TA, MODE, EXPR)                                                            \
     CMP_FN(id, 0, V, V, TA, MODE, EXPR)                                                            \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
@@ -232,10 +306,38 @@ static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct z
         ZS_EU_NEXT(t, op);                                                                         \
     }
 
+#define SEL_QUICK_FN(id, cls, A, B, TA)                                                            \
+    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
+    {                                                                                              \
+        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff;                  \
+        uint32_t chosen = sel_chooser(t, op);                                                      \
+        DECLARE_##A(TA, a, 0);                                                                     \
+        DECLARE_##B(TA, b, 1);                                                                     \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        READ_##A(TA, a);                                                                           \
+        READ_##B(TA, b);                                                                           \
+        TA##x8 first = LANES_PICK(TA, LANES_MASK_##TA(chosen & 0xff), a, b);                       \
+        if (ZS_LIKELY(active == 0xffff))                                                           \
+            memcpy(to, &first, sizeof(first));                                                     \
+        else                                                                                       \
+            STORE_BLEND(TA, to, first, active & 0xff);                                             \
+        READ_##A(TA, a);                                                                           \
+        READ_##B(TA, b);                                                                           \
+        TA##x8 second = LANES_PICK(TA, LANES_MASK_##TA(chosen >> 8 & 0xff), a, b);                 \
+        if (ZS_LIKELY(active == 0xffff))                                                           \
+            memcpy(to + sizeof(first), &second, sizeof(second));                                   \
+        else                                                                                       \
+            STORE_BLEND(TA, to + sizeof(first), second, active >> 8);                              \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+
 #define ZS_EU_SEL(id, TA)                                                                          \
     SEL_FN(id, 0, V, V, TA)                                                                        \
     SEL_FN(id, 1, S, V, TA)                                                                        \
     SEL_FN(id, 2, V, S, TA)                                                                        \
+    SEL_QUICK_FN(id, 0, V, V, TA)                                                                  \
+    SEL_QUICK_FN(id, 1, S, V, TA)                                                                  \
+    SEL_QUICK_FN(id, 2, V, S, TA)                                                                  \
     FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
     {                                                                                              \
         if (zs_eu_word(t, op->enables) >> op->chan_offset & 1) {                                   \
@@ -332,6 +434,22 @@ const struct zs_eu_handlers ZS_EU_HANDLERS = {
     [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
 #define ZS_EU_CMP_V(id, ta, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
 #define ZS_EU_SEL(id, ta)               [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
+#include "eu/sem.def"
+        },
+    .quick =
+        {
+#define ZS_EU_UN(id, td, ta, mode, expr)   [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick},
+#define ZS_EU_UN_V(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {0},
+#define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
+    [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick},
+#define ZS_EU_BIN_V(id, td, ta, tb, mode, expr) [ZS_EU_ROW_##id] = {0},
+#define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
+    [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick, id##_3_quick,                    \
+                        id##_4_quick, id##_5_quick, id##_6_quick},
+#define ZS_EU_TER_V(id, td, ta, tb, tc, mode, expr) [ZS_EU_ROW_##id] = {0},
+#define ZS_EU_CMP(id, ta, mode, expr)               [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick},
+#define ZS_EU_CMP_V(id, ta, mode, expr)             [ZS_EU_ROW_##id] = {0},
+#define ZS_EU_SEL(id, ta)                           [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick},
 #include "eu/sem.def"
         },
     .gather = {gather_8, gather_16, gather_32, gather_64},

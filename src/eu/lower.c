@@ -368,7 +368,11 @@ static int lower_all(struct zs_eu_lowering *l)
         struct zs_eu_op *op = &p->ops[l->jumps.items[i]];
         op->jump = &p->ops[p->block_op[op->block]];
     }
-    return l->no_memory ? -ENOMEM : 0;
+    if (l->no_memory)
+        return -ENOMEM;
+    if (!(l->params->flags & ZS_EU_LOWER_GENERAL))
+        zs_eu_quicken(p, l->handlers);
+    return 0;
 }
 
 /* ---- programs ---- */

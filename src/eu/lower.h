@@ -58,6 +58,10 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
 /* Block that starts at a byte offset of the code, or UINT32_MAX. */
 uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 
+/* ---- lower_quick.c ---- */
+/* Give operations of all of sixteen channels their quick handlers. */
+void zs_eu_quicken(struct zs_eu_program *program, const struct zs_eu_handlers *handlers);
+
 /* ---- lower_operand.c ---- */
 bool zs_eu_type_is_float(unsigned type);
 bool zs_eu_type_is_signed(unsigned type);
