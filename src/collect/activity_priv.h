@@ -63,7 +63,8 @@ struct act_device {
     double ns_per_tick;
     uint32_t kernel_bits;
     bool has_clock;
-    uint64_t sample_host_ns, sample_ticks; /* taken at the same moment */
+    uint64_t sample_host_ns, sample_ticks; /* taken at the same moment ... */
+    uint64_t sample_error_ns;              /* ... within this; 0: no sample yet */
     uint64_t tried_ns;
 };
 

@@ -9,17 +9,34 @@
 enum {
     SAMPLE_EVERY_NS = 500000000,
     SAMPLE_TRIES = 3,
+    DRIFT_ONE_IN = 10000, /* clocks run apart by so much, at most */
+    SAMPLE_OLD_S = 60,    /* far below half a wrap */
     /* how far a placed activity may lie outside of what the host saw before it is not believed */
     SLACK_NS = 2000000,
 };
 
+/* How far what is placed by the sample may be wrong. */
+static uint64_t error_now(const struct act_device *device, uint64_t now_ns)
+{
+    uint64_t age_ns = now_ns > device->sample_host_ns ? now_ns - device->sample_host_ns : 0;
+    return device->sample_error_ns + age_ns / DRIFT_ONE_IN;
+}
+
+static bool is_old(const struct act_device *device, uint64_t now_ns)
+{
+    return !device->sample_error_ns ||
+           (int64_t)(now_ns - device->sample_host_ns) / 1000000000 >= SAMPLE_OLD_S;
+}
+
 /* The host's time is taken by ourselves, around the call: which clock the driver reads differs.
- * The try with the shortest interval counts. */
+ * The try with the shortest interval counts, if it is better than what is known: this thread may
+ * have been interrupted each time. */
 void act_clock_sample(struct zs_activity *a, struct act_device *device)
 {
     const struct zs_collect_api *api = &a->collector->api;
-    uint64_t best_ns = UINT64_MAX;
     device->tried_ns = zs_trace_now_ns();
+    uint64_t best_ns =
+        is_old(device, device->tried_ns) ? UINT64_MAX : error_now(device, device->tried_ns);
     if (!api->zeDeviceGetGlobalTimestamps || !device->has_clock)
         return;
     for (int i = 0; i < SAMPLE_TRIES; i++) {
@@ -34,6 +51,7 @@ void act_clock_sample(struct zs_activity *a, struct act_device *device)
         best_ns = took_ns;
         device->sample_host_ns = before_ns + took_ns / 2;
         device->sample_ticks = ticks;
+        device->sample_error_ns = took_ns + 1;
     }
 }
 
@@ -69,7 +87,8 @@ bool act_times(struct zs_activity *a, struct act_device *device,
         device->ns_per_tick;
     double start_ns = (double)(int64_t)(device->sample_host_ns - submit_ns) + offset_ns;
     double limit_ns = (double)(now_ns - submit_ns);
-    if (start_ns < -SLACK_NS || start_ns + duration_ns > limit_ns + SLACK_NS)
+    double slack_ns = SLACK_NS + (double)error_now(device, now_ns);
+    if (start_ns < -slack_ns || start_ns + duration_ns > limit_ns + slack_ns)
         return false;
     /* clocks are tied to each other to within microseconds: keep cause before effect */
     start_ns = ZS_MAX(0.0, ZS_MIN(start_ns, limit_ns - duration_ns));

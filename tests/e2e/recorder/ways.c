@@ -178,18 +178,20 @@ static void events(void)
         OK(zeEventPoolDestroy(pool));
     }
     /* a device that waits for the host, and a wait that ends early */
-    ze_event_pool_handle_t pool = make_pool(0, 1);
-    ze_event_handle_t gate = make_event(pool, 0);
+    ze_event_pool_handle_t pool = make_pool(0, 2);
+    ze_event_handle_t gate = make_event(pool, 0), done = make_event(pool, 1);
     const ze_group_count_t groups = {ITEMS / GROUP, 1, 1};
     app_args(&app, app.add, app.shared, 1);
     OK(zeCommandListAppendLaunchKernel(immediate, app.add, &groups, NULL, 1, &gate));
-    OK(zeCommandListAppendBarrier(immediate, NULL, 0, NULL));
+    OK(zeCommandListAppendBarrier(immediate, done, 0, NULL));
     printf("too early %x\n", (unsigned)zeEventHostSynchronize(gate, 1000));
     OK(zeEventHostSignal(gate));
+    OK(zeEventHostSynchronize(done, UINT64_MAX));
     OK(zeCommandListDestroy(immediate));
     OK(zeCommandListDestroy(list));
     OK(zeCommandQueueDestroy(queue));
     OK(zeEventDestroy(gate));
+    OK(zeEventDestroy(done));
     OK(zeEventPoolDestroy(pool));
     app_expect(&app, 9, "events");
 }

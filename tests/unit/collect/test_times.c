@@ -48,6 +48,7 @@ static struct timed place(uint32_t bits, uint64_t ticks, int64_t offset, uint64_
     struct timed t = {0};
     d.sample_host_ns = d.tried_ns = UINT64_C(1000000000000);
     d.sample_ticks = ticks;
+    d.sample_error_ns = 100;
     uint64_t start = ticks + (uint64_t)offset;
     const ze_kernel_timestamp_result_t result = {
         .global = {.kernelStart = cut(start, bits), .kernelEnd = cut(start + length, bits)}};
@@ -118,6 +119,7 @@ static void clocks_are_asked_again(void **state)
     bool estimated;
     d.sample_host_ns = d.tried_ns = now_ns - UINT64_C(500000000000); /* more than a wrap ago */
     d.sample_ticks = 77;
+    d.sample_error_ns = 1;
     device_ticks = 0x100000000ull + 500;
     ze_kernel_timestamp_result_t r = {
         .global = {.kernelStart = 0x100000000 + 500 - 12000, .kernelEnd = 500}};
