@@ -36,10 +36,35 @@ static const char *const type_names[] = {"UINT", "SINT", "UNORM", "SNORM", "FLOA
 static const struct format *find_format(const ze_image_format_t *wanted)
 {
     for (size_t i = 0; i < ZS_ARRAY_LEN(formats); i++) {
-        if (formats[i].layout == wanted->layout && formats[i].type == wanted->type)
+        bool any_type =
+            wanted->layout >= ZE_IMAGE_FORMAT_LAYOUT_Y8; /* media: the layout says all */
+        if (formats[i].layout == wanted->layout && (any_type || formats[i].type == wanted->type))
             return &formats[i];
     }
     return NULL;
+}
+
+/* Formats of two planes: Y, and behind it U and V together for each four. */
+static const struct zs_eu_format *chroma_of(ze_image_format_layout_t layout)
+{
+    switch (layout) {
+    case ZE_IMAGE_FORMAT_LAYOUT_NV12:
+        return zs_gpu_format_find(0x106); /* R8G8_UNORM */
+    case ZE_IMAGE_FORMAT_LAYOUT_P010:
+    case ZE_IMAGE_FORMAT_LAYOUT_P012:
+    case ZE_IMAGE_FORMAT_LAYOUT_P016:
+        return zs_gpu_format_find(0x0CC); /* R16G16_UNORM */
+    default:
+        return NULL;
+    }
+}
+
+/* The plane that a view is asked for, NULL: none. */
+static const ze_image_view_planar_exp_desc_t *plane_of(const ze_image_desc_t *desc)
+{
+    enum { VIEW_PLANAR_EXT_DESC = 0x10010 }; /* of later specifications; the same structure */
+    const void *plane = zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC);
+    return plane ? plane : zs_chain_find(desc->pNext, (ze_structure_type_t)VIEW_PLANAR_EXT_DESC);
 }
 
 /* What a channel of the shader sees, in RENDER_SURFACE_STATE's code. */
@@ -55,6 +80,9 @@ static uint8_t select_of(ze_image_format_swizzle_t swizzle, uint8_t self)
 static uint32_t cl_order(const struct format *format, const ze_image_format_t *wanted)
 {
     enum { CL_R = 0x10B0, CL_RG = 0x10B2, CL_RGB = 0x10B4, CL_RGBA = 0x10B5, CL_BGRA = 0x10B6 };
+    enum { CL_NV12_INTEL = 0x410E };
+    if (format->layout == ZE_IMAGE_FORMAT_LAYOUT_NV12)
+        return CL_NV12_INTEL;
     static const uint32_t by_channels[] = {0, CL_R, CL_RG, CL_RGB, CL_RGBA};
     if (format->channels == 4 && wanted->x == ZE_IMAGE_FORMAT_SWIZZLE_B &&
         wanted->z == ZE_IMAGE_FORMAT_SWIZZLE_R)
@@ -85,9 +113,11 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     const struct zs_eu_format *gpu_format =
         format ? zs_gpu_format_find(format->surface_format) : NULL;
-    if (!gpu_format || is_srgb(desc) ||
-        zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC) ||
-        desc->miplevels > 1)
+    const struct zs_eu_format *chroma = chroma_of(f->layout);
+    bool three =
+        f->layout == ZE_IMAGE_FORMAT_LAYOUT_RGBP || f->layout == ZE_IMAGE_FORMAT_LAYOUT_BRGP;
+    if (!gpu_format || is_srgb(desc) || desc->miplevels > 1 ||
+        ((chroma || three) && desc->type != ZE_IMAGE_TYPE_2D))
         return ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT;
     bool has_height = desc->type == ZE_IMAGE_TYPE_2D || desc->type == ZE_IMAGE_TYPE_2DARRAY ||
                       desc->type == ZE_IMAGE_TYPE_3D;
@@ -98,6 +128,8 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
     uint64_t max = desc->type == ZE_IMAGE_TYPE_3D       ? DIM_3D_MAX
                    : desc->type == ZE_IMAGE_TYPE_BUFFER ? device->model->max_allocation_B >> 4
                                                         : DIM_MAX;
+    if (chroma && (desc->width % 2 || height % 2))
+        return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     if (desc->width == 0 || height == 0 || depth == 0 || layers == 0 || desc->width > max ||
         desc->width > (1u << 27) || height > max || depth > max || layers > LAYERS_MAX)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
@@ -108,6 +140,8 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
         .height = height,
         .depth = depth,
         .layers = layers,
+        .chroma = chroma,
+        .planes = three ? 3 : 0,
         .swizzle = {select_of(f->x, 4), select_of(f->y, 5), select_of(f->z, 6), select_of(f->w, 7)},
         .cl_channel_type = format->cl_type,
         .cl_channel_order = cl_order(format, f)};
@@ -128,8 +162,6 @@ static ze_result_t refuse_image(const char *function, ze_result_t result,
                          desc->arraylevels);
     if (is_srgb(desc))
         return zs_refuse(result, function, "sRGB images are not supported");
-    if (zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC))
-        return zs_refuse(result, function, "views of planes are not supported");
     if (desc->miplevels > 1)
         return zs_refuse(result, function, "mipmaps are not supported (%u levels)",
                          desc->miplevels);
@@ -145,6 +177,10 @@ static void set_extent(struct zs_ze_image *image)
     image->extent[0] = g->width;
     image->extent[1] = g->type == ZS_GPU_IMAGE_1D_ARRAY ? g->layers : g->height;
     image->extent[2] = g->type == ZS_GPU_IMAGE_2D_ARRAY ? g->layers : g->depth;
+    if (g->chroma) /* copies see the rows of all planes */
+        image->extent[1] += g->height / 2;
+    if (g->planes)
+        image->extent[1] *= g->planes;
 }
 
 /* ---- Objects -----------------------------------------------------------------------------------
@@ -195,6 +231,7 @@ ze_result_t ZE_APICALL zeImageCreate(ze_context_handle_t hContext, ze_device_han
     ze_result_t result = describe(device, desc, &gpu);
     if (result != ZE_RESULT_SUCCESS)
         return refuse_image(__func__, result, desc);
+    ZS_CHECK(!plane_of(desc), ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT, "a plane is of a view");
     struct zs_ze_image *image = image_new(context, device, &gpu);
     ZS_CHECK(image, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     struct zs_range_desc range = {.device = device,
@@ -235,6 +272,25 @@ ze_result_t ZE_APICALL zeImageDestroy(ze_image_handle_t hImage)
     return ZE_RESULT_SUCCESS;
 }
 
+/* False: that plane has another shape. */
+static bool set_plane(struct zs_ze_image *view, const struct zs_ze_image *base, uint32_t plane)
+{
+    const struct zs_gpu_image *from = &base->gpu;
+    struct zs_gpu_image *to = &view->gpu;
+    bool halved = from->chroma && plane > 0;
+    if (plane >= (from->chroma ? 2 : from->planes) || to->chroma || to->planes ||
+        to->type != ZS_GPU_IMAGE_2D || to->width != from->width >> halved ||
+        to->height != from->height >> halved ||
+        zs_gpu_format_texel_B(to->format) !=
+            zs_gpu_format_texel_B(halved ? from->chroma : from->format))
+        return false;
+    to->gpu_va = from->gpu_va + plane * from->slice_pitch_B;
+    to->row_pitch_B = from->row_pitch_B;
+    to->slice_pitch_B = (uint64_t)to->row_pitch_B * to->height;
+    view->size_B = to->slice_pitch_B;
+    return true;
+}
+
 ze_result_t ZE_APICALL zeImageViewCreateExp(ze_context_handle_t hContext,
                                             ze_device_handle_t hDevice, const ze_image_desc_t *desc,
                                             ze_image_handle_t hImage,
@@ -256,8 +312,12 @@ ze_result_t ZE_APICALL zeImageViewCreateExp(ze_context_handle_t hContext,
     ZS_CHECK(view, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     view->base = zs_object_ref(base->base ? base->base : base);
     view->gpu.gpu_va = base->gpu.gpu_va;
-    bool same = view->size_B == base->size_B && view->gpu.row_pitch_B == base->gpu.row_pitch_B &&
-                view->gpu.slice_pitch_B == base->gpu.slice_pitch_B;
+    const ze_image_view_planar_exp_desc_t *plane = plane_of(desc);
+    bool same = plane ? set_plane(view, base, plane->planeIndex)
+                      : view->size_B == base->size_B && view->gpu.planes == base->gpu.planes &&
+                            !view->gpu.chroma == !base->gpu.chroma &&
+                            view->gpu.row_pitch_B == base->gpu.row_pitch_B &&
+                            view->gpu.slice_pitch_B == base->gpu.slice_pitch_B;
     if (!same || !zs_object_publish(view)) {
         zs_object_unref(view);
         return ZS_REFUSE(same ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY

@@ -125,6 +125,25 @@ static void swizzle(const struct zs_eu_surface *s, const uint32_t in[4], uint32_
         out[c] = s->swizzle[c] >= 4 ? in[s->swizzle[c] & 3] : s->swizzle[c] == 1 ? one : 0;
 }
 
+/* The channels of a texel; with two planes V, Y, U, as the sampler gives them. */
+static void read_texel(const struct zs_eu_surface *s, const int64_t coordinate[3],
+                       const uint8_t *texel, uint32_t ret_rgba[4])
+{
+    uint32_t channels[4];
+    zs_eu_format_unpack(s->format, texel, channels);
+    if (s->chroma) {
+        uint32_t uv[4];
+        zs_eu_format_unpack(s->chroma,
+                            s->chroma_base + (uint64_t)(coordinate[1] / 2) * s->row_pitch_B +
+                                (uint64_t)(coordinate[0] / 2) * s->chroma->texel_B,
+                            uv);
+        channels[1] = channels[0];
+        channels[0] = uv[1];
+        channels[2] = uv[0];
+    }
+    swizzle(s, channels, ret_rgba);
+}
+
 /* Store the wanted channels of the active lanes, as far as the response reaches. */
 static void respond(const struct zs_eu_message *m, uint8_t *dst, uint32_t disabled, uint32_t mask,
                     uint32_t rgba[LANES_MAX][4], bool integer)
@@ -195,9 +214,11 @@ bool zs_eu_run_sample_ld(struct zs_eu_port *port, const struct zs_eu_message *m,
         bool level_0 = !m->returns || parameter(m, src0, 1, lane) == 0;
         const uint8_t *texel = s && level_0 ? zs_eu_surface_texel(s, coordinate) : NULL;
         memset(rgba[lane], 0, sizeof(rgba[lane]));
-        if (s) { /* outside: zeros in the channels that the format has */
+        if (texel) {
+            read_texel(s, coordinate, texel, rgba[lane]);
+        } else if (s) { /* outside: zeros in the channels that the format has */
             uint32_t channels[4];
-            zs_eu_format_unpack(s->format, texel ? texel : no_texel, channels);
+            zs_eu_format_unpack(s->format, no_texel, channels);
             swizzle(s, channels, rgba[lane]);
         }
     }
@@ -271,9 +292,7 @@ static void fetch(const struct zs_eu_surface *s, const struct zs_eu_sampler *sam
         border |= coordinate[i] == TEXEL_BORDER;
     const uint8_t *texel = border ? NULL : zs_eu_surface_texel(s, coordinate);
     if (texel) {
-        uint32_t channels[4];
-        zs_eu_format_unpack(s->format, texel, channels);
-        swizzle(s, channels, ret_rgba);
+        read_texel(s, coordinate, texel, ret_rgba);
     } else {
         memcpy(ret_rgba, sampler->border, sizeof(sampler->border));
         if (s->format->channel[3].bits == 0 && is_integer(s)) /* OpenCL: opaque without alpha */

@@ -29,6 +29,10 @@ struct zs_eu_surface {
     uint32_t width, height, depth; /* texels; depth: layers of an array (1D: too) */
     uint32_t row_pitch_B;
     uint64_t slice_pitch_B; /* between z slices or layers */
+    /* Two planes: U and V of half the width and height, with the pitch of the rows of Y; NULL:
+     * none. */
+    const struct zs_eu_format *chroma;
+    const uint8_t *chroma_base;
 };
 
 enum zs_eu_wrap {

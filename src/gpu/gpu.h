@@ -182,6 +182,8 @@ struct zs_gpu_image {
     uint32_t width, height, depth, layers; /* unused dimensions: 1 */
     uint32_t row_pitch_B;
     uint64_t slice_pitch_B;
+    const struct zs_eu_format *chroma; /* not NULL: behind the rows of Y stand those of U and V */
+    uint32_t planes;    /* of this size and format, one behind the other; 0 stands for 1 */
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
     uint32_t cl_channel_type, cl_channel_order; /* OpenCL's enums: what kernels are told */
 };

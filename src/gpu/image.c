@@ -23,5 +23,7 @@ uint64_t zs_gpu_image_layout(struct zs_gpu_image *image)
         return 0;
     image->row_pitch_B = (uint32_t)row_B;
     image->slice_pitch_B = slice_B;
-    return total_B;
+    if (image->planes > 1 && !zs_mul_u64(total_B, image->planes, &total_B))
+        return 0;
+    return image->chroma ? total_B + total_B / 2 : total_B;
 }

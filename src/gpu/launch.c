@@ -169,12 +169,18 @@ static void image_surface(struct zs_eu_surface *surface, const struct zs_gpu_ima
     surface->depth = surface->is_array ? image->layers : image->depth;
     surface->row_pitch_B = image->row_pitch_B;
     surface->slice_pitch_B = image->slice_pitch_B;
+    surface->chroma = image->chroma;
+    if (image->chroma)
+        surface->chroma_base = (const uint8_t *)(uintptr_t)(image->gpu_va + image->slice_pitch_B);
 }
 
 /* Bytes from the first texel to behind the last one. */
 static uint64_t image_extent_B(const struct zs_gpu_image *image)
 {
     uint64_t slices = image->type == ZS_GPU_IMAGE_3D ? image->depth : image->layers;
+    if (image->chroma)
+        return image->slice_pitch_B + (image->height / 2 - 1) * (uint64_t)image->row_pitch_B +
+               (uint64_t)(image->width / 2) * image->chroma->texel_B;
     return (slices - 1) * image->slice_pitch_B +
            (uint64_t)(image->height - 1) * image->row_pitch_B +
            (uint64_t)image->width * image->format->texel_B;

@@ -194,8 +194,8 @@ static struct picture make(struct suite *s, ze_image_type_t type, enum kind kind
                                .depth = p.dims > 2 ? (uint32_t)p.size[2] : 1,
                                .arraylevels = p.layered ? (uint32_t)p.size[p.dims] : 0};
     p.texel_B = suite_texel_size(&p.desc);
-    p.texels = malloc(TEXELS * p.texel_B);
-    for (size_t i = 0; i < TEXELS; i++) {
+    p.texels = malloc(2 * TEXELS * p.texel_B);
+    for (size_t i = 0; i < 2 * TEXELS; i++) {
         uint8_t *texel = p.texels + i * p.texel_B;
         uint32_t raw[4] = {0};
         for (int w = 0; w < 4; w++)
@@ -651,6 +651,40 @@ static void case_swizzle(struct suite *s)
     free(p.texels);
 }
 
+/* NV12 and P010: the rows of Y, then those of U and V, half as many and half as wide. Kernels see
+ * V, Y, U. */
+static void case_planar(struct suite *s)
+{
+    enum { W = 30, H = 14 };
+    bool wide = s->turn & 1;
+    struct picture p = make(s, ZE_IMAGE_TYPE_2D, FLOATS, &floats[wide ? 6 : 0]);
+    p.desc.width = p.size[0] = W;
+    p.desc.height = p.size[1] = H;
+    ze_image_desc_t desc = p.desc;
+    desc.format.layout = wide ? ZE_IMAGE_FORMAT_LAYOUT_P010 : ZE_IMAGE_FORMAT_LAYOUT_NV12;
+    struct sampler sampler = {s->turn & 2 ? ZE_SAMPLER_ADDRESS_MODE_MIRROR
+                                          : ZE_SAMPLER_ADDRESS_MODE_CLAMP,
+                              false, s->turn & 2};
+    suite_image_arg(s, &desc, p.texels);
+    suite_sampler_arg(s, sampler.address, ZE_SAMPLER_FILTER_MODE_NEAREST, sampler.normalized);
+    float(*at)[4] = points(s, &p, &sampler);
+    float(*out)[4] = suite_out(s, S_F32, 4 * s->n, 0);
+    const uint8_t *chroma = p.texels + W * H * p.texel_B;
+    for (size_t i = 0; i < s->n; i++) {
+        int x[2], y[2];
+        union value luma[4], u[4], v[4];
+        taps(&sampler, (double)at[i][0], W, x);
+        taps(&sampler, (double)at[i][1], H, y);
+        size_t pair = (size_t)(y[0] / 2) * W + (size_t)(x[0] / 2) * 2;
+        unpack(p.format, p.texels + (size_t)(y[0] * W + x[0]) * p.texel_B, luma);
+        unpack(p.format, chroma + pair * p.texel_B, u);
+        unpack(p.format, chroma + (pair + 1) * p.texel_B, v);
+        const float colour[4] = {v[0].f, luma[0].f, u[0].f, 1};
+        memcpy(out[i], colour, sizeof(colour));
+    }
+    free(p.texels);
+}
+
 static void case_block(struct suite *s)
 {
     struct picture p = make(s, ZE_IMAGE_TYPE_2D, UINTS, &uints[6]); /* 32 bits */
@@ -730,6 +764,7 @@ static const struct suite_case cases[] = {
     {"image_half_write", case_half_write, shapes, NULL, 15},
     {"image_depth", case_depth, shapes, NULL, SAMPLER_COUNT},
     {"image_ld_2d_f", case_swizzle, shapes, NULL, 4},
+    {"image_sample_2d_f", case_planar, shapes, NULL, 4},
     {"image_block", case_block, blocks, "simd32", 1},
 };
 

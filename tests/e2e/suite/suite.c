@@ -392,13 +392,18 @@ size_t suite_texel_size(const ze_image_desc_t *desc)
                                      [ZE_IMAGE_FORMAT_LAYOUT_11_11_10] = 4,
                                      [ZE_IMAGE_FORMAT_LAYOUT_5_6_5] = 2,
                                      [ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1] = 2,
-                                     [ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4] = 2};
+                                     [ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4] = 2,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_NV12] = 1,
+                                     [ZE_IMAGE_FORMAT_LAYOUT_P010] = 2};
     return size_B[desc->format.layout];
 }
 
 static size_t texel_count(const ze_image_desc_t *desc)
 {
     size_t count = (size_t)desc->width;
+    if (desc->format.layout == ZE_IMAGE_FORMAT_LAYOUT_NV12 ||
+        desc->format.layout == ZE_IMAGE_FORMAT_LAYOUT_P010)
+        return count * desc->height * 3 / 2; /* of both planes */
     if (desc->type == ZE_IMAGE_TYPE_2D || desc->type == ZE_IMAGE_TYPE_2DARRAY ||
         desc->type == ZE_IMAGE_TYPE_3D)
         count *= desc->height;
