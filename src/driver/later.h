@@ -16,6 +16,7 @@ enum {
     ZS_LATER_PHYSICAL_FLAGS = 0x3,   /* on the device, on the host */
 };
 enum { ZS_LATER_PHYSICAL_ON_HOST = 0x2, ZS_LATER_READONLY_ENFORCED = 2 };
+enum { ZS_LATER_SWIZZLE_D = 7 };  /* depth: the red channel */
 enum { ZS_LATER_ADVICE_MAX = 9 }; /* ..., location in the host's memory set, cleared */
 enum {
     ZS_LATER_STYPE_TIMESTAMPS_RESULTS = 0x10012,

@@ -97,6 +97,12 @@ bool zs_eu_send_lanes_typed(struct zs_eu_port *port, const struct zs_eu_message 
     return true;
 }
 
+/* Where a channel of the kernel stands in the texel. Constants are for samplers. */
+static uint32_t texel_channel(const struct zs_eu_surface *surface, uint32_t channel)
+{
+    return surface->swizzle[channel] >= 4 ? surface->swizzle[channel] & 3u : channel;
+}
+
 ZS_EU_KERNEL_ACCESS bool zs_eu_run_typed_read(struct zs_eu_port *port,
                                               const struct zs_eu_message *m, uint8_t *dst,
                                               const uint8_t *src0, const uint8_t *src1,
@@ -107,9 +113,13 @@ ZS_EU_KERNEL_ACCESS bool zs_eu_run_typed_read(struct zs_eu_port *port,
         return false;
     ZS_EU_FOR_LANES(lane, lanes.valid | lanes.outside)
     {
-        uint32_t rgba[4] = {0};
-        if (lanes.valid >> lane & 1)
-            zs_eu_format_unpack(port->surfaces[m->bti].format, lanes.pointer[lane], rgba);
+        uint32_t texel[4] = {0}, rgba[4] = {0};
+        if (lanes.valid >> lane & 1) {
+            const struct zs_eu_surface *surface = &port->surfaces[m->bti];
+            zs_eu_format_unpack(surface->format, lanes.pointer[lane], texel);
+            for (uint32_t channel = 0; channel < 4; channel++)
+                rgba[channel] = texel[texel_channel(surface, channel)];
+        }
         uint8_t *out = dst + lane * 4;
         for (uint32_t channel = 0; channel < 4; channel++) {
             if (m->channels >> channel & 1) {
@@ -132,14 +142,15 @@ ZS_EU_KERNEL_ACCESS bool zs_eu_run_typed_write(struct zs_eu_port *port,
     const uint8_t *data = zs_eu_send_data(m, src0, src1, m->coordinates);
     ZS_EU_FOR_LANES(lane, lanes.valid)
     {
-        const struct zs_eu_format *format = port->surfaces[m->bti].format;
+        const struct zs_eu_surface *surface = &port->surfaces[m->bti];
+        const struct zs_eu_format *format = surface->format;
         uint32_t rgba[4] = {0};
         if (m->channels != 15)
             zs_eu_format_unpack(format, lanes.pointer[lane], rgba);
         const uint8_t *in = data + lane * 4;
         for (uint32_t channel = 0; channel < 4; channel++) {
             if (m->channels >> channel & 1) {
-                rgba[channel] = zs_eu_load32(in);
+                rgba[texel_channel(surface, channel)] = zs_eu_load32(in);
                 in += GRF_B;
             }
         }

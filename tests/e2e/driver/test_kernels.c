@@ -320,6 +320,18 @@ static void test_images(void **state)
     OK(zeCommandListAppendImageCopyToMemory(list, out, dst, NULL, NULL, 0, NULL));
     for (int i = 0; i < W * H * 4; i++)
         assert_true(out[i] == (i % 4 == 3 ? in[i] : 1.0f - in[i]));
+    /* an image whose channels stand the other way round */
+    OK(zeImageDestroy(dst));
+    desc.format.x = ZE_IMAGE_FORMAT_SWIZZLE_A;
+    desc.format.y = ZE_IMAGE_FORMAT_SWIZZLE_B;
+    desc.format.z = ZE_IMAGE_FORMAT_SWIZZLE_G;
+    desc.format.w = ZE_IMAGE_FORMAT_SWIZZLE_R;
+    OK(zeImageCreate(e->context, e->device, &desc, &dst));
+    set(kernel, 1, sizeof(dst), &dst);
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    OK(zeCommandListAppendImageCopyToMemory(list, out, dst, NULL, NULL, 0, NULL));
+    for (int i = 0; i < W * H * 4; i++)
+        assert_true(out[i ^ 3] == (i % 4 == 3 ? in[i] : 1.0f - in[i]));
     void *none = NULL;
     FAILS(zeKernelSetArgumentValue(kernel, 2, sizeof(none), &none),
           ZE_RESULT_ERROR_INVALID_ARGUMENT);
