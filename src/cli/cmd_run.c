@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/paths.h"
 
+#include "base/duration.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -114,6 +115,11 @@ static int run_run(void *options, int operand_count, char **operands)
     char driver[PATH_MAX];
     if (!operand_count)
         return zs_cli_usage(&zs_command_run, "no application given");
+    uint64_t timeout_ns;
+    if (o->kernel_timeout && !zs_duration_parse(o->kernel_timeout, &timeout_ns))
+        return zs_cli_usage(&zs_command_run,
+                            "--kernel-timeout takes a time such as 10, 1.5s or 200ms, not '%s'",
+                            o->kernel_timeout);
     if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", driver))
         return zs_cli_fail("libze_zescope.so.1 cannot be found: reinstall zescope, or say where "
                            "it is with ZESCOPE_DRIVER");

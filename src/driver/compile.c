@@ -149,14 +149,17 @@ static bool invoke(const struct ocloc *ocloc, struct call *call, struct zs_buf *
                    struct zs_buf *ret_log)
 {
     struct run r = {.ocloc = ocloc, .call = call, .status = -1};
+    struct zs_buf said = {0};
     int status;
-    if (!zs_guard_run(run_ocloc, &r, &status)) {
+    if (!zs_guard_run(run_ocloc, &r, &said, &status)) {
         if (status < 0)
             zs_buf_printf(ret_log, "the compiler crashed on this input (signal %d)\n", -status);
         else
             zs_buf_printf(ret_log,
                           "the compiler gave up on this input (it wanted to exit with %d)\n",
                           status);
+        zs_buf_append(ret_log, said.data, said.size_B);
+        zs_buf_fini(&said);
         return false;
     }
     for (uint32_t i = 0; i < r.count; i++) {
@@ -165,6 +168,8 @@ static bool invoke(const struct ocloc *ocloc, struct call *call, struct zs_buf *
         else if (ends_with(r.names[i], call->want) && ret_output->size_B == 0)
             zs_buf_append(ret_output, r.outputs[i], (size_t)r.sizes[i]);
     }
+    zs_buf_append(ret_log, said.data, said.size_B); /* the command, when it failed */
+    zs_buf_fini(&said);
     if (r.outputs)
         ocloc->free_outputs(&r.count, &r.outputs, &r.sizes, &r.names);
     return r.status == 0 && ret_output->size_B > 0 && !ret_output->error;

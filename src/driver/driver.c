@@ -3,6 +3,7 @@
 #include "driver/driver_priv.h"
 
 #include "base/buf.h"
+#include "base/duration.h"
 #include "driver/counts.h"
 #include "driver/report.h"
 
@@ -101,26 +102,14 @@ uint32_t zs_list_count(uint32_t *count, uint32_t have, bool has_array)
 
 /* ---- Making the driver ---- */
 
-/* "1.5s", "200ms", "30" (seconds); 0: none. */
+/* 0: none */
 static uint64_t parse_time_ns(const char *text)
 {
-    if (!text || !*text)
-        return 0;
-    char *end;
-    double value = strtod(text, &end);
-    double unit_ns = 1e9;
-    if (strcmp(end, "ms") == 0)
-        unit_ns = 1e6;
-    else if (strcmp(end, "us") == 0)
-        unit_ns = 1e3;
-    else if (*end && strcmp(end, "s") != 0)
-        value = -1;
-    if (!(value > 0 && value * unit_ns < 1e18)) {
+    uint64_t ns = 0;
+    if (text && *text && !zs_duration_parse(text, &ns))
         zs_log(ZS_LOG_ERROR, "ZESCOPE_KERNEL_TIMEOUT=%s is not a time such as 10, 1.5s or 200ms",
                text);
-        return 0;
-    }
-    return (uint64_t)(value * unit_ns);
+    return ns;
 }
 
 void zs_ze_driver_fini(struct zs_ze_driver *driver)

@@ -6,6 +6,8 @@
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +25,7 @@
 struct guard {
     sigjmp_buf back;
     int status;
+    struct zs_buf *said;
 };
 static _Thread_local struct guard *current;
 
@@ -82,9 +85,9 @@ static void watch_end(struct watch *w)
     free(w->stack.ss_sp);
 }
 
-bool zs_guard_run(void (*fn)(void *ctx), void *ctx, int *ret_status)
+bool zs_guard_run(void (*fn)(void *ctx), void *ctx, struct zs_buf *ret_said, int *ret_status)
 {
-    struct guard guard = {.status = 0};
+    struct guard guard = {.status = 0, .said = ret_said};
     struct guard *volatile outer = current;
     struct watch watch;
     volatile bool returned = false;
@@ -151,6 +154,65 @@ static int guarded_sigaction(int signal_number, const struct sigaction *action,
     return sigaction(signal_number, current ? NULL : action, old);
 }
 
+/* ocloc prints the command that failed. */
+static int say(const char *format, va_list args)
+{
+    if (!current)
+        return vprintf(format, args);
+    if (current->said)
+        zs_buf_vprintf(current->said, format, args);
+    return 0;
+}
+
+static int __attribute__((format(printf, 1, 2))) guarded_printf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = say(format, args);
+    va_end(args);
+    return length;
+}
+
+static int __attribute__((format(printf, 2, 3)))
+guarded_printf_chk(int flag, const char *format, ...)
+{
+    va_list args;
+    (void)flag;
+    va_start(args, format);
+    int length = say(format, args);
+    va_end(args);
+    return length;
+}
+
+static int guarded_puts(const char *text)
+{
+    return guarded_printf("%s\n", text);
+}
+
+static int guarded_fputc(int c, FILE *f)
+{
+    return current && f == stdout ? guarded_printf("%c", c) : fputc(c, f);
+}
+
+static int guarded_putchar(int c)
+{
+    return guarded_fputc(c, stdout);
+}
+
+static int guarded_fputs(const char *text, FILE *f)
+{
+    return current && f == stdout ? guarded_printf("%s", text) : fputs(text, f);
+}
+
+static size_t guarded_fwrite(const void *data, size_t size_B, size_t count, FILE *f)
+{
+    if (!current || f != stdout)
+        return fwrite(data, size_B, count, f);
+    if (current->said)
+        zs_buf_append(current->said, data, size_B * count);
+    return count;
+}
+
 /* ---- Redirection: the slots of the libraries' relocation tables --------------------------------
  */
 
@@ -165,6 +227,14 @@ static const struct {
     {"abort", (void (*)(void))guarded_abort},
     {"sigaction", (void (*)(void))(uintptr_t)guarded_sigaction},
     {"dlopen", (void (*)(void))(uintptr_t)guarded_dlopen},
+    {"printf", (void (*)(void))(uintptr_t)guarded_printf},
+    {"__printf_chk", (void (*)(void))(uintptr_t)guarded_printf_chk},
+    {"puts", (void (*)(void))(uintptr_t)guarded_puts},
+    {"putchar", (void (*)(void))(uintptr_t)guarded_putchar},
+    {"putc", (void (*)(void))(uintptr_t)guarded_fputc},
+    {"fputc", (void (*)(void))(uintptr_t)guarded_fputc},
+    {"fputs", (void (*)(void))(uintptr_t)guarded_fputs},
+    {"fwrite", (void (*)(void))(uintptr_t)guarded_fwrite},
 };
 
 #if defined(__x86_64__)

@@ -12,13 +12,16 @@
 #ifndef ZS_DRIVER_GUARD_H
 #define ZS_DRIVER_GUARD_H
 
-#include "base/compiler.h"
+#include "base/buf.h"
 
-/* Redirect exit, _exit, quick_exit, abort and sigaction as called by the loaded libraries whose
- * file names start with one of these. May be called again: libraries that were done stay so. */
+/* Redirect exit, _exit, quick_exit, abort and sigaction, and what prints to stdout, as called by
+ * the loaded libraries whose file names start with one of these. May be called again: libraries
+ * that were done stay so. */
 void zs_guard_libraries(const char *const *names, size_t count);
 /* Call fn; false: it wanted to end the process, *ret_status says with which status, or
- * is minus the signal's number when it crashed. One call at a time in a process. */
-bool zs_guard_run(void (*fn)(void *ctx), void *ctx, int *ret_status);
+ * is minus the signal's number when it crashed. What the libraries print to stdout, which is the
+ * application's, is appended to ret_said instead (NULL: dropped). One call at a time in a process.
+ */
+bool zs_guard_run(void (*fn)(void *ctx), void *ctx, struct zs_buf *ret_said, int *ret_status);
 
 #endif

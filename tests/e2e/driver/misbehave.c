@@ -19,22 +19,27 @@ static void check(ze_result_t result, const char *what)
 static ze_context_handle_t context;
 static ze_device_handle_t device;
 
-static ze_kernel_handle_t load(const char *name)
+static ze_result_t build(const char *file, ze_module_format_t format, ze_module_handle_t *module)
 {
     char path[4096];
     static uint8_t bytes[1 << 20];
-    snprintf(path, sizeof(path), "%s/kernels.bin", getenv("E2E_KERNELS"));
+    snprintf(path, sizeof(path), "%s/%s", getenv("E2E_KERNELS"), file);
     FILE *f = fopen(path, "rb");
     if (!f)
         exit(21);
     size_t size = fread(bytes, 1, sizeof(bytes), f);
     fclose(f);
     ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE,
+                             .format = format,
                              .inputSize = size,
                              .pInputModule = bytes};
+    return zeModuleCreate(context, device, &desc, module, NULL);
+}
+
+static ze_kernel_handle_t load(const char *name)
+{
     ze_module_handle_t module;
-    CHECK(zeModuleCreate(context, device, &desc, &module, NULL));
+    CHECK(build("kernels.bin", ZE_MODULE_FORMAT_NATIVE, &module));
     ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
     ze_kernel_handle_t kernel;
     CHECK(zeKernelCreate(module, &kernel_desc, &kernel));
@@ -59,6 +64,11 @@ int main(int argc, char **argv)
     CHECK(zeDeviceGet(driver, &one, &device));
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     CHECK(zeContextCreate(driver, &desc, &context));
+    if (strcmp(what, "unbuildable") == 0) {
+        ze_module_handle_t module;
+        ze_result_t built = build("unbuildable.spv", ZE_MODULE_FORMAT_IL_SPIRV, &module);
+        return built == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE ? 0 : 22;
+    }
     ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                      .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
     ze_command_list_handle_t list;

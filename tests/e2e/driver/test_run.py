@@ -57,6 +57,17 @@ class Run(unittest.TestCase):
         self.assertEqual(r.returncode, 99)
         self.assertIn('never written', r.stderr)
 
+    def test_compiler_is_silent(self):
+        """The compiler prints the command that failed: not to the application's stdout."""
+        r = run(app=[MISBEHAVE, 'unbuildable'])
+        self.assertEqual((r.returncode, r.stdout), (0, ''))
+
+    def test_bad_time(self):
+        for time in 'soon', '-5', '0', '5x', '':
+            r = run('--kernel-timeout=' + time, app=[MISBEHAVE, 'fine'])
+            self.assertEqual(r.returncode, 2, time)
+            self.assertIn('--kernel-timeout', r.stderr)
+
     def test_time_limit(self):
         r = run('--kernel-timeout', '100ms', app=[MISBEHAVE, 'forever'])
         self.assertEqual(r.returncode, 7)

@@ -2,6 +2,7 @@
 #include "../test.h"
 
 #include "base/arena.h"
+#include "base/duration.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/parallel.h"
@@ -183,6 +184,44 @@ static void vec_grows(void **state)
     free(v.items);
 }
 
+static void test_duration(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ns; /* 0: refused */
+    } cases[] = {
+        {"10", 10000000000},
+        {"1.5s", 1500000000},
+        {"200ms", 200000000},
+        {"50us", 50000},
+        {".5s", 500000000},
+        {"2.", 2000000000},
+        {"0.0000000015", 1},
+        {"1000000000", 1000000000000000000},
+        {"", 0},
+        {".", 0},
+        {"s", 0},
+        {"0", 0},
+        {"-5", 0},
+        {"+5", 0},
+        {"5x", 0},
+        {"5 s", 0},
+        {"1,5s", 0},
+        {"1e3", 0},
+        {"1.2.3", 0},
+        {"0.0001us", 0},
+        {"1000000001", 0},
+        {"inf", 0},
+        {"99999999999999999999999999", 0},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(cases); i++) {
+        uint64_t ns = 0;
+        assert_int_equal(zs_duration_parse(cases[i].text, &ns), cases[i].ns > 0);
+        assert_int_equal(ns, cases[i].ns);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +233,7 @@ int main(void)
         cmocka_unit_test(file_out_writes_pieces_or_nothing),
         cmocka_unit_test(parallel_visits_each_item_once),
         cmocka_unit_test(vec_grows),
+        cmocka_unit_test(test_duration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,18 +287,18 @@ static void overflow(void *ctx)
 static void test_guard(void **state)
 {
     int calls = 0, status = -1;
-    assert_true(zs_guard_run(count_call, &calls, &status));
+    assert_true(zs_guard_run(count_call, &calls, NULL, &status));
     assert_int_equal(calls, 1);
     assert_int_equal(status, 0);
     struct sigaction before, after;
     sigaction(SIGSEGV, NULL, &before);
-    assert_false(zs_guard_run(crash, &calls, &status));
+    assert_false(zs_guard_run(crash, &calls, NULL, &status));
     assert_int_equal(status, -SIGSEGV);
-    assert_false(zs_guard_run(overflow, &calls, &status));
+    assert_false(zs_guard_run(overflow, &calls, NULL, &status));
     assert_int_equal(status, -SIGSEGV);
     sigaction(SIGSEGV, NULL, &after);
     assert_true(before.sa_handler == after.sa_handler);
-    assert_true(zs_guard_run(count_call, &calls, &status));
+    assert_true(zs_guard_run(count_call, &calls, NULL, &status));
     assert_int_equal(calls, 2);
 }
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/duration.h"
+
+#include "base/compiler.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    uint64_t ns;
+} units[] = {{"", 1000000000}, {"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};
+
+bool zs_duration_parse(const char *text, uint64_t *ret_ns)
+{
+    const uint64_t most_ns = UINT64_C(1000000000000000000);
+    uint64_t digits = 0, scale = 1, unit_ns = 0;
+    bool any = false, fraction = false;
+
+    for (; (*text >= '0' && *text <= '9') || (*text == '.' && !fraction); text++) {
+        if (*text == '.') {
+            fraction = true;
+            continue;
+        }
+        any = true;
+        if (fraction && scale == 1000000000)
+            continue; /* below a nanosecond */
+        if (digits >= most_ns / 10)
+            return false;
+        digits = digits * 10 + (uint64_t)(*text - '0');
+        scale *= fraction ? 10 : 1;
+    }
+    for (size_t i = 0; i < ZS_ARRAY_LEN(units); i++) {
+        if (strcmp(text, units[i].name) == 0)
+            unit_ns = units[i].ns;
+    }
+    unsigned __int128 ns = (unsigned __int128)digits * unit_ns / scale;
+    if (!any || ns == 0 || ns > most_ns)
+        return false;
+    *ret_ns = (uint64_t)ns;
+    return true;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Durations as people write them: "10" (seconds), "1.5s", "200ms", "50us". */
+#ifndef ZS_BASE_DURATION_H
+#define ZS_BASE_DURATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* False: text is no such duration, is zero or is longer than 30 years. The locale plays no part. */
+bool zs_duration_parse(const char *text, uint64_t *ret_ns);
+
+#endif
