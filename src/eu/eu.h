@@ -249,7 +249,8 @@ struct zs_eu_thread {
     _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */
     _Alignas(64) uint8_t constant[ZS_EU_CONST_B + 64];
     struct zs_eu_send send_cache[ZS_EU_SEND_CACHE];
-    uint32_t return_ip_B[ZS_EU_DEPTHS]; /* by the depth's part of a key: where its call returns */
+    _Alignas(16) uint8_t mme[8][16][16]; /* of mme operands, by channel: general.c */
+    uint32_t return_ip_B[ZS_EU_DEPTHS];  /* by the depth's part of a key: where its call returns */
 };
 
 /*

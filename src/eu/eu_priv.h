@@ -192,7 +192,8 @@ zs_eu_op_fn zs_eu_op_block, zs_eu_op_block_counting, zs_eu_op_hop, zs_eu_op_goto
 /* general.c */
 zs_eu_op_fn zs_eu_op_predicate, zs_eu_op_gather_region, zs_eu_op_scatter_region, zs_eu_op_addc,
     zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_mac, zs_eu_op_flag_copy, zs_eu_op_flag_ones,
-    zs_eu_op_constant, zs_eu_op_read_ip, zs_eu_op_read_tm, zs_eu_op_control_register;
+    zs_eu_op_madm, zs_eu_op_macro_seed, zs_eu_op_constant, zs_eu_op_read_ip, zs_eu_op_read_tm,
+    zs_eu_op_control_register;
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
 int zs_eu_send_finish(struct zs_eu_send *send);

@@ -68,6 +68,123 @@ const struct zs_eu_op *zs_eu_op_flag_ones(struct zs_eu_thread *t, const struct z
     ZS_EU_NEXT(t, op);
 }
 
+/* ---- macros of division and square root ----
+ *
+ * Registers acc2 to acc9 hold what the general register of an `mmeN` operand has no room for: here
+ * the whole value, in 113 bits and a wide range of exponents.
+ */
+
+typedef __float128 wide;
+
+static wide load_wide(const struct zs_eu_thread *t, uint32_t at, bool is_double)
+{
+    uint32_t denormals = is_double ? t->cr0[0] & 0x40 : t->cr0[0] & 0x80;
+    double value;
+    float single;
+
+    if (is_double) {
+        memcpy(&value, (const uint8_t *)t + at, 8);
+    } else {
+        memcpy(&single, (const uint8_t *)t + at, 4);
+        value = (double)single;
+    }
+    bool tiny = is_double ? __builtin_fabs(value) < 0x1p-1022 : __builtin_fabs(value) < 0x1p-126;
+    return tiny && !denormals ? (wide)__builtin_copysign(0.0, value) : (wide)value;
+}
+
+/* Rounded as cr0 says. Noise below 100 bits must not push an exact result off its place. */
+static void store_wide(struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned c, wide value,
+                       bool is_double)
+{
+    wide much = value * 8193, tidy = much - (much - value);
+    volatile wide exact = tidy == tidy ? tidy : value; /* infinity; before the mode is set */
+    uint32_t denormals = is_double ? t->cr0[0] & 0x40 : t->cr0[0] & 0x80;
+    uint32_t keep = denormals ? 0 : UINT32_MAX;
+    double least = is_double ? 0x1p-1022 : 0x1p-126;
+
+    _mm_setcsr((t->host_csr & _MM_ROUND_MASK) | _MM_MASK_MASK);
+    volatile double wanted = is_double ? (double)exact : 0;
+    volatile float single = is_double ? 0 : (float)exact;
+    _mm_setcsr(_MM_MASK_MASK);
+    double rounded = is_double ? wanted : (double)single;
+    if (keep && __builtin_fabs(rounded) < least)
+        rounded = __builtin_copysign(0.0, rounded);
+    if (is_double) {
+        memcpy(AT(t, op->dst) + c * 8, &rounded, 8);
+    } else {
+        float narrow = (float)rounded;
+        memcpy(AT(t, op->dst) + c * 4, &narrow, 4);
+    }
+}
+
+/* Four bits of aux for each source's number and then the destination's; from bit 16 on a bit each
+ * for the sources' abs, from bit 20 on for their negate, which the numbered ones need. arg: bit i:
+ * source i is one element; bit 3: double. */
+const struct zs_eu_op *zs_eu_op_madm(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    bool is_double = op->arg >> 3 & 1;
+    unsigned to = op->aux >> 12 & 15;
+
+    _mm_setcsr(_MM_MASK_MASK);
+    for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
+        unsigned c = (unsigned)__builtin_ctz(m);
+        wide v[3], r;
+        for (unsigned i = 0; i < 3; i++) {
+            unsigned mme = op->aux >> (4 * i) & 15;
+            if (mme == ZS_GEN9_MME_NONE) {
+                v[i] = load_wide(t, op->src[i] + (op->arg >> i & 1 ? 0 : c * (is_double ? 8 : 4)),
+                                 is_double);
+                continue;
+            }
+            memcpy(&v[i], t->mme[mme][c], sizeof(v[i]));
+            if (op->aux >> (16 + i) & 1)
+                v[i] = v[i] < 0 ? -v[i] : v[i];
+            if (op->aux >> (20 + i) & 1)
+                v[i] = -v[i];
+        }
+        r = v[0] + v[1] * v[2];
+        if (to != ZS_GEN9_MME_NONE)
+            memcpy(t->mme[to][c], &r, sizeof(r));
+        store_wide(t, op, c, r, is_double);
+    }
+    _mm_setcsr(t->host_csr);
+    ZS_EU_NEXT(t, op);
+}
+
+static wide root_seed(wide x)
+{
+    wide y = 1 / __builtin_sqrtl((long double)x);
+    y += y * ((wide)0.5 - (wide)0.5 * x * y * y);
+    return y + y * ((wide)0.5 - (wide)0.5 * x * y * y);
+}
+
+/* math.invm and math.rsqtm where the macro is executed: a lane that needs it gets the reciprocal,
+ * others their result and a bit of the flag. arg as above; aux: the destination's number, bit 4:
+ * square root. */
+const struct zs_eu_op *zs_eu_op_macro_seed(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    bool is_double = op->arg >> 3 & 1, root = op->aux >> 4 & 1;
+    unsigned to = op->aux & 15, size_B = is_double ? 8 : 4;
+    uint32_t done = 0;
+
+    _mm_setcsr(_MM_MASK_MASK);
+    for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
+        unsigned c = (unsigned)__builtin_ctz(m);
+        wide x = load_wide(t, op->src[0] + (op->arg & 1 ? 0 : c * size_B), is_double);
+        wide y = root ? x : load_wide(t, op->src[1] + (op->arg & 2 ? 0 : c * size_B), is_double);
+        bool special = x - x != 0 || y - y != 0 || x == 0 || y == 0 || (root && x < 0);
+        wide r = special ? (root ? (wide)__builtin_sqrt((double)x) : x / y)
+                         : (root ? root_seed(x) : 1 / y);
+        done |= (uint32_t)special << c;
+        if (to != ZS_GEN9_MME_NONE)
+            memcpy(t->mme[to][c], &r, sizeof(r));
+        store_wide(t, op, c, r, is_double);
+    }
+    _mm_setcsr(t->host_csr);
+    write_flag(t, op, done);
+    ZS_EU_NEXT(t, op);
+}
+
 /* ---- any region ---- */
 
 /* Where channel c's element is. Indirect addresses wrap at the end of the register file. */

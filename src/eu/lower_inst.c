@@ -661,10 +661,56 @@ static void lower_lrp(struct zs_eu_lowering *l)
     zs_eu_compute(l, ZS_EU_ROW_LRP_F32, ZS_GEN9_F, src, 3);
 }
 
-/* The macros' lanes are finished by math.invm and math.rsqtm (docs/eu.md): no lane comes here. */
+static bool macro_operands_are_known(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    bool known = inst->dst.mme <= ZS_GEN9_MME_NONE && l->n <= 16 && inst->align16;
+
+    for (unsigned i = 0; i < inst->src_count; i++)
+        known =
+            known && inst->src[i].mme <= ZS_GEN9_MME_NONE && inst->src[i].type == inst->dst.type;
+    known = known && (inst->dst.type == ZS_GEN9_F || inst->dst.type == ZS_GEN9_DF);
+    return known || unmodelled(l, "this form");
+}
+
+/* An operation of a macro; its result goes to a temporary and from there where dst says. */
+static struct zs_eu_op *emit_macro(struct zs_eu_lowering *l, zs_eu_op_fn *fn)
+{
+    unsigned type = l->inst->dst.type;
+    struct zs_eu_loc src[3] = {{0, false}, {0, false}, {0, false}};
+
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    struct zs_eu_op *op = zs_eu_emit(l, fn);
+    zs_eu_mask(l, op);
+    op->dst = zs_eu_temp(l);
+    for (unsigned i = 0; i < 3; i++) {
+        op->src[i] = src[i].at;
+        op->arg |= (uint8_t)((unsigned)src[i].scalar << i);
+    }
+    op->arg |= type == ZS_GEN9_DF ? 8 : 0;
+    return op;
+}
+
+/* Only where the lanes of a macro do not leave it early (see lower_math_macro). */
 static void lower_madm(struct zs_eu_lowering *l)
 {
-    unmodelled(l, "a lane that did not leave the macro early");
+    struct zs_gen9_inst *plain = rewrite(l);
+    uint32_t aux = (uint32_t)plain->dst.mme << 12;
+
+    plain->acc_write = false;
+    if (!macro_operands_are_known(l))
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        struct zs_gen9_operand *src = &plain->src[i];
+        aux |= (uint32_t)src->mme << 4 * i;
+        if (src->mme == ZS_GEN9_MME_NONE)
+            continue;
+        aux |= (uint32_t)src->abs << (16 + i) | (uint32_t)src->neg << (20 + i);
+        src->abs = src->neg = false;
+    }
+    struct zs_eu_op *op = emit_macro(l, zs_eu_op_madm);
+    op->aux = aux;
+    zs_eu_store(l, (struct zs_eu_loc){op->dst, l->n == 1}, plain->dst.type);
 }
 
 static void lower_round(struct zs_eu_lowering *l)
@@ -783,11 +829,47 @@ static void lower_math_integer(struct zs_eu_lowering *l)
     zs_eu_compute(l, inst->function == ZS_GEN9_MATH_IQOT ? quotient : remainder, type, src, 2);
 }
 
+/*
+ * Whether the macro behind a math.invm or math.rsqtm is left by lanes whose flag is set: a branch
+ * on the flag, or madms under its inverse. All that the compiler emits is.
+ */
+static bool macro_is_left_early(const struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *seed = l->inst;
+    const struct zs_eu_program *p = l->program;
+    struct zs_gen9_inst next;
+
+    for (uint32_t i = l->index + 1; i < p->inst_count && i < l->index + 32; i++) {
+        zs_gen9_decode(l->params->code, p->insts[i].offset_B, &next);
+        bool same_flag = next.pred == ZS_GEN9_PRED_SEQ && next.flag_reg == seed->flag_reg &&
+                         next.flag_subreg == seed->flag_subreg;
+        if (next.opcode == ZS_GEN9_MADM)
+            return same_flag && next.pred_inverse;
+        if (same_flag &&
+            (next.format == ZS_GEN9_FORMAT_BRANCH || next.format == ZS_GEN9_FORMAT_BRANCH2))
+            return true;
+    }
+    return true;
+}
+
+static void lower_macro_seed(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+
+    if (!macro_operands_are_known(l))
+        return;
+    struct zs_eu_op *op = emit_macro(l, zs_eu_op_macro_seed);
+    uint32_t result = op->dst;
+    op->aux = inst->dst.mme | (inst->function == ZS_GEN9_MATH_RSQTM ? 16u : 0);
+    zs_eu_flag_target(l, op);
+    zs_eu_store(l, (struct zs_eu_loc){result, l->n == 1}, inst->dst.type);
+}
+
 /* The final result at once, and the flag that makes every lane leave the macro. */
 static void lower_math_macro(struct zs_eu_lowering *l)
 {
     const struct zs_gen9_inst *inst = l->inst;
-    bool divide = inst->function == ZS_GEN9_MATH_INVM;
+    bool divide = inst->function == ZS_GEN9_MATH_INVM, early = macro_is_left_early(l);
     unsigned type = float_type(l);
     bool is_double = type == ZS_GEN9_DF;
     struct zs_eu_loc src[2];
@@ -801,6 +883,10 @@ static void lower_math_macro(struct zs_eu_lowering *l)
     }
     if ((src_type(l, 0) != ZS_GEN9_F && src_type(l, 0) != ZS_GEN9_DF) || !inst->align16) {
         unmodelled(l, "this form");
+        return;
+    }
+    if (!early) {
+        lower_macro_seed(l);
         return;
     }
     load_all(l, type, ZS_EU_MOD_ARITH, src);

@@ -112,7 +112,7 @@ static void put_ternary(uint64_t w[2], const struct zs_gen9_inst *inst)
         put(w, 23, 21, size_B == 8 ? 1 : 2);
         put(w, 52, 49, (size_B == 8 ? 3u : 1u) << part);
     } else {
-        put(w, 52, 49, 15);
+        put(w, 52, 49, inst->opcode == ZS_GEN9_MADM ? inst->dst.mme : 15);
     }
     put(w, 48, 46, ternary_type(inst->dst.type));
     put(w, 63, 56, inst->dst.reg);
@@ -127,6 +127,8 @@ static void put_ternary(uint64_t w[2], const struct zs_gen9_inst *inst)
         /* a lone double is picked by a swizzle */
         unsigned swizzle = single && size_B == 8 ? (op->subreg_B & 8 ? 0xee : 0x44) : 0xe4;
         unsigned sub = single && size_B == 8 ? op->subreg_B & ~8u : op->subreg_B;
+        if (inst->opcode == ZS_GEN9_MADM)
+            swizzle = op->mme;
         put(w, 37 + 2 * i, 37 + 2 * i, op->abs);
         put(w, 38 + 2 * i, 38 + 2 * i, op->neg);
         put(w, 64 + at, 64 + at, broadcast);
@@ -153,6 +155,11 @@ void encode(const struct zs_gen9_inst *inst, uint64_t ret_words[2])
     put_dst(ret_words, &inst->dst);
     for (unsigned i = 0; i < inst->src_count; i++)
         put_src(ret_words, i, &inst->src[i]);
+    if (inst->align16) { /* two sources: numbers of macro operands */
+        put(ret_words, 51, 48, inst->dst.mme);
+        for (unsigned i = 0; i < inst->src_count; i++)
+            put(ret_words, 67 + i * 32, 64 + i * 32, inst->src[i].mme);
+    }
     if (inst->opcode == ZS_GEN9_MATH && inst->src_count == 1 &&
         inst->src[0].file != ZS_GEN9_FILE_IMM) {
         struct zs_gen9_operand null = {.type = inst->src[0].type, .width = 1};

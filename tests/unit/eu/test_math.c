@@ -9,6 +9,7 @@
 #include "eu/eu.h"
 #include "ref.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -421,6 +422,160 @@ static void test_macros(void **state)
     check_macro(ZS_GEN9_MATH_RSQTM, true);
 }
 
+/* The compiler's sequences, without the branch by which its lanes leave them: 'n' and 'd' are the
+ * operands, 0, 1 and h the constants, capital letters the registers with numbers. */
+static const char *const division[] = {"B0nA", "C1-dA", "DACA", "En-dB", "FBED", "Gn-dF", "aFGD"};
+static const char *const root[] = {"B0hA", "C0nA", "Dh-CB", "EBDB", "FCDC", "Gn-FF", "aFEG"};
+
+static struct zs_gen9_operand macro_operand(char name, unsigned type)
+{
+    static const char constants[] = "nd01h";
+    bool numbered = name >= 'A' && name <= 'H';
+    const char *constant = strchr(constants, name);
+    unsigned reg = constant ? 20 + (unsigned)(constant - constants) * 10
+                            : 10 + (unsigned)(name - (numbered ? 'A' : 'a'));
+    struct zs_gen9_operand op = packed(reg, type);
+
+    op.mme = numbered ? (uint8_t)(name - 'A') : ZS_GEN9_MME_NONE;
+    op.vstride = op.hstride = op.width = 1;
+    return op;
+}
+
+/* The seed and `count` steps; eight floats or four doubles. */
+static struct zs_eu_program *lower_steps(unsigned function, bool is_double, unsigned count)
+{
+    unsigned type = is_double ? ZS_GEN9_DF : ZS_GEN9_F,
+             sources = function == ZS_GEN9_MATH_INVM ? 2 : 1;
+    const char *const *steps = sources == 2 ? division : root;
+    struct zs_gen9_inst insts[8] = {three(ZS_GEN9_MATH, function, sources, type, type)};
+
+    insts[0].flag_reg = 1;
+    insts[0].dst = macro_operand('A', type);
+    insts[0].src[0] = macro_operand('n', type);
+    insts[0].src[1] = macro_operand('d', type);
+    for (unsigned i = 0; i < count; i++) {
+        struct zs_gen9_inst *inst = &insts[1 + i];
+        const char *at = steps[i];
+        *inst = three(ZS_GEN9_MADM, 0, 3, type, type);
+        inst->dst = macro_operand(*at++, type);
+        for (unsigned k = 0; k < 3; k++) {
+            bool negative = *at == '-';
+            at += negative;
+            inst->src[k] = macro_operand(*at++, type);
+            inst->src[k].neg = negative;
+        }
+    }
+    for (unsigned i = 0; i <= count; i++) {
+        insts[i].exec_size = is_double ? 4 : 8;
+        insts[i].align16 = true;
+    }
+    return lower(insts, 1 + count, ZS_EU_HOST_BEST);
+}
+
+static void put_number(unsigned reg, unsigned i, double value, bool is_double)
+{
+    float single = (float)value;
+    memcpy(thread->grf + reg * 32 + i * (is_double ? 8 : 4), is_double ? (void *)&value : &single,
+           is_double ? 8 : 4);
+}
+
+static double get_number(unsigned reg, unsigned i, bool is_double)
+{
+    double value;
+    float single;
+    memcpy(&value, thread->grf + reg * 32 + i * 8, 8);
+    memcpy(&single, thread->grf + reg * 32 + i * 4, 4);
+    return is_double ? value : (double)single;
+}
+
+static void start_macro(const struct zs_eu_program *program, unsigned mode, bool is_double)
+{
+    start(program);
+    zs_eu_thread_set_control(thread, 0x4c0 | mode << 4);
+    for (unsigned i = 0; i < 8; i++) {
+        put_number(40, i % (is_double ? 4 : 8), 0, is_double);
+        put_number(50, i % (is_double ? 4 : 8), 1, is_double);
+        put_number(60, i % (is_double ? 4 : 8), 0.5, is_double);
+    }
+}
+
+/* Of any exponent, and small whole numbers, whose quotients and roots are often exact. */
+static double random_number(struct random *r, bool is_double)
+{
+    if (random_below(r, 3) == 0)
+        return (double)(1 + random_below(r, 200));
+    double value = 1.0 + (double)(random_next(r) >> 12) * 0x1p-52;
+    int range = is_double ? 1000 : 120;
+    return ldexp(value, (int)random_below(r, (uint32_t)range) - range / 2);
+}
+
+static void check_steps(unsigned function, bool is_double)
+{
+    static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    struct random random = {7};
+    struct zs_eu_program *program = lower_steps(function, is_double, 7);
+
+    for (unsigned round = 0; round < 2000; round++) {
+        double a[8], b[8];
+        unsigned n = is_double ? 4 : 8, mode = round % 4;
+        start_macro(program, mode, is_double);
+        for (unsigned i = 0; i < n; i++) {
+            a[i] = random_number(&random, is_double);
+            b[i] = random_number(&random, is_double);
+            put_number(20, i, a[i], is_double);
+            put_number(30, i, b[i], is_double);
+        }
+        run(program);
+        for (unsigned i = 0; i < n; i++) {
+            volatile double x = a[i], y = b[i], wide;
+            volatile float fx = (float)x, fy = (float)y, narrow;
+            fesetround(modes[mode]);
+            wide = function == ZS_GEN9_MATH_INVM ? x / y : sqrt(x);
+            narrow = function == ZS_GEN9_MATH_INVM ? fx / fy : sqrtf(fx);
+            fesetround(FE_TONEAREST);
+            double want = is_double ? wide : (double)narrow, have = get_number(10, i, is_double);
+            if (want != have)
+                fail_msg("%a, %a, mode %u: %a, not %a", x, y, mode, want, have);
+        }
+        assert_int_equal(thread->flag[1], 0);
+    }
+    zs_eu_program_destroy(program);
+}
+
+/* Lanes that have their result at once say so. */
+static void check_specials(unsigned function)
+{
+    static const double a[8] = {1, 0, INFINITY, NAN, -4, 5, 1e30, 0},
+                        b[8] = {0, 3, 2, 1, 2, INFINITY, 7, 0};
+    struct zs_eu_program *program = lower_steps(function, false, 1);
+    bool divides = function == ZS_GEN9_MATH_INVM;
+
+    start_macro(program, 0, false);
+    for (unsigned i = 0; i < 8; i++) {
+        put_number(20, i, a[i], false);
+        put_number(30, i, b[i], false);
+    }
+    run(program);
+    assert_int_equal(thread->flag[1], divides ? 0xaf : 0x9e);
+    for (unsigned i = 0; i < 8; i++) {
+        double want = divides ? a[i] / b[i] : sqrt(a[i]), have = get_number(10, i, false);
+        if (thread->flag[1] >> i & 1)
+            assert_true(want == have || (isnan(want) && isnan(have)));
+    }
+    zs_eu_program_destroy(program);
+}
+
+static void test_macro_steps(void **state)
+{
+    (void)state;
+    check_steps(ZS_GEN9_MATH_INVM, false);
+    check_steps(ZS_GEN9_MATH_INVM, true);
+    check_steps(ZS_GEN9_MATH_RSQTM, false);
+    check_steps(ZS_GEN9_MATH_RSQTM, true);
+    check_specials(ZS_GEN9_MATH_INVM);
+    check_specials(ZS_GEN9_MATH_RSQTM);
+}
+
 /* ---- state registers ---- */
 
 static struct zs_gen9_inst scalar_mov(unsigned dst_file, unsigned dst_reg, unsigned src_file,
@@ -585,9 +740,9 @@ int main(void)
         cmocka_unit_test(test_functions),         cmocka_unit_test(test_half_up),
         cmocka_unit_test(test_half_down),         cmocka_unit_test(test_multiply_high),
         cmocka_unit_test(test_accumulator_reads), cmocka_unit_test(test_macros),
-        cmocka_unit_test(test_state_registers),   cmocka_unit_test(test_unmodelled),
-        cmocka_unit_test(test_past_the_end),      cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_many_immediates),
+        cmocka_unit_test(test_macro_steps),       cmocka_unit_test(test_state_registers),
+        cmocka_unit_test(test_unmodelled),        cmocka_unit_test(test_past_the_end),
+        cmocka_unit_test(test_barrier),           cmocka_unit_test(test_many_immediates),
     };
     thread = aligned_alloc(64, sizeof(*thread));
     if (!thread)
