@@ -87,7 +87,6 @@ struct zs_report {
     uint64_t live_B, peak_B;
     struct zs_id_map strings, shapes, threads;
     struct zs_filter filter;
-    struct zs_groups wanted; /* calls by index: whether the filter takes them */
     const struct zs_merge_sink *also;
     const char **call_names; /* by index; NULL: the filter leaves it out */
     uint32_t call_count;

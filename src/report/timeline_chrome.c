@@ -142,6 +142,21 @@ static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_
     return event_end(t);
 }
 
+/* Marks of the application are instants of its thread, ranges slices. */
+static int put_mark(void *user, const struct zs_act_mark *m)
+{
+    struct timeline *t = user;
+    bool is_open = m->end_ns == UINT64_MAX;
+    event_begin(t, !m->end_ns ? 'i' : is_open ? 'B' : 'X', m->process, m->tid);
+    put_string(t, "name", m->name);
+    zs_buf_puts(&t->out, ",\"cat\":\"mark\"");
+    put_time(t, "ts", m->time_ns);
+    if (m->end_ns && !is_open)
+        put_time(t, "dur", m->end_ns - m->time_ns);
+    zs_buf_puts(&t->out, m->end_ns ? "" : ",\"s\":\"t\"");
+    return event_end(t);
+}
+
 int zs_timeline_chrome(const char *recording, zs_timeline_write_fn write, void *user,
                        struct zs_timeline_result *ret_result, struct zs_diag *diag)
 {
@@ -154,6 +169,7 @@ int zs_timeline_chrome(const char *recording, zs_timeline_write_fn write, void *
                                        .call = put_call,
                                        .execute = timeline_on_execute,
                                        .object = timeline_on_object,
+                                       .mark = put_mark,
                                        .no_values = true};
     struct zs_merge_totals totals;
     *ret_result = (struct zs_timeline_result){0};
