@@ -43,7 +43,7 @@ def tools(folder, call):
         found['uftrace'] = (['uftrace', 'record', '--force', '--no-event', '-d', os.path.join(folder, 'uftrace')],
                             CALLS, None, {})
     if shutil.which('sotruss'):
-        found['sotruss'] = (['sotruss', '-T', 'libze_loader*', '-o', os.path.join(folder, 'sotruss')],
+        found['sotruss'] = (['sotruss', '-f', '-T', 'libze_loader.so.1', '-o', os.path.join(folder, 'sotruss')],
                             SLOW_CALLS, None, {})
     if shutil.which('ltrace'):
         found['ltrace'] = (['ltrace', '-e', f'{FUNCTIONS[call]}@*', '-o', os.path.join(folder, 'ltrace')],
