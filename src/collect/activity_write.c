@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of record/activity.h into the file of the thread that works. */
 #include "collect/activity_priv.h"
+#include "layer_calls.h"
 
 #include "record/pb.h"
 #include "record/perfetto.h"
@@ -172,6 +173,49 @@ void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queu
         put_known(&pb, ZS_ACT_ESTIMATED, estimated);
     }
     zs_trace_call_close(a->file, now_ns, (size_t)(pb.at - to));
+}
+
+enum gone_type {
+#define OBJECT(enumerator, name) GONE_##enumerator,
+#include "record/act_objects.def"
+#undef OBJECT
+};
+
+/* Calls that destroy: what, and the parameter that names it; plus 1. */
+static const struct {
+    uint8_t type_plus_1, param;
+} gone_calls[ZS_API_CALL_COUNT] = {
+    [ZS_API_zeMemFree] = {GONE_DEVICE_MEMORY + 1, 1},
+    [ZS_API_zeContextDestroy] = {GONE_CONTEXT + 1, 0},
+    [ZS_API_zeCommandQueueDestroy] = {GONE_QUEUE + 1, 0},
+    [ZS_API_zeCommandListDestroy] = {GONE_LIST + 1, 0},
+    [ZS_API_zeEventPoolDestroy] = {GONE_POOL + 1, 0},
+    [ZS_API_zeEventDestroy] = {GONE_EVENT + 1, 0},
+    [ZS_API_zeFenceDestroy] = {GONE_FENCE + 1, 0},
+    [ZS_API_zeImageDestroy] = {GONE_IMAGE + 1, 0},
+    [ZS_API_zeSamplerDestroy] = {GONE_SAMPLER + 1, 0},
+    [ZS_API_zeModuleDestroy] = {GONE_MODULE + 1, 0},
+    [ZS_API_zeKernelDestroy] = {GONE_KERNEL + 1, 0},
+    [ZS_API_zeMemFreeExt] = {GONE_DEVICE_MEMORY + 1, 2},
+};
+
+bool act_destroys(uint32_t call)
+{
+    return call < ZS_API_CALL_COUNT && gone_calls[call].type_plus_1;
+}
+
+void act_write_gone(struct zs_trace_file *file, const struct zs_trace_event *event)
+{
+    uint64_t now_ns = zs_trace_file_now_ns(file);
+    uint8_t *to = zs_trace_record_open(file, now_ns);
+    if (!to)
+        return;
+    struct zs_pb pb = zs_pb_make(to, RECORD_MAX_B);
+    zs_pb_u64(&pb, ZS_ACT_TYPE, ZS_ACT_GONE);
+    zs_pb_u64(&pb, ZS_ACT_KIND, gone_calls[event->call].type_plus_1 - 1u);
+    zs_pb_u64(&pb, ZS_ACT_LIST,
+              (uintptr_t) * (void **)event->params[gone_calls[event->call].param]);
+    zs_trace_call_close(file, now_ns, (size_t)(pb.at - to));
 }
 
 static void put_instant(struct record *r, uint64_t track, enum zs_perfetto_event_type type,

@@ -314,6 +314,20 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
     }
 }
 
+/* What is destroyed while recording is paused would look like a leak. */
+static void after_muted(const struct zs_trace_event *event, const struct api_frame *f)
+{
+    if (!(zs_pause_flags() & ZS_PAUSE_ON) || (f && f->written) || *event->result ||
+        !act_destroys(event->call))
+        return;
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    struct api_thread *t = thread_of(process);
+    if (!t)
+        return;
+    act_write_gone(&t->file, event);
+    after_write(t);
+}
+
 /* The loader has its tables: what we ask the driver need not go through all that lies above. */
 static void first_call(void)
 {
@@ -340,6 +354,7 @@ static void on_call(const struct zs_trace_event *event, void *user_data, void **
         if (*instance_data)
             leave(event, *instance_data);
         if (ZS_UNLIKELY(zs_pause_flags())) {
+            after_muted(event, *instance_data);
             zs_pause_before(event);
             zs_pause_after(event);
         }

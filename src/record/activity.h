@@ -19,6 +19,8 @@
  *            the same; such an APPEND comes with its first recorded execution and says EARLIER.
  *   MARK     ID, NAME: the application said so at the packet's time, on this file's thread
  *   RANGE    ID, NAME; RANGE_END ID: the same for a range; they nest
+ *   GONE     LIST (handle), KIND (a row of act_objects.def): it was destroyed or freed while
+ * recording was paused, so that it is not taken for a leak
  *
  * Ids count from 1 in each process (its ordinal is in the files' names). An EXECUTE may stand in
  * another thread's file than its APPEND, before or behind it; an APPEND that is executed again has
@@ -56,6 +58,7 @@ enum zs_activity_record {
     ZS_ACT_MARK,
     ZS_ACT_RANGE,
     ZS_ACT_RANGE_END,
+    ZS_ACT_GONE,
 };
 
 /* Why recording was paused or went on. */

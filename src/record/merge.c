@@ -251,7 +251,7 @@ static int give_late(struct merge *m)
 
 static bool wants_records(const struct merge *m)
 {
-    return m->sink->append || m->sink->execute || m->sink->mark;
+    return m->sink->append || m->sink->execute || m->sink->mark || m->sink->object;
 }
 
 /* Reading ahead. */
@@ -263,7 +263,7 @@ static void on_record(void *user, const struct zs_calls *calls, const struct zs_
         return;
     uint64_t type = r.fields[ZS_ACT_TYPE];
     bool waits = type == ZS_ACT_APPEND || type == ZS_ACT_EXECUTE || type == ZS_ACT_MARK ||
-                 type == ZS_ACT_RANGE || type == ZS_ACT_RANGE_END;
+                 type == ZS_ACT_RANGE || type == ZS_ACT_RANGE_END || type == ZS_ACT_GONE;
     if (!waits) {
         int error = zs_activities_add(s->merge->activities, s->process, &r, e->time_ns);
         s->merge->error = error ? error : s->merge->error;
@@ -329,6 +329,10 @@ static int give_record(struct merge *m, struct stream *s, const struct waiting *
 {
     struct zs_act_record r;
     zs_act_record_parse(zs_span_make(s->bytes.data + w->at_B, w->size_B), &r);
+    if (r.fields[ZS_ACT_TYPE] == ZS_ACT_GONE)
+        return m->sink->object ? zs_objects_gone(&m->objects, s->process, r.fields[ZS_ACT_KIND],
+                                                 r.fields[ZS_ACT_LIST], w->time_ns)
+                               : 0;
     if (r.fields[ZS_ACT_TYPE] != ZS_ACT_APPEND && r.fields[ZS_ACT_TYPE] != ZS_ACT_EXECUTE)
         return give_mark(m, s, &r, w->time_ns);
     if (r.fields[ZS_ACT_TYPE] == ZS_ACT_APPEND) {

@@ -198,6 +198,20 @@ int zs_objects_call(struct zs_objects *objects, const struct zs_calls *calls,
     return status ? status : give(objects, &o);
 }
 
+int zs_objects_gone(struct zs_objects *objects, uint64_t process, uint64_t type, uint64_t handle,
+                    uint64_t time_ns)
+{
+    struct zs_act_object o = {
+        .process = process, .handle = handle, .time_ns = time_ns, .is_implied = true};
+    if (type >= ZS_ACT_OBJECT_TYPES)
+        return 0;
+    o.type = (uint8_t)type;
+    int status = drain(objects, time_ns);
+    if (status || !zs_id_map_get(live_of(objects, &o), process, handle))
+        return status;
+    return give(objects, &o);
+}
+
 static int compare(const void *a, const void *b)
 {
     const struct zs_act_object *x = *(struct zs_act_object *const *)a,

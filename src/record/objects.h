@@ -26,6 +26,9 @@ void zs_objects_fini(struct zs_objects *objects);
 /* A call at depth 0, in the order in which calls began; `number` counts the calls of its thread. */
 int zs_objects_call(struct zs_objects *objects, const struct zs_calls *calls,
                     const struct zs_call *call, uint64_t process, uint64_t number);
+/* An object that went while recording was paused; type of enum zs_act_object_type, hostile. */
+int zs_objects_gone(struct zs_objects *objects, uint64_t process, uint64_t type, uint64_t handle,
+                    uint64_t time_ns);
 /* Whether this call needs its values. */
 static inline bool zs_objects_wants(const struct zs_objects *objects, const struct zs_call *call)
 {

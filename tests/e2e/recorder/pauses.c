@@ -34,6 +34,7 @@ static void by_api(void)
     if (zescope_record_resume() || zescope_record_resume() != -EALREADY)
         exit(6);
     zescope_range_begin("outer");
+    void *first = app_alloc(&app, 64), *second = app_alloc(&app, 64);
     for (int i = 0; i < 3; i++)
         app_run(queue, list);
     zescope_range_begin("inner");
@@ -53,12 +54,14 @@ static void by_api(void)
     app_run(queue, list);
     app_wait(queue);
     allocs(3);
+    OK(zeMemFree(app.context, first)); /* the second is left */
     app_expect(&app, 33, "api");
     zescope_record_resume();
     app_run(queue, list);
     zescope_record_pause();
     app_wait(queue);
     app_expect(&app, 34, "api, end");
+    printf("left %p\n", second);
 }
 
 /* The child of a fork starts in its parent's state. */

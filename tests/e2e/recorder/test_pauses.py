@@ -27,9 +27,11 @@ def pauses(path):
 
 class Pauses(unittest.TestCase):
     def test_api(self):
-        path, _ = recorder.record(['--paused'], [PROGRAM, 'api', spirv])
+        path, p = recorder.record(['--paused'], [PROGRAM, 'api', spirv])
+        report = recorder.report(path)
+        self.assertEqual([hex(leak['handle']) for leak in report['leaks']], [p.stdout.split()[1]])
         counts = recorder.counts(path)
-        self.assertEqual(counts['zeMemAllocShared'], 7)
+        self.assertEqual(counts['zeMemAllocShared'], 7 + 2)
         self.assertEqual(counts['zeCommandQueueExecuteCommandLists'], 4)
         self.assertEqual(counts['zeCommandListAppendLaunchKernel'], 2)
         self.assertNotIn('zeCommandListClose', counts)
