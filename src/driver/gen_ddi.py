@@ -34,7 +34,9 @@ LATER = {
                                 ((1, 9), 'zeEventGetEventPool'),
                                 ((1, 9), 'zeEventGetSignalScope'),
                                 ((1, 9), 'zeEventGetWaitScope')]),
-    'ze_mem_dditable_t': (10, [((1, 6), 'zeMemPutIpcHandle')]),
+    'ze_mem_dditable_t': (10, [((1, 6), 'zeMemPutIpcHandle'),
+                                ((1, 9), None),  # zeMemGetPitchFor2dImage
+                                ((1, 15), 'zeMemGetIpcHandleWithProperties')]),
     'ze_image_dditable_t': (4, [((1, 5), 'zeImageViewCreateExt')]),
     # tables of their own
     'ze_mem_exp_dditable_t': (0, [((1, 6), 'zeMemGetIpcHandleFromFileDescriptorExp'),

@@ -16,12 +16,14 @@ enum {
     ZS_LATER_PHYSICAL_FLAGS = 0x3,   /* on the device, on the host */
 };
 enum { ZS_LATER_PHYSICAL_ON_HOST = 0x2, ZS_LATER_READONLY_ENFORCED = 2 };
-enum { ZS_LATER_SWIZZLE_D = 7 };  /* depth: the red channel */
+enum { ZS_LATER_SWIZZLE_D = 7 }; /* depth: the red channel */
+enum { ZS_LATER_IPC_HANDLE_DEFAULT = 0x1 };
 enum { ZS_LATER_ADVICE_MAX = 9 }; /* ..., location in the host's memory set, cleared */
 enum {
     ZS_LATER_STYPE_TIMESTAMPS_RESULTS = 0x10012,
     ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE = 0x10013,
     ZS_LATER_STYPE_READONLY_MEMORY = 0x10015,
+    ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE = 0x2003d,
 };
 
 #ifndef ZE_API_VERSION_CURRENT_M /* headers before 1.6 */
@@ -30,6 +32,11 @@ typedef struct zs_later_init_driver_type_desc {
     const void *pNext;
     uint32_t flags; /* bit 0 GPU, bit 1 NPU */
 } ze_init_driver_type_desc_t;
+typedef struct zs_later_ipc_mem_handle_type {
+    uint32_t stype;
+    const void *pNext;
+    uint32_t typeFlags; /* 1: this machine, 2: other machines, too */
+} ze_ipc_mem_handle_type_ext_desc_t;
 typedef struct zs_later_readonly_memory {
     uint32_t stype;
     void *pNext;
@@ -95,6 +102,9 @@ ze_result_t ZE_APICALL zeImageViewCreateExt(ze_context_handle_t hContext,
                                             ze_device_handle_t hDevice, const ze_image_desc_t *desc,
                                             ze_image_handle_t hImage,
                                             ze_image_handle_t *phImageView);
+ze_result_t ZE_APICALL zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext,
+                                                       const void *ptr, void *pNext,
+                                                       ze_ipc_mem_handle_t *pIpcHandle);
 ze_result_t ZE_APICALL zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,
                                                               uint64_t handle,
                                                               ze_ipc_mem_handle_t *pIpcHandle);

@@ -80,6 +80,10 @@ int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern
 int zs_host_copy(void *dst, const void *src, uint64_t size_B);
 /* The memfd of a range, made now when it has none; -errno. */
 int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd);
+/* The memfd of the physical memory that is mapped at ptr; *range becomes what it holds. -ENOTSUP:
+ * the mapping does not start with it. */
+int zs_virtual_share(struct zs_ze_context *context, const void *ptr, struct zs_range *range,
+                     int *ret_fd);
 /* All reservations of the context, when nothing runs in it any more. */
 void zs_virtual_free_all(struct zs_ze_context *context);
 /* Open another process's memfd, or a descriptor of it that this process has; -errno. */

@@ -294,10 +294,15 @@ ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const voi
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK_POINTER(pIpcHandle);
     struct zs_range range;
-    ZS_CHECK(zs_memory_find(context, ptr, &range) && is_usm(&range) && !range.ipc_opened,
-             ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation of the context", ptr);
+    bool found = zs_memory_find(context, ptr, &range) && !range.ipc_opened;
+    bool mapped = found && range.kind == ZS_GPU_MEMORY_VIRTUAL;
+    ZS_CHECK(found && (mapped || is_usm(&range)), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "%p is in no allocation of the context", ptr);
     int fd = -1;
-    int error = zs_memory_share(context, range.base, &fd);
+    int error = mapped ? zs_virtual_share(context, ptr, &range, &fd)
+                       : zs_memory_share(context, range.base, &fd);
+    ZS_CHECK(error != -ENOTSUP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+             "%p is not mapped from the start of physical memory", ptr);
     struct stat st;
     if (!error && fstat(fd, &st) != 0)
         error = -errno;
@@ -313,6 +318,17 @@ ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const voi
     memset(pIpcHandle->data, 0, sizeof(pIpcHandle->data));
     memcpy(pIpcHandle->data, &ipc, sizeof(ipc));
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext,
+                                                       const void *ptr, void *pNext,
+                                                       ze_ipc_mem_handle_t *pIpcHandle)
+{
+    const ze_ipc_mem_handle_type_ext_desc_t *type =
+        zs_chain_find(pNext, ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE);
+    ZS_CHECK(!type || !(type->typeFlags & ~(uint32_t)ZS_LATER_IPC_HANDLE_DEFAULT),
+             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "handles of type 0x%x", type->typeFlags);
+    return zeMemGetIpcHandle(hContext, ptr, pIpcHandle);
 }
 
 ze_result_t ZE_APICALL zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,

@@ -550,3 +550,19 @@ ze_result_t ZE_APICALL zeVirtualMemGetAccessAttribute(ze_context_handle_t hConte
     ZS_CHECK(reservation, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is not reserved", ptr);
     return ZE_RESULT_SUCCESS;
 }
+
+int zs_virtual_share(struct zs_ze_context *context, const void *ptr, struct zs_range *range,
+                     int *ret_fd)
+{
+    pthread_mutex_lock(&context->reservations_lock);
+    struct zs_reservation *reservation = *find_reservation(context, (uintptr_t)ptr, 1);
+    const struct mapping *m = reservation ? find_mapping(reservation, (uintptr_t)ptr) : NULL;
+    bool ok = m && m->offset_B == 0;
+    if (ok) {
+        *ret_fd = m->physical->fd;
+        range->kind = m->physical->device ? ZS_GPU_MEMORY_DEVICE : ZS_GPU_MEMORY_HOST;
+        range->size_B = m->size_B;
+    }
+    pthread_mutex_unlock(&context->reservations_lock);
+    return ok ? 0 : -ENOTSUP;
+}

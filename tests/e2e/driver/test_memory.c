@@ -423,6 +423,13 @@ static void test_physical_import(void **state)
     OK(zeVirtualMemMap(e->context, base, page, physical, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
     p[999] = 42;
     assert_int_equal(base[999], 42);
+    /* and what is mapped can be shared further */
+    ze_ipc_mem_handle_t handle;
+    char *again;
+    OK(zeMemGetIpcHandle(e->context, base, &handle));
+    OK(zeMemOpenIpcHandle(e->context, e->device, handle, 0, (void **)&again));
+    assert_int_equal(again[999], 42);
+    OK(zeMemCloseIpcHandle(e->context, again));
     OK(zeVirtualMemFree(e->context, base, page));
     OK(zePhysicalMemDestroy(e->context, physical));
     OK(zeMemFree(e->context, p));

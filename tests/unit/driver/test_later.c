@@ -151,6 +151,12 @@ static void test_descriptor_of_handle(void **state)
     assert_int_equal(q[99], 9);
     OK(zeMemCloseIpcHandle(e->context, q));
     OK(zeMemPutIpcHandle(e->context, again));
+    ze_ipc_mem_handle_type_ext_desc_t type = {.stype = ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE,
+                                              .typeFlags = ZS_LATER_IPC_HANDLE_DEFAULT};
+    OK(zeMemGetIpcHandleWithProperties(e->context, p, &type, &again));
+    type.typeFlags = 2; /* for other machines */
+    assert_int_equal(zeMemGetIpcHandleWithProperties(e->context, p, &type, &again),
+                     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     assert_int_equal(zeMemGetIpcHandleFromFileDescriptorExp(e->context, 0, &again),
                      ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(zeMemGetIpcHandleFromFileDescriptorExp(e->context, UINT64_MAX, &again),
