@@ -2,11 +2,12 @@
 /* zescope timeline: a recording for trace viewers. */
 #include "cli/options.h"
 
+#include "base/file.h"
 #include "report/timeline.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct timeline_options {
     struct zs_common_options common;
@@ -15,15 +16,29 @@ struct timeline_options {
 
 static const struct zs_option options[] = {
     {"output", 'o', ZS_OPTION_STRING, offsetof(struct timeline_options, output), "FILE",
-     "what to write: x.json is Chrome's format, every other name Perfetto's"},
+     "what to write: x.json is Chrome's format, every other name Perfetto's; -: to stdout"},
 };
 
-static int put(void *user, struct zs_span bytes)
+typedef int (*timeline_fn)(const char *recording, zs_timeline_write_fn write, void *user,
+                           struct zs_timeline_result *ret_result, struct zs_diag *diag);
+
+static int put_file(void *user, struct zs_span bytes)
 {
-    errno = 0;
-    if (fwrite(bytes.data, 1, bytes.size_B, user) == bytes.size_B)
-        return 0;
-    return errno ? -errno : -EIO;
+    return zs_file_out_write(user, bytes.data, bytes.size_B);
+}
+
+/* Whoever reads may have gone: nobody wants the rest, and that is no failure. */
+static int put_stdout(void *user, struct zs_span bytes)
+{
+    (void)user;
+    while (bytes.size_B) {
+        ssize_t n = write(STDOUT_FILENO, bytes.data, bytes.size_B);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n > 0)
+            bytes = zs_span_make(bytes.data + n, bytes.size_B - (size_t)n);
+    }
+    return 0;
 }
 
 extern const struct zs_command zs_command_timeline;
@@ -37,21 +52,24 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_timeline, "-o FILE says where to write");
     size_t length = strlen(o->output);
     bool json = length > 5 && !strcmp(o->output + length - 5, ".json");
-    FILE *file = fopen(o->output, "wb");
-    if (!file)
-        return zs_cli_fail("%s: %s", o->output, strerror(errno));
-    struct zs_timeline_result result;
+    timeline_fn timeline = json ? zs_timeline_chrome : zs_timeline_perfetto;
+    struct zs_timeline_result result = {0};
     struct zs_diag diag = {0};
-    int error =
-        (json ? zs_timeline_chrome : zs_timeline_perfetto)(operands[0], put, file, &result, &diag);
-    if (fclose(file) && !error)
-        error = -errno;
-    if (error) {
-        remove(o->output);
-        return zs_cli_fail("%s: %s", operands[0], diag.text[0] ? diag.text : strerror(-error));
-    }
-    zs_cli_note(&o->common, "%llu device activities, %llu more without times: %s",
-                (unsigned long long)result.slices, (unsigned long long)result.untimed, o->output);
+    struct zs_file_out *file = NULL;
+    bool to_stdout = !strcmp(o->output, "-");
+    if (!to_stdout && zs_file_out_open(o->output, &file, &diag))
+        return zs_cli_fail("%s", diag.text);
+    int error = timeline(operands[0], file ? put_file : put_stdout, file, &result, &diag);
+    struct zs_diag closing = {0};
+    if (file && zs_file_out_close(file, !error, &closing))
+        return zs_cli_fail("%s", closing.text);
+    if (error && !(to_stdout && error == -EPIPE))
+        return diag.text[0]
+                   ? zs_cli_fail("%s: %s", operands[0], diag.text)
+                   : zs_cli_fail("%s: %s", to_stdout ? "stdout" : o->output, strerror(-error));
+    zs_cli_note(&o->common, "%llu device activit%s, %llu more without times: %s",
+                (unsigned long long)result.slices, result.slices == 1 ? "y" : "ies",
+                (unsigned long long)result.untimed, to_stdout ? "stdout" : o->output);
     return ZS_EXIT_OK;
 }
 

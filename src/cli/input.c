@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 struct opener {
     const struct zs_input_select *select;
@@ -167,6 +168,12 @@ static int check_selection(const struct opener *o)
     return zs_cli_fail("no kernels%s", o->inputs->modules.count ? " in there" : ": no modules");
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 int zs_inputs_open(const struct zs_input_select *select, int operand_count, char **operands,
                    struct zs_inputs *ret_inputs)
 {
@@ -174,8 +181,9 @@ int zs_inputs_open(const struct zs_input_select *select, int operand_count, char
     struct opener o = {.select = select, .inputs = ret_inputs};
     int status = compile_patterns(&o);
     for (int i = 0; i < operand_count && status == ZS_EXIT_OK; i++)
-        status = zs_recording_probe(operands[i]) ? open_recording(&o, operands[i])
-                                                 : open_file(&o, operands[i]);
+        status = zs_recording_probe(operands[i]) || is_folder(operands[i])
+                     ? open_recording(&o, operands[i])
+                     : open_file(&o, operands[i]);
     if (status == ZS_EXIT_OK)
         status = check_selection(&o);
     zs_filter_fini(&o.kernels);

@@ -2,6 +2,7 @@
 /* The zescope command: picks a subcommand from the table and hands over. */
 #include "cli/options.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,14 @@ static int generate_bash(void)
     return ZS_EXIT_OK;
 }
 
+/* Whoever reads may have gone: no failure. */
+static int flush_stdout(void)
+{
+    if (!fflush(stdout) || errno == EPIPE)
+        return ZS_EXIT_OK;
+    return zs_cli_fail("cannot write to stdout: %s", strerror(errno));
+}
+
 static int run_command(const struct zs_command *command, int argc, char **argv)
 {
     void *options = calloc(1, command->options_size_B);
@@ -97,9 +106,8 @@ static int run_command(const struct zs_command *command, int argc, char **argv)
         status = command->run(options, operand_count, operands);
     zs_options_free(command, options);
     free(options);
-    if (fflush(stdout) && !status)
-        status = zs_cli_fail("cannot write to stdout");
-    return status;
+    int flushed = flush_stdout();
+    return status ? status : flushed;
 }
 
 int main(int argc, char **argv)
@@ -116,11 +124,11 @@ int main(int argc, char **argv)
             zs_help_command(about);
         else
             print_overview(stdout);
-        return ZS_EXIT_OK;
+        return flush_stdout();
     }
     if (!strcmp(name, "--version")) {
         puts("zescope " ZS_VERSION);
-        return ZS_EXIT_OK;
+        return flush_stdout();
     }
     if (!strcmp(name, "--generate-man"))
         return generate_man(argc > 2 ? argv[2] : "");

@@ -2,6 +2,7 @@
 #include "record/traces.h"
 
 #include "base/vec.h"
+#include "record/store.h"
 #include "record/trace_writer.h"
 
 #include <dirent.h>
@@ -74,7 +75,12 @@ int zs_traces_open(const char *recording, struct zs_traces *ret_traces, struct z
     ret_traces->dir_fd =
         openat(fd, ZS_RECORD_TRACE_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     int error = ret_traces->dir_fd < 0 ? -errno : 0;
+    bool no_recording = error == -ENOENT && faccessat(fd, ZS_RECORD_META, F_OK, 0) != 0;
     close(fd);
+    if (no_recording)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s is not a recording of zescope: it has no " ZS_RECORD_META,
+                           recording);
     if (error == -ENOENT)
         return 0;
     if (error)

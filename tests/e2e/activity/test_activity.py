@@ -149,6 +149,33 @@ class Timeline(unittest.TestCase):
         run(ZESCOPE, 'timeline', recording, '-o', path)
         return path
 
+    def test_outputs(self):
+        """Standard output; what stands at the output's name stays where there is nothing to write."""
+        with open(self.make(software, 'whole.pftrace'), 'rb') as f:
+            whole = f.read()
+        p = subprocess.run([ZESCOPE, 'timeline', software, '-o', '-'], capture_output=True,
+                           timeout=240, check=True)
+        self.assertEqual(p.stdout, whole)
+        with open('/dev/full', 'wb') as full:
+            p = subprocess.run([ZESCOPE, 'timeline', software, '-o', '-'], stdout=full,
+                               stderr=subprocess.PIPE, text=True, timeout=240, check=False)
+        self.assertEqual((p.returncode, 'No space left' in p.stderr), (1, True))
+        empty, kept = (os.path.join(folder.name, name) for name in ('empty', 'kept.json'))
+        os.mkdir(empty)
+        with open(kept, 'w', encoding='utf-8') as f:
+            f.write('mine')
+        run(ZESCOPE, 'timeline', empty, '-o', kept, check=1)
+        with open(kept, encoding='utf-8') as f:
+            self.assertEqual(f.read(), 'mine')
+
+    def test_other_folders_are_refused(self):
+        with tempfile.TemporaryDirectory() as other:
+            for words in (['report', other], ['log', other], ['diff', other, software],
+                          ['annotate', other], ['disasm', other], ['inspect', other]):
+                p = run(ZESCOPE, *words, check=1)
+                self.assertEqual(p.stdout, '', words)
+                self.assertIn('is not a recording', p.stderr, words)
+
     def test_perfetto(self):
         packets = decode(self.make(software, 'x.pftrace'))
         tracks = {}
