@@ -357,9 +357,10 @@ static void context_destroy_enter(struct zs_activity *a, const struct zs_trace_e
     if (!context)
         return;
     act_collect_all(a);
-    for (struct act_list *list = a->pending, *next; list; list = next) {
-        next = list->next_pending;
-        if (list->context == context)
+    /* all of its lists, though they should be gone: their appends name events of ours */
+    for (size_t i = 0; i < a->map.capacity; i++) {
+        struct act_list *list = act_map_value(&a->map, i, ACT_LIST);
+        if (list && list->context == context)
             act_list_clear(a, list);
     }
     act_context_drop(a, context);

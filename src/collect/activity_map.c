@@ -29,6 +29,11 @@ void *act_find(const struct zs_activity *a, enum act_type type, const void *hand
     return m->capacity && handle ? m->values[probe(m, key_of(type, handle))] : NULL;
 }
 
+void *act_map_value(const struct act_map *m, size_t i, enum act_type type)
+{
+    return m->keys[i] && (m->keys[i] & 7) == type ? m->values[i] : NULL;
+}
+
 static bool grow(struct act_map *m)
 {
     struct act_map bigger = {.capacity = m->capacity ? m->capacity * 2 : 256, .count = m->count};

@@ -163,6 +163,8 @@ struct zs_activity {
 void *act_find(const struct zs_activity *a, enum act_type type, const void *handle);
 /* NULL, and nothing kept, without memory. `value` replaces what was there. */
 void *act_put(struct zs_activity *a, enum act_type type, const void *handle, void *value);
+/* The value at place i < capacity, if one of that type is there. */
+void *act_map_value(const struct act_map *map, size_t i, enum act_type type);
 void *act_take(struct zs_activity *a, enum act_type type, const void *handle);
 struct act_context *act_context_get(struct zs_activity *a, ze_context_handle_t handle);
 struct act_device *act_device_get(struct zs_activity *a, ze_device_handle_t handle);

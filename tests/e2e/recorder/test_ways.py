@@ -68,6 +68,9 @@ class Ways(unittest.TestCase):
         found = self.record('forks')
         self.assertEqual(found, {('kernel', 'add'): 3, ('barrier', '-'): 3 + 2 + 40})
 
+    def test_disorder(self):
+        self.assertEqual(self.record('disorder'), {('barrier', '-'): 1})
+
     def test_opened(self):
         self.assertEqual(self.record('opened'), {('barrier', '-'): 1})
 

@@ -255,13 +255,36 @@ static void opened(void)
     OK(barrier(list, NULL, 0, NULL));
 }
 
+/* A context goes before its lists and events, as at the end of some programs: 1 barrier; a list
+ * that was never executed. */
+static void disorder(void)
+{
+    struct app on = app;
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(app.driver, &desc, &on.context));
+    ze_command_list_handle_t list = app_list(&on), done = app_list(&on);
+    ze_command_queue_handle_t queue = app_queue(&on);
+    OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    OK(zeCommandListAppendBarrier(done, NULL, 0, NULL));
+    OK(zeCommandListClose(list));
+    OK(zeCommandListClose(done));
+    app_run(queue, done);
+    app_wait(queue);
+    zeContextDestroy(on.context);
+    zeCommandListReset(list);
+    zeCommandListDestroy(list);
+    zeCommandListDestroy(done);
+    zeCommandQueueDestroy(queue);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"queues", queues}, {"images", images},   {"launches", launches},
-                {"events", events}, {"threads", threads}, {"opened", opened}};
+    } ways[] = {{"queues", queues},    {"images", images},   {"launches", launches},
+                {"events", events},    {"threads", threads}, {"opened", opened},
+                {"disorder", disorder}};
     if (argc < 3)
         return 2;
     app_init(&app);
