@@ -70,8 +70,8 @@ def run(tool, call, threads, folder):
 
 def calls_table(folder):
     print('| call | threads | ' + ' | '.join(tools(folder, 'version')) +
-          ' | record above the layer | of ltrace | bytes a call |')
-    print('|---' * (len(tools(folder, 'version')) + 5) + '|')
+          ' | record above the layer | of sotruss | of ltrace | bytes a call |')
+    print('|---' * (len(tools(folder, 'version')) + 6) + '|')
     for call in FUNCTIONS:
         for threads in (1, 2, 8):
             best, size_B = {}, 0
@@ -87,9 +87,10 @@ def calls_table(folder):
             cells = [f'{best[n] - (plain if n != "plain" else 0):.0f}' if n in best else 'n/a'
                      for n in tools(folder, call)]
             over = best['record'] - best['layer']
-            of_ltrace = f'{(best["record"] - plain) / (best["ltrace"] - plain):.4f}' if 'ltrace' in best else 'n/a'
-            print(f'| {call} | {threads} | ' + ' | '.join(cells) + f' | {over:.0f} | {of_ltrace} | {size_B:.1f} |',
-                  flush=True)
+            shares = [f'{(best["record"] - plain) / (best[n] - plain):.4f}' if n in best else 'n/a'
+                      for n in ('sotruss', 'ltrace')]
+            print(f'| {call} | {threads} | ' + ' | '.join(cells) + f' | {over:.0f} | ' + ' | '.join(shares) +
+                  f' | {size_B:.1f} |', flush=True)
 
 
 def application_table(folder):
