@@ -452,6 +452,11 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     zs_eu_control_register_changed(t);
 }
 
+uint32_t zs_eu_thread_inst(const struct zs_eu_thread *t)
+{
+    return t->resume ? t->resume->inst : UINT32_MAX;
+}
+
 void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0)
 {
     t->cr0[0] = cr0;

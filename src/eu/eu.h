@@ -260,6 +260,9 @@ struct zs_eu_thread {
 void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
                        uint32_t dispatch_mask);
 
+/* The instruction that a stopped thread goes on with; UINT32_MAX before the first. */
+uint32_t zs_eu_thread_inst(const struct zs_eu_thread *t);
+
 /* Set cr0.0 (rounding, denormals) as if the thread had written it. */
 void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);
 

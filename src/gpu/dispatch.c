@@ -47,8 +47,10 @@ static void stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
     atomic_store_explicit(&run->stop, true, memory_order_relaxed);
 }
 
-/* Between slices. true: stop. */
-static bool interrupted(struct zs_gpu_run *run, const struct zs_gpu_group *group)
+/* Between slices. true: stop. thread: the one that has used up its slice, NULL: none in particular.
+ */
+static bool interrupted(struct zs_gpu_run *run, const struct zs_gpu_group *group,
+                        const struct zs_eu_thread *thread, uint32_t thread_index)
 {
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return true;
@@ -58,7 +60,7 @@ static bool interrupted(struct zs_gpu_run *run, const struct zs_gpu_group *group
         return false;
     struct zs_gpu_fault fault;
     zs_gpu_fault_group(run, cancelled ? ZS_GPU_FAULT_CANCELLED : ZS_GPU_FAULT_TIMEOUT, group->index,
-                       &fault);
+                       thread, thread_index, &fault);
     stop_run(run, cancelled ? -ECANCELED : -ETIMEDOUT, &fault);
     return true;
 }
@@ -245,6 +247,19 @@ static void release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     }
 }
 
+/* Threads wait at a barrier that the others will not reach. */
+static void lonely_barrier(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
+                           const struct zs_gpu_group *group)
+{
+    struct zs_gpu_fault fault;
+    uint32_t i = 0;
+    while (group->threads[i].phase != ZS_GPU_THREAD_WAITING)
+        i++;
+    zs_gpu_fault_group(run, ZS_GPU_FAULT_BARRIER, group->index, &w->threads[group->threads[i].slot],
+                       i, &fault);
+    stop_run(run, -EFAULT, &fault);
+}
+
 /* One turn for each thread that can run. DONE: the group has ended. */
 static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                               struct zs_gpu_group *group, bool *ret_busy)
@@ -261,7 +276,7 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
             return outcome;
         if (outcome == OUTCOME_BUSY) {
             *ret_busy = true;
-            if (interrupted(run, group))
+            if (interrupted(run, group, &w->threads[group->threads[i].slot], i))
                 return OUTCOME_STOPPED;
         }
     }
@@ -270,9 +285,7 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     if (group->arrived >= run->threads_per_group) {
         release_barrier(run, w, group);
     } else if (ran == 0) { /* everyone waits for someone who has ended */
-        struct zs_gpu_fault fault;
-        zs_gpu_fault_group(run, ZS_GPU_FAULT_BARRIER, group->index, &fault);
-        stop_run(run, -EFAULT, &fault);
+        lonely_barrier(run, w, group);
         return OUTCOME_STOPPED;
     }
     return OUTCOME_BUSY;
@@ -361,7 +374,7 @@ static bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *
         struct zs_gpu_group *group = &w->groups[i];
         enum outcome outcome = run_group(run, w, group);
         maybe_ask_for_help(run, w);
-        if (outcome == OUTCOME_STOPPED || interrupted(run, group))
+        if (outcome == OUTCOME_STOPPED || interrupted(run, group, NULL, 0))
             return false;
         if (outcome == OUTCOME_DONE) {
             drop_group(w, i);

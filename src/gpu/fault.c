@@ -35,14 +35,36 @@ static void set_item(const struct zs_gpu_run *run, struct zs_gpu_fault *fault, u
                               fault->local_id[i] + launch->global_offset[i];
 }
 
-void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kind,
-                        uint64_t group_index, struct zs_gpu_fault *ret)
+static void init(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kind, uint64_t group_index,
+                 struct zs_gpu_fault *ret)
 {
     *ret = (struct zs_gpu_fault){
         .kind = kind, .simd = run->kernel->module->simd, .instruction_offset_B = INT64_MIN};
     snprintf(ret->kernel, sizeof(ret->kernel), "%s", run->kernel->module->name);
     zs_gpu_group_id(run->launch, group_index, ret->group_id);
     set_item(run, ret, 0);
+}
+
+static void set_lane(const struct zs_gpu_run *run, struct zs_gpu_fault *fault,
+                     uint32_t thread_index, uint32_t lane)
+{
+    fault->lane = lane & 31;
+    uint32_t item = thread_index * run->kernel->module->simd + fault->lane;
+    set_item(run, fault, ZS_MIN(item, run->group_items - 1));
+}
+
+void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kind,
+                        uint64_t group_index, const struct zs_eu_thread *thread,
+                        uint32_t thread_index, struct zs_gpu_fault *ret)
+{
+    struct zs_eu_inst_info info = {0};
+    init(run, kind, group_index, ret);
+    if (!thread || !zs_eu_program_inst(run->kernel->program, zs_eu_thread_inst(thread), &info))
+        return;
+    ret->instruction_offset_B = (int64_t)info.offset_B - (int64_t)run->kernel->entry_B;
+    ret->has_lane = thread->ce != 0;
+    if (thread->ce)
+        set_lane(run, ret, thread_index, (uint32_t)__builtin_ctz(thread->ce));
 }
 
 /* ---- accesses ----------------------------------------------------------------------------------
@@ -99,6 +121,9 @@ static void describe_surface(const struct zs_gpu_run *run, struct zs_gpu_fault *
                  "offset %" PRId64 " of the surface%s, which has %" PRIu64 " bytes",
                  (int64_t)fault->gpu_va, who, surface->size_B);
         fault->gpu_va += (uint64_t)(uintptr_t)surface->base;
+        fault->nearest_count = zs_gpu_memory_nearest(
+            run->launch->memory, (uint64_t)(uintptr_t)surface->base, fault->nearest);
+        fault->nearest_count = ZS_MIN(fault->nearest_count, 1); /* what the argument points into */
     } else if (surface->kind == ZS_EU_SURFACE_FREED) {
         snprintf(fault->detail, sizeof(fault->detail), "the surface%s has no live memory", who);
     }
@@ -107,6 +132,26 @@ static void describe_surface(const struct zs_gpu_run *run, struct zs_gpu_fault *
 static bool is_address(const struct zs_gpu_fault *fault)
 {
     return fault->kind != ZS_GPU_FAULT_SLM && fault->kind != ZS_GPU_FAULT_SCRATCH;
+}
+
+static uint64_t distance_B(const struct zs_gpu_fault *fault, const struct zs_gpu_allocation *a)
+{
+    uint64_t end = a->gpu_va + a->size_B;
+    return fault->gpu_va < a->gpu_va ? a->gpu_va - fault->gpu_va
+           : fault->gpu_va >= end    ? fault->gpu_va - end
+                                     : 0;
+}
+
+/* An allocation at the other end of the address space says nothing. */
+static uint32_t near_enough(struct zs_gpu_fault *fault, uint32_t count)
+{
+    const uint64_t far_B = UINT64_C(1) << 32;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (distance_B(fault, &fault->nearest[i]) < far_B)
+            fault->nearest[kept++] = fault->nearest[i];
+    }
+    return kept;
 }
 
 static void describe_access(const struct zs_gpu_run *run, const struct zs_eu_port *port,
@@ -123,10 +168,11 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_eu_por
     if (fault->kind == ZS_GPU_FAULT_SLM)
         snprintf(fault->detail, sizeof(fault->detail), "the group has %" PRIu32 " bytes",
                  run->slm_B);
-    if (!is_address(fault))
+    if (!is_address(fault) || fault->kind == ZS_GPU_FAULT_NULL_POINTER)
         return;
-    fault->nearest_count =
-        zs_gpu_memory_nearest(run->launch->memory, fault->gpu_va, fault->nearest);
+    if (fault->nearest_count == 0)
+        fault->nearest_count = near_enough(
+            fault, zs_gpu_memory_nearest(run->launch->memory, fault->gpu_va, fault->nearest));
     if (fault->kind != ZS_GPU_FAULT_OUT_OF_BOUNDS)
         return;
     const struct zs_gpu_allocation *nearest = &fault->nearest[0];
@@ -141,7 +187,7 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
                        const struct zs_eu_port *port, uint64_t group_index, uint32_t thread_index,
                        struct zs_gpu_fault *ret)
 {
-    zs_gpu_fault_group(run, eu_kind(thread->fault.kind), group_index, ret);
+    init(run, eu_kind(thread->fault.kind), group_index, ret);
     ret->instruction_offset_B = (int64_t)thread->fault.offset_B - (int64_t)run->kernel->entry_B;
     struct zs_eu_inst_info info = {0};
     zs_eu_program_inst(run->kernel->program, thread->fault.inst, &info);
@@ -153,9 +199,7 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
     } else {
         snprintf(ret->detail, sizeof(ret->detail), "%.150s", thread->fault.text);
     }
-    ret->lane = lane & 31;
-    uint32_t item = thread_index * run->kernel->module->simd + ret->lane;
-    set_item(run, ret, ZS_MIN(item, run->group_items - 1));
+    set_lane(run, ret, thread_index, lane);
 }
 
 /* ---- text --------------------------------------------------------------------------------------
@@ -164,12 +208,11 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
 static void print_nearest(const struct zs_gpu_fault *fault, const struct zs_gpu_allocation *a,
                           struct zs_buf *out)
 {
-    uint64_t end = a->gpu_va + a->size_B;
     zs_buf_puts(out, "\n  ");
     if (fault->gpu_va < a->gpu_va)
-        zs_buf_printf(out, "%" PRIu64 " bytes before", a->gpu_va - fault->gpu_va);
-    else if (fault->gpu_va >= end)
-        zs_buf_printf(out, "%" PRIu64 " bytes after the end of", fault->gpu_va - end);
+        zs_buf_printf(out, "%" PRIu64 " bytes before", distance_B(fault, a));
+    else if (fault->gpu_va >= a->gpu_va + a->size_B)
+        zs_buf_printf(out, "%" PRIu64 " bytes after the end of", distance_B(fault, a));
     else
         zs_buf_printf(out, "%" PRIu64 " bytes into", fault->gpu_va - a->gpu_va);
     zs_buf_printf(out, " %s%s allocation #%" PRIu64 "%s%.47s of %" PRIu64 " bytes at 0x%" PRIx64,
@@ -180,7 +223,9 @@ static void print_nearest(const struct zs_gpu_fault *fault, const struct zs_gpu_
 void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *out)
 {
     zs_buf_printf(out, "kernel %s: %s", fault->kernel, zs_gpu_fault_name(fault->kind));
-    if (fault->has_access && is_address(fault))
+    if (fault->has_access && !fault->access_B) /* it was refused before its size was known */
+        zs_buf_printf(out, ": %s at 0x%" PRIx64, fault->is_write ? "write" : "read", fault->gpu_va);
+    else if (fault->has_access && is_address(fault))
         zs_buf_printf(out, ": %s of %" PRIu32 " bytes at 0x%" PRIx64,
                       fault->is_write ? "write" : "read", fault->access_B, fault->gpu_va);
     else if (fault->has_access)

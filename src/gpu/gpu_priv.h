@@ -267,9 +267,11 @@ void zs_gpu_worker_fini(struct zs_gpu_worker *worker);
 void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *thread,
                        const struct zs_eu_port *port, uint64_t group_index, uint32_t thread_index,
                        struct zs_gpu_fault *ret_fault);
-/* A fault of a whole group: barrier, time limit. */
+/* A fault of a whole group: barrier, time limit. thread: one that shows where the group stands, or
+ * NULL. */
 void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kind,
-                        uint64_t group_index, struct zs_gpu_fault *ret_fault);
+                        uint64_t group_index, const struct zs_eu_thread *thread,
+                        uint32_t thread_index, struct zs_gpu_fault *ret_fault);
 void zs_gpu_group_id(const struct zs_gpu_launch *launch, uint64_t group_index, uint32_t ret_id[3]);
 
 #endif

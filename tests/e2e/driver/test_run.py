@@ -72,6 +72,7 @@ class Run(unittest.TestCase):
         r = run('--kernel-timeout', '100ms', app=[MISBEHAVE, 'forever'])
         self.assertEqual(r.returncode, 7)
         self.assertIn('time limit', r.stderr)
+        self.assertRegex(r.stderr, r'at instruction 0x[0-9a-f]+, .*kernels.cl:\d+')
 
     def test_devices(self):
         self.assertEqual(run('-d', 'skl,skl', app=[MISBEHAVE, 'written']).returncode, 0)

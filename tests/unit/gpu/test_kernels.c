@@ -652,6 +652,9 @@ static void broken_groups(void **state)
     arg_buffer(r, 0, out);
     assert_int_equal(runner_launch(r, DIM(4, 1, 1), DIM(SIZE, 1, 1)), -EFAULT);
     assert_int_equal(r->result.fault.kind, ZS_GPU_FAULT_BARRIER);
+    /* the thread that waits, and where */
+    assert_true(r->result.fault.instruction_offset_B > 0);
+    assert_true(r->result.fault.has_lane);
     runner_kernel(r, "local_overrun");
     arg_buffer(r, 0, out);
     arg_local(r, 1, SIZE * 4);
