@@ -60,7 +60,6 @@ ze_result_t ZE_APICALL zetTracerExpCreate(zet_context_handle_t hContext,
         return refuse_untraced();
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(desc);
-    ZS_CHECK_POINTER(desc->pUserData);
     ZS_CHECK_POINTER(phTracer);
     struct zs_ze_tracer *tracer = zs_object_new(ZS_OBJECT_tracer, sizeof(*tracer));
     ZS_CHECK(tracer, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");

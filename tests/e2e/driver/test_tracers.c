@@ -117,6 +117,10 @@ static void wrong_arguments(void **state)
                      ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_int_equal(zetTracerExpCreate(NULL, &desc, &tracer), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_int_equal(zetTracerExpSetEnabled(NULL, 1), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    /* tools may have no data of their own */
+    desc.pUserData = NULL;
+    assert_int_equal(zetTracerExpCreate(context, &desc, &tracer), ZE_RESULT_SUCCESS);
+    assert_int_equal(zetTracerExpDestroy(tracer), ZE_RESULT_SUCCESS);
 }
 
 static atomic_bool stop;
