@@ -6,6 +6,7 @@
 
 #include "base/duration.h"
 #include "base/file.h"
+#include "record/symbolizer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -33,6 +34,82 @@ static int set_environment(const struct run_options *o, const char *driver)
     return ok ? ZS_EXIT_OK : zs_cli_fail("out of memory");
 }
 
+/* ---- --check ---- */
+
+/* The files that frames lie in, each opened once. */
+struct files {
+    struct zs_arena arena;
+    uint32_t count;
+    struct {
+        char *path;
+        struct zs_symbolizer *symbolizer; /* NULL: not readable */
+    } file[64];
+};
+
+static struct zs_symbolizer *find_file(struct files *files, const char *path)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        if (!strcmp(files->file[i].path, path))
+            return files->file[i].symbolizer;
+    }
+    if (files->count == ZS_ARRAY_LEN(files->file))
+        return NULL;
+    char *name = zs_arena_strndup(&files->arena, path, strlen(path));
+    if (!name)
+        return NULL;
+    files->file[files->count].path = name;
+    return files->file[files->count++].symbolizer = zs_symbolizer_open(path, 0, NULL);
+}
+
+/* "    #0 /path/of/app+0x1234 ...": where the call was made, in words when the file has them. */
+static bool print_frame(struct files *files, const char *line, int length)
+{
+    int number, path_at = 0, path_end = 0;
+    char text[PATH_MAX + 64], words[1024];
+    unsigned long long offset_B;
+    snprintf(text, sizeof(text), "%.*s", length, line);
+    if (sscanf(text, " #%d %n", &number, &path_at) < 1 || text[path_at] != '/')
+        return false;
+    char *plus = strrchr(text, '+');
+    if (!plus || sscanf(plus, "+0x%llx%n", &offset_B, &path_end) < 1 || !offset_B)
+        return false;
+    *plus = '\0';
+    struct zs_symbolizer *symbolizer = find_file(files, text + path_at);
+    if (!symbolizer)
+        return false;
+    struct zs_symbol_frame frames[ZS_SYMBOL_INLINE_MAX];
+    /* a return address: the call is before it */
+    uint32_t count = zs_symbolizer_frames(symbolizer, offset_B - 1, &files->arena, frames);
+    bool known = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!frames[i].function)
+            continue;
+        zs_symbol_format(&frames[i], words, sizeof(words));
+        fprintf(stderr, "    #%d %s (%s+0x%llx)\n", number, words, text + path_at, offset_B);
+        known = true;
+    }
+    return known;
+}
+
+static void print_report(struct zs_span report)
+{
+    const char *at = (const char *)report.data, *end = at + report.size_B;
+    struct files files = {.count = 0};
+    zs_arena_init(&files.arena, 64 << 20);
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *next = newline ? newline + 1 : end;
+        int length = (int)(next - at);
+        if (strncmp(at, "    #", ZS_MIN((size_t)(end - at), 5)) != 0 ||
+            !print_frame(&files, at, length))
+            fprintf(stderr, "%.*s", length, at);
+        at = next;
+    }
+    for (uint32_t i = 0; i < files.count; i++)
+        zs_symbolizer_close(files.file[i].symbolizer);
+    zs_arena_fini(&files.arena);
+}
+
 /* The driver appends one block per launch that failed, blocks end with an empty line. */
 static int show_report(const char *path, int app_status)
 {
@@ -43,9 +120,10 @@ static int show_report(const char *path, int app_status)
     size_t found = 0;
     for (size_t i = 1; i < file.span.size_B; i++)
         found += file.span.data[i] == '\n' && file.span.data[i - 1] == '\n';
-    if (found)
-        fprintf(stderr, "zescope: %zu launch%s failed:\n\n%.*s", found, found == 1 ? "" : "es",
-                (int)file.span.size_B, (const char *)file.span.data);
+    if (found) {
+        fprintf(stderr, "zescope: %zu launch%s failed:\n\n", found, found == 1 ? "" : "es");
+        print_report(file.span);
+    }
     zs_file_close(&file);
     return found ? EXIT_FOUND : app_status;
 }

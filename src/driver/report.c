@@ -3,11 +3,15 @@
 
 #include "driver/log.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { FRAMES_MAX = 12, FRAMES_SKIP = 3, ORIGINS_MAX = 1 << 20 };
@@ -71,6 +75,29 @@ uint64_t zs_report_origin(void)
     return id;
 }
 
+/* "    #0 /path/of/app+0x1234 (main)": the offset is what the file's symbols say, so that the words
+ * can be found later (zescope run --check does). The driver's own frames are left out. */
+static int print_frame(struct zs_buf *out, int number, void *pc)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    char path[PATH_MAX];
+    if (!dladdr1(pc, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !info.dli_fname) {
+        zs_buf_printf(out, "\n    #%d %p", number, pc);
+        return 1;
+    }
+    if (strstr(info.dli_fname, "libze_zescope.so"))
+        return 0;
+    ssize_t length = map->l_name[0] ? -1 : readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (length > 0)
+        path[length] = '\0';
+    zs_buf_printf(out, "\n    #%d %s+0x%llx", number, length > 0 ? path : info.dli_fname,
+                  (unsigned long long)((uintptr_t)pc - map->l_addr));
+    if (info.dli_sname)
+        zs_buf_printf(out, " (%s)", info.dli_sname);
+    return 1;
+}
+
 static void print_origin(struct zs_buf *out, const struct zs_gpu_allocation *allocation)
 {
     struct origin origin = {0};
@@ -83,12 +110,8 @@ static void print_origin(struct zs_buf *out, const struct zs_gpu_allocation *all
     zs_buf_printf(out, "\n  0x%llx (%llu bytes, %s%s) was made by:",
                   (unsigned long long)allocation->gpu_va, (unsigned long long)allocation->size_B,
                   allocation->label, allocation->freed ? ", since freed" : "");
-    char **names = backtrace_symbols(origin.frames, origin.count);
-    for (int i = 0, shown = 0; names && i < origin.count; i++) {
-        if (!strstr(names[i], "libze_zescope.so"))
-            zs_buf_printf(out, "\n    #%d %s", shown++, names[i]);
-    }
-    free(names);
+    for (int i = 0, shown = 0; i < origin.count; i++)
+        shown += print_frame(out, shown, origin.frames[i]);
 }
 
 static void write_all(int fd, const uint8_t *data, size_t size_B)

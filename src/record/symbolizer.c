@@ -52,7 +52,7 @@ struct zs_symbolizer *zs_symbolizer_open(const char *path, uint64_t base, const 
         s->module = dwfl_report_elf(s->dwfl, path, path, -1, base, true);
         dwfl_report_end(s->dwfl, NULL, NULL);
     }
-    if (s->module && has_build_id(s->module, build_id))
+    if (s->module && (!build_id || has_build_id(s->module, build_id)))
         return s;
     zs_symbolizer_close(s);
     return NULL;

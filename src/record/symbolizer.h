@@ -11,7 +11,7 @@ enum { ZS_SYMBOL_INLINE_MAX = 16 };
 struct zs_symbolizer;
 
 /* base: where the file was loaded. NULL when it cannot be read, or is not the one with that build
- * id (hexadecimal). */
+ * id (hexadecimal; NULL: any). */
 struct zs_symbolizer *zs_symbolizer_open(const char *path, uint64_t base, const char *build_id);
 void zs_symbolizer_close(struct zs_symbolizer *symbolizer);
 /* Inlined functions first. Texts are copied into the arena. How many; 0: nothing is known. */

@@ -43,8 +43,8 @@ class Run(unittest.TestCase):
         self.assertIn('1 launch failed', r.stderr)
         self.assertIn('out_of_bounds', r.stderr)
         self.assertIn('zeMemAllocDevice', r.stderr)
-        self.assertIn('was made by', r.stderr)
-        self.assertIn('misbehave', r.stderr)
+        self.assertRegex(r.stderr, r'was made by:\n    #\d allocate\S* at .*misbehave.c:\d+ \(')
+        self.assertRegex(r.stderr, r'    #\d main at .*misbehave.c:\d+ \(')
 
     def test_hardware_bounds(self):
         """What the hardware does: beyond a surface writes are dropped."""
