@@ -153,6 +153,8 @@ class Timeline(Page):
         B.keys('?')
         B.until('help', lambda: B.run('return document.getElementById("help").open'))
         self.assertIn('zoom to the selection', B.text('#help'))
+        self.assertTrue(B.one('#help').is_displayed())
+        B.shot('recording-help')
         B.keys(Keys.ESCAPE)
 
     def test_wheel_zooms_where_the_pointer_is(self):
@@ -317,6 +319,14 @@ class Big(Page):
         self.assertTrue(B.one('[data-rec=code]').get_property('hidden'))
         B.keys('3')
         B.until('told', lambda: 'no modules' in B.text('#toast'))
+        self.assertTrue(B.one('#toast').is_displayed())
+
+    def test_pointing_tells(self):
+        box = B.run('const b = document.getElementById("rec-canvas").getBoundingClientRect(); return [b.left, b.top]')
+        chain = ActionChains(B.driver, duration=0)
+        chain.w3c_actions.pointer_action.move_to_location(int(box[0]) + 600, int(box[1]) + AXIS + 22 + 18 + 10)
+        chain.perform()
+        B.until('a tooltip', lambda: B.one('#tip').is_displayed() and B.text('#tip'))
 
 
 class WithoutScript(unittest.TestCase):
