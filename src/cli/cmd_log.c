@@ -61,7 +61,8 @@ static int run(void *parsed, int operand_count, char **operands)
                                        .limit = o->limit};
     struct out out = {0};
     struct zs_diag diag = {0};
-    int error = zs_log_write(operands[0], &log, put, &out, &diag);
+    struct zs_merge_totals totals;
+    int error = zs_log_write(operands[0], &log, put, &out, &totals, &diag);
     int status = out.status;
     if (error < 0) {
         char text[600];
@@ -71,6 +72,8 @@ static int run(void *parsed, int operand_count, char **operands)
         status = zs_cli_fail("%s: %s", operands[0], text);
     } else if (!status) {
         status = flush(&out);
+        zs_cli_note_losses(&o->common, operands[0], totals.calls, totals.lost,
+                           totals.damaged_files);
     }
     zs_buf_fini(&out.buf);
     return status;

@@ -77,14 +77,7 @@ static void put_notes(const struct report_options *o, const char *path,
                       const struct zs_report *report)
 {
     struct zs_report_totals t = zs_report_totals(report);
-    if (!t.calls)
-        zs_cli_note(&o->common,
-                    "%s holds no API calls; 'zescope record' without --no-trace "
-                    "records them",
-                    path);
-    if (t.lost_calls || t.damaged_files)
-        zs_cli_note(&o->common, "%llu calls are incomplete, %llu trace files damaged",
-                    (unsigned long long)t.lost_calls, (unsigned long long)t.damaged_files);
+    zs_cli_note_losses(&o->common, path, t.calls, t.lost_calls, t.damaged_files);
 }
 
 extern const struct zs_command zs_command_report;

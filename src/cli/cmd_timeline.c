@@ -70,6 +70,8 @@ static int run(void *parsed, int operand_count, char **operands)
     zs_cli_note(&o->common, "%llu device activit%s, %llu more without times: %s",
                 (unsigned long long)result.slices, result.slices == 1 ? "y" : "ies",
                 (unsigned long long)result.untimed, to_stdout ? "stdout" : o->output);
+    zs_cli_note_losses(&o->common, operands[0], result.calls, result.lost_calls,
+                       result.damaged_files);
     return ZS_EXIT_OK;
 }
 

@@ -101,6 +101,9 @@ int zs_cli_fail(const char *format, ...) ZS_PRINTF(1, 2);
 int zs_cli_usage(const struct zs_command *command, const char *format, ...) ZS_PRINTF(2, 3);
 /* A note on stderr, silent with --quiet. */
 void zs_cli_note(const struct zs_common_options *common, const char *format, ...) ZS_PRINTF(2, 3);
+/* What is missing from a recording's trace, when something is. */
+void zs_cli_note_losses(const struct zs_common_options *common, const char *recording,
+                        uint64_t calls, uint64_t lost_calls, uint64_t damaged_files);
 /* Whether text on this stream may carry colour (--color, NO_COLOR, TERM, isatty). */
 bool zs_cli_color(const struct zs_common_options *common, int fd);
 /* Columns of the terminal on fd, or 80; never less than 40. */

@@ -101,17 +101,17 @@ static int on_call(void *user, const struct zs_calls *calls, const struct zs_cal
 }
 
 int zs_log_write(const char *recording, const struct zs_log_options *options, zs_log_line line,
-                 void *user, struct zs_diag *diag)
+                 void *user, struct zs_merge_totals *ret_totals, struct zs_diag *diag)
 {
     struct log log = {.options = options, .line = line, .user = user};
     const struct zs_merge_sink sink = {.user = &log, .call = on_call};
-    struct zs_merge_totals totals;
+    *ret_totals = (struct zs_merge_totals){0};
     int status = zs_filter_compile(&log.filter, options->filters, options->filter_count, diag);
     if (status)
         return status;
     if (options->backtrace && zs_symbols_open(recording, &log.symbols, NULL))
         log.symbols = NULL;
-    status = zs_merge(recording, &sink, &log.activities, &totals, diag);
+    status = zs_merge(recording, &sink, &log.activities, ret_totals, diag);
     zs_symbols_close(log.symbols);
     zs_activities_free(&log.activities);
     zs_filter_fini(&log.filter);

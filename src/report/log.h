@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "record/merge.h"
 
 struct zs_log_options {
     bool color;
@@ -19,8 +20,9 @@ struct zs_log_options {
 /* Called for every line; a non-zero return ends the log and is returned. */
 typedef int (*zs_log_line)(void *user, struct zs_span line);
 
-/* 0, or -errno with a sentence. Memory does not grow with the length of the recording. */
+/* 0, or -errno with a sentence. Memory does not grow with the length of the recording. ret_totals:
+ * of what was read, which is not all where a limit or the line function ended the log. */
 int zs_log_write(const char *recording, const struct zs_log_options *options, zs_log_line line,
-                 void *user, struct zs_diag *diag);
+                 void *user, struct zs_merge_totals *ret_totals, struct zs_diag *diag);
 
 #endif

@@ -23,6 +23,7 @@ typedef int (*zs_timeline_write_fn)(void *user, struct zs_span bytes);
 
 struct zs_timeline_result {
     uint64_t slices, untimed; /* executions shown, and without times */
+    uint64_t calls, lost_calls, damaged_files;
 };
 
 /* 0, -errno with a sentence, or what `write` returned. */

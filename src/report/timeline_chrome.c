@@ -171,12 +171,15 @@ int zs_timeline_chrome(const char *recording, zs_timeline_write_fn write, void *
                                        .object = timeline_on_object,
                                        .mark = put_mark,
                                        .no_values = true};
-    struct zs_merge_totals totals;
+    struct zs_merge_totals totals = {0};
     *ret_result = (struct zs_timeline_result){0};
     zs_buf_puts(&t.out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     int status = zs_merge(recording, &sink, &t.activities, &totals, diag);
     if (!status)
         status = timeline_end(&t);
+    ret_result->calls = totals.calls;
+    ret_result->lost_calls = totals.lost;
+    ret_result->damaged_files = totals.damaged_files;
     if (!status) {
         zs_buf_puts(&t.out, "\n]}\n");
         status = timeline_flush(&t, true);

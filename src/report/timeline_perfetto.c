@@ -243,13 +243,16 @@ int zs_timeline_perfetto(const char *recording, zs_timeline_write_fn write, void
                                        .execute = timeline_on_execute,
                                        .object = timeline_on_object,
                                        .no_values = true};
-    struct zs_merge_totals totals;
+    struct zs_merge_totals totals = {0};
     *ret_result = (struct zs_timeline_result){0};
     int status = copy_files(&t, recording, diag);
     if (!status)
         status = zs_merge(recording, &sink, &t.activities, &totals, diag);
     if (!status)
         status = timeline_end(&t);
+    ret_result->calls = totals.calls;
+    ret_result->lost_calls = totals.lost;
+    ret_result->damaged_files = totals.damaged_files;
     if (!status)
         status = timeline_flush(&t, true);
     timeline_free(&t);

@@ -4,9 +4,11 @@
 Usage: test_activity.py ZESCOPE DRIVER PROGRAM KERNELS
 """
 import csv
+import glob
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -167,6 +169,21 @@ class Timeline(unittest.TestCase):
         run(ZESCOPE, 'timeline', empty, '-o', kept, check=1)
         with open(kept, encoding='utf-8') as f:
             self.assertEqual(f.read(), 'mine')
+
+    def test_damage_is_told(self):
+        """By every view of the trace; what stands before the damage is shown."""
+        damaged = os.path.join(folder.name, 'damaged')
+        shutil.copytree(software, damaged)
+        for path in glob.glob(os.path.join(damaged, 'trace', '*.pftrace')):
+            half = os.path.getsize(path) // 2
+            with open(path, 'r+b') as f:
+                f.seek(half)
+                f.write(b'\xff' * half)
+        out = os.path.join(folder.name, 'damaged.json')
+        for words in ['report', damaged], ['log', damaged], ['timeline', damaged, '-o', out]:
+            self.assertRegex(run(ZESCOPE, *words).stderr, r'[1-9]\d* trace files damaged', words)
+        self.assertIn('zeInit', run(ZESCOPE, 'log', damaged).stdout)
+        self.assertEqual(run(ZESCOPE, 'log', software).stderr, '')
 
     def test_other_folders_are_refused(self):
         with tempfile.TemporaryDirectory() as other:

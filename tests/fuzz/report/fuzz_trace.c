@@ -102,10 +102,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     check_report();
     uint64_t written_B = 0;
     struct zs_timeline_result result;
+    struct zs_merge_totals totals;
     struct zs_diag diag = {0};
     zs_timeline_chrome(folder, count_bytes, &written_B, &result, &diag);
     zs_timeline_perfetto(folder, count_bytes, &written_B, &result, &diag);
     const struct zs_log_options log = {0};
-    zs_log_write(folder, &log, count_bytes, &written_B, &diag);
+    zs_log_write(folder, &log, count_bytes, &written_B, &totals, &diag);
     return 0;
 }
