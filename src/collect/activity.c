@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { END_WAIT_NS = 100000000 };
 
 #define ARG(type, i)    (*(type *)event->params[i])
 #define RESULT(type, i) (*ARG(type *, i)) /* what an out parameter points to */
@@ -509,4 +512,22 @@ void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
         return;
     if (leave)
         run(a, file, leave, event, call);
+}
+
+/* A thread that was ended while it held the lock must not keep the process from ending. */
+void zs_activity_end(struct zs_activity *a, struct zs_trace_file *file)
+{
+    struct timespec until;
+    if (!can_ask(a))
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += END_WAIT_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_mutex_timedlock(&a->lock, &until))
+        return;
+    a->file = file;
+    act_collect_last(a);
+    a->file = NULL;
+    pthread_mutex_unlock(&a->lock);
 }

@@ -73,5 +73,7 @@ void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
                        bool muted);
 void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
                       const struct zs_trace_event *event, struct zs_activity_call *call);
+/* The process ends: executions that nobody waited for, with their times where they are over. */
+void zs_activity_end(struct zs_activity *a, struct zs_trace_file *file);
 
 #endif

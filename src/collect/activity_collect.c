@@ -278,6 +278,22 @@ void act_collect_all(struct zs_activity *a)
     }
 }
 
+/* What is still unknown of a list when the process ends. */
+static void give_up(struct zs_activity *a, struct act_list *list)
+{
+    act_harvest_drop(a, list);
+    for (size_t i = list->first; i < list->count; i++)
+        if (list->appends[i] && list->appends[i]->outstanding)
+            write_unknown(a, list->appends[i]);
+}
+
+void act_collect_last(struct zs_activity *a)
+{
+    act_collect_all(a);
+    for (struct act_list *list = a->pending; list; list = list->next_pending)
+        give_up(a, list);
+}
+
 void act_event_ends(struct zs_activity *a, struct act_event *event)
 {
     struct act_append *append = event->owner;

@@ -217,6 +217,8 @@ void act_collect_append(struct zs_activity *a, struct act_append *append, bool i
 void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proof);
 void act_collect_queue(struct zs_activity *a, const struct act_queue *queue, bool is_proof);
 void act_collect_all(struct zs_activity *a);
+/* The process ends: what is finished is recorded, and the rest without times. */
+void act_collect_last(struct zs_activity *a);
 /* An event that is about to be reset, destroyed: record its execution now or without times. */
 void act_event_ends(struct zs_activity *a, struct act_event *event);
 void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_queue *queue,

@@ -328,11 +328,26 @@ static void after_muted(const struct zs_trace_event *event, const struct api_fra
     after_write(t);
 }
 
+/* Before the drivers' own ends, which were registered earlier. */
+static void at_exit(void)
+{
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    struct api_thread *t = thread_of(process);
+    if (t && process->activity) {
+        zs_activity_end(process->activity, &t->file);
+        after_write(t);
+    }
+    zs_guard_leave(&guard);
+}
+
 /* The loader has its tables: what we ask the driver need not go through all that lies above. */
 static void first_call(void)
 {
     struct zs_collect_api *functions = &api.collector->api;
     zs_tracer_retire(api.collector);
+    atexit(at_exit);
 #define API(type, name)                                                                            \
     if (api.layer->next(ZS_API_##name))                                                            \
         functions->name = (ze_result_t(*) type)(uintptr_t)api.layer->next(ZS_API_##name);
