@@ -130,7 +130,9 @@ static int show_report(const char *path, int app_status)
 
 static int run_checked(char **argv)
 {
-    char path[] = "/tmp/zescope-check-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/zescope-check-XXXXXX", folder && *folder ? folder : "/tmp");
     int fd = mkstemp(path);
     if (fd < 0)
         return zs_cli_fail("%s: %s", path, strerror(errno));

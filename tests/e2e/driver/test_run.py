@@ -46,6 +46,15 @@ class Run(unittest.TestCase):
         self.assertRegex(r.stderr, r'was made by:\n    #\d allocate\S* at .*misbehave.c:\d+ \(')
         self.assertRegex(r.stderr, r'    #\d main at .*misbehave.c:\d+ \(')
 
+    def test_report_is_kept_where_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            r = run('--check', app=[MISBEHAVE, 'bounds'], check_env={'TMPDIR': folder})
+            self.assertEqual((r.returncode, os.listdir(folder)), (99, []))
+            nowhere = os.path.join(folder, 'nowhere')
+            r = run('--check', app=[MISBEHAVE, 'bounds'], check_env={'TMPDIR': nowhere})
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(nowhere, r.stderr)
+
     def test_hardware_bounds(self):
         """What the hardware does: beyond a surface writes are dropped."""
         r = run(app=[MISBEHAVE, 'bounds'], check_env={'ZESCOPE_CHECK': '0'})
