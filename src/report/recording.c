@@ -164,6 +164,20 @@ static int key_by_name(const char *name, size_t length)
     return -1;
 }
 
+static int wrong_key(int table, int key, struct zs_diag *diag)
+{
+    struct zs_buf names = {0};
+    for (int k = 0; k < KEYS; k++)
+        if (report_tables[table].allowed & 1u << k)
+            zs_buf_printf(&names, "%s %s", names.size_B ? "," : "", report_keys[k].name);
+    int error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                            "the rows of %s cannot be grouped by '%s'%s%s",
+                            report_tables[table].name, report_keys[key].name,
+                            names.size_B ? "; its keys are" : "", zs_buf_cstr(&names));
+    zs_buf_fini(&names);
+    return error;
+}
+
 /* Tables that have none of the keys stay as they are. */
 static int choose_keys(struct zs_report *r, const struct zs_report_options *o, struct zs_diag *diag)
 {
@@ -190,9 +204,7 @@ static int choose_keys(struct zs_report *r, const struct zs_report_options *o, s
     }
     for (int k = 0; k < KEYS; k++)
         if (asked & ~allowed & 1u << k)
-            return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                               "the rows of this table cannot be grouped by '%s'",
-                               report_keys[k].name);
+            return wrong_key(o->only, k, diag);
     return 0;
 }
 

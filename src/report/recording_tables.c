@@ -384,6 +384,14 @@ static int compare_groups(const void *a, const void *b, void *user)
     return x->count == y->count ? 0 : x->count < y->count ? 1 : -1;
 }
 
+/* Points in time count from the first call; what was before it has a minus. */
+static void count_from(struct zs_table *t, uint64_t zero_ns)
+{
+    for (size_t c = 0; c < t->column_count; c++)
+        for (size_t row = 0; row < t->row_count && t->columns[c].kind == ZS_CELL_TIME; row++)
+            t->cells[row * t->column_count + c].number -= zero_ns;
+}
+
 static int build_table(struct zs_report *r, enum zs_report_table table)
 {
     struct builder b = {.r = r, .table = table};
@@ -413,7 +421,39 @@ static int build_table(struct zs_report *r, enum zs_report_table table)
         else
             item_cells(&b, &r->items[table].items[i], &t->cells[i * b.count]);
     }
+    count_from(t, r->totals.first_ns);
     return 0;
+}
+
+/* Columns that rows can be sorted by, each once, without their units. */
+static void list_columns(const struct zs_report *r, int only, struct zs_buf *out)
+{
+    struct zs_buf name = {0};
+    for (int t = 0; t < ZS_REPORT_TABLES; t++)
+        for (size_t c = 0; c < r->tables[t].column_count && (only < 0 || only == t); c++) {
+            const struct zs_table_column *column = &r->tables[t].columns[c];
+            size_t length = strlen(column->key);
+            if (column->kind == ZS_CELL_TRIPLE || column->kind == ZS_CELL_RESULTS)
+                continue;
+            length -= length > 3 && !strcmp(column->key + length - 3, "_ns") ? 3 : 0;
+            name.size_B = 0;
+            zs_buf_printf(&name, " %.*s,", (int)length, column->key);
+            if (!strstr(zs_buf_cstr(out), zs_buf_cstr(&name)))
+                zs_buf_puts(out, zs_buf_cstr(&name));
+        }
+    zs_buf_fini(&name);
+    out->size_B -= out->size_B ? 1 : 0;
+}
+
+static int no_column(const struct zs_report *r, int only, const char *text, struct zs_diag *diag)
+{
+    struct zs_buf names = {0};
+    list_columns(r, only, &names);
+    int error =
+        zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "'%.60s': there is no such column; %s has%s",
+                    text, only < 0 ? "the report" : report_tables[only].name, zs_buf_cstr(&names));
+    zs_buf_fini(&names);
+    return error;
 }
 
 int report_apply_view(struct zs_report *r, const struct zs_report_options *o, struct zs_diag *diag)
@@ -425,11 +465,9 @@ int report_apply_view(struct zs_report *r, const struct zs_report_options *o, st
             error = zs_table_apply(&r->tables[t], &o->view, used, diag);
     for (size_t i = 0; i < o->view.where_count && !error; i++)
         if (!used[i])
-            error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "'%s': there is no such column",
-                                o->view.where[i]);
+            error = no_column(r, o->only, o->view.where[i], diag);
     if (!error && o->view.sort && !used[o->view.where_count])
-        error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                            "rows cannot be sorted by '%s': there is no such column", o->view.sort);
+        error = no_column(r, o->only, o->view.sort, diag);
     free(used);
     return error;
 }

@@ -140,7 +140,9 @@ static bool holds(const struct zs_table *table, size_t row, const struct conditi
                                                      : zs_filter_matches(&c->filter, cell->text);
         return same == (c->op == OP_EQ || c->op == OP_MATCH);
     }
-    double x = (double)cell->number, y = c->number;
+    double y = c->number, x = table->columns[c->column].kind == ZS_CELL_TIME
+                                  ? (double)(int64_t)cell->number
+                                  : (double)cell->number;
     switch (c->op) {
     case OP_EQ:
         return x == y;
@@ -187,6 +189,9 @@ static int compare_rows(const void *a, const void *b, void *user)
         return x->known ? -1 : 1; /* n/a stands at the end either way */
     if (x->known && is_text(o->kind))
         order = strcmp(x->text, y->text);
+    else if (x->known && o->kind == ZS_CELL_TIME)
+        order =
+            (int64_t)x->number < (int64_t)y->number ? -1 : (int64_t)x->number > (int64_t)y->number;
     else if (x->known)
         order = x->number < y->number ? -1 : x->number > y->number;
     if (order)
@@ -287,6 +292,13 @@ static void put_results(struct zs_buf *out, const struct zs_results *results)
     }
 }
 
+static void put_time(struct zs_buf *out, int64_t ns)
+{
+    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+    zs_buf_printf(out, "%s%" PRIu64 ".%09u", ns < 0 ? "-" : "", size / 1000000000,
+                  (unsigned)(size % 1000000000));
+}
+
 static void put_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs_cell *cell)
 {
     if (!cell->known) {
@@ -301,8 +313,7 @@ static void put_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs
         zs_format_duration(out, cell->number);
         return;
     case ZS_CELL_TIME:
-        zs_buf_printf(out, "%" PRIu64 ".%09u", cell->number / 1000000000,
-                      (unsigned)(cell->number % 1000000000));
+        put_time(out, (int64_t)cell->number);
         return;
     case ZS_CELL_HEX:
         zs_buf_printf(out, "0x%" PRIx64, cell->number);
@@ -432,7 +443,9 @@ static void csv_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs
                      struct zs_buf *scratch)
 {
     scratch->size_B = 0;
-    if (cell->known && (kind == ZS_CELL_NS || kind == ZS_CELL_TIME))
+    if (cell->known && kind == ZS_CELL_TIME)
+        zs_buf_printf(scratch, "%" PRId64, (int64_t)cell->number);
+    else if (cell->known && kind == ZS_CELL_NS)
         zs_buf_put_u64(scratch, cell->number);
     else if (cell->known && kind == ZS_CELL_PERCENT)
         zs_buf_printf(scratch, "%.2f", (double)cell->number / 100);
@@ -503,6 +516,9 @@ static void json_cell(struct zs_json *json, const struct zs_table_column *column
         return;
     case ZS_CELL_RESULTS:
         json_results(json, column->key, &cell->results);
+        return;
+    case ZS_CELL_TIME:
+        zs_json_i64(json, column->key, (int64_t)cell->number);
         return;
     case ZS_CELL_PERCENT:
         zs_json_double(json, column->key, (double)cell->number / 100);

@@ -16,7 +16,7 @@ enum zs_cell_kind {
     ZS_CELL_COUNT,
     ZS_CELL_ID,   /* a number that is a name: not summed, text sorts it ascending */
     ZS_CELL_NS,   /* a duration */
-    ZS_CELL_TIME, /* a point in time, nanoseconds */
+    ZS_CELL_TIME, /* a point in time, nanoseconds, an int64_t */
     ZS_CELL_BYTES,
     ZS_CELL_HEX,
     ZS_CELL_PERCENT, /* hundredths of a percent */

@@ -52,7 +52,7 @@ def basic():
     report = {'schema': 'zescope.report/1', 'first_ns': START, 'last_ns': START + 1000 * us, 'call_count': 12, 'lost_calls': 0,
               'damaged_files': 0, 'left_out': {'leaks': 7}, 'calls': calls, 'kernels': kernels, 'copies': [], 'barriers': None,
               'memory': {'peak_bytes': 8192, 'kinds': [{'name': 'device memory', 'allocations': 1, 'frees': 1, 'bytes': 8192, 'peak_bytes': 8192, 'left_bytes': 0}]},
-              'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'bytes': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': START + 5000}],
+              'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'bytes': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': 5000}],
               'builds': [], 'threads': [], 'marks': [], 'pauses': []}
     return {'recording': {'argv': ['/opt/app', '--fast'], 'host': 'box', 'start_time': '2026-01-02T03:04:05Z', 'finished': True, 'exit_status': 3},
             'report': report, 'timeline': timeline}

@@ -8,6 +8,7 @@ import html.parser
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,7 @@ class Groups(unittest.TestCase):
 
     def test_wrong_keys(self):
         self.assertIn("'colour'", run(ZESCOPE, 'report', '-g', 'call,colour', threads, check=1).stderr)
+        self.assertIn('call, result, caller', run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=1).stderr)
         self.assertIn("'kernel'", run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=1).stderr)
 
 
@@ -127,7 +129,10 @@ class Views(unittest.TestCase):
         self.assertEqual(names, sorted(names))
         sizes = [int(r['size']) for r in rows(threads, 'allocations', '-s', 'size')]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
-        run(ZESCOPE, 'report', '-s', 'colour', threads, check=1)
+        listed = run(ZESCOPE, 'report', '-t', 'calls', '-s', 'colour', threads, check=1).stderr
+        self.assertTrue({'count,', 'total,', 'mean,', 'failed,'} <= set(listed.split()), listed)
+        listed = run(ZESCOPE, 'report', '-s', 'colour', threads, check=1).stderr
+        self.assertTrue({'count,', 'allocations,', 'reason\n'} <= set(re.split(r'(?<=[,\n])\s?', listed.split('has ')[1])), listed)
         run(ZESCOPE, 'report', '-s', 'total:up', threads, check=1)
 
     def test_where(self):
@@ -158,6 +163,14 @@ class Views(unittest.TestCase):
                         if key in ('groups', 'group_size', 'results', 'handle', 'list', 'share') or key.endswith('_s'):
                             continue
                         self.assertEqual(row[key], 'n/a' if value is None else str(value), (table, key))
+
+    def test_times_count_from_the_first_call(self):
+        build, first = report(device)['builds'][0], run(ZESCOPE, 'log', '-f', 'zeModuleCreate', device).stdout.split()[0]
+        self.assertEqual(f"{build['time_ns'] / 1e9:.9f}", first)
+        self.assertIn(f' {first} ', run(ZESCOPE, 'report', '-t', 'builds', device).stdout)
+        r = report(device)
+        self.assertEqual(min(t['first_ns'] for t in r['threads']), 0)
+        self.assertEqual(max(t['last_ns'] for t in r['threads']), r['last_ns'] - r['first_ns'])
 
     def test_shares(self):
         self.assertAlmostEqual(sum(c['share'] for c in report(threads)['calls']), 100, delta=.3)

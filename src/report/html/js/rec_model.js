@@ -88,6 +88,7 @@ class Recording {
         this.info = object(json.recording);
         this.report = object(json.report);
         this.start_ns = number(timeline.start_ns, 0);
+        this.first_ns = number(this.report.first_ns, this.start_ns); // zero of the tables' times
         this.span = Math.max(1, number(timeline.end_ns, 0) - this.start_ns);
         this.names = list(timeline.names).map(string);
         this.results = object(timeline.results);

@@ -16,7 +16,7 @@ function cellText(app, key, value) {
     if (key === 'results')
         return Object.entries(object(value)).map(([name, n]) => `${name.replace('ZE_RESULT_', '')} \u00d7${n}`).join(', ');
     if (TIMES.has(key))
-        return ((value - app.recording.start_ns) / 1e9).toFixed(6) + '\u2009s';
+        return ((value + app.recording.first_ns - app.recording.start_ns) / 1e9).toFixed(6) + '\u2009s';
     if (key.endsWith('_ns'))
         return duration(value);
     if (key === 'bytes_per_s')
