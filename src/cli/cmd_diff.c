@@ -32,6 +32,8 @@ static int run(void *parsed, int operand_count, char **operands)
     int error = zs_diff_load(operands[0], operands[1], &diff, &diag);
     if (error)
         return zs_cli_fail("%s", diag.text[0] ? diag.text : strerror(-error));
+    for (int i = 0; i < operand_count; i++)
+        zs_cli_note_losses(&o->common, operands[i], 1, 0, 0);
     struct zs_buf out = {0};
     if (o->json)
         zs_diff_json(&diff, o->threshold, &out);

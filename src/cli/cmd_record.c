@@ -278,7 +278,7 @@ static void print_summary(const struct zs_common_options *common, const char *pa
     struct zs_recording *recording;
     struct zs_diag diag = {0};
     if (zs_recording_open(path, &recording, &diag)) {
-        zs_cli_note(common, "%s", diag.text);
+        zs_cli_note(common, "%s: %s", path, diag.text);
         return;
     }
     uint32_t module_count, build_count, process_count, source_count;

@@ -48,18 +48,6 @@ void zs_cli_note(const struct zs_common_options *common, const char *format, ...
     va_end(args);
 }
 
-void zs_cli_note_losses(const struct zs_common_options *common, const char *recording,
-                        uint64_t calls, uint64_t lost_calls, uint64_t damaged_files)
-{
-    if (!calls && !lost_calls && !damaged_files)
-        zs_cli_note(common,
-                    "%s holds no API calls; 'zescope record' without --no-trace records them",
-                    recording);
-    if (lost_calls || damaged_files)
-        zs_cli_note(common, "%s: %" PRIu64 " calls are incomplete, %" PRIu64 " trace files damaged",
-                    recording, lost_calls, damaged_files);
-}
-
 bool zs_cli_color(const struct zs_common_options *common, int fd)
 {
     if (common->color != ZS_COLOR_AUTO)

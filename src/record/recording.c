@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "record/store.h"
+#include "record/traces.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,24 +45,24 @@ bool zs_recording_probe(const char *path)
 }
 
 /* meta.json must be sound: without it nothing says that this is a recording. */
-static int read_meta(struct zs_recording *r, const char *path, struct zs_diag *diag)
+static int read_meta(struct zs_recording *r, struct zs_diag *diag)
 {
     struct zs_file file;
     int error = zs_file_read_at(r->dir_fd, ZS_RECORD_META, META_MAX_B, &file, NULL);
     if (error)
         return zs_diag_set(diag, error == -ENOENT ? -EINVAL : error, ZS_DIAG_NO_OFFSET,
-                           "%s is not a recording of zescope: its " ZS_RECORD_META
+                           "it is not a recording of zescope: its " ZS_RECORD_META
                            " cannot be read (%s)",
-                           path, strerror(-error));
+                           strerror(-error));
     struct zs_diag inner = {0};
     json_t *meta = parse_json(file.span, &inner);
     zs_file_close(&file);
     const char *schema = json_string_value(json_object_get(meta, "schema"));
     if (!schema || strcmp(schema, ZS_RECORDING_SCHEMA) != 0) {
         error = zs_diag_set(diag, -EINVAL, meta ? ZS_DIAG_NO_OFFSET : inner.offset_B,
-                            meta ? "%s/" ZS_RECORD_META ": schema \"%.60s\" found, \"%s\" expected"
-                                 : "%s/" ZS_RECORD_META ": %.200s",
-                            path, meta ? (schema ? schema : "") : inner.text, ZS_RECORDING_SCHEMA);
+                            meta ? ZS_RECORD_META ": schema \"%.60s\" found, \"%s\" expected"
+                                 : ZS_RECORD_META ": %.200s",
+                            meta ? (schema ? schema : "") : inner.text, ZS_RECORDING_SCHEMA);
         json_decref(meta);
         return error;
     }
@@ -81,23 +82,10 @@ static int read_meta(struct zs_recording *r, const char *path, struct zs_diag *d
 
 static void read_counters(struct zs_recording *r)
 {
-    struct zs_file file;
-    if (zs_file_read_at(r->dir_fd, ZS_RECORD_COUNTERS, ZS_COUNTERS_SIZE_B, &file, NULL)) {
-        recording_note(r, ZS_RECORD_NONE, "the counters of losses are missing");
-        return;
-    }
-    struct zs_reader reader = zs_reader_make(file.span, 0, NULL);
-    struct zs_span magic = zs_read_bytes(&reader, 8, "magic");
-    r->info.drops.modules = zs_read_u64(&reader, "modules");
-    r->info.drops.notes = zs_read_u64(&reader, "notes");
-    r->info.drops.last_errno = (int32_t)zs_read_u32(&reader, "errno");
-    zs_read_u32(&reader, "unused");
-    r->info.drops.packets = zs_read_u64(&reader, "packets");
-    if (reader.error || memcmp(magic.data, "zscount1", 8) != 0) {
-        r->info.drops = (struct zs_record_drops){0};
-        recording_note(r, ZS_RECORD_NONE, "the counters of losses are broken");
-    }
-    zs_file_close(&file);
+    int error = zs_traces_read_drops(r->dir_fd, &r->info.drops);
+    if (error)
+        recording_note(r, ZS_RECORD_NONE, "the counters of losses are %s",
+                       error == -EBADMSG ? "broken" : "missing");
 }
 
 /* "123" or "123.4": the parts, false for other names. */
@@ -211,9 +199,9 @@ int zs_recording_open(const char *path, struct zs_recording **ret_recording, str
     r->dir_fd = open(path, OPEN_DIR_FLAGS);
     int error = r->dir_fd >= 0 ? 0
                                : zs_diag_set(diag, -errno, ZS_DIAG_NO_OFFSET,
-                                             "cannot open recording %s: %s", path, strerror(errno));
+                                             "cannot open the recording: %s", strerror(errno));
     if (!error)
-        error = read_meta(r, path, diag);
+        error = read_meta(r, diag);
     if (!error) {
         r->info.path = zs_arena_strndup(&r->arena, path, strlen(path));
         r->modules_fd = openat(r->dir_fd, ZS_RECORD_MODULES, OPEN_DIR_FLAGS | O_NOFOLLOW);
@@ -223,7 +211,7 @@ int zs_recording_open(const char *path, struct zs_recording **ret_recording, str
         read_processes(r);
         if (r->out_of_memory || !r->info.path)
             error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET,
-                                "%s: out of memory, or larger than what is read", path);
+                                "out of memory, or larger than what is read");
     }
     if (error)
         zs_recording_close(r);

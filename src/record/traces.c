@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/traces.h"
 
+#include "base/file.h"
+#include "base/reader.h"
 #include "base/vec.h"
 #include "record/store.h"
 #include "record/trace_writer.h"
@@ -66,12 +68,45 @@ static int list(struct zs_traces *traces, struct zs_diag *diag)
     return error;
 }
 
+int zs_traces_read_drops(int dir_fd, struct zs_record_drops *ret_drops)
+{
+    struct zs_file file;
+    *ret_drops = (struct zs_record_drops){0};
+    int error = zs_file_read_at(dir_fd, ZS_RECORD_COUNTERS, ZS_COUNTERS_SIZE_B, &file, NULL);
+    if (error)
+        return error;
+    struct zs_reader reader = zs_reader_make(file.span, 0, NULL);
+    struct zs_span magic = zs_read_bytes(&reader, 8, "magic");
+    ret_drops->modules = zs_read_u64(&reader, "modules");
+    ret_drops->notes = zs_read_u64(&reader, "notes");
+    ret_drops->last_errno = (int32_t)zs_read_u32(&reader, "errno");
+    zs_read_u32(&reader, "unused");
+    ret_drops->packets = zs_read_u64(&reader, "packets");
+    bool sound = !reader.error && !memcmp(magic.data, "zscount1", 8);
+    zs_file_close(&file);
+    if (!sound)
+        *ret_drops = (struct zs_record_drops){0};
+    return sound ? 0 : -EBADMSG;
+}
+
+uint64_t zs_traces_lost(const char *recording)
+{
+    struct zs_record_drops drops = {0};
+    int fd = open(recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    zs_traces_read_drops(fd, &drops);
+    close(fd);
+    return drops.packets;
+}
+
 int zs_traces_open(const char *recording, struct zs_traces *ret_traces, struct zs_diag *diag)
 {
     *ret_traces = (struct zs_traces){.dir_fd = -1};
     int fd = open(recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return fail(diag, -errno, recording, "");
+        return zs_diag_set(diag, -errno, ZS_DIAG_NO_OFFSET, "cannot open the recording: %s",
+                           strerror(errno));
     ret_traces->dir_fd =
         openat(fd, ZS_RECORD_TRACE_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     int error = ret_traces->dir_fd < 0 ? -errno : 0;
@@ -79,12 +114,11 @@ int zs_traces_open(const char *recording, struct zs_traces *ret_traces, struct z
     close(fd);
     if (no_recording)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "%s is not a recording of zescope: it has no " ZS_RECORD_META,
-                           recording);
+                           "it is not a recording of zescope: it has no " ZS_RECORD_META);
     if (error == -ENOENT)
         return 0;
     if (error)
-        return fail(diag, error, recording, ZS_RECORD_TRACE_DIR);
+        return fail(diag, error, ZS_RECORD_TRACE_DIR, "");
     error = list(ret_traces, diag);
     if (error)
         zs_traces_close(ret_traces);

@@ -91,9 +91,11 @@ static int add_recording(struct zs_diff *d, const char *path, bool is_b, struct 
 {
     const struct zs_report_options options = {.only = -1};
     struct zs_report *report;
-    int error = zs_report_load(path, &options, NULL, &report, diag);
+    struct zs_diag inner = {0};
+    int error = zs_report_load(path, &options, NULL, &report, &inner);
     if (error)
-        return error;
+        return zs_diag_set(diag, error, inner.offset_B, "%s: %s", path,
+                           inner.text[0] ? inner.text : strerror(-error));
     for (int t = ZS_REPORT_CALLS; t <= ZS_REPORT_BARRIERS && !error; t++)
         error = add_table(d, report, (enum zs_report_table)t, is_b);
     zs_report_free(report);

@@ -192,6 +192,7 @@ class Timeline(unittest.TestCase):
                 p = run(ZESCOPE, *words, check=1)
                 self.assertEqual(p.stdout, '', words)
                 self.assertIn('is not a recording', p.stderr, words)
+                self.assertEqual(p.stderr.count(other), 1, words)
 
     def test_perfetto(self):
         packets = decode(self.make(software, 'x.pftrace'))

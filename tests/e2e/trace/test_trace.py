@@ -5,6 +5,7 @@ Usage: test_trace.py ZESCOPE DRIVER PROGRAM
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,13 @@ class Trace(unittest.TestCase):
     def test_limit_drops_and_says_so(self):
         self.record(1, 60000, 'return', 7, '--trace-limit', '2M')
         self.assertLess(self.counts()['zeMemFree'], 60000)
+        for words in (['report'], ['log'], ['timeline', '-o', os.devnull]):
+            self.assertRegex(run(ZESCOPE, *words, self.rec, check=0).stderr, r' [1-9]\d* beginnings .* were lost', words)
+        # where nothing fitted in, --no-trace is not to blame
+        shutil.rmtree(os.path.join(self.rec, 'trace'))
+        said = run(ZESCOPE, 'report', self.rec, check=0).stderr
+        self.assertRegex(said, 'were lost .*it holds no API calls')
+        self.assertNotIn('--no-trace', said)
 
     def test_no_trace(self):
         self.record(1, 5, 'return', 7, '--no-trace')
