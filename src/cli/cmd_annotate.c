@@ -85,13 +85,6 @@ struct work {
     const struct zs_module_view *view;
 };
 
-static int write_stdout(void *user, const void *data, size_t size_B)
-{
-    int *status = user;
-    *status = zs_cli_write_stdout(data, size_B);
-    return *status == ZS_EXIT_OK ? 0 : -EIO;
-}
-
 static int print_json(struct work *w)
 {
     const struct annotate_options *o = w->o;
@@ -101,8 +94,9 @@ static int print_json(struct work *w)
                                           .types = o->types,
                                           .with_source = o->with_source};
     int status = ZS_EXIT_OK;
-    int error = zs_report_module_json(w->view, &json, write_stdout, &status);
-    return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+    int error = zs_report_module_json(w->view, &json, zs_cli_sink_stdout, &status);
+    return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed() ? zs_cli_fail("out of memory")
+                                                                    : status;
 }
 
 static struct zs_annotate_text_options text_options(const struct annotate_options *o)
@@ -121,8 +115,9 @@ static int print_text(struct work *w)
     struct zs_annotate_text_options text = text_options(w->o);
     text.color = zs_cli_color(&w->o->common, STDOUT_FILENO);
     int status = ZS_EXIT_OK;
-    int error = zs_report_annotate_text(w->view, &text, write_stdout, &status);
-    return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+    int error = zs_report_annotate_text(w->view, &text, zs_cli_sink_stdout, &status);
+    return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed() ? zs_cli_fail("out of memory")
+                                                                    : status;
 }
 
 /* ---- HTML ---- */
@@ -140,8 +135,10 @@ static int write_html(struct work *w)
                                                 .text_command = command};
     int status = ZS_EXIT_OK;
     if (strcmp(w->o->html, "-") == 0) {
-        int error = zs_report_module_html(w->view, &html, write_stdout, &status);
-        return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+        int error = zs_report_module_html(w->view, &html, zs_cli_sink_stdout, &status);
+        return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed()
+                   ? zs_cli_fail("out of memory")
+                   : status;
     }
     struct zs_file_out *out;
     struct zs_diag diag;

@@ -35,13 +35,6 @@ static const struct zs_option options[] = {
 };
 #undef AT
 
-static int write_stdout(void *user, const void *data, size_t size_B)
-{
-    int *status = user;
-    *status = zs_cli_write_stdout(data, size_B);
-    return *status == ZS_EXIT_OK ? 0 : -EIO;
-}
-
 static int print_json(const struct disasm_options *o, const struct zs_input *input)
 {
     struct zs_module_view view = {.module = input->module,
@@ -51,8 +44,8 @@ static int print_json(const struct disasm_options *o, const struct zs_input *inp
     struct zs_module_json_options json = {
         .pressure = o->view.pressure, .sends = o->view.sends, .no_source = true};
     int status = ZS_EXIT_OK;
-    int error = zs_report_module_json(&view, &json, write_stdout, &status);
-    if (error && status == ZS_EXIT_OK)
+    int error = zs_report_module_json(&view, &json, zs_cli_sink_stdout, &status);
+    if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
         return zs_cli_fail("%s: out of memory", input->name);
     return status;
 }
@@ -61,9 +54,9 @@ static int print_text(const struct disasm_options *o, const struct zs_input *inp
 {
     int status = ZS_EXIT_OK;
     size_t failed = 0;
-    int error = zs_report_disasm_text(input->kernels, input->kernel_count, &o->view, write_stdout,
-                                      &status, &failed);
-    if (error && status == ZS_EXIT_OK)
+    int error = zs_report_disasm_text(input->kernels, input->kernel_count, &o->view,
+                                      zs_cli_sink_stdout, &status, &failed);
+    if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
         return zs_cli_fail("%s: out of memory", input->name);
     if (failed && status == ZS_EXIT_OK)
         return zs_cli_fail("%s: the code of %zu kernel%s cannot be read; the listing says why",

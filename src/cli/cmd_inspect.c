@@ -34,13 +34,6 @@ static const struct zs_option options[] = {
 };
 #undef AT
 
-static int write_stdout(void *user, const void *data, size_t size_B)
-{
-    int *status = user;
-    *status = zs_cli_write_stdout(data, size_B);
-    return *status == ZS_EXIT_OK ? 0 : -EIO;
-}
-
 /* What was selected, to be looked up by address. */
 struct selection {
     const struct zs_image *only_image; /* NULL: all */
@@ -88,10 +81,10 @@ static int print_module(const struct inspect_options *o, const struct zs_input *
         .want_user = &s,
     };
     int status = ZS_EXIT_OK;
-    int error = o->json ? zs_report_inspect_json(input->module, &view, write_stdout, &status)
-                        : zs_report_inspect_text(input->module, &view, write_stdout, &status);
+    int error = o->json ? zs_report_inspect_json(input->module, &view, zs_cli_sink_stdout, &status)
+                        : zs_report_inspect_text(input->module, &view, zs_cli_sink_stdout, &status);
     free(s.kernels);
-    if (error && status == ZS_EXIT_OK)
+    if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
         return zs_cli_fail("%s: out of memory", input->name);
     return status;
 }

@@ -35,7 +35,7 @@ static int flush(struct out *out)
 {
     out->status = zs_cli_write_stdout(out->buf.data, out->buf.size_B);
     out->buf.size_B = 0;
-    return out->status;
+    return out->status ? out->status : zs_cli_stdout_closed();
 }
 
 static int put(void *user, struct zs_span line)
@@ -71,9 +71,11 @@ static int run(void *parsed, int operand_count, char **operands)
         zs_diag_print(&diag, text, sizeof(text));
         status = zs_cli_fail("%s: %s", operands[0], text);
     } else if (!status) {
-        status = flush(&out);
-        zs_cli_note_losses(&o->common, operands[0], totals.calls, totals.lost,
-                           totals.damaged_files);
+        flush(&out);
+        status = out.status;
+        if (!zs_cli_stdout_closed()) /* otherwise not all was read */
+            zs_cli_note_losses(&o->common, operands[0], totals.calls, totals.lost,
+                               totals.damaged_files);
     }
     zs_buf_fini(&out.buf);
     return status;

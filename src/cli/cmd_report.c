@@ -84,13 +84,6 @@ extern const struct zs_command zs_command_report;
 
 /* ---- HTML ---- */
 
-static int write_stdout(void *user, const void *data, size_t size_B)
-{
-    int *status = user;
-    *status = zs_cli_write_stdout(data, size_B);
-    return *status == ZS_EXIT_OK ? 0 : -1;
-}
-
 static int write_file(void *sink, const void *data, size_t size_B)
 {
     return zs_file_out_write(sink, data, size_B);
@@ -100,8 +93,10 @@ static int write_page(const struct report_options *o, const struct zs_recording_
 {
     int status = ZS_EXIT_OK;
     if (!strcmp(o->html, "-")) {
-        int error = zs_report_recording_html(page, write_stdout, &status);
-        return error && status == ZS_EXIT_OK ? zs_cli_fail("out of memory") : status;
+        int error = zs_report_recording_html(page, zs_cli_sink_stdout, &status);
+        return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed()
+                   ? zs_cli_fail("out of memory")
+                   : status;
     }
     struct zs_file_out *out;
     struct zs_diag diag = {0};

@@ -112,7 +112,12 @@ unsigned zs_cli_columns(int fd);
 void zs_cli_progress(const struct zs_common_options *common, const char *what, uint64_t done,
                      uint64_t total);
 /* Write all of data to stdout; ZS_EXIT_OK or ZS_EXIT_FAILED after a message (a closed pipe is a
- * quiet success: `zescope disasm x | head`). */
+ * quiet success: `zescope disasm x | head`; nothing more is written then). */
 int zs_cli_write_stdout(const void *data, size_t size_B);
+/* Nobody reads stdout any more: what is left of the work is for nothing. */
+bool zs_cli_stdout_closed(void);
+/* The same for writers that call back, user an int for the exit status: 0, -EIO after a message,
+ * -EPIPE when nobody reads. */
+int zs_cli_sink_stdout(void *user, const void *data, size_t size_B);
 
 #endif

@@ -80,18 +80,34 @@ void zs_cli_progress(const struct zs_common_options *common, const char *what, u
     fflush(stderr);
 }
 
+static bool stdout_closed;
+
+bool zs_cli_stdout_closed(void)
+{
+    return stdout_closed;
+}
+
 int zs_cli_write_stdout(const void *data, size_t size_B)
 {
     const char *p = data;
-    while (size_B) {
+    while (size_B && !stdout_closed) {
         ssize_t n = write(STDOUT_FILENO, p, size_B);
         if (n < 0 && errno == EINTR)
             continue;
+        stdout_closed = n < 0 && errno == EPIPE;
+        if (stdout_closed)
+            return ZS_EXIT_OK;
         if (n < 0)
-            return errno == EPIPE ? ZS_EXIT_OK
-                                  : zs_cli_fail("cannot write to stdout: %s", strerror(errno));
+            return zs_cli_fail("cannot write to stdout: %s", strerror(errno));
         p += n;
         size_B -= (size_t)n;
     }
     return ZS_EXIT_OK;
+}
+
+int zs_cli_sink_stdout(void *user, const void *data, size_t size_B)
+{
+    int *status = user;
+    *status = zs_cli_write_stdout(data, size_B);
+    return *status != ZS_EXIT_OK ? -EIO : stdout_closed ? -EPIPE : 0;
 }

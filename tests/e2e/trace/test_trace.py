@@ -118,6 +118,15 @@ class Trace(unittest.TestCase):
         self.assertRegex(said, 'were lost .*it holds no API calls')
         self.assertNotIn('--no-trace', said)
 
+    def test_log_stops_when_nobody_reads(self):
+        self.record(1, 60000, 'return', 7)
+        reader, writer = os.pipe()
+        p = subprocess.Popen([ZESCOPE, 'log', self.rec], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        os.read(reader, 10)
+        os.close(reader)
+        self.assertEqual((p.communicate(timeout=60)[1], p.returncode), (b'', 0))
+
     def test_no_trace(self):
         self.record(1, 5, 'return', 7, '--no-trace')
         self.assertEqual(self.counts(), {})
