@@ -7,6 +7,57 @@
 #include <errno.h>
 #include <stdlib.h>
 
+static void list_context(struct zs_ze_context *context)
+{
+    struct zs_ze_driver *driver = context->driver;
+    pthread_mutex_lock(&driver->contexts_lock);
+    context->next = driver->contexts;
+    if (context->next)
+        context->next->previous = context;
+    driver->contexts = context;
+    driver->context_count++;
+    context->is_listed = true;
+    pthread_mutex_unlock(&driver->contexts_lock);
+}
+
+static void unlist_context(struct zs_ze_context *context)
+{
+    struct zs_ze_driver *driver = context->driver;
+    pthread_mutex_lock(&driver->contexts_lock);
+    if (context->is_listed) {
+        if (context->previous)
+            context->previous->next = context->next;
+        else
+            driver->contexts = context->next;
+        if (context->next)
+            context->next->previous = context->previous;
+        driver->context_count--;
+        context->is_listed = false;
+    }
+    pthread_mutex_unlock(&driver->contexts_lock);
+}
+
+uint32_t zs_contexts_beside(const struct zs_ze_context *context,
+                            struct zs_ze_context ***ret_contexts)
+{
+    struct zs_ze_driver *driver = context->driver;
+    uint32_t count = 0;
+    *ret_contexts = NULL;
+    if (driver->check || atomic_load_explicit(&driver->context_count, memory_order_relaxed) < 2)
+        return 0;
+    pthread_mutex_lock(&driver->contexts_lock);
+    struct zs_ze_context **found = calloc(driver->context_count, sizeof(*found));
+    for (struct zs_ze_context *c = driver->contexts; found && c; c = c->next)
+        if (c != context && !zs_gpu_memory_is_empty(c->memory))
+            found[count++] = zs_object_ref(c);
+    pthread_mutex_unlock(&driver->contexts_lock);
+    if (count)
+        *ret_contexts = found;
+    else
+        free(found);
+    return count;
+}
+
 ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_context_desc_t *desc,
                                          uint32_t numDevices, ze_device_handle_t *phDevices,
                                          ze_context_handle_t *phContext)
@@ -36,6 +87,7 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     }
     *phContext = context->object.handle;
+    list_context(context);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -74,6 +126,7 @@ ze_result_t ZE_APICALL zeContextDestroy(ze_context_handle_t hContext)
     ZS_OBJECT(context, context, hContext);
     if (!zs_object_retract(context))
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    unlist_context(context);
     atomic_store(&context->cancelled, true);
     zs_workers_stop(context);
     zs_object_unref(context);

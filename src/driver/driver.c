@@ -139,6 +139,7 @@ static struct zs_ze_driver *driver_new(void)
     if (!driver)
         return NULL;
     pthread_mutex_init(&driver->compiler_lock, NULL);
+    pthread_mutex_init(&driver->contexts_lock, NULL);
     driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
     const char *check = zs_env("ZESCOPE_CHECK");
     driver->check = check && *check && strcmp(check, "0") != 0;

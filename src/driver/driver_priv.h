@@ -79,6 +79,9 @@ struct zs_ze_driver {
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
     pthread_mutex_t compiler_lock;
+    pthread_mutex_t contexts_lock;
+    struct zs_ze_context *contexts; /* that are not destroyed */
+    _Atomic uint32_t context_count;
     _Atomic uint64_t appends; /* of launches */
 };
 
@@ -123,7 +126,17 @@ struct zs_ze_context {
     pthread_mutex_t workers_lock;
     pthread_cond_t workers_gone;
     struct zs_worker *workers; /* those of its queues and immediate lists that have a thread */
+    struct zs_ze_context *next, *previous; /* of the driver's, under contexts_lock */
+    bool is_listed;
 };
+
+/*
+ * Programs hand pointers of one context to kernels of another, which Intel's driver lets pass:
+ * all contexts of the driver but `context` that have memory, each with a reference that the caller
+ * gives back. *ret_contexts is to be freed. 0: there is none, memory checks are on, or no memory.
+ */
+uint32_t zs_contexts_beside(const struct zs_ze_context *context,
+                            struct zs_ze_context ***ret_contexts);
 
 ze_result_t zs_context_status(struct zs_ze_context *context);
 /* Whether devices[0..count) are all devices of the driver. */

@@ -65,19 +65,37 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
         zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
 }
 
-/* Programs may launch a kernel of one context from a list of another: it works on the memory of
- * its own, whose pages must stay, too. */
-static int run_gpu(struct zs_exec *exec, const struct zs_launch *launch,
-                   const struct zs_gpu_launch *gpu, struct zs_gpu_result *ret_result)
+/* Programs may launch a kernel of one context from a list of another, and touch the memory of a
+ * third: the pages of all must stay. */
+static int run_gpu(struct zs_exec *exec, const struct zs_launch *launch, struct zs_gpu_launch *gpu,
+                   struct zs_gpu_result *ret_result)
 {
-    struct zs_ze_context *own = launch->kernel->module->context;
+    struct zs_ze_context *own = launch->kernel->module->context, **others;
+    uint32_t count = zs_contexts_beside(own, &others);
+    struct zs_gpu_memory **memories = count ? calloc(count, sizeof(*memories)) : NULL;
     if (own != exec->context)
         pthread_rwlock_rdlock(&own->exec_lock);
+    for (uint32_t i = 0; i < count; i++) {
+        if (others[i] != exec->context)
+            pthread_rwlock_rdlock(&others[i]->exec_lock);
+        if (memories)
+            memories[gpu->other_count++] = others[i]->memory;
+    }
+    gpu->others = memories;
     int error = zs_gpu_launch_run(exec->device->gpu, gpu, ret_result);
+    for (uint32_t i = 0; i < count; i++) {
+        if (others[i] != exec->context) {
+            pthread_rwlock_unlock(&others[i]->exec_lock);
+            zs_memory_reap(others[i]);
+        }
+        zs_object_unref(others[i]);
+    }
     if (own != exec->context) {
         pthread_rwlock_unlock(&own->exec_lock);
         zs_memory_reap(own);
     }
+    free(memories);
+    free(others);
     return error;
 }
 

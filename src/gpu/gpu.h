@@ -142,6 +142,7 @@ int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocati
 int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
                          void *ctx);
 /* The live allocation that holds [gpu_va, gpu_va + 1). */
+bool zs_gpu_memory_is_empty(struct zs_gpu_memory *memory);
 bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
                         struct zs_gpu_allocation *ret_allocation);
 /* The driver wrote these bytes (copies, fills, host-side image uploads). */
@@ -370,6 +371,9 @@ struct zs_gpu_launch {
     const struct zs_gpu_kernel *kernel;
     const struct zs_gpu_args *args; /* of that kernel; only read */
     struct zs_gpu_memory *memory;
+    /* Memory of other contexts that the kernel may touch, too; each stands here once. */
+    struct zs_gpu_memory *const *others;
+    uint32_t other_count;
     uint32_t group_count[3]; /* 0 in any: nothing runs, success */
     uint32_t group_size[3];  /* product within the device's limit */
     uint32_t global_offset[3];

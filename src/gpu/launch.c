@@ -306,6 +306,59 @@ static void execute(struct zs_gpu_run *run, struct zs_gpu_result *ret)
     sum_up(run, ret);
 }
 
+/* The memory that the launch sees: of its context, and of others where it may touch theirs. */
+static int pin_all(struct zs_gpu_run *run, struct zs_gpu_pin *others,
+                   struct zs_eu_range **ret_ranges)
+{
+    const struct zs_gpu_launch *launch = run->launch;
+    struct zs_gpu_pin *pins = NULL;
+    uint32_t pinned = 0;
+    int error = zs_gpu_memory_pin(launch->memory, &run->pin);
+    if (error || !launch->other_count)
+        return error;
+    while (!error && pinned < launch->other_count) {
+        error = zs_gpu_memory_pin(launch->others[pinned], &others[pinned]);
+        pinned += !error;
+    }
+    if (!error && !(pins = calloc(pinned + 1u, sizeof(*pins))))
+        error = -ENOMEM;
+    if (!error) {
+        pins[0] = run->pin;
+        memcpy(pins + 1, others, pinned * sizeof(*pins));
+        error = zs_gpu_pins_join(pins, pinned + 1, &run->pin.map, ret_ranges);
+    }
+    free(pins);
+    for (uint32_t i = 0; !error && i < pinned; i++)
+        run->pin.tracked |= others[i].tracked;
+    for (uint32_t i = 0; error && i < pinned; i++)
+        zs_gpu_memory_unpin(launch->others[i], &others[i]);
+    if (error)
+        zs_gpu_memory_unpin(launch->memory, &run->pin);
+    return error;
+}
+
+static int run_pinned(struct zs_gpu_run *run, struct zs_gpu_result *ret_result)
+{
+    const struct zs_gpu_launch *launch = run->launch;
+    struct zs_eu_range *ranges = NULL;
+    struct zs_gpu_pin *others = NULL;
+    if (launch->other_count && !(others = calloc(launch->other_count, sizeof(*others))))
+        return -ENOMEM;
+    int error = pin_all(run, others, &ranges);
+    if (!error) {
+        error = setup(run);
+        if (!error)
+            execute(run, ret_result);
+        teardown(run);
+        for (uint32_t i = 0; i < launch->other_count; i++)
+            zs_gpu_memory_unpin(launch->others[i], &others[i]);
+        zs_gpu_memory_unpin(launch->memory, &run->pin);
+    }
+    free(ranges);
+    free(others);
+    return error;
+}
+
 int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *launch,
                       struct zs_gpu_result *ret_result)
 {
@@ -315,14 +368,7 @@ int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *
     int error = check(launch, &run);
     if (!error && run.group_total > 0) {
         choose_workers(&run);
-        error = zs_gpu_memory_pin(launch->memory, &run.pin);
-        if (!error) {
-            error = setup(&run);
-            if (!error)
-                execute(&run, ret_result);
-            teardown(&run);
-            zs_gpu_memory_unpin(launch->memory, &run.pin);
-        }
+        error = run_pinned(&run, ret_result);
     }
     if (error)
         ret_result->error = error;

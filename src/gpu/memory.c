@@ -277,6 +277,14 @@ void zs_gpu_memory_mark_written(struct zs_gpu_memory *memory, uint64_t gpu_va, u
     pthread_mutex_unlock(&memory->lock);
 }
 
+bool zs_gpu_memory_is_empty(struct zs_gpu_memory *memory)
+{
+    pthread_mutex_lock(&memory->lock);
+    bool empty = memory->live.count == 0;
+    pthread_mutex_unlock(&memory->lock);
+    return empty;
+}
+
 uint32_t zs_gpu_memory_busy(struct zs_gpu_memory *memory)
 {
     pthread_mutex_lock(&memory->lock);
@@ -351,6 +359,54 @@ void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
     pthread_mutex_unlock(&memory->lock);
     release_all(released, count);
     snapshot_drop(pin->snapshot);
+}
+
+static bool overlaps(const struct zs_eu_map *map, const struct zs_eu_range *range)
+{
+    uint32_t low = 0, high = map->count; /* the first that ends behind the start */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (map->ranges[middle].end <= range->start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < map->count && map->ranges[low].start < range->end;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct zs_eu_range *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int zs_gpu_pins_join(const struct zs_gpu_pin *pins, uint32_t count, struct zs_eu_map *ret_map,
+                     struct zs_eu_range **ret_ranges)
+{
+    size_t total = 0, kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += pins[i].map.count;
+    struct zs_eu_range *ranges = malloc(ZS_MAX(total, (size_t)1) * sizeof(*ranges));
+    if (!ranges)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < pins[i].map.count; k++) {
+            const struct zs_eu_range *r = &pins[i].map.ranges[k];
+            if (i == 0 || !overlaps(&pins[0].map, r)) {
+                ranges[kept] = *r;
+                ranges[kept++].index = i; /* whose: the first ones go before their equals */
+            }
+        }
+    qsort(ranges, kept, sizeof(*ranges), compare_ranges);
+    size_t end = 0;
+    for (size_t i = 0; i < kept; i++)
+        if (end == 0 || ranges[i].start >= ranges[end - 1].end)
+            ranges[end++] = ranges[i];
+    *ret_map = (struct zs_eu_map){ranges, (uint32_t)end};
+    *ret_ranges = ranges;
+    return 0;
 }
 
 /* ---- for faults --------------------------------------------------------------------------------

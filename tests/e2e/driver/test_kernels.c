@@ -517,6 +517,37 @@ static void test_other_context(void **state)
     OK(zeContextDestroy(other.context));
 }
 
+/* Programs count on it, though the specification gives memory to one context. */
+static void test_memory_of_other_context(void **state)
+{
+    enum { N = 64 };
+    struct e2e *e = *state, other = *e;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(e->driver, &desc, &other.context));
+    float *a = e2e_alloc(&other, N * sizeof(*a)), *b = e2e_alloc(e, N * sizeof(*b));
+    float *c = e2e_alloc(&other, N * sizeof(*c));
+    for (int i = 0; i < N; i++) {
+        a[i] = (float)i;
+        b[i] = 1000.0f;
+        c[i] = -1.0f;
+    }
+    ze_kernel_handle_t kernel = kernel_of(the_module, "vecadd");
+    OK(zeKernelSetGroupSize(kernel, N, 1, 1));
+    set(kernel, 0, sizeof(a), &a);
+    set(kernel, 1, sizeof(b), &b);
+    set(kernel, 2, sizeof(c), &c);
+    OK(launch(e, kernel, 1));
+    for (int i = 0; i < N; i++)
+        assert_true(c[i] == (float)i + 1000.0f);
+    /* freed there: an address like any other */
+    OK(zeMemFree(other.context, c));
+    FAILS(zeKernelSetArgumentValue(kernel, 2, sizeof(c), &c), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeMemFree(other.context, a));
+    OK(zeContextDestroy(other.context));
+    OK(zeMemFree(e->context, b));
+    OK(zeKernelDestroy(kernel));
+}
+
 static void test_groups(void **state)
 {
     ze_kernel_handle_t kernel = kernel_of(the_module, "vecadd");
@@ -628,16 +659,27 @@ static int teardown(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_container), cmocka_unit_test(test_native_binary),
-        cmocka_unit_test(test_properties),      cmocka_unit_test(test_scalars),
-        cmocka_unit_test(test_ids_and_offsets), cmocka_unit_test(test_multiple_indirect),
-        cmocka_unit_test(test_local_memory),    cmocka_unit_test(test_null_pointer),
-        cmocka_unit_test(test_images),          cmocka_unit_test(test_printf),
-        cmocka_unit_test(test_globals),         cmocka_unit_test(test_global_pointer),
-        cmocka_unit_test(test_groups),          cmocka_unit_test(test_arguments_are_kept),
-        cmocka_unit_test(test_indirect_memory), cmocka_unit_test(test_kernel_timestamps),
-        cmocka_unit_test(test_no_kernels),      cmocka_unit_test(test_opt_level),
-        cmocka_unit_test(test_other_context),   cmocka_unit_test(test_global_pointer_unasked),
+        cmocka_unit_test(test_every_container),
+        cmocka_unit_test(test_native_binary),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_ids_and_offsets),
+        cmocka_unit_test(test_multiple_indirect),
+        cmocka_unit_test(test_local_memory),
+        cmocka_unit_test(test_null_pointer),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_printf),
+        cmocka_unit_test(test_globals),
+        cmocka_unit_test(test_global_pointer),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_arguments_are_kept),
+        cmocka_unit_test(test_indirect_memory),
+        cmocka_unit_test(test_kernel_timestamps),
+        cmocka_unit_test(test_no_kernels),
+        cmocka_unit_test(test_opt_level),
+        cmocka_unit_test(test_other_context),
+        cmocka_unit_test(test_memory_of_other_context),
+        cmocka_unit_test(test_global_pointer_unasked),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

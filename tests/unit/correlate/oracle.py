@@ -38,13 +38,18 @@ def compile_module(folder, device, zebin):
                '-g -I.', '-out_dir', out, '-output', 'k']
     if zebin:
         command[2:2] = ['--format', 'zebin']
-    # several kernels in one zebin keep their debug info only this way; it may end badly after
-    # the files are written
-    run(*command, cwd=folder, env=dict(os.environ, IGC_UseMTInLLD='1'))
-    for name in os.listdir(out):
-        if name.endswith('.bin' if zebin else '.dbg'):
-            with open(os.path.join(out, name), 'rb') as f:
-                return f.read(), out
+    for _ in range(3):
+        # several kernels in one zebin keep their debug info only this way; it may abort, or rarely
+        # hang, after the files are written as before
+        env = dict(os.environ, IGC_UseMTInLLD='1') if zebin else None
+        try:
+            run(*command, cwd=folder, env=env, timeout=20)
+        except subprocess.TimeoutExpired:
+            print(f'ocloc hangs: {device}')
+        for name in os.listdir(out) if os.path.isdir(out) else []:
+            if name.endswith('.bin' if zebin else '.dbg'):
+                with open(os.path.join(out, name), 'rb') as f:
+                    return f.read(), out
     raise SystemExit(f'ocloc made nothing for {device}')
 
 
