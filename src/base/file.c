@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { DEVICE_B_MAX = 1 << 20 };
+
 static int file_fail(struct zs_diag *diag, int error, const char *verb, const char *path)
 {
     return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot %s %s: %s", verb, path,
@@ -47,6 +49,8 @@ static int read_fd(int fd, const char *path, uint64_t limit_B, bool regular_only
     int error = fstat(fd, &st) ? file_fail(diag, -errno, "read", path) : 0;
     if (!error && regular_only && !S_ISREG(st.st_mode))
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is not a regular file", path);
+    if (!error && S_ISCHR(st.st_mode))
+        limit_B = ZS_MIN(limit_B, (uint64_t)DEVICE_B_MAX); /* some never end */
     if (!error && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= limit_B)
         zs_buf_reserve(&buf, (size_t)st.st_size + 1);
     if (!error)

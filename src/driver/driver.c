@@ -148,6 +148,9 @@ static struct zs_ze_driver *driver_new(void)
         zs_object_unref(driver);
         return NULL;
     }
+    if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
+        zs_log_setting("ZESCOPE_CHECK=%s: 0 or 1 is expected; taken as 1", check);
+    zs_log_enabled(ZS_LOG_ERROR); /* says now what is wrong with its setting */
     zs_report_init(driver->check);
     zs_counts_init();
     return driver;

@@ -20,5 +20,7 @@ enum zs_log_level {
 
 bool zs_log_enabled(enum zs_log_level level);
 void zs_log(enum zs_log_level level, const char *format, ...) ZS_PRINTF(2, 3);
+/* A setting that is not understood: to stderr as a warning, unless the log is off. */
+void zs_log_setting(const char *format, ...) ZS_PRINTF(1, 2);
 
 #endif

@@ -81,17 +81,18 @@ static bool parse_card(char *name, struct topology *t)
 
 static bool parse_cards(const char *list, struct topology *t)
 {
-    char *names = strdup(list && *list ? list : "skl");
+    char *names = strdup(list && *list ? list : "skl"), *rest = names;
     bool ok = names != NULL;
-    char *state = NULL;
-    for (char *name = ok ? strtok_r(names, ", ", &state) : NULL; name && ok;
-         name = strtok_r(NULL, ", ", &state))
-        ok = parse_card(name, t);
-    free(names);
-    if (ok && t->count == 0) {
-        zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: \"%s\" names no device", list);
-        ok = false;
+    for (char *part; ok && (part = strsep(&rest, ","));) {
+        char *state = NULL, *name = strtok_r(part, " ", &state);
+        if (!name) {
+            zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: \"%s\" has an empty name", list);
+            ok = false;
+        }
+        for (; name && ok; name = strtok_r(NULL, " ", &state))
+            ok = parse_card(name, t);
     }
+    free(names);
     return ok;
 }
 

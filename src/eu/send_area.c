@@ -46,7 +46,7 @@ static bool surface_area(struct zs_eu_port *port, const struct zs_eu_message *me
         return true;
     if (surface->kind == ZS_EU_SURFACE_FREED)
         return zs_eu_send_fail(port, message, ZS_EU_SEND_FAULT_OUT_OF_BOUNDS, -1,
-                               (uint64_t)(uintptr_t)surface->base, 0, is_write);
+                               (uint64_t)(uintptr_t)surface->base, message->block_B, is_write);
     ret->base = surface->base;
     ret->size_B = surface->size_B;
     ret->read_only = surface->read_only;
@@ -162,6 +162,19 @@ bool zs_eu_send_inside(const struct zs_eu_quick *area, const uint8_t *offsets, u
     return !ZS_EU_CHECKED || _mm_movemask_epi8(_mm_cmpeq_epi32(greatest, limit)) == 0xffff;
 }
 
+/* A whole surface failed: say what the first lane wanted of it. */
+static void name_lane(struct zs_eu_port *port, const uint8_t *offsets, uint32_t mask,
+                      uint32_t span_B)
+{
+    struct zs_eu_send_fault *fault = &port->fault;
+    if (fault->has_lane || !mask)
+        return;
+    fault->has_lane = true;
+    fault->lane = (uint32_t)__builtin_ctz(mask);
+    fault->access_B = span_B;
+    fault->gpu_va += zs_eu_load32(offsets + fault->lane * 4);
+}
+
 bool zs_eu_send_lanes_bti(struct zs_eu_port *port, const struct zs_eu_message *message,
                           const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
                           struct zs_eu_lanes *ret)
@@ -177,8 +190,10 @@ bool zs_eu_send_lanes_bti(struct zs_eu_port *port, const struct zs_eu_message *m
         return true;
     }
     struct zs_eu_area area;
-    if (!zs_eu_send_area(port, message, is_write, &area))
+    if (!zs_eu_send_area(port, message, is_write, &area)) {
+        name_lane(port, offsets, mask, span_B);
         return false;
+    }
     ret->outside = 0;
     ZS_EU_FOR_LANES(lane, mask)
     {

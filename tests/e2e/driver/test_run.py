@@ -33,6 +33,21 @@ class Run(unittest.TestCase):
             r = run('--check', app=[MISBEHAVE, what])
             self.assertEqual((r.returncode, r.stderr), (0, ''))
 
+    def test_settings_that_mean_nothing(self):
+        for env, says in (({'ZESCOPE_LOG': 'bogus'}, 'off, error, warn, info, debug'),
+                          ({'ZESCOPE_LOG': 'warn:/no/such/folder/x'}, 'No such file')):
+            r = run(app=[MISBEHAVE, 'fine'], check_env=env)
+            self.assertEqual((r.returncode, len(r.stderr.splitlines())), (0, 1), r.stderr)
+            self.assertIn(says, r.stderr)
+        env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=os.environ['ZESCOPE_DRIVER'], ZESCOPE_CHECK='7')
+        r = subprocess.run([MISBEHAVE, 'fine'], env=env, text=True, capture_output=True, timeout=120)
+        self.assertEqual(r.returncode, 0)
+        self.assertIn('0 or 1', r.stderr)
+        for devices in ('skl,,skl', 'skl,', ','):
+            r = run(app=[MISBEHAVE, 'fine'], check_env={'ZESCOPE_DEVICES': devices})
+            self.assertNotEqual(r.returncode, 0)
+            self.assertIn(f'"{devices}" has an empty name', r.stderr)
+
     def test_bounds(self):
         r = run(app=[MISBEHAVE, 'bounds'])
         self.assertEqual(r.returncode, 7)

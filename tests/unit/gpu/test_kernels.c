@@ -519,6 +519,9 @@ static void out_of_bounds_is_reported(void **state)
     assert_int_equal(runner_launch(r, DIM(4, 1, 1), DIM(16, 1, 1)), -EFAULT);
     assert_int_equal(f->kind, ZS_GPU_FAULT_USE_AFTER_FREE);
     assert_true(f->nearest[0].freed);
+    assert_true(f->has_lane && f->is_write && f->access_B == 4);
+    assert_true(f->gpu_va == (uint64_t)(uintptr_t)a);
+    assert_int_equal(f->global_id[0], 21);
     arg_buffer(r, 0, NULL);
     assert_int_equal(runner_launch(r, DIM(4, 1, 1), DIM(16, 1, 1)), -EFAULT);
     assert_int_equal(f->kind, ZS_GPU_FAULT_NULL_POINTER);
