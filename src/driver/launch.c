@@ -54,7 +54,7 @@ static void print_output(const struct zs_ze_kernel *kernel, void *buffer)
 static void report_fault(const struct zs_launch *launch, const struct zs_gpu_result *result,
                          struct zs_buf *ret_text)
 {
-    char source[512];
+    char source[2048];
     const struct zs_kernel *kernel = launch->kernel->kernel;
     bool known = result->fault.instruction_offset_B != INT64_MIN &&
                  zs_source_line(launch->kernel->module, kernel, result->fault.instruction_offset_B,

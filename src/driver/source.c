@@ -2,13 +2,16 @@
 /* Source lines of faults, from the kernel's DWARF. Only asked when a launch failed. */
 #include "driver/module.h"
 
+#include "base/buf.h"
+
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* libdw needs a hundred bytes of memory for each byte of a line program that wants it so. */
-enum { ELF_B_MAX = 256 << 20, LINES_B_MAX = 4 << 20 };
+enum { ELF_B_MAX = 256 << 20, LINES_B_MAX = 4 << 20, SCOPES_MAX = 64 };
 
 static bool is_moderate(Elf *elf)
 {
@@ -26,6 +29,45 @@ static bool is_moderate(Elf *elf)
     return true;
 }
 
+/* The scope in `scope` that holds the address. Nothing here recurses: modules nest as they like. */
+static bool enter_scope(Dwarf_Die *scope, uint64_t address)
+{
+    Dwarf_Die child;
+    for (int end = dwarf_child(scope, &child); end == 0; end = dwarf_siblingof(&child, &child)) {
+        int tag = dwarf_tag(&child);
+        if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+             tag == DW_TAG_lexical_block) &&
+            dwarf_haspc(&child, address) == 1) {
+            *scope = child;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where the functions around the address were inlined, the innermost first. */
+static void put_inlined(Dwarf_Die *cu, uint64_t address, struct zs_buf *out)
+{
+    Dwarf_Die calls[SCOPES_MAX], scope = *cu;
+    size_t count = 0, file_count;
+    Dwarf_Files *files;
+    if (dwarf_getsrcfiles(cu, &files, &file_count) != 0)
+        return;
+    for (int depth = 0; depth < SCOPES_MAX && enter_scope(&scope, address); depth++) {
+        if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine)
+            calls[count++] = scope;
+    }
+    while (count-- > 0) {
+        Dwarf_Attribute attribute;
+        Dwarf_Word line = 0, file = 0;
+        dwarf_formudata(dwarf_attr(&calls[count], DW_AT_call_line, &attribute), &line);
+        dwarf_formudata(dwarf_attr(&calls[count], DW_AT_call_file, &attribute), &file);
+        const char *name = file < file_count ? dwarf_filesrc(files, file, NULL, NULL) : NULL;
+        if (name && line)
+            zs_buf_printf(out, "\n    inlined at %s:%llu", name, (unsigned long long)line);
+    }
+}
+
 static bool search(Dwarf *dwarf, uint64_t address, char *ret_text, size_t size_B)
 {
     Dwarf_Off offset = 0, next;
@@ -37,7 +79,11 @@ static bool search(Dwarf *dwarf, uint64_t address, char *ret_text, size_t size_B
             int number = 0;
             const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
             if (file && dwarf_lineno(line, &number) == 0 && number > 0) {
-                snprintf(ret_text, size_B, "%s:%d", file, number);
+                struct zs_buf text = {0};
+                zs_buf_printf(&text, "%s:%d", file, number);
+                put_inlined(&cu, address, &text);
+                snprintf(ret_text, size_B, "%s", zs_buf_cstr(&text));
+                zs_buf_fini(&text);
                 return true;
             }
         }

@@ -14,3 +14,15 @@ kernel void reads(global const int *p, global int *out, int n)
         sum += p[i * n + k]; /* line 14 */
     out[i] = sum;
 }
+
+static void store(global int *p, int at)
+{
+    p[at] = 3; /* line 20 */
+}
+
+kernel void inlines(global int *p, int n)
+{
+    int i = get_global_id(0);
+    store(p, i);
+    store(p, i + n); /* line 27 */
+}

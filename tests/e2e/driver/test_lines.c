@@ -59,6 +59,8 @@ static void test_lines_of_faults(void **state)
     for (size_t i = 0; i < COUNT(files); i++) {
         faults_at(*state, files[i], "writes", "lines.cl:6");
         faults_at(*state, files[i], "reads", "lines.cl:14");
+        faults_at(*state, files[i], "inlines", "lines.cl:20\n    inlined at ");
+        faults_at(*state, files[i], "inlines", "lines.cl:27\n  in group");
     }
 }
 
