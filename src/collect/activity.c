@@ -444,7 +444,12 @@ struct zs_activity *zs_activity_create(struct zs_collector *c, struct zs_trace_p
         return NULL;
     a->collector = c;
     a->process = process;
-    pthread_mutex_init(&a->lock, NULL);
+    /* it is held for some 100 ns at a time: who waits had better not sleep */
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&a->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
     return a;
 }
 
