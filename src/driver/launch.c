@@ -7,6 +7,7 @@
 #include "driver/report.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -65,6 +66,14 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
         zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
 }
 
+/* Several of these locks are held at once, in any order: who has one must not sleep for another. It
+ * is only written to for as long as pages are moved. */
+static void hold_pages(struct zs_ze_context *context)
+{
+    while (pthread_rwlock_tryrdlock(&context->exec_lock))
+        sched_yield();
+}
+
 /* Programs may launch a kernel of one context from a list of another, and touch the memory of a
  * third: the pages of all must stay. */
 static int run_gpu(struct zs_exec *exec, const struct zs_launch *launch, struct zs_gpu_launch *gpu,
@@ -74,10 +83,10 @@ static int run_gpu(struct zs_exec *exec, const struct zs_launch *launch, struct 
     uint32_t count = zs_contexts_beside(own, &others);
     struct zs_gpu_memory **memories = count ? calloc(count, sizeof(*memories)) : NULL;
     if (own != exec->context)
-        pthread_rwlock_rdlock(&own->exec_lock);
+        hold_pages(own);
     for (uint32_t i = 0; i < count; i++) {
         if (others[i] != exec->context)
-            pthread_rwlock_rdlock(&others[i]->exec_lock);
+            hold_pages(others[i]);
         if (memories)
             memories[gpu->other_count++] = others[i]->memory;
     }
