@@ -37,6 +37,28 @@ static inline ze_module_handle_t make_module(struct e2e *e, const char *name)
     return module;
 }
 
+/* Whether a module can be made of that; it is gone again, ret_log keeps what was said. */
+static inline ze_result_t try_module(const struct e2e *e, ze_module_format_t format,
+                                     const void *data, size_t size, char *ret_log, size_t log_size)
+{
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = format,
+                             .inputSize = size,
+                             .pInputModule = data};
+    ze_module_handle_t module;
+    ze_module_build_log_handle_t log = NULL;
+    ze_result_t result = zeModuleCreate(e->context, e->device, &desc, &module, &log);
+    ret_log[0] = '\0';
+    /* the loader wraps the log of a module that succeeds only */
+    if (log && !e2e_through("intercept")) {
+        OK(zeModuleBuildLogGetString(log, &log_size, ret_log));
+        OK(zeModuleBuildLogDestroy(log));
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        OK(zeModuleDestroy(module));
+    return result;
+}
+
 static inline ze_kernel_handle_t kernel_of(ze_module_handle_t module, const char *name)
 {
     ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};

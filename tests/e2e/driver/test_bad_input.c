@@ -138,27 +138,6 @@ static void test_sizes(void **state)
     close_bad(&b);
 }
 
-static ze_result_t create(const struct e2e *e, const void *data, size_t size, char *ret_log,
-                          size_t log_size)
-{
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE,
-                             .inputSize = size,
-                             .pInputModule = data};
-    ze_module_handle_t module;
-    ze_module_build_log_handle_t log = NULL;
-    ze_result_t result = zeModuleCreate(e->context, e->device, &desc, &module, &log);
-    ret_log[0] = '\0';
-    /* the loader wraps the log of a module that succeeds only */
-    if (log && !e2e_through("intercept")) {
-        OK(zeModuleBuildLogGetString(log, &log_size, ret_log));
-        OK(zeModuleBuildLogDestroy(log));
-    }
-    if (result == ZE_RESULT_SUCCESS)
-        OK(zeModuleDestroy(module));
-    return result;
-}
-
 static void test_binaries(void **state)
 {
     struct e2e *e = *state;
@@ -167,21 +146,23 @@ static void test_binaries(void **state)
     uint8_t *spirv = memmem(b.data, b.size, "\x03\x02\x23\x07", 4);
     assert_non_null(spirv);
     memset(spirv, 0, 4);
-    FAILS(create(e, b.data, b.size, log, sizeof(log)), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+    FAILS(try_module(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size, log, sizeof(log)),
+          ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
     explained("no code for skl; the binary has icllp");
     assert_true(strstr(log, "the binary has icllp") || e2e_through("intercept"));
     free(b.data);
     /* cut anywhere, and with damage everywhere: refused with an offset, or harmless */
     b = load("globals.bin");
     for (size_t size = 1; size < b.size; size += b.size / 40)
-        FAILS(create(e, b.data, size, log, sizeof(log)), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+        FAILS(try_module(e, ZE_MODULE_FORMAT_NATIVE, b.data, size, log, sizeof(log)),
+              ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
     explained("native binary");
     assert_true(strlen(log) > 10 || e2e_through("intercept"));
     uint8_t *copy = malloc(b.size);
     for (size_t at = 0; at < b.size; at += b.size / 60) {
         memcpy(copy, b.data, b.size);
         memset(copy + at, 0xff, b.size - at < 4 ? b.size - at : 4);
-        ze_result_t result = create(e, copy, b.size, log, sizeof(log));
+        ze_result_t result = try_module(e, ZE_MODULE_FORMAT_NATIVE, copy, b.size, log, sizeof(log));
         assert_true(result == ZE_RESULT_SUCCESS ||
                     result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY ||
                     result == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver's extension: exact counts per instruction, and a callback per launch. */
-#include "kernels.h"
+#include "kernels_group.h"
 
 #include <zescope/driver_ext.h>
-
-static ze_module_handle_t the_module;
 
 struct seen {
     uint32_t launches;
@@ -126,21 +124,6 @@ static void test_callback(void **state)
     assert_int_equal(seen.launches, before);
     OK(zeKernelDestroy(kernel));
     OK(zeMemFree(e->context, p));
-}
-
-static int setup(void **state)
-{
-    if (e2e_setup(state))
-        return -1;
-    the_module = make_module(*state, "kernels.bin");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    if (!the_module)
-        return -1;
-    return zeModuleDestroy(the_module) == ZE_RESULT_SUCCESS ? e2e_teardown(state) : -1;
 }
 
 int main(int argc, char **argv)

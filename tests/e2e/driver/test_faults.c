@@ -121,59 +121,38 @@ static void test_forever(void **state)
     OK(zeMemFree(e->context, q));
 }
 
-static ze_result_t create(struct e2e *e, ze_module_format_t format, const void *data, size_t size,
-                          char *ret_log, size_t log_size)
-{
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = format,
-                             .inputSize = size,
-                             .pInputModule = data};
-    ze_module_handle_t module;
-    ze_module_build_log_handle_t log = NULL;
-    ze_result_t result = zeModuleCreate(e->context, e->device, &desc, &module, &log);
-    ret_log[0] = '\0';
-    /* the loader wraps the log of a module that succeeds only */
-    if (log && !e2e_through("intercept")) {
-        OK(zeModuleBuildLogGetString(log, &log_size, ret_log));
-        OK(zeModuleBuildLogDestroy(log));
-    }
-    if (result == ZE_RESULT_SUCCESS)
-        OK(zeModuleDestroy(module));
-    return result;
-}
-
 static void test_bad_modules(void **state)
 {
     struct e2e *e = *state;
     char log[8192];
     static const uint8_t junk[64] = "this is neither SPIR-V nor a native binary";
-    FAILS(create(e, ZE_MODULE_FORMAT_NATIVE, junk, sizeof(junk), log, sizeof(log)),
+    FAILS(try_module(e, ZE_MODULE_FORMAT_NATIVE, junk, sizeof(junk), log, sizeof(log)),
           ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
     assert_true(strlen(log) > 10 || e2e_through("intercept"));
-    FAILS(create(e, ZE_MODULE_FORMAT_IL_SPIRV, junk, sizeof(junk), log, sizeof(log)),
+    FAILS(try_module(e, ZE_MODULE_FORMAT_IL_SPIRV, junk, sizeof(junk), log, sizeof(log)),
           ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     assert_true(strlen(log) > 10 || e2e_through("intercept"));
     /* half a binary, and one with a flipped bit: the checksum of its kernel tells */
     struct bytes b = load("globals.bin");
-    FAILS(create(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size / 2, log, sizeof(log)),
+    FAILS(try_module(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size / 2, log, sizeof(log)),
           ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
     uint8_t *kernel = memmem(b.data, b.size, "globals\0", 8);
     assert_non_null(kernel);
     kernel[40] ^= 4;
-    ze_result_t result = create(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size, log, sizeof(log));
+    ze_result_t result = try_module(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size, log, sizeof(log));
     assert_true(result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY || result == ZE_RESULT_SUCCESS);
     free(b.data);
     /* SPIR-V with a hole */
     b = load("globals.spv");
     memset(b.data + b.size / 2, 0xff, 64);
-    FAILS(create(e, ZE_MODULE_FORMAT_IL_SPIRV, b.data, b.size, log, sizeof(log)),
+    FAILS(try_module(e, ZE_MODULE_FORMAT_IL_SPIRV, b.data, b.size, log, sizeof(log)),
           ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     free(b.data);
-    FAILS(create(e, ZE_MODULE_FORMAT_NATIVE, junk, 0, log, sizeof(log)),
+    FAILS(try_module(e, ZE_MODULE_FORMAT_NATIVE, junk, 0, log, sizeof(log)),
           ZE_RESULT_ERROR_INVALID_SIZE);
-    FAILS(create(e, ZE_MODULE_FORMAT_NATIVE, NULL, 8, log, sizeof(log)),
+    FAILS(try_module(e, ZE_MODULE_FORMAT_NATIVE, NULL, 8, log, sizeof(log)),
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-    FAILS(create(e, (ze_module_format_t)7, junk, 8, log, sizeof(log)),
+    FAILS(try_module(e, (ze_module_format_t)7, junk, 8, log, sizeof(log)),
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
@@ -183,13 +162,13 @@ static void test_other_device(void **state)
     struct e2e *e = *state;
     char log[8192];
     struct bytes b = load("other-device.bin");
-    OK(create(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size, log, sizeof(log)));
+    OK(try_module(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size, log, sizeof(log)));
     assert_true(strstr(log, "another device") || e2e_through("intercept"));
     /* without its SPIR-V */
     uint8_t *spirv = memmem(b.data, b.size, "\x03\x02\x23\x07", 4);
     assert_non_null(spirv);
     memset(spirv, 0, 4);
-    FAILS(create(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size, log, sizeof(log)),
+    FAILS(try_module(e, ZE_MODULE_FORMAT_NATIVE, b.data, b.size, log, sizeof(log)),
           ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
     assert_true(strstr(log, "skl") || e2e_through("intercept"));
     free(b.data);

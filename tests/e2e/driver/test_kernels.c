@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Modules and kernels: E2E_KERNELS is the folder with what ocloc made of kernels.cl. */
-#include "kernels.h"
+#include "kernels_group.h"
 
 #include <unistd.h>
-
-static ze_module_handle_t the_module; /* kernels.bin unless a test makes its own */
 
 static void vecadd_of(struct e2e *e, ze_module_handle_t module)
 {
@@ -639,21 +637,6 @@ static void test_kernel_timestamps(void **state)
     OK(zeEventDestroy(event));
     OK(zeEventPoolDestroy(pool));
     OK(zeMemFree(e->context, sum));
-}
-
-static int setup(void **state)
-{
-    if (e2e_setup(state))
-        return -1;
-    the_module = make_module(*state, "kernels.bin");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    if (!the_module)
-        return -1;
-    return zeModuleDestroy(the_module) == ZE_RESULT_SUCCESS ? e2e_teardown(state) : -1;
 }
 
 int main(int argc, char **argv)

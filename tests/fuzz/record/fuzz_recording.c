@@ -6,13 +6,10 @@
  */
 #include <zescope/record.h>
 
+#include "../folder.h"
 #include "base/compiler.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 
@@ -26,41 +23,6 @@ static const char *const parts[] = {
 };
 static const char blob[] =
     "modules/0000000000000000000000000000000000000000000000000000000000000000.bin";
-
-static char folder[64];
-
-static void remove_folder(void)
-{
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    if (system(command))
-        fprintf(stderr, "%s is left behind\n", folder);
-}
-
-static void put(const char *name, const uint8_t *data, size_t size_B)
-{
-    char path[256];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || write(fd, data, size_B) != (ssize_t)size_B)
-        __builtin_trap();
-    close(fd);
-}
-
-static void make_folder(void)
-{
-    char command[256];
-    snprintf(folder, sizeof(folder), "%s/zs-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    if (!mkdtemp(folder))
-        __builtin_trap();
-    atexit(remove_folder);
-    snprintf(command, sizeof(command), "mkdir -p %s/modules %s/sources %s/process/1", folder,
-             folder, folder);
-    if (system(command))
-        __builtin_trap();
-    put(blob, (const uint8_t *)"12345", 5);
-}
 
 /* What the interface promises of an opened recording. */
 static void check(const struct zs_recording *r)
@@ -106,8 +68,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
 {
     struct zs_recording *recording;
     struct zs_diag diag = {0};
-    if (!folder[0])
-        make_folder();
+    if (!folder[0]) {
+        make_folder("modules sources process/1");
+        put(blob, (const uint8_t *)"12345", 5);
+    }
     for (size_t i = 0, at = 0; i < ZS_ARRAY_LEN(parts); i++) {
         const uint8_t *end = at < size_B ? memchr(data + at, 0x1e, size_B - at) : NULL;
         size_t part_B = end ? (size_t)(end - data) - at : size_B - at;

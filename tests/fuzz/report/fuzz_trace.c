@@ -3,6 +3,7 @@
  * Trace files of a recording, through every view: the input is the files of two threads, the first
  * one's length in four bytes before it.
  */
+#include "../folder.h"
 #include "base/compiler.h"
 #include "base/reader.h"
 #include "report/html_timeline.h"
@@ -10,45 +11,13 @@
 #include "report/recording.h"
 #include "report/timeline.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 
-static char folder[64];
-
-static void remove_folder(void)
+static void put_trace(const char *name, struct zs_span bytes)
 {
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    if (system(command))
-        fprintf(stderr, "%s is left behind\n", folder);
-}
-
-static void make_folder(void)
-{
-    char command[256];
-    snprintf(folder, sizeof(folder), "%s/zs-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    if (!mkdtemp(folder))
-        __builtin_trap();
-    atexit(remove_folder);
-    snprintf(command, sizeof(command), "mkdir -p %s/trace", folder);
-    if (system(command))
-        __builtin_trap();
-}
-
-static void put(const char *name, struct zs_span bytes)
-{
-    char path[256];
-    snprintf(path, sizeof(path), "%s/trace/%s", folder, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || (bytes.size_B && write(fd, bytes.data, bytes.size_B) != (ssize_t)bytes.size_B))
-        __builtin_trap();
-    close(fd);
+    put(name, bytes.data, bytes.size_B);
 }
 
 static int count_bytes(void *user, struct zs_span bytes)
@@ -94,11 +63,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
 {
     struct zs_reader r = zs_reader_make(zs_span_make(data, size_B), 0, NULL);
     if (!folder[0])
-        make_folder();
+        make_folder("trace");
     uint32_t first_B = zs_read_u32(&r, "length");
     first_B = (uint32_t)ZS_MIN((size_t)first_B, zs_reader_left(&r));
-    put("1-0-0.pftrace", zs_read_bytes(&r, first_B, "first"));
-    put("1-0-1.pftrace", zs_read_bytes(&r, zs_reader_left(&r), "second"));
+    put_trace("trace/1-0-0.pftrace", zs_read_bytes(&r, first_B, "first"));
+    put_trace("trace/1-0-1.pftrace", zs_read_bytes(&r, zs_reader_left(&r), "second"));
     check_report();
     uint64_t written_B = 0;
     struct zs_timeline_result result;
