@@ -28,11 +28,11 @@ struct zs_gpu_pin {
 int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin);
 void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin);
 /*
- * What several pins show, in one map: all ranges of the first, and of the others what overlaps
- * nothing. *ret_ranges is freed by the caller, after the launch.
+ * Let a pin show what others show, too, as far as it overlaps nothing. *ret_ranges is freed by the
+ * caller, after the launch.
  */
-int zs_gpu_pins_join(const struct zs_gpu_pin *pins, uint32_t count, struct zs_eu_map *ret_map,
-                     struct zs_eu_range **ret_ranges);
+int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uint32_t count,
+                    struct zs_eu_range **ret_ranges);
 
 /* ---- device.c ----------------------------------------------------------------------------------
  */

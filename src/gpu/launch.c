@@ -311,7 +311,6 @@ static int pin_all(struct zs_gpu_run *run, struct zs_gpu_pin *others,
                    struct zs_eu_range **ret_ranges)
 {
     const struct zs_gpu_launch *launch = run->launch;
-    struct zs_gpu_pin *pins = NULL;
     uint32_t pinned = 0;
     int error = zs_gpu_memory_pin(launch->memory, &run->pin);
     if (error || !launch->other_count)
@@ -320,16 +319,8 @@ static int pin_all(struct zs_gpu_run *run, struct zs_gpu_pin *others,
         error = zs_gpu_memory_pin(launch->others[pinned], &others[pinned]);
         pinned += !error;
     }
-    if (!error && !(pins = calloc(pinned + 1u, sizeof(*pins))))
-        error = -ENOMEM;
-    if (!error) {
-        pins[0] = run->pin;
-        memcpy(pins + 1, others, pinned * sizeof(*pins));
-        error = zs_gpu_pins_join(pins, pinned + 1, &run->pin.map, ret_ranges);
-    }
-    free(pins);
-    for (uint32_t i = 0; !error && i < pinned; i++)
-        run->pin.tracked |= others[i].tracked;
+    if (!error)
+        error = zs_gpu_pin_join(&run->pin, others, pinned, ret_ranges);
     for (uint32_t i = 0; error && i < pinned; i++)
         zs_gpu_memory_unpin(launch->others[i], &others[i]);
     if (error)

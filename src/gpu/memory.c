@@ -382,29 +382,35 @@ static int compare_ranges(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int zs_gpu_pins_join(const struct zs_gpu_pin *pins, uint32_t count, struct zs_eu_map *ret_map,
-                     struct zs_eu_range **ret_ranges)
+int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uint32_t count,
+                    struct zs_eu_range **ret_ranges)
 {
-    size_t total = 0, kept = 0;
+    size_t total = own->map.count, kept = own->map.count;
     for (uint32_t i = 0; i < count; i++)
-        total += pins[i].map.count;
+        total += others[i].map.count;
     struct zs_eu_range *ranges = malloc(ZS_MAX(total, (size_t)1) * sizeof(*ranges));
     if (!ranges)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < pins[i].map.count; k++) {
-            const struct zs_eu_range *r = &pins[i].map.ranges[k];
-            if (i == 0 || !overlaps(&pins[0].map, r)) {
-                ranges[kept] = *r;
-                ranges[kept++].index = i; /* whose: the first ones go before their equals */
-            }
+    for (size_t i = 0; i < kept; i++) {
+        ranges[i] = own->map.ranges[i];
+        ranges[i].index = 0; /* whose: the first ones go before their equals */
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        own->tracked |= others[i].tracked;
+        for (uint32_t k = 0; k < others[i].map.count; k++) {
+            const struct zs_eu_range *r = &others[i].map.ranges[k];
+            if (overlaps(&own->map, r))
+                continue;
+            ranges[kept] = *r;
+            ranges[kept++].index = i + 1;
         }
+    }
     qsort(ranges, kept, sizeof(*ranges), compare_ranges);
     size_t end = 0;
     for (size_t i = 0; i < kept; i++)
         if (end == 0 || ranges[i].start >= ranges[end - 1].end)
             ranges[end++] = ranges[i];
-    *ret_map = (struct zs_eu_map){ranges, (uint32_t)end};
+    own->map = (struct zs_eu_map){ranges, (uint32_t)end};
     *ret_ranges = ranges;
     return 0;
 }
