@@ -62,7 +62,8 @@ uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 /* Give operations of all of sixteen channels their quick handlers. */
 void zs_eu_quicken(struct zs_eu_program *program, const struct zs_eu_handlers *handlers);
 
-/* ---- lower_operand.c ---- */
+/* ---- lower_row.c, lower_place.c, lower_source.c, lower_store.c ---- */
+unsigned zs_eu_type_B(unsigned type); /* size of an element */
 bool zs_eu_type_is_float(unsigned type);
 bool zs_eu_type_is_signed(unsigned type);
 uint32_t zs_eu_temp(struct zs_eu_lowering *l);

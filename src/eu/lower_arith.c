@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Arithmetic and the accumulator: which rows, in which execution type. */
+#include "eu/lower_inst.h"
+
+/* ---- arithmetic ---- */
+
+static bool negated(const struct zs_eu_lowering *l, unsigned i)
+{
+    const struct zs_gen9_operand *op = &l->inst->src[i];
+    return op->neg && op->file != ZS_GEN9_FILE_IMM;
+}
+
+/* The sign of a float source that was loaded with KEEP_NEG. */
+static struct zs_eu_loc negate(struct zs_eu_lowering *l, unsigned type, struct zs_eu_loc loc)
+{
+    uint32_t at = zs_eu_temp(l);
+
+    zs_eu_emit_row(l, type == ZS_GEN9_DF ? ZS_EU_ROW_NEG_F64 : ZS_EU_ROW_NEG_F32, at, &loc, 1,
+                   false);
+    return (struct zs_eu_loc){at, l->n == 1};
+}
+
+/*
+ * Signs of sources become other rows: a - b instead of a + -b. An integer source of a float
+ * operation is negated when it is loaded.
+ */
+static bool float_sign(const struct zs_eu_lowering *l, unsigned i)
+{
+    return negated(l, i) && zs_eu_type_is_float(l->inst->src[i].type);
+}
+
+static void lower_add_float(struct zs_eu_lowering *l, unsigned type)
+{
+    struct zs_eu_loc src[2], swapped[2];
+    bool n0 = float_sign(l, 0), n1 = float_sign(l, 1), is_double = type == ZS_GEN9_DF;
+    enum zs_eu_row add = is_double ? ZS_EU_ROW_ADD_F64 : ZS_EU_ROW_ADD_F32;
+    enum zs_eu_row sub = is_double ? ZS_EU_ROW_SUB_F64 : ZS_EU_ROW_SUB_F32;
+
+    load_all(l, type, ZS_EU_MOD_KEEP_NEG, src);
+    if (l->failed)
+        return;
+    if (n0 && n1)
+        src[0] = negate(l, type, src[0]);
+    if (n0 && !n1) {
+        swapped[0] = src[1];
+        swapped[1] = src[0];
+        zs_eu_compute(l, sub, type, swapped, 2);
+    } else {
+        zs_eu_compute(l, n1 ? sub : add, type, src, 2);
+    }
+}
+
+void zs_eu_lower_add(struct zs_eu_lowering *l)
+{
+    struct zs_eu_loc src[2];
+
+    if (any_float_src(l)) {
+        lower_add_float(l, float_type(l));
+        return;
+    }
+    unsigned type = modular_type(l);
+    if (l->inst->saturate && widest_B(l, true) == 8) {
+        bool is_unsigned = l->inst->dst.type == ZS_GEN9_UQ && src_type(l, 0) != ZS_GEN9_Q &&
+                           src_type(l, 1) != ZS_GEN9_Q && !negated(l, 0) && !negated(l, 1) &&
+                           !zs_eu_type_is_signed(src_type(l, 0)) &&
+                           !zs_eu_type_is_signed(src_type(l, 1));
+        if (any_src(l, ZS_GEN9_UQ) && !is_unsigned) {
+            unmodelled(l, "saturating addition of uq and signed values");
+            return;
+        }
+        load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
+        zs_eu_compute(l, is_unsigned ? ZS_EU_ROW_ADDSAT_U64 : ZS_EU_ROW_ADDSAT_S64,
+                      is_unsigned ? ZS_GEN9_UQ : ZS_GEN9_Q, src, 2);
+        return;
+    }
+    /* a - b without a negation of its own */
+    bool sub = negated(l, 1) && !l->inst->src[1].abs;
+    src[0] = zs_eu_load(l, 0, type, ZS_EU_MOD_ARITH);
+    if (sub) {
+        const struct zs_gen9_inst *inst = l->inst;
+        rewrite(l)->src[1].neg = false;
+        src[1] = zs_eu_load(l, 1, type, ZS_EU_MOD_ARITH);
+        l->inst = inst;
+    } else {
+        src[1] = zs_eu_load(l, 1, type, ZS_EU_MOD_ARITH);
+    }
+    zs_eu_compute(l, sub ? BY_WIDTH(type, SUB) : BY_WIDTH(type, ADD), type, src, 2);
+}
+
+static void lower_mul_float(struct zs_eu_lowering *l, unsigned type)
+{
+    struct zs_eu_loc src[2];
+
+    load_all(l, type, ZS_EU_MOD_KEEP_NEG, src);
+    if (l->failed)
+        return;
+    if (float_sign(l, 0) != float_sign(l, 1))
+        src[1] = negate(l, type, src[1]);
+    zs_eu_compute(l, type == ZS_GEN9_DF ? ZS_EU_ROW_MUL_F64 : ZS_EU_ROW_MUL_F32, type, src, 2);
+}
+
+static bool plain_source(const struct zs_eu_lowering *l, unsigned i)
+{
+    const struct zs_gen9_operand *op = &l->inst->src[i];
+    return op->file == ZS_GEN9_FILE_IMM || (!op->abs && !op->neg);
+}
+
+/* Both sources fit a 32-bit type of one signedness: a widening multiply will do. */
+static unsigned widening_type(const struct zs_eu_lowering *l)
+{
+    if (!plain_source(l, 0) || !plain_source(l, 1) || widest_B(l, false) > 4)
+        return ZS_GEN9_TYPE_INVALID;
+    unsigned type = common_type(l);
+    return type == ZS_GEN9_Q ? ZS_GEN9_TYPE_INVALID : type;
+}
+
+void zs_eu_lower_mul(struct zs_eu_lowering *l)
+{
+    struct zs_eu_loc src[2];
+
+    if (any_float_src(l)) {
+        lower_mul_float(l, float_type(l));
+        return;
+    }
+    unsigned type = modular_type(l), narrow = widening_type(l);
+    bool whole = l->inst->saturate || l->inst->cond; /* all bits of the product matter */
+    if (whole && (widest_B(l, false) == 8 ||
+                  (narrow == ZS_GEN9_TYPE_INVALID && src_type(l, 0) == ZS_GEN9_UD &&
+                   src_type(l, 1) == ZS_GEN9_UD))) {
+        unmodelled(l, "a product of more than 64 bits");
+        return;
+    }
+    if (type == ZS_GEN9_Q && narrow != ZS_GEN9_TYPE_INVALID) {
+        load_all(l, narrow, ZS_EU_MOD_ARITH, src);
+        zs_eu_compute(l, narrow == ZS_GEN9_UD ? ZS_EU_ROW_MULW_U32 : ZS_EU_ROW_MULW_S32,
+                      /* an unsigned product may not fit q: it matters for clamping */
+                      narrow == ZS_GEN9_UD ? ZS_GEN9_UQ : ZS_GEN9_Q, src, 2);
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l, BY_WIDTH(type, MUL), type, src, 2);
+}
+
+void zs_eu_lower_avg(struct zs_eu_lowering *l)
+{
+    struct zs_eu_loc src[2];
+
+    if (any_float_src(l) || dst_is_float(l) || widest_B(l, true) == 8) {
+        unmodelled(l, "this type");
+        return;
+    }
+    load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l, ZS_EU_ROW_AVG_64, ZS_GEN9_Q, src, 2);
+}
+
+void zs_eu_lower_mad(struct zs_eu_lowering *l)
+{
+    static const enum zs_eu_row rows[2][4] = {
+        {ZS_EU_ROW_MAD_F32, ZS_EU_ROW_MAD_NEG0_F32, ZS_EU_ROW_MAD_NEG1_F32,
+         ZS_EU_ROW_MAD_NEG01_F32},
+        {ZS_EU_ROW_MAD_F64, ZS_EU_ROW_MAD_NEG0_F64, ZS_EU_ROW_MAD_NEG1_F64,
+         ZS_EU_ROW_MAD_NEG01_F64},
+    };
+    struct zs_eu_loc src[3];
+    unsigned type = float_type(l);
+    bool half = !any_src(l, ZS_GEN9_F) && type == ZS_GEN9_F;
+
+    if (!any_float_src(l)) {
+        unmodelled(l, "integer multiply-add");
+        return;
+    }
+    if (half && l->inst->dst.type == ZS_GEN9_HF && !l->inst->saturate) {
+        load_all(l, ZS_GEN9_HF, ZS_EU_MOD_ARITH, src);
+        zs_eu_compute(l, ZS_EU_ROW_MAD_F16, ZS_GEN9_HF, src, 3);
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_KEEP_NEG, src);
+    unsigned signs = (float_sign(l, 0) ? 1u : 0) | (float_sign(l, 1) != float_sign(l, 2) ? 2u : 0);
+    zs_eu_compute(l, rows[type == ZS_GEN9_DF][signs], type, src, 3);
+}
+
+void zs_eu_lower_lrp(struct zs_eu_lowering *l)
+{
+    struct zs_eu_loc src[3];
+
+    if (!any_src(l, ZS_GEN9_F)) {
+        unmodelled(l, "a type other than f");
+        return;
+    }
+    load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l, ZS_EU_ROW_LRP_F32, ZS_GEN9_F, src, 3);
+}
+
+void zs_eu_lower_round(struct zs_eu_lowering *l)
+{
+    enum zs_eu_row row = l->inst->opcode == ZS_GEN9_RNDU   ? ZS_EU_ROW_RNDU_F32
+                         : l->inst->opcode == ZS_GEN9_RNDD ? ZS_EU_ROW_RNDD_F32
+                         : l->inst->opcode == ZS_GEN9_RNDE ? ZS_EU_ROW_RNDE_F32
+                         : l->inst->opcode == ZS_GEN9_RNDZ ? ZS_EU_ROW_RNDZ_F32
+                                                           : ZS_EU_ROW_FRC_F32;
+    struct zs_eu_loc src;
+
+    if (src_type(l, 0) != ZS_GEN9_F) {
+        unmodelled(l, "a type other than f");
+        return;
+    }
+    src = zs_eu_load(l, 0, ZS_GEN9_F, ZS_EU_MOD_ARITH);
+    zs_eu_compute(l, row, ZS_GEN9_F, &src, 1);
+}
+
+/* ---- accumulator ---- */
+
+void zs_eu_lower_carry(struct zs_eu_lowering *l)
+{
+    struct zs_gen9_inst *plain = rewrite(l);
+    struct zs_eu_loc src[2];
+
+    if (src_type(l, 0) != ZS_GEN9_UD || src_type(l, 1) != ZS_GEN9_UD || l->n > 16 ||
+        !plain_source(l, 0) || !plain_source(l, 1) || plain->saturate) {
+        unmodelled(l, "a source that is not plain ud");
+        return;
+    }
+    load_all(l, ZS_GEN9_UD, ZS_EU_MOD_ARITH, src);
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *op =
+        zs_eu_emit(l, plain->opcode == ZS_GEN9_ADDC ? zs_eu_op_addc : zs_eu_op_subb);
+    op->dst = at;
+    op->src[0] = src[0].at;
+    op->src[1] = src[1].at;
+    op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
+    zs_eu_mask(l, op);
+    plain->acc_write = false; /* done: the carry is there */
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_GEN9_UD);
+}
+
+/* mach and mac: on 64-bit sources, the accumulator as the addend. */
+void zs_eu_lower_mach(struct zs_eu_lowering *l)
+{
+    struct zs_gen9_inst *plain = rewrite(l);
+    bool is_mach = plain->opcode == ZS_GEN9_MACH;
+    struct zs_eu_loc src[2];
+
+    if (any_float_src(l) || widest_B(l, true) > 4 || l->n > 16 || plain->saturate) {
+        unmodelled(l, "this form");
+        return;
+    }
+    load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *op = zs_eu_emit(l, is_mach ? zs_eu_op_mach : zs_eu_op_mac);
+    op->dst = at;
+    op->src[0] = src[0].at;
+    op->src[1] = src[1].at;
+    op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
+    zs_eu_mask(l, op);
+    if (is_mach)
+        plain->acc_write = false; /* done */
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1},
+                !is_mach                       ? ZS_GEN9_Q
+                : plain->dst.type == ZS_GEN9_D ? ZS_GEN9_D
+                                               : ZS_GEN9_UD);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files that lower instructions share: execution types, and how each begins. */
+#ifndef ZS_EU_LOWER_INST_H
+#define ZS_EU_LOWER_INST_H
+
+#include "eu/lower.h"
+
+/* ---- lower_arith.c, lower_math.c: rows of the table of opcodes ---- */
+typedef void zs_eu_lower_fn(struct zs_eu_lowering *l);
+zs_eu_lower_fn zs_eu_lower_add, zs_eu_lower_mul, zs_eu_lower_avg, zs_eu_lower_mad, zs_eu_lower_lrp,
+    zs_eu_lower_round, zs_eu_lower_carry, zs_eu_lower_mach, zs_eu_lower_madm, zs_eu_lower_math;
+
+/* ---- execution types ---- */
+
+/* Register type that an operand's values have: packed immediates are words and floats. */
+static inline unsigned value_type(const struct zs_gen9_operand *op)
+{
+    return op->type == ZS_GEN9_V    ? ZS_GEN9_W
+           : op->type == ZS_GEN9_UV ? ZS_GEN9_UW
+           : op->type == ZS_GEN9_VF ? ZS_GEN9_F
+                                    : op->type;
+}
+
+static inline unsigned src_type(const struct zs_eu_lowering *l, unsigned i)
+{
+    return value_type(&l->inst->src[i]);
+}
+
+static inline bool any_src(const struct zs_eu_lowering *l, unsigned type)
+{
+    for (unsigned i = 0; i < l->inst->src_count; i++)
+        if (src_type(l, i) == type)
+            return true;
+    return false;
+}
+
+static inline bool any_float_src(const struct zs_eu_lowering *l)
+{
+    return any_src(l, ZS_GEN9_F) || any_src(l, ZS_GEN9_DF) || any_src(l, ZS_GEN9_HF);
+}
+
+/* F for halves too: they are computed in single and rounded once more (which is harmless). */
+static inline unsigned float_type(const struct zs_eu_lowering *l)
+{
+    return any_src(l, ZS_GEN9_DF) ? ZS_GEN9_DF : ZS_GEN9_F;
+}
+
+/* Widest integer size among the sources, and the destination if it is an integer. */
+static inline unsigned widest_B(const struct zs_eu_lowering *l, bool with_dst)
+{
+    unsigned widest = with_dst ? zs_eu_type_B(l->inst->dst.type) : 0;
+
+    for (unsigned i = 0; i < l->inst->src_count; i++)
+        widest = ZS_MAX(widest, zs_eu_type_B(src_type(l, i)));
+    return widest;
+}
+
+static inline bool dst_is_float(const struct zs_eu_lowering *l)
+{
+    return zs_eu_type_is_float(l->inst->dst.type);
+}
+
+static inline bool dst_is_acc(const struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_operand *dst = &l->inst->dst;
+    return dst->file == ZS_GEN9_FILE_ARF && !dst->indirect && (dst->reg & 0xf0) == ZS_GEN9_ARF_ACC;
+}
+
+/* A copy of the instruction to change: what is stored differs from what is computed. */
+static inline struct zs_gen9_inst *rewrite(struct zs_eu_lowering *l)
+{
+    if (l->inst != &l->rewritten)
+        l->rewritten = *l->inst;
+    l->inst = &l->rewritten;
+    return &l->rewritten;
+}
+
+static inline bool unmodelled(struct zs_eu_lowering *l, const char *what)
+{
+    return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: %s is not modelled", l->inst->mnemonic,
+                        what);
+}
+
+/*
+ * Type in which an integer operation is done whose low bits depend on the sources' low bits only.
+ * What looks at the whole result (saturation, conditional modifier, the accumulator, a wider
+ * destination) is done on 64 bits, which hold every sum and product of 32-bit values.
+ */
+static inline unsigned modular_type(const struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    unsigned widest = widest_B(l, true);
+
+    if (widest == 8 || inst->saturate || inst->cond || inst->acc_write || dst_is_acc(l) ||
+        dst_is_float(l))
+        return ZS_GEN9_Q;
+    return widest <= 2 ? ZS_GEN9_W : ZS_GEN9_D;
+}
+
+/* The same for bitwise operations, which have no carry into higher bits. */
+static inline unsigned bitwise_type(const struct zs_eu_lowering *l)
+{
+    unsigned widest = widest_B(l, true);
+
+    if (widest == 8 || dst_is_acc(l))
+        return ZS_GEN9_Q;
+    /* a modifier looks at all 32 bits */
+    return widest <= 2 && !l->inst->cond ? ZS_GEN9_W : ZS_GEN9_D;
+}
+
+/* Type that holds the values of both sources, for comparisons. INVALID: there is none. */
+static inline unsigned common_type(const struct zs_eu_lowering *l)
+{
+    bool any_signed = false, big_unsigned = false, quad_unsigned = false, quad = false;
+
+    for (unsigned i = 0; i < 2; i++) {
+        const struct zs_gen9_operand *op = &l->inst->src[i];
+        unsigned type = src_type(l, i);
+        bool is_signed = zs_eu_type_is_signed(type) || (op->neg && op->file != ZS_GEN9_FILE_IMM);
+        if (op->file == ZS_GEN9_FILE_IMM && is_signed && type != ZS_GEN9_Q) {
+            /* a non-negative immediate fits both */
+            bool negative =
+                type == ZS_GEN9_W ? (op->imm & 0x8000) != 0 : (op->imm & 0x80000000) != 0;
+            is_signed = negative || op->type == ZS_GEN9_V;
+        }
+        any_signed |= is_signed;
+        big_unsigned |= type == ZS_GEN9_UD;
+        quad_unsigned |= type == ZS_GEN9_UQ;
+        quad |= zs_eu_type_B(type) == 8 || (type == ZS_GEN9_D && (op->neg || op->abs));
+    }
+    if (quad_unsigned)
+        return any_signed ? ZS_GEN9_TYPE_INVALID : ZS_GEN9_UQ;
+    if (quad || (any_signed && big_unsigned))
+        return ZS_GEN9_Q;
+    return big_unsigned ? ZS_GEN9_UD : ZS_GEN9_D;
+}
+
+static inline void load_all(struct zs_eu_lowering *l, unsigned type, enum zs_eu_modifiers mods,
+                            struct zs_eu_loc *ret)
+{
+    for (unsigned i = 0; i < l->inst->src_count; i++)
+        ret[i] = zs_eu_load(l, i, type, mods);
+}
+
+/* Pick a row by the width of an integer type. */
+static inline enum zs_eu_row by_width(unsigned type, enum zs_eu_row r16, enum zs_eu_row r32,
+                                      enum zs_eu_row r64)
+{
+    return zs_eu_type_B(type) == 8 ? r64 : zs_eu_type_B(type) == 4 ? r32 : r16;
+}
+
+#define BY_WIDTH(type, NAME)                                                                       \
+    by_width((type), ZS_EU_ROW_##NAME##_16, ZS_EU_ROW_##NAME##_32, ZS_EU_ROW_##NAME##_64)
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the math unit, and the macros of division and square root. */
+#include "eu/lower_inst.h"
+
+/* ---- macros ---- */
+
+static bool macro_operands_are_known(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    bool known = inst->dst.mme <= ZS_GEN9_MME_NONE && l->n <= 16 && inst->align16;
+
+    for (unsigned i = 0; i < inst->src_count; i++)
+        known =
+            known && inst->src[i].mme <= ZS_GEN9_MME_NONE && inst->src[i].type == inst->dst.type;
+    known = known && (inst->dst.type == ZS_GEN9_F || inst->dst.type == ZS_GEN9_DF);
+    return known || unmodelled(l, "this form");
+}
+
+/* An operation of a macro; its result goes to a temporary and from there where dst says. */
+static struct zs_eu_op *emit_macro(struct zs_eu_lowering *l, zs_eu_op_fn *fn)
+{
+    unsigned type = l->inst->dst.type;
+    struct zs_eu_loc src[3] = {{0, false}, {0, false}, {0, false}};
+
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    struct zs_eu_op *op = zs_eu_emit(l, fn);
+    zs_eu_mask(l, op);
+    op->dst = zs_eu_temp(l);
+    for (unsigned i = 0; i < 3; i++) {
+        op->src[i] = src[i].at;
+        op->arg |= (uint8_t)((unsigned)src[i].scalar << i);
+    }
+    op->arg |= type == ZS_GEN9_DF ? 8 : 0;
+    return op;
+}
+
+/* Only where the lanes of a macro do not leave it early (see lower_math_macro). */
+void zs_eu_lower_madm(struct zs_eu_lowering *l)
+{
+    struct zs_gen9_inst *plain = rewrite(l);
+    uint32_t aux = (uint32_t)plain->dst.mme << 12;
+
+    plain->acc_write = false;
+    if (!macro_operands_are_known(l))
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        struct zs_gen9_operand *src = &plain->src[i];
+        aux |= (uint32_t)src->mme << 4 * i;
+        if (src->mme == ZS_GEN9_MME_NONE)
+            continue;
+        aux |= (uint32_t)src->abs << (16 + i) | (uint32_t)src->neg << (20 + i);
+        src->abs = src->neg = false;
+    }
+    struct zs_eu_op *op = emit_macro(l, zs_eu_op_madm);
+    op->aux = aux;
+    zs_eu_store(l, (struct zs_eu_loc){op->dst, l->n == 1}, plain->dst.type);
+}
+
+/* ---- functions ---- */
+
+static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum zs_eu_row remainder,
+                       unsigned type)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    struct zs_eu_loc src[2], result[2];
+
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    if (l->failed)
+        return;
+    result[0] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    result[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    zs_eu_emit_row(l, quotient, result[0].at, src, 2, false);
+    zs_eu_emit_row(l, remainder, result[1].at, src, 2, false);
+    zs_eu_store(l, result[0], type);
+    /* eight lanes of dwords: the next register */
+    if (l->n > 8 || inst->dst.reg == ZS_EU_GRF_COUNT - 1 || inst->dst.file != ZS_GEN9_FILE_GRF) {
+        unmodelled(l, "this destination");
+        return;
+    }
+    rewrite(l)->dst.reg++;
+    zs_eu_store(l, result[1], type);
+}
+
+static void lower_math_integer(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    /* d by d is signed; one unsigned source makes both unsigned */
+    bool s = zs_eu_type_is_signed(src_type(l, 0)) && zs_eu_type_is_signed(src_type(l, 1));
+    unsigned type = s ? ZS_GEN9_D : ZS_GEN9_UD;
+    enum zs_eu_row quotient = s ? ZS_EU_ROW_IQOT_S32 : ZS_EU_ROW_IQOT_U32;
+    enum zs_eu_row remainder = s ? ZS_EU_ROW_IREM_S32 : ZS_EU_ROW_IREM_U32;
+    struct zs_eu_loc src[2];
+
+    if (any_float_src(l) || widest_B(l, true) > 4) {
+        unmodelled(l, "integer division of this type");
+        return;
+    }
+    if (inst->function == ZS_GEN9_MATH_IDIV) {
+        lower_idiv(l, quotient, remainder, type);
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l, inst->function == ZS_GEN9_MATH_IQOT ? quotient : remainder, type, src, 2);
+}
+
+/*
+ * Whether the macro behind a math.invm or math.rsqtm is left by lanes whose flag is set: a branch
+ * on the flag, or madms under its inverse. All that the compiler emits is.
+ */
+static bool macro_is_left_early(const struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *seed = l->inst;
+    const struct zs_eu_program *p = l->program;
+    struct zs_gen9_inst next;
+
+    for (uint32_t i = l->index + 1; i < p->inst_count && i < l->index + 32; i++) {
+        zs_gen9_decode(l->params->code, p->insts[i].offset_B, &next);
+        bool same_flag = next.pred == ZS_GEN9_PRED_SEQ && next.flag_reg == seed->flag_reg &&
+                         next.flag_subreg == seed->flag_subreg;
+        if (next.opcode == ZS_GEN9_MADM)
+            return same_flag && next.pred_inverse;
+        if (same_flag &&
+            (next.format == ZS_GEN9_FORMAT_BRANCH || next.format == ZS_GEN9_FORMAT_BRANCH2))
+            return true;
+    }
+    return true;
+}
+
+static void lower_macro_seed(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+
+    if (!macro_operands_are_known(l))
+        return;
+    struct zs_eu_op *op = emit_macro(l, zs_eu_op_macro_seed);
+    uint32_t result = op->dst;
+    op->aux = inst->dst.mme | (inst->function == ZS_GEN9_MATH_RSQTM ? 16u : 0);
+    zs_eu_flag_target(l, op);
+    zs_eu_store(l, (struct zs_eu_loc){result, l->n == 1}, inst->dst.type);
+}
+
+/* The final result at once, and the flag that makes every lane leave the macro. */
+static void lower_math_macro(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    bool divide = inst->function == ZS_GEN9_MATH_INVM, early = macro_is_left_early(l);
+    unsigned type = float_type(l);
+    bool is_double = type == ZS_GEN9_DF;
+    struct zs_eu_loc src[2];
+    struct zs_gen9_inst *plain = rewrite(l);
+
+    plain->acc_write = false;
+    for (unsigned i = 0; i < 2; i++) { /* Align16: packed registers */
+        plain->src[i].vstride = plain->src[i].width = 1;
+        plain->src[i].hstride = 1;
+        plain->src[i].width = 1;
+    }
+    if ((src_type(l, 0) != ZS_GEN9_F && src_type(l, 0) != ZS_GEN9_DF) || !inst->align16) {
+        unmodelled(l, "this form");
+        return;
+    }
+    if (!early) {
+        lower_macro_seed(l);
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l,
+                  divide ? (is_double ? ZS_EU_ROW_DIV_F64 : ZS_EU_ROW_FDIV_F32)
+                         : (is_double ? ZS_EU_ROW_SQT_F64 : ZS_EU_ROW_SQT_F32),
+                  type, src, plain->src_count);
+    if (l->failed)
+        return;
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_flag_ones);
+    zs_eu_mask(l, op);
+    zs_eu_flag_target(l, op);
+}
+
+void zs_eu_lower_math(struct zs_eu_lowering *l)
+{
+    static const enum zs_eu_row rows[16] = {
+        [ZS_GEN9_MATH_INV] = ZS_EU_ROW_INV_F32,   [ZS_GEN9_MATH_LOG] = ZS_EU_ROW_LOG_F32,
+        [ZS_GEN9_MATH_EXP] = ZS_EU_ROW_EXP_F32,   [ZS_GEN9_MATH_SQT] = ZS_EU_ROW_SQT_F32,
+        [ZS_GEN9_MATH_RSQT] = ZS_EU_ROW_RSQT_F32, [ZS_GEN9_MATH_SIN] = ZS_EU_ROW_SIN_F32,
+        [ZS_GEN9_MATH_COS] = ZS_EU_ROW_COS_F32,   [ZS_GEN9_MATH_FDIV] = ZS_EU_ROW_FDIV_F32,
+        [ZS_GEN9_MATH_POW] = ZS_EU_ROW_POW_F32,
+    };
+    const struct zs_gen9_inst *inst = l->inst;
+    struct zs_eu_loc src[2];
+
+    if (inst->macro) {
+        lower_math_macro(l);
+    } else if (!rows[inst->function]) {
+        lower_math_integer(l);
+    } else {
+        if (!any_float_src(l) || any_src(l, ZS_GEN9_DF)) {
+            unmodelled(l, "this type");
+            return;
+        }
+        load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
+        zs_eu_compute(l, rows[inst->function], ZS_GEN9_F, src, l->inst->src_count);
+    }
+}

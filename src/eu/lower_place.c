@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Where operands are in the thread, and the shapes of their regions. */
+#include "eu/lower_operand.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+/* ---- places ---- */
+
+uint32_t zs_eu_temp(struct zs_eu_lowering *l)
+{
+    if (l->temps == ZS_EU_TEMP_COUNT) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s needs too many conversions", l->inst->mnemonic);
+        l->temps = 0;
+    }
+    return ZS_EU_OFFSET(temp) + l->temps++ * ZS_EU_TEMP_B;
+}
+
+/* The pool is full: copy the constant when it is used. */
+static uint32_t constant_by_copy(struct zs_eu_lowering *l, const uint8_t *bytes, unsigned size_B)
+{
+    struct zs_eu_program *p = l->program;
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_constant);
+
+    op->dst = at;
+    op->src[0] = size_B;
+    op->aux = (uint32_t)p->more_constants.count;
+    if (!ZS_VEC_RESERVE(&p->more_constants, size_B)) {
+        l->no_memory = true;
+        return at;
+    }
+    memcpy(p->more_constants.items + p->more_constants.count, bytes, size_B);
+    p->more_constants.count += size_B;
+    return at;
+}
+
+uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned size_B)
+{
+    struct zs_eu_program *p = l->program;
+    unsigned step_B = size_B > 8 ? size_B : 8;
+    uint8_t padded[ZS_EU_LANES_MAX * 8] = {0};
+
+    memcpy(padded, bytes, size_B);
+    for (uint32_t at = 0; at + step_B <= p->constant_B; at += 8)
+        if (memcmp(p->constant + at, padded, step_B) == 0)
+            return ZS_EU_OFFSET(constant) + at;
+    if (p->constant_B + step_B > ZS_EU_CONST_B)
+        return constant_by_copy(l, padded, step_B);
+    memcpy(p->constant + p->constant_B, padded, step_B);
+    p->constant_B += (uint32_t)zs_align_up(step_B, 8);
+    return ZS_EU_OFFSET(constant) + p->constant_B - (uint32_t)zs_align_up(step_B, 8);
+}
+
+/* Architectural registers that operands may name. */
+static const struct arf {
+    uint32_t at;
+    uint8_t size_B; /* all registers of the kind */
+    uint8_t reg_B;  /* distance between registers */
+    bool readable, writable;
+} arfs[16] = {
+    [ZS_GEN9_ARF_A >> 4] = {ZS_EU_OFFSET(a0), 32, 32, true, true},
+    [ZS_GEN9_ARF_F >> 4] = {ZS_EU_OFFSET(flag), 8, 4, true, true},
+    [ZS_GEN9_ARF_CE >> 4] = {ZS_EU_OFFSET(ce), 4, 4, true, false},
+    [ZS_GEN9_ARF_SR >> 4] = {ZS_EU_OFFSET(sr0), 16, 16, true, false},
+    [ZS_GEN9_ARF_CR >> 4] = {ZS_EU_OFFSET(cr0), 16, 16, true, true},
+    [ZS_GEN9_ARF_N >> 4] = {ZS_EU_OFFSET(n0), 16, 16, true, true},
+    [ZS_GEN9_ARF_IP >> 4] = {ZS_EU_OFFSET(ip_B), 4, 4, true, false},
+    [ZS_GEN9_ARF_TM >> 4] = {ZS_EU_OFFSET(tm0), 20, 20, true, false},
+};
+
+bool zs_eu_is_acc(const struct zs_gen9_operand *op)
+{
+    return op->file == ZS_GEN9_FILE_ARF && !op->indirect && (op->reg & 0xf0) == ZS_GEN9_ARF_ACC;
+}
+
+bool zs_eu_is_null(const struct zs_gen9_operand *op)
+{
+    return op->file == ZS_GEN9_FILE_ARF && !op->indirect && (op->reg & 0xf0) == ZS_GEN9_ARF_NULL;
+}
+
+bool zs_eu_dst_is_null(const struct zs_gen9_inst *inst)
+{
+    return zs_eu_is_null(&inst->dst);
+}
+
+static bool place_acc(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+                      struct zs_eu_place *ret)
+{
+    unsigned size_B = zs_eu_type_B(op->type);
+    unsigned reg = op->reg & 15, per_reg = size_B < 2 ? 16 : 32 / size_B;
+    unsigned first = reg * per_reg + op->subreg_B / size_B;
+
+    if (reg > 1)
+        return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: accumulator acc%u is not modelled",
+                            l->inst->mnemonic, reg);
+    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 8, (32 - first) * 8, 8};
+    return true;
+}
+
+bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_gen9_operand *op, bool write,
+                    struct zs_eu_place *ret)
+{
+    unsigned size_B = zs_eu_type_B(op->type);
+
+    if (op->file == ZS_GEN9_FILE_GRF) {
+        uint32_t at = op->reg * (uint32_t)ZS_EU_GRF_B + op->subreg_B;
+        if (at >= ZS_EU_GRF_FILE_B)
+            return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: register r%u does not exist",
+                                l->inst->mnemonic, op->reg);
+        *ret = (struct zs_eu_place){ZS_EU_OFFSET(grf) + at, ZS_EU_GRF_FILE_B - at, size_B};
+        return true;
+    }
+    if (zs_eu_is_acc(op))
+        return place_acc(l, op, ret);
+    const struct arf *arf = &arfs[op->reg >> 4];
+    uint32_t at = (op->reg & 15u) * arf->reg_B + op->subreg_B;
+    if (!(write ? arf->writable : arf->readable) || at >= arf->size_B)
+        return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
+                            "%s: %s of architecture register 0x%02x is not modelled",
+                            l->inst->mnemonic, write ? "write" : "read", op->reg);
+    *ret = (struct zs_eu_place){arf->at + at, arf->size_B - at, size_B};
+    return true;
+}
+
+/* Offsets of all channels' elements from the first; false when one leaves the register file. */
+bool zs_eu_region_offsets(const struct zs_gen9_operand *op, unsigned n,
+                          const struct zs_eu_place *place, unsigned size_B, bool is_dst,
+                          uint16_t *ret_offsets)
+{
+    for (unsigned c = 0; c < n; c++) {
+        unsigned elements;
+        if (is_dst)
+            elements = c * op->hstride;
+        else if (op->vstride == ZS_GEN9_VSTRIDE_VXH)
+            elements = c % op->width * op->hstride;
+        else
+            elements = c / op->width * op->vstride + c % op->width * op->hstride;
+        uint32_t at = elements * place->step_B;
+        if (at + size_B > place->limit_B)
+            return false;
+        ret_offsets[c] = (uint16_t)at;
+    }
+    return true;
+}
+
+/* The distance of neighbours when it is the same everywhere, else UINT32_MAX. */
+uint32_t zs_eu_even_stride(const uint16_t *offsets, unsigned n)
+{
+    uint32_t stride = n > 1 ? (uint32_t)offsets[1] - offsets[0] : 0;
+
+    for (unsigned c = 1; c < n; c++)
+        if ((uint32_t)offsets[c] - offsets[c - 1] != stride)
+            return UINT32_MAX;
+    return stride > INT32_MAX ? UINT32_MAX : stride;
+}
+
+bool zs_eu_is_general(const struct zs_eu_lowering *l)
+{
+    return l->params->flags & ZS_EU_LOWER_GENERAL;
+}
+
+uint32_t zs_eu_add_region(struct zs_eu_lowering *l, const struct zs_eu_region *region)
+{
+    struct zs_eu_program *p = l->program;
+
+    for (size_t i = p->regions.count; i-- > 0 && p->regions.count - i < 32;)
+        if (memcmp(&p->regions.items[i], region, sizeof(*region)) == 0)
+            return (uint32_t)i;
+    if (!ZS_VEC_PUSH(&p->regions, *region))
+        l->no_memory = true;
+    return (uint32_t)(p->regions.count - 1);
+}

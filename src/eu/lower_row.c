@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Types, the rows that work on them, and conversions between them. */
+#include "eu/lower_operand.h"
+
+/* ---- rows and their types ---- */
+
+typedef uint8_t u8;
+typedef int8_t s8;
+typedef uint16_t u16;
+typedef int16_t s16;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef float f32;
+typedef double f64;
+
+const struct zs_eu_row_info zs_eu_row_infos[ZS_EU_ROW_COUNT] = {
+#define ZS_EU_UN(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {sizeof(td), {sizeof(ta)}},
+#define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
+    [ZS_EU_ROW_##id] = {sizeof(td), {sizeof(ta), sizeof(tb)}},
+#define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
+    [ZS_EU_ROW_##id] = {sizeof(td), {sizeof(ta), sizeof(tb), sizeof(tc)}},
+#define ZS_EU_CMP(id, ta, mode, expr) [ZS_EU_ROW_##id] = {sizeof(ta), {sizeof(ta), sizeof(ta)}},
+#define ZS_EU_SEL(id, ta)             [ZS_EU_ROW_##id] = {sizeof(ta), {sizeof(ta), sizeof(ta)}},
+#include "eu/sem.def"
+};
+
+unsigned zs_eu_type_B(unsigned type)
+{
+    return zs_gen9_type_size_B((enum zs_gen9_type)type);
+}
+
+unsigned zs_eu_type_log2(unsigned type)
+{
+    return (unsigned)__builtin_ctz(zs_eu_type_B(type) | 16);
+}
+
+bool zs_eu_type_is_float(unsigned type)
+{
+    return type == ZS_GEN9_F || type == ZS_GEN9_DF || type == ZS_GEN9_HF || type == ZS_GEN9_VF;
+}
+
+bool zs_eu_type_is_signed(unsigned type)
+{
+    return type == ZS_GEN9_D || type == ZS_GEN9_W || type == ZS_GEN9_B || type == ZS_GEN9_Q ||
+           type == ZS_GEN9_V;
+}
+
+enum zs_eu_row zs_eu_move_row(unsigned type)
+{
+    static const enum zs_eu_row rows[4] = {ZS_EU_ROW_MOV_8, ZS_EU_ROW_MOV_16, ZS_EU_ROW_MOV_32,
+                                           ZS_EU_ROW_MOV_64};
+    return rows[zs_eu_type_log2(type) & 3];
+}
+
+enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
+{
+#define ROWS(eq, t)                                                                                \
+    {                                                                                              \
+        [0] = ZS_EU_ROW_NONE, [ZS_GEN9_COND_EQ] = ZS_EU_ROW_CMP_EQ_##eq,                           \
+        [ZS_GEN9_COND_NE] = ZS_EU_ROW_CMP_NE_##eq, [ZS_GEN9_COND_GT] = ZS_EU_ROW_CMP_GT_##t,       \
+        [ZS_GEN9_COND_GE] = ZS_EU_ROW_CMP_GE_##t, [ZS_GEN9_COND_LT] = ZS_EU_ROW_CMP_LT_##t,        \
+        [ZS_GEN9_COND_LE] = ZS_EU_ROW_CMP_LE_##t, [7] = ZS_EU_ROW_NONE                             \
+    }
+    static const enum zs_eu_row rows[][8] = {
+        [ZS_GEN9_D] = ROWS(I32, S32), [ZS_GEN9_UD] = ROWS(I32, U32),
+        [ZS_GEN9_Q] = ROWS(I64, S64), [ZS_GEN9_UQ] = ROWS(I64, U64),
+        [ZS_GEN9_F] = ROWS(F32, F32), [ZS_GEN9_DF] = ROWS(F64, F64),
+        [ZS_GEN9_HF] = {0},
+    };
+#undef ROWS
+    if (cond == ZS_GEN9_COND_UN)
+        return type == ZS_GEN9_F    ? ZS_EU_ROW_CMP_UN_F32
+               : type == ZS_GEN9_DF ? ZS_EU_ROW_CMP_UN_F64
+                                    : ZS_EU_ROW_NONE;
+    if (cond > 7 || type >= ZS_ARRAY_LEN(rows) || !rows[type][1])
+        return ZS_EU_ROW_NONE;
+    return rows[type][cond];
+}
+
+/* ---- rows ---- */
+
+/* One element to all channels. */
+static struct zs_eu_loc spread(struct zs_eu_lowering *l, unsigned size_B, struct zs_eu_loc one)
+{
+    static const unsigned by_size[9] = {
+        [1] = ZS_GEN9_UB, [2] = ZS_GEN9_UW, [4] = ZS_GEN9_UD, [8] = ZS_GEN9_UQ};
+    uint32_t at = zs_eu_temp(l);
+
+    zs_eu_emit_row(l, zs_eu_move_row(by_size[size_B]), at, &one, 1, false);
+    return (struct zs_eu_loc){at, false};
+}
+
+static zs_eu_op_fn *handler_for(const struct zs_eu_lowering *l, enum zs_eu_row row,
+                                const struct zs_eu_loc *in, unsigned count)
+{
+    unsigned cls = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        cls |= in[i].scalar ? 1u << i : 0;
+    return l->handlers->row[row][l->n == 1 ? (unsigned)ZS_EU_CLASS_N1 : cls];
+}
+
+struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
+                                const struct zs_eu_loc *src, unsigned count, bool masked)
+{
+    struct zs_eu_loc in[3] = {{0}};
+    unsigned scalars = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        in[i] = src[i];
+        scalars += in[i].scalar;
+    }
+    /* no row has only scalar sources, and not all rows have handlers for some */
+    for (unsigned i = count; l->n > 1 && i-- > 0;)
+        if (in[i].scalar && ((scalars == count && count > 1) || !handler_for(l, row, in, count))) {
+            in[i] = spread(l, zs_eu_row_infos[row].src_B[i], in[i]);
+            scalars--;
+        }
+    zs_eu_op_fn *fn = handler_for(l, row, in, count);
+    zs_assert(fn);
+    struct zs_eu_op *op = zs_eu_emit(l, fn);
+    op->dst = dst;
+    for (unsigned i = 0; i < count; i++)
+        op->src[i] = in[i].at;
+    if (masked)
+        zs_eu_mask(l, op);
+    return op;
+}
+
+/* One row, for all channels, into a new temporary. */
+struct zs_eu_loc zs_eu_to_temp(struct zs_eu_lowering *l, enum zs_eu_row row, struct zs_eu_loc in)
+{
+    uint32_t at = zs_eu_temp(l);
+    unsigned n = l->n, chunks = l->chunks;
+
+    if (in.scalar) /* convert the one element, not all channels */
+        l->n = l->chunks = 1;
+    zs_eu_emit_row(l, row, at, &in, 1, false);
+    l->n = n;
+    l->chunks = chunks;
+    return (struct zs_eu_loc){at, in.scalar};
+}
+
+/* ---- conversions ---- */
+
+static void step(struct zs_eu_plan *plan, enum zs_eu_row row)
+{
+    plan->rows[plan->count++] = row;
+}
+
+static void plan_integers(struct zs_eu_plan *plan, unsigned from, unsigned to)
+{
+    unsigned a = zs_eu_type_B(from), b = zs_eu_type_B(to);
+    bool s = zs_eu_type_is_signed(from);
+
+    if (a == 1 && b == 2)
+        step(plan, s ? ZS_EU_ROW_S8_S16 : ZS_EU_ROW_U8_U16);
+    if (a == 1 && b >= 4)
+        step(plan, s ? ZS_EU_ROW_S8_S32 : ZS_EU_ROW_U8_U32);
+    if (a == 2 && b == 4)
+        step(plan, s ? ZS_EU_ROW_S16_S32 : ZS_EU_ROW_U16_U32);
+    if (a == 2 && b == 8)
+        step(plan, s ? ZS_EU_ROW_S16_S64 : ZS_EU_ROW_U16_U64);
+    if ((a == 1 || a == 4) && b == 8)
+        step(plan, s ? ZS_EU_ROW_S32_S64 : ZS_EU_ROW_U32_U64);
+    if (a == 8 && b == 4)
+        step(plan, ZS_EU_ROW_I64_32);
+    if (a == 8 && b <= 2)
+        step(plan, ZS_EU_ROW_I64_16);
+    if (a == 4 && b == 2)
+        step(plan, ZS_EU_ROW_I32_16);
+    if (a == 4 && b == 1)
+        step(plan, ZS_EU_ROW_I32_8);
+    if ((a == 8 || a == 2) && b == 1)
+        step(plan, ZS_EU_ROW_I16_8);
+}
+
+static void plan_clamp_from_d(struct zs_eu_plan *plan, unsigned to)
+{
+    static const enum zs_eu_row rows[] = {
+        [ZS_GEN9_W] = ZS_EU_ROW_CLAMP_S32_S16,
+        [ZS_GEN9_UW] = ZS_EU_ROW_CLAMP_S32_U16,
+        [ZS_GEN9_B] = ZS_EU_ROW_CLAMP_S32_S8,
+        [ZS_GEN9_UB] = ZS_EU_ROW_CLAMP_S32_U8,
+    };
+    if (to != ZS_GEN9_D)
+        step(plan, rows[to]);
+}
+
+/* Clamp to the range of `to`: through q, which holds every value but those of uq. */
+static void plan_clamp(struct zs_eu_plan *plan, unsigned from, unsigned to)
+{
+    if (from == to)
+        return;
+    if (zs_eu_type_B(to) <= 2 && (zs_eu_type_B(from) <= 2 || from == ZS_GEN9_D)) {
+        plan_integers(plan, from, ZS_GEN9_D);
+        plan_clamp_from_d(plan, to);
+        return;
+    }
+    if (from == ZS_GEN9_UQ)
+        step(plan, ZS_EU_ROW_CLAMP_U64_S64);
+    else
+        plan_integers(plan, from, ZS_GEN9_Q);
+    if (to == ZS_GEN9_UQ)
+        step(plan, ZS_EU_ROW_CLAMP_S64_U64);
+    else if (to == ZS_GEN9_UD)
+        step(plan, ZS_EU_ROW_CLAMP_S64_U32);
+    else if (to != ZS_GEN9_Q) {
+        step(plan, ZS_EU_ROW_CLAMP_S64_S32);
+        plan_clamp_from_d(plan, to);
+    }
+}
+
+static void plan_from_float(struct zs_eu_plan *plan, unsigned from, unsigned to)
+{
+    static const enum zs_eu_row rows[2][4] = {
+        {ZS_EU_ROW_F32_S32, ZS_EU_ROW_F32_U32, ZS_EU_ROW_F32_S64, ZS_EU_ROW_F32_U64},
+        {ZS_EU_ROW_F64_S32, ZS_EU_ROW_F64_U32, ZS_EU_ROW_F64_S64, ZS_EU_ROW_F64_U64},
+    };
+    const enum zs_eu_row *row = rows[from == ZS_GEN9_DF];
+
+    if (to == ZS_GEN9_UD)
+        step(plan, row[1]);
+    else if (to == ZS_GEN9_Q)
+        step(plan, row[2]);
+    else if (to == ZS_GEN9_UQ)
+        step(plan, row[3]);
+    else {
+        step(plan, row[0]);
+        plan_clamp_from_d(plan, to);
+    }
+}
+
+static void plan_to_float(struct zs_eu_plan *plan, unsigned from, unsigned to)
+{
+    static const enum zs_eu_row rows[2][4] = {
+        {ZS_EU_ROW_S32_F32, ZS_EU_ROW_U32_F32, ZS_EU_ROW_S64_F32, ZS_EU_ROW_U64_F32},
+        {ZS_EU_ROW_S32_F64, ZS_EU_ROW_U32_F64, ZS_EU_ROW_S64_F64, ZS_EU_ROW_U64_F64},
+    };
+    const enum zs_eu_row *row = rows[to == ZS_GEN9_DF];
+
+    if (zs_eu_type_B(from) <= 2) {
+        plan_integers(plan, from, ZS_GEN9_D);
+        from = ZS_GEN9_D;
+    }
+    step(plan, row[from == ZS_GEN9_D ? 0 : from == ZS_GEN9_UD ? 1 : from == ZS_GEN9_Q ? 2 : 3]);
+}
+
+/* Half goes through single: exact up, and down from integers whatever is not exact overflows. */
+void zs_eu_plan_convert(struct zs_eu_plan *plan, unsigned from, unsigned to, bool clamp)
+{
+    if (from == to)
+        return;
+    if (from == ZS_GEN9_HF) {
+        step(plan, ZS_EU_ROW_F16_F32);
+        from = ZS_GEN9_F;
+    }
+    if (from == to)
+        return;
+    if (zs_eu_type_is_float(from)) {
+        if (!zs_eu_type_is_float(to))
+            plan_from_float(plan, from, to);
+        else if (to == ZS_GEN9_HF)
+            step(plan, from == ZS_GEN9_DF ? ZS_EU_ROW_F64_F16 : ZS_EU_ROW_F32_F16);
+        else
+            step(plan, to == ZS_GEN9_DF ? ZS_EU_ROW_F32_F64 : ZS_EU_ROW_F64_F32);
+    } else if (zs_eu_type_is_float(to)) {
+        plan_to_float(plan, from, to == ZS_GEN9_HF ? ZS_GEN9_F : to);
+        if (to == ZS_GEN9_HF)
+            step(plan, ZS_EU_ROW_F32_F16);
+    } else if (clamp) {
+        plan_clamp(plan, from, to);
+    } else {
+        plan_integers(plan, from, to);
+    }
+}
+
+struct zs_eu_loc zs_eu_convert(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned from,
+                               unsigned to, bool clamp)
+{
+    struct zs_eu_plan plan = {.count = 0};
+
+    zs_eu_plan_convert(&plan, from, to, clamp);
+    for (unsigned i = 0; i < plan.count; i++)
+        loc = zs_eu_to_temp(l, plan.rows[i], loc);
+    return loc;
+}

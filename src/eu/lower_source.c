@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources: from wherever they are to packed elements of the execution type. */
+#include "eu/lower_operand.h"
+
+#include <string.h>
+
+/* ---- sources ---- */
+
+/* Packed immediates as a vector, others as 8 bytes that serve every narrower type. */
+static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+                                       unsigned *ret_type)
+{
+    uint8_t vector[ZS_EU_LANES_MAX * 4];
+    uint64_t value = op->imm;
+
+    *ret_type = op->type;
+    if (op->type == ZS_GEN9_V || op->type == ZS_GEN9_UV) {
+        /* The immediate is a row of words: a destination of dwords takes every second one. Source:
+         * IGC's HWConformity::fixDstAlignmentWithVectorImm, which packs it so (below 8 lanes). */
+        const struct zs_gen9_operand *dst = &l->inst->dst;
+        bool dwords = l->n < 8 && dst->hstride * zs_eu_type_B(dst->type) == 4;
+        for (unsigned c = 0; c < l->n; c++) {
+            int nibble = (int)(op->imm >> (dwords ? 2 * c : c) % 8 * 4 & 15);
+            int16_t lane = (int16_t)(op->type == ZS_GEN9_V && nibble > 7 ? nibble - 16 : nibble);
+            memcpy(vector + c * 2, &lane, 2);
+        }
+        *ret_type = op->type == ZS_GEN9_V ? ZS_GEN9_W : ZS_GEN9_UW;
+        if (l->n > 1)
+            return (struct zs_eu_loc){zs_eu_constant(l, vector, l->n * 2), false};
+        value &= 15;
+        if (op->type == ZS_GEN9_V && value > 7)
+            value -= 16;
+        return (struct zs_eu_loc){zs_eu_constant(l, &value, 8), true};
+    }
+    if (op->type == ZS_GEN9_VF) {
+        for (unsigned c = 0; c < l->n; c++) {
+            uint32_t byte = (uint32_t)(op->imm >> c % 4 * 8 & 0xff);
+            uint32_t lane = (byte & 0x80) << 24;
+            if (byte & 0x7f)
+                lane |= ((byte >> 4 & 7) + 124) << 23 | (byte & 15) << 19;
+            memcpy(vector + c * 4, &lane, 4);
+        }
+        *ret_type = ZS_GEN9_F;
+        return (struct zs_eu_loc){zs_eu_constant(l, vector, l->n * 4), l->n == 1};
+    }
+    if (op->type == ZS_GEN9_W)
+        value = (uint64_t)(int64_t)(int16_t)value;
+    if (op->type == ZS_GEN9_D)
+        value = (uint64_t)(int64_t)(int32_t)value;
+    return (struct zs_eu_loc){zs_eu_constant(l, &value, 8), true};
+}
+
+static struct zs_eu_loc gather_region(struct zs_eu_lowering *l, const struct zs_eu_region *region,
+                                      uint32_t base, unsigned type)
+{
+    uint32_t at = zs_eu_temp(l);
+    uint32_t index = zs_eu_add_region(l, region);
+    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_gather_region);
+
+    op->dst = at;
+    op->src[0] = base;
+    op->aux = index;
+    op->arg = (uint8_t)zs_eu_type_log2(type);
+    op->lanes = l->n == 32 ? UINT32_MAX : (1u << l->n) - 1;
+    return (struct zs_eu_loc){at, l->n == 1};
+}
+
+static struct zs_eu_loc load_indirect(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
+{
+    struct zs_eu_region region;
+    struct zs_eu_place place = {0, ZS_EU_GRF_FILE_B, zs_eu_type_B(op->type)};
+    bool per_row = op->vstride == ZS_GEN9_VSTRIDE_VXH;
+
+    memset(&region, 0, sizeof(region));
+    region.indirect_B = op->indirect_B;
+    if (op->file != ZS_GEN9_FILE_GRF ||
+        !zs_eu_region_offsets(op, l->n, &place, zs_eu_type_B(op->type), false, region.offset_B)) {
+        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad indirect source", l->inst->mnemonic);
+        return (struct zs_eu_loc){0};
+    }
+    for (unsigned c = 0; c < l->n; c++) {
+        unsigned a0 = op->a0_subreg + (per_row ? c / op->width : 0);
+        if (a0 > 15)
+            zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: address register a0.%u does not exist",
+                         l->inst->mnemonic, a0);
+        region.a0_step[c] = (uint8_t)(a0 & 15);
+    }
+    return gather_region(l, &region, UINT32_MAX, op->type);
+}
+
+static void before_read(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
+{
+    const struct zs_eu_program *p = l->program;
+
+    if (op->file != ZS_GEN9_FILE_ARF)
+        return;
+    if ((op->reg & 0xf0) == ZS_GEN9_ARF_IP)
+        zs_eu_emit(l, zs_eu_op_read_ip)->aux = p->base_ip_B + l->inst->offset_B;
+    if ((op->reg & 0xf0) == ZS_GEN9_ARF_TM)
+        zs_eu_emit(l, zs_eu_op_read_tm);
+}
+
+static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
+{
+    struct zs_eu_region region;
+    struct zs_eu_place place;
+    unsigned size_B = zs_eu_type_B(op->type);
+
+    memset(&region, 0, sizeof(region));
+    if (!zs_eu_place_of(l, op, false, &place))
+        return (struct zs_eu_loc){0};
+    before_read(l, op);
+    if (!zs_eu_region_offsets(op, l->n, &place, size_B, false, region.offset_B)) {
+        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: source region leaves its registers",
+                     l->inst->mnemonic);
+        return (struct zs_eu_loc){0};
+    }
+    uint32_t stride = zs_eu_even_stride(region.offset_B, l->n);
+    if (zs_eu_is_general(l))
+        return gather_region(l, &region, place.at, op->type);
+    if (stride == 0)
+        return (struct zs_eu_loc){place.at, true};
+    if (stride == size_B)
+        return (struct zs_eu_loc){place.at, false};
+    if (stride == UINT32_MAX || l->n < 8)
+        return gather_region(l, &region, place.at, op->type);
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *gather = zs_eu_emit(l, l->handlers->gather[zs_eu_type_log2(op->type)]);
+    gather->dst = at;
+    gather->src[0] = place.at;
+    gather->src[1] = stride;
+    return (struct zs_eu_loc){at, false};
+}
+
+static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+                                 unsigned *ret_type)
+{
+    *ret_type = op->type;
+    if (op->file == ZS_GEN9_FILE_IMM)
+        return load_immediate(l, op, ret_type);
+    if (zs_eu_type_B(op->type) == 0) {
+        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: operand without a type", l->inst->mnemonic);
+        return (struct zs_eu_loc){0};
+    }
+    if (zs_eu_is_null(op)) {
+        uint64_t zero = 0;
+        return (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
+    }
+    return op->indirect ? load_indirect(l, op) : load_direct(l, op);
+}
+
+/* Rows for abs, neg and not by type size; floats first. */
+static struct zs_eu_loc modify(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned type,
+                               const struct zs_gen9_operand *op, enum zs_eu_modifiers mods)
+{
+    static const enum zs_eu_row abs_int[4] = {0, ZS_EU_ROW_ABS_16, ZS_EU_ROW_ABS_32,
+                                              ZS_EU_ROW_ABS_64};
+    static const enum zs_eu_row neg_int[4] = {0, ZS_EU_ROW_NEG_16, ZS_EU_ROW_NEG_32,
+                                              ZS_EU_ROW_NEG_64};
+    static const enum zs_eu_row abs_float[4] = {0, ZS_EU_ROW_ABS_F16, ZS_EU_ROW_ABS_F32,
+                                                ZS_EU_ROW_ABS_F64};
+    static const enum zs_eu_row neg_float[4] = {0, ZS_EU_ROW_NEG_F16, ZS_EU_ROW_NEG_F32,
+                                                ZS_EU_ROW_NEG_F64};
+    static const enum zs_eu_row invert[4] = {0, ZS_EU_ROW_NOT_16, ZS_EU_ROW_NOT_32,
+                                             ZS_EU_ROW_NOT_64};
+    unsigned size = zs_eu_type_log2(type);
+    bool is_float = zs_eu_type_is_float(type);
+
+    if (size == 0 && (op->abs || op->neg)) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: modifier on a byte", l->inst->mnemonic);
+        return loc;
+    }
+    if (mods == ZS_EU_MOD_LOGIC)
+        return op->neg ? zs_eu_to_temp(l, invert[size], loc) : loc;
+    if (op->abs && (is_float || zs_eu_type_is_signed(op->type)))
+        loc = zs_eu_to_temp(l, (is_float ? abs_float : abs_int)[size], loc);
+    if (op->neg && !(is_float && mods == ZS_EU_MOD_KEEP_NEG))
+        loc = zs_eu_to_temp(l, (is_float ? neg_float : neg_int)[size], loc);
+    return loc;
+}
+
+struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
+                            enum zs_eu_modifiers mods)
+{
+    const struct zs_gen9_operand *op = &l->inst->src[i];
+    unsigned raw_type;
+    struct zs_eu_loc loc = load_raw(l, op, &raw_type);
+
+    if (l->failed)
+        return loc;
+    if (op->file == ZS_GEN9_FILE_IMM && !zs_eu_type_is_float(raw_type) &&
+        !zs_eu_type_is_float(type) && loc.scalar)
+        return loc; /* sign-extended in the pool */
+    if (zs_eu_type_is_float(raw_type)) {
+        loc = modify(l, loc, raw_type, op, mods);
+        return zs_eu_convert(l, loc, raw_type, type, false);
+    }
+    if ((op->abs || op->neg) && zs_eu_type_is_float(type)) {
+        /* exact in q */
+        loc = modify(l, zs_eu_convert(l, loc, raw_type, ZS_GEN9_Q, false), ZS_GEN9_Q, op, mods);
+        return zs_eu_convert(l, loc, ZS_GEN9_Q, type, false);
+    }
+    loc = zs_eu_convert(l, loc, raw_type, type, false);
+    return modify(l, loc, type, op, mods);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Results: computed, clamped, converted, stored where the destination says. */
+#include "eu/lower_operand.h"
+
+#include <string.h>
+
+/* ---- destinations ---- */
+
+struct target {
+    struct zs_eu_place place;
+    uint16_t offsets[ZS_EU_LANES_MAX];
+    uint32_t stride;
+    unsigned type; /* what is stored: acc takes integers as 64 bits */
+    bool indirect;
+};
+
+static bool find_target(struct zs_eu_lowering *l, struct target *ret)
+{
+    const struct zs_gen9_operand *dst = &l->inst->dst;
+    unsigned size_B = zs_eu_type_B(dst->type);
+
+    memset(ret, 0, sizeof(*ret));
+    ret->type = dst->type;
+    ret->stride = size_B;
+    for (unsigned c = 0; c < l->n; c++)
+        ret->offsets[c] = (uint16_t)(c * size_B);
+    if (size_B == 0)
+        return zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: destination without a type",
+                            l->inst->mnemonic);
+    if (zs_eu_is_null(dst)) {
+        ret->place = (struct zs_eu_place){ZS_EU_OFFSET(sink), ZS_EU_TEMP_B, size_B};
+        return true;
+    }
+    if (dst->indirect) {
+        ret->indirect = true;
+        ret->place = (struct zs_eu_place){UINT32_MAX, ZS_EU_GRF_FILE_B, size_B};
+        if (dst->file != ZS_GEN9_FILE_GRF)
+            return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad indirect destination",
+                                l->inst->mnemonic);
+    } else if (!zs_eu_place_of(l, dst, true, &ret->place)) {
+        return false;
+    }
+    if (zs_eu_is_acc(dst) && !zs_eu_type_is_float(dst->type)) {
+        ret->type = zs_eu_type_is_signed(dst->type) ? ZS_GEN9_Q : ZS_GEN9_UQ;
+        size_B = 8;
+    }
+    if (!zs_eu_region_offsets(dst, l->n, &ret->place, size_B, true, ret->offsets))
+        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: destination region leaves its registers",
+                            l->inst->mnemonic);
+    ret->stride = l->n == 1 ? size_B : zs_eu_even_stride(ret->offsets, l->n);
+    return true;
+}
+
+/* Packed elements of the target's type can be stored there by a row. */
+static bool is_packed(const struct zs_eu_lowering *l, const struct target *target)
+{
+    return !target->indirect && target->stride == zs_eu_type_B(target->type) &&
+           !zs_eu_is_general(l);
+}
+
+/* Elements that overlap the destination go through a temporary, unless one chunk does it all. */
+static struct zs_eu_loc settle(struct zs_eu_lowering *l, const struct target *target,
+                               struct zs_eu_loc loc, unsigned type)
+{
+    uint32_t end = target->place.at + target->offsets[l->n - 1] + zs_eu_type_B(target->type);
+
+    if (loc.scalar || target->indirect || (l->n <= 8 && is_packed(l, target)))
+        return loc;
+    if (loc.at >= end || loc.at + l->n * zs_eu_type_B(type) <= target->place.at)
+        return loc;
+    return zs_eu_to_temp(l, zs_eu_move_row(type), loc);
+}
+
+static void store_elements(struct zs_eu_lowering *l, const struct target *target,
+                           struct zs_eu_loc loc)
+{
+    struct zs_eu_region region;
+    struct zs_eu_op *op;
+
+    loc = settle(l, target, loc, target->type);
+    if (is_packed(l, target)) {
+        zs_eu_emit_row(l, zs_eu_move_row(target->type), target->place.at, &loc, 1, true);
+        return;
+    }
+    if (loc.scalar && l->n > 1) {
+        uint32_t wide = zs_eu_temp(l);
+        zs_eu_emit_row(l, zs_eu_move_row(target->type), wide, &loc, 1, false);
+        loc = (struct zs_eu_loc){wide, false};
+    }
+    if (!target->indirect && !zs_eu_is_general(l) && target->stride != UINT32_MAX) {
+        op = zs_eu_emit(l, l->handlers->scatter[zs_eu_type_log2(target->type)]);
+        op->dst = target->place.at;
+        op->src[1] = target->stride;
+    } else {
+        memset(&region, 0, sizeof(region));
+        memcpy(region.offset_B, target->offsets, sizeof(region.offset_B));
+        region.indirect_B = l->inst->dst.indirect_B;
+        memset(region.a0_step, l->inst->dst.a0_subreg, sizeof(region.a0_step));
+        uint32_t index = zs_eu_add_region(l, &region);
+        op = zs_eu_emit(l, zs_eu_op_scatter_region);
+        op->dst = target->place.at;
+        op->aux = index;
+        op->arg = (uint8_t)zs_eu_type_log2(target->type);
+    }
+    op->src[0] = loc.at;
+    zs_eu_mask(l, op);
+}
+
+void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+
+    op->flag = (uint16_t)(ZS_EU_OFFSET(flag) + inst->flag_reg * 4u);
+    op->flag_shift = (uint8_t)((inst->flag_subreg * 16u + inst->chan_offset) & 31);
+}
+
+/* The conditional modifier compares the result, before it is clamped and converted, with 0. */
+static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
+{
+    static const unsigned wide[] = {
+        [ZS_GEN9_B] = ZS_GEN9_D,   [ZS_GEN9_W] = ZS_GEN9_D,   [ZS_GEN9_UB] = ZS_GEN9_D,
+        [ZS_GEN9_UW] = ZS_GEN9_D,  [ZS_GEN9_HF] = ZS_GEN9_F,  [ZS_GEN9_D] = ZS_GEN9_D,
+        [ZS_GEN9_UD] = ZS_GEN9_UD, [ZS_GEN9_Q] = ZS_GEN9_Q,   [ZS_GEN9_UQ] = ZS_GEN9_UQ,
+        [ZS_GEN9_F] = ZS_GEN9_F,   [ZS_GEN9_DF] = ZS_GEN9_DF,
+    };
+    uint64_t zero = 0;
+    enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, wide[type]);
+
+    if (row == ZS_EU_ROW_NONE) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
+                     "%s: conditional modifier %u on type %s is not modelled", l->inst->mnemonic,
+                     l->inst->cond, zs_gen9_type_name((enum zs_gen9_type)type));
+        return;
+    }
+    struct zs_eu_loc src[2] = {zs_eu_convert(l, result, type, wide[type], false),
+                               {zs_eu_constant(l, &zero, 8), true}};
+    zs_eu_flag_target(l, zs_eu_emit_row(l, row, ZS_EU_OFFSET(sink), src, 2, true));
+}
+
+/* AccWrEn: the result as it is before saturation. */
+static void store_accumulator(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
+{
+    unsigned to = zs_eu_type_is_float(type)    ? type
+                  : zs_eu_type_is_signed(type) ? ZS_GEN9_Q
+                                               : ZS_GEN9_UQ;
+    struct target target = {.place = {ZS_EU_OFFSET(acc), 256, 8}, .stride = 8, .type = to};
+
+    if (l->n > 16 || type == ZS_GEN9_HF) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: AccWrEn of this shape is not modelled",
+                     l->inst->mnemonic);
+        return;
+    }
+    for (unsigned c = 0; c < l->n; c++)
+        target.offsets[c] = (uint16_t)(c * 8);
+    store_elements(l, &target, zs_eu_convert(l, result, type, to, false));
+}
+
+void zs_eu_after_store(struct zs_eu_lowering *l)
+{
+    const struct zs_gen9_operand *dst = &l->inst->dst;
+
+    if (dst->file == ZS_GEN9_FILE_ARF && !dst->indirect && (dst->reg & 0xf0) == ZS_GEN9_ARF_CR)
+        zs_eu_emit(l, zs_eu_op_control_register);
+}
+
+/* Out of the registers' way. */
+static struct zs_eu_loc keep(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned type)
+{
+    if (loc.at >= ZS_EU_OFFSET(temp))
+        return loc;
+    return zs_eu_to_temp(l, zs_eu_move_row(type), loc);
+}
+
+void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    struct zs_eu_loc value = result;
+    unsigned from = type;
+    struct target target;
+    struct zs_eu_plan plan = {.count = 0};
+
+    if (l->failed || !find_target(l, &target))
+        return;
+    if (inst->acc_write || inst->cond) /* the result is looked at after dst was written */
+        value = result = keep(l, result, type);
+    if (inst->saturate && zs_eu_type_is_float(target.type)) {
+        unsigned at = from == ZS_GEN9_DF ? ZS_GEN9_DF : ZS_GEN9_F;
+        value = zs_eu_convert(l, value, from, at, false);
+        value = zs_eu_to_temp(l, at == ZS_GEN9_DF ? ZS_EU_ROW_SAT_F64 : ZS_EU_ROW_SAT_F32, value);
+        from = at;
+    }
+    zs_eu_plan_convert(&plan, from, target.type, inst->saturate);
+    bool direct = plan.count > 0 && is_packed(l, &target);
+    for (unsigned i = 0; i + (direct ? 1 : 0) < plan.count; i++)
+        value = zs_eu_to_temp(l, plan.rows[i], value);
+    if (direct && plan.count == 1)
+        value = settle(l, &target, value, from);
+    if (direct)
+        zs_eu_emit_row(l, plan.rows[plan.count - 1], target.place.at, &value, 1, true);
+    else
+        store_elements(l, &target, value);
+    if (inst->acc_write)
+        store_accumulator(l, result, type);
+    if (inst->cond)
+        set_flags(l, result, type);
+    zs_eu_after_store(l);
+}
+
+/* A later chunk would read what an earlier one has written. */
+static bool chunks_collide(const struct zs_eu_lowering *l, uint32_t dst, unsigned dst_B,
+                           uint32_t src, unsigned src_B)
+{
+    uint32_t dst_end = dst + l->n * dst_B, src_end = src + l->n * src_B;
+
+    if (l->n <= 8 || dst_end <= src || src_end <= dst)
+        return false;
+    return !(dst <= src && dst_B <= src_B);
+}
+
+/* A strided move: let the gather that filled the temporary write the destination instead. */
+static bool gather_in_place(struct zs_eu_lowering *l, const struct target *target,
+                            struct zs_eu_loc src)
+{
+    struct zs_eu_program *p = l->program;
+    struct zs_eu_op *last = p->op_count ? &p->ops[p->op_count - 1] : NULL;
+    uint32_t dst = target->place.at, dst_end = dst + l->n * zs_eu_type_B(target->type);
+
+    if (!last || last->inst != l->index || last->dst != src.at ||
+        last->fn != l->handlers->gather[zs_eu_type_log2(target->type)])
+        return false;
+    if (l->n > 8 && last->src[0] < dst_end && dst < last->src[0] + l->n * last->src[1])
+        return false;
+    last->dst = dst;
+    zs_eu_mask(l, last);
+    return true;
+}
+
+void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
+                   const struct zs_eu_loc *src, unsigned count)
+{
+    const struct zs_gen9_inst *inst = l->inst;
+    struct zs_eu_plan plan = {.count = 0};
+    struct target target;
+
+    if (l->failed || !find_target(l, &target))
+        return;
+    zs_eu_plan_convert(&plan, type, target.type, inst->saturate);
+    bool direct = plan.count == 0 && is_packed(l, &target) && !inst->acc_write && !inst->cond &&
+                  !(inst->saturate && zs_eu_type_is_float(type));
+    for (unsigned i = 0; i < count && direct; i++)
+        direct = src[i].scalar || !chunks_collide(l, target.place.at, zs_eu_type_B(target.type),
+                                                  src[i].at, zs_eu_row_infos[row].src_B[i]);
+    if (direct) {
+        if (row != zs_eu_move_row(target.type) || !gather_in_place(l, &target, src[0]))
+            zs_eu_emit_row(l, row, target.place.at, src, count, true);
+        zs_eu_after_store(l);
+        return;
+    }
+    if (row == zs_eu_move_row(type)) { /* nothing to compute */
+        zs_eu_store(l, src[0], type);
+        return;
+    }
+    uint32_t at = zs_eu_temp(l);
+    zs_eu_emit_row(l, row, at, src, count, false);
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
+}
