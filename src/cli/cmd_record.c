@@ -8,9 +8,9 @@
 
 #include "base/buf.h"
 #include "base/filter.h"
-#include "record/store.h"
-#include "record/symbols.h"
 #include "record/writer.h"
+#include "store/store.h"
+#include "symbols/symbols.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
 
 #include "base/duration.h"
 #include "base/file.h"
-#include "record/symbolizer.h"
+#include "symbols/symbolizer.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -25,9 +25,9 @@
 #define ZS_COLLECT_ACTIVITY_H
 
 #include "collect/collect.h"
-#include "record/activity.h"
-#include "record/trace_writer.h"
-#include "trace/tracers.h"
+#include "store/activity.h"
+#include "store/trace_writer.h"
+#include "tracers/tracers.h"
 
 struct zs_activity;
 

@@ -3,7 +3,7 @@
 #define ZS_COLLECT_ACTIVITY_PRIV_H
 
 #include "collect/activity.h"
-#include "record/activity.h"
+#include "store/activity.h"
 
 enum {
     ACT_EVENTS_FIRST = 64, /* events of a context's first pool of ours; doubled up to ... */

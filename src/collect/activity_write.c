@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of record/activity.h into the file of the thread that works. */
+/* Records of store/activity.h into the file of the thread that works. */
 #include "collect/activity_priv.h"
 #include "layer_calls.h"
 
-#include "record/pb.h"
-#include "record/perfetto.h"
+#include "store/pb.h"
+#include "store/perfetto.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -177,7 +177,7 @@ void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queu
 
 enum gone_type {
 #define OBJECT(enumerator, name) GONE_##enumerator,
-#include "record/act_objects.def"
+#include "store/act_objects.def"
 #undef OBJECT
 };
 

@@ -17,7 +17,7 @@
 #include "layer/codec.h"
 #include "layer/layer.h"
 #include "layer_calls.h"
-#include "record/trace_writer.h"
+#include "store/trace_writer.h"
 
 #include <dlfcn.h>
 #include <errno.h>

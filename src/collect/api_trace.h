@@ -3,7 +3,7 @@
 #ifndef ZS_COLLECT_API_TRACE_H
 #define ZS_COLLECT_API_TRACE_H
 
-#include "record/activity.h"
+#include "store/activity.h"
 
 /* A mark, or the begin or end of a range (ZS_ACT_MARK, _RANGE, _RANGE_END), of the calling thread,
  * now. text may be NULL for an end. 0, -EAGAIN while paused, -ENOTCONN where nothing is recorded,

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "record/pb.h"
+#include "store/pb.h"
 
 #include <errno.h>
 #include <execinfo.h>

@@ -8,7 +8,7 @@
 #define ZS_COLLECT_BACKTRACE_H
 
 #include "collect/collect.h"
-#include "record/trace_writer.h"
+#include "store/trace_writer.h"
 
 enum { ZS_BACKTRACE_DEPTH_MAX = 64, ZS_BACKTRACE_NODES_B = 2048 };
 

@@ -5,13 +5,13 @@
  * entry.c gets into the process and onto the loader's tracing layer, tracer.c turns callbacks into
  * captures, capture.c asks the driver for what was built, session.c writes it down. Nothing here
  * exits, aborts, takes a lock or keeps a descriptor open; whatever fails is a note in the
- * recording, or at least a count (record/store.h), and the application goes on.
+ * recording, or at least a count (store/store.h), and the application goes on.
  */
 #ifndef ZS_COLLECT_COLLECT_H
 #define ZS_COLLECT_COLLECT_H
 
 #include "base/buf.h"
-#include "record/store.h"
+#include "store/store.h"
 
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/ze_api.h>

@@ -4,7 +4,7 @@
 
 #include "collect/api_trace.h"
 #include "collect/pause.h"
-#include "record/trace_writer.h"
+#include "store/trace_writer.h"
 
 static int control_pause(void)
 {

@@ -2,11 +2,11 @@
 /*
  * Execution counts per instruction: asked of the driver through zescope's extension, which calls
  * back after each launch, on its own threads. Each kernel of a module has a mapped file that is
- * added to (record/counts.h). Drivers without the extension get a note in the recording.
+ * added to (store/counts_file.h). Drivers without the extension get a note in the recording.
  */
 #include "collect/collect.h"
 
-#include "record/counts.h"
+#include "store/counts_file.h"
 
 #include <zescope/driver_ext.h>
 

@@ -4,7 +4,7 @@
 #include "base/filter.h"
 #include "collect/collect.h"
 #include "layer_calls.h"
-#include "record/trace_writer.h"
+#include "store/trace_writer.h"
 
 #include <errno.h>
 #include <signal.h>

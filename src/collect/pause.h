@@ -10,8 +10,8 @@
 #ifndef ZS_COLLECT_PAUSE_H
 #define ZS_COLLECT_PAUSE_H
 
-#include "record/activity.h"
-#include "trace/tracers.h"
+#include "store/activity.h"
+#include "tracers/tracers.h"
 
 enum zs_pause_flag {
     ZS_PAUSE_ON = 1,      /* paused */
@@ -26,7 +26,7 @@ static inline unsigned zs_pause_flags(void)
     return atomic_load_explicit(&zs_pause_word, memory_order_relaxed);
 }
 
-/* From the environment (record/store.h); before the application's code runs. */
+/* From the environment (store/store.h); before the application's code runs. */
 void zs_pause_init(void);
 /* In the child of a fork: a new process, in its parent's state. */
 void zs_pause_fork_child(void);

@@ -2,14 +2,14 @@
 /*
  * zetTracerExp*: callbacks around the core API, behind ZET_ENABLE_API_TRACING_EXP=1. The wrappers
  * are generated (gen_ddi.py) and go into the dispatch tables only when the variable is set as the
- * loader asks for them, so tracing costs nothing when it is off. trace/tracers.h gives the
+ * loader asks for them, so tracing costs nothing when it is off. tracers/tracers.h gives the
  * guarantees: pairs, no self-tracing, waiting on destruction.
  */
 #ifndef ZS_DRIVER_TRACING_H
 #define ZS_DRIVER_TRACING_H
 
 #include "driver/ddi.h"
-#include "trace/tracers.h"
+#include "tracers/tracers.h"
 
 /* The tracers of the process; calls are numbered as in the generated file. */
 extern struct zs_trace_set zs_driver_tracers;

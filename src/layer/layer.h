@@ -15,7 +15,7 @@
 #ifndef ZS_LAYER_LAYER_H
 #define ZS_LAYER_LAYER_H
 
-#include "trace/tracers.h"
+#include "tracers/tracers.h"
 
 /* The layer's functions, for users in other libraries of the process (found with dlsym). */
 struct zs_layer_interface {

@@ -13,7 +13,7 @@ const char *zs_act_object_name(uint32_t type)
 {
     static const char *const names[] = {
 #define OBJECT(enumerator, name) name,
-#include "record/act_objects.def"
+#include "store/act_objects.def"
 #undef OBJECT
     };
     return type < ZS_ARRAY_LEN(names) ? names[type] : NULL;
@@ -23,7 +23,7 @@ const char *zs_act_kind_name(uint32_t kind)
 {
     static const char *const names[] = {
 #define ACTIVITY(enumerator, number, name) [number] = name,
-#include "record/activity.def"
+#include "store/activity.def"
 #undef ACTIVITY
     };
     return kind < ZS_ARRAY_LEN(names) && names[kind] ? names[kind] : "unknown";

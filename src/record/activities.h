@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/span.h"
-#include "record/activity.h"
 #include "record/id_map.h"
+#include "store/activity.h"
 
 /* process: ordinal << 32 | pid, as in the files' names. */
 struct zs_act_device {
@@ -143,7 +143,7 @@ struct zs_act_execute zs_act_execute_make(const struct zs_activities *activities
 
 enum zs_act_object_type {
 #define OBJECT(enumerator, name) ZS_ACT_OBJECT_##enumerator,
-#include "record/act_objects.def"
+#include "store/act_objects.def"
 #undef OBJECT
     ZS_ACT_OBJECT_TYPES
 };

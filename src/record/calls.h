@@ -42,7 +42,7 @@ struct zs_calls {
     int call_indices[64];
     bool ended;
     bool drop_pending;
-    /* Set by a reader that wants records of device activity (record/activity.h): called while
+    /* Set by a reader that wants records of device activity (store/activity.h): called while
      * reading ahead, with the calls that began so far counted in `begun`. After record_limit of
      * them outside of calls, zs_calls_step returns (0: never). */
     void (*on_record)(void *user, const struct zs_calls *calls, const struct zs_trace_event_in *e);

@@ -3,7 +3,7 @@
 #include "record/recording_priv.h"
 
 #include "base/file.h"
-#include "record/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>

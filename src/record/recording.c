@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "base/reader.h"
-#include "record/store.h"
 #include "record/traces.h"
+#include "store/store.h"
 
 #include <dirent.h>
 #include <errno.h>

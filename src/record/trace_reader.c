@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/trace_reader.h"
 
-#include "record/perfetto.h"
-#include "record/trace_writer.h"
+#include "store/perfetto.h"
+#include "store/trace_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

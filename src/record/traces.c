@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
-#include "record/store.h"
-#include "record/trace_writer.h"
+#include "store/store.h"
+#include "store/trace_writer.h"
 
 #include <dirent.h>
 #include <errno.h>

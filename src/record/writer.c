@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/vec.h"
-#include "record/store.h"
+#include "store/store.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Making a recording: the launcher's side. The collector (src/collect) adds processes and modules
- * through record/store.h.
+ * through store/store.h.
  */
 #ifndef ZS_RECORD_WRITER_H
 #define ZS_RECORD_WRITER_H

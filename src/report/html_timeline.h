@@ -23,7 +23,7 @@
 
 #include "base/json.h"
 #include "record/merge.h"
-#include "record/symbols.h"
+#include "symbols/symbols.h"
 
 struct zs_html_timeline;
 

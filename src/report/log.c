@@ -3,7 +3,7 @@
 
 #include "base/filter.h"
 #include "record/merge.h"
-#include "record/symbols.h"
+#include "symbols/symbols.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "base/filter.h"
 #include "record/merge.h"
-#include "record/symbols.h"
 #include "report/groups.h"
 #include "report/recording.h"
+#include "symbols/symbols.h"
 
 /* What rows can be told apart by. */
 enum key {

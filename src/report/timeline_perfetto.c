@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/timeline_priv.h"
 
-#include "record/pb.h"
-#include "record/perfetto.h"
-#include "record/trace_writer.h"
 #include "record/traces.h"
+#include "store/pb.h"
+#include "store/perfetto.h"
+#include "store/trace_writer.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the backtraces of calls of one name: a line each, innermost frame first. */
 #include "record/calls.h"
-#include "record/symbols.h"
 #include "record/traces.h"
+#include "symbols/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "layer/layer.h"
 #include "layer_calls.h"
 #include "record/merge.h"
-#include "record/trace_writer.h"
+#include "store/trace_writer.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "../test.h"
 
 #include "record/merge.h"
-#include "record/pb.h"
-#include "record/trace_writer.h"
+#include "store/pb.h"
+#include "store/trace_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

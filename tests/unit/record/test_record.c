@@ -5,8 +5,8 @@
 #include <zescope/record.h>
 
 #include "base/file.h"
-#include "record/store.h"
 #include "record/writer.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "record/trace_reader.h"
-#include "record/trace_writer.h"
+#include "store/trace_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

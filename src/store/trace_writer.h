@@ -13,8 +13,8 @@
  *    unused ends are cut off (zs_trace_file_trim; done on close, and by the recorder after a
  * crash).
  */
-#ifndef ZS_RECORD_TRACE_WRITER_H
-#define ZS_RECORD_TRACE_WRITER_H
+#ifndef ZS_STORE_TRACE_WRITER_H
+#define ZS_STORE_TRACE_WRITER_H
 
 #include "base/compiler.h"
 
@@ -27,9 +27,10 @@ enum {
     ZS_TRACE_NAMES_MAX = 4096,       /* interned names per file */
     /* TracePacket field that holds a call's arguments; Perfetto skips fields it does not know */
     ZS_TRACE_FIELD_CALL = 2047,
-    /* ... and a record of device activity (record/activity.h) */
+    /* ... and a record of device activity (store/activity.h) */
     ZS_TRACE_FIELD_ACTIVITY = 2046,
-    /* host backtraces: nodes of the file's call tree (trace_reader.h), the innermost of a call */
+    /* host backtraces: nodes of the file's call tree, the innermost of a call
+     * (record/trace_reader.h) */
     ZS_TRACE_FIELD_STACK_NODES = 2045,
     ZS_TRACE_FIELD_STACK = 2044,
     /* clock of the packets: sequence-scoped, nanoseconds, each the difference to the one before */

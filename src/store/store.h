@@ -14,11 +14,11 @@
  * - Counters of what was lost live in a small file whose blocks were allocated at the start, and
  *   which is mapped: they can be counted up when the disk is full.
  */
-#ifndef ZS_RECORD_STORE_H
-#define ZS_RECORD_STORE_H
+#ifndef ZS_STORE_STORE_H
+#define ZS_STORE_STORE_H
 
 #include "base/span.h"
-#include "record/sha256.h"
+#include "store/sha256.h"
 
 #include <stdatomic.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of one mapped file in words, from its symbols and debug information (libdw). */
-#ifndef ZS_RECORD_SYMBOLIZER_H
-#define ZS_RECORD_SYMBOLIZER_H
+#ifndef ZS_SYMBOLS_SYMBOLIZER_H
+#define ZS_SYMBOLS_SYMBOLIZER_H
 
 #include "base/arena.h"
-#include "record/symbols.h"
+#include "symbols/symbols.h"
 
 enum { ZS_SYMBOL_INLINE_MAX = 16 };
 

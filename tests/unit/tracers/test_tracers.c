@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "../test.h"
 
-#include "trace/tracers.h"
+#include "tracers/tracers.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -26,14 +26,14 @@
  * another thread's file than its APPEND, before or behind it; an APPEND that is executed again has
  * several.
  */
-#ifndef ZS_RECORD_ACTIVITY_H
-#define ZS_RECORD_ACTIVITY_H
+#ifndef ZS_STORE_ACTIVITY_H
+#define ZS_STORE_ACTIVITY_H
 
 #include "base/compiler.h"
 
 enum zs_activity_kind {
 #define ACTIVITY(enumerator, number, name) ZS_ACTIVITY_##enumerator = number,
-#include "record/activity.def"
+#include "store/activity.def"
 #undef ACTIVITY
     ZS_ACTIVITY_KINDS
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/tracers.h"
+#include "tracers/tracers.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/symbolizer.h"
+#include "symbols/symbolizer.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

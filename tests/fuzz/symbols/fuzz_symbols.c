@@ -4,7 +4,7 @@
  * .maps and the .symbols of a process, and the addresses to look up, eight bytes each.
  */
 #include "../folder.h"
-#include "record/symbols.h"
+#include "symbols/symbols.h"
 
 #include <string.h>
 

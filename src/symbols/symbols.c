@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/symbols.h"
+#include "symbols/symbols.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/vec.h"
-#include "record/symbolizer.h"
 #include "record/trace_reader.h"
 #include "record/traces.h"
+#include "symbols/symbolizer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Return addresses of host backtraces (trace_reader.h) in words: function, file and line.
+ * Return addresses of host backtraces (record/trace_reader.h) in words: function, file and line.
  *
  * The collector notes which files were mapped where, with their build ids, in
  * trace/<pid>-<ordinal>.maps; `zescope record` looks the addresses up with libdw when the
@@ -8,8 +8,8 @@
  * (zescope was killed), they are looked up in the files of this machine, if their build ids are the
  * same.
  */
-#ifndef ZS_RECORD_SYMBOLS_H
-#define ZS_RECORD_SYMBOLS_H
+#ifndef ZS_SYMBOLS_SYMBOLS_H
+#define ZS_SYMBOLS_SYMBOLS_H
 
 #include "base/diag.h"
 

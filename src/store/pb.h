@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Protocol buffers' wire format into a fixed buffer: enough for Perfetto packets, no allocation. */
-#ifndef ZS_RECORD_PB_H
-#define ZS_RECORD_PB_H
+#ifndef ZS_STORE_PB_H
+#define ZS_STORE_PB_H
 
 #include "base/compiler.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SHA-256 (FIPS 180-4): names the files of a recording by their contents. */
-#ifndef ZS_RECORD_SHA256_H
-#define ZS_RECORD_SHA256_H
+#ifndef ZS_STORE_SHA256_H
+#define ZS_STORE_SHA256_H
 
 #include "base/span.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Field numbers of Perfetto's trace format (protos/perfetto/trace/...), by message. */
-#ifndef ZS_RECORD_PERFETTO_H
-#define ZS_RECORD_PERFETTO_H
+#ifndef ZS_STORE_PERFETTO_H
+#define ZS_STORE_PERFETTO_H
 
 enum zs_perfetto_trace { ZS_PF_TRACE_PACKET = 1 };
 

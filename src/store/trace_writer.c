@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/trace_writer.h"
+#include "store/trace_writer.h"
 
-#include "record/pb.h"
-#include "record/perfetto.h"
+#include "store/pb.h"
+#include "store/perfetto.h"
 
 #include <errno.h>
 #include <fcntl.h>

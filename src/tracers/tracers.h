@@ -16,8 +16,8 @@
  * a hazard slot of its thread; whoever retires a snapshot frees it when no slot names it. Nothing
  * is shared between threads that make calls, so the cost does not grow with their number.
  */
-#ifndef ZS_TRACE_TRACERS_H
-#define ZS_TRACE_TRACERS_H
+#ifndef ZS_TRACERS_TRACERS_H
+#define ZS_TRACERS_TRACERS_H
 
 #include "base/compiler.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/sha256.h"
+#include "store/sha256.h"
 
 /* FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of primes. */
 static const uint32_t round_constants[64] = {
