@@ -45,7 +45,7 @@ static const struct format *find_format(const ze_image_format_t *wanted)
 }
 
 /* Formats of two planes: Y, and behind it U and V together for each four. */
-static const struct zs_eu_format *chroma_of(ze_image_format_layout_t layout)
+static const struct zs_port_format *chroma_of(ze_image_format_layout_t layout)
 {
     switch (layout) {
     case ZE_IMAGE_FORMAT_LAYOUT_NV12:
@@ -112,9 +112,9 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
     if ((uint32_t)f->x > ZS_LATER_SWIZZLE_D || (uint32_t)f->y > ZS_LATER_SWIZZLE_D ||
         (uint32_t)f->z > ZS_LATER_SWIZZLE_D || (uint32_t)f->w > ZS_LATER_SWIZZLE_D)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    const struct zs_eu_format *gpu_format =
+    const struct zs_port_format *gpu_format =
         format ? zs_gpu_format_find(format->surface_format) : NULL;
-    const struct zs_eu_format *chroma = chroma_of(f->layout);
+    const struct zs_port_format *chroma = chroma_of(f->layout);
     bool three =
         f->layout == ZE_IMAGE_FORMAT_LAYOUT_RGBP || f->layout == ZE_IMAGE_FORMAT_LAYOUT_BRGP;
     if (!gpu_format || is_srgb(desc) || desc->miplevels > 1 ||

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* The joint between the interpreter and the send units. */
+#include "dataport/dataport.h"
 #include "eu/eu.h"
-#include "eu/send_priv.h"
 
-_Static_assert(sizeof(struct zs_eu_message) <= sizeof(((struct zs_eu_send *)0)->u) &&
-                   _Alignof(struct zs_eu_message) <= _Alignof(uint32_t),
+_Static_assert(sizeof(struct zs_port_message) <= sizeof(((struct zs_eu_send *)0)->u) &&
+                   _Alignof(struct zs_port_message) <= _Alignof(uint32_t),
                "a decoded message is kept in the send");
 
 static const char *const fault_names[] = {
-    [ZS_EU_SEND_FAULT_NONE] = "fault",
-    [ZS_EU_SEND_FAULT_OUT_OF_BOUNDS] = "out of bounds",
-    [ZS_EU_SEND_FAULT_READ_ONLY] = "read-only memory",
-    [ZS_EU_SEND_FAULT_MISALIGNED] = "misaligned",
-    [ZS_EU_SEND_FAULT_UNWRITTEN] = "never written",
-    [ZS_EU_SEND_FAULT_SURFACE] = "outside the surface",
-    [ZS_EU_SEND_FAULT_SLM] = "outside local memory",
-    [ZS_EU_SEND_FAULT_SCRATCH] = "outside scratch memory",
+    [ZS_PORT_FAULT_NONE] = "fault",
+    [ZS_PORT_FAULT_OUT_OF_BOUNDS] = "out of bounds",
+    [ZS_PORT_FAULT_READ_ONLY] = "read-only memory",
+    [ZS_PORT_FAULT_MISALIGNED] = "misaligned",
+    [ZS_PORT_FAULT_UNWRITTEN] = "never written",
+    [ZS_PORT_FAULT_SURFACE] = "outside the surface",
+    [ZS_PORT_FAULT_SLM] = "outside local memory",
+    [ZS_PORT_FAULT_SCRATCH] = "outside scratch memory",
 };
 
 /* A cold path: a payload operand straddles src0 and src1, or nobody wants the response. */
 static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
-                       const struct zs_eu_message *m, const struct zs_eu_message_row *row,
+                       const struct zs_port_message *m, const struct zs_port_message_row *row,
                        uint32_t mask)
 {
-    uint8_t payload[32 * GRF_B], response[32 * GRF_B];
+    uint8_t payload[32 * ZS_EU_GRF_B], response[32 * ZS_EU_GRF_B];
     const uint8_t *src0 = t->grf + send->d.src0_B, *src1 = t->grf + send->d.src1_B;
     if (m->gather) {
         zs_assert(m->mlen + m->xlen <= 32);
-        memcpy(payload, src0, (size_t)m->mlen * GRF_B);
-        memcpy(payload + (size_t)m->mlen * GRF_B, src1, (size_t)m->xlen * GRF_B);
+        memcpy(payload, src0, (size_t)m->mlen * ZS_EU_GRF_B);
+        memcpy(payload + (size_t)m->mlen * ZS_EU_GRF_B, src1, (size_t)m->xlen * ZS_EU_GRF_B);
         src0 = payload;
     }
     uint8_t *dst = send->d.has_dst ? t->grf + send->d.dst_B : response;
@@ -38,8 +38,8 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
 static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *send,
                               uint32_t lane_mask)
 {
-    const struct zs_eu_message *m = (const struct zs_eu_message *)(const void *)send->u;
-    const struct zs_eu_message_row *row = send->table;
+    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
+    const struct zs_port_message_row *row = send->table;
     bool done;
     if (m->lanes) /* an instruction may have more channels than its message has elements */
         lane_mask &= (1u << m->lanes) - 1;
@@ -52,20 +52,20 @@ static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *s
         done = run_joined(t, send, m, row, lane_mask);
     if (ZS_LIKELY(done))
         return ZS_EU_OK;
-    struct zs_eu_port *port = t->env;
+    struct zs_port *port = t->env;
     return zs_eu_fault_set(t, ZS_EU_FAULT_MEMORY, "%s: %s", row->name,
                            fault_names[port->fault.kind]);
 }
 
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
 {
-    struct zs_eu_message message;
-    const struct zs_eu_message_row *row = NULL;
-    int error = zs_eu_message_decode(ret->d.sfid, ret->d.desc, ret->d.mlen, ret->d.xlen,
-                                     ret->d.rlen, &message, &row, diag);
+    struct zs_port_message message;
+    const struct zs_port_message_row *row = NULL;
+    int error = zs_port_message_decode(ret->d.sfid, ret->d.desc, ret->d.mlen, ret->d.xlen,
+                                       ret->d.rlen, &message, &row, diag);
     if (error)
         return error;
-    message.cache_slot = (uint8_t)(ret->d.inst % ZS_EU_PORT_CACHE);
+    message.cache_slot = (uint8_t)(ret->d.inst % ZS_PORT_CACHE);
     message.masked = message.masked && !ret->d.no_mask;
     memset(ret->u, 0, sizeof(ret->u));
     memcpy(ret->u, &message, sizeof(message));

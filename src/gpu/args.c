@@ -276,10 +276,12 @@ int zs_gpu_args_set_sampler(struct zs_gpu_args *args, uint32_t index,
     int error = check_kind(args, index, ZS_GPU_ARG_SAMPLER);
     if (error)
         return error;
-    static const enum zs_eu_wrap wraps[] = {
-        [ZS_GPU_ADDRESS_NONE] = ZS_EU_WRAP_CLAMP,    [ZS_GPU_ADDRESS_BORDER] = ZS_EU_WRAP_BORDER,
-        [ZS_GPU_ADDRESS_EDGE] = ZS_EU_WRAP_CLAMP,    [ZS_GPU_ADDRESS_REPEAT] = ZS_EU_WRAP_REPEAT,
-        [ZS_GPU_ADDRESS_MIRROR] = ZS_EU_WRAP_MIRROR,
+    static const enum zs_port_wrap wraps[] = {
+        [ZS_GPU_ADDRESS_NONE] = ZS_PORT_WRAP_CLAMP,
+        [ZS_GPU_ADDRESS_BORDER] = ZS_PORT_WRAP_BORDER,
+        [ZS_GPU_ADDRESS_EDGE] = ZS_PORT_WRAP_CLAMP,
+        [ZS_GPU_ADDRESS_REPEAT] = ZS_PORT_WRAP_REPEAT,
+        [ZS_GPU_ADDRESS_MIRROR] = ZS_PORT_WRAP_MIRROR,
     };
     if ((unsigned)sampler->address_mode >= ZS_ARRAY_LEN(wraps))
         return -EINVAL;
@@ -287,7 +289,7 @@ int zs_gpu_args_set_sampler(struct zs_gpu_args *args, uint32_t index,
     for (uint32_t i = 0; i < m->sampler_count; i++) {
         if (m->samplers[i].arg != index)
             continue;
-        struct zs_eu_sampler *to = &args->samplers[m->samplers[i].index];
+        struct zs_port_sampler *to = &args->samplers[m->samplers[i].index];
         to->linear = sampler->linear;
         to->normalized = sampler->normalized;
         to->wrap[0] = to->wrap[1] = to->wrap[2] = wraps[sampler->address_mode];

@@ -106,13 +106,13 @@ struct space_row {
 };
 #define TOTAL(member) offsetof(struct zs_gpu_totals, member)
 static const struct space_row spaces[] = {
-    [ZS_EU_SPACE_GLOBAL] = {TOTAL(untyped_messages), TOTAL(untyped_bytes_read),
-                            TOTAL(untyped_bytes_written)},
-    [ZS_EU_SPACE_SLM] = {TOTAL(slm_messages), TOTAL(slm_bytes_read), TOTAL(slm_bytes_written)},
-    [ZS_EU_SPACE_SCRATCH] = {TOTAL(scratch_messages), TOTAL(scratch_bytes_read),
-                             TOTAL(scratch_bytes_written)},
-    [ZS_EU_SPACE_TYPED] = {TOTAL(typed_messages), TOTAL(typed_bytes_read),
-                           TOTAL(typed_bytes_written)},
+    [ZS_PORT_SPACE_GLOBAL] = {TOTAL(untyped_messages), TOTAL(untyped_bytes_read),
+                              TOTAL(untyped_bytes_written)},
+    [ZS_PORT_SPACE_SLM] = {TOTAL(slm_messages), TOTAL(slm_bytes_read), TOTAL(slm_bytes_written)},
+    [ZS_PORT_SPACE_SCRATCH] = {TOTAL(scratch_messages), TOTAL(scratch_bytes_read),
+                               TOTAL(scratch_bytes_written)},
+    [ZS_PORT_SPACE_TYPED] = {TOTAL(typed_messages), TOTAL(typed_bytes_read),
+                             TOTAL(typed_bytes_written)},
 };
 
 static void add_to(struct zs_gpu_totals *totals, size_t member, uint64_t value)
@@ -128,12 +128,12 @@ static void add_send(struct zs_gpu_totals *totals, const struct zs_gpu_instructi
     totals->atomics += instruction->is_atomic ? executions : 0;
     totals->barriers += instruction->is_barrier ? executions : 0;
     totals->fences += instruction->is_fence ? executions : 0;
-    if (instruction->space == ZS_EU_SPACE_SAMPLER) {
+    if (instruction->space == ZS_PORT_SPACE_SAMPLER) {
         totals->sampler_messages += executions;
         totals->sampler_texels += lanes;
         return;
     }
-    if (instruction->space >= ZS_ARRAY_LEN(spaces) || instruction->space == ZS_EU_SPACE_NONE)
+    if (instruction->space >= ZS_ARRAY_LEN(spaces) || instruction->space == ZS_PORT_SPACE_NONE)
         return;
     const struct space_row *row = &spaces[instruction->space];
     uint64_t times = moves(instruction, executions, lanes);

@@ -131,7 +131,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
                                   .threads = w->states + (size_t)i * run->threads_per_group};
     w->group_count = 0;
     w->groups_run = w->threads_run = 0;
-    struct zs_eu_port *port = &w->port;
+    struct zs_port *port = &w->port;
     memset(port, 0, sizeof(*port));
     port->map = run->pin.map;
     port->launch_range_count = run->range_count;
@@ -141,9 +141,9 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     port->samplers = run->samplers;
     port->sampler_count = run->kernel->sampler_count;
     uint32_t flags = run->launch->flags;
-    port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_EU_PORT_CHECK_SURFACES : 0u) |
-                  (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_EU_PORT_CHECK_UNWRITTEN : 0u) |
-                  (run->pin.tracked ? ZS_EU_PORT_TRACK_WRITES : 0u);
+    port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_PORT_CHECK_SURFACES : 0u) |
+                  (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u) |
+                  (run->pin.tracked ? ZS_PORT_TRACK_WRITES : 0u);
     port->scratch = run->scratch.data;
     port->slm_B = run->slm_B;
     return true;
@@ -209,7 +209,7 @@ static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     if (state->phase == ZS_GPU_THREAD_NEW)
         start_thread(run, w, group, thread);
     struct zs_eu_thread *t = &w->threads[state->slot];
-    struct zs_eu_port *port = &w->port;
+    struct zs_port *port = &w->port;
     uint32_t slot = w->index * run->slots_per_worker + state->slot;
     port->slm = group->slm;
     port->scratch_start = (uint64_t)(slot + 1) * run->scratch_B;

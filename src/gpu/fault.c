@@ -70,17 +70,17 @@ void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kin
 /* ---- accesses ----------------------------------------------------------------------------------
  */
 
-static enum zs_gpu_fault_kind access_kind(enum zs_eu_send_fault_kind kind)
+static enum zs_gpu_fault_kind access_kind(enum zs_port_fault_kind kind)
 {
     static const enum zs_gpu_fault_kind kinds[] = {
-        [ZS_EU_SEND_FAULT_NONE] = ZS_GPU_FAULT_ILLEGAL,
-        [ZS_EU_SEND_FAULT_OUT_OF_BOUNDS] = ZS_GPU_FAULT_OUT_OF_BOUNDS,
-        [ZS_EU_SEND_FAULT_READ_ONLY] = ZS_GPU_FAULT_READ_ONLY,
-        [ZS_EU_SEND_FAULT_MISALIGNED] = ZS_GPU_FAULT_MISALIGNED,
-        [ZS_EU_SEND_FAULT_UNWRITTEN] = ZS_GPU_FAULT_UNWRITTEN,
-        [ZS_EU_SEND_FAULT_SURFACE] = ZS_GPU_FAULT_SURFACE,
-        [ZS_EU_SEND_FAULT_SLM] = ZS_GPU_FAULT_SLM,
-        [ZS_EU_SEND_FAULT_SCRATCH] = ZS_GPU_FAULT_SCRATCH,
+        [ZS_PORT_FAULT_NONE] = ZS_GPU_FAULT_ILLEGAL,
+        [ZS_PORT_FAULT_OUT_OF_BOUNDS] = ZS_GPU_FAULT_OUT_OF_BOUNDS,
+        [ZS_PORT_FAULT_READ_ONLY] = ZS_GPU_FAULT_READ_ONLY,
+        [ZS_PORT_FAULT_MISALIGNED] = ZS_GPU_FAULT_MISALIGNED,
+        [ZS_PORT_FAULT_UNWRITTEN] = ZS_GPU_FAULT_UNWRITTEN,
+        [ZS_PORT_FAULT_SURFACE] = ZS_GPU_FAULT_SURFACE,
+        [ZS_PORT_FAULT_SLM] = ZS_GPU_FAULT_SLM,
+        [ZS_PORT_FAULT_SCRATCH] = ZS_GPU_FAULT_SCRATCH,
     };
     return kinds[kind];
 }
@@ -106,17 +106,17 @@ static void describe_surface(const struct zs_gpu_run *run, struct zs_gpu_fault *
 {
     if (fault->surface_index >= run->kernel->surface_count)
         return;
-    const struct zs_eu_surface *surface = &run->surfaces[fault->surface_index];
+    const struct zs_port_surface *surface = &run->surfaces[fault->surface_index];
     uint32_t arg = run->launch->args->bindings[fault->surface_index].arg;
     char who[96] = "";
     if (arg != ZS_NONE) {
         const char *name = run->kernel->module->args[arg].name;
         snprintf(who, sizeof(who), " of argument %" PRIu32 "%s%.60s", arg, *name ? ", " : "", name);
     }
-    if (surface->kind == ZS_EU_SURFACE_NULL) {
+    if (surface->kind == ZS_PORT_SURFACE_NULL) {
         fault->kind = ZS_GPU_FAULT_NULL_POINTER;
         snprintf(fault->detail, sizeof(fault->detail), "the surface%s is null", who);
-    } else if (surface->kind == ZS_EU_SURFACE_BUFFER) {
+    } else if (surface->kind == ZS_PORT_SURFACE_BUFFER) {
         snprintf(fault->detail, sizeof(fault->detail),
                  "offset %" PRId64 " of the surface%s, which has %" PRIu64 " bytes",
                  (int64_t)fault->gpu_va, who, surface->size_B);
@@ -124,7 +124,7 @@ static void describe_surface(const struct zs_gpu_run *run, struct zs_gpu_fault *
         fault->nearest_count = zs_gpu_memory_nearest(
             run->launch->memory, (uint64_t)(uintptr_t)surface->base, fault->nearest);
         fault->nearest_count = ZS_MIN(fault->nearest_count, 1); /* what the argument points into */
-    } else if (surface->kind == ZS_EU_SURFACE_FREED) {
+    } else if (surface->kind == ZS_PORT_SURFACE_FREED) {
         snprintf(fault->detail, sizeof(fault->detail), "the surface%s has no live memory", who);
     }
 }
@@ -154,10 +154,10 @@ static uint32_t near_enough(struct zs_gpu_fault *fault, uint32_t count)
     return kept;
 }
 
-static void describe_access(const struct zs_gpu_run *run, const struct zs_eu_port *port,
+static void describe_access(const struct zs_gpu_run *run, const struct zs_port *port,
                             struct zs_gpu_fault *fault)
 {
-    const struct zs_eu_send_fault *from = &port->fault;
+    const struct zs_port_fault *from = &port->fault;
     fault->kind = access_kind(from->kind);
     fault->has_access = from->has_access;
     fault->is_write = from->is_write;
@@ -184,7 +184,7 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_eu_por
 }
 
 void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *thread,
-                       const struct zs_eu_port *port, uint64_t group_index, uint32_t thread_index,
+                       const struct zs_port *port, uint64_t group_index, uint32_t thread_index,
                        struct zs_gpu_fault *ret)
 {
     init(run, eu_kind(thread->fault.kind), group_index, ret);
@@ -192,7 +192,7 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
     struct zs_eu_inst_info info = {0};
     zs_eu_program_inst(run->kernel->program, thread->fault.inst, &info);
     uint32_t lane = 0;
-    if (thread->fault.kind == ZS_EU_FAULT_MEMORY && port->fault.kind != ZS_EU_SEND_FAULT_NONE) {
+    if (thread->fault.kind == ZS_EU_FAULT_MEMORY && port->fault.kind != ZS_PORT_FAULT_NONE) {
         describe_access(run, port, ret);
         ret->has_lane = port->fault.has_lane;
         lane = port->fault.lane + info.send.chan_offset;

@@ -165,11 +165,11 @@ enum zs_gpu_image_type {
     ZS_GPU_IMAGE_BUFFER,
 };
 
-/* One row of eu/send_format.def: a layout of channels in a texel and how they convert. */
-struct zs_eu_format;
+/* One row of dataport/format.def: a layout of channels in a texel and how they convert. */
+struct zs_port_format;
 /* By the code of RENDER_SURFACE_STATE (0x0C7: R8G8B8A8_UNORM). NULL: not supported. */
-const struct zs_eu_format *zs_gpu_format_find(uint32_t surface_format);
-uint32_t zs_gpu_format_texel_B(const struct zs_eu_format *format);
+const struct zs_port_format *zs_gpu_format_find(uint32_t surface_format);
+uint32_t zs_gpu_format_texel_B(const struct zs_port_format *format);
 
 /*
  * An image view over bytes of a registered allocation. Plain data, copied by zs_gpu_args_set_image.
@@ -178,12 +178,12 @@ uint32_t zs_gpu_format_texel_B(const struct zs_eu_format *format);
  */
 struct zs_gpu_image {
     enum zs_gpu_image_type type;
-    const struct zs_eu_format *format;
+    const struct zs_port_format *format;
     uint64_t gpu_va;
     uint32_t width, height, depth, layers; /* unused dimensions: 1 */
     uint32_t row_pitch_B;
     uint64_t slice_pitch_B;
-    const struct zs_eu_format *chroma; /* not NULL: behind the rows of Y stand those of U and V */
+    const struct zs_port_format *chroma; /* not NULL: behind the rows of Y stand those of U and V */
     uint32_t planes;    /* of this size and format, one behind the other; 0 stands for 1 */
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
     uint32_t cl_channel_type, cl_channel_order; /* OpenCL's enums: what kernels are told */

@@ -3,8 +3,8 @@
 #ifndef ZS_GPU_GPU_PRIV_H
 #define ZS_GPU_GPU_PRIV_H
 
+#include "dataport/dataport.h"
 #include "eu/eu.h"
-#include "eu/send.h"
 #include "gpu/gpu.h"
 #include "module/module.h"
 
@@ -20,7 +20,7 @@ struct zs_gpu_snapshot; /* immutable, shared by launches between two changes */
  * mapped. */
 struct zs_gpu_pin {
     struct zs_gpu_snapshot *snapshot;
-    struct zs_eu_map map;
+    struct zs_port_map map;
     bool tracked; /* some range remembers what was written */
     uint64_t sequence;
     struct zs_gpu_pin *previous, *next;
@@ -32,7 +32,7 @@ void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin);
  * caller, after the launch.
  */
 int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uint32_t count,
-                    struct zs_eu_range **ret_ranges);
+                    struct zs_port_range **ret_ranges);
 
 /* ---- device.c ----------------------------------------------------------------------------------
  */
@@ -79,7 +79,7 @@ struct zs_gpu_worker {
     uint32_t index; /* in this launch */
     uint64_t groups_run, threads_run;
     uint32_t host_csr; /* see zs_eu_run_among() */
-    struct zs_eu_port port;
+    struct zs_port port;
 };
 
 /* Anonymous memory, reused by later launches: private and scratch arenas. */
@@ -133,7 +133,7 @@ uint64_t zs_gpu_now_ns(void);
 struct zs_gpu_instruction {
     uint32_t offset_B;
     uint8_t is_send, is_atomic, is_fence, is_barrier, is_block;
-    uint8_t space;                      /* enum zs_eu_space */
+    uint8_t space;                      /* enum zs_port_space */
     uint16_t bytes_read, bytes_written; /* per active lane, or per execution of a block */
     uint8_t cost;                       /* timing model: cycles for 8 lanes */
 };
@@ -146,7 +146,7 @@ struct zs_gpu_kernel {
     uint64_t global_va, global_size_B, constant_va, constant_size_B;
     uint32_t surface_count; /* highest binding table index + 1 */
     uint32_t sampler_count;
-    struct zs_eu_sampler *samplers; /* inline ones filled in */
+    struct zs_port_sampler *samplers; /* inline ones filled in */
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
@@ -174,12 +174,12 @@ struct zs_gpu_binding {
 
 struct zs_gpu_args {
     const struct zs_gpu_kernel *kernel;
-    uint8_t *cross_thread;           /* module->thread.cross_thread_B */
-    struct zs_gpu_binding *bindings; /* kernel->surface_count */
-    struct zs_eu_sampler *samplers;  /* kernel->sampler_count */
-    uint64_t *local_B;               /* by argument */
-    bool *is_set;                    /* by argument */
-    uint64_t slm_end_B;              /* end of the local arguments */
+    uint8_t *cross_thread;            /* module->thread.cross_thread_B */
+    struct zs_gpu_binding *bindings;  /* kernel->surface_count */
+    struct zs_port_sampler *samplers; /* kernel->sampler_count */
+    uint64_t *local_B;                /* by argument */
+    bool *is_set;                     /* by argument */
+    uint64_t slm_end_B;               /* end of the local arguments */
 };
 
 /* Write the low bytes of a value into a payload field; wider fields are zero-filled. */
@@ -234,8 +234,8 @@ struct zs_gpu_run {
     const struct zs_gpu_launch *launch;
     const struct zs_gpu_kernel *kernel;
     struct zs_gpu_pin pin;
-    struct zs_eu_surface *surfaces;
-    const struct zs_eu_sampler *samplers;
+    struct zs_port_surface *surfaces;
+    const struct zs_port_sampler *samplers;
     uint8_t *payload;   /* registers from r1 on without per-thread data: cross-thread bytes */
     uint8_t *local_ids; /* per-thread rows of a group */
     uint32_t threads_per_group, group_items;
@@ -248,7 +248,7 @@ struct zs_gpu_run {
     struct zs_gpu_block scratch, private_memory, launch_memory;
     uint32_t scratch_B;    /* per slot, power of two */
     uint32_t scratch_code; /* the same for r0.3 */
-    struct zs_eu_range ranges[ZS_EU_PORT_LAUNCH_RANGES];
+    struct zs_port_range ranges[ZS_PORT_LAUNCH_RANGES];
     uint32_t range_count;
     uint64_t start_ns, deadline_ns;
     uint64_t slice; /* instructions between looks at the clock and the cancel flag */
@@ -271,7 +271,7 @@ void zs_gpu_worker_fini(struct zs_gpu_worker *worker);
 
 /* From a stopped EU thread to a record. group_index, thread: where it ran. */
 void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *thread,
-                       const struct zs_eu_port *port, uint64_t group_index, uint32_t thread_index,
+                       const struct zs_port *port, uint64_t group_index, uint32_t thread_index,
                        struct zs_gpu_fault *ret_fault);
 /* A fault of a whole group: barrier, time limit. thread: one that shows where the group stands, or
  * NULL. */

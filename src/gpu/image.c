@@ -3,12 +3,12 @@
 
 enum { ROW_ALIGNMENT_B = 64 };
 
-const struct zs_eu_format *zs_gpu_format_find(uint32_t surface_format)
+const struct zs_port_format *zs_gpu_format_find(uint32_t surface_format)
 {
-    return zs_eu_format_find(surface_format);
+    return zs_port_format_find(surface_format);
 }
 
-uint32_t zs_gpu_format_texel_B(const struct zs_eu_format *format)
+uint32_t zs_gpu_format_texel_B(const struct zs_port_format *format)
 {
     return format->texel_B;
 }

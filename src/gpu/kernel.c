@@ -21,12 +21,12 @@ static float float_at(const uint8_t *bytes)
 }
 
 /* SAMPLER_STATE of the dynamic state heap (four dwords). */
-static void sampler_from_state(struct zs_eu_sampler *sampler, const uint8_t *state)
+static void sampler_from_state(struct zs_port_sampler *sampler, const uint8_t *state)
 {
     uint32_t dw0 = zs_load_u32(state), dw3 = zs_load_u32(state + 12);
-    static const enum zs_eu_wrap wraps[8] = {
-        ZS_EU_WRAP_REPEAT, ZS_EU_WRAP_MIRROR,      ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_REPEAT,
-        ZS_EU_WRAP_BORDER, ZS_EU_WRAP_MIRROR_ONCE, ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_CLAMP};
+    static const enum zs_port_wrap wraps[8] = {
+        ZS_PORT_WRAP_REPEAT, ZS_PORT_WRAP_MIRROR,      ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_REPEAT,
+        ZS_PORT_WRAP_BORDER, ZS_PORT_WRAP_MIRROR_ONCE, ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_CLAMP};
     sampler->linear = (dw0 >> 14 & 7) == 1;
     sampler->normalized = !(dw3 >> 10 & 1);
     sampler->wrap[0] = wraps[dw3 >> 6 & 7];
@@ -34,12 +34,14 @@ static void sampler_from_state(struct zs_eu_sampler *sampler, const uint8_t *sta
     sampler->wrap[2] = wraps[dw3 & 7];
 }
 
-static void sampler_from_module(struct zs_eu_sampler *sampler, const struct zs_sampler *from)
+static void sampler_from_module(struct zs_port_sampler *sampler, const struct zs_sampler *from)
 {
-    static const enum zs_eu_wrap wraps[] = {
-        [ZS_SAMPLER_NONE] = ZS_EU_WRAP_CLAMP,       [ZS_SAMPLER_CLAMP_BORDER] = ZS_EU_WRAP_BORDER,
-        [ZS_SAMPLER_CLAMP_EDGE] = ZS_EU_WRAP_CLAMP, [ZS_SAMPLER_REPEAT] = ZS_EU_WRAP_REPEAT,
-        [ZS_SAMPLER_MIRROR] = ZS_EU_WRAP_MIRROR,
+    static const enum zs_port_wrap wraps[] = {
+        [ZS_SAMPLER_NONE] = ZS_PORT_WRAP_CLAMP,
+        [ZS_SAMPLER_CLAMP_BORDER] = ZS_PORT_WRAP_BORDER,
+        [ZS_SAMPLER_CLAMP_EDGE] = ZS_PORT_WRAP_CLAMP,
+        [ZS_SAMPLER_REPEAT] = ZS_PORT_WRAP_REPEAT,
+        [ZS_SAMPLER_MIRROR] = ZS_PORT_WRAP_MIRROR,
     };
     sampler->linear = from->linear;
     sampler->normalized = from->normalized;
@@ -64,7 +66,7 @@ static int create_samplers(struct zs_gpu_kernel *kernel)
         border.size_B = 0;
     for (uint32_t i = 0; i < m->sampler_count; i++) {
         const struct zs_sampler *from = &m->samplers[i];
-        struct zs_eu_sampler *to = &kernel->samplers[from->index];
+        struct zs_port_sampler *to = &kernel->samplers[from->index];
         struct zs_span state;
         if (from->has_state)
             sampler_from_module(to, from);
@@ -82,16 +84,16 @@ static int create_samplers(struct zs_gpu_kernel *kernel)
 
 static void describe_send(struct zs_gpu_instruction *to, const struct zs_eu_send_desc *d)
 {
-    struct zs_eu_message message;
-    const struct zs_eu_message_row *row = NULL;
+    struct zs_port_message message;
+    const struct zs_port_message_row *row = NULL;
     struct zs_diag diag = {0};
     to->is_send = 1;
-    if (zs_eu_message_decode(d->sfid, d->desc, d->mlen, d->xlen, d->rlen, &message, &row, &diag))
+    if (zs_port_message_decode(d->sfid, d->desc, d->mlen, d->xlen, d->rlen, &message, &row, &diag))
         return; /* thread spawner; or a descriptor in a0: its bytes are not known */
     to->is_atomic = row->is_atomic;
     to->is_fence = row->is_fence;
     to->space = message.space;
-    to->is_barrier = message.space == ZS_EU_SPACE_GATEWAY;
+    to->is_barrier = message.space == ZS_PORT_SPACE_GATEWAY;
     to->is_block = message.lanes == 0;
     to->bytes_read = to->is_block && message.bytes_read ? message.block_B : message.bytes_read;
     to->bytes_written =

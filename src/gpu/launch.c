@@ -63,9 +63,9 @@ static void choose_workers(struct zs_gpu_run *run)
 
 static void add_range(struct zs_gpu_run *run, const void *data, uint64_t size_B)
 {
-    zs_assert(run->range_count < ZS_EU_PORT_LAUNCH_RANGES);
+    zs_assert(run->range_count < ZS_PORT_LAUNCH_RANGES);
     uint64_t start = (uint64_t)(uintptr_t)data;
-    run->ranges[run->range_count++] = (struct zs_eu_range){.start = start, .end = start + size_B};
+    run->ranges[run->range_count++] = (struct zs_port_range){.start = start, .end = start + size_B};
 }
 
 static int setup_scratch(struct zs_gpu_run *run)
@@ -149,7 +149,7 @@ static int setup_launch_memory(struct zs_gpu_run *run, struct zs_gpu_dispatch *d
 /* ---- surfaces ----------------------------------------------------------------------------------
  */
 
-static void image_surface(struct zs_eu_surface *surface, const struct zs_gpu_image *image)
+static void image_surface(struct zs_port_surface *surface, const struct zs_gpu_image *image)
 {
     static const struct {
         uint8_t dimensions;
@@ -159,7 +159,7 @@ static void image_surface(struct zs_eu_surface *surface, const struct zs_gpu_ima
         [ZS_GPU_IMAGE_2D] = {2, false}, [ZS_GPU_IMAGE_2D_ARRAY] = {2, true},
         [ZS_GPU_IMAGE_3D] = {3, false}, [ZS_GPU_IMAGE_BUFFER] = {1, false},
     };
-    surface->kind = ZS_EU_SURFACE_IMAGE;
+    surface->kind = ZS_PORT_SURFACE_IMAGE;
     surface->dimensions = shapes[image->type].dimensions;
     surface->is_array = shapes[image->type].is_array;
     memcpy(surface->swizzle, image->swizzle, sizeof(surface->swizzle));
@@ -187,20 +187,20 @@ static uint64_t image_extent_B(const struct zs_gpu_image *image)
 }
 
 static void resolve_surface(const struct zs_gpu_run *run, const struct zs_gpu_binding *binding,
-                            struct zs_eu_surface *ret)
+                            struct zs_port_surface *ret)
 {
-    *ret = (struct zs_eu_surface){.kind = ZS_EU_SURFACE_NULL, .read_only = binding->read_only};
+    *ret = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_NULL, .read_only = binding->read_only};
     if (binding->kind == ZS_GPU_BINDING_NULL)
         return;
     bool is_image = binding->kind == ZS_GPU_BINDING_IMAGE;
     uint64_t wanted_B = is_image ? image_extent_B(&binding->image) : 1;
-    const struct zs_eu_range *range = zs_eu_map_find(&run->pin.map, binding->gpu_va, wanted_B);
+    const struct zs_port_range *range = zs_port_map_find(&run->pin.map, binding->gpu_va, wanted_B);
     ret->base = (uint8_t *)(uintptr_t)binding->gpu_va;
     if (!range) {
-        ret->kind = ZS_EU_SURFACE_FREED;
+        ret->kind = ZS_PORT_SURFACE_FREED;
         return;
     }
-    ret->kind = ZS_EU_SURFACE_BUFFER;
+    ret->kind = ZS_PORT_SURFACE_BUFFER;
     ret->size_B = is_image ? wanted_B : range->end - binding->gpu_va;
     ret->read_only = range->read_only;
     if (is_image)
@@ -215,13 +215,13 @@ static void bind_launch_surfaces(struct zs_gpu_run *run)
         const struct zs_surface *surface = &m->surfaces[i];
         if (surface->bti == ZS_NONE)
             continue;
-        struct zs_eu_surface *to = &run->surfaces[surface->bti];
+        struct zs_port_surface *to = &run->surfaces[surface->bti];
         if (surface->kind == ZS_SURFACE_PRIVATE && run->private_memory.data) {
-            to->kind = ZS_EU_SURFACE_BUFFER;
+            to->kind = ZS_PORT_SURFACE_BUFFER;
             to->base = run->private_memory.data;
             to->size_B = (uint64_t)m->private_per_hw_thread_B * run->slots;
         } else if (surface->kind == ZS_SURFACE_PRINTF && run->launch->printf_buffer) {
-            to->kind = ZS_EU_SURFACE_BUFFER;
+            to->kind = ZS_PORT_SURFACE_BUFFER;
             to->base = run->launch->printf_buffer;
             to->size_B = run->launch->printf_size_B;
         }
@@ -308,7 +308,7 @@ static void execute(struct zs_gpu_run *run, struct zs_gpu_result *ret)
 
 /* The memory that the launch sees: of its context, and of others where it may touch theirs. */
 static int pin_all(struct zs_gpu_run *run, struct zs_gpu_pin *others,
-                   struct zs_eu_range **ret_ranges)
+                   struct zs_port_range **ret_ranges)
 {
     const struct zs_gpu_launch *launch = run->launch;
     uint32_t pinned = 0;
@@ -331,7 +331,7 @@ static int pin_all(struct zs_gpu_run *run, struct zs_gpu_pin *others,
 static int run_pinned(struct zs_gpu_run *run, struct zs_gpu_result *ret_result)
 {
     const struct zs_gpu_launch *launch = run->launch;
-    struct zs_eu_range *ranges = NULL;
+    struct zs_port_range *ranges = NULL;
     struct zs_gpu_pin *others = NULL;
     if (launch->other_count && !(others = calloc(launch->other_count, sizeof(*others))))
         return -ENOMEM;

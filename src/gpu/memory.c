@@ -35,7 +35,7 @@ struct zs_gpu_snapshot {
     atomic_uint references;
     bool tracked;
     uint32_t count;
-    struct zs_eu_range ranges[];
+    struct zs_port_range ranges[];
 };
 
 struct zs_gpu_memory {
@@ -307,7 +307,7 @@ static struct zs_gpu_snapshot *snapshot_build(const struct zs_gpu_memory *memory
     s->count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = memory->live.items[i];
-        s->ranges[i] = (struct zs_eu_range){
+        s->ranges[i] = (struct zs_port_range){
             .start = entry->allocation.gpu_va,
             .end = end_of(&entry->allocation),
             .read_only = (entry->allocation.flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
@@ -361,7 +361,7 @@ void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
     snapshot_drop(pin->snapshot);
 }
 
-static bool overlaps(const struct zs_eu_map *map, const struct zs_eu_range *range)
+static bool overlaps(const struct zs_port_map *map, const struct zs_port_range *range)
 {
     uint32_t low = 0, high = map->count; /* the first that ends behind the start */
     while (low < high) {
@@ -376,19 +376,19 @@ static bool overlaps(const struct zs_eu_map *map, const struct zs_eu_range *rang
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const struct zs_eu_range *x = a, *y = b;
+    const struct zs_port_range *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
 int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uint32_t count,
-                    struct zs_eu_range **ret_ranges)
+                    struct zs_port_range **ret_ranges)
 {
     size_t total = own->map.count, kept = own->map.count;
     for (uint32_t i = 0; i < count; i++)
         total += others[i].map.count;
-    struct zs_eu_range *ranges = malloc(ZS_MAX(total, (size_t)1) * sizeof(*ranges));
+    struct zs_port_range *ranges = malloc(ZS_MAX(total, (size_t)1) * sizeof(*ranges));
     if (!ranges)
         return -ENOMEM;
     for (size_t i = 0; i < kept; i++) {
@@ -398,7 +398,7 @@ int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uin
     for (uint32_t i = 0; i < count; i++) {
         own->tracked |= others[i].tracked;
         for (uint32_t k = 0; k < others[i].map.count; k++) {
-            const struct zs_eu_range *r = &others[i].map.ranges[k];
+            const struct zs_port_range *r = &others[i].map.ranges[k];
             if (overlaps(&own->map, r))
                 continue;
             ranges[kept] = *r;
@@ -410,7 +410,7 @@ int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uin
     for (size_t i = 0; i < kept; i++)
         if (end == 0 || ranges[i].start >= ranges[end - 1].end)
             ranges[end++] = ranges[i];
-    own->map = (struct zs_eu_map){ranges, (uint32_t)end};
+    own->map = (struct zs_port_map){ranges, (uint32_t)end};
     *ret_ranges = ranges;
     return 0;
 }

@@ -4,8 +4,8 @@
  * and on the general path. Nothing may crash, run for ever, or touch what is not its own; both
  * paths must come to the same end. The first byte chooses SIMD size and cr0.
  */
+#include "dataport/dataport.h"
 #include "eu/eu.h"
-#include "eu/send.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 enum { MEMORY_B = 4096, SLM_B = 4096, SCRATCH_B = 4096, BUDGET = 3000, SLICE = 500 };
 
 struct machine {
-    struct zs_eu_port port;
-    struct zs_eu_range range;
-    struct zs_eu_surface surfaces[2];
-    struct zs_eu_sampler samplers[1];
+    struct zs_port port;
+    struct zs_port_range range;
+    struct zs_port_surface surfaces[2];
+    struct zs_port_sampler samplers[1];
     _Alignas(64) uint8_t memory[MEMORY_B];
     _Alignas(64) uint8_t slm[SLM_B];
     _Alignas(64) uint8_t scratch[2 * SCRATCH_B];
@@ -29,9 +29,9 @@ static void boot(struct machine *m)
     memset(m, 0, sizeof(*m));
     m->range.start = (uint64_t)(uintptr_t)m->memory;
     m->range.end = m->range.start + MEMORY_B;
-    m->surfaces[0] =
-        (struct zs_eu_surface){.kind = ZS_EU_SURFACE_BUFFER, .base = m->memory, .size_B = MEMORY_B};
-    m->port.map = (struct zs_eu_map){&m->range, 1};
+    m->surfaces[0] = (struct zs_port_surface){
+        .kind = ZS_PORT_SURFACE_BUFFER, .base = m->memory, .size_B = MEMORY_B};
+    m->port.map = (struct zs_port_map){&m->range, 1};
     m->port.surfaces = m->surfaces;
     m->port.surface_count = 2;
     m->port.samplers = m->samplers;

@@ -69,9 +69,9 @@ static void freed_memory_outlives_launches_that_see_it(void **state)
     assert_int_equal(zs_gpu_memory_pin(m, &third), 0);
     assert_int_equal(third.map.count, 1);
     assert_int_equal(first.map.count, 2);
-    assert_non_null(zs_eu_map_find(&first.map, 0x1fff, 1));
-    assert_null(zs_eu_map_find(&first.map, 0x1fff, 2));
-    assert_null(zs_eu_map_find(&third.map, 0x1fff, 1));
+    assert_non_null(zs_port_map_find(&first.map, 0x1fff, 1));
+    assert_null(zs_port_map_find(&first.map, 0x1fff, 2));
+    assert_null(zs_port_map_find(&third.map, 0x1fff, 1));
     zs_gpu_memory_unpin(m, &first);
     assert_int_equal(count_a, 0);
     assert_int_equal(zs_gpu_memory_remove(m, 0x3000, released, &count_b), 0);

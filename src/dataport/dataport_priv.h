@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the send units: lanes, areas of memory, bounds, faults. */
-#ifndef ZS_EU_SEND_PRIV_H
-#define ZS_EU_SEND_PRIV_H
+#ifndef ZS_DATAPORT_DATAPORT_PRIV_H
+#define ZS_DATAPORT_DATAPORT_PRIV_H
 
-#include "eu/send.h"
+#include "dataport/dataport.h"
 
 #include <string.h>
 
 /* 0 only in bench/gpu.sh, to measure what bounds checks of buffers and local memory cost. */
-#ifndef ZS_EU_CHECKED
-#define ZS_EU_CHECKED 1
+#ifndef ZS_PORT_CHECKED
+#define ZS_PORT_CHECKED 1
 #endif
 
 enum {
@@ -25,18 +25,18 @@ enum {
 };
 
 /* Where a message's addresses lead, relative to one base. */
-struct zs_eu_area {
+struct zs_port_area {
     uint8_t *base;
     uint64_t size_B;
     uint64_t bias; /* subtracted from offsets first */
     uint32_t mask; /* and-ed to offsets before that */
     bool read_only;
     bool drops;    /* out of bounds: reads give 0, writes vanish (surfaces); else a fault */
-    uint8_t fault; /* enum zs_eu_send_fault_kind of an access outside */
+    uint8_t fault; /* enum zs_port_fault_kind of an access outside */
 };
 
 /* The pointers of a message's lanes after bounds were checked. */
-struct zs_eu_lanes {
+struct zs_port_lanes {
     uint8_t *pointer[LANES_MAX];
     uint32_t valid;             /* lanes whose whole access is inside */
     uint32_t outside;           /* lanes that reach outside an area that drops */
@@ -44,38 +44,37 @@ struct zs_eu_lanes {
 };
 
 /* Fault helpers: record the first fault and return false. */
-bool zs_eu_send_fail(struct zs_eu_port *port, const struct zs_eu_message *message,
-                     enum zs_eu_send_fault_kind kind, int lane, uint64_t gpu_va, uint32_t access_B,
-                     bool is_write);
+bool zs_port_fail(struct zs_port *port, const struct zs_port_message *message,
+                  enum zs_port_fault_kind kind, int lane, uint64_t gpu_va, uint32_t access_B,
+                  bool is_write);
 
 /* The area of a binding table index. false: fault. */
-bool zs_eu_send_area(struct zs_eu_port *port, const struct zs_eu_message *message, bool is_write,
-                     struct zs_eu_area *ret_area);
+bool zs_port_area(struct zs_port *port, const struct zs_port_message *message, bool is_write,
+                  struct zs_port_area *ret_area);
 
 /* The live range that holds the bytes, also through the cache; NULL and a fault when none does. */
-const struct zs_eu_range *zs_eu_send_range(struct zs_eu_port *port,
-                                           const struct zs_eu_message *message, uint64_t gpu_va,
-                                           uint64_t size_B, int lane, bool is_write);
+const struct zs_port_range *zs_port_range(struct zs_port *port,
+                                          const struct zs_port_message *message, uint64_t gpu_va,
+                                          uint64_t size_B, int lane, bool is_write);
 
 /* A buffer of the binding table or local memory: what most messages reach. */
-struct zs_eu_quick {
+struct zs_port_quick {
     uint8_t *base;
     uint64_t size_B;
     uint32_t mask; /* and-ed to offsets */
 };
 /* false: anything else, writes to read-only memory, writes that are tracked. No fault yet. */
-static inline bool zs_eu_send_quick(const struct zs_eu_port *port,
-                                    const struct zs_eu_message *message, bool is_write,
-                                    struct zs_eu_quick *ret)
+static inline bool zs_port_quick(const struct zs_port *port, const struct zs_port_message *message,
+                                 bool is_write, struct zs_port_quick *ret)
 {
-    if (ZS_UNLIKELY(port->flags & (ZS_EU_PORT_TRACK_WRITES | ZS_EU_PORT_CHECK_UNWRITTEN)))
+    if (ZS_UNLIKELY(port->flags & (ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN)))
         return false;
     if (message->bti < port->surface_count) {
-        const struct zs_eu_surface *surface = &port->surfaces[message->bti];
+        const struct zs_port_surface *surface = &port->surfaces[message->bti];
         ret->base = surface->base;
         ret->size_B = surface->size_B;
         ret->mask = UINT32_MAX;
-        return surface->kind == ZS_EU_SURFACE_BUFFER && !(is_write && surface->read_only);
+        return surface->kind == ZS_PORT_SURFACE_BUFFER && !(is_write && surface->read_only);
     }
     ret->base = port->slm;
     ret->size_B = port->slm_B;
@@ -84,48 +83,48 @@ static inline bool zs_eu_send_quick(const struct zs_eu_port *port,
 }
 /* Offsets of the lanes, masked; those of lanes that are off are 0. false: some access of span_B
  * bytes does not lie in the area. */
-bool zs_eu_send_inside(const struct zs_eu_quick *area, const uint8_t *offsets, uint32_t lanes,
-                       uint32_t mask, uint32_t span_B, uint32_t ret_offsets[LANES_MAX]);
+bool zs_port_inside(const struct zs_port_quick *area, const uint8_t *offsets, uint32_t lanes,
+                    uint32_t mask, uint32_t span_B, uint32_t ret_offsets[LANES_MAX]);
 
 /* Resolve lanes: span_B bytes from each active lane's offset or address. false: fault. */
-bool zs_eu_send_lanes_bti(struct zs_eu_port *port, const struct zs_eu_message *message,
-                          const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
-                          struct zs_eu_lanes *ret);
-bool zs_eu_send_lanes_a64(struct zs_eu_port *port, const struct zs_eu_message *message,
-                          const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
-                          struct zs_eu_lanes *ret);
+bool zs_port_lanes_bti(struct zs_port *port, const struct zs_port_message *message,
+                       const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
+                       struct zs_port_lanes *ret);
+bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *message,
+                       const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
+                       struct zs_port_lanes *ret);
 
 /* Texels of a typed surface at integer coordinates. Lanes outside the image: ret->outside. */
-bool zs_eu_send_lanes_typed(struct zs_eu_port *port, const struct zs_eu_message *message,
-                            const uint8_t *src0, uint32_t mask, bool is_write,
-                            struct zs_eu_lanes *ret);
+bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *message,
+                         const uint8_t *src0, uint32_t mask, bool is_write,
+                         struct zs_port_lanes *ret);
 /* A texel's address; NULL outside. u, v, r: dimensions first, then the layer of an array. */
-uint8_t *zs_eu_surface_texel(const struct zs_eu_surface *surface, const int64_t coordinate[3]);
+uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int64_t coordinate[3]);
 
 /* Never-written memory: note a write, check a read. Only called when the port tracks. */
-bool zs_eu_send_track(struct zs_eu_port *port, const struct zs_eu_message *message,
-                      const uint8_t *pointer, uint64_t size_B, int lane, bool is_write);
-static inline bool zs_eu_send_tracks(const struct zs_eu_port *port)
+bool zs_port_track(struct zs_port *port, const struct zs_port_message *message,
+                   const uint8_t *pointer, uint64_t size_B, int lane, bool is_write);
+static inline bool zs_port_tracks(const struct zs_port *port)
 {
-    return ZS_UNLIKELY(port->flags & (ZS_EU_PORT_TRACK_WRITES | ZS_EU_PORT_CHECK_UNWRITTEN));
+    return ZS_UNLIKELY(port->flags & (ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN));
 }
 
 /* ---- decoding ----------------------------------------------------------------------------------
  */
 
-static inline uint32_t zs_eu_bits(uint32_t value, uint32_t high, uint32_t low)
+static inline uint32_t zs_port_bits(uint32_t value, uint32_t high, uint32_t low)
 {
     return value >> low & ((2u << (high - low)) - 1);
 }
 
 /* Place addresses and data in the payload: address_grf registers of addresses behind the header,
  * then data_grf of data. -EINVAL when the payload or the response does not fit. */
-int zs_eu_send_payload(struct zs_eu_message *message, uint32_t address_grf, uint32_t data_grf,
-                       uint32_t response_grf);
+int zs_port_payload(struct zs_port_message *message, uint32_t address_grf, uint32_t data_grf,
+                    uint32_t response_grf);
 /* The data operand, once addresses are known to be in src0. */
-static inline const uint8_t *zs_eu_send_data(const struct zs_eu_message *message,
-                                             const uint8_t *src0, const uint8_t *src1,
-                                             uint32_t address_grf)
+static inline const uint8_t *zs_port_data(const struct zs_port_message *message,
+                                          const uint8_t *src0, const uint8_t *src1,
+                                          uint32_t address_grf)
 {
     if (message->data_in_src1)
         return src1;
@@ -133,11 +132,11 @@ static inline const uint8_t *zs_eu_send_data(const struct zs_eu_message *message
 }
 
 /* Accesses of kernels to memory race when the kernels do: that is no bug of ours. */
-#define ZS_EU_KERNEL_ACCESS __attribute__((no_sanitize("thread")))
+#define ZS_PORT_KERNEL_ACCESS __attribute__((no_sanitize("thread")))
 
 /* 32, 64 or 128 bytes; fixed sizes, so that it is a few vector moves. */
-ZS_EU_KERNEL_ACCESS static inline void zs_eu_copy_row(uint8_t *to, const uint8_t *from,
-                                                      uint32_t size_B)
+ZS_PORT_KERNEL_ACCESS static inline void zs_port_copy_row(uint8_t *to, const uint8_t *from,
+                                                          uint32_t size_B)
 {
     uint8_t row[128]; /* the two may overlap: both may be the same registers */
     if (size_B == 64) {
@@ -155,39 +154,39 @@ ZS_EU_KERNEL_ACCESS static inline void zs_eu_copy_row(uint8_t *to, const uint8_t
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
-static inline uint32_t zs_eu_lane_mask(uint32_t lanes)
+static inline uint32_t zs_port_lane_mask(uint32_t lanes)
 {
     return (1u << lanes) - 1;
 }
-#define ZS_EU_FOR_LANES(lane, mask)                                                                \
+#define ZS_PORT_FOR_LANES(lane, mask)                                                              \
     for (uint32_t lane##_left = (mask), lane;                                                      \
          lane##_left && ((lane = (uint32_t)__builtin_ctz(lane##_left)), true);                     \
          lane##_left &= lane##_left - 1)
 
-static inline uint32_t zs_eu_load32(const uint8_t *p)
+static inline uint32_t zs_port_load32(const uint8_t *p)
 {
     uint32_t v;
     memcpy(&v, p, sizeof(v));
     return v;
 }
 /* The same from memory that other threads may write. */
-ZS_EU_KERNEL_ACCESS static inline uint32_t zs_eu_load32_shared(const uint8_t *p)
+ZS_PORT_KERNEL_ACCESS static inline uint32_t zs_port_load32_shared(const uint8_t *p)
 {
     uint32_t v;
     memcpy(&v, p, sizeof(v));
     return v;
 }
-static inline uint64_t zs_eu_load64(const uint8_t *p)
+static inline uint64_t zs_port_load64(const uint8_t *p)
 {
     uint64_t v;
     memcpy(&v, p, sizeof(v));
     return v;
 }
-static inline void zs_eu_store32(uint8_t *p, uint32_t v)
+static inline void zs_port_store32(uint8_t *p, uint32_t v)
 {
     memcpy(p, &v, sizeof(v));
 }
-static inline void zs_eu_store64(uint8_t *p, uint64_t v)
+static inline void zs_port_store64(uint8_t *p, uint64_t v)
 {
     memcpy(p, &v, sizeof(v));
 }
@@ -195,11 +194,12 @@ static inline void zs_eu_store64(uint8_t *p, uint64_t v)
 /* ---- rows of send.def --------------------------------------------------------------------------
  */
 
-#define ZS_EU_MESSAGE(sfid, type, decode_, run_, atomic, fence, name)                              \
-    int zs_eu_decode_##decode_(struct zs_eu_message *message, uint32_t desc);                      \
-    bool zs_eu_run_##run_(struct zs_eu_port *port, const struct zs_eu_message *message,            \
-                          uint8_t *dst, const uint8_t *src0, const uint8_t *src1, uint32_t mask);
-#include "eu/send.def"
-#undef ZS_EU_MESSAGE
+#define ZS_PORT_MESSAGE(sfid, type, decode_, run_, atomic, fence, name)                            \
+    int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
+    bool zs_port_run_##run_(struct zs_port *port, const struct zs_port_message *message,           \
+                            uint8_t *dst, const uint8_t *src0, const uint8_t *src1,                \
+                            uint32_t mask);
+#include "dataport/message.def"
+#undef ZS_PORT_MESSAGE
 
 #endif

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Texel formats: rows, and the conversions between texels and 32-bit channels. */
-#include "eu/send_surface.h"
+#include "dataport/surface.h"
 
 #include <math.h>
 #include <string.h>
 
-static const struct zs_eu_format formats[] = {
-#define ZS_EU_FORMAT(code_, name_, type_, texel_B_, r, rn, g, gn, b, bn, a, an)                    \
+static const struct zs_port_format formats[] = {
+#define ZS_PORT_FORMAT(code_, name_, type_, texel_B_, r, rn, g, gn, b, bn, a, an)                  \
     {.code = (code_),                                                                              \
      .name = #name_,                                                                               \
-     .type = ZS_EU_FORMAT_##type_,                                                                 \
+     .type = ZS_PORT_FORMAT_##type_,                                                               \
      .texel_B = (texel_B_),                                                                        \
      .channel = {{r, rn}, {g, gn}, {b, bn}, {a, an}}},
-#include "eu/send_format.def"
-#undef ZS_EU_FORMAT
+#include "dataport/format.def"
+#undef ZS_PORT_FORMAT
 };
 
-size_t zs_eu_format_count(void)
+size_t zs_port_format_count(void)
 {
     return ZS_ARRAY_LEN(formats);
 }
 
-const struct zs_eu_format *zs_eu_format_at(size_t index)
+const struct zs_port_format *zs_port_format_at(size_t index)
 {
     return index < ZS_ARRAY_LEN(formats) ? &formats[index] : NULL;
 }
 
-const struct zs_eu_format *zs_eu_format_find(uint32_t code)
+const struct zs_port_format *zs_port_format_find(uint32_t code)
 {
     for (size_t i = 0; i < ZS_ARRAY_LEN(formats); i++) {
         if (formats[i].code == code)
@@ -88,13 +88,13 @@ static uint32_t small_from_float(uint32_t magnitude, uint32_t mantissa_bits)
     return result;
 }
 
-float zs_eu_half_to_float(uint16_t half)
+float zs_port_half_to_float(uint16_t half)
 {
     float magnitude = small_to_float(half & 0x7fffu, 10);
     return half & 0x8000u ? -magnitude : magnitude;
 }
 
-uint16_t zs_eu_half_from_float(float value)
+uint16_t zs_port_half_from_float(float value)
 {
     uint32_t bits = float_bits(value);
     return (uint16_t)((bits >> 16 & 0x8000u) | small_from_float(bits & 0x7fffffffu, 10));
@@ -141,23 +141,23 @@ static uint32_t unpack_float(uint32_t raw, uint32_t bits)
     if (bits == 32)
         return raw;
     if (bits == 16)
-        return float_bits(zs_eu_half_to_float((uint16_t)raw));
+        return float_bits(zs_port_half_to_float((uint16_t)raw));
     return float_bits(small_to_float(raw, bits - 5));
 }
 
 static unpack_fn *const unpackers[] = {
-    [ZS_EU_FORMAT_UINT] = unpack_uint,   [ZS_EU_FORMAT_SINT] = unpack_sint,
-    [ZS_EU_FORMAT_UNORM] = unpack_unorm, [ZS_EU_FORMAT_SNORM] = unpack_snorm,
-    [ZS_EU_FORMAT_FLOAT] = unpack_float,
+    [ZS_PORT_FORMAT_UINT] = unpack_uint,   [ZS_PORT_FORMAT_SINT] = unpack_sint,
+    [ZS_PORT_FORMAT_UNORM] = unpack_unorm, [ZS_PORT_FORMAT_SNORM] = unpack_snorm,
+    [ZS_PORT_FORMAT_FLOAT] = unpack_float,
 };
 
-static bool is_integer(const struct zs_eu_format *format)
+static bool is_integer(const struct zs_port_format *format)
 {
-    return format->type == ZS_EU_FORMAT_UINT || format->type == ZS_EU_FORMAT_SINT;
+    return format->type == ZS_PORT_FORMAT_UINT || format->type == ZS_PORT_FORMAT_SINT;
 }
 
-void zs_eu_format_unpack(const struct zs_eu_format *format, const uint8_t *texel,
-                         uint32_t ret_rgba[4])
+void zs_port_format_unpack(const struct zs_port_format *format, const uint8_t *texel,
+                           uint32_t ret_rgba[4])
 {
     uint32_t dw[4] = {0};
     memcpy(dw, texel, format->texel_B);
@@ -211,7 +211,7 @@ static uint32_t pack_float(uint32_t value, uint32_t bits)
     if (bits == 32)
         return value;
     if (bits == 16)
-        return zs_eu_half_from_float(bits_float(value));
+        return zs_port_half_from_float(bits_float(value));
     uint32_t magnitude = value & 0x7fffffffu;
     if (value >> 31 && magnitude <= 0x7f800000u) /* no sign: negative numbers become 0 */
         return 0;
@@ -219,12 +219,13 @@ static uint32_t pack_float(uint32_t value, uint32_t bits)
 }
 
 static pack_fn *const packers[] = {
-    [ZS_EU_FORMAT_UINT] = pack_uint,   [ZS_EU_FORMAT_SINT] = pack_sint,
-    [ZS_EU_FORMAT_UNORM] = pack_unorm, [ZS_EU_FORMAT_SNORM] = pack_snorm,
-    [ZS_EU_FORMAT_FLOAT] = pack_float,
+    [ZS_PORT_FORMAT_UINT] = pack_uint,   [ZS_PORT_FORMAT_SINT] = pack_sint,
+    [ZS_PORT_FORMAT_UNORM] = pack_unorm, [ZS_PORT_FORMAT_SNORM] = pack_snorm,
+    [ZS_PORT_FORMAT_FLOAT] = pack_float,
 };
 
-void zs_eu_format_pack(const struct zs_eu_format *format, const uint32_t rgba[4], uint8_t *texel)
+void zs_port_format_pack(const struct zs_port_format *format, const uint32_t rgba[4],
+                         uint8_t *texel)
 {
     uint32_t dw[4] = {0};
     pack_fn *pack = packers[format->type];

@@ -3,7 +3,7 @@
  * Memory messages against plain loops over bytes. Each reference below is written from the message
  * descriptions: element e of lane l stands in slot e * lanes + l.
  */
-#include "send_fixture.h"
+#include "fixture.h"
 
 #include <errno.h>
 
@@ -392,7 +392,7 @@ static void scratch_blocks_stay_in_their_slot(void **state)
     assert_true(run(&f, 1));
     assert_int_equal(decode(&f, DC0, 1 << 19 | 1 << 18 | (SCRATCH_SLOT_B / 32), 1, 0, 1), 0);
     assert_false(run(&f, 1));
-    assert_int_equal(f.port.fault.kind, ZS_EU_SEND_FAULT_SCRATCH);
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_SCRATCH);
 }
 
 /* ---- refused accesses --------------------------------------------------------------------------
@@ -410,7 +410,7 @@ static void a64_faults_name_the_lane(void **state)
     uint32_t read = 255 | 1 << 8 | 1 << 12 | 0x10 << 14;
     assert_int_equal(decode(&f, DC1, read, 4, 0, 2), 0);
     assert_false(run(&f, 0xffff));
-    assert_int_equal(f.port.fault.kind, ZS_EU_SEND_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_OUT_OF_BOUNDS);
     assert_int_equal(f.port.fault.lane, 5);
     assert_true(f.port.fault.gpu_va == (uint64_t)(uintptr_t)f.memory + 20 + MEMORY_B);
     assert_false(f.port.fault.is_write);
@@ -421,7 +421,7 @@ static void a64_faults_name_the_lane(void **state)
     uint8_t before[MEMORY_B];
     memcpy(before, f.memory, MEMORY_B);
     assert_false(run(&f, 1));
-    assert_int_equal(f.port.fault.kind, ZS_EU_SEND_FAULT_READ_ONLY);
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_READ_ONLY);
     assert_memory_equal(f.memory, before, MEMORY_B);
 }
 
@@ -435,9 +435,9 @@ static void surfaces_and_slm_bounds(void **state)
     assert_int_equal(decode(&f, DC1, 0xE << 8 | 2 << 12 | 1 << 14, 1, 0, 1), 0);
     assert_true(run(&f, 1));
     assert_memory_equal(f.dst, &zero, 4);
-    f.port.flags = ZS_EU_PORT_CHECK_SURFACES;
+    f.port.flags = ZS_PORT_CHECK_SURFACES;
     assert_false(run(&f, 1));
-    assert_int_equal(f.port.fault.kind, ZS_EU_SEND_FAULT_SURFACE);
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_SURFACE);
     f.port.flags = 0;
     /* 3 was freed, 200 is bound to nothing */
     assert_int_equal(decode(&f, DC1, 3 | 0xE << 8 | 2 << 12 | 1 << 14, 1, 0, 1), 0);
@@ -452,7 +452,7 @@ static void surfaces_and_slm_bounds(void **state)
     offset += 4;
     memcpy(f.src0, &offset, 4);
     assert_false(run(&f, 1));
-    assert_int_equal(f.port.fault.kind, ZS_EU_SEND_FAULT_SLM);
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_SLM);
     offset = 0x10000000 - 4; /* before the first byte */
     memcpy(f.src0, &offset, 4);
     assert_false(run(&f, 1));
@@ -467,7 +467,7 @@ static void misaligned_atomics_are_refused(void **state)
     memcpy(f.src0 + 4, &offset, 4);
     assert_int_equal(decode(&f, DC1, 7 << 8 | 1 << 12 | 2 << 14, 1, 1, 0), 0);
     assert_false(run(&f, 2));
-    assert_int_equal(f.port.fault.kind, ZS_EU_SEND_FAULT_MISALIGNED);
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_MISALIGNED);
     assert_int_equal(f.port.fault.lane, 1);
 }
 
@@ -477,7 +477,7 @@ static void never_written_memory_is_found(void **state)
     struct fixture f;
     fixture_init(&f, &seed);
     f.range.written = written;
-    f.port.flags = ZS_EU_PORT_TRACK_WRITES | ZS_EU_PORT_CHECK_UNWRITTEN;
+    f.port.flags = ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN;
     for (uint32_t i = 0; i < 8; i++) {
         uint32_t offset = 64 + i * 4;
         memcpy(f.src0 + i * 4, &offset, 4);
@@ -488,7 +488,7 @@ static void never_written_memory_is_found(void **state)
     assert_int_equal(decode(&f, DC1, 0xE << 8 | 2 << 12 | 1 << 14, 1, 0, 1), 0);
     assert_true(run(&f, 0x7f));
     assert_false(run(&f, 0xff));
-    assert_int_equal(f.port.fault.kind, ZS_EU_SEND_FAULT_UNWRITTEN);
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_UNWRITTEN);
     assert_int_equal(f.port.fault.lane, 7);
 }
 
@@ -498,9 +498,9 @@ static void lanes_may_lie_in_several_allocations(void **state)
     struct fixture f;
     fixture_init(&f, &seed);
     uint64_t start = f.range.start;
-    struct zs_eu_range ranges[2] = {{.start = start, .end = start + 32},
-                                    {.start = start + 32, .end = start + 256}};
-    f.port.map = (struct zs_eu_map){ranges, 2};
+    struct zs_port_range ranges[2] = {{.start = start, .end = start + 32},
+                                      {.start = start + 32, .end = start + 256}};
+    f.port.map = (struct zs_port_map){ranges, 2};
     for (uint32_t i = 0; i < 16; i++) { /* consecutive over the border of two allocations */
         uint64_t va = start + i * 4;
         memcpy(f.src0 + i * 8, &va, 8);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Send units: what a message to shared functions does (data caches, A64 memory, SLM, scratch,
+ * The data port: what a message to shared functions does (data caches, A64 memory, SLM, scratch,
  * typed surfaces, sampler, gateway).
  *
- * A message is decoded once, when its kernel is lowered: zs_eu_message_decode() turns SFID and
- * descriptor into a row of send.def and a small struct zs_eu_message. zs_eu_send_lower() of eu.h
- * is built on it; tests call it directly:
+ * A message is decoded once, when its kernel is lowered: zs_port_message_decode() turns SFID and
+ * descriptor into a row of message.def and a small struct zs_port_message. zs_eu_send_lower() of
+ * eu.h is built on it; tests call it directly:
  *
  *     row->run(port, message, dst, src0, src1, mask)
  *
@@ -13,25 +13,25 @@
  * The dispatcher (src/gpu) fills it; one port serves one host thread, and is switched from group
  * to group and from thread to thread. Nothing in a port is an owner.
  */
-#ifndef ZS_EU_SEND_H
-#define ZS_EU_SEND_H
+#ifndef ZS_DATAPORT_DATAPORT_H
+#define ZS_DATAPORT_DATAPORT_H
 
 #include "base/diag.h"
-#include "eu/send_surface.h"
+#include "dataport/surface.h"
 
-enum zs_eu_send_fault_kind {
-    ZS_EU_SEND_FAULT_NONE,
-    ZS_EU_SEND_FAULT_OUT_OF_BOUNDS, /* an address that no live allocation holds */
-    ZS_EU_SEND_FAULT_READ_ONLY,
-    ZS_EU_SEND_FAULT_MISALIGNED,
-    ZS_EU_SEND_FAULT_UNWRITTEN,
-    ZS_EU_SEND_FAULT_SURFACE, /* outside a surface of the binding table */
-    ZS_EU_SEND_FAULT_SLM,
-    ZS_EU_SEND_FAULT_SCRATCH, /* outside the thread's scratch memory */
+enum zs_port_fault_kind {
+    ZS_PORT_FAULT_NONE,
+    ZS_PORT_FAULT_OUT_OF_BOUNDS, /* an address that no live allocation holds */
+    ZS_PORT_FAULT_READ_ONLY,
+    ZS_PORT_FAULT_MISALIGNED,
+    ZS_PORT_FAULT_UNWRITTEN,
+    ZS_PORT_FAULT_SURFACE, /* outside a surface of the binding table */
+    ZS_PORT_FAULT_SLM,
+    ZS_PORT_FAULT_SCRATCH, /* outside the thread's scratch memory */
 };
 
-struct zs_eu_send_fault {
-    enum zs_eu_send_fault_kind kind;
+struct zs_port_fault {
+    enum zs_port_fault_kind kind;
     bool has_lane; /* `lane` is the element of the message to blame */
     uint32_t lane; /* element index: add the instruction's channel offset */
     bool has_access;
@@ -43,7 +43,7 @@ struct zs_eu_send_fault {
 };
 
 /* One live allocation, as launches see it. */
-struct zs_eu_range {
+struct zs_port_range {
     uint64_t start, end; /* [start, end) */
     bool read_only;
     uint32_t index;    /* the dispatcher's */
@@ -51,29 +51,29 @@ struct zs_eu_range {
 };
 
 /* Ascending by start, no overlap; immutable while a launch uses it. */
-struct zs_eu_map {
-    const struct zs_eu_range *ranges;
+struct zs_port_map {
+    const struct zs_port_range *ranges;
     uint32_t count;
 };
 
 enum {
-    ZS_EU_PORT_CHECK_SURFACES = 1u << 0, /* accesses outside a surface are faults */
-    ZS_EU_PORT_TRACK_WRITES = 1u << 1,   /* some range has a `written` bitmap */
-    ZS_EU_PORT_CHECK_UNWRITTEN = 1u << 2,
+    ZS_PORT_CHECK_SURFACES = 1u << 0, /* accesses outside a surface are faults */
+    ZS_PORT_TRACK_WRITES = 1u << 1,   /* some range has a `written` bitmap */
+    ZS_PORT_CHECK_UNWRITTEN = 1u << 2,
 };
 
-enum { ZS_EU_PORT_CACHE = 16, ZS_EU_PORT_LAUNCH_RANGES = 4 };
+enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };
 
-struct zs_eu_port {
+struct zs_port {
     /* of the launch */
-    struct zs_eu_map map;
-    struct zs_eu_range launch_ranges[ZS_EU_PORT_LAUNCH_RANGES]; /* private memory, printf ... */
+    struct zs_port_map map;
+    struct zs_port_range launch_ranges[ZS_PORT_LAUNCH_RANGES]; /* private memory, printf ... */
     uint32_t launch_range_count;
-    const struct zs_eu_surface *surfaces; /* by binding table index */
+    const struct zs_port_surface *surfaces; /* by binding table index */
     uint32_t surface_count;
-    const struct zs_eu_sampler *samplers;
+    const struct zs_port_sampler *samplers;
     uint32_t sampler_count;
-    uint32_t flags; /* ZS_EU_PORT_* */
+    uint32_t flags; /* ZS_PORT_* */
     /* of the group */
     uint8_t *slm;
     uint32_t slm_B;
@@ -81,24 +81,24 @@ struct zs_eu_port {
     uint8_t *scratch;
     uint64_t scratch_start, scratch_end; /* offsets from general state base that are allowed */
     uint32_t barrier_signals;            /* barrier messages since the dispatcher looked last */
-    struct zs_eu_send_fault fault;       /* of the first refused access */
+    struct zs_port_fault fault;          /* of the first refused access */
     /* the ranges hit last, by message->cache_slot: one compare in place of a search */
-    struct zs_eu_range cache[ZS_EU_PORT_CACHE];
+    struct zs_port_range cache[ZS_PORT_CACHE];
 };
 
 /* What a message reaches: how counters sort it. */
-enum zs_eu_space {
-    ZS_EU_SPACE_NONE,
-    ZS_EU_SPACE_GLOBAL, /* A64, and buffers of the binding table */
-    ZS_EU_SPACE_SLM,
-    ZS_EU_SPACE_SCRATCH, /* spills, A32 stateless */
-    ZS_EU_SPACE_TYPED,   /* images by the data port */
-    ZS_EU_SPACE_SAMPLER,
-    ZS_EU_SPACE_GATEWAY,
+enum zs_port_space {
+    ZS_PORT_SPACE_NONE,
+    ZS_PORT_SPACE_GLOBAL, /* A64, and buffers of the binding table */
+    ZS_PORT_SPACE_SLM,
+    ZS_PORT_SPACE_SCRATCH, /* spills, A32 stateless */
+    ZS_PORT_SPACE_TYPED,   /* images by the data port */
+    ZS_PORT_SPACE_SAMPLER,
+    ZS_PORT_SPACE_GATEWAY,
 };
 
 /* A decoded message. Small: it is kept in every send instruction. */
-struct zs_eu_message {
+struct zs_port_message {
     uint8_t bti;
     uint8_t lanes;        /* 8 or 16 elements; 0: a block message (see `masked`) */
     uint8_t header_grf;   /* registers before the addresses: 0 or 1 */
@@ -112,14 +112,14 @@ struct zs_eu_message {
     uint8_t sampler;      /* index of the sampler state */
     uint8_t block_shift;  /* unit of a block's offset: 16 bytes is 4, bytes is 0 */
     uint8_t block_upper;  /* one OWord, in the upper half of the register */
-    uint8_t cache_slot;   /* into port->cache: any number below ZS_EU_PORT_CACHE */
+    uint8_t cache_slot;   /* into port->cache: any number below ZS_PORT_CACHE */
     uint8_t data_in_src1; /* payload data starts at src1; else behind the addresses in src0 */
     uint8_t masked;       /* scratch writes: lanes that are off keep their dwords */
     uint8_t gather;       /* an operand straddles src0 and src1: join them first */
     uint8_t mlen, xlen;
     uint16_t block_B;        /* block messages: bytes */
     uint32_t block_offset_B; /* scratch blocks: from the thread's scratch base */
-    uint8_t space;           /* enum zs_eu_space */
+    uint8_t space;           /* enum zs_port_space */
     /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
     uint8_t bytes_read, bytes_written;
 };
@@ -129,12 +129,12 @@ struct zs_eu_message {
  * has room for rlen registers and may overlap src0 and src1. mask has a bit per element of the
  * message. Registers were validated by the caller.
  */
-struct zs_eu_message_row {
+struct zs_port_message_row {
     uint8_t sfid, type;
     uint8_t is_atomic, is_fence;
     const char *name;
-    int (*decode)(struct zs_eu_message *message, uint32_t desc);
-    bool (*run)(struct zs_eu_port *port, const struct zs_eu_message *message, uint8_t *dst,
+    int (*decode)(struct zs_port_message *message, uint32_t desc);
+    bool (*run)(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
                 const uint8_t *src0, const uint8_t *src1, uint32_t mask);
 };
 
@@ -142,12 +142,12 @@ struct zs_eu_message_row {
  * 0; -ENOTSUP (not modelled) or -EINVAL (the payload does not fit the message) with a sentence
  * that names SFID, descriptor and message. Registers of 32 bytes.
  */
-int zs_eu_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen, uint32_t rlen,
-                         struct zs_eu_message *ret_message,
-                         const struct zs_eu_message_row **ret_row, struct zs_diag *diag);
+int zs_port_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen,
+                           uint32_t rlen, struct zs_port_message *ret_message,
+                           const struct zs_port_message_row **ret_row, struct zs_diag *diag);
 
 /* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
-const struct zs_eu_range *zs_eu_map_find(const struct zs_eu_map *map, uint64_t gpu_va,
-                                         uint64_t size_B);
+const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint64_t gpu_va,
+                                             uint64_t size_B);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "../test.h"
 
-#include "eu/send.h"
+#include "dataport/dataport.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 enum { MEMORY_B = 4096, SLM_B = 2048, SCRATCH_SLOT_B = 2048, GRF_B = 32 };
 
 struct fixture {
-    struct zs_eu_port port;
+    struct zs_port port;
     _Alignas(64) uint8_t memory[MEMORY_B];
     _Alignas(64) uint8_t slm[SLM_B];
     _Alignas(64) uint8_t scratch[4 * SCRATCH_SLOT_B];
-    struct zs_eu_range range;
-    struct zs_eu_surface surfaces[4]; /* 0: memory as a buffer, 1: null, 2: image, 3: freed */
-    struct zs_eu_sampler samplers[2];
+    struct zs_port_range range;
+    struct zs_port_surface surfaces[4]; /* 0: memory as a buffer, 1: null, 2: image, 3: freed */
+    struct zs_port_sampler samplers[2];
     uint8_t src0[16 * GRF_B], src1[16 * GRF_B], dst[32 * GRF_B];
-    struct zs_eu_message message;
-    const struct zs_eu_message_row *row;
+    struct zs_port_message message;
+    const struct zs_port_message_row *row;
 };
 
 /* xorshift: the same numbers on every machine */
@@ -49,12 +49,12 @@ static inline void fixture_init(struct fixture *f, uint64_t *seed)
     fill_random(f->dst, sizeof(f->dst), seed);
     fill_random(f->src0, sizeof(f->src0), seed);
     fill_random(f->src1, sizeof(f->src1), seed);
-    f->range = (struct zs_eu_range){.start = (uint64_t)(uintptr_t)f->memory,
-                                    .end = (uint64_t)(uintptr_t)f->memory + MEMORY_B};
-    f->surfaces[0] =
-        (struct zs_eu_surface){.kind = ZS_EU_SURFACE_BUFFER, .base = f->memory, .size_B = MEMORY_B};
-    f->surfaces[3] = (struct zs_eu_surface){.kind = ZS_EU_SURFACE_FREED, .base = f->memory};
-    f->port.map = (struct zs_eu_map){&f->range, 1};
+    f->range = (struct zs_port_range){.start = (uint64_t)(uintptr_t)f->memory,
+                                      .end = (uint64_t)(uintptr_t)f->memory + MEMORY_B};
+    f->surfaces[0] = (struct zs_port_surface){
+        .kind = ZS_PORT_SURFACE_BUFFER, .base = f->memory, .size_B = MEMORY_B};
+    f->surfaces[3] = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_FREED, .base = f->memory};
+    f->port.map = (struct zs_port_map){&f->range, 1};
     f->port.surfaces = f->surfaces;
     f->port.surface_count = 4;
     f->port.samplers = f->samplers;
@@ -70,7 +70,7 @@ static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32
                          uint32_t xlen, uint32_t rlen)
 {
     struct zs_diag diag = {0};
-    int error = zs_eu_message_decode(sfid, desc, mlen, xlen, rlen, &f->message, &f->row, &diag);
+    int error = zs_port_message_decode(sfid, desc, mlen, xlen, rlen, &f->message, &f->row, &diag);
     if (error)
         assert_true(diag.text[0] != '\0');
     return error;

@@ -9,7 +9,7 @@
  * is then exchanged at once: one host atomic instead of 16, with the same results as some order of
  * the lanes.
  */
-#include "eu/send_priv.h"
+#include "dataport/dataport_priv.h"
 
 #include <errno.h>
 
@@ -18,7 +18,7 @@ enum { OP_CMPWR = 14, OP_PREDEC = 15, OP_FLOAT = 16, OP_FCMPWR = OP_FLOAT + 3, O
 /* The new value, from the old one and the lane's operands. */
 typedef uint64_t apply_fn(uint64_t old, uint64_t a, uint64_t b);
 /* One operation per lane on 32-bit words that only this host thread touches, in lane order. */
-typedef void plain_fn(const struct zs_eu_lanes *lanes, const uint8_t *a_lanes,
+typedef void plain_fn(const struct zs_port_lanes *lanes, const uint8_t *a_lanes,
                       const uint8_t *b_lanes, uint64_t *result);
 
 #define APPLY(name, bits, expr)                                                                    \
@@ -32,19 +32,19 @@ typedef void plain_fn(const struct zs_eu_lanes *lanes, const uint8_t *a_lanes,
         return (uint##bits##_t)(expr);                                                             \
     }
 #define APPLY_PLAIN(name, expr)                                                                    \
-    static void name##_plain(const struct zs_eu_lanes *lanes, const uint8_t *a_lanes,              \
+    static void name##_plain(const struct zs_port_lanes *lanes, const uint8_t *a_lanes,            \
                              const uint8_t *b_lanes, uint64_t *result)                             \
     {                                                                                              \
         typedef int32_t sint;                                                                      \
         (void)sizeof(sint);                                                                        \
-        ZS_EU_FOR_LANES(lane, lanes->valid)                                                        \
+        ZS_PORT_FOR_LANES(lane, lanes->valid)                                                      \
         {                                                                                          \
-            uint32_t old = zs_eu_load32(lanes->pointer[lane]);                                     \
-            uint32_t a = a_lanes ? zs_eu_load32(a_lanes + lane * 4) : 0;                           \
-            uint32_t b = b_lanes ? zs_eu_load32(b_lanes + lane * 4) : 0;                           \
+            uint32_t old = zs_port_load32(lanes->pointer[lane]);                                   \
+            uint32_t a = a_lanes ? zs_port_load32(a_lanes + lane * 4) : 0;                         \
+            uint32_t b = b_lanes ? zs_port_load32(b_lanes + lane * 4) : 0;                         \
             (void)a, (void)b;                                                                      \
             result[lane] = old;                                                                    \
-            zs_eu_store32(lanes->pointer[lane], (uint32_t)(expr));                                 \
+            zs_port_store32(lanes->pointer[lane], (uint32_t)(expr));                               \
         }                                                                                          \
     }
 #define APPLY_ALL(name, expr) APPLY(name, 32, expr) APPLY(name, 64, expr) APPLY_PLAIN(name, expr)
@@ -125,61 +125,60 @@ static const struct operation operations[OP_COUNT] = {
 /* ---- decode ------------------------------------------------------------------------------------
  */
 
-static int finish(struct zs_eu_message *m, uint32_t op, uint32_t desc, uint32_t address_grf)
+static int finish(struct zs_port_message *m, uint32_t op, uint32_t desc, uint32_t address_grf)
 {
     if (op >= OP_COUNT || !(m->element_B == 8 ? operations[op].apply64 : operations[op].apply32))
         return -ENOTSUP;
     m->op = (uint8_t)op;
     m->elements = 1;
-    m->returns = zs_eu_bits(desc, 13, 13) != 0;
+    m->returns = zs_port_bits(desc, 13, 13) != 0;
     m->bytes_read = m->bytes_written = m->element_B;
     uint32_t slots = (uint32_t)m->lanes * m->element_B / GRF_B;
-    return zs_eu_send_payload(m, address_grf, slots * operations[op].operands,
-                              m->returns ? slots : 0);
+    return zs_port_payload(m, address_grf, slots * operations[op].operands, m->returns ? slots : 0);
 }
 
-static void decode_untyped(struct zs_eu_message *m, uint32_t desc)
+static void decode_untyped(struct zs_port_message *m, uint32_t desc)
 {
-    m->lanes = zs_eu_bits(desc, 12, 12) ? 8 : 16;
+    m->lanes = zs_port_bits(desc, 12, 12) ? 8 : 16;
     m->element_B = 4;
 }
 
-int zs_eu_decode_untyped_atomic(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_untyped_atomic(struct zs_port_message *message, uint32_t desc)
 {
     decode_untyped(message, desc);
-    return finish(message, zs_eu_bits(desc, 11, 8), desc, message->lanes / 8u);
+    return finish(message, zs_port_bits(desc, 11, 8), desc, message->lanes / 8u);
 }
 
-int zs_eu_decode_untyped_float_atomic(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_untyped_float_atomic(struct zs_port_message *message, uint32_t desc)
 {
     decode_untyped(message, desc);
-    return finish(message, OP_FLOAT + zs_eu_bits(desc, 10, 8), desc, message->lanes / 8u);
+    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, message->lanes / 8u);
 }
 
-int zs_eu_decode_a64_atomic(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_atomic(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 8;
-    message->element_B = zs_eu_bits(desc, 12, 12) ? 8 : 4;
-    message->space = ZS_EU_SPACE_GLOBAL;
-    return finish(message, zs_eu_bits(desc, 11, 8), desc, 2);
+    message->element_B = zs_port_bits(desc, 12, 12) ? 8 : 4;
+    message->space = ZS_PORT_SPACE_GLOBAL;
+    return finish(message, zs_port_bits(desc, 11, 8), desc, 2);
 }
 
-int zs_eu_decode_a64_float_atomic(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_float_atomic(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 8;
     message->element_B = 4;
-    message->space = ZS_EU_SPACE_GLOBAL;
-    return finish(message, OP_FLOAT + zs_eu_bits(desc, 10, 8), desc, 2);
+    message->space = ZS_PORT_SPACE_GLOBAL;
+    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, 2);
 }
 
-int zs_eu_decode_typed_atomic(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_typed_atomic(struct zs_port_message *message, uint32_t desc)
 {
-    uint32_t op = zs_eu_bits(desc, 11, 8);
-    if (!zs_eu_bits(desc, 12, 12))
+    uint32_t op = zs_port_bits(desc, 11, 8);
+    if (!zs_port_bits(desc, 12, 12))
         return -ENOTSUP; /* the upper half of a 16-wide mask */
     message->lanes = 8;
     message->element_B = 4;
-    message->space = ZS_EU_SPACE_TYPED;
+    message->space = ZS_PORT_SPACE_TYPED;
     uint32_t length = message->mlen + message->xlen, used = message->header_grf;
     used += operations[op].operands;
     if (length <= used || length - used > 4)
@@ -202,15 +201,15 @@ struct atomic {
 
 static uint64_t load(const uint8_t *p, bool is_64)
 {
-    return is_64 ? zs_eu_load64(p) : zs_eu_load32(p);
+    return is_64 ? zs_port_load64(p) : zs_port_load32(p);
 }
 
 static void store(uint8_t *p, uint64_t value, bool is_64)
 {
     if (is_64)
-        zs_eu_store64(p, value);
+        zs_port_store64(p, value);
     else
-        zs_eu_store32(p, (uint32_t)value);
+        zs_port_store32(p, (uint32_t)value);
 }
 
 static uint64_t operand(const struct atomic *op, const uint8_t *lanes, uint32_t lane)
@@ -224,7 +223,7 @@ static uint64_t operand(const struct atomic *op, const uint8_t *lanes, uint32_t 
 static uint64_t apply_all(struct atomic *op, uint64_t old, uint32_t mask)
 {
     uint64_t value = old;
-    ZS_EU_FOR_LANES(lane, mask)
+    ZS_PORT_FOR_LANES(lane, mask)
     {
         uint64_t next = op->apply(value, operand(op, op->a, lane), operand(op, op->b, lane));
         op->result[lane] = op->returns_new ? next : value;
@@ -254,10 +253,10 @@ static void at_location(struct atomic *op, uint8_t *pointer, uint32_t mask)
     }
 }
 
-static void set_operation(struct atomic *op, const struct zs_eu_message *m, const uint8_t *data)
+static void set_operation(struct atomic *op, const struct zs_port_message *m, const uint8_t *data)
 {
     const struct operation *row = &operations[m->op];
-    op->plain = m->space == ZS_EU_SPACE_SLM;
+    op->plain = m->space == ZS_PORT_SPACE_SLM;
     op->is_64 = m->element_B == 8;
     op->apply = op->is_64 ? row->apply64 : row->apply32;
     op->returns_new = m->op == OP_PREDEC;
@@ -265,10 +264,10 @@ static void set_operation(struct atomic *op, const struct zs_eu_message *m, cons
     op->b = row->operands > 1 ? data + (size_t)m->lanes * m->element_B : NULL;
 }
 
-static bool is_uniform(const struct zs_eu_lanes *lanes, uint32_t mask)
+static bool is_uniform(const struct zs_port_lanes *lanes, uint32_t mask)
 {
     const uint8_t *first = lanes->pointer[__builtin_ctz(mask)];
-    ZS_EU_FOR_LANES(lane, mask)
+    ZS_PORT_FOR_LANES(lane, mask)
     {
         if (lanes->pointer[lane] != first)
             return false;
@@ -277,32 +276,32 @@ static bool is_uniform(const struct zs_eu_lanes *lanes, uint32_t mask)
 }
 
 /* A cold path: which lane is misaligned, which bytes were never written. */
-static bool check_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
-                        const struct zs_eu_lanes *lanes)
+static bool check_lanes(struct zs_port *port, const struct zs_port_message *m,
+                        const struct zs_port_lanes *lanes)
 {
-    ZS_EU_FOR_LANES(lane, lanes->valid)
+    ZS_PORT_FOR_LANES(lane, lanes->valid)
     {
         uintptr_t at = (uintptr_t)lanes->pointer[lane];
         if (at & (m->element_B - 1u))
-            return zs_eu_send_fail(port, m, ZS_EU_SEND_FAULT_MISALIGNED, (int)lane, at,
-                                   m->element_B, true);
-        if (zs_eu_send_tracks(port) && m->space == ZS_EU_SPACE_GLOBAL &&
-            (!zs_eu_send_track(port, m, lanes->pointer[lane], m->element_B, (int)lane, false) ||
-             !zs_eu_send_track(port, m, lanes->pointer[lane], m->element_B, (int)lane, true)))
+            return zs_port_fail(port, m, ZS_PORT_FAULT_MISALIGNED, (int)lane, at, m->element_B,
+                                true);
+        if (zs_port_tracks(port) && m->space == ZS_PORT_SPACE_GLOBAL &&
+            (!zs_port_track(port, m, lanes->pointer[lane], m->element_B, (int)lane, false) ||
+             !zs_port_track(port, m, lanes->pointer[lane], m->element_B, (int)lane, true)))
             return false;
     }
     return true;
 }
 
-static bool run(struct zs_eu_port *port, const struct zs_eu_message *m, struct zs_eu_lanes *lanes,
+static bool run(struct zs_port *port, const struct zs_port_message *m, struct zs_port_lanes *lanes,
                 uint8_t *dst, const uint8_t *data)
 {
     struct atomic op;
     uintptr_t low_bits = 0;
     set_operation(&op, m, data);
-    ZS_EU_FOR_LANES(each, lanes->valid)
+    ZS_PORT_FOR_LANES(each, lanes->valid)
     low_bits |= (uintptr_t)lanes->pointer[each];
-    if ((ZS_UNLIKELY(low_bits & (m->element_B - 1u)) || zs_eu_send_tracks(port)) &&
+    if ((ZS_UNLIKELY(low_bits & (m->element_B - 1u)) || zs_port_tracks(port)) &&
         !check_lanes(port, m, lanes))
         return false;
     if (op.plain && !op.is_64 && operations[m->op].plain32) {
@@ -310,39 +309,39 @@ static bool run(struct zs_eu_port *port, const struct zs_eu_message *m, struct z
     } else if (lanes->valid && is_uniform(lanes, lanes->valid)) {
         at_location(&op, lanes->pointer[__builtin_ctz(lanes->valid)], lanes->valid);
     } else {
-        ZS_EU_FOR_LANES(lane, lanes->valid)
+        ZS_PORT_FOR_LANES(lane, lanes->valid)
         at_location(&op, lanes->pointer[lane], 1u << lane);
     }
     if (!m->returns)
         return true;
-    ZS_EU_FOR_LANES(zero, lanes->outside)
+    ZS_PORT_FOR_LANES(zero, lanes->outside)
     op.result[zero] = 0;
-    ZS_EU_FOR_LANES(out, lanes->valid | lanes->outside)
+    ZS_PORT_FOR_LANES(out, lanes->valid | lanes->outside)
     store(dst + out * m->element_B, op.result[out], op.is_64);
     return true;
 }
 
-bool zs_eu_run_untyped_atomic(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_untyped_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    struct zs_eu_lanes lanes;
-    return zs_eu_send_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, 4, true, &lanes) &&
-           run(port, m, &lanes, dst, zs_eu_send_data(m, src0, src1, m->lanes / 8u));
+    struct zs_port_lanes lanes;
+    return zs_port_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, 4, true, &lanes) &&
+           run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->lanes / 8u));
 }
 
-bool zs_eu_run_a64_atomic(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                          const uint8_t *src0, const uint8_t *src1, uint32_t mask)
-{
-    struct zs_eu_lanes lanes;
-    return zs_eu_send_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, m->element_B, true,
-                                &lanes) &&
-           run(port, m, &lanes, dst, zs_eu_send_data(m, src0, src1, 2));
-}
-
-bool zs_eu_run_typed_atomic(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+bool zs_port_run_a64_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    struct zs_eu_lanes lanes;
-    return zs_eu_send_lanes_typed(port, m, src0, mask, true, &lanes) &&
-           run(port, m, &lanes, dst, zs_eu_send_data(m, src0, src1, m->coordinates));
+    struct zs_port_lanes lanes;
+    return zs_port_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, m->element_B, true,
+                             &lanes) &&
+           run(port, m, &lanes, dst, zs_port_data(m, src0, src1, 2));
+}
+
+bool zs_port_run_typed_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    struct zs_port_lanes lanes;
+    return zs_port_lanes_typed(port, m, src0, mask, true, &lanes) &&
+           run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->coordinates));
 }

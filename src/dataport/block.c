@@ -4,7 +4,7 @@
  * message whatever the lanes do. OWord blocks by binding table, scratch blocks, blocks by 64-bit
  * address, and two-dimensional media blocks.
  */
-#include "eu/send_priv.h"
+#include "dataport/dataport_priv.h"
 
 #include <errno.h>
 
@@ -17,7 +17,7 @@ static uint32_t grf_of(uint32_t bytes)
 }
 
 /* Size code: 0 and 1 are one OWord (lower, upper half of the register), then 2, 4, 8 OWords. */
-static int decode_size(struct zs_eu_message *m, uint32_t code)
+static int decode_size(struct zs_port_message *m, uint32_t code)
 {
     if (code > 4)
         return -ENOTSUP;
@@ -27,80 +27,80 @@ static int decode_size(struct zs_eu_message *m, uint32_t code)
     return 0;
 }
 
-static int decode_block_read(struct zs_eu_message *m, uint32_t desc, uint32_t shift)
+static int decode_block_read(struct zs_port_message *m, uint32_t desc, uint32_t shift)
 {
-    int error = decode_size(m, zs_eu_bits(desc, 10, 8));
+    int error = decode_size(m, zs_port_bits(desc, 10, 8));
     if (error)
         return error;
     if (!m->header_grf)
         return -ENOTSUP;
     m->block_shift = (uint8_t)shift;
     m->bytes_read = 1;
-    return zs_eu_send_payload(m, 0, 0, grf_of(m->block_B));
+    return zs_port_payload(m, 0, 0, grf_of(m->block_B));
 }
 
-int zs_eu_decode_block_aligned(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_block_aligned(struct zs_port_message *message, uint32_t desc)
 {
     return decode_block_read(message, desc, 4);
 }
 
-int zs_eu_decode_block_unaligned(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_block_unaligned(struct zs_port_message *message, uint32_t desc)
 {
     return decode_block_read(message, desc, 0);
 }
 
-int zs_eu_decode_block_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_block_write(struct zs_port_message *message, uint32_t desc)
 {
-    int error = decode_size(message, zs_eu_bits(desc, 10, 8));
+    int error = decode_size(message, zs_port_bits(desc, 10, 8));
     if (error)
         return error;
     if (!message->header_grf)
         return -ENOTSUP;
     message->block_shift = 4;
     message->bytes_written = 1;
-    return zs_eu_send_payload(message, 0, grf_of(message->block_B), 0);
+    return zs_port_payload(message, 0, grf_of(message->block_B), 0);
 }
 
-int zs_eu_decode_scratch(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_scratch(struct zs_port_message *message, uint32_t desc)
 {
     if (!message->header_grf)
         return -EINVAL;
-    message->space = ZS_EU_SPACE_SCRATCH;
+    message->space = ZS_PORT_SPACE_SCRATCH;
     message->bti = BTI_STATELESS;
     message->lanes = 0;
-    message->block_B = (uint16_t)(GRF_B << zs_eu_bits(desc, 13, 12));
-    message->block_offset_B = zs_eu_bits(desc, 11, 0) * GRF_B;
-    message->op = zs_eu_bits(desc, 17, 17) != 0; /* write */
+    message->block_B = (uint16_t)(GRF_B << zs_port_bits(desc, 13, 12));
+    message->block_offset_B = zs_port_bits(desc, 11, 0) * GRF_B;
+    message->op = zs_port_bits(desc, 17, 17) != 0; /* write */
     if (message->op) {
         message->bytes_written = 1;
-        message->masked = zs_eu_bits(desc, 16, 16) != 0; /* channel mode: dwords */
-        return zs_eu_send_payload(message, 0, grf_of(message->block_B), 0);
+        message->masked = zs_port_bits(desc, 16, 16) != 0; /* channel mode: dwords */
+        return zs_port_payload(message, 0, grf_of(message->block_B), 0);
     }
     message->bytes_read = 1;
-    return zs_eu_send_payload(message, 0, 0, grf_of(message->block_B));
+    return zs_port_payload(message, 0, 0, grf_of(message->block_B));
 }
 
-static int decode_a64_block(struct zs_eu_message *m, uint32_t desc)
+static int decode_a64_block(struct zs_port_message *m, uint32_t desc)
 {
-    uint32_t kind = zs_eu_bits(desc, 12, 11);
+    uint32_t kind = zs_port_bits(desc, 12, 11);
     if (kind > 1 || !m->header_grf)
         return -ENOTSUP; /* HWord forms */
-    m->space = ZS_EU_SPACE_GLOBAL;
-    return decode_size(m, zs_eu_bits(desc, 10, 8));
+    m->space = ZS_PORT_SPACE_GLOBAL;
+    return decode_size(m, zs_port_bits(desc, 10, 8));
 }
 
-int zs_eu_decode_a64_block_read(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_block_read(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_a64_block(message, desc);
     message->bytes_read = 1;
-    return error ? error : zs_eu_send_payload(message, 0, 0, grf_of(message->block_B));
+    return error ? error : zs_port_payload(message, 0, 0, grf_of(message->block_B));
 }
 
-int zs_eu_decode_a64_block_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_block_write(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_a64_block(message, desc);
     message->bytes_written = 1;
-    return error ? error : zs_eu_send_payload(message, 0, grf_of(message->block_B), 0);
+    return error ? error : zs_port_payload(message, 0, grf_of(message->block_B), 0);
 }
 
 /* ---- by binding table -------------------------------------------------------------------------
@@ -108,35 +108,35 @@ int zs_eu_decode_a64_block_write(struct zs_eu_message *message, uint32_t desc)
 
 /* Where the block starts, relative to the area. Stateless: from the thread's scratch base that
  * the header carries in DW5. */
-static uint64_t block_offset(const struct zs_eu_message *m, const struct zs_eu_area *area,
+static uint64_t block_offset(const struct zs_port_message *m, const struct zs_port_area *area,
                              const uint8_t *header)
 {
-    uint64_t offset = (uint64_t)zs_eu_load32(header + 8) << m->block_shift;
+    uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift;
     if (m->bti == BTI_SLM)
         offset &= SLM_OFFSET_MASK;
     else if (m->bti >= BTI_STATELESS_NON_COHERENT)
-        offset += zs_eu_load32(header + 20) & ~0x3ffu;
+        offset += zs_port_load32(header + 20) & ~0x3ffu;
     return offset - area->bias;
 }
 
-static bool check_block(struct zs_eu_port *port, const struct zs_eu_message *m,
-                        const struct zs_eu_area *area, uint64_t offset, bool is_write,
+static bool check_block(struct zs_port *port, const struct zs_port_message *m,
+                        const struct zs_port_area *area, uint64_t offset, bool is_write,
                         uint32_t *ret_inside_B)
 {
     uint64_t inside = offset < area->size_B ? area->size_B - offset : 0;
-    *ret_inside_B = ZS_EU_CHECKED ? (uint32_t)ZS_MIN(inside, m->block_B) : m->block_B;
+    *ret_inside_B = ZS_PORT_CHECKED ? (uint32_t)ZS_MIN(inside, m->block_B) : m->block_B;
     if (ZS_UNLIKELY(*ret_inside_B < m->block_B && !area->drops))
-        return zs_eu_send_fail(port, m, area->fault, -1, offset + area->bias, m->block_B, is_write);
+        return zs_port_fail(port, m, area->fault, -1, offset + area->bias, m->block_B, is_write);
     if (ZS_UNLIKELY(is_write && area->read_only && inside))
-        return zs_eu_send_fail(port, m, ZS_EU_SEND_FAULT_READ_ONLY, -1, offset, m->block_B, true);
-    if (zs_eu_send_tracks(port) && m->space == ZS_EU_SPACE_GLOBAL && *ret_inside_B)
-        return zs_eu_send_track(port, m, area->base + offset, *ret_inside_B, -1, is_write);
+        return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, -1, offset, m->block_B, true);
+    if (zs_port_tracks(port) && m->space == ZS_PORT_SPACE_GLOBAL && *ret_inside_B)
+        return zs_port_track(port, m, area->base + offset, *ret_inside_B, -1, is_write);
     return true;
 }
 
-ZS_EU_KERNEL_ACCESS static bool block_in(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                         const struct zs_eu_area *area, uint64_t offset,
-                                         uint8_t *dst)
+ZS_PORT_KERNEL_ACCESS static bool block_in(struct zs_port *port, const struct zs_port_message *m,
+                                           const struct zs_port_area *area, uint64_t offset,
+                                           uint8_t *dst)
 {
     uint32_t inside_B;
     if (!check_block(port, m, area, offset, false, &inside_B))
@@ -148,9 +148,9 @@ ZS_EU_KERNEL_ACCESS static bool block_in(struct zs_eu_port *port, const struct z
     return true;
 }
 
-ZS_EU_KERNEL_ACCESS static bool block_out(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                          const struct zs_eu_area *area, uint64_t offset,
-                                          const uint8_t *data)
+ZS_PORT_KERNEL_ACCESS static bool block_out(struct zs_port *port, const struct zs_port_message *m,
+                                            const struct zs_port_area *area, uint64_t offset,
+                                            const uint8_t *data)
 {
     uint32_t inside_B;
     if (!check_block(port, m, area, offset, true, &inside_B))
@@ -160,28 +160,27 @@ ZS_EU_KERNEL_ACCESS static bool block_out(struct zs_eu_port *port, const struct 
     return true;
 }
 
-bool zs_eu_run_block_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                          const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_block_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    struct zs_eu_area area;
-    return zs_eu_send_area(port, m, false, &area) &&
+    struct zs_port_area area;
+    return zs_port_area(port, m, false, &area) &&
            block_in(port, m, &area, block_offset(m, &area, src0), dst);
 }
 
-bool zs_eu_run_block_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                           const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_block_write(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    struct zs_eu_area area;
-    return zs_eu_send_area(port, m, true, &area) &&
-           block_out(port, m, &area, block_offset(m, &area, src0),
-                     zs_eu_send_data(m, src0, src1, 0));
+    struct zs_port_area area;
+    return zs_port_area(port, m, true, &area) &&
+           block_out(port, m, &area, block_offset(m, &area, src0), zs_port_data(m, src0, src1, 0));
 }
 
 /* Even registers have the dwords of lanes 0 to 7, odd ones those of 8 to 15. */
-ZS_EU_KERNEL_ACCESS static bool block_out_masked(struct zs_eu_port *port,
-                                                 const struct zs_eu_message *m,
-                                                 const struct zs_eu_area *area, uint64_t offset,
-                                                 const uint8_t *data, uint32_t mask)
+ZS_PORT_KERNEL_ACCESS static bool block_out_masked(struct zs_port *port,
+                                                   const struct zs_port_message *m,
+                                                   const struct zs_port_area *area, uint64_t offset,
+                                                   const uint8_t *data, uint32_t mask)
 {
     uint32_t inside_B;
     if (!check_block(port, m, area, offset, true, &inside_B))
@@ -193,14 +192,15 @@ ZS_EU_KERNEL_ACCESS static bool block_out_masked(struct zs_eu_port *port,
     return true;
 }
 
-bool zs_eu_run_scratch(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_scratch(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                         const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    struct zs_eu_area area;
-    if (!zs_eu_send_area(port, m, m->op, &area))
+    struct zs_port_area area;
+    if (!zs_port_area(port, m, m->op, &area))
         return false;
-    uint64_t offset = (uint64_t)(zs_eu_load32(src0 + 20) & ~0x3ffu) + m->block_offset_B - area.bias;
-    const uint8_t *data = m->op ? zs_eu_send_data(m, src0, src1, 0) : NULL;
+    uint64_t offset =
+        (uint64_t)(zs_port_load32(src0 + 20) & ~0x3ffu) + m->block_offset_B - area.bias;
+    const uint8_t *data = m->op ? zs_port_data(m, src0, src1, 0) : NULL;
     if (m->masked && mask != 0xffff && !(mask == 0xff && m->block_B == GRF_B))
         return block_out_masked(port, m, &area, offset, data, mask);
     if (m->op)
@@ -211,22 +211,22 @@ bool zs_eu_run_scratch(struct zs_eu_port *port, const struct zs_eu_message *m, u
 /* ---- by 64-bit address
  * -------------------------------------------------------------------------*/
 
-static uint8_t *a64_block(struct zs_eu_port *port, const struct zs_eu_message *m,
+static uint8_t *a64_block(struct zs_port *port, const struct zs_port_message *m,
                           const uint8_t *header, bool is_write)
 {
-    uint64_t gpu_va = zs_eu_load64(header);
+    uint64_t gpu_va = zs_port_load64(header);
     uint8_t *pointer = (uint8_t *)(uintptr_t)gpu_va;
-    if (!zs_eu_send_range(port, m, gpu_va, m->block_B, -1, is_write))
+    if (!zs_port_range(port, m, gpu_va, m->block_B, -1, is_write))
         return NULL;
-    if (zs_eu_send_tracks(port) && !zs_eu_send_track(port, m, pointer, m->block_B, -1, is_write))
+    if (zs_port_tracks(port) && !zs_port_track(port, m, pointer, m->block_B, -1, is_write))
         return NULL;
     return pointer;
 }
 
-ZS_EU_KERNEL_ACCESS bool zs_eu_run_a64_block_read(struct zs_eu_port *port,
-                                                  const struct zs_eu_message *m, uint8_t *dst,
-                                                  const uint8_t *src0, const uint8_t *src1,
-                                                  uint32_t mask)
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_a64_block_read(struct zs_port *port,
+                                                      const struct zs_port_message *m, uint8_t *dst,
+                                                      const uint8_t *src0, const uint8_t *src1,
+                                                      uint32_t mask)
 {
     const uint8_t *from = a64_block(port, m, src0, false);
     if (!from)
@@ -235,15 +235,15 @@ ZS_EU_KERNEL_ACCESS bool zs_eu_run_a64_block_read(struct zs_eu_port *port,
     return true;
 }
 
-ZS_EU_KERNEL_ACCESS bool zs_eu_run_a64_block_write(struct zs_eu_port *port,
-                                                   const struct zs_eu_message *m, uint8_t *dst,
-                                                   const uint8_t *src0, const uint8_t *src1,
-                                                   uint32_t mask)
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_a64_block_write(struct zs_port *port,
+                                                       const struct zs_port_message *m,
+                                                       uint8_t *dst, const uint8_t *src0,
+                                                       const uint8_t *src1, uint32_t mask)
 {
     uint8_t *to = a64_block(port, m, src0, true);
     if (!to)
         return false;
-    memcpy(to, zs_eu_send_data(m, src0, src1, 0) + (m->block_upper ? 16 : 0), m->block_B);
+    memcpy(to, zs_port_data(m, src0, src1, 0) + (m->block_upper ? 16 : 0), m->block_B);
     return true;
 }
 
@@ -252,40 +252,40 @@ ZS_EU_KERNEL_ACCESS bool zs_eu_run_a64_block_write(struct zs_eu_port *port,
  * rows stand one after the other, each padded to a power of two of 4 to 32 (64) bytes.
  */
 
-int zs_eu_decode_media_read(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_media_read(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 0;
-    message->space = ZS_EU_SPACE_TYPED;
+    message->space = ZS_PORT_SPACE_TYPED;
     message->block_B = (uint16_t)(message->rlen * GRF_B);
     message->bytes_read = 1;
-    return message->header_grf ? zs_eu_send_payload(message, 0, 0, 1) : -EINVAL;
+    return message->header_grf ? zs_port_payload(message, 0, 0, 1) : -EINVAL;
 }
 
-int zs_eu_decode_media_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_media_write(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 0;
-    message->space = ZS_EU_SPACE_TYPED;
+    message->space = ZS_PORT_SPACE_TYPED;
     if (!message->header_grf || message->mlen + message->xlen < 2)
         return -EINVAL;
     uint32_t data_grf = message->mlen + message->xlen - 1u;
     message->block_B = (uint16_t)(data_grf * GRF_B);
     message->bytes_written = 1;
-    return zs_eu_send_payload(message, 0, data_grf, 0);
+    return zs_port_payload(message, 0, data_grf, 0);
 }
 
 struct media {
-    const struct zs_eu_surface *surface; /* NULL: null surface */
+    const struct zs_port_surface *surface; /* NULL: null surface */
     int64_t x_B, y;
     uint32_t width_B, height, pitch_B; /* pitch of rows in the payload */
     uint32_t texel_B;
 };
 
-static bool media_setup(struct zs_eu_port *port, const struct zs_eu_message *m,
+static bool media_setup(struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *header, bool is_write, struct media *ret)
 {
-    uint32_t size = zs_eu_load32(header + 8);
-    *ret = (struct media){.x_B = (int32_t)zs_eu_load32(header),
-                          .y = (int32_t)zs_eu_load32(header + 4),
+    uint32_t size = zs_port_load32(header + 8);
+    *ret = (struct media){.x_B = (int32_t)zs_port_load32(header),
+                          .y = (int32_t)zs_port_load32(header + 4),
                           .width_B = (size & 63) + 1,
                           .height = (size >> 16 & 63) + 1,
                           .pitch_B = 4,
@@ -293,12 +293,12 @@ static bool media_setup(struct zs_eu_port *port, const struct zs_eu_message *m,
     while (ret->pitch_B < ret->width_B)
         ret->pitch_B *= 2;
     if (ret->pitch_B * ret->height > m->block_B)
-        return zs_eu_send_fail(port, m, ZS_EU_SEND_FAULT_SURFACE, -1, 0, ret->pitch_B * ret->height,
-                               is_write);
-    struct zs_eu_area area; /* for its checks */
-    if (!zs_eu_send_area(port, m, is_write, &area))
+        return zs_port_fail(port, m, ZS_PORT_FAULT_SURFACE, -1, 0, ret->pitch_B * ret->height,
+                            is_write);
+    struct zs_port_area area; /* for its checks */
+    if (!zs_port_area(port, m, is_write, &area))
         return false;
-    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_EU_SURFACE_IMAGE)
+    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_PORT_SURFACE_IMAGE)
         return true;
     ret->surface = &port->surfaces[m->bti];
     ret->texel_B = ret->surface->format->texel_B;
@@ -310,8 +310,8 @@ static int64_t clamp64(int64_t value, int64_t high)
     return value < 0 ? 0 : value > high ? high : value;
 }
 
-bool zs_eu_run_media_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                          const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_media_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct media b;
     if (!media_setup(port, m, src0, false, &b))
@@ -333,15 +333,15 @@ bool zs_eu_run_media_read(struct zs_eu_port *port, const struct zs_eu_message *m
     return true;
 }
 
-bool zs_eu_run_media_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                           const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_media_write(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct media b;
     if (!media_setup(port, m, src0, true, &b))
         return false;
     if (!b.surface)
         return true;
-    const uint8_t *data = zs_eu_send_data(m, src0, src1, 0);
+    const uint8_t *data = zs_port_data(m, src0, src1, 0);
     int64_t line_B = (int64_t)b.surface->width * b.texel_B;
     for (uint32_t row = 0; row < b.height; row++) {
         int64_t y = b.y + row;

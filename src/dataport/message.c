@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of messages and the decoding of descriptors. What messages do stands in send_memory.c,
- * send_block.c, send_atomic.c, send_typed.c and send_sampler.c; send_lower.c joins them to the
- * interpreter.
+ * The table of messages and the decoding of descriptors. What messages do stands in memory.c,
+ * block.c, atomic.c, typed.c and sampler.c; src/eu/send_lower.c joins them to the interpreter.
  */
-#include "eu/send_priv.h"
+#include "dataport/dataport_priv.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-static const struct zs_eu_message_row rows[] = {
-#define ZS_EU_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, name_)                           \
+static const struct zs_port_message_row rows[] = {
+#define ZS_PORT_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, name_)                         \
     {.sfid = (sfid_),                                                                              \
      .type = (type_),                                                                              \
      .is_atomic = (atomic),                                                                        \
      .is_fence = (fence),                                                                          \
      .name = (name_),                                                                              \
-     .decode = zs_eu_decode_##decode_,                                                             \
-     .run = zs_eu_run_##run_},
-#include "eu/send.def"
-#undef ZS_EU_MESSAGE
+     .decode = zs_port_decode_##decode_,                                                           \
+     .run = zs_port_run_##run_},
+#include "dataport/message.def"
+#undef ZS_PORT_MESSAGE
 };
 
 enum {
@@ -45,14 +44,14 @@ static const char *const sfid_names[16] = {
 static uint32_t message_type(uint32_t sfid, uint32_t desc)
 {
     if (sfid == SFID_SAMPLER)
-        return zs_eu_bits(desc, 16, 12);
+        return zs_port_bits(desc, 16, 12);
     if (sfid == SFID_GATEWAY)
-        return zs_eu_bits(desc, 2, 0);
-    uint32_t type = zs_eu_bits(desc, 18, 14);
+        return zs_port_bits(desc, 2, 0);
+    uint32_t type = zs_port_bits(desc, 18, 14);
     return sfid == SFID_DC0 && (type & DC0_SCRATCH) ? DC0_SCRATCH : type;
 }
 
-static const struct zs_eu_message_row *find_row(uint32_t sfid, uint32_t type)
+static const struct zs_port_message_row *find_row(uint32_t sfid, uint32_t type)
 {
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
         if (rows[i].sfid == sfid && rows[i].type == type)
@@ -61,27 +60,27 @@ static const struct zs_eu_message_row *find_row(uint32_t sfid, uint32_t type)
     return NULL;
 }
 
-int zs_eu_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen, uint32_t rlen,
-                         struct zs_eu_message *ret_message,
-                         const struct zs_eu_message_row **ret_row, struct zs_diag *diag)
+int zs_port_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen,
+                           uint32_t rlen, struct zs_port_message *ret_message,
+                           const struct zs_port_message_row **ret_row, struct zs_diag *diag)
 {
     uint32_t type = message_type(sfid, desc);
-    const struct zs_eu_message_row *row = find_row(sfid, type);
+    const struct zs_port_message_row *row = find_row(sfid, type);
     if (!row)
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
                            "message type 0x%x to SFID %u (%s), descriptor 0x%08x, is not modelled",
                            type, sfid, sfid_names[sfid & 15], desc);
-    struct zs_eu_message m = {.bti = (uint8_t)desc,
-                              .header_grf = zs_eu_bits(desc, 19, 19) != 0,
-                              .mlen = (uint8_t)mlen,
-                              .xlen = (uint8_t)xlen,
-                              .rlen = (uint8_t)rlen,
-                              .space = ZS_EU_SPACE_GLOBAL};
+    struct zs_port_message m = {.bti = (uint8_t)desc,
+                                .header_grf = zs_port_bits(desc, 19, 19) != 0,
+                                .mlen = (uint8_t)mlen,
+                                .xlen = (uint8_t)xlen,
+                                .rlen = (uint8_t)rlen,
+                                .space = ZS_PORT_SPACE_GLOBAL};
     if (sfid != SFID_SAMPLER && sfid != SFID_GATEWAY) {
         if (m.bti == BTI_SLM)
-            m.space = ZS_EU_SPACE_SLM;
+            m.space = ZS_PORT_SPACE_SLM;
         else if (m.bti == BTI_STATELESS || m.bti == BTI_STATELESS_NON_COHERENT)
-            m.space = ZS_EU_SPACE_SCRATCH;
+            m.space = ZS_PORT_SPACE_SCRATCH;
     }
     int error = row->decode(&m, desc);
     if (error)
@@ -95,8 +94,8 @@ int zs_eu_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t x
     return 0;
 }
 
-int zs_eu_send_payload(struct zs_eu_message *message, uint32_t address_grf, uint32_t data_grf,
-                       uint32_t response_grf)
+int zs_port_payload(struct zs_port_message *message, uint32_t address_grf, uint32_t data_grf,
+                    uint32_t response_grf)
 {
     uint32_t mlen = message->mlen, xlen = message->xlen;
     uint32_t first = message->header_grf + address_grf;
@@ -112,30 +111,30 @@ int zs_eu_send_payload(struct zs_eu_message *message, uint32_t address_grf, uint
 /* ---- messages without memory -------------------------------------------------------------------
  */
 
-int zs_eu_decode_fence(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_fence(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 0;
-    message->space = ZS_EU_SPACE_NONE;
+    message->space = ZS_PORT_SPACE_NONE;
     return 0;
 }
 
-bool zs_eu_run_fence(struct zs_eu_port *port, const struct zs_eu_message *message, uint8_t *dst,
-                     const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_fence(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
+                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     atomic_thread_fence(memory_order_seq_cst);
     /* The response only says that the fence is done; its contents are undefined. */
     return true;
 }
 
-int zs_eu_decode_barrier(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_barrier(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 0;
-    message->space = ZS_EU_SPACE_GATEWAY;
-    return zs_eu_send_payload(message, 1, 0, 0);
+    message->space = ZS_PORT_SPACE_GATEWAY;
+    return zs_port_payload(message, 1, 0, 0);
 }
 
-bool zs_eu_run_barrier(struct zs_eu_port *port, const struct zs_eu_message *message, uint8_t *dst,
-                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_barrier(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
+                         const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     port->barrier_signals++;
     return true;

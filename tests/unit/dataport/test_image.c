@@ -3,7 +3,7 @@
  * Texel formats, typed messages and the sampler, against formulas of the OpenCL specification
  * (section "Image addressing and filtering", "Conversion rules") written out in double.
  */
-#include "send_fixture.h"
+#include "fixture.h"
 
 #include <errno.h>
 #include <math.h>
@@ -46,41 +46,41 @@ static double half_value(uint32_t h)
 static void half_precision(void **state)
 {
     for (uint32_t h = 0; h < 0x10000; h++) {
-        float f = zs_eu_half_to_float((uint16_t)h);
+        float f = zs_port_half_to_float((uint16_t)h);
         if ((h & 0x7c00) == 0x7c00) {
             assert_true((h & 1023) ? isnan(f) : isinf(f) && (f < 0) == (h >> 15));
-            assert_true((h & 1023) || zs_eu_half_from_float(f) == h);
+            assert_true((h & 1023) || zs_port_half_from_float(f) == h);
             continue;
         }
         assert_true((double)f == half_value(h));
-        assert_int_equal(zs_eu_half_from_float(f), h);
+        assert_int_equal(zs_port_half_from_float(f), h);
     }
     /* between neighbours: to the nearer one, to the even one in the middle */
     for (uint32_t h = 0; h < 0x7bff; h++) {
         double low = half_value(h), high = half_value(h + 1), middle = (low + high) / 2;
-        assert_int_equal(zs_eu_half_from_float((float)middle), h & 1 ? h + 1 : h);
-        assert_int_equal(zs_eu_half_from_float(nextafterf((float)middle, 0.0f)), h);
-        assert_int_equal(zs_eu_half_from_float(nextafterf((float)middle, 1e9f)), h + 1);
+        assert_int_equal(zs_port_half_from_float((float)middle), h & 1 ? h + 1 : h);
+        assert_int_equal(zs_port_half_from_float(nextafterf((float)middle, 0.0f)), h);
+        assert_int_equal(zs_port_half_from_float(nextafterf((float)middle, 1e9f)), h + 1);
     }
-    assert_int_equal(zs_eu_half_from_float(65519.0f), 0x7bff);
-    assert_int_equal(zs_eu_half_from_float(65520.0f), 0x7c00);
-    assert_int_equal(zs_eu_half_from_float(-1e30f), 0xfc00);
-    assert_true(isnan(zs_eu_half_to_float(zs_eu_half_from_float(NAN))));
+    assert_int_equal(zs_port_half_from_float(65519.0f), 0x7bff);
+    assert_int_equal(zs_port_half_from_float(65520.0f), 0x7c00);
+    assert_int_equal(zs_port_half_from_float(-1e30f), 0xfc00);
+    assert_true(isnan(zs_port_half_to_float(zs_port_half_from_float(NAN))));
 }
 
 /* ---- formats -----------------------------------------------------------------------------------
  */
 
-static double channel_value(enum zs_eu_format_type type, uint32_t raw, uint32_t bits)
+static double channel_value(enum zs_port_format_type type, uint32_t raw, uint32_t bits)
 {
     int64_t s = (int64_t)((uint64_t)raw << (64 - bits)) >> (64 - bits);
     double max = ldexp(1, (int)bits) - 1, smax = ldexp(1, (int)bits - 1) - 1;
     switch (type) {
-    case ZS_EU_FORMAT_UNORM:
+    case ZS_PORT_FORMAT_UNORM:
         return raw / max;
-    case ZS_EU_FORMAT_SNORM:
+    case ZS_PORT_FORMAT_SNORM:
         return fmax((double)s / smax, -1);
-    case ZS_EU_FORMAT_SINT:
+    case ZS_PORT_FORMAT_SINT:
         return (double)s;
     default:
         return raw;
@@ -90,15 +90,15 @@ static double channel_value(enum zs_eu_format_type type, uint32_t raw, uint32_t 
 static void formats_unpack_and_pack(void **state)
 {
     uint64_t seed = 77;
-    for (size_t i = 0; i < zs_eu_format_count(); i++) {
-        const struct zs_eu_format *format = zs_eu_format_at(i);
-        assert_ptr_equal(zs_eu_format_find(format->code), format);
-        bool is_int = format->type == ZS_EU_FORMAT_UINT || format->type == ZS_EU_FORMAT_SINT;
+    for (size_t i = 0; i < zs_port_format_count(); i++) {
+        const struct zs_port_format *format = zs_port_format_at(i);
+        assert_ptr_equal(zs_port_format_find(format->code), format);
+        bool is_int = format->type == ZS_PORT_FORMAT_UINT || format->type == ZS_PORT_FORMAT_SINT;
         for (uint32_t round = 0; round < 300; round++) {
             uint8_t texel[16], again[16] = {0};
             uint32_t rgba[4], round_trip[4];
             fill_random(texel, 16, &seed);
-            zs_eu_format_unpack(format, texel, rgba);
+            zs_port_format_unpack(format, texel, rgba);
             for (uint32_t c = 0; c < 4; c++) {
                 uint32_t bit = format->channel[c].bit, bits = format->channel[c].bits, dw;
                 if (bits == 0) {
@@ -108,18 +108,18 @@ static void formats_unpack_and_pack(void **state)
                 memcpy(&dw, texel + bit / 32 * 4, 4);
                 uint32_t raw = (uint32_t)((uint64_t)dw >> bit % 32 & ((1ull << bits) - 1));
                 double value = channel_value(format->type, raw, bits);
-                if (format->type == ZS_EU_FORMAT_UINT)
+                if (format->type == ZS_PORT_FORMAT_UINT)
                     assert_true(rgba[c] == raw);
-                else if (format->type == ZS_EU_FORMAT_SINT)
+                else if (format->type == ZS_PORT_FORMAT_SINT)
                     assert_true((int32_t)rgba[c] == (int32_t)value);
-                else if (format->type != ZS_EU_FORMAT_FLOAT)
+                else if (format->type != ZS_PORT_FORMAT_FLOAT)
                     assert_true(as_float(rgba[c]) == (float)value);
             }
-            zs_eu_format_pack(format, rgba, again);
-            zs_eu_format_unpack(format, again, round_trip);
+            zs_port_format_pack(format, rgba, again);
+            zs_port_format_unpack(format, again, round_trip);
             for (uint32_t c = 0; c < 4; c++)
                 assert_true(rgba[c] == round_trip[c] ||
-                            (format->type == ZS_EU_FORMAT_FLOAT && isnan(as_float(rgba[c])) &&
+                            (format->type == ZS_PORT_FORMAT_FLOAT && isnan(as_float(rgba[c])) &&
                              isnan(as_float(round_trip[c]))));
         }
     }
@@ -147,19 +147,19 @@ static void packing_clamps_and_rounds(void **state)
         {0xCA, -5, 0xfb}, {0x10C, -40000, 0x8000}, {0x10D, 70000, 0xffff}, {0xD6, -7, 0xfffffff9},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(floats); i++) {
-        const struct zs_eu_format *format = zs_eu_format_find(floats[i].code);
+        const struct zs_port_format *format = zs_port_format_find(floats[i].code);
         uint32_t rgba[4] = {as_bits(floats[i].in)}, raw = 0;
         uint8_t texel[16];
-        zs_eu_format_pack(format, rgba, texel);
+        zs_port_format_pack(format, rgba, texel);
         memcpy(&raw, texel, format->texel_B < 4 ? format->texel_B : 4);
         uint32_t bits = format->channel[0].bits;
         assert_int_equal(raw & (bits == 32 ? UINT32_MAX : (1u << bits) - 1), floats[i].raw);
     }
     for (size_t i = 0; i < ZS_ARRAY_LEN(ints); i++) {
-        const struct zs_eu_format *format = zs_eu_format_find(ints[i].code);
+        const struct zs_port_format *format = zs_port_format_find(ints[i].code);
         uint32_t rgba[4] = {(uint32_t)ints[i].in}, raw = 0;
         uint8_t texel[16];
-        zs_eu_format_pack(format, rgba, texel);
+        zs_port_format_pack(format, rgba, texel);
         memcpy(&raw, texel, format->channel[0].bits / 8u);
         assert_int_equal(raw, ints[i].raw);
     }
@@ -175,19 +175,19 @@ static float texel_value(int64_t x, int64_t y, int64_t z, uint32_t c)
 
 static void bind_image(struct fixture *f, uint32_t dimensions, bool is_array)
 {
-    struct zs_eu_surface *s = &f->surfaces[BTI];
-    *s = (struct zs_eu_surface){.kind = ZS_EU_SURFACE_IMAGE,
-                                .dimensions = (uint8_t)dimensions,
-                                .is_array = is_array,
-                                .swizzle = {4, 5, 6, 7},
-                                .base = f->memory,
-                                .size_B = MEMORY_B,
-                                .format = zs_eu_format_find(0x000),
-                                .width = WIDTH,
-                                .height = dimensions > 1 ? HEIGHT : 1,
-                                .depth = is_array || dimensions > 2 ? DEPTH : 1,
-                                .row_pitch_B = ROW_B,
-                                .slice_pitch_B = SLICE_B};
+    struct zs_port_surface *s = &f->surfaces[BTI];
+    *s = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_IMAGE,
+                                  .dimensions = (uint8_t)dimensions,
+                                  .is_array = is_array,
+                                  .swizzle = {4, 5, 6, 7},
+                                  .base = f->memory,
+                                  .size_B = MEMORY_B,
+                                  .format = zs_port_format_find(0x000),
+                                  .width = WIDTH,
+                                  .height = dimensions > 1 ? HEIGHT : 1,
+                                  .depth = is_array || dimensions > 2 ? DEPTH : 1,
+                                  .row_pitch_B = ROW_B,
+                                  .slice_pitch_B = SLICE_B};
     for (uint32_t z = 0; z < DEPTH; z++)
         for (uint32_t y = 0; y < HEIGHT; y++)
             for (uint32_t x = 0; x < WIDTH; x++)
@@ -198,12 +198,12 @@ static void bind_image(struct fixture *f, uint32_t dimensions, bool is_array)
 }
 
 /* Texel index for one axis by the OpenCL specification; -1 is the border. */
-static int64_t spec_texel(enum zs_eu_wrap wrap, int64_t i, int64_t size)
+static int64_t spec_texel(enum zs_port_wrap wrap, int64_t i, int64_t size)
 {
     switch (wrap) {
-    case ZS_EU_WRAP_CLAMP:
+    case ZS_PORT_WRAP_CLAMP:
         return i < 0 ? 0 : i > size - 1 ? size - 1 : i;
-    case ZS_EU_WRAP_BORDER:
+    case ZS_PORT_WRAP_BORDER:
         return i < 0 || i > size - 1 ? -1 : i;
     default:
         return i;
@@ -211,28 +211,28 @@ static int64_t spec_texel(enum zs_eu_wrap wrap, int64_t i, int64_t size)
 }
 
 /* Two texels and the weight of the second, by the specification's text per address mode. */
-static double spec_axis(enum zs_eu_wrap wrap, bool normalized, bool linear, double s, int64_t size,
-                        int64_t ret[2])
+static double spec_axis(enum zs_port_wrap wrap, bool normalized, bool linear, double s,
+                        int64_t size, int64_t ret[2])
 {
     double w = (double)size, u = normalized ? s * w : s;
-    if (wrap == ZS_EU_WRAP_REPEAT)
+    if (wrap == ZS_PORT_WRAP_REPEAT)
         u = (s - floor(s)) * w;
-    else if (wrap == ZS_EU_WRAP_MIRROR)
+    else if (wrap == ZS_PORT_WRAP_MIRROR)
         u = fabs(s - 2.0 * rint(0.5 * s)) * w;
     if (!linear) {
         int64_t i = (int64_t)floor(u);
-        if (wrap == ZS_EU_WRAP_REPEAT && i > size - 1)
+        if (wrap == ZS_PORT_WRAP_REPEAT && i > size - 1)
             i -= size;
-        if (wrap == ZS_EU_WRAP_MIRROR)
+        if (wrap == ZS_PORT_WRAP_MIRROR)
             i = i > size - 1 ? size - 1 : i;
         ret[0] = ret[1] = spec_texel(wrap, i, size);
         return 0;
     }
     int64_t i0 = (int64_t)floor(u - 0.5), i1 = i0 + 1;
-    if (wrap == ZS_EU_WRAP_REPEAT) {
+    if (wrap == ZS_PORT_WRAP_REPEAT) {
         i0 = i0 < 0 ? size + i0 : i0;
         i1 = i1 > size - 1 ? i1 - size : i1;
-    } else if (wrap == ZS_EU_WRAP_MIRROR) {
+    } else if (wrap == ZS_PORT_WRAP_MIRROR) {
         i0 = i0 < 0 ? 0 : i0;
         i1 = i1 > size - 1 ? size - 1 : i1;
     }
@@ -241,7 +241,7 @@ static double spec_axis(enum zs_eu_wrap wrap, bool normalized, bool linear, doub
     return (u - 0.5) - floor(u - 0.5);
 }
 
-static double spec_sample(const struct zs_eu_sampler *sampler, uint32_t dimensions, bool is_array,
+static double spec_sample(const struct zs_port_sampler *sampler, uint32_t dimensions, bool is_array,
                           const float *at, uint32_t c)
 {
     const int64_t size[3] = {WIDTH, HEIGHT, DEPTH};
@@ -273,7 +273,7 @@ static double spec_sample(const struct zs_eu_sampler *sampler, uint32_t dimensio
 static void check_sample(struct fixture *f, uint32_t dimensions, bool is_array, uint32_t lanes,
                          uint64_t *seed)
 {
-    struct zs_eu_sampler *sampler = &f->samplers[1];
+    struct zs_port_sampler *sampler = &f->samplers[1];
     bind_image(f, dimensions, is_array);
     uint32_t coordinates = dimensions + is_array, group = lanes / 8;
     memset(f->src0, 0, GRF_B); /* header */
@@ -300,8 +300,8 @@ static void check_sample(struct fixture *f, uint32_t dimensions, bool is_array, 
 
 static void sampling_follows_the_specification(void **state)
 {
-    static const enum zs_eu_wrap wraps[] = {ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_BORDER, ZS_EU_WRAP_REPEAT,
-                                            ZS_EU_WRAP_MIRROR};
+    static const enum zs_port_wrap wraps[] = {ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_BORDER,
+                                              ZS_PORT_WRAP_REPEAT, ZS_PORT_WRAP_MIRROR};
     uint64_t seed = 5;
     static struct fixture f;
     fixture_init(&f, &seed);
@@ -309,9 +309,9 @@ static void sampling_follows_the_specification(void **state)
         for (uint32_t w = 0; w < 4; w++) {
             for (uint32_t mode = 0; mode < 4; mode++) {
                 bool normalized = mode & 1 || w >= 2; /* repeat and mirror need it */
-                f.samplers[1] = (struct zs_eu_sampler){.wrap = {wraps[w], wraps[w], wraps[w]},
-                                                       .linear = mode & 2,
-                                                       .normalized = normalized};
+                f.samplers[1] = (struct zs_port_sampler){.wrap = {wraps[w], wraps[w], wraps[w]},
+                                                         .linear = mode & 2,
+                                                         .normalized = normalized};
                 for (uint32_t dimensions = 1; dimensions <= 3; dimensions++) {
                     check_sample(&f, dimensions, false, round & 1 ? 16 : 8, &seed);
                     if (dimensions < 3)
@@ -376,7 +376,7 @@ static void typed_writes_and_reads(void **state)
     static struct fixture f;
     fixture_init(&f, &seed);
     bind_image(&f, 2, true);
-    f.surfaces[BTI].format = zs_eu_format_find(0x0C7); /* R8G8B8A8_UNORM */
+    f.surfaces[BTI].format = zs_port_format_find(0x0C7); /* R8G8B8A8_UNORM */
     int32_t x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8] = {0, 4, 3, 2, 1, 0, 4, 0},
             z[8] = {0, 1, 2, 0, 1, 2, 2, 0};
     uint8_t before[MEMORY_B];
@@ -407,7 +407,7 @@ static void typed_writes_and_reads(void **state)
             assert_true(v == (lane == 7 ? 0.0f : (float)((lane * 4 + c) / 255.0)));
         }
     }
-    f.port.flags = ZS_EU_PORT_CHECK_SURFACES;
+    f.port.flags = ZS_PORT_CHECK_SURFACES;
     assert_false(run(&f, 0xff));
     assert_int_equal(f.port.fault.lane, 7);
     assert_true(run(&f, 0x7f));
@@ -419,7 +419,7 @@ static void typed_atomics(void **state)
     static struct fixture f;
     fixture_init(&f, &seed);
     bind_image(&f, 2, false);
-    f.surfaces[BTI].format = zs_eu_format_find(0x0D7); /* R32_UINT */
+    f.surfaces[BTI].format = zs_port_format_find(0x0D7); /* R32_UINT */
     memset(f.memory, 0, MEMORY_B);
     memset(f.src0, 0, sizeof(f.src0));
     for (uint32_t lane = 0; lane < 8; lane++) { /* lanes 0 to 6 at (lane / 2, 1), 7 outside */
@@ -441,7 +441,7 @@ static void media_blocks(void **state)
     static struct fixture f;
     fixture_init(&f, &seed);
     bind_image(&f, 2, false);
-    f.surfaces[BTI].format = zs_eu_format_find(0x140); /* R8 */
+    f.surfaces[BTI].format = zs_port_format_find(0x140); /* R8 */
     f.surfaces[BTI].width = 100;
     uint32_t header[8] = {96, 3,
                           3 << 16 | 11}; /* 12 x 4 at (96, 3): over the right and lower edge */

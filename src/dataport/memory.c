@@ -7,9 +7,9 @@
  * or a qword slot. Untyped messages move dwords, of which `channels` says which are present.
  *
  * Fast paths first: all lanes enabled and their dwords consecutive (one copy), or all at one
- * address (one load). Everything else goes lane by lane through pointers that send_area.c checked.
+ * address (one load). Everything else goes lane by lane through pointers that area.c checked.
  */
-#include "eu/send_priv.h"
+#include "dataport/dataport_priv.h"
 
 #include <errno.h>
 
@@ -25,30 +25,30 @@ static uint32_t dword_grf(uint32_t lanes)
 }
 
 /* Registers of an element of all lanes: dword slots, or qword slots. */
-static uint32_t element_grf(const struct zs_eu_message *m)
+static uint32_t element_grf(const struct zs_port_message *m)
 {
     return m->element_B == 8 ? m->lanes / 4u : dword_grf(m->lanes);
 }
 
-static int finish_read(struct zs_eu_message *m, uint32_t address_grf)
+static int finish_read(struct zs_port_message *m, uint32_t address_grf)
 {
     m->bytes_read = (uint8_t)(m->element_B * m->elements);
-    return zs_eu_send_payload(m, address_grf, 0, element_grf(m) * m->elements);
+    return zs_port_payload(m, address_grf, 0, element_grf(m) * m->elements);
 }
 
-static int finish_write(struct zs_eu_message *m, uint32_t address_grf)
+static int finish_write(struct zs_port_message *m, uint32_t address_grf)
 {
     m->bytes_written = (uint8_t)(m->element_B * m->elements);
-    return zs_eu_send_payload(m, address_grf, element_grf(m) * m->elements, 0);
+    return zs_port_payload(m, address_grf, element_grf(m) * m->elements, 0);
 }
 
-static int decode_untyped(struct zs_eu_message *m, uint32_t desc)
+static int decode_untyped(struct zs_port_message *m, uint32_t desc)
 {
-    uint32_t simd = zs_eu_bits(desc, 13, 12);
+    uint32_t simd = zs_port_bits(desc, 13, 12);
     if (simd == 0 || simd == 3)
         return -ENOTSUP; /* SIMD4x2 */
     m->lanes = simd == 1 ? 16 : 8;
-    m->channels = ~zs_eu_bits(desc, 11, 8) & 15;
+    m->channels = ~zs_port_bits(desc, 11, 8) & 15;
     if (m->channels == 0)
         return -EINVAL;
     m->element_B = 4;
@@ -56,93 +56,93 @@ static int decode_untyped(struct zs_eu_message *m, uint32_t desc)
     return 0;
 }
 
-int zs_eu_decode_untyped_read(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_untyped_read(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_untyped(message, desc);
     return error ? error : finish_read(message, dword_grf(message->lanes));
 }
 
-int zs_eu_decode_untyped_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_untyped_write(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_untyped(message, desc);
     return error ? error : finish_write(message, dword_grf(message->lanes));
 }
 
-int zs_eu_decode_a64_untyped_read(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_untyped_read(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_untyped(message, desc);
-    message->space = ZS_EU_SPACE_GLOBAL;
+    message->space = ZS_PORT_SPACE_GLOBAL;
     return error ? error : finish_read(message, 2 * dword_grf(message->lanes));
 }
 
-int zs_eu_decode_a64_untyped_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_untyped_write(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_untyped(message, desc);
-    message->space = ZS_EU_SPACE_GLOBAL;
+    message->space = ZS_PORT_SPACE_GLOBAL;
     return error ? error : finish_write(message, 2 * dword_grf(message->lanes));
 }
 
-static int decode_byte_scattered(struct zs_eu_message *m, uint32_t desc)
+static int decode_byte_scattered(struct zs_port_message *m, uint32_t desc)
 {
-    uint32_t size = zs_eu_bits(desc, 11, 10);
+    uint32_t size = zs_port_bits(desc, 11, 10);
     if (size == 3)
         return -ENOTSUP;
-    m->lanes = zs_eu_bits(desc, 8, 8) ? 16 : 8;
+    m->lanes = zs_port_bits(desc, 8, 8) ? 16 : 8;
     m->element_B = (uint8_t)(1u << size);
     m->elements = 1;
     return 0;
 }
 
-int zs_eu_decode_byte_scattered_read(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_byte_scattered_read(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_byte_scattered(message, desc);
     return error ? error : finish_read(message, dword_grf(message->lanes));
 }
 
-int zs_eu_decode_byte_scattered_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_byte_scattered_write(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_byte_scattered(message, desc);
     return error ? error : finish_write(message, dword_grf(message->lanes));
 }
 
-static void decode_dword_scattered(struct zs_eu_message *m, uint32_t desc)
+static void decode_dword_scattered(struct zs_port_message *m, uint32_t desc)
 {
-    m->lanes = zs_eu_bits(desc, 8, 8) ? 16 : 8;
+    m->lanes = zs_port_bits(desc, 8, 8) ? 16 : 8;
     m->element_B = 4;
     m->elements = 1;
 }
 
-int zs_eu_decode_dword_scattered_read(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_dword_scattered_read(struct zs_port_message *message, uint32_t desc)
 {
     decode_dword_scattered(message, desc);
     return finish_read(message, dword_grf(message->lanes));
 }
 
-int zs_eu_decode_dword_scattered_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_dword_scattered_write(struct zs_port_message *message, uint32_t desc)
 {
     decode_dword_scattered(message, desc);
     return finish_write(message, dword_grf(message->lanes));
 }
 
-static int decode_a64_scattered(struct zs_eu_message *m, uint32_t desc)
+static int decode_a64_scattered(struct zs_port_message *m, uint32_t desc)
 {
-    uint32_t kind = zs_eu_bits(desc, 9, 8), code = zs_eu_bits(desc, 11, 10);
+    uint32_t kind = zs_port_bits(desc, 9, 8), code = zs_port_bits(desc, 11, 10);
     if (kind == 3 || (kind == 0 && code == 3))
         return -ENOTSUP;
-    m->space = ZS_EU_SPACE_GLOBAL;
-    m->lanes = zs_eu_bits(desc, 12, 12) ? 16 : 8;
+    m->space = ZS_PORT_SPACE_GLOBAL;
+    m->lanes = zs_port_bits(desc, 12, 12) ? 16 : 8;
     m->element_B = (uint8_t)(kind == 0 ? 1u << code : kind == 1 ? 4 : 8);
     m->elements = (uint8_t)(kind == 0 ? 1 : 1u << code);
     return 0;
 }
 
-int zs_eu_decode_a64_scattered_read(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_scattered_read(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_a64_scattered(message, desc);
     return error ? error : finish_read(message, 2 * dword_grf(message->lanes));
 }
 
-int zs_eu_decode_a64_scattered_write(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_a64_scattered_write(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_a64_scattered(message, desc);
     return error ? error : finish_write(message, 2 * dword_grf(message->lanes));
@@ -157,7 +157,7 @@ struct steps {
     uint32_t span_B; /* from the pointer to the end of the last element */
 };
 
-static struct steps untyped_steps(const struct zs_eu_message *m)
+static struct steps untyped_steps(const struct zs_port_message *m)
 {
     struct steps s = {0};
     uint32_t e = 0;
@@ -169,7 +169,7 @@ static struct steps untyped_steps(const struct zs_eu_message *m)
     return s;
 }
 
-static struct steps scattered_steps(const struct zs_eu_message *m)
+static struct steps scattered_steps(const struct zs_port_message *m)
 {
     struct steps s = {0};
     for (uint32_t e = 0; e < m->elements; e++)
@@ -178,14 +178,14 @@ static struct steps scattered_steps(const struct zs_eu_message *m)
     return s;
 }
 
-static uint32_t slot_B(const struct zs_eu_message *m)
+static uint32_t slot_B(const struct zs_port_message *m)
 {
     return m->element_B == 8 ? 8 : 4;
 }
 
 /* Load an element into its slot, zero-extended. */
-ZS_EU_KERNEL_ACCESS static inline void load_element(uint8_t *slot, const uint8_t *from,
-                                                    uint32_t element_B)
+ZS_PORT_KERNEL_ACCESS static inline void load_element(uint8_t *slot, const uint8_t *from,
+                                                      uint32_t element_B)
 {
     if (element_B == 4) {
         memcpy(slot, from, 4);
@@ -195,12 +195,12 @@ ZS_EU_KERNEL_ACCESS static inline void load_element(uint8_t *slot, const uint8_t
         uint16_t v = from[0];
         if (element_B == 2)
             memcpy(&v, from, 2);
-        zs_eu_store32(slot, v);
+        zs_port_store32(slot, v);
     }
 }
 
-ZS_EU_KERNEL_ACCESS static inline void store_element(uint8_t *to, const uint8_t *slot,
-                                                     uint32_t element_B)
+ZS_PORT_KERNEL_ACCESS static inline void store_element(uint8_t *to, const uint8_t *slot,
+                                                       uint32_t element_B)
 {
     if (element_B == 4)
         memcpy(to, slot, 4);
@@ -212,16 +212,16 @@ ZS_EU_KERNEL_ACCESS static inline void store_element(uint8_t *to, const uint8_t 
         *to = *slot;
 }
 
-static bool track_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
-                        const struct zs_eu_lanes *lanes, const struct steps *steps, bool is_write)
+static bool track_lanes(struct zs_port *port, const struct zs_port_message *m,
+                        const struct zs_port_lanes *lanes, const struct steps *steps, bool is_write)
 {
-    if (m->space != ZS_EU_SPACE_GLOBAL)
+    if (m->space != ZS_PORT_SPACE_GLOBAL)
         return true;
-    ZS_EU_FOR_LANES(lane, lanes->valid)
+    ZS_PORT_FOR_LANES(lane, lanes->valid)
     {
         for (uint32_t e = 0; e < m->elements; e++) {
-            if (!zs_eu_send_track(port, m, lanes->pointer[lane] + steps->byte[e], m->element_B,
-                                  (int)lane, is_write))
+            if (!zs_port_track(port, m, lanes->pointer[lane] + steps->byte[e], m->element_B,
+                               (int)lane, is_write))
                 return false;
         }
     }
@@ -229,17 +229,17 @@ static bool track_lanes(struct zs_eu_port *port, const struct zs_eu_message *m,
 }
 
 /* Lanes that reach outside a surface: each element on its own, reads of those outside give 0. */
-ZS_EU_KERNEL_ACCESS static void outside_lanes(struct zs_eu_port *port,
-                                              const struct zs_eu_message *m,
-                                              const struct zs_eu_lanes *lanes,
-                                              const struct steps *steps, uint8_t *read_slots,
-                                              const uint8_t *write_slots)
+ZS_PORT_KERNEL_ACCESS static void outside_lanes(struct zs_port *port,
+                                                const struct zs_port_message *m,
+                                                const struct zs_port_lanes *lanes,
+                                                const struct steps *steps, uint8_t *read_slots,
+                                                const uint8_t *write_slots)
 {
-    struct zs_eu_area area;
-    if (!zs_eu_send_area(port, m, write_slots != NULL, &area))
+    struct zs_port_area area;
+    if (!zs_port_area(port, m, write_slots != NULL, &area))
         return;
     uint32_t slot = slot_B(m);
-    ZS_EU_FOR_LANES(lane, lanes->outside)
+    ZS_PORT_FOR_LANES(lane, lanes->outside)
     {
         for (uint32_t e = 0; e < m->elements; e++) {
             uint64_t offset = lanes->offset[lane] + steps->byte[e];
@@ -255,11 +255,11 @@ ZS_EU_KERNEL_ACCESS static void outside_lanes(struct zs_eu_port *port,
     }
 }
 
-ZS_EU_KERNEL_ACCESS static bool gather(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                       const struct zs_eu_lanes *lanes, const struct steps *steps,
-                                       uint8_t *dst)
+ZS_PORT_KERNEL_ACCESS static bool gather(struct zs_port *port, const struct zs_port_message *m,
+                                         const struct zs_port_lanes *lanes,
+                                         const struct steps *steps, uint8_t *dst)
 {
-    if (zs_eu_send_tracks(port) && !track_lanes(port, m, lanes, steps, false))
+    if (zs_port_tracks(port) && !track_lanes(port, m, lanes, steps, false))
         return false;
     uint32_t slot = slot_B(m), element_B = m->element_B;
     for (uint32_t e = 0; e < m->elements; e++) {
@@ -270,7 +270,7 @@ ZS_EU_KERNEL_ACCESS static bool gather(struct zs_eu_port *port, const struct zs_
                 memcpy(slots + lane * 4, lanes->pointer[lane] + step, 4);
             continue;
         }
-        ZS_EU_FOR_LANES(lane, lanes->valid)
+        ZS_PORT_FOR_LANES(lane, lanes->valid)
         load_element(slots + lane * slot, lanes->pointer[lane] + step, element_B);
     }
     if (ZS_UNLIKELY(lanes->outside))
@@ -278,17 +278,17 @@ ZS_EU_KERNEL_ACCESS static bool gather(struct zs_eu_port *port, const struct zs_
     return true;
 }
 
-ZS_EU_KERNEL_ACCESS static bool scatter(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                        const struct zs_eu_lanes *lanes, const struct steps *steps,
-                                        const uint8_t *data)
+ZS_PORT_KERNEL_ACCESS static bool scatter(struct zs_port *port, const struct zs_port_message *m,
+                                          const struct zs_port_lanes *lanes,
+                                          const struct steps *steps, const uint8_t *data)
 {
-    if (zs_eu_send_tracks(port) && !track_lanes(port, m, lanes, steps, true))
+    if (zs_port_tracks(port) && !track_lanes(port, m, lanes, steps, true))
         return false;
     uint32_t slot = slot_B(m), element_B = m->element_B;
     for (uint32_t e = 0; e < m->elements; e++) {
         const uint8_t *slots = data + (size_t)e * m->lanes * slot;
         uint32_t step = steps->byte[e];
-        ZS_EU_FOR_LANES(lane, lanes->valid)
+        ZS_PORT_FOR_LANES(lane, lanes->valid)
         store_element(lanes->pointer[lane] + step, slots + lane * slot, element_B);
     }
     if (ZS_UNLIKELY(lanes->outside))
@@ -311,7 +311,7 @@ static const u32x4 quads[4] = {{0, 4, 8, 12}, {16, 20, 24, 28}, {32, 36, 40, 44}
 static inline bool consecutive32(const uint8_t *offsets, uint32_t lanes)
 {
     const u32x4 *v = (const u32x4 *)(const void *)offsets;
-    uint32_t first = zs_eu_load32(offsets);
+    uint32_t first = zs_port_load32(offsets);
     u32x4 base = {first, first, first, first};
     u32x4 bad = ((v[0] - base) ^ quads[0]) | ((v[1] - base) ^ quads[1]);
     if (lanes == 16)
@@ -322,7 +322,7 @@ static inline bool consecutive32(const uint8_t *offsets, uint32_t lanes)
 static inline bool uniform32(const uint8_t *offsets, uint32_t lanes)
 {
     const u32x4 *v = (const u32x4 *)(const void *)offsets;
-    uint32_t first = zs_eu_load32(offsets);
+    uint32_t first = zs_port_load32(offsets);
     u32x4 base = {first, first, first, first};
     u32x4 bad = (v[0] ^ base) | (v[1] ^ base);
     if (lanes == 16)
@@ -333,12 +333,12 @@ static inline bool uniform32(const uint8_t *offsets, uint32_t lanes)
 /* Stride between lanes of 64-bit addresses: 0, element_B, or -1 for anything else. */
 static inline int stride64(const uint8_t *addresses, uint32_t lanes, uint32_t element_B)
 {
-    uint64_t first = zs_eu_load64(addresses), step = zs_eu_load64(addresses + 8) - first;
+    uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
     if (step != 0 && step != element_B)
         return -1;
     uint64_t bad = 0, expect = first;
     for (uint32_t i = 0; i < lanes; i++, expect += step)
-        bad |= zs_eu_load64(addresses + i * 8) ^ expect;
+        bad |= zs_port_load64(addresses + i * 8) ^ expect;
     return bad ? -1 : (int)step;
 }
 
@@ -352,36 +352,38 @@ static inline void splat32(uint8_t *dst, uint32_t value, uint32_t lanes)
 /* ---- by binding table
  * --------------------------------------------------------------------------*/
 
-static inline bool is_full(const struct zs_eu_port *port, const struct zs_eu_message *m,
+static inline bool is_full(const struct zs_port *port, const struct zs_port_message *m,
                            uint32_t mask)
 {
-    return mask == zs_eu_lane_mask(m->lanes) && !zs_eu_send_tracks(port);
+    return mask == zs_port_lane_mask(m->lanes) && !zs_port_tracks(port);
 }
 
 /* Bytes at an offset, when [offset, offset + size) is inside; else NULL. */
-static inline uint8_t *inside_area(const struct zs_eu_quick *area, uint32_t offset, uint64_t size_B)
+static inline uint8_t *inside_area(const struct zs_port_quick *area, uint32_t offset,
+                                   uint64_t size_B)
 {
     offset &= area->mask;
-    if (ZS_EU_CHECKED && (offset > area->size_B || size_B > area->size_B - offset))
+    if (ZS_PORT_CHECKED && (offset > area->size_B || size_B > area->size_B - offset))
         return NULL;
     return area->base + offset;
 }
 
 /* Dwords that `channels` names, at one place, to all lanes. */
-static inline void splat_channels(const struct zs_eu_message *m, uint8_t *dst, const uint8_t *from)
+static inline void splat_channels(const struct zs_port_message *m, uint8_t *dst,
+                                  const uint8_t *from)
 {
     for (uint32_t left = m->channels; left; left &= left - 1) {
         size_t channel = (size_t)__builtin_ctz(left);
-        splat32(dst, zs_eu_load32_shared(from + channel * 4), m->lanes);
+        splat32(dst, zs_port_load32_shared(from + channel * 4), m->lanes);
         dst += m->lanes * 4;
     }
 }
 
 /* Lanes anywhere inside the area. Offsets are a copy: dst may be the registers that they were in.
  */
-ZS_EU_KERNEL_ACCESS static inline void read_channels(const struct zs_eu_message *m, uint8_t *dst,
-                                                     const uint8_t *base, const uint32_t *offsets,
-                                                     uint32_t mask)
+ZS_PORT_KERNEL_ACCESS static inline void read_channels(const struct zs_port_message *m,
+                                                       uint8_t *dst, const uint8_t *base,
+                                                       const uint32_t *offsets, uint32_t mask)
 {
     for (uint32_t left = m->channels; left; left &= left - 1) {
         const uint8_t *from = base + (size_t)__builtin_ctz(left) * 4;
@@ -389,16 +391,16 @@ ZS_EU_KERNEL_ACCESS static inline void read_channels(const struct zs_eu_message 
             for (uint32_t lane = 0; lane < 16; lane++)
                 memcpy(dst + lane * 4, from + offsets[lane], 4);
         } else {
-            ZS_EU_FOR_LANES(lane, mask)
+            ZS_PORT_FOR_LANES(lane, mask)
             memcpy(dst + lane * 4, from + offsets[lane], 4);
         }
         dst += m->lanes * 4;
     }
 }
 
-ZS_EU_KERNEL_ACCESS static inline void write_channels(const struct zs_eu_message *m, uint8_t *base,
-                                                      const uint32_t *offsets, const uint8_t *data,
-                                                      uint32_t mask)
+ZS_PORT_KERNEL_ACCESS static inline void write_channels(const struct zs_port_message *m,
+                                                        uint8_t *base, const uint32_t *offsets,
+                                                        const uint8_t *data, uint32_t mask)
 {
     for (uint32_t left = m->channels; left; left &= left - 1) {
         uint8_t *to = base + (size_t)__builtin_ctz(left) * 4;
@@ -406,31 +408,31 @@ ZS_EU_KERNEL_ACCESS static inline void write_channels(const struct zs_eu_message
             for (uint32_t lane = 0; lane < 16; lane++)
                 memcpy(to + offsets[lane], data + lane * 4, 4);
         } else {
-            ZS_EU_FOR_LANES(lane, mask)
+            ZS_PORT_FOR_LANES(lane, mask)
             memcpy(to + offsets[lane], data + lane * 4, 4);
         }
         data += m->lanes * 4;
     }
 }
 
-static inline uint32_t channels_span_B(const struct zs_eu_message *m)
+static inline uint32_t channels_span_B(const struct zs_port_message *m)
 {
     return (32u - (uint32_t)__builtin_clz(m->channels)) * 4;
 }
 
-static bool quick_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
+static bool quick_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                        const uint8_t *offsets, uint32_t mask)
 {
-    struct zs_eu_quick area;
+    struct zs_port_quick area;
     uint32_t inside[LANES_MAX];
     const uint8_t *from;
-    if (!zs_eu_send_quick(port, m, false, &area))
+    if (!zs_port_quick(port, m, false, &area))
         return false;
-    if (ZS_LIKELY(mask == zs_eu_lane_mask(m->lanes))) {
-        uint32_t first = zs_eu_load32(offsets), second = zs_eu_load32(offsets + 4);
+    if (ZS_LIKELY(mask == zs_port_lane_mask(m->lanes))) {
+        uint32_t first = zs_port_load32(offsets), second = zs_port_load32(offsets + 4);
         if (second - first == 4 && m->channels == 1 && consecutive32(offsets, m->lanes) &&
             (from = inside_area(&area, first, m->lanes * 4u))) {
-            zs_eu_copy_row(dst, from, m->lanes * 4u);
+            zs_port_copy_row(dst, from, m->lanes * 4u);
             return true;
         }
         if (second == first && uniform32(offsets, m->lanes) &&
@@ -439,183 +441,185 @@ static bool quick_read(struct zs_eu_port *port, const struct zs_eu_message *m, u
             return true;
         }
     }
-    if (!zs_eu_send_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
+    if (!zs_port_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
         return false;
     read_channels(m, dst, area.base, inside, mask);
     return true;
 }
 
-bool zs_eu_run_untyped_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_untyped_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const uint8_t *offsets = src0 + m->header_grf * GRF_B;
     if (ZS_LIKELY(quick_read(port, m, dst, offsets, mask)))
         return true;
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);
-    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
+    return zs_port_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
            gather(port, m, &lanes, &steps, dst);
 }
 
-static bool quick_write(struct zs_eu_port *port, const struct zs_eu_message *m,
+static bool quick_write(struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *offsets, const uint8_t *data, uint32_t mask)
 {
-    struct zs_eu_quick area;
+    struct zs_port_quick area;
     uint32_t inside[LANES_MAX];
     uint8_t *to;
-    if (!zs_eu_send_quick(port, m, true, &area))
+    if (!zs_port_quick(port, m, true, &area))
         return false;
-    if (m->channels == 1 && mask == zs_eu_lane_mask(m->lanes) && consecutive32(offsets, m->lanes) &&
-        (to = inside_area(&area, zs_eu_load32(offsets), m->lanes * 4u))) {
-        zs_eu_copy_row(to, data, m->lanes * 4u);
+    if (m->channels == 1 && mask == zs_port_lane_mask(m->lanes) &&
+        consecutive32(offsets, m->lanes) &&
+        (to = inside_area(&area, zs_port_load32(offsets), m->lanes * 4u))) {
+        zs_port_copy_row(to, data, m->lanes * 4u);
         return true;
     }
-    if (!zs_eu_send_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
+    if (!zs_port_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
         return false;
     write_channels(m, area.base, inside, data, mask);
     return true;
 }
 
-bool zs_eu_run_untyped_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_untyped_write(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const uint8_t *offsets = src0 + m->header_grf * GRF_B;
-    const uint8_t *data = zs_eu_send_data(m, src0, src1, dword_grf(m->lanes));
+    const uint8_t *data = zs_port_data(m, src0, src1, dword_grf(m->lanes));
     if (ZS_LIKELY(quick_write(port, m, offsets, data, mask)))
         return true;
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);
-    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&
+    return zs_port_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&
            scatter(port, m, &lanes, &steps, data);
 }
 
-bool zs_eu_run_scattered_read(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_scattered_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
-    return zs_eu_send_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, false,
-                                &lanes) &&
+    return zs_port_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, false,
+                             &lanes) &&
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_eu_run_scattered_write(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_scattered_write(struct zs_port *port, const struct zs_port_message *m,
+                                 uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                 uint32_t mask)
 {
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
-    return zs_eu_send_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, true,
-                                &lanes) &&
-           scatter(port, m, &lanes, &steps, zs_eu_send_data(m, src0, src1, dword_grf(m->lanes)));
+    return zs_port_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, true,
+                             &lanes) &&
+           scatter(port, m, &lanes, &steps, zs_port_data(m, src0, src1, dword_grf(m->lanes)));
 }
 
 /* The dword forms count offsets in dwords. */
-static void dword_offsets(const struct zs_eu_message *m, const uint8_t *src0, uint8_t *ret)
+static void dword_offsets(const struct zs_port_message *m, const uint8_t *src0, uint8_t *ret)
 {
     for (uint32_t lane = 0; lane < m->lanes; lane++)
-        zs_eu_store32(ret + lane * 4, zs_eu_load32(src0 + m->header_grf * GRF_B + lane * 4) * 4);
+        zs_port_store32(ret + lane * 4,
+                        zs_port_load32(src0 + m->header_grf * GRF_B + lane * 4) * 4);
 }
 
-bool zs_eu_run_dword_scattered_read(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                    uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                    uint32_t mask)
+bool zs_port_run_dword_scattered_read(struct zs_port *port, const struct zs_port_message *m,
+                                      uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                      uint32_t mask)
 {
     uint8_t offsets[LANES_MAX * 4];
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
     dword_offsets(m, src0, offsets);
-    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
+    return zs_port_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_eu_run_dword_scattered_write(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                     uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                     uint32_t mask)
+bool zs_port_run_dword_scattered_write(struct zs_port *port, const struct zs_port_message *m,
+                                       uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                       uint32_t mask)
 {
     uint8_t offsets[LANES_MAX * 4];
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
     dword_offsets(m, src0, offsets);
-    return zs_eu_send_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&
-           scatter(port, m, &lanes, &steps, zs_eu_send_data(m, src0, src1, dword_grf(m->lanes)));
+    return zs_port_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&
+           scatter(port, m, &lanes, &steps, zs_port_data(m, src0, src1, dword_grf(m->lanes)));
 }
 
 /* ---- by 64-bit address
  * -------------------------------------------------------------------------*/
 
-bool zs_eu_run_a64_scattered_read(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                  uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                  uint32_t mask)
+bool zs_port_run_a64_scattered_read(struct zs_port *port, const struct zs_port_message *m,
+                                    uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                    uint32_t mask)
 {
     const uint8_t *addresses = src0 + m->header_grf * GRF_B;
     if (m->elements == 1 && m->element_B >= 4 && is_full(port, m, mask)) {
         int stride = stride64(addresses, m->lanes, m->element_B);
-        uint64_t gpu_va = zs_eu_load64(addresses);
+        uint64_t gpu_va = zs_port_load64(addresses);
         uint32_t size_B = stride == 0 ? m->element_B : (uint32_t)m->lanes * m->element_B;
         const uint8_t *from = (const uint8_t *)(uintptr_t)gpu_va;
         /* a range miss here is no fault yet: lanes may lie in several allocations */
-        if (stride > 0 && zs_eu_send_range(port, m, gpu_va, m->element_B, 0, false) &&
-            (!ZS_EU_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
-            zs_eu_copy_row(dst, from, size_B);
+        if (stride > 0 && zs_port_range(port, m, gpu_va, m->element_B, 0, false) &&
+            (!ZS_PORT_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
+            zs_port_copy_row(dst, from, size_B);
             return true;
         }
         if (stride == 0 && m->element_B == 4) {
-            if (!zs_eu_send_range(port, m, gpu_va, 4, 0, false))
+            if (!zs_port_range(port, m, gpu_va, 4, 0, false))
                 return false;
-            splat32(dst, zs_eu_load32_shared(from), m->lanes);
+            splat32(dst, zs_port_load32_shared(from), m->lanes);
             return true;
         }
-        if (port->fault.kind != ZS_EU_SEND_FAULT_NONE)
+        if (port->fault.kind != ZS_PORT_FAULT_NONE)
             return false;
     }
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
-    return zs_eu_send_lanes_a64(port, m, addresses, mask, steps.span_B, false, &lanes) &&
+    return zs_port_lanes_a64(port, m, addresses, mask, steps.span_B, false, &lanes) &&
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_eu_run_a64_scattered_write(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                   uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                   uint32_t mask)
+bool zs_port_run_a64_scattered_write(struct zs_port *port, const struct zs_port_message *m,
+                                     uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                     uint32_t mask)
 {
     const uint8_t *addresses = src0 + m->header_grf * GRF_B;
-    const uint8_t *data = zs_eu_send_data(m, src0, src1, 2 * dword_grf(m->lanes));
+    const uint8_t *data = zs_port_data(m, src0, src1, 2 * dword_grf(m->lanes));
     if (m->elements == 1 && m->element_B >= 4 && is_full(port, m, mask) &&
         stride64(addresses, m->lanes, m->element_B) > 0) {
-        uint64_t gpu_va = zs_eu_load64(addresses);
+        uint64_t gpu_va = zs_port_load64(addresses);
         uint32_t size_B = (uint32_t)m->lanes * m->element_B;
-        if (!zs_eu_send_range(port, m, gpu_va, m->element_B, 0, true))
+        if (!zs_port_range(port, m, gpu_va, m->element_B, 0, true))
             return false;
-        if ((!ZS_EU_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
-            zs_eu_copy_row((uint8_t *)(uintptr_t)gpu_va, data, size_B);
+        if ((!ZS_PORT_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
+            zs_port_copy_row((uint8_t *)(uintptr_t)gpu_va, data, size_B);
             return true;
         }
     }
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
-    return zs_eu_send_lanes_a64(port, m, addresses, mask, steps.span_B, true, &lanes) &&
+    return zs_port_lanes_a64(port, m, addresses, mask, steps.span_B, true, &lanes) &&
            scatter(port, m, &lanes, &steps, data);
 }
 
-bool zs_eu_run_a64_untyped_read(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                uint32_t mask)
+bool zs_port_run_a64_untyped_read(struct zs_port *port, const struct zs_port_message *m,
+                                  uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                  uint32_t mask)
 {
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);
-    return zs_eu_send_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, false,
-                                &lanes) &&
+    return zs_port_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, false,
+                             &lanes) &&
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_eu_run_a64_untyped_write(struct zs_eu_port *port, const struct zs_eu_message *m,
-                                 uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                 uint32_t mask)
+bool zs_port_run_a64_untyped_write(struct zs_port *port, const struct zs_port_message *m,
+                                   uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                   uint32_t mask)
 {
-    struct zs_eu_lanes lanes;
+    struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);
-    return zs_eu_send_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, true,
-                                &lanes) &&
-           scatter(port, m, &lanes, &steps,
-                   zs_eu_send_data(m, src0, src1, 2 * dword_grf(m->lanes)));
+    return zs_port_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, steps.span_B, true,
+                             &lanes) &&
+           scatter(port, m, &lanes, &steps, zs_port_data(m, src0, src1, 2 * dword_grf(m->lanes)));
 }

@@ -8,7 +8,7 @@
  * DW2 bits 15:12 leave channels out. Filtering follows OpenCL's formulas (section "Image
  * addressing and filtering") in float; hardware weights have 8 bits.
  */
-#include "eu/send_priv.h"
+#include "dataport/dataport_priv.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,18 +16,18 @@
 /* ---- decode ------------------------------------------------------------------------------------
  */
 
-static int decode_simd(struct zs_eu_message *m, uint32_t desc)
+static int decode_simd(struct zs_port_message *m, uint32_t desc)
 {
-    uint32_t simd = zs_eu_bits(desc, 18, 17);
-    if (zs_eu_bits(desc, 29, 29) || (simd != 1 && simd != 2))
+    uint32_t simd = zs_port_bits(desc, 18, 17);
+    if (zs_port_bits(desc, 29, 29) || (simd != 1 && simd != 2))
         return -ENOTSUP;
     m->lanes = simd == 1 ? 8 : 16;
-    m->sampler = (uint8_t)zs_eu_bits(desc, 11, 8);
-    m->space = ZS_EU_SPACE_SAMPLER;
+    m->sampler = (uint8_t)zs_port_bits(desc, 11, 8);
+    m->space = ZS_PORT_SPACE_SAMPLER;
     m->element_B = 4;
     m->elements = 4;
     m->bytes_read = 16;
-    m->op = zs_eu_bits(desc, 30, 30) != 0; /* 16-bit return format */
+    m->op = zs_port_bits(desc, 30, 30) != 0; /* 16-bit return format */
     uint32_t parameter_grf = m->lanes / 8u, length = m->mlen + m->xlen;
     if (length < m->header_grf + parameter_grf || m->rlen == 0)
         return -EINVAL;
@@ -37,51 +37,51 @@ static int decode_simd(struct zs_eu_message *m, uint32_t desc)
     return 0;
 }
 
-int zs_eu_decode_sample(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_sample(struct zs_port_message *message, uint32_t desc)
 {
     message->channels = 0; /* index of the parameter u; no LOD before it */
     return decode_simd(message, desc);
 }
 
-int zs_eu_decode_sample_l(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_sample_l(struct zs_port_message *message, uint32_t desc)
 {
     message->channels = 1; /* LOD, u, v, r */
     return decode_simd(message, desc);
 }
 
 /* Each coordinate is followed by its two derivatives, which choose among levels: there is one. */
-int zs_eu_decode_sample_d(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_sample_d(struct zs_port_message *message, uint32_t desc)
 {
     message->channels = 0;
     message->returns = 2;
     return decode_simd(message, desc);
 }
 
-int zs_eu_decode_ld(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_ld(struct zs_port_message *message, uint32_t desc)
 {
     message->returns = 1; /* u, LOD, v, r */
     return decode_simd(message, desc);
 }
 
-int zs_eu_decode_ld_lz(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_ld_lz(struct zs_port_message *message, uint32_t desc)
 {
     return decode_simd(message, desc);
 }
 
-int zs_eu_decode_resinfo(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_resinfo(struct zs_port_message *message, uint32_t desc)
 {
     return decode_simd(message, desc);
 }
 
-int zs_eu_decode_sampler_flush(struct zs_eu_message *message, uint32_t desc)
+int zs_port_decode_sampler_flush(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 0;
-    message->space = ZS_EU_SPACE_NONE;
+    message->space = ZS_PORT_SPACE_NONE;
     return 0;
 }
 
-bool zs_eu_run_sampler_flush(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_sampler_flush(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the response has no defined contents */
     return true;
@@ -90,35 +90,35 @@ bool zs_eu_run_sampler_flush(struct zs_eu_port *port, const struct zs_eu_message
 /* ---- surfaces and responses --------------------------------------------------------------------
  */
 
-static bool is_integer(const struct zs_eu_surface *s)
+static bool is_integer(const struct zs_port_surface *s)
 {
-    return s->format->type == ZS_EU_FORMAT_UINT || s->format->type == ZS_EU_FORMAT_SINT;
+    return s->format->type == ZS_PORT_FORMAT_UINT || s->format->type == ZS_PORT_FORMAT_SINT;
 }
 
-static bool find_surface(struct zs_eu_port *port, const struct zs_eu_message *m,
-                         const struct zs_eu_surface **ret)
+static bool find_surface(struct zs_port *port, const struct zs_port_message *m,
+                         const struct zs_port_surface **ret)
 {
-    struct zs_eu_area area; /* for its checks */
-    if (!zs_eu_send_area(port, m, false, &area))
+    struct zs_port_area area; /* for its checks */
+    if (!zs_port_area(port, m, false, &area))
         return false;
-    *ret = m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_EU_SURFACE_IMAGE
+    *ret = m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_PORT_SURFACE_IMAGE
                ? &port->surfaces[m->bti]
                : NULL;
     return true;
 }
 
-static const struct zs_eu_sampler *
-find_sampler(const struct zs_eu_port *port, const struct zs_eu_message *m, const uint8_t *header)
+static const struct zs_port_sampler *
+find_sampler(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *header)
 {
-    static const struct zs_eu_sampler none = {
-        .wrap = {ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_CLAMP, ZS_EU_WRAP_CLAMP}};
+    static const struct zs_port_sampler none = {
+        .wrap = {ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_CLAMP}};
     uint32_t index = m->sampler;
     if (m->header_grf) /* records of 16 bytes behind the thread's sampler state pointer */
-        index += (zs_eu_load32(header + 12) & ~31u) / 16;
+        index += (zs_port_load32(header + 12) & ~31u) / 16;
     return index < port->sampler_count ? &port->samplers[index] : &none;
 }
 
-static void swizzle(const struct zs_eu_surface *s, const uint32_t in[4], uint32_t out[4])
+static void swizzle(const struct zs_port_surface *s, const uint32_t in[4], uint32_t out[4])
 {
     const uint32_t one = is_integer(s) ? 1 : 0x3f800000u;
     for (uint32_t c = 0; c < 4; c++)
@@ -126,17 +126,17 @@ static void swizzle(const struct zs_eu_surface *s, const uint32_t in[4], uint32_
 }
 
 /* The channels of a texel; with two planes V, Y, U, as the sampler gives them. */
-static void read_texel(const struct zs_eu_surface *s, const int64_t coordinate[3],
+static void read_texel(const struct zs_port_surface *s, const int64_t coordinate[3],
                        const uint8_t *texel, uint32_t ret_rgba[4])
 {
     uint32_t channels[4];
-    zs_eu_format_unpack(s->format, texel, channels);
+    zs_port_format_unpack(s->format, texel, channels);
     if (s->chroma) {
         uint32_t uv[4];
-        zs_eu_format_unpack(s->chroma,
-                            s->chroma_base + (uint64_t)(coordinate[1] / 2) * s->row_pitch_B +
-                                (uint64_t)(coordinate[0] / 2) * s->chroma->texel_B,
-                            uv);
+        zs_port_format_unpack(s->chroma,
+                              s->chroma_base + (uint64_t)(coordinate[1] / 2) * s->row_pitch_B +
+                                  (uint64_t)(coordinate[0] / 2) * s->chroma->texel_B,
+                              uv);
         channels[1] = channels[0];
         channels[0] = uv[1];
         channels[2] = uv[0];
@@ -145,7 +145,7 @@ static void read_texel(const struct zs_eu_surface *s, const int64_t coordinate[3
 }
 
 /* Store the wanted channels of the active lanes, as far as the response reaches. */
-static void respond(const struct zs_eu_message *m, uint8_t *dst, uint32_t disabled, uint32_t mask,
+static void respond(const struct zs_port_message *m, uint8_t *dst, uint32_t disabled, uint32_t mask,
                     uint32_t rgba[LANES_MAX][4], bool integer)
 {
     uint32_t slot_B = m->op ? 2 : 4;
@@ -155,35 +155,35 @@ static void respond(const struct zs_eu_message *m, uint8_t *dst, uint32_t disabl
             continue;
         if (at_B + group_B > m->rlen * (uint32_t)GRF_B)
             return;
-        ZS_EU_FOR_LANES(lane, mask)
+        ZS_PORT_FOR_LANES(lane, mask)
         {
             uint32_t value = rgba[lane][c];
             float as_float;
             memcpy(&as_float, &value, sizeof(value));
-            uint16_t half = integer ? (uint16_t)value : zs_eu_half_from_float(as_float);
+            uint16_t half = integer ? (uint16_t)value : zs_port_half_from_float(as_float);
             if (m->op)
                 memcpy(dst + at_B + lane * slot_B, &half, 2);
             else
-                zs_eu_store32(dst + at_B + lane * slot_B, value);
+                zs_port_store32(dst + at_B + lane * slot_B, value);
         }
         at_B += group_B;
     }
 }
 
-static uint32_t disabled_channels(const struct zs_eu_message *m, const uint8_t *src0)
+static uint32_t disabled_channels(const struct zs_port_message *m, const uint8_t *src0)
 {
-    return m->header_grf ? zs_eu_bits(zs_eu_load32(src0 + 8), 15, 12) : 0;
+    return m->header_grf ? zs_port_bits(zs_port_load32(src0 + 8), 15, 12) : 0;
 }
 
-static uint32_t parameter(const struct zs_eu_message *m, const uint8_t *src0, uint32_t index,
+static uint32_t parameter(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
                           uint32_t lane)
 {
     if (index >= m->coordinates)
         return 0;
-    return zs_eu_load32(src0 + m->header_grf * GRF_B + (index * m->lanes + lane) * 4);
+    return zs_port_load32(src0 + m->header_grf * GRF_B + (index * m->lanes + lane) * 4);
 }
 
-static float parameter_float(const struct zs_eu_message *m, const uint8_t *src0, uint32_t index,
+static float parameter_float(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
                              uint32_t lane)
 {
     uint32_t bits = parameter(m, src0, index, lane);
@@ -195,16 +195,16 @@ static float parameter_float(const struct zs_eu_message *m, const uint8_t *src0,
 /* ---- texel reads -------------------------------------------------------------------------------
  */
 
-bool zs_eu_run_sample_ld(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                         const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_sample_ld(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                           const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    const struct zs_eu_surface *s;
+    const struct zs_port_surface *s;
     if (!find_surface(port, m, &s))
         return false;
     static const uint8_t no_texel[16] = {0};
     uint32_t disabled = disabled_channels(m, src0);
     uint32_t rgba[LANES_MAX][4];
-    ZS_EU_FOR_LANES(lane, mask)
+    ZS_PORT_FOR_LANES(lane, mask)
     {
         int64_t coordinate[3];
         for (uint32_t i = 0; i < 3; i++) {
@@ -212,13 +212,13 @@ bool zs_eu_run_sample_ld(struct zs_eu_port *port, const struct zs_eu_message *m,
             coordinate[i] = (int32_t)parameter(m, src0, index, lane);
         }
         bool level_0 = !m->returns || parameter(m, src0, 1, lane) == 0;
-        const uint8_t *texel = s && level_0 ? zs_eu_surface_texel(s, coordinate) : NULL;
+        const uint8_t *texel = s && level_0 ? zs_port_surface_texel(s, coordinate) : NULL;
         memset(rgba[lane], 0, sizeof(rgba[lane]));
         if (texel) {
             read_texel(s, coordinate, texel, rgba[lane]);
         } else if (s) { /* outside: zeros in the channels that the format has */
             uint32_t channels[4];
-            zs_eu_format_unpack(s->format, no_texel, channels);
+            zs_port_format_unpack(s->format, no_texel, channels);
             swizzle(s, channels, rgba[lane]);
         }
     }
@@ -240,19 +240,19 @@ static int64_t floor_i64(float value)
 }
 
 /* An integer coordinate by the wrap mode: 0 .. size - 1, or TEXEL_BORDER. */
-static int64_t wrap_texel(int64_t i, int64_t size, enum zs_eu_wrap wrap)
+static int64_t wrap_texel(int64_t i, int64_t size, enum zs_port_wrap wrap)
 {
     int64_t period;
     switch (wrap) {
-    case ZS_EU_WRAP_REPEAT:
+    case ZS_PORT_WRAP_REPEAT:
         return ((i % size) + size) % size;
-    case ZS_EU_WRAP_MIRROR:
+    case ZS_PORT_WRAP_MIRROR:
         period = ((i % (2 * size)) + 2 * size) % (2 * size);
         return period < size ? period : 2 * size - 1 - period;
-    case ZS_EU_WRAP_MIRROR_ONCE:
+    case ZS_PORT_WRAP_MIRROR_ONCE:
         i = i < 0 ? -1 - i : i;
         return i < size ? i : size - 1;
-    case ZS_EU_WRAP_BORDER:
+    case ZS_PORT_WRAP_BORDER:
         return i < 0 || i >= size ? TEXEL_BORDER : i;
     default:
         return i < 0 ? 0 : i >= size ? size - 1 : i;
@@ -265,7 +265,7 @@ struct tap {
     float weight;
 };
 
-static struct tap axis_tap(const struct zs_eu_sampler *sampler, uint32_t axis, float coordinate,
+static struct tap axis_tap(const struct zs_port_sampler *sampler, uint32_t axis, float coordinate,
                            int64_t size, bool linear)
 {
     struct tap tap = {.weight = 0.0f};
@@ -284,13 +284,13 @@ static struct tap axis_tap(const struct zs_eu_sampler *sampler, uint32_t axis, f
     return tap;
 }
 
-static void fetch(const struct zs_eu_surface *s, const struct zs_eu_sampler *sampler,
+static void fetch(const struct zs_port_surface *s, const struct zs_port_sampler *sampler,
                   const int64_t coordinate[3], uint32_t ret_rgba[4])
 {
     bool border = false;
     for (uint32_t i = 0; i < s->dimensions; i++)
         border |= coordinate[i] == TEXEL_BORDER;
-    const uint8_t *texel = border ? NULL : zs_eu_surface_texel(s, coordinate);
+    const uint8_t *texel = border ? NULL : zs_port_surface_texel(s, coordinate);
     if (texel) {
         read_texel(s, coordinate, texel, ret_rgba);
     } else {
@@ -302,7 +302,7 @@ static void fetch(const struct zs_eu_surface *s, const struct zs_eu_sampler *sam
     }
 }
 
-static void filter(const struct zs_eu_surface *s, const struct zs_eu_sampler *sampler,
+static void filter(const struct zs_port_surface *s, const struct zs_port_sampler *sampler,
                    const struct tap taps[3], int64_t layer, uint32_t ret_rgba[4])
 {
     double sum[4] = {0};
@@ -332,7 +332,7 @@ static void filter(const struct zs_eu_surface *s, const struct zs_eu_sampler *sa
     }
 }
 
-static void sample_lane(const struct zs_eu_surface *s, const struct zs_eu_sampler *sampler,
+static void sample_lane(const struct zs_port_surface *s, const struct zs_port_sampler *sampler,
                         const float coordinate[3], uint32_t ret_rgba[4])
 {
     const int64_t size[3] = {s->width, s->height, s->depth};
@@ -342,7 +342,8 @@ static void sample_lane(const struct zs_eu_surface *s, const struct zs_eu_sample
         taps[i] = axis_tap(sampler, i, coordinate[i], size[i], linear);
     int64_t layer = 0;
     if (s->is_array && s->dimensions < 3) /* nearest layer, clamped */
-        layer = wrap_texel(floor_i64(rintf(coordinate[s->dimensions])), s->depth, ZS_EU_WRAP_CLAMP);
+        layer =
+            wrap_texel(floor_i64(rintf(coordinate[s->dimensions])), s->depth, ZS_PORT_WRAP_CLAMP);
     if (linear) {
         filter(s, sampler, taps, layer, ret_rgba);
         return;
@@ -353,16 +354,16 @@ static void sample_lane(const struct zs_eu_surface *s, const struct zs_eu_sample
     fetch(s, sampler, texel, ret_rgba);
 }
 
-bool zs_eu_run_sample(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                      const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_sample(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    const struct zs_eu_surface *s;
+    const struct zs_port_surface *s;
     if (!find_surface(port, m, &s))
         return false;
-    const struct zs_eu_sampler *sampler = find_sampler(port, m, src0);
+    const struct zs_port_sampler *sampler = find_sampler(port, m, src0);
     uint32_t disabled = disabled_channels(m, src0);
     uint32_t rgba[LANES_MAX][4];
-    ZS_EU_FOR_LANES(lane, mask)
+    ZS_PORT_FOR_LANES(lane, mask)
     {
         float coordinate[3];
         for (uint32_t i = 0; i < 3; i++)
@@ -375,15 +376,15 @@ bool zs_eu_run_sample(struct zs_eu_port *port, const struct zs_eu_message *m, ui
     return true;
 }
 
-bool zs_eu_run_resinfo(struct zs_eu_port *port, const struct zs_eu_message *m, uint8_t *dst,
-                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_resinfo(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                         const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    const struct zs_eu_surface *s;
+    const struct zs_port_surface *s;
     if (!find_surface(port, m, &s))
         return false;
     uint32_t disabled = disabled_channels(m, src0);
     uint32_t rgba[LANES_MAX][4];
-    ZS_EU_FOR_LANES(lane, mask)
+    ZS_PORT_FOR_LANES(lane, mask)
     {
         memset(rgba[lane], 0, sizeof(rgba[lane]));
         if (!s || parameter(m, src0, 0, lane) != 0)

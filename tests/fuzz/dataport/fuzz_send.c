@@ -6,7 +6,7 @@
  * Input: messages of 16 bytes (descriptor, lane mask, SFID, lengths, flags, places in the register
  * file), then the register file; missing bytes are 0.
  */
-#include "eu/send.h"
+#include "dataport/dataport.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@ enum { FILE_B = 4096, MEMORY_B = 1024, MESSAGES_MAX = 8, MESSAGE_B = 16 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 
 struct state {
-    struct zs_eu_port port;
-    struct zs_eu_range range;
-    struct zs_eu_surface surfaces[6];
-    struct zs_eu_sampler samplers[2];
+    struct zs_port port;
+    struct zs_port_range range;
+    struct zs_port_surface surfaces[6];
+    struct zs_port_sampler samplers[2];
     uint64_t written[MEMORY_B / 64 + 1];
 };
 
@@ -27,44 +27,44 @@ static void set_up(struct state *s, uint8_t *memory, uint8_t *slm, uint8_t *scra
                    uint8_t format)
 {
     memset(s, 0, sizeof(*s));
-    s->range = (struct zs_eu_range){.start = (uint64_t)(uintptr_t)memory,
-                                    .end = (uint64_t)(uintptr_t)memory + MEMORY_B,
-                                    .read_only = flags & 16,
-                                    .written = flags & 2 ? s->written : NULL};
-    s->surfaces[0] = (struct zs_eu_surface){
-        .kind = ZS_EU_SURFACE_BUFFER, .base = memory, .size_B = MEMORY_B - 3};
-    s->surfaces[1].kind = ZS_EU_SURFACE_NULL;
-    s->surfaces[2].kind = ZS_EU_SURFACE_FREED;
+    s->range = (struct zs_port_range){.start = (uint64_t)(uintptr_t)memory,
+                                      .end = (uint64_t)(uintptr_t)memory + MEMORY_B,
+                                      .read_only = flags & 16,
+                                      .written = flags & 2 ? s->written : NULL};
+    s->surfaces[0] = (struct zs_port_surface){
+        .kind = ZS_PORT_SURFACE_BUFFER, .base = memory, .size_B = MEMORY_B - 3};
+    s->surfaces[1].kind = ZS_PORT_SURFACE_NULL;
+    s->surfaces[2].kind = ZS_PORT_SURFACE_FREED;
     for (uint8_t i = 3; i < 6; i++) {
         s->surfaces[i] =
-            (struct zs_eu_surface){.kind = ZS_EU_SURFACE_IMAGE,
-                                   .dimensions = (uint8_t)(i - 2),
-                                   .is_array = i < 5 && flags & 32,
-                                   .swizzle = {4, 5, 6, 7},
-                                   .base = memory,
-                                   .format = zs_eu_format_at(format % zs_eu_format_count()),
-                                   .width = 4,
-                                   .height = i > 3 ? 3 : 1,
-                                   .depth = i == 5 || flags & 32 ? 2 : 1,
-                                   .row_pitch_B = 64,
-                                   .slice_pitch_B = 256};
+            (struct zs_port_surface){.kind = ZS_PORT_SURFACE_IMAGE,
+                                     .dimensions = (uint8_t)(i - 2),
+                                     .is_array = i < 5 && flags & 32,
+                                     .swizzle = {4, 5, 6, 7},
+                                     .base = memory,
+                                     .format = zs_port_format_at(format % zs_port_format_count()),
+                                     .width = 4,
+                                     .height = i > 3 ? 3 : 1,
+                                     .depth = i == 5 || flags & 32 ? 2 : 1,
+                                     .row_pitch_B = 64,
+                                     .slice_pitch_B = 256};
         s->surfaces[i].size_B = MEMORY_B;
     }
-    s->samplers[1] =
-        (struct zs_eu_sampler){.wrap = {ZS_EU_WRAP_REPEAT, ZS_EU_WRAP_MIRROR, ZS_EU_WRAP_BORDER},
-                               .linear = true,
-                               .normalized = flags & 64};
-    s->port = (struct zs_eu_port){.map = {&s->range, 1},
-                                  .surfaces = s->surfaces,
-                                  .surface_count = 6,
-                                  .samplers = s->samplers,
-                                  .sampler_count = 2,
-                                  .flags = flags & 7,
-                                  .slm = slm,
-                                  .slm_B = MEMORY_B,
-                                  .scratch = scratch,
-                                  .scratch_start = MEMORY_B,
-                                  .scratch_end = 2 * MEMORY_B};
+    s->samplers[1] = (struct zs_port_sampler){
+        .wrap = {ZS_PORT_WRAP_REPEAT, ZS_PORT_WRAP_MIRROR, ZS_PORT_WRAP_BORDER},
+        .linear = true,
+        .normalized = flags & 64};
+    s->port = (struct zs_port){.map = {&s->range, 1},
+                               .surfaces = s->surfaces,
+                               .surface_count = 6,
+                               .samplers = s->samplers,
+                               .sampler_count = 2,
+                               .flags = flags & 7,
+                               .slm = slm,
+                               .slm_B = MEMORY_B,
+                               .scratch = scratch,
+                               .scratch_start = MEMORY_B,
+                               .scratch_end = 2 * MEMORY_B};
 }
 
 /* Addresses that lead somewhere: a marker byte in a payload becomes the memory's address. */
@@ -89,12 +89,12 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
     uint32_t dst = bytes[12] & 127, src0 = bytes[13] & 127, src1 = bytes[14] & 127;
     if (dst + rlen > 128 || src0 + mlen > 128 || src1 + xlen > 128)
         return;
-    struct zs_eu_message message;
-    const struct zs_eu_message_row *row;
+    struct zs_port_message message;
+    const struct zs_port_message_row *row;
     struct zs_diag diag = {0};
-    if (zs_eu_message_decode(bytes[8] & 15, desc, mlen, xlen, rlen, &message, &row, &diag))
+    if (zs_port_message_decode(bytes[8] & 15, desc, mlen, xlen, rlen, &message, &row, &diag))
         return;
-    message.cache_slot = bytes[15] % ZS_EU_PORT_CACHE;
+    message.cache_slot = bytes[15] % ZS_PORT_CACHE;
     uint8_t joined[32 * 32], response[32 * 32] = {0};
     const uint8_t *first = file + src0 * 32, *second = file + src1 * 32;
     if (message.gather) {

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Surfaces, samplers and texel formats as the send units see them: decoded state, not the
+ * hardware's RENDER_SURFACE_STATE and SAMPLER_STATE bits.
+ */
+#ifndef ZS_DATAPORT_SURFACE_H
+#define ZS_DATAPORT_SURFACE_H
+
+#include "base/compiler.h"
+
+enum zs_port_surface_kind {
+    ZS_PORT_SURFACE_NULL,   /* reads give 0, writes are dropped */
+    ZS_PORT_SURFACE_FREED,  /* its allocation is gone: every access is a fault */
+    ZS_PORT_SURFACE_BUFFER, /* raw bytes */
+    ZS_PORT_SURFACE_IMAGE,
+};
+
+struct zs_port_format;
+
+struct zs_port_surface {
+    enum zs_port_surface_kind kind;
+    bool read_only;
+    uint8_t dimensions; /* image: 1, 2 or 3 */
+    bool is_array;      /* the last coordinate (index `dimensions`) selects a layer */
+    uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
+    uint8_t *base;
+    uint64_t size_B; /* buffer: bytes; image: all bytes that may be touched */
+    const struct zs_port_format *format;
+    uint32_t width, height, depth; /* texels; depth: layers of an array (1D: too) */
+    uint32_t row_pitch_B;
+    uint64_t slice_pitch_B; /* between z slices or layers */
+    /* Two planes: U and V of half the width and height, with the pitch of the rows of Y; NULL:
+     * none. */
+    const struct zs_port_format *chroma;
+    const uint8_t *chroma_base;
+};
+
+enum zs_port_wrap {
+    ZS_PORT_WRAP_REPEAT,
+    ZS_PORT_WRAP_MIRROR,
+    ZS_PORT_WRAP_CLAMP,
+    ZS_PORT_WRAP_BORDER,
+    ZS_PORT_WRAP_MIRROR_ONCE,
+};
+
+struct zs_port_sampler {
+    enum zs_port_wrap wrap[3]; /* u, v, r */
+    bool linear;
+    bool normalized;
+    float border[4];
+};
+
+/* ---- texel formats: rows of format.def ----------------------------------------------------
+ */
+
+enum zs_port_format_type {
+    ZS_PORT_FORMAT_UINT,
+    ZS_PORT_FORMAT_SINT,
+    ZS_PORT_FORMAT_UNORM,
+    ZS_PORT_FORMAT_SNORM,
+    ZS_PORT_FORMAT_FLOAT,
+};
+
+struct zs_port_format {
+    uint32_t code; /* RENDER_SURFACE_STATE's surface format */
+    const char *name;
+    enum zs_port_format_type type;
+    uint8_t texel_B;
+    struct {
+        uint8_t bit, bits; /* of channels R, G, B, A from bit 0 of the texel; bits 0: absent */
+    } channel[4];
+};
+
+const struct zs_port_format *zs_port_format_find(uint32_t code);
+size_t zs_port_format_count(void);
+const struct zs_port_format *zs_port_format_at(size_t index);
+
+/* Texel bytes to four 32-bit channels: float bits for unorm, snorm and float, integers else.
+ * Absent R, G, B read 0, an absent A reads one. No swizzle. */
+void zs_port_format_unpack(const struct zs_port_format *format, const uint8_t *texel,
+                           uint32_t ret_rgba[4]);
+/* The reverse: clamps to the format's range, rounds to nearest even. */
+void zs_port_format_pack(const struct zs_port_format *format, const uint32_t rgba[4],
+                         uint8_t *texel);
+
+/* IEEE half precision. */
+float zs_port_half_to_float(uint16_t half);
+uint16_t zs_port_half_from_float(float value); /* to nearest even */
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Typed surface reads and writes: texels at integer coordinates, converted to and from 32-bit
+ * channels. Eight lanes a message; u, v, r take a register each.
+ */
+#include "dataport/dataport_priv.h"
+
+#include <errno.h>
+
+static int decode_typed(struct zs_port_message *m, uint32_t desc, uint32_t data_grf)
+{
+    if (zs_port_bits(desc, 13, 12) != 1)
+        return -ENOTSUP; /* the upper half of a 16-wide mask, SIMD4x2 */
+    m->lanes = 8;
+    m->space = ZS_PORT_SPACE_TYPED;
+    m->element_B = 4;
+    uint32_t length = m->mlen + m->xlen, used = m->header_grf + data_grf;
+    if (m->channels == 0 || length <= used || length - used > 4)
+        return -EINVAL;
+    m->coordinates = (uint8_t)(length - used);
+    return 0;
+}
+
+int zs_port_decode_typed_read(struct zs_port_message *message, uint32_t desc)
+{
+    message->channels = ~zs_port_bits(desc, 11, 8) & 15;
+    message->elements = (uint8_t)__builtin_popcount(message->channels);
+    int error = decode_typed(message, desc, 0);
+    message->bytes_read = (uint8_t)(4 * message->elements);
+    return error ? error : zs_port_payload(message, message->coordinates, 0, message->elements);
+}
+
+int zs_port_decode_typed_write(struct zs_port_message *message, uint32_t desc)
+{
+    message->channels = ~zs_port_bits(desc, 11, 8) & 15;
+    message->elements = (uint8_t)__builtin_popcount(message->channels);
+    int error = decode_typed(message, desc, message->elements);
+    message->bytes_written = (uint8_t)(4 * message->elements);
+    return error ? error : zs_port_payload(message, message->coordinates, message->elements, 0);
+}
+
+uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int64_t coordinate[3])
+{
+    int64_t limit[3] = {surface->width, surface->dimensions > 1 ? surface->height : 1,
+                        surface->dimensions > 2 ? surface->depth : 1};
+    uint64_t offset = 0;
+    const uint64_t pitch[3] = {surface->format->texel_B, surface->row_pitch_B,
+                               surface->slice_pitch_B};
+    for (uint32_t i = 0; i < surface->dimensions; i++) {
+        if (coordinate[i] < 0 || coordinate[i] >= limit[i])
+            return NULL;
+        offset += (uint64_t)coordinate[i] * pitch[i];
+    }
+    if (surface->is_array && surface->dimensions < 3) {
+        int64_t layer = coordinate[surface->dimensions];
+        if (layer < 0 || layer >= surface->depth)
+            return NULL;
+        offset += (uint64_t)layer * surface->slice_pitch_B;
+    }
+    return surface->base + offset;
+}
+
+static const struct zs_port_surface *image(struct zs_port *port, const struct zs_port_message *m)
+{
+    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_PORT_SURFACE_IMAGE)
+        return NULL;
+    return &port->surfaces[m->bti];
+}
+
+bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
+                         uint32_t mask, bool is_write, struct zs_port_lanes *ret)
+{
+    struct zs_port_area area; /* for its checks */
+    if (!zs_port_area(port, m, is_write, &area))
+        return false;
+    const struct zs_port_surface *surface = image(port, m);
+    const uint8_t *at = src0 + m->header_grf * GRF_B;
+    ret->valid = ret->outside = 0;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        int64_t coordinate[3] = {0};
+        for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
+            coordinate[i] = (int32_t)zs_port_load32(at + i * GRF_B + lane * 4);
+        ret->pointer[lane] = surface ? zs_port_surface_texel(surface, coordinate) : NULL;
+        if (ret->pointer[lane])
+            ret->valid |= 1u << lane;
+        else
+            ret->outside |= 1u << lane;
+        if (!ret->pointer[lane] && surface && !area.drops)
+            return zs_port_fail(port, m, ZS_PORT_FAULT_SURFACE, (int)lane, (uint64_t)coordinate[0],
+                                surface->format->texel_B, is_write);
+    }
+    if (is_write && area.read_only && ret->valid)
+        return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, __builtin_ctz(ret->valid), 0, 0,
+                            true);
+    return true;
+}
+
+/* Where a channel of the kernel stands in the texel. Constants are for samplers. */
+static uint32_t texel_channel(const struct zs_port_surface *surface, uint32_t channel)
+{
+    return surface->swizzle[channel] >= 4 ? surface->swizzle[channel] & 3u : channel;
+}
+
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_typed_read(struct zs_port *port,
+                                                  const struct zs_port_message *m, uint8_t *dst,
+                                                  const uint8_t *src0, const uint8_t *src1,
+                                                  uint32_t mask)
+{
+    struct zs_port_lanes lanes;
+    if (!zs_port_lanes_typed(port, m, src0, mask, false, &lanes))
+        return false;
+    ZS_PORT_FOR_LANES(lane, lanes.valid | lanes.outside)
+    {
+        uint32_t texel[4] = {0}, rgba[4] = {0};
+        if (lanes.valid >> lane & 1) {
+            const struct zs_port_surface *surface = &port->surfaces[m->bti];
+            zs_port_format_unpack(surface->format, lanes.pointer[lane], texel);
+            for (uint32_t channel = 0; channel < 4; channel++)
+                rgba[channel] = texel[texel_channel(surface, channel)];
+        }
+        uint8_t *out = dst + lane * 4;
+        for (uint32_t channel = 0; channel < 4; channel++) {
+            if (m->channels >> channel & 1) {
+                zs_port_store32(out, rgba[channel]);
+                out += GRF_B;
+            }
+        }
+    }
+    return true;
+}
+
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_typed_write(struct zs_port *port,
+                                                   const struct zs_port_message *m, uint8_t *dst,
+                                                   const uint8_t *src0, const uint8_t *src1,
+                                                   uint32_t mask)
+{
+    struct zs_port_lanes lanes;
+    if (!zs_port_lanes_typed(port, m, src0, mask, true, &lanes))
+        return false;
+    const uint8_t *data = zs_port_data(m, src0, src1, m->coordinates);
+    ZS_PORT_FOR_LANES(lane, lanes.valid)
+    {
+        const struct zs_port_surface *surface = &port->surfaces[m->bti];
+        const struct zs_port_format *format = surface->format;
+        uint32_t rgba[4] = {0};
+        if (m->channels != 15)
+            zs_port_format_unpack(format, lanes.pointer[lane], rgba);
+        const uint8_t *in = data + lane * 4;
+        for (uint32_t channel = 0; channel < 4; channel++) {
+            if (m->channels >> channel & 1) {
+                rgba[texel_channel(surface, channel)] = zs_port_load32(in);
+                in += GRF_B;
+            }
+        }
+        zs_port_format_pack(format, rgba, lanes.pointer[lane]);
+    }
+    return true;
+}
