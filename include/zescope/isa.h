@@ -46,6 +46,8 @@ enum zs_isa_platform {
     ZS_ISA_XE_HP,  /* xe_hp_sdv */
     ZS_ISA_XE_HPG, /* dg2, acm-*, ats-m* */
     ZS_ISA_XE_HPC, /* pvc */
+    ZS_ISA_XE2,    /* lnl, bmg */
+    ZS_ISA_XE3,    /* ptl */
     ZS_ISA_PLATFORM_COUNT,
 };
 
@@ -119,6 +121,8 @@ enum zs_isa_file {
     ZS_FILE_FC,
     ZS_FILE_DBG,
     ZS_FILE_GRF,
+    ZS_FILE_S, /* scalar register s0, from Xe3 on */
+    ZS_FILE_COUNT,
 };
 
 /* Values are iga::Type of libiga64. */
@@ -177,7 +181,7 @@ enum { ZS_REGION_NONE = 0xff, ZS_REGION_VXH = 0xfe };
 enum { ZS_MME_NONE = 8 };
 
 struct zs_isa_operand {
-    uint64_t imm;      /* immediate, its bits as encoded (zero-extended), or label offset */
+    uint64_t imm;      /* immediate: its bits as encoded, zero-extended; label: its offset */
     uint16_t reg;      /* register number; 0 when indirect */
     int16_t offset_B;  /* indirect: signed byte offset added to the address register */
     uint8_t kind;      /* enum zs_isa_operand_kind */
@@ -185,6 +189,7 @@ struct zs_isa_operand {
     uint8_t type;      /* enum zs_isa_type */
     uint8_t modifiers; /* enum zs_isa_modifier */
     uint8_t subreg;    /* in elements of the type; indirect: element of a0 */
+    uint8_t subreg_B;  /* direct: the same in bytes, exactly as encoded */
     uint8_t vstride, width, hstride; /* in elements; ZS_REGION_NONE where not encoded */
     uint8_t mme;                     /* macro operand: mme number, ZS_MME_NONE for nomme */
     uint8_t grf_count; /* sends, dpas: whole registers that the operand spans; else 0 */
@@ -202,8 +207,44 @@ enum zs_isa_inst_flags {
     ZS_INST_BRANCH_CTRL = 1 << 6, /* .b of if, else, goto */
     ZS_INST_ATOMIC = 1 << 7,      /* scheduling option, not a memory atomic */
     ZS_INST_SWITCH = 1 << 8,
-    ZS_INST_ILLEGAL = 1 << 9, /* bytes that are no instruction; nothing else is known */
+    ZS_INST_ILLEGAL = 1 << 9, /* bytes that are no instruction; `error` says why */
     ZS_INST_HAS_DST = 1 << 10,
+    ZS_INST_NODDCLR = 1 << 11, /* NODD*: dependency checks left out, up to Gen11 */
+    ZS_INST_NODDCHK = 1 << 12,
+    ZS_INST_NOPREEMPT = 1 << 13,
+    ZS_INST_NOSRCDEPSET = 1 << 14,
+    ZS_INST_SERIALIZE = 1 << 15,  /* fusion control of sends, Gen12LP to XeHPG */
+    ZS_INST_EXBSO = 1 << 16,      /* the extended descriptor is a surface state offset */
+    ZS_INST_CPS = 1 << 17,        /* coarse pixel shading */
+    ZS_INST_DESC_REG = 1 << 18,   /* send: the descriptor is in a0.`desc_subreg` */
+    ZS_INST_EXDESC_REG = 1 << 19, /* send: the extended one is in a0.`exdesc_subreg` */
+    ZS_INST_ALIGN16 = 1 << 20,    /* encoded in the Align16 access mode, up to Gen9 */
+};
+
+/* Software scoreboard, from Gen12LP on: what the instruction waits for, and what it marks. */
+enum zs_isa_swsb_pipe {
+    ZS_SWSB_NONE,
+    ZS_SWSB_DIST,  /* "@1": the platform's only in-order pipe, or the instruction's own */
+    ZS_SWSB_ALL,   /* "A@1" */
+    ZS_SWSB_FLOAT, /* "F@1" */
+    ZS_SWSB_INT,
+    ZS_SWSB_LONG,
+    ZS_SWSB_MATH,
+    ZS_SWSB_SCALAR,
+};
+enum zs_isa_swsb_token {
+    ZS_SWSB_TOKEN_NONE,
+    ZS_SWSB_SET,        /* "$3" */
+    ZS_SWSB_DST,        /* "$3.dst": wait until the result is written */
+    ZS_SWSB_SRC,        /* "$3.src": wait until the sources are read */
+    ZS_SWSB_INC,        /* "$3.inc" */
+    ZS_SWSB_NOACCSBSET, /* no token: dpas forwards its accumulator */
+};
+struct zs_isa_swsb {
+    uint8_t pipe;     /* enum zs_isa_swsb_pipe */
+    uint8_t distance; /* 1..7; 0 without a pipe */
+    uint8_t token;    /* enum zs_isa_swsb_token */
+    uint8_t sbid;
 };
 
 /* Values are iga::PredCtrl of libiga64. */
@@ -244,7 +285,7 @@ struct zs_isa_inst {
     uint32_t offset_B;
     uint32_t message;              /* index for zs_isa_message, or ZS_ISA_NO_INDEX */
     uint32_t jip_B, uip_B;         /* absolute branch targets, or ZS_ISA_NO_INDEX */
-    uint16_t flags;                /* enum zs_isa_inst_flags */
+    uint32_t flags;                /* enum zs_isa_inst_flags */
     uint8_t size_B;                /* 8 or 16 */
     uint8_t op;                    /* enum zs_isa_op */
     uint8_t exec_size;             /* 1..32 */
@@ -254,8 +295,16 @@ struct zs_isa_inst {
     uint8_t flag_reg, flag_subreg; /* of predicate and condition: f<reg>.<subreg> */
     uint8_t subfunction; /* math, sync and bfn function, dpas (depth << 4 | repeat); else 0 */
     uint8_t source_count;
+    uint8_t error; /* enum zs_isa_error; 0 unless ILLEGAL */
+    /* sends; descriptors are 0 where they come from a register */
+    uint8_t sfid;                       /* enum zs_isa_sfid */
+    uint8_t desc_subreg, exdesc_subreg; /* dwords of a0 */
+    uint32_t desc, exdesc;
+    uint32_t exdesc_offset; /* from Xe2 on: what is added to a register's extended descriptor */
+    struct zs_isa_swsb swsb;
     struct zs_isa_operand dst;
     struct zs_isa_operand src[ZS_ISA_SOURCES_MAX];
+    uint64_t raw[2]; /* the bytes it was decoded from, little-endian; raw[1] is 0 when compacted */
 };
 
 /* ---- messages ---- */

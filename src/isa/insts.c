@@ -148,7 +148,7 @@ static void read_controls(struct view v, struct zs_isa_inst *inst)
             flags |= option_flags[i].flag;
     if (kv_get_has_destination(v.kv, v.pc) == 1)
         flags |= ZS_INST_HAS_DST;
-    inst->flags = (uint16_t)flags;
+    inst->flags = flags;
 }
 
 static void read_subfunction(struct view v, struct zs_isa_inst *inst)

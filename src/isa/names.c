@@ -26,12 +26,12 @@ static const struct type_row {
     [ZS_TYPE_VF] = {"vf", 32},
 };
 
-static const char *const files[ZS_FILE_GRF + 1] = {
+static const char *const files[ZS_FILE_COUNT] = {
     [ZS_FILE_NULL] = "null", [ZS_FILE_A] = "a",   [ZS_FILE_ACC] = "acc", [ZS_FILE_MME] = "mme",
     [ZS_FILE_F] = "f",       [ZS_FILE_CE] = "ce", [ZS_FILE_MSG] = "msg", [ZS_FILE_SP] = "sp",
     [ZS_FILE_SR] = "sr",     [ZS_FILE_CR] = "cr", [ZS_FILE_N] = "n",     [ZS_FILE_IP] = "ip",
     [ZS_FILE_TDR] = "tdr",   [ZS_FILE_TM] = "tm", [ZS_FILE_FC] = "fc",   [ZS_FILE_DBG] = "dbg",
-    [ZS_FILE_GRF] = "r",
+    [ZS_FILE_GRF] = "r",     [ZS_FILE_S] = "s",
 };
 
 static const char *const sfids[ZS_SFID_COUNT] = {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Compacted forms of the legacy encodings. */
+#include "isa/compact.h"
+#include "isa/legacy.h"
+
+enum { SETS_MAX = 3 };
+enum { COMPACTED_BIT = 29 };
+
+/* The sets of rows of one- and two-source instructions, or of three-source ones. */
+struct sets {
+    uint32_t count;
+    enum zs_compact_set set[SETS_MAX];
+};
+
+static struct sets basic_sets(const struct zs_isa_model *model, bool immediate)
+{
+    return (struct sets){
+        3,
+        {ZS_COMPACT_LEGACY,
+         model->platform >= ZS_ISA_GEN11 ? ZS_COMPACT_GEN11_TYPES : ZS_COMPACT_GEN8_TYPES,
+         immediate ? ZS_COMPACT_LEGACY_IMM : ZS_COMPACT_LEGACY_REG}};
+}
+
+static struct sets ternary_sets(const struct zs_isa_model *model)
+{
+    return (struct sets){3,
+                         {ZS_COMPACT_LEGACY3,
+                          model->platform >= ZS_ISA_GEN9 ? ZS_COMPACT_GEN9_3 : ZS_COMPACT_GEN8_3,
+                          ZS_COMPACT_DEBUG_30}};
+}
+
+static bool has_immediate(const uint64_t bits[2])
+{
+    return zs_isa_get(&zs_isa_layout_legacy, bits, ZS_F_SRC0_FILE) == ZS_LEGACY_IMM ||
+           zs_isa_get(&zs_isa_layout_legacy, bits, ZS_F_SRC1_FILE) == ZS_LEGACY_IMM;
+}
+
+static bool expand(const struct sets *sets, uint64_t compact, uint64_t bits[2])
+{
+    bool ok = true;
+    bits[0] = bits[1] = 0;
+    for (uint32_t i = 0; i < sets->count; i++)
+        ok = ok && zs_compact_expand(sets->set[i], compact, bits);
+    zs_isa_put(&zs_isa_layout_legacy, bits, ZS_F_COMPACTED, 0);
+    return ok;
+}
+
+bool zs_legacy_expand(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
+                      uint64_t compact, uint64_t ret_bits[2])
+{
+    if (opcode->form == ZS_FORM_TERNARY) {
+        struct sets sets = ternary_sets(model);
+        return expand(&sets, compact, ret_bits);
+    }
+    /* which files the sources have stands in the pattern of types */
+    struct sets sets = basic_sets(model, false);
+    if (!expand(&sets, compact, ret_bits))
+        return false;
+    if (!has_immediate(ret_bits))
+        return true;
+    sets = basic_sets(model, true);
+    return expand(&sets, compact, ret_bits);
+}
+
+bool zs_legacy_compact(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
+                       const uint64_t bits[2], uint64_t *ret)
+{
+    struct sets sets = opcode->form == ZS_FORM_TERNARY ? ternary_sets(model)
+                                                       : basic_sets(model, has_immediate(bits));
+    uint64_t compact = 0, check[2];
+    for (uint32_t i = 0; i < sets.count; i++)
+        if (!zs_compact_shrink(sets.set[i], bits, &compact))
+            return false;
+    *ret = compact | UINT64_C(1) << COMPACTED_BIT;
+    /* what no row covers must be zero */
+    return expand(&sets, *ret, check) && check[0] == bits[0] && check[1] == bits[1];
+}

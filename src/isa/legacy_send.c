@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sends of the legacy encodings. send and sendc have one payload and an extended descriptor in
+ * pieces between other fields, sends and sendsc (from Gen9 on) two payloads. Bits 31:0 of the
+ * extended descriptor as Intel's tools print it hold the shared function (3:0), the end of the
+ * thread (5) and the length of the second payload (9:6).
+ */
+#include "isa/decode_common.h"
+#include "isa/legacy.h"
+
+static inline struct zs_isa_decoder
+decoder(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode, const uint64_t *bits)
+{
+    return (struct zs_isa_decoder){model, &zs_isa_layout_legacy, opcode, bits};
+}
+
+/* Shared functions by their number; 0 is the null function. */
+static const uint8_t sfids[16] = {
+    [0] = ZS_SFID_NULL, [2] = ZS_SFID_SMPL, [3] = ZS_SFID_GTWY,  [4] = ZS_SFID_DC2,
+    [5] = ZS_SFID_RC,   [6] = ZS_SFID_URB,  [7] = ZS_SFID_TS,    [8] = ZS_SFID_VME,
+    [9] = ZS_SFID_DCRO, [10] = ZS_SFID_DC0, [11] = ZS_SFID_PIXI, [12] = ZS_SFID_DC1,
+    [13] = ZS_SFID_CRE,
+};
+
+static enum zs_isa_error decode_dst(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
+{
+    struct zs_isa_operand *dst = &inst->dst;
+    uint32_t file = zs_dec_get(d, split ? ZS_F_SENDS_DST_FILE : ZS_F_DST_FILE);
+    dst->type = d.model->register_types[zs_dec_get(d, ZS_F_DST_TYPE)];
+    dst->hstride = 1;
+    if (!dst->type)
+        return ZS_ISA_BAD_TYPE;
+    if (file > ZS_LEGACY_GRF)
+        return ZS_ISA_BAD_FILE;
+    if (zs_dec_get(d, ZS_F_DST_INDIRECT)) {
+        dst->kind = ZS_OPERAND_INDIRECT;
+        dst->file = ZS_FILE_GRF;
+        dst->subreg = (uint8_t)zs_dec_get(d, ZS_F_DST_ADDR_SUBREG);
+        dst->offset_B = zs_dec_signed(zs_dec_get(d, ZS_F_DST_ADDR_IMM), 10);
+        return file == ZS_LEGACY_GRF ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ADDRESS;
+    }
+    dst->kind = ZS_OPERAND_REG;
+    return zs_dec_register(d.model, file == ZS_LEGACY_GRF, zs_dec_get(d, ZS_F_DST_REG), dst);
+}
+
+static enum zs_isa_error decode_src0(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
+{
+    struct zs_isa_operand *op = &inst->src[0];
+    uint32_t file = split ? ZS_LEGACY_GRF : zs_dec_get(d, ZS_F_SRC0_FILE);
+    op->type = split ? ZS_TYPE_UD : d.model->register_types[zs_dec_get(d, ZS_F_SRC0_TYPE)];
+    op->width = 1;
+    op->mme = ZS_MME_NONE;
+    if (!op->type)
+        return ZS_ISA_BAD_TYPE;
+    if (file > ZS_LEGACY_GRF)
+        return ZS_ISA_BAD_FILE;
+    if (zs_dec_get(d, ZS_F_SRC0_INDIRECT)) {
+        op->kind = ZS_OPERAND_INDIRECT;
+        op->file = ZS_FILE_GRF;
+        op->subreg = (uint8_t)zs_dec_get(d, ZS_F_SRC0_ADDR_SUBREG);
+        op->offset_B = zs_dec_signed(zs_dec_get(d, ZS_F_SRC0_ADDR_IMM), 10);
+        return file == ZS_LEGACY_GRF ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ADDRESS;
+    }
+    op->kind = ZS_OPERAND_REG;
+    return zs_dec_register(d.model, file == ZS_LEGACY_GRF, zs_dec_get(d, ZS_F_SRC0_REG), op);
+}
+
+static enum zs_isa_error decode_src1(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    struct zs_isa_operand *op = &inst->src[1];
+    op->kind = ZS_OPERAND_REG;
+    op->width = 1;
+    op->mme = ZS_MME_NONE;
+    return zs_dec_register(d.model, zs_dec_get(d, ZS_F_SENDS_SRC1_FILE),
+                           zs_dec_get(d, ZS_F_SENDS_SRC1_REG), op);
+}
+
+static enum zs_isa_error decode_desc(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
+{
+    bool reg = split ? zs_dec_get(d, ZS_F_SENDS_DESC_REG)
+                     : zs_dec_get(d, ZS_F_SEND_DESC_FILE) != ZS_LEGACY_IMM;
+    if (zs_dec_get(d, ZS_F_SEND_EOT))
+        inst->flags |= ZS_INST_EOT;
+    if (reg)
+        inst->flags |= ZS_INST_DESC_REG;
+    else
+        inst->desc = zs_dec_get(d, ZS_F_SEND_DESC);
+    if (split && zs_dec_get(d, ZS_F_SENDS_EXDESC_REG)) {
+        inst->flags |= ZS_INST_EXDESC_REG;
+        inst->exdesc_subreg = (uint8_t)zs_dec_get(d, ZS_F_SENDS_EXDESC_SUBREG);
+        inst->sfid = ZS_SFID_REGISTER;
+        return ZS_ISA_BAD_NONE;
+    }
+    uint32_t sfid = zs_dec_get(d, ZS_F_SEND_SFID);
+    uint32_t eot = inst->flags & ZS_INST_EOT ? 1u << 5 : 0;
+    inst->sfid = sfids[sfid];
+    inst->exdesc = sfid | eot;
+    if (split)
+        inst->exdesc |=
+            zs_dec_get(d, ZS_F_SENDS_EXDESC_6) << 6 | zs_dec_get(d, ZS_F_SENDS_EXDESC_16) << 16;
+    else
+        inst->exdesc |=
+            zs_dec_get(d, ZS_F_SEND_EXDESC_16) << 16 | zs_dec_get(d, ZS_F_SEND_EXDESC_20) << 20 |
+            zs_dec_get(d, ZS_F_SEND_EXDESC_24) << 24 | zs_dec_get(d, ZS_F_SEND_EXDESC_28) << 28;
+    return ZS_ISA_BAD_NONE;
+}
+
+/* Whole registers of each operand, where the descriptors are immediates. */
+static void set_lengths(struct zs_isa_inst *inst)
+{
+    if (!(inst->flags & ZS_INST_DESC_REG)) {
+        inst->src[0].grf_count = (uint8_t)(inst->desc >> 25 & 15);
+        inst->dst.grf_count = (uint8_t)(inst->desc >> 20 & 31);
+    }
+    if (inst->source_count == 2 && !(inst->flags & ZS_INST_EXDESC_REG))
+        inst->src[1].grf_count = (uint8_t)(inst->exdesc >> 6 & 31);
+}
+
+enum zs_isa_error zs_legacy_decode_send(const struct zs_isa_model *model,
+                                        const struct zs_isa_opcode *opcode, const uint64_t bits[2],
+                                        struct zs_isa_inst *inst)
+{
+    struct zs_isa_decoder d = decoder(model, opcode, bits);
+    bool split = opcode->form == ZS_FORM_SENDS;
+    inst->flags |= ZS_INST_HAS_DST;
+    inst->source_count = split ? 2 : 1;
+    inst->dst.vstride = inst->dst.width = ZS_REGION_NONE;
+    inst->dst.mme = ZS_MME_NONE;
+    enum zs_isa_error error = decode_desc(d, split, inst);
+    if (!error)
+        error = decode_dst(d, split, inst);
+    if (!error)
+        error = decode_src0(d, split, inst);
+    if (!error && split)
+        error = decode_src1(d, inst);
+    set_lengths(inst);
+    return error;
+}
