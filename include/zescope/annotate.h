@@ -32,12 +32,23 @@ struct zs_annotation;
 ZS_API int zs_annotation_open(const struct zs_module *module, struct zs_annotation **ret);
 ZS_API void zs_annotation_close(struct zs_annotation *annotation);
 
+/* What the values of several instructions are together: of a line, a block, a kernel. */
+enum zs_column_total {
+    ZS_TOTAL_SUM,
+    ZS_TOTAL_MAX,
+    ZS_TOTAL_MEAN, /* by `weights`, where there are some */
+};
+
 /* A number per instruction from somewhere else: execution counts, metrics. */
 struct zs_column {
     const char *name;        /* "executions" */
     const char *unit;        /* "" for none */
     const char *description; /* "" for none */
     const double *values;    /* one per instruction; NaN: not collected */
+    const double *weights;   /* of a mean, one per instruction; NULL: all alike */
+    enum zs_column_total total;
+    bool shown; /* views show it unless asked for others */
+    bool heat;  /* drawn as a bar in colours, against the largest of the kernel */
 };
 
 struct zs_code {

@@ -17,7 +17,7 @@ struct annotate_options {
     struct zs_common_options common;
     struct zs_input_select select;
     struct zs_string_list source_paths, path_maps;
-    const char *html;
+    const char *html, *columns;
     uint64_t context;
     int by;
     bool json, pressure, mix, sends, with_source, types;
@@ -39,6 +39,9 @@ static const struct zs_option options[] = {
      "order of the listing: source lines with their code, or code with its source lines"},
     {"context", 0, ZS_OPTION_U64, AT(context), "LINES",
      "source lines shown around those that have code (3)"},
+    {"columns", 0, ZS_OPTION_STRING, AT(columns), "NAMES",
+     "what recordings with counts show beside the code, separated by commas: share, lanes (both "
+     "unless asked otherwise), executions, active_lanes, bytes_read, bytes_written; all, none"},
     {"pressure", 'p', ZS_OPTION_FLAG, AT(pressure), NULL,
      "show how many registers are live before each instruction"},
     {"mix", 'm', ZS_OPTION_FLAG, AT(mix), NULL, "show what kinds of instructions a line has"},
@@ -106,6 +109,7 @@ static struct zs_annotate_text_options text_options(const struct annotate_option
         .pressure = o->pressure,
         .mix = o->mix,
         .sends = o->sends,
+        .columns = o->columns,
         .context_lines = o->context > 1000000 ? 1000000 : (uint32_t)o->context,
     };
 }

@@ -63,6 +63,7 @@ struct zs_annotate_text_options {
     bool mix;               /* kinds of instructions per line */
     bool sends;             /* decoded messages per line */
     uint32_t context_lines; /* source lines shown around those with code */
+    const char *columns;    /* names, separated by commas; "all", "none"; NULL: the usual */
 };
 
 /* The same as text. Pieces are written kernel by kernel. */

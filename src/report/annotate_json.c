@@ -445,8 +445,23 @@ static void put_blocks(struct zs_json *j, const struct zs_isa_kernel *isa)
     zs_json_end(j);
 }
 
+static void put_numbers(struct zs_json *j, const char *name, const double *values, uint32_t count)
+{
+    zs_json_array(j, name);
+    for (uint32_t i = 0; i < count; i++) {
+        /* counts are exact up to 2^53 */
+        if (values[i] >= 0 && values[i] < 9007199254740992.0 && values[i] == floor(values[i]))
+            zs_json_u64(j, NULL, (uint64_t)values[i]);
+        else
+            zs_json_double(j, NULL, values[i]);
+    }
+    zs_json_end(j);
+}
+
 static void put_columns(struct zs_json *j, const struct zs_code *code)
 {
+    static const char *const totals[] = {
+        [ZS_TOTAL_SUM] = "sum", [ZS_TOTAL_MAX] = "max", [ZS_TOTAL_MEAN] = "mean"};
     if (!code->column_count)
         return;
     zs_json_array(j, "columns");
@@ -458,16 +473,13 @@ static void put_columns(struct zs_json *j, const struct zs_code *code)
             zs_json_string(j, "unit", column->unit);
         if (column->description && column->description[0])
             zs_json_string(j, "description", column->description);
-        zs_json_array(j, "values");
-        for (uint32_t i = 0; i < zs_isa_kernel_count(code->isa); i++) {
-            double v = column->values[i];
-            /* counts are exact up to 2^53 */
-            if (v >= 0 && v < 9007199254740992.0 && v == floor(v))
-                zs_json_u64(j, NULL, (uint64_t)v);
-            else
-                zs_json_double(j, NULL, v);
-        }
-        zs_json_end(j);
+        zs_json_string(j, "total", totals[column->total]);
+        zs_json_bool(j, "shown", column->shown);
+        if (column->heat)
+            zs_json_bool(j, "heat", true);
+        put_numbers(j, "values", column->values, zs_isa_kernel_count(code->isa));
+        if (column->weights)
+            put_numbers(j, "weights", column->weights, zs_isa_kernel_count(code->isa));
         zs_json_end(j);
     }
     zs_json_end(j);

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "report/annotate.h"
+#include "report/columns.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,6 +34,7 @@ enum style {
     STYLE_INLINE,
     STYLE_NOTE,
     STYLE_HOT,
+    STYLE_WARM,
     STYLE_COUNT
 };
 
@@ -40,15 +42,15 @@ static const char *const style_codes[STYLE_COUNT] = {
     [STYLE_TITLE] = "\033[1;7m", [STYLE_FILE] = "\033[1;4m",  [STYLE_SOURCE] = "\033[1m",
     [STYLE_DIM] = "\033[2m",     [STYLE_OFFSET] = "\033[36m", [STYLE_SEND] = "\033[33m",
     [STYLE_FLOW] = "\033[35m",   [STYLE_INLINE] = "\033[34m", [STYLE_NOTE] = "\033[33m",
-    [STYLE_HOT] = "\033[31m",
+    [STYLE_HOT] = "\033[31m",    [STYLE_WARM] = "\033[33m",
 };
 
 struct text_writer {
-    double column_max; /* of the first column of the kernel */
     const struct zs_module_view *view;
     const struct zs_annotate_text_options *options;
     struct zs_buf out;
     const struct zs_code *code;
+    struct zs_shown_columns columns;
     uint32_t peak;   /* live registers, with --pressure */
     uint32_t gutter; /* digits of the largest line number */
 };
@@ -147,29 +149,46 @@ static void put_pressure(struct text_writer *t, uint32_t i)
         end_style(t);
 }
 
-/* The first column's values are shown with heat: what comes near the most. */
-static void put_columns(struct text_writer *t, uint32_t i)
+/* Cells of an instruction, or (runs not NULL) of a line. */
+static void put_columns(struct text_writer *t, uint32_t i, const struct zs_join_run *runs,
+                        uint32_t run_count)
 {
-    for (uint32_t c = 0; c < t->code->column_count; c++) {
-        double v = t->code->columns[c].values[i];
-        bool hot = c == 0 && t->column_max > 0 && v >= 0.5 * t->column_max;
-        if (hot)
-            begin_style(t, STYLE_HOT);
-        if (isnan(v))
-            zs_buf_printf(&t->out, "%13s ", "n/a");
-        else
-            zs_buf_printf(&t->out, "%13.*f ", v == floor(v) ? 0 : 2, v);
-        if (hot)
+    static const enum style styles[] = {
+        [ZS_HEAT_NONE] = STYLE_COUNT, [ZS_HEAT_SOME] = STYLE_WARM, [ZS_HEAT_MUCH] = STYLE_HOT};
+    for (uint32_t c = 0; c < t->columns.count; c++) {
+        const struct zs_shown_column *shown = &t->columns.items[c];
+        double most = runs ? shown->most_line : shown->most_inst;
+        double v =
+            runs ? zs_column_of_runs(shown->column, runs, run_count) : shown->column->values[i];
+        enum style style = styles[zs_column_heat(shown, v, most)];
+        if (style != STYLE_COUNT)
+            begin_style(t, style);
+        zs_column_cell(&t->out, shown, v, most);
+        if (style != STYLE_COUNT)
             end_style(t);
     }
 }
 
-static void put_margin(struct text_writer *t)
+/* As wide as the columns of an instruction, for lines that have none. */
+static void put_no_columns(struct text_writer *t)
+{
+    for (uint32_t c = 0; c < t->columns.count; c++)
+        zs_buf_pad(&t->out, ' ', t->columns.items[c].width + 1);
+}
+
+/* The left edge of what is no source line; the columns are left open, or filled by the caller. */
+static void put_edge(struct text_writer *t)
 {
     begin_style(t, STYLE_DIM);
     zs_buf_pad(&t->out, ' ', t->gutter + 1);
     zs_buf_puts(&t->out, "│ ");
     end_style(t);
+}
+
+static void put_margin(struct text_writer *t)
+{
+    put_no_columns(t);
+    put_edge(t);
 }
 
 static void put_instruction(struct text_writer *t, uint32_t i)
@@ -187,13 +206,13 @@ static void put_instruction(struct text_writer *t, uint32_t i)
         end_style(t);
         zs_buf_putc(&t->out, '\n');
     }
-    put_margin(t);
+    put_columns(t, i, NULL, 0);
+    put_edge(t);
     begin_style(t, STYLE_OFFSET);
     zs_buf_printf(&t->out, "%6x  ", offset_B);
     end_style(t);
     if (t->options->pressure)
         put_pressure(t, i);
-    put_columns(t, i);
     enum style style = inst_style(text, size_B);
     if (style != STYLE_COUNT)
         begin_style(t, style);
@@ -283,10 +302,15 @@ static void put_line_extras(struct text_writer *t, const struct zs_join_run *run
 
 /* ---- source lines and frames ---- */
 
+/* `runs`: the line's code, NULL when it has none. */
 static void put_source_line(struct text_writer *t, const struct zs_source *source, uint32_t line,
-                            bool has_code)
+                            const struct zs_join_run *runs, uint32_t run_count)
 {
-    begin_style(t, has_code ? STYLE_SOURCE : STYLE_DIM);
+    if (runs)
+        put_columns(t, 0, runs, run_count);
+    else
+        put_no_columns(t);
+    begin_style(t, runs ? STYLE_SOURCE : STYLE_DIM);
     zs_buf_printf(&t->out, "%*u │ ", (int)t->gutter, line);
     struct zs_span text = source ? zs_source_line(source, line) : (struct zs_span){0};
     put_safe(t, (const char *)text.data, text.size_B);
@@ -385,13 +409,14 @@ static void put_gap(struct text_writer *t, const struct zs_source *source, uint3
     for (uint32_t i = 0; i < count; i++) {
         if (!all && i >= head && i + tail < count) {
             if (!at_start && !at_end && i == head) {
+                put_no_columns(t);
                 begin_style(t, STYLE_DIM);
                 zs_buf_printf(&t->out, "%*s ┆\n", (int)t->gutter, "");
                 end_style(t);
             }
             continue;
         }
-        put_source_line(t, source, from + i, false);
+        put_source_line(t, source, from + i, NULL, 0);
         zs_buf_putc(&t->out, '\n');
     }
 }
@@ -412,7 +437,7 @@ static void put_by_source(struct text_writer *t)
             const struct zs_join_line *line = &join->lines[l];
             const struct zs_join_run *runs = &join->runs[line->run_first];
             put_gap(t, source, next, line->line, first, false);
-            put_source_line(t, source, line->line, true);
+            put_source_line(t, source, line->line, runs, line->run_count);
             put_line_summary(t, runs, line->run_count);
             zs_buf_putc(&t->out, '\n');
             put_line_extras(t, runs, line->run_count);
@@ -455,7 +480,6 @@ static void put_by_address(struct text_writer *t)
             if (row->file != file)
                 put_file_header(t, row->file, source);
             file = row->file;
-            put_source_line(t, source, row->line, true);
             struct zs_join_run run = {i, 1};
             while (run.first + run.count < count && zs_code_frame(t->code, i + run.count) == now) {
                 const struct zs_line_row *next = zs_code_row(t->code, i + run.count);
@@ -463,6 +487,7 @@ static void put_by_address(struct text_writer *t)
                     break;
                 run.count++;
             }
+            put_source_line(t, source, row->line, &run, 1);
             put_line_summary(t, &run, 1);
             zs_buf_putc(&t->out, '\n');
             put_inline_stack(t, now);
@@ -500,15 +525,18 @@ static void put_title(struct text_writer *t)
 
 static void put_column_heads(struct text_writer *t)
 {
-    if (!t->options->pressure && !t->code->column_count)
+    if (!t->options->pressure && !t->columns.count)
         return;
-    put_margin(t);
+    begin_style(t, STYLE_DIM);
+    for (uint32_t c = 0; c < t->columns.count; c++)
+        zs_buf_printf(&t->out, "%*s ", (int)t->columns.items[c].width,
+                      t->columns.items[c].column->name);
+    end_style(t);
+    put_edge(t);
     begin_style(t, STYLE_DIM);
     zs_buf_puts(&t->out, "offset  ");
     if (t->options->pressure)
         zs_buf_puts(&t->out, "live   ");
-    for (uint32_t c = 0; c < t->code->column_count; c++)
-        zs_buf_printf(&t->out, "%13.13s ", t->code->columns[c].name);
     end_style(t);
     zs_buf_putc(&t->out, '\n');
 }
@@ -532,50 +560,59 @@ struct hot_line {
     double sum;
 };
 
-static double line_sum(const struct zs_code *code, const struct zs_join_line *line)
-{
-    double sum = 0;
-    for (uint32_t r = 0; r < line->run_count; r++) {
-        const struct zs_join_run *run = &code->join->runs[line->run_first + r];
-        for (uint32_t i = run->first; i < run->first + run->count; i++)
-            sum += isnan(code->columns[0].values[i]) ? 0 : code->columns[0].values[i];
-    }
-    return sum;
-}
-
-/* Lines by the sum of the first column over their code, the most first. */
+/* Lines by the total of the column with heat over their code, the most first. */
 static void put_hottest(struct text_writer *t)
 {
     const struct zs_code *code = t->code;
+    const struct zs_column *column = zs_heat_column(code);
     struct hot_line top[HOTTEST_LINES] = {{0}};
     double all = 0;
-    t->column_max = 0;
-    for (uint32_t i = 0; code->column_count && i < zs_isa_kernel_count(code->isa); i++) {
-        double v = code->columns[0].values[i];
-        all += isnan(v) ? 0 : v;
-        t->column_max = v > t->column_max ? v : t->column_max;
-    }
-    if (!code->join || all <= 0)
+    if (!code->join || !column)
         return;
+    for (uint32_t i = 0; i < zs_isa_kernel_count(code->isa); i++)
+        all += isnan(column->values[i]) ? 0 : column->values[i];
     for (uint32_t l = 0; l < code->join->line_count; l++) {
-        struct hot_line hot = {&code->join->lines[l], line_sum(code, &code->join->lines[l])};
+        const struct zs_join_line *line = &code->join->lines[l];
+        struct hot_line hot = {
+            line, zs_column_of_runs(column, &code->join->runs[line->run_first], line->run_count)};
         for (size_t k = 0; k < HOTTEST_LINES; k++) {
-            if (hot.sum <= top[k].sum)
+            if (!(hot.sum > top[k].sum))
                 continue;
             struct hot_line pushed = top[k];
             top[k] = hot;
             hot = pushed;
         }
     }
-    zs_buf_printf(&t->out, "hottest lines by %s\n", code->columns[0].name);
+    if (all <= 0)
+        return;
+    zs_buf_printf(&t->out, "hottest lines by %s %s\n", column->name, column->description);
     for (size_t k = 0; k < HOTTEST_LINES && top[k].sum > 0; k++) {
         zs_buf_printf(&t->out, "  %5.1f%%  ", 100 * top[k].sum / all);
         put_string(t, code->info->files[top[k].line->file].path);
-        zs_buf_printf(&t->out, ":%u  %.0f\n", top[k].line->line, top[k].sum);
+        zs_buf_printf(&t->out, ":%u\n", top[k].line->line);
     }
 }
 
-static void put_kernel(struct text_writer *t)
+/* What is missing of the columns that were asked for is told once a kernel. */
+static int choose_columns(struct text_writer *t)
+{
+    const char *unknown;
+    size_t length = 0;
+    int error = zs_shown_columns_init(&t->columns, t->code, t->options->columns, &unknown, &length);
+    if (error || !unknown)
+        return error;
+    begin_style(t, STYLE_NOTE);
+    zs_buf_puts(&t->out, "note: there is no column ");
+    put_safe(t, unknown, length);
+    zs_buf_puts(&t->out, "; there are:");
+    for (uint32_t c = 0; c < t->code->column_count; c++)
+        zs_buf_printf(&t->out, "%s %s", c ? "," : "", t->code->columns[c].name);
+    end_style(t);
+    zs_buf_putc(&t->out, '\n');
+    return 0;
+}
+
+static int put_kernel(struct text_writer *t)
 {
     const struct zs_code *code = t->code;
     uint32_t last = 0;
@@ -588,7 +625,10 @@ static void put_kernel(struct text_writer *t)
     if (code->note)
         put_note(t, code->note);
     if (!code->isa)
-        return;
+        return 0;
+    int error = choose_columns(t);
+    if (error)
+        return error;
     put_hottest(t);
     put_column_heads(t);
     if (code->join && t->options->by == ZS_BY_SOURCE)
@@ -597,6 +637,8 @@ static void put_kernel(struct text_writer *t)
         put_by_address(t);
     else
         put_unclaimed(t);
+    zs_shown_columns_fini(&t->columns);
+    return 0;
 }
 
 static int write_kernel(struct text_writer *t, struct zs_annotation *annotation,
@@ -611,7 +653,7 @@ static int write_kernel(struct text_writer *t, struct zs_annotation *annotation,
         error = columns->attach(columns->user, code);
     t->code = code;
     if (!error)
-        put_kernel(t);
+        error = put_kernel(t);
     if (columns->release)
         columns->release(columns->user, code);
     zs_code_close(code);

@@ -23,23 +23,45 @@ struct zs_count_columns {
     } kernels;
 };
 
-enum { COLUMN_EXECUTIONS, COLUMN_LANES, COLUMN_READ, COLUMN_WRITTEN, COLUMN_COUNT };
-
-static const struct {
-    const char *name, *unit, *description;
-    size_t member;
-} column_rows[COLUMN_COUNT] = {
-    [COLUMN_EXECUTIONS] = {"executions", "", "by hardware threads",
-                           offsetof(struct zs_counts_row, executions)},
-    [COLUMN_LANES] = {"active_lanes", "", "lanes that took part, over all executions",
-                      offsetof(struct zs_counts_row, active_lanes)},
-    [COLUMN_READ] = {"bytes_read", "B", "by the active lanes",
-                     offsetof(struct zs_counts_row, bytes_read)},
-    [COLUMN_WRITTEN] = {"bytes_written", "B", "by the active lanes",
-                        offsetof(struct zs_counts_row, bytes_written)},
+/* The columns of a kernel: two that are worked out, then what was counted. */
+enum {
+    COLUMN_SHARE,
+    COLUMN_LANES,
+    COLUMN_EXECUTIONS,
+    COLUMN_ACTIVE,
+    COLUMN_READ,
+    COLUMN_WRITTEN,
+    COLUMN_COUNT
 };
 
-/* What is attached to one kernel while it is shown. */
+static const struct zs_column column_rows[COLUMN_COUNT] = {
+    [COLUMN_SHARE] = {.name = "share",
+                      .unit = "%",
+                      .description = "of all instructions that the kernel's threads executed",
+                      .shown = true,
+                      .heat = true},
+    [COLUMN_LANES] = {.name = "lanes",
+                      .unit = "%",
+                      .description = "lanes that took part, of the instruction's channels",
+                      .total = ZS_TOTAL_MEAN,
+                      .shown = true},
+    [COLUMN_EXECUTIONS] = {.name = "executions", .unit = "", .description = "by hardware threads"},
+    [COLUMN_ACTIVE] = {.name = "active_lanes",
+                       .unit = "",
+                       .description = "lanes that took part, over all executions"},
+    [COLUMN_READ] = {.name = "bytes_read", .unit = "B", .description = "by the active lanes"},
+    [COLUMN_WRITTEN] = {.name = "bytes_written", .unit = "B", .description = "by the active lanes"},
+};
+
+/* Where the counted ones stand in a row of counts. */
+static const size_t column_members[COLUMN_COUNT] = {
+    [COLUMN_EXECUTIONS] = offsetof(struct zs_counts_row, executions),
+    [COLUMN_ACTIVE] = offsetof(struct zs_counts_row, active_lanes),
+    [COLUMN_READ] = offsetof(struct zs_counts_row, bytes_read),
+    [COLUMN_WRITTEN] = offsetof(struct zs_counts_row, bytes_written),
+};
+
+/* What is attached to one kernel while it is shown: columns, their values, weights of the lanes. */
 struct attached {
     struct zs_column columns[COLUMN_COUNT];
     double values[];
@@ -169,24 +191,48 @@ static void fill(double *values, const struct zs_isa_kernel *isa,
     }
 }
 
+/* Share of all executions, in percent; weights[]: channels that could have taken part. */
+static void work_out(struct attached *a, const struct zs_isa_kernel *isa, double *weights)
+{
+    uint32_t count = zs_isa_kernel_count(isa);
+    const double *executions = a->columns[COLUMN_EXECUTIONS].values;
+    const double *active = a->columns[COLUMN_ACTIVE].values;
+    double *share = a->values + (size_t)COLUMN_SHARE * count;
+    double *lanes = a->values + (size_t)COLUMN_LANES * count;
+    double all = 0;
+    for (uint32_t i = 0; i < count; i++)
+        all += isnan(executions[i]) ? 0 : executions[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        weights[i] = isnan(executions[i]) ? 0 : executions[i] * inst->exec_size;
+        share[i] = isnan(executions[i]) ? NAN : all > 0 ? 100 * executions[i] / all : 0;
+        lanes[i] = weights[i] > 0 ? 100 * active[i] / weights[i] : share[i]; /* 0 or NaN */
+    }
+}
+
 static int attach(void *user, struct zs_code *code)
 {
     const struct kernel_counts *counts = code->isa ? find(user, code->kernel) : NULL;
     if (!counts)
         return 0;
+    int error = zs_isa_kernel_decode(code->isa, ZS_ISA_INSTS, NULL);
+    if (error)
+        return error;
     uint32_t count = zs_isa_kernel_count(code->isa);
     struct attached *a =
-        calloc(1, sizeof(*a) + (size_t)COLUMN_COUNT * count * sizeof(a->values[0]));
+        calloc(1, sizeof(*a) + (size_t)(COLUMN_COUNT + 1) * count * sizeof(a->values[0]));
     if (!a)
         return -ENOMEM;
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         double *values = a->values + (size_t)c * count;
-        fill(values, code->isa, counts, column_rows[c].member);
-        a->columns[c] = (struct zs_column){.name = column_rows[c].name,
-                                           .unit = column_rows[c].unit,
-                                           .description = column_rows[c].description,
-                                           .values = values};
+        if (c >= COLUMN_EXECUTIONS)
+            fill(values, code->isa, counts, column_members[c]);
+        a->columns[c] = column_rows[c];
+        a->columns[c].values = values;
     }
+    double *weights = a->values + (size_t)COLUMN_COUNT * count;
+    work_out(a, code->isa, weights);
+    a->columns[COLUMN_LANES].weights = weights;
     code->columns = a->columns;
     code->column_count = COLUMN_COUNT;
     return 0;

@@ -99,6 +99,21 @@ def force():
     }
 
 
+def counted():
+    """A kernel with the columns of recorded counts: two are shown, one as a bar."""
+    executions = [64, 64, 64, 6400, 6400, 6400, 6400, 0, 6400, 64, None]
+    known = [e or 0 for e in executions]
+    kernel = force()
+    kernel['columns'] = [
+        {'name': 'share', 'unit': '%', 'total': 'sum', 'shown': True, 'heat': True, 'description': 'of all',
+         'values': [None if e is None else 100 * e / sum(known) for e in executions]},
+        {'name': 'lanes', 'unit': '%', 'total': 'mean', 'shown': True, 'weights': [16 * e for e in known],
+         'values': [100, 100, 100, 100, 50, 100, 100, 0, 25, 100, None]},
+        {'name': 'executions', 'unit': '', 'total': 'sum', 'shown': False, 'values': executions},
+    ]
+    return kernel
+
+
 def bare(name, n):
     return {'name': name, 'simd': 8, 'isa_size_B': 16 * n, 'grf_B': 32, 'has_debug_info': False,
             'note': 'compiled without -g', 'blocks': [],
@@ -109,6 +124,14 @@ def module(kernels, files, name='nbody.bin'):
     return {'schema': 'zescope.module/1', 'generator': 'zescope', 'input': name, 'notes': [],
             'devices': [{'device': 'skl', 'format': 'patch-tokens', 'kernels': kernels}],
             'files': [{'path': p, 'found': p, 'text': t} for p, t in files.items()]}
+
+
+def loops(n):
+    """Many blocks: nested loops and branches over several layers."""
+    kernel = bare('loops', 2 * n)
+    kernel['blocks'] = [{'first': 2 * b, 'count': 2, 'offset': 32 * b, 'size': 32, 'loop_depth': 0,
+                         'successors': [s for s in (b + 1, b + 1 + b % 5, b - b % 7) if 0 <= s < n]} for b in range(n)]
+    return kernel
 
 
 def basic():
@@ -128,7 +151,8 @@ def hostile():
         code = place([insn(f'        mov (8|M0)   {a} {b}', a, 1 + n, frame=0, opcode=a, label=a, message={'text': b, 'function': a, 'surface': b}, block=0)
                       for n, b in enumerate(ATTACKS)])
         code[0]['targets'] = [16, 7, -1, 1e99, 'x', None]
-        kernels.append({'name': a, 'simd': 8, 'isa_size_B': 16, 'instructions': code, 'note': a, 'blocks': [{}],
+        blocks = [{}, {'first': -1, 'count': 5, 'successors': [0, 0, 1, 2, 99, -1, 1.5, a, None]}, {'first': 1, 'count': 1e9, 'successors': a}, a]
+        kernels.append({'name': a, 'simd': 8, 'isa_size_B': 16, 'instructions': code, 'note': a, 'blocks': blocks,
                         'inline': [{'function': a, 'parent': 0, 'call_file': a, 'call_line': 1}],  # its own parent
                         'variables': [{'name': a, 'type': a, 'locations': [{'begin': 0, 'end': 999, 'text': a}]}],
                         'columns': [{'name': a, 'unit': a, 'description': a, 'values': [1, 'x', None, 1e300]}]})

@@ -25,12 +25,14 @@ LISTING = '/src/nbody.cl:62 __kernel void force(</script><b onclick="x()">)\n   
 def setUpModule():
     global B
     B = Browser()
-    for name, document in (('basic', sample.basic()), ('hostile', sample.hostile()), ('big', sample.big())):
+    for name, document in (('basic', sample.basic()), ('hostile', sample.hostile()), ('big', sample.big()),
+                           ('counted', sample.module([sample.counted(), sample.loops(80), sample.loops(3000)], {sample.CL: sample.NBODY, sample.H: sample.HELPERS}))):
         sample.dump(document, B.path(name + '.json'))
     with open(B.path('listing.txt'), 'wb') as f:
         f.write(LISTING.encode() + b'invalid \xff\xc3( nul \x00 bidi \xe2\x80\xae end\n')
     write_page(TOOL, B.path('basic.html'), B.path('basic.json'), 'nbody.bin', B.path('listing.txt'))
     write_page(TOOL, B.path('hostile.html'), B.path('hostile.json'), sample.ATTACKS[0], B.path('listing.txt'))
+    write_page(TOOL, B.path('counted.html'), B.path('counted.json'), 'nbody.bin', B.path('listing.txt'))
     write_page(TOOL, B.path('big.html'), B.path('big.json'), 'big.bin', B.path('listing.txt'), 10)
 
 
@@ -462,6 +464,70 @@ class Links(View):
         for link in ('#k=nope&pin=zz&v=9&cols=,,x&heat=y&w=abc&y=-5&ys=1e99&open=1:2,x&q=%', '#%%%', '#pin=s99:1&kn=77', '#pin=offffffffffff&d=none'):
             self.load(link)
             self.assertEqual(B.text('#kernel-name'), 'force')
+
+
+class Counted(View):
+    """Columns of counts: a bar with a percentage, blanks for zeros, the rest in the chooser."""
+    page = 'counted.html'
+
+    def test_two_columns_are_shown_and_the_source_can_be_read(self):
+        heads = B.texts('.pane.source .colhead span')
+        self.assertEqual([h for h in heads if h in ('share', 'lanes', 'executions')], ['share', 'lanes'])
+        left = B.run("return document.querySelector('.pane.source .row.line .c-text').getBoundingClientRect().left - document.querySelector('.pane.source').getBoundingClientRect().left")
+        width = B.run("return document.querySelector('.pane.source').clientWidth")
+        self.assertLess(left, width * 0.55)
+        B.shot('counted')
+
+    def test_bars_percentages_and_blanks(self):
+        cells = lambda text: B.run('return Array.from(document.querySelector(arguments[0]).querySelectorAll(".c-dyn"), n => n.textContent)', row_text('code', text))
+        total = 3 * 64 + 4 * 6400 + 6400 + 64
+        self.assertEqual(cells('r104'), [f'{640000 / total:.1f}%', '100%'])
+        self.assertEqual(cells('math'), ['', ''])         # never executed: blanks
+        self.assertEqual(cells('r3.0'), ['0.2%', '100%'])
+        most = B.run("return Array.from(document.querySelectorAll('.pane.code .heatbar i'), n => n.style.width)")
+        self.assertEqual((most[0], most[3]), ('2%', '100%'))
+
+    def test_a_line_has_the_weighted_mean(self):
+        # the two mul of sq(): 100 % and 100 %, the send 100 %, two jmpi of one line 100 % and 25 %
+        line = B.run('return Array.from(document.querySelector(arguments[0]).querySelectorAll(".c-dyn"), n => n.textContent)', row_text('source', 'for ('))
+        self.assertEqual(line[1], f'{(100 * 64 + 25 * 6400) / 6464:.0f}%')
+
+    def test_heat_is_on_and_can_be_taken_away(self):
+        self.assertTrue(B.one('#hottest').is_displayed())
+        B.keys('c')
+        B.click('input[name=heat][value=""]')
+        B.until('none', lambda: not B.one('#hottest').is_displayed())
+        wait_fragment('heat', 'none')
+        B.keys(Keys.ESCAPE)
+        self.load(B.run('return location.hash'))
+        self.assertFalse(B.one('#hottest').is_displayed())
+
+    def test_graph(self):
+        self.load('#k=force&v=graph')
+        self.assertEqual(B.count('.block'), 3)
+        text = B.texts('.block text')
+        self.assertIn('B1  0x28', text)
+        self.assertTrue(any(t.startswith('share ') and '99' in t for t in text), text)
+        # blocks below each other in the order of their layers, an edge back to itself
+        tops = B.run("return Array.from(document.querySelectorAll('.block'), n => n.getBoundingClientRect().top)")
+        self.assertEqual(tops, sorted(tops))
+        self.assertEqual(B.count('path.edge.back:not(.tip-of)'), 1)
+        self.assertEqual(B.count('path.edge:not(.tip-of)'), 4)
+        self.assertEqual(B.count('path.edge.tip-of'), 4)
+        B.click('.block[data-block="1"]')
+        B.until('pinned', lambda: 'pin' in B.run("return document.querySelector('.block[data-block=\"1\"]').getAttribute('class')").split())
+        wait_fragment('pin', 'o28')
+        self.assertIn('r104', marked('code', 'pin')[0])
+        B.shot('graph')
+
+    def test_large_graphs(self):
+        self.load('#k=loops&kn=0&v=graph')
+        self.assertEqual(B.count('.block'), 80)
+        boxes = B.run("return Array.from(document.querySelectorAll('.block'), n => { const r = n.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })")
+        for a in boxes:  # no two overlap
+            self.assertEqual([b for b in boxes if b is not a and b[0] < a[2] - 1 and a[0] < b[2] - 1 and b[1] < a[3] - 1 and a[1] < b[3] - 1], [])
+        self.load('#k=loops&kn=1&v=graph')
+        self.assertIn('Too large', B.text('.graph-host'))
 
 
 class Columns(View):

@@ -68,9 +68,36 @@ class Counts(unittest.TestCase):
         self.assertEqual(columns['executions']['values'],
                          [i['executions'] for i in self.kernel['instructions']])
 
+    def test_shares_and_lanes_follow_from_the_counts(self):
+        columns = {c['name']: c for c in self.kernel['columns']}
+        executions = columns['executions']['values']
+        for share, n in zip(columns['share']['values'], executions):
+            self.assertAlmostEqual(share, 100 * n / sum(executions), places=5)
+        width = re.compile(r'\((\d+)\|')
+        for i, lanes in zip(self.kernel['instructions'], columns['lanes']['values']):
+            channels = width.search(i['text'])
+            if channels and i['executions']:
+                self.assertAlmostEqual(lanes, 100 * i['active_lanes'] / i['executions'] / int(channels.group(1)), places=5)
+        self.assertEqual({c: columns[c]['shown'] for c in columns},
+                         {'share': True, 'lanes': True, 'executions': False, 'active_lanes': False,
+                          'bytes_read': False, 'bytes_written': False})
+
     def test_text_and_html(self):
         text = run(ZESCOPE, 'annotate', self.rec)
-        self.assertRegex(text, r'hottest lines by executions\n +\d+\.\d% .*loop.cl:[56]  \d+\n')
+        self.assertRegex(text, r'hottest lines by share .*\n +\d+\.\d%  .*loop.cl:[56]\n')
+        # a source line has the total of its code: shares of lines add up to all
+        lines = re.findall(r'^[ \u2588-\u258f]{5} +(<?\d+\.\d)% +(?:\d+%)? +\d+ \u2502', text, re.M)
+        self.assertAlmostEqual(sum(float(x) for x in lines if not x.startswith('<')), 100, delta=1.5)
+        self.assertIn('100%', text)
+        self.assertNotIn('executions', run(ZESCOPE, 'annotate', '--columns', 'lanes', self.rec))
+        row = [i for i in self.kernel['instructions'] if i['bytes_written']][0]
+        only = run(ZESCOPE, 'annotate', '--columns', 'executions,bytes_written', self.rec)
+        self.assertRegex(only, r'(?m)^ +%d +%d +\u2502 +%x  ' % (row['executions'], row['bytes_written'], row['offset']))
+        # nothing was written by a mov: a blank, no 0
+        mov = [i for i in self.kernel['instructions'] if i['opcode'] == 'mov'][0]
+        self.assertRegex(only, r'(?m)^ +%d +\u2502 +%x  ' % (mov['executions'], mov['offset']))
+        self.assertIn('there is no column speed; there are: share, lanes,',
+                      run(ZESCOPE, 'annotate', '--columns', 'share,speed', self.rec))
         page = os.path.join(self.folder.name, 'x.html')
         run(ZESCOPE, 'annotate', '--html', page, self.rec)
         with open(page) as f:

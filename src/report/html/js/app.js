@@ -23,6 +23,7 @@ class App {
             code: new Pane('code', 'Machine code', this.handlers),
             mixed: new Pane('mixed', 'Source and machine code', this.handlers),
         };
+        this.graph = new Graph(insn => this.goTo({insn}));
         this.inspector = new Inspector(this);
         this.nav = new KernelList(this);
         this.chooser = new Chooser(this);
@@ -34,7 +35,7 @@ class App {
         this.divider = attrs(el('div.divider'), {
             role: 'separator', 'aria-orientation': 'vertical', 'aria-label': 'Width of the source', tabindex: '0',
         });
-        $('panes').append(source.node, this.divider, code.node, mixed.node);
+        $('panes').append(source.node, this.graph.node, this.divider, code.node, mixed.node);
         const set = split => {
             this.state.split = clamp(split, 10, 90);
             this.showSplit();
@@ -122,7 +123,7 @@ class App {
         this.kernel = kernel.prepare();
         Object.assign(this.state, {pin: null, opened: new Set(), tops: {main: 0, source: 0}, hit: 0});
         if (this.state.heat && !columnById(kernel, this.state.heat))
-            this.state.heat = '';
+            this.state.heat = null;
         this.showKernel();
         this.restoreTops();
         this.nav.show();
@@ -137,8 +138,11 @@ class App {
 
     /* ---- showing ---- */
 
-    get main() { return this.state.view === 'side' ? this.panes.code : this.panes.mixed; }
-    get visiblePanes() { return this.state.view === 'side' ? [this.panes.source, this.panes.code] : [this.panes.mixed]; }
+    get main() { return this.isBeside ? this.panes.code : this.panes.mixed; }
+    get isBeside() { return this.state.view === 'side' || this.state.view === 'graph'; } // machine code beside something
+    get visiblePanes() {
+        return this.state.view === 'side' ? [this.panes.source, this.panes.code] : this.isBeside ? [this.panes.code] : [this.panes.mixed];
+    }
 
     showKernel() {
         document.title = `${visible(this.kernel.name)} · ${this.module.name || 'zescope'}`;
@@ -146,10 +150,13 @@ class App {
         this.showPanes();
     }
 
+    /* The column that colours, '' for none. */
+    get heatId() { return this.state.heat === null ? usualHeat(this.kernel) : this.state.heat; }
+
     /* Lay out and draw again; keepTop: what was on top stays there. */
     showPanes(keepTop) {
         const {kernel, state} = this;
-        const none = () => {}, column = state.heat && columnById(kernel, state.heat);
+        const none = () => {}, column = this.heatId && columnById(kernel, this.heatId);
         this.heat = column ? new Heat(kernel, column) : null;
         this.hover = null;
         $('hottest').hidden = !this.heat;
@@ -157,8 +164,11 @@ class App {
         for (const button of document.querySelectorAll('[data-view][role=radio]'))
             button.setAttribute('aria-checked', button.dataset.view === state.view);
         const columns = place => allColumns(kernel).filter(c => c[place] && (c.fixed || this.isShown(c)));
-        if (state.view === 'side') {
-            this.panes.source.show(layoutSource(kernel, state.fold, state.opened, none), columns('src'), this.heat, keepTop);
+        if (this.isBeside) {
+            if (state.view === 'side')
+                this.panes.source.show(layoutSource(kernel, state.fold, state.opened, none), columns('src'), this.heat, keepTop);
+            else
+                this.graph.show(kernel, this.heat);
             this.panes.code.show(layoutCode(kernel), columns('side'), this.heat, keepTop);
         } else {
             const layout = state.view === 'source' ? layoutBySource(kernel, state.fold, state.opened) : layoutByAddress(kernel);
@@ -171,7 +181,8 @@ class App {
     }
 
     isShown(column) {
-        return this.state.columns ? this.state.columns.has(column.id) : column.shown;
+        return this.state.columns ? this.state.columns.has(column.id)
+            : typeof column.shown === 'function' ? column.shown(this.kernel) : column.shown;
     }
 
     toggleColumn(id) {
@@ -280,6 +291,10 @@ class App {
         for (const pane of this.visiblePanes) {
             pane.setMarks('pin', pin);
             pane.setMarks('hover', hover);
+        }
+        if (this.state.view === 'graph') {
+            this.graph.setMarks('pin', pin);
+            this.graph.setMarks('hover', hover);
         }
         this.inspector.show(this.hover || this.state.pin);
     }

@@ -3,7 +3,7 @@
  *   id, title, tip     its name in links, its heading, what it means
  *   width              in characters, or a function of the kernel
  *   side, mixed, src   where it is: machine code beside source, interleaved, the source pane
- *   shown              whether it is shown when nothing was chosen
+ *   shown              whether it is shown when nothing was chosen, or a function of the kernel
  *   insn(cell, k, i)   fills the cell of an instruction
  *   line(cell, k, key) fills the cell of a source line; absent: empty
  *   numbers            true: what line() shows holds wherever the line stands, it is no total
@@ -28,7 +28,8 @@ addColumn({
 });
 
 addColumn({
-    id: 'count', title: 'Insns', tip: 'Instructions that this line became (its inlined calls not counted)', width: 5, src: true, shown: true,
+    id: 'count', title: 'Insns', tip: 'Instructions that this line became (its inlined calls not counted)', width: 5, src: true,
+    shown: k => !usualHeat(k), // heat tells more, and the text needs the room
     line(cell, k, key) {
         const n = k.lineInsns(key).length, through = k.lineThrough(key).length;
         if (n)
@@ -121,47 +122,120 @@ function pressureBar(cell, k, live) {
 
 /*
  * Columns that come with the kernel: "columns": [{name, unit, description, total: "sum", "max" or
- * "mean", values: [number or null for each instruction]}]. Null was not collected: "n/a", never 0.
+ * "mean", weights: [of a mean], shown, heat, values: [number or null for each instruction]}]. Null was
+ * not collected: "n/a", never 0; a zero is a blank. "heat": a bar and a colour. Where none says what
+ * is shown, all are.
  */
 function dynamicColumns(kernel) {
-    return list(kernel.json.columns).map(object).map((json, index) => {
-        const values = list(json.values), total = string(json.total || 'sum');
+    const columns = list(kernel.json.columns).map(object);
+    const chosen = columns.some(json => json.shown !== undefined);
+    return columns.map((json, index) => {
+        const values = list(json.values), total = string(json.total || 'sum'), weights = list(json.weights);
         const totals = new Map();
         const insnValue = (k, i) => Number.isFinite(values[i]) ? values[i] : NaN;
+        const weight = weights.length ? i => number(weights[i], 0) : null;
         const lineValue = (k, key) => {
             if (!totals.has(key))
-                totals.set(key, totalOf(k.lineInsns(key), i => insnValue(k, i), total));
+                totals.set(key, totalOf(k.lineInsns(key), i => insnValue(k, i), total, weight));
             return totals.get(key);
         };
         const title = visible(string(json.name) || `column ${index + 1}`);
-        const unit = visible(string(json.unit));
+        const unit = visible(string(json.unit)), bar = json.heat === true;
+        const most = once(() => mostOf(kernel, insnValue)), mostLine = once(() => mostOfLines(kernel, lineValue));
+        const says = visible(string(json.description));
         return {
-            id: 'x-' + (string(json.name) || index), title, tip: visible(string(json.description)) || title + (unit ? `, ${unit}` : ''),
-            width: clamp(Math.ceil(title.length * 0.85), 7, 14), side: true, mixed: true, src: true, shown: true, dynamic: true, unit,
-            insn(cell, k, i) { valueCell(cell, insnValue(k, i), unit); },
-            line(cell, k, key) { if (k.lineInsns(key).length) valueCell(cell, lineValue(k, key), unit); },
+            id: 'x-' + (string(json.name) || index), title, tip: title + (unit ? `, ${unit}` : '') + (says ? `: ${says}` : ''),
+            width: bar ? 12 : clamp(Math.ceil(title.length * 0.85), 6, 10),
+            side: true, mixed: true, src: true, shown: !chosen || json.shown === true, dynamic: true, unit, bar,
+            insn(cell, k, i) { valueCell(cell, insnValue(k, i), this, most); },
+            line(cell, k, key) { if (k.lineInsns(key).length) valueCell(cell, lineValue(k, key), this, mostLine); },
             heat: {insn: insnValue, line: lineValue},
+            of: insns => totalOf(insns, i => insnValue(kernel, i), total, weight), // of any instructions
         };
     });
 }
 
-function totalOf(insns, value, how) {
-    if (how === 'max')
-        return maxOf(insns, value);
-    const sum = sumOf(insns, value);
-    if (how !== 'mean')
-        return sum;
-    return sum / insns.filter(i => Number.isFinite(value(i))).length;
+function once(make) {
+    let value, made = false;
+    return () => {
+        if (!made) {
+            value = make();
+            made = true;
+        }
+        return value;
+    };
 }
 
-function valueCell(cell, value, unit) {
+function mostOf(kernel, value) {
+    let most = 0;
+    for (let i = 0; i < kernel.n; i++)
+        most = Math.max(most, value(kernel, i) || 0);
+    return most;
+}
+
+function mostOfLines(kernel, value) {
+    let most = 0;
+    for (const key of kernel.insnsOfLine.keys())
+        most = Math.max(most, value(kernel, key) || 0);
+    return most;
+}
+
+function totalOf(insns, value, how, weight) {
+    if (how === 'max')
+        return maxOf(insns, value);
+    if (how !== 'mean')
+        return sumOf(insns, value);
+    let sum = 0, weights = 0, known = false;
+    for (const i of insns) {
+        const v = value(i), w = weight ? weight(i) : 1;
+        if (Number.isFinite(v)) {
+            known = true;
+            sum += v * w;
+            weights += w;
+        }
+    }
+    return weights ? sum / weights : known ? 0 : NaN;
+}
+
+/* A value with its unit, in full. */
+function valueText(value, unit) {
+    if (!Number.isFinite(value))
+        return 'n/a';
+    const text = Number.isInteger(value) ? count(value) : value.toPrecision(4).replace(/\.?0+$/, '');
+    return unit ? `${text} ${unit}` : text;
+}
+
+/* A percentage: what would round to nothing says so. */
+function percentText(value, digits) {
+    const least = digits ? 0.05 : 0.5;
+    return value > 0 && value < least ? (digits ? '<0.1%' : '<1%') : value.toFixed(digits) + '%';
+}
+
+function valueCell(cell, value, column, most) {
     cell.classList.add('dyn');
     if (!Number.isFinite(value)) {
         cell.append(el('span.na', 'n/a'));
         return;
     }
-    cell.textContent = shortNumber(value);
-    cell.dataset.tip = count(value) + (unit ? ' ' + unit : '');
+    if (value === 0)
+        return;
+    const text = column.unit === '%' ? percentText(value, column.bar ? 1 : 0) : shortNumber(value);
+    cell.dataset.tip = `${column.title}: ${valueText(value, column.unit)}`;
+    if (!column.bar) {
+        cell.textContent = text;
+        return;
+    }
+    const part = most() ? value / most() : 0, fill = el('i');
+    fill.style.width = Math.max(2, 100 * part).toFixed(1) + '%';
+    fill.style.setProperty('--hot', (25 + 75 * Math.sqrt(part)).toFixed(0) + '%');
+    cell.classList.add('heated');
+    cell.append(el('span.heatbar', fill), el('span.value', text));
+}
+
+/* The column that colours when nothing was chosen: the first that asks for it. */
+function usualHeat(kernel) {
+    const column = kernel.columns.find(c => c.bar);
+    return column ? column.id : '';
 }
 
 /* The heat of a kernel by a column: parts of the largest value, of instructions and of lines. */

@@ -11,7 +11,7 @@ const KEYS = [
         ['Enter', 'pin or unpin the row'], ['Esc', 'unpin, close'], ['h l', 'to the source, to the machine code'], ['/', 'search with a regular expression'],
     ]],
     ['View', [
-        ['v', 'side by side, by source, by address'], ['c', 'columns and heat'], ['f', 'fold lines without code'],
+        ['v', 'side by side, by source, by address, graph'], ['c', 'columns and heat'], ['f', 'fold lines without code'],
         ['m', 'kernel list'], ['t', 'light, dark'], ['y', 'copy a link to this view'], ['?', 'this help'],
     ]],
 ];

@@ -2,15 +2,15 @@
  * The view's state as the part of the address after '#', so that a link reproduces it. Members
  * that have their usual value are left out.
  *   k, d    kernel, device (where there are several); kn: which of several of one name
- *   v       side, source, address
+ *   v       side, source, address, graph
  *   pin     o1f8: instruction at 0x1f8; s0:12: line 12 of file 0
  *   q       search; hit: which match
- *   cols    shown columns; heat: the column that colours
+ *   cols    shown columns; heat: the column that colours, 'none'
  *   fold    0: lines without code are shown; open: folds that were opened
  *   t       light, dark; nav: 0 or 1: without, with the kernel list; w: width of the source pane in percent
  *   y, ys   top row of the code (or only) pane and of the source pane
  */
-const VIEWS = ['side', 'source', 'address'];
+const VIEWS = ['side', 'source', 'address', 'graph'];
 
 function encodeLink(state, kernel) {
     const p = new URLSearchParams();
@@ -31,8 +31,8 @@ function encodeLink(state, kernel) {
     }
     if (state.columns)
         p.set('cols', [...state.columns].join(','));
-    if (state.heat)
-        p.set('heat', state.heat);
+    if (state.heat !== null)
+        p.set('heat', state.heat || 'none');
     if (!state.fold)
         p.set('fold', '0');
     else if (state.opened.size)
@@ -86,7 +86,7 @@ function decodeLink(module, hash) {
     state.hit = Math.max(0, Math.floor(number(Number(p.get('hit')), 0)));
     state.columns = p.has('cols') ? new Set(p.get('cols').split(',').filter(id => columnById(kernel, id))) : null;
     const heat = columnById(kernel, p.get('heat'));
-    state.heat = heat && heat.heat ? heat.id : '';
+    state.heat = heat && heat.heat ? heat.id : p.get('heat') === 'none' ? '' : null;
     state.fold = p.get('fold') !== '0';
     for (const part of (p.get('open') || '').split(',')) {
         const m = /^(\d{1,6}):(\d{1,8})$/.exec(part);
@@ -105,7 +105,7 @@ const SPLIT_USUAL = 37;
 const usualNav = module => module.kernels.length > 1;
 
 const usualState = () => ({
-    view: 'side', theme: '', pin: null, query: '', hit: 0, columns: null, heat: '', fold: true, opened: new Set(),
+    view: 'side', theme: '', pin: null, query: '', hit: 0, columns: null, heat: null, fold: true, opened: new Set(),
     nav: true, split: SPLIT_USUAL, tops: {main: 0, source: 0},
 });
 

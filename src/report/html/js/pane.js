@@ -154,7 +154,7 @@ class Pane {
     }
 
     heatCell(cell, column, value) {
-        if (!this.heat || this.heat.column.id !== column.id)
+        if (!this.heat || column.bar || this.heat.column.id !== column.id)
             return;
         const part = value();
         if (part > 0) {

@@ -247,7 +247,7 @@ function lineFacts(k, key) {
     }
     for (const column of k.columns) {
         const value = column.heat.line(k, key);
-        facts.push(fact(column.title, Number.isFinite(value) ? `${count(value)} ${column.unit}` : 'n/a'));
+        facts.push(fact(column.title, valueText(value, column.unit)));
     }
     const text = k.module.files.line(key);
     return [
@@ -345,7 +345,7 @@ class Chooser {
             el('h3', 'Columns'),
             ...columns.map(c => choice('checkbox', 'column', c, app.isShown(c))),
             el('h3', 'Heat'),
-            ...heats.map(c => choice('radio', 'heat', c, app.state.heat === c.id)),
+            ...heats.map(c => choice('radio', 'heat', c, app.heatId === c.id)),
             el('h3', 'Source'),
             choice('checkbox', 'fold', {id: 'fold', title: 'Fold lines without code'}, app.state.fold));
     }

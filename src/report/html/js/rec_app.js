@@ -116,9 +116,6 @@ class RecordingApp {
         }
         this.setView('code');
         this.code.selectKernel(kernel);
-        const counts = columnById(kernel, 'x-executions');
-        if (counts && !this.code.state.heat)
-            this.code.setHeat(counts.id);
         this.code.saveLink();
     }
 
