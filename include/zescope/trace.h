@@ -51,6 +51,7 @@ struct zs_api_event {
     uint32_t param_count;
     void **params;   /* params[i] points to parameter i; the layout of ze_*_params_t */
     int32_t *result; /* ze_result_t of the call on exit, may be changed; NULL on enter */
+    void *internal;  /* the library's, for zs_api_event_format; NULL in an event that you make */
 };
 
 /* *instance_data belongs to this tracer and this call: NULL on enter, kept until exit. */
@@ -95,7 +96,8 @@ ZS_API int zs_api_tracer_destroy(struct zs_api_tracer *tracer);
 /* Calls that were not traced: more than 8 traced calls nested on one thread, or no memory. */
 ZS_API uint64_t zs_api_untraced_count(void);
 
-/* The calls that the headers of this build declare: 0 .. count - 1. */
+/* The calls that are known, those of later specifications than the build's headers too: 0 .. count
+ * - 1. */
 ZS_API uint32_t zs_api_call_count(void);
 ZS_API const char *zs_api_call_name(uint32_t call); /* NULL beyond the count */
 ZS_API int zs_api_call_find(const char *name);      /* index or -ENOENT */
@@ -133,10 +135,11 @@ struct zs_api_param {
     const char *type; /* "ze_command_list_handle_t" */
     const char *base; /* the type pointed to, or of the value */
     enum zs_api_kind kind;
-    enum zs_api_flow flow;
-    uint32_t size_B; /* of the parameter */
-    int range;       /* index of the parameter that counts what this one points to, or -1 */
-    int sub;         /* internal: which structure or number is pointed to */
+    enum zs_api_flow flow; /* of what is pointed to: INOUT are counts and structures, which have a
+                              value before the call */
+    uint32_t size_B;       /* of the parameter */
+    int range;             /* index of the parameter that counts what this one points to, or -1 */
+    int sub;               /* internal: which structure or number is pointed to */
 };
 /* Parameter i of a call; false beyond the last. */
 ZS_API bool zs_api_call_param(uint32_t call, uint32_t i, struct zs_api_param *ret_param);

@@ -151,6 +151,7 @@ static struct api_thread *thread_make(struct api_process *process)
     pthread_getname_np(pthread_self(), name, sizeof(name));
     zs_trace_file_open(&t->file, &process->trace, (uint32_t)syscall(SYS_gettid), name,
                        process->name);
+    t->file.shape = zs_api_shape_write;
     pthread_setspecific(api.key, t);
     api_self = t;
     zs_guard_leave(&guard);
@@ -179,10 +180,13 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
         .param_count = event->param_count,
         .params = event->params,
         .result = event->result,
+        .internal = event->counts,
     };
     struct zs_codec *codec = &t->codec;
     if (event->is_exit)
         t->written_depth--;
+    else
+        zs_codec_enter(&public_event);
     if (ZS_UNLIKELY(t->written_depth)) {
         codec = &t->nested;
         memset(codec, 0, sizeof(*codec));
@@ -222,6 +226,7 @@ static void write_line(const struct api_frame *f, const struct zs_trace_event *e
         .param_count = event->param_count,
         .params = event->params,
         .result = event->result,
+        .internal = event->counts,
     };
     zs_live_write(api.live_fd, api.live_zero_ns, &public_event, f->start_ns, now_ns);
 }

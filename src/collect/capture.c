@@ -34,8 +34,7 @@ struct zs_capture {
     const ze_module_desc_t *desc; /* the application's */
     bool rewritten;
     struct zs_debug_desc debug;
-    ze_module_build_log_handle_t *app_log; /* where the application wants the log, or NULL */
-    ze_module_build_log_handle_t log;      /* ours, when it does not want one */
+    struct zs_capture_log log;
 };
 
 static struct zs_json begin_line(struct zs_buf *line, const char *event)
@@ -165,6 +164,33 @@ static int put_input(struct zs_collector *c, struct zs_json *j, const uint8_t *d
     return error;
 }
 
+/*
+ * The driver writes the handle of its log to us, who know whether it did: on some failures it does
+ * not, and what the application has there need not be a handle.
+ */
+static void log_begin(struct zs_collector *c, struct zs_capture_log *log,
+                      ze_module_build_log_handle_t **param)
+{
+    *log = (struct zs_capture_log){.app = *param};
+    if (log->app || c->api.zeModuleBuildLogDestroy) {
+        *param = &log->handle;
+        log->taken = true;
+    }
+}
+
+static void log_end(struct zs_collector *c, struct zs_capture_log *log,
+                    ze_module_build_log_handle_t **param)
+{
+    if (log->taken)
+        *param = log->app;
+    if (!log->handle)
+        return;
+    if (log->app)
+        *log->app = log->handle;
+    else
+        c->api.zeModuleBuildLogDestroy(log->handle);
+}
+
 static const ze_module_program_exp_desc_t *program_of(const ze_module_desc_t *desc)
 {
     const ze_base_desc_t *d = desc->pNext;
@@ -239,9 +265,7 @@ struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_par
         zs_session_note(c, "module %u: its input was not kept: %s", capture->id, strerror(-error));
     end_line(c, &j, &line);
 
-    capture->app_log = *params->pphBuildLog;
-    if (!capture->app_log && c->api.zeModuleBuildLogDestroy)
-        *params->pphBuildLog = &capture->log;
+    log_begin(c, &capture->log, params->pphBuildLog);
     capture->begin_ns = zs_collect_now_ns();
     return capture;
 }
@@ -340,24 +364,21 @@ void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
                     ze_module_create_params_t *params, ze_result_t result)
 {
     uint64_t returned_ns = zs_collect_now_ns();
-    ze_module_handle_t module = *params->pphModule ? **params->pphModule : NULL;
+    ze_module_handle_t module = !result && *params->pphModule ? **params->pphModule : NULL;
     struct zs_buf line = {0};
     struct zs_json j = begin_line(&line, "end");
     zs_json_u64(&j, "id", capture->id);
     zs_json_u64(&j, "duration_ns", returned_ns - capture->begin_ns);
     put_hex(&j, "result", (uint64_t)result);
-    if (!result && module) {
+    if (module) {
         put_hex(&j, "handle", (uint64_t)(uintptr_t)module);
         put_module(c, &j, capture->id, module);
         put_kernels(c, &j, capture->id, module);
     }
-    ze_module_build_log_handle_t log = capture->app_log ? *capture->app_log : capture->log;
-    put_log(c, &j, log);
+    put_log(c, &j, capture->log.handle);
     end_line(c, &j, &line);
 
-    *params->pphBuildLog = capture->app_log;
-    if (!capture->app_log && capture->log)
-        c->api.zeModuleBuildLogDestroy(capture->log);
+    log_end(c, &capture->log, params->pphBuildLog);
     if (capture->rewritten) {
         *params->pdesc = capture->desc;
         zs_debug_desc_free(&capture->debug);
@@ -365,9 +386,18 @@ void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
     free(capture);
 }
 
+struct zs_capture_log *zs_capture_link_begin(struct zs_collector *c,
+                                             ze_module_dynamic_link_params_t *params)
+{
+    struct zs_capture_log *log = calloc(1, sizeof(*log));
+    if (log)
+        log_begin(c, log, params->pphLinkLog);
+    return log;
+}
+
 /* Dynamic linking resolves imports: the modules are what they were, but their code is not. */
-void zs_capture_link(struct zs_collector *c, const ze_module_dynamic_link_params_t *params,
-                     ze_result_t result)
+void zs_capture_link_end(struct zs_collector *c, struct zs_capture_log *log,
+                         ze_module_dynamic_link_params_t *params, ze_result_t result)
 {
     struct zs_buf line = {0};
     struct zs_json j = begin_line(&line, "link");
@@ -382,9 +412,10 @@ void zs_capture_link(struct zs_collector *c, const ze_module_dynamic_link_params
         zs_json_end(&j);
     }
     zs_json_end(&j);
-    if (*params->pphLinkLog)
-        put_log(c, &j, **params->pphLinkLog);
+    put_log(c, &j, log->handle);
     end_line(c, &j, &line);
+    log_end(c, log, params->pphLinkLog);
+    free(log);
 }
 
 void zs_capture_destroy(struct zs_collector *c, ze_module_handle_t module)

@@ -97,14 +97,24 @@ void zs_guard_leave(struct zs_collect_guard *guard);
 /* One zeModuleCreate on its way; lives from prologue to epilogue. */
 struct zs_capture;
 
+/* Where the driver puts the handle of a log. */
+struct zs_capture_log {
+    ze_module_build_log_handle_t *app; /* where the application wants it, or NULL */
+    ze_module_build_log_handle_t handle;
+    bool taken; /* the call was given our place for it */
+};
+
 /* Before the driver builds: keeps the input, may replace *params->pdesc and add a build log.
  * NULL when there is nothing to finish. */
 struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_params_t *params);
 /* After it: puts the parameters back, keeps what came out, frees the capture. */
 void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
                     ze_module_create_params_t *params, ze_result_t result);
-void zs_capture_link(struct zs_collector *c, const ze_module_dynamic_link_params_t *params,
-                     ze_result_t result);
+/* The same around zeModuleDynamicLink. */
+struct zs_capture_log *zs_capture_link_begin(struct zs_collector *c,
+                                             ze_module_dynamic_link_params_t *params);
+void zs_capture_link_end(struct zs_collector *c, struct zs_capture_log *log,
+                         ze_module_dynamic_link_params_t *params, ze_result_t result);
 void zs_capture_destroy(struct zs_collector *c, ze_module_handle_t module);
 void zs_capture_devices(struct zs_collector *c, ze_driver_handle_t driver, uint32_t count,
                         const ze_device_handle_t *devices);

@@ -37,12 +37,23 @@ static void module_create_exit(ze_module_create_params_t *params, ze_result_t re
     zs_guard_leave(&guard);
 }
 
+static void module_link_enter(ze_module_dynamic_link_params_t *params, ze_result_t result,
+                              void *user, void **instance)
+{
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    *instance = zs_capture_link_begin(user, params);
+    zs_guard_leave(&guard);
+}
+
 static void module_link_exit(ze_module_dynamic_link_params_t *params, ze_result_t result,
                              void *user, void **instance)
 {
     struct zs_collect_guard guard;
+    if (!*instance)
+        return;
     zs_guard_enter(&guard);
-    zs_capture_link(user, params, result);
+    zs_capture_link_end(user, *instance, params, result);
     zs_guard_leave(&guard);
 }
 
@@ -68,21 +79,39 @@ static void count_once(struct zs_collector *c, ze_driver_handle_t driver)
     zs_guard_leave(&guard);
 }
 
+/* Drivers may say how many devices there are where there was room for fewer: the room is kept. */
+static void device_get_enter(ze_device_get_params_t *params, ze_result_t result, void *user,
+                             void **instance)
+{
+    uint32_t room = *params->pphDevices && *params->ppCount ? **params->ppCount : 0;
+    *instance = (void *)(uintptr_t)room;
+}
+
 static void device_get_exit(ze_device_get_params_t *params, ze_result_t result, void *user,
                             void **instance)
 {
+    uint32_t room = (uint32_t)(uintptr_t)*instance;
     if (!result)
         count_once(user, *params->phDriver);
-    if (!result && *params->pphDevices && *params->ppCount)
-        zs_capture_devices(user, *params->phDriver, **params->ppCount, *params->pphDevices);
+    if (!result && room)
+        zs_capture_devices(user, *params->phDriver, ZS_MIN(room, **params->ppCount),
+                           *params->pphDevices);
+}
+
+static void sub_devices_get_enter(ze_device_get_sub_devices_params_t *params, ze_result_t result,
+                                  void *user, void **instance)
+{
+    uint32_t room = *params->pphSubdevices && *params->ppCount ? **params->ppCount : 0;
+    *instance = (void *)(uintptr_t)room;
 }
 
 static void sub_devices_get_exit(ze_device_get_sub_devices_params_t *params, ze_result_t result,
                                  void *user, void **instance)
 {
-    if (!result && *params->pphSubdevices && *params->ppCount)
-        zs_capture_devices(user, zs_collect_driver_of(user, *params->phDevice), **params->ppCount,
-                           *params->pphSubdevices);
+    uint32_t room = (uint32_t)(uintptr_t)*instance;
+    if (!result && room)
+        zs_capture_devices(user, zs_collect_driver_of(user, *params->phDevice),
+                           ZS_MIN(room, **params->ppCount), *params->pphSubdevices);
 }
 
 static void resolve_api(struct zs_collect_api *api, void *loader)
@@ -108,9 +137,12 @@ void zs_tracer_install(struct zs_collector *c, void *layer, void *loader)
     zel_core_callbacks_t enter = {0}, leave = {0};
     enter.Module.pfnCreateCb = module_create_enter;
     leave.Module.pfnCreateCb = module_create_exit;
+    enter.Module.pfnDynamicLinkCb = module_link_enter;
     leave.Module.pfnDynamicLinkCb = module_link_exit;
     leave.Module.pfnDestroyCb = module_destroy_exit;
+    enter.Device.pfnGetCb = device_get_enter;
     leave.Device.pfnGetCb = device_get_exit;
+    enter.Device.pfnGetSubDevicesCb = sub_devices_get_enter;
     leave.Device.pfnGetSubDevicesCb = sub_devices_get_exit;
     if (table.set_prologues(tracer, &enter) || table.set_epilogues(tracer, &leave) ||
         table.set_enabled(tracer, !atomic_load(&c->layer_captures)))
@@ -133,10 +165,11 @@ void zs_tracer_retire(struct zs_collector *c)
 /* The same callbacks for whoever sees all calls. */
 static const struct zs_capture_hook hooks[] = {
     {"zeModuleCreate", (zs_capture_fn)module_create_enter, (zs_capture_fn)module_create_exit},
-    {"zeModuleDynamicLink", NULL, (zs_capture_fn)module_link_exit},
+    {"zeModuleDynamicLink", (zs_capture_fn)module_link_enter, (zs_capture_fn)module_link_exit},
     {"zeModuleDestroy", NULL, (zs_capture_fn)module_destroy_exit},
-    {"zeDeviceGet", NULL, (zs_capture_fn)device_get_exit},
-    {"zeDeviceGetSubDevices", NULL, (zs_capture_fn)sub_devices_get_exit},
+    {"zeDeviceGet", (zs_capture_fn)device_get_enter, (zs_capture_fn)device_get_exit},
+    {"zeDeviceGetSubDevices", (zs_capture_fn)sub_devices_get_enter,
+     (zs_capture_fn)sub_devices_get_exit},
 };
 
 const struct zs_capture_hook *zs_capture_hooks(size_t *ret_count)

@@ -2,7 +2,7 @@
 /* zescope/trace.h over the layer or over the loader's tracing layer. */
 #include "base/diag.h"
 #include "base/filter.h"
-#include "layer/describe.h"
+#include "layer/codec.h"
 #include "layer/layer.h"
 #include "layer_calls.h"
 
@@ -66,7 +66,7 @@ static void zel_exit(uint32_t call, uint32_t param_count, void *params, int32_t 
 #define ZEL_ze(...) __VA_ARGS__
 #define ZEL_zet(...)
 #define ZEL_zes(...)
-#define ZE_CALL(index, function, domain, table, member, count, first)                              \
+#define ZE_CALL(index, function, domain, count, first)                                             \
     ZEL_##domain(                                                                                  \
         static void zel_enter_##function(void *params, ze_result_t result, void *user,             \
                                          void **instance_data) {                                   \
@@ -82,7 +82,7 @@ typedef ze_result_t (*zel_register)(zel_tracer_handle_t tracer, zel_tracer_reg_t
                                     zel_callback callback);
 
 /* "zeCommandListClose" is registered with zelTracerCommandListCloseRegisterCallback. */
-#define ZE_CALL(index, function, domain, table, member, count, first)                              \
+#define ZE_CALL(index, function, domain, count, first)                                             \
     ZEL_##domain({"zelTracer" #function, zel_enter_##function, zel_exit_##function}, )
 static const struct {
     const char *name;
@@ -216,7 +216,10 @@ static void forward(const struct zs_trace_event *event, void *user_data, void **
         .param_count = event->param_count,
         .params = event->params,
         .result = event->result,
+        .internal = event->counts,
     };
+    if (!event->is_exit)
+        zs_codec_enter(&public_event);
     tracer->callback(&public_event, tracer->user_data, instance_data);
 }
 

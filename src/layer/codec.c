@@ -113,6 +113,7 @@ static const struct value_type {
     {ZS_API_KIND_U32, 4}, {ZS_API_KIND_U64, 8}, {ZS_API_KIND_SIZE, 8},
     {ZS_API_KIND_F64, 8}, {ZS_API_KIND_U8, 1},  {ZS_API_KIND_I32, 4},
 };
+_Static_assert(ZS_ARRAY_LEN(value_types) == ZS_API_VALUE_TYPES, "shapes hold their indices");
 
 /* What a number pointed to is; NULL when only the pointer can be shown (bytes of a binary). */
 static const struct value_type *value_type_at(enum zs_api_kind kind, int sub)
@@ -120,106 +121,178 @@ static const struct value_type *value_type_at(enum zs_api_kind kind, int sub)
     return kind == ZS_API_KIND_VALUE_PTR && sub >= 0 ? &value_types[sub] : NULL;
 }
 
-static void put_value(struct writer *w, struct zs_codec *codec, enum zs_api_kind kind, int sub,
-                      const void *value, uint32_t size_B, uint64_t count, bool in_struct);
+/*
+ * What is written is what has a value then. On enter, memory that the call is to fill may not be
+ * initialised: structures that go in and out are written without the fields that come out.
+ */
+struct walk {
+    struct writer *w;
+    struct zs_codec *codec;
+    const struct zs_api_shape *shape;
+    bool is_exit;
+};
 
-static void put_struct(struct writer *w, struct zs_codec *codec, int sub, const void *value)
+static bool field_is_written(const struct zs_api_field *f, bool is_exit, enum zs_api_field_flow in)
 {
-    const struct zs_api_struct *s = zs_api_struct_at(sub);
-    for (uint32_t i = 0; s && i < s->field_count; i++) {
-        const struct zs_api_field *f = &s->fields[i];
-        put_value(w, codec, f->kind, f->sub, (const char *)value + f->offset_B, f->size_B, 1, true);
-    }
+    enum zs_api_field_flow flow = f->flow == ZS_API_FIELD_ANY ? in : f->flow;
+    return is_exit || flow != ZS_API_FIELD_OUT;
 }
 
-static void put_elements(struct writer *w, struct zs_codec *codec, enum zs_api_kind kind, int sub,
-                         const char *first, uint64_t count)
+/* What fields without marks of their own are, in a parameter and in a field. */
+static enum zs_api_field_flow param_fields(enum zs_api_flow flow)
 {
-    const struct value_type *type = value_type_at(kind, sub);
-    if (!first || (kind == ZS_API_KIND_VALUE_PTR && !type)) {
-        put_varint(w, first ? 1 : 0);
-        return;
-    }
-    uint32_t shown = (uint32_t)ZS_MIN(count, (uint64_t)ZS_CODEC_ELEMENTS_MAX);
-    put_varint(w, 1 + (uint64_t)shown);
-    for (uint32_t i = 0; i < shown; i++) {
-        if (type)
-            put_value(w, codec, type->kind, -1, first + (size_t)i * type->size_B, type->size_B, 1,
-                      false);
-        else
-            put_pointer(w, codec, load_bits(first + (size_t)i * 8, 8));
-    }
+    return flow == ZS_API_FLOW_IN ? ZS_API_FIELD_IN : ZS_API_FIELD_OUT;
 }
 
-static void put_value(struct writer *w, struct zs_codec *codec, enum zs_api_kind kind, int sub,
-                      const void *value, uint32_t size_B, uint64_t count, bool in_struct)
+static enum zs_api_field_flow nested_fields(const struct zs_api_field *f, enum zs_api_field_flow in)
+{
+    return f->flow == ZS_API_FIELD_ANY ? in : f->flow;
+}
+
+static void put_struct(struct walk *k, int sub, const void *value, enum zs_api_field_flow in);
+
+/* Everything but what is pointed to. */
+static void put_plain(struct walk *k, enum zs_api_kind kind, const void *value, uint32_t size_B)
 {
     uint64_t bits = load_bits(value, size_B);
-    if (kind == ZS_API_KIND_HANDLE) { /* most parameters of most calls */
-        put_pointer(w, codec, bits);
-        return;
-    }
-    const void *pointer = (const void *)(uintptr_t)bits;
     switch (kind) {
-    case ZS_API_KIND_STRING:
-        if (size_B == sizeof(char *))
-            put_text(w, pointer, ZS_CODEC_TEXT_MAX_B);
-        else
-            put_text(w, value, size_B);
-        return;
-    case ZS_API_KIND_STRUCT:
-        put_struct(w, codec, sub, value);
-        return;
-    case ZS_API_KIND_STRUCT_PTR:
-        if (in_struct)
-            break;
-        put_varint(w, pointer ? 1 : 0);
-        if (pointer)
-            put_struct(w, codec, sub, pointer);
-        return;
-    case ZS_API_KIND_HANDLE_PTR:
-    case ZS_API_KIND_VALUE_PTR:
-        if (in_struct)
-            break;
-        put_elements(w, codec, kind, sub, pointer, count);
-        return;
-    case ZS_API_KIND_HANDLE:
-    case ZS_API_KIND_PTR:
-    case ZS_API_KIND_FUNC:
-        break;
     case ZS_API_KIND_F32:
     case ZS_API_KIND_F64:
-        put_bytes(w, value, size_B);
+        put_bytes(k->w, value, size_B);
         return;
     case ZS_API_KIND_I8:
     case ZS_API_KIND_I32:
     case ZS_API_KIND_I64:
     case ZS_API_KIND_ENUM:
-        put_varint(w, zigzag(sign_extend(bits, size_B)));
+        put_varint(k->w, zigzag(sign_extend(bits, size_B)));
         return;
     case ZS_API_KIND_ARRAY:
     case ZS_API_KIND_OPAQUE:
         return;
-    default:
-        put_varint(w, bits);
+    case ZS_API_KIND_HANDLE:
+    case ZS_API_KIND_PTR:
+    case ZS_API_KIND_FUNC:
+    case ZS_API_KIND_STRUCT_PTR:
+    case ZS_API_KIND_HANDLE_PTR:
+    case ZS_API_KIND_VALUE_PTR:
+        put_pointer(k->w, k->codec, bits);
         return;
+    default:
+        put_varint(k->w, bits);
     }
-    put_pointer(w, codec, bits);
 }
 
-/* How many elements parameter i points to: its range parameter's value, or 1. */
+static void put_field(struct walk *k, const struct zs_api_field *f, const void *value,
+                      enum zs_api_field_flow in)
+{
+    const char *text;
+    if (f->kind == ZS_API_KIND_STRUCT) {
+        put_struct(k, f->sub, value, nested_fields(f, in));
+    } else if (f->kind != ZS_API_KIND_STRING) {
+        put_plain(k, f->kind, value, f->size_B);
+    } else if (f->size_B == sizeof(text)) {
+        memcpy(&text, value, sizeof(text));
+        put_text(k->w, text, ZS_CODEC_TEXT_MAX_B);
+    } else {
+        put_text(k->w, value, f->size_B);
+    }
+}
+
+static void put_struct(struct walk *k, int sub, const void *value, enum zs_api_field_flow in)
+{
+    const struct zs_api_struct *s = zs_api_shape_struct(k->shape, sub);
+    for (uint32_t i = 0; s && i < s->field_count; i++) {
+        const struct zs_api_field *f = &s->fields[i];
+        if (field_is_written(f, k->is_exit, in))
+            put_field(k, f, (const char *)value + f->offset_B, in);
+    }
+}
+
+static void put_elements(struct walk *k, const struct zs_api_param *p, const char *first,
+                         uint64_t count)
+{
+    const struct value_type *type = value_type_at(p->kind, p->sub);
+    if (!first || (p->kind == ZS_API_KIND_VALUE_PTR && !type)) {
+        put_varint(k->w, first ? 1 : 0);
+        return;
+    }
+    uint32_t shown = (uint32_t)ZS_MIN(count, (uint64_t)ZS_CODEC_ELEMENTS_MAX);
+    put_varint(k->w, 1 + (uint64_t)shown);
+    for (uint32_t i = 0; i < shown; i++) {
+        if (type)
+            put_plain(k, type->kind, first + (size_t)i * type->size_B, type->size_B);
+        else
+            put_pointer(k->w, k->codec, load_bits(first + (size_t)i * 8, 8));
+    }
+}
+
+/* count: how many elements there are; of a text, how many bytes at most. */
+static void put_param(struct walk *k, const struct zs_api_param *p, const void *value,
+                      uint64_t count)
+{
+    const void *pointer = (const void *)(uintptr_t)load_bits(value, p->size_B);
+    switch (p->kind) {
+    case ZS_API_KIND_STRING:
+        put_text(k->w, pointer, (size_t)ZS_MIN(count, (uint64_t)ZS_CODEC_TEXT_MAX_B));
+        return;
+    case ZS_API_KIND_STRUCT:
+        put_struct(k, p->sub, value, param_fields(p->flow));
+        return;
+    case ZS_API_KIND_STRUCT_PTR:
+        put_varint(k->w, !pointer ? 0 : count ? 1 : 2);
+        if (pointer && count)
+            put_struct(k, p->sub, pointer, param_fields(p->flow));
+        return;
+    case ZS_API_KIND_HANDLE_PTR:
+    case ZS_API_KIND_VALUE_PTR:
+        put_elements(k, p, pointer, count);
+        return;
+    default:
+        put_plain(k, p->kind, value, p->size_B);
+    }
+}
+
+/* A count that has one value on enter and maybe another on exit. */
+static bool is_count(const struct zs_api_param *p)
+{
+    return p->kind == ZS_API_KIND_VALUE_PTR && p->flow == ZS_API_FLOW_INOUT;
+}
+
+static uint64_t load_count(const struct zs_api_event *event, const struct zs_api_param *p,
+                           uint32_t i)
+{
+    uint64_t bits = load_bits(event->params[i], p->size_B);
+    if (p->kind != ZS_API_KIND_VALUE_PTR)
+        return bits;
+    const struct value_type *type = value_type_at(p->kind, p->sub);
+    return bits && type ? load_bits((const void *)(uintptr_t)bits, type->size_B) : 0;
+}
+
+/* Drivers may say how many there are where fewer had room: what there was room for is what was
+ * there on enter. */
+static uint64_t room_on_enter(const struct zs_api_event *event, const struct zs_api_param *params,
+                              uint32_t range)
+{
+    const uint64_t *counts = event->internal;
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < range; i++)
+        slot += is_count(&params[i]);
+    return counts && slot < ZS_TRACE_COUNTS_MAX ? counts[slot] : UINT64_MAX;
+}
+
+/* How many elements parameter i points to: its range parameter's value, or 1; texts without one end
+ * with a NUL. */
 static uint64_t element_count(const struct zs_api_event *event, const struct zs_api_param *params,
                               uint32_t i)
 {
     int range = params[i].range;
     if (range < 0 || (uint32_t)range >= event->param_count)
-        return 1;
+        return params[i].kind == ZS_API_KIND_STRING ? UINT64_MAX : 1;
     const struct zs_api_param *p = &params[range];
-    uint64_t bits = load_bits(event->params[range], p->size_B);
-    if (p->kind != ZS_API_KIND_VALUE_PTR)
-        return bits;
-    const struct value_type *type = value_type_at(p->kind, p->sub);
-    return bits && type ? load_bits((const void *)(uintptr_t)bits, type->size_B) : 0;
+    uint64_t count = load_count(event, p, (uint32_t)range);
+    if (!event->is_exit || !is_count(p))
+        return count;
+    return ZS_MIN(count, room_on_enter(event, params, (uint32_t)range));
 }
 
 static bool is_written(const struct zs_api_param *p, bool is_exit)
@@ -227,20 +300,36 @@ static bool is_written(const struct zs_api_param *p, bool is_exit)
     return is_exit ? p->flow != ZS_API_FLOW_IN : p->flow != ZS_API_FLOW_OUT;
 }
 
+void zs_codec_enter(const struct zs_api_event *event)
+{
+    const struct zs_api_shape shape = zs_api_call_shape(event->call);
+    uint64_t *counts = event->internal;
+    uint32_t slot = 0;
+    for (uint32_t i = 0; counts && i < event->param_count && slot < ZS_TRACE_COUNTS_MAX; i++)
+        if (is_count(&shape.params[i]))
+            counts[slot++] = load_count(event, &shape.params[i], i);
+}
+
 size_t zs_codec_encode(struct zs_codec *codec, const struct zs_api_event *event, uint8_t *out)
 {
+    const struct zs_api_shape shape = zs_api_call_shape(event->call);
+    const struct zs_api_param *params = shape.params;
     struct writer w = {.at = out, .end = out + ZS_CODEC_EVENT_MAX_B};
-    const struct zs_api_param *params = zs_api_call_params(event->call);
+    struct walk k = {.w = &w, .codec = codec, .shape = &shape, .is_exit = event->is_exit};
     if (event->is_exit) {
         put_varint(&w, zigzag(*event->result));
         if (*event->result != 0)
             return (size_t)(w.at - out);
     }
     size_t plain_B = (size_t)(w.at - out);
-    for (uint32_t i = 0; i < event->param_count; i++)
-        if (is_written(&params[i], event->is_exit))
-            put_value(&w, codec, params[i].kind, params[i].sub, event->params[i], params[i].size_B,
-                      element_count(event, params, i), false);
+    for (uint32_t i = 0; i < event->param_count; i++) {
+        if (!is_written(&params[i], event->is_exit))
+            continue;
+        if (params[i].kind == ZS_API_KIND_HANDLE) /* most parameters of most calls */
+            put_pointer(&w, codec, load_bits(event->params[i], params[i].size_B));
+        else
+            put_param(&k, &params[i], event->params[i], element_count(event, params, i));
+    }
     size_t size_B = (size_t)(w.at - out);
     return event->is_exit && size_B == plain_B ? 0 : size_B;
 }
@@ -248,6 +337,7 @@ size_t zs_codec_encode(struct zs_codec *codec, const struct zs_api_event *event,
 /* Reading. */
 struct decoder {
     struct zs_codec *codec;
+    const struct zs_api_shape *shape;
     struct zs_reader *r;
     struct zs_api_values *values;
     bool is_exit;
@@ -272,8 +362,8 @@ static uint64_t get_pointer(struct decoder *d)
     if (code == 0)
         return 0;
     if (code & 1) {
-        if (code / 2 < ZS_CODEC_CACHE_SLOTS)
-            return d->codec->cache[code / 2];
+        if (code / 2 < ZS_CODEC_CACHE_SLOTS && d->codec->cache[code / 2])
+            return d->codec->cache[code / 2]; /* empty: its first use was not read */
     } else if (code == 2) {
         uint64_t pointer = zs_read_u64(d->r, "pointer");
         if (!d->r->error)
@@ -303,37 +393,6 @@ static struct zs_api_value *push(struct decoder *d, const char *name, const char
     return v;
 }
 
-static void get_value(struct decoder *d, const char *name, enum zs_api_kind kind, const char *base,
-                      int sub, uint32_t size_B, uint8_t depth, bool in_struct);
-
-static void get_struct(struct decoder *d, int sub, uint8_t depth)
-{
-    const struct zs_api_struct *s = depth > 8 ? NULL : zs_api_struct_at(sub);
-    for (uint32_t i = 0; s && i < s->field_count && !d->r->error; i++) {
-        const struct zs_api_field *f = &s->fields[i];
-        get_value(d, f->name, f->kind, f->base, f->sub, f->size_B, depth, true);
-    }
-}
-
-static void get_elements(struct decoder *d, struct zs_api_value *v, const char *base, int sub)
-{
-    uint64_t code = get_varint(d->r);
-    const struct value_type *type = value_type_at(v->kind, sub);
-    v->is_null = code == 0;
-    if (code > 1 + ZS_CODEC_ELEMENTS_MAX)
-        zs_reader_fail(d->r, -EINVAL, "%llu elements", (unsigned long long)code - 1);
-    v->elements = v->is_null || d->r->error ? 0 : (uint32_t)code - 1;
-    uint8_t depth = (uint8_t)(v->depth + 1);
-    uint8_t kind = v->kind;
-    uint32_t elements = v->elements;
-    for (uint32_t i = 0; i < elements && !d->r->error; i++) {
-        if (kind == ZS_API_KIND_VALUE_PTR && type)
-            get_value(d, NULL, type->kind, base, -1, type->size_B, depth, false);
-        else
-            get_value(d, NULL, ZS_API_KIND_HANDLE, base, -1, 8, depth, false);
-    }
-}
-
 static void get_text(struct decoder *d, struct zs_api_value *v)
 {
     uint64_t code = get_varint(d->r);
@@ -342,44 +401,13 @@ static void get_text(struct decoder *d, struct zs_api_value *v)
         v->text = zs_read_bytes(d->r, code - 1, "text");
 }
 
-static void get_float(struct decoder *d, struct zs_api_value *v, uint32_t size_B)
+/* The counterpart of put_plain. */
+static void get_plain(struct decoder *d, struct zs_api_value *v, uint32_t size_B)
 {
-    v->bits = size_B == 4 ? zs_read_u32(d->r, "float") : zs_read_u64(d->r, "double");
-}
-
-static void get_value(struct decoder *d, const char *name, enum zs_api_kind kind, const char *base,
-                      int sub, uint32_t size_B, uint8_t depth, bool in_struct)
-{
-    struct zs_api_value *v = d->r->error ? NULL : push(d, name, base, kind, depth);
-    if (!v)
-        return;
-    switch (kind) {
-    case ZS_API_KIND_STRING:
-        get_text(d, v);
-        return;
-    case ZS_API_KIND_STRUCT:
-        get_struct(d, sub, (uint8_t)(depth + 1));
-        return;
-    case ZS_API_KIND_STRUCT_PTR:
-        if (in_struct)
-            break;
-        v->is_null = get_varint(d->r) == 0;
-        if (!v->is_null)
-            get_struct(d, sub, (uint8_t)(depth + 1));
-        return;
-    case ZS_API_KIND_HANDLE_PTR:
-    case ZS_API_KIND_VALUE_PTR:
-        if (in_struct)
-            break;
-        get_elements(d, v, base, sub);
-        return;
-    case ZS_API_KIND_HANDLE:
-    case ZS_API_KIND_PTR:
-    case ZS_API_KIND_FUNC:
-        break;
+    switch (v->kind) {
     case ZS_API_KIND_F32:
     case ZS_API_KIND_F64:
-        get_float(d, v, size_B);
+        v->bits = size_B == 4 ? zs_read_u32(d->r, "float") : zs_read_u64(d->r, "double");
         return;
     case ZS_API_KIND_I8:
     case ZS_API_KIND_I32:
@@ -390,29 +418,98 @@ static void get_value(struct decoder *d, const char *name, enum zs_api_kind kind
     case ZS_API_KIND_ARRAY:
     case ZS_API_KIND_OPAQUE:
         return;
+    case ZS_API_KIND_HANDLE:
+    case ZS_API_KIND_PTR:
+    case ZS_API_KIND_FUNC:
+    case ZS_API_KIND_STRUCT_PTR:
+    case ZS_API_KIND_HANDLE_PTR:
+    case ZS_API_KIND_VALUE_PTR:
+        v->bits = get_pointer(d);
+        v->is_null = v->bits == 0;
+        return;
     default:
         v->bits = get_varint(d->r);
-        return;
     }
-    v->bits = get_pointer(d);
-    v->is_null = v->bits == 0;
 }
 
-int zs_codec_decode(struct zs_codec *codec, uint32_t call, bool is_exit, struct zs_reader *r,
-                    struct zs_api_values *values, int32_t *ret_result)
+static void get_struct(struct decoder *d, int sub, uint8_t depth, enum zs_api_field_flow in)
 {
-    struct decoder d = {.codec = codec, .r = r, .values = values, .is_exit = is_exit};
-    const struct zs_api_param *params = zs_api_call_params(call);
-    uint32_t count = zs_api_call_param_count(call);
+    const struct zs_api_struct *s =
+        depth > ZS_API_SHAPE_DEPTH_MAX ? NULL : zs_api_shape_struct(d->shape, sub);
+    for (uint32_t i = 0; s && i < s->field_count && !d->r->error; i++) {
+        const struct zs_api_field *f = &s->fields[i];
+        struct zs_api_value *v =
+            field_is_written(f, d->is_exit, in) ? push(d, f->name, f->base, f->kind, depth) : NULL;
+        if (!v)
+            continue;
+        if (f->kind == ZS_API_KIND_STRUCT)
+            get_struct(d, f->sub, (uint8_t)(depth + 1), nested_fields(f, in));
+        else if (f->kind == ZS_API_KIND_STRING)
+            get_text(d, v);
+        else
+            get_plain(d, v, f->size_B);
+    }
+}
+
+static void get_elements(struct decoder *d, struct zs_api_value *v, const struct zs_api_param *p)
+{
+    uint64_t code = get_varint(d->r);
+    const struct value_type *type = value_type_at(p->kind, p->sub);
+    v->is_null = code == 0;
+    if (code > 1 + ZS_CODEC_ELEMENTS_MAX)
+        zs_reader_fail(d->r, -EINVAL, "%llu elements", (unsigned long long)code - 1);
+    uint32_t elements = v->is_null || d->r->error ? 0 : (uint32_t)code - 1;
+    v->elements = elements;
+    for (uint32_t i = 0; i < elements && !d->r->error; i++) {
+        struct zs_api_value *e = push(d, NULL, p->base, type ? type->kind : ZS_API_KIND_HANDLE, 1);
+        if (e)
+            get_plain(d, e, type ? type->size_B : 8);
+    }
+}
+
+static void get_param(struct decoder *d, const struct zs_api_param *p)
+{
+    struct zs_api_value *v = push(d, p->name, p->base, p->kind, 0);
+    uint64_t code;
+    if (!v)
+        return;
+    switch (p->kind) {
+    case ZS_API_KIND_STRING:
+        get_text(d, v);
+        return;
+    case ZS_API_KIND_STRUCT:
+        get_struct(d, p->sub, 1, param_fields(p->flow));
+        return;
+    case ZS_API_KIND_STRUCT_PTR:
+        code = get_varint(d->r);
+        v->is_null = code == 0;
+        if (code == 1)
+            get_struct(d, p->sub, 1, param_fields(p->flow));
+        else if (code > 2)
+            zs_reader_fail(d->r, -EINVAL, "%llu is no structure", (unsigned long long)code);
+        return;
+    case ZS_API_KIND_HANDLE_PTR:
+    case ZS_API_KIND_VALUE_PTR:
+        get_elements(d, v, p);
+        return;
+    default:
+        get_plain(d, v, p->size_B);
+    }
+}
+
+int zs_codec_decode(struct zs_codec *codec, const struct zs_api_shape *shape, bool is_exit,
+                    struct zs_reader *r, struct zs_api_values *values, int32_t *ret_result)
+{
+    struct decoder d = {
+        .codec = codec, .shape = shape, .r = r, .values = values, .is_exit = is_exit};
     if (is_exit) {
         *ret_result = zs_reader_left(r) ? (int32_t)unzigzag(get_varint(r)) : 0;
         if (*ret_result != 0)
             return r->error;
     }
-    for (uint32_t i = 0; i < count && !r->error && zs_reader_left(r); i++)
-        if (is_written(&params[i], is_exit))
-            get_value(&d, params[i].name, params[i].kind, params[i].base, params[i].sub,
-                      params[i].size_B, 0, false);
+    for (uint32_t i = 0; i < shape->param_count && !r->error && zs_reader_left(r); i++)
+        if (is_written(&shape->params[i], is_exit))
+            get_param(&d, &shape->params[i]);
     return r->error;
 }
 

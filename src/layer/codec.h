@@ -10,14 +10,16 @@
  *   handles, void *, functions    pointer code: 0 for NULL; 2 * slot + 1 for a value in the
  *                                 pointer cache; 2 and 8 bytes for a value that is put into it
  *   text                          0 for NULL, else 1 + length (at most TEXT_MAX) and the bytes
- *   struct *                      0 for NULL, else 1 and the fields
+ *   struct *                      0 for NULL, 1 and the fields, 2 where there is none to be read
  *   handle *, number *            0 for NULL, else 1 + count, then that many elements (at most
  *                                 ELEMENTS_MAX; the rest is left out)
  *
- * On enter the parameters marked [in] and [in,out] are written; on exit the result, and when it is
- * success those marked [out] and [in,out]. Pointers inside structures are written as pointers, but
- * for text. The pointer cache is a state shared by a writer and its reader: both see the same
- * sequence of pointers, so a handle that is used again costs one or two bytes.
+ * On enter the parameters marked IN and INOUT are written, structures without their fields marked
+ * OUT; on exit the result, and when it is success the parameters marked OUT and INOUT. Nothing is
+ * read that nobody has written yet, and no more of it than there was room for on enter
+ * (zs_codec_enter). Pointers inside structures are written as pointers, but for text. The pointer
+ * cache is a state shared by a writer and its reader: both see the same sequence of pointers, so a
+ * handle that is used again costs one or two bytes.
  */
 #ifndef ZS_LAYER_CODEC_H
 #define ZS_LAYER_CODEC_H
@@ -25,6 +27,7 @@
 #include "base/buf.h"
 #include "base/reader.h"
 #include "layer/describe.h"
+#include "tracers/tracers.h"
 
 enum {
     ZS_CODEC_CACHE_SLOTS = 256,
@@ -34,6 +37,7 @@ enum {
     ZS_CODEC_VALUES_MAX = 512,
 };
 
+/* What is kept of a thread's pointers: see above. */
 struct zs_codec {
     uint64_t cache[ZS_CODEC_CACHE_SLOTS];
 };
@@ -57,14 +61,18 @@ struct zs_api_values {
     bool cut; /* the writer or this array ran out of room */
 };
 
+/* On enter: note the values of counts that go in and out, in event->internal (the `counts` of
+ * struct zs_trace_event). Without, an exit is taken to have had room for what it says. */
+void zs_codec_enter(const struct zs_api_event *event);
+
 /* Write an event's values to `out`, at most ZS_CODEC_EVENT_MAX_B. Returns the bytes written; 0 for
  * an exit that tells nothing but success. No allocation, no lock. */
 size_t zs_codec_encode(struct zs_codec *codec, const struct zs_api_event *event, uint8_t *out);
 
 /* Read what encode wrote for a call's enter, or exit (*ret_result). Appends to values. 0 or -EINVAL
  * with the reader's diagnostic. Texts point into the reader's bytes. */
-int zs_codec_decode(struct zs_codec *codec, uint32_t call, bool is_exit, struct zs_reader *r,
-                    struct zs_api_values *values, int32_t *ret_result);
+int zs_codec_decode(struct zs_codec *codec, const struct zs_api_shape *shape, bool is_exit,
+                    struct zs_reader *r, struct zs_api_values *values, int32_t *ret_result);
 
 /* "name(a = 1, b = 0x7f.. -> {...})" of values; exit values replace what enter showed. */
 void zs_api_format_call(struct zs_buf *out, const char *name, const struct zs_api_values *values);

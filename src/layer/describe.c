@@ -21,7 +21,7 @@ struct call {
     uint32_t param_count, first_param;
 };
 
-#define ZE_CALL(index, function, domain, table, member, count, first) {#function, count, first},
+#define ZE_CALL(index, function, domain, count, first) {#function, count, first},
 static const struct call calls[] = {
 #include "layer_api.def"
 };
@@ -42,11 +42,11 @@ static const struct enum_value flag_values[] = {
 #include "layer_api.def"
 };
 
-#define ZE_FIELD(structure, type, name, kind, base, sub)                                           \
+#define ZE_FIELD(structure, type, name, kind, base, flow, sub)                                     \
     {#name,                                                                                        \
-     #type,                                                                                        \
      #base,                                                                                        \
      ZS_API_KIND_##kind,                                                                           \
+     ZS_API_FIELD_##flow,                                                                          \
      (uint32_t)offsetof(structure, name),                                                          \
      (uint32_t)sizeof(((structure *)0)->name),                                                     \
      sub},
@@ -82,16 +82,11 @@ int zs_api_call_find(const char *name)
     return -ENOENT;
 }
 
-const struct zs_api_param *zs_api_call_params(uint32_t call)
-{
-    return params + calls[call].first_param;
-}
-
 bool zs_api_call_param(uint32_t call, uint32_t i, struct zs_api_param *ret_param)
 {
     if (call >= ZS_API_CALL_COUNT || i >= calls[call].param_count)
         return false;
-    *ret_param = zs_api_call_params(call)[i];
+    *ret_param = params[calls[call].first_param + i];
     return true;
 }
 
@@ -103,9 +98,17 @@ const char *zs_api_enum_name(const char *type, int64_t value)
     return NULL;
 }
 
-const struct zs_api_struct *zs_api_struct_at(int index)
+struct zs_api_shape zs_api_call_shape(uint32_t call)
 {
-    return index >= 0 && (size_t)index < ZS_ARRAY_LEN(structs) ? &structs[index] : NULL;
+    return (struct zs_api_shape){.params = params + calls[call].first_param,
+                                 .param_count = calls[call].param_count,
+                                 .structs = structs,
+                                 .struct_count = ZS_ARRAY_LEN(structs)};
+}
+
+const struct zs_api_struct *zs_api_shape_struct(const struct zs_api_shape *shape, int index)
+{
+    return index >= 0 && (uint32_t)index < shape->struct_count ? &shape->structs[index] : NULL;
 }
 
 void zs_api_format_flags(struct zs_buf *out, const char *type, uint64_t value)

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What the headers say of calls, parameters, structures and enums, as tables (layer_api.def). */
+/* What is known of calls, parameters, structures and enums, as tables (layer_api.def). */
 #ifndef ZS_LAYER_DESCRIBE_H
 #define ZS_LAYER_DESCRIBE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/reader.h"
 
 #include <zescope/trace.h>
 
+/* Who gives a field its value: fields that the specification does not mark go with the structure
+ * or parameter that they are in. The values stand in recordings. */
+enum zs_api_field_flow {
+    ZS_API_FIELD_IN,
+    ZS_API_FIELD_OUT,
+    ZS_API_FIELD_INOUT,
+    ZS_API_FIELD_ANY,
+};
+
 struct zs_api_field {
-    const char *name, *type, *base;
+    const char *name, *base;
     enum zs_api_kind kind;
+    enum zs_api_field_flow flow;
     uint32_t offset_B, size_B;
     int sub; /* as in struct zs_api_param */
 };
@@ -21,11 +33,43 @@ struct zs_api_struct {
     uint32_t field_count;
 };
 
+/*
+ * The shape of a call: how its arguments are written. A recording holds the shape of every call in
+ * it, so that a reader that was built with other headers, or does not know the call, still reads
+ * what stands there.
+ *
+ * As bytes (numbers LEB128, texts 1 + length and the bytes): how many parameters; per parameter
+ * kind, flow, size, name, base, then for numbers pointed to 1 + which number it is (value_types of
+ * codec.c) or 0, for structures and pointers to them how many fields; per field the same. Pointers
+ * inside structures are not followed, so neither are their shapes.
+ */
+struct zs_api_shape {
+    const struct zs_api_param *params;
+    uint32_t param_count;
+    const struct zs_api_struct *structs;
+    uint32_t struct_count;
+};
+
+enum {
+    ZS_API_SHAPE_MAX_B = 6 << 10,
+    ZS_API_SHAPE_PARAMS_MAX = 32,
+    ZS_API_SHAPE_FIELDS_MAX = 512,
+    ZS_API_SHAPE_DEPTH_MAX = 8,
+    ZS_API_VALUE_TYPES = 6, /* numbers that are followed: VALUES of scripts/gen-api */
+};
+
 uint32_t zs_api_call_param_count(uint32_t call);
-/* The first of the parameters of a call that is known. */
-const struct zs_api_param *zs_api_call_params(uint32_t call);
+/* The shape that this build knows. */
+struct zs_api_shape zs_api_call_shape(uint32_t call);
 /* The structure of a parameter's or field's `sub`; NULL for none. */
-const struct zs_api_struct *zs_api_struct_at(int index);
+const struct zs_api_struct *zs_api_shape_struct(const struct zs_api_shape *shape, int index);
+
+/* Its bytes; at most room_B are written. Returns how many there are, 0 when the room is too small.
+ */
+size_t zs_api_shape_write(uint32_t call, uint8_t *out, size_t room_B);
+/* 0, -EINVAL with the reader's diagnostic, -ENOMEM. The shape lives in the arena. */
+int zs_api_shape_read(struct zs_arena *arena, struct zs_reader *r, struct zs_api_shape *ret_shape);
+
 /* "A | B | 0x40" for a flags type, "0" for none. */
 void zs_api_format_flags(struct zs_buf *out, const char *type, uint64_t value);
 

@@ -117,7 +117,8 @@ static void format_value(struct zs_buf *out, const struct zs_api_values *values,
     const struct zs_api_value *v = &values->items[i];
     bool is_struct = v->kind == ZS_API_KIND_STRUCT || v->kind == ZS_API_KIND_STRUCT_PTR;
     bool is_array = v->kind == ZS_API_KIND_HANDLE_PTR || v->kind == ZS_API_KIND_VALUE_PTR;
-    bool has_children = value_end(values, i) > i + 1;
+    bool has_children = value_end(values, i) > i + 1 ||
+                        (v->kind == ZS_API_KIND_STRUCT_PTR && v->depth == 0 && !v->is_null);
     if (v->is_null)
         zs_buf_puts(out, "NULL");
     else if (is_struct && has_children)
@@ -150,7 +151,7 @@ void zs_api_format_call(struct zs_buf *out, const char *name, const struct zs_ap
         format_value(out, values, i);
         first = false;
     }
-    zs_buf_puts(out, values->cut ? ", ...)" : ")");
+    zs_buf_puts(out, !values->cut ? ")" : first ? "...)" : ", ...)");
 }
 
 size_t zs_api_event_format(const struct zs_api_event *event, char *ret_text, size_t size_B)
@@ -158,6 +159,7 @@ size_t zs_api_event_format(const struct zs_api_event *event, char *ret_text, siz
     static const struct zs_codec empty;
     struct zs_codec codec = empty;
     uint8_t bytes[2][ZS_CODEC_EVENT_MAX_B]; /* texts point into them */
+    const struct zs_api_shape shape = zs_api_call_shape(event->call);
     struct zs_api_values values;
     struct zs_buf out = {0};
     int32_t result = event->is_exit ? *event->result : 0;
@@ -169,7 +171,7 @@ size_t zs_api_event_format(const struct zs_api_event *event, char *ret_text, siz
         half.is_exit = is_exit;
         size_t written_B = zs_codec_encode(&codec, &half, bytes[is_exit]);
         struct zs_reader r = zs_reader_make(zs_span_make(bytes[is_exit], written_B), 0, NULL);
-        zs_codec_decode(&reading, event->call, is_exit, &r, &values, &result);
+        zs_codec_decode(&reading, &shape, is_exit, &r, &values, &result);
         if (is_exit == event->is_exit)
             zs_api_format_call(&out, event->name, &values);
     }

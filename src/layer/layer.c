@@ -32,20 +32,51 @@ static void *open_next_layer(const void *caller)
     return n > 0 && (size_t)n < sizeof(beside) ? dlopen(beside, RTLD_LAZY | RTLD_LOCAL) : NULL;
 }
 
-ze_result_t zs_layer_get_table(const char *name, const void *caller, ze_api_version_t version,
-                               void *table, void (*wrap)(void *table))
+/* The layout of a table is fixed by the loader's version: what stands behind the members of that
+ * version is not the table's. */
+static void wrap(const struct zs_layer_table *t, ze_api_version_t version, void **table)
+{
+    for (size_t i = 0; i < t->slot_count; i++) {
+        const struct zs_layer_slot *slot = &t->slots[i];
+        if (version < slot->since)
+            continue;
+        void **member = &table[slot->index];
+        if (!*member || *member == slot->wrapper)
+            continue;
+        memcpy(slot->next, member, sizeof(*member));
+        *member = slot->wrapper;
+    }
+}
+
+static bool is_moved(const struct zs_layer_table *t, ze_api_version_t version)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(t->moved) && t->moved[i]; i++)
+        if (t->moved[i] == version)
+            return true;
+    return false;
+}
+
+ze_result_t zs_layer_get_table(const struct zs_layer_table *t, const void *caller,
+                               ze_api_version_t version, void *table)
 {
     if (!table)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     void *next = open_next_layer(caller);
-    get_table_fn fn = next ? (get_table_fn)dlsym(next, name) : NULL;
+    get_table_fn fn = next ? (get_table_fn)dlsym(next, t->name) : NULL;
     ze_result_t result = fn ? fn(version, table) : ZE_RESULT_SUCCESS;
-    /* A table of an older version is shorter than the one that we know: leave it alone. */
-    if (result != ZE_RESULT_SUCCESS || version < ZE_API_VERSION_CURRENT)
+    if (result != ZE_RESULT_SUCCESS || is_moved(t, version))
         return result;
-    wrap(table);
+    wrap(t, version, table);
     atomic_store(&layer_active, true);
     return result;
+}
+
+void *zs_layer_next(uint32_t call)
+{
+    void *next = NULL;
+    if (call < ZS_API_CALL_COUNT)
+        memcpy(&next, zs_layer_next_functions[call], sizeof(next));
+    return next;
 }
 
 static bool is_active(void)

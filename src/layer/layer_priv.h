@@ -7,14 +7,35 @@
 
 extern struct zs_trace_set zs_layer_set;
 
+/* Where a call stands in its table, and since which version of the specification. */
+struct zs_layer_slot {
+    uint32_t index;
+    uint32_t since; /* ze_api_version_t */
+    uint32_t call;
+    void *wrapper; /* runs the tracers */
+    void *next;    /* the pointer to the next layer's function, which the wrapper calls */
+};
+
+enum { ZS_LAYER_MOVED_MAX = 4 };
+
+struct zs_layer_table {
+    const char *name; /* of the function that hands it out */
+    const struct zs_layer_slot *slots;
+    size_t slot_count;
+    uint32_t moved[ZS_LAYER_MOVED_MAX]; /* versions that have another layout, then 0 */
+};
+
 /*
  * The loader, which `caller` is an address of, hands us one of its tables, filled: have the layer
  * below wrap it, then wrap it. Wrapping twice does nothing.
  */
-ze_result_t zs_layer_get_table(const char *name, const void *caller, ze_api_version_t version,
-                               void *table, void (*wrap)(void *table));
+ze_result_t zs_layer_get_table(const struct zs_layer_table *t, const void *caller,
+                               ze_api_version_t version, void *table);
 
-/* Generated: the function of the next layer or driver, NULL before the loader gave its tables. */
+/* Generated: by call, where the pointer to the next layer's or driver's function is kept. */
+extern void *const zs_layer_next_functions[];
+
+/* The function of the next layer or driver, NULL before the loader gave its tables. */
 void *zs_layer_next(uint32_t call);
 
 #endif

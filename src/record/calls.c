@@ -6,15 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ARENA_MAX_B = 16 << 20 };
+
 void zs_calls_open(struct zs_calls *calls, struct zs_span span)
 {
     memset(calls, 0, sizeof(*calls));
+    zs_arena_init(&calls->arena, ARENA_MAX_B);
     zs_trace_reader_open(&calls->reader, span);
 }
 
 int zs_calls_open_fd(struct zs_calls *calls, int fd)
 {
     memset(calls, 0, sizeof(*calls));
+    zs_arena_init(&calls->arena, ARENA_MAX_B);
     return zs_trace_reader_open_fd(&calls->reader, fd);
 }
 
@@ -22,6 +26,7 @@ void zs_calls_close(struct zs_calls *calls)
 {
     free(calls->pending);
     zs_buf_fini(&calls->bytes);
+    zs_arena_fini(&calls->arena);
     zs_trace_reader_close(&calls->reader);
 }
 
@@ -65,6 +70,7 @@ static void begin(struct zs_calls *calls, const struct zs_trace_event_in *e)
         size_t count, capacity;
     } v = {calls->pending, calls->pending_count, calls->pending_capacity};
     const struct zs_call call = {.name = e->name,
+                                 .shape = e->shape,
                                  .start_ns = e->time_ns,
                                  .in = keep(calls, e->call),
                                  .depth = calls->depth,
@@ -134,25 +140,47 @@ static void gather(struct zs_calls *calls)
     }
 }
 
-/* Names point into the file's few interned strings: remember what each address means. */
-static int call_index(struct zs_calls *calls, struct zs_span name)
+static int find_call(struct zs_span name)
 {
-    size_t slot = ((uintptr_t)name.data >> 3) % ZS_ARRAY_LEN(calls->call_names);
-    if (calls->call_names[slot].data == name.data && name.data)
-        return calls->call_indices[slot];
     char text[128];
     if (!name.size_B || name.size_B >= sizeof(text))
         return -1;
     memcpy(text, name.data, name.size_B);
     text[name.size_B] = '\0';
-    calls->call_names[slot] = name;
-    calls->call_indices[slot] = ZS_MAX(zs_api_call_find(text), -1);
-    return calls->call_indices[slot];
+    return ZS_MAX(zs_api_call_find(text), -1);
+}
+
+/* Arguments are decoded by the shape that stands in the file: it is this build's own, or another
+ * build's, which may know more calls, fields and flags than we. */
+static bool find_shape(struct zs_calls *calls, struct zs_call_kind *kind, struct zs_span shape)
+{
+    uint8_t own[ZS_API_SHAPE_MAX_B];
+    if (kind->call >= 0)
+        kind->shape = zs_api_call_shape((uint32_t)kind->call);
+    if (!shape.size_B)
+        return kind->call >= 0; /* written by hand: by our own */
+    size_t own_B = kind->call >= 0 ? zs_api_shape_write((uint32_t)kind->call, own, sizeof(own)) : 0;
+    if (own_B == shape.size_B && !memcmp(own, shape.data, own_B))
+        return true;
+    struct zs_reader r = zs_reader_make(shape, 0, NULL);
+    return !zs_api_shape_read(&calls->arena, &r, &kind->shape) && !zs_reader_left(&r);
+}
+
+/* Names point into the file's few interned strings: remember what each address means. */
+static struct zs_call_kind *kind_of(struct zs_calls *calls, const struct zs_call *call)
+{
+    struct zs_call_kind *kind =
+        &calls->kinds[((uintptr_t)call->name.data >> 3) % ZS_ARRAY_LEN(calls->kinds)];
+    if (kind->name.data == call->name.data && call->name.data)
+        return kind;
+    *kind = (struct zs_call_kind){.name = call->name, .call = find_call(call->name)};
+    kind->is_readable = find_shape(calls, kind, call->shape);
+    return kind;
 }
 
 /* Calls inside calls are written without the pointer cache: their order is not ours. */
-static void decode(struct zs_calls *calls, const struct zs_call *call, bool is_exit,
-                   int32_t *ret_result)
+static void decode(struct zs_calls *calls, const struct zs_call *call,
+                   const struct zs_call_kind *kind, bool is_exit, int32_t *ret_result)
 {
     static const struct zs_codec empty;
     struct zs_codec nested;
@@ -162,9 +190,11 @@ static void decode(struct zs_calls *calls, const struct zs_call *call, bool is_e
     if (is_exit ? call->out_after_drop : call->in_after_drop)
         calls->codec = empty;
     struct zs_reader r = zs_reader_make(is_exit ? call->out : call->in, 0, NULL);
-    if (call->call >= 0 &&
-        zs_codec_decode(codec, (uint32_t)call->call, is_exit, &r, &calls->values, ret_result))
+    if (zs_codec_decode(codec, &kind->shape, is_exit, &r, &calls->values, ret_result) ||
+        !kind->is_readable)
         calls->values.cut = true;
+    if (!kind->is_readable)
+        calls->codec = empty; /* pointers that were seen there first are not known */
 }
 
 enum zs_calls_step zs_calls_step(struct zs_calls *calls, struct zs_call *ret_call)
@@ -181,10 +211,12 @@ enum zs_calls_step zs_calls_step(struct zs_calls *calls, struct zs_call *ret_cal
     calls->values.cut = false;
     call->in = kept(calls, call->in);
     call->out = kept(calls, call->out);
-    call->call = call_index(calls, call->name);
-    decode(calls, call, false, &call->result);
+    const struct zs_call_kind *kind = kind_of(calls, call);
+    call->call = kind->call;
+    calls->unreadable += !kind->is_readable;
+    decode(calls, call, kind, false, &call->result);
     if (call->finished)
-        decode(calls, call, true, &call->result);
+        decode(calls, call, kind, true, &call->result);
     *ret_call = *call;
     return ZS_CALLS_CALL;
 }

@@ -22,7 +22,16 @@ struct zs_call {
     uint32_t stack;                     /* for zs_trace_stack(&calls->reader, ...); 0: none */
     uint32_t where;                     /* merge.h: the same, of the recording */
     int32_t result;                     /* ze_result_t; 0 while not finished */
+    struct zs_span shape;               /* how the arguments are written; see zs_trace_event_in */
     int call;                           /* index for zs_api_call_*, or -1: unknown to this build */
+};
+
+/* What a file says of a call. */
+struct zs_call_kind {
+    struct zs_span name;       /* where it stands, not what: names live as long as the reader */
+    int call;                  /* as in struct zs_call */
+    struct zs_api_shape shape; /* this build's, or the file's own where they differ */
+    bool is_readable;          /* the arguments can be decoded */
 };
 
 struct zs_calls {
@@ -38,8 +47,9 @@ struct zs_calls {
     uint64_t lost; /* ends without a begin, begins nested too deep */
     struct zs_codec codec;
     struct zs_api_values values;   /* of the call that was given last */
-    struct zs_span call_names[64]; /* cache: name -> call index */
-    int call_indices[64];
+    struct zs_call_kind kinds[64]; /* cache, by name */
+    struct zs_arena arena;         /* shapes that are not this build's */
+    uint64_t unreadable;           /* calls whose arguments are of a kind that nobody knows here */
     bool ended;
     bool drop_pending;
     /* Set by a reader that wants records of device activity (store/activity.h): called while

@@ -163,13 +163,31 @@ static void intern(struct zs_trace_reader *reader, uint64_t iid, struct zs_span 
         return;
     if (!reader->names) {
         reader->names = ZS_ARENA_ARRAY(&reader->arena, ZS_TRACE_NAMES_MAX + 1, struct zs_span);
-        reader->name_capacity = reader->names ? ZS_TRACE_NAMES_MAX + 1 : 0;
+        reader->shapes = ZS_ARENA_ARRAY(&reader->arena, ZS_TRACE_NAMES_MAX + 1, struct zs_span);
+        reader->name_capacity = reader->names && reader->shapes ? ZS_TRACE_NAMES_MAX + 1 : 0;
     }
     const char *copy = iid < reader->name_capacity && name.size_B <= NAME_MAX_B
                            ? zs_arena_strndup(&reader->arena, name.data, name.size_B)
                            : NULL;
-    if (copy)
-        reader->names[iid] = zs_span_make(copy, strlen(copy));
+    if (!copy)
+        return;
+    reader->names[iid] = zs_span_make(copy, strlen(copy));
+    reader->shapes[iid] = zs_span_make(NULL, 0);
+}
+
+/* Behind the name that it belongs to. */
+static int read_shape(struct zs_trace_reader *reader, struct zs_reader m)
+{
+    uint64_t iid = zs_read_uleb128(&m, "iid");
+    struct zs_span shape = zs_read_bytes(&m, zs_reader_left(&m), "shape");
+    if (m.error || !iid || iid >= reader->name_capacity || !reader->names[iid].data)
+        return m.error;
+    uint8_t *copy = zs_arena_alloc(&reader->arena, shape.size_B);
+    if (copy && shape.size_B) {
+        memcpy(copy, shape.data, shape.size_B);
+        reader->shapes[iid] = zs_span_make(copy, shape.size_B);
+    }
+    return 0;
 }
 
 static int read_interned(struct zs_trace_reader *reader, struct zs_reader m)
@@ -340,8 +358,10 @@ static int read_event(const struct zs_trace_reader *reader, struct zs_reader m,
             e->name = f.bytes;
         else if (f.number == ZS_PF_EVENT_COUNTER_VALUE)
             e->value = (int64_t)f.value;
-        else if (f.number == ZS_PF_EVENT_NAME_IID && f.value < reader->name_capacity)
+        else if (f.number == ZS_PF_EVENT_NAME_IID && f.value < reader->name_capacity) {
             e->name = reader->names[f.value];
+            e->shape = reader->shapes[f.value];
+        }
     }
     for (size_t i = 0; i < ZS_ARRAY_LEN(kinds); i++) {
         if (kinds[i].type == type) {
@@ -392,6 +412,9 @@ static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
             break;
         case ZS_TRACE_FIELD_CALL:
             e->call = f.bytes;
+            break;
+        case ZS_TRACE_FIELD_SHAPE:
+            error = read_shape(reader, message(f.bytes, &packet));
             break;
         case ZS_TRACE_FIELD_STACK_NODES:
             error = read_nodes(reader, message(f.bytes, &packet));

@@ -37,6 +37,7 @@ struct zs_trace_event_in {
     uint64_t time_ns;      /* CLOCK_MONOTONIC */
     uint64_t track;        /* uuid */
     struct zs_span name;   /* empty where there is none; interned ones live as long as the reader */
+    struct zs_span shape;  /* field ZS_TRACE_FIELD_SHAPE of the name; lives as long; may be empty */
     struct zs_span call;   /* field ZS_TRACE_FIELD_CALL */
     struct zs_span record; /* field ZS_TRACE_FIELD_ACTIVITY */
     struct zs_span event;  /* the TrackEvent or TrackDescriptor message, for other fields */
@@ -56,6 +57,7 @@ struct zs_trace_reader {
     bool at_end;           /* nothing is left in the file */
     struct zs_arena arena; /* interned names */
     struct zs_span *names; /* by iid */
+    struct zs_span *shapes;
     uint32_t name_capacity;
     uint64_t clock_ns; /* of the delta clock */
     uint64_t default_track;

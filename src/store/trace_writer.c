@@ -382,6 +382,18 @@ void zs_trace_file_close(struct zs_trace_file *file)
     file->fd = -1;
 }
 
+static void put_shape(struct zs_trace_file *file, uint32_t id, struct zs_pb *pb)
+{
+    uint8_t bytes[ZS_TRACE_CALL_MAX_B];
+    uint8_t *at = varint(bytes, (uint64_t)id + 1);
+    size_t shape_B = file->shape(id, at, (size_t)(bytes + sizeof(bytes) - at));
+    if (!shape_B)
+        return;
+    uint8_t *field = zs_pb_begin(pb, ZS_TRACE_FIELD_SHAPE);
+    zs_pb_raw(pb, bytes, (size_t)(at - bytes) + shape_B);
+    zs_pb_end(pb, field);
+}
+
 static void put_name(struct zs_trace_file *file, uint64_t now_ns, uint32_t id, const char *name)
 {
     struct packet p;
@@ -393,6 +405,8 @@ static void put_name(struct zs_trace_file *file, uint64_t now_ns, uint32_t id, c
     zs_pb_text(&p.pb, ZS_PF_NAME_TEXT, name);
     zs_pb_end(&p.pb, entry);
     zs_pb_end(&p.pb, interned);
+    if (file->shape)
+        put_shape(file, id, &p.pb);
     uint32_t drops = file->drops;
     packet_end(&p, file, now_ns);
     if (file->drops <= drops && file->window)

@@ -33,6 +33,8 @@ enum {
      * (record/trace_reader.h) */
     ZS_TRACE_FIELD_STACK_NODES = 2045,
     ZS_TRACE_FIELD_STACK = 2044,
+    /* with a name's first use: the name's iid, LEB128, and how its calls' arguments are written */
+    ZS_TRACE_FIELD_SHAPE = 2043,
     /* clock of the packets: sequence-scoped, nanoseconds, each the difference to the one before */
     ZS_TRACE_CLOCK_DELTA = 64,
     ZS_TRACE_CLOCK_MONOTONIC = 3,
@@ -85,6 +87,9 @@ struct zs_trace_file {
     uint32_t reported_drops;
     uint32_t drops;                          /* since the last packet that was written */
     uint64_t names[ZS_TRACE_NAMES_MAX / 64]; /* bit: the name has been written to this file */
+    /* Set by whoever writes call data: its shape by name_id (layer/describe.h), for readers that
+     * were built with other headers. Returns the bytes written, 0 for none. NULL: none. */
+    size_t (*shape)(uint32_t name_id, uint8_t *out, size_t room_B);
 };
 
 /* Make the file of a thread: descriptors of its process and thread and a clock snapshot go first.

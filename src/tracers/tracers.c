@@ -164,7 +164,7 @@ bool zs_trace_enter_slow(struct zs_trace_set *set, uint32_t call, void **params,
     frame->thread = t;
     frame->entered = 0;
     const struct zs_trace_event event = {
-        .call = call, .params = params, .param_count = param_count};
+        .call = call, .params = params, .param_count = param_count, .counts = frame->counts};
     for (uint32_t i = 0; i < frame->snapshot->count; i++) {
         struct zs_tracer *tracer = frame->snapshot->tracers[i];
         frame->instance_data[i] = NULL;
@@ -184,7 +184,8 @@ int32_t zs_trace_exit_slow(uint32_t call, void **params, uint32_t param_count, i
                                          .is_exit = true,
                                          .params = params,
                                          .param_count = param_count,
-                                         .result = &result};
+                                         .result = &result,
+                                         .counts = frame->counts};
     /* the last entered leaves first, as nested calls do */
     for (uint32_t i = frame->snapshot->count; i-- > 0;)
         if (frame->entered >> i & 1)

@@ -27,6 +27,7 @@ enum {
     ZS_TRACERS_MAX = 32, /* enabled at once in one set */
     ZS_TRACE_DEPTH_MAX =
         8, /* traced calls made inside callbacks of traced calls; deeper: untraced */
+    ZS_TRACE_COUNTS_MAX = 4, /* what a call's in/out counts were on enter */
 };
 
 /* params: one pointer per parameter, in order (the layout of Level Zero's ze_*_params_t).
@@ -40,7 +41,8 @@ struct zs_trace_event {
     bool is_exit;
     void **params;
     uint32_t param_count;
-    int32_t *result; /* on exit: may be changed. On enter: NULL */
+    int32_t *result;  /* on exit: may be changed. On enter: NULL */
+    uint64_t *counts; /* [ZS_TRACE_COUNTS_MAX], of this call: see zs_codec_enter */
 };
 typedef void (*zs_trace_any_fn)(const struct zs_trace_event *event, void *user_data,
                                 void **instance_data);
@@ -60,7 +62,8 @@ struct zs_tracer;
 struct zs_trace_frame {
     struct zs_trace_snapshot *snapshot;
     void *thread;
-    uint32_t entered; /* bit i: tracer i of the snapshot was entered */
+    uint32_t entered;                     /* bit i: tracer i of the snapshot was entered */
+    uint64_t counts[ZS_TRACE_COUNTS_MAX]; /* nothing before a tracer puts something there */
     void *instance_data[ZS_TRACERS_MAX];
 };
 

@@ -38,11 +38,9 @@ def tearDownModule():
 
 class Coverage(unittest.TestCase):
     def test_tables(self):
-        tables = [name for name in exports(loader) if name.endswith('ProcAddrTable')]
         known = [name for name in exports(LAYER) if name.endswith('ProcAddrTable')]
-        self.assertEqual(sorted(set(known) - set(tables)), [])
-        # an older set of headers than the loader's knows fewer tables, never none
-        self.assertGreater(len(known), 40)
+        # tables of later specifications than the loader's are known, too
+        self.assertGreater(len(known), 70)
 
     def check_all(self, env):
         names = [name for name in exports(loader) if not name.endswith('ProcAddrTable')]

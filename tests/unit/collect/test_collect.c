@@ -312,6 +312,47 @@ static void test_build_that_never_returned(void **state)
     zs_capture_end(&f->collector, capture, &params, ZE_RESULT_ERROR_UNKNOWN);
 }
 
+/* Calls that fail may leave alone what they would have written: neither is it used, nor changed. */
+static void test_handles_that_nobody_wrote(void **state)
+{
+    struct fixture *f = *state;
+    const ze_module_desc_t desc = desc_of("input", NULL);
+    const ze_module_desc_t *at = &desc;
+    ze_context_handle_t context = NULL;
+    ze_device_handle_t device = the_device();
+    ze_module_handle_t module = (void *)0x5a5a5a5a, *module_at = &module;
+    ze_module_build_log_handle_t log = (void *)0xa5a5a5a5, *log_at = &log;
+    ze_module_create_params_t params = {&context, &device, &at, &module_at, &log_at};
+    struct zs_capture *capture = zs_capture_begin(&f->collector, &params);
+    zs_capture_end(&f->collector, capture, &params, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_ptr_equal(log_at, &log);
+    assert_ptr_equal(log, (void *)0xa5a5a5a5);
+    uint32_t none = 0;
+    ze_module_handle_t *no_modules = NULL;
+    ze_module_dynamic_link_params_t link = {&none, &no_modules, &log_at};
+    struct zs_capture_log *kept = zs_capture_link_begin(&f->collector, &link);
+    zs_capture_link_end(&f->collector, kept, &link, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_ptr_equal(log_at, &log);
+    assert_ptr_equal(log, (void *)0xa5a5a5a5);
+    /* one that was written reaches the application */
+    capture = zs_capture_begin(&f->collector, &params);
+    *log_at = (ze_module_build_log_handle_t)(uintptr_t)0x10;
+    zs_capture_end(&f->collector, capture, &params, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    assert_ptr_equal(log, (void *)0x10);
+    uint32_t count;
+    const struct zs_record_build *builds = zs_recording_builds(reopen(f), &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(builds[0].log, "");
+    assert_string_equal(builds[1].log, "error: no such kernel");
+}
+
+static void link_pair(struct fixture *f, ze_module_dynamic_link_params_t *params,
+                      ze_result_t result)
+{
+    struct zs_capture_log *log = zs_capture_link_begin(&f->collector, params);
+    zs_capture_link_end(&f->collector, log, params, result);
+}
+
 static void test_link_gives_new_code(void **state)
 {
     struct fixture *f = *state;
@@ -323,10 +364,10 @@ static void test_link_gives_new_code(void **state)
     uint32_t two = 2;
     ze_module_handle_t *pair_at = pair;
     ze_module_build_log_handle_t *no_log = NULL;
-    const ze_module_dynamic_link_params_t params = {&two, &pair_at, &no_log};
-    zs_capture_link(&f->collector, &params, ZE_RESULT_SUCCESS);
+    ze_module_dynamic_link_params_t params = {&two, &pair_at, &no_log};
+    link_pair(f, &params, ZE_RESULT_SUCCESS);
     zs_capture_destroy(&f->collector, pair[0]);
-    zs_capture_link(&f->collector, &params, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    link_pair(f, &params, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     struct zs_recording *r = reopen(f);
     uint32_t count;
     const struct zs_record_module *m = zs_recording_modules(r, &count);
@@ -598,6 +639,7 @@ int main(void)
         CASE(test_same_module_is_kept_once),
         CASE(test_failed_build_keeps_input_and_log),
         CASE(test_build_that_never_returned),
+        CASE(test_handles_that_nobody_wrote),
         CASE(test_link_gives_new_code),
         CASE(test_threads),
         CASE(test_no_modules_folder),

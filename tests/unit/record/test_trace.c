@@ -2,7 +2,7 @@
 #include "../test.h"
 
 #include "base/file.h"
-#include "record/trace_reader.h"
+#include "record/calls.h"
 #include "store/trace_writer.h"
 
 #include <errno.h>
@@ -190,11 +190,81 @@ static void garbage_is_damage(void **state)
     }
 }
 
+/* Names 0, 1 and 2 of a build with other headers: zeInit has a second parameter, zeNew is a call
+ * that this build does not know, and nobody knows the kind of what zeOdd takes. */
+static size_t foreign_shape(uint32_t name, uint8_t *out, size_t room_B)
+{
+    static const uint8_t init[] = {
+        2, ZS_API_KIND_U32, 0, 4, 2, 'a', 1, ZS_API_KIND_U64, 0, 8, 2, 'b', 1};
+    static const uint8_t fresh[] = {1, ZS_API_KIND_HANDLE, 0, 8, 2, 'h', 1};
+    static const uint8_t odd[] = {1, 99, 0, 8, 2, 'h', 1};
+    static const struct zs_span shapes[] = {
+        {init, sizeof(init)}, {fresh, sizeof(fresh)}, {odd, sizeof(odd)}};
+    assert_true(name < 3 && room_B > 64);
+    memcpy(out, shapes[name].data, shapes[name].size_B);
+    return shapes[name].size_B;
+}
+
+static void expect_call(struct zs_calls *calls, const char *name, bool known, bool cut,
+                        const char *text)
+{
+    struct zs_call call;
+    struct zs_buf out = {0};
+    assert_true(zs_calls_next(calls, &call));
+    assert_int_equal(call.name.size_B, strlen(name));
+    assert_memory_equal(call.name.data, name, call.name.size_B);
+    assert_int_equal(call.call >= 0, known);
+    assert_int_equal(calls->values.cut, cut);
+    zs_api_format_call(&out, name, &calls->values);
+    assert_string_equal(zs_buf_cstr(&out), text);
+    zs_buf_fini(&out);
+}
+
+static void arguments_of_other_builds(void **state)
+{
+    struct zs_trace_process process;
+    struct zs_trace_file file;
+    char name[64];
+    uint8_t two[] = {7, 9}, handle[] = {2, 0x34, 0x12, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(zs_trace_process_open(&process, dir, 0), 0);
+    assert_int_equal(zs_trace_file_open(&file, &process, 5, NULL, NULL), 0);
+    snprintf(name, sizeof(name), "%u-%u-0.pftrace", (unsigned)getpid(), process.ordinal);
+    file.shape = foreign_shape;
+    for (int i = 0; i < 2; i++) {
+        zs_trace_begin(&file, file.last_ns, 0, "zeInit", two, sizeof(two));
+        zs_trace_end(&file, file.last_ns, NULL, 0);
+        zs_trace_begin(&file, file.last_ns, 1, "zeNew", handle, sizeof(handle));
+        zs_trace_end(&file, file.last_ns, NULL, 0);
+        zs_trace_begin(&file, file.last_ns, 2, "zeOdd", handle, sizeof(handle));
+        zs_trace_end(&file, file.last_ns, NULL, 0);
+    }
+    zs_trace_file_close(&file);
+    zs_trace_process_close(&process);
+    struct zs_file bytes;
+    struct zs_calls *calls = calloc(1, sizeof(*calls));
+    struct zs_call none;
+    assert_non_null(calls);
+    read_file(name, &bytes);
+    zs_calls_open(calls, bytes.span);
+    for (int i = 0; i < 2; i++) {
+        expect_call(calls, "zeInit", true, false, "zeInit(a = 7, b = 9)");
+        expect_call(calls, "zeNew", false, false, "zeNew(h = 0x1234)");
+        expect_call(calls, "zeOdd", false, true, "zeOdd(...)");
+    }
+    assert_false(zs_calls_next(calls, &none));
+    assert_int_equal(calls->unreadable, 2);
+    assert_false(calls->reader.damaged);
+    zs_calls_close(calls);
+    free(calls);
+    zs_file_close(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(a_killed_process_keeps_what_it_wrote),
+        cmocka_unit_test(arguments_of_other_builds),
         cmocka_unit_test(limits_drop_and_count),
         cmocka_unit_test(garbage_is_damage),
     };
