@@ -33,7 +33,6 @@ struct api_process {
     struct zs_collector *collector;
     struct zs_activity *activity; /* NULL: not recorded */
     char name[256];
-    bool usable;
     pthread_mutex_t control_lock;
     struct zs_maps maps;          /* of backtraces */
     struct zs_trace_file control; /* pauses; not open while control.process is NULL */
@@ -70,13 +69,12 @@ static struct {
     const struct zs_layer_interface *layer;
     bool backtrace;
     bool *skipped; /* by call: not to be recorded; NULL: none */
-    int live_fd;   /* -1: no lines */
-    uint64_t live_zero_ns;
+    struct zs_live live;
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
     atomic_bool has_retired;
     pthread_key_t key;
     pthread_once_t once;
-} api = {.live_fd = -1, .once = PTHREAD_ONCE_INIT};
+} api = {.once = PTHREAD_ONCE_INIT};
 
 static _Thread_local struct api_thread *api_self;
 
@@ -102,11 +100,11 @@ static struct api_process *process_make(struct zs_collector *c)
     int error = n > 0 && (size_t)n < sizeof(dir)
                     ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B)
                     : -ENAMETOOLONG;
-    p->usable = !error;
     p->trace.lost = c->counters ? &c->counters->packets_lost : NULL;
-    if (!error && api.backtrace)
-        zs_maps_init(&p->maps, c, &p->trace);
-    p->activity = error || !c->activity ? NULL : zs_activity_create(c, &p->trace);
+    if (api.backtrace)
+        zs_maps_init(&p->maps, &p->trace);
+    p->activity = c->activity ? zs_activity_create(c, &p->trace) : NULL;
+    /* modules are captured all the same, calls are counted as lost until files can be made */
     if (error)
         zs_session_note(c, "API calls are not recorded: %s", strerror(-error));
     return p;
@@ -228,7 +226,7 @@ static void write_line(const struct api_frame *f, const struct zs_trace_event *e
         .result = event->result,
         .internal = event->counts,
     };
-    zs_live_write(api.live_fd, api.live_zero_ns, &public_event, f->start_ns, now_ns);
+    zs_live_write(&api.live, api.collector, &public_event, f->start_ns, now_ns);
 }
 
 /* Pauses stand in a file of their own: whoever makes the next call writes them down. */
@@ -236,7 +234,7 @@ static void write_notes(struct api_process *process)
 {
     struct zs_collect_guard guard;
     struct zs_pause_note note;
-    if (!process || !process->usable || pthread_mutex_trylock(&process->control_lock))
+    if (!process || pthread_mutex_trylock(&process->control_lock))
         return;
     zs_guard_enter(&guard);
     while (zs_pause_next_note(&note)) {
@@ -260,7 +258,7 @@ static unsigned attend(struct api_process *process, const struct zs_trace_event 
 static struct api_thread *thread_of(struct api_process *process)
 {
     struct api_thread *t = api_self;
-    if (ZS_UNLIKELY(!t) && process && process->usable)
+    if (ZS_UNLIKELY(!t) && process)
         t = thread_make(process);
     return t && t->process == process ? t : NULL;
 }
@@ -278,8 +276,11 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
         !(process && process->activity && zs_activity_hooks(event->call)))
         return;
     struct api_thread *t = thread_of(process);
-    if (!t || t->depth == ZS_TRACE_DEPTH_MAX)
+    if (!t || t->depth == ZS_TRACE_DEPTH_MAX) {
+        if (capture && capture->enter)
+            zs_session_lost(api.collector, -ENOMEM);
         return;
+    }
     struct api_frame *f = &t->frames[t->depth++];
     *instance_data = f;
     f->thread = t;
@@ -293,7 +294,7 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
         zs_activity_enter(process->activity, &t->file, event, &f->call, muted);
         after_write(t);
     }
-    if (api.live_fd >= 0)
+    if (ZS_UNLIKELY(api.live.is_on))
         f->start_ns = zs_trace_now_ns();
 }
 
@@ -314,7 +315,7 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
     }
     if (f->written) {
         write_event(t, event, now_ns, 0);
-        if (ZS_UNLIKELY(api.live_fd >= 0))
+        if (ZS_UNLIKELY(api.live.is_on))
             write_line(f, event, now_ns);
     }
 }
@@ -446,8 +447,7 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     api.backtrace = backtraces && !strcmp(backtraces, "1");
     if (api.backtrace)
         zs_backtrace_init();
-    api.live_fd = zs_live_open();
-    api.live_zero_ns = zs_live_start_ns();
+    zs_live_init(&api.live);
     api.skipped = zs_live_skipped();
     take_captures();
     pthread_once(&api.once, setup);

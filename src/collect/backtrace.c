@@ -31,14 +31,10 @@ void zs_backtrace_init(void)
     (void)backtrace(pcs, 2);
 }
 
-void zs_maps_init(struct zs_maps *maps, const struct zs_collector *c,
-                  const struct zs_trace_process *process)
+void zs_maps_init(struct zs_maps *maps, const struct zs_trace_process *process)
 {
     pthread_mutex_init(&maps->lock, NULL);
-    int n = snprintf(maps->path, sizeof(maps->path), "%s/trace/%u-%u.maps", c->dir, process->pid,
-                     process->ordinal);
-    if (n < 0 || (size_t)n >= sizeof(maps->path))
-        maps->path[0] = '\0';
+    maps->process = process;
 }
 
 /* --- what is mapped --- */
@@ -113,7 +109,7 @@ static void write_map(const struct zs_maps *maps, const struct dl_phdr_info *inf
 {
     struct zs_buf line = {0};
     struct zs_json j = zs_json_make(&line, 0);
-    char id[130];
+    char id[130], path_of_maps[ZS_TRACE_PATH_CHARS + 64];
     build_id(info, id, sizeof(id));
     zs_json_object(&j, NULL);
     zs_json_u64(&j, "start", range->start);
@@ -123,8 +119,10 @@ static void write_map(const struct zs_maps *maps, const struct dl_phdr_info *inf
     if (id[0])
         zs_json_string(&j, "build_id", id);
     zs_json_end(&j);
-    if (!line.error && maps->path[0])
-        zs_store_line(maps->path, zs_buf_span(&line));
+    int n = snprintf(path_of_maps, sizeof(path_of_maps), "%s/%u-%u.maps", maps->process->dir,
+                     maps->process->pid, maps->process->ordinal);
+    if (!line.error && n > 0 && (size_t)n < sizeof(path_of_maps))
+        zs_store_line(path_of_maps, zs_buf_span(&line));
     zs_buf_fini(&line);
 }
 
@@ -170,6 +168,8 @@ static int ask_changes(struct dl_phdr_info *info, size_t size_B, void *user)
 static void maps_look(struct zs_maps *maps)
 {
     uint64_t changes = 0;
+    if (atomic_load(&maps->process->claim) != ZS_TRACE_CLAIMED)
+        return; /* its file has no name yet */
     dl_iterate_phdr(ask_changes, &changes);
     if (changes == maps->changes)
         return;

@@ -15,7 +15,7 @@ enum { ZS_BACKTRACE_DEPTH_MAX = 64, ZS_BACKTRACE_NODES_B = 2048 };
 /* What is mapped where, of one process. Threads share it. */
 struct zs_maps {
     pthread_mutex_t lock;
-    char path[ZS_COLLECT_PATH_CHARS];
+    const struct zs_trace_process *process;
     uint64_t changes;           /* of the dynamic linker, when it was looked at last; 0: never */
     struct zs_map_range *known; /* that were written */
     size_t count, capacity;
@@ -29,8 +29,7 @@ struct zs_stack_tree {
 
 /* Makes the unwinder ready, which may allocate and open libraries. */
 void zs_backtrace_init(void);
-void zs_maps_init(struct zs_maps *maps, const struct zs_collector *c,
-                  const struct zs_trace_process *process);
+void zs_maps_init(struct zs_maps *maps, const struct zs_trace_process *process);
 /* The calling thread's stack without the frames of tracing itself; its innermost node, 0: none.
  * New nodes are written into the file. */
 uint32_t zs_backtrace_take(struct zs_stack_tree *tree, struct zs_maps *maps,

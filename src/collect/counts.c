@@ -64,7 +64,7 @@ static uint8_t *make_file(struct counts *c, uint32_t number, size_t size_B)
     int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
     if (fd < 0)
         return NULL;
-    errno = posix_fallocate(fd, 0, (off_t)size_B);
+    errno = -zs_store_reserve(fd, 0, size_B);
     void *file = errno ? MAP_FAILED : mmap(NULL, size_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return file == MAP_FAILED ? NULL : file;

@@ -10,44 +10,97 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FD_MIN = 100, LINE_MAX_B = 4096 };
+enum { LINE_MAX_B = 4096 };
 
-int zs_live_open(void)
+static bool is_same(const struct zs_live *live, int fd)
 {
-    const char *path = getenv(ZS_ENV_COLLECT_LIVE);
-    if (!path || !path[0])
-        return -1;
-    int fd = strcmp(path, "-") != 0
-                 ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666)
-                 : STDERR_FILENO;
-    if (fd < 0)
-        return -1;
-    /* out of the way of applications that count on small numbers, or close them all */
-    int far = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
-    if (fd != STDERR_FILENO)
-        close(fd);
-    return far;
+    struct stat st;
+    return fd >= 0 && !fstat(fd, &st) && st.st_dev == live->device && st.st_ino == live->inode;
 }
 
-uint64_t zs_live_start_ns(void)
+/* A pipe without a reader must not hold the application up, one that is full may. */
+static int open_path(const char *path, int more_flags)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | more_flags, 0666);
+    int flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    return fd;
+}
+
+/* The path as it is good for wherever the application goes. */
+static bool take_path(struct zs_live *live, const char *path)
+{
+    char here[ZS_COLLECT_PATH_CHARS];
+    bool is_relative = path[0] != '/' && getcwd(here, sizeof(here));
+    int n = snprintf(live->path, sizeof(live->path), "%s%s%s", is_relative ? here : "",
+                     is_relative ? "/" : "", path);
+    return n > 0 && (size_t)n < sizeof(live->path);
+}
+
+static uint64_t start_ns_of_application(void)
 {
     const char *text = getenv(ZS_ENV_COLLECT_START);
     uint64_t start_ns = text ? strtoull(text, NULL, 10) : 0;
     return start_ns ? start_ns : zs_collect_now_ns();
 }
 
-void zs_live_write(int fd, uint64_t zero_ns, const struct zs_api_event *event, uint64_t start_ns,
-                   uint64_t end_ns)
+void zs_live_init(struct zs_live *live)
+{
+    const char *path = getenv(ZS_ENV_COLLECT_LIVE);
+    struct stat st;
+    *live = (struct zs_live){.zero_ns = start_ns_of_application()};
+    if (!path || !path[0])
+        return;
+    live->to_stderr = !strcmp(path, "-");
+    int fd = STDERR_FILENO;
+    if (live->to_stderr) {
+        if (!isatty(fd) || ttyname_r(fd, live->path, sizeof(live->path)))
+            live->path[0] = '\0';
+    } else {
+        fd = take_path(live, path) ? open_path(live->path, O_CREAT) : -1;
+    }
+    live->is_on = fd >= 0 && !fstat(fd, &st);
+    if (live->is_on) {
+        live->device = st.st_dev;
+        live->inode = st.st_ino;
+    }
+    if (fd >= 0 && fd != STDERR_FILENO)
+        close(fd);
+}
+
+static ssize_t write_line(const struct zs_live *live, const char *line, size_t size_B)
+{
+    if (live->to_stderr && is_same(live, STDERR_FILENO))
+        return write(STDERR_FILENO, line, size_B);
+    int fd = live->path[0] ? open_path(live->path, 0) : -1;
+    ssize_t n = -1;
+    if (is_same(live, fd))
+        n = write(fd, line, size_B);
+    else
+        errno = ESTALE;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return n;
+}
+
+void zs_live_write(struct zs_live *live, struct zs_collector *c, const struct zs_api_event *event,
+                   uint64_t start_ns, uint64_t end_ns)
 {
     const struct timespec zero = {0};
+    struct zs_collect_guard guard;
     char line[LINE_MAX_B];
     sigset_t pipe_signal, old, pending;
+    zs_guard_enter(&guard);
     int n = snprintf(line, sizeof(line), "%12.6f %7ld ",
-                     (double)(int64_t)(start_ns - zero_ns) / 1e9, (long)syscall(SYS_gettid));
+                     (double)(int64_t)(start_ns - live->zero_ns) / 1e9, (long)syscall(SYS_gettid));
     size_t at = (size_t)n;
     size_t length = zs_api_event_format(event, line + at, sizeof(line) - at - 40);
     at += ZS_MIN(length, sizeof(line) - at - 41);
@@ -57,9 +110,15 @@ void zs_live_write(int fd, uint64_t zero_ns, const struct zs_api_event *event, u
     sigaddset(&pipe_signal, SIGPIPE);
     bool was_pending = !sigpending(&pending) && sigismember(&pending, SIGPIPE) == 1;
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
-    if (write(fd, line, at) < 0 && errno == EPIPE && !was_pending)
-        sigtimedwait(&pipe_signal, NULL, &zero);
+    if (write_line(live, line, at) < 0) {
+        if (errno == EPIPE && !was_pending)
+            sigtimedwait(&pipe_signal, NULL, &zero);
+        if (!atomic_exchange(&live->told, true))
+            zs_session_note(c, "lines of calls are lost: %s can no longer be written",
+                            live->to_stderr ? "standard error" : live->path);
+    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    zs_guard_leave(&guard);
 }
 
 /* Marks the calls whose names match one of the lines of `patterns`. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -115,6 +116,18 @@ int zs_store_line(const char *path, struct zs_span line)
     if (close(fd) && !error)
         error = -errno;
     return error;
+}
+
+int zs_store_reserve(int fd, uint64_t at_B, uint64_t size_B)
+{
+    struct rlimit limit;
+    int error;
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && at_B + size_B > limit.rlim_cur)
+        return -EFBIG;
+    do
+        error = posix_fallocate(fd, (off_t)at_B, (off_t)size_B);
+    while (error == EINTR);
+    return -error;
 }
 
 int zs_store_counters_create(const char *dir)

@@ -81,6 +81,10 @@ int zs_store_file(const char *dir, const char *name, struct zs_span span);
 /* Append a line (without its newline) to path. 0 or -errno; -ENOSPC when only a part went out. */
 int zs_store_line(const char *path, struct zs_span line);
 
+/* Blocks on the disk for a part of a file, so that it can be mapped and written without SIGBUS. 0
+ * or -errno; -EFBIG where growing it would raise SIGXFSZ, which ends processes. */
+int zs_store_reserve(int fd, uint64_t at_B, uint64_t size_B);
+
 /* Create the counters of a new recording. 0 or -errno. */
 int zs_store_counters_create(const char *dir);
 /* Map them, to be kept for the life of the process; NULL when that is not possible. */

@@ -3,17 +3,12 @@
 
 #include "store/pb.h"
 #include "store/perfetto.h"
+#include "store/trace_priv.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { PAGE_B = 4096 };
 
 uint64_t zs_trace_now_ns(void)
 {
@@ -34,7 +29,7 @@ static uint64_t boottime_ns(void)
 
 enum { MEASURE_NS = 20000000, ASK_EVERY_NS = 1000000 };
 
-static bool kernel_uses_ticks(void)
+bool zs_trace_kernel_uses_ticks(void)
 {
     char name[16] = "";
     int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
@@ -77,7 +72,7 @@ uint64_t zs_trace_file_now_ns(struct zs_trace_file *file)
     return c->last_ns + (uint64_t)(((unsigned __int128)ticks * c->ns_per_tick) >> 32);
 }
 #else
-static bool kernel_uses_ticks(void)
+bool zs_trace_kernel_uses_ticks(void)
 {
     return false;
 }
@@ -88,102 +83,12 @@ uint64_t zs_trace_file_now_ns(struct zs_trace_file *file)
 }
 #endif
 
-/* Processes of a recording are numbered by who first makes the file that claims a number. */
-static int claim_ordinal(int dir_fd, uint32_t *ret_ordinal)
-{
-    for (uint32_t n = 0; n < 100000; n++) {
-        char name[32];
-        snprintf(name, sizeof(name), "p%u", n);
-        int fd = openat(dir_fd, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            close(fd);
-            *ret_ordinal = n;
-            return 0;
-        }
-        if (errno != EEXIST)
-            return -errno;
-    }
-    return -EMFILE;
-}
-
-int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B)
-{
-    *process = (struct zs_trace_process){.dir_fd = -1, .pid = (uint32_t)getpid()};
-    process->limit_B = limit_B;
-    if (mkdir(dir, 0777) && errno != EEXIST)
-        return -errno;
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return -errno;
-    int error = claim_ordinal(fd, &process->ordinal);
-    if (error) {
-        close(fd);
-        return error;
-    }
-    process->dir_fd = fd;
-    process->has_ticks = kernel_uses_ticks();
-    return 0;
-}
-
-void zs_trace_process_close(struct zs_trace_process *process)
-{
-    if (process->dir_fd >= 0)
-        close(process->dir_fd);
-    process->dir_fd = -1;
-}
-
 static uint8_t *varint(uint8_t *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         *at++ = (uint8_t)(value | 0x80);
     *at++ = (uint8_t)value;
     return at;
-}
-
-static void give_up(struct zs_trace_file *file, int error)
-{
-    if (file->window)
-        munmap(file->window, ZS_TRACE_WINDOW_B);
-    file->window = NULL;
-    atomic_store(&file->process->last_errno, error);
-}
-
-/* Growing a file beyond the limit would raise SIGXFSZ, which ends processes. */
-static int reserve(int fd, uint64_t at_B, uint64_t size_B)
-{
-    struct rlimit limit;
-    if (!getrlimit(RLIMIT_FSIZE, &limit) && at_B + size_B > limit.rlim_cur)
-        return EFBIG;
-    return posix_fallocate(fd, (off_t)at_B, (off_t)size_B);
-}
-
-/* Map the window whose first page holds the next byte to write. False: nothing can be written. */
-static bool next_window(struct zs_trace_file *file)
-{
-    struct zs_trace_process *process = file->process;
-    uint64_t next = file->window_at + file->used_B;
-    uint64_t at = next & ~(uint64_t)(PAGE_B - 1);
-    uint64_t grow_B = file->window ? next - file->window_at : ZS_TRACE_WINDOW_B;
-    uint64_t total_B = atomic_fetch_add(&process->size_B, grow_B) + grow_B;
-    if (process->limit_B && total_B > process->limit_B) {
-        give_up(file, EFBIG);
-        return false;
-    }
-    int error = reserve(file->fd, at, ZS_TRACE_WINDOW_B);
-    if (error) {
-        give_up(file, error);
-        return false;
-    }
-    void *window = mmap(file->window, ZS_TRACE_WINDOW_B, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | (file->window ? MAP_FIXED : 0), file->fd, (off_t)at);
-    if (window == MAP_FAILED) {
-        give_up(file, errno);
-        return false;
-    }
-    file->window = window;
-    file->window_at = at;
-    file->used_B = (uint32_t)(next - at);
-    return true;
 }
 
 static void count_drop(struct zs_trace_file *file)
@@ -194,12 +99,37 @@ static void count_drop(struct zs_trace_file *file)
     atomic_fetch_add_explicit(&file->process->dropped, 1, memory_order_relaxed);
 }
 
+static void put_start(struct zs_trace_file *file);
+static void put_thread(struct zs_trace_file *file);
+
+/* There is no window, or it is full. */
+static bool make_room(struct zs_trace_file *file)
+{
+    if (!zs_trace_space_next(file))
+        return false;
+    if (!file->is_begun) {
+        file->is_begun = true;
+        put_start(file);
+        put_thread(file);
+    }
+    return file->window != NULL;
+}
+
+/* Before a packet is built: its header names the sequence, which is known when the file is made. */
+static bool is_ready(struct zs_trace_file *file)
+{
+    if (ZS_LIKELY(file->window != NULL) || make_room(file))
+        return true;
+    count_drop(file);
+    return false;
+}
+
 /* A whole packet, from its tag on. The tag is stored last: see the top of the header. Behind it
  * stands a zero, whatever was begun there before. */
 static void store(struct zs_trace_file *file, const uint8_t *bytes, size_t size_B)
 {
     if (ZS_UNLIKELY(!file->window || size_B >= ZS_TRACE_WINDOW_B - file->used_B) &&
-        (!file->window || !next_window(file))) {
+        (!file->window || !make_room(file))) {
         count_drop(file);
         return;
     }
@@ -311,8 +241,7 @@ uint64_t zs_trace_track_uuid(const struct zs_trace_process *process, uint64_t nu
     return mix(zs_trace_process_uuid(process) ^ mix(number + 1)) | 1;
 }
 
-static void put_thread(struct zs_trace_file *file, uint32_t tid, const char *thread_name,
-                       const char *process_name)
+static void put_thread(struct zs_trace_file *file)
 {
     struct packet p;
     uint64_t now_ns = file->last_ns;
@@ -322,8 +251,8 @@ static void put_thread(struct zs_trace_file *file, uint32_t tid, const char *thr
     zs_pb_u64(&p.pb, ZS_PF_TRACK_UUID, process_uuid);
     uint8_t *process = zs_pb_begin(&p.pb, ZS_PF_TRACK_PROCESS);
     zs_pb_u64(&p.pb, ZS_PF_PROCESS_PID, file->process->pid);
-    if (process_name)
-        zs_pb_text(&p.pb, ZS_PF_PROCESS_NAME, process_name);
+    if (file->process_name)
+        zs_pb_text(&p.pb, ZS_PF_PROCESS_NAME, file->process_name);
     zs_pb_end(&p.pb, process);
     zs_pb_end(&p.pb, track);
     packet_end(&p, file, now_ns);
@@ -333,53 +262,36 @@ static void put_thread(struct zs_trace_file *file, uint32_t tid, const char *thr
     zs_pb_u64(&p.pb, ZS_PF_TRACK_PARENT_UUID, process_uuid);
     uint8_t *thread = zs_pb_begin(&p.pb, ZS_PF_TRACK_THREAD);
     zs_pb_u64(&p.pb, ZS_PF_THREAD_PID, file->process->pid);
-    zs_pb_u64(&p.pb, ZS_PF_THREAD_TID, tid);
-    if (thread_name)
-        zs_pb_text(&p.pb, ZS_PF_THREAD_NAME, thread_name);
+    zs_pb_u64(&p.pb, ZS_PF_THREAD_TID, file->tid);
+    if (file->thread_name[0])
+        zs_pb_text(&p.pb, ZS_PF_THREAD_NAME, file->thread_name);
     zs_pb_end(&p.pb, thread);
     zs_pb_end(&p.pb, track);
     packet_end(&p, file, now_ns);
 }
 
-int zs_trace_file_open(struct zs_trace_file *file, struct zs_trace_process *process, uint32_t tid,
-                       const char *thread_name, const char *process_name)
+/* The file has been given its number in the process. */
+void zs_trace_file_number(struct zs_trace_file *file, uint32_t number)
 {
-    *file = (struct zs_trace_file){.process = process, .fd = -1};
-    uint32_t number = atomic_fetch_add(&process->sequences, 1);
-    char name[64];
+    const struct zs_trace_process *process = file->process;
     /* process 0 has the ids 1 ..., process 1 the ids 257 ...: short numbers for the usual few */
     file->sequence_id = 1 + number % 255 + (process->ordinal + number / 255 * 4096) * 256;
-    file->track_uuid = mix((uint64_t)file->sequence_id << 32 | tid) | 1;
+    file->track_uuid = mix((uint64_t)file->sequence_id << 32 | file->tid) | 1;
     file->clock.usable = process->has_ticks;
     uint8_t *end = varint(file->header + 1, file->sequence_id);
     file->header[0] = ZS_PF_PACKET_SEQUENCE_ID << 3;
     end[0] = ZS_PF_PACKET_SEQUENCE_FLAGS << 3;
     end[1] = ZS_PF_SEQ_NEEDS_STATE;
     file->header_B = (uint32_t)(end + 2 - file->header);
-    snprintf(name, sizeof(name), "%u-%u-%u.pftrace", process->pid, process->ordinal, number);
-    file->fd = openat(process->dir_fd, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-    if (file->fd < 0) {
-        atomic_store(&process->last_errno, errno);
-        return -errno;
-    }
-    if (!next_window(file))
-        return -atomic_load(&process->last_errno);
-    put_start(file);
-    put_thread(file, tid, thread_name, process_name);
-    return 0;
 }
 
-void zs_trace_file_close(struct zs_trace_file *file)
+int zs_trace_file_open(struct zs_trace_file *file, struct zs_trace_process *process, uint32_t tid,
+                       const char *thread_name, const char *process_name)
 {
-    if (file->fd >= 0) {
-        int ignored = ftruncate(file->fd, (off_t)(file->window_at + file->used_B));
-        (void)ignored; /* then a reader finds zeros and stops there */
-        close(file->fd);
-    }
-    if (file->window)
-        munmap(file->window, ZS_TRACE_WINDOW_B);
-    file->window = NULL;
-    file->fd = -1;
+    *file = (struct zs_trace_file){.process = process, .tid = tid, .process_name = process_name};
+    if (thread_name)
+        snprintf(file->thread_name, sizeof(file->thread_name), "%s", thread_name);
+    return make_room(file) ? 0 : -atomic_load(&process->last_errno);
 }
 
 static void put_shape(struct zs_trace_file *file, uint32_t id, struct zs_pb *pb)
@@ -421,7 +333,7 @@ enum { CALL_ROOM_B = ZS_TRACE_CALL_MAX_B + 128 };
 static uint8_t *call_start(struct zs_trace_file *file, uint64_t now_ns)
 {
     if (ZS_UNLIKELY(!file->window || ZS_TRACE_WINDOW_B - file->used_B < CALL_ROOM_B) &&
-        (!file->window || !next_window(file))) {
+        !make_room(file)) {
         count_drop(file);
         return NULL;
     }
@@ -448,8 +360,11 @@ static uint8_t *field_data(struct zs_trace_file *file, uint8_t *at, uint32_t fie
 uint8_t *zs_trace_begin_open(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id,
                              const char *name, uint32_t stack)
 {
-    if (ZS_UNLIKELY(!(file->names[name_id / 64] >> (name_id % 64) & 1)))
+    if (ZS_UNLIKELY(!(file->names[name_id / 64] >> (name_id % 64) & 1))) {
+        if (!is_ready(file))
+            return NULL;
         put_name(file, now_ns, name_id, name);
+    }
     uint8_t *at = call_start(file, now_ns);
     if (ZS_UNLIKELY(!at))
         return NULL;
@@ -558,6 +473,8 @@ void zs_trace_packet(struct zs_trace_file *file, uint64_t now_ns, const void *pa
                      size_t packet_B)
 {
     struct packet p;
+    if (!is_ready(file))
+        return;
     packet_begin(&p, file, now_ns);
     zs_pb_raw(&p.pb, packet, packet_B);
     packet_end(&p, file, now_ns);
@@ -567,6 +484,8 @@ void zs_trace_packet_at(struct zs_trace_file *file, uint64_t time_ns, const void
                         size_t packet_B)
 {
     struct packet p;
+    if (!is_ready(file))
+        return;
     p.pb = zs_pb_make(p.bytes + 3, ZS_TRACE_PACKET_MAX_B);
     zs_pb_u64(&p.pb, ZS_PF_PACKET_CLOCK_ID, ZS_TRACE_CLOCK_MONOTONIC);
     zs_pb_u64(&p.pb, ZS_PF_PACKET_TIMESTAMP, time_ns);
@@ -576,45 +495,4 @@ void zs_trace_packet_at(struct zs_trace_file *file, uint64_t time_ns, const void
         count_drop(file);
     else
         packet_store(&p, file);
-}
-
-/* The length of the whole packets at the start of a file that is mapped. */
-static size_t whole_packets_B(const uint8_t *data, size_t size_B)
-{
-    size_t at = 0;
-    while (at < size_B && data[at] == (ZS_PF_TRACE_PACKET << 3 | 2)) {
-        size_t next = at + 1, length_B = 0;
-        for (uint32_t shift = 0; next < size_B && shift < 28; shift += 7) {
-            uint8_t byte = data[next++];
-            length_B |= (size_t)(byte & 0x7f) << shift;
-            if (!(byte & 0x80))
-                break;
-        }
-        if (length_B > size_B - next)
-            break;
-        at = next + length_B;
-    }
-    return at;
-}
-
-int zs_trace_file_trim(int dir_fd, const char *name)
-{
-    int fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    struct stat st;
-    int error = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EINVAL : 0;
-    if (!error && st.st_size) {
-        void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) {
-            error = -errno;
-        } else {
-            size_t whole_B = whole_packets_B(data, (size_t)st.st_size);
-            munmap(data, (size_t)st.st_size);
-            if (whole_B < (size_t)st.st_size && ftruncate(fd, (off_t)whole_B))
-                error = -errno;
-        }
-    }
-    close(fd);
-    return error;
 }

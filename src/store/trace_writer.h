@@ -7,6 +7,10 @@
  *    first byte is stored last, so a reader that stops at a zero byte sees whole packets only.
  *  - Space is reserved before it is mapped (posix_fallocate), so a full disk is an error and not a
  *    SIGBUS. What cannot be written is dropped and counted.
+ *  - No descriptor is kept: the application may close all, or get any number again. A file is
+ * opened by its path when it grows or ends, and is used only when device and inode are those of the
+ * file that was made. Where that fails for a reason that may pass (no descriptors, no memory), it
+ * is tried again after more and more packets have been dropped.
  *  - A thread writes its own file only: no locks, no shared cache lines but one counter that
  *    changes when a file grows.
  *  - All files of a recording, one behind the other, are one valid Perfetto trace once their
@@ -25,6 +29,7 @@ enum {
     ZS_TRACE_PACKET_MAX_B = 8 << 10, /* larger packets are dropped */
     ZS_TRACE_CALL_MAX_B = 7 << 10,   /* of call data */
     ZS_TRACE_NAMES_MAX = 4096,       /* interned names per file */
+    ZS_TRACE_PATH_CHARS = 4096,
     /* TracePacket field that holds a call's arguments; Perfetto skips fields it does not know */
     ZS_TRACE_FIELD_CALL = 2047,
     /* ... and a record of device activity (store/activity.h) */
@@ -41,10 +46,13 @@ enum {
     ZS_TRACE_CLOCK_BOOTTIME = 6,
 };
 
+enum zs_trace_claim { ZS_TRACE_UNCLAIMED, ZS_TRACE_CLAIMING, ZS_TRACE_CLAIMED };
+
 /* One traced process; shared by its threads. */
 struct zs_trace_process {
-    int dir_fd; /* where files are made; owned */
+    char dir[ZS_TRACE_PATH_CHARS]; /* where files are made */
     uint32_t pid;
+    atomic_int claim;             /* enum zs_trace_claim: whether the ordinal is known */
     uint32_t ordinal;             /* of the process in the recording: makes sequence ids unique */
     uint64_t limit_B;             /* of all files of this process, 0: none */
     atomic_uint_fast64_t size_B;  /* reserved so far */
@@ -55,9 +63,9 @@ struct zs_trace_process {
     _Atomic uint64_t *lost; /* counts what is dropped too, may be NULL; borrowed */
 };
 
-/* 0 or -errno: `dir` is made where it is missing, and in it this process's files are numbered. */
+/* `dir` is made where it is missing, and in it this process's files are numbered. 0 or -errno; the
+ * process can be used after an error: its files try again. */
 int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B);
-void zs_trace_process_close(struct zs_trace_process *process);
 
 /*
  * The time-stamp counter as CLOCK_MONOTONIC: half the cost of asking. Each file (thread) has its
@@ -73,7 +81,14 @@ struct zs_trace_clock {
 /* One file. */
 struct zs_trace_file {
     struct zs_trace_process *process;
-    int fd;
+    char name[48];          /* in the process's folder; "": not made yet */
+    uint64_t device, inode; /* of the file that was made */
+    uint32_t tid;
+    char thread_name[32];
+    const char *process_name; /* borrowed */
+    bool is_begun;            /* its first packets are written */
+    bool is_over;             /* it can grow no more */
+    uint32_t wait, patience;  /* packets to drop before it is tried to grow it again */
     uint32_t sequence_id;
     uint64_t track_uuid;
     uint8_t *window;    /* mapped, ZS_TRACE_WINDOW_B; NULL when nothing can be written (any more) */
@@ -93,10 +108,11 @@ struct zs_trace_file {
 };
 
 /* Make the file of a thread: descriptors of its process and thread and a clock snapshot go first.
- * thread_name may be NULL. 0 or -errno; the file can be used after an error: it drops. */
+ * Both names may be NULL; that of the process is borrowed. 0 or -errno; the file can be used after
+ * an error: it drops, and is made later if that becomes possible. */
 int zs_trace_file_open(struct zs_trace_file *file, struct zs_trace_process *process, uint32_t tid,
                        const char *thread_name, const char *process_name);
-/* Cut the file to what was written, unmap, close. */
+/* Cut the file to what was written, unmap. */
 void zs_trace_file_close(struct zs_trace_file *file);
 
 /* A slice of the thread's track. name_id < ZS_TRACE_NAMES_MAX names it, `name` is written the first

@@ -44,13 +44,21 @@ static pthread_key_t trace_key;
 static pthread_once_t trace_once = PTHREAD_ONCE_INIT;
 static _Thread_local struct trace_thread *trace_self;
 
-static void thread_ends(void *arg)
+/* What the thread had under way is void: a thread that was cancelled inside a call never leaves it.
+ */
+static void thread_release(struct trace_thread *t)
 {
-    struct trace_thread *t = arg;
-    trace_self = NULL;
+    for (uint32_t i = 0; i < ZS_TRACE_DEPTH_MAX; i++)
+        atomic_store(&t->hazard[i], NULL);
     t->depth = 0;
     t->busy_count = 0;
     atomic_store(&t->in_use, false);
+}
+
+static void thread_ends(void *arg)
+{
+    trace_self = NULL;
+    thread_release(arg);
 }
 
 static void fork_prepare(void)
@@ -63,16 +71,14 @@ static void fork_parent(void)
     pthread_mutex_unlock(&trace_lock);
 }
 
-/* In the child only the forking thread lives on: what the others announced is void. */
+/* In the child only the forking thread lives on, perhaps inside a traced call: what the others
+ * announced is void. */
 static void fork_child(void)
 {
-    for (struct trace_thread *t = atomic_load(&trace_threads); t; t = t->next) {
-        if (t == trace_self)
-            continue;
-        for (uint32_t i = 0; i < ZS_TRACE_DEPTH_MAX; i++)
-            atomic_store(&t->hazard[i], NULL);
-        thread_ends(t);
-    }
+    const struct trace_thread *self = trace_self;
+    for (struct trace_thread *t = atomic_load(&trace_threads); t; t = t->next)
+        if (t != self)
+            thread_release(t);
     pthread_mutex_unlock(&trace_lock);
 }
 

@@ -28,7 +28,6 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
     char command[128];
-    zs_trace_process_close(&process);
     snprintf(command, sizeof(command), "rm -rf %s", dir);
     return system(command);
 }

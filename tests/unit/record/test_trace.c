@@ -8,13 +8,48 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static char dir[64];
+static unsigned open_calls, lstat_calls, interruptions;
+
+/* Calls of the writer are counted (--wrap; names with large files), and posix_fallocate is interrupted when told so. */
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    open_calls++;
+    return __real_open64(path, flags, mode);
+}
+
+int __real_lstat64(const char *path, struct stat *st);
+int __wrap_lstat64(const char *path, struct stat *st);
+int __wrap_lstat64(const char *path, struct stat *st)
+{
+    lstat_calls++;
+    return __real_lstat64(path, st);
+}
+
+int __real_posix_fallocate64(int fd, off_t at, off_t size);
+int __wrap_posix_fallocate64(int fd, off_t at, off_t size);
+int __wrap_posix_fallocate64(int fd, off_t at, off_t size)
+{
+    if (!interruptions)
+        return __real_posix_fallocate64(fd, at, size);
+    interruptions--;
+    return EINTR;
+}
 
 static int make_dir(void **state)
 {
@@ -95,7 +130,6 @@ static void what_is_written_is_read(void **state)
         zs_trace_reader_close(&reader);
     }
     zs_file_close(&bytes);
-    zs_trace_process_close(&process);
 }
 
 static void a_killed_process_keeps_what_it_wrote(void **state)
@@ -163,7 +197,139 @@ static void limits_drop_and_count(void **state)
     assert_int_equal(zs_trace_file_open(&file, &process, 2, NULL, NULL), -EFBIG);
     zs_trace_begin(&file, zs_trace_now_ns(), 0, "name", huge, sizeof(huge));
     zs_trace_file_close(&file);
-    zs_trace_process_close(&process);
+}
+
+static size_t count_calls(const char *name, bool *ret_damaged)
+{
+    struct zs_file bytes;
+    struct zs_trace_reader reader;
+    struct zs_trace_event_in e;
+    size_t begins = 0;
+    read_file(name, &bytes);
+    zs_trace_reader_open(&reader, bytes.span);
+    while (zs_trace_reader_next(&reader, &e))
+        if (e.kind == ZS_TRACE_BEGIN) {
+            assert_int_equal(e.name.size_B, 4);
+            assert_memory_equal(e.name.data, "name", 4);
+            begins++;
+        }
+    *ret_damaged = reader.damaged;
+    zs_trace_reader_close(&reader);
+    zs_file_close(&bytes);
+    return begins;
+}
+
+static void write_calls(struct zs_trace_file *file, unsigned count)
+{
+    const uint8_t bytes[1000] = {0};
+    for (unsigned i = 0; i < count; i++) {
+        zs_trace_begin(file, zs_trace_now_ns(), 0, "name", bytes, sizeof(bytes));
+        zs_trace_end(file, zs_trace_now_ns(), NULL, 0);
+    }
+}
+
+static int lowest_free(void)
+{
+    int fd = dup(STDERR_FILENO);
+    close(fd);
+    return fd;
+}
+
+/* What stands at the path of the file, or has the number of a descriptor, is somebody else's. */
+static void no_descriptor_is_kept(void **state)
+{
+    struct zs_trace_process process;
+    struct zs_trace_file file;
+    char path[128], moved[160];
+    int before = lowest_free();
+    assert_int_equal(zs_trace_process_open(&process, dir, 0), 0);
+    assert_int_equal(zs_trace_file_open(&file, &process, 1, NULL, NULL), 0);
+    assert_int_equal(lowest_free(), before);
+    write_calls(&file, 1500); /* another window */
+    assert_int_equal(lowest_free(), before);
+    snprintf(path, sizeof(path), "%s/%s", dir, file.name);
+    snprintf(moved, sizeof(moved), "%s.moved", path);
+    assert_int_equal(rename(path, moved), 0);
+    int fd = open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+    assert_int_equal(write(fd, "mine", 4), 4);
+    write_calls(&file, 2000);
+    assert_true(atomic_load(&process.dropped) > 0);
+    zs_trace_file_close(&file);
+    struct stat st;
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_size, 4);
+    close(fd);
+    assert_int_equal(lowest_free(), before);
+}
+
+/* A file that cannot be made or grown for want of descriptors goes on when there are some. */
+static void descriptors_may_come_back(void **state)
+{
+    struct zs_trace_process process;
+    struct zs_trace_file file;
+    struct rlimit limit, none;
+    bool damaged;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int opened = zs_trace_process_open(&process, dir, 0);
+    int made = zs_trace_file_open(&file, &process, 1, NULL, NULL);
+    write_calls(&file, 100);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(opened, -EMFILE);
+    assert_int_equal(made, -EMFILE);
+    uint64_t lost = atomic_load(&process.dropped);
+    assert_int_equal(lost, 200);
+    write_calls(&file, 300);
+    uint64_t late = atomic_load(&process.dropped) - lost;
+    assert_true(late < 400);
+    lost += late;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    write_calls(&file, 2000);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_true(atomic_load(&process.dropped) > lost);
+    write_calls(&file, 6000);
+    lost = atomic_load(&process.dropped);
+    write_calls(&file, 10);
+    assert_int_equal(atomic_load(&process.dropped), lost);
+    zs_trace_file_close(&file);
+    size_t begins = count_calls(file.name, &damaged);
+    assert_false(damaged);
+    assert_true(begins > 1010 && 2 * begins + lost / 2 < 2 * 8410);
+}
+
+static void reserving_may_be_interrupted(void **state)
+{
+    struct zs_trace_process process;
+    struct zs_trace_file file;
+    bool damaged;
+    assert_int_equal(zs_trace_process_open(&process, dir, 0), 0);
+    interruptions = 5;
+    assert_int_equal(zs_trace_file_open(&file, &process, 1, NULL, NULL), 0);
+    assert_int_equal(interruptions, 0);
+    interruptions = 1;
+    write_calls(&file, 1500);
+    assert_int_equal(interruptions, 0);
+    assert_int_equal(atomic_load(&process.dropped), 0);
+    zs_trace_file_close(&file);
+    assert_int_equal(count_calls(file.name, &damaged), 1500);
+    assert_false(damaged);
+}
+
+/* The thousandth process finds its number as quickly as the tenth. */
+static void processes_are_numbered_quickly(void **state)
+{
+    enum { PROCESSES = 1000 };
+    static struct zs_trace_process process;
+    char folder[128];
+    snprintf(folder, sizeof(folder), "%s/many", dir);
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        open_calls = lstat_calls = 0;
+        assert_int_equal(zs_trace_process_open(&process, folder, 0), 0);
+        assert_int_equal(process.ordinal, i);
+        assert_true(open_calls + lstat_calls < 30);
+    }
 }
 
 static void garbage_is_damage(void **state)
@@ -266,6 +432,10 @@ int main(void)
         cmocka_unit_test(a_killed_process_keeps_what_it_wrote),
         cmocka_unit_test(arguments_of_other_builds),
         cmocka_unit_test(limits_drop_and_count),
+        cmocka_unit_test(no_descriptor_is_kept),
+        cmocka_unit_test(descriptors_may_come_back),
+        cmocka_unit_test(reserving_may_be_interrupted),
+        cmocka_unit_test(processes_are_numbered_quickly),
         cmocka_unit_test(garbage_is_damage),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);

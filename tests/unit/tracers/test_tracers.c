@@ -251,6 +251,105 @@ static void fork_forgets_other_threads(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* Forks inside a call, while another thread is inside one, too. */
+static pid_t forked;
+
+static void fork_inside(void *params, int32_t result, void *user_data, void **instance_data)
+{
+    if (**((int **)params) == 7)
+        forked = fork();
+}
+
+static atomic_bool waits;
+
+static void wait_for_stop(void *params, int32_t result, void *user_data, void **instance_data)
+{
+    if (**((int **)params) == 7)
+        return;
+    atomic_store(&waits, true);
+    while (!atomic_load(&storm_stop))
+        sched_yield();
+}
+
+/* The child's own call goes on in pairs, as deep as it was. */
+static int live_on(struct zs_tracer *t, struct log *log)
+{
+    if (strcmp(log->text, "ex") != 0)
+        return 1;
+    for (int i = 0; i < 2 * ZS_TRACE_DEPTH_MAX; i++)
+        if (traced_add(1, i) != 1 + i)
+            return 2;
+    if (strlen(log->text) != 2 + 4 * ZS_TRACE_DEPTH_MAX)
+        return 3;
+    if (atomic_load(&set.untraced))
+        return 4;
+    return zs_tracer_free(t) == 0 ? 0 : 5;
+}
+
+static void fork_inside_a_call(void **state)
+{
+    struct zs_tracer *holder, *forker, *logger;
+    struct log log = {.nest = false};
+    pthread_t thread;
+    atomic_store(&storm_stop, false);
+    assert_int_equal(zs_tracer_new(&set, NULL, &holder), 0);
+    zs_tracer_set_enter(holder, CALL_ADD, wait_for_stop);
+    zs_tracer_enable(holder, true);
+    pthread_create(&thread, NULL, hold_caller, NULL);
+    while (!atomic_load(&waits))
+        sched_yield();
+    zs_tracer_enable(holder, false); /* its pair is still under way */
+    assert_int_equal(zs_tracer_new(&set, &log, &logger), 0);
+    zs_tracer_set_any(logger, log_any);
+    zs_tracer_enable(logger, true);
+    assert_int_equal(zs_tracer_new(&set, NULL, &forker), 0);
+    zs_tracer_set_enter(forker, CALL_ADD, fork_inside);
+    zs_tracer_enable(forker, true);
+    assert_int_equal(traced_add(7, 1), 8);
+    if (forked == 0) {
+        alarm(20);
+        _exit(live_on(logger, &log));
+    }
+    int status;
+    waitpid(forked, &status, 0);
+    atomic_store(&storm_stop, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(zs_tracer_free(forker), 0);
+    assert_int_equal(zs_tracer_free(logger), 0);
+    assert_int_equal(zs_tracer_free(holder), 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void *cancelled_caller(void *arg)
+{
+    int a = 1, b = 2;
+    void *params[] = {&a, &b};
+    struct zs_trace_frame frame;
+    bool *traced = arg;
+    *traced = zs_trace_enter(&set, CALL_ADD, params, 2, &frame);
+    pthread_exit(NULL); /* as if it were cancelled where the driver waits */
+}
+
+/* A thread that ends inside a call takes its announcement with it: freeing does not wait for it. */
+static void cancelled_threads_do_not_block(void **state)
+{
+    struct log log = {.nest = false};
+    struct zs_tracer *t;
+    pthread_t thread;
+    bool traced = false;
+    assert_int_equal(zs_tracer_new(&set, &log, &t), 0);
+    zs_tracer_set_any(t, log_any);
+    zs_tracer_enable(t, true);
+    pthread_create(&thread, NULL, cancelled_caller, &traced);
+    pthread_join(thread, NULL);
+    assert_true(traced);
+    alarm(60);
+    assert_int_equal(zs_tracer_free(t), 0);
+    alarm(0);
+    assert_string_equal(log.text, "e");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +360,8 @@ int main(void)
         cmocka_unit_test(too_many_are_refused),
         cmocka_unit_test(storm),
         cmocka_unit_test(fork_forgets_other_threads),
+        cmocka_unit_test(fork_inside_a_call),
+        cmocka_unit_test(cancelled_threads_do_not_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
