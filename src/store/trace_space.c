@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Trace files on the disk: names, windows that are mapped, ends that are cut. See trace_writer.h
  * for why no descriptor is kept. */
-#include "store/store.h"
 #include "store/perfetto.h"
+#include "store/store.h"
 #include "store/trace_priv.h"
 
 #include <errno.h>

@@ -20,7 +20,8 @@
 static char dir[64];
 static unsigned open_calls, lstat_calls, interruptions;
 
-/* Calls of the writer are counted (--wrap; names with large files), and posix_fallocate is interrupted when told so. */
+/* Calls of the writer are counted (--wrap; names with large files), and posix_fallocate is
+ * interrupted when told so. */
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...)
