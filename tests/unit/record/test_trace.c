@@ -406,7 +406,6 @@ static void arguments_of_other_builds(void **state)
         zs_trace_end(&file, file.last_ns, NULL, 0);
     }
     zs_trace_file_close(&file);
-    zs_trace_process_close(&process);
     struct zs_file bytes;
     struct zs_calls *calls = calloc(1, sizeof(*calls));
     struct zs_call none;
