@@ -98,7 +98,7 @@ static enum zs_isa_error decode_desc(struct zs_isa_decoder d, bool split, struct
     if (split)
         inst->exdesc |=
             zs_dec_get(d, ZS_F_SENDS_EXDESC_6) << 6 | zs_dec_get(d, ZS_F_SENDS_EXDESC_16) << 16;
-    else
+    else if (d.model->platform >= ZS_ISA_GEN9) /* Gen8 has regions of operands there */
         inst->exdesc |=
             zs_dec_get(d, ZS_F_SEND_EXDESC_16) << 16 | zs_dec_get(d, ZS_F_SEND_EXDESC_20) << 20 |
             zs_dec_get(d, ZS_F_SEND_EXDESC_24) << 24 | zs_dec_get(d, ZS_F_SEND_EXDESC_28) << 28;
