@@ -155,6 +155,18 @@ int zs_isa_template_batch(struct zs_isa_kernel *kernel, struct zs_isa_entry *con
 /* insts.c: the kernel's array from the templates. */
 int zs_isa_make_insts(struct zs_isa_kernel *kernel);
 
+/* How the descriptor of a load/store cache message continues: column of lsc.def. */
+enum zs_lsc_shape {
+    ZS_LSC_VECTOR,
+    ZS_LSC_QUAD,
+    ZS_LSC_BLOCK2D,
+    ZS_LSC_STRIDED,
+    ZS_LSC_STATUS,
+    ZS_LSC_CCS,
+    ZS_LSC_STATE,
+    ZS_LSC_FENCE,
+};
+
 /* message.c: what a send does. `inst` is filled but for its message. */
 void zs_isa_decode_message(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
                            struct zs_isa_message *message);

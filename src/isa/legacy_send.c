@@ -14,12 +14,12 @@ decoder(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode, co
     return (struct zs_isa_decoder){model, &zs_isa_layout_legacy, opcode, bits};
 }
 
-/* Shared functions by their number; 0 is the null function. */
+/* Shared functions by their number; 0 is the null function. Those of the load/store cache, which
+ * these platforms do not have, are told as Intel's tools tell them. */
 static const uint8_t sfids[16] = {
-    [0] = ZS_SFID_NULL, [2] = ZS_SFID_SMPL, [3] = ZS_SFID_GTWY,  [4] = ZS_SFID_DC2,
-    [5] = ZS_SFID_RC,   [6] = ZS_SFID_URB,  [7] = ZS_SFID_TS,    [8] = ZS_SFID_VME,
-    [9] = ZS_SFID_DCRO, [10] = ZS_SFID_DC0, [11] = ZS_SFID_PIXI, [12] = ZS_SFID_DC1,
-    [13] = ZS_SFID_CRE,
+    ZS_SFID_NULL, ZS_SFID_UGML, ZS_SFID_SMPL, ZS_SFID_GTWY, ZS_SFID_DC2, ZS_SFID_RC,
+    ZS_SFID_URB,  ZS_SFID_TS,   ZS_SFID_VME,  ZS_SFID_DCRO, ZS_SFID_DC0, ZS_SFID_PIXI,
+    ZS_SFID_DC1,  ZS_SFID_CRE,  ZS_SFID_SLM,  ZS_SFID_UGM,
 };
 
 static enum zs_isa_error decode_dst(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)

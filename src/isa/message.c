@@ -230,7 +230,7 @@ enum { TYPES = 32 };
 static const struct message_row dc0_rows[TYPES] = {
 #undef TABLE_DC0
 #define TABLE_DC0(type, ...) [type] = ROW(__VA_ARGS__),
-#define ZS_MESSAGE(sfid, type, shape, kind, address, name)                                         \
+#define ZS_MESSAGE(sfid, type, shape, kind, address, name, ...)                                    \
     TABLE_##sfid(type, name, shape, kind, address)
 #include "isa/messages.def"
 #undef TABLE_DC0
@@ -256,9 +256,11 @@ static const struct sampler_row {
     const char *name;
     uint8_t kind;
 } sampler_rows[TYPES] = {
-#define ZS_SAMPLER(type, kind, name) [type] = {name, ZS_MSG_##kind},
+#define ZS_SAMPLER_WIDE(...)
+#define ZS_SAMPLER(type, kind, name, ...) [type] = {name, ZS_MSG_##kind},
 #include "isa/sampler.def"
 #undef ZS_SAMPLER
+#undef ZS_SAMPLER_WIDE
 };
 
 /* ---- the data port ---- */
@@ -332,14 +334,12 @@ static void decode_sampler(struct decoder *d)
 
 /* ---- load/store cache ---- */
 
-enum lsc_shape { LSC_NONE, LSC_VECTOR, LSC_QUAD, LSC_BLOCK2D, LSC_FENCE };
-
 static const struct lsc_row {
     const char *name, *detail;
     uint8_t shape, kind;
 } lsc_rows[64] = {
-#define ZS_LSC(opcode, shape, kind, name, detail)                                                  \
-    [opcode] = {name, detail, LSC_##shape, ZS_MSG_##kind},
+#define ZS_LSC(opcode, shape, kind, name, detail, ...)                                             \
+    [opcode] = {name, detail, ZS_LSC_##shape, ZS_MSG_##kind},
 #include "isa/lsc.def"
 #undef ZS_LSC
 };
@@ -357,7 +357,7 @@ static void set_lsc_surface(struct zs_isa_message *m)
         set_surface(m, m->exdesc >> 24);
 }
 
-static void set_lsc_data(struct decoder *d, enum lsc_shape shape)
+static void set_lsc_data(struct decoder *d, enum zs_lsc_shape shape)
 {
     static const uint8_t element_B[8] = {1, 2, 4, 8, 1, 2, 2};
     static const uint8_t vectors[8] = {1, 2, 3, 4, 8, 16, 32, 64};
@@ -367,7 +367,7 @@ static void set_lsc_data(struct decoder *d, enum lsc_shape shape)
     m->address_bits = address_bits[bits(m->desc, 7, 2)];
     if (size_B == 0)
         return;
-    if (shape == LSC_QUAD) {
+    if (shape == ZS_LSC_QUAD) {
         m->component_mask = (uint8_t)bits(m->desc, 12, 4);
         set_data(d, d->exec_size, size_B, count_bits(m->component_mask));
     } else if (bits(m->desc, 15, 1)) {
@@ -387,16 +387,16 @@ static void decode_lsc(struct decoder *d)
     m->kind = row->kind;
     m->name = row->name;
     m->detail = row->detail;
-    if (row->shape == LSC_FENCE) {
+    if (row->shape == ZS_LSC_FENCE) {
         m->flags |= m->sfid == ZS_SFID_SLM ? ZS_MSGF_SLM_FENCE : 0;
         return;
     }
     set_lsc_surface(m);
     if (row->kind == ZS_MSG_ATOMIC && m->rlen != ZS_LENGTH_UNKNOWN && m->rlen)
         m->flags |= ZS_MSGF_RETURNS;
-    if (row->shape == LSC_VECTOR || row->shape == LSC_QUAD) {
-        set_lsc_data(d, (enum lsc_shape)row->shape);
-    } else if (row->shape == LSC_BLOCK2D) {
+    if (row->shape == ZS_LSC_VECTOR || row->shape == ZS_LSC_QUAD) {
+        set_lsc_data(d, (enum zs_lsc_shape)row->shape);
+    } else if (row->shape == ZS_LSC_BLOCK2D) {
         m->address_bits = 64;
         shape_MEDIA(d);
         m->flags &= (uint16_t)~ZS_MSGF_TYPED;

@@ -35,14 +35,17 @@ struct name {
     char text[11];
     uint8_t length;
 };
-#define NAME(s) {s, sizeof(s) - 1}
+#define NAME(s)                                                                                    \
+    {                                                                                              \
+        s, sizeof(s) - 1                                                                           \
+    }
 
 struct line {
     char *at;
-    char *column;         /* where the current column starts */
-    uint32_t width;       /* of the current column */
-    uint32_t debt;        /* characters that earlier columns were too wide */
-    uint32_t uncounted;   /* of the current column */
+    char *column;       /* where the current column starts */
+    uint32_t width;     /* of the current column */
+    uint32_t debt;      /* characters that earlier columns were too wide */
+    uint32_t uncounted; /* of the current column */
     const struct zs_isa_model *model;
     const struct zs_isa_inst *inst;
     const struct zs_isa_opcode *opcode;
@@ -56,19 +59,32 @@ static const struct name mnemonics[ZS_OP_COUNT] = {
 };
 
 static const struct name type_names[ZS_TYPE_COUNT] = {
-    [ZS_TYPE_NONE] = NAME(":Type::INVA"), [ZS_TYPE_U1] = NAME(":u1"),
-    [ZS_TYPE_U2] = NAME(":u2"),           [ZS_TYPE_U4] = NAME(":u4"),
-    [ZS_TYPE_S2] = NAME(":s2"),           [ZS_TYPE_S4] = NAME(":s4"),
-    [ZS_TYPE_UB] = NAME(":ub"),           [ZS_TYPE_B] = NAME(":b"),
-    [ZS_TYPE_UW] = NAME(":uw"),           [ZS_TYPE_W] = NAME(":w"),
-    [ZS_TYPE_UD] = NAME(":ud"),           [ZS_TYPE_D] = NAME(":d"),
-    [ZS_TYPE_UQ] = NAME(":uq"),           [ZS_TYPE_Q] = NAME(":q"),
-    [ZS_TYPE_HF] = NAME(":hf"),           [ZS_TYPE_QF] = NAME(":qf"),
-    [ZS_TYPE_BF] = NAME(":bf"),           [ZS_TYPE_HF8] = NAME(":hf8"),
-    [ZS_TYPE_BF8] = NAME(":bf8"),         [ZS_TYPE_TF32] = NAME(":tf32"),
-    [ZS_TYPE_F] = NAME(":f"),             [ZS_TYPE_DF] = NAME(":df"),
-    [ZS_TYPE_NF] = NAME(":nf"),           [ZS_TYPE_V] = NAME(":v"),
-    [ZS_TYPE_UV] = NAME(":uv"),           [ZS_TYPE_VF] = NAME(":vf"),
+    [ZS_TYPE_NONE] = NAME(":Type::INVA"),
+    [ZS_TYPE_U1] = NAME(":u1"),
+    [ZS_TYPE_U2] = NAME(":u2"),
+    [ZS_TYPE_U4] = NAME(":u4"),
+    [ZS_TYPE_S2] = NAME(":s2"),
+    [ZS_TYPE_S4] = NAME(":s4"),
+    [ZS_TYPE_UB] = NAME(":ub"),
+    [ZS_TYPE_B] = NAME(":b"),
+    [ZS_TYPE_UW] = NAME(":uw"),
+    [ZS_TYPE_W] = NAME(":w"),
+    [ZS_TYPE_UD] = NAME(":ud"),
+    [ZS_TYPE_D] = NAME(":d"),
+    [ZS_TYPE_UQ] = NAME(":uq"),
+    [ZS_TYPE_Q] = NAME(":q"),
+    [ZS_TYPE_HF] = NAME(":hf"),
+    [ZS_TYPE_QF] = NAME(":qf"),
+    [ZS_TYPE_BF] = NAME(":bf"),
+    [ZS_TYPE_HF8] = NAME(":hf8"),
+    [ZS_TYPE_BF8] = NAME(":bf8"),
+    [ZS_TYPE_TF32] = NAME(":tf32"),
+    [ZS_TYPE_F] = NAME(":f"),
+    [ZS_TYPE_DF] = NAME(":df"),
+    [ZS_TYPE_NF] = NAME(":nf"),
+    [ZS_TYPE_V] = NAME(":v"),
+    [ZS_TYPE_UV] = NAME(":uv"),
+    [ZS_TYPE_VF] = NAME(":vf"),
 };
 
 static const struct name file_names[ZS_FILE_COUNT] = {
@@ -99,8 +115,8 @@ static const struct name condition_names[] = {
 };
 
 static const struct name math_names[16] = {
-    NAME(""),      NAME(".inv"),  NAME(".log"),  NAME(".exp"),  NAME(".sqt"),  NAME(".rsqt"),
-    NAME(".sin"),  NAME(".cos"),  NAME(""),      NAME(".fdiv"), NAME(".pow"),  NAME(".idiv"),
+    NAME(""),      NAME(".inv"),  NAME(".log"),  NAME(".exp"),   NAME(".sqt"), NAME(".rsqt"),
+    NAME(".sin"),  NAME(".cos"),  NAME(""),      NAME(".fdiv"),  NAME(".pow"), NAME(".idiv"),
     NAME(".iqot"), NAME(".irem"), NAME(".invm"), NAME(".rsqtm"),
 };
 
@@ -109,12 +125,18 @@ static const struct {
     uint32_t flag;
     const char *name;
 } options[] = {
-    {ZS_INST_ACCWREN, "AccWrEn"},     {ZS_INST_ATOMIC, "Atomic"},
-    {ZS_INST_BREAKPOINT, "Breakpoint"}, {ZS_INST_COMPACTED, "Compacted"},
-    {ZS_INST_EOT, "EOT"},             {ZS_INST_NODDCHK, "NoDDChk"},
-    {ZS_INST_NODDCLR, "NoDDClr"},     {ZS_INST_NOPREEMPT, "NoPreempt"},
-    {ZS_INST_NOSRCDEPSET, "NoSrcDepSet"}, {ZS_INST_SWITCH, "Switch"},
-    {ZS_INST_SERIALIZE, "Serialize"}, {ZS_INST_EXBSO, "ExBSO"},
+    {ZS_INST_ACCWREN, "AccWrEn"},
+    {ZS_INST_ATOMIC, "Atomic"},
+    {ZS_INST_BREAKPOINT, "Breakpoint"},
+    {ZS_INST_COMPACTED, "Compacted"},
+    {ZS_INST_EOT, "EOT"},
+    {ZS_INST_NODDCHK, "NoDDChk"},
+    {ZS_INST_NODDCLR, "NoDDClr"},
+    {ZS_INST_NOPREEMPT, "NoPreempt"},
+    {ZS_INST_NOSRCDEPSET, "NoSrcDepSet"},
+    {ZS_INST_SWITCH, "Switch"},
+    {ZS_INST_SERIALIZE, "Serialize"},
+    {ZS_INST_EXBSO, "ExBSO"},
     {ZS_INST_CPS, "CPS"},
 };
 
@@ -359,8 +381,7 @@ static void put_modifiers(struct line *l, const struct zs_isa_operand *op)
 
 static bool is_macro(const struct line *l)
 {
-    return l->inst->op == ZS_OP_MADM ||
-           (l->inst->op == ZS_OP_MATH && l->inst->subfunction >= 14);
+    return l->inst->op == ZS_OP_MADM || (l->inst->op == ZS_OP_MATH && l->inst->subfunction >= 14);
 }
 
 /* A region that follows from the instruction is left out. */
@@ -446,7 +467,7 @@ static void put_dst(struct line *l)
         put_decimal(l, dst->hstride);
         put_char(l, '>');
     }
-    uint32_t implied = is_typed_branch(l->opcode) ? ZS_TYPE_D
+    uint32_t implied = is_typed_branch(l->opcode)        ? ZS_TYPE_D
                        : l->opcode->form == ZS_FORM_SEND ? ZS_TYPE_UD
                                                          : ZS_TYPE_COUNT;
     if (dst->type != implied && !(is_xe(l) && (send || is_branch(l->opcode))))

@@ -126,6 +126,26 @@ static const char *inst_line(const char *text, const char **ret_next, size_t *re
     return NULL;
 }
 
+/* Whether decoding reported an error at this byte; the listing shows something all the same. */
+static const char *error_at(struct iga *iga, uint32_t offset_B)
+{
+    const iga_diagnostic_t *errors = NULL;
+    uint32_t count = 0;
+    iga_context_get_errors(iga->disassembler, &errors, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (errors[i].offset == offset_B)
+            return errors[i].message;
+    return NULL;
+}
+
+static size_t keep_error(struct iga *iga, const char *error)
+{
+    char line[256];
+    int size_B = snprintf(line, sizeof(line), "illegal // %s", error);
+    line[strcspn(line, "\n")] = ';';
+    return keep_line(iga, line, strnlen(line, ZS_MIN((size_t)size_B, sizeof(line) - 1)));
+}
+
 static bool print_one(struct iga *iga, const uint8_t inst[16], size_t *ret_at_B)
 {
     uint8_t bytes[32] = {0};
@@ -136,10 +156,13 @@ static bool print_one(struct iga *iga, const uint8_t inst[16], size_t *ret_at_B)
                                                      name_label, &labels, &text);
     if ((status != IGA_SUCCESS && status != IGA_DECODE_ERROR) || !text)
         return false;
-    const char *next;
+    const char *next, *error = status == IGA_DECODE_ERROR ? error_at(iga, 0) : NULL;
     size_t size_B = 0;
     const char *line = inst_line(text, &next, &size_B);
-    *ret_at_B = line ? keep_line(iga, line, size_B) : keep_line(iga, "nothing", 7);
+    if (error)
+        *ret_at_B = keep_error(iga, error);
+    else
+        *ret_at_B = line ? keep_line(iga, line, size_B) : keep_line(iga, "nothing", 7);
     return true;
 }
 
@@ -158,13 +181,15 @@ static bool print_batch(struct iga *iga, const uint8_t (*insts)[16], uint32_t co
                                          NULL, &text);
     if ((status != IGA_SUCCESS && status != IGA_DECODE_ERROR) || !text)
         return false;
-    const char *line = text;
+    const char *line = text, *next = text;
     size_t line_size_B;
-    while ((line = inst_line(line, (const char **)&text, &line_size_B))) {
-        if (lines < count)
-            at_B[lines] = keep_line(iga, line, line_size_B);
-        lines++;
-        line = text;
+    uint32_t offset_B = 0;
+    for (; (line = inst_line(line, &next, &line_size_B)); line = next, lines++) {
+        if (lines >= count)
+            continue;
+        const char *error = status == IGA_DECODE_ERROR ? error_at(iga, offset_B) : NULL;
+        at_B[lines] = error ? keep_error(iga, error) : keep_line(iga, line, line_size_B);
+        offset_B += inst_size_B(insts[lines]);
     }
     return lines == count;
 }

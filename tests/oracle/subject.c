@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "subject.h"
 
-#include "isa/isa_priv.h"
+#include "isa/inst.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Through a kernel of one instruction, as listings are made. */
-bool subject_print(enum zs_isa_platform platform, const uint8_t inst[16],
-                   char ret_line[SUBJECT_LINE_MAX_B])
+static bool decode(enum zs_isa_platform platform, const uint8_t bytes[16], struct zs_isa_inst *inst,
+                   char ret_reason[SUBJECT_LINE_MAX_B])
 {
-    struct zs_diag diag = {0};
-    struct zs_isa_kernel *kernel;
-    struct zs_span code = zs_span_make(inst, zs_isa_raw_size_B(inst));
-    int error = zs_isa_kernel_open(platform, code, NULL, &kernel, &diag);
-    if (error)
+    const struct zs_isa_model *model = zs_isa_model(platform);
+    if (!model) {
+        strcpy(ret_reason, "no tables of this instruction set");
         return false;
-    bool good = !zs_isa_kernel_decode(kernel, ZS_ISA_TEXT, &diag);
-    if (good) {
-        size_t size_B;
-        const char *line = zs_isa_inst_line(kernel, 0, &size_B);
-        size_B = ZS_MIN(size_B, (size_t)SUBJECT_LINE_MAX_B - 1);
-        while (size_B && line[size_B - 1] == ' ')
-            size_B--;
-        memcpy(ret_line, line, size_B);
-        ret_line[size_B] = '\0';
-        good = zs_isa_kernel_illegal_count(kernel) == 0;
     }
-    zs_isa_kernel_close(kernel);
+    bool good = zs_isa_decode(model, bytes, inst) && inst->op != ZS_OP_ILLEGAL;
+    if (!good)
+        snprintf(ret_reason, SUBJECT_LINE_MAX_B, "illegal // %s", zs_isa_error_text(inst->error));
     return good;
 }
 
-bool subject_encode(enum zs_isa_platform platform, const uint8_t inst[16], uint8_t ret_bytes[16],
+bool subject_print(enum zs_isa_platform platform, const uint8_t bytes[16],
+                   char ret_line[SUBJECT_LINE_MAX_B])
+{
+    struct zs_isa_inst inst;
+    if (!decode(platform, bytes, &inst, ret_line))
+        return false;
+    size_t size_B = zs_isa_print(zs_isa_model(platform), &inst, 0, ret_line);
+    while (size_B && ret_line[size_B - 1] == ' ')
+        size_B--;
+    ret_line[size_B] = '\0';
+    return true;
+}
+
+bool subject_encode(enum zs_isa_platform platform, const uint8_t bytes[16], uint8_t ret_bytes[16],
                     char ret_line[SUBJECT_LINE_MAX_B])
 {
     (void)platform;
     (void)ret_line;
-    memcpy(ret_bytes, inst, 16);
+    memcpy(ret_bytes, bytes, 16);
     return true;
 }
 
