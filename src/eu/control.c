@@ -24,9 +24,12 @@ enum { BLOCK_BITS = 20, DEPTH_MAX = ZS_EU_DEPTHS - 1 };
 #define BLOCK_MASK ((1u << BLOCK_BITS) - 1)
 #define NO_BLOCK   UINT32_MAX
 
+/* In the version for the lanes that run. */
 static const struct zs_eu_op *block_start(const struct zs_eu_thread *t, uint32_t block)
 {
-    return &t->program->ops[t->program->block_op[block]];
+    const struct zs_eu_program *p = t->program;
+
+    return &p->ops[p->block_op[block] + (t->ce == p->full_ce ? p->op_count : 0)];
 }
 
 /* ---- faults ---- */
@@ -141,18 +144,19 @@ static const struct zs_eu_op *split(struct zs_eu_thread *t, uint32_t taken, uint
     return run_least(t);
 }
 
-/* Waiting lanes join at the start of their block. */
-static void __attribute__((noinline)) merge(struct zs_eu_thread *t, uint32_t block)
+/* Waiting lanes join at the start of their block: there again, perhaps in the other version. */
+static const struct zs_eu_op *__attribute__((noinline))
+merge(struct zs_eu_thread *t, uint32_t block)
 {
     place(t, t->ce, t->depth_key | block);
-    run_least(t);
+    return run_least(t);
 }
 
 /* ---- block starts ---- */
 
 /* Stop when the budget is used up; the block is then executed by the next run. aux: the number of
  * its instructions. */
-static bool out_of_budget(struct zs_eu_thread *t, const struct zs_eu_op *op)
+static inline bool out_of_budget(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     if (ZS_UNLIKELY(t->budget <= 0)) {
         t->status = ZS_EU_BUDGET;
@@ -163,30 +167,81 @@ static bool out_of_budget(struct zs_eu_thread *t, const struct zs_eu_op *op)
     return false;
 }
 
-/* Returns to the loop of zs_eu_run(): bounds the host's stack where handlers are calls. */
-const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    if (out_of_budget(t, op))
-        return NULL;
-    if (ZS_UNLIKELY(op->block == t->merge_block))
-        merge(t, op->block);
-    return op + 1;
-}
-
 /* next_block: index of the block's counters. */
-const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const struct zs_eu_op *op)
+static inline void count_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    if (out_of_budget(t, op))
-        return NULL;
-    if (ZS_UNLIKELY(op->block == t->merge_block))
-        merge(t, op->block);
     if (t->counters) {
         uint64_t *counter = t->counters + op->next_block;
         counter[0] += t->block_count[0];
         if (ZS_UNLIKELY(t->block_count[1])) /* SIMD32 alone has lanes above 15 */
             counter[1] += t->block_count[1];
     }
-    return op + 1;
+}
+
+const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (ZS_UNLIKELY(op->block == t->merge_block))
+        return merge(t, op->block);
+    if (out_of_budget(t, op))
+        return NULL;
+    ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (ZS_UNLIKELY(op->block == t->merge_block))
+        return merge(t, op->block);
+    if (out_of_budget(t, op))
+        return NULL;
+    count_block(t, op);
+    ZS_EU_NEXT(t, op);
+}
+
+/* All lanes are on: none waits. */
+const struct zs_eu_op *zs_eu_op_block_full(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (out_of_budget(t, op))
+        return NULL;
+    ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_block_full_counting(struct zs_eu_thread *t,
+                                                    const struct zs_eu_op *op)
+{
+    if (out_of_budget(t, op))
+        return NULL;
+    count_block(t, op);
+    ZS_EU_NEXT(t, op);
+}
+
+/* With and without counters: word 0 of t->counters exists only where they are kept. */
+const struct zs_eu_op *zs_eu_op_block_hooked(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (op->block == t->merge_block)
+        return merge(t, op->block);
+    if (out_of_budget(t, op))
+        return NULL;
+    if (op->arg)
+        count_block(t, op);
+    if (t->hooks && t->hooks->block)
+        t->hooks->block(t, op->inst, op->aux);
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- single steps ---- */
+
+const struct zs_eu_op *zs_eu_op_step(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    bool asked = t->stopped;
+
+    t->stopped = false;
+    if (!asked && t->hooks && t->hooks->step && t->hooks->step(t, op->inst)) {
+        t->stopped = true;
+        t->status = ZS_EU_STOP;
+        t->resume = op;
+        return NULL;
+    }
+    ZS_EU_NEXT(t, op);
 }
 
 /* Instructions whose active lanes do not follow from the block's: aux is their counter. */
@@ -392,34 +447,69 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
     return slot;
 }
 
-static enum zs_eu_status run_send(struct zs_eu_thread *t, const struct zs_eu_op *op,
-                                  uint32_t active)
+/* The message that an operation sends; NULL after a fault. */
+static inline const struct zs_eu_send *send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    const struct zs_eu_program_send *from = &t->program->sends.items[op->aux];
-    const struct zs_eu_send *send = &from->send;
+    const struct zs_eu_program_send *from = op->send;
 
     t->current = op;
-    if (ZS_UNLIKELY(from->desc_is_reg || from->ex_desc_is_reg)) {
-        send = dynamic_send(t, from);
-        if (!send)
-            return ZS_EU_FAULT;
-    }
+    if (ZS_UNLIKELY(from->desc_is_reg || from->ex_desc_is_reg))
+        return dynamic_send(t, from);
+    return &from->send;
+}
+
+static inline enum zs_eu_status run_send(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                         uint32_t active)
+{
+    if (!send)
+        return ZS_EU_FAULT;
     enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
     return status == ZS_EU_OK && send->d.eot ? ZS_EU_EOT : status;
 }
 
-/* aux: index of the send. arg: it ends the thread, whichever lanes are left. */
+static const struct zs_eu_op *stop_behind(struct zs_eu_thread *t, const struct zs_eu_op *op,
+                                          enum zs_eu_status status)
+{
+    t->status = status;
+    t->resume = op + 1;
+    return NULL;
+}
+
+/* arg: it ends the thread, whichever lanes are left. */
 const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t active = zs_eu_active(t, op);
 
     if (active || op->arg) {
-        enum zs_eu_status status = run_send(t, op, active);
-        if (ZS_UNLIKELY(status != ZS_EU_OK)) {
-            t->status = status;
-            t->resume = op + 1;
-            return NULL;
-        }
+        enum zs_eu_status status = run_send(t, send_of(t, op), active);
+        if (ZS_UNLIKELY(status != ZS_EU_OK))
+            return stop_behind(t, op, status);
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_send_full(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_send *send = &op->send->send;
+
+    t->current = op;
+    enum zs_eu_status status = send->exec(t, send, op->lanes);
+    if (ZS_UNLIKELY(status != ZS_EU_OK))
+        return stop_behind(t, op, status);
+    ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_send_hooked(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t active = zs_eu_active(t, op);
+
+    if (active || op->arg) {
+        const struct zs_eu_send *send = send_of(t, op);
+        if (send && t->hooks && t->hooks->message)
+            t->hooks->message(t, send, active);
+        enum zs_eu_status status = run_send(t, send, active);
+        if (ZS_UNLIKELY(status != ZS_EU_OK))
+            return stop_behind(t, op, status);
     }
     ZS_EU_NEXT(t, op);
 }

@@ -53,6 +53,7 @@ enum zs_eu_status {
     ZS_EU_BARRIER, /* `wait` found n0.k zero; set t->n0[k] and run again */
     ZS_EU_FAULT,   /* see t->fault; the thread must not be run again */
     ZS_EU_BUDGET,  /* at least `budget` instructions were executed; run again to go on */
+    ZS_EU_STOP,    /* a step hook wants it; run again to go on */
 };
 
 /* ---- Faults ------------------------------------------------------------------------------------
@@ -152,6 +153,29 @@ const char *zs_eu_host_name(enum zs_eu_host host);
 enum {
     ZS_EU_LOWER_COUNTS = 1u << 0,  /* keep exact counters (t->counters must then be set or NULL) */
     ZS_EU_LOWER_GENERAL = 1u << 1, /* every operand through the general path: for tests */
+    /* t->hooks is called, if it is not NULL: see struct zs_eu_hooks */
+    ZS_EU_LOWER_HOOK_BLOCKS = 1u << 2,
+    ZS_EU_LOWER_HOOK_MESSAGES = 1u << 3,
+    ZS_EU_LOWER_HOOK_STEPS = 1u << 4,
+};
+
+/*
+ * What debuggers and models of time see of a running thread. Each function is called only in
+ * programs that were lowered with its flag; others have no trace of it. A hook may read and write
+ * the thread's registers (cr0: with zs_eu_thread_set_control); it must not run it.
+ */
+struct zs_eu_hooks {
+    /* BLOCKS: instructions [first, first + count) are about to be executed, one after the other,
+     * with the lanes t->ce. Not repeated when the thread goes on in their middle. count is 0 behind
+     * the last instruction. */
+    void (*block)(struct zs_eu_thread *t, uint32_t first, uint32_t count);
+    /* MESSAGES: a message is about to be sent; lane_mask as for zs_eu_send_fn, 0: no lane takes
+     * part, which happens only at the end of a thread. */
+    void (*message)(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask);
+    /* STEPS: `inst` is about to be executed. true: stop in front of it; zs_eu_run() returns
+     * ZS_EU_STOP, and the next run executes it without asking again. With this flag t->ce, too, may
+     * be changed, to lanes of t->alive that are not in t->waiting. */
+    bool (*step)(struct zs_eu_thread *t, uint32_t inst);
 };
 
 struct zs_eu_lower_params {
@@ -220,6 +244,7 @@ struct zs_eu_thread {
 
     /* Owned by the environment (src/gpu, tests): never touched here. */
     void *env;
+    const struct zs_eu_hooks *hooks; /* NULL: none */
 
     uint64_t *counters; /* see above; NULL: not counted */
     uint64_t executed;  /* instructions executed since init, exact at every return of zs_eu_run */
@@ -234,6 +259,7 @@ struct zs_eu_thread {
     int64_t budget;
     uint64_t budget_start;
     uint32_t status;      /* enum zs_eu_status */
+    bool stopped;         /* by the step hook; the next step does not ask */
     uint32_t waiting;     /* lanes that wait at key[lane] */
     uint32_t alive;       /* lanes of the dispatch mask that did not end */
     uint32_t merge_block; /* block where the next waiting lanes join, UINT32_MAX: none */

@@ -15,17 +15,24 @@
 /* Handlers return the next operation, or NULL after they have set t->status. */
 typedef const struct zs_eu_op *zs_eu_op_fn(struct zs_eu_thread *t, const struct zs_eu_op *op);
 
+/*
+ * The lowering says what an operation is (kind, cls, operands, mask); its handler follows from
+ * that and is chosen in one last pass (lower_select.c).
+ */
+enum { ZS_EU_OP_ALIGN = 64 }; /* a line of the host's cache */
+
 struct zs_eu_op {
-    zs_eu_op_fn *fn;
+    _Alignas(ZS_EU_OP_ALIGN) zs_eu_op_fn *fn;
     union {
         struct {
             uint32_t dst, src[3]; /* byte offsets from the thread */
         };
         struct {
-            const struct zs_eu_op *jump; /* branches: where taken lanes go; NULL: `fault` */
+            const struct zs_eu_op *jump; /* branches: where taken lanes go */
             uint32_t block;              /* index of that block; in a block start: its own */
             uint32_t next_block; /* the block behind the branch; in a block start: its counters */
         };
+        const struct zs_eu_program_send *send;
     };
     /* active = enables >> chan_offset & (predicate >> pred_shift ^ pred_xor) & lanes */
     uint32_t lanes;     /* channels of the instruction */
@@ -39,11 +46,13 @@ struct zs_eu_op {
     uint16_t flag;  /* byte offset of the flag register to write */
     uint8_t flag_shift;
     uint8_t arg;
-    uint32_t aux; /* depends on fn: index of a table, instructions of a block ... */
+    uint32_t aux; /* depends on kind: index of a table, instructions of a block ... */
     uint32_t inst;
+    uint16_t kind; /* enum zs_eu_kind */
+    uint8_t cls;
 };
 
-/* How an operand is read. N1 handlers do one channel and touch no other bytes. */
+/* How a row's operands are read. N1 handlers do one channel and touch no other bytes. */
 enum {
     ZS_EU_CLASS_SCALAR0 = 1, /* source i is one element for all channels: 1 << i */
     ZS_EU_CLASS_N1 = 7,
@@ -61,13 +70,32 @@ enum zs_eu_row {
     ZS_EU_ROW_NONE = ZS_EU_ROW_COUNT,
 };
 
-/* One per build of exec.c. */
+enum zs_eu_kind {
+    /* below ZS_EU_ROW_COUNT: that row of sem.def */
+    ZS_EU_KIND_GATHER = ZS_EU_ROW_COUNT, /* stride src[1] to packed; cls: log2 of the size */
+    ZS_EU_KIND_SCATTER,                  /* packed to stride src[1] */
+#define ZS_EU_KIND(id, handler) ZS_EU_KIND_##id,
+#include "eu/kind.def"
+    ZS_EU_KIND_COUNT
+};
+
+/* What a row's handler takes for granted about the mask. */
+enum zs_eu_shape {
+    ZS_EU_SHAPE_ANY,      /* nothing */
+    ZS_EU_SHAPE_FULL8,    /* whole chunks are written, whatever the mask: one chunk (or N1) ... */
+    ZS_EU_SHAPE_FULL16,   /* ... two ... */
+    ZS_EU_SHAPE_FULL32,   /* ... four */
+    ZS_EU_SHAPE_MASKED16, /* sixteen channels, masked by the channel enables alone */
+    ZS_EU_SHAPE_COUNT
+};
+
+/* One per build of exec.c. NULL: there is none, ANY will do; ANY has all of class 0 and N1. */
 struct zs_eu_handlers {
-    zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_CLASS_COUNT];
-    /* the same for sixteen channels without a predicate; NULL: there is none */
-    zs_eu_op_fn *quick[ZS_EU_ROW_COUNT][ZS_EU_CLASS_COUNT];
-    zs_eu_op_fn *gather[4];  /* by log2 of the element size; stride src[1], to packed */
-    zs_eu_op_fn *scatter[4]; /* from packed, to stride src[1] */
+    zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_SHAPE_COUNT][ZS_EU_CLASS_COUNT];
+    zs_eu_op_fn *gather[4]; /* by log2 of the element size; stride src[1], to packed */
+    zs_eu_op_fn *scatter[4];
+    /* the same for every second element and whole chunks */
+    zs_eu_op_fn *gather_pairs[4], *scatter_pairs[4];
 };
 extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
@@ -102,7 +130,6 @@ struct zs_eu_program_send {
     struct zs_eu_send send;
     bool desc_is_reg, ex_desc_is_reg;
     uint8_t ex_desc_a0;
-    uint32_t fault; /* index, or UINT32_MAX */
 };
 
 /*
@@ -125,15 +152,22 @@ _Static_assert(ZS_EU_SETTLE_AFTER + ZS_EU_SETTLE_RUN < (1 << ZS_EU_PACKED_LOW) -
                    ZS_EU_PACKED_HIGH - ZS_EU_PACKED_LOW == ZS_EU_PACKED_LOW + 3,
                "no field overflows between two settlements");
 
+/*
+ * Every block exists in two versions: one for `full_ce`, with all lanes of the program on, whose
+ * operations do not look at the mask, and one for any other mask. Lanes change at block starts and
+ * branches only, where block_start() in control.c chooses. Operations of the first version are
+ * op_count behind those of the other.
+ */
 struct zs_eu_program {
     struct zs_eu_op *ops;
     size_t op_count, op_capacity;
+    uint32_t full_ce; /* 0: there is one version */
     struct zs_eu_inst *insts;
     uint32_t inst_count;
     uint32_t *inst_at; /* per 8 bytes of code: index of the instruction, or UINT32_MAX */
     uint32_t code_B;
     uint32_t base_ip_B;
-    uint32_t *block_op; /* per block: index of its first operation */
+    uint32_t *block_op; /* per block: index of its first operation, under any mask */
     uint32_t *block_inst;
     uint32_t block_count;
     uint32_t entry_block;
@@ -185,15 +219,14 @@ static inline uint32_t zs_eu_active(const struct zs_eu_thread *t, const struct z
 #define ZS_EU_NEXT(t, op) return (op) + 1
 #endif
 
-/* control.c */
-zs_eu_op_fn zs_eu_op_block, zs_eu_op_block_counting, zs_eu_op_hop, zs_eu_op_goto, zs_eu_op_branch,
-    zs_eu_op_call, zs_eu_op_ret, zs_eu_op_jump_uniform, zs_eu_op_jump_register, zs_eu_op_wait,
-    zs_eu_op_fault, zs_eu_op_send, zs_eu_op_end, zs_eu_op_lane_count;
-/* general.c */
-zs_eu_op_fn zs_eu_op_predicate, zs_eu_op_gather_region, zs_eu_op_scatter_region, zs_eu_op_addc,
-    zs_eu_op_subb, zs_eu_op_mach, zs_eu_op_mac, zs_eu_op_flag_copy, zs_eu_op_flag_ones,
-    zs_eu_op_madm, zs_eu_op_macro_seed, zs_eu_op_constant, zs_eu_op_read_ip, zs_eu_op_read_tm,
-    zs_eu_op_control_register;
+/* control.c, general.c */
+#define ZS_EU_KIND(id, handler) extern zs_eu_op_fn zs_eu_op_##handler;
+#include "eu/kind.def"
+/* control.c: in place of zs_eu_op_block: with counters; all lanes on; hooked */
+extern zs_eu_op_fn zs_eu_op_block_counting, zs_eu_op_block_full, zs_eu_op_block_full_counting,
+    zs_eu_op_block_hooked;
+/* in place of zs_eu_op_send: a known message to all its lanes that does not end the thread */
+extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
 int zs_eu_send_finish(struct zs_eu_send *send);

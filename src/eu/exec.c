@@ -58,142 +58,175 @@
 /*
  * A handler: declare the sources, then chunk by chunk read them, compute, store. Sources are read
  * before the chunk is stored, and zs_eu_lower() has excluded harmful overlaps between chunks.
+ *
+ * Shapes (enum zs_eu_shape): any mask and number of chunks; whole chunks without a look at the
+ * mask, eight or sixteen channels; sixteen channels under the channel enables alone.
  */
-#define BODY(TD, MODE, DECLARE, READ, EXPR)                                                        \
+#define BODY_ANY(TD, MODE, DECLARE, READ, EXPR)                                                    \
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op);                                                     \
-        DECLARE;                                                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        unsigned left = op->chunks;                                                                \
-        ENTER_##MODE(t);                                                                           \
-        if (ZS_LIKELY(active == op->full)) {                                                       \
-            do {                                                                                   \
-                READ;                                                                              \
-                TD##x8 value = (TD##x8)(EXPR);                                                     \
-                memcpy(to, &value, sizeof(value));                                                 \
-                to += sizeof(value);                                                               \
-            } while (--left);                                                                      \
-        } else if (active) {                                                                       \
+        if (active) {                                                                              \
+            DECLARE;                                                                               \
+            uint8_t *to = AT(t, op->dst);                                                          \
+            unsigned left = op->chunks;                                                            \
+            ENTER_##MODE(t);                                                                       \
             do {                                                                                   \
                 READ;                                                                              \
                 STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                \
                 to += sizeof(TD##x8);                                                              \
                 active >>= 8;                                                                      \
             } while (--left);                                                                      \
+            LEAVE_##MODE(t);                                                                       \
         }                                                                                          \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define STORE_WHOLE(TD, at, EXPR)                                                                  \
+    do {                                                                                           \
+        TD##x8 value_ = (TD##x8)(EXPR);                                                            \
+        memcpy((at), &value_, sizeof(value_));                                                     \
+    } while (0)
+#define BODY_FULL_LOOP(TD, MODE, DECLARE, READ, EXPR)                                              \
+    {                                                                                              \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        unsigned left = op->chunks;                                                                \
+        ENTER_##MODE(t);                                                                           \
+        do {                                                                                       \
+            READ;                                                                                  \
+            STORE_WHOLE(TD, to, EXPR);                                                             \
+            to += sizeof(TD##x8);                                                                  \
+        } while (--left);                                                                          \
+        LEAVE_##MODE(t);                                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define BODY_FULL8(TD, MODE, DECLARE, READ, EXPR)                                                  \
+    {                                                                                              \
+        DECLARE;                                                                                   \
+        ENTER_##MODE(t);                                                                           \
+        READ;                                                                                      \
+        STORE_WHOLE(TD, AT(t, op->dst), EXPR);                                                     \
+        LEAVE_##MODE(t);                                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define BODY_FULL16(TD, MODE, DECLARE, READ, EXPR)                                                 \
+    {                                                                                              \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        ENTER_##MODE(t);                                                                           \
+        READ;                                                                                      \
+        STORE_WHOLE(TD, to, EXPR);                                                                 \
+        READ;                                                                                      \
+        STORE_WHOLE(TD, to + sizeof(TD##x8), EXPR);                                                \
+        LEAVE_##MODE(t);                                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define BODY_MASKED16(TD, MODE, DECLARE, READ, EXPR)                                               \
+    {                                                                                              \
+        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset;                           \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        ENTER_##MODE(t);                                                                           \
+        READ;                                                                                      \
+        STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                        \
+        READ;                                                                                      \
+        STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8 & 0xff);                  \
         LEAVE_##MODE(t);                                                                           \
         ZS_EU_NEXT(t, op);                                                                         \
     }
 
 /* One channel: nothing but its element is touched. */
-#define BODY_N1(TD, MODE, DECLARE, EXPR)                                                           \
+#define STORE_ONE(TD, MODE, DECLARE, EXPR)                                                         \
+    DECLARE;                                                                                       \
+    ENTER_##MODE(t);                                                                               \
+    TD##x8 value = (TD##x8)(EXPR);                                                                 \
+    TD one = value[0];                                                                             \
+    memcpy(AT(t, op->dst), &one, sizeof(one));                                                     \
+    LEAVE_##MODE(t)
+#define BODY_N1_ANY(TD, MODE, DECLARE, EXPR)                                                       \
     {                                                                                              \
         if (zs_eu_active(t, op) & 1) {                                                             \
-            DECLARE;                                                                               \
-            ENTER_##MODE(t);                                                                       \
-            TD##x8 value = (TD##x8)(EXPR);                                                         \
-            TD one = value[0];                                                                     \
-            memcpy(AT(t, op->dst), &one, sizeof(one));                                             \
-            LEAVE_##MODE(t);                                                                       \
+            STORE_ONE(TD, MODE, DECLARE, EXPR);                                                    \
         }                                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-
-/*
- * Sixteen channels without a predicate, which is what most operations are: two chunks and nothing
- * else. lower_quick.c puts these handlers in place.
- */
-#define QUICK_BODY(TD, MODE, DECLARE, READ, EXPR)                                                  \
+#define BODY_N1_FULL(TD, MODE, DECLARE, EXPR)                                                      \
     {                                                                                              \
-        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff;                  \
-        DECLARE;                                                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        ENTER_##MODE(t);                                                                           \
-        if (ZS_LIKELY(active == 0xffff)) {                                                         \
-            READ;                                                                                  \
-            TD##x8 first = (TD##x8)(EXPR);                                                         \
-            memcpy(to, &first, sizeof(first));                                                     \
-            READ;                                                                                  \
-            TD##x8 second = (TD##x8)(EXPR);                                                        \
-            memcpy(to + sizeof(first), &second, sizeof(second));                                   \
-        } else if (active) {                                                                       \
-            READ;                                                                                  \
-            STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                    \
-            READ;                                                                                  \
-            STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8);                     \
-        }                                                                                          \
-        LEAVE_##MODE(t);                                                                           \
+        STORE_ONE(TD, MODE, DECLARE, EXPR);                                                        \
         ZS_EU_NEXT(t, op);                                                                         \
     }
 
-#define UN_FN(id, cls, A, TD, TA, MODE, EXPR)                                                      \
-    FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
-        BODY(TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR)
-#define UN_QUICK_FN(id, cls, A, TD, TA, MODE, EXPR)                                                \
-    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
-        QUICK_BODY(TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR)
-#define BIN_FN(id, cls, A, B, TD, TA, TB, MODE, EXPR)                                              \
-    FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
-        BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1), READ_##A(TA, a);              \
-             READ_##B(TB, b), EXPR)
-#define BIN_QUICK_FN(id, cls, A, B, TD, TA, TB, MODE, EXPR)                                        \
-    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
-        QUICK_BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1), READ_##A(TA, a);        \
-                   READ_##B(TB, b), EXPR)
-#define TER_FN(id, cls, A, B, C, TD, TA, TB, TC, MODE, EXPR)                                       \
-    FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
-        BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1);                               \
-             DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR)
-#define TER_QUICK_FN(id, cls, A, B, C, TD, TA, TB, TC, MODE, EXPR)                                 \
-    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
-        QUICK_BODY(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1);                         \
-                   DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR)
+#define HANDLER(name) FN name(struct zs_eu_thread *t, const struct zs_eu_op *op)
+
+#define UN_FN(SHAPE, id, cls, A, TD, TA, MODE, EXPR)                                               \
+    HANDLER(id##_##cls##_##SHAPE)                                                                  \
+    BODY_##SHAPE(TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR)
+#define BIN_FN(SHAPE, id, cls, A, B, TD, TA, TB, MODE, EXPR)                                       \
+    HANDLER(id##_##cls##_##SHAPE)                                                                  \
+    BODY_##SHAPE(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1), READ_##A(TA, a);          \
+                 READ_##B(TB, b), EXPR)
+#define TER_FN(SHAPE, id, cls, A, B, C, TD, TA, TB, TC, MODE, EXPR)                                \
+    HANDLER(id##_##cls##_##SHAPE)                                                                  \
+    BODY_##SHAPE(TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1);                           \
+                 DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR)
+#define UN_N1(SHAPE, id, TD, TA, MODE, EXPR)                                                       \
+    HANDLER(id##_7_##SHAPE) BODY_N1_##SHAPE(TD, MODE, DECLARE_S(TA, a, 0), EXPR)
+#define BIN_N1(SHAPE, id, TD, TA, TB, MODE, EXPR)                                                  \
+    HANDLER(id##_7_##SHAPE)                                                                        \
+    BODY_N1_##SHAPE(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1), EXPR)
+#define TER_N1(SHAPE, id, TD, TA, TB, TC, MODE, EXPR)                                              \
+    HANDLER(id##_7_##SHAPE)                                                                        \
+    BODY_N1_##SHAPE(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1); DECLARE_S(TC, c, 2), EXPR)
+
+/* Rows with handlers of all shapes, and those (_V) with few. */
+#define UN_SHAPES(...)                                                                             \
+    UN_FN(ANY, __VA_ARGS__)                                                                        \
+    UN_FN(FULL8, __VA_ARGS__) UN_FN(FULL16, __VA_ARGS__) UN_FN(MASKED16, __VA_ARGS__)
+#define BIN_SHAPES(...)                                                                            \
+    BIN_FN(ANY, __VA_ARGS__)                                                                       \
+    BIN_FN(FULL8, __VA_ARGS__) BIN_FN(FULL16, __VA_ARGS__) BIN_FN(MASKED16, __VA_ARGS__)
+#define TER_SHAPES(...)                                                                            \
+    TER_FN(ANY, __VA_ARGS__)                                                                       \
+    TER_FN(FULL8, __VA_ARGS__) TER_FN(FULL16, __VA_ARGS__) TER_FN(MASKED16, __VA_ARGS__)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
-    UN_FN(id, 1, S, TD, TA, MODE, EXPR)                                                            \
-    ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                             \
-    UN_QUICK_FN(id, 0, V, TD, TA, MODE, EXPR)                                                      \
-    UN_QUICK_FN(id, 1, S, TD, TA, MODE, EXPR)
+    UN_SHAPES(id, 0, V, TD, TA, MODE, EXPR)                                                        \
+    UN_SHAPES(id, 1, S, TD, TA, MODE, EXPR)                                                        \
+    UN_N1(ANY, id, TD, TA, MODE, EXPR)                                                             \
+    UN_N1(FULL, id, TD, TA, MODE, EXPR)
 #define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
-    UN_FN(id, 0, V, TD, TA, MODE, EXPR)                                                            \
-    FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
-        BODY_N1(TD, MODE, DECLARE_S(TA, a, 0), EXPR)
+    UN_FN(ANY, id, 0, V, TD, TA, MODE, EXPR)                                                       \
+    UN_FN(FULL_LOOP, id, 0, V, TD, TA, MODE, EXPR)                                                 \
+    UN_N1(ANY, id, TD, TA, MODE, EXPR)
 
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \
-    BIN_FN(id, 1, S, V, TD, TA, TB, MODE, EXPR)                                                    \
-    BIN_FN(id, 2, V, S, TD, TA, TB, MODE, EXPR)                                                    \
-    ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                        \
-    BIN_QUICK_FN(id, 0, V, V, TD, TA, TB, MODE, EXPR)                                              \
-    BIN_QUICK_FN(id, 1, S, V, TD, TA, TB, MODE, EXPR)                                              \
-    BIN_QUICK_FN(id, 2, V, S, TD, TA, TB, MODE, EXPR)
+    BIN_SHAPES(id, 0, V, V, TD, TA, TB, MODE, EXPR)                                                \
+    BIN_SHAPES(id, 1, S, V, TD, TA, TB, MODE, EXPR)                                                \
+    BIN_SHAPES(id, 2, V, S, TD, TA, TB, MODE, EXPR)                                                \
+    BIN_N1(ANY, id, TD, TA, TB, MODE, EXPR)                                                        \
+    BIN_N1(FULL, id, TD, TA, TB, MODE, EXPR)
 #define ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                    \
-    BIN_FN(id, 0, V, V, TD, TA, TB, MODE, EXPR)                                                    \
-    FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
-        BODY_N1(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1), EXPR)
+    BIN_FN(ANY, id, 0, V, V, TD, TA, TB, MODE, EXPR)                                               \
+    BIN_FN(FULL_LOOP, id, 0, V, V, TD, TA, TB, MODE, EXPR)                                         \
+    BIN_N1(ANY, id, TD, TA, TB, MODE, EXPR)
 
 #define ZS_EU_TER(id, TD, TA, TB, TC, MODE, EXPR)                                                  \
-    TER_FN(id, 1, S, V, V, TD, TA, TB, TC, MODE, EXPR)                                             \
-    TER_FN(id, 2, V, S, V, TD, TA, TB, TC, MODE, EXPR)                                             \
-    TER_FN(id, 3, S, S, V, TD, TA, TB, TC, MODE, EXPR)                                             \
-    TER_FN(id, 4, V, V, S, TD, TA, TB, TC, MODE, EXPR)                                             \
-    TER_FN(id, 5, S, V, S, TD, TA, TB, TC, MODE, EXPR)                                             \
-    TER_FN(id, 6, V, S, S, TD, TA, TB, TC, MODE, EXPR)                                             \
-    ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                    \
-    TER_QUICK_FN(id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                       \
-    TER_QUICK_FN(id, 1, S, V, V, TD, TA, TB, TC, MODE, EXPR)                                       \
-    TER_QUICK_FN(id, 2, V, S, V, TD, TA, TB, TC, MODE, EXPR)                                       \
-    TER_QUICK_FN(id, 3, S, S, V, TD, TA, TB, TC, MODE, EXPR)                                       \
-    TER_QUICK_FN(id, 4, V, V, S, TD, TA, TB, TC, MODE, EXPR)                                       \
-    TER_QUICK_FN(id, 5, S, V, S, TD, TA, TB, TC, MODE, EXPR)                                       \
-    TER_QUICK_FN(id, 6, V, S, S, TD, TA, TB, TC, MODE, EXPR)
+    TER_SHAPES(id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                         \
+    TER_SHAPES(id, 1, S, V, V, TD, TA, TB, TC, MODE, EXPR)                                         \
+    TER_SHAPES(id, 2, V, S, V, TD, TA, TB, TC, MODE, EXPR)                                         \
+    TER_SHAPES(id, 3, S, S, V, TD, TA, TB, TC, MODE, EXPR)                                         \
+    TER_SHAPES(id, 4, V, V, S, TD, TA, TB, TC, MODE, EXPR)                                         \
+    TER_SHAPES(id, 5, S, V, S, TD, TA, TB, TC, MODE, EXPR)                                         \
+    TER_SHAPES(id, 6, V, S, S, TD, TA, TB, TC, MODE, EXPR)                                         \
+    TER_N1(ANY, id, TD, TA, TB, TC, MODE, EXPR)                                                    \
+    TER_N1(FULL, id, TD, TA, TB, TC, MODE, EXPR)
 #define ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                \
-    TER_FN(id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                             \
-    FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
-        BODY_N1(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1); DECLARE_S(TC, c, 2), EXPR)
+    TER_FN(ANY, id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                        \
+    TER_FN(FULL_LOOP, id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                  \
+    TER_N1(ANY, id, TD, TA, TB, TC, MODE, EXPR)
 
 /*
  * Comparisons write the active channels' bits of a flag register, and all ones or zeros to dst
- * unless arg is 0.
+ * unless arg is 0. Handlers of other shapes than ANY write the flag alone.
  */
 static inline __attribute__((always_inline)) void
 write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, uint32_t bits)
@@ -202,7 +235,7 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
     *flag = (*flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;
 }
 
-#define CMP_BODY(TA, MODE, DECLARE, READ, EXPR)                                                    \
+#define CMP_BODY_ANY(TA, MODE, DECLARE, READ, EXPR)                                                \
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op), bits = 0, shift = 0;                                \
         DECLARE;                                                                                   \
@@ -223,56 +256,73 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
         write_flag(t, op, active, bits);                                                           \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-
-/* Sixteen channels, the flag alone. */
-#define CMP_QUICK_FN(id, cls, A, B, TA, MODE, EXPR)                                                \
-    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
+#define CMP_BODY_FULL8(TA, MODE, DECLARE, READ, EXPR)                                              \
     {                                                                                              \
-        if (ZS_UNLIKELY(op->arg))                                                                  \
-            return id##_##cls(t, op);                                                              \
-        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff;                  \
-        DECLARE_##A(TA, a, 0);                                                                     \
-        DECLARE_##B(TA, b, 1);                                                                     \
+        DECLARE;                                                                                   \
         ENTER_##MODE(t);                                                                           \
-        READ_##A(TA, a);                                                                           \
-        READ_##B(TA, b);                                                                           \
+        READ;                                                                                      \
         uint32_t bits = LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR));                               \
-        READ_##A(TA, a);                                                                           \
-        READ_##B(TA, b);                                                                           \
-        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8;                                  \
         LEAVE_##MODE(t);                                                                           \
-        write_flag(t, op, active, bits);                                                           \
+        write_flag(t, op, 0xff, bits);                                                             \
         ZS_EU_NEXT(t, op);                                                                         \
     }
+#define CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, active)                                         \
+    {                                                                                              \
+        DECLARE;                                                                                   \
+        ENTER_##MODE(t);                                                                           \
+        READ;                                                                                      \
+        uint32_t bits = LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR));                               \
+        READ;                                                                                      \
+        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8;                                  \
+        LEAVE_##MODE(t);                                                                           \
+        write_flag(t, op, (active), bits);                                                         \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define CMP_BODY_FULL16(TA, MODE, DECLARE, READ, EXPR)                                             \
+    CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, 0xffff)
+#define CMP_BODY_MASKED16(TA, MODE, DECLARE, READ, EXPR)                                           \
+    CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR,                                                     \
+                zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff)
 
-#define CMP_FN(id, cls, A, B, TA, MODE, EXPR)                                                      \
-    FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
-        CMP_BODY(TA, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);          \
-                 READ_##B(TA, b), EXPR)
+#define CMP_FN(SHAPE, id, cls, A, B, TA, MODE, EXPR)                                               \
+    HANDLER(id##_##cls##_##SHAPE)                                                                  \
+    CMP_BODY_##SHAPE(TA, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);      \
+                     READ_##B(TA, b), EXPR)
+#define CMP_SHAPES(...)                                                                            \
+    CMP_FN(ANY, __VA_ARGS__)                                                                       \
+    CMP_FN(FULL8, __VA_ARGS__) CMP_FN(FULL16, __VA_ARGS__) CMP_FN(MASKED16, __VA_ARGS__)
 
-#define ZS_EU_CMP(id, TA, MODE, EXPR)                                                              \
-    CMP_FN(id, 1, S, V, TA, MODE, EXPR)                                                            \
-    CMP_FN(id, 2, V, S, TA, MODE, EXPR)                                                            \
-    ZS_EU_CMP_V(id, TA, MODE, EXPR)                                                                \
-    CMP_QUICK_FN(id, 0, V, V, TA, MODE, EXPR)                                                      \
-    CMP_QUICK_FN(id, 1, S, V, TA, MODE, EXPR)                                                      \
-    CMP_QUICK_FN(id, 2, V, S, TA, MODE, EXPR)
-#define ZS_EU_CMP_V(id, TA, MODE, EXPR)                                                            \
-    CMP_FN(id, 0, V, V, TA, MODE, EXPR)                                                            \
-    FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
+#define COMPARE_ONE(TA, MODE, EXPR)                                                                \
+    DECLARE_S(TA, a, 0);                                                                           \
+    DECLARE_S(TA, b, 1);                                                                           \
+    ENTER_##MODE(t);                                                                               \
+    LANES_BITS_##TA value = (LANES_BITS_##TA)(EXPR);                                               \
+    if (op->arg)                                                                                   \
+        memcpy(AT(t, op->dst), &value, sizeof(TA));                                                \
+    write_flag(t, op, 1, (uint32_t)(value[0] & 1));                                                \
+    LEAVE_##MODE(t) /* behind the stores: else the comparison may move there, too */
+#define CMP_N1(id, TA, MODE, EXPR)                                                                 \
+    HANDLER(id##_7_ANY)                                                                            \
     {                                                                                              \
         if (zs_eu_active(t, op) & 1) {                                                             \
-            DECLARE_S(TA, a, 0);                                                                   \
-            DECLARE_S(TA, b, 1);                                                                   \
-            ENTER_##MODE(t);                                                                       \
-            LANES_BITS_##TA value = (LANES_BITS_##TA)(EXPR);                                       \
-            if (op->arg)                                                                           \
-                memcpy(AT(t, op->dst), &value, sizeof(TA));                                        \
-            write_flag(t, op, 1, (uint32_t)(value[0] & 1));                                        \
-            LEAVE_##MODE(t); /* behind the stores: else the comparison may move there, too */      \
+            COMPARE_ONE(TA, MODE, EXPR);                                                           \
         }                                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
+
+#define ZS_EU_CMP(id, TA, MODE, EXPR)                                                              \
+    CMP_SHAPES(id, 0, V, V, TA, MODE, EXPR)                                                        \
+    CMP_SHAPES(id, 1, S, V, TA, MODE, EXPR)                                                        \
+    CMP_SHAPES(id, 2, V, S, TA, MODE, EXPR)                                                        \
+    CMP_N1(id, TA, MODE, EXPR)                                                                     \
+    HANDLER(id##_7_FULL)                                                                           \
+    {                                                                                              \
+        COMPARE_ONE(TA, MODE, EXPR);                                                               \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define ZS_EU_CMP_V(id, TA, MODE, EXPR)                                                            \
+    CMP_FN(ANY, id, 0, V, V, TA, MODE, EXPR)                                                       \
+    CMP_N1(id, TA, MODE, EXPR)
 
 /* sel: the predicate chooses, so only channel enables mask the store. */
 static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct zs_eu_thread *t,
@@ -281,64 +331,55 @@ static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct z
     return zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor;
 }
 
-#define SEL_FN(id, cls, A, B, TA)                                                                  \
-    FN id##_##cls(struct zs_eu_thread *t, const struct zs_eu_op *op)                               \
+#define CHOSEN(TA, bits) LANES_PICK(TA, LANES_MASK_##TA((bits)&0xff), a, b)
+#define SEL_BODY_ANY(TA, DECLARE, READ)                                                            \
     {                                                                                              \
         uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & op->lanes;               \
         uint32_t chosen = sel_chooser(t, op);                                                      \
-        DECLARE_##A(TA, a, 0);                                                                     \
-        DECLARE_##B(TA, b, 1);                                                                     \
+        DECLARE;                                                                                   \
         uint8_t *to = AT(t, op->dst);                                                              \
         unsigned left = op->chunks;                                                                \
-        bool whole = active == op->full;                                                           \
         do {                                                                                       \
-            READ_##A(TA, a);                                                                       \
-            READ_##B(TA, b);                                                                       \
-            TA##x8 value = LANES_PICK(TA, LANES_MASK_##TA(chosen & 0xff), a, b);                   \
-            if (ZS_LIKELY(whole))                                                                  \
-                memcpy(to, &value, sizeof(value));                                                 \
-            else                                                                                   \
-                STORE_BLEND(TA, to, value, active & 0xff);                                         \
-            to += sizeof(value);                                                                   \
+            READ;                                                                                  \
+            STORE_BLEND(TA, to, CHOSEN(TA, chosen), active & 0xff);                                \
+            to += sizeof(TA##x8);                                                                  \
             active >>= 8;                                                                          \
             chosen >>= 8;                                                                          \
         } while (--left);                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-
-#define SEL_QUICK_FN(id, cls, A, B, TA)                                                            \
-    FN id##_##cls##_quick(struct zs_eu_thread *t, const struct zs_eu_op *op)                       \
+#define SEL_BODY_FULL8(TA, DECLARE, READ)                                                          \
     {                                                                                              \
-        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff;                  \
         uint32_t chosen = sel_chooser(t, op);                                                      \
-        DECLARE_##A(TA, a, 0);                                                                     \
-        DECLARE_##B(TA, b, 1);                                                                     \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        READ_##A(TA, a);                                                                           \
-        READ_##B(TA, b);                                                                           \
-        TA##x8 first = LANES_PICK(TA, LANES_MASK_##TA(chosen & 0xff), a, b);                       \
-        if (ZS_LIKELY(active == 0xffff))                                                           \
-            memcpy(to, &first, sizeof(first));                                                     \
-        else                                                                                       \
-            STORE_BLEND(TA, to, first, active & 0xff);                                             \
-        READ_##A(TA, a);                                                                           \
-        READ_##B(TA, b);                                                                           \
-        TA##x8 second = LANES_PICK(TA, LANES_MASK_##TA(chosen >> 8 & 0xff), a, b);                 \
-        if (ZS_LIKELY(active == 0xffff))                                                           \
-            memcpy(to + sizeof(first), &second, sizeof(second));                                   \
-        else                                                                                       \
-            STORE_BLEND(TA, to + sizeof(first), second, active >> 8);                              \
+        DECLARE;                                                                                   \
+        READ;                                                                                      \
+        STORE_WHOLE(TA, AT(t, op->dst), CHOSEN(TA, chosen));                                       \
         ZS_EU_NEXT(t, op);                                                                         \
     }
+#define SEL_BODY_FULL16(TA, DECLARE, READ)                                                         \
+    {                                                                                              \
+        uint32_t chosen = sel_chooser(t, op);                                                      \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        READ;                                                                                      \
+        STORE_WHOLE(TA, to, CHOSEN(TA, chosen));                                                   \
+        READ;                                                                                      \
+        STORE_WHOLE(TA, to + sizeof(TA##x8), CHOSEN(TA, chosen >> 8));                             \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define SEL_FN(SHAPE, id, cls, A, B, TA)                                                           \
+    HANDLER(id##_##cls##_##SHAPE)                                                                  \
+    SEL_BODY_##SHAPE(TA, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);            \
+                     READ_##B(TA, b))
+#define SEL_SHAPES(...)                                                                            \
+    SEL_FN(ANY, __VA_ARGS__)                                                                       \
+    SEL_FN(FULL8, __VA_ARGS__) SEL_FN(FULL16, __VA_ARGS__)
 
 #define ZS_EU_SEL(id, TA)                                                                          \
-    SEL_FN(id, 0, V, V, TA)                                                                        \
-    SEL_FN(id, 1, S, V, TA)                                                                        \
-    SEL_FN(id, 2, V, S, TA)                                                                        \
-    SEL_QUICK_FN(id, 0, V, V, TA)                                                                  \
-    SEL_QUICK_FN(id, 1, S, V, TA)                                                                  \
-    SEL_QUICK_FN(id, 2, V, S, TA)                                                                  \
-    FN id##_7(struct zs_eu_thread *t, const struct zs_eu_op *op)                                   \
+    SEL_SHAPES(id, 0, V, V, TA)                                                                    \
+    SEL_SHAPES(id, 1, S, V, TA)                                                                    \
+    SEL_SHAPES(id, 2, V, S, TA)                                                                    \
+    HANDLER(id##_7_ANY)                                                                            \
     {                                                                                              \
         if (zs_eu_word(t, op->enables) >> op->chan_offset & 1) {                                   \
             uint32_t from = sel_chooser(t, op) & 1 ? op->src[0] : op->src[1];                      \
@@ -353,13 +394,9 @@ static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct z
 
 /* ---- constant strides ---- */
 
-#define GATHER_CHUNK(T, stride)                                                                    \
-    for (int i = 0; i < 8; i++)                                                                    \
-    memcpy((uint8_t *)&v + i * (int)sizeof(T), from + i * (int)(stride), sizeof(T))
-
 /* src[0]: first element, src[1]: stride in bytes; dst: packed, masked. */
 #define GATHER_FN(T, bits)                                                                         \
-    FN gather_##bits(struct zs_eu_thread *t, const struct zs_eu_op *op)                            \
+    HANDLER(gather_##bits)                                                                         \
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op);                                                     \
         uint32_t stride = op->src[1];                                                              \
@@ -369,10 +406,8 @@ static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct z
         bool whole = active == op->full;                                                           \
         do {                                                                                       \
             T##x8 v;                                                                               \
-            if (ZS_LIKELY(stride == 2 * sizeof(T)))                                                \
-                GATHER_CHUNK(T, 2 * sizeof(T));                                                    \
-            else                                                                                   \
-                GATHER_CHUNK(T, stride);                                                           \
+            for (int i = 0; i < 8; i++)                                                            \
+                memcpy((uint8_t *)&v + i * (int)sizeof(T), from + i * (int)stride, sizeof(T));     \
             if (ZS_LIKELY(whole))                                                                  \
                 memcpy(to, &v, sizeof(v));                                                         \
             else                                                                                   \
@@ -390,27 +425,15 @@ GATHER_FN(u64, 64)
 
 /* src[0]: packed, src[1]: stride of dst in bytes. */
 #define SCATTER_FN(T, bits)                                                                        \
-    FN scatter_##bits(struct zs_eu_thread *t, const struct zs_eu_op *op)                           \
+    HANDLER(scatter_##bits)                                                                        \
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op);                                                     \
         uint32_t stride = op->src[1];                                                              \
         const uint8_t *from = AT(t, op->src[0]);                                                   \
         uint8_t *to = AT(t, op->dst);                                                              \
-        unsigned left = op->chunks;                                                                \
-        if (ZS_LIKELY(active == op->full)) {                                                       \
-            do {                                                                                   \
-                T##x8 v;                                                                           \
-                memcpy(&v, from, sizeof(v));                                                       \
-                for (unsigned i = 0; i < 8; i++)                                                   \
-                    memcpy(to + i * stride, (uint8_t *)&v + i * sizeof(T), sizeof(T));             \
-                from += sizeof(v);                                                                 \
-                to += 8 * (size_t)stride;                                                          \
-            } while (--left);                                                                      \
-        } else {                                                                                   \
-            for (; active; active &= active - 1) {                                                 \
-                unsigned i = (unsigned)__builtin_ctz(active);                                      \
-                memcpy(to + i * stride, from + i * sizeof(T), sizeof(T));                          \
-            }                                                                                      \
+        for (; active; active &= active - 1) {                                                     \
+            unsigned i = (unsigned)__builtin_ctz(active);                                          \
+            memcpy(to + i * stride, from + i * sizeof(T), sizeof(T));                              \
         }                                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
@@ -419,39 +442,90 @@ SCATTER_FN(u16, 16)
 SCATTER_FN(u32, 32)
 SCATTER_FN(u64, 64)
 
+/*
+ * Every second element, whole chunks: the low half of elements of twice the size (W). What lies
+ * between the elements of a destination is written back as it was; so vectors are loaded later from
+ * stores of the same width, which a host forwards.
+ */
+#define PAIRS_FN(T, W, bits)                                                                       \
+    HANDLER(gather_pairs_##bits)                                                                   \
+    {                                                                                              \
+        const uint8_t *from = AT(t, op->src[0]);                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        unsigned left = op->chunks;                                                                \
+        do {                                                                                       \
+            W##x8 v;                                                                               \
+            memcpy(&v, from, sizeof(v));                                                           \
+            STORE_WHOLE(T, to, __builtin_convertvector(v, T##x8));                                 \
+            from += sizeof(v);                                                                     \
+            to += sizeof(T##x8);                                                                   \
+        } while (--left);                                                                          \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }                                                                                              \
+    HANDLER(scatter_pairs_##bits)                                                                  \
+    {                                                                                              \
+        const uint8_t *from = AT(t, op->src[0]);                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        unsigned left = op->chunks;                                                                \
+        do {                                                                                       \
+            T##x8 v;                                                                               \
+            W##x8 old;                                                                             \
+            memcpy(&v, from, sizeof(v));                                                           \
+            memcpy(&old, to, sizeof(old));                                                         \
+            old &= LANES_SPLAT(W, (W)((W)-1 << bits));                                             \
+            STORE_WHOLE(W, to, __builtin_convertvector(v, W##x8) | old);                           \
+            from += sizeof(v);                                                                     \
+            to += sizeof(old);                                                                     \
+        } while (--left);                                                                          \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+PAIRS_FN(u8, u16, 8)
+PAIRS_FN(u16, u32, 16)
+PAIRS_FN(u32, u64, 32)
+
+/* ---- the table ---- */
+
+#define CELLS(id, cls)                                                                             \
+    [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY, [ZS_EU_SHAPE_FULL8][cls] = id##_##cls##_FULL8,      \
+    [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16
+#define CELLS_MASKED(id, cls) CELLS(id, cls), [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16
+#define CELLS_ONE(id)                                                                              \
+    [ZS_EU_SHAPE_ANY][ZS_EU_CLASS_N1] = id##_7_ANY, [ZS_EU_SHAPE_FULL8][ZS_EU_CLASS_N1] =          \
+                                                        id##_7_FULL
+#define CELLS_V(id)                                                                                \
+    {                                                                                              \
+        [ZS_EU_SHAPE_ANY] = {[0] = id##_0_ANY, [ZS_EU_CLASS_N1] = id##_7_ANY},                     \
+        [ZS_EU_SHAPE_FULL8] = {id##_0_FULL_LOOP}, [ZS_EU_SHAPE_FULL16] = {id##_0_FULL_LOOP},       \
+        [ZS_EU_SHAPE_FULL32] = {id##_0_FULL_LOOP},                                                 \
+    }
+
 const struct zs_eu_handlers ZS_EU_HANDLERS = {
     .row =
         {
-#define ZS_EU_UN(id, td, ta, mode, expr)   [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, [7] = id##_7},
-#define ZS_EU_UN_V(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
+#define ZS_EU_UN(id, td, ta, mode, expr)                                                           \
+    [ZS_EU_ROW_##id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_ONE(id)},
+#define ZS_EU_UN_V(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = CELLS_V(id),
 #define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
-    [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
-#define ZS_EU_BIN_V(id, td, ta, tb, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
+    [ZS_EU_ROW_##                                                                                  \
+        id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2), CELLS_ONE(id)},
+#define ZS_EU_BIN_V(id, td, ta, tb, mode, expr) [ZS_EU_ROW_##id] = CELLS_V(id),
 #define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
-    [ZS_EU_ROW_##id] = {id##_0, id##_1, id##_2, id##_3, id##_4, id##_5, id##_6, id##_7},
-#define ZS_EU_TER_V(id, td, ta, tb, tc, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
+    [ZS_EU_ROW_##id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2),             \
+                        CELLS_MASKED(id, 3), CELLS_MASKED(id, 4), CELLS_MASKED(id, 5),             \
+                        CELLS_MASKED(id, 6), CELLS_ONE(id)},
+#define ZS_EU_TER_V(id, td, ta, tb, tc, mode, expr) [ZS_EU_ROW_##id] = CELLS_V(id),
 #define ZS_EU_CMP(id, ta, mode, expr)                                                              \
-    [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
-#define ZS_EU_CMP_V(id, ta, mode, expr) [ZS_EU_ROW_##id] = {[0] = id##_0, [7] = id##_7},
-#define ZS_EU_SEL(id, ta)               [ZS_EU_ROW_##id] = {[0] = id##_0, id##_1, id##_2, [7] = id##_7},
-#include "eu/sem.def"
-        },
-    .quick =
-        {
-#define ZS_EU_UN(id, td, ta, mode, expr)   [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick},
-#define ZS_EU_UN_V(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {0},
-#define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
-    [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick},
-#define ZS_EU_BIN_V(id, td, ta, tb, mode, expr) [ZS_EU_ROW_##id] = {0},
-#define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
-    [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick, id##_3_quick,                    \
-                        id##_4_quick, id##_5_quick, id##_6_quick},
-#define ZS_EU_TER_V(id, td, ta, tb, tc, mode, expr) [ZS_EU_ROW_##id] = {0},
-#define ZS_EU_CMP(id, ta, mode, expr)               [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick},
-#define ZS_EU_CMP_V(id, ta, mode, expr)             [ZS_EU_ROW_##id] = {0},
-#define ZS_EU_SEL(id, ta)                           [ZS_EU_ROW_##id] = {id##_0_quick, id##_1_quick, id##_2_quick},
+    [ZS_EU_ROW_##                                                                                  \
+        id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2), CELLS_ONE(id)},
+#define ZS_EU_CMP_V(id, ta, mode, expr)                                                            \
+    [ZS_EU_ROW_##id] = {{[0] = id##_0_ANY, [ZS_EU_CLASS_N1] = id##_7_ANY}},
+#define ZS_EU_SEL(id, ta)                                                                          \
+    [ZS_EU_ROW_##id] = {CELLS(id, 0), CELLS(id, 1),                                                \
+                        CELLS(id, 2), [ZS_EU_SHAPE_ANY][ZS_EU_CLASS_N1] = id##_7_ANY},
 #include "eu/sem.def"
         },
     .gather = {gather_8, gather_16, gather_32, gather_64},
     .scatter = {scatter_8, scatter_16, scatter_32, scatter_64},
+    .gather_pairs = {gather_pairs_8, gather_pairs_16, gather_pairs_32},
+    .scatter_pairs = {scatter_pairs_8, scatter_pairs_16, scatter_pairs_32},
 };

@@ -21,7 +21,7 @@ enum { CHAIN_MAX = 64 }; /* operations between two that return to the loop */
 
 /* ---- emitting ---- */
 
-struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, zs_eu_op_fn *fn)
+struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, unsigned kind)
 {
     struct zs_eu_program *p = l->program;
 
@@ -39,7 +39,7 @@ struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, zs_eu_op_fn *fn)
     uint32_t all = l->chunks >= 4 ? UINT32_MAX : l->n == 1 ? 1 : (1u << 8 * l->chunks) - 1;
     struct zs_eu_op *op = &p->ops[p->op_count++];
     *op = (struct zs_eu_op){
-        .fn = fn,
+        .kind = (uint16_t)kind,
         .lanes = all,
         .full = all,
         .enables = (uint16_t)ZS_EU_OFFSET(all_ones),
@@ -88,7 +88,7 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
                       bool always)
 {
     struct zs_eu_program *p = l->program;
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_fault);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_FAULT);
 
     if (!always)
         zs_eu_mask(l, op);
@@ -219,18 +219,17 @@ static int find_blocks(struct zs_eu_lowering *l)
 static void emit_block(struct zs_eu_lowering *l, uint32_t block)
 {
     struct zs_eu_program *p = l->program;
-    bool counts = l->params->flags & ZS_EU_LOWER_COUNTS;
     uint32_t first = p->block_inst[block];
     uint32_t end = block + 1 < p->block_count ? p->block_inst[block + 1] : first;
 
     l->n = l->chunks = 1;
     p->block_op[block] = (uint32_t)p->op_count;
-    struct zs_eu_op *op = zs_eu_emit(l, counts ? zs_eu_op_block_counting : zs_eu_op_block);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_BLOCK);
     op->block = block;
     op->lanes = p->simd_mask;
     op->next_block = 1 + block * ZS_EU_PACKED_COUNTERS;
     op->aux = end - first;
-    l->chain = 0;
+    op->arg = (l->params->flags & ZS_EU_LOWER_COUNTS) != 0;
 }
 
 /* Flag bits must exist for every channel. */
@@ -279,7 +278,7 @@ static void set_predicate(struct zs_eu_lowering *l)
         l->pred_shift = shift;
         return;
     }
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_predicate);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_PREDICATE);
     op->predicate = flag;
     op->pred_shift = shift;
     op->arg = inst->pred;
@@ -303,7 +302,7 @@ static void emit_lane_count(struct zs_eu_lowering *l)
     if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || !(predicated || few))
         return;
     p->insts[l->index].counter = 1 + p->block_count * ZS_EU_BLOCK_COUNTERS + p->lane_counters++;
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_lane_count);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_LANE_COUNT);
     zs_eu_mask(l, op);
     if (!predicated)
         op->predicate = (uint16_t)ZS_EU_OFFSET(all_ones);
@@ -315,10 +314,13 @@ static void emit_lane_count(struct zs_eu_lowering *l)
 static void lower_one(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst, uint32_t index)
 {
     struct zs_eu_program *p = l->program;
-    size_t start = p->op_count;
+    size_t start = p->op_count, first = start;
     bool always = inst->error != NULL || inst->opcode == ZS_GEN9_ILLEGAL;
 
     begin_inst(l, inst, index);
+    if (l->params->flags & ZS_EU_LOWER_HOOK_STEPS)
+        zs_eu_emit(l, ZS_EU_KIND_STEP);
+    start = p->op_count;
     if (always)
         zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s (opcode 0x%02x): %s", inst->mnemonic, inst->opcode,
                      inst->error ? inst->error : "illegal instruction");
@@ -330,17 +332,15 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst,
             zs_eu_lower_inst(l);
     }
     if (l->failed) {
-        while (l->jumps.count && l->jumps.items[l->jumps.count - 1] >= start)
-            l->jumps.count--;
         p->op_count = start;
         l->n = inst->exec_size;
         l->chunks = (l->n + 7) / 8;
         p->insts[index].modelled = false;
         zs_eu_emit_fault(l, &l->fault, always || inst->chan_offset + inst->exec_size > 32);
     }
-    l->chain += (unsigned)(p->op_count - start);
+    l->chain += (unsigned)(p->op_count - first);
     if (l->chain > CHAIN_MAX) {
-        zs_eu_emit(l, zs_eu_op_hop);
+        zs_eu_emit(l, ZS_EU_KIND_HOP);
         l->chain = 0;
     }
 }
@@ -363,16 +363,8 @@ static int lower_all(struct zs_eu_lowering *l)
     l->index = p->inst_count;
     l->inst = NULL;
     emit_block(l, block);
-    zs_eu_emit(l, zs_eu_op_end);
-    for (size_t i = 0; i < l->jumps.count && !l->no_memory; i++) {
-        struct zs_eu_op *op = &p->ops[l->jumps.items[i]];
-        op->jump = &p->ops[p->block_op[op->block]];
-    }
-    if (l->no_memory)
-        return -ENOMEM;
-    if (!(l->params->flags & ZS_EU_LOWER_GENERAL))
-        zs_eu_quicken(p, l->handlers);
-    return 0;
+    zs_eu_emit(l, ZS_EU_KIND_END);
+    return l->no_memory || !zs_eu_select(l) ? -ENOMEM : 0;
 }
 
 /* ---- programs ---- */
@@ -479,7 +471,6 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.program->simd_mask = params->simd == 32 ? UINT32_MAX : (1u << params->simd) - 1;
     l.program->send_lower = params->send_lower ? params->send_lower : zs_eu_send_lower;
     error = lower_program(&l, diag);
-    free(l.jumps.items);
     if (error)
         zs_eu_program_destroy(l.program);
     else

@@ -22,10 +22,6 @@ struct zs_eu_lowering {
     struct zs_eu_program *program;
     const struct zs_eu_lower_params *params;
     const struct zs_eu_handlers *handlers;
-    struct {
-        uint32_t *items; /* operations whose jump pointer is still to be set */
-        size_t count, capacity;
-    } jumps;
     bool no_memory;
     unsigned chain; /* operations since the last one that returns to the loop */
 
@@ -46,8 +42,9 @@ struct zs_eu_lowering {
 #define ZS_EU_OFFSET(field) ((uint32_t)offsetof(struct zs_eu_thread, field))
 
 /* ---- lower.c ---- */
-/* A new operation of the current instruction that acts on all channels; never NULL. */
-struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, zs_eu_op_fn *fn);
+/* A new operation (enum zs_eu_kind) of the current instruction that acts on all channels; never
+ * NULL, and good until the next one. */
+struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, unsigned kind);
 /* Give it the instruction's execution mask. */
 void zs_eu_mask(struct zs_eu_lowering *l, struct zs_eu_op *op);
 /* The instruction becomes a fault; the first reason counts. Returns false. */
@@ -58,9 +55,9 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
 /* Block that starts at a byte offset of the code, or UINT32_MAX. */
 uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 
-/* ---- lower_quick.c ---- */
-/* Give operations of all of sixteen channels their quick handlers. */
-void zs_eu_quicken(struct zs_eu_program *program, const struct zs_eu_handlers *handlers);
+/* ---- lower_select.c ---- */
+/* The program's operations in their final form; false: no memory. */
+bool zs_eu_select(struct zs_eu_lowering *l);
 
 /* ---- lower_row.c, lower_place.c, lower_source.c, lower_store.c ---- */
 unsigned zs_eu_type_B(unsigned type); /* size of an element */

@@ -223,7 +223,7 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
     load_all(l, ZS_GEN9_UD, ZS_EU_MOD_ARITH, src);
     uint32_t at = zs_eu_temp(l);
     struct zs_eu_op *op =
-        zs_eu_emit(l, plain->opcode == ZS_GEN9_ADDC ? zs_eu_op_addc : zs_eu_op_subb);
+        zs_eu_emit(l, plain->opcode == ZS_GEN9_ADDC ? ZS_EU_KIND_ADDC : ZS_EU_KIND_SUBB);
     op->dst = at;
     op->src[0] = src[0].at;
     op->src[1] = src[1].at;
@@ -246,7 +246,7 @@ void zs_eu_lower_mach(struct zs_eu_lowering *l)
     }
     load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
     uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *op = zs_eu_emit(l, is_mach ? zs_eu_op_mach : zs_eu_op_mac);
+    struct zs_eu_op *op = zs_eu_emit(l, is_mach ? ZS_EU_KIND_MACH : ZS_EU_KIND_MAC);
     op->dst = at;
     op->src[0] = src[0].at;
     op->src[1] = src[1].at;

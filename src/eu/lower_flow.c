@@ -62,17 +62,14 @@ static int64_t branch_target(const struct zs_eu_lowering *l, enum where where)
     return where == JIP ? jip_B : where == UIP ? uip_B : behind_uip(l, uip_B);
 }
 
-static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, zs_eu_op_fn *fn, uint32_t block)
+static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, enum zs_eu_kind kind, uint32_t block)
 {
-    uint32_t index = (uint32_t)l->program->op_count;
     uint32_t next = zs_eu_block_of(l, behind(l->inst));
-    struct zs_eu_op *op = zs_eu_emit(l, fn);
+    struct zs_eu_op *op = zs_eu_emit(l, kind);
 
     zs_eu_mask(l, op);
     op->block = block;
     op->next_block = next;
-    if (!ZS_VEC_PUSH(&l->jumps, index))
-        l->no_memory = true;
     return op;
 }
 
@@ -86,7 +83,7 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
         uint32_t taken = target_block(l, (int64_t)inst->offset_B + inst->uip_B);
         uint32_t other = target_block(l, (int64_t)inst->offset_B + inst->jip_B);
         if (!l->failed)
-            emit_jump(l, zs_eu_op_goto, taken)->next_block = other;
+            emit_jump(l, ZS_EU_KIND_GOTO, taken)->next_block = other;
         return;
     }
     if ((inst->opcode == ZS_GEN9_IF || inst->opcode == ZS_GEN9_ELSE) && inst->branch_control) {
@@ -97,7 +94,7 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
     uint32_t block = target_block(l, branch_target(l, (enum where)row->taken));
     if (l->failed)
         return;
-    emit_jump(l, zs_eu_op_branch, block)->arg = row->when_false;
+    emit_jump(l, ZS_EU_KIND_BRANCH, block)->arg = row->when_false;
 }
 
 /* One dword of a register, wherever the region says. */
@@ -129,11 +126,11 @@ static void lower_jmpi(struct zs_eu_lowering *l)
         uint32_t block = target_block(l, (int64_t)behind(inst) + inst->jip_B);
         if (l->failed)
             return;
-        op = emit_jump(l, zs_eu_op_jump_uniform, block);
+        op = emit_jump(l, ZS_EU_KIND_JUMP_UNIFORM, block);
     } else {
         if (!scalar_source(l, 1, &at))
             return;
-        op = zs_eu_emit(l, zs_eu_op_jump_register);
+        op = zs_eu_emit(l, ZS_EU_KIND_JUMP_REGISTER);
         zs_eu_mask(l, op);
         op->src[0] = at;
         op->aux = l->program->base_ip_B + behind(inst);
@@ -158,7 +155,7 @@ static void lower_call(struct zs_eu_lowering *l)
         zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad destination", inst->mnemonic);
     if (l->failed)
         return;
-    struct zs_eu_op *op = emit_jump(l, zs_eu_op_call, block);
+    struct zs_eu_op *op = emit_jump(l, ZS_EU_KIND_CALL, block);
     op->arg = has_dst;
     op->aux = ZS_EU_OFFSET(grf) + at;
 }
@@ -169,7 +166,7 @@ static void lower_ret(struct zs_eu_lowering *l)
 
     if (!scalar_source(l, 0, &at))
         return;
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_ret);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_RET);
     zs_eu_mask(l, op);
     op->src[0] = at;
     op->aux = next;
@@ -184,7 +181,7 @@ static void lower_wait(struct zs_eu_lowering *l)
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "wait: not for a notification register");
         return;
     }
-    zs_eu_emit(l, zs_eu_op_wait)->arg = src->subreg_B / 4;
+    zs_eu_emit(l, ZS_EU_KIND_WAIT)->arg = src->subreg_B / 4;
 }
 
 /* ---- sends ---- */
@@ -277,7 +274,7 @@ static void lower_send(struct zs_eu_lowering *l)
     }
     if (l->failed)
         return;
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_send);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_SEND);
     zs_eu_mask(l, op);
     op->aux = (uint32_t)p->sends.count - 1;
     op->arg = inst->eot;

@@ -271,7 +271,7 @@ static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned 
                                                           : ZS_GEN9_B;
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, mask_type);
     l->inst = inst;
-    op = zs_eu_emit(l, zs_eu_op_flag_copy);
+    op = zs_eu_emit(l, ZS_EU_KIND_FLAG_COPY);
     op->src[0] = bits;
     zs_eu_mask(l, op);
     zs_eu_flag_target(l, op);

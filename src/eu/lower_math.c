@@ -17,13 +17,13 @@ static bool macro_operands_are_known(struct zs_eu_lowering *l)
 }
 
 /* An operation of a macro; its result goes to a temporary and from there where dst says. */
-static struct zs_eu_op *emit_macro(struct zs_eu_lowering *l, zs_eu_op_fn *fn)
+static struct zs_eu_op *emit_macro(struct zs_eu_lowering *l, enum zs_eu_kind kind)
 {
     unsigned type = l->inst->dst.type;
     struct zs_eu_loc src[3] = {{0, false}, {0, false}, {0, false}};
 
     load_all(l, type, ZS_EU_MOD_ARITH, src);
-    struct zs_eu_op *op = zs_eu_emit(l, fn);
+    struct zs_eu_op *op = zs_eu_emit(l, kind);
     zs_eu_mask(l, op);
     op->dst = zs_eu_temp(l);
     for (unsigned i = 0; i < 3; i++) {
@@ -51,7 +51,7 @@ void zs_eu_lower_madm(struct zs_eu_lowering *l)
         aux |= (uint32_t)src->abs << (16 + i) | (uint32_t)src->neg << (20 + i);
         src->abs = src->neg = false;
     }
-    struct zs_eu_op *op = emit_macro(l, zs_eu_op_madm);
+    struct zs_eu_op *op = emit_macro(l, ZS_EU_KIND_MADM);
     op->aux = aux;
     zs_eu_store(l, (struct zs_eu_loc){op->dst, l->n == 1}, plain->dst.type);
 }
@@ -132,7 +132,7 @@ static void lower_macro_seed(struct zs_eu_lowering *l)
 
     if (!macro_operands_are_known(l))
         return;
-    struct zs_eu_op *op = emit_macro(l, zs_eu_op_macro_seed);
+    struct zs_eu_op *op = emit_macro(l, ZS_EU_KIND_MACRO_SEED);
     uint32_t result = op->dst;
     op->aux = inst->dst.mme | (inst->function == ZS_GEN9_MATH_RSQTM ? 16u : 0);
     zs_eu_flag_target(l, op);
@@ -170,7 +170,7 @@ static void lower_math_macro(struct zs_eu_lowering *l)
                   type, src, plain->src_count);
     if (l->failed)
         return;
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_flag_ones);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_FLAG_ONES);
     zs_eu_mask(l, op);
     zs_eu_flag_target(l, op);
 }

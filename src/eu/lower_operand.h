@@ -7,7 +7,13 @@
 
 /* ---- lower_row.c ---- */
 
+enum zs_eu_form {
+    ZS_EU_FORM_PLAIN,
+    ZS_EU_FORM_CMP, /* writes a flag */
+    ZS_EU_FORM_SEL, /* the predicate chooses */
+};
 struct zs_eu_row_info {
+    uint8_t form;
     uint8_t dst_B, src_B[3];
 };
 

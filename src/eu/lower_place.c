@@ -22,7 +22,7 @@ static uint32_t constant_by_copy(struct zs_eu_lowering *l, const uint8_t *bytes,
 {
     struct zs_eu_program *p = l->program;
     uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_constant);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_CONSTANT);
 
     op->dst = at;
     op->src[0] = size_B;

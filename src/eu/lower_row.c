@@ -16,13 +16,15 @@ typedef float f32;
 typedef double f64;
 
 const struct zs_eu_row_info zs_eu_row_infos[ZS_EU_ROW_COUNT] = {
-#define ZS_EU_UN(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = {sizeof(td), {sizeof(ta)}},
+#define ZS_EU_UN(id, td, ta, mode, expr)                                                           \
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, sizeof(td), {sizeof(ta)}},
 #define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
-    [ZS_EU_ROW_##id] = {sizeof(td), {sizeof(ta), sizeof(tb)}},
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, sizeof(td), {sizeof(ta), sizeof(tb)}},
 #define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
-    [ZS_EU_ROW_##id] = {sizeof(td), {sizeof(ta), sizeof(tb), sizeof(tc)}},
-#define ZS_EU_CMP(id, ta, mode, expr) [ZS_EU_ROW_##id] = {sizeof(ta), {sizeof(ta), sizeof(ta)}},
-#define ZS_EU_SEL(id, ta)             [ZS_EU_ROW_##id] = {sizeof(ta), {sizeof(ta), sizeof(ta)}},
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, sizeof(td), {sizeof(ta), sizeof(tb), sizeof(tc)}},
+#define ZS_EU_CMP(id, ta, mode, expr)                                                              \
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_CMP, sizeof(ta), {sizeof(ta), sizeof(ta)}},
+#define ZS_EU_SEL(id, ta) [ZS_EU_ROW_##id] = {ZS_EU_FORM_SEL, sizeof(ta), {sizeof(ta), sizeof(ta)}},
 #include "eu/sem.def"
 };
 
@@ -92,14 +94,20 @@ static struct zs_eu_loc spread(struct zs_eu_lowering *l, unsigned size_B, struct
     return (struct zs_eu_loc){at, false};
 }
 
-static zs_eu_op_fn *handler_for(const struct zs_eu_lowering *l, enum zs_eu_row row,
-                                const struct zs_eu_loc *in, unsigned count)
+/* How the sources are read: one of the handlers' classes. */
+static unsigned class_for(const struct zs_eu_lowering *l, const struct zs_eu_loc *in,
+                          unsigned count)
 {
     unsigned cls = 0;
 
     for (unsigned i = 0; i < count; i++)
         cls |= in[i].scalar ? 1u << i : 0;
-    return l->handlers->row[row][l->n == 1 ? (unsigned)ZS_EU_CLASS_N1 : cls];
+    return l->n == 1 ? (unsigned)ZS_EU_CLASS_N1 : cls;
+}
+
+static bool has_class(const struct zs_eu_lowering *l, enum zs_eu_row row, unsigned cls)
+{
+    return l->handlers->row[row][ZS_EU_SHAPE_ANY][cls] != NULL;
 }
 
 struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
@@ -114,13 +122,15 @@ struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, ui
     }
     /* no row has only scalar sources, and not all rows have handlers for some */
     for (unsigned i = count; l->n > 1 && i-- > 0;)
-        if (in[i].scalar && ((scalars == count && count > 1) || !handler_for(l, row, in, count))) {
+        if (in[i].scalar &&
+            ((scalars == count && count > 1) || !has_class(l, row, class_for(l, in, count)))) {
             in[i] = spread(l, zs_eu_row_infos[row].src_B[i], in[i]);
             scalars--;
         }
-    zs_eu_op_fn *fn = handler_for(l, row, in, count);
-    zs_assert(fn);
-    struct zs_eu_op *op = zs_eu_emit(l, fn);
+    unsigned cls = class_for(l, in, count);
+    zs_assert(has_class(l, row, cls));
+    struct zs_eu_op *op = zs_eu_emit(l, row);
+    op->cls = (uint8_t)cls;
     op->dst = dst;
     for (unsigned i = 0; i < count; i++)
         op->src[i] = in[i].at;

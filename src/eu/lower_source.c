@@ -55,7 +55,7 @@ static struct zs_eu_loc gather_region(struct zs_eu_lowering *l, const struct zs_
 {
     uint32_t at = zs_eu_temp(l);
     uint32_t index = zs_eu_add_region(l, region);
-    struct zs_eu_op *op = zs_eu_emit(l, zs_eu_op_gather_region);
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_GATHER_REGION);
 
     op->dst = at;
     op->src[0] = base;
@@ -95,9 +95,9 @@ static void before_read(struct zs_eu_lowering *l, const struct zs_gen9_operand *
     if (op->file != ZS_GEN9_FILE_ARF)
         return;
     if ((op->reg & 0xf0) == ZS_GEN9_ARF_IP)
-        zs_eu_emit(l, zs_eu_op_read_ip)->aux = p->base_ip_B + l->inst->offset_B;
+        zs_eu_emit(l, ZS_EU_KIND_READ_IP)->aux = p->base_ip_B + l->inst->offset_B;
     if ((op->reg & 0xf0) == ZS_GEN9_ARF_TM)
-        zs_eu_emit(l, zs_eu_op_read_tm);
+        zs_eu_emit(l, ZS_EU_KIND_READ_TM);
 }
 
 static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
@@ -125,7 +125,8 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_ge
     if (stride == UINT32_MAX || l->n < 8)
         return gather_region(l, &region, place.at, op->type);
     uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *gather = zs_eu_emit(l, l->handlers->gather[zs_eu_type_log2(op->type)]);
+    struct zs_eu_op *gather = zs_eu_emit(l, ZS_EU_KIND_GATHER);
+    gather->cls = (uint8_t)zs_eu_type_log2(op->type);
     gather->dst = at;
     gather->src[0] = place.at;
     gather->src[1] = stride;

@@ -88,7 +88,8 @@ static void store_elements(struct zs_eu_lowering *l, const struct target *target
         loc = (struct zs_eu_loc){wide, false};
     }
     if (!target->indirect && !zs_eu_is_general(l) && target->stride != UINT32_MAX) {
-        op = zs_eu_emit(l, l->handlers->scatter[zs_eu_type_log2(target->type)]);
+        op = zs_eu_emit(l, ZS_EU_KIND_SCATTER);
+        op->cls = (uint8_t)zs_eu_type_log2(target->type);
         op->dst = target->place.at;
         op->src[1] = target->stride;
     } else {
@@ -97,7 +98,7 @@ static void store_elements(struct zs_eu_lowering *l, const struct target *target
         region.indirect_B = l->inst->dst.indirect_B;
         memset(region.a0_step, l->inst->dst.a0_subreg, sizeof(region.a0_step));
         uint32_t index = zs_eu_add_region(l, &region);
-        op = zs_eu_emit(l, zs_eu_op_scatter_region);
+        op = zs_eu_emit(l, ZS_EU_KIND_SCATTER_REGION);
         op->dst = target->place.at;
         op->aux = index;
         op->arg = (uint8_t)zs_eu_type_log2(target->type);
@@ -160,7 +161,7 @@ void zs_eu_after_store(struct zs_eu_lowering *l)
     const struct zs_gen9_operand *dst = &l->inst->dst;
 
     if (dst->file == ZS_GEN9_FILE_ARF && !dst->indirect && (dst->reg & 0xf0) == ZS_GEN9_ARF_CR)
-        zs_eu_emit(l, zs_eu_op_control_register);
+        zs_eu_emit(l, ZS_EU_KIND_CONTROL_REGISTER);
 }
 
 /* Out of the registers' way. */
@@ -225,8 +226,8 @@ static bool gather_in_place(struct zs_eu_lowering *l, const struct target *targe
     struct zs_eu_op *last = p->op_count ? &p->ops[p->op_count - 1] : NULL;
     uint32_t dst = target->place.at, dst_end = dst + l->n * zs_eu_type_B(target->type);
 
-    if (!last || last->inst != l->index || last->dst != src.at ||
-        last->fn != l->handlers->gather[zs_eu_type_log2(target->type)])
+    if (!last || last->inst != l->index || last->dst != src.at || last->kind != ZS_EU_KIND_GATHER ||
+        last->cls != zs_eu_type_log2(target->type))
         return false;
     if (l->n > 8 && last->src[0] < dst_end && dst < last->src[0] + l->n * last->src[1])
         return false;

@@ -626,6 +626,88 @@ static void compare_repeated(const struct program *p, struct zs_eu_thread *t,
     compare_counters(p, program, counters, times);
 }
 
+/* ---- hooks ---- */
+
+struct watch {
+    uint64_t blocks[INSTS_MAX], steps[INSTS_MAX]; /* executions of an instruction, as told */
+    unsigned messages;
+    uint32_t ce, next; /* lanes of the running block, and its next instruction */
+    bool stops;
+    struct random random;
+};
+
+static void on_block(struct zs_eu_thread *t, uint32_t first, uint32_t count)
+{
+    struct watch *watch = t->env;
+
+    for (uint32_t i = first; i < first + count; i++)
+        watch->blocks[i]++;
+    watch->ce = t->ce;
+    watch->next = first;
+}
+
+static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
+{
+    struct watch *watch = t->env;
+
+    assert_true(send->d.eot && lane_mask == 0xff); /* NoMask */
+    watch->messages++;
+}
+
+static bool on_step(struct zs_eu_thread *t, uint32_t inst)
+{
+    struct watch *watch = t->env;
+
+    assert_int_equal(t->ce, watch->ce);
+    assert_int_equal(inst, watch->next);
+    watch->next = inst + 1;
+    watch->steps[inst]++;
+    return watch->stops && random_below(&watch->random, 3) == 0;
+}
+
+/* What hooks are told agrees with the reference, wherever the thread was stopped. */
+static void run_hooked(const struct program *p, uint32_t dispatch, int32_t (*after)[32],
+                       unsigned flags)
+{
+    static const struct zs_eu_hooks hooks = {on_block, on_message, on_step};
+    struct zs_eu_lower_params params = {
+        .code = zs_span_make(p->code, p->inst_count * 16),
+        .simd = p->simd,
+        .flags = flags,
+        .send_lower = no_sends,
+    };
+    struct zs_eu_program *program;
+    struct zs_diag diag = {0};
+    struct watch *watch = calloc(1, sizeof(*watch));
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    enum zs_eu_status status;
+
+    assert_non_null(watch);
+    assert_non_null(t);
+    assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
+    zs_eu_thread_init(t, program, dispatch);
+    t->hooks = &hooks;
+    t->env = watch;
+    watch->stops = flags & ZS_EU_LOWER_HOOK_STEPS;
+    load(p, t);
+    while ((status = zs_eu_run(t, program, 1000)) == ZS_EU_BUDGET || status == ZS_EU_STOP)
+        if (status == ZS_EU_STOP)
+            assert_int_equal(zs_eu_thread_inst(t), watch->next - 1);
+    assert_int_equal(status, ZS_EU_EOT);
+    for (unsigned var = 0; var < VARS; var++)
+        assert_memory_equal(t->grf + var_reg(p, var, 0) * 32, after[var], p->simd * 4);
+    assert_int_equal(watch->messages, flags & ZS_EU_LOWER_HOOK_MESSAGES ? 1 : 0);
+    for (unsigned i = 0; i < p->inst_count; i++) {
+        bool end = (p->code[i][0] & 0x7f) == ZS_GEN9_SEND; /* the reference ends before it */
+        uint64_t expected = p->executions[i] + end;
+        assert_int_equal(watch->blocks[i], expected);
+        assert_int_equal(watch->steps[i], flags & ZS_EU_LOWER_HOOK_STEPS ? expected : 0);
+    }
+    free(watch);
+    free(t);
+    zs_eu_program_destroy(program);
+}
+
 /* In slices, so that the budget is tried too. */
 static void run(struct program *p, struct zs_eu_thread *t, uint32_t dispatch, uint64_t slice,
                 bool repeat)
@@ -666,7 +748,14 @@ static void run(struct program *p, struct zs_eu_thread *t, uint32_t dispatch, ui
             assert_memory_equal(t->grf + var_reg(p, var, 0) * 32, p->v[var], p->simd * 4);
         assert_memory_equal(t->grf + ONCE_REG * 32, &p->once, 4);
         compare_counters(p, program, counters, 1);
+        int32_t after[ZS_ARRAY_LEN(p->v)][32];
+        memcpy(after, p->v, sizeof(after));
         memcpy(p->v, before, sizeof(before));
+        if (p->steps <= 2000) {
+            enum { BOTH = ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES };
+            run_hooked(p, dispatch, after, BOTH);
+            run_hooked(p, dispatch, after, BOTH | ZS_EU_LOWER_HOOK_STEPS);
+        }
         if (repeat)
             compare_repeated(p, t, program, dispatch, counters);
     }
