@@ -65,7 +65,7 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
     ZS_OBJECT(driver, driver, hDriver);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phContext);
-    ZS_CHECK_ENUM(desc->flags, 0x1);
+    ZS_CHECK_FLAGS(desc->flags, 0x1);
     ZS_CHECK(numDevices == 0 || phDevices, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
              "%u devices, phDevices is null", numDevices);
     ZS_CHECK(zs_devices_valid(numDevices, phDevices), ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
@@ -77,7 +77,6 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
     for (uint32_t i = 0; context->devices && i < numDevices; i++)
         context->devices[context->device_count++] = zs_ze_device_of(phDevices[i]);
     pthread_rwlock_init(&context->memory_lock, NULL);
-    pthread_rwlock_init(&context->exec_lock, NULL);
     pthread_mutex_init(&context->workers_lock, NULL);
     pthread_mutex_init(&context->reservations_lock, NULL);
     pthread_cond_init(&context->workers_gone, NULL);
@@ -99,12 +98,12 @@ ze_result_t ZE_APICALL zeContextCreate(ze_driver_handle_t hDriver, const ze_cont
 
 void zs_ze_context_fini(struct zs_ze_context *context)
 {
+    zs_engines_free(context);
     zs_virtual_free_all(context);
     zs_memory_free_all(context);
     if (context->memory)
         zs_gpu_memory_destroy(context->memory);
     pthread_rwlock_destroy(&context->memory_lock);
-    pthread_rwlock_destroy(&context->exec_lock);
     pthread_mutex_destroy(&context->workers_lock);
     pthread_mutex_destroy(&context->reservations_lock);
     pthread_cond_destroy(&context->workers_gone);

@@ -285,13 +285,16 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryFill(ze_command_list_handle_t hC
 static int run_region(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_region *r = command->data;
+    struct zs_memory_hold hold;
     int error = 0;
+    zs_memory_hold(exec->context, NULL, &hold);
     for (size_t z = 0; z < r->slices && !error; z++) {
         for (size_t y = 0; y < r->rows && !error; y++)
-            error =
-                zs_memory_copy(exec->context, r->dst + z * r->dst_slice_B + y * r->dst_pitch_B,
-                               NULL, r->src + z * r->src_slice_B + y * r->src_pitch_B, r->row_B);
+            error = zs_memory_copy_held(exec->context,
+                                        r->dst + z * r->dst_slice_B + y * r->dst_pitch_B, NULL,
+                                        r->src + z * r->src_slice_B + y * r->src_pitch_B, r->row_B);
     }
+    zs_memory_unhold(&hold);
     return error;
 }
 

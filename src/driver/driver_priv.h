@@ -51,6 +51,21 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
             return ZS_REFUSE((result), __VA_ARGS__);                                               \
     } while (0)
 
+/*
+ * What the specification forbids and Intel's driver takes: false when it is to be refused, which is
+ * so under run --check; otherwise the log tells what is wrong with it.
+ */
+bool zs_lets_pass(const char *function, const char *format, ...) ZS_PRINTF(2, 3);
+/* Flags: those that have a meaning. */
+#define ZS_CHECK_FLAGS(value, known)                                                               \
+    do {                                                                                           \
+        uint32_t unknown_flags_ = (uint32_t)(value) & ~(uint32_t)(known);                          \
+        if (ZS_UNLIKELY(unknown_flags_) &&                                                         \
+            !zs_lets_pass(__func__, "%s has 0x%x, which means nothing", #value, unknown_flags_))   \
+            return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_ENUMERATION, "%s is 0x%x", #value,            \
+                             (unsigned)(value));                                                   \
+    } while (0)
+
 /* Where errno meets the API. */
 ze_result_t zs_result_of_errno(int error);
 
@@ -115,17 +130,16 @@ struct zs_ze_context {
     uint32_t device_count; /* 0: all devices */
     struct zs_ze_device **devices;
     struct zs_gpu_memory *memory;
-    _Atomic bool cancelled;           /* destroyed: running kernels stop */
-    _Atomic bool lost;                /* a launch failed in it */
-    pthread_rwlock_t memory_lock;     /* guards ranges */
-    void *ranges;                     /* tsearch tree of struct zs_range, ordered by address */
-    struct zs_range *_Atomic zombies; /* freed, pages still there */
-    pthread_rwlock_t exec_lock;       /* read: a command runs; write: pages go or are replaced */
+    _Atomic bool cancelled;       /* destroyed: running kernels stop */
+    _Atomic bool lost;            /* a launch failed in it */
+    pthread_rwlock_t memory_lock; /* guards ranges */
+    void *ranges;                 /* tsearch tree of struct zs_range, ordered by address */
     pthread_mutex_t reservations_lock;
     struct zs_reservation *reservations; /* virtual memory */
     pthread_mutex_t workers_lock;
     pthread_cond_t workers_gone;
-    struct zs_worker *workers; /* those of its queues and immediate lists that have a thread */
+    struct zs_engine *engines; /* made by the first queue or immediate list that needs one */
+    uint32_t engine_threads;
     struct zs_ze_context *next, *previous; /* of the driver's, under contexts_lock */
     bool is_listed;
 };

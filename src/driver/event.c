@@ -111,7 +111,7 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phEventPool);
-    ZS_CHECK_ENUM(desc->flags, ZS_LATER_EVENT_POOL_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_EVENT_POOL_FLAGS);
     ZS_CHECK(desc->count > 0, ZE_RESULT_ERROR_INVALID_SIZE, "a pool of no events");
     ZS_CHECK(desc->count <= POOL_EVENTS_MAX, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "%u events",
              desc->count);
@@ -257,8 +257,8 @@ ze_result_t ZE_APICALL zeEventCreate(ze_event_pool_handle_t hEventPool, const ze
     ZS_OBJECT(event_pool, pool, hEventPool);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phEvent);
-    ZS_CHECK_ENUM(desc->signal, 0x7);
-    ZS_CHECK_ENUM(desc->wait, 0x7);
+    ZS_CHECK_FLAGS(desc->signal, 0x7);
+    ZS_CHECK_FLAGS(desc->wait, 0x7);
     ZS_CHECK(desc->index < pool->count, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "index %u, the pool has %u events", desc->index, pool->count);
     struct zs_ze_event *event = zs_object_new(ZS_OBJECT_event, sizeof(*event));

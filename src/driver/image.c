@@ -193,7 +193,7 @@ ze_result_t ZE_APICALL zeImageGetProperties(ze_device_handle_t hDevice, const ze
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(pImageProperties);
-    ZS_CHECK_ENUM(desc->flags, 0x3);
+    ZS_CHECK_FLAGS(desc->flags, 0x3);
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     bool filtered = desc->format.type != ZE_IMAGE_FORMAT_TYPE_UINT &&
                     desc->format.type != ZE_IMAGE_FORMAT_TYPE_SINT &&
@@ -226,7 +226,7 @@ ze_result_t ZE_APICALL zeImageCreate(ze_context_handle_t hContext, ze_device_han
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phImage);
-    ZS_CHECK_ENUM(desc->flags, 0x3);
+    ZS_CHECK_FLAGS(desc->flags, 0x3);
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     struct zs_gpu_image gpu;
     ze_result_t result = describe(device, desc, &gpu);
@@ -303,7 +303,7 @@ ze_result_t ZE_APICALL zeImageViewCreateExp(ze_context_handle_t hContext,
     ZS_CHECK_POINTER(desc);
     ZS_OBJECT(image, base, hImage);
     ZS_CHECK_POINTER(phImageView);
-    ZS_CHECK_ENUM(desc->flags, 0x3);
+    ZS_CHECK_FLAGS(desc->flags, 0x3);
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     struct zs_gpu_image gpu;
     ze_result_t result = describe(device, desc, &gpu);

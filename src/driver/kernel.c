@@ -112,7 +112,7 @@ ze_result_t ZE_APICALL zeKernelCreate(ze_module_handle_t hModule, const ze_kerne
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(desc->pKernelName);
     ZS_CHECK_POINTER(phKernel);
-    ZS_CHECK_ENUM(desc->flags, 0x3);
+    ZS_CHECK_FLAGS(desc->flags, 0x3);
     const struct zs_kernel *found = zs_image_kernel(module->image, desc->pKernelName);
     if (!found || found->is_function_holder)
         return refuse_name(module->image, desc->pKernelName);
@@ -185,20 +185,32 @@ static ze_result_t set_none(const struct set_arg *a)
     return ZE_RESULT_SUCCESS;
 }
 
+/* An int may be given for a size_t: the bytes that are missing are zeros. */
+static int set_short_value(const struct set_arg *a, uint32_t read_B)
+{
+    uint8_t *wide = calloc(1, read_B);
+    if (!wide)
+        return -ENOMEM;
+    memcpy(wide, a->value, a->size_B);
+    int error = zs_gpu_args_set_value(a->args, a->index, read_B, wide);
+    free(wide);
+    return error;
+}
+
 static ze_result_t set_value(const struct set_arg *a)
 {
     /* char and short, alone or at the end of a struct, take four bytes of the payload */
     uint32_t read_B = a->kernel->kernel->args[a->index].value_size_B;
-    uint64_t wide = 0;
-    if (!a->kernel->module->context->driver->check_surfaces && a->value && a->size_B &&
-        a->size_B < read_B && read_B <= sizeof(wide)) {
-        memcpy(&wide, a->value, a->size_B); /* unchecked: an int may be given for a size_t */
-        return zs_result_of_errno(zs_gpu_args_set_value(a->args, a->index, sizeof(wide), &wide));
-    }
-    if (a->size_B == 0 || a->size_B + 3 < read_B)
-        return refuse_arg(a, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                          "the kernel reads more bytes than that");
-    int error = zs_gpu_args_set_value(a->args, a->index, a->size_B, a->value);
+    bool is_short = a->size_B + 3 < read_B;
+    int error = a->size_B && !is_short
+                    ? zs_gpu_args_set_value(a->args, a->index, a->size_B, a->value)
+                    : -EINVAL;
+    if (error == -EINVAL && a->size_B && a->size_B < read_B && a->value &&
+        zs_lets_pass("zeKernelSetArgumentValue", "%s, argument %u: %zu bytes, the kernel reads %u",
+                     a->kernel->kernel->name, a->index, a->size_B, read_B))
+        error = set_short_value(a, read_B);
+    if (error == -ENOMEM)
+        return refuse_arg(a, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     return error ? refuse_arg(a, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                               "the kernel reads more bytes than that")
                  : ZE_RESULT_SUCCESS;
@@ -356,7 +368,9 @@ ze_result_t ZE_APICALL zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_
         items = ZS_MIN(items * kernel->group_size[i], max);
     uint32_t simd = ZS_MAX(kernel->kernel->simd, 1u);
     uint32_t threads = ((uint32_t)items + simd - 1) / simd;
-    uint32_t groups = zs_gpu_model_threads(model) / ZS_MAX(threads, 1u);
+    threads = ZS_MAX(threads, 1u);
+    uint32_t groups = zs_gpu_model_threads(model) / threads;
+    groups = (uint32_t)ZS_MIN(zs_gpu_kernel_groups_max(kernel->gpu, threads), (uint64_t)groups);
     uint32_t subslices = model->slices * model->subslices_per_slice;
     uint32_t slm_B = zs_gpu_args_slm_B(kernel->args->args);
     if (slm_B)
@@ -384,7 +398,7 @@ ze_result_t ZE_APICALL zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel,
                                                  ze_kernel_indirect_access_flags_t flags)
 {
     ZS_OBJECT(kernel, kernel, hKernel);
-    ZS_CHECK_ENUM(flags, 0x7);
+    ZS_CHECK_FLAGS(flags, 0x7);
     kernel->indirect_access |= flags; /* kernels may reach all memory of the context in any case */
     return ZE_RESULT_SUCCESS;
 }
@@ -402,7 +416,7 @@ ze_result_t ZE_APICALL zeKernelSetCacheConfig(ze_kernel_handle_t hKernel,
                                               ze_cache_config_flags_t flags)
 {
     ZS_OBJECT(kernel, kernel, hKernel);
-    ZS_CHECK_ENUM(flags, 0x3);
+    ZS_CHECK_FLAGS(flags, 0x3);
     kernel->cache_config = flags;
     return ZE_RESULT_SUCCESS;
 }
@@ -412,7 +426,7 @@ ze_result_t ZE_APICALL zeKernelSchedulingHintExp(ze_kernel_handle_t hKernel,
 {
     ZS_OBJECT(kernel, kernel, hKernel);
     ZS_CHECK_POINTER(pHint);
-    ZS_CHECK_ENUM(pHint->flags, 0x7);
+    ZS_CHECK_FLAGS(pHint->flags, 0x7);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -7,7 +7,6 @@
 #include "driver/report.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -24,20 +23,34 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The rows of the kernel itself, made now; NULL: no memory. They live as long as it does. */
+static struct zs_gpu_counters *kernel_counters(struct zs_ze_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->counters_lock);
+    if (!kernel->counters)
+        (void)!zs_gpu_counters_create(kernel->gpu, &kernel->counters);
+    struct zs_gpu_counters *counters = kernel->counters;
+    pthread_mutex_unlock(&kernel->counters_lock);
+    return counters;
+}
+
 /* The counters that a launch adds to; NULL: none. */
 static struct zs_gpu_counters *take_counters(struct zs_ze_kernel *kernel, enum zs_counting counting)
 {
     struct zs_gpu_counters *counters = NULL;
-    if (counting == ZS_COUNTING_LAUNCH) {
+    if (counting == ZS_COUNTING_LAUNCH)
         (void)!zs_gpu_counters_create(kernel->gpu, &counters);
-    } else if (counting == ZS_COUNTING_KERNEL) {
-        pthread_mutex_lock(&kernel->counters_lock);
-        if (!kernel->counters)
-            (void)!zs_gpu_counters_create(kernel->gpu, &kernel->counters);
-        counters = kernel->counters;
-        pthread_mutex_unlock(&kernel->counters_lock);
-    }
+    else if (counting == ZS_COUNTING_KERNEL)
+        counters = kernel_counters(kernel);
     return counters;
+}
+
+/* What was counted apart for the callback belongs to the kernel's own rows as well. */
+static void add_to_kernel(struct zs_ze_kernel *kernel, const struct zs_gpu_counters *counters)
+{
+    struct zs_gpu_counters *own = counters ? kernel_counters(kernel) : NULL;
+    if (own)
+        zs_gpu_counters_merge(own, counters);
 }
 
 static void print_output(const struct zs_ze_kernel *kernel, void *buffer)
@@ -66,43 +79,20 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
         zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
 }
 
-/* Several of these locks are held at once, in any order: who has one must not sleep for another. It
- * is only written to for as long as pages are moved. */
-static void hold_pages(struct zs_ze_context *context)
-{
-    while (pthread_rwlock_tryrdlock(&context->exec_lock))
-        sched_yield();
-}
-
 /* Programs may launch a kernel of one context from a list of another, and touch the memory of a
- * third: the pages of all must stay. */
+ * third. */
 static int run_gpu(struct zs_exec *exec, const struct zs_launch *launch, struct zs_gpu_launch *gpu,
                    struct zs_gpu_result *ret_result)
 {
-    struct zs_ze_context *own = launch->kernel->module->context, **others;
-    uint32_t count = zs_contexts_beside(own, &others);
+    struct zs_ze_context **others;
+    uint32_t count = zs_contexts_beside(launch->kernel->module->context, &others);
     struct zs_gpu_memory **memories = count ? calloc(count, sizeof(*memories)) : NULL;
-    if (own != exec->context)
-        hold_pages(own);
-    for (uint32_t i = 0; i < count; i++) {
-        if (others[i] != exec->context)
-            hold_pages(others[i]);
-        if (memories)
-            memories[gpu->other_count++] = others[i]->memory;
-    }
+    for (uint32_t i = 0; memories && i < count; i++)
+        memories[gpu->other_count++] = others[i]->memory;
     gpu->others = memories;
     int error = zs_gpu_launch_run(exec->device->gpu, gpu, ret_result);
-    for (uint32_t i = 0; i < count; i++) {
-        if (others[i] != exec->context) {
-            pthread_rwlock_unlock(&others[i]->exec_lock);
-            zs_memory_reap(others[i]);
-        }
+    for (uint32_t i = 0; i < count; i++)
         zs_object_unref(others[i]);
-    }
-    if (own != exec->context) {
-        pthread_rwlock_unlock(&own->exec_lock);
-        zs_memory_reap(own);
-    }
     free(memories);
     free(others);
     return error;
@@ -120,7 +110,8 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .flags =
                                     (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
                                     (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
-                                    (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u),
+                                    (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
+                                    (launch->indirect_access ? ZS_GPU_LAUNCH_KEEP_ALL : 0u),
                                 .cancel = exec->cancel,
                                 .time_limit_ns = driver->kernel_time_limit_ns,
                                 .counters = take_counters(kernel, counting)};
@@ -153,8 +144,10 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
         report_fault(launch, &result, &fault);
         end.fault = zs_buf_cstr(&fault);
     }
-    if (counting == ZS_COUNTING_LAUNCH)
+    if (counting == ZS_COUNTING_LAUNCH) {
         end.counters = gpu.counters;
+        add_to_kernel(kernel, gpu.counters);
+    }
     if (zs_counts_has_callback())
         zs_counts_report(&end);
     if (counting == ZS_COUNTING_LAUNCH && gpu.counters)
@@ -291,6 +284,7 @@ static void fill(struct zs_launch *launch, struct zs_ze_kernel *kernel,
         launch->group_count[2] = count->groupCountZ;
     }
     launch->cooperative = request->cooperative;
+    launch->indirect_access = kernel->indirect_access != 0;
     launch->append = append;
 }
 

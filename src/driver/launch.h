@@ -11,7 +11,7 @@ struct zs_launch {
     struct zs_arg_set *args;
     uint32_t group_size[3], group_count[3], global_offset[3];
     const ze_group_count_t *indirect; /* read when the command runs; NULL: group_count counts */
-    bool cooperative;
+    bool cooperative, indirect_access;
     uint64_t append; /* number of the append */
 };
 

@@ -22,7 +22,7 @@ static ze_result_t list_new(struct zs_ze_context *context, struct zs_ze_device *
     list->index = init->index;
     list->worker = init->worker;
     list->synchronous = init->synchronous;
-    list->program = immediate ? NULL : zs_program_new();
+    list->program = immediate ? NULL : zs_program_new(context);
     if ((!immediate && !list->program) || !zs_object_publish(list)) {
         zs_object_unref(list);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -48,7 +48,7 @@ ze_result_t ZE_APICALL zeCommandListCreate(ze_context_handle_t hContext, ze_devi
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phCommandList);
-    ZS_CHECK_ENUM(desc->flags, ZS_LATER_LIST_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_LIST_FLAGS);
     ZS_CHECK(desc->commandQueueGroupOrdinal < ZS_ORDINAL_COUNT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "ordinal %u, there are %d groups", desc->commandQueueGroupOrdinal, ZS_ORDINAL_COUNT);
     struct zs_ze_list init = {.ordinal = desc->commandQueueGroupOrdinal};
@@ -67,7 +67,7 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(altdesc);
     ZS_CHECK_POINTER(phCommandList);
-    ZS_CHECK_ENUM(altdesc->flags, ZS_LATER_QUEUE_FLAGS);
+    ZS_CHECK_FLAGS(altdesc->flags, ZS_LATER_QUEUE_FLAGS);
     ZS_CHECK_ENUM(altdesc->mode, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     ZS_CHECK_ENUM(altdesc->priority, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
     ZS_CHECK(altdesc->ordinal < ZS_ORDINAL_COUNT && altdesc->index == 0,
@@ -75,7 +75,8 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
              altdesc->ordinal, altdesc->index, ZS_ORDINAL_COUNT);
     struct zs_ze_list init = {.ordinal = altdesc->ordinal,
                               .index = altdesc->index,
-                              .worker = zs_worker_new(context, device),
+                              .worker =
+                                  zs_worker_new(context, device, altdesc->ordinal, altdesc->index),
                               .synchronous = altdesc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (init.worker)
@@ -105,7 +106,7 @@ ze_result_t ZE_APICALL zeCommandListReset(ze_command_list_handle_t hCommandList)
     ZS_OBJECT(list, list, hCommandList);
     if (list->worker)
         return ZE_RESULT_SUCCESS;
-    struct zs_program *fresh = zs_program_new();
+    struct zs_program *fresh = zs_program_new(list->context);
     ZS_CHECK(fresh, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     zs_program_unref(list->program);
     list->program = fresh;
@@ -216,7 +217,7 @@ ze_result_t zs_append_abandon(struct zs_append *append, ze_result_t result)
 
 static ze_result_t run_now(struct zs_append *append)
 {
-    struct zs_program *program = zs_program_new();
+    struct zs_program *program = zs_program_new(append->list->context);
     if (!program || !zs_program_append(program, &append->command)) {
         zs_program_unref(program);
         return zs_append_abandon(append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);

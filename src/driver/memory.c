@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/memory.h"
 
+#include "driver/pages.h"
 #include "driver/report.h"
 
 #include <errno.h>
@@ -109,19 +110,6 @@ static void *map_aligned(size_t size_B, uint64_t alignment, int fd)
     return p;
 }
 
-static int make_memfd(uint64_t size_B)
-{
-    int fd = memfd_create("zescope", MFD_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    if (ftruncate(fd, (off_t)size_B) != 0) {
-        int error = -errno;
-        close(fd);
-        return error;
-    }
-    return fd;
-}
-
 /* Into the tree and into the GPU's view. */
 static int publish_range(struct zs_ze_context *context, struct zs_range *range,
                          const struct zs_range_desc *desc)
@@ -179,9 +167,14 @@ ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range
         desc->device ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (desc->size_B == 0 || desc->size_B > (1ull << 46))
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-    if ((desc->alignment & (desc->alignment - 1)) != 0 || desc->alignment > ALIGNMENT_MAX)
+    uint64_t alignment = 1;
+    while (alignment < desc->alignment && alignment <= ALIGNMENT_MAX)
+        alignment *= 2;
+    if (alignment > ALIGNMENT_MAX ||
+        (desc->alignment & (desc->alignment - 1) &&
+         !zs_lets_pass(desc->label, "an alignment of %llu, which is no power of two; taken as %llu",
+                       (unsigned long long)desc->alignment, (unsigned long long)alignment)))
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
-    zs_memory_reap(context);
     size_t map_B = (size_t)zs_align_up(desc->size_B, PAGE_B);
     if (!zs_memory_charge(desc->device, map_B, desc->relaxed))
         return no_memory;
@@ -192,12 +185,13 @@ ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range
     }
     range->charged_B = desc->device ? map_B : 0;
     /* whole pages of virtual memory: importers may map it as physical memory */
-    int made_fd =
-        desc->fd < 0 && desc->exported ? make_memfd(zs_align_up(map_B, ZS_VIRTUAL_PAGE_B)) : -1;
+    int made_fd = desc->fd < 0 && desc->exported
+                      ? zs_memfd_make("zescope", zs_align_up(map_B, ZS_VIRTUAL_PAGE_B))
+                      : -1;
     range->map_B = map_B;
     int fd = desc->fd >= 0 ? desc->fd : made_fd;
     bool want_fd = desc->fd >= 0 || desc->exported;
-    range->map = want_fd && fd < 0 ? NULL : map_aligned(map_B, desc->alignment, fd);
+    range->map = want_fd && fd < 0 ? NULL : map_aligned(map_B, alignment, fd);
     range->base = (uintptr_t)range->map;
     range->fd = made_fd;
     int error = range->map ? publish_range(context, range, desc) : -ENOMEM;
@@ -223,34 +217,17 @@ int zs_memory_add_borrowed(struct zs_ze_context *context, const struct zs_range_
     return error;
 }
 
-/* Called when no launch uses the range: other commands may. */
-static void retire(void *ctx)
+/* Nobody holds the range any more. */
+static void discard_range(void *range)
 {
-    struct zs_range *range = ctx;
-    struct zs_ze_context *context = range->context;
-    struct zs_range *head = atomic_load(&context->zombies);
-    do
-        range->next = head;
-    while (!atomic_compare_exchange_weak(&context->zombies, &head, range));
+    discard(range);
 }
 
-static void discard_zombies(struct zs_ze_context *context)
+/* What is in the tree is known to the GPU as well, and removing it cannot fail. */
+static void forget(struct zs_ze_context *context, struct zs_range *range)
 {
-    struct zs_range *range = atomic_exchange(&context->zombies, NULL);
-    while (range) {
-        struct zs_range *next = range->next;
-        discard(range);
-        range = next;
-    }
-}
-
-void zs_memory_reap(struct zs_ze_context *context)
-{
-    if (!atomic_load_explicit(&context->zombies, memory_order_relaxed) ||
-        pthread_rwlock_trywrlock(&context->exec_lock) != 0)
-        return;
-    discard_zombies(context);
-    pthread_rwlock_unlock(&context->exec_lock);
+    int error = zs_gpu_memory_remove(context->memory, range->base, discard_range, range);
+    zs_assert(error == 0);
 }
 
 bool zs_memory_free(struct zs_ze_context *context, void *host)
@@ -261,9 +238,8 @@ bool zs_memory_free(struct zs_ze_context *context, void *host)
     if (found)
         tdelete(range, &context->ranges, compare_ranges);
     pthread_rwlock_unlock(&context->memory_lock);
-    if (found && zs_gpu_memory_remove(context->memory, range->base, retire, range) != 0)
-        retire(range);
-    zs_memory_reap(context);
+    if (found)
+        forget(context, range);
     return found;
 }
 
@@ -272,56 +248,48 @@ void zs_memory_free_all(struct zs_ze_context *context)
     while (context->ranges) {
         struct zs_range *range = *(struct zs_range **)context->ranges;
         tdelete(range, &context->ranges, compare_ranges);
-        if (zs_gpu_memory_remove(context->memory, range->base, retire, range) != 0)
-            retire(range);
+        forget(context, range);
     }
-    discard_zombies(context);
-}
-
-/* ---- Sharing -----------------------------------------------------------------------------------
- */
-
-/*
- * Memory is anonymous until another process wants it: then its contents move into a memfd that is
- * mapped at the same place. Nothing may run meanwhile; a kernel that does not end within a moment
- * makes this fail with -EBUSY.
- */
-static int move_to_memfd(struct zs_range *range)
-{
-    int fd = make_memfd(range->map_B);
-    if (fd < 0)
-        return fd;
-    void *copy = mmap(NULL, range->map_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (copy == MAP_FAILED) {
-        close(fd);
-        return -ENOMEM;
-    }
-    memcpy(copy, range->map, range->map_B);
-    munmap(copy, range->map_B);
-    if (mmap(range->map, range->map_B, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
-        MAP_FAILED) {
-        close(fd);
-        return -ENOMEM;
-    }
-    range->fd = fd;
-    return 0;
 }
 
 int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 2;
-    if (pthread_rwlock_timedwrlock(&context->exec_lock, &until) != 0)
-        return -EBUSY;
+    zs_gpu_memory_stop(context->memory);
     pthread_rwlock_wrlock(&context->memory_lock);
     struct zs_range *range = find_range(context, base);
-    int error = !range || !range->map ? -EINVAL : range->fd < 0 ? move_to_memfd(range) : 0;
+    int error = !range || !range->map ? -EINVAL : 0;
+    if (!error && range->fd < 0) {
+        int fd = zs_memfd_make("zescope", range->map_B);
+        error = fd < 0 ? fd : zs_pages_move(range->map, range->map_B, fd);
+        if (!error)
+            range->fd = fd;
+        else if (fd >= 0)
+            close(fd);
+    }
     if (!error)
         *ret_fd = range->fd;
     pthread_rwlock_unlock(&context->memory_lock);
-    pthread_rwlock_unlock(&context->exec_lock);
+    zs_gpu_memory_resume(context->memory);
     return error;
+}
+
+/* ---- Holds -------------------------------------------------------------------------------------
+ */
+
+void zs_memory_hold(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_hold *ret)
+{
+    bool one = !b || a == b;
+    bool swapped = !one && (uintptr_t)b->memory < (uintptr_t)a->memory;
+    ret->memory[0] = swapped ? b->memory : a->memory;
+    ret->memory[1] = one ? NULL : swapped ? a->memory : b->memory;
+    for (int i = 0; i < 2 && ret->memory[i]; i++)
+        zs_gpu_memory_hold(ret->memory[i], &ret->hold[i]);
+}
+
+void zs_memory_unhold(struct zs_memory_hold *hold)
+{
+    for (int i = 0; i < 2 && hold->memory[i]; i++)
+        zs_gpu_memory_unhold(hold->memory[i], &hold->hold[i]);
 }
 
 /* ---- Copies ------------------------------------------------------------------------------------
@@ -367,8 +335,8 @@ static void mark_written(struct zs_ze_context *context, void *dst, uint64_t size
         zs_gpu_memory_mark_written(context->memory, (uintptr_t)dst, size_B);
 }
 
-int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
-                   const void *src, uint64_t size_B)
+int zs_memory_copy_held(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
+                        const void *src, uint64_t size_B)
 {
     if (size_B == 0)
         return 0;
@@ -388,8 +356,18 @@ int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_contex
     return 0;
 }
 
-int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
-                   uint64_t size_B)
+int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
+                   const void *src, uint64_t size_B)
+{
+    struct zs_memory_hold hold;
+    zs_memory_hold(context, src_context, &hold);
+    int error = zs_memory_copy_held(context, dst, src_context, src, size_B);
+    zs_memory_unhold(&hold);
+    return error;
+}
+
+static int fill_held(struct zs_ze_context *context, void *dst, const void *pattern,
+                     size_t pattern_B, uint64_t size_B)
 {
     if (size_B == 0)
         return 0;
@@ -409,5 +387,15 @@ int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern
     }
     if (!error && to == SIDE_DEVICE)
         mark_written(context, dst, size_B);
+    return error;
+}
+
+int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
+                   uint64_t size_B)
+{
+    struct zs_memory_hold hold;
+    zs_memory_hold(context, NULL, &hold);
+    int error = fill_held(context, dst, pattern, pattern_B, size_B);
+    zs_memory_unhold(&hold);
     return error;
 }

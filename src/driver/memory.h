@@ -2,9 +2,9 @@
 /*
  * Memory of a context: ranges of host memory that kernels and copies may touch.
  *
- * A range leaves the context's tree at once when it is freed; its pages go when no command runs
- * any more that could have looked it up before (struct zs_ze_context: exec_lock). So a command that
- * was recorded with freed memory finds nothing and fails, and one that runs keeps its pages.
+ * A range leaves the context's tree at once when it is freed; its pages go when no command holds
+ * them any more (gpu/memory.c). So a command that was recorded with freed memory finds nothing and
+ * fails, and one that runs keeps its pages.
  */
 #ifndef ZS_DRIVER_MEMORY_H
 #define ZS_DRIVER_MEMORY_H
@@ -27,14 +27,13 @@ struct zs_range {
     bool read_only;     /* copies must not write */
     uint64_t charged_B; /* of the device's memory */
     struct zs_ze_context *context;
-    struct zs_range *next; /* in context->zombies */
 };
 
 struct zs_range_desc {
     struct zs_ze_device *device; /* may be NULL */
     enum zs_gpu_memory_kind kind;
     uint64_t size_B;
-    uint64_t alignment; /* 0 or a power of two */
+    uint64_t alignment; /* 0: any */
     const char *label;  /* who asked, for reports */
     int fd;             /* map this memfd instead of making memory; owned on success. -1: none */
     bool exported;      /* make a memfd */
@@ -59,26 +58,34 @@ bool zs_memory_free(struct zs_ze_context *context, void *host);
 int zs_memory_add_borrowed(struct zs_ze_context *context, const struct zs_range_desc *desc,
                            void *host);
 void zs_memory_free_all(struct zs_ze_context *context);
-/* Free the pages of freed ranges when nothing runs. */
-void zs_memory_reap(struct zs_ze_context *context);
 
 /* A copy of the range that holds the byte at host; false: no live one. */
 bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_range *ret_range);
 /* Whether one live range holds all of the bytes. */
 bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B);
 
+/* What commands find in one or two contexts (b may be NULL) stays mapped until unhold(). */
+struct zs_memory_hold {
+    struct zs_gpu_memory *memory[2];
+    struct zs_gpu_hold hold[2];
+};
+void zs_memory_hold(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_hold *ret);
+void zs_memory_unhold(struct zs_memory_hold *hold);
+
 /*
- * Copies and fills of commands, under the exec_lock of their context. Each side is memory of the
- * context or any other memory of the process; what is not mapped gives -EFAULT, and never a
- * signal. `contexts`: src_context is where src belongs, NULL: to `context`.
+ * Copies and fills of commands. Each side is memory of the context or any other memory of the
+ * process; what is not mapped gives -EFAULT, and never a signal. src_context is where src belongs,
+ * NULL: to `context`. The first one is for callers that hold both.
  */
+int zs_memory_copy_held(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
+                        const void *src, uint64_t size_B);
 int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
                    const void *src, uint64_t size_B);
 int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
                    uint64_t size_B);
 /* memcpy that survives unmapped memory on either side. */
 int zs_host_copy(void *dst, const void *src, uint64_t size_B);
-/* The memfd of a range, made now when it has none; -errno. */
+/* The memfd of a range, made now when it has none; -EBUSY: see zs_pages_move(). */
 int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd);
 /* The memfd of the physical memory that is mapped at ptr; *range becomes what it holds. -ENOTSUP:
  * the mapping does not start with it. */

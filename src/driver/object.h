@@ -53,7 +53,7 @@ enum { ZS_SLOTS_RESTING = 4096 };
 struct zs_object {
     _Atomic uint32_t refs;
     enum zs_object_type type;
-    void *handle; /* NULL once the program destroyed it */
+    void *_Atomic handle; /* NULL once the program destroyed it */
 };
 
 /* Zeroed memory of size_B bytes with one reference and no handle yet, or NULL. */

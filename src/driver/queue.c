@@ -14,7 +14,7 @@ ze_result_t ZE_APICALL zeCommandQueueCreate(ze_context_handle_t hContext,
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phCommandQueue);
-    ZS_CHECK_ENUM(desc->flags, ZS_LATER_QUEUE_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_QUEUE_FLAGS);
     ZS_CHECK_ENUM(desc->mode, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     ZS_CHECK_ENUM(desc->priority, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
     ZS_CHECK(desc->ordinal < ZS_ORDINAL_COUNT && desc->index == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -27,7 +27,7 @@ ze_result_t ZE_APICALL zeCommandQueueCreate(ze_context_handle_t hContext,
     queue->ordinal = desc->ordinal;
     queue->index = desc->index;
     queue->mode = desc->mode;
-    queue->worker = zs_worker_new(context, device);
+    queue->worker = zs_worker_new(context, device, desc->ordinal, desc->index);
     if (!queue->worker || !zs_object_publish(queue)) {
         zs_object_unref(queue);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
@@ -71,10 +71,13 @@ static ze_result_t check_lists(const char *function, const struct place *queue, 
             return zs_refuse(
                 ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, function, "phCommandLists[%u] %s", i,
                 list->worker ? "is an immediate list" : "is of another group than the queue");
-        if (list->device != queue->device || list->context != queue->context)
+        if (list->device != queue->device)
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
-                             "phCommandLists[%u] is of another %s than the queue", i,
-                             list->context != queue->context ? "context" : "device");
+                             "phCommandLists[%u] is of another device than the queue", i);
+        if (list->context != queue->context &&
+            !zs_lets_pass(function, "phCommandLists[%u] is of another context than the queue", i))
+            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                             "phCommandLists[%u] is of another context than the queue", i);
         if (!list->closed)
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
                              "phCommandLists[%u] was not closed", i);
@@ -114,11 +117,11 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
 }
 
 /* One command that waits for events or signals one. */
-static struct zs_program *lone_program(struct zs_command *command)
+static struct zs_program *lone_program(struct zs_ze_context *context, struct zs_command *command)
 {
     static const struct zs_op op_nothing = {"command lists", NULL, NULL};
     command->op = &op_nothing;
-    struct zs_program *program = zs_program_new();
+    struct zs_program *program = zs_program_new(context);
     if (program && zs_program_append(program, command))
         return program;
     zs_program_unref(program);
@@ -132,8 +135,8 @@ static ze_result_t submit_lists(struct zs_append *append, uint32_t count,
 {
     struct zs_command after = {.signal = append->command.signal};
     append->command.signal = NULL;
-    struct zs_program *first = lone_program(&append->command);
-    struct zs_program *last = lone_program(&after);
+    struct zs_program *first = lone_program(append->list->context, &append->command);
+    struct zs_program *last = lone_program(append->list->context, &after);
     struct zs_program **programs = calloc(count + 2u, sizeof(*programs));
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (first && last && programs) {
@@ -208,7 +211,7 @@ ze_result_t ZE_APICALL zeFenceCreate(ze_command_queue_handle_t hCommandQueue,
     ZS_OBJECT(queue, queue, hCommandQueue);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phFence);
-    ZS_CHECK_ENUM(desc->flags, 0x1);
+    ZS_CHECK_FLAGS(desc->flags, 0x1);
     struct zs_ze_fence *fence = zs_object_new(ZS_OBJECT_fence, sizeof(*fence));
     ZS_CHECK(fence, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     fence->queue = zs_object_ref(queue);

@@ -85,8 +85,8 @@ ze_result_t ZE_APICALL zeMemAllocShared(ze_context_handle_t hContext,
     ZS_CHECK_POINTER(device_desc);
     ZS_CHECK_POINTER(host_desc);
     ZS_CHECK_POINTER(pptr);
-    ZS_CHECK_ENUM(device_desc->flags, 0x7);
-    ZS_CHECK_ENUM(host_desc->flags, 0xf);
+    ZS_CHECK_FLAGS(device_desc->flags, 0x7);
+    ZS_CHECK_FLAGS(host_desc->flags, 0xf);
     struct zs_ze_device *device = hDevice ? zs_ze_device_of(hDevice) : NULL;
     ZS_CHECK(device || !hDevice, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "hDevice is no device");
     if (device)
@@ -105,7 +105,7 @@ ze_result_t ZE_APICALL zeMemAllocDevice(ze_context_handle_t hContext,
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(device_desc);
     ZS_CHECK_POINTER(pptr);
-    ZS_CHECK_ENUM(device_desc->flags, 0x7);
+    ZS_CHECK_FLAGS(device_desc->flags, 0x7);
     ZS_CHECK(device_desc->ordinal == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "memory ordinal %u, there is only 0", device_desc->ordinal);
     const struct request request = {size, alignment, "zeMemAllocDevice", ZS_GPU_MEMORY_DEVICE};
@@ -119,7 +119,7 @@ ze_result_t ZE_APICALL zeMemAllocHost(ze_context_handle_t hContext,
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(host_desc);
     ZS_CHECK_POINTER(pptr);
-    ZS_CHECK_ENUM(host_desc->flags, 0xf);
+    ZS_CHECK_FLAGS(host_desc->flags, 0xf);
     const struct request request = {size, alignment, "zeMemAllocHost", ZS_GPU_MEMORY_HOST};
     return allocate(__func__, context, NULL, &request, NULL, host_desc->pNext, pptr);
 }
@@ -306,8 +306,10 @@ ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const voi
     struct stat st;
     if (!error && fstat(fd, &st) != 0)
         error = -errno;
-    ZS_CHECK(error != -EBUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-             "a kernel runs, its memory cannot move now");
+    ZS_CHECK(
+        error != -EBUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+        "other threads may write to it as it moves, and the kernel offers no userfaultfd to make "
+        "them wait; ask for export (ze_external_memory_export_desc_t) as it is allocated");
     ZS_CHECK(!error, zs_result_of_errno(error), "memory cannot be shared: %s", strerror(-error));
     struct ipc_memory ipc = {.magic = IPC_MEMORY_MAGIC,
                              .pid = getpid(),
@@ -374,7 +376,7 @@ ze_result_t ZE_APICALL zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_devic
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_MEMBER(context, device);
-    ZS_CHECK_ENUM(flags, 0x3);
+    ZS_CHECK_FLAGS(flags, 0x3);
     ZS_CHECK_POINTER(pptr);
     struct ipc_memory ipc;
     memcpy(&ipc, handle.data, sizeof(ipc));

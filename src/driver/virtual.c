@@ -6,7 +6,9 @@
  *
  * For kernels and copies, mappings that follow each other with the same access are one allocation,
  * a run: what a program maps piece by piece it may use as a whole. A change of mappings withdraws
- * the runs that it touches and tells of those that are there afterwards; nothing runs meanwhile.
+ * the runs that it touches and tells of those that are there afterwards; no kernel and no copy
+ * touches memory of the context meanwhile: kernels stop between two slices of their threads and go
+ * on behind it.
  */
 #include "driver/memory.h"
 
@@ -90,14 +92,16 @@ static struct mapping *run_of(struct mapping *first, struct span *ret_run)
 
 static int expose(struct zs_ze_context *context, const struct mapping *first, struct span run)
 {
-    const struct zs_range_desc desc = {
-        .device = first->physical->device,
-        .kind = ZS_GPU_MEMORY_VIRTUAL,
-        .size_B = run.end - run.begin,
-        .label = "zeVirtualMemMap",
-        .fd = -1,
-        .gpu_flags =
-            first->access == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY ? ZS_GPU_ALLOCATION_READ_ONLY : 0};
+    const struct zs_range_desc desc = {.device = first->physical->device,
+                                       .kind = ZS_GPU_MEMORY_VIRTUAL,
+                                       .size_B = run.end - run.begin,
+                                       .label = "zeVirtualMemMap",
+                                       .fd = -1,
+                                       .gpu_flags =
+                                           ZS_GPU_ALLOCATION_WITHDRAWABLE |
+                                           (first->access == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY
+                                                ? ZS_GPU_ALLOCATION_READ_ONLY
+                                                : 0u)};
     return zs_memory_add_borrowed(context, &desc, (void *)(uintptr_t)run.begin);
 }
 
@@ -228,8 +232,7 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
 static void unmap(struct zs_ze_context *context, struct zs_reservation *reservation,
                   struct span area)
 {
-    /* no command can have the pages in use */
-    pthread_rwlock_wrlock(&context->exec_lock);
+    zs_gpu_memory_stop(context->memory);
     struct span wide = area;
     withdraw(context, reservation, &wide);
     for (struct mapping **at = &reservation->mappings; *at;) {
@@ -246,8 +249,7 @@ static void unmap(struct zs_ze_context *context, struct zs_reservation *reservat
     }
     if (announce(context, reservation, wide) != 0)
         zs_log(ZS_LOG_ERROR, "no memory: mappings beside the one that ended are lost");
-    pthread_rwlock_unlock(&context->exec_lock);
-    zs_memory_reap(context);
+    zs_gpu_memory_resume(context->memory);
 }
 
 static void free_reservation(struct zs_ze_context *context, struct zs_reservation *reservation)
@@ -309,7 +311,7 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phPhysicalMemory);
-    ZS_CHECK_ENUM(desc->flags, ZS_LATER_PHYSICAL_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_PHYSICAL_FLAGS);
     struct zs_ze_device *device = hDevice ? zs_ze_device_of(hDevice) : NULL;
     bool on_host = (desc->flags & ZS_LATER_PHYSICAL_ON_HOST) != 0;
     ZS_CHECK(device || (!hDevice && on_host), ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
@@ -401,14 +403,14 @@ static ze_result_t map(struct zs_ze_context *context, struct mapping *mapping)
     struct span around = {area.begin - 1, area.end + 1};
     bool alone = is_empty(reservation, around);
     if (!alone)
-        pthread_rwlock_wrlock(&context->exec_lock);
+        zs_gpu_memory_stop(context->memory);
     withdraw(context, reservation, &wide);
     insert(reservation, mapping);
     int error = announce(context, reservation, wide);
     if (error)
         take_out(reservation, mapping);
     if (!alone)
-        pthread_rwlock_unlock(&context->exec_lock);
+        zs_gpu_memory_resume(context->memory);
     return zs_result_of_errno(error);
 }
 
@@ -483,7 +485,7 @@ static int set_access(struct zs_ze_context *context, struct zs_reservation *rese
                       struct span area, ze_memory_access_attribute_t access)
 {
     struct span wide = area;
-    pthread_rwlock_wrlock(&context->exec_lock);
+    zs_gpu_memory_stop(context->memory);
     withdraw(context, reservation, &wide);
     int error = 0;
     for (struct mapping *m = reservation->mappings; m && !error; m = m->next) {
@@ -495,7 +497,7 @@ static int set_access(struct zs_ze_context *context, struct zs_reservation *rese
             m->access = access;
     }
     int lost = announce(context, reservation, wide);
-    pthread_rwlock_unlock(&context->exec_lock);
+    zs_gpu_memory_resume(context->memory);
     return error ? error : lost;
 }
 

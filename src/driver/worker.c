@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/worker.h"
 
-#include "driver/memory.h"
-
 #include "base/vec.h"
 
 #include <errno.h>
@@ -12,40 +10,52 @@
 
 struct submission {
     struct submission *next;
+    struct zs_worker *worker;
     struct zs_ze_fence *fence;
     uint32_t count;
     struct zs_program *programs[];
 };
 
 /*
- * Two references: the queue's and the thread's (while there is a thread). The thread is started by
- * the first submission and detached; it ends when the worker is closed or cancelled and nothing is
- * left. context->workers lists those with a thread.
+ * Of one device, ordinal and index of a context, which owns it. The thread is started by the first
+ * submission and detached; it ends when the context is cancelled and nothing is left, and keeps a
+ * reference to the context until then.
  */
-struct zs_worker {
-    _Atomic uint32_t refs;
+struct zs_engine {
+    struct zs_engine *next;
     struct zs_ze_context *context;
     struct zs_ze_device *device;
-    pthread_mutex_t lock;
-    pthread_cond_t work; /* something to do, or closed */
-    pthread_cond_t done; /* completed changed */
+    uint32_t ordinal, index;
+    pthread_mutex_t lock; /* of all that follows, and of its workers */
+    pthread_cond_t work;  /* something to do, or cancelled */
+    pthread_cond_t done;  /* completed changed, for zs_workers_drain() */
     struct submission *head, **tail;
     uint64_t submitted, completed;
+    uint32_t drains;
+    bool running; /* has a thread */
+    bool lent;    /* a caller of zs_worker_run runs a program itself */
+};
+
+/* A queue or an immediate list. One reference is its owner's, one each submission's. */
+struct zs_worker {
+    _Atomic uint32_t refs;
+    struct zs_engine *engine;
+    struct zs_ze_context *context;
+    pthread_cond_t done; /* completed changed */
+    uint64_t submitted, completed;
     ze_result_t failure; /* first one that nobody was told of */
-    bool running;        /* has a thread */
-    bool closed;
-    bool lent;                      /* a caller of zs_worker_run runs a program itself */
-    struct zs_worker *context_next; /* under context->workers_lock */
 };
 
 /* ---- Programs ----------------------------------------------------------------------------------
  */
 
-struct zs_program *zs_program_new(void)
+struct zs_program *zs_program_new(struct zs_ze_context *context)
 {
     struct zs_program *program = calloc(1, sizeof(*program));
-    if (program)
-        atomic_init(&program->refs, 1);
+    if (!program)
+        return NULL;
+    atomic_init(&program->refs, 1);
+    program->context = zs_object_ref(context);
     return program;
 }
 
@@ -72,6 +82,7 @@ void zs_program_unref(struct zs_program *program)
     for (size_t i = 0; i < program->count; i++)
         zs_command_release(&program->items[i]);
     free(program->items);
+    zs_object_unref(program->context);
     free(program);
 }
 
@@ -98,26 +109,25 @@ static int run_command(struct zs_exec *exec, struct zs_command *command)
 {
     if (!wait_for_events(exec, command))
         return atomic_load(exec->cancel) ? -ECANCELED : -EFAULT;
-    pthread_rwlock_rdlock(&exec->context->exec_lock);
     exec->start_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     exec->end_ticks = 0;
     int error = command->op->run ? command->op->run(exec, command) : 0;
     /* a tick at least: tools take "no time" for a counter that went round once */
     while (exec->end_ticks <= exec->start_ticks)
         exec->end_ticks = zs_gpu_clock_ticks(exec->device->gpu);
-    pthread_rwlock_unlock(&exec->context->exec_lock);
-    zs_memory_reap(exec->context);
     return error;
 }
 
 static int run_program(struct zs_exec *exec, struct zs_program *program, int error)
 {
+    exec->context = program->context;
     for (size_t i = 0; i < program->count; i++) {
         struct zs_command *command = &program->items[i];
         if (!error) {
             error = run_command(exec, command);
             if (error && error != -ECANCELED) {
                 atomic_store(&exec->context->lost, true);
+                atomic_store(&exec->queue_context->lost, true);
                 zs_log(ZS_LOG_ERROR, "%s failed (%s); the commands behind it do not run",
                        command->op->name, strerror(-error));
             }
@@ -130,15 +140,29 @@ static int run_program(struct zs_exec *exec, struct zs_program *program, int err
     return error;
 }
 
-static int run_submission(struct zs_worker *worker, struct submission *submission)
+static struct zs_exec exec_of(const struct zs_engine *engine)
 {
-    struct zs_exec exec = {.context = worker->context,
-                           .device = worker->device,
-                           .cancel = &worker->context->cancelled};
+    return (struct zs_exec){.queue_context = engine->context,
+                            .device = engine->device,
+                            .cancel = &engine->context->cancelled};
+}
+
+static int run_submission(const struct zs_engine *engine, struct submission *submission)
+{
+    struct zs_exec exec = exec_of(engine);
     int error = 0;
     for (uint32_t i = 0; i < submission->count; i++)
         error = run_program(&exec, submission->programs[i], error);
     return error;
+}
+
+static void worker_unref(struct zs_worker *worker)
+{
+    if (atomic_fetch_sub(&worker->refs, 1) != 1)
+        return;
+    pthread_cond_destroy(&worker->done);
+    zs_object_unref(worker->context);
+    free(worker);
 }
 
 static void free_submission(struct submission *submission)
@@ -146,122 +170,196 @@ static void free_submission(struct submission *submission)
     for (uint32_t i = 0; i < submission->count; i++)
         zs_program_unref(submission->programs[i]);
     zs_object_unref(submission->fence);
+    worker_unref(submission->worker);
     free(submission);
 }
 
-static void finish_submission(struct zs_worker *worker, struct submission *submission, int error)
+/* Under the engine's lock. */
+static void complete(struct zs_worker *worker)
 {
+    struct zs_engine *engine = worker->engine;
+    worker->completed++;
+    engine->completed++;
+    pthread_cond_broadcast(&worker->done);
+    if (engine->drains)
+        pthread_cond_broadcast(&engine->done);
+}
+
+static void finish_submission(struct zs_engine *engine, struct submission *submission, int error)
+{
+    struct zs_worker *worker = submission->worker;
     ze_result_t result = zs_result_of_errno(error);
     /* references go first: what the program destroys after waiting is then really gone */
     for (uint32_t i = 0; i < submission->count; i++)
         zs_program_unref(submission->programs[i]);
     submission->count = 0;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&engine->lock);
     if (worker->failure == ZE_RESULT_SUCCESS)
         worker->failure = result;
-    worker->completed++;
-    pthread_cond_broadcast(&worker->done);
-    pthread_mutex_unlock(&worker->lock);
+    complete(worker);
+    pthread_mutex_unlock(&engine->lock);
     if (submission->fence)
         zs_signal_set(&submission->fence->state, error ? ZS_SIGNAL_FAILED : ZS_SIGNAL_READY);
     free_submission(submission);
 }
 
-/* ---- The thread --------------------------------------------------------------------------------
+/* ---- Engines -----------------------------------------------------------------------------------
  */
 
-static void worker_unref(struct zs_worker *worker)
+static void *engine_main(void *arg)
 {
-    if (atomic_fetch_sub(&worker->refs, 1) != 1)
-        return;
-    pthread_cond_destroy(&worker->work);
-    pthread_cond_destroy(&worker->done);
-    pthread_mutex_destroy(&worker->lock);
-    zs_object_unref(worker->context);
-    free(worker);
-}
-
-static void unlink_worker(struct zs_worker *worker)
-{
-    struct zs_ze_context *context = worker->context;
-    pthread_mutex_lock(&context->workers_lock);
-    struct zs_worker **at = &context->workers;
-    while (*at != worker)
-        at = &(*at)->context_next;
-    *at = worker->context_next;
-    pthread_cond_broadcast(&context->workers_gone);
-    pthread_mutex_unlock(&context->workers_lock);
-}
-
-static void *worker_main(void *arg)
-{
-    struct zs_worker *worker = arg;
-    struct zs_ze_context *context = worker->context;
-    pthread_mutex_lock(&worker->lock);
+    struct zs_engine *engine = arg;
+    struct zs_ze_context *context = engine->context;
+    pthread_setname_np(pthread_self(), "zescope-queue");
+    pthread_mutex_lock(&engine->lock);
     for (;;) {
-        while (worker->lent ||
-               (!worker->head && !worker->closed && !atomic_load(&context->cancelled)))
-            pthread_cond_wait(&worker->work, &worker->lock);
-        struct submission *submission = worker->head;
+        while (engine->lent || (!engine->head && !atomic_load(&context->cancelled)))
+            pthread_cond_wait(&engine->work, &engine->lock);
+        struct submission *submission = engine->head;
         if (!submission)
             break;
-        worker->head = submission->next;
-        if (!worker->head)
-            worker->tail = &worker->head;
-        pthread_mutex_unlock(&worker->lock);
-        int error = run_submission(worker, submission);
-        finish_submission(worker, submission, error);
-        pthread_mutex_lock(&worker->lock);
+        engine->head = submission->next;
+        if (!engine->head)
+            engine->tail = &engine->head;
+        pthread_mutex_unlock(&engine->lock);
+        int error = run_submission(engine, submission);
+        finish_submission(engine, submission, error);
+        pthread_mutex_lock(&engine->lock);
     }
-    worker->running = false;
-    pthread_mutex_unlock(&worker->lock);
-    /* whoever stops the context frees it only after this */
-    zs_object_ref(context);
-    unlink_worker(worker);
-    worker_unref(worker);
+    engine->running = false;
+    pthread_mutex_unlock(&engine->lock);
+    pthread_mutex_lock(&context->workers_lock);
+    context->engine_threads--;
+    pthread_cond_broadcast(&context->workers_gone);
+    pthread_mutex_unlock(&context->workers_lock);
     zs_object_unref(context);
     return NULL;
 }
 
-/* Under the worker's lock. Signals of the program are not for this thread. */
-static bool start_thread(struct zs_worker *worker)
+/* Under the engine's lock. Signals of the program are not for this thread. */
+static bool start_thread(struct zs_engine *engine)
 {
-    struct zs_ze_context *context = worker->context;
+    struct zs_ze_context *context = engine->context;
     sigset_t all, before;
     sigfillset(&all);
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0)
         return false;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    atomic_fetch_add(&worker->refs, 1);
+    zs_object_ref(context);
     pthread_mutex_lock(&context->workers_lock);
-    worker->context_next = context->workers;
-    context->workers = worker;
+    context->engine_threads++;
     pthread_mutex_unlock(&context->workers_lock);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    int error = pthread_create(&thread, &attr, worker_main, worker);
+    int error = pthread_create(&thread, &attr, engine_main, engine);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
-    worker->running = error == 0;
+    engine->running = error == 0;
     if (error) {
-        unlink_worker(worker);
-        atomic_fetch_sub(&worker->refs, 1);
+        pthread_mutex_lock(&context->workers_lock);
+        context->engine_threads--;
+        pthread_mutex_unlock(&context->workers_lock);
+        zs_object_unref(context); /* the caller has one of its own */
     }
     return error == 0;
 }
 
-struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_device *device)
+/* Under workers_lock. */
+static struct zs_engine *engine_new(struct zs_ze_context *context, struct zs_ze_device *device,
+                                    uint32_t ordinal, uint32_t index)
 {
-    struct zs_worker *worker = calloc(1, sizeof(*worker));
+    struct zs_engine *engine = calloc(1, sizeof(*engine));
+    if (!engine)
+        return NULL;
+    engine->context = context;
+    engine->device = device;
+    engine->ordinal = ordinal;
+    engine->index = index;
+    engine->tail = &engine->head;
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_cond_init(&engine->work, NULL);
+    pthread_cond_init(&engine->done, NULL);
+    engine->next = context->engines;
+    context->engines = engine;
+    return engine;
+}
+
+static struct zs_engine *engine_of(struct zs_ze_context *context, struct zs_ze_device *device,
+                                   uint32_t ordinal, uint32_t index)
+{
+    pthread_mutex_lock(&context->workers_lock);
+    struct zs_engine *engine = context->engines;
+    while (engine &&
+           (engine->device != device || engine->ordinal != ordinal || engine->index != index))
+        engine = engine->next;
+    if (!engine)
+        engine = engine_new(context, device, ordinal, index);
+    pthread_mutex_unlock(&context->workers_lock);
+    return engine;
+}
+
+void zs_engines_free(struct zs_ze_context *context)
+{
+    while (context->engines) {
+        struct zs_engine *engine = context->engines;
+        context->engines = engine->next;
+        pthread_cond_destroy(&engine->work);
+        pthread_cond_destroy(&engine->done);
+        pthread_mutex_destroy(&engine->lock);
+        free(engine);
+    }
+}
+
+/* The engines of a context stand where they are until it goes, and new ones before them. */
+static struct zs_engine *first_engine(struct zs_ze_context *context)
+{
+    pthread_mutex_lock(&context->workers_lock);
+    struct zs_engine *first = context->engines;
+    pthread_mutex_unlock(&context->workers_lock);
+    return first;
+}
+
+void zs_workers_stop(struct zs_ze_context *context)
+{
+    /* what is submitted from now on is refused: see zs_worker_submit() */
+    for (struct zs_engine *engine = first_engine(context); engine; engine = engine->next) {
+        pthread_mutex_lock(&engine->lock);
+        pthread_cond_signal(&engine->work);
+        pthread_mutex_unlock(&engine->lock);
+    }
+    pthread_mutex_lock(&context->workers_lock);
+    while (context->engine_threads)
+        pthread_cond_wait(&context->workers_gone, &context->workers_lock);
+    pthread_mutex_unlock(&context->workers_lock);
+}
+
+void zs_workers_drain(struct zs_ze_context *context)
+{
+    for (struct zs_engine *engine = first_engine(context); engine; engine = engine->next) {
+        pthread_mutex_lock(&engine->lock);
+        uint64_t wanted = engine->submitted;
+        engine->drains++;
+        while (engine->completed < wanted)
+            pthread_cond_wait(&engine->done, &engine->lock);
+        engine->drains--;
+        pthread_mutex_unlock(&engine->lock);
+    }
+}
+
+/* ---- Workers -----------------------------------------------------------------------------------
+ */
+
+struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_device *device,
+                                uint32_t ordinal, uint32_t index)
+{
+    struct zs_engine *engine = engine_of(context, device, ordinal, index);
+    struct zs_worker *worker = engine ? calloc(1, sizeof(*worker)) : NULL;
     if (!worker)
         return NULL;
     atomic_init(&worker->refs, 1);
+    worker->engine = engine;
     worker->context = zs_object_ref(context);
-    worker->device = device;
-    worker->tail = &worker->head;
-    pthread_mutex_init(&worker->lock, NULL);
-    pthread_cond_init(&worker->work, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -272,34 +370,44 @@ struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_devi
 
 void zs_worker_close(struct zs_worker *worker)
 {
-    pthread_mutex_lock(&worker->lock);
-    worker->closed = true;
-    pthread_cond_signal(&worker->work);
-    pthread_mutex_unlock(&worker->lock);
     worker_unref(worker);
+}
+
+static struct submission *submission_new(struct zs_worker *worker, uint32_t count,
+                                         struct zs_program *const *programs,
+                                         struct zs_ze_fence *fence)
+{
+    struct submission *submission =
+        calloc(1, sizeof(*submission) + count * sizeof(struct zs_program *));
+    if (!submission)
+        return NULL;
+    atomic_fetch_add_explicit(&worker->refs, 1, memory_order_relaxed);
+    submission->worker = worker;
+    submission->fence = zs_object_ref(fence);
+    submission->count = count;
+    for (uint32_t i = 0; i < count; i++)
+        submission->programs[i] = zs_program_ref(programs[i]);
+    return submission;
 }
 
 ze_result_t zs_worker_submit(struct zs_worker *worker, uint32_t count,
                              struct zs_program *const *programs, struct zs_ze_fence *fence)
 {
-    struct submission *submission =
-        calloc(1, sizeof(*submission) + count * sizeof(struct zs_program *));
+    struct zs_engine *engine = worker->engine;
+    struct submission *submission = submission_new(worker, count, programs, fence);
     if (!submission)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    submission->fence = zs_object_ref(fence);
-    submission->count = count;
-    for (uint32_t i = 0; i < count; i++)
-        submission->programs[i] = zs_program_ref(programs[i]);
-    pthread_mutex_lock(&worker->lock);
-    bool cancelled = atomic_load(&worker->context->cancelled);
-    bool ok = !cancelled && (worker->running || start_thread(worker));
+    pthread_mutex_lock(&engine->lock);
+    bool cancelled = atomic_load(&engine->context->cancelled);
+    bool ok = !cancelled && (engine->running || start_thread(engine));
     if (ok) {
-        *worker->tail = submission;
-        worker->tail = &submission->next;
+        *engine->tail = submission;
+        engine->tail = &submission->next;
+        engine->submitted++;
         worker->submitted++;
-        pthread_cond_signal(&worker->work);
+        pthread_cond_signal(&engine->work);
     }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&engine->lock);
     if (!ok)
         free_submission(submission);
     return ok          ? ZE_RESULT_SUCCESS
@@ -310,37 +418,37 @@ ze_result_t zs_worker_submit(struct zs_worker *worker, uint32_t count,
 /* Nothing is queued: the caller may as well do it itself, which spares two changes of threads. */
 static bool lend(struct zs_worker *worker)
 {
-    pthread_mutex_lock(&worker->lock);
-    bool idle = !worker->lent && worker->completed == worker->submitted &&
-                !atomic_load(&worker->context->cancelled);
+    struct zs_engine *engine = worker->engine;
+    pthread_mutex_lock(&engine->lock);
+    bool idle = !engine->lent && engine->completed == engine->submitted &&
+                !atomic_load(&engine->context->cancelled);
     if (idle) {
-        worker->lent = true;
+        engine->lent = true;
+        engine->submitted++;
         worker->submitted++;
     }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&engine->lock);
     return idle;
 }
 
 ze_result_t zs_worker_run(struct zs_worker *worker, struct zs_program *program)
 {
+    struct zs_engine *engine = worker->engine;
     if (!lend(worker)) {
         ze_result_t result = zs_worker_submit(worker, 1, &program, NULL);
         return result == ZE_RESULT_SUCCESS ? zs_worker_synchronize(worker, UINT64_MAX) : result;
     }
-    struct zs_exec exec = {.context = worker->context,
-                           .device = worker->device,
-                           .cancel = &worker->context->cancelled};
+    struct zs_exec exec = exec_of(engine);
     ze_result_t result = zs_result_of_errno(run_program(&exec, program, 0));
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&engine->lock);
     if (result == ZE_RESULT_SUCCESS) {
         result = worker->failure;
         worker->failure = ZE_RESULT_SUCCESS;
     }
-    worker->lent = false;
-    worker->completed++;
-    pthread_cond_broadcast(&worker->done);
-    pthread_cond_signal(&worker->work);
-    pthread_mutex_unlock(&worker->lock);
+    engine->lent = false;
+    complete(worker);
+    pthread_cond_signal(&engine->work);
+    pthread_mutex_unlock(&engine->lock);
     return result;
 }
 
@@ -362,55 +470,16 @@ static struct timespec deadline_of(uint64_t timeout_ns)
 ze_result_t zs_worker_synchronize(struct zs_worker *worker, uint64_t timeout_ns)
 {
     struct timespec until = deadline_of(timeout_ns);
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->engine->lock);
     uint64_t wanted = worker->submitted;
     int error = 0;
     while (worker->completed < wanted && error == 0 && timeout_ns > 0)
-        error = pthread_cond_timedwait(&worker->done, &worker->lock, &until);
+        error = pthread_cond_timedwait(&worker->done, &worker->engine->lock, &until);
     ze_result_t result = ZE_RESULT_NOT_READY;
     if (worker->completed >= wanted) {
         result = worker->failure;
         worker->failure = ZE_RESULT_SUCCESS;
     }
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->engine->lock);
     return result;
-}
-
-void zs_workers_stop(struct zs_ze_context *context)
-{
-    pthread_mutex_lock(&context->workers_lock);
-    while (context->workers) {
-        for (struct zs_worker *worker = context->workers; worker; worker = worker->context_next)
-            pthread_cond_signal(&worker->work);
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 10000000;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_sec++;
-            until.tv_nsec -= 1000000000;
-        }
-        pthread_cond_timedwait(&context->workers_gone, &context->workers_lock, &until);
-    }
-    pthread_mutex_unlock(&context->workers_lock);
-}
-
-void zs_workers_drain(struct zs_ze_context *context)
-{
-    pthread_mutex_lock(&context->workers_lock);
-    struct zs_worker *workers[64];
-    uint32_t count = 0;
-    for (struct zs_worker *w = context->workers; w && count < ZS_ARRAY_LEN(workers);
-         w = w->context_next) {
-        atomic_fetch_add(&w->refs, 1);
-        workers[count++] = w;
-    }
-    pthread_mutex_unlock(&context->workers_lock);
-    for (uint32_t i = 0; i < count; i++) {
-        pthread_mutex_lock(&workers[i]->lock);
-        uint64_t wanted = workers[i]->submitted;
-        while (workers[i]->completed < wanted && !atomic_load(&context->cancelled))
-            pthread_cond_wait(&workers[i]->done, &workers[i]->lock);
-        pthread_mutex_unlock(&workers[i]->lock);
-        worker_unref(workers[i]);
-    }
 }

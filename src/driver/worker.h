@@ -6,9 +6,12 @@
  * so that a list may be reset, appended to again or destroyed while the program still runs. It is
  * immutable once submitted from a regular list; an immediate list submits one program per append.
  *
- * A worker executes its programs in order, each command after the other, waiting for the events
- * that a command names. Commands of one queue therefore never overlap, which satisfies barriers;
- * queues run independently of each other and of the host.
+ * Queues and immediate lists of one device, ordinal and index are one engine of their context, as
+ * on hardware: what was submitted first runs first, through whichever of them it came. Each of them
+ * is a worker, which knows what was submitted through it and how that ended. An engine executes
+ * programs in order, each command after the other, waiting for the events that a command names:
+ * commands never overlap, which satisfies barriers. Engines run independently of each other and of
+ * the host.
  *
  * Failure: a command that fails ends its submission. The commands behind it do not run; their
  * events and the fence become "failed", so that nobody waits for ever. The queue's next
@@ -24,7 +27,8 @@ struct zs_command;
 
 /* What a command sees while it runs. */
 struct zs_exec {
-    struct zs_ze_context *context;
+    struct zs_ze_context *context; /* of the list that it was appended to */
+    struct zs_ze_context *queue_context;
     struct zs_ze_device *device;
     const _Atomic bool *cancel;
     uint64_t start_ticks, end_ticks; /* of the command; a launch replaces them by its own */
@@ -58,31 +62,36 @@ struct zs_command {
 
 struct zs_program {
     _Atomic uint32_t refs;
+    struct zs_ze_context *context; /* of its list */
     struct zs_command *items;
     size_t count, capacity;
 };
 
-struct zs_program *zs_program_new(void);
+struct zs_program *zs_program_new(struct zs_ze_context *context);
 struct zs_program *zs_program_ref(struct zs_program *program);
 void zs_program_unref(struct zs_program *program);
 /* Takes over the command's references; false (and still the caller's): no memory. */
 bool zs_program_append(struct zs_program *program, const struct zs_command *command);
 void zs_command_release(struct zs_command *command);
 
-struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_device *device);
+/* NULL: no memory. The engine is made with its first worker, and stays until the context goes. */
+struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_device *device,
+                                uint32_t ordinal, uint32_t index);
 /* No more submissions; what was submitted still runs. The caller's pointer is gone. */
 void zs_worker_close(struct zs_worker *worker);
 /* Run programs in order, then signal the fence (may be NULL). Takes its own references. */
 ze_result_t zs_worker_submit(struct zs_worker *worker, uint32_t count,
                              struct zs_program *const *programs, struct zs_ze_fence *fence);
-/* Submit and wait; on the caller's thread when nothing else is queued. */
+/* Submit and wait; on the caller's thread when the engine has nothing else to do. */
 ze_result_t zs_worker_run(struct zs_worker *worker, struct zs_program *program);
 /* Wait for everything that was submitted; reports a failure once. */
 ze_result_t zs_worker_synchronize(struct zs_worker *worker, uint64_t timeout_ns);
 /* Submissions run, to their end or until they notice that the context is cancelled; then return. */
 void zs_workers_stop(struct zs_ze_context *context);
-/* Wait until nothing that was submitted in the context runs. */
+/* Wait until nothing that was submitted in the context so far runs. */
 void zs_workers_drain(struct zs_ze_context *context);
+/* When nothing is left of the context but its memory. */
+void zs_engines_free(struct zs_ze_context *context);
 
 struct zs_ze_fence {
     struct zs_object object;

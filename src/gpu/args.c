@@ -25,7 +25,9 @@ static struct zs_gpu_args *allocate(const struct zs_gpu_kernel *kernel)
     args->samplers = calloc(kernel->sampler_count + 1u, sizeof(*args->samplers));
     args->local_B = calloc(kernel->module->arg_count + 1u, sizeof(*args->local_B));
     args->is_set = calloc(kernel->module->arg_count + 1u, sizeof(*args->is_set));
-    if (args->cross_thread && args->bindings && args->samplers && args->local_B && args->is_set)
+    args->named_va = calloc(kernel->module->arg_count + 1u, sizeof(*args->named_va));
+    if (args->cross_thread && args->bindings && args->samplers && args->local_B && args->is_set &&
+        args->named_va)
         return args;
     zs_gpu_args_destroy(args);
     return NULL;
@@ -75,6 +77,7 @@ int zs_gpu_args_clone(const struct zs_gpu_args *args, struct zs_gpu_args **ret_a
     memcpy(copy->samplers, args->samplers, kernel->sampler_count * sizeof(*args->samplers));
     memcpy(copy->local_B, args->local_B, kernel->module->arg_count * sizeof(*args->local_B));
     memcpy(copy->is_set, args->is_set, kernel->module->arg_count * sizeof(*args->is_set));
+    memcpy(copy->named_va, args->named_va, kernel->module->arg_count * sizeof(*args->named_va));
     copy->slm_end_B = args->slm_end_B;
     *ret_args = copy;
     return 0;
@@ -89,6 +92,7 @@ void zs_gpu_args_destroy(struct zs_gpu_args *args)
     free(args->samplers);
     free(args->local_B);
     free(args->is_set);
+    free(args->named_va);
     free(args);
 }
 
@@ -187,6 +191,7 @@ int zs_gpu_args_set_buffer(struct zs_gpu_args *args, uint32_t index, struct zs_g
     patch(args, index, ZS_PAYLOAD_BUFFER_OFFSET, gpu_va - binding.gpu_va);
     patch(args, index, ZS_PAYLOAD_BUFFER_SIZE, binding.size_B - (gpu_va - binding.gpu_va));
     bind(args, index, &binding);
+    args->named_va[index] = gpu_va;
     args->is_set[index] = true;
     return 0;
 }
@@ -265,6 +270,7 @@ int zs_gpu_args_set_image(struct zs_gpu_args *args, uint32_t index,
         binding.image = *image;
         patch_image(args, index, image);
     }
+    args->named_va[index] = binding.gpu_va;
     bind(args, index, &binding);
     args->is_set[index] = true;
     return 0;

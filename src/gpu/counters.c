@@ -56,6 +56,11 @@ void zs_gpu_counters_add(struct zs_gpu_counters *counters, const uint64_t *sums)
     pthread_mutex_unlock(&counters->lock);
 }
 
+void zs_gpu_counters_merge(struct zs_gpu_counters *counters, const struct zs_gpu_counters *others)
+{
+    zs_gpu_counters_add(counters, others->sums);
+}
+
 /* Per instruction: executions, then lanes. NULL: no memory. */
 static uint64_t *expand(const struct zs_gpu_kernel *kernel, const uint64_t *sums)
 {

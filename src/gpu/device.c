@@ -171,6 +171,7 @@ static void unlist(struct zs_gpu_device *device, struct zs_gpu_job *job)
 static void *pool_main(void *arg)
 {
     struct zs_gpu_device *device = arg;
+    pthread_setname_np(pthread_self(), "zescope-eu");
     pthread_mutex_lock(&device->lock);
     while (!device->stopping) {
         struct zs_gpu_job *job = device->jobs;

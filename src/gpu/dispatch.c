@@ -12,14 +12,19 @@
  *
  * Progress: a thread that spins until another one acts must not keep that one from running.
  * Within a group the threads take turns by slices. When no resident group ended for some turns,
- * the worker takes in one more, up to as many as the modelled device holds: so groups may wait for
- * each other as on hardware. A cooperative launch gets all its groups running at once.
+ * the worker takes in one more: so groups may wait for each other as on hardware. Any worker may
+ * hold all groups of a cooperative launch, and of others as many as the modelled device does, so
+ * that this is true of a launch that gets no help, too.
  *
- * The cancel flag and the time limit are looked at between slices.
+ * Numbers: a resident group has a place, which no other one has at the same time, and its threads
+ * the numbers place * threads per group and up. Numbers select scratch and private memory.
+ *
+ * The cancel flag, the time limit and changes of memory are looked at between slices.
  */
 #include "gpu/gpu_priv.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 enum {
@@ -47,12 +52,46 @@ static void stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
     atomic_store_explicit(&run->stop, true, memory_order_relaxed);
 }
 
+/* ---- sight -------------------------------------------------------------------------------------
+ */
+
+static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    if (zs_gpu_sight_open(run, &w->sight) != 0)
+        return false;
+    zs_gpu_resolve_surfaces(run, &w->sight.map, w->surfaces);
+    struct zs_port *port = &w->port;
+    port->map = w->sight.map;
+    port->flags &= ~(uint32_t)ZS_PORT_TRACK_WRITES;
+    port->flags |= w->sight.tracked ? ZS_PORT_TRACK_WRITES : 0u;
+    memset(port->cache, 0, sizeof(port->cache));
+    return true;
+}
+
+/* Memory was freed or is about to move: drop the old view and take one of now. */
+static bool look_anew(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    zs_gpu_sight_close(run, &w->sight, true);
+    if (look(run, w))
+        return true;
+    struct zs_gpu_fault none = {0};
+    w->blind = true;
+    stop_run(run, -ENOMEM, &none);
+    return false;
+}
+
+/* ---- interruptions -----------------------------------------------------------------------------
+ */
+
 /* Between slices. true: stop. thread: the one that has used up its slice, NULL: none in particular.
  */
-static bool interrupted(struct zs_gpu_run *run, const struct zs_gpu_group *group,
-                        const struct zs_eu_thread *thread, uint32_t thread_index)
+static bool interrupted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                        const struct zs_gpu_group *group, const struct zs_eu_thread *thread,
+                        uint32_t thread_index)
 {
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
+        return true;
+    if (zs_gpu_sight_is_stale(run, &w->sight) && !look_anew(run, w))
         return true;
     bool cancelled =
         run->launch->cancel && atomic_load_explicit(run->launch->cancel, memory_order_relaxed);
@@ -87,11 +126,9 @@ static bool grow_threads(struct zs_gpu_worker *w, uint32_t slots)
         return true;
     free(w->threads);
     free(w->free_slots);
-    free(w->prepared);
-    w->prepared = malloc(slots * sizeof(*w->prepared));
     w->threads = aligned_alloc(64, slots * sizeof(*w->threads));
     w->free_slots = malloc(slots * sizeof(*w->free_slots));
-    w->thread_capacity = w->threads && w->free_slots && w->prepared ? slots : 0;
+    w->thread_capacity = w->threads && w->free_slots ? slots : 0;
     return w->thread_capacity > 0;
 }
 
@@ -99,54 +136,52 @@ void zs_gpu_worker_fini(struct zs_gpu_worker *worker)
 {
     free(worker->threads);
     free(worker->free_slots);
-    free(worker->prepared);
+    free(worker->surfaces);
     free(worker->slm);
     free(worker->counters);
     free(worker->groups);
     free(worker->states);
 }
 
+static bool worker_grow(const struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    /* Threads are the bulk: 12 KB each. Most launches never touch more than one group's. */
+    uint32_t slots = w->group_limit * run->threads_per_group;
+    return grow_threads(w, slots) &&
+           grow(&w->slm, &w->slm_capacity_B, w->slm_stride_B * w->group_limit, 1, 64) &&
+           grow(&w->counters, &w->counter_capacity, run->kernel->counter_count + 1,
+                sizeof(uint64_t), 64) &&
+           grow(&w->groups, &w->group_capacity, w->group_limit, sizeof(*w->groups), 64) &&
+           grow(&w->states, &w->state_capacity, slots, sizeof(*w->states), 64) &&
+           grow(&w->surfaces, &w->surface_capacity, run->kernel->surface_count + 1u,
+                sizeof(*w->surfaces), 64);
+}
+
 static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    w->group_limit = ZS_MAX(run->slots_per_worker / run->threads_per_group, 1u);
-    w->group_limit = (uint32_t)ZS_MIN((uint64_t)w->group_limit, run->group_total);
-    uint32_t slots = w->group_limit * run->threads_per_group;
+    w->group_limit = run->groups_per_worker;
     w->slm_stride_B = (size_t)zs_align_up(ZS_MAX(run->slm_B, 1u), 64);
-    size_t counters = run->kernel->counter_count;
-    /* Threads are the bulk: 12 KB each. Most launches never need more than one group's. */
-    if (!grow_threads(w, slots) ||
-        !grow(&w->slm, &w->slm_capacity_B, w->slm_stride_B * w->group_limit, 1, 64) ||
-        !grow(&w->counters, &w->counter_capacity, counters + 1, sizeof(uint64_t), 64) ||
-        !grow(&w->groups, &w->group_capacity, w->group_limit, sizeof(*w->groups), 64) ||
-        !grow(&w->states, &w->state_capacity, slots, sizeof(*w->states), 64))
+    if (!worker_grow(run, w))
         return false;
-    w->free_slot_count = slots;
-    memset(w->prepared, 0, slots * sizeof(*w->prepared));
-    for (uint32_t i = 0; i < slots; i++)
-        w->free_slots[i] = slots - 1 - i;
-    memset(w->counters, 0, counters * sizeof(uint64_t));
-    for (uint32_t i = 0; i < w->group_limit; i++)
-        w->groups[i] =
-            (struct zs_gpu_group){.slm = w->slm + i * w->slm_stride_B,
-                                  .threads = w->states + (size_t)i * run->threads_per_group};
-    w->group_count = 0;
+    w->free_slot_count = w->fresh_slot = 0;
+    memset(w->counters, 0, run->kernel->counter_count * sizeof(uint64_t));
+    w->group_count = w->groups_made = 0;
+    w->place_taken = w->blind = false;
     w->groups_run = w->threads_run = 0;
     struct zs_port *port = &w->port;
     memset(port, 0, sizeof(*port));
-    port->map = run->pin.map;
     port->launch_range_count = run->range_count;
     memcpy(port->launch_ranges, run->ranges, sizeof(run->ranges));
-    port->surfaces = run->surfaces;
+    port->surfaces = w->surfaces;
     port->surface_count = run->kernel->surface_count;
     port->samplers = run->samplers;
     port->sampler_count = run->kernel->sampler_count;
     uint32_t flags = run->launch->flags;
     port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_PORT_CHECK_SURFACES : 0u) |
-                  (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u) |
-                  (run->pin.tracked ? ZS_PORT_TRACK_WRITES : 0u);
+                  (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u);
     port->scratch = run->scratch.data;
     port->slm_B = run->slm_B;
-    return true;
+    return look(run, w);
 }
 
 /* ---- EU threads --------------------------------------------------------------------------------
@@ -154,13 +189,13 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 
 /* Payload: r0, per-thread data, cross-thread data (facts: docs/gpu.md, "Payload"). */
 static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
-                         uint32_t thread, uint32_t slot, uint8_t *grf)
+                         uint32_t thread, uint32_t number, uint8_t *grf)
 {
     typedef uint32_t quad __attribute__((vector_size(16)));
     const struct zs_thread_payload *layout = &run->kernel->module->thread;
     /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
     const quad r0[2] = {{0, group->id[0], 0, run->scratch_code},
-                        {0, (slot + 1) * run->scratch_B | R0_GPGPU | (slot & PORT_FFTID_MASK),
+                        {0, (number + 1) * run->scratch_B | R0_GPGPU | (number & PORT_FFTID_MASK),
                          group->id[1], group->id[2]}};
     uint32_t per_thread_B = run->kernel->per_thread_B;
     memcpy(grf, &r0[0], sizeof(quad));
@@ -169,27 +204,32 @@ static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group
     memcpy(grf + R0_B + per_thread_B, run->payload, layout->cross_thread_B);
 }
 
+/* Unique among the live threads of the launch. */
+static uint32_t thread_number(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
+                              uint32_t thread)
+{
+    return group->place * run->threads_per_group + thread;
+}
+
 static void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          const struct zs_gpu_group *group, uint32_t thread)
 {
     struct zs_gpu_thread_state *state = &group->threads[thread];
-    zs_assert(w->free_slot_count > 0);
-    state->slot = w->free_slots[--w->free_slot_count];
+    bool fresh = w->free_slot_count == 0;
+    state->slot = fresh ? w->fresh_slot++ : w->free_slots[--w->free_slot_count];
     state->phase = ZS_GPU_THREAD_READY;
     struct zs_eu_thread *t = &w->threads[state->slot];
     uint32_t simd = run->kernel->module->simd;
     uint32_t mask = simd == 32 ? UINT32_MAX : (1u << simd) - 1;
     if (thread == run->threads_per_group - 1)
         mask = run->last_mask;
-    if (w->prepared[state->slot])
-        zs_eu_thread_restart(t, run->kernel->program, mask);
-    else
+    if (fresh)
         zs_eu_thread_init(t, run->kernel->program, mask);
-    w->prepared[state->slot] = true;
+    else
+        zs_eu_thread_restart(t, run->kernel->program, mask);
     t->env = &w->port;
     t->counters = w->counters;
-    /* slots of all workers are numbered through: FFTID and scratch are unique among live ones */
-    fill_payload(run, group, thread, w->index * run->slots_per_worker + state->slot, t->grf);
+    fill_payload(run, group, thread, thread_number(run, group, thread), t->grf);
 }
 
 static void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
@@ -210,9 +250,8 @@ static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         start_thread(run, w, group, thread);
     struct zs_eu_thread *t = &w->threads[state->slot];
     struct zs_port *port = &w->port;
-    uint32_t slot = w->index * run->slots_per_worker + state->slot;
     port->slm = group->slm;
-    port->scratch_start = (uint64_t)(slot + 1) * run->scratch_B;
+    port->scratch_start = (thread_number(run, group, thread) + 1ull) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
     enum zs_eu_status status = zs_eu_run_among(t, run->kernel->program, run->slice, &w->host_csr);
     group->arrived += port->barrier_signals;
@@ -276,7 +315,7 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
             return outcome;
         if (outcome == OUTCOME_BUSY) {
             *ret_busy = true;
-            if (interrupted(run, group, &w->threads[group->threads[i].slot], i))
+            if (interrupted(run, w, group, &w->threads[group->threads[i].slot], i))
                 return OUTCOME_STOPPED;
         }
     }
@@ -303,10 +342,57 @@ static enum outcome run_group(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     return outcome;
 }
 
-static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index)
+/* Of those that no worker calls its own; false: all are taken. */
+static bool take_shared_place(struct zs_gpu_run *run, uint32_t *ret_place)
+{
+    uint32_t count = run->places - run->workers_max, i = 0;
+    pthread_mutex_lock(&run->lock);
+    while (i < count && run->shared_places[i / 64] >> i % 64 & 1)
+        i++;
+    if (i < count)
+        run->shared_places[i / 64] |= 1ull << i % 64;
+    pthread_mutex_unlock(&run->lock);
+    *ret_place = run->workers_max + i;
+    return i < count;
+}
+
+/* In a cooperative launch each group has a place for itself. */
+static bool take_place(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t *ret_place)
+{
+    *ret_place = w->index;
+    if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
+        return true;
+    if (w->place_taken)
+        return take_shared_place(run, ret_place);
+    w->place_taken = true;
+    return true;
+}
+
+static void give_place_back(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t place)
+{
+    if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
+        return;
+    if (place == w->index) {
+        w->place_taken = false;
+        return;
+    }
+    uint32_t i = place - run->workers_max;
+    pthread_mutex_lock(&run->lock);
+    run->shared_places[i / 64] &= ~(1ull << i % 64);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
+                        uint32_t place)
 {
     struct zs_gpu_group *group = &w->groups[w->group_count];
+    if (w->group_count == w->groups_made) { /* its memory is passed on from group to group */
+        group->slm = w->slm + w->groups_made * w->slm_stride_B;
+        group->threads = w->states + (size_t)w->groups_made * run->threads_per_group;
+        w->groups_made++;
+    }
     group->index = index;
+    group->place = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? (uint32_t)index : place;
     group->live = run->threads_per_group;
     group->arrived = 0;
     zs_gpu_group_id(run->launch, index, group->id);
@@ -318,9 +404,10 @@ static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, u
 
 /* A group has ended: swap it with the last one. Its local memory and states go with it, for the
  * next group that is admitted. */
-static void drop_group(struct zs_gpu_worker *w, uint32_t at)
+static void drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at)
 {
     struct zs_gpu_group ended = w->groups[at];
+    give_place_back(run, w, ended.place);
     w->groups_run++;
     w->group_count--;
     w->groups[at] = w->groups[w->group_count];
@@ -374,10 +461,10 @@ static bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *
         struct zs_gpu_group *group = &w->groups[i];
         enum outcome outcome = run_group(run, w, group);
         maybe_ask_for_help(run, w);
-        if (outcome == OUTCOME_STOPPED || interrupted(run, group, NULL, 0))
+        if (outcome == OUTCOME_STOPPED || interrupted(run, w, group, NULL, 0))
             return false;
         if (outcome == OUTCOME_DONE) {
-            drop_group(w, i);
+            drop_group(run, w, i);
             *ret_ended = true;
         } else {
             i++;
@@ -386,23 +473,41 @@ static bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *
     return true;
 }
 
+/* Take in one more group, when there is one and room for it; false: there is none left. */
+static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct claim *claim)
+{
+    uint32_t place;
+    uint64_t index;
+    if (!take_place(run, w, &place))
+        return true; /* later */
+    bool claimed = claim_group(run, claim, &index);
+    if (claimed)
+        admit_group(run, w, index, place);
+    else
+        give_place_back(run, w, place);
+    return claimed;
+}
+
 static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     struct claim claim = {0};
     bool more = true, ended = false;
+    bool cooperative = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE;
     uint32_t turns = 0; /* since a group ended or came in */
-    uint32_t patience = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? 1 : PATIENCE_TURNS;
     while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
-        uint64_t index;
-        if (more && w->group_count < w->group_limit && (w->group_count == 0 || turns >= patience)) {
-            more = claim_group(run, &claim, &index);
-            if (more)
-                admit_group(run, w, index);
+        /* a cooperative launch is at work when all groups are in: twice as many with each turn */
+        uint32_t wanted = cooperative ? ZS_MAX(w->group_count, 1u)
+                          : w->group_count == 0 || turns >= PATIENCE_TURNS ? 1
+                                                                           : 0;
+        for (; wanted && more && w->group_count < w->group_limit; wanted--) {
+            more = take_group(run, w, &claim);
             turns = 0;
         }
         if (w->group_count == 0 || !run_resident(run, w, &ended))
             return;
         turns = ended ? 0 : turns + 1;
+        if (cooperative && !ended && !more) /* they wait for groups of other host threads */
+            sched_yield();
     }
 }
 
@@ -428,6 +533,8 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
         work(run, w);
         zs_eu_host_csr_restore(csr);
         merge(run, w);
+        if (!w->blind) /* nothing is held while the launching thread waits for its helpers */
+            zs_gpu_sight_close(run, &w->sight, index != 0 || run->helped);
     } else if (index == 0) { /* helpers may fail: the launching thread does their work */
         struct zs_gpu_fault none = {0};
         stop_run(run, -ENOMEM, &none);

@@ -102,11 +102,12 @@ static enum zs_gpu_fault_kind eu_kind(enum zs_eu_fault_kind kind)
 }
 
 /* A surface of the binding table: say which argument, and turn the offset into an address. */
-static void describe_surface(const struct zs_gpu_run *run, struct zs_gpu_fault *fault)
+static void describe_surface(const struct zs_gpu_run *run, const struct zs_port *port,
+                             struct zs_gpu_fault *fault)
 {
     if (fault->surface_index >= run->kernel->surface_count)
         return;
-    const struct zs_port_surface *surface = &run->surfaces[fault->surface_index];
+    const struct zs_port_surface *surface = &port->surfaces[fault->surface_index];
     uint32_t arg = run->launch->args->bindings[fault->surface_index].arg;
     char who[96] = "";
     if (arg != ZS_NONE) {
@@ -164,7 +165,7 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_port *
     fault->gpu_va = from->gpu_va;
     fault->access_B = from->access_B;
     fault->surface_index = from->bti;
-    describe_surface(run, fault);
+    describe_surface(run, port, fault);
     if (fault->kind == ZS_GPU_FAULT_SLM)
         snprintf(fault->detail, sizeof(fault->detail), "the group has %" PRIu32 " bytes",
                  run->slm_B);

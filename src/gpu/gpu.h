@@ -115,6 +115,8 @@ enum {
      * launch asks for it. For memory that the host cannot write behind our back: the driver marks
      * its own copies and fills with zs_gpu_memory_mark_written(). */
     ZS_GPU_ALLOCATION_TRACK_WRITES = 1u << 1,
+    /* Gone as soon as it is removed, even for launches whose arguments name it: a mapping. */
+    ZS_GPU_ALLOCATION_WITHDRAWABLE = 1u << 2,
 };
 
 struct zs_gpu_allocation {
@@ -129,15 +131,17 @@ struct zs_gpu_allocation {
 };
 
 int zs_gpu_memory_create(struct zs_gpu_memory **ret_memory);
-/* Releases what is still registered (callbacks are not called). No launch may be running. */
+/* Releases what is still registered (callbacks are not called). Nobody may hold any of it. */
 void zs_gpu_memory_destroy(struct zs_gpu_memory *memory);
 /* The bytes stay the caller's. -EINVAL: empty or wraps; -EEXIST: overlaps a live allocation. */
 int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocation *allocation,
                       uint64_t *ret_id);
 /*
- * Forget the allocation that starts at gpu_va (-ENOENT: none does). Launches that started earlier
- * may still touch its bytes: `release` (may be NULL) is called with ctx when no such launch is
- * left, from this call or from the thread that ends the last one. Remembered for use-after-free.
+ * Forget the allocation that starts at gpu_va (-ENOENT: none does). Whoever holds it may still
+ * touch its bytes: `release` (may be NULL) is called with ctx when nobody does any more, from this
+ * call or from the thread that ends the last hold. A launch holds what its arguments name until it
+ * ends, and everything else for no longer than a slice of its threads. Remembered for
+ * use-after-free.
  */
 int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
                          void *ctx);
@@ -147,8 +151,25 @@ bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
                         struct zs_gpu_allocation *ret_allocation);
 /* The driver wrote these bytes (copies, fills, host-side image uploads). */
 void zs_gpu_memory_mark_written(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B);
-/* Launches that use this memory now. */
-uint32_t zs_gpu_memory_busy(struct zs_gpu_memory *memory);
+
+/*
+ * For copies: what is found alive in between stays mapped until unhold(). A thread takes at most
+ * one hold of a memory, and those of several memories in the order of their addresses; it launches
+ * nothing meanwhile.
+ */
+struct zs_gpu_hold {
+    struct zs_gpu_hold *previous, *next;
+    uint64_t taken, newest;
+};
+void zs_gpu_memory_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold);
+void zs_gpu_memory_unhold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold);
+/*
+ * Between the two no copy and no launch touches anything of the memory: pages may be replaced.
+ * Launches wait at the end of their slices, so stop() returns soon whatever runs.
+ */
+void zs_gpu_memory_stop(struct zs_gpu_memory *memory);
+void zs_gpu_memory_resume(struct zs_gpu_memory *memory);
+
 /* The live and the recently freed allocation nearest to an address: for fault texts. */
 uint32_t zs_gpu_memory_nearest(struct zs_gpu_memory *memory, uint64_t gpu_va,
                                struct zs_gpu_allocation ret_nearest[2]);
@@ -253,6 +274,9 @@ enum zs_gpu_arg_kind zs_gpu_kernel_arg_kind(const struct zs_gpu_kernel *kernel, 
 uint32_t zs_gpu_kernel_slm_B(const struct zs_gpu_kernel *kernel);     /* static part */
 uint32_t zs_gpu_kernel_scratch_B(const struct zs_gpu_kernel *kernel); /* per HW thread */
 uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel); /* per HW thread */
+/* Groups that may run at once because of what their threads need: numbers, where the kernel finds
+ * its private memory by them, and scratch memory below 4 GB. */
+uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group);
 bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel);
 bool zs_gpu_kernel_uses_barriers(const struct zs_gpu_kernel *kernel);
 size_t zs_gpu_kernel_instruction_count(const struct zs_gpu_kernel *kernel);
@@ -351,6 +375,8 @@ int zs_gpu_counters_create(const struct zs_gpu_kernel *kernel,
                            struct zs_gpu_counters **ret_counters);
 void zs_gpu_counters_destroy(struct zs_gpu_counters *counters);
 void zs_gpu_counters_reset(struct zs_gpu_counters *counters);
+/* Add what others of the same kernel counted; no launch may be using those. */
+void zs_gpu_counters_merge(struct zs_gpu_counters *counters, const struct zs_gpu_counters *others);
 size_t zs_gpu_counters_size(const struct zs_gpu_counters *counters);
 /* A consistent copy: up to `capacity` rows ascending by offset; returns how many. */
 size_t zs_gpu_counters_read(struct zs_gpu_counters *counters,
@@ -365,6 +391,9 @@ enum {
     ZS_GPU_LAUNCH_CHECK_SURFACES = 1u << 1,  /* binding-table accesses out of bounds are faults;
                                                 otherwise reads give 0 and writes are dropped */
     ZS_GPU_LAUNCH_CHECK_UNWRITTEN = 1u << 2, /* reads of never-written memory are faults */
+    /* Pointers in memory lead the kernel to other memory: what is alive as it begins is kept until
+     * it ends, not only what its arguments name. */
+    ZS_GPU_LAUNCH_KEEP_ALL = 1u << 3,
 };
 
 struct zs_gpu_launch {

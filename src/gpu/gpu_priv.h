@@ -16,23 +16,38 @@
 
 struct zs_gpu_snapshot; /* immutable, shared by launches between two changes */
 
-/* Held by a launch from start to end: its snapshot, and the promise that what it shows stays
- * mapped. */
+/* What a launch as a whole keeps of one memory: see memory.c. From its first pin to end_keep(). */
+struct zs_gpu_keep {
+    struct zs_gpu_keep *previous, *next;
+    uint64_t begun;
+    bool begun_here; /* in the memory's list */
+    bool all;        /* all that was alive, else what these name */
+    const struct zs_gpu_args *args;
+};
+
+/* Held by a host thread of a launch until it looks anew: its snapshot, and the promise that what it
+ * shows stays mapped. */
 struct zs_gpu_pin {
+    struct zs_gpu_hold hold;
     struct zs_gpu_snapshot *snapshot;
     struct zs_port_map map;
-    bool tracked; /* some range remembers what was written */
-    uint64_t sequence;
-    struct zs_gpu_pin *previous, *next;
+    struct zs_port_map kept; /* freed, but kept for this launch */
+    bool tracked;            /* some range remembers what was written */
 };
-int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin);
-void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin);
-/*
- * Let a pin show what others show, too, as far as it overlaps nothing. *ret_ranges is freed by the
- * caller, after the launch.
- */
-int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uint32_t count,
-                    struct zs_port_range **ret_ranges);
+/* Begins the keep, too, when this is its first pin. Pins of several memories are taken in the order
+ * of their addresses. */
+int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep,
+                      struct zs_gpu_pin *pin);
+/* keep: to be ended with it, or NULL. */
+void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin,
+                         struct zs_gpu_keep *keep);
+void zs_gpu_memory_end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep);
+/* Differs from the last answer when pins should be renewed: something that they hold was freed, or
+ * somebody waits in zs_gpu_memory_stop(). */
+uint64_t zs_gpu_memory_changes(struct zs_gpu_memory *memory);
+/* One map of several: what overlaps a range of maps[0] is left out, and of other ranges that
+ * overlap one that starts later. The ranges are the caller's to free. */
+int zs_gpu_maps_join(const struct zs_port_map *maps, uint32_t count, struct zs_port_map *ret_map);
 
 /* ---- device.c ----------------------------------------------------------------------------------
  */
@@ -54,10 +69,21 @@ struct zs_gpu_thread_state {
 struct zs_gpu_group {
     uint64_t index;
     uint32_t id[3];
+    uint32_t place;   /* among the resident ones of the launch: gives its threads their numbers */
     uint32_t live;    /* threads that have not ended */
     uint32_t arrived; /* barrier messages since the last release */
     uint8_t *slm;
     struct zs_gpu_thread_state *threads;
+};
+
+/* The memory that a host thread of a launch sees, renewed from time to time. */
+struct zs_gpu_sight {
+    struct zs_gpu_pin *pins; /* of run->memories; &single when there is one */
+    struct zs_gpu_pin single;
+    struct zs_port_map map;
+    struct zs_port_range *joined; /* the map's ranges, when they come from several pins */
+    uint64_t changes;             /* of all memories, before they were pinned */
+    bool tracked;
 };
 
 /* A host thread's part of a launch; its memory is kept for later launches. */
@@ -65,9 +91,9 @@ struct zs_gpu_worker {
     struct zs_gpu_worker *next_free;
     struct zs_eu_thread *threads; /* slots of EU threads */
     uint32_t *free_slots;         /* a stack: the slot used last is warm */
-    bool *prepared;               /* by slot: its thread has run this kernel in this launch */
     uint32_t thread_capacity, free_slot_count;
-    uint8_t *slm; /* slm_stride_B for each resident group */
+    uint32_t fresh_slot; /* from here on none has run this kernel in this launch */
+    uint8_t *slm;        /* slm_stride_B for each resident group */
     size_t slm_capacity_B, slm_stride_B;
     uint64_t *counters;
     size_t counter_capacity;
@@ -76,7 +102,13 @@ struct zs_gpu_worker {
     size_t group_capacity, state_capacity;
     uint32_t group_count; /* resident */
     uint32_t group_limit;
-    uint32_t index; /* in this launch */
+    uint32_t index;       /* in this launch */
+    uint32_t groups_made; /* with local memory and states */
+    bool place_taken;     /* the place of this index, see dispatch.c */
+    bool blind;           /* no sight: no memory for it */
+    struct zs_gpu_sight sight;
+    struct zs_port_surface *surfaces; /* resolved against the sight */
+    size_t surface_capacity;
     uint64_t groups_run, threads_run;
     uint32_t host_csr; /* see zs_eu_run_among() */
     struct zs_port port;
@@ -179,6 +211,7 @@ struct zs_gpu_args {
     struct zs_port_sampler *samplers; /* kernel->sampler_count */
     uint64_t *local_B;                /* by argument */
     bool *is_set;                     /* by argument */
+    uint64_t *named_va;               /* by argument: what a launch keeps, 0: nothing */
     uint64_t slm_end_B;               /* end of the local arguments */
 };
 
@@ -228,23 +261,29 @@ uint64_t zs_gpu_timing_cycles(const struct zs_gpu_model *model, const struct zs_
 /* ---- dispatch.c --------------------------------------------------------------------------------
  */
 
+enum { ZS_GPU_SHARED_PLACES_MAX = 512 };
+
 struct zs_gpu_run {
     struct zs_gpu_job job; /* first: the pool hands it to zs_gpu_run_groups() */
     struct zs_gpu_device *device;
     const struct zs_gpu_launch *launch;
     const struct zs_gpu_kernel *kernel;
-    struct zs_gpu_pin pin;
-    struct zs_port_surface *surfaces;
+    /* the launch's own memory and the others, ascending by address */
+    struct zs_gpu_memory **memories, *single_memory;
+    struct zs_gpu_keep *keeps, single_keep;
+    uint32_t memory_count, own_memory;
     const struct zs_port_sampler *samplers;
     uint8_t *payload;   /* registers from r1 on without per-thread data: cross-thread bytes */
     uint8_t *local_ids; /* per-thread rows of a group */
     uint32_t threads_per_group, group_items;
     uint32_t last_mask; /* dispatch mask of a group's last thread */
     uint64_t group_total;
-    uint32_t slm_B; /* exact: what kernels may touch */
-    uint32_t slots; /* EU threads that may be resident, over all workers */
-    uint32_t slots_per_worker;
+    uint32_t slm_B;  /* exact: what kernels may touch */
+    uint32_t places; /* groups that may be resident, over all workers */
+    uint32_t slots;  /* their EU threads */
     uint32_t workers_max;
+    uint32_t groups_per_worker;                            /* at most */
+    uint64_t shared_places[ZS_GPU_SHARED_PLACES_MAX / 64]; /* a bit for each that is taken */
     struct zs_gpu_block scratch, private_memory, launch_memory;
     uint32_t scratch_B;    /* per slot, power of two */
     uint32_t scratch_code; /* the same for r0.3 */
@@ -264,6 +303,21 @@ struct zs_gpu_run {
 };
 /* Claim and run groups until none is left. */
 void zs_gpu_run_groups(struct zs_gpu_job *job);
+/* Surfaces of the launch's arguments, as far as the map shows what they name. */
+void zs_gpu_resolve_surfaces(const struct zs_gpu_run *run, const struct zs_port_map *map,
+                             struct zs_port_surface *ret_surfaces);
+
+/* ---- sight.c -----------------------------------------------------------------------------------
+ */
+
+/* The launch's memories in order, with their keeps. -ENOMEM. */
+int zs_gpu_run_memories(struct zs_gpu_run *run);
+void zs_gpu_run_memories_fini(struct zs_gpu_run *run); /* ends the keeps that are left */
+int zs_gpu_sight_open(struct zs_gpu_run *run, struct zs_gpu_sight *sight);
+/* keep: others look on, the keeps are ended later. */
+void zs_gpu_sight_close(struct zs_gpu_run *run, struct zs_gpu_sight *sight, bool keep);
+/* Whether it should be closed and opened again. */
+bool zs_gpu_sight_is_stale(const struct zs_gpu_run *run, const struct zs_gpu_sight *sight);
 void zs_gpu_worker_fini(struct zs_gpu_worker *worker);
 
 /* ---- fault.c -----------------------------------------------------------------------------------

@@ -34,28 +34,60 @@ static int check(const struct zs_gpu_launch *launch, struct zs_gpu_run *run)
     return 0;
 }
 
-/* How many host threads work on it, and how many EU threads may be resident. */
-static void choose_workers(struct zs_gpu_run *run)
+/* Scratch memory of an EU thread: 0, or a power of two from 1 KB on. */
+static uint32_t scratch_size_B(const struct zs_gpu_kernel *kernel)
 {
-    const struct zs_gpu_model *model = run->device->model;
-    uint32_t per_group = run->threads_per_group;
-    bool numbered = run->kernel->uses_private; /* kernels index memory by FFTID */
-    uint64_t slots = zs_gpu_model_threads(model);
-    if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
-        slots = ZS_MAX(slots, run->group_total * per_group);
+    const struct zs_kernel *m = kernel->module;
+    uint32_t wanted_B = ZS_MAX(m->scratch_B[0], m->scratch_B[1]), size_B = 1024;
+    while (size_B < wanted_B && size_B < 1u << 31)
+        size_B *= 2;
+    return wanted_B ? size_B : 0;
+}
+
+uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group)
+{
+    uint32_t scratch_B = scratch_size_B(kernel);
+    uint64_t slots = UINT32_MAX;
+    if (kernel->uses_private)
+        slots = FFTID_COUNT;
+    if (scratch_B) /* one more for the slot that stays unused */
+        slots = ZS_MIN(slots, UINT32_MAX / scratch_B - 1ull);
+    return slots / threads_per_group;
+}
+
+/*
+ * How many host threads work on it, and how many groups may be resident.
+ *
+ * Nobody may rely on a helper: it may not have been started, or work for another launch. So the
+ * launching thread alone has to be able to take in as many groups as have to make progress
+ * together: all of a cooperative launch, otherwise as many as the modelled device holds. Every host
+ * thread has a place of its own for one group; the others are shared.
+ */
+static int choose_workers(struct zs_gpu_run *run)
+{
+    uint64_t limit = zs_gpu_kernel_groups_max(run->kernel, run->threads_per_group);
+    uint64_t held = zs_gpu_model_threads(run->device->model) / run->threads_per_group;
     uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
-    if (numbered) {
-        slots = ZS_MIN(slots, (uint64_t)FFTID_COUNT);
-        workers = ZS_MIN(workers, ZS_MAX(FFTID_COUNT / per_group, 1u));
+    uint64_t places, per_worker;
+    if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE) {
+        if (run->group_total > limit)
+            return -EINVAL;
+        places = per_worker = run->group_total;
+    } else {
+        workers = ZS_MIN(workers, limit);
+        if (workers == 0)
+            return -ENOMEM;
+        uint64_t shared = ZS_MIN(held, (uint64_t)ZS_GPU_SHARED_PLACES_MAX);
+        shared = ZS_MIN(shared, ZS_MIN(limit, run->group_total) - workers);
+        places = workers + shared;
+        per_worker = 1 + shared;
     }
-    workers = ZS_MAX(workers, 1u);
-    uint64_t per_worker = ZS_MAX(slots / workers, (uint64_t)per_group);
-    if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
-        per_worker = (per_worker + per_group - 1) / per_group * per_group;
     run->workers_max = (uint32_t)workers;
-    run->slots_per_worker = (uint32_t)ZS_MIN(per_worker, (uint64_t)1 << 16);
-    run->slots = run->slots_per_worker * run->workers_max;
+    run->groups_per_worker = (uint32_t)per_worker;
+    run->places = (uint32_t)places;
+    run->slots = run->places * run->threads_per_group;
     run->job.helpers_max = run->workers_max - 1;
+    return 0;
 }
 
 /* ---- memory of the launch ----------------------------------------------------------------------
@@ -70,22 +102,14 @@ static void add_range(struct zs_gpu_run *run, const void *data, uint64_t size_B)
 
 static int setup_scratch(struct zs_gpu_run *run)
 {
-    const struct zs_kernel *m = run->kernel->module;
-    uint32_t wanted_B = ZS_MAX(m->scratch_B[0], m->scratch_B[1]);
-    if (wanted_B == 0)
+    run->scratch_B = scratch_size_B(run->kernel);
+    if (run->scratch_B == 0)
         return 0;
-    uint64_t size_B = 1024;
-    while (size_B < wanted_B)
-        size_B *= 2;
-    /* slot 0 of the arena stays unused: no thread's base is 0 */
-    uint64_t total_B = size_B * (run->slots + 1ull);
-    if (total_B > UINT32_MAX)
-        return -ENOMEM;
-    run->scratch_B = (uint32_t)size_B;
     while (run->scratch_B >> (run->scratch_code + 11))
         run->scratch_code++;
     run->scratch_code &= 15;
-    return zs_gpu_block_get(run->device, total_B, &run->scratch);
+    /* slot 0 of the arena stays unused: no thread's base is 0 */
+    return zs_gpu_block_get(run->device, run->scratch_B * (run->slots + 1ull), &run->scratch);
 }
 
 static int setup_private(struct zs_gpu_run *run, struct zs_gpu_dispatch *dispatch)
@@ -186,7 +210,7 @@ static uint64_t image_extent_B(const struct zs_gpu_image *image)
            (uint64_t)image->width * image->format->texel_B;
 }
 
-static void resolve_surface(const struct zs_gpu_run *run, const struct zs_gpu_binding *binding,
+static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_binding *binding,
                             struct zs_port_surface *ret)
 {
     *ret = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_NULL, .read_only = binding->read_only};
@@ -194,7 +218,7 @@ static void resolve_surface(const struct zs_gpu_run *run, const struct zs_gpu_bi
         return;
     bool is_image = binding->kind == ZS_GPU_BINDING_IMAGE;
     uint64_t wanted_B = is_image ? image_extent_B(&binding->image) : 1;
-    const struct zs_port_range *range = zs_port_map_find(&run->pin.map, binding->gpu_va, wanted_B);
+    const struct zs_port_range *range = zs_port_map_find(map, binding->gpu_va, wanted_B);
     ret->base = (uint8_t *)(uintptr_t)binding->gpu_va;
     if (!range) {
         ret->kind = ZS_PORT_SURFACE_FREED;
@@ -208,14 +232,14 @@ static void resolve_surface(const struct zs_gpu_run *run, const struct zs_gpu_bi
 }
 
 /* Surfaces of memory that belongs to the launch. */
-static void bind_launch_surfaces(struct zs_gpu_run *run)
+static void bind_launch_surfaces(const struct zs_gpu_run *run, struct zs_port_surface *surfaces)
 {
     const struct zs_kernel *m = run->kernel->module;
     for (uint32_t i = 0; i < m->surface_count; i++) {
         const struct zs_surface *surface = &m->surfaces[i];
         if (surface->bti == ZS_NONE)
             continue;
-        struct zs_port_surface *to = &run->surfaces[surface->bti];
+        struct zs_port_surface *to = &surfaces[surface->bti];
         if (surface->kind == ZS_SURFACE_PRIVATE && run->private_memory.data) {
             to->kind = ZS_PORT_SURFACE_BUFFER;
             to->base = run->private_memory.data;
@@ -226,6 +250,14 @@ static void bind_launch_surfaces(struct zs_gpu_run *run)
             to->size_B = run->launch->printf_size_B;
         }
     }
+}
+
+void zs_gpu_resolve_surfaces(const struct zs_gpu_run *run, const struct zs_port_map *map,
+                             struct zs_port_surface *ret_surfaces)
+{
+    for (uint32_t i = 0; i < run->kernel->surface_count; i++)
+        resolve_surface(map, &run->launch->args->bindings[i], &ret_surfaces[i]);
+    bind_launch_surfaces(run, ret_surfaces);
 }
 
 /* ---- run ---------------------------------------------------------------------------------------
@@ -253,16 +285,12 @@ static int setup(struct zs_gpu_run *run)
     size_t ids_B = (size_t)run->threads_per_group * run->kernel->per_thread_B;
     run->payload = malloc(m->thread.cross_thread_B + 1u);
     run->local_ids = malloc(ids_B + 1);
-    run->surfaces = calloc(run->kernel->surface_count + 1u, sizeof(*run->surfaces));
     run->sums = calloc(run->kernel->counter_count + 1, sizeof(*run->sums));
-    if (!run->payload || !run->local_ids || !run->surfaces || !run->sums)
+    if (!run->payload || !run->local_ids || !run->sums)
         return -ENOMEM;
     memcpy(run->payload, launch->args->cross_thread, m->thread.cross_thread_B);
     zs_gpu_payload_patch(&dispatch, run->payload);
     zs_gpu_local_ids(run->kernel, launch->group_size, run->threads_per_group, run->local_ids);
-    for (uint32_t i = 0; i < run->kernel->surface_count; i++)
-        resolve_surface(run, &launch->args->bindings[i], &run->surfaces[i]);
-    bind_launch_surfaces(run);
     run->samplers = launch->args->samplers;
     return 0;
 }
@@ -274,7 +302,6 @@ static void teardown(struct zs_gpu_run *run)
     zs_gpu_block_put(run->device, &run->launch_memory);
     free(run->payload);
     free(run->local_ids);
-    free(run->surfaces);
     free(run->sums);
 }
 
@@ -306,47 +333,17 @@ static void execute(struct zs_gpu_run *run, struct zs_gpu_result *ret)
     sum_up(run, ret);
 }
 
-/* The memory that the launch sees: of its context, and of others where it may touch theirs. */
-static int pin_all(struct zs_gpu_run *run, struct zs_gpu_pin *others,
-                   struct zs_port_range **ret_ranges)
+static int run_all(struct zs_gpu_run *run, struct zs_gpu_result *ret_result)
 {
-    const struct zs_gpu_launch *launch = run->launch;
-    uint32_t pinned = 0;
-    int error = zs_gpu_memory_pin(launch->memory, &run->pin);
-    if (error || !launch->other_count)
-        return error;
-    while (!error && pinned < launch->other_count) {
-        error = zs_gpu_memory_pin(launch->others[pinned], &others[pinned]);
-        pinned += !error;
-    }
+    int error = choose_workers(run);
     if (!error)
-        error = zs_gpu_pin_join(&run->pin, others, pinned, ret_ranges);
-    for (uint32_t i = 0; error && i < pinned; i++)
-        zs_gpu_memory_unpin(launch->others[i], &others[i]);
-    if (error)
-        zs_gpu_memory_unpin(launch->memory, &run->pin);
-    return error;
-}
-
-static int run_pinned(struct zs_gpu_run *run, struct zs_gpu_result *ret_result)
-{
-    const struct zs_gpu_launch *launch = run->launch;
-    struct zs_port_range *ranges = NULL;
-    struct zs_gpu_pin *others = NULL;
-    if (launch->other_count && !(others = calloc(launch->other_count, sizeof(*others))))
-        return -ENOMEM;
-    int error = pin_all(run, others, &ranges);
-    if (!error) {
+        error = zs_gpu_run_memories(run);
+    if (!error)
         error = setup(run);
-        if (!error)
-            execute(run, ret_result);
-        teardown(run);
-        for (uint32_t i = 0; i < launch->other_count; i++)
-            zs_gpu_memory_unpin(launch->others[i], &others[i]);
-        zs_gpu_memory_unpin(launch->memory, &run->pin);
-    }
-    free(ranges);
-    free(others);
+    if (!error)
+        execute(run, ret_result);
+    teardown(run);
+    zs_gpu_run_memories_fini(run);
     return error;
 }
 
@@ -358,8 +355,7 @@ int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *
     run.start_ns = zs_gpu_now_ns();
     int error = check(launch, &run);
     if (!error && run.group_total > 0) {
-        choose_workers(&run);
-        error = run_pinned(&run, ret_result);
+        error = run_all(&run, ret_result);
     }
     if (error)
         ret_result->error = error;

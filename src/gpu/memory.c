@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The live allocations of a context, as launches see them.
+ * The live allocations of a context, and how long what was freed stays mapped.
  *
  * Allocations are kept sorted by address. A launch works on a snapshot: an immutable sorted array
- * that is built when a launch starts and something changed since the last one, and shared by all
- * launches until the next change. Checking an access therefore takes no lock.
+ * that is built when somebody wants one and something changed since the last one, and shared by all
+ * until the next change. Checking an access therefore takes no lock.
  *
- * A kernel may touch whatever its snapshot shows until the launch ends, so freed memory has to
- * stay mapped that long. Launches and removals draw numbers from one sequence; what was removed at
- * number n is released when no pinned launch with a smaller number is left. Pins stand in a list
- * in ascending order, so the oldest is its head.
+ * One mechanism decides when memory that was freed may go. Whoever touches memory holds it:
+ *   - a copy from its start to its end: whatever is alive at some time in between;
+ *   - each host thread of a launch: what its snapshot shows. It renews its snapshot between two
+ *     slices when something was freed, so that this hold is a short one even when the kernel never
+ *     ends;
+ *   - a launch as a whole: what its arguments name, or, where pointers in memory may lead anywhere
+ *     (zs_gpu_launch: ZS_GPU_LAUNCH_KEEP_ALL), all that was alive as it began.
+ * Everything draws numbers from one sequence: an allocation as it is made and as it is freed, a
+ * hold as it is taken. So it is a comparison whether a hold concerns a freed allocation. Removing
+ * counts the holds that do, their ends count down, and the last one calls release. Nothing of it
+ * needs memory, so freeing cannot fail.
+ *
+ * Where pages are about to change under an address that stays (mappings, a move into a memfd),
+ * zs_gpu_memory_stop() waits until nobody holds anything of the first two kinds, and those that
+ * come wait until zs_gpu_memory_resume().
  */
 #include "base/vec.h"
 #include "gpu/gpu_priv.h"
@@ -22,11 +33,10 @@ enum { FREED_MAX = 512 };
 struct entry {
     struct zs_gpu_allocation allocation;
     uint64_t *written;
-};
-
-struct removal {
-    uint64_t sequence;
-    struct entry *entry;
+    uint64_t made, freed; /* numbers of the sequence */
+    /* freed and held: */
+    struct entry *older, *newer;
+    uint32_t holders;
     void (*release)(void *ctx);
     void *ctx;
 };
@@ -45,13 +55,14 @@ struct zs_gpu_memory {
         size_t count, capacity;
     } live; /* ascending by address */
     uint64_t next_id, sequence;
-    struct zs_gpu_snapshot *snapshot; /* NULL: changed since the last launch */
-    struct zs_gpu_pin *oldest, *newest;
-    uint32_t pins;
-    struct {
-        struct removal *items;
-        size_t count, capacity;
-    } removals;                                /* ascending by sequence */
+    struct zs_gpu_snapshot *snapshot; /* NULL: changed since it was built */
+    struct zs_gpu_hold *holds;
+    struct zs_gpu_keep *keeps;
+    struct entry *newest; /* of those that are freed and held */
+    uint32_t hold_count;
+    bool stopped;
+    pthread_cond_t quiet; /* no hold is left, or it goes on */
+    atomic_uint_fast64_t changes;
     struct zs_gpu_allocation freed[FREED_MAX]; /* a ring */
     uint64_t freed_count;
 };
@@ -75,6 +86,7 @@ int zs_gpu_memory_create(struct zs_gpu_memory **ret_memory)
     if (!memory)
         return -ENOMEM;
     pthread_mutex_init(&memory->lock, NULL);
+    pthread_cond_init(&memory->quiet, NULL);
     *ret_memory = memory;
     return 0;
 }
@@ -95,12 +107,12 @@ void zs_gpu_memory_destroy(struct zs_gpu_memory *memory)
 {
     if (!memory)
         return;
-    zs_assert(memory->pins == 0);
+    zs_assert(memory->hold_count == 0 && !memory->keeps);
     snapshot_drop(memory->snapshot);
     for (size_t i = 0; i < memory->live.count; i++)
         entry_free(memory->live.items[i]);
     free(memory->live.items);
-    free(memory->removals.items);
+    pthread_cond_destroy(&memory->quiet);
     pthread_mutex_destroy(&memory->lock);
     free(memory);
 }
@@ -153,6 +165,7 @@ static int insert(struct zs_gpu_memory *memory, struct entry *entry)
     memory->live.items[i] = entry;
     memory->live.count++;
     entry->allocation.id = ++memory->next_id;
+    entry->made = ++memory->sequence;
     changed(memory);
     return 0;
 }
@@ -184,35 +197,64 @@ int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocati
     return error;
 }
 
-/* Take the removals that no launch can see any more; the caller releases them without the lock. */
-static size_t take_released(struct zs_gpu_memory *memory, struct removal **ret_items)
+/* ---- lifetime ----------------------------------------------------------------------------------
+ */
+
+static bool hold_concerns(const struct zs_gpu_hold *hold, const struct entry *entry)
 {
-    uint64_t oldest = memory->oldest ? memory->oldest->sequence : UINT64_MAX;
-    size_t n = 0;
-    while (n < memory->removals.count && memory->removals.items[n].sequence < oldest)
-        n++;
-    *ret_items = NULL;
-    if (n == 0)
-        return 0;
-    struct removal *items = malloc(n * sizeof(*items));
-    if (!items)
-        return 0; /* the next unpin tries again */
-    memcpy(items, memory->removals.items, n * sizeof(*items));
-    memory->removals.count -= n;
-    memmove(memory->removals.items, memory->removals.items + n,
-            memory->removals.count * sizeof(*memory->removals.items));
-    *ret_items = items;
-    return n;
+    return hold->taken < entry->freed && entry->made <= hold->newest;
 }
 
-static void release_all(struct removal *items, size_t count)
+static bool is_named(const struct zs_gpu_args *args, const struct zs_gpu_allocation *a)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (items[i].release)
-            items[i].release(items[i].ctx);
-        entry_free(items[i].entry);
+    for (uint32_t i = 0; i < args->kernel->module->arg_count; i++) {
+        if (args->named_va[i] - a->gpu_va < a->size_B)
+            return true;
     }
-    free(items);
+    return false;
+}
+
+static bool keep_concerns(const struct zs_gpu_keep *keep, const struct entry *entry)
+{
+    const struct zs_gpu_allocation *a = &entry->allocation;
+    if (keep->begun >= entry->freed || entry->made > keep->begun ||
+        (a->flags & ZS_GPU_ALLOCATION_WITHDRAWABLE))
+        return false;
+    return keep->all || is_named(keep->args, a);
+}
+
+/* Entries that nobody holds any more, linked by `older`; to be released without the lock. */
+static void let_go(struct zs_gpu_memory *memory, struct entry *entry, struct entry **released)
+{
+    if (--entry->holders)
+        return;
+    if (entry->newer)
+        entry->newer->older = entry->older;
+    else
+        memory->newest = entry->older;
+    if (entry->older)
+        entry->older->newer = entry->newer;
+    entry->older = *released;
+    *released = entry;
+}
+
+static void release_all(struct entry *entry)
+{
+    while (entry) {
+        struct entry *next = entry->older;
+        if (entry->release)
+            entry->release(entry->ctx);
+        entry_free(entry);
+        entry = next;
+    }
+}
+
+static void count_holders(const struct zs_gpu_memory *memory, struct entry *entry)
+{
+    for (const struct zs_gpu_hold *h = memory->holds; h; h = h->next)
+        entry->holders += hold_concerns(h, entry);
+    for (const struct zs_gpu_keep *k = memory->keeps; k; k = k->next)
+        entry->holders += keep_concerns(k, entry);
 }
 
 int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
@@ -224,10 +266,6 @@ int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*r
         pthread_mutex_unlock(&memory->lock);
         return -ENOENT;
     }
-    if (memory->pins && !ZS_VEC_RESERVE(&memory->removals, 1)) {
-        pthread_mutex_unlock(&memory->lock);
-        return -ENOMEM;
-    }
     size_t i = upper(memory, gpu_va) - 1;
     memory->live.count--;
     memmove(&memory->live.items[i], &memory->live.items[i + 1],
@@ -236,17 +274,113 @@ int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*r
     memory->freed[memory->freed_count % FREED_MAX] = entry->allocation;
     memory->freed[memory->freed_count % FREED_MAX].freed = true;
     memory->freed_count++;
-    bool now = memory->pins == 0;
-    if (!now)
-        memory->removals.items[memory->removals.count++] = (struct removal){
-            .sequence = memory->sequence, .entry = entry, .release = release, .ctx = ctx};
-    pthread_mutex_unlock(&memory->lock);
-    if (now) {
-        if (release)
-            release(ctx);
-        entry_free(entry);
+    entry->freed = ++memory->sequence;
+    entry->release = release;
+    entry->ctx = ctx;
+    count_holders(memory, entry);
+    if (entry->holders) {
+        atomic_fetch_add(&memory->changes, 1);
+        entry->older = memory->newest;
+        if (entry->older)
+            entry->older->newer = entry;
+        memory->newest = entry;
+        entry = NULL;
     }
+    pthread_mutex_unlock(&memory->lock);
+    release_all(entry);
     return 0;
+}
+
+/* Under the lock. */
+static void begin_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+{
+    while (memory->stopped)
+        pthread_cond_wait(&memory->quiet, &memory->lock);
+    hold->taken = hold->newest = ++memory->sequence;
+    hold->previous = NULL;
+    hold->next = memory->holds;
+    if (hold->next)
+        hold->next->previous = hold;
+    memory->holds = hold;
+    memory->hold_count++;
+}
+
+static struct entry *end_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+{
+    struct entry *released = NULL;
+    if (hold->previous)
+        hold->previous->next = hold->next;
+    else
+        memory->holds = hold->next;
+    if (hold->next)
+        hold->next->previous = hold->previous;
+    for (struct entry *e = memory->newest, *older; e && e->freed > hold->taken; e = older) {
+        older = e->older;
+        if (hold_concerns(hold, e))
+            let_go(memory, e, &released);
+    }
+    if (--memory->hold_count == 0 && memory->stopped)
+        pthread_cond_broadcast(&memory->quiet);
+    return released;
+}
+
+static struct entry *end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep)
+{
+    struct entry *released = NULL;
+    if (keep->previous)
+        keep->previous->next = keep->next;
+    else
+        memory->keeps = keep->next;
+    if (keep->next)
+        keep->next->previous = keep->previous;
+    keep->begun_here = false;
+    for (struct entry *e = memory->newest, *older; e && e->freed > keep->begun; e = older) {
+        older = e->older;
+        if (keep_concerns(keep, e))
+            let_go(memory, e, &released);
+    }
+    return released;
+}
+
+void zs_gpu_memory_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+{
+    pthread_mutex_lock(&memory->lock);
+    begin_hold(memory, hold);
+    hold->newest = UINT64_MAX;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void zs_gpu_memory_unhold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+{
+    pthread_mutex_lock(&memory->lock);
+    struct entry *released = end_hold(memory, hold);
+    pthread_mutex_unlock(&memory->lock);
+    release_all(released);
+}
+
+void zs_gpu_memory_stop(struct zs_gpu_memory *memory)
+{
+    pthread_mutex_lock(&memory->lock);
+    while (memory->stopped)
+        pthread_cond_wait(&memory->quiet, &memory->lock);
+    memory->stopped = true;
+    atomic_fetch_add(&memory->changes, 1);
+    while (memory->hold_count)
+        pthread_cond_wait(&memory->quiet, &memory->lock);
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void zs_gpu_memory_resume(struct zs_gpu_memory *memory)
+{
+    pthread_mutex_lock(&memory->lock);
+    memory->stopped = false;
+    pthread_cond_broadcast(&memory->quiet);
+    pthread_mutex_unlock(&memory->lock);
+}
+
+uint64_t zs_gpu_memory_changes(struct zs_gpu_memory *memory)
+{
+    return atomic_load_explicit(&memory->changes, memory_order_relaxed);
 }
 
 bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
@@ -285,16 +419,17 @@ bool zs_gpu_memory_is_empty(struct zs_gpu_memory *memory)
     return empty;
 }
 
-uint32_t zs_gpu_memory_busy(struct zs_gpu_memory *memory)
-{
-    pthread_mutex_lock(&memory->lock);
-    uint32_t pins = memory->pins;
-    pthread_mutex_unlock(&memory->lock);
-    return pins;
-}
-
 /* ---- snapshots ---------------------------------------------------------------------------------
  */
+
+static struct zs_port_range range_of(const struct entry *entry)
+{
+    return (struct zs_port_range){.start = entry->allocation.gpu_va,
+                                  .end = end_of(&entry->allocation),
+                                  .read_only =
+                                      (entry->allocation.flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
+                                  .written = entry->written};
+}
 
 static struct zs_gpu_snapshot *snapshot_build(const struct zs_gpu_memory *memory)
 {
@@ -307,58 +442,98 @@ static struct zs_gpu_snapshot *snapshot_build(const struct zs_gpu_memory *memory
     s->count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = memory->live.items[i];
-        s->ranges[i] = (struct zs_port_range){
-            .start = entry->allocation.gpu_va,
-            .end = end_of(&entry->allocation),
-            .read_only = (entry->allocation.flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
-            .index = (uint32_t)i,
-            .written = entry->written};
+        s->ranges[i] = range_of(entry);
+        s->ranges[i].index = (uint32_t)i;
         s->tracked |= entry->written != NULL;
     }
     return s;
 }
 
-int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
+/* What was freed since the launch began and is kept for it, in ascending order; NULL: nothing, or
+ * no memory (*ret_count tells). */
+static struct zs_port_range *kept_ranges(const struct zs_gpu_memory *memory,
+                                         const struct zs_gpu_keep *keep, uint32_t *ret_count)
 {
-    pthread_mutex_lock(&memory->lock);
+    uint32_t count = 0;
+    for (const struct entry *e = memory->newest; e && e->freed > keep->begun; e = e->older)
+        count += keep_concerns(keep, e);
+    *ret_count = count;
+    struct zs_port_range *ranges = count ? malloc(count * sizeof(*ranges)) : NULL;
+    if (!ranges)
+        return NULL;
+    count = 0;
+    for (const struct entry *e = memory->newest; e && e->freed > keep->begun; e = e->older)
+        if (keep_concerns(keep, e))
+            ranges[count++] = range_of(e);
+    return ranges;
+}
+
+/* Under the lock. */
+static int take_snapshot(struct zs_gpu_memory *memory, const struct zs_gpu_keep *keep,
+                         struct zs_gpu_pin *pin)
+{
+    uint32_t kept_count;
+    struct zs_port_range *kept = kept_ranges(memory, keep, &kept_count);
     if (!memory->snapshot)
         memory->snapshot = snapshot_build(memory);
     struct zs_gpu_snapshot *s = memory->snapshot;
-    if (s) {
-        atomic_fetch_add(&s->references, 1);
-        *pin = (struct zs_gpu_pin){.snapshot = s,
-                                   .map = {s->ranges, s->count},
-                                   .tracked = s->tracked,
-                                   .sequence = ++memory->sequence,
-                                   .previous = memory->newest};
-        if (memory->newest)
-            memory->newest->next = pin;
-        else
-            memory->oldest = pin;
-        memory->newest = pin;
-        memory->pins++;
+    if (!s || (kept_count && !kept)) {
+        free(kept);
+        return -ENOMEM;
     }
-    pthread_mutex_unlock(&memory->lock);
-    return s ? 0 : -ENOMEM;
+    atomic_fetch_add(&s->references, 1);
+    pin->snapshot = s;
+    pin->map = (struct zs_port_map){s->ranges, s->count};
+    pin->kept = (struct zs_port_map){kept, kept_count};
+    pin->tracked = s->tracked;
+    for (uint32_t i = 0; i < kept_count; i++)
+        pin->tracked |= kept[i].written != NULL;
+    return 0;
 }
 
-void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
+int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep,
+                      struct zs_gpu_pin *pin)
 {
-    struct removal *released;
     pthread_mutex_lock(&memory->lock);
-    if (pin->previous)
-        pin->previous->next = pin->next;
-    else
-        memory->oldest = pin->next;
-    if (pin->next)
-        pin->next->previous = pin->previous;
-    else
-        memory->newest = pin->previous;
-    memory->pins--;
-    size_t count = take_released(memory, &released);
+    begin_hold(memory, &pin->hold);
+    if (!keep->begun_here) {
+        keep->begun_here = true;
+        keep->begun = pin->hold.taken;
+        keep->previous = NULL;
+        keep->next = memory->keeps;
+        if (keep->next)
+            keep->next->previous = keep;
+        memory->keeps = keep;
+    }
+    int error = take_snapshot(memory, keep, pin);
+    struct entry *released = error ? end_hold(memory, &pin->hold) : NULL;
     pthread_mutex_unlock(&memory->lock);
-    release_all(released, count);
+    release_all(released);
+    return error;
+}
+
+void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin,
+                         struct zs_gpu_keep *keep)
+{
+    pthread_mutex_lock(&memory->lock);
+    struct entry *released = end_hold(memory, &pin->hold), *kept = NULL;
+    if (keep && keep->begun_here)
+        kept = end_keep(memory, keep);
+    pthread_mutex_unlock(&memory->lock);
+    release_all(released);
+    release_all(kept);
     snapshot_drop(pin->snapshot);
+    free((void *)(uintptr_t)pin->kept.ranges);
+}
+
+void zs_gpu_memory_end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep)
+{
+    if (!keep->begun_here)
+        return;
+    pthread_mutex_lock(&memory->lock);
+    struct entry *released = end_keep(memory, keep);
+    pthread_mutex_unlock(&memory->lock);
+    release_all(released);
 }
 
 static bool overlaps(const struct zs_port_map *map, const struct zs_port_range *range)
@@ -382,36 +557,28 @@ static int compare_ranges(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int zs_gpu_pin_join(struct zs_gpu_pin *own, const struct zs_gpu_pin *others, uint32_t count,
-                    struct zs_port_range **ret_ranges)
+int zs_gpu_maps_join(const struct zs_port_map *maps, uint32_t count, struct zs_port_map *ret_map)
 {
-    size_t total = own->map.count, kept = own->map.count;
+    size_t total = 0, kept = 0, end = 0;
     for (uint32_t i = 0; i < count; i++)
-        total += others[i].map.count;
+        total += maps[i].count;
     struct zs_port_range *ranges = malloc(ZS_MAX(total, (size_t)1) * sizeof(*ranges));
     if (!ranges)
         return -ENOMEM;
-    for (size_t i = 0; i < kept; i++) {
-        ranges[i] = own->map.ranges[i];
-        ranges[i].index = 0; /* whose: the first ones go before their equals */
-    }
     for (uint32_t i = 0; i < count; i++) {
-        own->tracked |= others[i].tracked;
-        for (uint32_t k = 0; k < others[i].map.count; k++) {
-            const struct zs_port_range *r = &others[i].map.ranges[k];
-            if (overlaps(&own->map, r))
+        for (uint32_t k = 0; k < maps[i].count; k++) {
+            const struct zs_port_range *r = &maps[i].ranges[k];
+            if (i > 0 && overlaps(&maps[0], r))
                 continue;
             ranges[kept] = *r;
-            ranges[kept++].index = i + 1;
+            ranges[kept++].index = i; /* whose: the first ones go before their equals */
         }
     }
     qsort(ranges, kept, sizeof(*ranges), compare_ranges);
-    size_t end = 0;
     for (size_t i = 0; i < kept; i++)
         if (end == 0 || ranges[i].start >= ranges[end - 1].end)
             ranges[end++] = ranges[i];
-    own->map = (struct zs_port_map){ranges, (uint32_t)end};
-    *ret_ranges = ranges;
+    *ret_map = (struct zs_port_map){ranges, (uint32_t)end};
     return 0;
 }
 

@@ -86,6 +86,37 @@ kernel void forever(global volatile int *p)
     p[1] = 1;
 }
 
+/* All groups are there at once; each work-item finds its own array again. */
+kernel void together(global volatile int *arrived, int groups, global int *out)
+{
+    int a[64];
+    int i = (int)get_global_id(0);
+    for (int k = 0; k < 64; k++)
+        a[(k * 5 + out[i]) & 63] = i * 64 + k;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        atomic_inc((global int *)arrived);
+        while (atomic_add((global int *)arrived, 0) < groups)
+            ;
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    int good = 0;
+    for (int k = 0; k < 64; k++)
+        good += a[(k * 5 + out[i]) & 63] == i * 64 + k;
+    out[i] = good;
+}
+
+/* Until p[0] is set: touches a second array, and memory that no argument names when q is not 0. */
+kernel void persist(global volatile int *p, global volatile int *named, ulong q)
+{
+    while (p[0] == 0) {
+        atomic_inc(named);
+        if (q)
+            atomic_inc((global volatile int *)q);
+    }
+    p[1] = 1;
+}
+
 kernel __attribute__((reqd_work_group_size(16, 2, 1))) void required(global int *out)
 {
     out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = get_local_size(1);

@@ -174,7 +174,6 @@ static void test_refusals(void **state)
     struct e2e *e = *state;
     uint32_t count = 0;
     ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
-    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC, .flags = 0x10};
     ze_context_handle_t context;
 
     FAILS(zeDeviceGetProperties(e->device, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
@@ -185,7 +184,6 @@ static void test_refusals(void **state)
     FAILS(zeDeviceGet(e->driver, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zeDeviceGetProperties(NULL, &p), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     FAILS(zeDeviceGetProperties(e->device, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-    FAILS(zeContextCreate(e->driver, &desc, &context), ZE_RESULT_ERROR_INVALID_ENUMERATION);
     FAILS(zeContextCreate(e->driver, NULL, &context), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 

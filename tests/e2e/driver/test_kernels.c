@@ -169,7 +169,7 @@ static void test_scalars(void **state)
         assert_true(out[n] == expected[n]);
     FAILS(zeKernelSetArgumentValue(kernel, 9, 4, &i),
           ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
-    FAILS(zeKernelSetArgumentValue(kernel, 4, 2, &l), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
+    FAILS(zeKernelSetArgumentValue(kernel, 4, 0, &l), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
     OK(zeKernelDestroy(kernel));
     OK(zeMemFree(e->context, out));
 }

@@ -71,7 +71,7 @@ static void test_alignment(void **state)
         OK(zeMemFree(e->context, p));
     }
     void *p = NULL;
-    FAILS(zeMemAllocDevice(e->context, &device_desc, 64, 3, e->device, &p),
+    FAILS(zeMemAllocDevice(e->context, &device_desc, 64, (size_t)1 << 40, e->device, &p),
           ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
 }
 

@@ -233,6 +233,26 @@ kernel void grid_wait(global volatile int *arrived, int groups)
     barrier(CLK_GLOBAL_MEM_FENCE);
 }
 
+/* All groups are there at once, each work-item with its own array in memory. */
+kernel void resident(global volatile int *arrived, int groups, global int *out)
+{
+    int a[64];
+    int i = (int)get_global_id(0);
+    for (int k = 0; k < 64; k++)
+        a[(k * 5 + out[i]) & 63] = i * 64 + k;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        atomic_inc((global int *)arrived);
+        while (atomic_add((global int *)arrived, 0) < groups)
+            ;
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    int good = 0;
+    for (int k = 0; k < 64; k++)
+        good += a[(k * 5 + out[i]) & 63] == i * 64 + k;
+    out[i] = good;
+}
+
 /* Counting: a known number of lanes takes each side. */
 kernel void diverge(global int *out)
 {

@@ -59,7 +59,8 @@ static inline void *runner_program_buffer(struct runner *r, enum zs_buffer_kind 
     return data;
 }
 
-static inline void runner_open(struct runner *r, const char *path, uint32_t workers)
+static inline void runner_open_model(struct runner *r, const char *path, const char *model,
+                                     uint32_t workers)
 {
     struct zs_diag diag = {0};
     memset(r, 0, sizeof(*r));
@@ -67,10 +68,15 @@ static inline void runner_open(struct runner *r, const char *path, uint32_t work
         fail_msg("%s: %s", path, diag.text);
     r->image = zs_module_image(r->module, "skl");
     assert_non_null(r->image);
-    assert_int_equal(zs_gpu_device_create(zs_gpu_model_find("skl"), workers, &r->device), 0);
+    assert_int_equal(zs_gpu_device_create(zs_gpu_model_find(model), workers, &r->device), 0);
     assert_int_equal(zs_gpu_memory_create(&r->memory), 0);
     for (int i = 0; i < ZS_BUFFER_COUNT; i++)
         r->buffers[i] = runner_program_buffer(r, (enum zs_buffer_kind)i);
+}
+
+static inline void runner_open(struct runner *r, const char *path, uint32_t workers)
+{
+    runner_open_model(r, path, "skl", workers);
 }
 
 static inline void runner_drop_kernel(struct runner *r)

@@ -53,37 +53,139 @@ static void allocations_are_found_by_any_address(void **state)
     zs_gpu_memory_destroy(m);
 }
 
-static void freed_memory_outlives_launches_that_see_it(void **state)
+/* What a launch without arguments keeps: nothing. */
+static const struct zs_gpu_args *no_args(void)
+{
+    static const struct zs_kernel module;
+    static const struct zs_gpu_kernel kernel = {.module = &module};
+    static const struct zs_gpu_args args = {.kernel = &kernel};
+    return &args;
+}
+
+static void freed_memory_outlives_who_sees_it(void **state)
 {
     struct zs_gpu_memory *m;
+    struct zs_gpu_keep keep = {.args = no_args()};
     struct zs_gpu_pin first, second, third;
     struct zs_gpu_allocation a = make(0x1000, 0x1000, "a"), b = make(0x3000, 0x1000, "b");
     int count_a = 0, count_b = 0;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
     assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     assert_int_equal(zs_gpu_memory_add(m, &b, NULL), 0);
-    assert_int_equal(zs_gpu_memory_pin(m, &first), 0);
-    assert_int_equal(zs_gpu_memory_pin(m, &second), 0);
+    assert_int_equal(zs_gpu_memory_pin(m, &keep, &first), 0);
+    assert_int_equal(zs_gpu_memory_pin(m, &keep, &second), 0);
     assert_ptr_equal(first.map.ranges, second.map.ranges); /* nothing changed between them */
+    uint64_t changes = zs_gpu_memory_changes(m);
     assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count_a), 0);
-    assert_int_equal(zs_gpu_memory_pin(m, &third), 0);
+    assert_true(zs_gpu_memory_changes(m) != changes);
+    assert_int_equal(zs_gpu_memory_pin(m, &keep, &third), 0);
     assert_int_equal(third.map.count, 1);
     assert_int_equal(first.map.count, 2);
     assert_non_null(zs_port_map_find(&first.map, 0x1fff, 1));
-    assert_null(zs_port_map_find(&first.map, 0x1fff, 2));
     assert_null(zs_port_map_find(&third.map, 0x1fff, 1));
-    zs_gpu_memory_unpin(m, &first);
+    zs_gpu_memory_unpin(m, &first, NULL);
     assert_int_equal(count_a, 0);
     assert_int_equal(zs_gpu_memory_remove(m, 0x3000, released, &count_b), 0);
-    zs_gpu_memory_unpin(m, &second);
+    zs_gpu_memory_unpin(m, &second, NULL);
     assert_int_equal(count_a, 1); /* the third launch started after it was freed */
     assert_int_equal(count_b, 0);
-    assert_int_equal(zs_gpu_memory_busy(m), 1);
-    zs_gpu_memory_unpin(m, &third);
+    zs_gpu_memory_unpin(m, &third, &keep);
     assert_int_equal(count_b, 1);
     assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count_a), 0);
     assert_int_equal(count_a, 2); /* nobody runs: at once */
+    zs_gpu_memory_destroy(m);
+}
+
+/* Launches that overlap without a gap do not add up: each freed allocation goes with the last one
+ * that saw it, and what came and went meanwhile goes at once. */
+static void overlapping_launches_release(void **state)
+{
+    enum { ROUNDS = 100 };
+    struct zs_gpu_memory *m;
+    struct zs_gpu_keep keeps[ROUNDS];
+    struct zs_gpu_pin pins[ROUNDS];
+    int count = 0, transient = 0;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct zs_gpu_allocation a = make(0x100000 + (uint64_t)i * 0x1000, 0x1000, "a");
+        assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+        keeps[i] = (struct zs_gpu_keep){.args = no_args()};
+        assert_int_equal(zs_gpu_memory_pin(m, &keeps[i], &pins[i]), 0);
+        a = make(0x1000, 0x1000, "transient");
+        assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+        assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &transient), 0);
+        assert_int_equal(transient, i + 1);
+        assert_int_equal(zs_gpu_memory_remove(m, 0x100000 + (uint64_t)i * 0x1000, released, &count),
+                         0);
+        if (i > 0) {
+            assert_int_equal(count, i - 1);
+            zs_gpu_memory_unpin(m, &pins[i - 1], &keeps[i - 1]);
+            assert_int_equal(count, i);
+        }
+    }
+    zs_gpu_memory_unpin(m, &pins[ROUNDS - 1], &keeps[ROUNDS - 1]);
+    assert_int_equal(count, ROUNDS);
+    zs_gpu_memory_destroy(m);
+}
+
+/* What a launch names, or all that it began with, stays for it while its threads look anew. */
+static void launches_keep_what_they_name(void **state)
+{
+    struct zs_kernel module = {.arg_count = 1};
+    struct zs_gpu_kernel kernel = {.module = &module};
+    uint64_t named = 0x1010;
+    struct zs_gpu_args args = {.kernel = &kernel, .named_va = &named};
+    for (int all = 0; all < 2; all++) {
+        struct zs_gpu_memory *m;
+        struct zs_gpu_keep keep = {.args = &args, .all = all != 0};
+        struct zs_gpu_pin pin;
+        struct zs_gpu_allocation a = make(0x1000, 0x1000, "named"), b = make(0x3000, 0x1000, "b");
+        struct zs_gpu_allocation c = make(0x5000, 0x1000, "mapped"),
+                                 d = make(0x7000, 0x10, "later");
+        int counts[4] = {0};
+        c.flags = ZS_GPU_ALLOCATION_WITHDRAWABLE;
+        assert_int_equal(zs_gpu_memory_create(&m), 0);
+        assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+        assert_int_equal(zs_gpu_memory_add(m, &b, NULL), 0);
+        assert_int_equal(zs_gpu_memory_add(m, &c, NULL), 0);
+        assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+        assert_int_equal(zs_gpu_memory_add(m, &d, NULL), 0);
+        assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &counts[0]), 0);
+        assert_int_equal(zs_gpu_memory_remove(m, 0x3000, released, &counts[1]), 0);
+        assert_int_equal(zs_gpu_memory_remove(m, 0x5000, released, &counts[2]), 0);
+        assert_int_equal(zs_gpu_memory_remove(m, 0x7000, released, &counts[3]), 0);
+        assert_int_equal(counts[0] + counts[1] + counts[2], 0);
+        assert_int_equal(counts[3], 1);
+        zs_gpu_memory_unpin(m, &pin, NULL);
+        assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+        assert_int_equal(counts[0], 0);
+        assert_int_equal(counts[1], !all);
+        assert_int_equal(counts[2], 1);
+        assert_int_equal(pin.map.count, 0);
+        assert_int_equal(pin.kept.count, 1 + all);
+        zs_gpu_memory_unpin(m, &pin, NULL);
+        zs_gpu_memory_end_keep(m, &keep);
+        assert_int_equal(counts[0], 1);
+        assert_int_equal(counts[1], 1);
+        zs_gpu_memory_destroy(m);
+    }
+}
+
+/* A copy keeps what it finds, be it made after the copy began. */
+static void copies_hold_what_they_find(void **state)
+{
+    struct zs_gpu_memory *m;
+    struct zs_gpu_hold hold;
+    struct zs_gpu_allocation a = make(0x1000, 0x1000, "a");
+    int count = 0;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    zs_gpu_memory_hold(m, &hold);
+    assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count), 0);
+    assert_int_equal(count, 0);
+    zs_gpu_memory_unhold(m, &hold);
+    assert_int_equal(count, 1);
     zs_gpu_memory_destroy(m);
 }
 
@@ -111,6 +213,7 @@ static void nearest_allocations(void **state)
 static void written_bytes_are_marked(void **state)
 {
     struct zs_gpu_memory *m;
+    struct zs_gpu_keep keep = {.args = no_args()};
     struct zs_gpu_pin pin;
     struct zs_gpu_allocation a = make(0x1000, 1000, "a");
     a.flags = ZS_GPU_ALLOCATION_TRACK_WRITES;
@@ -118,12 +221,12 @@ static void written_bytes_are_marked(void **state)
     assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     zs_gpu_memory_mark_written(m, 0x1000 + 60, 200);
     zs_gpu_memory_mark_written(m, 0x1000 + 990, 1000);
-    assert_int_equal(zs_gpu_memory_pin(m, &pin), 0);
+    assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
     assert_true(pin.tracked);
     const uint64_t *written = pin.map.ranges[0].written;
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(written[i / 64] >> i % 64 & 1, (i >= 60 && i < 260) || i >= 990);
-    zs_gpu_memory_unpin(m, &pin);
+    zs_gpu_memory_unpin(m, &pin, &keep);
     zs_gpu_memory_destroy(m);
 }
 
@@ -319,7 +422,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_are_found_by_any_address),
-        cmocka_unit_test(freed_memory_outlives_launches_that_see_it),
+        cmocka_unit_test(freed_memory_outlives_who_sees_it),
+        cmocka_unit_test(overlapping_launches_release),
+        cmocka_unit_test(launches_keep_what_they_name),
+        cmocka_unit_test(copies_hold_what_they_find),
         cmocka_unit_test(nearest_allocations),
         cmocka_unit_test(written_bytes_are_marked),
         cmocka_unit_test(printf_records),
