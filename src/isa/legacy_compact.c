@@ -45,6 +45,15 @@ static bool expand(const struct sets *sets, uint64_t compact, uint64_t bits[2])
     return ok;
 }
 
+/* Forms whose operands stand where those of one- and two-source instructions do. */
+static bool has_compact_form(const struct zs_isa_opcode *opcode)
+{
+    return opcode->form == ZS_FORM_UNARY || opcode->form == ZS_FORM_BINARY ||
+           opcode->form == ZS_FORM_MATH || opcode->form == ZS_FORM_WAIT ||
+           opcode->form == ZS_FORM_RET || opcode->form == ZS_FORM_TERNARY ||
+           opcode->form == ZS_FORM_JUMP;
+}
+
 bool zs_legacy_expand(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
                       uint64_t compact, uint64_t ret_bits[2])
 {
@@ -52,6 +61,8 @@ bool zs_legacy_expand(const struct zs_isa_model *model, const struct zs_isa_opco
         struct sets sets = ternary_sets(model);
         return expand(&sets, compact, ret_bits);
     }
+    if (!has_compact_form(opcode))
+        return false;
     /* which files the sources have stands in the pattern of types */
     struct sets sets = basic_sets(model, false);
     if (!expand(&sets, compact, ret_bits))
@@ -68,6 +79,8 @@ bool zs_legacy_compact(const struct zs_isa_model *model, const struct zs_isa_opc
     struct sets sets = opcode->form == ZS_FORM_TERNARY ? ternary_sets(model)
                                                        : basic_sets(model, has_immediate(bits));
     uint64_t compact = 0, check[2];
+    if (!has_compact_form(opcode))
+        return false;
     for (uint32_t i = 0; i < sets.count; i++)
         if (!zs_compact_shrink(sets.set[i], bits, &compact))
             return false;

@@ -35,6 +35,9 @@ static enum zs_isa_error decode_flags(struct zs_isa_decoder d, struct zs_isa_ins
         inst->pred = (uint8_t)zs_dec_get(d, ZS_F_PRED_CTRL);
         if (inst->pred > ZS_PRED_ALL32H)
             return ZS_ISA_BAD_PREDICATE;
+        if (inst->flags & ZS_INST_ALIGN16 && inst->pred > ZS_PRED_SEQ &&
+            inst->pred != ZS_PRED_ANY4H && inst->pred != ZS_PRED_ALL4H)
+            return ZS_ISA_BAD_ALIGN16; /* predicates of one component */
         if (inst->pred && zs_dec_get(d, ZS_F_PRED_INV))
             inst->flags |= ZS_INST_PRED_INVERSE;
     }
@@ -68,6 +71,8 @@ static enum zs_isa_error decode_options(struct zs_isa_decoder d, struct zs_isa_i
         inst->flags |= dep_flags[zs_dec_get(d, ZS_F_DEP_CTRL)];
     if (send && d.model->platform < ZS_ISA_GEN9)
         return ZS_ISA_BAD_NONE;
+    if (send && zs_dec_get(d, ZS_F_SEND_NO_SRC_DEP))
+        inst->flags |= ZS_INST_NOSRCDEPSET;
     uint32_t thread = zs_dec_get(d, ZS_F_THREAD_CTRL);
     if (thread == 3 && d.model->platform < ZS_ISA_GEN11)
         return ZS_ISA_BAD_THREAD_CTRL;
@@ -100,6 +105,16 @@ static enum zs_isa_error decode_controls(struct zs_isa_decoder d, struct zs_isa_
 
 /* ---- operands ---- */
 
+/* Context switch code reaches mme1 to mme7 through Align16: the channels are the number. */
+static enum zs_isa_error decode_mme_dst(struct zs_isa_decoder d, struct zs_isa_operand *dst)
+{
+    uint32_t channels = zs_dec_get(d, ZS_F_DST_CHAN_EN);
+    if (channels > 8 && channels != ZS_LEGACY_CHAN_XYZW)
+        return ZS_ISA_BAD_MACRO;
+    dst->reg = (uint16_t)(channels == 8 ? 0 : ZS_MIN(channels, 7u));
+    return ZS_ISA_BAD_NONE;
+}
+
 static enum zs_isa_error decode_direct_dst(struct zs_isa_decoder d, struct zs_isa_inst *inst,
                                            bool macro)
 {
@@ -121,6 +136,8 @@ static enum zs_isa_error decode_direct_dst(struct zs_isa_decoder d, struct zs_is
         return ZS_ISA_BAD_NONE;
     }
     zs_dec_subreg(d, zs_dec_get(d, ZS_F_DST_SUBREG16) * 16, dst);
+    if (dst->file == ZS_FILE_MME)
+        return decode_mme_dst(d, dst);
     return zs_dec_get(d, ZS_F_DST_CHAN_EN) == ZS_LEGACY_CHAN_XYZW ? ZS_ISA_BAD_NONE
                                                                   : ZS_ISA_BAD_ALIGN16;
 }
@@ -144,6 +161,8 @@ static enum zs_isa_error decode_dst(struct zs_isa_decoder d, struct zs_isa_inst 
     dst->file = ZS_FILE_GRF;
     dst->subreg = (uint8_t)zs_dec_get(d, ZS_F_DST_ADDR_SUBREG);
     dst->offset_B = zs_dec_signed(zs_dec_get(d, ZS_F_DST_ADDR_IMM), 10);
+    if (align16) /* the channels have the low bits */
+        dst->offset_B = (int16_t)(dst->offset_B & ~15);
     return align16 && zs_dec_get(d, ZS_F_DST_CHAN_EN) != ZS_LEGACY_CHAN_XYZW ? ZS_ISA_BAD_ALIGN16
                                                                              : ZS_ISA_BAD_NONE;
 }
@@ -159,6 +178,15 @@ static enum zs_isa_error decode_region(struct zs_isa_decoder d, uint32_t at,
     op->width = (uint8_t)(1u << width);
     op->vstride = vstride == ZS_LEGACY_VXH ? ZS_REGION_VXH : zs_dec_stride(vstride);
     return ZS_ISA_BAD_NONE;
+}
+
+/* A swizzle with no component in its place: what Intel's tools refuse of direct operands, and
+ * require of indirect ones. */
+static bool moves_all(struct zs_isa_decoder d, uint32_t at)
+{
+    uint32_t swizzle = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_CHAN_SEL + at));
+    uint32_t differs = swizzle ^ ZS_LEGACY_SWIZZLE_XYZW;
+    return (differs & 3) && (differs & 0xc) && (differs & 0x30) && (differs & 0xc0);
 }
 
 /* Align16 operands of math macros have the whole of a row, or a pair of doubles. */
@@ -177,8 +205,12 @@ static enum zs_isa_error decode_src16(struct zs_isa_decoder d, uint32_t at, bool
     }
     op->vstride = op->width = 1;
     op->hstride = 0;
+    if (op->file == ZS_FILE_MME) {
+        op->reg = (uint16_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_MME + at));
+        return vstride == 3 ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ALIGN16;
+    }
     zs_dec_subreg(d, zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_SUBREG16 + at)) * 16, op);
-    return vstride == 3 ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ALIGN16;
+    return vstride == 3 && !moves_all(d, at) ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ALIGN16;
 }
 
 static enum zs_isa_error decode_direct_src(struct zs_isa_decoder d, uint32_t at, bool is_grf,
@@ -225,10 +257,14 @@ static enum zs_isa_error decode_src(struct zs_isa_decoder d, unsigned from, unsi
     }
     if (file > ZS_LEGACY_GRF)
         return ZS_ISA_BAD_FILE;
-    if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ABS + at)))
-        op->modifiers |= ZS_MOD_ABS;
-    if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_NEG + at)))
-        op->modifiers |= ZS_MOD_NEG;
+    if (from == 1 && file == ZS_LEGACY_ARF)
+        return ZS_ISA_BAD_FILE;
+    if (d.opcode->flags & ZS_OPC_SRC_MODS) {
+        if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ABS + at)))
+            op->modifiers |= ZS_MOD_ABS;
+        if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_NEG + at)))
+            op->modifiers |= ZS_MOD_NEG;
+    }
     if (!zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_INDIRECT + at)))
         return decode_direct_src(d, at, file == ZS_LEGACY_GRF, inst, op);
     op->kind = ZS_OPERAND_INDIRECT;
@@ -237,9 +273,31 @@ static enum zs_isa_error decode_src(struct zs_isa_decoder d, unsigned from, unsi
     op->offset_B = zs_dec_signed(zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ADDR_IMM + at)), 10);
     if (!(inst->flags & ZS_INST_ALIGN16))
         return decode_region(d, at, op);
+    op->offset_B = (int16_t)(op->offset_B & ~15); /* a swizzle has the low bits */
     op->vstride = op->width = 1;
     op->hstride = 0;
+    return moves_all(d, at) || zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_VSTRIDE + at)) != 3
+               ? ZS_ISA_BAD_NONE
+               : ZS_ISA_BAD_ALIGN16;
+}
+
+/* Of two sources the second alone may be an immediate, of 32 bits. */
+static enum zs_isa_error check_binary(const struct zs_isa_inst *inst)
+{
+    const struct zs_isa_operand *src1 = &inst->src[1];
+    if (inst->source_count < 2)
+        return ZS_ISA_BAD_NONE;
+    if (inst->src[0].kind == ZS_OPERAND_IMM)
+        return ZS_ISA_BAD_IMMEDIATE;
+    if (src1->kind == ZS_OPERAND_IMM)
+        return zs_isa_type_bits((enum zs_isa_type)src1->type) > 32 ? ZS_ISA_BAD_IMMEDIATE
+                                                                   : ZS_ISA_BAD_NONE;
     return ZS_ISA_BAD_NONE;
+}
+
+static bool is_direct_arf(const struct zs_isa_operand *op)
+{
+    return (op->kind == ZS_OPERAND_REG || op->kind == ZS_OPERAND_MACRO) && op->file != ZS_FILE_GRF;
 }
 
 static enum zs_isa_error decode_basic(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -250,7 +308,12 @@ static enum zs_isa_error decode_basic(struct zs_isa_decoder d, struct zs_isa_ins
     enum zs_isa_error error = decode_dst(d, inst);
     for (unsigned i = 0; i < inst->source_count && !error; i++)
         error = decode_src(d, i, i, inst);
-    return error;
+    if (!error && inst->op == ZS_OP_MATH &&
+        (inst->dst.kind == ZS_OPERAND_INDIRECT || inst->src[0].kind == ZS_OPERAND_INDIRECT ||
+         inst->src[1].kind == ZS_OPERAND_INDIRECT || is_direct_arf(&inst->dst) ||
+         is_direct_arf(&inst->src[0])))
+        return ZS_ISA_BAD_FILE;
+    return error ? error : check_binary(inst);
 }
 
 /* ---- branches ---- */
@@ -276,11 +339,17 @@ static uint8_t label_type(struct zs_isa_decoder d, unsigned source)
 static enum zs_isa_error decode_call(struct zs_isa_decoder d, struct zs_isa_inst *inst,
                                      int32_t behind_B)
 {
+    enum zs_isa_error error = ZS_ISA_BAD_NONE;
     if (zs_dec_get(d, ZS_F_SRC1_FILE) != ZS_LEGACY_IMM)
-        return decode_src(d, 1, 0, inst);
-    uint8_t type = label_type(d, 1);
-    set_label(inst, 0, (int64_t)(int32_t)zs_dec_get(d, ZS_F_JIP) + behind_B, type);
-    return type ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_TYPE;
+        error = decode_src(d, 1, 0, inst);
+    else
+        set_label(inst, 0, (int64_t)(int32_t)zs_dec_get(d, ZS_F_JIP) + behind_B, label_type(d, 1));
+    uint8_t type = inst->src[0].type;
+    bool wide =
+        inst->src[0].kind == ZS_OPERAND_LABEL && zs_isa_type_bits((enum zs_isa_type)type) > 32;
+    if (error || type == ZS_TYPE_D || (type && !wide && d.opcode->form == ZS_FORM_CALL))
+        return error;
+    return ZS_ISA_BAD_TYPE;
 }
 
 static enum zs_isa_error decode_brc(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -294,12 +363,7 @@ static enum zs_isa_error decode_brc(struct zs_isa_decoder d, struct zs_isa_inst 
             set_label(inst, 1, (int32_t)zs_dec_get(d, ZS_F_UIP), type);
         return type ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_TYPE;
     }
-    if (brc)
-        inst->src[1] = (struct zs_isa_operand){.kind = ZS_OPERAND_REG,
-                                               .file = ZS_FILE_NULL,
-                                               .type = ZS_TYPE_UD,
-                                               .width = 1,
-                                               .mme = ZS_MME_NONE};
+    inst->source_count = 1;
     return decode_src(d, 0, 0, inst);
 }
 
@@ -311,6 +375,8 @@ static enum zs_isa_error decode_branch(struct zs_isa_decoder d, struct zs_isa_in
     inst->source_count = 1;
     switch (d.opcode->form) {
     case ZS_FORM_JUMP: /* counts from behind the instruction */
+        if (inst->exec_size != 1 || !(inst->flags & ZS_INST_NOMASK))
+            return ZS_ISA_BAD_EXEC_SIZE;
         return decode_call(d, inst, inst->size_B);
     case ZS_FORM_CALL:
         error = decode_dst(d, inst);

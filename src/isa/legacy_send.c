@@ -36,7 +36,16 @@ static enum zs_isa_error decode_dst(struct zs_isa_decoder d, bool split, struct 
         dst->kind = ZS_OPERAND_INDIRECT;
         dst->file = ZS_FILE_GRF;
         dst->subreg = (uint8_t)zs_dec_get(d, ZS_F_DST_ADDR_SUBREG);
-        dst->offset_B = zs_dec_signed(zs_dec_get(d, ZS_F_DST_ADDR_IMM), 10);
+        if (split && inst->flags & ZS_INST_ALIGN16)
+            return ZS_ISA_BAD_ADDRESS;
+        dst->offset_B = split ? 16 * zs_dec_signed(zs_dec_get(d, ZS_F_SENDS_DST_ADDR_IMM), 6)
+                              : zs_dec_signed(zs_dec_get(d, ZS_F_DST_ADDR_IMM), 10);
+        if (inst->flags & ZS_INST_ALIGN16) {
+            dst->offset_B = (int16_t)(dst->offset_B & ~15);
+            if (zs_dec_get(d, ZS_F_DST_CHAN_EN) != ZS_LEGACY_CHAN_XYZW)
+                return ZS_ISA_BAD_ALIGN16;
+        } else if (!split)
+            dst->hstride = zs_dec_stride(zs_dec_get(d, ZS_F_DST_HSTRIDE));
         return file == ZS_LEGACY_GRF ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ADDRESS;
     }
     dst->kind = ZS_OPERAND_REG;
@@ -52,17 +61,21 @@ static enum zs_isa_error decode_src0(struct zs_isa_decoder d, bool split, struct
     op->mme = ZS_MME_NONE;
     if (!op->type)
         return ZS_ISA_BAD_TYPE;
-    if (file > ZS_LEGACY_GRF)
+    if (file != ZS_LEGACY_GRF)
         return ZS_ISA_BAD_FILE;
     if (zs_dec_get(d, ZS_F_SRC0_INDIRECT)) {
         op->kind = ZS_OPERAND_INDIRECT;
         op->file = ZS_FILE_GRF;
         op->subreg = (uint8_t)zs_dec_get(d, ZS_F_SRC0_ADDR_SUBREG);
-        op->offset_B = zs_dec_signed(zs_dec_get(d, ZS_F_SRC0_ADDR_IMM), 10);
-        return file == ZS_LEGACY_GRF ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ADDRESS;
+        op->offset_B = (int16_t)(16 * zs_dec_signed(zs_dec_get(d, split ? ZS_F_SENDS_SRC0_ADDR_IMM
+                                                                        : ZS_F_SEND_SRC0_ADDR_IMM),
+                                                    6));
+        if (inst->flags & ZS_INST_ALIGN16)
+            return ZS_ISA_BAD_ADDRESS;
+        return ZS_ISA_BAD_NONE;
     }
     op->kind = ZS_OPERAND_REG;
-    return zs_dec_register(d.model, file == ZS_LEGACY_GRF, zs_dec_get(d, ZS_F_SRC0_REG), op);
+    return zs_dec_register(d.model, true, zs_dec_get(d, ZS_F_SRC0_REG), op);
 }
 
 static enum zs_isa_error decode_src1(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -77,8 +90,10 @@ static enum zs_isa_error decode_src1(struct zs_isa_decoder d, struct zs_isa_inst
 
 static enum zs_isa_error decode_desc(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
 {
-    bool reg = split ? zs_dec_get(d, ZS_F_SENDS_DESC_REG)
-                     : zs_dec_get(d, ZS_F_SEND_DESC_FILE) != ZS_LEGACY_IMM;
+    uint32_t file = zs_dec_get(d, ZS_F_SEND_DESC_FILE);
+    bool reg = split ? zs_dec_get(d, ZS_F_SENDS_DESC_REG) : file != ZS_LEGACY_IMM;
+    if (!split && reg && file != ZS_LEGACY_ARF)
+        return ZS_ISA_BAD_SEND;
     if (zs_dec_get(d, ZS_F_SEND_EOT))
         inst->flags |= ZS_INST_EOT;
     if (reg)

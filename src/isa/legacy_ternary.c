@@ -32,6 +32,8 @@ static bool is_macro(const struct zs_isa_inst *inst)
 
 static void decode_modifiers(struct zs_isa_decoder d, uint32_t at, struct zs_isa_operand *op)
 {
+    if (!(d.opcode->flags & ZS_OPC_SRC_MODS))
+        return;
     if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_ABS + at)))
         op->modifiers |= ZS_MOD_ABS;
     if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_NEG + at)))
