@@ -6,6 +6,11 @@
  * struct zs_diag they fill it with the byte offset in the input and a sentence. Nothing here
  * prints, exits or aborts on bad input.
  *
+ * Structs of options begin with their size, which the caller sets to sizeof: those of other
+ * versions of this library may be shorter or longer. What is not given is zero; something that is
+ * set and not known to the library that runs is refused with -E2BIG, a size of less than itself
+ * with -EINVAL.
+ *
  * Threads: an opened object may be read from several threads at once when its header says so;
  * opening and closing belong to one thread.
  */

@@ -277,8 +277,18 @@ struct zs_eval_context {
                        uint64_t *ret_value);
     uint32_t lane;    /* DW_OP_INTEL_push_simd_lane */
     uint32_t grf_B;   /* bytes of a general register, 0: 32 */
-    uint64_t base_va; /* added to DW_OP_addr that names code: 0 unless relocated */
-    const struct zs_dwarf_kernel *kernel; /* for DW_OP_fbreg, DW_OP_addrx; may be NULL */
+    uint64_t base_va; /* added to DW_OP_addr, DW_OP_addrx that name code: 0 unless relocated */
+    const struct zs_dwarf_kernel *kernel; /* whose debug info it is; may be NULL */
+    /* Whose expression it is, of that kernel: tells the unit (DW_OP_addrx, types, DW_OP_call) and
+     * the function (DW_OP_fbreg). NULL: what needs it is -ENODATA, but for debug info of one unit.
+     */
+    const struct zs_variable *variable;
+    uint32_t offset_B; /* of the instruction: for frame bases that change */
+    /* Like read_register, for what the register held when the function was entered
+     * (DW_OP_entry_value). */
+    int (*read_entry_register)(void *user, uint64_t dwarf_register, uint64_t bit_offset,
+                               uint32_t bits, uint64_t *ret_value);
+    int (*read_cfa)(void *user, uint64_t *ret_gpu_va); /* DW_OP_call_frame_cfa */
 };
 
 enum zs_piece_kind {
@@ -308,8 +318,12 @@ struct zs_eval_result {
 
 /*
  * Evaluate an expression for one lane. -EINVAL (malformed), -EOPNOTSUPP (an operator that is not
- * implemented: diag names it), -ENODATA (an input is missing), -E2BIG (too long: at most 4,096
+ * evaluated: diag names it), -ENODATA (an input is missing), -E2BIG (too long: at most 4,096
  * steps and 64 stack entries).
+ *
+ * All operators of DWARF 5 are evaluated, with typed values of integers and of floats of 32 and 64
+ * bits, and Intel's vendor operators; but for DW_OP_push_object_address, DW_OP_form_tls_address and
+ * DW_OP_implicit_pointer, which IGC does not emit.
  */
 ZS_API int zs_expr_eval(struct zs_span expr, const struct zs_eval_context *context,
                         struct zs_eval_result *ret_result, struct zs_diag *diag);

@@ -166,6 +166,7 @@ int zs_dwarf_kernel_load(const struct zs_dwarf *debug, const char *kernel_name,
         error = load_units(&loader);
         free(loader.unit_files.items);
         give_arrays(&loader);
+        owner->frame_dies = loader.frame_dies.items;
     }
     if (error) {
         zs_dwarf_kernel_unload(kernel);
@@ -182,6 +183,7 @@ void zs_dwarf_kernel_unload(struct zs_dwarf_kernel *kernel)
     struct zs_dwarf_kernel_owner *owner = (struct zs_dwarf_kernel_owner *)kernel;
     free((void *)kernel->rows);
     free((void *)kernel->frames);
+    free(owner->frame_dies);
     free((void *)kernel->scopes);
     free((void *)kernel->ranges);
     free((void *)kernel->variables);
@@ -191,6 +193,18 @@ void zs_dwarf_kernel_unload(struct zs_dwarf_kernel *kernel)
 }
 
 /* ---- questions ---- */
+
+bool zs_dwarf_frame_base(const struct zs_dwarf_kernel *kernel, uint32_t frame,
+                         struct zs_attr *ret_attr, const struct zs_unit **ret_unit)
+{
+    const struct zs_dwarf_kernel_owner *owner = (const struct zs_dwarf_kernel_owner *)kernel;
+    struct zs_die die;
+    while (frame < kernel->frame_count && kernel->frames[frame].parent != ZS_NO_INDEX)
+        frame = kernel->frames[frame].parent;
+    return frame < kernel->frame_count &&
+           !zs_die_follow(kernel->dwarf, owner->frame_dies[frame], &die) &&
+           zs_die_attr_integrate(kernel->dwarf, &die, DW_AT_frame_base, ret_attr, ret_unit);
+}
 
 const struct zs_line_row *zs_dwarf_row_at(const struct zs_dwarf_kernel *kernel, uint32_t offset_B)
 {

@@ -183,6 +183,10 @@ struct zs_kernel_loader {
         size_t count, capacity;
     } frames;
     struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } frame_dies; /* by frame: offset in .debug_info */
+    struct {
         struct zs_scope *items;
         size_t count, capacity;
     } scopes;
@@ -223,6 +227,12 @@ struct zs_dwarf_kernel_owner {
     struct zs_dwarf_kernel kernel;
     struct zs_file_table *files;
     char *name;
+    uint32_t *frame_dies;
 };
+
+/* DW_AT_frame_base of the function that the frame is in (what is inlined uses its caller's), and
+ * the unit that it stands in. False where there is none. */
+bool zs_dwarf_frame_base(const struct zs_dwarf_kernel *kernel, uint32_t frame,
+                         struct zs_attr *ret_attr, const struct zs_unit **ret_unit);
 
 #endif

@@ -16,6 +16,7 @@
  * expressions may branch back.
  */
 #include "base/buf.h"
+#include "base/options.h"
 #include "correlate/dwarf_priv.h"
 #include "correlate/expr_priv.h"
 
@@ -24,7 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STACK_MAX = 64, STEPS_MAX = 4096, RUN_LENGTH = 32 };
+enum { STACK_MAX = 64, STEPS_MAX = 4096, RUN_LENGTH = 32, LEVELS_MAX = 4 };
 
 /* By value; the runs of 32 stand at their first one. Rows without a name are no operators. */
 static const struct zs_dw_op ops[256] = {
@@ -73,6 +74,9 @@ static uint64_t read_operand(struct zs_reader *r, enum zs_dw_operand kind, struc
     case ZS_DWARG_block:
         *block = zs_read_bytes(r, zs_read_uleb128(r, "block size"), "block");
         return 0;
+    case ZS_DWARG_block1:
+        *block = zs_read_bytes(r, zs_read_u8(r, "block size"), "block");
+        return 0;
     }
     return 0;
 }
@@ -99,8 +103,14 @@ struct eval {
     uint32_t depth;
     struct zs_sym_piece place; /* what a piece operator ends */
     bool has_place;
+    bool at_entry;  /* registers are those at the entry of the function */
+    uint32_t level; /* expressions inside expressions */
+    uint32_t *steps;
     struct zs_sym_result *result;
 };
+
+static int run(struct eval *e);
+static void end_place(struct eval *e);
 
 static struct zs_sym known(uint64_t value)
 {
@@ -131,6 +141,18 @@ static struct zs_sym opaque(void)
     return (struct zs_sym){.opaque = true};
 }
 
+/* The unit that the expression stands in: its own variable's, or the only one that there is. */
+static const struct zs_unit *unit_of(const struct eval *e)
+{
+    const struct zs_eval_context *c = e->context;
+    if (!c->kernel)
+        return NULL;
+    const struct zs_dwarf *debug = c->kernel->dwarf;
+    if (c->variable && c->variable->unit < debug->units.count)
+        return &debug->units.items[c->variable->unit];
+    return debug->units.count == 1 ? &debug->units.items[0] : NULL;
+}
+
 static struct zs_sym add_syms(struct zs_sym a, struct zs_sym b)
 {
     if (a.opaque || b.opaque || a.terms + b.terms > ZS_SYM_TERMS_MAX)
@@ -149,13 +171,18 @@ static int push_register(struct eval *e, uint64_t number, uint64_t bit_offset, u
     if (bits == 0 || bits > 64)
         return zs_reader_fail(&e->r, -EINVAL, "%" PRIu64 " bits of a register", bits);
     struct zs_sym sym = {.terms = 1, .term = {{number, bit_offset, (uint32_t)bits}}};
-    if (!e->symbolic) {
+    if (e->symbolic && e->at_entry) {
+        sym = opaque();
+    } else if (!e->symbolic) {
         const struct zs_eval_context *c = e->context;
-        int error = c->read_register
-                        ? c->read_register(c->user, number, bit_offset, (uint32_t)bits, &sym.value)
-                        : -ENODATA;
+        int (*read)(void *, uint64_t, uint64_t, uint32_t, uint64_t *) =
+            e->at_entry ? c->read_entry_register : c->read_register;
+        int error = read ? read(c->user, number, bit_offset, (uint32_t)bits, &sym.value) : -ENODATA;
         if (error)
-            return zs_reader_fail(&e->r, error, "register %" PRIu64 " cannot be read", number);
+            return zs_reader_fail(&e->r, error, "register %" PRIu64 " cannot be read%s", number,
+                                  e->at_entry ? " as it was on entry" : "");
+        if (e->at_entry) /* it does not live there any more */
+            sym.terms = 0;
     }
     return push(e, sym);
 }
@@ -232,9 +259,17 @@ static void set_value(struct eval *e, struct zs_sym value)
 
 /* ---- operators ---- */
 
-static int binary(struct eval *e, uint8_t op)
+static int binary(struct eval *e, const struct zs_dw_op *row)
 {
     struct zs_sym right = pop(e), left = pop(e);
+    uint8_t op = row->value;
+    if (left.size_B || right.size_B) {
+        struct zs_sym value;
+        if (e->symbolic && (!is_known(&left) || !is_known(&right)))
+            return push(e, opaque());
+        int error = zs_typed_binary(&e->r, row, &left, &right, &value);
+        return error ? error : push(e, value);
+    }
     if (op == DW_OP_plus)
         return push(e, add_syms(left, right));
     if (op == DW_OP_minus && is_known(&right)) {
@@ -301,13 +336,21 @@ static int binary(struct eval *e, uint8_t op)
     return push(e, known(v));
 }
 
-static int unary(struct eval *e, uint8_t op, uint64_t operand)
+static int unary(struct eval *e, const struct zs_dw_op *row, uint64_t operand)
 {
     struct zs_sym s = pop(e);
-    if (op == DW_OP_plus_uconst)
+    uint8_t op = row->value;
+    if (op == DW_OP_plus_uconst && !s.size_B)
         return push(e, add_syms(s, known(operand)));
     if (e->symbolic && !is_known(&s))
         return push(e, opaque());
+    if (s.size_B) {
+        struct zs_sym other = zs_typed_make(operand, s.encoding, s.size_B), value;
+        int error = op == DW_OP_plus_uconst
+                        ? zs_typed_binary(&e->r, &ops[DW_OP_plus], &s, &other, &value)
+                        : zs_typed_unary(&e->r, row, &s, &value);
+        return error ? error : push(e, value);
+    }
     if (op == DW_OP_abs)
         return push(e, known((int64_t)s.value < 0 ? 0 - s.value : s.value));
     return push(e, known(op == DW_OP_neg ? 0 - s.value : ~s.value));
@@ -377,15 +420,234 @@ static int intel(struct eval *e, uint8_t op, uint64_t operand)
 
 static int address_operator(struct eval *e, const struct zs_dw_step *step)
 {
-    const struct zs_dwarf_kernel *kernel = e->context->kernel;
+    uint64_t base_va = step->op->value == DW_OP_constx ? 0 : e->context->base_va;
     if (step->op->value == DW_OP_addr)
-        return push(e, known(step->operand[0] + e->context->base_va));
+        return push(e, known(step->operand[0] + base_va));
+    const struct zs_unit *unit = unit_of(e);
     uint64_t va;
-    if (!kernel || !kernel->dwarf->units.count ||
-        !zs_unit_address(kernel->dwarf, &kernel->dwarf->units.items[0], step->operand[0], &va))
+    if (!unit || !zs_unit_address(e->context->kernel->dwarf, unit, step->operand[0], &va))
         return zs_reader_fail(&e->r, -ENODATA, "entry %" PRIu64 " of .debug_addr is not known",
                               step->operand[0]);
-    return push(e, known(va));
+    return push(e, known(va + base_va));
+}
+
+/* ---- expressions inside expressions ---- */
+
+/* Another expression with a stack of its own; *ret is what it ends with: a place or a value. */
+static int run_inner(struct eval *e, struct zs_span expr, bool at_entry, struct zs_sym_piece *ret)
+{
+    struct zs_sym_result result = {0};
+    struct eval inner;
+    if (e->level == LEVELS_MAX)
+        return zs_reader_fail(&e->r, -E2BIG, "expressions in expressions, %d deep", LEVELS_MAX);
+    inner.context = e->context;
+    inner.symbolic = e->symbolic;
+    inner.depth = 0;
+    inner.has_place = false;
+    inner.at_entry = at_entry;
+    inner.level = e->level + 1;
+    inner.steps = e->steps;
+    inner.result = &result;
+    inner.r = zs_reader_make(expr, 0, e->r.diag);
+    int error = run(&inner);
+    if (!error)
+        end_place(&inner);
+    if (!error && result.count != 1)
+        error =
+            zs_reader_fail(&inner.r, -EINVAL, "an expression that gives %u places", result.count);
+    if (error)
+        return e->r.error = error;
+    *ret = result.pieces[0];
+    return 0;
+}
+
+/* The block is a register, whose value on entry is meant, or an expression. */
+static int entry_value(struct eval *e, struct zs_span block)
+{
+    struct zs_sym_piece piece;
+    int error = run_inner(e, block, true, &piece);
+    if (error)
+        return error;
+    if (piece.piece.kind != ZS_PIECE_REGISTER)
+        return push(e, piece.sym);
+    bool was_at_entry = e->at_entry;
+    e->at_entry = true;
+    error = push_register(e, piece.piece.dwarf_register, 0, 64);
+    e->at_entry = was_at_entry;
+    return error;
+}
+
+/* What DW_AT_frame_base says at the instruction: an expression, or a list of them. */
+static int frame_base_expr(struct eval *e, struct zs_span *ret_expr)
+{
+    const struct zs_eval_context *c = e->context;
+    const struct zs_dwarf_kernel *kernel = c->kernel;
+    struct zs_attr attr;
+    const struct zs_unit *unit = NULL;
+    if (!kernel || !c->variable || c->variable->scope >= kernel->scope_count ||
+        !zs_dwarf_frame_base(kernel, kernel->scopes[c->variable->scope].frame, &attr, &unit))
+        return zs_reader_fail(&e->r, -ENODATA, "the function's frame base is not known");
+    if (attr.form_class == ZS_CLASS_EXPR || attr.form_class == ZS_CLASS_BLOCK) {
+        *ret_expr = attr.bytes;
+        return 0;
+    }
+    struct zs_variable list = {.unit = (uint32_t)(unit - kernel->dwarf->units.items),
+                               .location_kind = ZS_LOCATION_LIST};
+    enum zs_dw_section section = unit->version >= 5 ? ZS_DW_LOCLISTS : ZS_DW_LOC;
+    struct zs_location location;
+    if (zs_dwarf_list_offset(kernel->dwarf, unit, &attr, section, unit->loclists_base_B,
+                             &list.location_offset)) {
+        struct zs_location_iterator it = zs_variable_locations(kernel, &list);
+        while (zs_location_next(&it, &location)) {
+            if (c->offset_B < location.range.begin_B || c->offset_B >= location.range.end_B)
+                continue;
+            *ret_expr = location.expr;
+            return 0;
+        }
+    }
+    return zs_reader_fail(&e->r, -ENODATA, "the function has no frame base at 0x%x", c->offset_B);
+}
+
+static int frame_operator(struct eval *e, uint64_t offset)
+{
+    struct zs_span expr = {0};
+    struct zs_sym_piece base;
+    int error = frame_base_expr(e, &expr);
+    if (!error)
+        error = run_inner(e, expr, e->at_entry, &base);
+    if (!error && base.piece.kind == ZS_PIECE_REGISTER)
+        error = push_register(e, base.piece.dwarf_register, 0, 64);
+    else if (!error)
+        error = push(e, base.sym);
+    return error ? error : unary(e, &ops[DW_OP_plus_uconst], offset);
+}
+
+/* The expression of another entry of .debug_info runs on this one's stack. */
+static int call_operator(struct eval *e, const struct zs_dw_step *step)
+{
+    const struct zs_unit *unit = unit_of(e);
+    uint64_t at_B = step->operand[0];
+    struct zs_die die;
+    if (!unit)
+        return zs_reader_fail(&e->r, -ENODATA, "the unit of the expression is not known");
+    if (step->op->value != DW_OP_call_ref)
+        at_B += unit->offset_B;
+    if (zs_die_follow(e->context->kernel->dwarf, at_B, &die))
+        return zs_reader_fail(&e->r, -EINVAL, "no entry of .debug_info at 0x%" PRIx64, at_B);
+    const struct zs_attr *attr = zs_die_attr(&die, DW_AT_location);
+    if (!attr || (attr->form_class != ZS_CLASS_EXPR && attr->form_class != ZS_CLASS_BLOCK))
+        return 0; /* no location: it does nothing */
+    if (e->level == LEVELS_MAX)
+        return zs_reader_fail(&e->r, -E2BIG, "expressions in expressions, %d deep", LEVELS_MAX);
+    struct zs_reader after = e->r;
+    e->r = zs_reader_make(attr->bytes, 0, after.diag);
+    e->level++;
+    int error = run(e);
+    e->level--;
+    e->r = after;
+    return error ? (e->r.error = error) : 0;
+}
+
+static int cfa_operator(struct eval *e)
+{
+    const struct zs_eval_context *c = e->context;
+    uint64_t va = 0;
+    if (e->symbolic)
+        return push(e, opaque());
+    int error = c->read_cfa ? c->read_cfa(c->user, &va) : -ENODATA;
+    return error ? zs_reader_fail(&e->r, error, "the frame's address is not known")
+                 : push(e, known(va));
+}
+
+/* ---- typed values ---- */
+
+/* The base type of the unit's entry at an offset; 0 is the generic type. */
+static int find_type(struct eval *e, uint64_t offset_B, uint8_t *ret_encoding, uint8_t *ret_size_B)
+{
+    const struct zs_unit *unit = unit_of(e);
+    struct zs_type type;
+    *ret_encoding = *ret_size_B = 0;
+    if (!offset_B)
+        return 0;
+    if (!unit)
+        return zs_reader_fail(&e->r, -ENODATA, "the unit of the expression is not known");
+    offset_B += unit->offset_B;
+    if (offset_B > UINT32_MAX ||
+        zs_type_get(e->context->kernel->dwarf, (uint32_t)offset_B, &type) ||
+        type.kind != ZS_KIND_BASE)
+        return zs_reader_fail(&e->r, -EINVAL, "no base type at 0x%" PRIx64 " of .debug_info",
+                              offset_B);
+    bool is_float = type.encoding == ZS_ENCODING_FLOAT;
+    if (!type.size_B || type.size_B > 8 || (is_float && type.size_B != 4 && type.size_B != 8))
+        return zs_reader_fail(&e->r, -EOPNOTSUPP, "values of the type \"%.40s\", %" PRIu64 " bytes",
+                              type.name, type.size_B);
+    *ret_encoding = (uint8_t)type.encoding;
+    *ret_size_B = (uint8_t)type.size_B;
+    return 0;
+}
+
+/* What was pushed last is of that type. */
+static int give_type(struct eval *e, uint8_t encoding, uint8_t size_B)
+{
+    struct zs_sym *top = &e->stack[e->depth - 1];
+    if (e->symbolic && !is_known(top))
+        return 0; /* as a sum of unknowns it has no type */
+    struct zs_sym typed = zs_typed_make(top->value, encoding, size_B);
+    typed.terms = top->terms;
+    memcpy(typed.term, top->term, sizeof(typed.term));
+    *top = typed;
+    return 0;
+}
+
+static int typed_operator(struct eval *e, const struct zs_dw_step *step)
+{
+    static const uint8_t type_operand[] = {0, 1, 1, 1, 0, 0}; /* const_type ... reinterpret */
+    uint8_t op = step->op->value, encoding, size_B;
+    uint8_t what = op >= DW_OP_GNU_const_type ? (uint8_t)(op - DW_OP_GNU_const_type)
+                                              : (uint8_t)(op - DW_OP_const_type);
+    if (op == DW_OP_GNU_convert || op == DW_OP_GNU_reinterpret)
+        what = op == DW_OP_GNU_convert ? DW_OP_convert - DW_OP_const_type
+                                       : DW_OP_reinterpret - DW_OP_const_type;
+    uint64_t first = step->operand[0];
+    int error = find_type(e, step->operand[type_operand[what]], &encoding, &size_B);
+    if (error)
+        return error;
+    switch (what + DW_OP_const_type) {
+    case DW_OP_const_type: {
+        uint64_t bits = 0;
+        if (step->block.size_B != size_B)
+            return zs_reader_fail(&e->r, -EINVAL, "a constant of %zu bytes of a type of %u",
+                                  step->block.size_B, size_B);
+        memcpy(&bits, step->block.data, step->block.size_B);
+        return push(e, zs_typed_make(bits, encoding, size_B));
+    }
+    case DW_OP_regval_type:
+        error = push_register(e, first, 0, size_B ? size_B * 8u : 64);
+        return error ? error : give_type(e, encoding, size_B);
+    case DW_OP_deref_type:
+    case DW_OP_xderef_type: {
+        struct zs_sym address = pop(e);
+        uint64_t space = what + DW_OP_const_type == DW_OP_xderef_type ? pop(e).value : 0;
+        if (size_B && first != size_B)
+            return zs_reader_fail(&e->r, -EINVAL, "a load of %" PRIu64 " bytes of a type of %u",
+                                  first, size_B);
+        error = push_memory(e, address, space, first);
+        return error ? error : give_type(e, encoding, size_B);
+    }
+    case DW_OP_convert: {
+        struct zs_sym *top = &e->stack[e->depth - 1];
+        if (!(e->symbolic && !is_known(top)))
+            *top = zs_typed_convert(top, encoding, size_B);
+        return 0;
+    }
+    default: {
+        struct zs_sym *top = &e->stack[e->depth - 1];
+        if ((top->size_B ? top->size_B : 8) != (size_B ? size_B : 8) && is_known(top))
+            return zs_reader_fail(&e->r, -EINVAL, "DW_OP_reinterpret of %u bytes as %u",
+                                  top->size_B ? top->size_B : 8, size_B ? size_B : 8);
+        return give_type(e, encoding, size_B);
+    }
+    }
 }
 
 /* Places: registers, constants, pieces. */
@@ -418,7 +680,7 @@ static int place_operator(struct eval *e, const struct zs_dw_step *step)
 static int based_operator(struct eval *e, uint64_t number, uint64_t offset)
 {
     int error = push_register(e, number, 0, 64);
-    return error ? error : unary(e, DW_OP_plus_uconst, offset);
+    return error ? error : unary(e, &ops[DW_OP_plus_uconst], offset);
 }
 
 static int run_step(struct eval *e, const struct zs_dw_step *step)
@@ -430,7 +692,7 @@ static int run_step(struct eval *e, const struct zs_dw_step *step)
     if ((op >= DW_OP_const1u && op <= DW_OP_consts) || op == DW_OP_lit)
         return push(e, known(op == DW_OP_lit ? step->index : step->operand[0]));
     if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not || op == DW_OP_plus_uconst)
-        return unary(e, op, step->operand[0]);
+        return unary(e, step->op, step->operand[0]);
     if (op >= DW_OP_dup && op <= DW_OP_rot)
         return shuffle(e, op, step->operand[0]);
     switch (op) {
@@ -459,7 +721,31 @@ static int run_step(struct eval *e, const struct zs_dw_step *step)
         return based_operator(e, step->operand[0], step->operand[1]);
     case DW_OP_addr:
     case DW_OP_addrx:
+    case DW_OP_constx:
         return address_operator(e, step);
+    case DW_OP_fbreg:
+        return frame_operator(e, step->operand[0]);
+    case DW_OP_entry_value:
+    case DW_OP_GNU_entry_value:
+        return entry_value(e, step->block);
+    case DW_OP_call2:
+    case DW_OP_call4:
+    case DW_OP_call_ref:
+        return call_operator(e, step);
+    case DW_OP_call_frame_cfa:
+        return cfa_operator(e);
+    case DW_OP_const_type:
+    case DW_OP_regval_type:
+    case DW_OP_deref_type:
+    case DW_OP_xderef_type:
+    case DW_OP_convert:
+    case DW_OP_reinterpret:
+    case DW_OP_GNU_const_type:
+    case DW_OP_GNU_regval_type:
+    case DW_OP_GNU_deref_type:
+    case DW_OP_GNU_convert:
+    case DW_OP_GNU_reinterpret:
+        return typed_operator(e, step);
     case DW_OP_reg:
     case DW_OP_regx:
     case DW_OP_stack_value:
@@ -491,9 +777,34 @@ static int run_step(struct eval *e, const struct zs_dw_step *step)
     case DW_OP_le:
     case DW_OP_lt:
     case DW_OP_ne:
-        return binary(e, op);
+        return binary(e, step->op);
     default:
         return zs_reader_fail(&e->r, -EOPNOTSUPP, "DW_OP_%s is not implemented", step->op->name);
+    }
+}
+
+/* To the end of the expression, or of the one that it calls. */
+static int run(struct eval *e)
+{
+    while (zs_reader_left(&e->r)) {
+        struct zs_dw_step step;
+        if (++*e->steps > STEPS_MAX)
+            return zs_reader_fail(&e->r, -E2BIG, "more than %d steps", STEPS_MAX);
+        int error = zs_expr_step(&e->r, &step);
+        if (!error)
+            error = run_step(e, &step);
+        if (error)
+            return error;
+    }
+    return e->r.error;
+}
+
+/* An address or a place that no piece operator closed is all of the variable. */
+static void end_place(struct eval *e)
+{
+    if ((e->has_place || (e->depth && !e->result->count)) && e->result->count < ZS_PIECES_MAX) {
+        struct zs_sym_piece place = take_place(e);
+        e->result->pieces[e->result->count++] = place;
     }
 }
 
@@ -501,39 +812,32 @@ int zs_expr_run(struct zs_span expr, const struct zs_eval_context *context, bool
                 struct zs_sym_result *ret_result, struct zs_diag *diag)
 {
     struct eval e; /* its stack is large, and nothing above its depth is read */
+    uint32_t steps = 0;
     e.context = context;
     e.symbolic = symbolic;
     e.depth = 0;
     e.has_place = false;
+    e.at_entry = false;
+    e.level = 0;
+    e.steps = &steps;
     e.result = ret_result;
     e.r = zs_reader_make(expr, 0, diag);
     ret_result->count = 0;
-    uint32_t steps = 0;
-    while (zs_reader_left(&e.r)) {
-        struct zs_dw_step step;
-        if (++steps > STEPS_MAX)
-            return zs_reader_fail(&e.r, -E2BIG, "more than %d steps", STEPS_MAX);
-        int error = zs_expr_step(&e.r, &step);
-        if (!error)
-            error = run_step(&e, &step);
-        if (error)
-            return error;
-    }
-    /* an address or a place that no piece operator closed is all of the variable */
-    if (!e.r.error && (e.has_place || (e.depth && !ret_result->count)) &&
-        ret_result->count < ZS_PIECES_MAX) {
-        struct zs_sym_piece place = take_place(&e);
-        ret_result->pieces[ret_result->count++] = place;
-    }
-    return e.r.error;
+    int error = run(&e);
+    if (!error)
+        end_place(&e);
+    return error;
 }
 
 int zs_expr_eval(struct zs_span expr, const struct zs_eval_context *context,
                  struct zs_eval_result *ret_result, struct zs_diag *diag)
 {
     struct zs_sym_result result;
+    struct zs_eval_context known;
     ret_result->count = 0;
-    int error = zs_expr_run(expr, context, false, &result, diag);
+    int error = ZS_OPTIONS_TAKE(&known, context, diag);
+    if (!error)
+        error = zs_expr_run(expr, &known, false, &result, diag);
     if (error)
         return error;
     for (uint32_t i = 0; i < result.count; i++)
@@ -562,7 +866,7 @@ size_t zs_expr_print(struct zs_span expr, char *ret_text, size_t size_B)
             enum zs_dw_operand kind = step.op->operand[i];
             bool is_signed = kind == ZS_DWARG_sleb || kind == ZS_DWARG_s1 || kind == ZS_DWARG_s2 ||
                              kind == ZS_DWARG_s4 || kind == ZS_DWARG_s8;
-            if (kind == ZS_DWARG_block) {
+            if (kind == ZS_DWARG_block || kind == ZS_DWARG_block1) {
                 for (size_t b = 0; b < step.block.size_B; b++)
                     zs_buf_printf(&out, " %02x", step.block.data[b]);
             } else if (is_signed) {

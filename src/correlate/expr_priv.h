@@ -22,6 +22,7 @@ enum zs_dw_operand {
     ZS_DWARG_addr,
     ZS_DWARG_off,
     ZS_DWARG_block,
+    ZS_DWARG_block1,
 };
 
 enum {
@@ -63,6 +64,8 @@ struct zs_sym {
     uint32_t terms;   /* unknown parts that are added to it */
     bool opaque;      /* not a sum that can be kept */
     bool is_register; /* DW_OP_INTEL_regs: a register as a place, its number is value */
+    uint8_t encoding; /* of a typed value: DW_ATE_*; value is extended to 64 bits by it */
+    uint8_t size_B;   /* 0: the generic type */
     struct zs_sym_term term[ZS_SYM_TERMS_MAX];
 };
 
@@ -74,6 +77,18 @@ struct zs_sym_result {
     uint32_t count;
     struct zs_sym_piece pieces[ZS_PIECES_MAX];
 };
+
+/* ---- expr_typed.c: known values, of which one at least is typed (2.5.1) ---- */
+
+/* bits of a value as one of that type. */
+struct zs_sym zs_typed_make(uint64_t bits, uint8_t encoding, uint8_t size_B);
+/* 0, or -EINVAL with the reader's sentence. */
+int zs_typed_binary(struct zs_reader *r, const struct zs_dw_op *op, const struct zs_sym *left,
+                    const struct zs_sym *right, struct zs_sym *ret);
+int zs_typed_unary(struct zs_reader *r, const struct zs_dw_op *op, const struct zs_sym *value,
+                   struct zs_sym *ret);
+/* size_B 0: to the generic type. */
+struct zs_sym zs_typed_convert(const struct zs_sym *value, uint8_t encoding, uint8_t size_B);
 
 /* symbolic: inputs that are not known become terms instead of errors. */
 int zs_expr_run(struct zs_span expr, const struct zs_eval_context *context, bool symbolic,

@@ -121,7 +121,10 @@ static int add_frame(struct walk *w, uint32_t parent_scope)
         frame.call_line = number_attr(w, DW_AT_call_line);
         frame.call_column = number_attr(w, DW_AT_call_column);
     }
-    return ZS_VEC_PUSH(&w->loader->frames, frame) ? 0 : -ENOMEM;
+    uint32_t die = (uint32_t)w->die.offset_B;
+    if (!ZS_VEC_PUSH(&w->loader->frames, frame) || !ZS_VEC_PUSH(&w->loader->frame_dies, die))
+        return -ENOMEM;
+    return 0;
 }
 
 /* The scope that the DIE opens; *ret_scope is the parent's where it opens none of its own. */

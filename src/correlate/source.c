@@ -11,6 +11,7 @@
  */
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/options.h"
 #include "base/vec.h"
 #include "correlate/md5.h"
 
@@ -40,13 +41,17 @@ struct zs_sources {
 
 int zs_sources_open(const struct zs_source_options *options, struct zs_sources **ret)
 {
+    struct zs_source_options known;
+    *ret = NULL;
+    int error = ZS_OPTIONS_TAKE(&known, options, NULL);
+    if (error)
+        return error;
     struct zs_sources *sources = calloc(1, sizeof(*sources));
-    *ret = sources;
     if (!sources)
         return -ENOMEM;
     zs_arena_init(&sources->arena, 0);
-    if (options)
-        sources->options = *options;
+    sources->options = known;
+    *ret = sources;
     return 0;
 }
 

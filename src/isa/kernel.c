@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel's code: where instructions start, and the order in which parts of it are decoded. */
+#include "base/options.h"
 #include "isa/isa_priv.h"
 
 #include <errno.h>
@@ -52,9 +53,13 @@ static int take_cache(struct zs_isa_kernel *k, struct zs_isa_cache *cache, struc
 }
 
 int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code,
-                       const struct zs_isa_options *options, struct zs_isa_kernel **ret_kernel,
+                       const struct zs_isa_options *given, struct zs_isa_kernel **ret_kernel,
                        struct zs_diag *diag)
 {
+    struct zs_isa_options options;
+    int refused = ZS_OPTIONS_TAKE(&options, given, diag);
+    if (refused)
+        return refused;
     const struct zs_isa_platform_info *info = zs_isa_platform_info(platform);
     if (!info)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "instruction set %d is not known",
@@ -69,10 +74,10 @@ int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code,
     k->platform = platform;
     k->code = code;
     k->grf_B = info->grf_B;
-    k->grf_count = options && options->grf_count ? ZS_MIN(options->grf_count, info->grf_count_max)
-                                                 : info->grf_count;
+    k->grf_count =
+        options.grf_count ? ZS_MIN(options.grf_count, info->grf_count_max) : info->grf_count;
     zs_arena_init(&k->arena, 0);
-    int error = take_cache(k, options ? options->cache : NULL, diag);
+    int error = take_cache(k, options.cache, diag);
     if (!error)
         error = find_instructions(k, diag);
     if (error) {

@@ -2,6 +2,7 @@
 /* zescope/trace.h over the layer or over the loader's tracing layer. */
 #include "base/diag.h"
 #include "base/filter.h"
+#include "base/options.h"
 #include "layer/codec.h"
 #include "layer/layer.h"
 #include "layer_calls.h"
@@ -168,10 +169,14 @@ static bool env_is_on(const char *name)
     return value && !strcmp(value, "1");
 }
 
-int zs_api_trace_init(const struct zs_api_trace_options *options, struct zs_diag *diag)
+int zs_api_trace_init(const struct zs_api_trace_options *given, struct zs_diag *diag)
 {
     char beside[4096];
-    const char *path = options && options->size_B >= sizeof(*options) ? options->layer_path : NULL;
+    struct zs_api_trace_options options;
+    int refused = ZS_OPTIONS_TAKE(&options, given, diag);
+    if (refused)
+        return refused;
+    const char *path = options.layer_path;
     if (!path)
         path = getenv("ZESCOPE_LAYER");
     if ((!path || !*path) && layer_beside_us(beside, sizeof(beside)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing a module: inputs, limits, and the builder's arrays moved into the model. */
+#include "base/options.h"
 #include "module/module_priv.h"
 
 #include <errno.h>
@@ -115,17 +116,6 @@ static int copy_input(struct zs_span from, bool borrow, uint8_t **ret_copy, stru
     return 0;
 }
 
-/* Options as this version knows them, whatever the caller was compiled against. */
-static struct zs_module_options known_options(const struct zs_module_options *options)
-{
-    struct zs_module_options known = {.size_B = sizeof(known)};
-    if (options)
-        memcpy(&known, options, ZS_MIN(options->size_B, sizeof(known)));
-    if (!known.file_limit_B || known.file_limit_B > UINT32_MAX)
-        known.file_limit_B = UINT32_MAX;
-    return known;
-}
-
 static int open_inputs(struct zs_module_owner *owner, const char *path, struct zs_span bytes,
                        const struct zs_module_options *options, struct zs_diag *diag)
 {
@@ -157,13 +147,18 @@ static int open_module(const char *path, struct zs_span bytes,
                        const struct zs_module_options *given, struct zs_module **ret_module,
                        struct zs_diag *diag)
 {
-    struct zs_module_options options = known_options(given);
+    struct zs_module_options options;
     *ret_module = NULL;
+    int error = ZS_OPTIONS_TAKE(&options, given, diag);
+    if (error)
+        return error;
+    if (!options.file_limit_B || options.file_limit_B > UINT32_MAX)
+        options.file_limit_B = UINT32_MAX;
     struct zs_module_owner *owner = calloc(1, sizeof(*owner));
     if (!owner)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for a module");
     zs_arena_init(&owner->arena, ARENA_BASE_B);
-    int error = open_inputs(owner, path, bytes, &options, diag);
+    error = open_inputs(owner, path, bytes, &options, diag);
     if (!error)
         error = build(owner, options.verify_checksums, diag);
     if (error) {

@@ -75,7 +75,8 @@ static const struct eval_row eval_rows[] = {
     {"underflow", EXPR(0x22), -EINVAL, 0, 0, 0},
     {"cut operand", EXPR(0x0c, 1, 2), -EINVAL, 0, 0, 0},
     {"unknown operator", EXPR(0xf0), -EOPNOTSUPP, 0, 0, 0},
-    {"no frame base", EXPR(0x91, 0), -EOPNOTSUPP, 0, 0, 0},
+    {"no frame base", EXPR(0x91, 0), -ENODATA, 0, 0, 0},
+    {"no object", EXPR(0x97), -EOPNOTSUPP, 0, 0, 0},
     {"reg", EXPR(0x5c), 0, ZS_PIECE_REGISTER, 12, 0},
     {"regx", EXPR(0x90, 0x80, 0x02), 0, ZS_PIECE_REGISTER, 256, 0},
     {"reg bit_piece", EXPR(0x68, 0x9d, 0x20, 0xc0, 0x01), 0, ZS_PIECE_REGISTER, 24, 192},
@@ -134,6 +135,137 @@ static void test_eval_missing(void **state)
     struct zs_eval_result result;
     assert_int_equal(zs_expr_eval((struct zs_span){bytes, sizeof(bytes)}, &context, &result, NULL),
                      -ENODATA);
+}
+
+/* ---- variables of units.S ---- */
+
+static int read_entry(void *user, uint64_t reg, uint64_t bit_offset, uint32_t bits,
+                      uint64_t *ret_value)
+{
+    *ret_value = 1000 + reg;
+    return 0;
+}
+
+static int read_cfa(void *user, uint64_t *ret_gpu_va)
+{
+    *ret_gpu_va = 0x8000;
+    return 0;
+}
+
+static void test_units(void **state)
+{
+    static const struct {
+        const char *name;
+        int error;
+        enum zs_piece_kind kind;
+        uint64_t value;
+    } rows[] = {
+        {"ax", 0, ZS_PIECE_VALUE, 0x2222},
+        {"cx", 0, ZS_PIECE_VALUE, 0x1111},
+        {"fb", 0, ZS_PIECE_MEMORY, 0x600 + 8 - 16},
+        {"callee", 0, ZS_PIECE_MEMORY, 9},
+        {"bx", 0, ZS_PIECE_VALUE, 0x4444},
+        {"bfb", 0, ZS_PIECE_MEMORY, 0x600 - 16},
+        {"entry", 0, ZS_PIECE_VALUE, 1005},
+        {"entry_sum", 0, ZS_PIECE_VALUE, 1008},
+        {"fdiv", 0, ZS_PIECE_VALUE, 0x40400000},   /* 1.5f / 0.5f */
+        {"wrap", 0, ZS_PIECE_VALUE, 44},           /* 200 + 100 in a byte */
+        {"signed", 0, ZS_PIECE_VALUE, 56},         /* -100 - 100 in a signed one */
+        {"less", 0, ZS_PIECE_VALUE, 1},            /* -0.5 < 0.25 */
+        {"uless", 0, ZS_PIECE_VALUE, 0},           /* UINT_MAX < 1 */
+        {"conv", 0, ZS_PIECE_VALUE, (uint64_t)-2}, /* -2.75 */
+        {"back", 0, ZS_PIECE_VALUE, 0xc0400000},   /* -3 as a float */
+        {"reint", 0, ZS_PIECE_VALUE, 0x3f800000},
+        {"gnu", 0, ZS_PIECE_VALUE, 2},
+        {"regval", 0, ZS_PIECE_VALUE, 0x700},
+        {"deref", 0, ZS_PIECE_VALUE, 0x11},
+        {"call", 0, ZS_PIECE_VALUE, 10},
+        {"cfa", 0, ZS_PIECE_MEMORY, 0x8008},
+        {"two_types", -EINVAL, 0, 0},
+        {"bad_size", -EINVAL, 0, 0},
+        {"bad_reint", -EINVAL, 0, 0},
+        {"no_type", -EINVAL, 0, 0},
+        {"half_type", -EOPNOTSUPP, 0, 0},
+        {"float_and", -EINVAL, 0, 0},
+        {"deep", -E2BIG, 0, 0},
+        {"deeper", -E2BIG, 0, 0},
+    };
+    struct zs_file file;
+    struct zs_dwarf *dwarf;
+    struct zs_dwarf_kernel *kernel;
+    struct zs_diag diag = {0};
+    assert_int_equal(zs_file_read(UNITS, 0, &file, NULL), 0);
+    assert_int_equal(zs_dwarf_open(file.span, &dwarf, &diag), 0);
+    assert_int_equal(zs_dwarf_kernel_load(dwarf, "k", 0x40, &kernel, &diag), 0);
+    assert_int_equal(kernel->variable_count, ZS_ARRAY_LEN(rows));
+    for (uint32_t i = 0; i < kernel->variable_count; i++) {
+        const struct zs_variable *v = &kernel->variables[i];
+        struct zs_location_iterator it = zs_variable_locations(kernel, v);
+        struct zs_location location;
+        struct zs_eval_result result;
+        struct zs_eval_context context = {.size_B = sizeof(context),
+                                          .read_register = read_register,
+                                          .read_memory = read_memory,
+                                          .kernel = kernel,
+                                          .variable = v,
+                                          .read_entry_register = read_entry,
+                                          .read_cfa = read_cfa};
+        print_message("%s\n", rows[i].name);
+        assert_string_equal(v->name, rows[i].name);
+        assert_true(zs_location_next(&it, &location));
+        assert_int_equal(zs_expr_eval(location.expr, &context, &result, &diag), rows[i].error);
+        zs_expr_describe(location.expr, 16, 32, 4, diag.text, sizeof(diag.text));
+        if (rows[i].error)
+            continue;
+        assert_int_equal(result.count, 1);
+        assert_int_equal(result.pieces[0].kind, rows[i].kind);
+        assert_int_equal(rows[i].kind == ZS_PIECE_VALUE ? result.pieces[0].value
+                                                        : result.pieces[0].gpu_va,
+                         rows[i].value);
+        /* without knowing whose it is, nothing is taken from another unit */
+        context.variable = NULL;
+        context.read_entry_register = NULL;
+        context.read_cfa = NULL;
+        int error = zs_expr_eval(location.expr, &context, &result, NULL);
+        assert_int_equal(error, strcmp(v->name, "callee") ? -ENODATA : 0);
+    }
+    zs_dwarf_kernel_unload(kernel);
+    zs_dwarf_close(dwarf);
+    zs_file_close(&file);
+}
+
+/* Contexts of other versions of the library: shorter, longer with nothing more, longer with more.
+ */
+static void test_context_sizes(void **state)
+{
+    static const uint8_t lane[] = {0xed, 0x9f}, call[] = {0x9c, 0x9f};
+    struct {
+        struct zs_eval_context context;
+        uint64_t more[2];
+    } later = {.context = {.lane = 7, .read_cfa = read_cfa}};
+    struct zs_eval_result result;
+    struct zs_diag diag = {0};
+    struct zs_span lane_expr = {lane, sizeof(lane)}, cfa_expr = {call, sizeof(call)};
+    later.context.size_B = offsetof(struct zs_eval_context, grf_B);
+    assert_int_equal(zs_expr_eval(lane_expr, &later.context, &result, NULL), 0);
+    assert_int_equal(result.pieces[0].value, 7);
+    assert_int_equal(zs_expr_eval(cfa_expr, &later.context, &result, NULL), -ENODATA);
+    later.context.size_B = sizeof(later);
+    assert_int_equal(zs_expr_eval(cfa_expr, &later.context, &result, NULL), 0);
+    assert_int_equal(result.pieces[0].value, 0x8000);
+    later.more[1] = 1;
+    assert_int_equal(zs_expr_eval(cfa_expr, &later.context, &result, &diag), -E2BIG);
+    assert_non_null(strstr(diag.text, "not known to this version"));
+    later.context.size_B = 4;
+    assert_int_equal(zs_expr_eval(cfa_expr, &later.context, &result, NULL), -EINVAL);
+    /* the same rule in all others */
+    struct {
+        struct zs_source_options options;
+        uint64_t more;
+    } sources_options = {{.size_B = sizeof(sources_options)}, 1};
+    struct zs_sources *sources;
+    assert_int_equal(zs_sources_open(&sources_options.options, &sources), -E2BIG);
+    assert_null(sources);
 }
 
 struct words_row {
@@ -377,6 +509,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_eval),  cmocka_unit_test(test_eval_missing),
+        cmocka_unit_test(test_units), cmocka_unit_test(test_context_sizes),
         cmocka_unit_test(test_words), cmocka_unit_test(test_registers),
         cmocka_unit_test(test_join),  cmocka_unit_test(test_sources),
         cmocka_unit_test(test_md5),   cmocka_unit_test(test_truncated),
