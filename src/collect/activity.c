@@ -212,7 +212,7 @@ static void queue_destroy_enter(struct zs_activity *a, const struct zs_trace_eve
     struct act_queue *queue = act_take(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
     if (!queue)
         return;
-    act_collect_queue(a, queue, true);
+    act_collect_queue(a, queue, UINT64_MAX);
     queue->handle = NULL;
 }
 
@@ -222,12 +222,12 @@ static void execute_enter(struct zs_activity *a, const struct zs_trace_event *ev
     struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
     const ze_command_list_handle_t *lists = ARG(ze_command_list_handle_t *, 2);
     uint64_t now_ns = call->muted ? 0 : zs_trace_now_ns();
-    if (queue)
-        queue->submissions++;
     for (uint32_t i = 0; queue && lists && i < ARG(uint32_t, 1); i++) {
         struct act_list *list = act_find(a, ACT_LIST, lists[i]);
-        if (list)
-            act_list_submit(a, list, queue, now_ns);
+        if (!list)
+            continue;
+        list->submitting++;
+        act_list_submit(a, list, queue, now_ns);
     }
 }
 
@@ -236,29 +236,35 @@ static void execute_exit(struct zs_activity *a, const struct zs_trace_event *eve
 {
     struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
     const ze_command_list_handle_t *lists = ARG(ze_command_list_handle_t *, 2);
-    for (uint32_t i = 0; *event->result && lists && i < ARG(uint32_t, 1); i++) {
+    if (queue)
+        queue->submitted++;
+    for (uint32_t i = 0; queue && lists && i < ARG(uint32_t, 1); i++) {
         struct act_list *list = act_find(a, ACT_LIST, lists[i]);
-        if (list)
+        if (!list)
+            continue;
+        list->submitting -= list->submitting > 0;
+        list->ticket = queue->submitted;
+        if (*event->result)
             act_list_revoke(list);
     }
     if (queue && !*event->result)
-        act_collect_queue(a, queue, false);
+        act_collect_queue(a, queue, 0);
 }
 
 static void queue_synchronize_enter(struct zs_activity *a, const struct zs_trace_event *event,
                                     struct zs_activity_call *call)
 {
     struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
-    call->id = queue ? queue->submissions : 0;
+    call->id = queue ? queue->submitted : 0;
 }
 
-/* Another thread may have submitted while this one waited: then the wait proves nothing. */
+/* Another thread may have submitted while this one waited: of that the wait proves nothing. */
 static void queue_synchronize_exit(struct zs_activity *a, const struct zs_trace_event *event,
                                    struct zs_activity_call *call)
 {
     struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
     if (queue && !*event->result)
-        act_collect_queue(a, queue, call->id == queue->submissions);
+        act_collect_queue(a, queue, call->id);
 }
 
 static void waited_exit(struct zs_activity *a, const struct zs_trace_event *event,
@@ -346,7 +352,7 @@ static void event_seen_exit(struct zs_activity *a, const struct zs_trace_event *
         return;
     struct act_event *e = act_find(a, ACT_EVENT, ARG(ze_event_handle_t, 0));
     if (e && e->owner && e->owner->list)
-        act_collect_queue(a, e->owner->list->queue, false);
+        act_collect_queue(a, e->owner->list->queue, 0);
     else
         act_collect_all(a);
 }
@@ -479,14 +485,28 @@ static bool can_ask(struct zs_activity *a)
     return known == 2;
 }
 
-static void run(struct zs_activity *a, struct zs_trace_file *file, hook_fn hook,
-                const struct zs_trace_event *event, struct zs_activity_call *call)
+void act_unlock(struct zs_activity *a)
+{
+    a->file = NULL;
+    pthread_mutex_unlock(&a->lock);
+}
+
+void act_relock(struct zs_activity *a, struct zs_trace_file *file)
 {
     pthread_mutex_lock(&a->lock);
     a->file = file;
+}
+
+/* A thread that is cancelled in one of the driver's functions must not take the lock with it. */
+static void run(struct zs_activity *a, struct zs_trace_file *file, hook_fn hook,
+                const struct zs_trace_event *event, struct zs_activity_call *call)
+{
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    act_relock(a, file);
     hook(a, event, call);
-    a->file = NULL;
-    pthread_mutex_unlock(&a->lock);
+    act_unlock(a);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,

@@ -19,6 +19,10 @@
  *   - Two appends share an event with nothing in between: the earlier one has no times.
  * What cannot be known is recorded as executed without times.
  *
+ * What a wait proves is over: what had been submitted, by calls that had returned, when the wait
+ * began. Another thread may be in the middle of a submission: its executions are counted already,
+ * so that they can end before their call returns, but no wait proves anything of them.
+ *
  * One lock guards the tables; it is held for microseconds, never across a call that can wait.
  */
 #ifndef ZS_COLLECT_ACTIVITY_H
@@ -48,7 +52,7 @@ struct zs_activity_call {
     bool is_hooked, muted; /* muted: recording is paused */
     uint32_t restore;      /* the parameter that was replaced, + 1; 0: none */
     void *replaced;        /* its value as the application gave it */
-    uint64_t id;           /* of the append; submissions before a wait */
+    uint64_t id;           /* of the append; the queue's ticket before a wait */
     struct act_append *append;
     struct act_list *list; /* that it is appended to */
     struct act_shape shape;

@@ -115,6 +115,7 @@ static void settle(struct act_append *append)
 
 static void write_unknown(struct zs_activity *a, struct act_append *append)
 {
+    append->maybe_set |= append->outstanding > 0;
     for (uint32_t i = append->muted; i < append->outstanding; i++)
         act_write_execute(a, append->id, append->list->queue, append->recorded_ns, NULL);
     settle(append);
@@ -146,6 +147,12 @@ void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_
         return; /* more of the same: once is enough */
     if (now_ns && append->deferred)
         write_deferred(a, append);
+    /* given up earlier, without proof that it was over: it may set our event at any time */
+    if (append->maybe_set && event && event->is_own && !append->outstanding &&
+        !api->zeEventQueryStatus(event->handle)) {
+        api->zeEventHostReset(event->handle);
+        append->maybe_set = false;
+    }
     append->submit_ns = now_ns;
     append->recorded_ns = now_ns ? now_ns : append->recorded_ns;
     append->outstanding++;
@@ -154,7 +161,7 @@ void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_
     append->is_stale = false;
     if (append->slot)
         return;
-    if (!event || !event->has_timestamps || append->shared) {
+    if (!event || !event->has_timestamps || append->shared || append->in_doubt) {
         write_unknown(a, append);
         return;
     }
@@ -210,6 +217,8 @@ void act_collect_append(struct zs_activity *a, struct act_append *append, bool i
     /* of several executions that could not be kept apart, nothing is known before the last ended */
     if (append->outstanding > 1 && !is_proof)
         return;
+    if (is_proof && append->in_call)
+        return; /* its call has not returned: it may not have been submitted yet */
     if (!take_times(a, append, &result)) {
         if (is_proof)
             write_unknown(a, append);
@@ -245,6 +254,8 @@ static void collect_immediate(struct zs_activity *a, struct act_list *list, bool
 
 void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proof)
 {
+    if (list->is_harvesting)
+        return;
     if (list->immediate) {
         collect_immediate(a, list, is_proof);
     } else if (act_harvest_poll(a, list)) {
@@ -261,12 +272,12 @@ void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proo
         unlink_pending(a, list);
 }
 
-void act_collect_queue(struct zs_activity *a, const struct act_queue *queue, bool is_proof)
+void act_collect_queue(struct zs_activity *a, const struct act_queue *queue, uint64_t proven)
 {
     for (struct act_list *list = a->pending, *next; list; list = next) {
         next = list->next_pending;
         if (list->queue == queue)
-            act_collect_list(a, list, is_proof);
+            act_collect_list(a, list, !list->submitting && list->ticket && list->ticket <= proven);
     }
 }
 
@@ -299,6 +310,8 @@ void act_event_ends(struct zs_activity *a, struct act_event *event)
     struct act_append *append = event->owner;
     if (!append)
         return;
+    if (append->list && append->list->is_harvesting)
+        return;
     event->owner = NULL;
     if (append->list && append->list->harvests && !act_harvest_poll(a, append->list))
         return;
@@ -314,8 +327,10 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
     if (!again_muted)
         act_collect_list(a, list, false);
     if (!again_muted && list->pending && !act_harvest_start(a, list) && list->queue != queue)
-        for (size_t i = 0; i < list->count; i++)
+        for (size_t i = 0; i < list->count; i++) {
+            list->appends[i]->in_doubt |= list->appends[i]->outstanding > 0;
             write_unknown(a, list->appends[i]);
+        }
     list->queue = queue;
     list->is_muted = !now_ns;
     for (size_t i = 0; i < list->count; i++)
@@ -327,8 +342,14 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
 
 void act_list_revoke(struct act_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        settle(list->appends[i]);
+    for (size_t i = 0; i < list->count; i++) {
+        struct act_append *append = list->appends[i];
+        if (!append->outstanding)
+            continue;
+        append->outstanding--;
+        append->muted = ZS_MIN(append->muted, append->outstanding);
+        list->pending--;
+    }
 }
 
 void act_list_clear(struct zs_activity *a, struct act_list *list)
@@ -347,6 +368,7 @@ void act_list_clear(struct zs_activity *a, struct act_list *list)
         append_free(a, append);
     }
     act_harvest_drop(a, list);
+    list->clears++;
     list->count = list->first = 0;
     list->pending = 0;
     unlink_pending(a, list);

@@ -78,6 +78,20 @@ static bool fill(struct zs_activity *a, struct act_list *list, struct act_harves
            !api->zeCommandListClose(h->commands);
 }
 
+/* The driver may hold a submission up for as long as the queue is full. */
+static bool submit(struct zs_activity *a, struct act_list *list, struct act_harvest *h)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    ze_command_queue_handle_t queue = list->queue->handle;
+    struct zs_trace_file *file = a->file;
+    list->is_harvesting = true;
+    act_unlock(a);
+    ze_result_t result = api->zeCommandQueueExecuteCommandLists(queue, 1, &h->commands, NULL);
+    act_relock(a, file);
+    list->is_harvesting = false;
+    return !result;
+}
+
 bool act_harvest_start(struct zs_activity *a, struct act_list *list)
 {
     const struct zs_collect_api *api = &a->collector->api;
@@ -85,13 +99,16 @@ bool act_harvest_start(struct zs_activity *a, struct act_list *list)
         list->harvest_count >= ACT_HARVESTS_MAX || !api->zeCommandListAppendQueryKernelTimestamps)
         return false;
     struct act_harvest *h = harvest_alloc(a, list);
+    uint64_t clears = list->clears;
     if (!h)
         return false;
-    if (!fill(a, list, h) ||
-        api->zeCommandQueueExecuteCommandLists(list->queue->handle, 1, &h->commands, NULL)) {
+    if (!fill(a, list, h) || !submit(a, list, h)) {
         harvest_free(a, h);
         return false;
     }
+    if (list->clears != clears)
+        return false; /* the application has reset it meanwhile: the harvest is left to the driver
+                       */
     for (uint32_t i = 0; i < h->count; i++) {
         list->pending -= h->items[i].append->outstanding;
         h->items[i].append->outstanding = h->items[i].append->muted = 0;

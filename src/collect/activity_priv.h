@@ -72,7 +72,7 @@ struct act_queue {
     ze_command_queue_handle_t handle; /* NULL: of an immediate list */
     struct act_device *device;
     uint64_t id, track;
-    uint64_t submissions;
+    uint64_t submitted; /* calls that executed lists and have returned */
 };
 
 struct act_event {
@@ -112,7 +112,10 @@ struct act_append {
     uint32_t outstanding;          /* executions that are not over */
     uint32_t muted;                /* of these: not to be recorded */
     bool is_stale, in_call, cancelled;
-    bool shared; /* a later append of the same list signals the same event */
+    bool shared;    /* a later append of the same list signals the same event */
+    bool maybe_set; /* our event, of an execution that was given up: it may be set, or be set later
+                     */
+    bool in_doubt;  /* ... and nothing proves that it was not: no times until the list is reset */
 };
 
 /* An execution whose timestamps go to host memory because the list was executed again. */
@@ -137,6 +140,10 @@ struct act_list {
     struct act_queue *queue; /* of the last execution */
     uint32_t ordinal;
     bool immediate, synchronous, is_muted; /* is_muted: executed last while paused */
+    bool is_harvesting;                    /* a harvest is being submitted, without the lock */
+    uint32_t submitting;                   /* calls under way that execute it */
+    uint64_t ticket;                       /* queue->submitted as the last of them returned */
+    uint64_t clears;                       /* how often it was cleared */
     struct act_append **appends;
     size_t count, capacity, first; /* first: those before are done (immediate lists) */
     uint32_t pending;              /* executions that are not recorded yet */
@@ -212,10 +219,12 @@ void act_append_done(struct zs_activity *a, struct act_append *append, bool ok);
 void act_append_defer(struct act_append *append, const struct act_shape *shape);
 /* Its event is about to be submitted; now_ns 0: while paused. */
 void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_t now_ns);
-/* What is finished is recorded. is_proof: everything that was submitted is finished. */
+/* What is finished is recorded. is_proof: everything is finished that was submitted, by calls that
+ * have returned. */
 void act_collect_append(struct zs_activity *a, struct act_append *append, bool is_proof);
 void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proof);
-void act_collect_queue(struct zs_activity *a, const struct act_queue *queue, bool is_proof);
+/* proven: the ticket up to which executions are known to be over, 0: none. */
+void act_collect_queue(struct zs_activity *a, const struct act_queue *queue, uint64_t proven);
 void act_collect_all(struct zs_activity *a);
 /* The process ends: what is finished is recorded, and the rest without times. */
 void act_collect_last(struct zs_activity *a);
@@ -227,6 +236,9 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
 void act_list_clear(struct zs_activity *a, struct act_list *list);
 /* The execution is not going to happen. */
 void act_list_revoke(struct act_list *list);
+/* The lock is let go of around a call that may wait: everything may have changed afterwards. */
+void act_unlock(struct zs_activity *a);
+void act_relock(struct zs_activity *a, struct zs_trace_file *file);
 
 /* activity_harvest.c */
 bool act_harvest_start(struct zs_activity *a, struct act_list *list);
