@@ -3,6 +3,7 @@
 #include "cli/view.h"
 
 #include "base/file.h"
+#include "report/call_tree.h"
 #include "report/html_recording.h"
 
 #include <errno.h>
@@ -10,14 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_FOLDED };
+enum { TREE_NONE, TREE_HOST, TREE_DEVICE };
+/* Of the call tree's text: places with less of the time, in hundredths of a percent, are left out
+ */
+enum { TREE_LEAST = 50 };
 
 struct report_options {
     struct zs_common_options common;
     struct zs_string_list filters, where;
     const char *sort, *group_by, *html;
     uint64_t limit, items;
-    int format, table;
+    int format, table, tree;
     bool per_thread, json;
 };
 
@@ -42,11 +47,16 @@ static const struct zs_option options[] = {
      "order of the rows, as in total, count, mean, name, bytes, failed:desc"},
     {"limit", 'n', ZS_OPTION_U64, offsetof(struct report_options, limit), "ROWS",
      "only so many rows of a table"},
+    {"tree", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, tree), "none|host|device",
+     "instead of tables the call tree of a recording with --backtrace: time in API calls, or time "
+     "of "
+     "kernels and copies on devices, by the functions that made and appended them; with --format "
+     "folded as lines for flame graphs"},
     {"html", 0, ZS_OPTION_STRING, offsetof(struct report_options, html), "OUT",
      "write one self-contained HTML file: timeline, tables, source and machine code"},
     {"html-items", 0, ZS_OPTION_U64, offsetof(struct report_options, items), "N",
      "so many calls and so many executions on the page's timeline, the longest (100000)"},
-    {"format", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, format), "text|csv|json",
+    {"format", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, format), "text|csv|json|folded",
      "what to print"},
     {"json", 0, ZS_OPTION_FLAG, offsetof(struct report_options, json), NULL,
      "the same as --format json"},
@@ -59,6 +69,24 @@ static void put_json(const struct zs_report *report, int only, struct zs_buf *ou
     zs_report_json(report, only, &json);
     zs_json_end(&json);
     zs_buf_putc(out, '\n');
+}
+
+static void put_tree(const struct report_options *o, const struct zs_call_tree *tree,
+                     struct zs_buf *out)
+{
+    enum zs_tree_of of = o->tree == TREE_DEVICE ? ZS_TREE_DEVICE : ZS_TREE_HOST;
+    if (o->format == FORMAT_FOLDED) {
+        zs_call_tree_folded(tree, of, out);
+    } else if (o->json || o->format == FORMAT_JSON) {
+        struct zs_json json = zs_json_make(out, 2);
+        zs_json_object(&json, NULL);
+        zs_json_string(&json, "schema", "zescope.report/1");
+        zs_call_tree_json(tree, of, of == ZS_TREE_HOST ? "host_tree" : "device_tree", &json);
+        zs_json_end(&json);
+        zs_buf_putc(out, '\n');
+    } else {
+        zs_call_tree_text(tree, of, TREE_LEAST, zs_cli_color(&o->common, STDOUT_FILENO), out);
+    }
 }
 
 static void put(const struct report_options *o, const struct zs_report *report, struct zs_buf *out)
@@ -190,7 +218,15 @@ static int report_tables(const struct report_options *o, const struct zs_report_
     if (zs_report_load(path, load, NULL, &report, &diag))
         return fail(path, &diag);
     struct zs_buf out = {0};
-    put(o, report, &out);
+    const struct zs_call_tree *tree = zs_report_call_tree(report);
+    if (o->tree && !tree) {
+        zs_report_free(report);
+        return zs_cli_fail("%s has no backtraces: record with --backtrace", path);
+    }
+    if (o->tree)
+        put_tree(o, tree, &out);
+    else
+        put(o, report, &out);
     put_notes(o, path, report);
     int status =
         out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
@@ -204,11 +240,16 @@ static int run(void *parsed, int operand_count, char **operands)
     const struct report_options *o = parsed;
     if (operand_count != 1)
         return zs_cli_usage(&zs_command_report, "one recording is needed");
+    if (o->format == FORMAT_FOLDED && !o->tree)
+        return zs_cli_usage(&zs_command_report, "--format folded is for --tree host or device");
+    if (o->tree && (o->html || o->format == FORMAT_CSV))
+        return zs_cli_usage(&zs_command_report, "--tree does not go with --html and csv");
     const struct zs_report_options load = {
         .filters = o->filters.items,
         .filter_count = o->filters.count,
         .group_by = o->group_by,
         .per_thread = o->per_thread,
+        .call_tree = o->tree || o->html,
         .view = {.sort = o->sort,
                  .where = o->where.items,
                  .where_count = o->where.count,
@@ -234,6 +275,8 @@ const struct zs_command zs_command_report = {
                 "      results of calls by thread, where there are many\n"
                 "  zescope report -t calls --format csv -w 'failed>0' rec\n"
                 "      calls that failed, for a spreadsheet\n"
+                "  zescope report --tree device --format folded rec | flamegraph.pl >x.svg\n"
+                "      device time by the functions of the application, for other programs\n"
                 "  zescope report --html rec.html rec\n"
                 "      a page for the browser\n",
     .options = options,

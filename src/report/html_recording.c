@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/html_recording.h"
 
+#include "report/call_tree.h"
+
 #include <errno.h>
 
 static void put_info(const struct zs_recording_info *info, struct zs_json *json)
@@ -30,6 +32,11 @@ static int put_record(void *user, zs_html_write_fn *write, void *sink)
     zs_json_object(&json, "report");
     zs_report_json(r->report, -1, &json);
     zs_json_end(&json);
+    const struct zs_call_tree *tree = zs_report_call_tree(r->report);
+    if (tree) {
+        zs_call_tree_json(tree, ZS_TREE_HOST, "host_tree", &json);
+        zs_call_tree_json(tree, ZS_TREE_DEVICE, "device_tree", &json);
+    }
     zs_json_object(&json, "timeline");
     zs_html_timeline_json(r->timeline, zs_report_activities(r->report),
                           zs_report_symbols(r->report), &json);

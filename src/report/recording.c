@@ -303,6 +303,9 @@ static int on_call(void *user, const struct zs_calls *calls, const struct zs_cal
         if (!g)
             return -ENOMEM;
         count_call(r, ZS_REPORT_CALLS, g, call);
+        if (r->wants_tree && call->finished && !call->depth &&
+            zs_call_tree_add(&r->tree, ZS_TREE_HOST, call->where, name, call->duration_ns))
+            return -ENOMEM;
     }
     struct zs_group *thread = group_for(r, ZS_REPORT_THREADS, values);
     if (!thread || (!thread->count && add_thread(r, calls, process)))
@@ -391,6 +394,19 @@ static bool wants_name(struct zs_report *r, uint32_t kind, const struct zs_act_a
     return zs_filter_matches(&r->filter, direction);
 }
 
+static int add_to_tree(struct zs_report *r, const struct zs_act_execute *e)
+{
+    uint64_t values[KEYS] = {0};
+    uint32_t key = table_of(e->append->kind) == ZS_REPORT_KERNELS  ? KEY_KERNEL
+                   : table_of(e->append->kind) == ZS_REPORT_COPIES ? KEY_DIRECTION
+                                                                   : KEY_KIND;
+    execute_keys(r, e, 1u << key, values);
+    const char *name = (const char *)(uintptr_t)values[key];
+    return name ? zs_call_tree_add(&r->tree, ZS_TREE_DEVICE, e->append->where, name,
+                                   e->end_ns - e->start_ns)
+                : -ENOMEM;
+}
+
 static int on_execute(void *user, const struct zs_act_execute *e)
 {
     struct zs_report *r = user;
@@ -411,6 +427,8 @@ static int on_execute(void *user, const struct zs_act_execute *e)
         return 0;
     uint64_t to_submit = e->submit_ns > a->time_ns ? e->submit_ns - a->time_ns : 0;
     uint64_t to_start = e->start_ns > e->submit_ns ? e->start_ns - e->submit_ns : 0;
+    if (r->wants_tree && add_to_tree(r, e))
+        return -ENOMEM;
     add_time(r, table, g, e->end_ns - e->start_ns);
     g->to_submit_ns += to_submit;
     g->to_start_ns += to_start;
@@ -565,6 +583,11 @@ struct zs_symbols *zs_report_symbols(const struct zs_report *r)
     return r->symbols;
 }
 
+const struct zs_call_tree *zs_report_call_tree(const struct zs_report *r)
+{
+    return r->wants_tree && r->activities.stacks.count ? &r->tree : NULL;
+}
+
 const struct zs_activities *zs_report_activities(const struct zs_report *r)
 {
     return &r->activities;
@@ -614,6 +637,8 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
                                        .mark = on_mark,
                                        .no_values = !also || also->no_values};
     r->also = also;
+    r->wants_tree = options->call_tree;
+    r->tree.arena = &r->arena;
     zs_arena_init(&r->arena, 0);
     zs_activities_init(&r->activities);
     for (int t = 0; t < ZS_REPORT_TABLES; t++)
@@ -625,6 +650,8 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
     if (!error && zs_symbols_open(recording, &r->symbols, NULL))
         r->symbols = NULL; /* then places are n/a */
     error = error ? error : zs_merge(recording, &sink, &r->activities, &r->totals, diag);
+    if (!error && r->wants_tree && r->activities.stacks.count)
+        error = zs_call_tree_make(&r->tree, &r->activities, r->symbols);
     error = error ? error : add_pauses(r);
     error = error ? error : report_build_tables(r);
     error = error ? error : report_apply_view(r, options, diag);
@@ -648,6 +675,7 @@ void zs_report_free(struct zs_report *r)
     zs_id_map_fini(&r->shapes);
     zs_id_map_fini(&r->threads);
     zs_filter_fini(&r->filter);
+    zs_call_tree_fini(&r->tree);
     zs_symbols_close(r->symbols);
     free(r->callers);
     zs_activities_free(&r->activities);

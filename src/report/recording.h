@@ -28,6 +28,7 @@ struct zs_report_options {
     size_t filter_count;
     const char *group_by; /* "kernel,shape,thread"; NULL: as each table usually is */
     bool per_thread;      /* process and thread besides */
+    bool call_tree;       /* for zs_report_call_tree */
     struct zs_table_view view;
     int only; /* enum zs_report_table that a key must be of; -1: any table */
 };
@@ -53,6 +54,10 @@ struct zs_activities;
 const struct zs_activities *zs_report_activities(const struct zs_report *report);
 struct zs_symbols;
 struct zs_symbols *zs_report_symbols(const struct zs_report *report); /* may be NULL */
+
+struct zs_call_tree;
+/* NULL: not asked for, or the recording has no backtraces. */
+const struct zs_call_tree *zs_report_call_tree(const struct zs_report *report);
 
 /* The tables that hold anything, with their names above them; or one. */
 void zs_report_text(const struct zs_report *report, int only, bool color, struct zs_buf *out);

@@ -4,6 +4,7 @@
 
 #include "base/filter.h"
 #include "record/merge.h"
+#include "report/call_tree.h"
 #include "report/groups.h"
 #include "report/recording.h"
 #include "symbols/symbols.h"
@@ -93,6 +94,8 @@ struct zs_report {
     struct zs_symbols *symbols; /* NULL: no backtraces, or none can be read */
     const char **callers;       /* by number of a stack - 1: its innermost frame, once asked for */
     size_t caller_count;
+    struct zs_call_tree tree;
+    bool wants_tree;
     const struct zs_act_kernel *recent_kernel;
     const char *recent_kernel_name;
 };

@@ -57,6 +57,7 @@ enum metric {
     METRIC_LIFETIME,
     METRIC_FIRST,
     METRIC_LAST,
+    METRIC_HISTOGRAM,
     METRIC_RESULTS,
     METRICS
 };
@@ -87,6 +88,8 @@ static const struct zs_table_column metrics[METRICS] = {
     [METRIC_LIFETIME] = {"lifetime_ns", "lifetime", ZS_CELL_NS, EVERYWHERE},
     [METRIC_FIRST] = {"first_ns", "from", ZS_CELL_TIME, EVERYWHERE},
     [METRIC_LAST] = {"last_ns", "until", ZS_CELL_TIME, EVERYWHERE},
+    [METRIC_HISTOGRAM] = {"histogram", "min to max", ZS_CELL_TIMES,
+                          ZS_COLUMN_IN_TEXT | ZS_COLUMN_IN_JSON},
     [METRIC_RESULTS] = {"results", "", ZS_CELL_RESULTS, EVERYWHERE | ZS_COLUMN_NAMES},
 };
 
@@ -106,7 +109,7 @@ const struct report_table report_tables[ZS_REPORT_TABLES] = {
                          METRIC_TOTAL},
     [ZS_REPORT_KERNELS] = {"kernels", BIT(KERNEL) | BIT(DEVICE) | BIT(SHAPE) | BIT(SIMD),
                            BIT(KERNEL) | BIT(SHAPE) | BIT(SIMD) | PLACE_KEYS,
-                           SHOW(SHARE) | SHOW_ACTIVITY, METRIC_TOTAL},
+                           SHOW(SHARE) | SHOW_ACTIVITY | SHOW(HISTOGRAM), METRIC_TOTAL},
     [ZS_REPORT_COPIES] = {"copies", BIT(DIRECTION) | BIT(DEVICE),
                           BIT(DIRECTION) | BIT(SIZE) | PLACE_KEYS,
                           SHOW_ACTIVITY | SHOW(BYTES) | SHOW(RATE), METRIC_TOTAL},
@@ -198,6 +201,8 @@ static struct zs_cell metric_cell(const struct zs_group *g, enum metric metric, 
         return number(true, g->first_ns);
     case METRIC_LAST:
         return number(true, g->last_ns);
+    case METRIC_HISTOGRAM:
+        return (struct zs_cell){.known = t->buckets || t->count == 1, .times = t};
     case METRIC_RESULTS:
         return (struct zs_cell){.known = true, .results = {g->results, g->result_count}};
     default:
@@ -433,7 +438,8 @@ static void list_columns(const struct zs_report *r, int only, struct zs_buf *out
         for (size_t c = 0; c < r->tables[t].column_count && (only < 0 || only == t); c++) {
             const struct zs_table_column *column = &r->tables[t].columns[c];
             size_t length = strlen(column->key);
-            if (column->kind == ZS_CELL_TRIPLE || column->kind == ZS_CELL_RESULTS)
+            if (column->kind == ZS_CELL_TRIPLE || column->kind == ZS_CELL_RESULTS ||
+                column->kind == ZS_CELL_TIMES)
                 continue;
             length -= length > 3 && !strcmp(column->key + length - 3, "_ns") ? 3 : 0;
             name.size_B = 0;

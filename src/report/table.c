@@ -36,7 +36,8 @@ static bool is_text(enum zs_cell_kind kind)
 
 static bool has_number(enum zs_cell_kind kind)
 {
-    return kind != ZS_CELL_TEXT && kind != ZS_CELL_TRIPLE && kind != ZS_CELL_RESULTS;
+    return kind != ZS_CELL_TEXT && kind != ZS_CELL_TRIPLE && kind != ZS_CELL_RESULTS &&
+           kind != ZS_CELL_TIMES;
 }
 
 static const struct zs_cell *cell_at(const struct zs_table *table, size_t row, size_t column)
@@ -299,6 +300,8 @@ static void put_time(struct zs_buf *out, int64_t ns)
                   (unsigned)(size % 1000000000));
 }
 
+enum { PICTURE_COLUMNS = 10 };
+
 static void put_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs_cell *cell)
 {
     if (!cell->known) {
@@ -327,6 +330,9 @@ static void put_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs
     case ZS_CELL_RESULTS:
         put_results(out, &cell->results);
         return;
+    case ZS_CELL_TIMES:
+        zs_times_picture(cell->times, PICTURE_COLUMNS, out);
+        return;
     default:
         zs_buf_put_u64(out, cell->number);
     }
@@ -348,6 +354,15 @@ static bool is_behind(const struct zs_table *table, size_t column)
     return table->columns[column].where & ZS_COLUMN_NAMES;
 }
 
+/* Characters of UTF-8: what counts on a terminal, but for combining and wide ones. */
+static size_t characters(struct zs_span text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.size_B; i++)
+        count += (text.data[i] & 0xc0) != 0x80;
+    return count;
+}
+
 static void find_widths(const struct zs_table *table, size_t *ret_widths, struct zs_buf *scratch)
 {
     for (size_t c = 0; c < table->column_count; c++) {
@@ -357,14 +372,15 @@ static void find_widths(const struct zs_table *table, size_t *ret_widths, struct
         for (size_t row = 0; row < table->row_count && shown; row++) {
             scratch->size_B = 0;
             put_cell(scratch, table->columns[c].kind, cell_at(table, row, c));
-            ret_widths[c] = ZS_MAX(ret_widths[c], ZS_MIN(scratch->size_B, (size_t)WIDTH_MAX));
+            ret_widths[c] =
+                ZS_MAX(ret_widths[c], ZS_MIN(characters(zs_buf_span(scratch)), (size_t)WIDTH_MAX));
         }
     }
 }
 
 static void put_aligned(struct zs_buf *out, struct zs_span text, size_t width, bool left)
 {
-    size_t pad = text.size_B < width ? width - text.size_B : 0;
+    size_t count = characters(text), pad = count < width ? width - count : 0;
     zs_buf_pad(out, ' ', left ? 0 : pad);
     zs_buf_append(out, text.data, text.size_B);
     zs_buf_pad(out, ' ', left ? pad : 0);
@@ -497,6 +513,20 @@ static void json_results(struct zs_json *json, const char *key, const struct zs_
     zs_json_end(json);
 }
 
+static void json_times(struct zs_json *json, const char *key, const struct zs_times *times)
+{
+    uint64_t from, to, count;
+    zs_json_array(json, key);
+    for (uint32_t cursor = 0; zs_times_next(times, &cursor, &from, &to, &count);) {
+        zs_json_array(json, NULL);
+        zs_json_u64(json, NULL, from);
+        zs_json_u64(json, NULL, to);
+        zs_json_u64(json, NULL, count);
+        zs_json_end(json);
+    }
+    zs_json_end(json);
+}
+
 static void json_cell(struct zs_json *json, const struct zs_table_column *column,
                       const struct zs_cell *cell)
 {
@@ -516,6 +546,9 @@ static void json_cell(struct zs_json *json, const struct zs_table_column *column
         return;
     case ZS_CELL_RESULTS:
         json_results(json, column->key, &cell->results);
+        return;
+    case ZS_CELL_TIMES:
+        json_times(json, column->key, cell->times);
         return;
     case ZS_CELL_TIME:
         zs_json_i64(json, column->key, (int64_t)cell->number);

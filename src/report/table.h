@@ -22,6 +22,7 @@ enum zs_cell_kind {
     ZS_CELL_PERCENT, /* hundredths of a percent */
     ZS_CELL_TRIPLE,  /* three numbers */
     ZS_CELL_RESULTS, /* counts by result */
+    ZS_CELL_TIMES,   /* how durations spread: in text a small picture from min to max */
 };
 
 struct zs_result_count {
@@ -41,6 +42,7 @@ struct zs_cell {
         const char *text;
         const uint32_t *triple;
         struct zs_results results;
+        const struct zs_times *times;
     };
 };
 

@@ -54,6 +54,49 @@ bool zs_times_percentile(const struct zs_times *times, double percent, uint64_t 
     return true;
 }
 
+/* First duration that is not below the bucket. */
+static uint64_t bucket_start(uint32_t bucket)
+{
+    return bucket < 8 ? bucket : (UINT64_C(8) | (bucket & 7)) << (bucket / 8 - 3);
+}
+
+bool zs_times_next(const struct zs_times *times, uint32_t *cursor, uint64_t *ret_from_ns,
+                   uint64_t *ret_to_ns, uint64_t *ret_count)
+{
+    if (times->count == 1 && !times->buckets) {
+        uint32_t only = bucket_of(times->min_ns);
+        if (*cursor > only)
+            return false;
+        *cursor = only;
+        *ret_count = 1;
+    } else {
+        while (times->buckets && *cursor < ZS_TIMES_BUCKETS && !times->buckets[*cursor])
+            ++*cursor;
+        if (!times->buckets || *cursor == ZS_TIMES_BUCKETS)
+            return false;
+        *ret_count = times->buckets[*cursor];
+    }
+    *ret_from_ns = bucket_start(*cursor);
+    *ret_to_ns = bucket_start(++*cursor);
+    return true;
+}
+
+void zs_times_picture(const struct zs_times *times, uint32_t columns, struct zs_buf *out)
+{
+    static const char *const steps[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    uint64_t sums[64] = {0}, from, to, count, most = 0;
+    uint32_t cursor = 0, first = bucket_of(times->min_ns), last = bucket_of(times->max_ns);
+    columns = ZS_MIN(columns, (uint32_t)ZS_ARRAY_LEN(sums));
+    while (zs_times_next(times, &cursor, &from, &to, &count)) {
+        uint64_t at = (uint64_t)(cursor - 1 - first) * columns / (last - first + 1);
+        sums[ZS_MIN(at, columns - 1)] += count;
+    }
+    for (uint32_t c = 0; c < columns; c++)
+        most = ZS_MAX(most, sums[c]);
+    for (uint32_t c = 0; c < columns; c++)
+        zs_buf_puts(out, sums[c] ? steps[(sums[c] * 8 + most - 1) / most - 1] : " ");
+}
+
 void zs_format_duration(struct zs_buf *out, uint64_t ns)
 {
     static const struct {

@@ -23,6 +23,13 @@ static inline uint64_t zs_times_mean(const struct zs_times *times)
     return times->count ? times->total_ns / times->count : 0;
 }
 
+/* Buckets that hold any, ascending, from *cursor (0 at first) on; false behind the last. Durations
+ * are in [from, to). */
+bool zs_times_next(const struct zs_times *times, uint32_t *cursor, uint64_t *ret_from_ns,
+                   uint64_t *ret_to_ns, uint64_t *ret_count);
+/* A picture of `columns` steps from the shortest to the longest, on a logarithmic scale. */
+void zs_times_picture(const struct zs_times *times, uint32_t columns, struct zs_buf *out);
+
 /* "12.3 us" in a fixed width: three digits and a unit. */
 void zs_format_duration(struct zs_buf *out, uint64_t ns);
 

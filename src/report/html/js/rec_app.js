@@ -2,7 +2,8 @@
  * The page of a recording: timeline, tables, and behind them the view of its modules. The address
  * says what is shown: `r` timeline or tables; without it the link is one of the code's view.
  *
- *   r       timeline | tables
+ *   r       timeline | tables | flame
+ *   fl      host|device.NODE of the flame graph
  *   f, u    from, until: nanoseconds since the start
  *   s       TRACK.ITEM that is selected
  *   q       search
@@ -18,7 +19,7 @@ const REC_KEYS = [
         ['Enter', 'the code of the kernel'], ['Esc', 'end the search, the selection'],
     ]],
     ['View', [
-        ['1 2 3', 'timeline, tables, code'], ['[ ]', 'previous, next table'], ['l', 'flows'], ['t', 'light, dark'], ['y', 'copy rows, link'], ['?', 'this help'],
+        ['1 2 3 4', 'timeline, tables, code, flame graph'], ['[ ]', 'previous, next table'], ['l', 'flows'], ['t', 'light, dark'], ['y', 'copy rows, link'], ['?', 'this help'],
     ]],
 ];
 
@@ -40,6 +41,7 @@ class RecordingApp {
                 this.kernels.set(kernel.name, kernel);
         this.timeline = new Timeline(this);
         this.tables = new Tables(this);
+        this.flame = new Flame(this);
         this.head();
         this.listen();
     }
@@ -81,6 +83,10 @@ class RecordingApp {
             toast('The recording has no modules');
             return;
         }
+        if (view === 'flame' && !this.flame.any) {
+            toast('The recording has no backtraces: record with --backtrace');
+            return;
+        }
         const changed = view !== this.view;
         this.view = view;
         const inCode = view === 'code';
@@ -88,9 +94,10 @@ class RecordingApp {
         $('rec').hidden = inCode;
         $('rec-timeline').hidden = view !== 'timeline';
         $('rec-tables').hidden = view !== 'tables';
+        $('rec-flame').hidden = view !== 'flame';
         for (const id of ['rec-flows', 'rec-fit'])
             $(id).hidden = view !== 'timeline';
-        $('rec-find').parentElement.hidden = view !== 'timeline';
+        $('rec-find').parentElement.hidden = view === 'tables';
         for (const button of document.querySelectorAll('[data-rec]'))
             button.setAttribute('aria-checked', button.dataset.rec === view);
         hideTip();
@@ -101,6 +108,9 @@ class RecordingApp {
         } else if (view === 'timeline') {
             this.timeline.resized();
             this.timeline.canvas.focus({preventScroll: true});
+        } else if (view === 'flame') {
+            this.flame.show(this.flame.kind, this.flame.top ? this.flame.top.i : 0);
+            this.find();
         } else {
             this.tables.show(this.tables.name || 'calls');
             this.tables.list.scroller.focus({preventScroll: true});
@@ -204,8 +214,9 @@ class RecordingApp {
             return;
         }
         this.timeline.find(expression);
-        $('rec-count').textContent = expression ? plural(this.timeline.found, 'match', 'matches') : '';
-        $('rec-find').classList.toggle('none', Boolean(expression) && !this.timeline.found);
+        const inFlame = this.flame.find(expression), found = this.view === 'flame' ? inFlame : this.timeline.found;
+        $('rec-count').textContent = expression ? plural(found, 'match', 'matches') : '';
+        $('rec-find').classList.toggle('none', Boolean(expression) && !found);
         this.saveLink();
     }
 
@@ -226,7 +237,11 @@ class RecordingApp {
             this.tables.sort[this.tables.name] = {key: sort[2], ascending: !sort[1]};
         $('rec-filter').value = p.get('flt') || '';
         $('rec-find').value = p.get('q') || '';
-        this.setView(p.get('r') === 'tables' ? 'tables' : 'timeline');
+        const fl = /^(host|device)\.(\d{1,7})$/.exec(p.get('fl') || '');
+        if (fl)
+            this.flame.show(fl[1], Number(fl[2]));
+        const view = p.get('r');
+        this.setView(view === 'tables' || view === 'flame' && this.flame.any ? view : 'timeline');
         this.find();
         const from = Number(p.get('f')), until = Number(p.get('u'));
         if (p.has('f') && Number.isFinite(from) && until > from)
@@ -248,6 +263,8 @@ class RecordingApp {
             p.set('s', `${t.selected.track.index}.${t.selected.i}`);
         if ($('rec-find').value)
             p.set('q', $('rec-find').value);
+        if (this.view === 'flame')
+            p.set('fl', `${this.flame.kind}.${this.flame.top ? this.flame.top.i : 0}`);
         if (this.view === 'tables') {
             const sort = this.tables.sort[this.tables.name];
             p.set('tab', this.tables.name);
@@ -286,10 +303,12 @@ class RecordingApp {
     actions() {
         const t = this.timeline, inTimeline = this.view === 'timeline';
         const both = {
-            '1': () => this.setView('timeline'), '2': () => this.setView('tables'), '3': () => this.setView('code'),
+            '1': () => this.setView('timeline'), '2': () => this.setView('tables'), '3': () => this.setView('code'), '4': () => this.setView('flame'),
             t: () => this.toggleTheme(), '?': () => this.help(),
-            '/': () => { const field = $(inTimeline ? 'rec-find' : 'rec-filter'); field.focus(); field.select(); },
+            '/': () => { const field = $(this.view === 'tables' ? 'rec-filter' : 'rec-find'); field.focus(); field.select(); },
         };
+        if (this.view === 'flame')
+            return {...both, '0': () => this.flame.show(this.flame.kind, 0), y: () => copyText(location.href).then(() => toast('Link copied'), () => toast('The address has the link'))};
         if (!inTimeline)
             return {...both, ArrowDown: () => this.tables.step(1), ArrowUp: () => this.tables.step(-1), j: () => this.tables.step(1), k: () => this.tables.step(-1),
                 '[': () => this.tables.stepTab(-1), ']': () => this.tables.stepTab(1), y: () => this.tables.copy()};
@@ -316,8 +335,8 @@ class RecordingApp {
         if ($('help').open)
             return;
         if (event.target.closest('input'))
-            (this.view === 'timeline' ? this.timeline.canvas : this.tables.list.scroller).focus({preventScroll: true});
-        else if (this.view === 'timeline' && $('rec-find').value) {
+            event.target.closest('input').blur();
+        else if (this.view !== 'tables' && $('rec-find').value) {
             $('rec-find').value = '';
             this.find();
         } else if (this.view === 'tables' && $('rec-filter').value) {
@@ -355,11 +374,12 @@ class RecordingApp {
         });
         for (const button of document.querySelectorAll('[data-rec]')) {
             button.addEventListener('click', () => this.setView(button.dataset.rec));
-            button.hidden = button.dataset.rec === 'code' && !this.hasCode;
+            button.hidden = button.dataset.rec === 'code' && !this.hasCode || button.dataset.rec === 'flame' && !this.flame.any;
         }
         $('rec-theme').addEventListener('click', () => this.toggleTheme());
         $('rec-help').addEventListener('click', () => this.help());
         $('rec-fit').addEventListener('click', () => this.timeline.fit());
+        $('rec-unzoom').addEventListener('click', () => this.flame.show(this.flame.kind, 0));
         $('rec-flows').addEventListener('click', () => this.toggleFlows());
         $('rec-prev').addEventListener('click', () => this.timeline.stepMatch(-1));
         $('rec-next').addEventListener('click', () => this.timeline.stepMatch(1));

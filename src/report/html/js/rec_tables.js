@@ -6,7 +6,7 @@ const TITLES = {
     lifetime_ns: 'lifetime', first_ns: 'from', last_ns: 'until', time_ns: 'at', duration_ns: 'took', pid: 'process', tid: 'thread',
     thread_name: 'thread name', process_name: 'of process', start_ns: 'from', end_ns: 'until', simd: 'SIMD',
 };
-const NOT_SHOWN = new Set(['groups', 'group_size', 'timed', 'unfinished', 'append_to_submit_max_ns', 'submit_to_start_max_ns']);
+const NOT_SHOWN = new Set(['groups', 'group_size', 'timed', 'unfinished', 'append_to_submit_max_ns', 'submit_to_start_max_ns', 'histogram']);
 const TIMES = new Set(['first_ns', 'last_ns', 'time_ns', 'start_ns', 'end_ns']);
 const TEXTS = new Set(['name', 'device', 'shape', 'direction', 'kind', 'queue', 'engine', 'type', 'result', 'results', 'thread_name', 'process_name', 'reason']);
 
@@ -160,6 +160,8 @@ class Tables {
         const left = number(object(this.app.recording.report.left_out)[this.name], 0);
         const known = this.documents[this.name] !== null;
         $('rec-rows').textContent = known ? `${count(shown.length)} of ${plural(this.rows.length, 'row')}${left ? `, ${count(left)} more are not on this page` : ''}` : 'was not recorded: n/a';
+        this.on = -1;
+        this.spread();
         this.list.setCount(shown.length);
         this.app.saveLink();
     }
@@ -214,8 +216,32 @@ class Tables {
 
     choose(index) {
         this.on = clamp(index, 0, this.shown.length - 1);
+        this.spread();
         this.list.redraw();
         this.list.reveal(this.on, 'near');
+    }
+
+    /* How the durations of the chosen row spread: a bar for each eighth of an octave between the
+     * shortest and the longest. */
+    spread() {
+        const buckets = this.on >= 0 ? list(object(this.shown[this.on]).histogram).map(list).filter(b => b.length === 3 && b[1] > b[0] && b[2] > 0) : [];
+        $('rec-bars').replaceChildren();
+        if (!buckets.length)
+            return;
+        const place = ns => ns < 8 ? Math.floor(ns) : Math.floor(Math.log2(ns)) * 8 + Math.floor(ns / 2 ** (Math.floor(Math.log2(ns)) - 3)) % 8;
+        const first = place(buckets[0][0]), n = place(buckets[buckets.length - 1][0]) - first + 1;
+        const most = Math.max(...buckets.map(b => b[2])), all = buckets.reduce((sum, b) => sum + b[2], 0);
+        const bars = Array.from({length: clamp(n, 1, 400)}, () => el('i'));
+        for (const bar of bars)
+            bar.style.height = '1px';
+        for (const [from, to, times] of buckets) {
+            const bar = bars[place(from) - first];
+            if (!bar)
+                continue;
+            bar.style.height = (times / most * 100).toFixed(1) + '%';
+            bar.dataset.tip = `${duration(from)} to ${duration(to)}: ${plural(times, 'time')}, ${(times / all * 100).toFixed(1)} %`;
+        }
+        $('rec-bars').append(...bars, el('span.says', `${plural(all, 'execution')}, ${duration(buckets[0][0])} to ${duration(buckets[buckets.length - 1][1])}`));
     }
 
     step(step) {
