@@ -29,6 +29,7 @@ enum zs_exit {
     ZS_EXIT_OK = 0,
     ZS_EXIT_FAILED = 1, /* the work failed: bad file, application could not start */
     ZS_EXIT_USAGE = 2,
+    ZS_EXIT_UNMET = 3, /* what the user asserted does not hold */
 };
 
 enum zs_option_kind {

@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "report/html.h"
+#include "report/html_assets.h"
 #include "report/recording.h"
 #include "report/times.h"
 
@@ -203,19 +205,24 @@ static void side_json(struct zs_json *j, const char *key, const struct zs_diff_s
     zs_json_end(j);
 }
 
-void zs_diff_json(const struct zs_diff *d, uint64_t threshold, struct zs_buf *out)
+void zs_diff_json(const struct zs_diff *d, const struct zs_diff_json_options *o, struct zs_buf *out)
 {
-    struct zs_json j = zs_json_make(out, 2);
+    struct zs_json j = zs_json_make(out, o->indent);
     zs_json_object(&j, NULL);
     zs_json_string(&j, "schema", "zescope.diff/1");
+    zs_json_string(&j, "a", o->a);
+    zs_json_string(&j, "b", o->b);
     zs_json_array(&j, "changes");
     for (size_t i = 0; i < d->count; i++) {
         const struct zs_diff_row *r = &d->rows[i];
-        if (!zs_diff_changed(r, threshold))
+        bool changed = zs_diff_changed(r, o->threshold);
+        if (!changed && !o->all)
             continue;
         zs_json_object(&j, NULL);
         zs_json_string(&j, "kind", r->kind);
         zs_json_string(&j, "name", r->name);
+        if (o->all)
+            zs_json_bool(&j, "changed", changed);
         side_json(&j, "a", &r->a);
         side_json(&j, "b", &r->b);
         zs_json_end(&j);
@@ -223,4 +230,60 @@ void zs_diff_json(const struct zs_diff *d, uint64_t threshold, struct zs_buf *ou
     zs_json_end(&j);
     zs_json_end(&j);
     zs_buf_putc(out, '\n');
+}
+
+/* ---- HTML ---- */
+
+struct page {
+    const struct zs_diff *diff;
+    const struct zs_diff_json_options *options;
+};
+
+static int put_page_json(void *user, zs_html_write_fn *write, void *sink)
+{
+    const struct page *p = user;
+    struct zs_diff_json_options options = *p->options;
+    struct zs_buf out = {0};
+    options.all = true;
+    options.indent = 0;
+    zs_diff_json(p->diff, &options, &out);
+    int error = out.error ? out.error : write(sink, out.data, out.size_B);
+    zs_buf_fini(&out);
+    return error;
+}
+
+static const char *listing_title(void *user, size_t index)
+{
+    (void)user;
+    (void)index;
+    return "Changes";
+}
+
+static int put_listing(void *user, size_t index, zs_html_write_fn *write, void *sink)
+{
+    const struct page *p = user;
+    struct zs_buf out = {0};
+    (void)index;
+    zs_diff_text(p->diff, p->options->threshold, false, &out);
+    int error = out.error ? out.error : write(sink, out.data, out.size_B);
+    zs_buf_fini(&out);
+    return error;
+}
+
+int zs_diff_html(const struct zs_diff *d, const struct zs_diff_json_options *o,
+                 zs_diff_write_fn *write, void *sink)
+{
+    char title[512];
+    struct page page = {d, o};
+    snprintf(title, sizeof(title), "%.240s, %.240s", o->a, o->b);
+    const struct zs_html_page html = {
+        .title = title,
+        .bundle = &zs_html_diff,
+        .user = &page,
+        .json = put_page_json,
+        .listing_count = 1,
+        .listing_title = listing_title,
+        .listing = put_listing,
+    };
+    return zs_report_html(&html, write, sink);
 }

@@ -27,8 +27,21 @@ void zs_diff_free(struct zs_diff *diff);
 /* Whether counts or failures differ, or the mean by threshold percent or more. */
 bool zs_diff_changed(const struct zs_diff_row *row, uint64_t threshold);
 void zs_diff_text(const struct zs_diff *diff, uint64_t threshold, bool color, struct zs_buf *out);
-/* {"schema": "zescope.diff/1", "changes": [{"kind", "name", "a": {"count", "failed", "total_ns",
- * "mean_ns"} or null, "b": ...}]} */
-void zs_diff_json(const struct zs_diff *diff, uint64_t threshold, struct zs_buf *out);
+/* {"schema": "zescope.diff/1", "a": path, "b": path, "changes": [{"kind", "name", "a": {"count",
+ * "failed", "total_ns", "mean_ns"} or null, "b": ...}]}. With `all` rows that did not change are
+ * there, too, and each says which it is: "changed". `indent`: levels broken into lines. */
+struct zs_diff_json_options {
+    const char *a, *b; /* paths */
+    uint64_t threshold;
+    bool all;
+    uint32_t indent;
+};
+void zs_diff_json(const struct zs_diff *diff, const struct zs_diff_json_options *options,
+                  struct zs_buf *out);
+
+/* One self-contained page (docs/html-report.md). 0, -ENOMEM, or what `write` returned. */
+typedef int zs_diff_write_fn(void *sink, const void *data, size_t size_B);
+int zs_diff_html(const struct zs_diff *diff, const struct zs_diff_json_options *options,
+                 zs_diff_write_fn *write, void *sink);
 
 #endif

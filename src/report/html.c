@@ -241,7 +241,9 @@ static int put_slot(const struct html_writer *w, enum zs_html_slot slot)
 int zs_report_html(const struct zs_html_page *page, zs_html_write_fn *write, void *sink)
 {
     const struct html_writer w = {page, write, sink};
-    const struct zs_html_bundle *bundle = page->record ? &zs_html_recording : &zs_html_module;
+    const struct zs_html_bundle *bundle = page->bundle   ? page->bundle
+                                          : page->record ? &zs_html_recording
+                                                         : &zs_html_module;
     int error = 0;
     for (size_t i = 0; i < bundle->count && !error; i++) {
         const struct zs_html_piece *piece = &bundle->pieces[i];

@@ -18,8 +18,12 @@ typedef int zs_html_write_fn(void *sink, const void *data, size_t size_B);
 
 enum { ZS_HTML_LISTING_B = 4 << 20 };
 
+struct zs_html_bundle;
+
 struct zs_html_page {
-    const char *title;        /* of the document: what was opened; any bytes */
+    const char *title; /* of the document: what was opened; any bytes */
+    const struct zs_html_bundle
+        *bundle;              /* of html_assets.h; NULL: a module's or recording's page */
     const char *text_command; /* how listings that are left out are had; may be NULL */
     void *user;
     /* Write the document, valid JSON of schema zescope.module/1; need not be safe in HTML. */

@@ -3,6 +3,7 @@
  * html_page OUT.html MODULE.json TITLE [LISTING.txt LIMIT [RECORD.json]] */
 #include "base/file.h"
 #include "report/html.h"
+#include "report/html_assets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,8 @@ int main(int argc, char **argv)
     int error = zs_file_read(argv[2], 0, &in.json, &diag);
     if (!error && argc > 4)
         error = zs_file_read(argv[4], 0, &in.text, &diag);
-    if (!error && argc > 6)
+    bool is_diff = argc > 7 && !strcmp(argv[7], "diff");
+    if (!error && argc == 7)
         error = zs_file_read(argv[6], 0, &in.record, &diag);
     if (!error)
         error = zs_file_out_open(argv[1], &out, &diag);
@@ -61,7 +63,8 @@ int main(int argc, char **argv)
         .text_command = "zescope annotate <module>",
         .user = &in,
         .json = put_json,
-        .record = argc > 6 ? put_record : NULL,
+        .bundle = is_diff ? &zs_html_diff : NULL,
+        .record = argc == 7 ? put_record : NULL,
         .listing_count = argc > 4 ? 2 : 0,
         .listing_title = listing_title,
         .listing = put_listing,

@@ -19,6 +19,11 @@ def row(name, count, total, **more):
             'median_ns': mean, 'p90_ns': mean, 'p99_ns': mean, 'max_ns': mean, 'results': {}, **more}
 
 
+def node(name, us, parent=None):
+    n = {'name': name, 'total_ns': int(us * 1000), 'count': 1}
+    return n if parent is None else {'parent': parent, **n}
+
+
 def basic():
     names = ['zeInit', 'zeCommandListAppendLaunchKernel', 'zeMemAllocDevice', 'force', 'copy host-to-device', 'zeEventHostSynchronize',
              'launch at app.c:7', 'main at app.c:3']
@@ -46,6 +51,7 @@ def basic():
              row('zeMemAllocDevice', 1, 5 * us, failed=1, results={'ZE_RESULT_ERROR_INVALID_ARGUMENT': 1})]
     kernels = [{'name': 'force', 'device': 'A GPU', 'shape': '32x1x1 of 64x1x1', 'groups': [32, 1, 1], 'group_size': [64, 1, 1], 'simd': 16,
                 'share': 100.0, 'total_ns': 200 * us, 'count': 2, 'timed': 2, 'mean_ns': 100 * us, 'min_ns': 100 * us, 'median_ns': 100 * us,
+                'histogram': [[90112, 98304, 1], [106496, 114688, 1]],
                 'p90_ns': 100 * us, 'p99_ns': 100 * us, 'max_ns': 100 * us, 'append_to_submit_ns': 60 * us, 'submit_to_start_ns': 25 * us},
                {'name': 'no_code', 'device': 'A GPU', 'shape': 'n/a of n/a', 'groups': None, 'group_size': None, 'simd': None, 'share': None,
                 'total_ns': None, 'count': 2, 'timed': 0, 'mean_ns': None, 'min_ns': None}]
@@ -55,7 +61,10 @@ def basic():
               'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'bytes': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': 5000}],
               'builds': [], 'threads': [], 'marks': [], 'pauses': []}
     return {'recording': {'argv': ['/opt/app', '--fast'], 'host': 'box', 'start_time': '2026-01-02T03:04:05Z', 'finished': True, 'exit_status': 3},
-            'report': report, 'timeline': timeline}
+            'report': report, 'timeline': timeline,
+            'host_tree': [node('API calls', 800), node('main', 800, 0), node('solve', 600, 1), node('zeInit', 200, 1), node('zeEventHostSynchronize', 600, 2),
+                          node('too short', 0.2, 1)],
+            'device_tree': [node('device time', 250), node('main', 250, 0), node('force', 200, 1), node('copy host-to-device', 50, 1)]}
 
 
 def hostile():
@@ -66,7 +75,9 @@ def hostile():
     rows = [{'name': b, 'count': b, 'total_ns': 'x', 'results': {b: 1}, 'share': 50} for b in a]
     return {'recording': {'argv': a, 'host': a[0]}, 'timeline': {'start_ns': 'x', 'end_ns': 9, 'names': a, 'tracks': [track, queue, None, 5], 'memory': [{'points': ['x']}, None],
             'marks': [{'track': 0, 'name': a[0], 'start_ns': 1}, {'track': 99}], 'pauses': [None], 'shapes': [7]},
-            'report': {'calls': rows, 'kernels': rows, 'leaks': [None, 7, {'handle': a[0], 'type': a[1]}], 'memory': 5}}
+            'host_tree': [node(a[0], 5), {'parent': 7, 'name': a[1], 'total_ns': 5}, node(a[2], 9, 0), node(a[3], -1, 0), {'parent': -1}, None, 7, node(a[4], 5, 2)],
+            'device_tree': 'x',
+            'report': {'calls': rows, 'kernels': [dict(rows[0], histogram=[[1, 2], [5, 4, 3], [0, 1e300, 1], 7, None, [a[0], a[1], a[2]]])] + rows, 'leaks': [None, 7, {'handle': a[0], 'type': a[1]}], 'memory': 5}}
 
 
 def big(n=150000):

@@ -281,11 +281,93 @@ class Tables(Page):
         self.assertIn('50.0 %', cells)
 
 
+    def test_durations_of_the_chosen_kernel(self):
+        self.load('#r=tables&tab=kernels')
+        self.assertEqual(B.count('.rec-bars i'), 0)
+        B.keys(Keys.ARROW_DOWN)
+        B.until('bars', lambda: B.count('.rec-bars i') == 3)  # two eighths of an octave with one between
+        self.assertEqual(B.run("return Array.from(document.querySelectorAll('.rec-bars i'), n => n.style.height)"), ['100%', '1px', '100%'])
+        self.assertIn('2 executions', B.text('.rec-bars .says'))
+        B.shot('recording-durations')
+        B.keys(Keys.ARROW_DOWN)
+        B.until('none', lambda: B.count('.rec-bars i') == 0)
+
+
+class FlameGraph(Page):
+    link = '#r=flame&fl=host.0'
+
+    def boxes(self):
+        return {b[0]: b[1:] for b in B.run("return Array.from(document.querySelectorAll('.flame'), n => [n.textContent, n.offsetTop, n.offsetLeft, n.offsetWidth])")}
+
+    def test_widths_are_times_and_rows_depth(self):
+        boxes, width = self.boxes(), B.run("return document.getElementById('rec-flames').clientWidth")
+        self.assertEqual(sorted(boxes), ['API calls', 'main', 'solve', 'zeEventHostSynchronize', 'zeInit'])
+        for name, part in (('API calls', 1), ('main', 1), ('solve', .75), ('zeEventHostSynchronize', .75), ('zeInit', .25)):
+            self.assertAlmostEqual(boxes[name][2], width * part, delta=3)
+        self.assertEqual([boxes[n][0] for n in ('API calls', 'main', 'solve', 'zeEventHostSynchronize')], [0, 22, 44, 66])
+        self.assertEqual(boxes['solve'][1], boxes['zeEventHostSynchronize'][1])
+        B.shot('recording-flame')
+
+    def test_click_zooms_and_the_link_keeps_it(self):
+        B.click('.flame[data-node="3"]')
+        wait_fragment('fl', 'host.3')
+        self.assertEqual(set(self.boxes()), {'API calls', 'main', 'zeInit'})
+        self.load(B.run('return location.hash'))
+        self.assertEqual(set(self.boxes()), {'API calls', 'main', 'zeInit'})
+        B.keys('0')
+        B.until('all', lambda: len(self.boxes()) == 5)
+
+    def test_device_time_leads_to_the_code(self):
+        B.click('[data-flame=device]')
+        B.until('device', lambda: 'force' in self.boxes())
+        B.click('.flame[data-node="2"]')
+        wait_fragment('fl', 'device.2')
+        B.click('.flame[data-node="2"]')
+        B.until('the code', lambda: B.text('#kernel-name') == 'force')
+
+    def test_search(self):
+        B.keys('/')
+        B.keys('^ze')
+        B.until('found', lambda: B.text('#rec-count') == '2 matches')
+        self.assertEqual(sorted(B.texts('.flame.found')), ['zeEventHostSynchronize', 'zeInit'])
+
+    def test_keys(self):
+        B.keys('2')
+        B.until('tables', lambda: B.one('#rec-tables').is_displayed())
+        B.keys('4')
+        B.until('flames', lambda: B.one('#rec-flame').is_displayed())
+
+
+class Diff(unittest.TestCase):
+    def test_page(self):
+        rows = [{'kind': 'kernel', 'name': 'slow</script><img src=x onerror="window.pwned=1">', 'changed': True,
+                 'a': {'count': 1, 'failed': 0, 'total_ns': 1000, 'mean_ns': 1000}, 'b': {'count': 2, 'failed': 1, 'total_ns': 6000, 'mean_ns': 3000}},
+                {'kind': 'call', 'name': 'zeInit', 'changed': False, 'a': {'count': 1, 'failed': 0, 'total_ns': 10, 'mean_ns': 10}, 'b': {'count': 1, 'failed': 0, 'total_ns': 10, 'mean_ns': 10}},
+                {'kind': 'call', 'name': 'gone', 'changed': True, 'a': {'count': 1, 'failed': 0, 'total_ns': 2000, 'mean_ns': 2000}, 'b': None}]
+        sample.dump({'schema': 'zescope.diff/1', 'a': '/x/before', 'b': '/x/after', 'changes': rows}, B.path('diff.json'))
+        write_page(TOOL, B.path('diff.html'), B.path('diff.json'), 'before, after', B.path('listing.txt'), 0, '-', 'diff')
+        B.complaints()
+        B.open('diff.html')
+        B.until('rows', lambda: B.count('#diff-rows tr') == 2)
+        self.assertFalse(B.run('return "pwned" in window'))
+        self.assertEqual([plain(t) for t in B.texts('#diff-rows tr:first-child td')],
+                         ['kernel', rows[0]['name'], '1', '2', '0', '1', '1.00 µs', '3.00 µs', '1.00 µs', '6.00 µs', '+200.0 %', '+5.00 µs'])
+        self.assertIn('gone', B.texts('#diff-rows tr:nth-child(2) td')[1:])
+        B.click('#diff-all')
+        B.until('all', lambda: B.count('#diff-rows tr') == 3)
+        B.click('#diff-heads button[data-key=name]')
+        self.assertEqual(B.texts('#diff-rows td.name')[0], 'gone')
+        B.one('#diff-filter').send_keys('zeI')
+        B.until('filtered', lambda: B.texts('#diff-rows td.name') == ['zeInit'])
+        self.assertEqual(B.complaints(), [])
+        B.shot('diff')
+
+
 class Hostile(Page):
     page = 'hostile.html'
 
     def test_nothing_becomes_markup_or_script(self):
-        for view in ('timeline', 'tables&tab=calls', 'tables&tab=kernels', 'tables&tab=leaks'):
+        for view in ('timeline', 'tables&tab=calls', 'tables&tab=kernels', 'tables&tab=leaks', 'flame&fl=host.0', 'flame&fl=device.99'):
             self.load('#r=' + view)
             B.keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, '+', 'l')
             self.assertFalse(B.run('return "pwned" in window'))

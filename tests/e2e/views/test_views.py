@@ -111,6 +111,44 @@ class Groups(unittest.TestCase):
         self.assertRegex(log[1], r'^ +from load at ')
         self.assertRegex(log[2], r'^ +< main at ')
 
+    def test_call_tree(self):
+        tree = json.loads(run(ZESCOPE, 'report', '--tree', 'device', '--json', device).stdout)['device_tree']
+        kernels = {r['name']: int(r['total_ns']) for r in rows(device, 'kernels', '-g', 'kernel')}
+        for name, total in kernels.items():
+            self.assertEqual(sum(n['total_ns'] for n in tree if n['name'] == name), total)
+        self.assertIn('main', [n['name'] for n in tree])
+        for i, node in enumerate(tree):  # parents hold what is below them
+            self.assertGreaterEqual(node['total_ns'], sum(n['total_ns'] for n in tree if n.get('parent') == i))
+        folded = run(ZESCOPE, 'report', '--tree', 'host', '--format', 'folded', device).stdout.splitlines()
+        calls = sum(int(line.rsplit(' ', 1)[1]) for line in folded)
+        host = json.loads(run(ZESCOPE, 'report', '--tree', 'host', '--json', device).stdout)['host_tree']
+        self.assertEqual(calls, host[0]['total_ns'])
+        self.assertTrue(any(re.search(r'(^|;)main;load;.*zeModuleCreate \d+$', line) for line in folded), folded)
+        text = run(ZESCOPE, 'report', '--tree', 'host', device).stdout
+        self.assertRegex(text, r'(?m)^ +\d+\.\d% .* (\u2502 )+zeModuleCreate$')
+        self.assertIn('record with --backtrace', run(ZESCOPE, 'report', '--tree', 'host', threads, check=1).stderr)
+        run(ZESCOPE, 'report', '--format', 'folded', device, check=2)
+
+    def test_histograms_hold_all_executions(self):
+        for kernel in report(device)['kernels']:
+            buckets = kernel['histogram']
+            self.assertEqual(sum(b[2] for b in buckets), kernel['timed'])
+            self.assertTrue(buckets[0][0] <= kernel['min_ns'] < buckets[0][1])
+            self.assertTrue(buckets[-1][0] <= kernel['max_ns'] < buckets[-1][1])
+
+    def test_limits_of_a_comparison(self):
+        run(ZESCOPE, 'diff', '--fail-on', 'time>0%', '--fail-on', 'count>0', device, device)
+        p = run(ZESCOPE, 'diff', '--fail-on', '^call zeMemFree$:count>10', device, threads, check=3)
+        self.assertRegex(p.stderr, r'call zeMemFree: count \d+ -> 300 .*limit \^call zeMemFree\$:count>10')
+        self.assertEqual(len(p.stderr.splitlines()), 1)
+        run(ZESCOPE, 'diff', '--fail-on', '^call zeMemFree$:count>1000000', device, threads)
+        for wrong in ('x', 'speed>1', 'time>', 'time>-1', 'time>1kg', 'count>1ms', '(:time>1'):
+            self.assertIn('--fail-on', run(ZESCOPE, 'diff', '--fail-on', wrong, device, device, check=2).stderr)
+        page = os.path.join(folder.name, 'diff.html')
+        run(ZESCOPE, 'diff', '--html', page, device, threads)
+        with open(page, encoding='utf-8') as f:
+            self.assertIn('zescope.diff/1', f.read())
+
     def test_wrong_keys(self):
         self.assertIn("'colour'", run(ZESCOPE, 'report', '-g', 'call,colour', threads, check=1).stderr)
         self.assertIn('call, result, caller', run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=1).stderr)
