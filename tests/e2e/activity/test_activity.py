@@ -286,7 +286,7 @@ class Live(unittest.TestCase):
 class Diff(unittest.TestCase):
     def test_same(self):
         p = run(ZESCOPE, 'diff', '--threshold', '0', '--json', software, software)
-        self.assertEqual(json.loads(p.stdout), {'schema': 'zescope.diff/1', 'changes': []})
+        self.assertEqual(json.loads(p.stdout), {'schema': 'zescope.diff/1', 'a': software, 'b': software, 'changes': []})
 
     def test_changes(self):
         p = run(ZESCOPE, 'diff', '--json', software, intel)

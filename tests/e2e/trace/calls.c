@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     /* a call that fails, with a result that the specification names */
     void *p = NULL;
     ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
-    zeMemAllocDevice(context, &device_desc, 64, 3, device, &p);
+    zeMemAllocDevice(context, &device_desc, 64, (size_t)1 << 40, device, &p);
     puts("made all calls");
     fflush(stdout);
     if (!strcmp(argv[3], "kill"))

@@ -96,7 +96,7 @@ class Trace(unittest.TestCase):
         self.assertTrue(all('ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC' in line for line in allocs))
         self.assertEqual(sum('size = 4099' in line for line in allocs), 2)
         failed = run(ZESCOPE, 'log', '--failed', '-f', 'zeMem', self.rec, check=0).stdout
-        self.assertIn('alignment = 3', failed)
+        self.assertIn('alignment = 1099511627776', failed)
         self.assertIn('= ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT <', failed)
         self.assertEqual(len(failed.splitlines()), 1)
 
