@@ -47,17 +47,18 @@ static const uint16_t begins[ZS_COMPACT_SET_COUNT + 1] = {
 static const struct row {
     uint8_t lo, width, table; /* bits of the compacted instruction */
     uint8_t pattern_lo, pattern_width, full_lo, full_width;
+    uint8_t below; /* bits of the index below bit 29, where it passes that */
 } rows[ROW_COUNT] = {
 #define ZS_COMPACT_SET(name)
 #define ZS_COMPACT(hi, lo, table, pattern_hi, pattern_lo, full_hi, full_lo)                        \
-    {                                                                                              \
-        lo,                                                                                        \
-        (hi) - (lo) + 1,                                                                           \
-        TABLE_##table,                                                                             \
-        pattern_lo,                                                                                \
-        (pattern_hi) - (pattern_lo) + 1,                                                           \
-        full_lo,                                                                                   \
-        (full_hi) - (full_lo) + 1},
+    {lo,                                                                                           \
+     (hi) - (lo) + 1,                                                                              \
+     TABLE_##table,                                                                                \
+     pattern_lo,                                                                                   \
+     (pattern_hi) - (pattern_lo) + 1,                                                              \
+     full_lo,                                                                                      \
+     (full_hi) - (full_lo) + 1,                                                                    \
+     (lo) < 29 && (hi) > 29 ? 29 - (lo) : 0},
 #include "isa/compact.def"
 #undef ZS_COMPACT_SET
 #undef ZS_COMPACT
@@ -80,11 +81,27 @@ static void put(uint64_t bits[2], const struct row *row, uint64_t value)
     zs_isa_put_part(bits, 64, row->full_width - below, value >> below);
 }
 
+/* A row's bits of the compacted instruction, and back. */
+static uint64_t take_index(uint64_t compact, const struct row *row)
+{
+    uint64_t value = compact >> row->lo & low_bits(row->width);
+    if (!row->below)
+        return value;
+    return (value & low_bits(row->below)) | value >> (row->below + 1) << row->below;
+}
+
+static uint64_t place_index(uint64_t compact, const struct row *row, uint64_t value)
+{
+    if (row->below)
+        value = (value & low_bits(row->below)) | value >> row->below << (row->below + 1);
+    return (compact & ~(low_bits(row->width) << row->lo)) | value << row->lo;
+}
+
 bool zs_compact_expand(enum zs_compact_set set, uint64_t compact, uint64_t bits[2])
 {
     for (uint32_t i = begins[set]; i < begins[set + 1]; i++) {
         const struct row *row = &rows[i];
-        uint64_t value = compact >> row->lo & low_bits(row->width);
+        uint64_t value = take_index(compact, row);
         if (row->table == TABLE_SIGN)
             value = value ? UINT64_MAX : 0;
         else if (row->table == TABLE_COPY)
@@ -125,7 +142,7 @@ bool zs_compact_shrink(enum zs_compact_set set, const uint64_t bits[2], uint64_t
             continue;
         if (first->table != TABLE_COPY && !find_pattern(first, value, mask, &value))
             return false;
-        *compact = (*compact & ~(low_bits(first->width) << first->lo)) | value << first->lo;
+        *compact = place_index(*compact, first, value);
     }
     return true;
 }

@@ -104,7 +104,9 @@ struct zs_isa_encoding {
                                 const struct zs_isa_opcode *opcode, const struct zs_isa_inst *inst,
                                 uint64_t bits[2]);
 };
-extern const struct zs_isa_encoding zs_isa_encoding_legacy;
+extern const struct zs_isa_encoding zs_isa_encoding_legacy; /* Gen8 .. Gen11 */
+extern const struct zs_isa_encoding zs_isa_encoding_xe;     /* Gen12LP .. XeHPG */
+extern const struct zs_isa_encoding zs_isa_encoding_xe2;    /* XeHPC .. Xe3 */
 
 struct zs_isa_model {
     enum zs_isa_platform platform;

@@ -120,6 +120,17 @@ static const struct name math_names[16] = {
     NAME(".iqot"), NAME(".irem"), NAME(".invm"), NAME(".rsqtm"),
 };
 
+static const struct name sync_names[16] = {
+    [0] = NAME(".nop"),    [2] = NAME(".allrd"), [3] = NAME(".allwr"),
+    [13] = NAME(".fence"), [14] = NAME(".bar"),  [15] = NAME(".host"),
+};
+
+static const char *const bfn_names[256] = {
+#define ZS_BFN(expression) expression,
+#include "isa/bfn.def"
+#undef ZS_BFN
+};
+
 /* In the order that they are printed in. */
 static const struct {
     uint32_t flag;
@@ -388,8 +399,7 @@ static bool is_macro(const struct line *l)
 static bool has_implicit_region(const struct line *l)
 {
     return is_send(l->opcode) || is_branch(l->opcode) || l->opcode->form == ZS_FORM_DPAS ||
-           l->opcode->form == ZS_FORM_SYNC ||
-           (is_macro(l) && (l->opcode->form == ZS_FORM_TERNARY || !is_xe(l)));
+           l->opcode->form == ZS_FORM_SYNC || is_macro(l);
 }
 
 static void put_source_type(struct line *l, unsigned index, const struct zs_isa_operand *op)
@@ -406,7 +416,9 @@ static void put_source_type(struct line *l, unsigned index, const struct zs_isa_
         implied = ZS_TYPE_NONE;
     else if (is_send(l->opcode))
         implied = index == 0 ? ZS_TYPE_UD : ZS_TYPE_NONE;
-    else if (l->opcode->form == ZS_FORM_SYNC && (immediate || op->file == ZS_FILE_NULL))
+    else if (l->opcode->form == ZS_FORM_SYNC && immediate)
+        implied = ZS_TYPE_UD;
+    else if (l->opcode->form == ZS_FORM_SYNC && op->file == ZS_FILE_NULL)
         return;
     if (op->type != implied)
         put_name(l, &type_names[op->type]);
@@ -521,6 +533,29 @@ static void put_source(struct line *l, unsigned index)
     finish_column(l);
 }
 
+/* sync.allrd and sync.allwr with a mask: ($1,$3). Without a column. */
+static bool put_tokens(struct line *l)
+{
+    enum { ALLRD = 2, ALLWR = 3 };
+    const struct zs_isa_inst *inst = l->inst;
+    if (l->opcode->form != ZS_FORM_SYNC || inst->src[0].kind != ZS_OPERAND_IMM ||
+        (inst->subfunction != ALLRD && inst->subfunction != ALLWR))
+        return false;
+    bool first = true;
+    put_char(l, '(');
+    for (uint32_t i = 0; i < 32; i++) {
+        if (!(inst->src[0].imm >> i & 1))
+            continue;
+        if (!first)
+            put_char(l, ',');
+        first = false;
+        put_char(l, '$');
+        put_decimal(l, i);
+    }
+    put_char(l, ')');
+    return true;
+}
+
 static void put_descriptor(struct line *l, bool in_register, uint32_t subreg, uint32_t value,
                            unsigned digits)
 {
@@ -558,16 +593,64 @@ static void put_predicate(struct line *l)
     finish_column(l);
 }
 
+/* Repeat counts and depths of 16 are told as 0. IGA has no name for those above 8. */
+static void put_dpas_function(struct line *l)
+{
+    uint32_t depth = l->inst->subfunction >> 4, repeat = l->inst->subfunction & 15;
+    depth = depth ? depth : 16;
+    repeat = repeat ? repeat : 16;
+    if (depth > 8 || repeat > 8) {
+        put_hex(l, depth << 8 | repeat, 0);
+        put_char(l, '?');
+        return;
+    }
+    put_decimal(l, depth);
+    put_char(l, 'x');
+    put_decimal(l, repeat);
+}
+
+static void put_function(struct line *l)
+{
+    const struct zs_isa_inst *inst = l->inst;
+    const char *name;
+    switch (l->opcode->form) {
+    case ZS_FORM_MATH:
+        put_name(l, &math_names[inst->subfunction & 15]);
+        break;
+    case ZS_FORM_SYNC:
+        put_name(l, &sync_names[inst->subfunction & 15]);
+        break;
+    case ZS_FORM_BFN:
+        name = bfn_names[inst->subfunction];
+        put_text(l, ".(");
+        put_bytes(l, name, strlen(name));
+        put_char(l, ')');
+        break;
+    case ZS_FORM_DPAS:
+        put_char(l, '.');
+        put_dpas_function(l);
+        break;
+    case ZS_FORM_SENDS:
+        if (!is_xe(l))
+            break;
+        name = zs_isa_sfid_name((enum zs_isa_sfid)inst->sfid);
+        put_char(l, '.');
+        put_bytes(l, name, strlen(name));
+        break;
+    default:
+        if (inst->flags & ZS_INST_BRANCH_CTRL)
+            put_text(l, ".b");
+        break;
+    }
+}
+
 static void put_opcode(struct line *l)
 {
     const struct zs_isa_inst *inst = l->inst;
     enum zs_isa_form form = (enum zs_isa_form)l->opcode->form;
     start_column(l, COLUMN_OPCODE);
     put_name(l, &mnemonics[inst->op]);
-    if (form == ZS_FORM_MATH)
-        put_name(l, &math_names[inst->subfunction & 15]);
-    else if (inst->flags & ZS_INST_BRANCH_CTRL)
-        put_text(l, ".b");
+    put_function(l);
     put_char(l, ' ');
     if (form != ZS_FORM_NULLARY && form != ZS_FORM_SYNC && form != ZS_FORM_WAIT &&
         form != ZS_FORM_JUMP) {
@@ -666,7 +749,8 @@ static void put_operands(struct line *l)
         put_spaces(l, COLUMN_SRC);
     for (unsigned i = 0; i < inst->source_count && i < ZS_ISA_SOURCES_MAX; i++) {
         put_text(l, "  ");
-        put_source(l, i);
+        if (!put_tokens(l))
+            put_source(l, i);
     }
     if (inst->source_count == 1 && l->opcode->form != ZS_FORM_SEND) {
         start_column(l, COLUMN_SRC);

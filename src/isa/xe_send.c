@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sends from Gen12LP on. Both descriptors lie in pieces between other fields. Up to XeHP an
+ * immediate extended descriptor has bits 31:6 and in 10:6 the length of the second payload; from
+ * XeHPG on it has bits 31:11, and the length has a field of its own. Where the extended descriptor
+ * is in a register, that field is there with ExBSO (surface state offset) alone, from XeHP on.
+ */
+#include "isa/xe.h"
+
+ZS_FOLD uint32_t decode_desc(struct zs_isa_decoder d)
+{
+    return zs_dec_get(d, ZS_F_X_DESC_0) | zs_dec_get(d, ZS_F_X_DESC_11) << 11 |
+           zs_dec_get(d, ZS_F_X_DESC_20) << 20 | zs_dec_get(d, ZS_F_X_DESC_25) << 25 |
+           zs_dec_get(d, ZS_F_X_DESC_30) << 30;
+}
+
+ZS_FOLD uint32_t decode_exdesc(struct zs_isa_decoder d)
+{
+    uint32_t length = d.model->platform < ZS_ISA_XE_HPG ? zs_dec_get(d, ZS_F_X_EXDESC_6) << 6 : 0;
+    return length | zs_dec_get(d, ZS_F_X_EXDESC_11) << 11 | zs_dec_get(d, ZS_F_X_EXDESC_24) << 24 |
+           zs_dec_get(d, ZS_F_X_EXDESC_26) << 26 | zs_dec_get(d, ZS_F_X_EXDESC_28) << 28;
+}
+
+ZS_FOLD void decode_descs(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    if (zs_dec_get(d, ZS_F_X_DESC_REG)) {
+        inst->flags |= ZS_INST_DESC_REG;
+    } else {
+        inst->desc = decode_desc(d);
+        inst->src[0].grf_count = (uint8_t)(inst->desc >> 25 & 15);
+        inst->dst.grf_count = (uint8_t)(inst->desc >> 20 & 31);
+    }
+    if (!zs_dec_get(d, ZS_F_X_EXDESC_REG)) {
+        inst->exdesc = decode_exdesc(d);
+        inst->src[1].grf_count =
+            (uint8_t)(d.model->platform < ZS_ISA_XE_HPG ? inst->exdesc >> 6 & 31
+                                                        : zs_dec_get(d, ZS_F_X_SRC1_LENGTH));
+        return;
+    }
+    inst->flags |= ZS_INST_EXDESC_REG;
+    inst->exdesc_subreg = (uint8_t)zs_dec_get(d, ZS_F_X_EXDESC_SUBREG);
+    if (d.model->platform < ZS_ISA_XE_HP || !zs_dec_get(d, ZS_F_X_EXBSO))
+        return;
+    inst->flags |= ZS_INST_EXBSO;
+    inst->src[1].grf_count = (uint8_t)zs_dec_get(d, ZS_F_X_SRC1_LENGTH);
+    if (zs_dec_get(d, ZS_F_X_CPS))
+        inst->flags |= ZS_INST_CPS;
+}
+
+ZS_FOLD enum zs_isa_error decode_payload(struct zs_isa_decoder d, bool is_grf, uint32_t code,
+                                         struct zs_isa_operand *op)
+{
+    op->kind = ZS_OPERAND_REG;
+    op->type = ZS_TYPE_UB;
+    op->width = 1;
+    op->mme = ZS_MME_NONE;
+    return zs_dec_register(d.model, is_grf, code, op);
+}
+
+ZS_FOLD enum zs_isa_error decode(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    inst->flags |= ZS_INST_HAS_DST;
+    inst->source_count = 2;
+    inst->sfid = zs_xe_sfids[d.model->platform >= ZS_ISA_XE_HPG][zs_dec_get(d, ZS_F_X_SFID)];
+    if (inst->sfid == ZS_SFID_COUNT)
+        return ZS_ISA_BAD_SEND;
+    if (zs_dec_get(d, ZS_F_X_EOT))
+        inst->flags |= ZS_INST_EOT;
+    if (zs_dec_get(d, ZS_F_X_FUSION))
+        inst->flags |= ZS_INST_SERIALIZE;
+    decode_descs(d, inst);
+    enum zs_isa_error error =
+        decode_payload(d, zs_dec_get(d, ZS_F_DST_FILE), zs_dec_get(d, ZS_F_DST_REG), &inst->dst);
+    inst->dst.hstride = 1;
+    inst->dst.vstride = inst->dst.width = ZS_REGION_NONE;
+    if (!error)
+        error = decode_payload(d, zs_dec_get(d, ZS_F_X_SRC0_FILE), zs_dec_get(d, ZS_F_SRC0_REG),
+                               &inst->src[0]);
+    if (!error)
+        error = decode_payload(d, zs_dec_get(d, ZS_F_X_SRC1_FILE), zs_dec_get(d, ZS_F_SRC1_REG),
+                               &inst->src[1]);
+    return error;
+}
+
+enum zs_isa_error zs_xe_decode_send(const struct zs_isa_model *model,
+                                    const struct zs_isa_opcode *opcode, const uint64_t bits[2],
+                                    struct zs_isa_inst *inst)
+{
+    return decode((struct zs_isa_decoder){model, &zs_isa_layout_xe, opcode, bits}, inst);
+}
+
+enum zs_isa_error zs_xe2_decode_send(const struct zs_isa_model *model,
+                                     const struct zs_isa_opcode *opcode, const uint64_t bits[2],
+                                     struct zs_isa_inst *inst)
+{
+    return decode((struct zs_isa_decoder){model, &zs_isa_layout_xe2, opcode, bits}, inst);
+}

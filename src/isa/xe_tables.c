@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Codes of the encodings from Gen12LP on that are too few for a .def file of their own.
+ *
+ * Source: intel-graphics-compiler, ged_decoding_tables.cpp and ged_enum_tables.cpp of
+ * visa/iga/GEDLibrary/GED_external/build/autogen-intel64.
+ */
+#include "isa/xe.h"
+
+#define T(name) ZS_TYPE_##name
+const uint8_t zs_xe_ternary_types[2][8] = {
+    {T(UB), T(UW), T(UD), T(UQ), T(B), T(W), T(D), T(Q)},
+    {0, T(HF), T(F), T(DF), 0, T(BF), 0, T(NF)},
+};
+const uint8_t zs_xe_dpas_types[2][8] = {
+    {T(UB), T(UW), T(UD), T(UQ), T(B), T(W), T(D), T(Q)},
+    {0, T(HF), T(F), T(DF), 0, T(BF), 0, 0},
+};
+/* Of systolic sources: three bits of the type above two of its width. */
+const uint8_t zs_xe_precisions[2][32] = {
+    {[0] = T(UB), [1] = T(U4), [2] = T(U2), [16] = T(B), [17] = T(S4), [18] = T(S2)},
+    {[0] = T(BF8), [4] = T(HF), [20] = T(BF), [24] = T(TF32)},
+};
+const uint8_t zs_xe_ternary_vstride[4] = {0, 1, 4, 8};
+
+const uint8_t zs_xe_sfids[2][16] = {
+    {ZS_SFID_NULL, ZS_SFID_COUNT, ZS_SFID_SMPL, ZS_SFID_GTWY, ZS_SFID_DC2, ZS_SFID_RC, ZS_SFID_URB,
+     ZS_SFID_TS, ZS_SFID_VME, ZS_SFID_DCRO, ZS_SFID_DC0, ZS_SFID_PIXI, ZS_SFID_DC1, ZS_SFID_CRE,
+     ZS_SFID_COUNT, ZS_SFID_COUNT},
+    {ZS_SFID_NULL, ZS_SFID_UGML, ZS_SFID_SMPL, ZS_SFID_GTWY, ZS_SFID_DC2, ZS_SFID_RC, ZS_SFID_URB,
+     ZS_SFID_BTD, ZS_SFID_RTA, ZS_SFID_DCRO, ZS_SFID_DC0, ZS_SFID_PIXI, ZS_SFID_DC1, ZS_SFID_TGM,
+     ZS_SFID_SLM, ZS_SFID_UGM},
+};
+
+uint32_t zs_xe_math_sources(enum zs_isa_platform platform, uint32_t function)
+{
+    static const uint8_t sources[16] = {0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 2, 2, 2, 2, 1};
+    /* XeHPG has no integer division and no power any more */
+    if (platform >= ZS_ISA_XE_HPG && function > 7 && function < ZS_XE_MATH_INVM)
+        return 0;
+    return sources[function & 15];
+}
+
+#define BIT(name) (1u << ZS_TYPE_##name)
+enum {
+    BASE = BIT(UB) | BIT(UW) | BIT(UD) | BIT(UQ) | BIT(B) | BIT(W) | BIT(D) | BIT(Q) | BIT(HF) |
+           BIT(F) | BIT(DF),
+};
+
+/* Operations that take other types than the base ones, from a platform on. */
+static const struct {
+    uint8_t op, platform;
+    uint32_t dst, src;
+} type_rules[] = {
+    {ZS_OP_SRND, ZS_ISA_XE_HPC, BIT(BF8) | BIT(HF), BIT(HF) | BIT(F)},
+    {ZS_OP_MACL, ZS_ISA_XE_HPC, BIT(UD) | BIT(D), BIT(UD) | BIT(D)},
+    {ZS_OP_MOV, ZS_ISA_XE_HPC, BASE | BIT(BF) | BIT(BF8) | BIT(TF32),
+     BASE | BIT(BF) | BIT(BF8) | BIT(TF32)},
+    {ZS_OP_MOV, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+    {ZS_OP_ADD, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+    {ZS_OP_MUL, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+    {ZS_OP_MAC, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+    {ZS_OP_SEL, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+    {ZS_OP_CMP, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+    {ZS_OP_MAD, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+};
+#undef BIT
+#undef T
+
+bool zs_xe_type_allowed(enum zs_isa_platform platform, uint32_t op, enum zs_xe_operand operand,
+                        uint32_t type)
+{
+    uint32_t allowed = BASE;
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(type_rules); i++) {
+        if (type_rules[i].op == op && type_rules[i].platform <= platform) {
+            allowed = operand == ZS_XE_DST ? type_rules[i].dst : type_rules[i].src;
+            break;
+        }
+    }
+    return type && allowed >> type & 1;
+}
