@@ -15,10 +15,10 @@
  */
 #include "eu/eu_priv.h"
 
+#include <emmintrin.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <xmmintrin.h>
 
 enum { BLOCK_BITS = 20, DEPTH_MAX = ZS_EU_DEPTHS - 1 };
 #define BLOCK_MASK ((1u << BLOCK_BITS) - 1)
@@ -429,7 +429,7 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
             cached->d.ex_desc == send.d.ex_desc)
             return cached;
     }
-    if (zs_eu_send_finish(&send) < 0) {
+    if (zs_eu_send_finish(t->program, &send) < 0) {
         zs_eu_fault_set(t, ZS_EU_FAULT_OPERAND,
                         "message with descriptor 0x%08x leaves the "
                         "register file",
@@ -516,6 +516,19 @@ const struct zs_eu_op *zs_eu_op_send_hooked(struct zs_eu_thread *t, const struct
 
 /* ---- running ---- */
 
+/* Zeros. A few stores in line: what is cleared is short, and compilers would make a call or a
+ * `rep stos` of it, which take longer to begin than all this. Start and size: multiples of 32. */
+static inline void clear(void *start, size_t size_B)
+{
+    __m128i zero = _mm_setzero_si128(), *to = start;
+
+    __asm__("" : "+x"(zero)); /* no zero to the compiler */
+    for (size_t i = 0; i < size_B / sizeof(*to); i += 2) {
+        _mm_store_si128(to + i, zero);
+        _mm_store_si128(to + i + 1, zero);
+    }
+}
+
 void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
                        uint32_t dispatch_mask)
 {
@@ -523,13 +536,19 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
         t->send_cache[i].exec = NULL;
     /* temporaries are written before they are read */
     memcpy(t->constant, program->constant, program->constant_B);
+    memset(t->grf, 0, zs_eu_file_B(program) + ZS_EU_GUARD_B);
+    memset(t->acc, 0, sizeof(t->acc));
     zs_eu_thread_restart(t, program, dispatch_mask);
 }
 
 void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *program,
                           uint32_t dispatch_mask)
 {
-    memset(t, 0, offsetof(struct zs_eu_thread, key));
+    clear(t, ZS_EU_OFFSET(acc));
+    clear(t->acc, zs_eu_acc_slots(program) * sizeof(t->acc[0]));
+    for (uint32_t i = 0; i < program->clear_count; i++)
+        clear(t->grf + program->clear[i].start_B,
+              program->clear[i].end_B - (size_t)program->clear[i].start_B);
     dispatch_mask &= program->simd_mask;
     t->program = program;
     t->ce = t->alive = dispatch_mask;

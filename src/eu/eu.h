@@ -27,12 +27,14 @@
 #include "base/span.h"
 
 enum {
-    ZS_EU_GRF_COUNT = 128,
-    ZS_EU_GRF_B = 32,
-    ZS_EU_GRF_FILE_B = ZS_EU_GRF_COUNT * ZS_EU_GRF_B,
     ZS_EU_LANES_MAX = 32,
+    /* what a thread has room for, whatever struct zs_eu_registers says */
+    ZS_EU_GRF_FILE_MAX_B = 256 * 64,
+    ZS_EU_FLAGS_MAX = 4,
+    ZS_EU_ACC_SLOTS_MAX = 128,
+    ZS_EU_A0_MAX = 16,
     /* Bytes behind the register file that wide host loads and stores may touch. Always zero to
-     * the program: no operand is lowered that ends behind r127. */
+     * the program: no operand is lowered that ends behind the last register. */
     ZS_EU_GUARD_B = 256,
     ZS_EU_TEMP_COUNT = 16,
     ZS_EU_TEMP_B = 256 + 64,
@@ -178,6 +180,15 @@ struct zs_eu_hooks {
     bool (*step)(struct zs_eu_thread *t, uint32_t inst);
 };
 
+/* The register file of a program. Sizes are powers of two. */
+struct zs_eu_registers {
+    uint16_t grf_B, grf_count; /* 32 or 64 bytes, at most 256 */
+    uint8_t flag_count;        /* of 32 bits */
+    uint8_t acc_count;         /* accumulators that operands may name */
+    uint8_t a0_count;          /* address registers of 16 bits */
+};
+extern const struct zs_eu_registers zs_eu_registers_gen9;
+
 struct zs_eu_lower_params {
     struct zs_span code;       /* instructions only (no padding), after relocations; not kept */
     uint32_t base_ip_B;        /* what `ip` reads at code.data[0] */
@@ -187,12 +198,14 @@ struct zs_eu_lower_params {
     uint32_t simd;  /* of the kernel: 8, 16 or 32 */
     uint32_t flags; /* ZS_EU_LOWER_* */
     enum zs_eu_host host;
-    zs_eu_send_lower_fn *send_lower; /* NULL: zs_eu_send_lower */
+    zs_eu_send_lower_fn *send_lower;         /* NULL: zs_eu_send_lower */
+    const struct zs_eu_registers *registers; /* NULL: zs_eu_registers_gen9; copied */
 };
 
 /*
  * Any bytes can be lowered: what cannot be decoded or is not modelled becomes a fault when it is
- * executed. -EINVAL: no code, entry_B is no instruction, simd is none of 8, 16, 32; -E2BIG: more
+ * executed. -EINVAL: no code, entry_B is no instruction, simd is none of 8, 16, 32, a register file
+ * that a thread has no room for; -E2BIG: more
  * than ZS_EU_CODE_MAX_B; -ENOTSUP: host not usable here; -ENOMEM. *ret is untouched on error.
  */
 int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **ret,
@@ -207,6 +220,7 @@ struct zs_eu_inst_info {
     struct zs_eu_send_desc send; /* when is_send; desc is 0 if it comes from a0 */
     bool modelled;               /* false: executing it is a fault */
 };
+const struct zs_eu_registers *zs_eu_program_registers(const struct zs_eu_program *program);
 uint32_t zs_eu_program_inst_count(const struct zs_eu_program *program);
 bool zs_eu_program_inst(const struct zs_eu_program *program, uint32_t inst,
                         struct zs_eu_inst_info *ret);
@@ -233,11 +247,8 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 
 struct zs_eu_thread {
     /* Architectural state. Set what the dispatch needs after zs_eu_thread_init(). */
-    _Alignas(64) uint8_t grf[ZS_EU_GRF_FILE_B];
-    uint8_t guard[ZS_EU_GUARD_B];
-    uint64_t acc[32]; /* element i of acc0/acc1 for dwords: acc[i]; integers sign-extended */
-    uint32_t flag[2]; /* f0, f1 */
-    uint16_t a0[16];
+    _Alignas(64) uint32_t flag[ZS_EU_FLAGS_MAX];
+    uint16_t a0[ZS_EU_A0_MAX];
     uint32_t cr0[4], sr0[4], n0[4], tm0[5];
     uint32_t ip_B; /* what `ip` reads; valid only while an instruction reads it */
     uint32_t ce;   /* channel enables of the running instruction */
@@ -270,6 +281,11 @@ struct zs_eu_thread {
     uint32_t host_csr_double;
     uint32_t send_cache_next;
     uint64_t block_count[2]; /* what a block start adds to its counters: follows from ce */
+    /* element i of the accumulators: a slot each, by the size of the element's type (32-byte
+     * registers, dwords: acc1 begins at slot 8); integers sign-extended */
+    _Alignas(64) uint64_t acc[ZS_EU_ACC_SLOTS_MAX];
+    /* the register file of the program and the bytes behind it */
+    _Alignas(64) uint8_t grf[ZS_EU_GRF_FILE_MAX_B + ZS_EU_GUARD_B];
     _Alignas(64) uint32_t key[ZS_EU_LANES_MAX];
     _Alignas(64) uint8_t temp[ZS_EU_TEMP_COUNT][ZS_EU_TEMP_B];
     _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */
@@ -292,8 +308,11 @@ uint32_t zs_eu_thread_inst(const struct zs_eu_thread *t);
 /* Set cr0.0 (rounding, denormals) as if the thread had written it. */
 void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);
 
-/* The same for a thread that zs_eu_thread_init() has prepared for this program before: leaves what
- * belongs to the program alone, which is most of the work. */
+/*
+ * The same for a thread that zs_eu_thread_init() has prepared for this program before: leaves what
+ * belongs to the program alone, which is most of the work, and so it does with registers that the
+ * program never reads (with hooks it clears all).
+ */
 void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *program,
                           uint32_t dispatch_mask);
 

@@ -12,6 +12,8 @@
 #include "eu/eu.h"
 #include "isa/gen9_decode.h"
 
+#define ZS_EU_OFFSET(field) ((uint32_t)offsetof(struct zs_eu_thread, field))
+
 /* Handlers return the next operation, or NULL after they have set t->status. */
 typedef const struct zs_eu_op *zs_eu_op_fn(struct zs_eu_thread *t, const struct zs_eu_op *op);
 
@@ -162,6 +164,11 @@ struct zs_eu_program {
     struct zs_eu_op *ops;
     size_t op_count, op_capacity;
     uint32_t full_ce; /* 0: there is one version */
+    struct zs_eu_registers regs;
+    struct {
+        uint16_t start_B, end_B; /* of the register file, multiples of the register size */
+    } * clear;                   /* what a new thread must find zero */
+    uint32_t clear_count;
     struct zs_eu_inst *insts;
     uint32_t inst_count;
     uint32_t *inst_at; /* per 8 bytes of code: index of the instruction, or UINT32_MAX */
@@ -193,6 +200,16 @@ struct zs_eu_program {
     } more_constants;
     zs_eu_send_lower_fn *send_lower;
 };
+
+static inline uint32_t zs_eu_file_B(const struct zs_eu_program *program)
+{
+    return (uint32_t)program->regs.grf_B * program->regs.grf_count;
+}
+
+static inline uint32_t zs_eu_acc_slots(const struct zs_eu_program *program)
+{
+    return (uint32_t)program->regs.acc_count * program->regs.grf_B / 2;
+}
 
 static inline uint32_t zs_eu_word(const struct zs_eu_thread *t, uint32_t offset_B)
 {
@@ -229,7 +246,7 @@ extern zs_eu_op_fn zs_eu_op_block_counting, zs_eu_op_block_full, zs_eu_op_block_
 extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
-int zs_eu_send_finish(struct zs_eu_send *send);
+int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send);
 enum zs_eu_fault_kind zs_eu_send_fault_kind(int error);
 
 void zs_eu_control_register_changed(struct zs_eu_thread *t);

@@ -194,7 +194,7 @@ static uint32_t element(const struct zs_eu_thread *t, const struct zs_eu_region 
     if (base != UINT32_MAX)
         return base + region->offset_B[c];
     uint32_t address = t->a0[region->a0_step[c] & 15] + (uint32_t)region->indirect_B;
-    return (address + region->offset_B[c]) & (ZS_EU_GRF_FILE_B - 1);
+    return ZS_EU_OFFSET(grf) + ((address + region->offset_B[c]) & (zs_eu_file_B(t->program) - 1));
 }
 
 /* src[0]: base or UINT32_MAX for indirect, aux: region, arg: log2 of the element size. */
@@ -358,7 +358,9 @@ const struct zs_eu_op *zs_eu_op_control_register(struct zs_eu_thread *t, const s
                                     (unsigned)t->cr0[0]);
         return NULL;
     }
+    uint32_t before = t->host_csr;
     zs_eu_control_register_changed(t);
-    _mm_setcsr(t->host_csr);
+    if (t->host_csr != before)
+        _mm_setcsr(t->host_csr);
     ZS_EU_NEXT(t, op);
 }

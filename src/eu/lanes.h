@@ -65,8 +65,40 @@ ZS_LANES_TYPE(f64);
     ((T##x8)(((LANES_BITS_##T)(yes) & (LANES_BITS_##T)(mask)) |                                    \
              ((LANES_BITS_##T)(no) & ~(LANES_BITS_##T)(mask))))
 #define LANES_SPLAT(T, x) ((T##x8){0} + (T)(x))
-/* Floats: adding a zero would change -0 and NaNs, so spell it out. */
-#define LANES_SPLAT_BITS(T, x) ((T##x8){(x), (x), (x), (x), (x), (x), (x), (x)})
+/*
+ * The same for floats, where adding a zero would change -0 and NaNs: as integers. (gcc builds
+ * vectors that are wider than the host's from a list of elements through the stack, and then waits
+ * for its stores.)
+ */
+#define LANES_SPLAT_OF(T)                                                                          \
+    LANES_FN T##x8 lanes_splat_##T(T x)                                                            \
+    {                                                                                              \
+        LANES_BITS_##T bits = {0};                                                                 \
+        __typeof__(bits[0]) one;                                                                   \
+        memcpy(&one, &x, sizeof(one));                                                             \
+        return (T##x8)(bits + one);                                                                \
+    }
+LANES_SPLAT_OF(u8)
+LANES_SPLAT_OF(s8)
+LANES_SPLAT_OF(u16)
+LANES_SPLAT_OF(s16)
+LANES_SPLAT_OF(u32)
+LANES_SPLAT_OF(s32)
+LANES_SPLAT_OF(f32)
+LANES_SPLAT_OF(u64)
+LANES_SPLAT_OF(s64)
+LANES_SPLAT_OF(f64)
+#undef LANES_SPLAT_OF
+#define LANES_SPLAT_BITS(T, x) lanes_splat_##T(x)
+
+/* A vector that gcc does not know to be one element eight times: it would store that element by
+ * element. */
+LANES_FN u64x8 lanes_move_u64(u64x8 a)
+{
+    u64 zero = 0;
+    __asm__("" : "+r"(zero));
+    return a ^ lanes_splat_u64(zero);
+}
 
 /*
  * Comparisons: all ones or all zeros per lane. Arithmetic on vectors wider than the host's is done

@@ -98,6 +98,40 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
         l->no_memory = true;
 }
 
+void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B)
+{
+    uint32_t grf_B = l->program->regs.grf_B;
+    uint32_t end =
+        ZS_MIN((at_B + size_B + grf_B - 1) / grf_B, (uint32_t)l->program->regs.grf_count);
+
+    for (uint32_t reg = at_B / grf_B; reg < end; reg++)
+        l->reads[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+
+static bool is_read(const struct zs_eu_lowering *l, uint32_t reg)
+{
+    enum { HOOKS = ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOK_STEPS };
+
+    return (l->params->flags & HOOKS) || (l->reads[reg / 64] >> reg % 64 & 1);
+}
+
+/* Runs of registers that a new thread must find zero. */
+static bool find_cleared(struct zs_eu_lowering *l)
+{
+    struct zs_eu_program *p = l->program;
+    uint32_t count = p->regs.grf_count, grf_B = p->regs.grf_B;
+
+    p->clear = calloc(count / 2 + 1, sizeof(*p->clear));
+    for (uint32_t reg = 0; reg < count && p->clear; reg++) {
+        if (!is_read(l, reg))
+            continue;
+        if (p->clear_count == 0 || p->clear[p->clear_count - 1].end_B != reg * grf_B)
+            p->clear[p->clear_count++].start_B = (uint16_t)(reg * grf_B);
+        p->clear[p->clear_count - 1].end_B = (uint16_t)((reg + 1) * grf_B);
+    }
+    return p->clear;
+}
+
 /* ---- instructions and blocks ---- */
 
 uint32_t zs_eu_program_inst_at(const struct zs_eu_program *program, uint32_t offset_B)
@@ -246,6 +280,9 @@ static bool check_flags(struct zs_eu_lowering *l)
     if (used && first + inst->exec_size > 32)
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: flag bits beyond the register",
                             inst->mnemonic);
+    if (used && inst->flag_reg >= l->program->regs.flag_count)
+        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: flag register f%u does not exist",
+                            inst->mnemonic, inst->flag_reg);
     return true;
 }
 
@@ -364,7 +401,7 @@ static int lower_all(struct zs_eu_lowering *l)
     l->inst = NULL;
     emit_block(l, block);
     zs_eu_emit(l, ZS_EU_KIND_END);
-    return l->no_memory || !zs_eu_select(l) ? -ENOMEM : 0;
+    return l->no_memory || !zs_eu_select(l) || !find_cleared(l) ? -ENOMEM : 0;
 }
 
 /* ---- programs ---- */
@@ -409,6 +446,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p->ops);
     free(p->insts);
     free(p->inst_at);
+    free(p->clear);
     free(p->block_op);
     free(p->block_inst);
     free(p->faults.items);
@@ -416,6 +454,16 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p->regions.items);
     free(p->more_constants.items);
     free(p);
+}
+
+const struct zs_eu_registers zs_eu_registers_gen9 = {
+    .grf_B = 32, .grf_count = 128, .flag_count = 2, .acc_count = 2, .a0_count = 16};
+
+static bool registers_fit(const struct zs_eu_registers *r)
+{
+    return (r->grf_B == 32 || r->grf_B == 64) && (r->grf_count == 128 || r->grf_count == 256) &&
+           r->flag_count <= ZS_EU_FLAGS_MAX && r->a0_count <= ZS_EU_A0_MAX &&
+           (uint32_t)r->acc_count * r->grf_B / 2 <= ZS_EU_ACC_SLOTS_MAX;
 }
 
 static int check_params(const struct zs_eu_lower_params *params, struct zs_diag *diag)
@@ -432,6 +480,11 @@ static int check_params(const struct zs_eu_lower_params *params, struct zs_diag 
     if (!pick_handlers(params->host))
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "this machine cannot run %s code",
                            zs_eu_host_name(params->host));
+    const struct zs_eu_registers *r = params->registers;
+    if (r && !registers_fit(r))
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "a file of %u registers of %u bytes is not modelled", r->grf_count,
+                           r->grf_B);
     return 0;
 }
 
@@ -467,6 +520,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     if (!l.program)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
     l.handlers = pick_handlers(params->host);
+    l.program->regs = params->registers ? *params->registers : zs_eu_registers_gen9;
     l.program->base_ip_B = params->base_ip_B;
     l.program->simd_mask = params->simd == 32 ? UINT32_MAX : (1u << params->simd) - 1;
     l.program->send_lower = params->send_lower ? params->send_lower : zs_eu_send_lower;
@@ -476,6 +530,11 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     else
         *ret = l.program;
     return error;
+}
+
+const struct zs_eu_registers *zs_eu_program_registers(const struct zs_eu_program *program)
+{
+    return &program->regs;
 }
 
 uint32_t zs_eu_program_inst_count(const struct zs_eu_program *program)

@@ -23,7 +23,8 @@ struct zs_eu_lowering {
     const struct zs_eu_lower_params *params;
     const struct zs_eu_handlers *handlers;
     bool no_memory;
-    unsigned chain; /* operations since the last one that returns to the loop */
+    uint64_t reads[4]; /* registers that the program may read */
+    unsigned chain;    /* operations since the last one that returns to the loop */
 
     /* of the current instruction */
     const struct zs_gen9_inst *inst; /* as decoded, or `rewritten` */
@@ -39,8 +40,6 @@ struct zs_eu_lowering {
     struct zs_eu_program_fault fault;
 };
 
-#define ZS_EU_OFFSET(field) ((uint32_t)offsetof(struct zs_eu_thread, field))
-
 /* ---- lower.c ---- */
 /* A new operation (enum zs_eu_kind) of the current instruction that acts on all channels; never
  * NULL, and good until the next one. */
@@ -52,6 +51,8 @@ bool zs_eu_refuse(struct zs_eu_lowering *l, enum zs_eu_fault_kind kind, const ch
     ZS_PRINTF(3, 4);
 void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault *fault,
                       bool always);
+/* The program may read these bytes of the register file. */
+void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B);
 /* Block that starts at a byte offset of the code, or UINT32_MAX. */
 uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 

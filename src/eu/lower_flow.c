@@ -149,9 +149,9 @@ static void lower_call(struct zs_eu_lowering *l)
         return;
     }
     uint32_t block = target_block(l, (int64_t)inst->offset_B + inst->jip_B);
-    uint32_t at = dst->reg * (uint32_t)ZS_EU_GRF_B + dst->subreg_B;
+    uint32_t at = dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
     bool has_dst = dst->file == ZS_GEN9_FILE_GRF;
-    if (has_dst && (dst->indirect || at + 8 > ZS_EU_GRF_FILE_B))
+    if (has_dst && (dst->indirect || at + 8 > zs_eu_file_B(l->program)))
         zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad destination", inst->mnemonic);
     if (l->failed)
         return;
@@ -186,17 +186,17 @@ static void lower_wait(struct zs_eu_lowering *l)
 
 /* ---- sends ---- */
 
-int zs_eu_send_finish(struct zs_eu_send *send)
+int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send)
 {
     struct zs_eu_send_desc *d = &send->d;
+    uint32_t grf_B = program->regs.grf_B, file_B = zs_eu_file_B(program);
 
     d->mlen = (uint8_t)(d->desc >> 25 & 15);
     d->rlen = (uint8_t)(d->desc >> 20 & 31);
     if (d->src1_B != UINT32_MAX)
         d->xlen = (uint8_t)(d->ex_desc >> 6 & 15);
-    if (d->src0_B + (uint32_t)d->mlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B ||
-        (d->xlen && d->src1_B + (uint32_t)d->xlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B) ||
-        (d->has_dst && d->dst_B + (uint32_t)d->rlen * ZS_EU_GRF_B > ZS_EU_GRF_FILE_B))
+    if (d->src0_B + d->mlen * grf_B > file_B || (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
+        (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
     return 0;
 }
@@ -210,6 +210,7 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
 {
     const struct zs_gen9_inst *inst = l->inst;
     bool split = inst->format == ZS_GEN9_FORMAT_SENDS;
+    uint32_t grf_B = l->program->regs.grf_B;
 
     *ret = (struct zs_eu_send_desc){
         .inst = l->index,
@@ -222,11 +223,10 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .no_mask = inst->no_mask,
         .conditional = inst->opcode == ZS_GEN9_SENDC || inst->opcode == ZS_GEN9_SENDSC,
         .has_dst = inst->dst.file == ZS_GEN9_FILE_GRF,
-        .dst_B = inst->dst.reg * (uint32_t)ZS_EU_GRF_B,
-        .src0_B = inst->src[0].reg * (uint32_t)ZS_EU_GRF_B,
-        .src1_B = split && inst->src[1].file == ZS_GEN9_FILE_GRF
-                      ? inst->src[1].reg * (uint32_t)ZS_EU_GRF_B
-                      : UINT32_MAX,
+        .dst_B = inst->dst.reg * grf_B,
+        .src0_B = inst->src[0].reg * grf_B,
+        .src1_B =
+            split && inst->src[1].file == ZS_GEN9_FILE_GRF ? inst->src[1].reg * grf_B : UINT32_MAX,
     };
 }
 
@@ -234,7 +234,7 @@ static bool lower_known_send(struct zs_eu_lowering *l, struct zs_eu_program_send
 {
     struct zs_diag diag;
 
-    if (zs_eu_send_finish(&send->send) < 0)
+    if (zs_eu_send_finish(l->program, &send->send) < 0)
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND,
                             "%s: message with descriptor 0x%08x leaves the register file",
                             l->inst->mnemonic, (unsigned)l->inst->desc);
@@ -253,6 +253,15 @@ static bool lower_known_send(struct zs_eu_lowering *l, struct zs_eu_program_send
     return true;
 }
 
+static void mark_payload(struct zs_eu_lowering *l, const struct zs_eu_send_desc *d)
+{
+    uint32_t grf_B = l->program->regs.grf_B;
+
+    zs_eu_mark_read(l, d->src0_B, d->mlen * grf_B);
+    if (d->xlen)
+        zs_eu_mark_read(l, d->src1_B, d->xlen * grf_B);
+}
+
 static void lower_send(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
@@ -266,8 +275,12 @@ static void lower_send(struct zs_eu_lowering *l)
     describe(l, &send.send.d);
     p->insts[l->index].is_send = true;
     p->insts[l->index].send = (uint32_t)p->sends.count;
-    if (!inst->desc_is_reg && !inst->ex_desc_is_reg)
+    if (!inst->desc_is_reg && !inst->ex_desc_is_reg) {
         lower_known_send(l, &send);
+        mark_payload(l, &send.send.d);
+    } else {
+        zs_eu_mark_read(l, 0, zs_eu_file_B(p));
+    }
     if (!ZS_VEC_PUSH(&p->sends, send)) {
         l->no_memory = true;
         return;

@@ -80,13 +80,13 @@ static void emit_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu
 static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
 {
     const struct zs_gen9_operand *dst = &l->inst->dst;
-    uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)ZS_EU_GRF_B + dst->subreg_B;
+    uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
     unsigned size_B = zs_eu_type_B(type);
 
     if (dst->file != ZS_GEN9_FILE_GRF || dst->indirect || zs_eu_type_B(dst->type) != size_B ||
         zs_eu_type_is_float(dst->type) != zs_eu_type_is_float(type) || l->inst->saturate ||
         (l->n > 1 && dst->hstride != 1) || (l->params->flags & ZS_EU_LOWER_GENERAL) ||
-        at + l->n * size_B > ZS_EU_OFFSET(grf) + ZS_EU_GRF_FILE_B)
+        at + l->n * size_B > ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program))
         return false;
     for (unsigned i = 0; i < 2; i++)
         if (!src[i].scalar && l->n > 8 && src[i].at != at && src[i].at < at + l->n * size_B &&

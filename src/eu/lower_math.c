@@ -73,7 +73,8 @@ static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum z
     zs_eu_emit_row(l, remainder, result[1].at, src, 2, false);
     zs_eu_store(l, result[0], type);
     /* eight lanes of dwords: the next register */
-    if (l->n > 8 || inst->dst.reg == ZS_EU_GRF_COUNT - 1 || inst->dst.file != ZS_GEN9_FILE_GRF) {
+    if (l->n > 8 || inst->dst.reg + 1 >= l->program->regs.grf_count ||
+        inst->dst.file != ZS_GEN9_FILE_GRF) {
         unmodelled(l, "this destination");
         return;
     }

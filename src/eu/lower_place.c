@@ -56,12 +56,12 @@ uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned si
 /* Architectural registers that operands may name. */
 static const struct arf {
     uint32_t at;
-    uint8_t size_B; /* all registers of the kind */
+    uint8_t size_B; /* all registers of the kind, 0: see arf_size_B() */
     uint8_t reg_B;  /* distance between registers */
     bool readable, writable;
 } arfs[16] = {
-    [ZS_GEN9_ARF_A >> 4] = {ZS_EU_OFFSET(a0), 32, 32, true, true},
-    [ZS_GEN9_ARF_F >> 4] = {ZS_EU_OFFSET(flag), 8, 4, true, true},
+    [ZS_GEN9_ARF_A >> 4] = {ZS_EU_OFFSET(a0), 0, 32, true, true},
+    [ZS_GEN9_ARF_F >> 4] = {ZS_EU_OFFSET(flag), 0, 4, true, true},
     [ZS_GEN9_ARF_CE >> 4] = {ZS_EU_OFFSET(ce), 4, 4, true, false},
     [ZS_GEN9_ARF_SR >> 4] = {ZS_EU_OFFSET(sr0), 16, 16, true, false},
     [ZS_GEN9_ARF_CR >> 4] = {ZS_EU_OFFSET(cr0), 16, 16, true, true},
@@ -69,6 +69,15 @@ static const struct arf {
     [ZS_GEN9_ARF_IP >> 4] = {ZS_EU_OFFSET(ip_B), 4, 4, true, false},
     [ZS_GEN9_ARF_TM >> 4] = {ZS_EU_OFFSET(tm0), 20, 20, true, false},
 };
+
+static uint32_t arf_size_B(const struct zs_eu_lowering *l, const struct arf *arf)
+{
+    const struct zs_eu_registers *regs = &l->program->regs;
+
+    return arf->at == ZS_EU_OFFSET(a0)     ? regs->a0_count * 2u
+           : arf->at == ZS_EU_OFFSET(flag) ? regs->flag_count * 4u
+                                           : arf->size_B;
+}
 
 bool zs_eu_is_acc(const struct zs_gen9_operand *op)
 {
@@ -89,13 +98,14 @@ static bool place_acc(struct zs_eu_lowering *l, const struct zs_gen9_operand *op
                       struct zs_eu_place *ret)
 {
     unsigned size_B = zs_eu_type_B(op->type);
-    unsigned reg = op->reg & 15, per_reg = size_B < 2 ? 16 : 32 / size_B;
+    unsigned reg = op->reg & 15, slots = zs_eu_acc_slots(l->program);
+    unsigned per_reg = l->program->regs.grf_B / ZS_MAX(size_B, 2u);
     unsigned first = reg * per_reg + op->subreg_B / size_B;
 
-    if (reg > 1)
+    if (reg >= l->program->regs.acc_count || first >= slots)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: accumulator acc%u is not modelled",
                             l->inst->mnemonic, reg);
-    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 8, (32 - first) * 8, 8};
+    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 8, (slots - first) * 8, 8};
     return true;
 }
 
@@ -105,22 +115,23 @@ bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_gen9_operand *op, 
     unsigned size_B = zs_eu_type_B(op->type);
 
     if (op->file == ZS_GEN9_FILE_GRF) {
-        uint32_t at = op->reg * (uint32_t)ZS_EU_GRF_B + op->subreg_B;
-        if (at >= ZS_EU_GRF_FILE_B)
+        uint32_t at = op->reg * (uint32_t)l->program->regs.grf_B + op->subreg_B;
+        uint32_t file_B = zs_eu_file_B(l->program);
+        if (at >= file_B)
             return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: register r%u does not exist",
                                 l->inst->mnemonic, op->reg);
-        *ret = (struct zs_eu_place){ZS_EU_OFFSET(grf) + at, ZS_EU_GRF_FILE_B - at, size_B};
+        *ret = (struct zs_eu_place){ZS_EU_OFFSET(grf) + at, file_B - at, size_B};
         return true;
     }
     if (zs_eu_is_acc(op))
         return place_acc(l, op, ret);
     const struct arf *arf = &arfs[op->reg >> 4];
-    uint32_t at = (op->reg & 15u) * arf->reg_B + op->subreg_B;
-    if (!(write ? arf->writable : arf->readable) || at >= arf->size_B)
+    uint32_t at = (op->reg & 15u) * arf->reg_B + op->subreg_B, end = arf_size_B(l, arf);
+    if (!(write ? arf->writable : arf->readable) || at >= end)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
                             "%s: %s of architecture register 0x%02x is not modelled",
                             l->inst->mnemonic, write ? "write" : "read", op->reg);
-    *ret = (struct zs_eu_place){arf->at + at, arf->size_B - at, size_B};
+    *ret = (struct zs_eu_place){arf->at + at, end - at, size_B};
     return true;
 }
 

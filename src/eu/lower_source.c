@@ -68,7 +68,7 @@ static struct zs_eu_loc gather_region(struct zs_eu_lowering *l, const struct zs_
 static struct zs_eu_loc load_indirect(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
 {
     struct zs_eu_region region;
-    struct zs_eu_place place = {0, ZS_EU_GRF_FILE_B, zs_eu_type_B(op->type)};
+    struct zs_eu_place place = {0, zs_eu_file_B(l->program), zs_eu_type_B(op->type)};
     bool per_row = op->vstride == ZS_GEN9_VSTRIDE_VXH;
 
     memset(&region, 0, sizeof(region));
@@ -80,11 +80,12 @@ static struct zs_eu_loc load_indirect(struct zs_eu_lowering *l, const struct zs_
     }
     for (unsigned c = 0; c < l->n; c++) {
         unsigned a0 = op->a0_subreg + (per_row ? c / op->width : 0);
-        if (a0 > 15)
+        if (a0 >= l->program->regs.a0_count)
             zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: address register a0.%u does not exist",
                          l->inst->mnemonic, a0);
-        region.a0_step[c] = (uint8_t)(a0 & 15);
+        region.a0_step[c] = (uint8_t)(a0 % ZS_EU_A0_MAX);
     }
+    zs_eu_mark_read(l, 0, zs_eu_file_B(l->program));
     return gather_region(l, &region, UINT32_MAX, op->type);
 }
 
@@ -116,6 +117,8 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_ge
         return (struct zs_eu_loc){0};
     }
     uint32_t stride = zs_eu_even_stride(region.offset_B, l->n);
+    for (unsigned c = 0; c < l->n && op->file == ZS_GEN9_FILE_GRF; c++)
+        zs_eu_mark_read(l, place.at - ZS_EU_OFFSET(grf) + region.offset_B[c], size_B);
     if (zs_eu_is_general(l))
         return gather_region(l, &region, place.at, op->type);
     if (stride == 0)

@@ -33,7 +33,7 @@ static bool find_target(struct zs_eu_lowering *l, struct target *ret)
     }
     if (dst->indirect) {
         ret->indirect = true;
-        ret->place = (struct zs_eu_place){UINT32_MAX, ZS_EU_GRF_FILE_B, size_B};
+        ret->place = (struct zs_eu_place){UINT32_MAX, zs_eu_file_B(l->program), size_B};
         if (dst->file != ZS_GEN9_FILE_GRF)
             return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad indirect destination",
                                 l->inst->mnemonic);

@@ -7,6 +7,8 @@ _Static_assert(sizeof(struct zs_port_message) <= sizeof(((struct zs_eu_send *)0)
                    _Alignof(struct zs_port_message) <= _Alignof(uint32_t),
                "a decoded message is kept in the send");
 
+enum { GRF_B = 32 }; /* the unit of message lengths */
+
 static const char *const fault_names[] = {
     [ZS_PORT_FAULT_NONE] = "fault",
     [ZS_PORT_FAULT_OUT_OF_BOUNDS] = "out of bounds",
@@ -23,12 +25,12 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
                        const struct zs_port_message *m, const struct zs_port_message_row *row,
                        uint32_t mask)
 {
-    uint8_t payload[32 * ZS_EU_GRF_B], response[32 * ZS_EU_GRF_B];
+    uint8_t payload[32 * GRF_B], response[32 * GRF_B];
     const uint8_t *src0 = t->grf + send->d.src0_B, *src1 = t->grf + send->d.src1_B;
     if (m->gather) {
         zs_assert(m->mlen + m->xlen <= 32);
-        memcpy(payload, src0, (size_t)m->mlen * ZS_EU_GRF_B);
-        memcpy(payload + (size_t)m->mlen * ZS_EU_GRF_B, src1, (size_t)m->xlen * ZS_EU_GRF_B);
+        memcpy(payload, src0, (size_t)m->mlen * GRF_B);
+        memcpy(payload + (size_t)m->mlen * GRF_B, src1, (size_t)m->xlen * GRF_B);
         src0 = payload;
     }
     uint8_t *dst = send->d.has_dst ? t->grf + send->d.dst_B : response;
@@ -72,7 +74,7 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
     /* operands that are not there: any place will do, nothing is read or written */
     uint32_t *operands[3] = {&ret->d.dst_B, &ret->d.src0_B, &ret->d.src1_B};
     for (int i = 0; i < 3; i++) {
-        if (*operands[i] >= ZS_EU_GRF_FILE_B)
+        if (*operands[i] >= ZS_EU_GRF_FILE_MAX_B)
             *operands[i] = 0;
     }
     ret->table = row;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { REGISTER_FILE_B = ZS_EU_GRF_FILE_B, SAMPLERS_MAX = 256, SURFACES_MAX = 252 };
+enum { SAMPLERS_MAX = 256, SURFACES_MAX = 252 };
 
 /* ---- samplers ----------------------------------------------------------------------------------
  */
@@ -141,10 +141,13 @@ static int check_module(const struct zs_kernel *m, struct zs_diag *diag)
                                m->name, refused[i].what);
     }
     uint64_t payload_B = 32ull + ZS_MAX(m->thread.per_thread_B, 32u) + m->thread.cross_thread_B;
-    if (payload_B > REGISTER_FILE_B || m->grf_B != 32)
+    const struct zs_eu_registers *registers = &zs_eu_registers_gen9;
+    if (payload_B > (uint32_t)registers->grf_B * registers->grf_count ||
+        m->grf_B != registers->grf_B)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "kernel %s: a payload of %llu bytes does not fit %d registers of 32",
-                           m->name, (unsigned long long)payload_B, ZS_EU_GRF_COUNT);
+                           "kernel %s: a payload of %llu bytes does not fit %u registers of %u",
+                           m->name, (unsigned long long)payload_B, registers->grf_count,
+                           registers->grf_B);
     for (uint32_t i = 0; i < m->surface_count; i++) {
         if (m->surfaces[i].bti != ZS_NONE && m->surfaces[i].bti >= SURFACES_MAX)
             return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,

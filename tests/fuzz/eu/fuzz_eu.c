@@ -47,7 +47,7 @@ static void payload(struct zs_eu_thread *t, const struct machine *m)
 {
     uint64_t va = m->range.start;
 
-    for (unsigned i = 0; i < ZS_EU_GRF_FILE_B; i++)
+    for (unsigned i = 0; i < 128 * 32; i++)
         t->grf[i] = (uint8_t)(i * 37 % 256 & 0x3f);
     /* some registers hold addresses */
     for (unsigned i = 0; i < 8; i++) {

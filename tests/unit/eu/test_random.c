@@ -83,9 +83,9 @@ static void run(const uint64_t words[2], const struct ref_state *s, uint32_t fla
 
     zs_eu_thread_init(t, program, UINT32_MAX);
     zs_eu_thread_set_control(t, s->cr0);
-    memcpy(t->grf, s->grf, sizeof(t->grf));
-    memcpy(t->acc, s->acc, sizeof(t->acc));
-    memcpy(t->flag, s->flag, sizeof(t->flag));
+    memcpy(t->grf, s->grf, sizeof(s->grf));
+    memcpy(t->acc, s->acc, sizeof(s->acc));
+    memcpy(t->flag, s->flag, sizeof(s->flag));
     memcpy(t->a0, s->a0, sizeof(t->a0));
     t->ce = s->ce;
     if (s->ce == 0)
