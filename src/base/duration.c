@@ -3,6 +3,9 @@
 
 #include "base/compiler.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -38,4 +41,17 @@ bool zs_duration_parse(const char *text, uint64_t *ret_ns)
         return false;
     *ret_ns = (uint64_t)ns;
     return true;
+}
+
+bool zs_size_parse(const char *text, uint64_t *ret_B)
+{
+    char *end;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 0);
+    unsigned shift = *end == 'k' || *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    end += shift ? 1 : 0;
+    *ret_B = value << shift;
+    return !errno && !*end && *ret_B >> shift == value;
 }

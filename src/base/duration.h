@@ -9,4 +9,8 @@
 /* False: text is no such duration, is zero or is longer than 30 years. The locale plays no part. */
 bool zs_duration_parse(const char *text, uint64_t *ret_ns);
 
+/* "4096", "64k", "16M", "1G": bytes. Hexadecimal and octal as in C. False: not that, or too much.
+ */
+bool zs_size_parse(const char *text, uint64_t *ret_B);
+
 #endif

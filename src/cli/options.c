@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options.h"
 
+#include "base/duration.h"
 #include "base/vec.h"
 
 #include <ctype.h>
@@ -108,19 +109,6 @@ static int choice_index(const char *words, const char *value)
     }
 }
 
-static bool parse_u64(const char *text, uint64_t *ret_value)
-{
-    char *end;
-    errno = 0;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    unsigned long long value = strtoull(text, &end, 0);
-    unsigned shift = *end == 'k' || *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    end += shift ? 1 : 0;
-    *ret_value = value << shift;
-    return !errno && !*end && *ret_value >> shift == value;
-}
-
 static int push_list(const struct zs_command *command, struct zs_string_list *list,
                      const char *value)
 {
@@ -148,7 +136,7 @@ static int set_option(struct parser *p, const struct zs_option *o, const char *v
     case ZS_OPTION_LIST:
         return push_list(p->command, target, value);
     case ZS_OPTION_U64:
-        if (parse_u64(value, target))
+        if (zs_size_parse(value, target))
             return 0;
         return zs_cli_usage(p->command, "%s takes a number, not '%s'", shown, value);
     case ZS_OPTION_CHOICE:

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* SPIR-V to machine code, through Intel's offline compiler as a library in this process. */
+/* SPIR-V to machine code, through compiler/compiler.h. */
 #ifndef ZS_DRIVER_COMPILE_H
 #define ZS_DRIVER_COMPILE_H
 
 #include "driver/driver_priv.h"
 
 #include "base/buf.h"
+
+/* What the environment says of it; starts nothing yet. NULL: no memory. */
+struct zs_compiler *zs_compile_start(void);
 
 struct zs_compile_unit {
     struct zs_span spirv;
@@ -22,8 +25,9 @@ struct zs_compile {
 
 /*
  * Several units are linked. SUCCESS: ret_binary is a NEO ELF. MODULE_BUILD_FAILURE,
- * MODULE_LINK_FAILURE: ret_log says why. DEPENDENCY_UNAVAILABLE: there is no libocloc. The caller
- * frees both buffers in any case. Calls from several threads take turns.
+ * MODULE_LINK_FAILURE: ret_log says why. DEPENDENCY_UNAVAILABLE: there is no compiler, or no
+ * process can be made for it. The caller frees both buffers in any case. From any number of
+ * threads.
  */
 ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_binary,
                        struct zs_buf *ret_log);

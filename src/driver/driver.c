@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 #include "base/duration.h"
+#include "compiler/compiler.h"
+#include "driver/compile.h"
 #include "driver/counts.h"
 #include "driver/report.h"
 
@@ -132,7 +134,7 @@ static uint64_t parse_time_ns(const char *text)
 void zs_ze_driver_fini(struct zs_ze_driver *driver)
 {
     zs_topology_free(driver);
-    pthread_mutex_destroy(&driver->compiler_lock);
+    zs_compiler_destroy(driver->compiler);
 }
 
 /*
@@ -143,6 +145,8 @@ void zs_ze_driver_fini(struct zs_ze_driver *driver)
 static void after_fork(void)
 {
     pthread_mutex_init(&root.lock, NULL);
+    if (root.driver)
+        zs_compiler_abandon(root.driver->compiler);
     root.parent = root.driver;
     root.driver = NULL;
     zs_objects_forget();
@@ -155,13 +159,13 @@ static struct zs_ze_driver *driver_new(void)
     struct zs_ze_driver *driver = zs_object_new(ZS_OBJECT_driver, sizeof(*driver));
     if (!driver)
         return NULL;
-    pthread_mutex_init(&driver->compiler_lock, NULL);
     pthread_mutex_init(&driver->contexts_lock, NULL);
     driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
     const char *check = zs_env("ZESCOPE_CHECK");
     driver->check = check && *check && strcmp(check, "0") != 0;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
-    if (!zs_topology_make(driver) || !zs_object_publish(driver)) {
+    driver->compiler = zs_compile_start();
+    if (!driver->compiler || !zs_topology_make(driver) || !zs_object_publish(driver)) {
         zs_object_unref(driver);
         return NULL;
     }

@@ -93,7 +93,7 @@ struct zs_ze_driver {
     bool check;                  /* ZESCOPE_CHECK=1: all memory checks, see report.h */
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
-    pthread_mutex_t compiler_lock;
+    struct zs_compiler *compiler;
     pthread_mutex_t contexts_lock;
     struct zs_ze_context *contexts; /* that are not destroyed */
     _Atomic uint32_t context_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/recording_priv.h"
 
-#include "store/sha256.h"
+#include "base/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,8 +17,8 @@
 #ifndef ZS_STORE_STORE_H
 #define ZS_STORE_STORE_H
 
+#include "base/sha256.h"
 #include "base/span.h"
-#include "store/sha256.h"
 
 #include <stdatomic.h>
 

@@ -4,7 +4,6 @@
 
 #include "driver/compile.h"
 #include "driver/event.h"
-#include "driver/guard.h"
 #include "driver/later.h"
 
 #include <errno.h>
@@ -263,45 +262,6 @@ static void test_specialize_hostile(void **state)
     }
 }
 
-static void count_call(void *ctx)
-{
-    ++*(int *)ctx;
-}
-
-static void crash(void *ctx)
-{
-    char *volatile page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    munmap(page, 4096);
-    *page = 1;
-}
-
-static void overflow(void *ctx)
-{
-    char volatile frame[4096];
-    memset((char *)frame, 1, sizeof(frame));
-    if (*(const volatile int *)ctx >= 0) /* always */
-        overflow(ctx);
-    frame[0] = 2; /* no tail call */
-}
-
-static void test_guard(void **state)
-{
-    int calls = 0, status = -1;
-    assert_true(zs_guard_run(count_call, &calls, NULL, &status));
-    assert_int_equal(calls, 1);
-    assert_int_equal(status, 0);
-    struct sigaction before, after;
-    sigaction(SIGSEGV, NULL, &before);
-    assert_false(zs_guard_run(crash, &calls, NULL, &status));
-    assert_int_equal(status, -SIGSEGV);
-    assert_false(zs_guard_run(overflow, &calls, NULL, &status));
-    assert_int_equal(status, -SIGSEGV);
-    sigaction(SIGSEGV, NULL, &after);
-    assert_true(before.sa_handler == after.sa_handler);
-    assert_true(zs_guard_run(count_call, &calls, NULL, &status));
-    assert_int_equal(calls, 2);
-}
-
 /* ---- Sub-devices; the loader of Debian 12 does not know zeDeviceGetRootDevice ---- */
 
 static void test_root_device(void **state)
@@ -331,8 +291,7 @@ int main(void)
         cmocka_unit_test(test_list_count),     cmocka_unit_test(test_chain),
         cmocka_unit_test(test_signal),         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_specialize),     cmocka_unit_test(test_specialize_hostile),
-        cmocka_unit_test(test_image_operands), cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_root_device),
+        cmocka_unit_test(test_image_operands), cmocka_unit_test(test_root_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/sha256.h"
+#include "base/sha256.h"
 
 /* FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of primes. */
 static const uint32_t round_constants[64] = {
@@ -45,7 +45,7 @@ static void add_block(uint32_t state[8], const uint8_t *block)
         state[i] += sum[i];
 }
 
-void zs_sha256_hex(struct zs_span span, char ret_hex[ZS_SHA256_HEX_CHARS + 1])
+void zs_sha256(struct zs_span span, uint8_t ret_digest[ZS_SHA256_B])
 {
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -61,7 +61,15 @@ void zs_sha256_hex(struct zs_span span, char ret_hex[ZS_SHA256_HEX_CHARS + 1])
         tail[tail_B - 1 - i] = (uint8_t)((uint64_t)span.size_B * 8 >> 8 * i);
     for (size_t at = 0; at < tail_B; at += 64)
         add_block(state, tail + at);
-    for (unsigned i = 0; i < 64; i++)
-        ret_hex[i] = "0123456789abcdef"[state[i / 8] >> (28 - 4 * (i % 8)) & 15];
-    ret_hex[64] = '\0';
+    for (unsigned i = 0; i < ZS_SHA256_B; i++)
+        ret_digest[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void zs_sha256_hex(struct zs_span span, char ret_hex[ZS_SHA256_HEX_CHARS + 1])
+{
+    uint8_t digest[ZS_SHA256_B];
+    zs_sha256(span, digest);
+    for (unsigned i = 0; i < ZS_SHA256_HEX_CHARS; i++)
+        ret_hex[i] = "0123456789abcdef"[digest[i / 2] >> (4 - 4 * (i % 2)) & 15];
+    ret_hex[ZS_SHA256_HEX_CHARS] = '\0';
 }

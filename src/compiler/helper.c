@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zescope-compiler: the process that the driver starts to compile SPIR-V. Nobody calls it by hand:
+ *
+ *     zescope-compiler APPLICATION-PID CPU-SECONDS ADDRESS-SPACE-BYTES     descriptor 3: a socket
+ *
+ * It loads the compiler, says HELLO, and forks a worker for each socket that it is sent. It has one
+ * thread and compiles nothing itself, so that a fork is a whole compiler, ready and unused. It
+ * keeps a copy of each worker's socket: when the worker dies it says how, and when the driver hangs
+ * up (the application gave up, or ended) it kills the worker. It ends when the application does,
+ * which the socket and, as a forked child may hold that, a descriptor of the process tell; and when
+ * there was nothing to do for a while. Workers die with it.
+ *
+ * A worker does one request after the other. It ends after a build that failed (who knows what the
+ * compiler left behind), after many, and when nothing comes.
+ */
+#include "compiler/helper.h"
+#include "compiler/message.h"
+#include "compiler/request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    CONTROL = 3,
+    WORKERS_MAX = 512,
+    BUILDS_MAX = 256,      /* of a worker */
+    WORKER_IDLE_ms = 5000, /* then it ends */
+    HELPER_IDLE_ms = 20000,
+    SAID_MAX_B = 64 << 10,
+};
+
+struct worker {
+    pid_t pid;
+    int fd, said;
+};
+
+struct helper {
+    struct zs_ocloc ocloc;
+    int signals, application; /* descriptors; application: -1 when the kernel has none such */
+    uint64_t cpu_limit_s, memory_limit_B;
+    uint32_t count;
+    struct worker workers[WORKERS_MAX];
+};
+
+/* ---- A worker ----------------------------------------------------------------------------------
+ */
+
+/* What the compiler printed, whose stdout and stderr are that file. */
+static void take_said(int said, struct zs_buf *ret_text)
+{
+    fflush(stdout);
+    fflush(stderr);
+    struct stat st;
+    if (said < 0 || fstat(said, &st) != 0 || st.st_size <= 0)
+        return;
+    size_t size_B = (size_t)ZS_MIN(st.st_size, (off_t)SAID_MAX_B);
+    uint8_t *place = zs_buf_reserve(ret_text, size_B);
+    ssize_t got_B = place ? pread(said, place, size_B, 0) : 0;
+    ret_text->size_B += got_B > 0 ? (size_t)got_B : 0;
+    if (ftruncate(said, 0) == 0)
+        lseek(said, 0, SEEK_SET);
+}
+
+/* The processor's time that the next build may take; the hard limit ends what ignores the signal.
+ */
+static void limit_time(uint64_t limit_s)
+{
+    struct rusage used;
+    struct rlimit limit;
+    if (limit_s == 0 || getrusage(RUSAGE_SELF, &used) != 0 || getrlimit(RLIMIT_CPU, &limit) != 0)
+        return;
+    rlim_t soft = (rlim_t)used.ru_utime.tv_sec + (rlim_t)used.ru_stime.tv_sec + limit_s + 1;
+    limit.rlim_cur = ZS_MIN(soft, limit.rlim_max);
+    setrlimit(RLIMIT_CPU, &limit);
+}
+
+static void limit_memory(uint64_t limit_B)
+{
+    struct rlimit limit;
+    struct sysinfo machine;
+    if (limit_B == 0) {
+        const uint64_t least_B = UINT64_C(2) << 30, most_B = UINT64_C(8) << 30;
+        uint64_t half_B =
+            sysinfo(&machine) == 0 ? (uint64_t)machine.totalram * machine.mem_unit / 2 : least_B;
+        limit_B = ZS_MAX(least_B, ZS_MIN(most_B, half_B));
+    }
+    if (getrlimit(RLIMIT_AS, &limit) == 0) {
+        limit.rlim_cur = ZS_MIN((rlim_t)limit_B, limit.rlim_max);
+        setrlimit(RLIMIT_AS, &limit);
+    }
+}
+
+/* 0, or that the worker is to end. */
+static int serve(const struct helper *helper, int fd, int said)
+{
+    struct zs_message request;
+    struct zs_parsed_request parsed;
+    struct zs_buf binary = {0}, log = {0};
+    struct zs_span none = zs_span_make(NULL, 0);
+    struct pollfd idle = {.fd = fd, .events = POLLIN};
+    if (poll(&idle, 1, WORKER_IDLE_ms) <= 0)
+        return -ETIMEDOUT;
+    int error = zs_message_receive(fd, &request, 0);
+    if (error)
+        return error;
+    limit_time(helper->cpu_limit_s);
+    error = zs_message_send(fd, ZS_MESSAGE_STARTED, 0, none, none, 0);
+    if (!error)
+        error = zs_request_parse(zs_buf_span(&request.data), &parsed);
+    if (!error) {
+        enum zs_compiler_status status =
+            zs_ocloc_build(&helper->ocloc, &parsed.request, &binary, &log);
+        take_said(said, &log);
+        log.size_B = ZS_MIN(log.size_B, (size_t)ZS_MESSAGE_TEXT_MAX_B);
+        error = zs_message_send(fd, ZS_MESSAGE_DONE, (int)status, zs_buf_span(&log),
+                                status == ZS_COMPILER_OK ? zs_buf_span(&binary) : none, 0);
+        if (!error && status != ZS_COMPILER_OK)
+            error = -ECANCELED;
+    }
+    zs_message_fini(&request);
+    zs_buf_fini(&binary);
+    zs_buf_fini(&log);
+    return error;
+}
+
+/* By a signal that nobody else uses: a worker that exits did so because the compiler wanted to. */
+static void be_gone(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGRTMAX, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    raise(SIGRTMAX);
+    _exit(1);
+}
+
+/* After the fork. */
+static void be_worker(struct helper *helper, int fd, int said)
+{
+    sigset_t none;
+    close(CONTROL); /* what another process is to notice the end of must not be open here */
+    close(helper->signals);
+    close(helper->application);
+    for (uint32_t i = 0; i < helper->count; i++) {
+        close(helper->workers[i].fd);
+        close(helper->workers[i].said);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (said >= 0) {
+        dup2(said, STDOUT_FILENO);
+        dup2(said, STDERR_FILENO);
+        setvbuf(stdout, NULL, _IOLBF, 0);
+    }
+    prctl(PR_SET_DUMPABLE, 0); /* a crash is an answer, not something to keep an image of */
+    limit_memory(helper->memory_limit_B);
+    for (int i = 0; i < BUILDS_MAX && serve(helper, fd, said) == 0; i++) {
+    }
+}
+
+/* ---- The helper --------------------------------------------------------------------------------
+ */
+
+static void say_died(int fd, int status, const char *text, size_t size_B)
+{
+    zs_message_send(fd, ZS_MESSAGE_DIED, status, zs_span_make(text, size_B), zs_span_make(NULL, 0),
+                    zs_message_clock_ns() + UINT64_C(1000000000));
+}
+
+static void start_worker(struct helper *helper, int fd)
+{
+    int said = memfd_create("zescope-compiler", MFD_CLOEXEC);
+    pid_t helper_pid = getpid(), pid = -1;
+    if (helper->count < WORKERS_MAX)
+        pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == helper_pid)
+            be_worker(helper, fd, said);
+        be_gone();
+    }
+    if (pid < 0) {
+        char text[100];
+        int size_B = snprintf(text, sizeof(text), "no process for the compiler: %s\n",
+                              helper->count < WORKERS_MAX ? strerror(errno) : "too many workers");
+        say_died(fd, 0, text, (size_t)size_B);
+        close(fd);
+        close(said);
+        return;
+    }
+    helper->workers[helper->count++] = (struct worker){.pid = pid, .fd = fd, .said = said};
+}
+
+static void reap(struct helper *helper)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        for (uint32_t i = 0; i < helper->count; i++) {
+            struct worker worker = helper->workers[i];
+            if (worker.pid != pid)
+                continue;
+            struct zs_buf text = {0};
+            take_said(worker.said, &text);
+            if (WIFSIGNALED(status) && WTERMSIG(status) != SIGRTMAX)
+                say_died(worker.fd, WTERMSIG(status), (const char *)text.data, text.size_B);
+            else if (WIFEXITED(status))
+                say_died(worker.fd, -1 - WEXITSTATUS(status), (const char *)text.data, text.size_B);
+            zs_buf_fini(&text);
+            close(worker.fd);
+            close(worker.said);
+            helper->workers[i] = helper->workers[--helper->count];
+            break;
+        }
+    }
+}
+
+/* A descriptor that came with a byte; -1: none, and *ret_ended says whether none will come. */
+static int receive_socket(bool *ret_ended)
+{
+    char byte;
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } place;
+    struct iovec data = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = place.bytes,
+                             .msg_controllen = sizeof(place.bytes)};
+    ssize_t n = recvmsg(CONTROL, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    *ret_ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+    const struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    int fd = -1;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+        head->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(&fd, CMSG_DATA(head), sizeof(int));
+    return fd;
+}
+
+static void run(struct helper *helper)
+{
+    struct pollfd fds[WORKERS_MAX + 3];
+    struct signalfd_siginfo gone;
+    bool ended = false;
+    while (!ended) {
+        fds[0] = (struct pollfd){.fd = CONTROL, .events = POLLIN};
+        fds[1] = (struct pollfd){.fd = helper->signals, .events = POLLIN};
+        fds[2] = (struct pollfd){.fd = helper->application, .events = POLLIN};
+        for (uint32_t i = 0; i < helper->count; i++)
+            fds[3 + i] = (struct pollfd){.fd = helper->workers[i].fd};
+        int n = poll(fds, 3 + helper->count, helper->count ? -1 : HELPER_IDLE_ms);
+        if (n == 0 || fds[2].revents)
+            break;
+        for (uint32_t i = 0; i < helper->count; i++) {
+            if (fds[3 + i].revents)
+                kill(helper->workers[i].pid, SIGKILL);
+        }
+        if (fds[1].revents)
+            (void)!read(helper->signals, &gone, sizeof(gone));
+        reap(helper);
+        if (fds[0].revents) {
+            int fd = receive_socket(&ended);
+            if (fd >= 0)
+                start_worker(helper, fd);
+        }
+    }
+    /* orphans of this process may become children of the application, which did not start any */
+    for (uint32_t i = 0; i < helper->count; i++)
+        kill(helper->workers[i].pid, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
+    }
+}
+
+/* What the application had set for itself. */
+static void shed(void)
+{
+    sigset_t none;
+    struct rlimit limit = {0};
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (syscall(SYS_close_range, CONTROL + 1, ~0u, 0) != 0) {
+        int most = (int)sysconf(_SC_OPEN_MAX);
+        for (int fd = CONTROL + 1; fd < ZS_MIN(most, 1 << 16); fd++)
+            close(fd);
+    }
+    setrlimit(RLIMIT_CORE, &limit);
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct helper helper;
+    struct zs_buf identity = {0}, why = {0};
+    sigset_t child;
+    struct stat st;
+    if (argc != 4 || fstat(CONTROL, &st) != 0 || !S_ISSOCK(st.st_mode)) {
+        fprintf(stderr, "zescope-compiler is started by the driver libze_zescope.so\n");
+        return 2;
+    }
+    shed();
+    helper.application = (int)syscall(SYS_pidfd_open, (pid_t)atoi(argv[1]), 0);
+    helper.cpu_limit_s = strtoull(argv[2], NULL, 10);
+    helper.memory_limit_B = strtoull(argv[3], NULL, 10);
+    fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    bool loaded = zs_ocloc_load(&helper.ocloc, &identity, &why);
+    zs_put_file(&identity, argv[0]);
+    int error = zs_message_send(CONTROL, ZS_MESSAGE_HELLO, loaded ? 0 : -1, zs_buf_span(&why),
+                                zs_buf_span(&identity), 0);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    helper.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (loaded && !error && helper.signals >= 0)
+        run(&helper);
+    zs_buf_fini(&identity);
+    zs_buf_fini(&why);
+    _exit(loaded ? 0 : 1); /* the compiler's destructors have nothing to do any more */
+}
