@@ -14,7 +14,7 @@ enum {
     ZS_LEGACY_SWIZZLE_ZWZW = 0xee
 };
 enum { ZS_LEGACY_CHAN_XYZW = 15 };
-enum { ZS_LEGACY_A0 = 0x10 }; /* the encoded number of a0 */
+enum { ZS_LEGACY_A0 = 0x10, ZS_LEGACY_IP = 0xa0 }; /* encoded numbers of registers */
 
 /* Types of three-source instructions by their 3-bit code. */
 extern const uint8_t zs_legacy_ternary_types[8]; /* Align16 */
@@ -42,5 +42,9 @@ bool zs_legacy_expand(const struct zs_isa_model *model, const struct zs_isa_opco
                       uint64_t compact, uint64_t ret_bits[2]);
 bool zs_legacy_compact(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
                        const uint64_t bits[2], uint64_t *ret);
+
+enum zs_isa_field zs_legacy_encode(const struct zs_isa_model *model,
+                                   const struct zs_isa_opcode *opcode,
+                                   const struct zs_isa_inst *inst, uint64_t bits[2]);
 
 #endif

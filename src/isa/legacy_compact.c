@@ -73,18 +73,29 @@ bool zs_legacy_expand(const struct zs_isa_model *model, const struct zs_isa_opco
     return expand(&sets, compact, ret_bits);
 }
 
+/* The swizzle of a replicated source says nothing; patterns have the one of components in place. */
+static void settle_swizzles(uint64_t bits[2])
+{
+    for (uint32_t at = 0; at < 3 * ZS_F_T16_SRC_STEP; at += ZS_F_T16_SRC_STEP)
+        if (zs_isa_get(&zs_isa_layout_legacy, bits, (enum zs_isa_field)(ZS_F_T16_SRC0_REP + at)))
+            zs_isa_put(&zs_isa_layout_legacy, bits,
+                       (enum zs_isa_field)(ZS_F_T16_SRC0_CHAN_SEL + at), ZS_LEGACY_SWIZZLE_XYZW);
+}
+
 bool zs_legacy_compact(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
                        const uint64_t bits[2], uint64_t *ret)
 {
-    struct sets sets = opcode->form == ZS_FORM_TERNARY ? ternary_sets(model)
-                                                       : basic_sets(model, has_immediate(bits));
-    uint64_t compact = 0, check[2];
+    bool ternary = opcode->form == ZS_FORM_TERNARY;
+    struct sets sets = ternary ? ternary_sets(model) : basic_sets(model, has_immediate(bits));
+    uint64_t compact = 0, whole[2] = {bits[0], bits[1]}, check[2];
+    if (ternary)
+        settle_swizzles(whole);
     if (!has_compact_form(opcode))
         return false;
     for (uint32_t i = 0; i < sets.count; i++)
-        if (!zs_compact_shrink(sets.set[i], bits, &compact))
+        if (!zs_compact_shrink(sets.set[i], whole, &compact))
             return false;
     *ret = compact | UINT64_C(1) << COMPACTED_BIT;
     /* what no row covers must be zero */
-    return expand(&sets, *ret, check) && check[0] == bits[0] && check[1] == bits[1];
+    return expand(&sets, *ret, check) && check[0] == whole[0] && check[1] == whole[1];
 }

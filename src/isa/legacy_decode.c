@@ -430,4 +430,5 @@ const struct zs_isa_encoding zs_isa_encoding_legacy = {
     .expand = zs_legacy_expand,
     .compact = zs_legacy_compact,
     .decode = zs_legacy_decode,
+    .encode = zs_legacy_encode,
 };
