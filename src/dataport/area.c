@@ -48,7 +48,7 @@ static bool surface_area(struct zs_port *port, const struct zs_port_message *mes
         return zs_port_fail(port, message, ZS_PORT_FAULT_OUT_OF_BOUNDS, -1,
                             (uint64_t)(uintptr_t)surface->base, message->block_B, is_write);
     ret->base = surface->base;
-    ret->size_B = surface->size_B;
+    ret->size_B = zs_port_surface_B(port, message, surface);
     ret->read_only = surface->read_only;
     return true;
 }
@@ -101,6 +101,27 @@ const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint
     return &map->ranges[low - 1];
 }
 
+/*
+ * Memory comes in cache lines, and the compiler relies on it: it reads a dword for some bytes of
+ * it, an OWord for some dwords. An access that begins inside an allocation may reach behind its end
+ * within the line: nobody owns these bytes. When everything is checked, only as far as the compiler
+ * widens what a program asked for.
+ */
+static const struct zs_port_range *straddled(const struct zs_port *port,
+                                             const struct zs_port_message *message, uint64_t gpu_va,
+                                             uint64_t size_B, bool is_write)
+{
+    const struct zs_port_range *range = zs_port_map_find(&port->map, gpu_va, 1);
+    bool strict = port->flags & ZS_PORT_CHECK_UNWRITTEN;
+    if (!range || (strict && is_write))
+        return NULL;
+    uint64_t end = zs_align_up(range->end, strict && message->lanes ? 4 : ZS_PORT_LINE_B);
+    const struct zs_port_range *next = range + 1;
+    if (next < port->map.ranges + port->map.count)
+        end = ZS_MIN(end, next->start);
+    return size_B <= end - gpu_va ? range : NULL;
+}
+
 static const struct zs_port_range *search(struct zs_port *port,
                                           const struct zs_port_message *message, uint64_t gpu_va,
                                           uint64_t size_B, int lane, bool is_write)
@@ -112,6 +133,8 @@ static const struct zs_port_range *search(struct zs_port *port,
     }
     if (!found)
         found = zs_port_map_find(&port->map, gpu_va, size_B);
+    if (!found)
+        found = straddled(port, message, gpu_va, size_B, is_write);
     if (!found) {
         zs_port_fail(port, message, ZS_PORT_FAULT_OUT_OF_BOUNDS, lane, gpu_va, (uint32_t)size_B,
                      is_write);

@@ -125,7 +125,11 @@ static bool check_block(struct zs_port *port, const struct zs_port_message *m,
 {
     uint64_t inside = offset < area->size_B ? area->size_B - offset : 0;
     *ret_inside_B = ZS_PORT_CHECKED ? (uint32_t)ZS_MIN(inside, m->block_B) : m->block_B;
-    if (ZS_UNLIKELY(*ret_inside_B < m->block_B && !area->drops))
+    /* dwords of a surface that stand in one cache line are read at once, wanted or not */
+    bool widened =
+        inside && !is_write && m->block_B <= zs_align_up(area->size_B, ZS_PORT_LINE_B) - offset;
+    bool surface = m->bti < BTI_BINDLESS;
+    if (ZS_UNLIKELY(*ret_inside_B < m->block_B && !area->drops && !(widened && surface)))
         return zs_port_fail(port, m, area->fault, -1, offset + area->bias, m->block_B, is_write);
     if (ZS_UNLIKELY(is_write && area->read_only && inside))
         return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, -1, offset, m->block_B, true);

@@ -63,6 +63,7 @@ enum {
 };
 
 enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };
+enum { ZS_PORT_LINE_B = 64 }; /* no two allocations share a line */
 
 struct zs_port {
     /* of the launch */

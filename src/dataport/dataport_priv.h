@@ -63,6 +63,17 @@ struct zs_port_quick {
     uint64_t size_B;
     uint32_t mask; /* and-ed to offsets */
 };
+/* Surfaces end at a multiple of 4 bytes. The compiler reads dwords where a program asks for single
+ * bytes of them; a byte or a word behind the last one is what the program asked for, so it is found
+ * where surfaces are checked. */
+static inline uint64_t zs_port_surface_B(const struct zs_port *port,
+                                         const struct zs_port_message *message,
+                                         const struct zs_port_surface *surface)
+{
+    bool small = message->lanes && message->element_B < 4;
+    bool exact = small && (port->flags & ZS_PORT_CHECK_SURFACES);
+    return surface->size_B - (exact ? surface->pad_B : 0);
+}
 /* false: anything else, writes to read-only memory, writes that are tracked. No fault yet. */
 static inline bool zs_port_quick(const struct zs_port *port, const struct zs_port_message *message,
                                  bool is_write, struct zs_port_quick *ret)
@@ -72,7 +83,7 @@ static inline bool zs_port_quick(const struct zs_port *port, const struct zs_por
     if (message->bti < port->surface_count) {
         const struct zs_port_surface *surface = &port->surfaces[message->bti];
         ret->base = surface->base;
-        ret->size_B = surface->size_B;
+        ret->size_B = zs_port_surface_B(port, message, surface);
         ret->mask = UINT32_MAX;
         return surface->kind == ZS_PORT_SURFACE_BUFFER && !(is_write && surface->read_only);
     }

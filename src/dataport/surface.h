@@ -24,7 +24,8 @@ struct zs_port_surface {
     bool is_array;      /* the last coordinate (index `dimensions`) selects a layer */
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
     uint8_t *base;
-    uint64_t size_B; /* buffer: bytes; image: all bytes that may be touched */
+    uint64_t size_B; /* buffer: bytes, a multiple of 4; image: all bytes that may be touched */
+    uint32_t pad_B;  /* buffer: those at the end that nobody allocated */
     const struct zs_port_format *format;
     uint32_t width, height, depth; /* texels; depth: layers of an array (1D: too) */
     uint32_t row_pitch_B;

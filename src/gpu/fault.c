@@ -120,7 +120,7 @@ static void describe_surface(const struct zs_gpu_run *run, const struct zs_port 
     } else if (surface->kind == ZS_PORT_SURFACE_BUFFER) {
         snprintf(fault->detail, sizeof(fault->detail),
                  "offset %" PRId64 " of the surface%s, which has %" PRIu64 " bytes",
-                 (int64_t)fault->gpu_va, who, surface->size_B);
+                 (int64_t)fault->gpu_va, who, surface->size_B - surface->pad_B);
         fault->gpu_va += (uint64_t)(uintptr_t)surface->base;
         fault->nearest_count = zs_gpu_memory_nearest(
             run->launch->memory, (uint64_t)(uintptr_t)surface->base, fault->nearest);

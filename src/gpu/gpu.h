@@ -133,7 +133,9 @@ struct zs_gpu_allocation {
 int zs_gpu_memory_create(struct zs_gpu_memory **ret_memory);
 /* Releases what is still registered (callbacks are not called). Nobody may hold any of it. */
 void zs_gpu_memory_destroy(struct zs_gpu_memory *memory);
-/* The bytes stay the caller's. -EINVAL: empty or wraps; -EEXIST: overlaps a live allocation. */
+/* The bytes stay the caller's, and so do those up to the next multiple of 64: they are mapped and
+ * of no other allocation, because kernels are compiled to read whole lines. -EINVAL: empty or
+ * wraps; -EEXIST: overlaps a live allocation. */
 int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocation *allocation,
                       uint64_t *ret_id);
 /*

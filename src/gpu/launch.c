@@ -225,7 +225,9 @@ static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_b
         return;
     }
     ret->kind = ZS_PORT_SURFACE_BUFFER;
-    ret->size_B = is_image ? wanted_B : range->end - binding->gpu_va;
+    uint64_t left_B = range->end - binding->gpu_va;
+    ret->size_B = is_image ? wanted_B : zs_align_up(left_B, 4);
+    ret->pad_B = is_image ? 0 : (uint32_t)(ret->size_B - left_B);
     ret->read_only = range->read_only;
     if (is_image)
         image_surface(ret, &binding->image);

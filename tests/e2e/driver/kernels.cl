@@ -117,6 +117,74 @@ kernel void persist(global volatile int *p, global volatile int *named, ulong q)
     p[1] = 1;
 }
 
+/* Neighbouring bytes, which the compiler reads as dwords; a size that is no multiple of 4. */
+uint sum_of(global const uchar *p, int count)
+{
+    uint sum = 0;
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        sum += p[i];
+    return sum;
+}
+
+kernel void bytes_255(global const uchar *p, global uint *out)
+{
+    out[get_global_id(0)] = sum_of(p, 255);
+}
+
+kernel void bytes_255_constant(constant uchar *p, global uint *out)
+{
+    uint sum = 0;
+#pragma unroll
+    for (int i = 0; i < 255; i++)
+        sum += p[i];
+    out[get_global_id(0)] = sum;
+}
+
+kernel void bytes_255_each(global const uchar *p, global uint *out, uint step)
+{
+    out[get_global_id(0)] = sum_of(p + get_global_id(0) * step, 15);
+}
+
+kernel void bytes_255_found(global ulong *p, global uint *out)
+{
+    out[get_global_id(0)] = sum_of((global const uchar *)p[0], 255);
+}
+
+kernel void bytes_255_found_each(global ulong *p, global uint *out, uint step)
+{
+    out[get_global_id(0)] = sum_of((global const uchar *)p[0] + get_global_id(0) * step, 15);
+}
+
+kernel void dwords_61(global const uint *p, global uint *out)
+{
+    uint sum = 0;
+#pragma unroll
+    for (int i = 0; i < 61; i++)
+        sum = sum * 3 + p[i];
+    out[get_global_id(0)] = sum;
+}
+
+kernel void byte_at(global const uchar *p, global uint *out, uint at)
+{
+    out[0] = p[at];
+}
+
+kernel void byte_found_at(global ulong *p, global uint *out, uint at)
+{
+    out[0] = ((global const uchar *)p[0])[at];
+}
+
+kernel void ulong_found_at(global ulong *p, global uint *out, uint at)
+{
+    out[0] = (uint)*(global const ulong *)((global const uchar *)p[0] + at);
+}
+
+kernel void wide_argument(global ulong *out, ulong wide)
+{
+    out[0] = wide;
+}
+
 kernel __attribute__((reqd_work_group_size(16, 2, 1))) void required(global int *out)
 {
     out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = get_local_size(1);

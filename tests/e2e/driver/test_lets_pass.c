@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the specification forbids and Intel's driver takes, and what the compiler reads beyond what
+ * a program asked for. argv[1] is ZESCOPE_CHECK: "default" (not set), "1" or "0".
+ */
+#include "kernels_group.h"
+
+static bool strict, unchecked;
+
+static const ze_device_mem_alloc_desc_t device_desc = {.stype =
+                                                           ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+
+#define PASSES_UNLESS_STRICT(call, refusal)                                                        \
+    assert_int_equal((call), strict ? (refusal) : ZE_RESULT_SUCCESS)
+
+static void test_alignments(void **state)
+{
+    struct e2e *e = *state;
+    static const size_t odd[] = {3, 12, 100, 4103};
+    for (size_t i = 0; i < COUNT(odd); i++) {
+        void *p = NULL;
+        PASSES_UNLESS_STRICT(
+            zeMemAllocDevice(e->context, &device_desc, 1000, odd[i], e->device, &p),
+            ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+        if (strict)
+            continue;
+        size_t power = 1;
+        while (power < odd[i])
+            power *= 2;
+        assert_int_equal((uintptr_t)p % power, 0);
+        memset(p, 1, 1000);
+        OK(zeMemFree(e->context, p));
+    }
+}
+
+static void test_flags(void **state)
+{
+    struct e2e *e = *state;
+    ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC, .flags = 1u << 20};
+    ze_context_handle_t context;
+    PASSES_UNLESS_STRICT(zeContextCreate(e->driver, &context_desc, &context),
+                         ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    if (!strict)
+        OK(zeContextDestroy(context));
+    ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+                                        .flags = 1u << 20};
+    ze_command_list_handle_t list;
+    PASSES_UNLESS_STRICT(zeCommandListCreate(e->context, e->device, &list_desc, &list),
+                         ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    if (!strict)
+        OK(zeCommandListDestroy(list));
+    ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .flags = 1u << 20};
+    ze_command_queue_handle_t queue;
+    PASSES_UNLESS_STRICT(zeCommandQueueCreate(e->context, e->device, &queue_desc, &queue),
+                         ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    if (!strict)
+        OK(zeCommandQueueDestroy(queue));
+    ze_device_mem_alloc_desc_t memory_desc = device_desc;
+    memory_desc.flags = 1u << 20;
+    void *p;
+    PASSES_UNLESS_STRICT(zeMemAllocDevice(e->context, &memory_desc, 64, 0, e->device, &p),
+                         ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    if (!strict)
+        OK(zeMemFree(e->context, p));
+}
+
+/* Enumerators are no flags: what means nothing has no behaviour either. */
+static void test_enumerators(void **state)
+{
+    struct e2e *e = *state;
+    ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = (ze_command_queue_mode_t)77};
+    ze_command_queue_handle_t queue;
+    FAILS(zeCommandQueueCreate(e->context, e->device, &queue_desc, &queue),
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+}
+
+static void test_short_arguments(void **state)
+{
+    struct e2e *e = *state;
+    ze_kernel_handle_t kernel = kernel_of(the_module, "wide_argument");
+    uint64_t *out = e2e_alloc(e, 64);
+    const uint32_t value = 0xfedcba98;
+    static const size_t sizes[] = {1, 2, 4};
+    set(kernel, 0, sizeof(out), &out);
+    OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        PASSES_UNLESS_STRICT(zeKernelSetArgumentValue(kernel, 1, sizes[i], &value),
+                             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
+        if (strict)
+            continue;
+        OK(launch(e, kernel, 1));
+        assert_int_equal(*out, value & (0xffffffffull >> (32 - 8 * sizes[i])));
+    }
+    FAILS(zeKernelSetArgumentValue(kernel, 1, 0, &value),
+          ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
+    OK(zeKernelDestroy(kernel));
+    OK(zeMemFree(e->context, out));
+}
+
+/* A list of one context on a queue and on an immediate list of another: it works on its own memory,
+ * and keeps its context alive. */
+static void test_lists_of_other_contexts(void **state)
+{
+    struct e2e *e = *state, other = *e;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(e->driver, &desc, &other.context));
+    ze_module_handle_t module = make_module(&other, "kernels.bin");
+    ze_kernel_handle_t kernel = kernel_of(module, "add_atomic");
+    int *sum = e2e_alloc(&other, 64), got = 0;
+    *sum = 0;
+    set(kernel, 0, sizeof(sum), &sum);
+    OK(zeKernelSetGroupSize(kernel, 32, 1, 1));
+    ze_command_list_handle_t list = e2e_list(&other, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    const ze_group_count_t groups = {3, 1, 1};
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    OK(zeCommandListAppendMemoryCopy(list, &got, sum, sizeof(got), NULL, 0, NULL));
+    OK(zeCommandListClose(list));
+    PASSES_UNLESS_STRICT(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    assert_int_equal(got, strict ? 0 : 96);
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
+    OK(zeContextDestroy(other.context));
+    PASSES_UNLESS_STRICT(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    assert_int_equal(got, strict ? 0 : 192);
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+}
+
+/* ---- Bytes that the compiler reads beyond what was asked for -----------------------------------
+ */
+
+enum { ODD_B = 255, ITEMS = 17, STEP_B = 15 };
+
+static uint32_t sum_of(const uint8_t *p, uint32_t count)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += p[i];
+    return sum;
+}
+
+/* Exactly that many bytes, written by a copy: nothing behind them was. */
+static uint8_t *odd_buffer(struct e2e *e, const void *bytes, size_t size)
+{
+    void *p;
+    OK(zeMemAllocDevice(e->context, &device_desc, size, 0, e->device, &p));
+    ze_command_list_handle_t list = e2e_immediate(e, true);
+    OK(zeCommandListAppendMemoryCopy(list, p, bytes, size, NULL, 0, NULL));
+    OK(zeCommandListDestroy(list));
+    return p;
+}
+
+static void widened_reads(struct e2e *e, ze_module_handle_t module)
+{
+    static const struct {
+        const char *kernel;
+        bool found, each;
+    } rows[] = {
+        {"bytes_255", false, false},          {"bytes_255_constant", false, false},
+        {"bytes_255_found", true, false},     {"bytes_255_each", false, true},
+        {"bytes_255_found_each", true, true},
+    };
+    uint8_t bytes[ODD_B];
+    for (uint32_t i = 0; i < ODD_B; i++)
+        bytes[i] = (uint8_t)(i * 7 + 3);
+    uint8_t *p = odd_buffer(e, bytes, ODD_B), **found = e2e_alloc(e, 64);
+    uint32_t *out = e2e_alloc(e, ITEMS * 4), step = STEP_B;
+    *found = p;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ze_kernel_handle_t kernel = kernel_of(module, rows[i].kernel);
+        set(kernel, 0, sizeof(p), rows[i].found ? (void *)&found : (void *)&p);
+        set(kernel, 1, sizeof(out), &out);
+        if (rows[i].each)
+            set(kernel, 2, sizeof(step), &step);
+        OK(zeKernelSetGroupSize(kernel, ITEMS, 1, 1));
+        memset(out, 0, ITEMS * 4);
+        OK(launch(e, kernel, 1));
+        for (uint32_t item = 0; item < ITEMS; item++)
+            assert_int_equal(out[item], rows[i].each ? sum_of(bytes + item * STEP_B, 15)
+                                                     : sum_of(bytes, ODD_B));
+        OK(zeKernelDestroy(kernel));
+    }
+    OK(zeMemFree(e->context, p));
+    /* dwords, of which the compiler reads four at once */
+    uint32_t dwords[61], sum = 0;
+    for (uint32_t i = 0; i < COUNT(dwords); i++)
+        sum = sum * 3 + (dwords[i] = i * 77777);
+    p = odd_buffer(e, dwords, sizeof(dwords));
+    ze_kernel_handle_t kernel = kernel_of(module, "dwords_61");
+    set(kernel, 0, sizeof(p), &p);
+    set(kernel, 1, sizeof(out), &out);
+    OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    OK(launch(e, kernel, 1));
+    assert_int_equal(out[0], sum);
+    OK(zeKernelDestroy(kernel));
+    OK(zeMemFree(e->context, p));
+    OK(zeMemFree(e->context, out));
+    OK(zeMemFree(e->context, found));
+}
+
+/* The one with debug information, the other without: the compiler widens more. */
+static void test_widened_reads(void **state)
+{
+    widened_reads(*state, the_module);
+    ze_module_handle_t module = make_module(*state, "kernels.zebin");
+    widened_reads(*state, module);
+    OK(zeModuleDestroy(module));
+}
+
+/* What the program itself asked for behind the end: in a context of its own, which it loses. */
+static ze_result_t read_at(const struct e2e *e, const char *name, bool by_address, uint32_t at)
+{
+    struct e2e own = *e;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(e->driver, &desc, &own.context));
+    ze_module_handle_t module = make_module(&own, "kernels.bin");
+    ze_kernel_handle_t kernel = kernel_of(module, name);
+    uint8_t bytes[ODD_B] = {0}, *p = odd_buffer(&own, bytes, ODD_B);
+    uint8_t **found = e2e_alloc(&own, 64);
+    uint32_t *out = e2e_alloc(&own, 64);
+    *found = p;
+    set(kernel, 0, sizeof(p), by_address ? (void *)&found : (void *)&p);
+    set(kernel, 1, sizeof(out), &out);
+    set(kernel, 2, sizeof(at), &at);
+    OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    ze_result_t result = launch(&own, kernel, 1);
+    OK(zeMemFree(own.context, p));
+    OK(zeMemFree(own.context, found));
+    OK(zeMemFree(own.context, out));
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
+    OK(zeContextDestroy(own.context));
+    return result;
+}
+
+static void test_asked_reads(void **state)
+{
+    struct e2e *e = *state;
+    OK(read_at(e, "byte_at", false, ODD_B - 1));
+    OK(read_at(e, "byte_found_at", true, ODD_B - 1));
+    assert_int_equal(read_at(e, "byte_at", false, ODD_B),
+                     unchecked ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_DEVICE_LOST);
+    FAILS(read_at(e, "byte_found_at", true, ODD_B), ZE_RESULT_ERROR_DEVICE_LOST);
+    /* eight bytes, of which four or one are there: in the same cache line, and behind it */
+    PASSES_UNLESS_STRICT(read_at(e, "ulong_found_at", true, 248), ZE_RESULT_SUCCESS);
+    assert_int_equal(read_at(e, "ulong_found_at", true, 252),
+                     ZE_RESULT_ERROR_DEVICE_LOST); /* 260 is in the next line */
+}
+
+int main(int argc, char **argv)
+{
+    const char *check = argc > 1 ? argv[1] : "default";
+    strict = strcmp(check, "1") == 0;
+    unchecked = strcmp(check, "0") == 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alignments),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_enumerators),
+        cmocka_unit_test(test_short_arguments),
+        cmocka_unit_test(test_lists_of_other_contexts),
+        cmocka_unit_test(test_widened_reads),
+        cmocka_unit_test(test_asked_reads),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
