@@ -296,6 +296,7 @@ void zs_event_signal(struct zs_ze_event *event, bool ok, uint64_t start_ticks, u
 {
     atomic_store_explicit(&event->slot->start_ticks, start_ticks, memory_order_relaxed);
     atomic_store_explicit(&event->slot->end_ticks, end_ticks, memory_order_relaxed);
+    atomic_store_explicit(&event->slot->ahead_ns, 0, memory_order_relaxed);
     zs_signal_set(&event->slot->state, ok ? ZS_SIGNAL_READY : ZS_SIGNAL_FAILED);
 }
 
@@ -372,15 +373,24 @@ ze_result_t ZE_APICALL zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
     return result;
 }
 
-/* From the device's clock to the one that zeDeviceGetGlobalTimestamps reports for the host. */
-static ze_kernel_timestamp_data_t on_host_clock(const struct zs_ze_event *event,
-                                                const struct zs_ze_device *device)
+static uint64_t ahead_of_device_ns(struct zs_event_slot *slot)
 {
+    uint64_t known_ns = 0;
     struct timespec raw;
     uint64_t monotonic_ns = now_ns();
     clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
     uint64_t ahead_ns = (uint64_t)raw.tv_sec * 1000000000u + (uint64_t)raw.tv_nsec - monotonic_ns;
-    const struct zs_event_slot *slot = event->slot;
+    ahead_ns += ahead_ns == 0;
+    return atomic_compare_exchange_strong(&slot->ahead_ns, &known_ns, ahead_ns) ? ahead_ns
+                                                                                : known_ns;
+}
+
+/* From the device's clock to the one that zeDeviceGetGlobalTimestamps reports for the host. */
+static ze_kernel_timestamp_data_t on_host_clock(const struct zs_ze_event *event,
+                                                const struct zs_ze_device *device)
+{
+    struct zs_event_slot *slot = event->slot;
+    uint64_t ahead_ns = ahead_of_device_ns(slot);
     uint64_t start = atomic_load_explicit(&slot->start_ticks, memory_order_relaxed);
     uint64_t end = atomic_load_explicit(&slot->end_ticks, memory_order_relaxed);
     return (ze_kernel_timestamp_data_t){

@@ -21,7 +21,10 @@ struct zs_event_slot {
     _Atomic uint32_t state;
     uint32_t reserved;
     _Atomic uint64_t start_ticks, end_ticks;
-    uint64_t pad[5];
+    /* How far the host's raw clock was ahead of the device's as somebody first asked for timestamps
+     * on it, so that all processes give the same ones; 0: nobody has. */
+    _Atomic uint64_t ahead_ns;
+    uint64_t pad[4];
 };
 _Static_assert(sizeof(struct zs_event_slot) == 64, "shared between processes");
 

@@ -91,6 +91,8 @@ int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd);
  * the mapping does not start with it. */
 int zs_virtual_share(struct zs_ze_context *context, const void *ptr, struct zs_range *range,
                      int *ret_fd);
+/* The memfd of physical memory; range becomes what it holds. false: the handle is none of it. */
+bool zs_physical_share(const void *handle, struct zs_range *range, int *ret_fd);
 /* All reservations of the context, when nothing runs in it any more. */
 void zs_virtual_free_all(struct zs_ze_context *context);
 /* Open another process's memfd, or a descriptor of it that this process has; -errno. */

@@ -287,6 +287,24 @@ static bool describe_fd(struct ipc_memory *ipc)
     return true;
 }
 
+static ze_result_t fill_handle(const char *function, int fd, const struct zs_range *range,
+                               ze_ipc_mem_handle_t *ret_handle)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return zs_refuse(zs_result_of_errno(errno), function, "memory cannot be shared: %s",
+                         strerror(errno));
+    struct ipc_memory ipc = {.magic = IPC_MEMORY_MAGIC,
+                             .pid = getpid(),
+                             .fd = fd,
+                             .kind = range->kind,
+                             .inode = (uint64_t)st.st_ino,
+                             .size_B = range->size_B};
+    memset(ret_handle->data, 0, sizeof(ret_handle->data));
+    memcpy(ret_handle->data, &ipc, sizeof(ipc));
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
                                          ze_ipc_mem_handle_t *pIpcHandle)
 {
@@ -303,33 +321,28 @@ ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const voi
                        : zs_memory_share(context, range.base, &fd);
     ZS_CHECK(error != -ENOTSUP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
              "%p is not mapped from the start of physical memory", ptr);
-    struct stat st;
-    if (!error && fstat(fd, &st) != 0)
-        error = -errno;
     ZS_CHECK(
         error != -EBUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
         "other threads may write to it as it moves, and the kernel offers no userfaultfd to make "
         "them wait; ask for export (ze_external_memory_export_desc_t) as it is allocated");
     ZS_CHECK(!error, zs_result_of_errno(error), "memory cannot be shared: %s", strerror(-error));
-    struct ipc_memory ipc = {.magic = IPC_MEMORY_MAGIC,
-                             .pid = getpid(),
-                             .fd = fd,
-                             .kind = range.kind,
-                             .inode = (uint64_t)st.st_ino,
-                             .size_B = range.size_B};
-    memset(pIpcHandle->data, 0, sizeof(pIpcHandle->data));
-    memcpy(pIpcHandle->data, &ipc, sizeof(ipc));
-    return ZE_RESULT_SUCCESS;
+    return fill_handle(__func__, fd, &range, pIpcHandle);
 }
 
+/* ptr: as above, or a handle of physical memory, mapped or not. */
 ze_result_t ZE_APICALL zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext,
                                                        const void *ptr, void *pNext,
                                                        ze_ipc_mem_handle_t *pIpcHandle)
 {
+    ZS_OBJECT(context, context, hContext);
     const ze_ipc_mem_handle_type_ext_desc_t *type =
         zs_chain_find(pNext, ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE);
     ZS_CHECK(!type || !(type->typeFlags & ~(uint32_t)ZS_LATER_IPC_HANDLE_DEFAULT),
              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "handles of type 0x%x", type->typeFlags);
+    struct zs_range range;
+    int fd;
+    if (pIpcHandle && zs_physical_share(ptr, &range, &fd))
+        return fill_handle(__func__, fd, &range, pIpcHandle);
     return zeMemGetIpcHandle(hContext, ptr, pIpcHandle);
 }
 

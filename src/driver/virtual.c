@@ -568,3 +568,14 @@ int zs_virtual_share(struct zs_ze_context *context, const void *ptr, struct zs_r
     pthread_mutex_unlock(&context->reservations_lock);
     return ok ? 0 : -ENOTSUP;
 }
+
+bool zs_physical_share(const void *handle, struct zs_range *range, int *ret_fd)
+{
+    const struct zs_ze_physical *physical = zs_ze_physical_of(handle);
+    if (!physical)
+        return false;
+    *ret_fd = physical->fd;
+    range->kind = physical->device ? ZS_GPU_MEMORY_DEVICE : ZS_GPU_MEMORY_HOST;
+    range->size_B = physical->size_B;
+    return true;
+}

@@ -126,11 +126,82 @@ static void test_callback(void **state)
     OK(zeMemFree(e->context, p));
 }
 
+/* Launches that were counted for a callback are in the kernel's own rows as well. */
+static void test_both(void **state)
+{
+    struct e2e *e = *state;
+    zescope_pfnDriverSetLaunchCallback_t set_callback = NULL;
+    zescope_pfnKernelGetCounts_t get = NULL;
+    OK(zeDriverGetExtensionFunctionAddress(e->driver, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME,
+                                           (void **)&set_callback));
+    OK(zeDriverGetExtensionFunctionAddress(e->driver, ZESCOPE_KERNEL_GET_COUNTS_NAME,
+                                           (void **)&get));
+    ze_kernel_handle_t kernel = kernel_of(the_module, "add_atomic");
+    struct seen seen = {0};
+    run_adds(e, kernel, 2);
+    OK(set_callback(e->driver, on_launch, &seen, 1));
+    run_adds(e, kernel, 3);
+    run_adds(e, kernel, 5);
+    OK(set_callback(e->driver, NULL, NULL, 0));
+    uint32_t count = 0;
+    OK(get(kernel, &count, NULL));
+    zescope_instruction_count_t *rows = calloc(count, sizeof(*rows));
+    OK(get(kernel, &count, rows));
+    uint64_t executions = 0;
+    for (uint32_t i = 0; i < count; i++)
+        executions += rows[i].executions;
+    /* straight-line code: each group costs the same */
+    assert_int_equal(executions * 8, seen.executions * 10);
+    assert_int_equal(seen.groups, 8);
+    free(rows);
+    OK(zeKernelDestroy(kernel));
+}
+
+static void count_handles(const zescope_launch_info_t *info, void *user)
+{
+    _Atomic uint32_t *counts = user;
+    counts[info->kernel ? 0 : 1]++;
+}
+
+/* Kernels and modules lose their handles while their launches are reported. */
+static void test_retracted_handles(void **state)
+{
+    struct e2e *e = *state;
+    zescope_pfnDriverSetLaunchCallback_t set_callback = NULL;
+    OK(zeDriverGetExtensionFunctionAddress(e->driver, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME,
+                                           (void **)&set_callback));
+    static _Atomic uint32_t counts[2];
+    int *sum = e2e_alloc(e, 64);
+    OK(set_callback(e->driver, count_handles, (void *)counts, 1));
+    ze_command_list_handle_t list = e2e_immediate(e, false);
+    ze_event_pool_handle_t pool = e2e_pool(e, 1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    ze_event_handle_t event = e2e_event(pool, 0);
+    for (int round = 0; round < 200; round++) {
+        ze_kernel_handle_t kernel = kernel_of(the_module, "add_atomic");
+        ze_group_count_t groups = {1, 1, 1};
+        set(kernel, 0, sizeof(sum), &sum);
+        OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, event, 0, NULL));
+        for (int i = 0; i < round % 7 * 50; i++)
+            zeEventQueryStatus(event);
+        OK(zeKernelDestroy(kernel));
+        OK(zeEventHostSynchronize(event, UINT64_MAX));
+        OK(zeEventHostReset(event));
+    }
+    OK(set_callback(e->driver, NULL, NULL, 0));
+    assert_int_equal(counts[0] + counts[1], 200);
+    OK(zeEventDestroy(event));
+    OK(zeEventPoolDestroy(pool));
+    OK(zeCommandListDestroy(list));
+    OK(zeMemFree(e->context, sum));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernel_counts),
         cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_both),
+        cmocka_unit_test(test_retracted_handles),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

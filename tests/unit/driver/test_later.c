@@ -135,6 +135,79 @@ static void test_mapped_timestamps(void **state)
                      ZE_RESULT_NOT_READY);
 }
 
+static ze_kernel_timestamp_data_t mapped_timestamp(struct env *e, ze_event_handle_t event)
+{
+    uint32_t one = 1;
+    ze_synchronized_timestamp_result_ext_t ns;
+    ze_event_query_kernel_timestamps_results_ext_properties_t results = {
+        .stype = ZS_LATER_STYPE_TIMESTAMPS_RESULTS, .pSynchronizedTimestampsBuffer = &ns};
+    OK(zeEventQueryKernelTimestampsExt(event, e->device, &one, &results));
+    return ns.global;
+}
+
+/* Whoever asks, and when: a pool that is open twice is what two processes have. */
+static void test_mapped_timestamps_everywhere(void **state)
+{
+    struct env *e = *state;
+    uint8_t memory[64];
+    const uint8_t zero = 0;
+    ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                 .flags = ZS_LATER_EVENT_POOL_FLAGS | ZE_EVENT_POOL_FLAG_IPC,
+                                 .count = 1};
+    ze_event_desc_t event_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
+    ze_event_pool_handle_t pools[2];
+    ze_event_handle_t events[2];
+    ze_ipc_event_pool_handle_t handle;
+    OK(zeEventPoolCreate(e->context, &desc, 0, NULL, &pools[0]));
+    OK(zeEventPoolGetIpcHandle(pools[0], &handle));
+    OK(zeEventPoolOpenIpcHandle(e->context, handle, &pools[1]));
+    for (int i = 0; i < 2; i++)
+        OK(zeEventCreate(pools[i], &event_desc, &events[i]));
+    uint64_t last_end = 0;
+    for (int round = 0; round < 3; round++) {
+        OK(zeCommandListAppendMemoryFill(e->immediate, memory, &zero, 1, 64, events[0], 0, NULL));
+        OK(zeEventHostSynchronize(events[1], UINT64_MAX));
+        ze_kernel_timestamp_data_t first = mapped_timestamp(e, events[round % 2]);
+        for (int i = 0; i < 1000; i++) {
+            ze_kernel_timestamp_data_t again = mapped_timestamp(e, events[i % 2]);
+            assert_memory_equal(&again, &first, sizeof(first));
+        }
+        assert_true(first.kernelStart > last_end);
+        last_end = first.kernelEnd;
+        OK(zeEventHostReset(events[1]));
+    }
+    OK(zeEventDestroy(events[0]));
+    OK(zeEventDestroy(events[1]));
+    OK(zeEventPoolCloseIpcHandle(pools[1]));
+    OK(zeEventPoolDestroy(pools[0]));
+}
+
+/* Physical memory that is mapped nowhere; what is written through the handle is in it. */
+static void test_handle_of_physical_memory(void **state)
+{
+    struct env *e = *state;
+    size_t page;
+    OK(zeVirtualMemQueryPageSize(e->context, e->device, 1, &page));
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = 2 * page};
+    ze_physical_mem_handle_t physical;
+    OK(zePhysicalMemCreate(e->context, e->device, &desc, &physical));
+    ze_ipc_mem_handle_t handle;
+    char *opened, *mapped;
+    OK(zeMemGetIpcHandleWithProperties(e->context, physical, NULL, &handle));
+    OK(zeMemOpenIpcHandle(e->context, e->device, handle, 0, (void **)&opened));
+    opened[2 * page - 1] = 42;
+    OK(zeVirtualMemReserve(e->context, NULL, 2 * page, (void **)&mapped));
+    OK(zeVirtualMemMap(e->context, mapped, 2 * page, physical, 0,
+                       ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    assert_int_equal(mapped[2 * page - 1], 42);
+    OK(zeMemCloseIpcHandle(e->context, opened));
+    OK(zeVirtualMemUnmap(e->context, mapped, 2 * page));
+    OK(zeVirtualMemFree(e->context, mapped, 2 * page));
+    OK(zePhysicalMemDestroy(e->context, physical));
+    assert_int_equal(zeMemGetIpcHandleWithProperties(e->context, physical, NULL, &handle),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
 static void test_descriptor_of_handle(void **state)
 {
     struct env *e = *state;
@@ -169,6 +242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_append_lists),
         cmocka_unit_test(test_mapped_timestamps),
+        cmocka_unit_test(test_mapped_timestamps_everywhere),
+        cmocka_unit_test(test_handle_of_physical_memory),
         cmocka_unit_test(test_descriptor_of_handle),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
