@@ -119,7 +119,7 @@ static int print_text(struct work *w)
     struct zs_annotate_text_options text = text_options(w->o);
     text.color = zs_cli_color(&w->o->common, STDOUT_FILENO);
     int status = ZS_EXIT_OK;
-    int error = zs_report_annotate_text(w->view, &text, zs_cli_sink_stdout, &status);
+    int error = zs_report_annotate_text(w->view, &text, zs_cli_sink_text, &status);
     return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed() ? zs_cli_fail("out of memory")
                                                                     : status;
 }

@@ -103,8 +103,8 @@ static int print(const struct diff_options *o, const struct zs_diff *diff,
         zs_diff_json(diff, json, &out);
     else
         zs_diff_text(diff, o->threshold, zs_cli_color(&o->common, STDOUT_FILENO), &out);
-    int status =
-        out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
+    int (*write)(const void *, size_t) = o->json ? zs_cli_write_stdout : zs_cli_write_text;
+    int status = out.error ? zs_cli_fail("out of memory") : write(out.data, out.size_B);
     zs_buf_fini(&out);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope disasm: machine code of modules and recordings. */
+#include "base/text.h"
 #include "cli/input.h"
 
 #include "report/disasm.h"
@@ -55,13 +56,23 @@ static int print_text(const struct disasm_options *o, const struct zs_input *inp
     int status = ZS_EXIT_OK;
     size_t failed = 0;
     int error = zs_report_disasm_text(input->kernels, input->kernel_count, &o->view,
-                                      zs_cli_sink_stdout, &status, &failed);
+                                      zs_cli_sink_text, &status, &failed);
     if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
         return zs_cli_fail("%s: out of memory", input->name);
     if (failed && status == ZS_EXIT_OK)
         return zs_cli_fail("%s: the code of %zu kernel%s cannot be read; the listing says why",
                            input->name, failed, failed == 1 ? "" : "s");
     return status;
+}
+
+static void print_name(const char *name, bool is_next)
+{
+    struct zs_buf line = {0};
+    zs_buf_puts(&line, is_next ? "\n// " : "// ");
+    zs_text_puts(&line, name);
+    zs_buf_putc(&line, '\n');
+    zs_cli_write_text(line.data, line.size_B);
+    zs_buf_fini(&line);
 }
 
 static int run_disasm(void *opaque, int operand_count, char **operands)
@@ -74,8 +85,7 @@ static int run_disasm(void *opaque, int operand_count, char **operands)
     for (size_t i = 0; i < inputs.modules.count && status == ZS_EXIT_OK; i++) {
         const struct zs_input *input = &inputs.modules.items[i];
         if (inputs.modules.count > 1 && !o->json)
-            printf("%s// %s\n", i ? "\n" : "", input->name);
-        fflush(stdout);
+            print_name(input->name, i > 0);
         status = o->json ? print_json(o, input) : print_text(o, input);
     }
     if (status == ZS_EXIT_OK && inputs.failed)

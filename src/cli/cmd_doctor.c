@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <stdarg.h>
@@ -65,13 +66,6 @@ static const struct {
     [DOCTOR_INFO] = {"info", "-   ", "\033[2m"},
 };
 
-/* Text from drivers and the environment: nothing in it may steer the terminal. */
-static void put_plain(struct zs_buf *out, const char *text)
-{
-    for (; *text; text++)
-        zs_buf_putc(out, (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-}
-
 static void print_text(struct zs_buf *out, const struct doctor_report *report, bool color)
 {
     const char *group = "";
@@ -88,15 +82,19 @@ static void print_text(struct zs_buf *out, const struct doctor_report *report, b
         }
         zs_buf_printf(out, "  %s%s%s ", color ? looks[item->status].color : "",
                       looks[item->status].mark, reset);
-        zs_buf_printf(out, "%-*s  ", width, item->name);
-        put_plain(out, item->value);
+        size_t name_B = out->size_B;
+        zs_text_puts(out, item->name);
+        name_B = out->size_B - name_B;
+        zs_buf_pad(out, ' ', name_B < (size_t)width ? (size_t)width - name_B : 0);
+        zs_buf_puts(out, "  ");
+        zs_text_puts(out, item->value);
         zs_buf_putc(out, '\n');
         const char *const more[] = {item->path, item->advice};
         for (size_t k = 0; k < ZS_ARRAY_LEN(more); k++) {
             if (!more[k][0])
                 continue;
             zs_buf_printf(out, "  %*s%s", width + 7, "", color ? "\033[2m" : "");
-            put_plain(out, more[k]);
+            zs_text_puts(out, more[k]);
             zs_buf_printf(out, "%s\n", reset);
         }
     }
@@ -172,8 +170,8 @@ static int run_doctor(void *options, int operand_count, char **operands)
         print_json(&out, &report);
     else
         print_text(&out, &report, zs_cli_color(&o->common, STDOUT_FILENO));
-    int status =
-        out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
+    int (*write)(const void *, size_t) = o->json ? zs_cli_write_stdout : zs_cli_write_text;
+    int status = out.error ? zs_cli_fail("out of memory") : write(out.data, out.size_B);
     for (size_t i = 0; !status && i < report.count; i++)
         if (report.items[i].status == DOCTOR_FAIL)
             status = ZS_EXIT_FAILED;

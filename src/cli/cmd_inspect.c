@@ -82,7 +82,7 @@ static int print_module(const struct inspect_options *o, const struct zs_input *
     };
     int status = ZS_EXIT_OK;
     int error = o->json ? zs_report_inspect_json(input->module, &view, zs_cli_sink_stdout, &status)
-                        : zs_report_inspect_text(input->module, &view, zs_cli_sink_stdout, &status);
+                        : zs_report_inspect_text(input->module, &view, zs_cli_sink_text, &status);
     free(s.kernels);
     if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
         return zs_cli_fail("%s: out of memory", input->name);

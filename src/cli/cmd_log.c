@@ -33,7 +33,7 @@ struct out {
 
 static int flush(struct out *out)
 {
-    out->status = zs_cli_write_stdout(out->buf.data, out->buf.size_B);
+    out->status = zs_cli_write_text(out->buf.data, out->buf.size_B);
     out->buf.size_B = 0;
     return out->status ? out->status : zs_cli_stdout_closed();
 }

@@ -228,8 +228,8 @@ static int report_tables(const struct report_options *o, const struct zs_report_
     else
         put(o, report, &out);
     put_notes(o, path, report);
-    int status =
-        out.error ? zs_cli_fail("out of memory") : zs_cli_write_stdout(out.data, out.size_B);
+    int (*write)(const void *, size_t) = o->json ? zs_cli_write_stdout : zs_cli_write_text;
+    int status = out.error ? zs_cli_fail("out of memory") : write(out.data, out.size_B);
     zs_buf_fini(&out);
     zs_report_free(report);
     return status;

@@ -85,7 +85,7 @@ static bool print_frame(struct files *files, const char *line, int length)
         if (!frames[i].function)
             continue;
         zs_symbol_format(&frames[i], words, sizeof(words));
-        fprintf(stderr, "    #%d %s (%s+0x%llx)\n", number, words, text + path_at, offset_B);
+        zs_cli_print_stderr("    #%d %s (%s+0x%llx)\n", number, words, text + path_at, offset_B);
         known = true;
     }
     return known;
@@ -102,7 +102,7 @@ static void print_report(struct zs_span report)
         int length = (int)(next - at);
         if (strncmp(at, "    #", ZS_MIN((size_t)(end - at), 5)) != 0 ||
             !print_frame(&files, at, length))
-            fprintf(stderr, "%.*s", length, at);
+            zs_cli_print_stderr("%.*s", length, at);
         at = next;
     }
     for (uint32_t i = 0; i < files.count; i++)

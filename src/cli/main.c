@@ -137,7 +137,7 @@ int main(int argc, char **argv)
     const struct zs_command *command = find_command(name);
     if (command)
         return run_command(command, argc - 1, argv + 1);
-    fprintf(stderr, "zescope: unknown command '%s'\n\n", name);
+    zs_cli_print_stderr("zescope: unknown command '%s'\n\n", name);
     print_overview(stderr);
     return ZS_EXIT_USAGE;
 }

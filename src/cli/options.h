@@ -120,5 +120,11 @@ bool zs_cli_stdout_closed(void);
 /* The same for writers that call back, user an int for the exit status: 0, -EIO after a message,
  * -EPIPE when nobody reads. */
 int zs_cli_sink_stdout(void *user, const void *data, size_t size_B);
+/* The same for text, which terminals show: what is in it from files is made harmless (base/text.h).
+ * Data (JSON, HTML) is escaped by its writers. */
+int zs_cli_write_text(const void *data, size_t size_B);
+int zs_cli_sink_text(void *user, const void *data, size_t size_B);
+/* Text on stderr, without the command's name. */
+void zs_cli_print_stderr(const char *format, ...) ZS_PRINTF(1, 2);
 
 #endif

@@ -2,6 +2,8 @@
 /* What commands say to people: errors, notes, progress, colour. */
 #include "cli/options.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,11 +13,33 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* Names and sentences of files are in it: terminals obey none of them. */
+static void put_stderr(const char *before, const char *format, va_list args, const char *after)
+{
+    struct zs_buf text = {0}, clean = {0};
+    zs_buf_puts(&text, before);
+    zs_buf_vprintf(&text, format, args);
+    zs_buf_puts(&text, after);
+    for (size_t i = 0; i < text.size_B; i++) /* no colours are ours here */
+        if (text.data[i] == 0x1b)
+            text.data[i] = 0x1a;
+    struct zs_span span = zs_text_clean(&clean, text.data, text.size_B);
+    fwrite(span.data, 1, span.size_B, stderr);
+    zs_buf_fini(&text);
+    zs_buf_fini(&clean);
+}
+
 static void print_stderr(const char *format, va_list args)
 {
-    fputs("zescope: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    put_stderr("zescope: ", format, args, "\n");
+}
+
+void zs_cli_print_stderr(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_stderr("", format, args, "");
+    va_end(args);
 }
 
 int zs_cli_fail(const char *format, ...)
@@ -109,5 +133,22 @@ int zs_cli_sink_stdout(void *user, const void *data, size_t size_B)
 {
     int *status = user;
     *status = zs_cli_write_stdout(data, size_B);
+    return *status != ZS_EXIT_OK ? -EIO : stdout_closed ? -EPIPE : 0;
+}
+
+int zs_cli_write_text(const void *data, size_t size_B)
+{
+    struct zs_buf scratch = {0};
+    struct zs_span clean = zs_text_clean(&scratch, data, size_B);
+    int status = scratch.error ? zs_cli_fail("out of memory")
+                               : zs_cli_write_stdout(clean.data, clean.size_B);
+    zs_buf_fini(&scratch);
+    return status;
+}
+
+int zs_cli_sink_text(void *user, const void *data, size_t size_B)
+{
+    int *status = user;
+    *status = zs_cli_write_text(data, size_B);
     return *status != ZS_EXIT_OK ? -EIO : stdout_closed ? -EPIPE : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls as C-like lines, from decoded values: live and from recordings alike. */
+#include "base/text.h"
 #include "layer/codec.h"
 
 #include <inttypes.h>
@@ -7,16 +8,17 @@
 
 static void format_text(struct zs_buf *out, const struct zs_api_value *v)
 {
+    const uint8_t *p = v->text.data;
+    size_t from = 0;
     zs_buf_putc(out, '"');
     for (size_t i = 0; i < v->text.size_B; i++) {
-        uint8_t c = v->text.data[i];
-        if (c == '"' || c == '\\')
-            zs_buf_printf(out, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            zs_buf_printf(out, "\\x%02x", c);
-        else
-            zs_buf_putc(out, (char)c);
+        if (p[i] != '"' && p[i] != '\\')
+            continue;
+        zs_text_put(out, p + from, i - from);
+        zs_buf_printf(out, "\\%c", p[i]);
+        from = i + 1;
     }
+    zs_text_put(out, p + from, v->text.size_B - from);
     zs_buf_puts(out, v->text.size_B >= ZS_CODEC_TEXT_MAX_B ? "\"..." : "\"");
 }
 
@@ -97,6 +99,13 @@ static uint32_t value_end(const struct zs_api_values *values, uint32_t i)
 
 static void format_value(struct zs_buf *out, const struct zs_api_values *values, uint32_t i);
 
+/* Names of calls and parameters may come from the recording, too. */
+static void put_name(struct zs_buf *out, const char *name)
+{
+    zs_text_puts(out, name);
+    zs_buf_puts(out, " = ");
+}
+
 static void format_children(struct zs_buf *out, const struct zs_api_values *values, uint32_t i,
                             char opener, char closer)
 {
@@ -106,7 +115,7 @@ static void format_children(struct zs_buf *out, const struct zs_api_values *valu
         if (child > i + 1)
             zs_buf_puts(out, ", ");
         if (values->items[child].name)
-            zs_buf_printf(out, "%s = ", values->items[child].name);
+            put_name(out, values->items[child].name);
         format_value(out, values, child);
     }
     zs_buf_putc(out, closer);
@@ -143,11 +152,13 @@ static bool is_replaced(const struct zs_api_values *values, uint32_t i)
 void zs_api_format_call(struct zs_buf *out, const char *name, const struct zs_api_values *values)
 {
     bool first = true;
-    zs_buf_printf(out, "%s(", name);
+    zs_text_puts(out, name);
+    zs_buf_putc(out, '(');
     for (uint32_t i = 0; i < values->count; i = value_end(values, i)) {
         if (is_replaced(values, i))
             continue;
-        zs_buf_printf(out, "%s%s = ", first ? "" : ", ", values->items[i].name);
+        zs_buf_puts(out, first ? "" : ", ");
+        put_name(out, values->items[i].name);
         format_value(out, values, i);
         first = false;
     }

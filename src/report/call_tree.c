@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/call_tree.h"
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "report/times.h"
 
@@ -210,7 +211,7 @@ static void put_row(struct zs_buf *out, const struct zs_tree_node *node, uint64_
     zs_buf_printf(out, "  %8" PRIu64 "  ", node->count);
     for (uint32_t depth = depth_of(node); depth; depth--)
         zs_buf_puts(out, "│ ");
-    zs_buf_puts(out, node->name);
+    zs_text_puts(out, node->name);
     zs_buf_puts(out, hot || dim ? "\033[0m" : "");
     zs_buf_putc(out, '\n');
 }

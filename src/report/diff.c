@@ -2,6 +2,7 @@
 #include "report/diff.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "report/html.h"
 #include "report/html_assets.h"
@@ -182,7 +183,9 @@ void zs_diff_text(const struct zs_diff *d, uint64_t threshold, bool color, struc
             zs_buf_printf(out, "%+7.1f%%", (mean_ns(&r->b) / mean_ns(&r->a) - 1) * 100);
         else
             zs_buf_printf(out, "%8s", !r->a.count ? "new" : !r->b.count ? "gone" : "n/a");
-        zs_buf_printf(out, "  %s %s\n", r->kind, r->name);
+        zs_buf_printf(out, "  %s ", r->kind);
+        zs_text_puts(out, r->name);
+        zs_buf_putc(out, '\n');
     }
 }
 

@@ -2,6 +2,7 @@
 #include "report/log.h"
 
 #include "base/filter.h"
+#include "base/text.h"
 #include "record/merge.h"
 #include "symbols/symbols.h"
 
@@ -79,7 +80,9 @@ static void put_stack(struct log *log, const struct zs_call *call)
             char text[512];
             zs_symbol_format(&frames[k], text, sizeof(text));
             zs_buf_pad(&log->out, ' ', 26);
-            zs_buf_printf(&log->out, "%s %s\n", i + k ? "<" : "from", text);
+            zs_buf_puts(&log->out, i + k ? "< " : "from ");
+            zs_text_puts(&log->out, text);
+            zs_buf_putc(&log->out, '\n');
         }
     }
 }

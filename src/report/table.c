@@ -2,6 +2,7 @@
 #include "report/table.h"
 
 #include "base/filter.h"
+#include "base/text.h"
 #include "layer/describe.h"
 #include "report/times.h"
 
@@ -310,7 +311,7 @@ static void put_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs
     }
     switch (kind) {
     case ZS_CELL_TEXT:
-        zs_buf_puts(out, cell->text);
+        zs_text_puts(out, cell->text);
         return;
     case ZS_CELL_NS:
         zs_format_duration(out, cell->number);

@@ -5,8 +5,10 @@
 #include "base/duration.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "base/parallel.h"
 #include "base/reader.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -222,9 +224,93 @@ static void test_duration(void **state)
     (void)state;
 }
 
+static void expect_clean(const char *text, size_t size_B, const char *line, const char *lines)
+{
+    struct zs_buf out = {0}, scratch = {0};
+    zs_text_put(&out, text, size_B);
+    assert_string_equal(zs_buf_cstr(&out), line);
+    struct zs_span clean = zs_text_clean(&scratch, text, size_B);
+    assert_int_equal(clean.size_B, strlen(lines));
+    assert_memory_equal(clean.data, lines, clean.size_B);
+    zs_buf_fini(&out);
+    zs_buf_fini(&scratch);
+}
+
+static void text_is_made_harmless(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size_B;
+        const char *line, *lines; /* as a name, as a stream with colours */
+    } rows[] = {
+#define ROW(text, line, lines) {text, sizeof(text) - 1, line, lines}
+        ROW("plain text, more than eight bytes", "plain text, more than eight bytes",
+            "plain text, more than eight bytes"),
+        ROW("\033[1;31mred\033[0m", "\\x1b[1;31mred\\x1b[0m", "\033[1;31mred\033[0m"),
+        ROW("\033[2J", "\\x1b[2J", "\\x1b[2J"),
+        ROW("\033]0;x\007", "\\x1b]0;x\\x07", "\\x1b]0;x\\x07"),
+        ROW("\033[3", "\\x1b[3", "\\x1b[3"),
+        ROW("\033[11111111111111m", "\\x1b[11111111111111m", "\\x1b[11111111111111m"),
+        ROW("a\tb\nc\rd\0e", "a\\x09b\\x0ac\\x0dd\\x00e", "a\tb\nc\\x0dd\\x00e"),
+        ROW("\x7f\xc2\x9b\xc2\xa0", "\\x7f\\u009b\xc2\xa0", "\\x7f\\u009b\xc2\xa0"),
+        ROW("12345678\xe2\x80\xae\xe2\x81\xa6", "12345678\\u202e\\u2066", "12345678\\u202e\\u2066"),
+        ROW("\xf3\xa0\x81\x81", "\\ue0041", "\\ue0041"),
+        ROW("\xff\xc3\xe2\x82", "\\xff\\xc3\\xe2\\x82", "\\xff\\xc3\\xe2\\x82"),
+        ROW("\xe2\x82\xac \xf0\x9f\x8e\x89 \xc3\xbc", "\xe2\x82\xac \xf0\x9f\x8e\x89 \xc3\xbc",
+            "\xe2\x82\xac \xf0\x9f\x8e\x89 \xc3\xbc"),
+        ROW("", "", ""),
+#undef ROW
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
+        expect_clean(rows[i].text, rows[i].size_B, rows[i].line, rows[i].lines);
+    /* every byte at every place of a word */
+    for (int byte = 0; byte < 256; byte++) {
+        for (size_t at = 0; at < 16; at++) {
+            char text[17] = "0123456789abcdef", want[24];
+            text[at] = (char)byte;
+            bool plain = (byte >= 0x20 && byte < 0x7f);
+            snprintf(want, sizeof(want), plain ? "%.*s%c%s" : "%.*s\\x%02x%s", (int)at, text, byte,
+                     "0123456789abcdef" + at + 1);
+            expect_clean(text, 16, want, byte == '\n' || byte == '\t' ? text : want);
+        }
+    }
+}
+
+static void options_of_any_size(void **state)
+{
+    struct options {
+        size_t size_B;
+        uint32_t a, b;
+    } own, given = {.size_B = sizeof(given), .a = 1, .b = 2};
+    struct {
+        struct options known;
+        uint8_t later[5];
+    } longer = {.known = {.size_B = sizeof(longer), .a = 3, .b = 4}};
+    assert_int_equal(ZS_OPTIONS_TAKE(&own, &given, NULL), 0);
+    assert_int_equal(own.b, 2);
+    given.size_B = offsetof(struct options, b);
+    assert_int_equal(ZS_OPTIONS_TAKE(&own, &given, NULL), 0);
+    assert_int_equal(own.a, 1);
+    assert_int_equal(own.b, 0);
+    assert_int_equal(own.size_B, sizeof(own));
+    assert_int_equal(ZS_OPTIONS_TAKE(&own, &longer.known, NULL), 0);
+    assert_int_equal(own.b, 4);
+    longer.later[4] = 1;
+    assert_int_equal(ZS_OPTIONS_TAKE(&own, &longer.known, NULL), -E2BIG);
+    longer.known.size_B = sizeof(longer.known) + 4;
+    assert_int_equal(ZS_OPTIONS_TAKE(&own, &longer.known, NULL), 0);
+    longer.known.size_B = 7;
+    assert_int_equal(ZS_OPTIONS_TAKE(&own, &longer.known, NULL), -EINVAL);
+    own.a = 9;
+    assert_int_equal(ZS_OPTIONS_TAKE(&own, NULL, NULL), 0);
+    assert_int_equal(own.a, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_made_harmless),
+        cmocka_unit_test(options_of_any_size),
         cmocka_unit_test(reader_first_error_sticks),
         cmocka_unit_test(reader_bounds_counts_and_seeks),
         cmocka_unit_test(arena_limit_bounds),
