@@ -73,6 +73,13 @@ enum zs_eu_modifiers {
     ZS_EU_MOD_LOGIC,    /* the negate bit inverts */
     ZS_EU_MOD_KEEP_NEG, /* floats: the caller takes care of the sign */
 };
+/*
+ * The integer type in which modifiers of a register compute (docs/eu.md has the sources).
+ * Magnitudes wrap in their own width: of the most negative value it is that value. So do negations
+ * of d and q, while bytes and words are 32 bits wide by then: -(-32768) is 32768; and ud has one
+ * bit more, which is the sign of its negation.
+ */
+unsigned zs_eu_modifier_type(const struct zs_gen9_operand *op);
 /* Source i as packed elements of `type`. */
 struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
                             enum zs_eu_modifiers mods);

@@ -73,8 +73,9 @@ void zs_eu_lower_add(struct zs_eu_lowering *l)
                       is_unsigned ? ZS_GEN9_UQ : ZS_GEN9_Q, src, 2);
         return;
     }
-    /* a - b without a negation of its own */
-    bool sub = negated(l, 1) && !l->inst->src[1].abs;
+    /* a - b without a negation of its own, where the negation does not wrap on its own */
+    bool sub = negated(l, 1) && !l->inst->src[1].abs &&
+               !(type == ZS_GEN9_Q && src_type(l, 1) == ZS_GEN9_D);
     src[0] = zs_eu_load(l, 0, type, ZS_EU_MOD_ARITH);
     if (sub) {
         const struct zs_gen9_inst *inst = l->inst;
@@ -123,10 +124,10 @@ void zs_eu_lower_mul(struct zs_eu_lowering *l)
         return;
     }
     unsigned type = modular_type(l), narrow = widening_type(l);
-    bool whole = l->inst->saturate || l->inst->cond; /* all bits of the product matter */
-    if (whole && (widest_B(l, false) == 8 ||
-                  (narrow == ZS_GEN9_TYPE_INVALID && src_type(l, 0) == ZS_GEN9_UD &&
-                   src_type(l, 1) == ZS_GEN9_UD))) {
+    if (l->inst->saturate && /* all bits of the product matter */
+        (widest_B(l, false) == 8 ||
+         (narrow == ZS_GEN9_TYPE_INVALID && src_type(l, 0) == ZS_GEN9_UD &&
+          src_type(l, 1) == ZS_GEN9_UD))) {
         unmodelled(l, "a product of more than 64 bits");
         return;
     }

@@ -14,22 +14,24 @@ static void lower_mov(struct zs_eu_lowering *l)
     bool modified = src->abs || src->neg;
 
     if (from == ZS_GEN9_UQ && src->neg && src->file != ZS_GEN9_FILE_IMM &&
-        (inst->cond || inst->saturate || zs_eu_type_is_float(to))) {
+        (inst->saturate || zs_eu_type_is_float(to))) {
         unmodelled(l, "the exact value of a negated uq");
         return;
     }
-    if (modified && from != ZS_GEN9_UQ && !zs_eu_type_is_float(from)) /* the exact value first */
-        from = zs_eu_type_is_float(to) || inst->saturate || zs_eu_type_B(to) == 8 ||
-                       zs_eu_type_B(from) == 8 || inst->cond
-                   ? ZS_GEN9_Q
-                   : ZS_GEN9_D;
-    else if (src->file == ZS_GEN9_FILE_IMM && !zs_eu_type_is_float(from) &&
-             !zs_eu_type_is_float(to) && !inst->saturate && !inst->cond)
+    if (modified && !zs_eu_type_is_float(from)) {
+        bool low_bits = zs_eu_type_B(to) <= 4 && !zs_eu_type_is_float(to) && !inst->saturate &&
+                        zs_eu_type_B(from) <= 4;
+        from = low_bits ? ZS_GEN9_D : zs_eu_modifier_type(src);
+        if (from == ZS_GEN9_B)
+            from = ZS_GEN9_W;
+    } else if (src->file == ZS_GEN9_FILE_IMM && !zs_eu_type_is_float(from) &&
+               !zs_eu_type_is_float(to) && !inst->saturate) {
         from = to; /* sign-extended already */
+    }
     struct zs_eu_loc value = zs_eu_load(l, 0, from, ZS_EU_MOD_ARITH);
     if (from == to || (zs_eu_type_B(from) == zs_eu_type_B(to) && !inst->saturate &&
                        !zs_eu_type_is_float(from) && !zs_eu_type_is_float(to)))
-        zs_eu_compute(l, zs_eu_move_row(to), inst->cond ? from : to, &value, 1);
+        zs_eu_compute(l, zs_eu_move_row(to), to, &value, 1);
     else
         zs_eu_store(l, value, from);
 }
@@ -85,7 +87,8 @@ static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_
 
     if (dst->file != ZS_GEN9_FILE_GRF || dst->indirect || zs_eu_type_B(dst->type) != size_B ||
         zs_eu_type_is_float(dst->type) != zs_eu_type_is_float(type) || l->inst->saturate ||
-        (l->n > 1 && dst->hstride != 1) || (l->params->flags & ZS_EU_LOWER_GENERAL) ||
+        l->inst->acc_write || (l->n > 1 && dst->hstride != 1) ||
+        (l->params->flags & ZS_EU_LOWER_GENERAL) ||
         at + l->n * size_B > ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program))
         return false;
     for (unsigned i = 0; i < 2; i++)
@@ -156,9 +159,10 @@ static void lower_sel(struct zs_eu_lowering *l)
     else if (inst->cond)
         type = common_type(l);
     else
-        type = inst->saturate ? ZS_GEN9_Q : bitwise_type(l);
+        type = inst->saturate || inst->acc_write ? ZS_GEN9_Q : bitwise_type(l);
     if (!inst->cond && src_type(l, 0) == inst->dst.type && src_type(l, 1) == inst->dst.type &&
-        zs_eu_type_B(inst->dst.type) > 1)
+        zs_eu_type_B(inst->dst.type) > 1 &&
+        (zs_eu_type_is_float(inst->dst.type) || (!inst->saturate && !inst->acc_write)))
         type = inst->dst.type; /* halves as they are */
     if (type == ZS_GEN9_TYPE_INVALID) {
         unmodelled(l, "uq against a signed type");
@@ -194,27 +198,50 @@ static void lower_logic(struct zs_eu_lowering *l)
     zs_eu_compute(l, row, type, src, l->inst->src_count);
 }
 
+/* shl of dwords where more than 32 bits of the result matter: the count still has five bits. */
+static void lower_shl_whole(struct zs_eu_lowering *l)
+{
+    uint64_t five_bits = 31;
+    struct zs_eu_loc src[2], count[2];
+
+    src[0] = zs_eu_load(l, 0, ZS_GEN9_Q, ZS_EU_MOD_ARITH);
+    count[0] = zs_eu_load(l, 1, ZS_GEN9_UD, ZS_EU_MOD_ARITH);
+    count[1] = (struct zs_eu_loc){zs_eu_constant(l, &five_bits, 8), true};
+    if (l->failed)
+        return;
+    src[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    zs_eu_emit_row(l, ZS_EU_ROW_AND_32, src[1].at, count, 2, false);
+    src[1] = zs_eu_convert(l, src[1], ZS_GEN9_UD, ZS_GEN9_Q, false);
+    zs_eu_compute(l, ZS_EU_ROW_SHL_64, ZS_GEN9_Q, src, 2);
+}
+
 static void lower_shift(struct zs_eu_lowering *l)
 {
     const struct zs_gen9_inst *inst = l->inst;
-    bool wide = widest_B(l, true) == 8 || inst->saturate || dst_is_acc(l);
-    unsigned type = wide ? ZS_GEN9_Q : ZS_GEN9_D;
-    bool is_signed = zs_eu_type_is_signed(src_type(l, 0));
+    bool wide = widest_B(l, true) == 8, is_shl = inst->opcode == ZS_GEN9_SHL;
+    bool is_asr = inst->opcode == ZS_GEN9_ASR && zs_eu_type_is_signed(src_type(l, 0));
     enum zs_eu_row row;
     struct zs_eu_loc src[2];
 
-    if (any_float_src(l) || dst_is_float(l) || (inst->saturate && inst->opcode == ZS_GEN9_SHL)) {
+    if (any_float_src(l) || dst_is_float(l) || (inst->saturate && is_shl && wide)) {
         unmodelled(l, "this form");
         return;
     }
-    if (inst->opcode == ZS_GEN9_SHL)
+    if (is_shl && !wide && (inst->saturate || inst->acc_write || dst_is_acc(l))) {
+        lower_shl_whole(l);
+        return;
+    }
+    if (is_shl)
         row = wide ? ZS_EU_ROW_SHL_64 : ZS_EU_ROW_SHL_32;
-    else if (inst->opcode == ZS_GEN9_ASR && is_signed)
+    else if (is_asr)
         row = wide ? ZS_EU_ROW_ASR_64 : ZS_EU_ROW_ASR_32;
     else
         row = wide ? ZS_EU_ROW_SHR_64 : ZS_EU_ROW_SHR_32;
-    load_all(l, type, ZS_EU_MOD_ARITH, src);
-    zs_eu_compute(l, row, type, src, 2);
+    load_all(l, wide ? ZS_GEN9_Q : ZS_GEN9_D, ZS_EU_MOD_ARITH, src);
+    bool is_signed = is_asr || (is_shl && zs_eu_type_is_signed(inst->dst.type));
+    zs_eu_compute(l, row,
+                  is_signed ? (wide ? ZS_GEN9_Q : ZS_GEN9_D) : (wide ? ZS_GEN9_UQ : ZS_GEN9_UD),
+                  src, 2);
 }
 
 /* Operations on 32-bit values that give one; the table says on which signedness. */

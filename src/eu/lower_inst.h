@@ -83,16 +83,15 @@ static inline bool unmodelled(struct zs_eu_lowering *l, const char *what)
 
 /*
  * Type in which an integer operation is done whose low bits depend on the sources' low bits only.
- * What looks at the whole result (saturation, conditional modifier, the accumulator, a wider
- * destination) is done on 64 bits, which hold every sum and product of 32-bit values.
+ * What looks at the whole result (saturation, the accumulator, a wider destination) is done on 64
+ * bits, which hold every sum and product of 32-bit values.
  */
 static inline unsigned modular_type(const struct zs_eu_lowering *l)
 {
     const struct zs_gen9_inst *inst = l->inst;
     unsigned widest = widest_B(l, true);
 
-    if (widest == 8 || inst->saturate || inst->cond || inst->acc_write || dst_is_acc(l) ||
-        dst_is_float(l))
+    if (widest == 8 || inst->saturate || inst->acc_write || dst_is_acc(l) || dst_is_float(l))
         return ZS_GEN9_Q;
     return widest <= 2 ? ZS_GEN9_W : ZS_GEN9_D;
 }
@@ -104,8 +103,7 @@ static inline unsigned bitwise_type(const struct zs_eu_lowering *l)
 
     if (widest == 8 || dst_is_acc(l))
         return ZS_GEN9_Q;
-    /* a modifier looks at all 32 bits */
-    return widest <= 2 && !l->inst->cond ? ZS_GEN9_W : ZS_GEN9_D;
+    return widest <= 2 ? ZS_GEN9_W : ZS_GEN9_D;
 }
 
 /* Type that holds the values of both sources, for comparisons. INVALID: there is none. */
@@ -126,7 +124,9 @@ static inline unsigned common_type(const struct zs_eu_lowering *l)
         any_signed |= is_signed;
         big_unsigned |= type == ZS_GEN9_UD;
         quad_unsigned |= type == ZS_GEN9_UQ;
-        quad |= zs_eu_type_B(type) == 8 || (type == ZS_GEN9_D && (op->neg || op->abs));
+        quad |=
+            zs_eu_type_B(type) == 8 || (type == ZS_GEN9_D && op->file != ZS_GEN9_FILE_IMM &&
+                                        zs_eu_modifier_type(op) == ZS_GEN9_Q); /* an accumulator */
     }
     if (quad_unsigned)
         return any_signed ? ZS_GEN9_TYPE_INVALID : ZS_GEN9_UQ;

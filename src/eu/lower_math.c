@@ -134,10 +134,14 @@ static void lower_macro_seed(struct zs_eu_lowering *l)
     if (!macro_operands_are_known(l))
         return;
     struct zs_eu_op *op = emit_macro(l, ZS_EU_KIND_MACRO_SEED);
-    uint32_t result = op->dst;
+    uint32_t result = op->dst, bits = zs_eu_temp(l);
     op->aux = inst->dst.mme | (inst->function == ZS_GEN9_MATH_RSQTM ? 16u : 0);
-    zs_eu_flag_target(l, op);
+    op->flag = (uint16_t)bits; /* the flag itself may be the predicate of the store */
     zs_eu_store(l, (struct zs_eu_loc){result, l->n == 1}, inst->dst.type);
+    op = zs_eu_emit(l, ZS_EU_KIND_FLAG_COPY);
+    op->src[0] = bits;
+    zs_eu_mask(l, op);
+    zs_eu_flag_target(l, op);
 }
 
 /* The final result at once, and the flag that makes every lane leave the macro. */

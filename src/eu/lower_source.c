@@ -101,11 +101,18 @@ static void before_read(struct zs_eu_lowering *l, const struct zs_gen9_operand *
         zs_eu_emit(l, ZS_EU_KIND_READ_TM);
 }
 
-static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
+/* The accumulators have more bits than a d: its modifiers see them. */
+static bool is_wide_acc(const struct zs_gen9_operand *op)
+{
+    return zs_eu_is_acc(op) && op->type == ZS_GEN9_D && (op->abs || op->neg);
+}
+
+static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+                                    unsigned type)
 {
     struct zs_eu_region region;
     struct zs_eu_place place;
-    unsigned size_B = zs_eu_type_B(op->type);
+    unsigned size_B = zs_eu_type_B(type);
 
     memset(&region, 0, sizeof(region));
     if (!zs_eu_place_of(l, op, false, &place))
@@ -120,16 +127,16 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_ge
     for (unsigned c = 0; c < l->n && op->file == ZS_GEN9_FILE_GRF; c++)
         zs_eu_mark_read(l, place.at - ZS_EU_OFFSET(grf) + region.offset_B[c], size_B);
     if (zs_eu_is_general(l))
-        return gather_region(l, &region, place.at, op->type);
+        return gather_region(l, &region, place.at, type);
     if (stride == 0)
         return (struct zs_eu_loc){place.at, true};
     if (stride == size_B)
         return (struct zs_eu_loc){place.at, false};
     if (stride == UINT32_MAX || l->n < 8)
-        return gather_region(l, &region, place.at, op->type);
+        return gather_region(l, &region, place.at, type);
     uint32_t at = zs_eu_temp(l);
     struct zs_eu_op *gather = zs_eu_emit(l, ZS_EU_KIND_GATHER);
-    gather->cls = (uint8_t)zs_eu_type_log2(op->type);
+    gather->cls = (uint8_t)zs_eu_type_log2(type);
     gather->dst = at;
     gather->src[0] = place.at;
     gather->src[1] = stride;
@@ -139,7 +146,7 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_ge
 static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
                                  unsigned *ret_type)
 {
-    *ret_type = op->type;
+    *ret_type = is_wide_acc(op) ? ZS_GEN9_Q : op->type;
     if (op->file == ZS_GEN9_FILE_IMM)
         return load_immediate(l, op, ret_type);
     if (zs_eu_type_B(op->type) == 0) {
@@ -150,7 +157,7 @@ static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_gen9_
         uint64_t zero = 0;
         return (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
     }
-    return op->indirect ? load_indirect(l, op) : load_direct(l, op);
+    return op->indirect ? load_indirect(l, op) : load_direct(l, op, *ret_type);
 }
 
 /* Rows for abs, neg and not by type size; floats first. */
@@ -183,6 +190,14 @@ static struct zs_eu_loc modify(struct zs_eu_lowering *l, struct zs_eu_loc loc, u
     return loc;
 }
 
+unsigned zs_eu_modifier_type(const struct zs_gen9_operand *op)
+{
+    if (zs_eu_type_B(op->type) == 8 ||
+        (op->abs && zs_eu_type_is_signed(op->type) && !is_wide_acc(op)))
+        return op->type;
+    return op->type == ZS_GEN9_UD || is_wide_acc(op) ? ZS_GEN9_Q : ZS_GEN9_D;
+}
+
 struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
                             enum zs_eu_modifiers mods)
 {
@@ -199,10 +214,12 @@ struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
         loc = modify(l, loc, raw_type, op, mods);
         return zs_eu_convert(l, loc, raw_type, type, false);
     }
-    if ((op->abs || op->neg) && zs_eu_type_is_float(type)) {
-        /* exact in q */
-        loc = modify(l, zs_eu_convert(l, loc, raw_type, ZS_GEN9_Q, false), ZS_GEN9_Q, op, mods);
-        return zs_eu_convert(l, loc, ZS_GEN9_Q, type, false);
+    unsigned own = zs_eu_modifier_type(op);
+    if ((op->abs || op->neg) && mods != ZS_EU_MOD_LOGIC &&
+        (zs_eu_type_is_float(type) || zs_eu_type_B(type) > zs_eu_type_B(own))) {
+        unsigned at = own == ZS_GEN9_B ? ZS_GEN9_W : own;
+        loc = modify(l, zs_eu_convert(l, loc, raw_type, at, false), at, op, mods);
+        return zs_eu_convert(l, zs_eu_convert(l, loc, at, own, false), own, type, false);
     }
     loc = zs_eu_convert(l, loc, raw_type, type, false);
     return modify(l, loc, type, op, mods);

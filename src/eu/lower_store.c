@@ -115,7 +115,12 @@ void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op)
     op->flag_shift = (uint8_t)((inst->flag_subreg * 16u + inst->chan_offset) & 31);
 }
 
-/* The conditional modifier compares the result, before it is clamped and converted, with 0. */
+/*
+ * The conditional modifier compares the result as it is stored, clamped and converted, with 0. The
+ * PRM says so of zeros ("post_zero"); that signs are those of the stored result, too, is what Mesa
+ * found on hardware (brw_opt_cmod_propagation.cpp) and what IGC counts on when it folds a
+ * comparison of a wrapped sum or a truncated product into the instruction that made it.
+ */
 static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
 {
     static const unsigned wide[] = {
@@ -182,7 +187,7 @@ void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned typ
 
     if (l->failed || !find_target(l, &target))
         return;
-    if (inst->acc_write || inst->cond) /* the result is looked at after dst was written */
+    if (inst->acc_write) /* the result is looked at after dst was written */
         value = result = keep(l, result, type);
     if (inst->saturate && zs_eu_type_is_float(target.type)) {
         unsigned at = from == ZS_GEN9_DF ? ZS_GEN9_DF : ZS_GEN9_F;
@@ -191,11 +196,13 @@ void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned typ
         from = at;
     }
     zs_eu_plan_convert(&plan, from, target.type, inst->saturate);
-    bool direct = plan.count > 0 && is_packed(l, &target);
+    bool direct = plan.count > 0 && is_packed(l, &target) && !inst->cond;
     for (unsigned i = 0; i + (direct ? 1 : 0) < plan.count; i++)
         value = zs_eu_to_temp(l, plan.rows[i], value);
     if (direct && plan.count == 1)
         value = settle(l, &target, value, from);
+    if (inst->cond)
+        value = keep(l, value, target.type);
     if (direct)
         zs_eu_emit_row(l, plan.rows[plan.count - 1], target.place.at, &value, 1, true);
     else
@@ -203,7 +210,7 @@ void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned typ
     if (inst->acc_write)
         store_accumulator(l, result, type);
     if (inst->cond)
-        set_flags(l, result, type);
+        set_flags(l, value, target.type);
     zs_eu_after_store(l);
 }
 

@@ -854,7 +854,7 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
 
 /* clang-format off */
 static const struct suite_group *const groups[] = {
-    &suite_arith, &suite_real, &suite_half, &suite_wide,
+    &suite_arith, &suite_extremes, &suite_real, &suite_half, &suite_wide,
     &suite_flow, &suite_memory, &suite_sync, &suite_subgroup, &suite_shape, &suite_pointers,
     &suite_program, &suite_data,
     &suite_image, &suite_printf,

@@ -293,7 +293,7 @@ static void random_source(struct random *r, unsigned what, struct zs_gen9_inst *
     }
     op->file = ZS_GEN9_FILE_GRF;
     random_region(r, op, inst->exec_size);
-    if (modifiers && size_of(type) > 1) {
+    if (modifiers) {
         op->neg = chance(r, 20);
         op->abs = chance(r, 10);
     }
@@ -373,10 +373,10 @@ static const struct shape integer_shapes[] = {
     {ZS_GEN9_OR, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "12"},
     {ZS_GEN9_XOR, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "12"},
     {ZS_GEN9_NOT, 0, 1, "DdWwBb", {"DdWwBb"}, true, false, "12"},
-    {ZS_GEN9_SHL, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, false, false, "12"},
-    {ZS_GEN9_SHR, 0, 2, "DdWwBb", {"dwb", "DdWwBb"}, false, false, "12"},
-    {ZS_GEN9_ASR, 0, 2, "DdWwBb", {"DWB", "DdWwBb"}, false, false, "12"},
-    {ZS_GEN9_SEL, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, ""},
+    {ZS_GEN9_SHL, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, true, "123456"},
+    {ZS_GEN9_SHR, 0, 2, "DdWwBb", {"dwb", "DdWwBb"}, false, true, "123456"},
+    {ZS_GEN9_ASR, 0, 2, "DdWwBb", {"DWB", "DdWwBb"}, true, true, "123456"},
+    {ZS_GEN9_SEL, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, true, ""},
     {ZS_GEN9_SEL, 1, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "3456"},
     {ZS_GEN9_CMP, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "123456"},
     {ZS_GEN9_CMP, 0, 2, "D", {"DWw", "DWw"}, false, false, "123456"},
@@ -401,7 +401,7 @@ static const struct shape integer_shapes[] = {
 static const struct shape wide_shapes[] = {
     {ZS_GEN9_MOV, 0, 1, "Qq", {"DdWwBbQq"}, true, true, "123456"},
     {ZS_GEN9_MOV, 0, 1, "DdWwBb", {"Q"}, false, true, "123456"},
-    {ZS_GEN9_ADD, 0, 2, "QqDd", {"DdWwBbQ", "DdWwQ"}, true, false, ""},
+    {ZS_GEN9_ADD, 0, 2, "QqDd", {"DdWwBbQ", "DdWwQ"}, true, false, "123456"},
     {ZS_GEN9_ADD, 0, 2, "Q", {"Q", "Q"}, true, true, ""},
     {ZS_GEN9_MUL, 0, 2, "Qq", {"DdWwBb", "DdWw"}, false, false, ""},
     {ZS_GEN9_MUL, 0, 2, "Qq", {"DdQ", "DdQ"}, true, false, ""},
@@ -412,8 +412,8 @@ static const struct shape wide_shapes[] = {
     {ZS_GEN9_SHR, 0, 2, "QqDd", {"q", "DdWwQ"}, false, false, ""},
     {ZS_GEN9_ASR, 0, 2, "QqDd", {"Q", "DdWw"}, false, false, ""},
     {ZS_GEN9_SEL, 0, 2, "Qq", {"DdWwQq", "DdWwQ"}, true, false, ""},
-    {ZS_GEN9_SEL, 1, 2, "Qq", {"DdWwQ", "DdWwQ"}, false, false, "3456"},
-    {ZS_GEN9_CMP, 0, 2, "QqD", {"DdWwQ", "DdWwQ"}, false, false, "123456"},
+    {ZS_GEN9_SEL, 1, 2, "Qq", {"DdWwQ", "DdWwQ"}, true, false, "3456"},
+    {ZS_GEN9_CMP, 0, 2, "QqD", {"DdWwQ", "DdWwQ"}, true, false, "123456"},
     {ZS_GEN9_CMP, 0, 2, "QqD", {"dwq", "dwq"}, false, false, "123456"},
 };
 
@@ -527,6 +527,17 @@ static bool accumulates(const struct zs_gen9_inst *inst)
            inst->opcode == ZS_GEN9_MACH;
 }
 
+/* What AccWrEn leaves is compared for these. */
+static bool writes_accumulator(const struct zs_gen9_inst *inst)
+{
+    bool small = inst->exec_size <= 16;
+
+    for (unsigned i = 0; i < inst->src_count; i++) /* NaNs would have to be told apart */
+        small = small && inst->src[i].type <= ZS_GEN9_B;
+    return small && inst->dst.type <= ZS_GEN9_B &&
+           (inst->opcode == ZS_GEN9_ADD || inst->opcode == ZS_GEN9_SEL);
+}
+
 /* uq has no common type with signed values: the model refuses it, so do not ask. */
 static bool mixes_uq(const struct zs_gen9_inst *inst)
 {
@@ -546,8 +557,8 @@ static bool mixes_uq(const struct zs_gen9_inst *inst)
 /* So is a product of more than 64 bits whose high bits matter. */
 static bool too_long(const struct zs_gen9_inst *inst)
 {
-    return inst->opcode == ZS_GEN9_MUL && (inst->saturate || inst->cond) &&
-           inst->src[0].type == ZS_GEN9_UD && inst->src[1].type == ZS_GEN9_UD &&
+    return inst->opcode == ZS_GEN9_MUL && inst->saturate && inst->src[0].type == ZS_GEN9_UD &&
+           inst->src[1].type == ZS_GEN9_UD &&
            (inst->src[0].neg || inst->src[1].neg || inst->src[0].abs || inst->src[1].abs);
 }
 
@@ -588,6 +599,8 @@ void random_inst(struct random *r, unsigned what, struct zs_gen9_inst *ret)
             ret->src[i].width = (uint8_t)ZS_MIN(ret->src[i].width, 16);
     }
     if (accumulates(ret))
+        ret->acc_write = true;
+    if (writes_accumulator(ret) && chance(r, 10))
         ret->acc_write = true;
     if (mixes_uq(ret) || too_long(ret))
         random_inst(r, what, ret);

@@ -206,6 +206,16 @@ static bool is_logic(const struct zs_gen9_inst *inst)
            inst->opcode == ZS_GEN9_XOR || inst->opcode == ZS_GEN9_NOT;
 }
 
+/* Modifiers leave d and q their width, and magnitudes of w and b; all others have bits to spare. */
+static wide wrapped(wide i, const struct zs_gen9_operand *op)
+{
+    if (op->abs && op->type == ZS_GEN9_W)
+        return (int16_t)i;
+    if (op->abs && op->type == ZS_GEN9_B)
+        return (int8_t)i;
+    return op->type == ZS_GEN9_D ? (int32_t)i : op->type == ZS_GEN9_Q ? (int64_t)i : i;
+}
+
 static struct value modify(const struct zs_gen9_inst *inst, const struct zs_gen9_operand *op,
                            struct value v)
 {
@@ -218,11 +228,11 @@ static struct value modify(const struct zs_gen9_inst *inst, const struct zs_gen9
     }
     if (op->abs) {
         v.d = fabs(v.d);
-        v.i = v.i < 0 ? -v.i : v.i;
+        v.i = wrapped(v.i < 0 ? -v.i : v.i, op);
     }
     if (op->neg) {
         v.d = -v.d;
-        v.i = -v.i;
+        v.i = wrapped(-v.i, op);
     }
     return v;
 }
@@ -442,6 +452,8 @@ static struct value shift(const struct zs_gen9_inst *inst, wide a, wide count)
     bool is_wide = sources_widest(inst) == 8;
     unsigned n = (unsigned)(count & (is_wide ? 63 : 31)), bits = is_wide ? 64 : 32;
 
+    if (inst->opcode == ZS_GEN9_SHL && inst->saturate)
+        return integer(a * ((wide)1 << n));
     if (inst->opcode == ZS_GEN9_SHL)
         return integer(low_bits((wide)((unsigned __int128)a << n), bits));
     if (inst->opcode == ZS_GEN9_ASR)
@@ -750,14 +762,14 @@ static bool moves_bits(const struct zs_gen9_inst *inst)
            type == inst->dst.type && !op->neg && !op->abs && !inst->saturate;
 }
 
-static bool result_flag(const struct ref_state *s, const struct zs_gen9_inst *inst,
-                        const struct lane_result *lane, const struct value *v)
+/* What was stored, compared with zero. */
+static bool result_flag(const struct ref_state *s, const struct zs_gen9_inst *inst, uint64_t bits)
 {
-    struct value zero = {.type = lane->value.type};
+    unsigned size = type_size(inst->dst.type);
+    uint64_t raw = size == 8 ? bits : bits & ((UINT64_C(1) << 8 * size) - 1);
+    struct value stored = make_value(raw, inst->dst.type), zero = {.type = stored.type};
 
-    if (inst->opcode == ZS_GEN9_CMP)
-        return compare(inst->cond, flush(s, v[0]), flush(s, v[1]));
-    return compare(inst->cond, flush(s, lane->value), zero);
+    return compare(inst->cond, flush(s, stored), zero);
 }
 
 /* A comparison stores all ones or zeros, whatever the type. */
@@ -766,16 +778,24 @@ static void finish(const struct ref_state *s, const struct zs_gen9_inst *inst,
 {
     bool chooses = inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL;
 
-    if (inst->cond && !chooses) {
-        lane->has_flag = true;
-        lane->flag = result_flag(s, inst, lane, v);
-    }
-    if (inst->opcode == ZS_GEN9_CMP)
+    lane->has_flag = inst->cond && !chooses;
+    if (inst->opcode == ZS_GEN9_CMP) {
+        lane->flag = compare(inst->cond, flush(s, v[0]), flush(s, v[1]));
         lane->bits = lane->flag ? UINT64_MAX : 0;
-    else
-        lane->bits = moves_bits(inst) && inst->src[0].file != ZS_GEN9_FILE_IMM
-                         ? lane->value.raw
-                         : convert(s, lane->value, inst->dst.type, inst->saturate);
+        return;
+    }
+    lane->bits = moves_bits(inst) && inst->src[0].file != ZS_GEN9_FILE_IMM
+                     ? lane->value.raw
+                     : convert(s, lane->value, inst->dst.type, inst->saturate);
+    if (lane->has_flag)
+        lane->flag = result_flag(s, inst, lane->bits);
+}
+
+/* AccWrEn: the result before it is clamped. */
+static void write_accumulator(struct ref_state *s, struct value value, unsigned channel)
+{
+    if (!is_float(value))
+        s->acc[channel] = (int64_t)value.i;
 }
 
 static struct lane_result execute_channel(struct ref_state *s, const struct zs_gen9_inst *inst,
@@ -818,6 +838,8 @@ void ref_execute(struct ref_state *state, const struct zs_gen9_inst *inst)
         if (!lanes[c].active)
             continue;
         write_bytes(state, inst, c, lanes[c].bits);
+        if (inst->acc_write && (inst->opcode == ZS_GEN9_ADD || inst->opcode == ZS_GEN9_SEL))
+            write_accumulator(state, lanes[c].value, c);
         if (lanes[c].has_flag)
             state->flag[inst->flag_reg] =
                 (state->flag[inst->flag_reg] & ~bit) | (lanes[c].flag ? bit : 0);

@@ -377,6 +377,37 @@ static void test_accumulator_reads(void **state)
     zs_eu_program_destroy(program);
 }
 
+/* A saturating subtraction by way of the accumulator, which has a bit more than a d. */
+static void test_accumulator_negation(void **state)
+{
+    static const int32_t a[8] = {0, -1, 1, 5, INT32_MIN, INT32_MAX, 0, 7},
+                         b[8] = {INT32_MIN, INT32_MIN, INT32_MIN, 3, 1, -1, INT32_MAX, 7};
+    struct zs_gen9_inst insts[2] = {three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_D, ZS_GEN9_D),
+                                    three(ZS_GEN9_ADD, 0, 2, ZS_GEN9_D, ZS_GEN9_D)};
+    int32_t have[8];
+
+    (void)state;
+    insts[0].exec_size = insts[1].exec_size = 8;
+    insts[0].dst.file = insts[1].src[0].file = ZS_GEN9_FILE_ARF;
+    insts[0].dst.reg = insts[1].src[0].reg = ZS_GEN9_ARF_ACC;
+    insts[0].src[0] = packed(30, ZS_GEN9_D);
+    insts[1].src[0].neg = true;
+    insts[1].src[1] = packed(20, ZS_GEN9_D);
+    insts[1].saturate = true;
+    struct zs_eu_program *program = lower(insts, 2, ZS_EU_HOST_BEST);
+    start(program);
+    memcpy(thread->grf + 20 * 32, a, 32);
+    memcpy(thread->grf + 30 * 32, b, 32);
+    run(program);
+    memcpy(have, thread->grf + 10 * 32, 32);
+    for (unsigned i = 0; i < 8; i++) {
+        int64_t want = (int64_t)a[i] - b[i];
+        want = want < INT32_MIN ? INT32_MIN : want > INT32_MAX ? INT32_MAX : want;
+        assert_int_equal(have[i], want);
+    }
+    zs_eu_program_destroy(program);
+}
+
 /* ---- division and square root macros ---- */
 
 static void check_macro(unsigned function, bool is_double)
@@ -442,13 +473,15 @@ static struct zs_gen9_operand macro_operand(char name, unsigned type)
 }
 
 /* The seed and `count` steps; eight floats or four doubles. */
-static struct zs_eu_program *lower_steps(unsigned function, bool is_double, unsigned count)
+static struct zs_eu_program *lower_steps(unsigned function, bool is_double, unsigned count,
+                                         unsigned pred)
 {
     unsigned type = is_double ? ZS_GEN9_DF : ZS_GEN9_F,
              sources = function == ZS_GEN9_MATH_INVM ? 2 : 1;
     const char *const *steps = sources == 2 ? division : root;
     struct zs_gen9_inst insts[8] = {three(ZS_GEN9_MATH, function, sources, type, type)};
 
+    insts[0].pred = (uint8_t)pred;
     insts[0].flag_reg = 1;
     insts[0].dst = macro_operand('A', type);
     insts[0].src[0] = macro_operand('n', type);
@@ -513,7 +546,7 @@ static void check_steps(unsigned function, bool is_double)
 {
     static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     struct random random = {7};
-    struct zs_eu_program *program = lower_steps(function, is_double, 7);
+    struct zs_eu_program *program = lower_steps(function, is_double, 7, 0);
 
     for (unsigned round = 0; round < 2000; round++) {
         double a[8], b[8];
@@ -542,26 +575,45 @@ static void check_steps(unsigned function, bool is_double)
     zs_eu_program_destroy(program);
 }
 
+static void put_numbers(const double a[8], const double b[8])
+{
+    for (unsigned i = 0; i < 8; i++) {
+        put_number(20, i, a[i], false);
+        put_number(30, i, b[i], false);
+    }
+}
+
 /* Lanes that have their result at once say so. */
 static void check_specials(unsigned function)
 {
     static const double a[8] = {1, 0, INFINITY, NAN, -4, 5, 1e30, 0},
                         b[8] = {0, 3, 2, 1, 2, INFINITY, 7, 0};
-    struct zs_eu_program *program = lower_steps(function, false, 1);
+    struct zs_eu_program *program = lower_steps(function, false, 1, 0);
     bool divides = function == ZS_GEN9_MATH_INVM;
+    const uint32_t flags = divides ? 0xaf : 0x9e, lanes = 0x3c;
 
     start_macro(program, 0, false);
-    for (unsigned i = 0; i < 8; i++) {
-        put_number(20, i, a[i], false);
-        put_number(30, i, b[i], false);
-    }
+    put_numbers(a, b);
     run(program);
-    assert_int_equal(thread->flag[1], divides ? 0xaf : 0x9e);
+    assert_int_equal(thread->flag[1], flags);
     for (unsigned i = 0; i < 8; i++) {
         double want = divides ? a[i] / b[i] : sqrt(a[i]), have = get_number(10, i, false);
         if (thread->flag[1] >> i & 1)
             assert_true(want == have || (isnan(want) && isnan(have)));
     }
+    uint8_t all[32], zero[4] = {0};
+    memcpy(all, thread->grf + 10 * 32, 32);
+    zs_eu_program_destroy(program);
+
+    /* the flag that chooses the lanes is the one that is written */
+    program = lower_steps(function, false, 1, ZS_GEN9_PRED_SEQ);
+    start_macro(program, 0, false);
+    put_numbers(a, b);
+    thread->flag[1] = lanes;
+    run(program);
+    assert_int_equal(thread->flag[1], flags & lanes);
+    for (unsigned i = 0; i < 8; i++)
+        assert_memory_equal(thread->grf + 10 * 32 + 4 * i, lanes >> i & 1 ? all + 4 * i : zero, 4);
     zs_eu_program_destroy(program);
 }
 
@@ -737,12 +789,19 @@ static void test_barrier(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions),         cmocka_unit_test(test_half_up),
-        cmocka_unit_test(test_half_down),         cmocka_unit_test(test_multiply_high),
-        cmocka_unit_test(test_accumulator_reads), cmocka_unit_test(test_macros),
-        cmocka_unit_test(test_macro_steps),       cmocka_unit_test(test_state_registers),
-        cmocka_unit_test(test_unmodelled),        cmocka_unit_test(test_past_the_end),
-        cmocka_unit_test(test_barrier),           cmocka_unit_test(test_many_immediates),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_half_up),
+        cmocka_unit_test(test_half_down),
+        cmocka_unit_test(test_multiply_high),
+        cmocka_unit_test(test_accumulator_reads),
+        cmocka_unit_test(test_accumulator_negation),
+        cmocka_unit_test(test_macros),
+        cmocka_unit_test(test_macro_steps),
+        cmocka_unit_test(test_state_registers),
+        cmocka_unit_test(test_unmodelled),
+        cmocka_unit_test(test_past_the_end),
+        cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_many_immediates),
     };
     thread = aligned_alloc(64, sizeof(*thread));
     if (!thread)
