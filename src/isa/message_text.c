@@ -183,6 +183,7 @@ static void put_slot_group(struct text *t)
 
 static void tail_TYPED_ATOMIC(struct text *t, const char *words)
 {
+    zs_out_text(&t->out, bits(t, 12, 1) ? "typed_sgh " : "typed ");
     zs_out_text(&t->out, words);
     put_slot_group(t);
     put_int_operation(t);
@@ -239,16 +240,15 @@ static void tail_A64_SCATTERED(struct text *t, const char *words)
 static void tail_A64_BLOCK(struct text *t, const char *words)
 {
     static const char *const kinds[4] = {"a64 unaligned oword block", "a64 aligned oword block",
-                                         "a64 dual block ", "a64 unaligned hword block"};
+                                         "a64 unaligned oword block", "a64 unaligned hword block"};
     uint32_t kind = bits(t, 11, 2);
     zs_out_text(&t->out, kinds[kind]);
-    if (kind < 2) {
+    if (kind != 3) {
         tail_OWORDS(t, words);
-    } else {
-        zs_out_text(&t->out, words);
-        if (kind == 3)
-            put_times(t, 1u << bits(t, 8, 3));
+        return;
     }
+    zs_out_text(&t->out, words);
+    put_times(t, 1u << bits(t, 8, 3));
 }
 
 static void tail_MEDIA(struct text *t, const char *words)
@@ -747,16 +747,22 @@ static bool is_lsc(uint32_t sfid)
            sfid == ZS_SFID_TGM;
 }
 
+static bool is_null(const struct zs_isa_operand *op)
+{
+    return op->file == ZS_FILE_NULL;
+}
+
 /* Registers of the second payload, -1 where they come from a register. Up to XeHP an immediate
- * extended descriptor has them; from XeHPG on, and with ExBSO, the instruction. */
+ * extended descriptor has them; from XeHPG on, and with ExBSO, the instruction, but null has none.
+ */
 static int32_t second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst)
 {
     bool in_register = inst->flags & ZS_INST_EXDESC_REG;
     if (!in_register && model->platform < ZS_ISA_XE_HPG)
         return (int32_t)(inst->exdesc >> 6 & 0x1f);
-    if (!in_register || inst->flags & ZS_INST_EXBSO)
-        return inst->src[1].grf_count;
-    return inst->source_count > 1 && inst->src[1].file == ZS_FILE_NULL ? 0 : -1;
+    if (inst->source_count > 1 && is_null(&inst->src[1]))
+        return 0;
+    return !in_register || inst->flags & ZS_INST_EXBSO ? inst->src[1].grf_count : -1;
 }
 
 size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
@@ -771,7 +777,9 @@ size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_is
                      .exdesc = inst->exdesc,
                      .exdesc_in_register = inst->flags & ZS_INST_EXDESC_REG,
                      .exdesc_subreg = inst->exdesc_subreg,
-                     .mlen = in_register ? -1 : (int32_t)(inst->desc >> 25 & 0xf)};
+                     .mlen = !in_register             ? (int32_t)(inst->desc >> 25 & 0xf)
+                             : is_null(&inst->src[0]) ? 0
+                                                      : -1};
     zs_out_text(&t.out, "wr:");
     put_length(&t, t.mlen, inst->desc_subreg, "[28:25]");
     if (!in_register && !is_lsc(t.sfid) && bits(&t, 19, 1))

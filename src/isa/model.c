@@ -159,6 +159,12 @@ static uint32_t unscaled_shift(const struct zs_isa_model *model)
     return model->platform >= ZS_ISA_XE_HPC ? 1 : 0;
 }
 
+/* nf counts as dwords. */
+static uint32_t element_bits(uint32_t type)
+{
+    return type == ZS_TYPE_NF ? 32 : zs_isa_type_bits((enum zs_isa_type)type);
+}
+
 static bool is_scaled(const struct zs_isa_model *model, uint32_t file, uint32_t type)
 {
     return type && (file == ZS_FILE_GRF || model->registers[file].scaled_from <= model->platform);
@@ -169,7 +175,7 @@ uint8_t zs_isa_model_subreg(const struct zs_isa_model *model, uint32_t file, uin
 {
     if (!is_scaled(model, file, type))
         return (uint8_t)(subreg_B >> unscaled_shift(model));
-    uint32_t bits = zs_isa_type_bits((enum zs_isa_type)type);
+    uint32_t bits = element_bits(type);
     return (uint8_t)(bits ? subreg_B * 8 / bits : subreg_B);
 }
 
@@ -178,6 +184,6 @@ uint8_t zs_isa_model_subreg_B(const struct zs_isa_model *model, uint32_t file, u
 {
     if (!is_scaled(model, file, type))
         return (uint8_t)(subreg << unscaled_shift(model));
-    uint32_t bits = zs_isa_type_bits((enum zs_isa_type)type);
+    uint32_t bits = element_bits(type);
     return (uint8_t)(bits ? subreg * bits / 8 : subreg);
 }

@@ -496,7 +496,7 @@ static bool put_payload_length(struct line *l, unsigned index)
           (l->model->platform >= ZS_ISA_XE_HPG && !(flags & ZS_INST_EXDESC_REG))))
         return false;
     put_char(l, ':');
-    put_decimal(l, l->inst->src[1].grf_count);
+    put_decimal(l, l->inst->src[1].file == ZS_FILE_NULL ? 0 : l->inst->src[1].grf_count);
     return true;
 }
 

@@ -149,10 +149,17 @@ ZS_FOLD enum zs_isa_error decode_mme(struct zs_isa_decoder d, enum zs_isa_field 
     return op->mme > ZS_MME_NONE ? ZS_ISA_BAD_MACRO : ZS_ISA_BAD_NONE;
 }
 
-/* Only XeHPG has indirect operands of math. */
+/* Only XeHPG has indirect operands of math. Elsewhere the bit of a source that has none does not
+ * count: src1's, and from XeHPC on src0's. */
 ZS_FOLD bool can_be_indirect(struct zs_isa_decoder d, const struct zs_isa_inst *inst)
 {
     return inst->op != ZS_OP_MATH || d.model->platform == ZS_ISA_XE_HPG;
+}
+
+ZS_FOLD bool has_address_mode(struct zs_isa_decoder d, const struct zs_isa_inst *inst,
+                              uint32_t source)
+{
+    return can_be_indirect(d, inst) || (source == 0 && !zs_xe_is_wide(d));
 }
 
 ZS_FOLD enum zs_isa_error decode_dst(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -199,12 +206,17 @@ ZS_FOLD enum zs_isa_error decode_region(struct zs_isa_decoder d, uint32_t at,
     return ZS_ISA_BAD_NONE;
 }
 
-/* Immediates of 64 bits are src0's alone, and not of math. */
-ZS_FOLD enum zs_isa_error decode_immediate(struct zs_isa_decoder d, uint32_t code, bool wide,
+/* Immediates of 64 bits are those of one-source instructions alone. */
+ZS_FOLD enum zs_isa_error decode_immediate(struct zs_isa_decoder d, uint32_t code,
+                                           const struct zs_isa_inst *inst,
                                            struct zs_isa_operand *op)
 {
     op->type = d.model->immediate_types[code];
-    if (!op->type || (!wide && zs_isa_type_bits((enum zs_isa_type)op->type) == 64))
+    if (!op->type ||
+        (d.opcode->form != ZS_FORM_UNARY && zs_isa_type_bits((enum zs_isa_type)op->type) == 64))
+        return ZS_ISA_BAD_TYPE;
+    if (inst->op == ZS_OP_MACL &&
+        !zs_xe_type_allowed(d.model->platform, inst->op, ZS_XE_SRC, op->type))
         return ZS_ISA_BAD_TYPE;
     zs_dec_immediate(d, op);
     return ZS_ISA_BAD_NONE;
@@ -220,8 +232,7 @@ ZS_FOLD enum zs_isa_error decode_src(struct zs_isa_decoder d, uint32_t source, b
     op->vstride = op->width = op->hstride = ZS_REGION_NONE;
     op->mme = ZS_MME_NONE;
     if (file >= ZS_XE_IMM)
-        return immediate ? decode_immediate(d, type, d.opcode->form == ZS_FORM_UNARY, op)
-                         : ZS_ISA_BAD_IMMEDIATE;
+        return immediate ? decode_immediate(d, type, inst, op) : ZS_ISA_BAD_IMMEDIATE;
     op->type = d.model->register_types[type];
     if (!zs_xe_type_allowed(d.model->platform, inst->op, ZS_XE_SRC, op->type))
         return ZS_ISA_BAD_TYPE;
@@ -234,7 +245,8 @@ ZS_FOLD enum zs_isa_error decode_src(struct zs_isa_decoder d, uint32_t source, b
     enum zs_isa_error error = decode_region(d, at, op);
     if (error)
         return error;
-    if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_INDIRECT + at))) {
+    if (has_address_mode(d, inst, source) &&
+        zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_INDIRECT + at))) {
         op->kind = ZS_OPERAND_INDIRECT;
         op->file = ZS_FILE_GRF;
         op->subreg = (uint8_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ADDR_SUBREG + at));
@@ -284,7 +296,7 @@ ZS_FOLD enum zs_isa_error decode_sync(struct zs_isa_decoder d, struct zs_isa_ins
         op->vstride = op->width = op->hstride = ZS_REGION_NONE;
         if (!masks && !(zs_xe_is_wide(d) && function == BAR))
             return ZS_ISA_BAD_IMMEDIATE;
-        enum zs_isa_error bad = decode_immediate(d, zs_dec_get(d, ZS_F_SRC0_TYPE), false, op);
+        enum zs_isa_error bad = decode_immediate(d, zs_dec_get(d, ZS_F_SRC0_TYPE), inst, op);
         if (masks)
             op->imm = zs_dec_get(d, ZS_F_IMM32);
         return bad;
@@ -299,11 +311,8 @@ ZS_FOLD enum zs_isa_error decode_sync(struct zs_isa_decoder d, struct zs_isa_ins
     op->type = d.model->register_types[zs_dec_get(d, ZS_F_SRC0_TYPE)];
     if (!zs_xe_type_allowed(d.model->platform, inst->op, ZS_XE_SRC, op->type))
         return ZS_ISA_BAD_TYPE;
-    uint32_t code = zs_dec_get(d, ZS_F_SRC0_REG), subreg = zs_dec_get(d, ZS_F_SRC0_SUBREG);
-    if (function == BAR ? code < 48 || code > 51 || subreg > 3 : code != 0 || subreg > 1)
-        return ZS_ISA_BAD_REGISTER;
-    enum zs_isa_error error = zs_dec_register(d.model, false, code, op);
-    zs_dec_subreg(d, subreg, op);
+    enum zs_isa_error error = zs_dec_register(d.model, false, zs_dec_get(d, ZS_F_SRC0_REG), op);
+    zs_dec_subreg(d, zs_dec_get(d, ZS_F_SRC0_SUBREG), op);
     return error;
 }
 
@@ -357,8 +366,10 @@ ZS_FOLD enum zs_isa_error decode_branch(struct zs_isa_decoder d, struct zs_isa_i
     bool uip = form == ZS_FORM_BRANCH2 || (form == ZS_FORM_BRC && file != ZS_XE_GRF);
     if (error || !uip)
         return error;
+    /* a register takes the place of all but some bits of UIP */
+    uint32_t place = file >= ZS_XE_IMM ? UINT32_MAX : 0xfffc;
     inst->source_count = 2;
-    set_label(inst, 1, (int32_t)zs_dec_get(d, ZS_F_UIP));
+    set_label(inst, 1, (int32_t)(zs_dec_get(d, ZS_F_UIP) & place));
     return zs_dec_get(d, ZS_F_HAS_UIP) ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_FILE;
 }
 
