@@ -65,6 +65,11 @@ enum zs_isa_error zs_xe2_decode(const struct zs_isa_model *model,
                                 const struct zs_isa_opcode *opcode, const uint64_t bits[2],
                                 struct zs_isa_inst *inst);
 
+enum zs_isa_field zs_xe_encode(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
+                               const struct zs_isa_inst *inst, uint64_t bits[2]);
+enum zs_isa_field zs_xe2_encode(const struct zs_isa_model *model,
+                                const struct zs_isa_opcode *opcode, const struct zs_isa_inst *inst,
+                                uint64_t bits[2]);
 bool zs_xe_expand(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
                   uint64_t compact, uint64_t ret_bits[2]);
 bool zs_xe_compact(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,

@@ -172,8 +172,12 @@ bool zs_xe_expand(const struct zs_isa_model *model, const struct zs_isa_opcode *
 {
     if (!has_compacted(model, opcode))
         return false;
-    if (!is_ternary(opcode))
-        return expand_basic(model, has_two(model, opcode), compact, ret_bits);
+    if (!is_ternary(opcode)) {
+        bool two = has_two(model, opcode);
+        /* the sync of Gen12LP has no second source that could be an immediate */
+        return expand_basic(model, two, compact, ret_bits) &&
+               !(two && opcode->form == ZS_FORM_SYNC && has_immediate(ret_bits, two));
+    }
     struct sets sets = ternary_sets(model, opcode->op);
     return expand(&sets, compact, ret_bits);
 }

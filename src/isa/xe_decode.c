@@ -215,6 +215,8 @@ ZS_FOLD enum zs_isa_error decode_immediate(struct zs_isa_decoder d, uint32_t cod
     if (!op->type ||
         (d.opcode->form != ZS_FORM_UNARY && zs_isa_type_bits((enum zs_isa_type)op->type) == 64))
         return ZS_ISA_BAD_TYPE;
+    if (inst->op == ZS_OP_MATH && op->type == ZS_TYPE_BF)
+        return ZS_ISA_BAD_TYPE;
     if (inst->op == ZS_OP_MACL &&
         !zs_xe_type_allowed(d.model->platform, inst->op, ZS_XE_SRC, op->type))
         return ZS_ISA_BAD_TYPE;
@@ -437,6 +439,14 @@ enum zs_isa_error zs_xe2_decode(const struct zs_isa_model *model,
 }
 
 const struct zs_isa_encoding zs_isa_encoding_xe = {
-    .expand = zs_xe_expand, .compact = zs_xe_compact, .decode = zs_xe_decode};
+    .expand = zs_xe_expand,
+    .compact = zs_xe_compact,
+    .decode = zs_xe_decode,
+    .encode = zs_xe_encode,
+};
 const struct zs_isa_encoding zs_isa_encoding_xe2 = {
-    .expand = zs_xe_expand, .compact = zs_xe_compact, .decode = zs_xe2_decode};
+    .expand = zs_xe_expand,
+    .compact = zs_xe_compact,
+    .decode = zs_xe2_decode,
+    .encode = zs_xe2_encode,
+};

@@ -33,13 +33,19 @@ bool subject_print(enum zs_isa_platform platform, const uint8_t bytes[16],
     return true;
 }
 
-bool subject_encode(enum zs_isa_platform platform, const uint8_t bytes[16], uint8_t ret_bytes[16],
-                    char ret_line[SUBJECT_LINE_MAX_B])
+bool subject_encode(enum zs_isa_platform platform, const uint8_t bytes[16], bool afresh,
+                    uint8_t ret_bytes[16], char ret_line[SUBJECT_LINE_MAX_B])
 {
-    (void)platform;
-    (void)ret_line;
-    memcpy(ret_bytes, bytes, 16);
-    return true;
+    struct zs_isa_inst inst;
+    const char *field = "";
+    if (!decode(platform, bytes, &inst, ret_line))
+        return false;
+    if (afresh)
+        inst.raw[0] = inst.raw[1] = 0;
+    int size_B = zs_isa_encode(zs_isa_model(platform), &inst, ret_bytes, &field);
+    if (size_B < 0)
+        snprintf(ret_line, SUBJECT_LINE_MAX_B, "not encoded: %s", field);
+    return size_B > 0;
 }
 
 bool subject_assemble(enum zs_isa_platform platform, const char *line, uint8_t ret_bytes[16],

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Encoder of the encodings from Gen12LP on: the reverse of xe_decode.c, xe_ternary.c and xe_send.c.
+ * Fields that say nothing get what Intel's assembler puts there.
+ */
+#include "isa/encode_common.h"
+#include "isa/xe.h"
+
+static bool is_wide(const struct zs_isa_encoder *e)
+{
+    return e->layout == &zs_isa_layout_xe2;
+}
+
+static bool is_send(const struct zs_isa_opcode *opcode)
+{
+    return opcode->form == ZS_FORM_SENDS;
+}
+
+static bool is_branch(const struct zs_isa_opcode *opcode)
+{
+    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
+}
+
+static enum zs_isa_field field_at(enum zs_isa_field field, uint32_t at)
+{
+    return (enum zs_isa_field)(field + at);
+}
+
+/* ---- controls ---- */
+
+/* Refuse what the operation does not support, rather than lose it. */
+static void check_support(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    bool eo = inst->op == ZS_OP_MATH && zs_xe_is_macro(inst->op, inst->subfunction);
+    uint32_t gone = ZS_INST_NODDCLR | ZS_INST_NODDCHK | ZS_INST_NOPREEMPT | ZS_INST_NOSRCDEPSET |
+                    ZS_INST_SWITCH | ZS_INST_ALIGN16;
+    if (inst->pred && !(e->opcode->flags & ZS_OPC_PREDICATE))
+        zs_enc_fail(e, ZS_F_PRED_CTRL);
+    if (inst->cond && !(e->opcode->flags & ZS_OPC_CONDITION) && !(eo && inst->cond == ZS_COND_EO))
+        zs_enc_fail(e, ZS_F_COND);
+    if (inst->dst.modifiers && !(e->opcode->flags & ZS_OPC_SATURATE))
+        zs_enc_fail(e, ZS_F_SATURATE);
+    if (inst->flags & ZS_INST_BRANCH_CTRL && !(e->opcode->flags & ZS_OPC_BRANCH_CTRL))
+        zs_enc_fail(e, ZS_F_BRANCH_CTRL);
+    if (inst->flags & gone)
+        zs_enc_fail(e, ZS_F_THREAD_CTRL);
+    for (uint32_t i = 0; i < inst->source_count && i < ZS_ISA_SOURCES_MAX; i++)
+        if (inst->src[i].modifiers && !(e->opcode->flags & ZS_OPC_SRC_MODS))
+            zs_enc_fail(e, ZS_F_SRC0_NEG);
+}
+
+static void encode_swsb(struct zs_isa_encoder *e)
+{
+    uint32_t code;
+    if (zs_xe_encode_swsb(e->model->platform, e->inst, &code))
+        zs_enc_put(e, ZS_F_SWSB, code);
+    else
+        zs_enc_fail(e, ZS_F_SWSB);
+}
+
+static void encode_predicate(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    uint32_t code = inst->pred;
+    if (is_wide(e) && code > ZS_PRED_SEQ)
+        code = code >= ZS_PRED_ANY ? code - ZS_PRED_ANY + 2u : UINT32_MAX;
+    else if (code > ZS_PRED_ALL32H)
+        code = UINT32_MAX;
+    zs_enc_put(e, ZS_F_PRED_CTRL, code);
+    zs_enc_put_flag(e, ZS_F_PRED_INV, inst->flags & ZS_INST_PRED_INVERSE);
+    if (inst->pred || inst->cond) {
+        zs_enc_put(e, ZS_F_FLAG_REG, inst->flag_reg);
+        zs_enc_put(e, ZS_F_FLAG_SUBREG, inst->flag_subreg);
+    }
+}
+
+static void encode_condition(struct zs_isa_encoder *e)
+{
+    static const uint8_t bfn_conditions[4] = {ZS_COND_NONE, ZS_COND_EQ, ZS_COND_GT, ZS_COND_LT};
+    const struct zs_isa_inst *inst = e->inst;
+    if (e->opcode->form == ZS_FORM_BFN)
+        zs_enc_put_code(e, ZS_F_BFN_COND, bfn_conditions, 4, inst->cond);
+    else if (inst->op == ZS_OP_MATH || inst->op == ZS_OP_SYNC)
+        zs_enc_put(e, ZS_F_FUNCTION, inst->subfunction);
+    else if (inst->cond)
+        zs_enc_put(e, ZS_F_COND, inst->cond);
+}
+
+static void encode_options(struct zs_isa_encoder *e)
+{
+    uint32_t flags = e->inst->flags;
+    if (flags & ZS_INST_ACCWREN &&
+        (is_send(e->opcode) || is_branch(e->opcode) || e->opcode->form == ZS_FORM_SYNC))
+        zs_enc_fail(e, ZS_F_ACC_WR);
+    if (flags & ZS_INST_ACCWREN)
+        zs_enc_put(e, ZS_F_ACC_WR, 1);
+    if (flags & ZS_INST_ATOMIC)
+        zs_enc_put(e, ZS_F_ATOMIC, 1);
+    if (flags & ZS_INST_BRANCH_CTRL)
+        zs_enc_put(e, ZS_F_BRANCH_CTRL, 1);
+}
+
+static void encode_controls(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    uint32_t step = is_wide(e) ? 8 : 4;
+    check_support(e);
+    zs_enc_put_log2(e, ZS_F_EXEC_SIZE, inst->exec_size);
+    if (inst->channel_offset % step)
+        zs_enc_fail(e, ZS_F_CHAN_OFF);
+    zs_enc_put(e, ZS_F_CHAN_OFF, inst->channel_offset / step);
+    zs_enc_put_flag(e, ZS_F_MASK_CTRL, inst->flags & ZS_INST_NOMASK);
+    encode_predicate(e);
+    encode_condition(e);
+    if (inst->dst.modifiers & ZS_MOD_SAT)
+        zs_enc_put(e, ZS_F_SATURATE, 1);
+    encode_options(e);
+}
+
+/* ---- one and two sources ---- */
+
+/* Codes of a type that the operation takes. */
+static void put_type(struct zs_isa_encoder *e, enum zs_isa_field field, enum zs_xe_operand operand,
+                     uint32_t type)
+{
+    if (!zs_xe_type_allowed(e->model->platform, e->inst->op, operand, type))
+        zs_enc_fail(e, field);
+    else
+        zs_enc_put_code(e, field, e->model->register_types, 16, type);
+}
+
+/* From XeHPC on src1's places are even. */
+static void put_halved(struct zs_isa_encoder *e, enum zs_isa_field field, uint32_t value,
+                       bool halve)
+{
+    if (halve && value & 1)
+        zs_enc_fail(e, field);
+    zs_enc_put(e, field, halve ? value >> 1 : value);
+}
+
+static void encode_dst(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_operand *dst = &e->inst->dst;
+    put_type(e, ZS_F_DST_TYPE, ZS_XE_DST, dst->type);
+    zs_enc_put_stride(e, ZS_F_DST_HSTRIDE, dst->hstride);
+    if (dst->kind == ZS_OPERAND_INDIRECT) {
+        zs_enc_put(e, ZS_F_DST_INDIRECT, 1);
+        zs_enc_put(e, ZS_F_DST_ADDR_SUBREG, dst->subreg);
+        zs_enc_put_signed(e, ZS_F_DST_ADDR_IMM, dst->offset_B);
+        return;
+    }
+    zs_enc_put_flag(e, ZS_F_DST_FILE, dst->file == ZS_FILE_GRF);
+    zs_enc_put_register(e, ZS_F_DST_REG, dst);
+    if (dst->kind == ZS_OPERAND_MACRO)
+        zs_enc_put(e, ZS_F_DST_MME, dst->mme);
+    else
+        zs_enc_put(e, ZS_F_DST_SUBREG, dst->subreg_B);
+}
+
+static void encode_region(struct zs_isa_encoder *e, uint32_t at, const struct zs_isa_operand *op)
+{
+    enum zs_isa_field vstride = field_at(ZS_F_SRC0_VSTRIDE, at);
+    zs_enc_put_stride(e, field_at(ZS_F_SRC0_HSTRIDE, at), op->hstride);
+    zs_enc_put_log2(e, field_at(ZS_F_SRC0_WIDTH, at), op->width);
+    if (op->vstride == ZS_REGION_VXH)
+        zs_enc_put(e, vstride, is_wide(e) ? 7 : 15);
+    else
+        zs_enc_put_stride(e, vstride, op->vstride);
+}
+
+/* 16-bit immediates stand twice. */
+static void encode_immediate(struct zs_isa_encoder *e, uint32_t at, const struct zs_isa_operand *op)
+{
+    uint32_t bits = zs_isa_type_bits((enum zs_isa_type)op->type);
+    zs_enc_put_code(e, field_at(ZS_F_SRC0_TYPE, at), e->model->immediate_types, 16, op->type);
+    zs_enc_put(e, field_at(ZS_F_SRC0_FILE, at), ZS_XE_IMM);
+    if (bits == 64 && (e->opcode->form != ZS_FORM_UNARY || e->inst->cond))
+        zs_enc_fail(e, ZS_F_IMM64);
+    if (bits == 64)
+        zs_enc_put(e, ZS_F_IMM64, op->imm);
+    else if (bits == 16)
+        zs_enc_put(e, ZS_F_IMM32, (op->imm & 0xffff) * 0x10001);
+    else
+        zs_enc_put(e, ZS_F_IMM32, op->imm);
+}
+
+static void encode_src(struct zs_isa_encoder *e, uint32_t source)
+{
+    const struct zs_isa_operand *op = &e->inst->src[source];
+    uint32_t at = source * ZS_F_SRC_STEP;
+    bool halve = is_wide(e) && source == 1;
+    if (op->kind == ZS_OPERAND_IMM) {
+        if (source + 1u != e->inst->source_count)
+            zs_enc_fail(e, field_at(ZS_F_SRC0_FILE, at));
+        encode_immediate(e, at, op);
+        return;
+    }
+    put_type(e, field_at(ZS_F_SRC0_TYPE, at), ZS_XE_SRC, op->type);
+    zs_enc_put(e, field_at(ZS_F_SRC0_FILE, at), op->file == ZS_FILE_GRF ? ZS_XE_GRF : ZS_XE_ARF);
+    zs_enc_put_flag(e, field_at(ZS_F_SRC0_ABS, at), op->modifiers & ZS_MOD_ABS);
+    zs_enc_put_flag(e, field_at(ZS_F_SRC0_NEG, at), op->modifiers & ZS_MOD_NEG);
+    encode_region(e, at, op);
+    if (op->kind == ZS_OPERAND_INDIRECT) {
+        enum zs_isa_field offset = field_at(ZS_F_SRC0_ADDR_IMM, at);
+        if (e->inst->op == ZS_OP_MATH && e->model->platform != ZS_ISA_XE_HPG)
+            zs_enc_fail(e, field_at(ZS_F_SRC0_INDIRECT, at));
+        zs_enc_put(e, field_at(ZS_F_SRC0_INDIRECT, at), 1);
+        zs_enc_put(e, field_at(ZS_F_SRC0_ADDR_SUBREG, at), op->subreg);
+        if (halve && op->offset_B & 1)
+            zs_enc_fail(e, offset);
+        zs_enc_put_signed(e, offset, halve ? op->offset_B / 2 : op->offset_B);
+        return;
+    }
+    zs_enc_put_register(e, field_at(ZS_F_SRC0_REG, at), op);
+    if (op->kind == ZS_OPERAND_MACRO)
+        zs_enc_put(e, field_at(ZS_F_SRC0_MME, at), op->mme);
+    else
+        put_halved(e, field_at(ZS_F_SRC0_SUBREG, at), op->subreg_B, halve);
+}
+
+static void encode_basic(struct zs_isa_encoder *e)
+{
+    encode_dst(e);
+    for (uint32_t i = 0; i < e->inst->source_count && i < 2; i++)
+        encode_src(e, i);
+}
+
+/* ---- sync and branches ---- */
+
+static void encode_sync(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_operand *op = &e->inst->src[0];
+    zs_enc_put(e, ZS_F_DST_HSTRIDE, 1);
+    if (op->kind == ZS_OPERAND_IMM) {
+        zs_enc_put_code(e, ZS_F_SRC0_TYPE, e->model->immediate_types, 16, op->type);
+        zs_enc_put(e, ZS_F_SRC0_FILE, ZS_XE_IMM);
+        zs_enc_put(e, ZS_F_IMM32, op->imm);
+        return;
+    }
+    if (op->file == ZS_FILE_GRF || (!is_wide(e) && op->file != ZS_FILE_NULL))
+        zs_enc_fail(e, ZS_F_SRC0_FILE);
+    zs_enc_put_code(e, ZS_F_SRC0_TYPE, e->model->register_types, 16, op->type);
+    zs_enc_put_register(e, ZS_F_SRC0_REG, op);
+    zs_enc_put(e, ZS_F_SRC0_SUBREG, op->subreg_B);
+}
+
+static void encode_label(struct zs_isa_encoder *e, enum zs_isa_field field,
+                         const struct zs_isa_operand *op)
+{
+    if (op->kind != ZS_OPERAND_LABEL)
+        zs_enc_fail(e, field);
+    else
+        zs_enc_put_signed(e, field, (int64_t)op->imm);
+}
+
+static void encode_branch(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    const struct zs_isa_operand *dst = &inst->dst, *op = &inst->src[0];
+    if (e->opcode->form == ZS_FORM_CALL) {
+        zs_enc_put_flag(e, ZS_F_DST_FILE, dst->file == ZS_FILE_GRF);
+        zs_enc_put_register(e, ZS_F_DST_REG, dst);
+        put_halved(e, ZS_F_T_DST_SUBREG, dst->subreg_B, is_wide(e));
+    }
+    if (op->kind == ZS_OPERAND_LABEL) {
+        zs_enc_put(e, ZS_F_SRC0_FILE, ZS_XE_IMM);
+        encode_label(e, ZS_F_JIP, op);
+    } else {
+        zs_enc_put(e, ZS_F_SRC0_FILE, op->file == ZS_FILE_GRF ? ZS_XE_GRF : ZS_XE_ARF);
+        zs_enc_put_register(e, ZS_F_SRC0_REG, op);
+        put_halved(e, ZS_F_T_SRC0_SUBREG, op->subreg_B, is_wide(e));
+    }
+    if (inst->source_count == 2) {
+        if (op->kind != ZS_OPERAND_LABEL)
+            zs_enc_fail(e, ZS_F_UIP);
+        zs_enc_put(e, ZS_F_HAS_UIP, 1);
+        encode_label(e, ZS_F_UIP, &inst->src[1]);
+    }
+}
+
+/* ---- sends ---- */
+
+static void encode_desc(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    uint32_t desc = inst->desc;
+    if (inst->desc_subreg)
+        zs_enc_fail(e, ZS_F_X_DESC_REG);
+    if (inst->flags & ZS_INST_DESC_REG) {
+        zs_enc_put(e, ZS_F_X_DESC_REG, 1);
+        return;
+    }
+    zs_enc_put(e, ZS_F_X_DESC_0, desc & 0x7ff);
+    zs_enc_put(e, ZS_F_X_DESC_11, desc >> 11 & 0x1ff);
+    zs_enc_put(e, ZS_F_X_DESC_20, desc >> 20 & 31);
+    zs_enc_put(e, ZS_F_X_DESC_25, desc >> 25 & 31);
+    zs_enc_put(e, ZS_F_X_DESC_30, desc >> 30);
+}
+
+static void encode_exdesc(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    uint32_t exdesc = inst->exdesc;
+    bool has_length = e->model->platform >= ZS_ISA_XE_HPG;
+    if (inst->flags & ZS_INST_EXDESC_REG) {
+        zs_enc_put(e, ZS_F_X_EXDESC_REG, 1);
+        zs_enc_put(e, ZS_F_X_EXDESC_SUBREG, inst->exdesc_subreg);
+        if (!(inst->flags & ZS_INST_EXBSO))
+            return;
+        if (e->model->platform < ZS_ISA_XE_HP)
+            zs_enc_fail(e, ZS_F_X_EXBSO);
+        zs_enc_put(e, ZS_F_X_EXBSO, 1);
+        zs_enc_put_flag(e, ZS_F_X_CPS, inst->flags & ZS_INST_CPS);
+        zs_enc_put(e, ZS_F_X_SRC1_LENGTH, inst->src[1].grf_count);
+        return;
+    }
+    if (exdesc & (has_length ? 0x7ff : 0x3f))
+        zs_enc_fail(e, ZS_F_X_EXDESC_11);
+    zs_enc_put(e, ZS_F_X_EXDESC_6, has_length ? inst->src[1].grf_count : exdesc >> 6 & 31);
+    zs_enc_put(e, ZS_F_X_EXDESC_11, exdesc >> 11 & 0x1fff);
+    zs_enc_put(e, ZS_F_X_EXDESC_24, exdesc >> 24 & 3);
+    zs_enc_put(e, ZS_F_X_EXDESC_26, exdesc >> 26 & 3);
+    zs_enc_put(e, ZS_F_X_EXDESC_28, exdesc >> 28);
+}
+
+static void encode_send(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    zs_enc_put_code(e, ZS_F_X_SFID, zs_xe_sfids[e->model->platform >= ZS_ISA_XE_HPG], 16,
+                    inst->sfid);
+    zs_enc_put_flag(e, ZS_F_X_EOT, inst->flags & ZS_INST_EOT);
+    zs_enc_put_flag(e, ZS_F_X_FUSION, inst->flags & ZS_INST_SERIALIZE);
+    zs_enc_put_flag(e, ZS_F_DST_FILE, inst->dst.file == ZS_FILE_GRF);
+    zs_enc_put_register(e, ZS_F_DST_REG, &inst->dst);
+    zs_enc_put_flag(e, ZS_F_X_SRC0_FILE, inst->src[0].file == ZS_FILE_GRF);
+    zs_enc_put_register(e, ZS_F_SRC0_REG, &inst->src[0]);
+    zs_enc_put_flag(e, ZS_F_X_SRC1_FILE, inst->src[1].file == ZS_FILE_GRF);
+    zs_enc_put_register(e, ZS_F_SRC1_REG, &inst->src[1]);
+    encode_desc(e);
+    encode_exdesc(e);
+}
+
+/* ---- three sources ---- */
+
+static void put_ternary_subreg(struct zs_isa_encoder *e, enum zs_isa_field field, uint32_t subreg_B)
+{
+    if (e->model->platform == ZS_ISA_XE_LP && field == ZS_F_T_DST_SUBREG && subreg_B % 8)
+        zs_enc_fail(e, field);
+    put_halved(e, field, subreg_B, is_wide(e));
+}
+
+static bool is_float_type(uint32_t type)
+{
+    for (uint32_t i = 0; i < 8; i++)
+        if (type && zs_xe_ternary_types[1][i] == type)
+            return true;
+    return false;
+}
+
+static void put_ternary_type(struct zs_isa_encoder *e, enum zs_isa_field field,
+                             enum zs_xe_operand operand, uint32_t type)
+{
+    bool dpas = e->opcode->form == ZS_FORM_DPAS;
+    uint64_t execution = zs_isa_get(e->layout, e->bits, ZS_F_T_EXEC_TYPE);
+    bool allowed = dpas ? type != ZS_TYPE_DF || is_wide(e)
+                   : type == ZS_TYPE_NF
+                       ? !is_wide(e)
+                       : zs_xe_type_allowed(e->model->platform, e->inst->op, operand, type);
+    if (!allowed)
+        zs_enc_fail(e, field);
+    zs_enc_put_code(e, field, (dpas ? zs_xe_dpas_types : zs_xe_ternary_types)[execution], 8, type);
+}
+
+static void encode_ternary_dst(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_operand *dst = &e->inst->dst;
+    put_ternary_type(e, ZS_F_T_DST_TYPE, ZS_XE_DST, dst->type);
+    zs_enc_put_flag(e, ZS_F_T_DST_FILE, dst->file == ZS_FILE_GRF);
+    zs_enc_put_register(e, ZS_F_T_DST_REG, dst);
+    if (dst->kind == ZS_OPERAND_INDIRECT)
+        zs_enc_fail(e, ZS_F_DST_INDIRECT);
+    if (dst->kind == ZS_OPERAND_MACRO)
+        zs_enc_put(e, ZS_F_T_DST_MME, dst->mme);
+    else
+        put_ternary_subreg(e, ZS_F_T_DST_SUBREG, dst->subreg_B);
+    if (dst->kind == ZS_OPERAND_MACRO || e->opcode->form == ZS_FORM_DPAS)
+        return;
+    if (dst->hstride != 1 && dst->hstride != 2)
+        zs_enc_fail(e, ZS_F_T_DST_HSTRIDE);
+    zs_enc_put(e, ZS_F_T_DST_HSTRIDE, dst->hstride == 2);
+}
+
+static void encode_ternary_register(struct zs_isa_encoder *e, uint32_t source,
+                                    const struct zs_isa_operand *op)
+{
+    uint32_t at = source * ZS_F_T_SRC_STEP;
+    if (op->kind == ZS_OPERAND_INDIRECT)
+        zs_enc_fail(e, field_at(ZS_F_T_SRC0_FILE, at));
+    zs_enc_put(e, field_at(ZS_F_T_SRC0_FILE, at), op->file == ZS_FILE_GRF ? ZS_XE_GRF : ZS_XE_ARF);
+    zs_enc_put_register(e, field_at(ZS_F_T_SRC0_REG, at), op);
+    if (op->kind == ZS_OPERAND_MACRO)
+        zs_enc_put(e, field_at(ZS_F_T_SRC0_MME, at), op->mme);
+    else
+        put_ternary_subreg(e, field_at(ZS_F_T_SRC0_SUBREG, at), op->subreg_B);
+}
+
+static void encode_ternary_immediate(struct zs_isa_encoder *e, uint32_t source,
+                                     const struct zs_isa_operand *op)
+{
+    uint32_t at = source * ZS_F_T_SRC_STEP, bits = zs_isa_type_bits((enum zs_isa_type)op->type);
+    uint64_t low = op->imm & 0xffff, extended = low;
+    if (source == 1 || e->inst->op == ZS_OP_MADM)
+        zs_enc_fail(e, field_at(ZS_F_T_SRC0_FILE, at));
+    if (op->type == ZS_TYPE_D || op->type == ZS_TYPE_Q)
+        extended = (uint64_t)(int64_t)(int16_t)low;
+    if (bits < 64)
+        extended &= (UINT64_C(1) << bits) - 1;
+    if (extended != op->imm)
+        zs_enc_fail(e, field_at(ZS_F_T_SRC0_IMM, at));
+    zs_enc_put(e, field_at(ZS_F_T_SRC0_FILE, at), ZS_XE_IMM);
+    if (source != 1)
+        zs_enc_put(e, field_at(ZS_F_T_SRC0_IMM, at), low);
+}
+
+static void encode_ternary_src(struct zs_isa_encoder *e, uint32_t source)
+{
+    const struct zs_isa_operand *op = &e->inst->src[source];
+    uint32_t at = source * ZS_F_T_SRC_STEP;
+    put_ternary_type(e, field_at(ZS_F_T_SRC0_TYPE, at), ZS_XE_SRC, op->type);
+    if (op->kind == ZS_OPERAND_IMM) {
+        encode_ternary_immediate(e, source, op);
+        return;
+    }
+    encode_ternary_register(e, source, op);
+    if (e->opcode->form != ZS_FORM_BFN) {
+        zs_enc_put_flag(e, field_at(ZS_F_T_SRC0_ABS, at), op->modifiers & ZS_MOD_ABS);
+        zs_enc_put_flag(e, field_at(ZS_F_T_SRC0_NEG, at), op->modifiers & ZS_MOD_NEG);
+    }
+    if (op->kind == ZS_OPERAND_MACRO) {
+        if (e->inst->exec_size > 1) { /* <4;1>, whatever the macro does */
+            zs_enc_put(e, field_at(ZS_F_T_SRC0_HSTRIDE, at), 1);
+            zs_enc_put(e, field_at(ZS_F_T_SRC0_VSTRIDE, at), source < 2 ? 2 : 0);
+        }
+        return;
+    }
+    zs_enc_put_stride(e, field_at(ZS_F_T_SRC0_HSTRIDE, at), op->hstride);
+    if (source < 2)
+        zs_enc_put_code(e, field_at(ZS_F_T_SRC0_VSTRIDE, at), zs_xe_ternary_vstride, 4,
+                        op->vstride);
+}
+
+static void encode_dpas_src(struct zs_isa_encoder *e, uint32_t source)
+{
+    const struct zs_isa_operand *op = &e->inst->src[source];
+    uint64_t execution = zs_isa_get(e->layout, e->bits, ZS_F_T_EXEC_TYPE);
+    enum zs_isa_field type = source == 1 ? ZS_F_DPAS_SRC1_PRECISION : ZS_F_DPAS_SRC2_PRECISION;
+    encode_ternary_register(e, source, op);
+    if (source == 0) {
+        put_ternary_type(e, ZS_F_T_SRC0_TYPE, ZS_XE_SRC, op->type);
+        return;
+    }
+    if (op->file != ZS_FILE_GRF)
+        zs_enc_fail(e, field_at(ZS_F_T_SRC0_FILE, source * ZS_F_T_SRC_STEP));
+    if (!op->type || (!is_wide(e) && (op->type == ZS_TYPE_BF8 || op->type == ZS_TYPE_TF32)))
+        zs_enc_fail(e, type);
+    zs_enc_put_code(e, type, zs_xe_precisions[execution], 32, op->type);
+}
+
+static void encode_dpas_function(struct zs_isa_encoder *e)
+{
+    uint32_t depth = e->inst->subfunction >> 4, repeat = e->inst->subfunction & 15;
+    zs_enc_put(e, ZS_F_DPAS_REPEAT, repeat ? repeat - 1 : 15);
+    if (depth == 0 || (is_wide(e) && depth == 1)) {
+        if (!is_wide(e) || depth)
+            zs_enc_fail(e, ZS_F_DPAS_DEPTH);
+        return; /* 16 */
+    }
+    zs_enc_put_log2(e, ZS_F_DPAS_DEPTH, depth);
+}
+
+static void encode_ternary(struct zs_isa_encoder *e)
+{
+    bool dpas = e->opcode->form == ZS_FORM_DPAS;
+    zs_enc_put_flag(e, ZS_F_T_EXEC_TYPE, is_float_type(e->inst->dst.type));
+    if (dpas)
+        encode_dpas_function(e);
+    else if (e->opcode->form == ZS_FORM_BFN)
+        zs_enc_put(e, ZS_F_BFN_FUNCTION, e->inst->subfunction);
+    encode_ternary_dst(e);
+    for (uint32_t i = 0; i < 3; i++) {
+        if (dpas)
+            encode_dpas_src(e, i);
+        else
+            encode_ternary_src(e, i);
+    }
+}
+
+/* ---- instructions ---- */
+
+static enum zs_isa_field encode(struct zs_isa_encoder *e)
+{
+    encode_swsb(e);
+    if (e->inst->flags & ZS_INST_BREAKPOINT)
+        zs_enc_put(e, ZS_F_BREAKPOINT, 1);
+    if (e->opcode->form == ZS_FORM_NULLARY)
+        return e->bad;
+    encode_controls(e);
+    switch (e->opcode->form) {
+    case ZS_FORM_UNARY:
+    case ZS_FORM_BINARY:
+    case ZS_FORM_MATH:
+        encode_basic(e);
+        break;
+    case ZS_FORM_SYNC:
+        encode_sync(e);
+        break;
+    case ZS_FORM_TERNARY:
+    case ZS_FORM_BFN:
+    case ZS_FORM_DPAS:
+        encode_ternary(e);
+        break;
+    case ZS_FORM_SENDS:
+        encode_send(e);
+        break;
+    default:
+        encode_branch(e);
+        break;
+    }
+    return e->bad;
+}
+
+enum zs_isa_field zs_xe_encode(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
+                               const struct zs_isa_inst *inst, uint64_t bits[2])
+{
+    return encode(
+        &(struct zs_isa_encoder){model, &zs_isa_layout_xe, opcode, inst, bits, ZS_F_COUNT});
+}
+
+enum zs_isa_field zs_xe2_encode(const struct zs_isa_model *model,
+                                const struct zs_isa_opcode *opcode, const struct zs_isa_inst *inst,
+                                uint64_t bits[2])
+{
+    return encode(
+        &(struct zs_isa_encoder){model, &zs_isa_layout_xe2, opcode, inst, bits, ZS_F_COUNT});
+}
