@@ -437,11 +437,9 @@ static void encode_ternary_src(struct zs_isa_encoder *e, uint32_t source)
         zs_enc_put_flag(e, field_at(ZS_F_T_SRC0_ABS, at), op->modifiers & ZS_MOD_ABS);
         zs_enc_put_flag(e, field_at(ZS_F_T_SRC0_NEG, at), op->modifiers & ZS_MOD_NEG);
     }
-    if (op->kind == ZS_OPERAND_MACRO) {
-        if (e->inst->exec_size > 1) { /* <4;1>, whatever the macro does */
-            zs_enc_put(e, field_at(ZS_F_T_SRC0_HSTRIDE, at), 1);
-            zs_enc_put(e, field_at(ZS_F_T_SRC0_VSTRIDE, at), source < 2 ? 2 : 0);
-        }
+    if (op->kind == ZS_OPERAND_MACRO) { /* <4;1>, whatever the macro does */
+        zs_enc_put(e, field_at(ZS_F_T_SRC0_HSTRIDE, at), 1);
+        zs_enc_put(e, field_at(ZS_F_T_SRC0_VSTRIDE, at), source < 2 ? 2 : 0);
         return;
     }
     zs_enc_put_stride(e, field_at(ZS_F_T_SRC0_HSTRIDE, at), op->hstride);

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Text, bytes and assembly of instructions against libiga64: every instruction of a corpus that
+ocloc compiles, and mutated and random ones.
+
+usage: test_iga.py COMPARE_IGA KNOWN FOLDER [--large]
+
+FOLDER keeps the compiled corpus between runs. With --large the corpus has a million instructions and
+ten million encodings of each instruction set are compared, else a few thousand.
+"""
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SETS = ('gen12lp', 'xe-hp', 'xe-hpg', 'xe-hpc')
+
+
+def main():
+    compare, known, folder = sys.argv[1:4]
+    large = '--large' in sys.argv[4:]
+    subprocess.run([sys.executable, os.path.join(HERE, 'corpus.py'), folder] +
+                   (['--large'] if large else []), check=True)
+    bad = []
+    for name in SETS:
+        insts = os.path.join(folder, name + '.insts')
+        kinds = (['--encode'],
+                 ['--encode', '--mutate', '5000000' if large else '6000',
+                  '--random', '5000000' if large else '3000'])
+        for options in kinds:
+            print(name, ' '.join(options), flush=True)
+            if subprocess.run([compare, name, insts, '--known', known] + options,
+                              check=False).returncode:
+                bad.append(f'{name} {" ".join(options)}')
+    if bad:
+        sys.exit('differs from libiga64: ' + '; '.join(bad))
+
+
+main()
