@@ -64,30 +64,33 @@ APPLY_ALL(op_umax, old > a ? old : a)
 APPLY_ALL(op_umin, old < a ? old : a)
 APPLY_ALL(op_cmpwr, old == a ? b : old)
 
-static float as_float(uint64_t bits)
+/* Floats are compared by their bits: the thread's treatment of denormals must not matter. */
+static bool is_nan(uint64_t bits)
 {
-    uint32_t low = (uint32_t)bits;
-    float value;
-    memcpy(&value, &low, sizeof(value));
-    return value;
+    return (bits & 0x7fffffff) > 0x7f800000;
+}
+
+/* Ordered as the floats are; both zeros are 0. */
+static int64_t order(uint64_t bits)
+{
+    int64_t magnitude = (int64_t)(bits & 0x7fffffff);
+    return bits >> 31 & 1 ? -magnitude : magnitude;
 }
 
 /* A NaN operand loses, as with fmax() of C. */
 static uint64_t op_fmax32(uint64_t old, uint64_t a, uint64_t b)
 {
-    float x = as_float(old), y = as_float(a);
-    return y > x || x != x ? a : old;
+    return is_nan(old) || (!is_nan(a) && order(a) > order(old)) ? a : old;
 }
 
 static uint64_t op_fmin32(uint64_t old, uint64_t a, uint64_t b)
 {
-    float x = as_float(old), y = as_float(a);
-    return y < x || x != x ? a : old;
+    return is_nan(old) || (!is_nan(a) && order(a) < order(old)) ? a : old;
 }
 
 static uint64_t op_fcmpwr32(uint64_t old, uint64_t a, uint64_t b)
 {
-    return as_float(old) == as_float(a) ? b : old;
+    return !is_nan(old) && !is_nan(a) && order(old) == order(a) ? b : old;
 }
 
 struct operation {

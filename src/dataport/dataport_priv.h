@@ -120,6 +120,17 @@ static inline bool zs_port_tracks(const struct zs_port *port)
     return ZS_UNLIKELY(port->flags & (ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN));
 }
 
+typedef bool zs_port_run_fn(struct zs_port *port, const struct zs_port_message *message,
+                            uint8_t *dst, const uint8_t *src0, const uint8_t *src1, uint32_t mask);
+
+/*
+ * Run a message that computes with floats: to nearest and with denormals, as the units do, whatever
+ * rounding and denormals the thread's cr0 has set on the host.
+ */
+bool zs_port_with_own_floats(zs_port_run_fn *run, struct zs_port *port,
+                             const struct zs_port_message *message, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask);
+
 /* ---- decoding ----------------------------------------------------------------------------------
  */
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <xmmintrin.h>
 
 static const struct zs_port_message_row rows[] = {
 #define ZS_PORT_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, name_)                         \
@@ -106,6 +107,18 @@ int zs_port_payload(struct zs_port_message *message, uint32_t address_grf, uint3
     else if (first + data_grf > mlen)
         message->gather = 1;
     return 0;
+}
+
+/* `run` is another file's: the compiler moves none of its arithmetic across the change of modes. */
+bool zs_port_with_own_floats(zs_port_run_fn *run, struct zs_port *port,
+                             const struct zs_port_message *message, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    uint32_t threads = _mm_getcsr();
+    _mm_setcsr(_MM_MASK_MASK);
+    bool done = run(port, message, dst, src0, src1, mask);
+    _mm_setcsr(threads);
+    return done;
 }
 
 /* ---- messages without memory -------------------------------------------------------------------

@@ -195,8 +195,8 @@ static float parameter_float(const struct zs_port_message *m, const uint8_t *src
 /* ---- texel reads -------------------------------------------------------------------------------
  */
 
-bool zs_port_run_sample_ld(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                           const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+static bool sample_ld(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                      const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const struct zs_port_surface *s;
     if (!find_surface(port, m, &s))
@@ -224,6 +224,12 @@ bool zs_port_run_sample_ld(struct zs_port *port, const struct zs_port_message *m
     }
     respond(m, dst, disabled, mask, rgba, s && is_integer(s));
     return true;
+}
+
+bool zs_port_run_sample_ld(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                           const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    return zs_port_with_own_floats(sample_ld, port, m, dst, src0, src1, mask);
 }
 
 /* ---- filtered reads ----------------------------------------------------------------------------
@@ -294,11 +300,11 @@ static void fetch(const struct zs_port_surface *s, const struct zs_port_sampler 
     if (texel) {
         read_texel(s, coordinate, texel, ret_rgba);
     } else {
-        memcpy(ret_rgba, sampler->border, sizeof(sampler->border));
-        if (s->format->channel[3].bits == 0 && is_integer(s)) /* OpenCL: opaque without alpha */
-            ret_rgba[3] = 1;
-        else if (s->format->channel[3].bits == 0)
-            ret_rgba[3] = 0x3f800000u;
+        uint32_t channels[4];
+        memcpy(channels, sampler->border, sizeof(channels));
+        if (s->format->channel[3].bits == 0) /* OpenCL: opaque without alpha */
+            channels[3] = is_integer(s) ? 1 : 0x3f800000u;
+        swizzle(s, channels, ret_rgba);
     }
 }
 
@@ -354,8 +360,8 @@ static void sample_lane(const struct zs_port_surface *s, const struct zs_port_sa
     fetch(s, sampler, texel, ret_rgba);
 }
 
-bool zs_port_run_sample(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+static bool run_sample(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const struct zs_port_surface *s;
     if (!find_surface(port, m, &s))
@@ -374,6 +380,12 @@ bool zs_port_run_sample(struct zs_port *port, const struct zs_port_message *m, u
     }
     respond(m, dst, disabled, mask, rgba, s && is_integer(s));
     return true;
+}
+
+bool zs_port_run_sample(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    return zs_port_with_own_floats(run_sample, port, m, dst, src0, src1, mask);
 }
 
 bool zs_port_run_resinfo(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,

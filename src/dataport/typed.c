@@ -102,10 +102,9 @@ static uint32_t texel_channel(const struct zs_port_surface *surface, uint32_t ch
     return surface->swizzle[channel] >= 4 ? surface->swizzle[channel] & 3u : channel;
 }
 
-ZS_PORT_KERNEL_ACCESS bool zs_port_run_typed_read(struct zs_port *port,
-                                                  const struct zs_port_message *m, uint8_t *dst,
-                                                  const uint8_t *src0, const uint8_t *src1,
-                                                  uint32_t mask)
+ZS_PORT_KERNEL_ACCESS static bool typed_read(struct zs_port *port, const struct zs_port_message *m,
+                                             uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                             uint32_t mask)
 {
     struct zs_port_lanes lanes;
     if (!zs_port_lanes_typed(port, m, src0, mask, false, &lanes))
@@ -130,10 +129,15 @@ ZS_PORT_KERNEL_ACCESS bool zs_port_run_typed_read(struct zs_port *port,
     return true;
 }
 
-ZS_PORT_KERNEL_ACCESS bool zs_port_run_typed_write(struct zs_port *port,
-                                                   const struct zs_port_message *m, uint8_t *dst,
-                                                   const uint8_t *src0, const uint8_t *src1,
-                                                   uint32_t mask)
+bool zs_port_run_typed_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    return zs_port_with_own_floats(typed_read, port, m, dst, src0, src1, mask);
+}
+
+ZS_PORT_KERNEL_ACCESS static bool typed_write(struct zs_port *port, const struct zs_port_message *m,
+                                              uint8_t *dst, const uint8_t *src0,
+                                              const uint8_t *src1, uint32_t mask)
 {
     struct zs_port_lanes lanes;
     if (!zs_port_lanes_typed(port, m, src0, mask, true, &lanes))
@@ -156,4 +160,10 @@ ZS_PORT_KERNEL_ACCESS bool zs_port_run_typed_write(struct zs_port *port,
         zs_port_format_pack(format, rgba, lanes.pointer[lane]);
     }
     return true;
+}
+
+bool zs_port_run_typed_write(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    return zs_port_with_own_floats(typed_write, port, m, dst, src0, src1, mask);
 }

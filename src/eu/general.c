@@ -330,6 +330,7 @@ const struct zs_eu_op *zs_eu_op_read_tm(struct zs_eu_thread *t, const struct zs_
 
     t->tm0[0] = (uint32_t)now;
     t->tm0[1] = (uint32_t)(now >> 32);
+    t->tm0[4] = 0; /* no pause lasts so long */
     ZS_EU_NEXT(t, op);
 }
 

@@ -53,21 +53,24 @@ uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned si
     return ZS_EU_OFFSET(constant) + p->constant_B - (uint32_t)zs_align_up(step_B, 8);
 }
 
+enum { NOT_WRITABLE = 255 };
+
 /* Architectural registers that operands may name. */
 static const struct arf {
     uint32_t at;
-    uint8_t size_B; /* all registers of the kind, 0: see arf_size_B() */
-    uint8_t reg_B;  /* distance between registers */
-    bool readable, writable;
+    uint8_t size_B;     /* all registers of the kind, 0: see arf_size_B() */
+    uint8_t reg_B;      /* distance between registers */
+    uint8_t writable_B; /* from this byte on */
 } arfs[16] = {
-    [ZS_GEN9_ARF_A >> 4] = {ZS_EU_OFFSET(a0), 0, 32, true, true},
-    [ZS_GEN9_ARF_F >> 4] = {ZS_EU_OFFSET(flag), 0, 4, true, true},
-    [ZS_GEN9_ARF_CE >> 4] = {ZS_EU_OFFSET(ce), 4, 4, true, false},
-    [ZS_GEN9_ARF_SR >> 4] = {ZS_EU_OFFSET(sr0), 16, 16, true, false},
-    [ZS_GEN9_ARF_CR >> 4] = {ZS_EU_OFFSET(cr0), 16, 16, true, true},
-    [ZS_GEN9_ARF_N >> 4] = {ZS_EU_OFFSET(n0), 16, 16, true, true},
-    [ZS_GEN9_ARF_IP >> 4] = {ZS_EU_OFFSET(ip_B), 4, 4, true, false},
-    [ZS_GEN9_ARF_TM >> 4] = {ZS_EU_OFFSET(tm0), 20, 20, true, false},
+    [ZS_GEN9_ARF_A >> 4] = {ZS_EU_OFFSET(a0), 0, 32, 0},
+    [ZS_GEN9_ARF_F >> 4] = {ZS_EU_OFFSET(flag), 0, 4, 0},
+    [ZS_GEN9_ARF_CE >> 4] = {ZS_EU_OFFSET(ce), 4, 4, NOT_WRITABLE},
+    [ZS_GEN9_ARF_SR >> 4] = {ZS_EU_OFFSET(sr0), 16, 16, NOT_WRITABLE},
+    [ZS_GEN9_ARF_CR >> 4] = {ZS_EU_OFFSET(cr0), 16, 16, 0},
+    [ZS_GEN9_ARF_N >> 4] = {ZS_EU_OFFSET(n0), 16, 16, 0},
+    [ZS_GEN9_ARF_IP >> 4] = {ZS_EU_OFFSET(ip_B), 4, 4, NOT_WRITABLE},
+    /* tm0.4 asks for a pause, in cycles: kernels do so in loops that wait for a lock */
+    [ZS_GEN9_ARF_TM >> 4] = {ZS_EU_OFFSET(tm0), 20, 20, 16},
 };
 
 static uint32_t arf_size_B(const struct zs_eu_lowering *l, const struct arf *arf)
@@ -127,7 +130,7 @@ bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_gen9_operand *op, 
         return place_acc(l, op, ret);
     const struct arf *arf = &arfs[op->reg >> 4];
     uint32_t at = (op->reg & 15u) * arf->reg_B + op->subreg_B, end = arf_size_B(l, arf);
-    if (!(write ? arf->writable : arf->readable) || at >= end)
+    if (at >= end || (write && at < arf->writable_B))
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
                             "%s: %s of architecture register 0x%02x is not modelled",
                             l->inst->mnemonic, write ? "write" : "read", op->reg);

@@ -474,6 +474,9 @@ static void whole(struct suite *s, ze_image_type_t type, enum kind kind)
         for (int d = 0; d < 3; d++) {
             if (i % 3 == 1 && sampler.address != ZE_SAMPLER_ADDRESS_MODE_NONE)
                 at[i][d] += d % 2 ? -5 : 13;
+            if (i % 3 == 2 && (int)(i / 3) % p.dims == d && /* the first texel outside */
+                sampler.address != ZE_SAMPLER_ADDRESS_MODE_NONE)
+                at[i][d] = i & 1 ? -1 : p.size[d];
             where[d] = (float)at[i][d] + (d < p.dims ? 0.5f : 0);
         }
         sample(&p, &sampler, where, out[i]);

@@ -218,6 +218,8 @@ ATOMICS(int, global_atomics(s, S_I32, s->n & 1))
 ATOMICS(uint, global_atomics(s, S_U32, s->n & 1))
 ATOMICS(local_int, local_atomics(s, S_I32))
 ATOMICS(local_uint, local_atomics(s, S_U32))
+ATOMICS(local_long, local_atomics(s, S_I64))
+ATOMICS(local_ulong, local_atomics(s, S_U64))
 ATOMICS(long, global_atomics(s, S_I64, s->n & 1))
 ATOMICS(ulong, global_atomics(s, S_U64, s->n & 1))
 
@@ -454,6 +456,8 @@ static const struct suite_case cases[] = {
     ROW(atomic_uint, NULL),
     ROW(atomic_local_int, NULL),
     ROW(atomic_local_uint, NULL),
+    ROW(atomic_local_long, NULL),
+    ROW(atomic_local_ulong, NULL),
     ROW(atomic_long, NULL),
     ROW(atomic_ulong, NULL),
     ROW(tickets, NULL),

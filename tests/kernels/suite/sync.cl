@@ -177,26 +177,41 @@ KERNEL void sync_atomic_local_uint(global const uint *a, global uint *out,
         out[get_group_id(0) * 12 + i] = v[i];
 }
 
+#define LONG_ATOMICS_OF(T)                                                                         \
+    atom_add(v + 0, x);                                                                        \
+    atom_sub(v + 1, x);                                                                        \
+    atom_inc(v + 2);                                                                           \
+    atom_dec(v + 3);                                                                           \
+    atom_min(v + 4, x);                                                                        \
+    atom_max(v + 5, x);                                                                        \
+    atom_and(v + 6, x | (T)0xff);                                                              \
+    atom_or(v + 7, x & (T)0x1111111111111111);                                                 \
+    atom_xor(v + 8, x);                                                                        \
+    T old = v[9];                                                                              \
+    for (T seen = old + 1; seen != old;) {                                                     \
+        seen = old;                                                                            \
+        old = atom_cmpxchg(v + 9, seen, seen * (T)5);                                          \
+    }                                                                                          \
+    T mine = atom_xchg(v + 10, x);                                                             \
+    atom_add(v + 11, mine);
 #define LONG_ATOMICS(T)                                                                            \
     KERNEL void sync_atomic_##T(global const T *a, global volatile T *v)                           \
     {                                                                                              \
         T x = a[I];                                                                                \
-        atom_add(v + 0, x);                                                                        \
-        atom_sub(v + 1, x);                                                                        \
-        atom_inc(v + 2);                                                                           \
-        atom_dec(v + 3);                                                                           \
-        atom_min(v + 4, x);                                                                        \
-        atom_max(v + 5, x);                                                                        \
-        atom_and(v + 6, x | (T)0xff);                                                              \
-        atom_or(v + 7, x & (T)0x1111111111111111);                                                 \
-        atom_xor(v + 8, x);                                                                        \
-        T old = v[9];                                                                              \
-        for (T seen = old + 1; seen != old;) {                                                     \
-            seen = old;                                                                            \
-            old = atom_cmpxchg(v + 9, seen, seen * (T)5);                                          \
-        }                                                                                          \
-        T mine = atom_xchg(v + 10, x);                                                             \
-        atom_add(v + 11, mine);                                                                    \
+        LONG_ATOMICS_OF(T)                                                                         \
+    }                                                                                              \
+    /* by a lock in memory, which a loop waits for */                                              \
+    KERNEL void sync_atomic_local_##T(global const T *a, global T *out, global const T *initial)   \
+    {                                                                                              \
+        local volatile T v[12];                                                                    \
+        for (uint i = L; i < 12; i += N)                                                           \
+            v[i] = initial[i];                                                                     \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+        T x = a[I];                                                                                \
+        LONG_ATOMICS_OF(T)                                                                         \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+        for (uint i = L; i < 12; i += N)                                                           \
+            out[get_group_id(0) * 12 + i] = v[i];                                                  \
     }
 LONG_ATOMICS(long)
 LONG_ATOMICS(ulong)

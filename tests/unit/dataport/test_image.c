@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <xmmintrin.h>
 
 enum {
     SAMPLER = 2,
@@ -413,6 +414,111 @@ static void typed_writes_and_reads(void **state)
     assert_true(run(&f, 0x7f));
 }
 
+/* What units compute does not depend on the thread's rounding and denormals. */
+static void check_modes(struct fixture *f, const struct zs_port_format *format, uint64_t *seed)
+{
+    static uint8_t memory[MEMORY_B], dst[sizeof(f->dst)], start[MEMORY_B];
+    const struct {
+        uint32_t sfid, desc, mlen, rlen;
+    } messages[] = {
+        {DC1, BTI | 1 << 12 | 0xD << 14, 6, 0},                          /* typed write */
+        {DC1, BTI | 1 << 12 | 5 << 14, 2, 4},                            /* typed read */
+        {SAMPLER, BTI | 1 << 8 | 0x18 << 12 | 1 << 17 | 1 << 19, 3, 4},  /* sample_lz */
+        {SAMPLER, BTI | 0x1a << 12 | 1 << 17 | 1 << 19, 3, 4},           /* ld_lz */
+        {SAMPLER, BTI | 0x1a << 12 | 1 << 17 | 1 << 19 | 1 << 30, 3, 4}, /* to halves */
+    };
+    const uint32_t host = _mm_getcsr();
+    bind_image(f, 2, false);
+    f->surfaces[BTI].format = format;
+    f->samplers[1] = (struct zs_port_sampler){
+        .wrap = {ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_CLAMP}, .linear = true};
+    fill_random(start, MEMORY_B, seed);
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(messages); i++) {
+        fill_random(f->src0, sizeof(f->src0), seed);
+        memset(f->src0, 0, i > 1 ? GRF_B : 0);
+        for (uint32_t lane = 0; lane < 8; lane++) {
+            for (uint32_t d = 0; d < 2; d++) {
+                uint32_t whole = random_u32(seed) % 5;
+                float at = (float)(random_u32(seed) % 5000) / 1000.0f;
+                memcpy(f->src0 + (d + (i > 1)) * GRF_B + lane * 4,
+                       i == 2 ? (const void *)&at : (const void *)&whole, 4);
+            }
+            for (uint32_t c = 2; i == 0 && c < 6; c++) { /* between what the format holds */
+                float v = ldexpf((float)(random_u32(seed) % 20001) - 10000, -14);
+                memcpy(f->src0 + c * GRF_B + lane * 4, &v, 4);
+            }
+        }
+        assert_int_equal(
+            decode(f, messages[i].sfid, messages[i].desc, messages[i].mlen, 0, messages[i].rlen),
+            0);
+        for (uint32_t mode = 0; mode < 8; mode++) {
+            memcpy(f->memory, start, MEMORY_B);
+            memset(f->dst, 0, sizeof(f->dst));
+            _mm_setcsr(_MM_MASK_MASK | (mode & 3) << 13 | (mode & 4 ? 0x8040 : 0));
+            bool done = run(f, 0xff);
+            uint32_t left = _mm_getcsr();
+            _mm_setcsr(host);
+            assert_true(done);
+            assert_int_equal(left & 0xffc0,
+                             _MM_MASK_MASK | (mode & 3) << 13 | (mode & 4 ? 0x8040 : 0));
+            if (mode == 0) {
+                memcpy(memory, f->memory, MEMORY_B);
+                memcpy(dst, f->dst, sizeof(dst));
+            }
+            assert_memory_equal(f->memory, memory, MEMORY_B);
+            assert_memory_equal(f->dst, dst, sizeof(dst));
+        }
+    }
+}
+
+static void modes_of_the_thread_do_not_matter(void **state)
+{
+    uint64_t seed = 31;
+    static struct fixture f;
+    fixture_init(&f, &seed);
+    for (size_t i = 0; i < zs_port_format_count(); i++)
+        check_modes(&f, zs_port_format_at(i), &seed);
+}
+
+static uint32_t channel_of(const struct fixture *f, uint32_t c)
+{
+    uint32_t value;
+    memcpy(&value, f->dst + c * GRF_B, 4);
+    return value;
+}
+
+/* A format without alpha, or whose swizzle gives one, is opaque outside, too. */
+static void borders(void **state)
+{
+    uint64_t seed = 32;
+    static struct fixture f;
+    static const struct {
+        uint32_t format;
+        uint8_t alpha; /* of the swizzle */
+        bool integer;
+        uint32_t want;
+    } rows[] = {{0x000, 7, false, 0},
+                {0x000, 1, false, 0x3f800000},
+                {0x0d8, 7, false, 0x3f800000}, /* R32_FLOAT */
+                {0x002, 7, true, 0},           /* R32G32B32A32_UINT */
+                {0x002, 1, true, 1}};
+    fixture_init(&f, &seed);
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        bind_image(&f, 1, false);
+        f.surfaces[BTI].format = zs_port_format_find(rows[i].format);
+        f.surfaces[BTI].swizzle[3] = rows[i].alpha;
+        f.samplers[1] = (struct zs_port_sampler){.wrap = {ZS_PORT_WRAP_BORDER}};
+        memset(f.src0, 0, 2 * GRF_B);
+        float outside = -1.5f;
+        memcpy(f.src0 + GRF_B, &outside, 4);
+        assert_int_equal(
+            decode(&f, SAMPLER, BTI | 1 << 8 | 0x18 << 12 | 1 << 17 | 1 << 19, 2, 0, 4), 0);
+        assert_true(run(&f, 1));
+        for (uint32_t c = 0; c < 4; c++)
+            assert_int_equal(channel_of(&f, c), c == 3 ? rows[i].want : 0);
+    }
+}
+
 static void typed_atomics(void **state)
 {
     uint64_t seed = 19;
@@ -473,6 +579,8 @@ int main(void)
         cmocka_unit_test(texel_loads),
         cmocka_unit_test(sizes),
         cmocka_unit_test(typed_writes_and_reads),
+        cmocka_unit_test(modes_of_the_thread_do_not_matter),
+        cmocka_unit_test(borders),
         cmocka_unit_test(typed_atomics),
         cmocka_unit_test(media_blocks),
     };

@@ -658,14 +658,17 @@ static void test_state_registers(void **state)
         scalar_mov(1, 44, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CR, 0, 0),
         scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_A, ZS_GEN9_FILE_IMM, 0, 0, 0x00200018),
         scalar_mov(1, 45, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_TM, 0, 0),
+        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_TM, ZS_GEN9_FILE_IMM, 0, 0, 0x3e0),
+        scalar_mov(1, 46, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_TM, 16, 0), /* the pause is over */
     };
     static const struct {
         unsigned reg;
         uint32_t value;
-    } want[] = {{40, 0xfff}, {41, 0xfff}, {42, 32}, {43, 0x1234abcd}, {44, 0x4f0}};
+    } want[] = {{40, 0xfff}, {41, 0xfff}, {42, 32}, {43, 0x1234abcd}, {44, 0x4f0}, {46, 0}};
     uint32_t got;
 
     (void)state;
+    insts[9].dst.subreg_B = 16;
     struct zs_eu_program *program = lower(insts, ZS_ARRAY_LEN(insts), ZS_EU_HOST_BEST);
     zs_eu_thread_init(thread, program, 0xfff);
     thread->clock = 5000;
