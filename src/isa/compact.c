@@ -58,7 +58,7 @@ static const struct row {
      (pattern_hi) - (pattern_lo) + 1,                                                              \
      full_lo,                                                                                      \
      (full_hi) - (full_lo) + 1,                                                                    \
-     (lo) < 29 && (hi) > 29 ? 29 - (lo) : 0},
+     (uint8_t)((lo) < 29 && (hi) > 29 ? 29 - (lo) : 0)},
 #include "isa/compact.def"
 #undef ZS_COMPACT_SET
 #undef ZS_COMPACT

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Raw reports, and values from them. What comes back from the program is hostile. */
+#include "driver/metrics.h"
+
+#include "base/reader.h"
+
+#include <string.h>
+
+static const uint64_t BYTES_PER_CYCLE = 64; /* of a subslice, between its EUs and L3 or SLM */
+
+/* ---- Raw reports -------------------------------------------------------------------------------
+ */
+
+static void put(uint8_t **at, uint64_t value, size_t size_B)
+{
+    for (size_t i = 0; i < size_B; i++)
+        *(*at)++ = (uint8_t)(value >> (8 * i));
+}
+
+void zs_metric_report_write(const struct zs_metric_report *r, uint8_t ret_bytes[ZS_RAW_REPORT_B])
+{
+    uint8_t *at = ret_bytes;
+    put(&at, ZS_RAW_MAGIC, 4);
+    put(&at, ZS_RAW_VERSION, 2);
+    put(&at, r->sampling, 2);
+    put(&at, ZS_RAW_REPORT_B, 4);
+    put(&at, ZS_METRIC_COUNTERS, 4);
+    put(&at, r->set, 4);
+    put(&at, r->flags, 4);
+    put(&at, r->marker, 4);
+    put(&at, 0, 4);
+    put(&at, r->begin_ticks, 8);
+    put(&at, r->end_ticks, 8);
+    put(&at, r->elapsed_ns, 8);
+    put(&at, r->cycles, 8);
+    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+        put(&at, r->counters[i], 8);
+}
+
+/* False: not a report that this version wrote. */
+static bool read_report(struct zs_reader *r, struct zs_metric_report *ret)
+{
+    uint32_t magic = zs_read_u32(r, "magic"), version = zs_read_u16(r, "version");
+    ret->sampling = zs_read_u16(r, "sampling");
+    uint32_t size_B = zs_read_u32(r, "size"), counters = zs_read_u32(r, "counters");
+    ret->set = zs_read_u32(r, "set");
+    ret->flags = zs_read_u32(r, "flags");
+    ret->marker = zs_read_u32(r, "marker");
+    zs_read_skip(r, 4, "reserved");
+    ret->begin_ticks = zs_read_u64(r, "begin");
+    ret->end_ticks = zs_read_u64(r, "end");
+    ret->elapsed_ns = zs_read_u64(r, "time");
+    ret->cycles = zs_read_u64(r, "cycles");
+    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+        ret->counters[i] = zs_read_u64(r, "counter");
+    return !r->error && magic == ZS_RAW_MAGIC && version == ZS_RAW_VERSION &&
+           size_B == ZS_RAW_REPORT_B && counters == ZS_METRIC_COUNTERS;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------
+ */
+
+/* What a value is made from. */
+struct source {
+    const struct zs_gpu_model *model;
+    const struct zs_gpu_device *gpu;
+    const struct zs_metric_report *report;
+    const struct zs_metric_row *row;
+};
+
+static double part(double of, double all)
+{
+    double percent = all > 0 ? 100 * of / all : 0;
+    return percent > 100 ? 100 : percent;
+}
+
+static double subslices(const struct zs_gpu_model *model)
+{
+    return (double)model->slices * model->subslices_per_slice;
+}
+
+static double all_eus(const struct source *s)
+{
+    return (double)zs_gpu_model_eus(s->model) * (double)s->report->cycles;
+}
+
+static double sum(const struct source *s)
+{
+    uint64_t value = 0;
+    for (uint64_t left = s->row->counters; left; left &= left - 1)
+        value += s->report->counters[__builtin_ctzll(left)];
+    return (double)value;
+}
+
+static double time_ns(const struct source *s)
+{
+    return (double)s->report->elapsed_ns;
+}
+
+static double clocks(const struct source *s)
+{
+    return (double)s->report->cycles;
+}
+
+static double frequency(const struct source *s)
+{
+    const struct zs_metric_report *r = s->report;
+    return r->elapsed_ns ? (double)r->cycles * 1000 / (double)r->elapsed_ns
+                         : (double)s->model->core_clock_MHz;
+}
+
+static double frequency_max(const struct source *s)
+{
+    return (double)s->model->core_clock_MHz;
+}
+
+static double part_of_clocks(const struct source *s)
+{
+    return part(sum(s), (double)s->report->cycles);
+}
+
+static double part_of_eus(const struct source *s)
+{
+    return part(sum(s), all_eus(s));
+}
+
+static double part_of_threads(const struct source *s)
+{
+    return part(sum(s), (double)zs_gpu_model_threads(s->model) * (double)s->report->cycles);
+}
+
+static double stall(const struct source *s)
+{
+    const uint64_t *c = s->report->counters;
+    uint64_t loaded = c[ZS_METRIC_eu_loaded_cycles], active = c[ZS_METRIC_eu_active_cycles];
+    return part(loaded > active ? (double)(loaded - active) : 0, all_eus(s));
+}
+
+static double hundred(const struct source *s)
+{
+    (void)s;
+    return 100;
+}
+
+static double lanes(const struct source *s)
+{
+    const uint64_t *c = s->report->counters;
+    return c[ZS_METRIC_instructions]
+               ? (double)c[ZS_METRIC_active_lanes] / (double)c[ZS_METRIC_instructions]
+               : 0;
+}
+
+static double lanes_max(const struct source *s)
+{
+    (void)s;
+    return 16;
+}
+
+/* Throughputs: what the subslices could move; others have no largest value but their own. */
+static double sum_max(const struct source *s)
+{
+    return s->row->type == ZET_METRIC_TYPE_THROUGHPUT
+               ? (double)s->report->cycles * (double)BYTES_PER_CYCLE * subslices(s->model)
+               : sum(s);
+}
+
+static double timestamp(const struct source *s)
+{
+    return (double)zs_gpu_clock_to_ns(s->gpu, s->report->end_ticks);
+}
+
+static double marker(const struct source *s)
+{
+    return s->report->flags & ZS_RAW_MARKER ? (double)s->report->marker : 0;
+}
+
+static const struct {
+    double (*value)(const struct source *s);
+    double (*max)(const struct source *s); /* NULL: the value itself */
+    zet_value_type_t type;
+} hows[ZS_HOWS] = {
+    [ZS_HOW_TIME] = {time_ns, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_CLOCKS] = {clocks, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_FREQUENCY] = {frequency, frequency_max, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_SUM] = {sum, sum_max, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_PART_OF_CLOCKS] = {part_of_clocks, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_PART_OF_EUS] = {part_of_eus, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_PART_OF_THREADS] = {part_of_threads, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_STALL] = {stall, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_LANES] = {lanes, lanes_max, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_TIMESTAMP] = {timestamp, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_MARKER] = {marker, NULL, ZET_VALUE_TYPE_UINT64},
+};
+
+zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row)
+{
+    return hows[row->how].type;
+}
+
+static zet_typed_value_t value_of(const struct source *s, bool max)
+{
+    zet_typed_value_t typed = {.type = hows[s->row->how].type};
+    double (*function)(const struct source *) =
+        max && hows[s->row->how].max ? hows[s->row->how].max : hows[s->row->how].value;
+    double value = function(s);
+    if (typed.type == ZET_VALUE_TYPE_FLOAT32)
+        typed.value.fp32 = (float)value;
+    else if (value < 0x1p64)
+        typed.value.ui64 = (uint64_t)value;
+    else
+        typed.value.ui64 = UINT64_MAX;
+    return typed;
+}
+
+/* ---- The calls ---------------------------------------------------------------------------------
+ */
+
+struct calculation {
+    const char *function;
+    const struct zs_ze_metric_group *group;
+    bool max;
+    struct zs_span data;
+};
+
+/* Values of the first reports, as many as there is room for; a report that is none ends it. */
+static ze_result_t calculate(const struct calculation *c, uint32_t room, zet_typed_value_t *ret)
+{
+    const struct zs_ze_metric_group *group = c->group;
+    struct zs_reader reader = zs_reader_make(c->data, 0, NULL);
+    struct zs_metric_report report;
+    for (uint32_t done = 0; done < room;) {
+        size_t at_B = reader.at_B;
+        if (!read_report(&reader, &report) || report.set != (uint32_t)group->set)
+            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, c->function,
+                             "byte %zu of the raw data is no report of this group", at_B);
+        for (uint32_t i = 0; i < group->metric_count && done < room; i++) {
+            const struct source s = {group->device->model, group->device->gpu, &report,
+                                     group->metrics[i]->row};
+            ret[done++] = value_of(&s, c->max);
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t calculate_counted(const struct calculation *c, uint32_t *count,
+                                     zet_typed_value_t *values)
+{
+    if (c->data.size_B % ZS_RAW_REPORT_B || !c->data.size_B)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
+                         "%zu bytes are no whole reports of %d", c->data.size_B, ZS_RAW_REPORT_B);
+    uint64_t have = (uint64_t)(c->data.size_B / ZS_RAW_REPORT_B) * c->group->metric_count;
+    if (have > UINT32_MAX)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
+                         "more values than can be counted: calculate them in parts");
+    uint32_t give = zs_list_count(count, (uint32_t)have, values != NULL);
+    return give ? calculate(c, give, values) : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricGroupCalculateMetricValues(zet_metric_group_handle_t hMetricGroup,
+                                                           zet_metric_group_calculation_type_t type,
+                                                           size_t rawDataSize,
+                                                           const uint8_t *pRawData,
+                                                           uint32_t *pMetricValueCount,
+                                                           zet_typed_value_t *pMetricValues)
+{
+    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_CHECK_ENUM(type, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
+    ZS_CHECK_POINTER(pRawData);
+    ZS_CHECK_POINTER(pMetricValueCount);
+    const struct calculation c = {__func__, group,
+                                  type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
+                                  zs_span_make(pRawData, rawDataSize)};
+    return calculate_counted(&c, pMetricValueCount, pMetricValues);
+}
+
+/* One set: sub-devices have groups of their own. */
+ze_result_t ZE_APICALL zetMetricGroupCalculateMultipleMetricValuesExp(
+    zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
+    size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
+    uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
+{
+    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_CHECK_ENUM(type, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
+    ZS_CHECK_POINTER(pRawData);
+    ZS_CHECK_POINTER(pSetCount);
+    ZS_CHECK_POINTER(pTotalMetricValueCount);
+    const struct calculation c = {__func__, group,
+                                  type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
+                                  zs_span_make(pRawData, rawDataSize)};
+    bool asked = *pSetCount == 0 || *pTotalMetricValueCount == 0;
+    uint32_t count = asked ? 0 : *pTotalMetricValueCount;
+    ze_result_t result = calculate_counted(&c, &count, asked ? NULL : pMetricValues);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *pSetCount = 1;
+    *pTotalMetricValueCount = count;
+    if (!asked && pMetricCounts)
+        pMetricCounts[0] = count;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time-based collection: reports of one period each, on the device's clock, one behind the other.
+ *
+ * Launches come as stretches of time when they have ended; reports are made when they are read. A
+ * stretch gives to each report what lies in its time, cut so that the parts add up to the whole.
+ * Only time that is settled is reported: up to now, or to the start of the oldest launch that still
+ * runs. A marker ends the report that it falls into.
+ *
+ * What is not read is bounded: the oldest reports are lost, and the first one behind says so.
+ */
+#include "driver/metrics.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    REPORTS_LEAST = 1 << 12, /* that are kept unread, at least */
+    REPORTS_MOST = 1 << 20,
+    STRETCHES_MOST = 1 << 20,
+    MARKERS_MOST = 1 << 16,
+    NOTIFY_POLL_NS = 5000000,
+};
+static const uint64_t PERIOD_LEAST_NS = 1000;
+
+struct mark {
+    uint64_t ticks;
+    uint32_t value;
+};
+
+/* All but the object under the device's metrics lock. */
+struct zs_ze_streamer {
+    struct zs_object object;
+    struct zs_ze_context *context;
+    struct zs_ze_device *device;
+    struct zs_ze_metric_group *group;
+    bool closed, lost;
+    uint64_t start_ticks, period_ticks;
+    uint64_t begin_ticks; /* of the next report */
+    uint64_t periods;     /* that ended before begin_ticks */
+    uint64_t keep;        /* reports */
+    struct {
+        struct zs_metric_stretch *items;
+        size_t count, capacity;
+    } stretches;
+    struct {
+        struct mark *items;
+        size_t count, capacity;
+    } marks;                   /* in the order of time */
+    struct zs_ze_event *event; /* NULL: nobody is notified */
+    uint32_t notify_every;
+    bool notified;
+    pthread_t thread;
+    pthread_cond_t wake;
+};
+
+void zs_ze_streamer_fini(struct zs_ze_streamer *s)
+{
+    free(s->stretches.items);
+    free(s->marks.items);
+    zs_object_unref(s->event);
+    zs_object_unref(s->context);
+}
+
+/* ---- Reports -----------------------------------------------------------------------------------
+ */
+
+static uint64_t period_end(const struct zs_ze_streamer *s)
+{
+    return s->start_ticks + (s->periods + 1) * s->period_ticks;
+}
+
+/* Reports that can be made: whole periods of settled time, and those that markers end. */
+static uint64_t available(const struct zs_ze_streamer *s, uint64_t settled_ticks)
+{
+    uint64_t whole =
+        settled_ticks > s->start_ticks ? (settled_ticks - s->start_ticks) / s->period_ticks : 0;
+    uint64_t count = whole > s->periods ? whole - s->periods : 0;
+    for (size_t i = 0; i < s->marks.count && s->marks.items[i].ticks <= settled_ticks; i++)
+        count++;
+    return count;
+}
+
+/* What of the value lies before `ticks`; the whole behind the end. */
+static uint64_t part_before(const struct zs_metric_stretch *stretch, uint64_t value, uint64_t ticks)
+{
+    if (ticks <= stretch->start_ticks)
+        return 0;
+    if (ticks >= stretch->end_ticks)
+        return value;
+    return (uint64_t)((__uint128_t)value * (ticks - stretch->start_ticks) /
+                      (stretch->end_ticks - stretch->start_ticks));
+}
+
+static void add_stretch(struct zs_metric_report *r, const struct zs_metric_stretch *stretch)
+{
+    if (stretch->end_ticks <= r->begin_ticks || stretch->start_ticks >= r->end_ticks)
+        return;
+    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+        r->counters[i] += part_before(stretch, stretch->counters[i], r->end_ticks) -
+                          part_before(stretch, stretch->counters[i], r->begin_ticks);
+}
+
+/* Stretches that no later report has a part of. */
+static void forget(struct zs_ze_streamer *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->stretches.count; i++)
+        if (s->stretches.items[i].end_ticks > s->begin_ticks)
+            s->stretches.items[kept++] = s->stretches.items[i];
+    s->stretches.count = kept;
+}
+
+/* The next report; one is available. */
+static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
+{
+    uint64_t end = period_end(s);
+    bool marked = s->marks.count && s->marks.items[0].ticks <= end;
+    *ret = (struct zs_metric_report){.set = s->group->set,
+                                     .sampling = 1,
+                                     .flags = (s->lost ? (uint32_t)ZS_RAW_LOST : 0u) |
+                                              (marked ? (uint32_t)ZS_RAW_MARKER : 0u),
+                                     .begin_ticks = s->begin_ticks};
+    s->lost = false;
+    if (marked) {
+        ret->marker = s->marks.items[0].value;
+        end = ZS_MAX(s->marks.items[0].ticks, s->begin_ticks);
+        memmove(s->marks.items, s->marks.items + 1, --s->marks.count * sizeof(struct mark));
+    } else {
+        s->periods++;
+    }
+    ret->end_ticks = end;
+    uint64_t ticks = end - s->begin_ticks;
+    ret->cycles = zs_metrics_cycles(s->device, ticks);
+    ret->elapsed_ns = zs_gpu_clock_to_ns(s->device->gpu, end) -
+                      zs_gpu_clock_to_ns(s->device->gpu, s->begin_ticks);
+    for (size_t i = 0; i < s->stretches.count; i++)
+        add_stretch(ret, &s->stretches.items[i]);
+    s->begin_ticks = end;
+}
+
+/* Beyond what is kept the oldest are lost, markers included. */
+static void drop_oldest(struct zs_ze_streamer *s, uint64_t settled_ticks)
+{
+    uint64_t have = available(s, settled_ticks);
+    if (have <= s->keep)
+        return;
+    uint64_t excess =
+        ZS_MIN(have - s->keep, (settled_ticks - s->start_ticks) / s->period_ticks - s->periods);
+    size_t passed = 0;
+    s->periods += excess;
+    s->begin_ticks = s->start_ticks + s->periods * s->period_ticks;
+    while (passed < s->marks.count && s->marks.items[passed].ticks <= s->begin_ticks)
+        passed++;
+    s->marks.count -= passed;
+    memmove(s->marks.items, s->marks.items + passed, s->marks.count * sizeof(struct mark));
+    s->lost = true;
+    forget(s);
+}
+
+void zs_streamers_add(struct zs_metrics *m, const struct zs_metric_stretch *stretch)
+{
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
+        struct zs_ze_streamer *s = m->streamers[d];
+        if (!s)
+            continue;
+        if (s->stretches.count >= STRETCHES_MOST)
+            drop_oldest(s, zs_gpu_clock_ticks(s->device->gpu));
+        if (s->stretches.count >= STRETCHES_MOST || !ZS_VEC_PUSH(&s->stretches, *stretch))
+            s->lost = true;
+    }
+}
+
+/* ---- Notification ------------------------------------------------------------------------------
+ */
+
+/* Signals the event when enough reports wait, once until some were read. */
+static void *notify(void *opaque)
+{
+    struct zs_ze_streamer *s = opaque;
+    struct zs_metrics *m = s->device->metrics;
+    pthread_mutex_lock(&m->lock);
+    while (!s->closed) {
+        uint64_t settled = zs_metrics_settled_ticks(s->device);
+        drop_oldest(s, settled);
+        if (!s->notified && available(s, settled) >= s->notify_every) {
+            uint64_t now = zs_gpu_clock_ticks(s->device->gpu);
+            s->notified = true;
+            zs_event_signal(s->event, true, now, now);
+        }
+        uint64_t period_ns = zs_gpu_clock_to_ns(s->device->gpu, s->period_ticks);
+        uint64_t wait_ns = ZS_MAX(period_ns, (uint64_t)NOTIFY_POLL_NS);
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        uint64_t at_ns = (uint64_t)until.tv_nsec + ZS_MIN(wait_ns, (uint64_t)1000000000);
+        until.tv_sec += (time_t)(at_ns / 1000000000);
+        until.tv_nsec = (long)(at_ns % 1000000000);
+        pthread_cond_timedwait(&s->wake, &m->lock, &until);
+    }
+    pthread_mutex_unlock(&m->lock);
+    zs_object_unref(s);
+    return NULL;
+}
+
+static int start_notifier(struct zs_ze_streamer *s)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    if (!s->event)
+        return 0;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    zs_object_ref(s);
+    int error = pthread_create(&s->thread, NULL, notify, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        zs_object_unref(s);
+    else
+        pthread_detach(s->thread);
+    return -error;
+}
+
+/* ---- The calls ---------------------------------------------------------------------------------
+ */
+
+static ze_result_t open_streamer(const char *function, struct zs_ze_streamer *s)
+{
+    struct zs_metrics *m = s->device->metrics;
+    uint32_t domain = s->group->domain;
+    if (m->active[domain] != s->group)
+        return zs_refuse(ZE_RESULT_NOT_READY, function, "the metric group is not active");
+    if (m->streamers[domain])
+        return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
+                         "a streamer of domain %u is open", domain);
+    s->start_ticks = s->begin_ticks = zs_gpu_clock_ticks(s->device->gpu);
+    m->streamers[domain] = s;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The period that can be had: whole ticks of the timer. */
+static void choose_period(struct zs_ze_streamer *s, zet_metric_streamer_desc_t *desc)
+{
+    uint64_t timer_Hz = s->device->model->timer_Hz;
+    uint64_t wanted_ns = ZS_MAX((uint64_t)desc->samplingPeriod, PERIOD_LEAST_NS);
+    s->period_ticks = ZS_MAX((wanted_ns * timer_Hz + 500000000) / 1000000000, (uint64_t)1);
+    desc->samplingPeriod =
+        (uint32_t)ZS_MIN(s->period_ticks * 1000000000 / timer_Hz, (uint64_t)UINT32_MAX);
+    s->notify_every = ZS_MAX(desc->notifyEveryNReports, 1u);
+    s->keep = ZS_MIN(ZS_MAX((uint64_t)s->notify_every * 2, (uint64_t)REPORTS_LEAST),
+                     (uint64_t)REPORTS_MOST);
+    s->notify_every = (uint32_t)ZS_MIN((uint64_t)s->notify_every, s->keep);
+    if (desc->notifyEveryNReports)
+        desc->notifyEveryNReports = s->notify_every;
+}
+
+static void close_streamer(struct zs_ze_streamer *s)
+{
+    struct zs_metrics *m = s->device->metrics;
+    pthread_mutex_lock(&m->lock);
+    s->closed = true;
+    if (m->streamers[s->group->domain] == s)
+        m->streamers[s->group->domain] = NULL;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&m->lock);
+}
+
+ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
+                                             zet_device_handle_t hDevice,
+                                             zet_metric_group_handle_t hMetricGroup,
+                                             zet_metric_streamer_desc_t *desc,
+                                             ze_event_handle_t hNotificationEvent,
+                                             zet_metric_streamer_handle_t *phMetricStreamer)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_CHECK_MEMBER(context, device);
+    ZS_CHECK_POINTER(desc);
+    ZS_CHECK_POINTER(phMetricStreamer);
+    ZS_CHECK(group->device == device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "the group is of another device");
+    ZS_CHECK(group->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "the group is not time-based");
+    struct zs_ze_event *event = NULL;
+    if (hNotificationEvent) {
+        event = zs_ze_event_of(hNotificationEvent);
+        ZS_CHECK(event, ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                 "hNotificationEvent is no live event");
+    }
+    struct zs_ze_streamer *s = zs_object_new(ZS_OBJECT_streamer, sizeof(*s));
+    ZS_CHECK(s, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
+    s->context = zs_object_ref(context);
+    s->device = device;
+    s->group = group;
+    s->event = event ? zs_object_ref(event) : NULL;
+    choose_period(s, desc);
+    if (!zs_object_publish(s)) {
+        zs_object_unref(s);
+        return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
+    }
+    pthread_mutex_lock(&device->metrics->lock);
+    ze_result_t result = open_streamer(__func__, s);
+    pthread_mutex_unlock(&device->metrics->lock);
+    if (result == ZE_RESULT_SUCCESS && start_notifier(s)) {
+        close_streamer(s);
+        result = ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no thread for notifications");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        if (zs_object_retract(s))
+            zs_object_unref(s);
+        return result;
+    }
+    *phMetricStreamer = s->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricStreamerClose(zet_metric_streamer_handle_t hMetricStreamer)
+{
+    ZS_OBJECT(streamer, s, hMetricStreamer);
+    if (!zs_object_retract(s))
+        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    close_streamer(s);
+    zs_object_unref(s);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricStreamerReadData(zet_metric_streamer_handle_t hMetricStreamer,
+                                                 uint32_t maxReportCount, size_t *pRawDataSize,
+                                                 uint8_t *pRawData)
+{
+    ZS_OBJECT(streamer, s, hMetricStreamer);
+    ZS_CHECK_POINTER(pRawDataSize);
+    struct zs_metrics *m = s->device->metrics;
+    pthread_mutex_lock(&m->lock);
+    uint64_t settled = zs_metrics_settled_ticks(s->device);
+    drop_oldest(s, settled);
+    uint64_t count = ZS_MIN(available(s, settled), (uint64_t)maxReportCount);
+    bool asked = *pRawDataSize == 0 || !pRawData;
+    bool lost = s->lost && !asked;
+    if (!asked) {
+        count = ZS_MIN(count, (uint64_t)(*pRawDataSize / ZS_RAW_REPORT_B));
+        for (uint64_t i = 0; i < count; i++) {
+            struct zs_metric_report report;
+            next_report(s, &report);
+            zs_metric_report_write(&report, pRawData + i * ZS_RAW_REPORT_B);
+        }
+        forget(s);
+        s->notified = false;
+    }
+    *pRawDataSize = (size_t)count * ZS_RAW_REPORT_B;
+    pthread_mutex_unlock(&m->lock);
+    return lost && count ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
+}
+
+/* ---- Markers -----------------------------------------------------------------------------------
+ */
+
+struct marker {
+    struct zs_ze_streamer *streamer;
+    uint32_t value;
+};
+
+static int run_marker(struct zs_exec *exec, struct zs_command *command)
+{
+    const struct marker *marker = command->data;
+    struct zs_ze_streamer *s = marker->streamer;
+    struct zs_metrics *m = s->device->metrics;
+    (void)exec;
+    pthread_mutex_lock(&m->lock);
+    const struct mark mark = {zs_gpu_clock_ticks(s->device->gpu), marker->value};
+    if (!s->closed && (s->marks.count >= MARKERS_MOST || !ZS_VEC_PUSH(&s->marks, mark)))
+        s->lost = true;
+    pthread_mutex_unlock(&m->lock);
+    return 0;
+}
+
+static void release_marker(struct zs_command *command)
+{
+    struct marker *marker = command->data;
+    if (marker)
+        zs_object_unref(marker->streamer);
+    free(marker);
+}
+
+static const struct zs_op op_marker = {"metric streamer marker", run_marker, release_marker};
+
+ze_result_t ZE_APICALL zetCommandListAppendMetricStreamerMarker(
+    zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
+    uint32_t value)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_OBJECT(streamer, s, hMetricStreamer);
+    ZS_CHECK(s->device == list->device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "the streamer is of another device than the list");
+    struct zs_append append;
+    ze_result_t result = zs_append_begin(__func__, hCommandList, NULL, 0, NULL, &append);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct marker *marker = calloc(1, sizeof(*marker));
+    if (!marker)
+        return zs_append_abandon(&append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    *marker = (struct marker){zs_object_ref(s), value};
+    append.command.op = &op_marker;
+    append.command.data = marker;
+    return zs_append_end(&append);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of a device, its metric groups and metrics, activation. */
+#include "driver/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define C(id) (UINT64_C(1) << ZS_METRIC_##id)
+static const struct zs_metric_row rows[] = {
+#define ZS_METRIC_SET(id, domain, name, description)
+#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)              \
+    {ZS_METRIC_SET_##set,    name,         description, component, unit, tier,                     \
+     ZET_METRIC_TYPE_##type, ZS_HOW_##how, counters},
+#include "driver/metric_group.def"
+#undef ZS_METRIC_SET
+#undef ZS_METRIC
+};
+#undef C
+
+/* What time-based groups have besides. */
+static const struct zs_metric_row stream_rows[] = {
+    {0, "ReportTimestamp", "When the report ended, on the device's clock.", "Report", "ns", 4,
+     ZET_METRIC_TYPE_TIMESTAMP, ZS_HOW_TIMESTAMP, 0},
+    {0, "StreamMarker", "Value of the marker at which the report ended, 0: there was none.",
+     "Report", "id", 4, ZET_METRIC_TYPE_EVENT, ZS_HOW_MARKER, 0},
+};
+
+static const struct {
+    uint32_t domain;
+    const char *name, *description;
+} sets[ZS_METRIC_SETS] = {
+#define ZS_METRIC_SET(id, domain, name, description) {domain, name, description},
+#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
+#include "driver/metric_group.def"
+#undef ZS_METRIC_SET
+#undef ZS_METRIC
+};
+
+/* ---- Making them -------------------------------------------------------------------------------
+ */
+
+void zs_ze_metric_fini(struct zs_ze_metric *metric)
+{
+    (void)metric;
+}
+
+void zs_ze_metric_group_fini(struct zs_ze_metric_group *group)
+{
+    for (uint32_t i = 0; i < group->metric_count; i++) {
+        (void)zs_object_retract(group->metrics[i]);
+        zs_object_unref(group->metrics[i]);
+    }
+}
+
+static bool add_metric(struct zs_ze_metric_group *group, const struct zs_metric_row *row)
+{
+    struct zs_ze_metric *metric = zs_object_new(ZS_OBJECT_metric, sizeof(*metric));
+    if (!metric || !zs_object_publish(metric)) {
+        zs_object_unref(metric);
+        return false;
+    }
+    metric->group = group;
+    metric->row = row;
+    group->metrics[group->metric_count++] = metric;
+    return true;
+}
+
+static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs_metric_set set,
+                                            zet_metric_group_sampling_type_flags_t sampling)
+{
+    size_t room = ZS_ARRAY_LEN(rows) + ZS_ARRAY_LEN(stream_rows);
+    struct zs_ze_metric_group *group = zs_object_new(
+        ZS_OBJECT_metric_group, sizeof(*group) + room * sizeof(struct zs_ze_metric *));
+    if (!group)
+        return NULL;
+    group->device = device;
+    group->set = set;
+    group->sampling = sampling;
+    group->domain = sets[set].domain;
+    bool ok = true;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows) && ok; i++)
+        ok = rows[i].set != set || add_metric(group, &rows[i]);
+    bool streams = sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(stream_rows) && ok && streams; i++)
+        ok = add_metric(group, &stream_rows[i]);
+    if (ok && zs_object_publish(group))
+        return group;
+    zs_object_unref(group);
+    return NULL;
+}
+
+static bool init_device(struct zs_ze_device *device)
+{
+    struct zs_metrics *m = calloc(1, sizeof(*m));
+    if (!m)
+        return false;
+    pthread_mutex_init(&m->lock, NULL);
+    device->metrics = m;
+    bool ok = true;
+    for (uint32_t set = 0; set < ZS_METRIC_SETS && ok; set++) {
+        for (uint32_t s = 0; s < ZS_METRIC_SAMPLINGS && ok; s++) {
+            struct zs_ze_metric_group *group =
+                new_group(device, (enum zs_metric_set)set,
+                          s ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED
+                            : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+            m->groups[set * ZS_METRIC_SAMPLINGS + s] = group;
+            ok = group != NULL;
+        }
+    }
+    for (uint32_t i = 0; i < device->sub_count && ok; i++)
+        ok = init_device(device->subs[i]);
+    return ok;
+}
+
+bool zs_metrics_init(struct zs_ze_driver *driver)
+{
+    const char *text = zs_env("ZET_ENABLE_METRICS");
+    bool ok = true;
+    if (!text || strcmp(text, "1") != 0)
+        return true;
+    for (uint32_t i = 0; i < driver->owned_count && ok; i++)
+        ok = init_device(driver->owned[i]);
+    return ok;
+}
+
+void zs_metrics_free(struct zs_ze_device *device)
+{
+    struct zs_metrics *m = device->metrics;
+    if (!m)
+        return;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(m->groups); i++) {
+        if (!m->groups[i])
+            continue;
+        (void)zs_object_retract(m->groups[i]);
+        zs_object_unref(m->groups[i]);
+    }
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+    device->metrics = NULL;
+}
+
+/* ---- Launches ----------------------------------------------------------------------------------
+ */
+
+uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks)
+{
+    return (uint64_t)((__uint128_t)ticks * device->model->core_clock_MHz * 1000000u /
+                      device->model->timer_Hz);
+}
+
+uint32_t zs_metrics_launch_begin(struct zs_ze_device *device)
+{
+    struct zs_metrics *m = device->metrics;
+    if (ZS_LIKELY(!m))
+        return 0;
+    pthread_mutex_lock(&m->lock);
+    uint64_t now_ticks = zs_gpu_clock_ticks(device->gpu);
+    uint32_t number = ZS_ARRAY_LEN(m->running);
+    if (m->running_mask != UINT64_MAX) {
+        number = (uint32_t)__builtin_ctzll(~m->running_mask);
+        m->running_mask |= UINT64_C(1) << number;
+        m->running[number] = now_ticks;
+    } else if (m->beyond++ == 0) {
+        m->beyond_since_ticks = now_ticks;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return number;
+}
+
+uint64_t zs_metrics_settled_ticks(struct zs_ze_device *device)
+{
+    struct zs_metrics *m = device->metrics;
+    uint64_t settled = zs_gpu_clock_ticks(device->gpu);
+    for (uint64_t left = m->running_mask; left; left &= left - 1)
+        settled = ZS_MIN(settled, m->running[__builtin_ctzll(left)]);
+    return m->beyond ? ZS_MIN(settled, m->beyond_since_ticks) : settled;
+}
+
+/* What a launch is in counters. Without a model of caches and pipes, EUs that hold threads hold
+ * them from its start to its end. */
+static void count(const struct zs_ze_device *device, const struct zs_gpu_result *result,
+                  struct zs_metric_stretch *ret)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    uint64_t eus = zs_gpu_model_eus(device->model);
+    uint64_t threads = ZS_MIN(t->threads, (uint64_t)zs_gpu_model_threads(device->model));
+    uint64_t *c = ret->counters;
+    c[ZS_METRIC_launches] = 1;
+    c[ZS_METRIC_busy_cycles] = result->modelled_cycles;
+    c[ZS_METRIC_eu_loaded_cycles] = ZS_MIN(eus, t->threads) * result->modelled_cycles;
+    c[ZS_METRIC_eu_active_cycles] = ZS_MIN(result->issue_cycles, c[ZS_METRIC_eu_loaded_cycles]);
+    c[ZS_METRIC_eu_thread_cycles] = threads * result->modelled_cycles;
+#define ZS_GPU_TOTAL(id, text) c[ZS_METRIC_##id] = t->id;
+#include "gpu/total.def"
+#undef ZS_GPU_TOTAL
+    ret->start_ticks = result->start_ticks;
+    ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
+}
+
+void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
+                           const struct zs_gpu_result *result)
+{
+    struct zs_metrics *m = device->metrics;
+    struct zs_metric_stretch stretch;
+    if (ZS_LIKELY(!m))
+        return;
+    count(device, result, &stretch);
+    pthread_mutex_lock(&m->lock);
+    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+        m->sums[i] += stretch.counters[i];
+    zs_streamers_add(m, &stretch);
+    if (number < ZS_ARRAY_LEN(m->running))
+        m->running_mask &= ~(UINT64_C(1) << number);
+    else
+        m->beyond--;
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* ---- Enumeration -------------------------------------------------------------------------------
+ */
+
+static void copy_text(char *to, size_t size_B, const char *from)
+{
+    size_t length = ZS_MIN(strlen(from), size_B - 1);
+    memcpy(to, from, length);
+    memset(to + length, 0, size_B - length);
+}
+
+/* Without ZET_ENABLE_METRICS there are no groups, as on Intel's driver. */
+ze_result_t ZE_APICALL zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *pCount,
+                                         zet_metric_group_handle_t *phMetricGroups)
+{
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(pCount);
+    const struct zs_metrics *m = device->metrics;
+    if (!m)
+        zs_log(ZS_LOG_INFO, "zetMetricGroupGet: there are no metric groups without "
+                            "ZET_ENABLE_METRICS=1 in the environment");
+    uint32_t have = m ? ZS_ARRAY_LEN(m->groups) : 0;
+    uint32_t give = zs_list_count(pCount, have, phMetricGroups != NULL);
+    for (uint32_t i = 0; i < give; i++)
+        phMetricGroups[i] = m->groups[i]->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
+                                                   zet_metric_group_properties_t *pProperties)
+{
+    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_CHECK_POINTER(pProperties);
+    copy_text(pProperties->name, sizeof(pProperties->name), sets[group->set].name);
+    copy_text(pProperties->description, sizeof(pProperties->description),
+              sets[group->set].description);
+    pProperties->samplingType = group->sampling;
+    pProperties->domain = group->domain;
+    pProperties->metricCount = group->metric_count;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint32_t *pCount,
+                                    zet_metric_handle_t *phMetrics)
+{
+    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_CHECK_POINTER(pCount);
+    uint32_t give = zs_list_count(pCount, group->metric_count, phMetrics != NULL);
+    for (uint32_t i = 0; i < give; i++)
+        phMetrics[i] = group->metrics[i]->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricGetProperties(zet_metric_handle_t hMetric,
+                                              zet_metric_properties_t *pProperties)
+{
+    ZS_OBJECT(metric, metric, hMetric);
+    ZS_CHECK_POINTER(pProperties);
+    const struct zs_metric_row *row = metric->row;
+    copy_text(pProperties->name, sizeof(pProperties->name), row->name);
+    copy_text(pProperties->description, sizeof(pProperties->description), row->description);
+    copy_text(pProperties->component, sizeof(pProperties->component), row->component);
+    copy_text(pProperties->resultUnits, sizeof(pProperties->resultUnits), row->unit);
+    pProperties->tierNumber = row->tier;
+    pProperties->metricType = row->type;
+    pProperties->resultType = zs_metric_value_type(row);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- Activation --------------------------------------------------------------------------------
+ */
+
+/* What is collected from stays active. */
+static ze_result_t activate(const char *function, struct zs_metrics *m,
+                            struct zs_ze_metric_group *const wanted[ZS_METRIC_DOMAINS])
+{
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        if (m->streamers[d] && m->active[d] != wanted[d])
+            return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
+                             "a streamer of %s is open", sets[m->active[d]->set].name);
+    memcpy(m->active, wanted, sizeof(m->active));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetContextActivateMetricGroups(zet_context_handle_t hContext,
+                                                      zet_device_handle_t hDevice, uint32_t count,
+                                                      zet_metric_group_handle_t *phMetricGroups)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
+    ZS_CHECK(count == 0 || phMetricGroups, ZE_RESULT_ERROR_INVALID_SIZE,
+             "%u groups, phMetricGroups is null", count);
+    ZS_CHECK(device->metrics, ZE_RESULT_ERROR_UNINITIALIZED,
+             "metrics need ZET_ENABLE_METRICS=1 in the environment");
+    struct zs_ze_metric_group *wanted[ZS_METRIC_DOMAINS] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        ZS_OBJECT(metric_group, group, phMetricGroups[i]);
+        ZS_CHECK(group->device == device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                 "phMetricGroups[%u] is of another device", i);
+        ZS_CHECK(!wanted[group->domain], ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                 "phMetricGroups[%u] is of domain %u, as one before it", i, group->domain);
+        wanted[group->domain] = group;
+    }
+    pthread_mutex_lock(&device->metrics->lock);
+    ze_result_t result = activate(__func__, device->metrics, wanted);
+    pthread_mutex_unlock(&device->metrics->lock);
+    return result;
+}
