@@ -48,8 +48,8 @@ struct persistent {
 
 static void wait_for_change(volatile int *counter)
 {
-    int before = *counter;
-    while (*counter == before)
+    int before = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    while (__atomic_load_n(counter, __ATOMIC_RELAXED) == before)
         usleep(200);
 }
 
@@ -78,7 +78,7 @@ static struct persistent persist(const struct e2e *e, int *named, int *q, bool i
 /* runs: it has not failed already. */
 static void end_persistent(const struct e2e *e, struct persistent *s, bool runs)
 {
-    s->p[0] = 1;
+    __atomic_store_n(&s->p[0], 1, __ATOMIC_RELAXED);
     OK(zeCommandQueueSynchronize(s->queue, UINT64_MAX));
     assert_int_equal(s->p[1], runs);
     OK(zeCommandListDestroy(s->list));
