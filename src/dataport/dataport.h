@@ -130,13 +130,15 @@ struct zs_port_message {
  * has room for rlen registers and may overlap src0 and src1. mask has a bit per element of the
  * message. Registers were validated by the caller.
  */
+typedef bool zs_port_run_fn(struct zs_port *port, const struct zs_port_message *message,
+                            uint8_t *dst, const uint8_t *src0, const uint8_t *src1, uint32_t mask);
+
 struct zs_port_message_row {
     uint8_t sfid, type;
     uint8_t is_atomic, is_fence;
     const char *name;
     int (*decode)(struct zs_port_message *message, uint32_t desc);
-    bool (*run)(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
-                const uint8_t *src0, const uint8_t *src1, uint32_t mask);
+    zs_port_run_fn *run, *run_avx2; /* the same; the second is for hosts with AVX2 */
 };
 
 /*

@@ -218,10 +218,10 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
 
 #define ZS_PORT_MESSAGE(sfid, type, decode_, run_, atomic, fence, name)                            \
     int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
-    bool zs_port_run_##run_(struct zs_port *port, const struct zs_port_message *message,           \
-                            uint8_t *dst, const uint8_t *src0, const uint8_t *src1,                \
-                            uint32_t mask);
+    zs_port_run_fn zs_port_run_##run_;
+#define ZS_PORT_MESSAGE_WIDE(sfid, type, decode_, run_, atomic, fence, name)                       \
+    int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
+    zs_port_run_fn zs_port_run_##run_, zs_port_run_##run_##_avx2;
 #include "dataport/message.def"
-#undef ZS_PORT_MESSAGE
 
 #endif

@@ -12,9 +12,17 @@
 #include "dataport/dataport_priv.h"
 
 #include <errno.h>
+#include <immintrin.h>
 
-typedef uint32_t u32x4 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef uint64_t u64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+/* This file is built twice, for any host and for those with AVX2. */
+#ifdef __AVX2__
+#define RUN(name) zs_port_run_##name##_avx2
+typedef uint32_t vector __attribute__((vector_size(32), aligned(1), may_alias));
+#else
+#define RUN(name) zs_port_run_##name
+typedef uint32_t vector __attribute__((vector_size(16), aligned(1), may_alias));
+#endif
+enum { VECTOR_LANES = sizeof(vector) / 4 };
 
 /* ---- decode ------------------------------------------------------------------------------------
  */
@@ -23,6 +31,8 @@ static uint32_t dword_grf(uint32_t lanes)
 {
     return lanes / 8;
 }
+
+#ifndef __AVX2__ /* once is enough */
 
 /* Registers of an element of all lanes: dword slots, or qword slots. */
 static uint32_t element_grf(const struct zs_port_message *m)
@@ -147,6 +157,7 @@ int zs_port_decode_a64_scattered_write(struct zs_port_message *message, uint32_t
     int error = decode_a64_scattered(message, desc);
     return error ? error : finish_write(message, 2 * dword_grf(message->lanes));
 }
+#endif
 
 /* ---- moving lanes ------------------------------------------------------------------------------
  */
@@ -299,35 +310,48 @@ ZS_PORT_KERNEL_ACCESS static bool scatter(struct zs_port *port, const struct zs_
 /* ---- shapes of address vectors -----------------------------------------------------------------
  */
 
-static inline bool all_zero(u32x4 v)
+static inline bool all_zero(vector v)
 {
-    u64x2 q = (u64x2)v;
-    return (q[0] | q[1]) == 0;
+#ifdef __AVX2__
+    return _mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+    return _mm_testz_si128((__m128i)v, (__m128i)v);
+#endif
 }
 
-static const u32x4 quads[4] = {{0, 4, 8, 12}, {16, 20, 24, 28}, {32, 36, 40, 44}, {48, 52, 56, 60}};
+static inline vector splat(uint32_t x)
+{
+    vector zero = {0};
+    return zero + x;
+}
+
+static const uint32_t steps_of_4[16] = {0,  4,  8,  12, 16, 20, 24, 28,
+                                        32, 36, 40, 44, 48, 52, 56, 60};
+
+/* offset[i] == offset[0] + expected[i], the latter 0 or steps_of_4. */
+static inline __attribute__((always_inline)) bool shaped(const uint8_t *offsets,
+                                                         const uint32_t *expected, uint32_t lanes)
+{
+    vector first = splat(zs_port_load32(offsets)), bad = {0};
+    _Pragma("GCC unroll 4") for (uint32_t i = 0; i < lanes; i += VECTOR_LANES)
+    {
+        vector v = *(const vector *)(const void *)(offsets + (size_t)i * 4) - first;
+        if (expected)
+            v ^= *(const vector *)(const void *)(expected + i);
+        bad |= v;
+    }
+    return all_zero(bad);
+}
 
 /* offset[i] == offset[0] + 4 * i */
 static inline bool consecutive32(const uint8_t *offsets, uint32_t lanes)
 {
-    const u32x4 *v = (const u32x4 *)(const void *)offsets;
-    uint32_t first = zs_port_load32(offsets);
-    u32x4 base = {first, first, first, first};
-    u32x4 bad = ((v[0] - base) ^ quads[0]) | ((v[1] - base) ^ quads[1]);
-    if (lanes == 16)
-        bad |= ((v[2] - base) ^ quads[2]) | ((v[3] - base) ^ quads[3]);
-    return all_zero(bad);
+    return lanes == 16 ? shaped(offsets, steps_of_4, 16) : shaped(offsets, steps_of_4, 8);
 }
 
 static inline bool uniform32(const uint8_t *offsets, uint32_t lanes)
 {
-    const u32x4 *v = (const u32x4 *)(const void *)offsets;
-    uint32_t first = zs_port_load32(offsets);
-    u32x4 base = {first, first, first, first};
-    u32x4 bad = (v[0] ^ base) | (v[1] ^ base);
-    if (lanes == 16)
-        bad |= (v[2] ^ base) | (v[3] ^ base);
-    return all_zero(bad);
+    return lanes == 16 ? shaped(offsets, NULL, 16) : shaped(offsets, NULL, 8);
 }
 
 /* Stride between lanes of 64-bit addresses: 0, element_B, or -1 for anything else. */
@@ -342,11 +366,34 @@ static inline int stride64(const uint8_t *addresses, uint32_t lanes, uint32_t el
     return bad ? -1 : (int)step;
 }
 
+/* Rows of registers are stored by the vectors that they will be loaded by: a host forwards such
+ * stores, and cannot join narrower ones. */
 static inline void splat32(uint8_t *dst, uint32_t value, uint32_t lanes)
 {
-    u32x4 v = {value, value, value, value};
-    for (uint32_t i = 0; i < lanes; i += 4)
-        memcpy(dst + i * 4, &v, sizeof(v));
+    vector v = splat(value);
+    for (uint32_t i = 0; i < lanes; i += VECTOR_LANES)
+        memcpy(dst + (size_t)i * 4, &v, sizeof(v));
+}
+
+/* All loads first: the two may overlap. */
+ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) void
+copy_vectors(uint8_t *to, const uint8_t *from, size_t count)
+{
+    const vector *in = (const vector *)(const void *)from;
+    vector *out = (vector *)(void *)to, row[8];
+    _Pragma("GCC unroll 8") for (size_t i = 0; i < count; i++) row[i] = in[i];
+    _Pragma("GCC unroll 8") for (size_t i = 0; i < count; i++) out[i] = row[i];
+}
+
+/* 32, 64 or 128 bytes. */
+static inline void copy_row(uint8_t *to, const uint8_t *from, uint32_t size_B)
+{
+    if (size_B == 64)
+        copy_vectors(to, from, 64 / sizeof(vector));
+    else if (size_B == 32)
+        copy_vectors(to, from, 32 / sizeof(vector));
+    else
+        copy_vectors(to, from, 128 / sizeof(vector));
 }
 
 /* ---- by binding table
@@ -420,80 +467,95 @@ static inline uint32_t channels_span_B(const struct zs_port_message *m)
     return (32u - (uint32_t)__builtin_clz(m->channels)) * 4;
 }
 
-static bool quick_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                       const uint8_t *offsets, uint32_t mask)
+/* All lanes, dwords one behind the other or at one place: short, with nothing on the stack. */
+static inline bool row_read(const struct zs_port *port, const struct zs_port_message *m,
+                            uint8_t *dst, const uint8_t *offsets, uint32_t mask)
+{
+    struct zs_port_quick area;
+    const uint8_t *from;
+    if (mask != zs_port_lane_mask(m->lanes) || !zs_port_quick(port, m, false, &area))
+        return false;
+    uint32_t first = zs_port_load32(offsets), second = zs_port_load32(offsets + 4);
+    if (second - first == 4 && m->channels == 1 && consecutive32(offsets, m->lanes) &&
+        (from = inside_area(&area, first, m->lanes * 4u))) {
+        copy_row(dst, from, m->lanes * 4u);
+        return true;
+    }
+    if (second == first && uniform32(offsets, m->lanes) &&
+        (from = inside_area(&area, first, channels_span_B(m)))) {
+        splat_channels(m, dst, from);
+        return true;
+    }
+    return false;
+}
+
+static __attribute__((noinline)) bool lanes_read(struct zs_port *port,
+                                                 const struct zs_port_message *m, uint8_t *dst,
+                                                 const uint8_t *offsets, uint32_t mask)
 {
     struct zs_port_quick area;
     uint32_t inside[LANES_MAX];
-    const uint8_t *from;
-    if (!zs_port_quick(port, m, false, &area))
-        return false;
-    if (ZS_LIKELY(mask == zs_port_lane_mask(m->lanes))) {
-        uint32_t first = zs_port_load32(offsets), second = zs_port_load32(offsets + 4);
-        if (second - first == 4 && m->channels == 1 && consecutive32(offsets, m->lanes) &&
-            (from = inside_area(&area, first, m->lanes * 4u))) {
-            zs_port_copy_row(dst, from, m->lanes * 4u);
-            return true;
-        }
-        if (second == first && uniform32(offsets, m->lanes) &&
-            (from = inside_area(&area, first, channels_span_B(m)))) {
-            splat_channels(m, dst, from);
-            return true;
-        }
-    }
-    if (!zs_port_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
-        return false;
-    read_channels(m, dst, area.base, inside, mask);
-    return true;
-}
-
-bool zs_port_run_untyped_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
-{
-    const uint8_t *offsets = src0 + m->header_grf * GRF_B;
-    if (ZS_LIKELY(quick_read(port, m, dst, offsets, mask)))
+    if (zs_port_quick(port, m, false, &area) &&
+        zs_port_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside)) {
+        read_channels(m, dst, area.base, inside, mask);
         return true;
+    }
     struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);
     return zs_port_lanes_bti(port, m, offsets, mask, steps.span_B, false, &lanes) &&
            gather(port, m, &lanes, &steps, dst);
 }
 
-static bool quick_write(struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *offsets, const uint8_t *data, uint32_t mask)
+bool RUN(untyped_read)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const uint8_t *offsets = src0 + m->header_grf * GRF_B;
+    return ZS_LIKELY(row_read(port, m, dst, offsets, mask)) ||
+           lanes_read(port, m, dst, offsets, mask);
+}
+
+static inline bool row_write(const struct zs_port *port, const struct zs_port_message *m,
+                             const uint8_t *offsets, const uint8_t *data, uint32_t mask)
 {
     struct zs_port_quick area;
-    uint32_t inside[LANES_MAX];
     uint8_t *to;
-    if (!zs_port_quick(port, m, true, &area))
+    if (m->channels != 1 || mask != zs_port_lane_mask(m->lanes) ||
+        !zs_port_quick(port, m, true, &area) || !consecutive32(offsets, m->lanes) ||
+        !(to = inside_area(&area, zs_port_load32(offsets), m->lanes * 4u)))
         return false;
-    if (m->channels == 1 && mask == zs_port_lane_mask(m->lanes) &&
-        consecutive32(offsets, m->lanes) &&
-        (to = inside_area(&area, zs_port_load32(offsets), m->lanes * 4u))) {
-        zs_port_copy_row(to, data, m->lanes * 4u);
-        return true;
-    }
-    if (!zs_port_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside))
-        return false;
-    write_channels(m, area.base, inside, data, mask);
+    copy_row(to, data, m->lanes * 4u);
     return true;
 }
 
-bool zs_port_run_untyped_write(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+static __attribute__((noinline)) bool lanes_write(struct zs_port *port,
+                                                  const struct zs_port_message *m,
+                                                  const uint8_t *offsets, const uint8_t *data,
+                                                  uint32_t mask)
 {
-    const uint8_t *offsets = src0 + m->header_grf * GRF_B;
-    const uint8_t *data = zs_port_data(m, src0, src1, dword_grf(m->lanes));
-    if (ZS_LIKELY(quick_write(port, m, offsets, data, mask)))
+    struct zs_port_quick area;
+    uint32_t inside[LANES_MAX];
+    if (zs_port_quick(port, m, true, &area) &&
+        zs_port_inside(&area, offsets, m->lanes, mask, channels_span_B(m), inside)) {
+        write_channels(m, area.base, inside, data, mask);
         return true;
+    }
     struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);
     return zs_port_lanes_bti(port, m, offsets, mask, steps.span_B, true, &lanes) &&
            scatter(port, m, &lanes, &steps, data);
 }
 
-bool zs_port_run_scattered_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool RUN(untyped_write)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const uint8_t *offsets = src0 + m->header_grf * GRF_B;
+    const uint8_t *data = zs_port_data(m, src0, src1, dword_grf(m->lanes));
+    return ZS_LIKELY(row_write(port, m, offsets, data, mask)) ||
+           lanes_write(port, m, offsets, data, mask);
+}
+
+bool RUN(scattered_read)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                         const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
@@ -502,9 +564,8 @@ bool zs_port_run_scattered_read(struct zs_port *port, const struct zs_port_messa
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_port_run_scattered_write(struct zs_port *port, const struct zs_port_message *m,
-                                 uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                 uint32_t mask)
+bool RUN(scattered_write)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                          const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct zs_port_lanes lanes;
     struct steps steps = scattered_steps(m);
@@ -521,9 +582,8 @@ static void dword_offsets(const struct zs_port_message *m, const uint8_t *src0, 
                         zs_port_load32(src0 + m->header_grf * GRF_B + lane * 4) * 4);
 }
 
-bool zs_port_run_dword_scattered_read(struct zs_port *port, const struct zs_port_message *m,
-                                      uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                      uint32_t mask)
+bool RUN(dword_scattered_read)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     uint8_t offsets[LANES_MAX * 4];
     struct zs_port_lanes lanes;
@@ -533,9 +593,8 @@ bool zs_port_run_dword_scattered_read(struct zs_port *port, const struct zs_port
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_port_run_dword_scattered_write(struct zs_port *port, const struct zs_port_message *m,
-                                       uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                       uint32_t mask)
+bool RUN(dword_scattered_write)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     uint8_t offsets[LANES_MAX * 4];
     struct zs_port_lanes lanes;
@@ -548,9 +607,8 @@ bool zs_port_run_dword_scattered_write(struct zs_port *port, const struct zs_por
 /* ---- by 64-bit address
  * -------------------------------------------------------------------------*/
 
-bool zs_port_run_a64_scattered_read(struct zs_port *port, const struct zs_port_message *m,
-                                    uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                    uint32_t mask)
+bool RUN(a64_scattered_read)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const uint8_t *addresses = src0 + m->header_grf * GRF_B;
     if (m->elements == 1 && m->element_B >= 4 && is_full(port, m, mask)) {
@@ -561,7 +619,7 @@ bool zs_port_run_a64_scattered_read(struct zs_port *port, const struct zs_port_m
         /* a range miss here is no fault yet: lanes may lie in several allocations */
         if (stride > 0 && zs_port_range(port, m, gpu_va, m->element_B, 0, false) &&
             (!ZS_PORT_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
-            zs_port_copy_row(dst, from, size_B);
+            copy_row(dst, from, size_B);
             return true;
         }
         if (stride == 0 && m->element_B == 4) {
@@ -579,9 +637,8 @@ bool zs_port_run_a64_scattered_read(struct zs_port *port, const struct zs_port_m
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_port_run_a64_scattered_write(struct zs_port *port, const struct zs_port_message *m,
-                                     uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                     uint32_t mask)
+bool RUN(a64_scattered_write)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const uint8_t *addresses = src0 + m->header_grf * GRF_B;
     const uint8_t *data = zs_port_data(m, src0, src1, 2 * dword_grf(m->lanes));
@@ -592,7 +649,7 @@ bool zs_port_run_a64_scattered_write(struct zs_port *port, const struct zs_port_
         if (!zs_port_range(port, m, gpu_va, m->element_B, 0, true))
             return false;
         if ((!ZS_PORT_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
-            zs_port_copy_row((uint8_t *)(uintptr_t)gpu_va, data, size_B);
+            copy_row((uint8_t *)(uintptr_t)gpu_va, data, size_B);
             return true;
         }
     }
@@ -602,9 +659,8 @@ bool zs_port_run_a64_scattered_write(struct zs_port *port, const struct zs_port_
            scatter(port, m, &lanes, &steps, data);
 }
 
-bool zs_port_run_a64_untyped_read(struct zs_port *port, const struct zs_port_message *m,
-                                  uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                  uint32_t mask)
+bool RUN(a64_untyped_read)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                           const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);
@@ -613,9 +669,8 @@ bool zs_port_run_a64_untyped_read(struct zs_port *port, const struct zs_port_mes
            gather(port, m, &lanes, &steps, dst);
 }
 
-bool zs_port_run_a64_untyped_write(struct zs_port *port, const struct zs_port_message *m,
-                                   uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
-                                   uint32_t mask)
+bool RUN(a64_untyped_write)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct zs_port_lanes lanes;
     struct steps steps = untyped_steps(m);

@@ -17,9 +17,18 @@ static const struct zs_port_message_row rows[] = {
      .is_fence = (fence),                                                                          \
      .name = (name_),                                                                              \
      .decode = zs_port_decode_##decode_,                                                           \
-     .run = zs_port_run_##run_},
+     .run = zs_port_run_##run_,                                                                    \
+     .run_avx2 = zs_port_run_##run_},
+#define ZS_PORT_MESSAGE_WIDE(sfid_, type_, decode_, run_, atomic, fence, name_)                    \
+    {.sfid = (sfid_),                                                                              \
+     .type = (type_),                                                                              \
+     .is_atomic = (atomic),                                                                        \
+     .is_fence = (fence),                                                                          \
+     .name = (name_),                                                                              \
+     .decode = zs_port_decode_##decode_,                                                           \
+     .run = zs_port_run_##run_,                                                                    \
+     .run_avx2 = zs_port_run_##run_##_avx2},
 #include "dataport/message.def"
-#undef ZS_PORT_MESSAGE
 };
 
 enum {

@@ -545,7 +545,10 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
                           uint32_t dispatch_mask)
 {
     clear(t, ZS_EU_OFFSET(acc));
-    clear(t->acc, zs_eu_acc_slots(program) * sizeof(t->acc[0]));
+    t->fault.kind = ZS_EU_FAULT_NONE;
+    t->fault.text[0] = '\0';
+    if (program->reads_acc)
+        clear(t->acc, zs_eu_acc_slots(program) * sizeof(t->acc[0]));
     for (uint32_t i = 0; i < program->clear_count; i++)
         clear(t->grf + program->clear[i].start_B,
               program->clear[i].end_B - (size_t)program->clear[i].start_B);

@@ -92,6 +92,14 @@ struct zs_eu_fault {
 enum zs_eu_status zs_eu_fault_set(struct zs_eu_thread *t, enum zs_eu_fault_kind kind,
                                   const char *format, ...) ZS_PRINTF(3, 4);
 
+/* Which build of the vector code runs. Results are the same bit by bit. */
+enum zs_eu_host {
+    ZS_EU_HOST_BEST, /* the best that this machine can do */
+    ZS_EU_HOST_BASE, /* x86-64-v2 */
+    ZS_EU_HOST_AVX2, /* with FMA and F16C */
+    ZS_EU_HOST_COUNT
+};
+
 /* ---- Sends: the boundary to memory, samplers, gateway ------------------------------------------
  */
 
@@ -102,6 +110,7 @@ struct zs_eu_send_desc {
     uint32_t desc;    /* message descriptor, from the immediate or from a0 */
     uint32_t ex_desc; /* extended descriptor: 3:0 SFID, 5 EOT, 9:6 src1 length, 31:16 */
     uint8_t sfid;
+    uint8_t host;             /* enum zs_eu_host: which build of vector code may run */
     uint8_t exec_size;        /* channels of the instruction */
     uint8_t chan_offset;      /* first lane of the thread that it covers: 0, 4, ... 28 */
     uint8_t mlen, xlen, rlen; /* registers of src0, src1 (sends only, else 0) and response */
@@ -142,13 +151,6 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag);
 /* ---- Programs ----------------------------------------------------------------------------------
  */
 
-/* Which build of the vector code runs. Results are the same bit by bit. */
-enum zs_eu_host {
-    ZS_EU_HOST_BEST, /* the best that this machine can do */
-    ZS_EU_HOST_BASE, /* x86-64-v2 */
-    ZS_EU_HOST_AVX2, /* with FMA and F16C */
-    ZS_EU_HOST_COUNT
-};
 bool zs_eu_host_usable(enum zs_eu_host host);
 const char *zs_eu_host_name(enum zs_eu_host host);
 
@@ -195,8 +197,10 @@ struct zs_eu_lower_params {
     uint32_t entry_B;          /* where threads start */
     const uint32_t *targets_B; /* more offsets that computed jumps may reach: exported functions */
     size_t target_count;
-    uint32_t simd;  /* of the kernel: 8, 16 or 32 */
-    uint32_t flags; /* ZS_EU_LOWER_* */
+    uint32_t simd;      /* of the kernel: 8, 16 or 32 */
+    uint32_t payload_B; /* so many bytes of the register file, from r0 on, are written by the
+                         * environment when a thread starts: restarts do not clear them */
+    uint32_t flags;     /* ZS_EU_LOWER_* */
     enum zs_eu_host host;
     zs_eu_send_lower_fn *send_lower;         /* NULL: zs_eu_send_lower */
     const struct zs_eu_registers *registers; /* NULL: zs_eu_registers_gen9; copied */
@@ -260,7 +264,6 @@ struct zs_eu_thread {
     uint64_t *counters; /* see above; NULL: not counted */
     uint64_t executed;  /* instructions executed since init, exact at every return of zs_eu_run */
     uint64_t clock;     /* tm0 reads clock + executed */
-    struct zs_eu_fault fault;
 
     /* Internal: per-lane control flow (docs/eu.md), constants and temporaries of the lowered
      * program. */
@@ -284,6 +287,7 @@ struct zs_eu_thread {
     /* element i of the accumulators: a slot each, by the size of the element's type (32-byte
      * registers, dwords: acc1 begins at slot 8); integers sign-extended */
     _Alignas(64) uint64_t acc[ZS_EU_ACC_SLOTS_MAX];
+    struct zs_eu_fault fault;
     /* the register file of the program and the bytes behind it */
     _Alignas(64) uint8_t grf[ZS_EU_GRF_FILE_MAX_B + ZS_EU_GUARD_B];
     _Alignas(64) uint32_t key[ZS_EU_LANES_MAX];
@@ -311,7 +315,7 @@ void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);
 /*
  * The same for a thread that zs_eu_thread_init() has prepared for this program before: leaves what
  * belongs to the program alone, which is most of the work, and so it does with registers that the
- * program never reads (with hooks it clears all).
+ * program never reads (nor with accumulators; with hooks it clears all).
  */
 void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *program,
                           uint32_t dispatch_mask);

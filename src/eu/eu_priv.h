@@ -87,7 +87,7 @@ enum zs_eu_shape {
     ZS_EU_SHAPE_FULL8,    /* whole chunks are written, whatever the mask: one chunk (or N1) ... */
     ZS_EU_SHAPE_FULL16,   /* ... two ... */
     ZS_EU_SHAPE_FULL32,   /* ... four */
-    ZS_EU_SHAPE_MASKED16, /* sixteen channels, masked by the channel enables alone */
+    ZS_EU_SHAPE_MASKED16, /* sixteen channels */
     ZS_EU_SHAPE_COUNT
 };
 
@@ -169,6 +169,7 @@ struct zs_eu_program {
         uint16_t start_B, end_B; /* of the register file, multiples of the register size */
     } * clear;                   /* what a new thread must find zero */
     uint32_t clear_count;
+    bool reads_acc;
     struct zs_eu_inst *insts;
     uint32_t inst_count;
     uint32_t *inst_at; /* per 8 bytes of code: index of the instruction, or UINT32_MAX */

@@ -60,7 +60,7 @@
  * before the chunk is stored, and zs_eu_lower() has excluded harmful overlaps between chunks.
  *
  * Shapes (enum zs_eu_shape): any mask and number of chunks; whole chunks without a look at the
- * mask, eight or sixteen channels; sixteen channels under the channel enables alone.
+ * mask, eight or sixteen channels; sixteen channels under any mask.
  */
 #define BODY_ANY(TD, MODE, DECLARE, READ, EXPR)                                                    \
     {                                                                                              \
@@ -122,14 +122,14 @@
     }
 #define BODY_MASKED16(TD, MODE, DECLARE, READ, EXPR)                                               \
     {                                                                                              \
-        uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset;                           \
+        uint32_t active = zs_eu_active(t, op);                                                     \
         DECLARE;                                                                                   \
         uint8_t *to = AT(t, op->dst);                                                              \
         ENTER_##MODE(t);                                                                           \
         READ;                                                                                      \
         STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                        \
         READ;                                                                                      \
-        STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8 & 0xff);                  \
+        STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8);                         \
         LEAVE_##MODE(t);                                                                           \
         ZS_EU_NEXT(t, op);                                                                         \
     }
@@ -281,8 +281,7 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
 #define CMP_BODY_FULL16(TA, MODE, DECLARE, READ, EXPR)                                             \
     CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, 0xffff)
 #define CMP_BODY_MASKED16(TA, MODE, DECLARE, READ, EXPR)                                           \
-    CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR,                                                     \
-                zs_eu_word(t, op->enables) >> op->chan_offset & 0xffff)
+    CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, zs_eu_active(t, op))
 
 #define CMP_FN(SHAPE, id, cls, A, B, TA, MODE, EXPR)                                               \
     HANDLER(id##_##cls##_##SHAPE)                                                                  \
@@ -291,6 +290,24 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
 #define CMP_SHAPES(...)                                                                            \
     CMP_FN(ANY, __VA_ARGS__)                                                                       \
     CMP_FN(FULL8, __VA_ARGS__) CMP_FN(FULL16, __VA_ARGS__) CMP_FN(MASKED16, __VA_ARGS__)
+
+/* Two numbers: what holds for one channel holds for all. */
+#define CMP_BOTH_FN(id, TA, MODE, EXPR)                                                            \
+    HANDLER(id##_3_ANY)                                                                            \
+    {                                                                                              \
+        uint32_t active = zs_eu_active(t, op);                                                     \
+        DECLARE_S(TA, a, 0);                                                                       \
+        DECLARE_S(TA, b, 1);                                                                       \
+        ENTER_##MODE(t);                                                                           \
+        LANES_BITS_##TA value = (LANES_BITS_##TA)(EXPR);                                           \
+        uint32_t bits = 0 - (uint32_t)(LANES_TO_BITS_##TA(value) & 1);                             \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        for (unsigned i = 0; op->arg && i < op->chunks; i++, to += sizeof(value))                  \
+            STORE_BLEND(TA, to, (TA##x8)value, active >> 8 * i & 0xff);                            \
+        LEAVE_##MODE(t);                                                                           \
+        write_flag(t, op, active, bits);                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
 
 #define COMPARE_ONE(TA, MODE, EXPR)                                                                \
     DECLARE_S(TA, a, 0);                                                                           \
@@ -314,6 +331,7 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
     CMP_SHAPES(id, 0, V, V, TA, MODE, EXPR)                                                        \
     CMP_SHAPES(id, 1, S, V, TA, MODE, EXPR)                                                        \
     CMP_SHAPES(id, 2, V, S, TA, MODE, EXPR)                                                        \
+    CMP_BOTH_FN(id, TA, MODE, EXPR)                                                                \
     CMP_N1(id, TA, MODE, EXPR)                                                                     \
     HANDLER(id##_7_FULL)                                                                           \
     {                                                                                              \
@@ -515,8 +533,8 @@ const struct zs_eu_handlers ZS_EU_HANDLERS = {
                         CELLS_MASKED(id, 6), CELLS_ONE(id)},
 #define ZS_EU_TER_V(id, td, ta, tb, tc, mode, expr) [ZS_EU_ROW_##id] = CELLS_V(id),
 #define ZS_EU_CMP(id, ta, mode, expr)                                                              \
-    [ZS_EU_ROW_##                                                                                  \
-        id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2), CELLS_ONE(id)},
+    [ZS_EU_ROW_##id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2),             \
+                        CELLS_ONE(id), [ZS_EU_SHAPE_ANY][3] = id##_3_ANY},
 #define ZS_EU_CMP_V(id, ta, mode, expr)                                                            \
     [ZS_EU_ROW_##id] = {{[0] = id##_0_ANY, [ZS_EU_CLASS_N1] = id##_7_ANY}},
 #define ZS_EU_SEL(id, ta)                                                                          \

@@ -108,11 +108,18 @@ void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B)
         l->reads[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
+static bool has_hooks(const struct zs_eu_lowering *l)
+{
+    return l->params->flags &
+           (ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOK_STEPS);
+}
+
 static bool is_read(const struct zs_eu_lowering *l, uint32_t reg)
 {
-    enum { HOOKS = ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOK_STEPS };
-
-    return (l->params->flags & HOOKS) || (l->reads[reg / 64] >> reg % 64 & 1);
+    if (has_hooks(l))
+        return true;
+    return (reg + 1) * l->program->regs.grf_B > l->params->payload_B &&
+           (l->reads[reg / 64] >> reg % 64 & 1);
 }
 
 /* Runs of registers that a new thread must find zero. */
@@ -121,6 +128,7 @@ static bool find_cleared(struct zs_eu_lowering *l)
     struct zs_eu_program *p = l->program;
     uint32_t count = p->regs.grf_count, grf_B = p->regs.grf_B;
 
+    p->reads_acc |= has_hooks(l);
     p->clear = calloc(count / 2 + 1, sizeof(*p->clear));
     for (uint32_t reg = 0; reg < count && p->clear; reg++) {
         if (!is_read(l, reg))
@@ -432,11 +440,11 @@ bool zs_eu_host_usable(enum zs_eu_host host)
     return host == ZS_EU_HOST_AVX2 && avx2;
 }
 
-static const struct zs_eu_handlers *pick_handlers(enum zs_eu_host host)
+static enum zs_eu_host pick_host(enum zs_eu_host host)
 {
-    if (host == ZS_EU_HOST_BEST)
-        host = zs_eu_host_usable(ZS_EU_HOST_AVX2) ? ZS_EU_HOST_AVX2 : ZS_EU_HOST_BASE;
-    return zs_eu_host_usable(host) ? hosts[host].handlers : NULL;
+    if (host != ZS_EU_HOST_BEST)
+        return host;
+    return zs_eu_host_usable(ZS_EU_HOST_AVX2) ? ZS_EU_HOST_AVX2 : ZS_EU_HOST_BASE;
 }
 
 void zs_eu_program_destroy(struct zs_eu_program *p)
@@ -477,7 +485,7 @@ static int check_params(const struct zs_eu_lower_params *params, struct zs_diag 
                            ZS_EU_CODE_MAX_B);
     if (params->code.size_B < 8)
         return zs_diag_set(diag, -EINVAL, 0, "no code");
-    if (!pick_handlers(params->host))
+    if (!zs_eu_host_usable(params->host))
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "this machine cannot run %s code",
                            zs_eu_host_name(params->host));
     const struct zs_eu_registers *r = params->registers;
@@ -519,7 +527,8 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.program = calloc(1, sizeof(*l.program));
     if (!l.program)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
-    l.handlers = pick_handlers(params->host);
+    l.host = pick_host(params->host);
+    l.handlers = hosts[l.host].handlers;
     l.program->regs = params->registers ? *params->registers : zs_eu_registers_gen9;
     l.program->base_ip_B = params->base_ip_B;
     l.program->simd_mask = params->simd == 32 ? UINT32_MAX : (1u << params->simd) - 1;

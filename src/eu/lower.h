@@ -21,6 +21,7 @@ struct zs_eu_loc {
 struct zs_eu_lowering {
     struct zs_eu_program *program;
     const struct zs_eu_lower_params *params;
+    enum zs_eu_host host; /* not BEST */
     const struct zs_eu_handlers *handlers;
     bool no_memory;
     uint64_t reads[4]; /* registers that the program may read */

@@ -247,6 +247,7 @@ void zs_eu_lower_mach(struct zs_eu_lowering *l)
     }
     load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
     uint32_t at = zs_eu_temp(l);
+    l->program->reads_acc = true;
     struct zs_eu_op *op = zs_eu_emit(l, is_mach ? ZS_EU_KIND_MACH : ZS_EU_KIND_MAC);
     op->dst = at;
     op->src[0] = src[0].at;

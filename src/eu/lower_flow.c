@@ -217,6 +217,7 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .desc = inst->desc,
         .ex_desc = inst->ex_desc,
         .sfid = inst->function,
+        .host = (uint8_t)l->host,
         .exec_size = inst->exec_size,
         .chan_offset = inst->chan_offset,
         .eot = inst->eot,

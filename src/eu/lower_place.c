@@ -108,6 +108,7 @@ static bool place_acc(struct zs_eu_lowering *l, const struct zs_gen9_operand *op
     if (reg >= l->program->regs.acc_count || first >= slots)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: accumulator acc%u is not modelled",
                             l->inst->mnemonic, reg);
+    l->program->reads_acc = true; /* perhaps */
     *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 8, (slots - first) * 8, 8};
     return true;
 }

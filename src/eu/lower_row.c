@@ -49,11 +49,16 @@ bool zs_eu_type_is_signed(unsigned type)
            type == ZS_GEN9_V;
 }
 
-enum zs_eu_row zs_eu_move_row(unsigned type)
+static enum zs_eu_row move_row_of_size(unsigned size_B)
 {
     static const enum zs_eu_row rows[4] = {ZS_EU_ROW_MOV_8, ZS_EU_ROW_MOV_16, ZS_EU_ROW_MOV_32,
                                            ZS_EU_ROW_MOV_64};
-    return rows[zs_eu_type_log2(type) & 3];
+    return rows[__builtin_ctz(size_B | 16) & 3];
+}
+
+enum zs_eu_row zs_eu_move_row(unsigned type)
+{
+    return move_row_of_size(zs_eu_type_B(type));
 }
 
 enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
@@ -86,11 +91,9 @@ enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
 /* One element to all channels. */
 static struct zs_eu_loc spread(struct zs_eu_lowering *l, unsigned size_B, struct zs_eu_loc one)
 {
-    static const unsigned by_size[9] = {
-        [1] = ZS_GEN9_UB, [2] = ZS_GEN9_UW, [4] = ZS_GEN9_UD, [8] = ZS_GEN9_UQ};
     uint32_t at = zs_eu_temp(l);
 
-    zs_eu_emit_row(l, zs_eu_move_row(by_size[size_B]), at, &one, 1, false);
+    zs_eu_emit_row(l, move_row_of_size(size_B), at, &one, 1, false);
     return (struct zs_eu_loc){at, false};
 }
 
@@ -110,6 +113,20 @@ static bool has_class(const struct zs_eu_lowering *l, enum zs_eu_row row, unsign
     return l->handlers->row[row][ZS_EU_SHAPE_ANY][cls] != NULL;
 }
 
+/* Nothing but numbers: compute one, and give it to all channels. */
+static struct zs_eu_op *emit_uniform(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
+                                     const struct zs_eu_loc *src, unsigned count, bool masked)
+{
+    unsigned n = l->n, chunks = l->chunks;
+    struct zs_eu_loc one = {zs_eu_temp(l), true};
+
+    l->n = l->chunks = 1;
+    zs_eu_emit_row(l, row, one.at, src, count, false);
+    l->n = n;
+    l->chunks = chunks;
+    return zs_eu_emit_row(l, move_row_of_size(zs_eu_row_infos[row].dst_B), dst, &one, 1, masked);
+}
+
 struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
                                 const struct zs_eu_loc *src, unsigned count, bool masked)
 {
@@ -120,13 +137,13 @@ struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, ui
         in[i] = src[i];
         scalars += in[i].scalar;
     }
-    /* no row has only scalar sources, and not all rows have handlers for some */
+    bool uniform = l->n > 1 && count > 1 && scalars == count;
+    if (uniform && zs_eu_row_infos[row].form == ZS_EU_FORM_PLAIN)
+        return emit_uniform(l, row, dst, src, count, masked);
+    /* not all rows have handlers for sources that are one element */
     for (unsigned i = count; l->n > 1 && i-- > 0;)
-        if (in[i].scalar &&
-            ((scalars == count && count > 1) || !has_class(l, row, class_for(l, in, count)))) {
+        if (in[i].scalar && !has_class(l, row, class_for(l, in, count)))
             in[i] = spread(l, zs_eu_row_infos[row].src_B[i], in[i]);
-            scalars--;
-        }
     unsigned cls = class_for(l, in, count);
     zs_assert(has_class(l, row, cls));
     struct zs_eu_op *op = zs_eu_emit(l, row);

@@ -51,10 +51,7 @@ static enum zs_eu_shape shape_of(const struct zs_eu_op *op, uint32_t ce)
                                      : ZS_EU_SHAPE_FULL32;
         return ZS_EU_SHAPE_ANY;
     }
-    bool everyone = op->predicate == ZS_EU_OFFSET(all_ones) && op->pred_xor == 0;
-    return everyone && op->chunks == 2 && op->lanes == 0xffff && op->full == 0xffff
-               ? ZS_EU_SHAPE_MASKED16
-               : ZS_EU_SHAPE_ANY;
+    return op->chunks == 2 && op->lanes == 0xffff ? ZS_EU_SHAPE_MASKED16 : ZS_EU_SHAPE_ANY;
 }
 
 static zs_eu_op_fn *of_row(const struct zs_eu_lowering *l, const struct zs_eu_op *op, uint32_t ce)

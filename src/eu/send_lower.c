@@ -22,8 +22,7 @@ static const char *const fault_names[] = {
 
 /* A cold path: a payload operand straddles src0 and src1, or nobody wants the response. */
 static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
-                       const struct zs_port_message *m, const struct zs_port_message_row *row,
-                       uint32_t mask)
+                       const struct zs_port_message *m, zs_port_run_fn *run, uint32_t mask)
 {
     uint8_t payload[32 * GRF_B], response[32 * GRF_B];
     const uint8_t *src0 = t->grf + send->d.src0_B, *src1 = t->grf + send->d.src1_B;
@@ -34,29 +33,42 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
         src0 = payload;
     }
     uint8_t *dst = send->d.has_dst ? t->grf + send->d.dst_B : response;
-    return row->run(t->env, m, dst, src0, src1, mask);
+    return run(t->env, m, dst, src0, src1, mask);
 }
 
-static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *send,
-                              uint32_t lane_mask)
+static inline enum zs_eu_status exec_with(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                          zs_port_run_fn *run, uint32_t lane_mask)
 {
     const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
-    const struct zs_port_message_row *row = send->table;
     bool done;
     if (m->lanes) /* an instruction may have more channels than its message has elements */
         lane_mask &= (1u << m->lanes) - 1;
     if (ZS_UNLIKELY(lane_mask == 0))
         return ZS_EU_OK;
     if (ZS_LIKELY(!m->gather && (send->d.has_dst || m->rlen == 0)))
-        done = row->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
-                        t->grf + send->d.src1_B, lane_mask);
+        done = run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
+                   t->grf + send->d.src1_B, lane_mask);
     else
-        done = run_joined(t, send, m, row, lane_mask);
+        done = run_joined(t, send, m, run, lane_mask);
     if (ZS_LIKELY(done))
         return ZS_EU_OK;
+    const struct zs_port_message_row *row = send->table;
     struct zs_port *port = t->env;
     return zs_eu_fault_set(t, ZS_EU_FAULT_MEMORY, "%s: %s", row->name,
                            fault_names[port->fault.kind]);
+}
+
+static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                              uint32_t lane_mask)
+{
+    return exec_with(t, send, ((const struct zs_port_message_row *)send->table)->run, lane_mask);
+}
+
+static enum zs_eu_status exec_avx2(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                   uint32_t lane_mask)
+{
+    return exec_with(t, send, ((const struct zs_port_message_row *)send->table)->run_avx2,
+                     lane_mask);
 }
 
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
@@ -78,6 +90,6 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
             *operands[i] = 0;
     }
     ret->table = row;
-    ret->exec = exec;
+    ret->exec = ret->d.host == ZS_EU_HOST_AVX2 ? exec_avx2 : exec;
     return 0;
 }

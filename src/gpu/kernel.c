@@ -167,6 +167,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .targets_B = desc->function_offsets_B,
         .target_count = desc->function_count,
         .simd = desc->module_kernel->simd,
+        .payload_B = 32 + kernel->per_thread_B + desc->module_kernel->thread.cross_thread_B,
         .flags = desc->flags & ZS_GPU_KERNEL_UNCOUNTED ? 0 : ZS_EU_LOWER_COUNTS,
         .host = desc->flags & ZS_GPU_KERNEL_X86_64_V2 ? ZS_EU_HOST_BASE : ZS_EU_HOST_BEST,
     };
