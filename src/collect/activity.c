@@ -11,9 +11,6 @@ enum { END_WAIT_NS = 100000000 };
 #define ARG(type, i)    (*(type *)event->params[i])
 #define RESULT(type, i) (*ARG(type *, i)) /* what an out parameter points to */
 
-typedef void (*hook_fn)(struct zs_activity *a, const struct zs_trace_event *event,
-                        struct zs_activity_call *call);
-
 static void replace(const struct zs_trace_event *event, struct zs_activity_call *call,
                     uint32_t param, const void *value)
 {
@@ -32,7 +29,7 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     const struct act_append_call *what = act_append_call_of(event->call);
     struct act_list *list = act_find(a, ACT_LIST, ARG(ze_command_list_handle_t, 0));
     ze_event_handle_t given = ARG(ze_event_handle_t, what->signal);
-    if (!list)
+    if (!list || list->is_capturing)
         return;
     if (call->muted && list->immediate) {
         struct act_event *e = given ? act_find(a, ACT_EVENT, given) : NULL;
@@ -48,7 +45,7 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     struct act_event *e = NULL;
     if (given)
         e = act_find(a, ACT_EVENT, given);
-    else if (!list->immediate || waiting < ACT_PENDING_MAX)
+    else if (!list->is_cloneable && (!list->immediate || waiting < ACT_PENDING_MAX))
         e = act_event_take(a, list->context);
     call->append = act_append_new(a, list, e);
     if (!call->append) {
@@ -62,6 +59,11 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     call->list = list;
     call->shape = (struct act_shape){.kind = what->kind};
     what->fill(a, event, list->context, &call->shape);
+    if (ZS_UNLIKELY(list->next_command)) {
+        call->append->command = list->next_command;
+        call->append->shape = call->shape;
+        list->next_command = 0;
+    }
     if (list->immediate)
         act_append_submit(a, call->append, zs_trace_file_now_ns(a->file));
 }
@@ -146,7 +148,9 @@ static void list_created(struct zs_activity *a, const struct zs_trace_event *eve
             act_write_queue(a, list->queue, desc->ordinal, desc->index, true);
         }
     } else {
-        list->ordinal = ARG(const ze_command_list_desc_t *, 2)->commandQueueGroupOrdinal;
+        const ze_command_list_desc_t *desc = ARG(const ze_command_list_desc_t *, 2);
+        list->ordinal = desc->commandQueueGroupOrdinal;
+        list->is_cloneable = desc->flags & (uint32_t)ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE;
     }
     if (!act_put(a, ACT_LIST, handle, list))
         free(list);
@@ -216,13 +220,11 @@ static void queue_destroy_enter(struct zs_activity *a, const struct zs_trace_eve
     queue->handle = NULL;
 }
 
-static void execute_enter(struct zs_activity *a, const struct zs_trace_event *event,
-                          struct zs_activity_call *call)
+void act_lists_enter(struct zs_activity *a, struct act_queue *queue,
+                     const ze_command_list_handle_t *lists, uint32_t count, bool muted)
 {
-    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
-    const ze_command_list_handle_t *lists = ARG(ze_command_list_handle_t *, 2);
-    uint64_t now_ns = call->muted ? 0 : zs_trace_now_ns();
-    for (uint32_t i = 0; queue && lists && i < ARG(uint32_t, 1); i++) {
+    uint64_t now_ns = muted ? 0 : zs_trace_now_ns();
+    for (uint32_t i = 0; queue && lists && i < count; i++) {
         struct act_list *list = act_find(a, ACT_LIST, lists[i]);
         if (!list)
             continue;
@@ -231,24 +233,36 @@ static void execute_enter(struct zs_activity *a, const struct zs_trace_event *ev
     }
 }
 
-static void execute_exit(struct zs_activity *a, const struct zs_trace_event *event,
-                         struct zs_activity_call *call)
+void act_lists_exit(struct zs_activity *a, struct act_queue *queue,
+                    const ze_command_list_handle_t *lists, uint32_t count, int32_t result)
 {
-    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
-    const ze_command_list_handle_t *lists = ARG(ze_command_list_handle_t *, 2);
     if (queue)
         queue->submitted++;
-    for (uint32_t i = 0; queue && lists && i < ARG(uint32_t, 1); i++) {
+    for (uint32_t i = 0; queue && lists && i < count; i++) {
         struct act_list *list = act_find(a, ACT_LIST, lists[i]);
         if (!list)
             continue;
         list->submitting -= list->submitting > 0;
         list->ticket = queue->submitted;
-        if (*event->result)
+        if (result)
             act_list_revoke(list);
     }
-    if (queue && !*event->result)
+    if (queue && !result)
         act_collect_queue(a, queue, 0);
+}
+
+static void execute_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                          struct zs_activity_call *call)
+{
+    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
+    act_lists_enter(a, queue, ARG(ze_command_list_handle_t *, 2), ARG(uint32_t, 1), call->muted);
+}
+
+static void execute_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                         struct zs_activity_call *call)
+{
+    struct act_queue *queue = act_find(a, ACT_QUEUE, ARG(ze_command_queue_handle_t, 0));
+    act_lists_exit(a, queue, ARG(ze_command_list_handle_t *, 2), ARG(uint32_t, 1), *event->result);
 }
 
 static void queue_synchronize_enter(struct zs_activity *a, const struct zs_trace_event *event,
@@ -309,19 +323,22 @@ static void pool_destroy_enter(struct zs_activity *a, const struct zs_trace_even
     act_take(a, ACT_POOL, ARG(ze_event_pool_handle_t, 0));
 }
 
-static void event_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
-                              struct zs_activity_call *call)
+void act_event_created(struct zs_activity *a, ze_event_handle_t handle)
 {
-    if (*event->result || !act_find(a, ACT_POOL, ARG(ze_event_pool_handle_t, 0)))
-        return;
     struct act_event *e = calloc(1, sizeof(*e));
-    ze_event_handle_t handle = RESULT(ze_event_handle_t, 2);
     if (!act_put(a, ACT_EVENT, handle, e)) {
         free(e);
         return;
     }
     e->handle = handle;
     e->has_timestamps = true;
+}
+
+static void event_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                              struct zs_activity_call *call)
+{
+    if (!*event->result && act_find(a, ACT_POOL, ARG(ze_event_pool_handle_t, 0)))
+        act_event_created(a, RESULT(ze_event_handle_t, 2));
 }
 
 static void event_reset_enter(struct zs_activity *a, const struct zs_trace_event *event,
@@ -410,7 +427,7 @@ static void image_destroy_enter(struct zs_activity *a, const struct zs_trace_eve
 }
 
 struct hooks {
-    hook_fn enter, leave;
+    act_hook_fn enter, leave;
 };
 
 static const struct hooks hooks[ZS_API_CALL_COUNT] = {
@@ -418,7 +435,10 @@ static const struct hooks hooks[ZS_API_CALL_COUNT] = {
     [ZS_API_zeCommandListAppend##name] = {append_enter, append_exit},
 #include "collect/activity_append.def"
 #undef APPEND
-    [ZS_API_zeCommandListAppendEventReset] = {append_reset_enter, NULL},
+#define LATER(name, enter, leave) [ZS_API_##name] = {enter, leave},
+    ACT_LATER_HOOKS(LATER)
+#undef LATER
+        [ZS_API_zeCommandListAppendEventReset] = {append_reset_enter, NULL},
     [ZS_API_zeCommandListCreate] = {NULL, list_create_exit},
     [ZS_API_zeCommandListCreateImmediate] = {NULL, list_immediate_exit},
     [ZS_API_zeCommandListReset] = {list_reset_enter, NULL},
@@ -498,7 +518,7 @@ void act_relock(struct zs_activity *a, struct zs_trace_file *file)
 }
 
 /* A thread that is cancelled in one of the driver's functions must not take the lock with it. */
-static void run(struct zs_activity *a, struct zs_trace_file *file, hook_fn hook,
+static void run(struct zs_activity *a, struct zs_trace_file *file, act_hook_fn hook,
                 const struct zs_trace_event *event, struct zs_activity_call *call)
 {
     int cancel_state;
@@ -532,7 +552,7 @@ void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
         return;
     if (call->restore)
         memcpy(event->params[call->restore - 1], &call->replaced, sizeof(call->replaced));
-    hook_fn leave = hooks[event->call].leave;
+    act_hook_fn leave = hooks[event->call].leave;
     if (leave == append_exit && append_leave(call, file, event))
         return;
     if (leave)

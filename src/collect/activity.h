@@ -57,6 +57,7 @@ struct zs_activity_call {
     struct act_list *list; /* that it is appended to */
     struct act_shape shape;
     ze_event_pool_desc_t pool_desc;
+    uint64_t counter_desc[4]; /* ze_event_counter_based_desc_t */
 };
 
 /* NULL: no memory. Never freed: calls may be under way when a fork replaces it. */

@@ -68,23 +68,30 @@ struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
     return append;
 }
 
-static void append_free(struct zs_activity *a, struct act_append *append)
+static void leave_event(struct act_append *append)
 {
     struct act_event *event = append->event;
-    if (event && event->appended == append)
+    append->event = NULL;
+    if (!event)
+        return;
+    if (event->appended == append)
         event->appended = NULL;
-    if (event && event->owner == append)
+    if (event->owner == append)
         event->owner = NULL;
-    if (event && event->is_own)
+    if (event->is_own)
         act_event_give(event);
-    else if (event && !--event->references && !event->has_timestamps)
+    else if (!--event->references && !event->has_timestamps)
         free(event);
+}
+
+static void append_free(struct zs_activity *a, struct act_append *append)
+{
+    leave_event(append);
     if (append->slot)
         act_slot_give(append->slot);
     free(append->deferred);
     append->deferred = NULL;
     append->slot = NULL;
-    append->event = NULL;
     append->list = NULL;
     if (append->in_call) /* whose call gives it back */
         return;
@@ -117,8 +124,24 @@ static void write_unknown(struct zs_activity *a, struct act_append *append)
 {
     append->maybe_set |= append->outstanding > 0;
     for (uint32_t i = append->muted; i < append->outstanding; i++)
-        act_write_execute(a, append->id, append->list->queue, append->recorded_ns, NULL);
+        act_write_execute(a, append->list, append->id, append->list->queue, append->recorded_ns,
+                          NULL);
     settle(append);
+}
+
+void act_append_retarget(struct zs_activity *a, struct act_append *append, struct act_event *event)
+{
+    act_collect_append(a, append, false);
+    if (append->list && append->outstanding)
+        write_unknown(a, append);
+    if (append->event && append->event->is_own)
+        a->collector->api.zeEventHostReset(append->event->handle);
+    leave_event(append);
+    append->event = event;
+    if (event) {
+        event->appended = append;
+        event->references++;
+    }
 }
 
 void act_append_defer(struct act_append *append, const struct act_shape *shape)
@@ -226,8 +249,8 @@ void act_collect_append(struct zs_activity *a, struct act_append *append, bool i
     }
     uint64_t submit_ns = append->submit_ns;
     for (uint32_t i = append->muted + (submit_ns != 0); i < append->outstanding; i++)
-        act_write_execute(a, append->id, list->queue, append->recorded_ns, NULL);
-    act_write_execute(a, append->id, list->queue, submit_ns, &result);
+        act_write_execute(a, list, append->id, list->queue, append->recorded_ns, NULL);
+    act_write_execute(a, list, append->id, list->queue, submit_ns, &result);
     settle(append);
 }
 

@@ -129,7 +129,8 @@ bool act_harvest_poll(struct zs_activity *a, struct act_list *list)
             return false;
         for (uint32_t i = 0; i < h->count; i++) {
             struct act_append *append = h->items[i].append;
-            act_write_execute(a, h->items[i].id, h->queue, h->items[i].submit_ns, &h->results[i]);
+            act_write_execute(a, list, h->items[i].id, h->queue, h->items[i].submit_ns,
+                              &h->results[i]);
             /* the application's events stay set: until they change they speak of this execution */
             if (append->event && !append->event->is_own) {
                 append->is_stale = true;
@@ -148,7 +149,7 @@ void act_harvest_drop(struct zs_activity *a, struct act_list *list)
     while (list->harvests) {
         struct act_harvest *h = list->harvests;
         for (uint32_t i = 0; i < h->count; i++)
-            act_write_execute(a, h->items[i].id, h->queue, h->items[i].submit_ns, NULL);
+            act_write_execute(a, list, h->items[i].id, h->queue, h->items[i].submit_ns, NULL);
         list->harvests = h->next;
         harvest_free(a, h);
     }

@@ -111,6 +111,8 @@ struct act_append {
     uint64_t stale_start;          /* the event was set already when it was submitted: with this */
     uint32_t outstanding;          /* executions that are not over */
     uint32_t muted;                /* of these: not to be recorded */
+    uint64_t command;              /* of a mutable list: its id there, or 0 */
+    struct act_shape shape;        /* while `command` is set */
     bool is_stale, in_call, cancelled;
     bool shared;    /* a later append of the same list signals the same event */
     bool maybe_set; /* our event, of an execution that was given up: it may be set, or be set later
@@ -140,6 +142,9 @@ struct act_list {
     struct act_queue *queue; /* of the last execution */
     uint32_t ordinal;
     bool immediate, synchronous, is_muted; /* is_muted: executed last while paused */
+    bool is_cloneable;                     /* clones would share events of ours: there are none */
+    bool is_capturing;                     /* what is appended becomes part of a graph */
+    uint64_t next_command;                 /* mutable: the id of the next append; 0: none */
     bool is_harvesting;                    /* a harvest is being submitted, without the lock */
     uint32_t submitting;                   /* calls under way that execute it */
     uint64_t ticket;                       /* queue->submitted as the last of them returned */
@@ -165,6 +170,51 @@ struct zs_activity {
     atomic_int can_ask;          /* 0: not looked yet, 1: no, 2: yes */
     uint64_t next_append, next_device, next_queue, next_kernel;
 };
+
+typedef void (*act_hook_fn)(struct zs_activity *a, const struct zs_trace_event *event,
+                            struct zs_activity_call *call);
+
+/* activity.c: around a call that submits lists to a queue, or to the one behind an immediate list.
+ */
+void act_lists_enter(struct zs_activity *a, struct act_queue *queue,
+                     const ze_command_list_handle_t *lists, uint32_t count, bool muted);
+void act_lists_exit(struct zs_activity *a, struct act_queue *queue,
+                    const ze_command_list_handle_t *lists, uint32_t count, int32_t result);
+void act_event_created(struct zs_activity *a, ze_event_handle_t handle);
+
+/* activity_later.c: calls of later specifications than Debian's headers. */
+#define ACT_LATER_HOOKS(X)                                                                         \
+    X(zeCommandListHostSynchronize, act_host_synchronize_enter, act_host_synchronize_exit)         \
+    X(zeCommandListImmediateAppendCommandListsExp, act_append_lists_enter, act_append_lists_exit)  \
+    X(zeCommandListImmediateAppendCommandListsWithParameters, act_append_lists_enter,              \
+      act_append_lists_exit)                                                                       \
+    X(zeCommandListCreateCloneExp, NULL, act_clone_exit)                                           \
+    X(zeCommandListGetNextCommandIdExp, NULL, act_next_command_exit)                               \
+    X(zeCommandListGetNextCommandIdWithKernelsExp, NULL, act_next_command_exit)                    \
+    X(zeCommandListUpdateMutableCommandsExp, NULL, act_update_commands_exit)                       \
+    X(zeCommandListUpdateMutableCommandKernelsExp, NULL, act_update_kernels_exit)                  \
+    X(zeCommandListUpdateMutableCommandSignalEventExp, act_update_signal_enter, NULL)              \
+    X(zeEventCounterBasedCreate, act_counter_event_enter, act_counter_event_exit)                  \
+    X(zeCommandListBeginGraphCaptureExt, NULL, act_capture_exit)                                   \
+    X(zeCommandListBeginCaptureIntoGraphExt, NULL, act_capture_exit)                               \
+    X(zeCommandListEndGraphCaptureExt, NULL, act_capture_end_exit)
+#define ACT_DECLARE(name)                                                                          \
+    void name(struct zs_activity *a, const struct zs_trace_event *event,                           \
+              struct zs_activity_call *call);
+ACT_DECLARE(act_host_synchronize_enter)
+ACT_DECLARE(act_host_synchronize_exit)
+ACT_DECLARE(act_append_lists_enter)
+ACT_DECLARE(act_append_lists_exit)
+ACT_DECLARE(act_clone_exit)
+ACT_DECLARE(act_next_command_exit)
+ACT_DECLARE(act_update_commands_exit)
+ACT_DECLARE(act_update_kernels_exit)
+ACT_DECLARE(act_update_signal_enter)
+ACT_DECLARE(act_counter_event_enter)
+ACT_DECLARE(act_counter_event_exit)
+ACT_DECLARE(act_capture_exit)
+ACT_DECLARE(act_capture_end_exit)
+#undef ACT_DECLARE
 
 /* activity_map.c */
 void *act_find(const struct zs_activity *a, enum act_type type, const void *handle);
@@ -207,12 +257,15 @@ void act_write_append(struct zs_trace_file *file, uint64_t id, const struct act_
 void act_write_earlier(struct zs_activity *a, uint64_t id, const struct act_list *list,
                        const struct act_shape *shape, uint64_t time_ns);
 /* result NULL: without times. submit_ns 0: while recording was paused, nothing is written. */
-void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
-                       uint64_t submit_ns, const ze_kernel_timestamp_result_t *result);
+void act_write_execute(struct zs_activity *a, const struct act_list *list, uint64_t id,
+                       const struct act_queue *queue, uint64_t submit_ns,
+                       const ze_kernel_timestamp_result_t *result);
 
 /* activity_collect.c */
 struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
                                   struct act_event *event);
+/* Another event, or none, from now on; the list is not under way. */
+void act_append_retarget(struct zs_activity *a, struct act_append *append, struct act_event *event);
 /* The call that appended is over. */
 void act_append_done(struct zs_activity *a, struct act_append *append, bool ok);
 /* It was made while recording is paused: its record is written with its first execution. */

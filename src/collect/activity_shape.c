@@ -28,6 +28,25 @@ static void shape_launch(struct zs_activity *a, const struct zs_trace_event *eve
     }
 }
 
+/* Groups and sizes come by value, and the sizes stay with the kernel. */
+static void shape_launch_arguments(struct zs_activity *a, const struct zs_trace_event *event,
+                                   struct act_context *context, struct act_shape *s)
+{
+    const ze_group_count_t *groups = event->params[2];
+    const ze_group_size_t *sizes = event->params[3];
+    struct act_kernel *kernel = act_kernel_get(a, ARG(ze_kernel_handle_t, 1));
+    if (kernel) {
+        kernel->size[0] = sizes->groupSizeX;
+        kernel->size[1] = sizes->groupSizeY;
+        kernel->size[2] = sizes->groupSizeZ;
+    }
+    take_kernel(a, ARG(ze_kernel_handle_t, 1), s);
+    s->groups[0] = groups->groupCountX;
+    s->groups[1] = groups->groupCountY;
+    s->groups[2] = groups->groupCountZ;
+    s->has_groups = true;
+}
+
 static void shape_indirect(struct zs_activity *a, const struct zs_trace_event *event,
                            struct act_context *context, struct act_shape *s)
 {

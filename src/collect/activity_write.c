@@ -148,8 +148,9 @@ void act_write_earlier(struct zs_activity *a, uint64_t id, const struct act_list
     store(a, &r, time_ns);
 }
 
-void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queue *queue,
-                       uint64_t submit_ns, const ze_kernel_timestamp_result_t *result)
+void act_write_execute(struct zs_activity *a, const struct act_list *list, uint64_t id,
+                       const struct act_queue *queue, uint64_t submit_ns,
+                       const ze_kernel_timestamp_result_t *result)
 {
     uint64_t start_ns = 0, end_ns = 0;
     bool estimated = false;
@@ -166,6 +167,7 @@ void act_write_execute(struct zs_activity *a, uint64_t id, const struct act_queu
     zs_pb_u64(&pb, ZS_ACT_TYPE, ZS_ACT_EXECUTE);
     zs_pb_u64(&pb, ZS_ACT_ID, id);
     put_known(&pb, ZS_ACT_QUEUE_ID, queue ? queue->id : 0);
+    put_known(&pb, ZS_ACT_AGAIN, queue && !queue->handle && !list->immediate);
     zs_pb_u64(&pb, ZS_ACT_SUBMIT_NS, submit_ns);
     if (known) {
         zs_pb_u64(&pb, ZS_ACT_START_NS, start_ns);

@@ -268,6 +268,7 @@ struct zs_act_execute zs_act_execute_make(const struct zs_activities *t, uint64_
         .id = r->fields[ZS_ACT_ID],
         .queue_id = r->fields[ZS_ACT_QUEUE_ID],
         .submit_ns = r->fields[ZS_ACT_SUBMIT_NS],
+        .again = r->fields[ZS_ACT_AGAIN] != 0,
         .start_ns = end_ns >= start_ns ? start_ns : 0,
         .end_ns = end_ns >= start_ns ? end_ns : 0,
         .estimated = r->fields[ZS_ACT_ESTIMATED] != 0,

@@ -50,6 +50,7 @@ struct zs_act_execute {
     uint64_t process, id, queue_id;
     uint64_t submit_ns, start_ns, end_ns; /* end_ns 0: not known */
     bool estimated;
+    bool again;                         /* the append stays: its list may be executed again */
     const struct zs_act_append *append; /* NULL: not recorded */
     const struct zs_act_queue *queue;
 };
@@ -116,7 +117,7 @@ void zs_activities_free(struct zs_activities *activities);
 
 /* A record's fields. */
 struct zs_act_record {
-    uint64_t fields[ZS_ACT_EARLIER + 1];
+    uint64_t fields[ZS_ACT_FIELDS];
     uint32_t groups[3], size[3], group_count, size_count;
     struct zs_span name;
     bool has_bytes;

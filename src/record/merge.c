@@ -205,7 +205,7 @@ static int keep_append(struct merge *m, const struct zs_act_append *a)
 static void forget_append(struct merge *m, const struct zs_act_execute *e)
 {
     struct chunk *chunk = zs_id_map_get(&m->chunks, e->process, e->id / CHUNK_IDS);
-    if (!e->queue || !e->queue->immediate || !chunk)
+    if (!e->queue || !e->queue->immediate || e->again || !chunk)
         return;
     chunk->entries[e->id % CHUNK_IDS].shape = 0;
     if (--chunk->live == 0)

@@ -6,13 +6,14 @@
  *
  *   DEVICE   ID, NAME, FREQUENCY_HZ of its timestamps
  *   QUEUE    ID, DEVICE, ORDINAL, INDEX, IMMEDIATE, TRACK
- *   KERNEL   ID, NAME, SIMD, SPILL_B, PRIVATE_B, LOCAL_B
- *   APPEND   ID, KIND, LIST (handle), DEVICE; kernels: KERNEL, GROUPS and SIZE x y z, COUNT of
- *            kernels in one call; copies and fills: BYTES, FROM and TO. Written inside the API
- *            call that appended. A field that is absent was not known.
- *   EXECUTE  ID of the append, QUEUE, SUBMIT_NS, START_NS, END_NS (CLOCK_MONOTONIC); without START
- *            and END: it was executed, its times are not known. ESTIMATED: the device tells no
- *            time that could be tied to the host's, only the duration is measured.
+ *   KERNEL   ID, NAME, BUILD (id of the zeModuleCreate in the process's modules.jsonl), SIMD,
+ * SPILL_B, PRIVATE_B, LOCAL_B APPEND   ID, KIND, LIST (handle), DEVICE; kernels: KERNEL, GROUPS and
+ * SIZE x y z, COUNT of kernels in one call; copies and fills: BYTES, FROM and TO. Written inside
+ * the API call that appended. A field that is absent was not known. EXECUTE  ID of the append,
+ * QUEUE, SUBMIT_NS, START_NS, END_NS (CLOCK_MONOTONIC); without START and END: it was executed, its
+ * times are not known. ESTIMATED: the device tells no time that could be tied to the host's, only
+ * the duration is measured. AGAIN: the append may be executed again, though the queue is that of an
+ * immediate list.
  *
  *   PAUSE    ID, REASON: nothing is recorded from the packet's time on, until the next
  *   RESUME   ID, REASON. Modules, handles and what is appended to regular lists are followed all
@@ -100,6 +101,9 @@ enum zs_activity_field {
     ZS_ACT_ESTIMATED = 27,
     ZS_ACT_REASON = 28,
     ZS_ACT_EARLIER = 29,
+    ZS_ACT_AGAIN = 30,
+    ZS_ACT_BUILD = 31,
+    ZS_ACT_FIELDS
 };
 
 #endif
