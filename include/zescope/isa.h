@@ -12,9 +12,9 @@
  *     if (!error)
  *         error = zs_isa_kernel_decode(kernel, ZS_ISA_TEXT | ZS_ISA_BLOCKS, &diag);
  *     for (uint32_t i = 0; !error && i < zs_isa_kernel_count(kernel); i++) {
- *         size_t length_B;
- *         const char *text = zs_isa_inst_text(kernel, i, &length_B);
- *         printf("%6u: %.*s\n", zs_isa_inst_offset(kernel, i), (int)length_B, text);
+ *         char text[ZS_ISA_LINE_MAX];
+ *         zs_isa_inst_text(kernel, i, text);
+ *         printf("%6u: %s\n", zs_isa_inst_offset(kernel, i), text);
  *     }
  *     zs_isa_kernel_close(kernel);
  *
@@ -23,8 +23,7 @@
  * Threads: different kernels may be used by different threads. One kernel belongs to one thread
  * while zs_isa_kernel_decode runs; afterwards every accessor is a plain read.
  *
- * Text, opcodes and operands come from Intel's libiga64; control flow, message sizes and liveness
- * are this library's own. What is decoded and where its limits are: docs/isa.md.
+ * Text is what Intel's disassembler prints. What is decoded and where its limits are: docs/isa.md.
  */
 #ifndef ZESCOPE_ISA_H
 #define ZESCOPE_ISA_H
@@ -79,7 +78,6 @@ ZS_API const char *zs_isa_device_name(size_t index);
 
 /* ---- instructions ---- */
 
-/* Values are iga::Op of libiga64 1.1 (iga_bxml_ops.hpp). */
 enum zs_isa_op {
     ZS_OP_INVALID,
 #define ZS_ISA_OP(value, upper, mnemonic, flags) ZS_OP_##upper = (value),
@@ -101,7 +99,6 @@ ZS_API uint32_t zs_isa_op_flags(enum zs_isa_op op);
 /* "mov"; "" for a value that is no opcode. Without subfunction ("math", not "math.inv"). */
 ZS_API const char *zs_isa_op_mnemonic(enum zs_isa_op op);
 
-/* Values are iga::RegName of libiga64. */
 enum zs_isa_file {
     ZS_FILE_NONE,
     ZS_FILE_NULL,
@@ -125,7 +122,6 @@ enum zs_isa_file {
     ZS_FILE_COUNT,
 };
 
-/* Values are iga::Type of libiga64. */
 enum zs_isa_type {
     ZS_TYPE_NONE,
     ZS_TYPE_U1,
@@ -168,7 +164,8 @@ enum zs_isa_operand_kind {
     ZS_OPERAND_MACRO,    /* register with a math macro accumulator (madm, invm, rsqtm) */
     ZS_OPERAND_INDIRECT, /* r[a0.subreg, offset_B] */
     ZS_OPERAND_IMM,
-    ZS_OPERAND_LABEL, /* imm is the absolute offset in the code, which may lie outside it */
+    ZS_OPERAND_LABEL, /* imm is the distance from this instruction, of calla from the code's start
+                       */
 };
 
 enum zs_isa_modifier {
@@ -181,8 +178,8 @@ enum { ZS_REGION_NONE = 0xff, ZS_REGION_VXH = 0xfe };
 enum { ZS_MME_NONE = 8 };
 
 struct zs_isa_operand {
-    uint64_t imm;      /* immediate: its bits as encoded, zero-extended; label: its offset */
-    uint16_t reg;      /* register number; 0 when indirect */
+    uint64_t imm; /* immediate: its bits as encoded, zero-extended; label: int64_t, bytes to it */
+    uint16_t reg; /* register number; 0 when indirect */
     int16_t offset_B;  /* indirect: signed byte offset added to the address register */
     uint8_t kind;      /* enum zs_isa_operand_kind */
     uint8_t file;      /* enum zs_isa_file */
@@ -247,7 +244,6 @@ struct zs_isa_swsb {
     uint8_t sbid;
 };
 
-/* Values are iga::PredCtrl of libiga64. */
 enum zs_isa_pred {
     ZS_PRED_NONE,
     ZS_PRED_SEQ,
@@ -267,7 +263,6 @@ enum zs_isa_pred {
     ZS_PRED_ALL,
 };
 
-/* Values are iga::FlagModifier of libiga64. */
 enum zs_isa_cond {
     ZS_COND_NONE,
     ZS_COND_EQ,
@@ -293,7 +288,7 @@ struct zs_isa_inst {
     uint8_t pred;                  /* enum zs_isa_pred */
     uint8_t cond;                  /* enum zs_isa_cond */
     uint8_t flag_reg, flag_subreg; /* of predicate and condition: f<reg>.<subreg> */
-    uint8_t subfunction; /* math, sync and bfn function, dpas (depth << 4 | repeat); else 0 */
+    uint8_t subfunction; /* math, sync, bfn function as encoded, dpas (depth << 4 | repeat) */
     uint8_t source_count;
     uint8_t error; /* enum zs_isa_error; 0 unless ILLEGAL */
     /* sends; descriptors are 0 where they come from a register */
@@ -309,7 +304,6 @@ struct zs_isa_inst {
 
 /* ---- messages ---- */
 
-/* Values are iga::SFID of libiga64. */
 enum zs_isa_sfid {
     ZS_SFID_NULL,
     ZS_SFID_UGML,
@@ -445,23 +439,13 @@ struct zs_isa_loop {
 
 struct zs_isa_kernel;
 
-/*
- * What was already decoded, by instruction bytes: kernels of one module repeat most of their
- * instructions, and a cache they share spares decoding those again. May be used by several
- * threads at once. Close all kernels that use it before it is closed.
- */
-struct zs_isa_cache;
-ZS_API struct zs_isa_cache *zs_isa_cache_open(enum zs_isa_platform platform); /* NULL: no memory */
-ZS_API void zs_isa_cache_close(struct zs_isa_cache *cache);
-
 struct zs_isa_options {
-    size_t size_B;              /* sizeof(struct zs_isa_options) */
-    uint32_t grf_count;         /* registers of a thread; 0: the platform's default */
-    struct zs_isa_cache *cache; /* of the same platform; NULL: the kernel's own */
+    size_t size_B;      /* sizeof(struct zs_isa_options) */
+    uint32_t grf_count; /* registers of a thread; 0: the platform's default */
 };
 
 enum zs_isa_what {
-    ZS_ISA_TEXT = 1 << 0,     /* zs_isa_inst_text, zs_isa_inst_line, zs_isa_label */
+    ZS_ISA_TEXT = 1 << 0,     /* zs_isa_inst_has_label */
     ZS_ISA_INSTS = 1 << 1,    /* zs_isa_inst, zs_isa_message */
     ZS_ISA_BLOCKS = 1 << 2,   /* zs_isa_block ... zs_isa_loop */
     ZS_ISA_LIVENESS = 1 << 3, /* zs_isa_live_grf; implies INSTS and BLOCKS */
@@ -477,9 +461,9 @@ ZS_API int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code
                               struct zs_isa_kernel **ret_kernel, struct zs_diag *diag);
 ZS_API void zs_isa_kernel_close(struct zs_isa_kernel *kernel);
 
-/* Compute what of enum zs_isa_what is not there yet. 0; -ENOMEM; -ENODATA with a sentence when
- * libiga64 could not be used; -E2BIG when liveness would need too much memory, which only code made
- * of branches does. What was there before stays. */
+/* Compute what of enum zs_isa_what is not there yet. 0; -ENOMEM; -E2BIG when
+ * liveness would need too much memory, which only code made of branches does. What was there before
+ * stays. */
 ZS_API int zs_isa_kernel_decode(struct zs_isa_kernel *kernel, uint32_t what, struct zs_diag *diag);
 
 ZS_API enum zs_isa_platform zs_isa_kernel_platform(const struct zs_isa_kernel *kernel);
@@ -495,14 +479,16 @@ ZS_API uint32_t zs_isa_inst_size(const struct zs_isa_kernel *kernel, uint32_t i)
 ZS_API uint32_t zs_isa_inst_find(const struct zs_isa_kernel *kernel, uint32_t offset_B);
 
 /*
- * TEXT: the instruction as `iga64 -d` prints it (symbolic labels "L136", message comments), not
- * NUL-terminated. _line is the exact line without its newline; _text is that line without leading
- * and trailing spaces. Valid until the kernel is closed.
+ * The instruction as `iga64 -d` prints it (symbolic labels "L136", message comments): _line is the
+ * exact line without its newline, not NUL-terminated; _text is that line without leading and
+ * trailing spaces and with a NUL. Both return the number of bytes without NUL. Made anew at each
+ * call; nothing has to be decoded before.
  */
-ZS_API const char *zs_isa_inst_text(const struct zs_isa_kernel *kernel, uint32_t i,
-                                    size_t *ret_size_B);
-ZS_API const char *zs_isa_inst_line(const struct zs_isa_kernel *kernel, uint32_t i,
-                                    size_t *ret_size_B);
+enum { ZS_ISA_LINE_MAX = 512 };
+ZS_API size_t zs_isa_inst_text(const struct zs_isa_kernel *kernel, uint32_t i,
+                               char ret_text[ZS_ISA_LINE_MAX]);
+ZS_API size_t zs_isa_inst_line(const struct zs_isa_kernel *kernel, uint32_t i,
+                               char ret_line[ZS_ISA_LINE_MAX]);
 /* TEXT: whether `iga64 -d` prints a label line ("L136:") before instruction i; i == count: behind
  * the last one. The label's name is "L" and the offset in decimal. */
 ZS_API bool zs_isa_inst_has_label(const struct zs_isa_kernel *kernel, uint32_t i);

@@ -21,7 +21,7 @@ enum { VALUE_CHARS = 512 };
 
 /* What was found, for the last part: what works with it. */
 struct findings {
-    bool loader, layer, collector, iga, ocloc;
+    bool loader, layer, collector, ocloc;
     bool gpu;          /* some driver has a device */
     bool software_gpu; /* ours has */
     bool intel_blind;  /* Intel's driver works without a GPU */
@@ -294,11 +294,8 @@ static bool find_in_path(const char *name, char ret[PATH_MAX])
 
 static void add_compiler(struct doctor_report *r, struct findings *f)
 {
-    static const struct library_question iga = {"libiga64.so.1", "iga_version_string", NULL};
     static const struct library_question libocloc = {"libocloc.so", NULL, "oclocInvoke"};
     static const struct library_question igc = {"libigc.so.1", NULL, NULL};
-    f->iga = add_library(r, "compiler", "IGA (libiga64)", &iga, DOCTOR_FAIL,
-                         "install it: " APT("libigc1"));
     add_library(r, "compiler", "IGC (libigc)", &igc, DOCTOR_WARN, "install it: " APT("libigc1"));
     add_library(r, "compiler", "libocloc", &libocloc, DOCTOR_WARN,
                 "the software GPU cannot compile SPIR-V: " APT("intel-opencl-icd"));
@@ -421,8 +418,7 @@ static void add_conclusion(struct doctor_report *r, const char *what, bool works
 static void add_conclusions(struct doctor_report *r, const struct findings *f)
 {
     bool tracing = f->loader && f->layer && f->collector;
-    add_conclusion(r, "inspect, disasm, annotate", f->iga, DOCTOR_FAIL, "yes",
-                   "the disassembler IGA is missing (see above)");
+    add_conclusion(r, "inspect, disasm, annotate", true, DOCTOR_FAIL, "yes", NULL);
     add_conclusion(r, "compile kernels with ocloc", f->ocloc, DOCTOR_WARN, "yes",
                    "ocloc is missing (see above)");
     add_conclusion(r, "record", tracing && (f->gpu || f->software_gpu || f->intel_blind),

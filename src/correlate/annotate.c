@@ -24,7 +24,6 @@ struct zs_annotation {
         struct shared_dwarf *items;
         size_t count, capacity;
     } shared;
-    struct zs_isa_cache *caches[ZS_ISA_PLATFORM_COUNT]; /* made when first needed */
 };
 
 struct code_owner {
@@ -57,8 +56,6 @@ void zs_annotation_close(struct zs_annotation *annotation)
     for (size_t i = 0; i < annotation->shared.count; i++)
         zs_dwarf_close(annotation->shared.items[i].dwarf);
     free(annotation->shared.items);
-    for (size_t i = 0; i < ZS_ISA_PLATFORM_COUNT; i++)
-        zs_isa_cache_close(annotation->caches[i]);
     pthread_mutex_destroy(&annotation->lock);
     free(annotation);
 }
@@ -139,18 +136,6 @@ static int open_info(struct zs_annotation *annotation, struct code_owner *owner)
     return 0;
 }
 
-/* What kernels of one instruction set have decoded already; NULL: each for itself. */
-static struct zs_isa_cache *cache_of(struct zs_annotation *annotation,
-                                     enum zs_isa_platform platform)
-{
-    pthread_mutex_lock(&annotation->lock);
-    if (platform != ZS_ISA_NONE && !annotation->caches[platform])
-        annotation->caches[platform] = zs_isa_cache_open(platform);
-    struct zs_isa_cache *cache = annotation->caches[platform];
-    pthread_mutex_unlock(&annotation->lock);
-    return cache;
-}
-
 static int open_code(struct zs_annotation *annotation, struct code_owner *owner, uint32_t what)
 {
     struct zs_code *code = &owner->code;
@@ -158,8 +143,7 @@ static int open_code(struct zs_annotation *annotation, struct code_owner *owner,
     zs_diag_clear(&diag);
     enum zs_isa_platform platform = zs_image_platform(code->image);
     struct zs_isa_options options = {.size_B = sizeof(options),
-                                     .grf_count = code->kernel->grf_count,
-                                     .cache = cache_of(annotation, platform)};
+                                     .grf_count = code->kernel->grf_count};
     int error = zs_isa_kernel_open(platform, code->kernel->code, &options, &code->isa, &diag);
     if (!error)
         error = zs_isa_kernel_decode(code->isa, what, &diag);

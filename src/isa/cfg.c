@@ -14,8 +14,6 @@
  */
 #include "isa/isa_priv.h"
 
-#include "base/vec.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -60,22 +58,12 @@ static uint32_t inst_at(const struct zs_isa_kernel *k, uint32_t offset_B)
     return i != NONE && k->offsets_B[i] == offset_B ? i : NONE;
 }
 
-/* A send's text is there whenever blocks are asked for; another instruction's may be published by
- * another thread at any time and is not looked at. */
-static bool ends_thread(const struct zs_isa_kernel *k, uint32_t i)
-{
-    const struct zs_isa_entry *entry = k->entries[i];
-    return entry->flags & ZS_ENTRY_SEND && entry->text_flags & ZS_TEXT_EOT;
-}
-
 static void mark_leaders(const struct zs_isa_kernel *k, uint8_t *leaders, uint8_t *targets)
 {
     if (k->count)
         set_bit(leaders, 0);
-    for (uint32_t b = 0; b < k->branch_count; b++) {
-        const struct zs_isa_branch *branch = &k->branches[b];
-        if (branch->illegal)
-            continue;
+    for (size_t b = 0; b < k->branches.count; b++) {
+        const struct zs_isa_branch *branch = &k->branches.items[b];
         set_bit(leaders, branch->inst + 1);
         const uint32_t offsets_B[] = {branch->jip_B, branch->uip_B};
         for (uint32_t t = 0; t < ZS_ARRAY_LEN(offsets_B); t++) {
@@ -87,7 +75,7 @@ static void mark_leaders(const struct zs_isa_kernel *k, uint8_t *leaders, uint8_
         }
     }
     for (uint32_t i = 0; i < k->count; i++)
-        if (ends_thread(k, i))
+        if (zs_isa_ends_thread(k, i))
             set_bit(leaders, i + 1);
 }
 
@@ -185,22 +173,10 @@ static int add_target(struct edge_context *c, uint32_t from, uint32_t offset_B,
     return i == NONE ? 0 : add_edge(c, from, zs_isa_inst_block(c->k, i), kind, lane);
 }
 
-/* "(W&f0.0) jmpi", "(~f1.0.any16h) ...": a flag register inside leading parentheses. */
-static bool is_predicated(const struct zs_isa_branch *branch)
-{
-    const char *text = branch->line + branch->lead_B;
-    if (branch->text_size_B == 0 || *text != '(')
-        return false;
-    for (uint32_t i = 1; i < branch->text_size_B && text[i] != ')'; i++)
-        if (text[i] == 'f')
-            return true;
-    return false;
-}
-
 static uint32_t edge_bits_of(const struct zs_isa_kernel *k, const struct zs_isa_branch *branch)
 {
-    const struct branch_row *row = &branch_rows[k->entries[branch->inst]->bytes[0] & 0xf];
-    uint32_t bits = is_predicated(branch) ? row->predicated : row->plain;
+    const struct branch_row *row = &branch_rows[branch->code & 0xf];
+    uint32_t bits = branch->predicated ? row->predicated : row->plain;
     if (bits & NEXT_OLD && k->platform <= ZS_ISA_GEN9)
         bits |= NEXT;
     /* where to is in a register: it may also be what follows */
@@ -237,11 +213,9 @@ static int add_branch_edges(struct edge_context *c, uint32_t b, const struct zs_
 
 static int note_calls(struct edge_context *c)
 {
-    for (uint32_t i = 0; i < c->k->branch_count; i++) {
-        const struct zs_isa_branch *branch = &c->k->branches[i];
-        const struct branch_row *row = &branch_rows[c->k->entries[branch->inst]->bytes[0] & 0xf];
-        if (branch->illegal)
-            continue;
+    for (size_t i = 0; i < c->k->branches.count; i++) {
+        const struct zs_isa_branch *branch = &c->k->branches.items[i];
+        const struct branch_row *row = &branch_rows[branch->code & 0xf];
         if (row->plain & RETURN)
             c->ret_count++;
         if (row->plain & CALL && branch->inst + 1 < c->k->count &&
@@ -260,9 +234,9 @@ static int add_all_edges(struct edge_context *c)
         uint32_t last = block->first + block->count - 1;
         const struct zs_isa_branch *branch = zs_isa_branch_of(k, last);
         block->edge_first = (uint32_t)c->edges.count;
-        if (ends_thread(k, last))
+        if (zs_isa_ends_thread(k, last))
             block->flags |= ZS_BLOCK_ENDS_THREAD;
-        else if (branch && !branch->illegal)
+        else if (branch)
             error = add_branch_edges(c, b, branch);
         else
             error = add_edge(c, b, b + 1, ZS_EDGE_NEXT, true);

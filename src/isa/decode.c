@@ -17,6 +17,25 @@ static bool refuse(struct zs_isa_inst *inst, enum zs_isa_error error)
     return false;
 }
 
+static uint8_t grfs_of(uint32_t size_B, uint32_t grf_B)
+{
+    return (uint8_t)ZS_MIN((size_B + grf_B - 1) / grf_B, 64u);
+}
+
+/* Shapes of a systolic multiplication: repeat count rows of one element per channel; src1 has a
+ * dword per channel and step, src2 a dword per row and step. */
+static void size_dpas(const struct zs_isa_model *model, struct zs_isa_inst *inst)
+{
+    uint32_t depth = inst->subfunction >> 4, rows = inst->subfunction & 0xf;
+    uint32_t lanes = inst->exec_size, grf_B = model->grf_B;
+    uint32_t dst_B = zs_isa_type_bits((enum zs_isa_type)inst->dst.type) / 8;
+    uint32_t src0_B = zs_isa_type_bits((enum zs_isa_type)inst->src[0].type) / 8;
+    inst->dst.grf_count = grfs_of(rows * lanes * dst_B, grf_B);
+    inst->src[0].grf_count = grfs_of(rows * lanes * src0_B, grf_B);
+    inst->src[1].grf_count = grfs_of(depth * lanes * 4, grf_B);
+    inst->src[2].grf_count = grfs_of(rows * depth * 4, grf_B);
+}
+
 bool zs_isa_decode(const struct zs_isa_model *model, const uint8_t *bytes,
                    struct zs_isa_inst *ret_inst)
 {
@@ -38,5 +57,9 @@ bool zs_isa_decode(const struct zs_isa_model *model, const uint8_t *bytes,
     if (compacted && !model->encoding->expand(model, opcode, inst->raw[0], bits))
         return refuse(inst, ZS_ISA_BAD_COMPACTION);
     enum zs_isa_error error = model->encoding->decode(model, opcode, bits, inst);
-    return error ? refuse(inst, error) : true;
+    if (error)
+        return refuse(inst, error);
+    if (opcode->form == ZS_FORM_DPAS)
+        size_dpas(model, inst);
+    return true;
 }

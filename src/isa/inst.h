@@ -156,7 +156,6 @@ int zs_isa_encode(const struct zs_isa_model *model, const struct zs_isa_inst *in
  * the place they point to when the instruction stands at offset_B. At most ZS_ISA_LINE_MAX bytes
  * are written; returns how many.
  */
-enum { ZS_ISA_LINE_MAX = 512 };
 size_t zs_isa_print(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
                     uint32_t offset_B, char ret_line[ZS_ISA_LINE_MAX]);
 /* message.c: what stands behind a send's `//`; nothing for 0 bytes. At most `size` are written. */

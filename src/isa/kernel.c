@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's code: where instructions start, and the order in which parts of it are decoded. */
-#include "base/options.h"
+/*
+ * A kernel's code: where instructions start, and the order in which parts of it are decoded.
+ *
+ * Instructions are decoded from their bytes whenever they are asked for; that costs less than
+ * finding them again would. So text is never kept: TEXT computes labels alone, for which branches
+ * and the ends of the thread have to be known.
+ */
 #include "isa/isa_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CODE_LIMIT_B = 256 << 20 };
 
@@ -44,24 +50,12 @@ static int find_instructions(struct zs_isa_kernel *k, struct zs_diag *diag)
     return 0;
 }
 
-static int take_cache(struct zs_isa_kernel *k, struct zs_isa_cache *cache, struct zs_diag *diag)
-{
-    zs_assert(!cache || zs_isa_cache_platform(cache) == k->platform);
-    k->cache = cache ? cache : zs_isa_cache_open(k->platform);
-    k->owns_cache = !cache;
-    return k->cache ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for a cache");
-}
-
 int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code,
-                       const struct zs_isa_options *given, struct zs_isa_kernel **ret_kernel,
+                       const struct zs_isa_options *options, struct zs_isa_kernel **ret_kernel,
                        struct zs_diag *diag)
 {
-    struct zs_isa_options options;
-    int refused = ZS_OPTIONS_TAKE(&options, given, diag);
-    if (refused)
-        return refused;
     const struct zs_isa_platform_info *info = zs_isa_platform_info(platform);
-    if (!info)
+    if (!info || !zs_isa_model(platform))
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "instruction set %d is not known",
                            (int)platform);
     if (code.size_B > CODE_LIMIT_B)
@@ -72,14 +66,12 @@ int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code,
     if (!k)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for a kernel");
     k->platform = platform;
+    k->model = zs_isa_model(platform);
     k->code = code;
     k->grf_B = info->grf_B;
-    k->grf_count =
-        options.grf_count ? ZS_MIN(options.grf_count, info->grf_count_max) : info->grf_count;
-    zs_arena_init(&k->arena, 0);
-    int error = take_cache(k, options.cache, diag);
-    if (!error)
-        error = find_instructions(k, diag);
+    k->grf_count = options && options->grf_count ? ZS_MIN(options->grf_count, info->grf_count_max)
+                                                 : info->grf_count;
+    int error = find_instructions(k, diag);
     if (error) {
         zs_isa_kernel_close(k);
         return error;
@@ -92,17 +84,14 @@ void zs_isa_kernel_close(struct zs_isa_kernel *k)
 {
     if (!k)
         return;
-    if (k->owns_cache)
-        zs_isa_cache_close(k->cache);
-    zs_arena_fini(&k->arena);
     free(k->offsets_B);
-    free(k->entries);
-    free(k->branches);
+    free(k->branches.items);
     free(k->insts);
     free(k->messages);
     free(k->blocks);
     free(k->edges);
     free(k->loops);
+    free(k->ends);
     free(k->label_bits);
     free(k->live_grf);
     free(k->live_out);
@@ -110,158 +99,152 @@ void zs_isa_kernel_close(struct zs_isa_kernel *k)
     free(k);
 }
 
-/* ---- what libiga64 decodes ---- */
+/* ---- instructions ---- */
 
-struct batch {
-    struct zs_isa_entry *entries[ZS_ISA_BATCH_MAX];
-    uint32_t count;
-    uint64_t id;
-};
-
-static int flush_batch(struct zs_isa_kernel *k, struct batch *batch, uint32_t want,
-                       struct zs_diag *diag)
+static bool decode_at(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_inst *ret)
 {
+    bool ok = zs_isa_decode(k->model, k->code.data + k->offsets_B[i], ret);
+    ret->offset_B = k->offsets_B[i];
+    return ok;
+}
+
+static uint32_t absolute(uint32_t offset_B, int64_t relative_B)
+{
+    int64_t target_B = offset_B + relative_B;
+    return target_B < 0 || target_B >= ZS_ISA_NO_INDEX ? ZS_ISA_NO_INDEX : (uint32_t)target_B;
+}
+
+/* Labels become places in the code: the first is JIP, a second UIP. */
+static void place(struct zs_isa_inst *inst)
+{
+    uint32_t from_B = inst->op == ZS_OP_CALLA ? 0 : inst->offset_B;
+    bool first = true;
+    for (uint32_t s = 0; s < inst->source_count && s < 2; s++) {
+        if (inst->src[s].kind != ZS_OPERAND_LABEL)
+            continue;
+        uint32_t target_B = absolute(from_B, (int64_t)inst->src[s].imm);
+        *(first ? &inst->jip_B : &inst->uip_B) = target_B;
+        first = false;
+    }
+}
+
+static bool is_branch(const struct zs_isa_inst *inst)
+{
+    return zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH;
+}
+
+static int note_flow(struct zs_isa_kernel *k, uint32_t i, const struct zs_isa_inst *inst)
+{
+    if (inst->flags & ZS_INST_EOT)
+        k->ends[i / 8] = (uint8_t)(k->ends[i / 8] | 1u << i % 8);
+    if (!is_branch(inst))
+        return 0;
+    struct zs_isa_branch branch = {.inst = i,
+                                   .jip_B = inst->jip_B,
+                                   .uip_B = inst->uip_B,
+                                   .code = (uint8_t)(inst->raw[0] & 0x7f),
+                                   .predicated = inst->pred != ZS_PRED_NONE};
+    return ZS_VEC_PUSH(&k->branches, branch) ? 0 : -ENOMEM;
+}
+
+/* Branches, ends of the thread, and how many instructions are none. */
+static int scan(struct zs_isa_kernel *k)
+{
+    struct zs_isa_inst inst;
     int error = 0;
-    if (batch->count && want & ZS_ISA_INSTS)
-        error = zs_isa_template_batch(k, batch->entries, batch->count, want, diag);
-    else if (batch->count)
-        error = zs_isa_text_batch(k, batch->entries, batch->count, diag);
-    batch->count = 0;
-    batch->id = zs_isa_cache_new_batch(k->cache);
-    return error;
-}
-
-/* An entry for when the cache is full: the kernel's own. */
-static struct zs_isa_entry *private_entry(struct zs_isa_kernel *k, const uint8_t *bytes,
-                                          uint32_t size_B)
-{
-    struct zs_isa_entry *entry = ZS_ARENA_NEW(&k->arena, struct zs_isa_entry);
-    if (entry) {
-        zs_isa_entry_init(entry, bytes, size_B);
-        entry->flags |= ZS_ENTRY_PRIVATE;
-    }
-    return entry;
-}
-
-static struct zs_isa_entry *entry_of(struct zs_isa_kernel *k, uint32_t i, uint32_t want,
-                                     uint64_t batch, bool *ret_take)
-{
-    const uint8_t *bytes = k->code.data + k->offsets_B[i];
-    uint32_t size_B = zs_isa_inst_size(k, i);
-    struct zs_isa_entry *entry = k->entries[i];
-    if (!entry || !(entry->flags & ZS_ENTRY_PRIVATE)) {
-        entry = zs_isa_cache_get(k->cache, bytes, size_B, want, batch, ret_take);
-        if (entry)
-            return entry;
-        entry = private_entry(k, bytes, size_B);
-    }
-    if (entry)
-        *ret_take =
-            (want & ZS_ISA_TEXT && !entry->line) || (want & ZS_ISA_INSTS && !entry->template);
-    return entry;
-}
-
-/* What of `want` one instruction needs: a branch's text is made elsewhere, and without TEXT only
- * sends need theirs, which says whether they end the thread. */
-static uint32_t wanted_of(const uint8_t *bytes, uint32_t want)
-{
-    uint32_t wanted = want & (ZS_ISA_INSTS | ZS_ISA_TEXT);
-    if (zs_isa_raw_is_branch(bytes))
-        wanted &= ~(uint32_t)ZS_ISA_TEXT;
-    else if (want & ZS_ISA_BLOCKS && zs_isa_raw_is_send(bytes))
-        wanted |= ZS_ISA_TEXT;
-    return wanted;
-}
-
-static int decode_entries(struct zs_isa_kernel *k, uint32_t want, struct zs_diag *diag)
-{
-    struct batch *batch = malloc(sizeof(*batch));
-    if (!k->entries)
-        k->entries = calloc((size_t)k->count + 1, sizeof(struct zs_isa_entry *));
-    if (!batch || !k->entries) {
-        free(batch);
-        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for %u instructions",
-                           k->count);
-    }
-    batch->count = 0;
-    batch->id = zs_isa_cache_new_batch(k->cache);
-    int error = 0;
-    for (uint32_t i = 0; i < k->count && !error; i++) {
-        uint32_t wanted = wanted_of(k->code.data + k->offsets_B[i], want);
-        bool take = false;
-        k->entries[i] = entry_of(k, i, wanted, batch->id, &take);
-        if (!k->entries[i])
-            error = zs_diag_set(diag, -ENOMEM, k->offsets_B[i], "no memory for an instruction");
-        else if (take)
-            batch->entries[batch->count++] = k->entries[i];
-        if (!error && batch->count == ZS_ISA_BATCH_MAX)
-            error = flush_batch(k, batch, want, diag);
-    }
-    if (!error)
-        error = flush_batch(k, batch, want, diag);
-    free(batch);
-    return error;
-}
-
-int zs_isa_put_text(struct zs_isa_kernel *k, struct zs_isa_entry *entry, const char *line,
-                    size_t size_B)
-{
-    size_B = ZS_MIN(size_B, (size_t)UINT16_MAX);
-    if (!(entry->flags & ZS_ENTRY_PRIVATE))
-        return zs_isa_cache_put_text(k->cache, entry, line, size_B);
-    char *copy = zs_arena_alloc(&k->arena, size_B);
-    if (!copy)
+    k->branches.count = 0;
+    k->illegal_count = 0;
+    free(k->ends);
+    k->ends = calloc(1, (size_t)k->count / 8 + 1);
+    if (!k->ends)
         return -ENOMEM;
-    memcpy(copy, line, size_B);
-    zs_isa_entry_set_text(entry, copy, size_B);
+    for (uint32_t i = 0; i < k->count && !error; i++) {
+        k->illegal_count += decode_at(k, i, &inst) ? 0 : 1;
+        place(&inst);
+        error = note_flow(k, i, &inst);
+    }
+    k->scanned = !error;
+    return error;
+}
+
+static uint32_t count_sends(const struct zs_isa_kernel *k)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < k->count; i++)
+        count += zs_isa_raw_is_send(k->code.data + k->offsets_B[i]) ? 1 : 0;
+    return count;
+}
+
+static int make_insts(struct zs_isa_kernel *k)
+{
+    k->insts = malloc(((size_t)k->count + 1) * sizeof(*k->insts));
+    k->messages = malloc(((size_t)count_sends(k) + 1) * sizeof(*k->messages));
+    if (!k->insts || !k->messages)
+        return -ENOMEM;
+    k->message_count = 0;
+    for (uint32_t i = 0; i < k->count; i++) {
+        struct zs_isa_inst *inst = &k->insts[i];
+        decode_at(k, i, inst);
+        place(inst);
+        if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_SEND))
+            continue;
+        inst->message = k->message_count++;
+        zs_isa_make_message(k->model, inst, &k->messages[inst->message]);
+    }
     return 0;
 }
 
-int zs_isa_put_template(struct zs_isa_kernel *k, struct zs_isa_entry *entry,
-                        const struct zs_isa_template *template)
+/* ---- labels ---- */
+
+static void set_label(struct zs_isa_kernel *k, uint32_t i)
 {
-    if (!(entry->flags & ZS_ENTRY_PRIVATE))
-        return zs_isa_cache_put_template(k->cache, entry, template);
-    struct zs_isa_template *copy = ZS_ARENA_NEW(&k->arena, struct zs_isa_template);
-    if (!copy)
+    k->label_bits[i / 8] = (uint8_t)(k->label_bits[i / 8] | 1u << i % 8);
+}
+
+/* At the instruction that starts there, or the code's end. iga64 also prints labels for targets
+ * inside an instruction or outside the code; only damaged code has those. */
+static void set_label_at(struct zs_isa_kernel *k, uint32_t offset_B)
+{
+    uint32_t i = offset_B == k->code.size_B ? k->count : zs_isa_inst_find(k, offset_B);
+    if (i != ZS_ISA_NO_INDEX && k->offsets_B[i] == offset_B)
+        set_label(k, i);
+}
+
+static int make_labels(struct zs_isa_kernel *k)
+{
+    k->label_bits = calloc(1, (size_t)k->count / 8 + 1);
+    if (!k->label_bits)
         return -ENOMEM;
-    *copy = *template;
-    entry->template = copy;
+    if (k->count)
+        set_label(k, 0);
+    for (size_t b = 0; b < k->branches.count; b++) {
+        const struct zs_isa_branch *branch = &k->branches.items[b];
+        set_label(k, branch->inst + 1);
+        if (branch->jip_B != ZS_ISA_NO_INDEX)
+            set_label_at(k, branch->jip_B);
+        if (branch->uip_B != ZS_ISA_NO_INDEX)
+            set_label_at(k, branch->uip_B);
+    }
+    for (uint32_t i = 0; i < k->count; i++)
+        if (zs_isa_ends_thread(k, i))
+            set_label(k, i + 1);
     return 0;
 }
 
 /* ---- stages ---- */
 
-static void count_illegal(struct zs_isa_kernel *k)
-{
-    uint32_t count = 0, branch = 0;
-    for (uint32_t i = 0; i < k->count; i++) {
-        if (k->done & ZS_ISA_INSTS)
-            count += k->insts[i].flags & ZS_INST_ILLEGAL ? 1 : 0;
-        else if (k->entries[i]->flags & ZS_ENTRY_BRANCH)
-            count += k->branches[branch++].illegal ? 1 : 0;
-        else
-            count += k->entries[i]->text_flags & ZS_TEXT_ILLEGAL ? 1 : 0;
-    }
-    k->illegal_count = count;
-}
-
 static int decode_missing(struct zs_isa_kernel *k, uint32_t want, struct zs_diag *diag)
 {
     int error = 0;
-    if (want & (ZS_ISA_TEXT | ZS_ISA_INSTS | ZS_ISA_BLOCKS))
-        error = decode_entries(k, want, diag);
-    if (!error && want & (ZS_ISA_TEXT | ZS_ISA_BLOCKS) && !k->has_branches)
-        error = zs_isa_text_branches(k, diag);
+    if (want && !k->scanned)
+        error = scan(k);
     if (!error && want & ZS_ISA_TEXT)
-        error = zs_isa_make_labels(k);
+        error = make_labels(k);
     if (!error && want & ZS_ISA_INSTS)
-        error = zs_isa_make_insts(k);
+        error = make_insts(k);
     if (error)
         return error;
     k->done |= want & (ZS_ISA_TEXT | ZS_ISA_INSTS);
-    if (want & (ZS_ISA_TEXT | ZS_ISA_INSTS))
-        count_illegal(k);
     if (want & ZS_ISA_BLOCKS)
         error = zs_isa_make_blocks(k);
     if (!error) {
@@ -336,41 +319,36 @@ uint32_t zs_isa_inst_find(const struct zs_isa_kernel *k, uint32_t offset_B)
 
 const struct zs_isa_branch *zs_isa_branch_of(const struct zs_isa_kernel *k, uint32_t i)
 {
-    uint32_t low = 0, high = k->branch_count;
+    size_t low = 0, high = k->branches.count;
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (k->branches[middle].inst < i)
+        size_t middle = low + (high - low) / 2;
+        if (k->branches.items[middle].inst < i)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < k->branch_count && k->branches[low].inst == i ? &k->branches[low] : NULL;
+    return low < k->branches.count && k->branches.items[low].inst == i ? &k->branches.items[low]
+                                                                       : NULL;
 }
 
-const char *zs_isa_inst_line(const struct zs_isa_kernel *k, uint32_t i, size_t *ret_size_B)
+size_t zs_isa_inst_line(const struct zs_isa_kernel *k, uint32_t i, char ret_line[ZS_ISA_LINE_MAX])
 {
-    zs_assert(k->done & ZS_ISA_TEXT && i < k->count);
-    const struct zs_isa_entry *entry = k->entries[i];
-    if (!(entry->flags & ZS_ENTRY_BRANCH)) {
-        *ret_size_B = entry->line_size_B;
-        return entry->line;
-    }
-    const struct zs_isa_branch *branch = zs_isa_branch_of(k, i);
-    *ret_size_B = branch->line_size_B;
-    return branch->line;
+    struct zs_isa_inst inst;
+    zs_assert(i < k->count);
+    decode_at(k, i, &inst);
+    return zs_isa_print(k->model, &inst, inst.offset_B, ret_line);
 }
 
-const char *zs_isa_inst_text(const struct zs_isa_kernel *k, uint32_t i, size_t *ret_size_B)
+size_t zs_isa_inst_text(const struct zs_isa_kernel *k, uint32_t i, char ret_text[ZS_ISA_LINE_MAX])
 {
-    zs_assert(k->done & ZS_ISA_TEXT && i < k->count);
-    const struct zs_isa_entry *entry = k->entries[i];
-    if (!(entry->flags & ZS_ENTRY_BRANCH)) {
-        *ret_size_B = entry->text_size_B;
-        return entry->line + entry->lead_B;
-    }
-    const struct zs_isa_branch *branch = zs_isa_branch_of(k, i);
-    *ret_size_B = branch->text_size_B;
-    return branch->line + branch->lead_B;
+    size_t size_B = zs_isa_inst_line(k, i, ret_text), lead_B = 0;
+    while (size_B && ret_text[size_B - 1] == ' ')
+        size_B--;
+    while (lead_B < size_B && ret_text[lead_B] == ' ')
+        lead_B++;
+    memmove(ret_text, ret_text + lead_B, size_B - lead_B);
+    ret_text[size_B - lead_B] = '\0';
+    return size_B - lead_B;
 }
 
 bool zs_isa_inst_has_label(const struct zs_isa_kernel *k, uint32_t i)

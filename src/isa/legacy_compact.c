@@ -45,24 +45,26 @@ static bool expand(const struct sets *sets, uint64_t compact, uint64_t bits[2])
     return ok;
 }
 
-/* Forms whose operands stand where those of one- and two-source instructions do. */
-static bool has_compact_form(const struct zs_isa_opcode *opcode)
+/* Forms whose operands stand where those of one- and two-source instructions do, and three sources
+ * in Align16. */
+static bool has_compact_form(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode)
 {
+    if (opcode->form == ZS_FORM_TERNARY)
+        return model->platform < ZS_ISA_GEN11;
     return opcode->form == ZS_FORM_UNARY || opcode->form == ZS_FORM_BINARY ||
            opcode->form == ZS_FORM_MATH || opcode->form == ZS_FORM_WAIT ||
-           opcode->form == ZS_FORM_RET || opcode->form == ZS_FORM_TERNARY ||
-           opcode->form == ZS_FORM_JUMP;
+           opcode->form == ZS_FORM_RET || opcode->form == ZS_FORM_JUMP;
 }
 
 bool zs_legacy_expand(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
                       uint64_t compact, uint64_t ret_bits[2])
 {
+    if (!has_compact_form(model, opcode))
+        return false;
     if (opcode->form == ZS_FORM_TERNARY) {
         struct sets sets = ternary_sets(model);
         return expand(&sets, compact, ret_bits);
     }
-    if (!has_compact_form(opcode))
-        return false;
     /* which files the sources have stands in the pattern of types */
     struct sets sets = basic_sets(model, false);
     if (!expand(&sets, compact, ret_bits))
@@ -90,7 +92,7 @@ bool zs_legacy_compact(const struct zs_isa_model *model, const struct zs_isa_opc
     uint64_t compact = 0, whole[2] = {bits[0], bits[1]}, check[2];
     if (ternary)
         settle_swizzles(whole);
-    if (!has_compact_form(opcode))
+    if (!has_compact_form(model, opcode))
         return false;
     for (uint32_t i = 0; i < sets.count; i++)
         if (!zs_compact_shrink(sets.set[i], whole, &compact))

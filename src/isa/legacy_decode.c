@@ -97,7 +97,7 @@ static enum zs_isa_error decode_controls(struct zs_isa_decoder d, struct zs_isa_
         inst->channel_offset = (uint8_t)(zs_dec_get(d, ZS_F_CHAN_OFF) * 4);
     if (zs_dec_get(d, ZS_F_MASK_CTRL))
         inst->flags |= ZS_INST_NOMASK;
-    if (zs_dec_get(d, ZS_F_ACCESS_MODE))
+    if (zs_dec_get(d, ZS_F_ACCESS_MODE) && d.model->platform < ZS_ISA_GEN11)
         inst->flags |= ZS_INST_ALIGN16;
     enum zs_isa_error error = decode_flags(d, inst);
     return error ? error : decode_options(d, inst);
@@ -257,7 +257,7 @@ static enum zs_isa_error decode_src(struct zs_isa_decoder d, unsigned from, unsi
     }
     if (file > ZS_LEGACY_GRF)
         return ZS_ISA_BAD_FILE;
-    if (from == 1 && file == ZS_LEGACY_ARF)
+    if (from == 1 && file == ZS_LEGACY_ARF && inst->op != ZS_OP_MOVI)
         return ZS_ISA_BAD_FILE;
     if (d.opcode->flags & ZS_OPC_SRC_MODS) {
         if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ABS + at)))

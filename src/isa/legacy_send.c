@@ -141,6 +141,8 @@ enum zs_isa_error zs_legacy_decode_send(const struct zs_isa_model *model,
     inst->source_count = split ? 2 : 1;
     inst->dst.vstride = inst->dst.width = ZS_REGION_NONE;
     inst->dst.mme = ZS_MME_NONE;
+    if (model->platform < ZS_ISA_GEN9 && inst->flags & ZS_INST_ALIGN16)
+        return ZS_ISA_BAD_ALIGN16;
     enum zs_isa_error error = decode_desc(d, split, inst);
     if (!error)
         error = decode_dst(d, split, inst);

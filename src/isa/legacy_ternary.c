@@ -104,7 +104,7 @@ static enum zs_isa_error decode_src16(struct zs_isa_decoder d, unsigned source,
     decode_modifiers(d, source * ZS_F_T_SRC_STEP, op);
     if (is_macro(inst)) {
         set_region(op, source, inst->exec_size == 1);
-        op->mme = (uint8_t)(swizzle & 15);
+        op->mme = scalar ? 4 : (uint8_t)(swizzle & 15); /* as Intel's tools read replication */
         return op->mme > ZS_MME_NONE ? ZS_ISA_BAD_MACRO : ZS_ISA_BAD_NONE;
     }
     zs_dec_subreg(d, zs_dec_get(d, (enum zs_isa_field)(ZS_F_T16_SRC0_SUBREG + at16)) * 2, op);

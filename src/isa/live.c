@@ -68,12 +68,22 @@ static uint32_t special_span(const struct zs_isa_inst *inst, uint32_t s)
     return s == 0 ? 4 : inst->op == ZS_OP_PLN ? 2u * inst->exec_size : 0;
 }
 
+/* Registers of an operand that spans whole ones; a send's whose length comes from a register: one.
+ */
+static uint32_t payload_grfs(const struct zs_isa_inst *inst, uint32_t s)
+{
+    uint32_t unknown = s == 0 ? ZS_INST_DESC_REG : ZS_INST_EXDESC_REG;
+    if (inst->flags & unknown && !(s == 1 && inst->flags & ZS_INST_EXBSO))
+        return 1;
+    return inst->src[s].grf_count;
+}
+
 /* Bytes that a send reads of its first payload: whole registers, except that a gather or scatter
  * whose first payload is nothing but addresses reads those of its lanes only. */
 static uint64_t payload_B(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst)
 {
     const struct zs_isa_message *m = &k->messages[inst->message];
-    uint32_t whole_B = inst->src[0].grf_count * k->grf_B;
+    uint32_t whole_B = payload_grfs(inst, 0) * k->grf_B;
     uint32_t addresses_B = (uint32_t)m->address_bits / 8 * inst->exec_size;
     uint32_t padded_B = (addresses_B + k->grf_B - 1) / k->grf_B * k->grf_B;
     bool plain = !(m->flags & (ZS_MSGF_BLOCK | ZS_MSGF_TYPED | ZS_MSGF_HEADER));
@@ -95,7 +105,7 @@ static struct range source_range(const struct zs_isa_kernel *k, const struct zs_
     if (op_flags & ZS_OPF_SEND && s == 0 && inst->message != ZS_ISA_NO_INDEX)
         return range_at(k, base_B, payload_B(k, inst));
     if (op_flags & (ZS_OPF_SEND | ZS_OPF_DPAS))
-        return range_at(k, base_B, (uint64_t)o->grf_count * k->grf_B);
+        return range_at(k, base_B, (uint64_t)payload_grfs(inst, s) * k->grf_B);
     element_B = ZS_MAX(element_B, 1u);
     uint32_t span = special_span(inst, s);
     if (!span)

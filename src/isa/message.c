@@ -451,9 +451,44 @@ static bool is_lsc(enum zs_isa_platform platform, uint8_t sfid)
             sfid == ZS_SFID_TGM);
 }
 
-void zs_isa_decode_message(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
-                           struct zs_isa_message *m)
+/* Up to XeHP an immediate extended descriptor has the length; from XeHPG on, and with ExBSO, the
+ * instruction, but null has none. */
+int32_t zs_isa_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst)
 {
+    bool in_register = inst->flags & ZS_INST_EXDESC_REG;
+    if (!in_register && model->platform < ZS_ISA_XE_HPG)
+        return (int32_t)(inst->exdesc >> 6 & 0x1f);
+    if (inst->source_count > 1 && inst->src[1].file == ZS_FILE_NULL)
+        return 0;
+    return !in_register || inst->flags & ZS_INST_EXBSO ? inst->src[1].grf_count : -1;
+}
+
+static void read_descriptors(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
+                             struct zs_isa_message *m)
+{
+    bool in_register = inst->flags & ZS_INST_DESC_REG;
+    int32_t xlen = zs_isa_second_length(model, inst);
+    uint32_t flags = in_register ? ZS_MSGF_DESC_REG : 0;
+    flags |= inst->flags & ZS_INST_EXDESC_REG ? ZS_MSGF_EXDESC_REG : 0;
+    flags |= inst->flags & ZS_INST_EOT ? ZS_MSGF_EOT : 0;
+    *m = (struct zs_isa_message){.sfid = inst->sfid,
+                                 .desc = inst->desc,
+                                 .exdesc = inst->exdesc,
+                                 .flags = (uint16_t)flags,
+                                 .mlen = ZS_LENGTH_UNKNOWN,
+                                 .rlen = ZS_LENGTH_UNKNOWN,
+                                 .xlen = xlen < 0 ? (uint8_t)ZS_LENGTH_UNKNOWN : (uint8_t)xlen};
+    if (!in_register) {
+        m->mlen = (uint8_t)(inst->desc >> 25 & 15);
+        m->rlen = (uint8_t)(inst->desc >> 20 & 31);
+    }
+}
+
+void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
+                         struct zs_isa_message *m)
+{
+    enum zs_isa_platform platform = model->platform;
+    read_descriptors(model, inst, m);
     struct decoder d = {
         .platform = platform, .inst = inst, .m = m, .exec_size = ZS_MAX(inst->exec_size, 1u)};
     m->name = m->detail = "";

@@ -752,19 +752,6 @@ static bool is_null(const struct zs_isa_operand *op)
     return op->file == ZS_FILE_NULL;
 }
 
-/* Registers of the second payload, -1 where they come from a register. Up to XeHP an immediate
- * extended descriptor has them; from XeHPG on, and with ExBSO, the instruction, but null has none.
- */
-static int32_t second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst)
-{
-    bool in_register = inst->flags & ZS_INST_EXDESC_REG;
-    if (!in_register && model->platform < ZS_ISA_XE_HPG)
-        return (int32_t)(inst->exdesc >> 6 & 0x1f);
-    if (inst->source_count > 1 && is_null(&inst->src[1]))
-        return 0;
-    return !in_register || inst->flags & ZS_INST_EXBSO ? inst->src[1].grf_count : -1;
-}
-
 size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
                             char *out, size_t size)
 {
@@ -785,7 +772,7 @@ size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_is
     if (!in_register && !is_lsc(t.sfid) && bits(&t, 19, 1))
         zs_out_char(&t.out, 'h');
     zs_out_char(&t.out, '+');
-    put_length(&t, second_length(model, inst), inst->exdesc_subreg, "[10:6]");
+    put_length(&t, zs_isa_second_length(model, inst), inst->exdesc_subreg, "[10:6]");
     zs_out_text(&t.out, ", rd:");
     put_length(&t, in_register ? -1 : (int32_t)(inst->desc >> 20 & 0x1f), inst->desc_subreg,
                "[24:20]");

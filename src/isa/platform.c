@@ -7,14 +7,13 @@
 
 struct platform_row {
     struct zs_isa_platform_info info;
-    uint32_t iga_gen;
     uint32_t gfxcore;
     uint32_t release_first, release_last;
 };
 
 static const struct platform_row platforms[ZS_ISA_PLATFORM_COUNT] = {
-#define ZS_ISA_PLATFORM(id, text, iga, gen, core, grf, count, count_max, swsb, lsc, first, last)   \
-    [ZS_ISA_##id] = {{text, iga, grf, count, count_max, swsb, lsc}, gen, core, first, last},
+#define ZS_ISA_PLATFORM(id, text, iga, core, grf, count, count_max, swsb, lsc, first, last)        \
+    [ZS_ISA_##id] = {{text, iga, grf, count, count_max, swsb, lsc}, core, first, last},
 #include "isa/platforms.def"
 #undef ZS_ISA_PLATFORM
 };
@@ -34,11 +33,6 @@ const struct zs_isa_platform_info *zs_isa_platform_info(enum zs_isa_platform pla
     if (platform <= ZS_ISA_NONE || platform >= ZS_ISA_PLATFORM_COUNT)
         return NULL;
     return &platforms[platform].info;
-}
-
-uint32_t zs_isa_iga_gen(enum zs_isa_platform platform)
-{
-    return zs_isa_platform_info(platform) ? platforms[platform].iga_gen : 0;
 }
 
 /* "12.55.8": the release that ocloc prints; the revision does not matter here. */

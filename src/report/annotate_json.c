@@ -369,8 +369,8 @@ static void put_instruction(struct inst_writer *iw, uint32_t i, uint32_t block_i
     const struct zs_isa_kernel *isa = iw->code->isa;
     struct zs_buf *out = iw->out;
     uint32_t offset_B = zs_isa_inst_offset(isa, i);
-    size_t size_B, opcode_at, opcode_size_B;
-    const char *text = zs_isa_inst_text(isa, i, &size_B);
+    char text[ZS_ISA_LINE_MAX];
+    size_t size_B = zs_isa_inst_text(isa, i, text), opcode_at, opcode_size_B;
     PUT_LITERAL(out, "{\"offset\":");
     zs_buf_put_u64(out, offset_B);
     PUT_LITERAL(out, ",\"size\":");

@@ -194,8 +194,8 @@ static void put_margin(struct text_writer *t)
 static void put_instruction(struct text_writer *t, uint32_t i)
 {
     const struct zs_isa_kernel *isa = t->code->isa;
-    size_t size_B;
-    const char *text = zs_isa_inst_line(isa, i, &size_B); /* keeps IGA's columns */
+    char text[ZS_ISA_LINE_MAX];
+    size_t size_B = zs_isa_inst_line(isa, i, text); /* keeps IGA's columns */
     while (size_B && text[size_B - 1] == ' ')
         size_B--;
     uint32_t offset_B = zs_isa_inst_offset(isa, i);

@@ -26,7 +26,6 @@ struct item {
 
 struct window {
     const struct zs_disasm_options *options;
-    struct zs_isa_cache *cache;
     struct item items[WINDOW_KERNELS];
     size_t count;
 };
@@ -135,16 +134,16 @@ static void put_listing(struct zs_buf *out, const struct zs_disasm_options *o,
     bool columns = o->offsets || o->encoding || o->pressure;
     zs_buf_reserve(out, (size_t)count * LINE_TYPICAL_B);
     for (uint32_t i = 0; i < count; i++) {
-        size_t size_B;
-        const char *line = zs_isa_inst_line(isa, i, &size_B);
         if (zs_isa_inst_has_label(isa, i))
             put_label(out, zs_isa_inst_offset(isa, i));
         if (o->blocks && block < zs_isa_block_count(isa) && zs_isa_block(isa, block)->first == i)
             put_block(out, isa, block++);
         if (columns)
             put_columns(out, o, kernel, isa, i);
-        zs_buf_append(out, line, size_B);
-        zs_buf_putc(out, '\n');
+        char line[ZS_ISA_LINE_MAX];
+        size_t size_B = zs_isa_inst_line(isa, i, line);
+        line[size_B] = '\n';
+        zs_buf_append(out, line, size_B + 1);
         if (o->sends)
             put_message(out, isa, i);
     }
@@ -183,8 +182,7 @@ static void write_kernel(void *ctx, size_t i)
     struct item *item = &window->items[i];
     const struct zs_image *image = item->ref->image;
     const struct zs_kernel *kernel = item->ref->kernel;
-    struct zs_isa_options options = {
-        .size_B = sizeof(options), .grf_count = kernel->grf_count, .cache = window->cache};
+    struct zs_isa_options options = {.size_B = sizeof(options), .grf_count = kernel->grf_count};
     struct zs_isa_kernel *isa = NULL;
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     int error = zs_isa_kernel_open(zs_image_platform(image), kernel->code, &options, &isa, &diag);
@@ -246,17 +244,11 @@ int zs_report_disasm_text(const struct zs_kernel_ref *kernels, size_t count,
     if (window)
         window->options = options;
     for (size_t at = 0; at < count && !error;) {
-        if (at == 0 || kernels[at].image != kernels[at - 1].image) {
-            zs_isa_cache_close(window->cache);
-            window->cache = zs_isa_cache_open(zs_image_platform(kernels[at].image));
-        }
         size_t n = fill_window(window, kernels + at, count - at);
         zs_parallel_for(n, 0, write_kernel, window);
         error = flush_window(window, write, user, at != 0, &failed);
         at += n;
     }
-    if (window)
-        zs_isa_cache_close(window->cache);
     free(window);
     if (ret_failed)
         *ret_failed = failed;

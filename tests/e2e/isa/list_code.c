@@ -32,8 +32,8 @@ static void check_structure(const struct zs_isa_kernel *k)
     check(insts == zs_isa_kernel_count(k), "blocks cover all instructions");
     for (uint32_t i = 0; i < insts; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(k, i);
-        size_t size_B;
-        const char *text = zs_isa_inst_text(k, i, &size_B);
+        char whole[ZS_ISA_LINE_MAX], *text = whole;
+        size_t size_B = zs_isa_inst_text(k, i, whole);
         const char *mnemonic = zs_isa_op_mnemonic((enum zs_isa_op)inst->op);
         if (*text == '(')
             text = memchr(text, ')', size_B) ? strchr(text, ')') + 1 : text;
@@ -64,8 +64,8 @@ int main(int argc, char **argv)
             print_label(zs_isa_inst_offset(k, i));
         if (i == count)
             break;
-        size_t size_B;
-        const char *line = zs_isa_inst_line(k, i, &size_B);
+        char line[ZS_ISA_LINE_MAX];
+        size_t size_B = zs_isa_inst_line(k, i, line);
         printf("%.*s\n", (int)size_B, line);
     }
     if (all)

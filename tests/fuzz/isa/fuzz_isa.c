@@ -47,10 +47,9 @@ static void check_blocks(const struct zs_isa_kernel *k)
 static void check_insts(const struct zs_isa_kernel *k)
 {
     for (uint32_t i = 0; i < zs_isa_kernel_count(k); i++) {
-        size_t text_B, line_B;
-        const char *text = zs_isa_inst_text(k, i, &text_B);
-        const char *line = zs_isa_inst_line(k, i, &line_B);
-        zs_assert(text >= line && text + text_B <= line + line_B);
+        char text[ZS_ISA_LINE_MAX], line[ZS_ISA_LINE_MAX];
+        size_t text_B = zs_isa_inst_text(k, i, text), line_B = zs_isa_inst_line(k, i, line);
+        zs_assert(text_B <= line_B && line_B < ZS_ISA_LINE_MAX && text[text_B] == '\0');
         for (size_t c = 0; c < line_B; c++)
             zs_assert(line[c] != '\n' && line[c] != '\0');
         const struct zs_isa_inst *inst = zs_isa_inst(k, i);
