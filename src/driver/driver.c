@@ -7,6 +7,7 @@
 #include "compiler/compiler.h"
 #include "driver/compile.h"
 #include "driver/counts.h"
+#include "driver/metrics.h"
 #include "driver/report.h"
 
 #include <errno.h>
@@ -165,7 +166,8 @@ static struct zs_ze_driver *driver_new(void)
     driver->check = check && *check && strcmp(check, "0") != 0;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();
-    if (!driver->compiler || !zs_topology_make(driver) || !zs_object_publish(driver)) {
+    if (!driver->compiler || !zs_topology_make(driver) || !zs_metrics_init(driver) ||
+        !zs_object_publish(driver)) {
         zs_object_unref(driver);
         return NULL;
     }

@@ -4,6 +4,7 @@
 
 #include "driver/counts.h"
 #include "driver/memory.h"
+#include "driver/metrics.h"
 #include "driver/report.h"
 
 #include <errno.h>
@@ -132,7 +133,9 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .group_count = group_count,
                                 .result = &result,
                                 .start_ns = now_ns()};
+    uint32_t number = zs_metrics_launch_begin(exec->device);
     int error = run_gpu(exec, launch, &gpu, &result);
+    zs_metrics_launch_end(exec->device, number, &result);
     end.end_ns = now_ns();
     exec->start_ticks = result.start_ticks;
     exec->end_ticks = result.end_ticks;

@@ -37,7 +37,12 @@
     X(build_log)                                                                                   \
     X(kernel)                                                                                      \
     X(physical)                                                                                    \
-    X(tracer)
+    X(tracer)                                                                                      \
+    X(metric_group)                                                                                \
+    X(metric)                                                                                      \
+    X(query_pool)                                                                                  \
+    X(query)                                                                                       \
+    X(streamer)
 
 enum zs_object_type {
     ZS_OBJECT_NONE,

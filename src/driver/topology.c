@@ -8,7 +8,7 @@
  * No Gen9 has tiles; a software one may: each is a whole GPU of its model, a sub-device of the root
  * device. The root has their EUs and memory together, and work on it runs on all of them.
  */
-#include "driver/driver_priv.h"
+#include "driver/metrics.h"
 
 #include "base/buf.h"
 
@@ -286,6 +286,7 @@ void zs_ze_device_fini(struct zs_ze_device *device)
         (void)zs_object_retract(device->subs[i]);
         zs_object_unref(device->subs[i]);
     }
+    zs_metrics_free(device);
     if (device->gpu)
         zs_gpu_device_destroy(device->gpu);
 }

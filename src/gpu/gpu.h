@@ -425,6 +425,7 @@ struct zs_gpu_result {
      * so that it never ends after the host's clock. */
     uint64_t start_ticks, end_ticks;
     uint64_t modelled_cycles; /* of the core clock */
+    uint64_t issue_cycles;    /* of all EUs together: instructions are issued */
 };
 
 /* Run all groups; returns when they are done, failed or interrupted. The caller's thread works

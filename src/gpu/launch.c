@@ -314,6 +314,7 @@ static void sum_up(struct zs_gpu_run *run, struct zs_gpu_result *ret)
     ret->totals.threads = run->threads_run;
     if (zs_gpu_totals_add(run->kernel, run->sums, &ret->totals, &weighted) == 0)
         ret->modelled_cycles = zs_gpu_timing_cycles(run->device->model, &ret->totals, weighted);
+    ret->issue_cycles = weighted;
     if (run->launch->counters)
         zs_gpu_counters_add(run->launch->counters, run->sums);
 }

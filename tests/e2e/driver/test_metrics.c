@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics: groups, activation, queries, streamers, calculation; every result of every call. */
+#include "kernels_group.h"
+
+#include <time.h>
+#include <unistd.h>
+
+enum { ITEMS = 64, GROUPS = 32, VALUES_MAX = 64 };
+
+static zet_metric_group_handle_t find_group(const struct e2e *e, const char *name,
+                                            zet_metric_group_sampling_type_flags_t sampling)
+{
+    zet_metric_group_handle_t groups[16];
+    uint32_t count = COUNT(groups);
+    OK(zetMetricGroupGet(e->device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        OK(zetMetricGroupGetProperties(groups[i], &p));
+        if (!strcmp(p.name, name) && p.samplingType == sampling)
+            return groups[i];
+    }
+    fail_msg("no group %s", name);
+    return NULL;
+}
+
+static zet_metric_group_handle_t queried(const struct e2e *e, const char *name)
+{
+    return find_group(e, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+}
+
+static zet_metric_group_handle_t streamed(const struct e2e *e, const char *name)
+{
+    return find_group(e, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+}
+
+static void activate(const struct e2e *e, zet_metric_group_handle_t group)
+{
+    OK(zetContextActivateMetricGroups(e->context, e->device, group ? 1 : 0, group ? &group : NULL));
+}
+
+/* Index of a metric in the group's values. */
+static uint32_t metric(zet_metric_group_handle_t group, const char *name)
+{
+    zet_metric_handle_t metrics[VALUES_MAX];
+    uint32_t count = COUNT(metrics);
+    OK(zetMetricGet(group, &count, metrics));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+        OK(zetMetricGetProperties(metrics[i], &p));
+        if (!strcmp(p.name, name))
+            return i;
+    }
+    fail_msg("no metric %s", name);
+    return 0;
+}
+
+static double number(const zet_typed_value_t *v)
+{
+    return v->type == ZET_VALUE_TYPE_FLOAT32 ? (double)v->value.fp32 : (double)v->value.ui64;
+}
+
+static double value_of(zet_metric_group_handle_t group, const zet_typed_value_t *values,
+                       const char *name)
+{
+    return number(&values[metric(group, name)]);
+}
+
+static void calculate(zet_metric_group_handle_t group, const uint8_t *raw, size_t size,
+                      zet_typed_value_t *ret_values)
+{
+    uint32_t count = 0;
+    OK(zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                           size, raw, &count, NULL));
+    assert_in_range(count, 1, VALUES_MAX);
+    OK(zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                           size, raw, &count, ret_values));
+}
+
+/* ---- Enumeration -------------------------------------------------------------------------------
+ */
+
+static void test_groups(void **state)
+{
+    struct e2e *e = *state;
+    uint32_t count = 0, domains = 0;
+    zet_metric_group_handle_t groups[16];
+    FAILS(zetMetricGroupGet(e->device, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    OK(zetMetricGroupGet(e->device, &count, NULL));
+    assert_in_range(count, 2, COUNT(groups));
+    uint32_t one = 1;
+    OK(zetMetricGroupGet(e->device, &one, groups));
+    assert_int_equal(one, 1);
+    uint32_t more = COUNT(groups);
+    OK(zetMetricGroupGet(e->device, &more, groups));
+    assert_int_equal(more, count);
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        OK(zetMetricGroupGetProperties(groups[i], &p));
+        assert_true(p.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED ||
+                    p.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+        assert_true(p.name[0] && p.description[0]);
+        domains |= 1u << p.domain;
+        zet_metric_handle_t metrics[VALUES_MAX];
+        uint32_t metric_count = COUNT(metrics);
+        OK(zetMetricGet(groups[i], &metric_count, metrics));
+        assert_int_equal(metric_count, p.metricCount);
+        for (uint32_t m = 0; m < metric_count; m++) {
+            zet_metric_properties_t q = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+            OK(zetMetricGetProperties(metrics[m], &q));
+            assert_true(q.name[0] && q.description[0] && q.component[0] && q.resultUnits[0]);
+            assert_in_range(q.tierNumber, 1, 4);
+            assert_true(q.metricType <= ZET_METRIC_TYPE_RAW &&
+                        q.resultType <= ZET_VALUE_TYPE_BOOL8);
+        }
+    }
+    assert_int_equal(domains, 3);
+    FAILS(zetMetricGroupGetProperties(groups[0], NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricGet(groups[0], NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
+static void test_activation(void **state)
+{
+    struct e2e *e = *state;
+    zet_metric_group_handle_t query = queried(e, "ComputeBasic"),
+                              stream = streamed(e, "ComputeBasic");
+    zet_metric_group_handle_t same[] = {query, stream};
+    zet_metric_group_handle_t both[] = {query, queried(e, "ZscopeInstructions")};
+    FAILS(zetContextActivateMetricGroups(e->context, e->device, 2, same),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, NULL),
+          ZE_RESULT_ERROR_INVALID_SIZE);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 2, both));
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &stream));
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 100000};
+    zet_metric_streamer_handle_t streamer, second;
+    OK(zetMetricStreamerOpen(e->context, e->device, stream, &desc, NULL, &streamer));
+    FAILS(zetMetricStreamerOpen(e->context, e->device, stream, &desc, NULL, &second),
+          ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    /* what is collected from stays active */
+    FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, &query),
+          ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    OK(zetMetricStreamerClose(streamer));
+    activate(e, NULL);
+    FAILS(zetMetricStreamerOpen(e->context, e->device, stream, &desc, NULL, &streamer),
+          ZE_RESULT_NOT_READY);
+}
+
+/* ---- Queries -----------------------------------------------------------------------------------
+ */
+
+struct work {
+    ze_kernel_handle_t kernel;
+    float *buffers[3];
+};
+
+static struct work make_work(struct e2e *e)
+{
+    struct work w = {.kernel = kernel_of(the_module, "vecadd")};
+    for (uint32_t i = 0; i < 3; i++) {
+        w.buffers[i] = e2e_alloc(e, ITEMS * GROUPS * sizeof(float));
+        memset(w.buffers[i], 0, ITEMS * GROUPS * sizeof(float));
+        set(w.kernel, i, sizeof(w.buffers[i]), &w.buffers[i]);
+    }
+    OK(zeKernelSetGroupSize(w.kernel, ITEMS, 1, 1));
+    return w;
+}
+
+static void free_work(struct e2e *e, struct work *w)
+{
+    for (uint32_t i = 0; i < 3; i++)
+        OK(zeMemFree(e->context, w->buffers[i]));
+    OK(zeKernelDestroy(w->kernel));
+}
+
+static zet_metric_query_pool_handle_t make_pool(const struct e2e *e,
+                                                zet_metric_group_handle_t group, uint32_t count)
+{
+    zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                         .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
+                                         .count = count};
+    zet_metric_query_pool_handle_t pool;
+    OK(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, &pool));
+    return pool;
+}
+
+static void read_query(zet_metric_query_handle_t query, zet_metric_group_handle_t group,
+                       zet_typed_value_t *ret_values)
+{
+    uint8_t raw[4096];
+    size_t size = 0;
+    OK(zetMetricQueryGetData(query, &size, NULL));
+    assert_in_range(size, 1, sizeof(raw));
+    OK(zetMetricQueryGetData(query, &size, raw));
+    calculate(group, raw, size, ret_values);
+}
+
+/* `launches` of the work between begin and end, in a regular or an immediate list. */
+static void run_query(struct e2e *e, const struct work *w, zet_metric_query_handle_t query,
+                      uint32_t launches, bool immediate)
+{
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_command_list_handle_t list = immediate ? e2e_immediate(e, false) : e2e_list(e, 0);
+    ze_event_pool_handle_t pool = e2e_pool(e, 1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    ze_event_handle_t event = e2e_event(pool, 0);
+    ze_group_count_t groups = {GROUPS, 1, 1};
+    OK(zetCommandListAppendMetricQueryBegin(list, query));
+    for (uint32_t i = 0; i < launches; i++)
+        OK(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, NULL, 0, NULL));
+    OK(zetCommandListAppendMetricMemoryBarrier(list));
+    OK(zetCommandListAppendMetricQueryEnd(list, query, event, 0, NULL));
+    if (!immediate)
+        OK(e2e_run(queue, list));
+    OK(zeEventHostSynchronize(event, UINT64_MAX));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeEventDestroy(event));
+    OK(zeEventPoolDestroy(pool));
+}
+
+/* Threads, bytes and messages are known from the kernel. */
+static void test_query(void **state)
+{
+    struct e2e *e = *state;
+    struct work w = make_work(e);
+    zet_metric_group_handle_t group = queried(e, "ComputeBasic");
+    ze_kernel_properties_t p = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    OK(zeKernelGetProperties(w.kernel, &p));
+    activate(e, group);
+    zet_metric_query_pool_handle_t pool = make_pool(e, group, 4);
+    zet_metric_query_handle_t query;
+    FAILS(zetMetricQueryCreate(pool, 4, &query), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetMetricQueryCreate(pool, 0, &query));
+    for (uint32_t launches = 0; launches < 4; launches++) {
+        uint8_t raw[4096];
+        size_t size = sizeof(raw);
+        FAILS(zetMetricQueryGetData(query, &size, raw), ZE_RESULT_NOT_READY);
+        run_query(e, &w, query, launches, launches & 1);
+        zet_typed_value_t v[VALUES_MAX];
+        read_query(query, group, v);
+        uint64_t items = (uint64_t)ITEMS * GROUPS * launches;
+        uint32_t threads = (ITEMS + p.maxSubgroupSize - 1) / p.maxSubgroupSize;
+        assert_int_equal(value_of(group, v, "CsThreads"), threads * GROUPS * launches);
+        assert_int_equal(value_of(group, v, "UntypedBytesRead"), items * 8);
+        assert_int_equal(value_of(group, v, "UntypedBytesWritten"), items * 4);
+        assert_int_equal(value_of(group, v, "SlmBytesRead"), 0);
+        assert_int_equal(value_of(group, v, "ShaderBarriers"), 0);
+        assert_true(value_of(group, v, "GpuTime") >= (launches ? 100 : 0));
+        assert_true(value_of(group, v, "GpuBusy") == (launches ? 100 : 0));
+        double active = value_of(group, v, "EuActive"), stall = value_of(group, v, "EuStall");
+        assert_true(active >= 0 && stall >= 0 && active + stall <= 100.01);
+        assert_true(!launches || active > 0);
+        assert_true(value_of(group, v, "EuThreadOccupancy") <= 100);
+        OK(zetMetricQueryReset(query));
+    }
+    OK(zetMetricQueryDestroy(query));
+    OK(zetMetricQueryPoolDestroy(pool));
+    activate(e, NULL);
+    free_work(e, &w);
+}
+
+/* The same program gives the same numbers; queries may lie in each other. */
+static void test_many_queries(void **state)
+{
+    enum { MANY = 1000 };
+    struct e2e *e = *state;
+    struct work w = make_work(e);
+    zet_metric_group_handle_t group = queried(e, "ZscopeInstructions");
+    activate(e, group);
+    zet_metric_query_pool_handle_t pool = make_pool(e, group, MANY + 1);
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_group_count_t groups = {2, 1, 1};
+    static zet_metric_query_handle_t queries[MANY + 1];
+    for (uint32_t i = 0; i <= MANY; i++)
+        OK(zetMetricQueryCreate(pool, i, &queries[i]));
+    OK(zetCommandListAppendMetricQueryBegin(list, queries[MANY]));
+    for (uint32_t i = 0; i < MANY; i++) {
+        OK(zetCommandListAppendMetricQueryBegin(list, queries[i]));
+        OK(zeCommandListAppendLaunchKernel(list, w.kernel, &groups, NULL, 0, NULL));
+        OK(zetCommandListAppendMetricQueryEnd(list, queries[i], NULL, 0, NULL));
+    }
+    OK(zetCommandListAppendMetricQueryEnd(list, queries[MANY], NULL, 0, NULL));
+    OK(e2e_run(queue, list));
+    zet_typed_value_t first[VALUES_MAX], v[VALUES_MAX];
+    read_query(queries[0], group, first);
+    assert_int_equal(value_of(group, first, "Launches"), 1);
+    assert_int_equal(value_of(group, first, "Groups"), 2);
+    uint32_t count = 0;
+    OK(zetMetricGet(group, &count, NULL));
+    for (uint32_t i = 1; i < MANY; i++) {
+        read_query(queries[i], group, v);
+        for (uint32_t m = 0; m < count; m++)
+            assert_true(number(&v[m]) == number(&first[m]));
+    }
+    read_query(queries[MANY], group, v);
+    assert_int_equal(value_of(group, v, "Launches"), MANY);
+    assert_true(value_of(group, v, "Instructions") ==
+                MANY * value_of(group, first, "Instructions"));
+    for (uint32_t i = 0; i <= MANY; i++)
+        OK(zetMetricQueryDestroy(queries[i]));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zetMetricQueryPoolDestroy(pool));
+    activate(e, NULL);
+    free_work(e, &w);
+}
+
+static void test_refused_queries(void **state)
+{
+    struct e2e *e = *state;
+    zet_metric_group_handle_t group = queried(e, "ComputeBasic");
+    zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                         .count = 1};
+    zet_metric_query_pool_handle_t pool;
+    zet_metric_query_handle_t query;
+    FAILS(zetMetricQueryPoolCreate(e->context, e->device, group, NULL, &pool),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(
+        zetMetricQueryPoolCreate(e->context, e->device, streamed(e, "ComputeBasic"), &desc, &pool),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    desc.type = (zet_metric_query_pool_type_t)2;
+    FAILS(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, &pool),
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    desc.type = ZET_METRIC_QUERY_POOL_TYPE_EXECUTION;
+    FAILS(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, &pool),
+          ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    pool = make_pool(e, group, 1);
+    FAILS(zetMetricQueryCreate(pool, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    OK(zetMetricQueryCreate(pool, 0, &query));
+    FAILS(zetMetricQueryGetData(query, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ze_command_list_handle_t copies = e2e_list(e, 1);
+    FAILS(zetCommandListAppendMetricQueryBegin(copies, query),
+          ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+    OK(zeCommandListDestroy(copies));
+    OK(zetMetricQueryDestroy(query));
+    OK(zetMetricQueryPoolDestroy(pool));
+}
+
+/* ---- Streamers ---------------------------------------------------------------------------------
+ */
+
+enum { RAW_MAX = 32 << 20 };
+
+/* All that there is; the sum of a metric over it, and how many reports. */
+struct stream {
+    zet_metric_group_handle_t group;
+    zet_metric_streamer_handle_t handle;
+    uint8_t *raw;
+    double reports, sums[VALUES_MAX], marks[8];
+    uint32_t mark_count;
+    bool lost;
+};
+
+static void read_stream(struct stream *s, uint32_t most)
+{
+    size_t size = RAW_MAX;
+    uint32_t per = 0, count = 0;
+    ze_result_t result = zetMetricStreamerReadData(s->handle, most, &size, s->raw);
+    s->lost |= result == ZE_RESULT_WARNING_DROPPED_DATA;
+    assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA);
+    if (!size)
+        return;
+    OK(zetMetricGet(s->group, &per, NULL));
+    OK(zetMetricGroupCalculateMetricValues(
+        s->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, s->raw, &count, NULL));
+    assert_int_equal(count % per, 0);
+    assert_true(count / per <= most);
+    zet_typed_value_t *values = calloc(count, sizeof(*values));
+    OK(zetMetricGroupCalculateMetricValues(
+        s->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, s->raw, &count, values));
+    uint32_t marker = metric(s->group, "StreamMarker");
+    for (uint32_t i = 0; i < count; i++)
+        s->sums[i % per] += number(&values[i]);
+    for (uint32_t i = marker; i < count; i += per)
+        if (number(&values[i]) > 0 && s->mark_count < COUNT(s->marks))
+            s->marks[s->mark_count++] = number(&values[i]);
+    s->reports += count / per;
+    free(values);
+}
+
+static void open_stream(struct e2e *e, struct stream *s, const char *name, uint32_t period_ns,
+                        uint32_t notify, ze_event_handle_t event)
+{
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .notifyEveryNReports = notify,
+                                       .samplingPeriod = period_ns};
+    *s = (struct stream){.group = streamed(e, name), .raw = malloc(RAW_MAX)};
+    activate(e, s->group);
+    OK(zetMetricStreamerOpen(e->context, e->device, s->group, &desc, event, &s->handle));
+    assert_in_range(desc.samplingPeriod, period_ns - 100, period_ns + 100);
+}
+
+static void close_stream(struct e2e *e, struct stream *s)
+{
+    OK(zetMetricStreamerClose(s->handle));
+    free(s->raw);
+    activate(e, NULL);
+}
+
+/* Sums over reports are what was launched: nothing is lost between them. */
+static void test_stream_totals(void **state)
+{
+    enum { LAUNCHES = 50 };
+    struct e2e *e = *state;
+    struct work w = make_work(e);
+    struct stream s;
+    open_stream(e, &s, "ComputeBasic", 100000, 0, NULL);
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_group_count_t groups = {GROUPS, 1, 1};
+    OK(zetCommandListAppendMetricStreamerMarker(list, s.handle, 11));
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+        OK(zeCommandListAppendLaunchKernel(list, w.kernel, &groups, NULL, 0, NULL));
+    OK(zetCommandListAppendMetricStreamerMarker(list, s.handle, 22));
+    OK(e2e_run(queue, list));
+    uint32_t bytes = metric(s.group, "UntypedBytesRead");
+    const double want = 8.0 * ITEMS * GROUPS * LAUNCHES;
+    /* reports come as time passes, a few at a time */
+    for (uint32_t i = 0; i < 2000 && s.sums[bytes] < want; i++) {
+        read_stream(&s, 7);
+        usleep(1000);
+    }
+    assert_true(s.sums[bytes] == want);
+    assert_true(s.sums[metric(s.group, "UntypedBytesWritten")] == want / 2);
+    read_stream(&s, UINT32_MAX);
+    assert_true(s.sums[bytes] == want);
+    assert_int_equal(s.mark_count, 2);
+    assert_true(s.marks[0] == 11 && s.marks[1] == 22);
+    assert_false(s.lost);
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    close_stream(e, &s);
+    free_work(e, &w);
+}
+
+/* Time passes also while nothing runs; the event tells of enough reports, again after a reading. */
+static void test_stream_notifies(void **state)
+{
+    struct e2e *e = *state;
+    struct stream s;
+    ze_event_pool_handle_t pool = e2e_pool(e, 1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    ze_event_handle_t event = e2e_event(pool, 0);
+    open_stream(e, &s, "ComputeBasic", 1000000, 5, event);
+    for (uint32_t round = 0; round < 3; round++) {
+        OK(zeEventHostSynchronize(event, 20000000000));
+        double before = s.reports;
+        read_stream(&s, UINT32_MAX);
+        assert_true(s.reports - before >= 5);
+        OK(zeEventHostReset(event));
+    }
+    assert_true(s.sums[metric(s.group, "GpuBusy")] == 0);
+    /* each report says how long it was */
+    assert_true(s.sums[metric(s.group, "GpuTime")] >= 15 * 990000.0);
+    close_stream(e, &s);
+    OK(zeEventDestroy(event));
+    OK(zeEventPoolDestroy(pool));
+}
+
+static void test_stream_loses_the_oldest(void **state)
+{
+    struct e2e *e = *state;
+    struct stream s;
+    open_stream(e, &s, "ZscopeInstructions", 1000, 1, NULL);
+    usleep(60000); /* more reports than are kept */
+    read_stream(&s, UINT32_MAX);
+    assert_true(s.lost);
+    assert_in_range((uint64_t)s.reports, 1, 4096);
+    close_stream(e, &s);
+}
+
+static void test_refused_streamers(void **state)
+{
+    struct e2e *e = *state;
+    zet_metric_group_handle_t group = streamed(e, "ComputeBasic");
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 1000000};
+    zet_metric_streamer_handle_t streamer;
+    activate(e, group);
+    FAILS(zetMetricStreamerOpen(e->context, e->device, group, NULL, NULL, &streamer),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricStreamerOpen(e->context, e->device, queried(e, "ComputeBasic"), &desc, NULL,
+                                &streamer),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, &streamer));
+    FAILS(zetMetricStreamerReadData(streamer, 1, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    OK(zetMetricStreamerClose(streamer));
+    activate(e, NULL);
+}
+
+/* A streamer that goes while kernels run and a marker waits to run. */
+static void test_close_while_running(void **state)
+{
+    struct e2e *e = *state;
+    struct work w = make_work(e);
+    struct stream s;
+    open_stream(e, &s, "ComputeBasic", 10000, 1, NULL);
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_group_count_t groups = {4096, 1, 1};
+    int *sum = e2e_alloc(e, 4);
+    ze_kernel_handle_t kernel = kernel_of(the_module, "add_atomic");
+    set(kernel, 0, sizeof(sum), &sum);
+    OK(zeKernelSetGroupSize(kernel, 64, 1, 1));
+    for (uint32_t i = 0; i < 20; i++)
+        OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    OK(zetCommandListAppendMetricStreamerMarker(list, s.handle, 1));
+    OK(zeCommandListClose(list));
+    OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    close_stream(e, &s);
+    OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeKernelDestroy(kernel));
+    OK(zeMemFree(e->context, sum));
+    free_work(e, &w);
+}
+
+/* ---- Calculation -------------------------------------------------------------------------------
+ */
+
+static void test_hostile_raw_data(void **state)
+{
+    struct e2e *e = *state;
+    struct work w = make_work(e);
+    zet_metric_group_handle_t group = queried(e, "ComputeBasic");
+    activate(e, group);
+    zet_metric_query_pool_handle_t pool = make_pool(e, group, 1);
+    zet_metric_query_handle_t query;
+    OK(zetMetricQueryCreate(pool, 0, &query));
+    run_query(e, &w, query, 1, false);
+    uint8_t raw[4096], bent[4096];
+    size_t size = sizeof(raw);
+    zet_typed_value_t v[VALUES_MAX];
+    OK(zetMetricQueryGetData(query, &size, raw));
+    uint32_t count = 0, sets = 0, total = 0;
+    const zet_metric_group_calculation_type_t
+        plain = ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+        most = ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES;
+    FAILS(zetMetricGroupCalculateMetricValues(group, (zet_metric_group_calculation_type_t)7, size,
+                                              raw, &count, NULL),
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    FAILS(zetMetricGroupCalculateMetricValues(group, plain, size, NULL, &count, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricGroupCalculateMetricValues(group, plain, size, raw, NULL, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricGroupCalculateMetricValues(group, plain, size - 1, raw, &count, NULL),
+          ZE_RESULT_ERROR_INVALID_SIZE);
+    count = VALUES_MAX;
+    FAILS(zetMetricGroupCalculateMetricValues(queried(e, "ZscopeInstructions"), plain, size, raw,
+                                              &count, v),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    /* whatever the bytes are: values or an error, and percentages that are some */
+    srand(7);
+    for (uint32_t i = 0; i < 2000; i++) {
+        memcpy(bent, raw, size);
+        for (uint32_t k = 0; k < 1 + i % 16; k++)
+            bent[(uint32_t)rand() % size] = (uint8_t)rand();
+        count = VALUES_MAX;
+        ze_result_t result =
+            zetMetricGroupCalculateMetricValues(group, plain, size, bent, &count, v);
+        assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        if (result == ZE_RESULT_SUCCESS)
+            assert_true(value_of(group, v, "EuActive") >= 0 &&
+                        value_of(group, v, "EuActive") <= 100);
+    }
+    count = VALUES_MAX;
+    OK(zetMetricGroupCalculateMetricValues(group, most, size, raw, &count, v));
+    assert_true(value_of(group, v, "EuActive") == 100);
+    assert_true(value_of(group, v, "UntypedBytesRead") > 8.0 * ITEMS * GROUPS);
+    OK(zetMetricGroupCalculateMultipleMetricValuesExp(group, plain, size, raw, &sets, &total, NULL,
+                                                      NULL));
+    assert_int_equal(sets, 1);
+    uint32_t counts[1] = {0};
+    OK(zetMetricGroupCalculateMultipleMetricValuesExp(group, plain, size, raw, &sets, &total,
+                                                      counts, v));
+    assert_int_equal(counts[0], total);
+    assert_true(value_of(group, v, "UntypedBytesRead") == 8.0 * ITEMS * GROUPS);
+    OK(zetMetricQueryDestroy(query));
+    OK(zetMetricQueryPoolDestroy(pool));
+    activate(e, NULL);
+    free_work(e, &w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_activation),
+        cmocka_unit_test(test_query),
+        cmocka_unit_test(test_many_queries),
+        cmocka_unit_test(test_refused_queries),
+        cmocka_unit_test(test_stream_totals),
+        cmocka_unit_test(test_stream_notifies),
+        cmocka_unit_test(test_stream_loses_the_oldest),
+        cmocka_unit_test(test_refused_streamers),
+        cmocka_unit_test(test_close_while_running),
+        cmocka_unit_test(test_hostile_raw_data),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
