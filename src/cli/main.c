@@ -57,31 +57,21 @@ static int generate_man(const char *name)
     return ZS_EXIT_OK;
 }
 
-static void print_bash_words(const struct zs_option *options, size_t count)
+static bool generate_completion(const char *option)
 {
-    for (size_t i = 0; i < count; i++)
-        printf(" --%s", options[i].name);
-}
-
-static int generate_bash(void)
-{
-    printf("# bash completion for zescope; generated from the option tables\n_zescope() {\n"
-           "    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
-           "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"");
-    for (size_t i = 0; commands[i]; i++)
-        printf("%s ", commands[i]->name);
-    printf("--help --version\"\n    else\n        case ${COMP_WORDS[1]} in\n");
-    for (size_t i = 0; commands[i]; i++) {
-        printf("        %s) words=\"", commands[i]->name);
-        print_bash_words(commands[i]->options, commands[i]->option_count);
-        print_bash_words(zs_common_option_table, zs_common_option_count);
-        printf("\" ;;\n");
+    static const struct {
+        const char *option;
+        void (*generate)(const struct zs_command *const *commands);
+    } rows[] = {{"--generate-bash", zs_complete_bash},
+                {"--generate-zsh", zs_complete_zsh},
+                {"--generate-fish", zs_complete_fish}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (strcmp(option, rows[i].option) == 0) {
+            rows[i].generate(commands);
+            return true;
+        }
     }
-    printf("        esac\n    fi\n    COMPREPLY=()\n"
-           "    case $cur in -*|'') COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
-           "    *) [ \"$COMP_CWORD\" = 1 ] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;; "
-           "esac\n    return 0\n}\ncomplete -o default -F _zescope zescope\n");
-    return ZS_EXIT_OK;
+    return false;
 }
 
 /* Whoever reads may have gone: no failure. */
@@ -132,8 +122,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(name, "--generate-man"))
         return generate_man(argc > 2 ? argv[2] : "");
-    if (!strcmp(name, "--generate-bash"))
-        return generate_bash();
+    if (generate_completion(name))
+        return flush_stdout();
     const struct zs_command *command = find_command(name);
     if (command)
         return run_command(command, argc - 1, argv + 1);

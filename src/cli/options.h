@@ -93,6 +93,9 @@ void zs_option_env_name(const char *name, char *ret_text, size_t size_B);
 /* Generated from the tables, on stdout. */
 void zs_help_command(const struct zs_command *command);
 void zs_help_man(const struct zs_command *command);
+void zs_complete_bash(const struct zs_command *const *commands); /* they end in NULL */
+void zs_complete_zsh(const struct zs_command *const *commands);
+void zs_complete_fish(const struct zs_command *const *commands);
 
 extern const struct zs_option zs_common_option_table[];
 extern const size_t zs_common_option_count;

@@ -14,7 +14,10 @@ static bool usable(const char *path, char ret_path[PATH_MAX])
 bool zs_cli_find_library(const char *name, const char *variable, const char *build_folder,
                          char ret_path[PATH_MAX])
 {
-    static const char *const places[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
+    /* what is preloaded is nothing to link with, and has a folder of its own */
+    static const char *const places[] = {
+        "lib",         "lib/x86_64-linux-gnu",         "lib64",
+        "lib/zescope", "lib/x86_64-linux-gnu/zescope", "lib64/zescope"};
     const char *chosen = getenv(variable);
     if (chosen && chosen[0])
         return usable(chosen, ret_path);
