@@ -21,6 +21,68 @@ static void replace(const struct zs_trace_event *event, struct zs_activity_call 
 
 /* --- appends --- */
 
+static void append_started(struct zs_activity_call *call, struct act_list *list,
+                           const struct act_append_call *what)
+{
+    call->id = call->append->id;
+    call->list = list;
+    call->shape = (struct act_shape){.kind = what->kind};
+}
+
+/* An append to a list that is being built, with all that it needs at hand. */
+static bool append_at_hand(struct zs_activity *a, const struct zs_activity_thread *self,
+                           const struct zs_trace_event *event, struct zs_activity_call *call)
+{
+    const struct act_append_call *what = act_append_call_of(event->call);
+    enum act_shape_need need = act_shape_need(what);
+    ze_command_list_handle_t handle = ARG(ze_command_list_handle_t, 0);
+    struct act_list *list = self->list;
+    if (call->muted || !list || self->list_handle != handle || need == ACT_SHAPE_TABLES ||
+        ARG(ze_event_handle_t, what->signal) ||
+        (need == ACT_SHAPE_KERNEL && self->kernel_handle != ARG(ze_kernel_handle_t, 1)) ||
+        self->generation != atomic_load_explicit(&a->generation, memory_order_acquire))
+        return false;
+    act_list_hold(list);
+    if (list->handle == handle && !list->is_capturing && !list->next_command)
+        call->append = act_append_supplied(list);
+    act_list_release(list);
+    if (!call->append)
+        return false;
+    replace(event, call, what->signal, call->append->event->handle);
+    append_started(call, list, what);
+    if (need == ACT_SHAPE_KERNEL)
+        act_shape_launch(self->kernel, ARG(const ze_group_count_t *, 2), &call->shape);
+    else
+        what->fill(a, event, list->context, &call->shape);
+    return true;
+}
+
+/* For the next append of the thread, which is likely to be to the same list. */
+static void remember(struct zs_activity *a, const struct zs_trace_event *event,
+                     struct act_list *list, const struct act_append_call *what)
+{
+    struct zs_activity_thread *self = a->self;
+    uint64_t generation = atomic_load(&a->generation);
+    if (self->generation != generation)
+        *self = (struct zs_activity_thread){.file = self->file, .generation = generation};
+    self->list_handle = list->handle;
+    self->list = list;
+    if (act_shape_need(what) == ACT_SHAPE_KERNEL) {
+        self->kernel_handle = ARG(ze_kernel_handle_t, 1);
+        self->kernel = act_find(a, ACT_KERNEL, self->kernel_handle);
+    }
+}
+
+static struct act_append *append_to(struct zs_activity *a, struct act_list *list,
+                                    struct act_event *event)
+{
+    act_list_hold(list);
+    struct act_append *append = act_append_new(a, list, event);
+    act_list_supply(a, list);
+    act_list_release(list);
+    return append;
+}
+
 /* Here, and not on exit: on an immediate list it may be over, and its event reset by another
  * thread, before the call has returned. */
 static void append_enter(struct zs_activity *a, const struct zs_trace_event *event,
@@ -47,7 +109,7 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
         e = act_find(a, ACT_EVENT, given);
     else if (!list->is_cloneable && (!list->immediate || waiting < ACT_PENDING_MAX))
         e = act_event_take(a, list->context);
-    call->append = act_append_new(a, list, e);
+    call->append = append_to(a, list, e);
     if (!call->append) {
         if (e && !given)
             act_event_give(e);
@@ -55,9 +117,7 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     }
     if (e && !given)
         replace(event, call, what->signal, e->handle);
-    call->id = call->append->id;
-    call->list = list;
-    call->shape = (struct act_shape){.kind = what->kind};
+    append_started(call, list, what);
     what->fill(a, event, list->context, &call->shape);
     if (ZS_UNLIKELY(list->next_command)) {
         call->append->command = list->next_command;
@@ -66,6 +126,8 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     }
     if (list->immediate)
         act_append_submit(a, call->append, zs_trace_file_now_ns(a->file));
+    else
+        remember(a, event, list, what);
 }
 
 static void append_exit(struct zs_activity *a, const struct zs_trace_event *event,
@@ -84,13 +146,13 @@ static void append_exit(struct zs_activity *a, const struct zs_trace_event *even
 /* Nothing can happen to an append to a regular list before its call is over, and usually nothing is
  * left to be done then: no lock. */
 static bool append_leave(struct zs_activity_call *call, struct zs_trace_file *file,
-                         const struct zs_trace_event *event)
+                         const struct zs_trace_event *event, uint64_t now_ns)
 {
     if (!call->append)
         return true;
     if (*event->result || call->muted)
         return false;
-    act_write_append(file, call->id, call->list, &call->shape);
+    act_write_append(file, call->id, call->list, &call->shape, now_ns);
     if (call->list->immediate)
         return false;
     call->append->in_call = false;
@@ -152,6 +214,8 @@ static void list_created(struct zs_activity *a, const struct zs_trace_event *eve
         list->ordinal = desc->commandQueueGroupOrdinal;
         list->is_cloneable = desc->flags & (uint32_t)ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE;
     }
+    act_write_prefix(list);
+    atomic_fetch_add(&a->generation, 1);
     if (!act_put(a, ACT_LIST, handle, list))
         free(list);
 }
@@ -184,9 +248,15 @@ static void list_destroy_enter(struct zs_activity *a, const struct zs_trace_even
     struct act_list *list = act_take(a, ACT_LIST, ARG(ze_command_list_handle_t, 0));
     if (!list)
         return;
+    atomic_fetch_add(&a->generation, 1);
     act_list_clear(a, list);
+    act_list_hold(list);
+    act_list_give_back(a, list);
     free(list->appends);
     list->appends = NULL;
+    list->handle = NULL;
+    list->capacity = 0;
+    act_list_release(list);
     list->next_pending = a->free_lists;
     a->free_lists = list;
 }
@@ -386,8 +456,12 @@ static void context_destroy_enter(struct zs_activity *a, const struct zs_trace_e
     /* all of its lists, though they should be gone: their appends name events of ours */
     for (size_t i = 0; i < a->map.capacity; i++) {
         struct act_list *list = act_map_value(&a->map, i, ACT_LIST);
-        if (list && list->context == context)
+        if (list && list->context == context) {
             act_list_clear(a, list);
+            act_list_hold(list);
+            act_list_give_back(a, list);
+            act_list_release(list);
+        }
     }
     act_context_drop(a, context);
     context->next_chunk = ACT_EVENTS_FIRST;
@@ -406,7 +480,12 @@ static void kernel_size_exit(struct zs_activity *a, const struct zs_trace_event 
 static void kernel_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
                                  struct zs_activity_call *call)
 {
-    free(act_take(a, ACT_KERNEL, ARG(ze_kernel_handle_t, 0)));
+    struct act_kernel *kernel = act_take(a, ACT_KERNEL, ARG(ze_kernel_handle_t, 0));
+    if (!kernel)
+        return;
+    atomic_fetch_add(&a->generation, 1);
+    kernel->next = a->free_kernels;
+    a->free_kernels = kernel;
 }
 
 static void image_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
@@ -518,18 +597,19 @@ void act_relock(struct zs_activity *a, struct zs_trace_file *file)
 }
 
 /* A thread that is cancelled in one of the driver's functions must not take the lock with it. */
-static void run(struct zs_activity *a, struct zs_trace_file *file, act_hook_fn hook,
+static void run(struct zs_activity *a, struct zs_activity_thread *self, act_hook_fn hook,
                 const struct zs_trace_event *event, struct zs_activity_call *call)
 {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    act_relock(a, file);
+    act_relock(a, self->file);
+    a->self = self;
     hook(a, event, call);
     act_unlock(a);
     pthread_setcancelstate(cancel_state, NULL);
 }
 
-void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
+void zs_activity_enter(struct zs_activity *a, struct zs_activity_thread *self,
                        const struct zs_trace_event *event, struct zs_activity_call *call,
                        bool muted)
 {
@@ -541,22 +621,25 @@ void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
     call->restore = 0;
     call->replaced = NULL;
     call->append = NULL;
+    if (h->enter == append_enter && append_at_hand(a, self, event, call))
+        return;
     if (h->enter)
-        run(a, file, h->enter, event, call);
+        run(a, self, h->enter, event, call);
 }
 
-void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
-                      const struct zs_trace_event *event, struct zs_activity_call *call)
+void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
+                      const struct zs_trace_event *event, struct zs_activity_call *call,
+                      uint64_t now_ns)
 {
     if (!call->is_hooked)
         return;
     if (call->restore)
         memcpy(event->params[call->restore - 1], &call->replaced, sizeof(call->replaced));
     act_hook_fn leave = hooks[event->call].leave;
-    if (leave == append_exit && append_leave(call, file, event))
+    if (leave == append_exit && append_leave(call, self->file, event, now_ns))
         return;
     if (leave)
-        run(a, file, leave, event, call);
+        run(a, self, leave, event, call);
 }
 
 /* A thread that was ended while it held the lock must not keep the process from ending. */

@@ -24,6 +24,10 @@
  * so that they can end before their call returns, but no wait proves anything of them.
  *
  * One lock guards the tables; it is held for microseconds, never across a call that can wait.
+ * Appends to a list that is being built take what they need (an event, an id, a record) from a
+ * supply of the list's own, under a lock of the list's, which only a program that uses one list
+ * from several threads at once, as the specification forbids, can find taken. The supply is filled
+ * from the tables.
  */
 #ifndef ZS_COLLECT_ACTIVITY_H
 #define ZS_COLLECT_ACTIVITY_H
@@ -47,6 +51,18 @@ struct act_shape {
 /* What one call keeps from its enter to its exit. */
 struct act_append;
 struct act_list;
+
+/* What a thread remembers of the tables, so that it need not look there: as long as the generation
+ * is the same, no list or kernel has been created or destroyed. */
+struct act_kernel;
+struct zs_activity_thread {
+    struct zs_trace_file *file;
+    uint64_t generation;
+    ze_command_list_handle_t list_handle;
+    struct act_list *list;
+    ze_kernel_handle_t kernel_handle;
+    const struct act_kernel *kernel;
+};
 
 struct zs_activity_call {
     bool is_hooked, muted; /* muted: recording is paused */
@@ -72,12 +88,14 @@ void act_write_mark(struct zs_trace_file *file, uint64_t track, bool is_first,
 /* An object is destroyed by a call that is not recorded: a record, if this is such a call. */
 bool act_destroys(uint32_t call);
 void act_write_gone(struct zs_trace_file *file, const struct zs_trace_event *event);
-/* Around a call that was (enter) or will be (exit) recorded in `file`, the calling thread's. */
-void zs_activity_enter(struct zs_activity *a, struct zs_trace_file *file,
+/* Around a call that was (enter) or will be (exit) recorded in the file of `self`, the calling
+ * thread. now_ns: when the call returned. */
+void zs_activity_enter(struct zs_activity *a, struct zs_activity_thread *self,
                        const struct zs_trace_event *event, struct zs_activity_call *call,
                        bool muted);
-void zs_activity_exit(struct zs_activity *a, struct zs_trace_file *file,
-                      const struct zs_trace_event *event, struct zs_activity_call *call);
+void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
+                      const struct zs_trace_event *event, struct zs_activity_call *call,
+                      uint64_t now_ns);
 /* The process ends: executions that nobody waited for, with their times where they are over. */
 void zs_activity_end(struct zs_activity *a, struct zs_trace_file *file);
 

@@ -4,7 +4,9 @@
 
 #include "base/vec.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void link_pending(struct zs_activity *a, struct act_list *list)
 {
@@ -31,33 +33,109 @@ static void unlink_pending(struct zs_activity *a, struct act_list *list)
         list->next_pending->prev_pending = list->prev_pending;
 }
 
-struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
-                                  struct act_event *event)
+/* Ids of one list ascend. */
+static uint64_t next_id(struct zs_activity *a, struct act_list *list)
 {
-    struct {
-        struct act_append **items;
-        size_t count, capacity;
-    } v = {list->appends, list->count, list->capacity};
-    if (list->first && list->count == list->capacity) {
-        for (size_t i = list->first; i < list->count; i++)
-            list->appends[i - list->first] = list->appends[i];
-        v.count = list->count -= list->first;
-        list->first = 0;
+    if (list->immediate)
+        return ++a->next_append; /* in the order of all of them: who waits compares */
+    if (list->next_id == list->ids_end) {
+        list->next_id = a->next_append + 1;
+        list->ids_end = list->next_id + ACT_IDS;
+        a->next_append += ACT_IDS;
     }
+    return list->next_id++;
+}
+
+static struct act_append *record_new(struct zs_activity *a)
+{
     struct act_append *append = a->free_appends;
     if (append)
         a->free_appends = append->next;
-    else if (!(append = malloc(sizeof(*append))))
-        return NULL;
-    if (!ZS_VEC_PUSH(&v, append)) {
-        free(append);
-        return NULL;
+    else
+        append = malloc(sizeof(*append));
+    return append;
+}
+
+/* Room for so many more. */
+static bool make_room(struct act_list *list, size_t more)
+{
+    if (list->first && list->count + more > list->capacity) {
+        for (size_t i = list->first; i < list->count; i++)
+            list->appends[i - list->first] = list->appends[i];
+        list->count -= list->first;
+        list->first = 0;
     }
-    list->appends = v.items;
-    list->count = v.count;
-    list->capacity = v.capacity;
-    *append =
-        (struct act_append){.id = ++a->next_append, .list = list, .event = event, .in_call = true};
+    if (list->count + more <= list->capacity)
+        return true;
+    size_t capacity = ZS_MAX(2 * list->capacity, list->count + more);
+    struct act_append **bigger = realloc(list->appends, capacity * sizeof(*bigger));
+    if (!bigger)
+        return false;
+    list->appends = bigger;
+    list->capacity = capacity;
+    return true;
+}
+
+void act_list_supply(struct zs_activity *a, struct act_list *list)
+{
+    /* as much as it has shown to need: lists of one append are many */
+    size_t count = ZS_MIN(list->count, (size_t)ACT_SUPPLY_MAX);
+    if (list->immediate || list->is_cloneable || list->events || !count)
+        return;
+    if (!make_room(list, count))
+        return;
+    if (list->next_id == list->ids_end)
+        list->next_id = next_id(a, list); /* a new block, from its first on */
+    for (size_t i = 0; i < count; i++) {
+        struct act_event *event = act_event_take(a, list->context);
+        struct act_append *append = event ? record_new(a) : NULL;
+        if (!append) {
+            if (event)
+                act_event_give(event);
+            return;
+        }
+        event->next = list->events;
+        list->events = event;
+        list->event_count++;
+        append->next = list->spare;
+        list->spare = append;
+        list->spare_count++;
+    }
+}
+
+static void append_start(struct act_list *list, struct act_append *append, struct act_event *event,
+                         uint64_t id)
+{
+    list->appends[list->count++] = append;
+    memset(append, 0, offsetof(struct act_append, shape));
+    append->id = id;
+    append->list = list;
+    append->event = event;
+    append->in_call = true;
+}
+
+struct act_append *act_append_supplied(struct act_list *list)
+{
+    struct act_event *event = list->events;
+    struct act_append *append = list->spare;
+    if (!event || !append || list->count == list->capacity || list->next_id == list->ids_end)
+        return NULL;
+    list->events = event->next;
+    event->next = NULL;
+    list->event_count--;
+    list->spare = append->next;
+    list->spare_count--;
+    append_start(list, append, event, list->next_id++);
+    return append;
+}
+
+struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
+                                  struct act_event *event)
+{
+    struct act_append *append = make_room(list, 1) ? record_new(a) : NULL;
+    if (!append)
+        return NULL;
+    append_start(list, append, event, next_id(a, list));
     if (event) {
         struct act_append *before = event->appended;
         if (before && before->list == list && !before->slot)
@@ -66,6 +144,45 @@ struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
         event->references++;
     }
     return append;
+}
+
+static void event_back(struct act_list *list, struct act_event *event)
+{
+    if (list->immediate || list->event_count == ACT_SUPPLY_MAX) {
+        act_event_give(event);
+        return;
+    }
+    event->owner = NULL;
+    event->next = list->events;
+    list->events = event;
+    list->event_count++;
+}
+
+static void record_back(struct zs_activity *a, struct act_list *list, struct act_append *append)
+{
+    if (!list || list->immediate || list->spare_count == ACT_SUPPLY_MAX) {
+        append->next = a->free_appends;
+        a->free_appends = append;
+        return;
+    }
+    append->next = list->spare;
+    list->spare = append;
+    list->spare_count++;
+}
+
+void act_list_give_back(struct zs_activity *a, struct act_list *list)
+{
+    while (list->events) {
+        struct act_event *event = list->events;
+        list->events = event->next;
+        act_event_give(event);
+    }
+    while (list->spare) {
+        struct act_append *append = list->spare;
+        list->spare = append->next;
+        record_back(a, NULL, append);
+    }
+    list->event_count = list->spare_count = 0;
 }
 
 static void leave_event(struct act_append *append)
@@ -79,13 +196,14 @@ static void leave_event(struct act_append *append)
     if (event->owner == append)
         event->owner = NULL;
     if (event->is_own)
-        act_event_give(event);
+        event_back(append->list, event);
     else if (!--event->references && !event->has_timestamps)
         free(event);
 }
 
 static void append_free(struct zs_activity *a, struct act_append *append)
 {
+    struct act_list *list = append->list;
     leave_event(append);
     if (append->slot)
         act_slot_give(append->slot);
@@ -95,16 +213,14 @@ static void append_free(struct zs_activity *a, struct act_append *append)
     append->list = NULL;
     if (append->in_call) /* whose call gives it back */
         return;
-    append->next = a->free_appends;
-    a->free_appends = append;
+    record_back(a, list, append);
 }
 
 void act_append_done(struct zs_activity *a, struct act_append *append, bool ok)
 {
     append->in_call = false;
     if (!append->list) {
-        append->next = a->free_appends;
-        a->free_appends = append;
+        record_back(a, NULL, append);
         return;
     }
     if (ok)
@@ -136,7 +252,9 @@ void act_append_retarget(struct zs_activity *a, struct act_append *append, struc
         write_unknown(a, append);
     if (append->event && append->event->is_own)
         a->collector->api.zeEventHostReset(append->event->handle);
+    act_list_hold(append->list);
     leave_event(append);
+    act_list_release(append->list);
     append->event = event;
     if (event) {
         event->appended = append;
@@ -176,6 +294,7 @@ void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_
         api->zeEventHostReset(event->handle);
         append->maybe_set = false;
     }
+    append->submitted = true;
     append->submit_ns = now_ns;
     append->recorded_ns = now_ns ? now_ns : append->recorded_ns;
     append->outstanding++;
@@ -279,6 +398,7 @@ void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proo
 {
     if (list->is_harvesting)
         return;
+    act_list_hold(list);
     if (list->immediate) {
         collect_immediate(a, list, is_proof);
     } else if (act_harvest_poll(a, list)) {
@@ -289,6 +409,7 @@ void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proo
                 break;
         }
     }
+    act_list_release(list);
     if (list->pending || list->harvests)
         link_pending(a, list);
     else
@@ -316,9 +437,11 @@ void act_collect_all(struct zs_activity *a)
 static void give_up(struct zs_activity *a, struct act_list *list)
 {
     act_harvest_drop(a, list);
+    act_list_hold(list);
     for (size_t i = list->first; i < list->count; i++)
         if (list->appends[i] && list->appends[i]->outstanding)
             write_unknown(a, list->appends[i]);
+    act_list_release(list);
 }
 
 void act_collect_last(struct zs_activity *a)
@@ -349,7 +472,9 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
     bool again_muted = !now_ns && list->is_muted;
     if (!again_muted)
         act_collect_list(a, list, false);
-    if (!again_muted && list->pending && !act_harvest_start(a, list) && list->queue != queue)
+    bool kept = !list->pending || again_muted || act_harvest_start(a, list);
+    act_list_hold(list);
+    if (!kept && list->queue != queue)
         for (size_t i = 0; i < list->count; i++) {
             list->appends[i]->in_doubt |= list->appends[i]->outstanding > 0;
             write_unknown(a, list->appends[i]);
@@ -359,12 +484,14 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
     for (size_t i = 0; i < list->count; i++)
         if (!list->appends[i]->cancelled)
             act_append_submit(a, list->appends[i], now_ns);
+    act_list_release(list);
     if (list->pending || list->harvests)
         link_pending(a, list);
 }
 
 void act_list_revoke(struct act_list *list)
 {
+    act_list_hold(list);
     for (size_t i = 0; i < list->count; i++) {
         struct act_append *append = list->appends[i];
         if (!append->outstanding)
@@ -373,6 +500,7 @@ void act_list_revoke(struct act_list *list)
         append->muted = ZS_MIN(append->muted, append->outstanding);
         list->pending--;
     }
+    act_list_release(list);
 }
 
 void act_list_clear(struct zs_activity *a, struct act_list *list)
@@ -380,13 +508,15 @@ void act_list_clear(struct zs_activity *a, struct act_list *list)
     const struct zs_collect_api *api = &a->collector->api;
     if (!list->immediate)
         act_harvest_poll(a, list);
+    act_list_hold(list);
     for (size_t i = list->first; i < list->count; i++) {
         struct act_append *append = list->appends[i];
         if (!append)
             continue;
-        act_collect_append(a, append, true);
-        /* executed or not, the device has let go of it */
-        if (append->event && append->event->is_own)
+        if (append->outstanding)
+            act_collect_append(a, append, true);
+        /* the device has let go of it, whatever became of its executions */
+        if (append->submitted && append->event && append->event->is_own)
             api->zeEventHostReset(append->event->handle);
         append_free(a, append);
     }
@@ -394,5 +524,6 @@ void act_list_clear(struct zs_activity *a, struct act_list *list)
     list->clears++;
     list->count = list->first = 0;
     list->pending = 0;
+    act_list_release(list);
     unlink_pending(a, list);
 }

@@ -54,6 +54,7 @@ static bool fill(struct zs_activity *a, struct act_list *list, struct act_harves
     const struct zs_collect_api *api = &a->collector->api;
     ze_event_handle_t *events = calloc(list->count, sizeof(*events));
     bool ok = events && !api->zeCommandListAppendBarrier(h->commands, NULL, 0, NULL);
+    act_list_hold(list);
     for (size_t i = 0; ok && i < list->count; i++) {
         struct act_append *append = list->appends[i];
         /* what is kept by a slot is read by the host only: it cannot be kept twice */
@@ -64,6 +65,7 @@ static bool fill(struct zs_activity *a, struct act_list *list, struct act_harves
         h->items[h->count].id = append->id;
         h->items[h->count++].submit_ns = append->submit_ns;
     }
+    act_list_release(list);
     ok = ok && h->count &&
          !api->zeCommandListAppendQueryKernelTimestamps(h->commands, h->count, events, h->results,
                                                         NULL, NULL, 0, NULL) &&

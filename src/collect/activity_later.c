@@ -76,6 +76,8 @@ void act_clone_exit(struct zs_activity *a, const struct zs_trace_event *event,
         free(clone);
         return;
     }
+    act_write_prefix(clone);
+    atomic_fetch_add(&a->generation, 1);
     for (size_t i = list->first; i < list->count; i++) {
         const struct act_append *from = list->appends[i];
         struct act_event *shared = from && from->event && !from->event->is_own ? from->event : NULL;
@@ -113,7 +115,8 @@ static void changed(struct zs_activity *a, struct act_append *append)
 {
     act_append_retarget(a, append, append->event && !append->event->is_own ? append->event : NULL);
     append->id = ++a->next_append;
-    act_write_append(a->file, append->id, append->list, &append->shape);
+    act_write_append(a->file, append->id, append->list, &append->shape,
+                     zs_trace_file_now_ns(a->file));
 }
 
 void act_update_commands_exit(struct zs_activity *a, const struct zs_trace_event *event,

@@ -139,7 +139,12 @@ struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t hand
     const struct zs_collect_api *api = &a->collector->api;
     if (kernel || !handle)
         return kernel;
-    kernel = calloc(1, sizeof(*kernel));
+    kernel = a->free_kernels;
+    if (kernel)
+        a->free_kernels = kernel->next;
+    else if (!(kernel = malloc(sizeof(*kernel))))
+        return NULL;
+    *kernel = (struct act_kernel){0};
     if (!act_put(a, ACT_KERNEL, handle, kernel)) {
         free(kernel);
         return NULL;

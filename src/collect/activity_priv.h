@@ -5,6 +5,8 @@
 #include "collect/activity.h"
 #include "store/activity.h"
 
+#include <sched.h>
+
 enum {
     ACT_EVENTS_FIRST = 64, /* events of a context's first pool of ours; doubled up to ... */
     ACT_EVENTS_CHUNK_MAX = 1024,
@@ -12,6 +14,9 @@ enum {
     ACT_PENDING_MAX = 8192,   /* of an immediate list whose events never come */
     ACT_HARVESTS_MAX = 64,    /* executions of one list that wait at once */
     ACT_SLOTS_CHUNK = 512,
+    ACT_SUPPLY_MAX = 64, /* events and records that a list keeps for its next appends */
+    ACT_IDS = 256,       /* ids of appends that a list takes at once */
+    ACT_PREFIX_B = 24,
 };
 
 enum act_type {
@@ -86,6 +91,7 @@ struct act_event {
 };
 
 struct act_kernel {
+    struct act_kernel *next; /* of free ones: a call may still look at one */
     uint64_t id;
     uint32_t size[3];
 };
@@ -112,12 +118,12 @@ struct act_append {
     uint32_t outstanding;          /* executions that are not over */
     uint32_t muted;                /* of these: not to be recorded */
     uint64_t command;              /* of a mutable list: its id there, or 0 */
-    struct act_shape shape;        /* while `command` is set */
     bool is_stale, in_call, cancelled;
+    bool submitted; /* once at least */
     bool shared;    /* a later append of the same list signals the same event */
-    bool maybe_set; /* our event, of an execution that was given up: it may be set, or be set later
-                     */
+    bool maybe_set; /* an execution was given up: our event may be set, now or later */
     bool in_doubt;  /* ... and nothing proves that it was not: no times until the list is reset */
+    struct act_shape shape; /* while `command` is set; last: else it is not touched */
 };
 
 /* An execution whose timestamps go to host memory because the list was executed again. */
@@ -149,6 +155,13 @@ struct act_list {
     uint32_t submitting;                   /* calls under way that execute it */
     uint64_t ticket;                       /* queue->submitted as the last of them returned */
     uint64_t clears;                       /* how often it was cleared */
+    atomic_bool is_held;      /* act_list_hold: who reads or changes what stands here */
+    struct act_event *events; /* supply of the next appends */
+    struct act_append *spare;
+    uint32_t event_count, spare_count;
+    uint64_t next_id, ids_end;
+    uint8_t prefix[ACT_PREFIX_B]; /* what all records of its appends begin with */
+    uint32_t prefix_B;
     struct act_append **appends;
     size_t count, capacity, first; /* first: those before are done (immediate lists) */
     uint32_t pending;              /* executions that are not recorded yet */
@@ -158,16 +171,31 @@ struct act_list {
     bool is_linked;
 };
 
+/* Held by nobody but for a moment. */
+static inline void act_list_hold(struct act_list *list)
+{
+    while (ZS_UNLIKELY(atomic_exchange_explicit(&list->is_held, true, memory_order_acquire)))
+        sched_yield();
+}
+
+static inline void act_list_release(struct act_list *list)
+{
+    atomic_store_explicit(&list->is_held, false, memory_order_release);
+}
+
 struct zs_activity {
     struct zs_collector *collector;
     struct zs_trace_process *process;
     pthread_mutex_t lock;
-    struct zs_trace_file *file; /* of the thread that holds the lock */
+    struct zs_trace_file *file;      /* of the thread that holds the lock */
+    struct zs_activity_thread *self; /* ... in a hook */
     struct act_map map;
     struct act_list *pending; /* lists with something pending */
     struct act_append *free_appends;
+    struct act_kernel *free_kernels;
     struct act_list *free_lists; /* by next_pending; never freed: a call may still look at one */
     atomic_int can_ask;          /* 0: not looked yet, 1: no, 2: yes */
+    _Atomic uint64_t generation; /* changes when lists and kernels come and go */
     uint64_t next_append, next_device, next_queue, next_kernel;
 };
 
@@ -250,9 +278,11 @@ void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t or
                      uint32_t index, bool immediate);
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
                       const ze_kernel_properties_t *p);
+/* What every record of an append to the list begins with: made once. */
+void act_write_prefix(struct act_list *list);
 /* Needs no lock: only what does not change is read. */
 void act_write_append(struct zs_trace_file *file, uint64_t id, const struct act_list *list,
-                      const struct act_shape *shape);
+                      const struct act_shape *shape, uint64_t now_ns);
 /* The same for what was appended while recording was paused. */
 void act_write_earlier(struct zs_activity *a, uint64_t id, const struct act_list *list,
                        const struct act_shape *shape, uint64_t time_ns);
@@ -266,6 +296,11 @@ struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
                                   struct act_event *event);
 /* Another event, or none, from now on; the list is not under way. */
 void act_append_retarget(struct zs_activity *a, struct act_append *append, struct act_event *event);
+/* Fill the supply of a list to which is appended. */
+void act_list_supply(struct zs_activity *a, struct act_list *list);
+/* An append to a regular list with an event of ours from the supply; NULL: there is none. The list
+ * is held. */
+struct act_append *act_append_supplied(struct act_list *list);
 /* The call that appended is over. */
 void act_append_done(struct zs_activity *a, struct act_append *append, bool ok);
 /* It was made while recording is paused: its record is written with its first execution. */
@@ -287,6 +322,8 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
                      uint64_t now_ns);
 /* The list is about to be reset or destroyed: forget its appends. */
 void act_list_clear(struct zs_activity *a, struct act_list *list);
+/* It is destroyed: its supply goes back. */
+void act_list_give_back(struct zs_activity *a, struct act_list *list);
 /* The execution is not going to happen. */
 void act_list_revoke(struct act_list *list);
 /* The lock is let go of around a call that may wait: everything may have changed afterwards. */

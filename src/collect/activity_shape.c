@@ -5,9 +5,8 @@
 
 #define ARG(type, i) (*(type *)event->params[i])
 
-static void take_kernel(struct zs_activity *a, ze_kernel_handle_t handle, struct act_shape *s)
+static void put_kernel(const struct act_kernel *kernel, struct act_shape *s)
 {
-    const struct act_kernel *kernel = act_kernel_get(a, handle);
     if (!kernel)
         return;
     s->kernel = kernel->id;
@@ -15,11 +14,15 @@ static void take_kernel(struct zs_activity *a, ze_kernel_handle_t handle, struct
         s->size[i] = kernel->size[i];
 }
 
-static void shape_launch(struct zs_activity *a, const struct zs_trace_event *event,
-                         struct act_context *context, struct act_shape *s)
+static void take_kernel(struct zs_activity *a, ze_kernel_handle_t handle, struct act_shape *s)
 {
-    const ze_group_count_t *groups = ARG(const ze_group_count_t *, 2);
-    take_kernel(a, ARG(ze_kernel_handle_t, 1), s);
+    put_kernel(act_kernel_get(a, handle), s);
+}
+
+void act_shape_launch(const struct act_kernel *kernel, const ze_group_count_t *groups,
+                      struct act_shape *s)
+{
+    put_kernel(kernel, s);
     if (groups) {
         s->groups[0] = groups->groupCountX;
         s->groups[1] = groups->groupCountY;
@@ -45,6 +48,13 @@ static void shape_launch_arguments(struct zs_activity *a, const struct zs_trace_
     s->groups[1] = groups->groupCountY;
     s->groups[2] = groups->groupCountZ;
     s->has_groups = true;
+}
+
+static void shape_launch(struct zs_activity *a, const struct zs_trace_event *event,
+                         struct act_context *context, struct act_shape *s)
+{
+    act_shape_launch(act_kernel_get(a, ARG(ze_kernel_handle_t, 1)),
+                     ARG(const ze_group_count_t *, 2), s);
 }
 
 static void shape_indirect(struct zs_activity *a, const struct zs_trace_event *event,
@@ -188,6 +198,16 @@ static void shape_to_image(struct zs_activity *a, const struct zs_trace_event *e
 static void shape_nothing(struct zs_activity *a, const struct zs_trace_event *event,
                           struct act_context *context, struct act_shape *s)
 {
+}
+
+enum act_shape_need act_shape_need(const struct act_append_call *call)
+{
+    if (call->fill == shape_launch)
+        return ACT_SHAPE_KERNEL;
+    if (call->fill == shape_nothing || call->fill == shape_copy || call->fill == shape_fill ||
+        call->fill == shape_copy_region)
+        return ACT_SHAPE_NOTHING;
+    return ACT_SHAPE_TABLES;
 }
 
 static const struct act_append_call append_calls[ZS_API_CALL_COUNT] = {

@@ -12,6 +12,17 @@ struct act_append_call {
                  struct act_context *context, struct act_shape *shape);
 };
 
+/* What has to be known of an append beyond its parameters. */
+enum act_shape_need {
+    ACT_SHAPE_TABLES, /* images, contexts: ask `fill`, with the lock */
+    ACT_SHAPE_KERNEL, /* its kernel */
+    ACT_SHAPE_NOTHING /* `fill` needs no lock */
+};
+enum act_shape_need act_shape_need(const struct act_append_call *call);
+/* The shape of a launch whose kernel is known. */
+void act_shape_launch(const struct act_kernel *kernel, const ze_group_count_t *groups,
+                      struct act_shape *shape);
+
 /* NULL: the call appends nothing that a device spends time on. */
 const struct act_append_call *act_append_call_of(uint32_t call);
 

@@ -104,14 +104,21 @@ void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
     store(a, &r, zs_trace_now_ns());
 }
 
+void act_write_prefix(struct act_list *list)
+{
+    struct zs_pb pb = zs_pb_make(list->prefix, sizeof(list->prefix));
+    zs_pb_u64(&pb, ZS_ACT_TYPE, ZS_ACT_APPEND);
+    zs_pb_u64(&pb, ZS_ACT_LIST, (uintptr_t)list->handle);
+    put_known(&pb, ZS_ACT_DEVICE_ID, list->device ? list->device->id : 0);
+    list->prefix_B = (uint32_t)(pb.at - list->prefix);
+}
+
 static void put_append(struct zs_pb *pb, uint64_t id, const struct act_list *list,
                        const struct act_shape *s)
 {
-    zs_pb_u64(pb, ZS_ACT_TYPE, ZS_ACT_APPEND);
+    zs_pb_raw(pb, list->prefix, list->prefix_B);
     zs_pb_u64(pb, ZS_ACT_ID, id);
     zs_pb_u64(pb, ZS_ACT_KIND, s->kind);
-    zs_pb_u64(pb, ZS_ACT_LIST, (uintptr_t)list->handle);
-    put_known(pb, ZS_ACT_DEVICE_ID, list->device ? list->device->id : 0);
     put_known(pb, ZS_ACT_KERNEL_ID, s->kernel);
     for (int i = 0; i < 3 && s->has_groups; i++)
         zs_pb_u64(pb, ZS_ACT_GROUPS, s->groups[i]);
@@ -125,9 +132,8 @@ static void put_append(struct zs_pb *pb, uint64_t id, const struct act_list *lis
 }
 
 void act_write_append(struct zs_trace_file *file, uint64_t id, const struct act_list *list,
-                      const struct act_shape *s)
+                      const struct act_shape *s, uint64_t now_ns)
 {
-    uint64_t now_ns = zs_trace_file_now_ns(file);
     uint8_t *to = zs_trace_record_open(file, now_ns);
     if (!to)
         return;

@@ -52,6 +52,7 @@ struct api_frame {
 struct api_thread {
     struct zs_trace_file file;
     struct zs_codec codec, nested;
+    struct zs_activity_thread activity;
     struct api_process *process; /* another one after a fork: start anew */
     struct zs_stack_tree stacks;
     uint32_t depth;
@@ -146,6 +147,7 @@ static struct api_thread *thread_make(struct api_process *process)
         return NULL;
     zs_guard_enter(&guard);
     t->process = process;
+    t->activity.file = &t->file;
     pthread_getname_np(pthread_self(), name, sizeof(name));
     zs_trace_file_open(&t->file, &process->trace, (uint32_t)syscall(SYS_gettid), name,
                        process->name);
@@ -291,7 +293,7 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     if (ZS_UNLIKELY(capture && capture->enter))
         capture->enter(event->params, 0, process->collector, &f->capture);
     if (process->activity) {
-        zs_activity_enter(process->activity, &t->file, event, &f->call, muted);
+        zs_activity_enter(process->activity, &t->activity, event, &f->call, muted);
         after_write(t);
     }
     if (ZS_UNLIKELY(api.live.is_on))
@@ -310,7 +312,7 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
     if (ZS_UNLIKELY(capture && capture->leave))
         capture->leave(event->params, (ze_result_t)*event->result, process->collector, &f->capture);
     if (process->activity) {
-        zs_activity_exit(process->activity, &t->file, event, &f->call);
+        zs_activity_exit(process->activity, &t->activity, event, &f->call, now_ns);
         after_write(t);
     }
     if (f->written) {
