@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope annotate: source and machine code, correlated. */
+#include "cli/paths.h"
 #include "cli/view.h"
 
 #include "base/file.h"
@@ -134,7 +135,9 @@ static int write_file(void *sink, const void *data, size_t size_B)
 static int write_html(struct work *w)
 {
     char command[4096];
-    snprintf(command, sizeof(command), "zescope annotate %s", w->view->input);
+    char input[4000];
+    zs_cli_quote(w->view->input, input, sizeof(input));
+    snprintf(command, sizeof(command), "zescope annotate %s", input);
     const struct zs_module_html_options html = {.text = text_options(w->o),
                                                 .text_command = command};
     int status = ZS_EXIT_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope report: tables of a recording. */
+#include "cli/paths.h"
 #include "cli/view.h"
 
 #include "base/file.h"

@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { VALUE_CHARS = 512 };
@@ -267,12 +269,15 @@ static void add_drivers(struct doctor_report *r, struct findings *f)
 
 static int ask_ocloc(const void *question, FILE *out)
 {
-    const char *path = question;
+    char *const words[] = {(char *)(uintptr_t)question, "query", "OCL_DRIVER_VERSION", NULL};
     char line[256];
-    if (access(path, X_OK))
+    int status = 1;
+    pid_t pid;
+    if (access(words[0], X_OK) || posix_spawn(&pid, words[0], NULL, NULL, words, environ))
         return 1;
-    snprintf(line, sizeof(line), "%.200s query OCL_DRIVER_VERSION", path);
-    if (system(line)) /* stdout goes nowhere; the answer is a file in the scratch folder */
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (status) /* stdout goes nowhere; the answer is a file in the scratch folder */
         return 1;
     FILE *in = fopen("OCL_DRIVER_VERSION", "r");
     if (in && fgets(line, sizeof(line), in))

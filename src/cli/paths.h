@@ -14,4 +14,8 @@
 bool zs_cli_find_library(const char *name, const char *variable, const char *build_folder,
                          char ret_path[PATH_MAX]);
 
+/* A word as a shell takes it: as it is, or in single quotes where that is needed. Cut when it does not
+ * fit, but always ended. */
+void zs_cli_quote(const char *word, char *ret_text, size_t size_B);
+
 #endif

@@ -638,6 +638,9 @@ void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
     act_hook_fn leave = hooks[event->call].leave;
     if (leave == append_exit && append_leave(call, self->file, event, now_ns))
         return;
+    if ((leave == event_seen_exit || leave == waited_exit) &&
+        !atomic_load_explicit(&a->pending, memory_order_relaxed))
+        return; /* nothing that it could tell of */
     if (leave)
         run(a, self, leave, event, call);
 }

@@ -190,7 +190,7 @@ struct zs_activity {
     struct zs_trace_file *file;      /* of the thread that holds the lock */
     struct zs_activity_thread *self; /* ... in a hook */
     struct act_map map;
-    struct act_list *pending; /* lists with something pending */
+    _Atomic(struct act_list *) pending; /* lists with something pending */
     struct act_append *free_appends;
     struct act_kernel *free_kernels;
     struct act_list *free_lists; /* by next_pending; never freed: a call may still look at one */

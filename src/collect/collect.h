@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-enum { ZS_COLLECT_PATH_CHARS = 4096, ZS_COLLECT_DEVICES_MAX = 256 };
+enum { ZS_COLLECT_PATH_CHARS = 4096, ZS_COLLECT_DEVICES_MAX = 256, ZS_COLLECT_DRIVERS_MAX = 16 };
 
 /* The API functions that a capture calls: through the loader, untraced. Any may be NULL. */
 struct zs_collect_api {
@@ -44,12 +44,20 @@ struct zs_collect_device {
     ze_driver_handle_t driver;
 };
 
+/* A driver that was asked to count, of this process or its parent. */
+struct zs_counting {
+    atomic_bool is_taken;
+    _Atomic pid_t pid;
+    _Atomic(ze_driver_handle_t) driver;
+};
+
 struct zs_collector {
     char dir[ZS_COLLECT_PATH_CHARS];         /* the recording; empty: do nothing */
     char modules_dir[ZS_COLLECT_PATH_CHARS]; /* where blobs go */
     bool add_debug_info;
     bool count; /* ask for execution counts per instruction */
-    atomic_flag counting;
+    struct zs_counting counting[ZS_COLLECT_DRIVERS_MAX]; /* drivers that were asked */
+    atomic_uint counts_files;
     bool activity;                      /* times of what devices do */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */

@@ -31,7 +31,6 @@ struct counts {
     struct zs_collector *collector;
     pthread_mutex_t lock;
     struct profile *profiles;
-    uint32_t files;
     pid_t pid;
 };
 
@@ -82,7 +81,8 @@ static struct profile *profile_make(struct counts *c, const zescope_launch_info_
     p->rows = info->instruction_count;
     p->next = c->profiles;
     c->profiles = p;
-    p->file = make_file(c, c->files++, ZS_COUNTS_HEADER_B + (size_t)p->rows * ZS_COUNTS_ROW_B);
+    p->file = make_file(c, atomic_fetch_add(&c->collector->counts_files, 1),
+                        ZS_COUNTS_HEADER_B + (size_t)p->rows * ZS_COUNTS_ROW_B);
     if (!p->file) {
         zs_session_note(c->collector, "counts of %s are not kept: %s", p->kernel, strerror(errno));
         return p;
@@ -142,7 +142,7 @@ void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver)
     if (c->api.zeDriverGetExtensionFunctionAddress(driver, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME,
                                                    (void **)&set_callback) ||
         !set_callback) {
-        zs_session_note(c, "no execution counts: this driver cannot count; zescope's own can "
+        zs_session_note(c, "no execution counts of one driver: it cannot count; zescope's own can "
                            "(zescope run)");
         return;
     }

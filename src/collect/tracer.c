@@ -5,6 +5,7 @@
 #include <level_zero/layers/zel_tracing_api.h>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 /* zel_tracer_dditable_t of layers/zel_tracing_ddi.h, which as installed includes itself by a path
  * that only the loader's own build knows. */
@@ -68,11 +69,28 @@ static void module_destroy_exit(ze_module_destroy_params_t *params, ze_result_t 
     zs_guard_leave(&guard);
 }
 
+/* Whether nobody has asked the driver in this process; then the caller has to. */
+static bool is_new_driver(struct zs_collector *c, ze_driver_handle_t driver)
+{
+    pid_t pid = getpid();
+    for (size_t i = 0; i < ZS_ARRAY_LEN(c->counting); i++) {
+        struct zs_counting *counting = &c->counting[i];
+        if (!atomic_exchange(&counting->is_taken, true)) {
+            atomic_store(&counting->pid, pid);
+            atomic_store(&counting->driver, driver);
+            return true;
+        }
+        if (atomic_load(&counting->driver) == driver && atomic_load(&counting->pid) == pid)
+            return false;
+    }
+    return false;
+}
+
 /* The first that is heard of a driver: before it can launch anything. */
 static void count_once(struct zs_collector *c, ze_driver_handle_t driver)
 {
     struct zs_collect_guard guard;
-    if (!c->count || atomic_flag_test_and_set(&c->counting))
+    if (!c->count || !driver || !is_new_driver(c, driver))
         return;
     zs_guard_enter(&guard);
     zs_counts_start(c, driver);

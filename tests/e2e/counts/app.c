@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches `loop` of a native binary: app FILE ROUNDS GROUPS LAUNCHES, groups of 64. */
+/* Launches `loop` of a native binary on the last driver: app FILE ROUNDS GROUPS LAUNCHES, groups of 64. */
 #include <level_zero/ze_api.h>
 
 #include <stdio.h>
@@ -19,6 +19,8 @@ int main(int argc, char **argv)
     if (argc != 5)
         return 2;
     uint32_t rounds = (uint32_t)atoi(argv[2]), groups = (uint32_t)atoi(argv[3]), one = 1;
+    uint32_t driver_count = 4;
+    ze_driver_handle_t drivers[4];
     static unsigned char binary[1 << 20];
     FILE *f = fopen(argv[1], "rb");
     size_t size = f ? fread(binary, 1, sizeof(binary), f) : 0;
@@ -26,8 +28,12 @@ int main(int argc, char **argv)
     ze_device_handle_t device;
     ze_context_handle_t context;
     CHECK(zeInit(0));
-    CHECK(zeDriverGet(&one, &driver));
-    CHECK(zeDeviceGet(driver, &one, &device));
+    CHECK(zeDriverGet(&driver_count, drivers));
+    for (uint32_t i = 0; i < driver_count; i++) {
+        one = 1;
+        CHECK(zeDeviceGet(drivers[i], &one, &device));
+    }
+    driver = drivers[driver_count - 1];
     ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     CHECK(zeContextCreate(driver, &context_desc, &context));
     ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,

@@ -103,6 +103,23 @@ class Counts(unittest.TestCase):
         with open(page) as f:
             self.assertIn('"name":"active_lanes"', f.read())
 
+    def test_several_drivers(self):
+        """Each is asked: the first cannot count, the second can."""
+        intel = '/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1'
+        if not os.path.exists(intel):
+            self.skipTest('no other driver is installed')
+        rec = os.path.join(self.folder.name, 'two')
+        scratch = os.path.join(self.folder.name, 'aub') # Intel's driver writes files there
+        os.mkdir(scratch)
+        binary = glob.glob(os.path.join(self.folder.name, 'loop*.bin'))[0]
+        env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=f'{intel},{DRIVER}', NEOReadDebugKeys='1',
+                   ProductFamilyOverride='skl', SetCommandStreamReceiver='1')
+        p = subprocess.run([ZESCOPE, 'record', '--counts', '-o', rec, '--', PROGRAM, binary, '3', '1', '1'],
+                           env=env, cwd=scratch, capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn('no execution counts of one driver', p.stderr)
+        self.assertEqual(len(glob.glob(os.path.join(rec, 'counts', '*.counts'))), 1)
+
     def test_damaged_counts_are_left_out(self):
         for path in glob.glob(os.path.join(self.rec, 'counts', '*.counts')):
             with open(path, 'rb') as f:
