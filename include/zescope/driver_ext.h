@@ -12,7 +12,8 @@
  * Asking for one of the functions that give counts per instruction turns counting on, for launches
  * that start later; so does ZESCOPE_COUNTS=1 in the environment of zeInit. Handles are the
  * driver's own: with several drivers in one process the loader hands out wrapped handles, which
- * these functions refuse with ZE_RESULT_ERROR_INVALID_NULL_HANDLE; use the callback then.
+ * these functions refuse with ZE_RESULT_ERROR_INVALID_NULL_HANDLE; use the callback then, which any
+ * handle of a driver sets.
  *
  * Threads: all may be called from any thread.
  */

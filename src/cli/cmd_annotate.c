@@ -46,7 +46,7 @@ static const struct zs_option options[] = {
     {"pressure", 'p', ZS_OPTION_FLAG, AT(pressure), NULL,
      "show how many registers are live before each instruction"},
     {"mix", 'm', ZS_OPTION_FLAG, AT(mix), NULL, "show what kinds of instructions a line has"},
-    {"sends", 's', ZS_OPTION_FLAG, AT(sends), NULL, "decode the messages of a line's sends"},
+    {"sends", 'x', ZS_OPTION_FLAG, AT(sends), NULL, "decode the messages of a line's sends"},
     {"json", 'j', ZS_OPTION_FLAG, AT(json), NULL, "print JSON, schema zescope.module/1"},
     {"with-source", 0, ZS_OPTION_FLAG, AT(with_source), NULL,
      "put the text of the sources into the JSON"},
@@ -205,7 +205,8 @@ static int run_annotate(void *opaque, int operand_count, char **operands)
 const struct zs_command zs_command_annotate = {
     .name = "annotate",
     .summary = "source and machine code, correlated",
-    .operands = "FILE|DIR...",
+    .operands = "[FILE|DIR...]",
+    .takes_recording = true,
     .description =
         "Prints the source of kernels with the machine code of each line beneath it, inlined "
         "functions included: their code stands at their own lines, with the calls that led "

@@ -28,9 +28,9 @@ static const struct zs_option options[] = {
      "show each instruction's dwords, the lowest first"},
     {"pressure", 'p', ZS_OPTION_FLAG, AT(view.pressure), NULL,
      "show how many registers are live before each instruction"},
-    {"blocks", 'b', ZS_OPTION_FLAG, AT(view.blocks), NULL,
+    {"blocks", 'B', ZS_OPTION_FLAG, AT(view.blocks), NULL,
      "say where control goes from each basic block, and in which loop it lies"},
-    {"sends", 's', ZS_OPTION_FLAG, AT(view.sends), NULL, "decode the messages of sends"},
+    {"sends", 'x', ZS_OPTION_FLAG, AT(view.sends), NULL, "decode the messages of sends"},
     {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
      "print JSON, schema zescope.module/1, without debug info; a document per module"},
 };
@@ -97,7 +97,8 @@ static int run_disasm(void *opaque, int operand_count, char **operands)
 const struct zs_command zs_command_disasm = {
     .name = "disasm",
     .summary = "print machine code",
-    .operands = "FILE|DIR...",
+    .operands = "[FILE|DIR...]",
+    .takes_recording = true,
     .description =
         "Prints the machine code of the kernels in a module or a recording, in the syntax of "
         "Intel's assembler iga64: without further options each kernel is a comment with its facts "

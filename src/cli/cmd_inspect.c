@@ -27,7 +27,7 @@ static const struct zs_option options[] = {
      "debug information of the module, where it is a file of its own"},
     {"details", 'D', ZS_OPTION_FLAG, AT(details), NULL,
      "show arguments, payload, surfaces, symbols, relocations and sections"},
-    {"tokens", 't', ZS_OPTION_FLAG, AT(tokens), NULL,
+    {"tokens", 'T', ZS_OPTION_FLAG, AT(tokens), NULL,
      "show every patch token with its fields, or the text of .ze_info; implies --details"},
     {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
      "print JSON, schema zescope.inspect/1: everything but tokens, which --tokens adds"},
@@ -108,7 +108,8 @@ static int run_inspect(void *opaque, int operand_count, char **operands)
 const struct zs_command zs_command_inspect = {
     .name = "inspect",
     .summary = "show what is inside modules: devices, kernels, arguments, tokens",
-    .operands = "FILE|DIR...",
+    .operands = "[FILE|DIR...]",
+    .takes_recording = true,
     .description =
         "Shows the containers that a module consists of, the devices it is for, and a table of "
         "its kernels with their SIMD size, code size, local memory, barriers, scratch, private "

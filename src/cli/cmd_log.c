@@ -84,7 +84,8 @@ static int run(void *parsed, int operand_count, char **operands)
 const struct zs_command zs_command_log = {
     .name = "log",
     .summary = "print the API calls of a recording, one a line",
-    .operands = "RECORDING",
+    .operands = "[RECORDING]",
+    .takes_recording = true,
     .description =
         "Prints what an application called, in the order of time over all threads and processes: "
         "seconds since the first call, thread, the call with its arguments by name, its result and "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope record: run an application with the collector preloaded. */
+#include "cli/hottest.h"
 #include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/paths.h"
@@ -26,7 +27,7 @@ struct record_options {
     const char *output, *live;
     struct zs_string_list include, exclude;
     uint64_t trace_limit;
-    bool debug_info, trace, activity, counts, paused, backtrace;
+    bool debug_info, trace, activity, counts, paused, backtrace, report, last;
     const char *toggle_signal, *start_kernel, *stop_kernel, *delay, *duration;
 };
 
@@ -324,8 +325,11 @@ static void print_summary(const struct zs_common_options *common, const char *pa
                     info->debug_info
                         ? "the SPIR-V must carry it too (build it with -g)"
                         : "build with -g, or record with --debug-info where the SPIR-V carries it");
-    if (module_count)
-        zs_cli_note(common, "next: zescope annotate %s", path);
+    if (module_count) {
+        char quoted[PATH_MAX];
+        zs_cli_quote(path, quoted, sizeof(quoted));
+        zs_cli_note(common, "next: zescope annotate %s", quoted);
+    }
     zs_recording_close(recording);
 }
 
@@ -342,10 +346,19 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
     diag = (struct zs_diag){0};
     if (zs_recording_finish(writer, result, &diag))
         zs_cli_note(&o->common, "%s", diag.text);
+    if (path && o->last)
+        zs_cli_link_last(path);
+    if (path && o->trace && !o->report)
+        zs_cli_print_hottest(&o->common, path);
     if (path)
         print_summary(&o->common, path);
+    int status = result->exit_status;
+    if (path && o->report) {
+        int printed = zs_cli_print_report(&o->common, path);
+        status = status ? status : printed;
+    }
     free(path);
-    return result->exit_status;
+    return status;
 }
 
 static int record(const struct record_options *o, struct launch *l,
@@ -372,12 +385,19 @@ static int run_record(void *options, int operand_count, char **operands);
 #define OPTION(member) offsetof(struct record_options, member)
 static const struct zs_option options_table[] = {
     {"output", 'o', ZS_OPTION_STRING, OPTION(output), "DIR",
-     "folder to make; %p is the process id, %h the host (zescope-<app>-%p)"},
-    {"debug-info", 'g', ZS_OPTION_FLAG, OPTION(debug_info), NULL,
+     "folder to make; %p is the process id, %h the host, %q{NAME} a variable of the environment, "
+     "as "
+     "in rank-%q{PMI_RANK} (zescope-<app>-%p)"},
+    {"report", 0, ZS_OPTION_FLAG, OPTION(report), NULL,
+     "when the application has ended, print the tables of zescope report on stdout"},
+    {"last", 0, ZS_OPTION_FLAG, OPTION(last), NULL,
+     "keep the link " ZS_CLI_LAST " to the recording in the current folder: other commands take it "
+     "when they are given none (--no-last: not); on by default"},
+    {"debug-info", 0, ZS_OPTION_FLAG, OPTION(debug_info), NULL,
      "add -g to the build flags of every module that the application creates"},
     {"counts", 'c', ZS_OPTION_FLAG, OPTION(counts), NULL,
      "count how often each instruction is executed, and by how many lanes (zescope's driver)"},
-    {"trace", 't', ZS_OPTION_FLAG, OPTION(trace), NULL,
+    {"trace", 0, ZS_OPTION_FLAG, OPTION(trace), NULL,
      "record every API call (--no-trace: modules only); on by default"},
     {"activity", 0, ZS_OPTION_FLAG, OPTION(activity), NULL,
      "time kernels, copies and barriers on the device (--no-activity: calls only); on by default"},
@@ -389,11 +409,11 @@ static const struct zs_option options_table[] = {
      "also append a line per call to a file as it returns; - is stderr"},
     {"backtrace", 'b', ZS_OPTION_FLAG, OPTION(backtrace), NULL,
      "record where in the application each call was made (some microseconds a call)"},
-    {"paused", 'p', ZS_OPTION_FLAG, OPTION(paused), NULL,
+    {"paused", 'P', ZS_OPTION_FLAG, OPTION(paused), NULL,
      "start without recording calls and activity, until a signal, the application "
      "(zescope/control.h), "
      "a kernel or the time says so"},
-    {"toggle-signal", 's', ZS_OPTION_STRING, OPTION(toggle_signal), "SIGNAL",
+    {"toggle-signal", 0, ZS_OPTION_STRING, OPTION(toggle_signal), "SIGNAL",
      "a signal (USR2, RTMIN+3, 40) that pauses and resumes; the application must not use it"},
     {"start-at-kernel", 0, ZS_OPTION_STRING, OPTION(start_kernel), "REGEX",
      "start paused, and resume with the launch of a kernel whose name matches"},
@@ -406,7 +426,8 @@ static const struct zs_option options_table[] = {
     {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
      "keep at most this much of the calls of each process, 0: everything"},
 };
-static const struct record_options default_options = {.trace = true, .activity = true};
+static const struct record_options default_options = {
+    .trace = true, .activity = true, .last = true};
 
 const struct zs_command zs_command_record = {
     .name = "record",

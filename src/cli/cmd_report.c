@@ -156,15 +156,15 @@ static int write_html(const struct report_options *o, char **operands,
     struct zs_view view = {0};
     struct zs_recording *recording = NULL;
     uint32_t module_count = 0;
-    char command[4096], title[256];
+    char command[2 * PATH_MAX + 64], path[PATH_MAX], title[256];
     if (!zs_recording_open(operands[0], &recording, &(struct zs_diag){0}))
         zs_recording_modules(recording, &module_count);
     int opened =
         module_count ? zs_view_open(&o->common, &select, &sources, 1, operands, &view) : ZS_EXIT_OK;
     if (opened != ZS_EXIT_OK || !module_count)
         view.view = (struct zs_module_view){.input = operands[0]};
-    snprintf(command, sizeof(command), "zescope report %s; zescope annotate %s", operands[0],
-             operands[0]);
+    zs_cli_quote(operands[0], path, sizeof(path));
+    snprintf(command, sizeof(command), "zescope report %s; zescope annotate %s", path, path);
     snprintf(title, sizeof(title), "%s", base_name(operands[0]));
     const struct zs_module_html_options code = {
         .title = title, .text_command = command, .text = {.context_lines = 3}};
@@ -263,7 +263,8 @@ static int run(void *parsed, int operand_count, char **operands)
 const struct zs_command zs_command_report = {
     .name = "report",
     .summary = "tables of what a recording holds: calls, kernels, copies, memory, leaks",
-    .operands = "RECORDING",
+    .operands = "[RECORDING]",
+    .takes_recording = true,
     .description =
         "Prints how often each API call was made, how long it took and how it failed; how long "
         "each kernel ran on its device, by shape, and waited before; copies by direction; "

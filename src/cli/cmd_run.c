@@ -157,7 +157,7 @@ static const struct zs_option options_table[] = {
      "tiles (skl)"},
     {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
      "end a launch that takes longer: 10, 1.5s, 200ms"},
-    {"check", 'c', ZS_OPTION_FLAG, OPTION(check), NULL,
+    {"check", 'C', ZS_OPTION_FLAG, OPTION(check), NULL,
      "also find reads of memory that nobody wrote; report all failed launches at the end and exit "
      "with 99 when there are any"},
 };

@@ -78,7 +78,8 @@ static int run(void *parsed, int operand_count, char **operands)
 const struct zs_command zs_command_timeline = {
     .name = "timeline",
     .summary = "make a trace for Perfetto or Chrome of a recording",
-    .operands = "RECORDING",
+    .operands = "[RECORDING]",
+    .takes_recording = true,
     .description =
         "Writes one trace file with the API calls of every thread, a track per device queue with "
         "its kernels, copies and barriers, arrows from each append to its executions, and the "

@@ -34,19 +34,14 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 /* `record` into a folder that is thrown away, with the lines on. */
 static int run_record(const struct trace_options *o, const char *folder, int count, char **operands)
 {
-    size_t extra = 10 + 2 * (o->include.count + o->exclude.count);
+    size_t extra = 12 + 2 * (o->include.count + o->exclude.count);
     char **argv = calloc((size_t)count + extra + 1, sizeof(*argv));
     void *parsed = calloc(1, zs_command_record.options_size_B);
     int argc = 0, status = ZS_EXIT_FAILED, app_count;
     char **app;
     if (argv && parsed) {
-        const char *start[] = {"record",
-                               "--quiet",
-                               "--no-activity",
-                               "-o",
-                               folder,
-                               "--live",
-                               o->output ? o->output : "-"};
+        const char *start[] = {"record", "--quiet", "--no-activity", "--no-last",
+                               "-o",     folder,    "--live",        o->output ? o->output : "-"};
         for (size_t i = 0; i < ZS_ARRAY_LEN(start); i++)
             argv[argc++] = (char *)(uintptr_t)start[i];
         for (size_t i = 0; i < o->include.count + o->exclude.count; i++) {

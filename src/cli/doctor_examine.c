@@ -269,7 +269,8 @@ static void add_drivers(struct doctor_report *r, struct findings *f)
 
 static int ask_ocloc(const void *question, FILE *out)
 {
-    char *const words[] = {(char *)(uintptr_t)question, "query", "OCL_DRIVER_VERSION", NULL};
+    char query[] = "query", version[] = "OCL_DRIVER_VERSION";
+    char *const words[] = {(char *)(uintptr_t)question, query, version, NULL};
     char line[256];
     int status = 1;
     pid_t pid;

@@ -58,8 +58,8 @@ void zs_help_command(const struct zs_command *command)
     printf("\ncommon options:\n");
     for (size_t i = 0; i < zs_common_option_count; i++)
         print_option(&zs_common_option_table[i], width);
-    printf(
-        "\nEvery option is also an environment variable: --source-path is ZESCOPE_SOURCE_PATH.\n");
+    printf("\nEvery option is also an environment variable: --source-path of annotate is\n"
+           "ZESCOPE_ANNOTATE_SOURCE_PATH; --quiet is ZESCOPE_QUIET for all commands.\n");
     if (command->examples)
         printf("\nexamples:\n%s", command->examples);
 }
@@ -83,11 +83,11 @@ static void print_roff(const char *text)
     }
 }
 
-static void print_roff_options(const struct zs_option *options, size_t count)
+static void print_roff_options(const char *command, const struct zs_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct zs_option *o = &options[i];
-        char env[64];
+        char env[96];
         printf(".TP\n\\fB");
         if (o->letter)
             printf("\\-%c\\fR, \\fB", o->letter);
@@ -101,7 +101,7 @@ static void print_roff_options(const struct zs_option *options, size_t count)
         }
         putchar('\n');
         print_roff(o->help);
-        zs_option_env_name(o->name, env, sizeof(env));
+        zs_option_env_name(command, o->name, env, sizeof(env));
         printf(" [%s]\n", env);
     }
 }
@@ -118,8 +118,8 @@ void zs_help_man(const struct zs_command *command)
     print_roff(command->description ? command->description : command->summary);
     printf("\n.SH OPTIONS\nEach option is also read from the environment variable in brackets; the "
            "command line wins. Lists are separated by ';' there.\n");
-    print_roff_options(command->options, command->option_count);
-    print_roff_options(zs_common_option_table, zs_common_option_count);
+    print_roff_options(command->name, command->options, command->option_count);
+    print_roff_options(NULL, zs_common_option_table, zs_common_option_count);
     if (command->examples) {
         printf(".SH EXAMPLES\n.nf\n");
         print_roff(command->examples);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The zescope command: picks a subcommand from the table and hands over. */
 #include "cli/options.h"
+#include "cli/paths.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -82,6 +83,17 @@ static int flush_stdout(void)
     return zs_cli_fail("cannot write to stdout: %s", strerror(errno));
 }
 
+/* No recording is given: the last one, as perf and uftrace do. */
+static int run_on_last(const struct zs_command *command, void *options)
+{
+    char path[PATH_MAX];
+    char *operands[] = {path, NULL};
+    if (!zs_cli_last_recording(path))
+        return command->run(options, 0, operands + 1);
+    zs_cli_note(options, "%s: the last recording here", path);
+    return command->run(options, 1, operands);
+}
+
 static int run_command(const struct zs_command *command, int argc, char **argv)
 {
     void *options = calloc(1, command->options_size_B);
@@ -92,6 +104,8 @@ static int run_command(const struct zs_command *command, int argc, char **argv)
     int status = zs_options_parse(command, argc, argv, options, &operand_count, &operands);
     if (!status && ((struct zs_common_options *)options)->help)
         zs_help_command(command);
+    else if (!status && !operand_count && command->takes_recording)
+        status = run_on_last(command, options);
     else if (!status)
         status = command->run(options, operand_count, operands);
     zs_options_free(command, options);

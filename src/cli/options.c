@@ -23,6 +23,7 @@ const size_t zs_common_option_count = ZS_ARRAY_LEN(zs_common_option_table);
 struct parser {
     const struct zs_command *command;
     void *options;
+    uint64_t old_names; /* bit: the option came from a variable without the command's name */
 };
 
 static const struct zs_option *option_at(const struct zs_command *command, size_t i)
@@ -52,9 +53,10 @@ static const struct zs_option *option_by_letter(const struct zs_command *command
     return NULL;
 }
 
-void zs_option_env_name(const char *name, char *ret_text, size_t size_B)
+void zs_option_env_name(const char *command, const char *name, char *ret_text, size_t size_B)
 {
-    int n = snprintf(ret_text, size_B, "ZESCOPE_%s", name);
+    int n = snprintf(ret_text, size_B, "ZESCOPE_%s%s%s", command ? command : "", command ? "_" : "",
+                     name);
     for (int i = 0; i < n && ret_text[i]; i++)
         ret_text[i] = ret_text[i] == '-' ? '_' : (char)toupper((unsigned char)ret_text[i]);
 }
@@ -164,14 +166,47 @@ static int set_list_from_env(struct parser *p, const struct zs_option *o, const 
     return 0;
 }
 
+static const char *value_of(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value ? value : NULL;
+}
+
+/* By its name, or the one without the command's; that is noted where it is not for all commands. */
+static const char *environment_value(struct parser *p, size_t i, char *ret_name, size_t size_B)
+{
+    const struct zs_option *o = option_at(p->command, i);
+    zs_option_env_name(p->command->name, o->name, ret_name, size_B);
+    const char *value = value_of(ret_name);
+    if (value)
+        return value;
+    zs_option_env_name(NULL, o->name, ret_name, size_B);
+    value = value_of(ret_name);
+    if (value && i < p->command->option_count)
+        p->old_names |= UINT64_C(1) << i;
+    return value;
+}
+
+static void note_old_names(const struct parser *p)
+{
+    for (size_t i = 0; i < p->command->option_count; i++) {
+        char old[64], name[96];
+        if (!(p->old_names >> i & 1))
+            continue;
+        zs_option_env_name(NULL, p->command->options[i].name, old, sizeof(old));
+        zs_option_env_name(p->command->name, p->command->options[i].name, name, sizeof(name));
+        zs_cli_note(p->options, "%s is now called %s", old, name);
+    }
+}
+
 static int parse_environment(struct parser *p)
 {
     const struct zs_option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++) {
-        char name[64];
-        zs_option_env_name(o->name, name, sizeof(name));
-        const char *value = strcmp(o->name, "help") ? getenv(name) : NULL;
-        if (!value || !*value)
+        char name[96];
+        const char *value =
+            strcmp(o->name, "help") ? environment_value(p, i, name, sizeof(name)) : NULL;
+        if (!value)
             continue;
         int status = o->kind == ZS_OPTION_LIST ? set_list_from_env(p, o, value)
                                                : set_option(p, o, value, name);
@@ -255,6 +290,8 @@ int zs_options_parse(const struct zs_command *command, int argc, char **argv, vo
             status = parse_short(&p, argc, argv, &i);
         }
     }
+    if (!status)
+        note_old_names(&p);
     argv[kept] = NULL;
     *ret_operand_count = kept - 1;
     *ret_operands = argv + 1;

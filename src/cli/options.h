@@ -76,19 +76,23 @@ struct zs_command {
     size_t options_size_B;
     const void *defaults; /* or NULL: zeros */
     bool takes_app;       /* the first operand ends the options: everything after is the app's */
+    bool takes_recording; /* without an operand: the last recording (zs_cli_last_recording) */
     /* operands[0..count): what is left after options. Returns an exit status. */
     int (*run)(void *options, int operand_count, char **operands);
 };
 
 /*
  * Parse argv[1..) of a command into ret_options (options_size_B bytes). Environment variables
- * ZESCOPE_NAME come first, the command line wins. 0, or ZS_EXIT_USAGE after a message on stderr.
+ * ZESCOPE_COMMAND_NAME come first, the command line wins. ZESCOPE_NAME, as they were called once,
+ * still work, with a note; common options have it as a name for all commands. 0, or ZS_EXIT_USAGE
+ * after a message on stderr.
  */
 int zs_options_parse(const struct zs_command *command, int argc, char **argv, void *ret_options,
                      int *ret_operand_count, char ***ret_operands);
 void zs_options_free(const struct zs_command *command, void *options);
-/* The environment variable of an option: "source-path" -> ZESCOPE_SOURCE_PATH. */
-void zs_option_env_name(const char *name, char *ret_text, size_t size_B);
+/* The environment variable of an option: "annotate", "source-path" -> ZESCOPE_ANNOTATE_SOURCE_PATH.
+ * command NULL: without it. */
+void zs_option_env_name(const char *command, const char *name, char *ret_text, size_t size_B);
 
 /* Generated from the tables, on stdout. */
 void zs_help_command(const struct zs_command *command);

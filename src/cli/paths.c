@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/paths.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool usable(const char *path, char ret_path[PATH_MAX])
@@ -60,4 +62,29 @@ void zs_cli_quote(const char *word, char *ret_text, size_t size_B)
     }
     ret_text[at++] = '\'';
     ret_text[at] = '\0';
+}
+
+bool zs_cli_last_recording(char ret_path[PATH_MAX])
+{
+    ssize_t n = readlink(ZS_CLI_LAST, ret_path, PATH_MAX - 1);
+    struct stat st;
+    if (n <= 0 || stat(ZS_CLI_LAST, &st) || !S_ISDIR(st.st_mode))
+        return false;
+    ret_path[n] = '\0';
+    return true;
+}
+
+void zs_cli_link_last(const char *recording)
+{
+    char here[PATH_MAX], temp[64];
+    struct stat st;
+    bool is_there = !lstat(ZS_CLI_LAST, &st);
+    if (is_there ? !S_ISLNK(st.st_mode) : errno != ENOENT)
+        return;
+    /* beside the link its name is enough: the folder may be moved */
+    size_t length = getcwd(here, sizeof(here)) ? strlen(here) : 0;
+    bool is_here = length > 1 && !strncmp(recording, here, length) && recording[length] == '/';
+    snprintf(temp, sizeof(temp), "." ZS_CLI_LAST "-%ld", (long)getpid());
+    if (!symlink(is_here ? recording + length + 1 : recording, temp) && rename(temp, ZS_CLI_LAST))
+        unlink(temp);
 }

@@ -14,8 +14,17 @@
 bool zs_cli_find_library(const char *name, const char *variable, const char *build_folder,
                          char ret_path[PATH_MAX]);
 
-/* A word as a shell takes it: as it is, or in single quotes where that is needed. Cut when it does not
- * fit, but always ended. */
+/*
+ * The last recording that was made in the current folder: where the link ZS_CLI_LAST leads. False:
+ * there is none.
+ */
+#define ZS_CLI_LAST "zescope-last"
+bool zs_cli_last_recording(char ret_path[PATH_MAX]);
+/* Let the link lead to `recording` (absolute). Where something else has that name, it stays. */
+void zs_cli_link_last(const char *recording);
+
+/* A word as a shell takes it: as it is, or in single quotes where that is needed. Cut when it does
+ * not fit, but always ended. */
 void zs_cli_quote(const char *word, char *ret_text, size_t size_B);
 
 #endif

@@ -101,7 +101,8 @@ static ze_result_t ZE_APICALL zescopeDriverSetLaunchCallback(ze_driver_handle_t 
                                                              zescope_launch_callback_t callback,
                                                              void *user, ze_bool_t counts)
 {
-    ZS_OBJECT(driver, driver, hDriver);
+    if (!hDriver) /* among several drivers the loader's own handle, which says nothing here */
+        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     pthread_rwlock_wrlock(&state.lock);
     state.callback = callback;
     state.user = user;

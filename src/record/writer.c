@@ -44,39 +44,70 @@ struct zs_recording_writer {
     } sources;
 };
 
-/* name without its folder, with only characters that every shell takes as they are */
-static void put_app_name(struct zs_buf *out, const char *command)
+/* With only characters that every shell and file system takes as they are. */
+static void put_plain_name(struct zs_buf *out, const char *name)
 {
-    const char *slash = strrchr(command, '/');
-    const char *name = slash ? slash + 1 : command;
     for (size_t i = 0; name[i] && i < NAME_CHARS_MAX; i++) {
         bool plain = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
-                     (name[i] >= '0' && name[i] <= '9') || (name[i] && strchr("._+", name[i]));
+                     (name[i] >= '0' && name[i] <= '9') || strchr(i ? "._+-" : "_+-", name[i]);
         zs_buf_putc(out, plain ? name[i] : '_');
     }
 }
 
-static void put_expanded(struct zs_buf *out, const char *pattern, const char *host)
+static void put_app_name(struct zs_buf *out, const char *command)
 {
-    for (const char *p = pattern; *p; p++) {
+    const char *slash = strrchr(command, '/');
+    put_plain_name(out, slash ? slash + 1 : command);
+}
+
+/* "{NAME}" and behind: the value of the variable. Moves *at behind the brace. */
+static int put_variable(struct zs_buf *out, const char **at, struct zs_diag *diag)
+{
+    const char *name = *at + 1, *end = **at == '{' ? strchr(name, '}') : NULL;
+    char text[256];
+    if (!end || end == name || (size_t)(end - name) >= sizeof(text))
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%%q in the name of the recording stands before a variable in braces: "
+                           "%%q{PMI_RANK}");
+    snprintf(text, sizeof(text), "%.*s", (int)(end - name), name);
+    const char *value = getenv(text);
+    if (!value || !value[0])
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "the name of the recording asks for the variable %s, which is not set",
+                           text);
+    put_plain_name(out, value);
+    *at = end;
+    return 0;
+}
+
+static int put_expanded(struct zs_buf *out, const char *pattern, const char *host,
+                        struct zs_diag *diag)
+{
+    int error = 0;
+    for (const char *p = pattern; *p && !error; p++) {
         if (p[0] != '%' || !p[1]) {
             zs_buf_putc(out, *p);
             continue;
         }
         p++;
-        if (*p == 'p')
+        if (*p == 'p') {
             zs_buf_put_u64(out, (uint64_t)getpid());
-        else if (*p == 'h')
+        } else if (*p == 'h') {
             zs_buf_puts(out, host);
-        else if (*p == '%')
+        } else if (*p == '%') {
             zs_buf_putc(out, '%');
-        else
+        } else if (*p == 'q') {
+            p++;
+            error = put_variable(out, &p, diag);
+        } else {
             zs_buf_append(out, p - 1, 2);
+        }
     }
+    return error;
 }
 
-/* The absolute path that the plan asks for. */
-static char *wanted_path(const struct zs_recording_writer *w)
+/* The absolute path that the plan asks for, or an error with a sentence. */
+static int wanted_path(const struct zs_recording_writer *w, char **ret_path, struct zs_diag *diag)
 {
     struct zs_buf out = {0}, pattern = {0};
     if (w->plan.path) {
@@ -90,17 +121,18 @@ static char *wanted_path(const struct zs_recording_writer *w)
         zs_buf_puts(&out, w->cwd);
         zs_buf_putc(&out, '/');
     }
-    put_expanded(&out, zs_buf_cstr(&pattern), w->host);
+    int error = put_expanded(&out, zs_buf_cstr(&pattern), w->host, diag);
     zs_buf_fini(&pattern);
     while (out.size_B > 1 && out.data[out.size_B - 1] == '/')
         out.size_B--;
-    char *path = strdup(zs_buf_cstr(&out));
-    if (out.error) {
-        free(path);
-        path = NULL;
+    *ret_path = error ? NULL : strdup(zs_buf_cstr(&out));
+    if (!error && (out.error || !*ret_path)) {
+        free(*ret_path);
+        *ret_path = NULL;
+        error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
     }
     zs_buf_fini(&out);
-    return path;
+    return error;
 }
 
 static bool is_empty_folder(const char *path)
@@ -246,9 +278,10 @@ int zs_recording_create(const struct zs_recording_plan *plan,
     struct tm utc;
     if (gmtime_r(&now, &utc))
         strftime(w->start_time, sizeof(w->start_time), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    char *wanted = wanted_path(w);
-    int error = wanted ? make_folder(w, wanted, diag)
-                       : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    char *wanted;
+    int error = wanted_path(w, &wanted, diag);
+    if (!error)
+        error = make_folder(w, wanted, diag);
     free(wanted);
     if (!error)
         error = fill_folder(w, diag);

@@ -11,7 +11,9 @@
 struct zs_recording_writer;
 
 struct zs_recording_plan {
-    const char *path;  /* may hold %p, %h, %%; NULL: zescope-<app>-%p in the current folder */
+    /* may hold %p (process id), %h (host), %q{NAME} (a variable of the environment), %%; NULL:
+     * zescope-<app>-%p in the current folder */
+    const char *path;
     char *const *argv; /* of the application */
     bool debug_info;   /* stated in meta.json */
 };
@@ -24,7 +26,7 @@ struct zs_recording_result {
 /*
  * Make the directory and its meta.json. A folder that exists is taken when it is empty; where a
  * recording stands already, ".2", ".3", ... is appended; anything else there is left alone and
- * gives -EEXIST.
+ * gives -EEXIST. -EINVAL: a variable that %q names is not set.
  */
 int zs_recording_create(const struct zs_recording_plan *plan,
                         struct zs_recording_writer **ret_writer, struct zs_diag *diag);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches `loop` of a native binary on the last driver: app FILE ROUNDS GROUPS LAUNCHES, groups of 64. */
+/* Launches `loop` of a native binary on the last driver: app FILE ROUNDS GROUPS LAUNCHES, groups
+ * of 64. */
 #include <level_zero/ze_api.h>
 
 #include <stdio.h>

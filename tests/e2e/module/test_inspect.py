@@ -403,7 +403,7 @@ class Inspect(unittest.TestCase):
         self.assertIn('\033[', text)
         self.assertIn('EXECUTION_ENVIRONMENT', text)
         self.assertIn('LargestCompiledSIMDSize', text)
-        zebin = run(ZESCOPE, 'inspect', '-t', self.files['atomics', 'skl', 'zebin']).stdout.decode()
+        zebin = run(ZESCOPE, 'inspect', '-T', self.files['atomics', 'skl', 'zebin']).stdout.decode()
         self.assertIn('- name:            histogram_local', zebin)
 
     def test_refusals(self):

@@ -206,7 +206,7 @@ class RecordTest(unittest.TestCase):
                 out = self.out + zebin
                 app = self.linked('plain')
                 app[2] = os.path.join(folder, 's.spv')
-                done = self.record(app, ['-g'], env={'IGC_EnableZEBinary': zebin}, out=out)
+                done = self.record(app, ['--debug-info'], env={'IGC_EnableZEBinary': zebin}, out=out)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn(b'2 source files', done.stderr)
                 with open(os.path.join(out, 'sources.json'), encoding='utf-8') as f:

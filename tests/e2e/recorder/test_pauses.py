@@ -52,7 +52,7 @@ class Pauses(unittest.TestCase):
         self.assertEqual(pauses(path), [])
 
     def test_signal(self):
-        path, _ = recorder.record(['--paused', '-s', 'usr2'], [PROGRAM, 'signal', spirv])
+        path, _ = recorder.record(['--paused', '--toggle-signal', 'usr2'], [PROGRAM, 'signal', spirv])
         self.assertEqual(recorder.counts(path)['zeMemAllocShared'], 20 + 100)
         self.assertEqual(sorted(pauses(path)), [['signal', 'unknown'], ['signal', 'unknown'],
                                                 ['start', 'signal']])
@@ -81,7 +81,7 @@ class Pauses(unittest.TestCase):
         self.assertIn('add', recorder.run(recorder.zescope, 'inspect', path).stdout)
 
     def test_usage(self):
-        for options in (['--delay', 'soon'], ['--toggle-signal', 'KILL'], ['-s', 'nonsense'],
+        for options in (['--delay', 'soon'], ['--toggle-signal', 'KILL'], ['--toggle-signal', 'nonsense'],
                         ['--start-at-kernel', '('], ['--paused', '--no-trace']):
             recorder.run(recorder.zescope, 'record', *options, '--', PROGRAM, check=2)
 

@@ -115,20 +115,30 @@ static void environment_comes_first(void **state)
 {
     struct probe_options o;
     char rest[128];
-    setenv("ZESCOPE_SIZE_LIMIT", "9", 1);
-    setenv("ZESCOPE_KERNEL", "a;b", 1);
-    setenv("ZESCOPE_BY", "address", 1);
+    setenv("ZESCOPE_PROBE_SIZE_LIMIT", "9", 1);
+    setenv("ZESCOPE_SIZE_LIMIT", "8", 1); /* the command's own wins */
+    setenv("ZESCOPE_KERNEL", "a;b", 1);   /* an old name */
+    setenv("ZESCOPE_PROBE_BY", "address", 1);
+    setenv("ZESCOPE_QUIET", "1", 1); /* common to all commands */
     assert_int_equal(parse("probe --by source -k c", &o, rest), 0);
     assert_int_equal(o.limit, 9);
     assert_int_equal(o.kernels.count, 3);
     assert_int_equal(o.by, 0);
     zs_options_free(&command, &o);
-    setenv("ZESCOPE_BY", "sideways", 1);
+    assert_true(o.common.quiet);
+    setenv("ZESCOPE_PROBE_QUIET", "0", 1);
+    assert_int_equal(parse("probe", &o, rest), 0);
+    assert_false(o.common.quiet);
+    zs_options_free(&command, &o);
+    setenv("ZESCOPE_PROBE_BY", "sideways", 1);
     assert_int_equal(parse("probe", &o, rest), ZS_EXIT_USAGE);
     zs_options_free(&command, &o);
+    unsetenv("ZESCOPE_PROBE_SIZE_LIMIT");
     unsetenv("ZESCOPE_SIZE_LIMIT");
     unsetenv("ZESCOPE_KERNEL");
-    unsetenv("ZESCOPE_BY");
+    unsetenv("ZESCOPE_PROBE_BY");
+    unsetenv("ZESCOPE_QUIET");
+    unsetenv("ZESCOPE_PROBE_QUIET");
 }
 
 int main(void)
