@@ -264,7 +264,10 @@ static void lower_bits(struct zs_eu_lowering *l)
     /* bfe takes its signedness from the field, the others from their first source */
     unsigned type = src_type(l, l->inst->src_count == 3 ? 2 : 0);
 
-    if (any_float_src(l) || widest_B(l, true) > 4 || dst_is_float(l)) {
+    /* bfrev of a float: its value as an integer, which IGC means where it reverses 16 bits; the PRM
+     * gives bfrev integers only */
+    bool is_value = l->inst->opcode == ZS_GEN9_BFREV && type == ZS_GEN9_F;
+    if ((any_float_src(l) && !is_value) || widest_B(l, true) > 4 || dst_is_float(l)) {
         unmodelled(l, "an operand that is no 32-bit integer");
         return;
     }

@@ -418,6 +418,7 @@ static const struct shape wide_shapes[] = {
 };
 
 static const struct shape float_shapes[] = {
+    {ZS_GEN9_BFREV, 0, 1, "d", {"F"}, false, false, ""},
     {ZS_GEN9_MOV, 0, 1, "F", {"DdWwBbFH"}, true, true, ""},
     {ZS_GEN9_MOV, 0, 1, "DdWwBb", {"FH"}, true, true, ""},
     {ZS_GEN9_MOV, 0, 1, "H", {"DdWwFH"}, true, true, ""},

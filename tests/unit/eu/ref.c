@@ -819,6 +819,8 @@ static struct lane_result execute_channel(struct ref_state *s, const struct zs_g
         lane.value = v[0];
     else if (inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL)
         lane.value = choose(s, inst, v, channel);
+    else if (inst->opcode == ZS_GEN9_BFREV && type)
+        lane.value = count_bits(inst, (uint32_t)float_to_integer(s, v[0].d, ZS_GEN9_UD));
     else if (type)
         lane.value = compute_float(s, inst, v, type);
     else
