@@ -63,7 +63,6 @@ static bool read_report(struct zs_reader *r, struct zs_metric_report *ret)
 /* What a value is made from. */
 struct source {
     const struct zs_gpu_model *model;
-    const struct zs_gpu_device *gpu;
     const struct zs_metric_report *report;
     const struct zs_metric_row *row;
 };
@@ -164,9 +163,13 @@ static double sum_max(const struct source *s)
                : sum(s);
 }
 
+/* As an event's timestamps in nanoseconds: tools look up which kernel ran then. */
 static double timestamp(const struct source *s)
 {
-    return (double)zs_gpu_clock_to_ns(s->gpu, s->report->end_ticks);
+    uint32_t bits = s->model->kernel_timestamp_bits;
+    uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+    return (double)(uint64_t)((__uint128_t)(s->report->begin_ticks & mask) * 1000000000u /
+                              s->model->timer_Hz);
 }
 
 static double marker(const struct source *s)
@@ -234,8 +237,7 @@ static ze_result_t calculate(const struct calculation *c, uint32_t room, zet_typ
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, c->function,
                              "byte %zu of the raw data is no report of this group", at_B);
         for (uint32_t i = 0; i < group->metric_count && done < room; i++) {
-            const struct source s = {group->device->model, group->device->gpu, &report,
-                                     group->metrics[i]->row};
+            const struct source s = {group->device->model, &report, group->metrics[i]->row};
             ret[done++] = value_of(&s, c->max);
         }
     }

@@ -19,8 +19,8 @@ static const struct zs_metric_row rows[] = {
 
 /* What time-based groups have besides. */
 static const struct zs_metric_row stream_rows[] = {
-    {0, "ReportTimestamp", "When the report ended, on the device's clock.", "Report", "ns", 4,
-     ZET_METRIC_TYPE_TIMESTAMP, ZS_HOW_TIMESTAMP, 0},
+    {0, "QueryBeginTime", "The measurement begin time, on the device's clock.", "Report Meta Data",
+     "ns", 4, ZET_METRIC_TYPE_TIMESTAMP, ZS_HOW_TIMESTAMP, 0},
     {0, "StreamMarker", "Value of the marker at which the report ended, 0: there was none.",
      "Report", "id", 4, ZET_METRIC_TYPE_EVENT, ZS_HOW_MARKER, 0},
 };

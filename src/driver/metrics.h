@@ -43,7 +43,7 @@ enum zs_metric_how {
     ZS_HOW_PART_OF_THREADS,
     ZS_HOW_STALL,
     ZS_HOW_LANES,
-    ZS_HOW_TIMESTAMP, /* of time-based reports: when it ended */
+    ZS_HOW_TIMESTAMP, /* of time-based reports: when it began */
     ZS_HOW_MARKER,    /* of time-based reports: the value of a marker, 0: none */
     ZS_HOWS
 };
