@@ -25,7 +25,8 @@
 struct record_options {
     struct zs_common_options common;
     const char *output, *live;
-    struct zs_string_list include, exclude;
+    struct zs_string_list include, exclude, kernels;
+    uint64_t launch_skip, launch_count;
     uint64_t trace_limit;
     bool debug_info, trace, activity, counts, paused, backtrace, report, last;
     const char *toggle_signal, *start_kernel, *stop_kernel, *delay, *duration;
@@ -132,6 +133,9 @@ static const char *bad_expression(const struct record_options *o)
     for (size_t i = 0; i < o->exclude.count; i++)
         if (!is_expression(o->exclude.items[i]))
             return o->exclude.items[i];
+    for (size_t i = 0; i < o->kernels.count; i++)
+        if (!is_expression(o->kernels.items[i]))
+            return o->kernels.items[i];
     for (size_t i = 0; i < ZS_ARRAY_LEN(kernels); i++)
         if (kernels[i] && !is_expression(kernels[i]))
             return kernels[i];
@@ -240,6 +244,9 @@ static bool make_environment(struct launch *l, const char *recording,
               put_number(l, ZS_ENV_COLLECT_TRACE_LIMIT, o->trace_limit) &&
               put_list(l, ZS_ENV_COLLECT_INCLUDE, &o->include) &&
               put_list(l, ZS_ENV_COLLECT_EXCLUDE, &o->exclude) &&
+              put_list(l, ZS_ENV_COLLECT_KERNELS, &o->kernels) &&
+              put_number(l, ZS_ENV_COLLECT_LAUNCH_SKIP, o->launch_skip) &&
+              put_number(l, ZS_ENV_COLLECT_LAUNCH_COUNT, o->launch_count) &&
               put_variable(l, ZS_ENV_COLLECT_LIVE, o->live ? o->live : "") &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               put_pause_variables(l, o) && (!l->layer[0] || put_trace_variables(l));
@@ -405,6 +412,15 @@ static const struct zs_option options_table[] = {
      "record only calls whose name matches; may be given several times"},
     {"exclude", 'e', ZS_OPTION_LIST, OPTION(exclude), "REGEX",
      "do not record calls whose name matches; may be given several times"},
+    {"kernel", 'k', ZS_OPTION_LIST, OPTION(kernels), "REGEX",
+     "record the executions (and --counts) only of kernels whose name matches; calls, copies and "
+     "barriers are recorded all the same; may be given several times"},
+    {"launch-skip", 0, ZS_OPTION_U64, OPTION(launch_skip), "N",
+     "... and not of the first N launches of these, in each process, in the order in which they "
+     "are "
+     "appended"},
+    {"launch-count", 0, ZS_OPTION_U64, OPTION(launch_count), "N",
+     "... and of at most N launches then"},
     {"live", 0, ZS_OPTION_STRING, OPTION(live), "FILE",
      "also append a line per call to a file as it returns; - is stderr"},
     {"backtrace", 'b', ZS_OPTION_FLAG, OPTION(backtrace), NULL,
@@ -427,7 +443,7 @@ static const struct zs_option options_table[] = {
      "keep at most this much of the calls of each process, 0: everything"},
 };
 static const struct record_options default_options = {
-    .trace = true, .activity = true, .last = true};
+    .trace = true, .activity = true, .last = true, .launch_count = UINT64_MAX};
 
 const struct zs_command zs_command_record = {
     .name = "record",

@@ -39,7 +39,8 @@ static bool append_at_hand(struct zs_activity *a, const struct zs_activity_threa
     struct act_list *list = self->list;
     if (call->muted || !list || self->list_handle != handle || need == ACT_SHAPE_TABLES ||
         ARG(ze_event_handle_t, what->signal) ||
-        (need == ACT_SHAPE_KERNEL && self->kernel_handle != ARG(ze_kernel_handle_t, 1)) ||
+        (need == ACT_SHAPE_KERNEL &&
+         (self->kernel_handle != ARG(ze_kernel_handle_t, 1) || a->collector->launches.is_on)) ||
         self->generation != atomic_load_explicit(&a->generation, memory_order_acquire))
         return false;
     act_list_hold(list);
@@ -83,6 +84,20 @@ static struct act_append *append_to(struct zs_activity *a, struct act_list *list
     return append;
 }
 
+/* Of several kernels the first stands for all. */
+static bool is_left_out(struct zs_activity *a, const struct zs_trace_event *event,
+                        const struct act_append_call *what)
+{
+    struct zs_launches *launches = &a->collector->launches;
+    if (ZS_LIKELY(!launches->is_on) || what->kind != ZS_ACTIVITY_KERNEL)
+        return false;
+    bool many = event->call == ZS_API_zeCommandListAppendLaunchMultipleKernelsIndirect;
+    const ze_kernel_handle_t *handles =
+        many ? ARG(ze_kernel_handle_t *, 2) : &ARG(ze_kernel_handle_t, 1);
+    const struct act_kernel *kernel = handles ? act_kernel_get(a, *handles) : NULL;
+    return kernel && (kernel->is_left_out || !zs_launches_take(launches, ZS_LAUNCH_APPENDED));
+}
+
 /* Here, and not on exit: on an immediate list it may be over, and its event reset by another
  * thread, before the call has returned. */
 static void append_enter(struct zs_activity *a, const struct zs_trace_event *event,
@@ -93,7 +108,7 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     ze_event_handle_t given = ARG(ze_event_handle_t, what->signal);
     if (!list || list->is_capturing)
         return;
-    if (call->muted && list->immediate) {
+    if ((call->muted && list->immediate) || is_left_out(a, event, what)) {
         struct act_event *e = given ? act_find(a, ACT_EVENT, given) : NULL;
         if (e) {
             act_event_ends(a, e); /* it will tell of what is not recorded */

@@ -160,6 +160,7 @@ struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t hand
             name[0] = '\0';
     }
     kernel->id = ++a->next_kernel;
+    kernel->is_left_out = !zs_launches_match(&a->collector->launches, name);
     if (known && p.requiredGroupSizeX) {
         kernel->size[0] = p.requiredGroupSizeX;
         kernel->size[1] = p.requiredGroupSizeY;

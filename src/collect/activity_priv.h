@@ -94,6 +94,7 @@ struct act_kernel {
     struct act_kernel *next; /* of free ones: a call may still look at one */
     uint64_t id;
     uint32_t size[3];
+    bool is_left_out; /* its launches are not to be recorded */
 };
 
 struct act_image {

@@ -11,6 +11,7 @@
 #define ZS_COLLECT_COLLECT_H
 
 #include "base/buf.h"
+#include "collect/launches.h"
 #include "store/store.h"
 
 #include <level_zero/layers/zel_tracing_api.h>
@@ -58,6 +59,7 @@ struct zs_collector {
     bool count; /* ask for execution counts per instruction */
     struct zs_counting counting[ZS_COLLECT_DRIVERS_MAX]; /* drivers that were asked */
     atomic_uint counts_files;
+    struct zs_launches launches;        /* of kernels: which to record */
     bool activity;                      /* times of what devices do */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */

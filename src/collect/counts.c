@@ -113,7 +113,11 @@ static struct profile *profile_find(struct counts *c, const zescope_launch_info_
 static void on_launch(const zescope_launch_info_t *info, void *user)
 {
     struct counts *c = user;
+    struct zs_launches *launches = &c->collector->launches;
     if (!info->instruction_count || c->pid != getpid())
+        return;
+    if (launches->is_on && (!zs_launches_match(launches, info->kernel_name) ||
+                            !zs_launches_take(launches, ZS_LAUNCH_EXECUTED)))
         return;
     struct zs_collect_guard guard;
     zs_guard_enter(&guard);

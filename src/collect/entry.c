@@ -72,6 +72,7 @@ __attribute__((constructor)) static void read_environment(void)
     const char *activity = getenv(ZS_ENV_COLLECT_ACTIVITY);
     collector.activity = !activity || strcmp(activity, "0") != 0;
     collector.trace_limit_B = limit ? strtoull(limit, NULL, 10) : 0;
+    zs_launches_init(&collector.launches);
     if (dir && dir[0] == '/')
         zs_collector_init(&collector, dir, debug_info && !strcmp(debug_info, "1"));
     const char *layer = getenv(ZS_ENV_COLLECT_LAYER);

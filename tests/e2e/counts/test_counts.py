@@ -120,6 +120,17 @@ class Counts(unittest.TestCase):
         self.assertIn('no execution counts of one driver', p.stderr)
         self.assertEqual(len(glob.glob(os.path.join(rec, 'counts', '*.counts'))), 1)
 
+    def test_some_launches(self):
+        """Counts of one launch of three, and of none."""
+        binary = glob.glob(os.path.join(self.folder.name, 'loop*.bin'))[0]
+        for options, launches in ((['--launch-skip', '1', '--launch-count', '1'], 1), (['-k', 'other'], 0)):
+            rec = os.path.join(self.folder.name, f'some{launches}')
+            run(ZESCOPE, 'record', '--counts', *options, '-o', rec, '--', PROGRAM, binary, str(ROUNDS),
+                str(GROUPS), str(LAUNCHES))
+            kernel = json.loads(run(ZESCOPE, 'annotate', '--json', rec))['devices'][0]['kernels'][0]
+            threads = GROUPS * launches * 64 // kernel['simd']
+            self.assertEqual(kernel['instructions'][0].get('executions', 0), threads)
+
     def test_damaged_counts_are_left_out(self):
         for path in glob.glob(os.path.join(self.rec, 'counts', '*.counts')):
             with open(path, 'rb') as f:

@@ -76,6 +76,28 @@ class Launcher(unittest.TestCase):
         self.assertNotRegex(p.stderr, r'hottest calls[^\n]*\n(?:[^\n]*  ze[A-Z]\w+\n){6}')
         self.assertEqual(self.record('-q', '-o', 'quiet').stderr, '')
 
+    def kernels(self, *options):
+        """Executions of a program that appends 7 launches of add; the last two of five in lists are
+        executed twice. What it sees of its events is the same whatever is recorded."""
+        path, p = recorder.record(options, [PROGRAM, 'events', spirv])
+        plain = recorder.run(PROGRAM, 'events', spirv, env=recorder.software(), check=9)
+        self.assertEqual(p.stdout, plain.stdout)
+        found = recorder.executions(path)
+        self.assertEqual(found[('barrier', '-')][0], 9)
+        return sum(found.get(('kernel', 'add'), [0, 0])), recorder.counts(path)
+
+    def test_launches(self):
+        whole, calls = self.kernels()
+        self.assertEqual(whole, 9)
+        for options, expected in ((['-k', 'ad+'], 9), (['-k', '^scale$'], 0), (['-k', 'scale', '-k', 'add'], 9),
+                                  (['--launch-skip', '2'], 7), (['--launch-count', '2'], 2),
+                                  (['-k', 'add', '--launch-skip', '2', '--launch-count', '3'], 4),
+                                  (['--launch-skip', '100'], 0), (['--launch-count', '0'], 0)):
+            found, again = self.kernels(*options)
+            self.assertEqual(found, expected, options)
+            self.assertEqual(again, calls, options)
+        self.assertIn("'('", self.record('-k', '(', check=2).stderr)
+
     def test_report_at_once(self):
         p = self.record('--report', '-o', 'rec')
         self.assertIn('made all calls\n', p.stdout)
