@@ -26,7 +26,8 @@ static uint8_t grfs_of(uint32_t size_B, uint32_t grf_B)
  * dword per channel and step, src2 a dword per row and step. */
 static void size_dpas(const struct zs_isa_model *model, struct zs_isa_inst *inst)
 {
-    uint32_t depth = inst->subfunction >> 4, rows = inst->subfunction & 0xf;
+    uint32_t depth = inst->subfunction >> 4 ? inst->subfunction >> 4 : 16;
+    uint32_t rows = inst->subfunction & 0xf ? inst->subfunction & 0xf : 16;
     uint32_t lanes = inst->exec_size, grf_B = model->grf_B;
     uint32_t dst_B = zs_isa_type_bits((enum zs_isa_type)inst->dst.type) / 8;
     uint32_t src0_B = zs_isa_type_bits((enum zs_isa_type)inst->src[0].type) / 8;

@@ -7,6 +7,7 @@
  * element_B * components.
  */
 #include "isa/isa_priv.h"
+#include "isa/xe.h"
 
 struct decoder {
     enum zs_isa_platform platform;
@@ -448,7 +449,7 @@ static bool is_lsc(enum zs_isa_platform platform, uint8_t sfid)
 {
     return zs_isa_platform_info(platform)->has_lsc &&
            (sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML || sfid == ZS_SFID_SLM ||
-            sfid == ZS_SFID_TGM);
+            sfid == ZS_SFID_TGM || (sfid == ZS_SFID_URB && platform >= ZS_ISA_XE2));
 }
 
 /* Up to XeHP an immediate extended descriptor has the length; from XeHPG on, and with ExBSO, the
@@ -458,9 +459,10 @@ int32_t zs_isa_second_length(const struct zs_isa_model *model, const struct zs_i
     bool in_register = inst->flags & ZS_INST_EXDESC_REG;
     if (!in_register && model->platform < ZS_ISA_XE_HPG)
         return (int32_t)(inst->exdesc >> 6 & 0x1f);
-    if (inst->source_count > 1 && inst->src[1].file == ZS_FILE_NULL)
+    bool gathered = inst->source_count == 1 && model->platform >= ZS_ISA_XE3;
+    if (gathered || (inst->source_count > 1 && inst->src[1].file == ZS_FILE_NULL))
         return 0;
-    return !in_register || inst->flags & ZS_INST_EXBSO ? inst->src[1].grf_count : -1;
+    return zs_xe_has_second_length(model, inst) ? inst->src[1].grf_count : -1;
 }
 
 static void read_descriptors(const struct zs_isa_model *model, const struct zs_isa_inst *inst,

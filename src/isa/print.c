@@ -11,6 +11,7 @@
  * (put_name), so nothing is checked while appending; a message's description is given what is left.
  */
 #include "isa/inst.h"
+#include "isa/xe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -343,7 +344,9 @@ static void put_register(struct line *l, const struct zs_isa_operand *op, bool w
 
 static void put_indirect(struct line *l, const struct zs_isa_operand *op)
 {
-    put_text(l, "r[a0.");
+    put_text(l, "r[");
+    put_char(l, op->file == ZS_FILE_S ? 's' : 'a');
+    put_text(l, "0.");
     put_decimal(l, op->subreg);
     if (op->offset_B) {
         put_char(l, ',');
@@ -490,10 +493,7 @@ static void put_dst(struct line *l)
 /* The second payload's length, where neither descriptor holds it. */
 static bool put_payload_length(struct line *l, unsigned index)
 {
-    uint32_t flags = l->inst->flags;
-    if (!is_send(l->opcode) || index != 1 ||
-        !(flags & ZS_INST_EXBSO ||
-          (l->model->platform >= ZS_ISA_XE_HPG && !(flags & ZS_INST_EXDESC_REG))))
+    if (!is_send(l->opcode) || index != 1 || !zs_xe_has_second_length(l->model, l->inst))
         return false;
     put_char(l, ':');
     put_decimal(l, l->inst->src[1].file == ZS_FILE_NULL ? 0 : l->inst->src[1].grf_count);
@@ -559,7 +559,6 @@ static bool put_tokens(struct line *l)
 static void put_descriptor(struct line *l, bool in_register, uint32_t subreg, uint32_t value,
                            unsigned digits)
 {
-    put_text(l, "  ");
     start_column(l, COLUMN_SEND_DESC);
     if (in_register) {
         put_text(l, "a0.");
@@ -752,12 +751,18 @@ static void put_operands(struct line *l)
         if (!put_tokens(l))
             put_source(l, i);
     }
-    if (inst->source_count == 1 && l->opcode->form != ZS_FORM_SEND) {
+    if (inst->source_count == 1 && !is_send(l->opcode)) {
         start_column(l, COLUMN_SRC);
         finish_column(l);
     }
     if (is_send(l->opcode)) {
+        put_text(l, "  ");
+        if (inst->exdesc_offset) {
+            put_hex(l, inst->exdesc_offset, 0);
+            put_char(l, ':');
+        }
         put_descriptor(l, inst->flags & ZS_INST_EXDESC_REG, inst->exdesc_subreg, inst->exdesc, 0);
+        put_text(l, "  ");
         put_descriptor(l, inst->flags & ZS_INST_DESC_REG, inst->desc_subreg, inst->desc, 8);
     }
 }

@@ -32,6 +32,8 @@ uint32_t zs_xe_math_sources(enum zs_isa_platform platform, uint32_t function);
 enum zs_xe_operand { ZS_XE_DST, ZS_XE_SRC };
 bool zs_xe_type_allowed(enum zs_isa_platform platform, uint32_t op, enum zs_xe_operand operand,
                         uint32_t type);
+/* Whether matrices of a systolic multiplication may have the type. */
+bool zs_xe_dpas_takes(enum zs_isa_platform platform, uint32_t type);
 /* Types of three-source operands by execution type (integer, float) and code; of systolic ones. */
 extern const uint8_t zs_xe_ternary_types[2][8];
 extern const uint8_t zs_xe_dpas_types[2][8];
@@ -39,6 +41,9 @@ extern const uint8_t zs_xe_precisions[2][32];
 extern const uint8_t zs_xe_ternary_vstride[4];
 /* Shared functions by their number, up to XeHP and from XeHPG on. */
 extern const uint8_t zs_xe_sfids[2][16];
+
+/* Whether the instruction itself has the length of a send's second payload. */
+bool zs_xe_has_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst);
 
 /* Software scoreboard to and from its field. False: reserved, or not encodable. `inst` is decoded:
  * what a pair of distance and token means depends on the kind of instruction. */

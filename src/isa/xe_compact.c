@@ -16,10 +16,15 @@ struct sets {
 
 static struct sets ternary_sets(const struct zs_isa_model *model, uint32_t op)
 {
-    if (model->platform >= ZS_ISA_XE_HPC)
+    if (model->platform >= ZS_ISA_XE2)
         return (struct sets){2,
-                             {ZS_COMPACT_XE2_3SRC, op == ZS_OP_DPAS ? ZS_COMPACT_XE2_3SRC_DPAS
+                             {ZS_COMPACT_XE2_3SRC, op == ZS_OP_DPAS ? ZS_COMPACT_XE_HPC_3SRC_DPAS
                                                                     : ZS_COMPACT_XE2_3SRC_BASIC}};
+    if (model->platform == ZS_ISA_XE_HPC)
+        return (struct sets){2,
+                             {ZS_COMPACT_XE_HPC_3SRC, op == ZS_OP_DPAS
+                                                          ? ZS_COMPACT_XE_HPC_3SRC_DPAS
+                                                          : ZS_COMPACT_XE_HPC_3SRC_BASIC}};
     return (struct sets){2,
                          {ZS_COMPACT_XE3SRC, model->platform >= ZS_ISA_XE_HP
                                                  ? ZS_COMPACT_XE_HP_3SRC
@@ -31,10 +36,15 @@ static struct sets basic_sets(const struct zs_isa_model *model, bool two, bool i
     bool hp = model->platform >= ZS_ISA_XE_HP;
     enum zs_compact_set src0 = hp ? ZS_COMPACT_XE_HP_SRC0 : ZS_COMPACT_XE_LP_SRC0;
     enum zs_compact_set src1 = hp ? ZS_COMPACT_XE_HP_SRC1 : ZS_COMPACT_XE_LP_SRC1;
-    if (model->platform >= ZS_ISA_XE_HPC && immediate)
+    if (model->platform >= ZS_ISA_XE2 && immediate)
         return (struct sets){two ? 2 : 1, {ZS_COMPACT_XE2, ZS_COMPACT_XE2_TWO_IMM}};
-    if (model->platform >= ZS_ISA_XE_HPC)
+    if (model->platform >= ZS_ISA_XE2)
         return (struct sets){two ? 3 : 2, {ZS_COMPACT_XE2, ZS_COMPACT_XE2_REG, ZS_COMPACT_XE2_TWO}};
+    if (model->platform == ZS_ISA_XE_HPC && immediate)
+        return (struct sets){two ? 2 : 1, {ZS_COMPACT_XE_HPC, ZS_COMPACT_XE_HPC_TWO_IMM}};
+    if (model->platform == ZS_ISA_XE_HPC)
+        return (struct sets){two ? 3 : 2,
+                             {ZS_COMPACT_XE_HPC, ZS_COMPACT_XE_HPC_REG, ZS_COMPACT_XE_HPC_TWO}};
     if (immediate)
         return (struct sets){
             3, {ZS_COMPACT_XE, src0, two ? ZS_COMPACT_XE_TWO_IMM : ZS_COMPACT_XE_ONE_IMM}};

@@ -254,6 +254,16 @@ static void encode_label(struct zs_isa_encoder *e, enum zs_isa_field field,
         zs_enc_put_signed(e, field, (int64_t)op->imm);
 }
 
+/* A register in place of JIP takes bits of UIP: they must agree. */
+static void encode_uip(struct zs_isa_encoder *e, const struct zs_isa_operand *op)
+{
+    uint64_t taken = zs_isa_get(e->layout, e->bits, ZS_F_UIP) & 0xfffc;
+    if (e->inst->src[0].kind == ZS_OPERAND_LABEL)
+        encode_label(e, ZS_F_UIP, op);
+    else if (op->kind != ZS_OPERAND_LABEL || op->imm != taken)
+        zs_enc_fail(e, ZS_F_UIP);
+}
+
 static void encode_branch(struct zs_isa_encoder *e)
 {
     const struct zs_isa_inst *inst = e->inst;
@@ -272,10 +282,8 @@ static void encode_branch(struct zs_isa_encoder *e)
         put_halved(e, ZS_F_T_SRC0_SUBREG, op->subreg_B, is_wide(e));
     }
     if (inst->source_count == 2) {
-        if (op->kind != ZS_OPERAND_LABEL)
-            zs_enc_fail(e, ZS_F_UIP);
         zs_enc_put(e, ZS_F_HAS_UIP, 1);
-        encode_label(e, ZS_F_UIP, &inst->src[1]);
+        encode_uip(e, &inst->src[1]);
     }
 }
 
@@ -298,6 +306,44 @@ static void encode_desc(struct zs_isa_encoder *e)
     zs_enc_put(e, ZS_F_X_DESC_30, desc >> 30);
 }
 
+static void put_exdesc(struct zs_isa_encoder *e, uint32_t exdesc)
+{
+    zs_enc_put(e, ZS_F_X_EXDESC_11, exdesc >> 11 & 0x1fff);
+    zs_enc_put(e, ZS_F_X_EXDESC_24, exdesc >> 24 & 3);
+    zs_enc_put(e, ZS_F_X_EXDESC_26, exdesc >> 26 & 3);
+    zs_enc_put(e, ZS_F_X_EXDESC_28, exdesc >> 28);
+}
+
+/* A gathered payload has the place of the length. */
+static void put_second_length(struct zs_isa_encoder *e)
+{
+    if (e->inst->source_count > 1)
+        zs_enc_put(e, ZS_F_X_SRC1_LENGTH, e->inst->src[1].grf_count);
+}
+
+/* An offset lies around the register's number, and around ExBSO but for ugm. */
+static void encode_exdesc_register(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    bool has_offset = e->model->platform >= ZS_ISA_XE2;
+    bool ugm = has_offset && inst->sfid == ZS_SFID_UGM;
+    uint32_t taken = 0x707ff | (ugm ? 0 : 0x8000);
+    if (inst->exdesc_offset & (has_offset ? taken : UINT32_MAX))
+        zs_enc_fail(e, ZS_F_X_EXDESC_11);
+    put_exdesc(e, inst->exdesc_offset);
+    zs_enc_put(e, ZS_F_X_EXDESC_SUBREG, inst->exdesc_subreg);
+    if (inst->flags & ZS_INST_EXBSO && (ugm || e->model->platform < ZS_ISA_XE_HP))
+        zs_enc_fail(e, ZS_F_X_EXBSO);
+    if (inst->flags & ZS_INST_EXBSO)
+        zs_enc_put(e, ZS_F_X_EXBSO, 1);
+    if (inst->flags & ZS_INST_CPS && has_offset)
+        zs_enc_fail(e, ZS_F_X_CPS);
+    if (inst->flags & ZS_INST_CPS && inst->flags & ZS_INST_EXBSO)
+        zs_enc_put(e, ZS_F_X_CPS, 1);
+    if (ugm || inst->flags & ZS_INST_EXBSO)
+        put_second_length(e);
+}
+
 static void encode_exdesc(struct zs_isa_encoder *e)
 {
     const struct zs_isa_inst *inst = e->inst;
@@ -305,23 +351,16 @@ static void encode_exdesc(struct zs_isa_encoder *e)
     bool has_length = e->model->platform >= ZS_ISA_XE_HPG;
     if (inst->flags & ZS_INST_EXDESC_REG) {
         zs_enc_put(e, ZS_F_X_EXDESC_REG, 1);
-        zs_enc_put(e, ZS_F_X_EXDESC_SUBREG, inst->exdesc_subreg);
-        if (!(inst->flags & ZS_INST_EXBSO))
-            return;
-        if (e->model->platform < ZS_ISA_XE_HP)
-            zs_enc_fail(e, ZS_F_X_EXBSO);
-        zs_enc_put(e, ZS_F_X_EXBSO, 1);
-        zs_enc_put_flag(e, ZS_F_X_CPS, inst->flags & ZS_INST_CPS);
-        zs_enc_put(e, ZS_F_X_SRC1_LENGTH, inst->src[1].grf_count);
+        encode_exdesc_register(e);
         return;
     }
     if (exdesc & (has_length ? 0x7ff : 0x3f))
         zs_enc_fail(e, ZS_F_X_EXDESC_11);
-    zs_enc_put(e, ZS_F_X_EXDESC_6, has_length ? inst->src[1].grf_count : exdesc >> 6 & 31);
-    zs_enc_put(e, ZS_F_X_EXDESC_11, exdesc >> 11 & 0x1fff);
-    zs_enc_put(e, ZS_F_X_EXDESC_24, exdesc >> 24 & 3);
-    zs_enc_put(e, ZS_F_X_EXDESC_26, exdesc >> 26 & 3);
-    zs_enc_put(e, ZS_F_X_EXDESC_28, exdesc >> 28);
+    if (has_length)
+        put_second_length(e);
+    else
+        zs_enc_put(e, ZS_F_X_EXDESC_6, exdesc >> 6 & 31);
+    put_exdesc(e, exdesc);
 }
 
 static void encode_send(struct zs_isa_encoder *e)
@@ -335,8 +374,14 @@ static void encode_send(struct zs_isa_encoder *e)
     zs_enc_put_register(e, ZS_F_DST_REG, &inst->dst);
     zs_enc_put_flag(e, ZS_F_X_SRC0_FILE, inst->src[0].file == ZS_FILE_GRF);
     zs_enc_put_register(e, ZS_F_SRC0_REG, &inst->src[0]);
-    zs_enc_put_flag(e, ZS_F_X_SRC1_FILE, inst->src[1].file == ZS_FILE_GRF);
-    zs_enc_put_register(e, ZS_F_SRC1_REG, &inst->src[1]);
+    if (inst->source_count > 1) {
+        zs_enc_put_flag(e, ZS_F_X_SRC1_FILE, inst->src[1].file == ZS_FILE_GRF);
+        zs_enc_put_register(e, ZS_F_SRC1_REG, &inst->src[1]);
+    } else if (inst->src[0].file == ZS_FILE_S) {
+        put_halved(e, ZS_F_X_SRC1_LENGTH, inst->src[0].subreg, true);
+    } else {
+        zs_enc_fail(e, ZS_F_X_SRC1_FILE);
+    }
     encode_desc(e);
     encode_exdesc(e);
 }
@@ -460,7 +505,7 @@ static void encode_dpas_src(struct zs_isa_encoder *e, uint32_t source)
     }
     if (op->file != ZS_FILE_GRF)
         zs_enc_fail(e, field_at(ZS_F_T_SRC0_FILE, source * ZS_F_T_SRC_STEP));
-    if (!op->type || (!is_wide(e) && (op->type == ZS_TYPE_BF8 || op->type == ZS_TYPE_TF32)))
+    if (!zs_xe_dpas_takes(e->model->platform, op->type))
         zs_enc_fail(e, type);
     zs_enc_put_code(e, type, zs_xe_precisions[execution], 32, op->type);
 }

@@ -4,6 +4,14 @@
  * immediate extended descriptor has bits 31:6 and in 10:6 the length of the second payload; from
  * XeHPG on it has bits 31:11, and the length has a field of its own. Where the extended descriptor
  * is in a register, that field is there with ExBSO (surface state offset) alone, from XeHP on.
+ *
+ * From Xe2 on an extended descriptor in a register leaves the places of an immediate one free for
+ * an offset; ugm has no ExBSO any more (its bit is one of the offset) and always a length, and CPS
+ * is gone. In Xe3 the first payload may be gathered: scalar registers name its registers, and there
+ * is no second one.
+ *
+ * Sources: intel-graphics-compiler, Backend/GED/Decoder.cpp (decodeSendInfo*); mesa,
+ * src/intel/compiler/brw/brw_eu_inst.h (send_*).
  */
 #include "isa/xe.h"
 
@@ -19,6 +27,29 @@ ZS_FOLD uint32_t decode_exdesc(struct zs_isa_decoder d)
     uint32_t length = d.model->platform < ZS_ISA_XE_HPG ? zs_dec_get(d, ZS_F_X_EXDESC_6) << 6 : 0;
     return length | zs_dec_get(d, ZS_F_X_EXDESC_11) << 11 | zs_dec_get(d, ZS_F_X_EXDESC_24) << 24 |
            zs_dec_get(d, ZS_F_X_EXDESC_26) << 26 | zs_dec_get(d, ZS_F_X_EXDESC_28) << 28;
+}
+
+/* What the register's number and ExBSO leave of the offset. */
+enum { OFFSET_SUBREG = 0x7 << 16, OFFSET_EXBSO = 1 << 15 };
+
+ZS_FOLD void decode_exdesc_register(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    bool has_offset = d.model->platform >= ZS_ISA_XE2;
+    inst->flags |= ZS_INST_EXDESC_REG;
+    inst->exdesc_subreg = (uint8_t)zs_dec_get(d, ZS_F_X_EXDESC_SUBREG);
+    if (has_offset)
+        inst->exdesc_offset = decode_exdesc(d) & ~(uint32_t)OFFSET_SUBREG;
+    if (has_offset && inst->sfid == ZS_SFID_UGM) {
+        inst->src[1].grf_count = (uint8_t)zs_dec_get(d, ZS_F_X_SRC1_LENGTH);
+        return;
+    }
+    inst->exdesc_offset &= ~(uint32_t)OFFSET_EXBSO;
+    if (d.model->platform < ZS_ISA_XE_HP || !zs_dec_get(d, ZS_F_X_EXBSO))
+        return;
+    inst->flags |= ZS_INST_EXBSO;
+    inst->src[1].grf_count = (uint8_t)zs_dec_get(d, ZS_F_X_SRC1_LENGTH);
+    if (!has_offset && zs_dec_get(d, ZS_F_X_CPS))
+        inst->flags |= ZS_INST_CPS;
 }
 
 ZS_FOLD void decode_descs(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -37,14 +68,7 @@ ZS_FOLD void decode_descs(struct zs_isa_decoder d, struct zs_isa_inst *inst)
                                                         : zs_dec_get(d, ZS_F_X_SRC1_LENGTH));
         return;
     }
-    inst->flags |= ZS_INST_EXDESC_REG;
-    inst->exdesc_subreg = (uint8_t)zs_dec_get(d, ZS_F_X_EXDESC_SUBREG);
-    if (d.model->platform < ZS_ISA_XE_HP || !zs_dec_get(d, ZS_F_X_EXBSO))
-        return;
-    inst->flags |= ZS_INST_EXBSO;
-    inst->src[1].grf_count = (uint8_t)zs_dec_get(d, ZS_F_X_SRC1_LENGTH);
-    if (zs_dec_get(d, ZS_F_X_CPS))
-        inst->flags |= ZS_INST_CPS;
+    decode_exdesc_register(d, inst);
 }
 
 ZS_FOLD enum zs_isa_error decode_payload(struct zs_isa_decoder d, bool is_grf, uint32_t code,
@@ -55,6 +79,19 @@ ZS_FOLD enum zs_isa_error decode_payload(struct zs_isa_decoder d, bool is_grf, u
     op->width = 1;
     op->mme = ZS_MME_NONE;
     return zs_dec_register(d.model, is_grf, code, op);
+}
+
+/* A scalar register in place of the first payload counts words. */
+ZS_FOLD bool decode_gather(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    struct zs_isa_operand *op = &inst->src[0];
+    if (op->file != ZS_FILE_S)
+        return false;
+    op->kind = ZS_OPERAND_INDIRECT;
+    op->subreg = (uint8_t)(zs_dec_get(d, ZS_F_X_SRC1_LENGTH) << 1);
+    inst->source_count = 1;
+    inst->src[1] = (struct zs_isa_operand){0};
+    return true;
 }
 
 ZS_FOLD enum zs_isa_error decode(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -76,10 +113,20 @@ ZS_FOLD enum zs_isa_error decode(struct zs_isa_decoder d, struct zs_isa_inst *in
     if (!error)
         error = decode_payload(d, zs_dec_get(d, ZS_F_X_SRC0_FILE), zs_dec_get(d, ZS_F_SRC0_REG),
                                &inst->src[0]);
-    if (!error)
+    if (!error && !decode_gather(d, inst))
         error = decode_payload(d, zs_dec_get(d, ZS_F_X_SRC1_FILE), zs_dec_get(d, ZS_F_SRC1_REG),
                                &inst->src[1]);
     return error;
+}
+
+bool zs_xe_has_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst)
+{
+    if (inst->source_count < 2)
+        return false;
+    if (!(inst->flags & ZS_INST_EXDESC_REG))
+        return model->platform >= ZS_ISA_XE_HPG;
+    return inst->flags & ZS_INST_EXBSO ||
+           (model->platform >= ZS_ISA_XE2 && inst->sfid == ZS_SFID_UGM);
 }
 
 enum zs_isa_error zs_xe_decode_send(const struct zs_isa_model *model,

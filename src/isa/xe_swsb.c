@@ -53,7 +53,7 @@ static const struct row hp_rows[] = {
     {0x18, 0xf8, ZS_SWSB_INT, 0}, {0x50, 0xf8, ZS_SWSB_LONG, 0}, {0x20, 0xf0, 0, DST},
     {0x30, 0xf0, 0, SRC},         {0x40, 0xf0, 0, SET},
 };
-/* XeHPC: a math pipe, and 32 tokens. */
+/* XeHPC: a math pipe, and 32 tokens. The last row is that of Xe3 alone: a scalar pipe. */
 static const struct row hpc_rows[] = {
     {0x0f0, 0x3ff, 0, ZS_SWSB_NOACCSBSET},
     {0x000, 0x3f8, DIST, 0},
@@ -65,6 +65,7 @@ static const struct row hpc_rows[] = {
     {0x080, 0x3e0, 0, DST},
     {0x0a0, 0x3e0, 0, SRC},
     {0x0c0, 0x3e0, 0, SET},
+    {0x030, 0x3f8, ZS_SWSB_SCALAR, 0},
 };
 
 static const struct scheme lp_scheme = {lp_rows,
@@ -87,24 +88,30 @@ static const struct scheme hp_scheme = {hp_rows,
                                           [KIND_MATH] = {DIST, SET},
                                           [KIND_SEND] = {ALL, SET},
                                           [KIND_DPAS] = {DIST, SET}}}};
-static const struct scheme hpc_scheme = {hpc_rows,
-                                         ZS_ARRAY_LEN(hpc_rows),
-                                         0x300,
-                                         8,
-                                         5,
-                                         0x1f,
-                                         {{[KIND_OTHER] = {DIST, DST},
-                                           [KIND_MATH] = {DIST, DST},
-                                           [KIND_SEND] = {ALL, SET},
-                                           [KIND_DPAS] = {DIST, SET}},
-                                          {[KIND_OTHER] = {DIST, SRC},
-                                           [KIND_MATH] = {DIST, SRC},
-                                           [KIND_SEND] = {ZS_SWSB_FLOAT, SET},
-                                           [KIND_DPAS] = {DIST, SRC}},
-                                          {[KIND_OTHER] = {ALL, DST},
-                                           [KIND_MATH] = {ALL, DST},
-                                           [KIND_SEND] = {ZS_SWSB_INT, SET},
-                                           [KIND_DPAS] = {DIST, DST}}}};
+/* Pairs of a distance and a token from XeHPC on. */
+#define WIDE_PAIRS                                                                                 \
+    {                                                                                              \
+        {[KIND_OTHER] = {DIST, DST},                                                               \
+         [KIND_MATH] = {DIST, DST},                                                                \
+         [KIND_SEND] = {ALL, SET},                                                                 \
+         [KIND_DPAS] = {DIST, SET}},                                                               \
+            {[KIND_OTHER] = {DIST, SRC},                                                           \
+             [KIND_MATH] = {DIST, SRC},                                                            \
+             [KIND_SEND] = {ZS_SWSB_FLOAT, SET},                                                   \
+             [KIND_DPAS] = {DIST, SRC}},                                                           \
+        {                                                                                          \
+            [KIND_OTHER] = {ALL, DST}, [KIND_MATH] = {ALL, DST}, [KIND_SEND] = {ZS_SWSB_INT, SET}, \
+            [KIND_DPAS] = {                                                                        \
+                DIST,                                                                              \
+                DST                                                                                \
+            }                                                                                      \
+        }                                                                                          \
+    }
+static const struct scheme hpc_scheme = {hpc_rows,  ZS_ARRAY_LEN(hpc_rows) - 1, 0x300, 8, 5, 0x1f,
+                                         WIDE_PAIRS};
+static const struct scheme xe3_scheme = {hpc_rows,  ZS_ARRAY_LEN(hpc_rows), 0x300, 8, 5, 0x1f,
+                                         WIDE_PAIRS};
+#undef WIDE_PAIRS
 #undef DIST
 #undef ALL
 #undef SET
@@ -113,9 +120,10 @@ static const struct scheme hpc_scheme = {hpc_rows,
 
 static const struct scheme *scheme_of(enum zs_isa_platform platform)
 {
-    return platform >= ZS_ISA_XE_HPC  ? &hpc_scheme
-           : platform >= ZS_ISA_XE_HP ? &hp_scheme
-                                      : &lp_scheme;
+    return platform >= ZS_ISA_XE3      ? &xe3_scheme
+           : platform >= ZS_ISA_XE_HPC ? &hpc_scheme
+           : platform >= ZS_ISA_XE_HP  ? &hp_scheme
+                                       : &lp_scheme;
 }
 
 static enum kind kind_of(uint32_t op)

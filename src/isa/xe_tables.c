@@ -54,6 +54,8 @@ static const struct {
 } type_rules[] = {
     {ZS_OP_SRND, ZS_ISA_XE_HPC, BIT(BF8) | BIT(HF), BIT(HF) | BIT(F)},
     {ZS_OP_MACL, ZS_ISA_XE_HPC, BIT(UD) | BIT(D), BIT(UD) | BIT(D)},
+    {ZS_OP_MOV, ZS_ISA_XE3, BASE | BIT(BF) | BIT(BF8) | BIT(HF8) | BIT(TF32),
+     BASE | BIT(BF) | BIT(BF8) | BIT(HF8) | BIT(TF32)},
     {ZS_OP_MOV, ZS_ISA_XE_HPC, BASE | BIT(BF) | BIT(BF8) | BIT(TF32),
      BASE | BIT(BF) | BIT(BF8) | BIT(TF32)},
     {ZS_OP_MOV, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
@@ -78,4 +80,11 @@ bool zs_xe_type_allowed(enum zs_isa_platform platform, uint32_t op, enum zs_xe_o
         }
     }
     return type && allowed >> type & 1;
+}
+
+bool zs_xe_dpas_takes(enum zs_isa_platform platform, uint32_t type)
+{
+    if (type == ZS_TYPE_TF32)
+        return platform >= ZS_ISA_XE_HPC;
+    return type && (type != ZS_TYPE_BF8 || platform == ZS_ISA_XE_HPC);
 }

@@ -143,8 +143,7 @@ ZS_FOLD enum zs_isa_error decode_precision(struct zs_isa_decoder d, uint32_t sou
     uint32_t code =
         zs_dec_get(d, source == 1 ? ZS_F_DPAS_SRC1_PRECISION : ZS_F_DPAS_SRC2_PRECISION);
     op->type = zs_xe_precisions[zs_dec_get(d, ZS_F_T_EXEC_TYPE)][code];
-    bool wide_only = op->type == ZS_TYPE_BF8 || op->type == ZS_TYPE_TF32;
-    return !op->type || (wide_only && !zs_xe_is_wide(d)) ? ZS_ISA_BAD_TYPE : ZS_ISA_BAD_NONE;
+    return zs_xe_dpas_takes(d.model->platform, op->type) ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_TYPE;
 }
 
 ZS_FOLD enum zs_isa_error decode_dpas_src(struct zs_isa_decoder d, uint32_t source,
