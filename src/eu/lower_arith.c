@@ -154,6 +154,26 @@ void zs_eu_lower_avg(struct zs_eu_lowering *l)
     zs_eu_compute(l, ZS_EU_ROW_AVG_64, ZS_GEN9_Q, src, 2);
 }
 
+/* On d and ud: the low 32 bits of an exact result, or all of it clamped. */
+static void lower_mad_integer(struct zs_eu_lowering *l)
+{
+    unsigned type = modular_type(l);
+    struct zs_eu_loc src[3], sum[2];
+
+    if (widest_B(l, true) > 4 || dst_is_float(l) ||
+        (l->inst->saturate && any_src(l, ZS_GEN9_UD))) { /* beyond 64 bits */
+        unmodelled(l, "integers of this type");
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    if (l->failed)
+        return;
+    sum[0] = src[0];
+    sum[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    zs_eu_emit_row(l, BY_WIDTH(type, MUL), sum[1].at, &src[1], 2, false);
+    zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
+}
+
 void zs_eu_lower_mad(struct zs_eu_lowering *l)
 {
     static const enum zs_eu_row rows[2][4] = {
@@ -167,7 +187,7 @@ void zs_eu_lower_mad(struct zs_eu_lowering *l)
     bool half = !any_src(l, ZS_GEN9_F) && type == ZS_GEN9_F;
 
     if (!any_float_src(l)) {
-        unmodelled(l, "integer multiply-add");
+        lower_mad_integer(l);
         return;
     }
     if (half && l->inst->dst.type == ZS_GEN9_HF && !l->inst->saturate) {

@@ -307,6 +307,16 @@ static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned 
     zs_eu_flag_target(l, op);
 }
 
+/* cmpn is for minima and maxima: what it says of NaNs for other conditions is not documented. */
+static enum zs_eu_row cmpn_row(unsigned cond, bool is_double)
+{
+    if (cond == ZS_GEN9_COND_LT)
+        return is_double ? ZS_EU_ROW_CMPN_LT_F64 : ZS_EU_ROW_CMPN_LT_F32;
+    if (cond == ZS_GEN9_COND_GE)
+        return is_double ? ZS_EU_ROW_CMPN_GE_F64 : ZS_EU_ROW_CMPN_GE_F32;
+    return ZS_EU_ROW_NONE;
+}
+
 static void lower_cmp(struct zs_eu_lowering *l)
 {
     const struct zs_gen9_inst *inst = l->inst;
@@ -314,11 +324,8 @@ static void lower_cmp(struct zs_eu_lowering *l)
     enum zs_eu_row row = zs_eu_cmp_row(inst->cond, type);
     struct zs_eu_loc src[2];
 
-    if (inst->opcode == ZS_GEN9_CMPN &&
-        (zs_eu_type_is_float(type) || inst->cond == ZS_GEN9_COND_UN)) {
-        unmodelled(l, "cmpn of floats");
-        return;
-    }
+    if (inst->opcode == ZS_GEN9_CMPN && zs_eu_type_is_float(type))
+        row = cmpn_row(inst->cond, type == ZS_GEN9_DF);
     if (row == ZS_EU_ROW_NONE || inst->saturate || inst->acc_write) {
         unmodelled(l, "this combination of types and conditional modifier");
         return;

@@ -380,6 +380,9 @@ static const struct shape integer_shapes[] = {
     {ZS_GEN9_SEL, 1, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "3456"},
     {ZS_GEN9_CMP, 0, 2, "DdWwBb", {"DdWwBb", "DdWwBb"}, true, false, "123456"},
     {ZS_GEN9_CMP, 0, 2, "D", {"DWw", "DWw"}, false, false, "123456"},
+    {ZS_GEN9_CMPN, 0, 2, "D", {"DWw", "DWw"}, true, false, "123456"},
+    {ZS_GEN9_MAD, 0, 3, "D", {"D", "=", "="}, true, true, "123456"},
+    {ZS_GEN9_MAD, 0, 3, "d", {"d", "=", "="}, true, false, "123456"},
     {ZS_GEN9_BFREV, 0, 1, "d", {"d"}, false, false, ""},
     {ZS_GEN9_LZD, 0, 1, "d", {"d"}, false, false, ""},
     {ZS_GEN9_FBH, 0, 1, "d", {"Dd"}, false, false, ""},
@@ -436,6 +439,8 @@ static const struct shape float_shapes[] = {
     {ZS_GEN9_SEL, 0, 2, "H", {"H", "H"}, true, false, ""},
     {ZS_GEN9_SEL, 1, 2, "F", {"F", "F"}, true, true, "3456"},
     {ZS_GEN9_CMP, 0, 2, "FD", {"F", "FH"}, true, false, "1234569"},
+    {ZS_GEN9_CMPN, 0, 2, "FD", {"F", "FH"}, true, false, "45"},
+    {ZS_GEN9_CMPN, 0, 2, "XQ", {"X", "X"}, true, false, "45"},
     {ZS_GEN9_CMP, 0, 2, "HW", {"H", "H"}, true, false, "123456"},
     {ZS_GEN9_RNDU, 0, 1, "F", {"F"}, true, true, ""},
     {ZS_GEN9_RNDD, 0, 1, "F", {"F"}, true, true, ""},
@@ -573,8 +578,9 @@ void random_inst(struct random *r, unsigned what, struct zs_gen9_inst *ret)
     random_masks(r, what, ret);
     if (shape->opcode == ZS_GEN9_MATH)
         ret->function = shape->function;
-    if (shape->conds[0] && (chance(r, 40) || shape->opcode == ZS_GEN9_CMP ||
-                            shape->opcode == ZS_GEN9_CSEL || shape->function == 1))
+    if (shape->conds[0] &&
+        (chance(r, 40) || shape->opcode == ZS_GEN9_CMP || shape->opcode == ZS_GEN9_CMPN ||
+         shape->opcode == ZS_GEN9_CSEL || shape->function == 1))
         ret->cond = (uint8_t)(shape->conds[random_below(r, (uint32_t)strlen(shape->conds))] - '0');
     ret->saturate = shape->saturate && chance(r, 20);
     if (shape->opcode == ZS_GEN9_SEL) {

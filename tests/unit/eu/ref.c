@@ -572,6 +572,8 @@ static struct value compute_integer(struct ref_state *s, const struct zs_gen9_in
         return integer(a + b);
     case ZS_GEN9_MUL:
         return integer(a * b);
+    case ZS_GEN9_MAD:
+        return integer(a + b * v[2].i);
     case ZS_GEN9_AVG:
         return integer((a + b + 1) >> 1);
     case ZS_GEN9_AND:
@@ -772,6 +774,11 @@ static bool result_flag(const struct ref_state *s, const struct zs_gen9_inst *in
     return compare(inst->cond, flush(s, stored), zero);
 }
 
+static bool compares(const struct zs_gen9_inst *inst)
+{
+    return inst->opcode == ZS_GEN9_CMP || inst->opcode == ZS_GEN9_CMPN;
+}
+
 /* A comparison stores all ones or zeros, whatever the type. */
 static void finish(const struct ref_state *s, const struct zs_gen9_inst *inst,
                    struct lane_result *lane, const struct value *v)
@@ -779,8 +786,9 @@ static void finish(const struct ref_state *s, const struct zs_gen9_inst *inst,
     bool chooses = inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL;
 
     lane->has_flag = inst->cond && !chooses;
-    if (inst->opcode == ZS_GEN9_CMP) {
-        lane->flag = compare(inst->cond, flush(s, v[0]), flush(s, v[1]));
+    if (compares(inst)) {
+        lane->flag = compare(inst->cond, flush(s, v[0]), flush(s, v[1])) ||
+                     (inst->opcode == ZS_GEN9_CMPN && is_float(v[1]) && isnan(v[1].d));
         lane->bits = lane->flag ? UINT64_MAX : 0;
         return;
     }
@@ -815,7 +823,7 @@ static struct lane_result execute_channel(struct ref_state *s, const struct zs_g
         for (unsigned i = 0; i < 3; i++)
             if (!is_float(v[i]) && inst->opcode != ZS_GEN9_MOV)
                 v[i].type = type;
-    if (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV || inst->opcode == ZS_GEN9_CMP)
+    if (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV || compares(inst))
         lane.value = v[0];
     else if (inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL)
         lane.value = choose(s, inst, v, channel);
