@@ -172,6 +172,62 @@ static void launches_keep_what_they_name(void **state)
     }
 }
 
+/* The allocator, as long as it has something. */
+static bool exhausted;
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return exhausted ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return exhausted ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return exhausted ? NULL : __real_realloc(p, size);
+}
+
+/* Without memory nothing can be made or looked at, but what is freed is gone, and kept as long as
+ * somebody sees it. */
+static void freeing_needs_no_memory(void **state)
+{
+    enum { COUNT = 100 };
+    struct zs_gpu_memory *m;
+    struct zs_gpu_keep keep = {.args = no_args()}, other = {.args = no_args()};
+    struct zs_gpu_pin pin, none;
+    struct zs_gpu_hold hold;
+    int count = 0;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        struct zs_gpu_allocation a = make(0x1000 * (i + 1), 0x1000, "a");
+        assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    }
+    assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+    exhausted = true;
+    for (uint64_t i = 0; i < COUNT; i++)
+        assert_int_equal(zs_gpu_memory_remove(m, 0x1000 * (i + 1), released, &count), 0);
+    zs_gpu_memory_hold(m, &hold);
+    zs_gpu_memory_unhold(m, &hold);
+    int error = zs_gpu_memory_pin(m, &other, &none);
+    exhausted = false;
+    assert_int_equal(error, -ENOMEM);
+    zs_gpu_memory_end_keep(m, &other);
+    assert_int_equal(count, 0);
+    assert_true(zs_gpu_memory_is_empty(m));
+    zs_gpu_memory_unpin(m, &pin, &keep);
+    assert_int_equal(count, COUNT);
+    zs_gpu_memory_destroy(m);
+}
+
 /* A copy keeps what it finds, be it made after the copy began. */
 static void copies_hold_what_they_find(void **state)
 {
@@ -425,6 +481,7 @@ int main(void)
         cmocka_unit_test(freed_memory_outlives_who_sees_it),
         cmocka_unit_test(overlapping_launches_release),
         cmocka_unit_test(launches_keep_what_they_name),
+        cmocka_unit_test(freeing_needs_no_memory),
         cmocka_unit_test(copies_hold_what_they_find),
         cmocka_unit_test(nearest_allocations),
         cmocka_unit_test(written_bytes_are_marked),
