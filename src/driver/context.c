@@ -2,6 +2,7 @@
 #include "driver/driver_priv.h"
 
 #include "driver/memory.h"
+#include "driver/module.h"
 #include "driver/worker.h"
 
 #include <errno.h>
@@ -79,6 +80,8 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
     pthread_rwlock_init(&context->memory_lock, NULL);
     pthread_mutex_init(&context->workers_lock, NULL);
     pthread_mutex_init(&context->reservations_lock, NULL);
+    pthread_mutex_init(&context->code_lock, NULL);
+    context->next_ip_B = ZS_IP_BASE;
     pthread_cond_init(&context->workers_gone, NULL);
     int error = context->devices ? zs_gpu_memory_create(&context->memory) : -ENOMEM;
     if (error || !zs_object_publish(context)) {
@@ -106,6 +109,7 @@ void zs_ze_context_fini(struct zs_ze_context *context)
     pthread_rwlock_destroy(&context->memory_lock);
     pthread_mutex_destroy(&context->workers_lock);
     pthread_mutex_destroy(&context->reservations_lock);
+    pthread_mutex_destroy(&context->code_lock);
     pthread_cond_destroy(&context->workers_gone);
     free(context->devices);
 }

@@ -131,10 +131,14 @@ struct zs_ze_context {
     uint32_t device_count; /* 0: all devices */
     struct zs_ze_device **devices;
     struct zs_gpu_memory *memory;
-    _Atomic bool cancelled;       /* destroyed: running kernels stop */
-    _Atomic bool lost;            /* a launch failed in it */
-    pthread_rwlock_t memory_lock; /* guards ranges */
-    void *ranges;                 /* tsearch tree of struct zs_range, ordered by address */
+    _Atomic bool cancelled;            /* destroyed: running kernels stop */
+    _Atomic bool lost;                 /* a launch failed in it */
+    pthread_rwlock_t memory_lock;      /* guards ranges */
+    void *ranges;                      /* tsearch tree of struct zs_range, ordered by address */
+    pthread_mutex_t code_lock;         /* of the next three */
+    struct zs_ze_module *code_modules; /* with functions, in no order */
+    uint32_t next_ip_B;
+    uint32_t code_generation; /* modules with functions that there have been */
     pthread_mutex_t reservations_lock;
     struct zs_reservation *reservations; /* virtual memory */
     pthread_mutex_t workers_lock;

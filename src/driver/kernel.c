@@ -54,32 +54,77 @@ static struct zs_gpu_args *writable_args(struct zs_ze_kernel *kernel)
 /* ---- Creation ----------------------------------------------------------------------------------
  */
 
-/* Under the module's lock. */
-static ze_result_t lower(struct zs_ze_module *module, const struct zs_kernel *kernel,
-                         struct zs_gpu_kernel **ret_gpu)
+static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kernel, bool all,
+                      struct zs_lowered *ret_lowered, struct zs_diag *diag)
 {
-    struct zs_lowered *lowered = &module->lowered[kernel->index];
-    *ret_gpu = lowered->gpu;
-    if (lowered->gpu)
-        return ZE_RESULT_SUCCESS;
-    struct zs_diag diag = {0};
     struct zs_linked_code code = {0};
     struct zs_gpu_kernel_desc desc = {
         .module_kernel = kernel,
-        .ip_base = ZS_IP_BASE,
         .global_va = (uintptr_t)module->buffers[ZS_BUFFER_GLOBAL],
         .global_size_B = module->image->buffers[ZS_BUFFER_GLOBAL].size_B,
         .constant_va = (uintptr_t)module->buffers[ZS_BUFFER_CONSTANT],
         .constant_size_B = module->image->buffers[ZS_BUFFER_CONSTANT].size_B};
-    int error = zs_link_code(module, kernel, &code, &diag);
+    int error = zs_link_code(module, kernel, all, &code, diag);
     desc.code = zs_buf_span(&code.code);
     desc.entry_B = code.entry_B;
+    desc.segments = code.segments.items;
+    desc.segment_count = code.segments.count;
     desc.function_offsets_B = code.functions.items;
     desc.function_count = code.functions.count;
     if (!error)
-        error = zs_gpu_kernel_create(module->device->gpu, &desc, &lowered->gpu, &diag);
+        error = zs_gpu_kernel_create(module->device->gpu, &desc, &ret_lowered->gpu, diag);
+    ret_lowered->generation = code.generation;
     zs_linked_code_fini(&code);
+    return error;
+}
+
+/* The kernel's code. When it calls functions by their addresses, with those of all other modules of
+ * the context, as far as that can be. */
+static int lower_anew(struct zs_ze_module *module, const struct zs_kernel *kernel,
+                      struct zs_lowered *ret_lowered, struct zs_diag *diag)
+{
+    int error = lower_with(module, kernel, false, ret_lowered, diag);
+    if (error || !zs_gpu_kernel_computes_jumps(ret_lowered->gpu))
+        return error;
+    struct zs_lowered all = {0};
+    struct zs_diag ignored = {0};
+    if (lower_with(module, kernel, true, &all, &ignored) == 0) {
+        zs_gpu_kernel_destroy(ret_lowered->gpu);
+        *ret_lowered = all;
+    }
+    return 0;
+}
+
+/* Under the module's lock: what was lowered last, unless it computes jumps and there are new
+ * modules. */
+static int lower_if_needed(struct zs_ze_module *module, const struct zs_kernel *kernel,
+                           struct zs_gpu_kernel **ret_gpu, struct zs_diag *diag)
+{
+    struct zs_lowered *lowered = &module->lowered[kernel->index], fresh = {0};
     *ret_gpu = lowered->gpu;
+    if (lowered->gpu && (!zs_gpu_kernel_computes_jumps(lowered->gpu) ||
+                         lowered->generation == module->context->code_generation))
+        return 0;
+    struct zs_lowered *older = lowered->gpu ? malloc(sizeof(*older)) : NULL;
+    int error = lowered->gpu && !older ? -ENOMEM : lower_anew(module, kernel, &fresh, diag);
+    if (error) {
+        free(older);
+        return error;
+    }
+    if (older)
+        *older = *lowered;
+    *lowered = fresh;
+    lowered->older = older;
+    *ret_gpu = lowered->gpu;
+    return 0;
+}
+
+/* Under the module's lock. */
+static ze_result_t lower(struct zs_ze_module *module, const struct zs_kernel *kernel,
+                         struct zs_gpu_kernel **ret_gpu)
+{
+    struct zs_diag diag = {0};
+    int error = lower_if_needed(module, kernel, ret_gpu, &diag);
     if (!error)
         return ZE_RESULT_SUCCESS;
     char text[600];

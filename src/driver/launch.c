@@ -71,9 +71,9 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
 {
     char source[2048];
     const struct zs_kernel *kernel = launch->kernel->kernel;
-    bool known = result->fault.instruction_offset_B != INT64_MIN &&
-                 zs_source_line(launch->kernel->module, kernel, result->fault.instruction_offset_B,
-                                source, sizeof(source));
+    bool known =
+        result->fault.instruction_offset_B != INT64_MIN &&
+        zs_source_line(launch->kernel, result->fault.instruction_offset_B, source, sizeof(source));
     if (result->fault.kind != ZS_GPU_FAULT_NONE)
         zs_report_fault(&result->fault, known ? source : NULL, ret_text);
     else

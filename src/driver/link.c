@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linking. Every kernel is given one block of code:
+ * Linking. Functions of a module and kernels have an address in their context each, which nobody
+ * else has; `ip` is that address, and function pointers are. What a kernel may execute is one block
+ * of code:
  *
- *     [functions of its module][functions of each linked module, in order] ... [the kernel]
+ *     [functions of other modules] [functions of its module][functions of each linked module] [the
+ * kernel]
  *
- * so a function has the same address in all kernels of a module. Variables are memory of the
- * context, and have one address for all.
+ * those of other modules only when it calls functions by address: they may be anybody's. Variables
+ * are memory of the context, and have one address for all.
  */
 #include "driver/module.h"
 
@@ -34,22 +37,54 @@ static uint64_t holder_B(const struct zs_ze_module *module)
     return holder ? zs_align_up(holder->code.size_B, HOLDER_ALIGN_B) : 0;
 }
 
-/* Where the functions of `owner` lie in the code of `user`; UINT64_MAX: they are not linked. */
-static uint64_t holder_offset_B(const struct zs_ze_module *user, const struct zs_ze_module *owner)
+/* ---- Places ------------------------------------------------------------------------------------
+ */
+
+enum { PLACE_ALIGN_B = 64 };
+static const uint32_t IP_END_B = 0x7fff0000; /* distances between places fit in 32 bits */
+
+/* Under code_lock. 0: none is left. Places are not used again: an old pointer leads nowhere. */
+static uint32_t take_place(struct zs_ze_context *context, uint64_t size_B)
 {
-    if (owner == user)
+    uint32_t ip_B = context->next_ip_B;
+    if (size_B > IP_END_B || ip_B > IP_END_B - size_B)
         return 0;
-    uint64_t at_B = holder_B(user);
-    for (uint32_t i = 0; i < user->linked_count; i++) {
-        if (user->linked[i] == owner)
-            return at_B;
-        at_B += holder_B(user->linked[i]);
-    }
-    return UINT64_MAX;
+    context->next_ip_B = (uint32_t)zs_align_up(ip_B + size_B, PLACE_ALIGN_B);
+    return ip_B;
 }
 
-uint64_t zs_link_address(const struct zs_ze_module *user, const struct zs_ze_module *owner,
-                         const struct zs_place *place)
+bool zs_link_place(struct zs_ze_module *module)
+{
+    struct zs_ze_context *context = module->context;
+    uint64_t size_B = holder_B(module);
+    if (!size_B)
+        return true;
+    pthread_mutex_lock(&context->code_lock);
+    module->ip_B = take_place(context, size_B);
+    module->holder_size_B = module->ip_B ? (uint32_t)size_B : 0;
+    if (module->ip_B) {
+        module->code_next = context->code_modules;
+        if (module->code_next)
+            module->code_next->code_at = &module->code_next;
+        module->code_at = &context->code_modules;
+        context->code_modules = module;
+    }
+    pthread_mutex_unlock(&context->code_lock);
+    return module->ip_B != 0;
+}
+
+void zs_link_withdraw(struct zs_ze_module *module)
+{
+    if (!module->ip_B)
+        return;
+    pthread_mutex_lock(&module->context->code_lock);
+    *module->code_at = module->code_next;
+    if (module->code_next)
+        module->code_next->code_at = module->code_at;
+    pthread_mutex_unlock(&module->context->code_lock);
+}
+
+uint64_t zs_link_address(const struct zs_ze_module *owner, const struct zs_place *place)
 {
     static const int buffer_of[ZS_PLACE_COUNT] = {[ZS_PLACE_CONSTANT] = ZS_BUFFER_CONSTANT + 1,
                                                   [ZS_PLACE_GLOBAL] = ZS_BUFFER_GLOBAL + 1,
@@ -62,8 +97,7 @@ uint64_t zs_link_address(const struct zs_ze_module *user, const struct zs_ze_mod
         return 0;
     if (!owner->image->kernels[place->index].is_function_holder)
         return 0;
-    uint64_t holder = holder_offset_B(user, owner);
-    return holder == UINT64_MAX ? 0 : ZS_IP_BASE + holder + place->offset_B;
+    return owner->ip_B ? owner->ip_B + place->offset_B : 0;
 }
 
 static const struct zs_symbol *find_in(const struct zs_symbol *symbols, uint32_t count,
@@ -110,7 +144,7 @@ static bool resolve(const struct zs_ze_module *user, const struct zs_ze_module *
 {
     *ret_value = 0;
     if (relocation->target.kind != ZS_PLACE_NONE) {
-        *ret_value = zs_link_address(user, owner, &relocation->target);
+        *ret_value = zs_link_address(owner, &relocation->target);
         return *ret_value != 0;
     }
     if (is_special(relocation->symbol))
@@ -120,7 +154,7 @@ static bool resolve(const struct zs_ze_module *user, const struct zs_ze_module *
     if (!symbol && user != owner)
         symbol = zs_link_find(owner, relocation->symbol, &definer);
     if (symbol)
-        *ret_value = zs_link_address(user, definer, &symbol->place);
+        *ret_value = zs_link_address(definer, &symbol->place);
     return *ret_value != 0;
 }
 
@@ -236,87 +270,145 @@ static bool add_functions(const struct zs_symbol *symbols, uint32_t count,
     return true;
 }
 
+static bool add_holder_functions(const struct zs_ze_module *owner, const struct zs_kernel *holder,
+                                 size_t at_B, struct zs_linked_code *linked)
+{
+    return add_functions(owner->image->symbols, owner->image->symbol_count, holder, at_B, linked) &&
+           add_functions(holder->symbols, holder->symbol_count, holder, at_B, linked);
+}
+
+static bool add_segment(struct zs_linked_code *linked, size_t at_B, uint32_t ip_B)
+{
+    const struct zs_gpu_segment segment = {(uint32_t)at_B, (uint32_t)(linked->code.size_B - at_B),
+                                           ip_B};
+    return !linked->code.error && linked->code.size_B < UINT32_MAX &&
+           ZS_VEC_PUSH(&linked->segments, segment);
+}
+
+static int relocate(const struct zs_ze_module *user, const struct zs_ze_module *owner,
+                    const struct zs_kernel *kernel, uint8_t *code, struct zs_diag *diag)
+{
+    int error = 0;
+    for (uint32_t i = 0; i < kernel->relocation_count && !error; i++)
+        error =
+            apply(user, owner, &kernel->relocations[i], kernel, code, kernel->code.size_B, diag);
+    return error;
+}
+
 static int add_code(const struct zs_ze_module *user, const struct zs_ze_module *owner,
-                    const struct zs_kernel *kernel, size_t align_B, struct zs_linked_code *linked,
+                    const struct zs_kernel *kernel, uint32_t ip_B, struct zs_linked_code *linked,
                     struct zs_diag *diag)
 {
     struct zs_buf *code = &linked->code;
-    size_t at_B = code->size_B;
+    size_t at_B = code->size_B, align_B = kernel->is_function_holder ? HOLDER_ALIGN_B : 1;
     zs_buf_append(code, kernel->code.data, kernel->code.size_B);
     if (code->size_B % align_B)
         zs_buf_pad(code, 0, align_B - code->size_B % align_B);
-    bool ok = !code->error && code->size_B < UINT32_MAX;
-    if (ok && kernel->is_function_holder)
-        ok = add_functions(owner->image->symbols, owner->image->symbol_count, kernel, at_B,
-                           linked) &&
-             add_functions(kernel->symbols, kernel->symbol_count, kernel, at_B, linked);
-    if (!ok)
+    if (!add_segment(linked, at_B, ip_B) ||
+        (kernel->is_function_holder && !add_holder_functions(owner, kernel, at_B, linked)))
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for the code");
-    for (uint32_t i = 0; i < kernel->relocation_count; i++) {
-        int error = apply(user, owner, &kernel->relocations[i], kernel, code->data + at_B,
-                          kernel->code.size_B, diag);
-        if (error)
-            return error;
+    return relocate(user, owner, kernel, code->data + at_B, diag);
+}
+
+int zs_link_publish(struct zs_ze_module *module, struct zs_diag *diag)
+{
+    struct zs_ze_context *context = module->context;
+    const struct zs_kernel *holder = holder_of(module->image);
+    struct zs_buf code = {0};
+    if (!module->ip_B || module->code.size_B)
+        return 0;
+    zs_buf_append(&code, holder->code.data, holder->code.size_B);
+    zs_buf_pad(&code, 0, module->holder_size_B - holder->code.size_B);
+    int error = code.error ? zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory")
+                           : relocate(module, module, holder, code.data, diag);
+    if (error) {
+        zs_buf_fini(&code);
+        return error;
     }
+    pthread_mutex_lock(&context->code_lock);
+    module->code = code;
+    context->code_generation++;
+    pthread_mutex_unlock(&context->code_lock);
     return 0;
 }
 
-int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel,
+static bool is_linked_with(const struct zs_ze_module *user, const struct zs_ze_module *other)
+{
+    bool found = user == other;
+    for (uint32_t i = 0; i < user->linked_count && !found; i++)
+        found = user->linked[i] == other;
+    return found;
+}
+
+/* Under code_lock: functions that only a computed jump leads to. */
+static bool add_others(const struct zs_ze_module *user, struct zs_linked_code *linked)
+{
+    for (const struct zs_ze_module *m = user->context->code_modules; m; m = m->code_next) {
+        size_t at_B = linked->code.size_B;
+        if (m->code.size_B == 0 || is_linked_with(user, m))
+            continue;
+        zs_buf_append(&linked->code, m->code.data, m->code.size_B);
+        if (!add_segment(linked, at_B, m->ip_B) ||
+            !add_holder_functions(m, holder_of(m->image), at_B, linked))
+            return false;
+    }
+    return true;
+}
+
+int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel, bool all,
                  struct zs_linked_code *ret_linked, struct zs_diag *diag)
 {
+    struct zs_ze_context *context = module->context;
+    pthread_mutex_lock(&context->code_lock);
+    ret_linked->generation = context->code_generation;
+    uint32_t ip_B = take_place(context, kernel->code.size_B);
+    int error = !ip_B || (all && !add_others(module, ret_linked)) ? -ENOMEM : 0;
+    pthread_mutex_unlock(&context->code_lock);
+    if (error)
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for the code");
     const struct zs_kernel *holder = holder_of(module->image);
-    int error = 0;
     if (holder)
-        error = add_code(module, module, holder, HOLDER_ALIGN_B, ret_linked, diag);
+        error = add_code(module, module, holder, module->ip_B, ret_linked, diag);
     for (uint32_t i = 0; i < module->linked_count && !error; i++) {
-        holder = holder_of(module->linked[i]->image);
+        const struct zs_ze_module *linked = module->linked[i];
+        holder = holder_of(linked->image);
         if (holder)
-            error = add_code(module, module->linked[i], holder, HOLDER_ALIGN_B, ret_linked, diag);
+            error = add_code(module, linked, holder, linked->ip_B, ret_linked, diag);
     }
     ret_linked->entry_B = (uint32_t)ret_linked->code.size_B;
-    return error ? error : add_code(module, module, kernel, 1, ret_linked, diag);
+    return error ? error : add_code(module, module, kernel, ip_B, ret_linked, diag);
 }
 
-/* Under the module's lock: the holder that an offset before the kernel lies in. */
-static struct zs_ze_module *locate(struct zs_ze_module *module, int64_t offset_B,
-                                   uint64_t *ret_offset_B)
+const struct zs_kernel *zs_link_locate(struct zs_ze_kernel *kernel, int64_t offset_B,
+                                       struct zs_ze_module **ret_owner, uint64_t *ret_offset_B)
 {
-    if (module->has_imports && !module->is_linked)
-        return NULL; /* destroyed meanwhile, what was linked is gone */
-    uint64_t before_B = holder_B(module);
-    for (uint32_t i = 0; i < module->linked_count; i++)
-        before_B += holder_B(module->linked[i]);
-    if (before_B > INT64_MAX || offset_B < -(int64_t)before_B)
-        return NULL;
-    uint64_t at_B = before_B + (uint64_t)offset_B; /* in the block */
-    struct zs_ze_module *owner = module;
-    for (uint32_t i = 0; at_B >= holder_B(owner); i++) {
-        at_B -= holder_B(owner);
-        owner = module->linked[i];
-    }
-    *ret_offset_B = at_B;
-    return owner;
-}
-
-const struct zs_kernel *zs_link_locate(struct zs_ze_module *module, const struct zs_kernel *kernel,
-                                       int64_t offset_B, struct zs_ze_module **ret_owner,
-                                       uint64_t *ret_offset_B)
-{
+    struct zs_ze_context *context = kernel->module->context;
     *ret_offset_B = (uint64_t)offset_B;
+    *ret_owner = NULL;
     if (offset_B >= 0) {
-        *ret_owner = zs_object_ref(module);
-        return kernel;
+        *ret_owner = zs_object_ref(kernel->module);
+        return kernel->kernel;
     }
-    pthread_mutex_lock(&module->lock);
-    *ret_owner = zs_object_ref(locate(module, offset_B, ret_offset_B));
-    pthread_mutex_unlock(&module->lock);
-    return *ret_owner ? holder_of((*ret_owner)->image) : NULL;
+    uint32_t ip_B = zs_gpu_kernel_ip(kernel->gpu, offset_B);
+    const struct zs_kernel *holder = NULL;
+    pthread_mutex_lock(&context->code_lock);
+    struct zs_ze_module *m = context->code_modules;
+    while (m && ip_B - m->ip_B >= m->holder_size_B)
+        m = m->code_next;
+    if (m && zs_object_ref_live(m)) { /* not one that is just going */
+        *ret_owner = m;
+        *ret_offset_B = ip_B - m->ip_B;
+        holder = holder_of(m->image);
+    }
+    pthread_mutex_unlock(&context->code_lock);
+    return holder;
 }
 
 void zs_linked_code_fini(struct zs_linked_code *linked)
 {
     zs_buf_fini(&linked->code);
     free(linked->functions.items);
+    free(linked->segments.items);
 }
 
 /* ---- What is missing ---------------------------------------------------------------------------

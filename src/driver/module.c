@@ -203,7 +203,8 @@ static ze_result_t build(struct zs_ze_module *module, const ze_module_desc_t *de
     if (result == ZE_RESULT_SUCCESS) {
         struct zs_diag diag = {0};
         module->lowered = calloc(module->image->kernel_count + 1u, sizeof(*module->lowered));
-        int error = module->lowered ? zs_link_buffers(module, &diag) : -ENOMEM;
+        bool ready = module->lowered && zs_link_place(module);
+        int error = ready ? zs_link_buffers(module, &diag) : -ENOMEM;
         if (error == -EBADMSG)
             result = refuse_binary(log, diag.text);
         else if (error)
@@ -211,6 +212,9 @@ static ze_result_t build(struct zs_ze_module *module, const ze_module_desc_t *de
     }
     if (result == ZE_RESULT_SUCCESS)
         module->has_imports = zs_link_unresolved(module, NULL) > 0;
+    struct zs_diag diag = {0};
+    if (result == ZE_RESULT_SUCCESS && !module->has_imports && zs_link_publish(module, &diag))
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return result;
 }
 
@@ -253,9 +257,14 @@ ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t hContext, ze_device_ha
 
 void zs_ze_module_fini(struct zs_ze_module *module)
 {
+    zs_link_withdraw(module);
     for (uint32_t i = 0; module->lowered && i < module->image->kernel_count; i++) {
-        if (module->lowered[i].gpu)
-            zs_gpu_kernel_destroy(module->lowered[i].gpu);
+        zs_gpu_kernel_destroy(module->lowered[i].gpu);
+        for (struct zs_lowered *l = module->lowered[i].older, *older; l; l = older) {
+            older = l->older;
+            zs_gpu_kernel_destroy(l->gpu);
+            free(l);
+        }
     }
     free(module->lowered);
     for (int i = 0; i < ZS_BUFFER_COUNT; i++) {
@@ -265,6 +274,7 @@ void zs_ze_module_fini(struct zs_ze_module *module)
     zs_module_close(module->container);
     zs_buf_fini(&module->binary);
     zs_buf_fini(&module->debug);
+    zs_buf_fini(&module->code);
     pthread_mutex_destroy(&module->lock);
     zs_object_unref(module->context);
 }
@@ -333,6 +343,13 @@ static ze_result_t link_modules(uint32_t count, struct zs_ze_module *const *modu
     }
     for (uint32_t i = 0; i < count && result != ZE_RESULT_SUCCESS; i++)
         drop_linked(modules[i]); /* as if nothing had been tried */
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zs_diag diag = {0};
+        pthread_mutex_lock(&modules[i]->lock);
+        if (zs_link_publish(modules[i], &diag)) /* only calls by address need it */
+            zs_log(ZS_LOG_WARN, "zeModuleDynamicLink: %s", diag.text);
+        pthread_mutex_unlock(&modules[i]->lock);
+    }
     return result;
 }
 
@@ -459,7 +476,7 @@ ze_result_t ZE_APICALL zeModuleGetGlobalPointer(ze_module_handle_t hModule, cons
     const struct zs_ze_module *owner;
     const struct zs_symbol *symbol = zs_link_find(module, name, &owner);
     uint64_t address = symbol && symbol->place.kind != ZS_PLACE_KERNEL
-                           ? zs_link_address(module, owner, &symbol->place)
+                           ? zs_link_address(owner, &symbol->place)
                            : 0;
     ZS_CHECK(address, ZE_RESULT_ERROR_INVALID_GLOBAL_NAME, "no variable \"%s\"", pGlobalName);
     if (pSize)
@@ -479,7 +496,7 @@ ze_result_t ZE_APICALL zeModuleGetFunctionPointer(ze_module_handle_t hModule,
     const struct zs_ze_module *owner;
     const struct zs_symbol *symbol = zs_link_find(module, pFunctionName, &owner);
     uint64_t address = kernel && !kernel->is_function_holder ? (uintptr_t)kernel->code.data
-                       : symbol ? zs_link_address(module, owner, &symbol->place)
+                       : symbol ? zs_link_address(owner, &symbol->place)
                                 : 0;
     ZS_CHECK(address, ZE_RESULT_ERROR_INVALID_FUNCTION_NAME, "no function \"%s\"", pFunctionName);
     *pfnFunction = (void *)(uintptr_t)address;

@@ -11,6 +11,8 @@
 /* Of a kernel in the container; made when the first kernel object wants it. */
 struct zs_lowered {
     struct zs_gpu_kernel *gpu;
+    uint32_t generation;      /* context->code_generation as it was made */
+    struct zs_lowered *older; /* kernel objects have it that were made before */
 };
 
 struct zs_ze_module {
@@ -27,6 +29,10 @@ struct zs_ze_module {
     struct zs_ze_module **linked;   /* modules that give what is imported */
     uint32_t linked_count;
     bool has_imports; /* symbols that the module does not define */
+    /* Its functions have an address in the context, from ip_B on; under context->code_lock: */
+    uint32_t ip_B, holder_size_B; /* 0: it has none */
+    struct zs_ze_module *code_next, **code_at;
+    struct zs_buf code; /* relocated, for kernels of other modules; empty: not linked yet */
     bool is_linked;
 };
 
@@ -58,7 +64,8 @@ struct zs_ze_kernel {
     struct zs_gpu_counters *counters; /* of all launches, NULL: none was counted */
 };
 
-/* Where the exported functions of a module and of those linked with it start, as `ip` counts. */
+/* Where code begins, as `ip` counts. Each module's functions and each kernel have a place of their
+ * own in the context. */
 enum { ZS_IP_BASE = 0x10000 };
 
 /* link.c: relocations. */
@@ -72,23 +79,32 @@ struct zs_linked_code {
         uint32_t *items;
         size_t count, capacity;
     } functions; /* offsets in code that function pointers may lead to */
+    struct {
+        struct zs_gpu_segment *items;
+        size_t count, capacity;
+    } segments;
+    uint32_t generation; /* of the context's code */
 };
-int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel,
+/* all: with the functions of all modules of the context, for kernels that compute jumps. */
+int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel, bool all,
                  struct zs_linked_code *ret_linked, struct zs_diag *diag);
+/* Give the module's functions their place, before anything is linked; false: there is none left. */
+bool zs_link_place(struct zs_ze_module *module);
+/* All that it imports is there: kernels of other modules may call its functions. */
+int zs_link_publish(struct zs_ze_module *module, struct zs_diag *diag);
+void zs_link_withdraw(struct zs_ze_module *module);
 void zs_linked_code_fini(struct zs_linked_code *linked);
 /* Names that no module defines; returns how many. out may be NULL. */
 uint32_t zs_link_unresolved(const struct zs_ze_module *module, struct zs_buf *out);
 const struct zs_symbol *zs_link_find(const struct zs_ze_module *module, const char *name,
                                      const struct zs_ze_module **ret_owner);
-/* Address of a symbol of `owner` as the code of `user` sees it; 0: none. */
-uint64_t zs_link_address(const struct zs_ze_module *user, const struct zs_ze_module *owner,
-                         const struct zs_place *place);
+/* Address of a symbol, the same for everybody in the context; 0: none. */
+uint64_t zs_link_address(const struct zs_ze_module *owner, const struct zs_place *place);
 
 /* Which code an offset of a fault lies in: the kernel's own (offset >= 0), or that of functions
  * that stand before it. NULL: nobody's. The owner is referenced. */
-const struct zs_kernel *zs_link_locate(struct zs_ze_module *module, const struct zs_kernel *kernel,
-                                       int64_t offset_B, struct zs_ze_module **ret_owner,
-                                       uint64_t *ret_offset_B);
+const struct zs_kernel *zs_link_locate(struct zs_ze_kernel *kernel, int64_t offset_B,
+                                       struct zs_ze_module **ret_owner, uint64_t *ret_offset_B);
 
 /* debug.c: a zebin's ELF with its debug information relocated, made on demand; it lives as long as
  * the module. Empty: no zebin, or compiled without -g. */
@@ -97,7 +113,6 @@ struct zs_span zs_debug_linked(struct zs_ze_module *module);
 /* "file:line" of an instruction from the kernel's debug information, and a line "inlined at
  * file:line" for each call around it that was inlined; false: not known. The offset
  * is that of a fault. */
-bool zs_source_line(struct zs_ze_module *module, const struct zs_kernel *kernel, int64_t offset_B,
-                    char *ret_text, size_t size_B);
+bool zs_source_line(struct zs_ze_kernel *kernel, int64_t offset_B, char *ret_text, size_t size_B);
 
 #endif

@@ -109,6 +109,15 @@ void *zs_object_ref(void *object)
     return object;
 }
 
+bool zs_object_ref_live(void *object)
+{
+    struct zs_object *o = object;
+    uint32_t refs = atomic_load(&o->refs);
+    while (refs && !atomic_compare_exchange_weak(&o->refs, &refs, refs + 1))
+        ;
+    return refs != 0;
+}
+
 void zs_object_unref(void *object)
 {
     struct zs_object *o = object;

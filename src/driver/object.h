@@ -67,7 +67,10 @@ void *zs_object_new(enum zs_object_type type, size_t size_B) ZS_MUST_CHECK;
 bool zs_object_publish(void *object) ZS_MUST_CHECK;
 /* Take the handle away; the caller then owns its reference. False: another thread was first. */
 bool zs_object_retract(void *object);
-void *zs_object_ref(void *object);  /* NULL is allowed; returns object */
+void *zs_object_ref(void *object); /* NULL is allowed; returns object */
+/* For lists without references: false when the last one is gone, and the object is about to leave.
+ */
+bool zs_object_ref_live(void *object);
 void zs_object_unref(void *object); /* NULL is allowed */
 /* The live object of that type behind a handle, or NULL. Borrowed. */
 void *zs_object_of(const void *handle, enum zs_object_type type);

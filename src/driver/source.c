@@ -127,12 +127,11 @@ static bool look_up(struct zs_ze_module *owner, const struct zs_debug *debug, ui
     return found;
 }
 
-bool zs_source_line(struct zs_ze_module *module, const struct zs_kernel *kernel, int64_t offset_B,
-                    char *ret_text, size_t size_B)
+bool zs_source_line(struct zs_ze_kernel *ran, int64_t offset_B, char *ret_text, size_t size_B)
 {
     struct zs_ze_module *owner = NULL;
     uint64_t at_B;
-    kernel = zs_link_locate(module, kernel, offset_B, &owner, &at_B);
+    const struct zs_kernel *kernel = zs_link_locate(ran, offset_B, &owner, &at_B);
     bool found = kernel && kernel->debug.kind != ZS_DEBUG_NONE &&
                  look_up(owner, &kernel->debug, at_B, ret_text, size_B);
     zs_object_unref(owner);

@@ -301,8 +301,13 @@ const struct zs_eu_op *zs_eu_op_jump_uniform(struct zs_eu_thread *t, const struc
 static uint32_t block_at(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t ip_B)
 {
     const struct zs_eu_program *program = t->program;
-    uint32_t offset_B = ip_B - program->base_ip_B;
-    uint32_t inst = zs_eu_program_inst_at(program, offset_B);
+    uint32_t inst = UINT32_MAX;
+
+    for (uint32_t i = 0; i < program->segment_count && inst == UINT32_MAX; i++) {
+        const struct zs_eu_segment *s = &program->segments[i];
+        if (ip_B - s->ip_B < s->size_B)
+            inst = zs_eu_program_inst_at(program, s->offset_B + (ip_B - s->ip_B));
+    }
 
     if (inst != UINT32_MAX) {
         uint32_t block = program->insts[inst].block;
@@ -361,7 +366,7 @@ const struct zs_eu_op *zs_eu_op_call(struct zs_eu_thread *t, const struct zs_eu_
     const struct zs_eu_program *program = t->program;
     const struct zs_eu_inst *inst = &program->insts[op->inst];
     uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
-    uint32_t link[2] = {program->base_ip_B + inst->offset_B + inst->size_B, t->ce};
+    uint32_t link[2] = {zs_eu_program_ip(program, inst->offset_B) + inst->size_B, t->ce};
     uint32_t depth_key;
 
     if (taken == 0)

@@ -191,9 +191,19 @@ struct zs_eu_registers {
 };
 extern const struct zs_eu_registers zs_eu_registers_gen9;
 
+/* Part of the code: what stands at offset_B of it has the address ip_B, as the ip register counts.
+ */
+struct zs_eu_segment {
+    uint32_t offset_B, size_B, ip_B;
+};
+
 struct zs_eu_lower_params {
-    struct zs_span code;       /* instructions only (no padding), after relocations; not kept */
-    uint32_t base_ip_B;        /* what `ip` reads at code.data[0] */
+    struct zs_span code; /* instructions only (no padding), after relocations; not kept */
+    uint32_t base_ip_B;  /* what `ip` reads at code.data[0], when there are no segments */
+    const struct zs_eu_segment
+        *segments; /* all of the code, ascending by offset; NULL: one. Copied.
+                      Jumps that are not computed stay in their segment */
+    size_t segment_count;
     uint32_t entry_B;          /* where threads start */
     const uint32_t *targets_B; /* more offsets that computed jumps may reach: exported functions */
     size_t target_count;
@@ -215,6 +225,10 @@ struct zs_eu_lower_params {
 int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **ret,
                 struct zs_diag *diag);
 void zs_eu_program_destroy(struct zs_eu_program *program); /* NULL is fine */
+/* Whether it jumps to addresses from registers, which may lead to any code there is. */
+bool zs_eu_program_computes_jumps(const struct zs_eu_program *program);
+/* The address of an offset of its code. */
+uint32_t zs_eu_program_ip(const struct zs_eu_program *program, uint32_t offset_B);
 
 struct zs_eu_inst_info {
     uint32_t offset_B, size_B;

@@ -174,7 +174,9 @@ struct zs_eu_program {
     uint32_t inst_count;
     uint32_t *inst_at; /* per 8 bytes of code: index of the instruction, or UINT32_MAX */
     uint32_t code_B;
-    uint32_t base_ip_B;
+    struct zs_eu_segment *segments; /* at least one */
+    uint32_t segment_count;
+    bool computes_jumps;
     uint32_t *block_op; /* per block: index of its first operation, under any mask */
     uint32_t *block_inst;
     uint32_t block_count;

@@ -453,6 +453,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
         return;
     free(p->ops);
     free(p->insts);
+    free(p->segments);
     free(p->inst_at);
     free(p->clear);
     free(p->block_op);
@@ -516,6 +517,33 @@ static int lower_program(struct zs_eu_lowering *l, struct zs_diag *diag)
     return 0;
 }
 
+static int copy_segments(const struct zs_eu_lower_params *params, struct zs_eu_program *p)
+{
+    const struct zs_eu_segment whole = {0, UINT32_MAX, params->base_ip_B};
+    size_t count = params->segments ? params->segment_count : 1;
+
+    p->segments = malloc(ZS_MAX(count, (size_t)1) * sizeof(*p->segments));
+    if (!p->segments)
+        return -ENOMEM;
+    memcpy(p->segments, params->segments ? params->segments : &whole, count * sizeof(whole));
+    p->segment_count = (uint32_t)count;
+    return 0;
+}
+
+uint32_t zs_eu_program_ip(const struct zs_eu_program *program, uint32_t offset_B)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < program->segment_count && offset_B >= program->segments[i + 1].offset_B)
+        i++;
+    return program->segments[i].ip_B + (offset_B - program->segments[i].offset_B);
+}
+
+bool zs_eu_program_computes_jumps(const struct zs_eu_program *program)
+{
+    return program->computes_jumps;
+}
+
 int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **ret,
                 struct zs_diag *diag)
 {
@@ -530,10 +558,11 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.host = pick_host(params->host);
     l.handlers = hosts[l.host].handlers;
     l.program->regs = params->registers ? *params->registers : zs_eu_registers_gen9;
-    l.program->base_ip_B = params->base_ip_B;
     l.program->simd_mask = params->simd == 32 ? UINT32_MAX : (1u << params->simd) - 1;
     l.program->send_lower = params->send_lower ? params->send_lower : zs_eu_send_lower;
-    error = lower_program(&l, diag);
+    error = copy_segments(params, l.program)
+                ? zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory")
+                : lower_program(&l, diag);
     if (error)
         zs_eu_program_destroy(l.program);
     else

@@ -133,7 +133,9 @@ static void lower_jmpi(struct zs_eu_lowering *l)
         op = zs_eu_emit(l, ZS_EU_KIND_JUMP_REGISTER);
         zs_eu_mask(l, op);
         op->src[0] = at;
-        op->aux = l->program->base_ip_B + behind(inst);
+        op->aux = zs_eu_program_ip(l->program, l->inst->offset_B) +
+                  (uint32_t)(behind(inst) - l->inst->offset_B);
+        l->program->computes_jumps = true;
     }
     /* the whole thread: channel enables play no part */
     op->enables = (uint16_t)ZS_EU_OFFSET(all_ones);

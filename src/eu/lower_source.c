@@ -96,7 +96,7 @@ static void before_read(struct zs_eu_lowering *l, const struct zs_gen9_operand *
     if (op->file != ZS_GEN9_FILE_ARF)
         return;
     if ((op->reg & 0xf0) == ZS_GEN9_ARF_IP)
-        zs_eu_emit(l, ZS_EU_KIND_READ_IP)->aux = p->base_ip_B + l->inst->offset_B;
+        zs_eu_emit(l, ZS_EU_KIND_READ_IP)->aux = zs_eu_program_ip(p, l->inst->offset_B);
     if ((op->reg & 0xf0) == ZS_GEN9_ARF_TM)
         zs_eu_emit(l, ZS_EU_KIND_READ_TM);
 }

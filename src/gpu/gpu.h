@@ -230,18 +230,22 @@ struct zs_gpu_sampler {
 /* ---- Kernels -----------------------------------------------------------------------------------
  */
 
+/* Part of a kernel's code: at offset_B of it, and at ip_B as the ip register counts. */
+struct zs_gpu_segment {
+    uint32_t offset_B, size_B, ip_B;
+};
+
 struct zs_gpu_kernel_desc {
     /* Parsed kernel, must outlive the gpu kernel. */
     const struct zs_kernel *module_kernel;
     /*
-     * Machine code after relocation, copied. Functions that kernels call through pointers (the
-     * pseudo kernel Intel_Symbol_Table_Void_Program) come first, so that their addresses are the
-     * same in every kernel of a module; the kernel itself starts at entry_B. A function's address,
-     * as relocations store it, is ip_base + its offset in `code`.
+     * Machine code after relocation, copied: the kernel at entry_B, before it the functions that it
+     * may call through addresses. Each part has an address of its own, the same in every kernel.
      */
     struct zs_span code;
     uint32_t entry_B;
-    uint32_t ip_base;
+    const struct zs_gpu_segment *segments; /* of `code`; NULL: one, at address 0 */
+    size_t segment_count;
     const uint32_t *function_offsets_B; /* in `code`: what function pointers may lead to */
     size_t function_count;
     /* Addresses that the cross-thread data asks for, 0: the module has no such surface. */
@@ -279,6 +283,10 @@ uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel); /* per HW 
 /* Groups that may run at once because of what their threads need: numbers, where the kernel finds
  * its private memory by them, and scratch memory below 4 GB. */
 uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group);
+/* Whether it calls functions by their addresses, which may be those of any code there is. */
+bool zs_gpu_kernel_computes_jumps(const struct zs_gpu_kernel *kernel);
+/* The address of an instruction; offset_B as in a fault. */
+uint32_t zs_gpu_kernel_ip(const struct zs_gpu_kernel *kernel, int64_t offset_B);
 bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel);
 bool zs_gpu_kernel_uses_barriers(const struct zs_gpu_kernel *kernel);
 size_t zs_gpu_kernel_instruction_count(const struct zs_gpu_kernel *kernel);

@@ -160,9 +160,19 @@ static int check_module(const struct zs_kernel *m, struct zs_diag *diag)
 static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *desc,
                  struct zs_diag *diag)
 {
+    struct zs_eu_segment *segments = NULL;
+    if (desc->segments) {
+        segments = calloc(desc->segment_count + 1, sizeof(*segments));
+        if (!segments)
+            return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
+    }
+    for (size_t i = 0; segments && i < desc->segment_count; i++)
+        segments[i] = (struct zs_eu_segment){desc->segments[i].offset_B, desc->segments[i].size_B,
+                                             desc->segments[i].ip_B};
     struct zs_eu_lower_params params = {
         .code = desc->code,
-        .base_ip_B = (uint32_t)desc->ip_base,
+        .segments = segments,
+        .segment_count = desc->segment_count,
         .entry_B = desc->entry_B,
         .targets_B = desc->function_offsets_B,
         .target_count = desc->function_count,
@@ -171,7 +181,9 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .flags = desc->flags & ZS_GPU_KERNEL_UNCOUNTED ? 0 : ZS_EU_LOWER_COUNTS,
         .host = desc->flags & ZS_GPU_KERNEL_X86_64_V2 ? ZS_EU_HOST_BASE : ZS_EU_HOST_BEST,
     };
-    return zs_eu_lower(&params, &kernel->program, diag);
+    int error = zs_eu_lower(&params, &kernel->program, diag);
+    free(segments);
+    return error;
 }
 
 int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kernel_desc *desc,
@@ -265,6 +277,16 @@ uint32_t zs_gpu_kernel_scratch_B(const struct zs_gpu_kernel *kernel)
 uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel)
 {
     return kernel->module->private_per_hw_thread_B;
+}
+
+bool zs_gpu_kernel_computes_jumps(const struct zs_gpu_kernel *kernel)
+{
+    return zs_eu_program_computes_jumps(kernel->program);
+}
+
+uint32_t zs_gpu_kernel_ip(const struct zs_gpu_kernel *kernel, int64_t offset_B)
+{
+    return zs_eu_program_ip(kernel->program, (uint32_t)((int64_t)kernel->entry_B + offset_B));
 }
 
 bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel)

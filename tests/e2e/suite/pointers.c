@@ -106,22 +106,35 @@ static void case_load(struct suite *s)
         o[i] = table[a[i] & 3](a[i] & 0xffff);
 }
 
-/* The host asks for the addresses. */
-static void case_host(struct suite *s)
+/* The host asks for the addresses: of this module's functions, or of another's. */
+static void host_addresses(struct suite *s, ze_module_handle_t module)
 {
     static const char *const names[4] = {"triple", "mix", "less", "twice"};
     const int32_t *a = suite_in(s, S_I32, s->n);
     uint64_t *addresses = suite_out(s, S_U64, 4, 0);
     for (int k = 0; k < 4; k++) {
         void *function = NULL;
-        s->cannot |=
-            zeModuleGetFunctionPointer(s->module, names[k], &function) != ZE_RESULT_SUCCESS;
+        s->cannot |= zeModuleGetFunctionPointer(module, names[k], &function) != ZE_RESULT_SUCCESS;
+        void *own = NULL;
+        if (module != s->module &&
+            zeModuleGetFunctionPointer(s->module, names[k], &own) == ZE_RESULT_SUCCESS)
+            s->cannot |= own == function; /* each module's code has a place of its own */
         addresses[k] = (uint64_t)(uintptr_t)function;
     }
     suite_upload(s, addresses);
     int32_t *o = suite_out(s, S_I32, s->n, 0);
     for (size_t i = 0; i < s->n; i++)
         o[i] = table[a[i] & 3](a[i] & 0xffff);
+}
+
+static void case_host(struct suite *s)
+{
+    host_addresses(s, s->module);
+}
+
+static void case_other(struct suite *s)
+{
+    host_addresses(s, s->other);
 }
 
 static const struct suite_case cases[] = {
@@ -132,6 +145,7 @@ static const struct suite_case cases[] = {
     {"pointers_objects", case_objects, NULL, NULL},
     {"pointers_load", case_load, NULL, NULL},
     {"pointers_load", case_host, NULL, NULL},
+    {"pointers_load", case_other, NULL, NULL},
 };
 
 const struct suite_group suite_pointers = {"pointers", cases, SUITE_COUNT(cases)};

@@ -889,7 +889,8 @@ static bool open_device(struct suite *s)
            CHECK(s, zeCommandListCreateImmediate(s->context, s->device, &queue, &s->list));
 }
 
-static bool open_module(struct suite *s, const char *path, bool native, const char *options)
+static bool open_module(struct suite *s, const char *path, bool native, const char *options,
+                        ze_module_handle_t *ret_module)
 {
     size_t size_B = 0;
     uint8_t *bytes = read_file(path, &size_B);
@@ -899,7 +900,7 @@ static bool open_module(struct suite *s, const char *path, bool native, const ch
                              .pInputModule = bytes,
                              .pBuildFlags = options};
     ze_module_build_log_handle_t log = NULL;
-    bool good = bytes && CHECK(s, zeModuleCreate(s->context, s->device, &desc, &s->module, &log));
+    bool good = bytes && CHECK(s, zeModuleCreate(s->context, s->device, &desc, ret_module, &log));
     if (!good && log) {
         char text[4096];
         size_t length = sizeof(text);
@@ -925,7 +926,11 @@ int main(int argc, char **argv)
             group = groups[i];
     }
     if (!group || !open_device(&s) ||
-        !open_module(&s, argv[2], strcmp(argv[3], "native") == 0, getenv("SUITE_BUILD_FLAGS")))
+        !open_module(&s, argv[2], strcmp(argv[3], "native") == 0, getenv("SUITE_BUILD_FLAGS"),
+                     &s.module))
+        return 1;
+    if (group == &suite_pointers && !open_module(&s, argv[2], strcmp(argv[3], "native") == 0,
+                                                 getenv("SUITE_BUILD_FLAGS"), &s.other))
         return 1;
 #ifdef SUITE_ORACLE
     const char *source = getenv("SUITE_ORACLE");
@@ -937,6 +942,8 @@ int main(int argc, char **argv)
     suite_oracle_close(s.oracle);
 #endif
     zeModuleDestroy(s.module);
+    if (s.other)
+        zeModuleDestroy(s.other);
     zeCommandListDestroy(s.list);
     zeContextDestroy(s.context);
     return failed ? 1 : 0;

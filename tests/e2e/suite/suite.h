@@ -88,6 +88,7 @@ struct suite {
     ze_context_handle_t context;
     ze_command_list_handle_t list; /* immediate, synchronous */
     ze_module_handle_t module;
+    ze_module_handle_t other;  /* the same once more, for calls between modules; NULL: none */
     ze_kernel_handle_t kernel; /* of the case */
     const char *variant;
 
