@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,11 @@ static void take_track(struct zs_calls *calls, const struct zs_trace_event_in *e
         copy_name(calls->thread_name, sizeof(calls->thread_name), e->name);
         calls->track = e->track;
     } else if (!e->tid && e->pid) {
-        copy_name(calls->process_name, sizeof(calls->process_name), e->name);
+        size_t rank_B = 0;
+        if (calls->rank)
+            rank_B = (size_t)snprintf(calls->process_name, sizeof(calls->process_name), "%.100s/",
+                                      calls->rank);
+        copy_name(calls->process_name + rank_B, sizeof(calls->process_name) - rank_B, e->name);
     }
 }
 

@@ -39,8 +39,9 @@ struct zs_calls {
     uint32_t pid, tid;
     char thread_name[64], process_name[256]; /* may be empty; cut to fit */
     uint64_t track;                          /* of the thread */
-    struct zs_call *pending;                 /* [pending_count]: since the last call at depth 0 */
-    struct zs_buf bytes; /* their arguments; spans of pending calls are offsets into it */
+    const char *rank;        /* borrowed: stands before the name of the process; NULL: none */
+    struct zs_call *pending; /* [pending_count]: since the last call at depth 0 */
+    struct zs_buf bytes;     /* their arguments; spans of pending calls are offsets into it */
     uint32_t pending_count, pending_at, pending_capacity;
     uint32_t open[64]; /* indices into pending */
     uint32_t depth;

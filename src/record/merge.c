@@ -475,6 +475,7 @@ static int stream_open(struct merge *m, struct stream *s, bool *ret_some, struct
         return error;
     }
     m->open++;
+    s->calls->rank = zs_traces_rank(&m->traces, s->file);
     s->calls->on_record = on_record;
     s->calls->record_user = s;
     s->calls->record_limit = RECORDS_AHEAD_MAX;
@@ -509,15 +510,12 @@ static void sift_down(struct merge *m, size_t i)
 static int add_file(struct merge *m, size_t file, struct zs_diag *diag)
 {
     struct stream *s = calloc(1, sizeof(*s));
-    unsigned pid = 0, ordinal = 0;
     bool some;
     if (!s)
         return -ENOMEM;
-    if (sscanf(m->traces.names[file], "%u-%u-", &pid, &ordinal) != 2)
-        ordinal = UINT32_MAX;
     s->merge = m;
     s->file = file;
-    s->process = (uint64_t)ordinal << 32 | pid;
+    s->process = m->traces.files[file].process;
     int error = stream_open(m, s, &some, diag);
     if (!error && s->calls && !some)
         stream_end(m, s);

@@ -219,6 +219,10 @@ static int copy_files(struct timeline *t, const char *recording, struct zs_diag 
     int status = zs_traces_open(recording, &traces, diag);
     if (status)
         return status;
+    if (traces.part_count) /* their sequences and tracks have the same numbers */
+        status = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                             "a folder of recordings has no Perfetto timeline; -o FILE.json writes "
+                             "one in Chrome's format");
     for (size_t i = 0; i < traces.count && !status; i++) {
         int fd = zs_traces_open_file(&traces, i, NULL);
         if (fd < 0)

@@ -135,15 +135,12 @@ static bool take_symbol(struct zs_symbols *s, uint64_t process, const json_t *li
 }
 
 /* Lines that are torn or are no objects cost only themselves. */
-static int take_lines(struct zs_symbols *s, int dir_fd, uint64_t process, const char *ending,
+static int take_lines(struct zs_symbols *s, int fd, uint64_t process,
                       bool (*take)(struct zs_symbols *s, uint64_t process, const json_t *line))
 {
-    char name[64], *line = NULL;
+    char *line = NULL;
     size_t capacity = 0;
     ssize_t length;
-    snprintf(name, sizeof(name), "%u-%u.%s", (unsigned)(uint32_t)process, (unsigned)(process >> 32),
-             ending);
-    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     struct stat st;
     bool usable = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= LINES_MAX_B;
     FILE *file = usable ? fdopen(fd, "r") : NULL;
@@ -164,26 +161,21 @@ static int take_lines(struct zs_symbols *s, int dir_fd, uint64_t process, const 
     return error;
 }
 
-static bool process_of(const char *name, uint64_t *ret_process)
-{
-    unsigned pid, ordinal;
-    bool ok = sscanf(name, "%u-%u-", &pid, &ordinal) == 2;
-    *ret_process = ok ? (uint64_t)ordinal << 32 | pid : 0;
-    return ok;
-}
-
 /* The trace files of a process follow each other. */
 static int load(struct zs_symbols *s, const struct zs_traces *traces, bool with_symbols)
 {
-    uint64_t last = UINT64_MAX, process;
+    uint64_t last = UINT64_MAX;
     int error = 0;
     for (size_t i = 0; i < traces->count && !error; i++) {
-        if (!process_of(traces->names[i], &process) || process == last)
+        uint64_t process = traces->files[i].process;
+        if (process == last)
             continue;
         last = process;
-        error = take_lines(s, traces->dir_fd, process, "maps", take_map);
+        error =
+            take_lines(s, zs_traces_open_beside(traces, i, "maps", O_RDONLY), process, take_map);
         if (!error && with_symbols)
-            error = take_lines(s, traces->dir_fd, process, "symbols", take_symbol);
+            error = take_lines(s, zs_traces_open_beside(traces, i, "symbols", O_RDONLY), process,
+                               take_symbol);
     }
     return error;
 }
@@ -340,21 +332,19 @@ static int take_file(struct zs_symbols *s, const struct zs_traces *traces, size_
     return error;
 }
 
-static int write_process(struct zs_symbols *s, int dir_fd, uint64_t process)
+static int write_process(struct zs_symbols *s, const struct zs_traces *traces, size_t file)
 {
     struct zs_buf out = {0};
-    char name[64];
+    uint64_t process = traces->files[file].process;
     for (size_t i = 0; i < s->capacity; i++)
         if (s->table[i].frames && s->table[i].process == process)
             put_symbol(&out, &s->table[i]);
-    snprintf(name, sizeof(name), "%u-%u.symbols", (unsigned)(uint32_t)process,
-             (unsigned)(process >> 32));
     int error = out.error;
     int fd = error || !out.size_B
                  ? -1
-                 : openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+                 : zs_traces_open_beside(traces, file, "symbols", O_WRONLY | O_CREAT | O_EXCL);
     if (!error && out.size_B && fd < 0)
-        error = -errno;
+        error = fd;
     for (size_t at = 0; !error && at < out.size_B;) {
         ssize_t n = write(fd, out.data + at, out.size_B - at);
         if (n < 0 && errno != EINTR)
@@ -374,15 +364,14 @@ int zs_symbols_store(const char *recording, struct zs_diag *diag)
     int error = open_some(recording, false, &traces, &s, diag);
     if (error)
         return error;
-    uint64_t process, last = UINT64_MAX;
+    uint64_t last = UINT64_MAX;
     for (size_t i = 0; s->maps.count && i < traces.count && !error; i++)
-        if (process_of(traces.names[i], &process))
-            error = take_file(s, &traces, i, process);
+        error = take_file(s, &traces, i, traces.files[i].process);
     for (size_t i = 0; s->maps.count && i < traces.count && !error; i++) {
-        if (!process_of(traces.names[i], &process) || process == last)
+        if (traces.files[i].process == last)
             continue;
-        last = process;
-        error = write_process(s, traces.dir_fd, process);
+        last = traces.files[i].process;
+        error = write_process(s, &traces, i);
     }
     zs_symbols_close(s);
     zs_traces_close(&traces);

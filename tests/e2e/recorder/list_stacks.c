@@ -41,7 +41,7 @@ int main(int argc, char **argv)
         unsigned pid = 0, ordinal = 0;
         struct zs_call call;
         int fd = zs_traces_open_file(&traces, i, NULL);
-        if (fd < 0 || sscanf(traces.names[i], "%u-%u-", &pid, &ordinal) != 2 ||
+        if (fd < 0 || sscanf(traces.files[i].name, "%u-%u-", &pid, &ordinal) != 2 ||
             zs_calls_open_fd(&calls, fd))
             return 1;
         while (zs_calls_next(&calls, &call))

@@ -76,6 +76,38 @@ class Launcher(unittest.TestCase):
         self.assertNotRegex(p.stderr, r'hottest calls[^\n]*\n(?:[^\n]*  ze[A-Z]\w+\n){6}')
         self.assertEqual(self.record('-q', '-o', 'quiet').stderr, '')
 
+    def test_ranks_as_one(self):
+        """A folder of recordings is read as one; its processes are told apart by the recording."""
+        os.mkdir(os.path.join(self.folder, 'run'))
+        for rank in ('2', '10'):
+            self.record('-q', '-o', 'run/rank-%q{RANK}', env={'RANK': rank}, app=(CALLS, '2', rank, 'fork'))
+        self.record('-q', '-o', 'run/rank-%q{RANK}', env={'RANK': '0'}, app=(PROGRAM, 'launches', spirv), check=9)
+        folder = os.path.join(self.folder, 'run')
+        ranks = ['rank-0', 'rank-2', 'rank-10']
+        whole = recorder.report(folder)
+        parts = [recorder.report(os.path.join(folder, rank)) for rank in ranks]
+        counts = {}
+        for part in parts:
+            for call in part['calls']:
+                counts[call['name']] = counts.get(call['name'], 0) + call['count']
+        self.assertEqual({c['name']: c['count'] for c in whole['calls']}, counts)
+        self.assertEqual(whole['kernels'][0]['name'], 'add')
+        self.assertEqual(sum(k['count'] for k in whole['kernels']), 4)
+        names = [t['process_name'] for t in whole['threads']]
+        self.assertEqual({n.split('/')[0] for n in names}, set(ranks))
+        self.assertEqual(len(names), sum(len(part['threads']) for part in parts))
+        self.assertEqual(whole['lost_calls'], 0)
+        lines = self.zescope('log', 'run').stdout.splitlines()
+        self.assertEqual(len(lines), sum(len(self.zescope('log', os.path.join('run', r)).stdout.splitlines())
+                                         for r in ranks))
+        self.zescope('timeline', '-o', 'x.json', 'run')
+        self.assertIn('rank-10/', open(os.path.join(self.folder, 'x.json'), encoding='utf-8').read())
+        self.assertIn("Chrome's format", self.zescope('timeline', '-o', 'x.pftrace', 'run', check=1).stderr)
+        # links in the folder are not followed; a folder without recordings is none
+        os.symlink('/', os.path.join(folder, 'link'))
+        self.assertEqual(len(self.zescope('log', 'run').stdout.splitlines()), len(lines))
+        self.assertIn('not a recording', self.zescope('report', '.', check=1).stderr)
+
     def kernels(self, *options):
         """Executions of a program that appends 7 launches of add; the last two of five in lists are
         executed twice. What it sees of its events is the same whatever is recorded."""
