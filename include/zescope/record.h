@@ -69,6 +69,7 @@ enum zs_record_format { ZS_RECORD_FORMAT_SPIRV, ZS_RECORD_FORMAT_NATIVE, ZS_RECO
 /* One call of zeModuleCreate. */
 struct zs_record_build {
     uint32_t process; /* index */
+    uint32_t id;      /* of the build in its process: what records of kernels and counts name */
     uint32_t thread_id;
     uint32_t device; /* index, or ZS_RECORD_NONE */
     uint32_t module; /* index of what came out, or ZS_RECORD_NONE (see failed, finished) */

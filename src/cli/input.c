@@ -61,10 +61,14 @@ static int select_kernels(struct opener *o, struct zs_input *input)
         if (o->select->device && image != wanted)
             continue;
         o->image_count++;
-        for (uint32_t k = 0; k < image->kernel_count; k++)
-            if (zs_filter_matches(&o->kernels, image->kernels[k].name))
-                input->kernels[input->kernel_count++] =
-                    (struct zs_kernel_ref){image, &image->kernels[k]};
+        for (uint32_t k = 0; k < image->kernel_count; k++) {
+            if (!zs_filter_matches(&o->kernels, image->kernels[k].name))
+                continue;
+            struct zs_kernel_ref *ref = &input->kernels[input->kernel_count++];
+            *ref = (struct zs_kernel_ref){.image = image, .kernel = &image->kernels[k]};
+            if (input->record)
+                zs_record_module_name(input->record, ref->module);
+        }
     }
     return ZS_EXIT_OK;
 }

@@ -492,9 +492,33 @@ static void kernel_size_exit(struct zs_activity *a, const struct zs_trace_event 
         kernel->size[i] = ARG(uint32_t, i + 1);
 }
 
+/* Handles are used again: what a module or kernel came from is known from its create to its
+ * destroy. */
+static void module_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                               struct zs_activity_call *call)
+{
+    if (!*event->result && call->build)
+        act_put(a, ACT_BUILD, RESULT(ze_module_handle_t, 3), (void *)(uintptr_t)call->build);
+}
+
+static void module_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
+                                 struct zs_activity_call *call)
+{
+    act_take(a, ACT_BUILD, ARG(ze_module_handle_t, 0));
+}
+
+static void kernel_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                               struct zs_activity_call *call)
+{
+    void *build = *event->result ? NULL : act_find(a, ACT_BUILD, ARG(ze_module_handle_t, 0));
+    if (build)
+        act_put(a, ACT_BUILD, RESULT(ze_kernel_handle_t, 2), build);
+}
+
 static void kernel_destroy_enter(struct zs_activity *a, const struct zs_trace_event *event,
                                  struct zs_activity_call *call)
 {
+    act_take(a, ACT_BUILD, ARG(ze_kernel_handle_t, 0));
     struct act_kernel *kernel = act_take(a, ACT_KERNEL, ARG(ze_kernel_handle_t, 0));
     if (!kernel)
         return;
@@ -552,6 +576,9 @@ static const struct hooks hooks[ZS_API_CALL_COUNT] = {
     [ZS_API_zeEventQueryStatus] = {NULL, event_seen_exit},
     [ZS_API_zeContextDestroy] = {context_destroy_enter, NULL},
     [ZS_API_zeKernelSetGroupSize] = {NULL, kernel_size_exit},
+    [ZS_API_zeModuleCreate] = {NULL, module_create_exit},
+    [ZS_API_zeModuleDestroy] = {module_destroy_enter, NULL},
+    [ZS_API_zeKernelCreate] = {NULL, kernel_create_exit},
     [ZS_API_zeKernelDestroy] = {kernel_destroy_enter, NULL},
     [ZS_API_zeImageCreate] = {NULL, image_create_exit},
     [ZS_API_zeImageDestroy] = {image_destroy_enter, NULL},

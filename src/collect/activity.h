@@ -72,6 +72,7 @@ struct zs_activity_call {
     struct act_append *append;
     struct act_list *list; /* that it is appended to */
     struct act_shape shape;
+    uint32_t build; /* zeModuleCreate, on exit: its id in modules.jsonl, 0: not captured */
     ze_event_pool_desc_t pool_desc;
     uint64_t counter_desc[4]; /* ze_event_counter_based_desc_t */
 };

@@ -166,6 +166,7 @@ struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t hand
         kernel->size[1] = p.requiredGroupSizeY;
         kernel->size[2] = p.requiredGroupSizeZ;
     }
-    act_write_kernel(a, kernel->id, name[0] ? name : "(unknown kernel)", known ? &p : NULL);
+    uint64_t build = (uintptr_t)act_find(a, ACT_BUILD, handle);
+    act_write_kernel(a, kernel->id, name[0] ? name : "(unknown kernel)", build, known ? &p : NULL);
     return kernel;
 }

@@ -27,7 +27,8 @@ enum act_type {
     ACT_POOL,
     ACT_EVENT,
     ACT_KERNEL,
-    ACT_IMAGE
+    ACT_IMAGE,
+    ACT_BUILD, /* of a module, or of a kernel: the id as a pointer */
 };
 
 /* Handle and type -> what we know of it. Open addressing. */
@@ -277,7 +278,7 @@ void act_write_device(struct zs_activity *a, const struct act_device *device, co
                       uint64_t frequency_hz);
 void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t ordinal,
                      uint32_t index, bool immediate);
-void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name,
+void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
                       const ze_kernel_properties_t *p);
 /* What every record of an append to the list begins with: made once. */
 void act_write_prefix(struct act_list *list);

@@ -311,6 +311,7 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
     t->depth--;
     if (ZS_UNLIKELY(capture && capture->leave))
         capture->leave(event->params, (ze_result_t)*event->result, process->collector, &f->capture);
+    f->call.build = event->call == ZS_API_zeModuleCreate ? (uint32_t)(uintptr_t)f->capture : 0;
     if (process->activity) {
         zs_activity_exit(process->activity, &t->activity, event, &f->call, now_ns);
         after_write(t);

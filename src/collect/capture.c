@@ -360,8 +360,8 @@ static void put_kernels(struct zs_collector *c, struct zs_json *j, uint32_t id,
     free((void *)names);
 }
 
-void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
-                    ze_module_create_params_t *params, ze_result_t result)
+uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
+                        ze_module_create_params_t *params, ze_result_t result)
 {
     uint64_t returned_ns = zs_collect_now_ns();
     ze_module_handle_t module = !result && *params->pphModule ? **params->pphModule : NULL;
@@ -383,7 +383,11 @@ void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
         *params->pdesc = capture->desc;
         zs_debug_desc_free(&capture->debug);
     }
+    uint32_t id = capture->id;
+    if (module)
+        zs_counts_built(c, module, id);
     free(capture);
+    return id;
 }
 
 struct zs_capture_log *zs_capture_link_begin(struct zs_collector *c,

@@ -59,8 +59,9 @@ struct zs_collector {
     bool count; /* ask for execution counts per instruction */
     struct zs_counting counting[ZS_COLLECT_DRIVERS_MAX]; /* drivers that were asked */
     atomic_uint counts_files;
-    struct zs_launches launches;        /* of kernels: which to record */
-    bool activity;                      /* times of what devices do */
+    _Atomic(struct zs_counts_keeper *) counts_keepers; /* one per driver that counts */
+    struct zs_launches launches;                       /* of kernels: which to record */
+    bool activity;                                     /* times of what devices do */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */
     struct zs_collect_api api;
@@ -118,8 +119,9 @@ struct zs_capture_log {
  * NULL when there is nothing to finish. */
 struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_params_t *params);
 /* After it: puts the parameters back, keeps what came out, frees the capture. */
-void zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
-                    ze_module_create_params_t *params, ze_result_t result);
+/* Returns the build's id in this process. */
+uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
+                        ze_module_create_params_t *params, ze_result_t result);
 /* The same around zeModuleDynamicLink. */
 struct zs_capture_log *zs_capture_link_begin(struct zs_collector *c,
                                              ze_module_dynamic_link_params_t *params);
@@ -153,6 +155,8 @@ struct zs_spirv_info zs_spirv_scan(struct zs_span spirv);
 uint8_t zs_spirv_constant_size(struct zs_span spirv, uint32_t spec_id);
 
 /* Have a driver count what its launches execute; once per process and driver. */
+/* A module was built: its handle may have stood for another one before. */
+void zs_counts_built(struct zs_collector *c, ze_module_handle_t module, uint32_t build);
 void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver);
 
 /* Put the tracer into the loader's tracing layer, whose file stands at layer_path. Once. */

@@ -22,17 +22,60 @@
 struct profile {
     struct profile *next;
     ze_module_handle_t module;
+    uint32_t build;
     char *kernel;
     uint32_t rows;
     uint8_t *file; /* mapped */
 };
 
-struct counts {
+/* The build that a module's handle stands for now. */
+struct built {
+    struct built *next;
+    ze_module_handle_t module;
+    uint32_t build;
+};
+
+struct zs_counts_keeper {
+    struct zs_counts_keeper *next;
     struct zs_collector *collector;
+    struct built *built;
     pthread_mutex_t lock;
     struct profile *profiles;
     pid_t pid;
 };
+
+static uint32_t build_of(const struct zs_counts_keeper *c, ze_module_handle_t module)
+{
+    for (const struct built *b = c->built; b; b = b->next)
+        if (b->module == module)
+            return b->build;
+    return 0;
+}
+
+static void set_built(struct zs_counts_keeper *c, ze_module_handle_t module, uint32_t build)
+{
+    struct built *b = c->built;
+    while (b && b->module != module)
+        b = b->next;
+    if (!b && (b = calloc(1, sizeof(*b)))) {
+        b->module = module;
+        b->next = c->built;
+        c->built = b;
+    }
+    if (b)
+        b->build = build;
+}
+
+void zs_counts_built(struct zs_collector *collector, ze_module_handle_t module, uint32_t build)
+{
+    for (struct zs_counts_keeper *c = atomic_load(&collector->counts_keepers); c; c = c->next) {
+        if (c->pid != getpid())
+            continue;
+        pthread_mutex_lock(&c->lock);
+        set_built(c, module, build);
+        pthread_mutex_unlock(&c->lock);
+    }
+}
 
 static void put_u32(uint8_t *at, uint32_t value)
 {
@@ -51,7 +94,7 @@ static void add_u64(uint8_t *at, uint64_t value)
     put_u64(at, sum + value);
 }
 
-static uint8_t *make_file(struct counts *c, uint32_t number, size_t size_B)
+static uint8_t *make_file(struct zs_counts_keeper *c, uint32_t number, size_t size_B)
 {
     char path[ZS_COLLECT_PATH_CHARS];
     int n = snprintf(path, sizeof(path), "%s/" ZS_RECORD_COUNTS_DIR, c->collector->dir);
@@ -69,7 +112,7 @@ static uint8_t *make_file(struct counts *c, uint32_t number, size_t size_B)
     return file == MAP_FAILED ? NULL : file;
 }
 
-static struct profile *profile_make(struct counts *c, const zescope_launch_info_t *info)
+static struct profile *profile_make(struct zs_counts_keeper *c, const zescope_launch_info_t *info)
 {
     struct profile *p = calloc(1, sizeof(*p));
     if (!p || !(p->kernel = strdup(info->kernel_name))) {
@@ -78,6 +121,7 @@ static struct profile *profile_make(struct counts *c, const zescope_launch_info_
     }
     size_t name_B = ZS_MIN(strlen(p->kernel), (size_t)ZS_COUNTS_NAME_MAX_B);
     p->module = info->module;
+    p->build = build_of(c, info->module);
     p->rows = info->instruction_count;
     p->next = c->profiles;
     c->profiles = p;
@@ -94,6 +138,7 @@ static struct profile *profile_make(struct counts *c, const zescope_launch_info_
     put_u32(p->file + 40, info->simd);
     put_u32(p->file + 44, (uint32_t)name_B);
     memcpy(p->file + 48, p->kernel, name_B);
+    put_u64(p->file + 248, p->build);
     for (uint32_t i = 0; i < p->rows; i++)
         put_u64(p->file + ZS_COUNTS_HEADER_B + (size_t)i * ZS_COUNTS_ROW_B,
                 (uint64_t)info->instructions[i].offset_B);
@@ -101,10 +146,11 @@ static struct profile *profile_make(struct counts *c, const zescope_launch_info_
     return p;
 }
 
-static struct profile *profile_find(struct counts *c, const zescope_launch_info_t *info)
+static struct profile *profile_find(struct zs_counts_keeper *c, const zescope_launch_info_t *info)
 {
+    uint32_t build = build_of(c, info->module);
     for (struct profile *p = c->profiles; p; p = p->next)
-        if (p->module == info->module && p->rows == info->instruction_count &&
+        if (p->module == info->module && p->build == build && p->rows == info->instruction_count &&
             !strcmp(p->kernel, info->kernel_name))
             return p;
     return profile_make(c, info);
@@ -112,7 +158,7 @@ static struct profile *profile_find(struct counts *c, const zescope_launch_info_
 
 static void on_launch(const zescope_launch_info_t *info, void *user)
 {
-    struct counts *c = user;
+    struct zs_counts_keeper *c = user;
     struct zs_launches *launches = &c->collector->launches;
     if (!info->instruction_count || c->pid != getpid())
         return;
@@ -150,7 +196,7 @@ void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver)
                            "(zescope run)");
         return;
     }
-    struct counts *counts = calloc(1, sizeof(*counts)); /* lives as long as the process */
+    struct zs_counts_keeper *counts = calloc(1, sizeof(*counts)); /* lives as long as the process */
     if (!counts)
         return;
     counts->collector = c;
@@ -159,5 +205,9 @@ void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver)
     if (set_callback(driver, on_launch, counts, 1)) {
         zs_session_note(c, "no execution counts: the driver refused");
         free(counts);
+        return;
     }
+    counts->next = atomic_load(&c->counts_keepers);
+    while (!atomic_compare_exchange_weak(&c->counts_keepers, &counts->next, counts))
+        ;
 }

@@ -34,7 +34,7 @@ static void module_create_exit(ze_module_create_params_t *params, ze_result_t re
     if (!*instance)
         return;
     zs_guard_enter(&guard);
-    zs_capture_end(user, *instance, params, result);
+    *instance = (void *)(uintptr_t)zs_capture_end(user, *instance, params, result);
     zs_guard_leave(&guard);
 }
 

@@ -168,6 +168,7 @@ static int add_kernel(struct zs_activities *t, const struct zs_act_record *r,
         return -ENOMEM;
     *k = kernel;
     k->simd = r->fields[ZS_ACT_SIMD];
+    k->build = r->fields[ZS_ACT_BUILD];
     k->spill_B = r->fields[ZS_ACT_SPILL_B];
     k->private_B = r->fields[ZS_ACT_PRIVATE_B];
     k->local_B = r->fields[ZS_ACT_LOCAL_B];
@@ -230,7 +231,9 @@ int zs_activities_add(struct zs_activities *t, uint64_t process, const struct zs
         return -ENOMEM;
     return type == ZS_ACT_DEVICE
                ? add_device(t, r, (struct zs_act_device){process, id, name, 0})
-               : add_kernel(t, r, (struct zs_act_kernel){process, id, name, 0, 0, 0, 0});
+               : add_kernel(t, r,
+                            (struct zs_act_kernel){
+                                .process = process, .id = id, .name = name, .time_ns = time_ns});
 }
 
 bool zs_act_append_make(const struct zs_activities *t, uint64_t process,

@@ -29,6 +29,8 @@ struct zs_act_kernel {
     uint64_t process, id;
     const char *name;
     uint64_t simd, spill_B, private_B, local_B;
+    uint64_t build;   /* id of its module's build in the process, 0: not known */
+    uint64_t time_ns; /* when it was seen first */
 };
 
 struct zs_act_append {

@@ -30,6 +30,7 @@ static int parse(struct zs_span span, struct zs_counts *c, struct zs_diag *diag)
     if (!r.error && (name_B > ZS_COUNTS_NAME_MAX_B || c->row_count > ZS_COUNTS_ROWS_MAX ||
                      c->row_count > zs_reader_left(&r) / ZS_COUNTS_ROW_B))
         return zs_reader_fail(&r, -EINVAL, "%u rows do not fit", c->row_count);
+    c->build = zs_read_u64(&r, "build");
     if (r.error)
         return r.error;
     c->kernel = strndup((const char *)name.data, name_B);

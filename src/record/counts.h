@@ -20,6 +20,7 @@ struct zs_counts {
     char *kernel;
     uint32_t pid, simd, row_count;
     uint64_t module_handle, launches, first_ns;
+    uint64_t build;             /* id of the process's build, 0: not known */
     struct zs_counts_row *rows; /* ascending offsets */
 };
 

@@ -133,6 +133,7 @@ static void event_begin(struct zs_recording *r, const json_t *line, uint32_t pro
     const char *format = json_string_value(json_object_get(line, "format"));
     struct zs_record_build build = {
         .process = process,
+        .id = (uint32_t)member_u64(line, "id", UINT32_MAX),
         .thread_id = (uint32_t)member_u64(line, "tid", UINT32_MAX),
         .device = read_device(r, line),
         .module = ZS_RECORD_NONE,

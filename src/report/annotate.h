@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "record/builds.h"
 
 #include <zescope/annotate.h>
 
@@ -12,6 +13,7 @@
 struct zs_kernel_ref {
     const struct zs_image *image;
     const struct zs_kernel *kernel;
+    char module[ZS_MODULE_NAME_CHARS]; /* of a recording: which of its modules; else empty */
 };
 
 /* Where columns come from: called once per kernel, possibly from several threads; what it sets in

@@ -506,11 +506,14 @@ static void put_resources(struct zs_json *j, const struct zs_kernel *kernel)
             zs_json_u64(j, rows[i].key, rows[i].value);
 }
 
-static void put_kernel(struct zs_json *j, const struct writer *w, const struct zs_code *code)
+static void put_kernel(struct zs_json *j, const struct writer *w, const struct zs_code *code,
+                       const char *module)
 {
     const struct zs_kernel *kernel = code->kernel;
     zs_json_object(j, NULL);
     zs_json_string(j, "name", kernel->name);
+    if (*module)
+        zs_json_string(j, "module", module);
     zs_json_u64(j, "simd", kernel->simd);
     zs_json_u64(j, "isa_size_B", kernel->code.size_B);
     zs_json_u64(j, "grf_B", kernel->grf_B);
@@ -599,7 +602,7 @@ static void write_item(void *ctx, size_t i)
     j.depth = window->depth;
     if (!item->error) {
         j.has_member[j.depth - 1] = false;
-        put_kernel(&j, w, code);
+        put_kernel(&j, w, code, item->ref->module);
         item->error = item->out.error ? item->out.error : keep_files(item, code);
     }
     if (columns->release)

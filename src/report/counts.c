@@ -2,6 +2,7 @@
 #include "report/counts.h"
 
 #include "base/vec.h"
+#include "record/builds.h"
 #include "record/counts.h"
 
 #include <errno.h>
@@ -128,7 +129,11 @@ static uint32_t module_of(struct zs_recording *recording, const struct zs_counts
     uint32_t build_count, process_count, module = ZS_RECORD_NONE;
     const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
     const struct zs_record_process *processes = zs_recording_processes(recording, &process_count);
+    const struct zs_record_build *named =
+        zs_recording_find_build(recording, counts->pid, counts->build, counts->first_ns);
     uint64_t best_ns = 0;
+    if (named)
+        return named->module;
     for (uint32_t i = 0; i < build_count; i++) {
         const struct zs_record_build *b = &builds[i];
         if (b->handle != counts->module_handle || b->process >= process_count ||

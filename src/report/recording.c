@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "layer/describe.h"
+#include "record/builds.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -331,6 +332,24 @@ static uint64_t kernel_key(struct zs_report *r, const struct zs_act_append *a)
     return (uintptr_t)r->recent_kernel_name;
 }
 
+/* The file that holds the binary of the module that the kernel is of: kernels of one name are told
+ * apart by it. */
+static uint64_t module_key(struct zs_report *r, const struct zs_act_append *a)
+{
+    const struct zs_record_build *build = NULL;
+    uint32_t count;
+    if (a->kernel && r->recording)
+        build = zs_recording_find_build(r->recording, (uint32_t)a->process, a->kernel->build,
+                                        a->kernel->time_ns);
+    const struct zs_record_module *modules = build && build->module != ZS_RECORD_NONE
+                                                 ? zs_recording_modules(r->recording, &count)
+                                                 : NULL;
+    char name[ZS_MODULE_NAME_CHARS] = "";
+    if (modules)
+        zs_record_module_name(&modules[build->module], name);
+    return text_key(r, name[0] ? name : NULL);
+}
+
 static uint64_t queue_key(struct zs_report *r, const struct zs_act_execute *e, bool engine)
 {
     const struct zs_act_queue *q = e->queue;
@@ -359,6 +378,8 @@ static void execute_keys(struct zs_report *r, const struct zs_act_execute *e, ui
     char direction[64];
     if (wanted & BIT(KERNEL))
         ret_values[KEY_KERNEL] = kernel_key(r, a);
+    if (wanted & BIT(MODULE))
+        ret_values[KEY_MODULE] = module_key(r, a);
     if (wanted & BIT(DIRECTION)) {
         zs_act_direction(a, direction, sizeof(direction));
         ret_values[KEY_DIRECTION] = text_key(r, direction);
@@ -647,6 +668,8 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
     error = error ? error : choose_keys(r, options, diag);
     error = error ? error : name_calls(r);
     error = error ? error : start_memory(r);
+    if (!error && zs_recording_open(recording, &r->recording, NULL))
+        r->recording = NULL; /* then modules are n/a */
     if (!error && zs_symbols_open(recording, &r->symbols, NULL))
         r->symbols = NULL; /* then places are n/a */
     error = error ? error : zs_merge(recording, &sink, &r->activities, &r->totals, diag);
@@ -677,6 +700,7 @@ void zs_report_free(struct zs_report *r)
     zs_filter_fini(&r->filter);
     zs_call_tree_fini(&r->tree);
     zs_symbols_close(r->symbols);
+    zs_recording_close(r->recording);
     free(r->callers);
     zs_activities_free(&r->activities);
     zs_arena_fini(&r->arena);

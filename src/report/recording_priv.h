@@ -14,6 +14,7 @@ enum key {
     KEY_CALL,
     KEY_RESULT,
     KEY_KERNEL,
+    KEY_MODULE,
     KEY_DIRECTION,
     KEY_KIND,
     KEY_DEVICE,
@@ -98,6 +99,7 @@ struct zs_report {
     bool wants_tree;
     const struct zs_act_kernel *recent_kernel;
     const char *recent_kernel_name;
+    struct zs_recording *recording; /* its modules; NULL: they cannot be read */
 };
 
 /* A stack's innermost frame, or all; NULL: not known, or no memory. */

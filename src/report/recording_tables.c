@@ -10,6 +10,7 @@ const struct report_key report_keys[KEYS] = {
     [KEY_CALL] = {"call", {"name", "call", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
     [KEY_RESULT] = {"result", {"result", "result", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
     [KEY_KERNEL] = {"kernel", {"name", "kernel", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
+    [KEY_MODULE] = {"module", {"module", "module", ZS_CELL_TEXT, DATA_ONLY | ZS_COLUMN_NAMES}},
     [KEY_DIRECTION] = {"direction",
                        {"direction", "direction", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
     [KEY_KIND] = {"kind", {"name", "kind", ZS_CELL_TEXT, EVERYWHERE | ZS_COLUMN_NAMES}},
@@ -107,8 +108,9 @@ const struct report_table report_tables[ZS_REPORT_TABLES] = {
                          SHOW(SHARE) | SHOW_TIMES | SHOW(COUNT) | SHOW(FAILED) | SHOW(UNFINISHED) |
                              SHOW(RESULTS),
                          METRIC_TOTAL},
-    [ZS_REPORT_KERNELS] = {"kernels", BIT(KERNEL) | BIT(DEVICE) | BIT(SHAPE) | BIT(SIMD),
-                           BIT(KERNEL) | BIT(SHAPE) | BIT(SIMD) | PLACE_KEYS,
+    [ZS_REPORT_KERNELS] = {"kernels",
+                           BIT(KERNEL) | BIT(MODULE) | BIT(DEVICE) | BIT(SHAPE) | BIT(SIMD),
+                           BIT(KERNEL) | BIT(MODULE) | BIT(SHAPE) | BIT(SIMD) | PLACE_KEYS,
                            SHOW(SHARE) | SHOW_ACTIVITY | SHOW(HISTOGRAM), METRIC_TOTAL},
     [ZS_REPORT_COPIES] = {"copies", BIT(DIRECTION) | BIT(DEVICE),
                           BIT(DIRECTION) | BIT(SIZE) | PLACE_KEYS,
@@ -249,8 +251,18 @@ static void add_column(struct builder *b, struct zs_table_column column)
     b->columns[b->count++] = column;
 }
 
+/* Kernels of one name may be of several modules: then the text says which. */
+static bool has_several(const struct zs_groups *g, size_t at)
+{
+    for (size_t i = 1; i < g->count; i++)
+        if (g->items[i]->keys[at] != g->items[0]->keys[at])
+            return true;
+    return false;
+}
+
 static void group_columns(struct builder *b)
 {
+    size_t at = 0;
     static const struct zs_table_column groups = {"groups", "", ZS_CELL_TRIPLE, ZS_COLUMN_IN_JSON},
                                         size = {"group_size", "", ZS_CELL_TRIPLE,
                                                 ZS_COLUMN_IN_JSON};
@@ -259,6 +271,9 @@ static void group_columns(struct builder *b)
         struct zs_table_column column = report_keys[key].column;
         if (key == KEY_KIND && b->table != ZS_REPORT_MEMORY && b->table != ZS_REPORT_BARRIERS)
             column.key = b->table == ZS_REPORT_LEAKS ? "type" : "kind";
+        if (key == KEY_MODULE && has_several(&b->r->groups[b->table], at))
+            column.where |= ZS_COLUMN_IN_TEXT;
+        at++;
         add_column(b, column);
         if (key == KEY_SHAPE) {
             add_column(b, groups);

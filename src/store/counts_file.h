@@ -4,9 +4,10 @@
  * module, updated in place after each launch, so that a process that is killed leaves what it has
  * counted. Little-endian:
  *
- *   0  "ZSCOUNT1"            40  u32 SIMD width
+ *   0  "ZSCOUNT2"            40  u32 SIMD width
  *   8  u32 pid               44  u32 length of the name
- *  12  u32 rows              48  kernel name, at most 208 bytes
+ *  12  u32 rows              48  kernel name, at most 200 bytes; 248 u64 id of the build (the
+ *                                process's modules.jsonl), 0: not known
  *  16  u64 module handle    256  rows: i64 offset, u64 executions, u64 active lanes,
  *  24  u64 launches              u64 bytes read, u64 bytes written
  *  32  u64 first launch, ns of CLOCK_MONOTONIC
@@ -15,12 +16,12 @@
 #define ZS_STORE_COUNTS_FILE_H
 
 #define ZS_RECORD_COUNTS_DIR   "counts"
-#define ZS_RECORD_COUNTS_MAGIC "ZSCOUNT1"
+#define ZS_RECORD_COUNTS_MAGIC "ZSCOUNT2"
 
 enum {
     ZS_COUNTS_HEADER_B = 256,
     ZS_COUNTS_ROW_B = 40,
-    ZS_COUNTS_NAME_MAX_B = 208,
+    ZS_COUNTS_NAME_MAX_B = 200,
 };
 
 #endif

@@ -4,8 +4,10 @@
 
 #include "base/file.h"
 #include "collect/collect.h"
+#include "record/counts.h"
 #include "record/writer.h"
 
+#include <zescope/driver_ext.h>
 #include <zescope/record.h>
 
 #include <errno.h>
@@ -346,6 +348,74 @@ static void test_handles_that_nobody_wrote(void **state)
     assert_string_equal(builds[1].log, "error: no such kernel");
 }
 
+/* --- counts ---------------------------------------------------------------------------------- */
+
+static zescope_launch_callback_t launch_callback;
+static void *launch_user;
+
+static ze_result_t fake_set_callback(ze_driver_handle_t driver, zescope_launch_callback_t callback,
+                                     void *user, ze_bool_t counts)
+{
+    launch_callback = callback;
+    launch_user = user;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t fake_extension(ze_driver_handle_t driver, const char *name, void **ret)
+{
+    if (strcmp(name, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME) != 0)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    zescope_pfnDriverSetLaunchCallback_t set = fake_set_callback;
+    memcpy(ret, &set, sizeof(set));
+    return ZE_RESULT_SUCCESS;
+}
+
+static void launch(ze_module_handle_t module, uint64_t executions)
+{
+    const zescope_instruction_count_t row = {.executions = executions};
+    const zescope_launch_info_t info = {.size_B = sizeof(info),
+                                        .module = module,
+                                        .kernel_name = "k",
+                                        .start_ns = zs_collect_now_ns(),
+                                        .instruction_count = 1,
+                                        .instructions = &row};
+    launch_callback(&info, launch_user);
+}
+
+/* A handle that is used again: what its next module counts is added to nothing of the first. */
+static void test_counts_of_a_handle_used_again(void **state)
+{
+    struct fixture *f = *state;
+    ze_module_handle_t handle = (void *)0x7000, other = (void *)0x8000;
+    f->collector.count = true;
+    f->collector.api.zeDriverGetExtensionFunctionAddress = fake_extension;
+    zs_counts_start(&f->collector, NULL);
+    zs_counts_built(&f->collector, handle, 1);
+    zs_counts_built(&f->collector, other, 2);
+    launch(handle, 10);
+    launch(handle, 10);
+    launch(other, 5);
+    zs_counts_built(&f->collector, handle, 3);
+    launch(handle, 1);
+    launch(other, 5);
+    struct zs_counts_list list;
+    size_t damaged;
+    assert_int_equal(
+        zs_counts_load(zs_recording_writer_path(f->writer), &list, &damaged, &(struct zs_diag){0}),
+        0);
+    assert_int_equal(damaged, 0);
+    assert_int_equal(list.count, 3);
+    static const uint64_t executions[] = {[1] = 20, [2] = 10, [3] = 1};
+    uint64_t seen = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        assert_true(list.items[i].build >= 1 && list.items[i].build <= 3);
+        assert_int_equal(list.items[i].rows[0].executions, executions[list.items[i].build]);
+        seen |= UINT64_C(1) << list.items[i].build;
+    }
+    assert_int_equal(seen, 14);
+    zs_counts_free(&list);
+}
+
 static void link_pair(struct fixture *f, ze_module_dynamic_link_params_t *params,
                       ze_result_t result)
 {
@@ -640,6 +710,7 @@ int main(void)
         CASE(test_failed_build_keeps_input_and_log),
         CASE(test_build_that_never_returned),
         CASE(test_handles_that_nobody_wrote),
+        CASE(test_counts_of_a_handle_used_again),
         CASE(test_link_gives_new_code),
         CASE(test_threads),
         CASE(test_no_modules_folder),

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
                              .kernels = &kernel,
                              .kernel_count = 1};
     struct zs_module module = {.path = argv[4], .images = &image, .image_count = 1};
-    struct zs_kernel_ref ref = {&image, &kernel};
+    struct zs_kernel_ref ref = {.image = &image, .kernel = &kernel};
     struct zs_source_options sources = {.size_B = sizeof(sources)};
     struct zs_module_view view = {
         .module = &module, .input = "test", .kernels = &ref, .kernel_count = 1};

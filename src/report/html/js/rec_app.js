@@ -36,9 +36,11 @@ class RecordingApp {
         this.view = '';
         this.saveLink = debounce(() => this.save(), 150);
         this.kernels = new Map();
+        // by name, and by name and module: names are not unique
         for (const kernel of code.module.kernels)
-            if (!this.kernels.has(kernel.name))
-                this.kernels.set(kernel.name, kernel);
+            for (const key of [kernel.name, `${string(kernel.json.module)} ${kernel.name}`])
+                if (!this.kernels.has(key))
+                    this.kernels.set(key, kernel);
         this.timeline = new Timeline(this);
         this.tables = new Tables(this);
         this.flame = new Flame(this);
@@ -47,7 +49,7 @@ class RecordingApp {
     }
 
     get hasCode() { return this.kernels.size > 0; }
-    codeOf(name) { return this.kernels.get(name); }
+    codeOf(name, module = '') { return this.kernels.get(module ? `${module} ${name}` : name); }
 
     head() {
         const {info, recording} = {info: this.recording.info, recording: this.recording};
@@ -118,8 +120,8 @@ class RecordingApp {
         this.saveLink();
     }
 
-    openCode(name) {
-        const kernel = this.codeOf(name);
+    openCode(name, module) {
+        const kernel = this.codeOf(name, module);
         if (!kernel) {
             toast('There is no code of this kernel');
             return;

@@ -196,9 +196,9 @@ class Tables {
             button.addEventListener('click', act);
             links.append(button);
         };
-        if (this.name === 'kernels' && this.app.codeOf(string(row.name))) {
+        if (this.name === 'kernels' && this.app.codeOf(string(row.name), string(row.module))) {
             node.classList.add('pick');
-            add('Code', () => this.app.openCode(string(row.name)));
+            add('Code', () => this.app.openCode(string(row.name), string(row.module)));
         }
         const name = string(this.name === 'copies' ? row.direction : row.name);
         add('Timeline', () => this.app.findInTimeline(this.name === 'copies' && !name.startsWith('fill') ? 'copy ' + name : name));
@@ -211,7 +211,7 @@ class Tables {
             return;
         this.choose(index);
         if (event.target.closest('.pick .name:first-child'))
-            this.app.openCode(string(this.shown[index].name));
+            this.app.openCode(string(this.shown[index].name), string(this.shown[index].module));
     }
 
     choose(index) {
@@ -251,7 +251,7 @@ class Tables {
 
     key(event) {
         if (event.key === 'Enter' && this.on >= 0 && this.name === 'kernels' && !event.target.closest('button'))
-            this.app.openCode(string(this.shown[this.on].name));
+            this.app.openCode(string(this.shown[this.on].name), string(this.shown[this.on].module));
     }
 
     stepTab(step) {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Which build a record names: kernels and counts hold the id that it has in its process. */
+#ifndef ZS_RECORD_BUILDS_H
+#define ZS_RECORD_BUILDS_H
+
+#include <zescope/record.h>
+
+/* Of the process with that number that was the last to begin by then: numbers are used again. NULL:
+ * not known. */
+const struct zs_record_build *zs_recording_find_build(const struct zs_recording *recording,
+                                                      uint32_t pid, uint64_t build_id,
+                                                      uint64_t time_ns);
+
+/* What tells modules of a recording apart in tables and links: the first digits of the hash of the
+ * native binary; "" where there is none. */
+enum { ZS_MODULE_NAME_CHARS = 13 };
+void zs_record_module_name(const struct zs_record_module *module,
+                           char ret_name[ZS_MODULE_NAME_CHARS]);
+
+#endif
