@@ -371,6 +371,19 @@ enum zs_isa_message_flags {
 
 enum { ZS_LENGTH_UNKNOWN = 0xff };
 
+/* What a load/store cache message asks of a cache. */
+enum zs_isa_cache {
+    ZS_CACHE_DEFAULT, /* as the surface's state says */
+    ZS_CACHE_UNCACHED,
+    ZS_CACHE_CACHED,
+    ZS_CACHE_WRITE_BACK,
+    ZS_CACHE_WRITE_THROUGH,
+    ZS_CACHE_STREAMING,
+    ZS_CACHE_READ_INVALIDATE,
+    ZS_CACHE_CONSTANT,
+    ZS_CACHE_COUNT,
+};
+
 struct zs_isa_message {
     uint32_t desc, exdesc;      /* as encoded; 0 where from a register */
     uint32_t read_B, written_B; /* of memory or surface, all lanes active; an atomic does both */
@@ -388,6 +401,9 @@ struct zs_isa_message {
     uint8_t lanes;              /* that the message works on when all are active; 1 for a block */
     uint8_t mlen, xlen, rlen;   /* registers, or ZS_LENGTH_UNKNOWN */
     uint8_t sampler_index;
+    uint8_t cache_l1, cache_l3; /* enum zs_isa_cache */
+    int32_t offset_B;           /* from Xe2 on: added to every address */
+    int16_t offset_x, offset_y; /* 2D blocks, from Xe2 on: added to the coordinates, in elements */
 };
 
 /* ---- blocks ---- */

@@ -264,6 +264,12 @@ static const struct sampler_row {
 #undef ZS_SAMPLER_WIDE
 };
 
+static const struct sampler_row sampler_xe2_rows[2 * TYPES] = {
+#define ZS_SAMPLER(type, kind, name) [type] = {name, ZS_MSG_##kind},
+#include "isa/sampler_xe2.def"
+#undef ZS_SAMPLER
+};
+
 /* ---- the data port ---- */
 
 static void set_surface(struct zs_isa_message *m, uint32_t index)
@@ -314,6 +320,8 @@ static void decode_sampler(struct decoder *d)
 {
     struct zs_isa_message *m = d->m;
     const struct sampler_row *row = &sampler_rows[bits(m->desc, 12, 5)];
+    if (d->platform >= ZS_ISA_XE2)
+        row = &sampler_xe2_rows[bits(m->desc, 31, 1) << 5 | bits(m->desc, 12, 5)];
     if (bits(m->desc, 19, 1))
         m->flags |= ZS_MSGF_HEADER;
     set_surface(m, bits(m->desc, 0, 8));
@@ -358,6 +366,60 @@ static void set_lsc_surface(struct zs_isa_message *m)
         set_surface(m, m->exdesc >> 24);
 }
 
+struct zs_lsc_caching zs_lsc_caching(enum zs_isa_platform platform, uint32_t desc, bool load)
+{
+    enum {
+        DF = ZS_CACHE_DEFAULT,
+        UC = ZS_CACHE_UNCACHED,
+        CA = ZS_CACHE_CACHED,
+        WB = ZS_CACHE_WRITE_BACK,
+        WT = ZS_CACHE_WRITE_THROUGH,
+        ST = ZS_CACHE_STREAMING,
+        RI = ZS_CACHE_READ_INVALIDATE,
+        CC = ZS_CACHE_CONSTANT,
+    };
+    /* by bits 19:17 */
+    static const struct zs_lsc_caching rows[2][8] = {
+        {{DF, DF}, {UC, UC}, {UC, WB}, {WT, UC}, {WT, WB}, {ST, UC}, {ST, WB}, {WB, WB}},
+        {{DF, DF}, {UC, UC}, {UC, CA}, {CA, UC}, {CA, CA}, {ST, UC}, {ST, CA}, {RI, CA}},
+    };
+    /* loads by bits 19:16 from Xe2 on, where that differs */
+    static const struct zs_lsc_caching xe2_loads[16] = {
+        [0x5] = {UC, CC}, [0x9] = {CA, CC}, [0xe] = {RI, RI}};
+    uint32_t code = bits(desc, 16, 4);
+    if (platform >= ZS_ISA_XE2 && load && xe2_loads[code].l1)
+        return xe2_loads[code];
+    return rows[load][code >> 1];
+}
+
+static int32_t sign_extend(uint32_t value, uint32_t count)
+{
+    uint32_t sign = 1u << (count - 1);
+    return (int32_t)((value ^ sign) - sign);
+}
+
+struct zs_lsc_offset zs_lsc_offset(enum zs_isa_platform platform, uint32_t desc,
+                                   bool exdesc_in_register, uint32_t exdesc, uint32_t exdesc_offset)
+{
+    enum { FLAT, BSS, SS, BTI };
+    uint32_t surface = bits(desc, 29, 2), word = exdesc_in_register ? exdesc_offset : exdesc;
+    uint8_t shape = lsc_rows[bits(desc, 0, 6)].shape;
+    struct zs_lsc_offset offset = {0};
+    if (platform < ZS_ISA_XE2)
+        return offset;
+    if (surface == FLAT && shape == ZS_LSC_BLOCK2D) {
+        offset.x = sign_extend(bits(word, 12, 10), 10);
+        offset.y = sign_extend(bits(word, 22, 10), 10);
+    } else if (surface == FLAT) {
+        offset.bytes = sign_extend(bits(word, 12, 20), 20);
+    } else if (surface != BTI && exdesc_in_register) { /* around the register's number */
+        offset.bytes = sign_extend(bits(word, 19, 13) << 4 | bits(word, 12, 4), 17);
+    } else if (surface == BTI && !exdesc_in_register) {
+        offset.bytes = sign_extend(bits(word, 12, 12), 12);
+    }
+    return offset;
+}
+
 static void set_lsc_data(struct decoder *d, enum zs_lsc_shape shape)
 {
     static const uint8_t element_B[8] = {1, 2, 4, 8, 1, 2, 2};
@@ -379,11 +441,26 @@ static void set_lsc_data(struct decoder *d, enum zs_lsc_shape shape)
     }
 }
 
+static void set_lsc_address(struct decoder *d, const struct lsc_row *row)
+{
+    struct zs_isa_message *m = d->m;
+    struct zs_lsc_offset offset = zs_lsc_offset(d->platform, m->desc, m->flags & ZS_MSGF_EXDESC_REG,
+                                                m->exdesc, d->inst->exdesc_offset);
+    m->offset_B = offset.bytes;
+    m->offset_x = (int16_t)offset.x;
+    m->offset_y = (int16_t)offset.y;
+    if (m->sfid == ZS_SFID_SLM || row->kind > ZS_MSG_ATOMIC)
+        return;
+    struct zs_lsc_caching caching = zs_lsc_caching(d->platform, m->desc, row->kind == ZS_MSG_LOAD);
+    m->cache_l1 = caching.l1;
+    m->cache_l3 = caching.l3;
+}
+
 static void decode_lsc(struct decoder *d)
 {
     struct zs_isa_message *m = d->m;
     const struct lsc_row *row = &lsc_rows[bits(m->desc, 0, 6)];
-    if (!row->name)
+    if (!row->name || (bits(m->desc, 0, 6) >= ZS_LSC_XE2_FIRST && d->platform < ZS_ISA_XE2))
         return;
     m->kind = row->kind;
     m->name = row->name;
@@ -393,10 +470,16 @@ static void decode_lsc(struct decoder *d)
         return;
     }
     set_lsc_surface(m);
+    set_lsc_address(d, row);
     if (row->kind == ZS_MSG_ATOMIC && m->rlen != ZS_LENGTH_UNKNOWN && m->rlen)
         m->flags |= ZS_MSGF_RETURNS;
     if (row->shape == ZS_LSC_VECTOR || row->shape == ZS_LSC_QUAD) {
         set_lsc_data(d, (enum zs_lsc_shape)row->shape);
+    } else if (row->shape == ZS_LSC_STRIDED) { /* lanes' elements stand at equal distances */
+        set_lsc_data(d, ZS_LSC_VECTOR);
+    } else if (row->shape == ZS_LSC_COUNTER) {
+        m->address_bits = 32;
+        set_data(d, d->exec_size, 4, 1);
     } else if (row->shape == ZS_LSC_BLOCK2D) {
         m->address_bits = 64;
         shape_MEDIA(d);
@@ -412,12 +495,24 @@ static void decode_lsc(struct decoder *d)
 
 static void decode_gateway(struct decoder *d)
 {
-    static const char *const names[8] = {
-        "open", "signal event", "monitor event", "unmonitor event", "barrier", "", "wait", ""};
+    static const char *const names[16] = {"open",
+                                          "signal event",
+                                          "monitor event",
+                                          "unmonitor event",
+                                          "barrier",
+                                          "",
+                                          "wait",
+                                          "",
+                                          "save barrier",
+                                          "restore barrier",
+                                          "end of restore",
+                                          "restore stack",
+                                          "system routine barrier"};
     struct zs_isa_message *m = d->m;
-    uint32_t function = bits(m->desc, 0, 3);
+    uint32_t function = bits(m->desc, 0, d->platform >= ZS_ISA_XE2 ? 4 : 3);
+    const char *name = names[function] ? names[function] : "";
     m->kind = function == 4 ? ZS_MSG_BARRIER : ZS_MSG_OTHER;
-    m->name = *names[function] ? names[function] : "gateway";
+    m->name = *name ? name : "gateway";
 }
 
 static const struct {
@@ -425,8 +520,6 @@ static const struct {
     const char *name;
 } other_names[] = {
     {ZS_SFID_NULL, "null"},
-    {ZS_SFID_RC, "render target"},
-    {ZS_SFID_URB, "urb"},
     {ZS_SFID_TS, "thread spawner"},
     {ZS_SFID_VME, "motion estimation"},
     {ZS_SFID_PIXI, "pixel interpolator"},
@@ -434,6 +527,37 @@ static const struct {
     {ZS_SFID_BTD, "thread dispatch"},
     {ZS_SFID_RTA, "ray tracing"},
 };
+
+/* The surface of a render target; colours have four channels per lane. */
+static void decode_render(struct decoder *d)
+{
+    struct zs_isa_message *m = d->m;
+    uint32_t type = bits(m->desc, 14, 4);
+    m->kind = type == 0xc ? ZS_MSG_STORE : type == 0xd ? ZS_MSG_LOAD : ZS_MSG_OTHER;
+    m->name = type == 0xc   ? "render target write"
+              : type == 0xd ? "render target read"
+                            : "render target";
+    if (m->kind == ZS_MSG_OTHER)
+        return;
+    m->flags |= ZS_MSGF_TYPED | (bits(m->desc, 19, 1) ? ZS_MSGF_HEADER : 0);
+    set_surface(m, bits(m->desc, 0, 8));
+    set_data(d, d->exec_size, bits(m->desc, 30, 1) ? 2 : 4, 4);
+    m->flags &= (uint16_t)~ZS_MSGF_BYTES_KNOWN;
+}
+
+/* Up to XeHPC; later urb messages are those of the load/store cache. */
+static void decode_urb(struct decoder *d)
+{
+    struct zs_isa_message *m = d->m;
+    uint32_t operation = bits(m->desc, 0, 4);
+    m->kind = ZS_MSG_OTHER;
+    m->name = operation == 7   ? "urb write"
+              : operation == 8 ? "urb read"
+              : operation == 9 ? "urb fence"
+                               : "urb";
+    if (operation == 9)
+        m->kind = ZS_MSG_FENCE;
+}
 
 static void decode_other(struct decoder *d)
 {
@@ -512,8 +636,12 @@ void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_i
         decode_sampler(&d);
     } else if (m->sfid == ZS_SFID_GTWY) {
         decode_gateway(&d);
+    } else if (m->sfid == ZS_SFID_RC) {
+        decode_render(&d);
     } else if (is_lsc(platform, m->sfid)) {
         decode_lsc(&d);
+    } else if (m->sfid == ZS_SFID_URB) {
+        decode_urb(&d);
     } else {
         decode_other(&d);
     }

@@ -20,7 +20,7 @@
 struct text {
     struct zs_out out;
     enum zs_isa_platform platform;
-    uint32_t exec_size, sfid, desc, exdesc;
+    uint32_t exec_size, sfid, desc, exdesc, exdesc_offset;
     bool exdesc_in_register;
     uint32_t exdesc_subreg;
     int32_t mlen;
@@ -397,6 +397,27 @@ static void put_lsc_surface(struct text *t)
     zs_out_char(&t->out, ']');
 }
 
+static void put_signed(struct text *t, int32_t value)
+{
+    zs_out_text(&t->out, value < 0 ? "-0x" : "+0x");
+    zs_out_hex(&t->out, (uint32_t)(value < 0 ? -value : value));
+}
+
+static void put_lsc_offset(struct text *t, bool block2d)
+{
+    struct zs_lsc_offset offset =
+        zs_lsc_offset(t->platform, t->desc, t->exdesc_in_register, t->exdesc, t->exdesc_offset);
+    if (block2d && (offset.x || offset.y)) {
+        zs_out_text(&t->out, "+(");
+        put_signed(t, offset.x);
+        zs_out_char(&t->out, ',');
+        put_signed(t, offset.y);
+        zs_out_char(&t->out, ')');
+    } else if (!block2d && offset.bytes) {
+        put_signed(t, offset.bytes);
+    }
+}
+
 static void put_lsc_data(struct text *t, const struct lsc_row *row)
 {
     static const char *const sizes[8] = {".d8",    ".d16",    ".d32",     ".d64",
@@ -420,14 +441,14 @@ static void put_lsc_data(struct text *t, const struct lsc_row *row)
         zs_out_char(&t->out, 'v');
 }
 
-/* L1 and L3 by bits 19:17; loads, and stores and atomics. */
+/* L1 and L3; nothing for the default. */
 static void put_lsc_caching(struct text *t, bool load)
 {
-    static const char *const options[2][8] = {
-        {"", ".uc.uc", ".uc.wb", ".wt.uc", ".wt.wb", ".st.uc", ".st.wb", ".wb.wb"},
-        {"", ".uc.uc", ".uc.ca", ".ca.uc", ".ca.ca", ".st.uc", ".st.ca", ".ri.ca"},
-    };
-    zs_out_text(&t->out, options[load][bits(t, 17, 3)]);
+    static const char *const symbols[ZS_CACHE_COUNT] = {"",    ".uc", ".ca", ".wb",
+                                                        ".wt", ".st", ".ri", ".cc"};
+    struct zs_lsc_caching caching = zs_lsc_caching(t->platform, t->desc, load);
+    zs_out_text(&t->out, symbols[caching.l1]);
+    zs_out_text(&t->out, symbols[caching.l3]);
 }
 
 /* What IGA takes for an error in the message: its words stand for its syntax. */
@@ -470,6 +491,7 @@ static void put_lsc_access(struct text *t, const struct lsc_row *row)
     if (t->sfid != ZS_SFID_SLM)
         put_lsc_caching(t, row->kind == ZS_MSG_LOAD || row->shape == ZS_LSC_STATUS);
     put_lsc_surface(t);
+    put_lsc_offset(t, row->shape == ZS_LSC_BLOCK2D);
 }
 
 static void put_lsc_state(struct text *t)
@@ -543,8 +565,10 @@ static void put_lsc_ccs(struct text *t)
 static void put_lsc(struct text *t)
 {
     const struct lsc_row *row = &lsc_rows[bits(t, 0, 6)];
-    if (!row->name)
+    if (!row->name || (bits(t, 0, 6) >= ZS_LSC_XE2_FIRST && t->platform < ZS_ISA_XE2))
         zs_out_char(&t->out, '?');
+    else if (row->shape == ZS_LSC_COUNTER)
+        zs_out_text(&t->out, row->words);
     else if (row->shape == ZS_LSC_FENCE)
         put_lsc_fence(t);
     else if (row->shape == ZS_LSC_CCS)
@@ -559,11 +583,59 @@ static void put_lsc(struct text *t)
 
 static void put_gateway(struct text *t)
 {
-    static const char *const words[8] = {"end of thread",  "signal event",
-                                         "monitor event",  "unmonitor event",
-                                         "signal barrier", "?",
-                                         "wait for event", "?"};
-    zs_out_text(&t->out, words[bits(t, 0, 3)]);
+    static const char *const words[16] = {"end of thread",
+                                          "signal event",
+                                          "monitor event",
+                                          "unmonitor event",
+                                          "signal barrier",
+                                          "?",
+                                          "wait for event",
+                                          "?",
+                                          "save barrier",
+                                          "restore barrier",
+                                          "end of thread replay",
+                                          "restore stack",
+                                          "system routine barrier",
+                                          "?",
+                                          "?",
+                                          "?"};
+    zs_out_text(&t->out, words[bits(t, 0, t->platform >= ZS_ISA_XE2 ? 4 : 3)]);
+}
+
+/* From Xe2 on: what is written has its parameters in the extended descriptor. */
+static void put_render_parameters(struct text *t)
+{
+    static const char *const parameters[4] = {".om", ".sz", ".stncl", ".s0a"};
+    zs_out_text(&t->out, ".rti[");
+    zs_out_decimal(&t->out, t->exdesc >> 21 & 7);
+    zs_out_char(&t->out, ']');
+    for (uint32_t i = 4; i-- > 0;)
+        if (t->exdesc >> (12 + i) & 1)
+            zs_out_text(&t->out, parameters[i]);
+}
+
+static void put_render_xe2(struct text *t)
+{
+    uint32_t type = bits(t, 14, 4);
+    bool write = type == 0xc, dual = bits(t, 8, 2) == 2;
+    zs_out_text(&t->out, write         ? dual ? "render write dual" : "render write"
+                         : type == 0xd ? "render read"
+                                       : "unknown render target op");
+    if (write && bits(t, 29, 1))
+        zs_out_text(&t->out, "  multirate coarse pixel shading");
+    if (write && bits(t, 18, 1))
+        zs_out_text(&t->out, "  per-sample outputs coarse pixel shading");
+    if (bits(t, 13, 1))
+        zs_out_text(&t->out, "  per-sample pixel shading");
+    if (bits(t, 12, 1))
+        zs_out_text(&t->out, "  last render target select");
+    if (t->exec_size < 32 && bits(t, 11, 1))
+        zs_out_text(&t->out, " slot group high16");
+    zs_out_text(&t->out, " to bti[");
+    zs_out_decimal(&t->out, bits(t, 0, 8));
+    zs_out_char(&t->out, ']');
+    if (write && !t->exdesc_in_register)
+        put_render_parameters(t);
 }
 
 static void put_render_lanes(struct text *t, bool write)
@@ -589,6 +661,10 @@ static void put_render_lanes(struct text *t, bool write)
 
 static void put_render(struct text *t)
 {
+    if (t->platform >= ZS_ISA_XE2) {
+        put_render_xe2(t);
+        return;
+    }
     uint32_t type = bits(t, 14, 4);
     bool write = type == 0xc, read = type == 0xd;
     zs_out_text(&t->out, bits(t, 30, 1) ? "half-precision " : "full-precision ");
@@ -619,11 +695,15 @@ static void put_ray(struct text *t)
 
 static void put_spawner(struct text *t)
 {
-    if (bits(t, 14, 4) != 1)
+    uint32_t operation = bits(t, 14, 4);
+    if (operation != 1 && (operation != 2 || t->platform < ZS_ISA_XE2)) {
         zs_out_char(&t->out, '?');
-    else
-        zs_out_text(&t->out,
-                    bits(t, 8, 1) ? "bindless simd16 spawn thread" : "bindless simd8 spawn thread");
+        return;
+    }
+    zs_out_text(&t->out,
+                bits(t, 8, 1) ? "bindless simd16 spawn thread" : "bindless simd8 spawn thread");
+    if (operation == 2)
+        zs_out_text(&t->out, " overdispatched");
 }
 
 static void put_thread(struct text *t)
@@ -633,6 +713,10 @@ static void put_thread(struct text *t)
 
 static void put_urb(struct text *t)
 {
+    if (t->platform >= ZS_ISA_XE2) {
+        put_lsc(t);
+        return;
+    }
     uint32_t operation = bits(t, 0, 4);
     if (operation == 7)
         zs_out_text(&t->out, bits(t, 15, 1) ? "urb dword masked write" : "urb dword write");
@@ -652,6 +736,11 @@ static const char *const sampler_words[TYPES] = {
 #include "isa/sampler.def"
 #undef ZS_SAMPLER
 #undef ZS_SAMPLER_WIDE
+};
+static const char *const sampler_xe2_words[2 * TYPES] = {
+#define ZS_SAMPLER(type, kind, name) [type] = name,
+#include "isa/sampler_xe2.def"
+#undef ZS_SAMPLER
 };
 static const char *const sampler_wide_words[TYPES] = {
 #define ZS_SAMPLER(...)
@@ -678,6 +767,8 @@ static void put_sampler(struct text *t)
     uint32_t table = t->platform >= ZS_ISA_XE_HPC ? 2 : t->platform == ZS_ISA_XE_HPG ? 1 : 0;
     bool wide = mode == SAMPLER_WIDE_MODE && t->platform < ZS_ISA_XE_HPC;
     const char *words = (wide ? sampler_wide_words : sampler_words)[bits(t, 12, 5)];
+    if (t->platform >= ZS_ISA_XE2)
+        words = sampler_xe2_words[bits(t, 31, 1) << 5 | bits(t, 12, 5)];
     zs_out_text(&t->out, sampler_modes[table][mode]);
     if (bits(t, 30, 1))
         zs_out_text(&t->out, " 16b");
@@ -741,10 +832,10 @@ static void put_length(struct text *t, int32_t length, uint32_t subreg, const ch
     zs_out_text(&t->out, field);
 }
 
-static bool is_lsc(uint32_t sfid)
+static bool is_lsc(enum zs_isa_platform platform, uint32_t sfid)
 {
-    return sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML || sfid == ZS_SFID_SLM ||
-           sfid == ZS_SFID_TGM;
+    return (sfid == ZS_SFID_URB && platform >= ZS_ISA_XE2) || sfid == ZS_SFID_UGM ||
+           sfid == ZS_SFID_UGML || sfid == ZS_SFID_SLM || sfid == ZS_SFID_TGM;
 }
 
 static bool is_null(const struct zs_isa_operand *op)
@@ -762,6 +853,7 @@ size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_is
                      .sfid = inst->sfid,
                      .desc = inst->desc,
                      .exdesc = inst->exdesc,
+                     .exdesc_offset = inst->exdesc_offset,
                      .exdesc_in_register = inst->flags & ZS_INST_EXDESC_REG,
                      .exdesc_subreg = inst->exdesc_subreg,
                      .mlen = !in_register             ? (int32_t)(inst->desc >> 25 & 0xf)
@@ -769,7 +861,7 @@ size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_is
                                                       : -1};
     zs_out_text(&t.out, "wr:");
     put_length(&t, t.mlen, inst->desc_subreg, "[28:25]");
-    if (!in_register && !is_lsc(t.sfid) && bits(&t, 19, 1))
+    if (!in_register && !is_lsc(t.platform, t.sfid) && bits(&t, 19, 1))
         zs_out_char(&t.out, 'h');
     zs_out_char(&t.out, '+');
     put_length(&t, zs_isa_second_length(model, inst), inst->exdesc_subreg, "[10:6]");
