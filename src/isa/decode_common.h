@@ -53,10 +53,20 @@ static inline enum zs_isa_error zs_dec_register(const struct zs_isa_model *model
     return ZS_ISA_BAD_NONE;
 }
 
+/* Bytes of an element as a power of two, from ub on. */
+static const uint8_t zs_dec_type_shifts[ZS_TYPE_COUNT] = {
+    [ZS_TYPE_UW] = 1, [ZS_TYPE_W] = 1,    [ZS_TYPE_HF] = 1, [ZS_TYPE_BF] = 1, [ZS_TYPE_UD] = 2,
+    [ZS_TYPE_D] = 2,  [ZS_TYPE_F] = 2,    [ZS_TYPE_NF] = 2, [ZS_TYPE_V] = 2,  [ZS_TYPE_UV] = 2,
+    [ZS_TYPE_VF] = 2, [ZS_TYPE_TF32] = 2, [ZS_TYPE_UQ] = 3, [ZS_TYPE_Q] = 3,  [ZS_TYPE_DF] = 3,
+};
+
 ZS_FOLD void zs_dec_subreg(struct zs_isa_decoder d, uint32_t subreg_B, struct zs_isa_operand *op)
 {
     op->subreg_B = (uint8_t)subreg_B;
-    op->subreg = zs_isa_model_subreg(d.model, op->file, op->type, subreg_B);
+    if (op->file == ZS_FILE_GRF && op->type >= ZS_TYPE_UB)
+        op->subreg = (uint8_t)(subreg_B >> zs_dec_type_shifts[op->type]);
+    else
+        op->subreg = zs_isa_model_subreg(d.model, op->file, op->type, subreg_B);
 }
 
 /* Bits of an immediate that count: those of its type. */

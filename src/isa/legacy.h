@@ -3,7 +3,7 @@
 #ifndef ZS_ISA_LEGACY_H
 #define ZS_ISA_LEGACY_H
 
-#include "isa/inst.h"
+#include "isa/decode_common.h"
 
 /* Codes of the register file fields. */
 enum { ZS_LEGACY_ARF = 0, ZS_LEGACY_GRF = 1, ZS_LEGACY_IMM = 3 };
@@ -22,6 +22,12 @@ extern const uint8_t zs_legacy_ternary_types1[2]
                                              [8];  /* Align1: by execution type (integer, float) */
 extern const uint8_t zs_legacy_ternary_vstride[4]; /* Align1 */
 extern const uint8_t zs_legacy_math_sources[16];   /* 0: reserved */
+
+/* A field at its place in these encodings. */
+ZS_FOLD uint32_t zs_legacy_get(const uint64_t bits[2], enum zs_isa_field field)
+{
+    return (uint32_t)zs_isa_get(&zs_isa_layout_legacy, bits, field);
+}
 
 static inline bool zs_legacy_is_macro(uint32_t op, uint32_t function)
 {

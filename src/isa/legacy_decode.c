@@ -6,7 +6,6 @@
  * Instructions in the Align16 access mode, which IGC emits for three sources and math macros alone,
  * are told in Align1 terms as Intel's tools do; what has no such equivalent is refused.
  */
-#include "isa/decode_common.h"
 #include "isa/legacy.h"
 
 const uint8_t zs_legacy_math_sources[16] = {0, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, 2, 2, 2, 2, 1};
@@ -32,25 +31,25 @@ static bool is_branch(const struct zs_isa_opcode *opcode)
 static enum zs_isa_error decode_flags(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
     if (d.opcode->flags & ZS_OPC_PREDICATE) {
-        inst->pred = (uint8_t)zs_dec_get(d, ZS_F_PRED_CTRL);
+        inst->pred = (uint8_t)zs_legacy_get(d.bits, ZS_F_PRED_CTRL);
         if (inst->pred > ZS_PRED_ALL32H)
             return ZS_ISA_BAD_PREDICATE;
         if (inst->flags & ZS_INST_ALIGN16 && inst->pred > ZS_PRED_SEQ &&
             inst->pred != ZS_PRED_ANY4H && inst->pred != ZS_PRED_ALL4H)
             return ZS_ISA_BAD_ALIGN16; /* predicates of one component */
-        if (inst->pred && zs_dec_get(d, ZS_F_PRED_INV))
+        if (inst->pred && zs_legacy_get(d.bits, ZS_F_PRED_INV))
             inst->flags |= ZS_INST_PRED_INVERSE;
     }
     if (d.opcode->flags & ZS_OPC_CONDITION) {
-        inst->cond = (uint8_t)zs_dec_get(d, ZS_F_COND);
+        inst->cond = (uint8_t)zs_legacy_get(d.bits, ZS_F_COND);
         if (inst->cond > ZS_COND_UN || inst->cond == 7)
             return ZS_ISA_BAD_CONDITION;
     } else if (inst->op == ZS_OP_MATH && zs_legacy_is_macro(inst->op, inst->subfunction)) {
         inst->cond = ZS_COND_EO;
     }
     if (inst->pred || inst->cond) {
-        inst->flag_reg = (uint8_t)zs_dec_get(d, ZS_F_FLAG_REG);
-        inst->flag_subreg = (uint8_t)zs_dec_get(d, ZS_F_FLAG_SUBREG);
+        inst->flag_reg = (uint8_t)zs_legacy_get(d.bits, ZS_F_FLAG_REG);
+        inst->flag_subreg = (uint8_t)zs_legacy_get(d.bits, ZS_F_FLAG_SUBREG);
     }
     return ZS_ISA_BAD_NONE;
 }
@@ -61,19 +60,19 @@ static enum zs_isa_error decode_options(struct zs_isa_decoder d, struct zs_isa_i
                                           ZS_INST_NODDCLR | ZS_INST_NODDCHK};
     static const uint32_t thread_flags[4] = {0, ZS_INST_ATOMIC, ZS_INST_SWITCH, ZS_INST_NOPREEMPT};
     bool send = is_send(d.opcode);
-    if (zs_dec_get(d, ZS_F_BREAKPOINT))
+    if (zs_legacy_get(d.bits, ZS_F_BREAKPOINT))
         inst->flags |= ZS_INST_BREAKPOINT;
     if (inst->op == ZS_OP_NOP)
         return ZS_ISA_BAD_NONE;
-    if (!send && !is_branch(d.opcode) && zs_dec_get(d, ZS_F_ACC_WR))
+    if (!send && !is_branch(d.opcode) && zs_legacy_get(d.bits, ZS_F_ACC_WR))
         inst->flags |= ZS_INST_ACCWREN;
     if (!send)
-        inst->flags |= dep_flags[zs_dec_get(d, ZS_F_DEP_CTRL)];
+        inst->flags |= dep_flags[zs_legacy_get(d.bits, ZS_F_DEP_CTRL)];
     if (send && d.model->platform < ZS_ISA_GEN9)
         return ZS_ISA_BAD_NONE;
-    if (send && zs_dec_get(d, ZS_F_SEND_NO_SRC_DEP))
+    if (send && zs_legacy_get(d.bits, ZS_F_SEND_NO_SRC_DEP))
         inst->flags |= ZS_INST_NOSRCDEPSET;
-    uint32_t thread = zs_dec_get(d, ZS_F_THREAD_CTRL);
+    uint32_t thread = zs_legacy_get(d.bits, ZS_F_THREAD_CTRL);
     if (thread == 3 && d.model->platform < ZS_ISA_GEN11)
         return ZS_ISA_BAD_THREAD_CTRL;
     inst->flags |= thread_flags[thread];
@@ -83,21 +82,21 @@ static enum zs_isa_error decode_options(struct zs_isa_decoder d, struct zs_isa_i
 static enum zs_isa_error decode_controls(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
     if (inst->op == ZS_OP_MATH) {
-        inst->subfunction = (uint8_t)zs_dec_get(d, ZS_F_FUNCTION);
+        inst->subfunction = (uint8_t)zs_legacy_get(d.bits, ZS_F_FUNCTION);
         if (!zs_legacy_math_sources[inst->subfunction])
             return ZS_ISA_BAD_FUNCTION;
     }
-    if (d.opcode->flags & ZS_OPC_BRANCH_CTRL && zs_dec_get(d, ZS_F_BRANCH_CTRL))
+    if (d.opcode->flags & ZS_OPC_BRANCH_CTRL && zs_legacy_get(d.bits, ZS_F_BRANCH_CTRL))
         inst->flags |= ZS_INST_BRANCH_CTRL;
-    uint32_t exec = zs_dec_get(d, ZS_F_EXEC_SIZE);
+    uint32_t exec = zs_legacy_get(d.bits, ZS_F_EXEC_SIZE);
     if (exec > 5)
         return ZS_ISA_BAD_EXEC_SIZE;
     inst->exec_size = (uint8_t)(1u << exec);
     if (inst->op != ZS_OP_JMPI)
-        inst->channel_offset = (uint8_t)(zs_dec_get(d, ZS_F_CHAN_OFF) * 4);
-    if (zs_dec_get(d, ZS_F_MASK_CTRL))
+        inst->channel_offset = (uint8_t)(zs_legacy_get(d.bits, ZS_F_CHAN_OFF) * 4);
+    if (zs_legacy_get(d.bits, ZS_F_MASK_CTRL))
         inst->flags |= ZS_INST_NOMASK;
-    if (zs_dec_get(d, ZS_F_ACCESS_MODE) && d.model->platform < ZS_ISA_GEN11)
+    if (zs_legacy_get(d.bits, ZS_F_ACCESS_MODE) && d.model->platform < ZS_ISA_GEN11)
         inst->flags |= ZS_INST_ALIGN16;
     enum zs_isa_error error = decode_flags(d, inst);
     return error ? error : decode_options(d, inst);
@@ -108,7 +107,7 @@ static enum zs_isa_error decode_controls(struct zs_isa_decoder d, struct zs_isa_
 /* Context switch code reaches mme1 to mme7 through Align16: the channels are the number. */
 static enum zs_isa_error decode_mme_dst(struct zs_isa_decoder d, struct zs_isa_operand *dst)
 {
-    uint32_t channels = zs_dec_get(d, ZS_F_DST_CHAN_EN);
+    uint32_t channels = zs_legacy_get(d.bits, ZS_F_DST_CHAN_EN);
     if (channels > 8 && channels != ZS_LEGACY_CHAN_XYZW)
         return ZS_ISA_BAD_MACRO;
     dst->reg = (uint16_t)(channels == 8 ? 0 : ZS_MIN(channels, 7u));
@@ -119,27 +118,27 @@ static enum zs_isa_error decode_direct_dst(struct zs_isa_decoder d, struct zs_is
                                            bool macro)
 {
     struct zs_isa_operand *dst = &inst->dst;
-    uint32_t file = zs_dec_get(d, ZS_F_DST_FILE);
+    uint32_t file = zs_legacy_get(d.bits, ZS_F_DST_FILE);
     if (file > ZS_LEGACY_GRF)
         return ZS_ISA_BAD_FILE;
     enum zs_isa_error error =
-        zs_dec_register(d.model, file == ZS_LEGACY_GRF, zs_dec_get(d, ZS_F_DST_REG), dst);
+        zs_dec_register(d.model, file == ZS_LEGACY_GRF, zs_legacy_get(d.bits, ZS_F_DST_REG), dst);
     if (error)
         return error;
     dst->kind = macro ? ZS_OPERAND_MACRO : ZS_OPERAND_REG;
     if (macro) {
-        dst->mme = (uint8_t)zs_dec_get(d, ZS_F_DST_MME);
+        dst->mme = (uint8_t)zs_legacy_get(d.bits, ZS_F_DST_MME);
         return dst->mme > ZS_MME_NONE ? ZS_ISA_BAD_MACRO : ZS_ISA_BAD_NONE;
     }
     if (!(inst->flags & ZS_INST_ALIGN16)) {
-        zs_dec_subreg(d, zs_dec_get(d, ZS_F_DST_SUBREG), dst);
+        zs_dec_subreg(d, zs_legacy_get(d.bits, ZS_F_DST_SUBREG), dst);
         return ZS_ISA_BAD_NONE;
     }
-    zs_dec_subreg(d, zs_dec_get(d, ZS_F_DST_SUBREG16) * 16, dst);
+    zs_dec_subreg(d, zs_legacy_get(d.bits, ZS_F_DST_SUBREG16) * 16, dst);
     if (dst->file == ZS_FILE_MME)
         return decode_mme_dst(d, dst);
-    return zs_dec_get(d, ZS_F_DST_CHAN_EN) == ZS_LEGACY_CHAN_XYZW ? ZS_ISA_BAD_NONE
-                                                                  : ZS_ISA_BAD_ALIGN16;
+    return zs_legacy_get(d.bits, ZS_F_DST_CHAN_EN) == ZS_LEGACY_CHAN_XYZW ? ZS_ISA_BAD_NONE
+                                                                          : ZS_ISA_BAD_ALIGN16;
 }
 
 static enum zs_isa_error decode_dst(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -147,32 +146,33 @@ static enum zs_isa_error decode_dst(struct zs_isa_decoder d, struct zs_isa_inst 
     struct zs_isa_operand *dst = &inst->dst;
     bool align16 = inst->flags & ZS_INST_ALIGN16;
     inst->flags |= ZS_INST_HAS_DST;
-    if (d.opcode->flags & ZS_OPC_SATURATE && zs_dec_get(d, ZS_F_SATURATE))
+    if (d.opcode->flags & ZS_OPC_SATURATE && zs_legacy_get(d.bits, ZS_F_SATURATE))
         dst->modifiers = ZS_MOD_SAT;
-    dst->type = d.model->register_types[zs_dec_get(d, ZS_F_DST_TYPE)];
+    dst->type = d.model->register_types[zs_legacy_get(d.bits, ZS_F_DST_TYPE)];
     if (!dst->type)
         return ZS_ISA_BAD_TYPE;
-    dst->hstride = align16 ? 1 : zs_dec_stride(zs_dec_get(d, ZS_F_DST_HSTRIDE));
+    dst->hstride = align16 ? 1 : zs_dec_stride(zs_legacy_get(d.bits, ZS_F_DST_HSTRIDE));
     dst->vstride = dst->width = ZS_REGION_NONE;
     dst->mme = ZS_MME_NONE;
-    if (!zs_dec_get(d, ZS_F_DST_INDIRECT))
+    if (!zs_legacy_get(d.bits, ZS_F_DST_INDIRECT))
         return decode_direct_dst(d, inst, zs_legacy_is_macro(inst->op, inst->subfunction));
     dst->kind = ZS_OPERAND_INDIRECT;
     dst->file = ZS_FILE_GRF;
-    dst->subreg = (uint8_t)zs_dec_get(d, ZS_F_DST_ADDR_SUBREG);
-    dst->offset_B = zs_dec_signed(zs_dec_get(d, ZS_F_DST_ADDR_IMM), 10);
+    dst->subreg = (uint8_t)zs_legacy_get(d.bits, ZS_F_DST_ADDR_SUBREG);
+    dst->offset_B = zs_dec_signed(zs_legacy_get(d.bits, ZS_F_DST_ADDR_IMM), 10);
     if (align16) /* the channels have the low bits */
         dst->offset_B = (int16_t)(dst->offset_B & ~15);
-    return align16 && zs_dec_get(d, ZS_F_DST_CHAN_EN) != ZS_LEGACY_CHAN_XYZW ? ZS_ISA_BAD_ALIGN16
-                                                                             : ZS_ISA_BAD_NONE;
+    return align16 && zs_legacy_get(d.bits, ZS_F_DST_CHAN_EN) != ZS_LEGACY_CHAN_XYZW
+               ? ZS_ISA_BAD_ALIGN16
+               : ZS_ISA_BAD_NONE;
 }
 
-static enum zs_isa_error decode_region(struct zs_isa_decoder d, uint32_t at,
-                                       struct zs_isa_operand *op)
+ZS_FOLD enum zs_isa_error decode_region(struct zs_isa_decoder d, uint32_t at,
+                                        struct zs_isa_operand *op)
 {
-    uint32_t vstride = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_VSTRIDE + at));
-    uint32_t width = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_WIDTH + at));
-    op->hstride = zs_dec_stride(zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_HSTRIDE + at)));
+    uint32_t vstride = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_VSTRIDE + at));
+    uint32_t width = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_WIDTH + at));
+    op->hstride = zs_dec_stride(zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_HSTRIDE + at)));
     if (width > 4 || (vstride > 6 && vstride != ZS_LEGACY_VXH))
         return ZS_ISA_BAD_REGION;
     op->width = (uint8_t)(1u << width);
@@ -182,21 +182,21 @@ static enum zs_isa_error decode_region(struct zs_isa_decoder d, uint32_t at,
 
 /* A swizzle with no component in its place: what Intel's tools refuse of direct operands, and
  * require of indirect ones. */
-static bool moves_all(struct zs_isa_decoder d, uint32_t at)
+ZS_FOLD bool moves_all(struct zs_isa_decoder d, uint32_t at)
 {
-    uint32_t swizzle = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_CHAN_SEL + at));
+    uint32_t swizzle = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_CHAN_SEL + at));
     uint32_t differs = swizzle ^ ZS_LEGACY_SWIZZLE_XYZW;
     return (differs & 3) && (differs & 0xc) && (differs & 0x30) && (differs & 0xc0);
 }
 
 /* Align16 operands of math macros have the whole of a row, or a pair of doubles. */
-static enum zs_isa_error decode_src16(struct zs_isa_decoder d, uint32_t at, bool macro,
-                                      struct zs_isa_operand *op)
+ZS_FOLD enum zs_isa_error decode_src16(struct zs_isa_decoder d, uint32_t at, bool macro,
+                                       struct zs_isa_operand *op)
 {
-    uint32_t vstride = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_VSTRIDE + at));
+    uint32_t vstride = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_VSTRIDE + at));
     if (macro) {
         op->kind = ZS_OPERAND_MACRO;
-        op->mme = (uint8_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_MME + at));
+        op->mme = (uint8_t)zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_MME + at));
         if (op->mme > ZS_MME_NONE)
             return ZS_ISA_BAD_MACRO;
         op->vstride = op->width = 2;
@@ -206,20 +206,20 @@ static enum zs_isa_error decode_src16(struct zs_isa_decoder d, uint32_t at, bool
     op->vstride = op->width = 1;
     op->hstride = 0;
     if (op->file == ZS_FILE_MME) {
-        op->reg = (uint16_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_MME + at));
+        op->reg = (uint16_t)zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_MME + at));
         return vstride == 3 ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ALIGN16;
     }
-    zs_dec_subreg(d, zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_SUBREG16 + at)) * 16, op);
+    zs_dec_subreg(d, zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_SUBREG16 + at)) * 16, op);
     return vstride == 3 && !moves_all(d, at) ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ALIGN16;
 }
 
-static enum zs_isa_error decode_direct_src(struct zs_isa_decoder d, uint32_t at, bool is_grf,
-                                           const struct zs_isa_inst *inst,
-                                           struct zs_isa_operand *op)
+ZS_FOLD enum zs_isa_error decode_direct_src(struct zs_isa_decoder d, uint32_t at, bool is_grf,
+                                            const struct zs_isa_inst *inst,
+                                            struct zs_isa_operand *op)
 {
     bool macro = zs_legacy_is_macro(inst->op, inst->subfunction);
     enum zs_isa_error error = zs_dec_register(
-        d.model, is_grf, zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_REG + at)), op);
+        d.model, is_grf, zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_REG + at)), op);
     if (error)
         return error;
     op->kind = ZS_OPERAND_REG;
@@ -229,23 +229,22 @@ static enum zs_isa_error decode_direct_src(struct zs_isa_decoder d, uint32_t at,
         return ZS_ISA_BAD_MACRO;
     if (macro) {
         op->kind = ZS_OPERAND_MACRO;
-        op->mme = (uint8_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_MME + at));
+        op->mme = (uint8_t)zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_MME + at));
         if (op->mme > ZS_MME_NONE)
             return ZS_ISA_BAD_MACRO;
     } else {
-        zs_dec_subreg(d, zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_SUBREG + at)), op);
+        zs_dec_subreg(d, zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_SUBREG + at)), op);
     }
     return decode_region(d, at, op);
 }
 
-/* Source `from` of the encoding becomes source `to` of the instruction. */
-static enum zs_isa_error decode_src(struct zs_isa_decoder d, unsigned from, unsigned to,
-                                    struct zs_isa_inst *inst)
+ZS_FOLD enum zs_isa_error decode_source(struct zs_isa_decoder d, unsigned from, unsigned to,
+                                        struct zs_isa_inst *inst)
 {
     struct zs_isa_operand *op = &inst->src[to];
     uint32_t at = from * ZS_F_SRC_STEP;
-    uint32_t file = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_FILE + at));
-    uint32_t type = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_TYPE + at));
+    uint32_t file = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_FILE + at));
+    uint32_t type = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_TYPE + at));
     op->type = (file == ZS_LEGACY_IMM ? d.model->immediate_types : d.model->register_types)[type];
     op->vstride = op->width = op->hstride = ZS_REGION_NONE;
     op->mme = ZS_MME_NONE;
@@ -260,25 +259,34 @@ static enum zs_isa_error decode_src(struct zs_isa_decoder d, unsigned from, unsi
     if (from == 1 && file == ZS_LEGACY_ARF && inst->op != ZS_OP_MOVI)
         return ZS_ISA_BAD_FILE;
     if (d.opcode->flags & ZS_OPC_SRC_MODS) {
-        if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ABS + at)))
+        if (zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_ABS + at)))
             op->modifiers |= ZS_MOD_ABS;
-        if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_NEG + at)))
+        if (zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_NEG + at)))
             op->modifiers |= ZS_MOD_NEG;
     }
-    if (!zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_INDIRECT + at)))
+    if (!zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_INDIRECT + at)))
         return decode_direct_src(d, at, file == ZS_LEGACY_GRF, inst, op);
     op->kind = ZS_OPERAND_INDIRECT;
     op->file = ZS_FILE_GRF;
-    op->subreg = (uint8_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ADDR_SUBREG + at));
-    op->offset_B = zs_dec_signed(zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ADDR_IMM + at)), 10);
+    op->subreg = (uint8_t)zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_ADDR_SUBREG + at));
+    op->offset_B =
+        zs_dec_signed(zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_ADDR_IMM + at)), 10);
     if (!(inst->flags & ZS_INST_ALIGN16))
         return decode_region(d, at, op);
     op->offset_B = (int16_t)(op->offset_B & ~15); /* a swizzle has the low bits */
     op->vstride = op->width = 1;
     op->hstride = 0;
-    return moves_all(d, at) || zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_VSTRIDE + at)) != 3
+    return moves_all(d, at) ||
+                   zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_VSTRIDE + at)) != 3
                ? ZS_ISA_BAD_NONE
                : ZS_ISA_BAD_ALIGN16;
+}
+
+/* Source `from` of the encoding becomes source `to` of the instruction: one copy for each place. */
+static enum zs_isa_error decode_src(struct zs_isa_decoder d, unsigned from, unsigned to,
+                                    struct zs_isa_inst *inst)
+{
+    return from ? decode_source(d, 1, to, inst) : decode_source(d, 0, to, inst);
 }
 
 /* Of two sources the second alone may be an immediate, of 32 bits. */
@@ -332,7 +340,8 @@ static void set_label(struct zs_isa_inst *inst, unsigned to, int64_t distance_B,
 static uint8_t label_type(struct zs_isa_decoder d, unsigned source)
 {
     uint32_t at = source * ZS_F_SRC_STEP;
-    return d.model->immediate_types[zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_TYPE + at))];
+    return d.model
+        ->immediate_types[zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_SRC0_TYPE + at))];
 }
 
 /* jmpi, call: the target is in src1's place. */
@@ -340,10 +349,11 @@ static enum zs_isa_error decode_call(struct zs_isa_decoder d, struct zs_isa_inst
                                      int32_t behind_B)
 {
     enum zs_isa_error error = ZS_ISA_BAD_NONE;
-    if (zs_dec_get(d, ZS_F_SRC1_FILE) != ZS_LEGACY_IMM)
+    if (zs_legacy_get(d.bits, ZS_F_SRC1_FILE) != ZS_LEGACY_IMM)
         error = decode_src(d, 1, 0, inst);
     else
-        set_label(inst, 0, (int64_t)(int32_t)zs_dec_get(d, ZS_F_JIP) + behind_B, label_type(d, 1));
+        set_label(inst, 0, (int64_t)(int32_t)zs_legacy_get(d.bits, ZS_F_JIP) + behind_B,
+                  label_type(d, 1));
     uint8_t type = inst->src[0].type;
     bool wide =
         inst->src[0].kind == ZS_OPERAND_LABEL && zs_isa_type_bits((enum zs_isa_type)type) > 32;
@@ -356,11 +366,11 @@ static enum zs_isa_error decode_brc(struct zs_isa_decoder d, struct zs_isa_inst 
 {
     bool brc = d.opcode->form == ZS_FORM_BRC;
     inst->source_count = brc ? 2 : 1;
-    if (zs_dec_get(d, ZS_F_SRC0_FILE) == ZS_LEGACY_IMM) {
+    if (zs_legacy_get(d.bits, ZS_F_SRC0_FILE) == ZS_LEGACY_IMM) {
         uint8_t type = label_type(d, 0);
-        set_label(inst, 0, (int32_t)zs_dec_get(d, ZS_F_JIP), type);
+        set_label(inst, 0, (int32_t)zs_legacy_get(d.bits, ZS_F_JIP), type);
         if (brc)
-            set_label(inst, 1, (int32_t)zs_dec_get(d, ZS_F_UIP), type);
+            set_label(inst, 1, (int32_t)zs_legacy_get(d.bits, ZS_F_UIP), type);
         return type ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_TYPE;
     }
     inst->source_count = 1;
@@ -387,10 +397,10 @@ static enum zs_isa_error decode_branch(struct zs_isa_decoder d, struct zs_isa_in
     case ZS_FORM_BRC:
         return decode_brc(d, inst);
     default:
-        set_label(inst, 0, (int32_t)zs_dec_get(d, ZS_F_JIP), ZS_TYPE_NONE);
+        set_label(inst, 0, (int32_t)zs_legacy_get(d.bits, ZS_F_JIP), ZS_TYPE_NONE);
         if (d.opcode->form == ZS_FORM_BRANCH2) {
             inst->source_count = 2;
-            set_label(inst, 1, (int32_t)zs_dec_get(d, ZS_F_UIP), ZS_TYPE_NONE);
+            set_label(inst, 1, (int32_t)zs_legacy_get(d.bits, ZS_F_UIP), ZS_TYPE_NONE);
         }
         return ZS_ISA_BAD_NONE;
     }

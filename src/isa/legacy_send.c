@@ -5,7 +5,6 @@
  * extended descriptor as Intel's tools print it hold the shared function (3:0), the end of the
  * thread (5) and the length of the second payload (9:6).
  */
-#include "isa/decode_common.h"
 #include "isa/legacy.h"
 
 static inline struct zs_isa_decoder
@@ -25,57 +24,60 @@ static const uint8_t sfids[16] = {
 static enum zs_isa_error decode_dst(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
 {
     struct zs_isa_operand *dst = &inst->dst;
-    uint32_t file = zs_dec_get(d, split ? ZS_F_SENDS_DST_FILE : ZS_F_DST_FILE);
-    dst->type = d.model->register_types[zs_dec_get(d, ZS_F_DST_TYPE)];
+    uint32_t file = zs_legacy_get(d.bits, split ? ZS_F_SENDS_DST_FILE : ZS_F_DST_FILE);
+    dst->type = d.model->register_types[zs_legacy_get(d.bits, ZS_F_DST_TYPE)];
     dst->hstride = 1;
     if (!dst->type)
         return ZS_ISA_BAD_TYPE;
     if (file > ZS_LEGACY_GRF)
         return ZS_ISA_BAD_FILE;
-    if (zs_dec_get(d, ZS_F_DST_INDIRECT)) {
+    if (zs_legacy_get(d.bits, ZS_F_DST_INDIRECT)) {
         dst->kind = ZS_OPERAND_INDIRECT;
         dst->file = ZS_FILE_GRF;
-        dst->subreg = (uint8_t)zs_dec_get(d, ZS_F_DST_ADDR_SUBREG);
+        dst->subreg = (uint8_t)zs_legacy_get(d.bits, ZS_F_DST_ADDR_SUBREG);
         if (split && inst->flags & ZS_INST_ALIGN16)
             return ZS_ISA_BAD_ADDRESS;
-        dst->offset_B = split ? 16 * zs_dec_signed(zs_dec_get(d, ZS_F_SENDS_DST_ADDR_IMM), 6)
-                              : zs_dec_signed(zs_dec_get(d, ZS_F_DST_ADDR_IMM), 10);
+        dst->offset_B = split
+                            ? 16 * zs_dec_signed(zs_legacy_get(d.bits, ZS_F_SENDS_DST_ADDR_IMM), 6)
+                            : zs_dec_signed(zs_legacy_get(d.bits, ZS_F_DST_ADDR_IMM), 10);
         if (inst->flags & ZS_INST_ALIGN16) {
             dst->offset_B = (int16_t)(dst->offset_B & ~15);
-            if (zs_dec_get(d, ZS_F_DST_CHAN_EN) != ZS_LEGACY_CHAN_XYZW)
+            if (zs_legacy_get(d.bits, ZS_F_DST_CHAN_EN) != ZS_LEGACY_CHAN_XYZW)
                 return ZS_ISA_BAD_ALIGN16;
         } else if (!split)
-            dst->hstride = zs_dec_stride(zs_dec_get(d, ZS_F_DST_HSTRIDE));
+            dst->hstride = zs_dec_stride(zs_legacy_get(d.bits, ZS_F_DST_HSTRIDE));
         return file == ZS_LEGACY_GRF ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_ADDRESS;
     }
     dst->kind = ZS_OPERAND_REG;
-    return zs_dec_register(d.model, file == ZS_LEGACY_GRF, zs_dec_get(d, ZS_F_DST_REG), dst);
+    return zs_dec_register(d.model, file == ZS_LEGACY_GRF, zs_legacy_get(d.bits, ZS_F_DST_REG),
+                           dst);
 }
 
 static enum zs_isa_error decode_src0(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
 {
     struct zs_isa_operand *op = &inst->src[0];
-    uint32_t file = split ? ZS_LEGACY_GRF : zs_dec_get(d, ZS_F_SRC0_FILE);
-    op->type = split ? ZS_TYPE_UD : d.model->register_types[zs_dec_get(d, ZS_F_SRC0_TYPE)];
+    uint32_t file = split ? ZS_LEGACY_GRF : zs_legacy_get(d.bits, ZS_F_SRC0_FILE);
+    op->type = split ? ZS_TYPE_UD : d.model->register_types[zs_legacy_get(d.bits, ZS_F_SRC0_TYPE)];
     op->width = 1;
     op->mme = ZS_MME_NONE;
     if (!op->type)
         return ZS_ISA_BAD_TYPE;
     if (file != ZS_LEGACY_GRF)
         return ZS_ISA_BAD_FILE;
-    if (zs_dec_get(d, ZS_F_SRC0_INDIRECT)) {
+    if (zs_legacy_get(d.bits, ZS_F_SRC0_INDIRECT)) {
         op->kind = ZS_OPERAND_INDIRECT;
         op->file = ZS_FILE_GRF;
-        op->subreg = (uint8_t)zs_dec_get(d, ZS_F_SRC0_ADDR_SUBREG);
-        op->offset_B = (int16_t)(16 * zs_dec_signed(zs_dec_get(d, split ? ZS_F_SENDS_SRC0_ADDR_IMM
-                                                                        : ZS_F_SEND_SRC0_ADDR_IMM),
-                                                    6));
+        op->subreg = (uint8_t)zs_legacy_get(d.bits, ZS_F_SRC0_ADDR_SUBREG);
+        op->offset_B =
+            (int16_t)(16 * zs_dec_signed(zs_legacy_get(d.bits, split ? ZS_F_SENDS_SRC0_ADDR_IMM
+                                                                     : ZS_F_SEND_SRC0_ADDR_IMM),
+                                         6));
         if (inst->flags & ZS_INST_ALIGN16)
             return ZS_ISA_BAD_ADDRESS;
         return ZS_ISA_BAD_NONE;
     }
     op->kind = ZS_OPERAND_REG;
-    return zs_dec_register(d.model, true, zs_dec_get(d, ZS_F_SRC0_REG), op);
+    return zs_dec_register(d.model, true, zs_legacy_get(d.bits, ZS_F_SRC0_REG), op);
 }
 
 static enum zs_isa_error decode_src1(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -84,39 +86,40 @@ static enum zs_isa_error decode_src1(struct zs_isa_decoder d, struct zs_isa_inst
     op->kind = ZS_OPERAND_REG;
     op->width = 1;
     op->mme = ZS_MME_NONE;
-    return zs_dec_register(d.model, zs_dec_get(d, ZS_F_SENDS_SRC1_FILE),
-                           zs_dec_get(d, ZS_F_SENDS_SRC1_REG), op);
+    return zs_dec_register(d.model, zs_legacy_get(d.bits, ZS_F_SENDS_SRC1_FILE),
+                           zs_legacy_get(d.bits, ZS_F_SENDS_SRC1_REG), op);
 }
 
 static enum zs_isa_error decode_desc(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
 {
-    uint32_t file = zs_dec_get(d, ZS_F_SEND_DESC_FILE);
-    bool reg = split ? zs_dec_get(d, ZS_F_SENDS_DESC_REG) : file != ZS_LEGACY_IMM;
+    uint32_t file = zs_legacy_get(d.bits, ZS_F_SEND_DESC_FILE);
+    bool reg = split ? zs_legacy_get(d.bits, ZS_F_SENDS_DESC_REG) : file != ZS_LEGACY_IMM;
     if (!split && reg && file != ZS_LEGACY_ARF)
         return ZS_ISA_BAD_SEND;
-    if (zs_dec_get(d, ZS_F_SEND_EOT))
+    if (zs_legacy_get(d.bits, ZS_F_SEND_EOT))
         inst->flags |= ZS_INST_EOT;
     if (reg)
         inst->flags |= ZS_INST_DESC_REG;
     else
-        inst->desc = zs_dec_get(d, ZS_F_SEND_DESC);
-    if (split && zs_dec_get(d, ZS_F_SENDS_EXDESC_REG)) {
+        inst->desc = zs_legacy_get(d.bits, ZS_F_SEND_DESC);
+    if (split && zs_legacy_get(d.bits, ZS_F_SENDS_EXDESC_REG)) {
         inst->flags |= ZS_INST_EXDESC_REG;
-        inst->exdesc_subreg = (uint8_t)zs_dec_get(d, ZS_F_SENDS_EXDESC_SUBREG);
+        inst->exdesc_subreg = (uint8_t)zs_legacy_get(d.bits, ZS_F_SENDS_EXDESC_SUBREG);
         inst->sfid = ZS_SFID_REGISTER;
         return ZS_ISA_BAD_NONE;
     }
-    uint32_t sfid = zs_dec_get(d, ZS_F_SEND_SFID);
+    uint32_t sfid = zs_legacy_get(d.bits, ZS_F_SEND_SFID);
     uint32_t eot = inst->flags & ZS_INST_EOT ? 1u << 5 : 0;
     inst->sfid = sfids[sfid];
     inst->exdesc = sfid | eot;
     if (split)
-        inst->exdesc |=
-            zs_dec_get(d, ZS_F_SENDS_EXDESC_6) << 6 | zs_dec_get(d, ZS_F_SENDS_EXDESC_16) << 16;
+        inst->exdesc |= zs_legacy_get(d.bits, ZS_F_SENDS_EXDESC_6) << 6 |
+                        zs_legacy_get(d.bits, ZS_F_SENDS_EXDESC_16) << 16;
     else if (d.model->platform >= ZS_ISA_GEN9) /* Gen8 has regions of operands there */
-        inst->exdesc |=
-            zs_dec_get(d, ZS_F_SEND_EXDESC_16) << 16 | zs_dec_get(d, ZS_F_SEND_EXDESC_20) << 20 |
-            zs_dec_get(d, ZS_F_SEND_EXDESC_24) << 24 | zs_dec_get(d, ZS_F_SEND_EXDESC_28) << 28;
+        inst->exdesc |= zs_legacy_get(d.bits, ZS_F_SEND_EXDESC_16) << 16 |
+                        zs_legacy_get(d.bits, ZS_F_SEND_EXDESC_20) << 20 |
+                        zs_legacy_get(d.bits, ZS_F_SEND_EXDESC_24) << 24 |
+                        zs_legacy_get(d.bits, ZS_F_SEND_EXDESC_28) << 28;
     return ZS_ISA_BAD_NONE;
 }
 

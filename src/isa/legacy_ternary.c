@@ -9,7 +9,6 @@
  * for doubles) with one component (pair) enabled. Such an instruction is told as one of execution
  * size 1 with the component added to the subregisters. Gen11 has Align1.
  */
-#include "isa/decode_common.h"
 #include "isa/legacy.h"
 
 #define T(name) ZS_TYPE_##name
@@ -34,9 +33,9 @@ static void decode_modifiers(struct zs_isa_decoder d, uint32_t at, struct zs_isa
 {
     if (!(d.opcode->flags & ZS_OPC_SRC_MODS))
         return;
-    if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_ABS + at)))
+    if (zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_ABS + at)))
         op->modifiers |= ZS_MOD_ABS;
-    if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_NEG + at)))
+    if (zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_NEG + at)))
         op->modifiers |= ZS_MOD_NEG;
 }
 
@@ -63,11 +62,11 @@ static enum zs_isa_error narrow_dst16(struct zs_isa_inst *inst, uint32_t mask,
 static enum zs_isa_error decode_dst16(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
     struct zs_isa_operand *dst = &inst->dst;
-    uint32_t mask = zs_dec_get(d, ZS_F_T16_DST_CHAN_EN), component;
-    dst->type = zs_legacy_ternary_types[zs_dec_get(d, ZS_F_T16_DST_TYPE)];
+    uint32_t mask = zs_legacy_get(d.bits, ZS_F_T16_DST_CHAN_EN), component;
+    dst->type = zs_legacy_ternary_types[zs_legacy_get(d.bits, ZS_F_T16_DST_TYPE)];
     dst->kind = is_macro(inst) ? ZS_OPERAND_MACRO : ZS_OPERAND_REG;
     dst->file = ZS_FILE_GRF;
-    dst->reg = (uint16_t)zs_dec_get(d, ZS_F_T_DST_REG);
+    dst->reg = (uint16_t)zs_legacy_get(d.bits, ZS_F_T_DST_REG);
     if (!dst->type)
         return ZS_ISA_BAD_TYPE;
     if (is_macro(inst)) {
@@ -76,7 +75,7 @@ static enum zs_isa_error decode_dst16(struct zs_isa_decoder d, struct zs_isa_ins
     }
     enum zs_isa_error error = narrow_dst16(inst, mask, &component);
     uint32_t size_B = zs_isa_type_bits((enum zs_isa_type)dst->type) / 8;
-    zs_dec_subreg(d, zs_dec_get(d, ZS_F_T16_DST_SUBREG) * 4, dst);
+    zs_dec_subreg(d, zs_legacy_get(d.bits, ZS_F_T16_DST_SUBREG) * 4, dst);
     dst->subreg = (uint8_t)(dst->subreg + component);
     dst->subreg_B = (uint8_t)(dst->subreg_B + component * size_B);
     return error;
@@ -94,20 +93,21 @@ static enum zs_isa_error decode_src16(struct zs_isa_decoder d, unsigned source,
 {
     struct zs_isa_operand *op = &inst->src[source];
     uint32_t at16 = source * ZS_F_T16_SRC_STEP;
-    uint32_t swizzle = zs_dec_get(d, (enum zs_isa_field)(ZS_F_T16_SRC0_CHAN_SEL + at16));
-    bool scalar = zs_dec_get(d, (enum zs_isa_field)(ZS_F_T16_SRC0_REP + at16));
+    uint32_t swizzle = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T16_SRC0_CHAN_SEL + at16));
+    bool scalar = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T16_SRC0_REP + at16));
     bool pair = swizzle == ZS_LEGACY_SWIZZLE_XYXY || swizzle == ZS_LEGACY_SWIZZLE_ZWZW;
     op->file = ZS_FILE_GRF;
     op->kind = is_macro(inst) ? ZS_OPERAND_MACRO : ZS_OPERAND_REG;
-    op->reg =
-        (uint16_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_REG + source * ZS_F_T_SRC_STEP));
+    op->reg = (uint16_t)zs_legacy_get(
+        d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_REG + source * ZS_F_T_SRC_STEP));
     decode_modifiers(d, source * ZS_F_T_SRC_STEP, op);
     if (is_macro(inst)) {
         set_region(op, source, inst->exec_size == 1);
         op->mme = scalar ? 4 : (uint8_t)(swizzle & 15); /* as Intel's tools read replication */
         return op->mme > ZS_MME_NONE ? ZS_ISA_BAD_MACRO : ZS_ISA_BAD_NONE;
     }
-    zs_dec_subreg(d, zs_dec_get(d, (enum zs_isa_field)(ZS_F_T16_SRC0_SUBREG + at16)) * 2, op);
+    zs_dec_subreg(d, zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T16_SRC0_SUBREG + at16)) * 2,
+                  op);
     if (!scalar && swizzle != ZS_LEGACY_SWIZZLE_XYZW && !(op->type == ZS_TYPE_DF && pair))
         return ZS_ISA_BAD_ALIGN16;
     if (!scalar && pair) {
@@ -124,13 +124,13 @@ static enum zs_isa_error decode_src16(struct zs_isa_decoder d, unsigned source,
 /* The type field is src0's; src1 and src2 are single or half where it is one of those. */
 static enum zs_isa_error decode_types16(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
-    uint8_t type = zs_legacy_ternary_types[zs_dec_get(d, ZS_F_T16_SRC_TYPE)];
+    uint8_t type = zs_legacy_ternary_types[zs_legacy_get(d.bits, ZS_F_T16_SRC_TYPE)];
     bool mixed = type == ZS_TYPE_F || type == ZS_TYPE_HF;
     for (unsigned i = 0; i < 3; i++)
         inst->src[i].type = type;
     if (mixed && d.model->platform >= ZS_ISA_GEN9) {
-        inst->src[1].type = zs_dec_get(d, ZS_F_T16_SRC1_HALF) ? ZS_TYPE_HF : ZS_TYPE_F;
-        inst->src[2].type = zs_dec_get(d, ZS_F_T16_SRC2_HALF) ? ZS_TYPE_HF : ZS_TYPE_F;
+        inst->src[1].type = zs_legacy_get(d.bits, ZS_F_T16_SRC1_HALF) ? ZS_TYPE_HF : ZS_TYPE_F;
+        inst->src[2].type = zs_legacy_get(d.bits, ZS_F_T16_SRC2_HALF) ? ZS_TYPE_HF : ZS_TYPE_F;
     }
     return type ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_TYPE;
 }
@@ -149,7 +149,8 @@ static enum zs_isa_error decode16(struct zs_isa_decoder d, struct zs_isa_inst *i
 
 static uint8_t type1(struct zs_isa_decoder d, enum zs_isa_field field)
 {
-    return zs_legacy_ternary_types1[zs_dec_get(d, ZS_F_T_EXEC_TYPE)][zs_dec_get(d, field)];
+    return zs_legacy_ternary_types1[zs_legacy_get(d.bits, ZS_F_T_EXEC_TYPE)]
+                                   [zs_legacy_get(d.bits, field)];
 }
 
 static enum zs_isa_error decode_dst1(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -158,18 +159,18 @@ static enum zs_isa_error decode_dst1(struct zs_isa_decoder d, struct zs_isa_inst
     dst->type = type1(d, ZS_F_T_DST_TYPE);
     if (!dst->type)
         return ZS_ISA_BAD_TYPE;
-    enum zs_isa_error error = zs_dec_register(d.model, !zs_dec_get(d, ZS_F_T_DST_FILE),
-                                              zs_dec_get(d, ZS_F_T_DST_REG), dst);
+    enum zs_isa_error error = zs_dec_register(d.model, !zs_legacy_get(d.bits, ZS_F_T_DST_FILE),
+                                              zs_legacy_get(d.bits, ZS_F_T_DST_REG), dst);
     if (error)
         return error;
     if (is_macro(inst)) {
         dst->kind = ZS_OPERAND_MACRO;
-        dst->mme = (uint8_t)zs_dec_get(d, ZS_F_T_DST_MME);
+        dst->mme = (uint8_t)zs_legacy_get(d.bits, ZS_F_T_DST_MME);
         return dst->mme > ZS_MME_NONE ? ZS_ISA_BAD_MACRO : ZS_ISA_BAD_NONE;
     }
     dst->kind = ZS_OPERAND_REG;
-    dst->hstride = (uint8_t)(1 + zs_dec_get(d, ZS_F_T_DST_HSTRIDE));
-    zs_dec_subreg(d, zs_dec_get(d, ZS_F_T_DST_SUBREG) * 8, dst);
+    dst->hstride = (uint8_t)(1 + zs_legacy_get(d.bits, ZS_F_T_DST_HSTRIDE));
+    zs_dec_subreg(d, zs_legacy_get(d.bits, ZS_F_T_DST_SUBREG) * 8, dst);
     return ZS_ISA_BAD_NONE;
 }
 
@@ -178,34 +179,35 @@ static enum zs_isa_error decode_src1(struct zs_isa_decoder d, unsigned source,
 {
     struct zs_isa_operand *op = &inst->src[source];
     uint32_t at = source * ZS_F_T_SRC_STEP;
-    bool other = zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_FILE + at));
+    bool other = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_FILE + at));
     op->type = type1(d, (enum zs_isa_field)(ZS_F_T_SRC0_TYPE + at));
     if (!op->type)
         return ZS_ISA_BAD_TYPE;
     if (other && source != 1) {
         op->kind = ZS_OPERAND_IMM;
         op->width = op->vstride = op->hstride = ZS_REGION_NONE;
-        op->imm = zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_IMM + at));
+        op->imm = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_IMM + at));
         return ZS_ISA_BAD_NONE;
     }
     enum zs_isa_error error = zs_dec_register(
-        d.model, !other, zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_REG + at)), op);
+        d.model, !other, zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_REG + at)), op);
     if (error)
         return error;
     decode_modifiers(d, at, op);
     if (is_macro(inst)) {
         op->kind = ZS_OPERAND_MACRO;
         set_region(op, source, inst->exec_size == 1);
-        op->mme = (uint8_t)zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_MME + at));
+        op->mme = (uint8_t)zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_MME + at));
         return op->mme > ZS_MME_NONE ? ZS_ISA_BAD_MACRO : ZS_ISA_BAD_NONE;
     }
     op->kind = ZS_OPERAND_REG;
     op->width = ZS_REGION_NONE;
-    op->hstride = zs_dec_stride(zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_HSTRIDE + at)));
+    op->hstride =
+        zs_dec_stride(zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_HSTRIDE + at)));
     op->vstride = source == 2 ? ZS_REGION_NONE
-                              : zs_legacy_ternary_vstride[zs_dec_get(
-                                    d, (enum zs_isa_field)(ZS_F_T_SRC0_VSTRIDE + at))];
-    zs_dec_subreg(d, zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_SUBREG + at)), op);
+                              : zs_legacy_ternary_vstride[zs_legacy_get(
+                                    d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_VSTRIDE + at))];
+    zs_dec_subreg(d, zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_SUBREG + at)), op);
     return ZS_ISA_BAD_NONE;
 }
 
@@ -229,7 +231,7 @@ enum zs_isa_error zs_legacy_decode_ternary(const struct zs_isa_model *model,
     inst->dst.mme = ZS_MME_NONE;
     for (unsigned i = 0; i < 3; i++)
         inst->src[i].mme = ZS_MME_NONE;
-    if (opcode->flags & ZS_OPC_SATURATE && zs_dec_get(d, ZS_F_SATURATE))
+    if (opcode->flags & ZS_OPC_SATURATE && zs_legacy_get(d.bits, ZS_F_SATURATE))
         inst->dst.modifiers = ZS_MOD_SAT;
     if (inst->flags & ZS_INST_ALIGN16)
         return decode16(d, inst);
