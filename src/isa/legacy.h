@@ -14,7 +14,11 @@ enum {
     ZS_LEGACY_SWIZZLE_ZWZW = 0xee
 };
 enum { ZS_LEGACY_CHAN_XYZW = 15 };
-enum { ZS_LEGACY_A0 = 0x10, ZS_LEGACY_IP = 0xa0 }; /* encoded numbers of registers */
+enum {
+    ZS_LEGACY_A0 = 0x10,
+    ZS_LEGACY_MME0 = 0x22,
+    ZS_LEGACY_IP = 0xa0
+}; /* encoded numbers of registers */
 
 /* Types of three-source instructions by their 3-bit code. */
 extern const uint8_t zs_legacy_ternary_types[8]; /* Align16 */

@@ -12,13 +12,24 @@ struct sets {
     enum zs_compact_set set[SETS_MAX];
 };
 
-static struct sets basic_sets(const struct zs_isa_model *model, bool immediate)
+static bool has_one_source(const struct zs_isa_opcode *opcode, const uint64_t bits[2])
 {
+    if (opcode->form == ZS_FORM_MATH)
+        return zs_legacy_math_sources[zs_legacy_get(bits, ZS_F_FUNCTION)] < 2;
+    return opcode->form == ZS_FORM_UNARY || opcode->form == ZS_FORM_WAIT ||
+           opcode->form == ZS_FORM_RET;
+}
+
+static struct sets basic_sets(const struct zs_isa_model *model, bool one_source, bool immediate)
+{
+    static const enum zs_compact_set operands[2][2] = {
+        {ZS_COMPACT_LEGACY_REG, ZS_COMPACT_LEGACY_IMM},
+        {ZS_COMPACT_LEGACY_REG1, ZS_COMPACT_LEGACY_IMM1}};
     return (struct sets){
         3,
         {ZS_COMPACT_LEGACY,
          model->platform >= ZS_ISA_GEN11 ? ZS_COMPACT_GEN11_TYPES : ZS_COMPACT_GEN8_TYPES,
-         immediate ? ZS_COMPACT_LEGACY_IMM : ZS_COMPACT_LEGACY_REG}};
+         operands[one_source][immediate]}};
 }
 
 static struct sets ternary_sets(const struct zs_isa_model *model)
@@ -29,8 +40,10 @@ static struct sets ternary_sets(const struct zs_isa_model *model)
                           ZS_COMPACT_DEBUG_30}};
 }
 
-static bool has_immediate(const uint64_t bits[2])
+static bool has_immediate(const uint64_t bits[2], bool one_source)
 {
+    if (one_source)
+        return zs_legacy_get(bits, ZS_F_SRC0_FILE) == ZS_LEGACY_IMM;
     return zs_isa_get(&zs_isa_layout_legacy, bits, ZS_F_SRC0_FILE) == ZS_LEGACY_IMM ||
            zs_isa_get(&zs_isa_layout_legacy, bits, ZS_F_SRC1_FILE) == ZS_LEGACY_IMM;
 }
@@ -51,6 +64,8 @@ static bool has_compact_form(const struct zs_isa_model *model, const struct zs_i
 {
     if (opcode->form == ZS_FORM_TERNARY)
         return model->platform < ZS_ISA_GEN11;
+    if (opcode->form == ZS_FORM_SEND)
+        return model->platform < ZS_ISA_GEN9;
     return opcode->form == ZS_FORM_UNARY || opcode->form == ZS_FORM_BINARY ||
            opcode->form == ZS_FORM_MATH || opcode->form == ZS_FORM_WAIT ||
            opcode->form == ZS_FORM_RET || opcode->form == ZS_FORM_JUMP;
@@ -66,12 +81,11 @@ bool zs_legacy_expand(const struct zs_isa_model *model, const struct zs_isa_opco
         return expand(&sets, compact, ret_bits);
     }
     /* which files the sources have stands in the pattern of types */
-    struct sets sets = basic_sets(model, false);
+    struct sets sets = basic_sets(model, false, false);
     if (!expand(&sets, compact, ret_bits))
         return false;
-    if (!has_immediate(ret_bits))
-        return true;
-    sets = basic_sets(model, true);
+    bool one_source = has_one_source(opcode, ret_bits);
+    sets = basic_sets(model, one_source, has_immediate(ret_bits, one_source));
     return expand(&sets, compact, ret_bits);
 }
 
@@ -88,7 +102,9 @@ bool zs_legacy_compact(const struct zs_isa_model *model, const struct zs_isa_opc
                        const uint64_t bits[2], uint64_t *ret)
 {
     bool ternary = opcode->form == ZS_FORM_TERNARY;
-    struct sets sets = ternary ? ternary_sets(model) : basic_sets(model, has_immediate(bits));
+    bool one_source = has_one_source(opcode, bits);
+    struct sets sets = ternary ? ternary_sets(model)
+                               : basic_sets(model, one_source, has_immediate(bits, one_source));
     uint64_t compact = 0, whole[2] = {bits[0], bits[1]}, check[2];
     if (ternary)
         settle_swizzles(whole);

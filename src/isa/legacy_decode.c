@@ -73,6 +73,8 @@ static enum zs_isa_error decode_options(struct zs_isa_decoder d, struct zs_isa_i
     if (send && zs_legacy_get(d.bits, ZS_F_SEND_NO_SRC_DEP))
         inst->flags |= ZS_INST_NOSRCDEPSET;
     uint32_t thread = zs_legacy_get(d.bits, ZS_F_THREAD_CTRL);
+    if (send && thread == 2 && d.model->platform >= ZS_ISA_GEN11)
+        return ZS_ISA_BAD_THREAD_CTRL;
     if (thread == 3 && d.model->platform < ZS_ISA_GEN11)
         return ZS_ISA_BAD_THREAD_CTRL;
     inst->flags |= thread_flags[thread];
@@ -295,6 +297,8 @@ static enum zs_isa_error check_binary(const struct zs_isa_inst *inst)
     const struct zs_isa_operand *src1 = &inst->src[1];
     if (inst->source_count < 2)
         return ZS_ISA_BAD_NONE;
+    if (inst->op == ZS_OP_MOVI && src1->kind != ZS_OPERAND_IMM && src1->file != ZS_FILE_NULL)
+        return ZS_ISA_BAD_FILE;
     if (inst->src[0].kind == ZS_OPERAND_IMM)
         return ZS_ISA_BAD_IMMEDIATE;
     if (src1->kind == ZS_OPERAND_IMM)
@@ -308,6 +312,11 @@ static bool is_direct_arf(const struct zs_isa_operand *op)
     return (op->kind == ZS_OPERAND_REG || op->kind == ZS_OPERAND_MACRO) && op->file != ZS_FILE_GRF;
 }
 
+static bool has_indirect(const struct zs_isa_inst *inst)
+{
+    return inst->src[0].kind == ZS_OPERAND_INDIRECT || inst->src[1].kind == ZS_OPERAND_INDIRECT;
+}
+
 static enum zs_isa_error decode_basic(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
     inst->source_count = d.opcode->form == ZS_FORM_MATH ? zs_legacy_math_sources[inst->subfunction]
@@ -317,9 +326,9 @@ static enum zs_isa_error decode_basic(struct zs_isa_decoder d, struct zs_isa_ins
     for (unsigned i = 0; i < inst->source_count && !error; i++)
         error = decode_src(d, i, i, inst);
     if (!error && inst->op == ZS_OP_MATH &&
-        (inst->dst.kind == ZS_OPERAND_INDIRECT || inst->src[0].kind == ZS_OPERAND_INDIRECT ||
-         inst->src[1].kind == ZS_OPERAND_INDIRECT || is_direct_arf(&inst->dst) ||
-         is_direct_arf(&inst->src[0])))
+        (is_direct_arf(&inst->dst) || is_direct_arf(&inst->src[0]) ||
+         inst->dst.kind == ZS_OPERAND_INDIRECT ||
+         (d.model->platform < ZS_ISA_GEN11 && has_indirect(inst))))
         return ZS_ISA_BAD_FILE;
     return error ? error : check_binary(inst);
 }

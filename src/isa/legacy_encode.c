@@ -109,12 +109,17 @@ static void encode_dst(struct zs_isa_encoder *e)
     if (!in_align16(e) || dst->kind == ZS_OPERAND_INDIRECT)
         zs_enc_put_stride(e, ZS_F_DST_HSTRIDE, dst->hstride);
     else
-        zs_enc_put(e, ZS_F_DST_HSTRIDE, dst->kind == ZS_OPERAND_MACRO ? 0 : 1);
+        zs_enc_put(e, ZS_F_DST_HSTRIDE, 0);
     zs_enc_put(e, ZS_F_DST_FILE, dst->file == ZS_FILE_GRF ? ZS_LEGACY_GRF : ZS_LEGACY_ARF);
     if (dst->kind == ZS_OPERAND_INDIRECT) {
         zs_enc_put(e, ZS_F_DST_INDIRECT, 1);
         zs_enc_put(e, ZS_F_DST_ADDR_SUBREG, dst->subreg);
         zs_enc_put_signed(e, ZS_F_DST_ADDR_IMM, dst->offset_B);
+        return;
+    }
+    if (in_align16(e) && dst->file == ZS_FILE_MME) {
+        zs_enc_put(e, ZS_F_DST_REG, ZS_LEGACY_MME0);
+        zs_enc_put(e, ZS_F_DST_CHAN_EN, dst->reg);
         return;
     }
     zs_enc_put_register(e, ZS_F_DST_REG, dst);
@@ -160,6 +165,12 @@ static void encode_immediate(struct zs_isa_encoder *e, uint32_t at, const struct
 static void encode_direct_src(struct zs_isa_encoder *e, uint32_t at,
                               const struct zs_isa_operand *op)
 {
+    if (in_align16(e) && op->file == ZS_FILE_MME) {
+        zs_enc_put(e, field_at(ZS_F_SRC0_REG, at), ZS_LEGACY_MME0);
+        zs_enc_put(e, field_at(ZS_F_SRC0_MME, at), op->reg);
+        zs_enc_put(e, field_at(ZS_F_SRC0_VSTRIDE, at), 3);
+        return;
+    }
     zs_enc_put_register(e, field_at(ZS_F_SRC0_REG, at), op);
     if (!in_align16(e)) {
         if (op->kind == ZS_OPERAND_MACRO)
@@ -200,10 +211,20 @@ static void encode_src(struct zs_isa_encoder *e, unsigned to, const struct zs_is
     encode_region(e, at, op);
 }
 
+/* mme1 to mme7 are reached through Align16 alone: see legacy_decode.c. */
+static bool names_mme(const struct zs_isa_inst *inst)
+{
+    bool found = inst->dst.file == ZS_FILE_MME && inst->dst.kind == ZS_OPERAND_REG;
+    for (unsigned i = 0; i < inst->source_count && i < 2; i++)
+        found = found || (inst->src[i].file == ZS_FILE_MME && inst->src[i].kind == ZS_OPERAND_REG);
+    return found;
+}
+
 static void encode_basic(struct zs_isa_encoder *e)
 {
-    bool macro = zs_legacy_is_macro(e->inst->op, e->inst->subfunction);
-    if (macro && e->model->platform < ZS_ISA_GEN11)
+    bool align16 = zs_legacy_is_macro(e->inst->op, e->inst->subfunction) ||
+                   (e->inst->flags & ZS_INST_ALIGN16 && names_mme(e->inst));
+    if (align16 && e->model->platform < ZS_ISA_GEN11)
         zs_enc_put(e, ZS_F_ACCESS_MODE, 1);
     encode_dst(e);
     for (unsigned i = 0; i < e->inst->source_count && i < 2; i++)
@@ -298,8 +319,13 @@ static void encode_branch(struct zs_isa_encoder *e)
 /* The register that is waited on is destination, too. */
 static void encode_wait(struct zs_isa_encoder *e)
 {
-    encode_src(e, 0, &e->inst->src[0]);
-    zs_enc_put_register(e, ZS_F_DST_REG, &e->inst->src[0]);
+    const struct zs_isa_operand *op = &e->inst->src[0];
+    encode_src(e, 0, op);
+    if (op->kind == ZS_OPERAND_REG) {
+        zs_enc_put_register(e, ZS_F_DST_REG, op);
+        zs_enc_put(e, ZS_F_DST_FILE, op->file == ZS_FILE_GRF ? ZS_LEGACY_GRF : ZS_LEGACY_ARF);
+        zs_enc_put_code(e, ZS_F_DST_TYPE, e->model->register_types, 16, op->type);
+    }
     zs_enc_put(e, ZS_F_DST_HSTRIDE, 1);
 }
 
@@ -331,6 +357,7 @@ static void encode_send_src0(struct zs_isa_encoder *e, bool split)
 {
     const struct zs_isa_operand *op = &e->inst->src[0];
     enum zs_isa_field offset = split ? ZS_F_SENDS_SRC0_ADDR_IMM : ZS_F_SEND_SRC0_ADDR_IMM;
+    bool whole = e->model->platform < ZS_ISA_GEN9; /* offsets of bytes */
     if (!split) {
         zs_enc_put_code(e, ZS_F_SRC0_TYPE, e->model->register_types, 16, op->type);
         zs_enc_put(e, ZS_F_SRC0_FILE, ZS_LEGACY_GRF);
@@ -343,7 +370,9 @@ static void encode_send_src0(struct zs_isa_encoder *e, bool split)
     }
     zs_enc_put(e, ZS_F_SRC0_INDIRECT, 1);
     zs_enc_put(e, ZS_F_SRC0_ADDR_SUBREG, op->subreg);
-    if (op->offset_B % 16)
+    if (whole)
+        zs_enc_put_signed(e, ZS_F_SRC0_ADDR_IMM, op->offset_B);
+    else if (op->offset_B % 16)
         zs_enc_fail(e, offset);
     else
         zs_enc_put_signed(e, offset, op->offset_B / 16);
@@ -452,6 +481,7 @@ static void encode_src16(struct zs_isa_encoder *e, unsigned source)
     const struct zs_isa_operand *op = &e->inst->src[source];
     uint32_t at16 = source * ZS_F_T16_SRC_STEP, at = source * ZS_F_T_SRC_STEP;
     bool scalar = op->hstride == 0;
+    bool pair = scalar && op->type == ZS_TYPE_DF && e->inst->exec_size == 1;
     if (op->file != ZS_FILE_GRF || op->kind == ZS_OPERAND_IMM || op->kind == ZS_OPERAND_INDIRECT)
         zs_enc_fail(e, field_at(ZS_F_T_SRC0_REG, at));
     zs_enc_put(e, field_at(ZS_F_T_SRC0_REG, at), op->reg);
@@ -461,6 +491,12 @@ static void encode_src16(struct zs_isa_encoder *e, unsigned source)
     }
     if (op->subreg_B % 2)
         zs_enc_fail(e, field_at(ZS_F_T16_SRC0_SUBREG, at16));
+    if (pair) { /* a double of two: there is no replicating it */
+        zs_enc_put(e, field_at(ZS_F_T16_SRC0_CHAN_SEL, at16),
+                   op->subreg_B & 8 ? ZS_LEGACY_SWIZZLE_ZWZW : ZS_LEGACY_SWIZZLE_XYXY);
+        zs_enc_put(e, field_at(ZS_F_T16_SRC0_SUBREG, at16), (op->subreg_B & ~8u) / 2);
+        return;
+    }
     zs_enc_put_flag(e, field_at(ZS_F_T16_SRC0_REP, at16), scalar);
     if (!scalar || e->model->platform < ZS_ISA_GEN9)
         zs_enc_put(e, field_at(ZS_F_T16_SRC0_CHAN_SEL, at16), ZS_LEGACY_SWIZZLE_XYZW);
@@ -505,7 +541,10 @@ static void encode_src1(struct zs_isa_encoder *e, unsigned source)
     put_type1(e, field_at(ZS_F_T_SRC0_TYPE, at), op->type);
     if (op->kind == ZS_OPERAND_IMM) {
         zs_enc_put(e, field_at(ZS_F_T_SRC0_FILE, at), 1);
-        zs_enc_put(e, field_at(ZS_F_T_SRC0_IMM, at), op->imm);
+        uint64_t imm = op->imm; /* dwords are sign-extended */
+        if (op->type == ZS_TYPE_D && (int32_t)imm == (int16_t)imm)
+            imm &= 0xffff;
+        zs_enc_put(e, field_at(ZS_F_T_SRC0_IMM, at), imm);
         return;
     }
     zs_enc_put_register(e, field_at(ZS_F_T_SRC0_REG, at), op);

@@ -53,6 +53,23 @@ static enum zs_isa_error decode_dst(struct zs_isa_decoder d, bool split, struct 
                            dst);
 }
 
+static int16_t src0_offset_B(struct zs_isa_decoder d, bool split)
+{
+    if (d.model->platform < ZS_ISA_GEN9)
+        return zs_dec_signed(zs_legacy_get(d.bits, ZS_F_SRC0_ADDR_IMM), 10);
+    return (int16_t)(16 * zs_dec_signed(zs_legacy_get(d.bits, split ? ZS_F_SENDS_SRC0_ADDR_IMM
+                                                                    : ZS_F_SEND_SRC0_ADDR_IMM),
+                                        6));
+}
+
+/* Gen8 has a region of the payload, which says nothing. */
+static bool has_good_region(struct zs_isa_decoder d)
+{
+    uint32_t vstride = zs_legacy_get(d.bits, ZS_F_SRC0_VSTRIDE);
+    return d.model->platform >= ZS_ISA_GEN9 || (zs_legacy_get(d.bits, ZS_F_SRC0_WIDTH) <= 4 &&
+                                                (vstride <= 6 || vstride == ZS_LEGACY_VXH));
+}
+
 static enum zs_isa_error decode_src0(struct zs_isa_decoder d, bool split, struct zs_isa_inst *inst)
 {
     struct zs_isa_operand *op = &inst->src[0];
@@ -62,16 +79,15 @@ static enum zs_isa_error decode_src0(struct zs_isa_decoder d, bool split, struct
     op->mme = ZS_MME_NONE;
     if (!op->type)
         return ZS_ISA_BAD_TYPE;
+    if (!has_good_region(d))
+        return ZS_ISA_BAD_REGION;
     if (file != ZS_LEGACY_GRF)
         return ZS_ISA_BAD_FILE;
     if (zs_legacy_get(d.bits, ZS_F_SRC0_INDIRECT)) {
         op->kind = ZS_OPERAND_INDIRECT;
         op->file = ZS_FILE_GRF;
         op->subreg = (uint8_t)zs_legacy_get(d.bits, ZS_F_SRC0_ADDR_SUBREG);
-        op->offset_B =
-            (int16_t)(16 * zs_dec_signed(zs_legacy_get(d.bits, split ? ZS_F_SENDS_SRC0_ADDR_IMM
-                                                                     : ZS_F_SEND_SRC0_ADDR_IMM),
-                                         6));
+        op->offset_B = src0_offset_B(d, split);
         if (inst->flags & ZS_INST_ALIGN16)
             return ZS_ISA_BAD_ADDRESS;
         return ZS_ISA_BAD_NONE;
@@ -101,7 +117,8 @@ static enum zs_isa_error decode_desc(struct zs_isa_decoder d, bool split, struct
     if (reg)
         inst->flags |= ZS_INST_DESC_REG;
     else
-        inst->desc = zs_legacy_get(d.bits, ZS_F_SEND_DESC);
+        inst->desc = zs_legacy_get(d.bits, ZS_F_SEND_DESC) &
+                     (d.model->platform < ZS_ISA_GEN9 ? 0x1fffffff : UINT32_MAX);
     if (split && zs_legacy_get(d.bits, ZS_F_SENDS_EXDESC_REG)) {
         inst->flags |= ZS_INST_EXDESC_REG;
         inst->exdesc_subreg = (uint8_t)zs_legacy_get(d.bits, ZS_F_SENDS_EXDESC_SUBREG);

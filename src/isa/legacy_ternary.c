@@ -183,10 +183,14 @@ static enum zs_isa_error decode_src1(struct zs_isa_decoder d, unsigned source,
     op->type = type1(d, (enum zs_isa_field)(ZS_F_T_SRC0_TYPE + at));
     if (!op->type)
         return ZS_ISA_BAD_TYPE;
-    if (other && source != 1) {
+    if (other && source != 1 && op->type != ZS_TYPE_NF) { /* nf is the accumulators' */
         op->kind = ZS_OPERAND_IMM;
         op->width = op->vstride = op->hstride = ZS_REGION_NONE;
         op->imm = zs_legacy_get(d.bits, (enum zs_isa_field)(ZS_F_T_SRC0_IMM + at));
+        if (zs_isa_type_bits((enum zs_isa_type)op->type) == 8)
+            op->imm &= 0xff;
+        else if (op->type == ZS_TYPE_D)
+            op->imm |= op->imm & 0x8000 ? 0xffff0000 : 0;
         return ZS_ISA_BAD_NONE;
     }
     enum zs_isa_error error = zs_dec_register(
