@@ -537,6 +537,67 @@ ZS_API uint32_t zs_isa_live_peak(const struct zs_isa_kernel *kernel, uint32_t *r
 /* Which registers: bit r of bits[r / 64]. Computed anew from the end of the block. */
 ZS_API void zs_isa_live_set(const struct zs_isa_kernel *kernel, uint32_t i, uint64_t ret_bits[4]);
 
+/* ... and of the other registers what is still needed: a bit for each lane's flag in f0..f3, each
+ * word of a0, each accumulator. */
+struct zs_isa_live_arf {
+    uint32_t flags[4];
+    uint16_t address, acc;
+};
+ZS_API void zs_isa_live_arf(const struct zs_isa_kernel *kernel, uint32_t i,
+                            struct zs_isa_live_arf *ret);
+
+/* ---- what an instruction does ---- */
+
+/* INSTS. Registers as above; a write may leave parts of a register as they were. */
+struct zs_isa_effects {
+    uint64_t grf_read[4], grf_written[4];
+    uint32_t flags_read[4], flags_written[4];
+    uint16_t address_read, address_written;
+    uint16_t acc_read, acc_written;
+    bool conditional;                     /* has a predicate: it may write nothing */
+    bool indirect_read, indirect_written; /* general registers that a0 names, whichever */
+    bool reads_memory, writes_memory;
+    bool orders_memory; /* a fence or barrier */
+};
+ZS_API void zs_isa_inst_effects(const struct zs_isa_kernel *kernel, uint32_t i,
+                                struct zs_isa_effects *ret);
+
+enum zs_isa_dependency_kinds {
+    ZS_DEP_READ_AFTER_WRITE = 1 << 0,
+    ZS_DEP_WRITE_AFTER_READ = 1 << 1,
+    ZS_DEP_WRITE_AFTER_WRITE = 1 << 2,
+    ZS_DEP_MEMORY = 1 << 3, /* both touch memory and one writes, or one is a fence or barrier */
+};
+struct zs_isa_dependency {
+    uint32_t inst;
+    uint32_t kinds; /* enum zs_isa_dependency_kinds */
+};
+/* INSTS and BLOCKS: instructions before i in its block that must not come after it, the nearest
+ * first, at most `max`; returns how many. Takes time in proportion to the block. */
+ZS_API uint32_t zs_isa_inst_dependencies(const struct zs_isa_kernel *kernel, uint32_t i,
+                                         struct zs_isa_dependency *ret, uint32_t max);
+
+/* ---- single instructions ---- */
+
+/*
+ * Decode the instruction at the start of `bytes`: jip_B and uip_B stay ZS_ISA_NO_INDEX, labels are
+ * distances. Its size; -EINVAL (no platform), -ENODATA (fewer bytes than it has). Bytes that are no
+ * instruction give ZS_INST_ILLEGAL and the reason in `error` (zs_isa_error_name).
+ */
+ZS_API int zs_isa_decode_one(enum zs_isa_platform platform, struct zs_span bytes,
+                             struct zs_isa_inst *ret);
+ZS_API const char *zs_isa_error_name(uint32_t error);
+/* Its line, as zs_isa_inst_line, where it stands at offset_B. */
+ZS_API size_t zs_isa_print_one(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
+                               uint32_t offset_B, char ret_line[ZS_ISA_LINE_MAX]);
+/*
+ * Encode, compacted with ZS_INST_COMPACTED. An instruction that was decoded and not changed gives
+ * the bytes it came from. Its size, or -EINVAL with the name of the field that cannot hold what it
+ * says ("src1 vertical stride", "compaction") in *ret_field, which may be NULL.
+ */
+ZS_API int zs_isa_encode_one(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
+                             uint8_t ret_bytes[16], const char **ret_field);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,3 +63,49 @@ int zs_isa_encode(const struct zs_isa_model *model, const struct zs_isa_inst *in
     zs_store_u64(ret_bytes + 8, bits[1]);
     return bits[0] >> 29 & 1 ? 8 : 16;
 }
+
+/* ---- the public functions of single instructions ---- */
+
+/* What callers fill in may be anything; tables are indexed by these. */
+static bool is_sound(const struct zs_isa_inst *inst)
+{
+    bool ok = inst->op < ZS_OP_COUNT && inst->source_count <= ZS_ISA_SOURCES_MAX &&
+              inst->dst.type < ZS_TYPE_COUNT && inst->dst.file < ZS_FILE_COUNT;
+    for (unsigned i = 0; i < ZS_ISA_SOURCES_MAX; i++)
+        ok = ok && inst->src[i].type < ZS_TYPE_COUNT && inst->src[i].file < ZS_FILE_COUNT;
+    return ok && (inst->size_B == 8 || inst->size_B == 16 || !(inst->flags & ZS_INST_ILLEGAL));
+}
+
+int zs_isa_decode_one(enum zs_isa_platform platform, struct zs_span bytes, struct zs_isa_inst *ret)
+{
+    const struct zs_isa_model *model = zs_isa_model(platform);
+    if (!model)
+        return -EINVAL;
+    if (bytes.size_B < 8 || bytes.size_B < (bytes.data[3] & 0x20 ? 8u : 16u))
+        return -ENODATA;
+    zs_isa_decode(model, bytes.data, ret);
+    ret->offset_B = 0;
+    return ret->size_B;
+}
+
+const char *zs_isa_error_name(uint32_t error)
+{
+    return zs_isa_error_text(error);
+}
+
+size_t zs_isa_print_one(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
+                        uint32_t offset_B, char ret_line[ZS_ISA_LINE_MAX])
+{
+    const struct zs_isa_model *model = zs_isa_model(platform);
+    return model && is_sound(inst) ? zs_isa_print(model, inst, offset_B, ret_line) : 0;
+}
+
+int zs_isa_encode_one(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
+                      uint8_t ret_bytes[16], const char **ret_field)
+{
+    const struct zs_isa_model *model = zs_isa_model(platform);
+    bool ok = model && is_sound(inst);
+    if (!ok && ret_field)
+        *ret_field = model ? "operand" : "platform";
+    return ok ? zs_isa_encode(model, inst, ret_bytes, ret_field) : -EINVAL;
+}

@@ -106,6 +106,21 @@ enum zs_lsc_shape {
     ZS_LSC_FENCE,
 };
 
+/* Bytes of a register file; empty when equal. */
+struct zs_isa_range {
+    uint32_t begin_B, end_B;
+};
+/* live.c: what an operand touches of the general registers. *ret_stride_B: from one element to the
+ * next, 0 for whole registers. */
+struct zs_isa_range zs_isa_source_range(const struct zs_isa_kernel *kernel,
+                                        const struct zs_isa_inst *inst, uint32_t source);
+struct zs_isa_range zs_isa_dst_range(const struct zs_isa_kernel *kernel,
+                                     const struct zs_isa_inst *inst, uint32_t *ret_element_B,
+                                     uint32_t *ret_stride_B);
+/* effects.c: all but general registers and memory. */
+void zs_isa_arf_effects(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
+                        struct zs_isa_effects *ret);
+
 /* cfg.c, live.c */
 int zs_isa_make_blocks(struct zs_isa_kernel *kernel);
 int zs_isa_make_liveness(struct zs_isa_kernel *kernel, struct zs_diag *diag);

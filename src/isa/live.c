@@ -15,6 +15,10 @@
  *     target, lanes that did not jump are parked behind it. These are intervals of blocks; each
  *     interval's set is added to its blocks through a segment tree.
  *
+ * Flags, address registers and accumulators are sets of further registers behind the general ones,
+ * a part for each flag bit, word of a0 and accumulator; they are not counted as pressure. A flag
+ * bit is written for good by the lane it belongs to.
+ *
  * The first step visits blocks from a worklist. Sets only grow, so a block is visited at most once
  * for each part of a register that becomes live in a successor: the cost is bounded by a constant
  * times the number of edges, whatever the code. Memory is bounded by SETS_LIMIT_B.
@@ -25,21 +29,20 @@
 #include <stdlib.h>
 
 enum { PARTS = 16 };
+/* Registers behind the general ones: halves of f0..f3, a0, accumulators. */
+enum { ARF_FLAGS = 0, ARF_ADDRESS = 8, ARF_ACC = 9, ARF_COUNT = 10 };
 enum { SETS_LIMIT_B = 48 << 20, SETS_PER_BLOCK = 6 };
 
 typedef uint16_t mask; /* which parts of one register */
 
-struct range {
-    uint32_t begin_B, end_B; /* in the register file; empty when equal */
-};
-
 /* ---- what an operand touches ---- */
 
-static struct range range_at(const struct zs_isa_kernel *k, uint64_t begin_B, uint64_t size_B)
+static struct zs_isa_range range_at(const struct zs_isa_kernel *k, uint64_t begin_B,
+                                    uint64_t size_B)
 {
     uint64_t file_B = (uint64_t)k->grf_count * k->grf_B;
     uint64_t end_B = ZS_MIN(begin_B + size_B, file_B);
-    return (struct range){(uint32_t)ZS_MIN(begin_B, end_B), (uint32_t)end_B};
+    return (struct zs_isa_range){(uint32_t)ZS_MIN(begin_B, end_B), (uint32_t)end_B};
 }
 
 /* Elements from a region's first to its last. */
@@ -92,15 +95,15 @@ static uint64_t payload_B(const struct zs_isa_kernel *k, const struct zs_isa_ins
                : whole_B;
 }
 
-static struct range source_range(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
-                                 uint32_t s)
+struct zs_isa_range zs_isa_source_range(const struct zs_isa_kernel *k,
+                                        const struct zs_isa_inst *inst, uint32_t s)
 {
     const struct zs_isa_operand *o = &inst->src[s];
     bool direct = o->kind == ZS_OPERAND_REG || o->kind == ZS_OPERAND_MACRO;
     uint32_t element_B = zs_isa_type_bits((enum zs_isa_type)o->type) / 8;
     uint64_t base_B = (uint64_t)o->reg * k->grf_B;
     if (!direct || o->file != ZS_FILE_GRF)
-        return (struct range){0, 0};
+        return (struct zs_isa_range){0, 0};
     uint32_t op_flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
     if (op_flags & ZS_OPF_SEND && s == 0 && inst->message != ZS_ISA_NO_INDEX)
         return range_at(k, base_B, payload_B(k, inst));
@@ -114,8 +117,8 @@ static struct range source_range(const struct zs_isa_kernel *k, const struct zs_
 }
 
 /* The destination; *ret_stride_B: from one element to the next, 0 for whole registers. */
-static struct range dst_range(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
-                              uint32_t *ret_element_B, uint32_t *ret_stride_B)
+struct zs_isa_range zs_isa_dst_range(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
+                                     uint32_t *ret_element_B, uint32_t *ret_stride_B)
 {
     const struct zs_isa_operand *o = &inst->dst;
     uint32_t element_B = ZS_MAX(zs_isa_type_bits((enum zs_isa_type)o->type) / 8, 1u);
@@ -126,7 +129,7 @@ static struct range dst_range(const struct zs_isa_kernel *k, const struct zs_isa
     *ret_element_B = element_B;
     *ret_stride_B = 0;
     if (!direct || o->file != ZS_FILE_GRF || !(inst->flags & ZS_INST_HAS_DST))
-        return (struct range){0, 0};
+        return (struct zs_isa_range){0, 0};
     if (zs_isa_op_flags((enum zs_isa_op)inst->op) & (ZS_OPF_SEND | ZS_OPF_DPAS))
         return range_at(k, base_B, (uint64_t)o->grf_count * k->grf_B);
     *ret_stride_B = hs * element_B;
@@ -163,12 +166,12 @@ static void change(struct live_state *s, uint32_t reg, mask parts, bool live)
     bool after = s->live[reg] | parked;
     if (s->kill && !live)
         s->kill[reg] = (mask)(s->kill[reg] | parts);
-    if (s->counts && before != after)
+    if (s->counts && before != after && reg < s->k->grf_count)
         s->count = after ? s->count + 1 : s->count - 1;
 }
 
 /* Parts that lie wholly inside the range become dead; with `live`, all that it touches live. */
-static void change_range(struct live_state *s, struct range r, bool live)
+static void change_range(struct live_state *s, struct zs_isa_range r, bool live)
 {
     uint32_t begin = live ? r.begin_B / s->part_B : (r.begin_B + s->part_B - 1) / s->part_B;
     uint32_t end = live ? (r.end_B + s->part_B - 1) / s->part_B : r.end_B / s->part_B;
@@ -193,39 +196,68 @@ static bool has_gaps(const struct zs_isa_inst *inst, uint32_t i)
 }
 
 static void read_elements(struct live_state *s, const struct zs_isa_inst *inst, uint32_t i,
-                          struct range r)
+                          struct zs_isa_range r)
 {
     const struct zs_isa_operand *o = &inst->src[i];
     uint32_t element_B = ZS_MAX(zs_isa_type_bits((enum zs_isa_type)o->type) / 8, 1u);
     for (uint32_t c = 0; c < inst->exec_size; c++) {
         uint32_t at = c / o->width * o->vstride + c % o->width * o->hstride;
         uint32_t begin_B = r.begin_B + at * element_B;
-        change_range(s, (struct range){begin_B, ZS_MIN(begin_B + element_B, r.end_B)}, true);
+        change_range(s, (struct zs_isa_range){begin_B, ZS_MIN(begin_B + element_B, r.end_B)}, true);
     }
+}
+
+static void change_arf(struct live_state *s, const uint32_t flags[4], uint32_t address,
+                       uint32_t acc, bool live)
+{
+    uint32_t first = s->k->grf_count;
+    for (uint32_t half = 0; half < 8; half++) {
+        mask bits = (mask)(flags[half / 2] >> 16 * (half % 2));
+        if (bits)
+            change(s, first + ARF_FLAGS + half, bits, live);
+    }
+    if (address)
+        change(s, first + ARF_ADDRESS, (mask)address, live);
+    if (acc)
+        change(s, first + ARF_ACC, (mask)acc, live);
+}
+
+/* An accumulator is written for good when it is the destination; what else writes it may leave
+ * a part. */
+static void step_arf(struct live_state *s, const struct zs_isa_inst *inst)
+{
+    struct zs_isa_effects e;
+    zs_isa_arf_effects(s->k->model, inst, &e);
+    uint32_t acc =
+        inst->dst.file == ZS_FILE_ACC && inst->dst.kind == ZS_OPERAND_REG ? e.acc_written : 0;
+    if (!e.conditional)
+        change_arf(s, e.flags_written, e.address_written, acc, false);
+    change_arf(s, e.flags_read, e.address_read, e.acc_read, true);
 }
 
 /* Step backward over one instruction. */
 static void step(struct live_state *s, const struct zs_isa_inst *inst)
 {
     uint32_t element_B, stride_B;
-    struct range dst = dst_range(s->k, inst, &element_B, &stride_B);
+    struct zs_isa_range dst = zs_isa_dst_range(s->k, inst, &element_B, &stride_B);
     if (always_writes(inst)) {
         if (stride_B <= element_B) {
             change_range(s, dst, false);
         } else {
             for (uint32_t at_B = dst.begin_B; at_B < dst.end_B; at_B += stride_B) {
                 uint32_t end_B = ZS_MIN(at_B + element_B, dst.end_B);
-                change_range(s, (struct range){at_B, end_B}, false);
+                change_range(s, (struct zs_isa_range){at_B, end_B}, false);
             }
         }
     }
     for (uint32_t i = 0; i < inst->source_count; i++) {
-        struct range r = source_range(s->k, inst, i);
+        struct zs_isa_range r = zs_isa_source_range(s->k, inst, i);
         if (has_gaps(inst, i) && r.begin_B < r.end_B)
             read_elements(s, inst, i, r);
         else
             change_range(s, r, true);
     }
+    step_arf(s, inst);
 }
 
 static bool is_indirect(const struct zs_isa_inst *inst)
@@ -378,10 +410,10 @@ static int find_parked(struct dataflow *d)
 
 static struct live_state state_at_end(const struct zs_isa_kernel *k, uint32_t b, mask *live)
 {
-    size_t at = (size_t)b * k->grf_count;
+    size_t at = (size_t)b * (k->grf_count + ARF_COUNT);
     struct live_state s = {
         .k = k, .part_B = k->grf_B / PARTS, .live = live, .parked = k->parked + at, .counts = true};
-    memcpy(live, k->live_out + at, k->grf_count * sizeof(mask));
+    memcpy(live, k->live_out + at, (k->grf_count + ARF_COUNT) * sizeof(mask));
     for (uint32_t r = 0; r < k->grf_count; r++)
         s.count += live[r] | s.parked[r] ? 1 : 0;
     return s;
@@ -437,8 +469,8 @@ static int run(struct dataflow *d)
 
 int zs_isa_make_liveness(struct zs_isa_kernel *k, struct zs_diag *diag)
 {
-    struct dataflow d = {.k = k, .set_regs = k->grf_count, .part_B = k->grf_B / PARTS};
-    uint64_t want_B = (uint64_t)k->block_count * k->grf_count * sizeof(mask) * SETS_PER_BLOCK;
+    struct dataflow d = {.k = k, .set_regs = k->grf_count + ARF_COUNT, .part_B = k->grf_B / PARTS};
+    uint64_t want_B = (uint64_t)k->block_count * d.set_regs * sizeof(mask) * SETS_PER_BLOCK;
     if (want_B > SETS_LIMIT_B)
         return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET,
                            "%u basic blocks in one kernel: too many to compute live registers",
@@ -476,19 +508,41 @@ uint32_t zs_isa_live_peak(const struct zs_isa_kernel *k, uint32_t *ret_inst)
     return k->live_peak;
 }
 
-void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bits[4])
+/* The state before instruction i, in `live`. */
+static struct live_state state_before(const struct zs_isa_kernel *k, uint32_t i, mask *live)
 {
-    zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count);
-    enum { GRF_MAX = 256 };
-    mask live[GRF_MAX];
-    zs_assert(k->grf_count <= GRF_MAX);
     uint32_t b = zs_isa_inst_block(k, i);
     const struct zs_isa_block *block = &k->blocks[b];
     struct live_state s = state_at_end(k, b, live);
     for (uint32_t at = block->first + block->count; at-- > i;)
         step(&s, &k->insts[at]);
+    return s;
+}
+
+enum { GRF_MAX = 256 };
+
+void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bits[4])
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count && k->grf_count <= GRF_MAX);
+    mask live[GRF_MAX + ARF_COUNT];
+    struct live_state s = state_before(k, i, live);
     memset(ret_bits, 0, 4 * sizeof(*ret_bits));
     for (uint32_t r = 0; r < k->grf_count; r++)
         if (live[r] | s.parked[r])
             ret_bits[r / 64] |= UINT64_C(1) << r % 64;
+}
+
+void zs_isa_live_arf(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_live_arf *ret)
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count && k->grf_count <= GRF_MAX);
+    mask live[GRF_MAX + ARF_COUNT];
+    struct live_state s = state_before(k, i, live);
+    uint32_t first = k->grf_count;
+    for (uint32_t r = first; r < first + ARF_COUNT; r++)
+        live[r] |= s.parked[r];
+    for (uint32_t f = 0; f < 4; f++)
+        ret->flags[f] =
+            live[first + ARF_FLAGS + 2 * f] | (uint32_t)live[first + ARF_FLAGS + 2 * f + 1] << 16;
+    ret->address = live[first + ARF_ADDRESS];
+    ret->acc = live[first + ARF_ACC];
 }

@@ -6,6 +6,8 @@
  */
 #include "isa/isa.h"
 
+#include <string.h>
+
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
@@ -44,6 +46,27 @@ static void check_blocks(const struct zs_isa_kernel *k)
     }
 }
 
+/* What was decoded encodes to its bytes; without them, to an instruction of the same text. */
+static void check_encoding(enum zs_isa_platform platform, const struct zs_isa_inst *inst)
+{
+    struct zs_isa_inst copy = *inst, again;
+    uint8_t bytes[16], fresh[16];
+    char text[ZS_ISA_LINE_MAX], other[ZS_ISA_LINE_MAX];
+    uint64_t raw[2] = {0, 0};
+    int size_B = zs_isa_encode_one(platform, &copy, bytes, NULL);
+    zs_assert(size_B == inst->size_B);
+    memcpy(raw, bytes, (size_t)size_B);
+    zs_assert(raw[0] == inst->raw[0] && raw[1] == inst->raw[1]);
+    copy.raw[0] = copy.raw[1] = 0;
+    size_B = zs_isa_encode_one(platform, &copy, fresh, NULL);
+    if (size_B < 0)
+        return;
+    zs_assert(zs_isa_decode_one(platform, zs_span_make(fresh, 16), &again) == size_B);
+    size_t text_B = zs_isa_print_one(platform, inst, 0, text);
+    zs_assert(text_B == zs_isa_print_one(platform, &again, 0, other));
+    zs_assert(memcmp(text, other, text_B) == 0);
+}
+
 static void check_insts(const struct zs_isa_kernel *k)
 {
     for (uint32_t i = 0; i < zs_isa_kernel_count(k); i++) {
@@ -58,6 +81,7 @@ static void check_insts(const struct zs_isa_kernel *k)
         const struct zs_isa_message *m = zs_isa_inst_message(k, i);
         zs_assert(!m || (m->name && m->detail && m->kind < ZS_MSG_KIND_COUNT));
         zs_assert(zs_isa_live_grf(k, i) <= zs_isa_live_peak(k, NULL));
+        check_encoding(zs_isa_kernel_platform(k), inst);
     }
 }
 
