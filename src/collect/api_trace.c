@@ -72,6 +72,7 @@ static struct {
     bool *skipped; /* by call: not to be recorded; NULL: none */
     struct zs_live live;
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
+    bool has_counts[ZS_API_CALL_COUNT]; /* by call: zs_codec_enter has something to keep */
     atomic_bool has_retired;
     pthread_key_t key;
     pthread_once_t once;
@@ -185,7 +186,7 @@ static void write_event(struct api_thread *t, const struct zs_trace_event *event
     struct zs_codec *codec = &t->codec;
     if (event->is_exit)
         t->written_depth--;
-    else
+    else if (api.has_counts[event->call])
         zs_codec_enter(&public_event);
     if (ZS_UNLIKELY(t->written_depth)) {
         codec = &t->nested;
@@ -453,6 +454,8 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     zs_live_init(&api.live);
     api.skipped = zs_live_skipped();
     take_captures();
+    for (uint32_t call = 0; call < ZS_API_CALL_COUNT; call++)
+        api.has_counts[call] = zs_codec_has_counts(call);
     pthread_once(&api.once, setup);
     atomic_store(&api.process, process_make(c));
     int error = layer->tracer_new(layer->set, NULL, &tracer);

@@ -300,6 +300,15 @@ static bool is_written(const struct zs_api_param *p, bool is_exit)
     return is_exit ? p->flow != ZS_API_FLOW_IN : p->flow != ZS_API_FLOW_OUT;
 }
 
+bool zs_codec_has_counts(uint32_t call)
+{
+    const struct zs_api_shape shape = zs_api_call_shape(call);
+    for (uint32_t i = 0; i < shape.param_count; i++)
+        if (is_count(&shape.params[i]))
+            return true;
+    return false;
+}
+
 void zs_codec_enter(const struct zs_api_event *event)
 {
     const struct zs_api_shape shape = zs_api_call_shape(event->call);

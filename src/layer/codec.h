@@ -64,6 +64,8 @@ struct zs_api_values {
 /* On enter: note the values of counts that go in and out, in event->internal (the `counts` of
  * struct zs_trace_event). Without, an exit is taken to have had room for what it says. */
 void zs_codec_enter(const struct zs_api_event *event);
+/* Whether that does anything for a call. */
+bool zs_codec_has_counts(uint32_t call);
 
 /* Write an event's values to `out`, at most ZS_CODEC_EVENT_MAX_B. Returns the bytes written; 0 for
  * an exit that tells nothing but success. No allocation, no lock. */
