@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     if (size_B < 1 || size_B > INPUT_MAX_B)
         return 0;
     enum zs_isa_platform platform =
-        (enum zs_isa_platform)(ZS_ISA_GEN8 + data[0] % (ZS_ISA_XE2 - ZS_ISA_GEN8));
+        (enum zs_isa_platform)(ZS_ISA_GEN8 + data[0] % (ZS_ISA_PLATFORM_COUNT - ZS_ISA_GEN8));
     struct zs_span code = {data + 1, whole_instructions(data + 1, size_B - 1)};
     struct zs_isa_options options = {.size_B = sizeof(options),
                                      .grf_count = data[0] & 0x80 ? 256 : 0};
