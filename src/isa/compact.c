@@ -47,7 +47,9 @@ static const uint16_t begins[ZS_COMPACT_SET_COUNT + 1] = {
 static const struct row {
     uint8_t lo, width, table; /* bits of the compacted instruction */
     uint8_t pattern_lo, pattern_width, full_lo, full_width;
-    uint8_t below; /* bits of the index below bit 29, where it passes that */
+    uint8_t below;       /* bits of the index below bit 29, where it passes that */
+    uint64_t index_mask; /* low `width` bits */
+    uint64_t full_mask;  /* low `full_width` bits; 0: they cross bit 64 */
 } rows[ROW_COUNT] = {
 #define ZS_COMPACT_SET(name)
 #define ZS_COMPACT(hi, lo, table, pattern_hi, pattern_lo, full_hi, full_lo)                        \
@@ -58,7 +60,9 @@ static const struct row {
      (pattern_hi) - (pattern_lo) + 1,                                                              \
      full_lo,                                                                                      \
      (full_hi) - (full_lo) + 1,                                                                    \
-     (uint8_t)((lo) < 29 && (hi) > 29 ? 29 - (lo) : 0)},
+     (uint8_t)((lo) < 29 && (hi) > 29 ? 29 - (lo) : 0),                                            \
+     (UINT64_C(2) << ((hi) - (lo))) - 1,                                                           \
+     (full_lo) / 64 == (full_hi) / 64 ? (UINT64_C(2) << ((full_hi) - (full_lo))) - 1 : 0},
 #include "isa/compact.def"
 #undef ZS_COMPACT_SET
 #undef ZS_COMPACT
@@ -99,18 +103,24 @@ static uint64_t place_index(uint64_t compact, const struct row *row, uint64_t va
 
 bool zs_compact_expand(enum zs_compact_set set, uint64_t compact, uint64_t bits[2])
 {
-    for (uint32_t i = begins[set]; i < begins[set + 1]; i++) {
-        const struct row *row = &rows[i];
-        uint64_t value = take_index(compact, row);
-        if (row->table == TABLE_SIGN)
-            value = value ? UINT64_MAX : 0;
-        else if (row->table == TABLE_COPY)
-            value = value >> row->pattern_lo;
-        else if (value < tables[row->table].count)
-            value = tables[row->table].patterns[value] >> row->pattern_lo;
-        else
+    const struct row *end = &rows[begins[set + 1]];
+    for (const struct row *row = &rows[begins[set]]; row < end; row++) {
+        uint64_t value = compact >> row->lo & row->index_mask;
+        if (row->below)
+            value = take_index(compact, row);
+        if (row->table > TABLE_SIGN && value >= tables[row->table].count)
             return false;
-        put(bits, row, value & low_bits(row->full_width));
+        if (row->table > TABLE_SIGN)
+            value = tables[row->table].patterns[value];
+        else if (row->table == TABLE_SIGN)
+            value = 0 - value;
+        value >>= row->pattern_lo;
+        uint64_t *word = &bits[row->full_lo / 64];
+        if (row->full_mask)
+            *word = (*word & ~(row->full_mask << row->full_lo % 64)) | (value & row->full_mask)
+                                                                           << row->full_lo % 64;
+        else
+            put(bits, row, value & low_bits(row->full_width));
     }
     return true;
 }

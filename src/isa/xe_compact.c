@@ -149,10 +149,9 @@ static bool has_immediate(const uint64_t bits[2], bool two)
 
 /* ---- whole instructions ---- */
 
-static bool expand(const struct sets *sets, uint64_t compact, uint64_t bits[2])
+static bool expand(const struct sets *sets, uint32_t first, uint64_t compact, uint64_t bits[2])
 {
-    bits[0] = bits[1] = 0;
-    for (uint32_t i = 0; i < sets->count; i++)
+    for (uint32_t i = first; i < sets->count; i++)
         if (!zs_compact_expand(sets->set[i], compact, bits))
             return false;
     return true;
@@ -161,14 +160,20 @@ static bool expand(const struct sets *sets, uint64_t compact, uint64_t bits[2])
 static bool expand_basic(const struct zs_isa_model *model, bool two, uint64_t compact,
                          uint64_t bits[2])
 {
-    /* whether there is an immediate stands in the pattern of types */
+    /* whether there is an immediate stands in the pattern of types: of what both forms begin with
+     */
+    uint32_t common = model->platform >= ZS_ISA_XE_HPC ? 1 : 2;
     struct sets sets = basic_sets(model, two, true);
-    if (!expand(&sets, compact, bits))
-        return false;
-    if (!has_immediate(bits, two)) {
+    for (uint32_t i = 0; i < common; i++)
+        if (!zs_compact_expand(sets.set[i], compact, bits))
+            return false;
+    bool immediate_form = has_immediate(bits, two);
+    if (!immediate_form)
         sets = basic_sets(model, two, false);
-        return expand(&sets, compact, bits);
-    }
+    if (!expand(&sets, common, compact, bits))
+        return false;
+    if (!immediate_form)
+        return true;
     uint32_t immediate;
     if (!expand_immediate(immediate_type(bits, two), (uint32_t)(compact >> IMMEDIATE_LO),
                           &immediate))
@@ -180,6 +185,7 @@ static bool expand_basic(const struct zs_isa_model *model, bool two, uint64_t co
 bool zs_xe_expand(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,
                   uint64_t compact, uint64_t ret_bits[2])
 {
+    ret_bits[0] = ret_bits[1] = 0;
     if (!has_compacted(model, opcode))
         return false;
     if (!is_ternary(opcode)) {
@@ -189,7 +195,7 @@ bool zs_xe_expand(const struct zs_isa_model *model, const struct zs_isa_opcode *
                !(two && opcode->form == ZS_FORM_SYNC && has_immediate(ret_bits, two));
     }
     struct sets sets = ternary_sets(model, opcode->op);
-    return expand(&sets, compact, ret_bits);
+    return expand(&sets, 0, compact, ret_bits);
 }
 
 bool zs_xe_compact(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode,

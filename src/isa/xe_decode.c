@@ -368,11 +368,15 @@ ZS_FOLD enum zs_isa_error decode_branch(struct zs_isa_decoder d, struct zs_isa_i
     bool uip = form == ZS_FORM_BRANCH2 || (form == ZS_FORM_BRC && file != ZS_XE_GRF);
     if (error || !uip)
         return error;
+    if (!zs_dec_get(d, ZS_F_HAS_UIP))
+        return ZS_ISA_BAD_FILE;
+    if (form == ZS_FORM_BRC && file < ZS_XE_IMM) /* the register holds both */
+        return error;
     /* a register takes the place of all but some bits of UIP */
     uint32_t place = file >= ZS_XE_IMM ? UINT32_MAX : 0xfffc;
     inst->source_count = 2;
     set_label(inst, 1, (int32_t)(zs_dec_get(d, ZS_F_UIP) & place));
-    return zs_dec_get(d, ZS_F_HAS_UIP) ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_FILE;
+    return ZS_ISA_BAD_NONE;
 }
 
 /* ---- instructions ---- */

@@ -281,6 +281,8 @@ static void encode_branch(struct zs_isa_encoder *e)
         zs_enc_put_register(e, ZS_F_SRC0_REG, op);
         put_halved(e, ZS_F_T_SRC0_SUBREG, op->subreg_B, is_wide(e));
     }
+    if (e->opcode->form == ZS_FORM_BRC && op->kind == ZS_OPERAND_REG && op->file != ZS_FILE_GRF)
+        zs_enc_put(e, ZS_F_HAS_UIP, 1);
     if (inst->source_count == 2) {
         zs_enc_put(e, ZS_F_HAS_UIP, 1);
         encode_uip(e, &inst->src[1]);

@@ -19,40 +19,30 @@ static void devices(void **state)
         const char *name;
         enum zs_isa_platform platform;
     } rows[] = {
-        {"bdw", ZS_ISA_GEN8},
-        {"skl", ZS_ISA_GEN9},
-        {"SKL", ZS_ISA_GEN9},
-        {"cml", ZS_ISA_GEN9},
-        {"icllp", ZS_ISA_GEN11},
-        {"jsl", ZS_ISA_GEN11},
-        {"tgllp", ZS_ISA_XE_LP},
-        {"adl-p", ZS_ISA_XE_LP},
-        {"dg1", ZS_ISA_XE_LP},
-        {"xe_hp_sdv", ZS_ISA_XE_HP},
-        {"dg2", ZS_ISA_XE_HPG},
-        {"acm-g11", ZS_ISA_XE_HPG},
-        {"ats-m75", ZS_ISA_XE_HPG},
-        {"pvc", ZS_ISA_XE_HPC},
-        {"pvc-sdv", ZS_ISA_XE_HPC},
-        {"gen9", ZS_ISA_GEN9},
-        {"gen12lp", ZS_ISA_XE_LP},
-        {"xe-hpg", ZS_ISA_XE_HPG},
-        {"9.0.9", ZS_ISA_GEN9},
-        {"12.3.0", ZS_ISA_XE_LP},
-        {"12.55.8", ZS_ISA_XE_HPG},
-        {"12.60.7", ZS_ISA_XE_HPC},
-        {"12.10", ZS_ISA_XE_LP},
-        {"12.", ZS_ISA_NONE},
-        {"12", ZS_ISA_NONE},
-        {"7.5.0", ZS_ISA_NONE},
-        {"hsw", ZS_ISA_NONE},
-        {"", ZS_ISA_NONE},
-        {"99999999999999999999.1", ZS_ISA_NONE},
+        {"bdw", ZS_ISA_GEN8},       {"skl", ZS_ISA_GEN9},
+        {"SKL", ZS_ISA_GEN9},       {"cml", ZS_ISA_GEN9},
+        {"icllp", ZS_ISA_GEN11},    {"jsl", ZS_ISA_GEN11},
+        {"tgllp", ZS_ISA_XE_LP},    {"adl-p", ZS_ISA_XE_LP},
+        {"dg1", ZS_ISA_XE_LP},      {"xe_hp_sdv", ZS_ISA_XE_HP},
+        {"dg2", ZS_ISA_XE_HPG},     {"acm-g11", ZS_ISA_XE_HPG},
+        {"ats-m75", ZS_ISA_XE_HPG}, {"pvc", ZS_ISA_XE_HPC},
+        {"pvc-sdv", ZS_ISA_XE_HPC}, {"gen9", ZS_ISA_GEN9},
+        {"gen12lp", ZS_ISA_XE_LP},  {"xe-hpg", ZS_ISA_XE_HPG},
+        {"9.0.9", ZS_ISA_GEN9},     {"12.3.0", ZS_ISA_XE_LP},
+        {"12.55.8", ZS_ISA_XE_HPG}, {"12.60.7", ZS_ISA_XE_HPC},
+        {"12.10", ZS_ISA_XE_LP},    {"bmg", ZS_ISA_XE2},
+        {"lnl", ZS_ISA_XE2},        {"20.4.4", ZS_ISA_XE2},
+        {"ptl", ZS_ISA_XE3},        {"30.0.4", ZS_ISA_XE3},
+        {"12.", ZS_ISA_NONE},       {"12", ZS_ISA_NONE},
+        {"7.5.0", ZS_ISA_NONE},     {"hsw", ZS_ISA_NONE},
+        {"", ZS_ISA_NONE},          {"99999999999999999999.1", ZS_ISA_NONE},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
         assert_int_equal(zs_isa_platform_from_device(rows[i].name), rows[i].platform);
     assert_int_equal(zs_isa_platform_from_gfxcore(12), ZS_ISA_GEN9);
     assert_int_equal(zs_isa_platform_from_gfxcore(0xc08), ZS_ISA_XE_HPC);
+    assert_int_equal(zs_isa_platform_from_gfxcore(0xc09), ZS_ISA_XE2);
+    assert_int_equal(zs_isa_platform_from_gfxcore(0x1e00), ZS_ISA_XE3);
     assert_int_equal(zs_isa_platform_from_gfxcore(0), ZS_ISA_NONE);
     assert_int_equal(zs_isa_platform_from_product(18), ZS_ISA_GEN9);
     assert_string_equal(zs_isa_device_from_product(1270), "dg2");
