@@ -423,10 +423,11 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
     const uint8_t *a0 = (const uint8_t *)t->a0;
 
     if (from->desc_is_reg)
-        memcpy(&send.d.desc, a0, 4);
+        memcpy(&send.d.desc, a0 + from->desc_a0 * 4, 4);
     if (from->ex_desc_is_reg) {
         memcpy(&send.d.ex_desc, a0 + from->ex_desc_a0 * 4, 4);
-        send.d.ex_desc = (send.d.ex_desc & ~63u) | (from->send.d.ex_desc & 63u);
+        send.d.sfid = send.d.ex_desc & 15;
+        send.d.ex_desc = (send.d.ex_desc & ~32u) | (from->send.d.ex_desc & 32u);
     }
     for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++) {
         const struct zs_eu_send *cached = &t->send_cache[i];

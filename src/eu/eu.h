@@ -26,6 +26,8 @@
 #include "base/diag.h"
 #include "base/span.h"
 
+#include <zescope/isa.h>
+
 enum {
     ZS_EU_LANES_MAX = 32,
     /* what a thread has room for, whatever struct zs_eu_registers says */
@@ -213,6 +215,7 @@ struct zs_eu_lower_params {
     uint32_t flags;     /* ZS_EU_LOWER_* */
     enum zs_eu_host host;
     zs_eu_send_lower_fn *send_lower;         /* NULL: zs_eu_send_lower */
+    enum zs_isa_platform platform;           /* of the encoding; 0: Gen9 */
     const struct zs_eu_registers *registers; /* NULL: zs_eu_registers_gen9; copied */
 };
 

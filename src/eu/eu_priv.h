@@ -10,7 +10,7 @@
 #define ZS_EU_EU_PRIV_H
 
 #include "eu/eu.h"
-#include "isa/gen9_decode.h"
+#include "isa/inst.h"
 
 #define ZS_EU_OFFSET(field) ((uint32_t)offsetof(struct zs_eu_thread, field))
 
@@ -131,7 +131,7 @@ struct zs_eu_program_fault {
 struct zs_eu_program_send {
     struct zs_eu_send send;
     bool desc_is_reg, ex_desc_is_reg;
-    uint8_t ex_desc_a0;
+    uint8_t desc_a0, ex_desc_a0; /* dwords of a0 */
 };
 
 /*

@@ -31,12 +31,12 @@ const struct zs_eu_op *zs_eu_op_predicate(struct zs_eu_thread *t, const struct z
 {
     uint32_t bits = zs_eu_word(t, op->predicate) >> op->pred_shift;
 
-    if (op->arg == ZS_GEN9_PRED_ANYV)
+    if (op->arg == ZS_PRED_ANYV)
         bits = (t->flag[0] | t->flag[1]) >> op->pred_shift;
-    else if (op->arg == ZS_GEN9_PRED_ALLV)
+    else if (op->arg == ZS_PRED_ALLV)
         bits = (t->flag[0] & t->flag[1]) >> op->pred_shift;
     else {
-        unsigned index = op->arg - ZS_GEN9_PRED_ANY2H;
+        unsigned index = op->arg - ZS_PRED_ANY2H;
         bits = reduce(bits, 2u << index / 2, index & 1);
     }
     t->predicate = bits;
@@ -131,7 +131,7 @@ const struct zs_eu_op *zs_eu_op_madm(struct zs_eu_thread *t, const struct zs_eu_
         wide v[3], r;
         for (unsigned i = 0; i < 3; i++) {
             unsigned mme = op->aux >> (4 * i) & 15;
-            if (mme == ZS_GEN9_MME_NONE) {
+            if (mme == ZS_MME_NONE) {
                 v[i] = load_wide(t, op->src[i] + (op->arg >> i & 1 ? 0 : c * (is_double ? 8 : 4)),
                                  is_double);
                 continue;
@@ -143,7 +143,7 @@ const struct zs_eu_op *zs_eu_op_madm(struct zs_eu_thread *t, const struct zs_eu_
                 v[i] = -v[i];
         }
         r = v[0] + v[1] * v[2];
-        if (to != ZS_GEN9_MME_NONE)
+        if (to != ZS_MME_NONE)
             memcpy(t->mme[to][c], &r, sizeof(r));
         store_wide(t, op, c, r, is_double);
     }
@@ -176,7 +176,7 @@ const struct zs_eu_op *zs_eu_op_macro_seed(struct zs_eu_thread *t, const struct 
         wide r = special ? (root ? (wide)__builtin_sqrt((double)x) : x / y)
                          : (root ? root_seed(x) : 1 / y);
         done |= (uint32_t)special << c;
-        if (to != ZS_GEN9_MME_NONE)
+        if (to != ZS_MME_NONE)
             memcpy(t->mme[to][c], &r, sizeof(r));
         store_wide(t, op, c, r, is_double);
     }

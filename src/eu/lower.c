@@ -61,7 +61,7 @@ void zs_eu_mask(struct zs_eu_lowering *l, struct zs_eu_op *op)
     op->predicate = l->predicate;
     op->pred_shift = l->pred_shift;
     op->pred_xor = l->pred_xor;
-    op->chan_offset = l->inst->chan_offset;
+    op->chan_offset = l->inst->channel_offset;
 }
 
 static void v_fault(struct zs_eu_program_fault *fault, enum zs_eu_fault_kind kind,
@@ -176,22 +176,53 @@ static int allocate(struct zs_eu_program *p, size_t slots)
     return 0;
 }
 
-static void find_instructions(struct zs_eu_program *p, struct zs_span code)
+bool zs_eu_decode(const struct zs_eu_lowering *l, uint32_t at_B, struct zs_isa_inst *ret)
 {
-    struct zs_gen9_inst inst;
+    struct zs_span code = l->params->code;
+    size_t left_B = at_B <= code.size_B ? code.size_B - at_B : 0;
+
+    if (left_B < 8)
+        return false;
+    uint8_t bytes[16] = {0};
+    memcpy(bytes, code.data + at_B, ZS_MIN(left_B, sizeof(bytes)));
+    zs_isa_decode(l->model, bytes, ret);
+    ret->offset_B = at_B;
+    return ret->size_B <= left_B;
+}
+
+/* "add", "math.inv" */
+static const char *name_of(const struct zs_isa_inst *inst)
+{
+    static const char *const math[16] = {
+        [ZS_MATH_INV] = "math.inv",   [ZS_MATH_LOG] = "math.log",     [ZS_MATH_EXP] = "math.exp",
+        [ZS_MATH_SQT] = "math.sqt",   [ZS_MATH_RSQT] = "math.rsqt",   [ZS_MATH_SIN] = "math.sin",
+        [ZS_MATH_COS] = "math.cos",   [ZS_MATH_FDIV] = "math.fdiv",   [ZS_MATH_POW] = "math.pow",
+        [ZS_MATH_IDIV] = "math.idiv", [ZS_MATH_IQOT] = "math.iqot",   [ZS_MATH_IREM] = "math.irem",
+        [ZS_MATH_INVM] = "math.invm", [ZS_MATH_RSQTM] = "math.rsqtm",
+    };
+
+    if (inst->op == ZS_OP_MATH && inst->subfunction < 16 && math[inst->subfunction])
+        return math[inst->subfunction];
+    return zs_isa_op_mnemonic((enum zs_isa_op)inst->op);
+}
+
+static void find_instructions(struct zs_eu_lowering *l)
+{
+    struct zs_eu_program *p = l->program;
+    struct zs_isa_inst inst;
     uint32_t at = 0;
 
-    for (; zs_gen9_decode(code, at, &inst); at += inst.size_B) {
+    for (; zs_eu_decode(l, at, &inst); at += inst.size_B) {
         struct zs_eu_inst *row = &p->insts[p->inst_count];
         p->inst_at[at / 8] = p->inst_count++;
         row->offset_B = at;
         row->size_B = inst.size_B;
         row->raw[0] = inst.raw[0];
         row->raw[1] = inst.raw[1];
-        row->mnemonic = inst.mnemonic;
+        row->mnemonic = name_of(&inst);
         row->exec_size = inst.exec_size;
-        row->chan_offset = inst.chan_offset;
-        row->no_mask = inst.no_mask;
+        row->chan_offset = inst.channel_offset;
+        row->no_mask = inst.flags & ZS_INST_NOMASK;
         row->counter = UINT32_MAX;
         row->modelled = true;
     }
@@ -211,23 +242,20 @@ static void mark(const struct zs_eu_program *p, uint8_t *leader, int64_t offset_
 static void mark_leaders(const struct zs_eu_lowering *l, uint8_t *leader)
 {
     const struct zs_eu_program *p = l->program;
-    struct zs_gen9_inst inst;
+    struct zs_isa_inst inst;
 
     mark(p, leader, 0);
     mark(p, leader, l->params->entry_B);
     for (size_t i = 0; i < l->params->target_count; i++)
         mark(p, leader, l->params->targets_B[i]);
     for (uint32_t i = 0; i < p->inst_count; i++) {
-        zs_gen9_decode(l->params->code, p->insts[i].offset_B, &inst);
+        zs_eu_decode(l, p->insts[i].offset_B, &inst);
         if (!zs_eu_inst_ends_block(&inst))
             continue;
-        int64_t from =
-            inst.format == ZS_GEN9_FORMAT_JUMP ? inst.offset_B + inst.size_B : inst.offset_B;
         mark(p, leader, (int64_t)inst.offset_B + inst.size_B);
-        if (inst.format >= ZS_GEN9_FORMAT_JUMP && inst.format <= ZS_GEN9_FORMAT_CALL)
-            mark(p, leader, from + inst.jip_B);
-        if (inst.format == ZS_GEN9_FORMAT_BRANCH2)
-            mark(p, leader, from + inst.uip_B);
+        for (unsigned source = 0; source < inst.source_count; source++)
+            if (inst.src[source].kind == ZS_OPERAND_LABEL)
+                mark(p, leader, zs_eu_label(&inst, source));
     }
 }
 
@@ -277,32 +305,44 @@ static void emit_block(struct zs_eu_lowering *l, uint32_t block)
 /* Flag bits must exist for every channel. */
 static bool check_flags(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    unsigned first = inst->flag_subreg * 16u + inst->chan_offset;
-    bool used = inst->pred != ZS_GEN9_PRED_NONE || inst->cond ||
-                (inst->macro && inst->opcode == ZS_GEN9_MATH);
+    const struct zs_isa_inst *inst = l->inst;
+    unsigned first = inst->flag_subreg * 16u + inst->channel_offset;
+    bool used = inst->pred != ZS_PRED_NONE || inst->cond ||
+                ((inst->dst.kind == ZS_OPERAND_MACRO) && inst->op == ZS_OP_MATH);
 
-    if (inst->chan_offset + inst->exec_size > ZS_EU_LANES_MAX)
+    if (inst->channel_offset + inst->exec_size > ZS_EU_LANES_MAX)
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: channels %u and above do not exist",
-                            inst->mnemonic, ZS_EU_LANES_MAX);
+                            l->name, ZS_EU_LANES_MAX);
     if (used && first + inst->exec_size > 32)
-        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: flag bits beyond the register",
-                            inst->mnemonic);
+        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: flag bits beyond the register", l->name);
     if (used && inst->flag_reg >= l->program->regs.flag_count)
-        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: flag register f%u does not exist",
-                            inst->mnemonic, inst->flag_reg);
+        return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: flag register f%u does not exist", l->name,
+                            inst->flag_reg);
     return true;
 }
 
-static void begin_inst(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst, uint32_t index)
+/* Three sources and macros are Align16 in name only: their operands are packed. */
+static bool check_access_mode(struct zs_eu_lowering *l)
+{
+    const struct zs_isa_inst *inst = l->inst;
+
+    if (!(inst->flags & ZS_INST_ALIGN16) || inst->source_count == 3 ||
+        inst->dst.kind == ZS_OPERAND_MACRO || !(inst->flags & ZS_INST_HAS_DST))
+        return true;
+    return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: Align16 is not modelled", l->name);
+}
+
+static void begin_inst(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index)
 {
     l->inst = inst;
+    l->name = l->program->insts[index].mnemonic;
     l->index = index;
     l->n = inst->exec_size;
     l->chunks = (l->n + 7) / 8;
     l->temps = 0;
     l->failed = false;
-    l->enables = (uint16_t)(inst->no_mask ? ZS_EU_OFFSET(all_ones) : ZS_EU_OFFSET(ce));
+    l->enables =
+        (uint16_t)((inst->flags & ZS_INST_NOMASK) ? ZS_EU_OFFSET(all_ones) : ZS_EU_OFFSET(ce));
     l->predicate = (uint16_t)ZS_EU_OFFSET(all_ones);
     l->pred_shift = 0;
     l->pred_xor = 0;
@@ -311,14 +351,19 @@ static void begin_inst(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst
 
 static void set_predicate(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     uint16_t flag = (uint16_t)(ZS_EU_OFFSET(flag) + inst->flag_reg * 4u);
-    uint8_t shift = (uint8_t)(inst->flag_subreg * 16u + inst->chan_offset);
+    uint8_t shift = (uint8_t)(inst->flag_subreg * 16u + inst->channel_offset);
 
-    if (inst->pred == ZS_GEN9_PRED_NONE)
+    if (inst->pred == ZS_PRED_NONE)
         return;
-    l->pred_xor = inst->pred_inverse ? UINT32_MAX : 0;
-    if (inst->pred == ZS_GEN9_PRED_SEQ) {
+    l->pred_xor = (inst->flags & ZS_INST_PRED_INVERSE) ? UINT32_MAX : 0;
+    if (inst->pred > ZS_PRED_ALL32H) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: this predicate control is not modelled",
+                     l->name);
+        return;
+    }
+    if (inst->pred == ZS_PRED_SEQ) {
         l->predicate = flag;
         l->pred_shift = shift;
         return;
@@ -330,19 +375,20 @@ static void set_predicate(struct zs_eu_lowering *l)
     l->predicate = (uint16_t)ZS_EU_OFFSET(predicate);
 }
 
-static bool is_branch(const struct zs_gen9_inst *inst)
+static bool is_branch(const struct zs_isa_inst *inst)
 {
-    return inst->format >= ZS_GEN9_FORMAT_JUMP && inst->format <= ZS_GEN9_FORMAT_CALL;
+    uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
+
+    return (flags & ZS_OPF_BRANCH) && inst->op != ZS_OP_RET;
 }
 
 /* Active lanes that the counters of the block do not tell. */
 static void emit_lane_count(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_program *p = l->program;
-    bool predicated =
-        inst->pred != ZS_GEN9_PRED_NONE && inst->opcode != ZS_GEN9_SEL && !is_branch(inst);
-    bool few = !inst->no_mask && (inst->exec_size < 8 || inst->chan_offset % 8);
+    bool predicated = inst->pred != ZS_PRED_NONE && inst->op != ZS_OP_SEL && !is_branch(inst);
+    bool few = !(inst->flags & ZS_INST_NOMASK) && (inst->exec_size < 8 || inst->channel_offset % 8);
 
     if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || !(predicated || few))
         return;
@@ -356,24 +402,26 @@ static void emit_lane_count(struct zs_eu_lowering *l)
     op->aux = p->insts[l->index].counter;
 }
 
-static void lower_one(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst, uint32_t index)
+static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index)
 {
     struct zs_eu_program *p = l->program;
     size_t start = p->op_count, first = start;
-    bool always = inst->error != NULL || inst->opcode == ZS_GEN9_ILLEGAL;
+    bool always = (inst->flags & ZS_INST_ILLEGAL) || inst->op == ZS_OP_ILLEGAL;
 
     begin_inst(l, inst, index);
     if (l->params->flags & ZS_EU_LOWER_HOOK_STEPS)
         zs_eu_emit(l, ZS_EU_KIND_STEP);
     start = p->op_count;
     if (always)
-        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s (opcode 0x%02x): %s", inst->mnemonic, inst->opcode,
-                     inst->error ? inst->error : "illegal instruction");
-    else if (check_flags(l)) {
+        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s (opcode 0x%02x): %s", l->name,
+                     (unsigned)(inst->raw[0] & 0x7f),
+                     inst->flags & ZS_INST_ILLEGAL ? zs_isa_error_text(inst->error)
+                                                   : "illegal instruction");
+    else if (check_flags(l) && check_access_mode(l)) {
         set_predicate(l);
         emit_lane_count(l);
         start = p->op_count;
-        if (!zs_eu_lower_flow(l))
+        if (!l->failed && !zs_eu_lower_flow(l))
             zs_eu_lower_inst(l);
     }
     if (l->failed) {
@@ -381,7 +429,7 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst,
         l->n = inst->exec_size;
         l->chunks = (l->n + 7) / 8;
         p->insts[index].modelled = false;
-        zs_eu_emit_fault(l, &l->fault, always || inst->chan_offset + inst->exec_size > 32);
+        zs_eu_emit_fault(l, &l->fault, always || inst->channel_offset + inst->exec_size > 32);
     }
     l->chain += (unsigned)(p->op_count - first);
     if (l->chain > CHAIN_MAX) {
@@ -393,7 +441,7 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_gen9_inst *inst,
 static int lower_all(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
-    struct zs_gen9_inst inst;
+    struct zs_isa_inst inst;
     uint32_t block = 0;
 
     for (uint32_t i = 0; i < p->inst_count && !l->no_memory; i++) {
@@ -402,7 +450,7 @@ static int lower_all(struct zs_eu_lowering *l)
             emit_block(l, block);
             block++;
         }
-        zs_gen9_decode(l->params->code, p->insts[i].offset_B, &inst);
+        zs_eu_decode(l, p->insts[i].offset_B, &inst);
         lower_one(l, &inst, i);
     }
     l->index = p->inst_count;
@@ -489,6 +537,8 @@ static int check_params(const struct zs_eu_lower_params *params, struct zs_diag 
     if (!zs_eu_host_usable(params->host))
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "this machine cannot run %s code",
                            zs_eu_host_name(params->host));
+    if (params->platform && !zs_isa_model(params->platform))
+        return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "no such instruction set");
     const struct zs_eu_registers *r = params->registers;
     if (r && !registers_fit(r))
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
@@ -505,7 +555,7 @@ static int lower_program(struct zs_eu_lowering *l, struct zs_diag *diag)
 
     if (error)
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory");
-    find_instructions(p, params->code);
+    find_instructions(l);
     if (zs_eu_program_inst_at(p, params->entry_B) == UINT32_MAX)
         return zs_diag_set(diag, -EINVAL, params->entry_B, "the entry is no instruction");
     error = find_blocks(l);
@@ -555,6 +605,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.program = calloc(1, sizeof(*l.program));
     if (!l.program)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    l.model = zs_isa_model(params->platform ? params->platform : ZS_ISA_GEN9);
     l.host = pick_host(params->host);
     l.handlers = hosts[l.host].handlers;
     l.program->regs = params->registers ? *params->registers : zs_eu_registers_gen9;

@@ -21,6 +21,7 @@ struct zs_eu_loc {
 struct zs_eu_lowering {
     struct zs_eu_program *program;
     const struct zs_eu_lower_params *params;
+    const struct zs_isa_model *model;
     enum zs_eu_host host; /* not BEST */
     const struct zs_eu_handlers *handlers;
     bool no_memory;
@@ -28,8 +29,9 @@ struct zs_eu_lowering {
     unsigned chain;    /* operations since the last one that returns to the loop */
 
     /* of the current instruction */
-    const struct zs_gen9_inst *inst; /* as decoded, or `rewritten` */
-    struct zs_gen9_inst rewritten;
+    const char *name;               /* "add", "math.inv" */
+    const struct zs_isa_inst *inst; /* as decoded, or `rewritten` */
+    struct zs_isa_inst rewritten;
     uint32_t index;
     unsigned n, chunks; /* channels, chunks of eight */
     unsigned temps;
@@ -42,6 +44,13 @@ struct zs_eu_lowering {
 };
 
 /* ---- lower.c ---- */
+/* The instruction at a byte offset of the code; false: fewer bytes remain than it has. */
+bool zs_eu_decode(const struct zs_eu_lowering *l, uint32_t at_B, struct zs_isa_inst *ret);
+/* Where a label leads, which may be outside the code. */
+static inline int64_t zs_eu_label(const struct zs_isa_inst *inst, unsigned source)
+{
+    return inst->offset_B + (int64_t)inst->src[source].imm;
+}
 /* A new operation (enum zs_eu_kind) of the current instruction that acts on all channels; never
  * NULL, and good until the next one. */
 struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, unsigned kind);
@@ -80,7 +89,7 @@ enum zs_eu_modifiers {
  * of d and q, while bytes and words are 32 bits wide by then: -(-32768) is 32768; and ud has one
  * bit more, which is the sign of its negation.
  */
-unsigned zs_eu_modifier_type(const struct zs_gen9_operand *op);
+unsigned zs_eu_modifier_type(const struct zs_isa_operand *op);
 /* Source i as packed elements of `type`. */
 struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
                             enum zs_eu_modifiers mods);
@@ -105,7 +114,7 @@ enum zs_eu_row zs_eu_move_row(unsigned type);
 enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type);
 /* Flag register and bit of channel 0, for the conditional modifier. */
 void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op);
-bool zs_eu_dst_is_null(const struct zs_gen9_inst *inst);
+bool zs_eu_dst_is_null(const struct zs_isa_inst *inst);
 /* After everything: what a write to a state register brings about. */
 void zs_eu_after_store(struct zs_eu_lowering *l);
 
@@ -113,6 +122,6 @@ void zs_eu_after_store(struct zs_eu_lowering *l);
 void zs_eu_lower_inst(struct zs_eu_lowering *l);
 /* true: the instruction is control flow or a send and was lowered (or refused) */
 bool zs_eu_lower_flow(struct zs_eu_lowering *l);
-bool zs_eu_inst_ends_block(const struct zs_gen9_inst *inst);
+bool zs_eu_inst_ends_block(const struct zs_isa_inst *inst);
 
 #endif

@@ -6,8 +6,8 @@
 
 static bool negated(const struct zs_eu_lowering *l, unsigned i)
 {
-    const struct zs_gen9_operand *op = &l->inst->src[i];
-    return op->neg && op->file != ZS_GEN9_FILE_IMM;
+    const struct zs_isa_operand *op = &l->inst->src[i];
+    return (op->modifiers & ZS_MOD_NEG) && op->kind != ZS_OPERAND_IMM;
 }
 
 /* The sign of a float source that was loaded with KEEP_NEG. */
@@ -15,7 +15,7 @@ static struct zs_eu_loc negate(struct zs_eu_lowering *l, unsigned type, struct z
 {
     uint32_t at = zs_eu_temp(l);
 
-    zs_eu_emit_row(l, type == ZS_GEN9_DF ? ZS_EU_ROW_NEG_F64 : ZS_EU_ROW_NEG_F32, at, &loc, 1,
+    zs_eu_emit_row(l, type == ZS_TYPE_DF ? ZS_EU_ROW_NEG_F64 : ZS_EU_ROW_NEG_F32, at, &loc, 1,
                    false);
     return (struct zs_eu_loc){at, l->n == 1};
 }
@@ -32,7 +32,7 @@ static bool float_sign(const struct zs_eu_lowering *l, unsigned i)
 static void lower_add_float(struct zs_eu_lowering *l, unsigned type)
 {
     struct zs_eu_loc src[2], swapped[2];
-    bool n0 = float_sign(l, 0), n1 = float_sign(l, 1), is_double = type == ZS_GEN9_DF;
+    bool n0 = float_sign(l, 0), n1 = float_sign(l, 1), is_double = type == ZS_TYPE_DF;
     enum zs_eu_row add = is_double ? ZS_EU_ROW_ADD_F64 : ZS_EU_ROW_ADD_F32;
     enum zs_eu_row sub = is_double ? ZS_EU_ROW_SUB_F64 : ZS_EU_ROW_SUB_F32;
 
@@ -59,27 +59,27 @@ void zs_eu_lower_add(struct zs_eu_lowering *l)
         return;
     }
     unsigned type = modular_type(l);
-    if (l->inst->saturate && widest_B(l, true) == 8) {
-        bool is_unsigned = l->inst->dst.type == ZS_GEN9_UQ && src_type(l, 0) != ZS_GEN9_Q &&
-                           src_type(l, 1) != ZS_GEN9_Q && !negated(l, 0) && !negated(l, 1) &&
+    if ((l->inst->dst.modifiers & ZS_MOD_SAT) && widest_B(l, true) == 8) {
+        bool is_unsigned = l->inst->dst.type == ZS_TYPE_UQ && src_type(l, 0) != ZS_TYPE_Q &&
+                           src_type(l, 1) != ZS_TYPE_Q && !negated(l, 0) && !negated(l, 1) &&
                            !zs_eu_type_is_signed(src_type(l, 0)) &&
                            !zs_eu_type_is_signed(src_type(l, 1));
-        if (any_src(l, ZS_GEN9_UQ) && !is_unsigned) {
+        if (any_src(l, ZS_TYPE_UQ) && !is_unsigned) {
             unmodelled(l, "saturating addition of uq and signed values");
             return;
         }
-        load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
+        load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
         zs_eu_compute(l, is_unsigned ? ZS_EU_ROW_ADDSAT_U64 : ZS_EU_ROW_ADDSAT_S64,
-                      is_unsigned ? ZS_GEN9_UQ : ZS_GEN9_Q, src, 2);
+                      is_unsigned ? ZS_TYPE_UQ : ZS_TYPE_Q, src, 2);
         return;
     }
     /* a - b without a negation of its own, where the negation does not wrap on its own */
-    bool sub = negated(l, 1) && !l->inst->src[1].abs &&
-               !(type == ZS_GEN9_Q && src_type(l, 1) == ZS_GEN9_D);
+    bool sub = negated(l, 1) && !(l->inst->src[1].modifiers & ZS_MOD_ABS) &&
+               !(type == ZS_TYPE_Q && src_type(l, 1) == ZS_TYPE_D);
     src[0] = zs_eu_load(l, 0, type, ZS_EU_MOD_ARITH);
     if (sub) {
-        const struct zs_gen9_inst *inst = l->inst;
-        rewrite(l)->src[1].neg = false;
+        const struct zs_isa_inst *inst = l->inst;
+        rewrite(l)->src[1].modifiers &= (uint8_t)~ZS_MOD_NEG;
         src[1] = zs_eu_load(l, 1, type, ZS_EU_MOD_ARITH);
         l->inst = inst;
     } else {
@@ -97,22 +97,23 @@ static void lower_mul_float(struct zs_eu_lowering *l, unsigned type)
         return;
     if (float_sign(l, 0) != float_sign(l, 1))
         src[1] = negate(l, type, src[1]);
-    zs_eu_compute(l, type == ZS_GEN9_DF ? ZS_EU_ROW_MUL_F64 : ZS_EU_ROW_MUL_F32, type, src, 2);
+    zs_eu_compute(l, type == ZS_TYPE_DF ? ZS_EU_ROW_MUL_F64 : ZS_EU_ROW_MUL_F32, type, src, 2);
 }
 
 static bool plain_source(const struct zs_eu_lowering *l, unsigned i)
 {
-    const struct zs_gen9_operand *op = &l->inst->src[i];
-    return op->file == ZS_GEN9_FILE_IMM || (!op->abs && !op->neg);
+    const struct zs_isa_operand *op = &l->inst->src[i];
+    return op->kind == ZS_OPERAND_IMM ||
+           (!(op->modifiers & ZS_MOD_ABS) && !(op->modifiers & ZS_MOD_NEG));
 }
 
 /* Both sources fit a 32-bit type of one signedness: a widening multiply will do. */
 static unsigned widening_type(const struct zs_eu_lowering *l)
 {
     if (!plain_source(l, 0) || !plain_source(l, 1) || widest_B(l, false) > 4)
-        return ZS_GEN9_TYPE_INVALID;
+        return ZS_TYPE_NONE;
     unsigned type = common_type(l);
-    return type == ZS_GEN9_Q ? ZS_GEN9_TYPE_INVALID : type;
+    return type == ZS_TYPE_Q ? ZS_TYPE_NONE : type;
 }
 
 void zs_eu_lower_mul(struct zs_eu_lowering *l)
@@ -124,18 +125,17 @@ void zs_eu_lower_mul(struct zs_eu_lowering *l)
         return;
     }
     unsigned type = modular_type(l), narrow = widening_type(l);
-    if (l->inst->saturate && /* all bits of the product matter */
-        (widest_B(l, false) == 8 ||
-         (narrow == ZS_GEN9_TYPE_INVALID && src_type(l, 0) == ZS_GEN9_UD &&
-          src_type(l, 1) == ZS_GEN9_UD))) {
+    if ((l->inst->dst.modifiers & ZS_MOD_SAT) && /* all bits of the product matter */
+        (widest_B(l, false) == 8 || (narrow == ZS_TYPE_NONE && src_type(l, 0) == ZS_TYPE_UD &&
+                                     src_type(l, 1) == ZS_TYPE_UD))) {
         unmodelled(l, "a product of more than 64 bits");
         return;
     }
-    if (type == ZS_GEN9_Q && narrow != ZS_GEN9_TYPE_INVALID) {
+    if (type == ZS_TYPE_Q && narrow != ZS_TYPE_NONE) {
         load_all(l, narrow, ZS_EU_MOD_ARITH, src);
-        zs_eu_compute(l, narrow == ZS_GEN9_UD ? ZS_EU_ROW_MULW_U32 : ZS_EU_ROW_MULW_S32,
+        zs_eu_compute(l, narrow == ZS_TYPE_UD ? ZS_EU_ROW_MULW_U32 : ZS_EU_ROW_MULW_S32,
                       /* an unsigned product may not fit q: it matters for clamping */
-                      narrow == ZS_GEN9_UD ? ZS_GEN9_UQ : ZS_GEN9_Q, src, 2);
+                      narrow == ZS_TYPE_UD ? ZS_TYPE_UQ : ZS_TYPE_Q, src, 2);
         return;
     }
     load_all(l, type, ZS_EU_MOD_ARITH, src);
@@ -150,8 +150,8 @@ void zs_eu_lower_avg(struct zs_eu_lowering *l)
         unmodelled(l, "this type");
         return;
     }
-    load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
-    zs_eu_compute(l, ZS_EU_ROW_AVG_64, ZS_GEN9_Q, src, 2);
+    load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l, ZS_EU_ROW_AVG_64, ZS_TYPE_Q, src, 2);
 }
 
 /* On d and ud: the low 32 bits of an exact result, or all of it clamped. */
@@ -161,7 +161,7 @@ static void lower_mad_integer(struct zs_eu_lowering *l)
     struct zs_eu_loc src[3], sum[2];
 
     if (widest_B(l, true) > 4 || dst_is_float(l) ||
-        (l->inst->saturate && any_src(l, ZS_GEN9_UD))) { /* beyond 64 bits */
+        ((l->inst->dst.modifiers & ZS_MOD_SAT) && any_src(l, ZS_TYPE_UD))) { /* beyond 64 bits */
         unmodelled(l, "integers of this type");
         return;
     }
@@ -184,88 +184,89 @@ void zs_eu_lower_mad(struct zs_eu_lowering *l)
     };
     struct zs_eu_loc src[3];
     unsigned type = float_type(l);
-    bool half = !any_src(l, ZS_GEN9_F) && type == ZS_GEN9_F;
+    bool half = !any_src(l, ZS_TYPE_F) && type == ZS_TYPE_F;
 
     if (!any_float_src(l)) {
         lower_mad_integer(l);
         return;
     }
-    if (half && l->inst->dst.type == ZS_GEN9_HF && !l->inst->saturate) {
-        load_all(l, ZS_GEN9_HF, ZS_EU_MOD_ARITH, src);
-        zs_eu_compute(l, ZS_EU_ROW_MAD_F16, ZS_GEN9_HF, src, 3);
+    if (half && l->inst->dst.type == ZS_TYPE_HF && !(l->inst->dst.modifiers & ZS_MOD_SAT)) {
+        load_all(l, ZS_TYPE_HF, ZS_EU_MOD_ARITH, src);
+        zs_eu_compute(l, ZS_EU_ROW_MAD_F16, ZS_TYPE_HF, src, 3);
         return;
     }
     load_all(l, type, ZS_EU_MOD_KEEP_NEG, src);
     unsigned signs = (float_sign(l, 0) ? 1u : 0) | (float_sign(l, 1) != float_sign(l, 2) ? 2u : 0);
-    zs_eu_compute(l, rows[type == ZS_GEN9_DF][signs], type, src, 3);
+    zs_eu_compute(l, rows[type == ZS_TYPE_DF][signs], type, src, 3);
 }
 
 void zs_eu_lower_lrp(struct zs_eu_lowering *l)
 {
     struct zs_eu_loc src[3];
 
-    if (!any_src(l, ZS_GEN9_F)) {
+    if (!any_src(l, ZS_TYPE_F)) {
         unmodelled(l, "a type other than f");
         return;
     }
-    load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
-    zs_eu_compute(l, ZS_EU_ROW_LRP_F32, ZS_GEN9_F, src, 3);
+    load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l, ZS_EU_ROW_LRP_F32, ZS_TYPE_F, src, 3);
 }
 
 void zs_eu_lower_round(struct zs_eu_lowering *l)
 {
-    enum zs_eu_row row = l->inst->opcode == ZS_GEN9_RNDU   ? ZS_EU_ROW_RNDU_F32
-                         : l->inst->opcode == ZS_GEN9_RNDD ? ZS_EU_ROW_RNDD_F32
-                         : l->inst->opcode == ZS_GEN9_RNDE ? ZS_EU_ROW_RNDE_F32
-                         : l->inst->opcode == ZS_GEN9_RNDZ ? ZS_EU_ROW_RNDZ_F32
-                                                           : ZS_EU_ROW_FRC_F32;
+    enum zs_eu_row row = l->inst->op == ZS_OP_RNDU   ? ZS_EU_ROW_RNDU_F32
+                         : l->inst->op == ZS_OP_RNDD ? ZS_EU_ROW_RNDD_F32
+                         : l->inst->op == ZS_OP_RNDE ? ZS_EU_ROW_RNDE_F32
+                         : l->inst->op == ZS_OP_RNDZ ? ZS_EU_ROW_RNDZ_F32
+                                                     : ZS_EU_ROW_FRC_F32;
     struct zs_eu_loc src;
 
-    if (src_type(l, 0) != ZS_GEN9_F) {
+    if (src_type(l, 0) != ZS_TYPE_F) {
         unmodelled(l, "a type other than f");
         return;
     }
-    src = zs_eu_load(l, 0, ZS_GEN9_F, ZS_EU_MOD_ARITH);
-    zs_eu_compute(l, row, ZS_GEN9_F, &src, 1);
+    src = zs_eu_load(l, 0, ZS_TYPE_F, ZS_EU_MOD_ARITH);
+    zs_eu_compute(l, row, ZS_TYPE_F, &src, 1);
 }
 
 /* ---- accumulator ---- */
 
 void zs_eu_lower_carry(struct zs_eu_lowering *l)
 {
-    struct zs_gen9_inst *plain = rewrite(l);
+    struct zs_isa_inst *plain = rewrite(l);
     struct zs_eu_loc src[2];
 
-    if (src_type(l, 0) != ZS_GEN9_UD || src_type(l, 1) != ZS_GEN9_UD || l->n > 16 ||
-        !plain_source(l, 0) || !plain_source(l, 1) || plain->saturate) {
+    if (src_type(l, 0) != ZS_TYPE_UD || src_type(l, 1) != ZS_TYPE_UD || l->n > 16 ||
+        !plain_source(l, 0) || !plain_source(l, 1) || (plain->dst.modifiers & ZS_MOD_SAT)) {
         unmodelled(l, "a source that is not plain ud");
         return;
     }
-    load_all(l, ZS_GEN9_UD, ZS_EU_MOD_ARITH, src);
+    load_all(l, ZS_TYPE_UD, ZS_EU_MOD_ARITH, src);
     uint32_t at = zs_eu_temp(l);
     struct zs_eu_op *op =
-        zs_eu_emit(l, plain->opcode == ZS_GEN9_ADDC ? ZS_EU_KIND_ADDC : ZS_EU_KIND_SUBB);
+        zs_eu_emit(l, plain->op == ZS_OP_ADDC ? ZS_EU_KIND_ADDC : ZS_EU_KIND_SUBB);
     op->dst = at;
     op->src[0] = src[0].at;
     op->src[1] = src[1].at;
     op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
     zs_eu_mask(l, op);
-    plain->acc_write = false; /* done: the carry is there */
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_GEN9_UD);
+    plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done: the carry is there */
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
 }
 
 /* mach and mac: on 64-bit sources, the accumulator as the addend. */
 void zs_eu_lower_mach(struct zs_eu_lowering *l)
 {
-    struct zs_gen9_inst *plain = rewrite(l);
-    bool is_mach = plain->opcode == ZS_GEN9_MACH;
+    struct zs_isa_inst *plain = rewrite(l);
+    bool is_mach = plain->op == ZS_OP_MACH;
     struct zs_eu_loc src[2];
 
-    if (any_float_src(l) || widest_B(l, true) > 4 || l->n > 16 || plain->saturate) {
+    if (any_float_src(l) || widest_B(l, true) > 4 || l->n > 16 ||
+        (plain->dst.modifiers & ZS_MOD_SAT)) {
         unmodelled(l, "this form");
         return;
     }
-    load_all(l, ZS_GEN9_Q, ZS_EU_MOD_ARITH, src);
+    load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
     uint32_t at = zs_eu_temp(l);
     l->program->reads_acc = true;
     struct zs_eu_op *op = zs_eu_emit(l, is_mach ? ZS_EU_KIND_MACH : ZS_EU_KIND_MAC);
@@ -275,9 +276,9 @@ void zs_eu_lower_mach(struct zs_eu_lowering *l)
     op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
     zs_eu_mask(l, op);
     if (is_mach)
-        plain->acc_write = false; /* done */
+        plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done */
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1},
-                !is_mach                       ? ZS_GEN9_Q
-                : plain->dst.type == ZS_GEN9_D ? ZS_GEN9_D
-                                               : ZS_GEN9_UD);
+                !is_mach                       ? ZS_TYPE_Q
+                : plain->dst.type == ZS_TYPE_D ? ZS_TYPE_D
+                                               : ZS_TYPE_UD);
 }

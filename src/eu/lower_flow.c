@@ -20,15 +20,15 @@ struct branch_row {
  * whose predicate is false jump. endif and join only mark where lanes meet.
  */
 static const struct branch_row branch_rows[] = {
-    {ZS_GEN9_IF, JIP, true},     {ZS_GEN9_ELSE, JIP, false},
-    {ZS_GEN9_WHILE, JIP, false}, {ZS_GEN9_BREAK, BEHIND_UIP, false},
-    {ZS_GEN9_CONT, UIP, false},  {ZS_GEN9_HALT, UIP, false},
-    {ZS_GEN9_GOTO, UIP, true},   {ZS_GEN9_BRD, JIP, false},
-    {ZS_GEN9_BRC, UIP, false},   {ZS_GEN9_ENDIF, NEXT, false},
-    {ZS_GEN9_JOIN, NEXT, false},
+    {ZS_OP_IF, JIP, true},     {ZS_OP_ELSE, JIP, false},
+    {ZS_OP_WHILE, JIP, false}, {ZS_OP_BREAK, BEHIND_UIP, false},
+    {ZS_OP_CONT, UIP, false},  {ZS_OP_HALT, UIP, false},
+    {ZS_OP_GOTO, UIP, true},   {ZS_OP_BRD, JIP, false},
+    {ZS_OP_BRC, UIP, false},   {ZS_OP_ENDIF, NEXT, false},
+    {ZS_OP_JOIN, NEXT, false},
 };
 
-static uint32_t behind(const struct zs_gen9_inst *inst)
+static uint32_t behind(const struct zs_isa_inst *inst)
 {
     return inst->offset_B + inst->size_B;
 }
@@ -38,8 +38,8 @@ static uint32_t target_block(struct zs_eu_lowering *l, int64_t target_B)
     uint32_t block = zs_eu_block_of(l, target_B);
 
     if (block == UINT32_MAX)
-        zs_eu_refuse(l, ZS_EU_FAULT_TARGET, "%s to 0x%llx, where no instruction starts",
-                     l->inst->mnemonic, (unsigned long long)target_B);
+        zs_eu_refuse(l, ZS_EU_FAULT_TARGET, "%s to 0x%llx, where no instruction starts", l->name,
+                     (unsigned long long)target_B);
     return block;
 }
 
@@ -55,9 +55,9 @@ static int64_t behind_uip(const struct zs_eu_lowering *l, int64_t uip_B)
 
 static int64_t branch_target(const struct zs_eu_lowering *l, enum where where)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    int64_t jip_B = (int64_t)inst->offset_B + inst->jip_B;
-    int64_t uip_B = (int64_t)inst->offset_B + inst->uip_B;
+    const struct zs_isa_inst *inst = l->inst;
+    int64_t jip_B = zs_eu_label(inst, 0);
+    int64_t uip_B = zs_eu_label(inst, inst->source_count - 1u);
 
     return where == JIP ? jip_B : where == UIP ? uip_B : behind_uip(l, uip_B);
 }
@@ -75,20 +75,24 @@ static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, enum zs_eu_kind kind
 
 static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
 
     if (row->taken == NEXT)
         return;
-    if (inst->opcode == ZS_GEN9_GOTO && inst->branch_control) {
-        uint32_t taken = target_block(l, (int64_t)inst->offset_B + inst->uip_B);
-        uint32_t other = target_block(l, (int64_t)inst->offset_B + inst->jip_B);
+    if (inst->src[0].kind != ZS_OPERAND_LABEL) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: a target in a register is not modelled",
+                     l->name);
+        return;
+    }
+    if (inst->op == ZS_OP_GOTO && (inst->flags & ZS_INST_BRANCH_CTRL)) {
+        uint32_t taken = target_block(l, zs_eu_label(inst, 1));
+        uint32_t other = target_block(l, zs_eu_label(inst, 0));
         if (!l->failed)
             emit_jump(l, ZS_EU_KIND_GOTO, taken)->next_block = other;
         return;
     }
-    if ((inst->opcode == ZS_GEN9_IF || inst->opcode == ZS_GEN9_ELSE) && inst->branch_control) {
-        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s with branch control is not modelled",
-                     inst->mnemonic);
+    if ((inst->op == ZS_OP_IF || inst->op == ZS_OP_ELSE) && (inst->flags & ZS_INST_BRANCH_CTRL)) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s with branch control is not modelled", l->name);
         return;
     }
     uint32_t block = target_block(l, branch_target(l, (enum where)row->taken));
@@ -101,16 +105,16 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
 static bool scalar_source(struct zs_eu_lowering *l, unsigned i, uint32_t *ret_at)
 {
     unsigned n = l->n, chunks = l->chunks;
-    const struct zs_gen9_operand *op = &l->inst->src[i];
+    const struct zs_isa_operand *op = &l->inst->src[i];
 
-    if (op->file == ZS_GEN9_FILE_IMM || zs_gen9_type_size_B(op->type) != 4 || op->abs || op->neg ||
-        op->indirect)
+    if (op->kind == ZS_OPERAND_IMM || zs_eu_type_B(op->type) != 4 || (op->modifiers & ZS_MOD_ABS) ||
+        (op->modifiers & ZS_MOD_NEG) || op->kind == ZS_OPERAND_INDIRECT)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
                             "%s: a target that is no plain dword "
                             "register is not modelled",
-                            l->inst->mnemonic);
+                            l->name);
     l->n = l->chunks = 1;
-    *ret_at = zs_eu_load(l, i, ZS_GEN9_UD, ZS_EU_MOD_ARITH).at;
+    *ret_at = zs_eu_load(l, i, ZS_TYPE_UD, ZS_EU_MOD_ARITH).at;
     l->n = n;
     l->chunks = chunks;
     return !l->failed;
@@ -118,17 +122,17 @@ static bool scalar_source(struct zs_eu_lowering *l, unsigned i, uint32_t *ret_at
 
 static void lower_jmpi(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_op *op;
     uint32_t at;
 
-    if (inst->src[1].file == ZS_GEN9_FILE_IMM) {
-        uint32_t block = target_block(l, (int64_t)behind(inst) + inst->jip_B);
+    if (inst->src[0].kind == ZS_OPERAND_LABEL) {
+        uint32_t block = target_block(l, zs_eu_label(inst, 0));
         if (l->failed)
             return;
         op = emit_jump(l, ZS_EU_KIND_JUMP_UNIFORM, block);
     } else {
-        if (!scalar_source(l, 1, &at))
+        if (!scalar_source(l, 0, &at))
             return;
         op = zs_eu_emit(l, ZS_EU_KIND_JUMP_REGISTER);
         zs_eu_mask(l, op);
@@ -143,18 +147,18 @@ static void lower_jmpi(struct zs_eu_lowering *l)
 
 static void lower_call(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    const struct zs_gen9_operand *dst = &inst->dst;
+    const struct zs_isa_inst *inst = l->inst;
+    const struct zs_isa_operand *dst = &inst->dst;
 
-    if (inst->opcode == ZS_GEN9_CALLA || inst->src[1].file != ZS_GEN9_FILE_IMM) {
-        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: this form is not modelled", inst->mnemonic);
+    if (inst->op == ZS_OP_CALLA || inst->src[0].kind != ZS_OPERAND_LABEL) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: this form is not modelled", l->name);
         return;
     }
-    uint32_t block = target_block(l, (int64_t)inst->offset_B + inst->jip_B);
+    uint32_t block = target_block(l, zs_eu_label(inst, 0));
     uint32_t at = dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
-    bool has_dst = dst->file == ZS_GEN9_FILE_GRF;
-    if (has_dst && (dst->indirect || at + 8 > zs_eu_file_B(l->program)))
-        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad destination", inst->mnemonic);
+    bool has_dst = dst->file == ZS_FILE_GRF;
+    if (has_dst && (dst->kind == ZS_OPERAND_INDIRECT || at + 8 > zs_eu_file_B(l->program)))
+        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad destination", l->name);
     if (l->failed)
         return;
     struct zs_eu_op *op = emit_jump(l, ZS_EU_KIND_CALL, block);
@@ -176,10 +180,9 @@ static void lower_ret(struct zs_eu_lowering *l)
 
 static void lower_wait(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_operand *src = &l->inst->src[0];
+    const struct zs_isa_operand *src = &l->inst->src[0];
 
-    if (src->file != ZS_GEN9_FILE_ARF || src->indirect || src->reg != ZS_GEN9_ARF_N ||
-        src->subreg_B / 4 > 2) {
+    if (src->file != ZS_FILE_N || src->reg != 0 || src->subreg_B / 4 > 2) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "wait: not for a notification register");
         return;
     }
@@ -210,26 +213,27 @@ enum zs_eu_fault_kind zs_eu_send_fault_kind(int error)
 
 static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    bool split = inst->format == ZS_GEN9_FORMAT_SENDS;
+    const struct zs_isa_inst *inst = l->inst;
+    bool eot = inst->flags & ZS_INST_EOT;
     uint32_t grf_B = l->program->regs.grf_B;
 
     *ret = (struct zs_eu_send_desc){
         .inst = l->index,
         .desc = inst->desc,
-        .ex_desc = inst->ex_desc,
-        .sfid = inst->function,
+        .ex_desc = inst->exdesc | (eot ? 1u << 5 : 0),
+        .sfid = inst->sfid,
         .host = (uint8_t)l->host,
         .exec_size = inst->exec_size,
-        .chan_offset = inst->chan_offset,
-        .eot = inst->eot,
-        .no_mask = inst->no_mask,
-        .conditional = inst->opcode == ZS_GEN9_SENDC || inst->opcode == ZS_GEN9_SENDSC,
-        .has_dst = inst->dst.file == ZS_GEN9_FILE_GRF,
+        .chan_offset = inst->channel_offset,
+        .eot = eot,
+        .no_mask = (inst->flags & ZS_INST_NOMASK),
+        .conditional = inst->op == ZS_OP_SENDC || inst->op == ZS_OP_SENDSC,
+        .has_dst = inst->dst.file == ZS_FILE_GRF,
         .dst_B = inst->dst.reg * grf_B,
         .src0_B = inst->src[0].reg * grf_B,
-        .src1_B =
-            split && inst->src[1].file == ZS_GEN9_FILE_GRF ? inst->src[1].reg * grf_B : UINT32_MAX,
+        .src1_B = inst->source_count == 2 && inst->src[1].file == ZS_FILE_GRF
+                      ? inst->src[1].reg * grf_B
+                      : UINT32_MAX,
     };
 }
 
@@ -239,20 +243,18 @@ static bool lower_known_send(struct zs_eu_lowering *l, struct zs_eu_program_send
 
     if (zs_eu_send_finish(l->program, &send->send) < 0)
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND,
-                            "%s: message with descriptor 0x%08x leaves the register file",
-                            l->inst->mnemonic, (unsigned)l->inst->desc);
+                            "%s: message with descriptor 0x%08x leaves the register file", l->name,
+                            (unsigned)l->inst->desc);
     if (send->send.d.sfid == 7) { /* thread spawner: end of thread */
         if (!send->send.d.eot)
             return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
-                                "%s to the thread spawner without EOT is not modelled",
-                                l->inst->mnemonic);
+                                "%s to the thread spawner without EOT is not modelled", l->name);
         return true;
     }
     zs_diag_clear(&diag);
     int error = l->program->send_lower(&send->send, &diag);
     if (error < 0)
-        return zs_eu_refuse(l, zs_eu_send_fault_kind(error), "%s: %s", l->inst->mnemonic,
-                            diag.text);
+        return zs_eu_refuse(l, zs_eu_send_fault_kind(error), "%s: %s", l->name, diag.text);
     return true;
 }
 
@@ -268,17 +270,20 @@ static void mark_payload(struct zs_eu_lowering *l, const struct zs_eu_send_desc 
 static void lower_send(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_program_send send = {
-        .desc_is_reg = inst->desc_is_reg,
-        .ex_desc_is_reg = inst->ex_desc_is_reg,
-        .ex_desc_a0 = inst->ex_desc_a0,
+        .desc_is_reg = inst->flags & ZS_INST_DESC_REG,
+        .ex_desc_is_reg = inst->flags & ZS_INST_EXDESC_REG,
+        .desc_a0 = inst->desc_subreg,
+        .ex_desc_a0 = inst->exdesc_subreg,
     };
 
     describe(l, &send.send.d);
     p->insts[l->index].is_send = true;
     p->insts[l->index].send = (uint32_t)p->sends.count;
-    if (!inst->desc_is_reg && !inst->ex_desc_is_reg) {
+    if (inst->dst.kind == ZS_OPERAND_INDIRECT || inst->src[0].kind == ZS_OPERAND_INDIRECT)
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: indirect operands are not modelled", l->name);
+    else if (!send.desc_is_reg && !send.ex_desc_is_reg) {
         lower_known_send(l, &send);
         mark_payload(l, &send.send.d);
     } else {
@@ -293,33 +298,24 @@ static void lower_send(struct zs_eu_lowering *l)
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_SEND);
     zs_eu_mask(l, op);
     op->aux = (uint32_t)p->sends.count - 1;
-    op->arg = inst->eot;
+    op->arg = send.send.d.eot;
 }
 
 /* ---- the table ---- */
 
-bool zs_eu_inst_ends_block(const struct zs_gen9_inst *inst)
+bool zs_eu_inst_ends_block(const struct zs_isa_inst *inst)
 {
-    switch ((enum zs_gen9_format)inst->format) {
-    case ZS_GEN9_FORMAT_JUMP:
-    case ZS_GEN9_FORMAT_BRANCH:
-    case ZS_GEN9_FORMAT_BRANCH2:
-    case ZS_GEN9_FORMAT_CALL:
-        return true;
-    case ZS_GEN9_FORMAT_SEND:
-    case ZS_GEN9_FORMAT_SENDS:
-        return inst->eot;
-    default:
-        return inst->opcode == ZS_GEN9_RET;
-    }
+    uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
+
+    return flags & ZS_OPF_SEND ? inst->flags & ZS_INST_EOT : flags & ZS_OPF_BRANCH;
 }
 
 bool zs_eu_lower_flow(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
 
     for (unsigned i = 0; i < ZS_ARRAY_LEN(branch_rows); i++) {
-        if (branch_rows[i].opcode == inst->opcode) {
+        if (branch_rows[i].opcode == inst->op) {
             lower_branch(l, &branch_rows[i]);
             return true;
         }
@@ -328,12 +324,12 @@ bool zs_eu_lower_flow(struct zs_eu_lowering *l)
         uint8_t opcode;
         void (*lower)(struct zs_eu_lowering *l);
     } rows[] = {
-        {ZS_GEN9_JMPI, lower_jmpi},  {ZS_GEN9_CALL, lower_call},  {ZS_GEN9_CALLA, lower_call},
-        {ZS_GEN9_RET, lower_ret},    {ZS_GEN9_WAIT, lower_wait},  {ZS_GEN9_SEND, lower_send},
-        {ZS_GEN9_SENDC, lower_send}, {ZS_GEN9_SENDS, lower_send}, {ZS_GEN9_SENDSC, lower_send},
+        {ZS_OP_JMPI, lower_jmpi},  {ZS_OP_CALL, lower_call},  {ZS_OP_CALLA, lower_call},
+        {ZS_OP_RET, lower_ret},    {ZS_OP_WAIT, lower_wait},  {ZS_OP_SEND, lower_send},
+        {ZS_OP_SENDC, lower_send}, {ZS_OP_SENDS, lower_send}, {ZS_OP_SENDSC, lower_send},
     };
     for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
-        if (rows[i].opcode == inst->opcode) {
+        if (rows[i].opcode == inst->op) {
             rows[i].lower(l);
             return true;
         }

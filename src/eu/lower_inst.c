@@ -8,29 +8,30 @@
 
 static void lower_mov(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    const struct zs_gen9_operand *src = &inst->src[0];
+    const struct zs_isa_inst *inst = l->inst;
+    const struct zs_isa_operand *src = &inst->src[0];
     unsigned from = src_type(l, 0), to = inst->dst.type;
-    bool modified = src->abs || src->neg;
+    bool modified = (src->modifiers & ZS_MOD_ABS) || (src->modifiers & ZS_MOD_NEG);
 
-    if (from == ZS_GEN9_UQ && src->neg && src->file != ZS_GEN9_FILE_IMM &&
-        (inst->saturate || zs_eu_type_is_float(to))) {
+    if (from == ZS_TYPE_UQ && (src->modifiers & ZS_MOD_NEG) && src->kind != ZS_OPERAND_IMM &&
+        ((inst->dst.modifiers & ZS_MOD_SAT) || zs_eu_type_is_float(to))) {
         unmodelled(l, "the exact value of a negated uq");
         return;
     }
     if (modified && !zs_eu_type_is_float(from)) {
-        bool low_bits = zs_eu_type_B(to) <= 4 && !zs_eu_type_is_float(to) && !inst->saturate &&
-                        zs_eu_type_B(from) <= 4;
-        from = low_bits ? ZS_GEN9_D : zs_eu_modifier_type(src);
-        if (from == ZS_GEN9_B)
-            from = ZS_GEN9_W;
-    } else if (src->file == ZS_GEN9_FILE_IMM && !zs_eu_type_is_float(from) &&
-               !zs_eu_type_is_float(to) && !inst->saturate) {
+        bool low_bits = zs_eu_type_B(to) <= 4 && !zs_eu_type_is_float(to) &&
+                        !(inst->dst.modifiers & ZS_MOD_SAT) && zs_eu_type_B(from) <= 4;
+        from = low_bits ? ZS_TYPE_D : zs_eu_modifier_type(src);
+        if (from == ZS_TYPE_B)
+            from = ZS_TYPE_W;
+    } else if (src->kind == ZS_OPERAND_IMM && !zs_eu_type_is_float(from) &&
+               !zs_eu_type_is_float(to) && !(inst->dst.modifiers & ZS_MOD_SAT)) {
         from = to; /* sign-extended already */
     }
     struct zs_eu_loc value = zs_eu_load(l, 0, from, ZS_EU_MOD_ARITH);
-    if (from == to || (zs_eu_type_B(from) == zs_eu_type_B(to) && !inst->saturate &&
-                       !zs_eu_type_is_float(from) && !zs_eu_type_is_float(to)))
+    if (from == to ||
+        (zs_eu_type_B(from) == zs_eu_type_B(to) && !(inst->dst.modifiers & ZS_MOD_SAT) &&
+         !zs_eu_type_is_float(from) && !zs_eu_type_is_float(to)))
         zs_eu_compute(l, zs_eu_move_row(to), to, &value, 1);
     else
         zs_eu_store(l, value, from);
@@ -39,14 +40,13 @@ static void lower_mov(struct zs_eu_lowering *l)
 /* A mov of the channels whose bits are set in src1. */
 static void lower_smov(struct zs_eu_lowering *l)
 {
-    if (l->inst->src[1].file != ZS_GEN9_FILE_IMM || l->inst->src[1].type != ZS_GEN9_UW ||
-        l->n > 16) {
+    if (l->inst->src[1].kind != ZS_OPERAND_IMM || l->inst->src[1].type != ZS_TYPE_UW || l->n > 16) {
         unmodelled(l, "a mask that is no immediate");
         return;
     }
-    struct zs_gen9_inst *plain = rewrite(l);
+    struct zs_isa_inst *plain = rewrite(l);
     l->lanes = (uint32_t)plain->src[1].imm;
-    plain->src_count = 1;
+    plain->source_count = 1;
     lower_mov(l);
 }
 
@@ -81,14 +81,15 @@ static void emit_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu
 /* Packed destination of the same type: one operation. */
 static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
 {
-    const struct zs_gen9_operand *dst = &l->inst->dst;
+    const struct zs_isa_operand *dst = &l->inst->dst;
     uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
     unsigned size_B = zs_eu_type_B(type);
 
-    if (dst->file != ZS_GEN9_FILE_GRF || dst->indirect || zs_eu_type_B(dst->type) != size_B ||
-        zs_eu_type_is_float(dst->type) != zs_eu_type_is_float(type) || l->inst->saturate ||
-        l->inst->acc_write || (l->n > 1 && dst->hstride != 1) ||
-        (l->params->flags & ZS_EU_LOWER_GENERAL) ||
+    if (dst->file != ZS_FILE_GRF || dst->kind == ZS_OPERAND_INDIRECT ||
+        zs_eu_type_B(dst->type) != size_B ||
+        zs_eu_type_is_float(dst->type) != zs_eu_type_is_float(type) ||
+        (l->inst->dst.modifiers & ZS_MOD_SAT) || (l->inst->flags & ZS_INST_ACCWREN) ||
+        (l->n > 1 && dst->hstride != 1) || (l->params->flags & ZS_EU_LOWER_GENERAL) ||
         at + l->n * size_B > ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program))
         return false;
     for (unsigned i = 0; i < 2; i++)
@@ -129,28 +130,28 @@ static void lower_min_max(struct zs_eu_lowering *l, unsigned type, const struct 
         unsigned type;
         enum zs_eu_row min, max;
     } rows[] = {
-        {ZS_GEN9_D, ZS_EU_ROW_MIN_S32, ZS_EU_ROW_MAX_S32},
-        {ZS_GEN9_UD, ZS_EU_ROW_MIN_U32, ZS_EU_ROW_MAX_U32},
-        {ZS_GEN9_Q, ZS_EU_ROW_MIN_S64, ZS_EU_ROW_MAX_S64},
-        {ZS_GEN9_UQ, ZS_EU_ROW_MIN_U64, ZS_EU_ROW_MAX_U64},
-        {ZS_GEN9_F, ZS_EU_ROW_MIN_F32, ZS_EU_ROW_MAX_F32},
-        {ZS_GEN9_DF, ZS_EU_ROW_MIN_F64, ZS_EU_ROW_MAX_F64},
+        {ZS_TYPE_D, ZS_EU_ROW_MIN_S32, ZS_EU_ROW_MAX_S32},
+        {ZS_TYPE_UD, ZS_EU_ROW_MIN_U32, ZS_EU_ROW_MAX_U32},
+        {ZS_TYPE_Q, ZS_EU_ROW_MIN_S64, ZS_EU_ROW_MAX_S64},
+        {ZS_TYPE_UQ, ZS_EU_ROW_MIN_U64, ZS_EU_ROW_MAX_U64},
+        {ZS_TYPE_F, ZS_EU_ROW_MIN_F32, ZS_EU_ROW_MAX_F32},
+        {ZS_TYPE_DF, ZS_EU_ROW_MIN_F64, ZS_EU_ROW_MAX_F64},
     };
     unsigned cond = l->inst->cond;
 
-    if (cond != ZS_GEN9_COND_LT && cond != ZS_GEN9_COND_GE) {
+    if (cond != ZS_COND_LT && cond != ZS_COND_GE) {
         sel_by_compare(l, type, src);
         return;
     }
     rewrite(l)->cond = 0; /* the flag is not written */
     for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++)
         if (rows[i].type == type)
-            zs_eu_compute(l, cond == ZS_GEN9_COND_LT ? rows[i].min : rows[i].max, type, src, 2);
+            zs_eu_compute(l, cond == ZS_COND_LT ? rows[i].min : rows[i].max, type, src, 2);
 }
 
 static void lower_sel(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_loc src[2];
     unsigned type;
 
@@ -159,12 +160,15 @@ static void lower_sel(struct zs_eu_lowering *l)
     else if (inst->cond)
         type = common_type(l);
     else
-        type = inst->saturate || inst->acc_write ? ZS_GEN9_Q : bitwise_type(l);
+        type = (inst->dst.modifiers & ZS_MOD_SAT) || (inst->flags & ZS_INST_ACCWREN)
+                   ? ZS_TYPE_Q
+                   : bitwise_type(l);
     if (!inst->cond && src_type(l, 0) == inst->dst.type && src_type(l, 1) == inst->dst.type &&
         zs_eu_type_B(inst->dst.type) > 1 &&
-        (zs_eu_type_is_float(inst->dst.type) || (!inst->saturate && !inst->acc_write)))
+        (zs_eu_type_is_float(inst->dst.type) ||
+         (!(inst->dst.modifiers & ZS_MOD_SAT) && !(inst->flags & ZS_INST_ACCWREN))))
         type = inst->dst.type; /* halves as they are */
-    if (type == ZS_GEN9_TYPE_INVALID) {
+    if (type == ZS_TYPE_NONE) {
         unmodelled(l, "uq against a signed type");
         return;
     }
@@ -173,7 +177,7 @@ static void lower_sel(struct zs_eu_lowering *l)
         return;
     if (inst->cond)
         lower_min_max(l, type, src);
-    else if (inst->pred == ZS_GEN9_PRED_NONE)
+    else if (inst->pred == ZS_PRED_NONE)
         unmodelled(l, "no predicate and no conditional modifier");
     else if (!direct_sel(l, type, src))
         emit_sel(l, type, src);
@@ -185,17 +189,17 @@ static void lower_logic(struct zs_eu_lowering *l)
 {
     unsigned type = bitwise_type(l);
     struct zs_eu_loc src[2];
-    enum zs_eu_row row = l->inst->opcode == ZS_GEN9_AND   ? BY_WIDTH(type, AND)
-                         : l->inst->opcode == ZS_GEN9_OR  ? BY_WIDTH(type, OR)
-                         : l->inst->opcode == ZS_GEN9_XOR ? BY_WIDTH(type, XOR)
-                                                          : BY_WIDTH(type, NOT);
+    enum zs_eu_row row = l->inst->op == ZS_OP_AND   ? BY_WIDTH(type, AND)
+                         : l->inst->op == ZS_OP_OR  ? BY_WIDTH(type, OR)
+                         : l->inst->op == ZS_OP_XOR ? BY_WIDTH(type, XOR)
+                                                    : BY_WIDTH(type, NOT);
 
     if (any_float_src(l) || dst_is_float(l)) {
         unmodelled(l, "a float operand");
         return;
     }
     load_all(l, type, ZS_EU_MOD_LOGIC, src);
-    zs_eu_compute(l, row, type, src, l->inst->src_count);
+    zs_eu_compute(l, row, type, src, l->inst->source_count);
 }
 
 /* shl of dwords where more than 32 bits of the result matter: the count still has five bits. */
@@ -204,30 +208,32 @@ static void lower_shl_whole(struct zs_eu_lowering *l)
     uint64_t five_bits = 31;
     struct zs_eu_loc src[2], count[2];
 
-    src[0] = zs_eu_load(l, 0, ZS_GEN9_Q, ZS_EU_MOD_ARITH);
-    count[0] = zs_eu_load(l, 1, ZS_GEN9_UD, ZS_EU_MOD_ARITH);
+    src[0] = zs_eu_load(l, 0, ZS_TYPE_Q, ZS_EU_MOD_ARITH);
+    count[0] = zs_eu_load(l, 1, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
     count[1] = (struct zs_eu_loc){zs_eu_constant(l, &five_bits, 8), true};
     if (l->failed)
         return;
     src[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
     zs_eu_emit_row(l, ZS_EU_ROW_AND_32, src[1].at, count, 2, false);
-    src[1] = zs_eu_convert(l, src[1], ZS_GEN9_UD, ZS_GEN9_Q, false);
-    zs_eu_compute(l, ZS_EU_ROW_SHL_64, ZS_GEN9_Q, src, 2);
+    src[1] = zs_eu_convert(l, src[1], ZS_TYPE_UD, ZS_TYPE_Q, false);
+    zs_eu_compute(l, ZS_EU_ROW_SHL_64, ZS_TYPE_Q, src, 2);
 }
 
 static void lower_shift(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    bool wide = widest_B(l, true) == 8, is_shl = inst->opcode == ZS_GEN9_SHL;
-    bool is_asr = inst->opcode == ZS_GEN9_ASR && zs_eu_type_is_signed(src_type(l, 0));
+    const struct zs_isa_inst *inst = l->inst;
+    bool wide = widest_B(l, true) == 8, is_shl = inst->op == ZS_OP_SHL;
+    bool is_asr = inst->op == ZS_OP_ASR && zs_eu_type_is_signed(src_type(l, 0));
     enum zs_eu_row row;
     struct zs_eu_loc src[2];
 
-    if (any_float_src(l) || dst_is_float(l) || (inst->saturate && is_shl && wide)) {
+    if (any_float_src(l) || dst_is_float(l) ||
+        ((inst->dst.modifiers & ZS_MOD_SAT) && is_shl && wide)) {
         unmodelled(l, "this form");
         return;
     }
-    if (is_shl && !wide && (inst->saturate || inst->acc_write || dst_is_acc(l))) {
+    if (is_shl && !wide &&
+        ((inst->dst.modifiers & ZS_MOD_SAT) || (inst->flags & ZS_INST_ACCWREN) || dst_is_acc(l))) {
         lower_shl_whole(l);
         return;
     }
@@ -237,10 +243,10 @@ static void lower_shift(struct zs_eu_lowering *l)
         row = wide ? ZS_EU_ROW_ASR_64 : ZS_EU_ROW_ASR_32;
     else
         row = wide ? ZS_EU_ROW_SHR_64 : ZS_EU_ROW_SHR_32;
-    load_all(l, wide ? ZS_GEN9_Q : ZS_GEN9_D, ZS_EU_MOD_ARITH, src);
+    load_all(l, wide ? ZS_TYPE_Q : ZS_TYPE_D, ZS_EU_MOD_ARITH, src);
     bool is_signed = is_asr || (is_shl && zs_eu_type_is_signed(inst->dst.type));
     zs_eu_compute(l, row,
-                  is_signed ? (wide ? ZS_GEN9_Q : ZS_GEN9_D) : (wide ? ZS_GEN9_UQ : ZS_GEN9_UD),
+                  is_signed ? (wide ? ZS_TYPE_Q : ZS_TYPE_D) : (wide ? ZS_TYPE_UQ : ZS_TYPE_UD),
                   src, 2);
 }
 
@@ -251,31 +257,31 @@ static void lower_bits(struct zs_eu_lowering *l)
         uint8_t opcode;
         enum zs_eu_row plain, if_signed;
     } rows[] = {
-        {ZS_GEN9_BFREV, ZS_EU_ROW_BFREV_32, ZS_EU_ROW_BFREV_32},
-        {ZS_GEN9_LZD, ZS_EU_ROW_LZD_32, ZS_EU_ROW_LZD_32},
-        {ZS_GEN9_FBH, ZS_EU_ROW_FBH_U32, ZS_EU_ROW_FBH_S32},
-        {ZS_GEN9_FBL, ZS_EU_ROW_FBL_32, ZS_EU_ROW_FBL_32},
-        {ZS_GEN9_CBIT, ZS_EU_ROW_CBIT_32, ZS_EU_ROW_CBIT_32},
-        {ZS_GEN9_BFE, ZS_EU_ROW_BFE_U32, ZS_EU_ROW_BFE_S32},
-        {ZS_GEN9_BFI1, ZS_EU_ROW_BFI1_32, ZS_EU_ROW_BFI1_32},
-        {ZS_GEN9_BFI2, ZS_EU_ROW_BFI2_32, ZS_EU_ROW_BFI2_32},
+        {ZS_OP_BFREV, ZS_EU_ROW_BFREV_32, ZS_EU_ROW_BFREV_32},
+        {ZS_OP_LZD, ZS_EU_ROW_LZD_32, ZS_EU_ROW_LZD_32},
+        {ZS_OP_FBH, ZS_EU_ROW_FBH_U32, ZS_EU_ROW_FBH_S32},
+        {ZS_OP_FBL, ZS_EU_ROW_FBL_32, ZS_EU_ROW_FBL_32},
+        {ZS_OP_CBIT, ZS_EU_ROW_CBIT_32, ZS_EU_ROW_CBIT_32},
+        {ZS_OP_BFE, ZS_EU_ROW_BFE_U32, ZS_EU_ROW_BFE_S32},
+        {ZS_OP_BFI1, ZS_EU_ROW_BFI1_32, ZS_EU_ROW_BFI1_32},
+        {ZS_OP_BFI2, ZS_EU_ROW_BFI2_32, ZS_EU_ROW_BFI2_32},
     };
     struct zs_eu_loc src[3];
     /* bfe takes its signedness from the field, the others from their first source */
-    unsigned type = src_type(l, l->inst->src_count == 3 ? 2 : 0);
+    unsigned type = src_type(l, l->inst->source_count == 3 ? 2 : 0);
 
     /* bfrev of a float: its value as an integer, which IGC means where it reverses 16 bits; the PRM
      * gives bfrev integers only */
-    bool is_value = l->inst->opcode == ZS_GEN9_BFREV && type == ZS_GEN9_F;
+    bool is_value = l->inst->op == ZS_OP_BFREV && type == ZS_TYPE_F;
     if ((any_float_src(l) && !is_value) || widest_B(l, true) > 4 || dst_is_float(l)) {
         unmodelled(l, "an operand that is no 32-bit integer");
         return;
     }
-    load_all(l, ZS_GEN9_UD, ZS_EU_MOD_ARITH, src);
+    load_all(l, ZS_TYPE_UD, ZS_EU_MOD_ARITH, src);
     for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++)
-        if (rows[i].opcode == l->inst->opcode)
+        if (rows[i].opcode == l->inst->op)
             zs_eu_compute(l, zs_eu_type_is_signed(type) ? rows[i].if_signed : rows[i].plain,
-                          ZS_GEN9_UD, src, l->inst->src_count);
+                          ZS_TYPE_UD, src, l->inst->source_count);
 }
 
 /* ---- comparison ---- */
@@ -284,21 +290,21 @@ static void lower_bits(struct zs_eu_lowering *l)
 static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
                          const struct zs_eu_loc *src)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    struct zs_gen9_inst *plain = rewrite(l);
+    const struct zs_isa_inst *inst = l->inst;
+    struct zs_isa_inst *plain = rewrite(l);
     uint32_t at = zs_eu_temp(l), bits = zs_eu_temp(l);
     /* all ones and zeros convert to any integer type by their sign */
-    unsigned mask_type = zs_eu_type_B(type) == 8 ? ZS_GEN9_Q : ZS_GEN9_D;
+    unsigned mask_type = zs_eu_type_B(type) == 8 ? ZS_TYPE_Q : ZS_TYPE_D;
 
     struct zs_eu_op *op = zs_eu_emit_row(l, row, at, src, 2, false);
     op->arg = 1;
     op->flag = (uint16_t)bits;
     plain->cond = 0;
     /* a float destination gets the same bits */
-    plain->dst.type = zs_eu_type_B(inst->dst.type) == 8   ? ZS_GEN9_Q
-                      : zs_eu_type_B(inst->dst.type) == 4 ? ZS_GEN9_D
-                      : zs_eu_type_B(inst->dst.type) == 2 ? ZS_GEN9_W
-                                                          : ZS_GEN9_B;
+    plain->dst.type = zs_eu_type_B(inst->dst.type) == 8   ? ZS_TYPE_Q
+                      : zs_eu_type_B(inst->dst.type) == 4 ? ZS_TYPE_D
+                      : zs_eu_type_B(inst->dst.type) == 2 ? ZS_TYPE_W
+                                                          : ZS_TYPE_B;
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, mask_type);
     l->inst = inst;
     op = zs_eu_emit(l, ZS_EU_KIND_FLAG_COPY);
@@ -310,23 +316,24 @@ static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned 
 /* cmpn is for minima and maxima: what it says of NaNs for other conditions is not documented. */
 static enum zs_eu_row cmpn_row(unsigned cond, bool is_double)
 {
-    if (cond == ZS_GEN9_COND_LT)
+    if (cond == ZS_COND_LT)
         return is_double ? ZS_EU_ROW_CMPN_LT_F64 : ZS_EU_ROW_CMPN_LT_F32;
-    if (cond == ZS_GEN9_COND_GE)
+    if (cond == ZS_COND_GE)
         return is_double ? ZS_EU_ROW_CMPN_GE_F64 : ZS_EU_ROW_CMPN_GE_F32;
     return ZS_EU_ROW_NONE;
 }
 
 static void lower_cmp(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     unsigned type = any_float_src(l) ? float_type(l) : common_type(l);
     enum zs_eu_row row = zs_eu_cmp_row(inst->cond, type);
     struct zs_eu_loc src[2];
 
-    if (inst->opcode == ZS_GEN9_CMPN && zs_eu_type_is_float(type))
-        row = cmpn_row(inst->cond, type == ZS_GEN9_DF);
-    if (row == ZS_EU_ROW_NONE || inst->saturate || inst->acc_write) {
+    if (inst->op == ZS_OP_CMPN && zs_eu_type_is_float(type))
+        row = cmpn_row(inst->cond, type == ZS_TYPE_DF);
+    if (row == ZS_EU_ROW_NONE || (inst->dst.modifiers & ZS_MOD_SAT) ||
+        (inst->flags & ZS_INST_ACCWREN)) {
         unmodelled(l, "this combination of types and conditional modifier");
         return;
     }
@@ -353,13 +360,13 @@ static void lower_csel(struct zs_eu_lowering *l)
     struct zs_eu_loc src[3];
     unsigned cond = l->inst->cond;
 
-    if (float_type(l) != ZS_GEN9_F || !any_src(l, ZS_GEN9_F) || cond < 1 || cond > 6) {
+    if (float_type(l) != ZS_TYPE_F || !any_src(l, ZS_TYPE_F) || cond < 1 || cond > 6) {
         unmodelled(l, "this type or conditional modifier");
         return;
     }
-    load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
+    load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
     rewrite(l)->cond = 0; /* it chooses, no flag is written */
-    zs_eu_compute(l, rows[cond], ZS_GEN9_F, src, 3);
+    zs_eu_compute(l, rows[cond], ZS_TYPE_F, src, 3);
 }
 
 /* ---- the table ---- */
@@ -370,31 +377,31 @@ static void lower_nop(struct zs_eu_lowering *l)
 }
 
 static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
-    [ZS_GEN9_MOV] = lower_mov,          [ZS_GEN9_SMOV] = lower_smov,
-    [ZS_GEN9_SEL] = lower_sel,          [ZS_GEN9_NOT] = lower_logic,
-    [ZS_GEN9_AND] = lower_logic,        [ZS_GEN9_OR] = lower_logic,
-    [ZS_GEN9_XOR] = lower_logic,        [ZS_GEN9_SHR] = lower_shift,
-    [ZS_GEN9_SHL] = lower_shift,        [ZS_GEN9_ASR] = lower_shift,
-    [ZS_GEN9_CMP] = lower_cmp,          [ZS_GEN9_CMPN] = lower_cmp,
-    [ZS_GEN9_CSEL] = lower_csel,        [ZS_GEN9_BFREV] = lower_bits,
-    [ZS_GEN9_BFE] = lower_bits,         [ZS_GEN9_BFI1] = lower_bits,
-    [ZS_GEN9_BFI2] = lower_bits,        [ZS_GEN9_LZD] = lower_bits,
-    [ZS_GEN9_FBH] = lower_bits,         [ZS_GEN9_FBL] = lower_bits,
-    [ZS_GEN9_CBIT] = lower_bits,        [ZS_GEN9_MATH] = zs_eu_lower_math,
-    [ZS_GEN9_ADD] = zs_eu_lower_add,    [ZS_GEN9_MUL] = zs_eu_lower_mul,
-    [ZS_GEN9_AVG] = zs_eu_lower_avg,    [ZS_GEN9_FRC] = zs_eu_lower_round,
-    [ZS_GEN9_RNDU] = zs_eu_lower_round, [ZS_GEN9_RNDD] = zs_eu_lower_round,
-    [ZS_GEN9_RNDE] = zs_eu_lower_round, [ZS_GEN9_RNDZ] = zs_eu_lower_round,
-    [ZS_GEN9_MAC] = zs_eu_lower_mach,   [ZS_GEN9_MACH] = zs_eu_lower_mach,
-    [ZS_GEN9_ADDC] = zs_eu_lower_carry, [ZS_GEN9_SUBB] = zs_eu_lower_carry,
-    [ZS_GEN9_MAD] = zs_eu_lower_mad,    [ZS_GEN9_LRP] = zs_eu_lower_lrp,
-    [ZS_GEN9_MADM] = zs_eu_lower_madm,  [ZS_GEN9_NOP] = lower_nop,
+    [ZS_OP_MOV] = lower_mov,          [ZS_OP_SMOV] = lower_smov,
+    [ZS_OP_SEL] = lower_sel,          [ZS_OP_NOT] = lower_logic,
+    [ZS_OP_AND] = lower_logic,        [ZS_OP_OR] = lower_logic,
+    [ZS_OP_XOR] = lower_logic,        [ZS_OP_SHR] = lower_shift,
+    [ZS_OP_SHL] = lower_shift,        [ZS_OP_ASR] = lower_shift,
+    [ZS_OP_CMP] = lower_cmp,          [ZS_OP_CMPN] = lower_cmp,
+    [ZS_OP_CSEL] = lower_csel,        [ZS_OP_BFREV] = lower_bits,
+    [ZS_OP_BFE] = lower_bits,         [ZS_OP_BFI1] = lower_bits,
+    [ZS_OP_BFI2] = lower_bits,        [ZS_OP_LZD] = lower_bits,
+    [ZS_OP_FBH] = lower_bits,         [ZS_OP_FBL] = lower_bits,
+    [ZS_OP_CBIT] = lower_bits,        [ZS_OP_MATH] = zs_eu_lower_math,
+    [ZS_OP_ADD] = zs_eu_lower_add,    [ZS_OP_MUL] = zs_eu_lower_mul,
+    [ZS_OP_AVG] = zs_eu_lower_avg,    [ZS_OP_FRC] = zs_eu_lower_round,
+    [ZS_OP_RNDU] = zs_eu_lower_round, [ZS_OP_RNDD] = zs_eu_lower_round,
+    [ZS_OP_RNDE] = zs_eu_lower_round, [ZS_OP_RNDZ] = zs_eu_lower_round,
+    [ZS_OP_MAC] = zs_eu_lower_mach,   [ZS_OP_MACH] = zs_eu_lower_mach,
+    [ZS_OP_ADDC] = zs_eu_lower_carry, [ZS_OP_SUBB] = zs_eu_lower_carry,
+    [ZS_OP_MAD] = zs_eu_lower_mad,    [ZS_OP_LRP] = zs_eu_lower_lrp,
+    [ZS_OP_MADM] = zs_eu_lower_madm,  [ZS_OP_NOP] = lower_nop,
 };
 
 void zs_eu_lower_inst(struct zs_eu_lowering *l)
 {
-    void (*lower)(struct zs_eu_lowering *) = lower_table[l->inst->opcode];
-    const struct zs_gen9_inst *inst = l->inst;
+    void (*lower)(struct zs_eu_lowering *) = lower_table[l->inst->op];
+    const struct zs_isa_inst *inst = l->inst;
 
     if (lower)
         lower(l);

@@ -13,11 +13,11 @@ zs_eu_lower_fn zs_eu_lower_add, zs_eu_lower_mul, zs_eu_lower_avg, zs_eu_lower_ma
 /* ---- execution types ---- */
 
 /* Register type that an operand's values have: packed immediates are words and floats. */
-static inline unsigned value_type(const struct zs_gen9_operand *op)
+static inline unsigned value_type(const struct zs_isa_operand *op)
 {
-    return op->type == ZS_GEN9_V    ? ZS_GEN9_W
-           : op->type == ZS_GEN9_UV ? ZS_GEN9_UW
-           : op->type == ZS_GEN9_VF ? ZS_GEN9_F
+    return op->type == ZS_TYPE_V    ? ZS_TYPE_W
+           : op->type == ZS_TYPE_UV ? ZS_TYPE_UW
+           : op->type == ZS_TYPE_VF ? ZS_TYPE_F
                                     : op->type;
 }
 
@@ -28,7 +28,7 @@ static inline unsigned src_type(const struct zs_eu_lowering *l, unsigned i)
 
 static inline bool any_src(const struct zs_eu_lowering *l, unsigned type)
 {
-    for (unsigned i = 0; i < l->inst->src_count; i++)
+    for (unsigned i = 0; i < l->inst->source_count; i++)
         if (src_type(l, i) == type)
             return true;
     return false;
@@ -36,13 +36,13 @@ static inline bool any_src(const struct zs_eu_lowering *l, unsigned type)
 
 static inline bool any_float_src(const struct zs_eu_lowering *l)
 {
-    return any_src(l, ZS_GEN9_F) || any_src(l, ZS_GEN9_DF) || any_src(l, ZS_GEN9_HF);
+    return any_src(l, ZS_TYPE_F) || any_src(l, ZS_TYPE_DF) || any_src(l, ZS_TYPE_HF);
 }
 
 /* F for halves too: they are computed in single and rounded once more (which is harmless). */
 static inline unsigned float_type(const struct zs_eu_lowering *l)
 {
-    return any_src(l, ZS_GEN9_DF) ? ZS_GEN9_DF : ZS_GEN9_F;
+    return any_src(l, ZS_TYPE_DF) ? ZS_TYPE_DF : ZS_TYPE_F;
 }
 
 /* Widest integer size among the sources, and the destination if it is an integer. */
@@ -50,7 +50,7 @@ static inline unsigned widest_B(const struct zs_eu_lowering *l, bool with_dst)
 {
     unsigned widest = with_dst ? zs_eu_type_B(l->inst->dst.type) : 0;
 
-    for (unsigned i = 0; i < l->inst->src_count; i++)
+    for (unsigned i = 0; i < l->inst->source_count; i++)
         widest = ZS_MAX(widest, zs_eu_type_B(src_type(l, i)));
     return widest;
 }
@@ -62,12 +62,12 @@ static inline bool dst_is_float(const struct zs_eu_lowering *l)
 
 static inline bool dst_is_acc(const struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_operand *dst = &l->inst->dst;
-    return dst->file == ZS_GEN9_FILE_ARF && !dst->indirect && (dst->reg & 0xf0) == ZS_GEN9_ARF_ACC;
+    const struct zs_isa_operand *dst = &l->inst->dst;
+    return dst->file == ZS_FILE_ACC;
 }
 
 /* A copy of the instruction to change: what is stored differs from what is computed. */
-static inline struct zs_gen9_inst *rewrite(struct zs_eu_lowering *l)
+static inline struct zs_isa_inst *rewrite(struct zs_eu_lowering *l)
 {
     if (l->inst != &l->rewritten)
         l->rewritten = *l->inst;
@@ -77,8 +77,7 @@ static inline struct zs_gen9_inst *rewrite(struct zs_eu_lowering *l)
 
 static inline bool unmodelled(struct zs_eu_lowering *l, const char *what)
 {
-    return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: %s is not modelled", l->inst->mnemonic,
-                        what);
+    return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: %s is not modelled", l->name, what);
 }
 
 /*
@@ -88,12 +87,13 @@ static inline bool unmodelled(struct zs_eu_lowering *l, const char *what)
  */
 static inline unsigned modular_type(const struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     unsigned widest = widest_B(l, true);
 
-    if (widest == 8 || inst->saturate || inst->acc_write || dst_is_acc(l) || dst_is_float(l))
-        return ZS_GEN9_Q;
-    return widest <= 2 ? ZS_GEN9_W : ZS_GEN9_D;
+    if (widest == 8 || (inst->dst.modifiers & ZS_MOD_SAT) || (inst->flags & ZS_INST_ACCWREN) ||
+        dst_is_acc(l) || dst_is_float(l))
+        return ZS_TYPE_Q;
+    return widest <= 2 ? ZS_TYPE_W : ZS_TYPE_D;
 }
 
 /* The same for bitwise operations, which have no carry into higher bits. */
@@ -102,8 +102,8 @@ static inline unsigned bitwise_type(const struct zs_eu_lowering *l)
     unsigned widest = widest_B(l, true);
 
     if (widest == 8 || dst_is_acc(l))
-        return ZS_GEN9_Q;
-    return widest <= 2 ? ZS_GEN9_W : ZS_GEN9_D;
+        return ZS_TYPE_Q;
+    return widest <= 2 ? ZS_TYPE_W : ZS_TYPE_D;
 }
 
 /* Type that holds the values of both sources, for comparisons. INVALID: there is none. */
@@ -112,33 +112,34 @@ static inline unsigned common_type(const struct zs_eu_lowering *l)
     bool any_signed = false, big_unsigned = false, quad_unsigned = false, quad = false;
 
     for (unsigned i = 0; i < 2; i++) {
-        const struct zs_gen9_operand *op = &l->inst->src[i];
+        const struct zs_isa_operand *op = &l->inst->src[i];
         unsigned type = src_type(l, i);
-        bool is_signed = zs_eu_type_is_signed(type) || (op->neg && op->file != ZS_GEN9_FILE_IMM);
-        if (op->file == ZS_GEN9_FILE_IMM && is_signed && type != ZS_GEN9_Q) {
+        bool is_signed = zs_eu_type_is_signed(type) ||
+                         ((op->modifiers & ZS_MOD_NEG) && op->kind != ZS_OPERAND_IMM);
+        if (op->kind == ZS_OPERAND_IMM && is_signed && type != ZS_TYPE_Q) {
             /* a non-negative immediate fits both */
             bool negative =
-                type == ZS_GEN9_W ? (op->imm & 0x8000) != 0 : (op->imm & 0x80000000) != 0;
-            is_signed = negative || op->type == ZS_GEN9_V;
+                type == ZS_TYPE_W ? (op->imm & 0x8000) != 0 : (op->imm & 0x80000000) != 0;
+            is_signed = negative || op->type == ZS_TYPE_V;
         }
         any_signed |= is_signed;
-        big_unsigned |= type == ZS_GEN9_UD;
-        quad_unsigned |= type == ZS_GEN9_UQ;
+        big_unsigned |= type == ZS_TYPE_UD;
+        quad_unsigned |= type == ZS_TYPE_UQ;
         quad |=
-            zs_eu_type_B(type) == 8 || (type == ZS_GEN9_D && op->file != ZS_GEN9_FILE_IMM &&
-                                        zs_eu_modifier_type(op) == ZS_GEN9_Q); /* an accumulator */
+            zs_eu_type_B(type) == 8 || (type == ZS_TYPE_D && op->kind != ZS_OPERAND_IMM &&
+                                        zs_eu_modifier_type(op) == ZS_TYPE_Q); /* an accumulator */
     }
     if (quad_unsigned)
-        return any_signed ? ZS_GEN9_TYPE_INVALID : ZS_GEN9_UQ;
+        return any_signed ? ZS_TYPE_NONE : ZS_TYPE_UQ;
     if (quad || (any_signed && big_unsigned))
-        return ZS_GEN9_Q;
-    return big_unsigned ? ZS_GEN9_UD : ZS_GEN9_D;
+        return ZS_TYPE_Q;
+    return big_unsigned ? ZS_TYPE_UD : ZS_TYPE_D;
 }
 
 static inline void load_all(struct zs_eu_lowering *l, unsigned type, enum zs_eu_modifiers mods,
                             struct zs_eu_loc *ret)
 {
-    for (unsigned i = 0; i < l->inst->src_count; i++)
+    for (unsigned i = 0; i < l->inst->source_count; i++)
         ret[i] = zs_eu_load(l, i, type, mods);
 }
 

@@ -6,13 +6,12 @@
 
 static bool macro_operands_are_known(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    bool known = inst->dst.mme <= ZS_GEN9_MME_NONE && l->n <= 16 && inst->align16;
+    const struct zs_isa_inst *inst = l->inst;
+    bool known = inst->dst.mme <= ZS_MME_NONE && l->n <= 16 && (inst->flags & ZS_INST_ALIGN16);
 
-    for (unsigned i = 0; i < inst->src_count; i++)
-        known =
-            known && inst->src[i].mme <= ZS_GEN9_MME_NONE && inst->src[i].type == inst->dst.type;
-    known = known && (inst->dst.type == ZS_GEN9_F || inst->dst.type == ZS_GEN9_DF);
+    for (unsigned i = 0; i < inst->source_count; i++)
+        known = known && inst->src[i].mme <= ZS_MME_NONE && inst->src[i].type == inst->dst.type;
+    known = known && (inst->dst.type == ZS_TYPE_F || inst->dst.type == ZS_TYPE_DF);
     return known || unmodelled(l, "this form");
 }
 
@@ -30,26 +29,27 @@ static struct zs_eu_op *emit_macro(struct zs_eu_lowering *l, enum zs_eu_kind kin
         op->src[i] = src[i].at;
         op->arg |= (uint8_t)((unsigned)src[i].scalar << i);
     }
-    op->arg |= type == ZS_GEN9_DF ? 8 : 0;
+    op->arg |= type == ZS_TYPE_DF ? 8 : 0;
     return op;
 }
 
 /* Only where the lanes of a macro do not leave it early (see lower_math_macro). */
 void zs_eu_lower_madm(struct zs_eu_lowering *l)
 {
-    struct zs_gen9_inst *plain = rewrite(l);
+    struct zs_isa_inst *plain = rewrite(l);
     uint32_t aux = (uint32_t)plain->dst.mme << 12;
 
-    plain->acc_write = false;
+    plain->flags &= ~(uint32_t)ZS_INST_ACCWREN;
     if (!macro_operands_are_known(l))
         return;
     for (unsigned i = 0; i < 3; i++) {
-        struct zs_gen9_operand *src = &plain->src[i];
+        struct zs_isa_operand *src = &plain->src[i];
         aux |= (uint32_t)src->mme << 4 * i;
-        if (src->mme == ZS_GEN9_MME_NONE)
+        if (src->mme == ZS_MME_NONE)
             continue;
-        aux |= (uint32_t)src->abs << (16 + i) | (uint32_t)src->neg << (20 + i);
-        src->abs = src->neg = false;
+        aux |= (uint32_t) !!(src->modifiers & ZS_MOD_ABS) << (16 + i) |
+               (uint32_t) !!(src->modifiers & ZS_MOD_NEG) << (20 + i);
+        src->modifiers = 0;
     }
     struct zs_eu_op *op = emit_macro(l, ZS_EU_KIND_MADM);
     op->aux = aux;
@@ -61,7 +61,7 @@ void zs_eu_lower_madm(struct zs_eu_lowering *l)
 static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum zs_eu_row remainder,
                        unsigned type)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_loc src[2], result[2];
 
     load_all(l, type, ZS_EU_MOD_ARITH, src);
@@ -74,7 +74,7 @@ static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum z
     zs_eu_store(l, result[0], type);
     /* eight lanes of dwords: the next register */
     if (l->n > 8 || inst->dst.reg + 1 >= l->program->regs.grf_count ||
-        inst->dst.file != ZS_GEN9_FILE_GRF) {
+        inst->dst.file != ZS_FILE_GRF) {
         unmodelled(l, "this destination");
         return;
     }
@@ -84,10 +84,10 @@ static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum z
 
 static void lower_math_integer(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     /* d by d is signed; one unsigned source makes both unsigned */
     bool s = zs_eu_type_is_signed(src_type(l, 0)) && zs_eu_type_is_signed(src_type(l, 1));
-    unsigned type = s ? ZS_GEN9_D : ZS_GEN9_UD;
+    unsigned type = s ? ZS_TYPE_D : ZS_TYPE_UD;
     enum zs_eu_row quotient = s ? ZS_EU_ROW_IQOT_S32 : ZS_EU_ROW_IQOT_U32;
     enum zs_eu_row remainder = s ? ZS_EU_ROW_IREM_S32 : ZS_EU_ROW_IREM_U32;
     struct zs_eu_loc src[2];
@@ -96,12 +96,12 @@ static void lower_math_integer(struct zs_eu_lowering *l)
         unmodelled(l, "integer division of this type");
         return;
     }
-    if (inst->function == ZS_GEN9_MATH_IDIV) {
+    if (inst->subfunction == ZS_MATH_IDIV) {
         lower_idiv(l, quotient, remainder, type);
         return;
     }
     load_all(l, type, ZS_EU_MOD_ARITH, src);
-    zs_eu_compute(l, inst->function == ZS_GEN9_MATH_IQOT ? quotient : remainder, type, src, 2);
+    zs_eu_compute(l, inst->subfunction == ZS_MATH_IQOT ? quotient : remainder, type, src, 2);
 }
 
 /*
@@ -110,18 +110,17 @@ static void lower_math_integer(struct zs_eu_lowering *l)
  */
 static bool macro_is_left_early(const struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *seed = l->inst;
+    const struct zs_isa_inst *seed = l->inst;
     const struct zs_eu_program *p = l->program;
-    struct zs_gen9_inst next;
+    struct zs_isa_inst next;
 
     for (uint32_t i = l->index + 1; i < p->inst_count && i < l->index + 32; i++) {
-        zs_gen9_decode(l->params->code, p->insts[i].offset_B, &next);
-        bool same_flag = next.pred == ZS_GEN9_PRED_SEQ && next.flag_reg == seed->flag_reg &&
+        zs_eu_decode(l, p->insts[i].offset_B, &next);
+        bool same_flag = next.pred == ZS_PRED_SEQ && next.flag_reg == seed->flag_reg &&
                          next.flag_subreg == seed->flag_subreg;
-        if (next.opcode == ZS_GEN9_MADM)
-            return same_flag && next.pred_inverse;
-        if (same_flag &&
-            (next.format == ZS_GEN9_FORMAT_BRANCH || next.format == ZS_GEN9_FORMAT_BRANCH2))
+        if (next.op == ZS_OP_MADM)
+            return same_flag && (next.flags & ZS_INST_PRED_INVERSE);
+        if (same_flag && (zs_isa_op_flags((enum zs_isa_op)next.op) & ZS_OPF_BRANCH))
             return true;
     }
     return true;
@@ -129,13 +128,13 @@ static bool macro_is_left_early(const struct zs_eu_lowering *l)
 
 static void lower_macro_seed(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
 
     if (!macro_operands_are_known(l))
         return;
     struct zs_eu_op *op = emit_macro(l, ZS_EU_KIND_MACRO_SEED);
     uint32_t result = op->dst, bits = zs_eu_temp(l);
-    op->aux = inst->dst.mme | (inst->function == ZS_GEN9_MATH_RSQTM ? 16u : 0);
+    op->aux = inst->dst.mme | (inst->subfunction == ZS_MATH_RSQTM ? 16u : 0);
     op->flag = (uint16_t)bits; /* the flag itself may be the predicate of the store */
     zs_eu_store(l, (struct zs_eu_loc){result, l->n == 1}, inst->dst.type);
     op = zs_eu_emit(l, ZS_EU_KIND_FLAG_COPY);
@@ -147,20 +146,17 @@ static void lower_macro_seed(struct zs_eu_lowering *l)
 /* The final result at once, and the flag that makes every lane leave the macro. */
 static void lower_math_macro(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_inst *inst = l->inst;
-    bool divide = inst->function == ZS_GEN9_MATH_INVM, early = macro_is_left_early(l);
+    const struct zs_isa_inst *inst = l->inst;
+    bool divide = inst->subfunction == ZS_MATH_INVM, early = macro_is_left_early(l);
     unsigned type = float_type(l);
-    bool is_double = type == ZS_GEN9_DF;
+    bool is_double = type == ZS_TYPE_DF;
     struct zs_eu_loc src[2];
-    struct zs_gen9_inst *plain = rewrite(l);
+    struct zs_isa_inst *plain = rewrite(l);
 
-    plain->acc_write = false;
-    for (unsigned i = 0; i < 2; i++) { /* Align16: packed registers */
-        plain->src[i].vstride = plain->src[i].width = 1;
-        plain->src[i].hstride = 1;
-        plain->src[i].width = 1;
-    }
-    if ((src_type(l, 0) != ZS_GEN9_F && src_type(l, 0) != ZS_GEN9_DF) || !inst->align16) {
+    plain->cond = 0; /* early out: not a comparison */
+    plain->flags &= ~(uint32_t)ZS_INST_ACCWREN;
+    if ((src_type(l, 0) != ZS_TYPE_F && src_type(l, 0) != ZS_TYPE_DF) ||
+        !(inst->flags & ZS_INST_ALIGN16)) {
         unmodelled(l, "this form");
         return;
     }
@@ -172,7 +168,7 @@ static void lower_math_macro(struct zs_eu_lowering *l)
     zs_eu_compute(l,
                   divide ? (is_double ? ZS_EU_ROW_DIV_F64 : ZS_EU_ROW_FDIV_F32)
                          : (is_double ? ZS_EU_ROW_SQT_F64 : ZS_EU_ROW_SQT_F32),
-                  type, src, plain->src_count);
+                  type, src, plain->source_count);
     if (l->failed)
         return;
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_FLAG_ONES);
@@ -183,25 +179,25 @@ static void lower_math_macro(struct zs_eu_lowering *l)
 void zs_eu_lower_math(struct zs_eu_lowering *l)
 {
     static const enum zs_eu_row rows[16] = {
-        [ZS_GEN9_MATH_INV] = ZS_EU_ROW_INV_F32,   [ZS_GEN9_MATH_LOG] = ZS_EU_ROW_LOG_F32,
-        [ZS_GEN9_MATH_EXP] = ZS_EU_ROW_EXP_F32,   [ZS_GEN9_MATH_SQT] = ZS_EU_ROW_SQT_F32,
-        [ZS_GEN9_MATH_RSQT] = ZS_EU_ROW_RSQT_F32, [ZS_GEN9_MATH_SIN] = ZS_EU_ROW_SIN_F32,
-        [ZS_GEN9_MATH_COS] = ZS_EU_ROW_COS_F32,   [ZS_GEN9_MATH_FDIV] = ZS_EU_ROW_FDIV_F32,
-        [ZS_GEN9_MATH_POW] = ZS_EU_ROW_POW_F32,
+        [ZS_MATH_INV] = ZS_EU_ROW_INV_F32,   [ZS_MATH_LOG] = ZS_EU_ROW_LOG_F32,
+        [ZS_MATH_EXP] = ZS_EU_ROW_EXP_F32,   [ZS_MATH_SQT] = ZS_EU_ROW_SQT_F32,
+        [ZS_MATH_RSQT] = ZS_EU_ROW_RSQT_F32, [ZS_MATH_SIN] = ZS_EU_ROW_SIN_F32,
+        [ZS_MATH_COS] = ZS_EU_ROW_COS_F32,   [ZS_MATH_FDIV] = ZS_EU_ROW_FDIV_F32,
+        [ZS_MATH_POW] = ZS_EU_ROW_POW_F32,
     };
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_loc src[2];
 
-    if (inst->macro) {
+    if ((inst->dst.kind == ZS_OPERAND_MACRO)) {
         lower_math_macro(l);
-    } else if (!rows[inst->function]) {
+    } else if (!rows[inst->subfunction]) {
         lower_math_integer(l);
     } else {
-        if (!any_float_src(l) || any_src(l, ZS_GEN9_DF)) {
+        if (!any_float_src(l) || any_src(l, ZS_TYPE_DF)) {
             unmodelled(l, "this type");
             return;
         }
-        load_all(l, ZS_GEN9_F, ZS_EU_MOD_ARITH, src);
-        zs_eu_compute(l, rows[inst->function], ZS_GEN9_F, src, l->inst->src_count);
+        load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
+        zs_eu_compute(l, rows[inst->subfunction], ZS_TYPE_F, src, l->inst->source_count);
     }
 }

@@ -41,13 +41,13 @@ struct zs_eu_place {
     uint32_t at, limit_B, step_B;
 };
 
-bool zs_eu_is_acc(const struct zs_gen9_operand *op);
-bool zs_eu_is_null(const struct zs_gen9_operand *op);
+bool zs_eu_is_acc(const struct zs_isa_operand *op);
+bool zs_eu_is_null(const struct zs_isa_operand *op);
 /* Refuses what is no place that can be read or written. */
-bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_gen9_operand *op, bool write,
+bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_isa_operand *op, bool write,
                     struct zs_eu_place *ret);
 /* Offsets of all channels' elements from the first; false when one leaves the register file. */
-bool zs_eu_region_offsets(const struct zs_gen9_operand *op, unsigned n,
+bool zs_eu_region_offsets(const struct zs_isa_operand *op, unsigned n,
                           const struct zs_eu_place *place, unsigned size_B, bool is_dst,
                           uint16_t *ret_offsets);
 /* The distance of neighbours when it is the same everywhere, else UINT32_MAX. */

@@ -11,7 +11,7 @@
 uint32_t zs_eu_temp(struct zs_eu_lowering *l)
 {
     if (l->temps == ZS_EU_TEMP_COUNT) {
-        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s needs too many conversions", l->inst->mnemonic);
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s needs too many conversions", l->name);
         l->temps = 0;
     }
     return ZS_EU_OFFSET(temp) + l->temps++ * ZS_EU_TEMP_B;
@@ -61,97 +61,105 @@ static const struct arf {
     uint8_t size_B;     /* all registers of the kind, 0: see arf_size_B() */
     uint8_t reg_B;      /* distance between registers */
     uint8_t writable_B; /* from this byte on */
-} arfs[16] = {
-    [ZS_GEN9_ARF_A >> 4] = {ZS_EU_OFFSET(a0), 0, 32, 0},
-    [ZS_GEN9_ARF_F >> 4] = {ZS_EU_OFFSET(flag), 0, 4, 0},
-    [ZS_GEN9_ARF_CE >> 4] = {ZS_EU_OFFSET(ce), 4, 4, NOT_WRITABLE},
-    [ZS_GEN9_ARF_SR >> 4] = {ZS_EU_OFFSET(sr0), 16, 16, NOT_WRITABLE},
-    [ZS_GEN9_ARF_CR >> 4] = {ZS_EU_OFFSET(cr0), 16, 16, 0},
-    [ZS_GEN9_ARF_N >> 4] = {ZS_EU_OFFSET(n0), 16, 16, 0},
-    [ZS_GEN9_ARF_IP >> 4] = {ZS_EU_OFFSET(ip_B), 4, 4, NOT_WRITABLE},
+} arfs[ZS_FILE_COUNT] = {
+    [ZS_FILE_A] = {ZS_EU_OFFSET(a0), 0, 32, 0},
+    [ZS_FILE_F] = {ZS_EU_OFFSET(flag), 0, 4, 0},
+    [ZS_FILE_CE] = {ZS_EU_OFFSET(ce), 4, 4, NOT_WRITABLE},
+    [ZS_FILE_SR] = {ZS_EU_OFFSET(sr0), 16, 16, NOT_WRITABLE},
+    [ZS_FILE_CR] = {ZS_EU_OFFSET(cr0), 16, 16, 0},
+    [ZS_FILE_N] = {ZS_EU_OFFSET(n0), 16, 16, 0},
+    [ZS_FILE_IP] = {ZS_EU_OFFSET(ip_B), 4, 4, NOT_WRITABLE},
     /* tm0.4 asks for a pause, in cycles: kernels do so in loops that wait for a lock */
-    [ZS_GEN9_ARF_TM >> 4] = {ZS_EU_OFFSET(tm0), 20, 20, 16},
+    [ZS_FILE_TM] = {ZS_EU_OFFSET(tm0), 20, 20, 16},
 };
 
-static uint32_t arf_size_B(const struct zs_eu_lowering *l, const struct arf *arf)
+static uint32_t arf_size_B(const struct zs_eu_lowering *l, unsigned file)
 {
     const struct zs_eu_registers *regs = &l->program->regs;
 
-    return arf->at == ZS_EU_OFFSET(a0)     ? regs->a0_count * 2u
-           : arf->at == ZS_EU_OFFSET(flag) ? regs->flag_count * 4u
-                                           : arf->size_B;
+    return file == ZS_FILE_A   ? regs->a0_count * 2u
+           : file == ZS_FILE_F ? regs->flag_count * 4u
+                               : arfs[file].size_B;
 }
 
-bool zs_eu_is_acc(const struct zs_gen9_operand *op)
+bool zs_eu_is_acc(const struct zs_isa_operand *op)
 {
-    return op->file == ZS_GEN9_FILE_ARF && !op->indirect && (op->reg & 0xf0) == ZS_GEN9_ARF_ACC;
+    return op->file == ZS_FILE_ACC;
 }
 
-bool zs_eu_is_null(const struct zs_gen9_operand *op)
+bool zs_eu_is_null(const struct zs_isa_operand *op)
 {
-    return op->file == ZS_GEN9_FILE_ARF && !op->indirect && (op->reg & 0xf0) == ZS_GEN9_ARF_NULL;
+    return op->file == ZS_FILE_NULL;
 }
 
-bool zs_eu_dst_is_null(const struct zs_gen9_inst *inst)
+bool zs_eu_dst_is_null(const struct zs_isa_inst *inst)
 {
     return zs_eu_is_null(&inst->dst);
 }
 
-static bool place_acc(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+static bool place_acc(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
                       struct zs_eu_place *ret)
 {
     unsigned size_B = zs_eu_type_B(op->type);
-    unsigned reg = op->reg & 15, slots = zs_eu_acc_slots(l->program);
+    unsigned reg = op->reg, slots = zs_eu_acc_slots(l->program);
     unsigned per_reg = l->program->regs.grf_B / ZS_MAX(size_B, 2u);
     unsigned first = reg * per_reg + op->subreg_B / size_B;
 
     if (reg >= l->program->regs.acc_count || first >= slots)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: accumulator acc%u is not modelled",
-                            l->inst->mnemonic, reg);
+                            l->name, reg);
     l->program->reads_acc = true; /* perhaps */
     *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 8, (slots - first) * 8, 8};
     return true;
 }
 
-bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_gen9_operand *op, bool write,
+bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_isa_operand *op, bool write,
                     struct zs_eu_place *ret)
 {
     unsigned size_B = zs_eu_type_B(op->type);
 
-    if (op->file == ZS_GEN9_FILE_GRF) {
+    if (op->file == ZS_FILE_GRF) {
         uint32_t at = op->reg * (uint32_t)l->program->regs.grf_B + op->subreg_B;
         uint32_t file_B = zs_eu_file_B(l->program);
         if (at >= file_B)
-            return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: register r%u does not exist",
-                                l->inst->mnemonic, op->reg);
+            return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: register r%u does not exist", l->name,
+                                op->reg);
         *ret = (struct zs_eu_place){ZS_EU_OFFSET(grf) + at, file_B - at, size_B};
         return true;
     }
     if (zs_eu_is_acc(op))
         return place_acc(l, op, ret);
-    const struct arf *arf = &arfs[op->reg >> 4];
-    uint32_t at = (op->reg & 15u) * arf->reg_B + op->subreg_B, end = arf_size_B(l, arf);
+    const struct arf *arf = &arfs[op->file];
+    uint32_t at = op->reg * (uint32_t)arf->reg_B + op->subreg_B, end = arf_size_B(l, op->file);
     if (at >= end || (write && at < arf->writable_B))
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
-                            "%s: %s of architecture register 0x%02x is not modelled",
-                            l->inst->mnemonic, write ? "write" : "read", op->reg);
+                            "%s: %s of architecture register %s%u is not modelled", l->name,
+                            write ? "write" : "read", zs_isa_file_name((enum zs_isa_file)op->file),
+                            op->reg);
     *ret = (struct zs_eu_place){arf->at + at, end - at, size_B};
     return true;
 }
 
 /* Offsets of all channels' elements from the first; false when one leaves the register file. */
-bool zs_eu_region_offsets(const struct zs_gen9_operand *op, unsigned n,
+bool zs_eu_region_offsets(const struct zs_isa_operand *op, unsigned n,
                           const struct zs_eu_place *place, unsigned size_B, bool is_dst,
                           uint16_t *ret_offsets)
 {
+    /* three sources have none: rows end where the next one begins */
+    unsigned width = op->width != ZS_REGION_NONE ? op->width
+                     : op->hstride               ? ZS_MAX(op->vstride / op->hstride, 1)
+                                                 : 1;
+
     for (unsigned c = 0; c < n; c++) {
         unsigned elements;
         if (is_dst)
             elements = c * op->hstride;
-        else if (op->vstride == ZS_GEN9_VSTRIDE_VXH)
+        else if (op->vstride == ZS_REGION_VXH)
             elements = c % op->width * op->hstride;
+        else if (op->vstride == ZS_REGION_NONE) /* the last of three sources */
+            elements = c * op->hstride;
         else
-            elements = c / op->width * op->vstride + c % op->width * op->hstride;
+            elements = c / width * op->vstride + c % width * op->hstride;
         uint32_t at = elements * place->step_B;
         if (at + size_B > place->limit_B)
             return false;

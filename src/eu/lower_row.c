@@ -30,7 +30,12 @@ const struct zs_eu_row_info zs_eu_row_infos[ZS_EU_ROW_COUNT] = {
 
 unsigned zs_eu_type_B(unsigned type)
 {
-    return zs_gen9_type_size_B((enum zs_gen9_type)type);
+    static const uint8_t sizes_B[ZS_TYPE_COUNT] = {
+        [ZS_TYPE_UB] = 1, [ZS_TYPE_B] = 1, [ZS_TYPE_UW] = 2, [ZS_TYPE_W] = 2,
+        [ZS_TYPE_UD] = 4, [ZS_TYPE_D] = 4, [ZS_TYPE_UQ] = 8, [ZS_TYPE_Q] = 8,
+        [ZS_TYPE_HF] = 2, [ZS_TYPE_F] = 4, [ZS_TYPE_DF] = 8,
+    };
+    return type < ZS_TYPE_COUNT ? sizes_B[type] : 0;
 }
 
 unsigned zs_eu_type_log2(unsigned type)
@@ -40,13 +45,13 @@ unsigned zs_eu_type_log2(unsigned type)
 
 bool zs_eu_type_is_float(unsigned type)
 {
-    return type == ZS_GEN9_F || type == ZS_GEN9_DF || type == ZS_GEN9_HF || type == ZS_GEN9_VF;
+    return type == ZS_TYPE_F || type == ZS_TYPE_DF || type == ZS_TYPE_HF || type == ZS_TYPE_VF;
 }
 
 bool zs_eu_type_is_signed(unsigned type)
 {
-    return type == ZS_GEN9_D || type == ZS_GEN9_W || type == ZS_GEN9_B || type == ZS_GEN9_Q ||
-           type == ZS_GEN9_V;
+    return type == ZS_TYPE_D || type == ZS_TYPE_W || type == ZS_TYPE_B || type == ZS_TYPE_Q ||
+           type == ZS_TYPE_V;
 }
 
 static enum zs_eu_row move_row_of_size(unsigned size_B)
@@ -65,21 +70,21 @@ enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
 {
 #define ROWS(eq, t)                                                                                \
     {                                                                                              \
-        [0] = ZS_EU_ROW_NONE, [ZS_GEN9_COND_EQ] = ZS_EU_ROW_CMP_EQ_##eq,                           \
-        [ZS_GEN9_COND_NE] = ZS_EU_ROW_CMP_NE_##eq, [ZS_GEN9_COND_GT] = ZS_EU_ROW_CMP_GT_##t,       \
-        [ZS_GEN9_COND_GE] = ZS_EU_ROW_CMP_GE_##t, [ZS_GEN9_COND_LT] = ZS_EU_ROW_CMP_LT_##t,        \
-        [ZS_GEN9_COND_LE] = ZS_EU_ROW_CMP_LE_##t, [7] = ZS_EU_ROW_NONE                             \
+        [0] = ZS_EU_ROW_NONE, [ZS_COND_EQ] = ZS_EU_ROW_CMP_EQ_##eq,                                \
+        [ZS_COND_NE] = ZS_EU_ROW_CMP_NE_##eq, [ZS_COND_GT] = ZS_EU_ROW_CMP_GT_##t,                 \
+        [ZS_COND_GE] = ZS_EU_ROW_CMP_GE_##t, [ZS_COND_LT] = ZS_EU_ROW_CMP_LT_##t,                  \
+        [ZS_COND_LE] = ZS_EU_ROW_CMP_LE_##t, [7] = ZS_EU_ROW_NONE                                  \
     }
     static const enum zs_eu_row rows[][8] = {
-        [ZS_GEN9_D] = ROWS(I32, S32), [ZS_GEN9_UD] = ROWS(I32, U32),
-        [ZS_GEN9_Q] = ROWS(I64, S64), [ZS_GEN9_UQ] = ROWS(I64, U64),
-        [ZS_GEN9_F] = ROWS(F32, F32), [ZS_GEN9_DF] = ROWS(F64, F64),
-        [ZS_GEN9_HF] = {0},
+        [ZS_TYPE_D] = ROWS(I32, S32), [ZS_TYPE_UD] = ROWS(I32, U32),
+        [ZS_TYPE_Q] = ROWS(I64, S64), [ZS_TYPE_UQ] = ROWS(I64, U64),
+        [ZS_TYPE_F] = ROWS(F32, F32), [ZS_TYPE_DF] = ROWS(F64, F64),
+        [ZS_TYPE_HF] = {0},
     };
 #undef ROWS
-    if (cond == ZS_GEN9_COND_UN)
-        return type == ZS_GEN9_F    ? ZS_EU_ROW_CMP_UN_F32
-               : type == ZS_GEN9_DF ? ZS_EU_ROW_CMP_UN_F64
+    if (cond == ZS_COND_UN)
+        return type == ZS_TYPE_F    ? ZS_EU_ROW_CMP_UN_F32
+               : type == ZS_TYPE_DF ? ZS_EU_ROW_CMP_UN_F64
                                     : ZS_EU_ROW_NONE;
     if (cond > 7 || type >= ZS_ARRAY_LEN(rows) || !rows[type][1])
         return ZS_EU_ROW_NONE;
@@ -207,12 +212,12 @@ static void plan_integers(struct zs_eu_plan *plan, unsigned from, unsigned to)
 static void plan_clamp_from_d(struct zs_eu_plan *plan, unsigned to)
 {
     static const enum zs_eu_row rows[] = {
-        [ZS_GEN9_W] = ZS_EU_ROW_CLAMP_S32_S16,
-        [ZS_GEN9_UW] = ZS_EU_ROW_CLAMP_S32_U16,
-        [ZS_GEN9_B] = ZS_EU_ROW_CLAMP_S32_S8,
-        [ZS_GEN9_UB] = ZS_EU_ROW_CLAMP_S32_U8,
+        [ZS_TYPE_W] = ZS_EU_ROW_CLAMP_S32_S16,
+        [ZS_TYPE_UW] = ZS_EU_ROW_CLAMP_S32_U16,
+        [ZS_TYPE_B] = ZS_EU_ROW_CLAMP_S32_S8,
+        [ZS_TYPE_UB] = ZS_EU_ROW_CLAMP_S32_U8,
     };
-    if (to != ZS_GEN9_D)
+    if (to != ZS_TYPE_D)
         step(plan, rows[to]);
 }
 
@@ -221,20 +226,20 @@ static void plan_clamp(struct zs_eu_plan *plan, unsigned from, unsigned to)
 {
     if (from == to)
         return;
-    if (zs_eu_type_B(to) <= 2 && (zs_eu_type_B(from) <= 2 || from == ZS_GEN9_D)) {
-        plan_integers(plan, from, ZS_GEN9_D);
+    if (zs_eu_type_B(to) <= 2 && (zs_eu_type_B(from) <= 2 || from == ZS_TYPE_D)) {
+        plan_integers(plan, from, ZS_TYPE_D);
         plan_clamp_from_d(plan, to);
         return;
     }
-    if (from == ZS_GEN9_UQ)
+    if (from == ZS_TYPE_UQ)
         step(plan, ZS_EU_ROW_CLAMP_U64_S64);
     else
-        plan_integers(plan, from, ZS_GEN9_Q);
-    if (to == ZS_GEN9_UQ)
+        plan_integers(plan, from, ZS_TYPE_Q);
+    if (to == ZS_TYPE_UQ)
         step(plan, ZS_EU_ROW_CLAMP_S64_U64);
-    else if (to == ZS_GEN9_UD)
+    else if (to == ZS_TYPE_UD)
         step(plan, ZS_EU_ROW_CLAMP_S64_U32);
-    else if (to != ZS_GEN9_Q) {
+    else if (to != ZS_TYPE_Q) {
         step(plan, ZS_EU_ROW_CLAMP_S64_S32);
         plan_clamp_from_d(plan, to);
     }
@@ -246,13 +251,13 @@ static void plan_from_float(struct zs_eu_plan *plan, unsigned from, unsigned to)
         {ZS_EU_ROW_F32_S32, ZS_EU_ROW_F32_U32, ZS_EU_ROW_F32_S64, ZS_EU_ROW_F32_U64},
         {ZS_EU_ROW_F64_S32, ZS_EU_ROW_F64_U32, ZS_EU_ROW_F64_S64, ZS_EU_ROW_F64_U64},
     };
-    const enum zs_eu_row *row = rows[from == ZS_GEN9_DF];
+    const enum zs_eu_row *row = rows[from == ZS_TYPE_DF];
 
-    if (to == ZS_GEN9_UD)
+    if (to == ZS_TYPE_UD)
         step(plan, row[1]);
-    else if (to == ZS_GEN9_Q)
+    else if (to == ZS_TYPE_Q)
         step(plan, row[2]);
-    else if (to == ZS_GEN9_UQ)
+    else if (to == ZS_TYPE_UQ)
         step(plan, row[3]);
     else {
         step(plan, row[0]);
@@ -266,13 +271,13 @@ static void plan_to_float(struct zs_eu_plan *plan, unsigned from, unsigned to)
         {ZS_EU_ROW_S32_F32, ZS_EU_ROW_U32_F32, ZS_EU_ROW_S64_F32, ZS_EU_ROW_U64_F32},
         {ZS_EU_ROW_S32_F64, ZS_EU_ROW_U32_F64, ZS_EU_ROW_S64_F64, ZS_EU_ROW_U64_F64},
     };
-    const enum zs_eu_row *row = rows[to == ZS_GEN9_DF];
+    const enum zs_eu_row *row = rows[to == ZS_TYPE_DF];
 
     if (zs_eu_type_B(from) <= 2) {
-        plan_integers(plan, from, ZS_GEN9_D);
-        from = ZS_GEN9_D;
+        plan_integers(plan, from, ZS_TYPE_D);
+        from = ZS_TYPE_D;
     }
-    step(plan, row[from == ZS_GEN9_D ? 0 : from == ZS_GEN9_UD ? 1 : from == ZS_GEN9_Q ? 2 : 3]);
+    step(plan, row[from == ZS_TYPE_D ? 0 : from == ZS_TYPE_UD ? 1 : from == ZS_TYPE_Q ? 2 : 3]);
 }
 
 /* Half goes through single: exact up, and down from integers whatever is not exact overflows. */
@@ -280,22 +285,22 @@ void zs_eu_plan_convert(struct zs_eu_plan *plan, unsigned from, unsigned to, boo
 {
     if (from == to)
         return;
-    if (from == ZS_GEN9_HF) {
+    if (from == ZS_TYPE_HF) {
         step(plan, ZS_EU_ROW_F16_F32);
-        from = ZS_GEN9_F;
+        from = ZS_TYPE_F;
     }
     if (from == to)
         return;
     if (zs_eu_type_is_float(from)) {
         if (!zs_eu_type_is_float(to))
             plan_from_float(plan, from, to);
-        else if (to == ZS_GEN9_HF)
-            step(plan, from == ZS_GEN9_DF ? ZS_EU_ROW_F64_F16 : ZS_EU_ROW_F32_F16);
+        else if (to == ZS_TYPE_HF)
+            step(plan, from == ZS_TYPE_DF ? ZS_EU_ROW_F64_F16 : ZS_EU_ROW_F32_F16);
         else
-            step(plan, to == ZS_GEN9_DF ? ZS_EU_ROW_F32_F64 : ZS_EU_ROW_F64_F32);
+            step(plan, to == ZS_TYPE_DF ? ZS_EU_ROW_F32_F64 : ZS_EU_ROW_F64_F32);
     } else if (zs_eu_type_is_float(to)) {
-        plan_to_float(plan, from, to == ZS_GEN9_HF ? ZS_GEN9_F : to);
-        if (to == ZS_GEN9_HF)
+        plan_to_float(plan, from, to == ZS_TYPE_HF ? ZS_TYPE_F : to);
+        if (to == ZS_TYPE_HF)
             step(plan, ZS_EU_ROW_F32_F16);
     } else if (clamp) {
         plan_clamp(plan, from, to);

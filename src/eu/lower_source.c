@@ -7,32 +7,32 @@
 /* ---- sources ---- */
 
 /* Packed immediates as a vector, others as 8 bytes that serve every narrower type. */
-static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
                                        unsigned *ret_type)
 {
     uint8_t vector[ZS_EU_LANES_MAX * 4];
     uint64_t value = op->imm;
 
     *ret_type = op->type;
-    if (op->type == ZS_GEN9_V || op->type == ZS_GEN9_UV) {
+    if (op->type == ZS_TYPE_V || op->type == ZS_TYPE_UV) {
         /* The immediate is a row of words: a destination of dwords takes every second one. Source:
          * IGC's HWConformity::fixDstAlignmentWithVectorImm, which packs it so (below 8 lanes). */
-        const struct zs_gen9_operand *dst = &l->inst->dst;
+        const struct zs_isa_operand *dst = &l->inst->dst;
         bool dwords = l->n < 8 && dst->hstride * zs_eu_type_B(dst->type) == 4;
         for (unsigned c = 0; c < l->n; c++) {
             int nibble = (int)(op->imm >> (dwords ? 2 * c : c) % 8 * 4 & 15);
-            int16_t lane = (int16_t)(op->type == ZS_GEN9_V && nibble > 7 ? nibble - 16 : nibble);
+            int16_t lane = (int16_t)(op->type == ZS_TYPE_V && nibble > 7 ? nibble - 16 : nibble);
             memcpy(vector + c * 2, &lane, 2);
         }
-        *ret_type = op->type == ZS_GEN9_V ? ZS_GEN9_W : ZS_GEN9_UW;
+        *ret_type = op->type == ZS_TYPE_V ? ZS_TYPE_W : ZS_TYPE_UW;
         if (l->n > 1)
             return (struct zs_eu_loc){zs_eu_constant(l, vector, l->n * 2), false};
         value &= 15;
-        if (op->type == ZS_GEN9_V && value > 7)
+        if (op->type == ZS_TYPE_V && value > 7)
             value -= 16;
         return (struct zs_eu_loc){zs_eu_constant(l, &value, 8), true};
     }
-    if (op->type == ZS_GEN9_VF) {
+    if (op->type == ZS_TYPE_VF) {
         for (unsigned c = 0; c < l->n; c++) {
             uint32_t byte = (uint32_t)(op->imm >> c % 4 * 8 & 0xff);
             uint32_t lane = (byte & 0x80) << 24;
@@ -40,12 +40,12 @@ static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs
                 lane |= ((byte >> 4 & 7) + 124) << 23 | (byte & 15) << 19;
             memcpy(vector + c * 4, &lane, 4);
         }
-        *ret_type = ZS_GEN9_F;
+        *ret_type = ZS_TYPE_F;
         return (struct zs_eu_loc){zs_eu_constant(l, vector, l->n * 4), l->n == 1};
     }
-    if (op->type == ZS_GEN9_W)
+    if (op->type == ZS_TYPE_W)
         value = (uint64_t)(int64_t)(int16_t)value;
-    if (op->type == ZS_GEN9_D)
+    if (op->type == ZS_TYPE_D)
         value = (uint64_t)(int64_t)(int32_t)value;
     return (struct zs_eu_loc){zs_eu_constant(l, &value, 8), true};
 }
@@ -65,49 +65,48 @@ static struct zs_eu_loc gather_region(struct zs_eu_lowering *l, const struct zs_
     return (struct zs_eu_loc){at, l->n == 1};
 }
 
-static struct zs_eu_loc load_indirect(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
+static struct zs_eu_loc load_indirect(struct zs_eu_lowering *l, const struct zs_isa_operand *op)
 {
     struct zs_eu_region region;
     struct zs_eu_place place = {0, zs_eu_file_B(l->program), zs_eu_type_B(op->type)};
-    bool per_row = op->vstride == ZS_GEN9_VSTRIDE_VXH;
+    bool per_row = op->vstride == ZS_REGION_VXH;
 
     memset(&region, 0, sizeof(region));
-    region.indirect_B = op->indirect_B;
-    if (op->file != ZS_GEN9_FILE_GRF ||
+    region.indirect_B = op->offset_B;
+    if (op->file != ZS_FILE_GRF ||
         !zs_eu_region_offsets(op, l->n, &place, zs_eu_type_B(op->type), false, region.offset_B)) {
-        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad indirect source", l->inst->mnemonic);
+        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad indirect source", l->name);
         return (struct zs_eu_loc){0};
     }
     for (unsigned c = 0; c < l->n; c++) {
-        unsigned a0 = op->a0_subreg + (per_row ? c / op->width : 0);
+        unsigned a0 = op->subreg + (per_row ? c / op->width : 0);
         if (a0 >= l->program->regs.a0_count)
             zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: address register a0.%u does not exist",
-                         l->inst->mnemonic, a0);
+                         l->name, a0);
         region.a0_step[c] = (uint8_t)(a0 % ZS_EU_A0_MAX);
     }
     zs_eu_mark_read(l, 0, zs_eu_file_B(l->program));
     return gather_region(l, &region, UINT32_MAX, op->type);
 }
 
-static void before_read(struct zs_eu_lowering *l, const struct zs_gen9_operand *op)
+static void before_read(struct zs_eu_lowering *l, const struct zs_isa_operand *op)
 {
     const struct zs_eu_program *p = l->program;
 
-    if (op->file != ZS_GEN9_FILE_ARF)
-        return;
-    if ((op->reg & 0xf0) == ZS_GEN9_ARF_IP)
+    if (op->file == ZS_FILE_IP)
         zs_eu_emit(l, ZS_EU_KIND_READ_IP)->aux = zs_eu_program_ip(p, l->inst->offset_B);
-    if ((op->reg & 0xf0) == ZS_GEN9_ARF_TM)
+    if (op->file == ZS_FILE_TM)
         zs_eu_emit(l, ZS_EU_KIND_READ_TM);
 }
 
 /* The accumulators have more bits than a d: its modifiers see them. */
-static bool is_wide_acc(const struct zs_gen9_operand *op)
+static bool is_wide_acc(const struct zs_isa_operand *op)
 {
-    return zs_eu_is_acc(op) && op->type == ZS_GEN9_D && (op->abs || op->neg);
+    return zs_eu_is_acc(op) && op->type == ZS_TYPE_D &&
+           ((op->modifiers & ZS_MOD_ABS) || (op->modifiers & ZS_MOD_NEG));
 }
 
-static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
                                     unsigned type)
 {
     struct zs_eu_region region;
@@ -119,12 +118,11 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_ge
         return (struct zs_eu_loc){0};
     before_read(l, op);
     if (!zs_eu_region_offsets(op, l->n, &place, size_B, false, region.offset_B)) {
-        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: source region leaves its registers",
-                     l->inst->mnemonic);
+        zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: source region leaves its registers", l->name);
         return (struct zs_eu_loc){0};
     }
     uint32_t stride = zs_eu_even_stride(region.offset_B, l->n);
-    for (unsigned c = 0; c < l->n && op->file == ZS_GEN9_FILE_GRF; c++)
+    for (unsigned c = 0; c < l->n && op->file == ZS_FILE_GRF; c++)
         zs_eu_mark_read(l, place.at - ZS_EU_OFFSET(grf) + region.offset_B[c], size_B);
     if (zs_eu_is_general(l))
         return gather_region(l, &region, place.at, type);
@@ -143,26 +141,26 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_ge
     return (struct zs_eu_loc){at, false};
 }
 
-static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_gen9_operand *op,
+static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
                                  unsigned *ret_type)
 {
-    *ret_type = is_wide_acc(op) ? ZS_GEN9_Q : op->type;
-    if (op->file == ZS_GEN9_FILE_IMM)
+    *ret_type = is_wide_acc(op) ? ZS_TYPE_Q : op->type;
+    if (op->kind == ZS_OPERAND_IMM)
         return load_immediate(l, op, ret_type);
     if (zs_eu_type_B(op->type) == 0) {
-        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: operand without a type", l->inst->mnemonic);
+        zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: operand without a type", l->name);
         return (struct zs_eu_loc){0};
     }
     if (zs_eu_is_null(op)) {
         uint64_t zero = 0;
         return (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
     }
-    return op->indirect ? load_indirect(l, op) : load_direct(l, op, *ret_type);
+    return op->kind == ZS_OPERAND_INDIRECT ? load_indirect(l, op) : load_direct(l, op, *ret_type);
 }
 
 /* Rows for abs, neg and not by type size; floats first. */
 static struct zs_eu_loc modify(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned type,
-                               const struct zs_gen9_operand *op, enum zs_eu_modifiers mods)
+                               const struct zs_isa_operand *op, enum zs_eu_modifiers mods)
 {
     static const enum zs_eu_row abs_int[4] = {0, ZS_EU_ROW_ABS_16, ZS_EU_ROW_ABS_32,
                                               ZS_EU_ROW_ABS_64};
@@ -177,37 +175,37 @@ static struct zs_eu_loc modify(struct zs_eu_lowering *l, struct zs_eu_loc loc, u
     unsigned size = zs_eu_type_log2(type);
     bool is_float = zs_eu_type_is_float(type);
 
-    if (size == 0 && (op->abs || op->neg)) {
-        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: modifier on a byte", l->inst->mnemonic);
+    if (size == 0 && ((op->modifiers & ZS_MOD_ABS) || (op->modifiers & ZS_MOD_NEG))) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: modifier on a byte", l->name);
         return loc;
     }
     if (mods == ZS_EU_MOD_LOGIC)
-        return op->neg ? zs_eu_to_temp(l, invert[size], loc) : loc;
-    if (op->abs && (is_float || zs_eu_type_is_signed(op->type)))
+        return (op->modifiers & ZS_MOD_NEG) ? zs_eu_to_temp(l, invert[size], loc) : loc;
+    if ((op->modifiers & ZS_MOD_ABS) && (is_float || zs_eu_type_is_signed(op->type)))
         loc = zs_eu_to_temp(l, (is_float ? abs_float : abs_int)[size], loc);
-    if (op->neg && !(is_float && mods == ZS_EU_MOD_KEEP_NEG))
+    if ((op->modifiers & ZS_MOD_NEG) && !(is_float && mods == ZS_EU_MOD_KEEP_NEG))
         loc = zs_eu_to_temp(l, (is_float ? neg_float : neg_int)[size], loc);
     return loc;
 }
 
-unsigned zs_eu_modifier_type(const struct zs_gen9_operand *op)
+unsigned zs_eu_modifier_type(const struct zs_isa_operand *op)
 {
     if (zs_eu_type_B(op->type) == 8 ||
-        (op->abs && zs_eu_type_is_signed(op->type) && !is_wide_acc(op)))
+        ((op->modifiers & ZS_MOD_ABS) && zs_eu_type_is_signed(op->type) && !is_wide_acc(op)))
         return op->type;
-    return op->type == ZS_GEN9_UD || is_wide_acc(op) ? ZS_GEN9_Q : ZS_GEN9_D;
+    return op->type == ZS_TYPE_UD || is_wide_acc(op) ? ZS_TYPE_Q : ZS_TYPE_D;
 }
 
 struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
                             enum zs_eu_modifiers mods)
 {
-    const struct zs_gen9_operand *op = &l->inst->src[i];
+    const struct zs_isa_operand *op = &l->inst->src[i];
     unsigned raw_type;
     struct zs_eu_loc loc = load_raw(l, op, &raw_type);
 
     if (l->failed)
         return loc;
-    if (op->file == ZS_GEN9_FILE_IMM && !zs_eu_type_is_float(raw_type) &&
+    if (op->kind == ZS_OPERAND_IMM && !zs_eu_type_is_float(raw_type) &&
         !zs_eu_type_is_float(type) && loc.scalar)
         return loc; /* sign-extended in the pool */
     if (zs_eu_type_is_float(raw_type)) {
@@ -215,9 +213,9 @@ struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
         return zs_eu_convert(l, loc, raw_type, type, false);
     }
     unsigned own = zs_eu_modifier_type(op);
-    if ((op->abs || op->neg) && mods != ZS_EU_MOD_LOGIC &&
+    if (((op->modifiers & ZS_MOD_ABS) || (op->modifiers & ZS_MOD_NEG)) && mods != ZS_EU_MOD_LOGIC &&
         (zs_eu_type_is_float(type) || zs_eu_type_B(type) > zs_eu_type_B(own))) {
-        unsigned at = own == ZS_GEN9_B ? ZS_GEN9_W : own;
+        unsigned at = own == ZS_TYPE_B ? ZS_TYPE_W : own;
         loc = modify(l, zs_eu_convert(l, loc, raw_type, at, false), at, op, mods);
         return zs_eu_convert(l, zs_eu_convert(l, loc, at, own, false), own, type, false);
     }

@@ -16,7 +16,7 @@ struct target {
 
 static bool find_target(struct zs_eu_lowering *l, struct target *ret)
 {
-    const struct zs_gen9_operand *dst = &l->inst->dst;
+    const struct zs_isa_operand *dst = &l->inst->dst;
     unsigned size_B = zs_eu_type_B(dst->type);
 
     memset(ret, 0, sizeof(*ret));
@@ -25,28 +25,26 @@ static bool find_target(struct zs_eu_lowering *l, struct target *ret)
     for (unsigned c = 0; c < l->n; c++)
         ret->offsets[c] = (uint16_t)(c * size_B);
     if (size_B == 0)
-        return zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: destination without a type",
-                            l->inst->mnemonic);
+        return zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: destination without a type", l->name);
     if (zs_eu_is_null(dst)) {
         ret->place = (struct zs_eu_place){ZS_EU_OFFSET(sink), ZS_EU_TEMP_B, size_B};
         return true;
     }
-    if (dst->indirect) {
+    if (dst->kind == ZS_OPERAND_INDIRECT) {
         ret->indirect = true;
         ret->place = (struct zs_eu_place){UINT32_MAX, zs_eu_file_B(l->program), size_B};
-        if (dst->file != ZS_GEN9_FILE_GRF)
-            return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad indirect destination",
-                                l->inst->mnemonic);
+        if (dst->file != ZS_FILE_GRF)
+            return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad indirect destination", l->name);
     } else if (!zs_eu_place_of(l, dst, true, &ret->place)) {
         return false;
     }
     if (zs_eu_is_acc(dst) && !zs_eu_type_is_float(dst->type)) {
-        ret->type = zs_eu_type_is_signed(dst->type) ? ZS_GEN9_Q : ZS_GEN9_UQ;
+        ret->type = zs_eu_type_is_signed(dst->type) ? ZS_TYPE_Q : ZS_TYPE_UQ;
         size_B = 8;
     }
     if (!zs_eu_region_offsets(dst, l->n, &ret->place, size_B, true, ret->offsets))
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: destination region leaves its registers",
-                            l->inst->mnemonic);
+                            l->name);
     ret->stride = l->n == 1 ? size_B : zs_eu_even_stride(ret->offsets, l->n);
     return true;
 }
@@ -95,8 +93,8 @@ static void store_elements(struct zs_eu_lowering *l, const struct target *target
     } else {
         memset(&region, 0, sizeof(region));
         memcpy(region.offset_B, target->offsets, sizeof(region.offset_B));
-        region.indirect_B = l->inst->dst.indirect_B;
-        memset(region.a0_step, l->inst->dst.a0_subreg, sizeof(region.a0_step));
+        region.indirect_B = l->inst->dst.offset_B;
+        memset(region.a0_step, l->inst->dst.subreg, sizeof(region.a0_step));
         uint32_t index = zs_eu_add_region(l, &region);
         op = zs_eu_emit(l, ZS_EU_KIND_SCATTER_REGION);
         op->dst = target->place.at;
@@ -109,10 +107,10 @@ static void store_elements(struct zs_eu_lowering *l, const struct target *target
 
 void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
 
     op->flag = (uint16_t)(ZS_EU_OFFSET(flag) + inst->flag_reg * 4u);
-    op->flag_shift = (uint8_t)((inst->flag_subreg * 16u + inst->chan_offset) & 31);
+    op->flag_shift = (uint8_t)((inst->flag_subreg * 16u + inst->channel_offset) & 31);
 }
 
 /*
@@ -124,18 +122,18 @@ void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op)
 static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
 {
     static const unsigned wide[] = {
-        [ZS_GEN9_B] = ZS_GEN9_D,   [ZS_GEN9_W] = ZS_GEN9_D,   [ZS_GEN9_UB] = ZS_GEN9_D,
-        [ZS_GEN9_UW] = ZS_GEN9_D,  [ZS_GEN9_HF] = ZS_GEN9_F,  [ZS_GEN9_D] = ZS_GEN9_D,
-        [ZS_GEN9_UD] = ZS_GEN9_UD, [ZS_GEN9_Q] = ZS_GEN9_Q,   [ZS_GEN9_UQ] = ZS_GEN9_UQ,
-        [ZS_GEN9_F] = ZS_GEN9_F,   [ZS_GEN9_DF] = ZS_GEN9_DF,
+        [ZS_TYPE_B] = ZS_TYPE_D,   [ZS_TYPE_W] = ZS_TYPE_D,   [ZS_TYPE_UB] = ZS_TYPE_D,
+        [ZS_TYPE_UW] = ZS_TYPE_D,  [ZS_TYPE_HF] = ZS_TYPE_F,  [ZS_TYPE_D] = ZS_TYPE_D,
+        [ZS_TYPE_UD] = ZS_TYPE_UD, [ZS_TYPE_Q] = ZS_TYPE_Q,   [ZS_TYPE_UQ] = ZS_TYPE_UQ,
+        [ZS_TYPE_F] = ZS_TYPE_F,   [ZS_TYPE_DF] = ZS_TYPE_DF,
     };
     uint64_t zero = 0;
     enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, wide[type]);
 
     if (row == ZS_EU_ROW_NONE) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
-                     "%s: conditional modifier %u on type %s is not modelled", l->inst->mnemonic,
-                     l->inst->cond, zs_gen9_type_name((enum zs_gen9_type)type));
+                     "%s: conditional modifier %u on type %s is not modelled", l->name,
+                     l->inst->cond, zs_isa_type_name((enum zs_isa_type)type));
         return;
     }
     struct zs_eu_loc src[2] = {zs_eu_convert(l, result, type, wide[type], false),
@@ -147,13 +145,13 @@ static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigne
 static void store_accumulator(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
 {
     unsigned to = zs_eu_type_is_float(type)    ? type
-                  : zs_eu_type_is_signed(type) ? ZS_GEN9_Q
-                                               : ZS_GEN9_UQ;
+                  : zs_eu_type_is_signed(type) ? ZS_TYPE_Q
+                                               : ZS_TYPE_UQ;
     struct target target = {.place = {ZS_EU_OFFSET(acc), 256, 8}, .stride = 8, .type = to};
 
-    if (l->n > 16 || type == ZS_GEN9_HF) {
+    if (l->n > 16 || type == ZS_TYPE_HF) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: AccWrEn of this shape is not modelled",
-                     l->inst->mnemonic);
+                     l->name);
         return;
     }
     for (unsigned c = 0; c < l->n; c++)
@@ -163,9 +161,9 @@ static void store_accumulator(struct zs_eu_lowering *l, struct zs_eu_loc result,
 
 void zs_eu_after_store(struct zs_eu_lowering *l)
 {
-    const struct zs_gen9_operand *dst = &l->inst->dst;
+    const struct zs_isa_operand *dst = &l->inst->dst;
 
-    if (dst->file == ZS_GEN9_FILE_ARF && !dst->indirect && (dst->reg & 0xf0) == ZS_GEN9_ARF_CR)
+    if (dst->file == ZS_FILE_CR)
         zs_eu_emit(l, ZS_EU_KIND_CONTROL_REGISTER);
 }
 
@@ -179,7 +177,7 @@ static struct zs_eu_loc keep(struct zs_eu_lowering *l, struct zs_eu_loc loc, uns
 
 void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_loc value = result;
     unsigned from = type;
     struct target target;
@@ -187,15 +185,15 @@ void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned typ
 
     if (l->failed || !find_target(l, &target))
         return;
-    if (inst->acc_write) /* the result is looked at after dst was written */
+    if ((inst->flags & ZS_INST_ACCWREN)) /* the result is looked at after dst was written */
         value = result = keep(l, result, type);
-    if (inst->saturate && zs_eu_type_is_float(target.type)) {
-        unsigned at = from == ZS_GEN9_DF ? ZS_GEN9_DF : ZS_GEN9_F;
+    if ((inst->dst.modifiers & ZS_MOD_SAT) && zs_eu_type_is_float(target.type)) {
+        unsigned at = from == ZS_TYPE_DF ? ZS_TYPE_DF : ZS_TYPE_F;
         value = zs_eu_convert(l, value, from, at, false);
-        value = zs_eu_to_temp(l, at == ZS_GEN9_DF ? ZS_EU_ROW_SAT_F64 : ZS_EU_ROW_SAT_F32, value);
+        value = zs_eu_to_temp(l, at == ZS_TYPE_DF ? ZS_EU_ROW_SAT_F64 : ZS_EU_ROW_SAT_F32, value);
         from = at;
     }
-    zs_eu_plan_convert(&plan, from, target.type, inst->saturate);
+    zs_eu_plan_convert(&plan, from, target.type, (inst->dst.modifiers & ZS_MOD_SAT));
     bool direct = plan.count > 0 && is_packed(l, &target) && !inst->cond;
     for (unsigned i = 0; i + (direct ? 1 : 0) < plan.count; i++)
         value = zs_eu_to_temp(l, plan.rows[i], value);
@@ -207,7 +205,7 @@ void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned typ
         zs_eu_emit_row(l, plan.rows[plan.count - 1], target.place.at, &value, 1, true);
     else
         store_elements(l, &target, value);
-    if (inst->acc_write)
+    if ((inst->flags & ZS_INST_ACCWREN))
         store_accumulator(l, result, type);
     if (inst->cond)
         set_flags(l, value, target.type);
@@ -246,15 +244,15 @@ static bool gather_in_place(struct zs_eu_lowering *l, const struct target *targe
 void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
                    const struct zs_eu_loc *src, unsigned count)
 {
-    const struct zs_gen9_inst *inst = l->inst;
+    const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_plan plan = {.count = 0};
     struct target target;
 
     if (l->failed || !find_target(l, &target))
         return;
-    zs_eu_plan_convert(&plan, type, target.type, inst->saturate);
-    bool direct = plan.count == 0 && is_packed(l, &target) && !inst->acc_write && !inst->cond &&
-                  !(inst->saturate && zs_eu_type_is_float(type));
+    zs_eu_plan_convert(&plan, type, target.type, (inst->dst.modifiers & ZS_MOD_SAT));
+    bool direct = plan.count == 0 && is_packed(l, &target) && !(inst->flags & ZS_INST_ACCWREN) &&
+                  !inst->cond && !((inst->dst.modifiers & ZS_MOD_SAT) && zs_eu_type_is_float(type));
     for (unsigned i = 0; i < count && direct; i++)
         direct = src[i].scalar || !chunks_collide(l, target.place.at, zs_eu_type_B(target.type),
                                                   src[i].at, zs_eu_row_infos[row].src_B[i]);

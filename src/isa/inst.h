@@ -84,6 +84,24 @@ enum zs_isa_error {
 /* "reserved opcode" */
 const char *zs_isa_error_text(uint32_t error);
 
+/* Functions of `math`, from INVM on macros. */
+enum zs_isa_math {
+    ZS_MATH_INV = 1,
+    ZS_MATH_LOG,
+    ZS_MATH_EXP,
+    ZS_MATH_SQT,
+    ZS_MATH_RSQT,
+    ZS_MATH_SIN,
+    ZS_MATH_COS,
+    ZS_MATH_FDIV = 9,
+    ZS_MATH_POW,
+    ZS_MATH_IDIV,
+    ZS_MATH_IQOT,
+    ZS_MATH_IREM,
+    ZS_MATH_INVM,
+    ZS_MATH_RSQTM,
+};
+
 struct zs_isa_model;
 
 /* What a family of encodings does in its own way. */

@@ -153,8 +153,12 @@ void encode(const struct zs_gen9_inst *inst, uint64_t ret_words[2])
     }
     put_header(ret_words, inst);
     put_dst(ret_words, &inst->dst);
-    for (unsigned i = 0; i < inst->src_count; i++)
-        put_src(ret_words, i, &inst->src[i]);
+    for (unsigned i = 0; i < inst->src_count; i++) {
+        struct zs_gen9_operand src = inst->src[i];
+        if (inst->align16) /* a row of four components, or of a pair of doubles */
+            src.vstride = src.type == ZS_GEN9_DF ? 2 : 4;
+        put_src(ret_words, i, &src);
+    }
     if (inst->align16) { /* two sources: numbers of macro operands */
         put(ret_words, 51, 48, inst->dst.mme);
         for (unsigned i = 0; i < inst->src_count; i++)
@@ -591,6 +595,8 @@ void random_inst(struct random *r, unsigned what, struct zs_gen9_inst *ret)
             ret->pred = ZS_GEN9_PRED_SEQ;
         }
     }
+    if (shape->opcode == ZS_GEN9_MATH)
+        what &= ~(unsigned)RANDOM_INDIRECT; /* it has none */
     random_operands(r, what, shape, ret);
     if (shape->sources == 3)
         fit_ternary(r, ret);

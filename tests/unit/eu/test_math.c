@@ -697,7 +697,7 @@ static void test_unmodelled(void **state)
         enum zs_eu_fault_kind kind;
         const char *names;
     } rows[] = {{spf, ZS_EU_FAULT_UNMODELLED, "single program flow"},
-                {write_ip, ZS_EU_FAULT_UNMODELLED, "0xa0"},
+                {write_ip, ZS_EU_FAULT_UNMODELLED, "architecture register ip"},
                 {pln, ZS_EU_FAULT_UNMODELLED, "pln"}};
 
     (void)state;
