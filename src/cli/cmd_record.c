@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope record: run an application with the collector preloaded. */
+#include "base/clock.h"
 #include "cli/hottest.h"
 #include "cli/launch.h"
 #include "cli/options.h"
@@ -43,13 +44,6 @@ struct launch {
     int toggle_signal; /* 0: none */
     uint64_t delay_ns, duration_ns;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 /* LD_PRELOAD cannot hold a path with blanks or colons: such a one is reached through a link. */
 static int make_preloadable(struct launch *l)
@@ -210,7 +204,7 @@ static bool put_number(struct launch *l, const char *name, uint64_t value)
 
 static bool put_pause_variables(struct launch *l, const struct record_options *o)
 {
-    uint64_t start_ns = now_ns();
+    uint64_t start_ns = zs_now_ns();
     bool paused = o->paused || o->start_kernel || l->delay_ns;
     return put_number(l, ZS_ENV_COLLECT_PAUSED, paused) &&
            put_number(l, ZS_ENV_COLLECT_TOGGLE_SIGNAL, (uint64_t)l->toggle_signal) &&
@@ -375,10 +369,10 @@ static int record(const struct record_options *o, struct launch *l,
     int error = make_preloadable(l);
     if (!error && !make_environment(l, zs_recording_writer_path(writer), o))
         error = -ENOMEM;
-    uint64_t start_ns = now_ns();
+    uint64_t start_ns = zs_now_ns();
     if (!error)
         error = zs_cli_run_app(argv, l->environment, l->toggle_signal, &result.exit_status);
-    result.duration_ns = now_ns() - start_ns;
+    result.duration_ns = zs_now_ns() - start_ns;
     remove_link(l);
     free_environment(l);
     if (!error)

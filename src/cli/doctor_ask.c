@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions that are asked in a process of their own. */
+#include "base/clock.h"
 #include "cli/doctor.h"
 
 #include <dirent.h>
@@ -15,9 +16,7 @@
 
 static unsigned now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (unsigned)t.tv_sec * 1000u + (unsigned)(t.tv_nsec / 1000000);
+    return (unsigned)(zs_now_ns() / 1000000);
 }
 
 __attribute__((noreturn)) static void answer(int (*ask)(const void *question, FILE *out),

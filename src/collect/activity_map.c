@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/hash.h"
 #include "collect/activity_priv.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static uint64_t key_of(enum act_type type, const void *handle)
 
 static size_t home(const struct act_map *m, uint64_t key)
 {
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (m->capacity - 1);
+    return (size_t)zs_hash_u64(0, key) & (m->capacity - 1);
 }
 
 static size_t probe(const struct act_map *m, uint64_t key)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/backtrace.h"
+#include "base/hash.h"
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -191,7 +192,7 @@ static bool is_in_tracing(const struct zs_maps *maps, uint64_t pc)
 
 static uint32_t hash_of(uint64_t pc, uint32_t parent)
 {
-    return (uint32_t)(((pc ^ (uint64_t)parent << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+    return (uint32_t)zs_hash_u64(parent, pc);
 }
 
 static struct zs_stack_node *place_of(const struct zs_stack_tree *t, uint64_t pc, uint32_t parent)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "collect/collect.h"
 
 #include "base/file.h"
@@ -17,9 +18,7 @@ enum { SAME_PID_MAX = 10000 };
 
 uint64_t zs_collect_now_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    return zs_now_ns();
 }
 
 static _Thread_local bool working;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/message.h"
+#include "base/clock.h"
 
 #include "base/reader.h"
 
@@ -12,9 +13,7 @@ enum { MAGIC = 0x3163737a, HEADER_B = 32 };
 
 uint64_t zs_message_clock_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return zs_now_ns();
 }
 
 void zs_message_fini(struct zs_message *message)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The source files of a kernel: each path once, whatever units and directories name it. */
+#include "base/hash.h"
 #include "correlate/dwarf_priv.h"
 
 #include <errno.h>
@@ -39,18 +40,10 @@ void zs_file_table_close(struct zs_file_table *table)
     free(table);
 }
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
-    return hash ^ hash >> 29;
-}
-
 static uint32_t *find_slot(struct zs_file_table *table, const char *path)
 {
     size_t mask = table->slots.count - 1;
-    for (size_t i = (size_t)hash_text(path) & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)zs_hash_bytes(path, strlen(path)) & mask;; i = (i + 1) & mask) {
         uint32_t *slot = &table->slots.items[i];
         if (!*slot || strcmp(table->files.items[*slot - 1].path, path) == 0)
             return slot;

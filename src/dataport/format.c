@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texel formats: rows, and the conversions between texels and 32-bit channels. */
+#include "base/small_float.h"
 #include "dataport/surface.h"
 
 #include <math.h>
@@ -49,57 +50,6 @@ static float bits_float(uint32_t bits)
     return value;
 }
 
-/* ---- small floats: 16 bits with sign, 11 and 10 bits without; all have 5 exponent bits ----------
- */
-
-static float small_to_float(uint32_t bits, uint32_t mantissa_bits)
-{
-    uint32_t exponent = (bits >> mantissa_bits) & 31;
-    uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
-    if (exponent == 31)
-        return bits_float(0x7f800000u | mantissa << (23 - mantissa_bits));
-    if (exponent == 0)
-        return ldexpf((float)mantissa, -14 - (int)mantissa_bits);
-    return bits_float((exponent + 112) << 23 | mantissa << (23 - mantissa_bits));
-}
-
-/* |value| rounded to nearest even; NaN and infinity kept. */
-static uint32_t small_from_float(uint32_t magnitude, uint32_t mantissa_bits)
-{
-    uint32_t infinity = 31u << mantissa_bits, shift = 23 - mantissa_bits;
-    if (magnitude > 0x7f800000u) /* quiet NaN, upper payload bits kept */
-        return infinity | 1u << (mantissa_bits - 1) | (magnitude & 0x7fffffu) >> shift;
-    if (magnitude >= 0x47800000u) /* 65536 and more */
-        return infinity;
-    uint32_t mantissa = magnitude;
-    int32_t rebias = (int32_t)(magnitude >> 23) - 112;
-    if (rebias <= 0) { /* denormal in the small format: shift the mantissa with its hidden one */
-        if (rebias < -(int32_t)mantissa_bits)
-            return 0;
-        mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-        shift += (uint32_t)(1 - rebias);
-    } else {
-        mantissa = magnitude - (112u << 23);
-    }
-    uint32_t half = 1u << (shift - 1), rest = mantissa & ((1u << shift) - 1);
-    uint32_t result = mantissa >> shift;
-    if (rest > half || (rest == half && (result & 1)))
-        result++; /* may carry into the exponent, up to infinity: that is right */
-    return result;
-}
-
-float zs_port_half_to_float(uint16_t half)
-{
-    float magnitude = small_to_float(half & 0x7fffu, 10);
-    return half & 0x8000u ? -magnitude : magnitude;
-}
-
-uint16_t zs_port_half_from_float(float value)
-{
-    uint32_t bits = float_bits(value);
-    return (uint16_t)((bits >> 16 & 0x8000u) | small_from_float(bits & 0x7fffffffu, 10));
-}
-
 /* ---- unpack ------------------------------------------------------------------------------------
  */
 
@@ -141,8 +91,8 @@ static uint32_t unpack_float(uint32_t raw, uint32_t bits)
     if (bits == 32)
         return raw;
     if (bits == 16)
-        return float_bits(zs_port_half_to_float((uint16_t)raw));
-    return float_bits(small_to_float(raw, bits - 5));
+        return float_bits(zs_half_to_float((uint16_t)raw));
+    return zs_small_to_float(raw, bits - 5);
 }
 
 static unpack_fn *const unpackers[] = {
@@ -211,11 +161,11 @@ static uint32_t pack_float(uint32_t value, uint32_t bits)
     if (bits == 32)
         return value;
     if (bits == 16)
-        return zs_port_half_from_float(bits_float(value));
+        return zs_half_from_float(bits_float(value));
     uint32_t magnitude = value & 0x7fffffffu;
     if (value >> 31 && magnitude <= 0x7f800000u) /* no sign: negative numbers become 0 */
         return 0;
-    return small_from_float(magnitude, bits - 5);
+    return zs_small_from_float(magnitude, bits - 5);
 }
 
 static pack_fn *const packers[] = {

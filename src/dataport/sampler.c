@@ -8,6 +8,7 @@
  * DW2 bits 15:12 leave channels out. Filtering follows OpenCL's formulas (section "Image
  * addressing and filtering") in float; hardware weights have 8 bits.
  */
+#include "base/small_float.h"
 #include "dataport/dataport_priv.h"
 
 #include <errno.h>
@@ -160,7 +161,7 @@ static void respond(const struct zs_port_message *m, uint8_t *dst, uint32_t disa
             uint32_t value = rgba[lane][c];
             float as_float;
             memcpy(&as_float, &value, sizeof(value));
-            uint16_t half = integer ? (uint16_t)value : zs_port_half_from_float(as_float);
+            uint16_t half = integer ? (uint16_t)value : zs_half_from_float(as_float);
             if (m->op)
                 memcpy(dst + at_B + lane * slot_B, &half, 2);
             else

@@ -85,7 +85,5 @@ void zs_port_format_pack(const struct zs_port_format *format, const uint32_t rgb
                          uint8_t *texel);
 
 /* IEEE half precision. */
-float zs_port_half_to_float(uint16_t half);
-uint16_t zs_port_half_from_float(float value); /* to nearest even */
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and their properties. Values of a device come from its model's row. */
+#include "base/clock.h"
 #include "driver/list.h"
 
 #include <stdio.h>
@@ -326,11 +327,10 @@ ze_result_t ZE_APICALL zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice,
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(hostTimestamp);
     ZS_CHECK_POINTER(deviceTimestamp);
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now); /* the clock that Intel's driver reports */
+    uint64_t now_ns = zs_clock_ns(CLOCK_MONOTONIC_RAW); /* which Intel's driver reports */
     *deviceTimestamp =
         zs_gpu_clock_ticks(device->gpu) & (UINT64_MAX >> (64 - device->model->timestamp_bits));
-    *hostTimestamp = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    *hostTimestamp = now_ns;
     return ZE_RESULT_SUCCESS;
 }
 

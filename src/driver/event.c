@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/event.h"
+#include "base/clock.h"
 
 #include "driver/memory.h"
 
@@ -26,17 +27,10 @@ void zs_signal_set(_Atomic uint32_t *word, enum zs_signal_state state)
         syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 enum zs_signal_state zs_signal_wait(_Atomic uint32_t *word, uint64_t timeout_ns,
                                     const _Atomic bool *cancel)
 {
-    uint64_t start_ns = timeout_ns && timeout_ns != UINT64_MAX ? now_ns() : 0;
+    uint64_t start_ns = timeout_ns && timeout_ns != UINT64_MAX ? zs_now_ns() : 0;
     for (;;) {
         uint32_t state = atomic_load(word);
         if (state != ZS_SIGNAL_NOT_READY || timeout_ns == 0)
@@ -47,7 +41,7 @@ enum zs_signal_state zs_signal_wait(_Atomic uint32_t *word, uint64_t timeout_ns,
             return ZS_SIGNAL_NOT_READY;
         uint64_t left_ns = UINT64_MAX;
         if (timeout_ns != UINT64_MAX) {
-            uint64_t passed_ns = now_ns() - start_ns;
+            uint64_t passed_ns = zs_now_ns() - start_ns;
             if (passed_ns >= timeout_ns)
                 return ZS_SIGNAL_NOT_READY;
             left_ns = timeout_ns - passed_ns;
@@ -376,10 +370,8 @@ ze_result_t ZE_APICALL zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
 static uint64_t ahead_of_device_ns(struct zs_event_slot *slot)
 {
     uint64_t known_ns = 0;
-    struct timespec raw;
-    uint64_t monotonic_ns = now_ns();
-    clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
-    uint64_t ahead_ns = (uint64_t)raw.tv_sec * 1000000000u + (uint64_t)raw.tv_nsec - monotonic_ns;
+    uint64_t monotonic_ns = zs_now_ns();
+    uint64_t ahead_ns = zs_clock_ns(CLOCK_MONOTONIC_RAW) - monotonic_ns;
     ahead_ns += ahead_ns == 0;
     return atomic_compare_exchange_strong(&slot->ahead_ns, &known_ns, ahead_ns) ? ahead_ns
                                                                                 : known_ns;

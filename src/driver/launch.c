@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches: appended, then run by a worker. */
 #include "driver/launch.h"
+#include "base/clock.h"
 
 #include "driver/counts.h"
 #include "driver/memory.h"
@@ -16,13 +17,6 @@ static const uint64_t GROUPS_MAX = UINT64_MAX / 4;
 
 /* ---- Running -----------------------------------------------------------------------------------
  */
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The rows of the kernel itself, made now; NULL: no memory. They live as long as it does. */
 static struct zs_gpu_counters *kernel_counters(struct zs_ze_kernel *kernel)
@@ -132,11 +126,11 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .device = exec->device,
                                 .group_count = group_count,
                                 .result = &result,
-                                .start_ns = now_ns()};
+                                .start_ns = zs_now_ns()};
     uint32_t number = zs_metrics_launch_begin(exec->device);
     int error = run_gpu(exec, launch, &gpu, &result);
     zs_metrics_launch_end(exec->device, number, &result);
-    end.end_ns = now_ns();
+    end.end_ns = zs_now_ns();
     exec->start_ticks = result.start_ticks;
     exec->end_ticks = result.end_ticks;
     if (gpu.printf_buffer) {

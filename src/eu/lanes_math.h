@@ -10,6 +10,7 @@
 #ifndef ZS_EU_LANES_MATH_H
 #define ZS_EU_LANES_MATH_H
 
+#include "base/small_float.h"
 #include "eu/lanes.h"
 
 #define LANES_CONVERT(T, x) __builtin_convertvector((x), T##x8)
@@ -299,24 +300,6 @@ LANES_FN uint16_t lanes_half_from(double a)
     memcpy(&m, &magnitude, 8);
     return lanes_round_half(m, sign);
 }
-LANES_FN float lanes_half_to(uint16_t h)
-{
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, mantissa = h & 0x3ff;
-    uint32_t bits;
-    float r;
-    if (exponent == 31)
-        bits = 0x7f800000 | mantissa << 13 | (mantissa ? 0x400000 : 0);
-    else if (exponent)
-        bits = (exponent + 112) << 23 | mantissa << 13;
-    else if (mantissa) {
-        uint32_t shift = (uint32_t)__builtin_clz(mantissa) - 21;
-        bits = (113 - shift) << 23 | (mantissa << shift & 0x3ff) << 13;
-    } else
-        bits = 0;
-    bits |= sign;
-    memcpy(&r, &bits, 4);
-    return r;
-}
 LANES_FN f32x8 lanes_f16_f32(u16x8 a)
 {
 #ifdef __F16C__
@@ -324,7 +307,7 @@ LANES_FN f32x8 lanes_f16_f32(u16x8 a)
 #else
     f32x8 r;
     for (int i = 0; i < 8; i++)
-        r[i] = lanes_half_to(a[i]);
+        r[i] = zs_half_to_float(a[i]);
     return r;
 #endif
 }
@@ -357,8 +340,8 @@ LANES_FN u16x8 lanes_mad_f16(u16x8 addend, u16x8 b, u16x8 c)
 {
     u16x8 r;
     for (int i = 0; i < 8; i++) {
-        volatile double x = lanes_half_to(addend[i]);
-        volatile double p = (double)lanes_half_to(b[i]) * (double)lanes_half_to(c[i]);
+        volatile double x = zs_half_to_float(addend[i]);
+        volatile double p = (double)zs_half_to_float(b[i]) * (double)zs_half_to_float(c[i]);
         volatile double sum = x + p;
         volatile double part = sum - p;
         volatile double left = (p - (sum - part)) + (x - part);

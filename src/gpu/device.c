@@ -6,6 +6,7 @@
  * it has as many helpers as it wants or is taken back; idle threads take the first job of the
  * list. The thread that launches always works itself, so a launch ends even when no helper comes.
  */
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "gpu/gpu_priv.h"
 
@@ -19,9 +20,7 @@ enum { BLOCK_KEEP_B = 512 << 20 };
 
 uint64_t zs_gpu_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return zs_now_ns();
 }
 
 int zs_gpu_device_create(const struct zs_gpu_model *model, uint32_t workers,

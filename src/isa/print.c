@@ -10,6 +10,7 @@
  * The buffer has room for the longest line there is, plus the tail of the last fixed-size copy
  * (put_name), so nothing is checked while appending; a message's description is given what is left.
  */
+#include "base/small_float.h"
 #include "isa/inst.h"
 #include "isa/xe.h"
 
@@ -258,16 +259,6 @@ static void put_nan(struct line *l, uint64_t bits, unsigned mantissa, bool negat
     put_char(l, ')');
 }
 
-/* A half's value; exact. */
-static double half_value(uint32_t bits)
-{
-    uint32_t exponent = bits >> 10 & 31;
-    double fraction = bits & 1023;
-    double value =
-        exponent == 0 ? fraction * 0x1p-24 : (fraction + 1024) * (1u << exponent) * 0x1p-25;
-    return bits >> 15 & 1 ? -value : value;
-}
-
 static void put_float(struct line *l, uint64_t bits, enum zs_isa_type type)
 {
     unsigned mantissa = type == ZS_TYPE_DF ? 52 : type == ZS_TYPE_HF ? 10 : 23;
@@ -287,7 +278,7 @@ static void put_float(struct line *l, uint64_t bits, enum zs_isa_type type)
     if (type == ZS_TYPE_DF) {
         memcpy(&value, &bits, sizeof(value));
     } else if (type == ZS_TYPE_HF) {
-        value = half_value((uint32_t)bits);
+        value = (double)zs_half_to_float((uint16_t)bits);
     } else {
         float single;
         uint32_t low = (uint32_t)bits;

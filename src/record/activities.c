@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/activities.h"
+#include "base/hash.h"
 
 #include "base/vec.h"
 #include "record/trace_reader.h"
@@ -87,9 +88,7 @@ void zs_activities_free(struct zs_activities *t)
 
 const char *zs_activities_name(struct zs_activities *t, struct zs_span name)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < name.size_B; i++)
-        hash = (hash ^ name.data[i]) * UINT64_C(0x100000001b3);
+    uint64_t hash = zs_hash_bytes(name.data, name.size_B);
     for (uint64_t n = 0;; n++) {
         char *known = zs_id_map_get(&t->names, hash, n);
         if (!known) {
@@ -108,7 +107,7 @@ uint32_t zs_activities_stack(struct zs_activities *t, uint64_t process, const ui
 {
     uint64_t hash = process;
     for (uint32_t i = 0; i < count; i++)
-        hash = (hash ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+        hash = zs_hash_u64(hash, pcs[i]);
     for (uint64_t n = count;; n += UINT64_C(1) << 32) {
         uintptr_t known = (uintptr_t)zs_id_map_get(&t->stack_ids, hash, n);
         if (!known)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/id_map.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 static size_t home(const struct zs_id_map *map, uint64_t a, uint64_t b)
 {
-    uint64_t x = (a * UINT64_C(0x9e3779b97f4a7c15)) ^ b;
-    x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
-    return (size_t)(x ^ x >> 29) & (map->capacity - 1);
+    return (size_t)zs_hash_u64(a, b) & (map->capacity - 1);
 }
 
 /* The slot of the pair, or the free one where it would stand. A quarter of the slots is free. */

@@ -8,6 +8,7 @@
  * refers to (two threads at the same moment) waits for the end.
  */
 #include "record/merge.h"
+#include "base/hash.h"
 
 #include "base/vec.h"
 #include "record/objects.h"
@@ -118,10 +119,8 @@ static uint64_t hash_shape(const struct zs_act_append *a)
                               a->count << 24 | (uint64_t)a->from << 16 | (uint64_t)a->to << 8 |
                                   a->has_bytes};
     uint64_t h = 0;
-    for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++) {
-        h = (h ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 29;
-    }
+    for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++)
+        h = zs_hash_u64(h, parts[i]);
     return h;
 }
 

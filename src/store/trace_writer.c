@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/trace_writer.h"
+#include "base/clock.h"
 
 #include "store/pb.h"
 #include "store/perfetto.h"
@@ -12,16 +13,12 @@
 
 uint64_t zs_trace_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return zs_now_ns();
 }
 
 static uint64_t boottime_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return zs_clock_ns(CLOCK_BOOTTIME);
 }
 
 #if defined(__x86_64__)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/symbols.h"
+#include "base/hash.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -47,7 +48,7 @@ struct zs_symbols {
 
 static size_t hash_of(uint64_t process, uint64_t pc)
 {
-    return (size_t)(((pc ^ process << 24) * UINT64_C(0x9e3779b97f4a7c15)) >> 24);
+    return (size_t)zs_hash_u64(process, pc);
 }
 
 static struct entry *place_of(const struct zs_symbols *s, uint64_t process, uint64_t pc)
