@@ -109,7 +109,7 @@ void zs_text_puts(struct zs_buf *out, const char *text)
 
 struct zs_span zs_text_clean(struct zs_buf *scratch, const void *data, size_t size_B)
 {
-    if (plain_run(data, size_B) == size_B)
+    if (!size_B || plain_run(data, size_B) == size_B)
         return zs_span_make(data, size_B);
     scratch->size_B = 0;
     clean(scratch, data, size_B, true);

@@ -18,7 +18,8 @@ static void format_text(struct zs_buf *out, const struct zs_api_value *v)
         zs_buf_printf(out, "\\%c", p[i]);
         from = i + 1;
     }
-    zs_text_put(out, p + from, v->text.size_B - from);
+    if (from < v->text.size_B)
+        zs_text_put(out, p + from, v->text.size_B - from);
     zs_buf_puts(out, v->text.size_B >= ZS_CODEC_TEXT_MAX_B ? "\"..." : "\"");
 }
 
