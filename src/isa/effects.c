@@ -60,7 +60,8 @@ static void note_operand(const struct zs_isa_model *model, const struct zs_isa_i
         uint32_t rows = !is_dst && op->vstride == ZS_REGION_VXH
                             ? ZS_MAX(inst->exec_size / ZS_MAX(op->width, 1u), 1u)
                             : 1;
-        e->address_read |= (uint16_t)bit_range(op->subreg, op->subreg + rows);
+        if (op->file != ZS_FILE_S)
+            e->address_read |= (uint16_t)bit_range(op->subreg, op->subreg + rows);
         *(is_dst ? &e->indirect_written : &e->indirect_read) = true;
     } else if (op->kind == ZS_OPERAND_REG || op->kind == ZS_OPERAND_MACRO) {
         if (op->file != ZS_FILE_GRF)

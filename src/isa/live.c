@@ -24,6 +24,7 @@
  * times the number of edges, whatever the code. Memory is bounded by SETS_LIMIT_B.
  */
 #include "isa/isa_priv.h"
+#include "isa/xe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,10 +74,12 @@ static uint32_t special_span(const struct zs_isa_inst *inst, uint32_t s)
 
 /* Registers of an operand that spans whole ones; a send's whose length comes from a register: one.
  */
-static uint32_t payload_grfs(const struct zs_isa_inst *inst, uint32_t s)
+static uint32_t payload_grfs(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
+                             uint32_t s)
 {
     uint32_t unknown = s == 0 ? ZS_INST_DESC_REG : ZS_INST_EXDESC_REG;
-    if (inst->flags & unknown && !(s == 1 && inst->flags & ZS_INST_EXBSO))
+    if (inst->flags & unknown &&
+        !(s == 1 && zs_xe_has_second_length(zs_isa_model(k->platform), inst)))
         return 1;
     return inst->src[s].grf_count;
 }
@@ -86,7 +89,7 @@ static uint32_t payload_grfs(const struct zs_isa_inst *inst, uint32_t s)
 static uint64_t payload_B(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst)
 {
     const struct zs_isa_message *m = &k->messages[inst->message];
-    uint32_t whole_B = payload_grfs(inst, 0) * k->grf_B;
+    uint32_t whole_B = payload_grfs(k, inst, 0) * k->grf_B;
     uint32_t addresses_B = (uint32_t)m->address_bits / 8 * inst->exec_size;
     uint32_t padded_B = (addresses_B + k->grf_B - 1) / k->grf_B * k->grf_B;
     bool plain = !(m->flags & (ZS_MSGF_BLOCK | ZS_MSGF_TYPED | ZS_MSGF_HEADER));
@@ -108,7 +111,7 @@ struct zs_isa_range zs_isa_source_range(const struct zs_isa_kernel *k,
     if (op_flags & ZS_OPF_SEND && s == 0 && inst->message != ZS_ISA_NO_INDEX)
         return range_at(k, base_B, payload_B(k, inst));
     if (op_flags & (ZS_OPF_SEND | ZS_OPF_DPAS))
-        return range_at(k, base_B, (uint64_t)payload_grfs(inst, s) * k->grf_B);
+        return range_at(k, base_B, (uint64_t)payload_grfs(k, inst, s) * k->grf_B);
     element_B = ZS_MAX(element_B, 1u);
     uint32_t span = special_span(inst, s);
     if (!span)
