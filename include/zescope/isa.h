@@ -598,6 +598,24 @@ ZS_API size_t zs_isa_print_one(enum zs_isa_platform platform, const struct zs_is
 ZS_API int zs_isa_encode_one(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
                              uint8_t ret_bytes[16], const char **ret_field);
 
+/* ---- assembling ---- */
+
+/* Where and why a text was refused: line and column count from 1. */
+struct zs_isa_asm_error {
+    size_t size_B; /* sizeof(struct zs_isa_asm_error), set by the caller */
+    uint32_t line, column;
+    char text[200];
+};
+
+/*
+ * Text in IGA's syntax (what zs_isa_inst_line gives, with labels and comments) to machine code.
+ * *ret_code is freed with zs_isa_code_free; NULL when the text has no instruction. 0; -EINVAL with
+ * *ret_error (may be NULL); -ENOTSUP: no such instruction set; -ENOMEM.
+ */
+ZS_API int zs_isa_assemble(enum zs_isa_platform platform, struct zs_span text, uint8_t **ret_code,
+                           size_t *ret_size_B, struct zs_isa_asm_error *ret_error);
+ZS_API void zs_isa_code_free(uint8_t *code);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope disasm: machine code of modules and recordings. */
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/input.h"
 
@@ -7,6 +8,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { RAW_MAX_B = 256 << 20 };
 
 extern const struct zs_command zs_command_disasm;
 
@@ -14,6 +18,7 @@ struct disasm_options {
     struct zs_common_options common;
     struct zs_input_select select;
     struct zs_disasm_options view;
+    const char *raw;
     bool json;
 };
 
@@ -23,6 +28,8 @@ static const struct zs_option options[] = {
      "only kernels whose name matches; may be given several times"},
     {"device", 'd', ZS_OPTION_STRING, AT(select.device), "NAME",
      "only code for this device, where a file has several"},
+    {"raw", 0, ZS_OPTION_STRING, AT(raw), "DEVICE",
+     "FILE is machine code without a container, for this device; - is standard input"},
     {"offsets", 0, ZS_OPTION_FLAG, AT(view.offsets), NULL, "show each instruction's offset"},
     {"encoding", 0, ZS_OPTION_FLAG, AT(view.encoding), NULL,
      "show each instruction's dwords, the lowest first"},
@@ -75,11 +82,39 @@ static void print_name(const char *name, bool is_next)
     zs_buf_fini(&line);
 }
 
+/* A file of code alone, as if it were a kernel. */
+static int print_raw(const struct disasm_options *o, const char *path)
+{
+    struct zs_file file;
+    struct zs_diag diag = {0};
+    size_t failed = 0;
+    int status = ZS_EXIT_OK;
+    enum zs_isa_platform platform = zs_isa_platform_from_device(o->raw);
+    if (platform == ZS_ISA_NONE)
+        return zs_cli_usage(&zs_command_disasm, "--raw %s: the device is not known", o->raw);
+    if (zs_file_read(strcmp(path, "-") ? path : "/dev/stdin", RAW_MAX_B, &file, &diag))
+        return zs_cli_fail("%s", diag.text);
+    const struct zs_image image = {.device = o->raw};
+    const struct zs_kernel kernel = {.name = path, .code = file.span};
+    const struct zs_kernel_ref ref = {&image, &kernel};
+    int error = zs_report_disasm_text(&ref, 1, &o->view, zs_cli_sink_text, &status, &failed);
+    if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
+        status = zs_cli_fail("%s: out of memory", path);
+    if (failed && status == ZS_EXIT_OK)
+        status = zs_cli_fail("%s: the code cannot be read; the listing says why", path);
+    zs_file_close(&file);
+    return status;
+}
+
 static int run_disasm(void *opaque, int operand_count, char **operands)
 {
     struct disasm_options *o = opaque;
     if (operand_count == 0)
         return zs_cli_usage(&zs_command_disasm, "a file or a recording is needed");
+    if (o->raw && (o->json || operand_count != 1))
+        return zs_cli_usage(&zs_command_disasm, "--raw takes one file, and prints text");
+    if (o->raw)
+        return print_raw(o, operands[0]);
     struct zs_inputs inputs;
     int status = zs_inputs_open(&o->select, operand_count, operands, &inputs);
     for (size_t i = 0; i < inputs.modules.count && status == ZS_EXIT_OK; i++) {

@@ -12,6 +12,7 @@
  */
 #include "base/small_float.h"
 #include "isa/inst.h"
+#include "isa/words.h"
 #include "isa/xe.h"
 
 #include <stdio.h>
@@ -32,16 +33,6 @@ enum {
 enum { TEXT_MAX = 320, FLOAT_MAX = 40 };
 _Static_assert((int)TEXT_MAX < (int)ZS_ISA_LINE_MAX, "a line and some of a message");
 
-/* A name of up to 11 characters: copied whole, then advanced by its length. */
-struct name {
-    char text[11];
-    uint8_t length;
-};
-#define NAME(s)                                                                                    \
-    {                                                                                              \
-        s, sizeof(s) - 1                                                                           \
-    }
-
 struct line {
     char *at;
     char *column;       /* where the current column starts */
@@ -54,103 +45,52 @@ struct line {
     uint32_t offset_B;
 };
 
-static const struct name mnemonics[ZS_OP_COUNT] = {
-#define ZS_ISA_OP(value, upper, mnemonic, flags) [value] = NAME(mnemonic),
+static const struct zs_isa_word mnemonics[ZS_OP_COUNT] = {
+#define ZS_ISA_OP(value, upper, mnemonic, flags) [value] = ZS_ISA_WORD(mnemonic),
 #include <zescope/isa_ops.def>
 #undef ZS_ISA_OP
 };
 
-static const struct name type_names[ZS_TYPE_COUNT] = {
-    [ZS_TYPE_NONE] = NAME(":Type::INVA"),
-    [ZS_TYPE_U1] = NAME(":u1"),
-    [ZS_TYPE_U2] = NAME(":u2"),
-    [ZS_TYPE_U4] = NAME(":u4"),
-    [ZS_TYPE_S2] = NAME(":s2"),
-    [ZS_TYPE_S4] = NAME(":s4"),
-    [ZS_TYPE_UB] = NAME(":ub"),
-    [ZS_TYPE_B] = NAME(":b"),
-    [ZS_TYPE_UW] = NAME(":uw"),
-    [ZS_TYPE_W] = NAME(":w"),
-    [ZS_TYPE_UD] = NAME(":ud"),
-    [ZS_TYPE_D] = NAME(":d"),
-    [ZS_TYPE_UQ] = NAME(":uq"),
-    [ZS_TYPE_Q] = NAME(":q"),
-    [ZS_TYPE_HF] = NAME(":hf"),
-    [ZS_TYPE_QF] = NAME(":qf"),
-    [ZS_TYPE_BF] = NAME(":bf"),
-    [ZS_TYPE_HF8] = NAME(":hf8"),
-    [ZS_TYPE_BF8] = NAME(":bf8"),
-    [ZS_TYPE_TF32] = NAME(":tf32"),
-    [ZS_TYPE_F] = NAME(":f"),
-    [ZS_TYPE_DF] = NAME(":df"),
-    [ZS_TYPE_NF] = NAME(":nf"),
-    [ZS_TYPE_V] = NAME(":v"),
-    [ZS_TYPE_UV] = NAME(":uv"),
-    [ZS_TYPE_VF] = NAME(":vf"),
+static const struct zs_isa_word type_names[ZS_TYPE_COUNT] = {
+    [ZS_TYPE_NONE] = ZS_ISA_WORD(":Type::INVA"),
+    [ZS_TYPE_U1] = ZS_ISA_WORD(":u1"),
+    [ZS_TYPE_U2] = ZS_ISA_WORD(":u2"),
+    [ZS_TYPE_U4] = ZS_ISA_WORD(":u4"),
+    [ZS_TYPE_S2] = ZS_ISA_WORD(":s2"),
+    [ZS_TYPE_S4] = ZS_ISA_WORD(":s4"),
+    [ZS_TYPE_UB] = ZS_ISA_WORD(":ub"),
+    [ZS_TYPE_B] = ZS_ISA_WORD(":b"),
+    [ZS_TYPE_UW] = ZS_ISA_WORD(":uw"),
+    [ZS_TYPE_W] = ZS_ISA_WORD(":w"),
+    [ZS_TYPE_UD] = ZS_ISA_WORD(":ud"),
+    [ZS_TYPE_D] = ZS_ISA_WORD(":d"),
+    [ZS_TYPE_UQ] = ZS_ISA_WORD(":uq"),
+    [ZS_TYPE_Q] = ZS_ISA_WORD(":q"),
+    [ZS_TYPE_HF] = ZS_ISA_WORD(":hf"),
+    [ZS_TYPE_QF] = ZS_ISA_WORD(":qf"),
+    [ZS_TYPE_BF] = ZS_ISA_WORD(":bf"),
+    [ZS_TYPE_HF8] = ZS_ISA_WORD(":hf8"),
+    [ZS_TYPE_BF8] = ZS_ISA_WORD(":bf8"),
+    [ZS_TYPE_TF32] = ZS_ISA_WORD(":tf32"),
+    [ZS_TYPE_F] = ZS_ISA_WORD(":f"),
+    [ZS_TYPE_DF] = ZS_ISA_WORD(":df"),
+    [ZS_TYPE_NF] = ZS_ISA_WORD(":nf"),
+    [ZS_TYPE_V] = ZS_ISA_WORD(":v"),
+    [ZS_TYPE_UV] = ZS_ISA_WORD(":uv"),
+    [ZS_TYPE_VF] = ZS_ISA_WORD(":vf"),
 };
 
-static const struct name file_names[ZS_FILE_COUNT] = {
-    [ZS_FILE_NONE] = NAME("???"), [ZS_FILE_NULL] = NAME("null"), [ZS_FILE_A] = NAME("a"),
-    [ZS_FILE_ACC] = NAME("acc"),  [ZS_FILE_MME] = NAME("mme"),   [ZS_FILE_F] = NAME("f"),
-    [ZS_FILE_CE] = NAME("ce"),    [ZS_FILE_MSG] = NAME("msg"),   [ZS_FILE_SP] = NAME("sp"),
-    [ZS_FILE_SR] = NAME("sr"),    [ZS_FILE_CR] = NAME("cr"),     [ZS_FILE_N] = NAME("n"),
-    [ZS_FILE_IP] = NAME("ip"),    [ZS_FILE_TDR] = NAME("tdr"),   [ZS_FILE_TM] = NAME("tm"),
-    [ZS_FILE_FC] = NAME("fc"),    [ZS_FILE_DBG] = NAME("dbg"),   [ZS_FILE_GRF] = NAME("r"),
-    [ZS_FILE_S] = NAME("s"),
-};
-
-static const struct name predicate_names[] = {
-    [ZS_PRED_NONE] = NAME(""),          [ZS_PRED_SEQ] = NAME(""),
-    [ZS_PRED_ANYV] = NAME(".anyv"),     [ZS_PRED_ALLV] = NAME(".allv"),
-    [ZS_PRED_ANY2H] = NAME(".any2h"),   [ZS_PRED_ALL2H] = NAME(".all2h"),
-    [ZS_PRED_ANY4H] = NAME(".any4h"),   [ZS_PRED_ALL4H] = NAME(".all4h"),
-    [ZS_PRED_ANY8H] = NAME(".any8h"),   [ZS_PRED_ALL8H] = NAME(".all8h"),
-    [ZS_PRED_ANY16H] = NAME(".any16h"), [ZS_PRED_ALL16H] = NAME(".all16h"),
-    [ZS_PRED_ANY32H] = NAME(".any32h"), [ZS_PRED_ALL32H] = NAME(".all32h"),
-    [ZS_PRED_ANY] = NAME(".any"),       [ZS_PRED_ALL] = NAME(".all"),
-};
-
-static const struct name condition_names[] = {
-    [ZS_COND_NONE] = NAME(""),   [ZS_COND_EQ] = NAME("(eq)"), [ZS_COND_NE] = NAME("(ne)"),
-    [ZS_COND_GT] = NAME("(gt)"), [ZS_COND_GE] = NAME("(ge)"), [ZS_COND_LT] = NAME("(lt)"),
-    [ZS_COND_LE] = NAME("(le)"), [ZS_COND_OV] = NAME("(ov)"), [ZS_COND_UN] = NAME("(un)"),
-};
-
-static const struct name math_names[16] = {
-    NAME(""),      NAME(".inv"),  NAME(".log"),  NAME(".exp"),   NAME(".sqt"), NAME(".rsqt"),
-    NAME(".sin"),  NAME(".cos"),  NAME(""),      NAME(".fdiv"),  NAME(".pow"), NAME(".idiv"),
-    NAME(".iqot"), NAME(".irem"), NAME(".invm"), NAME(".rsqtm"),
-};
-
-static const struct name sync_names[16] = {
-    [0] = NAME(".nop"),    [2] = NAME(".allrd"), [3] = NAME(".allwr"),
-    [13] = NAME(".fence"), [14] = NAME(".bar"),  [15] = NAME(".host"),
-};
-
-static const char *const bfn_names[256] = {
-#define ZS_BFN(expression) expression,
-#include "isa/bfn.def"
-#undef ZS_BFN
-};
-
-/* In the order that they are printed in. */
-static const struct {
-    uint32_t flag;
-    const char *name;
-} options[] = {
-    {ZS_INST_ACCWREN, "AccWrEn"},
-    {ZS_INST_ATOMIC, "Atomic"},
-    {ZS_INST_BREAKPOINT, "Breakpoint"},
-    {ZS_INST_COMPACTED, "Compacted"},
-    {ZS_INST_EOT, "EOT"},
-    {ZS_INST_NODDCHK, "NoDDChk"},
-    {ZS_INST_NODDCLR, "NoDDClr"},
-    {ZS_INST_NOPREEMPT, "NoPreempt"},
-    {ZS_INST_NOSRCDEPSET, "NoSrcDepSet"},
-    {ZS_INST_SWITCH, "Switch"},
-    {ZS_INST_SERIALIZE, "Serialize"},
-    {ZS_INST_EXBSO, "ExBSO"},
-    {ZS_INST_CPS, "CPS"},
+static const struct zs_isa_word file_names[ZS_FILE_COUNT] = {
+    [ZS_FILE_NONE] = ZS_ISA_WORD("???"), [ZS_FILE_NULL] = ZS_ISA_WORD("null"),
+    [ZS_FILE_A] = ZS_ISA_WORD("a"),      [ZS_FILE_ACC] = ZS_ISA_WORD("acc"),
+    [ZS_FILE_MME] = ZS_ISA_WORD("mme"),  [ZS_FILE_F] = ZS_ISA_WORD("f"),
+    [ZS_FILE_CE] = ZS_ISA_WORD("ce"),    [ZS_FILE_MSG] = ZS_ISA_WORD("msg"),
+    [ZS_FILE_SP] = ZS_ISA_WORD("sp"),    [ZS_FILE_SR] = ZS_ISA_WORD("sr"),
+    [ZS_FILE_CR] = ZS_ISA_WORD("cr"),    [ZS_FILE_N] = ZS_ISA_WORD("n"),
+    [ZS_FILE_IP] = ZS_ISA_WORD("ip"),    [ZS_FILE_TDR] = ZS_ISA_WORD("tdr"),
+    [ZS_FILE_TM] = ZS_ISA_WORD("tm"),    [ZS_FILE_FC] = ZS_ISA_WORD("fc"),
+    [ZS_FILE_DBG] = ZS_ISA_WORD("dbg"),  [ZS_FILE_GRF] = ZS_ISA_WORD("r"),
+    [ZS_FILE_S] = ZS_ISA_WORD("s"),
 };
 
 /* ---- appending ---- */
@@ -167,7 +107,7 @@ static inline void put_bytes(struct line *l, const char *text, size_t size_B)
     l->at += size_B;
 }
 
-static inline void put_name(struct line *l, const struct name *name)
+static inline void put_name(struct line *l, const struct zs_isa_word *name)
 {
     memcpy(l->at, name->text, sizeof(name->text));
     l->at += name->length;
@@ -576,7 +516,7 @@ static void put_predicate(struct line *l)
             if (inst->flags & ZS_INST_PRED_INVERSE)
                 put_char(l, '~');
             put_flag(l);
-            put_name(l, &predicate_names[inst->pred & 15]);
+            put_name(l, &zs_isa_predicate_words[inst->pred & 15]);
         }
         put_char(l, ')');
     }
@@ -605,13 +545,13 @@ static void put_function(struct line *l)
     const char *name;
     switch (l->opcode->form) {
     case ZS_FORM_MATH:
-        put_name(l, &math_names[inst->subfunction & 15]);
+        put_name(l, &zs_isa_math_words[inst->subfunction & 15]);
         break;
     case ZS_FORM_SYNC:
-        put_name(l, &sync_names[inst->subfunction & 15]);
+        put_name(l, &zs_isa_sync_words[inst->subfunction & 15]);
         break;
     case ZS_FORM_BFN:
-        name = bfn_names[inst->subfunction];
+        name = zs_isa_bfn_words[inst->subfunction];
         put_text(l, ".(");
         put_bytes(l, name, strlen(name));
         put_char(l, ')');
@@ -660,7 +600,8 @@ static void put_condition(struct line *l)
         if (l->inst->cond == ZS_COND_EO)
             put_text(l, "(eo)");
         else
-            put_name(l, &condition_names[l->inst->cond % ZS_ARRAY_LEN(condition_names)]);
+            put_name(l,
+                     &zs_isa_condition_words[l->inst->cond % ZS_ARRAY_LEN(zs_isa_condition_words)]);
         put_flag(l);
     }
     finish_column(l);
@@ -709,13 +650,13 @@ static void put_options(struct line *l)
     if (!(inst->flags & OPTIONS) && !has_swsb(inst))
         return;
     put_text(l, " {");
-    for (size_t i = 0; inst->flags & OPTIONS && i < ZS_ARRAY_LEN(options); i++) {
-        if (!(inst->flags & options[i].flag))
+    for (size_t i = 0; inst->flags & OPTIONS && i < ZS_ARRAY_LEN(zs_isa_option_words); i++) {
+        if (!(inst->flags & zs_isa_option_words[i].flag))
             continue;
         if (!first)
             put_char(l, ',');
         first = false;
-        put_bytes(l, options[i].name, strlen(options[i].name));
+        put_bytes(l, zs_isa_option_words[i].name, strlen(zs_isa_option_words[i].name));
     }
     if (has_swsb(inst)) {
         if (!first)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "subject.h"
 
-#include "isa/inst.h"
+#include "isa/asm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,10 +51,17 @@ bool subject_encode(enum zs_isa_platform platform, const uint8_t bytes[16], bool
 bool subject_assemble(enum zs_isa_platform platform, const char *line, uint8_t ret_bytes[16],
                       uint32_t *ret_size_B, char ret_error[SUBJECT_LINE_MAX_B])
 {
-    (void)platform;
-    (void)line;
-    (void)ret_bytes;
-    (void)ret_size_B;
-    strcpy(ret_error, "there is no assembler");
-    return false;
+    struct zs_buf out = {0};
+    struct zs_isa_asm_error error = {0};
+    int failed = zs_isa_assemble_text(zs_isa_model(platform), zs_span_make(line, strlen(line)),
+                                      &out, &error);
+    bool good = !failed && (out.size_B == 8 || out.size_B == 16);
+    *ret_size_B = (uint32_t)out.size_B;
+    if (good)
+        memcpy(ret_bytes, out.data, out.size_B);
+    else
+        snprintf(ret_error, SUBJECT_LINE_MAX_B, "column %u: %s", error.column,
+                 failed ? error.text : "not one instruction");
+    zs_buf_fini(&out);
+    return good;
 }

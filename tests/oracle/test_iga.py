@@ -33,7 +33,7 @@ def main():
     bad = []
     for name in SETS:
         insts = os.path.join(folder, name + '.insts')
-        kinds = (['--encode'],
+        kinds = (['--encode', '--assemble'],
                  ['--encode', '--mutate', '5000000' if large else '6000',
                   '--random', '5000000' if large else '3000'])
         for options in kinds:
