@@ -96,7 +96,7 @@ static int print_raw(const struct disasm_options *o, const char *path)
         return zs_cli_fail("%s", diag.text);
     const struct zs_image image = {.device = o->raw};
     const struct zs_kernel kernel = {.name = path, .code = file.span};
-    const struct zs_kernel_ref ref = {&image, &kernel};
+    const struct zs_kernel_ref ref = {.image = &image, .kernel = &kernel};
     int error = zs_report_disasm_text(&ref, 1, &o->view, zs_cli_sink_text, &status, &failed);
     if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
         status = zs_cli_fail("%s: out of memory", path);
