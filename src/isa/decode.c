@@ -2,6 +2,8 @@
 #include "base/reader.h"
 #include "isa/inst.h"
 
+#include <string.h>
+
 static bool refuse(struct zs_isa_inst *inst, enum zs_isa_error error)
 {
     uint64_t raw[2] = {inst->raw[0], inst->raw[1]};
@@ -37,6 +39,18 @@ static void size_dpas(const struct zs_isa_model *model, struct zs_isa_inst *inst
     inst->src[2].grf_count = grfs_of(rows * depth * 4, grf_B);
 }
 
+_Static_assert(sizeof(struct zs_isa_inst) % 8 == 0, "set_blank");
+
+/* Stores one after the other: what compilers take for this size (rep stos) starts slowly. */
+static void set_blank(struct zs_isa_inst *inst)
+{
+    static const uint64_t zero;
+    char *at = (char *)inst;
+#pragma GCC unroll 32
+    for (size_t i = 0; i < sizeof(*inst) / 8; i++)
+        memcpy(at + 8 * i, &zero, 8);
+}
+
 bool zs_isa_decode(const struct zs_isa_model *model, const uint8_t *bytes,
                    struct zs_isa_inst *ret_inst)
 {
@@ -46,13 +60,13 @@ bool zs_isa_decode(const struct zs_isa_model *model, const uint8_t *bytes,
     const struct zs_isa_opcode *opcode = zs_isa_model_opcode(model, (uint32_t)(bits[0] & 0x7f));
     if (!compacted)
         bits[1] = zs_load_u64(bytes + 8);
-    *inst = (struct zs_isa_inst){.op = opcode->op,
-                                 .size_B = compacted ? 8 : 16,
-                                 .flags = compacted ? ZS_INST_COMPACTED : 0,
-                                 .message = ZS_ISA_NO_INDEX,
-                                 .jip_B = ZS_ISA_NO_INDEX,
-                                 .uip_B = ZS_ISA_NO_INDEX,
-                                 .raw = {bits[0], bits[1]}};
+    set_blank(inst);
+    inst->op = opcode->op;
+    inst->size_B = compacted ? 8 : 16;
+    inst->flags = compacted ? ZS_INST_COMPACTED : 0;
+    inst->message = inst->jip_B = inst->uip_B = ZS_ISA_NO_INDEX;
+    inst->raw[0] = bits[0];
+    inst->raw[1] = bits[1];
     if (opcode->form == ZS_FORM_NONE)
         return refuse(inst, ZS_ISA_BAD_OPCODE);
     if (compacted && !model->encoding->expand(model, opcode, inst->raw[0], bits))
