@@ -67,7 +67,7 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
     const struct zs_kernel *kernel = launch->kernel->kernel;
     bool known =
         result->fault.instruction_offset_B != INT64_MIN &&
-        zs_source_line(launch->kernel, result->fault.instruction_offset_B, source, sizeof(source));
+        zs_fault_line(launch->kernel, result->fault.instruction_offset_B, source, sizeof(source));
     if (result->fault.kind != ZS_GPU_FAULT_NONE)
         zs_report_fault(&result->fault, known ? source : NULL, ret_text);
     else

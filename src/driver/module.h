@@ -113,6 +113,6 @@ struct zs_span zs_debug_linked(struct zs_ze_module *module);
 /* "file:line" of an instruction from the kernel's debug information, and a line "inlined at
  * file:line" for each call around it that was inlined; false: not known. The offset
  * is that of a fault. */
-bool zs_source_line(struct zs_ze_kernel *kernel, int64_t offset_B, char *ret_text, size_t size_B);
+bool zs_fault_line(struct zs_ze_kernel *kernel, int64_t offset_B, char *ret_text, size_t size_B);
 
 #endif

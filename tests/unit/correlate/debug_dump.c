@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* debug_dump ELF KERNEL CODE_SIZE_B: what src/correlate reads, as text for the oracle tests. */
+/* debug_dump ELF KERNEL CODE_SIZE_B: what src/dwarf reads, as text for the oracle tests. */
 #include "base/file.h"
 
 #include <zescope/correlate.h>

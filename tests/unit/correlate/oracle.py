@@ -1,4 +1,4 @@
-"""What src/correlate reads, against llvm-dwarfdump and readelf, on modules that ocloc makes.
+"""What src/dwarf reads, against llvm-dwarfdump and readelf, on modules that ocloc makes.
 
 Usage: oracle.py DEBUG_DUMP ANNOTATE_ELF KERNELS_FOLDER
 """

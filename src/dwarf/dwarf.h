@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of DWARF 4 and 5 that are used here; tables in dwarf_forms.def and dwarf_ops.def. */
-#ifndef ZS_CORRELATE_DWARF_H
-#define ZS_CORRELATE_DWARF_H
+#ifndef ZS_DWARF_DWARF_H
+#define ZS_DWARF_DWARF_H
 
 #include "base/compiler.h"
 
@@ -148,7 +148,7 @@ enum zs_form_size {
 
 enum {
 #define ZS_DWARF_FORM(value, name, size, form_class, local) DW_FORM_##name = (value),
-#include "correlate/dwarf_forms.def"
+#include "dwarf/dwarf_forms.def"
 #undef ZS_DWARF_FORM
 };
 

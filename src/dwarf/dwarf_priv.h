@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of src/correlate share: an opened debug ELF and a cursor over its DIEs. */
-#ifndef ZS_CORRELATE_DWARF_PRIV_H
-#define ZS_CORRELATE_DWARF_PRIV_H
+/* What the files of src/dwarf share: an opened debug ELF and a cursor over its DIEs. */
+#ifndef ZS_DWARF_DWARF_PRIV_H
+#define ZS_DWARF_DWARF_PRIV_H
 
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/reader.h"
 #include "base/vec.h"
-#include "correlate/dwarf.h"
+#include "dwarf/dwarf.h"
 
-#include <zescope/correlate.h>
+#include <zescope/dwarf.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 /* Types: kind, size, members, and the C declaration. Chains of types are followed a limited number
  * of steps, since hostile ones go in circles. */
 #include "base/buf.h"
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>

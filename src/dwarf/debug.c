@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a debug ELF, and loading what it says about one kernel. */
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which code a DIE covers (low_pc and high_pc, .debug_ranges, .debug_rnglists), and the lists of
  * a variable's locations (.debug_loc, .debug_loclists). DWARF 4: 2.6.2, 2.17.3; 5: 7.25, 7.29. */
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>

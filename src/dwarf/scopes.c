@@ -7,7 +7,7 @@
  * A body that was inlined but lost its code (IGC writes such) stays: its variables may have
  * locations; but no instruction belongs to it.
  */
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  * operators themselves are the description.
  */
 #include "base/buf.h"
-#include "correlate/dwarf_priv.h"
-#include "correlate/expr_priv.h"
+#include "dwarf/dwarf_priv.h"
+#include "dwarf/expr_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* DWARF expressions: the evaluator, which runs with values or with symbols. */
-#ifndef ZS_CORRELATE_EXPR_PRIV_H
-#define ZS_CORRELATE_EXPR_PRIV_H
+#ifndef ZS_DWARF_EXPR_PRIV_H
+#define ZS_DWARF_EXPR_PRIV_H
 
 #include "base/reader.h"
 
-#include <zescope/correlate.h>
+#include <zescope/dwarf.h>
 
 enum zs_dw_operand {
     ZS_DWARG_none,
@@ -27,7 +27,7 @@ enum zs_dw_operand {
 
 enum {
 #define ZS_DWARF_OP(value, name, first, second, needs) DW_OP_##name = (value),
-#include "correlate/dwarf_ops.def"
+#include "dwarf/dwarf_ops.def"
 #undef ZS_DWARF_OP
 };
 

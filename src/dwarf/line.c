@@ -8,7 +8,7 @@
  * bytes of code (an instruction has at least eight) and a thousand more; beyond that, rows that
  * the next one hides (same offset) give way.
  */
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -17,8 +17,8 @@
  */
 #include "base/buf.h"
 #include "base/options.h"
-#include "correlate/dwarf_priv.h"
-#include "correlate/expr_priv.h"
+#include "dwarf/dwarf_priv.h"
+#include "dwarf/expr_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ enum { STACK_MAX = 64, STEPS_MAX = 4096, RUN_LENGTH = 32, LEVELS_MAX = 4 };
 static const struct zs_dw_op ops[256] = {
 #define ZS_DWARF_OP(value, name, first, second, needs)                                             \
     [value] = {value, {ZS_DWARG_##first, ZS_DWARG_##second}, needs, #name},
-#include "correlate/dwarf_ops.def"
+#include "dwarf/dwarf_ops.def"
 #undef ZS_DWARF_OP
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The source files of a kernel: each path once, whatever units and directories name it. */
 #include "base/hash.h"
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * refer to each other over and over end in -E2BIG; abbreviation tables, which units may share, are
  * kept in an arena of limited size.
  */
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ enum { FORM_GNU_FIRST = 0x1f20, FORM_GNU_SLOT = 0x2d, FORM_SLOTS = 0x2f };
 static const struct form forms[FORM_SLOTS] = {
 #define ZS_DWARF_FORM(value, name, size, form_class, local)                                        \
     [FORM_SLOT(value)] = {value, ZS_SIZE_##size, ZS_CLASS_##form_class, local},
-#include "correlate/dwarf_forms.def"
+#include "dwarf/dwarf_forms.def"
 #undef ZS_DWARF_FORM
 };
 

@@ -12,7 +12,7 @@
  * address. The symbols they name carry the *name* of a section (".text.k1", ".debug_loc") but,
  * with this IGC's linker, the section *index* of the one that is relocated: the name decides.
  */
-#include "correlate/dwarf_priv.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +27,7 @@ enum {
     SHT_NOBITS_ = 8,
     SHF_COMPRESSED_ = 0x800,
     ET_REL_ = 1,
+    ET_ZEBIN_REL = 0xff11,
     EM_INTELGT_ = 205,
     RELOC_64 = 1,
     RELOC_32 = 2,
@@ -325,7 +326,7 @@ int zs_dwarf_read_elf(struct zs_dwarf *debug, struct zs_diag *diag)
     int error = read_sections(&elf);
     if (error)
         goto out;
-    debug->relocatable = elf.type == ET_REL_;
+    debug->relocatable = elf.type == ET_REL_ || elf.type == ET_ZEBIN_REL;
     error = bind_sections(&elf);
     if (error)
         goto out;

@@ -5,7 +5,7 @@
  * or more give 0 or the sign, floats become the nearest integer of the type towards zero that
  * there is, NaN becomes 0.
  */
-#include "correlate/expr_priv.h"
+#include "dwarf/expr_priv.h"
 
 #include <errno.h>
 #include <math.h>
