@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope metrics: which metric groups the devices here have. */
+#include "cli/options.h"
+#include "cli/paths.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <level_zero/zet_api.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    TIMEOUT_MAX_S = 3600,
+    ANSWER_MAX_B = 64 << 20,
+    OBJECTS_MAX = 1 << 16, /* groups of a device, metrics of a group: what a driver may claim */
+};
+
+struct metrics_options {
+    struct zs_common_options common;
+    struct zs_string_list groups;
+    const char *device;
+    uint64_t timeout_s;
+    bool json;
+};
+
+static const char *const metric_types[] = {
+    [ZET_METRIC_TYPE_DURATION] = "duration",
+    [ZET_METRIC_TYPE_EVENT] = "event",
+    [ZET_METRIC_TYPE_EVENT_WITH_RANGE] = "event with range",
+    [ZET_METRIC_TYPE_THROUGHPUT] = "throughput",
+    [ZET_METRIC_TYPE_TIMESTAMP] = "timestamp",
+    [ZET_METRIC_TYPE_FLAG] = "flag",
+    [ZET_METRIC_TYPE_RATIO] = "ratio",
+    [ZET_METRIC_TYPE_RAW] = "raw",
+};
+static const char *const value_types[] = {
+    [ZET_VALUE_TYPE_UINT32] = "uint32",   [ZET_VALUE_TYPE_UINT64] = "uint64",
+    [ZET_VALUE_TYPE_FLOAT32] = "float32", [ZET_VALUE_TYPE_FLOAT64] = "float64",
+    [ZET_VALUE_TYPE_BOOL8] = "bool8",
+};
+
+/* The name in a table, or the number of what a later specification added. */
+#define WORD(table, value) find_word(table, ZS_ARRAY_LEN(table), (uint32_t)(value), (char[16]){0})
+static const char *find_word(const char *const *table, size_t count, uint32_t value, char *scratch)
+{
+    if (value < count && table[value])
+        return table[value];
+    snprintf(scratch, 16, "%#x", value);
+    return scratch;
+}
+
+/* ---- asking, in the child process ---- */
+
+/* name, type: the calls of the loader that are needed */
+#define CALLS(ROW)                                                                                 \
+    ROW(zeInit)                                                                                    \
+    ROW(zeDriverGet)                                                                               \
+    ROW(zeDeviceGet)                                                                               \
+    ROW(zeDeviceGetProperties)                                                                     \
+    ROW(zetMetricGroupGet)                                                                         \
+    ROW(zetMetricGroupGetProperties)                                                               \
+    ROW(zetMetricGet)                                                                              \
+    ROW(zetMetricGetProperties)
+
+struct asked {
+    const struct metrics_options *o;
+    struct zs_buf out; /* text, or JSON */
+    struct zs_json json;
+    struct zs_buf why_not; /* one sentence, when nothing was listed */
+    uint32_t devices, groups, shown;
+    struct {
+#define ROW(name) __typeof__(name) *name;
+        CALLS(ROW)
+#undef ROW
+    } ze;
+};
+
+static bool load(struct asked *a)
+{
+    void *loader = dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!loader) {
+        zs_buf_printf(&a->why_not, "%s; the Level Zero loader is the package libze1", dlerror());
+        return false;
+    }
+#define ROW(name)                                                                                  \
+    a->ze.name = (__typeof__(name) *)(uintptr_t)dlsym(loader, #name);                              \
+    if (!a->ze.name)                                                                               \
+        zs_buf_puts(&a->why_not, "the Level Zero loader has no " #name);
+    CALLS(ROW)
+#undef ROW
+    return !a->why_not.size_B;
+}
+
+/* Handles of one kind: counted, then fetched. NULL with *ret_count 0: none, or an error. */
+#define GET_ALL(type, ret_count, call)                                                             \
+    ({                                                                                             \
+        uint32_t *count_ = (ret_count);                                                            \
+        type *all_ = NULL;                                                                         \
+        *count_ = 0;                                                                               \
+        if (call(count_, all_) || !*count_ || *count_ > OBJECTS_MAX ||                             \
+            !(all_ = calloc(*count_, sizeof(*all_))) || call(count_, all_)) {                      \
+            free(all_);                                                                            \
+            all_ = NULL;                                                                           \
+            *count_ = 0;                                                                           \
+        }                                                                                          \
+        all_;                                                                                      \
+    })
+
+static bool is_asked_for(const struct metrics_options *o, const char *name)
+{
+    for (size_t i = 0; i < o->groups.count; i++) {
+        if (!strcasecmp(o->groups.items[i], name))
+            return true;
+    }
+    return !o->groups.count;
+}
+
+static const char *sampling_word(zet_metric_group_sampling_type_flags_t type)
+{
+    bool by_event = type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    bool by_time = type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    return by_event && by_time ? "both" : by_event ? "event" : by_time ? "time" : "other";
+}
+
+static void put_metric(struct asked *a, const zet_metric_properties_t *p)
+{
+    if (a->o->json) {
+        zs_json_object(&a->json, NULL);
+        zs_json_string(&a->json, "name", p->name);
+        zs_json_string(&a->json, "description", p->description);
+        zs_json_string(&a->json, "component", p->component);
+        zs_json_string(&a->json, "type", WORD(metric_types, p->metricType));
+        zs_json_string(&a->json, "value_type", WORD(value_types, p->resultType));
+        zs_json_string(&a->json, "units", p->resultUnits);
+        zs_json_u64(&a->json, "tier", p->tierNumber);
+        zs_json_end(&a->json);
+        return;
+    }
+    zs_buf_printf(&a->out, "    %-28s %-9s %-16s %-8s ", p->name,
+                  p->resultUnits[0] ? p->resultUnits : "-", WORD(metric_types, p->metricType),
+                  WORD(value_types, p->resultType));
+    zs_buf_printf(&a->out, "%s\n", p->description);
+}
+
+static void put_group(struct asked *a, zet_metric_group_handle_t group)
+{
+    zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+    if (a->ze.zetMetricGroupGetProperties(group, &p))
+        return;
+    p.name[sizeof(p.name) - 1] = p.description[sizeof(p.description) - 1] = '\0';
+    a->groups++;
+    if (!is_asked_for(a->o, p.name))
+        return;
+    a->shown++;
+    if (a->o->json) {
+        zs_json_object(&a->json, NULL);
+        zs_json_string(&a->json, "name", p.name);
+        zs_json_string(&a->json, "description", p.description);
+        zs_json_u64(&a->json, "domain", p.domain);
+        zs_json_string(&a->json, "sampling", sampling_word(p.samplingType));
+        zs_json_u64(&a->json, "metric_count", p.metricCount);
+        zs_json_array(&a->json, "metrics");
+    } else {
+        zs_buf_printf(&a->out, "  %-24s %6u %-8s %7u  %s\n", p.name, p.domain,
+                      sampling_word(p.samplingType), p.metricCount, p.description);
+    }
+    uint32_t count = 0;
+    bool wanted = a->o->json || a->o->groups.count;
+#define METRICS(count, all) a->ze.zetMetricGet(group, count, all)
+    zet_metric_handle_t *metrics = wanted ? GET_ALL(zet_metric_handle_t, &count, METRICS) : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_properties_t m = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+        if (a->ze.zetMetricGetProperties(metrics[i], &m))
+            continue;
+        m.name[sizeof(m.name) - 1] = m.description[sizeof(m.description) - 1] = '\0';
+        m.component[sizeof(m.component) - 1] = m.resultUnits[sizeof(m.resultUnits) - 1] = '\0';
+        put_metric(a, &m);
+    }
+    free(metrics);
+    if (a->o->json) {
+        zs_json_end(&a->json);
+        zs_json_end(&a->json);
+    }
+}
+
+static void put_device(struct asked *a, ze_device_handle_t device)
+{
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    uint32_t count;
+    if (a->ze.zeDeviceGetProperties(device, &p))
+        return;
+    p.name[sizeof(p.name) - 1] = '\0';
+#define GROUPS(count, all) a->ze.zetMetricGroupGet(device, count, all)
+    zet_metric_group_handle_t *groups = GET_ALL(zet_metric_group_handle_t, &count, GROUPS);
+    if (a->o->json) {
+        zs_json_object(&a->json, NULL);
+        zs_json_u64(&a->json, "index", a->devices);
+        zs_json_string(&a->json, "name", p.name);
+        zs_json_array(&a->json, "groups");
+    } else {
+        zs_buf_printf(&a->out, "%sdevice %u: %s\n", a->devices ? "\n" : "", a->devices, p.name);
+        if (count)
+            zs_buf_printf(&a->out, "  %-24s %6s %-8s %7s\n", "group", "domain", "sampling",
+                          "metrics");
+        else
+            zs_buf_puts(&a->out, "  has no metric groups\n");
+    }
+    for (uint32_t i = 0; i < count; i++)
+        put_group(a, groups[i]);
+    if (a->o->json) {
+        zs_json_end(&a->json);
+        zs_json_end(&a->json);
+    }
+    free(groups);
+    a->devices++;
+}
+
+static void list(struct asked *a)
+{
+    setenv("ZET_ENABLE_METRICS", "1", 1);
+    if (!load(a))
+        return;
+    if (a->o->json) {
+        zs_json_object(&a->json, NULL);
+        zs_json_string(&a->json, "schema", "zescope.metric-groups/1");
+        zs_json_array(&a->json, "devices");
+    }
+    ze_result_t result = a->ze.zeInit(0);
+    uint32_t driver_count = 0;
+    ze_driver_handle_t *drivers =
+        result ? NULL : GET_ALL(ze_driver_handle_t, &driver_count, a->ze.zeDriverGet);
+    for (uint32_t i = 0; i < driver_count; i++) {
+        uint32_t count;
+#define DEVICES(count, all) a->ze.zeDeviceGet(drivers[i], count, all)
+        ze_device_handle_t *devices = GET_ALL(ze_device_handle_t, &count, DEVICES);
+        for (uint32_t k = 0; k < count; k++)
+            put_device(a, devices[k]);
+        free(devices);
+    }
+    free(drivers);
+    if (a->o->json) {
+        zs_json_end(&a->json);
+        zs_json_end(&a->json);
+        zs_buf_putc(&a->out, '\n');
+    }
+    if (!a->devices && a->o->device)
+        zs_buf_printf(&a->why_not,
+                      "the software GPU cannot be %s (zeInit gives %#x); zescope run --help says "
+                      "which devices it can be",
+                      a->o->device, (unsigned)result);
+    else if (!a->devices)
+        zs_buf_printf(&a->why_not,
+                      "no Level Zero driver here has a device that offers metrics (zeInit gives "
+                      "%#x); --device skl asks the software GPU, zescope doctor says what is "
+                      "installed",
+                      (unsigned)result);
+    else if (a->o->groups.count && !a->shown)
+        zs_buf_printf(&a->why_not,
+                      "no group of this name among the %u that there are; zescope "
+                      "metrics list shows them",
+                      a->groups);
+}
+
+/* The first byte says how it went, the rest is what to print. */
+__attribute__((noreturn)) static void answer(const struct metrics_options *o, int fd)
+{
+    setpgid(0, 0); /* so that what a driver starts is killed with it */
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; null >= 0 && i < 3; i++)
+        dup2(null, i);
+    struct asked a = {.o = o};
+    a.json = zs_json_make(&a.out, 5);
+    list(&a);
+    const struct zs_buf *told = a.why_not.size_B ? &a.why_not : &a.out;
+    if (a.out.error || a.why_not.error || write(fd, a.why_not.size_B ? "!" : ".", 1) != 1)
+        _exit(1);
+    for (size_t at_B = 0; at_B < told->size_B;) {
+        ssize_t n = write(fd, told->data + at_B, told->size_B - at_B);
+        if (n < 0 && errno != EINTR)
+            _exit(1);
+        at_B += n > 0 ? (size_t)n : 0;
+    }
+    _exit(0); /* no destructors: a driver's may hang too */
+}
+
+/* ---- the command ---- */
+
+/* All that comes until the end; false when the time is over. */
+static bool read_answer(int fd, uint64_t timeout_s, struct zs_buf *ret)
+{
+    uint64_t end_ns = zs_now_ns() + timeout_s * 1000000000;
+    char chunk[65536];
+    for (;;) {
+        uint64_t now_ns = zs_now_ns();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (now_ns >= end_ns || ret->size_B > ANSWER_MAX_B)
+            return false;
+        int ready = poll(&p, 1, (int)((end_ns - now_ns) / 1000000 + 1));
+        if (ready < 0 && errno != EINTR)
+            return true;
+        ssize_t n = ready > 0 ? read(fd, chunk, sizeof(chunk)) : 1;
+        if (ready > 0 && n > 0)
+            zs_buf_append(ret, chunk, (size_t)n);
+        if (!n || (n < 0 && errno != EINTR))
+            return true;
+    }
+}
+
+static int show(const struct metrics_options *o, const struct zs_buf *told, bool in_time,
+                int status)
+{
+    if (!in_time)
+        return zs_cli_fail("the driver did not answer within %llu s and was stopped (--timeout)",
+                           (unsigned long long)o->timeout_s);
+    if (WIFSIGNALED(status))
+        return zs_cli_fail("the driver crashed (%s); zescope doctor tries each driver alone",
+                           strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status) || told->error || !told->size_B)
+        return zs_cli_fail("the driver ended the process that asked it (status %d)",
+                           WEXITSTATUS(status));
+    const char *text = (const char *)told->data + 1;
+    if (told->data[0] == '!')
+        return zs_cli_fail("%.*s", (int)(told->size_B - 1), text);
+    return (o->json ? zs_cli_write_stdout : zs_cli_write_text)(text, told->size_B - 1);
+}
+
+static int use_software_gpu(const char *device)
+{
+    char path[PATH_MAX];
+    if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", path) &&
+        !zs_cli_find_library("libze_zescope.so", "ZESCOPE_DRIVER", "driver", path))
+        return zs_cli_fail("libze_zescope.so.1 is not found; ZESCOPE_DRIVER can name it");
+    return setenv("ZE_ENABLE_ALT_DRIVERS", path, 1) || setenv("ZESCOPE_DEVICES", device, 1)
+               ? zs_cli_fail("out of memory")
+               : ZS_EXIT_OK;
+}
+
+static int run_metrics(void *opaque, int operand_count, char **operands);
+
+#define AT(member) offsetof(struct metrics_options, member)
+static const struct zs_option options[] = {
+    {"group", 'g', ZS_OPTION_LIST, AT(groups), "NAME",
+     "only groups of this name, with all their metrics; may be given several times"},
+    {"device", 'd', ZS_OPTION_STRING, AT(device), "NAME[,NAME]",
+     "of the software GPU as these devices (skl, kbl, bxt, ...) instead of the drivers here"},
+    {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
+     "JSON (schema zescope.metric-groups/1) with everything"},
+    {"timeout", 0, ZS_OPTION_U64, AT(timeout_s), "SECONDS",
+     "how long the drivers may take to answer (30)"},
+};
+#undef AT
+
+static const struct metrics_options defaults = {.timeout_s = 30};
+
+extern const struct zs_command zs_command_metrics;
+const struct zs_command zs_command_metrics = {
+    .name = "metrics",
+    .summary = "list the metric groups and metrics of devices",
+    .operands = "list",
+    .description =
+        "Lists the metric groups of all devices of all Level Zero drivers here: name, domain (one "
+        "group of each domain can be active at a time), how they are sampled (event: "
+        "zetMetricQuery, time: zetMetricStreamer), how many metrics they have. With --group also "
+        "each metric with its units, metric type, type of its values and description.\n\n"
+        "The drivers are asked in a process of their own with ZET_ENABLE_METRICS=1.",
+    .examples = "zescope metrics list --device skl\n    of the software GPU\n"
+                "zescope metrics list -d skl -g ComputeBasic\n    what the metrics of a group are\n"
+                "zescope metrics list --json | jq '.devices[].groups[].name'\n    for scripts\n",
+    .options = options,
+    .option_count = ZS_ARRAY_LEN(options),
+    .options_size_B = sizeof(struct metrics_options),
+    .defaults = &defaults,
+    .run = run_metrics,
+};
+
+static int run_metrics(void *opaque, int operand_count, char **operands)
+{
+    const struct metrics_options *o = opaque;
+    int ends[2], wait_status = 0;
+    if (operand_count != 1 || strcmp(operands[0], "list") != 0)
+        return zs_cli_usage(&zs_command_metrics, "'list' is expected%s%s",
+                            operand_count ? ", not " : "", operand_count ? operands[0] : "");
+    if (o->timeout_s == 0 || o->timeout_s > TIMEOUT_MAX_S)
+        return zs_cli_usage(&zs_command_metrics, "--timeout: 1 to %d seconds", TIMEOUT_MAX_S);
+    int status = o->device ? use_software_gpu(o->device) : ZS_EXIT_OK;
+    if (status)
+        return status;
+    if (pipe2(ends, O_CLOEXEC))
+        return zs_cli_fail("no pipe can be made: %s", strerror(errno));
+    fflush(NULL);
+    pid_t pid = fork();
+    if (!pid)
+        answer(o, ends[1]);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return zs_cli_fail("no process can be made: %s", strerror(errno));
+    }
+    struct zs_buf told = {0};
+    setpgid(pid, pid);
+    bool in_time = read_answer(ends[0], o->timeout_s, &told);
+    if (!in_time)
+        kill(-pid, SIGKILL);
+    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+        continue;
+    kill(-pid, SIGKILL); /* what it left behind */
+    close(ends[0]);
+    status = show(o, &told, in_time, wait_status);
+    zs_buf_fini(&told);
+    return status;
+}
