@@ -18,65 +18,66 @@ struct code {
     unsigned count;
 };
 
-static struct zs_gen9_operand reg(unsigned number, unsigned type)
+static struct zs_isa_operand reg(unsigned number, unsigned type)
 {
-    return (struct zs_gen9_operand){.file = ZS_GEN9_FILE_GRF,
-                                    .type = (uint8_t)type,
-                                    .reg = (uint8_t)number,
-                                    .vstride = 8,
-                                    .width = 8,
-                                    .hstride = 1};
+    return (struct zs_isa_operand){.kind = ZS_OPERAND_REG,
+                                   .file = ZS_FILE_GRF,
+                                   .type = (uint8_t)type,
+                                   .reg = (uint8_t)number,
+                                   .vstride = 8,
+                                   .width = 8,
+                                   .hstride = 1};
 }
 
-static struct zs_gen9_operand imm(uint32_t bits, unsigned type)
+static struct zs_isa_operand imm(uint32_t bits, unsigned type)
 {
-    return (struct zs_gen9_operand){.file = ZS_GEN9_FILE_IMM, .type = (uint8_t)type, .imm = bits};
+    return (struct zs_isa_operand){.kind = ZS_OPERAND_IMM, .type = (uint8_t)type, .imm = bits};
 }
 
-static struct zs_gen9_operand imm_f(float value)
+static struct zs_isa_operand imm_f(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, 4);
-    return imm(bits, ZS_GEN9_F);
+    return imm(bits, ZS_TYPE_F);
 }
 
-static void emit(struct code *code, const struct zs_gen9_inst *inst)
+static void emit(struct code *code, const struct zs_isa_inst *inst)
 {
     encode(inst, code->words[code->count++]);
 }
 
-static void op2(struct code *code, unsigned opcode, struct zs_gen9_operand dst,
-                struct zs_gen9_operand a, struct zs_gen9_operand b)
+static void op2(struct code *code, unsigned opcode, struct zs_isa_operand dst,
+                struct zs_isa_operand a, struct zs_isa_operand b)
 {
-    emit(
-        code,
-        &(struct zs_gen9_inst){
-            .opcode = (uint8_t)opcode, .exec_size = 16, .src_count = 2, .dst = dst, .src = {a, b}});
+    emit(code,
+         &(struct zs_isa_inst){
+             .op = (uint8_t)opcode, .exec_size = 16, .source_count = 2, .dst = dst, .src = {a, b}});
 }
 
 static void mad(struct code *code, unsigned dst, unsigned a, unsigned b, unsigned c)
 {
-    struct zs_gen9_inst inst = {.opcode = ZS_GEN9_MAD,
-                                .exec_size = 16,
-                                .align16 = true,
-                                .src_count = 3,
-                                .dst = reg(dst, ZS_GEN9_F),
-                                .src = {reg(a, ZS_GEN9_F), reg(b, ZS_GEN9_F), reg(c, ZS_GEN9_F)}};
+    struct zs_isa_inst inst = {.op = ZS_OP_MAD,
+                               .exec_size = 16,
+                               .flags = ZS_INST_ALIGN16,
+                               .source_count = 3,
+                               .dst = reg(dst, ZS_TYPE_F),
+                               .src = {reg(a, ZS_TYPE_F), reg(b, ZS_TYPE_F), reg(c, ZS_TYPE_F)}};
     for (unsigned i = 0; i < 3; i++)
         inst.src[i].vstride = inst.src[i].width = 1;
     emit(code, &inst);
 }
 
-static void cmp(struct code *code, unsigned cond, unsigned flag, struct zs_gen9_operand a,
-                struct zs_gen9_operand b)
+static void cmp(struct code *code, unsigned cond, unsigned flag, struct zs_isa_operand a,
+                struct zs_isa_operand b)
 {
-    struct zs_gen9_inst inst = {.opcode = ZS_GEN9_CMP,
-                                .exec_size = 16,
-                                .cond = (uint8_t)cond,
-                                .flag_reg = (uint8_t)flag,
-                                .src_count = 2,
-                                .src = {a, b}};
-    inst.dst = (struct zs_gen9_operand){.type = a.type, .hstride = 1};
+    struct zs_isa_inst inst = {.op = ZS_OP_CMP,
+                               .exec_size = 16,
+                               .cond = (uint8_t)cond,
+                               .flag_reg = (uint8_t)flag,
+                               .source_count = 2,
+                               .src = {a, b}};
+    inst.dst = (struct zs_isa_operand){
+        .kind = ZS_OPERAND_REG, .file = ZS_FILE_NULL, .type = a.type, .hstride = 1};
     emit(code, &inst);
 }
 
@@ -84,7 +85,7 @@ static void cmp(struct code *code, unsigned cond, unsigned flag, struct zs_gen9_
 static void branch(struct code *code, unsigned opcode, unsigned flag, int jip, int uip)
 {
     uint64_t *words = code->words[code->count++];
-    words[0] = opcode | UINT64_C(1) << 16 | UINT64_C(4) << 21 | (uint64_t)flag << 33;
+    words[0] = opcode_bits(opcode) | UINT64_C(1) << 16 | UINT64_C(4) << 21 | (uint64_t)flag << 33;
     words[1] = (uint64_t)(uint32_t)(jip * 16) << 32 | (uint32_t)(uip * 16);
 }
 
@@ -96,15 +97,15 @@ static void end_of_thread(struct code *code)
 
 static void begin_loop(struct code *code, unsigned *ret_start)
 {
-    op2(code, ZS_GEN9_AND, reg(60, ZS_GEN9_D), reg(60, ZS_GEN9_D), imm(0, ZS_GEN9_D));
+    op2(code, ZS_OP_AND, reg(60, ZS_TYPE_D), reg(60, ZS_TYPE_D), imm(0, ZS_TYPE_D));
     *ret_start = code->count;
 }
 
 static void end_loop(struct code *code, unsigned start)
 {
-    op2(code, ZS_GEN9_ADD, reg(60, ZS_GEN9_D), reg(60, ZS_GEN9_D), imm(1, ZS_GEN9_D));
-    cmp(code, ZS_GEN9_COND_LT, 0, reg(60, ZS_GEN9_D), imm(ROUNDS, ZS_GEN9_D));
-    branch(code, ZS_GEN9_WHILE, 0, (int)start - (int)code->count, 0);
+    op2(code, ZS_OP_ADD, reg(60, ZS_TYPE_D), reg(60, ZS_TYPE_D), imm(1, ZS_TYPE_D));
+    cmp(code, ZS_COND_LT, 0, reg(60, ZS_TYPE_D), imm(ROUNDS, ZS_TYPE_D));
+    branch(code, ZS_OP_WHILE, 0, (int)start - (int)code->count, 0);
     end_of_thread(code);
 }
 
@@ -114,11 +115,11 @@ static void integer_mix(struct code *code)
 
     begin_loop(code, &start);
     for (unsigned i = 0; i < 3; i++) {
-        op2(code, ZS_GEN9_MUL, reg(20, ZS_GEN9_D), reg(10, ZS_GEN9_D), imm(1664525, ZS_GEN9_D));
-        op2(code, ZS_GEN9_ADD, reg(10, ZS_GEN9_D), reg(20, ZS_GEN9_D), imm(1013904223, ZS_GEN9_D));
-        op2(code, ZS_GEN9_SHR, reg(22, ZS_GEN9_UD), reg(10, ZS_GEN9_UD), imm(16, ZS_GEN9_UW));
-        op2(code, ZS_GEN9_XOR, reg(12, ZS_GEN9_D), reg(12, ZS_GEN9_D), reg(22, ZS_GEN9_D));
-        op2(code, ZS_GEN9_ADD, reg(12, ZS_GEN9_D), reg(12, ZS_GEN9_D), reg(10, ZS_GEN9_D));
+        op2(code, ZS_OP_MUL, reg(20, ZS_TYPE_D), reg(10, ZS_TYPE_D), imm(1664525, ZS_TYPE_D));
+        op2(code, ZS_OP_ADD, reg(10, ZS_TYPE_D), reg(20, ZS_TYPE_D), imm(1013904223, ZS_TYPE_D));
+        op2(code, ZS_OP_SHR, reg(22, ZS_TYPE_UD), reg(10, ZS_TYPE_UD), imm(16, ZS_TYPE_UW));
+        op2(code, ZS_OP_XOR, reg(12, ZS_TYPE_D), reg(12, ZS_TYPE_D), reg(22, ZS_TYPE_D));
+        op2(code, ZS_OP_ADD, reg(12, ZS_TYPE_D), reg(12, ZS_TYPE_D), reg(10, ZS_TYPE_D));
     }
     end_loop(code, start);
 }
@@ -137,32 +138,32 @@ static void float_mad(struct code *code)
 static void mandelbrot(struct code *code)
 {
     unsigned start, inner;
-    struct zs_gen9_operand zx = reg(20, ZS_GEN9_F), zy = reg(22, ZS_GEN9_F);
-    struct zs_gen9_operand xx = reg(24, ZS_GEN9_F), yy = reg(26, ZS_GEN9_F);
-    struct zs_gen9_operand t = reg(28, ZS_GEN9_F), k = reg(30, ZS_GEN9_D);
+    struct zs_isa_operand zx = reg(20, ZS_TYPE_F), zy = reg(22, ZS_TYPE_F);
+    struct zs_isa_operand xx = reg(24, ZS_TYPE_F), yy = reg(26, ZS_TYPE_F);
+    struct zs_isa_operand t = reg(28, ZS_TYPE_F), k = reg(30, ZS_TYPE_D);
 
     begin_loop(code, &start);
-    op2(code, ZS_GEN9_AND, k, k, imm(0, ZS_GEN9_D));
-    op2(code, ZS_GEN9_MUL, zx, zx, imm_f(0.0f));
-    op2(code, ZS_GEN9_MUL, zy, zy, imm_f(0.0f));
+    op2(code, ZS_OP_AND, k, k, imm(0, ZS_TYPE_D));
+    op2(code, ZS_OP_MUL, zx, zx, imm_f(0.0f));
+    op2(code, ZS_OP_MUL, zy, zy, imm_f(0.0f));
     inner = code->count;
-    op2(code, ZS_GEN9_MUL, xx, zx, zx);
-    op2(code, ZS_GEN9_MUL, yy, zy, zy);
-    op2(code, ZS_GEN9_ADD, t, xx, yy);
-    cmp(code, ZS_GEN9_COND_GT, 1, t, imm_f(4.0f));
-    branch(code, ZS_GEN9_BREAK, 1, 8, 8);
-    op2(code, ZS_GEN9_MUL, t, zx, zy);
-    struct zs_gen9_operand minus_yy = yy;
-    minus_yy.neg = true;
-    op2(code, ZS_GEN9_ADD, zx, xx, minus_yy);
-    op2(code, ZS_GEN9_ADD, zx, zx, reg(10, ZS_GEN9_F));
+    op2(code, ZS_OP_MUL, xx, zx, zx);
+    op2(code, ZS_OP_MUL, yy, zy, zy);
+    op2(code, ZS_OP_ADD, t, xx, yy);
+    cmp(code, ZS_COND_GT, 1, t, imm_f(4.0f));
+    branch(code, ZS_OP_BREAK, 1, 8, 8);
+    op2(code, ZS_OP_MUL, t, zx, zy);
+    struct zs_isa_operand minus_yy = yy;
+    minus_yy.modifiers |= ZS_MOD_NEG;
+    op2(code, ZS_OP_ADD, zx, xx, minus_yy);
+    op2(code, ZS_OP_ADD, zx, zx, reg(10, ZS_TYPE_F));
     mad(code, 22, 12, 28, 44);
-    op2(code, ZS_GEN9_ADD, k, k, imm(1, ZS_GEN9_W));
-    cmp(code, ZS_GEN9_COND_LT, 0, k, imm(40, ZS_GEN9_D));
+    op2(code, ZS_OP_ADD, k, k, imm(1, ZS_TYPE_W));
+    cmp(code, ZS_COND_LT, 0, k, imm(40, ZS_TYPE_D));
     /* the break's target: this while */
     code->words[inner + 4][1] =
         (uint64_t)((code->count - inner - 4) * 16) << 32 | (code->count - inner - 4) * 16;
-    branch(code, ZS_GEN9_WHILE, 0, (int)inner - (int)code->count, 0);
+    branch(code, ZS_OP_WHILE, 0, (int)inner - (int)code->count, 0);
     end_loop(code, start);
 }
 

@@ -1,4 +1,4 @@
-"""Decode and lower what IGC emits for Skylake: every field as libiga64 has it, all of it modelled.
+"""Lower what IGC emits for Skylake: all of it is modelled.
 
 usage: test_code.py CHECK_CODE FILE.cl...
 """

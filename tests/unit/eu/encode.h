@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Gen9 machine code for tests: fields to bits, and random instructions. Written apart from the
- * decoder, from the layout of the bits. */
+/*
+ * Gen9 machine code for tests: fields to bits, and random instructions. Written apart from src/isa,
+ * from the layout of the bits; only the struct and its enums are shared.
+ */
 #ifndef ZS_TESTS_UNIT_EU_ENCODE_H
 #define ZS_TESTS_UNIT_EU_ENCODE_H
 
-#include "isa/gen9_decode.h"
+#include "isa/inst.h"
 
-/* The uncompacted form of an instruction given by its fields (raw, full, offset and format are
- * ignored). */
-void encode(const struct zs_gen9_inst *inst, uint64_t ret_words[2]);
+static inline bool has_flag(const struct zs_isa_inst *inst, uint32_t flag)
+{
+    return (inst->flags & flag) != 0;
+}
+
+static inline bool has_modifier(const struct zs_isa_operand *op, unsigned modifier)
+{
+    return (op->modifiers & modifier) != 0;
+}
+
+/* Bits 6:0 of an operation. */
+unsigned opcode_bits(unsigned op);
+/* Bytes of an element; 0 of the packed vectors. */
+unsigned type_size_B(unsigned type);
+
+/* The uncompacted form of an instruction given by its fields: source_count sources as they stand in
+ * the bits (jmpi has two), a direct operand's place as subreg_B. */
+void encode(const struct zs_isa_inst *inst, uint64_t ret_words[2]);
 
 struct random {
     uint64_t state;
@@ -25,6 +42,6 @@ enum {
     RANDOM_INDIRECT = 1 << 3, /* address registers */
 };
 /* An instruction of the model (no branches, no sends, no approximate math). */
-void random_inst(struct random *random, unsigned what, struct zs_gen9_inst *ret);
+void random_inst(struct random *random, unsigned what, struct zs_isa_inst *ret);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ref.h"
 
+#include "encode.h"
+
 #include <assert.h>
 #include <fenv.h>
 #include <math.h>
@@ -12,24 +14,29 @@ typedef __int128 wide;
 
 static unsigned type_size(unsigned type)
 {
-    static const unsigned sizes[] = {4, 4, 2, 2, 1, 1, 8, 4, 8, 8, 2};
-    return type == ZS_GEN9_V || type == ZS_GEN9_UV ? 2 : type == ZS_GEN9_VF ? 4 : sizes[type];
+    /* packed vectors: of what they unpack to */
+    static const unsigned sizes[ZS_TYPE_COUNT] = {
+        [ZS_TYPE_UD] = 4, [ZS_TYPE_D] = 4,  [ZS_TYPE_UW] = 2, [ZS_TYPE_W] = 2,  [ZS_TYPE_UB] = 1,
+        [ZS_TYPE_B] = 1,  [ZS_TYPE_DF] = 8, [ZS_TYPE_F] = 4,  [ZS_TYPE_UQ] = 8, [ZS_TYPE_Q] = 8,
+        [ZS_TYPE_HF] = 2, [ZS_TYPE_V] = 2,  [ZS_TYPE_UV] = 2, [ZS_TYPE_VF] = 4,
+    };
+    return sizes[type];
 }
 
 static bool type_float(unsigned type)
 {
-    return type == ZS_GEN9_F || type == ZS_GEN9_DF || type == ZS_GEN9_HF || type == ZS_GEN9_VF;
+    return type == ZS_TYPE_F || type == ZS_TYPE_DF || type == ZS_TYPE_HF || type == ZS_TYPE_VF;
 }
 
 static bool type_signed(unsigned type)
 {
-    return type == ZS_GEN9_D || type == ZS_GEN9_W || type == ZS_GEN9_B || type == ZS_GEN9_Q ||
-           type == ZS_GEN9_V;
+    return type == ZS_TYPE_D || type == ZS_TYPE_W || type == ZS_TYPE_B || type == ZS_TYPE_Q ||
+           type == ZS_TYPE_V;
 }
 
 /* A value: an integer of any size, or a float of one of three precisions held exactly. */
 struct value {
-    unsigned type; /* ZS_GEN9_Q for integers, F, DF, HF */
+    unsigned type; /* ZS_TYPE_Q for integers, F, DF, HF */
     wide i;
     double d;
     uint64_t raw; /* the bits it was read from */
@@ -37,7 +44,7 @@ struct value {
 
 static bool is_float(struct value v)
 {
-    return v.type != ZS_GEN9_Q;
+    return v.type != ZS_TYPE_Q;
 }
 
 /* ---- half ---- */
@@ -105,7 +112,7 @@ static void set_rounding(unsigned mode)
 
 static bool keeps_denormals(const struct ref_state *s, unsigned type)
 {
-    return s->cr0 & (type == ZS_GEN9_DF ? 0x40 : 0x80);
+    return s->cr0 & (type == ZS_TYPE_DF ? 0x40 : 0x80);
 }
 
 /* For arithmetic: denormals become zeros where cr0 says so. */
@@ -113,8 +120,8 @@ static struct value flush(const struct ref_state *s, struct value v)
 {
     if (!is_float(v) || keeps_denormals(s, v.type))
         return v;
-    double least = v.type == ZS_GEN9_DF ? 0x1p-1022 : 0x1p-126;
-    if (v.type == ZS_GEN9_HF)
+    double least = v.type == ZS_TYPE_DF ? 0x1p-1022 : 0x1p-126;
+    if (v.type == ZS_TYPE_HF)
         return v;
     if (fabs(v.d) < least)
         v.d = copysign(0, v.d);
@@ -133,19 +140,19 @@ static uint64_t bytes_at(const uint8_t *file, unsigned at, unsigned size)
 
 static struct value make_value(uint64_t raw, unsigned type)
 {
-    struct value v = {.type = ZS_GEN9_Q, .raw = raw};
+    struct value v = {.type = ZS_TYPE_Q, .raw = raw};
     unsigned bits = type_size(type) * 8;
 
-    if (type == ZS_GEN9_F || type == ZS_GEN9_VF) {
+    if (type == ZS_TYPE_F || type == ZS_TYPE_VF) {
         float f;
         uint32_t word = (uint32_t)raw;
         memcpy(&f, &word, 4);
-        v.type = ZS_GEN9_F;
+        v.type = ZS_TYPE_F;
         v.d = (double)f;
-    } else if (type == ZS_GEN9_DF) {
+    } else if (type == ZS_TYPE_DF) {
         v.type = type;
         memcpy(&v.d, &raw, 8);
-    } else if (type == ZS_GEN9_HF) {
+    } else if (type == ZS_TYPE_HF) {
         v.type = type;
         v.d = ref_from_half((uint16_t)raw);
     } else {
@@ -156,20 +163,20 @@ static struct value make_value(uint64_t raw, unsigned type)
     return v;
 }
 
-static struct value immediate(const struct zs_gen9_inst *inst, const struct zs_gen9_operand *op,
+static struct value immediate(const struct zs_isa_inst *inst, const struct zs_isa_operand *op,
                               unsigned channel)
 {
     /* v and uv are rows of words; fewer than eight dwords take every second one */
-    if ((op->type == ZS_GEN9_V || op->type == ZS_GEN9_UV) && inst->exec_size < 8 &&
+    if ((op->type == ZS_TYPE_V || op->type == ZS_TYPE_UV) && inst->exec_size < 8 &&
         inst->dst.hstride * type_size(inst->dst.type) == 4)
         channel *= 2;
-    if (op->type == ZS_GEN9_V) {
+    if (op->type == ZS_TYPE_V) {
         int nibble = (int)(op->imm >> channel % 8 * 4 & 15);
-        return make_value((uint64_t)(nibble < 8 ? nibble : nibble - 16) & 0xffff, ZS_GEN9_W);
+        return make_value((uint64_t)(nibble < 8 ? nibble : nibble - 16) & 0xffff, ZS_TYPE_W);
     }
-    if (op->type == ZS_GEN9_UV)
-        return make_value(op->imm >> channel % 8 * 4 & 15, ZS_GEN9_UW);
-    if (op->type == ZS_GEN9_VF) {
+    if (op->type == ZS_TYPE_UV)
+        return make_value(op->imm >> channel % 8 * 4 & 15, ZS_TYPE_UW);
+    if (op->type == ZS_TYPE_VF) {
         unsigned byte = (unsigned)(op->imm >> channel % 4 * 8 & 255);
         float f = ldexpf(1 + (float)(byte & 15) / 16, (int)(byte >> 4 & 7) - 3);
         uint32_t word;
@@ -178,71 +185,71 @@ static struct value immediate(const struct zs_gen9_inst *inst, const struct zs_g
         if (byte & 128)
             f = -f;
         memcpy(&word, &f, 4);
-        return make_value(word, ZS_GEN9_F);
+        return make_value(word, ZS_TYPE_F);
     }
     return make_value(op->imm, op->type);
 }
 
-static unsigned source_address(const struct ref_state *s, const struct zs_gen9_operand *op,
+static unsigned source_address(const struct ref_state *s, const struct zs_isa_operand *op,
                                unsigned channel)
 {
     unsigned row = channel / op->width, column = channel % op->width;
     unsigned size = type_size(op->type);
 
-    if (!op->indirect)
+    if (op->kind != ZS_OPERAND_INDIRECT)
         return op->reg * 32u + op->subreg_B + (row * op->vstride + column * op->hstride) * size;
-    if (op->vstride == ZS_GEN9_VSTRIDE_VXH)
-        return (s->a0[op->a0_subreg + row] + (unsigned)(int)op->indirect_B +
+    if (op->vstride == ZS_REGION_VXH)
+        return (s->a0[op->subreg + row] + (unsigned)(int)op->offset_B +
                 column * op->hstride * size) %
                4096;
-    return (s->a0[op->a0_subreg] + (unsigned)(int)op->indirect_B +
+    return (s->a0[op->subreg] + (unsigned)(int)op->offset_B +
             (row * op->vstride + column * op->hstride) * size) %
            4096;
 }
 
-static bool is_logic(const struct zs_gen9_inst *inst)
+static bool is_logic(const struct zs_isa_inst *inst)
 {
-    return inst->opcode == ZS_GEN9_AND || inst->opcode == ZS_GEN9_OR ||
-           inst->opcode == ZS_GEN9_XOR || inst->opcode == ZS_GEN9_NOT;
+    return inst->op == ZS_OP_AND || inst->op == ZS_OP_OR || inst->op == ZS_OP_XOR ||
+           inst->op == ZS_OP_NOT;
 }
 
 /* Modifiers leave d and q their width, and magnitudes of w and b; all others have bits to spare. */
-static wide wrapped(wide i, const struct zs_gen9_operand *op)
+static wide wrapped(wide i, const struct zs_isa_operand *op)
 {
-    if (op->abs && op->type == ZS_GEN9_W)
+    if (has_modifier(op, ZS_MOD_ABS) && op->type == ZS_TYPE_W)
         return (int16_t)i;
-    if (op->abs && op->type == ZS_GEN9_B)
+    if (has_modifier(op, ZS_MOD_ABS) && op->type == ZS_TYPE_B)
         return (int8_t)i;
-    return op->type == ZS_GEN9_D ? (int32_t)i : op->type == ZS_GEN9_Q ? (int64_t)i : i;
+    return op->type == ZS_TYPE_D ? (int32_t)i : op->type == ZS_TYPE_Q ? (int64_t)i : i;
 }
 
-static struct value modify(const struct zs_gen9_inst *inst, const struct zs_gen9_operand *op,
+static struct value modify(const struct zs_isa_inst *inst, const struct zs_isa_operand *op,
                            struct value v)
 {
-    if (op->file == ZS_GEN9_FILE_IMM)
+    if (op->kind == ZS_OPERAND_IMM)
         return v;
     if (is_logic(inst)) {
-        if (op->neg)
+        if (has_modifier(op, ZS_MOD_NEG))
             v.i = ~v.i;
         return v;
     }
-    if (op->abs) {
+    if (has_modifier(op, ZS_MOD_ABS)) {
         v.d = fabs(v.d);
         v.i = wrapped(v.i < 0 ? -v.i : v.i, op);
     }
-    if (op->neg) {
+    if (has_modifier(op, ZS_MOD_NEG)) {
         v.d = -v.d;
         v.i = wrapped(-v.i, op);
     }
     return v;
 }
 
-static struct value source(const struct ref_state *s, const struct zs_gen9_inst *inst, unsigned i,
+static struct value source(const struct ref_state *s, const struct zs_isa_inst *inst, unsigned i,
                            unsigned channel)
 {
-    const struct zs_gen9_operand *op = &inst->src[i];
+    const struct zs_isa_operand *op = &inst->src[i];
 
-    if (op->file == ZS_GEN9_FILE_IMM)
+    if (op->kind == ZS_OPERAND_IMM)
         return immediate(inst, op, channel);
     unsigned at = source_address(s, op, channel);
     return modify(inst, op, make_value(bytes_at(s->grf, at, type_size(op->type)), op->type));
@@ -318,31 +325,31 @@ static uint64_t convert(const struct ref_state *s, struct value v, unsigned type
         wide i = is_float(v) ? float_to_integer(s, v.d, type) : v.i;
         return (uint64_t)(saturate ? clamp(i, type) : i);
     }
-    double d = is_float(v) ? v.d : integer_to_float(s, v.i, type != ZS_GEN9_DF);
+    double d = is_float(v) ? v.d : integer_to_float(s, v.i, type != ZS_TYPE_DF);
     if (saturate)
         d = isnan(d) || d <= 0 ? 0 : d > 1 ? 1 : d;
     uint64_t bits;
-    if (type == ZS_GEN9_HF)
+    if (type == ZS_TYPE_HF)
         return ref_to_half(d, rounding(s));
-    if (type == ZS_GEN9_F)
+    if (type == ZS_TYPE_F)
         return single_bits(s, d);
     memcpy(&bits, &d, 8);
     return bits;
 }
 
-static void write_bytes(struct ref_state *s, const struct zs_gen9_inst *inst, unsigned channel,
+static void write_bytes(struct ref_state *s, const struct zs_isa_inst *inst, unsigned channel,
                         uint64_t bits)
 {
-    const struct zs_gen9_operand *dst = &inst->dst;
+    const struct zs_isa_operand *dst = &inst->dst;
     unsigned size = type_size(dst->type);
     unsigned at = dst->reg * 32u + dst->subreg_B;
 
-    if (dst->file != ZS_GEN9_FILE_GRF)
+    if (dst->file != ZS_FILE_GRF)
         return;
-    if (dst->indirect)
-        at = s->a0[dst->a0_subreg] + (unsigned)(int)dst->indirect_B;
+    if (dst->kind == ZS_OPERAND_INDIRECT)
+        at = s->a0[dst->subreg] + (unsigned)(int)dst->offset_B;
     at += channel * dst->hstride * size;
-    if (dst->indirect)
+    if (dst->kind == ZS_OPERAND_INDIRECT)
         at %= 4096;
     for (unsigned i = 0; i < size; i++)
         s->grf[at + i] = (uint8_t)(bits >> 8 * i);
@@ -350,9 +357,9 @@ static void write_bytes(struct ref_state *s, const struct zs_gen9_inst *inst, un
 
 /* ---- masks ---- */
 
-static unsigned flag_base(const struct zs_gen9_inst *inst)
+static unsigned flag_base(const struct zs_isa_inst *inst)
 {
-    return inst->flag_subreg * 16u + inst->chan_offset;
+    return inst->flag_subreg * 16u + inst->channel_offset;
 }
 
 static bool flag_bit(const struct ref_state *s, unsigned reg, unsigned bit)
@@ -360,34 +367,34 @@ static bool flag_bit(const struct ref_state *s, unsigned reg, unsigned bit)
     return bit < 32 && (s->flag[reg] >> bit & 1);
 }
 
-static bool predicate(const struct ref_state *s, const struct zs_gen9_inst *inst, unsigned channel)
+static bool predicate(const struct ref_state *s, const struct zs_isa_inst *inst, unsigned channel)
 {
     unsigned base = flag_base(inst);
     bool value;
 
-    if (inst->pred == ZS_GEN9_PRED_NONE)
+    if (inst->pred == ZS_PRED_NONE)
         return true;
-    if (inst->pred == ZS_GEN9_PRED_SEQ) {
+    if (inst->pred == ZS_PRED_SEQ) {
         value = flag_bit(s, inst->flag_reg, base + channel);
-    } else if (inst->pred == ZS_GEN9_PRED_ANYV) {
+    } else if (inst->pred == ZS_PRED_ANYV) {
         value = flag_bit(s, 0, base + channel) || flag_bit(s, 1, base + channel);
-    } else if (inst->pred == ZS_GEN9_PRED_ALLV) {
+    } else if (inst->pred == ZS_PRED_ALLV) {
         value = flag_bit(s, 0, base + channel) && flag_bit(s, 1, base + channel);
     } else {
         static const unsigned widths[] = {2, 4, 8, 16, 32};
-        unsigned width = widths[(inst->pred - ZS_GEN9_PRED_ANY2H) / 2];
-        bool all = (inst->pred - ZS_GEN9_PRED_ANY2H) % 2;
+        unsigned width = widths[(inst->pred - ZS_PRED_ANY2H) / 2];
+        bool all = (inst->pred - ZS_PRED_ANY2H) % 2;
         unsigned count = 0;
         for (unsigned i = 0; i < width; i++)
             count += flag_bit(s, inst->flag_reg, base + channel / width * width + i);
         value = all ? count == width : count > 0;
     }
-    return value != inst->pred_inverse;
+    return value != has_flag(inst, ZS_INST_PRED_INVERSE);
 }
 
-static bool enabled(const struct ref_state *s, const struct zs_gen9_inst *inst, unsigned channel)
+static bool enabled(const struct ref_state *s, const struct zs_isa_inst *inst, unsigned channel)
 {
-    return inst->no_mask || (s->ce >> (inst->chan_offset + channel) & 1);
+    return has_flag(inst, ZS_INST_NOMASK) || (s->ce >> (inst->channel_offset + channel) & 1);
 }
 
 /* ---- computing ---- */
@@ -396,32 +403,32 @@ static bool compare(unsigned cond, struct value a, struct value b)
 {
     if (is_float(a)) {
         switch (cond) {
-        case ZS_GEN9_COND_EQ:
+        case ZS_COND_EQ:
             return a.d == b.d;
-        case ZS_GEN9_COND_NE:
+        case ZS_COND_NE:
             return a.d != b.d;
-        case ZS_GEN9_COND_GT:
+        case ZS_COND_GT:
             return a.d > b.d;
-        case ZS_GEN9_COND_GE:
+        case ZS_COND_GE:
             return a.d >= b.d;
-        case ZS_GEN9_COND_LT:
+        case ZS_COND_LT:
             return a.d < b.d;
-        case ZS_GEN9_COND_LE:
+        case ZS_COND_LE:
             return a.d <= b.d;
         default:
             return isnan(a.d) || isnan(b.d);
         }
     }
     switch (cond) {
-    case ZS_GEN9_COND_EQ:
+    case ZS_COND_EQ:
         return a.i == b.i;
-    case ZS_GEN9_COND_NE:
+    case ZS_COND_NE:
         return a.i != b.i;
-    case ZS_GEN9_COND_GT:
+    case ZS_COND_GT:
         return a.i > b.i;
-    case ZS_GEN9_COND_GE:
+    case ZS_COND_GE:
         return a.i >= b.i;
-    case ZS_GEN9_COND_LT:
+    case ZS_COND_LT:
         return a.i < b.i;
     default:
         return a.i <= b.i;
@@ -430,13 +437,13 @@ static bool compare(unsigned cond, struct value a, struct value b)
 
 static struct value integer(wide i)
 {
-    return (struct value){.type = ZS_GEN9_Q, .i = i};
+    return (struct value){.type = ZS_TYPE_Q, .i = i};
 }
 
-static unsigned sources_widest(const struct zs_gen9_inst *inst)
+static unsigned sources_widest(const struct zs_isa_inst *inst)
 {
     unsigned widest = type_size(inst->dst.type);
-    for (unsigned i = 0; i < inst->src_count; i++)
+    for (unsigned i = 0; i < inst->source_count; i++)
         if (type_size(inst->src[i].type) > widest)
             widest = type_size(inst->src[i].type);
     return widest;
@@ -447,34 +454,34 @@ static wide low_bits(wide i, unsigned bits)
     return i & (((wide)1 << bits) - 1);
 }
 
-static struct value shift(const struct zs_gen9_inst *inst, wide a, wide count)
+static struct value shift(const struct zs_isa_inst *inst, wide a, wide count)
 {
     bool is_wide = sources_widest(inst) == 8;
     unsigned n = (unsigned)(count & (is_wide ? 63 : 31)), bits = is_wide ? 64 : 32;
 
-    if (inst->opcode == ZS_GEN9_SHL && inst->saturate)
+    if (inst->op == ZS_OP_SHL && has_modifier(&inst->dst, ZS_MOD_SAT))
         return integer(a * ((wide)1 << n));
-    if (inst->opcode == ZS_GEN9_SHL)
+    if (inst->op == ZS_OP_SHL)
         return integer(low_bits((wide)((unsigned __int128)a << n), bits));
-    if (inst->opcode == ZS_GEN9_ASR)
+    if (inst->op == ZS_OP_ASR)
         return integer(a >> n);
     return integer(low_bits(a, bits) >> n);
 }
 
 /* 32 bits of a result exist, or 64 */
-static struct value bitwise(const struct zs_gen9_inst *inst, wide i)
+static struct value bitwise(const struct zs_isa_inst *inst, wide i)
 {
     return integer(low_bits(i, sources_widest(inst) == 8 ? 64 : 32));
 }
 
-static struct value bit_field(const struct zs_gen9_inst *inst, const struct value *v)
+static struct value bit_field(const struct zs_isa_inst *inst, const struct value *v)
 {
     unsigned w = v[0].i & 31, o = v[1].i & 31;
     uint32_t field = (uint32_t)v[2].i;
 
-    if (inst->opcode == ZS_GEN9_BFI1)
+    if (inst->op == ZS_OP_BFI1)
         return integer((uint32_t)((((uint64_t)1 << w) - 1) << o));
-    if (inst->opcode == ZS_GEN9_BFI2) {
+    if (inst->op == ZS_OP_BFI2) {
         uint32_t mask = (uint32_t)v[0].i, insert = (uint32_t)v[1].i;
         unsigned first = 0;
         while (first < 31 && !(mask >> first & 1))
@@ -492,28 +499,28 @@ static struct value bit_field(const struct zs_gen9_inst *inst, const struct valu
     return integer(value);
 }
 
-static struct value count_bits(const struct zs_gen9_inst *inst, uint32_t x)
+static struct value count_bits(const struct zs_isa_inst *inst, uint32_t x)
 {
     unsigned n = 0;
     uint32_t sign;
 
-    switch (inst->opcode) {
-    case ZS_GEN9_BFREV:
+    switch (inst->op) {
+    case ZS_OP_BFREV:
         sign = 0;
         for (unsigned i = 0; i < 32; i++)
             sign |= (x >> i & 1) << (31 - i);
         return integer(sign);
-    case ZS_GEN9_CBIT:
+    case ZS_OP_CBIT:
         for (unsigned i = 0; i < 32; i++)
             n += x >> i & 1;
         return integer(n);
-    case ZS_GEN9_FBL:
+    case ZS_OP_FBL:
         if (x == 0)
             return integer(UINT32_MAX);
         while (!(x >> n & 1))
             n++;
         return integer(n);
-    case ZS_GEN9_FBH:
+    case ZS_OP_FBH:
         sign = type_signed(inst->src[0].type) ? x >> 31 : 0;
         if (x == (sign ? UINT32_MAX : 0))
             return integer(UINT32_MAX);
@@ -527,9 +534,9 @@ static struct value count_bits(const struct zs_gen9_inst *inst, uint32_t x)
     }
 }
 
-static struct value divide(const struct zs_gen9_inst *inst, wide a, wide b)
+static struct value divide(const struct zs_isa_inst *inst, wide a, wide b)
 {
-    bool remainder = inst->function == ZS_GEN9_MATH_IREM;
+    bool remainder = inst->subfunction == ZS_MATH_IREM;
 
     if (b == 0)
         return integer(!type_signed(inst->src[0].type) ? (wide)UINT32_MAX
@@ -539,18 +546,18 @@ static struct value divide(const struct zs_gen9_inst *inst, wide a, wide b)
 }
 
 /* The carry, and the high half of a product, use the accumulator lane of the channel. */
-static struct value carry(struct ref_state *s, const struct zs_gen9_inst *inst, wide a, wide b,
+static struct value carry(struct ref_state *s, const struct zs_isa_inst *inst, wide a, wide b,
                           unsigned channel, bool active)
 {
     wide result, acc;
 
-    if (inst->opcode == ZS_GEN9_MACH) {
+    if (inst->op == ZS_OP_MACH) {
         uint64_t product = (uint64_t)a * (uint64_t)(b >> 16);
         acc = (int64_t)((uint64_t)s->acc[channel] + (product << 16));
         result = (uint32_t)((uint64_t)acc >> 32);
-        if (inst->dst.type == ZS_GEN9_D)
+        if (inst->dst.type == ZS_TYPE_D)
             result = (int32_t)(uint32_t)result;
-    } else if (inst->opcode == ZS_GEN9_ADDC) {
+    } else if (inst->op == ZS_OP_ADDC) {
         result = a + b;
         acc = result >> 32;
     } else {
@@ -562,100 +569,100 @@ static struct value carry(struct ref_state *s, const struct zs_gen9_inst *inst, 
     return integer((wide)(uint32_t)result);
 }
 
-static struct value compute_integer(struct ref_state *s, const struct zs_gen9_inst *inst,
+static struct value compute_integer(struct ref_state *s, const struct zs_isa_inst *inst,
                                     const struct value *v, unsigned channel, bool active)
 {
     wide a = v[0].i, b = v[1].i;
 
-    switch (inst->opcode) {
-    case ZS_GEN9_ADD:
+    switch (inst->op) {
+    case ZS_OP_ADD:
         return integer(a + b);
-    case ZS_GEN9_MUL:
+    case ZS_OP_MUL:
         return integer(a * b);
-    case ZS_GEN9_MAD:
+    case ZS_OP_MAD:
         return integer(a + b * v[2].i);
-    case ZS_GEN9_AVG:
+    case ZS_OP_AVG:
         return integer((a + b + 1) >> 1);
-    case ZS_GEN9_AND:
+    case ZS_OP_AND:
         return bitwise(inst, a & b);
-    case ZS_GEN9_OR:
+    case ZS_OP_OR:
         return bitwise(inst, a | b);
-    case ZS_GEN9_XOR:
+    case ZS_OP_XOR:
         return bitwise(inst, a ^ b);
-    case ZS_GEN9_NOT:
+    case ZS_OP_NOT:
         return bitwise(inst, ~a);
-    case ZS_GEN9_SHL:
-    case ZS_GEN9_SHR:
-    case ZS_GEN9_ASR:
+    case ZS_OP_SHL:
+    case ZS_OP_SHR:
+    case ZS_OP_ASR:
         return shift(inst, a, b);
-    case ZS_GEN9_BFE:
-    case ZS_GEN9_BFI1:
-    case ZS_GEN9_BFI2:
+    case ZS_OP_BFE:
+    case ZS_OP_BFI1:
+    case ZS_OP_BFI2:
         return bit_field(inst, v);
-    case ZS_GEN9_MATH:
+    case ZS_OP_MATH:
         return divide(inst, a, b);
-    case ZS_GEN9_ADDC:
-    case ZS_GEN9_SUBB:
-    case ZS_GEN9_MACH:
+    case ZS_OP_ADDC:
+    case ZS_OP_SUBB:
+    case ZS_OP_MACH:
         return carry(s, inst, a, b, channel, active);
     default:
         return count_bits(inst, (uint32_t)a);
     }
 }
 
-static double compute_double(const struct zs_gen9_inst *inst, double a, double b, double c)
+static double compute_double(const struct zs_isa_inst *inst, double a, double b, double c)
 {
     volatile double x = a, y = b, z = c, r;
 
-    switch (inst->opcode) {
-    case ZS_GEN9_ADD:
+    switch (inst->op) {
+    case ZS_OP_ADD:
         r = x + y;
         break;
-    case ZS_GEN9_MUL:
+    case ZS_OP_MUL:
         r = x * y;
         break;
     default:
-        assert(inst->opcode == ZS_GEN9_MAD);
+        assert(inst->op == ZS_OP_MAD);
         r = fma(y, z, x);
     }
     return r;
 }
 
-static double compute_single(const struct zs_gen9_inst *inst, float a, float b, float c)
+static double compute_single(const struct zs_isa_inst *inst, float a, float b, float c)
 {
     volatile float x = a, y = b, z = c, r;
 
-    switch (inst->opcode) {
-    case ZS_GEN9_ADD:
+    switch (inst->op) {
+    case ZS_OP_ADD:
         r = x + y;
         break;
-    case ZS_GEN9_MUL:
+    case ZS_OP_MUL:
         r = x * y;
         break;
-    case ZS_GEN9_MAD:
+    case ZS_OP_MAD:
         r = fmaf(y, z, x);
         break;
-    case ZS_GEN9_RNDU:
+    case ZS_OP_RNDU:
         r = ceilf(x);
         break;
-    case ZS_GEN9_RNDD:
+    case ZS_OP_RNDD:
         r = floorf(x);
         break;
-    case ZS_GEN9_RNDZ:
+    case ZS_OP_RNDZ:
         r = truncf(x);
         break;
-    case ZS_GEN9_RNDE:
+    case ZS_OP_RNDE:
         fesetround(FE_TONEAREST);
         r = nearbyintf(x);
         break;
-    case ZS_GEN9_FRC:
+    case ZS_OP_FRC:
         r = x - floorf(x);
         break;
     default:
-        assert(inst->opcode == ZS_GEN9_MATH);
-        r = inst->function == ZS_GEN9_MATH_INV   ? 1.0f / x
-            : inst->function == ZS_GEN9_MATH_SQT ? sqrtf(x)
-                                                 : x / y;
+        assert(inst->op == ZS_OP_MATH);
+        r = inst->subfunction == ZS_MATH_INV   ? 1.0f / x
+            : inst->subfunction == ZS_MATH_SQT ? sqrtf(x)
+                                               : x / y;
     }
     return (double)r;
 }
@@ -664,8 +671,8 @@ static double compute_single(const struct zs_gen9_inst *inst, float a, float b, 
 static struct value interpolate(const struct ref_state *s, const struct value *v)
 {
     struct value step[4] = {
-        {.type = ZS_GEN9_F}, {.type = ZS_GEN9_F}, {.type = ZS_GEN9_F}, {.type = ZS_GEN9_F}};
-    struct zs_gen9_inst mul = {.opcode = ZS_GEN9_MUL}, add = {.opcode = ZS_GEN9_ADD};
+        {.type = ZS_TYPE_F}, {.type = ZS_TYPE_F}, {.type = ZS_TYPE_F}, {.type = ZS_TYPE_F}};
+    struct zs_isa_inst mul = {.op = ZS_OP_MUL}, add = {.op = ZS_OP_ADD};
 
     set_rounding(rounding(s));
     step[0].d = compute_single(&mul, (float)v[0].d, (float)v[1].d, 0);
@@ -679,7 +686,7 @@ static struct value interpolate(const struct ref_state *s, const struct value *v
     return flush(s, step[3]);
 }
 
-static struct value compute_float(const struct ref_state *s, const struct zs_gen9_inst *inst,
+static struct value compute_float(const struct ref_state *s, const struct zs_isa_inst *inst,
                                   const struct value *in, unsigned type)
 {
     struct value v[3], r = {.type = type};
@@ -687,10 +694,10 @@ static struct value compute_float(const struct ref_state *s, const struct zs_gen
 
     for (unsigned i = 0; i < 3; i++) {
         v[i] = in[i];
-        v[i].type = v[i].type == ZS_GEN9_Q ? type : v[i].type;
+        v[i].type = v[i].type == ZS_TYPE_Q ? type : v[i].type;
         v[i] = flush(s, v[i]);
     }
-    if (inst->opcode == ZS_GEN9_MAD && inst->dst.type == ZS_GEN9_HF) {
+    if (inst->op == ZS_OP_MAD && inst->dst.type == ZS_TYPE_HF) {
         /* long double holds the sum of any half and any product of halves exactly */
         volatile long double product = (long double)v[1].d * (long double)v[2].d;
         set_rounding(rounding(s)); /* for the sign of zero */
@@ -708,40 +715,40 @@ static struct value compute_float(const struct ref_state *s, const struct zs_gen
         r.d = exact;
         return r;
     }
-    if (inst->opcode == ZS_GEN9_LRP)
+    if (inst->op == ZS_OP_LRP)
         return interpolate(s, v);
     set_rounding(rounding(s));
-    r.d = type == ZS_GEN9_DF ? compute_double(inst, v[0].d, v[1].d, v[2].d)
+    r.d = type == ZS_TYPE_DF ? compute_double(inst, v[0].d, v[1].d, v[2].d)
                              : compute_single(inst, (float)v[0].d, (float)v[1].d, (float)v[2].d);
     set_rounding(0);
     return flush(s, r);
 }
 
 /* DF, F or 0 for integers. Halves are computed as F. */
-static unsigned execution_type(const struct zs_gen9_inst *inst)
+static unsigned execution_type(const struct zs_isa_inst *inst)
 {
     unsigned type = 0;
 
-    for (unsigned i = 0; i < inst->src_count; i++) {
-        if (inst->src[i].type == ZS_GEN9_DF)
-            return ZS_GEN9_DF;
+    for (unsigned i = 0; i < inst->source_count; i++) {
+        if (inst->src[i].type == ZS_TYPE_DF)
+            return ZS_TYPE_DF;
         if (type_float(inst->src[i].type))
-            type = ZS_GEN9_F;
+            type = ZS_TYPE_F;
     }
     return type;
 }
 
 /* sel and csel pass one of their sources on. */
-static struct value choose(const struct ref_state *s, const struct zs_gen9_inst *inst,
+static struct value choose(const struct ref_state *s, const struct zs_isa_inst *inst,
                            const struct value *v, unsigned channel)
 {
     struct value zero = {.type = v[2].type};
 
-    if (inst->opcode == ZS_GEN9_CSEL)
+    if (inst->op == ZS_OP_CSEL)
         return compare(inst->cond, flush(s, v[2]), zero) ? v[0] : v[1];
     if (!inst->cond)
         return predicate(s, inst, channel) ? v[0] : v[1];
-    if (inst->cond == ZS_GEN9_COND_LT || inst->cond == ZS_GEN9_COND_GE) {
+    if (inst->cond == ZS_COND_LT || inst->cond == ZS_COND_GE) {
         if (is_float(v[1]) && isnan(v[1].d))
             return v[0];
     }
@@ -755,17 +762,18 @@ struct lane_result {
 };
 
 /* Moves of the same type without modifiers are moves of bits. */
-static bool moves_bits(const struct zs_gen9_inst *inst)
+static bool moves_bits(const struct zs_isa_inst *inst)
 {
-    const struct zs_gen9_operand *op = &inst->src[0];
-    unsigned type = op->type == ZS_GEN9_VF ? ZS_GEN9_F : op->type;
+    const struct zs_isa_operand *op = &inst->src[0];
+    unsigned type = op->type == ZS_TYPE_VF ? ZS_TYPE_F : op->type;
 
-    return (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV) &&
-           type == inst->dst.type && !op->neg && !op->abs && !inst->saturate;
+    return (inst->op == ZS_OP_MOV || inst->op == ZS_OP_SMOV) && type == inst->dst.type &&
+           !has_modifier(op, ZS_MOD_NEG) && !has_modifier(op, ZS_MOD_ABS) &&
+           !has_modifier(&inst->dst, ZS_MOD_SAT);
 }
 
 /* What was stored, compared with zero. */
-static bool result_flag(const struct ref_state *s, const struct zs_gen9_inst *inst, uint64_t bits)
+static bool result_flag(const struct ref_state *s, const struct zs_isa_inst *inst, uint64_t bits)
 {
     unsigned size = type_size(inst->dst.type);
     uint64_t raw = size == 8 ? bits : bits & ((UINT64_C(1) << 8 * size) - 1);
@@ -774,27 +782,28 @@ static bool result_flag(const struct ref_state *s, const struct zs_gen9_inst *in
     return compare(inst->cond, flush(s, stored), zero);
 }
 
-static bool compares(const struct zs_gen9_inst *inst)
+static bool compares(const struct zs_isa_inst *inst)
 {
-    return inst->opcode == ZS_GEN9_CMP || inst->opcode == ZS_GEN9_CMPN;
+    return inst->op == ZS_OP_CMP || inst->op == ZS_OP_CMPN;
 }
 
 /* A comparison stores all ones or zeros, whatever the type. */
-static void finish(const struct ref_state *s, const struct zs_gen9_inst *inst,
+static void finish(const struct ref_state *s, const struct zs_isa_inst *inst,
                    struct lane_result *lane, const struct value *v)
 {
-    bool chooses = inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL;
+    bool chooses = inst->op == ZS_OP_SEL || inst->op == ZS_OP_CSEL;
 
     lane->has_flag = inst->cond && !chooses;
     if (compares(inst)) {
         lane->flag = compare(inst->cond, flush(s, v[0]), flush(s, v[1])) ||
-                     (inst->opcode == ZS_GEN9_CMPN && is_float(v[1]) && isnan(v[1].d));
+                     (inst->op == ZS_OP_CMPN && is_float(v[1]) && isnan(v[1].d));
         lane->bits = lane->flag ? UINT64_MAX : 0;
         return;
     }
-    lane->bits = moves_bits(inst) && inst->src[0].file != ZS_GEN9_FILE_IMM
-                     ? lane->value.raw
-                     : convert(s, lane->value, inst->dst.type, inst->saturate);
+    lane->bits =
+        moves_bits(inst) && inst->src[0].kind != ZS_OPERAND_IMM
+            ? lane->value.raw
+            : convert(s, lane->value, inst->dst.type, has_modifier(&inst->dst, ZS_MOD_SAT));
     if (lane->has_flag)
         lane->flag = result_flag(s, inst, lane->bits);
 }
@@ -806,29 +815,29 @@ static void write_accumulator(struct ref_state *s, struct value value, unsigned 
         s->acc[channel] = (int64_t)value.i;
 }
 
-static struct lane_result execute_channel(struct ref_state *s, const struct zs_gen9_inst *inst,
+static struct lane_result execute_channel(struct ref_state *s, const struct zs_isa_inst *inst,
                                           unsigned channel)
 {
     struct lane_result lane = {.active = enabled(s, inst, channel)};
-    struct value v[3] = {{.type = ZS_GEN9_Q}, {.type = ZS_GEN9_Q}, {.type = ZS_GEN9_Q}};
+    struct value v[3] = {{.type = ZS_TYPE_Q}, {.type = ZS_TYPE_Q}, {.type = ZS_TYPE_Q}};
     unsigned type = execution_type(inst);
 
-    if (inst->opcode != ZS_GEN9_SEL)
+    if (inst->op != ZS_OP_SEL)
         lane.active = lane.active && predicate(s, inst, channel);
-    for (unsigned i = 0; i < inst->src_count; i++)
+    for (unsigned i = 0; i < inst->source_count; i++)
         v[i] = source(s, inst, i, channel);
-    if (inst->opcode == ZS_GEN9_SMOV)
+    if (inst->op == ZS_OP_SMOV)
         lane.active = lane.active && (inst->src[1].imm >> channel & 1);
     if (type) /* integers and halves among floats */
         for (unsigned i = 0; i < 3; i++)
-            if (!is_float(v[i]) && inst->opcode != ZS_GEN9_MOV)
+            if (!is_float(v[i]) && inst->op != ZS_OP_MOV)
                 v[i].type = type;
-    if (inst->opcode == ZS_GEN9_MOV || inst->opcode == ZS_GEN9_SMOV || compares(inst))
+    if (inst->op == ZS_OP_MOV || inst->op == ZS_OP_SMOV || compares(inst))
         lane.value = v[0];
-    else if (inst->opcode == ZS_GEN9_SEL || inst->opcode == ZS_GEN9_CSEL)
+    else if (inst->op == ZS_OP_SEL || inst->op == ZS_OP_CSEL)
         lane.value = choose(s, inst, v, channel);
-    else if (inst->opcode == ZS_GEN9_BFREV && type)
-        lane.value = count_bits(inst, (uint32_t)float_to_integer(s, v[0].d, ZS_GEN9_UD));
+    else if (inst->op == ZS_OP_BFREV && type)
+        lane.value = count_bits(inst, (uint32_t)float_to_integer(s, v[0].d, ZS_TYPE_UD));
     else if (type)
         lane.value = compute_float(s, inst, v, type);
     else
@@ -837,7 +846,7 @@ static struct lane_result execute_channel(struct ref_state *s, const struct zs_g
     return lane;
 }
 
-void ref_execute(struct ref_state *state, const struct zs_gen9_inst *inst)
+void ref_execute(struct ref_state *state, const struct zs_isa_inst *inst)
 {
     struct lane_result lanes[32];
 
@@ -848,7 +857,7 @@ void ref_execute(struct ref_state *state, const struct zs_gen9_inst *inst)
         if (!lanes[c].active)
             continue;
         write_bytes(state, inst, c, lanes[c].bits);
-        if (inst->acc_write && (inst->opcode == ZS_GEN9_ADD || inst->opcode == ZS_GEN9_SEL))
+        if (has_flag(inst, ZS_INST_ACCWREN) && (inst->op == ZS_OP_ADD || inst->op == ZS_OP_SEL))
             write_accumulator(state, lanes[c].value, c);
         if (lanes[c].has_flag)
             state->flag[inst->flag_reg] =

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A second, plain implementation of the instructions: lane by lane, value by value, from the
- * instruction's fields. Slow and simple on purpose; shares nothing with src/eu but the structs of
- * the decoder.
+ * instruction's fields. Slow and simple on purpose; shares nothing with src/eu but the struct of
+ * instructions.
  */
 #ifndef ZS_TESTS_UNIT_EU_REF_H
 #define ZS_TESTS_UNIT_EU_REF_H
 
-#include "isa/gen9_decode.h"
+#include <zescope/isa.h>
 
 struct ref_state {
     uint8_t grf[4096];
@@ -18,7 +18,7 @@ struct ref_state {
 };
 
 /* Execute one instruction. */
-void ref_execute(struct ref_state *state, const struct zs_gen9_inst *inst);
+void ref_execute(struct ref_state *state, const struct zs_isa_inst *inst);
 
 /* Half floats by the book: round-to-nearest-even as `mode` 0, then up, down, zero. */
 uint16_t ref_to_half(double value, unsigned mode);

@@ -137,11 +137,12 @@ static unsigned emit_words(struct program *p, const uint64_t words[2])
     return p->inst_count++;
 }
 
-static struct zs_gen9_operand grf(unsigned reg, unsigned n)
+static struct zs_isa_operand grf(unsigned reg, unsigned n)
 {
-    return (struct zs_gen9_operand){
-        .file = ZS_GEN9_FILE_GRF,
-        .type = ZS_GEN9_D,
+    return (struct zs_isa_operand){
+        .kind = ZS_OPERAND_REG,
+        .file = ZS_FILE_GRF,
+        .type = ZS_TYPE_D,
         .reg = (uint8_t)reg,
         .vstride = (uint8_t)(n == 1 ? 0 : 8),
         .width = (uint8_t)(n == 1 ? 1 : 8),
@@ -149,10 +150,10 @@ static struct zs_gen9_operand grf(unsigned reg, unsigned n)
     };
 }
 
-static struct zs_gen9_operand immediate(int32_t value)
+static struct zs_isa_operand immediate(int32_t value)
 {
-    return (struct zs_gen9_operand){
-        .file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_D, .imm = (uint32_t)value};
+    return (struct zs_isa_operand){
+        .kind = ZS_OPERAND_IMM, .type = ZS_TYPE_D, .imm = (uint32_t)value};
 }
 
 static unsigned var_reg(const struct program *p, unsigned var, unsigned offset)
@@ -165,17 +166,17 @@ static unsigned emit_op(struct program *p, unsigned opcode, int dst, unsigned co
                         int32_t constant)
 {
     unsigned n = width(p), first = p->inst_count;
-    static const uint8_t null_type = ZS_GEN9_D;
+    static const uint8_t null_type = ZS_TYPE_D;
 
     for (unsigned offset = 0; offset < p->simd; offset += n) {
-        struct zs_gen9_inst inst = {
-            .opcode = (uint8_t)opcode,
+        struct zs_isa_inst inst = {
+            .op = (uint8_t)opcode,
             .exec_size = (uint8_t)n,
-            .chan_offset = (uint8_t)offset,
+            .channel_offset = (uint8_t)offset,
             .cond = (uint8_t)cond,
-            .src_count = 2,
+            .source_count = 2,
             .src = {grf(var_reg(p, var, offset), n), immediate(constant)},
-            .dst = {.file = ZS_GEN9_FILE_ARF, .type = null_type, .hstride = 1},
+            .dst = {.kind = ZS_OPERAND_REG, .file = ZS_FILE_NULL, .type = null_type, .hstride = 1},
         };
         uint64_t words[2];
         if (dst >= 0) {
@@ -190,11 +191,11 @@ static unsigned emit_op(struct program *p, unsigned opcode, int dst, unsigned co
 
 static unsigned emit_branch(struct program *p, unsigned opcode, bool predicated, bool control)
 {
-    uint64_t words[2] = {opcode, 0};
+    uint64_t words[2] = {opcode_bits(opcode), 0};
     unsigned log2n = p->simd == 32 ? 5 : p->simd == 16 ? 4 : 3;
 
     words[0] |= (uint64_t)log2n << 21 | (uint64_t)predicated << 16 | (uint64_t)control << 28;
-    if (opcode == ZS_GEN9_CALL) /* dst, and src1 as an immediate */
+    if (opcode == ZS_OP_CALL) /* dst, and src1 as an immediate */
         words[0] |= UINT64_C(1) << 35 | UINT64_C(1) << 61;
     return emit_words(p, words);
 }
@@ -216,14 +217,14 @@ static void emit_block(struct program *p, struct node *node, struct loop *loop);
 
 static void emit_if(struct program *p, struct node *node, struct loop *loop)
 {
-    node->inst[0] = emit_op(p, ZS_GEN9_CMP, -1, node->cond, node->a, node->constant);
-    node->inst[1] = emit_branch(p, ZS_GEN9_IF, true, false);
+    node->inst[0] = emit_op(p, ZS_OP_CMP, -1, node->cond, node->a, node->constant);
+    node->inst[1] = emit_branch(p, ZS_OP_IF, true, false);
     emit_block(p, node->body, loop);
     if (node->has_other) {
-        node->inst[2] = emit_branch(p, ZS_GEN9_ELSE, false, false);
+        node->inst[2] = emit_branch(p, ZS_OP_ELSE, false, false);
         emit_block(p, node->other, loop);
     }
-    node->inst[3] = emit_branch(p, ZS_GEN9_ENDIF, false, false);
+    node->inst[3] = emit_branch(p, ZS_OP_ENDIF, false, false);
     unsigned end = node->inst[3];
     aim(p, node->inst[1], node->has_other ? node->inst[2] + 1 : end, end);
     if (node->has_other)
@@ -233,10 +234,10 @@ static void emit_if(struct program *p, struct node *node, struct loop *loop)
 
 static void emit_skip(struct program *p, struct node *node, struct loop *loop)
 {
-    node->inst[0] = emit_op(p, ZS_GEN9_CMP, -1, node->cond, node->a, node->constant);
-    node->inst[1] = emit_branch(p, ZS_GEN9_GOTO, true, false);
+    node->inst[0] = emit_op(p, ZS_OP_CMP, -1, node->cond, node->a, node->constant);
+    node->inst[1] = emit_branch(p, ZS_OP_GOTO, true, false);
     emit_block(p, node->body, loop);
-    node->inst[2] = emit_branch(p, ZS_GEN9_JOIN, false, false);
+    node->inst[2] = emit_branch(p, ZS_OP_JOIN, false, false);
     aim(p, node->inst[1], node->inst[2], node->inst[2]);
     aim(p, node->inst[2], node->inst[2] + 1, node->inst[2]);
 }
@@ -245,8 +246,8 @@ static void emit_break(struct program *p, struct node *node, struct loop *loop)
 {
     if (loop->allows_cont && random_below(&p->random, 3) == 0)
         node->kind = CONT;
-    node->inst[0] = emit_op(p, ZS_GEN9_CMP, -1, node->cond, node->a, node->constant);
-    node->inst[1] = emit_branch(p, node->kind == CONT ? ZS_GEN9_CONT : ZS_GEN9_BREAK, true, false);
+    node->inst[0] = emit_op(p, ZS_OP_CMP, -1, node->cond, node->a, node->constant);
+    node->inst[1] = emit_branch(p, node->kind == CONT ? ZS_OP_CONT : ZS_OP_BREAK, true, false);
     loop->breaks[loop->break_count++] = node->inst[1];
 }
 
@@ -255,18 +256,18 @@ static void emit_loop(struct program *p, struct node *node)
 {
     struct loop loop = {.allows_cont = node->kind == FOREVER};
 
-    node->inst[0] = emit_op(p, ZS_GEN9_AND, (int)node->counter, 0, node->a, 3);
+    node->inst[0] = emit_op(p, ZS_OP_AND, (int)node->counter, 0, node->a, 3);
     unsigned start = p->inst_count;
-    node->inst[1] = emit_op(p, ZS_GEN9_ADD, (int)node->counter, 0, node->counter, 1);
+    node->inst[1] = emit_op(p, ZS_OP_ADD, (int)node->counter, 0, node->counter, 1);
     if (node->kind == FOREVER) {
-        node->inst[2] = emit_op(p, ZS_GEN9_CMP, -1, ZS_GEN9_COND_GT, node->counter, 5);
-        node->inst[3] = emit_branch(p, ZS_GEN9_BREAK, true, false);
+        node->inst[2] = emit_op(p, ZS_OP_CMP, -1, ZS_COND_GT, node->counter, 5);
+        node->inst[3] = emit_branch(p, ZS_OP_BREAK, true, false);
         loop.breaks[loop.break_count++] = node->inst[3];
     }
     emit_block(p, node->body, &loop);
     if (node->kind != FOREVER)
-        node->inst[2] = emit_op(p, ZS_GEN9_CMP, -1, ZS_GEN9_COND_LT, node->counter, 6);
-    node->inst[4] = emit_branch(p, node->kind == BACK ? ZS_GEN9_GOTO : ZS_GEN9_WHILE,
+        node->inst[2] = emit_op(p, ZS_OP_CMP, -1, ZS_COND_LT, node->counter, 6);
+    node->inst[4] = emit_branch(p, node->kind == BACK ? ZS_OP_GOTO : ZS_OP_WHILE,
                                 node->kind != FOREVER, node->kind == BACK);
     unsigned end = node->inst[4];
     if (node->kind == BACK)
@@ -279,7 +280,7 @@ static void emit_loop(struct program *p, struct node *node)
 
 static void emit_call(struct program *p, struct node *node)
 {
-    node->inst[0] = emit_branch(p, ZS_GEN9_CALL, false, false);
+    node->inst[0] = emit_branch(p, ZS_OP_CALL, false, false);
     p->code[node->inst[0]][0] |= (uint64_t)(LINK_REG + node->function) << 53;
     p->calls[p->call_count].inst = node->inst[0];
     p->calls[p->call_count++].function = node->function;
@@ -288,11 +289,11 @@ static void emit_call(struct program *p, struct node *node)
 
 static void emit_once(struct program *p, struct node *node)
 {
-    struct zs_gen9_inst inst = {
-        .opcode = ZS_GEN9_ADD,
+    struct zs_isa_inst inst = {
+        .op = ZS_OP_ADD,
         .exec_size = 1,
-        .no_mask = true,
-        .src_count = 2,
+        .flags = ZS_INST_NOMASK,
+        .source_count = 2,
         .src = {grf(ONCE_REG, 1), immediate(node->constant)},
         .dst = grf(ONCE_REG, 1),
     };
@@ -302,7 +303,7 @@ static void emit_once(struct program *p, struct node *node)
     node->inst[0] = emit_words(p, words);
 }
 
-static const uint8_t ops[3] = {ZS_GEN9_ADD, ZS_GEN9_XOR, ZS_GEN9_MUL};
+static const uint8_t ops[3] = {ZS_OP_ADD, ZS_OP_XOR, ZS_OP_MUL};
 
 static void emit_block(struct program *p, struct node *node, struct loop *loop)
 {
@@ -336,26 +337,26 @@ static void emit_block(struct program *p, struct node *node, struct loop *loop)
 /* jump = link - ip of the jmpi's next instruction; what functions called by address end with. */
 static void emit_jump_back(struct program *p, unsigned function)
 {
-    struct zs_gen9_operand ip = {.file = ZS_GEN9_FILE_ARF,
-                                 .type = ZS_GEN9_UD,
-                                 .reg = ZS_GEN9_ARF_IP,
-                                 .width = 1,
-                                 .neg = true};
-    struct zs_gen9_inst insts[3] = {
-        {.opcode = ZS_GEN9_ADD, .src = {ip, grf(LINK_REG + function, 1)}},
-        {.opcode = ZS_GEN9_ADD, .src = {grf(JUMP_REG, 1), immediate(-48)}},
-        {.opcode = ZS_GEN9_JMPI, .src = {ip, grf(JUMP_REG, 1)}},
+    struct zs_isa_operand ip = {.kind = ZS_OPERAND_REG,
+                                .file = ZS_FILE_IP,
+                                .type = ZS_TYPE_UD,
+                                .width = 1,
+                                .modifiers = ZS_MOD_NEG};
+    struct zs_isa_inst insts[3] = {
+        {.op = ZS_OP_ADD, .src = {ip, grf(LINK_REG + function, 1)}},
+        {.op = ZS_OP_ADD, .src = {grf(JUMP_REG, 1), immediate(-48)}},
+        {.op = ZS_OP_JMPI, .src = {ip, grf(JUMP_REG, 1)}},
     };
 
     for (unsigned i = 0; i < 3; i++) {
         uint64_t words[2];
         insts[i].exec_size = 1;
-        insts[i].no_mask = true;
-        insts[i].src_count = 2;
+        insts[i].flags |= ZS_INST_NOMASK;
+        insts[i].source_count = 2;
         insts[i].dst = grf(JUMP_REG, 1);
         insts[i].dst.hstride = 1;
         if (i == 0)
-            insts[i].src[1].type = insts[i].dst.type = ZS_GEN9_UD;
+            insts[i].src[1].type = insts[i].dst.type = ZS_TYPE_UD;
         encode(&insts[i], words);
         p->ret_inst[function] = emit_words(p, words);
     }
@@ -378,15 +379,15 @@ static void emit_program(struct program *p)
             emit_jump_back(p, i);
             continue;
         }
-        struct zs_gen9_inst ret = {
-            .opcode = ZS_GEN9_RET,
+        struct zs_isa_inst ret = {
+            .op = ZS_OP_RET,
             .exec_size = (uint8_t)p->simd,
-            .src_count = 1,
+            .source_count = 1,
             .src = {grf(LINK_REG + i, 1)},
-            .dst = {.file = ZS_GEN9_FILE_ARF, .type = ZS_GEN9_UD, .hstride = 1},
+            .dst = {.kind = ZS_OPERAND_REG, .file = ZS_FILE_NULL, .type = ZS_TYPE_UD, .hstride = 1},
         };
         uint64_t words[2];
-        ret.src[0].type = ZS_GEN9_UD;
+        ret.src[0].type = ZS_TYPE_UD;
         encode(&ret, words);
         p->ret_inst[i] = emit_words(p, words);
     }
@@ -420,10 +421,10 @@ static int32_t apply(unsigned opcode, int32_t a, int32_t b)
 {
     uint32_t x = (uint32_t)a, y = (uint32_t)b;
 
-    return (int32_t)(opcode == ZS_GEN9_ADD   ? x + y
-                     : opcode == ZS_GEN9_XOR ? x ^ y
-                     : opcode == ZS_GEN9_AND ? (x & y)
-                                             : x * y);
+    return (int32_t)(opcode == ZS_OP_ADD   ? x + y
+                     : opcode == ZS_OP_XOR ? x ^ y
+                     : opcode == ZS_OP_AND ? (x & y)
+                                           : x * y);
 }
 
 static bool holds(unsigned cond, int32_t a, int32_t b)
@@ -487,11 +488,11 @@ static uint32_t ref_loop(struct program *p, const struct node *node, uint32_t ma
     struct ref_loop loop = {0};
     uint32_t live = mask, done = 0;
 
-    ref_op(p, node->inst[0], ZS_GEN9_AND, node->counter, node->a, 3, mask);
+    ref_op(p, node->inst[0], ZS_OP_AND, node->counter, node->a, 3, mask);
     while (live) {
-        ref_op(p, node->inst[1], ZS_GEN9_ADD, node->counter, node->counter, 1, live);
+        ref_op(p, node->inst[1], ZS_OP_ADD, node->counter, node->counter, 1, live);
         if (node->kind == FOREVER) {
-            uint32_t out = ref_cmp(p, node->inst[2], ZS_GEN9_COND_GT, node->counter, 5, live);
+            uint32_t out = ref_cmp(p, node->inst[2], ZS_COND_GT, node->counter, 5, live);
             touch(p, node->inst[3], live);
             loop.broken |= out;
             live &= ~out;
@@ -499,7 +500,7 @@ static uint32_t ref_loop(struct program *p, const struct node *node, uint32_t ma
         live = ref_block(p, node->body, live, &loop);
         uint32_t again = live;
         if (live && node->kind != FOREVER)
-            again = ref_cmp(p, node->inst[2], ZS_GEN9_COND_LT, node->counter, 6, live);
+            again = ref_cmp(p, node->inst[2], ZS_COND_LT, node->counter, 6, live);
         live |= loop.continued;
         if (live)
             touch(p, node->inst[4], live);
@@ -698,7 +699,8 @@ static void run_hooked(const struct program *p, uint32_t dispatch, int32_t (*aft
         assert_memory_equal(t->grf + var_reg(p, var, 0) * 32, after[var], p->simd * 4);
     assert_int_equal(watch->messages, flags & ZS_EU_LOWER_HOOK_MESSAGES ? 1 : 0);
     for (unsigned i = 0; i < p->inst_count; i++) {
-        bool end = (p->code[i][0] & 0x7f) == ZS_GEN9_SEND; /* the reference ends before it */
+        bool end =
+            (p->code[i][0] & 0x7f) == opcode_bits(ZS_OP_SEND); /* the reference ends before it */
         uint64_t expected = p->executions[i] + end;
         assert_int_equal(watch->blocks[i], expected);
         assert_int_equal(watch->steps[i], flags & ZS_EU_LOWER_HOOK_STEPS ? expected : 0);
@@ -803,29 +805,30 @@ static void test_random_flow(void **state)
 static void test_long_loop(void **state)
 {
     enum { TIMES = 1000000, DISPATCH = 0x87ff }; /* 8 lanes, and 4 */
-    const struct zs_gen9_operand r10 = {.file = ZS_GEN9_FILE_GRF,
-                                        .type = ZS_GEN9_D,
-                                        .reg = 10,
-                                        .vstride = 8,
-                                        .width = 8,
-                                        .hstride = 1};
-    const struct zs_gen9_inst insts[2] = {
-        {.opcode = ZS_GEN9_ADD,
+    const struct zs_isa_operand r10 = {.kind = ZS_OPERAND_REG,
+                                       .file = ZS_FILE_GRF,
+                                       .type = ZS_TYPE_D,
+                                       .reg = 10,
+                                       .vstride = 8,
+                                       .width = 8,
+                                       .hstride = 1};
+    const struct zs_isa_inst insts[2] = {
+        {.op = ZS_OP_ADD,
          .exec_size = 16,
-         .src_count = 2,
+         .source_count = 2,
          .dst = r10,
-         .src = {r10, {.file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_D, .imm = 1}}},
-        {.opcode = ZS_GEN9_CMP,
+         .src = {r10, {.kind = ZS_OPERAND_IMM, .type = ZS_TYPE_D, .imm = 1}}},
+        {.op = ZS_OP_CMP,
          .exec_size = 16,
-         .cond = ZS_GEN9_COND_LT,
-         .src_count = 2,
-         .dst = {.type = ZS_GEN9_D, .hstride = 1},
-         .src = {r10, {.file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_D, .imm = TIMES}}},
+         .cond = ZS_COND_LT,
+         .source_count = 2,
+         .dst = {.kind = ZS_OPERAND_REG, .file = ZS_FILE_NULL, .type = ZS_TYPE_D, .hstride = 1},
+         .src = {r10, {.kind = ZS_OPERAND_IMM, .type = ZS_TYPE_D, .imm = TIMES}}},
     };
     uint64_t code[4][2], executions[4], lanes[4];
     encode(&insts[0], code[0]);
     encode(&insts[1], code[1]);
-    code[2][0] = ZS_GEN9_WHILE | UINT64_C(1) << 16 | UINT64_C(4) << 21;
+    code[2][0] = opcode_bits(ZS_OP_WHILE) | UINT64_C(1) << 16 | UINT64_C(4) << 21;
     code[2][1] = (uint64_t)(uint32_t)-32 << 32;
     code[3][0] = UINT64_C(0x2000020407600031);
     code[3][1] = UINT64_C(0x8200001006000e00);

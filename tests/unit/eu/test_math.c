@@ -26,7 +26,7 @@ static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
     return zs_diag_set(diag, -1, ZS_DIAG_NO_OFFSET, "no sends here");
 }
 
-static struct zs_eu_program *lower(const struct zs_gen9_inst *insts, unsigned count,
+static struct zs_eu_program *lower(const struct zs_isa_inst *insts, unsigned count,
                                    enum zs_eu_host host)
 {
     uint64_t code[64][2];
@@ -60,27 +60,28 @@ static void start(const struct zs_eu_program *program)
     zs_eu_thread_set_control(thread, 0x4c0);
 }
 
-static struct zs_gen9_operand packed(unsigned reg, unsigned type)
+static struct zs_isa_operand packed(unsigned reg, unsigned type)
 {
-    return (struct zs_gen9_operand){.file = ZS_GEN9_FILE_GRF,
-                                    .type = (uint8_t)type,
-                                    .reg = (uint8_t)reg,
-                                    .vstride = 8,
-                                    .width = 8,
-                                    .hstride = 1};
+    return (struct zs_isa_operand){.kind = ZS_OPERAND_REG,
+                                   .file = ZS_FILE_GRF,
+                                   .type = (uint8_t)type,
+                                   .reg = (uint8_t)reg,
+                                   .vstride = 8,
+                                   .width = 8,
+                                   .hstride = 1};
 }
 
 /* op r10 r20 r30, sixteen channels */
-static struct zs_gen9_inst three(unsigned opcode, unsigned function, unsigned sources,
-                                 unsigned dst_type, unsigned src_type)
+static struct zs_isa_inst three(unsigned opcode, unsigned function, unsigned sources,
+                                unsigned dst_type, unsigned src_type)
 {
-    return (struct zs_gen9_inst){.opcode = (uint8_t)opcode,
-                                 .function = (uint8_t)function,
-                                 .exec_size = 16,
-                                 .no_mask = true,
-                                 .src_count = (uint8_t)sources,
-                                 .dst = packed(10, dst_type),
-                                 .src = {packed(20, src_type), packed(30, src_type)}};
+    return (struct zs_isa_inst){.op = (uint8_t)opcode,
+                                .subfunction = (uint8_t)function,
+                                .exec_size = 16,
+                                .flags = ZS_INST_NOMASK,
+                                .source_count = (uint8_t)sources,
+                                .dst = packed(10, dst_type),
+                                .src = {packed(20, src_type), packed(30, src_type)}};
 }
 
 /* ---- transcendental functions ---- */
@@ -150,15 +151,15 @@ static const struct function {
     double limit_ulp;
     float low, high; /* of most arguments */
 } functions[] = {
-    {"inv", ZS_GEN9_MATH_INV, 1, fn_inv, 0.501, -1e6f, 1e6f},
-    {"log", ZS_GEN9_MATH_LOG, 1, fn_log, 0.51, 0, 1e9f},
-    {"exp", ZS_GEN9_MATH_EXP, 1, fn_exp, 0.51, -150, 130},
-    {"sqt", ZS_GEN9_MATH_SQT, 1, fn_sqt, 0.501, 0, 1e9f},
-    {"rsqt", ZS_GEN9_MATH_RSQT, 1, fn_rsqt, 1.6, 0, 1e9f},
-    {"sin", ZS_GEN9_MATH_SIN, 1, fn_sin, 0.51, -500, 500},
-    {"cos", ZS_GEN9_MATH_COS, 1, fn_cos, 0.51, -500, 500},
-    {"fdiv", ZS_GEN9_MATH_FDIV, 2, fn_fdiv, 0.501, -1e6f, 1e6f},
-    {"pow", ZS_GEN9_MATH_POW, 2, fn_pow, 0.51, -20, 20},
+    {"inv", ZS_MATH_INV, 1, fn_inv, 0.501, -1e6f, 1e6f},
+    {"log", ZS_MATH_LOG, 1, fn_log, 0.51, 0, 1e9f},
+    {"exp", ZS_MATH_EXP, 1, fn_exp, 0.51, -150, 130},
+    {"sqt", ZS_MATH_SQT, 1, fn_sqt, 0.501, 0, 1e9f},
+    {"rsqt", ZS_MATH_RSQT, 1, fn_rsqt, 1.6, 0, 1e9f},
+    {"sin", ZS_MATH_SIN, 1, fn_sin, 0.51, -500, 500},
+    {"cos", ZS_MATH_COS, 1, fn_cos, 0.51, -500, 500},
+    {"fdiv", ZS_MATH_FDIV, 2, fn_fdiv, 0.501, -1e6f, 1e6f},
+    {"pow", ZS_MATH_POW, 2, fn_pow, 0.51, -20, 20},
 };
 
 static float random_argument(struct random *r, const struct function *f)
@@ -180,7 +181,7 @@ static float random_argument(struct random *r, const struct function *f)
 
 static void check_function(const struct function *f, enum zs_eu_host host, uint8_t *ret_bits)
 {
-    struct zs_gen9_inst inst = three(ZS_GEN9_MATH, f->code, f->sources, ZS_GEN9_F, ZS_GEN9_F);
+    struct zs_isa_inst inst = three(ZS_OP_MATH, f->code, f->sources, ZS_TYPE_F, ZS_TYPE_F);
     struct zs_eu_program *program = lower(&inst, 1, host);
     struct random r = {f->code};
     double worst = 0;
@@ -199,7 +200,7 @@ static void check_function(const struct function *f, enum zs_eu_host host, uint8
         memcpy(ret_bits + round * 64, got, 64);
         for (unsigned i = 0; i < 16; i++) {
             double error = error_ulp(got[i], f->fn((double)a[i], (double)b[i]));
-            if (f->code == ZS_GEN9_MATH_POW && (isnan(a[i]) || isnan(b[i])))
+            if (f->code == ZS_MATH_POW && (isnan(a[i]) || isnan(b[i])))
                 continue; /* 0 and 1 are special to the C library */
             if (error > f->limit_ulp)
                 fail_msg("%s(%a, %a) = %a, off by %g ulp", f->name, (double)a[i], (double)b[i],
@@ -233,7 +234,7 @@ static void test_functions(void **state)
 
 static void test_half_up(void **state)
 {
-    struct zs_gen9_inst inst = three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_F, ZS_GEN9_HF);
+    struct zs_isa_inst inst = three(ZS_OP_MOV, 0, 1, ZS_TYPE_F, ZS_TYPE_HF);
 
     (void)state;
     for (unsigned host = ZS_EU_HOST_BASE; host < ZS_EU_HOST_COUNT; host++) {
@@ -286,7 +287,7 @@ static void check_half_down(const struct zs_eu_program *program, struct random *
 
 static void test_half_down(void **state)
 {
-    struct zs_gen9_inst inst = three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_HF, ZS_GEN9_F);
+    struct zs_isa_inst inst = three(ZS_OP_MOV, 0, 1, ZS_TYPE_HF, ZS_TYPE_F);
     struct random r = {99};
 
     (void)state;
@@ -305,9 +306,9 @@ static void test_half_down(void **state)
 /* High half of a 32-bit product, as IGC computes it: mul to acc0, then mach. */
 static void check_mulh(bool is_signed, struct random *r)
 {
-    unsigned type = is_signed ? ZS_GEN9_D : ZS_GEN9_UD;
-    struct zs_gen9_inst insts[2] = {three(ZS_GEN9_MUL, 0, 2, type, type),
-                                    three(ZS_GEN9_MACH, 0, 2, type, type)};
+    unsigned type = is_signed ? ZS_TYPE_D : ZS_TYPE_UD;
+    struct zs_isa_inst insts[2] = {three(ZS_OP_MUL, 0, 2, type, type),
+                                   three(ZS_OP_MACH, 0, 2, type, type)};
     uint32_t a[16], b[16], got[16];
 
     for (unsigned i = 0; i < 16; i++) {
@@ -316,12 +317,12 @@ static void check_mulh(bool is_signed, struct random *r)
         if (random_below(r, 8) == 0)
             a[i] = b[i] = 0x80000000;
     }
-    insts[0].dst.file = ZS_GEN9_FILE_ARF;
-    insts[0].dst.reg = ZS_GEN9_ARF_ACC;
-    insts[0].src[1].type = ZS_GEN9_UW; /* the low words */
+    insts[0].dst.file = ZS_FILE_ACC;
+    insts[0].dst.reg = 0;
+    insts[0].src[1].type = ZS_TYPE_UW; /* the low words */
     insts[0].src[1].vstride = 16;
     insts[0].src[1].hstride = 2;
-    insts[1].acc_write = true;
+    insts[1].flags |= ZS_INST_ACCWREN;
     struct zs_eu_program *program = lower(insts, 2, ZS_EU_HOST_BEST);
     start(program);
     memcpy(thread->grf + 20 * 32, a, 64);
@@ -349,19 +350,19 @@ static void test_multiply_high(void **state)
 /* mov r40 acc0: the low dword; at any channel offset the elements are those from 0 */
 static void test_accumulator_reads(void **state)
 {
-    struct zs_gen9_inst insts[2] = {three(ZS_GEN9_ADDC, 0, 2, ZS_GEN9_UD, ZS_GEN9_UD),
-                                    three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_UD, ZS_GEN9_UD)};
+    struct zs_isa_inst insts[2] = {three(ZS_OP_ADDC, 0, 2, ZS_TYPE_UD, ZS_TYPE_UD),
+                                   three(ZS_OP_MOV, 0, 1, ZS_TYPE_UD, ZS_TYPE_UD)};
     uint32_t a[8], b[8], carry[8];
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         insts[i].exec_size = 8;
-        insts[i].chan_offset = 8;
+        insts[i].channel_offset = 8;
     }
-    insts[0].acc_write = true;
-    insts[1].dst = packed(40, ZS_GEN9_UD);
-    insts[1].src[0].file = ZS_GEN9_FILE_ARF;
-    insts[1].src[0].reg = ZS_GEN9_ARF_ACC;
+    insts[0].flags |= ZS_INST_ACCWREN;
+    insts[1].dst = packed(40, ZS_TYPE_UD);
+    insts[1].src[0].file = ZS_FILE_ACC;
+    insts[1].src[0].reg = 0;
     struct zs_eu_program *program = lower(insts, 2, ZS_EU_HOST_BEST);
     start(program);
     for (unsigned i = 0; i < 8; i++) {
@@ -382,18 +383,18 @@ static void test_accumulator_negation(void **state)
 {
     static const int32_t a[8] = {0, -1, 1, 5, INT32_MIN, INT32_MAX, 0, 7},
                          b[8] = {INT32_MIN, INT32_MIN, INT32_MIN, 3, 1, -1, INT32_MAX, 7};
-    struct zs_gen9_inst insts[2] = {three(ZS_GEN9_MOV, 0, 1, ZS_GEN9_D, ZS_GEN9_D),
-                                    three(ZS_GEN9_ADD, 0, 2, ZS_GEN9_D, ZS_GEN9_D)};
+    struct zs_isa_inst insts[2] = {three(ZS_OP_MOV, 0, 1, ZS_TYPE_D, ZS_TYPE_D),
+                                   three(ZS_OP_ADD, 0, 2, ZS_TYPE_D, ZS_TYPE_D)};
     int32_t have[8];
 
     (void)state;
     insts[0].exec_size = insts[1].exec_size = 8;
-    insts[0].dst.file = insts[1].src[0].file = ZS_GEN9_FILE_ARF;
-    insts[0].dst.reg = insts[1].src[0].reg = ZS_GEN9_ARF_ACC;
-    insts[0].src[0] = packed(30, ZS_GEN9_D);
-    insts[1].src[0].neg = true;
-    insts[1].src[1] = packed(20, ZS_GEN9_D);
-    insts[1].saturate = true;
+    insts[0].dst.file = insts[1].src[0].file = ZS_FILE_ACC;
+    insts[0].dst.reg = insts[1].src[0].reg = 0;
+    insts[0].src[0] = packed(30, ZS_TYPE_D);
+    insts[1].src[0].modifiers |= ZS_MOD_NEG;
+    insts[1].src[1] = packed(20, ZS_TYPE_D);
+    insts[1].dst.modifiers |= ZS_MOD_SAT;
     struct zs_eu_program *program = lower(insts, 2, ZS_EU_HOST_BEST);
     start(program);
     memcpy(thread->grf + 20 * 32, a, 32);
@@ -412,14 +413,14 @@ static void test_accumulator_negation(void **state)
 
 static void check_macro(unsigned function, bool is_double)
 {
-    unsigned type = is_double ? ZS_GEN9_DF : ZS_GEN9_F, n = is_double ? 4 : 8;
-    struct zs_gen9_inst inst =
-        three(ZS_GEN9_MATH, function, function == ZS_GEN9_MATH_INVM ? 2 : 1, type, type);
+    unsigned type = is_double ? ZS_TYPE_DF : ZS_TYPE_F, n = is_double ? 4 : 8;
+    struct zs_isa_inst inst =
+        three(ZS_OP_MATH, function, function == ZS_MATH_INVM ? 2 : 1, type, type);
     double a[4] = {1, 2, -7, 1e300}, b[4] = {3, 0.1, 11, 1e-10}, got[4];
     float fa[8] = {1, 2, -7, 1e30f, 0, 5, 1, 3}, fb[8] = {3, 0.1f, 11, 1e-10f, 2, 0, 7, 9}, fgot[8];
 
     inst.exec_size = (uint8_t)n;
-    inst.align16 = true;
+    inst.flags |= ZS_INST_ALIGN16;
     inst.flag_reg = 1;
     struct zs_eu_program *program = lower(&inst, 1, ZS_EU_HOST_BEST);
     start(program);
@@ -434,9 +435,8 @@ static void check_macro(unsigned function, bool is_double)
     memcpy(got, thread->grf + 10 * 32, 32);
     memcpy(fgot, thread->grf + 10 * 32, 32);
     for (unsigned i = 0; i < n; i++) {
-        double want = is_double
-                          ? (function == ZS_GEN9_MATH_INVM ? a[i] / b[i] : sqrt(a[i]))
-                          : (double)(function == ZS_GEN9_MATH_INVM ? fa[i] / fb[i] : sqrtf(fa[i]));
+        double want = is_double ? (function == ZS_MATH_INVM ? a[i] / b[i] : sqrt(a[i]))
+                                : (double)(function == ZS_MATH_INVM ? fa[i] / fb[i] : sqrtf(fa[i]));
         double have = is_double ? got[i] : (double)fgot[i];
         assert_true(have == want || (isnan(have) && isnan(want)));
     }
@@ -447,10 +447,10 @@ static void check_macro(unsigned function, bool is_double)
 static void test_macros(void **state)
 {
     (void)state;
-    check_macro(ZS_GEN9_MATH_INVM, false);
-    check_macro(ZS_GEN9_MATH_INVM, true);
-    check_macro(ZS_GEN9_MATH_RSQTM, false);
-    check_macro(ZS_GEN9_MATH_RSQTM, true);
+    check_macro(ZS_MATH_INVM, false);
+    check_macro(ZS_MATH_INVM, true);
+    check_macro(ZS_MATH_RSQTM, false);
+    check_macro(ZS_MATH_RSQTM, true);
 }
 
 /* The compiler's sequences, without the branch by which its lanes leave them: 'n' and 'd' are the
@@ -458,16 +458,17 @@ static void test_macros(void **state)
 static const char *const division[] = {"B0nA", "C1-dA", "DACA", "En-dB", "FBED", "Gn-dF", "aFGD"};
 static const char *const root[] = {"B0hA", "C0nA", "Dh-CB", "EBDB", "FCDC", "Gn-FF", "aFEG"};
 
-static struct zs_gen9_operand macro_operand(char name, unsigned type)
+static struct zs_isa_operand macro_operand(char name, unsigned type)
 {
     static const char constants[] = "nd01h";
     bool numbered = name >= 'A' && name <= 'H';
     const char *constant = strchr(constants, name);
     unsigned reg = constant ? 20 + (unsigned)(constant - constants) * 10
                             : 10 + (unsigned)(name - (numbered ? 'A' : 'a'));
-    struct zs_gen9_operand op = packed(reg, type);
+    struct zs_isa_operand op = packed(reg, type);
 
-    op.mme = numbered ? (uint8_t)(name - 'A') : ZS_GEN9_MME_NONE;
+    op.kind = ZS_OPERAND_MACRO;
+    op.mme = numbered ? (uint8_t)(name - 'A') : ZS_MME_NONE;
     op.vstride = op.hstride = op.width = 1;
     return op;
 }
@@ -476,10 +477,9 @@ static struct zs_gen9_operand macro_operand(char name, unsigned type)
 static struct zs_eu_program *lower_steps(unsigned function, bool is_double, unsigned count,
                                          unsigned pred)
 {
-    unsigned type = is_double ? ZS_GEN9_DF : ZS_GEN9_F,
-             sources = function == ZS_GEN9_MATH_INVM ? 2 : 1;
+    unsigned type = is_double ? ZS_TYPE_DF : ZS_TYPE_F, sources = function == ZS_MATH_INVM ? 2 : 1;
     const char *const *steps = sources == 2 ? division : root;
-    struct zs_gen9_inst insts[8] = {three(ZS_GEN9_MATH, function, sources, type, type)};
+    struct zs_isa_inst insts[8] = {three(ZS_OP_MATH, function, sources, type, type)};
 
     insts[0].pred = (uint8_t)pred;
     insts[0].flag_reg = 1;
@@ -487,20 +487,20 @@ static struct zs_eu_program *lower_steps(unsigned function, bool is_double, unsi
     insts[0].src[0] = macro_operand('n', type);
     insts[0].src[1] = macro_operand('d', type);
     for (unsigned i = 0; i < count; i++) {
-        struct zs_gen9_inst *inst = &insts[1 + i];
+        struct zs_isa_inst *inst = &insts[1 + i];
         const char *at = steps[i];
-        *inst = three(ZS_GEN9_MADM, 0, 3, type, type);
+        *inst = three(ZS_OP_MADM, 0, 3, type, type);
         inst->dst = macro_operand(*at++, type);
         for (unsigned k = 0; k < 3; k++) {
             bool negative = *at == '-';
             at += negative;
             inst->src[k] = macro_operand(*at++, type);
-            inst->src[k].neg = negative;
+            inst->src[k].modifiers = negative ? ZS_MOD_NEG : 0;
         }
     }
     for (unsigned i = 0; i <= count; i++) {
         insts[i].exec_size = is_double ? 4 : 8;
-        insts[i].align16 = true;
+        insts[i].flags |= ZS_INST_ALIGN16;
     }
     return lower(insts, 1 + count, ZS_EU_HOST_BEST);
 }
@@ -563,8 +563,8 @@ static void check_steps(unsigned function, bool is_double)
             volatile double x = a[i], y = b[i], wide;
             volatile float fx = (float)x, fy = (float)y, narrow;
             fesetround(modes[mode]);
-            wide = function == ZS_GEN9_MATH_INVM ? x / y : sqrt(x);
-            narrow = function == ZS_GEN9_MATH_INVM ? fx / fy : sqrtf(fx);
+            wide = function == ZS_MATH_INVM ? x / y : sqrt(x);
+            narrow = function == ZS_MATH_INVM ? fx / fy : sqrtf(fx);
             fesetround(FE_TONEAREST);
             double want = is_double ? wide : (double)narrow, have = get_number(10, i, is_double);
             if (want != have)
@@ -589,7 +589,7 @@ static void check_specials(unsigned function)
     static const double a[8] = {1, 0, INFINITY, NAN, -4, 5, 1e30, 0},
                         b[8] = {0, 3, 2, 1, 2, INFINITY, 7, 0};
     struct zs_eu_program *program = lower_steps(function, false, 1, 0);
-    bool divides = function == ZS_GEN9_MATH_INVM;
+    bool divides = function == ZS_MATH_INVM;
     const uint32_t flags = divides ? 0xaf : 0x9e, lanes = 0x3c;
 
     start_macro(program, 0, false);
@@ -606,7 +606,7 @@ static void check_specials(unsigned function)
     zs_eu_program_destroy(program);
 
     /* the flag that chooses the lanes is the one that is written */
-    program = lower_steps(function, false, 1, ZS_GEN9_PRED_SEQ);
+    program = lower_steps(function, false, 1, ZS_PRED_SEQ);
     start_macro(program, 0, false);
     put_numbers(a, b);
     thread->flag[1] = lanes;
@@ -620,26 +620,33 @@ static void check_specials(unsigned function)
 static void test_macro_steps(void **state)
 {
     (void)state;
-    check_steps(ZS_GEN9_MATH_INVM, false);
-    check_steps(ZS_GEN9_MATH_INVM, true);
-    check_steps(ZS_GEN9_MATH_RSQTM, false);
-    check_steps(ZS_GEN9_MATH_RSQTM, true);
-    check_specials(ZS_GEN9_MATH_INVM);
-    check_specials(ZS_GEN9_MATH_RSQTM);
+    check_steps(ZS_MATH_INVM, false);
+    check_steps(ZS_MATH_INVM, true);
+    check_steps(ZS_MATH_RSQTM, false);
+    check_steps(ZS_MATH_RSQTM, true);
+    check_specials(ZS_MATH_INVM);
+    check_specials(ZS_MATH_RSQTM);
 }
 
 /* ---- state registers ---- */
 
-static struct zs_gen9_inst scalar_mov(unsigned dst_file, unsigned dst_reg, unsigned src_file,
-                                      unsigned src_reg, unsigned subreg_B, uint32_t imm)
+/* From an immediate when src_file is NONE. */
+static struct zs_isa_inst scalar_mov(unsigned dst_file, unsigned dst_reg, unsigned src_file,
+                                     unsigned src_reg, unsigned subreg_B, uint32_t imm)
 {
-    return (struct zs_gen9_inst){
-        .opcode = ZS_GEN9_MOV,
+    return (struct zs_isa_inst){
+        .op = ZS_OP_MOV,
         .exec_size = 1,
-        .no_mask = true,
-        .src_count = 1,
-        .dst = {.file = (uint8_t)dst_file, .reg = (uint8_t)dst_reg, .hstride = 1},
-        .src = {{.file = (uint8_t)src_file,
+        .flags = ZS_INST_NOMASK,
+        .source_count = 1,
+        .dst = {.kind = ZS_OPERAND_REG,
+                .file = (uint8_t)dst_file,
+                .type = ZS_TYPE_UD,
+                .reg = (uint8_t)dst_reg,
+                .hstride = 1},
+        .src = {{.kind = src_file == ZS_FILE_NONE ? ZS_OPERAND_IMM : ZS_OPERAND_REG,
+                 .file = (uint8_t)src_file,
+                 .type = ZS_TYPE_UD,
                  .reg = (uint8_t)src_reg,
                  .subreg_B = (uint8_t)subreg_B,
                  .width = 1,
@@ -648,18 +655,18 @@ static struct zs_gen9_inst scalar_mov(unsigned dst_file, unsigned dst_reg, unsig
 
 static void test_state_registers(void **state)
 {
-    struct zs_gen9_inst insts[] = {
-        scalar_mov(1, 40, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CE, 0, 0),
-        scalar_mov(1, 41, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_SR, 8, 0),
-        scalar_mov(1, 42, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_IP, 0, 0),
-        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_F + 1, ZS_GEN9_FILE_IMM, 0, 0, 0x1234abcd),
-        scalar_mov(1, 43, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_F + 1, 0, 0),
-        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CR, ZS_GEN9_FILE_IMM, 0, 0, 0x4f0),
-        scalar_mov(1, 44, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CR, 0, 0),
-        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_A, ZS_GEN9_FILE_IMM, 0, 0, 0x00200018),
-        scalar_mov(1, 45, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_TM, 0, 0),
-        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_TM, ZS_GEN9_FILE_IMM, 0, 0, 0x3e0),
-        scalar_mov(1, 46, ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_TM, 16, 0), /* the pause is over */
+    struct zs_isa_inst insts[] = {
+        scalar_mov(ZS_FILE_GRF, 40, ZS_FILE_CE, 0, 0, 0),
+        scalar_mov(ZS_FILE_GRF, 41, ZS_FILE_SR, 0, 8, 0),
+        scalar_mov(ZS_FILE_GRF, 42, ZS_FILE_IP, 0, 0, 0),
+        scalar_mov(ZS_FILE_F, 1, ZS_FILE_NONE, 0, 0, 0x1234abcd),
+        scalar_mov(ZS_FILE_GRF, 43, ZS_FILE_F, 1, 0, 0),
+        scalar_mov(ZS_FILE_CR, 0, ZS_FILE_NONE, 0, 0, 0x4f0),
+        scalar_mov(ZS_FILE_GRF, 44, ZS_FILE_CR, 0, 0, 0),
+        scalar_mov(ZS_FILE_A, 0, ZS_FILE_NONE, 0, 0, 0x00200018),
+        scalar_mov(ZS_FILE_GRF, 45, ZS_FILE_TM, 0, 0, 0),
+        scalar_mov(ZS_FILE_TM, 0, ZS_FILE_NONE, 0, 0, 0x3e0),
+        scalar_mov(ZS_FILE_GRF, 46, ZS_FILE_TM, 0, 16, 0), /* the pause is over */
     };
     static const struct {
         unsigned reg;
@@ -687,13 +694,11 @@ static void test_state_registers(void **state)
 static void test_unmodelled(void **state)
 {
     /* single program flow */
-    struct zs_gen9_inst spf =
-        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_CR, ZS_GEN9_FILE_IMM, 0, 0, 4);
-    struct zs_gen9_inst write_ip =
-        scalar_mov(ZS_GEN9_FILE_ARF, ZS_GEN9_ARF_IP, ZS_GEN9_FILE_IMM, 0, 0, 4);
-    struct zs_gen9_inst pln = three(ZS_GEN9_PLN, 0, 2, ZS_GEN9_F, ZS_GEN9_F);
+    struct zs_isa_inst spf = scalar_mov(ZS_FILE_CR, 0, ZS_FILE_NONE, 0, 0, 4);
+    struct zs_isa_inst write_ip = scalar_mov(ZS_FILE_IP, 0, ZS_FILE_NONE, 0, 0, 4);
+    struct zs_isa_inst pln = three(ZS_OP_PLN, 0, 2, ZS_TYPE_F, ZS_TYPE_F);
     const struct {
-        struct zs_gen9_inst inst;
+        struct zs_isa_inst inst;
         enum zs_eu_fault_kind kind;
         const char *names;
     } rows[] = {{spf, ZS_EU_FAULT_UNMODELLED, "single program flow"},
@@ -717,7 +722,7 @@ static void test_unmodelled(void **state)
 
 static void test_past_the_end(void **state)
 {
-    struct zs_gen9_inst inst = three(ZS_GEN9_ADD, 0, 2, ZS_GEN9_D, ZS_GEN9_D);
+    struct zs_isa_inst inst = three(ZS_OP_ADD, 0, 2, ZS_TYPE_D, ZS_TYPE_D);
     uint64_t words[2];
     struct zs_eu_program *program;
     struct zs_diag diag = {0};
@@ -746,11 +751,11 @@ static void test_many_immediates(void **state)
     (void)state;
     assert_non_null(code);
     for (uint32_t i = 0; i < COUNT; i++) {
-        struct zs_gen9_inst inst = three(ZS_GEN9_ADD, 0, 2, ZS_GEN9_UD, ZS_GEN9_UD);
+        struct zs_isa_inst inst = three(ZS_OP_ADD, 0, 2, ZS_TYPE_UD, ZS_TYPE_UD);
         uint32_t value = i * 2654435761u;
-        inst.src[0] = packed(10, ZS_GEN9_UD);
+        inst.src[0] = packed(10, ZS_TYPE_UD);
         inst.src[1] =
-            (struct zs_gen9_operand){.file = ZS_GEN9_FILE_IMM, .type = ZS_GEN9_UD, .imm = value};
+            (struct zs_isa_operand){.kind = ZS_OPERAND_IMM, .type = ZS_TYPE_UD, .imm = value};
         want += value;
         encode(&inst, code[i]);
     }
@@ -770,13 +775,13 @@ static void test_many_immediates(void **state)
 /* wait: stops while n0.0 is 0, then counts it down */
 static void test_barrier(void **state)
 {
-    struct zs_gen9_inst inst = {
-        .opcode = ZS_GEN9_WAIT,
+    struct zs_isa_inst inst = {
+        .op = ZS_OP_WAIT,
         .exec_size = 1,
-        .no_mask = true,
-        .src_count = 1,
-        .dst = {.file = ZS_GEN9_FILE_ARF, .reg = ZS_GEN9_ARF_N, .hstride = 1},
-        .src = {{.file = ZS_GEN9_FILE_ARF, .reg = ZS_GEN9_ARF_N, .width = 1}}};
+        .flags = ZS_INST_NOMASK,
+        .source_count = 1,
+        .dst = {.kind = ZS_OPERAND_REG, .file = ZS_FILE_N, .type = ZS_TYPE_UD, .hstride = 1},
+        .src = {{.kind = ZS_OPERAND_REG, .file = ZS_FILE_N, .type = ZS_TYPE_UD, .width = 1}}};
 
     (void)state;
     struct zs_eu_program *program = lower(&inst, 1, ZS_EU_HOST_BEST);

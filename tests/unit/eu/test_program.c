@@ -17,25 +17,26 @@ static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
     return zs_diag_set(diag, -1, ZS_DIAG_NO_OFFSET, "no sends here");
 }
 
-static struct zs_gen9_operand reg(unsigned number)
+static struct zs_isa_operand reg(unsigned number)
 {
-    return (struct zs_gen9_operand){.file = ZS_GEN9_FILE_GRF,
-                                    .type = ZS_GEN9_D,
-                                    .reg = (uint8_t)number,
-                                    .vstride = 8,
-                                    .width = 8,
-                                    .hstride = 1};
+    return (struct zs_isa_operand){.kind = ZS_OPERAND_REG,
+                                   .file = ZS_FILE_GRF,
+                                   .type = ZS_TYPE_D,
+                                   .reg = (uint8_t)number,
+                                   .vstride = 8,
+                                   .width = 8,
+                                   .hstride = 1};
 }
 
 /* add (16) dst src src; end of thread */
 static struct zs_eu_program *lower_add(unsigned dst, unsigned src, uint32_t flags,
                                        const struct zs_eu_registers *registers, int *ret_error)
 {
-    struct zs_gen9_inst add = {.opcode = ZS_GEN9_ADD,
-                               .exec_size = SIMD,
-                               .src_count = 2,
-                               .dst = reg(dst),
-                               .src = {reg(src), reg(src)}};
+    struct zs_isa_inst add = {.op = ZS_OP_ADD,
+                              .exec_size = SIMD,
+                              .source_count = 2,
+                              .dst = reg(dst),
+                              .src = {reg(src), reg(src)}};
     uint64_t code[2][2] = {{0}, {UINT64_C(0x2000020407600031), UINT64_C(0x8200001006000e00)}};
     struct zs_eu_lower_params params = {.code = zs_span_make(code, sizeof(code)),
                                         .simd = SIMD,
