@@ -7,6 +7,7 @@
 
 #define ZS_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define ZS_MUST_CHECK        __attribute__((warn_unused_result))
+#define ZS_ALWAYS_INLINE     inline __attribute__((always_inline))
 #define ZS_LIKELY(x)         __builtin_expect(!!(x), 1)
 #define ZS_UNLIKELY(x)       __builtin_expect(!!(x), 0)
 #define ZS_ARRAY_LEN(a)      (sizeof(a) / sizeof((a)[0]))

@@ -44,37 +44,35 @@ static const uint16_t begins[ZS_COMPACT_SET_COUNT + 1] = {
     ROW_COUNT,
 };
 
-static const struct row {
+struct row {
     uint8_t lo, width, table; /* bits of the compacted instruction */
     uint8_t pattern_lo, pattern_width, full_lo, full_width;
-    uint8_t below;       /* bits of the index below bit 29, where it passes that */
-    uint64_t index_mask; /* low `width` bits */
-    uint64_t full_mask;  /* low `full_width` bits; 0: they cross bit 64 */
-} rows[ROW_COUNT] = {
+    uint8_t below; /* bits of the index below bit 29, where it passes that */
+};
+/* clang-format off */
+#define ROW(hi, lo, table, pattern_hi, pattern_lo, full_hi, full_lo)                               \
+    {                                                                                              \
+        (lo), (hi) - (lo) + 1, TABLE_##table,                                                      \
+        (pattern_lo), (pattern_hi) - (pattern_lo) + 1, (full_lo), (full_hi) - (full_lo) + 1,       \
+        (uint8_t)((lo) < 29 && (hi) > 29 ? 29 - (lo) : 0),                                         \
+    }
+/* clang-format on */
+
+static const struct row rows[ROW_COUNT] = {
 #define ZS_COMPACT_SET(name)
-#define ZS_COMPACT(hi, lo, table, pattern_hi, pattern_lo, full_hi, full_lo)                        \
-    {lo,                                                                                           \
-     (hi) - (lo) + 1,                                                                              \
-     TABLE_##table,                                                                                \
-     pattern_lo,                                                                                   \
-     (pattern_hi) - (pattern_lo) + 1,                                                              \
-     full_lo,                                                                                      \
-     (full_hi) - (full_lo) + 1,                                                                    \
-     (uint8_t)((lo) < 29 && (hi) > 29 ? 29 - (lo) : 0),                                            \
-     (UINT64_C(2) << ((hi) - (lo))) - 1,                                                           \
-     (full_lo) / 64 == (full_hi) / 64 ? (UINT64_C(2) << ((full_hi) - (full_lo))) - 1 : 0},
+#define ZS_COMPACT(...) ROW(__VA_ARGS__),
 #include "isa/compact.def"
 #undef ZS_COMPACT_SET
 #undef ZS_COMPACT
 };
 
-static uint64_t low_bits(unsigned width)
+static ZS_ALWAYS_INLINE uint64_t low_bits(unsigned width)
 {
     return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
 /* Patterns may cross bit 64 of the whole instruction. */
-static void put(uint64_t bits[2], const struct row *row, uint64_t value)
+static ZS_ALWAYS_INLINE void put(uint64_t bits[2], const struct row *row, uint64_t value)
 {
     unsigned below = row->full_lo < 64 ? 64u - row->full_lo : 0;
     if (below == 0 || row->full_width <= below) {
@@ -86,7 +84,7 @@ static void put(uint64_t bits[2], const struct row *row, uint64_t value)
 }
 
 /* A row's bits of the compacted instruction, and back. */
-static uint64_t take_index(uint64_t compact, const struct row *row)
+static ZS_ALWAYS_INLINE uint64_t take_index(uint64_t compact, const struct row *row)
 {
     uint64_t value = compact >> row->lo & low_bits(row->width);
     if (!row->below)
@@ -101,28 +99,40 @@ static uint64_t place_index(uint64_t compact, const struct row *row, uint64_t va
     return (compact & ~(low_bits(row->width) << row->lo)) | value << row->lo;
 }
 
-bool zs_compact_expand(enum zs_compact_set set, uint64_t compact, uint64_t bits[2])
+static ZS_ALWAYS_INLINE bool expand(struct row row, uint64_t compact, uint64_t bits[2])
 {
-    const struct row *end = &rows[begins[set + 1]];
-    for (const struct row *row = &rows[begins[set]]; row < end; row++) {
-        uint64_t value = compact >> row->lo & row->index_mask;
-        if (row->below)
-            value = take_index(compact, row);
-        if (row->table > TABLE_SIGN && value >= tables[row->table].count)
-            return false;
-        if (row->table > TABLE_SIGN)
-            value = tables[row->table].patterns[value];
-        else if (row->table == TABLE_SIGN)
-            value = 0 - value;
-        value >>= row->pattern_lo;
-        uint64_t *word = &bits[row->full_lo / 64];
-        if (row->full_mask)
-            *word = (*word & ~(row->full_mask << row->full_lo % 64)) | (value & row->full_mask)
-                                                                           << row->full_lo % 64;
-        else
-            put(bits, row, value & low_bits(row->full_width));
-    }
+    uint64_t value = take_index(compact, &row);
+    if (row.table == TABLE_SIGN)
+        value = value ? UINT64_MAX : 0;
+    else if (row.table == TABLE_COPY)
+        value = value >> row.pattern_lo;
+    else if (value < tables[row.table].count)
+        value = tables[row.table].patterns[value] >> row.pattern_lo;
+    else
+        return false;
+    put(bits, &row, value & low_bits(row.full_width));
     return true;
+}
+
+/* Every row on its own: the compiler folds its places into shifts and masks. */
+bool zs_compact_expand(enum zs_compact_set set, uint64_t compact, uint64_t ret_bits[2])
+{
+    uint64_t bits[2] = {ret_bits[0], ret_bits[1]};
+    bool known = true;
+    switch (set) {
+    default:
+        return false;
+#define ZS_COMPACT_SET(name)                                                                       \
+    break;                                                                                         \
+    case ZS_COMPACT_##name:
+#define ZS_COMPACT(...) known &= expand((struct row)ROW(__VA_ARGS__), compact, bits);
+#include "isa/compact.def"
+#undef ZS_COMPACT_SET
+#undef ZS_COMPACT
+    }
+    ret_bits[0] = bits[0];
+    ret_bits[1] = bits[1];
+    return known;
 }
 
 /* The index of the first pattern with these bits. */

@@ -176,6 +176,11 @@ static void finish_column(struct line *l)
 static bool put_decimal_float(struct line *l, double value, bool single)
 {
     char text[FLOAT_MAX];
+    if (value > 0 && value < 1e6 && value == (uint32_t)value) { /* %g of these has all digits */
+        put_decimal(l, (uint32_t)value);
+        put_text(l, ".0");
+        return true;
+    }
     for (unsigned i = 0; i < 2; i++) {
         int size = snprintf(text, sizeof(text), i == 0 ? "%g" : "%e", value);
         double back = strtod(text, NULL);
