@@ -2,7 +2,6 @@
 /*
  * Decoding of arbitrary bytes: text, structure, control flow, live registers. The first byte
  * chooses the instruction set, the rest is code; it is cut where it ends inside an instruction.
- * libiga64 itself is not instrumented: what it does with the bytes shows as a crash or a hang.
  */
 #include "isa/isa.h"
 
