@@ -351,7 +351,7 @@ static int run_metrics(void *opaque, int operand_count, char **operands);
 
 #define AT(member) offsetof(struct metrics_options, member)
 static const struct zs_option options[] = {
-    {"group", 'g', ZS_OPTION_LIST, AT(groups), "NAME",
+    {"group", 0, ZS_OPTION_LIST, AT(groups), "NAME",
      "only groups of this name, with all their metrics; may be given several times"},
     {"device", 'd', ZS_OPTION_STRING, AT(device), "NAME[,NAME]",
      "of the software GPU as these devices (skl, kbl, bxt, ...) instead of the drivers here"},
@@ -375,9 +375,10 @@ const struct zs_command zs_command_metrics = {
         "zetMetricQuery, time: zetMetricStreamer), how many metrics they have. With --group also "
         "each metric with its units, metric type, type of its values and description.\n\n"
         "The drivers are asked in a process of their own with ZET_ENABLE_METRICS=1.",
-    .examples = "zescope metrics list --device skl\n    of the software GPU\n"
-                "zescope metrics list -d skl -g ComputeBasic\n    what the metrics of a group are\n"
-                "zescope metrics list --json | jq '.devices[].groups[].name'\n    for scripts\n",
+    .examples =
+        "zescope metrics list --device skl\n    of the software GPU\n"
+        "zescope metrics list -d skl --group ComputeBasic\n    what the metrics of a group are\n"
+        "zescope metrics list --json | jq '.devices[].groups[].name'\n    for scripts\n",
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),
     .options_size_B = sizeof(struct metrics_options),

@@ -172,6 +172,18 @@ static const char *value_of(const char *variable)
     return value && *value ? value : NULL;
 }
 
+/* Variables of the software GPU's driver (docs/driver.md) that options take, too: no old names. */
+static bool is_of_driver(const char *variable)
+{
+    static const char *const names[] = {"ZESCOPE_CHECK", "ZESCOPE_COUNTS",
+                                        "ZESCOPE_KERNEL_TIMEOUT"};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(names); i++) {
+        if (!strcmp(names[i], variable))
+            return true;
+    }
+    return false;
+}
+
 /* By its name, or the one without the command's; that is noted where it is not for all commands. */
 static const char *environment_value(struct parser *p, size_t i, char *ret_name, size_t size_B)
 {
@@ -182,7 +194,7 @@ static const char *environment_value(struct parser *p, size_t i, char *ret_name,
         return value;
     zs_option_env_name(NULL, o->name, ret_name, size_B);
     value = value_of(ret_name);
-    if (value && i < p->command->option_count)
+    if (value && i < p->command->option_count && !is_of_driver(ret_name))
         p->old_names |= UINT64_C(1) << i;
     return value;
 }

@@ -50,7 +50,7 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(re.findall(r'^  (\w+) +(\d) (event|time) +(\d+)  ', short, flags=re.M),
                          [(g['name'], str(g['domain']), g['sampling'], str(g['metric_count']))
                           for g in groups])
-        full = metrics('list', '-d', 'skl', '-g', 'computebasic').stdout
+        full = metrics('list', '-d', 'skl', '--group', 'computebasic').stdout
         self.assertEqual(re.findall(r'^    (\w+) ', full, flags=re.M),
                          [m['name'] for g in groups if g['name'] == 'ComputeBasic'
                           for m in g['metrics']])
@@ -58,7 +58,7 @@ class MetricsTest(unittest.TestCase):
 
     def test_errors(self):
         for arguments, status, says in (
-                (['list', '-d', 'skl', '-g', 'NoSuch'], 1, 'no group of this name'),
+                (['list', '-d', 'skl', '--group', 'NoSuch'], 1, 'no group of this name'),
                 (['list', '-d', 'no_such_gpu'], 1, 'no_such_gpu'),
                 ([], 2, "'list' is expected"), (['query'], 2, "'list' is expected"),
                 (['list', '--timeout', '0'], 2, '--timeout')):

@@ -12,12 +12,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # name, arguments; SRC is the folder with the sources
 CASES = [
     ('by-source', ['--source-path', 'SRC', '-k', 'k1']),
-    ('by-address', ['--path-map', '/src/cl0=SRC', '-k', 'k1', '--by', 'address', '-pms']),
+    ('by-address', ['--path-map', '/src/cl0=SRC', '-k', 'k1', '--by', 'address', '-pmx']),
     ('no-source', ['-k', 'k2']),
     ('context', ['--source-path', 'SRC', '-k', 'k2', '--context', '0']),
     ('newer-source', ['--source-path', 'NEW', '-k', 'k2']),
     ('color', ['--source-path', 'SRC', '-k', 'k2', '--color', 'always']),
-    ('json', ['--json', '--types', '-ps', '--source-path', 'SRC', '-k', 'k2']),
+    ('json', ['--json', '--types', '-px', '--source-path', 'SRC', '-k', 'k2']),
 ]
 
 
