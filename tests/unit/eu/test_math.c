@@ -720,6 +720,49 @@ static void test_unmodelled(void **state)
     }
 }
 
+/* Registers without a model, and writes to what only the hardware sets, are refused by name. */
+static void test_unmodelled_registers(void **state)
+{
+    static const struct {
+        unsigned file, reg;
+        bool write;
+        const char *names;
+    } rows[] = {
+        {ZS_FILE_MSG, 0, false, "read of architecture register msg0 "},
+        {ZS_FILE_MSG, 7, true, "write of architecture register msg7 "},
+        {ZS_FILE_SP, 0, false, "read of architecture register sp0 "},
+        {ZS_FILE_SP, 0, true, "write of architecture register sp0 "},
+        {ZS_FILE_TDR, 0, false, "read of architecture register tdr0 "},
+        {ZS_FILE_TDR, 0, true, "write of architecture register tdr0 "},
+        {ZS_FILE_FC, 3, false, "read of architecture register fc3 "},
+        {ZS_FILE_FC, 0, true, "write of architecture register fc0 "},
+        {ZS_FILE_DBG, 0, false, "read of architecture register dbg0 "},
+        {ZS_FILE_DBG, 0, true, "write of architecture register dbg0 "},
+        {ZS_FILE_CE, 0, true, "write of architecture register ce0 "},
+        {ZS_FILE_SR, 0, true, "write of architecture register sr0 "},
+        {ZS_FILE_SR, 1, false, "read of architecture register sr1 "},
+        {ZS_FILE_TM, 0, true, "write of architecture register tm0 "},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct zs_isa_inst inst =
+            rows[i].write ? scalar_mov(rows[i].file, rows[i].reg, ZS_FILE_NONE, 0, 0, 1)
+                          : scalar_mov(ZS_FILE_GRF, 40, rows[i].file, rows[i].reg, 0, 0);
+        uint8_t before[sizeof(thread->flag)];
+        struct zs_eu_program *program = lower(&inst, 1, ZS_EU_HOST_BEST);
+        start(program);
+        memset(thread->flag, 0x5a, sizeof(thread->flag));
+        memcpy(before, thread->flag, sizeof(before));
+        assert_int_equal(zs_eu_run(thread, program, 100), ZS_EU_FAULT);
+        assert_int_equal(thread->fault.kind, ZS_EU_FAULT_UNMODELLED);
+        if (!strstr(thread->fault.text, rows[i].names))
+            fail_msg("\"%s\" does not say \"%s\"", thread->fault.text, rows[i].names);
+        assert_memory_equal(thread->flag, before, sizeof(before));
+        zs_eu_program_destroy(program);
+    }
+}
+
 static void test_past_the_end(void **state)
 {
     struct zs_isa_inst inst = three(ZS_OP_ADD, 0, 2, ZS_TYPE_D, ZS_TYPE_D);
@@ -807,6 +850,7 @@ int main(void)
         cmocka_unit_test(test_macro_steps),
         cmocka_unit_test(test_state_registers),
         cmocka_unit_test(test_unmodelled),
+        cmocka_unit_test(test_unmodelled_registers),
         cmocka_unit_test(test_past_the_end),
         cmocka_unit_test(test_barrier),
         cmocka_unit_test(test_many_immediates),

@@ -146,12 +146,130 @@ static void test_restart(void **state)
     free(t);
 }
 
+/* ---- sends ---- */
+
+enum { MESSAGES_MAX = 8 };
+
+static struct {
+    unsigned lowered, count;
+    struct zs_eu_send_desc sent[MESSAGES_MAX];
+} messages;
+
+static enum zs_eu_status record_send(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                     uint32_t lane_mask)
+{
+    (void)t;
+    assert_int_equal(lane_mask, 0xff);
+    assert_true(messages.count < MESSAGES_MAX);
+    messages.sent[messages.count++] = send->d;
+    return ZS_EU_OK;
+}
+
+static int lower_recorded(struct zs_eu_send *ret, struct zs_diag *diag)
+{
+    (void)diag;
+    messages.lowered++;
+    ret->exec = record_send;
+    return 0;
+}
+
+/* Three rounds of a loop around
+ *     (W) sends (8|M0) r40:ud r50 r60 a0.2 0x02106001
+ *     (W) mov (1|M0) a0.2:ud r20.0:ud
+ * with a number where the instruction would have its SFID if a0.2 did not say it. */
+static struct zs_eu_program *lower_loop_of_sends(void)
+{
+    const struct zs_isa_inst insts[] = {
+        {.op = ZS_OP_MOV,
+         .exec_size = 1,
+         .flags = ZS_INST_NOMASK,
+         .source_count = 1,
+         .dst = {.kind = ZS_OPERAND_REG,
+                 .file = ZS_FILE_A,
+                 .type = ZS_TYPE_UD,
+                 .subreg_B = 8,
+                 .hstride = 1},
+         .src = {{.kind = ZS_OPERAND_REG,
+                  .file = ZS_FILE_GRF,
+                  .type = ZS_TYPE_UD,
+                  .reg = 20,
+                  .width = 1}}},
+        {.op = ZS_OP_ADD,
+         .exec_size = SIMD,
+         .source_count = 2,
+         .dst = reg(10),
+         .src = {reg(10), {.kind = ZS_OPERAND_IMM, .type = ZS_TYPE_D, .imm = 1}}},
+        {.op = ZS_OP_CMP,
+         .exec_size = SIMD,
+         .cond = ZS_COND_LT,
+         .source_count = 2,
+         .dst = {.kind = ZS_OPERAND_REG, .file = ZS_FILE_NULL, .type = ZS_TYPE_D, .hstride = 1},
+         .src = {reg(10), {.kind = ZS_OPERAND_IMM, .type = ZS_TYPE_D, .imm = 3}}},
+    };
+    uint64_t code[6][2] = {
+        {UINT64_C(0x2503c01c0c600033), UINT64_C(0x0210600100020640)},
+        {0},
+        {0},
+        {0},
+        {opcode_bits(ZS_OP_WHILE) | UINT64_C(1) << 16 | UINT64_C(4) << 21,
+         (uint64_t)(uint32_t)-64 << 32},
+        {UINT64_C(0x2000020407600031), UINT64_C(0x8200001006000e00)},
+    };
+    struct zs_eu_lower_params params = {
+        .code = zs_span_make(code, sizeof(code)), .simd = SIMD, .send_lower = lower_recorded};
+    struct zs_eu_program *program = NULL;
+    struct zs_diag diag = {0};
+    struct zs_isa_inst decoded;
+
+    assert_int_equal(
+        zs_isa_decode_one(ZS_ISA_GEN9, zs_span_make(code[0], sizeof(code[0])), &decoded), 16);
+    assert_int_equal(decoded.sfid, ZS_SFID_REGISTER);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(insts); i++)
+        encode(&insts[i], code[1 + i]);
+    if (zs_eu_lower(&params, &program, &diag) < 0)
+        fail_msg("%s", diag.text);
+    return program;
+}
+
+/* SFID and length of the second payload come with the extended descriptor, in every round. */
+static void test_send_from_register(void **state)
+{
+    enum { DC0 = 10, DC2 = 4, SHORT = 2, LONG = 3 };
+    const uint32_t first = DC0 | SHORT << 6, then = DC2 | LONG << 6 | 0x12340000;
+    struct zs_eu_program *program = lower_loop_of_sends();
+    struct zs_eu_thread *t = new_thread();
+
+    (void)state;
+    memset(&messages, 0, sizeof(messages));
+    zs_eu_thread_init(t, program, 0xffff);
+    memcpy((uint8_t *)t->a0 + 8, &first, 4);
+    memcpy(t->grf + 20 * 32, &then, 4);
+    assert_int_equal(zs_eu_run(t, program, 1000), ZS_EU_EOT);
+    assert_int_equal(messages.count, 3);
+    assert_int_equal(messages.lowered, 2); /* the third is the second once more */
+    for (unsigned i = 0; i < messages.count; i++) {
+        const struct zs_eu_send_desc *d = &messages.sent[i];
+        assert_int_equal(d->sfid, i ? DC2 : DC0);
+        assert_int_equal(d->ex_desc, i ? then : first);
+        assert_int_equal(d->xlen, i ? LONG : SHORT);
+        assert_int_equal(d->desc, 0x02106001);
+        assert_int_equal(d->mlen, 1);
+        assert_int_equal(d->rlen, 1);
+        assert_int_equal(d->dst_B, 40 * 32);
+        assert_int_equal(d->src0_B, 50 * 32);
+        assert_int_equal(d->src1_B, 60 * 32);
+    }
+    free(t);
+    zs_eu_program_destroy(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_register_file),
         cmocka_unit_test(test_refused_files),
         cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_send_from_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
