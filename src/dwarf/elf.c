@@ -2,6 +2,8 @@
 /*
  * The sections of a debug ELF, and its relocations.
  *
+ * Sections, symbols and relocations are found by the one ELF reader of src/module.
+ *
  * Why not libelf and libdw: measured with elfutils 0.188, libdw needs about 100 bytes of memory
  * per byte of a line program of one-byte rows (16 MiB of input took 1.7 GB), with no way to bound
  * it, and has no backend for Intel's machine numbers, so relocations would be ours anyway. To
@@ -12,6 +14,7 @@
  * address. The symbols they name carry the *name* of a section (".text.k1", ".debug_loc") but,
  * with this IGC's linker, the section *index* of the one that is relocated: the name decides.
  */
+#include "module/elf.h"
 #include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
@@ -19,19 +22,11 @@
 #include <string.h>
 
 enum {
-    ELF_HEADER_B = 64,
-    SECTION_HEADER_B = 64,
-    SYMBOL_B = 24,
-    RELA_B = 24,
-    SHT_RELA_ = 4,
-    SHT_NOBITS_ = 8,
     SHF_COMPRESSED_ = 0x800,
-    ET_REL_ = 1,
-    ET_ZEBIN_REL = 0xff11,
-    EM_INTELGT_ = 205,
-    RELOC_64 = 1,
-    RELOC_32 = 2,
+    RELA_B = 24,
     TEXT_GAP_B = 64,
+    SECTIONS_PER_BYTE = 4, /* a header has 64 bytes, and takes about twice that here */
+    SECTIONS_SPARE_B = 1 << 20,
 };
 
 static const char *const section_names[ZS_DW_SECTION_COUNT] = {
@@ -45,110 +40,12 @@ const char *zs_dwarf_section_name(enum zs_dw_section section)
     return section_names[section];
 }
 
-struct section_header {
-    const char *name;
-    uint32_t name_B, type, link, info;
-    uint64_t flags, va, offset_B, size_B;
-};
-
 struct elf_reader {
     struct zs_dwarf *debug;
     struct zs_diag *diag;
-    struct section_header *sections;
-    uint32_t count, names_index;
-    uint16_t type, machine;
+    struct zs_elf elf;
+    uint64_t *text_va; /* by section: where its code was put */
 };
-
-static int read_header(struct elf_reader *elf, uint64_t *ret_sections_B)
-{
-    struct zs_reader r = zs_reader_make(elf->debug->elf, 0, elf->diag);
-    if (zs_read_u32(&r, "ELF magic") != 0x464c457f && !r.error)
-        return zs_diag_set(elf->diag, -EINVAL, 0, "not an ELF file");
-    uint8_t elf_class = zs_read_u8(&r, "ELF class");
-    uint8_t order = zs_read_u8(&r, "ELF byte order");
-    if (!r.error && (elf_class != 2 || order != 1))
-        return zs_diag_set(elf->diag, -EINVAL, 4, "a 64-bit little-endian ELF is expected");
-    zs_read_skip(&r, 10, "ELF header");
-    elf->type = zs_read_u16(&r, "ELF type");
-    elf->machine = zs_read_u16(&r, "ELF machine");
-    zs_read_skip(&r, 4 + 8 + 8, "ELF header");
-    *ret_sections_B = zs_read_u64(&r, "section table offset");
-    zs_read_skip(&r, 4 + 2 + 2 + 2, "ELF header");
-    uint16_t entry_B = zs_read_u16(&r, "section header size");
-    elf->count = zs_read_u16(&r, "section count");
-    elf->names_index = zs_read_u16(&r, "section name table");
-    if (r.error)
-        return r.error;
-    if (entry_B != SECTION_HEADER_B)
-        return zs_diag_set(elf->diag, -EINVAL, 58, "section headers of 64 bytes are expected");
-    return 0;
-}
-
-static struct section_header read_section_header(struct zs_reader *r)
-{
-    struct section_header s = {0};
-    s.name_B = zs_read_u32(r, "section name");
-    s.type = zs_read_u32(r, "section type");
-    s.flags = zs_read_u64(r, "section flags");
-    s.va = zs_read_u64(r, "section address");
-    s.offset_B = zs_read_u64(r, "section offset");
-    s.size_B = zs_read_u64(r, "section size");
-    s.link = zs_read_u32(r, "section link");
-    s.info = zs_read_u32(r, "section info");
-    zs_read_skip(r, 16, "section header");
-    return s;
-}
-
-static bool section_span(const struct elf_reader *elf, const struct section_header *s,
-                         struct zs_span *ret)
-{
-    return s->type != SHT_NOBITS_ && zs_span_sub(elf->debug->elf, s->offset_B, s->size_B, ret);
-}
-
-/* The NUL-terminated string at an offset of a string section, or "". */
-static const char *string_at(struct zs_span strings, uint64_t offset_B)
-{
-    struct zs_span rest;
-    if (offset_B >= strings.size_B ||
-        !zs_span_sub(strings, offset_B, strings.size_B - offset_B, &rest) ||
-        !memchr(rest.data, 0, rest.size_B))
-        return "";
-    return (const char *)rest.data;
-}
-
-static int read_sections(struct elf_reader *elf)
-{
-    uint64_t sections_B = 0;
-    int error = read_header(elf, &sections_B);
-    if (error)
-        return error;
-    struct zs_reader r = zs_reader_make(elf->debug->elf, 0, elf->diag);
-    zs_read_seek(&r, sections_B, "section table");
-    if (elf->count == 0 && zs_reader_left(&r) >= SECTION_HEADER_B) {
-        /* more than 65,279 sections: the first header holds the count and the name table */
-        struct zs_reader first = r;
-        struct section_header s = read_section_header(&first);
-        if (s.size_B > UINT32_MAX)
-            return zs_diag_set(elf->diag, -EINVAL, sections_B + 32, "too many sections");
-        elf->count = (uint32_t)s.size_B;
-        elf->names_index = elf->names_index == 0xffff ? s.link : elf->names_index;
-    }
-    if (r.error || elf->count > zs_reader_left(&r) / SECTION_HEADER_B)
-        return zs_diag_set(elf->diag, -EINVAL, sections_B,
-                           "section table: %u headers do not fit in the file", elf->count);
-    elf->sections = calloc(elf->count ? elf->count : 1, sizeof(*elf->sections));
-    if (!elf->sections)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < elf->count; i++)
-        elf->sections[i] = read_section_header(&r);
-    struct zs_span names = {0};
-    if (elf->names_index >= elf->count ||
-        !section_span(elf, &elf->sections[elf->names_index], &names))
-        return zs_diag_set(elf->diag, -EINVAL, 62, "the section name table is not in the file");
-    for (uint32_t i = 0; i < elf->count; i++)
-        elf->sections[i].name = string_at(names, elf->sections[i].name_B);
-    return 0;
-}
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -162,36 +59,44 @@ static bool is_text(const char *name)
     return strncmp(name, ".text", 5) == 0 && (name[5] == '\0' || name[5] == '.');
 }
 
-static int bind_sections(struct elf_reader *elf)
+static int add_text(struct elf_reader *r, uint32_t index, uint64_t *next_va)
 {
-    struct zs_dwarf *debug = elf->debug;
-    uint64_t next_va = 0;
-    for (uint32_t i = 0; i < elf->count; i++) {
-        struct section_header *s = &elf->sections[i];
-        if (is_text(s->name)) {
-            if (debug->relocatable) {
-                /* sizes beyond the file only cost address space: keep them from wrapping */
-                s->va = next_va;
-                next_va +=
-                    zs_align_up(ZS_MIN(s->size_B, (uint64_t)UINT32_MAX), TEXT_GAP_B) + TEXT_GAP_B;
-            }
-            if (!ZS_VEC_PUSH(
-                    &debug->texts,
-                    ((struct zs_text_section){.name = s->name, .va = s->va, .size_B = s->size_B})))
-                return -ENOMEM;
+    const struct zs_section *s = &r->elf.sections[index];
+    uint64_t va = s->address;
+    if (r->debug->relocatable) {
+        va = *next_va;
+        /* sizes beyond the file only cost address space: keep them from wrapping */
+        *next_va += zs_align_up(ZS_MIN(s->size_B, (uint64_t)UINT32_MAX), TEXT_GAP_B) + TEXT_GAP_B;
+    }
+    r->text_va[index] = va;
+    struct zs_text_section text = {.name = s->name, .va = va, .size_B = s->size_B};
+    return ZS_VEC_PUSH(&r->debug->texts, text) ? 0 : -ENOMEM;
+}
+
+static int add_debug(struct elf_reader *r, const struct zs_section *s)
+{
+    struct zs_dwarf *debug = r->debug;
+    for (size_t d = 0; d < ZS_DW_SECTION_COUNT; d++) {
+        if (strcmp(s->name, section_names[d]) != 0 || debug->section[d].data)
             continue;
-        }
-        for (size_t d = 0; d < ZS_DW_SECTION_COUNT; d++) {
-            if (strcmp(s->name, section_names[d]) != 0 || debug->section[d].data)
-                continue;
-            if (s->flags & SHF_COMPRESSED_)
-                return zs_diag_set(elf->diag, -EOPNOTSUPP, s->offset_B,
-                                   "%s is compressed, which is not supported", s->name);
-            if (!section_span(elf, s, &debug->section[d]))
-                return zs_diag_set(elf->diag, -EINVAL, s->offset_B, "%s does not fit in the file",
-                                   s->name);
-            debug->section_offset_B[d] = s->offset_B;
-        }
+        if (s->flags & SHF_COMPRESSED_)
+            return zs_diag_set(r->diag, -EOPNOTSUPP, s->offset_B,
+                               "%s is compressed, which is not supported", s->name);
+        debug->section[d] = s->bytes; /* NOBITS (stripped): as if it were not there */
+        debug->section_offset_B[d] = s->offset_B;
+    }
+    return 0;
+}
+
+static int bind_sections(struct elf_reader *r)
+{
+    struct zs_dwarf *debug = r->debug;
+    uint64_t next_va = 0;
+    for (uint32_t i = 0; i < r->elf.section_count; i++) {
+        const struct zs_section *s = &r->elf.sections[i];
+        int error = is_text(s->name) ? add_text(r, i, &next_va) : add_debug(r, s);
+        if (error)
+            return error;
     }
     if (debug->texts.count)
         qsort(debug->texts.items, debug->texts.count, sizeof(*debug->texts.items), compare_texts);
@@ -214,73 +119,65 @@ static const struct zs_text_section *find_text(const struct zs_dwarf *debug, con
 }
 
 /* Address of every symbol of a table. */
-static int read_symbols(struct elf_reader *elf, uint32_t index, uint64_t **ret_va,
-                        size_t *ret_count)
+static int read_symbols(struct elf_reader *r, uint32_t index, uint64_t **ret_va, size_t *ret_count)
 {
-    struct zs_span table, strings = {0};
-    if (index >= elf->count || !section_span(elf, &elf->sections[index], &table))
-        return zs_diag_set(elf->diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+    if (index >= r->elf.section_count)
+        return zs_diag_set(r->diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                            "relocations name a symbol table that is not there");
-    const struct section_header *header = &elf->sections[index];
-    if (header->link < elf->count)
-        (void)section_span(elf, &elf->sections[header->link], &strings);
-    size_t count = table.size_B / SYMBOL_B;
+    const struct zs_section *table = &r->elf.sections[index];
+    uint32_t count = zs_elf_symbol_count(&r->elf, table);
     uint64_t *va = calloc(count ? count : 1, sizeof(*va));
     if (!va)
         return -ENOMEM;
-    struct zs_reader r = zs_reader_make(table, header->offset_B, elf->diag);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = string_at(strings, zs_read_u32(&r, "symbol name"));
-        zs_read_skip(&r, 2, "symbol");
-        uint16_t section = zs_read_u16(&r, "symbol section");
-        uint64_t value = zs_read_u64(&r, "symbol value");
-        zs_read_skip(&r, 8, "symbol size");
-        const struct zs_text_section *text = is_text(name) ? find_text(elf->debug, name) : NULL;
+    int error = 0;
+    for (uint32_t i = 0; i < count && !error; i++) {
+        struct zs_elf_symbol symbol;
+        (void)zs_elf_symbol(&r->elf, table, i, &symbol); /* a bad name is "" */
+        const struct zs_text_section *text = NULL;
+        if (is_text(symbol.name)) {
+            /* thousands of symbols may share one long name */
+            error = zs_dwarf_charge(r->debug, strlen(symbol.name), r->diag);
+            text = find_text(r->debug, symbol.name);
+        }
+        va[i] = symbol.value;
         if (text)
-            va[i] = text->va + value;
-        else if (strncmp(name, ".debug_", 7) != 0 && section < elf->count &&
-                 is_text(elf->sections[section].name))
-            va[i] = elf->sections[section].va + value;
-        else
-            va[i] = value;
+            va[i] += text->va;
+        else if (strncmp(symbol.name, ".debug_", 7) != 0 && symbol.section < r->elf.section_count)
+            va[i] += r->text_va[symbol.section]; /* 0 for what is no code */
     }
     *ret_va = va;
     *ret_count = count;
-    return r.error;
+    return error;
 }
 
-static int apply_one(struct elf_reader *elf, size_t target, struct zs_reader *r,
-                     const uint64_t *symbol_va, size_t symbol_count)
+static int apply_one(struct elf_reader *r, size_t target, const struct zs_section *table,
+                     uint32_t index, const uint64_t *symbol_va, size_t symbol_count)
 {
-    struct zs_dwarf *debug = elf->debug;
-    uint64_t at_B = zs_reader_offset(r);
-    uint64_t offset_B = zs_read_u64(r, "relocation offset");
-    uint64_t info = zs_read_u64(r, "relocation type");
-    uint64_t addend = zs_read_u64(r, "relocation addend");
-    uint32_t type = (uint32_t)info, symbol = (uint32_t)(info >> 32);
-    if (type != RELOC_64 && type != RELOC_32)
-        return zs_diag_set(elf->diag, -EOPNOTSUPP, at_B + 8,
-                           "%s: relocations of type %u are not known", section_names[target], type);
-    size_t size_B = type == RELOC_64 ? 8 : 4;
-    if (symbol >= symbol_count)
-        return zs_diag_set(elf->diag, -EINVAL, at_B + 8, "relocation of symbol %u of %zu", symbol,
-                           symbol_count);
-    if (offset_B > debug->section[target].size_B ||
-        size_B > debug->section[target].size_B - offset_B)
-        return zs_diag_set(elf->diag, -EINVAL, at_B, "relocation outside of %s",
+    struct zs_dwarf *debug = r->debug;
+    uint64_t at_B = table->offset_B + (uint64_t)index * RELA_B;
+    struct zs_elf_relocation relocation;
+    zs_elf_relocation(table, index, &relocation);
+    if (relocation.type != ZS_RELOCATION_ADDRESS && relocation.type != ZS_RELOCATION_ADDRESS_32)
+        return zs_diag_set(r->diag, -EOPNOTSUPP, at_B + 8,
+                           "%s: relocations of type %u are not known", section_names[target],
+                           relocation.type);
+    size_t size_B = relocation.type == ZS_RELOCATION_ADDRESS ? 8 : 4;
+    if (relocation.symbol >= symbol_count)
+        return zs_diag_set(r->diag, -EINVAL, at_B + 8, "relocation of symbol %u of %zu",
+                           relocation.symbol, symbol_count);
+    if (relocation.offset_B > debug->section[target].size_B ||
+        size_B > debug->section[target].size_B - relocation.offset_B)
+        return zs_diag_set(r->diag, -EINVAL, at_B, "relocation outside of %s",
                            section_names[target]);
-    uint64_t value = symbol_va[symbol] + addend;
+    uint64_t value = symbol_va[relocation.symbol] + (uint64_t)relocation.addend;
     for (size_t i = 0; i < size_B; i++)
-        debug->owned[target][offset_B + i] = (uint8_t)(value >> (8 * i));
+        debug->owned[target][relocation.offset_B + i] = (uint8_t)(value >> (8 * i));
     return 0;
 }
 
-static int apply_relocations(struct elf_reader *elf, const struct section_header *s, size_t target)
+static int apply_relocations(struct elf_reader *r, const struct zs_section *table, size_t target)
 {
-    struct zs_dwarf *debug = elf->debug;
-    struct zs_span rela;
-    if (!section_span(elf, s, &rela))
-        return zs_diag_set(elf->diag, -EINVAL, s->offset_B, "%s does not fit in the file", s->name);
+    struct zs_dwarf *debug = r->debug;
     if (!debug->owned[target]) {
         debug->owned[target] = malloc(debug->section[target].size_B + 1);
         if (!debug->owned[target])
@@ -292,27 +189,26 @@ static int apply_relocations(struct elf_reader *elf, const struct section_header
     }
     uint64_t *symbol_va = NULL;
     size_t symbol_count = 0;
-    int error = read_symbols(elf, s->link, &symbol_va, &symbol_count);
-    struct zs_reader r = zs_reader_make(rela, s->offset_B, elf->diag);
-    while (!error && zs_reader_left(&r) >= RELA_B)
-        error = apply_one(elf, target, &r, symbol_va, symbol_count);
+    int error = read_symbols(r, table->link, &symbol_va, &symbol_count);
+    uint32_t count = zs_elf_relocation_count(table);
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = apply_one(r, target, table, i, symbol_va, symbol_count);
     free(symbol_va);
     return error;
 }
 
-static int relocate(struct elf_reader *elf)
+static int relocate(struct elf_reader *r)
 {
     bool done[ZS_DW_SECTION_COUNT] = {false};
-    for (uint32_t i = 0; i < elf->count; i++) {
-        const struct section_header *s = &elf->sections[i];
-        if (s->type != SHT_RELA_ || s->info >= elf->count)
+    for (uint32_t i = 0; i < r->elf.section_count; i++) {
+        const struct zs_section *s = &r->elf.sections[i];
+        if (s->type != ZS_SHT_RELA || s->info >= r->elf.section_count)
             continue;
         for (size_t d = 0; d < ZS_DW_SECTION_COUNT; d++) {
-            const struct section_header *target = &elf->sections[s->info];
-            if (strcmp(target->name, section_names[d]) != 0 || done[d])
+            if (strcmp(r->elf.sections[s->info].name, section_names[d]) != 0 || done[d])
                 continue;
             done[d] = true; /* one list per section: a file with thousands would cost squares */
-            int error = apply_relocations(elf, s, d);
+            int error = apply_relocations(r, s, d);
             if (error)
                 return error;
         }
@@ -320,30 +216,35 @@ static int relocate(struct elf_reader *elf)
     return 0;
 }
 
+static int read_sections(struct elf_reader *r, struct zs_arena *arena)
+{
+    struct zs_dwarf *debug = r->debug;
+    int error = zs_elf_parse(debug->elf, 0, arena, NULL, r->diag, &r->elf);
+    if (error)
+        return error;
+    r->text_va = ZS_ARENA_ARRAY(arena, r->elf.section_count + 1u, uint64_t);
+    if (!r->text_va)
+        return -ENOMEM;
+    debug->relocatable = r->elf.type == ZS_ELF_REL || r->elf.type == ZS_ELF_ZEBIN_REL;
+    error = bind_sections(r);
+    if (error)
+        return error;
+    if (!debug->section[ZS_DW_LINE].size_B && !debug->section[ZS_DW_INFO].size_B)
+        return zs_diag_set(r->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
+                           "the ELF has no .debug_info and no .debug_line");
+    if (debug->relocatable && r->elf.machine != ZS_EM_INTELGT)
+        return zs_diag_set(r->diag, -EOPNOTSUPP, 18,
+                           "relocatable debug info of machine %u is not known", r->elf.machine);
+    return debug->relocatable ? relocate(r) : 0;
+}
+
 int zs_dwarf_read_elf(struct zs_dwarf *debug, struct zs_diag *diag)
 {
-    struct elf_reader elf = {.debug = debug, .diag = diag};
-    int error = read_sections(&elf);
-    if (error)
-        goto out;
-    debug->relocatable = elf.type == ET_REL_ || elf.type == ET_ZEBIN_REL;
-    error = bind_sections(&elf);
-    if (error)
-        goto out;
-    if (!debug->section[ZS_DW_LINE].size_B && !debug->section[ZS_DW_INFO].size_B) {
-        error = zs_diag_set(diag, -ENODATA, ZS_DIAG_NO_OFFSET,
-                            "the ELF has no .debug_info and no .debug_line");
-        goto out;
-    }
-    if (debug->relocatable && elf.machine != EM_INTELGT_) {
-        error = zs_diag_set(diag, -EOPNOTSUPP, 18,
-                            "relocatable debug info of machine %u is not known", elf.machine);
-        goto out;
-    }
-    if (debug->relocatable)
-        error = relocate(&elf);
-out:
-    free(elf.sections);
+    struct zs_arena arena;
+    struct elf_reader r = {.debug = debug, .diag = diag};
+    zs_arena_init(&arena, debug->elf.size_B * SECTIONS_PER_BYTE + SECTIONS_SPARE_B);
+    int error = read_sections(&r, &arena);
+    zs_arena_fini(&arena);
     return error;
 }
 

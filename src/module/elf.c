@@ -35,7 +35,8 @@ const char *zs_span_string(struct zs_span table, uint64_t offset_B)
 
 struct elf_header {
     uint64_t section_table_B;
-    uint16_t entry_B, count, names;
+    uint32_t count, names;
+    uint16_t entry_B;
 };
 
 static int read_header(struct zs_reader *r, struct zs_elf *elf, struct elf_header *ret)
@@ -132,6 +133,21 @@ static int name_sections(const struct zs_elf *elf, struct zs_section *sections,
     return 0;
 }
 
+/* More than 65,279 sections: the first header holds their count and the name table. */
+static void take_long_counts(const struct zs_reader *r, struct elf_header *header)
+{
+    struct zs_reader first = *r;
+    struct zs_section s;
+    uint32_t name;
+    if (r->error || header->count || !header->section_table_B || header->entry_B != SHDR_B ||
+        zs_reader_left(&first) < SHDR_B)
+        return;
+    read_section(&first, &s, &name);
+    header->count = (uint32_t)ZS_MIN(s.size_B, (uint64_t)UINT32_MAX);
+    if (header->names == SHN_XINDEX)
+        header->names = s.link;
+}
+
 int zs_elf_parse(struct zs_span bytes, uint64_t offset_B, struct zs_arena *arena,
                  uint64_t *name_left_B, struct zs_diag *diag, struct zs_elf *ret_elf)
 {
@@ -143,6 +159,7 @@ int zs_elf_parse(struct zs_span bytes, uint64_t offset_B, struct zs_arena *arena
     if (error)
         return error;
     zs_read_seek(&r, header.section_table_B, "section headers");
+    take_long_counts(&r, &header);
     if (!r.error && zs_reader_left(&r) / SHDR_B < header.count)
         return zs_diag_set(diag, -EINVAL, zs_reader_offset(&r),
                            "%u section headers expected, the file ends after %zu", header.count,

@@ -8,6 +8,7 @@
 
 #include <zescope/correlate.h>
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -475,6 +476,36 @@ static void test_md5(void **state)
 
 enum { SECTION_TABLE_END_B = 5304 };
 
+/* As with more than 65,279 sections: their count and the name table stand in the first header. */
+static void test_long_section_count(void **state)
+{
+    struct zs_file file;
+    assert_int_equal(zs_file_read(CORPUS "/skl_k1.elf", 0, &file, NULL), 0);
+    uint8_t *copy = malloc(file.span.size_B);
+    assert_non_null(copy);
+    memcpy(copy, file.span.data, file.span.size_B);
+    Elf64_Ehdr *header = (Elf64_Ehdr *)copy;
+    Elf64_Shdr *first = (Elf64_Shdr *)(copy + header->e_shoff);
+    first->sh_size = header->e_shnum;
+    first->sh_link = header->e_shstrndx;
+    header->e_shnum = 0;
+    header->e_shstrndx = SHN_XINDEX;
+    struct zs_span elf = {copy, file.span.size_B};
+    struct zs_dwarf *dwarf;
+    struct zs_dwarf_kernel *kernel;
+    assert_int_equal(zs_dwarf_open(elf, &dwarf, NULL), 0);
+    assert_int_equal(zs_dwarf_kernel_load(dwarf, "k1", 0x490, &kernel, NULL), 0);
+    assert_true(kernel->row_count > 0);
+    zs_dwarf_kernel_unload(kernel);
+    zs_dwarf_close(dwarf);
+    first->sh_size = UINT64_MAX;
+    struct zs_diag diag = {0};
+    assert_int_equal(zs_dwarf_open(elf, &dwarf, &diag), -EINVAL);
+    assert_non_null(strstr(diag.text, "section headers"));
+    free(copy);
+    zs_file_close(&file);
+}
+
 /* Every cut of a real ELF gives an error with a sentence, or opens with what is left. */
 static void test_truncated(void **state)
 {
@@ -508,11 +539,17 @@ static void test_truncated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eval),  cmocka_unit_test(test_eval_missing),
-        cmocka_unit_test(test_units), cmocka_unit_test(test_context_sizes),
-        cmocka_unit_test(test_words), cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_join),  cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_md5),   cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_eval),
+        cmocka_unit_test(test_eval_missing),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_context_sizes),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_md5),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_long_section_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
