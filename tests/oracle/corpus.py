@@ -68,6 +68,9 @@ def plan():
             jobs.append((own('dpas'), device, dpas_options(device) + LARGE_REGISTERS, 'patch'))
         if DEVICES[device] not in NO_DOUBLES:
             jobs.append((suite('real'), device, '', 'patch'))
+    for name in ('types', 'flow'):  # what the interpreter is asked to model, for its instruction set
+        source = os.path.join(HERE, '..', 'e2e', 'eu', name + '.cl')
+        jobs += [(source, 'skl', '-cl-std=CL2.0 ' + o, 'patch') for o in ('', '-cl-opt-disable')]
     return jobs
 
 
