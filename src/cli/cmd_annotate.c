@@ -219,7 +219,7 @@ const struct zs_command zs_command_annotate = {
         "Sources are read where the debug info says that they were, or as --source-path and "
         "--path-map say; a recording brings its own copies.",
     .examples = "zescope annotate gemm.bin\n    all kernels of a module\n"
-                "zescope annotate -k gemm --by address -pms gemm.bin\n"
+                "zescope annotate -k gemm --by address -pmx gemm.bin\n"
                 "    one kernel in the order of its code, with register pressure, instruction mix "
                 "and decoded sends\n"
                 "zescope annotate --html gemm.html gemm.bin\n    a page for the browser\n"

@@ -141,7 +141,7 @@ const struct zs_command zs_command_disasm = {
         "FILE is what ocloc writes, a native binary as drivers return it, or an archive for "
         "several devices. DIR is a recording.",
     .examples = "zescope disasm gemm.bin\n    all kernels of a module\n"
-                "zescope disasm -k '^gemm' -psb gemm.bin\n"
+                "zescope disasm -k '^gemm' -pxB gemm.bin\n"
                 "    one kernel with live registers, decoded sends and control flow\n",
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),

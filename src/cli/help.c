@@ -31,13 +31,10 @@ static void print_wrapped(const char *text, unsigned at, unsigned indent, unsign
 
 static void print_option(const struct zs_option *o, unsigned width)
 {
-    char left[96];
     const char *arg = o->kind == ZS_OPTION_FLAG ? NULL : o->arg ? o->arg : "VALUE";
-    int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
-                     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, arg ? " " : "",
-                     arg ? arg : "");
     const unsigned indent = 30;
-    printf("%s", left);
+    int n = printf("  %c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                   o->letter ? "," : " ", o->name, arg ? " " : "", arg ? arg : "");
     if (n < 0 || (unsigned)n >= indent)
         printf("\n%*s", (int)indent, "");
     else

@@ -84,8 +84,15 @@ static bool read_register(struct zs_asm_line *l, struct zs_isa_operand *op)
     if (!best)
         return zs_asm_fail(l, "a register is expected");
     l->at += best;
+    const char *digits = l->at;
     if (l->at < l->end && isdigit((unsigned char)*l->at) && !zs_asm_unsigned(l, 511, &number))
         return false;
+    const unsigned grf_count = l->model->platform < ZS_ISA_XE_LP ? 128 : 256; /* to number */
+    if (op->file == ZS_FILE_GRF && number >= grf_count) {
+        l->at = digits;
+        return zs_asm_fail(l, "r%u: this instruction set has r0 to r%u", (unsigned)number,
+                           grf_count - 1);
+    }
     op->reg = (uint16_t)number;
     op->kind = ZS_OPERAND_REG;
     return true;

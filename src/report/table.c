@@ -72,7 +72,8 @@ static const char *find_operator(const char *text, enum operator* ret_op)
     return NULL;
 }
 
-static bool parse_number(const char *text, double *ret)
+/* Shares are stored in hundredths of a percent, and compared in percent. */
+static bool parse_number(const char *text, enum zs_cell_kind kind, double *ret)
 {
     static const struct {
         const char *unit;
@@ -95,7 +96,7 @@ static bool parse_number(const char *text, double *ret)
     *ret = strtod(text, &end);
     for (size_t i = 0; i < ZS_ARRAY_LEN(units) && end != text; i++) {
         if (!strcmp(end, units[i].unit)) {
-            *ret *= units[i].scale;
+            *ret *= !*end && kind == ZS_CELL_PERCENT ? 100 : units[i].scale;
             return true;
         }
     }
@@ -124,7 +125,7 @@ static int parse_condition(const struct zs_table *table, const char *text, struc
         return zs_filter_compile(&c->filter, &c->value, 1, diag);
     if (is_text(column->kind) && (c->op == OP_EQ || c->op == OP_NE))
         return 0;
-    if (has_number(column->kind) && !matches && parse_number(c->value, &c->number))
+    if (has_number(column->kind) && !matches && parse_number(c->value, column->kind, &c->number))
         return 0;
     return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                        is_text(column->kind) ? "'%s': text is compared with = != ~ !~"

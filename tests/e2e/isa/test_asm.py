@@ -85,6 +85,7 @@ behind: nop
                 ('mov (8|M0) r1.0<1>:d r2.0<8;8,1>:xy', '1:34', "'xy' is no type"),
                 ('mov (8|M0) r1.0<1>:d r2.0<8;8,1>', '1:33', 'a type is expected'),
                 ('mov (8|M0) r1.0<1>:d', '1:21', 'a register is expected'),
+                ('mov (8|M0) r128.0<1>:d r2.0<8;8,1>:d', '1:13', 'has r0 to r127'),
                 ('mov (8|M0) r1.0<1>:d r2.0<8;8,1>:d {Fast}', '1:37', "'Fast' is no option"),
                 ('mov (8|M0) r1.0<1>:d r2.0<8;8,1>:d r3', '1:36', 'the line should end here'),
                 ('jmpi nowhere', '1:1', "there is no label 'nowhere'"),

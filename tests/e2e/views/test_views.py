@@ -177,6 +177,7 @@ class Views(unittest.TestCase):
         everything = rows(threads, 'calls')
         for condition, test in (('count>=300', lambda r: int(r['count']) >= 300), ('failed!=0', lambda r: r['failed'] != '0'),
                                 ('name~^zeMem', lambda r: r['name'].startswith('zeMem')), ('name!~Mem', lambda r: 'Mem' not in r['name']),
+                                ('share>2', lambda r: float(r['share']) > 2), ('share<=0.5%', lambda r: float(r['share']) <= .5),
                                 ('max<1ms', lambda r: int(r['max_ns']) < 1000000), ('name=zeInit', lambda r: r['name'] == 'zeInit')):
             self.assertEqual(rows(threads, 'calls', '-w', condition), [r for r in everything if test(r)], condition)
         self.assertEqual(len(rows(threads, 'calls', '-w', 'count>1', '-w', 'name~Mem')), 2)

@@ -270,7 +270,7 @@ static void text_is_made_harmless(void **state)
             text[at] = (char)byte;
             bool plain = (byte >= 0x20 && byte < 0x7f);
             snprintf(want, sizeof(want), plain ? "%.*s%c%s" : "%.*s\\x%02x%s", (int)at, text, byte,
-                     "0123456789abcdef" + at + 1);
+                     &"0123456789abcdef"[at + 1]);
             expect_clean(text, 16, want, byte == '\n' || byte == '\t' ? text : want);
         }
     }
