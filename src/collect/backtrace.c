@@ -190,6 +190,9 @@ static bool is_in_tracing(const struct zs_maps *maps, uint64_t pc)
 
 /* --- the tree --- */
 
+/* A table of its own rather than struct zs_id_map: its nodes are the values, with the ids that the
+ * file knows them by, and all of it is forgotten at once where a file begins anew. Each captured
+ * frame asks it, in the thread of the application. */
 static uint32_t hash_of(uint64_t pc, uint32_t parent)
 {
     return (uint32_t)zs_hash_u64(parent, pc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The source files of a kernel: each path once, whatever units and directories name it. */
-#include "base/hash.h"
+#include "base/name_map.h"
 #include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
@@ -14,10 +14,7 @@ struct zs_file_table {
         struct zs_dwarf_file *items;
         size_t count, capacity;
     } files;
-    struct {
-        uint32_t *items; /* index + 1, 0: free */
-        size_t count;    /* slots, a power of two */
-    } slots;
+    struct zs_name_map by_path;
 };
 
 int zs_file_table_open(size_t limit_B, struct zs_file_table **ret_table)
@@ -36,34 +33,8 @@ void zs_file_table_close(struct zs_file_table *table)
         return;
     zs_arena_fini(&table->arena);
     free(table->files.items);
-    free(table->slots.items);
+    zs_name_map_fini(&table->by_path);
     free(table);
-}
-
-static uint32_t *find_slot(struct zs_file_table *table, const char *path)
-{
-    size_t mask = table->slots.count - 1;
-    for (size_t i = (size_t)zs_hash_bytes(path, strlen(path)) & mask;; i = (i + 1) & mask) {
-        uint32_t *slot = &table->slots.items[i];
-        if (!*slot || strcmp(table->files.items[*slot - 1].path, path) == 0)
-            return slot;
-    }
-}
-
-static bool grow_slots(struct zs_file_table *table)
-{
-    if (table->files.count * 2 < table->slots.count)
-        return true;
-    size_t count = table->slots.count ? table->slots.count * 2 : 16;
-    uint32_t *items = calloc(count, sizeof(*items));
-    if (!items)
-        return false;
-    free(table->slots.items);
-    table->slots.items = items;
-    table->slots.count = count;
-    for (uint32_t i = 0; i < table->files.count; i++)
-        *find_slot(table, table->files.items[i].path) = i + 1;
-    return true;
 }
 
 /* path becomes path/part, or part alone when that is absolute. "./" parts are taken out, so that
@@ -97,20 +68,22 @@ uint32_t zs_file_table_add(struct zs_file_table *table, const char *comp_dir, co
     append_part(path, &length, comp_dir);
     append_part(path, &length, directory);
     append_part(path, &length, name);
-    if (!grow_slots(table))
-        return ZS_NO_INDEX;
-    uint32_t *slot = find_slot(table, path);
-    if (*slot)
-        return *slot - 1;
+    uint32_t index = zs_name_map_get(&table->by_path, path);
+    if (index != ZS_NAME_MAP_NONE)
+        return index;
     struct zs_dwarf_file file = {.path = zs_arena_strndup(&table->arena, path, length)};
     if (md5) {
         file.has_md5 = true;
         memcpy(file.md5, md5, sizeof(file.md5));
     }
-    if (table->files.count >= FILES_MAX || !file.path || !ZS_VEC_PUSH(&table->files, file))
+    index = (uint32_t)table->files.count;
+    if (index >= FILES_MAX || !file.path || !ZS_VEC_PUSH(&table->files, file))
         return ZS_NO_INDEX;
-    *slot = (uint32_t)table->files.count;
-    return *slot - 1;
+    if (!zs_name_map_put(&table->by_path, file.path, index)) {
+        table->files.count--;
+        return ZS_NO_INDEX;
+    }
+    return index;
 }
 
 const struct zs_dwarf_file *zs_file_table_files(const struct zs_file_table *table,

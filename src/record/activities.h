@@ -7,8 +7,8 @@
 #define ZS_RECORD_ACTIVITIES_H
 
 #include "base/arena.h"
+#include "base/id_map.h"
 #include "base/span.h"
-#include "record/id_map.h"
 #include "store/activity.h"
 
 /* process: ordinal << 32 | pid, as in the files' names. */

@@ -57,9 +57,10 @@ static const char *keep_key(struct zs_recording *r, const char *format, uint64_t
     return key ? key : "";
 }
 
-static void map_put(struct zs_recording *r, struct name_map *map, const char *key, uint32_t value)
+static void map_put(struct zs_recording *r, struct zs_name_map *map, const char *key,
+                    uint32_t value)
 {
-    r->out_of_memory |= !name_map_put(map, key, value);
+    r->out_of_memory |= !zs_name_map_put(map, key, value);
 }
 
 static uint32_t read_device(struct zs_recording *r, const json_t *line)
@@ -68,7 +69,7 @@ static uint32_t read_device(struct zs_recording *r, const json_t *line)
     char *text = json_is_object(d) ? json_dumps(d, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (!text)
         return ZS_RECORD_NONE;
-    uint32_t index = name_map_get(&r->device_by_key, text);
+    uint32_t index = zs_name_map_get(&r->device_by_key, text);
     if (index == ZS_RECORD_NONE) {
         const char *key = zs_arena_strndup(&r->arena, text, strlen(text));
         struct zs_record_device device = {
@@ -173,7 +174,7 @@ static uint32_t read_module(struct zs_recording *r, const json_t *json, uint32_t
     char text[400];
     snprintf(text, sizeof(text), "%s %s %u", module.binary.file,
              module.debug.file ? module.debug.file : "", module.device);
-    uint32_t index = name_map_get(&r->module_by_key, text);
+    uint32_t index = zs_name_map_get(&r->module_by_key, text);
     if (index != ZS_RECORD_NONE)
         return index;
     const char *key = zs_arena_strndup(&r->arena, text, sizeof(text));
@@ -190,7 +191,7 @@ static void event_end(struct zs_recording *r, const json_t *line, uint32_t proce
 {
     char key[24];
     snprintf(key, sizeof(key), "%" PRIu64, member_u64(line, "id", UINT64_MAX));
-    uint32_t index = name_map_get(&r->build_by_id, key);
+    uint32_t index = zs_name_map_get(&r->build_by_id, key);
     if (index == ZS_RECORD_NONE || r->builds.items[index].finished) {
         recording_note(r, process, "the end of build %s has no beginning", key);
         return;
@@ -217,7 +218,7 @@ static void event_link(struct zs_recording *r, const json_t *line, uint32_t proc
         const json_t *linked = json_array_get(array, i);
         char key[24];
         snprintf(key, sizeof(key), "%" PRIx64, member_hex(linked, "handle"));
-        uint32_t index = name_map_get(&r->build_by_handle, key);
+        uint32_t index = zs_name_map_get(&r->build_by_handle, key);
         if (index == ZS_RECORD_NONE || !json_object_get(linked, "binary"))
             continue;
         uint32_t before = r->builds.items[index].module;
@@ -297,6 +298,6 @@ void read_process(struct zs_recording *r, int process_fd, uint32_t process)
                            "build %zu was not finished: the process ended while the driver was "
                            "building, or the result could not be written",
                            i - first + 1);
-    name_map_free(&r->build_by_id);
-    name_map_free(&r->build_by_handle);
+    zs_name_map_fini(&r->build_by_id);
+    zs_name_map_fini(&r->build_by_handle);
 }

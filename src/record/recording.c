@@ -182,7 +182,7 @@ static void read_sources(struct zs_recording *r)
         if (!source.blob.file || !source.path[0])
             continue;
         r->out_of_memory |=
-            !name_map_put(&r->source_by_path, source.path, (uint32_t)r->sources.count) ||
+            !zs_name_map_put(&r->source_by_path, source.path, (uint32_t)r->sources.count) ||
             !ZS_VEC_PUSH(&r->sources, source);
     }
     json_decref(json);
@@ -234,11 +234,11 @@ void zs_recording_close(struct zs_recording *r)
     free(r->modules.items);
     free(r->sources.items);
     free(r->notes.items);
-    name_map_free(&r->device_by_key);
-    name_map_free(&r->module_by_key);
-    name_map_free(&r->source_by_path);
-    name_map_free(&r->build_by_id);
-    name_map_free(&r->build_by_handle);
+    zs_name_map_fini(&r->device_by_key);
+    zs_name_map_fini(&r->module_by_key);
+    zs_name_map_fini(&r->source_by_path);
+    zs_name_map_fini(&r->build_by_id);
+    zs_name_map_fini(&r->build_by_handle);
     zs_arena_fini(&r->arena);
     free(r);
 }
@@ -265,7 +265,7 @@ ACCESSOR(zs_record_note, notes)
 const struct zs_record_source *zs_recording_find_source(const struct zs_recording *r,
                                                         const char *path)
 {
-    uint32_t index = name_map_get(&r->source_by_path, path);
+    uint32_t index = zs_name_map_get(&r->source_by_path, path);
     return index == ZS_RECORD_NONE ? NULL : &r->sources.items[index];
 }
 

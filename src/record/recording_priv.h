@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/name_map.h"
 #include "base/vec.h"
 
 #include <jansson.h>
@@ -18,17 +19,6 @@ enum {
     NOTES_MAX = 10000,
 };
 #define ARENA_MAX_B ((size_t)1 << 30)
-
-/* A map from text to an index; keys live in the arena or longer. */
-struct name_map {
-    const char **keys;
-    uint32_t *values;
-    size_t count, capacity; /* capacity: 0 or a power of two */
-    uint64_t seed;
-};
-bool name_map_put(struct name_map *map, const char *key, uint32_t value) ZS_MUST_CHECK;
-uint32_t name_map_get(const struct name_map *map, const char *key); /* ZS_RECORD_NONE: none */
-void name_map_free(struct name_map *map);
 
 #define VEC(type)                                                                                  \
     struct {                                                                                       \
@@ -46,9 +36,9 @@ struct zs_recording {
     VEC(struct zs_record_module) modules;
     VEC(struct zs_record_source) sources;
     VEC(struct zs_record_note) notes;
-    struct name_map device_by_key, module_by_key, source_by_path;
-    struct name_map build_by_id; /* of the process that is being read */
-    struct name_map build_by_handle;
+    struct zs_name_map device_by_key, module_by_key, source_by_path;
+    struct zs_name_map build_by_id; /* of the process that is being read */
+    struct zs_name_map build_by_handle;
     bool out_of_memory; /* sticks; opening fails in the end */
 };
 

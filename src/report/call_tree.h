@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/id_map.h"
 #include "base/json.h"
 #include "record/activities.h"
-#include "record/id_map.h"
 #include "symbols/symbols.h"
 
 enum zs_tree_of {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/symbols.h"
-#include "base/hash.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/id_map.h"
 #include "base/json.h"
 #include "base/vec.h"
 #include "record/trace_reader.h"
@@ -38,54 +38,23 @@ struct map {
 
 struct zs_symbols {
     struct zs_arena arena;
-    struct entry *table; /* hash table; frames NULL: a free place */
-    size_t capacity, count;
+    struct zs_id_map entries; /* struct entry by process and address */
     struct {
         struct map *items;
         size_t count, capacity;
     } maps;
 };
 
-static size_t hash_of(uint64_t process, uint64_t pc)
-{
-    return (size_t)zs_hash_u64(process, pc);
-}
-
-static struct entry *place_of(const struct zs_symbols *s, uint64_t process, uint64_t pc)
-{
-    size_t i = hash_of(process, pc) & (s->capacity - 1);
-    while (s->table[i].frames && (s->table[i].pc != pc || s->table[i].process != process))
-        i = (i + 1) & (s->capacity - 1);
-    return &s->table[i];
-}
-
-static bool grow(struct zs_symbols *s)
-{
-    struct zs_symbols bigger = *s;
-    bigger.capacity = s->capacity ? 2 * s->capacity : 1024;
-    bigger.table = calloc(bigger.capacity, sizeof(*bigger.table));
-    if (!bigger.table)
-        return false;
-    for (size_t i = 0; i < s->capacity; i++)
-        if (s->table[i].frames)
-            *place_of(&bigger, s->table[i].process, s->table[i].pc) = s->table[i];
-    free(s->table);
-    s->table = bigger.table;
-    s->capacity = bigger.capacity;
-    return true;
-}
-
 static struct entry *keep(struct zs_symbols *s, uint64_t process, uint64_t pc,
                           const struct zs_symbol_frame *frames, uint32_t count)
 {
-    if (2 * (s->count + 1) > s->capacity && !grow(s))
-        return NULL;
-    struct entry *e = place_of(s, process, pc);
     struct zs_symbol_frame *copy = ZS_ARENA_ARRAY(&s->arena, count, struct zs_symbol_frame);
-    if (!copy)
+    struct entry *e = zs_id_map_get(&s->entries, process, pc);
+    if (!e)
+        e = ZS_ARENA_NEW(&s->arena, struct entry);
+    if (!copy || !e || zs_id_map_put(&s->entries, process, pc, e))
         return NULL;
     memcpy(copy, frames, count * sizeof(*copy));
-    s->count += !e->frames;
     *e = (struct entry){process, pc, copy, count};
     return e;
 }
@@ -131,7 +100,7 @@ static bool take_symbol(struct zs_symbols *s, uint64_t process, const json_t *li
                                      .offset_B = number_of(frame, "offset"),
                                      .is_inline = json_is_true(json_object_get(frame, "inline"))};
     }
-    return !count || s->count == PROCESS_ENTRIES_MAX ||
+    return !count || s->entries.count == PROCESS_ENTRIES_MAX ||
            keep(s, process, number_of(line, "pc"), frames, count);
 }
 
@@ -217,7 +186,7 @@ void zs_symbols_close(struct zs_symbols *s)
     for (size_t i = 0; i < s->maps.count; i++)
         zs_symbolizer_close(s->maps.items[i].symbolizer);
     free(s->maps.items);
-    free(s->table);
+    zs_id_map_fini(&s->entries);
     zs_arena_fini(&s->arena);
     free(s);
 }
@@ -248,8 +217,8 @@ uint32_t zs_symbols_frames(struct zs_symbols *s, uint64_t process, uint64_t pc,
                            const struct zs_symbol_frame **ret_frames)
 {
     struct zs_symbol_frame frames[ZS_SYMBOL_INLINE_MAX] = {{0}};
-    struct entry *e = s->capacity ? place_of(s, process, pc) : NULL;
-    if (!e || !e->frames) {
+    struct entry *e = zs_id_map_get(&s->entries, process, pc);
+    if (!e) {
         /* a return address stands behind the call */
         struct map *m = map_of(s, process, pc - 1);
         uint32_t count = m ? look_up(s, m, pc - 1, frames) : 0;
@@ -325,7 +294,8 @@ static int take_file(struct zs_symbols *s, const struct zs_traces *traces, size_
     int error = zs_trace_reader_open_fd(&reader, fd);
     while (!error && zs_trace_reader_next(&reader, &event))
         continue;
-    for (uint32_t n = 1; !error && n <= reader.node_count && s->count < PROCESS_ENTRIES_MAX; n++)
+    for (uint32_t n = 1; !error && n <= reader.node_count && s->entries.count < PROCESS_ENTRIES_MAX;
+         n++)
         if (reader.nodes[n].pc && !zs_symbols_frames(s, process, reader.nodes[n].pc, &frames))
             error = -ENOMEM;
     zs_trace_reader_close(&reader);
@@ -337,9 +307,11 @@ static int write_process(struct zs_symbols *s, const struct zs_traces *traces, s
 {
     struct zs_buf out = {0};
     uint64_t process = traces->files[file].process;
-    for (size_t i = 0; i < s->capacity; i++)
-        if (s->table[i].frames && s->table[i].process == process)
-            put_symbol(&out, &s->table[i]);
+    for (size_t i = 0; i < s->entries.capacity; i++) {
+        const struct zs_id_slot *slot = &s->entries.slots[i];
+        if (slot->value && slot->a == process)
+            put_symbol(&out, slot->value);
+    }
     int error = out.error;
     int fd = error || !out.size_B
                  ? -1

@@ -4,7 +4,9 @@
 #include "base/arena.h"
 #include "base/duration.h"
 #include "base/file.h"
+#include "base/id_map.h"
 #include "base/json.h"
+#include "base/name_map.h"
 #include "base/options.h"
 #include "base/parallel.h"
 #include "base/reader.h"
@@ -18,6 +20,56 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static void id_map_is_a_map(void **state)
+{
+    enum { KEYS = 3000, STEPS = 200000 };
+    static void *expected[KEYS];
+    struct zs_id_map map = {0};
+    uint64_t x = 88172645463325252u;
+    size_t count = 0;
+    for (size_t i = 0; i < STEPS; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        size_t key = (size_t)(x % KEYS);
+        uint64_t a = key % 7, b = key * 4096;
+        assert_ptr_equal(zs_id_map_get(&map, a, b), expected[key]);
+        if (x >> 60 < 8) {
+            count += !expected[key];
+            expected[key] = &expected[x % 100];
+            assert_int_equal(zs_id_map_put(&map, a, b, expected[key]), 0);
+        } else {
+            count -= expected[key] != NULL;
+            assert_ptr_equal(zs_id_map_remove(&map, a, b), expected[key]);
+            expected[key] = NULL;
+        }
+        assert_int_equal(map.count, count);
+    }
+    zs_id_map_fini(&map);
+}
+
+static void name_map_is_a_map(void **state)
+{
+    enum { KEYS = 5000 };
+    static char keys[KEYS][16];
+    struct zs_name_map map = {0};
+    assert_int_equal(zs_name_map_get(&map, ""), ZS_NAME_MAP_NONE);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        snprintf(keys[i], sizeof(keys[i]), "%.*s-%u", (int)(i % 9), "kernel_8", i / 9);
+        assert_int_equal(zs_name_map_get(&map, keys[i]), ZS_NAME_MAP_NONE);
+        assert_true(zs_name_map_put(&map, keys[i], i));
+    }
+    assert_true(zs_name_map_put(&map, "kernel_-0", KEYS)); /* replaced */
+    for (uint32_t i = 0; i < KEYS; i++) {
+        char copy[16];
+        memcpy(copy, keys[i], sizeof(copy));
+        assert_int_equal(zs_name_map_get(&map, copy), strcmp(copy, "kernel_-0") ? i : KEYS);
+    }
+    assert_int_equal(map.count, KEYS);
+    assert_int_equal(zs_name_map_get(&map, "kernel_"), ZS_NAME_MAP_NONE);
+    zs_name_map_fini(&map);
+}
 
 static void reader_first_error_sticks(void **state)
 {
@@ -311,6 +363,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(options_of_any_size),
+        cmocka_unit_test(id_map_is_a_map),
+        cmocka_unit_test(name_map_is_a_map),
         cmocka_unit_test(reader_first_error_sticks),
         cmocka_unit_test(reader_bounds_counts_and_seeks),
         cmocka_unit_test(arena_limit_bounds),

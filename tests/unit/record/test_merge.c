@@ -286,34 +286,6 @@ static void records_without_calls(void **state)
     assert_int_equal(strncmp(seen.text, "mark-0:m mark-0:m ", 18), 0);
 }
 
-static void id_map_is_a_map(void **state)
-{
-    enum { KEYS = 3000, STEPS = 200000 };
-    static void *expected[KEYS];
-    struct zs_id_map map = {0};
-    uint64_t x = 88172645463325252u;
-    size_t count = 0;
-    for (size_t i = 0; i < STEPS; i++) {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        size_t key = (size_t)(x % KEYS);
-        uint64_t a = key % 7, b = key * 4096;
-        assert_ptr_equal(zs_id_map_get(&map, a, b), expected[key]);
-        if (x >> 60 < 8) {
-            count += !expected[key];
-            expected[key] = &expected[x % 100];
-            assert_int_equal(zs_id_map_put(&map, a, b, expected[key]), 0);
-        } else {
-            count -= expected[key] != NULL;
-            assert_ptr_equal(zs_id_map_remove(&map, a, b), expected[key]);
-            expected[key] = NULL;
-        }
-        assert_int_equal(map.count, count);
-    }
-    zs_id_map_fini(&map);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,7 +294,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(activities_find_each_other, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(ranges_nest_and_end, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(records_without_calls, make_dir, remove_dir),
-        cmocka_unit_test(id_map_is_a_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/id_map.h"
+#include "base/id_map.h"
 #include "base/hash.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@ static size_t home(const struct zs_id_map *map, uint64_t a, uint64_t b)
     return (size_t)zs_hash_u64(a, b) & (map->capacity - 1);
 }
 
-/* The slot of the pair, or the free one where it would stand. A quarter of the slots is free. */
+/* The slot of the pair, or the free one where it would stand. At least half of the slots are free.
+ */
 static struct zs_id_slot *find(const struct zs_id_map *map, uint64_t a, uint64_t b)
 {
     size_t i = home(map, a, b);
@@ -41,7 +42,7 @@ static int grow(struct zs_id_map *map)
 
 int zs_id_map_put(struct zs_id_map *map, uint64_t a, uint64_t b, void *value)
 {
-    if (map->count * 4 >= map->capacity * 3) {
+    if (map->count * 2 >= map->capacity) {
         int error = grow(map);
         if (error)
             return error;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Pointers by a pair of numbers: open addressing, removal without tombstones. Not thread-safe. */
-#ifndef ZS_RECORD_ID_MAP_H
-#define ZS_RECORD_ID_MAP_H
+/*
+ * Pointers by a pair of numbers: open addressing, removal without tombstones. Not thread-safe.
+ *
+ * A walk over everything goes over slots[0 .. capacity) and passes by those without a value; not
+ * while something is put or removed.
+ */
+#ifndef ZS_BASE_ID_MAP_H
+#define ZS_BASE_ID_MAP_H
 
 #include "base/compiler.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/recording_priv.h"
+#include "base/name_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static uint64_t mix(uint64_t h)
 
 /* The keys come from a hostile file: a seed that it cannot know keeps them from all falling into
  * one place. */
-static size_t hash(const struct name_map *map, const char *key)
+static size_t hash(const struct zs_name_map *map, const char *key)
 {
     uint64_t h = map->seed;
     for (size_t left = strlen(key); left;) {
@@ -28,7 +28,7 @@ static size_t hash(const struct name_map *map, const char *key)
     return (size_t)h;
 }
 
-static size_t slot_of(const struct name_map *map, const char *key)
+static size_t slot_of(const struct zs_name_map *map, const char *key)
 {
     size_t i = hash(map, key) & (map->capacity - 1);
     while (map->keys[i] && strcmp(map->keys[i], key) != 0)
@@ -36,9 +36,9 @@ static size_t slot_of(const struct name_map *map, const char *key)
     return i;
 }
 
-static bool grow(struct name_map *map)
+static bool grow(struct zs_name_map *map)
 {
-    struct name_map bigger = {.seed = map->seed, .capacity = map->capacity * 2};
+    struct zs_name_map bigger = {.seed = map->seed, .capacity = map->capacity * 2};
     if (!map->capacity) {
         bigger.capacity = 64;
         if (getrandom(&bigger.seed, sizeof(bigger.seed), GRND_NONBLOCK) < 0)
@@ -47,7 +47,7 @@ static bool grow(struct name_map *map)
     bigger.keys = calloc(bigger.capacity, sizeof(*bigger.keys));
     bigger.values = calloc(bigger.capacity, sizeof(*bigger.values));
     if (!bigger.keys || !bigger.values) {
-        name_map_free(&bigger);
+        zs_name_map_fini(&bigger);
         return false;
     }
     for (size_t i = 0; i < map->capacity; i++) {
@@ -58,12 +58,12 @@ static bool grow(struct name_map *map)
         bigger.values[at] = map->values[i];
     }
     bigger.count = map->count;
-    name_map_free(map);
+    zs_name_map_fini(map);
     *map = bigger;
     return true;
 }
 
-bool name_map_put(struct name_map *map, const char *key, uint32_t value)
+bool zs_name_map_put(struct zs_name_map *map, const char *key, uint32_t value)
 {
     if (map->count * 2 >= map->capacity && !grow(map))
         return false;
@@ -74,17 +74,17 @@ bool name_map_put(struct name_map *map, const char *key, uint32_t value)
     return true;
 }
 
-uint32_t name_map_get(const struct name_map *map, const char *key)
+uint32_t zs_name_map_get(const struct zs_name_map *map, const char *key)
 {
     if (!map->capacity)
-        return ZS_RECORD_NONE;
+        return ZS_NAME_MAP_NONE;
     size_t i = slot_of(map, key);
-    return map->keys[i] ? map->values[i] : ZS_RECORD_NONE;
+    return map->keys[i] ? map->values[i] : ZS_NAME_MAP_NONE;
 }
 
-void name_map_free(struct name_map *map)
+void zs_name_map_fini(struct zs_name_map *map)
 {
     free((void *)map->keys);
     free(map->values);
-    *map = (struct name_map){0};
+    *map = (struct zs_name_map){0};
 }
