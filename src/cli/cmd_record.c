@@ -15,6 +15,7 @@
 #include "symbols/symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,6 +40,8 @@ struct launch {
     char collector[PATH_MAX];   /* the library as LD_PRELOAD names it */
     char layer[PATH_MAX];       /* the layer for API calls, "" when they are not recorded */
     char link_folder[PATH_MAX]; /* made for it, "" when none was needed */
+    char live[PATH_MAX];        /* where lines of calls go, absolute; "-": stderr; "": nowhere */
+    int live_fd;                /* open meanwhile, or -1 */
     char **environment;         /* of the application; the first `owned` entries are ours */
     size_t owned;
     int toggle_signal; /* 0: none */
@@ -241,7 +244,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_list(l, ZS_ENV_COLLECT_KERNELS, &o->kernels) &&
               put_number(l, ZS_ENV_COLLECT_LAUNCH_SKIP, o->launch_skip) &&
               put_number(l, ZS_ENV_COLLECT_LAUNCH_COUNT, o->launch_count) &&
-              put_variable(l, ZS_ENV_COLLECT_LIVE, o->live ? o->live : "") &&
+              put_variable(l, ZS_ENV_COLLECT_LIVE, l->live) &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               put_pause_variables(l, o) && (!l->layer[0] || put_trace_variables(l));
     free(preload);
@@ -261,18 +264,6 @@ static void free_environment(struct launch *l)
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
-}
-
-static void print_notes(const struct zs_common_options *common,
-                        const struct zs_recording *recording)
-{
-    enum { SHOWN_MAX = 5 };
-    uint32_t count;
-    const struct zs_record_note *notes = zs_recording_notes(recording, &count);
-    for (uint32_t i = 0; i < count && i < SHOWN_MAX; i++)
-        zs_cli_note(common, "note: %s", notes[i].text);
-    if (count > SHOWN_MAX)
-        zs_cli_note(common, "and %u more notes: zescope inspect shows them", count - SHOWN_MAX);
 }
 
 static void print_summary(const struct zs_common_options *common, const char *path)
@@ -296,7 +287,7 @@ static void print_summary(const struct zs_common_options *common, const char *pa
     for (uint32_t i = 0; i < build_count; i++)
         failed += builds[i].finished && builds[i].result;
     const struct zs_recording_info *info = zs_recording_info(recording);
-    print_notes(common, recording);
+    zs_cli_print_notes(common, recording);
     if (failed)
         zs_cli_note(common, "%llu build%s failed: zescope inspect shows the log%s",
                     (unsigned long long)failed, plural(failed), plural(failed));
@@ -360,6 +351,30 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
     }
     free(path);
     return status;
+}
+
+/* The application's process opens the file itself; whether that can be is found out before it
+ * starts. It stays open here, so that who reads a pipe sees no end between two lines. */
+static int open_live(const struct record_options *o, struct launch *l)
+{
+    char here[PATH_MAX];
+    if (!o->live || !o->live[0] || !strcmp(o->live, "-")) {
+        snprintf(l->live, sizeof(l->live), "%s", o->live ? o->live : "");
+        return 0;
+    }
+    bool is_relative = o->live[0] != '/';
+    if (is_relative && !getcwd(here, sizeof(here)))
+        return zs_cli_fail("the current folder: %s", strerror(errno));
+    int n = snprintf(l->live, sizeof(l->live), "%s%s%s", is_relative ? here : "",
+                     is_relative ? "/" : "", o->live);
+    errno = ENAMETOOLONG;
+    if (n > 0 && (size_t)n < sizeof(l->live))
+        l->live_fd =
+            open(l->live, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (l->live_fd >= 0)
+        return 0;
+    return zs_cli_fail("%s cannot be written: %s", o->live,
+                       errno == ENXIO ? "a pipe that nobody reads" : strerror(errno));
 }
 
 static int record(const struct record_options *o, struct launch *l,
@@ -471,6 +486,7 @@ static int run_record(void *options, int operand_count, char **operands)
     struct launch *l = calloc(1, sizeof(*l));
     if (!l)
         return zs_cli_fail("out of memory");
+    l->live_fd = -1;
     int status = check_options(o, l);
     if (status) {
         free(l);
@@ -487,10 +503,14 @@ static int run_record(void *options, int operand_count, char **operands)
              !zs_cli_find_library("libzescope_layer.so", "ZESCOPE_LAYER", "layer", l->layer))
         status = zs_cli_fail("libzescope_layer.so cannot be found: reinstall zescope, say where it "
                              "is with ZESCOPE_LAYER, or record modules only with --no-trace");
+    else if ((status = open_live(o, l)))
+        ; /* said */
     else if (zs_recording_create(&plan, &writer, &diag))
         status = zs_cli_fail("%s", diag.text);
     else
         status = record(o, l, writer, operands);
+    if (l->live_fd >= 0)
+        close(l->live_fd);
     free(l);
     return status;
 }

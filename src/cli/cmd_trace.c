@@ -2,6 +2,8 @@
 /* zescope trace: the API calls of an application as lines while it runs. */
 #include "cli/options.h"
 
+#include <zescope/record.h>
+
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -63,6 +65,16 @@ static int run_record(const struct trace_options *o, const char *folder, int cou
     return status;
 }
 
+/* What got lost, which `record --quiet` leaves to us. */
+static void tell_notes(const struct trace_options *o, const char *path)
+{
+    struct zs_recording *recording;
+    if (zs_recording_open(path, &recording, NULL))
+        return; /* it did not come to be, and that was said */
+    zs_cli_print_notes(&o->common, recording);
+    zs_recording_close(recording);
+}
+
 static int run(void *parsed, int operand_count, char **operands)
 {
     const struct trace_options *o = parsed;
@@ -76,6 +88,7 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_fail("%s: %s", folder, strerror(errno));
     snprintf(recording, sizeof(recording), "%s/recording", folder);
     int status = run_record(o, recording, operand_count, operands);
+    tell_notes(o, recording);
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return status;
 }

@@ -112,6 +112,10 @@ void zs_cli_note(const struct zs_common_options *common, const char *format, ...
 /* What is missing from a recording's trace, when something is. */
 void zs_cli_note_losses(const struct zs_common_options *common, const char *recording,
                         uint64_t calls, uint64_t lost_calls, uint64_t damaged_files);
+/* What the collector noted in a recording. */
+struct zs_recording;
+void zs_cli_print_notes(const struct zs_common_options *common,
+                        const struct zs_recording *recording);
 /* Whether text on this stream may carry colour (--color, NO_COLOR, TERM, isatty). */
 bool zs_cli_color(const struct zs_common_options *common, int fd);
 /* Columns of the terminal on fd, or 80; never less than 40. */

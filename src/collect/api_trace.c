@@ -451,7 +451,7 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     api.backtrace = backtraces && !strcmp(backtraces, "1");
     if (api.backtrace)
         zs_backtrace_init();
-    zs_live_init(&api.live);
+    zs_live_init(&api.live, c);
     api.skipped = zs_live_skipped();
     take_captures();
     for (uint32_t call = 0; call < ZS_API_CALL_COUNT; call++)

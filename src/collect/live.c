@@ -50,7 +50,7 @@ static uint64_t start_ns_of_application(void)
     return start_ns ? start_ns : zs_collect_now_ns();
 }
 
-void zs_live_init(struct zs_live *live)
+void zs_live_init(struct zs_live *live, struct zs_collector *c)
 {
     const char *path = getenv(ZS_ENV_COLLECT_LIVE);
     struct stat st;
@@ -63,7 +63,10 @@ void zs_live_init(struct zs_live *live)
         if (!isatty(fd) || ttyname_r(fd, live->path, sizeof(live->path)))
             live->path[0] = '\0';
     } else {
+        errno = ENAMETOOLONG;
         fd = take_path(live, path) ? open_path(live->path, O_CREAT) : -1;
+        if (fd < 0)
+            zs_session_note(c, "no lines of calls: %s cannot be opened: %s", path, strerror(errno));
     }
     live->is_on = fd >= 0 && !fstat(fd, &st);
     if (live->is_on) {
@@ -110,12 +113,14 @@ void zs_live_write(struct zs_live *live, struct zs_collector *c, const struct zs
     sigaddset(&pipe_signal, SIGPIPE);
     bool was_pending = !sigpending(&pending) && sigismember(&pending, SIGPIPE) == 1;
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
-    if (write_line(live, line, at) < 0) {
-        if (errno == EPIPE && !was_pending)
+    ssize_t written = write_line(live, line, at);
+    if (written != (ssize_t)at) {
+        int error = written < 0 ? errno : ENOSPC;
+        if (error == EPIPE && !was_pending)
             sigtimedwait(&pipe_signal, NULL, &zero);
         if (!atomic_exchange(&live->told, true))
-            zs_session_note(c, "lines of calls are lost: %s can no longer be written",
-                            live->to_stderr ? "standard error" : live->path);
+            zs_session_note(c, "lines of calls are lost: %s can no longer be written: %s",
+                            live->to_stderr ? "standard error" : live->path, strerror(error));
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     zs_guard_leave(&guard);

@@ -20,7 +20,7 @@ struct zs_live {
 
 /* As ZS_ENV_COLLECT_LIVE says: a file, or "-" for stderr. Off where it says nothing, or the file
  * cannot be opened. */
-void zs_live_init(struct zs_live *live);
+void zs_live_init(struct zs_live *live, struct zs_collector *c);
 /* One line of a call that is over, written at once. Never a SIGPIPE to the application. */
 void zs_live_write(struct zs_live *live, struct zs_collector *c, const struct zs_api_event *event,
                    uint64_t start_ns, uint64_t end_ns);

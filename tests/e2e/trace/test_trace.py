@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, DRIVER, PROGRAM = sys.argv[1:4]
+ZESCOPE, DRIVER, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:4])
 
 
 def run(*words, env=None, check=None):
@@ -135,6 +135,38 @@ class Trace(unittest.TestCase):
         self.record(1, 5, 'return', 7, env={'ZE_ENABLE_VALIDATION_LAYER': '1',
                                             'ZE_ENABLE_PARAMETER_VALIDATION': '1'})
         self.check_known(1, 5)
+
+    def test_lines_that_cannot_be_written(self):
+        """A place that cannot be opened is an error before the application starts; later is told."""
+        shut = os.path.join(self.folder.name, 'file')
+        with open(shut, 'w', encoding='utf-8'):
+            pass
+        os.mkfifo(self.rec + '.pipe')
+        bad = ['/nonexist/x', os.path.join(shut, 'x'), self.folder.name, self.rec + '.pipe']
+        if os.geteuid():
+            os.mkdir(self.rec + '.ro', 0o555)
+            bad.append(os.path.join(self.rec + '.ro', 'x'))
+        for path in bad:
+            for words in (['trace', '-o', path], ['record', '-o', self.rec, '--live', path],
+                          ['trace', '-q', '-o', path]):
+                p = run(ZESCOPE, *words, '--', PROGRAM, '1', '1', 'return', check=1)
+                self.assertEqual(p.stdout, '', words)
+                self.assertIn(path, p.stderr)
+                self.assertFalse(os.path.exists(self.rec))
+        for words in (['trace', '-o', '/dev/full'], ['record', '-o', self.rec, '--live', '/dev/full']):
+            p = run(ZESCOPE, *words, '--', PROGRAM, '1', '2', 'return', check=7)
+            self.assertEqual(p.stderr.count('/dev/full can no longer be written: No space'), 1, p.stderr)
+
+    def test_lines_of_an_application_elsewhere(self):
+        """Relative to where the command was started, wherever the application goes."""
+        os.mkdir(self.rec + '.there')
+        words = ['sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', self.rec + '.there', PROGRAM, '1', '3', 'return']
+        env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER)
+        p = subprocess.run([ZESCOPE, 'trace', '-o', 'lines', '-i', 'zeMemFree', '--', *words], env=env,
+                           cwd=self.folder.name, capture_output=True, text=True, timeout=120)
+        self.assertEqual((p.returncode, p.stderr), (7, ''))
+        with open(os.path.join(self.folder.name, 'lines'), encoding='utf-8') as f:
+            self.assertEqual(len(f.readlines()), 3)
 
 
 if __name__ == '__main__':
