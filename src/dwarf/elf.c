@@ -132,13 +132,12 @@ static int read_symbols(struct elf_reader *r, uint32_t index, uint64_t **ret_va,
     int error = 0;
     for (uint32_t i = 0; i < count && !error; i++) {
         struct zs_elf_symbol symbol;
-        (void)zs_elf_symbol(&r->elf, table, i, &symbol); /* a bad name is "" */
-        const struct zs_text_section *text = NULL;
-        if (is_text(symbol.name)) {
-            /* thousands of symbols may share one long name */
-            error = zs_dwarf_charge(r->debug, strlen(symbol.name), r->diag);
-            text = find_text(r->debug, symbol.name);
-        }
+        bool named = zs_elf_symbol(&r->elf, table, i, &symbol); /* a bad name is "" */
+        /* thousands of symbols may share one long name, or look for an end that is not there */
+        size_t searched_B = named ? strlen(symbol.name) : r->elf.sections[table->link].bytes.size_B;
+        error = zs_dwarf_charge(r->debug, searched_B, r->diag);
+        const struct zs_text_section *text =
+            is_text(symbol.name) ? find_text(r->debug, symbol.name) : NULL;
         va[i] = symbol.value;
         if (text)
             va[i] += text->va;

@@ -506,6 +506,48 @@ static void test_long_section_count(void **state)
     zs_file_close(&file);
 }
 
+/* Thousands of symbols with one long name, which ends or does not: the work is refused. */
+static void test_shared_symbol_name(void **state)
+{
+    enum { SYMBOLS = 1 << 14, NAME_B = 1 << 18, INTELGT = 205 };
+    static const char names[] = "\0.debug_line\0.rela.debug_line";
+    static struct {
+        Elf64_Ehdr header;
+        Elf64_Shdr sections[6];
+        Elf64_Rela relocation;
+        Elf64_Sym symbols[SYMBOLS];
+        char line[8], names[32], text[NAME_B];
+    } f;
+    enum { NONE, LINE, RELA, SYMTAB, STRTAB, NAMES };
+    f.header = (Elf64_Ehdr){.e_type = ET_REL,
+                            .e_machine = INTELGT,
+                            .e_shoff = sizeof(f.header),
+                            .e_shentsize = sizeof(Elf64_Shdr),
+                            .e_shnum = 6,
+                            .e_shstrndx = NAMES};
+    memcpy(f.header.e_ident, ELFMAG "\2\1\1", 7);
+#define AT(member) .sh_offset = offsetof(__typeof__(f), member), .sh_size = sizeof(f.member)
+    f.sections[LINE] = (Elf64_Shdr){.sh_name = 1, .sh_type = SHT_PROGBITS, AT(line)};
+    f.sections[RELA] = (Elf64_Shdr){
+        .sh_name = 13, .sh_type = SHT_RELA, .sh_link = SYMTAB, .sh_info = LINE, AT(relocation)};
+    f.sections[SYMTAB] = (Elf64_Shdr){.sh_type = SHT_SYMTAB, .sh_link = STRTAB, AT(symbols)};
+    f.sections[STRTAB] = (Elf64_Shdr){.sh_type = SHT_STRTAB, AT(text)};
+    f.sections[NAMES] = (Elf64_Shdr){.sh_type = SHT_STRTAB, AT(names)};
+#undef AT
+    memcpy(f.names, names, sizeof(names));
+    f.relocation.r_info = ELF64_R_INFO(1, 1);
+    for (int ends = 0; ends < 2; ends++) {
+        memset(f.text, 'x', sizeof(f.text));
+        f.text[NAME_B - 1] = ends ? '\0' : 'x';
+        struct zs_dwarf *dwarf = NULL;
+        struct zs_diag diag = {0};
+        assert_int_equal(zs_dwarf_open(zs_span_make(&f, sizeof(f)), &dwarf, &diag), -E2BIG);
+        f.text[0] = '\0';
+        assert_int_equal(zs_dwarf_open(zs_span_make(&f, sizeof(f)), &dwarf, &diag), 0);
+        zs_dwarf_close(dwarf);
+    }
+}
+
 /* Every cut of a real ELF gives an error with a sentence, or opens with what is left. */
 static void test_truncated(void **state)
 {
@@ -550,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_md5),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_long_section_count),
+        cmocka_unit_test(test_shared_symbol_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
