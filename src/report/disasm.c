@@ -155,9 +155,10 @@ static void put_facts(struct zs_buf *out, const struct zs_disasm_options *o,
                       const struct zs_image *image, const struct zs_kernel *kernel,
                       const struct zs_isa_kernel *isa)
 {
-    zs_buf_printf(out, "// kernel %s: %s, SIMD%u, %zu bytes, %u instructions", kernel->name,
-                  zs_image_device(image), kernel->simd, kernel->code.size_B,
-                  zs_isa_kernel_count(isa));
+    zs_buf_printf(out, "// kernel %s: %s, ", kernel->name, zs_image_device(image));
+    if (kernel->simd) /* code without a container has none */
+        zs_buf_printf(out, "SIMD%u, ", kernel->simd);
+    zs_buf_printf(out, "%zu bytes, %u instructions", kernel->code.size_B, zs_isa_kernel_count(isa));
     if (zs_isa_kernel_illegal_count(isa))
         zs_buf_printf(out, ", %u of them illegal", zs_isa_kernel_illegal_count(isa));
     if (o->pressure) {
