@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include "base/file.h"
+#include "record/traces.h"
 #include "report/diff_limit.h"
 
 #include <errno.h>
@@ -43,6 +44,30 @@ static int parse_limits(const struct diff_options *o, struct zs_diff_limit *limi
             return zs_cli_usage(&zs_command_diff, "--fail-on: %s", diag.text);
     }
     return ZS_EXIT_OK;
+}
+
+/* Where a recording does not hold what happened, nothing is known to be within a limit. */
+static int check_input(const char *recording, const struct zs_diff_input *input)
+{
+    const char *why = input->damaged_files        ? "its trace is damaged"
+                      : zs_traces_lost(recording) ? "parts of its trace were lost while recording"
+                      : !input->calls             ? "it holds no API calls"
+                                                  : NULL;
+    return why ? zs_cli_fail("%s: %s: --fail-on cannot be judged", recording, why) : ZS_EXIT_OK;
+}
+
+/* A limit on nothing is never broken: most likely its expression is wrong. */
+static void note_unused(const struct zs_common_options *common, const struct zs_diff *diff,
+                        const struct zs_diff_limit *limits, size_t count)
+{
+    for (size_t l = 0; l < count; l++) {
+        size_t row = 0;
+        while (row < diff->count && !zs_diff_limit_covers(&limits[l], &diff->rows[row]))
+            row++;
+        if (row == diff->count)
+            zs_cli_note(common, "--fail-on %s: nothing in either recording matches",
+                        limits[l].text);
+    }
 }
 
 /* What is beyond a limit is told on stderr. */
@@ -119,11 +144,17 @@ static int compare(const struct diff_options *o, char **operands,
     int error = zs_diff_load(operands[0], operands[1], &diff, &diag);
     if (error)
         return zs_cli_fail("%s", diag.text[0] ? diag.text : strerror(-error));
+    const struct zs_diff_input *inputs[] = {&diff.a, &diff.b};
     for (int i = 0; i < 2; i++)
-        zs_cli_note_losses(&o->common, operands[i], 1, 0, 0);
+        zs_cli_note_losses(&o->common, operands[i], inputs[i]->calls, inputs[i]->lost_calls,
+                           inputs[i]->damaged_files);
     int status = o->html ? write_html(o, &diff, &json) : print(o, &diff, &json);
-    if (status == ZS_EXIT_OK)
+    for (int i = 0; i < 2 && status == ZS_EXIT_OK && o->fail_on.count; i++)
+        status = check_input(operands[i], inputs[i]);
+    if (status == ZS_EXIT_OK) {
+        note_unused(&o->common, &diff, limits, o->fail_on.count);
         status = check_limits(&diff, limits, o->fail_on.count);
+    }
     zs_diff_free(&diff);
     return status;
 }
@@ -133,6 +164,8 @@ static int run(void *parsed, int operand_count, char **operands)
     const struct diff_options *o = parsed;
     if (operand_count != 2)
         return zs_cli_usage(&zs_command_diff, "two recordings are needed");
+    if (o->html && o->json)
+        return zs_cli_usage(&zs_command_diff, "--html and --json do not go together");
     struct zs_diff_limit *limits = calloc(o->fail_on.count + 1, sizeof(*limits));
     if (!limits)
         return zs_cli_fail("out of memory");
@@ -154,7 +187,8 @@ const struct zs_command zs_command_diff = {
         "direction. A row is shown when its count or its failures differ, or its mean time by the "
         "threshold or more. With --fail-on it is a check for continuous integration: what grew "
         "beyond a "
-        "limit is told on stderr, and the exit status is 3.",
+        "limit is told on stderr, and the exit status is 3; it is 1 when a recording is damaged or "
+        "holds no calls, so that limits cannot be judged.",
     .examples =
         "zescope diff --threshold 0 before after\n"
         "    every difference\n"

@@ -9,6 +9,32 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Why there are none is often not known: only what is. */
+static void note_no_calls(const struct zs_common_options *common, const char *name)
+{
+    struct zs_recording *recording = NULL;
+    struct zs_traces traces;
+    uint32_t processes = 1;
+    if (!zs_recording_open(name, &recording, NULL)) {
+        zs_recording_processes(recording, &processes);
+        zs_recording_close(recording);
+    }
+    size_t files = 0;
+    if (!zs_traces_open(name, &traces, NULL)) {
+        files = traces.count;
+        zs_traces_close(&traces);
+    }
+    if (!processes)
+        zs_cli_note(common, "%s holds no API calls: no process in it used Level Zero", name);
+    else if (files)
+        zs_cli_note(common, "%s holds no API calls: there are none in its trace files", name);
+    else
+        zs_cli_note(common,
+                    "%s holds no API calls: it has no trace files, as after 'zescope record "
+                    "--no-trace' or when no call was made while recording",
+                    name);
+}
+
 void zs_cli_note_losses(const struct zs_common_options *common, const char *recording,
                         uint64_t calls, uint64_t lost_calls, uint64_t damaged_files)
 {
@@ -19,9 +45,7 @@ void zs_cli_note_losses(const struct zs_common_options *common, const char *reco
                     "recording (--trace-limit, or the disk was full)%s",
                     recording, lost, calls ? "" : ": it holds no API calls");
     else if (!calls && !lost_calls && !damaged_files)
-        zs_cli_note(common,
-                    "%s holds no API calls; 'zescope record' without --no-trace records them",
-                    recording);
+        note_no_calls(common, recording);
     if (lost_calls || damaged_files)
         zs_cli_note(common, "%s: %" PRIu64 " calls are incomplete, %" PRIu64 " trace files damaged",
                     recording, lost_calls, damaged_files);

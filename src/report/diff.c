@@ -99,6 +99,9 @@ static int add_recording(struct zs_diff *d, const char *path, bool is_b, struct 
     if (error)
         return zs_diag_set(diag, error, inner.offset_B, "%s: %s", path,
                            inner.text[0] ? inner.text : strerror(-error));
+    struct zs_report_totals totals = zs_report_totals(report);
+    *(is_b ? &d->b : &d->a) =
+        (struct zs_diff_input){totals.calls, totals.lost_calls, totals.damaged_files};
     for (int t = ZS_REPORT_CALLS; t <= ZS_REPORT_BARRIERS && !error; t++)
         error = add_table(d, report, (enum zs_report_table)t, is_b);
     zs_report_free(report);
@@ -168,8 +171,26 @@ static void put_side(struct zs_buf *out, const struct zs_diff_side *s)
     zs_buf_puts(out, "  ");
 }
 
+static void put_no_difference(const struct zs_diff *d, uint64_t threshold, struct zs_buf *out)
+{
+    bool below = false;
+    for (size_t i = 0; i < d->count; i++)
+        below |= zs_diff_changed(&d->rows[i], 0);
+    zs_buf_puts(out, "no differences");
+    if (below)
+        zs_buf_printf(out, " of %" PRIu64 " %% or more", threshold);
+    zs_buf_putc(out, '\n');
+}
+
 void zs_diff_text(const struct zs_diff *d, uint64_t threshold, bool color, struct zs_buf *out)
 {
+    size_t changed = 0;
+    for (size_t i = 0; i < d->count; i++)
+        changed += zs_diff_changed(&d->rows[i], threshold);
+    if (!changed) {
+        put_no_difference(d, threshold, out);
+        return;
+    }
     const char *bold = color ? "\033[1m" : "", *plain = color ? "\033[0m" : "";
     zs_buf_printf(out, "%s%9s  %9s  %9s  %9s  %8s  %s%s\n", bold, "count A", "mean A", "count B",
                   "mean B", "mean", "what", plain);
@@ -198,6 +219,7 @@ static void side_json(struct zs_json *j, const char *key, const struct zs_diff_s
     zs_json_object(j, key);
     zs_json_u64(j, "count", s->count);
     zs_json_u64(j, "failed", s->failed);
+    zs_json_u64(j, "timed", s->timed);
     if (s->timed) {
         zs_json_u64(j, "total_ns", s->total_ns);
         zs_json_u64(j, "mean_ns", (uint64_t)mean_ns(s));

@@ -16,9 +16,15 @@ struct zs_diff_row {
     struct zs_diff_side a, b;
 };
 
+/* Of one recording: whether it can be compared. */
+struct zs_diff_input {
+    uint64_t calls, lost_calls, damaged_files;
+};
+
 struct zs_diff {
     struct zs_diff_row *rows; /* by kind, the largest change of time first */
     size_t count, capacity;
+    struct zs_diff_input a, b;
 };
 
 /* 0 or -errno with a sentence. */
@@ -26,10 +32,12 @@ int zs_diff_load(const char *a, const char *b, struct zs_diff *ret_diff, struct 
 void zs_diff_free(struct zs_diff *diff);
 /* Whether counts or failures differ, or the mean by threshold percent or more. */
 bool zs_diff_changed(const struct zs_diff_row *row, uint64_t threshold);
+/* "no differences" instead of a table without rows. */
 void zs_diff_text(const struct zs_diff *diff, uint64_t threshold, bool color, struct zs_buf *out);
 /* {"schema": "zescope.diff/1", "a": path, "b": path, "changes": [{"kind", "name", "a": {"count",
- * "failed", "total_ns", "mean_ns"} or null, "b": ...}]}. With `all` rows that did not change are
- * there, too, and each says which it is: "changed". `indent`: levels broken into lines. */
+ * "failed", "timed", "total_ns", "mean_ns"} or null, "b": ...}]}. mean_ns is whole, total_ns /
+ * timed exact. With `all` rows that did not change are there, too, and each says which it is:
+ * "changed". `indent`: levels broken into lines. */
 struct zs_diff_json_options {
     const char *a, *b; /* paths */
     uint64_t threshold;

@@ -113,13 +113,25 @@ static void put_value(const struct zs_diff_limit *limit, double value, struct zs
     zs_buf_fini(&text);
 }
 
+static bool covers(const struct zs_diff_limit *limit, const char *name)
+{
+    return !limit->names.count || zs_filter_matches(&limit->names, name);
+}
+
+bool zs_diff_limit_covers(const struct zs_diff_limit *limit, const struct zs_diff_row *row)
+{
+    char name[1300];
+    snprintf(name, sizeof(name), "%s %s", row->kind, row->name);
+    return covers(limit, name);
+}
+
 bool zs_diff_limit_broken(const struct zs_diff_limit *limit, const struct zs_diff_row *row,
                           struct zs_buf *out)
 {
     char name[1300];
     double a = value_of(limit, &row->a), b = value_of(limit, &row->b), more = b - a;
     snprintf(name, sizeof(name), "%s %s", row->kind, row->name);
-    if (limit->names.count && !zs_filter_matches(&limit->names, name))
+    if (!covers(limit, name))
         return false;
     if (limit->metric == ZS_LIMIT_TIME && (!row->a.timed || !row->b.timed))
         return false;

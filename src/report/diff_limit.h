@@ -25,6 +25,8 @@ struct zs_diff_limit {
  * times. 0, -EINVAL with a sentence. */
 int zs_diff_limit_parse(const char *text, struct zs_diff_limit *ret_limit, struct zs_diag *diag);
 void zs_diff_limit_fini(struct zs_diff_limit *limit);
+/* Whether the row is one that the limit is on. */
+bool zs_diff_limit_covers(const struct zs_diff_limit *limit, const struct zs_diff_row *row);
 /* Whether the row is beyond the limit; then a sentence about it is appended. What is not in both
  * recordings has no time to compare; its counts count from 0. */
 bool zs_diff_limit_broken(const struct zs_diff_limit *limit, const struct zs_diff_row *row,

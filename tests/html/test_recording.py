@@ -341,9 +341,9 @@ class FlameGraph(Page):
 class Diff(unittest.TestCase):
     def test_page(self):
         rows = [{'kind': 'kernel', 'name': 'slow</script><img src=x onerror="window.pwned=1">', 'changed': True,
-                 'a': {'count': 1, 'failed': 0, 'total_ns': 1000, 'mean_ns': 1000}, 'b': {'count': 2, 'failed': 1, 'total_ns': 6000, 'mean_ns': 3000}},
-                {'kind': 'call', 'name': 'zeInit', 'changed': False, 'a': {'count': 1, 'failed': 0, 'total_ns': 10, 'mean_ns': 10}, 'b': {'count': 1, 'failed': 0, 'total_ns': 10, 'mean_ns': 10}},
-                {'kind': 'call', 'name': 'gone', 'changed': True, 'a': {'count': 1, 'failed': 0, 'total_ns': 2000, 'mean_ns': 2000}, 'b': None}]
+                 'a': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 1000, 'mean_ns': 1000}, 'b': {'count': 2, 'failed': 1, 'timed': 2, 'total_ns': 6000, 'mean_ns': 3000}},
+                {'kind': 'call', 'name': 'zeInit', 'changed': False, 'a': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 10, 'mean_ns': 10}, 'b': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 10, 'mean_ns': 10}},
+                {'kind': 'call', 'name': 'gone', 'changed': True, 'a': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 2000, 'mean_ns': 2000}, 'b': None}]
         sample.dump({'schema': 'zescope.diff/1', 'a': '/x/before', 'b': '/x/after', 'changes': rows}, B.path('diff.json'))
         write_page(TOOL, B.path('diff.html'), B.path('diff.json'), 'before, after', B.path('listing.txt'), 0, '-', 'diff')
         B.complaints()
@@ -361,6 +361,21 @@ class Diff(unittest.TestCase):
         B.until('filtered', lambda: B.texts('#diff-rows td.name') == ['zeInit'])
         self.assertEqual(B.complaints(), [])
         B.shot('diff')
+
+    def test_changes_are_those_of_the_text(self):
+        """Of exact means, not of whole ones; halfway between two tenths the even one is taken."""
+        def row(name, a, b):
+            sides = [{'count': n, 'failed': 0, 'timed': n, 'total_ns': total, 'mean_ns': total // n} for total, n in (a, b)]
+            return {'kind': 'call', 'name': name, 'changed': True, 'a': sides[0], 'b': sides[1]}
+        cases = {'exact': ((199, 100), (250, 100)), 'half': ((16, 1), (17, 1)), 'less': ((16, 1), (15, 1)), 'odd': ((80, 1), (83, 1))}
+        changes = {name: (b[0] / b[1]) / (a[0] / a[1]) * 100 - 100 for name, (a, b) in cases.items()}
+        sample.dump({'schema': 'zescope.diff/1', 'a': 'a', 'b': 'b', 'changes': [row(n, *c) for n, c in cases.items()]}, B.path('exact.json'))
+        write_page(TOOL, B.path('exact.html'), B.path('exact.json'), 'a, b', B.path('listing.txt'), 0, '-', 'diff')
+        B.complaints()
+        B.open('exact.html')
+        B.until('rows', lambda: B.count('#diff-rows tr') == len(cases))
+        shown = dict(zip(B.texts('#diff-rows td.name'), (plain(t) for t in B.texts('#diff-rows td:nth-child(11)'))))
+        self.assertEqual({n: t.replace('\u2212', '-') for n, t in shown.items()}, {n: f'{c:+.1f} %' for n, c in changes.items()})
 
 
 class Hostile(Page):

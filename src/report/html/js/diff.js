@@ -34,7 +34,7 @@ class DiffPage {
 
     row(json) {
         const side = s => s === null || s === undefined ? null : object(s);
-        const a = side(json.a), b = side(json.b), mean = s => s ? number(s.mean_ns, NaN) : NaN, total = s => s ? number(s.total_ns, 0) : 0;
+        const a = side(json.a), b = side(json.b), mean = s => s ? number(s.total_ns, NaN) / number(s.timed, NaN) : NaN, total = s => s ? number(s.total_ns, 0) : 0;
         return {
             kind: visible(string(json.kind)), name: visible(string(json.name)), a, b, changed: json.changed !== false,
             change: mean(a) > 0 ? mean(b) / mean(a) - 1 : NaN, total_change: total(b) - total(a),
@@ -105,7 +105,11 @@ class DiffPage {
     }
 }
 
-const percentChange = part => `${part > 0 ? '+' : part < 0 ? '\u2212' : ''}${Math.abs(part * 100).toFixed(1)}\u2009%`;
+/* As the text of `zescope diff`: a number halfway between two is rounded to the even one, which toFixed does not. */
+function percentChange(part) {
+    const percent = Math.abs(part * 100), halfway = percent * 4 % 4 === 1;
+    return `${part > 0 ? '+' : part < 0 ? '\u2212' : ''}${(halfway ? percent - 0.05 : percent).toFixed(1)}\u2009%`;
+}
 
 try {
     new DiffPage(object(JSON.parse($('data').textContent)));
