@@ -113,6 +113,10 @@ static int run_disasm(void *opaque, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_disasm, "a file or a recording is needed");
     if (o->raw && (o->json || operand_count != 1))
         return zs_cli_usage(&zs_command_disasm, "--raw takes one file, and prints text");
+    if (o->raw && (o->select.kernels.count || o->select.device))
+        return zs_cli_usage(
+            &zs_command_disasm,
+            "--raw has no kernels or devices to choose from: no --kernel, --device");
     if (o->raw)
         return print_raw(o, operands[0]);
     struct zs_inputs inputs;

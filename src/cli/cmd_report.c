@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_FOLDED };
+enum { TABLE_NOT_GIVEN = -1, TABLE_ALL };
 enum { TREE_NONE, TREE_HOST, TREE_DEVICE };
 /* Of the call tree's text: places with less of the time, in hundredths of a percent, are left out
  */
@@ -63,6 +64,8 @@ static const struct zs_option options[] = {
      "the same as --format json"},
 };
 
+static const struct report_options defaults = {.table = TABLE_NOT_GIVEN};
+
 static void put_json(const struct zs_report *report, int only, struct zs_buf *out)
 {
     struct zs_json json = zs_json_make(out, 2);
@@ -92,7 +95,7 @@ static void put_tree(const struct report_options *o, const struct zs_call_tree *
 
 static void put(const struct report_options *o, const struct zs_report *report, struct zs_buf *out)
 {
-    int only = o->table - 1;
+    int only = ZS_MAX(o->table, TABLE_ALL) - 1;
     if (o->json || o->format == FORMAT_JSON)
         put_json(report, only, out);
     else if (o->format == FORMAT_CSV)
@@ -159,6 +162,8 @@ static int write_html(const struct report_options *o, char **operands,
     char command[2 * PATH_MAX + 64], path[PATH_MAX], title[256];
     if (!zs_recording_open(operands[0], &recording, &(struct zs_diag){0}))
         zs_recording_modules(recording, &module_count);
+    if (recording && !module_count)
+        zs_inputs_tell_damage(recording, operands[0]);
     int opened =
         module_count ? zs_view_open(&o->common, &select, &sources, 1, operands, &view) : ZS_EXIT_OK;
     if (opened != ZS_EXIT_OK || !module_count)
@@ -236,15 +241,33 @@ static int report_tables(const struct report_options *o, const struct zs_report_
     return status;
 }
 
+/* Options of which one would be ignored. */
+static const char *contradiction(const struct report_options *o)
+{
+    if (o->format == FORMAT_FOLDED && !o->tree)
+        return "--format folded is for --tree host or device";
+    if (o->tree && (o->html || o->format == FORMAT_CSV))
+        return "--tree does not go with --html and csv";
+    if (o->tree && o->table > TABLE_ALL)
+        return "--tree is printed instead of tables: no --table";
+    if (o->html && (o->json || o->format != FORMAT_TEXT))
+        return "--html does not go with --json and --format";
+    if (o->html && o->table > TABLE_ALL)
+        return "--html has all tables: no --table";
+    if (o->json && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+        return "--json does not go with another --format";
+    if (o->table == TABLE_ALL && o->format == FORMAT_CSV)
+        return "--format csv prints one table: --table says which";
+    return NULL;
+}
+
 static int run(void *parsed, int operand_count, char **operands)
 {
     const struct report_options *o = parsed;
     if (operand_count != 1)
         return zs_cli_usage(&zs_command_report, "one recording is needed");
-    if (o->format == FORMAT_FOLDED && !o->tree)
-        return zs_cli_usage(&zs_command_report, "--format folded is for --tree host or device");
-    if (o->tree && (o->html || o->format == FORMAT_CSV))
-        return zs_cli_usage(&zs_command_report, "--tree does not go with --html and csv");
+    if (contradiction(o))
+        return zs_cli_usage(&zs_command_report, "%s", contradiction(o));
     const struct zs_report_options load = {
         .filters = o->filters.items,
         .filter_count = o->filters.count,
@@ -255,7 +278,7 @@ static int run(void *parsed, int operand_count, char **operands)
                  .where = o->where.items,
                  .where_count = o->where.count,
                  .limit = o->limit},
-        .only = o->table - 1,
+        .only = ZS_MAX(o->table, TABLE_ALL) - 1,
     };
     return o->html ? report_html(o, &load, operands) : report_tables(o, &load, operands[0]);
 }
@@ -282,6 +305,7 @@ const struct zs_command zs_command_report = {
                 "  zescope report --html rec.html rec\n"
                 "      a page for the browser\n",
     .options = options,
+    .defaults = &defaults,
     .option_count = ZS_ARRAY_LEN(options),
     .options_size_B = sizeof(struct report_options),
     .run = run,

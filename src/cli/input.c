@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/filter.h"
 #include "base/vec.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,6 +92,19 @@ static int report(const char *name, const struct zs_diag *diag)
     return zs_cli_fail("%s: %s", name, text);
 }
 
+/* Which of the two files could not be read: the module, unless it can be without the other. */
+static const char *bad_file(const char *path, const char *debug)
+{
+    const struct zs_module_options options = {.size_B = sizeof(options)};
+    struct zs_module *module;
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    if (!debug || zs_module_open(path, &options, &module, &diag))
+        return path;
+    zs_module_close(module);
+    return debug;
+}
+
 static int open_file(struct opener *o, const char *path)
 {
     struct zs_diag diag;
@@ -101,7 +115,7 @@ static int open_file(struct opener *o, const char *path)
         return out_of_memory();
     if (zs_module_open(path, &options, &input.module, &diag)) {
         free((void *)(uintptr_t)input.name);
-        return report(path, &diag);
+        return report(bad_file(path, o->select->debug), &diag);
     }
     return add_module(o, &input);
 }
@@ -134,6 +148,38 @@ static int open_recorded(struct opener *o, struct zs_recording *recording, const
     return ZS_EXIT_OK;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), end_size = strlen(end);
+    return size >= end_size && !strcmp(text + size - end_size, end);
+}
+
+/* Names of files end the first word of such notes. What modules were built from is not read. */
+static bool is_lost_blob(const char *note, const char *ending)
+{
+    char word[160];
+    return !strncmp(note, ZS_RECORD_MODULES "/", sizeof(ZS_RECORD_MODULES)) &&
+           sscanf(note, "%159s", word) == 1 && ends_with(word, ending);
+}
+
+size_t zs_inputs_tell_damage(const struct zs_recording *recording, const char *path)
+{
+    uint32_t count;
+    size_t binaries = 0;
+    const struct zs_record_note *notes = zs_recording_notes(recording, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        bool binary = is_lost_blob(notes[i].text, ".bin"), told = false;
+        if (!binary && !is_lost_blob(notes[i].text, ".dbg"))
+            continue;
+        for (uint32_t before = 0; before < i && !told; before++)
+            told = !strcmp(notes[before].text, notes[i].text);
+        if (!told)
+            zs_cli_fail("%s: %s", path, notes[i].text);
+        binaries += binary && !told;
+    }
+    return binaries;
+}
+
 static int open_recording(struct opener *o, const char *path)
 {
     struct zs_diag diag;
@@ -148,6 +194,7 @@ static int open_recording(struct opener *o, const char *path)
     uint32_t count;
     const struct zs_record_module *modules = zs_recording_modules(recording, &count);
     int status = ZS_EXIT_OK;
+    o->inputs->failed += zs_inputs_tell_damage(recording, path);
     for (uint32_t i = 0; i < count && status == ZS_EXIT_OK; i++)
         status = open_recorded(o, recording, path, &modules[i]);
     return status;

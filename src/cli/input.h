@@ -44,6 +44,9 @@ struct zs_inputs {
  */
 int zs_inputs_open(const struct zs_input_select *select, int operand_count, char **operands,
                    struct zs_inputs *ret_inputs);
+/* What of a recording's modules is not there as it was recorded, on stderr; the number of binaries.
+ */
+size_t zs_inputs_tell_damage(const struct zs_recording *recording, const char *path);
 void zs_inputs_close(struct zs_inputs *inputs);
 
 #endif

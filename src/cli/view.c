@@ -54,6 +54,7 @@ static int gather(struct zs_view *v)
 /* Execution counts that recordings hold of their modules, as columns. */
 static int add_counts(const struct zs_common_options *common, struct zs_view *v)
 {
+    const struct zs_recording *told = NULL;
     size_t found = 0;
     v->columns = zs_count_columns_new();
     if (!v->columns)
@@ -61,10 +62,17 @@ static int add_counts(const struct zs_common_options *common, struct zs_view *v)
     for (size_t i = 0; i < v->inputs.modules.count; i++) {
         const struct zs_input *input = &v->inputs.modules.items[i];
         struct zs_diag diag = {0};
-        if (input->recording &&
-            zs_count_columns_add(v->columns, zs_recording_info(input->recording)->path,
-                                 input->recording, input->record, input->module, &found, &diag))
+        size_t damaged = 0;
+        if (!input->recording)
+            continue;
+        const char *path = zs_recording_info(input->recording)->path;
+        if (zs_count_columns_add(v->columns, path, input->recording, input->record, input->module,
+                                 &found, &damaged, &diag))
             zs_cli_note(common, "%s: no execution counts: %s", input->name, diag.text);
+        if (damaged && told != input->recording)
+            zs_cli_note(common, "%s: %zu damaged file%s of execution counts left out", path,
+                        damaged, damaged == 1 ? "" : "s");
+        told = damaged ? input->recording : told;
     }
     if (found)
         v->view.columns = zs_count_columns_source(v->columns);

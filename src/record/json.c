@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +88,13 @@ struct zs_record_blob member_blob(struct zs_recording *r, const json_t *object, 
         recording_note(r, process, "%.80s is not a name of a file in %s", name, folder);
         return blob;
     }
-    if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-        (uint64_t)st.st_size != blob.size_B) {
-        recording_note(r, process, "%s/%s is missing, or not as it was recorded", folder, name);
+    if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode)) {
+        recording_note(r, process, "%s/%s is missing, or no file", folder, name);
+        return blob;
+    }
+    if ((uint64_t)st.st_size != blob.size_B) {
+        recording_note(r, process, "%s/%s is not as it was recorded: %jd bytes of %" PRIu64, folder,
+                       name, (intmax_t)st.st_size, blob.size_B);
         return blob;
     }
     size_t size_B = strlen(folder) + strlen(name) + 2;

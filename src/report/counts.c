@@ -157,13 +157,13 @@ static const struct zs_kernel *kernel_named(const struct zs_module *module, cons
 
 int zs_count_columns_add(struct zs_count_columns *columns, const char *recording_path,
                          struct zs_recording *recording, const struct zs_record_module *record,
-                         const struct zs_module *module, size_t *ret_found, struct zs_diag *diag)
+                         const struct zs_module *module, size_t *ret_found, size_t *ret_damaged,
+                         struct zs_diag *diag)
 {
     struct zs_counts_list list;
-    size_t damaged;
     uint32_t module_count;
     const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
-    int error = zs_counts_load(recording_path, &list, &damaged, diag);
+    int error = zs_counts_load(recording_path, &list, ret_damaged, diag);
     for (size_t i = 0; i < list.count && !error; i++) {
         uint32_t index = module_of(recording, &list.items[i]);
         /* with one module there is no doubt, however its handle was wrapped */

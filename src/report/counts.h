@@ -13,11 +13,12 @@ struct zs_count_columns;
 struct zs_count_columns *zs_count_columns_new(void);
 void zs_count_columns_free(struct zs_count_columns *columns);
 /* Take in what a recording counted of one of its modules, which was opened as `module`. The counts
- * of all launches of a kernel are added up. *ret_found grows by the kernels that have counts. 0 or
- * -errno with a sentence. */
+ * of all launches of a kernel are added up. *ret_found grows by the kernels that have counts;
+ * *ret_damaged: files of the recording that could not be read. 0 or -errno with a sentence. */
 int zs_count_columns_add(struct zs_count_columns *columns, const char *recording_path,
                          struct zs_recording *recording, const struct zs_record_module *record,
-                         const struct zs_module *module, size_t *ret_found, struct zs_diag *diag);
+                         const struct zs_module *module, size_t *ret_found, size_t *ret_damaged,
+                         struct zs_diag *diag);
 /* For struct zs_module_view; `columns` is read only from then on. */
 struct zs_column_source zs_count_columns_source(struct zs_count_columns *columns);
 

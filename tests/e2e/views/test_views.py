@@ -4,11 +4,13 @@
 Usage: test_views.py ZESCOPE DRIVER CALLS ACTIVITY KERNELS
 """
 import csv
+import glob
 import html.parser
 import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -218,6 +220,100 @@ class Views(unittest.TestCase):
         text = run(ZESCOPE, 'report', device).stdout
         for title in ('calls', 'kernels', 'copies', 'barriers', 'memory', 'allocations', 'leaks', 'builds', 'threads'):
             self.assertIn(f'\n{title}\n', '\n' + text)
+
+
+def damaged(path, name, pattern, size):
+    """A copy of a recording, files of it cut to so many bytes, or to their half."""
+    copy = os.path.join(folder.name, name)
+    shutil.copytree(path, copy)
+    files = glob.glob(os.path.join(copy, pattern))
+    assert files, pattern
+    for file in files:
+        os.truncate(file, os.path.getsize(file) // 2 if size is None else size)
+    return copy
+
+
+class Damage(unittest.TestCase):
+    LIMITS = ('--fail-on', 'failed>0', '--fail-on', 'time>10%', '--fail-on', 'count>1000000')
+
+    def test_limits_are_not_judged_by_what_is_not_there(self):
+        empty = damaged(device, 'empty', 'trace/*.pftrace', 0)
+        half = damaged(device, 'half', 'trace/*.pftrace', None)
+        for bad in (empty, half):
+            for words in ((bad, device), (device, bad)):
+                p = run(ZESCOPE, 'diff', *self.LIMITS, *words, check=1)
+                self.assertRegex(p.stderr, rf'{bad}: .*[1-9]\d* trace files damaged')
+                self.assertIn(f'{bad}: its trace is damaged: --fail-on cannot be judged', p.stderr)
+                self.assertRegex(run(ZESCOPE, 'diff', *words).stderr, rf'{bad}: .*[1-9]\d* trace files damaged')
+            self.assertRegex(run(ZESCOPE, 'report', bad).stderr, r'[1-9]\d* trace files damaged')
+
+    def test_no_calls_are_no_measure(self):
+        """Whatever the reason is: only what is known is told."""
+        def path(name):
+            return os.path.join(folder.name, name)
+        for name, options, why in (('untraced', ['--no-trace'], 'it has no trace files'), ('paused', ['--paused'], 'there are none in its trace files'),
+                                   ('excluded', ['--include', 'nothing'], 'there are none in its trace files')):
+            run(ZESCOPE, 'record', *options, '-o', path(name), '--', CALLS, '1', '1', 'return', check=7)
+            for words in (['report', path(name)], ['diff', path(name), threads]):
+                said = run(ZESCOPE, *words).stderr
+                self.assertIn(f'holds no API calls: {why}', said)
+                self.assertNotIn('damaged', said)
+            p = run(ZESCOPE, 'diff', *self.LIMITS, path(name), threads, check=1)
+            self.assertIn(f'{path(name)}: it holds no API calls: --fail-on cannot be judged', p.stderr)
+        run(ZESCOPE, 'record', '-o', path('unused'), '--', 'true')
+        said = run(ZESCOPE, 'report', path('unused')).stderr
+        self.assertIn('no process in it used Level Zero', said)
+        self.assertNotIn('--no-trace', said)
+
+    def test_limits_on_nothing_are_noted(self):
+        p = run(ZESCOPE, 'diff', '--fail-on', '^kernel ad:time>900000000%', '--fail-on', '^kernel gemm:time>1%', device, device)
+        self.assertEqual(p.stderr, 'zescope: --fail-on ^kernel gemm:time>1%: nothing in either recording matches\n')
+
+    def test_nothing_changed(self):
+        self.assertEqual(run(ZESCOPE, 'diff', device, device).stdout, 'no differences\n')
+
+    def test_modules(self):
+        bad = damaged(device, 'cut_modules', 'modules/*.bin', 500)
+        missing = damaged(device, 'no_modules', 'modules/*.bin', 0)
+        for file in glob.glob(os.path.join(missing, 'modules', '*.bin')):
+            os.remove(file)
+        page = os.path.join(folder.name, 'bad.html')
+        for path, why in ((bad, r'is not as it was recorded: 500 bytes of \d+'), (missing, 'is missing')):
+            for words, status in ((['annotate'], 1), (['disasm'], 1), (['inspect'], 1), (['report', '--html', page], 0)):
+                said = run(ZESCOPE, *words, path, check=status).stderr
+                self.assertRegex(said, rf'{path}: modules/[0-9a-f]+\.bin {why}')
+                self.assertNotIn('no modules', said)
+
+    def test_counts(self):
+        bad = damaged(device, 'cut_counts', 'counts/*.counts', 40)
+        for words in (['annotate'], ['report', '--html', os.path.join(folder.name, 'bad.html')]):
+            self.assertRegex(run(ZESCOPE, *words, bad).stderr, rf'{bad}: [1-9]\d* damaged files? of execution counts left out')
+            self.assertNotIn('counts', run(ZESCOPE, *words, device).stderr)
+
+    def test_debug_file_is_named(self):
+        binary = glob.glob(os.path.join(folder.name, '*.bin'))[0]
+        debug = os.path.join(folder.name, 'wrong.dbg')
+        with open(debug, 'w', encoding='utf-8') as f:
+            f.write('this is no debug info')
+        for command in ('annotate', 'inspect'):
+            said = run(ZESCOPE, command, '--debug', debug, binary, check=1).stderr
+            self.assertRegex(said, rf'^zescope: {debug}: ')
+            self.assertNotIn(binary, said)
+        self.assertRegex(run(ZESCOPE, 'annotate', '--debug', binary, debug, check=1).stderr, rf'^zescope: {debug}: ')
+
+
+class Contradictions(unittest.TestCase):
+    def test_no_option_is_ignored(self):
+        page = os.path.join(folder.name, 'contradiction.html')
+        for words in (['report', '-t', 'all', '--format', 'csv'], ['report', '--html', page, '--json'], ['report', '--html', page, '-t', 'kernels'],
+                      ['report', '--html', page, '--format', 'csv'], ['report', '--json', '--format', 'csv'],
+                      ['report', '--tree', 'host', '-t', 'calls'], ['disasm', '-k', 'x', '--raw', 'skl'], ['disasm', '-d', 'skl', '--raw', 'skl']):
+            p = run(ZESCOPE, *words, device, check=2)
+            self.assertEqual(p.stdout, '')
+            self.assertFalse(os.path.exists(page))
+        run(ZESCOPE, 'diff', '--html', page, '--json', device, device, check=2)
+        self.assertFalse(os.path.exists(page))
+        self.assertEqual(run(ZESCOPE, 'report', '-t', 'all', '--json', device).stdout, run(ZESCOPE, 'report', '--json', device).stdout)
 
 
 class Documents(html.parser.HTMLParser):
