@@ -82,6 +82,14 @@ typedef void (*zescope_launch_callback_t)(const zescope_launch_info_t *info, voi
 typedef ze_result_t(ZE_APICALL *zescope_pfnDriverSetLaunchCallback_t)(
     ze_driver_handle_t hDriver, zescope_launch_callback_t callback, void *user, ze_bool_t counts);
 
+/*
+ * Exported by the library under this name (dlsym), to be asked before zeInit: 0 when the driver can
+ * be the devices of a list as in ZESCOPE_DEVICES; else -EINVAL, and the text says what is wrong
+ * with it and which devices there are.
+ */
+#define ZESCOPE_CHECK_DEVICES_NAME "zescope_check_devices"
+typedef int (*zescope_pfnCheckDevices_t)(const char *list, char *ret_why, size_t size_B);
+
 #ifdef __cplusplus
 }
 #endif

@@ -336,17 +336,6 @@ static int show(const struct metrics_options *o, const struct zs_buf *told, bool
     return (o->json ? zs_cli_write_stdout : zs_cli_write_text)(text, told->size_B - 1);
 }
 
-static int use_software_gpu(const char *device)
-{
-    char path[PATH_MAX];
-    if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", path) &&
-        !zs_cli_find_library("libze_zescope.so", "ZESCOPE_DRIVER", "driver", path))
-        return zs_cli_fail("libze_zescope.so.1 is not found; ZESCOPE_DRIVER can name it");
-    return setenv("ZE_ENABLE_ALT_DRIVERS", path, 1) || setenv("ZESCOPE_DEVICES", device, 1)
-               ? zs_cli_fail("out of memory")
-               : ZS_EXIT_OK;
-}
-
 static int run_metrics(void *opaque, int operand_count, char **operands);
 
 #define AT(member) offsetof(struct metrics_options, member)
@@ -385,6 +374,19 @@ const struct zs_command zs_command_metrics = {
     .defaults = &defaults,
     .run = run_metrics,
 };
+
+static int use_software_gpu(const char *device)
+{
+    char path[PATH_MAX], why[1024];
+    if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", path) &&
+        !zs_cli_find_library("libze_zescope.so", "ZESCOPE_DRIVER", "driver", path))
+        return zs_cli_fail("libze_zescope.so.1 is not found; ZESCOPE_DRIVER can name it");
+    if (!zs_cli_check_devices(path, device, why, sizeof(why)))
+        return zs_cli_usage(&zs_command_metrics, "--device: %s", why);
+    return setenv("ZE_ENABLE_ALT_DRIVERS", path, 1) || setenv("ZESCOPE_DEVICES", device, 1)
+               ? zs_cli_fail("out of memory")
+               : ZS_EXIT_OK;
+}
 
 static int run_metrics(void *opaque, int operand_count, char **operands)
 {

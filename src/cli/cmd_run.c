@@ -84,6 +84,7 @@ static bool print_frame(struct files *files, const char *line, int length)
     for (uint32_t i = 0; i < count; i++) {
         if (!frames[i].function)
             continue;
+        frames[i].module = text + path_at;
         zs_symbol_format(&frames[i], words, sizeof(words));
         zs_cli_print_stderr("    #%d %s (%s+0x%llx)\n", number, words, text + path_at, offset_B);
         known = true;
@@ -203,6 +204,11 @@ static int run_run(void *options, int operand_count, char **operands)
     if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", driver))
         return zs_cli_fail("libze_zescope.so.1 cannot be found: reinstall zescope, or say where "
                            "it is with ZESCOPE_DRIVER");
+    const char *devices = o->device ? o->device : getenv("ZESCOPE_DEVICES");
+    char why[1024];
+    if (devices && !zs_cli_check_devices(driver, devices, why, sizeof(why)))
+        return zs_cli_usage(&zs_command_run, "%s: %s", o->device ? "--device" : "ZESCOPE_DEVICES",
+                            why);
     int status = set_environment(o, driver);
     if (status != ZS_EXIT_OK)
         return status;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/paths.h"
 
+#include <zescope/driver_ext.h>
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,4 +90,16 @@ void zs_cli_link_last(const char *recording)
     snprintf(temp, sizeof(temp), "." ZS_CLI_LAST "-%ld", (long)getpid());
     if (!symlink(is_here ? recording + length + 1 : recording, temp) && rename(temp, ZS_CLI_LAST))
         unlink(temp);
+}
+
+bool zs_cli_check_devices(const char *driver, const char *list, char *ret_why, size_t size_B)
+{
+    void *library = dlopen(driver, RTLD_NOW | RTLD_LOCAL);
+    zescope_pfnCheckDevices_t check =
+        library ? (zescope_pfnCheckDevices_t)(uintptr_t)dlsym(library, ZESCOPE_CHECK_DEVICES_NAME)
+                : NULL;
+    bool ok = !check || !check(list, ret_why, size_B);
+    if (library)
+        dlclose(library);
+    return ok;
 }

@@ -12,6 +12,8 @@
 
 #include "base/buf.h"
 
+#include <zescope/common.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,20 +38,17 @@ struct topology {
 
 /* ---- What the environment says ---- */
 
-static void refuse_name(const char *name, const char *why)
+static void put_names(struct zs_buf *out)
 {
-    struct zs_buf names = {0};
+    zs_buf_puts(out, "; the devices are:");
     for (size_t i = 0; zs_gpu_model_at(i); i++) {
         if (zs_gpu_model_at(i)->runnable)
-            zs_buf_printf(&names, " %s", zs_gpu_model_at(i)->name);
+            zs_buf_printf(out, " %s", zs_gpu_model_at(i)->name);
     }
-    zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: %s %s; the devices are:%s", name, why,
-           zs_buf_cstr(&names));
-    zs_buf_fini(&names);
 }
 
 /* "skl", "skl:2" */
-static bool parse_card(char *name, struct topology *t)
+static bool parse_card(char *name, struct topology *t, struct zs_buf *why)
 {
     char *colon = strchr(name, ':');
     unsigned long tiles = 1;
@@ -57,43 +56,59 @@ static bool parse_card(char *name, struct topology *t)
         char *end;
         tiles = colon[1] >= '0' && colon[1] <= '9' ? strtoul(colon + 1, &end, 10) : 0;
         if (tiles == 0 || tiles > TILES_MAX || *end) {
-            zs_log(ZS_LOG_ERROR,
-                   "ZESCOPE_DEVICES: %s: behind the colon stands a number of tiles, "
-                   "1 to %d",
-                   name, TILES_MAX);
+            zs_buf_printf(why, "%s: behind the colon stands a number of tiles, 1 to %d", name,
+                          TILES_MAX);
             return false;
         }
         *colon = '\0';
     }
     const struct zs_gpu_model *model = zs_gpu_model_find(name);
-    if (!model || !model->runnable || t->count == ZS_DEVICES_MAX) {
-        char text[80];
-        snprintf(text, sizeof(text), "cannot run kernels: the instruction set %s is not modelled",
-                 model ? model->isa : "");
-        refuse_name(name, !model             ? "is not known"
-                          : !model->runnable ? text
-                                             : "is one device too many");
-        return false;
+    if (model && model->runnable && t->count < ZS_DEVICES_MAX) {
+        t->cards[t->count++] = (struct card){model, (uint32_t)tiles, (1u << tiles) - 1};
+        return true;
     }
-    t->cards[t->count++] = (struct card){model, (uint32_t)tiles, (1u << tiles) - 1};
-    return true;
+    zs_buf_puts(why, name);
+    if (!model)
+        zs_buf_puts(why, " is not known");
+    else if (!model->runnable)
+        zs_buf_printf(why, " cannot run kernels: the instruction set %s is not modelled",
+                      model->isa);
+    else
+        zs_buf_puts(why, " is one device too many");
+    return false;
 }
 
-static bool parse_cards(const char *list, struct topology *t)
+/* Where it is false, `why` says what is wrong, and which devices there are. */
+static bool parse_cards(const char *list, struct topology *t, struct zs_buf *why)
 {
     char *names = strdup(list && *list ? list : "skl"), *rest = names;
     bool ok = names != NULL;
     for (char *part; ok && (part = strsep(&rest, ","));) {
         char *state = NULL, *name = strtok_r(part, " ", &state);
         if (!name) {
-            zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: \"%s\" has an empty name", list);
+            zs_buf_printf(why, "\"%s\" has an empty name", list);
             ok = false;
         }
         for (; name && ok; name = strtok_r(NULL, " ", &state))
-            ok = parse_card(name, t);
+            ok = parse_card(name, t, why);
     }
     free(names);
+    if (!ok)
+        put_names(why);
     return ok;
+}
+
+/* zescope_pfnCheckDevices_t */
+ZS_API int zescope_check_devices(const char *list, char *ret_why, size_t size_B);
+int zescope_check_devices(const char *list, char *ret_why, size_t size_B)
+{
+    struct zs_buf why = {0};
+    struct topology *t = calloc(1, sizeof(*t));
+    bool ok = t && parse_cards(list, t, &why);
+    snprintf(ret_why, size_B, "%s", ok ? "" : zs_buf_cstr(&why));
+    zs_buf_fini(&why);
+    free(t);
+    return ok ? 0 : -EINVAL;
 }
 
 static enum hierarchy parse_hierarchy(const char *text)
@@ -264,7 +279,12 @@ bool zs_topology_make(struct zs_ze_driver *driver)
     struct topology *t = calloc(1, sizeof(*t));
     driver->devices = calloc(ZS_DEVICES_MAX, sizeof(struct zs_ze_device *));
     driver->owned = calloc(ZS_DEVICES_MAX, sizeof(struct zs_ze_device *));
-    bool ok = t && driver->devices && driver->owned && parse_cards(zs_env("ZESCOPE_DEVICES"), t);
+    struct zs_buf why = {0};
+    bool ok =
+        t && driver->devices && driver->owned && parse_cards(zs_env("ZESCOPE_DEVICES"), t, &why);
+    if (why.size_B)
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_DEVICES: %s", zs_buf_cstr(&why));
+    zs_buf_fini(&why);
     if (ok) {
         t->hierarchy = parse_hierarchy(zs_env("ZE_FLAT_DEVICE_HIERARCHY"));
         apply_mask(t, zs_env("ZE_AFFINITY_MASK"));

@@ -60,6 +60,14 @@ class Run(unittest.TestCase):
         self.assertIn('zeMemAllocDevice', r.stderr)
         self.assertRegex(r.stderr, r'was made by:\n    #\d allocate\S* at .*misbehave.c:\d+ \(')
         self.assertRegex(r.stderr, r'    #\d main at .*misbehave.c:\d+ \(')
+        with tempfile.TemporaryDirectory() as folder:  # of symbols alone
+            plain = os.path.join(folder, 'plain')
+            subprocess.run(['strip', '-g', '-o', plain, MISBEHAVE], check=True, timeout=60)
+            r = run('--check', app=[plain, 'bounds'])
+            self.assertEqual(r.returncode, 99)
+            self.assertRegex(r.stderr, r'    #\d main in plain \(/')
+            self.assertRegex(r.stderr, r'    #\d _start in plain \(/')
+            self.assertNotRegex(r.stderr, r'#\d+ 0x')
 
     def test_report_is_kept_where_told(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -100,14 +108,20 @@ class Run(unittest.TestCase):
 
     def test_devices(self):
         self.assertEqual(run('-d', 'skl,skl', app=[MISBEHAVE, 'written']).returncode, 0)
-        r = run('-d', 'unheard', app=[MISBEHAVE, 'written'])
-        self.assertEqual(r.returncode, 20)
-        self.assertIn('unheard', r.stderr)
-        r = run('-d', 'pvc', app=[MISBEHAVE, 'written'])
-        self.assertEqual(r.returncode, 20)
-        self.assertIn('xehpc is not modelled', r.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            ran = os.path.join(folder, 'ran')
+            for devices, says in (('unheard', 'unheard is not known'), ('pvc', 'xehpc is not modelled'),
+                                  ('skl,bdw', 'bdw'), ('skl:0', 'number of tiles'), ('skl,', 'empty name')):
+                for options, env in ((['-d', devices], {}), (['--check', '-d', devices], {}),
+                                     ([], {'ZESCOPE_DEVICES': devices})):
+                    r = run(*options, app=['touch', ran], check_env=env)
+                    self.assertEqual((r.returncode, r.stdout), (2, ''), devices)
+                    self.assertIn(says, r.stderr)
+                    self.assertRegex(r.stderr, r'the devices are:.* skl .*kbl.*\bglk\b')
+                    self.assertFalse(os.path.exists(ran))
+            self.assertEqual(run('-d', 'kbl:2', app=['touch', ran]).returncode, 0)
+            self.assertTrue(os.path.exists(ran))
         self.assertEqual(run('-d', 'skl-gt4,bxt:2', app=[MISBEHAVE, 'written']).returncode, 0)
-        self.assertIn('skl', r.stderr)
 
     def test_log_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -59,7 +59,8 @@ class MetricsTest(unittest.TestCase):
     def test_errors(self):
         for arguments, status, says in (
                 (['list', '-d', 'skl', '--group', 'NoSuch'], 1, 'no group of this name'),
-                (['list', '-d', 'no_such_gpu'], 1, 'no_such_gpu'),
+                (['list', '-d', 'no_such_gpu'], 2, 'no_such_gpu is not known; the devices are:'),
+                (['list', '-d', 'skl:0'], 2, 'number of tiles'),
                 ([], 2, "'list' is expected"), (['query'], 2, "'list' is expected"),
                 (['list', '--timeout', '0'], 2, '--timeout')):
             done = metrics(*arguments)
