@@ -180,6 +180,9 @@ static uint64_t time_ns(const char *text)
 static int check_options(const struct record_options *o, struct launch *l)
 {
     const char *bad = bad_expression(o);
+    struct zs_diag diag = {0};
+    if (o->output && zs_recording_check_name(o->output, &diag))
+        return zs_cli_usage(&zs_command_record, "%s", diag.text);
     if (bad)
         return zs_cli_usage(&zs_command_record, "'%s' is no regular expression", bad);
     if (o->toggle_signal && !(l->toggle_signal = signal_number(o->toggle_signal)))
@@ -402,8 +405,7 @@ static int run_record(void *options, int operand_count, char **operands);
 static const struct zs_option options_table[] = {
     {"output", 'o', ZS_OPTION_STRING, OPTION(output), "DIR",
      "folder to make; %p is the process id, %h the host, %q{NAME} a variable of the environment, "
-     "as "
-     "in rank-%q{PMI_RANK} (zescope-<app>-%p)"},
+     "as in rank-%q{PMI_RANK}, %% a percent sign (zescope-<app>-%p)"},
     {"report", 0, ZS_OPTION_FLAG, OPTION(report), NULL,
      "when the application has ended, print the tables of zescope report on stdout"},
     {"last", 0, ZS_OPTION_FLAG, OPTION(last), NULL,

@@ -85,7 +85,7 @@ static int put_expanded(struct zs_buf *out, const char *pattern, const char *hos
 {
     int error = 0;
     for (const char *p = pattern; *p && !error; p++) {
-        if (p[0] != '%' || !p[1]) {
+        if (p[0] != '%') {
             zs_buf_putc(out, *p);
             continue;
         }
@@ -100,9 +100,21 @@ static int put_expanded(struct zs_buf *out, const char *pattern, const char *hos
             p++;
             error = put_variable(out, &p, diag);
         } else {
-            zs_buf_append(out, p - 1, 2);
+            error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                                "%%%.1s in the name of the recording means nothing: there are %%p, "
+                                "%%h, %%q{NAME}, and %%%% for a percent sign",
+                                p);
+            break;
         }
     }
+    return error;
+}
+
+int zs_recording_check_name(const char *name, struct zs_diag *diag)
+{
+    struct zs_buf out = {0};
+    int error = put_expanded(&out, name, "", diag);
+    zs_buf_fini(&out);
     return error;
 }
 

@@ -23,6 +23,10 @@ struct zs_recording_result {
     uint64_t duration_ns;
 };
 
+/* 0, or -EINVAL with a sentence: a name with a % that means nothing, or a variable that is not set.
+ */
+int zs_recording_check_name(const char *name, struct zs_diag *diag);
+
 /*
  * Make the directory and its meta.json. A folder that exists is taken when it is empty; where a
  * recording stands already, ".2", ".3", ... is appended; anything else there is left alone and

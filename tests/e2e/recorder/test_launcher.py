@@ -38,9 +38,13 @@ class Launcher(unittest.TestCase):
         self.record('-o', 'rank-%q{MY_RANK}', env={'MY_RANK': '../a b/$c'})
         self.assertEqual(sorted(os.listdir(self.folder)), ['rank-3', 'rank-_._a_b__c', 'zescope-last'])
         for name in 'x-%q{NOT_SET_HERE}', 'x-%q', 'x-%q{', 'x-%q{}':
-            p = self.record('-o', name, check=1)
+            p = self.record('-o', name, check=2)
             self.assertIn('NOT_SET_HERE' if 'NOT' in name else '%q{PMI_RANK}', p.stderr)
+        for name, said in ('x-%z', '%z'), ('%Q{HOME}', '%Q'), ('x%', '%'), ('%%%', '%'):
+            self.assertIn(said + ' in the name of the recording means nothing', self.record('-o', name, check=2).stderr)
         self.assertEqual(len(os.listdir(self.folder)), 3)
+        self.record('-o', '50%%p')
+        self.assertTrue(os.path.isdir(os.path.join(self.folder, '50%p')))
 
     def test_the_last_recording(self):
         p = self.zescope('report', check=2)
