@@ -162,8 +162,9 @@ static int run_doctor(void *options, int operand_count, char **operands)
     const struct doctor_options *o = options;
     if (operand_count)
         return zs_cli_usage(&zs_command_doctor, "no operand expected, '%s' given", operands[0]);
-    struct doctor_report report = {
-        .timeout_ms = (unsigned)ZS_MIN(o->timeout_s, (uint64_t)TIMEOUT_MAX_S) * 1000};
+    if (o->timeout_s == 0 || o->timeout_s > TIMEOUT_MAX_S)
+        return zs_cli_usage(&zs_command_doctor, "--timeout: 1 to %d seconds", TIMEOUT_MAX_S);
+    struct doctor_report report = {.timeout_ms = (unsigned)o->timeout_s * 1000};
     struct zs_buf out = {0};
     doctor_examine(&report);
     if (o->json)

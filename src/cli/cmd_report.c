@@ -48,7 +48,7 @@ static const struct zs_option options[] = {
     {"sort", 's', ZS_OPTION_STRING, offsetof(struct report_options, sort), "COLUMN[:asc|:desc]",
      "order of the rows, as in total, count, mean, name, bytes, failed:desc"},
     {"limit", 'n', ZS_OPTION_U64, offsetof(struct report_options, limit), "ROWS",
-     "only so many rows of a table"},
+     "only so many rows of a table; 0: all"},
     {"tree", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, tree), "none|host|device",
      "instead of tables the call tree of a recording with --backtrace: time in API calls, or time "
      "of "

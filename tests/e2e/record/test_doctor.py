@@ -49,6 +49,12 @@ class DoctorTest(unittest.TestCase):
             self.assertEqual(checks["Intel's driver without a GPU"]['status'], 'ok')
             self.assertIn('API 1.', checks["Intel's driver without a GPU"]['value'])
 
+    def test_time_limits_that_mean_nothing(self):
+        for seconds in '0', '3601':
+            done = doctor('--timeout', seconds)
+            self.assertEqual((done.returncode, done.stdout), (2, ''))
+            self.assertIn('--timeout: 1 to 3600', done.stderr)
+
     def test_broken_drivers(self):
         start = time.monotonic()
         checks = self.checks('--timeout', '1',

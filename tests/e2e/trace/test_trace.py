@@ -100,6 +100,15 @@ class Trace(unittest.TestCase):
         self.assertIn('= ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT <', failed)
         self.assertEqual(len(failed.splitlines()), 1)
 
+    def test_limit_of_lines(self):
+        self.record(1, 5, 'return', 7)
+        for view, words in ('log', []), ('report', ['-t', 'calls', '--format', 'csv']):
+            whole = run(ZESCOPE, view, *words, self.rec, check=0).stdout
+            self.assertEqual(run(ZESCOPE, view, *words, '-n', '0', self.rec, check=0).stdout, whole)
+            few = run(ZESCOPE, view, *words, '-n', '2', self.rec, check=0).stdout
+            self.assertEqual(len(few.splitlines()), 3 if view == 'report' else 2)
+            self.assertRegex(run(ZESCOPE, view, '--help', check=0).stdout, r'--limit[^-]*0: all')
+
     def test_csv_and_text(self):
         self.record(1, 5, 'return', 7)
         rows = run(ZESCOPE, 'report', '--format', 'csv', self.rec, check=0).stdout.splitlines()
