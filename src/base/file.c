@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/file.h"
+#include "base/os.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DEVICE_B_MAX = 1 << 20 };
@@ -24,11 +23,9 @@ static int read_all(int fd, const char *path, uint64_t limit_B, struct zs_buf *b
         uint8_t *p = zs_buf_reserve(buf, buf->size_B < 65536 ? 65536 : buf->size_B / 2);
         if (!p)
             return file_fail(diag, -ENOMEM, "read", path);
-        ssize_t n = read(fd, p, buf->capacity_B - buf->size_B);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = zs_os_read(fd, p, buf->capacity_B - buf->size_B);
         if (n < 0)
-            return file_fail(diag, -errno, "read", path);
+            return file_fail(diag, (int)n, "read", path);
         if (n == 0)
             return 0;
         buf->size_B += (size_t)n;
@@ -44,15 +41,17 @@ static int read_fd(int fd, const char *path, uint64_t limit_B, bool regular_only
                    struct zs_file *ret_file, struct zs_diag *diag)
 {
     limit_B = limit_B ? limit_B : UINT64_C(1) << 32;
-    struct stat st;
+    struct zs_path_info info;
     struct zs_buf buf = {0};
-    int error = fstat(fd, &st) ? file_fail(diag, -errno, "read", path) : 0;
-    if (!error && regular_only && !S_ISREG(st.st_mode))
+    int error = zs_os_file_info(fd, &info);
+    if (error)
+        file_fail(diag, error, "read", path);
+    else if (regular_only && info.kind != ZS_PATH_FILE)
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is not a regular file", path);
-    if (!error && S_ISCHR(st.st_mode))
+    if (!error && info.kind == ZS_PATH_DEVICE)
         limit_B = ZS_MIN(limit_B, (uint64_t)DEVICE_B_MAX); /* some never end */
-    if (!error && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= limit_B)
-        zs_buf_reserve(&buf, (size_t)st.st_size + 1);
+    if (!error && info.kind == ZS_PATH_FILE && info.size_B && info.size_B <= limit_B)
+        zs_buf_reserve(&buf, (size_t)info.size_B + 1);
     if (!error)
         error = read_all(fd, path, limit_B, &buf, diag);
     close(fd);
@@ -71,9 +70,9 @@ static int read_fd(int fd, const char *path, uint64_t limit_B, bool regular_only
 int zs_file_read(const char *path, uint64_t limit_B, struct zs_file *ret_file, struct zs_diag *diag)
 {
     *ret_file = (struct zs_file){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = zs_os_open_read(path);
     if (fd < 0)
-        return file_fail(diag, -errno, "open", path);
+        return file_fail(diag, fd, "open", path);
     return read_fd(fd, path, limit_B, false, ret_file, diag);
 }
 
@@ -83,9 +82,9 @@ int zs_file_read_at(int dir_fd, const char *name, uint64_t limit_B, struct zs_fi
     *ret_file = (struct zs_file){0};
     if (!name[0] || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
         return file_fail(diag, -EINVAL, "open", name);
-    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+    int fd = zs_os_open_read_at(dir_fd, name);
     if (fd < 0)
-        return file_fail(diag, -errno, "open", name);
+        return file_fail(diag, fd, "open", name);
     return read_fd(fd, name, limit_B, true, ret_file, diag);
 }
 
@@ -98,11 +97,9 @@ void zs_file_close(struct zs_file *file)
 static int write_all(int fd, struct zs_span span)
 {
     while (span.size_B) {
-        ssize_t n = write(fd, span.data, span.size_B);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = zs_os_write(fd, span.data, span.size_B);
         if (n < 0)
-            return -errno;
+            return (int)n;
         span = zs_span_make(span.data + n, span.size_B - (size_t)n);
     }
     return 0;
@@ -117,26 +114,11 @@ struct zs_file_out {
     char temp[];
 };
 
-static int open_temp(struct zs_file_out *out)
-{
-    out->fd = mkostemp(out->temp, O_CLOEXEC);
-    if (out->fd < 0)
-        return -errno;
-    mode_t mask = umask(0);
-    umask(mask);
-    if (!fchmod(out->fd, 0666 & ~mask))
-        return 0;
-    int error = -errno;
-    close(out->fd);
-    unlink(out->temp);
-    return error;
-}
-
 int zs_file_out_open(const char *path, struct zs_file_out **ret_out, struct zs_diag *diag)
 {
     static const char suffix[] = ".XXXXXX";
     size_t length = strlen(path);
-    struct stat st;
+    struct zs_path_info info;
     *ret_out = NULL;
     struct zs_file_out *out = calloc(1, sizeof(*out) + 2 * (length + sizeof(suffix)));
     if (!out)
@@ -145,13 +127,10 @@ int zs_file_out_open(const char *path, struct zs_file_out **ret_out, struct zs_d
     memcpy(out->temp + length, suffix, sizeof(suffix));
     out->path = out->temp + length + sizeof(suffix);
     memcpy(out->path, path, length + 1);
-    out->in_place = !stat(path, &st) && !S_ISREG(st.st_mode);
-    int error = 0;
-    if (!out->in_place)
-        error = open_temp(out);
-    else if ((out->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0)
-        error = -errno;
-    if (error) {
+    out->in_place = !zs_os_path_info(path, &info) && info.kind != ZS_PATH_FILE;
+    out->fd = out->in_place ? zs_os_open_device(path) : zs_os_open_temp(out->temp);
+    if (out->fd < 0) {
+        int error = out->fd;
         free(out);
         return file_fail(diag, error, "write", path);
     }
@@ -187,10 +166,10 @@ int zs_file_out_close(struct zs_file_out *out, bool keep, struct zs_diag *diag)
     int error = out->error;
     if (close(out->fd) && !error)
         error = -errno;
-    if (!out->in_place && keep && !error && rename(out->temp, out->path))
-        error = -errno;
+    if (!out->in_place && keep && !error)
+        error = zs_os_rename(out->temp, out->path);
     if (!out->in_place && (error || !keep))
-        unlink(out->temp);
+        zs_os_unlink(out->temp);
     if (error && keep)
         file_fail(diag, error, "write", out->path);
     zs_buf_fini(&out->pending);

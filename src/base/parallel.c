@@ -2,7 +2,6 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 enum { PARALLEL_THREADS_MAX = 64 };
@@ -13,15 +12,6 @@ struct parallel_job {
     size_t count;
     atomic_size_t next;
 };
-
-uint32_t zs_host_cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set))
-        return 1;
-    int count = CPU_COUNT(&set);
-    return count > 0 ? (uint32_t)count : 1;
-}
 
 static void *parallel_work(void *arg)
 {

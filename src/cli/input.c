@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/filter.h"
+#include "base/os.h"
 #include "base/vec.h"
 #include "store/store.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 struct opener {
     const struct zs_input_select *select;
@@ -221,8 +221,8 @@ static int check_selection(const struct opener *o)
 
 static bool is_folder(const char *path)
 {
-    struct stat st;
-    return !stat(path, &st) && S_ISDIR(st.st_mode);
+    struct zs_path_info info;
+    return !zs_os_path_info(path, &info) && info.kind == ZS_PATH_FOLDER;
 }
 
 int zs_inputs_open(const struct zs_input_select *select, int operand_count, char **operands,

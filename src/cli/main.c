@@ -3,13 +3,15 @@
 #include "cli/options.h"
 #include "cli/paths.h"
 
+#include "base/os.h"
+
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMAND(name) extern const struct zs_command zs_command_##name;
+#define COMMAND(name)       extern const struct zs_command zs_command_##name;
+#define LINUX_COMMAND(name) COMMAND(name)
 #include "cli/commands.def"
 #undef COMMAND
 
@@ -116,7 +118,7 @@ static int run_command(const struct zs_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN);
+    zs_os_start(&argc, &argv);
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name) {
         print_overview(stderr);
@@ -139,6 +141,8 @@ int main(int argc, char **argv)
     if (generate_completion(name))
         return flush_stdout();
     const struct zs_command *command = find_command(name);
+    if (command && !command->run)
+        return zs_cli_fail("'%s' works on Linux alone", name);
     if (command)
         return run_command(command, argc - 1, argv + 1);
     zs_cli_print_stderr("zescope: unknown command '%s'\n\n", name);

@@ -102,7 +102,7 @@ static int choice_index(const char *words, const char *value)
 {
     size_t length = strlen(value);
     for (int index = 0;; index++) {
-        const char *end = strchrnul(words, '|');
+        const char *end = words + strcspn(words, "|");
         if ((size_t)(end - words) == length && !strncmp(words, value, length))
             return index;
         if (!*end)

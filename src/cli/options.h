@@ -77,7 +77,8 @@ struct zs_command {
     const void *defaults; /* or NULL: zeros */
     bool takes_app;       /* the first operand ends the options: everything after is the app's */
     bool takes_recording; /* without an operand: the last recording (zs_cli_last_recording) */
-    /* operands[0..count): what is left after options. Returns an exit status. */
+    /* operands[0..count): what is left after options. Returns an exit status. NULL: the command is
+     * for another system. */
     int (*run)(void *options, int operand_count, char **operands);
 };
 

@@ -42,31 +42,6 @@ bool zs_cli_find_library(const char *name, const char *variable, const char *bui
     return usable(path, ret_path);
 }
 
-static bool is_plain(const char *word)
-{
-    size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "%+,-./:=@_");
-    return word[0] && !word[plain];
-}
-
-void zs_cli_quote(const char *word, char *ret_text, size_t size_B)
-{
-    enum { LONGEST_B = 4 }; /* a quote itself: '\'' */
-    size_t at = 0;
-    if (is_plain(word)) {
-        snprintf(ret_text, size_B, "%s", word);
-        return;
-    }
-    ret_text[at++] = '\'';
-    for (; *word && at + LONGEST_B + 2 <= size_B; word++) {
-        size_t length = *word == '\'' ? 4 : 1;
-        memcpy(ret_text + at, *word == '\'' ? "'\\''" : word, length);
-        at += length;
-    }
-    ret_text[at++] = '\'';
-    ret_text[at] = '\0';
-}
-
 bool zs_cli_last_recording(char ret_path[PATH_MAX])
 {
     ssize_t n = readlink(ZS_CLI_LAST, ret_path, PATH_MAX - 1);

@@ -2,6 +2,7 @@
 /* What commands say to people: errors, notes, progress, colour. */
 #include "cli/options.h"
 
+#include "base/os.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Names and sentences of files are in it: terminals obey none of them. */
@@ -77,25 +77,22 @@ bool zs_cli_color(const struct zs_common_options *common, int fd)
     if (common->color != ZS_COLOR_AUTO)
         return common->color == ZS_COLOR_ALWAYS;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fd) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
+    return zs_os_is_terminal(fd) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 }
 
 unsigned zs_cli_columns(int fd)
 {
-    struct winsize size;
-    unsigned columns = 80;
+    unsigned columns = zs_os_columns(fd);
     const char *text = getenv("COLUMNS");
-    if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
-        columns = size.ws_col;
-    else if (text && atoi(text) > 0)
-        columns = (unsigned)atoi(text);
+    if (!columns)
+        columns = text && atoi(text) > 0 ? (unsigned)atoi(text) : 80;
     return columns < 40 ? 40 : columns;
 }
 
 void zs_cli_progress(const struct zs_common_options *common, const char *what, uint64_t done,
                      uint64_t total)
 {
-    if (common->quiet || !isatty(STDERR_FILENO))
+    if (common->quiet || !zs_os_is_terminal(STDERR_FILENO))
         return;
     if (done >= total)
         fputs("\r\033[K", stderr);
@@ -115,14 +112,12 @@ int zs_cli_write_stdout(const void *data, size_t size_B)
 {
     const char *p = data;
     while (size_B && !stdout_closed) {
-        ssize_t n = write(STDOUT_FILENO, p, size_B);
-        if (n < 0 && errno == EINTR)
-            continue;
-        stdout_closed = n < 0 && errno == EPIPE;
+        ssize_t n = zs_os_write(STDOUT_FILENO, p, size_B);
+        stdout_closed = n == -EPIPE;
         if (stdout_closed)
             return ZS_EXIT_OK;
         if (n < 0)
-            return zs_cli_fail("cannot write to stdout: %s", strerror(errno));
+            return zs_cli_fail("cannot write to stdout: %s", strerror((int)-n));
         p += n;
         size_B -= (size_t)n;
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/view.h"
 
+#include "base/os.h"
 #include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Copies of sources in the recordings that were given. */
 static int find_recorded(void *user, const char *path, struct zs_span *ret_text)
@@ -81,15 +81,15 @@ static int add_counts(const struct zs_common_options *common, struct zs_view *v)
 
 static int open_sources(struct zs_source_options *sources, struct zs_view *v)
 {
-    struct stat st;
+    struct zs_path_info info;
     if (v->inputs.recordings.count)
         sources->provider = (struct zs_source_provider){v, find_recorded};
     /* of several files the newest: a source is called newer only where it is newer than all */
     for (size_t i = 0; i < v->inputs.modules.count; i++) {
         const struct zs_input *input = &v->inputs.modules.items[i];
-        if (!input->recording && stat(input->name, &st) == 0 &&
-            st.st_mtime > sources->module_mtime_s)
-            sources->module_mtime_s = st.st_mtime;
+        if (!input->recording && zs_os_path_info(input->name, &info) == 0 &&
+            info.mtime_s > sources->module_mtime_s)
+            sources->module_mtime_s = info.mtime_s;
     }
     return zs_sources_open(sources, &v->view.sources) ? zs_cli_fail("out of memory") : ZS_EXIT_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/options.h"
+#include "base/os.h"
 #include "base/vec.h"
 #include "correlate/md5.h"
 
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { SOURCE_MAX_B = 64 << 20, PATH_MAX_B = 4096 };
 
@@ -76,14 +76,14 @@ static void set_note(struct zs_sources *sources, struct zs_source *source, const
 /* Try one path; true when the text is there. */
 static bool try_path(struct zs_sources *sources, struct source_entry *entry, const char *path)
 {
-    struct stat st;
-    if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX_B)
+    struct zs_path_info info;
+    if (zs_os_path_info(path, &info) || info.kind != ZS_PATH_FILE || info.size_B > SOURCE_MAX_B)
         return false;
     if (zs_file_read(path, SOURCE_MAX_B, &entry->file, NULL))
         return false;
     entry->source.text = entry->file.span;
     entry->source.found = zs_arena_strndup(&sources->arena, path, strlen(path));
-    if (sources->options.module_mtime_s && st.st_mtime > sources->options.module_mtime_s)
+    if (sources->options.module_mtime_s && info.mtime_s > sources->options.module_mtime_s)
         set_note(sources, &entry->source,
                  "the source is newer than the module: lines may not match");
     return true;

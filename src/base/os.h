@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What differs between Linux and Windows: files, standard streams, terminals. Everything else in
+ * src/base, src/isa, src/module, src/correlate and what reports on modules is plain C.
+ * Paths and arguments are UTF-8 on both. Errors are -errno.
+ */
+#ifndef ZS_BASE_OS_H
+#define ZS_BASE_OS_H
+
+#include "base/compiler.h"
+
+#include <sys/types.h>
+
+enum zs_path_kind {
+    ZS_PATH_FILE,   /* regular */
+    ZS_PATH_FOLDER, /* read with openat, not as a file */
+    ZS_PATH_DEVICE, /* of characters: a terminal, /dev/zero, NUL */
+    ZS_PATH_OTHER,  /* pipe, socket, disk */
+};
+
+struct zs_path_info {
+    enum zs_path_kind kind;
+    uint64_t size_B;
+    int64_t mtime_s;
+};
+
+/* What path (links followed) or an open file is. */
+int zs_os_path_info(const char *path, struct zs_path_info *ret_info);
+int zs_os_file_info(int fd, struct zs_path_info *ret_info);
+
+/* Descriptors that programs started from here do not get, and bytes as they are. */
+int zs_os_open_read(const char *path);
+/* An entry of an open folder: no link, nothing that blocks. */
+int zs_os_open_read_at(int dir_fd, const char *name);
+/* What is there already and is no regular file. */
+int zs_os_open_device(const char *path);
+/* A new file; `name` ends in "XXXXXX", which is replaced. Permissions as for any new file. */
+int zs_os_open_temp(char *name);
+/* Over what is there. */
+int zs_os_rename(const char *from, const char *to);
+int zs_os_unlink(const char *path);
+
+/* Bytes read or written, or -errno; -EPIPE when nobody reads the other end. */
+ssize_t zs_os_read(int fd, void *data, size_t size_B);
+ssize_t zs_os_write(int fd, const void *data, size_t size_B);
+
+/* The beginning of main: arguments as UTF-8, streams that carry bytes as they are and tell of a
+ * reader that has gone by an error. */
+void zs_os_start(int *argc, char ***argv);
+/* Whether fd is a terminal that obeys escape sequences. */
+bool zs_os_is_terminal(int fd);
+/* Columns of the terminal on fd; 0: none, or it does not say. */
+unsigned zs_os_columns(int fd);
+
+#endif

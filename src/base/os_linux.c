@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/os.h"
+#include "base/parallel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int take_stat(int failed, const struct stat *st, struct zs_path_info *ret_info)
+{
+    if (failed)
+        return -errno;
+    *ret_info = (struct zs_path_info){
+        .kind = S_ISREG(st->st_mode)   ? ZS_PATH_FILE
+                : S_ISDIR(st->st_mode) ? ZS_PATH_FOLDER
+                : S_ISCHR(st->st_mode) ? ZS_PATH_DEVICE
+                                       : ZS_PATH_OTHER,
+        .size_B = st->st_size > 0 ? (uint64_t)st->st_size : 0,
+        .mtime_s = st->st_mtime,
+    };
+    return 0;
+}
+
+int zs_os_path_info(const char *path, struct zs_path_info *ret_info)
+{
+    struct stat st;
+    int failed = stat(path, &st);
+    return take_stat(failed, &st, ret_info);
+}
+
+int zs_os_file_info(int fd, struct zs_path_info *ret_info)
+{
+    struct stat st;
+    int failed = fstat(fd, &st);
+    return take_stat(failed, &st, ret_info);
+}
+
+static int or_error(int fd)
+{
+    return fd < 0 ? -errno : fd;
+}
+
+int zs_os_open_read(const char *path)
+{
+    return or_error(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
+}
+
+int zs_os_open_read_at(int dir_fd, const char *name)
+{
+    return or_error(
+        openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK));
+}
+
+int zs_os_open_device(const char *path)
+{
+    return or_error(open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
+}
+
+int zs_os_open_temp(char *name)
+{
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    mode_t mask = umask(0);
+    umask(mask);
+    if (!fchmod(fd, 0666 & ~mask))
+        return fd;
+    int error = -errno;
+    close(fd);
+    unlink(name);
+    return error;
+}
+
+int zs_os_rename(const char *from, const char *to)
+{
+    return rename(from, to) ? -errno : 0;
+}
+
+int zs_os_unlink(const char *path)
+{
+    return unlink(path) ? -errno : 0;
+}
+
+ssize_t zs_os_read(int fd, void *data, size_t size_B)
+{
+    ssize_t n;
+    do
+        n = read(fd, data, size_B);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+ssize_t zs_os_write(int fd, const void *data, size_t size_B)
+{
+    ssize_t n;
+    do
+        n = write(fd, data, size_B);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+void zs_os_start(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    signal(SIGPIPE, SIG_IGN);
+}
+
+bool zs_os_is_terminal(int fd)
+{
+    return isatty(fd);
+}
+
+unsigned zs_os_columns(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
+uint32_t zs_host_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set))
+        return 1;
+    int count = CPU_COUNT(&set);
+    return count > 0 ? (uint32_t)count : 1;
+}

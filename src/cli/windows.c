@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What Windows does not have: commands that start programs or read recordings, and recordings. */
+#include "cli/options.h"
+#include "cli/paths.h"
+
+#define COMMAND(name_)
+#define LINUX_COMMAND(name_)                                                                       \
+    extern const struct zs_command zs_command_##name_;                                             \
+    const struct zs_command zs_command_##name_ = {                                                 \
+        .name = #name_,                                                                            \
+        .summary = "(works on Linux alone)",                                                       \
+        .operands = "...",                                                                         \
+        .description = "This command works on Linux alone.",                                       \
+        .options_size_B = sizeof(struct zs_common_options),                                        \
+    };
+#include "cli/commands.def"
+
+bool zs_cli_last_recording(char ret_path[PATH_MAX])
+{
+    ret_path[0] = '\0';
+    return false;
+}
