@@ -120,6 +120,14 @@ def bare(name, n):
             'instructions': place([insn(f'        mov (8|M0)               r{k % 128}.0<1>:ud    r0.0<1;1,0>:ud', block=0) for k in range(n)])}
 
 
+def opcodes(name, n):
+    """One instruction of each of n opcodes."""
+    kernel = bare(name, n)
+    for k, i in enumerate(kernel['instructions']):
+        i['opcode'] = f'op{k}'
+    return kernel
+
+
 def module(kernels, files, name='nbody.bin'):
     return {'schema': 'zescope.module/1', 'generator': 'zescope', 'input': name, 'notes': [],
             'devices': [{'device': 'skl', 'format': 'patch-tokens', 'kernels': kernels}],

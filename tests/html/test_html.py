@@ -33,6 +33,8 @@ def setUpModule():
     write_page(TOOL, B.path('basic.html'), B.path('basic.json'), 'nbody.bin', B.path('listing.txt'))
     write_page(TOOL, B.path('hostile.html'), B.path('hostile.json'), sample.ATTACKS[0], B.path('listing.txt'))
     write_page(TOOL, B.path('counted.html'), B.path('counted.json'), 'nbody.bin', B.path('listing.txt'))
+    sample.dump(sample.module([sample.opcodes('ten', 10), sample.opcodes('eleven', 11)], {}), B.path('opcodes.json'))
+    write_page(TOOL, B.path('opcodes.html'), B.path('opcodes.json'), 'opcodes.bin', B.path('listing.txt'))
     write_page(TOOL, B.path('big.html'), B.path('big.json'), 'big.bin', B.path('listing.txt'), 10)
 
 
@@ -610,6 +612,17 @@ class Look(View):
         unnamed = B.run('''return Array.from(document.querySelectorAll('button, input, [role=grid], [role=listbox], canvas:not([aria-hidden])'))
             .filter(n => !n.textContent.trim() && !n.getAttribute('aria-label') && !n.labels?.length && !n.closest('[hidden]')).map(n => n.outerHTML)''')
         self.assertEqual(unnamed, [])
+
+
+class Opcodes(View):
+    page = 'opcodes.html'
+
+    def test_mix_says_what_it_leaves_out(self):
+        for name, end in (('ten', '1 op9'), ('eleven', '1 op9, \u2026')):
+            self.load('#k=' + name)
+            B.until('facts', lambda: B.text('#kernel-name') == name and 'op9' in B.text('#inspector'))
+            mix = dict(zip(B.texts('#inspector dt'), B.texts('#inspector dd')))['instruction mix']
+            self.assertEqual(mix, ', '.join([f'1 op{n}' for n in range(9)] + [end]))
 
 
 class Hostile(View):

@@ -266,7 +266,7 @@ function kernelFacts(k) {
     }
     const top = [...mix].sort((a, b) => b[1] - a[1]).slice(0, 10), facts = [];
     if (k.n)
-        facts.push(fact('instruction mix', top.map(([op, n]) => `${count(n)} ${op}`).join(', ')));
+        facts.push(fact('instruction mix', top.map(([op, n]) => `${count(n)} ${op}`).join(', ') + (mix.size > top.length ? ', \u2026' : '')));
     if (k.maxLive >= 0) {
         const at = k.liveOf.indexOf(k.maxLive);
         facts.push(fact('most live registers', gotoLink(k, at, `${k.maxLive} at ${hex(k.offsets[at])}`)));
