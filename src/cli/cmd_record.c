@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/filter.h"
+#include "record/counts.h"
 #include "record/writer.h"
 #include "store/store.h"
 #include "symbols/symbols.h"
@@ -269,8 +270,31 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-static void print_summary(const struct zs_common_options *common, const char *path)
+/* Where counts were asked for and nothing here could count: how it is done. */
+static void note_missing_counts(const struct record_options *o,
+                                const struct zs_recording *recording, const char *path)
 {
+    struct zs_counts_list counts = {0};
+    size_t damaged = 0;
+    uint32_t module_count, note_count;
+    const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
+    zs_recording_modules(recording, &module_count);
+    const struct zs_record_note *notes = zs_recording_notes(recording, &note_count);
+    bool cannot = !module_count && !(drivers && strstr(drivers, "libze_zescope.so"));
+    for (uint32_t i = 0; i < note_count && !cannot; i++)
+        cannot = !strncmp(notes[i].text, ZS_NOTE_NO_COUNTS, strlen(ZS_NOTE_NO_COUNTS));
+    if (!o->counts || !cannot)
+        return;
+    bool has_counts = !zs_counts_load(path, &counts, &damaged, NULL) && (counts.count || damaged);
+    zs_counts_free(&counts);
+    if (!has_counts)
+        zs_cli_note(&o->common, "no instruction was counted, which takes zescope's driver: zescope "
+                                "run -- zescope record --counts ... -- ./app");
+}
+
+static void print_summary(const struct record_options *o, const char *path)
+{
+    const struct zs_common_options *common = &o->common;
     struct zs_recording *recording;
     struct zs_diag diag = {0};
     if (zs_recording_open(path, &recording, &diag)) {
@@ -291,6 +315,7 @@ static void print_summary(const struct zs_common_options *common, const char *pa
         failed += builds[i].finished && builds[i].result;
     const struct zs_recording_info *info = zs_recording_info(recording);
     zs_cli_print_notes(common, recording);
+    note_missing_counts(o, recording, path);
     if (failed)
         zs_cli_note(common, "%llu build%s failed: zescope inspect shows the log%s",
                     (unsigned long long)failed, plural(failed), plural(failed));
@@ -346,7 +371,7 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
     if (path && o->trace && !o->report)
         zs_cli_print_hottest(&o->common, path);
     if (path)
-        print_summary(&o->common, path);
+        print_summary(o, path);
     int status = result->exit_status;
     if (path && o->report) {
         int printed = zs_cli_print_report(&o->common, path);
@@ -471,7 +496,9 @@ const struct zs_command zs_command_record = {
     .examples = "zescope record -o run1 -- ./app --size 100\n"
                 "    record ./app into the folder run1\n"
                 "zescope record --debug-info -- python3 train.py\n"
-                "    compile with debug info, whatever flags the application gives\n",
+                "    compile with debug info, whatever flags the application gives\n"
+                "zescope run -- zescope record --counts -o run2 -- ./app\n"
+                "    on the software GPU, which counts instructions\n",
     .options = options_table,
     .defaults = &default_options,
     .option_count = ZS_ARRAY_LEN(options_table),

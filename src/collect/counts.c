@@ -192,8 +192,7 @@ void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver)
     if (c->api.zeDriverGetExtensionFunctionAddress(driver, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME,
                                                    (void **)&set_callback) ||
         !set_callback) {
-        zs_session_note(c, "no execution counts of one driver: it cannot count; zescope's own can "
-                           "(zescope run)");
+        zs_session_note(c, ZS_NOTE_NO_COUNTS ": it cannot count");
         return;
     }
     struct zs_counts_keeper *counts = calloc(1, sizeof(*counts)); /* lives as long as the process */

@@ -24,4 +24,7 @@ enum {
     ZS_COUNTS_NAME_MAX_B = 200,
 };
 
+/* How a note begins about a driver that has no counts to give. */
+#define ZS_NOTE_NO_COUNTS "no execution counts of one driver"
+
 #endif

@@ -34,7 +34,7 @@ class Counts(unittest.TestCase):
             g.write(f.read())
         run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', 'skl', '-options', '-g',
             '-output', 'loop', cwd=cls.folder.name)
-        binary = glob.glob(os.path.join(cls.folder.name, 'loop*.bin'))[0]
+        binary = cls.binary = glob.glob(os.path.join(cls.folder.name, 'loop*.bin'))[0]
         run(ZESCOPE, 'record', '--counts', '-o', cls.rec, '--', PROGRAM, binary, str(ROUNDS),
             str(GROUPS), str(LAUNCHES))
         document = json.loads(run(ZESCOPE, 'annotate', '--json', cls.rec))
@@ -145,6 +145,17 @@ class Counts(unittest.TestCase):
             finally:
                 with open(path, 'wb') as f:
                     f.write(whole)
+
+    def test_without_a_driver_that_counts(self):
+        """One note says how; there is none where kernels were counted, or counts were not asked for."""
+        how = 'zescope run -- zescope record --counts'
+        for words, driver, notes in ((['--counts'], '/no/such.so', 1), ([], '/no/such.so', 0), (['--counts'], DRIVER, 0)):
+            with tempfile.TemporaryDirectory() as folder:
+                env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=driver)
+                p = subprocess.run([ZESCOPE, 'record', *words, '-o', os.path.join(folder, 'rec'), '--', PROGRAM,
+                                    self.binary, '1', '1', '1'], env=env, capture_output=True, text=True, timeout=100)
+                self.assertEqual(p.stderr.count(how), notes, p.stderr)
+        self.assertIn(how, run(ZESCOPE, 'record', '--help'))
 
 
 if __name__ == '__main__':
