@@ -88,6 +88,7 @@ void act_write_mark(struct zs_trace_file *file, uint64_t track, bool is_first,
                     enum zs_activity_record record, const char *text, uint64_t time_ns);
 /* An object is destroyed by a call that is not recorded: a record, if this is such a call. */
 bool act_destroys(uint32_t call);
+void act_write_ended(struct zs_trace_file *file);
 void act_write_gone(struct zs_trace_file *file, const struct zs_trace_event *event);
 /* Around a call that was (enter) or will be (exit) recorded in the file of `self`, the calling
  * thread. now_ns: when the call returned. */

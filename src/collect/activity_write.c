@@ -228,6 +228,17 @@ void act_write_gone(struct zs_trace_file *file, const struct zs_trace_event *eve
     zs_trace_call_close(file, now_ns, (size_t)(pb.at - to));
 }
 
+void act_write_ended(struct zs_trace_file *file)
+{
+    uint64_t now_ns = zs_trace_file_now_ns(file);
+    uint8_t *to = zs_trace_record_open(file, now_ns);
+    if (!to)
+        return;
+    struct zs_pb pb = zs_pb_make(to, RECORD_MAX_B);
+    zs_pb_u64(&pb, ZS_ACT_TYPE, ZS_ACT_ENDED);
+    zs_trace_call_close(file, now_ns, (size_t)(pb.at - to));
+}
+
 static void put_instant(struct record *r, uint64_t track, enum zs_perfetto_event_type type,
                         const char *name)
 {

@@ -347,6 +347,7 @@ static void at_exit(void)
     struct api_thread *t = thread_of(process);
     if (t && process->activity) {
         zs_activity_end(process->activity, &t->file);
+        act_write_ended(&t->file);
         after_write(t);
     }
     zs_guard_leave(&guard);

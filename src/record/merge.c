@@ -35,7 +35,14 @@ struct waiting {
     size_t at_B, size_B;
 };
 
+/* The files of a process that have not ended. */
+struct process {
+    size_t files;
+    uint64_t last_ns;
+};
+
 struct stream {
+    uint64_t last_ns;  /* of what was given: when the last call returned */
     uint32_t depth;    /* of ranges */
     uint32_t too_deep; /* ranges beyond those that are kept */
     struct zs_act_mark ranges[RANGES_MAX];
@@ -80,6 +87,7 @@ struct merge {
     struct zs_merge_totals *totals;
     struct zs_traces traces;
     struct zs_objects objects;
+    struct zs_id_map processes; /* struct process by process and 0 */
     struct stream **heap;
     size_t count, open;
     int module_create;
@@ -263,7 +271,8 @@ static void on_record(void *user, const struct zs_calls *calls, const struct zs_
         return;
     uint64_t type = r.fields[ZS_ACT_TYPE];
     bool waits = type == ZS_ACT_APPEND || type == ZS_ACT_EXECUTE || type == ZS_ACT_MARK ||
-                 type == ZS_ACT_RANGE || type == ZS_ACT_RANGE_END || type == ZS_ACT_GONE;
+                 type == ZS_ACT_RANGE || type == ZS_ACT_RANGE_END || type == ZS_ACT_GONE ||
+                 type == ZS_ACT_ENDED;
     if (!waits) {
         int error = zs_activities_add(s->merge->activities, s->process, &r, e->time_ns);
         s->merge->error = error ? error : s->merge->error;
@@ -329,6 +338,9 @@ static int give_record(struct merge *m, struct stream *s, const struct waiting *
 {
     struct zs_act_record r;
     zs_act_record_parse(zs_span_make(s->bytes.data + w->at_B, w->size_B), &r);
+    s->last_ns = ZS_MAX(s->last_ns, w->time_ns);
+    if (r.fields[ZS_ACT_TYPE] == ZS_ACT_ENDED)
+        return 0;
     if (r.fields[ZS_ACT_TYPE] == ZS_ACT_GONE)
         return m->sink->object ? zs_objects_gone(&m->objects, s->process, r.fields[ZS_ACT_KIND],
                                                  r.fields[ZS_ACT_LIST], w->time_ns)
@@ -374,6 +386,7 @@ static int give_call(struct merge *m, struct stream *s)
     struct zs_merge_totals *t = m->totals;
     const struct zs_call *call = &s->next;
     s->number++;
+    s->last_ns = ZS_MAX(s->last_ns, call->start_ns + call->duration_ns);
     t->calls++;
     t->first_ns = t->first_ns ? ZS_MIN(t->first_ns, call->start_ns) : call->start_ns;
     t->last_ns = ZS_MAX(t->last_ns, call->start_ns + call->duration_ns);
@@ -509,6 +522,32 @@ static void sift_down(struct merge *m, size_t i)
     }
 }
 
+static int process_begins(struct merge *m, uint64_t id)
+{
+    struct process *p = zs_id_map_get(&m->processes, id, 0);
+    if (!p) {
+        p = calloc(1, sizeof(*p));
+        if (!p || zs_id_map_put(&m->processes, id, 0, p)) {
+            free(p);
+            return -ENOMEM;
+        }
+    }
+    p->files++;
+    return 0;
+}
+
+/* With the last of its files the process ends. */
+static int file_ends(struct merge *m, const struct stream *s)
+{
+    struct process *p = zs_id_map_get(&m->processes, s->process, 0);
+    p->last_ns = ZS_MAX(p->last_ns, s->last_ns);
+    if (--p->files)
+        return 0;
+    /* what a call made that returned in the same nanosecond comes first */
+    return zs_objects_process_ended(&m->objects, s->process,
+                                    p->last_ns + (p->last_ns < UINT64_MAX));
+}
+
 static int add_file(struct merge *m, size_t file, struct zs_diag *diag)
 {
     struct stream *s = calloc(1, sizeof(*s));
@@ -521,6 +560,8 @@ static int add_file(struct merge *m, size_t file, struct zs_diag *diag)
     int error = stream_open(m, s, &some, diag);
     if (!error && s->calls && !some)
         stream_end(m, s);
+    if (!error && some)
+        error = process_begins(m, s->process);
     if (error || !some) {
         stream_free(s);
         return error;
@@ -552,6 +593,7 @@ static int advance(struct merge *m, struct zs_diag *diag)
         if (s->calls)
             stream_end(m, s);
         status = end_ranges(m, s);
+        status = status ? status : file_ends(m, s);
         stream_free(s);
         m->heap[0] = m->heap[--m->count];
     }
@@ -563,6 +605,12 @@ static int object_event(void *user, const struct zs_act_object *o)
 {
     struct merge *m = user;
     return m->sink->object(m->sink->user, o);
+}
+
+static int object_ended(void *user, const struct zs_act_object *o)
+{
+    struct merge *m = user;
+    return m->sink->ended(m->sink->user, o);
 }
 
 static int object_left(void *user, const struct zs_act_object *o)
@@ -579,6 +627,7 @@ static int run(struct merge *m, const char *recording, struct zs_diag *diag)
     m->totals->files = m->traces.count;
     m->heap = calloc(m->traces.count + 1, sizeof(*m->heap));
     status = m->heap ? zs_objects_init(&m->objects, object_event, m) : -ENOMEM;
+    m->objects.on_ended = m->sink->object && m->sink->ended ? object_ended : NULL;
     for (size_t i = 0; i < m->traces.count && !status; i++)
         status = add_file(m, i, diag);
     for (size_t i = m->count; i-- > 0 && !status;)
@@ -609,6 +658,9 @@ int zs_merge(const char *recording, const struct zs_merge_sink *sink,
     for (size_t i = 0; i < m.chunks.capacity; i++)
         free(m.chunks.slots[i].value);
     zs_id_map_fini(&m.chunks);
+    for (size_t i = 0; i < m.processes.capacity; i++)
+        free(m.processes.slots[i].value);
+    zs_id_map_fini(&m.processes);
     zs_objects_fini(&m.objects);
     zs_traces_close(&m.traces);
     free(m.heap);

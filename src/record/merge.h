@@ -24,6 +24,8 @@ struct zs_merge_sink {
     int (*append)(void *user, const struct zs_act_append *append);
     int (*execute)(void *user, const struct zs_act_execute *execute);
     int (*object)(void *user, const struct zs_act_object *object);
+    /* an allocation that was there when its process ended: after the last that it recorded */
+    int (*ended)(void *user, const struct zs_act_object *object);
     int (*left)(void *user, const struct zs_act_object *object); /* at the end: never destroyed */
     int (*build)(void *user, const struct zs_act_build *build);
     int (*mark)(void *user, const struct zs_act_mark *mark); /* ranges: when they end */

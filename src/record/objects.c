@@ -166,6 +166,26 @@ static bool push(struct zs_objects *objects, struct zs_act_object o)
     return true;
 }
 
+/* Waits among what is coming: the end of a process. */
+enum { PROCESS_ENDED = ZS_ACT_OBJECT_TYPES };
+
+static int end_process(struct zs_objects *objects, uint64_t process)
+{
+    const struct zs_id_map *allocations = &objects->live[0];
+    int status = 0;
+    for (size_t i = 0; i < allocations->capacity && !status; i++)
+        if (allocations->slots[i].value && allocations->slots[i].a == process)
+            status = objects->on_ended(objects->user, allocations->slots[i].value);
+    return status;
+}
+
+int zs_objects_process_ended(struct zs_objects *objects, uint64_t process, uint64_t time_ns)
+{
+    const struct zs_act_object end = {
+        .process = process, .time_ns = time_ns, .type = PROCESS_ENDED};
+    return !objects->on_ended || push(objects, end) ? 0 : -ENOMEM;
+}
+
 /* Objects whose create had returned by then are there. */
 static int drain(struct zs_objects *objects, uint64_t until_ns)
 {
@@ -174,7 +194,7 @@ static int drain(struct zs_objects *objects, uint64_t until_ns)
         struct zs_act_object o = objects->coming[0];
         objects->coming[0] = objects->coming[--objects->coming_count];
         sift_down(objects);
-        status = give(objects, &o);
+        status = o.type == PROCESS_ENDED ? end_process(objects, o.process) : give(objects, &o);
     }
     return status;
 }

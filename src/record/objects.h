@@ -11,6 +11,7 @@ typedef int (*zs_object_fn)(void *user, const struct zs_act_object *object);
 
 struct zs_objects {
     zs_object_fn on_object;
+    zs_object_fn on_ended; /* or NULL: an allocation whose process ended; it stays among the left */
     void *user;
     int *rows; /* by call index: row of the table of calls + 1 */
     uint32_t call_count;
@@ -29,6 +30,8 @@ int zs_objects_call(struct zs_objects *objects, const struct zs_calls *calls,
 /* An object that went while recording was paused; type of enum zs_act_object_type, hostile. */
 int zs_objects_gone(struct zs_objects *objects, uint64_t process, uint64_t type, uint64_t handle,
                     uint64_t time_ns);
+/* No more calls of a process from then on. 0 or -ENOMEM. */
+int zs_objects_process_ended(struct zs_objects *objects, uint64_t process, uint64_t time_ns);
 /* Whether this call needs its values. */
 static inline bool zs_objects_wants(const struct zs_objects *objects, const struct zs_call *call)
 {

@@ -12,7 +12,7 @@ enum { ZS_GROUP_KEYS_MAX = 8, ZS_GROUP_RESULTS_MAX = 8 };
 struct zs_group {
     uint64_t keys[ZS_GROUP_KEYS_MAX];
     uint64_t count, failed, unfinished;
-    uint64_t bytes, frees, left_B, peak_B;
+    uint64_t bytes, frees, left_B, live_B, peak_B;
     uint64_t first_ns, last_ns;
     bool has_bytes;
     struct zs_times times;

@@ -482,11 +482,13 @@ static void count_object(struct zs_report *r, enum zs_report_table table, struct
         g->count++;
         g->bytes += o->size_B;
         g->left_B += o->size_B;
-        g->peak_B = ZS_MAX(g->peak_B, g->left_B);
+        g->live_B += o->size_B;
+        g->peak_B = ZS_MAX(g->peak_B, g->live_B);
         return;
     }
     g->frees += !o->is_implied;
     g->left_B -= ZS_MIN(o->size_B, g->left_B);
+    g->live_B -= ZS_MIN(o->size_B, g->live_B);
     if (o->created_ns)
         add_time(r, table, g, o->time_ns - o->created_ns);
 }
@@ -509,6 +511,27 @@ static int on_object(void *user, const struct zs_act_object *o)
         return -ENOMEM;
     count_object(r, ZS_REPORT_MEMORY, memory, o);
     count_object(r, ZS_REPORT_ALLOCATIONS, allocations, o);
+    return 0;
+}
+
+/* The process has ended, and its memory went with it. */
+static int on_ended(void *user, const struct zs_act_object *o)
+{
+    struct zs_report *r = user;
+    uint64_t values[KEYS] = {0};
+    int status = r->also && r->also->ended ? r->also->ended(r->also->user, o) : 0;
+    if (status)
+        return status;
+    r->live_B -= ZS_MIN(o->size_B, r->live_B);
+    if (!zs_filter_matches(&r->filter, zs_act_object_name(o->type)))
+        return 0;
+    object_keys(r, o, values);
+    struct zs_group *memory = group_for(r, ZS_REPORT_MEMORY, values);
+    struct zs_group *allocations = group_for(r, ZS_REPORT_ALLOCATIONS, values);
+    if (!memory || !allocations)
+        return -ENOMEM;
+    memory->live_B -= ZS_MIN(o->size_B, memory->live_B);
+    allocations->live_B -= ZS_MIN(o->size_B, allocations->live_B);
     return 0;
 }
 
@@ -653,6 +676,7 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
                                        .append = also && also->append ? on_append : NULL,
                                        .execute = on_execute,
                                        .object = on_object,
+                                       .ended = on_ended,
                                        .left = on_left,
                                        .build = on_build,
                                        .mark = on_mark,

@@ -60,6 +60,7 @@ enum zs_activity_record {
     ZS_ACT_RANGE,
     ZS_ACT_RANGE_END,
     ZS_ACT_GONE,
+    ZS_ACT_ENDED, /* the process ends in good order; its time is all that matters */
 };
 
 /* Why recording was paused or went on. */

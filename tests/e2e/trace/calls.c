@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes calls of which the test knows how many there are. Arguments: threads, calls per thread,
- * how to end: return, fork, kill, abort. */
+ * how to end: return, fork, kill, abort, leave (memory that is never freed), waits
+ * (leaves memory, and ends after a child that does, too). */
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 
@@ -36,6 +37,13 @@ static void run(int threads)
         pthread_join(ids[i], NULL);
 }
 
+static int leave(void)
+{
+    ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    void *p = NULL;
+    return zeMemAllocHost(context, &desc, 1 << 20, 64, &p);
+}
+
 static int start(void)
 {
     uint32_t one = 1;
@@ -53,6 +61,16 @@ int main(int argc, char **argv)
     calls = atol(argv[2]);
     if (start())
         return 4;
+    if (!strcmp(argv[3], "leave"))
+        return leave() ? 6 : 7;
+    if (!strcmp(argv[3], "waits")) {
+        int status = leave();
+        pid_t pid = fork();
+        if (pid == 0)
+            exit(start() || leave());
+        waitpid(pid, &status, 0);
+        return status ? 6 : 7;
+    }
     uint32_t groups = 0;
     zetMetricGroupGet(device, &groups, NULL);
     if (!strcmp(argv[3], "fork")) {

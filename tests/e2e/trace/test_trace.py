@@ -100,6 +100,23 @@ class Trace(unittest.TestCase):
         self.assertIn('= ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT <', failed)
         self.assertEqual(len(failed.splitlines()), 1)
 
+    def test_peak_of_processes_that_ended(self):
+        """Memory is gone with its process; that of processes side by side adds up. All stays a leak."""
+        many = self.rec + '.many'
+        os.mkdir(many)
+        for rank in '01':
+            run(ZESCOPE, 'record', '-q', '-o', os.path.join(many, 'rank-' + rank), '--', PROGRAM, '0', '0', 'leave', check=7)
+        self.record_silent('waits')
+        for self.rec, peak_B in (many, 1 << 20), (self.rec, 2 << 20):
+            report = self.report()
+            self.assertEqual(report['memory']['peak_bytes'], peak_B)
+            host = next(k for k in report['memory']['kinds'] if k['name'] == 'host memory')
+            self.assertEqual((host['peak_bytes'], host['left_bytes']), (peak_B, 2 << 20))
+            self.assertEqual(sum(o['bytes'] == 1 << 20 for o in report['leaks']), 2, report['leaks'])
+
+    def record_silent(self, end):
+        run(ZESCOPE, 'record', '-q', '-o', self.rec, '--', PROGRAM, '0', '0', end, check=7)
+
     def test_limit_of_lines(self):
         self.record(1, 5, 'return', 7)
         for view, words in ('log', []), ('report', ['-t', 'calls', '--format', 'csv']):
