@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/name_map.h"
+#include "base/os.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 static uint64_t mix(uint64_t h)
 {
@@ -41,7 +41,7 @@ static bool grow(struct zs_name_map *map)
     struct zs_name_map bigger = {.seed = map->seed, .capacity = map->capacity * 2};
     if (!map->capacity) {
         bigger.capacity = 64;
-        if (getrandom(&bigger.seed, sizeof(bigger.seed), GRND_NONBLOCK) < 0)
+        if (!zs_os_random(&bigger.seed))
             bigger.seed = (uint64_t)(uintptr_t)map;
     }
     bigger.keys = calloc(bigger.capacity, sizeof(*bigger.keys));

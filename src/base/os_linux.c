@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,6 +104,11 @@ ssize_t zs_os_write(int fd, const void *data, size_t size_B)
         n = write(fd, data, size_B);
     while (n < 0 && errno == EINTR);
     return n < 0 ? -errno : n;
+}
+
+bool zs_os_random(uint64_t *ret_value)
+{
+    return getrandom(ret_value, sizeof(*ret_value), GRND_NONBLOCK) == sizeof(*ret_value);
 }
 
 void zs_os_start(int *argc, char ***argv)

@@ -16,6 +16,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
+#include <ntsecapi.h>
 #include <shellapi.h>
 
 #ifndef ENABLE_VIRTUAL_TERMINAL_PROCESSING
@@ -195,6 +196,11 @@ ssize_t zs_os_write(int fd, const void *data, size_t size_B)
     HANDLE file = (HANDLE)_get_osfhandle(fd);
     bool is_pipe = file != INVALID_HANDLE_VALUE && GetFileType(file) == FILE_TYPE_PIPE;
     return errno == EINVAL && is_pipe ? -EPIPE : -errno;
+}
+
+bool zs_os_random(uint64_t *ret_value)
+{
+    return RtlGenRandom(ret_value, sizeof(*ret_value));
 }
 
 /* ---- terminals ---- */

@@ -108,3 +108,10 @@ void zs_record_module_name(const struct zs_record_module *module,
     (void)module, (void)ret_name;
     no_recording(__func__);
 }
+
+const struct zs_record_note *zs_recording_notes(const struct zs_recording *recording,
+                                                uint32_t *ret_count)
+{
+    (void)recording, (void)ret_count;
+    no_recording(__func__);
+}

@@ -54,7 +54,7 @@ class Runner:
             self.passed += 1
         else:
             self.failed += 1
-            print(f'FAIL {name}: {why}')
+            print(f"FAIL {name}: {why}", flush=True)
 
     def same(self, *arguments, other=None):
         """`other`: the arguments for Windows, where they are not the same."""
