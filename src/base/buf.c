@@ -15,7 +15,7 @@ uint8_t *zs_buf_reserve(struct zs_buf *buf, size_t size_B)
 {
     if (buf->error)
         return NULL;
-    if (size_B > buf->capacity_B - buf->size_B) {
+    if (!buf->data || size_B > buf->capacity_B - buf->size_B) {
         if (size_B > SIZE_MAX / 4 - buf->size_B) {
             buf->error = -ENOMEM;
             return NULL;

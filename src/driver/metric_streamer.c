@@ -158,7 +158,8 @@ static void drop_oldest(struct zs_ze_streamer *s, uint64_t settled_ticks)
     while (passed < s->marks.count && s->marks.items[passed].ticks <= s->begin_ticks)
         passed++;
     s->marks.count -= passed;
-    memmove(s->marks.items, s->marks.items + passed, s->marks.count * sizeof(struct mark));
+    if (passed)
+        memmove(s->marks.items, s->marks.items + passed, s->marks.count * sizeof(struct mark));
     s->lost = true;
     forget(s);
 }

@@ -77,11 +77,14 @@ static void test_lines_of_faults(void **state)
     }
 }
 
+typedef Elf64_Shdr unaligned_shdr
+    __attribute__((aligned(1))); /* linkers of zebin do not align them */
+
 /* The header of a section of a zebin. */
-static Elf64_Shdr *section_header(struct bytes b, const char *name)
+static unaligned_shdr *section_header(struct bytes b, const char *name)
 {
     Elf64_Ehdr *header = (Elf64_Ehdr *)b.data;
-    Elf64_Shdr *sections = (Elf64_Shdr *)((char *)b.data + header->e_shoff);
+    unaligned_shdr *sections = (unaligned_shdr *)((char *)b.data + header->e_shoff);
     const char *names = (const char *)b.data + sections[header->e_shstrndx].sh_offset;
     for (uint32_t i = 0; i < header->e_shnum; i++)
         if (strcmp(names + sections[i].sh_name, name) == 0)
@@ -101,7 +104,7 @@ static void test_odd_debug_info(void **state)
                                            ".rela.debug_line"};
     for (size_t i = 0; i < COUNT(sections); i++) {
         struct bytes damaged = load("lines.zebin");
-        const Elf64_Shdr *s = section_header(damaged, sections[i]);
+        const unaligned_shdr *s = section_header(damaged, sections[i]);
         memset((char *)damaged.data + s->sh_offset, 0xff, s->sh_size);
         bytes_fault_at(*state, damaged, "reads", NULL);
         free(damaged.data);
