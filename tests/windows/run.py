@@ -44,10 +44,16 @@ class Runner:
                         WINEDLLOVERRIDES='mscoree,mshtml=')
         self.failed = self.passed = 0
 
-    def call(self, *arguments, native=False, stdin=None):
+    def call(self, *arguments, native=False):
+        """Into files: the services that Wine starts beside the first program keep its pipes open."""
         command = [self.native] if native else ['wine', self.windows]
-        return subprocess.run(command + list(arguments), cwd=self.folder, env=self.env, timeout=300,
-                              capture_output=True, stdin=stdin or subprocess.DEVNULL)
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            done = subprocess.run(command + list(arguments), cwd=self.folder, env=self.env, timeout=120,
+                                  stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            for f in (out, err):
+                f.seek(0)
+            done.stdout, done.stderr = out.read(), err.read()
+        return done
 
     def check(self, name, fine, why=''):
         if fine:
@@ -139,7 +145,11 @@ def main():
     try:
         r = Runner(native, windows, folder)
         # one server for all calls: to begin one for each costs seconds
+        os.makedirs(r.env['WINEPREFIX'], exist_ok=True)
         subprocess.run(['wineserver', '-p'], env=r.env, check=True)
+        # the first program of all makes Wine's files, and Wine says so
+        subprocess.run(['wine', windows, '--version'], env=r.env, check=True, timeout=300, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         names = compiled(folder)
         for i, path in enumerate(MODULES):
             name = os.path.basename(path) if path.endswith('skl.bin') else f'module{i}'
