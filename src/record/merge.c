@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -479,8 +478,6 @@ static int stream_open(struct merge *m, struct stream *s, bool *ret_some, struct
         m->totals->damaged_files++;
         return 0;
     }
-    struct stat st;
-    m->totals->damaged_files += !fstat(s->fd, &st) && !st.st_size; /* each begins with its thread */
     s->calls = malloc(sizeof(*s->calls));
     int error = s->calls ? zs_calls_open_fd(s->calls, s->fd) : -ENOMEM;
     if (error) {
