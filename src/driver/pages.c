@@ -117,11 +117,12 @@ static int copy_existing(char *to, const char *from, size_t size_B)
     return error;
 }
 
-/* Not mmap(), which the thread sanitizer takes for a write by this thread to all of it. */
+/* Not mmap(), which the thread sanitizer takes for a write by this thread to all of it. The kernel
+ * takes whole words: an int on the stack would have any upper half. */
 static bool map_over(void *pages, size_t size_B, int fd)
 {
-    return syscall(SYS_mmap, pages, size_B, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) != -1;
+    return syscall(SYS_mmap, pages, size_B, (long)(PROT_READ | PROT_WRITE),
+                   (long)(MAP_SHARED | MAP_FIXED | MAP_NORESERVE), (long)fd, 0L) != -1;
 }
 
 int zs_pages_move(void *pages, size_t size_B, int fd)
