@@ -18,9 +18,9 @@ NAMES = ['atomics', 'calls', 'control', 'images', 'local_sum', 'maths', 'private
          'types']
 
 
-def disasm(*arguments):
+def disasm(*arguments, **how):
     return subprocess.run([ZESCOPE, 'disasm', *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+                          stderr=subprocess.PIPE, text=True, check=False, **how)
 
 
 class Disasm(unittest.TestCase):
@@ -70,7 +70,7 @@ class Disasm(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn('skl', result.stderr)
         self.assertEqual(disasm('-k', '(', self.files['skl']).returncode, 2)
-        self.assertEqual(disasm().returncode, 2)
+        self.assertEqual(disasm(cwd='/').returncode, 2)  # no last recording
 
     def test_columns_and_comments(self):
         plain = disasm('-k', '^control$', self.files['skl']).stdout.split('\n')

@@ -18,7 +18,7 @@ import unittest
 
 import yaml
 
-ZESCOPE, KERNELS = sys.argv[1], os.path.abspath(sys.argv[2])
+ZESCOPE, KERNELS = (os.path.abspath(path) for path in sys.argv[1:3])
 DEVICES = ['skl', 'icllp', 'tgllp', 'dg2', 'pvc']
 UNSUPPORTED = {('doubles', 'icllp'), ('doubles', 'tgllp'), ('doubles', 'dg2'), ('images', 'pvc'),
                ('subgroups', 'pvc')}
@@ -419,7 +419,7 @@ class Inspect(unittest.TestCase):
             self.assertEqual(result.stdout, b'')
             self.assertIn(text, result.stderr.decode())
         self.assertEqual(run(ZESCOPE, 'inspect', '/nonexistent').returncode, 1)
-        self.assertEqual(run(ZESCOPE, 'inspect').returncode, 2)
+        self.assertEqual(run(ZESCOPE, 'inspect', cwd='/').returncode, 2)  # no last recording
 
 
 if __name__ == '__main__':
