@@ -29,6 +29,7 @@ enum act_type {
     ACT_KERNEL,
     ACT_IMAGE,
     ACT_BUILD, /* of a module, or of a kernel: the id as a pointer */
+    ACT_TYPES
 };
 
 /* Handle and type -> what we know of it. Open addressing. */
