@@ -12,6 +12,7 @@
 #include "base/filter.h"
 #include "record/counts.h"
 #include "record/writer.h"
+#include "report/recording.h"
 #include "store/store.h"
 #include "symbols/symbols.h"
 
@@ -292,6 +293,72 @@ static void note_missing_counts(const struct record_options *o,
                                 "run -- zescope record --counts ... -- ./app");
 }
 
+/* Whether nothing is in the traces but that recording was paused, all the time. */
+static bool was_never_resumed(const char *path)
+{
+    const struct zs_report_options load = {.only = -1};
+    struct zs_report *report;
+    if (zs_report_load(path, &load, NULL, &report, NULL))
+        return false;
+    struct zs_report_totals totals = zs_report_totals(report);
+    bool paused = zs_report_table(report, ZS_REPORT_PAUSES)->row_count > 0;
+    bool executed = zs_report_table(report, ZS_REPORT_KERNELS)->row_count > 0;
+    zs_report_free(report);
+    return paused && !executed && !totals.calls && !totals.lost_calls && !totals.damaged_files;
+}
+
+/* Names of kernels of the recorded modules, with commas; up to some. */
+static void list_kernels(const struct zs_recording *recording, const struct zs_filter *filter,
+                         struct zs_buf *out)
+{
+    enum { NAMES_MAX = 8 };
+    uint32_t module_count, count = 0;
+    const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
+    for (uint32_t i = 0; i < module_count; i++)
+        for (uint32_t k = 0; k < modules[i].kernel_count; k++)
+            if (zs_filter_matches(filter, modules[i].kernels[k]) && count++ < NAMES_MAX)
+                zs_buf_printf(out, "%s%s", count > 1 ? ", " : "", modules[i].kernels[k]);
+    if (count > NAMES_MAX)
+        zs_buf_printf(out, " and %u more", count - NAMES_MAX);
+}
+
+static void note_start_kernel(const struct record_options *o, const struct zs_recording *recording)
+{
+    struct zs_filter matching = {0};
+    const struct zs_filter all = {0};
+    struct zs_buf names = {0};
+    if (!zs_filter_compile(&matching, &o->start_kernel, 1, NULL))
+        list_kernels(recording, &matching, &names);
+    bool matches = names.size_B;
+    if (!matches)
+        list_kernels(recording, &all, &names);
+    zs_cli_note(&o->common,
+                "nothing was recorded: no kernel that matches --start-at-kernel '%s' was launched "
+                "(%s: %s)",
+                o->start_kernel, matches ? "modules have" : "none matches; modules have",
+                names.size_B ? zs_buf_cstr(&names) : "no kernels");
+    zs_buf_fini(&names);
+    zs_filter_fini(&matching);
+}
+
+/* Recording was to be resumed by something, and was not. */
+static void note_never_resumed(const struct record_options *o, const struct zs_recording *recording,
+                               const char *path)
+{
+    bool started_paused = o->paused || o->start_kernel || o->delay;
+    if (!started_paused || !was_never_resumed(path))
+        return;
+    if (o->start_kernel)
+        note_start_kernel(o, recording);
+    else if (o->delay)
+        zs_cli_note(&o->common,
+                    "nothing was recorded: no call was made after the --delay of %s was over",
+                    o->delay);
+    else
+        zs_cli_note(&o->common, "nothing was recorded: --paused, and nothing resumed it: neither "
+                                "the application (zescope/control.h) nor a --toggle-signal");
+}
+
 static void print_summary(const struct record_options *o, const char *path)
 {
     const struct zs_common_options *common = &o->common;
@@ -316,6 +383,7 @@ static void print_summary(const struct record_options *o, const char *path)
     const struct zs_recording_info *info = zs_recording_info(recording);
     zs_cli_print_notes(common, recording);
     note_missing_counts(o, recording, path);
+    note_never_resumed(o, recording, path);
     if (failed)
         zs_cli_note(common, "%llu build%s failed: zescope inspect shows the log%s",
                     (unsigned long long)failed, plural(failed), plural(failed));
@@ -468,9 +536,12 @@ static const struct zs_option options_table[] = {
     {"toggle-signal", 0, ZS_OPTION_STRING, OPTION(toggle_signal), "SIGNAL",
      "a signal (USR2, RTMIN+3, 40) that pauses and resumes; the application must not use it"},
     {"start-at-kernel", 0, ZS_OPTION_STRING, OPTION(start_kernel), "REGEX",
-     "start paused, and resume with the launch of a kernel whose name matches"},
+     "start paused, and resume as a kernel whose name matches is appended to a list, or a list "
+     "with "
+     "such a kernel is executed"},
     {"stop-after-kernel", 0, ZS_OPTION_STRING, OPTION(stop_kernel), "REGEX",
-     "pause after the launch of a kernel whose name matches"},
+     "pause after the launch of a kernel whose name matches: its append to an immediate list, the "
+     "execution of another list with it"},
     {"delay", 0, ZS_OPTION_STRING, OPTION(delay), "TIME",
      "start paused, and resume after that time: 2, 1.5s, 200ms"},
     {"duration", 0, ZS_OPTION_STRING, OPTION(duration), "TIME",
@@ -521,8 +592,11 @@ static int run_record(void *options, int operand_count, char **operands)
         free(l);
         return status;
     }
-    const struct zs_recording_plan plan = {
-        .path = o->output, .argv = operands, .debug_info = o->debug_info};
+    const struct zs_recording_plan plan = {.path = o->output,
+                                           .argv = operands,
+                                           .debug_info = o->debug_info,
+                                           .no_trace = !o->trace,
+                                           .no_activity = !o->activity};
     struct zs_recording_writer *writer;
     struct zs_diag diag = {0};
     if (!zs_cli_find_library("libzescope_collect.so", "ZESCOPE_COLLECT", "collect", l->collector))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls and launches of which the test knows how many are made while recording is paused.
- * Arguments: what pauses (api, signal, kernels, time), a SPIR-V module with add and scale. */
+ * Arguments: what pauses (api, signal, kernels, lists, time), a SPIR-V module with add and scale.
+ */
 #include "app.h"
 
 #include <zescope/control.h>
@@ -96,6 +97,30 @@ static void by_kernels(void)
     }
 }
 
+/* From scale to scale, recorded: the append of scale, an execution of add, two of scale. */
+static void by_lists(void)
+{
+    ze_command_queue_handle_t queue = app_queue(&app);
+    ze_command_list_handle_t adds = app_list(&app), scales = app_list(&app);
+    app_launch(&app, adds, app.add, 1, NULL);
+    OK(zeCommandListClose(adds));
+    allocs(1);
+    app_launch(&app, scales, app.scale, 1, NULL);
+    OK(zeCommandListClose(scales));
+    app_run(queue, adds);
+    app_run(queue, scales);
+    allocs(1);
+    app_run(queue, adds);
+    app_run(queue, scales);
+    allocs(1);
+    app_wait(queue);
+    OK(zeCommandListReset(scales));
+    app_launch(&app, scales, app.add, 1, NULL);
+    OK(zeCommandListClose(scales));
+    app_run(queue, scales); /* without scale now */
+    app_wait(queue);
+}
+
 static void by_time(void)
 {
     for (int i = 0; i < 60; i++) {
@@ -109,7 +134,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"api", by_api}, {"signal", by_signal}, {"kernels", by_kernels}, {"time", by_time}};
+    } ways[] = {{"api", by_api},
+                {"signal", by_signal},
+                {"kernels", by_kernels},
+                {"lists", by_lists},
+                {"time", by_time}};
     if (argc < 3)
         return 2;
     app_init(&app);

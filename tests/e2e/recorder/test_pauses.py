@@ -68,6 +68,27 @@ class Pauses(unittest.TestCase):
         self.assertEqual(pauses(path), [['start', 'kernel'], ['kernel', 'kernel'],
                                         ['kernel', 'unknown']])
 
+    def test_kernels_in_lists_that_are_executed_later(self):
+        path, p = recorder.record(['--start-at-kernel', '^scale', '--stop-after-kernel', '^scale'],
+                                  [PROGRAM, 'lists', spirv])
+        self.assertEqual(recorder.executions(path), {('kernel', 'add'): [1, 0], ('kernel', 'scale'): [2, 0],
+                                                     ('barrier', '-'): [3, 0]})
+        counts = recorder.counts(path)
+        self.assertEqual(counts['zeCommandQueueExecuteCommandLists'], 3)
+        self.assertEqual(counts['zeCommandListAppendLaunchKernel'], 1)
+        self.assertNotIn('zeMemAllocShared', counts)
+        self.assertEqual(pauses(path), [['start', 'kernel'], ['kernel', 'kernel'],
+                                        ['kernel', 'unknown']])
+        self.assertNotIn('nothing was recorded', p.stderr)
+
+    def test_what_never_happened_is_told(self):
+        for options, said in ((['--start-at-kernel', 'skale'], r"'skale' was launched \(none matches; modules have: add, "),
+                              (['--start-at-kernel', '^ad'], r"'\^ad' was launched \(modules have: add\)"),
+                              (['--delay', '1000'], 'after the --delay of 1000 was over'),
+                              (['--paused'], '--paused, and nothing resumed it')):
+            _, p = recorder.record(options, [PROGRAM, 'time', spirv])
+            self.assertRegex(p.stderr, 'nothing was recorded: .*' + said)
+
     def test_time(self):
         path, _ = recorder.record(['--delay', '200ms', '--duration', '0.2s'], [PROGRAM, 'time', spirv])
         self.assertEqual(pauses(path), [['start', 'time'], ['time', 'unknown']])
