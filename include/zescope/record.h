@@ -128,6 +128,7 @@ struct zs_recording_info {
     int32_t exit_status; /* as a shell shows it: 128 + n for signal n */
     bool debug_info;     /* recorded with --debug-info */
     struct zs_record_drops drops;
+    bool no_trace, no_activity; /* recorded with --no-trace, --no-activity */
 };
 
 struct zs_recording;

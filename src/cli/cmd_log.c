@@ -2,6 +2,7 @@
 /* zescope log: the API calls of a recording as lines. */
 #include "cli/options.h"
 
+#include "base/filter.h"
 #include "report/log.h"
 
 #include <errno.h>
@@ -63,7 +64,12 @@ static int run(void *parsed, int operand_count, char **operands)
     struct out out = {0};
     struct zs_diag diag = {0};
     struct zs_merge_totals totals;
-    int error = zs_log_write(operands[0], &log, put, &out, &totals, &diag);
+    struct zs_filter filter = {0};
+    int error = zs_filter_compile(&filter, o->filters.items, o->filters.count, &diag);
+    zs_filter_fini(&filter);
+    if (error == -EINVAL)
+        return zs_cli_usage(&zs_command_log, "%s", diag.text);
+    error = zs_log_write(operands[0], &log, put, &out, &totals, &diag);
     int status = out.status;
     if (error < 0) {
         char text[600];

@@ -109,7 +109,11 @@ static void put_notes(const struct report_options *o, const char *path,
                       const struct zs_report *report)
 {
     struct zs_report_totals t = zs_report_totals(report);
+    const char *no_activity = zs_report_no_activity(report, o->table - 1);
     zs_cli_note_losses(&o->common, path, t.calls, t.lost_calls, t.damaged_files);
+    if (o->format == FORMAT_CSV && o->table > TABLE_ALL && no_activity)
+        zs_cli_note(&o->common, "%s: %s are n/a: %s", path, zs_report_table_name(o->table - 1),
+                    no_activity);
 }
 
 extern const struct zs_command zs_command_report;
@@ -280,6 +284,12 @@ static int run(void *parsed, int operand_count, char **operands)
                  .limit = o->limit},
         .only = ZS_MAX(o->table, TABLE_ALL) - 1,
     };
+    struct zs_diag diag = {0};
+    int error = zs_report_check(&load, &diag);
+    if (error == -EINVAL)
+        return zs_cli_usage(&zs_command_report, "%s", diag.text);
+    if (error)
+        return zs_cli_fail("%s", diag.text);
     return o->html ? report_html(o, &load, operands) : report_tables(o, &load, operands[0]);
 }
 

@@ -76,6 +76,8 @@ static int read_meta(struct zs_recording *r, struct zs_diag *diag)
     info->finished = json_is_true(json_object_get(meta, "finished"));
     info->exit_status = (int32_t)member_u64(meta, "exit_status", INT32_MAX);
     info->debug_info = json_is_true(json_object_get(meta, "debug_info"));
+    info->no_trace = json_is_false(json_object_get(meta, "trace"));
+    info->no_activity = json_is_false(json_object_get(meta, "activity"));
     json_decref(meta);
     return 0;
 }

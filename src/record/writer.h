@@ -14,8 +14,8 @@ struct zs_recording_plan {
     /* may hold %p (process id), %h (host), %q{NAME} (a variable of the environment), %%; NULL:
      * zescope-<app>-%p in the current folder */
     const char *path;
-    char *const *argv; /* of the application */
-    bool debug_info;   /* stated in meta.json */
+    char *const *argv;                      /* of the application */
+    bool debug_info, no_trace, no_activity; /* stated in meta.json */
 };
 
 struct zs_recording_result {

@@ -664,11 +664,44 @@ static int start_memory(struct zs_report *r)
     return 0;
 }
 
+/* What needs no recording; NULL: no memory. */
+static struct zs_report *report_new(const struct zs_report_options *options, int *ret_error,
+                                    struct zs_diag *diag)
+{
+    struct zs_report *r = calloc(1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->wants_tree = options->call_tree;
+    r->tree.arena = &r->arena;
+    zs_arena_init(&r->arena, 0);
+    zs_activities_init(&r->activities);
+    for (int t = 0; t < ZS_REPORT_TABLES; t++)
+        r->groups[t].arena = &r->arena;
+    int error = zs_filter_compile(&r->filter, options->filters, options->filter_count, diag);
+    error = error ? error : choose_keys(r, options, diag);
+    error = error ? error : name_calls(r);
+    *ret_error = error ? error : start_memory(r);
+    return r;
+}
+
+int zs_report_check(const struct zs_report_options *options, struct zs_diag *diag)
+{
+    int error;
+    struct zs_report *r = report_new(options, &error, diag);
+    if (!r)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    error = error ? error : report_build_tables(r);
+    error = error ? error : report_apply_view(r, options, diag);
+    zs_report_free(r);
+    return error;
+}
+
 int zs_report_load(const char *recording, const struct zs_report_options *options,
                    const struct zs_merge_sink *also, struct zs_report **ret_report,
                    struct zs_diag *diag)
 {
-    struct zs_report *r = calloc(1, sizeof(*r));
+    int error;
+    struct zs_report *r = report_new(options, &error, diag);
     if (!r)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
     const struct zs_merge_sink sink = {.user = r,
@@ -682,16 +715,6 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
                                        .mark = on_mark,
                                        .no_values = !also || also->no_values};
     r->also = also;
-    r->wants_tree = options->call_tree;
-    r->tree.arena = &r->arena;
-    zs_arena_init(&r->arena, 0);
-    zs_activities_init(&r->activities);
-    for (int t = 0; t < ZS_REPORT_TABLES; t++)
-        r->groups[t].arena = &r->arena;
-    int error = zs_filter_compile(&r->filter, options->filters, options->filter_count, diag);
-    error = error ? error : choose_keys(r, options, diag);
-    error = error ? error : name_calls(r);
-    error = error ? error : start_memory(r);
     if (!error && zs_recording_open(recording, &r->recording, NULL))
         r->recording = NULL; /* then modules are n/a */
     if (!error && zs_symbols_open(recording, &r->symbols, NULL))

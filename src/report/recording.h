@@ -36,6 +36,10 @@ struct zs_report_options {
 struct zs_report;
 struct zs_merge_sink;
 
+/* Whether the options make sense, for whatever recording: 0, -EINVAL with a sentence that says what
+ * is wrong with them, or -ENOMEM. */
+int zs_report_check(const struct zs_report_options *options, struct zs_diag *diag);
+
 /* 0 or -errno with a sentence. `also` sees everything that is read; may be NULL. */
 int zs_report_load(const char *recording, const struct zs_report_options *options,
                    const struct zs_merge_sink *also, struct zs_report **ret_report,
@@ -58,6 +62,10 @@ struct zs_symbols *zs_report_symbols(const struct zs_report *report); /* may be 
 struct zs_call_tree;
 /* NULL: not asked for, or the recording has no backtraces. */
 const struct zs_call_tree *zs_report_call_tree(const struct zs_report *report);
+
+/* Why there is no device activity, in words; NULL: there is, or the table is of something else. -1:
+ * of whatever table. */
+const char *zs_report_no_activity(const struct zs_report *report, int table);
 
 /* The tables that hold anything, with their names above them; or one. */
 void zs_report_text(const struct zs_report *report, int only, bool color, struct zs_buf *out);

@@ -2,6 +2,8 @@
 /* From groups to cells: which columns the tables have, and what stands in them. */
 #include "report/recording_priv.h"
 
+#include <zescope/record.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -501,9 +503,28 @@ int report_build_tables(struct zs_report *r)
     return error;
 }
 
+static bool is_activity(int table)
+{
+    return table == ZS_REPORT_KERNELS || table == ZS_REPORT_COPIES || table == ZS_REPORT_BARRIERS;
+}
+
+const char *zs_report_no_activity(const struct zs_report *r, int table)
+{
+    const struct zs_recording_info *info = r->recording ? zs_recording_info(r->recording) : NULL;
+    if (r->totals.activity || (table >= 0 && !is_activity(table)))
+        return NULL;
+    return info && info->no_trace      ? "recorded with --no-trace"
+           : info && info->no_activity ? "recorded with --no-activity"
+                                       : "its traces have no device activity";
+}
+
 void zs_report_text(const struct zs_report *r, int only, bool color, struct zs_buf *out)
 {
     bool some = false;
+    if (only >= 0 && zs_report_no_activity(r, only)) {
+        zs_buf_printf(out, "n/a: %s\n", zs_report_no_activity(r, only));
+        return;
+    }
     if (only >= 0) {
         zs_table_text(&r->tables[only], color, out);
         return;
@@ -526,11 +547,8 @@ void zs_report_text(const struct zs_report *r, int only, bool color, struct zs_b
         }
         zs_table_text(&shown, color, out);
     }
-}
-
-static bool is_activity(int table)
-{
-    return table == ZS_REPORT_KERNELS || table == ZS_REPORT_COPIES || table == ZS_REPORT_BARRIERS;
+    if (zs_report_no_activity(r, -1))
+        zs_buf_printf(out, "\nkernels, copies, barriers: n/a (%s)\n", zs_report_no_activity(r, -1));
 }
 
 /* Rows that a limit cut off, where there are any. */

@@ -28,7 +28,7 @@ def run(*words, check=0):
 
 
 def setUpModule():
-    global folder, threads, device
+    global folder, threads, device, spirv
     folder = tempfile.TemporaryDirectory()
     run('ocloc', 'compile', '-file', KERNELS, '-device', 'skl', '-options', '-g', '-out_dir', folder.name)
     spirv = next(os.path.join(folder.name, name) for name in os.listdir(folder.name) if name.endswith('.spv'))
@@ -152,9 +152,28 @@ class Groups(unittest.TestCase):
             self.assertIn('zescope.diff/1', f.read())
 
     def test_wrong_keys(self):
-        self.assertIn("'colour'", run(ZESCOPE, 'report', '-g', 'call,colour', threads, check=1).stderr)
-        self.assertIn('call, result, caller', run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=1).stderr)
-        self.assertIn("'kernel'", run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=1).stderr)
+        self.assertIn("'colour'", run(ZESCOPE, 'report', '-g', 'call,colour', threads, check=2).stderr)
+        self.assertIn('call, result, caller', run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=2).stderr)
+        self.assertIn("'kernel'", run(ZESCOPE, 'report', '-t', 'calls', '-g', 'kernel', threads, check=2).stderr)
+
+
+    def test_wrong_options_are_usage_whatever_the_recording(self):
+        for words in (['report', '-w', 'count'], ['report', '-s', 'colour'], ['report', '-g', 'colour'], ['report', '-f', '('],
+                      ['report', '--html', '-', '-w', 'name~('], ['log', '-f', '(']):
+            for path in threads, '/no/such/recording':
+                self.assertIn("zescope " + words[0] + " --help", run(ZESCOPE, *words, path, check=2).stderr)
+
+    def test_what_was_not_collected_is_not_empty(self):
+        for option in '--no-activity', '--no-trace':
+            path = os.path.join(folder.name, 'without' + option)
+            run(ZESCOPE, 'record', option, '--no-last', '-o', path, '--', ACTIVITY, spirv, check=9)
+            for table in 'kernels', 'copies', 'barriers':
+                self.assertEqual(run(ZESCOPE, 'report', '-t', table, path).stdout, f'n/a: recorded with {option}\n')
+                p = run(ZESCOPE, 'report', '--format', 'csv', '-t', table, path)
+                self.assertIn(f'{table} are n/a: recorded with {option}', p.stderr)
+            self.assertIn(f'kernels, copies, barriers: n/a (recorded with {option})\n', run(ZESCOPE, 'report', path).stdout)
+        for words in [], ['-t', 'kernels'], ['-t', 'calls']:
+            self.assertNotIn('n/a:', run(ZESCOPE, 'report', *words, device).stdout)
 
 
 class Views(unittest.TestCase):
@@ -169,11 +188,11 @@ class Views(unittest.TestCase):
         self.assertEqual(names, sorted(names))
         sizes = [int(r['size']) for r in rows(threads, 'allocations', '-s', 'size')]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
-        listed = run(ZESCOPE, 'report', '-t', 'calls', '-s', 'colour', threads, check=1).stderr
+        listed = run(ZESCOPE, 'report', '-t', 'calls', '-s', 'colour', threads, check=2).stderr
         self.assertTrue({'count,', 'total,', 'mean,', 'failed,'} <= set(listed.split()), listed)
-        listed = run(ZESCOPE, 'report', '-s', 'colour', threads, check=1).stderr
+        listed = run(ZESCOPE, 'report', '-s', 'colour', threads, check=2).stderr
         self.assertTrue({'count,', 'allocations,', 'reason\n'} <= set(re.split(r'(?<=[,\n])\s?', listed.split('has ')[1])), listed)
-        run(ZESCOPE, 'report', '-s', 'total:up', threads, check=1)
+        run(ZESCOPE, 'report', '-s', 'total:up', threads, check=2)
 
     def test_where(self):
         everything = rows(threads, 'calls')
@@ -184,7 +203,7 @@ class Views(unittest.TestCase):
             self.assertEqual(rows(threads, 'calls', '-w', condition), [r for r in everything if test(r)], condition)
         self.assertEqual(len(rows(threads, 'calls', '-w', 'count>1', '-w', 'name~Mem')), 2)
         for wrong in ('count', 'colour=3', 'name>3', 'count=x', 'name~('):
-            run(ZESCOPE, 'report', '-w', wrong, threads, check=1)
+            run(ZESCOPE, 'report', '-w', wrong, threads, check=2)
 
     def test_filter_and_limit(self):
         r = report(device, '-f', '^scale$')
