@@ -51,7 +51,8 @@ struct stream {
     uint64_t number; /* of the call that was given last */
     struct zs_calls *calls;
     struct zs_call next;
-    bool has_call; /* else only records come next */
+    bool has_call;                   /* else only records come next */
+    uint64_t metrics, metrics_given; /* records of metrics: seen since it was opened, and ever */
     int fd;
     struct merge *merge;
     struct {
@@ -269,6 +270,12 @@ static void on_record(void *user, const struct zs_calls *calls, const struct zs_
     if (!zs_act_record_parse(e->record, &r))
         return;
     uint64_t type = r.fields[ZS_ACT_TYPE];
+    if (type >= ZS_ACT_METRIC_GROUP && type <= ZS_ACT_UNMEASURED) {
+        const struct zs_merge_sink *sink = s->merge->sink;
+        int status = sink->metric ? sink->metric(sink->user, s->process, e->record, e->time_ns) : 0;
+        s->merge->error = status ? status : s->merge->error;
+        return;
+    }
     bool waits = type == ZS_ACT_APPEND || type == ZS_ACT_EXECUTE || type == ZS_ACT_MARK ||
                  type == ZS_ACT_RANGE || type == ZS_ACT_RANGE_END || type == ZS_ACT_GONE ||
                  type == ZS_ACT_ENDED;
@@ -471,6 +478,7 @@ static bool stream_step(struct stream *s)
 static int stream_open(struct merge *m, struct stream *s, bool *ret_some, struct zs_diag *diag)
 {
     *ret_some = false;
+    s->metrics = 0;
     s->fd = zs_traces_open_file(&m->traces, s->file, diag);
     if (s->fd == -EMFILE || s->fd == -ENFILE || s->fd == -ENOMEM)
         return s->fd;

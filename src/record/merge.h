@@ -29,6 +29,9 @@ struct zs_merge_sink {
     int (*left)(void *user, const struct zs_act_object *object); /* at the end: never destroyed */
     int (*build)(void *user, const struct zs_act_build *build);
     int (*mark)(void *user, const struct zs_act_mark *mark); /* ranges: when they end */
+    /* a record of metrics (METRIC_GROUP to UNMEASURED) as it stands in the file, while its file is
+     * read ahead: in no order with the others */
+    int (*metric)(void *user, uint64_t process, struct zs_span record, uint64_t time_ns);
     bool no_values; /* `call` does not look at calls->values */
 };
 

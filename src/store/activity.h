@@ -20,6 +20,16 @@
  *            the same; such an APPEND comes with its first recorded execution and says EARLIER.
  *   MARK     ID, NAME: the application said so at the packet's time, on this file's thread
  *   RANGE    ID, NAME; RANGE_END ID: the same for a range; they nest
+ *   METRIC_GROUP  ID, DEVICE, NAME, DESCRIPTION, DOMAIN, SAMPLING (of the API), COUNT of metrics,
+ *            which follow: METRIC: ID (from 1, the order of values), GROUP, NAME, DESCRIPTION,
+ *            COMPONENT, UNITS, METRIC_TYPE, VALUE_TYPE, TIER
+ *   QUERY    ID of the append, SUBMIT_NS of the EXECUTE, GROUP, RAW (the report as the driver gave
+ *            it), VALUES (as it calculated them: 8 bytes for each metric, little-endian, an
+ *            unsigned number or a double by VALUE_TYPE; absent when it could not)
+ *   SAMPLES  GROUP, START_NS: raw data of a streamer, a part; SAMPLE  GROUP, START_NS, END_NS,
+ *            VALUES: a report that was calculated from it. LOST: some before it were
+ *   UNMEASURED  COUNT of executions that have no metrics, DESCRIPTION: why. The last of a process
+ *            and description counts
  *   GONE     LIST (handle), KIND (a row of act_objects.def): it was destroyed or freed while
  * recording was paused, so that it is not taken for a leak
  *
@@ -61,6 +71,12 @@ enum zs_activity_record {
     ZS_ACT_RANGE_END,
     ZS_ACT_GONE,
     ZS_ACT_ENDED, /* the process ends in good order; its time is all that matters */
+    ZS_ACT_METRIC_GROUP,
+    ZS_ACT_METRIC,
+    ZS_ACT_QUERY,
+    ZS_ACT_SAMPLES,
+    ZS_ACT_SAMPLE,
+    ZS_ACT_UNMEASURED,
 };
 
 /* Why recording was paused or went on. */
@@ -104,7 +120,19 @@ enum zs_activity_field {
     ZS_ACT_EARLIER = 29,
     ZS_ACT_AGAIN = 30,
     ZS_ACT_BUILD = 31,
-    ZS_ACT_FIELDS
+    ZS_ACT_FIELDS, /* of the records above; those of metrics: */
+    ZS_ACT_DESCRIPTION = 32,
+    ZS_ACT_COMPONENT = 33,
+    ZS_ACT_UNITS = 34,
+    ZS_ACT_GROUP_ID = 35,
+    ZS_ACT_DOMAIN = 36,
+    ZS_ACT_SAMPLING = 37,
+    ZS_ACT_METRIC_TYPE = 38,
+    ZS_ACT_VALUE_TYPE = 39,
+    ZS_ACT_TIER = 40,
+    ZS_ACT_RAW = 41,
+    ZS_ACT_VALUES = 42,
+    ZS_ACT_LOST = 43,
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include <zescope/annotate.h>
 #include <zescope/correlate.h>
 #include <zescope/isa.h>
+#include <zescope/metrics.h>
 #include <zescope/module.h>
 #include <zescope/record.h>
 #include <zescope/trace.h>
@@ -73,6 +74,12 @@ ROW(zs_record_module, 64)
 ROW(zs_record_source, 24)
 ROW(zs_record_note, 16)
 ROW(zs_record_drops, 32)
+ROW(zs_metric, 48)
+ROW(zs_metric_group, 48)
+ROW(zs_metric_launch, 112)
+ROW(zs_metric_report, 56)
+ROW(zs_metric_sum, 88)
+ROW(zs_metric_sums, 24)
 ROW(zs_api_param, 48)
 /* clang-format on */
 #endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Metrics of a recording: what `zescope record --metrics`, `zescope metrics query` and `zescope
+ * metrics stream` leave behind (docs/metrics.md).
+ *
+ * A recording holds metric groups as the driver described them, the kernel launches of the
+ * application, and reports: sets of values, one for each metric of a group, which the driver
+ * calculated in the application's process. A report is of one launch (event-based groups, queries)
+ * or of a stretch of time (time-based groups, streamers).
+ *
+ *     struct zs_metrics *metrics;
+ *     if (zs_metrics_open("rec", &metrics, &diag))
+ *         ...
+ *     const struct zs_metric_report *reports = zs_metrics_reports(metrics, &count);
+ *     for (uint64_t i = 0; i < count; i++)
+ *         printf("%g\n", zs_metrics_number(metrics, &reports[i], metric));
+ *
+ * Recordings are hostile input: what is broken in one record costs that record, which is counted
+ * (struct zs_metrics_info). Names and units are the driver's words: data, not to be trusted.
+ *
+ * Threads: opened metrics may be read from several threads at once. All that is handed out lives
+ * until zs_metrics_close; strings are NUL-terminated, never NULL.
+ */
+#ifndef ZESCOPE_METRICS_H
+#define ZESCOPE_METRICS_H
+
+#include <zescope/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ZS_METRICS_NONE UINT32_MAX /* "no such index" in the members below */
+
+/* How values of several reports become one. The API does not tell: it follows from type and units,
+ * see docs/metrics.md. */
+enum zs_metric_total {
+    ZS_METRIC_TOTAL_NONE, /* they do not: time stamps, addresses, raw values */
+    ZS_METRIC_TOTAL_SUM,  /* counts, bytes, times */
+    ZS_METRIC_TOTAL_MEAN, /* percentages, ratios, frequencies: by the time of the reports */
+};
+
+struct zs_metric {
+    const char *name, *description, *component, *units;
+    uint32_t type;       /* zet_metric_type_t, see zs_metric_type_name */
+    uint32_t value_type; /* zet_value_type_t, see zs_metric_value_type_name */
+    uint32_t tier;
+    enum zs_metric_total total;
+};
+
+/* A group of one device model: those of the same description are one. */
+struct zs_metric_group {
+    const char *name, *description;
+    const char *device; /* the device's name */
+    uint32_t domain;
+    uint32_t metric_count;
+    const struct zs_metric *metrics;
+    bool is_time_based; /* its reports are of stretches of time, not of launches */
+    uint32_t time;      /* the metric that tells how long a report took in nanoseconds, or NONE */
+};
+
+/* One execution of a kernel, in the order of submission. */
+struct zs_metric_launch {
+    const char *kernel;
+    const char *device;
+    uint64_t process; /* tells processes apart: a number of the recording << 32 | process id */
+    uint64_t build;   /* id of the module's build in its process (zs_record_build.id), 0: unknown */
+    uint64_t submit_ns, start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns 0: times are not known */
+    uint64_t append; /* id of the call that appended it, in its process: executions of one list
+                        share it */
+    uint64_t first_report;       /* index into zs_metrics_reports */
+    uint32_t report_count;       /* 0: it was not measured */
+    uint32_t groups[3], size[3]; /* work-groups, and work-items of a group; [0] == 0: not known */
+    uint32_t simd;               /* largest sub-group, 0: not known */
+    uint32_t thread;             /* of the host that appended it */
+};
+
+/* One set of values. Reports of launches come first, by launch; then those of time, by time. */
+struct zs_metric_report {
+    uint32_t group;  /* index into zs_metrics_groups */
+    uint32_t launch; /* index into zs_metrics_launches; of a stretch of time: what ran longest in
+                        it, or ZS_METRICS_NONE */
+    uint32_t run;    /* of the application (--runs), from 1 */
+    uint32_t unused;
+    uint64_t process;
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: of the launch or the stretch; 0: not known */
+    const void *raw;           /* as the driver gave it, NULL: kept elsewhere, or not at all */
+    uint64_t raw_B;
+};
+
+union zs_metric_value {
+    uint64_t u64; /* unsigned integers and booleans */
+    double f64;   /* floating-point numbers of both sizes */
+};
+
+struct zs_metrics;
+
+/* Of one recording. Handed out by the library only: it may grow. */
+struct zs_metrics_info {
+    uint32_t run_count;        /* of the application; 1 unless --runs was given */
+    uint64_t launches;         /* of kernels that were recorded */
+    uint64_t measured;         /* ... that have a report of some group */
+    uint64_t orphans;          /* reports whose launch was not recorded: left out */
+    uint64_t damaged;          /* records that make no sense: left out */
+    uint64_t lost;             /* executions that the recorder could not measure, as it says */
+    const char *lost_reason;   /* of the most of them, "" for none */
+    const char *runs_mismatch; /* "": runs launched the same; else a sentence. Reports of a run that
+                                  launched something else are left out */
+};
+
+/*
+ * 0, or -errno with a sentence: -ENOENT, -EINVAL (not a recording), -ENOMEM (also: more than 1 GiB
+ * of metrics). A recording without metrics opens; it has no groups. Reads all of the recording's
+ * traces, and those of further runs in its folder "runs".
+ */
+ZS_API int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics,
+                           struct zs_diag *diag);
+ZS_API void zs_metrics_close(struct zs_metrics *metrics);
+
+ZS_API const struct zs_metrics_info *zs_metrics_info(const struct zs_metrics *metrics);
+ZS_API const struct zs_metric_group *zs_metrics_groups(const struct zs_metrics *metrics,
+                                                       uint32_t *ret_count);
+ZS_API const struct zs_metric_launch *zs_metrics_launches(const struct zs_metrics *metrics,
+                                                          uint32_t *ret_count);
+ZS_API const struct zs_metric_report *zs_metrics_reports(const struct zs_metrics *metrics,
+                                                         uint64_t *ret_count);
+
+/* The values of a report, group->metric_count of them. The report is one of zs_metrics_reports. */
+ZS_API const union zs_metric_value *zs_metrics_values(const struct zs_metrics *metrics,
+                                                      const struct zs_metric_report *report);
+/* One of them as a number; a `metric` that the group does not have gives 0. */
+ZS_API double zs_metrics_number(const struct zs_metrics *metrics,
+                                const struct zs_metric_report *report, uint32_t metric);
+/* Index of the metric of that name in the group, or ZS_METRICS_NONE. Case matters. */
+ZS_API uint32_t zs_metric_find(const struct zs_metric_group *group, const char *name);
+ZS_API double zs_metric_value_number(const struct zs_metric *metric, union zs_metric_value value);
+
+/* "duration", "event", "throughput", ...; NULL for types of later specifications. */
+ZS_API const char *zs_metric_type_name(uint32_t type);
+/* "uint32", "float64", ...; NULL for types of later specifications. */
+ZS_API const char *zs_metric_value_type_name(uint32_t value_type);
+
+/* --- sums --- */
+
+enum zs_metric_sum_by {
+    ZS_METRIC_SUM_BY_KERNEL, /* name, build and device */
+    ZS_METRIC_SUM_BY_SHAPE,  /* and numbers of work-groups and work-items */
+};
+
+/* All reports of a group that are of launches of one kernel. A report of a stretch of time is
+ * shared among the kernels by how long they ran in it; those in which none ran make a row with the
+ * kernel
+ * "". */
+struct zs_metric_sum {
+    const char *kernel, *device;
+    uint64_t build;
+    uint32_t groups[3], size[3]; /* zero where rows are by kernel */
+    uint32_t simd;
+    uint32_t group;       /* index into zs_metrics_groups */
+    uint64_t reports;     /* that were summed; of stretches of time: in which it ran */
+    uint64_t launches;    /* of this kernel (and shape), measured by this group or not */
+    double time_ns;       /* of the reports: by the group's own metric, else of their launches */
+    const double *values; /* group->metric_count; 0 for ZS_METRIC_TOTAL_NONE */
+};
+
+struct zs_metric_sums {
+    const struct zs_metric_sum *rows; /* by group, then by time, the longest first */
+    uint32_t count;
+    void *internal;
+};
+
+/* Sums (of integers exact up to 2^53) and means (by the time of the reports; where that is not
+ * known all count alike). 0 or -ENOMEM. */
+ZS_API int zs_metrics_sum(const struct zs_metrics *metrics, enum zs_metric_sum_by by,
+                          struct zs_metric_sums *ret_sums);
+ZS_API void zs_metric_sums_free(struct zs_metric_sums *sums);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

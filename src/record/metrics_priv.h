@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZS_RECORD_METRICS_PRIV_H
+#define ZS_RECORD_METRICS_PRIV_H
+
+#include <zescope/metrics.h>
+
+#include "base/arena.h"
+#include "record/activities.h"
+
+#define METRICS_VEC(type)                                                                          \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        size_t count, capacity;                                                                    \
+    }
+
+struct zs_metrics {
+    struct zs_arena arena;
+    struct zs_activities activities; /* names of kernels and devices */
+    struct zs_metrics_info info;
+    METRICS_VEC(struct zs_metric_group) groups;
+    METRICS_VEC(struct zs_metric_launch) launches;
+    METRICS_VEC(struct zs_metric_report) reports;
+    const union zs_metric_value **values; /* by report */
+};
+
+/* metrics_words.c: how values of several reports become one. */
+enum zs_metric_total metrics_total_of(uint32_t type, const char *units);
+/* The metric that tells how long a report took in nanoseconds. */
+uint32_t metrics_time_of(const struct zs_metric *metrics, uint32_t count);
+/* How long it took: by its own metric, else by its times; 0: not known. */
+double metrics_report_time(const struct zs_metrics *m, const struct zs_metric_report *report);
+
+#endif
