@@ -44,6 +44,9 @@ int zs_os_unlink(const char *path);
 ssize_t zs_os_read(int fd, void *data, size_t size_B);
 ssize_t zs_os_write(int fd, const void *data, size_t size_B);
 
+/* Whether paths here have drives and backslashes. */
+bool zs_os_has_drives(void);
+
 /* A number that nobody outside foresees; false: the system has none yet. */
 bool zs_os_random(uint64_t *ret_value);
 

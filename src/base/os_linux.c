@@ -136,3 +136,8 @@ uint32_t zs_host_cores(void)
     int count = CPU_COUNT(&set);
     return count > 0 ? (uint32_t)count : 1;
 }
+
+bool zs_os_has_drives(void)
+{
+    return false;
+}

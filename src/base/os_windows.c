@@ -303,3 +303,8 @@ uint32_t zs_host_cores(void)
     GetSystemInfo(&info);
     return info.dwNumberOfProcessors ? (uint32_t)info.dwNumberOfProcessors : 1;
 }
+
+bool zs_os_has_drives(void)
+{
+    return true;
+}

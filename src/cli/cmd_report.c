@@ -4,6 +4,7 @@
 #include "cli/view.h"
 
 #include "base/file.h"
+#include "base/path.h"
 #include "report/call_tree.h"
 #include "report/html_recording.h"
 
@@ -148,12 +149,6 @@ static int write_page(const struct report_options *o, const struct zs_recording_
     return ZS_EXIT_OK;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* The page shows what can be shown: a recording without modules has no code. */
 static int write_html(const struct report_options *o, char **operands,
                       const struct zs_report *report, struct zs_html_timeline *timeline)
@@ -174,7 +169,7 @@ static int write_html(const struct report_options *o, char **operands,
         view.view = (struct zs_module_view){.input = operands[0]};
     zs_cli_quote(operands[0], path, sizeof(path));
     snprintf(command, sizeof(command), "zescope report %s; zescope annotate %s", path, path);
-    snprintf(title, sizeof(title), "%s", base_name(operands[0]));
+    snprintf(title, sizeof(title), "%s", zs_path_own_base_name(operands[0]));
     const struct zs_module_html_options code = {
         .title = title, .text_command = command, .text = {.context_lines = 3}};
     const struct zs_recording_html page = {.report = report,

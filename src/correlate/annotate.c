@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel's instructions joined with its debug info. */
 #include "base/diag.h"
+#include "base/path.h"
 #include "base/vec.h"
 
 #include <zescope/annotate.h>
@@ -225,17 +226,11 @@ uint32_t zs_code_frame(const struct zs_code *code, uint32_t i)
     return code->info->scopes[code->join->scope[i]].frame;
 }
 
-static bool path_ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return m <= n && strcmp(path + n - m, end) == 0 && (m == n || path[n - m - 1] == '/');
-}
-
 const struct zs_join_line *zs_code_find_line(const struct zs_code *code, const char *path,
                                              uint32_t line)
 {
     for (uint32_t f = 0; code->join && f < code->info->file_count; f++) {
-        const struct zs_join_line *found = path_ends_with(code->info->files[f].path, path)
+        const struct zs_join_line *found = zs_path_ends_with(code->info->files[f].path, path)
                                                ? zs_join_find_line(code->join, f, line)
                                                : NULL;
         if (found)

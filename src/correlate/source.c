@@ -6,6 +6,7 @@
  *   3. the path as it stands;
  *   4. --source-path DIR: each directory, with ever shorter ends of the path
  *      (/build/src/a/k.cl: DIR/build/src/a/k.cl, DIR/src/a/k.cl, DIR/a/k.cl, DIR/k.cl).
+ * On Linux there is nothing at a path of Windows as it stands, and its drive is not looked for.
  * A checksum in the line table (DWARF 5) is compared, since it is the only proof that a file is
  * the one that was compiled.
  */
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/os.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "correlate/md5.h"
 
@@ -89,25 +91,15 @@ static bool try_path(struct zs_sources *sources, struct source_entry *entry, con
     return true;
 }
 
-static bool prefix_matches(const char *path, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    while (n && prefix[n - 1] == '/')
-        n--;
-    return strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
-
 static bool try_maps(struct zs_sources *sources, struct source_entry *entry, const char *path)
 {
     for (size_t i = 0; i < sources->options.map_count; i++) {
         const struct zs_path_map *map = &sources->options.maps[i];
-        if (!prefix_matches(path, map->from))
+        const char *rest = zs_path_below(path, map->from);
+        if (!rest)
             continue;
-        size_t n = strlen(map->from);
-        while (n && map->from[n - 1] == '/')
-            n--;
         char mapped[PATH_MAX_B];
-        int length = snprintf(mapped, sizeof(mapped), "%s%s", map->to, path + n);
+        int length = snprintf(mapped, sizeof(mapped), "%s%s", map->to, rest);
         return length > 0 && (size_t)length < sizeof(mapped) && try_path(sources, entry, mapped);
     }
     return false;
@@ -116,6 +108,8 @@ static bool try_maps(struct zs_sources *sources, struct source_entry *entry, con
 static bool try_directories(struct zs_sources *sources, struct source_entry *entry,
                             const char *path)
 {
+    if (zs_path_is_windows(path))
+        path += 2;
     for (size_t i = 0; i < sources->options.search_dir_count; i++) {
         const char *rest = path;
         while (rest) {
@@ -133,6 +127,24 @@ static bool try_directories(struct zs_sources *sources, struct source_entry *ent
     return false;
 }
 
+/* The path with '/' between its parts, also where it is one of Windows that somebody else made. */
+static void put_slashes(char path[PATH_MAX_B], const char *from)
+{
+    snprintf(path, PATH_MAX_B, "%s", from);
+    for (char *at = path + 2; zs_path_is_windows(from) && *at; at++)
+        *at = *at == '\\' ? '/' : *at;
+}
+
+static bool find_file(struct zs_sources *sources, struct source_entry *entry)
+{
+    char path[PATH_MAX_B];
+    put_slashes(path, entry->source.path);
+    bool is_elsewhere = zs_path_is_windows(path) && !zs_os_has_drives();
+    return strlen(entry->source.path) < sizeof(path) &&
+           (try_maps(sources, entry, path) || (!is_elsewhere && try_path(sources, entry, path)) ||
+            try_directories(sources, entry, path));
+}
+
 static void find_text(struct zs_sources *sources, struct source_entry *entry)
 {
     const char *path = entry->source.path;
@@ -141,8 +153,7 @@ static void find_text(struct zs_sources *sources, struct source_entry *entry)
         entry->source.found = path;
         return;
     }
-    if (try_maps(sources, entry, path) || try_path(sources, entry, path) ||
-        try_directories(sources, entry, path))
+    if (find_file(sources, entry))
         return;
     char note[PATH_MAX_B + 128];
     if (path[0] == '\0' || path[0] == '<')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The source files of a kernel: each path once, whatever units and directories name it. */
 #include "base/name_map.h"
+#include "base/path.h"
 #include "dwarf/dwarf_priv.h"
 
 #include <errno.h>
@@ -37,25 +38,43 @@ void zs_file_table_close(struct zs_file_table *table)
     free(table);
 }
 
-/* path becomes path/part, or part alone when that is absolute. "./" parts are taken out, so that
- * "/src/./a.h" and "/src/a.h" are one file; what does not fit is left out. */
-static void append_part(char *path, size_t *length, const char *part)
+/* The root of an absolute part becomes the path: "/", "C:/", the two backslashes before a server. A
+ * backslash alone goes back to the root of the drive. */
+static void take_root(char *path, size_t *length, const char *part)
 {
-    if (part[0] == '/') {
+    if (zs_path_is_windows(part)) {
+        *length = part[1] == ':' ? 3 : 2;
+        memcpy(path, part, 2);
+        path[2] = '/';
+    } else if (part[0] == '/') {
         path[0] = '/';
         *length = 1;
+    } else if (part[0] == '\\' && zs_path_is_windows(path) && path[1] == ':') {
+        *length = 3;
     }
+    path[*length] = '\0';
+}
+
+/* path becomes path/part, or part alone when that is absolute. "./" parts are taken out, so that
+ * "/src/./a.h" and "/src/a.h" are one file, as are C:\src\a.h and C:/src/a.h; what does not fit is
+ * left out. */
+static void append_part(char *path, size_t *length, const char *part)
+{
+    take_root(path, length, part);
+    if (zs_path_is_windows(part))
+        part += 2;
+    const char *separators = zs_path_separators(path);
     while (*part) {
-        size_t n = strcspn(part, "/");
+        size_t n = strcspn(part, separators);
         bool skip = n == 0 || (n == 1 && part[0] == '.');
         if (!skip && n + 2 < PATH_MAX_B - *length) {
-            if (*length && path[*length - 1] != '/')
+            if (*length && !strchr(separators, path[*length - 1]))
                 path[(*length)++] = '/';
             memcpy(path + *length, part, n);
             *length += n;
         }
         part += n;
-        part += *part == '/';
+        part += *part != '\0';
     }
     path[*length] = '\0';
 }

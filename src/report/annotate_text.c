@@ -11,6 +11,7 @@
  * characters are shown as '?'.
  */
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "report/annotate.h"
 #include "report/columns.h"
@@ -91,12 +92,6 @@ static void put_safe(struct text_writer *t, const char *text, size_t size_B)
 static void put_string(struct text_writer *t, const char *text)
 {
     put_safe(t, text, strlen(text));
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
 }
 
 static void put_note(struct text_writer *t, const char *text)
@@ -333,7 +328,7 @@ static void put_inline_stack(struct text_writer *t, uint32_t frame)
         put_string(t, info->frames[f->parent].function);
         if (f->call_file != ZS_NO_INDEX && f->call_line) {
             zs_buf_puts(&t->out, " (");
-            put_string(t, base_name(info->files[f->call_file].path));
+            put_string(t, zs_path_base_name(info->files[f->call_file].path));
             zs_buf_printf(&t->out, ":%u", f->call_line);
             if (f->call_column)
                 zs_buf_printf(&t->out, ":%u", f->call_column);

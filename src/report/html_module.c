@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/html_module.h"
+#include "base/path.h"
 
 #include <string.h>
 
@@ -35,19 +36,13 @@ static int put_listing(void *user, size_t index, zs_html_write_fn *write, void *
     return zs_report_annotate_text(&one, page->text, write, sink);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 int zs_report_module_html(const struct zs_module_view *view,
                           const struct zs_module_html_options *options, zs_write_fn *write,
                           void *user)
 {
     struct module_page module_page = {view, &options->text};
     const struct zs_html_page page = {
-        .title = options->title ? options->title : base_name(view->input),
+        .title = options->title ? options->title : zs_path_own_base_name(view->input),
         .text_command = options->text_command,
         .user = &module_page,
         .json = put_document,

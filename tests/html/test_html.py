@@ -5,6 +5,7 @@ usage: test_html.py HTML_PAGE_TOOL ZESCOPE [unittest arguments]
 
 With ZESCOPE_TEST_SHOTS=FOLDER, screenshots are left there.
 """
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,10 @@ def setUpModule():
     with open(B.path('listing.txt'), 'wb') as f:
         f.write(LISTING.encode() + b'invalid \xff\xc3( nul \x00 bidi \xe2\x80\xae end\n')
     write_page(TOOL, B.path('basic.html'), B.path('basic.json'), 'nbody.bin', B.path('listing.txt'))
+    windows = json.loads(json.dumps(sample.basic()).replace('/src/', r'C:\\src\\'))
+    windows['input'] = r'C:\out\nbody.bin'
+    sample.dump(windows, B.path('windows.json'))
+    write_page(TOOL, B.path('windows.html'), B.path('windows.json'), 'nbody.bin', B.path('listing.txt'))
     write_page(TOOL, B.path('hostile.html'), B.path('hostile.json'), sample.ATTACKS[0], B.path('listing.txt'))
     write_page(TOOL, B.path('counted.html'), B.path('counted.json'), 'nbody.bin', B.path('listing.txt'))
     sample.dump(sample.module([sample.opcodes('ten', 10), sample.opcodes('eleven', 11)], {}), B.path('opcodes.json'))
@@ -351,6 +356,23 @@ class Keyboard(View):
         B.until('line and instruction', lambda: len(marked('mixed', 'pin')) == 2)
         B.click('[data-view=side][role=radio]')
         B.until('side by side, pin kept', lambda: len(marked('code', 'pin')) == 1)
+
+
+class Windows(View):
+    """A module that was built there: debug info whose paths have backslashes."""
+    page = 'windows.html'
+
+    def test_names(self):
+        self.assertEqual(B.text('#module-name'), 'nbody.bin')
+        self.assertEqual(B.text('.row.file .file-name b'), 'nbody.cl')
+        self.assertEqual(B.text('.row.file .file-name .dir'), 'C:\\src\\')
+
+    def test_go_to(self):
+        for typed in ('common.h:3', r'SRC\common.h:3', 'c:/src/common.h:3'):
+            B.keys('g')
+            B.keys(typed, Keys.ENTER)
+            B.until(typed, lambda: 'float4 d' in (marked('source', 'pin') or [''])[0])
+            B.keys(Keys.ESCAPE)
 
 
 class Searching(View):

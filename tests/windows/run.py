@@ -2,12 +2,18 @@
 
 Usage: run.py ZESCOPE ZESCOPE.EXE. Wine keeps its files in build/windows/wine, beside the program.
 """
+import fcntl
 import glob
 import os
+import re
+import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
@@ -54,6 +60,30 @@ class Runner:
                 f.seek(0)
             done.stdout, done.stderr = out.read(), err.read()
         return done
+
+    def on_terminal(self, *command, rows=200, columns=300):
+        """What the command writes when all its streams are a terminal, and its exit status."""
+        terminal, streams = os.openpty()
+        fcntl.ioctl(streams, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+        child = subprocess.Popen(command, cwd=self.folder, env={**self.env, 'TERM': 'xterm'}, start_new_session=True,
+                                 stdin=streams, stdout=streams, stderr=streams)
+        os.close(streams)
+        out, limit = b'', time.monotonic() + 120
+        while time.monotonic() < limit:
+            if not select.select([terminal], [], [], 1)[0]:
+                if child.poll() is not None:
+                    break
+                continue
+            try:
+                out += os.read(terminal, 65536)
+            except OSError:  # nobody has it open any more
+                break
+        if child.poll() is None and time.monotonic() >= limit:
+            child.kill()
+        status = child.wait()
+        os.close(terminal)
+        # the ends of lines are the terminal's, hiding the cursor is Wine's
+        return status, re.sub(rb'\x1b\[\?25[lh]', b'', out).replace(b'\r', b'')
 
     def check(self, name, fine, why=''):
         if fine:
@@ -115,6 +145,63 @@ def check_arguments(r):
         r.check(command, done.returncode == 1 and b'works on Linux alone' in done.stderr, str(done))
 
 
+def check_debug_paths(r):
+    """Debug info with drive letters and backslashes: the same sources are found on both systems."""
+    with open(os.path.join(r.folder, 'skl.bin'), 'rb') as f:
+        module = f.read()
+    drive = module.replace(b'/src/cl0/.', b'C:\\s\\cl0\\.').replace(b'/src/cl0', b'C:\\s\\cl0')
+    with open(os.path.join(r.folder, 'drive.bin'), 'wb') as f:
+        f.write(drive)
+    for source in (['--source-path', 'src'], ['--path-map', 'c:\\S\\cl0\\=src'], []):
+        found = r.same('annotate', *source, 'drive.bin')
+        r.check(f'sources {source}', (b'kernel void' in found.stdout) == bool(source), str(found.stdout[:300]))
+    r.same('annotate', '--json', '--source-path', 'src', 'drive.bin')
+    # a file that is there as it stands, on Windows alone
+    place = os.path.join(r.env['WINEPREFIX'], 'drive_c', 's', 'cl0')
+    shutil.copytree(os.path.join(TESTS, 'golden/annotate/src'), place)
+    try:
+        there = r.call('annotate', 'drive.bin').stdout
+        r.check('as it stands', b'kernel void' in there and b'note: source not found' not in there, str(there[:300]))
+    finally:
+        shutil.rmtree(place)
+
+
+def check_console(r):
+    """On a console there are colours, UTF-8 and its width, and it is left as it was."""
+    for command in (['inspect', 'skl.bin'], ['annotate', '-k', 'k2', '--source-path', 'src', 'skl.bin'],
+                    ['inspect', '--color=never', 'skl.bin'], ['asm', '-d', 'skl', 'no-such-file.asm']):
+        linux = r.on_terminal(r.native, *command)
+        windows = r.on_terminal('wine', r.windows, *command)
+        r.check(f'console: {command}', linux == windows, f'Linux {linux}, Windows {windows}')
+        r.check(f'colour: {command}', (b'\x1b[' in windows[1]) == (command[0] != 'asm' and len(command) != 3))
+    r.env['NO_COLOR'] = '1'
+    r.check('NO_COLOR', b'\x1b[' not in r.on_terminal('wine', r.windows, 'inspect', 'skl.bin')[1])
+    del r.env['NO_COLOR']
+    shell = f'chcp & {r.windows} inspect skl.bin & chcp'
+    pages = re.findall(rb'code page: (\d+)', r.on_terminal('wine', 'cmd', '/c', shell)[1])
+    r.check('the code page', len(pages) == 2 and pages[0] == pages[1] != b'65001', str(pages))
+
+
+def check_asm(r):
+    """Text to bytes and back, from a file and from a stream, and what is wrong with text."""
+    for name, device, kernel in (('skl.bin', 'skl', 'k1'), ('structs-dg2', 'dg2', 'by_value')):
+        text = r.call('disasm', '-k', f'^{kernel}$', name, native=True).stdout
+        for end, lines in (('\n', text), ('\r\n', text.replace(b'\n', b'\r\n'))):
+            with open(os.path.join(r.folder, 'text-ö.asm'), 'wb') as f:
+                f.write(lines)
+            made = [r.call('asm', '-d', device, '-o', 'made.bin', 'text-ö.asm', native=native) for native in (True, False)]
+            r.check(f'asm {name} {end!r}', made[0].returncode == made[1].returncode == 0, str(made))
+            with open(os.path.join(r.folder, 'made.bin'), 'rb') as f:
+                windows = f.read()
+            linux = r.same('asm', '-d', device, 'text-ö.asm').stdout
+            r.check(f'asm {name} {end!r}: bytes', len(windows) > 200 and windows == linux)
+            r.same('disasm', '--raw', device, 'made.bin')
+    with open(os.path.join(r.folder, 'wrong.asm'), 'wb') as f:
+        f.write(b'mov (8|M0) r1.0<1>:d r2.0<8;8,1>:d\r\n  mov (8|M0) r1.0<1>:q0 \xc3\xb6\r\n')
+    done = r.same('asm', '-d', 'skl', 'wrong.asm')
+    r.check('asm of what is wrong', done.returncode == 1 and b'wrong.asm:2:' in done.stderr, str(done.stderr))
+
+
 def check_files(r):
     """Pages are written over what is there, and names may hold any character."""
     page = os.path.join(r.folder, 'página.html')
@@ -161,6 +248,9 @@ def main():
             shutil.copytree(os.path.join(TESTS, 'golden/annotate/src'), os.path.join(folder, target))
         check_listings(r, names)
         check_arguments(r)
+        check_debug_paths(r)
+        check_console(r)
+        check_asm(r)
         check_files(r)
         check_environment(r)
     finally:

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/file.h"
 #include "correlate/md5.h"
+#include "dwarf/dwarf_priv.h"
 
 #include <zescope/correlate.h>
 
@@ -453,6 +454,95 @@ static void test_sources(void **state)
     rmdir(folder);
 }
 
+/* What the line table's directories and names make, on Linux and on Windows. */
+static void test_file_paths(void **state)
+{
+    static const struct {
+        const char *comp_dir, *directory, *name, *path;
+    } rows[] = {
+        {"/src", "", "k.cl", "/src/k.cl"},
+        {"/src", "a/./b", "./k.cl", "/src/a/b/k.cl"},
+        {"/src", "/usr//include", "k.h", "/usr/include/k.h"},
+        {"/src", "", "a\\k.cl", "/src/a\\k.cl"},
+        {"", "", "k.cl", "k.cl"},
+        {"C:\\src", "", "k.cl", "C:/src/k.cl"},
+        {"C:\\src\\", "a\\.\\b", ".\\k.cl", "C:/src/a/b/k.cl"},
+        {"C:/src", "inc", "k.h", "C:/src/inc/k.h"},
+        {"C:\\", "", "k.cl", "C:/k.cl"},
+        {"C:\\src", "D:\\inc", "k.h", "D:/inc/k.h"},
+        {"C:\\src", "\\inc", "k.h", "C:/inc/k.h"}, /* of the same drive */
+        {"C:\\src", "/inc", "k.h", "/inc/k.h"},    /* as --path-map of a compiler gives */
+        {"/src", "", "C:\\src\\k.cl", "C:/src/k.cl"},
+        {"\\\\server\\share", "a\\b", "k.cl", "\\\\server/share/a/b/k.cl"},
+        {"C:\\src", "", "\\\\server\\k.h", "\\\\server/k.h"},
+        {"C:src", "", "a\\k.cl", "C:src/a\\k.cl"},
+    };
+    struct zs_file_table *table;
+    assert_int_equal(zs_file_table_open(0, &table), 0);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        uint32_t count, index = zs_file_table_add(table, rows[i].comp_dir, rows[i].directory,
+                                                  rows[i].name, NULL);
+        const struct zs_dwarf_file *files = zs_file_table_files(table, &count);
+        assert_true(index < count);
+        assert_string_equal(files[index].path, rows[i].path);
+    }
+    zs_file_table_close(table);
+}
+
+/* A module that was built on Windows, its sources on Linux. */
+static void test_windows_sources(void **state)
+{
+    char folder[] = "/tmp/zescope-sources-XXXXXX", path[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/C:", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/k.cl", folder);
+    write_text(path, "one\n");
+    snprintf(path, sizeof(path), "%s/C:/here.cl", folder);
+    write_text(path, "not this\n");
+    const char *dirs[] = {folder};
+    const struct zs_path_map maps[] = {{"c:\\Old\\place\\", folder}, {"//server/share", folder}};
+    struct zs_source_options options = {.size_B = sizeof(options),
+                                        .search_dirs = dirs,
+                                        .search_dir_count = 1,
+                                        .maps = maps,
+                                        .map_count = 2};
+    static const struct {
+        const char *path;
+        bool by_map, by_search;
+    } rows[] = {
+        {"C:/old/place/k.cl", true, true},
+        {"C:\\old\\place\\k.cl", true, true}, /* as somebody else may name it */
+        {"\\\\server/share/k.cl", true, true},
+        {"D:/old/place/k.cl", false, true},
+        {"D:\\k.cl", false, true},
+        {"/old/place\\k.cl", false, false},
+        {"C:/here.cl", false, false}, /* no folder is named C: */
+    };
+    assert_int_equal(chdir(folder), 0);
+    for (int search = 0; search < 2; search++) {
+        struct zs_sources *sources;
+        options.search_dir_count = search ? 1 : 0;
+        options.map_count = search ? 0 : 2;
+        assert_int_equal(zs_sources_open(&options, &sources), 0);
+        for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+            struct zs_dwarf_file file = {.path = rows[i].path};
+            const struct zs_source *source = zs_sources_get(sources, &file);
+            assert_non_null(source);
+            assert_int_equal(source->found != NULL, search ? rows[i].by_search : rows[i].by_map);
+            assert_string_equal(source->path, rows[i].path);
+            if (source->found)
+                assert_int_equal(source->line_count, 1);
+        }
+        zs_sources_close(sources);
+    }
+    unlink("k.cl");
+    unlink("C:/here.cl");
+    rmdir("C:");
+    assert_int_equal(chdir("/"), 0);
+    rmdir(folder);
+}
+
 static void test_md5(void **state)
 {
     static const struct {
@@ -583,6 +673,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_eval),
         cmocka_unit_test(test_eval_missing),
+        cmocka_unit_test(test_file_paths),
+        cmocka_unit_test(test_windows_sources),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_context_sizes),
         cmocka_unit_test(test_words),

@@ -125,7 +125,7 @@ function parseGoto(kernel, text) {
     if (!m)
         return 'an offset (0x1f8), a label (L504) or a line (42, file.cl:42)';
     const files = m[1] === undefined ? kernel.files
-        : kernel.files.filter(f => kernel.module.files.all[f].path.endsWith(m[1]));
+        : kernel.files.filter(f => pathEndsWith(kernel.module.files.all[f].path, m[1]));
     if (!files.length)
         return m[1] === undefined ? 'there is no source' : 'no such file in this kernel';
     const file = files[0], lines = kernel.module.files.lines(file), line = Number(m[2]);

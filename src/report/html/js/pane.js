@@ -301,7 +301,7 @@ const ROW_MAKERS = {
     [LINE]: (pane, key, row) => pane.lineRow(key, row),
     [FILE](pane, file) {
         const {path, note, found} = pane.kernel.module.files.all[file];
-        const cut = path.lastIndexOf('/') + 1;
+        const cut = folderLength(path);
         const name = el('span.cell.file-name', el('span.dir', visible(path.slice(0, cut))), el('b', visible(path.slice(cut))));
         const says = note || (pane.kernel.module.files.lines(file) ? '' : 'source text not found');
         return attrs(el('div.row.file', name, says ? el('span.file-note', visible(says)) : null),

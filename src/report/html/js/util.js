@@ -23,7 +23,15 @@ function attrs(node, values) {
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 const hex = x => '0x' + x.toString(16);
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + 's'}`;
-const baseName = path => path.slice(path.lastIndexOf('/') + 1) || path;
+/* Paths of Windows, which modules are built with there, have both slashes. */
+const isWindowsPath = path => /^(?:[a-z]:[\\/]|\\\\)/i.test(path);
+const folderLength = path => Math.max(path.lastIndexOf('/'), isWindowsPath(path) ? path.lastIndexOf('\\') : -1) + 1;
+const baseName = path => path.slice(folderLength(path)) || path;
+
+function pathEndsWith(path, end) {
+    const plain = text => text.replaceAll('\\', '/').toLowerCase();
+    return isWindowsPath(path) ? plain(path).endsWith(plain(end)) : path.endsWith(end);
+}
 
 /* 1234567 -> "1 234 567", with thin spaces. */
 const count = n => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u2009');
