@@ -288,10 +288,19 @@ static void take_environment(void)
     FreeEnvironmentStringsW(all);
 }
 
+/* A console that gets a character of UTF-8 in pieces shows none: what is printed is gathered. */
+static void gather_output(void)
+{
+    enum { BUFFER_B = 1 << 14 };
+    setvbuf(stdout, NULL, _IOFBF, BUFFER_B);
+    setvbuf(stderr, NULL, _IOFBF, BUFFER_B);
+}
+
 void zs_os_start(int *argc, char ***argv)
 {
     for (int fd = 0; fd <= 2; fd++)
         _setmode(fd, _O_BINARY);
+    gather_output();
     take_arguments(argc, argv);
     take_environment();
     enter_console();

@@ -25,6 +25,7 @@ static void put_stderr(const char *before, const char *format, va_list args, con
             text.data[i] = 0x1a;
     struct zs_span span = zs_text_clean(&clean, text.data, text.size_B);
     fwrite(span.data, 1, span.size_B, stderr);
+    fflush(stderr);
     zs_buf_fini(&text);
     zs_buf_fini(&clean);
 }

@@ -402,7 +402,7 @@ static bool has_dst(const struct zs_isa_opcode *opcode)
 {
     return opcode->form == ZS_FORM_CALL ||
            (opcode->form >= ZS_FORM_UNARY && opcode->form <= ZS_FORM_DPAS) ||
-           zs_asm_is_send(opcode);
+           zs_isa_opcode_is_send(opcode);
 }
 
 /* How many sources the form has; UINT32_MAX: as many as stand there. */
@@ -458,7 +458,7 @@ static bool read_operands(struct zs_asm_line *l)
             return false;
         inst->source_count++;
     }
-    if (!zs_asm_is_send(l->opcode))
+    if (!zs_isa_opcode_is_send(l->opcode))
         return true;
     return read_descriptor(l, ZS_INST_EXDESC_REG, &inst->exdesc_subreg, &inst->exdesc) &&
            read_descriptor(l, ZS_INST_DESC_REG, &inst->desc_subreg, &inst->desc);

@@ -23,7 +23,7 @@ static bool is_xe(const struct zs_asm_line *l)
 /* Branches whose operands have a type, up to Gen11. */
 static bool is_typed_branch(const struct zs_asm_line *l)
 {
-    return zs_asm_is_branch(l->opcode) && l->opcode->form != ZS_FORM_BRANCH &&
+    return zs_isa_opcode_is_branch(l->opcode) && l->opcode->form != ZS_FORM_BRANCH &&
            l->opcode->form != ZS_FORM_BRANCH2;
 }
 
@@ -187,7 +187,7 @@ static void imply_region(const struct zs_asm_line *l, struct zs_isa_operand *op)
     uint32_t form = l->opcode->form;
     op->vstride = op->width = ZS_REGION_NONE;
     op->hstride = 1;
-    if (zs_asm_is_branch(l->opcode) || form == ZS_FORM_WAIT || form == ZS_FORM_SYNC) {
+    if (zs_isa_opcode_is_branch(l->opcode) || form == ZS_FORM_WAIT || form == ZS_FORM_SYNC) {
         op->vstride = 0;
         op->width = 1;
         op->hstride = 0;
@@ -207,11 +207,11 @@ static void imply_region(const struct zs_asm_line *l, struct zs_isa_operand *op)
 
 static uint32_t implied_dst_type(const struct zs_asm_line *l)
 {
-    if (is_xe(l) && (zs_asm_is_send(l->opcode) || zs_asm_is_branch(l->opcode)))
+    if (is_xe(l) && (zs_isa_opcode_is_send(l->opcode) || zs_isa_opcode_is_branch(l->opcode)))
         return l->opcode->form == ZS_FORM_CALL ? ZS_TYPE_D : ZS_TYPE_UD;
     if (is_typed_branch(l))
         return ZS_TYPE_D;
-    return zs_asm_is_send(l->opcode) ? ZS_TYPE_UD : ZS_TYPE_COUNT;
+    return zs_isa_opcode_is_send(l->opcode) ? ZS_TYPE_UD : ZS_TYPE_COUNT;
 }
 
 static void place_subreg(const struct zs_asm_line *l, struct zs_isa_operand *op)
@@ -355,10 +355,10 @@ static bool read_immediate(struct zs_asm_line *l, unsigned index, struct zs_isa_
 {
     struct literal n;
     uint32_t form = l->opcode->form;
-    uint32_t implied = form == ZS_FORM_SYNC                  ? ZS_TYPE_UD
-                       : zs_asm_is_branch(l->opcode)         ? ZS_TYPE_D
-                       : zs_asm_is_send(l->opcode) && !index ? ZS_TYPE_UD
-                                                             : ZS_TYPE_COUNT;
+    uint32_t implied = form == ZS_FORM_SYNC                         ? ZS_TYPE_UD
+                       : zs_isa_opcode_is_branch(l->opcode)         ? ZS_TYPE_D
+                       : zs_isa_opcode_is_send(l->opcode) && !index ? ZS_TYPE_UD
+                                                                    : ZS_TYPE_COUNT;
     const char *at = l->at;
     if (!read_literal(l, &n) || !read_type(l, implied, &op->type))
         return false;
@@ -391,11 +391,11 @@ static bool read_immediate(struct zs_asm_line *l, unsigned index, struct zs_isa_
 static uint32_t implied_source_type(const struct zs_asm_line *l, unsigned index)
 {
     uint32_t form = l->opcode->form;
-    if (zs_asm_is_send(l->opcode))
+    if (zs_isa_opcode_is_send(l->opcode))
         return is_xe(l) || index == 0 ? ZS_TYPE_UD : ZS_TYPE_NONE;
     if (form == ZS_FORM_BRC)
         return index == 0 ? ZS_TYPE_D : ZS_TYPE_UD;
-    if (zs_asm_is_branch(l->opcode))
+    if (zs_isa_opcode_is_branch(l->opcode))
         return is_typed_branch(l) ? ZS_TYPE_D : ZS_TYPE_NONE;
     if (form == ZS_FORM_SYNC)
         return l->inst->src[index].file == ZS_FILE_NULL ? ZS_TYPE_UB : ZS_TYPE_UD;
@@ -423,7 +423,7 @@ static bool is_label(const struct zs_asm_line *l)
     const char *end = l->at;
     while (end < l->end && (isalnum((unsigned char)*end) || *end == '_'))
         end++;
-    return zs_asm_is_branch(l->opcode) && end > l->at && !isdigit((unsigned char)*l->at) &&
+    return zs_isa_opcode_is_branch(l->opcode) && end > l->at && !isdigit((unsigned char)*l->at) &&
            !is_register_name(l->at, (size_t)(end - l->at));
 }
 
@@ -440,8 +440,8 @@ static bool read_modifiers(struct zs_asm_line *l, struct zs_isa_operand *op)
 static bool read_length(struct zs_asm_line *l, unsigned index, struct zs_isa_operand *op)
 {
     uint64_t length;
-    bool has = zs_asm_is_send(l->opcode) && index == 1 && l->at + 1 < l->end && l->at[0] == ':' &&
-               isdigit((unsigned char)l->at[1]);
+    bool has = zs_isa_opcode_is_send(l->opcode) && index == 1 && l->at + 1 < l->end &&
+               l->at[0] == ':' && isdigit((unsigned char)l->at[1]);
     if (!has)
         return true;
     l->at++;

@@ -32,13 +32,4 @@ bool zs_asm_unsigned(struct zs_asm_line *l, uint64_t most, uint64_t *ret);
 bool zs_asm_dst(struct zs_asm_line *l);
 bool zs_asm_source(struct zs_asm_line *l, unsigned index);
 
-static inline bool zs_asm_is_send(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form == ZS_FORM_SEND || opcode->form == ZS_FORM_SENDS;
-}
-static inline bool zs_asm_is_branch(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
-}
-
 #endif

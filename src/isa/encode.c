@@ -4,7 +4,7 @@
  * them, whatever they hold beyond; any other to the form that Intel's assembler chooses.
  */
 #include "base/reader.h"
-#include "isa/inst.h"
+#include "isa/encode_common.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,6 +28,24 @@ static const char *encode_bits(const struct zs_isa_model *model, const struct zs
         bits[1] = 0;
     }
     return NULL;
+}
+
+void zs_enc_check_support(struct zs_isa_encoder *e, bool is_macro)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    uint32_t allowed = e->opcode->flags;
+    bool early_out = inst->op == ZS_OP_MATH && is_macro && inst->cond == ZS_COND_EO;
+    if (inst->pred && !(allowed & ZS_OPC_PREDICATE))
+        zs_enc_fail(e, ZS_F_PRED_CTRL);
+    if (inst->cond && !(allowed & ZS_OPC_CONDITION) && !early_out)
+        zs_enc_fail(e, ZS_F_COND);
+    if (inst->dst.modifiers && !(allowed & ZS_OPC_SATURATE))
+        zs_enc_fail(e, ZS_F_SATURATE);
+    if (inst->flags & ZS_INST_BRANCH_CTRL && !(allowed & ZS_OPC_BRANCH_CTRL))
+        zs_enc_fail(e, ZS_F_BRANCH_CTRL);
+    for (uint32_t i = 0; i < inst->source_count && i < ZS_ISA_SOURCES_MAX; i++)
+        if (inst->src[i].modifiers && !(allowed & ZS_OPC_SRC_MODS))
+            zs_enc_fail(e, ZS_F_SRC0_NEG);
 }
 
 /* Whether `raw` decodes to this very instruction. Where it stands does not count. */

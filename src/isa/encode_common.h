@@ -23,6 +23,10 @@ static inline void zs_enc_fail(struct zs_isa_encoder *e, enum zs_isa_field field
         e->bad = field;
 }
 
+/* Refuse what the operation does not support, rather than lose it. A math macro may have the
+ * condition eo all the same. */
+void zs_enc_check_support(struct zs_isa_encoder *e, bool is_macro);
+
 static inline void zs_enc_put(struct zs_isa_encoder *e, enum zs_isa_field field, uint64_t value)
 {
     if (!zs_isa_put(e->layout, e->bits, field, value))

@@ -68,6 +68,16 @@ struct zs_isa_opcode {
     uint8_t flags; /* enum zs_isa_opcode_flags */
 };
 
+static inline bool zs_isa_opcode_is_send(const struct zs_isa_opcode *opcode)
+{
+    return opcode->form == ZS_FORM_SEND || opcode->form == ZS_FORM_SENDS;
+}
+
+static inline bool zs_isa_opcode_is_branch(const struct zs_isa_opcode *opcode)
+{
+    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
+}
+
 struct zs_isa_register {
     uint8_t file;                /* enum zs_isa_file */
     uint8_t number, base, count; /* see registers.def */

@@ -16,16 +16,6 @@ decoder(const struct zs_isa_model *model, const struct zs_isa_opcode *opcode, co
     return (struct zs_isa_decoder){model, &zs_isa_layout_legacy, opcode, bits};
 }
 
-static bool is_send(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form == ZS_FORM_SEND || opcode->form == ZS_FORM_SENDS;
-}
-
-static bool is_branch(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
-}
-
 /* ---- controls ---- */
 
 static enum zs_isa_error decode_flags(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -59,12 +49,12 @@ static enum zs_isa_error decode_options(struct zs_isa_decoder d, struct zs_isa_i
     static const uint32_t dep_flags[4] = {0, ZS_INST_NODDCLR, ZS_INST_NODDCHK,
                                           ZS_INST_NODDCLR | ZS_INST_NODDCHK};
     static const uint32_t thread_flags[4] = {0, ZS_INST_ATOMIC, ZS_INST_SWITCH, ZS_INST_NOPREEMPT};
-    bool send = is_send(d.opcode);
+    bool send = zs_isa_opcode_is_send(d.opcode);
     if (zs_legacy_get(d.bits, ZS_F_BREAKPOINT))
         inst->flags |= ZS_INST_BREAKPOINT;
     if (inst->op == ZS_OP_NOP)
         return ZS_ISA_BAD_NONE;
-    if (!send && !is_branch(d.opcode) && zs_legacy_get(d.bits, ZS_F_ACC_WR))
+    if (!send && !zs_isa_opcode_is_branch(d.opcode) && zs_legacy_get(d.bits, ZS_F_ACC_WR))
         inst->flags |= ZS_INST_ACCWREN;
     if (!send)
         inst->flags |= dep_flags[zs_legacy_get(d.bits, ZS_F_DEP_CTRL)];

@@ -6,40 +6,10 @@
 #include "isa/encode_common.h"
 #include "isa/legacy.h"
 
-static bool is_send(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form == ZS_FORM_SEND || opcode->form == ZS_FORM_SENDS;
-}
-
-static bool is_branch(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
-}
-
-/* Refuse what the operation does not support, rather than lose it. */
-static void check_support(struct zs_isa_encoder *e)
-{
-    const struct zs_isa_inst *inst = e->inst;
-    bool eo = inst->op == ZS_OP_MATH && zs_legacy_is_macro(inst->op, inst->subfunction);
-    if (inst->pred && !(e->opcode->flags & ZS_OPC_PREDICATE))
-        zs_enc_fail(e, ZS_F_PRED_CTRL);
-    if (inst->cond && !(e->opcode->flags & ZS_OPC_CONDITION) && !(eo && inst->cond == ZS_COND_EO))
-        zs_enc_fail(e, ZS_F_COND);
-    if (inst->dst.modifiers && !(e->opcode->flags & ZS_OPC_SATURATE))
-        zs_enc_fail(e, ZS_F_SATURATE);
-    if (inst->flags & ZS_INST_BRANCH_CTRL && !(e->opcode->flags & ZS_OPC_BRANCH_CTRL))
-        zs_enc_fail(e, ZS_F_BRANCH_CTRL);
-    if (inst->swsb.pipe || inst->swsb.token)
-        zs_enc_fail(e, ZS_F_SWSB);
-    for (uint32_t i = 0; i < inst->source_count; i++)
-        if (inst->src[i].modifiers && !(e->opcode->flags & ZS_OPC_SRC_MODS))
-            zs_enc_fail(e, ZS_F_SRC0_NEG);
-}
-
 static void encode_options(struct zs_isa_encoder *e)
 {
     uint32_t flags = e->inst->flags;
-    bool send = is_send(e->opcode);
+    bool send = zs_isa_opcode_is_send(e->opcode);
     uint32_t thread = flags & ZS_INST_ATOMIC      ? 1
                       : flags & ZS_INST_SWITCH    ? 2
                       : flags & ZS_INST_NOPREEMPT ? 3
@@ -47,7 +17,7 @@ static void encode_options(struct zs_isa_encoder *e)
     uint32_t deps = (flags & ZS_INST_NODDCLR ? 1u : 0) | (flags & ZS_INST_NODDCHK ? 2u : 0);
     zs_enc_put_flag(e, ZS_F_BREAKPOINT, flags & ZS_INST_BREAKPOINT);
     zs_enc_put(e, ZS_F_THREAD_CTRL, thread);
-    if (flags & ZS_INST_ACCWREN && (send || is_branch(e->opcode)))
+    if (flags & ZS_INST_ACCWREN && (send || zs_isa_opcode_is_branch(e->opcode)))
         zs_enc_fail(e, ZS_F_ACC_WR);
     if (flags & ZS_INST_NOSRCDEPSET && !send)
         zs_enc_fail(e, ZS_F_SEND_NO_SRC_DEP);
@@ -75,7 +45,9 @@ static uint32_t encoded_exec_size(const struct zs_isa_encoder *e)
 static void encode_controls(struct zs_isa_encoder *e)
 {
     const struct zs_isa_inst *inst = e->inst;
-    check_support(e);
+    zs_enc_check_support(e, zs_legacy_is_macro(inst->op, inst->subfunction));
+    if (inst->swsb.pipe || inst->swsb.token)
+        zs_enc_fail(e, ZS_F_SWSB);
     zs_enc_put_log2(e, ZS_F_EXEC_SIZE, encoded_exec_size(e));
     if (inst->channel_offset % 4)
         zs_enc_fail(e, ZS_F_CHAN_OFF);
@@ -89,7 +61,7 @@ static void encode_controls(struct zs_isa_encoder *e)
     }
     if (inst->op == ZS_OP_MATH)
         zs_enc_put(e, ZS_F_FUNCTION, inst->subfunction);
-    else if (!is_send(e->opcode))
+    else if (!zs_isa_opcode_is_send(e->opcode))
         zs_enc_put(e, ZS_F_COND, inst->cond);
     zs_enc_put_flag(e, ZS_F_SATURATE, inst->dst.modifiers & ZS_MOD_SAT);
     encode_options(e);

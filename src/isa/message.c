@@ -6,7 +6,7 @@
  * remaining bits. Bytes are those of an execution with all lanes active; a lane's part is
  * element_B * components.
  */
-#include "isa/isa_priv.h"
+#include "isa/message_rows.h"
 #include "isa/xe.h"
 
 struct decoder {
@@ -14,12 +14,6 @@ struct decoder {
     const struct zs_isa_inst *inst;
     struct zs_isa_message *m;
     uint32_t exec_size;
-};
-
-struct message_row {
-    const char *name;
-    void (*shape)(struct decoder *d);
-    uint8_t kind, address_bits;
 };
 
 static const char *const int_atomics[16] = {"cmpwr64", "and",  "or",    "xor",    "store", "inc",
@@ -217,58 +211,9 @@ static void shape_MEDIA(struct decoder *d)
         m->written_B = (uint32_t)(m->mlen + m->xlen - (m->mlen ? 1 : 0)) * grf_B;
 }
 
-/* ---- tables ---- */
-
-enum { TYPES = 32 };
-#define ROW(name, shape, kind, address)                                                            \
-    {                                                                                              \
-        name, shape_##shape, ZS_MSG_##kind, address                                                \
-    }
-#define TABLE_DC0(type, ...)
-#define TABLE_DC1(type, ...)
-#define TABLE_DCRO(type, ...)
-
-static const struct message_row dc0_rows[TYPES] = {
-#undef TABLE_DC0
-#define TABLE_DC0(type, ...) [type] = ROW(__VA_ARGS__),
-#define ZS_MESSAGE(sfid, type, shape, kind, address, name, ...)                                    \
-    TABLE_##sfid(type, name, shape, kind, address)
-#include "isa/messages.def"
-#undef TABLE_DC0
-#define TABLE_DC0(type, ...)
-};
-
-static const struct message_row dc1_rows[TYPES] = {
-#undef TABLE_DC1
-#define TABLE_DC1(type, ...) [type] = ROW(__VA_ARGS__),
-#include "isa/messages.def"
-#undef TABLE_DC1
-#define TABLE_DC1(type, ...)
-};
-
-static const struct message_row dcro_rows[TYPES] = {
-#undef TABLE_DCRO
-#define TABLE_DCRO(type, ...) [type] = ROW(__VA_ARGS__),
-#include "isa/messages.def"
-#undef ZS_MESSAGE
-};
-
-static const struct sampler_row {
-    const char *name;
-    uint8_t kind;
-} sampler_rows[TYPES] = {
-#define ZS_SAMPLER_WIDE(...)
-#define ZS_SAMPLER(type, kind, name, ...) [type] = {name, ZS_MSG_##kind},
-#include "isa/sampler.def"
-#undef ZS_SAMPLER
-#undef ZS_SAMPLER_WIDE
-};
-
-static const struct sampler_row sampler_xe2_rows[2 * TYPES] = {
-#define ZS_SAMPLER(type, kind, name) [type] = {name, ZS_MSG_##kind},
-#include "isa/sampler_xe2.def"
-#undef ZS_SAMPLER
-};
+#define SHAPE(name) shape_##name,
+static void (*const shapes[ZS_SHAPE_COUNT])(struct decoder *d) = {ZS_MESSAGE_SHAPES(SHAPE)};
+#undef SHAPE
 
 /* ---- the data port ---- */
 
@@ -294,7 +239,7 @@ static void decode_scratch(struct decoder *d)
     set_block(d, 32, 1u << bits(m->desc, 12, 2));
 }
 
-static void decode_dataport(struct decoder *d, const struct message_row *rows)
+static void decode_dataport(struct decoder *d)
 {
     struct zs_isa_message *m = d->m;
     if (bits(m->desc, 19, 1))
@@ -303,7 +248,7 @@ static void decode_dataport(struct decoder *d, const struct message_row *rows)
         decode_scratch(d);
         return;
     }
-    const struct message_row *row = &rows[bits(m->desc, 14, 5)];
+    const struct zs_dataport_row *row = zs_dataport_row((enum zs_isa_sfid)m->sfid, m->desc);
     if (!row->name)
         return;
     m->kind = row->kind;
@@ -311,7 +256,7 @@ static void decode_dataport(struct decoder *d, const struct message_row *rows)
     m->address_bits = row->address_bits;
     if (row->kind != ZS_MSG_FENCE && row->kind != ZS_MSG_OTHER)
         set_surface(m, bits(m->desc, 0, 8));
-    row->shape(d);
+    shapes[row->shape](d);
 }
 
 /* ---- sampler ---- */
@@ -319,9 +264,7 @@ static void decode_dataport(struct decoder *d, const struct message_row *rows)
 static void decode_sampler(struct decoder *d)
 {
     struct zs_isa_message *m = d->m;
-    const struct sampler_row *row = &sampler_rows[bits(m->desc, 12, 5)];
-    if (d->platform >= ZS_ISA_XE2)
-        row = &sampler_xe2_rows[bits(m->desc, 31, 1) << 5 | bits(m->desc, 12, 5)];
+    const struct zs_sampler_row *row = zs_sampler_row(d->platform, m->desc);
     if (bits(m->desc, 19, 1))
         m->flags |= ZS_MSGF_HEADER;
     set_surface(m, bits(m->desc, 0, 8));
@@ -342,16 +285,6 @@ static void decode_sampler(struct decoder *d)
 }
 
 /* ---- load/store cache ---- */
-
-static const struct lsc_row {
-    const char *name, *detail;
-    uint8_t shape, kind;
-} lsc_rows[64] = {
-#define ZS_LSC(opcode, shape, kind, name, detail, ...)                                             \
-    [opcode] = {name, detail, ZS_LSC_##shape, ZS_MSG_##kind},
-#include "isa/lsc.def"
-#undef ZS_LSC
-};
 
 static void set_lsc_surface(struct zs_isa_message *m)
 {
@@ -403,7 +336,7 @@ struct zs_lsc_offset zs_lsc_offset(enum zs_isa_platform platform, uint32_t desc,
 {
     enum { FLAT, BSS, SS, BTI };
     uint32_t surface = bits(desc, 29, 2), word = exdesc_in_register ? exdesc_offset : exdesc;
-    uint8_t shape = lsc_rows[bits(desc, 0, 6)].shape;
+    uint8_t shape = zs_lsc_row(platform, desc)->shape;
     struct zs_lsc_offset offset = {0};
     if (platform < ZS_ISA_XE2)
         return offset;
@@ -441,7 +374,7 @@ static void set_lsc_data(struct decoder *d, enum zs_lsc_shape shape)
     }
 }
 
-static void set_lsc_address(struct decoder *d, const struct lsc_row *row)
+static void set_lsc_address(struct decoder *d, const struct zs_lsc_row *row)
 {
     struct zs_isa_message *m = d->m;
     struct zs_lsc_offset offset = zs_lsc_offset(d->platform, m->desc, m->flags & ZS_MSGF_EXDESC_REG,
@@ -459,8 +392,8 @@ static void set_lsc_address(struct decoder *d, const struct lsc_row *row)
 static void decode_lsc(struct decoder *d)
 {
     struct zs_isa_message *m = d->m;
-    const struct lsc_row *row = &lsc_rows[bits(m->desc, 0, 6)];
-    if (!row->name || (bits(m->desc, 0, 6) >= ZS_LSC_XE2_FIRST && d->platform < ZS_ISA_XE2))
+    const struct zs_lsc_row *row = zs_lsc_row(d->platform, m->desc);
+    if (!row->name)
         return;
     m->kind = row->kind;
     m->name = row->name;
@@ -569,13 +502,6 @@ static void decode_other(struct decoder *d)
     }
 }
 
-static bool is_lsc(enum zs_isa_platform platform, uint8_t sfid)
-{
-    return zs_isa_platform_info(platform)->has_lsc &&
-           (sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML || sfid == ZS_SFID_SLM ||
-            sfid == ZS_SFID_TGM || (sfid == ZS_SFID_URB && platform >= ZS_ISA_XE2));
-}
-
 /* Up to XeHP an immediate extended descriptor has the length; from XeHPG on, and with ExBSO, the
  * instruction, but null has none. */
 int32_t zs_isa_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst)
@@ -626,19 +552,15 @@ void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_i
     if (m->flags & ZS_MSGF_EOT && (m->sfid == ZS_SFID_TS || m->sfid == ZS_SFID_GTWY)) {
         m->kind = ZS_MSG_EOT;
         m->name = "end of thread";
-    } else if (m->sfid == ZS_SFID_DC0) {
-        decode_dataport(&d, dc0_rows);
-    } else if (m->sfid == ZS_SFID_DC1) {
-        decode_dataport(&d, dc1_rows);
-    } else if (m->sfid == ZS_SFID_DCRO) {
-        decode_dataport(&d, dcro_rows);
+    } else if (m->sfid == ZS_SFID_DC0 || m->sfid == ZS_SFID_DC1 || m->sfid == ZS_SFID_DCRO) {
+        decode_dataport(&d);
     } else if (m->sfid == ZS_SFID_SMPL) {
         decode_sampler(&d);
     } else if (m->sfid == ZS_SFID_GTWY) {
         decode_gateway(&d);
     } else if (m->sfid == ZS_SFID_RC) {
         decode_render(&d);
-    } else if (is_lsc(platform, m->sfid)) {
+    } else if (zs_isa_platform_info(platform)->has_lsc && zs_is_lsc(platform, m->sfid)) {
         decode_lsc(&d);
     } else if (m->sfid == ZS_SFID_URB) {
         decode_urb(&d);

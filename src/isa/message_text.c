@@ -14,7 +14,7 @@
  * listings equal those of iga64.
  */
 #include "isa/inst.h"
-#include "isa/isa_priv.h"
+#include "isa/message_rows.h"
 #include "isa/out.h"
 
 struct text {
@@ -53,11 +53,6 @@ static void set_coordinates(struct text *t, uint32_t lanes)
 }
 
 /* ---- tails of the data port ---- */
-
-struct message_row {
-    void (*tail)(struct text *t, const char *words);
-    const char *words;
-};
 
 static void tail_NONE(struct text *t, const char *words)
 {
@@ -303,79 +298,28 @@ static void tail_FENCE(struct text *t, const char *words)
 
 /* ---- the data port ---- */
 
-enum { TYPES = 32 };
-#define TABLE_DC0(type, ...)
-#define TABLE_DC1(type, ...)
-#define TABLE_DCRO(type, ...)
-#define ROW(shape, kind, address, name, tail, words)                                               \
-    {                                                                                              \
-        tail_##tail, words                                                                         \
-    }
-#define ZS_MESSAGE(sfid, type, ...) TABLE_##sfid(type, __VA_ARGS__)
+#define TAIL(name) tail_##name,
+static void (*const tails[ZS_TAIL_COUNT])(struct text *t,
+                                          const char *words) = {ZS_MESSAGE_TAILS(TAIL)};
+#undef TAIL
 
-static const struct message_row dc0_rows[TYPES] = {
-#undef TABLE_DC0
-#define TABLE_DC0(type, ...) [type] = ROW(__VA_ARGS__),
-#include "isa/messages.def"
-#undef TABLE_DC0
-#define TABLE_DC0(type, ...)
-};
-
-static const struct message_row dc1_rows[TYPES] = {
-#undef TABLE_DC1
-#define TABLE_DC1(type, ...) [type] = ROW(__VA_ARGS__),
-#include "isa/messages.def"
-#undef TABLE_DC1
-#define TABLE_DC1(type, ...)
-};
-
-static const struct message_row dcro_rows[TYPES] = {
-#undef TABLE_DCRO
-#define TABLE_DCRO(type, ...) [type] = ROW(__VA_ARGS__),
-#include "isa/messages.def"
-#undef ZS_MESSAGE
-};
-
-static void put_row(struct text *t, const struct message_row *rows)
+static void put_dataport(struct text *t)
 {
-    const struct message_row *row = &rows[bits(t, 14, 5)];
-    if (row->tail)
-        row->tail(t, row->words);
-    else
-        tail_NONE(t, "");
+    const struct zs_dataport_row *row = zs_dataport_row((enum zs_isa_sfid)t->sfid, t->desc);
+    tails[row->tail](t, row->words);
 }
 
 static void put_dc0(struct text *t)
 {
     if (!bits(t, 18, 1)) {
-        put_row(t, dc0_rows);
+        put_dataport(t);
         return;
     }
     zs_out_text(&t->out, bits(t, 17, 1) ? "hword scratch block write" : "hword scratch block read");
     put_times(t, 1u << bits(t, 12, 2));
 }
 
-static void put_dc1(struct text *t)
-{
-    put_row(t, dc1_rows);
-}
-
-static void put_dcro(struct text *t)
-{
-    put_row(t, dcro_rows);
-}
-
 /* ---- load/store cache ---- */
-
-static const struct lsc_row {
-    const char *name, *operation, *words;
-    uint8_t shape, kind;
-} lsc_rows[64] = {
-#define ZS_LSC(opcode, shape, kind, name, operation, words)                                        \
-    [opcode] = {name, operation, words, ZS_LSC_##shape, ZS_MSG_##kind},
-#include "isa/lsc.def"
-#undef ZS_LSC
-};
 
 enum { LSC_FLAT, LSC_BSS, LSC_SS, LSC_BTI };
 
@@ -418,7 +362,7 @@ static void put_lsc_offset(struct text *t, bool block2d)
     }
 }
 
-static void put_lsc_data(struct text *t, const struct lsc_row *row)
+static void put_lsc_data(struct text *t, const struct zs_lsc_row *row)
 {
     static const char *const sizes[8] = {".d8",    ".d16",    ".d32",     ".d64",
                                          ".d8u32", ".d16u32", ".d16u32h", ".0x7"};
@@ -452,7 +396,7 @@ static void put_lsc_caching(struct text *t, bool load)
 }
 
 /* What IGA takes for an error in the message: its words stand for its syntax. */
-static bool lsc_is_reserved(const struct text *t, const struct lsc_row *row)
+static bool lsc_is_reserved(const struct text *t, const struct zs_lsc_row *row)
 {
     if (!t->exdesc_in_register && t->exdesc & 0x7ff)
         return true;
@@ -474,7 +418,7 @@ static void put_lsc_name(struct text *t, const char *name, const char *operation
     zs_out_text(&t->out, zs_isa_sfid_name((enum zs_isa_sfid)t->sfid));
 }
 
-static void put_lsc_access(struct text *t, const struct lsc_row *row)
+static void put_lsc_access(struct text *t, const struct zs_lsc_row *row)
 {
     static const char *const addresses[4] = {"", ".a16", ".a32", ".a64"};
     if (t->sfid == ZS_SFID_TGM && (row->shape == ZS_LSC_QUAD || row->kind == ZS_MSG_ATOMIC)) {
@@ -485,7 +429,7 @@ static void put_lsc_access(struct text *t, const struct lsc_row *row)
         zs_out_text(&t->out, row->words);
         return;
     }
-    put_lsc_name(t, row->name, row->operation);
+    put_lsc_name(t, row->name, row->detail);
     put_lsc_data(t, row);
     zs_out_text(&t->out, row->shape == ZS_LSC_BLOCK2D ? ".a64" : addresses[bits(t, 7, 2)]);
     if (t->sfid != ZS_SFID_SLM)
@@ -564,8 +508,8 @@ static void put_lsc_ccs(struct text *t)
 
 static void put_lsc(struct text *t)
 {
-    const struct lsc_row *row = &lsc_rows[bits(t, 0, 6)];
-    if (!row->name || (bits(t, 0, 6) >= ZS_LSC_XE2_FIRST && t->platform < ZS_ISA_XE2))
+    const struct zs_lsc_row *row = zs_lsc_row(t->platform, t->desc);
+    if (!row->name)
         zs_out_char(&t->out, '?');
     else if (row->shape == ZS_LSC_COUNTER)
         zs_out_text(&t->out, row->words);
@@ -730,26 +674,6 @@ static void put_urb(struct text *t)
 
 /* ---- sampler ---- */
 
-static const char *const sampler_words[TYPES] = {
-#define ZS_SAMPLER_WIDE(...)
-#define ZS_SAMPLER(type, kind, name, words) [type] = words,
-#include "isa/sampler.def"
-#undef ZS_SAMPLER
-#undef ZS_SAMPLER_WIDE
-};
-static const char *const sampler_xe2_words[2 * TYPES] = {
-#define ZS_SAMPLER(type, kind, name) [type] = name,
-#include "isa/sampler_xe2.def"
-#undef ZS_SAMPLER
-};
-static const char *const sampler_wide_words[TYPES] = {
-#define ZS_SAMPLER(...)
-#define ZS_SAMPLER_WIDE(type, words) [type] = words,
-#include "isa/sampler.def"
-#undef ZS_SAMPLER
-#undef ZS_SAMPLER_WIDE
-};
-
 /* SIMD mode by bits 29 and 18:17, before XeHPG, in XeHPG, and from XeHPC on. */
 enum { SAMPLER_WIDE_MODE = 3 };
 static const char *const sampler_modes[3][8] = {
@@ -766,9 +690,8 @@ static void put_sampler(struct text *t)
     uint32_t mode = bits(t, 29, 1) << 2 | bits(t, 17, 2);
     uint32_t table = t->platform >= ZS_ISA_XE_HPC ? 2 : t->platform == ZS_ISA_XE_HPG ? 1 : 0;
     bool wide = mode == SAMPLER_WIDE_MODE && t->platform < ZS_ISA_XE_HPC;
-    const char *words = (wide ? sampler_wide_words : sampler_words)[bits(t, 12, 5)];
-    if (t->platform >= ZS_ISA_XE2)
-        words = sampler_xe2_words[bits(t, 31, 1) << 5 | bits(t, 12, 5)];
+    const struct zs_sampler_row *row = zs_sampler_row(t->platform, t->desc);
+    const char *words = wide ? row->wide_words : row->words;
     zs_out_text(&t->out, sampler_modes[table][mode]);
     if (bits(t, 30, 1))
         zs_out_text(&t->out, " 16b");
@@ -781,7 +704,7 @@ static void put_sampler(struct text *t)
 /* ---- the comment ---- */
 
 static void (*const functions[ZS_SFID_COUNT])(struct text *t) = {
-    [ZS_SFID_DC0] = put_dc0,   [ZS_SFID_DC1] = put_dc1,      [ZS_SFID_DCRO] = put_dcro,
+    [ZS_SFID_DC0] = put_dc0,   [ZS_SFID_DC1] = put_dataport, [ZS_SFID_DCRO] = put_dataport,
     [ZS_SFID_UGM] = put_lsc,   [ZS_SFID_UGML] = put_lsc,     [ZS_SFID_SLM] = put_lsc,
     [ZS_SFID_TGM] = put_lsc,   [ZS_SFID_GTWY] = put_gateway, [ZS_SFID_RC] = put_render,
     [ZS_SFID_RTA] = put_ray,   [ZS_SFID_BTD] = put_spawner,  [ZS_SFID_SMPL] = put_sampler,
@@ -832,12 +755,6 @@ static void put_length(struct text *t, int32_t length, uint32_t subreg, const ch
     zs_out_text(&t->out, field);
 }
 
-static bool is_lsc(enum zs_isa_platform platform, uint32_t sfid)
-{
-    return (sfid == ZS_SFID_URB && platform >= ZS_ISA_XE2) || sfid == ZS_SFID_UGM ||
-           sfid == ZS_SFID_UGML || sfid == ZS_SFID_SLM || sfid == ZS_SFID_TGM;
-}
-
 static bool is_null(const struct zs_isa_operand *op)
 {
     return op->file == ZS_FILE_NULL;
@@ -861,7 +778,7 @@ size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_is
                                                       : -1};
     zs_out_text(&t.out, "wr:");
     put_length(&t, t.mlen, inst->desc_subreg, "[28:25]");
-    if (!in_register && !is_lsc(t.platform, t.sfid) && bits(&t, 19, 1))
+    if (!in_register && !zs_is_lsc(t.platform, t.sfid) && bits(&t, 19, 1))
         zs_out_char(&t.out, 'h');
     zs_out_char(&t.out, '+');
     put_length(&t, zs_isa_second_length(model, inst), inst->exdesc_subreg, "[10:6]");

@@ -236,20 +236,11 @@ static void put_float(struct line *l, uint64_t bits, enum zs_isa_type type)
 
 /* ---- operands ---- */
 
-static bool is_send(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form == ZS_FORM_SEND || opcode->form == ZS_FORM_SENDS;
-}
-
-static bool is_branch(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
-}
-
 /* Branches whose operands have a type, up to Gen11. */
 static bool is_typed_branch(const struct zs_isa_opcode *opcode)
 {
-    return is_branch(opcode) && opcode->form != ZS_FORM_BRANCH && opcode->form != ZS_FORM_BRANCH2;
+    return zs_isa_opcode_is_branch(opcode) && opcode->form != ZS_FORM_BRANCH &&
+           opcode->form != ZS_FORM_BRANCH2;
 }
 
 static bool is_xe(const struct line *l)
@@ -337,23 +328,23 @@ static bool is_macro(const struct line *l)
 /* A region that follows from the instruction is left out. */
 static bool has_implicit_region(const struct line *l)
 {
-    return is_send(l->opcode) || is_branch(l->opcode) || l->opcode->form == ZS_FORM_DPAS ||
-           l->opcode->form == ZS_FORM_SYNC || is_macro(l);
+    return zs_isa_opcode_is_send(l->opcode) || zs_isa_opcode_is_branch(l->opcode) ||
+           l->opcode->form == ZS_FORM_DPAS || l->opcode->form == ZS_FORM_SYNC || is_macro(l);
 }
 
 static void put_source_type(struct line *l, unsigned index, const struct zs_isa_operand *op)
 {
     bool immediate = op->kind == ZS_OPERAND_IMM || op->kind == ZS_OPERAND_LABEL;
     uint32_t implied = ZS_TYPE_COUNT; /* none is */
-    if (is_xe(l) && (is_branch(l->opcode) || is_send(l->opcode)))
+    if (is_xe(l) && (zs_isa_opcode_is_branch(l->opcode) || zs_isa_opcode_is_send(l->opcode)))
         return;
     if (l->opcode->form == ZS_FORM_BRC)
         implied = index == 0 || immediate ? ZS_TYPE_D : ZS_TYPE_UD;
     else if (is_typed_branch(l->opcode))
         implied = ZS_TYPE_D;
-    else if (is_branch(l->opcode))
+    else if (zs_isa_opcode_is_branch(l->opcode))
         implied = ZS_TYPE_NONE;
-    else if (is_send(l->opcode))
+    else if (zs_isa_opcode_is_send(l->opcode))
         implied = index == 0 ? ZS_TYPE_UD : ZS_TYPE_NONE;
     else if (l->opcode->form == ZS_FORM_SYNC && immediate)
         implied = ZS_TYPE_UD;
@@ -402,7 +393,7 @@ static void put_label(struct line *l, const struct zs_isa_operand *op)
 static void put_dst(struct line *l)
 {
     const struct zs_isa_operand *dst = &l->inst->dst;
-    bool send = is_send(l->opcode), dpas = l->opcode->form == ZS_FORM_DPAS;
+    bool send = zs_isa_opcode_is_send(l->opcode), dpas = l->opcode->form == ZS_FORM_DPAS;
     start_column(l, send ? COLUMN_SEND_DST : COLUMN_DST);
     if (dst->modifiers & ZS_MOD_SAT)
         put_text(l, "(sat)");
@@ -421,7 +412,7 @@ static void put_dst(struct line *l)
     uint32_t implied = is_typed_branch(l->opcode)        ? ZS_TYPE_D
                        : l->opcode->form == ZS_FORM_SEND ? ZS_TYPE_UD
                                                          : ZS_TYPE_COUNT;
-    if (dst->type != implied && !(is_xe(l) && (send || is_branch(l->opcode))))
+    if (dst->type != implied && !(is_xe(l) && (send || zs_isa_opcode_is_branch(l->opcode))))
         put_name(l, &type_names[dst->type]);
     finish_column(l);
 }
@@ -429,7 +420,8 @@ static void put_dst(struct line *l)
 /* The second payload's length, where neither descriptor holds it. */
 static bool put_payload_length(struct line *l, unsigned index)
 {
-    if (!is_send(l->opcode) || index != 1 || !zs_xe_has_second_length(l->model, l->inst))
+    if (!zs_isa_opcode_is_send(l->opcode) || index != 1 ||
+        !zs_xe_has_second_length(l->model, l->inst))
         return false;
     put_char(l, ':');
     put_decimal(l, l->inst->src[1].file == ZS_FILE_NULL ? 0 : l->inst->src[1].grf_count);
@@ -443,7 +435,8 @@ static void put_source_register(struct line *l, unsigned index, const struct zs_
     if (op->kind == ZS_OPERAND_INDIRECT)
         put_indirect(l, op);
     else
-        put_register(l, op, !is_send(l->opcode) && !is_macro(l) && !(dpas && index < 2));
+        put_register(l, op,
+                     !zs_isa_opcode_is_send(l->opcode) && !is_macro(l) && !(dpas && index < 2));
     if (op->kind == ZS_OPERAND_MACRO)
         put_mme(l, op->mme);
     if (!put_payload_length(l, index) && !has_implicit_region(l))
@@ -453,7 +446,7 @@ static void put_source_register(struct line *l, unsigned index, const struct zs_
 static void put_source(struct line *l, unsigned index)
 {
     const struct zs_isa_operand *op = &l->inst->src[index];
-    start_column(l, is_send(l->opcode) ? COLUMN_SEND_SRC : COLUMN_SRC);
+    start_column(l, zs_isa_opcode_is_send(l->opcode) ? COLUMN_SEND_SRC : COLUMN_SRC);
     char *number = l->at;
     if (op->kind == ZS_OPERAND_IMM)
         put_immediate(l, op);
@@ -601,7 +594,7 @@ static void put_opcode(struct line *l)
 static void put_condition(struct line *l)
 {
     start_column(l, COLUMN_CONDITION);
-    if (l->inst->cond && !is_send(l->opcode)) {
+    if (l->inst->cond && !zs_isa_opcode_is_send(l->opcode)) {
         if (l->inst->cond == ZS_COND_EO)
             put_text(l, "(eo)");
         else
@@ -688,11 +681,11 @@ static void put_operands(struct line *l)
         if (!put_tokens(l))
             put_source(l, i);
     }
-    if (inst->source_count == 1 && !is_send(l->opcode)) {
+    if (inst->source_count == 1 && !zs_isa_opcode_is_send(l->opcode)) {
         start_column(l, COLUMN_SRC);
         finish_column(l);
     }
-    if (is_send(l->opcode)) {
+    if (zs_isa_opcode_is_send(l->opcode)) {
         put_text(l, "  ");
         if (inst->exdesc_offset) {
             put_hex(l, inst->exdesc_offset, 0);
@@ -739,7 +732,7 @@ size_t zs_isa_print(const struct zs_isa_model *model, const struct zs_isa_inst *
     put_condition(&l);
     put_operands(&l);
     put_options(&l);
-    if (is_send(l.opcode)) {
+    if (zs_isa_opcode_is_send(l.opcode)) {
         size_t room_B = ZS_ISA_LINE_MAX - (size_t)(l.at - ret_line) - 4;
         size_t size_B = zs_isa_print_message(model, inst, l.at + 4, room_B);
         if (size_B) {

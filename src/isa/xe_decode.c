@@ -9,16 +9,6 @@
 
 enum { XE_VXH = 15, XE2_VXH = 7 }; /* vertical stride: one address register per row */
 
-static inline bool is_send(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form == ZS_FORM_SEND || opcode->form == ZS_FORM_SENDS;
-}
-
-static inline bool is_branch(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
-}
-
 /* ---- controls ---- */
 
 ZS_FOLD enum zs_isa_error decode_predicate(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -83,8 +73,9 @@ ZS_FOLD void decode_options(struct zs_isa_decoder d, struct zs_isa_inst *inst)
         return;
     if (zs_dec_get(d, ZS_F_ATOMIC))
         inst->flags |= ZS_INST_ATOMIC;
-    if (!zs_xe_is_wide(d) && !is_send(d.opcode) && !is_branch(d.opcode) &&
-        d.opcode->form != ZS_FORM_SYNC && zs_dec_get(d, ZS_F_ACC_WR))
+    if (!zs_xe_is_wide(d) && !zs_isa_opcode_is_send(d.opcode) &&
+        !zs_isa_opcode_is_branch(d.opcode) && d.opcode->form != ZS_FORM_SYNC &&
+        zs_dec_get(d, ZS_F_ACC_WR))
         inst->flags |= ZS_INST_ACCWREN;
     if (d.opcode->flags & ZS_OPC_BRANCH_CTRL && zs_dec_get(d, ZS_F_BRANCH_CTRL))
         inst->flags |= ZS_INST_BRANCH_CTRL;

@@ -11,44 +11,12 @@ static bool is_wide(const struct zs_isa_encoder *e)
     return e->layout == &zs_isa_layout_xe2;
 }
 
-static bool is_send(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form == ZS_FORM_SENDS;
-}
-
-static bool is_branch(const struct zs_isa_opcode *opcode)
-{
-    return opcode->form >= ZS_FORM_JUMP && opcode->form <= ZS_FORM_RET;
-}
-
 static enum zs_isa_field field_at(enum zs_isa_field field, uint32_t at)
 {
     return (enum zs_isa_field)(field + at);
 }
 
 /* ---- controls ---- */
-
-/* Refuse what the operation does not support, rather than lose it. */
-static void check_support(struct zs_isa_encoder *e)
-{
-    const struct zs_isa_inst *inst = e->inst;
-    bool eo = inst->op == ZS_OP_MATH && zs_xe_is_macro(inst->op, inst->subfunction);
-    uint32_t gone = ZS_INST_NODDCLR | ZS_INST_NODDCHK | ZS_INST_NOPREEMPT | ZS_INST_NOSRCDEPSET |
-                    ZS_INST_SWITCH | ZS_INST_ALIGN16;
-    if (inst->pred && !(e->opcode->flags & ZS_OPC_PREDICATE))
-        zs_enc_fail(e, ZS_F_PRED_CTRL);
-    if (inst->cond && !(e->opcode->flags & ZS_OPC_CONDITION) && !(eo && inst->cond == ZS_COND_EO))
-        zs_enc_fail(e, ZS_F_COND);
-    if (inst->dst.modifiers && !(e->opcode->flags & ZS_OPC_SATURATE))
-        zs_enc_fail(e, ZS_F_SATURATE);
-    if (inst->flags & ZS_INST_BRANCH_CTRL && !(e->opcode->flags & ZS_OPC_BRANCH_CTRL))
-        zs_enc_fail(e, ZS_F_BRANCH_CTRL);
-    if (inst->flags & gone)
-        zs_enc_fail(e, ZS_F_THREAD_CTRL);
-    for (uint32_t i = 0; i < inst->source_count && i < ZS_ISA_SOURCES_MAX; i++)
-        if (inst->src[i].modifiers && !(e->opcode->flags & ZS_OPC_SRC_MODS))
-            zs_enc_fail(e, ZS_F_SRC0_NEG);
-}
 
 static void encode_swsb(struct zs_isa_encoder *e)
 {
@@ -91,7 +59,8 @@ static void encode_options(struct zs_isa_encoder *e)
 {
     uint32_t flags = e->inst->flags;
     if (flags & ZS_INST_ACCWREN &&
-        (is_send(e->opcode) || is_branch(e->opcode) || e->opcode->form == ZS_FORM_SYNC))
+        (zs_isa_opcode_is_send(e->opcode) || zs_isa_opcode_is_branch(e->opcode) ||
+         e->opcode->form == ZS_FORM_SYNC))
         zs_enc_fail(e, ZS_F_ACC_WR);
     if (flags & ZS_INST_ACCWREN)
         zs_enc_put(e, ZS_F_ACC_WR, 1);
@@ -105,7 +74,11 @@ static void encode_controls(struct zs_isa_encoder *e)
 {
     const struct zs_isa_inst *inst = e->inst;
     uint32_t step = is_wide(e) ? 8 : 4;
-    check_support(e);
+    uint32_t gone = ZS_INST_NODDCLR | ZS_INST_NODDCHK | ZS_INST_NOPREEMPT | ZS_INST_NOSRCDEPSET |
+                    ZS_INST_SWITCH | ZS_INST_ALIGN16;
+    zs_enc_check_support(e, zs_xe_is_macro(inst->op, inst->subfunction));
+    if (inst->flags & gone)
+        zs_enc_fail(e, ZS_F_THREAD_CTRL);
     zs_enc_put_log2(e, ZS_F_EXEC_SIZE, inst->exec_size);
     if (inst->channel_offset % step)
         zs_enc_fail(e, ZS_F_CHAN_OFF);

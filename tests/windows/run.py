@@ -169,7 +169,7 @@ def check_debug_paths(r):
 def check_console(r):
     """On a console there are colours, UTF-8 and its width, and it is left as it was."""
     for command in (['inspect', 'skl.bin'], ['annotate', '-k', 'k2', '--source-path', 'src', 'skl.bin'],
-                    ['inspect', '--color=never', 'skl.bin'], ['asm', '-d', 'skl', 'no-such-file.asm']):
+                    ['inspect', '--color=never', 'skl.bin'], ['asm', '-d', 'skl', 'kein-größe-核.asm']):
         linux = r.on_terminal(r.native, *command)
         windows = r.on_terminal('wine', r.windows, *command)
         r.check(f'console: {command}', linux == windows, f'Linux {linux}, Windows {windows}')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of Linux and of Windows. */
-#include "base/path.h"
 #include "../test.h"
+#include "base/path.h"
 
 #include <string.h>
 
