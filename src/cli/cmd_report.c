@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "record/recordings.h"
 #include "report/call_tree.h"
 #include "report/html_recording.h"
 
@@ -149,38 +150,70 @@ static int write_page(const struct report_options *o, const struct zs_recording_
     return ZS_EXIT_OK;
 }
 
-/* The page shows what can be shown: a recording without modules has no code. */
-static int write_html(const struct report_options *o, char **operands,
-                      const struct zs_report *report, struct zs_html_timeline *timeline)
+/* The recordings whose modules the page shows: all but those without. */
+static int with_modules(const struct zs_recordings *recordings, char **ret_paths)
 {
-    struct zs_source_options sources = {.size_B = sizeof(sources)};
-    const struct zs_input_select select = {0};
-    struct zs_view view = {0};
-    struct zs_recording *recording = NULL;
-    uint32_t module_count = 0;
-    char command[2 * PATH_MAX + 64], path[PATH_MAX], title[256];
-    if (!zs_recording_open(operands[0], &recording, &(struct zs_diag){0}))
+    int count = 0;
+    for (uint32_t i = 0; i < recordings->count; i++) {
+        const struct zs_recording *recording = recordings->items[i].recording;
+        uint32_t module_count = 0;
+        if (!recording)
+            continue;
+        const char *path = zs_recording_info(recording)->path;
         zs_recording_modules(recording, &module_count);
-    if (recording && !module_count)
-        zs_inputs_tell_damage(recording, operands[0]);
+        if (module_count)
+            ret_paths[count++] = (char *)(uintptr_t)path;
+        else
+            zs_inputs_tell_damage(recording, path);
+    }
+    return count;
+}
+
+static const struct zs_recording_info *first_info(const struct zs_recordings *recordings)
+{
+    for (uint32_t i = 0; i < recordings->count; i++)
+        if (recordings->items[i].recording)
+            return zs_recording_info(recordings->items[i].recording);
+    return NULL;
+}
+
+/* The page shows what can be shown: a recording without modules has no code, and says so. */
+static int write_html(const struct report_options *o, char **operands, struct zs_report *report,
+                      struct zs_html_timeline *timeline)
+{
+    const struct zs_recordings *recordings = zs_report_recordings(report);
+    struct zs_source_options sources = {.size_B = sizeof(sources)};
+    const struct zs_input_select select = {.each_once = true};
+    struct zs_view view = {0};
+    char *paths[ZS_RECORDINGS_MAX] = {operands[0]};
+    char command[2 * PATH_MAX + 64], path[PATH_MAX], title[256], code_note[160] = "";
+    int count = with_modules(recordings, paths);
     int opened =
-        module_count ? zs_view_open(&o->common, &select, &sources, 1, operands, &view) : ZS_EXIT_OK;
-    if (opened != ZS_EXIT_OK || !module_count)
+        count ? zs_view_open(&o->common, &select, &sources, count, paths, &view) : ZS_EXIT_OK;
+    if (opened != ZS_EXIT_OK || !count)
         view.view = (struct zs_module_view){.input = operands[0]};
+    if (!view.view.kernel_count)
+        snprintf(code_note, sizeof(code_note), "no code: %s",
+                 count ? "the modules cannot be read" : "no modules were recorded");
+    else if (recordings->left_out)
+        snprintf(code_note, sizeof(code_note), "%u of %u recordings are without their code",
+                 recordings->left_out, recordings->total);
     zs_cli_quote(operands[0], path, sizeof(path));
-    snprintf(command, sizeof(command), "zescope report %s; zescope annotate %s", path, path);
+    snprintf(command, sizeof(command), "zescope report %s; zescope annotate %s%s", path, path,
+             recordings->total > 1 ? "/*" : "");
     snprintf(title, sizeof(title), "%s", zs_path_own_base_name(operands[0]));
     const struct zs_module_html_options code = {
         .title = title, .text_command = command, .text = {.context_lines = 3}};
     const struct zs_recording_html page = {.report = report,
                                            .timeline = timeline,
-                                           .info = recording ? zs_recording_info(recording) : NULL,
+                                           .info = first_info(recordings),
                                            .view = &view.view,
-                                           .code = &code};
+                                           .code = &code,
+                                           .recordings =
+                                               recordings->total > 1 ? recordings->total : 0,
+                                           .code_note = code_note[0] ? code_note : NULL};
     int status = write_page(o, &page);
     zs_view_close(&view);
-    if (recording)
-        zs_recording_close(recording);
     return status;
 }
 

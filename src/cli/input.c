@@ -180,6 +180,20 @@ size_t zs_inputs_tell_damage(const struct zs_recording *recording, const char *p
     return binaries;
 }
 
+bool zs_input_is_same(const struct zs_record_module *a, const struct zs_record_module *b)
+{
+    return a->binary.file && b->binary.file && !strcmp(a->binary.file, b->binary.file);
+}
+
+static bool is_open(const struct zs_inputs *inputs, const struct zs_record_module *record)
+{
+    for (size_t i = 0; i < inputs->modules.count; i++)
+        if (inputs->modules.items[i].record &&
+            zs_input_is_same(inputs->modules.items[i].record, record))
+            return true;
+    return false;
+}
+
 static int open_recording(struct opener *o, const char *path)
 {
     struct zs_diag diag;
@@ -196,7 +210,8 @@ static int open_recording(struct opener *o, const char *path)
     int status = ZS_EXIT_OK;
     o->inputs->failed += zs_inputs_tell_damage(recording, path);
     for (uint32_t i = 0; i < count && status == ZS_EXIT_OK; i++)
-        status = open_recorded(o, recording, path, &modules[i]);
+        if (!o->select->each_once || !is_open(o->inputs, &modules[i]))
+            status = open_recorded(o, recording, path, &modules[i]);
     return status;
 }
 

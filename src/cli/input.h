@@ -14,6 +14,7 @@ struct zs_input_select {
     const char *device;            /* NULL: all */
     const char *debug;             /* file with debug info of a single FILE, or NULL */
     bool allow_none;               /* a file without kernels is fine: debug data alone */
+    bool each_once;                /* what several recordings hold is one module: of the first */
 };
 
 /* One module: a file, or one of a recording's. */
@@ -44,6 +45,8 @@ struct zs_inputs {
  */
 int zs_inputs_open(const struct zs_input_select *select, int operand_count, char **operands,
                    struct zs_inputs *ret_inputs);
+/* Modules of two recordings, or one, with the same machine code. */
+bool zs_input_is_same(const struct zs_record_module *a, const struct zs_record_module *b);
 /* What of a recording's modules is not there as it was recorded, on stderr; the number of binaries.
  */
 size_t zs_inputs_tell_damage(const struct zs_recording *recording, const char *path);

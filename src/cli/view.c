@@ -51,30 +51,50 @@ static int gather(struct zs_view *v)
     return ZS_EXIT_OK;
 }
 
-/* Execution counts that recordings hold of their modules, as columns. */
-static int add_counts(const struct zs_common_options *common, struct zs_view *v)
+struct counted {
+    size_t found;                    /* kernels with counts */
+    const struct zs_recording *told; /* its damage was told */
+};
+
+/* What one recording counted of a module. */
+static void add_counts_of(const struct zs_common_options *common, struct zs_view *v,
+                          struct zs_recording *recording, const struct zs_record_module *record,
+                          const struct zs_input *input, struct counted *counted)
 {
-    const struct zs_recording *told = NULL;
-    size_t found = 0;
+    struct zs_diag diag = {0};
+    size_t damaged = 0;
+    const char *path = zs_recording_info(recording)->path;
+    if (zs_count_columns_add(v->columns, path, recording, record, input->module, &counted->found,
+                             &damaged, &diag))
+        zs_cli_note(common, "%s: no execution counts: %s", input->name, diag.text);
+    if (damaged && counted->told != recording)
+        zs_cli_note(common, "%s: %zu damaged file%s of execution counts left out", path, damaged,
+                    damaged == 1 ? "" : "s");
+    counted->told = damaged ? recording : counted->told;
+}
+
+/* Execution counts that recordings hold of their modules, as columns. A module that stands for
+ * those of several recordings gets what all of them counted. */
+static int add_counts(const struct zs_common_options *common, bool each_once, struct zs_view *v)
+{
+    struct counted counted = {0};
     v->columns = zs_count_columns_new();
     if (!v->columns)
         return zs_cli_fail("out of memory");
     for (size_t i = 0; i < v->inputs.modules.count; i++) {
         const struct zs_input *input = &v->inputs.modules.items[i];
-        struct zs_diag diag = {0};
-        size_t damaged = 0;
-        if (!input->recording)
-            continue;
-        const char *path = zs_recording_info(input->recording)->path;
-        if (zs_count_columns_add(v->columns, path, input->recording, input->record, input->module,
-                                 &found, &damaged, &diag))
-            zs_cli_note(common, "%s: no execution counts: %s", input->name, diag.text);
-        if (damaged && told != input->recording)
-            zs_cli_note(common, "%s: %zu damaged file%s of execution counts left out", path,
-                        damaged, damaged == 1 ? "" : "s");
-        told = damaged ? input->recording : told;
+        if (input->recording && !each_once)
+            add_counts_of(common, v, input->recording, input->record, input, &counted);
+        for (size_t k = 0; input->recording && each_once && k < v->inputs.recordings.count; k++) {
+            uint32_t count;
+            struct zs_recording *recording = v->inputs.recordings.items[k];
+            const struct zs_record_module *modules = zs_recording_modules(recording, &count);
+            for (uint32_t m = 0; m < count; m++)
+                if (zs_input_is_same(&modules[m], input->record))
+                    add_counts_of(common, v, recording, &modules[m], input, &counted);
+        }
     }
-    if (found)
+    if (counted.found)
         v->view.columns = zs_count_columns_source(v->columns);
     return ZS_EXIT_OK;
 }
@@ -101,7 +121,7 @@ int zs_view_open(const struct zs_common_options *common, const struct zs_input_s
     *ret_view = (struct zs_view){.view = {.input = operands[0]}};
     int status = zs_inputs_open(select, operand_count, operands, &ret_view->inputs);
     if (status == ZS_EXIT_OK)
-        status = add_counts(common, ret_view);
+        status = add_counts(common, select->each_once, ret_view);
     if (status == ZS_EXIT_OK)
         status = open_sources(sources, ret_view);
     return status == ZS_EXIT_OK ? gather(ret_view) : status;

@@ -13,9 +13,14 @@
 /* Deeper frames than these are left out of pictures and lines, from the outside. */
 enum { TREE_DEPTH_MAX = 200, FRAME_NAME_B = 512 };
 
+/* What stands at the end of a stack: one of these for each pair. */
+struct tree_twin {
+    const char *name, *module;
+};
+
 struct zs_tree_leaf {
     uint32_t where;
-    const char *name;
+    const struct tree_twin *what;
     uint64_t ns, count;
 };
 
@@ -26,20 +31,43 @@ void zs_call_tree_fini(struct zs_call_tree *tree)
         free(tree->added[of].items);
     }
     zs_id_map_fini(&tree->names);
+    zs_id_map_fini(&tree->twins);
 }
 
 /* Names are compared by address: callers give the one copy that they have of a text. */
+static const struct tree_twin *twin_of(struct zs_call_tree *tree, const char *name,
+                                       const char *module)
+{
+    struct tree_twin *twin = zs_id_map_get(&tree->twins, (uintptr_t)name, (uintptr_t)module);
+    if (twin)
+        return twin;
+    twin = ZS_ARENA_NEW(tree->arena, struct tree_twin);
+    if (!twin || zs_id_map_put(&tree->twins, (uintptr_t)name, (uintptr_t)module, twin))
+        return NULL;
+    *twin = (struct tree_twin){name, module};
+    return twin;
+}
+
 int zs_call_tree_add(struct zs_call_tree *tree, enum zs_tree_of of, uint32_t where,
                      const char *name, uint64_t ns)
 {
-    uint64_t id = (uintptr_t)name;
+    return zs_call_tree_add_of(tree, of, where, name, NULL, ns);
+}
+
+int zs_call_tree_add_of(struct zs_call_tree *tree, enum zs_tree_of of, uint32_t where,
+                        const char *name, const char *module, uint64_t ns)
+{
+    const struct tree_twin *what = twin_of(tree, name, module);
+    if (!what)
+        return -ENOMEM;
+    uint64_t id = (uintptr_t)what;
     struct zs_tree_leaf *leaf = zs_id_map_get(&tree->leaves[of], where, id);
     if (!leaf) {
         leaf = ZS_ARENA_NEW(tree->arena, struct zs_tree_leaf);
         if (!leaf || zs_id_map_put(&tree->leaves[of], where, id, leaf) ||
             !ZS_VEC_PUSH(&tree->added[of], leaf))
             return -ENOMEM;
-        *leaf = (struct zs_tree_leaf){where, name, 0, 0};
+        *leaf = (struct zs_tree_leaf){where, what, 0, 0};
     }
     leaf->ns += ns;
     leaf->count++;
@@ -65,16 +93,17 @@ static const char *one_copy(struct zs_call_tree *tree, const char *text)
     }
 }
 
-/* Nodes while the tree grows: found by their parent and name. */
+/* Nodes while the tree grows: found by their parent and what they are: a frame's name, or the end
+ * of a stack. */
 struct builder {
     struct zs_call_tree *tree;
     struct zs_id_map children;
 };
 
 static struct zs_tree_node *child_of(struct builder *b, struct zs_tree_node *parent,
-                                     const char *name)
+                                     const void *what, const char *name)
 {
-    uint64_t p = (uintptr_t)parent, n = (uintptr_t)name;
+    uint64_t p = (uintptr_t)parent, n = (uintptr_t)what;
     struct zs_tree_node *node = zs_id_map_get(&b->children, p, n);
     if (node)
         return node;
@@ -108,7 +137,7 @@ static struct zs_tree_node *descend(struct builder *b, struct zs_tree_node *root
                 name = text;
             }
             name = one_copy(b->tree, name);
-            node = name ? child_of(b, node, name) : NULL;
+            node = name ? child_of(b, node, name, name) : NULL;
         }
     }
     return node;
@@ -161,9 +190,10 @@ static int add_leaf(struct builder *b, struct zs_tree_node *root, const struct z
     if (leaf->where && leaf->where <= activities->stacks.count)
         node = descend(b, node, &activities->stacks.items[leaf->where - 1], symbols);
     if (node)
-        node = child_of(b, node, leaf->name);
+        node = child_of(b, node, leaf->what, leaf->what->name);
     if (!node)
         return -ENOMEM;
+    node->module = leaf->what->module;
     for (; node; node = node->parent) {
         node->ns += leaf->ns;
         node->count += leaf->count;
@@ -201,6 +231,15 @@ static uint32_t depth_of(const struct zs_tree_node *node)
     return depth;
 }
 
+/* Another kernel of that name stands beside it. */
+static bool has_twin(const struct zs_tree_node *node)
+{
+    for (const struct zs_tree_node *n = node->parent ? node->parent->child : NULL; n; n = n->next)
+        if (n != node && n->name == node->name && n->module != node->module)
+            return true;
+    return false;
+}
+
 static void put_row(struct zs_buf *out, const struct zs_tree_node *node, uint64_t all, bool color)
 {
     double share = all ? 100.0 * (double)node->ns / (double)all : 0;
@@ -212,6 +251,8 @@ static void put_row(struct zs_buf *out, const struct zs_tree_node *node, uint64_
     for (uint32_t depth = depth_of(node); depth; depth--)
         zs_buf_puts(out, "│ ");
     zs_text_puts(out, node->name);
+    if (has_twin(node))
+        zs_buf_printf(out, " of module %s", node->module ? node->module : "n/a");
     zs_buf_puts(out, hot || dim ? "\033[0m" : "");
     zs_buf_putc(out, '\n');
 }
@@ -287,6 +328,8 @@ void zs_call_tree_json(const struct zs_call_tree *tree, enum zs_tree_of of, cons
         if (n->parent)
             zs_json_u64(json, "parent", n->parent->number);
         zs_json_string(json, "name", n->name);
+        if (n->module)
+            zs_json_string(json, "module", n->module);
         zs_json_u64(json, "total_ns", n->ns);
         zs_json_u64(json, "count", n->count);
         zs_json_end(json);

@@ -24,6 +24,7 @@ enum zs_tree_of {
 
 struct zs_tree_node {
     const char *name;
+    const char *module;                         /* of a kernel, where it is known; or NULL */
     uint64_t ns, count;                         /* with everything below it */
     struct zs_tree_node *parent, *child, *next; /* children: the longest first */
     uint32_t number;                            /* in JSON */
@@ -31,7 +32,7 @@ struct zs_tree_node {
 
 struct zs_call_tree {
     struct zs_arena *arena; /* borrowed */
-    struct zs_id_map leaves[ZS_TREES], names;
+    struct zs_id_map leaves[ZS_TREES], names, twins;
     struct {
         struct zs_tree_leaf **items;
         size_t count, capacity;
@@ -44,6 +45,10 @@ void zs_call_tree_fini(struct zs_call_tree *tree);
  * as the tree. 0 or -ENOMEM. */
 int zs_call_tree_add(struct zs_call_tree *tree, enum zs_tree_of of, uint32_t where,
                      const char *leaf, uint64_t ns);
+/* The same of a kernel whose module is known, by the one copy of its name (or NULL): those of one
+ * name that are of several modules stand apart. */
+int zs_call_tree_add_of(struct zs_call_tree *tree, enum zs_tree_of of, uint32_t where,
+                        const char *leaf, const char *module, uint64_t ns);
 /* `symbols` may be NULL: then there are addresses. 0 or -ENOMEM. */
 int zs_call_tree_make(struct zs_call_tree *tree, const struct zs_activities *activities,
                       struct zs_symbols *symbols);
@@ -54,8 +59,8 @@ void zs_call_tree_text(const struct zs_call_tree *tree, enum zs_tree_of of, uint
 /* "main;solve;zeFenceHostSynchronize 1234" lines, nanoseconds of each place itself: what
  * flamegraph.pl, speedscope and others read. */
 void zs_call_tree_folded(const struct zs_call_tree *tree, enum zs_tree_of of, struct zs_buf *out);
-/* [{"parent", "name", "total_ns", "count"}] as the member `key`, parents (indices) before children,
- * the root without one; null when nothing was added. */
+/* [{"parent", "name", "module", "total_ns", "count"}] as the member `key`, parents (indices) before
+ * children, the root without one; null when nothing was added. */
 void zs_call_tree_json(const struct zs_call_tree *tree, enum zs_tree_of of, const char *key,
                        struct zs_json *json);
 

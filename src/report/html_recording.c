@@ -5,9 +5,13 @@
 
 #include <errno.h>
 
+static const char *module_of(void *report, const struct zs_act_kernel *kernel)
+{
+    return zs_report_module_of(report, kernel);
+}
+
 static void put_info(const struct zs_recording_info *info, struct zs_json *json)
 {
-    zs_json_object(json, "recording");
     zs_json_string(json, "zescope", info->version ? info->version : "");
     zs_json_array(json, "argv");
     for (uint32_t i = 0; i < info->argc; i++)
@@ -18,7 +22,6 @@ static void put_info(const struct zs_recording_info *info, struct zs_json *json)
     zs_json_bool(json, "finished", info->finished);
     zs_json_i64(json, "exit_status", info->exit_status);
     zs_json_u64(json, "duration_ns", info->duration_ns);
-    zs_json_end(json);
 }
 
 static int put_record(void *user, zs_html_write_fn *write, void *sink)
@@ -27,8 +30,14 @@ static int put_record(void *user, zs_html_write_fn *write, void *sink)
     struct zs_buf out = {0};
     struct zs_json json = zs_json_make(&out, 0);
     zs_json_object(&json, NULL);
+    zs_json_object(&json, "recording");
+    if (r->recordings)
+        zs_json_u64(&json, "recordings", r->recordings);
+    if (r->code_note)
+        zs_json_string(&json, "code_note", r->code_note);
     if (r->info)
         put_info(r->info, &json);
+    zs_json_end(&json);
     zs_json_object(&json, "report");
     zs_report_json(r->report, -1, &json);
     zs_json_end(&json);
@@ -39,7 +48,7 @@ static int put_record(void *user, zs_html_write_fn *write, void *sink)
     }
     zs_json_object(&json, "timeline");
     zs_html_timeline_json(r->timeline, zs_report_activities(r->report),
-                          zs_report_symbols(r->report), &json);
+                          zs_report_symbols(r->report), module_of, r->report, &json);
     zs_json_end(&json);
     zs_json_end(&json);
     int error = out.error ? out.error : write(sink, out.data, out.size_B);

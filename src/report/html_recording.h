@@ -13,11 +13,13 @@
 enum { ZS_HTML_ROWS = 5000 };
 
 struct zs_recording_html {
-    const struct zs_report *report;
+    struct zs_report *report;
     struct zs_html_timeline *timeline;
     const struct zs_recording_info *info;      /* NULL: not known */
     const struct zs_module_view *view;         /* of its modules, may have no kernels */
     const struct zs_module_html_options *code; /* title, listings */
+    uint32_t recordings;                       /* of how many, where it is a folder of them; or 0 */
+    const char *code_note;                     /* what is missing of the code, or NULL */
 };
 
 /* 0, -ENOMEM, or what `write` returned. */

@@ -42,6 +42,7 @@ struct item {
         };
         struct {
             uint64_t append_ns, submit_ns, bytes;
+            const struct zs_act_kernel *kernel;
             uint32_t thread, shape; /* + 1 */
             uint8_t kind;
             bool has_bytes;
@@ -95,6 +96,13 @@ struct zs_html_timeline {
         struct mark *items;
         size_t count, capacity;
     } marks;
+    zs_html_module_fn module_of; /* while the document is written */
+    void *modules_of;
+    struct {
+        const char **items;
+        size_t count, capacity;
+    } modules;
+    struct zs_id_map module_ids;
     uint64_t marks_left_out, untimed;
     uint64_t first_ns, last_ns;
     uint32_t recent_track;
@@ -125,6 +133,8 @@ void zs_html_timeline_free(struct zs_html_timeline *t)
     free(t->names.items);
     free(t->shapes.items);
     free(t->marks.items);
+    free(t->modules.items);
+    zs_id_map_fini(&t->module_ids);
     zs_id_map_fini(&t->name_ids);
     zs_id_map_fini(&t->track_ids[0]);
     zs_id_map_fini(&t->track_ids[1]);
@@ -339,6 +349,7 @@ static int on_execute(void *user, const struct zs_act_execute *e)
                               .append_ns = a->time_ns,
                               .submit_ns = e->submit_ns,
                               .bytes = a->bytes,
+                              .kernel = a->kernel,
                               .thread = thread,
                               .shape = shape_of(t, a),
                               .kind = (uint8_t)a->kind,
@@ -438,7 +449,21 @@ static int64_t difference(uint64_t a, uint64_t b)
     return (int64_t)(a - b);
 }
 
-static void put_item(struct zs_json *json, const struct item *i, bool is_queue, uint64_t before_ns)
+/* Row of the modules that a kernel's is in, which is put there; -1: not known. */
+static int64_t module_of(struct zs_html_timeline *t, const struct zs_act_kernel *kernel)
+{
+    const char *name = kernel ? t->module_of(t->modules_of, kernel) : NULL;
+    uintptr_t row = name ? (uintptr_t)zs_id_map_get(&t->module_ids, (uintptr_t)name, 0) : 0;
+    if (!name || row)
+        return (int64_t)row - 1;
+    if (!ZS_VEC_PUSH(&t->modules, name) ||
+        zs_id_map_put(&t->module_ids, (uintptr_t)name, 0, index_value(t->modules.count - 1)))
+        return -1;
+    return (int64_t)t->modules.count - 1;
+}
+
+static void put_item(struct zs_html_timeline *t, struct zs_json *json, const struct item *i,
+                     bool is_queue, uint64_t before_ns)
 {
     put_number(json, difference(i->start_ns, before_ns));
     put_number(json, i->duration_ns == UINT64_MAX ? -1 : (int64_t)i->duration_ns);
@@ -457,6 +482,7 @@ static void put_item(struct zs_json *json, const struct item *i, bool is_queue, 
     put_number(json, (int64_t)i->number);
     put_number(json, i->has_bytes ? (int64_t)i->bytes : -1);
     put_number(json, (int64_t)i->shape - 1);
+    put_number(json, module_of(t, i->kernel));
 }
 
 static void put_bins(struct zs_json *json, const struct bins *b)
@@ -510,7 +536,7 @@ static void put_track(struct zs_html_timeline *t, struct zs_json *json, size_t i
             high = middle;
     }
     for (size_t i = low; i < from->count && from->items[i].track == index; i++) {
-        put_item(json, &from->items[i], track->is_queue, before_ns);
+        put_item(t, json, &from->items[i], track->is_queue, before_ns);
         before_ns = from->items[i].start_ns;
     }
     zs_json_end(json);
@@ -605,8 +631,11 @@ static void put_stacks(struct zs_html_timeline *t, const struct zs_activities *a
 }
 
 void zs_html_timeline_json(struct zs_html_timeline *t, const struct zs_activities *activities,
-                           struct zs_symbols *symbols, struct zs_json *json)
+                           struct zs_symbols *symbols, zs_html_module_fn name_module, void *user,
+                           struct zs_json *json)
 {
+    t->module_of = name_module;
+    t->modules_of = user;
     struct items *const all[] = {&t->calls, &t->executions};
     for (size_t i = 0; i < ZS_ARRAY_LEN(all); i++)
         if (all[i]->count)
@@ -643,6 +672,10 @@ void zs_html_timeline_json(struct zs_html_timeline *t, const struct zs_activitie
     zs_json_array(json, "tracks");
     for (size_t i = 0; i < t->tracks.count; i++)
         put_track(t, json, i);
+    zs_json_end(json);
+    zs_json_array(json, "modules"); /* those that tracks name */
+    for (size_t i = 0; i < t->modules.count; i++)
+        zs_json_string(json, NULL, t->modules.items[i]);
     zs_json_end(json);
     put_memory(t, json);
     put_marks(t, activities, json);

@@ -11,12 +11,12 @@
  *     items of threads: start (to the start before), duration (-1: never returned), name, depth,
  *       result, number of the call in its thread, stack (-1: none)
  *     of queues: start (to the start before), duration, name, kind, track of the append's thread
- *       (-1: none), start - append, start - submit, call, bytes (-1: n/a), row of shapes (-1)
- *   stacks: [[names of frames, the innermost first]]
- *   shapes: [[gx, gy, gz, sx, sy, sz]]
- *   memory: [{pid, points: [time to the one before, bytes], peak_bytes}]
- *   marks: [{track, start_ns, end_ns, name, depth}], pauses: [{pid, start_ns, end_ns, reason}]
- *   left_out: {calls, executions, untimed, marks}
+ *       (-1: none), start - append, start - submit, call, bytes (-1: n/a), row of shapes (-1), row
+ * of modules (-1: no kernel, or its module is not known) modules: [what "module" of kernels is in
+ * zescope.module/1] stacks: [[names of frames, the innermost first]] shapes: [[gx, gy, gz, sx, sy,
+ * sz]] memory: [{pid, points: [time to the one before, bytes], peak_bytes}] marks: [{track,
+ * start_ns, end_ns, name, depth}], pauses: [{pid, start_ns, end_ns, reason}] left_out: {calls,
+ * executions, untimed, marks}
  */
 #ifndef ZS_REPORT_HTML_TIMELINE_H
 #define ZS_REPORT_HTML_TIMELINE_H
@@ -38,10 +38,12 @@ struct zs_html_timeline *zs_html_timeline_new(const struct zs_html_timeline_limi
 void zs_html_timeline_free(struct zs_html_timeline *timeline);
 /* What reads for it; `user` is the timeline. */
 struct zs_merge_sink zs_html_timeline_sink(struct zs_html_timeline *timeline);
+/* What tells the module of a kernel apart, the one copy of that text; NULL: not known. */
+typedef const char *(*zs_html_module_fn)(void *user, const struct zs_act_kernel *kernel);
 /* The members into an object that is open; `activities` are those of the same reading; symbols may
  * be NULL. */
 void zs_html_timeline_json(struct zs_html_timeline *timeline,
                            const struct zs_activities *activities, struct zs_symbols *symbols,
-                           struct zs_json *json);
+                           zs_html_module_fn module_of, void *user, struct zs_json *json);
 
 #endif

@@ -332,22 +332,29 @@ static uint64_t kernel_key(struct zs_report *r, const struct zs_act_append *a)
     return (uintptr_t)r->recent_kernel_name;
 }
 
+const char *zs_report_module_of(struct zs_report *r, const struct zs_act_kernel *kernel)
+{
+    char name[ZS_MODULE_NAME_CHARS] = "";
+    if (!kernel)
+        return NULL;
+    const char *known = zs_id_map_get(&r->modules, (uintptr_t)kernel, 0);
+    if (!known) {
+        const struct zs_record_module *module =
+            zs_recordings_module(&r->recordings, kernel->process, kernel->build, kernel->time_ns);
+        if (module)
+            zs_record_module_name(module, name);
+        known = intern(r, name, strlen(name));
+        if (!known || zs_id_map_put(&r->modules, (uintptr_t)kernel, 0, (void *)(uintptr_t)known))
+            return NULL;
+    }
+    return known[0] ? known : NULL;
+}
+
 /* The file that holds the binary of the module that the kernel is of: kernels of one name are told
  * apart by it. */
 static uint64_t module_key(struct zs_report *r, const struct zs_act_append *a)
 {
-    const struct zs_record_build *build = NULL;
-    uint32_t count;
-    if (a->kernel && r->recording)
-        build = zs_recording_find_build(r->recording, (uint32_t)a->process, a->kernel->build,
-                                        a->kernel->time_ns);
-    const struct zs_record_module *modules = build && build->module != ZS_RECORD_NONE
-                                                 ? zs_recording_modules(r->recording, &count)
-                                                 : NULL;
-    char name[ZS_MODULE_NAME_CHARS] = "";
-    if (modules)
-        zs_record_module_name(&modules[build->module], name);
-    return text_key(r, name[0] ? name : NULL);
+    return (uintptr_t)zs_report_module_of(r, a->kernel);
 }
 
 static uint64_t queue_key(struct zs_report *r, const struct zs_act_execute *e, bool engine)
@@ -423,8 +430,9 @@ static int add_to_tree(struct zs_report *r, const struct zs_act_execute *e)
                                                                    : KEY_KIND;
     execute_keys(r, e, 1u << key, values);
     const char *name = (const char *)(uintptr_t)values[key];
-    return name ? zs_call_tree_add(&r->tree, ZS_TREE_DEVICE, e->append->where, name,
-                                   e->end_ns - e->start_ns)
+    return name ? zs_call_tree_add_of(&r->tree, ZS_TREE_DEVICE, e->append->where, name,
+                                      zs_report_module_of(r, e->append->kernel),
+                                      e->end_ns - e->start_ns)
                 : -ENOMEM;
 }
 
@@ -622,6 +630,11 @@ static int add_pauses(struct zs_report *r)
     return error;
 }
 
+const struct zs_recordings *zs_report_recordings(const struct zs_report *r)
+{
+    return &r->recordings;
+}
+
 struct zs_symbols *zs_report_symbols(const struct zs_report *r)
 {
     return r->symbols;
@@ -715,8 +728,7 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
                                        .mark = on_mark,
                                        .no_values = !also || also->no_values};
     r->also = also;
-    if (!error && zs_recording_open(recording, &r->recording, NULL))
-        r->recording = NULL; /* then modules are n/a */
+    error = error ? error : zs_recordings_open(recording, &r->recordings);
     if (!error && zs_symbols_open(recording, &r->symbols, NULL))
         r->symbols = NULL; /* then places are n/a */
     error = error ? error : zs_merge(recording, &sink, &r->activities, &r->totals, diag);
@@ -747,7 +759,8 @@ void zs_report_free(struct zs_report *r)
     zs_filter_fini(&r->filter);
     zs_call_tree_fini(&r->tree);
     zs_symbols_close(r->symbols);
-    zs_recording_close(r->recording);
+    zs_recordings_close(&r->recordings);
+    zs_id_map_fini(&r->modules);
     free(r->callers);
     zs_activities_free(&r->activities);
     zs_arena_fini(&r->arena);

@@ -59,6 +59,13 @@ const struct zs_activities *zs_report_activities(const struct zs_report *report)
 struct zs_symbols;
 struct zs_symbols *zs_report_symbols(const struct zs_report *report); /* may be NULL */
 
+struct zs_recordings;
+const struct zs_recordings *zs_report_recordings(const struct zs_report *report);
+struct zs_act_kernel;
+/* What tells the kernel's module apart (zs_record_module_name): the one copy of that text; NULL:
+ * not known, or no memory. */
+const char *zs_report_module_of(struct zs_report *report, const struct zs_act_kernel *kernel);
+
 struct zs_call_tree;
 /* NULL: not asked for, or the recording has no backtraces. */
 const struct zs_call_tree *zs_report_call_tree(const struct zs_report *report);

@@ -4,6 +4,7 @@
 
 #include "base/filter.h"
 #include "record/merge.h"
+#include "record/recordings.h"
 #include "report/call_tree.h"
 #include "report/groups.h"
 #include "report/recording.h"
@@ -99,7 +100,8 @@ struct zs_report {
     bool wants_tree;
     const struct zs_act_kernel *recent_kernel;
     const char *recent_kernel_name;
-    struct zs_recording *recording; /* its modules; NULL: they cannot be read */
+    struct zs_recordings recordings; /* their modules */
+    struct zs_id_map modules;        /* names of kernels' modules that were looked up */
 };
 
 /* A stack's innermost frame, or all; NULL: not known, or no memory. */

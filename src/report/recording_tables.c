@@ -510,12 +510,18 @@ static bool is_activity(int table)
 
 const char *zs_report_no_activity(const struct zs_report *r, int table)
 {
-    const struct zs_recording_info *info = r->recording ? zs_recording_info(r->recording) : NULL;
+    bool all_without_trace = r->recordings.count, all_without = r->recordings.count;
     if (r->totals.activity || (table >= 0 && !is_activity(table)))
         return NULL;
-    return info && info->no_trace      ? "recorded with --no-trace"
-           : info && info->no_activity ? "recorded with --no-activity"
-                                       : "its traces have no device activity";
+    for (uint32_t i = 0; i < r->recordings.count; i++) {
+        const struct zs_recording *recording = r->recordings.items[i].recording;
+        const struct zs_recording_info *info = recording ? zs_recording_info(recording) : NULL;
+        all_without_trace &= info && info->no_trace;
+        all_without &= info && info->no_activity;
+    }
+    return all_without_trace ? "recorded with --no-trace"
+           : all_without     ? "recorded with --no-activity"
+                             : "its traces have no device activity";
 }
 
 void zs_report_text(const struct zs_report *r, int only, bool color, struct zs_buf *out)

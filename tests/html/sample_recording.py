@@ -32,9 +32,9 @@ def basic():
     main = [(0, 300 * us, 0, 0, 0, 1, -1), (310 * us, 5 * us, 2, 0, 0x78000004, 2, -1), (320 * us, 4 * us, 1, 0, 0, 3, 0),
             (330 * us, 4 * us, 1, 0, 0, 4, -1), (340 * us, 400 * us, 5, 0, 0, 5, -1), (900 * us, -1, 5, 0, 0, 6, -1)]
     worker = [(100 * us, 2 * us, 1, 0, 0, 1, -1)]
-    # start, duration, name, kind, track of the thread, start - append, start - submit, call, bytes, shape
-    queue = [(400 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 3, -1, 0), (450 * us, 100 * us, 3, 1, 0, 120 * us, 30 * us, 4, -1, 0),
-             (700 * us, 50 * us, 4, 2, 1, 600 * us, 10 * us, 1, 4096, -1)]
+    # start, duration, name, kind, track of the thread, start - append, start - submit, call, bytes, shape, module
+    queue = [(400 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 3, -1, 0, -1), (450 * us, 100 * us, 3, 1, 0, 120 * us, 30 * us, 4, -1, 0, -1),
+             (700 * us, 50 * us, 4, 2, 1, 600 * us, 10 * us, 1, 4096, -1, -1)]
     timeline = {
         'start_ns': START, 'end_ns': START + 1000 * us, 'names': names, 'results': {'2013265924': 'ZE_RESULT_ERROR_INVALID_ARGUMENT'},
         'stacks': [[6, 7]], 'shapes': [[32, 1, 1, 64, 1, 1]],
@@ -67,14 +67,28 @@ def basic():
             'device_tree': [node('device time', 250), node('main', 250, 0), node('force', 200, 1), node('copy host-to-device', 50, 1)]}
 
 
+TWINS = ('1111aaaa2222', '3333bbbb4444')
+
+
+def twins():
+    """Kernels of one name in two modules, on the timeline and in the flame graph."""
+    r, us = basic(), 1000
+    r['recording'].update(recordings=3, code_note='1 of 3 recordings are without their code')
+    r['timeline']['modules'] = list(TWINS)
+    r['timeline']['tracks'][2]['items'] = deltas([(400 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 3, -1, 0, 1), (600 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 4, -1, 0, 0)])
+    r['report']['kernels'] = [dict(r['report']['kernels'][0], module=m) for m in TWINS]
+    r['device_tree'] = [node('device time', 200), dict(node('force', 100, 0), module=TWINS[1]), dict(node('force', 100, 0), module=TWINS[0])]
+    return r
+
+
 def hostile():
     """Nothing is as it should be."""
     a = sample.ATTACKS
     track = {'kind': 'thread', 'pid': a[0], 'tid': a[1], 'name': a[0], 'process': a[0], 'items': [1, 'x', None, {}, [], 5e300, 10, 20, 7, -5, 1, 2], 'bins': 7}
-    queue = {'kind': 'queue', 'pid': 1, 'queue': a[0], 'device': a[0], 'engine': a[1], 'items': [1, 2, 0, 1, 99, 1, 1, 1, -1, 99] * 3, 'bins': {'busy_ns': [1], 'width_ns': 0}}
+    queue = {'kind': 'queue', 'pid': 1, 'queue': a[0], 'device': a[0], 'engine': a[1], 'items': [1, 2, 0, 1, 99, 1, 1, 1, -1, 99, 7] * 3, 'bins': {'busy_ns': [1], 'width_ns': 0}}
     rows = [{'name': b, 'count': b, 'total_ns': 'x', 'results': {b: 1}, 'share': 50} for b in a]
     return {'recording': {'argv': a, 'host': a[0]}, 'timeline': {'start_ns': 'x', 'end_ns': 9, 'names': a, 'tracks': [track, queue, None, 5], 'memory': [{'points': ['x']}, None],
-            'marks': [{'track': 0, 'name': a[0], 'start_ns': 1}, {'track': 99}], 'pauses': [None], 'shapes': [7]},
+            'marks': [{'track': 0, 'name': a[0], 'start_ns': 1}, {'track': 99}], 'pauses': [None], 'shapes': [7], 'modules': a[0]},
             'host_tree': [node(a[0], 5), {'parent': 7, 'name': a[1], 'total_ns': 5}, node(a[2], 9, 0), node(a[3], -1, 0), {'parent': -1}, None, 7, node(a[4], 5, 2)],
             'device_tree': 'x',
             'report': {'calls': rows, 'kernels': [dict(rows[0], histogram=[[1, 2], [5, 4, 3], [0, 1e300, 1], 7, None, [a[0], a[1], a[2]]])] + rows, 'leaks': [None, 7, {'handle': a[0], 'type': a[1]}], 'memory': 5}}
@@ -85,6 +99,6 @@ def big(n=150000):
     tracks = [{'kind': 'thread', 'pid': 1, 'tid': 10 + t, 'name': f'worker {t}', 'process': 'app',
                'items': [x for i in range(n // 8) for x in (900, 400 + i % 300, i % 5, 0, 0, i + 1, -1)], 'left_out': 0} for t in range(8)]
     tracks += [{'kind': 'queue', 'pid': 1, 'queue': 1, 'immediate': True, 'engine': '0.0', 'device': 'A GPU', 'left_out': 0,
-                'items': [x for i in range(n) for x in (110, 90, 5 + i % 3, 1, i % 8, 500, 50, i // 8 + 1, -1, -1)]}]
+                'items': [x for i in range(n) for x in (110, 90, 5 + i % 3, 1, i % 8, 500, 50, i // 8 + 1, -1, -1, -1)]}]
     names = ['zeInit', 'zeEventQueryStatus', 'zeMemFree', 'zeCommandListAppendBarrier', 'zeMemAllocHost', 'force', 'scale', 'reduce']
     return {'timeline': {'start_ns': 0, 'end_ns': n * 120, 'names': names, 'tracks': tracks}, 'report': {'calls': [row(f'call {i}', i + 1, i * 1000 + 1) for i in range(3000)]}}

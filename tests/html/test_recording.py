@@ -28,7 +28,8 @@ def setUpModule():
     B = Browser()
     with open(B.path('listing.txt'), 'w', encoding='utf-8') as f:
         f.write('calls\n  time  zeInit </script><b>\n')
-    pages = (('basic', sample.basic(), sample_recording.basic()), ('hostile', sample.hostile(), sample_recording.hostile()),
+    twins = [dict(sample.bare('force', n), module=m) for m, n in zip(sample_recording.TWINS, (5, 7))]
+    pages = (('twins', sample.module(twins, {}), sample_recording.twins()), ('basic', sample.basic(), sample_recording.basic()), ('hostile', sample.hostile(), sample_recording.hostile()),
              ('big', sample.module([], {}), sample_recording.big()))
     for name, module, record in pages:
         sample.dump(module, B.path(name + '.module.json'))
@@ -336,6 +337,42 @@ class FlameGraph(Page):
         B.until('tables', lambda: B.one('#rec-tables').is_displayed())
         B.keys('4')
         B.until('flames', lambda: B.one('#rec-flame').is_displayed())
+
+
+class Twins(Page):
+    """Kernels of one name: links lead to the code of the module that was run."""
+    page, link = 'twins.html', '#r=timeline'
+
+    def code(self):
+        B.until('code', lambda: not B.run('return document.documentElement.classList.contains("in-rec")') and B.text('#kernel-name') == 'force' and B.count('.pane.code .row.insn'))
+        return B.count('.pane.code .row.insn')
+
+    def test_from_the_timeline(self):
+        for item, instructions in ((0, 7), (1, 5)):  # the first that ran is of the second module
+            self.load(f'#r=timeline&s=2.{item}')
+            self.assertEqual(facts()['module'], sample_recording.TWINS[1 - item])
+            {b.text: b for b in B.all('#rec-details button')}['Source and machine code'].click()
+            self.assertEqual(self.code(), instructions)
+            self.load(f'#r=timeline&s=2.{item}')
+            B.keys(Keys.ENTER)
+            self.assertEqual(self.code(), instructions)
+
+    def test_from_the_flame_graph(self):
+        for node, instructions in ((1, 7), (2, 5)):
+            self.load(f'#r=flame&fl=device.{node}')
+            B.click(f'.flame[data-node="{node}"]')
+            self.assertEqual(self.code(), instructions)
+
+    def test_from_the_tables(self):
+        for row, instructions in ((1, 5), (2, 7)):
+            self.load('#r=tables&tab=kernels')
+            B.keys(*[Keys.ARROW_DOWN] * row)
+            {b.text: b for b in B.all('.rec-row.on button')}['Code'].click()
+            self.assertEqual(self.code(), instructions)
+
+    def test_what_is_missing_is_told(self):
+        self.assertEqual(dict(zip(B.texts('#rec-stats dt'), B.texts('#rec-stats dd')))['recordings'], '3')
+        self.assertIn('1 of 3 recordings are without their code', B.text('#rec-note'))
 
 
 class Diff(unittest.TestCase):

@@ -5,6 +5,8 @@ Usage: test_twins.py ZESCOPE DRIVER LISTER PROGRAM
 """
 import json
 import os
+import re
+import shutil
 import sys
 import unittest
 
@@ -57,6 +59,65 @@ class Twins(unittest.TestCase):
         threads = {m: 32 // min(k['simd'], 32) * 32 for m, k in kernels.items()}
         for count, module in modules.items():
             self.assertEqual(executed(kernels[module]), count * threads[module], p.stdout)
+
+    def page(self, path):
+        """The two documents of the page of a recording."""
+        html = os.path.join(recorder.folder, 'page.html')
+        recorder.run(recorder.zescope, 'report', '--html', html, path)
+        with open(html, encoding='utf-8') as f:
+            text = f.read()
+        return [json.loads(re.search(f'<script type="application/json" id="{name}">(.*?)</script>', text, re.S)[1]) for name in ('recording', 'data')]
+
+    def executed_modules(self, record, name):
+        """Modules of the executions of a kernel on the timeline, counted."""
+        timeline, found = record['timeline'], {}
+        for track in timeline['tracks']:
+            for at in range(0, len(track['items']), 11) if track['kind'] == 'queue' else ():
+                if timeline['names'][track['items'][at + 2]] == name:
+                    module = timeline['modules'][track['items'][at + 10]]
+                    found[module] = found.get(module, 0) + 1
+        return found
+
+    def test_page_leads_to_the_right_one(self):
+        path, _ = recorder.record(('--backtrace',), (PROGRAM, *spirvs))
+        modules = {k['module']: k['count'] for k in recorder.report(path)['kernels'] if k['name'] == 'add'}
+        record, code = self.page(path)
+        self.assertEqual(self.executed_modules(record, 'add'), modules)
+        nodes = [n for n in record['device_tree'] if n['name'] == 'add']
+        self.assertEqual({m: sum(n['count'] for n in nodes if n['module'] == m) for m in modules}, modules)
+        self.assertLessEqual(set(modules), {k['module'] for d in code['devices'] for k in d['kernels']})
+        tree = recorder.run(recorder.zescope, 'report', '--tree', 'device', path).stdout
+        self.assertEqual('add of module' in tree, len({n['parent'] for n in nodes}) < len(nodes))
+
+    def test_page_of_ranks(self):
+        """The code of all ranks, each module once, with what all of them counted."""
+        folder = os.path.join(recorder.folder, 'ranks')
+        os.mkdir(folder)
+        for rank, words in (('1', spirvs), ('2', spirvs), ('3', spirvs[::-1])):
+            recorder.run(recorder.zescope, 'record', '--counts', '-o', os.path.join(folder, rank), '--', PROGRAM, *words,
+                         env=recorder.software(), check=9)
+        record, code = self.page(folder)
+        kernels = {k['module']: k for d in code['devices'] for k in d['kernels'] if k['name'] == 'add'}
+        self.assertEqual(sum(k['name'] == 'add' for d in code['devices'] for k in d['kernels']), 2)
+        counts = {}
+        for rank in '123':
+            for k in recorder.report(os.path.join(folder, rank))['kernels']:
+                if k['name'] == 'add':
+                    counts[k['module']] = counts.get(k['module'], 0) + k['count']
+        self.assertEqual(self.executed_modules(record, 'add'), counts)
+        self.assertEqual(set(kernels), set(counts))
+        for module, kernel in kernels.items():
+            self.assertEqual(executed(kernel), counts[module] * (32 // min(kernel['simd'], 32) * 32))
+        self.assertEqual(record['recording']['recordings'], 3)
+        self.assertNotIn('code_note', record['recording'])
+        shutil.rmtree(os.path.join(folder, '2', 'modules'))
+        self.assertEqual(self.executed_modules(self.page(folder)[0], 'add').keys(), counts.keys())
+
+    def test_page_without_code_says_so(self):
+        path, _ = recorder.record((), (PROGRAM, *spirvs))
+        for name in os.listdir(os.path.join(path, 'process')):
+            os.remove(os.path.join(path, 'process', name, 'modules.jsonl'))
+        self.assertEqual(self.page(path)[0]['recording']['code_note'], 'no code: no modules were recorded')
 
 
 if __name__ == '__main__':

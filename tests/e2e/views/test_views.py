@@ -372,12 +372,12 @@ class Page(unittest.TestCase):
         thread, *queues = timeline['tracks']
         self.assertEqual(thread['kind'], 'thread')
         self.assertEqual(len(thread['items']), 7 * r['call_count'])
-        self.assertEqual(sum(len(q['items']) for q in queues) // 10, sum(row['count'] for t in ('kernels', 'copies', 'barriers') for row in r[t]))
+        self.assertEqual(sum(len(q['items']) for q in queues) // 11, sum(row['count'] for t in ('kernels', 'copies', 'barriers') for row in r[t]))
         kernels = 0
         for q in queues:
             start = 0
-            for at in range(0, len(q['items']), 10):
-                step, took, name, kind, track, since_append, since_submit, call, size_B, shape = q['items'][at:at + 10]
+            for at in range(0, len(q['items']), 11):
+                step, took, name, kind, track, since_append, since_submit, call, size_B, shape, module = q['items'][at:at + 11]
                 self.assertGreaterEqual(step if at else 0, 0)
                 start += step
                 self.assertGreaterEqual(start + took, 0)
@@ -388,6 +388,7 @@ class Page(unittest.TestCase):
                     kernels += 1
                     self.assertIn(timeline['names'][name], ('add', 'scale'))
                     self.assertEqual(timeline['shapes'][shape], [32, 1, 1, 32, 1, 1])
+                    self.assertEqual(timeline['modules'][module], next(k['module'] for k in r['kernels']))
                 if kind == 2:
                     self.assertEqual(size_B, 4096)
         self.assertEqual(kernels, 20)

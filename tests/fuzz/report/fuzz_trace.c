@@ -26,6 +26,11 @@ static int count_bytes(void *user, struct zs_span bytes)
     return 0;
 }
 
+static const char *module_of(void *report, const struct zs_act_kernel *kernel)
+{
+    return zs_report_module_of(report, kernel);
+}
+
 static void check_report(void)
 {
     const struct zs_html_timeline_limits limits = {.calls = 20, .executions = 20};
@@ -42,7 +47,7 @@ static void check_report(void)
         zs_report_json(report, -1, &json);
         zs_json_object(&json, "timeline");
         zs_html_timeline_json(timeline, zs_report_activities(report), zs_report_symbols(report),
-                              &json);
+                              module_of, report, &json);
         zs_json_end(&json);
         zs_json_end(&json);
         zs_assert(!out.error && json.depth == 0);

@@ -64,10 +64,12 @@ class RecordingApp {
             ['peak memory', sizeText(number(object(recording.report.memory).peak_bytes, 0))],
             ['time', duration(recording.span)],
         ];
+        if (number(info.recordings, 0) > 1)
+            facts.unshift(['recordings', count(info.recordings)]);
         if (info.finished && info.exit_status)
             facts.push(['exit status', string(info.exit_status)]);
         $('rec-stats').append(...facts.map(([name, value]) => el('div', el('dt', name), el('dd', value))));
-        const left = recording.leftOut, notes = [];
+        const left = recording.leftOut, notes = info.code_note ? [visible(string(info.code_note))] : [];
         const say = (n, what) => n && notes.push(`${count(n)} ${what}`);
         say(number(left.calls, 0), 'short calls are shown as shading');
         say(number(left.executions, 0), 'short executions are shown as shading');
@@ -82,7 +84,7 @@ class RecordingApp {
 
     setView(view) {
         if (view === 'code' && !this.hasCode) {
-            toast('The recording has no modules');
+            toast(this.recording.info.code_note ? visible(string(this.recording.info.code_note)) : 'The recording has no modules');
             return;
         }
         if (view === 'flame' && !this.flame.any) {
@@ -157,8 +159,9 @@ class RecordingApp {
             actions.append(button);
         };
         const kind = isThread(track) ? 'API call' : KIND_NAMES[track.field(i, 3)] || 'execution';
-        if (this.codeOf(name) && !isThread(track))
-            add('Source and machine code', () => this.openCode(name));
+        const module = this.recording.moduleOf(track, i);
+        if (!isThread(track) && this.codeOf(name, module))
+            add('Source and machine code', () => this.openCode(name, module));
         add('Zoom to it', () => this.timeline.zoomToSelected());
         const call = isThread(track) ? [track, i] : this.recording.callOf(track, i);
         const frames = call ? this.recording.stackOf(...call) : [];
@@ -190,6 +193,8 @@ class RecordingApp {
         const facts = [['took', duration(track.duration(i))], ['at', this.timeText(track.starts[i])],
             ['append to start', duration(number(track.flat[i * track.width + 5], NaN))],
             ['submit to start', duration(number(track.flat[i * track.width + 6], NaN))]];
+        if (this.recording.moduleOf(track, i))
+            facts.push(['module', visible(this.recording.moduleOf(track, i))]);
         if (shape)
             facts.push(['groups', by(shape.slice(0, 3))], ['of size', by(shape.slice(3))]);
         if (bytes >= 0)
@@ -319,7 +324,7 @@ class RecordingApp {
             a: () => t.pan(-.2), d: () => t.pan(.2), '0': () => t.fit(), f: () => t.zoomToSelected(), l: () => this.toggleFlows(),
             ArrowLeft: () => t.step(-1), ArrowRight: () => t.step(1), ArrowUp: () => t.stepTrack(-1), ArrowDown: () => t.stepTrack(1),
             n: () => t.stepMatch(1), p: () => t.stepMatch(-1), y: () => copyText(location.href).then(() => toast('Link copied'), () => toast('The address has the link')),
-            Enter: () => t.selected && !isThread(t.selected.track) && this.openCode(this.recording.name(t.selected.track, t.selected.i)),
+            Enter: () => t.selected && !isThread(t.selected.track) && this.openCode(this.recording.name(t.selected.track, t.selected.i), this.recording.moduleOf(t.selected.track, t.selected.i)),
         };
     }
 

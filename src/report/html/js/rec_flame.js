@@ -11,7 +11,7 @@ function flameNodes(json) {
     const nodes = [];
     json.map(object).forEach((n, i) => {
         const parent = Number.isInteger(n.parent) && n.parent >= 0 && n.parent < i ? nodes[n.parent] : null;
-        const node = {i, name: visible(string(n.name)), ns: Math.max(0, number(n.total_ns, 0)), count: number(n.count, 0), parent, children: [], depth: parent ? parent.depth + 1 : 0};
+        const node = {i, name: visible(string(n.name)), kernel: string(n.name), module: string(n.module), ns: Math.max(0, number(n.total_ns, 0)), count: number(n.count, 0), parent, children: [], depth: parent ? parent.depth + 1 : 0};
         nodes.push(node);
         if (parent)
             parent.children.push(node);
@@ -111,8 +111,8 @@ class Flame {
         if (!box)
             return;
         const node = this.trees[this.kind][Number(box.dataset.node)];
-        if (node === this.top && !node.children.length && this.kind === 'device' && this.app.codeOf(node.name))
-            this.app.openCode(node.name);
+        if (node === this.top && !node.children.length && this.kind === 'device' && this.app.codeOf(node.kernel, node.module))
+            this.app.openCode(node.kernel, node.module);
         else
             this.show(this.kind, node.i);
     }

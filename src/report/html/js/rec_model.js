@@ -12,7 +12,7 @@ class Track {
         this.kind = json.kind === 'queue' ? 'queue' : 'thread';
         this.pid = number(json.pid, 0);
         this.json = json;
-        const flat = list(json.items), width = isThread(this) ? 7 : 10, n = Math.floor(flat.length / width);
+        const flat = list(json.items), width = isThread(this) ? 7 : 11, n = Math.floor(flat.length / width);
         this.n = n;
         this.starts = new Float64Array(n);
         this.ends = new Float64Array(n);
@@ -95,6 +95,7 @@ class Recording {
         this.results = object(timeline.results);
         this.stacks = list(timeline.stacks).map(list);
         this.shapes = list(timeline.shapes).map(list);
+        this.modules = list(timeline.modules).map(string);
         this.tracks = list(timeline.tracks).map((t, i) => new Track(i, object(t), this.start_ns));
         this.memory = list(timeline.memory).map(m => this.readMemory(object(m)));
         this.marks = list(timeline.marks).map(object).map(m => ({
@@ -123,6 +124,9 @@ class Recording {
     }
 
     name(track, i) { return this.names[track.names[i]] || '(no name)'; }
+
+    /* What tells the module of an execution's kernel apart; '' where it is not known. */
+    moduleOf(track, i) { return isThread(track) ? '' : this.modules[track.field(i, 10)] || ''; }
 
     /* Frames of a call, the innermost first. */
     stackOf(track, i) { return (this.stacks[track.field(i, 6)] || []).map(n => this.names[n] || 'n/a'); }
