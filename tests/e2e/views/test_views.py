@@ -242,13 +242,16 @@ class Views(unittest.TestCase):
 
 
 def damaged(path, name, pattern, size):
-    """A copy of a recording, files of it cut to so many bytes, or to their half."""
+    """A copy of a recording, files of it cut to so many bytes, or in the middle."""
     copy = os.path.join(folder.name, name)
     shutil.copytree(path, copy)
     files = glob.glob(os.path.join(copy, pattern))
     assert files, pattern
     for file in files:
         os.truncate(file, os.path.getsize(file) // 2 if size is None else size)
+        if size is None:  # half of a file may end with a whole packet: the next one does not
+            with open(file, 'ab') as f:
+                f.write(b'\n\x7f')
     return copy
 
 
