@@ -6,6 +6,7 @@
  */
 #include <zescope/annotate.h>
 #include <zescope/correlate.h>
+#include <zescope/edit.h>
 #include <zescope/isa.h>
 #include <zescope/metrics.h>
 #include <zescope/module.h>
@@ -35,6 +36,9 @@ ROW(zs_join_line, 20)
 ROW(zs_join_run, 8)
 ROW(zs_path_map, 16)
 ROW(zs_source_provider, 16)
+ROW(zs_edit_buffer, 40)
+ROW(zs_edit_record, 32)
+ROW(zs_probe, 28)
 ROW(zs_isa_operand, 24)
 ROW(zs_isa_swsb, 4)
 ROW(zs_isa_inst, 168)

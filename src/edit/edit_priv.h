@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rewriter's parts.
+ *
+ * open.c keeps what callers want to be inserted. zs_edit_write then goes kernel by kernel:
+ *  1. plan.c chooses registers for the probes (struct zs_plan) or refuses the kernel,
+ *  2. emit.c makes machine code of each insertion (struct zs_pieces): rows of text per instruction
+ *     set, which the assembler reads,
+ *  3. place.c puts original instructions and pieces one behind the other, corrects branches and
+ *     knows where everything went (struct zs_placed),
+ *  4. patch_write.c or zebin_write.c make the container: code, symbols, relocations.
+ */
+#ifndef ZS_EDIT_PRIV_H
+#define ZS_EDIT_PRIV_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/reader.h"
+
+#include <zescope/edit.h>
+
+enum { ZS_EDIT_COUNTERS_MAX = 1 << 20, ZS_EDIT_INSERTIONS_MAX = 1 << 22 };
+enum { ZS_GROUP_COUNTERS = 8, ZS_COUNTER_B = 8, ZS_GROUP_B = 64, ZS_UNIT_B = 32 };
+enum { ZS_WINDOW_GRFS = 4, ZS_GRFS_MAX = 256 };
+
+/* What a caller wants at a place: a probe, or bytes of `pool`. */
+struct zs_insertion {
+    uint32_t inst;
+    uint8_t where; /* enum zs_edit_where */
+    bool is_probe;
+    uint32_t index; /* probe: in probes; else the first byte in pool */
+    uint32_t size_B;
+};
+
+struct zs_probe_at {
+    struct zs_probe probe;
+    uint32_t inst;
+};
+
+/* Where a kernel's probes keep what they need. */
+struct zs_plan {
+    bool in_registers;  /* counters; else each probe adds to memory */
+    bool spills;        /* temporaries are saved to scratch around each probe */
+    uint32_t window;    /* ZS_WINDOW_GRFS registers for everybody; ZS_NONE: chosen at each place */
+    uint32_t mask;      /* register whose first dword is the dispatch mask */
+    uint32_t clocks;    /* first register of the clocks, a dword each; ZS_NONE: none */
+    uint32_t scratch_B; /* offset of the saved registers in the thread's scratch */
+    uint32_t group_count;
+    uint32_t *groups;   /* counter / ZS_GROUP_COUNTERS, ascending */
+    uint8_t *group_grf; /* the register that counts for it */
+};
+
+/* Machine code of the insertions, in the order of the table. */
+struct zs_pieces {
+    struct zs_buf code;
+    uint32_t *begin_B;                   /* of each insertion, and the end of the last */
+    uint32_t entry_begin_B, entry_end_B; /* what the plan needs as the thread begins ... */
+    uint32_t exit_begin_B, exit_end_B;   /* ... and ends */
+};
+
+/* The new code and where things went: arrays of instruction count + 1. */
+struct zs_placed {
+    struct zs_buf code;
+    uint32_t *label_B; /* where jumps to the instruction go */
+    uint32_t *inst_B;  /* where it stands itself */
+};
+
+struct zs_edit_kernel {
+    struct zs_edit *edit;
+    const struct zs_kernel *info;
+    struct zs_isa_kernel *code; /* NULL until asked for */
+    int code_error;
+    bool free_known, free_computed;
+    uint64_t free_grf[4];
+    struct zs_insertion *insertions;
+    size_t insertion_count, insertion_capacity;
+    struct zs_probe_at *probes;
+    size_t probe_count, probe_capacity;
+    struct zs_buf pool;
+    /* of the last writing */
+    char refusal[200];
+    struct zs_placed placed;
+    uint32_t scratch_B; /* more than the original's when probes spill; else 0 */
+};
+
+struct zs_edit {
+    struct zs_module *module;
+    const struct zs_image *image;
+    enum zs_isa_platform platform;
+    struct zs_edit_kernel *kernels;
+    uint32_t kernel_count;
+    uint32_t counter_count;
+    uint32_t trace_B;
+    bool traces;
+};
+
+static inline bool zs_grf_has(const uint64_t bits[4], uint32_t reg)
+{
+    return reg < ZS_GRFS_MAX && bits[reg / 64] >> reg % 64 & 1;
+}
+static inline void zs_grf_set(uint64_t bits[4], uint32_t reg)
+{
+    bits[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+static inline void zs_grf_clear(uint64_t bits[4], uint32_t reg)
+{
+    bits[reg / 64] &= ~(UINT64_C(1) << reg % 64);
+}
+/* The lowest of `count` registers in a row, all in the set; ZS_NONE: there are none. */
+uint32_t zs_grf_find(const uint64_t bits[4], uint32_t count);
+
+/* A sentence for zs_edit_refusal; returns -ENOTSUP. The first one is kept. */
+int zs_edit_refuse(struct zs_edit_kernel *k, const char *format, ...) ZS_PRINTF(2, 3);
+
+/* plan.c: 0, -ENOTSUP (refused), -ENOMEM. */
+int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *ret);
+void zs_plan_fini(struct zs_plan *plan);
+/* Registers for a probe at an instruction; ZS_NONE: there are none. */
+uint32_t zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
+                        const struct zs_insertion *insertion);
+
+/* emit.c: 0, -ENOTSUP, -ENOMEM, or -EINVAL for text that our own assembler refuses. */
+int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_t gpu_va,
+                   struct zs_pieces *ret);
+void zs_pieces_fini(struct zs_pieces *pieces);
+/* Whether probes can be made for an instruction set. */
+bool zs_emit_has(enum zs_isa_platform platform);
+
+/* place.c: fills k->placed. 0, -ENOTSUP, -ENOMEM. */
+int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces);
+void zs_placed_fini(struct zs_placed *placed);
+/* Where an original offset goes: of an instruction's label, or inside an instruction. ZS_NONE. */
+uint32_t zs_place_label(const struct zs_edit_kernel *k, uint64_t offset_B);
+uint32_t zs_place_inside(const struct zs_edit_kernel *k, uint64_t offset_B);
+
+/* Containers: append what replaces the image. 0, -EINVAL, -EFBIG, -ENOTSUP, -ENOMEM. */
+int zs_edit_write_patch(struct zs_edit *edit, struct zs_buf *out, struct zs_diag *diag);
+int zs_edit_write_zebin(struct zs_edit *edit, struct zs_buf *out, struct zs_diag *diag);
+/* The kernel has new code. */
+static inline bool zs_edit_is_changed(const struct zs_edit_kernel *k)
+{
+    return k->placed.label_B != NULL;
+}
+
+/* An ELF with some of its sections' bytes replaced; everything else stays where it is but for the
+ * shift (elf_splice.c). */
+struct zs_elf_splice {
+    const struct zs_section *section;
+    struct zs_span bytes;
+};
+/* splices in any order. 0, -EINVAL (sections overlap what is replaced), -ENOMEM. */
+int zs_elf_splice(struct zs_span elf, const struct zs_section *sections, uint32_t section_count,
+                  struct zs_elf_splice *splices, uint32_t count, struct zs_buf *out,
+                  struct zs_diag *diag);
+
+#endif

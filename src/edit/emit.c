@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probes to machine code: rows of emit.def are filled with numbers and assembled, all of a kernel
+ * at once. Every line is an instruction of 16 bytes, so lines tell where each piece ends.
+ *
+ * The shape of a probe does not depend on the instruction set; what it is made of does.
+ */
+#include "edit/edit_priv.h"
+#include "edit/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum emit_op {
+#define ZS_EMIT(name, gen9) EMIT_##name,
+#include "edit/emit.def"
+    EMIT_COUNT
+};
+
+static const char *const gen9_rows[EMIT_COUNT] = {
+#define ZS_EMIT(name, gen9) [EMIT_##name] = gen9,
+#include "edit/emit.def"
+};
+
+static const char *const *rows_of(enum zs_isa_platform platform)
+{
+    return platform == ZS_ISA_GEN9 || platform == ZS_ISA_GEN11 ? gen9_rows : NULL;
+}
+
+bool zs_emit_has(enum zs_isa_platform platform)
+{
+    return rows_of(platform) != NULL;
+}
+
+enum { INST_B = 16, TEXT_PER_LINE_B = 128 };
+
+struct emitter {
+    struct zs_edit_kernel *k;
+    const struct zs_plan *plan;
+    struct zs_edit_buffer layout;
+    uint64_t gpu_va;
+    const char *const *rows;
+    struct zs_buf text;
+    uint32_t lines;
+};
+
+static void put_number(struct zs_buf *out, uint32_t value, bool is_hex)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (!is_hex) {
+        zs_buf_put_u64(out, value);
+        return;
+    }
+    uint32_t shift = value ? (31 - (uint32_t)__builtin_clz(value)) / 4 * 4 : 0;
+    zs_buf_append(out, "0x", 2);
+    for (;; shift -= 4) {
+        zs_buf_putc(out, digits[value >> shift & 15]);
+        if (!shift)
+            break;
+    }
+}
+
+static void emit(struct emitter *e, enum emit_op op, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    const uint32_t numbers[] = {a, b, c, d};
+    for (const char *s = e->rows[op]; *s; s++) {
+        if (*s == '$' || *s == '#') {
+            put_number(&e->text, numbers[s[1] - 'a'], *s == '#');
+            s++;
+            continue;
+        }
+        zs_buf_putc(&e->text, *s);
+        e->lines += *s == '\n';
+    }
+}
+
+/* ---- parts of probes ---- */
+
+/* Lanes of an instruction's width and place. */
+static uint32_t window_lanes(const struct zs_isa_inst *inst)
+{
+    uint64_t lanes = ((UINT64_C(1) << inst->exec_size) - 1) << inst->channel_offset;
+    return (uint32_t)lanes;
+}
+
+/* Dword `at` of register w = lanes that the instruction works on, dword at + 1 is used. */
+static void put_lanes(struct emitter *e, const struct zs_isa_inst *inst, bool all_active,
+                      uint32_t w, uint32_t at)
+{
+    uint32_t lanes = window_lanes(inst);
+    if (inst->flags & ZS_INST_NOMASK)
+        emit(e, EMIT_ALL_LANES, w, at, lanes, 0);
+    else if (e->plan->mask != ZS_NONE)
+        emit(e, EMIT_LANES, w, at, e->plan->mask, 0);
+    else
+        emit(e, EMIT_LANES_HERE, w, at, 0, 0);
+    if (!(inst->flags & ZS_INST_NOMASK) && lanes + UINT64_C(1) < UINT64_C(1) << e->k->info->simd)
+        emit(e, EMIT_AND_IMM, w, at, lanes, 0);
+    if (all_active || inst->pred == ZS_PRED_NONE)
+        return;
+    emit(e, EMIT_FLAG, w, at + 1, inst->flag_reg, 0);
+    if (inst->flag_subreg)
+        emit(e, EMIT_SHIFT, w, at + 1, 16, 0);
+    if (inst->flags & ZS_INST_PRED_INVERSE)
+        emit(e, EMIT_NOT, w, at + 1, 0, 0);
+    emit(e, EMIT_AND, w, at, w, at + 1);
+}
+
+static uint64_t counter_va(const struct emitter *e, uint32_t counter)
+{
+    return e->gpu_va + (uint64_t)counter * ZS_COUNTER_B;
+}
+
+/* Dwords 0 and 1 of register w = an address. */
+static void put_address(struct emitter *e, uint32_t w, uint64_t gpu_va)
+{
+    emit(e, EMIT_SET, w, 0, (uint32_t)gpu_va, 0);
+    emit(e, EMIT_SET, w, 1, (uint32_t)(gpu_va >> 32), 0);
+}
+
+/* The counter's register; its dword is counter % ZS_GROUP_COUNTERS. */
+static uint32_t counter_grf(const struct zs_plan *plan, uint32_t counter)
+{
+    uint32_t low = 0, high = plan->group_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(plan->groups[middle] <= counter / ZS_GROUP_COUNTERS ? &low : &high) = middle;
+    }
+    return plan->group_grf[low];
+}
+
+/* The counter grows by dword 0 of the window's third register. */
+static void put_add(struct emitter *e, uint32_t w, uint32_t counter)
+{
+    if (e->plan->in_registers) {
+        emit(e, EMIT_ADD, counter_grf(e->plan, counter), counter % ZS_GROUP_COUNTERS, w + 2, 0);
+        return;
+    }
+    emit(e, EMIT_SET, w + 2, 1, 0, 0);
+    put_address(e, w, counter_va(e, counter));
+    emit(e, EMIT_ATOMIC_1, w, w + 2, 0, 0);
+}
+
+/* ---- probes ---- */
+
+static void put_count(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
+                      uint32_t w)
+{
+    (void)inst;
+    if (e->plan->in_registers) {
+        emit(e, EMIT_ADD_1, counter_grf(e->plan, p->counter), p->counter % ZS_GROUP_COUNTERS, 0, 0);
+        return;
+    }
+    emit(e, EMIT_SET, w + 2, 0, 1, 0);
+    put_add(e, w, p->counter);
+}
+
+static void put_lane_count(struct emitter *e, const struct zs_probe *p,
+                           const struct zs_isa_inst *inst, uint32_t w)
+{
+    put_lanes(e, inst, p->all_active, w + 2, 0);
+    emit(e, EMIT_BITS, w + 2, 0, 0, 0);
+    put_add(e, w, p->counter);
+}
+
+static void put_clock(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
+                      uint32_t w)
+{
+    (void)inst;
+    (void)w;
+    emit(e, EMIT_TIME, e->plan->clocks + p->clock / 8, p->clock % 8, 0, 0);
+}
+
+static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
+                        uint32_t w)
+{
+    (void)inst;
+    emit(e, EMIT_SINCE, w + 2, 0, e->plan->clocks + p->clock / 8, p->clock % 8);
+    put_add(e, w, p->counter);
+}
+
+static void put_record(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
+                       uint32_t w)
+{
+    uint64_t records_va = e->gpu_va + e->layout.records_offset_B;
+    uint32_t units = 1 + p->grf_count;
+    /* of the addition's second registers, only those of lanes that are off, the lanes are kept in
+     * the one that it does not write */
+    put_lanes(e, inst, p->all_active, w + 3, 0);
+    put_address(e, w, e->gpu_va + e->layout.trace_offset_B);
+    emit(e, EMIT_SET, w + 2, 0, units, 0);
+    emit(e, EMIT_SET, w + 2, 1, 0, 0);
+    emit(e, EMIT_ATOMIC_OLD, w, w + 2, 0, 0);
+    emit(e, EMIT_RECORD_AT, w, (uint32_t)(e->layout.records_size_B / ZS_UNIT_B),
+         (uint32_t)records_va, (uint32_t)(records_va >> 32));
+    emit(e, EMIT_ZERO, w + 1, 0, 0, 0);
+    emit(e, EMIT_SET, w + 1, 0, (uint32_t)ZS_RECORD_TAG << 16 | units, 0);
+    emit(e, EMIT_SET, w + 1, 1, p->site, 0);
+    emit(e, EMIT_MOVE, w + 1, 2, w + 3, 0);
+    emit(e, EMIT_TIME, w + 1, 4, 0, 0);
+    emit(e, EMIT_THREAD, w + 1, 5, 0, 0);
+    emit(e, EMIT_WRITE_1, w, w + 1, 0, 0);
+    for (uint32_t done = 0; done < p->grf_count;) {
+        uint32_t left = p->grf_count - done, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        emit(e,
+             step == 4   ? EMIT_WRITE_4
+             : step == 2 ? EMIT_WRITE_2
+                         : EMIT_WRITE_1,
+             w, p->grf + done, 0, 0);
+        done += step;
+    }
+}
+
+typedef void (*put_fn)(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
+                       uint32_t w);
+static const struct {
+    put_fn put;
+    bool needs_window; /* with counters in registers, too */
+} kinds[ZS_PROBE_KIND_COUNT] = {
+    [ZS_PROBE_COUNT] = {put_count, false}, [ZS_PROBE_LANES] = {put_lane_count, true},
+    [ZS_PROBE_CLOCK] = {put_clock, false}, [ZS_PROBE_ELAPSED] = {put_elapsed, true},
+    [ZS_PROBE_TRACE] = {put_record, true},
+};
+
+/* ---- a kernel ---- */
+
+static void put_entry(struct emitter *e)
+{
+    const struct zs_plan *plan = e->plan;
+    if (!plan->in_registers)
+        return;
+    emit(e, EMIT_MASK_KEEP, plan->mask, 0, 0, 0);
+    for (uint32_t i = 0; i < plan->group_count; i++)
+        emit(e, EMIT_ZERO, plan->group_grf[i], 0, 0, 0);
+}
+
+static void put_exit(struct emitter *e)
+{
+    const struct zs_plan *plan = e->plan;
+    uint32_t w = plan->window;
+    if (!plan->in_registers || !plan->group_count)
+        return;
+    emit(e, EMIT_FLUSH_HIGH, w, w + 2, 0, 0);
+    uint64_t before_va = 0;
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        uint64_t va = counter_va(e, plan->groups[i] * ZS_GROUP_COUNTERS);
+        if (i == 0)
+            emit(e, EMIT_ADDRESSES, w, w + 1, (uint32_t)va, 0);
+        else
+            emit(e, EMIT_ADVANCE, w, 0, (uint32_t)(va - before_va), 0);
+        if (i == 0 || va >> 32 != before_va >> 32)
+            emit(e, EMIT_ADDRESSES_HIGH, w, 0, (uint32_t)(va >> 32), 0);
+        emit(e, EMIT_FLUSH, w, w + 2, plan->group_grf[i], 0);
+        before_va = va;
+    }
+}
+
+static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
+{
+    const struct zs_probe_at *at = &e->k->probes[insertion->index];
+    const struct zs_isa_inst *inst = zs_isa_inst(e->k->code, at->inst);
+    uint32_t w = 0;
+    if (kinds[at->probe.kind].needs_window || !e->plan->in_registers) {
+        w = zs_plan_window(e->k, e->plan, insertion);
+        if (w == ZS_NONE)
+            return zs_edit_refuse(e->k,
+                                  e->k->free_known
+                                      ? "no %d registers in a row are free at 0x%x"
+                                      : "which %d registers are free at 0x%x is not known: "
+                                        "it addresses registers indirectly, or calls or is "
+                                        "called from elsewhere",
+                                  ZS_WINDOW_GRFS, inst->offset_B);
+    }
+    kinds[at->probe.kind].put(e, &at->probe, inst, w);
+    return e->text.error;
+}
+
+/* Pieces are first counted in lines; then all is assembled, and lines become bytes. */
+static int put_all(struct emitter *e, struct zs_pieces *ret, uint32_t *lines)
+{
+    int error = 0;
+    put_entry(e);
+    ret->entry_end_B = e->lines * INST_B;
+    ret->exit_begin_B = ret->entry_end_B;
+    put_exit(e);
+    ret->exit_end_B = e->lines * INST_B;
+    for (size_t i = 0; i < e->k->insertion_count && !error; i++) {
+        lines[i] = e->lines;
+        if (e->k->insertions[i].is_probe)
+            error = put_probe(e, &e->k->insertions[i]);
+    }
+    lines[e->k->insertion_count] = e->lines;
+    return error ? error : e->text.error;
+}
+
+static int assemble(struct emitter *e, struct zs_buf *out)
+{
+    struct zs_isa_asm_error why = {.size_B = sizeof(why)};
+    uint8_t *code = NULL;
+    size_t size_B = 0;
+    int error = zs_isa_assemble(e->k->edit->platform, zs_buf_span(&e->text), &code, &size_B, &why);
+    if (!error && size_B != (size_t)e->lines * INST_B)
+        error = -EINVAL;
+    if (error) {
+        zs_edit_refuse(e->k, "a probe cannot be assembled: line %u, column %u: %s", why.line,
+                       why.column, why.text);
+        return error;
+    }
+    zs_buf_append(out, code, size_B);
+    zs_isa_code_free(code);
+    return out->error;
+}
+
+/* Callers' own code goes between the probes'. */
+static int join(const struct zs_edit_kernel *k, const uint32_t *lines, const struct zs_buf *probes,
+                struct zs_pieces *ret)
+{
+    zs_buf_append(&ret->code, probes->data, (size_t)lines[0] * INST_B);
+    for (size_t i = 0; i < k->insertion_count; i++) {
+        const struct zs_insertion *insertion = &k->insertions[i];
+        ret->begin_B[i] = (uint32_t)ret->code.size_B;
+        if (insertion->is_probe)
+            zs_buf_append(&ret->code, probes->data + (size_t)lines[i] * INST_B,
+                          (size_t)(lines[i + 1] - lines[i]) * INST_B);
+        else
+            zs_buf_append(&ret->code, k->pool.data + insertion->index, insertion->size_B);
+    }
+    ret->begin_B[k->insertion_count] = (uint32_t)ret->code.size_B;
+    return ret->code.error;
+}
+
+int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_t gpu_va,
+                   struct zs_pieces *ret)
+{
+    struct emitter e = {.k = k,
+                        .plan = plan,
+                        .layout = zs_edit_buffer(k->edit),
+                        .gpu_va = gpu_va,
+                        .rows = rows_of(k->edit->platform)};
+    struct zs_buf probes = {0};
+    uint32_t *lines = calloc(k->insertion_count + 1, sizeof(*lines));
+    *ret = (struct zs_pieces){.begin_B = calloc(k->insertion_count + 1, sizeof(*ret->begin_B))};
+    int error = lines && ret->begin_B ? 0 : -ENOMEM;
+    if (!error && e.rows)
+        error = put_all(&e, ret, lines);
+    if (!error && e.lines)
+        error = assemble(&e, &probes);
+    if (!error)
+        error = join(k, lines, &probes, ret);
+    zs_buf_fini(&probes);
+    zs_buf_fini(&e.text);
+    free(lines);
+    return error;
+}
+
+void zs_pieces_fini(struct zs_pieces *pieces)
+{
+    zs_buf_fini(&pieces->code);
+    free(pieces->begin_B);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The new code. At each instruction stand, in this order:
+ *
+ *     [what is put in at the entry, at the first instruction only: nobody jumps to it]
+ *     label:   [before] [at ends of the thread: what the plan needs] [the instruction] [after]
+ *
+ * Who jumps to an instruction comes to its label, so what is before it sees all lanes that meet
+ * there. Branches name instructions; their distances follow from where those went.
+ */
+#include "edit/edit_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void zs_placed_fini(struct zs_placed *placed)
+{
+    zs_buf_fini(&placed->code);
+    free(placed->label_B);
+    free(placed->inst_B);
+    *placed = (struct zs_placed){0};
+}
+
+/* Insertions by instruction: `order` is sorted by instruction, then place, then time of call. */
+static uint32_t *make_order(const struct zs_edit_kernel *k)
+{
+    static const uint8_t rank[] = {
+        [ZS_EDIT_ENTRY] = 0, [ZS_EDIT_BEFORE] = 1, [ZS_EDIT_INSTEAD] = 2, [ZS_EDIT_AFTER] = 3};
+    enum { RANKS = 4 };
+    size_t keys = (size_t)zs_isa_kernel_count(k->code) * RANKS + 1;
+    uint32_t *order = calloc(k->insertion_count + 1, sizeof(*order));
+    uint32_t *start = calloc(keys + 1, sizeof(*start));
+    for (size_t i = 0; start && i < k->insertion_count; i++)
+        start[(size_t)k->insertions[i].inst * RANKS + rank[k->insertions[i].where] + 1]++;
+    for (size_t key = 0; start && key < keys; key++)
+        start[key + 1] += start[key];
+    for (size_t i = 0; order && start && i < k->insertion_count; i++)
+        order[start[(size_t)k->insertions[i].inst * RANKS + rank[k->insertions[i].where]]++] =
+            (uint32_t)i;
+    bool ok = order && start;
+    free(start);
+    if (ok)
+        return order;
+    free(order);
+    return NULL;
+}
+
+struct placer {
+    struct zs_edit_kernel *k;
+    const struct zs_pieces *pieces;
+    const uint32_t *order;
+    size_t next; /* in order */
+    struct zs_placed *placed;
+};
+
+/* Append what is put in at `inst` with this place; how many there were. */
+static uint32_t put_pieces(struct placer *p, uint32_t inst, enum zs_edit_where where)
+{
+    uint32_t count = 0;
+    for (; p->next < p->k->insertion_count; p->next++, count++) {
+        uint32_t i = p->order[p->next];
+        const struct zs_insertion *insertion = &p->k->insertions[i];
+        if (insertion->inst != inst || insertion->where != where)
+            break;
+        uint32_t begin_B = p->pieces->begin_B[i], end_B = p->pieces->begin_B[i + 1];
+        zs_buf_append(&p->placed->code, p->pieces->code.data + begin_B, end_B - begin_B);
+    }
+    return count;
+}
+
+static void put_part(struct placer *p, uint32_t begin_B, uint32_t end_B)
+{
+    if (end_B > begin_B)
+        zs_buf_append(&p->placed->code, p->pieces->code.data + begin_B, end_B - begin_B);
+}
+
+static void put_inst(struct placer *p, uint32_t i)
+{
+    const struct zs_isa_kernel *code = p->k->code;
+    if (i == 0) {
+        put_part(p, p->pieces->entry_begin_B, p->pieces->entry_end_B);
+        put_pieces(p, i, ZS_EDIT_ENTRY);
+    }
+    p->placed->label_B[i] = (uint32_t)p->placed->code.size_B;
+    put_pieces(p, i, ZS_EDIT_BEFORE);
+    if (zs_isa_inst(code, i)->flags & ZS_INST_EOT)
+        put_part(p, p->pieces->exit_begin_B, p->pieces->exit_end_B);
+    p->placed->inst_B[i] = (uint32_t)p->placed->code.size_B;
+    if (!put_pieces(p, i, ZS_EDIT_INSTEAD))
+        zs_buf_append(&p->placed->code, p->k->info->code.data + zs_isa_inst_offset(code, i),
+                      zs_isa_inst_size(code, i));
+    put_pieces(p, i, ZS_EDIT_AFTER);
+}
+
+/* ---- branches ---- */
+
+static uint32_t index_at(const struct zs_isa_kernel *code, uint64_t offset_B)
+{
+    if (offset_B == zs_isa_kernel_size_B(code))
+        return zs_isa_kernel_count(code);
+    uint32_t i = offset_B < UINT32_MAX ? zs_isa_inst_find(code, (uint32_t)offset_B) : ZS_NONE;
+    return i != ZS_ISA_NO_INDEX && zs_isa_inst_offset(code, i) == offset_B ? i : ZS_NONE;
+}
+
+/* Lanes that leave a loop by `break` go on behind the `while` that it names: that instruction must
+ * be the one named, not what was put in before it. */
+static bool names_the_end(const struct zs_isa_kernel *code, uint32_t i, uint32_t s, uint32_t target)
+{
+    return s == 1 && zs_isa_inst(code, i)->op == ZS_OP_BREAK &&
+           target < zs_isa_kernel_count(code) && zs_isa_inst(code, target)->op == ZS_OP_WHILE;
+}
+
+/* Label operand s for the new places; a distance of 0 names no place. */
+static int move_label(struct zs_edit_kernel *k, uint32_t i, uint32_t s, struct zs_isa_operand *op)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(k->code, i);
+    int64_t distance_B = (int64_t)op->imm;
+    if (distance_B == 0)
+        return 0;
+    uint32_t target = index_at(k->code, (uint64_t)((int64_t)inst->offset_B + distance_B));
+    if (target == ZS_NONE || inst->op == ZS_OP_CALLA)
+        return zs_edit_refuse(k, "the branch at 0x%x goes to what is no instruction",
+                              inst->offset_B);
+    uint32_t to_B =
+        names_the_end(k->code, i, s, target) ? k->placed.inst_B[target] : k->placed.label_B[target];
+    op->imm = (uint64_t)((int64_t)to_B - (int64_t)k->placed.inst_B[i]);
+    return 0;
+}
+
+static int move_branch(struct zs_edit_kernel *k, uint32_t i)
+{
+    struct zs_isa_inst inst = *zs_isa_inst(k->code, i);
+    bool moved = false;
+    for (uint32_t s = 0; s < inst.source_count; s++) {
+        uint64_t before = inst.src[s].imm;
+        if (inst.src[s].kind != ZS_OPERAND_LABEL)
+            continue;
+        int error = move_label(k, i, s, &inst.src[s]);
+        if (error)
+            return error;
+        moved |= inst.src[s].imm != before;
+    }
+    if (!moved)
+        return 0;
+    uint8_t bytes[16];
+    const char *field = "";
+    int size_B = zs_isa_encode_one(k->edit->platform, &inst, bytes, &field);
+    if (size_B != inst.size_B)
+        return zs_edit_refuse(k, "the branch at 0x%x cannot go as far as it must (%s)",
+                              inst.offset_B, size_B < 0 ? field : "size");
+    memcpy(k->placed.code.data + k->placed.inst_B[i], bytes, (size_t)size_B);
+    return 0;
+}
+
+static bool reads_ip(const struct zs_isa_inst *inst)
+{
+    for (uint32_t s = 0; s < inst->source_count; s++)
+        if (inst->src[s].kind == ZS_OPERAND_REG && inst->src[s].file == ZS_FILE_IP)
+            return true;
+    return false;
+}
+
+/* What cannot be moved. */
+static int check_code(struct zs_edit_kernel *k)
+{
+    for (uint32_t i = 0; i < zs_isa_kernel_count(k->code); i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(k->code, i);
+        if (inst->flags & ZS_INST_ILLEGAL)
+            return zs_edit_refuse(k, "what stands at 0x%x is no instruction", inst->offset_B);
+        if (reads_ip(inst))
+            return zs_edit_refuse(k, "the instruction at 0x%x works with its own address",
+                                  inst->offset_B);
+        bool computed = inst->op == ZS_OP_JMPI || inst->op == ZS_OP_BRD || inst->op == ZS_OP_BRC;
+        if (computed && inst->src[0].kind != ZS_OPERAND_LABEL)
+            return zs_edit_refuse(k, "the branch at 0x%x goes to a computed distance",
+                                  inst->offset_B);
+    }
+    return 0;
+}
+
+static int check_relocations(struct zs_edit_kernel *k)
+{
+    for (size_t i = 0; i < k->insertion_count; i++) {
+        const struct zs_insertion *insertion = &k->insertions[i];
+        if (insertion->where != ZS_EDIT_INSTEAD)
+            continue;
+        uint32_t begin_B = zs_isa_inst_offset(k->code, insertion->inst);
+        uint32_t end_B = begin_B + zs_isa_inst_size(k->code, insertion->inst);
+        for (uint32_t r = 0; r < k->info->relocation_count; r++)
+            if (k->info->relocations[r].at.offset_B >= begin_B &&
+                k->info->relocations[r].at.offset_B < end_B)
+                return zs_edit_refuse(k, "the instruction at 0x%x that goes has a relocation",
+                                      begin_B);
+    }
+    return 0;
+}
+
+int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces)
+{
+    uint32_t count = zs_isa_kernel_count(k->code);
+    int error = check_code(k);
+    if (!error)
+        error = check_relocations(k);
+    if (error)
+        return error;
+    uint32_t *order = make_order(k);
+    k->placed.label_B = calloc(count + 1u, sizeof(uint32_t));
+    k->placed.inst_B = calloc(count + 1u, sizeof(uint32_t));
+    struct placer p = {.k = k, .pieces = pieces, .order = order, .placed = &k->placed};
+    if (!order || !k->placed.label_B || !k->placed.inst_B)
+        error = -ENOMEM;
+    for (uint32_t i = 0; i < count && !error; i++)
+        put_inst(&p, i);
+    free(order);
+    error = error ? error : k->placed.code.error;
+    if (!error) {
+        k->placed.label_B[count] = (uint32_t)k->placed.code.size_B;
+        k->placed.inst_B[count] = (uint32_t)k->placed.code.size_B;
+    }
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = move_branch(k, i);
+    if (error)
+        zs_placed_fini(&k->placed);
+    return error;
+}
+
+/* ---- where things went ---- */
+
+uint32_t zs_place_label(const struct zs_edit_kernel *k, uint64_t offset_B)
+{
+    uint32_t i = index_at(k->code, offset_B);
+    return i == ZS_NONE ? ZS_NONE : k->placed.label_B[i];
+}
+
+uint32_t zs_place_inside(const struct zs_edit_kernel *k, uint64_t offset_B)
+{
+    uint32_t i = offset_B < UINT32_MAX ? zs_isa_inst_find(k->code, (uint32_t)offset_B) : ZS_NONE;
+    return i == ZS_ISA_NO_INDEX
+               ? ZS_NONE
+               : k->placed.inst_B[i] + ((uint32_t)offset_B - zs_isa_inst_offset(k->code, i));
+}
+
+uint32_t zs_edit_map_new(const struct zs_edit_kernel *kernel, uint32_t offset_B)
+{
+    if (!zs_edit_is_changed(kernel))
+        return offset_B <= kernel->info->code.size_B ? offset_B : ZS_NONE;
+    uint32_t i = index_at(kernel->code, offset_B);
+    return i == ZS_NONE ? ZS_NONE : kernel->placed.inst_B[i];
+}
+
+uint32_t zs_edit_map_old(const struct zs_edit_kernel *kernel, uint32_t offset_B)
+{
+    if (!zs_edit_is_changed(kernel))
+        return offset_B < kernel->info->code.size_B ? offset_B : ZS_NONE;
+    if (offset_B >= kernel->placed.code.size_B)
+        return ZS_NONE;
+    uint32_t low = 0, high = zs_isa_kernel_count(kernel->code);
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(kernel->placed.label_B[middle] <= offset_B ? &low : &high) = middle;
+    }
+    return zs_isa_inst_offset(kernel->code, low);
+}

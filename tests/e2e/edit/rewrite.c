@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rewrite same IN          without insertions the output is the input
+ * rewrite nops IN OUT      a nop before and behind every instruction, two at the entry
+ * rewrite pairs IN OUT     every instruction but branches stands twice: itself, between nops, and
+ *                          not what it was (replaced by its own text)
+ * rewrite probes IN OUT    every kind of probe at every instruction, for a buffer at 0x100000000
+ *
+ * Each output is opened again and compared with the input, instruction by instruction. Prints how
+ * many kernels were rewritten and refused.
+ */
+#include <zescope/edit.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "rewrite: " __VA_ARGS__);                                              \
+            fprintf(stderr, " (line %d)\n", __LINE__);                                             \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static struct zs_span slurp(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    CHECK(f && fseek(f, 0, SEEK_END) == 0, "%s cannot be read", path);
+    long size_B = ftell(f);
+    rewind(f);
+    uint8_t *data = malloc((size_t)size_B + 1);
+    CHECK(data && fread(data, 1, (size_t)size_B, f) == (size_t)size_B, "%s cannot be read", path);
+    fclose(f);
+    return (struct zs_span){data, (size_t)size_B};
+}
+
+static bool may_follow(const struct zs_isa_inst *inst)
+{
+    return !(inst->flags & ZS_INST_EOT) &&
+           !(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH);
+}
+
+static void insert(struct zs_edit_kernel *k, uint32_t i, enum zs_edit_where where, const char *text)
+{
+    struct zs_diag diag = {0};
+    int error = zs_edit_insert(k, i, where, text, &diag);
+    CHECK(!error, "%s at %u: %s", text, i, diag.text);
+}
+
+static void put_nops(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
+{
+    (void)edit;
+    const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(k), i);
+    insert(k, i, ZS_EDIT_BEFORE, "nop\n");
+    if (may_follow(inst))
+        insert(k, i, ZS_EDIT_AFTER, "nop\n");
+    if (i == 0)
+        insert(k, i, ZS_EDIT_ENTRY, "nop\nnop\n");
+}
+
+static bool relocated(const struct zs_edit_kernel *k, const struct zs_isa_inst *inst)
+{
+    const struct zs_kernel *info = zs_edit_kernel_info(k);
+    for (uint32_t r = 0; r < info->relocation_count; r++)
+        if (info->relocations[r].at.offset_B >= inst->offset_B &&
+            info->relocations[r].at.offset_B < inst->offset_B + inst->size_B)
+            return true;
+    return false;
+}
+
+static void put_pairs(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(k), i);
+    char text[ZS_ISA_LINE_MAX + 1];
+    (void)edit;
+    if (!may_follow(inst) || relocated(k, inst))
+        return;
+    zs_isa_inst_text(zs_edit_kernel_code(k), i, text);
+    strcat(text, "\n");
+    insert(k, i, ZS_EDIT_INSTEAD, text);
+    insert(k, i, ZS_EDIT_AFTER, "nop\n");
+}
+
+static void put_probes(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(k), i);
+    for (uint32_t kind = 0; kind < ZS_PROBE_KIND_COUNT; kind++) {
+        struct zs_probe probe = {.kind = kind,
+                                 .counter = zs_edit_counters(edit, 1),
+                                 .clock = i % ZS_EDIT_CLOCKS_MAX,
+                                 .site = i,
+                                 .grf = 2,
+                                 .grf_count = i % 6};
+        struct zs_diag diag = {0};
+        int error = zs_edit_probe(k, i, ZS_EDIT_BEFORE, &probe, &diag);
+        CHECK(!error || (error == -ENOTSUP && inst->pred > ZS_PRED_SEQ), "probe %u at %u: %s", kind,
+              i, diag.text);
+    }
+}
+
+/* Every original instruction stands where the map says, the same but for distances. */
+static void compare_kernel(struct zs_edit_kernel *old, struct zs_edit_kernel *new, bool replaced)
+{
+    const struct zs_isa_kernel *a = zs_edit_kernel_code(old), *b = zs_edit_kernel_code(new);
+    CHECK(a && b, "no code");
+    for (uint32_t i = 0; i < zs_isa_kernel_count(a); i++) {
+        uint32_t at_B = zs_edit_map_new(old, zs_isa_inst_offset(a, i));
+        uint32_t n = zs_isa_inst_find(b, at_B);
+        CHECK(n != ZS_ISA_NO_INDEX && zs_isa_inst_offset(b, n) == at_B, "%u went to %u", i, at_B);
+        CHECK(zs_edit_map_old(old, at_B) == zs_isa_inst_offset(a, i), "%u does not come back", i);
+        const struct zs_isa_inst *x = zs_isa_inst(a, i), *y = zs_isa_inst(b, n);
+        CHECK(x->op == y->op && x->exec_size == y->exec_size && x->pred == y->pred, "%u", i);
+        uint32_t targets[2][2] = {{x->jip_B, y->jip_B}, {x->uip_B, y->uip_B}};
+        for (uint32_t t = 0; t < 2; t++) {
+            if (targets[t][0] == ZS_ISA_NO_INDEX || targets[t][0] == x->offset_B)
+                continue;
+            uint32_t target = zs_isa_inst_find(b, targets[t][1]);
+            bool is_end = targets[t][1] == zs_isa_kernel_size_B(b);
+            CHECK(is_end ||
+                      (target != ZS_ISA_NO_INDEX && zs_isa_inst_offset(b, target) == targets[t][1]),
+                  "%u branches into an instruction", i);
+            CHECK(zs_edit_map_old(old, targets[t][1]) == targets[t][0] || is_end,
+                  "%u branches to 0x%x, which was 0x%x, not 0x%x", i, targets[t][1],
+                  zs_edit_map_old(old, targets[t][1]), targets[t][0]);
+        }
+        if (x->jip_B == ZS_ISA_NO_INDEX && !replaced)
+            CHECK(x->raw[0] == y->raw[0] && x->raw[1] == y->raw[1], "%u has other bits", i);
+    }
+}
+
+static void compare_symbols(struct zs_edit_kernel *old, struct zs_edit_kernel *new)
+{
+    const struct zs_kernel *a = zs_edit_kernel_info(old), *b = zs_edit_kernel_info(new);
+    CHECK(!strcmp(a->name, b->name), "%s became %s", a->name, b->name);
+    CHECK(a->symbol_count == b->symbol_count && a->relocation_count == b->relocation_count,
+          "symbols");
+    for (uint32_t s = 0; s < a->symbol_count; s++) {
+        uint64_t at_B = a->symbols[s].place.offset_B;
+        bool is_code =
+            a->symbols[s].kind == ZS_SYMBOL_FUNCTION || a->symbols[s].kind == ZS_SYMBOL_KERNEL;
+        if (at_B && is_code)
+            CHECK(zs_edit_map_old(old, (uint32_t)b->symbols[s].place.offset_B) == at_B, "symbol %u",
+                  s);
+    }
+    for (uint32_t r = 0; r < a->relocation_count; r++) {
+        uint64_t x = a->relocations[r].at.offset_B, y = b->relocations[r].at.offset_B;
+        uint32_t i = zs_isa_inst_find(zs_edit_kernel_code(old), (uint32_t)x);
+        uint32_t start_B = zs_isa_inst_offset(zs_edit_kernel_code(old), i);
+        CHECK(y == zs_edit_map_new(old, start_B) + (x - start_B), "relocation %u", r);
+    }
+}
+
+typedef void (*put_fn)(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i);
+
+int main(int argc, char **argv)
+{
+    CHECK(argc >= 3, "what, and of which file?");
+    struct zs_diag diag = {0};
+    struct zs_span in = slurp(argv[2]);
+    struct zs_edit *edit, *again;
+    int error = zs_edit_open(in, NULL, &edit, &diag);
+    CHECK(!error, "%s: %s", argv[2], diag.text);
+    put_fn put = !strcmp(argv[1], "nops")     ? put_nops
+                 : !strcmp(argv[1], "pairs")  ? put_pairs
+                 : !strcmp(argv[1], "probes") ? put_probes
+                                              : NULL;
+    for (uint32_t i = 0; put && i < zs_edit_kernel_count(edit); i++) {
+        struct zs_edit_kernel *k = zs_edit_kernel(edit, i);
+        for (uint32_t n = 0; n < zs_isa_kernel_count(zs_edit_kernel_code(k)); n++)
+            put(edit, k, n);
+    }
+    uint8_t *bytes;
+    size_t size_B;
+    error = zs_edit_write(edit, UINT64_C(0x100000000), &bytes, &size_B, &diag);
+    CHECK(!error, "%s: %s", argv[2], diag.text);
+    if (!put) {
+        struct zs_span image = zs_edit_image(edit)->bytes;
+        CHECK(size_B == image.size_B && !memcmp(bytes, image.data, size_B), "%s changed", argv[2]);
+    } else {
+        error = zs_edit_open((struct zs_span){bytes, size_B}, NULL, &again, &diag);
+        CHECK(!error, "the output cannot be opened: %s", diag.text);
+        CHECK(zs_edit_kernel_count(edit) == zs_edit_kernel_count(again), "kernels are lost");
+        uint32_t refused = 0;
+        for (uint32_t i = 0; i < zs_edit_kernel_count(edit); i++) {
+            struct zs_edit_kernel *k = zs_edit_kernel(edit, i);
+            compare_kernel(k, zs_edit_kernel(again, i), put == put_pairs);
+            compare_symbols(k, zs_edit_kernel(again, i));
+            if (zs_edit_refusal(k)) {
+                printf("%s: %s\n", zs_edit_kernel_info(k)->name, zs_edit_refusal(k));
+                refused++;
+            }
+        }
+        printf("%u kernels, %u refused\n", zs_edit_kernel_count(edit), refused);
+        zs_edit_close(again);
+    }
+    if (argc > 3) {
+        FILE *f = fopen(argv[3], "wb");
+        CHECK(f && fwrite(bytes, 1, size_B, f) == size_B && fclose(f) == 0, "%s", argv[3]);
+    }
+    zs_isa_code_free(bytes);
+    zs_edit_close(edit);
+    free((void *)in.data);
+    return 0;
+}
