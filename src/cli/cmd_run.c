@@ -154,7 +154,7 @@ static int run_run(void *options, int operand_count, char **operands);
 #define OPTION(member) offsetof(struct run_options, member)
 static const struct zs_option options_table[] = {
     {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME[,NAME...]",
-     "devices that the application finds: skl, skl-gt4, kbl, cfl, bxt, glk ...; skl:2 has two "
+     "devices that the application finds: skl, skl-gt4, kbl, bxt, glk, icllp ...; skl:2 has two "
      "tiles (skl)"},
     {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
      "end a launch that takes longer: 10, 1.5s, 200ms"},

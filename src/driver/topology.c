@@ -72,7 +72,7 @@ static bool parse_card(char *name, struct topology *t, struct zs_buf *why)
         zs_buf_puts(why, " is not known");
     else if (!model->runnable)
         zs_buf_printf(why, " cannot run kernels: the instruction set %s is not modelled",
-                      model->isa);
+                      zs_isa_platform_info(model->platform)->name);
     else
         zs_buf_puts(why, " is one device too many");
     return false;

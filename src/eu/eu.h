@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One hardware thread of a Gen9 EU, interpreted.
+ * One hardware thread of an EU, interpreted.
  *
  *     struct zs_eu_program *program;
  *     zs_eu_lower(&(struct zs_eu_lower_params){.code = isa, .simd = 16}, &program, &diag);
@@ -191,7 +191,9 @@ struct zs_eu_registers {
     uint8_t acc_count;         /* accumulators that operands may name */
     uint8_t a0_count;          /* address registers of 16 bits */
 };
-extern const struct zs_eu_registers zs_eu_registers_gen9;
+/* The file of a platform's threads that have grf_count registers; false: there are none such. */
+bool zs_eu_registers_of(enum zs_isa_platform platform, uint32_t grf_count,
+                        struct zs_eu_registers *ret);
 
 /* Part of the code: what stands at offset_B of it has the address ip_B, as the ip register counts.
  */
@@ -216,7 +218,7 @@ struct zs_eu_lower_params {
     enum zs_eu_host host;
     zs_eu_send_lower_fn *send_lower;         /* NULL: zs_eu_send_lower */
     enum zs_isa_platform platform;           /* of the encoding; 0: Gen9 */
-    const struct zs_eu_registers *registers; /* NULL: zs_eu_registers_gen9; copied */
+    const struct zs_eu_registers *registers; /* NULL: 128 of the platform's; copied */
 };
 
 /*

@@ -358,7 +358,7 @@ static void set_predicate(struct zs_eu_lowering *l)
     if (inst->pred == ZS_PRED_NONE)
         return;
     l->pred_xor = (inst->flags & ZS_INST_PRED_INVERSE) ? UINT32_MAX : 0;
-    if (inst->pred > ZS_PRED_ALL32H) {
+    if (inst->pred > ZS_PRED_ALL) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: this predicate control is not modelled",
                      l->name);
         return;
@@ -371,6 +371,7 @@ static void set_predicate(struct zs_eu_lowering *l)
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_PREDICATE);
     op->predicate = flag;
     op->pred_shift = shift;
+    op->lanes = l->n == 32 ? UINT32_MAX : (1u << l->n) - 1;
     op->arg = inst->pred;
     l->predicate = (uint16_t)ZS_EU_OFFSET(predicate);
 }
@@ -513,14 +514,16 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p);
 }
 
-const struct zs_eu_registers zs_eu_registers_gen9 = {
-    .grf_B = 32, .grf_count = 128, .flag_count = 2, .acc_count = 2, .a0_count = 16};
-
 static bool registers_fit(const struct zs_eu_registers *r)
 {
     return (r->grf_B == 32 || r->grf_B == 64) && (r->grf_count == 128 || r->grf_count == 256) &&
            r->flag_count <= ZS_EU_FLAGS_MAX && r->a0_count <= ZS_EU_A0_MAX &&
            (uint32_t)r->acc_count * r->grf_B / 2 <= ZS_EU_ACC_SLOTS_MAX;
+}
+
+static enum zs_isa_platform platform_of(const struct zs_eu_lower_params *params)
+{
+    return params->platform ? params->platform : ZS_ISA_GEN9;
 }
 
 static int check_params(const struct zs_eu_lower_params *params, struct zs_diag *diag)
@@ -539,6 +542,9 @@ static int check_params(const struct zs_eu_lower_params *params, struct zs_diag 
                            zs_eu_host_name(params->host));
     if (params->platform && !zs_isa_model(params->platform))
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "no such instruction set");
+    if (!zs_eu_platform_of(platform_of(params)))
+        return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                           "threads of this instruction set are not modelled");
     const struct zs_eu_registers *r = params->registers;
     if (r && !registers_fit(r))
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
@@ -605,10 +611,14 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.program = calloc(1, sizeof(*l.program));
     if (!l.program)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
-    l.model = zs_isa_model(params->platform ? params->platform : ZS_ISA_GEN9);
+    l.model = zs_isa_model(platform_of(params));
     l.host = pick_host(params->host);
     l.handlers = hosts[l.host].handlers;
-    l.program->regs = params->registers ? *params->registers : zs_eu_registers_gen9;
+    l.platform = zs_eu_platform_of(platform_of(params));
+    if (params->registers)
+        l.program->regs = *params->registers;
+    else
+        zs_eu_registers_of(platform_of(params), 128, &l.program->regs);
     l.program->simd_mask = params->simd == 32 ? UINT32_MAX : (1u << params->simd) - 1;
     l.program->send_lower = params->send_lower ? params->send_lower : zs_eu_send_lower;
     error = copy_segments(params, l.program)

@@ -18,8 +18,20 @@ struct zs_eu_loc {
     bool scalar;
 };
 
+/* A row of platform.c. */
+struct zs_eu_platform {
+    enum zs_isa_platform first, last;
+    struct zs_eu_registers registers; /* grf_count: whatever the kernel says */
+    bool mach_is_high;    /* mach gives the high half whatever AccWrEn says, else only with it; */
+    bool mach_writes_acc; /* ... there is no AccWrEn: mach writes acc, and macl is an opcode */
+    bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
+};
+/* NULL: threads of it are not modelled. */
+const struct zs_eu_platform *zs_eu_platform_of(enum zs_isa_platform platform);
+
 struct zs_eu_lowering {
     struct zs_eu_program *program;
+    const struct zs_eu_platform *platform;
     const struct zs_eu_lower_params *params;
     const struct zs_isa_model *model;
     enum zs_eu_host host; /* not BEST */

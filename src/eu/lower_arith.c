@@ -236,8 +236,9 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
     struct zs_isa_inst *plain = rewrite(l);
     struct zs_eu_loc src[2];
 
-    if (src_type(l, 0) != ZS_TYPE_UD || src_type(l, 1) != ZS_TYPE_UD || l->n > 16 ||
-        !plain_source(l, 0) || !plain_source(l, 1) || (plain->dst.modifiers & ZS_MOD_SAT)) {
+    /* the compiler folds the numbers of lanes, words, into additions to addresses */
+    if (any_float_src(l) || widest_B(l, false) != 4 || l->n > 16 || !plain_source(l, 0) ||
+        !plain_source(l, 1) || (plain->dst.modifiers & ZS_MOD_SAT)) {
         unmodelled(l, "a source that is not plain ud");
         return;
     }
@@ -254,31 +255,75 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
 }
 
-/* mach and mac: on 64-bit sources, the accumulator as the addend. */
+/* An operation on 64-bit sources with the accumulator as the addend; bits for its `arg`. */
+static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind, unsigned arg)
+{
+    struct zs_eu_loc src[2];
+
+    load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
+    uint32_t at = zs_eu_temp(l);
+    l->program->reads_acc = true;
+    struct zs_eu_op *op = zs_eu_emit(l, kind);
+    op->dst = at;
+    op->src[0] = src[0].at;
+    op->src[1] = src[1].at;
+    op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1 | arg);
+    zs_eu_mask(l, op);
+    return at;
+}
+
+/* The accumulator holds what fits one: an operation that takes all channels at once. */
+static bool fits_acc(const struct zs_eu_lowering *l)
+{
+    return l->n * 4 <= 2u * l->program->regs.grf_B;
+}
+
+/* mach, the high half of a product whose low words are in acc, and macl, the low one. */
 void zs_eu_lower_mach(struct zs_eu_lowering *l)
 {
     struct zs_isa_inst *plain = rewrite(l);
-    bool is_mach = plain->op == ZS_OP_MACH;
-    struct zs_eu_loc src[2];
+    bool has_acc_write = plain->flags & ZS_INST_ACCWREN;
+    bool high = plain->op == ZS_OP_MACH &&
+                (l->platform->mach_is_high || l->platform->mach_writes_acc || has_acc_write);
 
-    if (any_float_src(l) || widest_B(l, true) > 4 || l->n > 16 ||
+    if (any_float_src(l) || widest_B(l, true) > 4 || !fits_acc(l) ||
         (plain->dst.modifiers & ZS_MOD_SAT)) {
         unmodelled(l, "this form");
         return;
     }
-    load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
-    uint32_t at = zs_eu_temp(l);
-    l->program->reads_acc = true;
-    struct zs_eu_op *op = zs_eu_emit(l, is_mach ? ZS_EU_KIND_MACH : ZS_EU_KIND_MAC);
-    op->dst = at;
-    op->src[0] = src[0].at;
-    op->src[1] = src[1].at;
-    op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
-    zs_eu_mask(l, op);
-    if (is_mach)
+    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MACH, high ? 0 : 4);
+    if (high)
         plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done */
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1},
-                !is_mach                       ? ZS_TYPE_Q
-                : plain->dst.type == ZS_TYPE_D ? ZS_TYPE_D
-                                               : ZS_TYPE_UD);
+                plain->dst.type == ZS_TYPE_D ? ZS_TYPE_D : ZS_TYPE_UD);
+}
+
+/* On floats: mad with acc0 as its first source, which is what IGC makes mac of. */
+static void lower_mac_float(struct zs_eu_lowering *l)
+{
+    struct zs_isa_inst *mad = rewrite(l);
+
+    mad->src[2] = mad->src[1];
+    mad->src[1] = mad->src[0];
+    mad->src[0] = (struct zs_isa_operand){
+        .kind = ZS_OPERAND_REG, .file = ZS_FILE_ACC, .type = ZS_TYPE_F, .vstride = 1, .width = 1};
+    mad->source_count = 3;
+    zs_eu_lower_mad(l);
+}
+
+void zs_eu_lower_mac(struct zs_eu_lowering *l)
+{
+    struct zs_isa_inst *plain = rewrite(l);
+
+    if (src_type(l, 0) == ZS_TYPE_F && src_type(l, 1) == ZS_TYPE_F && fits_acc(l)) {
+        lower_mac_float(l);
+        return;
+    }
+    if (any_float_src(l) || widest_B(l, true) > 4 || !fits_acc(l) ||
+        (plain->dst.modifiers & ZS_MOD_SAT)) {
+        unmodelled(l, "this form");
+        return;
+    }
+    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MAC, 0);
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_Q);
 }

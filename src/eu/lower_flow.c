@@ -16,14 +16,15 @@ struct branch_row {
 
 /*
  * if: false lanes go behind else, or to endif. else: lanes that fall out of the then-part go to
- * endif. break: its UIP is the loop's while, and the lanes go on behind that. goto: on Gen9 lanes
- * whose predicate is false jump. endif and join only mark where lanes meet.
+ * endif. break: its UIP is the loop's while, and the lanes go on behind that. goto: up to Gen9
+ * lanes whose predicate is false jump (see lower_branch). endif and join only mark where lanes
+ * meet.
  */
 static const struct branch_row branch_rows[] = {
     {ZS_OP_IF, JIP, true},     {ZS_OP_ELSE, JIP, false},
     {ZS_OP_WHILE, JIP, false}, {ZS_OP_BREAK, BEHIND_UIP, false},
     {ZS_OP_CONT, UIP, false},  {ZS_OP_HALT, UIP, false},
-    {ZS_OP_GOTO, UIP, true},   {ZS_OP_BRD, JIP, false},
+    {ZS_OP_GOTO, UIP, false},  {ZS_OP_BRD, JIP, false},
     {ZS_OP_BRC, UIP, false},   {ZS_OP_ENDIF, NEXT, false},
     {ZS_OP_JOIN, NEXT, false},
 };
@@ -98,7 +99,8 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
     uint32_t block = target_block(l, branch_target(l, (enum where)row->taken));
     if (l->failed)
         return;
-    emit_jump(l, ZS_EU_KIND_BRANCH, block)->arg = row->when_false;
+    emit_jump(l, ZS_EU_KIND_BRANCH, block)->arg =
+        row->when_false || (inst->op == ZS_OP_GOTO && l->platform->goto_when_false);
 }
 
 /* One dword of a register, wherever the region says. */

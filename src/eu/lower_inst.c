@@ -100,20 +100,15 @@ static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_
     return true;
 }
 
-/* (src0 cond src1) ? src0 : src1, the flag is not written. */
-static void sel_by_compare(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
+/* A comparison chooses between two sources; no flag is written. */
+static void choose_by(struct zs_eu_lowering *l, unsigned type, enum zs_eu_row row,
+                      const struct zs_eu_loc *compared, const struct zs_eu_loc *src)
 {
-    enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, type);
     uint16_t pred = l->predicate;
     uint8_t shift = l->pred_shift;
     uint32_t xor = l->pred_xor, bits = zs_eu_temp(l);
 
-    if (row == ZS_EU_ROW_NONE) {
-        unmodelled(l, "this conditional modifier");
-        return;
-    }
-    zs_eu_emit_row(l, row, ZS_EU_OFFSET(sink), src, 2, false)->flag = (uint16_t)bits;
-    rewrite(l)->cond = 0;
+    zs_eu_emit_row(l, row, ZS_EU_OFFSET(sink), compared, 2, false)->flag = (uint16_t)bits;
     l->predicate = (uint16_t)bits;
     l->pred_shift = 0;
     l->pred_xor = 0;
@@ -122,6 +117,19 @@ static void sel_by_compare(struct zs_eu_lowering *l, unsigned type, const struct
     l->pred_shift = shift;
     l->pred_xor = xor;
     zs_eu_store(l, result, type);
+}
+
+/* (src0 cond src1) ? src0 : src1 */
+static void sel_by_compare(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
+{
+    enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, type);
+
+    if (row == ZS_EU_ROW_NONE) {
+        unmodelled(l, "this conditional modifier");
+        return;
+    }
+    rewrite(l)->cond = 0;
+    choose_by(l, type, row, src, src);
 }
 
 static void lower_min_max(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
@@ -250,6 +258,23 @@ static void lower_shift(struct zs_eu_lowering *l)
                   src, 2);
 }
 
+/* The width is that of the value; the count is taken modulo it. */
+static void lower_rotate(struct zs_eu_lowering *l)
+{
+    unsigned size_B = zs_eu_type_B(src_type(l, 0));
+    struct zs_eu_loc src[2];
+
+    if (any_float_src(l) || dst_is_float(l) || size_B == 1 ||
+        zs_eu_type_B(l->inst->dst.type) != size_B) {
+        unmodelled(l, "this form");
+        return;
+    }
+    unsigned type = size_B == 8 ? ZS_TYPE_UQ : size_B == 4 ? ZS_TYPE_UD : ZS_TYPE_UW;
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    zs_eu_compute(l, l->inst->op == ZS_OP_ROL ? BY_WIDTH(type, ROL) : BY_WIDTH(type, ROR), type,
+                  src, 2);
+}
+
 /* Operations on 32-bit values that give one; the table says on which signedness. */
 static void lower_bits(struct zs_eu_lowering *l)
 {
@@ -346,6 +371,7 @@ static void lower_cmp(struct zs_eu_lowering *l)
         cmp_with_dst(l, row, type, src);
 }
 
+/* src2 compared with 0 chooses; neither is there a predicate, nor is a flag written. */
 static void lower_csel(struct zs_eu_lowering *l)
 {
     static const enum zs_eu_row rows[7] = {
@@ -357,16 +383,26 @@ static void lower_csel(struct zs_eu_lowering *l)
         ZS_EU_ROW_CSEL_LT_F32,
         ZS_EU_ROW_CSEL_LE_F32,
     };
-    struct zs_eu_loc src[3];
-    unsigned cond = l->inst->cond;
+    struct zs_eu_loc src[3], compared[2];
+    unsigned cond = l->inst->cond, type = src_type(l, 0);
+    uint64_t zero = 0;
 
-    if (float_type(l) != ZS_TYPE_F || !any_src(l, ZS_TYPE_F) || cond < 1 || cond > 6) {
+    if (src_type(l, 1) != type || src_type(l, 2) != type || l->inst->dst.type != type || cond < 1 ||
+        cond > 6 || (type != ZS_TYPE_F && (zs_eu_type_is_float(type) || zs_eu_type_B(type) < 2))) {
         unmodelled(l, "this type or conditional modifier");
         return;
     }
-    load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
     rewrite(l)->cond = 0; /* it chooses, no flag is written */
-    zs_eu_compute(l, rows[cond], ZS_TYPE_F, src, 3);
+    if (type == ZS_TYPE_F) {
+        load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
+        zs_eu_compute(l, rows[cond], ZS_TYPE_F, src, 3);
+        return;
+    }
+    unsigned wide = zs_eu_type_B(type) == 2 ? ZS_TYPE_D : type;
+    load_all(l, wide, ZS_EU_MOD_ARITH, src);
+    compared[0] = src[2];
+    compared[1] = (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
+    choose_by(l, wide, zs_eu_cmp_row(cond, wide), compared, src);
 }
 
 /* ---- the table ---- */
@@ -392,10 +428,12 @@ static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
     [ZS_OP_AVG] = zs_eu_lower_avg,    [ZS_OP_FRC] = zs_eu_lower_round,
     [ZS_OP_RNDU] = zs_eu_lower_round, [ZS_OP_RNDD] = zs_eu_lower_round,
     [ZS_OP_RNDE] = zs_eu_lower_round, [ZS_OP_RNDZ] = zs_eu_lower_round,
-    [ZS_OP_MAC] = zs_eu_lower_mach,   [ZS_OP_MACH] = zs_eu_lower_mach,
-    [ZS_OP_ADDC] = zs_eu_lower_carry, [ZS_OP_SUBB] = zs_eu_lower_carry,
-    [ZS_OP_MAD] = zs_eu_lower_mad,    [ZS_OP_LRP] = zs_eu_lower_lrp,
-    [ZS_OP_MADM] = zs_eu_lower_madm,  [ZS_OP_NOP] = lower_nop,
+    [ZS_OP_MAC] = zs_eu_lower_mac,    [ZS_OP_MACH] = zs_eu_lower_mach,
+    [ZS_OP_MACL] = zs_eu_lower_mach,  [ZS_OP_ROL] = lower_rotate,
+    [ZS_OP_ROR] = lower_rotate,       [ZS_OP_ADDC] = zs_eu_lower_carry,
+    [ZS_OP_SUBB] = zs_eu_lower_carry, [ZS_OP_MAD] = zs_eu_lower_mad,
+    [ZS_OP_LRP] = zs_eu_lower_lrp,    [ZS_OP_MADM] = zs_eu_lower_madm,
+    [ZS_OP_NOP] = lower_nop,
 };
 
 void zs_eu_lower_inst(struct zs_eu_lowering *l)

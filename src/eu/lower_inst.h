@@ -8,7 +8,8 @@
 /* ---- lower_arith.c, lower_math.c: rows of the table of opcodes ---- */
 typedef void zs_eu_lower_fn(struct zs_eu_lowering *l);
 zs_eu_lower_fn zs_eu_lower_add, zs_eu_lower_mul, zs_eu_lower_avg, zs_eu_lower_mad, zs_eu_lower_lrp,
-    zs_eu_lower_round, zs_eu_lower_carry, zs_eu_lower_mach, zs_eu_lower_madm, zs_eu_lower_math;
+    zs_eu_lower_round, zs_eu_lower_carry, zs_eu_lower_mach, zs_eu_lower_mac, zs_eu_lower_madm,
+    zs_eu_lower_math;
 
 /* ---- execution types ---- */
 

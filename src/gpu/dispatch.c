@@ -32,8 +32,6 @@ enum {
     HELP_AFTER_NS = 20000, /* launches shorter than this run on the caller alone */
     CLAIM_MAX = 16,        /* groups taken at once */
     PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
-    PORT_FFTID_MASK = 0x1ff,
-    R0_GPGPU = 1u << 9,
 };
 
 enum outcome { OUTCOME_DONE, OUTCOME_BUSY, OUTCOME_STOPPED };
@@ -194,9 +192,10 @@ static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group
     typedef uint32_t quad __attribute__((vector_size(16)));
     const struct zs_thread_payload *layout = &run->kernel->module->thread;
     /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
+    const struct zs_gpu_model *model = run->device->model;
+    uint32_t fftid = model->fftid_fixed | (number & ((1u << model->fftid_bits) - 1));
     const quad r0[2] = {{0, group->id[0], 0, run->scratch_code},
-                        {0, (number + 1) * run->scratch_B | R0_GPGPU | (number & PORT_FFTID_MASK),
-                         group->id[1], group->id[2]}};
+                        {0, (number + 1) * run->scratch_B | fftid, group->id[1], group->id[2]}};
     uint32_t per_thread_B = run->kernel->per_thread_B;
     memcpy(grf, &r0[0], sizeof(quad));
     memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));

@@ -25,6 +25,8 @@
 #include "base/diag.h"
 #include "base/span.h"
 
+#include <zescope/isa.h>
+
 struct zs_kernel; /* zescope/module.h: one kernel of a parsed container */
 struct zs_gpu_device;
 struct zs_gpu_memory;
@@ -36,15 +38,15 @@ struct zs_gpu_counters;
  */
 
 struct zs_gpu_model {
-    const char *name;        /* "skl", "skl-gt4" */
-    const char *target;      /* as ocloc names what to compile for: "skl" */
-    const char *marketing;   /* zeDeviceGetProperties: name */
-    const char *isa;         /* "gen9", "gen11", "gen12lp", "xehpg", "xehpc" */
-    uint32_t vendor_id;      /* 0x8086 */
-    uint32_t device_id;      /* PCI */
-    uint32_t revision;       /* stepping */
-    uint32_t core_family;    /* GFXCORE_FAMILY of the patch-token header: 12 is Gen9 */
-    uint32_t product_family; /* PRODUCT_FAMILY of zebin's note */
+    const char *name;              /* "skl", "skl-gt4" */
+    const char *target;            /* as ocloc names what to compile for: "skl" */
+    const char *marketing;         /* zeDeviceGetProperties: name */
+    enum zs_isa_platform platform; /* the instruction set */
+    uint32_t vendor_id;            /* 0x8086 */
+    uint32_t device_id;            /* PCI */
+    uint32_t revision;             /* stepping */
+    uint32_t core_family;          /* GFXCORE_FAMILY of the patch-token header: 12 is Gen9 */
+    uint32_t product_family;       /* PRODUCT_FAMILY of zebin's note */
     uint32_t slices;
     uint32_t subslices_per_slice;
     uint32_t eus_per_subslice;
@@ -55,6 +57,8 @@ struct zs_gpu_model {
     uint32_t physical_simd;   /* lanes of an EU */
     uint32_t max_group_items; /* work-items of a group */
     uint32_t slm_B;           /* per group */
+    uint32_t fftid_bits;  /* of a thread's number in r0.5, which selects its private memory ... */
+    uint32_t fftid_fixed; /* ... and bits that are set beside it */
     uint32_t core_clock_MHz;
     uint32_t timer_Hz;              /* ticks of timestamps: 12 MHz, 83.333 ns */
     uint32_t timestamp_bits;        /* of the global timestamp */

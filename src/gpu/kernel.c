@@ -125,7 +125,8 @@ static int create_instructions(struct zs_gpu_kernel *kernel)
 /* ---- create ------------------------------------------------------------------------------------
  */
 
-static int check_module(const struct zs_kernel *m, struct zs_diag *diag)
+static int check_module(const struct zs_gpu_device *device, const struct zs_kernel *m,
+                        struct zs_diag *diag)
 {
     static const struct {
         uint32_t flag;
@@ -141,13 +142,16 @@ static int check_module(const struct zs_kernel *m, struct zs_diag *diag)
                                m->name, refused[i].what);
     }
     uint64_t payload_B = 32ull + ZS_MAX(m->thread.per_thread_B, 32u) + m->thread.cross_thread_B;
-    const struct zs_eu_registers *registers = &zs_eu_registers_gen9;
-    if (payload_B > (uint32_t)registers->grf_B * registers->grf_count ||
-        m->grf_B != registers->grf_B)
+    struct zs_eu_registers registers;
+    if (!zs_eu_registers_of(device->model->platform, m->grf_count, &registers))
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "kernel %s: threads of %u registers do not exist on %s", m->name,
+                           m->grf_count, device->model->name);
+    if (payload_B > (uint32_t)registers.grf_B * registers.grf_count || m->grf_B != registers.grf_B)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                            "kernel %s: a payload of %llu bytes does not fit %u registers of %u",
-                           m->name, (unsigned long long)payload_B, registers->grf_count,
-                           registers->grf_B);
+                           m->name, (unsigned long long)payload_B, registers.grf_count,
+                           registers.grf_B);
     for (uint32_t i = 0; i < m->surface_count; i++) {
         if (m->surfaces[i].bti != ZS_NONE && m->surfaces[i].bti >= SURFACES_MAX)
             return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
@@ -161,6 +165,9 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
                  struct zs_diag *diag)
 {
     struct zs_eu_segment *segments = NULL;
+    struct zs_eu_registers registers = {0};
+    zs_eu_registers_of(kernel->device->model->platform, desc->module_kernel->grf_count,
+                       &registers); /* check_module() has seen that there are such */
     if (desc->segments) {
         segments = calloc(desc->segment_count + 1, sizeof(*segments));
         if (!segments)
@@ -180,6 +187,8 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .payload_B = 32 + kernel->per_thread_B + desc->module_kernel->thread.cross_thread_B,
         .flags = desc->flags & ZS_GPU_KERNEL_UNCOUNTED ? 0 : ZS_EU_LOWER_COUNTS,
         .host = desc->flags & ZS_GPU_KERNEL_X86_64_V2 ? ZS_EU_HOST_BASE : ZS_EU_HOST_BEST,
+        .platform = kernel->device->model->platform,
+        .registers = &registers,
     };
     int error = zs_eu_lower(&params, &kernel->program, diag);
     free(segments);
@@ -190,7 +199,7 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
                          struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag)
 {
     const struct zs_kernel *m = desc->module_kernel;
-    int error = check_module(m, diag);
+    int error = check_module(device, m, diag);
     if (error)
         return error;
     struct zs_gpu_kernel *kernel = calloc(1, sizeof(*kernel));

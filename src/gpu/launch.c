@@ -8,7 +8,6 @@
 enum {
     SLICE = 20000,            /* instructions of an EU thread between two looks around */
     SLICE_COOPERATIVE = 2000, /* threads wait for each other: switch often */
-    FFTID_COUNT = 512,        /* r0.5 has 9 bits for it */
     SYNC_B = 4096,
     SMALL_MAX = 24, /* surfaces kept without an allocation */
 };
@@ -49,7 +48,7 @@ uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t t
     uint32_t scratch_B = scratch_size_B(kernel);
     uint64_t slots = UINT32_MAX;
     if (kernel->uses_private)
-        slots = FFTID_COUNT;
+        slots = 1u << kernel->device->model->fftid_bits;
     if (scratch_B) /* one more for the slot that stays unused */
         slots = ZS_MIN(slots, UINT32_MAX / scratch_B - 1ull);
     return slots / threads_per_group;

@@ -117,7 +117,66 @@ static void test_model_kernels(void **state)
     OK(zeMemFree(e->context, p));
 }
 
-/* ---- several: memory and contexts across devices; "skl,kbl" ---- */
+/* ---- later: models of later generations ---- */
+
+/* The same of NEO's tables, and what differs: work-items of a group, doubles, 64-bit atomics. */
+static const struct later {
+    uint32_t id, slices, subslices, eus, threads, group, simd;
+    bool doubles, int64_atomics, integrated;
+    bool runs; /* the first of a generation: build and run something */
+} later[] = {
+    {0x8a52, 1, 8, 8, 7, 256, 8, false, true, true, true},   /* icllp */
+    {0x8a5a, 1, 6, 8, 7, 256, 8, false, true, true, false},  /* icllp-1x6 */
+    {0x8a56, 1, 4, 8, 7, 256, 8, false, true, true, false},  /* icllp-1x4 */
+    {0x4571, 1, 4, 8, 7, 256, 8, false, false, true, false}, /* ehl */
+};
+
+static void check_later(const struct later *want, ze_device_handle_t device)
+{
+    ze_device_properties_t p = properties(device);
+    ze_device_module_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+    ze_device_compute_properties_t c = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    OK(zeDeviceGetModuleProperties(device, &m));
+    OK(zeDeviceGetComputeProperties(device, &c));
+    assert_int_equal(p.deviceId, want->id);
+    assert_int_equal(p.numSlices, want->slices);
+    assert_int_equal(p.numSubslicesPerSlice, want->subslices);
+    assert_int_equal(p.numEUsPerSubslice, want->eus);
+    assert_int_equal(p.numThreadsPerEU, want->threads);
+    assert_int_equal(p.physicalEUSimdWidth, want->simd);
+    assert_true(strncmp(p.name, "Intel(R) ", 9) == 0);
+    assert_int_equal((p.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0, want->integrated);
+    assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0, want->doubles);
+    assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0, want->int64_atomics);
+    assert_true(m.flags & ZE_DEVICE_MODULE_FLAG_FP16);
+    assert_int_equal(m.fp64flags != 0, want->doubles);
+    assert_int_equal(c.maxTotalGroupSize, want->group);
+    assert_int_equal(c.subGroupSizes[0], want->simd);
+}
+
+static void test_later(void **state)
+{
+    struct e2e *e = *state;
+    get_devices(e);
+    assert_int_equal(device_count, COUNT(later));
+    int *p = e2e_alloc(e, 4);
+    for (uint32_t i = 0; i < device_count; i++) {
+        check_later(&later[i], devices[i]);
+        if (!later[i].runs)
+            continue;
+        struct e2e on = on_device(e, devices[i]);
+        ze_module_handle_t module = make_module(&on, "add.spv");
+        *p = 0;
+        add_on(on, module, p, 3);
+        assert_int_equal(*p, 96);
+        OK(zeModuleDestroy(module));
+    }
+    OK(zeMemFree(e->context, p));
+}
+
+/* ---- several, generations: memory and contexts across devices; "skl,kbl", "skl,icllp" ---- */
+
+static const char *across_file = "kernels.bin"; /* with add_atomic for both devices */
 
 static void test_across(void **state)
 {
@@ -131,7 +190,7 @@ static void test_across(void **state)
     ze_device_p2p_properties_t p2p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES};
     OK(zeDeviceGetP2PProperties(devices[0], devices[1], &p2p));
     assert_true(p2p.flags & ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS);
-    ze_module_handle_t ma = make_module(&a, "kernels.bin"), mb = make_module(&b, "kernels.bin");
+    ze_module_handle_t ma = make_module(&a, across_file), mb = make_module(&b, across_file);
     int *pa = device_memory(e, devices[0], 4096), *pb = device_memory(e, devices[1], 4096);
     int *shared = e2e_alloc(e, 4096), zero = 0;
     ze_device_handle_t owner = NULL;
@@ -193,7 +252,7 @@ static void test_subset(void **state)
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     OK(zeContextCreateEx(e->driver, &desc, 1, &devices[1], &own.context));
     own.device = devices[1];
-    ze_module_handle_t module = make_module(&own, "kernels.bin");
+    ze_module_handle_t module = make_module(&own, across_file);
     int *p = e2e_alloc(&own, 4);
     *p = 0;
     add_on(own, module, p, 1);
@@ -381,7 +440,11 @@ static int run(const char *what)
     } while (0)
     if (IS("models"))
         RUN(cmocka_unit_test(test_models), cmocka_unit_test(test_model_kernels));
-    if (IS("several"))
+    if (IS("later"))
+        RUN(cmocka_unit_test(test_later));
+    if (IS("generations"))
+        across_file = "add.spv";
+    if (IS("several") || IS("generations"))
         RUN(cmocka_unit_test(test_across), cmocka_unit_test(test_subset));
     if (IS("tiles"))
         RUN(cmocka_unit_test(test_sub_devices), cmocka_unit_test(test_sub_device_work));

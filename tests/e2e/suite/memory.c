@@ -580,4 +580,7 @@ static const struct suite_case cases[] = {
     ROW_OF(far, NULL, "default simd8 simd16 simd32 unoptimised zebin spirv debug"),
 };
 
-const struct suite_group suite_memory = {"memory", cases, SUITE_COUNT(cases)};
+const struct suite_group suite_memory = {
+    "memory", cases, SUITE_COUNT(cases),
+    .doubles = "memory_struct_argument memory_scalar_arguments memory_vectors_double memory_packed "
+               "memory_store_half"};

@@ -463,4 +463,7 @@ static const struct suite_case cases[] = {
     ROW(clustered, suite_shapes_group64),
 };
 
-const struct suite_group suite_subgroup = {"subgroup", cases, SUITE_COUNT(cases)};
+const struct suite_group suite_subgroup = {"subgroup", cases, SUITE_COUNT(cases),
+                                           .doubles =
+                                               "subgroup_reduce_double subgroup_shuffle_double",
+                                           .simd8 = "subgroup_of_8 subgroup_transpose"};

@@ -824,13 +824,24 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
+/* The device has what the kernel is about. */
+static bool is_possible(const struct suite *s, const struct suite_group *group, const char *kernel)
+{
+    return (s->doubles || !has_word(group->doubles, kernel)) &&
+           (s->simd8 || !has_word(group->simd8, kernel));
+}
+
 static size_t run_group(struct suite *s, const struct suite_group *group, const char *only)
 {
-    size_t failed = 0, run = 0;
+    size_t failed = 0, run = 0, impossible = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct suite_case *c = &group->cases[i];
         if ((only && strcmp(only, c->kernel) != 0) || has_word(c->not_in, s->variant))
             continue;
+        if (!is_possible(s, group, c->kernel)) {
+            impossible++;
+            continue;
+        }
         bool right = true;
         const struct suite_shape *shape = c->shapes ? c->shapes : suite_shapes_1d;
         bool known = s->oracle && !has_word(group->not_on_pocl, c->kernel);
@@ -842,7 +853,10 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
         failed += !right;
         run++;
     }
-    printf("%s [%s]: %zu kernels, %zu wrong\n", group->name, s->variant, run, failed);
+    printf("%s [%s]: %zu kernels, %zu wrong", group->name, s->variant, run, failed);
+    if (impossible)
+        printf("; %zu need what the device does not have", impossible);
+    printf("\n");
     if (s->oracle)
         printf("  %zu launches compared with PoCL's, %zu that it cannot do\n", s->oracle_ran,
                s->oracle_could_not);
@@ -889,6 +903,18 @@ static bool open_device(struct suite *s)
            CHECK(s, zeCommandListCreateImmediate(s->context, s->device, &queue, &s->list));
 }
 
+static bool ask_device(struct suite *s)
+{
+    ze_device_module_properties_t module = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+    ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    bool good = CHECK(s, zeDeviceGetModuleProperties(s->device, &module)) &&
+                CHECK(s, zeDeviceGetComputeProperties(s->device, &compute));
+    s->doubles = module.flags & ZE_DEVICE_MODULE_FLAG_FP64;
+    for (uint32_t i = 0; i < compute.numSubGroupSizes; i++)
+        s->simd8 |= compute.subGroupSizes[i] == 8;
+    return good;
+}
+
 static bool open_module(struct suite *s, const char *path, bool native, const char *options,
                         ze_module_handle_t *ret_module)
 {
@@ -925,7 +951,7 @@ int main(int argc, char **argv)
         if (strcmp(groups[i]->name, argv[1]) == 0)
             group = groups[i];
     }
-    if (!group || !open_device(&s) ||
+    if (!group || !open_device(&s) || !ask_device(&s) ||
         !open_module(&s, argv[2], strcmp(argv[3], "native") == 0, getenv("SUITE_BUILD_FLAGS"),
                      &s.module))
         return 1;

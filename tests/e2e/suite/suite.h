@@ -91,6 +91,7 @@ struct suite {
     ze_module_handle_t other;  /* the same once more, for calls between modules; NULL: none */
     ze_kernel_handle_t kernel; /* of the case */
     const char *variant;
+    bool doubles, simd8; /* the device has them */
 
     /* of the launch */
     uint32_t groups[3], local[3], items[3];
@@ -141,6 +142,8 @@ struct suite_group {
     size_t count;
     /* Kernels that are not compared with PoCL, blank-separated: the group says why. */
     const char *not_on_pocl;
+    /* Kernels of devices that have doubles, and sub-groups of eight; blank-separated. */
+    const char *doubles, *simd8;
 };
 
 extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shapes_3d[];

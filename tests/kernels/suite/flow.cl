@@ -378,10 +378,16 @@ KERNEL void flow_calls_in_loop(global const int *a, global int *out)
     out[I] = r ^ x;
 }
 
+#ifdef cl_khr_fp64
+#define REAL double
+#else
+#define REAL float
+#endif
+
 /* More than fit in registers. Bytes come first: on the stack the compiler takes them as uniform. */
 CALL int many_arguments(char x, ushort y, int a, int b, int c, int d, int e, int f, int g, int h,
                         int i, int j, int k, int l, int m, int n, int o, int p, int q, int r, int s,
-                        int t, long u, double v, float4 w, global const int *z)
+                        int t, long u, REAL v, float4 w, global const int *z)
 {
     return a - b + c * d - e + f * g - h + i * j - k + l * m - n + o * p - q + r * s - t +
            (int)(u >> 3) + (int)v + (int)w.x - (int)w.w + x - y + z[a & 3];
@@ -392,7 +398,7 @@ KERNEL void flow_many_arguments(global const int *a, global int *out)
     int i = a[I] & 1023;
     out[I] = many_arguments((char)i, (ushort)(i * 77), i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6,
                             i + 7, i + 8, i + 9, i + 10, i + 11, i + 12, i + 13, i + 14, i + 15,
-                            i + 16, i + 17, i + 18, i + 19, (long)i * 5 - 9, (double)i * 3.0,
+                            i + 16, i + 17, i + 18, i + 19, (long)i * 5 - 9, (REAL)i * 3,
                             (float4)(i, 1, 2, i * 7), a);
 }
 

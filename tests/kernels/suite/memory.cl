@@ -111,10 +111,16 @@ KERNEL void memory_spill_flow(global const int *a, global int *out, int rounds)
 
 /* ---- Constant memory and variables of the program ---- */
 
+#ifdef cl_khr_fp64
+#define REAL double
+#else
+#define REAL float
+#endif
+
 struct entry {
     char tag;
     int weight;
-    double scale;
+    REAL scale;
 };
 
 constant int squares[16] = {0,  1,  4,  9,   16,  25,  36,  49,
@@ -245,6 +251,7 @@ KERNEL void memory_generic_write(global int *out)
 
 /* ---- Arguments ---- */
 
+#ifdef cl_khr_fp64
 struct inner {
     char c[3];
     short s;
@@ -273,6 +280,7 @@ KERNEL void memory_scalar_arguments(char c, uchar uc, short s, ushort us, int i,
     out[I] = (double)c + uc * 2.0 + s + us + i + ui + (double)l + (double)(ul >> 3) + f + d +
              (double)h + f3.z + uc4.w + s8.s5 + (double)l16.sa + (double)I;
 }
+#endif
 
 KERNEL void memory_null(global const int *a, global const int *none, global int *out,
                         constant float *no_table, global int *nowhere)
@@ -307,7 +315,9 @@ VECTORS(ushort)
 VECTORS(int)
 VECTORS(ulong)
 VECTORS(float)
+#ifdef cl_khr_fp64
 VECTORS(double)
+#endif
 VECTORS(half)
 
 /* Aligned vectors are loaded whole. */
@@ -338,6 +348,7 @@ KERNEL void memory_scatter(global const uint *a, global uchar *b, global ushort 
 }
 
 /* Fields that lie on no boundary. */
+#ifdef cl_khr_fp64
 struct __attribute__((packed)) packed {
     uchar tag;
     int value;
@@ -355,6 +366,7 @@ KERNEL void memory_packed(global const struct packed *a, global struct packed *o
     p.middle = (short)(p.middle * 3);
     out[I] = p;
 }
+#endif
 
 union bits {
     float f;
@@ -391,6 +403,7 @@ KERNEL void memory_load_half(global const half *a, global float *out)
     o[36] = vloada_half2(3, p).y;
 }
 
+#ifdef cl_khr_fp64
 KERNEL void memory_store_half(global const float *a, global const double *b, global half *out)
 {
     float x = a[I];
@@ -410,6 +423,7 @@ KERNEL void memory_store_half(global const float *a, global const double *b, glo
     vstorea_half4_rtn((float4)(x, -x, x * 3, 65504.0f), 4, o);
     vstore_half8((float8)(x, -x, x + 1, x - 1, 0.1f, -0.1f, x * x, 1e-7f), 0, o + 20);
 }
+#endif
 
 /* ---- Copies by the work-group ---- */
 

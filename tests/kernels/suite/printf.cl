@@ -33,18 +33,28 @@ KERNEL void printf_lengths(global const int *a)
            (long)v << 20, 7);
 }
 
-KERNEL void printf_floats(global const float *a, global const double *b)
+#ifdef cl_khr_fp64
+#define REAL double
+#define REAL4 double4
+#else
+#define REAL float
+#define REAL4 float4
+#endif
+
+KERNEL void printf_floats(global const float *a, global const REAL *b)
 {
     float x = a[I];
-    double y = b[I];
+    REAL y = b[I];
     printf("%d floats [%f] [%e] [%g] [%a]\n", (int)I, x, x, x, x);
     printf("%d capitals [%F] [%E] [%G] [%A]\n", (int)I, x, x, x, x);
+#ifdef cl_khr_fp64
     printf("%d doubles [%f] [%.15e] [%.17g] [%a]\n", (int)I, y, y, y, y);
+#endif
     printf("%d shaped [%+.2f] [% 12.3e] [%-12.1f] [%012.4f] [%#.0f] [%.0f]\n", (int)I, x, x, x, x, x,
            y);
 }
 
-KERNEL void printf_vectors(global const int16 *a, global const float16 *b, global const double4 *c)
+KERNEL void printf_vectors(global const int16 *a, global const float16 *b, global const REAL4 *c)
 {
     int16 v = a[I];
     float16 x = b[I];
@@ -57,7 +67,9 @@ KERNEL void printf_vectors(global const int16 *a, global const float16 *b, globa
            convert_ulong4(v.lo.lo));
     printf("%d float [%v2hlf] [%v4hlg] [%.2v8hle] [%.1v16hlf] [%+8.3v4hlf]\n", (int)I, x.s01, x.lo.lo,
            x.lo, x, x.hi.hi);
+#ifdef cl_khr_fp64
     printf("%d double [%v2lf] [%v4la]\n", (int)I, c[I].xy, c[I]);
+#endif
 }
 
 KERNEL void printf_strings(global const int *a)

@@ -53,7 +53,9 @@ REDUCE(uint)
 REDUCE(long)
 REDUCE(ulong)
 REDUCE(float)
+#ifdef cl_khr_fp64
 REDUCE(double)
+#endif
 REDUCE(half)
 
 KERNEL void subgroup_votes(global const int *a, global int *out)
@@ -86,7 +88,9 @@ SHUFFLE(float)
 SHUFFLE(short)
 SHUFFLE(uchar)
 SHUFFLE(long)
+#ifdef cl_khr_fp64
 SHUFFLE(double)
+#endif
 SHUFFLE(half)
 
 KERNEL void subgroup_shuffle_vector(global const int4 *a, global int4 *out)
@@ -158,11 +162,14 @@ BLOCKS void subgroup_block_unaligned(global const uint *a, global uint *out)
             sum ^= intel_sub_group_shuffle(x, n / 2);                                              \
         out[I] = sum * 64 + (int)get_max_sub_group_size();                                         \
     }
+#ifndef NO_SIMD8
 OF_SIZE(8)
+#endif
 OF_SIZE(16)
 OF_SIZE(32)
 
 /* A transposition of eight by eight through lanes. */
+#ifndef NO_SIMD8
 SIZED(8) void subgroup_transpose(global const int *a, global int *out)
 {
     int v[8];
@@ -178,6 +185,7 @@ SIZED(8) void subgroup_transpose(global const int *a, global int *out)
         out[base + i * 8 + LANE] = r;
     }
 }
+#endif
 
 KERNEL void subgroup_exchange(global const int *a, global int *out, local int *tmp)
 {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What generations have of their own: the register file of a thread, and rules of instructions.
+ * Sources: registers.def of src/isa; intel-graphics-compiler, visa/HWCaps.inc (gotoJumpOnTrue,
+ * hasMacMacl, encodeAccWrEn, getNumFlagRegisters, predCtrlHasWidth); volume 2 of the PRMs.
+ */
+#include "eu/lower.h"
+
+static const struct zs_eu_platform rows[] = {
+    {
+        .first = ZS_ISA_GEN8,
+        .last = ZS_ISA_GEN9,
+        .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 2, .a0_count = 16},
+        .mach_is_high = true,
+        .goto_when_false = true,
+    },
+    {
+        .first = ZS_ISA_GEN11,
+        .last = ZS_ISA_GEN11,
+        .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 2, .a0_count = 16},
+    },
+};
+
+const struct zs_eu_platform *zs_eu_platform_of(enum zs_isa_platform platform)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (platform >= rows[i].first && platform <= rows[i].last)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+bool zs_eu_registers_of(enum zs_isa_platform platform, uint32_t grf_count,
+                        struct zs_eu_registers *ret)
+{
+    const struct zs_eu_platform *row = zs_eu_platform_of(platform);
+    const struct zs_isa_platform_info *info = zs_isa_platform_info(platform);
+
+    if (!row || !info || (grf_count != info->grf_count && grf_count != info->grf_count_max))
+        return false;
+    *ret = row->registers;
+    ret->grf_count = (uint16_t)grf_count;
+    return true;
+}
