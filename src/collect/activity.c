@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Activity seen from the calls: what is done on enter and exit of each. See activity.h. */
+#include "collect/activity_metrics.h"
 #include "collect/activity_shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { END_WAIT_NS = 100000000 };
+enum { END_WAIT_NS = 100000000, METRIC_MISSES = 16 };
 
 #define ARG(type, i)    (*(type *)event->params[i])
 #define RESULT(type, i) (*ARG(type *, i)) /* what an out parameter points to */
@@ -39,8 +40,8 @@ static bool append_at_hand(struct zs_activity *a, const struct zs_activity_threa
     struct act_list *list = self->list;
     if (call->muted || !list || self->list_handle != handle || need == ACT_SHAPE_TABLES ||
         ARG(ze_event_handle_t, what->signal) ||
-        (need == ACT_SHAPE_KERNEL &&
-         (self->kernel_handle != ARG(ze_kernel_handle_t, 1) || a->collector->launches.is_on)) ||
+        (need == ACT_SHAPE_KERNEL && (self->kernel_handle != ARG(ze_kernel_handle_t, 1) ||
+                                      a->collector->launches.is_on || a->meter)) ||
         self->generation != atomic_load_explicit(&a->generation, memory_order_acquire))
         return false;
     act_list_hold(list);
@@ -134,15 +135,21 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
         replace(event, call, what->signal, e->handle);
     append_started(call, list, what);
     what->fill(a, event, list->context, &call->shape);
+    if (ZS_UNLIKELY(a->meter != NULL) && what->kind == ZS_ACTIVITY_KERNEL)
+        call->measure = act_measure_take(a, list);
     if (ZS_UNLIKELY(list->next_command)) {
         call->append->command = list->next_command;
         call->append->shape = call->shape;
         list->next_command = 0;
     }
-    if (list->immediate)
-        act_append_submit(a, call->append, zs_trace_file_now_ns(a->file));
-    else
+    if (!list->immediate) {
+        call->append->measure = call->measure;
         remember(a, event, list, what);
+        return;
+    }
+    act_append_submit(a, call->append, zs_trace_file_now_ns(a->file));
+    if (call->measure)
+        act_measure_submit(a, call->measure, call->append->id, call->append->submit_ns);
 }
 
 static void append_exit(struct zs_activity *a, const struct zs_trace_event *event,
@@ -330,7 +337,7 @@ void act_lists_exit(struct zs_activity *a, struct act_queue *queue,
         list->submitting -= list->submitting > 0;
         list->ticket = queue->submitted;
         if (result)
-            act_list_revoke(list);
+            act_list_revoke(a, list);
     }
     if (queue && !result)
         act_collect_queue(a, queue, 0);
@@ -546,6 +553,7 @@ static void image_destroy_enter(struct zs_activity *a, const struct zs_trace_eve
 
 struct hooks {
     act_hook_fn enter, leave;
+    bool is_metric; /* act_meter_activate_* are for it */
 };
 
 static const struct hooks hooks[ZS_API_CALL_COUNT] = {
@@ -582,6 +590,7 @@ static const struct hooks hooks[ZS_API_CALL_COUNT] = {
     [ZS_API_zeKernelDestroy] = {kernel_destroy_enter, NULL},
     [ZS_API_zeImageCreate] = {NULL, image_create_exit},
     [ZS_API_zeImageDestroy] = {image_destroy_enter, NULL},
+    [ZS_API_zetContextActivateMetricGroups] = {NULL, NULL, true},
 };
 
 struct zs_activity *zs_activity_create(struct zs_collector *c, struct zs_trace_process *process)
@@ -591,6 +600,7 @@ struct zs_activity *zs_activity_create(struct zs_collector *c, struct zs_trace_p
         return NULL;
     a->collector = c;
     a->process = process;
+    a->meter = act_meter_create();
     /* it is held for some 100 ns at a time: who waits had better not sleep */
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -613,7 +623,8 @@ static bool has_functions(const struct zs_collect_api *api)
 
 bool zs_activity_hooks(uint32_t call)
 {
-    return call < ZS_API_CALL_COUNT && (hooks[call].enter || hooks[call].leave);
+    return call < ZS_API_CALL_COUNT &&
+           (hooks[call].enter || hooks[call].leave || hooks[call].is_metric);
 }
 
 static bool can_ask(struct zs_activity *a)
@@ -651,22 +662,62 @@ static void run(struct zs_activity *a, struct zs_activity_thread *self, act_hook
     pthread_setcancelstate(cancel_state, NULL);
 }
 
+/* True: the call is none of the others'. */
+static bool before_metrics(struct zs_activity *a, const struct hooks *h,
+                           const struct zs_trace_event *event)
+{
+    if (h->is_metric)
+        act_meter_activate_enter(a, event);
+    else if (h->enter == list_reset_enter || h->enter == list_destroy_enter)
+        act_measures_wait(a, ARG(ze_command_list_handle_t, 0));
+    return h->is_metric;
+}
+
+static void poll_metrics(struct zs_activity *a, const struct zs_trace_event *event,
+                         struct zs_activity_call *call)
+{
+    act_measures_poll(a, METRIC_MISSES);
+}
+
+/* Metrics are read where times are collected; behind appends to asynchronous lists now and then. */
+static void after_metrics(struct zs_activity *a, struct zs_activity_thread *self,
+                          const struct hooks *h, const struct zs_trace_event *event,
+                          struct zs_activity_call *call)
+{
+    if (h->leave == list_create_exit || h->leave == list_immediate_exit) {
+        if (!*event->result)
+            act_meter_prepare(a, self, event);
+    } else if (h->leave == append_exit) {
+        if (call->measure && call->list && call->list->immediate &&
+            (call->list->synchronous || call->id % 64 == 0))
+            run(a, self, poll_metrics, event, call);
+    } else if (h->leave == queue_synchronize_exit || h->leave == event_seen_exit ||
+               h->leave == waited_exit || h->leave == act_host_synchronize_exit) {
+        run(a, self, poll_metrics, event, call);
+    }
+}
+
 void zs_activity_enter(struct zs_activity *a, struct zs_activity_thread *self,
                        const struct zs_trace_event *event, struct zs_activity_call *call,
                        bool muted)
 {
     const struct hooks *h = event->call < ZS_API_CALL_COUNT ? &hooks[event->call] : NULL;
-    call->is_hooked = h && (h->enter || h->leave) && can_ask(a);
+    call->is_hooked = h && (h->enter || h->leave || (h->is_metric && a->meter)) && can_ask(a);
     if (!call->is_hooked)
         return;
     call->muted = muted;
     call->restore = 0;
     call->replaced = NULL;
     call->append = NULL;
+    call->measure = NULL;
+    if (ZS_UNLIKELY(a->meter != NULL) && before_metrics(a, h, event))
+        return;
     if (h->enter == append_enter && append_at_hand(a, self, event, call))
         return;
     if (h->enter)
         run(a, self, h->enter, event, call);
+    if (ZS_UNLIKELY(call->measure != NULL))
+        act_measure_begin(a, event, call);
 }
 
 void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
@@ -677,14 +728,23 @@ void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
         return;
     if (call->restore)
         memcpy(event->params[call->restore - 1], &call->replaced, sizeof(call->replaced));
-    act_hook_fn leave = hooks[event->call].leave;
+    const struct hooks *h = &hooks[event->call];
+    act_hook_fn leave = h->leave;
+    if (ZS_UNLIKELY(call->measure != NULL))
+        act_measure_end(a, event, call);
+    if (ZS_UNLIKELY(h->is_metric)) {
+        act_meter_activate_exit(a, event);
+        return;
+    }
     if (leave == append_exit && append_leave(call, self->file, event, now_ns))
         return;
     if ((leave == event_seen_exit || leave == waited_exit) &&
-        !atomic_load_explicit(&a->pending, memory_order_relaxed))
+        !atomic_load_explicit(&a->pending, memory_order_relaxed) && !a->meter)
         return; /* nothing that it could tell of */
     if (leave)
         run(a, self, leave, event, call);
+    if (ZS_UNLIKELY(a->meter != NULL))
+        after_metrics(a, self, h, event, call);
 }
 
 /* A thread that was ended while it held the lock must not keep the process from ending. */
@@ -693,6 +753,8 @@ void zs_activity_end(struct zs_activity *a, struct zs_trace_file *file)
     struct timespec until;
     if (!can_ask(a))
         return;
+    if (a->meter)
+        act_streams_end(a);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += END_WAIT_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -701,6 +763,8 @@ void zs_activity_end(struct zs_activity *a, struct zs_trace_file *file)
         return;
     a->file = file;
     act_collect_last(a);
+    if (a->meter)
+        act_meter_end(a);
     a->file = NULL;
     pthread_mutex_unlock(&a->lock);
 }

@@ -51,6 +51,7 @@ struct act_shape {
 /* What one call keeps from its enter to its exit. */
 struct act_append;
 struct act_list;
+struct act_measure;
 
 /* What a thread remembers of the tables, so that it need not look there: as long as the generation
  * is the same, no list or kernel has been created or destroyed. */
@@ -70,7 +71,8 @@ struct zs_activity_call {
     void *replaced;        /* its value as the application gave it */
     uint64_t id;           /* of the append; the queue's ticket before a wait */
     struct act_append *append;
-    struct act_list *list; /* that it is appended to */
+    struct act_measure *measure; /* of a launch; NULL: it is not measured */
+    struct act_list *list;       /* that it is appended to */
     struct act_shape shape;
     uint32_t build; /* zeModuleCreate, on exit: its id in modules.jsonl, 0: not captured */
     ze_event_pool_desc_t pool_desc;

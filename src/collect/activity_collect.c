@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which executions are over, and what became of their timestamps: see the top of activity.h. */
-#include "collect/activity_priv.h"
+#include "collect/activity_metrics.h"
 
 #include "base/vec.h"
 
@@ -208,6 +208,9 @@ static void append_free(struct zs_activity *a, struct act_append *append)
     if (append->slot)
         act_slot_give(append->slot);
     free(append->deferred);
+    if (append->measure)
+        act_measure_leave(a, append->measure);
+    append->measure = NULL;
     append->deferred = NULL;
     append->slot = NULL;
     append->list = NULL;
@@ -284,6 +287,8 @@ void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_
     const struct zs_collect_api *api = &a->collector->api;
     struct act_event *event = append->event;
     struct act_list *list = append->list;
+    if (append->measure)
+        act_measure_submit(a, append->measure, append->id, now_ns);
     if (!now_ns && append->outstanding && append->outstanding == append->muted)
         return; /* more of the same: once is enough */
     if (now_ns && append->deferred)
@@ -409,6 +414,9 @@ void act_collect_list(struct zs_activity *a, struct act_list *list, bool is_proo
                 break;
         }
     }
+    for (size_t i = 0; is_proof && a->meter && !list->immediate && i < list->count; i++)
+        if (list->appends[i]->measure)
+            act_measure_poll(a, list->appends[i]->measure, true);
     act_list_release(list);
     if (list->pending || list->harvests)
         link_pending(a, list);
@@ -479,6 +487,8 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
             list->appends[i]->in_doubt |= list->appends[i]->outstanding > 0;
             write_unknown(a, list->appends[i]);
         }
+    if (a->meter)
+        act_meter_submit(a, list);
     list->queue = queue;
     list->is_muted = !now_ns;
     for (size_t i = 0; i < list->count; i++)
@@ -489,11 +499,13 @@ void act_list_submit(struct zs_activity *a, struct act_list *list, struct act_qu
         link_pending(a, list);
 }
 
-void act_list_revoke(struct act_list *list)
+void act_list_revoke(struct zs_activity *a, struct act_list *list)
 {
     act_list_hold(list);
     for (size_t i = 0; i < list->count; i++) {
         struct act_append *append = list->appends[i];
+        if (append->measure)
+            act_measure_revoke(a, append->measure);
         if (!append->outstanding)
             continue;
         append->outstanding--;
@@ -521,6 +533,9 @@ void act_list_clear(struct zs_activity *a, struct act_list *list)
         append_free(a, append);
     }
     act_harvest_drop(a, list);
+    if (a->meter)
+        act_measures_forget(a, list);
+    list->has_set = false;
     list->clears++;
     list->count = list->first = 0;
     list->pending = 0;

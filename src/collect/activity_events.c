@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events and host memory of ours, in chunks per context. */
-#include "collect/activity_priv.h"
+#include "collect/activity_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +132,8 @@ void act_slot_give(struct act_slot *slot)
 
 void act_context_drop(struct zs_activity *a, struct act_context *context)
 {
+    if (a->meter)
+        act_measures_drop(a, context);
     while (context->chunks) {
         struct act_chunk *chunk = context->chunks;
         context->chunks = chunk->next;

@@ -45,7 +45,9 @@ struct act_context {
     struct act_slot *free_slots;
     struct act_chunk *chunks; /* pools of ours, and memory for slots */
     uint32_t event_count, next_chunk;
-    bool no_events, no_slots;
+    bool no_events, no_slots, no_measures;
+    struct meter_chunk *measures; /* activity_metrics.h */
+    uint32_t measure_count;
 };
 
 struct act_chunk {
@@ -73,6 +75,7 @@ struct act_device {
     uint64_t sample_host_ns, sample_ticks; /* taken at the same moment ... */
     uint64_t sample_error_ns;              /* ... within this; 0: no sample yet */
     uint64_t tried_ns;
+    struct meter_device *meter; /* NULL: no metrics are wanted of it, or none yet */
 };
 
 struct act_queue {
@@ -122,10 +125,11 @@ struct act_append {
     uint32_t muted;                /* of these: not to be recorded */
     uint64_t command;              /* of a mutable list: its id there, or 0 */
     bool is_stale, in_call, cancelled;
-    bool submitted; /* once at least */
-    bool shared;    /* a later append of the same list signals the same event */
-    bool maybe_set; /* an execution was given up: our event may be set, now or later */
-    bool in_doubt;  /* ... and nothing proves that it was not: no times until the list is reset */
+    struct act_measure *measure; /* of regular lists; NULL: none */
+    bool submitted;              /* once at least */
+    bool shared;                 /* a later append of the same list signals the same event */
+    bool maybe_set;              /* an execution was given up: our event may be set, now or later */
+    bool in_doubt; /* ... and nothing proves that it was not: no times until the list is reset */
     struct act_shape shape; /* while `command` is set; last: else it is not touched */
 };
 
@@ -158,6 +162,8 @@ struct act_list {
     uint32_t submitting;                   /* calls under way that execute it */
     uint64_t ticket;                       /* queue->submitted as the last of them returned */
     uint64_t clears;                       /* how often it was cleared */
+    uint32_t set;                          /* of metric groups, for its launches */
+    bool has_set;
     atomic_bool is_held;      /* act_list_hold: who reads or changes what stands here */
     struct act_event *events; /* supply of the next appends */
     struct act_append *spare;
@@ -200,6 +206,7 @@ struct zs_activity {
     atomic_int can_ask;          /* 0: not looked yet, 1: no, 2: yes */
     _Atomic uint64_t generation; /* changes when lists and kernels come and go */
     uint64_t next_append, next_device, next_queue, next_kernel;
+    struct act_meter *meter; /* NULL: no metrics */
 };
 
 typedef void (*act_hook_fn)(struct zs_activity *a, const struct zs_trace_event *event,
@@ -328,7 +335,7 @@ void act_list_clear(struct zs_activity *a, struct act_list *list);
 /* It is destroyed: its supply goes back. */
 void act_list_give_back(struct zs_activity *a, struct act_list *list);
 /* The execution is not going to happen. */
-void act_list_revoke(struct act_list *list);
+void act_list_revoke(struct zs_activity *a, struct act_list *list);
 /* The lock is let go of around a call that may wait: everything may have changed afterwards. */
 void act_unlock(struct zs_activity *a);
 void act_relock(struct zs_activity *a, struct zs_trace_file *file);

@@ -54,10 +54,17 @@
 #define ZS_ENV_COLLECT_KERNELS       "ZESCOPE_COLLECT_KERNELS" /* expressions, one a line */
 #define ZS_ENV_COLLECT_LAUNCH_SKIP   "ZESCOPE_COLLECT_LAUNCH_SKIP"
 #define ZS_ENV_COLLECT_LAUNCH_COUNT  "ZESCOPE_COLLECT_LAUNCH_COUNT" /* "": no limit */
+#define ZS_ENV_COLLECT_METRICS       "ZESCOPE_COLLECT_METRICS" /* groups, one a line; "": none */
+#define ZS_ENV_COLLECT_METRICS_RUN                                                                 \
+    "ZESCOPE_COLLECT_METRICS_RUN" /* set to measure, 0: all in turns */
+#define ZS_ENV_COLLECT_METRICS_PERIOD "ZESCOPE_COLLECT_METRICS_PERIOD" /* ns, 0: queries */
 /* CLOCK_MONOTONIC in ns: when the application was started, when to resume (0: not by time) */
 #define ZS_ENV_COLLECT_START     "ZESCOPE_COLLECT_START"
 #define ZS_ENV_COLLECT_RESUME_AT "ZESCOPE_COLLECT_RESUME_AT"
 #define ZS_ENV_COLLECT_DURATION  "ZESCOPE_COLLECT_DURATION" /* ns until it pauses, 0: never */
+
+/* How a note begins about a device that has no metrics to give. */
+#define ZS_NOTE_NO_METRICS "no metrics of one device"
 
 enum {
     ZS_STORE_FILE_CHARS = ZS_SHA256_HEX_CHARS + 8, /* "<hash>.<ext>" and NUL */

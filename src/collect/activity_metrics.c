@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups of devices: which are wanted, what they are, which are active. See activity_metrics.h. */
+#include "collect/activity_metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define ARG(type, i) (*(type *)event->params[i])
+
+static const char *const reasons[METER_REASONS] = {
+    [METER_NO_QUERIES] = "there were no more queries",
+    [METER_REFUSED] = "the driver refused a query",
+    [METER_AGAIN] = "the list was executed again before its metrics could be read",
+    [METER_NOT_OVER] = "it was not over when its list was reset or the process ended",
+    [METER_APPLICATION] = "the application activated metric groups itself",
+    [METER_KIND] = "the list can be changed, cloned or captured",
+    [METER_SET] = "another group was active",
+    [METER_NO_VALUES] = "the driver could not calculate values",
+};
+
+/* One name a line. */
+static void take_names(struct act_meter *m, const char *lines)
+{
+    while (*lines && m->name_count < METER_GROUPS_MAX) {
+        size_t length = strcspn(lines, "\n");
+        if (length && length < sizeof(m->names[0])) {
+            memcpy(m->names[m->name_count], lines, length);
+            m->names[m->name_count++][length] = '\0';
+        }
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+struct act_meter *act_meter_create(void)
+{
+    const char *names = getenv(ZS_ENV_COLLECT_METRICS), *run = getenv(ZS_ENV_COLLECT_METRICS_RUN);
+    const char *period = getenv(ZS_ENV_COLLECT_METRICS_PERIOD);
+    struct act_meter *m = names && names[0] ? calloc(1, sizeof(*m)) : NULL;
+    if (!m)
+        return NULL;
+    take_names(m, names);
+    m->run = run ? (uint32_t)strtoul(run, NULL, 10) : 0;
+    m->period_ns = period ? strtoull(period, NULL, 10) : 0;
+    pthread_mutex_init(&m->prepare_lock, NULL);
+    return m;
+}
+
+static bool has_functions(const struct zs_collect_api *api, bool streams)
+{
+    bool common = api->zetMetricGroupGet && api->zetMetricGroupGetProperties && api->zetMetricGet &&
+                  api->zetMetricGetProperties && api->zetContextActivateMetricGroups &&
+                  api->zetMetricGroupCalculateMetricValues && api->zeContextCreate;
+    if (streams)
+        return common && api->zetMetricStreamerOpen && api->zetMetricStreamerClose &&
+               api->zetMetricStreamerReadData;
+    return common && api->zetMetricQueryPoolCreate && api->zetMetricQueryPoolDestroy &&
+           api->zetMetricQueryCreate && api->zetMetricQueryDestroy && api->zetMetricQueryReset &&
+           api->zetMetricQueryGetData && api->zetCommandListAppendMetricQueryBegin &&
+           api->zetCommandListAppendMetricQueryEnd;
+}
+
+/* ---- what there is ---- */
+
+static zet_metric_handle_t *metrics_of(const struct zs_collect_api *api,
+                                       zet_metric_group_handle_t group, uint32_t *ret_count)
+{
+    zet_metric_handle_t *metrics = NULL;
+    *ret_count = 0;
+    if (api->zetMetricGet(group, ret_count, NULL) || !*ret_count ||
+        *ret_count > METER_OBJECTS_MAX || !(metrics = calloc(*ret_count, sizeof(*metrics))) ||
+        api->zetMetricGet(group, ret_count, metrics)) {
+        free(metrics);
+        *ret_count = 0;
+        return NULL;
+    }
+    return metrics;
+}
+
+static void describe(struct zs_activity *a, struct zs_trace_file *file,
+                     const struct meter_device *d, struct meter_group *group,
+                     const zet_metric_group_properties_t *properties)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    uint32_t count;
+    zet_metric_handle_t *metrics = metrics_of(api, group->handle, &count);
+    group->metric_count = count;
+    group->timestamp = group->time = UINT32_MAX;
+    act_write_metric_group(file, d, group, properties);
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+        if (api->zetMetricGetProperties(metrics[i], &p))
+            memset(p.name, 0, sizeof(p.name));
+        bool in_ns = !strncmp(p.resultUnits, "ns", sizeof(p.resultUnits));
+        if (in_ns && p.metricType == ZET_METRIC_TYPE_TIMESTAMP && group->timestamp == UINT32_MAX)
+            group->timestamp = i;
+        if (in_ns && p.metricType == ZET_METRIC_TYPE_DURATION && group->time == UINT32_MAX)
+            group->time = i;
+        act_write_metric(file, group, i, &p);
+    }
+    free(metrics);
+}
+
+static uint32_t sampling_of(const struct act_meter *m)
+{
+    return m->period_ns ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED
+                        : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+}
+
+/* A group belongs to the set that comes behind those that have one of its domain before it. */
+static void add_group(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d,
+                      zet_metric_group_handle_t handle,
+                      const zet_metric_group_properties_t *properties)
+{
+    struct meter_group *group = &d->groups[d->group_count];
+    *group = (struct meter_group){.handle = handle,
+                                  .domain = properties->domain,
+                                  .sampling = sampling_of(a->meter),
+                                  .id = ++a->meter->next_group};
+    for (uint32_t i = 0; i < d->group_count; i++)
+        group->set += d->groups[i].domain == group->domain;
+    d->group_count++;
+    d->set_count = ZS_MAX(d->set_count, group->set + 1);
+    describe(a, file, d, group, properties);
+}
+
+/* Names of the groups that can be had, for the sentence that another cannot. */
+static void list_names(char *text, size_t size_B, const char *name)
+{
+    size_t length = strlen(text);
+    if (length + strlen(name) + 8 < size_B && !strstr(text, name))
+        snprintf(text + length, size_B - length, "%s%s", length ? ", " : "", name);
+}
+
+static void find_groups(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    const struct act_meter *m = a->meter;
+    const char *enabled = getenv("ZET_ENABLE_METRICS");
+    uint32_t count = 0, found = 0;
+    char names[256] = "";
+    zet_metric_group_handle_t *handles = NULL;
+    if (api->zetMetricGroupGet(d->device->handle, &count, NULL) || !count ||
+        count > METER_OBJECTS_MAX || !(handles = calloc(count, sizeof(*handles))) ||
+        api->zetMetricGroupGet(d->device->handle, &count, handles)) {
+        zs_session_note(a->collector, ZS_NOTE_NO_METRICS ": %s",
+                        enabled && !strcmp(enabled, "1")
+                            ? "its driver offers no metric groups"
+                            : "ZET_ENABLE_METRICS is not 1 in the application's environment");
+        free(handles);
+        return;
+    }
+    for (uint32_t n = 0; n < m->name_count; n++) {
+        bool known = false;
+        for (uint32_t i = 0; i < count && !known; i++) {
+            zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+            if (api->zetMetricGroupGetProperties(handles[i], &p) ||
+                !(p.samplingType & sampling_of(m)))
+                continue;
+            p.name[sizeof(p.name) - 1] = '\0';
+            list_names(names, sizeof(names), p.name);
+            known = !strcasecmp(p.name, m->names[n]);
+            if (known)
+                add_group(a, file, d, handles[i], &p);
+        }
+        found += known;
+        if (!known)
+            zs_session_note(a->collector,
+                            ZS_NOTE_NO_METRICS ": it has no %s group '%.200s'; it has: %s",
+                            m->period_ns ? "time-based" : "event-based", m->names[n], names);
+    }
+    free(handles);
+}
+
+/* ---- activation ---- */
+
+bool act_meter_activate(struct zs_activity *a, struct meter_device *d, uint32_t set)
+{
+    zet_metric_group_handle_t groups[METER_GROUPS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < d->group_count; i++)
+        if (d->groups[i].set == set)
+            groups[count++] = d->groups[i].handle;
+    ze_result_t result = a->collector->api.zetContextActivateMetricGroups(
+        d->context, d->device->handle, count, groups);
+    d->is_ready = !result && count;
+    d->active = set;
+    if (result)
+        zs_session_note(a->collector,
+                        ZS_NOTE_NO_METRICS ": its groups cannot be activated (%#x): another "
+                                           "process may use them, or rights are missing",
+                        (unsigned)result);
+    return d->is_ready;
+}
+
+void act_meter_submit(struct zs_activity *a, const struct act_list *list)
+{
+    struct meter_device *d = list->device ? list->device->meter : NULL;
+    if (d && d->is_ready && !d->is_yielded && list->has_set && list->set != d->active &&
+        !d->under_way)
+        act_meter_activate(a, d, list->set);
+}
+
+static void prepare(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_driver_handle_t driver = zs_collect_driver_of(a->collector, d->device->handle);
+    uint32_t set = a->meter->run ? a->meter->run - 1 : 0;
+    if (!has_functions(api, a->meter->period_ns)) {
+        zs_session_note(a->collector,
+                        ZS_NOTE_NO_METRICS ": the Level Zero loader has no calls for it");
+        return;
+    }
+    find_groups(a, file, d);
+    if (!d->group_count || set >= d->set_count)
+        return;
+    if (!driver || api->zeContextCreate(driver, &desc, &d->context)) {
+        zs_session_note(a->collector, ZS_NOTE_NO_METRICS ": no context could be made");
+        return;
+    }
+    if (act_meter_activate(a, d, set) && a->meter->period_ns)
+        act_streams_open(a, d);
+}
+
+void act_meter_prepare(struct zs_activity *a, struct zs_activity_thread *self,
+                       const struct zs_trace_event *event)
+{
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pthread_mutex_lock(&a->meter->prepare_lock);
+    act_relock(a, self->file);
+    struct act_device *device = act_find(a, ACT_DEVICE, ARG(ze_device_handle_t, 1));
+    bool is_new = device && !device->meter;
+    act_unlock(a);
+    struct meter_device *d = is_new ? calloc(1, sizeof(*d)) : NULL;
+    if (d) {
+        d->device = device;
+        prepare(a, self->file, d);
+        act_relock(a, self->file);
+        device->meter = d;
+        d->next = a->meter->devices;
+        a->meter->devices = d;
+        act_unlock(a);
+    }
+    pthread_mutex_unlock(&a->meter->prepare_lock);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+static struct meter_device *find_device(struct zs_activity *a, ze_device_handle_t handle)
+{
+    act_relock(a, NULL);
+    const struct act_device *device = act_find(a, ACT_DEVICE, handle);
+    struct meter_device *d = device ? device->meter : NULL;
+    act_unlock(a);
+    return d;
+}
+
+/* What is ours must be out of the way before: it could make the application's call fail. */
+void act_meter_activate_enter(struct zs_activity *a, const struct zs_trace_event *event)
+{
+    struct meter_device *d = find_device(a, ARG(ze_device_handle_t, 1));
+    if (!d || !d->is_ready)
+        return;
+    act_relock(a, NULL);
+    d->is_yielded = true;
+    act_unlock(a);
+    if (a->meter->period_ns)
+        act_streams_close(a, d);
+}
+
+void act_meter_activate_exit(struct zs_activity *a, const struct zs_trace_event *event)
+{
+    struct meter_device *d = find_device(a, ARG(ze_device_handle_t, 1));
+    if (!d || !d->is_yielded || *event->result || ARG(uint32_t, 2))
+        return;
+    act_relock(a, NULL);
+    d->is_yielded = !act_meter_activate(a, d, d->active);
+    act_unlock(a);
+    if (!d->is_yielded && a->meter->period_ns)
+        act_streams_open(a, d);
+}
+
+/* ---- values ---- */
+
+bool act_meter_raw_room(struct act_meter *m, size_t size_B)
+{
+    if (size_B <= m->raw_B)
+        return true;
+    uint8_t *bigger = size_B <= METER_RAW_MAX_B ? realloc(m->raw, size_B) : NULL;
+    if (!bigger)
+        return false;
+    m->raw = bigger;
+    m->raw_B = size_B;
+    return true;
+}
+
+static bool typed_room(struct act_meter *m, uint32_t count)
+{
+    if (count <= m->typed_count)
+        return true;
+    zet_typed_value_t *bigger =
+        count <= METER_RAW_MAX_B / 16 ? realloc(m->typed, count * sizeof(*bigger)) : NULL;
+    if (!bigger)
+        return false;
+    m->typed = bigger;
+    m->typed_count = count;
+    return true;
+}
+
+/* Devices of several tiles give a set of values for each: one behind the other. */
+static uint32_t calculate_sets(const struct zs_collect_api *api, struct act_meter *m,
+                               const struct meter_group *group, const uint8_t *raw, size_t raw_B)
+{
+    const zet_metric_group_calculation_type_t type =
+        ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    uint32_t sets = 0, count = 0;
+    if (!api->zetMetricGroupCalculateMultipleMetricValuesExp ||
+        api->zetMetricGroupCalculateMultipleMetricValuesExp(group->handle, type, raw_B, raw, &sets,
+                                                            &count, NULL, NULL) ||
+        !sets || sets > METER_OBJECTS_MAX || !count || !typed_room(m, count))
+        return 0;
+    uint32_t *counts = calloc(sets, sizeof(*counts));
+    bool ok = counts && !api->zetMetricGroupCalculateMultipleMetricValuesExp(
+                            group->handle, type, raw_B, raw, &sets, &count, counts, m->typed);
+    free(counts);
+    return ok ? ZS_MIN(count, m->typed_count) : 0;
+}
+
+uint32_t act_meter_calculate(struct zs_activity *a, struct act_meter *m,
+                             const struct meter_group *group, const uint8_t *raw, size_t raw_B)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    const zet_metric_group_calculation_type_t type =
+        ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    uint32_t count = 0;
+    if (api->zetMetricGroupCalculateMetricValues(group->handle, type, raw_B, raw, &count, NULL) ||
+        !count || !typed_room(m, count) ||
+        api->zetMetricGroupCalculateMetricValues(group->handle, type, raw_B, raw, &count, m->typed))
+        count = calculate_sets(api, m, group, raw, raw_B);
+    return ZS_MIN(count, m->typed_count);
+}
+
+/* ---- what is missing ---- */
+
+void act_meter_unmeasured(struct zs_activity *a, enum meter_reason reason, uint64_t count)
+{
+    uint64_t before = a->meter->unmeasured[reason];
+    a->meter->unmeasured[reason] += count;
+    if (!before && count && a->file)
+        act_write_unmeasured(a->file, reasons[reason], count);
+}
+
+void act_meter_end(struct zs_activity *a)
+{
+    act_measures_poll(a, UINT32_MAX);
+    for (const struct act_measure *m = a->meter->first; m; m = m->next)
+        if (m->pending)
+            act_meter_unmeasured(a, METER_NOT_OVER, 1);
+    for (uint32_t i = 0; i < METER_REASONS; i++)
+        if (a->meter->unmeasured[i])
+            act_write_unmeasured(a->file, reasons[i], a->meter->unmeasured[i]);
+}
