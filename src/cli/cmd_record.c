@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope record: run an application with the collector preloaded. */
 #include "base/clock.h"
+#include "base/duration.h"
 #include "cli/hottest.h"
 #include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/paths.h"
+#include "cli/record_metrics.h"
 
 #include <zescope/record.h>
 
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +37,9 @@ struct record_options {
     uint64_t trace_limit;
     bool debug_info, trace, activity, counts, paused, backtrace, report, last;
     const char *toggle_signal, *start_kernel, *stop_kernel, *delay, *duration;
+    struct zs_string_list metrics;
+    const char *metrics_period;
+    bool runs;
 };
 
 extern const struct zs_command zs_command_record;
@@ -48,6 +54,7 @@ struct launch {
     size_t owned;
     int toggle_signal; /* 0: none */
     uint64_t delay_ns, duration_ns;
+    uint64_t metrics_period_ns; /* 0: queries */
 };
 
 /* LD_PRELOAD cannot hold a path with blanks or colons: such a one is reached through a link. */
@@ -198,6 +205,21 @@ static int check_options(const struct record_options *o, struct launch *l)
                             "--duration takes a time (2, 1.5s, 200ms), not '%s'", o->duration);
     bool pauses = o->paused || l->toggle_signal || o->start_kernel || o->stop_kernel ||
                   l->delay_ns || l->duration_ns;
+    if (o->metrics_period && !zs_duration_parse(o->metrics_period, &l->metrics_period_ns))
+        return zs_cli_usage(&zs_command_record,
+                            "--metrics-period takes a time (1ms, 50us), not '%s'",
+                            o->metrics_period);
+    if ((o->runs || o->metrics_period) && !o->metrics.count)
+        return zs_cli_usage(&zs_command_record, "%s belongs to --metrics",
+                            o->runs ? "--runs" : "--metrics-period");
+    if (o->runs && o->metrics_period)
+        return zs_cli_usage(
+            &zs_command_record,
+            "--runs is for queries: time-based groups of one domain take a recording "
+            "each");
+    if (o->metrics.count && (!o->trace || !o->activity))
+        return zs_cli_usage(&zs_command_record,
+                            "--metrics needs the trace and the activity of devices");
     if (pauses && !o->trace)
         return zs_cli_usage(&zs_command_record, "with --no-trace there is nothing to pause");
     return 0;
@@ -223,8 +245,26 @@ static bool put_pause_variables(struct launch *l, const struct record_options *o
            put_number(l, ZS_ENV_COLLECT_DURATION, l->duration_ns);
 }
 
+/* Names of groups with commas between them, one a line. */
+static bool put_metrics_variables(struct launch *l, const struct record_options *o, uint32_t run)
+{
+    struct zs_buf text = {0};
+    for (size_t i = 0; i < o->metrics.count; i++)
+        zs_buf_printf(&text, "%s%s", i ? "\n" : "", o->metrics.items[i]);
+    for (size_t i = 0; i < text.size_B; i++)
+        if (text.data[i] == ',')
+            text.data[i] = '\n';
+    zs_buf_putc(&text, '\0');
+    bool ok = !text.error && put_variable(l, ZS_ENV_COLLECT_METRICS, (const char *)text.data) &&
+              put_number(l, ZS_ENV_COLLECT_METRICS_RUN, run) &&
+              put_number(l, ZS_ENV_COLLECT_METRICS_PERIOD, l->metrics_period_ns) &&
+              (!o->metrics.count || put_variable(l, "ZET_ENABLE_METRICS", "1"));
+    zs_buf_fini(&text);
+    return ok;
+}
+
 static bool make_environment(struct launch *l, const char *recording,
-                             const struct record_options *o)
+                             const struct record_options *o, uint32_t run)
 {
     size_t count = 0;
     while (environ[count])
@@ -251,7 +291,8 @@ static bool make_environment(struct launch *l, const char *recording,
               put_number(l, ZS_ENV_COLLECT_LAUNCH_COUNT, o->launch_count) &&
               put_variable(l, ZS_ENV_COLLECT_LIVE, l->live) &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
-              put_pause_variables(l, o) && (!l->layer[0] || put_trace_variables(l));
+              put_pause_variables(l, o) && put_metrics_variables(l, o, run) &&
+              (!l->layer[0] || put_trace_variables(l));
     free(preload);
     for (size_t i = 0, at = l->owned; ok && i < count; i++)
         if (!is_ours(l, environ[i]))
@@ -264,6 +305,8 @@ static void free_environment(struct launch *l)
     for (size_t i = 0; l->environment && i < l->owned; i++)
         free(l->environment[i]);
     free(l->environment);
+    l->environment = NULL;
+    l->owned = 0;
 }
 
 static const char *plural(uint64_t n)
@@ -384,6 +427,8 @@ static void print_summary(const struct record_options *o, const char *path)
     zs_cli_print_notes(common, recording);
     note_missing_counts(o, recording, path);
     note_never_resumed(o, recording, path);
+    if (o->metrics.count)
+        zs_cli_note_metrics(common, path);
     if (failed)
         zs_cli_note(common, "%llu build%s failed: zescope inspect shows the log%s",
                     (unsigned long long)failed, plural(failed), plural(failed));
@@ -473,19 +518,74 @@ static int open_live(const struct record_options *o, struct launch *l)
                        errno == ENXIO ? "a pipe that nobody reads" : strerror(errno));
 }
 
+static int start_app(const struct record_options *o, struct launch *l, const char *recording,
+                     uint32_t run, char **argv, struct zs_recording_result *ret_result)
+{
+    int error = make_environment(l, recording, o, run) ? 0 : -ENOMEM;
+    uint64_t start_ns = zs_now_ns();
+    if (!error)
+        error = zs_cli_run_app(argv, l->environment, l->toggle_signal, &ret_result->exit_status);
+    ret_result->duration_ns = zs_now_ns() - start_ns;
+    free_environment(l);
+    return error;
+}
+
+/* A recording of its own inside the first: its name is taken as it is. */
+static int one_more_run(const struct record_options *o, struct launch *l, const char *path,
+                        uint32_t run, char **argv)
+{
+    struct zs_buf name = {0};
+    struct zs_recording_result result = {0};
+    struct zs_recording_writer *writer;
+    struct zs_diag diag = {0};
+    for (const char *p = path; *p; p++)
+        zs_buf_printf(&name, *p == '%' ? "%%%%" : "%c", *p);
+    zs_buf_printf(&name, "/runs/%u", run);
+    zs_buf_putc(&name, '\0');
+    const struct zs_recording_plan plan = {.path = (const char *)name.data, .argv = argv};
+    if (name.error || zs_recording_create(&plan, &writer, &diag)) {
+        zs_cli_note(&o->common, "run %u: %s", run, name.error ? "out of memory" : diag.text);
+        zs_buf_fini(&name);
+        return ZS_EXIT_FAILED;
+    }
+    zs_buf_fini(&name);
+    int error = start_app(o, l, zs_recording_writer_path(writer), run, argv, &result);
+    if (zs_recording_finish(writer, &result, &diag))
+        zs_cli_note(&o->common, "run %u: %s", run, diag.text);
+    if (error)
+        zs_cli_note(&o->common, "run %u: %s", run, strerror(-error));
+    return error ? ZS_EXIT_FAILED : result.exit_status;
+}
+
+/* The first run has told which groups exclude each other. The first exit status that is none of
+ * success counts. */
+static void more_runs(const struct record_options *o, struct launch *l, const char *path,
+                      char **argv, int *exit_status)
+{
+    uint32_t sets = zs_cli_metrics_sets(path);
+    char runs[PATH_MAX];
+    snprintf(runs, sizeof(runs), "%.4000s/runs", path);
+    if (sets > 1 && mkdir(runs, 0755)) {
+        zs_cli_note(&o->common, "%s: %s", runs, strerror(errno));
+        return;
+    }
+    for (uint32_t run = 2; run <= sets; run++) {
+        int status = one_more_run(o, l, path, run, argv);
+        *exit_status = *exit_status ? *exit_status : status;
+    }
+}
+
 static int record(const struct record_options *o, struct launch *l,
                   struct zs_recording_writer *writer, char **argv)
 {
     struct zs_recording_result result = {0};
+    const char *path = zs_recording_writer_path(writer);
     int error = make_preloadable(l);
-    if (!error && !make_environment(l, zs_recording_writer_path(writer), o))
-        error = -ENOMEM;
-    uint64_t start_ns = zs_now_ns();
     if (!error)
-        error = zs_cli_run_app(argv, l->environment, l->toggle_signal, &result.exit_status);
-    result.duration_ns = zs_now_ns() - start_ns;
+        error = start_app(o, l, path, o->runs, argv, &result);
+    if (!error && o->runs)
+        more_runs(o, l, path, argv, &result.exit_status);
     remove_link(l);
-    free_environment(l);
     if (!error)
         return finish(o, writer, &result);
     zs_recording_abandon(writer);
@@ -508,6 +608,14 @@ static const struct zs_option options_table[] = {
      "add -g to the build flags of every module that the application creates"},
     {"counts", 'c', ZS_OPTION_FLAG, OPTION(counts), NULL,
      "count how often each instruction is executed, and by how many lanes (zescope's driver)"},
+    {"metrics", 'm', ZS_OPTION_LIST, OPTION(metrics), "GROUP[,GROUP]",
+     "measure each kernel launch with queries of these event-based metric groups (zescope metrics "
+     "list); groups that exclude each other take turns"},
+    {"runs", 0, ZS_OPTION_FLAG, OPTION(runs), NULL,
+     "... or, instead of taking turns, run the application once for each set of groups that can be "
+     "active together"},
+    {"metrics-period", 0, ZS_OPTION_STRING, OPTION(metrics_period), "TIME",
+     "... or read the time-based groups of these names, a report every TIME (1ms, 50us)"},
     {"trace", 0, ZS_OPTION_FLAG, OPTION(trace), NULL,
      "record every API call (--no-trace: modules only); on by default"},
     {"activity", 0, ZS_OPTION_FLAG, OPTION(activity), NULL,
@@ -569,7 +677,9 @@ const struct zs_command zs_command_record = {
                 "zescope record --debug-info -- python3 train.py\n"
                 "    compile with debug info, whatever flags the application gives\n"
                 "zescope run -- zescope record --counts -o run2 -- ./app\n"
-                "    on the software GPU, which counts instructions\n",
+                "    on the software GPU, which counts instructions\n"
+                "zescope record --metrics ComputeBasic -o run3 -- ./app\n"
+                "    with counters of each kernel launch\n",
     .options = options_table,
     .defaults = &default_options,
     .option_count = ZS_ARRAY_LEN(options_table),

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope trace: the API calls of an application as lines while it runs. */
 #include "cli/options.h"
+#include "cli/record_into.h"
 
 #include <zescope/record.h>
 
-#include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct trace_options {
     struct zs_common_options common;
@@ -26,42 +24,30 @@ static const struct zs_option options[] = {
      "no calls whose name matches; may be given several times"},
 };
 
-extern const struct zs_command zs_command_record, zs_command_trace;
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    return remove(path) && errno != ENOENT ? -1 : 0;
-}
+extern const struct zs_command zs_command_trace;
 
 /* `record` into a folder that is thrown away, with the lines on. */
 static int run_record(const struct trace_options *o, const char *folder, int count, char **operands)
 {
-    size_t extra = 12 + 2 * (o->include.count + o->exclude.count);
-    char **argv = calloc((size_t)count + extra + 1, sizeof(*argv));
-    void *parsed = calloc(1, zs_command_record.options_size_B);
-    int argc = 0, status = ZS_EXIT_FAILED, app_count;
-    char **app;
-    if (argv && parsed) {
-        const char *start[] = {"record", "--quiet", "--no-activity", "--no-last",
-                               "-o",     folder,    "--live",        o->output ? o->output : "-"};
-        for (size_t i = 0; i < ZS_ARRAY_LEN(start); i++)
-            argv[argc++] = (char *)(uintptr_t)start[i];
-        for (size_t i = 0; i < o->include.count + o->exclude.count; i++) {
-            bool in = i < o->include.count;
-            argv[argc++] = (char *)(uintptr_t)(in ? "--include" : "--exclude");
-            argv[argc++] = (char *)(uintptr_t)(in ? o->include.items[i]
-                                                  : o->exclude.items[i - o->include.count]);
-        }
-        argv[argc++] = (char *)(uintptr_t) "--";
-        for (int i = 0; i < count; i++)
-            argv[argc++] = operands[i];
-        status = zs_options_parse(&zs_command_record, argc, argv, parsed, &app_count, &app);
-        if (!status)
-            status = zs_command_record.run(parsed, app_count, app);
-        zs_options_free(&zs_command_record, parsed);
+    const char *start[] = {"--quiet",
+                           "--no-activity",
+                           "--no-last",
+                           "-o",
+                           folder,
+                           "--live",
+                           o->output ? o->output : "-"};
+    size_t filters = o->include.count + o->exclude.count, at = ZS_ARRAY_LEN(start);
+    const char **words = calloc(at + 2 * filters, sizeof(*words));
+    if (!words)
+        return zs_cli_fail("out of memory");
+    memcpy(words, start, sizeof(start));
+    for (size_t i = 0; i < filters; i++) {
+        bool in = i < o->include.count;
+        words[at++] = in ? "--include" : "--exclude";
+        words[at++] = in ? o->include.items[i] : o->exclude.items[i - o->include.count];
     }
-    free(parsed);
-    free(argv);
+    int status = zs_cli_record_with(words, at, count, operands);
+    free(words);
     return status;
 }
 
@@ -78,18 +64,15 @@ static void tell_notes(const struct trace_options *o, const char *path)
 static int run(void *parsed, int operand_count, char **operands)
 {
     const struct trace_options *o = parsed;
-    char folder[256], recording[300];
-    const char *temp = getenv("TMPDIR");
+    char folder[PATH_MAX], recording[PATH_MAX + 16];
     if (!operand_count)
         return zs_cli_usage(&zs_command_trace, "no application given");
-    snprintf(folder, sizeof(folder), "%.200s/zescope-trace-XXXXXX",
-             temp && temp[0] == '/' ? temp : "/tmp");
-    if (!mkdtemp(folder))
-        return zs_cli_fail("%s: %s", folder, strerror(errno));
+    if (!zs_cli_scratch_make(folder))
+        return ZS_EXIT_FAILED;
     snprintf(recording, sizeof(recording), "%s/recording", folder);
     int status = run_record(o, recording, operand_count, operands);
     tell_notes(o, recording);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    zs_cli_scratch_remove(folder);
     return status;
 }
 

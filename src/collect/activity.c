@@ -40,8 +40,9 @@ static bool append_at_hand(struct zs_activity *a, const struct zs_activity_threa
     struct act_list *list = self->list;
     if (call->muted || !list || self->list_handle != handle || need == ACT_SHAPE_TABLES ||
         ARG(ze_event_handle_t, what->signal) ||
-        (need == ACT_SHAPE_KERNEL && (self->kernel_handle != ARG(ze_kernel_handle_t, 1) ||
-                                      a->collector->launches.is_on || a->meter)) ||
+        (need == ACT_SHAPE_KERNEL &&
+         (self->kernel_handle != ARG(ze_kernel_handle_t, 1) || a->collector->launches.is_on ||
+          act_meter_queries(a->meter))) ||
         self->generation != atomic_load_explicit(&a->generation, memory_order_acquire))
         return false;
     act_list_hold(list);
@@ -135,7 +136,7 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
         replace(event, call, what->signal, e->handle);
     append_started(call, list, what);
     what->fill(a, event, list->context, &call->shape);
-    if (ZS_UNLIKELY(a->meter != NULL) && what->kind == ZS_ACTIVITY_KERNEL)
+    if (ZS_UNLIKELY(act_meter_queries(a->meter)) && what->kind == ZS_ACTIVITY_KERNEL)
         call->measure = act_measure_take(a, list);
     if (ZS_UNLIKELY(list->next_command)) {
         call->append->command = list->next_command;

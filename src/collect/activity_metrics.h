@@ -122,6 +122,12 @@ struct act_meter {
     struct meter_thread *thread; /* of streams; NULL: none */
 };
 
+/* Whether launches are measured; meter may be NULL. */
+static inline bool act_meter_queries(const struct act_meter *meter)
+{
+    return meter && !meter->period_ns;
+}
+
 /* NULL: no metrics were asked for, or no memory. */
 struct act_meter *act_meter_create(void);
 /* A list was made: its device's groups are described and activated, once. Without the lock. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record_into.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct zs_command zs_command_record;
+
+int zs_cli_record_with(const char *const *words, size_t count, int app_count, char **app)
+{
+    char **argv = calloc(count + (size_t)app_count + 3, sizeof(*argv));
+    void *parsed = calloc(1, zs_command_record.options_size_B);
+    int argc = 0, status = ZS_EXIT_FAILED, operand_count;
+    char **operands;
+    if (!argv || !parsed) {
+        free(parsed);
+        free(argv);
+        return zs_cli_fail("out of memory");
+    }
+    argv[argc++] = (char *)(uintptr_t) "record";
+    for (size_t i = 0; i < count; i++)
+        argv[argc++] = (char *)(uintptr_t)words[i];
+    argv[argc++] = (char *)(uintptr_t) "--";
+    for (int i = 0; i < app_count; i++)
+        argv[argc++] = app[i];
+    status = zs_options_parse(&zs_command_record, argc, argv, parsed, &operand_count, &operands);
+    if (!status)
+        status = zs_command_record.run(parsed, operand_count, operands);
+    zs_options_free(&zs_command_record, parsed);
+    free(parsed);
+    free(argv);
+    return status;
+}
+
+bool zs_cli_scratch_make(char ret_folder[PATH_MAX])
+{
+    const char *temp = getenv("TMPDIR");
+    snprintf(ret_folder, PATH_MAX, "%.3000s/zescope-XXXXXX",
+             temp && temp[0] == '/' ? temp : "/tmp");
+    if (mkdtemp(ret_folder))
+        return true;
+    zs_cli_fail("%s: %s", ret_folder, strerror(errno));
+    return false;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    return remove(path) && errno != ENOENT ? -1 : 0;
+}
+
+void zs_cli_scratch_remove(const char *folder)
+{
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}

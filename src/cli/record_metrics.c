@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record_metrics.h"
+
+#include "store/store.h"
+
+#include <zescope/metrics.h>
+#include <zescope/record.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+uint32_t zs_cli_metrics_sets(const char *recording)
+{
+    struct zs_metrics *metrics;
+    uint32_t count, sets = 1;
+    if (zs_metrics_open(recording, &metrics, NULL))
+        return 1;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t same = 0;
+        for (uint32_t k = 0; k < count; k++)
+            same +=
+                groups[k].domain == groups[i].domain && !strcmp(groups[k].device, groups[i].device);
+        sets = ZS_MAX(sets, same);
+    }
+    zs_metrics_close(metrics);
+    return sets;
+}
+
+/* A number that the kernel shows, or -1. */
+static int setting(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int value = -1;
+    if (!file)
+        return -1;
+    if (fscanf(file, "%d", &value) != 1)
+        value = -1;
+    fclose(file);
+    return value;
+}
+
+/* What to do where a driver offers nothing. */
+static const char *advice(void)
+{
+    const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
+    if (drivers && strstr(drivers, "libze_zescope.so"))
+        return "zescope metrics list shows the groups that there are";
+    if (geteuid() && setting("/proc/sys/dev/i915/perf_stream_paranoid") == 1)
+        return "the kernel lets root only read counters: sysctl dev.i915.perf_stream_paranoid=0";
+    if (geteuid() && setting("/proc/sys/dev/xe/observation_paranoid") == 1)
+        return "the kernel lets root only read counters: sysctl dev.xe.observation_paranoid=0";
+    return "Intel's driver needs a GPU and its metrics libraries (intel-metrics-discovery); "
+           "zescope "
+           "run -- ... measures on the software GPU; zescope metrics list shows what there is";
+}
+
+static bool is_refused(const char *recording)
+{
+    struct zs_recording *r;
+    uint32_t count;
+    bool refused = false;
+    if (zs_recording_open(recording, &r, NULL))
+        return false;
+    const struct zs_record_note *notes = zs_recording_notes(r, &count);
+    for (uint32_t i = 0; i < count && !refused; i++)
+        refused = !strncmp(notes[i].text, ZS_NOTE_NO_METRICS, strlen(ZS_NOTE_NO_METRICS));
+    zs_recording_close(r);
+    return refused;
+}
+
+bool zs_cli_note_metrics(const struct zs_common_options *common, const char *recording)
+{
+    struct zs_metrics *metrics;
+    struct zs_diag diag = {0};
+    uint64_t reports;
+    if (zs_metrics_open(recording, &metrics, &diag)) {
+        zs_cli_note(common, "metrics: %s", diag.text);
+        return false;
+    }
+    const struct zs_metrics_info *info = zs_metrics_info(metrics);
+    zs_metrics_reports(metrics, &reports);
+    if (info->lost)
+        zs_cli_note(common, "%" PRIu64 " kernel launches could not be measured, mostly: %s",
+                    info->lost, info->lost_reason);
+    if (info->damaged || info->orphans)
+        zs_cli_note(common,
+                    "%" PRIu64 " records of metrics make no sense, %" PRIu64
+                    " belong to no kernel launch: they are left out",
+                    info->damaged, info->orphans);
+    if (info->runs_mismatch[0])
+        zs_cli_note(common, "%s", info->runs_mismatch);
+    if (!reports && is_refused(recording))
+        zs_cli_note(common, "there are no metrics: %s", advice());
+    else if (!reports && !info->lost)
+        zs_cli_note(common, "there are no metrics: %s",
+                    info->launches ? "no kernel launch was measured" : "no kernel was launched");
+    zs_metrics_close(metrics);
+    return reports != 0;
+}
