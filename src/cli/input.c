@@ -67,8 +67,10 @@ static int select_kernels(struct opener *o, struct zs_input *input)
                 continue;
             struct zs_kernel_ref *ref = &input->kernels[input->kernel_count++];
             *ref = (struct zs_kernel_ref){.image = image, .kernel = &image->kernels[k]};
-            if (input->record)
-                zs_record_module_name(input->record, ref->module);
+            if (!input->record)
+                continue;
+            zs_record_module_name(input->record, ref->module);
+            ref->debug_advice = zs_record_debug_advice(input->recording, input->record);
         }
     }
     return ZS_EXIT_OK;

@@ -28,3 +28,39 @@ void zs_record_module_name(const struct zs_record_module *module,
     const char *slash = module->binary.file ? strrchr(module->binary.file, '/') : NULL;
     snprintf(ret_name, ZS_MODULE_NAME_CHARS, "%s", slash ? slash + 1 : "");
 }
+
+/* "-g" among the flags. */
+static bool has_g(const char *flags)
+{
+    for (const char *at = flags; at && (at = strstr(at, "-g")); at += 2)
+        if ((at == flags || at[-1] == ' ') && (!at[2] || at[2] == ' '))
+            return true;
+    return false;
+}
+
+const char *zs_record_debug_advice(const struct zs_recording *recording,
+                                   const struct zs_record_module *module)
+{
+    uint32_t count;
+    const struct zs_record_build *builds = zs_recording_builds(recording, &count);
+    const struct zs_record_build *build =
+        module->first_build < count ? &builds[module->first_build] : NULL;
+    bool has_lines = false, with_g = build && has_g(build->flags);
+    for (uint32_t i = 0; build && i < build->input_count; i++) {
+        has_lines |= build->inputs[i].has_debug_info;
+        with_g |= has_g(build->inputs[i].flags);
+    }
+    if (build && build->format != ZS_RECORD_FORMAT_SPIRV)
+        return "no debug info, so no source: the application brought machine code without it; "
+               "compile that with -g (ocloc: -options \"-g\")";
+    if (build && !has_lines)
+        return "no debug info, so no source: the SPIR-V that the module was built from has no "
+               "source lines, and --debug-info cannot add them; compile it with -g (ocloc: "
+               "-options "
+               "\"-g\"; clang, icpx: -g)";
+    if (with_g)
+        return "no debug info, so no source: the driver gave none, though the module was built "
+               "with -g from SPIR-V with source lines";
+    return "no debug info, so no source: the SPIR-V has source lines, but the module was built "
+           "without -g; give it in pBuildFlags, or record with `zescope record --debug-info`";
+}

@@ -115,3 +115,10 @@ const struct zs_record_note *zs_recording_notes(const struct zs_recording *recor
     (void)recording, (void)ret_count;
     no_recording(__func__);
 }
+
+const char *zs_record_debug_advice(const struct zs_recording *recording,
+                                   const struct zs_record_module *module)
+{
+    (void)recording, (void)module;
+    no_recording(__func__);
+}

@@ -14,7 +14,16 @@ struct zs_kernel_ref {
     const struct zs_image *image;
     const struct zs_kernel *kernel;
     char module[ZS_MODULE_NAME_CHARS]; /* of a recording: which of its modules; else empty */
+    const char *debug_advice;          /* what to say where it has no debug info; NULL: the usual */
 };
+
+/* What is to be said of a kernel's source: the note of its code, or what is known better. */
+static inline const char *zs_kernel_ref_note(const struct zs_kernel_ref *ref,
+                                             const struct zs_code *code)
+{
+    bool without = code->note && !code->info && code->kernel->debug.kind == ZS_DEBUG_NONE;
+    return without && ref->debug_advice ? ref->debug_advice : code->note;
+}
 
 /* Where columns come from: called once per kernel, possibly from several threads; what it sets in
  * the code lives until `release`. Either may be NULL. */

@@ -507,13 +507,14 @@ static void put_resources(struct zs_json *j, const struct zs_kernel *kernel)
 }
 
 static void put_kernel(struct zs_json *j, const struct writer *w, const struct zs_code *code,
-                       const char *module)
+                       const struct zs_kernel_ref *ref)
 {
     const struct zs_kernel *kernel = code->kernel;
     zs_json_object(j, NULL);
     zs_json_string(j, "name", kernel->name);
-    if (*module)
-        zs_json_string(j, "module", module);
+    const char *note = zs_kernel_ref_note(ref, code);
+    if (ref->module[0])
+        zs_json_string(j, "module", ref->module);
     zs_json_u64(j, "simd", kernel->simd);
     zs_json_u64(j, "isa_size_B", kernel->code.size_B);
     zs_json_u64(j, "grf_B", kernel->grf_B);
@@ -521,8 +522,8 @@ static void put_kernel(struct zs_json *j, const struct writer *w, const struct z
     if (code->error)
         zs_json_string(j, "error", code->error);
     zs_json_bool(j, "has_debug_info", code->info != NULL);
-    if (code->note && !w->options->no_source)
-        zs_json_string(j, "note", code->note);
+    if (note && !w->options->no_source)
+        zs_json_string(j, "note", note);
     if (code->isa) {
         put_instructions(j, w, code);
         put_blocks(j, code->isa);
@@ -602,7 +603,7 @@ static void write_item(void *ctx, size_t i)
     j.depth = window->depth;
     if (!item->error) {
         j.has_member[j.depth - 1] = false;
-        put_kernel(&j, w, code, item->ref->module);
+        put_kernel(&j, w, code, item->ref);
         item->error = item->out.error ? item->out.error : keep_files(item, code);
     }
     if (columns->release)

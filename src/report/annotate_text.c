@@ -607,7 +607,7 @@ static int choose_columns(struct text_writer *t)
     return 0;
 }
 
-static int put_kernel(struct text_writer *t)
+static int put_kernel(struct text_writer *t, const char *note)
 {
     const struct zs_code *code = t->code;
     uint32_t last = 0;
@@ -617,8 +617,8 @@ static int put_kernel(struct text_writer *t)
     put_title(t);
     if (code->error)
         put_note(t, code->error);
-    if (code->note)
-        put_note(t, code->note);
+    if (note)
+        put_note(t, note);
     if (!code->isa)
         return 0;
     int error = choose_columns(t);
@@ -648,7 +648,7 @@ static int write_kernel(struct text_writer *t, struct zs_annotation *annotation,
         error = columns->attach(columns->user, code);
     t->code = code;
     if (!error)
-        error = put_kernel(t);
+        error = put_kernel(t, zs_kernel_ref_note(ref, code));
     if (columns->release)
         columns->release(columns->user, code);
     zs_code_close(code);

@@ -67,13 +67,15 @@ void zs_symbolizer_close(struct zs_symbolizer *s)
     free(s);
 }
 
-/* The unit that an address belongs to. Compilers that write no .debug_aranges (clang) make it
- * necessary to ask each. */
+/* The unit that an address belongs to. libdwfl gives addresses that are of no unit (_start, between
+ * the pieces of others) to the one before them; compilers that write no .debug_aranges (clang) make
+ * it necessary to ask each. */
 static Dwarf_Die *unit_of(struct zs_symbolizer *s, uint64_t pc, Dwarf_Addr *ret_bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(s->module, pc, ret_bias);
-    if (unit)
+    if (unit && dwarf_haspc(unit, pc - *ret_bias) != 0)
         return unit;
+    unit = NULL;
     while ((unit = dwfl_module_nextcu(s->module, unit, ret_bias)))
         if (dwarf_haspc(unit, pc - *ret_bias) == 1)
             return unit;

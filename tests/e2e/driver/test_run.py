@@ -60,6 +60,9 @@ class Run(unittest.TestCase):
         self.assertIn('zeMemAllocDevice', r.stderr)
         self.assertRegex(r.stderr, r'was made by:\n    #\d allocate\S* at .*misbehave.c:\d+ \(')
         self.assertRegex(r.stderr, r'    #\d main at .*misbehave.c:\d+ \(')
+        # the C library's, in a gap between pieces of the program's code: of no line of the program
+        self.assertRegex(r.stderr, r'    #\d _start ')
+        self.assertNotRegex(r.stderr, r'_start at misbehave')
         with tempfile.TemporaryDirectory() as folder:  # of symbols alone
             plain = os.path.join(folder, 'plain')
             subprocess.run(['strip', '-g', '-o', plain, MISBEHAVE], check=True, timeout=60)

@@ -113,6 +113,14 @@ class Twins(unittest.TestCase):
         shutil.rmtree(os.path.join(folder, '2', 'modules'))
         self.assertEqual(self.executed_modules(self.page(folder)[0], 'add').keys(), counts.keys())
 
+    def test_advice_is_what_helps(self):
+        """SPIR-V without source lines: --debug-info was given, or would not help."""
+        for options in (), ('--debug-info',):
+            path, _ = recorder.record(options, (PROGRAM, *spirvs))
+            text = recorder.run(recorder.zescope, 'annotate', path).stdout
+            self.assertIn('has no source lines, and --debug-info cannot add them', text)
+            self.assertNotIn('or record', text)
+
     def test_page_without_code_says_so(self):
         path, _ = recorder.record((), (PROGRAM, *spirvs))
         for name in os.listdir(os.path.join(path, 'process')):
