@@ -13,6 +13,7 @@
  */
 #include "driver/module.h"
 
+#include "base/name_map.h"
 #include "base/reader.h"
 #include "module/elf.h"
 
@@ -25,13 +26,25 @@ enum {
     SECTION_ADDRESS_AT = 16,
     TEXT_ALIGN_B = 64,
     ARENA_B_MAX = 256 << 20,
-    SEARCHES_MAX = 1 << 28,
+    NAMES_B_MAX = 1 << 28, /* of symbols, as often as they are read: they may overlap */
+};
+
+/* What a symbol of a table stands for. */
+struct resolved {
+    uint64_t va;
+    bool known; /* else nothing here defines it */
 };
 
 struct linker {
     struct zs_ze_module *module;
     struct zs_elf elf;
-    uint64_t *section_va; /* by section */
+    uint64_t *section_va;            /* by section */
+    struct zs_name_map section_of;   /* the first of a name */
+    const struct zs_section *symtab; /* whose symbols are resolved */
+    struct resolved *symbols;
+    uint32_t symbol_count;
+    uint64_t names_left_B;
+    struct zs_arena *arena;
     struct zs_buf *out;
 };
 
@@ -92,23 +105,52 @@ static int write_headers(struct linker *l)
     return 0;
 }
 
-/* False: nothing here defines it. */
-static bool symbol_va(const struct linker *l, const struct zs_elf_symbol *symbol, uint64_t *ret_va)
+/* How long the names of sections are together was bounded as the module was opened. */
+static int index_sections(struct linker *l)
 {
-    *ret_va = 0;
-    if (symbol->name[0] == '.') {
-        for (uint32_t i = 0; i < l->elf.section_count; i++) {
-            if (strcmp(l->elf.sections[i].name, symbol->name) == 0) {
-                *ret_va = l->section_va[i] + symbol->value;
-                return true;
-            }
-        }
-        return false;
+    for (uint32_t i = 0; i < l->elf.section_count; i++) {
+        const char *name = l->elf.sections[i].name;
+        if (zs_name_map_get(&l->section_of, name) == ZS_NAME_MAP_NONE &&
+            !zs_name_map_put(&l->section_of, name, i))
+            return -ENOMEM;
     }
-    if (symbol->section == 0 || symbol->section >= l->elf.section_count)
-        return false;
-    *ret_va = l->section_va[symbol->section] + symbol->value;
-    return true;
+    return 0;
+}
+
+static struct resolved resolve(const struct linker *l, const struct zs_elf_symbol *symbol)
+{
+    uint32_t section = symbol->section;
+    if (symbol->name[0] == '.')
+        section = zs_name_map_get(&l->section_of, symbol->name);
+    else if (!section)
+        section = l->elf.section_count;
+    if (section >= l->elf.section_count)
+        return (struct resolved){0};
+    return (struct resolved){l->section_va[section] + symbol->value, true};
+}
+
+/* Each symbol once, however many relocations name it; thousands may share one long name, or look
+ * for an end of it that is not there. */
+static int resolve_table(struct linker *l, const struct zs_section *table)
+{
+    if (l->symtab == table)
+        return 0;
+    l->symbol_count = zs_elf_symbol_count(&l->elf, table);
+    l->symbols = ZS_ARENA_ARRAY(l->arena, l->symbol_count + 1u, struct resolved);
+    if (!l->symbols)
+        return -ENOMEM;
+    l->symtab = table;
+    for (uint32_t i = 0; i < l->symbol_count; i++) {
+        struct zs_elf_symbol symbol;
+        bool named = zs_elf_symbol(&l->elf, table, i, &symbol);
+        uint64_t name_B =
+            1 + (named ? strlen(symbol.name) : l->elf.sections[table->link].bytes.size_B);
+        if (name_B > l->names_left_B)
+            return -E2BIG;
+        l->names_left_B -= name_B;
+        l->symbols[i] = named ? resolve(l, &symbol) : (struct resolved){0};
+    }
+    return 0;
 }
 
 static int apply(struct linker *l, const struct zs_section *table)
@@ -118,26 +160,22 @@ static int apply(struct linker *l, const struct zs_section *table)
     const struct zs_section *target = &l->elf.sections[table->info];
     if (!starts_with(target->name, ".debug"))
         return 0;
-    const struct zs_section *symbols = &l->elf.sections[table->link];
     uint32_t count = zs_elf_relocation_count(table);
-    uint32_t symbol_count = zs_elf_symbol_count(&l->elf, symbols);
-    if ((uint64_t)count * l->elf.section_count > SEARCHES_MAX)
-        return -E2BIG;
+    int error = resolve_table(l, &l->elf.sections[table->link]);
+    if (error)
+        return error;
     for (uint32_t i = 0; i < count; i++) {
         struct zs_elf_relocation relocation;
-        struct zs_elf_symbol symbol;
-        uint64_t va;
         zs_elf_relocation(table, i, &relocation);
         uint32_t size_B = zs_relocation_size_B((enum zs_relocation_kind)relocation.type);
         if (relocation.type > ZS_RELOCATION_ADDRESS_32 || size_B == 0 ||
-            relocation.symbol >= symbol_count || relocation.offset_B > target->bytes.size_B ||
+            relocation.symbol >= l->symbol_count || relocation.offset_B > target->bytes.size_B ||
             size_B > target->bytes.size_B - relocation.offset_B)
             return -EBADMSG;
-        if (!zs_elf_symbol(&l->elf, symbols, relocation.symbol, &symbol) ||
-            !symbol_va(l, &symbol, &va))
-            continue;
-        store(l->out->data + target->offset_B + relocation.offset_B,
-              va + (uint64_t)relocation.addend, size_B);
+        const struct resolved *symbol = &l->symbols[relocation.symbol];
+        if (symbol->known)
+            store(l->out->data + target->offset_B + relocation.offset_B,
+                  symbol->va + (uint64_t)relocation.addend, size_B);
     }
     return 0;
 }
@@ -153,7 +191,8 @@ static int link_elf(struct linker *l, struct zs_arena *arena, struct zs_span zeb
     if (!l->section_va || l->out->error)
         return -ENOMEM;
     place_sections(l);
-    error = write_headers(l);
+    error = index_sections(l);
+    error = error ? error : write_headers(l);
     for (uint32_t i = 0; i < l->elf.section_count && !error; i++) {
         if (l->elf.sections[i].type == ZS_SHT_RELA)
             error = apply(l, &l->elf.sections[i]);
@@ -168,8 +207,10 @@ static void make_linked(struct zs_ze_module *module)
     struct zs_span zebin = module->container->parts[image->part].bytes;
     struct zs_arena arena;
     zs_arena_init(&arena, ARENA_B_MAX);
-    struct linker l = {.module = module, .out = &module->debug};
+    struct linker l = {
+        .module = module, .names_left_B = NAMES_B_MAX, .arena = &arena, .out = &module->debug};
     int error = link_elf(&l, &arena, zebin);
+    zs_name_map_fini(&l.section_of);
     if (error) { /* as it is: better than nothing */
         zs_log(ZS_LOG_WARN, "debug information of the zebin cannot be relocated: %s",
                strerror(-error));

@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include <elf.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/zescope-lines-XXXXXX";
@@ -212,6 +213,63 @@ static void test_debug_info(void **state)
     OK(zeModuleDestroy(module));
 }
 
+/* Zebin with a symbol whose name is `name_B` long, and as many relocations of it. */
+static struct bytes with_long_name(struct bytes b, size_t name_B, size_t relocations)
+{
+    enum { RELA_B = sizeof(Elf64_Rela) };
+    const size_t old_strings = section_header(b, ".strtab")->sh_size;
+    const size_t strings_at = b.size, relas_at = (strings_at + old_strings + name_B + 16) & ~7ull;
+    struct bytes out = {.size = relas_at + relocations * RELA_B};
+    out.data = calloc(1, out.size);
+    uint8_t *base = out.data;
+    memcpy(base, b.data, b.size);
+    unaligned_shdr *strings = section_header(out, ".strtab");
+    unaligned_shdr *symbols = section_header(out, ".symtab");
+    unaligned_shdr *table = section_header(out, ".rela.debug_info");
+    memcpy(base + strings_at, base + strings->sh_offset, old_strings);
+    memset(base + strings_at + old_strings, '.', name_B);
+    const uint64_t last = symbols->sh_size / sizeof(Elf64_Sym) - 1;
+    const uint32_t name = (uint32_t)old_strings;
+    memcpy(base + symbols->sh_offset + last * sizeof(Elf64_Sym), &name, sizeof(name));
+    strings->sh_offset = strings_at;
+    strings->sh_size = old_strings + name_B + 1;
+    Elf64_Rela rela = {.r_info = ELF64_R_INFO(last, 1)};
+    for (size_t i = 0; i < relocations; i++)
+        memcpy(base + relas_at + i * RELA_B, &rela, RELA_B);
+    table->sh_offset = relas_at;
+    table->sh_size = relocations * RELA_B;
+    return out;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Many relocations of one long name: the name is read once, not for each of them, which would be
+ * more than a million megabytes. */
+static void test_long_names(void **state)
+{
+    struct e2e *e = *state;
+    struct bytes plain = load("lines.zebin"), b = with_long_name(plain, 8 << 20, 400000);
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_NATIVE,
+                             .inputSize = b.size,
+                             .pInputModule = b.data};
+    ze_module_handle_t module;
+    size_t size = 0;
+    double before = cpu_seconds();
+    OK(zeModuleCreate(e->context, e->device, &desc, &module, NULL));
+    OK(zetModuleGetDebugInfo(module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size, NULL));
+    assert_true(cpu_seconds() - before < 20);
+    assert_int_equal(size, b.size);
+    OK(zeModuleDestroy(module));
+    free(plain.data);
+    free(b.data);
+}
+
 int main(int argc, char **argv)
 {
     if (!mkdtemp(folder))
@@ -222,10 +280,9 @@ int main(int argc, char **argv)
     snprintf(setting, sizeof(setting), "error:%s", log_path);
     setenv("ZESCOPE_LOG", setting, 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_of_faults),
-        cmocka_unit_test(test_odd_debug_info),
-        cmocka_unit_test(test_line_in_function),
-        cmocka_unit_test(test_debug_info),
+        cmocka_unit_test(test_lines_of_faults),  cmocka_unit_test(test_odd_debug_info),
+        cmocka_unit_test(test_line_in_function), cmocka_unit_test(test_debug_info),
+        cmocka_unit_test(test_long_names),
     };
     int failed = cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
     unlink(log_path);
