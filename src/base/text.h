@@ -15,6 +15,12 @@
 
 #include "base/buf.h"
 
+/* "1 file", "2 files". */
+static inline const char *zs_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* Whole lines of text, clean but for colours: `data` itself where nothing is wrong with it, else in
  * `scratch` (whose error says when memory ran out). */
 struct zs_span zs_text_clean(struct zs_buf *scratch, const void *data, size_t size_B);

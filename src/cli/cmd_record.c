@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/filter.h"
+#include "base/text.h"
 #include "record/counts.h"
 #include "record/writer.h"
 #include "report/recording.h"
@@ -309,11 +310,6 @@ static void free_environment(struct launch *l)
     l->owned = 0;
 }
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* Where counts were asked for and nothing here could count: how it is done. */
 static void note_missing_counts(const struct record_options *o,
                                 const struct zs_recording *recording, const char *path)
@@ -431,11 +427,11 @@ static void print_summary(const struct record_options *o, const char *path)
         zs_cli_note_metrics(common, path);
     if (failed)
         zs_cli_note(common, "%llu build%s failed: zescope inspect shows the log%s",
-                    (unsigned long long)failed, plural(failed), plural(failed));
+                    (unsigned long long)failed, zs_plural(failed), zs_plural(failed));
     if (info->drops.modules || info->drops.notes)
         zs_cli_note(common, "lost: %llu module%s, %llu note%s (last error: %s)",
-                    (unsigned long long)info->drops.modules, plural(info->drops.modules),
-                    (unsigned long long)info->drops.notes, plural(info->drops.notes),
+                    (unsigned long long)info->drops.modules, zs_plural(info->drops.modules),
+                    (unsigned long long)info->drops.notes, zs_plural(info->drops.notes),
                     strerror(info->drops.last_errno));
     if (info->drops.packets)
         zs_cli_note(
@@ -449,12 +445,12 @@ static void print_summary(const struct record_options *o, const char *path)
         zs_cli_note(
             common,
             "%u module%s (%llu kernel%s) of %u build%s in %u process%s, %u source file%s: %s",
-            module_count, plural(module_count), (unsigned long long)kernels, plural(kernels),
-            build_count, plural(build_count), process_count, process_count == 1 ? "" : "es",
-            source_count, plural(source_count), path);
+            module_count, zs_plural(module_count), (unsigned long long)kernels, zs_plural(kernels),
+            build_count, zs_plural(build_count), process_count, process_count == 1 ? "" : "es",
+            source_count, zs_plural(source_count), path);
     if (without_debug)
         zs_cli_note(common, "%llu module%s without debug info: %s",
-                    (unsigned long long)without_debug, plural(without_debug),
+                    (unsigned long long)without_debug, zs_plural(without_debug),
                     info->debug_info
                         ? "the SPIR-V must carry it too (build it with -g)"
                         : "build with -g, or record with --debug-info where the SPIR-V carries it");

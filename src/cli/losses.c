@@ -2,6 +2,7 @@
 /* What commands that read traces say about what is missing. */
 #include "cli/options.h"
 
+#include "base/text.h"
 #include "record/traces.h"
 
 #include <zescope/record.h>
@@ -47,8 +48,9 @@ void zs_cli_note_losses(const struct zs_common_options *common, const char *reco
     else if (!calls && !lost_calls && !damaged_files)
         note_no_calls(common, recording);
     if (lost_calls || damaged_files)
-        zs_cli_note(common, "%s: %" PRIu64 " calls are incomplete, %" PRIu64 " trace files damaged",
-                    recording, lost_calls, damaged_files);
+        zs_cli_note(common, "%s: %" PRIu64 " call%s incomplete, %" PRIu64 " trace file%s damaged",
+                    recording, lost_calls, lost_calls == 1 ? " is" : "s are", damaged_files,
+                    zs_plural(damaged_files));
 }
 
 void zs_cli_print_notes(const struct zs_common_options *common,

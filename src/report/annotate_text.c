@@ -12,6 +12,7 @@
  */
 #include "base/buf.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "report/annotate.h"
 #include "report/columns.h"
@@ -282,7 +283,7 @@ static void put_line_summary(struct text_writer *t, const struct zs_join_run *ru
         for (uint32_t i = runs[r].first; i < runs[r].first + runs[r].count; i++)
             most = ZS_MAX(most, zs_isa_live_grf(t->code->isa, i));
     begin_style(t, STYLE_DIM);
-    zs_buf_printf(&t->out, "    ◂ up to %u registers live", most);
+    zs_buf_printf(&t->out, "    ◂ up to %u register%s live", most, zs_plural(most));
     end_style(t);
 }
 
@@ -508,7 +509,8 @@ static void put_title(struct text_writer *t)
     end_style(t);
     zs_buf_printf(&t->out, "  SIMD%u, %zu bytes", kernel->simd, kernel->code.size_B);
     if (t->code->isa)
-        zs_buf_printf(&t->out, ", %u instructions", zs_isa_kernel_count(t->code->isa));
+        zs_buf_printf(&t->out, ", %u instruction%s", zs_isa_kernel_count(t->code->isa),
+                      zs_plural(zs_isa_kernel_count(t->code->isa)));
     if (t->options->pressure && t->code->isa) {
         uint32_t inst = 0;
         t->peak = zs_isa_live_peak(t->code->isa, &inst);

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/reader.h"
 #include "base/span.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static void put_block(struct zs_buf *out, const struct zs_isa_kernel *isa, uint3
                                         [ZS_EDGE_CALL] = " call",
                                         [ZS_EDGE_RETURN] = " return"};
     const struct zs_isa_block *block = zs_isa_block(isa, b);
-    zs_buf_printf(out, "// block %u: %u instructions", b, block->count);
+    zs_buf_printf(out, "// block %u: %u instruction%s", b, block->count, zs_plural(block->count));
     put_loop(out, isa, block);
     if (!(block->flags & ZS_BLOCK_REACHABLE))
         zs_buf_puts(out, ", not reachable");
@@ -158,7 +159,8 @@ static void put_facts(struct zs_buf *out, const struct zs_disasm_options *o,
     zs_buf_printf(out, "// kernel %s: %s, ", kernel->name, zs_image_device(image));
     if (kernel->simd) /* code without a container has none */
         zs_buf_printf(out, "SIMD%u, ", kernel->simd);
-    zs_buf_printf(out, "%zu bytes, %u instructions", kernel->code.size_B, zs_isa_kernel_count(isa));
+    zs_buf_printf(out, "%zu bytes, %u instruction%s", kernel->code.size_B, zs_isa_kernel_count(isa),
+                  zs_plural(zs_isa_kernel_count(isa)));
     if (zs_isa_kernel_illegal_count(isa))
         zs_buf_printf(out, ", %u of them illegal", zs_isa_kernel_illegal_count(isa));
     if (o->pressure) {

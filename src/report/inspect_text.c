@@ -6,6 +6,8 @@
  */
 #include "report/inspect.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -418,7 +420,8 @@ static void put_resources(struct inspect_text *w, const struct zs_image *image,
          k->heap.size_B);
     fact(w, "registers", "%u of %u B", k->grf_count, k->grf_B);
     fact(w, "SIMD", "%u", k->simd);
-    fact(w, "local memory", "%u B, %u barriers", k->slm_B, k->barrier_count);
+    fact(w, "local memory", "%u B, %u barrier%s", k->slm_B, k->barrier_count,
+         zs_plural(k->barrier_count));
     fact(w, "scratch", "%u B per thread%s", k->scratch_B[0], k->scratch_B[1] ? "" : "");
     if (k->scratch_B[1])
         fact(w, "scratch, slot 1", "%u B per thread", k->scratch_B[1]);
