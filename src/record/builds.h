@@ -17,8 +17,8 @@ enum { ZS_MODULE_NAME_CHARS = 13 };
 void zs_record_module_name(const struct zs_record_module *module,
                            char ret_name[ZS_MODULE_NAME_CHARS]);
 
-/* Why a module that was built so has no debug info, and what to do: a sentence that lives as long as
- * the program. */
+/* Why a module that was built so has no debug info, and what to do: a sentence that lives as long
+ * as the program. */
 const char *zs_record_debug_advice(const struct zs_recording *recording,
                                    const struct zs_record_module *module);
 
