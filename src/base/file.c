@@ -20,7 +20,8 @@ static int read_all(int fd, const char *path, uint64_t limit_B, struct zs_buf *b
                     struct zs_diag *diag)
 {
     for (;;) {
-        uint8_t *p = zs_buf_reserve(buf, buf->size_B < 65536 ? 65536 : buf->size_B / 2);
+        size_t more_B = buf->size_B < 65536 ? 65536 : buf->size_B / 2;
+        uint8_t *p = zs_buf_reserve(buf, buf->capacity_B > buf->size_B ? 1 : more_B);
         if (!p)
             return file_fail(diag, -ENOMEM, "read", path);
         ssize_t n = zs_os_read(fd, p, buf->capacity_B - buf->size_B);
@@ -34,6 +35,14 @@ static int read_all(int fd, const char *path, uint64_t limit_B, struct zs_buf *b
                                "%s is larger than the %" PRIu64 " bytes that are read at most",
                                path, limit_B);
     }
+}
+
+/* Room for a file of this size; its end is seen by reading no more. */
+static void expect_file(struct zs_buf *buf, size_t size_B)
+{
+    uint8_t *room = zs_buf_reserve(buf, size_B + 1);
+    if (room)
+        zs_os_expect_fill(room, size_B);
 }
 
 /* Takes the descriptor. */
@@ -51,7 +60,7 @@ static int read_fd(int fd, const char *path, uint64_t limit_B, bool regular_only
     if (!error && info.kind == ZS_PATH_DEVICE)
         limit_B = ZS_MIN(limit_B, (uint64_t)DEVICE_B_MAX); /* some never end */
     if (!error && info.kind == ZS_PATH_FILE && info.size_B && info.size_B <= limit_B)
-        zs_buf_reserve(&buf, (size_t)info.size_B + 1);
+        expect_file(&buf, (size_t)info.size_B);
     if (!error)
         error = read_all(fd, path, limit_B, &buf, diag);
     close(fd);

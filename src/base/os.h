@@ -47,6 +47,9 @@ ssize_t zs_os_write(int fd, const void *data, size_t size_B);
 /* Whether paths here have drives and backslashes. */
 bool zs_os_has_drives(void);
 
+/* Memory that is about to be filled from end to end: in large pages, where the system has them. */
+void zs_os_expect_fill(void *data, size_t size_B);
+
 /* A number that nobody outside foresees; false: the system has none yet. */
 bool zs_os_random(uint64_t *ret_value);
 

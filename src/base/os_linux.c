@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,10 +113,21 @@ bool zs_os_random(uint64_t *ret_value)
     return getrandom(ret_value, sizeof(*ret_value), GRND_NONBLOCK) == sizeof(*ret_value);
 }
 
+/* Buffers come and go by the thousand: pages of those that went are kept for those that come. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 8 << 20);
+    mallopt(M_TOP_PAD, 256 << 10);
+#endif
+}
+
 void zs_os_start(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     signal(SIGPIPE, SIG_IGN);
+    keep_memory();
 }
 
 bool zs_os_is_terminal(int fd)
@@ -140,4 +153,15 @@ uint32_t zs_host_cores(void)
 bool zs_os_has_drives(void)
 {
     return false;
+}
+
+void zs_os_expect_fill(void *data, size_t size_B)
+{
+    const uintptr_t large_B = (uintptr_t)2 << 20;
+    uintptr_t first = ((uintptr_t)data + large_B - 1) & ~(large_B - 1);
+    uintptr_t end = ((uintptr_t)data + size_B) & ~(large_B - 1);
+    int error = errno;
+    if (size_B >= 2 * large_B && end > first)
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
+    errno = error; /* it is a wish */
 }

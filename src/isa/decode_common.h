@@ -11,8 +11,6 @@
 
 #include "isa/inst.h"
 
-#define ZS_FOLD static inline __attribute__((always_inline))
-
 struct zs_isa_decoder {
     const struct zs_isa_model *model;
     const struct zs_isa_layout *layout;

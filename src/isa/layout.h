@@ -65,7 +65,10 @@ static const struct zs_isa_layout zs_isa_layout_xe2 = {{ /* XeHPC .. Xe3 */
 
 const char *zs_isa_field_name(enum zs_isa_field field);
 
-static inline uint64_t zs_isa_get_part(const uint64_t bits[2], unsigned lo, unsigned width)
+/* Where the layout is a constant places become shifts and masks: not a call that looks them up. */
+#define ZS_FOLD static inline __attribute__((always_inline))
+
+ZS_FOLD uint64_t zs_isa_get_part(const uint64_t bits[2], unsigned lo, unsigned width)
 {
     uint64_t value = bits[lo / 64] >> (lo % 64);
     return width >= 64 ? value : value & ((UINT64_C(1) << width) - 1);
@@ -78,8 +81,8 @@ static inline void zs_isa_put_part(uint64_t bits[2], unsigned lo, unsigned width
 }
 
 /* 0 for a field that the encoding does not have. */
-static inline uint64_t zs_isa_get(const struct zs_isa_layout *layout, const uint64_t bits[2],
-                                  enum zs_isa_field field)
+ZS_FOLD uint64_t zs_isa_get(const struct zs_isa_layout *layout, const uint64_t bits[2],
+                            enum zs_isa_field field)
 {
     struct zs_isa_bits f = layout->field[field];
     uint64_t value = zs_isa_get_part(bits, f.lo, f.width);

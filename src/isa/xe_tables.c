@@ -47,24 +47,25 @@ enum {
            BIT(F) | BIT(DF),
 };
 
-/* Operations that take other types than the base ones, from a platform on. */
+/* Operations that take other types than the base ones, from a platform on, the latest first. */
+enum { TYPE_RULES = 3 };
 static const struct {
-    uint8_t op, platform;
     uint32_t dst, src;
-} type_rules[] = {
-    {ZS_OP_SRND, ZS_ISA_XE_HPC, BIT(BF8) | BIT(HF), BIT(HF) | BIT(F)},
-    {ZS_OP_MACL, ZS_ISA_XE_HPC, BIT(UD) | BIT(D), BIT(UD) | BIT(D)},
-    {ZS_OP_MOV, ZS_ISA_XE3, BASE | BIT(BF) | BIT(BF8) | BIT(HF8) | BIT(TF32),
-     BASE | BIT(BF) | BIT(BF8) | BIT(HF8) | BIT(TF32)},
-    {ZS_OP_MOV, ZS_ISA_XE_HPC, BASE | BIT(BF) | BIT(BF8) | BIT(TF32),
-     BASE | BIT(BF) | BIT(BF8) | BIT(TF32)},
-    {ZS_OP_MOV, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
-    {ZS_OP_ADD, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
-    {ZS_OP_MUL, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
-    {ZS_OP_MAC, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
-    {ZS_OP_SEL, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
-    {ZS_OP_CMP, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
-    {ZS_OP_MAD, ZS_ISA_XE_HP, BASE | BIT(BF), BASE | BIT(BF)},
+    uint8_t platform;
+} type_rules[ZS_OP_COUNT][TYPE_RULES] = {
+    [ZS_OP_SRND] = {{BIT(BF8) | BIT(HF), BIT(HF) | BIT(F), ZS_ISA_XE_HPC}},
+    [ZS_OP_MACL] = {{BIT(UD) | BIT(D), BIT(UD) | BIT(D), ZS_ISA_XE_HPC}},
+    [ZS_OP_MOV] = {{BASE | BIT(BF) | BIT(BF8) | BIT(HF8) | BIT(TF32),
+                    BASE | BIT(BF) | BIT(BF8) | BIT(HF8) | BIT(TF32), ZS_ISA_XE3},
+                   {BASE | BIT(BF) | BIT(BF8) | BIT(TF32), BASE | BIT(BF) | BIT(BF8) | BIT(TF32),
+                    ZS_ISA_XE_HPC},
+                   {BASE | BIT(BF), BASE | BIT(BF), ZS_ISA_XE_HP}},
+    [ZS_OP_ADD] = {{BASE | BIT(BF), BASE | BIT(BF), ZS_ISA_XE_HP}},
+    [ZS_OP_MUL] = {{BASE | BIT(BF), BASE | BIT(BF), ZS_ISA_XE_HP}},
+    [ZS_OP_MAC] = {{BASE | BIT(BF), BASE | BIT(BF), ZS_ISA_XE_HP}},
+    [ZS_OP_SEL] = {{BASE | BIT(BF), BASE | BIT(BF), ZS_ISA_XE_HP}},
+    [ZS_OP_CMP] = {{BASE | BIT(BF), BASE | BIT(BF), ZS_ISA_XE_HP}},
+    [ZS_OP_MAD] = {{BASE | BIT(BF), BASE | BIT(BF), ZS_ISA_XE_HP}},
 };
 #undef BIT
 #undef T
@@ -73,9 +74,9 @@ bool zs_xe_type_allowed(enum zs_isa_platform platform, uint32_t op, enum zs_xe_o
                         uint32_t type)
 {
     uint32_t allowed = BASE;
-    for (uint32_t i = 0; i < ZS_ARRAY_LEN(type_rules); i++) {
-        if (type_rules[i].op == op && type_rules[i].platform <= platform) {
-            allowed = operand == ZS_XE_DST ? type_rules[i].dst : type_rules[i].src;
+    for (uint32_t i = 0; i < TYPE_RULES && type_rules[op][i].platform; i++) {
+        if (type_rules[op][i].platform <= platform) {
+            allowed = operand == ZS_XE_DST ? type_rules[op][i].dst : type_rules[op][i].src;
             break;
         }
     }

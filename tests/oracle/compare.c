@@ -13,8 +13,10 @@
  * seconds are counted and left out.
  *
  * Differences are gathered by class, what differs and the operation, most frequent first, with
- * examples. FILE of --known has a line for each class in which libiga64 is known to be wrong: the
- * class, a colon, and why. Exit status 0: no difference outside known classes.
+ * examples. FILE of --known has a line for each class in which libiga64 is known to be wrong, "SETS
+ * ORIGIN CLASS: why": the instruction sets, separated by commas; "compiled" (the file's own
+ * instructions) or "made" (mutated and random ones); the class, whose end may be "*". What is known
+ * is counted by class, too. Exit status 0: no difference outside known classes.
  */
 #include "iga.h"
 #include "subject.h"
@@ -361,21 +363,45 @@ static int by_count(const void *a, const void *b)
     return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->name, y->name);
 }
 
-/* Whether a line of the file is "CLASS: why"; a class may end in "*". */
+/* Whether `list` of words between commas, which ends at a blank, has the word. */
+static bool has_word(const char *list, const char *word)
+{
+    size_t size_B = strlen(word);
+    for (;; list++) {
+        size_t n = strcspn(list, ", ");
+        if (n == size_B && memcmp(list, word, n) == 0)
+            return true;
+        list += n;
+        if (*list != ',')
+            return false;
+    }
+}
+
+/* Whether a line of the file is for this run and this class. */
+static bool is_row_of(const char *line, const char *name)
+{
+    const char *origin = strchr(line, ' '), *text = origin ? strchr(origin + 1, ' ') : NULL;
+    if (*line == '#' || !text)
+        return false;
+    if (!has_word(line, zs_isa_platform_info(options.platform)->name) ||
+        !has_word(origin + 1, options.mutate || options.random ? "made" : "compiled"))
+        return false;
+    text++;
+    size_t size_B = strcspn(text, ":");
+    if (text[size_B] != ':')
+        return false;
+    if (size_B && text[size_B - 1] == '*')
+        return strncmp(text, name, size_B - 1) == 0;
+    return strlen(name) == size_B && strncmp(text, name, size_B) == 0;
+}
+
 static bool is_known(const char *name)
 {
     FILE *file = options.known ? fopen(options.known, "r") : NULL;
     char line[512];
     bool known = false;
-    while (file && !known && fgets(line, sizeof(line), file)) {
-        size_t size_B = strcspn(line, ":");
-        if (*line == '#' || line[size_B] != ':')
-            continue;
-        if (size_B && line[size_B - 1] == '*')
-            known = strncmp(line, name, size_B - 1) == 0;
-        else
-            known = strlen(name) == size_B && strncmp(line, name, size_B) == 0;
-    }
+    while (file && !known && fgets(line, sizeof(line), file))
+        known = is_row_of(line, name);
     if (file)
         fclose(file);
     return known;
@@ -389,6 +415,7 @@ static int report(void)
         const struct class_row *row = &results->classes[i];
         if (is_known(row->name)) {
             known += row->count;
+            printf("  %8llu  known: %s\n", (unsigned long long)row->count, row->name);
             continue;
         }
         differences += row->count;
