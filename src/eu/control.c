@@ -360,22 +360,39 @@ const struct zs_eu_op *zs_eu_op_jump_register(struct zs_eu_thread *t, const stru
     return split(t, t->ce, depth_key | block, 0);
 }
 
-/* arg: has a destination, at byte offset aux. */
-const struct zs_eu_op *zs_eu_op_call(struct zs_eu_thread *t, const struct zs_eu_op *op)
+/* Lanes `taken` go to `block`, those that stay to `next_block`. arg: has a destination, at byte
+ * offset aux. */
+static const struct zs_eu_op *call(struct zs_eu_thread *t, const struct zs_eu_op *op,
+                                   uint32_t taken, uint32_t block, uint32_t next_block)
 {
     const struct zs_eu_program *program = t->program;
     const struct zs_eu_inst *inst = &program->insts[op->inst];
-    uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
     uint32_t link[2] = {zs_eu_program_ip(program, inst->offset_B) + inst->size_B, t->ce};
     uint32_t depth_key;
 
-    if (taken == 0)
-        return op + 1;
     if (!deeper(t, op, link[0], &depth_key))
         return NULL;
     if (op->arg)
         memcpy((uint8_t *)t + op->aux, link, sizeof(link));
-    return split(t, taken, depth_key | op->block, op->next_block);
+    return split(t, taken, depth_key | block, next_block);
+}
+
+const struct zs_eu_op *zs_eu_op_call(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
+
+    return taken ? call(t, op, taken, op->block, op->next_block) : op + 1;
+}
+
+/* src[0]: where the target is, relative to dst; src[1]: the block behind. */
+const struct zs_eu_op *zs_eu_op_call_register(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
+
+    if (taken == 0)
+        return op + 1;
+    uint32_t block = block_at(t, op, op->dst + zs_eu_word(t, op->src[0]));
+    return block == NO_BLOCK ? NULL : call(t, op, taken, block, op->src[1]);
 }
 
 /* src[0]: where the return address is. aux: the block behind. */
@@ -426,7 +443,8 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
         memcpy(&send.d.desc, a0 + from->desc_a0 * 4, 4);
     if (from->ex_desc_is_reg) {
         memcpy(&send.d.ex_desc, a0 + from->ex_desc_a0 * 4, 4);
-        send.d.sfid = send.d.ex_desc & 15;
+        if (from->sfid_in_ex_desc)
+            send.d.sfid = send.d.ex_desc & 15;
         send.d.ex_desc = (send.d.ex_desc & ~32u) | (from->send.d.ex_desc & 32u);
     }
     for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++) {
@@ -562,7 +580,7 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     t->program = program;
     t->ce = t->alive = dispatch_mask;
     t->sr0[0] = 7u << 24; /* fixed function: GPGPU */
-    t->sr0[2] = t->sr0[3] = dispatch_mask;
+    t->sr0[2] = t->sr0[3] = t->dispatched = dispatch_mask;
     t->all_ones = UINT32_MAX;
     t->merge_block = NO_BLOCK;
     t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;

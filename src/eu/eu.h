@@ -110,12 +110,13 @@ enum zs_eu_host {
 struct zs_eu_send_desc {
     uint32_t inst;    /* index of the instruction in the program */
     uint32_t desc;    /* message descriptor, from the immediate or from a0 */
-    uint32_t ex_desc; /* extended descriptor: 3:0 SFID, 5 EOT, 9:6 src1 length, 31:16 */
+    uint32_t ex_desc; /* extended descriptor: 5 EOT, up to Gen11 3:0 SFID, 10:6 src1 length */
     uint8_t sfid;
     uint8_t host;             /* enum zs_eu_host: which build of vector code may run */
     uint8_t exec_size;        /* channels of the instruction */
     uint8_t chan_offset;      /* first lane of the thread that it covers: 0, 4, ... 28 */
     uint8_t mlen, xlen, rlen; /* registers of src0, src1 (sends only, else 0) and response */
+    bool xlen_known;          /* src1's length has a field of its own */
     bool eot;
     bool no_mask;
     bool conditional;               /* sendc/sendsc */
@@ -127,8 +128,8 @@ struct zs_eu_send_desc {
  * exec: lane_mask has bit c set when channel c (0 .. exec_size - 1) of the instruction takes part
  * (channel enables, predicate and NoMask are already applied); it is never 0. Returns ZS_EU_OK, or
  * ZS_EU_FAULT after zs_eu_fault_set(). The thread's lane is chan_offset + c. EOT is done by the
- * interpreter after exec returned ZS_EU_OK; a message to the thread spawner (SFID 7) never
- * reaches exec.
+ * interpreter after exec returned ZS_EU_OK; the end of a thread as such (a message to
+ * the thread spawner, from XeHPG on to the gateway) never reaches exec.
  */
 typedef enum zs_eu_status zs_eu_send_fn(struct zs_eu_thread *t, const struct zs_eu_send *send,
                                         uint32_t lane_mask);
@@ -295,6 +296,7 @@ struct zs_eu_thread {
     bool stopped;         /* by the step hook; the next step does not ask */
     uint32_t waiting;     /* lanes that wait at key[lane] */
     uint32_t alive;       /* lanes of the dispatch mask that did not end */
+    uint32_t dispatched;  /* the dispatch mask */
     uint32_t merge_block; /* block where the next waiting lanes join, UINT32_MAX: none */
     uint32_t depth_key;   /* call depth of the running lanes, as the high part of a key */
     uint32_t all_ones;    /* constant, for instructions without mask or predicate */

@@ -131,6 +131,7 @@ struct zs_eu_program_fault {
 struct zs_eu_program_send {
     struct zs_eu_send send;
     bool desc_is_reg, ex_desc_is_reg;
+    bool sfid_in_ex_desc;        /* where that is in a register */
     uint8_t desc_a0, ex_desc_a0; /* dwords of a0 */
 };
 

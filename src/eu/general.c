@@ -373,3 +373,21 @@ const struct zs_eu_op *zs_eu_op_control_register(struct zs_eu_thread *t, const s
         _mm_setcsr(t->host_csr);
     ZS_EU_NEXT(t, op);
 }
+
+/*
+ * After a write to sr0.2 or sr0.3. Kernels of 8 lanes that call functions set the bits of lanes
+ * that they do not have (on Gen12LP); which of their own lanes there are does not change.
+ */
+const struct zs_eu_op *zs_eu_op_state_register(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t own = t->program->simd_mask;
+
+    if ((t->sr0[2] & own) != t->dispatched || (t->sr0[3] & own) != t->dispatched) {
+        t->current = op;
+        t->status = zs_eu_fault_set(t, ZS_EU_FAULT_UNMODELLED,
+                                    "sr0: a change of the lanes that the dispatch started is not "
+                                    "modelled");
+        return NULL;
+    }
+    ZS_EU_NEXT(t, op);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Branches, calls, barriers and sends. */
 #include "base/vec.h"
-#include "eu/lower.h"
+#include "eu/lower_inst.h"
 
 #include <errno.h>
 
@@ -109,13 +109,16 @@ static bool scalar_source(struct zs_eu_lowering *l, unsigned i, uint32_t *ret_at
     unsigned n = l->n, chunks = l->chunks;
     const struct zs_isa_operand *op = &l->inst->src[i];
 
-    if (op->kind == ZS_OPERAND_IMM || zs_eu_type_B(op->type) != 4 || (op->modifiers & ZS_MOD_ABS) ||
+    bool is_dword = zs_eu_type_B(op->type) == 4 || op->type == ZS_TYPE_NONE;
+    if (op->kind == ZS_OPERAND_IMM || !is_dword || (op->modifiers & ZS_MOD_ABS) ||
         (op->modifiers & ZS_MOD_NEG) || op->kind == ZS_OPERAND_INDIRECT)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
                             "%s: a target that is no plain dword "
                             "register is not modelled",
                             l->name);
     l->n = l->chunks = 1;
+    if (op->type == ZS_TYPE_NONE) /* from Gen12LP on there is none in the encoding */
+        rewrite(l)->src[i].type = ZS_TYPE_UD;
     *ret_at = zs_eu_load(l, i, ZS_TYPE_UD, ZS_EU_MOD_ARITH).at;
     l->n = n;
     l->chunks = chunks;
@@ -152,18 +155,36 @@ static void lower_call(struct zs_eu_lowering *l)
     const struct zs_isa_inst *inst = l->inst;
     const struct zs_isa_operand *dst = &inst->dst;
 
-    if (inst->op == ZS_OP_CALLA || inst->src[0].kind != ZS_OPERAND_LABEL) {
+    bool computed = inst->src[0].kind != ZS_OPERAND_LABEL;
+    uint32_t from, block = 0;
+
+    if ((inst->op == ZS_OP_CALLA && !computed) || inst->source_count != 1) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: this form is not modelled", l->name);
         return;
     }
-    uint32_t block = target_block(l, zs_eu_label(inst, 0));
+    if (!computed)
+        block = target_block(l, zs_eu_label(inst, 0));
+    else if (!scalar_source(l, 0, &from))
+        return;
     uint32_t at = dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
     bool has_dst = dst->file == ZS_FILE_GRF;
     if (has_dst && (dst->kind == ZS_OPERAND_INDIRECT || at + 8 > zs_eu_file_B(l->program)))
         zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: bad destination", l->name);
     if (l->failed)
         return;
-    struct zs_eu_op *op = emit_jump(l, ZS_EU_KIND_CALL, block);
+    if (!computed) {
+        struct zs_eu_op *op = emit_jump(l, ZS_EU_KIND_CALL, block);
+        op->arg = has_dst;
+        op->aux = ZS_EU_OFFSET(grf) + at;
+        return;
+    }
+    l->program->computes_jumps = true;
+    uint32_t next = zs_eu_block_of(l, behind(l->inst));
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_CALL_REGISTER);
+    zs_eu_mask(l, op);
+    op->src[0] = from;
+    op->src[1] = next;
+    op->dst = inst->op == ZS_OP_CALLA ? 0 : zs_eu_program_ip(l->program, l->inst->offset_B);
     op->arg = has_dst;
     op->aux = ZS_EU_OFFSET(grf) + at;
 }
@@ -191,6 +212,26 @@ static void lower_wait(struct zs_eu_lowering *l)
     zs_eu_emit(l, ZS_EU_KIND_WAIT)->arg = src->subreg_B / 4;
 }
 
+/* The scoreboard makes no difference to what is computed: results are there at once. */
+static void lower_sync(struct zs_eu_lowering *l)
+{
+    enum { NOP = 0, ALLRD = 2, ALLWR = 3, BAR = 14 };
+
+    switch (l->inst->subfunction) {
+    case NOP:
+    case ALLRD:
+    case ALLWR:
+        return;
+    case BAR:
+        if (l->inst->src[0].kind != ZS_OPERAND_IMM) {
+            zs_eu_emit(l, ZS_EU_KIND_WAIT)->arg = 0;
+            return;
+        }
+        break;
+    }
+    zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "sync: this function is not modelled");
+}
+
 /* ---- sends ---- */
 
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send)
@@ -200,8 +241,8 @@ int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *se
 
     d->mlen = (uint8_t)(d->desc >> 25 & 15);
     d->rlen = (uint8_t)(d->desc >> 20 & 31);
-    if (d->src1_B != UINT32_MAX)
-        d->xlen = (uint8_t)(d->ex_desc >> 6 & 15);
+    if (d->src1_B != UINT32_MAX && !d->xlen_known)
+        d->xlen = (uint8_t)(d->ex_desc >> 6 & 31);
     if (d->src0_B + d->mlen * grf_B > file_B || (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
         (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
@@ -229,6 +270,9 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .chan_offset = inst->channel_offset,
         .eot = eot,
         .no_mask = (inst->flags & ZS_INST_NOMASK),
+        .xlen = inst->source_count == 2 ? inst->src[1].grf_count : 0,
+        .xlen_known = inst->source_count == 2 &&
+                      (!(inst->flags & ZS_INST_EXDESC_REG) || inst->src[1].grf_count),
         .conditional = inst->op == ZS_OP_SENDC || inst->op == ZS_OP_SENDSC,
         .has_dst = inst->dst.file == ZS_FILE_GRF,
         .dst_B = inst->dst.reg * grf_B,
@@ -239,6 +283,15 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
     };
 }
 
+/* Nothing but the end of a thread: to the thread spawner, from XeHPG on to the gateway. */
+static bool ends_thread(const struct zs_eu_send_desc *d)
+{
+    enum { GATEWAY_FUNCTION = 7, GATEWAY_EOT = 0 };
+
+    return d->eot && (d->sfid == ZS_SFID_TS ||
+                      (d->sfid == ZS_SFID_GTWY && (d->desc & GATEWAY_FUNCTION) == GATEWAY_EOT));
+}
+
 static bool lower_known_send(struct zs_eu_lowering *l, struct zs_eu_program_send *send)
 {
     struct zs_diag diag;
@@ -247,12 +300,11 @@ static bool lower_known_send(struct zs_eu_lowering *l, struct zs_eu_program_send
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND,
                             "%s: message with descriptor 0x%08x leaves the register file", l->name,
                             (unsigned)l->inst->desc);
-    if (send->send.d.sfid == 7) { /* thread spawner: end of thread */
-        if (!send->send.d.eot)
-            return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
-                                "%s to the thread spawner without EOT is not modelled", l->name);
+    if (ends_thread(&send->send.d))
         return true;
-    }
+    if (send->send.d.sfid == ZS_SFID_TS)
+        return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED,
+                            "%s to the thread spawner without EOT is not modelled", l->name);
     zs_diag_clear(&diag);
     int error = l->program->send_lower(&send->send, &diag);
     if (error < 0)
@@ -278,6 +330,7 @@ static void lower_send(struct zs_eu_lowering *l)
         .ex_desc_is_reg = inst->flags & ZS_INST_EXDESC_REG,
         .desc_a0 = inst->desc_subreg,
         .ex_desc_a0 = inst->exdesc_subreg,
+        .sfid_in_ex_desc = l->platform->sfid_in_exdesc,
     };
 
     describe(l, &send.send.d);
@@ -329,6 +382,7 @@ bool zs_eu_lower_flow(struct zs_eu_lowering *l)
         {ZS_OP_JMPI, lower_jmpi},  {ZS_OP_CALL, lower_call},  {ZS_OP_CALLA, lower_call},
         {ZS_OP_RET, lower_ret},    {ZS_OP_WAIT, lower_wait},  {ZS_OP_SEND, lower_send},
         {ZS_OP_SENDC, lower_send}, {ZS_OP_SENDS, lower_send}, {ZS_OP_SENDSC, lower_send},
+        {ZS_OP_SYNC, lower_sync},
     };
     for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
         if (rows[i].opcode == inst->op) {

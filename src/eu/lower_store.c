@@ -165,6 +165,8 @@ void zs_eu_after_store(struct zs_eu_lowering *l)
 
     if (dst->file == ZS_FILE_CR)
         zs_eu_emit(l, ZS_EU_KIND_CONTROL_REGISTER);
+    if (dst->file == ZS_FILE_SR)
+        zs_eu_emit(l, ZS_EU_KIND_STATE_REGISTER);
 }
 
 /* Out of the registers' way. */

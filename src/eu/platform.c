@@ -13,11 +13,18 @@ static const struct zs_eu_platform rows[] = {
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 2, .a0_count = 16},
         .mach_is_high = true,
         .goto_when_false = true,
+        .sfid_in_exdesc = true,
     },
     {
         .first = ZS_ISA_GEN11,
         .last = ZS_ISA_GEN11,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 2, .a0_count = 16},
+        .sfid_in_exdesc = true,
+    },
+    {
+        .first = ZS_ISA_XE_LP,
+        .last = ZS_ISA_XE_LP,
+        .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
     },
 };
 

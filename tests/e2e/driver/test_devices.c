@@ -129,6 +129,13 @@ static const struct later {
     {0x8a5a, 1, 6, 8, 7, 256, 8, false, true, true, false},  /* icllp-1x6 */
     {0x8a56, 1, 4, 8, 7, 256, 8, false, true, true, false},  /* icllp-1x4 */
     {0x4571, 1, 4, 8, 7, 256, 8, false, false, true, false}, /* ehl */
+    {0x9a49, 1, 6, 16, 7, 512, 8, false, true, true, true},  /* tgllp */
+    {0x9a60, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* tgllp-1x2 */
+    {0x4c8a, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* rkl */
+    {0x4680, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* adl-s */
+    {0x46a6, 1, 6, 16, 7, 512, 8, false, true, true, false}, /* adl-p */
+    {0x46d1, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* adl-n */
+    {0x4905, 1, 6, 16, 7, 512, 8, false, true, false, true}, /* dg1 */
 };
 
 static void check_later(const struct later *want, ze_device_handle_t device)
