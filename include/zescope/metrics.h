@@ -133,6 +133,8 @@ ZS_API double zs_metrics_number(const struct zs_metrics *metrics,
                                 const struct zs_metric_report *report, uint32_t metric);
 /* Index of the metric of that name in the group, or ZS_METRICS_NONE. Case matters. */
 ZS_API uint32_t zs_metric_find(const struct zs_metric_group *group, const char *name);
+/* Whether its values stand in f64, not in u64. */
+ZS_API bool zs_metric_is_float(const struct zs_metric *metric);
 ZS_API double zs_metric_value_number(const struct zs_metric *metric, union zs_metric_value value);
 
 /* "duration", "event", "throughput", ...; NULL for types of later specifications. */

@@ -133,12 +133,20 @@ static void list_names(char *text, size_t size_B, const char *name)
         snprintf(text + length, size_B - length, "%s%s", length ? ", " : "", name);
 }
 
+static bool has_group(const struct meter_device *d, zet_metric_group_handle_t handle)
+{
+    for (uint32_t i = 0; i < d->group_count; i++)
+        if (d->groups[i].handle == handle)
+            return true;
+    return false;
+}
+
 static void find_groups(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d)
 {
     const struct zs_collect_api *api = &a->collector->api;
     const struct act_meter *m = a->meter;
     const char *enabled = getenv("ZET_ENABLE_METRICS");
-    uint32_t count = 0, found = 0;
+    uint32_t count = 0;
     char names[256] = "";
     zet_metric_group_handle_t *handles = NULL;
     if (api->zetMetricGroupGet(d->device->handle, &count, NULL) || !count ||
@@ -161,10 +169,9 @@ static void find_groups(struct zs_activity *a, struct zs_trace_file *file, struc
             p.name[sizeof(p.name) - 1] = '\0';
             list_names(names, sizeof(names), p.name);
             known = !strcasecmp(p.name, m->names[n]);
-            if (known)
+            if (known && !has_group(d, handles[i]))
                 add_group(a, file, d, handles[i], &p);
         }
-        found += known;
         if (!known)
             zs_session_note(a->collector,
                             ZS_NOTE_NO_METRICS ": it has no %s group '%.200s'; it has: %s",

@@ -13,7 +13,8 @@
 
 enum {
     READ_EVERY_NS = 20000000,
-    NOTIFY_EVERY = 32768, /* reports: drivers size their buffers by it */
+    NOTIFY_EVERY = 32768,       /* reports: drivers size their buffers by it */
+    PERIOD_WAIT_NS = 200000000, /* at the end of a process */
     END_WAIT_S = 2,
 };
 
@@ -222,6 +223,14 @@ void act_streams_close(struct zs_activity *a, struct meter_device *d)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* Drivers give whole periods only: the one that the last launch ended in has to be over. */
+static void await_period(uint64_t period_ns)
+{
+    uint64_t wait_ns = ZS_MIN(period_ns + period_ns / 2, (uint64_t)PERIOD_WAIT_NS);
+    const struct timespec wait = {.tv_nsec = (long)wait_ns};
+    nanosleep(&wait, NULL);
+}
+
 /* A thread that is stuck in the driver must not keep the process from ending. */
 void act_streams_end(struct zs_activity *a)
 {
@@ -233,6 +242,7 @@ void act_streams_end(struct zs_activity *a)
     until.tv_sec += END_WAIT_S;
     if (pthread_mutex_timedlock(&t->lock, &until))
         return;
+    await_period(a->meter->period_ns);
     t->stops = true;
     pthread_cond_signal(&t->wake);
     for (struct meter_device *d = a->meter->devices; d; d = d->next)

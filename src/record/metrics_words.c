@@ -66,10 +66,14 @@ uint32_t metrics_time_of(const struct zs_metric *metrics, uint32_t count)
     return ZS_METRICS_NONE;
 }
 
+bool zs_metric_is_float(const struct zs_metric *metric)
+{
+    return metric->value_type == FLOAT32 || metric->value_type == FLOAT64;
+}
+
 double zs_metric_value_number(const struct zs_metric *metric, union zs_metric_value value)
 {
-    return metric->value_type == FLOAT32 || metric->value_type == FLOAT64 ? value.f64
-                                                                          : (double)value.u64;
+    return zs_metric_is_float(metric) ? value.f64 : (double)value.u64;
 }
 
 uint32_t zs_metric_find(const struct zs_metric_group *group, const char *name)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope metrics: its options, and the verbs that record and show. */
+#ifndef ZS_CLI_METRICS_H
+#define ZS_CLI_METRICS_H
+
+#include "cli/options.h"
+
+struct metrics_options {
+    struct zs_common_options common;
+    struct zs_string_list groups, metrics, kernels;
+    const char *device, *period, *output;
+    uint64_t timeout_s, limit;
+    int by; /* enum zs_metrics_by */
+    bool json, csv, runs;
+};
+
+extern const struct zs_command zs_command_metrics;
+
+/* query, stream, show: whatever is no `list`. An exit status. */
+int zs_cli_metrics(const struct metrics_options *options, int operand_count, char **operands);
+
+#endif

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/metrics.h"
+
+#include "base/json.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_COLUMNS = 26,
+    UNIT_COLUMNS = 13,
+    CELL_COLUMNS = 15,
+    CELL_CHARS = 64,
+    KERNEL_CHARS = 14
+};
+
+/* One column of text, some rows of CSV: a sum, a launch, or a stretch of time. */
+struct item {
+    const char *kernel, *device;
+    const uint32_t *groups, *size;
+    const struct zs_metric_report *report; /* NULL: a sum */
+    const struct zs_metric_sum *sum;       /* NULL: one report */
+    uint64_t start_ns, end_ns;
+    uint32_t run;
+    uint32_t launch;
+};
+
+struct items {
+    struct item *list;
+    size_t count;
+    size_t left_out; /* by the limit */
+};
+
+static const uint32_t nothing[3];
+
+static bool is_wanted(const struct zs_metrics_view *view, const struct zs_metrics *metrics,
+                      uint32_t group, const char *kernel)
+{
+    uint32_t count;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    return zs_filter_matches(&view->groups, groups[group].name) &&
+           zs_filter_matches(&view->kernels, kernel);
+}
+
+static void add_sum(struct items *items, const struct zs_metric_sum *s)
+{
+    items->list[items->count++] = (struct item){.kernel = s->kernel,
+                                                .device = s->device,
+                                                .groups = s->groups,
+                                                .size = s->size,
+                                                .sum = s,
+                                                .launch = ZS_METRICS_NONE};
+}
+
+static void add_report(struct items *items, const struct zs_metric_group *group,
+                       const struct zs_metric_launch *launches, const struct zs_metric_report *r)
+{
+    const struct zs_metric_launch *l = r->launch != ZS_METRICS_NONE ? &launches[r->launch] : NULL;
+    items->list[items->count++] = (struct item){.kernel = l ? l->kernel : "",
+                                                .device = group->device,
+                                                .groups = l ? l->groups : nothing,
+                                                .size = l ? l->size : nothing,
+                                                .report = r,
+                                                .start_ns = r->start_ns,
+                                                .end_ns = r->end_ns,
+                                                .run = r->run,
+                                                .launch = r->launch};
+}
+
+/* What is shown of one group; the list is the caller's. False: no memory. */
+static bool collect(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                    const struct zs_metric_sums *sums, uint32_t group, struct items *ret)
+{
+    uint32_t count;
+    uint64_t report_count;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    const struct zs_metric_launch *launches = zs_metrics_launches(metrics, &count);
+    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
+    bool by_launch = view->by == ZS_METRICS_BY_LAUNCH;
+    *ret = (struct items){
+        .list = calloc((by_launch ? report_count : sums->count) + 1, sizeof(*ret->list))};
+    if (!ret->list)
+        return false;
+    for (uint64_t i = 0; by_launch && i < report_count; i++) {
+        const char *kernel =
+            reports[i].launch != ZS_METRICS_NONE ? launches[reports[i].launch].kernel : "";
+        if (reports[i].group == group && is_wanted(view, metrics, group, kernel))
+            add_report(ret, &groups[group], launches, &reports[i]);
+    }
+    for (uint32_t i = 0; !by_launch && i < sums->count; i++)
+        if (sums->rows[i].group == group && is_wanted(view, metrics, group, sums->rows[i].kernel))
+            add_sum(ret, &sums->rows[i]);
+    if (view->limit && ret->count > view->limit) {
+        ret->left_out = ret->count - view->limit;
+        ret->count = view->limit;
+    }
+    return true;
+}
+
+static int sum_for(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                   struct zs_metric_sums *ret)
+{
+    *ret = (struct zs_metric_sums){0};
+    return view->by == ZS_METRICS_BY_LAUNCH
+               ? 0
+               : zs_metrics_sum(metrics,
+                                view->by == ZS_METRICS_BY_KERNEL ? ZS_METRIC_SUM_BY_KERNEL
+                                                                 : ZS_METRIC_SUM_BY_SHAPE,
+                                ret);
+}
+
+/* ---- cells ---- */
+
+static bool has_value(const struct zs_metric *metric, const struct item *item)
+{
+    return item->report || metric->total != ZS_METRIC_TOTAL_NONE;
+}
+
+/* Whole numbers as they are, others with what a float holds. */
+static void put_number(char ret[CELL_CHARS], double value)
+{
+    if (value == floor(value) && fabs(value) < 0x1p53)
+        snprintf(ret, CELL_CHARS, "%.0f", value);
+    else
+        snprintf(ret, CELL_CHARS, "%.9g", value);
+}
+
+static void put_value(const struct zs_metrics *metrics, const struct zs_metric_group *group,
+                      uint32_t metric, const struct item *item, char ret[CELL_CHARS])
+{
+    const struct zs_metric *m = &group->metrics[metric];
+    if (item->sum) {
+        put_number(ret, item->sum->values[metric]);
+        return;
+    }
+    union zs_metric_value value = zs_metrics_values(metrics, item->report)[metric];
+    if (zs_metric_is_float(m))
+        put_number(ret, value.f64);
+    else
+        snprintf(ret, CELL_CHARS, "%" PRIu64, value.u64);
+}
+
+/* ---- text ---- */
+
+static void put_left(struct zs_buf *out, const char *text, size_t width)
+{
+    struct zs_buf clean = {0};
+    zs_text_puts(&clean, text);
+    size_t length = ZS_MIN(clean.size_B, width - 1);
+    zs_buf_append(out, clean.data, length);
+    zs_buf_pad(out, ' ', width - length);
+    zs_buf_fini(&clean);
+}
+
+/* The end of what is too long is cut. */
+static void put_right(struct zs_buf *out, const char *text, size_t width)
+{
+    struct zs_buf clean = {0};
+    zs_text_puts(&clean, text);
+    size_t length = ZS_MIN(clean.size_B, width - 1);
+    zs_buf_pad(out, ' ', width - length);
+    zs_buf_append(out, clean.data, length);
+    zs_buf_fini(&clean);
+}
+
+static void put_triple(struct zs_buf *out, const uint32_t triple[3])
+{
+    char text[40] = "any";
+    if (triple[0])
+        snprintf(text, sizeof(text), "%ux%ux%u", triple[0], triple[1], triple[2]);
+    for (int i = 0; triple[0] && i < 2; i++) { /* 5x1x1 is 5 */
+        size_t length = strlen(text);
+        if (length > 2 && !strcmp(text + length - 2, "x1"))
+            text[length - 2] = '\0';
+    }
+    put_right(out, text, CELL_COLUMNS);
+}
+
+static void put_heading(struct zs_buf *out, const char *name)
+{
+    put_left(out, name, NAME_COLUMNS);
+    zs_buf_pad(out, ' ', UNIT_COLUMNS);
+}
+
+static void put_headings(const struct zs_metrics_view *view, const struct items *items,
+                         size_t first, size_t end, bool is_time_based, struct zs_buf *out)
+{
+    char text[CELL_CHARS];
+    put_heading(out, "kernel");
+    for (size_t i = first; i < end; i++)
+        put_right(out, items->list[i].kernel[0] ? items->list[i].kernel : "(none ran)",
+                  CELL_COLUMNS);
+    zs_buf_putc(out, '\n');
+    if (view->by != ZS_METRICS_BY_KERNEL) {
+        put_heading(out, "groups");
+        for (size_t i = first; i < end; i++)
+            put_triple(out, items->list[i].groups);
+        zs_buf_putc(out, '\n');
+        put_heading(out, "group size");
+        for (size_t i = first; i < end; i++)
+            put_triple(out, items->list[i].size);
+        zs_buf_putc(out, '\n');
+    }
+    put_heading(out, view->by == ZS_METRICS_BY_LAUNCH ? is_time_based ? "report" : "launch"
+                     : is_time_based                  ? "in reports"
+                                                      : "measured launches");
+    for (size_t i = first; i < end; i++) {
+        const struct item *item = &items->list[i];
+        if (item->sum && !is_time_based)
+            snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64, item->sum->reports,
+                     item->sum->launches);
+        else
+            snprintf(text, sizeof(text), "%" PRIu64,
+                     item->sum       ? item->sum->reports
+                     : is_time_based ? (uint64_t)i
+                                     : (uint64_t)item->launch);
+        put_right(out, text, CELL_COLUMNS);
+    }
+    zs_buf_putc(out, '\n');
+}
+
+static void put_block(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                      const struct zs_metric_group *group, const struct items *items, size_t first,
+                      size_t end, struct zs_buf *out)
+{
+    char text[CELL_CHARS];
+    put_headings(view, items, first, end, group->is_time_based, out);
+    for (uint32_t i = 0; i < group->metric_count; i++) {
+        const struct zs_metric *m = &group->metrics[i];
+        if (!zs_filter_matches(&view->metrics, m->name) ||
+            (view->by != ZS_METRICS_BY_LAUNCH && m->total == ZS_METRIC_TOTAL_NONE))
+            continue;
+        put_left(out, m->name, NAME_COLUMNS);
+        put_left(out, m->units, UNIT_COLUMNS);
+        for (size_t k = first; k < end; k++) {
+            put_value(metrics, group, i, &items->list[k], text);
+            put_right(out, text, CELL_COLUMNS);
+        }
+        zs_buf_putc(out, '\n');
+    }
+}
+
+static void put_group(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                      const struct zs_metric_group *group, const struct items *items,
+                      struct zs_buf *out)
+{
+    uint32_t room = ZS_MAX(view->columns, 80u) - NAME_COLUMNS - UNIT_COLUMNS;
+    size_t at_once = ZS_MAX(room / CELL_COLUMNS, 1u);
+    zs_text_puts(out, group->name);
+    zs_buf_puts(out, " on ");
+    zs_text_puts(out, group->device);
+    zs_buf_puts(out, group->is_time_based ? " (over time)\n" : "\n");
+    if (!items->count)
+        zs_buf_puts(out, "nothing was measured\n");
+    for (size_t i = 0; i < items->count; i += at_once) {
+        if (i)
+            zs_buf_putc(out, '\n');
+        put_block(metrics, view, group, items, i, ZS_MIN(i + at_once, items->count), out);
+    }
+    if (items->left_out)
+        zs_buf_printf(out, "and %zu more (--limit 0 shows all)\n", items->left_out);
+}
+
+void zs_metrics_text(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                     struct zs_buf *out)
+{
+    uint32_t count;
+    bool some = false;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    struct zs_metric_sums sums;
+    out->error = sum_for(metrics, view, &sums) ? -ENOMEM : out->error;
+    for (uint32_t g = 0; g < count && !out->error; g++) {
+        struct items items;
+        if (!zs_filter_matches(&view->groups, groups[g].name))
+            continue;
+        if (!collect(metrics, view, &sums, g, &items)) {
+            out->error = -ENOMEM;
+            break;
+        }
+        if (some)
+            zs_buf_putc(out, '\n');
+        some = true;
+        put_group(metrics, view, &groups[g], &items, out);
+        free(items.list);
+    }
+    zs_metric_sums_free(&sums);
+}
+
+/* ---- CSV ---- */
+
+static void put_csv_text(struct zs_buf *out, const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (!quoted) {
+        zs_buf_puts(out, text);
+        return;
+    }
+    zs_buf_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            zs_buf_putc(out, '"');
+        zs_buf_putc(out, *text);
+    }
+    zs_buf_putc(out, '"');
+}
+
+static void put_csv_triple(struct zs_buf *out, const uint32_t triple[3])
+{
+    if (triple[0])
+        zs_buf_printf(out, ",%u,%u,%u", triple[0], triple[1], triple[2]);
+    else
+        zs_buf_puts(out, ",,,");
+}
+
+static void put_csv_item(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                         const struct zs_metric_group *group, const struct item *item,
+                         struct zs_buf *out)
+{
+    char text[CELL_CHARS];
+    for (uint32_t i = 0; i < group->metric_count; i++) {
+        const struct zs_metric *m = &group->metrics[i];
+        if (!zs_filter_matches(&view->metrics, m->name) || !has_value(m, item))
+            continue;
+        put_csv_text(out, group->name);
+        zs_buf_putc(out, ',');
+        put_csv_text(out, item->device);
+        zs_buf_putc(out, ',');
+        put_csv_text(out, item->kernel);
+        put_csv_triple(out, item->groups);
+        put_csv_triple(out, item->size);
+        if (item->sum)
+            zs_buf_printf(out, ",,,,,%" PRIu64 ",", item->sum->reports);
+        else if (item->launch != ZS_METRICS_NONE)
+            zs_buf_printf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",1,", item->run, item->launch,
+                          item->start_ns, item->end_ns);
+        else
+            zs_buf_printf(out, ",%u,,%" PRIu64 ",%" PRIu64 ",1,", item->run, item->start_ns,
+                          item->end_ns);
+        put_csv_text(out, m->name);
+        zs_buf_putc(out, ',');
+        put_csv_text(out, m->units);
+        put_value(metrics, group, i, item, text);
+        zs_buf_printf(out, ",%s\n", text);
+    }
+}
+
+void zs_metrics_csv(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                    struct zs_buf *out)
+{
+    uint32_t count;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    struct zs_metric_sums sums;
+    out->error = sum_for(metrics, view, &sums) ? -ENOMEM : out->error;
+    zs_buf_puts(out, "group,device,kernel,groups_x,groups_y,groups_z,size_x,size_y,size_z,run,"
+                     "launch,start_ns,end_ns,reports,metric,units,value\n");
+    for (uint32_t g = 0; g < count && !out->error; g++) {
+        struct items items;
+        if (!collect(metrics, view, &sums, g, &items)) {
+            out->error = -ENOMEM;
+            break;
+        }
+        for (size_t i = 0; i < items.count; i++)
+            put_csv_item(metrics, view, &groups[g], &items.list[i], out);
+        free(items.list);
+    }
+    zs_metric_sums_free(&sums);
+}
+
+/* ---- JSON ---- */
+
+static void put_json_triple(struct zs_json *j, const char *key, const uint32_t triple[3])
+{
+    if (!triple[0]) {
+        zs_json_null(j, key);
+        return;
+    }
+    zs_json_array(j, key);
+    for (int i = 0; i < 3; i++)
+        zs_json_u64(j, NULL, triple[i]);
+    zs_json_end(j);
+}
+
+static void put_json_type(struct zs_json *j, const char *key, const char *name, uint32_t number)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%#x", number);
+    zs_json_string(j, key, name ? name : text);
+}
+
+static void put_json_groups(const struct zs_metrics *metrics, struct zs_json *j)
+{
+    static const char *const totals[] = {"none", "sum", "mean"};
+    uint32_t count;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    zs_json_array(j, "groups");
+    for (uint32_t g = 0; g < count; g++) {
+        zs_json_object(j, NULL);
+        zs_json_string(j, "name", groups[g].name);
+        zs_json_string(j, "description", groups[g].description);
+        zs_json_string(j, "device", groups[g].device);
+        zs_json_u64(j, "domain", groups[g].domain);
+        zs_json_string(j, "sampling", groups[g].is_time_based ? "time" : "event");
+        zs_json_array(j, "metrics");
+        for (uint32_t i = 0; i < groups[g].metric_count; i++) {
+            const struct zs_metric *m = &groups[g].metrics[i];
+            zs_json_object(j, NULL);
+            zs_json_string(j, "name", m->name);
+            zs_json_string(j, "description", m->description);
+            zs_json_string(j, "component", m->component);
+            zs_json_string(j, "units", m->units);
+            put_json_type(j, "type", zs_metric_type_name(m->type), m->type);
+            put_json_type(j, "value_type", zs_metric_value_type_name(m->value_type), m->value_type);
+            zs_json_u64(j, "tier", m->tier);
+            zs_json_string(j, "total", totals[m->total]);
+            zs_json_end(j);
+        }
+        zs_json_end(j);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+}
+
+static void put_json_report(const struct zs_metrics *metrics, const struct zs_metric_report *r,
+                            bool is_sample, struct zs_json *j)
+{
+    uint32_t count;
+    const struct zs_metric_group *group = &zs_metrics_groups(metrics, &count)[r->group];
+    const union zs_metric_value *values = zs_metrics_values(metrics, r);
+    zs_json_object(j, NULL);
+    zs_json_u64(j, "group", r->group);
+    zs_json_u64(j, "run", r->run);
+    if (is_sample) {
+        zs_json_u64(j, "start_ns", r->start_ns);
+        zs_json_u64(j, "end_ns", r->end_ns);
+        if (r->launch == ZS_METRICS_NONE)
+            zs_json_null(j, "launch");
+        else
+            zs_json_u64(j, "launch", r->launch);
+    }
+    zs_json_array(j, "values");
+    for (uint32_t i = 0; i < group->metric_count; i++) {
+        if (zs_metric_is_float(&group->metrics[i]))
+            zs_json_double(j, NULL, values[i].f64);
+        else
+            zs_json_u64(j, NULL, values[i].u64);
+    }
+    zs_json_end(j);
+    zs_json_end(j);
+}
+
+static void put_json_launches(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                              struct zs_json *j)
+{
+    uint32_t count;
+    uint64_t report_count;
+    const struct zs_metric_launch *launches = zs_metrics_launches(metrics, &count);
+    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
+    zs_json_array(j, "launches");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zs_metric_launch *l = &launches[i];
+        if (!zs_filter_matches(&view->kernels, l->kernel))
+            continue;
+        zs_json_object(j, NULL);
+        zs_json_u64(j, "index", i);
+        zs_json_string(j, "kernel", l->kernel);
+        zs_json_string(j, "device", l->device);
+        zs_json_u64(j, "pid", (uint32_t)l->process);
+        zs_json_u64(j, "process", l->process >> 32);
+        zs_json_u64(j, "build", l->build);
+        zs_json_u64(j, "append", l->append);
+        put_json_triple(j, "groups", l->groups);
+        put_json_triple(j, "group_size", l->size);
+        zs_json_u64(j, "simd", l->simd);
+        zs_json_u64(j, "submit_ns", l->submit_ns);
+        if (l->end_ns) {
+            zs_json_u64(j, "start_ns", l->start_ns);
+            zs_json_u64(j, "end_ns", l->end_ns);
+        } else {
+            zs_json_null(j, "start_ns");
+            zs_json_null(j, "end_ns");
+        }
+        zs_json_array(j, "reports");
+        for (uint32_t r = 0; r < l->report_count; r++)
+            if (is_wanted(view, metrics, reports[l->first_report + r].group, l->kernel))
+                put_json_report(metrics, &reports[l->first_report + r], false, j);
+        zs_json_end(j);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+}
+
+static void put_json_samples(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                             struct zs_json *j)
+{
+    uint32_t count;
+    uint64_t report_count;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
+    zs_json_array(j, "samples");
+    for (uint64_t i = 0; i < report_count; i++)
+        if (groups[reports[i].group].is_time_based &&
+            zs_filter_matches(&view->groups, groups[reports[i].group].name))
+            put_json_report(metrics, &reports[i], true, j);
+    zs_json_end(j);
+}
+
+static int put_json_sums(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                         enum zs_metric_sum_by by, const char *key, struct zs_json *j)
+{
+    uint32_t count;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    struct zs_metric_sums sums;
+    int error = zs_metrics_sum(metrics, by, &sums);
+    zs_json_array(j, key);
+    for (uint32_t i = 0; i < sums.count; i++) {
+        const struct zs_metric_sum *s = &sums.rows[i];
+        if (!is_wanted(view, metrics, s->group, s->kernel))
+            continue;
+        zs_json_object(j, NULL);
+        zs_json_u64(j, "group", s->group);
+        zs_json_string(j, "kernel", s->kernel);
+        zs_json_string(j, "device", s->device);
+        zs_json_u64(j, "build", s->build);
+        if (by == ZS_METRIC_SUM_BY_SHAPE) {
+            put_json_triple(j, "groups", s->groups);
+            put_json_triple(j, "group_size", s->size);
+        }
+        zs_json_u64(j, "simd", s->simd);
+        zs_json_u64(j, "reports", s->reports);
+        zs_json_u64(j, "launches", s->launches);
+        zs_json_double(j, "time_ns", s->time_ns);
+        zs_json_array(j, "values");
+        for (uint32_t k = 0; k < groups[s->group].metric_count; k++) {
+            if (groups[s->group].metrics[k].total == ZS_METRIC_TOTAL_NONE)
+                zs_json_null(j, NULL);
+            else
+                zs_json_double(j, NULL, s->values[k]);
+        }
+        zs_json_end(j);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+    zs_metric_sums_free(&sums);
+    return error;
+}
+
+void zs_metrics_json(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                     struct zs_buf *out)
+{
+    struct zs_json j = zs_json_make(out, 2);
+    const struct zs_metrics_info *info = zs_metrics_info(metrics);
+    zs_json_object(&j, NULL);
+    zs_json_string(&j, "schema", "zescope.metrics/1");
+    zs_json_u64(&j, "runs", info->run_count);
+    zs_json_u64(&j, "launch_count", info->launches);
+    zs_json_u64(&j, "measured", info->measured);
+    zs_json_u64(&j, "not_measured", info->lost);
+    zs_json_string(&j, "not_measured_reason", info->lost_reason);
+    zs_json_u64(&j, "orphans", info->orphans);
+    zs_json_u64(&j, "damaged", info->damaged);
+    zs_json_string(&j, "runs_mismatch", info->runs_mismatch);
+    put_json_groups(metrics, &j);
+    put_json_launches(metrics, view, &j);
+    put_json_samples(metrics, view, &j);
+    if (put_json_sums(metrics, view, ZS_METRIC_SUM_BY_KERNEL, "kernels", &j) ||
+        put_json_sums(metrics, view, ZS_METRIC_SUM_BY_SHAPE, "shapes", &j))
+        out->error = -ENOMEM;
+    zs_json_end(&j);
+    zs_buf_putc(out, '\n');
+}

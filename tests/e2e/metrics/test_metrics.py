@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Metrics of kernel launches from the recorder to the views, against exact counts.
+
+Usage: test_metrics.py ZESCOPE DRIVER PROGRAM LISTER LOOP.cl
+"""
+import csv
+import glob
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZESCOPE, DRIVER, PROGRAM, LISTER, SOURCE = [os.path.abspath(p) for p in sys.argv[1:6]]
+GROUPS, SIZE, ROUNDS = 3, 64, 7
+EXCLUSIVE = 'ZscopeInstructions,ZscopeMemory' # of one domain
+
+
+def run(*words, check=0, env=None, cwd=None):
+    full = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER, **(env or {}))
+    p = subprocess.run(words, env=full, cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
+    if p.returncode != check:
+        raise AssertionError(f'{words}: exit {p.returncode}, not {check}\n{p.stdout}{p.stderr}')
+    return p
+
+
+class Metrics(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = cls.scratch.name
+        cls.number = 0
+        # ocloc splits its options at blanks: no paths in them, hence a copy
+        shutil.copy(SOURCE, os.path.join(cls.folder, 'loop.cl'))
+        run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', 'skl', '-options', '-g',
+            '-output', 'loop', cwd=cls.folder)
+        cls.binary = glob.glob(os.path.join(cls.folder, 'loop*.bin'))[0]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def record(self, way, count, *options, check=9, env=None, groups='ZscopeInstructions'):
+        Metrics.number += 1
+        path = os.path.join(self.folder, f'rec{self.number}')
+        p = run(ZESCOPE, 'record', '--no-last', '--metrics', groups, *options, '-o', path, '--', PROGRAM, self.binary,
+                way, str(count), check=check, env=env)
+        return path, p.stderr
+
+    def show(self, path):
+        return json.loads(run(ZESCOPE, 'metrics', 'show', '--json', path).stdout)
+
+    def value(self, document, report, name):
+        names = [m['name'] for m in document['groups'][report['group']]['metrics']]
+        return report['values'][names.index(name)]
+
+    def values(self, document, name):
+        return [self.value(document, r, name) for launch in document['launches'] for r in launch['reports']]
+
+    def check_each(self, path, count):
+        """Every launch was measured, and each value is of one launch alone."""
+        document = self.show(path)
+        self.assertEqual(len(document['launches']), count)
+        self.assertEqual(document['measured'], count)
+        self.assertEqual(document['not_measured'], 0, document['not_measured_reason'])
+        self.assertEqual([document['damaged'], document['orphans']], [0, 0])
+        self.assertEqual(self.values(document, 'Launches'), [1] * count)
+        self.assertEqual(self.values(document, 'Groups'), [GROUPS] * count)
+        self.assertEqual(len(set(self.values(document, 'Instructions'))), 1)
+        for launch in document['launches']:
+            self.assertEqual(launch['kernel'], 'loop')
+            self.assertEqual([launch['groups'], launch['group_size']], [[GROUPS, 1, 1], [SIZE, 1, 1]])
+        return document
+
+    def test_totals_are_the_exact_counts(self):
+        path, _ = self.record('immediate', 5, '--counts', groups='ComputeBasic,ZscopeInstructions')
+        document = self.show(path)
+        kernel = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)['devices'][0]['kernels'][0]
+        insts = kernel['instructions']
+        totals = {}
+        for row in document['kernels']:
+            for metric, value in zip(document['groups'][row['group']]['metrics'], row['values']):
+                totals[metric['name']] = value
+            self.assertEqual([row['kernel'], row['reports'], row['launches']], ['loop', 5, 5])
+        self.assertEqual(totals['Instructions'], sum(i['executions'] for i in insts))
+        self.assertEqual(totals['ActiveLanes'], sum(i['active_lanes'] for i in insts))
+        self.assertEqual(totals['UntypedBytesWritten'], sum(i['bytes_written'] for i in insts))
+        self.assertEqual(totals['Messages'], sum(i['executions'] for i in insts if i['opcode'].startswith('send')))
+        self.assertEqual(totals['CsThreads'], 5 * GROUPS * SIZE // kernel['simd'])
+        self.assertEqual(totals['Threads'], totals['CsThreads'])
+        self.assertEqual(totals['Launches'], 5)
+
+    def test_a_thousand_launches(self):
+        self.check_each(self.record('immediate', 1000)[0], 1000)
+
+    def test_asynchronous_lists(self):
+        self.check_each(self.record('async', 100)[0], 100)
+
+    def test_regular_lists_executed_again(self):
+        self.check_each(self.record('list', 20)[0], 40)
+
+    def test_regular_lists_reset_behind_an_event(self):
+        self.check_each(self.record('reset', 30)[0], 30)
+
+    def test_threads(self):
+        self.check_each(self.record('threads', 25)[0], 100)
+
+    def test_two_processes(self):
+        document = self.check_each(self.record('fork', 4)[0], 8)
+        self.assertEqual(len({launch['pid'] for launch in document['launches']}), 2)
+
+    def test_killed(self):
+        self.check_each(self.record('killed', 10, check=137)[0], 10)
+
+    def test_executed_again_before_it_was_read(self):
+        """What the device wrote over is not shown as something else: it is counted."""
+        path, said = self.record('again', 50)
+        document = self.show(path)
+        self.assertEqual(len(document['launches']), 100)
+        self.assertEqual(document['measured'] + document['not_measured'], 100)
+        self.assertGreaterEqual(document['measured'], 2)
+        self.assertEqual(set(self.values(document, 'Launches')), {1})
+        if document['not_measured']:
+            self.assertIn('kernel launches could not be measured', said)
+            self.assertIn('executed again', document['not_measured_reason'])
+
+    def test_an_application_that_measures(self):
+        path, _ = self.record('own', 1)
+        document = self.show(path)
+        self.assertEqual([len(launch['reports']) for launch in document['launches']], [1, 0, 1])
+        self.assertEqual(document['not_measured'], 1)
+        self.assertIn('application', document['not_measured_reason'])
+        # without us it measures the same
+        run(PROGRAM, self.binary, 'own', '1', check=9, env={'ZET_ENABLE_METRICS': '1'})
+        stream, _ = self.record('own', 1, '--metrics-period', '1ms')
+        self.assertEqual(self.show(stream)['damaged'], 0)
+
+    def test_groups_that_exclude_each_other(self):
+        names = lambda document: [[document['groups'][r['group']]['name'] for r in launch['reports']]
+                                  for launch in document['launches']]
+        # turns: each launch has one of the two
+        document = self.show(self.record('immediate', 8, groups=EXCLUSIVE)[0])
+        self.assertEqual(names(document), [[name] for name in EXCLUSIVE.split(',')] * 4)
+        # with a third of another domain that they share it with
+        document = self.show(self.record('immediate', 2, groups='ComputeBasic,' + EXCLUSIVE)[0])
+        self.assertEqual(names(document), [['ComputeBasic', EXCLUSIVE.split(',')[0]], EXCLUSIVE.split(',')[1:]])
+        # a list keeps the set that it began with
+        document = self.show(self.record('list', 2, groups=EXCLUSIVE)[0])
+        self.assertEqual(names(document), [[EXCLUSIVE.split(',')[0]]] * 4)
+        path, _ = self.record('immediate', 3, '--runs', groups=EXCLUSIVE)
+        document = self.show(path)
+        self.assertEqual(document['runs'], 2)
+        self.assertEqual(len(document['launches']), 3)
+        self.assertEqual([[r['run'] for r in launch['reports']] for launch in document['launches']], [[1, 2]] * 3)
+        self.assertEqual(document['runs_mismatch'], '')
+
+    def test_runs_that_differ_are_said(self):
+        path, _ = self.record('immediate', 3, '--runs', groups=EXCLUSIVE)
+        other, _ = self.record('immediate', 2)
+        shutil.rmtree(os.path.join(path, 'runs', '2'))
+        shutil.copytree(other, os.path.join(path, 'runs', '2'))
+        document = self.show(path)
+        self.assertIn('run 2 launched another number', document['runs_mismatch'])
+        self.assertEqual({r['run'] for launch in document['launches'] for r in launch['reports']}, {1})
+
+    def test_some_kernels_and_pauses(self):
+        path, _ = self.record('immediate', 10, '--launch-skip', '2', '--launch-count', '3')
+        self.check_each(path, 3)
+        path, _ = self.record('immediate', 3, '--paused')
+        self.assertEqual(self.show(path)['launches'], [])
+
+    def test_streams_tell_what_queries_tell(self):
+        queries = self.show(self.record('immediate', 20, groups='ComputeBasic,ZscopeInstructions')[0])
+        stream = self.show(self.record('immediate', 20, '--metrics-period', '100us',
+                                       groups='ComputeBasic,ZscopeInstructions')[0])
+        names = lambda document, row: [m['name'] for m in document['groups'][row['group']]['metrics']]
+        exact = {}
+        for row in queries['kernels']:
+            exact.update(zip(names(queries, row), row['values']))
+        totals = {}
+        for row in stream['kernels']: # a launch at the edge of a report may be without one of its own
+            for metric, value in zip(stream['groups'][row['group']]['metrics'], row['values']):
+                if metric['total'] == 'sum':
+                    totals[metric['name']] = totals.get(metric['name'], 0) + value
+        for name in ('CsThreads', 'Instructions', 'ActiveLanes', 'Messages', 'Groups', 'Launches', 'UntypedBytesWritten'):
+            self.assertAlmostEqual(totals[name], exact[name], delta=1e-6 * exact[name], msg=name)
+        ran = [row for row in stream['kernels'] if row['kernel'] == 'loop']
+        self.assertTrue(ran, 'no report was attributed to the kernel')
+        samples = [s for s in stream['samples'] if s['group'] == 0]
+        self.assertTrue(all(a['end_ns'] <= b['start_ns'] + 1000 for a, b in zip(samples, samples[1:])))
+
+    def test_query_and_stream(self):
+        """What the commands print: text, CSV and JSON say the same."""
+        words = ['-g', 'ZscopeInstructions', '--', PROGRAM, self.binary, 'immediate', '4']
+        text = run(ZESCOPE, 'metrics', 'query', *words, check=9).stdout
+        self.assertRegex(text, r'(?m)^measured launches +4 of 4$')
+        self.assertRegex(text, rf'(?m)^Groups +events +{4 * GROUPS}$')
+        document = json.loads(run(ZESCOPE, 'metrics', 'query', '--json', *words, check=9).stdout)
+        self.assertEqual(document['schema'], 'zescope.metrics/1')
+        for by, rows in (('launch', 4), ('shape', 1), ('kernel', 1)):
+            out = run(ZESCOPE, 'metrics', 'query', '--csv', '--by', by, *words, check=9).stdout
+            found = [row for row in csv.DictReader(io.StringIO(out)) if row['metric'] == 'Groups']
+            self.assertEqual([int(row['value']) for row in found], [4 * GROUPS // rows] * rows)
+        one = run(ZESCOPE, 'metrics', 'query', '-m', '^Groups$', '--by', 'launch', *words, check=9).stdout
+        self.assertNotIn('Instructions ', one.split('\n', 1)[1])
+        stream = run(ZESCOPE, 'metrics', 'stream', '-T', '100us', *words, check=9).stdout
+        self.assertIn('ZscopeInstructions on', stream)
+        self.assertIn('(over time)', stream)
+
+    def test_the_recording_can_be_kept(self):
+        path = os.path.join(self.folder, 'kept')
+        words = ['query', '-o', path, '-g', 'ComputeBasic', '--', PROGRAM, self.binary, 'immediate', '2']
+        out = run(ZESCOPE, 'metrics', *words, check=9).stdout
+        self.assertEqual(run(ZESCOPE, 'metrics', 'show', path).stdout, out)
+        self.assertIn('is there already', run(ZESCOPE, 'metrics', *words, check=1).stderr)
+
+    def test_the_library_says_the_same(self):
+        path, _ = self.record('list', 3)
+        document = self.show(path)
+        lines = [line.split() for line in run(LISTER, path).stdout.splitlines()]
+        values = [float(line[5]) for line in lines if line[0] == 'value' and line[4] == 'Instructions']
+        self.assertEqual(values, self.values(document, 'Instructions'))
+        sums = [line for line in lines if line[0] == 'sum' and line[7] == 'Instructions']
+        self.assertEqual([(line[5], line[6], float(line[8])) for line in sums], [('6', '6', sum(values))])
+
+    def test_wrong_usage(self):
+        app = ['--', PROGRAM, self.binary, 'immediate', '1']
+        for words in (['query', *app], ['query', '-g', 'ComputeBasic'], ['stream', '-g', 'X', '--runs', *app],
+                      ['measure', '-g', 'X', *app], ['query', '-g', 'X', '--json', '--csv', *app], ['show', 'a', 'b']):
+            self.assertIn('zescope', run(ZESCOPE, 'metrics', *words, check=2).stderr)
+        for options in (['--runs'], ['--metrics-period', '1ms'], ['--metrics', 'X', '--no-trace'],
+                        ['--metrics', 'X', '--metrics-period', 'soon']):
+            run(ZESCOPE, 'record', *options, *app, check=2, cwd=self.folder)
+
+    def test_where_metrics_cannot_be_had(self):
+        app = ['--', PROGRAM, self.binary, 'immediate', '1']
+        p = run(ZESCOPE, 'metrics', 'query', '-g', 'NoSuchGroup', *app, check=9)
+        self.assertIn("it has no event-based group 'NoSuchGroup'; it has: ComputeBasic", p.stderr)
+        self.assertEqual(p.stdout, '')
+        p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'true', check=1)
+        self.assertIn('there are no metrics: no kernel was launched', p.stderr)
+        # the application turns them off
+        p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'env', '-u', 'ZET_ENABLE_METRICS', *app[1:],
+                check=9)
+        self.assertIn('ZET_ENABLE_METRICS is not 1', p.stderr)
+
+    def test_damaged_recordings(self):
+        """Whatever is cut or changed: an answer, and no value that was not measured."""
+        path, _ = self.record('immediate', 30)
+        exact = self.values(self.show(path), 'Instructions')[0]
+        for file in glob.glob(os.path.join(path, 'trace', '*.pftrace')):
+            with open(file, 'rb') as f:
+                whole = f.read()
+            for part in range(1, 12):
+                with open(file, 'wb') as f:
+                    f.write(whole[:len(whole) * part // 12])
+                document = self.show(path)
+                self.assertLessEqual(set(self.values(document, 'Instructions')), {exact})
+            for at in range(40, len(whole), len(whole) // 60):
+                with open(file, 'wb') as f:
+                    f.write(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
+                self.show(path)
+            with open(file, 'wb') as f:
+                f.write(whole)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
