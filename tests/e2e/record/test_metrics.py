@@ -61,7 +61,8 @@ class MetricsTest(unittest.TestCase):
                 (['list', '-d', 'skl', '--group', 'NoSuch'], 1, 'no group of this name'),
                 (['list', '-d', 'no_such_gpu'], 2, 'no_such_gpu is not known; the devices are:'),
                 (['list', '-d', 'skl:0'], 2, 'number of tiles'),
-                ([], 2, "'list' is expected"), (['query'], 2, "'list' is expected"),
+                ([], 2, 'list, query, stream or show is expected'), (['query'], 2, 'needs a metric group'),
+                (['measure'], 2, 'not measure'),
                 (['list', '--timeout', '0'], 2, '--timeout')):
             done = metrics(*arguments)
             self.assertEqual((done.returncode, done.stdout), (status, ''), arguments)
