@@ -190,13 +190,6 @@ class RecordTest(unittest.TestCase):
         # the compiler saw it: the binary states its options
         self.assertIn(b'-g', read(os.path.join(self.got, 'plain.bin')))
 
-    def test_advice_where_there_is_no_debug_info(self):
-        self.assertEqual(self.record(self.linked('plain', '')).returncode, 0)
-        said = self.run_in([ZESCOPE, 'annotate', self.out]).stdout.decode()
-        self.assertIn('built without -g; give it in pBuildFlags, or record with `zescope record --debug-info`', said)
-        with open(os.path.join(self.out, 'meta.json'), encoding='utf-8') as f:
-            self.assertFalse(json.load(f)['debug_info'])
-
     def test_sources_are_copied(self):
         """Those that the debug info names, under the names it has for them, in both formats."""
         folder = tempfile.mkdtemp(prefix='zs-sources-')

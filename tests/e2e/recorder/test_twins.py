@@ -120,6 +120,23 @@ class Twins(unittest.TestCase):
             text = recorder.run(recorder.zescope, 'annotate', path).stdout
             self.assertIn('has no source lines, and --debug-info cannot add them', text)
             self.assertNotIn('or record', text)
+        # as other compilers and applications may have it
+        for change, said in (({'inputs': [{'debug_info': True}]}, 'built without -g; give it in pBuildFlags, or record with `zescope record --debug-info`'),
+                             ({'inputs': [{'debug_info': True}], 'flags': '-O2 -g'}, 'the driver gave none, though the module was built with -g'),
+                             ({'format': 'native', 'inputs': []}, 'the application brought machine code without it')):
+            self.change_builds(path, change)
+            self.assertIn(said, recorder.run(recorder.zescope, 'annotate', path).stdout)
+
+    def change_builds(self, path, change):
+        for name in os.listdir(os.path.join(path, 'process')):
+            events = os.path.join(path, 'process', name, 'modules.jsonl')
+            with open(events, encoding='utf-8') as f:
+                lines = [json.loads(line) for line in f]
+            with open(events, 'w', encoding='utf-8') as f:
+                for line in lines:
+                    if line['event'] == 'begin':
+                        line.update({'flags': '', **change})
+                    f.write(json.dumps(line) + '\n')
 
     def test_page_without_code_says_so(self):
         path, _ = recorder.record((), (PROGRAM, *spirvs))
