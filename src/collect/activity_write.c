@@ -118,7 +118,12 @@ void act_write_prefix(struct act_list *list)
 static void put_append(struct zs_pb *pb, uint64_t id, const struct act_list *list,
                        const struct act_shape *s)
 {
-    zs_pb_raw(pb, list->prefix, list->prefix_B);
+    if (ZS_LIKELY(pb->end - pb->at >= ACT_PREFIX_B)) { /* all of it: no call for a few bytes */
+        memcpy(pb->at, list->prefix, ACT_PREFIX_B);
+        pb->at += list->prefix_B;
+    } else {
+        zs_pb_raw(pb, list->prefix, list->prefix_B);
+    }
     zs_pb_u64(pb, ZS_ACT_ID, id);
     zs_pb_u64(pb, ZS_ACT_KIND, s->kind);
     put_known(pb, ZS_ACT_KERNEL_ID, s->kernel);

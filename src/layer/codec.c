@@ -33,10 +33,15 @@ static void put_long_varint(struct writer *w, uint64_t value)
 
 static inline void put_varint(struct writer *w, uint64_t value)
 {
-    if (ZS_LIKELY(value < 0x80 && w->at != w->end))
+    if (ZS_LIKELY(value < 0x80 && w->at != w->end)) {
         *w->at++ = (uint8_t)value;
-    else
+    } else if (ZS_LIKELY(value < 0x4000 && w->end - w->at >= 2)) { /* most slots of the cache */
+        w->at[0] = (uint8_t)(value | 0x80);
+        w->at[1] = (uint8_t)(value >> 7);
+        w->at += 2;
+    } else {
         put_long_varint(w, value);
+    }
 }
 
 static uint64_t zigzag(int64_t value)
@@ -295,11 +300,6 @@ static uint64_t element_count(const struct zs_api_event *event, const struct zs_
     return ZS_MIN(count, room_on_enter(event, params, (uint32_t)range));
 }
 
-static bool is_written(const struct zs_api_param *p, bool is_exit)
-{
-    return is_exit ? p->flow != ZS_API_FLOW_IN : p->flow != ZS_API_FLOW_OUT;
-}
-
 bool zs_codec_has_counts(uint32_t call)
 {
     const struct zs_api_shape shape = zs_api_call_shape(call);
@@ -319,31 +319,84 @@ void zs_codec_enter(const struct zs_api_event *event)
             counts[slot++] = load_count(event, &shape.params[i], i);
 }
 
-size_t zs_codec_encode(struct zs_codec *codec, const struct zs_api_event *event, uint8_t *out)
+/* What the description alone can tell; out of the way of the others. */
+static __attribute__((noinline)) void put_any(struct writer *w, struct zs_codec *codec,
+                                              const struct zs_api_event *event, uint32_t i)
 {
     const struct zs_api_shape shape = zs_api_call_shape(event->call);
-    const struct zs_api_param *params = shape.params;
+    struct walk k = {.w = w, .codec = codec, .shape = &shape, .is_exit = event->is_exit};
+    put_param(&k, &shape.params[i], event->params[i], element_count(event, shape.params, i));
+}
+
+/* put_elements of one. */
+static inline void put_one_value(struct writer *w, enum zs_api_step_how how, const void *value)
+{
+    if (!value) {
+        put_varint(w, 0);
+        return;
+    }
+    uint64_t bits = load_bits(value, how == ZS_API_STEP_VALUE_U64 ? 8 : 4);
+    put_varint(w, 1 + 1);
+    put_varint(w, how == ZS_API_STEP_VALUE_I32 ? zigzag((int32_t)bits) : bits);
+}
+
+static inline void put_step(struct writer *w, struct zs_codec *codec, enum zs_api_step_how how,
+                            const struct zs_api_event *event, uint32_t i)
+{
+    switch (how) {
+    case ZS_API_STEP_POINTER:
+        put_pointer(w, codec, load_bits(event->params[i], 8));
+        return;
+    case ZS_API_STEP_U32:
+        put_varint(w, load_bits(event->params[i], 4));
+        return;
+    case ZS_API_STEP_U64:
+        put_varint(w, load_bits(event->params[i], 8));
+        return;
+    case ZS_API_STEP_VALUE_U32:
+    case ZS_API_STEP_VALUE_U64:
+    case ZS_API_STEP_VALUE_I32:
+        put_one_value(w, how, (const void *)(uintptr_t)load_bits(event->params[i], 8));
+        return;
+    case ZS_API_STEP_IS_NULL:
+        put_varint(w, load_bits(event->params[i], 8) ? 1 : 0);
+        return;
+    case ZS_API_STEP_FOLLOWED:
+        if (!load_bits(event->params[i], 8)) {
+            put_varint(w, 0);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    put_any(w, codec, event, i);
+}
+
+size_t zs_codec_encode(struct zs_codec *codec, const struct zs_api_event *event, uint8_t *out)
+{
+    const struct zs_api_step *steps = zs_api_call_steps(event->call);
+    const uint8_t when = event->is_exit ? ZS_API_STEP_EXIT : ZS_API_STEP_ENTER;
     struct writer w = {.at = out, .end = out + ZS_CODEC_EVENT_MAX_B};
-    struct walk k = {.w = &w, .codec = codec, .shape = &shape, .is_exit = event->is_exit};
     if (event->is_exit) {
         put_varint(&w, zigzag(*event->result));
         if (*event->result != 0)
             return (size_t)(w.at - out);
     }
     size_t plain_B = (size_t)(w.at - out);
-    for (uint32_t i = 0; i < event->param_count; i++) {
-        if (!is_written(&params[i], event->is_exit))
-            continue;
-        if (params[i].kind == ZS_API_KIND_HANDLE) /* most parameters of most calls */
-            put_pointer(&w, codec, load_bits(event->params[i], params[i].size_B));
-        else
-            put_param(&k, &params[i], event->params[i], element_count(event, params, i));
-    }
+    for (uint32_t i = 0; i < event->param_count; i++)
+        if (steps[i].when & when)
+            put_step(&w, codec, (enum zs_api_step_how)steps[i].how, event, i);
     size_t size_B = (size_t)(w.at - out);
     return event->is_exit && size_B == plain_B ? 0 : size_B;
 }
 
 /* Reading. */
+static bool is_written(const struct zs_api_param *p, bool is_exit)
+{
+    return is_exit ? p->flow != ZS_API_FLOW_IN : p->flow != ZS_API_FLOW_OUT;
+}
+
 struct decoder {
     struct zs_codec *codec;
     const struct zs_api_shape *shape;

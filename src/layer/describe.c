@@ -16,6 +16,35 @@ static const struct zs_api_param params[] = {
 #include "layer_api.def"
 };
 
+#define KIND_IS(kind, a, b, c, d)                                                                  \
+    (ZS_API_KIND_##kind == ZS_API_KIND_##a || ZS_API_KIND_##kind == ZS_API_KIND_##b ||             \
+     ZS_API_KIND_##kind == ZS_API_KIND_##c || ZS_API_KIND_##kind == ZS_API_KIND_##d)
+/* `sub` of a number that is pointed to: value_types of codec.c. */
+#define STEP_VALUE(sub)                                                                            \
+    ((sub) == 0                 ? ZS_API_STEP_VALUE_U32                                            \
+     : (sub) == 1 || (sub) == 2 ? ZS_API_STEP_VALUE_U64                                            \
+     : (sub) == 5               ? ZS_API_STEP_VALUE_I32                                            \
+                                : ZS_API_STEP_FOLLOWED)
+#define STEP_HOW(kind, size_B, range, sub)                                                         \
+    (KIND_IS(kind, HANDLE, PTR, FUNC, FUNC) && (size_B) == 8        ? ZS_API_STEP_POINTER          \
+     : ZS_API_KIND_##kind == ZS_API_KIND_VALUE_PTR && (sub) < 0     ? ZS_API_STEP_IS_NULL          \
+     : ZS_API_KIND_##kind == ZS_API_KIND_VALUE_PTR && (range) == -1 ? STEP_VALUE(sub)              \
+     : KIND_IS(kind, STRING, STRUCT_PTR, HANDLE_PTR, VALUE_PTR)     ? ZS_API_STEP_FOLLOWED         \
+     : !KIND_IS(kind, U32, FLAGS, BOOL, U64) && !KIND_IS(kind, SIZE, SIZE, SIZE, SIZE)             \
+         ? ZS_API_STEP_ANY                                                                         \
+     : (size_B) == 4 ? ZS_API_STEP_U32                                                             \
+     : (size_B) == 8 ? ZS_API_STEP_U64                                                             \
+                     : ZS_API_STEP_ANY)
+#define STEP_WHEN(flow)                                                                            \
+    ((ZS_API_FLOW_##flow != ZS_API_FLOW_OUT ? ZS_API_STEP_ENTER : 0) |                             \
+     (ZS_API_FLOW_##flow != ZS_API_FLOW_IN ? ZS_API_STEP_EXIT : 0))
+#define ZE_PARAM(function, i, type, name, kind, base, flow, range, sub)                            \
+    {STEP_HOW(kind, sizeof(type), range, sub), STEP_WHEN(flow)},
+static const struct zs_api_step steps[] = {
+#include "layer_api.def"
+};
+_Static_assert(ZS_ARRAY_LEN(steps) == ZS_ARRAY_LEN(params), "a step for each parameter");
+
 struct call {
     const char *name;
     uint32_t param_count, first_param;
@@ -58,6 +87,11 @@ static const struct zs_api_field fields[] = {
 static const struct zs_api_struct structs[] = {
 #include "layer_api.def"
 };
+
+const struct zs_api_step *zs_api_call_steps(uint32_t call)
+{
+    return steps + calls[call].first_param;
+}
 
 uint32_t zs_api_call_param_count(uint32_t call)
 {

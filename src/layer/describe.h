@@ -58,6 +58,26 @@ enum {
     ZS_API_VALUE_TYPES = 6, /* numbers that are followed: VALUES of scripts/gen-api */
 };
 
+/* How a parameter is written and when, in two bytes: for nearly all of them the writer looks at
+ * nothing else. */
+enum zs_api_step_how {
+    ZS_API_STEP_ANY,     /* by its description */
+    ZS_API_STEP_POINTER, /* of 8 bytes, not followed */
+    ZS_API_STEP_U32,
+    ZS_API_STEP_U64,
+    ZS_API_STEP_VALUE_U32, /* a number that is pointed to, one */
+    ZS_API_STEP_VALUE_U64,
+    ZS_API_STEP_VALUE_I32,
+    ZS_API_STEP_IS_NULL,  /* a pointer of which no more than that can be shown */
+    ZS_API_STEP_FOLLOWED, /* what a pointer leads to; NULL is a 0 */
+};
+enum { ZS_API_STEP_ENTER = 1, ZS_API_STEP_EXIT = 2 };
+struct zs_api_step {
+    uint8_t how, when;
+};
+/* Of the parameters of a call, which is known. */
+const struct zs_api_step *zs_api_call_steps(uint32_t call);
+
 uint32_t zs_api_call_param_count(uint32_t call);
 /* The shape that this build knows. */
 struct zs_api_shape zs_api_call_shape(uint32_t call);

@@ -31,6 +31,14 @@ static inline void zs_pb_raw(struct zs_pb *pb, const void *data, size_t size_B)
 static inline void zs_pb_varint(struct zs_pb *pb, uint64_t value)
 {
     uint8_t bytes[10];
+    if (ZS_LIKELY(pb->end - pb->at >= (ptrdiff_t)sizeof(bytes))) {
+        uint8_t *at = pb->at;
+        for (; value >= 0x80; value >>= 7)
+            *at++ = (uint8_t)(value | 0x80);
+        *at++ = (uint8_t)value;
+        pb->at = at;
+        return;
+    }
     size_t n = 0;
     while (value >= 0x80) {
         bytes[n++] = (uint8_t)(value | 0x80);
