@@ -442,6 +442,32 @@ static bool read_tokens(struct zs_asm_line *l)
     return zs_asm_expect(l, ")");
 }
 
+/* "0x1000:a0.1": from Xe2 on an offset may stand before a register. */
+static bool read_exdesc(struct zs_asm_line *l)
+{
+    struct zs_isa_inst *inst = l->inst;
+    const char *at = l->at;
+    uint64_t offset;
+    if (l->model->platform >= ZS_ISA_XE2 && !zs_asm_take(l, "a0.")) {
+        if (!zs_asm_unsigned(l, UINT32_MAX, &offset))
+            return false;
+        if (zs_asm_take(l, ":")) {
+            inst->exdesc_offset = (uint32_t)offset;
+            at = l->at;
+        }
+    }
+    l->at = at;
+    return read_descriptor(l, ZS_INST_EXDESC_REG, &inst->exdesc_subreg, &inst->exdesc) &&
+           (!inst->exdesc_offset || inst->flags & ZS_INST_EXDESC_REG ||
+            zs_asm_fail(l, "a register is expected behind an offset"));
+}
+
+static bool gathers(const struct zs_isa_inst *inst)
+{
+    return inst->source_count == 1 && inst->src[0].file == ZS_FILE_S &&
+           inst->src[0].kind == ZS_OPERAND_INDIRECT;
+}
+
 /* A single payload in the slot of two: "send (8|M0) null r1 null 0x0 0x...". */
 static bool read_operands(struct zs_asm_line *l)
 {
@@ -452,7 +478,7 @@ static bool read_operands(struct zs_asm_line *l)
         return read_tokens(l);
     uint32_t wanted = source_count(l->opcode);
     while (inst->source_count < ZS_MIN(wanted, (uint32_t)ZS_ISA_SOURCES_MAX)) {
-        if (wanted == UINT32_MAX && at_end(l))
+        if ((wanted == UINT32_MAX && at_end(l)) || gathers(inst))
             break;
         if (!zs_asm_source(l, inst->source_count))
             return false;
@@ -460,8 +486,7 @@ static bool read_operands(struct zs_asm_line *l)
     }
     if (!zs_isa_opcode_is_send(l->opcode))
         return true;
-    return read_descriptor(l, ZS_INST_EXDESC_REG, &inst->exdesc_subreg, &inst->exdesc) &&
-           read_descriptor(l, ZS_INST_DESC_REG, &inst->desc_subreg, &inst->desc);
+    return read_exdesc(l) && read_descriptor(l, ZS_INST_DESC_REG, &inst->desc_subreg, &inst->desc);
 }
 
 static bool read_instruction(struct zs_asm_line *l)

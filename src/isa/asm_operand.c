@@ -57,7 +57,7 @@ static bool read_subreg(struct zs_asm_line *l, struct zs_isa_operand *op)
     uint64_t value = 0;
     if (l->at + 1 < l->end && l->at[0] == '.' && isdigit((unsigned char)l->at[1])) {
         l->at++;
-        if (!zs_asm_unsigned(l, 63, &value))
+        if (!zs_asm_unsigned(l, UINT8_MAX, &value))
             return false;
     }
     op->subreg = (uint8_t)value;
@@ -98,17 +98,19 @@ static bool read_register(struct zs_asm_line *l, struct zs_isa_operand *op)
     return true;
 }
 
-/* "[a0.4,-16]" behind "r". */
+/* "[a0.4,-16]" behind "r"; "[s0.8]" where a send of Xe3 gathers its payload. */
 static bool read_indirect(struct zs_asm_line *l, struct zs_isa_operand *op)
 {
     uint64_t value = 0;
-    if (!zs_asm_expect(l, "a0"))
+    bool gathers = l->model->platform >= ZS_ISA_XE3 && zs_isa_opcode_is_send(l->opcode) &&
+                   zs_asm_take(l, "s0");
+    if (!gathers && !zs_asm_expect(l, "a0"))
         return false;
     op->kind = ZS_OPERAND_INDIRECT;
-    op->file = ZS_FILE_GRF;
+    op->file = gathers ? ZS_FILE_S : ZS_FILE_GRF;
     if (!read_subreg(l, op))
         return false;
-    if (zs_asm_take(l, ",")) {
+    if (!gathers && zs_asm_take(l, ",")) {
         bool negative = zs_asm_take(l, "-");
         if (!zs_asm_unsigned(l, 32768, &value))
             return false;
@@ -214,10 +216,14 @@ static uint32_t implied_dst_type(const struct zs_asm_line *l)
     return zs_isa_opcode_is_send(l->opcode) ? ZS_TYPE_UD : ZS_TYPE_COUNT;
 }
 
-static void place_subreg(const struct zs_asm_line *l, struct zs_isa_operand *op)
+static bool place_subreg(struct zs_asm_line *l, struct zs_isa_operand *op)
 {
-    if (op->kind == ZS_OPERAND_REG)
-        op->subreg_B = zs_isa_model_subreg_B(l->model, op->file, op->type, op->subreg);
+    if (op->kind != ZS_OPERAND_REG)
+        return true;
+    if (op->subreg * zs_isa_type_bits((enum zs_isa_type)op->type) / 8 > UINT8_MAX)
+        return zs_asm_fail(l, "no register has a part %u of this type", (unsigned)op->subreg);
+    op->subreg_B = zs_isa_model_subreg_B(l->model, op->file, op->type, op->subreg);
+    return true;
 }
 
 bool zs_asm_dst(struct zs_asm_line *l)
@@ -234,8 +240,7 @@ bool zs_asm_dst(struct zs_asm_line *l)
         return false;
     if (!read_type(l, implied_dst_type(l), &dst->type))
         return false;
-    place_subreg(l, dst);
-    return true;
+    return place_subreg(l, dst);
 }
 
 /* ---- immediates ---- */
@@ -478,6 +483,5 @@ bool zs_asm_source(struct zs_asm_line *l, unsigned index)
         return false;
     if (is_macro(l) && op->kind == ZS_OPERAND_REG)
         op->hstride = 1;
-    place_subreg(l, op);
-    return true;
+    return place_subreg(l, op);
 }

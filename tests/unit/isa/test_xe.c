@@ -8,6 +8,7 @@
 #include "isa/inst.h"
 #include "isa/isa_priv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,36 @@ static void check_inverse(const struct zs_isa_model *model, const struct zs_isa_
                   (unsigned long long)inst->raw[0], line);
 }
 
+/* Fields that say nothing there: Mesa's compiler fills them. */
+static bool has_idle_fields(const struct zs_isa_model *model, const struct zs_isa_inst *inst)
+{
+    const struct zs_isa_opcode *opcode = zs_isa_model_find(model, (enum zs_isa_op)inst->op);
+    return inst->op == ZS_OP_SYNC || (inst->op == ZS_OP_MATH && inst->source_count == 1) ||
+           zs_isa_opcode_is_branch(opcode);
+}
+
+/* The line assembles to the bytes of the vector, which are not ours. */
+static void check_assembled(enum zs_isa_platform platform, const struct zs_isa_inst *inst,
+                            const char *line, const uint8_t bytes[16])
+{
+    struct zs_isa_asm_error error = {.size_B = sizeof(error)};
+    struct zs_span text = {(const uint8_t *)line, strlen(line)};
+    uint8_t *code = NULL;
+    size_t size_B = 0;
+    if (zs_isa_assemble(platform, text, &code, &size_B, &error)) {
+        print_message("%s\n  %s (column %u)\n", line, error.text, error.column);
+        mismatches++;
+    } else if (size_B != inst->size_B || memcmp(code, bytes, size_B) != 0) {
+        uint64_t words[2] = {0};
+        memcpy(words, code, ZS_MIN(size_B, sizeof(words)));
+        print_message("%s\n  %016llx %016llx, not %016llx %016llx\n", line,
+                      (unsigned long long)words[0], (unsigned long long)words[1],
+                      (unsigned long long)inst->raw[0], (unsigned long long)inst->raw[1]);
+        mismatches++;
+    }
+    zs_isa_code_free(code);
+}
+
 static void known(void **state)
 {
     mismatches = 0;
@@ -95,8 +126,39 @@ static void known(void **state)
             continue;
         check_line(model, &inst, vectors[i].line);
         check_inverse(model, &inst, bytes);
+        if (!has_idle_fields(model, &inst))
+            check_assembled(vectors[i].platform, &inst, vectors[i].line, bytes);
     }
     assert_int_equal(mismatches, 0);
+}
+
+/* Texts that no encoding says: refused, not cut to what fits. */
+static void refused_texts(void **state)
+{
+    static const struct {
+        enum zs_isa_platform platform;
+        const char *line, *says;
+    } rows[] = {
+        {ZS_ISA_GEN9, "mov (8|M0) r1.32<1>:q r2.0<4;4,1>:q", "no register has a part 32"},
+        {ZS_ISA_GEN9, "mov (8|M0) r1.4<1>:q r2.0<4;4,1>:q", "dst subregister"},
+        {ZS_ISA_XE2, "mov (8|M0) r1.0<1>:d r2.64<8;8,1>:d", "no register has a part 64"},
+        {ZS_ISA_XE2, "mov (8|M0) r1.0<1>:d r2.16<8;8,1>:d", "src0 subregister"},
+        {ZS_ISA_XE2, "send.ugm (16|M0) r8 r[s0.8] 0x0 0x04140588", "'a0' is expected"},
+        {ZS_ISA_XE3, "mov (16|M0) r8.0<1>:d r[s0.8]<1;1,0>:d", "'a0' is expected"},
+        {ZS_ISA_XE2, "send.ugm (1|M0) null r119 r113:1 0x1000:0x4 0x42000504", "a register"},
+        {ZS_ISA_XE2, "send.ugm (1|M0) null r119 r113:1 0x70000:a0.1 0x42000504", "extended"},
+        {ZS_ISA_XE_HPC, "send.ugm (1|M0) null r119 r113:1 0x1000:a0.1 0x42000504", "number"},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct zs_isa_asm_error error = {.size_B = sizeof(error)};
+        struct zs_span text = {(const uint8_t *)rows[i].line, strlen(rows[i].line)};
+        uint8_t *code = NULL;
+        size_t size_B = 0;
+        assert_int_equal(zs_isa_assemble(rows[i].platform, text, &code, &size_B, &error), -EINVAL);
+        if (!strstr(error.text, rows[i].says))
+            fail_msg("%s: %s", rows[i].line, error.text);
+        zs_isa_code_free(code);
+    }
 }
 
 /* ---- messages ---- */
@@ -305,6 +367,27 @@ static uint64_t random_bits(uint64_t *state)
     return next_random(state) & 1 ? x : x & next_random(state) & next_random(state);
 }
 
+/* What is printed assembles to an instruction that prints the same. (A compacted one may not: where
+ * its whole form has bits that say nothing, what the assembler puts there may have no short form.)
+ */
+static void check_text(enum zs_isa_platform platform, const struct zs_isa_inst *inst)
+{
+    const struct zs_isa_model *model = zs_isa_model(platform);
+    struct zs_isa_asm_error error = {.size_B = sizeof(error)};
+    char line[ZS_ISA_LINE_MAX + 1], again[ZS_ISA_LINE_MAX + 1] = "";
+    size_t length = zs_isa_print(model, inst, 0, line), size_B = 0;
+    struct zs_isa_inst back;
+    uint8_t *code = NULL;
+    line[length] = '\0';
+    int failed = zs_isa_assemble(platform, (struct zs_span){(const uint8_t *)line, length}, &code,
+                                 &size_B, &error);
+    if (!failed && size_B >= 8 && zs_isa_decode(model, code, &back))
+        again[zs_isa_print(model, &back, 0, again)] = '\0';
+    if ((failed || strcmp(line, again) != 0) && mismatches++ < 10)
+        print_message("%s\n%s%s\n", line, again, failed ? error.text : "");
+    zs_isa_code_free(code);
+}
+
 /* How many of `count` random encodings of the opcode are instructions; each is checked. */
 static uint32_t try_opcode(const struct zs_isa_model *model, uint32_t code, bool compacted,
                            uint32_t count, uint64_t *state)
@@ -319,7 +402,9 @@ static uint32_t try_opcode(const struct zs_isa_model *model, uint32_t code, bool
         if (!zs_isa_decode(model, bytes, &inst))
             continue;
         check_inverse(model, &inst, bytes);
-        taken++;
+        if (taken++ % 8 == 0 && !compacted &&
+            !zs_isa_opcode_is_branch(zs_isa_model_opcode(model, code)))
+            check_text(model->platform, &inst);
     }
     return taken;
 }
@@ -357,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known),
+        cmocka_unit_test(refused_texts),
         cmocka_unit_test(message_fields),
         cmocka_unit_test(inverse),
     };
