@@ -474,6 +474,8 @@ bool zs_asm_source(struct zs_asm_line *l, unsigned index)
              (l->end - digit >= 5 && (!strncmp(digit, "qnan(", 5) || !strncmp(digit, "snan(", 5)));
     if (number)
         return read_immediate(l, index, op);
+    if (l->opcode->form == ZS_FORM_BRANCH || l->opcode->form == ZS_FORM_BRANCH2)
+        return zs_asm_fail(l, "a label or a number is expected");
     if (!read_modifiers(l, op) || !read_place(l, op))
         return false;
     imply_region(l, op);

@@ -33,6 +33,9 @@ static void print_and_assemble(const struct zs_isa_model *model, const uint8_t b
     struct zs_isa_asm_error error = {.size_B = sizeof(error)};
     if (!zs_isa_decode(model, bytes, &inst) || inst.op == ZS_OP_ILLEGAL)
         return;
+    /* a jump is the thread's in assembly, with (W) or without, as for libiga64 */
+    if (inst.op == ZS_OP_JMPI && !(inst.flags & ZS_INST_NOMASK))
+        return;
     size_t size_B = zs_isa_print(model, &inst, 0, line);
     assemble_text(model, zs_span_make(line, size_B));
     inst.raw[0] = inst.raw[1] = 0;

@@ -147,6 +147,8 @@ static void refused_texts(void **state)
         {ZS_ISA_XE3, "mov (16|M0) r8.0<1>:d r[s0.8]<1;1,0>:d", "'a0' is expected"},
         {ZS_ISA_XE2, "send.ugm (1|M0) null r119 r113:1 0x1000:0x4 0x42000504", "a register"},
         {ZS_ISA_XE2, "send.ugm (1|M0) null r119 r113:1 0x70000:a0.1 0x42000504", "extended"},
+        {ZS_ISA_XE_LP, "while (16|M0) r10.1",
+         "a label or a number"}, /* only some go by registers */
         {ZS_ISA_XE_HPC, "send.ugm (1|M0) null r119 r113:1 0x1000:a0.1 0x42000504", "number"},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
