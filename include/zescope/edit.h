@@ -37,8 +37,9 @@ struct zs_edit;
 struct zs_edit_kernel;
 
 struct zs_edit_options {
-    size_t size_B;      /* sizeof(struct zs_edit_options) */
-    const char *device; /* of several devices in an archive: as ocloc names it; NULL: the first */
+    size_t size_B;        /* sizeof(struct zs_edit_options) */
+    const char *device;   /* of several devices in an archive: as ocloc names it; NULL: the first */
+    struct zs_span debug; /* debug information of the module, which zs_edit_module then has */
 };
 
 /* The bytes are copied. 0; what zs_module_open_memory gives; -ENOENT: no image for the device;
@@ -47,6 +48,7 @@ ZS_API int zs_edit_open(struct zs_span binary, const struct zs_edit_options *opt
                         struct zs_edit **ret_edit, struct zs_diag *diag);
 ZS_API void zs_edit_close(struct zs_edit *edit); /* NULL is allowed */
 
+ZS_API const struct zs_module *zs_edit_module(const struct zs_edit *edit);
 ZS_API const struct zs_image *zs_edit_image(const struct zs_edit *edit);
 ZS_API uint32_t zs_edit_kernel_count(const struct zs_edit *edit);
 /* In the order of the image; NULL behind the last. */

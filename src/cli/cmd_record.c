@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "cli/hottest.h"
+#include "cli/instrument.h"
 #include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/paths.h"
@@ -16,6 +17,7 @@
 #include "record/counts.h"
 #include "record/writer.h"
 #include "report/recording.h"
+#include "store/instrument.h"
 #include "store/store.h"
 #include "symbols/symbols.h"
 
@@ -41,6 +43,8 @@ struct record_options {
     struct zs_string_list metrics;
     const char *metrics_period;
     bool runs;
+    const char *instrument;
+    const struct zs_cli_instrument *view; /* of zescope instrument */
 };
 
 extern const struct zs_command zs_command_record;
@@ -53,6 +57,7 @@ struct launch {
     int live_fd;                /* open meanwhile, or -1 */
     char **environment;         /* of the application; the first `owned` entries are ours */
     size_t owned;
+    struct zs_cli_helper helper;
     int toggle_signal; /* 0: none */
     uint64_t delay_ns, duration_ns;
     uint64_t metrics_period_ns; /* 0: queries */
@@ -291,6 +296,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_number(l, ZS_ENV_COLLECT_LAUNCH_SKIP, o->launch_skip) &&
               put_number(l, ZS_ENV_COLLECT_LAUNCH_COUNT, o->launch_count) &&
               put_variable(l, ZS_ENV_COLLECT_LIVE, l->live) &&
+              put_variable(l, ZS_ENV_COLLECT_INSTRUMENT, l->helper.socket) &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               put_pause_variables(l, o) && put_metrics_variables(l, o, run) &&
               (!l->layer[0] || put_trace_variables(l));
@@ -482,6 +488,11 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
     if (path)
         print_summary(o, path);
     int status = result->exit_status;
+    if (path && o->instrument) {
+        const struct zs_cli_instrument keep = {.tool = o->instrument};
+        int made = zs_cli_instrument_results(&o->common, o->view ? o->view : &keep, path);
+        status = status ? status : made;
+    }
     if (path && o->report) {
         int printed = zs_cli_print_report(&o->common, path);
         status = status ? status : printed;
@@ -581,6 +592,7 @@ static int record(const struct record_options *o, struct launch *l,
         error = start_app(o, l, path, o->runs, argv, &result);
     if (!error && o->runs)
         more_runs(o, l, path, argv, &result.exit_status);
+    zs_cli_helper_stop(&l->helper);
     remove_link(l);
     if (!error)
         return finish(o, writer, &result);
@@ -650,6 +662,9 @@ static const struct zs_option options_table[] = {
      "start paused, and resume after that time: 2, 1.5s, 200ms"},
     {"duration", 0, ZS_OPTION_STRING, OPTION(duration), "TIME",
      "pause when that much time has passed since recording began or was resumed"},
+    {"instrument", 0, ZS_OPTION_STRING, OPTION(instrument), "TOOL",
+     "rewrite the application's kernels with a tool of zescope instrument; its table is kept in "
+     "instrument/table.json"},
     {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
      "keep at most this much of the calls of each process, 0: everything"},
 };
@@ -684,6 +699,21 @@ const struct zs_command zs_command_record = {
     .run = run_record,
 };
 
+int zs_cli_record_instrumented(const struct zs_common_options *common,
+                               const struct zs_cli_instrument *what, char **argv)
+{
+    struct record_options o = default_options;
+    o.common = *common;
+    o.trace = false;
+    o.activity = false;
+    o.output = what->output;
+    o.debug_info = what->debug_info;
+    o.last = what->last;
+    o.instrument = what->tool;
+    o.view = what;
+    return run_record(&o, 1, argv);
+}
+
 static int run_record(void *options, int operand_count, char **operands)
 {
     const struct record_options *o = options;
@@ -712,12 +742,14 @@ static int run_record(void *options, int operand_count, char **operands)
              !zs_cli_find_library("libzescope_layer.so", "ZESCOPE_LAYER", "layer", l->layer))
         status = zs_cli_fail("libzescope_layer.so cannot be found: reinstall zescope, say where it "
                              "is with ZESCOPE_LAYER, or record modules only with --no-trace");
-    else if ((status = open_live(o, l)))
+    else if ((status = open_live(o, l)) ||
+             (o->instrument && (status = zs_cli_helper_start(o->instrument, &l->helper))))
         ; /* said */
     else if (zs_recording_create(&plan, &writer, &diag))
         status = zs_cli_fail("%s", diag.text);
     else
         status = record(o, l, writer, operands);
+    zs_cli_helper_stop(&l->helper);
     if (l->live_fd >= 0)
         close(l->live_fd);
     free(l);

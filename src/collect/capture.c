@@ -9,6 +9,7 @@
  * fixed by its first call. In this order the application gets the same bytes as without us.
  */
 #include "collect/collect.h"
+#include "collect/instrument.h"
 
 #include "base/json.h"
 
@@ -360,6 +361,19 @@ static void put_kernels(struct zs_collector *c, struct zs_json *j, uint32_t id,
     free((void *)names);
 }
 
+/* The module that the application gets: an instrumented one, or what the driver built. */
+static ze_module_handle_t instrument(struct zs_collector *c, const struct zs_capture *capture,
+                                     const ze_module_create_params_t *params,
+                                     ze_module_handle_t module)
+{
+    ze_module_handle_t other = zs_instrument_module(c, capture->id, params, module);
+    if (!other)
+        return module;
+    **params->pphModule = other;
+    c->api.zeModuleDestroy(module);
+    return other;
+}
+
 uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
                         ze_module_create_params_t *params, ze_result_t result)
 {
@@ -371,9 +385,10 @@ uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
     zs_json_u64(&j, "duration_ns", returned_ns - capture->begin_ns);
     put_hex(&j, "result", (uint64_t)result);
     if (module) {
-        put_hex(&j, "handle", (uint64_t)(uintptr_t)module);
         put_module(c, &j, capture->id, module);
         put_kernels(c, &j, capture->id, module);
+        module = instrument(c, capture, params, module);
+        put_hex(&j, "handle", (uint64_t)(uintptr_t)module);
     }
     put_log(c, &j, capture->log.handle);
     end_line(c, &j, &line);

@@ -62,6 +62,11 @@ struct zs_collector {
     _Atomic(struct zs_counts_keeper *) counts_keepers; /* one per driver that counts */
     struct zs_launches launches;                       /* of kernels: which to record */
     bool activity;                                     /* times of what devices do */
+    const char *instrument_socket; /* of the helper that rewrites modules, or NULL */
+    _Atomic(struct zs_instrument_buffer *) instrument_buffers;
+    atomic_uint instrument_files;
+    atomic_bool exit_is_watched;
+    void (*at_exit)(void);              /* to be registered when there is something to keep */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */
     struct zs_collect_api api;

@@ -28,7 +28,9 @@
  */
 #include "collect/api_trace.h"
 #include "collect/collect.h"
+#include "collect/instrument.h"
 #include "collect/pause.h"
+#include "store/instrument.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -62,16 +64,28 @@ static dlopen_fn real_dlopen(void)
     return fn;
 }
 
+static void process_exits(void)
+{
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    zs_instrument_process_ends(&collector);
+    zs_guard_leave(&guard);
+}
+
 /* Before the application's own constructors can change the environment. */
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *dir = getenv(ZS_ENV_COLLECT_DIR);
     const char *debug_info = getenv(ZS_ENV_COLLECT_DEBUG_INFO);
     const char *limit = getenv(ZS_ENV_COLLECT_TRACE_LIMIT), *count = getenv(ZS_ENV_COLLECT_COUNTS);
+    collector.at_exit = process_exits;
     collector.count = count && !strcmp(count, "1");
     const char *activity = getenv(ZS_ENV_COLLECT_ACTIVITY);
     collector.activity = !activity || strcmp(activity, "0") != 0;
     collector.trace_limit_B = limit ? strtoull(limit, NULL, 10) : 0;
+    const char *instrument = getenv(ZS_ENV_COLLECT_INSTRUMENT);
+    if (instrument && instrument[0] == '/')
+        collector.instrument_socket = strdup(instrument);
     zs_launches_init(&collector.launches);
     if (dir && dir[0] == '/')
         zs_collector_init(&collector, dir, debug_info && !strcmp(debug_info, "1"));

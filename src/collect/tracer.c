@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Callbacks of the loader's tracing layer. The layer does not trace what a callback calls. */
 #include "collect/collect.h"
+#include "collect/instrument.h"
 
 #include <level_zero/layers/zel_tracing_api.h>
 
@@ -66,6 +67,15 @@ static void module_destroy_exit(ze_module_destroy_params_t *params, ze_result_t 
         return;
     zs_guard_enter(&guard);
     zs_capture_destroy(user, *params->phModule);
+    zs_guard_leave(&guard);
+}
+
+static void context_destroy_enter(ze_context_destroy_params_t *params, ze_result_t result,
+                                  void *user, void **instance)
+{
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    zs_instrument_context_ends(user, *params->phContext);
     zs_guard_leave(&guard);
 }
 
@@ -158,6 +168,7 @@ void zs_tracer_install(struct zs_collector *c, void *layer, void *loader)
     enter.Module.pfnDynamicLinkCb = module_link_enter;
     leave.Module.pfnDynamicLinkCb = module_link_exit;
     leave.Module.pfnDestroyCb = module_destroy_exit;
+    enter.Context.pfnDestroyCb = context_destroy_enter;
     enter.Device.pfnGetCb = device_get_enter;
     leave.Device.pfnGetCb = device_get_exit;
     enter.Device.pfnGetSubDevicesCb = sub_devices_get_enter;
@@ -185,6 +196,7 @@ static const struct zs_capture_hook hooks[] = {
     {"zeModuleCreate", (zs_capture_fn)module_create_enter, (zs_capture_fn)module_create_exit},
     {"zeModuleDynamicLink", (zs_capture_fn)module_link_enter, (zs_capture_fn)module_link_exit},
     {"zeModuleDestroy", NULL, (zs_capture_fn)module_destroy_exit},
+    {"zeContextDestroy", (zs_capture_fn)context_destroy_enter, NULL},
     {"zeDeviceGet", (zs_capture_fn)device_get_enter, (zs_capture_fn)device_get_exit},
     {"zeDeviceGetSubDevices", (zs_capture_fn)sub_devices_get_enter,
      (zs_capture_fn)sub_devices_get_exit},

@@ -71,7 +71,9 @@ struct zs_edit_kernel {
     struct zs_isa_kernel *code; /* NULL until asked for */
     int code_error;
     bool free_known, free_computed;
+    bool dead_known; /* liveness knows all that is read and written */
     uint64_t free_grf[4];
+    uint64_t shared_grf[4]; /* lanes read what other lanes wrote */
     struct zs_insertion *insertions;
     size_t insertion_count, insertion_capacity;
     struct zs_probe_at *probes;

@@ -265,7 +265,7 @@ static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
         w = zs_plan_window(e->k, e->plan, insertion);
         if (w == ZS_NONE)
             return zs_edit_refuse(e->k,
-                                  e->k->free_known
+                                  e->k->free_known && e->k->dead_known
                                       ? "no %d registers in a row are free at 0x%x"
                                       : "which %d registers are free at 0x%x is not known: "
                                         "it addresses registers indirectly, or calls or is "

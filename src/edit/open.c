@@ -54,7 +54,14 @@ int zs_edit_open(struct zs_span binary, const struct zs_edit_options *options,
     struct zs_edit *edit = calloc(1, sizeof(*edit));
     if (!edit)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for an editor");
-    int error = zs_module_open_memory(binary, NULL, &edit->module, diag);
+    struct zs_module_options open = {.size_B = sizeof(open)};
+    if (options)
+        open.debug = options->debug;
+    int error = zs_module_open_memory(binary, &open, &edit->module, diag);
+    if (error && open.debug.size_B) { /* debug information is a help: the module comes first */
+        open.debug = (struct zs_span){0};
+        error = zs_module_open_memory(binary, &open, &edit->module, NULL);
+    }
     if (!error)
         error = open_image(edit, options ? options->device : NULL, diag);
     if (error) {
@@ -81,6 +88,11 @@ void zs_edit_close(struct zs_edit *edit)
     free(edit->kernels);
     zs_module_close(edit->module);
     free(edit);
+}
+
+const struct zs_module *zs_edit_module(const struct zs_edit *edit)
+{
+    return edit->module;
 }
 
 const struct zs_image *zs_edit_image(const struct zs_edit *edit)

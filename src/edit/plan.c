@@ -8,6 +8,12 @@
  * them, each probe adds to memory and needs a window of four registers at its place only: those
  * that liveness knows to hold nothing.
  *
+ * Liveness takes a lane's view: a masked write ends what was there before. Where lanes that are off
+ * are read all the same (by NoMask instructions, scalar regions, blocks), what they held before
+ * counts: think of a sum over the lanes that starts with zeros under NoMask and then gets the
+ * active lanes' numbers. Registers that are written under the mask somewhere and read across lanes
+ * anywhere are in no window.
+ *
  * Both need to know what the kernel touches. That is unknown when operands are addressed through
  * a0, when code that is not there is called, and in functions, whose callers are not known.
  */
@@ -39,16 +45,81 @@ static bool leaves_the_code(const struct zs_isa_inst *inst)
     return inst->op == ZS_OP_CALLA;
 }
 
+/* What is in registers as a thread starts: an indirect operand may read any of it. */
+static void add_payload(const struct zs_edit_kernel *k, uint64_t touched[4])
+{
+    uint32_t grf_B = zs_isa_platform_info(k->edit->platform)->grf_B;
+    const struct zs_thread_payload *t = &k->info->thread;
+    uint64_t grfs = 1 + ((uint64_t)t->per_thread_B + grf_B - 1) / grf_B +
+                    ((uint64_t)t->cross_thread_B + grf_B - 1) / grf_B;
+    for (uint32_t reg = 0; reg < grfs && reg < ZS_GRFS_MAX; reg++)
+        zs_grf_set(touched, reg);
+}
+
+/* Registers that an instruction reads without regard to which lanes are on. */
+static void add_read_across(const struct zs_edit_kernel *k, uint32_t i,
+                            const struct zs_isa_effects *e, uint64_t across[4])
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(k->code, i);
+    const struct zs_isa_message *m = zs_isa_inst_message(k->code, i);
+    bool all = inst->flags & ZS_INST_NOMASK ||
+               (m && (m->kind == ZS_MSG_UNKNOWN || m->flags & (ZS_MSGF_BLOCK | ZS_MSGF_HEADER)));
+    for (uint32_t w = 0; w < 4 && all; w++)
+        across[w] |= e->grf_read[w];
+    for (uint32_t s = 0; s < inst->source_count && !all; s++) {
+        const struct zs_isa_operand *o = &inst->src[s];
+        if (o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF && !o->vstride &&
+            o->reg < ZS_GRFS_MAX)
+            zs_grf_set(across, o->reg);
+    }
+}
+
+/* Messages whose lengths come from registers: as long as they can be. */
+static bool add_unknown_lengths(const struct zs_isa_inst *inst, uint64_t touched[4])
+{
+    enum { RESPONSE_MAX = 31, PAYLOAD_MAX = 15 };
+    bool unknown = inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG);
+    const struct zs_isa_operand *operands[] = {&inst->dst, &inst->src[0], &inst->src[1]};
+    for (uint32_t n = 0; unknown && n < ZS_ARRAY_LEN(operands); n++) {
+        const struct zs_isa_operand *o = operands[n];
+        uint32_t length = n == 0 ? RESPONSE_MAX : PAYLOAD_MAX;
+        for (uint32_t i = 0; o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF && i < length; i++)
+            if (o->reg + i < ZS_GRFS_MAX)
+                zs_grf_set(touched, o->reg + i);
+    }
+    return unknown;
+}
+
+/* What both are in. */
+static void add_common(uint64_t to[4], const uint64_t a[4], const uint64_t b[4])
+{
+    for (uint32_t w = 0; w < 4; w++)
+        to[w] |= a[w] & b[w];
+}
+
+/* An indirect operand that is read names what was written by somebody, or came with the thread; one
+ * that is written may be any register. */
 static bool touches_are_known(struct zs_edit_kernel *k, uint64_t ret_touched[4])
 {
+    uint64_t masked[4] = {0}, across[4] = {0};
     struct zs_isa_effects e;
-    bool known = !k->info->is_function_holder && zs_isa_live_exact(k->code);
+    bool known = !k->info->is_function_holder;
+    k->dead_known = zs_isa_live_exact(k->code);
     for (uint32_t i = 0; known && i < zs_isa_kernel_count(k->code); i++) {
         zs_isa_inst_effects(k->code, i, &e);
-        known = !leaves_the_code(zs_isa_inst(k->code, i));
-        for (uint32_t w = 0; w < 4; w++)
+        known = !leaves_the_code(zs_isa_inst(k->code, i)) && !e.indirect_written;
+        bool is_masked = !(zs_isa_inst(k->code, i)->flags & ZS_INST_NOMASK);
+        for (uint32_t w = 0; w < 4; w++) {
             ret_touched[w] |= e.grf_read[w] | e.grf_written[w];
+            masked[w] |= is_masked ? e.grf_written[w] : 0;
+        }
+        add_read_across(k, i, &e, across);
+        if (add_unknown_lengths(zs_isa_inst(k->code, i), ret_touched))
+            k->dead_known = false;
     }
+    add_common(k->shared_grf, masked, across);
+    if (!zs_isa_live_exact(k->code))
+        add_payload(k, ret_touched);
     return known;
 }
 
@@ -153,14 +224,14 @@ uint32_t zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
     uint64_t live[4], dead[4] = {0};
     if (plan->window != ZS_NONE)
         return plan->window;
-    if (!k->free_known)
+    if (!k->free_known || !k->dead_known)
         return ZS_NONE;
     uint32_t at = insertion->inst + (insertion->where == ZS_EDIT_AFTER ? 1 : 0);
     const struct zs_probe *p = &k->probes[insertion->index].probe;
     zs_isa_live_set(k->code, at, live);
     for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++) {
         bool copied = p->kind == ZS_PROBE_TRACE && reg >= p->grf && reg < p->grf + p->grf_count;
-        if (!zs_grf_has(live, reg) && !copied)
+        if (!zs_grf_has(live, reg) && !zs_grf_has(k->shared_grf, reg) && !copied)
             zs_grf_set(dead, reg);
     }
     return zs_grf_find(dead, ZS_WINDOW_GRFS);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/instrument.h"
+
+#include "instrument/instrument.h"
+#include "store/instrument.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the helper ---- */
+
+static int listen_at(const char *path)
+{
+    enum { WAITING_MAX = 128 };
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    if (!bind(fd, (const struct sockaddr *)&address, sizeof(address)) && !listen(fd, WAITING_MAX))
+        return fd;
+    int error = -errno;
+    close(fd);
+    return error;
+}
+
+/* In the child. Its end is nobody's error: applications notice that it is gone. */
+static void serve(int fd, const struct zs_tool_ref *tool, pid_t parent)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == parent)
+        zs_instrument_serve(fd, tool);
+    _exit(0);
+}
+
+static int make_folder(struct zs_cli_helper *h)
+{
+    snprintf(h->folder, sizeof(h->folder), "/tmp/zescope-XXXXXX"); /* sockets' paths are short */
+    if (!mkdtemp(h->folder)) {
+        h->folder[0] = '\0';
+        return -errno;
+    }
+    snprintf(h->socket, sizeof(h->socket), "%s/instrument", h->folder);
+    return 0;
+}
+
+int zs_cli_helper_start(const char *text, struct zs_cli_helper *ret)
+{
+    struct zs_tool_ref tool;
+    struct zs_diag diag = {0};
+    *ret = (struct zs_cli_helper){0};
+    if (zs_tool_find(text, &tool, &diag))
+        return zs_cli_fail("%s", diag.text);
+    int error = make_folder(ret), fd = -1;
+    if (!error) {
+        fd = listen_at(ret->socket);
+        error = fd < 0 ? fd : 0;
+    }
+    pid_t parent = getpid();
+    fflush(NULL);
+    if (!error && (ret->pid = fork()) < 0)
+        error = -errno;
+    if (!error && ret->pid == 0)
+        serve(fd, &tool, parent);
+    if (fd >= 0)
+        close(fd);
+    zs_tool_drop(&tool);
+    if (!error)
+        return ZS_EXIT_OK;
+    ret->pid = 0;
+    zs_cli_helper_stop(ret);
+    return zs_cli_fail("the helper that rewrites modules cannot be started: %s", strerror(-error));
+}
+
+void zs_cli_helper_stop(struct zs_cli_helper *h)
+{
+    if (h->pid > 0) {
+        kill(h->pid, SIGKILL);
+        while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (h->folder[0]) {
+        unlink(h->socket);
+        rmdir(h->folder);
+    }
+    *h = (struct zs_cli_helper){0};
+}
+
+/* ---- the table ---- */
+
+static int print(const struct zs_cli_instrument *what, const struct zs_tool_run *run,
+                 const struct zs_instrument_totals *totals)
+{
+    struct zs_buf out = {0};
+    if (what->json)
+        zs_instrument_json(run, totals, &out);
+    else
+        zs_instrument_text(run, what->limit, &out);
+    bool ok = !out.error && fwrite(out.data, 1, out.size_B, stdout) == out.size_B;
+    ok = fflush(stdout) == 0 && ok;
+    zs_buf_fini(&out);
+    return ok ? ZS_EXIT_OK : zs_cli_fail("the table cannot be written: %s", strerror(errno));
+}
+
+static void note_totals(const struct zs_common_options *common,
+                        const struct zs_instrument_totals *totals)
+{
+    if (totals->damaged)
+        zs_cli_note(common, "%u buffers of instrumented modules are damaged, or their modules",
+                    totals->damaged);
+    if (totals->records_lost)
+        zs_cli_note(common, "the trace was full: %llu bytes of records are lost",
+                    (unsigned long long)totals->records_lost * 32);
+    if (!totals->modules)
+        zs_cli_note(common, "no module was instrumented");
+}
+
+int zs_cli_instrument_results(const struct zs_common_options *common,
+                              const struct zs_cli_instrument *what, const char *recording)
+{
+    struct zs_tool_ref tool;
+    struct zs_tool_run run = {0};
+    struct zs_instrument_totals totals = {0};
+    struct zs_diag diag = {0};
+    if (zs_tool_find(what->tool, &tool, &diag))
+        return zs_cli_fail("%s", diag.text);
+    int error = zs_instrument_results(recording, &tool, &run, &totals, &diag);
+    int status = error ? zs_cli_fail("%s", diag.text) : ZS_EXIT_OK;
+    if (!error)
+        note_totals(common, &totals);
+    if (!error && what->table)
+        status = print(what, &run, &totals);
+    zs_tool_fini(&run);
+    zs_tool_drop(&tool);
+    return status;
+}

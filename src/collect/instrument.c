@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exchange with the helper (store/instrument.h), and the buffers that instrumented kernels
+ * write to. A buffer is shared memory of the module's context; it is written to the recording when
+ * the context is destroyed or the process exits, whichever is first. The kernel copies it out: a
+ * driver that has taken its memory away by then costs an error, not a crash.
+ */
+#include "collect/instrument.h"
+
+#include "store/instrument.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { HELPER_TIMEOUT_S = 120, BUFFER_ALIGN_B = 4096, BUFFER_TRIES = 4 };
+
+struct zs_instrument_buffer {
+    struct zs_instrument_buffer *next;
+    ze_context_handle_t context;
+    void *memory;
+    struct zs_instrument_file head;
+    atomic_bool is_kept;
+};
+
+/* ---- the helper ---- */
+
+static int connect_helper(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const struct timeval timeout = {.tv_sec = HELPER_TIMEOUT_S};
+    size_t length = strlen(path);
+    if (length >= sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    memcpy(address.sun_path, path, length + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+    if (!connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+        return fd;
+    int error = -errno;
+    close(fd);
+    return error;
+}
+
+static int send_all(int fd, const void *from, size_t size_B)
+{
+    for (const uint8_t *at = from; size_B;) {
+        ssize_t n = send(fd, at, size_B, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n ? -errno : -EPIPE;
+        at += n;
+        size_B -= (size_t)n;
+    }
+    return 0;
+}
+
+static int receive_all(int fd, void *to, size_t size_B)
+{
+    for (uint8_t *at = to; size_B;) {
+        ssize_t n = recv(fd, at, size_B, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n ? -errno : -ECONNRESET;
+        at += n;
+        size_B -= (size_t)n;
+    }
+    return 0;
+}
+
+/* ---- one module on its way ---- */
+
+struct exchange {
+    struct zs_collector *c;
+    uint32_t build;
+    const ze_module_create_params_t *params;
+    int fd;
+    struct zs_instrument_answer answer;
+    void *memory; /* the buffer */
+    struct zs_instrument_module head;
+    uint8_t *module;
+    char *notes;
+};
+
+static uint8_t *driver_bytes(struct zs_collector *c, ze_module_handle_t module, bool debug,
+                             size_t *ret_size_B)
+{
+    const zet_module_debug_info_format_t dwarf = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
+    uint8_t *bytes = NULL;
+    size_t size_B = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        ze_result_t result =
+            debug ? c->api.zetModuleGetDebugInfo((zet_module_handle_t)module, dwarf, &size_B, bytes)
+                  : c->api.zeModuleGetNativeBinary(module, &size_B, bytes);
+        if (result || !size_B || (turn == 0 && !(bytes = malloc(size_B)))) {
+            free(bytes);
+            return NULL;
+        }
+    }
+    *ret_size_B = size_B;
+    return bytes;
+}
+
+static int ask(struct exchange *x, ze_module_handle_t module)
+{
+    struct zs_instrument_ask ask = {.magic = ZS_INSTRUMENT_MAGIC};
+    size_t size_B = 0, debug_B = 0;
+    uint8_t *bytes = driver_bytes(x->c, module, false, &size_B);
+    if (!bytes)
+        return -ENODATA;
+    uint8_t *debug = driver_bytes(x->c, module, true, &debug_B);
+    ask.size_B = size_B;
+    ask.debug_B = debug ? debug_B : 0;
+    int error = send_all(x->fd, &ask, sizeof(ask));
+    if (!error)
+        error = send_all(x->fd, bytes, size_B);
+    if (!error && debug)
+        error = send_all(x->fd, debug, debug_B);
+    free(bytes);
+    free(debug);
+    return error ? error : receive_all(x->fd, &x->answer, sizeof(x->answer));
+}
+
+static void *allocate(const struct exchange *x)
+{
+    const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    const struct zs_collect_api *api = &x->c->api;
+    ze_context_handle_t context = *x->params->phContext;
+    size_t size_B = (size_t)x->answer.buffer_B;
+    void *memory = NULL;
+    if (api->zeMemAllocShared(context, &device, &host, size_B, BUFFER_ALIGN_B, *x->params->phDevice,
+                              &memory) &&
+        api->zeMemAllocHost(context, &host, size_B, BUFFER_ALIGN_B, &memory))
+        return NULL;
+    memset(memory, 0, size_B);
+    if (api->zeContextMakeMemoryResident)
+        api->zeContextMakeMemoryResident(context, *x->params->phDevice, memory, size_B);
+    return memory;
+}
+
+/* Offer a buffer until the helper can use it: one may cross a border of 4 GiB. */
+static int offer(struct exchange *x)
+{
+    void *unused[BUFFER_TRIES];
+    int count = 0, error = -ERANGE;
+    while (error == -ERANGE && count < BUFFER_TRIES) {
+        struct zs_instrument_place place;
+        x->memory = allocate(x);
+        if (!x->memory) {
+            error = -ENOMEM;
+            break;
+        }
+        place.gpu_va = (uint64_t)(uintptr_t)x->memory;
+        error = send_all(x->fd, &place, sizeof(place));
+        if (!error)
+            error = receive_all(x->fd, &x->head, sizeof(x->head));
+        if (!error)
+            error = x->head.status;
+        if (error) {
+            unused[count++] = x->memory;
+            x->memory = NULL;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        x->c->api.zeMemFree(*x->params->phContext, unused[i]);
+    return error;
+}
+
+static int receive_module(struct exchange *x)
+{
+    if (x->head.size_B > ZS_INSTRUMENT_MODULE_MAX_B || x->head.notes_B > ZS_INSTRUMENT_TEXT_MAX_B)
+        return -EPROTO;
+    x->module = malloc((size_t)x->head.size_B + 1);
+    x->notes = calloc(1, x->head.notes_B + 1u);
+    if (!x->module || !x->notes)
+        return -ENOMEM;
+    int error = receive_all(x->fd, x->module, (size_t)x->head.size_B);
+    return error ? error : receive_all(x->fd, x->notes, x->head.notes_B);
+}
+
+static void tell_notes(const struct exchange *x)
+{
+    char *rest = x->notes;
+    for (char *line; rest && (line = strsep(&rest, "\n"));)
+        if (*line)
+            zs_session_note(x->c, "module %u: %s", x->build, line);
+}
+
+static ze_module_handle_t build(const struct exchange *x)
+{
+    const ze_module_desc_t *asked = *x->params->pdesc;
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = ZE_MODULE_FORMAT_NATIVE,
+                                   .inputSize = (size_t)x->head.size_B,
+                                   .pInputModule = x->module,
+                                   .pBuildFlags = asked ? asked->pBuildFlags : NULL};
+    ze_module_handle_t module = NULL;
+    ze_result_t result =
+        x->c->api.zeModuleCreate(*x->params->phContext, *x->params->phDevice, &desc, &module, NULL);
+    if (result)
+        zs_session_note(x->c, "module %u is not instrumented: the driver does not take it (0x%x)",
+                        x->build, (unsigned)result);
+    return result ? NULL : module;
+}
+
+static bool keep_buffer(struct exchange *x)
+{
+    struct zs_instrument_buffer *b = calloc(1, sizeof(*b));
+    if (!b)
+        return false;
+    b->context = *x->params->phContext;
+    b->memory = x->memory;
+    b->head = (struct zs_instrument_file){.magic = ZS_INSTRUMENT_MAGIC,
+                                          .pid = (uint32_t)getpid(),
+                                          .build = x->build,
+                                          .buffer_B = x->answer.buffer_B};
+    memcpy(b->head.hash, x->answer.hash, sizeof(b->head.hash));
+    b->next = atomic_load(&x->c->instrument_buffers);
+    while (!atomic_compare_exchange_weak(&x->c->instrument_buffers, &b->next, b))
+        ;
+    /* before drivers' own handlers, which were registered as they were loaded */
+    if (x->c->at_exit && !atomic_exchange(&x->c->exit_is_watched, true))
+        atexit(x->c->at_exit);
+    return true;
+}
+
+static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module)
+{
+    int error = ask(x, module);
+    const char *why = NULL;
+    if (!error && x->answer.status) {
+        error = x->answer.status;
+        why = x->answer.text;
+    }
+    if (!error && !x->answer.buffer_B)
+        return NULL; /* nothing to be found out in it */
+    if (!error)
+        error = offer(x);
+    if (error && x->head.text[0])
+        why = x->head.text;
+    if (!error)
+        error = receive_module(x);
+    if (error) {
+        zs_session_note(x->c, "module %u is not instrumented: %.250s", x->build,
+                        why && why[0] ? why : strerror(-error));
+        return NULL;
+    }
+    tell_notes(x);
+    ze_module_handle_t instrumented = build(x);
+    if (instrumented && keep_buffer(x))
+        return instrumented;
+    if (instrumented)
+        x->c->api.zeModuleDestroy(instrumented);
+    return NULL;
+}
+
+ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_id,
+                                        const ze_module_create_params_t *params,
+                                        ze_module_handle_t module)
+{
+    const struct zs_collect_api *api = &c->api;
+    if (!c->instrument_socket || !api->zeModuleCreate || !api->zeModuleDestroy ||
+        !api->zeMemAllocShared || !api->zeMemAllocHost || !api->zeMemFree ||
+        !api->zeModuleGetNativeBinary || !api->zetModuleGetDebugInfo)
+        return NULL;
+    struct exchange x = {.c = c, .build = build_id, .params = params};
+    x.fd = connect_helper(c->instrument_socket);
+    if (x.fd < 0) {
+        zs_session_note(c, "module %u is not instrumented: the helper is not there: %s", build_id,
+                        strerror(-x.fd));
+        return NULL;
+    }
+    ze_module_handle_t instrumented = exchange(&x, module);
+    close(x.fd);
+    if (!instrumented && x.memory)
+        api->zeMemFree(*params->phContext, x.memory);
+    free(x.module);
+    free(x.notes);
+    return instrumented;
+}
+
+/* ---- what buffers hold ---- */
+
+static int write_all(int fd, const void *from, size_t size_B)
+{
+    for (const uint8_t *at = from; size_B;) {
+        ssize_t n = write(fd, at, size_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n ? -errno : -EIO;
+        at += n;
+        size_B -= (size_t)n;
+    }
+    return 0;
+}
+
+static int write_buffer(struct zs_collector *c, const struct zs_instrument_buffer *b)
+{
+    char path[ZS_COLLECT_PATH_CHARS], temp[ZS_COLLECT_PATH_CHARS];
+    int n = snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_DIR, c->dir);
+    if (n < 0 || (size_t)n + 64 >= sizeof(path))
+        return -ENAMETOOLONG;
+    if (mkdir(path, 0755) && errno != EEXIST)
+        return -errno;
+    uint32_t number = atomic_fetch_add(&c->instrument_files, 1);
+    snprintf(path + n, sizeof(path) - (size_t)n, "/%ld-%u.data", (long)getpid(), number);
+    snprintf(temp, sizeof(temp), "%.*s/.new-%ld-%u", n, path, (long)getpid(), number);
+    int fd = open(temp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return -errno;
+    int error = write_all(fd, &b->head, sizeof(b->head));
+    if (!error)
+        error = write_all(fd, b->memory, (size_t)b->head.buffer_B);
+    close(fd);
+    if (!error && rename(temp, path))
+        error = -errno;
+    if (error)
+        unlink(temp);
+    return error;
+}
+
+static void keep_contents(struct zs_collector *c, ze_context_handle_t context)
+{
+    for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next) {
+        if ((context && b->context != context) || b->head.pid != (uint32_t)getpid() ||
+            atomic_exchange(&b->is_kept, true))
+            continue;
+        int error = write_buffer(c, b);
+        if (error)
+            zs_session_note(c, "what was found out about module %llu is lost: %s",
+                            (unsigned long long)b->head.build, strerror(-error));
+        if (context)
+            c->api.zeMemFree(context, b->memory);
+    }
+}
+
+void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context)
+{
+    if (context && c->instrument_socket)
+        keep_contents(c, context);
+}
+
+void zs_instrument_process_ends(struct zs_collector *c)
+{
+    if (c->instrument_socket)
+        keep_contents(c, NULL);
+}

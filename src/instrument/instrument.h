@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tools at work. What they do happens twice, with the same module and so the same probes: in the
+ * helper process (serve.c), which rewrites modules for the application, and when the application
+ * has ended (result.c), to know what the numbers in its buffers mean.
+ */
+#ifndef ZS_INSTRUMENT_INSTRUMENT_H
+#define ZS_INSTRUMENT_INSTRUMENT_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+#include <zescope/annotate.h>
+#include <zescope/instrument.h>
+#include <zescope/record.h>
+
+/* ---- tools ---- */
+
+enum { ZS_TOOL_ARGS_MAX_B = 1024 };
+
+struct zs_tool_ref {
+    const struct zs_tool *tool;
+    void *library; /* of dlopen, or NULL */
+    char args[ZS_TOOL_ARGS_MAX_B];
+};
+/* "opcodes", "values:k.cl:34", "./mytool.so:args". 0, or -errno with a sentence. */
+int zs_tool_find(const char *text, struct zs_tool_ref *ret, struct zs_diag *diag);
+void zs_tool_drop(struct zs_tool_ref *ref);
+/* Built in: in order; NULL behind the last. */
+const struct zs_tool *zs_tool_builtin(size_t index);
+
+/* ---- one module ---- */
+
+struct zs_tool_site {
+    uint32_t kernel, inst;
+};
+struct zs_tool_row {
+    char **keys;
+    double *values;
+    uint64_t hash;
+};
+/* What instructions of a kernel did: zs_tool_executed. */
+struct zs_tool_counts {
+    uint64_t *executions, *lanes;
+};
+
+struct zs_tool_run {
+    const struct zs_tool *tool;
+    const char *args;
+    void *state;
+    struct zs_edit *edit; /* of the module at hand */
+    struct zs_tool_site *sites;
+    size_t site_count, site_capacity;
+    struct zs_tool_counts *counts; /* by kernel, while results are made of it */
+    struct zs_annotation *annotation;
+    struct zs_code **codes; /* by kernel, as they are asked for */
+    char line[512];
+    /* of the whole run */
+    struct zs_tool_row *rows;
+    size_t row_count, row_capacity;
+    uint32_t *buckets; /* row + 1 by hash; a power of two */
+    size_t bucket_count;
+    bool out_of_memory;
+};
+
+/* Open a module and have the tool put its probes in. Kernels that the tool refuses are told in
+ * `notes`, a line each. debug: its debug information, or empty. */
+int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span debug,
+                 struct zs_buf *notes, struct zs_diag *diag);
+void zs_tool_close(struct zs_tool_run *run); /* the module */
+void zs_tool_fini(struct zs_tool_run *run);
+
+/* ---- the helper ---- */
+
+/*
+ * Serve applications at a listening socket until it is closed or the process is killed: requests
+ * and answers are those of store/instrument.h. Returns -errno when nothing can be accepted any
+ * more.
+ */
+int zs_instrument_serve(int listen_fd, const struct zs_tool_ref *tool);
+
+/* ---- results ---- */
+
+struct zs_instrument_totals {
+    uint32_t modules;      /* whose buffers were found */
+    uint32_t damaged;      /* buffers that do not fit their module */
+    uint64_t records_lost; /* units of 32 bytes */
+};
+/*
+ * Make the tool's table of what a recording holds (`instrument/`), keep it there as table.json and
+ * write execution counts. 0, or -errno with a sentence. The run's rows stay until zs_tool_fini.
+ */
+int zs_instrument_results(const char *recording, const struct zs_tool_ref *tool,
+                          struct zs_tool_run *run, struct zs_instrument_totals *ret_totals,
+                          struct zs_diag *diag);
+/* The table, sorted by its first number, as text and as JSON (schema zescope.instrument/1). */
+void zs_instrument_text(const struct zs_tool_run *run, uint64_t limit, struct zs_buf *out);
+void zs_instrument_json(const struct zs_tool_run *run, const struct zs_instrument_totals *totals,
+                        struct zs_buf *out);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Buffers to tables: the module that a buffer belongs to is found in the recording by its hash and
+ * instrumented once more, which gives the same counters and places.
+ */
+#include "instrument/instrument.h"
+
+#include "base/file.h"
+#include "base/reader.h"
+#include "base/vec.h"
+#include "record/counts.h"
+#include "store/instrument.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX_B = 0x60000000, FILES_MAX = 65536 };
+
+struct results {
+    const char *path;
+    struct zs_recording *recording;
+    struct zs_tool_run *run;
+    struct zs_instrument_totals totals;
+    uint32_t counts_files;
+    char hash[ZS_INSTRUMENT_HASH_CHARS + 1]; /* of the module that is open */
+    struct zs_span binary, debug;
+};
+
+/* ---- the module of a buffer ---- */
+
+static const struct zs_record_module *find_module(const struct results *r, const char *hash)
+{
+    uint32_t count;
+    if (strlen(hash) != ZS_INSTRUMENT_HASH_CHARS)
+        return NULL;
+    const struct zs_record_module *modules = zs_recording_modules(r->recording, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (modules[i].binary.file && strstr(modules[i].binary.file, hash))
+            return &modules[i];
+    return NULL;
+}
+
+static void close_module(struct results *r)
+{
+    zs_tool_close(r->run);
+    zs_recording_blob_free(&r->binary);
+    zs_recording_blob_free(&r->debug);
+    r->binary = r->debug = (struct zs_span){0};
+    r->hash[0] = '\0';
+}
+
+static int open_module(struct results *r, const char *hash)
+{
+    if (!strcmp(r->hash, hash))
+        return 0;
+    close_module(r);
+    const struct zs_record_module *m = find_module(r, hash);
+    if (!m)
+        return -ENOENT;
+    int error = zs_recording_blob_read(r->recording, &m->binary, &r->binary, NULL);
+    if (!error && m->debug.file)
+        zs_recording_blob_read(r->recording, &m->debug, &r->debug, NULL);
+    if (!error)
+        error = zs_tool_open(r->run, r->binary, r->debug, NULL, NULL);
+    if (error)
+        close_module(r);
+    else
+        memcpy(r->hash, hash, sizeof(r->hash));
+    return error;
+}
+
+/* ---- what is in a buffer ---- */
+
+static void tell_counters(struct zs_tool_run *run, struct zs_span buffer)
+{
+    for (uint32_t i = 0; run->tool->counter && i < zs_edit_kernel_count(run->edit); i++) {
+        struct zs_edit_kernel *kernel = zs_edit_kernel(run->edit, i);
+        const struct zs_probe *probe;
+        uint32_t inst;
+        for (uint32_t p = 0; (probe = zs_edit_probe_at(kernel, p, &inst)); p++) {
+            bool counts = probe->kind != ZS_PROBE_CLOCK && probe->kind != ZS_PROBE_TRACE;
+            uint64_t value = counts ? zs_load_u64(buffer.data + 8 * (size_t)probe->counter) : 0;
+            if (value)
+                run->tool->counter(run, kernel, inst, probe, value);
+        }
+    }
+}
+
+static void tell_records(struct zs_tool_run *run, const struct zs_edit_buffer *layout,
+                         struct zs_span buffer)
+{
+    struct zs_edit_record record;
+    uint64_t cursor = 0;
+    while (run->tool->record && zs_edit_record_next(layout, buffer, &cursor, &record)) {
+        if (record.site >= run->site_count)
+            continue;
+        const struct zs_tool_site *site = &run->sites[record.site];
+        run->tool->record(run, zs_edit_kernel(run->edit, site->kernel), site->inst, &record);
+    }
+}
+
+static int write_counts(struct results *r, const struct zs_instrument_file *head, uint32_t k)
+{
+    const struct zs_tool_counts *c = &r->run->counts[k];
+    struct zs_edit_kernel *kernel = zs_edit_kernel(r->run->edit, k);
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
+    const struct zs_kernel *info = zs_edit_kernel_info(kernel);
+    uint32_t rows = zs_isa_kernel_count(code);
+    size_t size_B = ZS_COUNTS_HEADER_B + (size_t)rows * ZS_COUNTS_ROW_B;
+    uint8_t *file = calloc(1, size_B);
+    if (!file)
+        return -ENOMEM;
+    size_t name_B = ZS_MIN(strlen(info->name), (size_t)ZS_COUNTS_NAME_MAX_B);
+    const uint32_t numbers[] = {info->simd, (uint32_t)name_B};
+    memcpy(file, ZS_RECORD_COUNTS_MAGIC, 8);
+    memcpy(file + 8, &head->pid, 4);
+    memcpy(file + 12, &rows, 4);
+    memcpy(file + 40, numbers, 8);
+    memcpy(file + 48, info->name, name_B);
+    zs_store_u64(file + 248, head->build);
+    for (uint32_t i = 0; i < rows; i++) {
+        uint8_t *row = file + ZS_COUNTS_HEADER_B + (size_t)i * ZS_COUNTS_ROW_B;
+        zs_store_u64(row, zs_isa_inst_offset(code, i));
+        zs_store_u64(row + 8, c->executions[i]);
+        zs_store_u64(row + 16, c->lanes[i]);
+    }
+    char dir[4096], name[64];
+    snprintf(dir, sizeof(dir), "%s/" ZS_RECORD_COUNTS_DIR, r->path);
+    snprintf(name, sizeof(name), "instrument-%u.counts", r->counts_files++);
+    int error = mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
+    if (!error)
+        error = zs_store_file(dir, name, zs_span_make(file, size_B));
+    free(file);
+    return error;
+}
+
+static int take_buffer(struct results *r, const struct zs_instrument_file *head,
+                       struct zs_span buffer)
+{
+    struct zs_edit_buffer layout = zs_edit_buffer(r->run->edit);
+    uint32_t kernels = zs_edit_kernel_count(r->run->edit);
+    if (layout.size_B != buffer.size_B)
+        return -EINVAL;
+    int error = 0;
+    r->totals.records_lost += zs_edit_records_lost(&layout, buffer);
+    r->run->counts = calloc(kernels + 1u, sizeof(*r->run->counts));
+    if (!r->run->counts)
+        return -ENOMEM;
+    tell_counters(r->run, buffer);
+    tell_records(r->run, &layout, buffer);
+    for (uint32_t k = 0; k < kernels; k++) {
+        struct zs_tool_counts *c = &r->run->counts[k];
+        if (c->executions && !error)
+            error = write_counts(r, head, k);
+        free(c->executions);
+        free(c->lanes);
+    }
+    free(r->run->counts);
+    r->run->counts = NULL;
+    return error;
+}
+
+static int take_file(struct results *r, int dir_fd, const char *name)
+{
+    struct zs_instrument_file head;
+    struct zs_file file;
+    char hash[ZS_INSTRUMENT_HASH_CHARS + 1] = {0};
+    int error = zs_file_read_at(dir_fd, name, FILE_MAX_B, &file, NULL);
+    if (error)
+        return error;
+    if (file.span.size_B < sizeof(head))
+        error = -EINVAL;
+    if (!error) {
+        memcpy(&head, file.span.data, sizeof(head));
+        memcpy(hash, head.hash, sizeof(head.hash));
+        if (head.magic != ZS_INSTRUMENT_MAGIC || head.buffer_B != file.span.size_B - sizeof(head))
+            error = -EINVAL;
+    }
+    if (!error)
+        error = open_module(r, hash);
+    if (!error)
+        error = take_buffer(r, &head,
+                            zs_span_make(file.span.data + sizeof(head), (size_t)head.buffer_B));
+    zs_file_close(&file);
+    return error;
+}
+
+/* ---- a recording ---- */
+
+static bool is_data(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && length < 128 && !strcmp(entry->d_name + length - 5, ".data");
+}
+
+static int take_all(struct results *r, struct zs_diag *diag)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_DIR, r->path);
+    if (n < 0 || (size_t)n >= sizeof(path))
+        return zs_diag_set(diag, -ENAMETOOLONG, ZS_DIAG_NO_OFFSET, "path too long");
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT ? 0
+                               : zs_diag_set(diag, -errno, ZS_DIAG_NO_OFFSET, "cannot open %s: %s",
+                                             path, strerror(errno));
+    DIR *dir = fdopendir(dup(fd));
+    int count = 0, error = 0;
+    char(*list)[128] = calloc(FILES_MAX, sizeof(*list));
+    for (struct dirent *entry; list && dir && count < FILES_MAX && (entry = readdir(dir));)
+        if (is_data(entry))
+            snprintf(list[count++], sizeof(*list), "%s", entry->d_name);
+    if (list)
+        qsort(list, (size_t)count, sizeof(*list), (int (*)(const void *, const void *))strcmp);
+    for (int i = 0; i < count && error != -ENOMEM; i++) {
+        error = take_file(r, fd, list[i]);
+        *(error ? &r->totals.damaged : &r->totals.modules) += 1;
+    }
+    free(list);
+    if (dir)
+        closedir(dir);
+    close(fd);
+    return error == -ENOMEM ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory") : 0;
+}
+
+static int keep_table(const struct results *r, struct zs_diag *diag)
+{
+    struct zs_buf json = {0};
+    zs_instrument_json(r->run, &r->totals, &json);
+    int error = json.error;
+    char dir[4096];
+    snprintf(dir, sizeof(dir), "%s/" ZS_INSTRUMENT_DIR, r->path);
+    if (!error && mkdir(dir, 0755) && errno != EEXIST)
+        error = -errno;
+    if (!error)
+        error = zs_store_file(r->path, ZS_INSTRUMENT_TABLE, zs_buf_span(&json));
+    zs_buf_fini(&json);
+    return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "the table cannot be kept: %s",
+                               strerror(-error))
+                 : 0;
+}
+
+int zs_instrument_results(const char *recording, const struct zs_tool_ref *tool,
+                          struct zs_tool_run *run, struct zs_instrument_totals *ret_totals,
+                          struct zs_diag *diag)
+{
+    struct results r = {.path = recording, .run = run};
+    *run = (struct zs_tool_run){.tool = tool->tool, .args = tool->args};
+    int error = zs_recording_open(recording, &r.recording, diag);
+    if (error)
+        return error;
+    error = take_all(&r, diag);
+    if (!error && tool->tool->end)
+        tool->tool->end(run);
+    close_module(&r);
+    zs_recording_close(r.recording);
+    if (!error && run->out_of_memory)
+        error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    if (!error)
+        error = keep_table(&r, diag);
+    *ret_totals = r.totals;
+    return error;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* What tools call, and a module being instrumented. */
+#include "instrument/instrument.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *zs_tool_args(const struct zs_tool_run *run)
+{
+    return run->args;
+}
+
+void **zs_tool_state(struct zs_tool_run *run)
+{
+    return &run->state;
+}
+
+static uint32_t kernel_index(const struct zs_edit_kernel *kernel)
+{
+    return zs_edit_kernel_info(kernel)->index;
+}
+
+/* ---- probes ---- */
+
+int zs_tool_count(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                  const struct zs_probe *probe, struct zs_diag *diag)
+{
+    struct zs_probe mine = *probe;
+    if (probe->kind == ZS_PROBE_CLOCK)
+        return zs_edit_probe(kernel, inst, ZS_EDIT_BEFORE, &mine, diag);
+    mine.counter = zs_edit_counters(run->edit, 1);
+    if (mine.counter == ZS_NONE)
+        return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET, "too many counters in one module");
+    return zs_edit_probe(kernel, inst, ZS_EDIT_BEFORE, &mine, diag);
+}
+
+int zs_tool_trace(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                  enum zs_edit_where where, uint32_t grf, uint32_t grf_count, struct zs_diag *diag)
+{
+    struct {
+        struct zs_tool_site *items;
+        size_t count, capacity;
+    } v = {run->sites, run->site_count, run->site_capacity};
+    const struct zs_probe probe = {.kind = ZS_PROBE_TRACE,
+                                   .site = (uint32_t)run->site_count,
+                                   .grf = grf,
+                                   .grf_count = grf_count};
+    int error = zs_edit_probe(kernel, inst, where, &probe, diag);
+    if (error)
+        return error;
+    bool ok = ZS_VEC_PUSH(&v, ((struct zs_tool_site){kernel_index(kernel), inst}));
+    run->sites = v.items;
+    run->site_count = v.count;
+    run->site_capacity = v.capacity;
+    return ok ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for places");
+}
+
+/* ---- lines and counts ---- */
+
+/* The kernel's debug information, once it is asked for; NULL: none. */
+static const struct zs_code *code_of(struct zs_tool_run *run, uint32_t k)
+{
+    const struct zs_image *image = zs_edit_image(run->edit);
+    if (!run->annotation && zs_annotation_open(zs_edit_module(run->edit), &run->annotation))
+        return NULL;
+    if (!run->codes)
+        run->codes = calloc(image->kernel_count + 1u, sizeof(*run->codes));
+    if (!run->codes)
+        return NULL;
+    if (!run->codes[k] &&
+        zs_code_open(run->annotation, image, &image->kernels[k], ZS_ISA_INSTS, &run->codes[k]))
+        return NULL;
+    return run->codes[k];
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *zs_tool_line(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst)
+{
+    const struct zs_code *code = code_of(run, kernel_index(kernel));
+    run->line[0] = '\0';
+    const struct zs_line_row *row =
+        code && code->join && inst < code->join->count ? zs_code_row(code, inst) : NULL;
+    if (row && row->line) {
+        bool known = row->file < code->info->file_count;
+        snprintf(run->line, sizeof(run->line), "%.400s:%u",
+                 known ? base_name(code->info->files[row->file].path) : "?", row->line);
+    }
+    return run->line;
+}
+
+void zs_tool_executed(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                      uint64_t executions, uint64_t lanes)
+{
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
+    if (!run->counts || !code || inst >= zs_isa_kernel_count(code))
+        return;
+    struct zs_tool_counts *c = &run->counts[kernel_index(kernel)];
+    if (!c->executions) {
+        c->executions = calloc(zs_isa_kernel_count(code), sizeof(uint64_t));
+        c->lanes = calloc(zs_isa_kernel_count(code), sizeof(uint64_t));
+        if (!c->executions || !c->lanes) {
+            free(c->executions);
+            free(c->lanes);
+            *c = (struct zs_tool_counts){0};
+            run->out_of_memory = true;
+            return;
+        }
+    }
+    c->executions[inst] += executions;
+    c->lanes[inst] += lanes;
+}
+
+/* ---- a module ---- */
+
+static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_diag *diag)
+{
+    for (uint32_t i = 0; i < zs_edit_kernel_count(run->edit); i++) {
+        struct zs_edit_kernel *kernel = zs_edit_kernel(run->edit, i);
+        struct zs_diag why = {0};
+        int error = run->tool->instrument(run, kernel, &why);
+        if (error == -ENOMEM)
+            return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for probes");
+        if (error && notes)
+            zs_buf_printf(notes, "kernel %s is not instrumented: %s\n",
+                          zs_edit_kernel_info(kernel)->name,
+                          why.text[0] ? why.text : strerror(-error));
+    }
+    return 0;
+}
+
+int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span debug,
+                 struct zs_buf *notes, struct zs_diag *diag)
+{
+    const struct zs_edit_options options = {.size_B = sizeof(options), .debug = debug};
+    int error = zs_edit_open(binary, &options, &run->edit, diag);
+    if (!error)
+        error = instrument(run, notes, diag);
+    if (error)
+        zs_tool_close(run);
+    return error;
+}
+
+void zs_tool_close(struct zs_tool_run *run)
+{
+    uint32_t count = run->edit ? zs_edit_kernel_count(run->edit) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (run->codes)
+            zs_code_close(run->codes[i]);
+        if (run->counts) {
+            free(run->counts[i].executions);
+            free(run->counts[i].lanes);
+        }
+    }
+    free(run->codes);
+    free(run->counts);
+    free(run->sites);
+    zs_annotation_close(run->annotation);
+    zs_edit_close(run->edit);
+    run->codes = NULL;
+    run->counts = NULL;
+    run->sites = NULL;
+    run->site_count = run->site_capacity = 0;
+    run->annotation = NULL;
+    run->edit = NULL;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What memory instructions touch: addresses by lane, from the registers that a message carries them
+ * in. Blocks are one access of all their bytes. Addresses are virtual ones (a64), or offsets in a
+ * surface of the binding table or in local memory.
+ */
+#include "instrument/tools/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_B = 64, SECTOR_B = 32, LANES = 32 };
+
+static const struct zs_tool_column columns[] = {
+    {.name = "kernel", .kind = ZS_TOOL_KEY},
+    {.name = "line", .kind = ZS_TOOL_KEY},
+    {.name = "offset", .kind = ZS_TOOL_KEY},
+    {.name = "access", .kind = ZS_TOOL_KEY},
+    {.name = "messages", .kind = ZS_TOOL_SUM},
+    {.name = "lanes", .kind = ZS_TOOL_SUM},
+    {.name = "bytes", .kind = ZS_TOOL_SUM},
+    {.name = "sectors", .kind = ZS_TOOL_SUM},
+    {.name = "cachelines", .kind = ZS_TOOL_SUM},
+    {.name = "same", .kind = ZS_TOOL_SUM},
+    {.name = "unit", .kind = ZS_TOOL_SUM},
+    {.name = "strided", .kind = ZS_TOOL_SUM},
+    {.name = "scattered", .kind = ZS_TOOL_SUM},
+    {.name = "footprint", .kind = ZS_TOOL_SUM},
+    {.name = "cachelines/message", .kind = ZS_TOOL_RATIO, .above = 8, .below = 4},
+};
+
+/* Cache lines that an instruction has touched, to be counted once. */
+struct seen {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
+static bool is_new(struct seen *s, uint64_t key)
+{
+    if (s->count * 2 >= s->capacity) {
+        size_t capacity = s->capacity ? s->capacity * 2 : 4096;
+        uint64_t *items = calloc(capacity, sizeof(*items));
+        for (size_t i = 0; items && i < s->capacity; i++)
+            for (size_t at = s->items[i] % capacity; s->items[i];)
+                if (!items[at]) {
+                    items[at] = s->items[i];
+                    break;
+                } else
+                    at = (at + 1) % capacity;
+        if (!items)
+            return false;
+        free(s->items);
+        s->items = items;
+        s->capacity = capacity;
+    }
+    size_t at = key % s->capacity;
+    for (; s->items[at]; at = (at + 1) % s->capacity)
+        if (s->items[at] == key)
+            return false;
+    s->items[at] = key;
+    s->count++;
+    return true;
+}
+
+static bool is_traced(const struct zs_isa_message *m)
+{
+    bool memory = m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_STORE || m->kind == ZS_MSG_ATOMIC;
+    bool place = m->surface == ZS_SURFACE_BTI || m->surface == ZS_SURFACE_STATELESS ||
+                 m->surface == ZS_SURFACE_SLM;
+    return memory && place && !(m->flags & ZS_MSGF_TYPED) && m->flags & ZS_MSGF_BYTES_KNOWN &&
+           (m->flags & ZS_MSGF_BLOCK || (m->address_bits >= 32 && !(m->flags & ZS_MSGF_HEADER)));
+}
+
+static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, struct zs_diag *diag)
+{
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
+    int error = 0;
+    for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(code, i);
+        const struct zs_isa_message *m = zs_isa_inst_message(code, i);
+        if (!m || !is_traced(m) || inst->src[0].file != ZS_FILE_GRF)
+            continue;
+        uint32_t bits =
+            m->flags & ZS_MSGF_BLOCK ? 256 : (uint32_t)m->address_bits * inst->exec_size;
+        error = zs_tool_trace(run, kernel, i, ZS_EDIT_BEFORE, inst->src[0].reg, (bits + 255) / 256,
+                              diag);
+    }
+    return error;
+}
+
+/* Addresses of the lanes that are on, in order; how many. */
+static uint32_t addresses(const struct zs_isa_inst *inst, const struct zs_isa_message *m,
+                          const struct zs_edit_record *r, uint64_t ret[LANES])
+{
+    uint32_t size_B = m->address_bits / 8u, count = 0;
+    if (m->flags & ZS_MSGF_BLOCK) {
+        uint32_t dword2;
+        memcpy(&dword2, r->grf + 8, 4);
+        ret[0] = dword2;
+        if (m->surface == ZS_SURFACE_STATELESS && m->address_bits == 64)
+            memcpy(ret, r->grf, 8);
+        else if (!strstr(m->name, "unaligned") || m->kind == ZS_MSG_STORE)
+            ret[0] = (uint64_t)dword2 * 16;
+        return 1;
+    }
+    for (uint32_t c = 0; c < inst->exec_size && c < LANES; c++) {
+        uint64_t address = 0;
+        if (!(r->lanes >> (inst->channel_offset + c) & 1) || (c + 1) * size_B > r->grf_count * 32)
+            continue;
+        memcpy(&address, r->grf + (size_t)c * size_B, size_B);
+        ret[count++] = m->surface == ZS_SURFACE_SLM ? address & 0xffff : address;
+    }
+    return count;
+}
+
+static uint32_t distinct(const uint64_t *address, uint32_t count, uint32_t size_B, uint32_t unit_B)
+{
+    uint64_t seen[LANES * 4];
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint64_t u = address[i] / unit_B; u <= (address[i] + size_B - 1) / unit_B; u++) {
+            uint32_t s = 0;
+            while (s < total && seen[s] != u)
+                s++;
+            if (s == total && total < LANES * 4)
+                seen[total++] = u;
+        }
+    return total;
+}
+
+static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,
+                   const struct zs_edit_record *r)
+{
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
+    const struct zs_isa_inst *inst = zs_isa_inst(code, i);
+    const struct zs_isa_message *m = zs_isa_inst_message(code, i);
+    void **state = zs_tool_state(run);
+    uint64_t address[LANES];
+    uint32_t count = r->grf_count ? addresses(inst, m, r, address) : 0;
+    if (!*state)
+        *state = calloc(1, sizeof(struct seen));
+    if (!count || !*state)
+        return;
+    uint32_t bytes = m->read_B > m->written_B ? m->read_B : m->written_B;
+    uint32_t size_B = m->flags & ZS_MSGF_BLOCK ? bytes : bytes / (m->lanes ? m->lanes : 1u);
+    double touched_B = 0;
+    bool even = true;
+    for (uint32_t a = 0; a < count; a++) {
+        even &= a < 2 || address[a] - address[a - 1] == address[1] - address[0];
+        for (uint64_t l = address[a] / LINE_B; l <= (address[a] + size_B - 1) / LINE_B; l++)
+            if (is_new(*state, (l + 1) * 0x9e3779b97f4a7c15ull ^ r->site * 0xff51afd7ed558ccdull))
+                touched_B += LINE_B;
+    }
+    uint64_t stride = count > 1 ? address[1] - address[0] : size_B;
+    char offset[32], access[96];
+    snprintf(offset, sizeof(offset), "0x%04x", inst->offset_B);
+    static const char *const spaces[] = {
+        [ZS_SURFACE_STATELESS] = "memory", [ZS_SURFACE_SLM] = "local"};
+    snprintf(access, sizeof(access), "%s %u B %s", zs_isa_message_kind_name(m->kind), size_B,
+             m->surface == ZS_SURFACE_BTI ? "surface" : spaces[m->surface]);
+    const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
+                          access};
+    zs_tool_row(run, keys,
+                (const double[]){1, count, (double)count * size_B,
+                                 distinct(address, count, size_B, SECTOR_B),
+                                 distinct(address, count, size_B, LINE_B), even && stride == 0,
+                                 even && stride == size_B, even && stride && stride != size_B,
+                                 !even, touched_B});
+    zs_tool_executed(run, kernel, i, 1, (uint64_t)__builtin_popcount(r->lanes));
+}
+
+static void end(struct zs_tool_run *run)
+{
+    struct seen *seen = *zs_tool_state(run);
+    if (seen)
+        free(seen->items);
+}
+
+const struct zs_tool zs_tool_memtrace = {
+    .size_B = sizeof(struct zs_tool),
+    .name = "memtrace",
+    .summary = "addresses of memory accesses: strides, sectors, cache lines, footprints",
+    .columns = columns,
+    .column_count = sizeof(columns) / sizeof(*columns),
+    .instrument = instrument,
+    .record = record,
+    .end = end,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the collector and the helper that rewrites modules say to each other, over a socket whose
+ * path is in ZESCOPE_COLLECT_INSTRUMENT; and what the collector leaves in a recording. All numbers
+ * are of this machine: both run on it.
+ *
+ *     collector                                   helper
+ *     struct zs_instrument_ask, module, debug ->
+ *                                            <-   struct zs_instrument_answer
+ *     struct zs_instrument_place             ->   (unless status or buffer_B ended it)
+ *                                            <-   struct zs_instrument_module, the module, notes
+ *
+ * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes.
+ */
+#ifndef ZS_STORE_INSTRUMENT_H
+#define ZS_STORE_INSTRUMENT_H
+
+#include <stdint.h>
+
+#define ZS_ENV_COLLECT_INSTRUMENT "ZESCOPE_COLLECT_INSTRUMENT"
+#define ZS_INSTRUMENT_DIR         "instrument"
+#define ZS_INSTRUMENT_TABLE       "instrument/table.json"
+
+enum {
+    ZS_INSTRUMENT_MAGIC = 0x315a5349, /* "ISZ1" */
+    ZS_INSTRUMENT_MODULE_MAX_B = 1 << 30,
+    ZS_INSTRUMENT_TEXT_MAX_B = 64 << 10,
+    ZS_INSTRUMENT_HASH_CHARS = 64,
+};
+
+struct zs_instrument_ask {
+    uint32_t magic, unused;
+    uint64_t size_B;  /* of the module that follows */
+    uint64_t debug_B; /* of its debug information, behind it; may be 0 */
+};
+struct zs_instrument_answer {
+    int32_t status; /* -errno: `text` says why */
+    uint32_t unused;
+    uint64_t buffer_B;                   /* to be allocated and zeroed; 0: nothing to rewrite */
+    char hash[ZS_INSTRUMENT_HASH_CHARS]; /* SHA-256 of the module, hexadecimal */
+    char text[256];
+};
+struct zs_instrument_place {
+    uint64_t gpu_va;
+};
+struct zs_instrument_module {
+    int32_t status;
+    uint32_t notes_B; /* lines of text behind the module */
+    uint64_t size_B;
+    char text[256];
+};
+struct zs_instrument_file {
+    uint32_t magic, pid;
+    uint64_t build; /* of the process */
+    uint64_t buffer_B;
+    char hash[ZS_INSTRUMENT_HASH_CHARS];
+};
+
+#endif

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""test_counts.py ZESCOPE SUITE BINARY...: what the tool `opcodes` counts is what the driver counts.
+
+The suite runs each module plainly, with the driver's exact counts, and with its kernels
+instrumented; both compare results with plain C. Kernels that were refused are named, and there may
+be no others without counts; at least one kernel of a module must have been compared.
+"""
+import collections
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+TIME_LIMIT_S = 600
+# What these execute depends on the order in which threads come.
+RACES = re.compile('sync_atomic_|printf_overflow')
+
+
+def counts(folder):
+    """{kernel: {offset: (executions, lanes)}} of a recording."""
+    found = collections.defaultdict(lambda: collections.defaultdict(lambda: (0, 0)))
+    path = os.path.join(folder, 'counts')
+    for name in os.listdir(path) if os.path.isdir(path) else []:
+        with open(os.path.join(path, name), 'rb') as f:
+            data = f.read()
+        rows, = struct.unpack_from('<I', data, 12)
+        length, = struct.unpack_from('<I', data, 44)
+        kernel = data[48:48 + length].decode()
+        for row in range(rows):
+            offset, executions, lanes = struct.unpack_from('<qQQ', data, 256 + 40 * row)
+            before = found[kernel][offset]
+            found[kernel][offset] = (before[0] + executions, before[1] + lanes)
+    return found
+
+
+def notes(folder):
+    texts = []
+    for top, _, names in os.walk(os.path.join(folder, 'process')):
+        for name in names:
+            if name == 'notes.jsonl':
+                with open(os.path.join(top, name), encoding='utf-8') as f:
+                    texts += [json.loads(line)['text'] for line in f]
+    return texts
+
+
+def record(zescope, folder, options, app):
+    run = subprocess.run([zescope, 'record', '--no-trace', '--no-last', '-o', folder, *options, '--', *app],
+                         timeout=TIME_LIMIT_S, capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f'{options} {app}: exit {run.returncode}\n{run.stdout[-3000:]}{run.stderr[-3000:]}')
+
+
+def compare(zescope, suite, binary):
+    group, variant = os.path.basename(binary)[len('suite_'):-len('.bin')].split('_', 1)
+    app = [suite, group, binary, 'native', variant]
+    with tempfile.TemporaryDirectory() as top:
+        plain, tooled = os.path.join(top, 'plain'), os.path.join(top, 'tooled')
+        record(zescope, plain, ['--counts'], app)
+        record(zescope, tooled, ['--instrument', 'opcodes'], app)
+        expected, got, said = counts(plain), counts(tooled), notes(tooled)
+    refused = {n.split('kernel ')[1].split(' is not')[0] for n in said if 'is not instrumented' in n}
+    wrong = []
+    for kernel, rows in expected.items():
+        if kernel in refused or RACES.match(kernel):
+            continue
+        for offset, numbers in rows.items():
+            if got[kernel][offset] != numbers and offset >= 0:
+                wrong.append(f'{kernel}+{offset:#x}: {got[kernel][offset]}, not {numbers}')
+    compared = len({k for k in expected if not RACES.match(k)} - refused)
+    print(f'{group} {variant}: {compared} kernels compared, {len(refused)} refused, {len(wrong)} wrong')
+    for text in wrong[:8]:
+        print('  ' + text)
+    if os.environ.get('SHOW_NOTES'):
+        print('\n'.join(said))
+    return bool(wrong) or not compared
+
+
+def main():
+    zescope, suite, *binaries = sys.argv[1:]
+    os.environ.pop('ZESCOPE_COUNTS', None)
+    sys.exit(1 if sum([compare(zescope, suite, b) for b in binaries]) else 0)
+
+
+main()

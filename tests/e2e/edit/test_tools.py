@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""test_tools.py ZESCOPE APP OCLOC SOURCE OWN-TOOL BAD-TOOL: tools on kernels whose numbers are known.
+
+copy_even and stride4 run in 4 groups of 16 items in 3 turns of 4 threads of the application: 48
+groups, 768 items.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TIME_LIMIT_S = 120
+ITEMS = 768
+zescope, app, ocloc, source, own_tool, bad_tool = map(os.path.abspath, sys.argv[1:])
+
+
+def run(tool, kernel, folder, expect=0, more=()):
+    done = subprocess.run([zescope, 'instrument', *more, '--json', '-o', folder, tool, '--', app, binary, kernel, '4'],
+                          timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top)
+    assert done.returncode == expect, (tool, done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout) if done.stdout else None, done.stderr
+
+
+def rows(table, **keys):
+    return [r for r in table['rows'] if all(r[k] == v for k, v in keys.items())]
+
+
+def check_own():
+    table, said = run(own_tool, 'copy_even', 'own')
+    assert table['tool'] == 'count_sends' and table['modules'] == 12 and not table['damaged'], table
+    sent = {r['message']: r['sent'] for r in table['rows']}
+    threads = ITEMS // 16
+    assert sent['end of thread'] == threads, sent
+    assert sum(sent.values()) >= 3 * threads, (sent, said)
+
+
+def check_memtrace():
+    table, _ = run('memtrace', 'stride4', 'mem')
+    loads = [r for r in table['rows'] if r['access'].startswith('load')]
+    stores = [r for r in table['rows'] if r['access'].startswith('store')]
+    assert sum(r['lanes'] for r in loads) == ITEMS and sum(r['bytes'] for r in loads) == 4 * ITEMS, loads
+    assert sum(r['strided'] for r in loads) == sum(r['messages'] for r in loads), loads
+    assert sum(r['unit'] for r in stores) == sum(r['messages'] for r in stores), stores
+    # 16 lanes at a distance of 16 bytes are 4 cache lines and 8 sectors; neighbours are 1 and 2
+    assert all(r['cachelines'] * 16 == r['lanes'] * 4 for r in loads), loads
+    assert all(r['sectors'] * 16 == r['lanes'] * 8 for r in loads), loads
+    assert all(r['cachelines'] * 16 == r['lanes'] for r in stores), stores
+    assert any(r['line'].startswith('copy.cl:') for r in loads), loads
+    table, _ = run('memtrace', 'copy_even', 'mem2')
+    loads = [r for r in table['rows'] if r['access'].startswith('load')]
+    assert sum(r['lanes'] for r in loads) >= ITEMS // 2, loads
+    assert table['lost_bytes'] == 0, table
+
+
+def check_branches():
+    table, _ = run('branches', 'copy_even', 'br')
+    assert sum(r['lanes'] for r in table['rows']) >= ITEMS, table
+    assert any(abs(r['bias'] - 0.5) < 1e-9 for r in table['rows']), table
+
+
+def check_values():
+    with open(source, encoding='utf-8') as f:
+        line = [n for n, text in enumerate(f, 1) if '+ 1.0f' in text][0]
+    table, _ = run(f'values:copy.cl:{line}', 'stride4', 'val')
+    adds = [r for r in table['rows'] if r['instruction'].endswith(':f')]
+    assert adds and sum(r['values'] for r in adds) == ITEMS, table
+    assert all(r['min'] == 1 and r['max'] == 1 and r['nan'] == 0 for r in adds), adds
+    assert {r['line'] for r in table['rows']} == {f'copy.cl:{line}'}, table
+
+
+def check_latency():
+    table, _ = run('latency', 'stride4', 'lat')
+    assert sum(r['executions'] for r in table['rows']) >= ITEMS // 16, table
+
+
+def check_failures():
+    _, said = run(bad_tool + ':abort', 'stride4', 'bad1')
+    assert 'is not instrumented' in said, said
+    _, said = run(bad_tool + ':refuse', 'stride4', 'bad2')
+    assert 'no module was instrumented' in said, said
+    done = subprocess.run([zescope, 'instrument', 'nonsense', '--', app], capture_output=True, text=True, cwd=top)
+    assert done.returncode == 1 and 'nonsense' in done.stderr, done
+    done = subprocess.run([zescope, 'instrument', './none.so', '--', app], capture_output=True, text=True, cwd=top)
+    assert done.returncode == 1, done
+    # the application's status passes
+    done = subprocess.run([zescope, 'instrument', 'blocks', '-o', 'status', '--', 'sh', '-c', 'exit 7'],
+                          capture_output=True, text=True, cwd=top)
+    assert done.returncode == 7, done
+
+
+def check_views():
+    table, _ = run('opcodes', 'stride4', 'views')
+    assert table['rows'], table
+    shown = subprocess.run([zescope, 'annotate', '--json', 'views'], capture_output=True, text=True, cwd=top)
+    assert shown.returncode == 0 and 'executions' in shown.stdout, shown.stderr
+    record = [zescope, 'record', '--instrument', 'lanes', '-o', 'recorded', '--', app, binary, 'stride4', '2']
+    done = subprocess.run(record, capture_output=True, text=True, cwd=top, timeout=TIME_LIMIT_S)
+    assert done.returncode == 0, done
+    with open(os.path.join(top, 'recorded', 'instrument', 'table.json'), encoding='utf-8') as f:
+        assert json.load(f)['tool'] == 'lanes'
+
+
+with tempfile.TemporaryDirectory() as top:
+    binary = os.path.join(top, 'copy.bin')
+    subprocess.run([ocloc, 'compile', '-q', '-file', source, '-device', 'skl', '-options', '-g', '-output_no_suffix',
+                    '-output', binary], check=True, timeout=TIME_LIMIT_S)
+    for check in (check_own, check_memtrace, check_branches, check_values, check_latency, check_failures, check_views):
+        check()
+        print(check.__name__, 'ok')
