@@ -33,7 +33,7 @@ struct report_options {
 static const struct zs_option options[] = {
     {"table", 't', ZS_OPTION_CHOICE, offsetof(struct report_options, table),
      "all|calls|kernels|copies|barriers|memory|allocations|leaks|builds|threads|"
-     "marks|pauses",
+     "marks|pauses|metrics",
      "which table; csv: calls unless given"},
     {"group-by", 'g', ZS_OPTION_STRING, offsetof(struct report_options, group_by), "KEY,...",
      "what rows are told apart by: call, result, kernel, shape, simd, direction, kind, size, "

@@ -1,16 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record_metrics.h"
 
+#include "cli/doctor.h"
 #include "store/store.h"
 
 #include <zescope/metrics.h>
 #include <zescope/record.h>
 
+#include <dlfcn.h>
 #include <inttypes.h>
+#include <level_zero/ze_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { ASK_TIMEOUT_MS = 20000 };
+
+static int ask_init(const void *question, FILE *out)
+{
+    const bool *enabled = question;
+    void *loader = dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL);
+    __typeof__(zeInit) *init =
+        loader ? (__typeof__(zeInit) *)(uintptr_t)dlsym(loader, "zeInit") : NULL;
+    if (!init || setenv("ZET_ENABLE_METRICS", *enabled ? "1" : "0", 1))
+        return 1;
+    fprintf(out, "init=%u\n", (unsigned)init(0));
+    return 0;
+}
+
+/* What zeInit gives; false: it did not come back. */
+static bool try_init(bool enabled, unsigned *ret_result)
+{
+    struct doctor_answer answer;
+    char value[16];
+    doctor_ask(ask_init, &enabled, ASK_TIMEOUT_MS, &answer);
+    if (!answer.asked || answer.timed_out || !doctor_value(&answer, "init", value, sizeof(value)))
+        return false;
+    *ret_result = (unsigned)strtoul(value, NULL, 10);
+    return true;
+}
+
+bool zs_cli_metrics_allowed(void)
+{
+    unsigned with = 0, without = 0;
+    bool came_back = try_init(true, &with);
+    if ((came_back && !with) || !try_init(false, &without) || without)
+        return true; /* or it fails anyhow: that is for the application to find out */
+    if (came_back)
+        zs_cli_fail(
+            "the driver here does not start with metrics enabled (zeInit gives %#x with "
+            "ZET_ENABLE_METRICS=1, and works without): it finds no counters to read; zescope "
+            "run -- ... measures on the software GPU",
+            with);
+    else
+        zs_cli_fail("the driver here does not survive zeInit with ZET_ENABLE_METRICS=1, and works "
+                    "without: there are no metrics to be had from it");
+    return false;
+}
 
 uint32_t zs_cli_metrics_sets(const char *recording)
 {

@@ -538,7 +538,11 @@ static int join_run(struct load *first, struct load *l, uint32_t run)
             continue;
         }
         report.launch = to[report.launch];
-        first->launches.items[report.launch].report_count++;
+        struct zs_metric_launch *launch = &first->launches.items[report.launch];
+        launch->report_count++;
+        report.process = launch->process; /* where and when it is shown: as in the first run */
+        report.start_ns = launch->end_ns ? launch->start_ns : 0;
+        report.end_ns = launch->end_ns;
         if (!ZS_VEC_PUSH(&first->reports, report) ||
             !ZS_VEC_PUSH(&first->values, l->values.items[i]))
             error = -ENOMEM;

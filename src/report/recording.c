@@ -617,6 +617,13 @@ static int on_mark(void *user, const struct zs_act_mark *m)
     return 0;
 }
 
+static int on_metric(void *user, uint64_t process, struct zs_span record, uint64_t time_ns)
+{
+    struct zs_report *r = user;
+    r->has_metrics = true;
+    return 0;
+}
+
 static int add_pauses(struct zs_report *r)
 {
     int error = 0;
@@ -726,6 +733,7 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
                                        .left = on_left,
                                        .build = on_build,
                                        .mark = on_mark,
+                                       .metric = on_metric,
                                        .no_values = !also || also->no_values};
     r->also = also;
     error = error ? error : zs_recordings_open(recording, &r->recordings);
@@ -735,6 +743,8 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
     if (!error && r->wants_tree && r->activities.stacks.count)
         error = zs_call_tree_make(&r->tree, &r->activities, r->symbols);
     error = error ? error : add_pauses(r);
+    if (!error && r->has_metrics)
+        error = zs_metrics_open(recording, &r->metrics, diag);
     error = error ? error : report_build_tables(r);
     error = error ? error : report_apply_view(r, options, diag);
     if (error == -ENOMEM)
@@ -760,6 +770,7 @@ void zs_report_free(struct zs_report *r)
     zs_call_tree_fini(&r->tree);
     zs_symbols_close(r->symbols);
     zs_recordings_close(&r->recordings);
+    zs_metrics_close(r->metrics);
     zs_id_map_fini(&r->modules);
     free(r->callers);
     zs_activities_free(&r->activities);

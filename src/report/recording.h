@@ -20,6 +20,7 @@ enum zs_report_table {
     ZS_REPORT_THREADS,
     ZS_REPORT_MARKS,
     ZS_REPORT_PAUSES,
+    ZS_REPORT_METRICS,
     ZS_REPORT_TABLES
 };
 

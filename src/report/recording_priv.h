@@ -10,6 +10,8 @@
 #include "report/recording.h"
 #include "symbols/symbols.h"
 
+#include <zescope/metrics.h>
+
 /* What rows can be told apart by. */
 enum key {
     KEY_CALL,
@@ -101,6 +103,8 @@ struct zs_report {
     const struct zs_act_kernel *recent_kernel;
     const char *recent_kernel_name;
     struct zs_recordings recordings; /* their modules */
+    struct zs_metrics *metrics;      /* NULL: there are none */
+    bool has_metrics;                /* a record of some was seen */
     struct zs_id_map modules;        /* names of kernels' modules that were looked up */
 };
 
@@ -109,6 +113,8 @@ const char *report_caller(struct zs_report *r, uint32_t where);
 const char *report_backtrace(struct zs_report *r, uint32_t where);
 /* The tables out of the groups and items. */
 int report_build_tables(struct zs_report *r);
+/* recording_metrics.c */
+int report_metrics_table(struct zs_report *r);
 /* A condition or order that no table knows is a mistake. */
 int report_apply_view(struct zs_report *r, const struct zs_report_options *o, struct zs_diag *diag);
 

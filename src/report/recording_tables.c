@@ -131,6 +131,7 @@ const struct report_table report_tables[ZS_REPORT_TABLES] = {
     [ZS_REPORT_MARKS] = {"marks", BIT(MARK), BIT(MARK) | THREAD_KEYS, SHOW(COUNT) | SHOW_TIMES,
                          METRIC_TOTAL},
     [ZS_REPORT_PAUSES] = {"pauses", 0, 0, 0, METRIC_TOTAL},
+    [ZS_REPORT_METRICS] = {"metrics", 0, 0, 0, METRIC_TOTAL},
     [ZS_REPORT_THREADS] = {"threads", THREAD_KEYS, 0,
                            SHOW(SHARE) | SHOW(TOTAL) | SHOW(COUNT) | SHOW(FAILED) | SHOW(FIRST) |
                                SHOW(LAST),
@@ -421,6 +422,8 @@ static int build_table(struct zs_report *r, enum zs_report_table table)
     struct zs_table *t = &r->tables[table];
     bool grouped = r->keys[table] != 0;
     uint64_t all_ns = 0;
+    if (table == ZS_REPORT_METRICS)
+        return report_metrics_table(r);
     if (grouped)
         group_columns(&b);
     else

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,9 +144,10 @@ static bool holds(const struct zs_table *table, size_t row, const struct conditi
                                                      : zs_filter_matches(&c->filter, cell->text);
         return same == (c->op == OP_EQ || c->op == OP_MATCH);
     }
-    double y = c->number, x = table->columns[c->column].kind == ZS_CELL_TIME
-                                  ? (double)(int64_t)cell->number
-                                  : (double)cell->number;
+    enum zs_cell_kind kind = table->columns[c->column].kind;
+    double y = c->number, x = kind == ZS_CELL_TIME   ? (double)(int64_t)cell->number
+                              : kind == ZS_CELL_REAL ? cell->real
+                                                     : (double)cell->number;
     switch (c->op) {
     case OP_EQ:
         return x == y;
@@ -195,6 +197,8 @@ static int compare_rows(const void *a, const void *b, void *user)
     else if (x->known && o->kind == ZS_CELL_TIME)
         order =
             (int64_t)x->number < (int64_t)y->number ? -1 : (int64_t)x->number > (int64_t)y->number;
+    else if (x->known && o->kind == ZS_CELL_REAL)
+        order = x->real < y->real ? -1 : x->real > y->real;
     else if (x->known)
         order = x->number < y->number ? -1 : x->number > y->number;
     if (order)
@@ -325,6 +329,11 @@ static void put_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs
         return;
     case ZS_CELL_PERCENT:
         put_percent(out, cell->number);
+        return;
+    case ZS_CELL_REAL:
+        zs_buf_printf(out,
+                      fabs(cell->real) < 1e15 && cell->real == floor(cell->real) ? "%.0f" : "%.6g",
+                      cell->real);
         return;
     case ZS_CELL_TRIPLE:
         put_triple(out, cell->triple);
@@ -467,6 +476,8 @@ static void csv_cell(struct zs_buf *out, enum zs_cell_kind kind, const struct zs
         zs_buf_put_u64(scratch, cell->number);
     else if (cell->known && kind == ZS_CELL_PERCENT)
         zs_buf_printf(scratch, "%.2f", (double)cell->number / 100);
+    else if (cell->known && kind == ZS_CELL_REAL)
+        zs_buf_printf(scratch, "%.15g", cell->real);
     else
         put_cell(scratch, kind, cell);
     if (is_plain(zs_buf_span(scratch)))
@@ -557,6 +568,9 @@ static void json_cell(struct zs_json *json, const struct zs_table_column *column
         return;
     case ZS_CELL_PERCENT:
         zs_json_double(json, column->key, (double)cell->number / 100);
+        return;
+    case ZS_CELL_REAL:
+        zs_json_double(json, column->key, cell->real);
         return;
     default:
         zs_json_u64(json, column->key, cell->number);

@@ -19,6 +19,7 @@ enum zs_cell_kind {
     ZS_CELL_TIME, /* a point in time, nanoseconds, an int64_t */
     ZS_CELL_BYTES,
     ZS_CELL_HEX,
+    ZS_CELL_REAL,    /* a number that need not be whole */
     ZS_CELL_PERCENT, /* hundredths of a percent */
     ZS_CELL_TRIPLE,  /* three numbers */
     ZS_CELL_RESULTS, /* counts by result */
@@ -39,6 +40,7 @@ struct zs_cell {
     bool known; /* else it reads n/a, null */
     union {
         uint64_t number;
+        double real;
         const char *text;
         const uint32_t *triple;
         struct zs_results results;

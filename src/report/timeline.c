@@ -2,6 +2,7 @@
 /* What both formats share. */
 #include "report/timeline_priv.h"
 
+#include "base/id_map.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -158,6 +159,66 @@ int timeline_on_object(void *user, const struct zs_act_object *o)
     uint64_t *live_B = &t->memory[i].live_B;
     *live_B = o->is_create ? *live_B + o->size_B : *live_B - ZS_MIN(o->size_B, *live_B);
     return t->put_memory(t, o, *live_B, is_first);
+}
+
+int timeline_on_metric(void *user, uint64_t process, struct zs_span record, uint64_t time_ns)
+{
+    struct timeline *t = user;
+    t->has_metrics = true;
+    return 0;
+}
+
+/* Whether the group had a report in this process before. */
+static bool is_new_group(struct zs_id_map *seen, const struct zs_metric_report *r, int *ret_error)
+{
+    if (zs_id_map_get(seen, r->process, r->group))
+        return false;
+    *ret_error = zs_id_map_put(seen, r->process, r->group, seen);
+    return true;
+}
+
+static int put_report(struct timeline *t, const struct zs_metrics *metrics,
+                      const struct zs_metric_report *r, bool is_first)
+{
+    uint32_t count;
+    char name[640];
+    int status = 0;
+    const struct zs_metric_group *g = &zs_metrics_groups(metrics, &count)[r->group];
+    for (uint32_t i = 0; i < g->metric_count && !status; i++) {
+        const struct zs_metric *m = &g->metrics[i];
+        if (m->total == ZS_METRIC_TOTAL_NONE || i == g->time)
+            continue;
+        snprintf(name, sizeof(name), "%.255s (%.100s), %.255s", m->name, m->units, g->name);
+        const struct timeline_counter counter = {r->process, r->group, i, is_first, name};
+        status = t->put_counter(t, &counter, r->start_ns, zs_metrics_number(metrics, r, i));
+        if (!status && !g->is_time_based)
+            status = t->put_counter(
+                t, &(struct timeline_counter){r->process, r->group, i, false, name}, r->end_ns, 0);
+    }
+    return status;
+}
+
+int timeline_metrics(struct timeline *t, const char *recording, struct zs_diag *diag)
+{
+    struct zs_metrics *metrics;
+    struct zs_id_map seen = {0};
+    uint64_t count;
+    if (!t->has_metrics)
+        return 0;
+    int status = zs_metrics_open(recording, &metrics, diag);
+    if (status)
+        return status;
+    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &count);
+    for (uint64_t i = 0; i < count && !status; i++) {
+        if (!reports[i].end_ns)
+            continue;
+        bool is_first = is_new_group(&seen, &reports[i], &status);
+        if (!status)
+            status = put_report(t, metrics, &reports[i], is_first);
+    }
+    zs_id_map_fini(&seen);
+    zs_metrics_close(metrics);
+    return status;
 }
 
 void timeline_free(struct timeline *t)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,16 @@ static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_
     return event_end(t);
 }
 
+static int put_counter(struct timeline *t, const struct timeline_counter *counter, uint64_t time_ns,
+                       double value)
+{
+    event_begin(t, 'C', counter->process, 0);
+    put_string(t, "name", counter->name);
+    put_time(t, "ts", time_ns);
+    zs_buf_printf(&t->out, ",\"args\":{\"value\":%.15g}", isfinite(value) ? value : 0);
+    return event_end(t);
+}
+
 /* Marks of the application are instants of its thread, ranges slices. */
 static int put_mark(void *user, const struct zs_act_mark *m)
 {
@@ -164,12 +175,14 @@ int zs_timeline_chrome(const char *recording, zs_timeline_write_fn write, void *
                          .user = user,
                          .result = ret_result,
                          .put_slice = put_slice,
-                         .put_memory = put_memory};
+                         .put_memory = put_memory,
+                         .put_counter = put_counter};
     const struct zs_merge_sink sink = {.user = &t,
                                        .call = put_call,
                                        .execute = timeline_on_execute,
                                        .object = timeline_on_object,
                                        .mark = put_mark,
+                                       .metric = timeline_on_metric,
                                        .no_values = true};
     struct zs_merge_totals totals = {0};
     *ret_result = (struct zs_timeline_result){0};
@@ -177,6 +190,8 @@ int zs_timeline_chrome(const char *recording, zs_timeline_write_fn write, void *
     int status = zs_merge(recording, &sink, &t.activities, &totals, diag);
     if (!status)
         status = timeline_end(&t);
+    if (!status)
+        status = timeline_metrics(&t, recording, diag);
     ret_result->calls = totals.calls;
     ret_result->lost_calls = totals.lost;
     ret_result->damaged_files = totals.damaged_files;

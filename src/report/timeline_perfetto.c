@@ -7,6 +7,7 @@
 #include "store/trace_writer.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SEQUENCE_ID = 0x7ffffff0, PACKET_MAX_B = 8192 };
@@ -51,8 +52,10 @@ static uint64_t track_uuid(uint64_t process, uint64_t number)
     return zs_trace_track_uuid(&p, number | UINT64_C(1) << 62);
 }
 
+enum track_kind { SLICES, COUNTER, BYTES };
+
 static int put_track(struct timeline *t, uint64_t process, uint64_t number, const char *name,
-                     bool is_counter)
+                     enum track_kind kind)
 {
     struct packet p;
     const struct zs_trace_process owner = process_of(process);
@@ -61,9 +64,10 @@ static int put_track(struct timeline *t, uint64_t process, uint64_t number, cons
     zs_pb_u64(&p.pb, ZS_PF_TRACK_UUID, track_uuid(process, number));
     zs_pb_u64(&p.pb, ZS_PF_TRACK_PARENT_UUID, zs_trace_process_uuid(&owner));
     zs_pb_text(&p.pb, ZS_PF_TRACK_NAME, name);
-    if (is_counter) {
+    if (kind != SLICES) {
         uint8_t *counter = zs_pb_begin(&p.pb, ZS_PF_TRACK_COUNTER);
-        zs_pb_u64(&p.pb, ZS_PF_COUNTER_UNIT, ZS_PF_COUNTER_UNIT_BYTES);
+        if (kind == BYTES)
+            zs_pb_u64(&p.pb, ZS_PF_COUNTER_UNIT, ZS_PF_COUNTER_UNIT_BYTES);
         zs_pb_end(&p.pb, counter);
     }
     zs_pb_end(&p.pb, track);
@@ -129,7 +133,7 @@ static int put_slice(struct timeline *t, const struct zs_act_execute *e)
         return -ENOMEM;
     uint64_t number = e->queue_id * ZS_TIMELINE_LANES_MAX + (uint64_t)lane + 1;
     timeline_queue_name(e, lane, buffer, sizeof(buffer));
-    int status = is_new ? put_track(t, e->process, number, buffer, false) : 0;
+    int status = is_new ? put_track(t, e->process, number, buffer, SLICES) : 0;
     if (status)
         return status;
     packet_begin(&p, e->start_ns);
@@ -165,12 +169,31 @@ static int put_memory(struct timeline *t, const struct zs_act_object *o, uint64_
                       bool is_first)
 {
     struct packet p;
-    int status = is_first ? put_track(t, o->process, 0, "Level Zero memory", true) : 0;
+    int status = is_first ? put_track(t, o->process, 0, "Level Zero memory", BYTES) : 0;
     if (status)
         return status;
     packet_begin(&p, o->time_ns);
     uint8_t *event = event_begin(&p, ZS_PF_COUNTER, track_uuid(o->process, 0));
     zs_pb_u64(&p.pb, ZS_PF_EVENT_COUNTER_VALUE, live_B);
+    zs_pb_end(&p.pb, event);
+    return packet_end(t, &p);
+}
+
+/* Numbers behind those of all queues. */
+static int put_counter(struct timeline *t, const struct timeline_counter *counter, uint64_t time_ns,
+                       double value)
+{
+    struct packet p;
+    uint64_t bits;
+    uint64_t number = UINT64_C(1) << 61 | (uint64_t)counter->group << 32 | counter->metric;
+    int status =
+        counter->is_first ? put_track(t, counter->process, number, counter->name, COUNTER) : 0;
+    if (status)
+        return status;
+    memcpy(&bits, &value, sizeof(bits));
+    packet_begin(&p, time_ns);
+    uint8_t *event = event_begin(&p, ZS_PF_COUNTER, track_uuid(counter->process, number));
+    zs_pb_fixed64(&p.pb, ZS_PF_EVENT_DOUBLE_COUNTER_VALUE, bits);
     zs_pb_end(&p.pb, event);
     return packet_end(t, &p);
 }
@@ -241,11 +264,13 @@ int zs_timeline_perfetto(const char *recording, zs_timeline_write_fn write, void
                          .user = user,
                          .result = ret_result,
                          .put_slice = put_slice,
-                         .put_memory = put_memory};
+                         .put_memory = put_memory,
+                         .put_counter = put_counter};
     const struct zs_merge_sink sink = {.user = &t,
                                        .append = put_append,
                                        .execute = timeline_on_execute,
                                        .object = timeline_on_object,
+                                       .metric = timeline_on_metric,
                                        .no_values = true};
     struct zs_merge_totals totals = {0};
     *ret_result = (struct zs_timeline_result){0};
@@ -254,6 +279,8 @@ int zs_timeline_perfetto(const char *recording, zs_timeline_write_fn write, void
         status = zs_merge(recording, &sink, &t.activities, &totals, diag);
     if (!status)
         status = timeline_end(&t);
+    if (!status)
+        status = timeline_metrics(&t, recording, diag);
     ret_result->calls = totals.calls;
     ret_result->lost_calls = totals.lost;
     ret_result->damaged_files = totals.damaged_files;

@@ -6,7 +6,17 @@
 #include "record/merge.h"
 #include "report/timeline.h"
 
+#include <zescope/metrics.h>
+
 enum { TIMELINE_REORDER_MAX = 1 << 16, TIMELINE_PROCESSES_MAX = 256 };
+
+/* A metric over time. */
+struct timeline_counter {
+    uint64_t process;
+    uint32_t group, metric; /* indices */
+    bool is_first;          /* that is put */
+    const char *name;       /* "EuActive (percent), ComputeBasic" */
+};
 
 /* An execution that waits until those that started before it have come. */
 struct timeline_execute {
@@ -36,10 +46,13 @@ struct timeline {
         uint64_t process, live_B;
     } memory[TIMELINE_PROCESSES_MAX];
     size_t process_count;
+    bool has_metrics; /* a record of some was seen */
     /* of the format */
     int (*put_slice)(struct timeline *t, const struct zs_act_execute *e);
     int (*put_memory)(struct timeline *t, const struct zs_act_object *o, uint64_t live_B,
                       bool is_first);
+    int (*put_counter)(struct timeline *t, const struct timeline_counter *counter, uint64_t time_ns,
+                       double value);
 };
 
 /* Hand over what is there when it is much, or `all`. */
@@ -48,6 +61,9 @@ int timeline_flush(struct timeline *t, bool all);
  * put_memory with what the process then has. */
 int timeline_on_execute(void *user, const struct zs_act_execute *e);
 int timeline_on_object(void *user, const struct zs_act_object *o);
+int timeline_on_metric(void *user, uint64_t process, struct zs_span record, uint64_t time_ns);
+/* Values of metrics as counters, where any were seen: a launch's from its start to its end. */
+int timeline_metrics(struct timeline *t, const char *recording, struct zs_diag *diag);
 /* Those that still wait. */
 int timeline_end(struct timeline *t);
 /* The lane of its queue on which an execution is shown; *ret_new: the first there. -1: no memory.

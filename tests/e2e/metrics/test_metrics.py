@@ -247,6 +247,53 @@ class Metrics(unittest.TestCase):
                 check=9)
         self.assertIn('ZET_ENABLE_METRICS is not 1', p.stderr)
 
+    def test_a_driver_that_fails_with_metrics_enabled(self):
+        """Intel's without a GPU: the application is not started only to fail."""
+        intel = '/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1'
+        if not os.path.exists(intel):
+            self.skipTest('no other driver is installed')
+        scratch = os.path.join(self.folder, 'aub') # Intel's driver writes files there
+        os.mkdir(scratch)
+        env = {'ZE_ENABLE_ALT_DRIVERS': intel, 'NEOReadDebugKeys': '1', 'ProductFamilyOverride': 'skl',
+               'SetCommandStreamReceiver': '1'}
+        p = subprocess.run([ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'touch', 'started'],
+                           env=dict(os.environ, **env), cwd=scratch, capture_output=True, text=True, timeout=100,
+                           check=False)
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertRegex(p.stderr, 'zescope: the driver here does not (start|survive)')
+        self.assertFalse(os.path.exists(os.path.join(scratch, 'started')))
+
+    def test_report_and_timeline(self):
+        path, _ = self.record('immediate', 4, groups='ComputeBasic,ZscopeInstructions')
+        document = self.show(path)
+        rows = json.loads(run(ZESCOPE, 'report', '--json', path).stdout)['metrics']
+        expected = [(m['name'], v) for row in document['shapes']
+                    for m, v in zip(document['groups'][row['group']]['metrics'], row['values']) if v is not None]
+        self.assertEqual([(row['metric'], row['value']) for row in rows], expected)
+        self.assertEqual({(row['name'], row['reports'], row['launches']) for row in rows}, {('loop', 4, 4)})
+        text = run(ZESCOPE, 'report', '-t', 'metrics', '-w', 'metric=Groups', path).stdout
+        self.assertRegex(text, rf'(?m)^ *{4 * GROUPS} .*loop .*ZscopeInstructions +Groups +events$')
+        self.assertEqual(len(text.splitlines()), 2)
+        out = run(ZESCOPE, 'report', '-t', 'metrics', '--format', 'csv', '-s', 'value:asc', path).stdout
+        values = [float(row['value']) for row in csv.DictReader(io.StringIO(out))]
+        self.assertEqual(values, sorted(values))
+        plain = os.path.join(self.folder, 'plain')
+        run(ZESCOPE, 'record', '--no-last', '-o', plain, '--', PROGRAM, self.binary, 'immediate', '1', check=9)
+        self.assertEqual(json.loads(run(ZESCOPE, 'report', '--json', plain).stdout)['metrics'], [])
+        # counters: a launch's values from its start to its end
+        file = os.path.join(self.folder, 'x.json')
+        run(ZESCOPE, 'timeline', '-o', file, path)
+        with open(file) as f:
+            events = [e for e in json.load(f)['traceEvents'] if e['ph'] == 'C']
+        groups = [e for e in events if e['name'].startswith('Groups (events), ZscopeInstructions')]
+        self.assertEqual([e['args']['value'] for e in groups], [GROUPS, 0] * 4)
+        self.assertEqual([e['ts'] for e in groups], [t / 1000 for launch in document['launches']
+                                                     for t in (launch['start_ns'], launch['end_ns'])])
+        file = os.path.join(self.folder, 'x.pftrace')
+        run(ZESCOPE, 'timeline', '-o', file, path)
+        with open(file, 'rb') as f:
+            self.assertEqual(f.read().count(b'EuActive (percent), ComputeBasic'), 1)
+
     def test_damaged_recordings(self):
         """Whatever is cut or changed: an answer, and no value that was not measured."""
         path, _ = self.record('immediate', 30)
