@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/html_recording.h"
 
+#include "report/html_counters.h"
+
 #include "report/call_tree.h"
 
 #include <errno.h>
@@ -49,6 +51,7 @@ static int put_record(void *user, zs_html_write_fn *write, void *sink)
     zs_json_object(&json, "timeline");
     zs_html_timeline_json(r->timeline, zs_report_activities(r->report),
                           zs_report_symbols(r->report), module_of, r->report, &json);
+    zs_html_counters_json(zs_report_metrics(r->report), &json);
     zs_json_end(&json);
     zs_json_end(&json);
     int error = out.error ? out.error : write(sink, out.data, out.size_B);

@@ -642,6 +642,11 @@ const struct zs_recordings *zs_report_recordings(const struct zs_report *r)
     return &r->recordings;
 }
 
+const struct zs_metrics *zs_report_metrics(const struct zs_report *r)
+{
+    return r->metrics;
+}
+
 struct zs_symbols *zs_report_symbols(const struct zs_report *r)
 {
     return r->symbols;

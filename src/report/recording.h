@@ -57,6 +57,8 @@ struct zs_report_totals {
 struct zs_report_totals zs_report_totals(const struct zs_report *report);
 struct zs_activities;
 const struct zs_activities *zs_report_activities(const struct zs_report *report);
+struct zs_metrics;
+const struct zs_metrics *zs_report_metrics(const struct zs_report *report); /* may be NULL */
 struct zs_symbols;
 struct zs_symbols *zs_report_symbols(const struct zs_report *report); /* may be NULL */
 

@@ -450,12 +450,15 @@ static int build_table(struct zs_report *r, enum zs_report_table table)
     return 0;
 }
 
-/* Columns that rows can be sorted by, each once, without their units. */
+/* Columns that rows can be sorted by, each once, without their units. Those of metrics are their
+ * own table's alone: of the whole report a sentence has no room for them. */
 static void list_columns(const struct zs_report *r, int only, struct zs_buf *out)
 {
     struct zs_buf name = {0};
     for (int t = 0; t < ZS_REPORT_TABLES; t++)
-        for (size_t c = 0; c < r->tables[t].column_count && (only < 0 || only == t); c++) {
+        for (size_t c = 0;
+             c < r->tables[t].column_count && (only < 0 ? t != ZS_REPORT_METRICS : only == t);
+             c++) {
             const struct zs_table_column *column = &r->tables[t].columns[c];
             size_t length = strlen(column->key);
             if (column->kind == ZS_CELL_TRIPLE || column->kind == ZS_CELL_RESULTS ||

@@ -44,6 +44,9 @@ def basic():
              'bins': {'start_ns': START, 'width_ns': 100 * us, 'busy_ns': [0, 0, 90 * us], 'count': [0, 0, 5]}},
             {'kind': 'queue', 'pid': 77, 'queue': 1, 'immediate': False, 'engine': '0.0', 'device': 'A GPU', 'items': deltas(queue), 'left_out': 0}],
         'memory': [{'pid': 77, 'peak_bytes': 8192, 'changes_a_point': 1, 'points': [315 * us, 8192, 500 * us, 0]}],
+        'counters': [{'pid': 77, 'group': 'Basics', 'sampling': 'event', 'reports_a_point': 1, 'start_ns': START + 400 * us, 'starts': [0, 300 * us],
+                      'lengths': [100 * us, 50 * us],
+                      'metrics': [{'name': 'Active', 'units': 'percent', 'most': 80, 'values': [80, 40.5]}, {'name': 'Never', 'units': 'x', 'most': 0, 'values': [0, 0]}]}],
         'marks': [{'track': 0, 'name': 'step one', 'start_ns': START + 300 * us, 'end_ns': START + 800 * us, 'depth': 0}],
         'pauses': [{'pid': 77, 'start_ns': START + 800 * us, 'end_ns': START + 880 * us, 'reason': 'API'}],
         'left_out': {'calls': 5, 'executions': 0, 'untimed': 2, 'marks': 0}}
@@ -59,7 +62,9 @@ def basic():
               'damaged_files': 0, 'left_out': {'leaks': 7}, 'calls': calls, 'kernels': kernels, 'copies': [], 'barriers': None,
               'memory': {'peak_bytes': 8192, 'kinds': [{'name': 'device memory', 'allocations': 1, 'frees': 1, 'bytes': 8192, 'peak_bytes': 8192, 'left_bytes': 0}]},
               'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'bytes': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': 5000}],
-              'builds': [], 'threads': [], 'marks': [], 'pauses': []}
+              'builds': [], 'threads': [], 'marks': [], 'pauses': [],
+              'metrics': [{'name': 'force', 'device': 'A GPU', 'shape': '32x1x1 of 64x1x1', 'group': 'Basics', 'metric': m, 'value': v, 'units': u, 'reports': 2, 'launches': 2}
+                          for m, v, u in (('Active', 60.25, 'percent'), ('Threads', 1234567, 'threads'))]}
     return {'recording': {'argv': ['/opt/app', '--fast'], 'host': 'box', 'start_time': '2026-01-02T03:04:05Z', 'finished': True, 'exit_status': 3},
             'report': report, 'timeline': timeline,
             'host_tree': [node('API calls', 800), node('main', 800, 0), node('solve', 600, 1), node('zeInit', 200, 1), node('zeEventHostSynchronize', 600, 2),
@@ -88,6 +93,7 @@ def hostile():
     queue = {'kind': 'queue', 'pid': 1, 'queue': a[0], 'device': a[0], 'engine': a[1], 'items': [1, 2, 0, 1, 99, 1, 1, 1, -1, 99, 7] * 3, 'bins': {'busy_ns': [1], 'width_ns': 0}}
     rows = [{'name': b, 'count': b, 'total_ns': 'x', 'results': {b: 1}, 'share': 50} for b in a]
     return {'recording': {'argv': a, 'host': a[0]}, 'timeline': {'start_ns': 'x', 'end_ns': 9, 'names': a, 'tracks': [track, queue, None, 5], 'memory': [{'points': ['x']}, None],
+            'counters': [None, 7, {'pid': 1, 'group': a[0], 'starts': ['x', -1e300, 5], 'lengths': 'y', 'metrics': [None, {'name': a[1], 'units': a[2], 'most': 1e300, 'values': {}}]}],
             'marks': [{'track': 0, 'name': a[0], 'start_ns': 1}, {'track': 99}], 'pauses': [None], 'shapes': [7], 'modules': a[0]},
             'host_tree': [node(a[0], 5), {'parent': 7, 'name': a[1], 'total_ns': 5}, node(a[2], 9, 0), node(a[3], -1, 0), {'parent': -1}, None, 7, node(a[4], 5, 2)],
             'device_tree': 'x',

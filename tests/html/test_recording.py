@@ -101,6 +101,28 @@ class Timeline(Page):
         self.assertEqual(B.text('#rec-name'), 'app --fast')
         B.shot('recording')
 
+    def test_counters_over_the_timeline(self):
+        """Behind the threads: a bar as high as the value, from the report's start to its end; metrics that are 0 have none."""
+        top = self.MAIN - 25 + 41 + 26 + 18 # main and worker, the head of the group
+        def is_drawn(time, y):
+            return self.pixel(time * US, top + y)[3] != 0
+        B.until('drawn', lambda: is_drawn(443, 4))
+        # between the reports nothing, the second half as high
+        self.assertEqual([is_drawn(560, 24), is_drawn(727, 4), is_drawn(727, 24)], [False, False, True])
+        x, y = self.at(450 * US, top + 20)
+        box = B.run('const b = document.getElementById("rec-canvas").getBoundingClientRect(); return [b.left, b.top]')
+        chain = ActionChains(B.driver, duration=0)
+        chain.w3c_actions.pointer_action.move_to_location(int(box[0] + x), int(box[1] + y))
+        chain.perform()
+        B.until('the value', lambda: 'Active: 80 percent' in plain((B.text('#tip') or '')))
+
+    def test_metrics_are_a_table(self):
+        self.load('#r=tables&tab=metrics')
+        B.until('the rows', lambda: 'Active' in B.text('#rec-table'))
+        text = plain(B.text('#rec-table'))
+        for word in ('60.25', '1 234 567', 'percent', 'Basics'):
+            self.assertIn(word, text)
+
     def test_click_selects_and_tells(self):
         B.until('drawn', lambda: self.pixel(420 * US, self.QUEUE) != self.pixel(650 * US, self.QUEUE))
         self.press(420 * US, self.QUEUE)
@@ -226,7 +248,7 @@ class Tables(Page):
 
     def test_tabs(self):
         tabs = [plain(t) for t in B.texts('#rec-tabs button')]
-        self.assertEqual(tabs, ['Calls4', 'Kernels2', 'Barriersn/a', 'Memory1', 'Leaks1'])
+        self.assertEqual(tabs, ['Calls4', 'Kernels2', 'Barriersn/a', 'Memory1', 'Leaks1', 'Metrics2'])
         B.click('[data-table=barriers]')
         B.until('not recorded', lambda: 'n/a' in B.text('#rec-rows'))
         B.click('[data-table=leaks]')

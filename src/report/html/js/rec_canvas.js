@@ -2,7 +2,7 @@
  * Drawing tracks: what is shorter than a pixel is drawn as one, found by bisection, so that a frame
  * costs as many steps as there are pixels, whatever the number of items.
  */
-const LABEL_PX = 190, AXIS_PX = 24, TRACK_PX = 19, GAP_PX = 7, HEAD_PX = 22, MEMORY_PX = 46, MARK_PX = 15;
+const LABEL_PX = 190, AXIS_PX = 24, TRACK_PX = 19, GAP_PX = 7, HEAD_PX = 22, MEMORY_PX = 46, MARK_PX = 15, COUNTER_PX = 28;
 
 const KIND_NAMES = ['', 'kernel', 'copy', 'fill', 'barrier'];
 const CALL_GROUPS = [
@@ -79,6 +79,11 @@ function layOut(recording) {
             const depth = marks.reduce((d, m) => Math.max(d, m.depth + 1), 0);
             add('track', Math.max(1, track.laneItems.length) * TRACK_PX + depth * MARK_PX + GAP_PX, {track, marks, top: depth * MARK_PX});
         }
+        for (const group of [...new Set(recording.counters.filter(c => c.pid === pid).map(c => c.group))]) {
+            add('subhead', HEAD_PX - 4, {text: visible(group)});
+            for (const counter of recording.counters.filter(c => c.pid === pid && c.group === group))
+                add('counter', COUNTER_PX + 3, {counter});
+        }
     }
     return {rows, height: y + 8};
 }
@@ -153,6 +158,24 @@ class Painter {
             c.fillRect(Math.max(LABEL_PX, x), y + height - tall, Math.max(1, bins.width * step * this.view.scale), tall);
         }
         c.globalAlpha = 1;
+    }
+
+    /* A metric: each report from its start to its end; of those in one pixel the largest. */
+    counter(counter, y, height) {
+        const c = this.context, {from, to, scale, width} = this.view, {starts, ends, values, most} = counter;
+        c.fillStyle = this.palette.fill(counter.name, false);
+        for (let i = Math.max(0, lowerBound(starts, from) - 1); i < counter.n && starts[i] < to;) {
+            const x0 = Math.max(LABEL_PX, this.x(starts[i])), next = Math.max(i + 1, lowerBound(starts, starts[i] + 1 / scale));
+            let value = 0, end = starts[i];
+            for (let k = i; k < next; k++) {
+                value = Math.max(value, values[k]);
+                end = Math.max(end, ends[k]);
+            }
+            const x1 = Math.min(width, this.x(end)), tall = clamp(value / most, 0, 1) * (height - 2);
+            if (x1 >= x0 && tall > 0)
+                c.fillRect(x0, y + height - tall, Math.max(1, x1 - x0), tall);
+            i = next;
+        }
     }
 
     memory(memory, y, height) {

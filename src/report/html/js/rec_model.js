@@ -98,6 +98,7 @@ class Recording {
         this.modules = list(timeline.modules).map(string);
         this.tracks = list(timeline.tracks).map((t, i) => new Track(i, object(t), this.start_ns));
         this.memory = list(timeline.memory).map(m => this.readMemory(object(m)));
+        this.counters = list(timeline.counters).map(object).flatMap(c => this.readCounters(c));
         this.marks = list(timeline.marks).map(object).map(m => ({
             track: number(m.track, -1), name: string(m.name), depth: number(m.depth, 0),
             start: number(m.start_ns, 0) - this.start_ns,
@@ -121,6 +122,18 @@ class Recording {
             bytes[i] = number(flat[2 * i + 1], 0);
         }
         return {pid: number(json.pid, 0), peak: number(json.peak_bytes, 0), n, times, bytes};
+    }
+
+    /* Metrics of a group that are ever more than 0; they share their times. */
+    readCounters(json) {
+        const steps = list(json.starts), lengths = list(json.lengths), n = steps.length, starts = new Float64Array(n), ends = new Float64Array(n);
+        for (let i = 0, time = number(json.start_ns, this.start_ns) - this.start_ns; i < n; i++) {
+            starts[i] = time += Math.max(0, number(steps[i], 0));
+            ends[i] = time + Math.max(0, number(lengths[i], 0));
+        }
+        return list(json.metrics).map(object).filter(m => number(m.most, 0) > 0).map(m => ({
+            pid: number(json.pid, 0), group: string(json.group), perPoint: number(json.reports_a_point, 1), n, starts, ends,
+            name: string(m.name), units: string(m.units), most: number(m.most, 0), values: Float64Array.from({length: n}, (_, i) => number(list(m.values)[i], 0))}));
     }
 
     name(track, i) { return this.names[track.names[i]] || '(no name)'; }
@@ -172,4 +185,10 @@ function sizeText(B) {
     for (; B >= 1024 && at < units.length - 1; at++)
         B /= 1024;
     return (at ? B.toPrecision(B < 1000 ? 3 : 4) : String(B)) + '\u2009' + units[at];
+}
+
+/* A value of a metric: whole numbers as they are, others with four digits. */
+function metricText(value, units) {
+    const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? count(value) : Number(value).toPrecision(4);
+    return units ? `${text}\u2009${visible(units)}` : text;
 }

@@ -1,5 +1,5 @@
 /* The tables: sorted by any column, filtered by words, expressions and conditions. */
-const TABLES = ['calls', 'kernels', 'copies', 'barriers', 'memory', 'allocations', 'leaks', 'builds', 'threads', 'marks', 'pauses'];
+const TABLES = ['calls', 'kernels', 'copies', 'barriers', 'memory', 'allocations', 'leaks', 'builds', 'threads', 'marks', 'pauses', 'metrics'];
 const TITLES = {
     share: 'time', total_ns: 'total', mean_ns: 'mean', min_ns: 'min', median_ns: 'median', p90_ns: '90 %', p99_ns: '99 %', max_ns: 'max',
     append_to_submit_ns: 'to submit', submit_to_start_ns: 'to start', peak_bytes: 'peak', left_bytes: 'never freed', bytes_per_s: 'rate',
@@ -8,7 +8,7 @@ const TITLES = {
 };
 const NOT_SHOWN = new Set(['groups', 'group_size', 'timed', 'unfinished', 'append_to_submit_max_ns', 'submit_to_start_max_ns', 'histogram']);
 const TIMES = new Set(['first_ns', 'last_ns', 'time_ns', 'start_ns', 'end_ns']);
-const TEXTS = new Set(['name', 'device', 'shape', 'direction', 'kind', 'queue', 'engine', 'type', 'result', 'results', 'thread_name', 'process_name', 'reason']);
+const TEXTS = new Set(['name', 'device', 'shape', 'direction', 'kind', 'queue', 'engine', 'type', 'result', 'results', 'thread_name', 'process_name', 'reason', 'group', 'metric', 'units']);
 
 function cellText(app, key, value) {
     if (value === null || value === undefined)
@@ -23,6 +23,8 @@ function cellText(app, key, value) {
         return sizeText(value) + '/s';
     if (key === 'share')
         return value.toFixed(1) + '\u2009%';
+    if (key === 'value')
+        return metricText(value, '');
     if (key === 'handle' || key === 'list')
         return hex(value);
     if (key === 'bytes' || key === 'size' || key.endsWith('_bytes'))

@@ -190,6 +190,8 @@ class Timeline {
         }
         if (row.kind === 'memory')
             painter.memory(row.memory, y, MEMORY_PX);
+        if (row.kind === 'counter')
+            painter.counter(row.counter, y, COUNTER_PX);
         if (row.kind !== 'track')
             return;
         const {track} = row;
@@ -242,6 +244,9 @@ class Timeline {
             } else if (row.kind === 'memory') {
                 this.text(c, 'Memory', 14, y + 14, 90, '12px', 'text');
                 this.text(c, 'peak ' + sizeText(row.memory.peak), 14, y + 30, LABEL_PX - 20, '10.5px', 'text-faint');
+            } else if (row.kind === 'counter') {
+                this.text(c, visible(row.counter.name), 14, y + 9, LABEL_PX - 20, '11.5px', 'text');
+                this.text(c, 'up to ' + metricText(row.counter.most, row.counter.units), 14, y + 22, LABEL_PX - 20, '10px', 'text-faint');
             } else {
                 this.text(c, visible(row.track.title), 14, y + 10 + (row.top || 0), LABEL_PX - 84, '12px', 'text');
                 this.text(c, row.track.subtitle, LABEL_PX - 10, y + 10 + (row.top || 0), 64, '10.5px', 'text-faint', true);
@@ -472,7 +477,35 @@ class Timeline {
         this.overview.addEventListener('pointermove', move);
     }
 
+    /* The report of a metric under the pointer. */
+    counterAt(x, y) {
+        const top = y - AXIS_PX + this.scroller.scrollTop;
+        const row = x > LABEL_PX && y > AXIS_PX && this.layout.rows.find(r => r.counter && top >= r.y && top < r.y + r.height);
+        const time = this.timeAt(x), slack = 2 / this.scale;
+        for (let i = row ? lowerBound(row.counter.starts, time + slack) - 1 : -1, k = 0; i >= 0 && k < 16; i--, k++)
+            if (row.counter.ends[i] + slack >= time)
+                return {counter: row.counter, i};
+        return null;
+    }
+
+    /* True: the pointer is on one, and its value is shown. */
+    pointCounter(x, y) {
+        const on = this.counterAt(x, y), same = on && this.overCounter && this.overCounter.counter === on.counter && this.overCounter.i === on.i;
+        if (same || (!on && !this.overCounter))
+            return Boolean(on);
+        this.overCounter = on;
+        hideTip();
+        if (on) {
+            const {counter: m, i} = on, box = this.canvas.getBoundingClientRect();
+            const place = {getBoundingClientRect: () => new DOMRect(box.left + x, box.top + y, 1, 8)};
+            showTip(place, `${visible(m.name)}: ${metricText(m.values[i], m.units)}\n${m.perPoint > 1 ? `the most of ${m.perPoint} reports, ` : ''}${duration(m.ends[i] - m.starts[i])} at ${duration(m.starts[i])}`);
+        }
+        return Boolean(on);
+    }
+
     point(x, y) {
+        if (this.pointCounter(x, y))
+            return;
         const item = this.itemAt(x, y);
         if (item ? this.hover && this.hover.track === item.track && this.hover.i === item.i : !this.hover)
             return;
