@@ -49,6 +49,18 @@ struct zs_record_device {
     const char *driver_uuid;
 };
 
+/* How large a device is and how fast it clocks, as its driver says. 0: not known. Later versions
+ * append members. */
+struct zs_record_device_shape {
+    uint32_t core_clock_MHz;
+    uint32_t slices, subslices_per_slice, eus_per_subslice, threads_per_eu;
+    uint32_t simd_width; /* lanes that an EU works on at a time */
+    uint32_t group_items_max;
+    uint64_t group_local_max_B;
+    uint32_t memory_clock_MHz, memory_bus_bits;
+    uint64_t cache_B; /* the largest cache */
+};
+
 struct zs_record_constant {
     uint32_t id;    /* SpecId */
     uint8_t size_B; /* 0: the SPIR-V does not declare it, value not recorded */
@@ -149,6 +161,9 @@ ZS_API const struct zs_record_process *zs_recording_processes(const struct zs_re
                                                               uint32_t *ret_count);
 ZS_API const struct zs_record_device *zs_recording_devices(const struct zs_recording *recording,
                                                            uint32_t *ret_count);
+/* Of device `index`; NULL: a recording of a version that did not ask for it. */
+ZS_API const struct zs_record_device_shape *
+zs_recording_device_shape(const struct zs_recording *recording, uint32_t index);
 ZS_API const struct zs_record_build *zs_recording_builds(const struct zs_recording *recording,
                                                          uint32_t *ret_count);
 ZS_API const struct zs_record_module *zs_recording_modules(const struct zs_recording *recording,

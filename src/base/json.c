@@ -3,6 +3,8 @@
 #include "base/utf8.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static void json_newline(struct zs_json *j)
 {
@@ -136,6 +138,22 @@ void zs_json_double(struct zs_json *j, const char *key, double value)
     }
     json_begin_value(j, key);
     zs_buf_printf(j->out, "%.9g", value);
+}
+
+void zs_json_exact(struct zs_json *j, const char *key, double value)
+{
+    char text[32];
+    if (!isfinite(value)) {
+        zs_json_null(j, key);
+        return;
+    }
+    json_begin_value(j, key);
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    zs_buf_puts(j->out, text);
 }
 
 void zs_json_bool(struct zs_json *j, const char *key, bool value)

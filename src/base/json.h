@@ -40,6 +40,8 @@ void zs_json_string_n(struct zs_json *j, const char *key, const char *text, size
 void zs_json_u64(struct zs_json *j, const char *key, uint64_t value);
 void zs_json_i64(struct zs_json *j, const char *key, int64_t value);
 void zs_json_double(struct zs_json *j, const char *key, double value); /* NaN, inf: null */
+/* The same with as many digits as it takes to read the value back. */
+void zs_json_exact(struct zs_json *j, const char *key, double value);
 void zs_json_bool(struct zs_json *j, const char *key, bool value);
 void zs_json_null(struct zs_json *j, const char *key);
 /* The quoted, escaped string alone. */

@@ -500,6 +500,22 @@ static void kernel_size_exit(struct zs_activity *a, const struct zs_trace_event 
         kernel->size[i] = ARG(uint32_t, i + 1);
 }
 
+/* Local memory is an argument with a size and without a value. */
+static void kernel_argument_exit(struct zs_activity *a, const struct zs_trace_event *event,
+                                 struct zs_activity_call *call)
+{
+    struct act_kernel *kernel = act_kernel_get(a, ARG(ze_kernel_handle_t, 0));
+    uint32_t index = ARG(uint32_t, 1);
+    if (kernel && index < ZS_ARRAY_LEN(kernel->local_B))
+        kernel->local_B[index] = (uint32_t)ZS_MIN(ARG(size_t, 2), (size_t)UINT32_MAX);
+}
+
+/* Other arguments matter only where one of local memory stood, which no kernel has. */
+static bool is_local(const struct zs_trace_event *event)
+{
+    return !*event->result && !ARG(const void *, 3) && ARG(size_t, 2);
+}
+
 /* Handles are used again: what a module or kernel came from is known from its create to its
  * destroy. */
 static void module_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
@@ -585,6 +601,7 @@ static const struct hooks hooks[ZS_API_CALL_COUNT] = {
     [ZS_API_zeEventQueryStatus] = {NULL, event_seen_exit},
     [ZS_API_zeContextDestroy] = {context_destroy_enter, NULL},
     [ZS_API_zeKernelSetGroupSize] = {NULL, kernel_size_exit},
+    [ZS_API_zeKernelSetArgumentValue] = {NULL, kernel_argument_exit},
     [ZS_API_zeModuleCreate] = {NULL, module_create_exit},
     [ZS_API_zeModuleDestroy] = {module_destroy_enter, NULL},
     [ZS_API_zeKernelCreate] = {NULL, kernel_create_exit},
@@ -742,6 +759,8 @@ void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
     if ((leave == event_seen_exit || leave == waited_exit) &&
         !atomic_load_explicit(&a->pending, memory_order_relaxed) && !a->meter)
         return; /* nothing that it could tell of */
+    if (leave == kernel_argument_exit && !is_local(event))
+        return;
     if (leave)
         run(a, self, leave, event, call);
     if (ZS_UNLIKELY(a->meter != NULL))

@@ -44,6 +44,7 @@ struct act_shape {
     enum zs_activity_kind kind;
     uint64_t kernel, count, bytes;
     uint32_t groups[3], size[3];
+    uint64_t local_B; /* of arguments: local memory whose size the application sets */
     bool has_groups, has_bytes;
     enum zs_activity_memory from, to;
 };

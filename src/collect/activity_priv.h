@@ -17,6 +17,7 @@ enum {
     ACT_SUPPLY_MAX = 64, /* events and records that a list keeps for its next appends */
     ACT_IDS = 256,       /* ids of appends that a list takes at once */
     ACT_PREFIX_B = 24,
+    ACT_LOCALS = 32, /* arguments beyond it are taken for none of local memory */
 };
 
 enum act_type {
@@ -99,7 +100,8 @@ struct act_kernel {
     struct act_kernel *next; /* of free ones: a call may still look at one */
     uint64_t id;
     uint32_t size[3];
-    bool is_left_out; /* its launches are not to be recorded */
+    uint32_t local_B[ACT_LOCALS]; /* by index of the argument: its local memory */
+    bool is_left_out;             /* its launches are not to be recorded */
 };
 
 struct act_image {

@@ -12,6 +12,9 @@ static void put_kernel(const struct act_kernel *kernel, struct act_shape *s)
     s->kernel = kernel->id;
     for (int i = 0; i < 3; i++)
         s->size[i] = kernel->size[i];
+    s->local_B = 0;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(kernel->local_B); i++)
+        s->local_B += kernel->local_B[i];
 }
 
 static void take_kernel(struct zs_activity *a, ze_kernel_handle_t handle, struct act_shape *s)

@@ -131,6 +131,7 @@ static void put_append(struct zs_pb *pb, uint64_t id, const struct act_list *lis
         zs_pb_u64(pb, ZS_ACT_GROUPS, s->groups[i]);
     for (int i = 0; i < 3 && s->size[0]; i++)
         zs_pb_u64(pb, ZS_ACT_SIZE, s->size[i]);
+    put_known(pb, ZS_ACT_LOCAL_B, s->local_B);
     put_known(pb, ZS_ACT_COUNT, s->count);
     if (s->has_bytes)
         zs_pb_u64(pb, ZS_ACT_BYTES, s->bytes);

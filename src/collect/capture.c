@@ -112,6 +112,40 @@ static void put_driver(struct zs_collector *c, struct zs_json *j, ze_driver_hand
         zs_json_u64(j, "driver_api_version", (uint64_t)version);
 }
 
+/* What limits how fast the device is: 0 and a missing member are not known. */
+static void put_shape(struct zs_collector *c, struct zs_json *j, ze_device_handle_t device,
+                      const ze_device_properties_t *p)
+{
+    ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
+    ze_device_cache_properties_t caches[4] = {0};
+    uint32_t one = 1, cache_count = ZS_ARRAY_LEN(caches);
+    uint64_t l3_B = 0;
+    zs_json_u64(j, "core_clock_MHz", p->coreClockRate);
+    zs_json_u64(j, "slices", p->numSlices);
+    zs_json_u64(j, "subslices_per_slice", p->numSubslicesPerSlice);
+    zs_json_u64(j, "eus_per_subslice", p->numEUsPerSubslice);
+    zs_json_u64(j, "threads_per_eu", p->numThreadsPerEU);
+    zs_json_u64(j, "simd_width", p->physicalEUSimdWidth);
+    if (c->api.zeDeviceGetComputeProperties &&
+        !c->api.zeDeviceGetComputeProperties(device, &compute)) {
+        zs_json_u64(j, "group_items_max", compute.maxTotalGroupSize);
+        zs_json_u64(j, "group_local_max_B", compute.maxSharedLocalMemory);
+    }
+    if (c->api.zeDeviceGetMemoryProperties &&
+        !c->api.zeDeviceGetMemoryProperties(device, &one, &memory) && one) {
+        zs_json_u64(j, "memory_clock_MHz", memory.maxClockRate);
+        zs_json_u64(j, "memory_bus_bits", memory.maxBusWidth);
+    }
+    for (size_t i = 0; i < ZS_ARRAY_LEN(caches); i++)
+        caches[i].stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES;
+    if (c->api.zeDeviceGetCacheProperties &&
+        !c->api.zeDeviceGetCacheProperties(device, &cache_count, caches))
+        for (uint32_t i = 0; i < ZS_MIN(cache_count, (uint32_t)ZS_ARRAY_LEN(caches)); i++)
+            l3_B = ZS_MAX(l3_B, (uint64_t)caches[i].cacheSize);
+    zs_json_u64(j, "cache_B", l3_B);
+}
+
 static void put_device(struct zs_collector *c, struct zs_json *j, ze_device_handle_t device)
 {
     ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
@@ -122,6 +156,7 @@ static void put_device(struct zs_collector *c, struct zs_json *j, ze_device_hand
     zs_json_u64(j, "vendor_id", p.vendorId);
     zs_json_u64(j, "device_id", p.deviceId);
     put_uuid(j, "uuid", p.uuid.id, sizeof(p.uuid.id));
+    put_shape(c, j, device, &p);
     ze_driver_handle_t driver = zs_collect_driver_of(c, device);
     if (driver)
         put_driver(c, j, driver);

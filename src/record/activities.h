@@ -40,6 +40,7 @@ struct zs_act_append {
     uint64_t call;  /* number of the API call in its thread, from 1; 0: not recorded (paused) */
     uint64_t track; /* of the thread */
     uint32_t tid, kind;
+    uint64_t local_B;            /* of arguments: local memory whose size the application sets */
     uint32_t groups[3], size[3]; /* groups[0] == 0 or size[0] == 0: not known */
     uint8_t from, to;            /* enum zs_activity_memory */
     bool has_bytes;

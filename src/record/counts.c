@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
+#include "record/builds.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -106,4 +107,26 @@ void zs_counts_free(struct zs_counts_list *list)
         counts_free(&list->items[i]);
     free(list->items);
     *list = (struct zs_counts_list){0};
+}
+
+uint32_t zs_counts_module(const struct zs_recording *recording, const struct zs_counts *counts)
+{
+    uint32_t build_count, process_count, module = ZS_RECORD_NONE;
+    const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
+    const struct zs_record_process *processes = zs_recording_processes(recording, &process_count);
+    const struct zs_record_build *named =
+        zs_recording_find_build(recording, counts->pid, counts->build, counts->first_ns);
+    uint64_t best_ns = 0;
+    if (named)
+        return named->module;
+    for (uint32_t i = 0; i < build_count; i++) {
+        const struct zs_record_build *b = &builds[i];
+        if (b->handle != counts->module_handle || b->process >= process_count ||
+            processes[b->process].pid != counts->pid || b->start_ns > counts->first_ns ||
+            b->module == ZS_RECORD_NONE || b->start_ns < best_ns)
+            continue;
+        best_ns = b->start_ns;
+        module = b->module;
+    }
+    return module;
 }

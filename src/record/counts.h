@@ -32,6 +32,10 @@ struct zs_counts_list {
 /* All that a recording has; damaged files are left out and counted. 0, -errno with a sentence. */
 int zs_counts_load(const char *recording, struct zs_counts_list *ret_list, size_t *ret_damaged,
                    struct zs_diag *diag);
+/* The module that a handle of a process stood for when its kernels first ran: a handle is used
+ * again once a module is destroyed. An index, or ZS_RECORD_NONE: no build is known. */
+struct zs_recording;
+uint32_t zs_counts_module(const struct zs_recording *recording, const struct zs_counts *counts);
 void zs_counts_free(struct zs_counts_list *list);
 
 #endif

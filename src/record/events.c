@@ -63,6 +63,23 @@ static void map_put(struct zs_recording *r, struct zs_name_map *map, const char 
     r->out_of_memory |= !zs_name_map_put(map, key, value);
 }
 
+static struct zs_record_device_shape read_shape(const json_t *d)
+{
+    return (struct zs_record_device_shape){
+        .core_clock_MHz = (uint32_t)member_u64(d, "core_clock_MHz", UINT32_MAX),
+        .slices = (uint32_t)member_u64(d, "slices", UINT16_MAX),
+        .subslices_per_slice = (uint32_t)member_u64(d, "subslices_per_slice", UINT16_MAX),
+        .eus_per_subslice = (uint32_t)member_u64(d, "eus_per_subslice", UINT16_MAX),
+        .threads_per_eu = (uint32_t)member_u64(d, "threads_per_eu", UINT16_MAX),
+        .simd_width = (uint32_t)member_u64(d, "simd_width", UINT16_MAX),
+        .group_items_max = (uint32_t)member_u64(d, "group_items_max", UINT32_MAX),
+        .group_local_max_B = member_u64(d, "group_local_max_B", UINT32_MAX),
+        .memory_clock_MHz = (uint32_t)member_u64(d, "memory_clock_MHz", UINT32_MAX),
+        .memory_bus_bits = (uint32_t)member_u64(d, "memory_bus_bits", UINT32_MAX),
+        .cache_B = member_u64(d, "cache_B", UINT64_MAX),
+    };
+}
+
 static uint32_t read_device(struct zs_recording *r, const json_t *line)
 {
     const json_t *d = json_object_get(line, "device");
@@ -83,7 +100,7 @@ static uint32_t read_device(struct zs_recording *r, const json_t *line)
         };
         device.ocloc_name = zs_device_ocloc_name(device.vendor_id, device.device_id);
         index = (uint32_t)r->devices.count;
-        if (!key || !ZS_VEC_PUSH(&r->devices, device))
+        if (!key || !ZS_VEC_PUSH(&r->devices, device) || !ZS_VEC_PUSH(&r->shapes, read_shape(d)))
             r->out_of_memory = true;
         else
             map_put(r, &r->device_by_key, key, index);

@@ -125,6 +125,7 @@ static uint64_t hash_shape(const struct zs_act_append *a)
                               (uint64_t)a->groups[0] << 32 | a->groups[1],
                               (uint64_t)a->groups[2] << 32 | a->size[0],
                               (uint64_t)a->size[1] << 32 | a->size[2],
+                              a->local_B,
                               a->count << 24 | (uint64_t)a->from << 16 | (uint64_t)a->to << 8 |
                                   a->has_bytes};
     uint64_t h = 0;
@@ -138,7 +139,7 @@ static bool same_shape(const struct zs_act_append *a, const struct zs_act_append
     return a->process == b->process && a->list == b->list && a->kernel_id == b->kernel_id &&
            a->device_id == b->device_id && a->track == b->track && a->kind == b->kind &&
            a->tid == b->tid && a->count == b->count && a->where == b->where && a->from == b->from &&
-           a->to == b->to && a->has_bytes == b->has_bytes &&
+           a->to == b->to && a->has_bytes == b->has_bytes && a->local_B == b->local_B &&
            !memcmp(a->groups, b->groups, sizeof(a->groups)) &&
            !memcmp(a->size, b->size, sizeof(a->size));
 }

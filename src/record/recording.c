@@ -232,6 +232,7 @@ void zs_recording_close(struct zs_recording *r)
             close(fds[i]);
     free(r->processes.items);
     free(r->devices.items);
+    free(r->shapes.items);
     free(r->builds.items);
     free(r->modules.items);
     free(r->sources.items);
@@ -300,4 +301,12 @@ void zs_recording_blob_free(struct zs_span *span)
     struct zs_file file = {*span};
     zs_file_close(&file);
     *span = (struct zs_span){0};
+}
+
+const struct zs_record_device_shape *zs_recording_device_shape(const struct zs_recording *r,
+                                                               uint32_t index)
+{
+    return index < r->shapes.count && r->shapes.items[index].eus_per_subslice
+               ? &r->shapes.items[index]
+               : NULL;
 }

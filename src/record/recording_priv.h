@@ -32,6 +32,7 @@ struct zs_recording {
     int dir_fd, modules_fd, sources_fd; /* -1: not there */
     VEC(struct zs_record_process) processes;
     VEC(struct zs_record_device) devices;
+    VEC(struct zs_record_device_shape) shapes; /* of the devices */
     VEC(struct zs_record_build) builds;
     VEC(struct zs_record_module) modules;
     VEC(struct zs_record_source) sources;

@@ -2,7 +2,6 @@
 #include "report/counts.h"
 
 #include "base/vec.h"
-#include "record/builds.h"
 #include "record/counts.h"
 
 #include <errno.h>
@@ -122,30 +121,6 @@ static int add_counts(struct zs_count_columns *columns, const struct zs_kernel *
     return 0;
 }
 
-/* The module that a handle of a process stood for when its kernels first ran: a handle is used
- * again once a module is destroyed. ZS_RECORD_NONE: no build is known. */
-static uint32_t module_of(struct zs_recording *recording, const struct zs_counts *counts)
-{
-    uint32_t build_count, process_count, module = ZS_RECORD_NONE;
-    const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
-    const struct zs_record_process *processes = zs_recording_processes(recording, &process_count);
-    const struct zs_record_build *named =
-        zs_recording_find_build(recording, counts->pid, counts->build, counts->first_ns);
-    uint64_t best_ns = 0;
-    if (named)
-        return named->module;
-    for (uint32_t i = 0; i < build_count; i++) {
-        const struct zs_record_build *b = &builds[i];
-        if (b->handle != counts->module_handle || b->process >= process_count ||
-            processes[b->process].pid != counts->pid || b->start_ns > counts->first_ns ||
-            b->module == ZS_RECORD_NONE || b->start_ns < best_ns)
-            continue;
-        best_ns = b->start_ns;
-        module = b->module;
-    }
-    return module;
-}
-
 static const struct zs_kernel *kernel_named(const struct zs_module *module, const char *name)
 {
     for (uint32_t i = 0; i < module->image_count; i++)
@@ -165,7 +140,7 @@ int zs_count_columns_add(struct zs_count_columns *columns, const char *recording
     const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
     int error = zs_counts_load(recording_path, &list, ret_damaged, diag);
     for (size_t i = 0; i < list.count && !error; i++) {
-        uint32_t index = module_of(recording, &list.items[i]);
+        uint32_t index = zs_counts_module(recording, &list.items[i]);
         /* with one module there is no doubt, however its handle was wrapped */
         bool ours = index == ZS_RECORD_NONE ? module_count == 1 : &modules[index] == record;
         const struct zs_kernel *kernel = ours ? kernel_named(module, list.items[i].kernel) : NULL;

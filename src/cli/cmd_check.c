@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope check: assertions on a recording, for continuous integration. */
+#include "cli/formulas.h"
+
+#include "base/file.h"
+#include "record/traces.h"
+#include "report/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct check_options {
+    struct zs_common_options common;
+    struct zs_string_list max, min, assertions, files, tolerances;
+    const char *baseline, *write_baseline, *junit;
+    bool all, json;
+};
+
+static const struct zs_option options[] = {
+    {"max", 0, ZS_OPTION_LIST, offsetof(struct check_options, max), "[KERNEL:]VALUE=LIMIT",
+     "the value may at most be the limit, in every kernel, or in those whose name matches the "
+     "pattern KERNEL (* ? [...]): 'spills=0', 'gemm*:time_mean=2ms'; may be given several times"},
+    {"min", 0, ZS_OPTION_LIST, offsetof(struct check_options, min), "[KERNEL:]VALUE=LIMIT",
+     "the value must at least be the limit: 'gemm:EuActive=60%', also 'gemm:EuActive>60%'"},
+    {"assert", 0, ZS_OPTION_LIST, offsetof(struct check_options, assertions), "[KERNEL:]CONDITION",
+     "a condition that must hold: 'slm_bytes == 0 or lane_use >= 90%'"},
+    {"file", 'f', ZS_OPTION_LIST, offsetof(struct check_options, files), "FILE",
+     "definitions and assertions, one a line; may be given several times"},
+    {"baseline", 'b', ZS_OPTION_STRING, offsetof(struct check_options, baseline),
+     "RECORDING|FILE.json",
+     "compare with another recording, or with what --write-baseline wrote; without --tolerance "
+     "all that is the same in every run (instructions, bytes, spills, occupancy ...) must not get "
+     "worse"},
+    {"tolerance", 't', ZS_OPTION_LIST, offsetof(struct check_options, tolerances),
+     "[KERNEL:]NAME=VALUE[%]",
+     "compare this value with the baseline's, and let it be worse by so much: 'time_mean=5%', "
+     "'spills=64'; +, - and +- before the amount say which change counts; may be given several "
+     "times"},
+    {"write-baseline", 0, ZS_OPTION_STRING, offsetof(struct check_options, write_baseline), "FILE",
+     "write the values of this recording as a baseline"},
+    {"junit", 0, ZS_OPTION_STRING, offsetof(struct check_options, junit), "FILE",
+     "write the results as JUnit's XML besides"},
+    {"all", 'a', ZS_OPTION_FLAG, offsetof(struct check_options, all), NULL,
+     "print what holds, too"},
+    {"json", 'j', ZS_OPTION_FLAG, offsetof(struct check_options, json), NULL, "print JSON"},
+};
+
+extern const struct zs_command zs_command_check;
+
+/* ---- options as assertions ---- */
+
+struct given {
+    struct zs_formula_file file; /* assertions of options */
+    const char **origins;        /* "--max", of each */
+};
+
+static int take_list(struct given *g, const struct zs_string_list *list,
+                     enum zs_assertion_kind kind, const char *option)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct zs_formula_error where;
+        int error = zs_formula_file_assert(&g->file, kind, list->items[i], &where);
+        if (error == -ENOMEM)
+            return zs_cli_fail("out of memory");
+        if (error)
+            return zs_cli_usage(&zs_command_check, "%s '%s': column %u: %s", option, list->items[i],
+                                where.column, where.text);
+        g->origins[g->file.assertions.count - 1] = option;
+    }
+    return ZS_EXIT_OK;
+}
+
+static int take_options(const struct check_options *o, struct given *g)
+{
+    struct zs_formula_error where;
+    g->origins = calloc(o->max.count + o->min.count + o->assertions.count + 1, sizeof(char *));
+    if (!g->origins || zs_formula_file_parse("", 0, &g->file, &where))
+        return zs_cli_fail("out of memory");
+    int status = take_list(g, &o->max, ZS_ASSERT_MAX, "--max");
+    if (status == ZS_EXIT_OK)
+        status = take_list(g, &o->min, ZS_ASSERT_MIN, "--min");
+    return status == ZS_EXIT_OK ? take_list(g, &o->assertions, ZS_ASSERT_HOLDS, "--assert")
+                                : status;
+}
+
+/* ---- judging ---- */
+
+static int open_profiles(const char *path, struct zs_profiles *profiles)
+{
+    char text[600];
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    if (zs_profiles_open(path, profiles, &diag)) {
+        zs_diag_print(&diag, text, sizeof(text));
+        return zs_cli_fail("%s: %s", path, text);
+    }
+    const char *why = profiles->damaged_files    ? "its trace is damaged"
+                      : profiles->damaged_counts ? "its execution counts are damaged"
+                      : zs_traces_lost(path)     ? "parts of its trace were lost while recording"
+                      : profiles->unread_modules ? "a module in it cannot be read"
+                                                 : NULL;
+    return why ? zs_cli_fail("%s: %s: it cannot be judged", path, why) : ZS_EXIT_OK;
+}
+
+static int judge(const struct zs_formula_files *files, const struct given *given,
+                 struct zs_check *check)
+{
+    struct zs_formula_error where;
+    int status = zs_formula_files_define(files, &check->names);
+    for (size_t i = 0; i < files->count && status == ZS_EXIT_OK; i++) {
+        int error = zs_check_assertions(check, &files->files[i], files->paths[i], NULL, &where);
+        if (error)
+            status = zs_formula_fail(files->paths[i], error, &where);
+    }
+    if (status != ZS_EXIT_OK)
+        return status;
+    int error = zs_check_assertions(check, &given->file, NULL, given->origins, &where);
+    if (error == -ENOMEM)
+        return zs_cli_fail("out of memory");
+    /* the line is which of them it was */
+    return error ? zs_cli_usage(
+                       &zs_command_check, "%s '%s': column %u: %s", given->origins[where.line - 1],
+                       given->file.assertions.items[where.line - 1].text, where.column, where.text)
+                 : ZS_EXIT_OK;
+}
+
+static int take_recording(const char *path, const struct zs_formula_files *files,
+                          struct zs_baseline *ret_baseline)
+{
+    struct zs_profiles profiles;
+    struct zs_names names;
+    int status = open_profiles(path, &profiles);
+    zs_names_init(&names, &profiles);
+    if (status == ZS_EXIT_OK)
+        status = zs_formula_files_define(files, &names);
+    if (status == ZS_EXIT_OK && zs_baseline_take(&names, ret_baseline))
+        status = zs_cli_fail("out of memory");
+    zs_names_fini(&names);
+    zs_profiles_close(&profiles);
+    return status;
+}
+
+static int read_baseline(const char *path, struct zs_baseline *ret_baseline)
+{
+    struct zs_file file;
+    struct zs_diag diag = {0};
+    if (zs_file_read(path, 0, &file, &diag))
+        return zs_cli_fail("%s", diag.text);
+    int error = zs_baseline_parse(file.span, ret_baseline, &diag);
+    zs_file_close(&file);
+    return error ? zs_cli_fail("%s: %s", path, diag.text[0] ? diag.text : strerror(-error))
+                 : ZS_EXIT_OK;
+}
+
+static int parse_tolerances(const struct check_options *o, struct zs_tolerance *tolerances)
+{
+    for (size_t i = 0; i < o->tolerances.count; i++) {
+        struct zs_diag diag = {0};
+        if (zs_tolerance_parse(o->tolerances.items[i], &tolerances[i], &diag))
+            return zs_cli_usage(&zs_command_check, "--tolerance: %s", diag.text);
+    }
+    return ZS_EXIT_OK;
+}
+
+static int compare(const struct check_options *o, const struct zs_formula_files *files,
+                   const struct zs_tolerance *tolerances, struct zs_check *check)
+{
+    struct zs_baseline baseline = {0};
+    int status = zs_recording_probe(o->baseline) ? take_recording(o->baseline, files, &baseline)
+                                                 : read_baseline(o->baseline, &baseline);
+    if (status == ZS_EXIT_OK &&
+        zs_check_baseline(check, &baseline, tolerances, o->tolerances.count))
+        status = zs_cli_fail("out of memory");
+    zs_baseline_free(&baseline);
+    return status;
+}
+
+/* ---- results ---- */
+
+static int write_file(const char *path, struct zs_buf *out)
+{
+    struct zs_diag diag = {0};
+    int status = out->error                                     ? zs_cli_fail("out of memory")
+                 : zs_file_write(path, zs_buf_span(out), &diag) ? zs_cli_fail("%s", diag.text)
+                                                                : ZS_EXIT_OK;
+    zs_buf_fini(out);
+    return status;
+}
+
+static int write_baseline(const struct check_options *o, struct zs_check *check)
+{
+    struct zs_baseline baseline;
+    struct zs_buf out = {0};
+    int error = zs_baseline_take(&check->names, &baseline);
+    if (!error)
+        zs_baseline_json(&baseline, check->names.profiles->path, &out);
+    int status = error ? zs_cli_fail("out of memory") : write_file(o->write_baseline, &out);
+    zs_baseline_free(&baseline);
+    if (status == ZS_EXIT_OK)
+        zs_cli_note(&o->common, "wrote %s", o->write_baseline);
+    return status;
+}
+
+static int tell(const struct check_options *o, const struct zs_check *check)
+{
+    struct zs_buf out = {0};
+    int status = ZS_EXIT_OK;
+    if (o->junit) {
+        zs_check_junit(check, &out);
+        status = write_file(o->junit, &out);
+    }
+    if (o->json)
+        zs_check_json(check, o->baseline, &out);
+    else
+        zs_check_text(check, o->all, zs_cli_color(&o->common, STDOUT_FILENO), &out);
+    if (status == ZS_EXIT_OK)
+        status = out.error
+                     ? zs_cli_fail("out of memory")
+                     : (o->json ? zs_cli_write_stdout : zs_cli_write_text)(out.data, out.size_B);
+    zs_buf_fini(&out);
+    if (status != ZS_EXIT_OK)
+        return status;
+    if (check->failed)
+        zs_cli_note(&o->common, "%zu of %zu checks failed", check->failed, check->results.count);
+    else
+        zs_cli_note(&o->common, "all %zu checks hold", check->results.count);
+    return check->failed ? ZS_EXIT_UNMET : ZS_EXIT_OK;
+}
+
+static int check_recording(const struct check_options *o, const char *path,
+                           const struct zs_formula_files *files, const struct given *given,
+                           const struct zs_tolerance *tolerances)
+{
+    struct zs_profiles profiles;
+    struct zs_check check;
+    int status = open_profiles(path, &profiles);
+    zs_check_init(&check, &profiles);
+    if (status == ZS_EXIT_OK)
+        status = judge(files, given, &check);
+    if (status == ZS_EXIT_OK && o->baseline)
+        status = compare(o, files, tolerances, &check);
+    if (status == ZS_EXIT_OK && o->write_baseline)
+        status = write_baseline(o, &check);
+    /* only a baseline was wanted: nothing was asserted */
+    bool only_wrote = o->write_baseline && !check.results.count && !o->junit && !o->json;
+    if (status == ZS_EXIT_OK && !only_wrote)
+        status = tell(o, &check);
+    zs_check_fini(&check);
+    zs_profiles_close(&profiles);
+    return status;
+}
+
+static int run(void *parsed, int operand_count, char **operands)
+{
+    const struct check_options *o = parsed;
+    size_t asserted = o->max.count + o->min.count + o->assertions.count + o->files.count;
+    if (operand_count != 1)
+        return zs_cli_usage(&zs_command_check, "one recording is needed");
+    if (!asserted && !o->baseline && !o->write_baseline)
+        return zs_cli_usage(&zs_command_check,
+                            "nothing to check: --max, --min, --assert, -f or --baseline say what");
+    if (o->tolerances.count && !o->baseline)
+        return zs_cli_usage(&zs_command_check, "--tolerance is for --baseline");
+    struct given given = {0};
+    struct zs_formula_files files = {0};
+    struct zs_tolerance *tolerances = calloc(o->tolerances.count + 1, sizeof(*tolerances));
+    int status = tolerances ? take_options(o, &given) : zs_cli_fail("out of memory");
+    if (status == ZS_EXIT_OK)
+        status = parse_tolerances(o, tolerances);
+    if (status == ZS_EXIT_OK)
+        status = zs_formula_files_open(&o->files, &files);
+    if (status == ZS_EXIT_OK)
+        status = check_recording(o, operands[0], &files, &given, tolerances);
+    zs_formula_files_close(&files);
+    zs_formula_file_free(&given.file);
+    free(given.origins);
+    for (size_t i = 0; tolerances && i < o->tolerances.count; i++)
+        zs_tolerance_free(&tolerances[i]);
+    free(tolerances);
+    return status;
+}
+
+const struct zs_command zs_command_check = {
+    .name = "check",
+    .summary = "assertions on a recording, for continuous integration",
+    .operands = "[RECORDING]",
+    .takes_recording = true,
+    .description =
+        "Judges limits and conditions on the kernels of a recording. Values are quantities of "
+        "zescope (spills, instructions, time_mean, lane_use, occupancy ...), metrics of recorded "
+        "groups (EuActive, ComputeBasic.EuActive), formulas over them, and definitions of files "
+        "given with -f.\n\n"
+        "Every assertion is judged for each kernel that ran, or for those whose name matches. What "
+        "does not hold is printed with the kernel, the value, the limit and the source line. A "
+        "name that the recording does not have, a value that was not recorded and a pattern that "
+        "matches no kernel are failures, too.\n\n"
+        "The exit status is 0 when everything holds, 3 when something does not, 2 for an assertion "
+        "that is wrong as such, 1 when the recording cannot be read or is damaged.",
+    .examples = "  zescope check --max spills=0 --min 'gemm:lane_use>90%' rec\n"
+                "      no kernel spills, gemm uses nine of ten lanes\n"
+                "  zescope check -f limits.zsm --junit results.xml rec\n"
+                "      assertions from a file, results for a server of continuous integration\n"
+                "  zescope check --write-baseline base.json rec\n"
+                "  zescope check --baseline base.json --tolerance time_mean=5% rec2\n"
+                "      no kernel became slower by more than a twentieth\n",
+    .options = options,
+    .option_count = ZS_ARRAY_LEN(options),
+    .options_size_B = sizeof(struct check_options),
+    .run = run,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of definitions and assertions that a command was given with -f. */
+#ifndef ZS_CLI_FORMULAS_H
+#define ZS_CLI_FORMULAS_H
+
+#include "cli/options.h"
+#include "metrics/check.h"
+
+struct zs_formula_files {
+    struct zs_formula_file *files;
+    const char *const *paths;
+    size_t count;
+};
+
+/* ZS_EXIT_OK, or an exit status after a message on stderr that says file, line and column. Free in
+ * any case; the list is borrowed. */
+int zs_formula_files_open(const struct zs_string_list *paths, struct zs_formula_files *ret_files);
+void zs_formula_files_close(struct zs_formula_files *files);
+/* Their definitions, in order. */
+int zs_formula_files_define(const struct zs_formula_files *files, struct zs_names *names);
+/* "FILE:LINE:COLUMN: sentence" on stderr; ZS_EXIT_USAGE, or ZS_EXIT_FAILED without memory. */
+int zs_formula_fail(const char *path, int error, const struct zs_formula_error *where);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of kernels that later recordings are held against. */
+#include "metrics/check.h"
+
+#include "base/json.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNELS_MAX = 1 << 16, VALUES_MAX = 1 << 14, TEXT_MAX_B = 64 << 20 };
+#define SCHEMA "zescope.baseline/1"
+
+void zs_baseline_free(struct zs_baseline *b)
+{
+    free(b->kernels.items);
+    zs_arena_fini(&b->arena);
+    *b = (struct zs_baseline){0};
+}
+
+/* ---- files ---- */
+
+static const char *text_of(struct zs_baseline *b, const json_t *json)
+{
+    const char *text = json_string_value(json);
+    return text ? zs_arena_strndup(&b->arena, text, strlen(text)) : NULL;
+}
+
+static int wrong(struct zs_diag *diag, const char *sentence)
+{
+    return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no baseline: %s", sentence);
+}
+
+static int read_values(struct zs_baseline *b, const json_t *object,
+                       struct zs_baseline_kernel *kernel, struct zs_diag *diag)
+{
+    size_t count = json_object_size(object);
+    const char *name;
+    json_t *member;
+    if (!json_is_object(object) || count > VALUES_MAX)
+        return wrong(diag, "a kernel's \"values\" are an object of at most 16384 members");
+    struct zs_baseline_value *values = ZS_ARENA_ARRAY(&b->arena, count, struct zs_baseline_value);
+    kernel->values = values;
+    json_object_foreach((json_t *)(uintptr_t)object, name, member)
+    {
+        const json_t *number = json_object_get(member, "value");
+        const char *unit = text_of(b, json_object_get(member, "unit"));
+        if (!json_is_number(number) || !unit)
+            return wrong(diag, "a value is an object of \"value\", a number, and \"unit\"");
+        const char *kept = zs_arena_strndup(&b->arena, name, strlen(name));
+        if (!values || !kept)
+            return -ENOMEM;
+        values[kernel->value_count++] =
+            (struct zs_baseline_value){kept, unit, json_number_value(number)};
+    }
+    return 0;
+}
+
+static int read_kernels(struct zs_baseline *b, const json_t *array, struct zs_diag *diag)
+{
+    if (!json_is_array(array) || json_array_size(array) > KERNELS_MAX)
+        return wrong(diag, "\"kernels\" is an array of at most 65536 objects");
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *json = json_array_get(array, i);
+        struct zs_baseline_kernel kernel = {.name = text_of(b, json_object_get(json, "name"))};
+        if (!kernel.name)
+            return wrong(diag, "a kernel has a \"name\"");
+        for (size_t k = 0; k < b->kernels.count; k++)
+            kernel.ordinal += !strcmp(b->kernels.items[k].name, kernel.name);
+        int error = read_values(b, json_object_get(json, "values"), &kernel, diag);
+        if (!error && !ZS_VEC_PUSH(&b->kernels, kernel))
+            error = -ENOMEM;
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+int zs_baseline_parse(struct zs_span text, struct zs_baseline *ret_baseline, struct zs_diag *diag)
+{
+    json_error_t where;
+    *ret_baseline = (struct zs_baseline){0};
+    zs_arena_init(&ret_baseline->arena, (size_t)256 << 20);
+    if (text.size_B > TEXT_MAX_B)
+        return wrong(diag, "larger than 64 MiB");
+    json_t *json = json_loadb((const char *)text.data, text.size_B, JSON_REJECT_DUPLICATES, &where);
+    if (!json)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no baseline: line %d, column %d: %s",
+                           where.line, where.column, where.text);
+    const char *schema = json_string_value(json_object_get(json, "schema"));
+    int error = schema && !strcmp(schema, SCHEMA)
+                    ? read_kernels(ret_baseline, json_object_get(json, "kernels"), diag)
+                    : wrong(diag, "its \"schema\" is not \"" SCHEMA "\"");
+    json_decref(json);
+    return error;
+}
+
+/* ---- a recording's ---- */
+
+/* Nothing of it may point into the recording. */
+static int add_value(struct zs_names *n, struct zs_baseline *b, const char *name,
+                     struct zs_baseline_value *values, size_t *count)
+{
+    char why[300];
+    double value;
+    const char *unit;
+    if (!zs_names_value(n, name, &value, &unit, why, sizeof(why)) || isnan(value))
+        return 0;
+    values[*count] =
+        (struct zs_baseline_value){zs_arena_strndup(&b->arena, name, strlen(name)),
+                                   zs_arena_strndup(&b->arena, unit, strlen(unit)), value};
+    bool kept = values[*count].name && values[*count].unit;
+    ++*count;
+    return kept ? 0 : -ENOMEM;
+}
+
+static int take_kernel(struct zs_names *n, const struct zs_profile *p, struct zs_baseline *b)
+{
+    const struct zs_profiles *t = n->profiles;
+    size_t most = ZS_QUANTITIES + t->metrics.count + n->definitions.count;
+    struct zs_baseline_value *values = ZS_ARENA_ARRAY(&b->arena, most, struct zs_baseline_value);
+    struct zs_baseline_kernel kernel = {zs_arena_strndup(&b->arena, p->name, strlen(p->name)),
+                                        p->ordinal, values, 0};
+    size_t *count = &kernel.value_count;
+    int error = values && kernel.name ? zs_names_select(n, p) : -ENOMEM;
+    for (int q = 0; q < ZS_QUANTITIES && !error; q++)
+        error = add_value(n, b, zs_quantity_rows[q].name, values, count);
+    for (size_t i = 0; i < n->definitions.count && !error; i++)
+        error = add_value(n, b, n->definitions.items[i].definition->name, values, count);
+    for (size_t i = 0; i < t->metrics.count && !error; i++) {
+        char name[600];
+        snprintf(name, sizeof(name), "%.250s.%.250s", t->metrics.items[i].group,
+                 t->metrics.items[i].name);
+        error = add_value(n, b, name, values, count);
+    }
+    return error ? error : ZS_VEC_PUSH(&b->kernels, kernel) ? 0 : -ENOMEM;
+}
+
+int zs_baseline_take(struct zs_names *n, struct zs_baseline *ret_baseline)
+{
+    int error = 0;
+    *ret_baseline = (struct zs_baseline){0};
+    zs_arena_init(&ret_baseline->arena, (size_t)256 << 20);
+    for (size_t i = 0; i < n->profiles->kernels.count && !error; i++)
+        error = take_kernel(n, n->profiles->kernels.items[i], ret_baseline);
+    return error;
+}
+
+void zs_baseline_json(const struct zs_baseline *b, const char *recording, struct zs_buf *out)
+{
+    struct zs_json j = zs_json_make(out, 4);
+    zs_json_object(&j, NULL);
+    zs_json_string(&j, "schema", SCHEMA);
+    zs_json_string(&j, "recording", recording);
+    zs_json_array(&j, "kernels");
+    for (size_t i = 0; i < b->kernels.count; i++) {
+        const struct zs_baseline_kernel *k = &b->kernels.items[i];
+        zs_json_object(&j, NULL);
+        zs_json_string(&j, "name", k->name);
+        zs_json_object(&j, "values");
+        for (size_t v = 0; v < k->value_count; v++) {
+            struct zs_buf key = {0};
+            /* names of metrics are a driver's words */
+            zs_json_escape(&key, k->values[v].name, strlen(k->values[v].name), false);
+            const char *quoted = zs_buf_cstr(&key);
+            size_t n = strlen(quoted);
+            char name[1400];
+            snprintf(name, sizeof(name), "%.*s", n >= 2 ? (int)(n - 2) : 0, quoted + 1);
+            zs_json_object(&j, name);
+            zs_json_exact(&j, "value", k->values[v].value);
+            zs_json_string(&j, "unit", k->values[v].unit);
+            zs_json_end(&j);
+            zs_buf_fini(&key);
+        }
+        zs_json_end(&j);
+        zs_json_end(&j);
+    }
+    zs_json_end(&j);
+    zs_json_end(&j);
+    zs_buf_putc(out, '\n');
+}
+
+/* ---- tolerances ---- */
+
+static int no_tolerance(const char *text, struct zs_diag *diag)
+{
+    return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                       "'%s' is no tolerance: [KERNEL:]NAME=[+|-|+-]VALUE[%%] is expected, as in "
+                       "'time_mean=5%%', 'gemm*:spills=0', 'EuActive=-2%%'",
+                       text);
+}
+
+int zs_tolerance_parse(const char *text, struct zs_tolerance *t, struct zs_diag *diag)
+{
+    const char *equals = strrchr(text, '='), *colon = NULL, *at;
+    char *end;
+    *t = (struct zs_tolerance){.text = text};
+    if (!equals)
+        return no_tolerance(text, diag);
+    for (const char *c = text; c < equals; c++)
+        colon = *c == ':' ? c : colon;
+    const char *name = colon ? colon + 1 : text;
+    name += strspn(name, " ");
+    size_t name_B = (size_t)(equals - name);
+    while (name_B && name[name_B - 1] == ' ')
+        name_B--;
+    at = equals + 1;
+    t->up = *at == '+';
+    at += t->up;
+    t->down = *at == '-';
+    at += t->down;
+    t->amount = strtod(at, &end);
+    t->is_percent = *end == '%';
+    if (!name_B || end == at || *at == '-' || *at == '+' || !(t->amount >= 0) ||
+        !isfinite(t->amount) || end[t->is_percent] || (colon && colon == text))
+        return no_tolerance(text, diag);
+    t->name = strndup(name, name_B);
+    t->glob = colon ? strndup(text, (size_t)(colon - text)) : NULL;
+    return t->name && (!colon || t->glob)
+               ? 0
+               : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+}
+
+void zs_tolerance_free(struct zs_tolerance *t)
+{
+    free(t->name);
+    free(t->glob);
+}
+
+/* ---- comparison ---- */
+
+static const struct zs_baseline_value *value_of(const struct zs_baseline_kernel *k,
+                                                const char *name)
+{
+    for (size_t i = 0; i < k->value_count; i++)
+        if (!strcasecmp(k->values[i].name, name))
+            return &k->values[i];
+    return NULL;
+}
+
+static struct zs_check_result result_of(const struct zs_baseline_kernel *k,
+                                        const struct zs_profile *p, const char *assertion,
+                                        const char *name)
+{
+    return (struct zs_check_result){.status = ZS_CHECK_PASSED,
+                                    .assertion = assertion,
+                                    .origin = "--baseline",
+                                    .kernel = p,
+                                    .kernel_name = p ? p->name : k->name,
+                                    .what = name,
+                                    .unit = "",
+                                    .relation = "",
+                                    .why = "",
+                                    .value = NAN,
+                                    .limit = NAN,
+                                    .baseline = NAN,
+                                    .place = {.path = ""}};
+}
+
+static int push(struct zs_check *c, struct zs_check_result r, const char *why)
+{
+    r.why = zs_arena_strndup(&c->names.arena, why, strlen(why));
+    if (!r.why || !ZS_VEC_PUSH(&c->results, r))
+        return -ENOMEM;
+    c->failed += r.status != ZS_CHECK_PASSED;
+    return 0;
+}
+
+/* Which way counts, and how far it may be. */
+static void set_limit(const struct zs_check *c, const struct zs_tolerance *t,
+                      struct zs_check_result *r)
+{
+    enum zs_better better = zs_names_better(&c->names, r->what);
+    bool up = t->up || (!t->down && better != ZS_BETTER_MORE);
+    bool down = t->down || (!t->up && better != ZS_BETTER_LESS);
+    double room = t->is_percent ? fabs(r->baseline) * t->amount / 100 : t->amount;
+    /* sums of doubles may differ in their last digits */
+    room += fabs(r->baseline) * 1e-12;
+    if (up && r->value > r->baseline + room) {
+        r->status = ZS_CHECK_FAILED;
+        r->relation = "at most";
+        r->limit = r->baseline + room;
+    } else if (down && r->value < r->baseline - room) {
+        r->status = ZS_CHECK_FAILED;
+        r->relation = "at least";
+        r->limit = r->baseline - room;
+    } else {
+        r->relation = up ? "at most" : "at least";
+        r->limit = up ? r->baseline + room : r->baseline - room;
+    }
+}
+
+static double share(const struct zs_profile *profile, uint32_t i, void *user)
+{
+    return zs_profile_share(profile, *(enum zs_quantity *)user, i);
+}
+
+static int compare(struct zs_check *c, const struct zs_baseline_kernel *k,
+                   const struct zs_profile *p, const struct zs_tolerance *t, bool is_default)
+{
+    char why[400] = "";
+    const struct zs_baseline_value *old = value_of(k, t->name);
+    const char *kept = zs_arena_strndup(&c->names.arena, t->name, strlen(t->name));
+    const char *text = zs_arena_strndup(&c->names.arena, t->text, strlen(t->text));
+    struct zs_check_result r = result_of(k, p, text, kept);
+    if (!kept || !text)
+        return -ENOMEM;
+    bool known = zs_names_value(&c->names, t->name, &r.value, &r.unit, why, sizeof(why));
+    /* what neither knows is nothing that changed, unless it was asked for */
+    if (is_default && !old)
+        return 0;
+    int q = zs_quantity_find(t->name);
+    enum zs_quantity quantity = (enum zs_quantity)q;
+    if (q < 0 || !zs_profile_lines(c->names.profiles, p, share, &quantity, &r.place, 1))
+        zs_profile_begin(c->names.profiles, p, &r.place);
+    r.status = ZS_CHECK_UNKNOWN;
+    if (!known || isnan(r.value))
+        return push(c, r, why);
+    if (!old)
+        return push(c, r, "the baseline does not have it");
+    if (strcmp(old->unit, r.unit))
+        return push(c, r, "the baseline has it in another unit");
+    r.baseline = old->value;
+    r.status = ZS_CHECK_PASSED;
+    set_limit(c, t, &r);
+    return push(c, r, "");
+}
+
+static const struct zs_profile *profile_of(const struct zs_check *c,
+                                           const struct zs_baseline_kernel *k)
+{
+    const struct zs_profiles *t = c->names.profiles;
+    for (size_t i = 0; i < t->kernels.count; i++)
+        if (t->kernels.items[i]->ordinal == k->ordinal &&
+            !strcmp(t->kernels.items[i]->name, k->name))
+            return t->kernels.items[i];
+    return NULL;
+}
+
+static int compare_kernel(struct zs_check *c, const struct zs_baseline_kernel *k,
+                          const struct zs_tolerance *tolerances, size_t count, bool *used)
+{
+    const struct zs_profile *p = profile_of(c, k);
+    int error = 0;
+    if (p)
+        error = zs_names_select(&c->names, p);
+    for (size_t i = 0; i < count && !error; i++) {
+        if (tolerances[i].glob && fnmatch(tolerances[i].glob, k->name, 0))
+            continue;
+        used[i] = true;
+        if (p)
+            error = compare(c, k, p, &tolerances[i], false);
+    }
+    for (int q = 0; q < ZS_QUANTITIES && !count && p && !error; q++) {
+        const struct zs_quantity_row *row = &zs_quantity_rows[q];
+        struct zs_tolerance exact = {.text = row->name, .name = (char *)(uintptr_t)row->name};
+        if (row->exact && row->better != ZS_BETTER_NEITHER)
+            error = compare(c, k, p, &exact, true);
+    }
+    if (p || error)
+        return error;
+    struct zs_check_result gone = result_of(k, NULL, "--baseline", "kernel");
+    gone.kernel_name = zs_arena_strndup(&c->names.arena, k->name, strlen(k->name));
+    gone.status = ZS_CHECK_UNKNOWN;
+    return gone.kernel_name ? push(c, gone, "it is in the baseline and did not run") : -ENOMEM;
+}
+
+int zs_check_baseline(struct zs_check *c, const struct zs_baseline *b,
+                      const struct zs_tolerance *tolerances, size_t count)
+{
+    bool *used = calloc(count + 1, sizeof(*used));
+    int error = used ? 0 : -ENOMEM;
+    for (size_t i = 0; i < b->kernels.count && !error; i++)
+        error = compare_kernel(c, &b->kernels.items[i], tolerances, count, used);
+    for (size_t i = 0; i < count && !error; i++) {
+        if (used[i])
+            continue;
+        static const struct zs_baseline_kernel none = {.name = ""};
+        struct zs_check_result r = result_of(&none, NULL, tolerances[i].text, tolerances[i].name);
+        r.what = zs_arena_strndup(&c->names.arena, r.what, strlen(r.what));
+        r.assertion = zs_arena_strndup(&c->names.arena, r.assertion, strlen(r.assertion));
+        r.status = ZS_CHECK_UNKNOWN;
+        error =
+            r.what && r.assertion ? push(c, r, "the baseline has no kernel of that name") : -ENOMEM;
+    }
+    free(used);
+    return error;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics of recorded groups, by kernel. */
+#include "metrics/profile_priv.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first metric of group g stands at first[g]. */
+static int list_metrics(struct zs_profiles *t, const struct zs_metric_group *groups, uint32_t count,
+                        uint32_t *first)
+{
+    for (uint32_t g = 0; g < count; g++) {
+        first[g] = (uint32_t)t->metrics.count;
+        for (uint32_t m = 0; m < groups[g].metric_count; m++) {
+            const struct zs_metric *metric = &groups[g].metrics[m];
+            const struct zs_profile_metric row = {groups[g].name, metric->name,
+                                                  metric->units,  metric->description,
+                                                  metric->total,  groups[g].is_time_based};
+            if (!ZS_VEC_PUSH(&t->metrics, row))
+                return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static uint32_t module_of_build(const struct zs_profiles *t, uint64_t build, const char *kernel)
+{
+    uint32_t count, module_count;
+    const struct zs_record_build *builds = zs_recording_builds(t->recording, &count);
+    const struct zs_record_module *modules = zs_recording_modules(t->recording, &module_count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (builds[i].id != build || builds[i].module >= module_count)
+            continue;
+        const struct zs_record_module *m = &modules[builds[i].module];
+        for (uint32_t k = 0; k < m->kernel_count; k++)
+            if (!strcmp(m->kernels[k], kernel))
+                return builds[i].module;
+    }
+    return ZS_RECORD_NONE;
+}
+
+static struct zs_profile *profile_of(const struct zs_profiles *t, const struct zs_metric_sum *row)
+{
+    struct zs_profile *named = NULL;
+    uint32_t module = module_of_build(t, row->build, row->kernel);
+    for (size_t i = 0; i < t->kernels.count; i++) {
+        struct zs_profile *p = t->kernels.items[i];
+        if (strcmp(p->name, row->kernel))
+            continue;
+        if (p->module_index == module)
+            return p;
+        named = named ? named : p;
+    }
+    return module == ZS_RECORD_NONE ? named : NULL;
+}
+
+/* Means are weighted by time; weights[] has the sums of what is there already. */
+static void add_row(const struct zs_profiles *t, double *values, double *weights, uint32_t first,
+                    const struct zs_metric_sum *row, uint32_t metric_count)
+{
+    double weight = row->time_ns > 0 ? row->time_ns : 1;
+    for (uint32_t m = 0; m < metric_count; m++) {
+        double *to = &values[first + m], *sum = &weights[first + m];
+        double value = row->values[m];
+        if (t->metrics.items[first + m].total == ZS_METRIC_TOTAL_NONE)
+            continue;
+        if (isnan(*to))
+            *to = value;
+        else if (t->metrics.items[first + m].total == ZS_METRIC_TOTAL_SUM)
+            *to += value;
+        else
+            *to = (*to * *sum + value * weight) / (*sum + weight);
+        *sum += weight;
+    }
+}
+
+static int add_sums(struct zs_profiles *t, const uint32_t *first,
+                    const struct zs_metric_group *groups)
+{
+    struct zs_metric_sums sums;
+    size_t count = t->metrics.count;
+    double *weights = calloc(t->kernels.count * count + 1, sizeof(*weights));
+    int error = weights ? zs_metrics_sum(t->recorded, ZS_METRIC_SUM_BY_KERNEL, &sums) : -ENOMEM;
+    if (error) {
+        free(weights);
+        return error;
+    }
+    for (uint32_t i = 0; i < sums.count; i++) {
+        const struct zs_metric_sum *row = &sums.rows[i];
+        const struct zs_profile *p = profile_of(t, row);
+        size_t k = 0;
+        while (p && t->kernels.items[k] != p)
+            k++;
+        if (p && row->reports)
+            add_row(t, p->metrics, weights + k * count, first[row->group], row,
+                    groups[row->group].metric_count);
+    }
+    zs_metric_sums_free(&sums);
+    free(weights);
+    return 0;
+}
+
+int profile_add_metrics(struct zs_profiles *t)
+{
+    uint32_t group_count;
+    struct zs_diag diag = {0};
+    int error = zs_metrics_open(t->path, &t->recorded, &diag);
+    if (error)
+        return error == -ENOMEM ? error : 0;
+    const struct zs_metric_group *groups = zs_metrics_groups(t->recorded, &group_count);
+    uint32_t *first = calloc((size_t)group_count + 1, sizeof(*first));
+    error = first ? list_metrics(t, groups, group_count, first) : -ENOMEM;
+    for (size_t i = 0; i < t->kernels.count && !error; i++) {
+        double *values = ZS_ARENA_ARRAY(&t->arena, t->metrics.count, double);
+        for (size_t m = 0; values && m < t->metrics.count; m++)
+            values[m] = NAN;
+        t->kernels.items[i]->metrics = values;
+        error = values ? 0 : -ENOMEM;
+    }
+    if (!error && t->metrics.count)
+        error = add_sums(t, first, groups);
+    free(first);
+    return error;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "metrics/profile_priv.h"
+
+#include <errno.h>
+#include <math.h>
+
+static const struct work {
+    uint8_t flops, int_ops;
+} works[ZS_OP_COUNT] = {
+#define WORK(op, float_operations, integer_operations)                                             \
+    [ZS_OP_##op] = {float_operations, integer_operations},
+#include "metrics/work.def"
+#undef WORK
+};
+
+static enum zs_precision precision_of_type(uint8_t type)
+{
+    switch (type) {
+    case ZS_TYPE_HF:
+    case ZS_TYPE_BF:
+        return ZS_HALF;
+    case ZS_TYPE_F:
+    case ZS_TYPE_VF:
+    case ZS_TYPE_TF32:
+        return ZS_SINGLE;
+    case ZS_TYPE_DF:
+        return ZS_DOUBLE;
+    default:
+        return ZS_NOT_FLOAT;
+    }
+}
+
+/* That of the widest operand. */
+static enum zs_precision precision_of(const struct zs_isa_inst *inst)
+{
+    enum zs_precision widest = ZS_NOT_FLOAT;
+    for (uint32_t s = 0; s < inst->source_count; s++) {
+        enum zs_precision p = precision_of_type(inst->src[s].type);
+        widest = p > widest ? p : widest;
+    }
+    return widest;
+}
+
+static enum zs_space space_of(const struct zs_isa_message *m)
+{
+    bool moves = m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_STORE || m->kind == ZS_MSG_ATOMIC;
+    if (m->kind == ZS_MSG_SAMPLE || (moves && (m->flags & ZS_MSGF_TYPED)))
+        return ZS_SPACE_PICTURE;
+    if (!moves)
+        return ZS_SPACE_NO_MEMORY;
+    return m->surface == ZS_SURFACE_SLM       ? ZS_SPACE_SLM
+           : m->surface == ZS_SURFACE_SCRATCH ? ZS_SPACE_SCRATCH_BLOCK
+                                              : ZS_SPACE_BUFFER;
+}
+
+/* At the rate of single precision; the extended math unit is four times slower. */
+static float issue_cycles(const struct zs_isa_inst *inst, const struct zs_inst_profile *p,
+                          const struct zs_peaks *peaks, uint32_t simd_width)
+{
+    uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
+    double cycles = (double)inst->exec_size / simd_width;
+    uint32_t bits = zs_isa_type_bits((enum zs_isa_type)inst->dst.type);
+    if (flags & (ZS_OPF_SEND | ZS_OPF_BRANCH | ZS_OPF_SYNC))
+        return 1;
+    if (flags & ZS_OPF_MATH)
+        cycles *= 4;
+    else if (p->precision != ZS_NOT_FLOAT && peaks->known && !isnan(peaks->flop_rate[p->precision]))
+        cycles *= peaks->flop_rate[ZS_SINGLE] / peaks->flop_rate[p->precision];
+    else if (bits > 32)
+        cycles *= bits / 32.0;
+    return (float)(cycles < 1 ? 1 : cycles);
+}
+
+static void classify(const struct zs_isa_kernel *isa, uint32_t i, const struct zs_profile *profile,
+                     uint32_t simd_width, struct zs_inst_profile *p)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+    const struct zs_isa_message *message = zs_isa_inst_message(isa, i);
+    const struct work work = inst->op < ZS_OP_COUNT ? works[inst->op] : (struct work){0};
+    uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
+    *p = (struct zs_inst_profile){
+        .executions = NAN,
+        .lanes = NAN,
+        .read_B = NAN,
+        .written_B = NAN,
+        .space = (uint8_t)(message ? space_of(message) : ZS_SPACE_NO_MEMORY),
+        .precision = (uint8_t)precision_of(inst),
+        .is_masked = !(inst->flags & ZS_INST_NOMASK) && inst->exec_size > 1,
+        .is_math = flags & ZS_OPF_MATH,
+        .is_unknown_work = flags & ZS_OPF_DPAS,
+    };
+    if (p->precision == ZS_NOT_FLOAT)
+        p->int_ops = work.int_ops;
+    else
+        p->flops = work.flops;
+    if (!work.flops && !work.int_ops)
+        p->precision = ZS_NOT_FLOAT;
+    p->issue_cycles = issue_cycles(inst, p, &profile->peaks, simd_width);
+}
+
+int profile_classify(struct zs_arena *arena, struct zs_profile *profile)
+{
+    const struct zs_isa_kernel *isa = profile->code->isa;
+    /* without the device's own width: as wide as most are */
+    uint32_t simd_width = zs_isa_kernel_platform(isa) == ZS_ISA_XE_HPC ? 16 : 8;
+    profile->inst_count = zs_isa_kernel_count(isa);
+    profile->insts = ZS_ARENA_ARRAY(arena, profile->inst_count, struct zs_inst_profile);
+    if (!profile->insts)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < profile->inst_count; i++)
+        classify(isa, i, profile, simd_width, &profile->insts[i]);
+    return 0;
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""zescope check: what it says of kernels whose numbers are known, and its exit status.
+
+Usage: test_check.py KINDS.cl ZESCOPE DRIVER PROGRAM
+"""
+import json
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kinds import Kinds, SHAPES  # noqa: E402
+
+PATHS = [os.path.abspath(p) for p in sys.argv[1:5]]
+
+
+class Check(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.kinds = Kinds(*PATHS, cls.folder.name)
+        cls.rec = cls.kinds.record('rec', '--counts')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def check(self, *words, rec=None):
+        return self.kinds.run('check', *words, rec or self.rec)
+
+    def results(self, *words, rec=None):
+        status, out, err = self.check('--json', *words, rec=rec)
+        self.assertIn(status, (0, 3), err)
+        document = json.loads(out)
+        self.assertEqual(document['schema'], 'zescope.check/1')
+        self.assertEqual(document['failed'] == 0, status == 0)
+        return document['results']
+
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, 'w') as f:
+            f.write(text)
+        return path
+
+    def test_quantities_that_are_known_by_construction(self):
+        def value(kernel, name):
+            (result,) = self.results('--max', f'{kernel}:{name}=1e18')
+            return result['value']
+        for kernel, (groups, size, local_B, launches) in SHAPES.items():
+            items = groups * size * launches
+            self.assertEqual(value(kernel, 'launches'), launches)
+            self.assertEqual(value(kernel, 'items'), items)
+            self.assertEqual(value(kernel, 'groups'), groups * launches)
+            self.assertEqual(value(kernel, 'group_items'), size)
+            self.assertEqual(value(kernel, 'slm'), local_B)
+            self.assertEqual(value(kernel, 'threads'), groups * launches * -(-size // value(kernel, 'simd')))
+        items = 168 * 256
+        self.assertEqual(value('streaming', 'global_read'), 4 * items)
+        self.assertEqual(value('streaming', 'global_written'), 4 * items)
+        self.assertEqual(value('streaming', 'global_bytes'), 8 * items)
+        self.assertEqual(value('streaming', 'flops'), items)
+        self.assertEqual(value('streaming', 'intensity'), 1 / 8)
+        self.assertEqual(value('streaming', 'lane_use'), 100)
+        # 64 * 4 rounds of two mads, an addition before and one behind
+        self.assertEqual(value('clean', 'flops'), 2 * 42 * 256 * (256 * 4 + 2))
+        self.assertEqual(value('clean', 'flops_single'), value('clean', 'flops'))
+        self.assertEqual(value('clean', 'flops_double'), 0)
+        self.assertEqual(value('clean', 'spills'), 0)
+        self.assertGreater(value('spilling', 'spills'), 0)
+        self.assertGreater(value('spilling', 'scratch_bytes'), 0)
+        self.assertEqual(value('crowded', 'slm_bytes'), 42 * 32 * 8)
+        # 40000 bytes take the 64 KiB of a subslice, a group has two threads or more
+        threads = -(-32 // value('crowded', 'simd'))
+        self.assertAlmostEqual(value('crowded', 'occupancy'), 100 * threads / 56)
+
+    def test_status_and_text(self):
+        status, out, err = self.check('--max', 'spills=0')
+        self.assertEqual(status, 3)
+        self.assertRegex(out, r'FAILED  spilling: spills is \d+ B, at most 0 B is allowed \[--max spills=0\]\n')
+        self.assertRegex(out, rf'kinds.cl:{self.kinds.line("spilling")}: v\[k\] = mad')
+        self.assertEqual(out.count('FAILED'), 1)
+        self.assertIn('1 of 8 checks failed', err)
+        status, out, err = self.check('--max', '[!s]*:spills=0', '--min', 'clean:lane_use>99%', '--assert',
+                                      'str*: flops > 0 and spills == 0 B')
+        self.assertEqual((status, out), (0, ''), err)
+        self.assertIn('all 8 checks hold', err)
+        status, out, _ = self.check('--all', '--min', 'clean:lane_use>99%')
+        self.assertEqual(status, 0)
+        self.assertIn('passed  clean: lane_use is 100 %, at least 99 % is wanted', out)
+        self.assertEqual(self.check('--min', 'clean:lane_use>1', '--min', 'clean:lane_use>=100')[0], 0)
+        self.assertEqual(self.check('--min', 'clean:lane_use>101')[0], 3)
+
+    def test_colours(self):
+        self.assertIn('\x1b[1;31mFAILED', self.check('--color', 'always', '--max', 'spills=0')[1])
+        self.assertNotIn('\x1b', self.check('--max', 'spills=0')[1])
+
+    def test_what_is_not_there_fails(self):
+        for words, text in ((['--max', 'nothing:spills=0'], "no kernel that ran is called 'nothing'"),
+                            (['--max', 'clean:XVE_ACTIVE=100%'], "there is no 'XVE_ACTIVE' in this recording"),
+                            (['--min', 'clean:instuctions=0'], 'nearest: instructions'),
+                            (['--assert', 'clean: nowhere > 0 or spills == 3 B'], "there is no 'nowhere'")):
+            status, out, _ = self.check(*words)
+            self.assertEqual(status, 3, words)
+            self.assertIn(text, out)
+        self.assertEqual(self.check('--assert', 'clean: nowhere > 0 or spills == 0 B')[0], 0)
+        bare = self.kinds.record('bare', kernels=['clean'])
+        status, out, _ = self.check('--max', 'instructions=1e9', rec=bare)
+        self.assertEqual(status, 3)
+        self.assertIn('record --counts', out)
+        status, out, _ = self.check('--max', 'spills=0', '--max', 'time_mean=1s', rec=bare)
+        self.assertEqual(status, 0, out)
+
+    def test_wrong_usage_and_recordings_that_cannot_be_read(self):
+        for words, text in ((['--max', 'spills'], "column 7: '=' and the limit is expected"),
+                            (['--max', 'spills>0'], "column 7: '>' does not go with max"),
+                            (['--max', 'spills=3 us'], 'the limit is in time and the value in bytes'),
+                            (['--assert', 'spills + time_mean > 0'], 'column 8: a sum of bytes and time'),
+                            (['--assert', 'lane_use > 90'], "write '60%' for 60 %"),
+                            (['--max', 'spills=0', '--tolerance', 'spills=1'], '--tolerance is for --baseline'),
+                            (['--baseline', self.rec, '--tolerance', 'spills'], 'is no tolerance'),
+                            ([], 'nothing to check')):
+            status, out, err = self.check(*words)
+            self.assertEqual((status, out), (2, ''), words)
+            self.assertIn(text, err)
+        self.assertEqual(self.check('--max', 'spills=0', rec='/no/such')[0], 1)
+        self.assertEqual(self.check('-f', '/no/such', '--max', 'spills=0')[0], 1)
+        damaged = os.path.join(self.folder.name, 'damaged')
+        shutil.copytree(self.rec, damaged)
+        counts = os.path.join(damaged, 'counts')
+        with open(os.path.join(counts, sorted(os.listdir(counts))[0]), 'r+b') as f:
+            f.truncate(300)
+        status, _, err = self.check('--max', 'clean:time_mean=1s', rec=damaged)
+        self.assertEqual(status, 1)
+        self.assertIn('counts are damaged', err)
+
+    def test_files(self):
+        path = self.write('limits.zsm', '# What an item executes.\n'
+                          'per_item = instructions / items\n'
+                          'moved [MB] = global_bytes + slm_bytes\n'
+                          'max streaming: per_item = 100\n'
+                          'min streaming: moved = 300 kB # 344064 bytes\n'
+                          'assert clean: per_item > 1e6\n')
+        status, out, _ = self.check('-f', path)
+        self.assertEqual(status, 3)
+        self.assertEqual(out.count('FAILED'), 1)
+        self.assertIn('FAILED  clean: does not hold: per_item > 1e6 [', out)
+        self.assertIn('limits.zsm:6 clean: per_item > 1e6]', out)
+        (result,) = self.results('-f', path, '--min', 'streaming:moved=0')[-1:]
+        self.assertAlmostEqual(result['value'], 0.344064)
+        self.assertEqual(result['unit'], 'MB')
+        for text, error in (('x = spills + time_mean\n', '1:12: a sum of bytes and time'),
+                            ('\nx [ns] = spills\n', "2:1: the unit of 'x' does not fit: its formula gives bytes"),
+                            ('spills = 3\n', "1:1: 'spills' is a quantity already"),
+                            ('x = (1 +\n', "2:1: a number, a name or '(' is expected, not the end"),
+                            ('max clean: spills\n', "1:18: '=' and the limit is expected, not the end of the line")):
+            path = self.write('wrong.zsm', text)
+            status, _, err = self.check('-f', path)
+            self.assertEqual(status, 2, text)
+            self.assertIn(f'wrong.zsm:{error}', err)
+
+    def test_junit(self):
+        path = os.path.join(self.folder.name, 'results.xml')
+        status, _, _ = self.check('--junit', path, '--max', 'spills=0', '--max', 'a<&"\ufffe*:spills=0')
+        self.assertEqual(status, 3)
+        suites = ET.parse(path).getroot()
+        self.assertEqual((suites.tag, suites.get('tests'), suites.get('failures')), ('testsuites', '9', '2'))
+        cases = {c.get('classname'): c for c in suites.iter('testcase')}
+        self.assertEqual(set(cases), set(SHAPES) | {'a<&"\ufffd*'})
+        self.assertIsNone(cases['clean'].find('failure'))
+        failure = cases['spilling'].find('failure')
+        self.assertEqual(failure.get('type'), 'failed')
+        self.assertRegex(failure.get('message'), r'spills is \d+ B')
+        self.assertEqual(cases['spilling'].get('line'), str(self.kinds.line('spilling')))
+        status, _, _ = self.check('--junit', path, '--max', 'clean:spills=0')
+        self.assertEqual((status, ET.parse(path).getroot().get('failures')), (0, '0'))
+
+    def test_baseline(self):
+        base = os.path.join(self.folder.name, 'base.json')
+        self.assertEqual(self.check('--write-baseline', base)[0], 0)
+        with open(base) as f:
+            document = json.load(f)
+        self.assertEqual(document['schema'], 'zescope.baseline/1')
+        self.assertEqual({k['name'] for k in document['kernels']}, set(SHAPES))
+        same = self.kinds.record('same', '--counts')
+        for other in (base, self.rec):
+            status, out, err = self.check('--baseline', other, rec=same)
+            self.assertEqual((status, out), (0, ''), err)
+        # more rounds: more instructions
+        more = self.kinds.record('more', '--counts', rounds=5)
+        status, out, _ = self.check('--baseline', base, rec=more)
+        self.assertEqual(status, 3)
+        self.assertRegex(out, r'FAILED  clean: instructions is .*, in the baseline .* \(\+\d')
+        self.assertNotIn('streaming', out)
+        for tolerance, expected in (('clean:instructions=30%', 0), ('clean:instructions=10%', 3),
+                                    ('clean:instructions=-1%', 0), ('clean:flops=0', 3), ('clean:flops=+-30%', 0),
+                                    ('clean:spills=0', 0), ('nothing:spills=0', 3), ('clean:nowhere=5%', 3),
+                                    ('streaming:instructions=0%', 0)):
+            status, out, _ = self.check('--baseline', base, '--tolerance', tolerance, rec=more)
+            self.assertEqual(status, expected, (tolerance, out))
+        # less is better of these, and worse of others
+        self.assertEqual(self.check('--baseline', more, '--tolerance', 'clean:instructions=0')[0], 0)
+        few = self.kinds.record('few', '--counts', kernels=['clean'])
+        status, out, _ = self.check('--baseline', base, rec=few)
+        self.assertEqual(status, 3)
+        self.assertIn('streaming: kernel cannot be judged: it is in the baseline and did not run', out)
+
+    def test_hostile_baselines(self):
+        kernel = '{"schema": "zescope.baseline/1", "kernels": [{"name": "clean", "values": %s}]}'
+        for text in ('', '{', '[]', '{"schema": "zescope.check/1", "kernels": []}', '{"schema": "zescope.baseline/1"}',
+                     '{"schema": "zescope.baseline/1", "kernels": [3]}', kernel % '[]', kernel % '{"spills": 3}',
+                     kernel % '{"spills": {"value": "x", "unit": "B"}}', '[' * 100000):
+            status, _, err = self.check('--baseline', self.write('hostile.json', text))
+            self.assertEqual(status, 1, text[:80])
+            self.assertIn('no baseline', err)
+        path = self.write('other.json', kernel % '{"spills": {"value": 0, "unit": "ns"}}')
+        status, out, _ = self.check('--baseline', path)
+        self.assertEqual(status, 3)
+        self.assertIn('in another unit', out)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
