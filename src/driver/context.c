@@ -7,6 +7,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { CODE_SPACE_SHIFT = 31 };
+
+/* Addresses for code, which no memory has. Nothing is there: src/gpu has the bytes. 0: none. The
+ * lower half of such an address is the ip. */
+static uint64_t reserve_code_space(void)
+{
+    const size_t size_B = (size_t)1 << CODE_SPACE_SHIFT, align_B = size_B * 2;
+    uint8_t *all =
+        mmap(NULL, align_B + size_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED)
+        return 0;
+    uint8_t *base = (uint8_t *)(uintptr_t)zs_align_up((uintptr_t)all, align_B);
+    size_t before_B = (size_t)(base - all);
+    if (before_B)
+        munmap(all, before_B);
+    if (align_B - before_B)
+        munmap(base + size_B, align_B - before_B);
+    return (uintptr_t)base;
+}
 
 static void list_context(struct zs_ze_context *context)
 {
@@ -82,6 +103,8 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
     pthread_mutex_init(&context->reservations_lock, NULL);
     pthread_mutex_init(&context->code_lock, NULL);
     context->next_ip_B = ZS_IP_BASE;
+    if (driver->debug)
+        context->code_base_va = reserve_code_space();
     pthread_cond_init(&context->workers_gone, NULL);
     int error = context->devices ? zs_gpu_memory_create(&context->memory) : -ENOMEM;
     if (error || !zs_object_publish(context)) {
@@ -102,6 +125,8 @@ ze_result_t ZE_APICALL zeContextCreate(ze_driver_handle_t hDriver, const ze_cont
 void zs_ze_context_fini(struct zs_ze_context *context)
 {
     zs_engines_free(context);
+    if (context->code_base_va)
+        munmap((void *)(uintptr_t)context->code_base_va, (size_t)1 << CODE_SPACE_SHIFT);
     zs_virtual_free_all(context);
     zs_memory_free_all(context);
     if (context->memory)

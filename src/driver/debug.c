@@ -4,9 +4,9 @@
  *
  * IGC's zebin holds one relocatable DWARF for all kernels, each of which starts at 0 in a section
  * of its own. The linked copy is an ET_EXEC whose .text sections have addresses, one behind the
- * other from ZS_IP_BASE, and in whose .debug sections the relocations are applied; .data sections
- * have the addresses of the module's buffers. Addresses of code do not depend on the process, so
- * that the same module gives the same bytes.
+ * other from ZS_IP_BASE, or where the code is when debugging is enabled, and in whose .debug
+ * sections the relocations are applied; .data sections have the addresses of the module's buffers.
+ * Addresses of code do not depend on the process, so that the same module gives the same bytes.
  *
  * A relocation's symbol carries the name of a section (".text.k", ".debug_loc"), but its section
  * index is, with IGC's own linker, that of the section which is relocated: the name decides.
@@ -75,12 +75,29 @@ static uint64_t buffer_va(const struct zs_ze_module *module, const char *section
     return 0;
 }
 
+/* Where a kernel's code is for debuggers; 0: nowhere. */
+static uint64_t code_va(const struct zs_ze_module *module, uint32_t section)
+{
+    const struct zs_image *image = module->image;
+    for (uint32_t i = 0; module->kernel_ip_B && i < image->kernel_count; i++) {
+        if (image->kernels[i].section != section)
+            continue;
+        uint32_t ip_B =
+            image->kernels[i].is_function_holder ? module->ip_B : module->kernel_ip_B[i];
+        return ip_B ? module->context->code_base_va + ip_B : 0;
+    }
+    return 0;
+}
+
 static void place_sections(struct linker *l)
 {
     uint64_t next_va = ZS_IP_BASE;
     for (uint32_t i = 0; i < l->elf.section_count; i++) {
         const struct zs_section *s = &l->elf.sections[i];
-        if (starts_with(s->name, ".text")) {
+        uint64_t va = code_va(l->module, i);
+        if (va) {
+            l->section_va[i] = va;
+        } else if (starts_with(s->name, ".text")) {
             l->section_va[i] = next_va;
             next_va += zs_align_up(ZS_MIN(s->size_B, (uint64_t)UINT32_MAX), TEXT_ALIGN_B);
         } else {

@@ -7,6 +7,7 @@
 #include "compiler/compiler.h"
 #include "driver/compile.h"
 #include "driver/counts.h"
+#include "driver/debug.h"
 #include "driver/metrics.h"
 #include "driver/report.h"
 
@@ -134,6 +135,7 @@ static uint64_t parse_time_ns(const char *text)
 
 void zs_ze_driver_fini(struct zs_ze_driver *driver)
 {
+    zs_debug_stop(driver->debug);
     zs_topology_free(driver);
     zs_compiler_destroy(driver->compiler);
 }
@@ -148,6 +150,8 @@ static void after_fork(void)
     pthread_mutex_init(&root.lock, NULL);
     if (root.driver)
         zs_compiler_abandon(root.driver->compiler);
+    if (root.driver)
+        zs_debug_after_fork(root.driver->debug);
     root.parent = root.driver;
     root.driver = NULL;
     zs_objects_forget();
@@ -166,8 +170,12 @@ static struct zs_ze_driver *driver_new(void)
     driver->check = check && *check && strcmp(check, "0") != 0;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();
-    if (!driver->compiler || !zs_topology_make(driver) || !zs_metrics_init(driver) ||
-        !zs_object_publish(driver)) {
+    const char *debug = zs_env("ZET_ENABLE_PROGRAM_DEBUGGING");
+    bool debugged = debug && strcmp(debug, "1") == 0;
+    if (debugged)
+        driver->debug = zs_debug_start(driver);
+    if (!driver->compiler || (debugged && !driver->debug) || !zs_topology_make(driver) ||
+        !zs_metrics_init(driver) || !zs_object_publish(driver)) {
         zs_object_unref(driver);
         return NULL;
     }
@@ -176,6 +184,8 @@ static struct zs_ze_driver *driver_new(void)
     zs_log_enabled(ZS_LOG_ERROR); /* says now what is wrong with its setting */
     zs_report_init(driver->check);
     zs_counts_init();
+    if (driver->debug)
+        zs_debug_open(driver);
     return driver;
 }
 

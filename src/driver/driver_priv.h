@@ -94,6 +94,7 @@ struct zs_ze_driver {
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
     struct zs_compiler *compiler;
+    struct zs_debug_server *debug; /* NULL: ZET_ENABLE_PROGRAM_DEBUGGING is not 1 */
     pthread_mutex_t contexts_lock;
     struct zs_ze_context *contexts; /* that are not destroyed */
     _Atomic uint32_t context_count;
@@ -117,6 +118,9 @@ struct zs_ze_device {
     uint64_t memory_B;          /* what it reports, and the limit of what is allocated on it */
     _Atomic uint64_t used_B;    /* on it and its tiles */
     struct zs_metrics *metrics; /* NULL: ZET_ENABLE_METRICS is not 1 */
+    /* With driver->debug: threads of the root device, and which slices of it are this one's. */
+    struct zs_gpu_debug_card *debug_card;
+    uint32_t first_slice;
 };
 
 /* topology.c: the devices that the environment asks for; false: none, the log says why. */
@@ -138,6 +142,7 @@ struct zs_ze_context {
     pthread_mutex_t code_lock;         /* of the next three */
     struct zs_ze_module *code_modules; /* with functions, in no order */
     uint32_t next_ip_B;
+    uint64_t code_base_va;    /* where ip 0 is for debuggers; 0: nowhere */
     uint32_t code_generation; /* modules with functions that there have been */
     pthread_mutex_t reservations_lock;
     struct zs_reservation *reservations; /* virtual memory */

@@ -60,6 +60,7 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     struct zs_linked_code code = {0};
     struct zs_gpu_kernel_desc desc = {
         .module_kernel = kernel,
+        .base_va = module->context->code_base_va,
         .global_va = (uintptr_t)module->buffers[ZS_BUFFER_GLOBAL],
         .global_size_B = module->image->buffers[ZS_BUFFER_GLOBAL].size_B,
         .constant_va = (uintptr_t)module->buffers[ZS_BUFFER_CONSTANT],

@@ -53,10 +53,31 @@ static uint32_t take_place(struct zs_ze_context *context, uint64_t size_B)
     return ip_B;
 }
 
+/* For debuggers each kernel has one place, whatever is made of it. */
+static bool place_kernels(struct zs_ze_module *module)
+{
+    struct zs_ze_context *context = module->context;
+    const struct zs_image *image = module->image;
+    bool ok = true;
+    module->kernel_ip_B = calloc(image->kernel_count + 1u, sizeof(*module->kernel_ip_B));
+    if (!module->kernel_ip_B)
+        return false;
+    pthread_mutex_lock(&context->code_lock);
+    for (uint32_t i = 0; i < image->kernel_count && ok; i++) {
+        if (!image->kernels[i].is_function_holder)
+            module->kernel_ip_B[i] = take_place(context, image->kernels[i].code.size_B);
+        ok = module->kernel_ip_B[i] || image->kernels[i].is_function_holder;
+    }
+    pthread_mutex_unlock(&context->code_lock);
+    return ok;
+}
+
 bool zs_link_place(struct zs_ze_module *module)
 {
     struct zs_ze_context *context = module->context;
     uint64_t size_B = holder_B(module);
+    if (context->code_base_va && !place_kernels(module))
+        return false;
     if (!size_B)
         return true;
     pthread_mutex_lock(&context->code_lock);
@@ -361,7 +382,8 @@ int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel, bo
     struct zs_ze_context *context = module->context;
     pthread_mutex_lock(&context->code_lock);
     ret_linked->generation = context->code_generation;
-    uint32_t ip_B = take_place(context, kernel->code.size_B);
+    uint32_t ip_B = module->kernel_ip_B ? module->kernel_ip_B[kernel->index]
+                                        : take_place(context, kernel->code.size_B);
     int error = !ip_B || (all && !add_others(module, ret_linked)) ? -ENOMEM : 0;
     pthread_mutex_unlock(&context->code_lock);
     if (error)

@@ -2,6 +2,7 @@
 #include "driver/module.h"
 
 #include "driver/compile.h"
+#include "driver/debug.h"
 #include "driver/memory.h"
 
 #include <errno.h>
@@ -252,11 +253,14 @@ ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t hContext, ze_device_ha
         return ZS_REFUSE(result, "%s", reason);
     }
     *phModule = module->object.handle;
+    if (!module->has_imports)
+        zs_debug_module_loaded(module);
     return ZE_RESULT_SUCCESS;
 }
 
 void zs_ze_module_fini(struct zs_ze_module *module)
 {
+    zs_debug_module_free(module);
     zs_link_withdraw(module);
     for (uint32_t i = 0; module->lowered && i < module->image->kernel_count; i++) {
         zs_gpu_kernel_destroy(module->lowered[i].gpu);
@@ -267,6 +271,7 @@ void zs_ze_module_fini(struct zs_ze_module *module)
         }
     }
     free(module->lowered);
+    free(module->kernel_ip_B);
     for (int i = 0; i < ZS_BUFFER_COUNT; i++) {
         if (module->buffers[i])
             zs_memory_free(module->context, module->buffers[i]);
@@ -301,6 +306,7 @@ ze_result_t ZE_APICALL zeModuleDestroy(ze_module_handle_t hModule)
     ZS_OBJECT(module, module, hModule);
     if (!zs_object_retract(module))
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    zs_debug_module_unloaded(module);
     drop_linked(module);
     zs_object_unref(module);
     return ZE_RESULT_SUCCESS;
@@ -350,6 +356,8 @@ static ze_result_t link_modules(uint32_t count, struct zs_ze_module *const *modu
             zs_log(ZS_LOG_WARN, "zeModuleDynamicLink: %s", diag.text);
         pthread_mutex_unlock(&modules[i]->lock);
     }
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        zs_debug_module_loaded(modules[i]);
     return result;
 }
 

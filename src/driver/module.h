@@ -34,6 +34,8 @@ struct zs_ze_module {
     struct zs_ze_module *code_next, **code_at;
     struct zs_buf code; /* relocated, for kernels of other modules; empty: not linked yet */
     bool is_linked;
+    uint32_t *kernel_ip_B;            /* of each kernel, when debugging is enabled; else NULL */
+    struct zs_debug_module *debugged; /* what debuggers were told of it */
 };
 
 struct zs_ze_build_log {

@@ -42,7 +42,8 @@
     X(metric)                                                                                      \
     X(query_pool)                                                                                  \
     X(query)                                                                                       \
-    X(streamer)
+    X(streamer)                                                                                    \
+    X(debug_session)
 
 enum zs_object_type {
     ZS_OBJECT_NONE,

@@ -8,6 +8,7 @@
  * No Gen9 has tiles; a software one may: each is a whole GPU of its model, a sub-device of the root
  * device. The root has their EUs and memory together, and work on it runs on all of them.
  */
+#include "driver/debug.h"
 #include "driver/metrics.h"
 
 #include "base/buf.h"
@@ -173,9 +174,26 @@ struct builder {
     uint64_t host_B;
 };
 
-/* `tiles` of the model as one device. */
-static struct zs_ze_device *make_device(const struct builder *b, const struct zs_gpu_model *model,
-                                        uint32_t card, uint32_t tiles)
+/* The hardware threads of a tile are those of its root's slices. */
+static int make_debuggable(struct zs_ze_device *device, const struct zs_ze_device *root)
+{
+    int error = 0;
+    if (root) {
+        device->debug_card = root->debug_card;
+        device->first_slice = root->sub_count * device->model->slices;
+    } else {
+        error = zs_gpu_debug_card_add(zs_debug_gpu(device->driver->debug), device->model,
+                                      device->model->slices, &device->debug_card);
+    }
+    if (!error)
+        zs_gpu_device_debug(device->gpu, device->debug_card, device->first_slice);
+    return error;
+}
+
+/* `tiles` of the model as one device; root: whose tile it is, or NULL. */
+static struct zs_ze_device *make_device(const struct builder *b, const struct zs_ze_device *root,
+                                        const struct zs_gpu_model *model, uint32_t card,
+                                        uint32_t tiles)
 {
     struct zs_ze_device *device = zs_object_new(ZS_OBJECT_device, sizeof(*device));
     if (!device)
@@ -188,6 +206,8 @@ static struct zs_ze_device *make_device(const struct builder *b, const struct zs
     device->card = card;
     device->memory_B = ZS_MIN(model->memory_B * tiles, b->host_B);
     int error = zs_gpu_device_create(device->model, 0, &device->gpu);
+    if (!error && b->driver->debug)
+        error = make_debuggable(device, root);
     if (!error && !zs_object_publish(device))
         error = -ENOMEM;
     if (error) {
@@ -213,13 +233,13 @@ static bool list_device(struct zs_ze_driver *driver, struct zs_ze_device *device
 static struct zs_ze_device *make_root(const struct builder *b, const struct card *card,
                                       uint32_t number, uint32_t tiles)
 {
-    struct zs_ze_device *root = make_device(b, card->model, number, tiles);
+    struct zs_ze_device *root = make_device(b, NULL, card->model, number, tiles);
     if (!root)
         return NULL;
     for (uint32_t i = 0; i < card->tile_count; i++) {
         if (!(card->visible & (1u << i)))
             continue;
-        struct zs_ze_device *tile = make_device(b, card->model, number, 1);
+        struct zs_ze_device *tile = make_device(b, root, card->model, number, 1);
         if (!tile) {
             zs_object_unref(root);
             return NULL;
@@ -248,14 +268,14 @@ static bool add_card(const struct builder *b, const struct card *card, uint32_t 
         return true;
     /* one tile alone is reported as a device */
     if (tiles == 1 && hierarchy != COMBINED) {
-        struct zs_ze_device *device = make_device(b, card->model, number, 1);
+        struct zs_ze_device *device = make_device(b, NULL, card->model, number, 1);
         if (!own(driver, device))
             return false;
         device->tile = card->tile_count > 1 ? (uint32_t)__builtin_ctz(card->visible) + 1 : 0;
         return list_device(driver, device);
     }
     if (card->tile_count == 1) {
-        struct zs_ze_device *device = make_device(b, card->model, number, 1);
+        struct zs_ze_device *device = make_device(b, NULL, card->model, number, 1);
         return own(driver, device) && list_device(driver, device);
     }
     struct zs_ze_device *root = make_root(b, card, number, tiles);

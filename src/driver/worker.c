@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/worker.h"
 
+#include "driver/debug.h"
+
 #include "base/vec.h"
 
 #include <errno.h>
@@ -365,11 +367,13 @@ struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_devi
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&worker->done, &attr);
     pthread_condattr_destroy(&attr);
+    zs_debug_queue_made(device);
     return worker;
 }
 
 void zs_worker_close(struct zs_worker *worker)
 {
+    zs_debug_queue_gone(worker->engine->device);
     worker_unref(worker);
 }
 

@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_BITS = 20, DEPTH_MAX = ZS_EU_DEPTHS - 1 };
-#define BLOCK_MASK ((1u << BLOCK_BITS) - 1)
+enum { BLOCK_BITS = ZS_EU_BLOCK_BITS, DEPTH_MAX = ZS_EU_DEPTHS - 1 };
+#define BLOCK_MASK ZS_EU_BLOCK_MASK
 #define NO_BLOCK   UINT32_MAX
 
 /* In the version for the lanes that run. */

@@ -212,6 +212,10 @@ struct zs_eu_lower_params {
     uint32_t entry_B;          /* where threads start */
     const uint32_t *targets_B; /* more offsets that computed jumps may reach: exported functions */
     size_t target_count;
+    const uint32_t *stops_B; /* offsets of instructions, ascending: in front of these the step hook
+                                is called, as HOOK_STEPS has it, in both versions of their blocks;
+                                `ce` must not be changed there. Others have no trace of it */
+    size_t stop_count;
     uint32_t simd;      /* of the kernel: 8, 16 or 32 */
     uint32_t payload_B; /* so many bytes of the register file, from r0 on, are written by the
                          * environment when a thread starts: restarts do not clear them */
@@ -329,6 +333,37 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
 
 /* The instruction that a stopped thread goes on with; UINT32_MAX before the first. */
 uint32_t zs_eu_thread_inst(const struct zs_eu_thread *t);
+
+/*
+ * For debuggers, of a thread that does not run.
+ *
+ * zs_eu_thread_place: the instruction that it goes on with, also before its first and after a fault
+ * (then the one that faulted). The number of instructions: behind the last.
+ *
+ * zs_eu_thread_switch: go on with another program, which was lowered from code of the same layout:
+ * with other hooks, or with instructions replaced. -EINVAL, and nothing has changed: some lane is
+ * where `to` has no instruction, or waits where no block of `to` starts (old blocks are known to be
+ * ones when they were given as targets). Counters are the caller's to replace.
+ *
+ * zs_eu_thread_jump: the running lanes go on with another instruction. -EINVAL: there is none, or
+ * lanes wait at or in front of it, which would be passed.
+ *
+ * zs_eu_thread_pass: the step hook is not asked about the place of the thread, when that is next.
+ *
+ * zs_eu_thread_retry: after a fault, go on with the instruction that faulted.
+ */
+uint32_t zs_eu_thread_place(const struct zs_eu_thread *t);
+int zs_eu_thread_switch(struct zs_eu_thread *t, const struct zs_eu_program *to) ZS_MUST_CHECK;
+int zs_eu_thread_jump(struct zs_eu_thread *t, uint32_t inst) ZS_MUST_CHECK;
+void zs_eu_thread_pass(struct zs_eu_thread *t);
+void zs_eu_thread_retry(struct zs_eu_thread *t);
+/* Offset of the instruction at which a lane waits (t->waiting), UINT32_MAX: behind the last. */
+uint32_t zs_eu_thread_lane_offset_B(const struct zs_eu_thread *t, uint32_t lane);
+/* Offsets of instructions that start blocks; returns how many there are. */
+uint32_t zs_eu_program_block_starts(const struct zs_eu_program *program, uint32_t *ret_offsets_B,
+                                    uint32_t capacity);
+/* Channel of an mme register (0 to 7), rounded. */
+double zs_eu_thread_mme(const struct zs_eu_thread *t, uint32_t mme, uint32_t channel);
 
 /* Set cr0.0 (rounding, denormals) as if the thread had written it. */
 void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);

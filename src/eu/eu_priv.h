@@ -21,6 +21,10 @@ typedef const struct zs_eu_op *zs_eu_op_fn(struct zs_eu_thread *t, const struct 
  * The lowering says what an operation is (kind, cls, operands, mask); its handler follows from
  * that and is chosen in one last pass (lower_select.c).
  */
+/* The place of a lane, t->key[]: the call depth's part and, below it, the number of a block. */
+enum { ZS_EU_BLOCK_BITS = 20 };
+#define ZS_EU_BLOCK_MASK ((1u << ZS_EU_BLOCK_BITS) - 1)
+
 enum { ZS_EU_OP_ALIGN = 64 }; /* a line of the host's cache */
 
 struct zs_eu_op {

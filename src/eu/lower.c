@@ -403,6 +403,24 @@ static void emit_lane_count(struct zs_eu_lowering *l)
     op->aux = p->insts[l->index].counter;
 }
 
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Whether the step hook is asked in front of it. */
+static bool asks(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
+{
+    const struct zs_eu_lower_params *params = l->params;
+
+    if (params->flags & ZS_EU_LOWER_HOOK_STEPS)
+        return true;
+    return params->stop_count && bsearch(&inst->offset_B, params->stops_B, params->stop_count,
+                                         sizeof(uint32_t), compare_offsets);
+}
+
 static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index)
 {
     struct zs_eu_program *p = l->program;
@@ -410,7 +428,7 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
     bool always = (inst->flags & ZS_INST_ILLEGAL) || inst->op == ZS_OP_ILLEGAL;
 
     begin_inst(l, inst, index);
-    if (l->params->flags & ZS_EU_LOWER_HOOK_STEPS)
+    if (asks(l, inst))
         zs_eu_emit(l, ZS_EU_KIND_STEP);
     start = p->op_count;
     if (always)

@@ -39,7 +39,7 @@ enum outcome { OUTCOME_DONE, OUTCOME_BUSY, OUTCOME_STOPPED };
 /* ---- stopping ----------------------------------------------------------------------------------
  */
 
-static void stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_fault *fault)
+void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_fault *fault)
 {
     pthread_mutex_lock(&run->lock);
     if (run->error == 0) {
@@ -74,7 +74,7 @@ static bool look_anew(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         return true;
     struct zs_gpu_fault none = {0};
     w->blind = true;
-    stop_run(run, -ENOMEM, &none);
+    zs_gpu_stop_run(run, -ENOMEM, &none);
     return false;
 }
 
@@ -91,14 +91,16 @@ static bool interrupted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         return true;
     if (zs_gpu_sight_is_stale(run, &w->sight) && !look_anew(run, w))
         return true;
+    if (run->debug && zs_gpu_debug_wants(run, w))
+        return true;
     bool cancelled =
         run->launch->cancel && atomic_load_explicit(run->launch->cancel, memory_order_relaxed);
-    if (!cancelled && (run->deadline_ns == 0 || zs_gpu_now_ns() < run->deadline_ns))
+    if (!cancelled && (run->deadline_ns == 0 || w->debug || zs_gpu_now_ns() < run->deadline_ns))
         return false;
     struct zs_gpu_fault fault;
     zs_gpu_fault_group(run, cancelled ? ZS_GPU_FAULT_CANCELLED : ZS_GPU_FAULT_TIMEOUT, group->index,
                        thread, thread_index, &fault);
-    stop_run(run, cancelled ? -ECANCELED : -ETIMEDOUT, &fault);
+    zs_gpu_stop_run(run, cancelled ? -ECANCELED : -ETIMEDOUT, &fault);
     return true;
 }
 
@@ -166,6 +168,8 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     w->group_count = w->groups_made = 0;
     w->place_taken = w->blind = false;
     w->groups_run = w->threads_run = 0;
+    w->program = run->kernel->program;
+    w->debug = NULL;
     struct zs_port *port = &w->port;
     memset(port, 0, sizeof(*port));
     port->launch_range_count = run->range_count;
@@ -210,7 +214,7 @@ static uint32_t thread_number(const struct zs_gpu_run *run, const struct zs_gpu_
     return group->place * run->threads_per_group + thread;
 }
 
-static void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          const struct zs_gpu_group *group, uint32_t thread)
 {
     struct zs_gpu_thread_state *state = &group->threads[thread];
@@ -223,11 +227,13 @@ static void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     if (thread == run->threads_per_group - 1)
         mask = run->last_mask;
     if (fresh)
-        zs_eu_thread_init(t, run->kernel->program, mask);
+        zs_eu_thread_init(t, w->program, mask);
     else
-        zs_eu_thread_restart(t, run->kernel->program, mask);
+        zs_eu_thread_restart(t, w->program, mask);
     t->env = &w->port;
     t->counters = w->counters;
+    if (ZS_UNLIKELY(w->debug != NULL))
+        zs_gpu_debug_started(w, t);
     fill_payload(run, group, thread, thread_number(run, group, thread), t->grf);
 }
 
@@ -235,6 +241,8 @@ static void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
                        struct zs_gpu_thread_state *state)
 {
     state->phase = ZS_GPU_THREAD_DONE;
+    if (ZS_UNLIKELY(w->debug != NULL))
+        zs_gpu_debug_ended(w, state->slot);
     w->free_slots[w->free_slot_count++] = state->slot;
     w->threads_run++;
     group->live--;
@@ -246,21 +254,24 @@ static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 {
     struct zs_gpu_thread_state *state = &group->threads[thread];
     if (state->phase == ZS_GPU_THREAD_NEW)
-        start_thread(run, w, group, thread);
+        zs_gpu_start_thread(run, w, group, thread);
     struct zs_eu_thread *t = &w->threads[state->slot];
     struct zs_port *port = &w->port;
     port->slm = group->slm;
     port->scratch_start = (thread_number(run, group, thread) + 1ull) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
-    enum zs_eu_status status = zs_eu_run_among(t, run->kernel->program, run->slice, &w->host_csr);
+    enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
     if (status == ZS_EU_FAULT) {
         struct zs_gpu_fault fault;
         zs_gpu_fault_from(run, t, port, group->index, thread, &fault);
-        stop_run(run, -EFAULT, &fault);
+        if (!run->debug || !zs_gpu_debug_faulted(run, w, group, thread, &fault))
+            zs_gpu_stop_run(run, -EFAULT, &fault);
         return OUTCOME_STOPPED;
     }
+    if (ZS_UNLIKELY(status == ZS_EU_STOP))
+        return zs_gpu_debug_stopped(run, w, group, thread) ? OUTCOME_STOPPED : OUTCOME_BUSY;
     if (status == ZS_EU_EOT)
         end_thread(w, group, state);
     else if (status == ZS_EU_BARRIER)
@@ -276,6 +287,10 @@ static void release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                             struct zs_gpu_group *group)
 {
     group->arrived -= run->threads_per_group;
+    if (ZS_UNLIKELY(w->debug != NULL)) {
+        zs_gpu_debug_release(run, w, group);
+        return;
+    }
     for (uint32_t i = 0; i < run->threads_per_group; i++) {
         struct zs_gpu_thread_state *state = &group->threads[i];
         if (state->phase == ZS_GPU_THREAD_DONE)
@@ -286,8 +301,16 @@ static void release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 }
 
 /* Threads wait at a barrier that the others will not reach. */
-static void lonely_barrier(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
-                           const struct zs_gpu_group *group)
+static bool has_held(const struct zs_gpu_run *run, const struct zs_gpu_group *group)
+{
+    uint32_t i = 0;
+    while (i < run->threads_per_group && group->threads[i].phase != ZS_GPU_THREAD_HELD)
+        i++;
+    return i < run->threads_per_group;
+}
+
+static void lonely_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                           struct zs_gpu_group *group)
 {
     struct zs_gpu_fault fault;
     uint32_t i = 0;
@@ -295,7 +318,8 @@ static void lonely_barrier(struct zs_gpu_run *run, const struct zs_gpu_worker *w
         i++;
     zs_gpu_fault_group(run, ZS_GPU_FAULT_BARRIER, group->index, &w->threads[group->threads[i].slot],
                        i, &fault);
-    stop_run(run, -EFAULT, &fault);
+    if (!run->debug || !zs_gpu_debug_faulted(run, w, group, i, &fault))
+        zs_gpu_stop_run(run, -EFAULT, &fault);
 }
 
 /* One turn for each thread that can run. DONE: the group has ended. */
@@ -306,7 +330,7 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     *ret_busy = false;
     for (uint32_t i = 0; i < run->threads_per_group; i++) {
         enum zs_gpu_thread_phase phase = group->threads[i].phase;
-        if (phase == ZS_GPU_THREAD_DONE || phase == ZS_GPU_THREAD_WAITING)
+        if (phase > ZS_GPU_THREAD_READY)
             continue;
         ran++;
         enum outcome outcome = run_thread(run, w, group, i);
@@ -322,6 +346,8 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         return OUTCOME_DONE;
     if (group->arrived >= run->threads_per_group) {
         release_barrier(run, w, group);
+    } else if (ran == 0 && w->debug && has_held(run, group)) {
+        *ret_busy = true;
     } else if (ran == 0) { /* everyone waits for someone who has ended */
         lonely_barrier(run, w, group);
         return OUTCOME_STOPPED;
@@ -472,6 +498,43 @@ static bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *
     return true;
 }
 
+bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret_ran)
+{
+    bool busy;
+    *ret_ran = false;
+    for (uint32_t i = 0; i < w->group_count;) {
+        struct zs_gpu_group *group = &w->groups[i];
+        for (uint32_t k = 0; k < run->threads_per_group; k++)
+            *ret_ran |= group->threads[k].phase <= ZS_GPU_THREAD_READY;
+        enum outcome outcome = run_round(run, w, group, &busy);
+        if (atomic_load_explicit(&run->stop, memory_order_relaxed))
+            return false;
+        if (outcome == OUTCOME_DONE)
+            drop_group(run, w, i);
+        else
+            i++;
+    }
+    return true;
+}
+
+void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    zs_gpu_sight_close(run, &w->sight, true);
+}
+
+bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    struct zs_gpu_fault none = {0};
+    if (!look(run, w)) {
+        w->blind = true;
+        zs_gpu_stop_run(run, -ENOMEM, &none);
+        return false;
+    }
+    if (run->launch->cancel && atomic_load_explicit(run->launch->cancel, memory_order_relaxed))
+        zs_gpu_stop_run(run, -ECANCELED, &none);
+    return !atomic_load_explicit(&run->stop, memory_order_relaxed);
+}
+
 /* Take in one more group, when there is one and room for it; false: there is none left. */
 static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct claim *claim)
 {
@@ -494,6 +557,8 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     bool cooperative = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE;
     uint32_t turns = 0; /* since a group ended or came in */
     while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
+        if (run->debug && zs_gpu_debug_wants(run, w) && !zs_gpu_debug_work(run, w))
+            return;
         /* a cooperative launch is at work when all groups are in: twice as many with each turn */
         uint32_t wanted = cooperative ? ZS_MAX(w->group_count, 1u)
                           : w->group_count == 0 || turns >= PATIENCE_TURNS ? 1
@@ -502,8 +567,13 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
             more = take_group(run, w, &claim);
             turns = 0;
         }
-        if (w->group_count == 0 || !run_resident(run, w, &ended))
+        if (w->group_count == 0)
             return;
+        if (!run_resident(run, w, &ended)) {
+            if (!run->debug || !zs_gpu_debug_work(run, w))
+                return;
+            continue;
+        }
         turns = ended ? 0 : turns + 1;
         if (cooperative && !ended && !more) /* they wait for groups of other host threads */
             sched_yield();
@@ -529,14 +599,21 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
     if (w && worker_setup(run, w)) {
         w->index = index;
         uint32_t csr = w->host_csr = zs_eu_host_csr();
-        work(run, w);
+        int error = run->debug ? zs_gpu_debug_begin(run, w) : 0;
+        struct zs_gpu_fault none = {0};
+        if (error && index == 0)
+            zs_gpu_stop_run(run, error, &none);
+        if (!error)
+            work(run, w);
+        if (run->debug && !error)
+            zs_gpu_debug_end(run, w);
         zs_eu_host_csr_restore(csr);
         merge(run, w);
         if (!w->blind) /* nothing is held while the launching thread waits for its helpers */
             zs_gpu_sight_close(run, &w->sight, index != 0 || run->helped);
     } else if (index == 0) { /* helpers may fail: the launching thread does their work */
         struct zs_gpu_fault none = {0};
-        stop_run(run, -ENOMEM, &none);
+        zs_gpu_stop_run(run, -ENOMEM, &none);
     }
     if (w)
         zs_gpu_worker_put(run->device, w);

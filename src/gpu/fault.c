@@ -59,7 +59,7 @@ void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kin
 {
     struct zs_eu_inst_info info = {0};
     init(run, kind, group_index, ret);
-    if (!thread || !zs_eu_program_inst(run->kernel->program, zs_eu_thread_inst(thread), &info))
+    if (!thread || !zs_eu_program_inst(thread->program, zs_eu_thread_inst(thread), &info))
         return;
     ret->instruction_offset_B = (int64_t)info.offset_B - (int64_t)run->kernel->entry_B;
     ret->has_lane = thread->ce != 0;
@@ -191,7 +191,7 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
     init(run, eu_kind(thread->fault.kind), group_index, ret);
     ret->instruction_offset_B = (int64_t)thread->fault.offset_B - (int64_t)run->kernel->entry_B;
     struct zs_eu_inst_info info = {0};
-    zs_eu_program_inst(run->kernel->program, thread->fault.inst, &info);
+    zs_eu_program_inst(thread->program, thread->fault.inst, &info);
     uint32_t lane = 0;
     if (thread->fault.kind == ZS_EU_FAULT_MEMORY && port->fault.kind != ZS_PORT_FAULT_NONE) {
         describe_access(run, port, ret);

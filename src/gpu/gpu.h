@@ -252,6 +252,7 @@ struct zs_gpu_kernel_desc {
     size_t segment_count;
     const uint32_t *function_offsets_B; /* in `code`: what function pointers may lead to */
     size_t function_count;
+    uint64_t base_va; /* of the context's code: where ip 0 is; 0: not to be debugged */
     /* Addresses that the cross-thread data asks for, 0: the module has no such surface. */
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */

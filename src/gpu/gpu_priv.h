@@ -56,6 +56,7 @@ enum zs_gpu_thread_phase {
     ZS_GPU_THREAD_NEW, /* has no slot yet */
     ZS_GPU_THREAD_READY,
     ZS_GPU_THREAD_WAITING, /* at its barrier */
+    ZS_GPU_THREAD_HELD,    /* by a debugger */
     ZS_GPU_THREAD_DONE,
 };
 
@@ -110,7 +111,10 @@ struct zs_gpu_worker {
     struct zs_port_surface *surfaces; /* resolved against the sight */
     size_t surface_capacity;
     uint64_t groups_run, threads_run;
-    uint32_t host_csr; /* see zs_eu_run_among() */
+    uint32_t host_csr;                   /* see zs_eu_run_among() */
+    const struct zs_eu_program *program; /* of new threads: the kernel's, without a debugger */
+    struct zs_gpu_debug_worker *debug;   /* NULL: no debugger */
+    uint64_t debug_epoch;                /* when it looked last */
     struct zs_port port;
 };
 
@@ -122,10 +126,15 @@ struct zs_gpu_block {
 
 enum { BLOCKS_MAX = 8 };
 
+struct zs_gpu_debug_card;
+struct zs_gpu_debug_worker;
+
 struct zs_gpu_device {
     const struct zs_gpu_model *model;
-    uint32_t worker_limit; /* host threads beside the caller's */
-    pthread_mutex_t lock;  /* of everything below */
+    struct zs_gpu_debug_card *debug; /* NULL: debugging is not enabled */
+    uint32_t first_slice;            /* of the card */
+    uint32_t worker_limit;           /* host threads beside the caller's */
+    pthread_mutex_t lock;            /* of everything below */
     struct zs_gpu_worker *free_workers;
     struct zs_gpu_block blocks[BLOCKS_MAX];
     uint32_t block_count;
@@ -185,6 +194,7 @@ struct zs_gpu_kernel {
     struct zs_gpu_instruction *instructions;
     uint32_t instruction_count;
     size_t counter_count;
+    struct zs_gpu_kernel_debug *debug; /* NULL: debugging is not enabled */
 };
 
 /* ---- args.c ------------------------------------------------------------------------------------
@@ -266,6 +276,7 @@ enum { ZS_GPU_SHARED_PLACES_MAX = 512 };
 struct zs_gpu_run {
     struct zs_gpu_job job; /* first: the pool hands it to zs_gpu_run_groups() */
     struct zs_gpu_device *device;
+    struct zs_gpu_debug_card *debug; /* NULL: debugging is not enabled */
     const struct zs_gpu_launch *launch;
     const struct zs_gpu_kernel *kernel;
     /* the launch's own memory and the others, ascending by address */
@@ -303,6 +314,40 @@ struct zs_gpu_run {
 };
 /* Claim and run groups until none is left. */
 void zs_gpu_run_groups(struct zs_gpu_job *job);
+/* One turn for each thread that is ready; *ret_ran: there was one. false: stop. */
+bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret_ran);
+/* Give a thread that is new its registers. */
+void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                         const struct zs_gpu_group *group, uint32_t thread);
+/* Let go of memory while the worker sleeps. Waking: false: stop. */
+void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_fault *fault);
+
+/* ---- debug_work.c: what workers do for debuggers (debug.h) -------------------------------------
+ * Where the device has no card nothing of it is called.
+ */
+
+/* A worker of a launch begins, with w->program, and ends. -ENOMEM */
+int zs_gpu_debug_begin(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+void zs_gpu_debug_end(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* Something has changed: zs_gpu_debug_work() is to be called, between two turns. */
+bool zs_gpu_debug_wants(const struct zs_gpu_run *run, const struct zs_gpu_worker *w);
+/* Do what the debugger wants, until none of the worker's threads is held. false: stop. */
+bool zs_gpu_debug_work(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* A thread has run into a stop. true: it is held; false: nobody wants it, it is to go on. */
+bool zs_gpu_debug_stopped(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                          struct zs_gpu_group *group, uint32_t thread);
+/* A thread has faulted. true: it is held where it stands. */
+bool zs_gpu_debug_faulted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                          struct zs_gpu_group *group, uint32_t thread,
+                          const struct zs_gpu_fault *fault);
+/* A thread begins, and has ended; w->debug is set. */
+void zs_gpu_debug_started(struct zs_gpu_worker *w, struct zs_eu_thread *t);
+void zs_gpu_debug_ended(struct zs_gpu_worker *w, uint32_t slot);
+/* All threads of the group have signalled: some of them are held. */
+void zs_gpu_debug_release(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                          struct zs_gpu_group *group);
 /* Surfaces of the launch's arguments, as far as the map shows what they name. */
 void zs_gpu_resolve_surfaces(const struct zs_gpu_run *run, const struct zs_port_map *map,
                              struct zs_port_surface *ret_surfaces);

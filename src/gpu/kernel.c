@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels: a parsed kernel and its relocated code, lowered once for all launches. */
-#include "gpu/gpu_priv.h"
+#include "gpu/debug_priv.h"
 
 #include "base/reader.h"
 
@@ -191,6 +191,9 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .registers = &registers,
     };
     int error = zs_eu_lower(&params, &kernel->program, diag);
+    if (!error && kernel->device->debug && desc->base_va &&
+        zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))
+        error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
     free(segments);
     return error;
 }
@@ -237,6 +240,7 @@ void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel)
 {
     if (!kernel)
         return;
+    zs_gpu_kernel_debug_free(kernel);
     zs_eu_program_destroy(kernel->program);
     free(kernel->samplers);
     free(kernel->instructions);

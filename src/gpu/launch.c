@@ -352,7 +352,10 @@ static int run_all(struct zs_gpu_run *run, struct zs_gpu_result *ret_result)
 int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *launch,
                       struct zs_gpu_result *ret_result)
 {
-    struct zs_gpu_run run = {.device = device, .launch = launch, .kernel = launch->kernel};
+    struct zs_gpu_run run = {.device = device,
+                             .debug = launch->kernel->debug ? device->debug : NULL,
+                             .launch = launch,
+                             .kernel = launch->kernel};
     memset(ret_result, 0, sizeof(*ret_result));
     run.start_ns = zs_gpu_now_ns();
     int error = check(launch, &run);

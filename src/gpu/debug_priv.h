@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside src/gpu: debugging (debug.h has the whole picture). */
+#ifndef ZS_GPU_DEBUG_PRIV_H
+#define ZS_GPU_DEBUG_PRIV_H
+
+#include "gpu/debug.h"
+#include "gpu/gpu_priv.h"
+
+/* Bits of cr0.0 and cr0.1: those that Intel's debugger uses. */
+enum {
+    CR0_0_BREAKPOINT_SUPPRESS = 1u << 15,
+    CR0_1_PAGE_FAULT = 1u << 16,
+    CR0_1_ILLEGAL_OPCODE = 1u << 28,
+    CR0_1_SOFTWARE_EXCEPTION = 1u << 29, /* here: a barrier that not all reach */
+    CR0_1_EXTERNAL_HALT = 1u << 30,
+};
+#define CR0_1_BREAKPOINT (1u << 31)
+
+enum zs_gpu_debug_state {
+    ZS_GPU_DEBUG_FREE,
+    ZS_GPU_DEBUG_RUNNING,
+    ZS_GPU_DEBUG_HELD, /* for the debugger to look at */
+};
+
+/* A place of the table, and the EU thread that has it. */
+struct zs_gpu_debug_thread {
+    enum zs_gpu_debug_state state;
+    struct zs_gpu_run *run;
+    struct zs_eu_thread *t;
+    struct zs_gpu_thread_state *at; /* the worker's */
+    uint8_t *slm;
+    bool resuming; /* still held, to go on when its worker looks */
+    bool step;     /* one instruction, then stop */
+    bool passes;   /* it was told of the breakpoint at its place */
+    bool suppress; /* cr0.0: no breakpoint at its place */
+    uint32_t cr0_1;
+    bool faulted; /* at this instruction: the next time ends the launch */
+    int64_t fault_offset_B;
+};
+
+struct zs_gpu_debug_interrupt {
+    struct zs_gpu_debug_interrupt *next;
+    struct zs_gpu_hw_thread threads; /* as the debugger said */
+    uint64_t epoch;
+};
+
+struct zs_gpu_debug_session {
+    struct zs_gpu_debug_session *next;
+    struct zs_gpu_debug_card *card;
+    uint32_t first_slice, slice_count;
+    zs_gpu_debug_sink *sink;
+    void *ctx;
+    struct zs_gpu_debug_interrupt *interrupts;
+    bool halted; /* all were interrupted: nothing new starts */
+};
+
+struct zs_gpu_debug_card {
+    struct zs_gpu_debug *debug;
+    uint32_t slices, subslices, eus, threads_per_eu, count;
+    struct zs_gpu_debug_thread *threads;
+    struct zs_gpu_debug_session *sessions;
+    atomic_uint session_count; /* read without the lock */
+    atomic_uint active;        /* workers of launches on the card */
+    uint32_t registered;       /* those of them that are in `workers` */
+    struct zs_gpu_debug_worker *workers;
+};
+
+struct zs_gpu_debug {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;             /* workers that have nothing to run */
+    atomic_uint_fast64_t epoch;      /* changes under the lock */
+    struct zs_gpu_debug_code *codes; /* in no order */
+    uint64_t code_generation;        /* changes of code so far */
+    atomic_bool written;             /* there were some */
+};
+
+/* A worker of a launch on a card that has sessions, or whose code has changed. */
+struct zs_gpu_debug_worker {
+    struct zs_gpu_debug_worker *next, **at; /* of the card's; at NULL: not among them */
+    uint64_t epoch;
+    bool look;                            /* as soon as possible */
+    struct zs_gpu_code *code;             /* what its threads run */
+    struct zs_gpu_debug_thread **by_slot; /* NULL: it has no place */
+    uint32_t capacity, held;
+};
+
+/* ---- debug_code.c ------------------------------------------------------------------------------
+ */
+
+/* A kernel's code as the debugger has left it, lowered. */
+struct zs_gpu_code {
+    struct zs_gpu_code *next; /* of the kernel's */
+    uint32_t refs;            /* under the lock */
+    uint64_t generation;
+    struct zs_buf bytes;           /* with the breakpoints in it */
+    struct zs_eu_program *program; /* with stops at breakpoints; may be the kernel's own */
+    struct zs_eu_program *stepper; /* stops everywhere; NULL: not wanted yet */
+    struct zs_buf plain;           /* without breakpoints */
+    bool replaced;                 /* instructions, too: it is not counted */
+};
+
+/* What a kernel keeps to be lowered again. */
+struct zs_gpu_kernel_debug {
+    uint64_t base_va;
+    struct zs_buf code; /* as it was linked */
+    struct zs_eu_lower_params params;
+    struct zs_eu_registers registers;
+    struct zs_eu_segment *segments;
+    uint32_t *targets_B;
+    struct zs_gpu_code *codes;
+};
+int zs_gpu_kernel_debug_make(struct zs_gpu_kernel *kernel, const struct zs_eu_lower_params *params,
+                             uint64_t base_va);
+void zs_gpu_kernel_debug_free(struct zs_gpu_kernel *kernel);
+/* Under the lock. NULL: no memory. */
+struct zs_gpu_code *zs_gpu_code_get(struct zs_gpu_kernel *kernel);
+void zs_gpu_code_put(struct zs_gpu_code *code);
+const struct zs_eu_program *zs_gpu_code_stepper(struct zs_gpu_kernel *kernel,
+                                                struct zs_gpu_code *code);
+/* Take out what the debugger has put in: breakpoints. Under the lock. */
+void zs_gpu_debug_code_clean(struct zs_gpu_debug *debug);
+
+/* ---- debug.c -----------------------------------------------------------------------------------
+ */
+
+/* The session that covers a place; NULL: none. */
+struct zs_gpu_debug_session *zs_gpu_debug_session_of(const struct zs_gpu_debug_card *card,
+                                                     uint32_t index);
+void zs_gpu_debug_tell(struct zs_gpu_debug_session *session, enum zs_gpu_debug_event_kind kind,
+                       uint32_t index);
+/* Which interrupts wait for this place. */
+bool zs_gpu_debug_is_wanted(const struct zs_gpu_debug_card *card, uint32_t index);
+bool zs_gpu_debug_is_halted(const struct zs_gpu_debug_card *card, uint32_t first_slice,
+                            uint32_t slice_count);
+/* Interrupts that are done. */
+void zs_gpu_debug_settle(struct zs_gpu_debug_card *card);
+/* The place of a thread of a session: -EINVAL, -EAGAIN. */
+int zs_gpu_debug_held(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *thread,
+                      struct zs_gpu_debug_thread **ret_thread);
+/* A place among the slices of the run's device; NULL: none is free. */
+struct zs_gpu_debug_thread *zs_gpu_debug_place(struct zs_gpu_debug_card *card, uint32_t first_slice,
+                                               uint32_t slice_count);
+
+#endif

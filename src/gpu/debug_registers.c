@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers and memory of a thread that is held, laid out as Intel's driver gives them for this
+ * GPU (the register table of its system routine).
+ */
+#include "gpu/debug_priv.h"
+
+#include "base/reader.h"
+
+#include <zescope/debug_ext.h>
+
+#include <errno.h>
+
+enum { CR_B = 16, SR_B = 16, ADDR_B = 32, ACC_B = 32, ACC_LANES = 8, MME_COUNT = 8, SBA_COUNT = 9 };
+enum { SBA_GENERAL_STATE = 0, SBA_INSTRUCTION = 4, SBA_SCRATCH = 8 };
+static const uint32_t R0_5_SCRATCH_MASK = ~0x3ffu;
+
+struct access {
+    struct zs_gpu_debug_thread *thread;
+    uint32_t index; /* of the register */
+    uint8_t *bytes; /* of the register, as the debugger sees it */
+};
+
+/* 0, or -EINVAL: such a value cannot be written. */
+typedef int access_fn(const struct access *a);
+
+/* ---- plain ones --------------------------------------------------------------------------------
+ */
+
+static int read_grf(const struct access *a)
+{
+    uint32_t grf_B = zs_eu_program_registers(a->thread->t->program)->grf_B;
+    memcpy(a->bytes, a->thread->t->grf + (size_t)a->index * grf_B, grf_B);
+    return 0;
+}
+
+static int write_grf(const struct access *a)
+{
+    uint32_t grf_B = zs_eu_program_registers(a->thread->t->program)->grf_B;
+    memcpy(a->thread->t->grf + (size_t)a->index * grf_B, a->bytes, grf_B);
+    return 0;
+}
+
+static int read_addr(const struct access *a)
+{
+    memcpy(a->bytes, a->thread->t->a0, ADDR_B);
+    return 0;
+}
+
+static int write_addr(const struct access *a)
+{
+    memcpy(a->thread->t->a0, a->bytes, ADDR_B);
+    return 0;
+}
+
+static int read_flag(const struct access *a)
+{
+    memcpy(a->bytes, &a->thread->t->flag[a->index], 4);
+    return 0;
+}
+
+static int write_flag(const struct access *a)
+{
+    memcpy(&a->thread->t->flag[a->index], a->bytes, 4);
+    return 0;
+}
+
+static int read_ce(const struct access *a)
+{
+    memcpy(a->bytes, &a->thread->t->ce, 4);
+    return 0;
+}
+
+static int read_sr(const struct access *a)
+{
+    if (a->index == 0)
+        memcpy(a->bytes, a->thread->t->sr0, SR_B);
+    return 0;
+}
+
+static int read_zero(const struct access *a)
+{
+    (void)a; /* bytes are zero */
+    return 0;
+}
+
+static int read_notification(const struct access *a)
+{
+    memcpy(a->bytes, a->thread->t->n0, 12);
+    return 0;
+}
+
+static int read_timestamp(const struct access *a)
+{
+    struct zs_eu_thread *t = a->thread->t;
+    uint64_t now = t->clock + t->executed;
+    memcpy(a->bytes, &now, 8);
+    return 0;
+}
+
+/* ---- control: cr0.0 modes, cr0.1 why it stopped, cr0.2 the instruction pointer ------------------
+ */
+
+static uint32_t ip_of(const struct zs_eu_thread *t, uint32_t inst)
+{
+    struct zs_eu_inst_info info;
+    if (zs_eu_program_inst(t->program, inst, &info))
+        return zs_eu_program_ip(t->program, info.offset_B);
+    if (inst && zs_eu_program_inst(t->program, inst - 1, &info)) /* behind the last */
+        return zs_eu_program_ip(t->program, info.offset_B) + info.size_B;
+    return 0;
+}
+
+static int read_cr(const struct access *a)
+{
+    const struct zs_gpu_debug_thread *thread = a->thread;
+    const struct zs_eu_thread *t = thread->t;
+    const uint32_t cr[4] = {(t->cr0[0] & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS) |
+                                (thread->suppress ? (uint32_t)CR0_0_BREAKPOINT_SUPPRESS : 0),
+                            thread->cr0_1 | t->cr0[1], ip_of(t, zs_eu_thread_place(t)), t->cr0[3]};
+    memcpy(a->bytes, cr, CR_B);
+    return 0;
+}
+
+/* The instruction at an address of the ip register's space; UINT32_MAX: none. */
+static uint32_t inst_at_ip(const struct zs_eu_thread *t, uint32_t ip_B)
+{
+    uint32_t count = zs_eu_program_inst_count(t->program);
+    for (uint32_t i = 0; i < count; i++) {
+        if (ip_of(t, i) == ip_B)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static int write_cr(const struct access *a)
+{
+    struct zs_gpu_debug_thread *thread = a->thread;
+    struct zs_eu_thread *t = thread->t;
+    uint32_t cr0 = zs_load_u32(a->bytes), cr1 = zs_load_u32(a->bytes + 4);
+    uint32_t ip_B = zs_load_u32(a->bytes + 8);
+    if (ip_B != ip_of(t, zs_eu_thread_place(t))) {
+        if (zs_eu_thread_jump(t, inst_at_ip(t, ip_B)) != 0)
+            return -EINVAL;
+        thread->passes = thread->suppress = false;
+    }
+    zs_eu_thread_set_control(t, cr0 & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS);
+    thread->suppress = (cr0 & CR0_0_BREAKPOINT_SUPPRESS) != 0;
+    thread->cr0_1 = cr1;
+    thread->step = (cr1 & CR0_1_BREAKPOINT) != 0;
+    return 0;
+}
+
+/* ---- accumulators ------------------------------------------------------------------------------
+ * A slot of 64 bits each: seen as dwords. The numbers from 2 on are those of macros, rounded.
+ */
+
+static int read_mme(const struct access *a)
+{
+    for (uint32_t c = 0; c < ACC_LANES; c++) {
+        float value = (float)zs_eu_thread_mme(a->thread->t, a->index, c);
+        memcpy(a->bytes + (size_t)c * 4, &value, 4);
+    }
+    return 0;
+}
+
+static int read_acc(const struct access *a)
+{
+    uint32_t plain = zs_eu_program_registers(a->thread->t->program)->acc_count;
+    if (a->index >= plain) {
+        struct access mme = *a;
+        mme.index -= plain;
+        return mme.index < MME_COUNT ? read_mme(&mme) : 0;
+    }
+    for (uint32_t c = 0; c < ACC_LANES; c++) {
+        uint32_t low = (uint32_t)a->thread->t->acc[a->index * ACC_LANES + c];
+        memcpy(a->bytes + (size_t)c * 4, &low, 4);
+    }
+    return 0;
+}
+
+/* Slots that are written what they show keep their upper half. */
+static int write_acc(const struct access *a)
+{
+    uint8_t shown[ACC_B] = {0};
+    const struct access now = {a->thread, a->index, shown};
+    read_acc(&now);
+    if (memcmp(shown, a->bytes, ACC_B) == 0)
+        return 0;
+    if (a->index >= zs_eu_program_registers(a->thread->t->program)->acc_count)
+        return -EINVAL;
+    for (uint32_t c = 0; c < ACC_LANES; c++) {
+        uint32_t value = zs_load_u32(a->bytes + (size_t)c * 4);
+        if (value != zs_load_u32(shown + (size_t)c * 4))
+            a->thread->t->acc[a->index * ACC_LANES + c] = (uint64_t)(int64_t)(int32_t)value;
+    }
+    return 0;
+}
+
+/* ---- state base addresses ----------------------------------------------------------------------
+ */
+
+static int read_sba(const struct access *a)
+{
+    const struct zs_gpu_run *run = a->thread->run;
+    uint64_t general = (uint64_t)(uintptr_t)run->scratch.data;
+    uint64_t bases[SBA_COUNT] = {
+        [SBA_GENERAL_STATE] = general, [SBA_INSTRUCTION] = run->kernel->debug->base_va};
+    uint32_t scratch_B = zs_load_u32(a->thread->t->grf + (size_t)5 * 4) & R0_5_SCRATCH_MASK;
+    if (general && scratch_B)
+        bases[SBA_SCRATCH] = general + scratch_B;
+    memcpy(a->bytes, &bases[a->index], 8);
+    return 0;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+enum { BY_MODEL = 0 }; /* grf_count registers of grf_B bytes */
+static const struct {
+    struct zs_gpu_debug_regset set;
+    access_fn *read, *write;
+} rows[] = {
+    {{ZESCOPE_DEBUG_REGSET_GRF, true, BY_MODEL, 0, 0}, read_grf, write_grf},
+    {{ZESCOPE_DEBUG_REGSET_ADDR, true, 1, 256, 32}, read_addr, write_addr},
+    {{ZESCOPE_DEBUG_REGSET_FLAG, true, 2, 32, 4}, read_flag, write_flag},
+    {{ZESCOPE_DEBUG_REGSET_CE, false, 1, 32, 4}, read_ce, NULL},
+    {{ZESCOPE_DEBUG_REGSET_SR, false, 2, 128, 16}, read_sr, NULL},
+    {{ZESCOPE_DEBUG_REGSET_CR, true, 1, 128, 16}, read_cr, write_cr},
+    {{ZESCOPE_DEBUG_REGSET_TDR, false, 1, 128, 16}, read_zero, NULL},
+    {{ZESCOPE_DEBUG_REGSET_ACC, true, 10, 256, 32}, read_acc, write_acc},
+    {{ZESCOPE_DEBUG_REGSET_MME, false, MME_COUNT, 256, 32}, read_mme, NULL},
+    {{ZESCOPE_DEBUG_REGSET_SP, false, 1, 128, 16}, read_zero, NULL},
+    {{ZESCOPE_DEBUG_REGSET_SBA, false, SBA_COUNT, 64, 8}, read_sba, NULL},
+    {{ZESCOPE_DEBUG_REGSET_DBG, false, 1, 32, 4}, read_zero, NULL},
+    {{ZESCOPE_DEBUG_REGSET_NOTIFICATION, false, 1, 96, 12}, read_notification, NULL},
+    {{ZESCOPE_DEBUG_REGSET_TIMESTAMP, false, 1, 128, 16}, read_timestamp, NULL},
+};
+
+static struct zs_gpu_debug_regset set_of(const struct zs_gpu_model *model, uint32_t row)
+{
+    struct zs_gpu_debug_regset set = rows[row].set;
+    if (set.count == BY_MODEL) {
+        set.count = model->grf_count;
+        set.bytes = model->grf_B;
+        set.bits = 8 * set.bytes;
+    }
+    return set;
+}
+
+uint32_t zs_gpu_debug_regsets(const struct zs_gpu_model *model,
+                              struct zs_gpu_debug_regset *ret_sets, uint32_t capacity)
+{
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(rows) && i < capacity; i++)
+        ret_sets[i] = set_of(model, i);
+    return ZS_ARRAY_LEN(rows);
+}
+
+static int access_registers(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *id,
+                            uint32_t type, uint32_t start, uint32_t count, uint8_t *values,
+                            bool write)
+{
+    struct zs_gpu_debug_thread *thread;
+    int error = zs_gpu_debug_held(session, id, &thread);
+    if (error)
+        return error;
+    uint32_t row = 0;
+    while (row < ZS_ARRAY_LEN(rows) && rows[row].set.type != type)
+        row++;
+    if (row == ZS_ARRAY_LEN(rows))
+        return -EINVAL;
+    struct zs_gpu_debug_regset set = set_of(thread->run->device->model, row);
+    if (start >= set.count || count > set.count - start)
+        return -EINVAL;
+    if (write && !rows[row].write)
+        return -EPERM;
+    for (uint32_t i = 0; i < count && !error; i++) {
+        const struct access a = {thread, start + i, values + (size_t)i * set.bytes};
+        if (!write)
+            memset(a.bytes, 0, set.bytes);
+        error = write ? rows[row].write(&a) : rows[row].read(&a);
+    }
+    if (write)
+        thread->faulted = false;
+    return error;
+}
+
+int zs_gpu_debug_read_registers(struct zs_gpu_debug_session *session,
+                                const struct zs_gpu_hw_thread *thread, uint32_t type,
+                                uint32_t start, uint32_t count, void *ret_values)
+{
+    pthread_mutex_lock(&session->card->debug->lock);
+    int error = access_registers(session, thread, type, start, count, ret_values, false);
+    pthread_mutex_unlock(&session->card->debug->lock);
+    return error;
+}
+
+int zs_gpu_debug_write_registers(struct zs_gpu_debug_session *session,
+                                 const struct zs_gpu_hw_thread *thread, uint32_t type,
+                                 uint32_t start, uint32_t count, const void *values)
+{
+    pthread_mutex_lock(&session->card->debug->lock);
+    int error =
+        access_registers(session, thread, type, start, count, (uint8_t *)(uintptr_t)values, true);
+    pthread_mutex_unlock(&session->card->debug->lock);
+    return error;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static void move(uint8_t *memory, void *bytes, size_t size_B, bool write)
+{
+    if (write)
+        memcpy(memory, bytes, size_B);
+    else
+        memcpy(bytes, memory, size_B);
+}
+
+static int access_slm(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *id,
+                      uint64_t offset_B, void *bytes, size_t size_B, bool write)
+{
+    struct zs_gpu_debug_thread *thread;
+    int error = zs_gpu_debug_held(session, id, &thread);
+    if (error)
+        return error;
+    uint32_t slm_B = thread->run->slm_B;
+    if (offset_B > slm_B || size_B > slm_B - offset_B)
+        return -EFAULT;
+    move(thread->slm + offset_B, bytes, size_B, write);
+    return 0;
+}
+
+int zs_gpu_debug_slm(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *thread,
+                     uint64_t offset_B, void *bytes, size_t size_B, bool write)
+{
+    pthread_mutex_lock(&session->card->debug->lock);
+    int error = access_slm(session, thread, offset_B, bytes, size_B, write);
+    pthread_mutex_unlock(&session->card->debug->lock);
+    return error;
+}
+
+static int access_launch(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *id,
+                         uint64_t gpu_va, void *bytes, size_t size_B, bool write)
+{
+    struct zs_gpu_debug_thread *thread;
+    int error = zs_gpu_debug_held(session, id, &thread);
+    if (error)
+        return error;
+    const struct zs_gpu_run *run = thread->run;
+    struct zs_port_range ranges[ZS_PORT_LAUNCH_RANGES + 1];
+    uint32_t count = run->range_count;
+    memcpy(ranges, run->ranges, sizeof(run->ranges));
+    if (run->scratch.data)
+        ranges[count++] = (struct zs_port_range){.start = (uintptr_t)run->scratch.data,
+                                                 .end = (uintptr_t)run->scratch.data +
+                                                        run->scratch_B * (run->slots + 1ull)};
+    for (uint32_t i = 0; i < count; i++) {
+        if (gpu_va < ranges[i].start || gpu_va >= ranges[i].end)
+            continue;
+        if (size_B > ranges[i].end - gpu_va)
+            return -EFAULT;
+        move((uint8_t *)(uintptr_t)gpu_va, bytes, size_B, write);
+        return 0;
+    }
+    return -ENOENT;
+}
+
+int zs_gpu_debug_launch_memory(struct zs_gpu_debug_session *session,
+                               const struct zs_gpu_hw_thread *thread, uint64_t gpu_va, void *bytes,
+                               size_t size_B, bool write)
+{
+    pthread_mutex_lock(&session->card->debug->lock);
+    int error = access_launch(session, thread, gpu_va, bytes, size_B, write);
+    pthread_mutex_unlock(&session->card->debug->lock);
+    return error;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* A debugger's half of the tests of program debugging: programs that are told what to do, events.
+ */
+#ifndef ZS_TESTS_E2E_DEBUGGING_H
+#define ZS_TESTS_E2E_DEBUGGING_H
+
+#include "e2e.h"
+
+#include <zescope/debug_ext.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 60000, SOON_MS = 60 };
+
+static const ze_device_thread_t everyone = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+/* ---- the program, see debugged.c ---------------------------------------------------------------
+ */
+
+struct app {
+    pid_t pid;
+    int to, from;
+    char line[256];
+    size_t length;
+    uint64_t in_va, out_va; /* of its buffers, as it said */
+};
+
+static inline struct app app_start(bool enabled)
+{
+    struct app app = {0};
+    int to[2], from[2];
+    assert_int_equal(pipe(to), 0);
+    assert_int_equal(pipe(from), 0);
+    app.pid = fork();
+    assert_true(app.pid >= 0);
+    if (app.pid == 0) {
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        for (int fd = 3; fd < 64; fd++)
+            close(fd);
+        setenv("ZET_ENABLE_PROGRAM_DEBUGGING", enabled ? "1" : "0", 1);
+        execl(getenv("E2E_DEBUGGED"), "debugged", (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    app.to = to[1];
+    app.from = from[0];
+    char comm[64] = "", path[64]; /* until it is that program */
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)app.pid);
+    for (int i = 0; i < PATIENCE_MS && strcmp(comm, "debugged") != 0; i++) {
+        FILE *f = fopen(path, "r");
+        size_t got = f ? fread(comm, 1, sizeof(comm) - 1, f) : 0;
+        comm[got] = '\0';
+        if (f)
+            fclose(f);
+        usleep(1000);
+    }
+    return app;
+}
+
+static inline void app_tell(struct app *app, const char *command, uint32_t number)
+{
+    char text[64];
+    int length = snprintf(text, sizeof(text), "%s %u\n", command, number);
+    assert_int_equal(write(app->to, text, (size_t)length), length);
+}
+
+/* The result of its oldest command; false: none within the time. */
+static inline bool app_answers(struct app *app, int timeout_ms, ze_result_t *ret_result)
+{
+    struct pollfd fd = {.fd = app->from, .events = POLLIN};
+    for (;;) {
+        char *end = memchr(app->line, '\n', app->length);
+        unsigned result;
+        unsigned long long in, out;
+        if (end) {
+            *end = '\0';
+            assert_int_equal(sscanf(app->line, "%*s %x %llx %llx", &result, &in, &out), 3);
+            size_t used = (size_t)(end + 1 - app->line);
+            memmove(app->line, end + 1, app->length - used);
+            app->length -= used;
+            app->in_va = in;
+            app->out_va = out;
+            *ret_result = (ze_result_t)result;
+            return true;
+        }
+        if (poll(&fd, 1, timeout_ms) <= 0)
+            return false;
+        ssize_t got = read(app->from, app->line + app->length, sizeof(app->line) - app->length);
+        if (got <= 0)
+            return false;
+        app->length += (size_t)got;
+    }
+}
+
+static inline ze_result_t app_result(struct app *app)
+{
+    ze_result_t result = ZE_RESULT_ERROR_UNKNOWN;
+    assert_true(app_answers(app, PATIENCE_MS, &result));
+    return result;
+}
+
+static inline ze_result_t app_do(struct app *app, const char *command, uint32_t number)
+{
+    app_tell(app, command, number);
+    return app_result(app);
+}
+
+/* Its exit status, or the signal that ended it, negative. */
+static inline int app_end(struct app *app)
+{
+    int status = 0;
+    close(app->to);
+    assert_int_equal(waitpid(app->pid, &status, 0), app->pid);
+    close(app->from);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+static inline zet_debug_session_handle_t attach(ze_device_handle_t device, const struct app *app)
+{
+    const zet_debug_config_t config = {.pid = (uint32_t)app->pid};
+    zet_debug_session_handle_t session = NULL;
+    OK(zetDebugAttach(device, &config, &session));
+    assert_non_null(session);
+    return session;
+}
+
+static inline zet_debug_event_t next_event(zet_debug_session_handle_t session)
+{
+    zet_debug_event_t event;
+    OK(zetDebugReadEvent(session, PATIENCE_MS, &event));
+    return event;
+}
+
+static inline zet_debug_event_t expect_event(zet_debug_session_handle_t session,
+                                             zet_debug_event_type_t type)
+{
+    zet_debug_event_t event = next_event(session);
+    assert_int_equal(event.type, type);
+    return event;
+}
+
+static inline void expect_nothing(zet_debug_session_handle_t session)
+{
+    zet_debug_event_t event;
+    FAILS(zetDebugReadEvent(session, SOON_MS, &event), ZE_RESULT_NOT_READY);
+    assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_INVALID);
+}
+
+static inline bool same_thread(ze_device_thread_t a, ze_device_thread_t b)
+{
+    return a.slice == b.slice && a.subslice == b.subslice && a.eu == b.eu && a.thread == b.thread;
+}
+
+/* ---- threads -----------------------------------------------------------------------------------
+ */
+
+struct threads {
+    ze_device_thread_t items[1024];
+    uint32_t count;
+};
+
+/* Those that are stopped: their registers can be read. */
+static inline struct threads stopped_threads(zet_debug_session_handle_t session,
+                                             ze_device_handle_t device)
+{
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    struct threads threads = {.count = 0};
+    OK(zeDeviceGetProperties(device, &p));
+    uint32_t total = p.numSlices * p.numSubslicesPerSlice * p.numEUsPerSubslice * p.numThreadsPerEU;
+    for (uint32_t i = 0; i < total; i++) {
+        uint32_t eu = i / p.numThreadsPerEU, subslice = eu / p.numEUsPerSubslice, ce;
+        ze_device_thread_t thread = {subslice / p.numSubslicesPerSlice,
+                                     subslice % p.numSubslicesPerSlice, eu % p.numEUsPerSubslice,
+                                     i % p.numThreadsPerEU};
+        ze_result_t result =
+            zetDebugReadRegisters(session, thread, ZESCOPE_DEBUG_REGSET_CE, 0, 1, &ce);
+        if (result == ZE_RESULT_SUCCESS)
+            threads.items[threads.count++] = thread;
+        else
+            assert_int_equal(result, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+    return threads;
+}
+
+struct cr {
+    uint32_t modes, why, ip, more;
+};
+
+static inline struct cr read_cr(zet_debug_session_handle_t session, ze_device_thread_t thread)
+{
+    struct cr cr;
+    OK(zetDebugReadRegisters(session, thread, ZESCOPE_DEBUG_REGSET_CR, 0, 1, &cr));
+    return cr;
+}
+
+/* The address of the instruction that it goes on with. */
+static inline uint64_t read_pc(zet_debug_session_handle_t session, ze_device_thread_t thread)
+{
+    uint64_t bases[9];
+    OK(zetDebugReadRegisters(session, thread, ZESCOPE_DEBUG_REGSET_SBA, 0, 9, bases));
+    return bases[4] + read_cr(session, thread).ip;
+}
+
+static inline void step(zet_debug_session_handle_t session, ze_device_thread_t thread)
+{
+    struct cr cr = read_cr(session, thread);
+    cr.modes |= ZESCOPE_DEBUG_CR0_0_BREAKPOINT_SUPPRESS;
+    cr.why |= (uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT;
+    OK(zetDebugWriteRegisters(session, thread, ZESCOPE_DEBUG_REGSET_CR, 0, 1, &cr));
+    OK(zetDebugResume(session, thread));
+}
+
+static inline ze_result_t memory(zet_debug_session_handle_t session, ze_device_thread_t thread,
+                                 uint64_t va, void *bytes, size_t size, bool write)
+{
+    const zet_debug_memory_space_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                                .type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT,
+                                                .address = va};
+    return write ? zetDebugWriteMemory(session, thread, &desc, size, bytes)
+                 : zetDebugReadMemory(session, thread, &desc, size, bytes);
+}
+
+/* Hold all that runs; a launch may not have begun yet. Other events are passed over. */
+static inline void stop_all(zet_debug_session_handle_t session)
+{
+    zet_debug_event_t event = {0};
+    while (event.type != ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ||
+           !same_thread(event.info.thread.thread, everyone)) {
+        if (event.type == ZET_DEBUG_EVENT_TYPE_INVALID ||
+            event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE)
+            OK(zetDebugInterrupt(session, everyone));
+        event = next_event(session);
+    }
+}
+
+/* ---- modules -----------------------------------------------------------------------------------
+ */
+
+enum { KERNELS_MAX = 8 };
+
+/* Where kernels are, by the names in their ELFs. */
+struct loaded {
+    zet_debug_event_t events[KERNELS_MAX];
+    uint32_t count;
+};
+
+/* Entry, and all kernels of debugged.cl, acknowledged. The program is told to make them. */
+static inline struct loaded load_kernels(zet_debug_session_handle_t session, struct app *app)
+{
+    struct loaded loaded = {.count = 0};
+    OK(app_do(app, "context", 0));
+    OK(app_do(app, "queue", 0));
+    expect_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    app_tell(app, "module", 0);
+    while (loaded.count < 4) {
+        zet_debug_event_t event = expect_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+        loaded.events[loaded.count++] = event;
+        OK(zetDebugAcknowledgeEvent(session, &event));
+    }
+    OK(app_result(app));
+    return loaded;
+}
+
+static inline uint8_t *read_elf(zet_debug_session_handle_t session, const zet_debug_event_t *event)
+{
+    size_t size = (size_t)(event->info.module.moduleEnd - event->info.module.moduleBegin);
+    uint8_t *elf = malloc(size);
+    OK(memory(session, everyone, event->info.module.moduleBegin, elf, size, false));
+    return elf;
+}
+
+static inline uint64_t kernel_va(zet_debug_session_handle_t session, const struct loaded *loaded,
+                                 const char *name)
+{
+    uint64_t va = 0;
+    for (uint32_t i = 0; i < loaded->count; i++) {
+        const zet_debug_event_t *event = &loaded->events[i];
+        size_t size = (size_t)(event->info.module.moduleEnd - event->info.module.moduleBegin);
+        uint8_t *elf = read_elf(session, event);
+        if (memmem(elf, size, name, strlen(name) + 1))
+            va = event->info.module.load;
+        free(elf);
+    }
+    assert_true(va != 0);
+    return va;
+}
+
+/* Set or clear the breakpoint bit of an instruction. */
+static inline void breakpoint(zet_debug_session_handle_t session, uint64_t va, bool on)
+{
+    uint32_t word, bit;
+    OK(memory(session, everyone, va, &word, sizeof(word), false));
+    bit = word >> 29 & 1 ? 1u << 7 : 1u << 30;
+    word = on ? word | bit : word & ~bit;
+    OK(memory(session, everyone, va, &word, sizeof(word), true));
+}
+
+#endif

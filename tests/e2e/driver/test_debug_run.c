@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* Run control: interrupting and resuming by threads and groups of threads, steps, breakpoints,
+ * faults; registers and memory of threads that are stopped. */
+#include "debugging.h"
+
+enum { GROUPS = 10, GROUP = 16 };
+
+struct fixture {
+    struct e2e *e;
+    struct app app;
+    zet_debug_session_handle_t session;
+    struct loaded loaded;
+};
+
+static struct fixture begin(struct e2e *e)
+{
+    struct fixture f = {.e = e, .app = app_start(true)};
+    f.session = attach(e->device, &f.app);
+    OK(app_do(&f.app, "init", 0));
+    f.loaded = load_kernels(f.session, &f.app);
+    return f;
+}
+
+static void end(struct fixture *f)
+{
+    OK(zetDebugDetach(f->session));
+    assert_int_equal(app_end(&f->app), 0);
+}
+
+static void let_spin_end(struct fixture *f)
+{
+    int go = 1;
+    OK(memory(f->session, everyone, f->app.in_va, &go, sizeof(go), true));
+}
+
+static void finish(struct fixture *f, uint32_t kind, uint32_t groups)
+{
+    OK(app_do(&f->app, "wait", 0));
+    OK(app_do(&f->app, "check", kind + 10 * groups));
+    end(f);
+}
+
+static uint32_t read_dword(const struct fixture *f, ze_device_thread_t thread, uint32_t reg,
+                           uint32_t dword)
+{
+    uint32_t grf[8];
+    OK(zetDebugReadRegisters(f->session, thread, ZESCOPE_DEBUG_REGSET_GRF, reg, 1, grf));
+    return grf[dword];
+}
+
+/* All, and then again one by one; groups by every combination of wildcards. */
+static void test_interrupt(void **state)
+{
+    struct fixture f = begin(*state);
+    zet_debug_event_t event;
+    OK(zetDebugInterrupt(f.session, everyone)); /* nothing runs */
+    event = expect_event(f.session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+    assert_true(same_thread(event.info.thread.thread, everyone));
+    FAILS(zetDebugResume(f.session, everyone), ZE_RESULT_ERROR_NOT_AVAILABLE);
+
+    OK(app_do(&f.app, "spin", GROUPS));
+    usleep(200000); /* groups come in one after the other */
+    stop_all(f.session);
+    struct threads held = stopped_threads(f.session, f.e->device);
+    assert_true(held.count >= 1 && held.count <= GROUPS * GROUP / 8);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < held.count; i++) {
+        struct cr cr = read_cr(f.session, held.items[i]);
+        assert_int_equal(cr.why, ZESCOPE_DEBUG_CR0_1_EXTERNAL_HALT);
+        seen |= 1u << read_dword(&f, held.items[i], 0, 1);
+        FAILS(zetDebugInterrupt(f.session, held.items[i]), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+    assert_true(seen < 1u << GROUPS);
+    for (uint32_t mask = 0; mask < 16; mask++) {
+        ze_device_thread_t t = held.items[held.count - 1];
+        t.slice = mask & 1 ? UINT32_MAX : t.slice;
+        t.subslice = mask & 2 ? UINT32_MAX : t.subslice;
+        t.eu = mask & 4 ? UINT32_MAX : t.eu;
+        t.thread = mask & 8 ? UINT32_MAX : t.thread;
+        OK(zetDebugResume(f.session, t));
+        uint32_t wanted = 0;
+        for (uint32_t i = 0; i < held.count; i++) {
+            ze_device_thread_t h = held.items[i];
+            wanted +=
+                !((mask & 1 || h.slice == t.slice) && (mask & 2 || h.subslice == t.subslice) &&
+                  (mask & 4 || h.eu == t.eu) && (mask & 8 || h.thread == t.thread));
+        }
+        struct threads left = stopped_threads(f.session, f.e->device);
+        assert_int_equal(left.count, wanted);
+        OK(zetDebugInterrupt(f.session, t));
+        event = expect_event(f.session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        assert_true(same_thread(event.info.thread.thread, t));
+        left = stopped_threads(f.session, f.e->device);
+        assert_true(left.count >= held.count);
+        held = left;
+    }
+    const ze_device_thread_t none = {0, 0, 99, 0};
+    FAILS(zetDebugInterrupt(f.session, none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetDebugResume(f.session, none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    let_spin_end(&f);
+    OK(zetDebugResume(f.session, everyone));
+    finish(&f, 0, GROUPS);
+}
+
+/* A breakpoint in a kernel stops each of its threads, once; stepping from there to the end visits
+ * only instructions of the kernel and gives what the kernel computes. */
+static void test_breakpoint(void **state)
+{
+    struct fixture f = begin(*state);
+    uint64_t va = kernel_va(f.session, &f.loaded, "steps");
+    breakpoint(f.session, va, true);
+    OK(app_do(&f.app, "steps", 2)); /* SIMD8 at -O0: four threads */
+    uint32_t stops = 0, steps = 0;
+    ze_result_t result;
+    app_tell(&f.app, "wait", 0);
+    while (!app_answers(&f.app, 0, &result)) {
+        zet_debug_event_t event;
+        if (zetDebugReadEvent(f.session, SOON_MS, &event) != ZE_RESULT_SUCCESS)
+            continue;
+        assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        ze_device_thread_t thread = event.info.thread.thread;
+        assert_true(read_pc(f.session, thread) == va);
+        assert_true(read_cr(f.session, thread).why == (uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT);
+        stops++;
+        if (stops == 2) {
+            for (;;) {
+                step(f.session, thread);
+                event = next_event(f.session);
+                while (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED &&
+                       !same_thread(event.info.thread.thread, thread)) {
+                    stops++; /* another one, meanwhile */
+                    OK(zetDebugResume(f.session, event.info.thread.thread));
+                    event = next_event(f.session);
+                }
+                if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE)
+                    break;
+                steps++;
+                uint64_t pc = read_pc(f.session, thread);
+                assert_true(pc > va && pc < va + 8192);
+            }
+            assert_true(same_thread(event.info.thread.thread, thread));
+        } else {
+            OK(zetDebugResume(f.session, thread));
+        }
+    }
+    assert_int_equal(result, ZE_RESULT_SUCCESS);
+    assert_int_equal(stops, 4);
+    assert_true(steps > 50);
+    breakpoint(f.session, va, false);
+    OK(app_do(&f.app, "check", 21));
+    OK(app_do(&f.app, "steps", 2));
+    finish(&f, 1, 2);
+}
+
+/* Set while the kernel runs, and taken out while threads stand at it. */
+static void test_breakpoint_in_flight(void **state)
+{
+    struct fixture f = begin(*state);
+    uint64_t va = kernel_va(f.session, &f.loaded, "spin");
+    OK(app_do(&f.app, "spin", 2));
+    stop_all(f.session);
+    struct threads held = stopped_threads(f.session, f.e->device);
+    uint64_t pc = read_pc(f.session, held.items[0]); /* in the loop: it comes again */
+    assert_true(pc > va && pc < va + 8192);
+    OK(zetDebugResume(f.session, everyone));
+    breakpoint(f.session, pc, true);
+    for (int i = 0; i < 3; i++) {
+        zet_debug_event_t event = expect_event(f.session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        assert_true(read_pc(f.session, event.info.thread.thread) == pc);
+        if (i < 2)
+            OK(zetDebugResume(f.session, event.info.thread.thread));
+    }
+    let_spin_end(&f);
+    breakpoint(f.session, pc, false);
+    zet_debug_event_t event;
+    do
+        (void)zetDebugResume(f.session, everyone);
+    while (zetDebugReadEvent(f.session, SOON_MS, &event) == ZE_RESULT_SUCCESS);
+    (void)zetDebugResume(f.session, everyone);
+    finish(&f, 0, 2);
+}
+
+/* An instruction that is replaced does what it says now: "+ 100" becomes "+ 1000". */
+static void test_patch(void **state)
+{
+    struct fixture f = begin(*state);
+    uint64_t va = kernel_va(f.session, &f.loaded, "share"), at = 0;
+    uint32_t code[512], hundred = 0;
+    OK(memory(f.session, everyone, va, code, sizeof(code), false));
+    for (uint32_t i = 0; i < COUNT(code) && !at;) { /* a whole add with the immediate 100 */
+        bool compact = code[i] >> 29 & 1;
+        if (!compact && (code[i] & 0x7f) == 0x40 && (code[i + 3] & 0xffff) == 100)
+            at = va + (i + 3) * 4ull, hundred = code[i + 3];
+        i += compact ? 2 : 4;
+    }
+    assert_true(at != 0);
+    uint32_t value = hundred * 10; /* as one dword or two words */
+    OK(memory(f.session, everyone, at, &value, sizeof(value), true));
+    OK(app_do(&f.app, "share", 2));
+    OK(app_do(&f.app, "wait", 0));
+    FAILS(app_do(&f.app, "check", 22), ZE_RESULT_ERROR_UNKNOWN);
+    int in[32], out[32];
+    OK(memory(f.session, everyone, f.app.in_va, in, sizeof(in), false));
+    OK(memory(f.session, everyone, f.app.out_va, out, sizeof(out), false));
+    for (int i = 0; i < 32; i++)
+        assert_int_equal(out[i], (in[i / 16 * 16 + (i + 1) % 16] + 1000) * 2);
+    OK(memory(f.session, everyone, at, &hundred, sizeof(hundred), true));
+    OK(app_do(&f.app, "share", 2));
+    finish(&f, 2, 2);
+}
+
+/* Every thread of groups with a barrier, stepped in turn from first to last instruction; local
+ * memory seen behind the barrier. */
+static void test_step_barrier(void **state)
+{
+    struct fixture f = begin(*state);
+    uint64_t va = kernel_va(f.session, &f.loaded, "share");
+    struct threads alive = {.count = 0};
+    uint32_t ended = 0, seen = 0;
+    breakpoint(f.session, va, true);
+    OK(app_do(&f.app, "share", 1));
+    for (uint32_t first = 1; first || ended < alive.count; first = 0) {
+        zet_debug_event_t event = next_event(f.session);
+        ze_device_thread_t thread = event.info.thread.thread;
+        if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE) {
+            ended++;
+            continue;
+        }
+        assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        if (read_pc(f.session, thread) == va)
+            alive.items[alive.count++] = thread;
+        int tile[16], in[16];
+        const zet_debug_memory_space_desc_t slm = {.stype =
+                                                       ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                                   .type = ZET_DEBUG_MEMORY_SPACE_TYPE_SLM};
+        OK(zetDebugReadMemory(f.session, thread, &slm, sizeof(tile), tile));
+        OK(memory(f.session, thread, f.app.in_va, in, sizeof(in), false));
+        uint32_t right = 0;
+        for (uint32_t i = 0; i < 16; i++)
+            right += tile[i] == in[i] + 100;
+        seen = right > seen ? right : seen;
+        step(f.session, thread);
+    }
+    assert_int_equal(seen, 16);
+    assert_int_equal(alive.count, 2);
+    breakpoint(f.session, va, false);
+    finish(&f, 2, 1);
+}
+
+/* A lane reads where nothing is: the thread stops there. Unmended it ends the launch; mended it
+ * goes on. */
+static void test_fault(void **state)
+{
+    for (int mend = 0; mend < 2; mend++) {
+        struct fixture f = begin(*state);
+        uint64_t va = kernel_va(f.session, &f.loaded, "wild");
+        OK(app_do(&f.app, "wild", 0));
+        zet_debug_event_t event = expect_event(f.session, ZET_DEBUG_EVENT_TYPE_PAGE_FAULT);
+        assert_int_equal(event.info.page_fault.reason, ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR);
+        uint64_t address = event.info.page_fault.address;
+        assert_true(address == f.app.in_va + 20 + (UINT64_C(1) << 40));
+        event = expect_event(f.session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        ze_device_thread_t thread = event.info.thread.thread;
+        assert_int_equal(read_cr(f.session, thread).why, ZESCOPE_DEBUG_CR0_1_PAGE_FAULT);
+        uint64_t pc = read_pc(f.session, thread);
+        assert_true(pc > va && pc < va + 8192);
+        /* the lane's address is in some register */
+        uint64_t grf[128 * 4];
+        OK(zetDebugReadRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_GRF, 0, 128, grf));
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < COUNT(grf); i++) {
+            if (grf[i] == address) {
+                found++;
+                grf[i] = f.app.in_va + 20;
+            }
+        }
+        assert_true(found > 0);
+        if (mend)
+            OK(zetDebugWriteRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_GRF, 0, 128, grf));
+        OK(zetDebugResume(f.session, thread));
+        if (mend) {
+            finish(&f, 3, 1);
+            continue;
+        }
+        FAILS(app_do(&f.app, "wait", 0), ZE_RESULT_ERROR_DEVICE_LOST);
+        end(&f);
+    }
+}
+
+/* What is refused, and what it does not harm. */
+static void test_access(void **state)
+{
+    struct fixture f = begin(*state);
+    uint64_t va = f.loaded.events[0].info.module.load,
+             elf_va = f.loaded.events[0].info.module.moduleBegin;
+    uint8_t bytes[4096];
+    uint32_t grf[8];
+    OK(app_do(&f.app, "spin", 1));
+    stop_all(f.session);
+    struct threads held = stopped_threads(f.session, f.e->device);
+    ze_device_thread_t thread = held.items[0], running = {0, 2, 7, 6}, part = {0, UINT32_MAX, 0, 0};
+    const ze_result_t unavailable = ZE_RESULT_ERROR_NOT_AVAILABLE,
+                      bad = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    FAILS(zetDebugReadRegisters(f.session, running, 1, 0, 1, grf), unavailable);
+    FAILS(zetDebugWriteRegisters(f.session, running, 1, 0, 1, grf), unavailable);
+    FAILS(zetDebugReadRegisters(f.session, part, 1, 0, 1, grf), bad);
+    FAILS(zetDebugReadRegisters(f.session, thread, 77, 0, 1, grf), bad);
+    FAILS(zetDebugReadRegisters(f.session, thread, 1, 128, 1, grf), bad);
+    FAILS(zetDebugReadRegisters(f.session, thread, 1, 127, 2, grf), bad);
+    FAILS(zetDebugReadRegisters(f.session, thread, 1, 1, UINT32_MAX, grf), bad);
+    FAILS(zetDebugWriteRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_CE, 0, 1, grf), bad);
+    FAILS(memory(f.session, running, f.app.in_va, bytes, 4, false), unavailable);
+    FAILS(memory(f.session, part, f.app.in_va, bytes, 4, false), bad);
+    FAILS(memory(f.session, everyone, 0, bytes, 4, false), unavailable);
+    FAILS(memory(f.session, everyone, UINT64_MAX - 1, bytes, 4, false), bad);
+    FAILS(memory(f.session, everyone, f.app.in_va + (1 << 20), bytes, 4096, false), unavailable);
+    FAILS(memory(f.session, everyone, va + 100000, bytes, 4, false), unavailable);
+    FAILS(memory(f.session, everyone, elf_va, bytes, 4, true), unavailable);
+    OK(memory(f.session, thread, va, bytes, 16, false));
+    OK(memory(f.session, everyone, va, bytes, 0, false));
+    zet_debug_memory_space_desc_t slm = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                         .type = ZET_DEBUG_MEMORY_SPACE_TYPE_SLM};
+    FAILS(zetDebugReadMemory(f.session, thread, &slm, 4, bytes), unavailable); /* it has none */
+    FAILS(zetDebugReadMemory(f.session, everyone, &slm, 4, bytes), bad);
+    slm.type = 7;
+    FAILS(zetDebugReadMemory(f.session, thread, &slm, 4, bytes),
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    FAILS(zetDebugReadMemory(f.session, thread, NULL, 4, bytes),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    slm.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    FAILS(zetDebugReadMemory(f.session, thread, &slm, 4, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    /* every register set can be read as a whole, and written back where it is writable */
+    zet_debug_regset_properties_t sets[40] = {0};
+    uint32_t count = COUNT(sets);
+    OK(zetDebugGetRegisterSetProperties(f.e->device, &count, sets));
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t before[4096], after[4096];
+        OK(zetDebugReadRegisters(f.session, thread, sets[i].type, 0, sets[i].count, before));
+        if (!(sets[i].generalFlags & ZET_DEBUG_REGSET_FLAG_WRITEABLE))
+            continue;
+        OK(zetDebugWriteRegisters(f.session, thread, sets[i].type, 0, sets[i].count, before));
+        OK(zetDebugReadRegisters(f.session, thread, sets[i].type, 0, sets[i].count, after));
+        assert_memory_equal(before, after, sets[i].count * sets[i].byteSize);
+    }
+    let_spin_end(&f);
+    OK(zetDebugResume(f.session, everyone));
+    finish(&f, 0, 1);
+}
+
+/* Anything in any register, anything as code: the program lives, and so does the debugger. */
+static void test_wild(void **state)
+{
+    uint32_t seed = 12345;
+    for (int round = 0; round < 12; round++) {
+        struct fixture f = begin(*state);
+        uint64_t va = kernel_va(f.session, &f.loaded, "spin");
+        OK(app_do(&f.app, "spin", 2));
+        stop_all(f.session);
+        struct threads held = stopped_threads(f.session, f.e->device);
+        uint8_t noise[4096];
+        for (size_t i = 0; i < sizeof(noise); i++)
+            noise[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+        for (uint32_t i = 0; i < held.count; i++) {
+            static const uint32_t types[] = {ZESCOPE_DEBUG_REGSET_GRF, ZESCOPE_DEBUG_REGSET_ADDR,
+                                             ZESCOPE_DEBUG_REGSET_FLAG, ZESCOPE_DEBUG_REGSET_ACC,
+                                             ZESCOPE_DEBUG_REGSET_CR};
+            static const uint32_t counts[] = {128, 1, 2, 2, 1};
+            uint32_t k = (uint32_t)(round + (int)i) % COUNT(types);
+            ze_result_t result =
+                zetDebugWriteRegisters(f.session, held.items[i], types[k], 0, counts[k], noise);
+            assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+        if (round % 2)
+            OK(memory(f.session, everyone, va + 8u * (uint32_t)round, noise, 64, true));
+        let_spin_end(&f);
+        zet_debug_event_t event;
+        for (int i = 0; i < 20; i++) {
+            (void)zetDebugResume(f.session, everyone);
+            (void)zetDebugReadEvent(f.session, 5, &event);
+        }
+        OK(zetDebugDetach(f.session));
+        kill(f.app.pid, 0);
+        OK(app_do(&f.app, "release", 0)); /* it still does what it is told */
+        kill(f.app.pid, SIGKILL);
+        assert_int_equal(app_end(&f.app), -SIGKILL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_breakpoint),
+        cmocka_unit_test(test_breakpoint_in_flight),
+        cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_step_barrier),
+        cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_access),
+        cmocka_unit_test(test_wild),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    if (getenv("CMOCKA_FILTER"))
+        cmocka_set_test_filter(getenv("CMOCKA_FILTER"));
+    return cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
+}
