@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The software GPU without driver and loader: what a part of it costs. FILE: a native binary.
- * --host=x86-64-v2 --no-counts
+ * --host=x86-64-v2 --no-counts --timing --exact, --cycles: modelled ones in place of
+ * instructions
  */
 #include "work.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 static struct {
-    uint32_t flags;
+    uint32_t flags, launch_flags;
     struct zs_module *module;
     struct zs_gpu_device *device;
     struct zs_gpu_memory *memory;
@@ -20,6 +21,7 @@ static struct {
     struct zs_gpu_args *args;
     const struct work *work;
     uint64_t instructions;
+    bool wants_cycles;
     void *buffers[ARGS_MAX];
 } gpu;
 
@@ -77,14 +79,16 @@ void backend_open(const char *file, const struct work *work, struct arg *args)
 
 void backend_run(uint32_t launches, enum mode mode)
 {
-    struct zs_gpu_launch launch = {.kernel = gpu.kernel, .args = gpu.args, .memory = gpu.memory};
+    struct zs_gpu_launch launch = {
+        .kernel = gpu.kernel, .args = gpu.args, .memory = gpu.memory, .flags = gpu.launch_flags};
     memcpy(launch.group_count, gpu.work->group_count, sizeof(launch.group_count));
     memcpy(launch.group_size, gpu.work->group_size, sizeof(launch.group_size));
     for (uint32_t i = 0; i < launches; i++) {
         struct zs_gpu_result result;
         if (zs_gpu_launch_run(gpu.device, &launch, &result))
             give_up("%s: error %d: %s", gpu.work->name, result.error, result.fault.detail);
-        gpu.instructions = result.totals.instructions;
+        gpu.instructions = gpu.wants_cycles ? result.modelled_cycles : result.totals.instructions;
+        zs_gpu_result_fini(&result);
     }
 }
 
@@ -105,6 +109,12 @@ void backend_option(const char *option)
 {
     if (strcmp(option, "--no-counts") == 0)
         gpu.flags |= ZS_GPU_KERNEL_UNCOUNTED;
+    else if (strcmp(option, "--timing") == 0)
+        gpu.flags |= ZS_GPU_KERNEL_TIMED;
+    else if (strcmp(option, "--cycles") == 0)
+        gpu.wants_cycles = true;
+    else if (strcmp(option, "--exact") == 0)
+        gpu.launch_flags |= ZS_GPU_LAUNCH_TIME_EXACT;
     else if (strcmp(option, "--host=x86-64-v2") == 0)
         gpu.flags |= ZS_GPU_KERNEL_X86_64_V2;
     else

@@ -70,6 +70,10 @@ typedef struct zescope_launch_info {
     const uint64_t *totals;
     uint32_t instruction_count; /* rows, this launch alone; 0 when counting is off */
     const zescope_instruction_count_t *instructions;
+    uint64_t replayed_instructions; /* by the model of time, of all; 0: modelled_cycles is the
+                                       formula's */
+    uint64_t code_address;          /* of the kernel's first instruction in metrics by address: what
+                                       zexKernelGetBaseAddress gives */
 } zescope_launch_info_t;
 
 typedef void (*zescope_launch_callback_t)(const zescope_launch_info_t *info, void *user);

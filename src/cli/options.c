@@ -175,8 +175,8 @@ static const char *value_of(const char *variable)
 /* Variables of the software GPU's driver (docs/driver.md) that options take, too: no old names. */
 static bool is_of_driver(const char *variable)
 {
-    static const char *const names[] = {"ZESCOPE_CHECK", "ZESCOPE_COUNTS",
-                                        "ZESCOPE_KERNEL_TIMEOUT"};
+    static const char *const names[] = {"ZESCOPE_CHECK", "ZESCOPE_COUNTS", "ZESCOPE_KERNEL_TIMEOUT",
+                                        "ZESCOPE_TIMING"};
     for (size_t i = 0; i < ZS_ARRAY_LEN(names); i++) {
         if (!strcmp(names[i], variable))
             return true;

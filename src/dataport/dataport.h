@@ -118,6 +118,7 @@ struct zs_port_message {
     uint8_t masked;       /* scratch writes: lanes that are off keep their dwords */
     uint8_t gather;       /* an operand straddles src0 and src1: join them first */
     uint8_t mlen, xlen;
+    uint8_t shape;           /* enum zs_port_shape */
     uint16_t block_B;        /* block messages: bytes */
     uint32_t block_offset_B; /* scratch blocks: from the thread's scratch base */
     uint8_t space;           /* enum zs_port_space */
@@ -148,6 +149,40 @@ struct zs_port_message_row {
 int zs_port_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen,
                            uint32_t rlen, struct zs_port_message *ret_message,
                            const struct zs_port_message_row **ret_row, struct zs_diag *diag);
+
+/* ---- what a message touches: for models of time -------------------------------------------------
+ */
+
+/* How its addresses stand in the payload. */
+enum zs_port_shape {
+    ZS_PORT_SHAPE_NONE, /* it has none */
+    ZS_PORT_SHAPE_OFFSETS,
+    ZS_PORT_SHAPE_DWORD_OFFSETS,
+    ZS_PORT_SHAPE_ADDRESSES,
+    ZS_PORT_SHAPE_BLOCK,
+    ZS_PORT_SHAPE_SCRATCH,
+    ZS_PORT_SHAPE_A64_BLOCK,
+    ZS_PORT_SHAPE_TYPED,
+    ZS_PORT_SHAPE_MEDIA,
+    ZS_PORT_SHAPE_SAMPLE,
+    ZS_PORT_SHAPE_TEXEL,
+};
+enum zs_port_shape zs_port_shape(const struct zs_port_message_row *row);
+
+enum { ZS_PORT_TOUCH_LINES = 128 };
+struct zs_port_touch {
+    /* Lines of 64 bytes, each once, in the order of lanes: addresses, of scratch memory offsets in
+     * the thread's own part, divided by 64. */
+    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    uint32_t line_count;
+    uint16_t slm_cycles;    /* local memory: dwords of the fullest of its 16 banks */
+    uint16_t slm_conflicts; /* ... how many fewer it had if they were spread evenly */
+    uint16_t atomic_lanes;  /* atomics: lanes at the location that most lanes share */
+    uint16_t texels;        /* sampler: that were looked up */
+};
+/* mask: lanes that take part, as for run(). src0: the whole payload, joined if `gather` says so. */
+void zs_port_touch(const struct zs_port *port, const struct zs_port_message *message,
+                   const uint8_t *src0, uint32_t mask, struct zs_port_touch *ret);
 
 /* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
 const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint64_t gpu_va,

@@ -85,6 +85,7 @@ int zs_port_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t
                                 .mlen = (uint8_t)mlen,
                                 .xlen = (uint8_t)xlen,
                                 .rlen = (uint8_t)rlen,
+                                .shape = (uint8_t)zs_port_shape(row),
                                 .space = ZS_PORT_SPACE_GLOBAL};
     if (sfid != SFID_SAMPLER && sfid != SFID_GATEWAY) {
         if (m.bti == BTI_SLM)

@@ -142,7 +142,10 @@ void zs_counts_report(const struct zs_launch_end *end)
                                   .total_names = total_names,
                                   .totals = totals,
                                   .instruction_count = (uint32_t)row_count,
-                                  .instructions = rows};
+                                  .instructions = rows,
+                                  .replayed_instructions =
+                                      result->timing.modelled ? result->timing.replayed : 0,
+                                  .code_address = launch->kernel->code_va};
     memcpy(info.group_size, launch->group_size, sizeof(info.group_size));
     memcpy(info.group_count, end->group_count, sizeof(info.group_count));
     pthread_rwlock_rdlock(&state.lock);

@@ -9,6 +9,7 @@
 #include "driver/counts.h"
 #include "driver/debug.h"
 #include "driver/metrics.h"
+#include "driver/module.h"
 #include "driver/report.h"
 
 #include <errno.h>
@@ -123,6 +124,19 @@ uint32_t zs_list_count(uint32_t *count, uint32_t have, bool has_array)
 
 /* ---- Making the driver ---- */
 
+/* Metrics need the model of time; without them nobody asks what it knows. */
+static enum zs_driver_timing parse_timing(const char *text, const char *metrics)
+{
+    static const char *const names[] = {"formula", "model", "exact"};
+    for (size_t i = 0; text && i < ZS_ARRAY_LEN(names); i++) {
+        if (strcmp(text, names[i]) == 0)
+            return (enum zs_driver_timing)i;
+    }
+    if (text && *text)
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_TIMING=%s is none of formula, model, exact", text);
+    return metrics && strcmp(metrics, "1") == 0 ? ZS_DRIVER_TIMING_MODEL : ZS_DRIVER_TIMING_FORMULA;
+}
+
 /* 0: none */
 static uint64_t parse_time_ns(const char *text)
 {
@@ -166,6 +180,8 @@ static struct zs_ze_driver *driver_new(void)
         return NULL;
     pthread_mutex_init(&driver->contexts_lock, NULL);
     driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
+    atomic_store(&driver->next_code_va, (uint64_t)ZS_IP_BASE);
+    driver->timing = parse_timing(zs_env("ZESCOPE_TIMING"), zs_env("ZET_ENABLE_METRICS"));
     const char *check = zs_env("ZESCOPE_CHECK");
     driver->check = check && *check && strcmp(check, "0") != 0;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
@@ -320,6 +336,8 @@ ze_result_t ZE_APICALL zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hD
     ZS_CHECK_POINTER(name);
     ZS_CHECK_POINTER(ppFunctionAddress);
     *ppFunctionAddress = zs_counts_function(name);
+    if (!*ppFunctionAddress)
+        *ppFunctionAddress = zs_kernel_function(name);
     /* programs try names of many drivers: no message */
     return *ppFunctionAddress ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }

@@ -84,6 +84,12 @@ uint32_t zs_list_count(uint32_t *count, uint32_t have, bool has_array);
 
 enum { ZS_DEVICES_MAX = 64, ZS_SUB_DEVICES_MAX = 16 };
 
+enum zs_driver_timing {
+    ZS_DRIVER_TIMING_FORMULA,
+    ZS_DRIVER_TIMING_MODEL,
+    ZS_DRIVER_TIMING_EXACT, /* ... that replays much more of long launches */
+};
+
 struct zs_ze_driver {
     struct zs_object object;
     uint32_t device_count;
@@ -92,6 +98,8 @@ struct zs_ze_driver {
     struct zs_ze_device **owned; /* all but the sub-devices, which their root devices own */
     bool check;                  /* ZESCOPE_CHECK=1: all memory checks, see report.h */
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
+    enum zs_driver_timing timing;  /* ZESCOPE_TIMING */
+    _Atomic uint64_t next_code_va; /* of kernels, for metrics by address */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
     struct zs_compiler *compiler;
     struct zs_debug_server *debug; /* NULL: ZET_ENABLE_PROGRAM_DEBUGGING is not 1 */

@@ -65,6 +65,8 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         .global_size_B = module->image->buffers[ZS_BUFFER_GLOBAL].size_B,
         .constant_va = (uintptr_t)module->buffers[ZS_BUFFER_CONSTANT],
         .constant_size_B = module->image->buffers[ZS_BUFFER_CONSTANT].size_B};
+    if (module->context->driver->timing != ZS_DRIVER_TIMING_FORMULA)
+        desc.flags |= ZS_GPU_KERNEL_TIMED;
     int error = zs_link_code(module, kernel, all, &code, diag);
     desc.code = zs_buf_span(&code.code);
     desc.entry_B = code.entry_B;
@@ -151,6 +153,30 @@ static ze_result_t refuse_name(const struct zs_image *image, const char *name)
     return result;
 }
 
+/* Addresses for the instructions of a kernel object, in whole pages. */
+static uint64_t take_addresses(struct zs_ze_driver *driver, const struct zs_gpu_kernel *gpu)
+{
+    uint32_t before_B, size_B;
+    zs_gpu_kernel_extent(gpu, &before_B, &size_B);
+    uint64_t whole_B = zs_align_up((uint64_t)before_B + size_B + 1, 4096);
+    return atomic_fetch_add(&driver->next_code_va, whole_B) + before_B;
+}
+
+/* As Intel's driver has it (zeDriverGetExtensionFunctionAddress). */
+static ze_result_t ZE_APICALL zexKernelGetBaseAddress(ze_kernel_handle_t hKernel,
+                                                      uint64_t *baseAddress)
+{
+    ZS_OBJECT(kernel, kernel, hKernel);
+    ZS_CHECK_POINTER(baseAddress);
+    *baseAddress = kernel->code_va;
+    return ZE_RESULT_SUCCESS;
+}
+
+void *zs_kernel_function(const char *name)
+{
+    return strcmp(name, "zexKernelGetBaseAddress") == 0 ? (void *)zexKernelGetBaseAddress : NULL;
+}
+
 ze_result_t ZE_APICALL zeKernelCreate(ze_module_handle_t hModule, const ze_kernel_desc_t *desc,
                                       ze_kernel_handle_t *phKernel)
 {
@@ -177,6 +203,7 @@ ze_result_t ZE_APICALL zeKernelCreate(ze_module_handle_t hModule, const ze_kerne
     kernel->module = zs_object_ref(module);
     kernel->kernel = found;
     kernel->gpu = gpu;
+    kernel->code_va = take_addresses(module->context->driver, gpu);
     bool required = found->required_group_size[0] != 0;
     for (int i = 0; i < 3; i++)
         kernel->group_size[i] = required ? found->required_group_size[i] : i == 0 ? found->simd : 1;

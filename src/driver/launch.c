@@ -99,17 +99,18 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
     struct zs_ze_kernel *kernel = launch->kernel;
     struct zs_ze_driver *driver = exec->context->driver;
     enum zs_counting counting = zs_counts_wanted();
-    struct zs_gpu_launch gpu = {.kernel = kernel->gpu,
-                                .args = launch->args->args,
-                                .memory = kernel->module->context->memory,
-                                .flags =
-                                    (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
-                                    (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
-                                    (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
-                                    (launch->indirect_access ? ZS_GPU_LAUNCH_KEEP_ALL : 0u),
-                                .cancel = exec->cancel,
-                                .time_limit_ns = driver->kernel_time_limit_ns,
-                                .counters = take_counters(kernel, counting)};
+    struct zs_gpu_launch gpu = {
+        .kernel = kernel->gpu,
+        .args = launch->args->args,
+        .memory = kernel->module->context->memory,
+        .flags = (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
+                 (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
+                 (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
+                 (launch->indirect_access ? ZS_GPU_LAUNCH_KEEP_ALL : 0u) |
+                 (driver->timing == ZS_DRIVER_TIMING_EXACT ? ZS_GPU_LAUNCH_TIME_EXACT : 0u),
+        .cancel = exec->cancel,
+        .time_limit_ns = driver->kernel_time_limit_ns,
+        .counters = take_counters(kernel, counting)};
     memcpy(gpu.group_count, group_count, sizeof(gpu.group_count));
     memcpy(gpu.group_size, launch->group_size, sizeof(gpu.group_size));
     memcpy(gpu.global_offset, launch->global_offset, sizeof(gpu.global_offset));
@@ -129,7 +130,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .start_ns = zs_now_ns()};
     uint32_t number = zs_metrics_launch_begin(exec->device);
     int error = run_gpu(exec, launch, &gpu, &result);
-    zs_metrics_launch_end(exec->device, number, &result);
+    zs_metrics_launch_end(exec->device, number, launch->kernel, &result);
     end.end_ns = zs_now_ns();
     exec->start_ticks = result.start_ticks;
     exec->end_ticks = result.end_ticks;
@@ -150,6 +151,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
     if (counting == ZS_COUNTING_LAUNCH && gpu.counters)
         zs_gpu_counters_destroy(gpu.counters);
     zs_buf_fini(&fault);
+    zs_gpu_result_fini(&result);
     zs_log(ZS_LOG_DEBUG, "%s: %u x %u x %u groups of %u x %u x %u: %s", kernel->kernel->name,
            group_count[0], group_count[1], group_count[2], launch->group_size[0],
            launch->group_size[1], launch->group_size[2], error ? strerror(-error) : "done");

@@ -17,14 +17,14 @@ static void put(uint8_t **at, uint64_t value, size_t size_B)
         *(*at)++ = (uint8_t)(value >> (8 * i));
 }
 
-void zs_metric_report_write(const struct zs_metric_report *r, uint8_t ret_bytes[ZS_RAW_REPORT_B])
+void zs_metric_report_write(const struct zs_metric_report *r, uint8_t *ret_bytes)
 {
     uint8_t *at = ret_bytes;
     put(&at, ZS_RAW_MAGIC, 4);
     put(&at, ZS_RAW_VERSION, 2);
     put(&at, r->sampling, 2);
-    put(&at, ZS_RAW_REPORT_B, 4);
-    put(&at, ZS_METRIC_COUNTERS, 4);
+    put(&at, zs_metric_report_B(r->set), 4);
+    put(&at, zs_metric_counters_of(r->set), 4);
     put(&at, r->set, 4);
     put(&at, r->flags, 4);
     put(&at, r->marker, 4);
@@ -33,12 +33,12 @@ void zs_metric_report_write(const struct zs_metric_report *r, uint8_t ret_bytes[
     put(&at, r->end_ticks, 8);
     put(&at, r->elapsed_ns, 8);
     put(&at, r->cycles, 8);
-    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+    for (uint32_t i = 0; i < zs_metric_counters_of(r->set); i++)
         put(&at, r->counters[i], 8);
 }
 
-/* False: not a report that this version wrote. */
-static bool read_report(struct zs_reader *r, struct zs_metric_report *ret)
+/* False: not a report of the set that this version wrote. */
+static bool read_report(struct zs_reader *r, uint32_t set, struct zs_metric_report *ret)
 {
     uint32_t magic = zs_read_u32(r, "magic"), version = zs_read_u16(r, "version");
     ret->sampling = zs_read_u16(r, "sampling");
@@ -51,10 +51,10 @@ static bool read_report(struct zs_reader *r, struct zs_metric_report *ret)
     ret->end_ticks = zs_read_u64(r, "end");
     ret->elapsed_ns = zs_read_u64(r, "time");
     ret->cycles = zs_read_u64(r, "cycles");
-    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+    for (uint32_t i = 0; i < zs_metric_counters_of(set); i++)
         ret->counters[i] = zs_read_u64(r, "counter");
-    return !r->error && magic == ZS_RAW_MAGIC && version == ZS_RAW_VERSION &&
-           size_B == ZS_RAW_REPORT_B && counters == ZS_METRIC_COUNTERS;
+    return !r->error && magic == ZS_RAW_MAGIC && version == ZS_RAW_VERSION && ret->set == set &&
+           size_B == zs_metric_report_B(set) && counters == zs_metric_counters_of(set);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------
@@ -86,8 +86,8 @@ static double all_eus(const struct source *s)
 static double sum(const struct source *s)
 {
     uint64_t value = 0;
-    for (uint64_t left = s->row->counters; left; left &= left - 1)
-        value += s->report->counters[__builtin_ctzll(left)];
+    for (uint32_t i = 0; i < zs_metric_counters_of(s->report->set); i++)
+        value += s->row->counters >> i & 1 ? s->report->counters[i] : 0;
     return (double)value;
 }
 
@@ -155,6 +155,58 @@ static double lanes_max(const struct source *s)
     return 16;
 }
 
+static double sectors(const struct source *s)
+{
+    return sum(s) * 64;
+}
+
+static double part_of_slices(const struct source *s)
+{
+    return part(sum(s), (double)s->report->cycles * s->model->slices);
+}
+
+static double ipc(const struct source *s)
+{
+    const uint64_t *c = s->report->counters;
+    double both = (double)c[ZS_METRIC_fpu_both_active];
+    double any = (double)c[ZS_METRIC_fpu0_active] + (double)c[ZS_METRIC_fpu1_active] - both;
+    return any > 0 ? 1 + both / any : 0;
+}
+
+static double two(const struct source *s)
+{
+    (void)s;
+    return 2;
+}
+
+static double sector_use(const struct source *s)
+{
+    const uint64_t *c = s->report->counters;
+    uint64_t asked = c[ZS_METRIC_untyped_bytes_read] + c[ZS_METRIC_untyped_bytes_written] +
+                     c[ZS_METRIC_typed_bytes_read] + c[ZS_METRIC_typed_bytes_written] +
+                     c[ZS_METRIC_scratch_bytes_read] + c[ZS_METRIC_scratch_bytes_written];
+    double moved = sum(s) * 64; /* lanes that share a dword ask for more than is moved */
+    return moved > 0 ? 100 * (double)asked / moved : 0;
+}
+
+static double replayed(const struct source *s)
+{
+    const uint64_t *c = s->report->counters;
+    return part((double)c[ZS_METRIC_replayed], (double)c[ZS_METRIC_instructions]);
+}
+
+#define TEST_COUNTER(a, b)                                                                         \
+    static double test_##a##_##b(const struct source *s)                                           \
+    {                                                                                              \
+        return (double)s->report->cycles * (a) / (b);                                              \
+    }
+TEST_COUNTER(0, 1)
+TEST_COUNTER(1, 1)
+TEST_COUNTER(1, 2)
+TEST_COUNTER(1, 3)
+TEST_COUNTER(1, 6)
+TEST_COUNTER(2, 3)
+
 /* Throughputs: what the subslices could move; others have no largest value but their own. */
 static double sum_max(const struct source *s)
 {
@@ -191,6 +243,18 @@ static const struct {
     [ZS_HOW_PART_OF_THREADS] = {part_of_threads, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_STALL] = {stall, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_LANES] = {lanes, lanes_max, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_SECTORS] = {sectors, sum_max, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_PART_OF_SLICES] = {part_of_slices, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_IPC] = {ipc, two, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_SECTOR_USE] = {sector_use, NULL, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_REPLAYED] = {replayed, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_ADDRESS] = {sum, NULL, ZET_VALUE_TYPE_UINT64}, /* value_of() takes it as it is */
+    [ZS_HOW_TEST_0_1] = {test_0_1, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_TEST_1_1] = {test_1_1, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_TEST_1_2] = {test_1_2, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_TEST_1_3] = {test_1_3, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_TEST_1_6] = {test_1_6, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_TEST_2_3] = {test_2_3, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_TIMESTAMP] = {timestamp, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_MARKER] = {marker, NULL, ZET_VALUE_TYPE_UINT64},
 };
@@ -206,7 +270,9 @@ static zet_typed_value_t value_of(const struct source *s, bool max)
     double (*function)(const struct source *) =
         max && hows[s->row->how].max ? hows[s->row->how].max : hows[s->row->how].value;
     double value = function(s);
-    if (typed.type == ZET_VALUE_TYPE_FLOAT32)
+    if (s->row->how == ZS_HOW_ADDRESS) /* every bit of it */
+        typed.value.ui64 = s->report->counters[0];
+    else if (typed.type == ZET_VALUE_TYPE_FLOAT32)
         typed.value.fp32 = (float)value;
     else if (value < 0x1p64)
         typed.value.ui64 = (uint64_t)value;
@@ -233,7 +299,7 @@ static ze_result_t calculate(const struct calculation *c, uint32_t room, zet_typ
     struct zs_metric_report report;
     for (uint32_t done = 0; done < room;) {
         size_t at_B = reader.at_B;
-        if (!read_report(&reader, &report) || report.set != (uint32_t)group->set)
+        if (!read_report(&reader, group->set, &report))
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, c->function,
                              "byte %zu of the raw data is no report of this group", at_B);
         for (uint32_t i = 0; i < group->metric_count && done < room; i++) {
@@ -247,10 +313,11 @@ static ze_result_t calculate(const struct calculation *c, uint32_t room, zet_typ
 static ze_result_t calculate_counted(const struct calculation *c, uint32_t *count,
                                      zet_typed_value_t *values)
 {
-    if (c->data.size_B % ZS_RAW_REPORT_B || !c->data.size_B)
+    size_t report_B = zs_metric_report_B(c->group->set);
+    if (c->data.size_B % report_B || !c->data.size_B)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
-                         "%zu bytes are no whole reports of %d", c->data.size_B, ZS_RAW_REPORT_B);
-    uint64_t have = (uint64_t)(c->data.size_B / ZS_RAW_REPORT_B) * c->group->metric_count;
+                         "%zu bytes are no whole reports of %zu", c->data.size_B, report_B);
+    uint64_t have = (uint64_t)(c->data.size_B / report_B) * c->group->metric_count;
     if (have > UINT32_MAX)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
                          "more values than can be counted: calculate them in parts");

@@ -21,7 +21,10 @@ struct slot {
     enum slot_state state;
     uint64_t begin_ticks;
     uint64_t begin[ZS_METRIC_COUNTERS];
+    uint64_t first_stall; /* of groups by address */
     struct zs_metric_report report;
+    struct zs_metric_stall *stalls; /* ... reports differ from `report` in these */
+    size_t stall_count;
 };
 
 struct zs_ze_query_pool {
@@ -44,6 +47,8 @@ struct zs_ze_query {
 void zs_ze_query_pool_fini(struct zs_ze_query_pool *pool)
 {
     pthread_mutex_destroy(&pool->lock);
+    for (uint32_t i = 0; i < pool->count && pool->slots; i++)
+        free(pool->slots[i].stalls);
     free(pool->slots);
     zs_object_unref(pool->context);
 }
@@ -134,11 +139,19 @@ ze_result_t ZE_APICALL zetMetricQueryDestroy(zet_metric_query_handle_t hMetricQu
     return ZE_RESULT_SUCCESS;
 }
 
+static void forget(struct slot *slot)
+{
+    slot->state = SLOT_IDLE;
+    free(slot->stalls);
+    slot->stalls = NULL;
+    slot->stall_count = 0;
+}
+
 ze_result_t ZE_APICALL zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)
 {
     ZS_OBJECT(query, query, hMetricQuery);
     pthread_mutex_lock(&query->pool->lock);
-    query->pool->slots[query->index].state = SLOT_IDLE;
+    forget(&query->pool->slots[query->index]);
     pthread_mutex_unlock(&query->pool->lock);
     return ZE_RESULT_SUCCESS;
 }
@@ -158,7 +171,9 @@ static int run_begin(struct zs_exec *exec, struct zs_command *command)
     struct slot *slot = &query->pool->slots[query->index];
     pthread_mutex_lock(&query->pool->lock);
     pthread_mutex_lock(&m->lock);
+    forget(slot);
     slot->state = SLOT_BEGUN;
+    slot->first_stall = m->stalls_first + m->stalls.count;
     slot->begin_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     memcpy(slot->begin, m->sums, sizeof(slot->begin));
     pthread_mutex_unlock(&m->lock);
@@ -179,7 +194,30 @@ static void finish(const struct zs_ze_device *device, struct slot *slot,
     r->cycles = ZS_MAX(r->counters[ZS_METRIC_busy_cycles], 1u);
     r->elapsed_ns =
         ZS_MAX((uint64_t)((__uint128_t)r->cycles * 1000 / device->model->core_clock_MHz), 1u);
+    if (group->set == ZS_METRIC_SET_STALL_SAMPLING) {
+        bool lost;
+        slot->stalls = zs_metrics_stalls(m, slot->first_stall, &slot->stall_count, &lost);
+        r->flags |= lost ? (uint32_t)ZS_RAW_LOST : 0u;
+    }
     slot->state = SLOT_ENDED;
+}
+
+/* Reports of an ended slot: one, or one for each address. */
+static size_t report_count(const struct slot *slot)
+{
+    return slot->report.set == ZS_METRIC_SET_STALL_SAMPLING ? slot->stall_count : 1;
+}
+
+static void write_reports(const struct slot *slot, uint8_t *to)
+{
+    struct zs_metric_report report = slot->report;
+    for (size_t i = 0; i < report_count(slot); i++) {
+        if (slot->stalls) {
+            report.counters[0] = slot->stalls[i].ip;
+            memcpy(&report.counters[1], slot->stalls[i].cycles, sizeof(slot->stalls[i].cycles));
+        }
+        zs_metric_report_write(&report, to + i * zs_metric_report_B(report.set));
+    }
 }
 
 static int run_end(struct zs_exec *exec, struct zs_command *command)
@@ -280,24 +318,26 @@ ze_result_t ZE_APICALL zetMetricQueryGetData(zet_metric_query_handle_t hMetricQu
     ZS_OBJECT(query, query, hMetricQuery);
     ZS_CHECK_POINTER(pRawDataSize);
     ze_result_t result = ZE_RESULT_SUCCESS;
-    struct zs_metric_report report = {0};
-    if (*pRawDataSize == 0) {
-        *pRawDataSize = ZS_RAW_REPORT_B;
-        return ZE_RESULT_SUCCESS;
-    }
-    ZS_CHECK(*pRawDataSize >= ZS_RAW_REPORT_B, ZE_RESULT_ERROR_INVALID_SIZE,
-             "%zu bytes, a report has %d", *pRawDataSize, ZS_RAW_REPORT_B);
+    uint32_t set = query->pool->group->set;
+    bool asked = *pRawDataSize == 0;
+    size_t size_B = zs_metric_report_B(set);
     pthread_mutex_lock(&query->pool->lock);
     const struct slot *slot = &query->pool->slots[query->index];
-    if (slot->state == SLOT_ENDED)
-        report = slot->report;
-    else
+    bool ended = slot->state == SLOT_ENDED;
+    if (ended)
+        size_B = zs_metric_report_B(set) * report_count(slot);
+    if (asked) /* how many addresses there are is known when it has ended */
+        result =
+            ended || set != ZS_METRIC_SET_STALL_SAMPLING ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    else if (*pRawDataSize < size_B)
+        result = zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, __func__, "%zu bytes, there are %zu",
+                           *pRawDataSize, size_B);
+    else if (!ended)
         result = ZE_RESULT_NOT_READY;
+    else if (pRawData)
+        write_reports(slot, pRawData);
     pthread_mutex_unlock(&query->pool->lock);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    *pRawDataSize = ZS_RAW_REPORT_B;
-    if (pRawData)
-        zs_metric_report_write(&report, pRawData);
-    return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_SUCCESS)
+        *pRawDataSize = size_B;
+    return result;
 }

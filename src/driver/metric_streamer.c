@@ -44,6 +44,7 @@ struct zs_ze_streamer {
     uint64_t begin_ticks; /* of the next report */
     uint64_t periods;     /* that ended before begin_ticks */
     uint64_t keep;        /* reports */
+    uint64_t next_stall;  /* of groups by address: number of the next report in the device's */
     struct {
         struct zs_metric_stretch *items;
         size_t count, capacity;
@@ -75,9 +76,47 @@ static uint64_t period_end(const struct zs_ze_streamer *s)
     return s->start_ticks + (s->periods + 1) * s->period_ticks;
 }
 
-/* Reports that can be made: whole periods of settled time, and those that markers end. */
-static uint64_t available(const struct zs_ze_streamer *s, uint64_t settled_ticks)
+/* Reports of groups by address are the stalls that the device has kept: one for each launch and
+ * instruction. */
+static bool is_by_address(const struct zs_ze_streamer *s)
 {
+    return s->group->set == ZS_METRIC_SET_STALL_SAMPLING;
+}
+
+static uint64_t available_stalls(struct zs_ze_streamer *s)
+{
+    const struct zs_metrics *m = s->device->metrics;
+    s->lost = s->lost || s->next_stall < m->stalls_first;
+    s->next_stall = ZS_MAX(s->next_stall, m->stalls_first);
+    return m->stalls_first + m->stalls.count - s->next_stall;
+}
+
+static void next_stall(struct zs_ze_streamer *s, struct zs_metric_report *ret)
+{
+    const struct zs_metrics *m = s->device->metrics;
+    const struct zs_metric_stall *stall = &m->stalls.items[s->next_stall - m->stalls_first];
+    uint64_t ticks = stall->end_ticks - stall->start_ticks;
+    *ret = (struct zs_metric_report){
+        .set = s->group->set,
+        .sampling = 1,
+        .flags = s->lost ? ZS_RAW_LOST : 0,
+        .begin_ticks = stall->start_ticks,
+        .end_ticks = stall->end_ticks,
+        .elapsed_ns = zs_gpu_clock_to_ns(s->device->gpu, stall->end_ticks) -
+                      zs_gpu_clock_to_ns(s->device->gpu, stall->start_ticks),
+        .cycles = zs_metrics_cycles(s->device, ticks),
+    };
+    ret->counters[0] = stall->ip;
+    memcpy(&ret->counters[1], stall->cycles, sizeof(stall->cycles));
+    s->lost = false;
+    s->next_stall++;
+}
+
+/* Reports that can be made: whole periods of settled time, and those that markers end. */
+static uint64_t available(struct zs_ze_streamer *s, uint64_t settled_ticks)
+{
+    if (is_by_address(s))
+        return available_stalls(s);
     uint64_t whole =
         settled_ticks > s->start_ticks ? (settled_ticks - s->start_ticks) / s->period_ticks : 0;
     uint64_t count = whole > s->periods ? whole - s->periods : 0;
@@ -119,6 +158,10 @@ static void forget(struct zs_ze_streamer *s)
 /* The next report; one is available. */
 static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
 {
+    if (is_by_address(s)) {
+        next_stall(s, ret);
+        return;
+    }
     uint64_t end = period_end(s);
     bool marked = s->marks.count && s->marks.items[0].ticks <= end;
     *ret = (struct zs_metric_report){.set = s->group->set,
@@ -148,7 +191,8 @@ static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
 static void drop_oldest(struct zs_ze_streamer *s, uint64_t settled_ticks)
 {
     uint64_t have = available(s, settled_ticks);
-    if (have <= s->keep)
+    if (have <= s->keep ||
+        is_by_address(s)) /* of addresses the device keeps what there is room for */
         return;
     uint64_t excess =
         ZS_MIN(have - s->keep, (settled_ticks - s->start_ticks) / s->period_ticks - s->periods);
@@ -168,7 +212,7 @@ void zs_streamers_add(struct zs_metrics *m, const struct zs_metric_stretch *stre
 {
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
         struct zs_ze_streamer *s = m->streamers[d];
-        if (!s)
+        if (!s || is_by_address(s))
             continue;
         if (s->stretches.count >= STRETCHES_MOST)
             drop_oldest(s, zs_gpu_clock_ticks(s->device->gpu));
@@ -243,6 +287,7 @@ static ze_result_t open_streamer(const char *function, struct zs_ze_streamer *s)
         return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
                          "a streamer of domain %u is open", domain);
     s->start_ticks = s->begin_ticks = zs_gpu_clock_ticks(s->device->gpu);
+    s->next_stall = m->stalls_first + m->stalls.count;
     m->streamers[domain] = s;
     return ZE_RESULT_SUCCESS;
 }
@@ -347,17 +392,18 @@ ze_result_t ZE_APICALL zetMetricStreamerReadData(zet_metric_streamer_handle_t hM
     uint64_t count = ZS_MIN(available(s, settled), (uint64_t)maxReportCount);
     bool asked = *pRawDataSize == 0 || !pRawData;
     bool lost = s->lost && !asked;
+    size_t report_B = zs_metric_report_B(s->group->set);
     if (!asked) {
-        count = ZS_MIN(count, (uint64_t)(*pRawDataSize / ZS_RAW_REPORT_B));
+        count = ZS_MIN(count, (uint64_t)(*pRawDataSize / report_B));
         for (uint64_t i = 0; i < count; i++) {
             struct zs_metric_report report;
             next_report(s, &report);
-            zs_metric_report_write(&report, pRawData + i * ZS_RAW_REPORT_B);
+            zs_metric_report_write(&report, pRawData + i * report_B);
         }
         forget(s);
         s->notified = false;
     }
-    *pRawDataSize = (size_t)count * ZS_RAW_REPORT_B;
+    *pRawDataSize = (size_t)count * report_B;
     pthread_mutex_unlock(&m->lock);
     return lost && count ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
 }

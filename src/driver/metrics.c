@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of a device, its metric groups and metrics, activation. */
 #include "driver/metrics.h"
+#include "base/vec.h"
+#include "driver/module.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define C(id) (UINT64_C(1) << ZS_METRIC_##id)
+#define C(id) ((zs_metric_mask)1 << ZS_METRIC_##id)
+#define S(at) ((zs_metric_mask)1 << (1 + (at)))
 static const struct zs_metric_row rows[] = {
-#define ZS_METRIC_SET(id, domain, name, description)
+#define ZS_METRIC_SET(id, domain, needs, name, description)
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)              \
     {ZS_METRIC_SET_##set,    name,         description, component, unit, tier,                     \
      ZET_METRIC_TYPE_##type, ZS_HOW_##how, counters},
@@ -16,6 +20,7 @@ static const struct zs_metric_row rows[] = {
 #undef ZS_METRIC
 };
 #undef C
+#undef S
 
 /* What time-based groups have besides. */
 static const struct zs_metric_row stream_rows[] = {
@@ -25,16 +30,21 @@ static const struct zs_metric_row stream_rows[] = {
      "Report", "id", 4, ZET_METRIC_TYPE_EVENT, ZS_HOW_MARKER, 0},
 };
 
+enum needs { NEEDS_NOTHING, NEEDS_MODEL };
 static const struct {
     uint32_t domain;
+    enum needs needs;
     const char *name, *description;
 } sets[ZS_METRIC_SETS] = {
-#define ZS_METRIC_SET(id, domain, name, description) {domain, name, description},
+#define ZS_METRIC_SET(id, domain, needs, name, description)                                        \
+    {domain, NEEDS_##needs, name, description},
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
 #include "driver/metric_group.def"
 #undef ZS_METRIC_SET
 #undef ZS_METRIC
 };
+
+enum { STALLS_MOST = 1 << 20 };
 
 /* ---- Making them -------------------------------------------------------------------------------
  */
@@ -65,6 +75,14 @@ static bool add_metric(struct zs_ze_metric_group *group, const struct zs_metric_
     return true;
 }
 
+/* Whether it is known without the model of time. */
+static bool is_plain(const struct zs_metric_row *row)
+{
+    const zs_metric_mask plain = ((zs_metric_mask)1 << ZS_METRIC_TIMING_FIRST) - 1;
+    return !(row->counters & ~plain) && row->how != ZS_HOW_IPC && row->how != ZS_HOW_SECTOR_USE &&
+           row->how != ZS_HOW_REPLAYED && !(row->counters >> ZS_METRIC_unmodelled & 1);
+}
+
 static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs_metric_set set,
                                             zet_metric_group_sampling_type_flags_t sampling)
 {
@@ -79,8 +97,10 @@ static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs
     group->domain = sets[set].domain;
     bool ok = true;
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows) && ok; i++)
-        ok = rows[i].set != set || add_metric(group, &rows[i]);
-    bool streams = sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+        ok = rows[i].set != set || !(device->metrics->timed || is_plain(&rows[i])) ||
+             add_metric(group, &rows[i]);
+    bool streams = sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
+                   set != ZS_METRIC_SET_STALL_SAMPLING;
     for (size_t i = 0; i < ZS_ARRAY_LEN(stream_rows) && ok && streams; i++)
         ok = add_metric(group, &stream_rows[i]);
     if (ok && zs_object_publish(group))
@@ -89,26 +109,29 @@ static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs
     return NULL;
 }
 
-static bool init_device(struct zs_ze_device *device)
+static bool init_device(struct zs_ze_device *device, bool timed)
 {
     struct zs_metrics *m = calloc(1, sizeof(*m));
     if (!m)
         return false;
     pthread_mutex_init(&m->lock, NULL);
     device->metrics = m;
+    m->timed = timed && zs_gpu_model_is_timed(device->model);
     bool ok = true;
     for (uint32_t set = 0; set < ZS_METRIC_SETS && ok; set++) {
         for (uint32_t s = 0; s < ZS_METRIC_SAMPLINGS && ok; s++) {
+            if (sets[set].needs == NEEDS_MODEL && !m->timed)
+                continue;
             struct zs_ze_metric_group *group =
                 new_group(device, (enum zs_metric_set)set,
                           s ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED
                             : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
-            m->groups[set * ZS_METRIC_SAMPLINGS + s] = group;
+            m->groups[m->group_count++] = group;
             ok = group != NULL;
         }
     }
     for (uint32_t i = 0; i < device->sub_count && ok; i++)
-        ok = init_device(device->subs[i]);
+        ok = init_device(device->subs[i], timed);
     return ok;
 }
 
@@ -119,7 +142,7 @@ bool zs_metrics_init(struct zs_ze_driver *driver)
     if (!text || strcmp(text, "1") != 0)
         return true;
     for (uint32_t i = 0; i < driver->owned_count && ok; i++)
-        ok = init_device(driver->owned[i]);
+        ok = init_device(driver->owned[i], driver->timing != ZS_DRIVER_TIMING_FORMULA);
     return ok;
 }
 
@@ -128,13 +151,14 @@ void zs_metrics_free(struct zs_ze_device *device)
     struct zs_metrics *m = device->metrics;
     if (!m)
         return;
-    for (size_t i = 0; i < ZS_ARRAY_LEN(m->groups); i++) {
+    for (size_t i = 0; i < m->group_count; i++) {
         if (!m->groups[i])
             continue;
         (void)zs_object_retract(m->groups[i]);
         zs_object_unref(m->groups[i]);
     }
     pthread_mutex_destroy(&m->lock);
+    free(m->stalls.items);
     free(m);
     device->metrics = NULL;
 }
@@ -176,32 +200,113 @@ uint64_t zs_metrics_settled_ticks(struct zs_ze_device *device)
     return m->beyond ? ZS_MIN(settled, m->beyond_since_ticks) : settled;
 }
 
-/* What a launch is in counters. Without a model of caches and pipes, EUs that hold threads hold
- * them from its start to its end. */
-static void count(const struct zs_ze_device *device, const struct zs_gpu_result *result,
-                  struct zs_metric_stretch *ret)
+/* By the formula: EUs that hold threads hold them from the launch's start to its end. */
+static void count_by_formula(const struct zs_ze_device *device, const struct zs_gpu_result *result,
+                             uint64_t *c)
 {
     const struct zs_gpu_totals *t = &result->totals;
     uint64_t eus = zs_gpu_model_eus(device->model);
     uint64_t threads = ZS_MIN(t->threads, (uint64_t)zs_gpu_model_threads(device->model));
-    uint64_t *c = ret->counters;
-    c[ZS_METRIC_launches] = 1;
-    c[ZS_METRIC_busy_cycles] = result->modelled_cycles;
     c[ZS_METRIC_eu_loaded_cycles] = ZS_MIN(eus, t->threads) * result->modelled_cycles;
     c[ZS_METRIC_eu_active_cycles] = ZS_MIN(result->issue_cycles, c[ZS_METRIC_eu_loaded_cycles]);
     c[ZS_METRIC_eu_thread_cycles] = threads * result->modelled_cycles;
+    c[ZS_METRIC_unmodelled] = 1;
+}
+
+/* What a launch is in counters. */
+static void count(const struct zs_ze_device *device, const struct zs_gpu_result *result,
+                  struct zs_metric_stretch *ret)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    const struct zs_gpu_timing *timing = &result->timing;
+    uint64_t *c = ret->counters;
+    c[ZS_METRIC_launches] = 1;
+    c[ZS_METRIC_busy_cycles] = result->modelled_cycles;
 #define ZS_GPU_TOTAL(id, text) c[ZS_METRIC_##id] = t->id;
 #include "gpu/total.def"
 #undef ZS_GPU_TOTAL
+    if (timing->modelled) {
+#define ZS_TIMING_TOTAL(id, text) c[ZS_METRIC_##id] = timing->id;
+#include "gpu/timing/total.def"
+#undef ZS_TIMING_TOTAL
+        c[ZS_METRIC_replayed] = timing->replayed;
+        c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;
+        c[ZS_METRIC_eu_active_cycles] = timing->eu_active;
+        c[ZS_METRIC_eu_thread_cycles] = timing->thread_active + timing->thread_control +
+                                        timing->thread_pipe + timing->thread_send +
+                                        timing->thread_dist + timing->thread_sbid +
+                                        timing->thread_sync + timing->thread_other;
+    } else {
+        count_by_formula(device, result, c);
+    }
     ret->start_ticks = result->start_ticks;
     ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
 }
 
+/* While somebody wants them. */
+static void keep_stalls(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
+                        const struct zs_gpu_result *result, const struct zs_metric_stretch *stretch)
+{
+    const struct zs_ze_metric_group *active = m->active[sets[ZS_METRIC_SET_STALL_SAMPLING].domain];
+    const struct zs_gpu_timing *t = &result->timing;
+    if (!active || t->stall_count == 0)
+        return;
+    if (m->stalls.count + t->stall_count > STALLS_MOST) { /* the older half */
+        size_t gone = m->stalls.count / 2;
+        memmove(m->stalls.items, m->stalls.items + gone,
+                (m->stalls.count - gone) * sizeof(*m->stalls.items));
+        m->stalls.count -= gone;
+        m->stalls_first += gone;
+    }
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        struct zs_metric_stall stall = {kernel->code_va + (uint64_t)t->stalls[i].offset_B,
+                                        stretch->start_ticks,
+                                        stretch->end_ticks,
+                                        {0}};
+        memcpy(stall.cycles, t->stalls[i].cycles, sizeof(stall.cycles));
+        if (!ZS_VEC_PUSH(&m->stalls, stall)) {
+            m->stalls_first += m->stalls.count + 1;
+            m->stalls.count = 0;
+            return;
+        }
+    }
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct zs_metric_stall *x = a, *y = b;
+    return x->ip < y->ip ? -1 : x->ip > y->ip;
+}
+
+struct zs_metric_stall *zs_metrics_stalls(const struct zs_metrics *m, uint64_t first,
+                                          size_t *ret_count, bool *ret_lost)
+{
+    *ret_count = 0;
+    *ret_lost = first < m->stalls_first;
+    size_t skip = first > m->stalls_first ? (size_t)(first - m->stalls_first) : 0;
+    size_t count = m->stalls.count > skip ? m->stalls.count - skip : 0, kept = 0;
+    struct zs_metric_stall *all = count ? malloc(count * sizeof(*all)) : NULL;
+    if (!all)
+        return NULL;
+    memcpy(all, m->stalls.items + skip, count * sizeof(*all));
+    qsort(all, count, sizeof(*all), by_address);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && all[kept - 1].ip == all[i].ip) {
+            for (uint32_t r = 0; r < ZS_GPU_STALL_REASONS; r++)
+                all[kept - 1].cycles[r] += all[i].cycles[r];
+        } else {
+            all[kept++] = all[i];
+        }
+    }
+    *ret_count = kept;
+    return all;
+}
+
 void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
-                           const struct zs_gpu_result *result)
+                           const struct zs_ze_kernel *kernel, const struct zs_gpu_result *result)
 {
     struct zs_metrics *m = device->metrics;
-    struct zs_metric_stretch stretch;
+    struct zs_metric_stretch stretch = {0};
     if (ZS_LIKELY(!m))
         return;
     count(device, result, &stretch);
@@ -209,6 +314,7 @@ void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
     for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
         m->sums[i] += stretch.counters[i];
     zs_streamers_add(m, &stretch);
+    keep_stalls(m, kernel, result, &stretch);
     if (number < ZS_ARRAY_LEN(m->running))
         m->running_mask &= ~(UINT64_C(1) << number);
     else
@@ -236,7 +342,7 @@ ze_result_t ZE_APICALL zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *
     if (!m)
         zs_log(ZS_LOG_INFO, "zetMetricGroupGet: there are no metric groups without "
                             "ZET_ENABLE_METRICS=1 in the environment");
-    uint32_t have = m ? ZS_ARRAY_LEN(m->groups) : 0;
+    uint32_t have = m ? m->group_count : 0;
     uint32_t give = zs_list_count(pCount, have, phMetricGroups != NULL);
     for (uint32_t i = 0; i < give; i++)
         phMetricGroups[i] = m->groups[i]->object.handle;
@@ -249,8 +355,10 @@ ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMe
     ZS_OBJECT(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pProperties);
     copy_text(pProperties->name, sizeof(pProperties->name), sets[group->set].name);
-    copy_text(pProperties->description, sizeof(pProperties->description),
-              sets[group->set].description);
+    char text[ZET_MAX_METRIC_GROUP_DESCRIPTION];
+    snprintf(text, sizeof(text), "%s (modelled by zescope: %s)", sets[group->set].description,
+             group->device->metrics->timed ? "replay" : "formula");
+    copy_text(pProperties->description, sizeof(pProperties->description), text);
     pProperties->samplingType = group->sampling;
     pProperties->domain = group->domain;
     pProperties->metricCount = group->metric_count;
@@ -296,6 +404,10 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
             return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
                              "a streamer of %s is open", sets[m->active[d]->set].name);
     memcpy(m->active, wanted, sizeof(m->active));
+    if (!m->active[sets[ZS_METRIC_SET_STALL_SAMPLING].domain]) { /* nobody wants addresses */
+        m->stalls_first += m->stalls.count;
+        m->stalls.count = 0;
+    }
     return ZE_RESULT_SUCCESS;
 }
 

@@ -11,6 +11,8 @@
 
 #include "driver/list.h"
 
+struct zs_ze_kernel;
+
 enum zs_metric_counter {
 #define ZS_METRIC_COUNTER(id) ZS_METRIC_##id,
 #include "driver/metric_counter.def"
@@ -18,19 +20,26 @@ enum zs_metric_counter {
 #define ZS_GPU_TOTAL(id, text) ZS_METRIC_##id,
 #include "gpu/total.def"
 #undef ZS_GPU_TOTAL
+    ZS_METRIC_TIMING_FIRST, /* from here on: of the model of time */
+    ZS_METRIC_BEFORE_TIMING = ZS_METRIC_TIMING_FIRST - 1,
+#define ZS_TIMING_TOTAL(id, text) ZS_METRIC_##id,
+#include "gpu/timing/total.def"
+#undef ZS_TIMING_TOTAL
     ZS_METRIC_COUNTERS
 };
-_Static_assert(ZS_METRIC_COUNTERS <= 64, "metrics name counters by bits of 64");
+/* Metrics name counters by their bits. */
+typedef unsigned __int128 zs_metric_mask;
+_Static_assert(ZS_METRIC_COUNTERS <= 128, "a mask has a bit for each counter");
 
 enum zs_metric_set {
-#define ZS_METRIC_SET(id, domain, name, description) ZS_METRIC_SET_##id,
+#define ZS_METRIC_SET(id, domain, needs, name, description) ZS_METRIC_SET_##id,
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
 #include "driver/metric_group.def"
 #undef ZS_METRIC_SET
 #undef ZS_METRIC
     ZS_METRIC_SETS
 };
-enum { ZS_METRIC_DOMAINS = 2, ZS_METRIC_SAMPLINGS = 2 };
+enum { ZS_METRIC_DOMAINS = 3, ZS_METRIC_SAMPLINGS = 2 };
 
 /* How a value follows from a report. */
 enum zs_metric_how {
@@ -43,6 +52,18 @@ enum zs_metric_how {
     ZS_HOW_PART_OF_THREADS,
     ZS_HOW_STALL,
     ZS_HOW_LANES,
+    ZS_HOW_SECTORS, /* bytes of the sectors that it sums */
+    ZS_HOW_PART_OF_SLICES,
+    ZS_HOW_IPC,
+    ZS_HOW_SECTOR_USE,
+    ZS_HOW_REPLAYED,
+    ZS_HOW_ADDRESS,  /* of reports by address */
+    ZS_HOW_TEST_0_1, /* so many parts of the clocks */
+    ZS_HOW_TEST_1_1,
+    ZS_HOW_TEST_1_2,
+    ZS_HOW_TEST_1_3,
+    ZS_HOW_TEST_1_6,
+    ZS_HOW_TEST_2_3,
     ZS_HOW_TIMESTAMP, /* of time-based reports: when it began */
     ZS_HOW_MARKER,    /* of time-based reports: the value of a marker, 0: none */
     ZS_HOWS
@@ -54,19 +75,21 @@ struct zs_metric_row {
     uint32_t tier;
     zet_metric_type_t type;
     enum zs_metric_how how;
-    uint64_t counters; /* bit per enum zs_metric_counter */
+    zs_metric_mask counters; /* bit per enum zs_metric_counter; by address: of its values */
 };
 
 /* metric_calc.c: of the values. */
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
 
 /* ---- Raw reports -------------------------------------------------------------------------------
- * Little-endian; all reports have the same size. */
+ * Little-endian; all reports of a set have the same size: those by address have an address and
+ * cycles by reason for counters. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 1,
+    ZS_RAW_VERSION = 2,
     ZS_RAW_HEADER_B = 64,
-    ZS_RAW_REPORT_B = ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS,
+    ZS_RAW_REPORT_B = ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS, /* the largest */
+    ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_GPU_STALL_REASONS,
     ZS_RAW_LOST = 1,   /* flag: reports before this one were lost */
     ZS_RAW_MARKER = 2, /* flag: the report ends at a marker */
 };
@@ -79,8 +102,16 @@ struct zs_metric_report {
     uint64_t counters[ZS_METRIC_COUNTERS];
 };
 
-void zs_metric_report_write(const struct zs_metric_report *report,
-                            uint8_t ret_bytes[ZS_RAW_REPORT_B]);
+static inline uint32_t zs_metric_counters_of(uint32_t set)
+{
+    return set == ZS_METRIC_SET_STALL_SAMPLING ? ZS_RAW_ADDRESS_COUNTERS : ZS_METRIC_COUNTERS;
+}
+static inline size_t zs_metric_report_B(uint32_t set)
+{
+    return ZS_RAW_HEADER_B + 8 * (size_t)zs_metric_counters_of(set);
+}
+/* zs_metric_report_B() bytes. */
+void zs_metric_report_write(const struct zs_metric_report *report, uint8_t *ret_bytes);
 
 /* ---- Groups ------------------------------------------------------------------------------------
  */
@@ -110,9 +141,25 @@ struct zs_metric_stretch {
     uint64_t counters[ZS_METRIC_COUNTERS];
 };
 
+/* Thread cycles of one instruction of one launch, or summed. */
+struct zs_metric_stall {
+    uint64_t ip;
+    uint64_t start_ticks, end_ticks; /* of the launch */
+    uint64_t cycles[ZS_GPU_STALL_REASONS];
+};
+
 struct zs_metrics {
+    bool timed; /* the model of time is on */
+    /* Stalls since `stalls_first` was 0, kept while a group by address is active; at most
+     * STALLS_MOST, then the oldest go. */
+    struct {
+        struct zs_metric_stall *items;
+        size_t count, capacity;
+    } stalls;
+    uint64_t stalls_first; /* number of items[0] */
     pthread_mutex_t lock;
     struct zs_ze_metric_group *groups[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS];
+    uint32_t group_count;
     struct zs_ze_metric_group *active[ZS_METRIC_DOMAINS]; /* NULL: none */
     struct zs_ze_streamer *streamers[ZS_METRIC_DOMAINS];
     uint64_t sums[ZS_METRIC_COUNTERS];
@@ -130,7 +177,7 @@ void zs_metrics_free(struct zs_ze_device *device);
 /* Around a launch; a number for the second call. Nothing without metrics. */
 uint32_t zs_metrics_launch_begin(struct zs_ze_device *device);
 void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
-                           const struct zs_gpu_result *result);
+                           const struct zs_ze_kernel *kernel, const struct zs_gpu_result *result);
 /* Up to when all that ran is known; the lock is held. */
 uint64_t zs_metrics_settled_ticks(struct zs_ze_device *device);
 /* Cycles of the core clock in so many ticks. */
@@ -138,6 +185,11 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
 
 /* ---- Streamers ---------------------------------------------------------------------------------
  */
+
+/* Stalls of the launches from number `first` on, summed by address; the lock is held. NULL: no
+ * memory or none. *ret_lost: there were more. */
+struct zs_metric_stall *zs_metrics_stalls(const struct zs_metrics *metrics, uint64_t first,
+                                          size_t *ret_count, bool *ret_lost);
 
 /* A launch ended: streamers of the device take it in. The device's lock is held. */
 void zs_streamers_add(struct zs_metrics *metrics, const struct zs_metric_stretch *stretch);

@@ -62,9 +62,13 @@ struct zs_ze_kernel {
     uint32_t global_offset[3];
     ze_kernel_indirect_access_flags_t indirect_access;
     ze_cache_config_flags_t cache_config;
+    uint64_t code_va; /* where its code begins for metrics by address: unique in the process */
     pthread_mutex_t counters_lock;
     struct zs_gpu_counters *counters; /* of all launches, NULL: none was counted */
 };
+
+/* Extension functions of kernels by their names; NULL: there is none. */
+void *zs_kernel_function(const char *name);
 
 /* Where code begins, as `ip` counts. Each module's functions and each kernel have a place of their
  * own in the context. */

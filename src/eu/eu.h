@@ -150,6 +150,11 @@ struct zs_eu_send {
  */
 typedef int zs_eu_send_lower_fn(struct zs_eu_send *ret, struct zs_diag *diag);
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag);
+/* What it made of a send: the message of the data port and its row; NULL for the thread spawner. */
+struct zs_port_message;
+struct zs_port_message_row;
+const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
+                                                 const struct zs_port_message_row **ret_row);
 
 /* ---- Programs ----------------------------------------------------------------------------------
  */

@@ -93,3 +93,10 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
     ret->exec = ret->d.host == ZS_EU_HOST_AVX2 ? exec_avx2 : exec;
     return 0;
 }
+
+const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
+                                                 const struct zs_port_message_row **ret_row)
+{
+    *ret_row = send->table;
+    return send->table ? (const struct zs_port_message *)(const void *)send->u : NULL;
+}

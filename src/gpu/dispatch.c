@@ -226,10 +226,13 @@ void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     uint32_t mask = simd == 32 ? UINT32_MAX : (1u << simd) - 1;
     if (thread == run->threads_per_group - 1)
         mask = run->last_mask;
-    if (fresh)
-        zs_eu_thread_init(t, w->program, mask);
+    const struct zs_eu_program *program = group->traced ? run->kernel->timed_program : w->program;
+    if (fresh || t->program != program)
+        zs_eu_thread_init(t, program, mask);
     else
-        zs_eu_thread_restart(t, w->program, mask);
+        zs_eu_thread_restart(t, program, mask);
+    if (group->traced)
+        t->hooks = zs_timing_trace_thread(run->trace, group->index, thread);
     t->env = &w->port;
     t->counters = w->counters;
     if (ZS_UNLIKELY(w->debug != NULL))
@@ -240,6 +243,9 @@ void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
 static void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
                        struct zs_gpu_thread_state *state)
 {
+    const struct zs_eu_thread *t = &w->threads[state->slot];
+    if (group->traced)
+        zs_timing_trace_ended(t->hooks, t->executed);
     state->phase = ZS_GPU_THREAD_DONE;
     if (ZS_UNLIKELY(w->debug != NULL))
         zs_gpu_debug_ended(w, state->slot);
@@ -420,6 +426,7 @@ static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, u
     group->place = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? (uint32_t)index : place;
     group->live = run->threads_per_group;
     group->arrived = 0;
+    group->traced = run->trace && zs_timing_trace_samples(run->trace, index);
     zs_gpu_group_id(run->launch, index, group->id);
     memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
     if (run->slm_B)

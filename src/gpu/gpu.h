@@ -78,6 +78,7 @@ const struct zs_gpu_model *zs_gpu_model_at(size_t index); /* NULL past the end *
 const struct zs_gpu_model *zs_gpu_model_find(const char *name);
 uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model);
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model); /* resident HW threads */
+bool zs_gpu_model_is_timed(const struct zs_gpu_model *model);    /* there is a model of its time */
 
 /* ---- Device: worker pool and clock -------------------------------------------------------------
  */
@@ -256,12 +257,13 @@ struct zs_gpu_kernel_desc {
     /* Addresses that the cross-thread data asks for, 0: the module has no such surface. */
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */
-    uint32_t flags;                        /* ZS_GPU_KERNEL_*: only to measure */
+    uint32_t flags;                        /* ZS_GPU_KERNEL_* */
 };
 
 enum {
     ZS_GPU_KERNEL_UNCOUNTED = 1u << 0, /* no counters: totals and modelled time are 0 */
     ZS_GPU_KERNEL_X86_64_V2 = 1u << 1, /* as on a host without AVX2 and FMA */
+    ZS_GPU_KERNEL_TIMED = 1u << 2, /* launches use the model of time, where the device has one */
 };
 
 enum zs_gpu_arg_kind {
@@ -290,6 +292,9 @@ uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel); /* per HW 
 uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group);
 /* Whether it calls functions by their addresses, which may be those of any code there is. */
 bool zs_gpu_kernel_computes_jumps(const struct zs_gpu_kernel *kernel);
+/* Bytes of its code, and of functions before it. */
+void zs_gpu_kernel_extent(const struct zs_gpu_kernel *kernel, uint32_t *ret_before_B,
+                          uint32_t *ret_size_B);
 /* The address of an instruction; offset_B as in a fault. */
 uint32_t zs_gpu_kernel_ip(const struct zs_gpu_kernel *kernel, int64_t offset_B);
 bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel);
@@ -397,6 +402,28 @@ size_t zs_gpu_counters_size(const struct zs_gpu_counters *counters);
 size_t zs_gpu_counters_read(struct zs_gpu_counters *counters,
                             struct zs_gpu_instruction_count *ret_rows, size_t capacity);
 
+/* ---- Timing ------------------------------------------------------------------------------------
+ */
+
+/* Thread cycles of an instruction, by reason: enum zs_timing_reason (timing/timing.h). */
+enum { ZS_GPU_STALL_REASONS = 8 };
+struct zs_gpu_stalls {
+    int64_t offset_B; /* as in a fault */
+    uint64_t cycles[ZS_GPU_STALL_REASONS];
+};
+
+/* What the model of time found for one launch (docs/timing.md). Rows in gpu/timing/total.def. */
+struct zs_gpu_timing {
+    bool modelled; /* else nothing here is known: the time is the formula's */
+    uint64_t cycles;
+    uint64_t instructions, replayed; /* executed, and of those replayed exactly */
+#define ZS_TIMING_TOTAL(id, text) uint64_t id;
+#include "gpu/timing/total.def"
+#undef ZS_TIMING_TOTAL
+    struct zs_gpu_stalls *stalls; /* of instructions that have any, ascending by offset */
+    uint32_t stall_count;
+};
+
 /* ---- Launches ----------------------------------------------------------------------------------
  */
 
@@ -409,6 +436,8 @@ enum {
     /* Pointers in memory lead the kernel to other memory: what is alive as it begins is kept until
      * it ends, not only what its arguments name. */
     ZS_GPU_LAUNCH_KEEP_ALL = 1u << 3,
+    /* The model of time replays much more of a long launch: slow. */
+    ZS_GPU_LAUNCH_TIME_EXACT = 1u << 4,
 };
 
 struct zs_gpu_launch {
@@ -439,7 +468,10 @@ struct zs_gpu_result {
     uint64_t start_ticks, end_ticks;
     uint64_t modelled_cycles; /* of the core clock */
     uint64_t issue_cycles;    /* of all EUs together: instructions are issued */
+    struct zs_gpu_timing timing;
 };
+/* What a result holds beyond itself. */
+void zs_gpu_result_fini(struct zs_gpu_result *result);
 
 /* Run all groups; returns when they are done, failed or interrupted. The caller's thread works
  * too; small launches run on it alone. Returns result->error. */

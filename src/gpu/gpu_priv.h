@@ -6,6 +6,7 @@
 #include "dataport/dataport.h"
 #include "eu/eu.h"
 #include "gpu/gpu.h"
+#include "gpu/timing/timing.h"
 #include "module/module.h"
 
 #include <pthread.h>
@@ -73,6 +74,7 @@ struct zs_gpu_group {
     uint32_t place;   /* among the resident ones of the launch: gives its threads their numbers */
     uint32_t live;    /* threads that have not ended */
     uint32_t arrived; /* barrier messages since the last release */
+    bool traced;      /* for the model of time */
     uint8_t *slm;
     struct zs_gpu_thread_state *threads;
 };
@@ -195,6 +197,9 @@ struct zs_gpu_kernel {
     uint32_t instruction_count;
     size_t counter_count;
     struct zs_gpu_kernel_debug *debug; /* NULL: debugging is not enabled */
+    /* with ZS_GPU_KERNEL_TIMED, where the device has a model of time */
+    struct zs_eu_program *timed_program; /* the same with hooks */
+    struct zs_timing_code *timing_code;
 };
 
 /* ---- args.c ------------------------------------------------------------------------------------
@@ -268,6 +273,16 @@ int zs_gpu_totals_add(const struct zs_gpu_kernel *kernel, const uint64_t *sums,
 uint64_t zs_gpu_timing_cycles(const struct zs_gpu_model *model, const struct zs_gpu_totals *totals,
                               uint64_t weighted);
 
+/* ---- timed.c: launches and the model of time ---------------------------------------------------
+ */
+
+struct zs_gpu_run;
+int zs_gpu_kernel_time(struct zs_gpu_kernel *kernel, const struct zs_eu_lower_params *params,
+                       struct zs_diag *diag);
+int zs_gpu_run_trace(struct zs_gpu_run *run);
+/* Replays what was recorded; without it, or when there is no memory, the formula's time stays. */
+void zs_gpu_run_replay(struct zs_gpu_run *run, struct zs_gpu_result *ret);
+
 /* ---- dispatch.c --------------------------------------------------------------------------------
  */
 
@@ -311,6 +326,7 @@ struct zs_gpu_run {
     struct zs_gpu_fault fault;
     uint64_t *sums;
     uint64_t threads_run, groups_run;
+    struct zs_timing_trace *trace; /* NULL: the formula gives the time */
 };
 /* Claim and run groups until none is left. */
 void zs_gpu_run_groups(struct zs_gpu_job *job);

@@ -194,6 +194,8 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))
         error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
+    if (!error && desc->flags & ZS_GPU_KERNEL_TIMED)
+        error = zs_gpu_kernel_time(kernel, &params, diag);
     free(segments);
     return error;
 }
@@ -242,6 +244,8 @@ void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel)
         return;
     zs_gpu_kernel_debug_free(kernel);
     zs_eu_program_destroy(kernel->program);
+    zs_eu_program_destroy(kernel->timed_program);
+    zs_timing_code_destroy(kernel->timing_code);
     free(kernel->samplers);
     free(kernel->instructions);
     free(kernel);
@@ -295,6 +299,13 @@ uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel)
 bool zs_gpu_kernel_computes_jumps(const struct zs_gpu_kernel *kernel)
 {
     return zs_eu_program_computes_jumps(kernel->program);
+}
+
+void zs_gpu_kernel_extent(const struct zs_gpu_kernel *kernel, uint32_t *ret_before_B,
+                          uint32_t *ret_size_B)
+{
+    *ret_before_B = kernel->entry_B;
+    *ret_size_B = (uint32_t)kernel->module->code.size_B;
 }
 
 uint32_t zs_gpu_kernel_ip(const struct zs_gpu_kernel *kernel, int64_t offset_B)

@@ -290,6 +290,9 @@ static int setup(struct zs_gpu_run *run)
     if (!run->payload || !run->local_ids || !run->sums)
         return -ENOMEM;
     memcpy(run->payload, launch->args->cross_thread, m->thread.cross_thread_B);
+    error = zs_gpu_run_trace(run);
+    if (error)
+        return error;
     zs_gpu_payload_patch(&dispatch, run->payload);
     zs_gpu_local_ids(run->kernel, launch->group_size, run->threads_per_group, run->local_ids);
     run->samplers = launch->args->samplers;
@@ -304,6 +307,14 @@ static void teardown(struct zs_gpu_run *run)
     free(run->payload);
     free(run->local_ids);
     free(run->sums);
+    zs_timing_trace_destroy(run->trace);
+}
+
+void zs_gpu_result_fini(struct zs_gpu_result *result)
+{
+    free(result->timing.stalls);
+    result->timing.stalls = NULL;
+    result->timing.stall_count = 0;
 }
 
 static void sum_up(struct zs_gpu_run *run, struct zs_gpu_result *ret)
@@ -314,6 +325,7 @@ static void sum_up(struct zs_gpu_run *run, struct zs_gpu_result *ret)
     if (zs_gpu_totals_add(run->kernel, run->sums, &ret->totals, &weighted) == 0)
         ret->modelled_cycles = zs_gpu_timing_cycles(run->device->model, &ret->totals, weighted);
     ret->issue_cycles = weighted;
+    zs_gpu_run_replay(run, ret);
     if (run->launch->counters)
         zs_gpu_counters_add(run->launch->counters, run->sums);
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of a module on a device with the model of time: shared by bench/timing and its tests. */
+#ifndef ZS_BENCH_TIMING_DEVICE_H
+#define ZS_BENCH_TIMING_DEVICE_H
+
+#include "gpu/gpu.h"
+#include "module/module.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAB_ARGS = 8, LAB_BUFFERS = 8 };
+
+struct lab_arg {
+    enum { LAB_NONE, LAB_BUFFER, LAB_LOCAL, LAB_INT, LAB_FLOAT } kind;
+    void *buffer;
+    size_t local_B;
+    int integer;
+    float real;
+};
+#define LAB_BUF(p)                                                                                 \
+    {                                                                                              \
+        .kind = LAB_BUFFER, .buffer = (p)                                                          \
+    }
+#define LAB_LOC(b)                                                                                 \
+    {                                                                                              \
+        .kind = LAB_LOCAL, .local_B = (b)                                                          \
+    }
+#define LAB_I(v)                                                                                   \
+    {                                                                                              \
+        .kind = LAB_INT, .integer = (v)                                                            \
+    }
+#define LAB_F(v)                                                                                   \
+    {                                                                                              \
+        .kind = LAB_FLOAT, .real = (v)                                                             \
+    }
+
+struct lab {
+    struct zs_module *module;
+    const struct zs_image *image;
+    struct zs_gpu_device *device;
+    struct zs_gpu_memory *memory;
+    void *buffers[LAB_BUFFERS];
+    uint32_t buffer_count;
+    uint32_t flags;              /* ZS_GPU_LAUNCH_* */
+    struct zs_gpu_result result; /* of the last launch; stalls are freed by the next */
+};
+
+static inline void lab_fail(const char *what, int error)
+{
+    fprintf(stderr, "%s: %s\n", what, strerror(error < 0 ? -error : error));
+    abort();
+}
+
+static inline void lab_open(struct lab *lab, const char *file, const char *model, uint32_t workers)
+{
+    struct zs_diag diag = {0};
+    memset(lab, 0, sizeof(*lab));
+    if (zs_module_open(file, NULL, &lab->module, &diag))
+        lab_fail(diag.text, 0);
+    lab->image = zs_module_image(lab->module, "skl");
+    if (!lab->image)
+        lab_fail("no code for skl", 0);
+    int error = zs_gpu_device_create(zs_gpu_model_find(model), workers, &lab->device);
+    if (!error)
+        error = zs_gpu_memory_create(&lab->memory);
+    if (error)
+        lab_fail("device", error);
+}
+
+static inline void *lab_alloc(struct lab *lab, size_t size_B)
+{
+    void *data = aligned_alloc(4096, (size_B + 4095) / 4096 * 4096);
+    if (!data || lab->buffer_count == LAB_BUFFERS)
+        lab_fail("no memory", 0);
+    memset(data, 0, size_B);
+    struct zs_gpu_allocation a = {
+        .gpu_va = (uint64_t)(uintptr_t)data, .size_B = size_B, .kind = ZS_GPU_MEMORY_DEVICE};
+    int error = zs_gpu_memory_add(lab->memory, &a, NULL);
+    if (error)
+        lab_fail("allocation", error);
+    lab->buffers[lab->buffer_count++] = data;
+    return data;
+}
+
+static inline void lab_forget(struct lab *lab)
+{
+    while (lab->buffer_count) {
+        void *data = lab->buffers[--lab->buffer_count];
+        (void)zs_gpu_memory_remove(lab->memory, (uint64_t)(uintptr_t)data, free, data);
+    }
+}
+
+static inline void lab_close(struct lab *lab)
+{
+    zs_gpu_result_fini(&lab->result);
+    lab_forget(lab);
+    zs_gpu_memory_destroy(lab->memory);
+    zs_gpu_device_destroy(lab->device);
+    zs_module_close(lab->module);
+}
+
+/* Runs a kernel; its core clock cycles as the model has them, without what every launch costs. */
+static inline uint64_t lab_run(struct lab *lab, const char *name, uint32_t groups, uint32_t size,
+                               const struct lab_arg args[LAB_ARGS])
+{
+    struct zs_diag diag = {0};
+    struct zs_gpu_kernel *kernel;
+    struct zs_gpu_args *values;
+    const struct zs_kernel *module = zs_image_kernel(lab->image, name);
+    if (!module)
+        lab_fail(name, ENOENT);
+    struct zs_gpu_kernel_desc desc = {
+        .module_kernel = module, .code = module->code, .flags = ZS_GPU_KERNEL_TIMED};
+    int error = zs_gpu_kernel_create(lab->device, &desc, &kernel, &diag);
+    if (error)
+        lab_fail(diag.text, error);
+    error = zs_gpu_args_create(kernel, &values);
+    for (uint32_t i = 0; i < LAB_ARGS && !error && args[i].kind; i++) {
+        const struct lab_arg *a = &args[i];
+        if (a->kind == LAB_BUFFER)
+            error = zs_gpu_args_set_buffer(values, i, lab->memory, (uint64_t)(uintptr_t)a->buffer);
+        else if (a->kind == LAB_LOCAL)
+            error = zs_gpu_args_set_local(values, i, a->local_B);
+        else
+            error = zs_gpu_args_set_value(
+                values, i, 4, a->kind == LAB_INT ? (const void *)&a->integer : &a->real);
+    }
+    if (error)
+        lab_fail(name, error);
+    const struct zs_gpu_launch launch = {.kernel = kernel,
+                                         .args = values,
+                                         .memory = lab->memory,
+                                         .flags = lab->flags,
+                                         .group_count = {groups, 1, 1},
+                                         .group_size = {size, 1, 1}};
+    zs_gpu_result_fini(&lab->result);
+    if (zs_gpu_launch_run(lab->device, &launch, &lab->result))
+        lab_fail(lab->result.fault.detail, lab->result.error);
+    zs_gpu_args_destroy(values);
+    zs_gpu_kernel_destroy(kernel);
+    if (!lab->result.timing.modelled)
+        lab_fail("the launch was not modelled", 0);
+    return lab->result.modelled_cycles;
+}
+
+/* A random cycle through every `stride`-th dword. */
+static inline void lab_chain(uint32_t *next, uint32_t count, uint32_t stride)
+{
+    uint32_t *order = malloc(count * sizeof(*order));
+    uint64_t state = 1;
+    if (!order)
+        lab_fail("no memory", 0);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    for (uint32_t i = count - 1; i > 0; i--) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        uint32_t j = (uint32_t)(state >> 33) % (i + 1), t = order[i];
+        order[i] = order[j];
+        order[j] = t;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        next[order[i] * stride] = order[(i + 1) % count] * stride;
+    free(order);
+}
+
+#endif

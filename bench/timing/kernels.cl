@@ -1,0 +1,145 @@
+/* Microbenchmarks of the model of time: n runs of a loop whose body is known. */
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+#define CHAINS 8
+#define BODY 16 /* operations of each chain in a run of the loop */
+
+/* x[c] = op, for all chains, BODY times */
+#define RATE(name, T, scalar, step)                                                                \
+    __attribute__((intel_reqd_sub_group_size(16))) kernel void name(global T *out, int n, scalar as, scalar bs)                                   \
+    {                                                                                              \
+        T a = (T)as, b = (T)bs, x[CHAINS];                                                         \
+        for (int c = 0; c < CHAINS; c++)                                                           \
+            x[c] = (T)(get_global_id(0) + c);                                                      \
+        for (int i = 0; i < n; i++) {                                                              \
+            _Pragma("unroll") for (int k = 0; k < BODY; k++)                                       \
+            {                                                                                      \
+                _Pragma("unroll") for (int c = 0; c < CHAINS; c++) x[c] = step;                    \
+            }                                                                                      \
+        }                                                                                          \
+        T sum = 0;                                                                                 \
+        for (int c = 0; c < CHAINS; c++)                                                           \
+            sum += x[c];                                                                           \
+        out[get_global_id(0)] = sum;                                                               \
+    }
+RATE(rate_fp32, float, float, mad(x[c], a, b))
+RATE(rate_fp16, half, float, fma(x[c], a, b))
+RATE(rate_fp64, double, float, fma(x[c], a, b))
+RATE(rate_int_add, int, int, (x[c] ^ a) + b)
+RATE(rate_int_mul, int, int, x[c] * a)
+RATE(rate_math, float, float, native_rsqrt(x[c]))
+
+/* one chain: each operation waits for the one before */
+#define LATENCY(name, T, scalar, step)                                                             \
+    __attribute__((intel_reqd_sub_group_size(16))) kernel void name(global T *out, int n, scalar as, scalar bs)                                   \
+    {                                                                                              \
+        T a = (T)as, b = (T)bs, x = (T)get_global_id(0);                                           \
+        for (int i = 0; i < n; i++) {                                                              \
+            _Pragma("unroll") for (int k = 0; k < 128; k++) x = step;                              \
+        }                                                                                          \
+        out[get_global_id(0)] = x;                                                                 \
+    }
+LATENCY(latency_fp32, float, float, mad(x, a, b))
+LATENCY(latency_int_add, int, int, (x ^ a) + b)
+LATENCY(latency_fp64, double, float, fma(x, a, b))
+LATENCY(latency_math, float, float, native_rsqrt(x))
+
+/* a chain of loads */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void chase(global const uint *next, global uint *out, int n)
+{
+    uint at = get_global_id(0) * 16;
+    for (int i = 0; i < n; i++)
+        at = next[at];
+    out[get_global_id(0)] = at;
+}
+
+__attribute__((intel_reqd_sub_group_size(16))) kernel void chase_local(global uint *out, local uint *next, int size, int stride, int n)
+{
+    for (int i = get_local_id(0); i < size; i += get_local_size(0))
+        next[i] = (i + stride) % size;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint at = get_local_id(0) * stride % size;
+    for (int i = 0; i < n; i++)
+        at = next[at];
+    out[get_global_id(0)] = at;
+}
+
+/* loads that wait for nobody: every item reads n times 16 bytes, `step` items apart */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void stream(global const uint4 *in, global uint4 *out, int n, int step, int mask)
+{
+    uint4 sum = 0;
+    uint at = get_global_id(0);
+    for (int i = 0; i < n; i += 4) {
+        sum ^= in[at & mask] ^ in[(at + step) & mask] ^ in[(at + 2 * step) & mask] ^
+               in[(at + 3 * step) & mask];
+        at += 4 * step;
+    }
+    if (sum.x == 0x12345678 && sum.y == 0x9abcdef)
+        out[get_global_id(0)] = sum;
+}
+
+__attribute__((intel_reqd_sub_group_size(16))) kernel void store(global uint4 *out, uint value)
+{
+    out[get_global_id(0)] = (uint4)(value);
+}
+
+/* dwords of local memory `stride` apart */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void local_stride(global uint *out, local uint *data, int stride, int n)
+{
+    uint sum = 0, at = get_local_id(0) * stride & 4095;
+    for (int i = get_local_id(0); i < 4096; i += get_local_size(0))
+        data[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < n; i += 8) {
+        uint b = at ^ 16, c = at ^ 32, d = at ^ 48;
+        sum ^= data[at] ^ data[b] ^ data[c] ^ data[d];
+        sum ^= data[at ^ 64] ^ data[b ^ 64] ^ data[c ^ 64] ^ data[d ^ 64];
+        at = (at + 128) & 4095;
+    }
+    out[get_global_id(0)] = sum;
+}
+
+__attribute__((intel_reqd_sub_group_size(16))) kernel void strided(global const uint *in, global uint *out, int stride)
+{
+    out[get_global_id(0)] = in[get_global_id(0) * stride];
+}
+
+__attribute__((intel_reqd_sub_group_size(16))) kernel void barriers(global uint *out, int n)
+{
+    for (int i = 0; i < n; i++)
+        barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = n;
+}
+
+__attribute__((intel_reqd_sub_group_size(16))) kernel void atomics(global uint *out, int stride, int n)
+{
+    for (int i = 0; i < n; i++)
+        atomic_inc(out + get_global_id(0) * stride);
+}
+
+__attribute__((intel_reqd_sub_group_size(16))) kernel void empty(global uint *out)
+{
+}
+
+/* lanes take both ways */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void diverge(global uint *out, int n, int mask)
+{
+    uint x = get_global_id(0);
+    for (int i = 0; i < n; i++) {
+        if (get_local_id(0) & mask)
+            x = x * 5 + i;
+        else
+            x = (x ^ i) * 3;
+    }
+    out[get_global_id(0)] = x;
+}
+
+/* n multiplications and additions for each element that is read */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void intensity(global const float *in, global float *out, int n)
+{
+    float x = in[get_global_id(0)], a = x;
+    for (int i = 0; i < n; i++)
+        x = mad(x, a, 1.0f);
+    out[get_global_id(0)] = x;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a message touches, found from its payload before it is executed: cache lines of memory, the
+ * conflicts of local memory's banks, lanes of atomics that meet. Nothing here refuses or faults:
+ * addresses that lead nowhere touch nothing, and executing the message says so.
+ */
+#include "dataport/dataport_priv.h"
+
+#include <math.h>
+
+enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4 };
+_Static_assert(1 << LINE_SHIFT == ZS_PORT_LINE_B, "lines are those of the caches");
+
+static const struct {
+    int (*decode)(struct zs_port_message *message, uint32_t desc);
+    enum zs_port_shape shape;
+} shapes[] = {
+    {zs_port_decode_untyped_read, ZS_PORT_SHAPE_OFFSETS},
+    {zs_port_decode_untyped_write, ZS_PORT_SHAPE_OFFSETS},
+    {zs_port_decode_untyped_atomic, ZS_PORT_SHAPE_OFFSETS},
+    {zs_port_decode_untyped_float_atomic, ZS_PORT_SHAPE_OFFSETS},
+    {zs_port_decode_byte_scattered_read, ZS_PORT_SHAPE_OFFSETS},
+    {zs_port_decode_byte_scattered_write, ZS_PORT_SHAPE_OFFSETS},
+    {zs_port_decode_dword_scattered_read, ZS_PORT_SHAPE_DWORD_OFFSETS},
+    {zs_port_decode_dword_scattered_write, ZS_PORT_SHAPE_DWORD_OFFSETS},
+    {zs_port_decode_a64_untyped_read, ZS_PORT_SHAPE_ADDRESSES},
+    {zs_port_decode_a64_untyped_write, ZS_PORT_SHAPE_ADDRESSES},
+    {zs_port_decode_a64_scattered_read, ZS_PORT_SHAPE_ADDRESSES},
+    {zs_port_decode_a64_scattered_write, ZS_PORT_SHAPE_ADDRESSES},
+    {zs_port_decode_a64_atomic, ZS_PORT_SHAPE_ADDRESSES},
+    {zs_port_decode_a64_float_atomic, ZS_PORT_SHAPE_ADDRESSES},
+    {zs_port_decode_block_aligned, ZS_PORT_SHAPE_BLOCK},
+    {zs_port_decode_block_unaligned, ZS_PORT_SHAPE_BLOCK},
+    {zs_port_decode_block_write, ZS_PORT_SHAPE_BLOCK},
+    {zs_port_decode_scratch, ZS_PORT_SHAPE_SCRATCH},
+    {zs_port_decode_a64_block_read, ZS_PORT_SHAPE_A64_BLOCK},
+    {zs_port_decode_a64_block_write, ZS_PORT_SHAPE_A64_BLOCK},
+    {zs_port_decode_typed_read, ZS_PORT_SHAPE_TYPED},
+    {zs_port_decode_typed_write, ZS_PORT_SHAPE_TYPED},
+    {zs_port_decode_typed_atomic, ZS_PORT_SHAPE_TYPED},
+    {zs_port_decode_media_read, ZS_PORT_SHAPE_MEDIA},
+    {zs_port_decode_media_write, ZS_PORT_SHAPE_MEDIA},
+    {zs_port_decode_sample, ZS_PORT_SHAPE_SAMPLE},
+    {zs_port_decode_sample_l, ZS_PORT_SHAPE_SAMPLE},
+    {zs_port_decode_sample_d, ZS_PORT_SHAPE_SAMPLE},
+    {zs_port_decode_ld, ZS_PORT_SHAPE_TEXEL},
+    {zs_port_decode_ld_lz, ZS_PORT_SHAPE_TEXEL},
+};
+
+enum zs_port_shape zs_port_shape(const struct zs_port_message_row *row)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(shapes); i++) {
+        if (shapes[i].decode == row->decode)
+            return shapes[i].shape;
+    }
+    return ZS_PORT_SHAPE_NONE;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+static void add_line(struct zs_port_touch *t, uint64_t line)
+{
+    for (uint32_t i = t->line_count; i-- > 0;) { /* neighbours come one after the other */
+        if (t->lines[i] == line)
+            return;
+    }
+    if (t->line_count < ZS_PORT_TOUCH_LINES)
+        t->lines[t->line_count++] = line;
+}
+
+static void add_bytes(struct zs_port_touch *t, uint64_t address, uint64_t size_B)
+{
+    uint64_t line = address >> LINE_SHIFT, last = (address + size_B - 1) >> LINE_SHIFT;
+    for (; size_B && line <= last && last - line < ZS_PORT_TOUCH_LINES; line++)
+        add_line(t, line);
+}
+
+/* ---- lanes with addresses ----------------------------------------------------------------------
+ */
+
+/* Byte distance from a lane's first byte to behind its last. */
+static uint32_t span_of(const struct zs_port_message *m)
+{
+    if (m->channels)
+        return (32u - (uint32_t)__builtin_clz(m->channels)) * 4;
+    return (uint32_t)m->element_B * m->elements;
+}
+
+/* How many lanes of an atomic are at the location that most of them share. */
+static uint32_t most_at_one(const uint64_t *address, uint32_t mask)
+{
+    uint32_t most = 0;
+    for (uint32_t left = mask; left;) {
+        uint32_t first = (uint32_t)__builtin_ctz(left), same = 0, others = 0;
+        ZS_PORT_FOR_LANES(lane, left)
+        {
+            if (address[lane] == address[first])
+                same++;
+            else
+                others |= 1u << lane;
+        }
+        most = ZS_MAX(most, same);
+        left = others;
+    }
+    return most;
+}
+
+/* Dwords that the lanes name, each once, by bank: the fullest bank decides how long it takes. */
+static void find_conflicts(struct zs_port_touch *t, const struct zs_port_message *m,
+                           const uint64_t *offset, uint32_t mask)
+{
+    enum { BANK_DWORDS = 64 };
+    uint32_t dwords[BANKS][BANK_DWORDS], per_bank[BANKS] = {0}, fullest = 0, count = 0;
+    uint32_t span_B = span_of(m);
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        uint32_t dword = (uint32_t)(offset[lane] / 4);
+        uint32_t last = (uint32_t)((offset[lane] + span_B - 1) / 4);
+        for (; dword <= last; dword++) {
+            uint32_t bank = dword % BANKS, i = 0;
+            while (i < per_bank[bank] && dwords[bank][i] != dword)
+                i++;
+            if (i < per_bank[bank] || i == BANK_DWORDS)
+                continue;
+            dwords[bank][i] = dword;
+            per_bank[bank] = i + 1;
+            fullest = ZS_MAX(fullest, i + 1);
+            count++;
+        }
+    }
+    t->slm_cycles = (uint16_t)fullest;
+    t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
+}
+
+static uint64_t base_of(const struct zs_port *port, const struct zs_port_message *m,
+                        uint64_t *ret_size_B)
+{
+    *ret_size_B = 0;
+    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_PORT_SURFACE_BUFFER)
+        return 0;
+    *ret_size_B = port->surfaces[m->bti].size_B;
+    return (uint64_t)(uintptr_t)port->surfaces[m->bti].base;
+}
+
+static void touch_lanes(const struct zs_port *port, const struct zs_port_message *m,
+                        uint64_t address[LANES_MAX], uint32_t mask, struct zs_port_touch *t)
+{
+    if (m->bytes_read && m->bytes_written)
+        t->atomic_lanes = (uint16_t)most_at_one(address, mask);
+    if (m->space == ZS_PORT_SPACE_SLM) {
+        ZS_PORT_FOR_LANES(lane, mask)
+        address[lane] &= SLM_OFFSET_MASK;
+        find_conflicts(t, m, address, mask);
+        return;
+    }
+    uint64_t base = 0, size_B = UINT64_MAX;
+    bool by_surface = m->shape != ZS_PORT_SHAPE_ADDRESSES && m->space == ZS_PORT_SPACE_GLOBAL;
+    if (by_surface)
+        base = base_of(port, m, &size_B);
+    else if (m->space == ZS_PORT_SPACE_SCRATCH)
+        base = 0 - port->scratch_start; /* lines are those of the thread's own scratch memory */
+    uint32_t span_B = span_of(m);
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        if (!by_surface || address[lane] < size_B)
+            add_bytes(t, base + address[lane], span_B);
+    }
+}
+
+static void touch_offsets(const struct zs_port *port, const struct zs_port_message *m,
+                          const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+{
+    const uint8_t *at = src0 + m->header_grf * GRF_B;
+    uint64_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1, address[LANES_MAX];
+    ZS_PORT_FOR_LANES(lane, mask)
+    address[lane] = zs_port_load32(at + (size_t)lane * 4) * scale;
+    touch_lanes(port, m, address, mask, t);
+}
+
+static void touch_addresses(const struct zs_port *port, const struct zs_port_message *m,
+                            const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+{
+    const uint8_t *at = src0 + m->header_grf * GRF_B;
+    uint64_t address[LANES_MAX];
+    ZS_PORT_FOR_LANES(lane, mask)
+    address[lane] = zs_port_load64(at + (size_t)lane * 8);
+    touch_lanes(port, m, address, mask, t);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+static void touch_block(const struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *header, struct zs_port_touch *t)
+{
+    uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift, size_B;
+    if (m->space == ZS_PORT_SPACE_SLM) {
+        t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
+        return;
+    }
+    if (m->space == ZS_PORT_SPACE_SCRATCH) {
+        offset += zs_port_load32(header + 20) & ~0x3ffu;
+        add_bytes(t, offset - port->scratch_start, m->block_B);
+        return;
+    }
+    uint64_t base = base_of(port, m, &size_B);
+    if (offset < size_B)
+        add_bytes(t, base + offset, m->block_B);
+}
+
+static void touch_scratch(const struct zs_port *port, const struct zs_port_message *m,
+                          const uint8_t *header, struct zs_port_touch *t)
+{
+    uint64_t offset = (uint64_t)(zs_port_load32(header + 20) & ~0x3ffu) + m->block_offset_B;
+    add_bytes(t, offset - port->scratch_start, m->block_B);
+}
+
+/* ---- images ------------------------------------------------------------------------------------
+ * Hardware tiles images so that a line holds 16 bytes of four rows (Y tiles). Here rows are
+ * linear; the lines are those that tiling would give, named by the place of their first texel. */
+
+static void add_texel(const struct zs_port_surface *s, const int64_t coordinate[3],
+                      struct zs_port_touch *t)
+{
+    const uint8_t *texel = zs_port_surface_texel(s, coordinate);
+    if (!texel)
+        return;
+    uint64_t start = (uint64_t)(uintptr_t)s->base;
+    if (s->dimensions < 2) {
+        add_bytes(t, (uint64_t)(uintptr_t)texel, s->format->texel_B);
+        return;
+    }
+    uint64_t x_B = (uint64_t)coordinate[0] * s->format->texel_B, y = (uint64_t)coordinate[1];
+    uint64_t tiles = s->row_pitch_B / TILE_B; /* in a row of them */
+    uint64_t tile = y / TILE_ROWS * tiles + x_B / TILE_B;
+    uint64_t slice_B = (uint64_t)(uintptr_t)texel - start - y * s->row_pitch_B - x_B;
+    add_line(t, (start + slice_B + tile * ZS_PORT_LINE_B) >> LINE_SHIFT);
+}
+
+static const struct zs_port_surface *image_of(const struct zs_port *port,
+                                              const struct zs_port_message *m)
+{
+    bool is_image =
+        m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_PORT_SURFACE_IMAGE;
+    return is_image ? &port->surfaces[m->bti] : NULL;
+}
+
+static uint32_t parameter(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
+                          uint32_t lane)
+{
+    if (index >= m->coordinates)
+        return 0;
+    return zs_port_load32(src0 + m->header_grf * GRF_B + (index * m->lanes + lane) * 4);
+}
+
+static void touch_texels(const struct zs_port_surface *s, const struct zs_port_message *m,
+                         const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+{
+    bool has_level = m->shape == ZS_PORT_SHAPE_TEXEL && m->returns;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        int64_t coordinate[3] = {0};
+        for (uint32_t i = 0; i < 3; i++)
+            coordinate[i] = (int32_t)parameter(m, src0, has_level && i > 0 ? i + 1 : i, lane);
+        add_texel(s, coordinate, t);
+    }
+}
+
+static void touch_media(const struct zs_port_surface *s, const uint8_t *header,
+                        struct zs_port_touch *t)
+{
+    uint32_t size = zs_port_load32(header + 8), texel_B = s->format->texel_B;
+    int64_t x_B = (int32_t)zs_port_load32(header), y = (int32_t)zs_port_load32(header + 4);
+    for (int64_t row = 0; row <= (int64_t)(size >> 16 & 63); row++) {
+        for (int64_t i = 0; i <= (int64_t)(size & 63); i += texel_B) {
+            const int64_t coordinate[3] = {(x_B + i) / texel_B, y + row, 0};
+            add_texel(s, coordinate, t);
+        }
+    }
+}
+
+/* A coordinate's texel; the neighbour that filtering needs is added by the caller. */
+static int64_t texel_at(const struct zs_port_sampler *sampler, float u, uint32_t size, bool linear)
+{
+    float scaled = sampler->normalized ? u * (float)size : u;
+    float f = floorf(linear ? scaled - 0.5f : scaled);
+    if (!(f > -1e9f && f < 1e9f))
+        return 0;
+    int64_t i = (int64_t)f;
+    bool repeats = sampler->normalized && (i < 0 || i >= size);
+    i = repeats ? (i % size + size) % size : i;
+    return i < 0 ? 0 : i >= size ? (int64_t)size - 1 : i;
+}
+
+static void touch_samples(const struct zs_port *port, const struct zs_port_surface *s,
+                          const struct zs_port_message *m, const uint8_t *src0, uint32_t mask,
+                          struct zs_port_touch *t)
+{
+    uint32_t index = m->sampler;
+    if (m->header_grf)
+        index += (zs_port_load32(src0 + 12) & ~31u) / 16;
+    if (index >= port->sampler_count)
+        return;
+    const struct zs_port_sampler *sampler = &port->samplers[index];
+    const uint32_t size[3] = {s->width, s->height, s->depth};
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        int64_t first[3] = {0};
+        for (uint32_t i = 0; i < ZS_MIN(s->dimensions + (s->is_array ? 1u : 0u), 3u); i++) {
+            uint32_t bits = parameter(m, src0, m->channels + i * (1u + m->returns), lane);
+            float u;
+            memcpy(&u, &bits, sizeof(u));
+            bool layer = i >= s->dimensions;
+            struct zs_port_sampler plain = {.normalized = sampler->normalized && !layer};
+            first[i] = texel_at(&plain, u, layer ? s->depth : size[i], sampler->linear && !layer);
+        }
+        uint32_t corners = sampler->linear ? 1u << s->dimensions : 1;
+        for (uint32_t corner = 0; corner < corners; corner++) {
+            int64_t coordinate[3] = {first[0], first[1], first[2]};
+            for (uint32_t i = 0; i < s->dimensions; i++)
+                coordinate[i] = ZS_MIN(first[i] + (int64_t)(corner >> i & 1), (int64_t)size[i] - 1);
+            add_texel(s, coordinate, t);
+        }
+        t->texels = (uint16_t)(t->texels + corners);
+    }
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+static void touch_image(const struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+{
+    const struct zs_port_surface *s = image_of(port, m);
+    if (!s)
+        return;
+    if (m->shape == ZS_PORT_SHAPE_MEDIA)
+        touch_media(s, src0, t);
+    else if (m->shape == ZS_PORT_SHAPE_SAMPLE)
+        touch_samples(port, s, m, src0, mask, t);
+    else
+        touch_texels(s, m, src0, mask, t);
+    if (m->shape == ZS_PORT_SHAPE_TEXEL)
+        t->texels = (uint16_t)__builtin_popcount(mask);
+}
+
+void zs_port_touch(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
+                   uint32_t mask, struct zs_port_touch *t)
+{
+    t->line_count = 0;
+    t->slm_cycles = t->slm_conflicts = t->atomic_lanes = t->texels = 0;
+    mask &= m->lanes ? zs_port_lane_mask(m->lanes) : UINT32_MAX;
+    switch ((enum zs_port_shape)m->shape) {
+    case ZS_PORT_SHAPE_NONE:
+        break;
+    case ZS_PORT_SHAPE_OFFSETS:
+    case ZS_PORT_SHAPE_DWORD_OFFSETS:
+        touch_offsets(port, m, src0, mask, t);
+        break;
+    case ZS_PORT_SHAPE_ADDRESSES:
+        touch_addresses(port, m, src0, mask, t);
+        break;
+    case ZS_PORT_SHAPE_BLOCK:
+        touch_block(port, m, src0, t);
+        break;
+    case ZS_PORT_SHAPE_SCRATCH:
+        touch_scratch(port, m, src0, t);
+        break;
+    case ZS_PORT_SHAPE_A64_BLOCK:
+        add_bytes(t, zs_port_load64(src0), m->block_B);
+        break;
+    case ZS_PORT_SHAPE_TYPED:
+    case ZS_PORT_SHAPE_MEDIA:
+    case ZS_PORT_SHAPE_SAMPLE:
+    case ZS_PORT_SHAPE_TEXEL:
+        touch_image(port, m, src0, mask, t);
+        break;
+    }
+}

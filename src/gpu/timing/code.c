@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* What the instructions of a kernel cost: pipes, cycles, registers, from the decoded instructions.
+ */
+#include "gpu/timing/timing_priv.h"
+#include "isa/inst.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct zs_timing_params rows[] = {
+#define ZS_TIMING_PARAMS(...) {__VA_ARGS__},
+#include "gpu/timing/params.def"
+#undef ZS_TIMING_PARAMS
+};
+
+const struct zs_timing_params *zs_timing_params_find(const struct zs_gpu_model *model)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (rows[i].platform == model->platform &&
+            (!rows[i].target || strcmp(rows[i].target, model->target) == 0))
+            return &rows[i];
+    }
+    return NULL;
+}
+
+/* ---- cost --------------------------------------------------------------------------------------
+ */
+
+static uint32_t operand_bits(const struct zs_isa_operand *op)
+{
+    bool packed = op->type == ZS_TYPE_V || op->type == ZS_TYPE_UV || op->type == ZS_TYPE_VF;
+    return op->kind == ZS_OPERAND_NONE || packed ? 0 : zs_isa_type_bits((enum zs_isa_type)op->type);
+}
+
+/* Bytes of an element as the pipe handles it: of the widest operand, at least a word. */
+static uint32_t element_B(const struct zs_isa_inst *inst)
+{
+    uint32_t bits = ZS_MAX(operand_bits(&inst->dst), 16u);
+    for (uint32_t i = 0; i < inst->source_count && i < ZS_ISA_SOURCES_MAX; i++)
+        bits = ZS_MAX(bits, operand_bits(&inst->src[i]));
+    return bits / 8;
+}
+
+static bool has_type(const struct zs_isa_inst *inst, enum zs_isa_type type)
+{
+    bool found = inst->dst.kind != ZS_OPERAND_NONE && inst->dst.type == type;
+    for (uint32_t i = 0; i < inst->source_count && i < ZS_ISA_SOURCES_MAX; i++)
+        found |= inst->src[i].type == type;
+    return found;
+}
+
+static bool is_integer_32(const struct zs_isa_operand *op)
+{
+    return op->type == ZS_TYPE_D || op->type == ZS_TYPE_UD;
+}
+
+static bool is_wide_multiply(const struct zs_isa_inst *inst)
+{
+    bool multiplies = inst->op == ZS_OP_MUL || inst->op == ZS_OP_MACH;
+    return multiplies && is_integer_32(&inst->src[0]) && is_integer_32(&inst->src[1]);
+}
+
+struct cost {
+    uint32_t unit, B_per_cycle, factor, fixed;
+    uint32_t latency, acc_latency, flag_latency;
+};
+
+static struct cost math_cost(const struct zs_timing_params *p, const struct zs_isa_inst *inst)
+{
+    uint32_t function = inst->subfunction;
+    struct cost c = {ZS_TIMING_UNIT_MATH, p->math_B,      1, 0, p->math_latency,
+                     p->math_latency,     p->flag_latency};
+    if (function == ZS_MATH_FDIV || function == ZS_MATH_POW) {
+        c.B_per_cycle = p->pow_B;
+        c.latency = p->pow_latency;
+    } else if (function >= ZS_MATH_IDIV && function <= ZS_MATH_IREM) {
+        c.fixed = p->divide_cycles;
+        c.latency = p->divide_latency;
+    }
+    return c;
+}
+
+static struct cost pipe_cost(const struct zs_timing_params *p, const struct zs_isa_inst *inst)
+{
+    struct cost c = {ZS_TIMING_UNIT_FPU, p->fpu_B,       1, 0, p->grf_latency,
+                     p->acc_latency,     p->flag_latency};
+    bool wide = element_B(inst) > 4, multiply = is_wide_multiply(inst);
+    if (!wide && !multiply)
+        return c;
+    c.latency = p->wide_latency;
+    c.acc_latency = p->wide_acc_latency;
+    c.flag_latency = p->wide_flag_latency;
+    if (multiply && !wide)
+        c.factor = p->wide_multiply;
+    else if (!has_type(inst, ZS_TYPE_DF))
+        c.factor = p->wide_integer;
+    else if (p->double_one_pipe)
+        c.unit = ZS_TIMING_UNIT_FPU1;
+    return c;
+}
+
+static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
+                     const struct cost *c, struct zs_timing_op *op)
+{
+    uint32_t grf_B = 2 * p->fpu_B; /* what a chunk of lanes fills */
+    uint32_t lanes = ZS_MAX(ZS_MIN(grf_B / element_B(inst), (uint32_t)inst->exec_size), 1u);
+    op->chunk_lanes = (uint8_t)lanes;
+    op->chunk_cycles = (uint8_t)ZS_MAX(lanes * element_B(inst) * c->factor / c->B_per_cycle, 1u);
+    op->fixed_cycles = (uint8_t)c->fixed;
+    op->least = (uint16_t)p->fpu_least;
+    if (c->unit == ZS_TIMING_UNIT_MATH)
+        op->ahead = (uint8_t)p->math_ahead;
+}
+
+static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
+                           struct zs_timing_op *op)
+{
+    uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
+    struct cost c = {.latency = p->grf_latency};
+    op->exec_size = inst->exec_size;
+    op->sources = inst->source_count;
+    op->chan_offset = inst->channel_offset;
+    op->no_mask = inst->flags & ZS_INST_NOMASK;
+    if (flags & ZS_OPF_SEND) {
+        op->unit = ZS_TIMING_UNIT_SEND;
+    } else if (inst->op == ZS_OP_WAIT) {
+        op->unit = ZS_TIMING_UNIT_WAIT;
+    } else if (flags & ZS_OPF_BRANCH) {
+        op->unit = ZS_TIMING_UNIT_CONTROL;
+    } else {
+        c = flags & ZS_OPF_MATH ? math_cost(p, inst) : pipe_cost(p, inst);
+        op->unit = (uint8_t)c.unit;
+        set_pipe(p, inst, &c, op);
+    }
+    op->latency = (uint8_t)c.latency;
+    return c;
+}
+
+/* ---- registers ---------------------------------------------------------------------------------
+ */
+
+struct slots {
+    uint16_t slot[2 * ZS_TIMING_SLOTS];
+    uint8_t latency[2 * ZS_TIMING_SLOTS];
+    uint32_t count;
+};
+
+static void add_slot(struct slots *s, uint32_t slot, uint32_t latency)
+{
+    s->slot[s->count] = (uint16_t)slot;
+    s->latency[s->count++] = (uint8_t)latency;
+}
+
+static void add_registers(struct slots *s, const uint64_t grf[4], uint32_t latency)
+{
+    for (uint32_t r = 0; r < 256; r++) {
+        if (grf[r / 64] >> r % 64 & 1)
+            add_slot(s, r, latency);
+    }
+}
+
+static void add_others(struct slots *s, const uint32_t flags[4], bool acc, bool address,
+                       const struct zs_timing_params *p, const struct cost *c)
+{
+    for (uint32_t f = 0; f < ZS_EU_FLAGS_MAX; f++) {
+        if (flags[f])
+            add_slot(s, ZS_TIMING_SLOT_FLAG + f, c->flag_latency);
+    }
+    if (acc)
+        add_slot(s, ZS_TIMING_SLOT_ACC, c->acc_latency);
+    if (address)
+        add_slot(s, ZS_TIMING_SLOT_A0, p->address_latency);
+}
+
+static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
+                       const struct zs_timing_params *p, const struct cost *c,
+                       struct zs_timing_op *op, struct slots *s)
+{
+    struct zs_isa_effects e;
+    zs_isa_inst_effects(isa, i, &e);
+    s->count = 0;
+    add_registers(s, e.grf_read, 0);
+    add_others(s, e.flags_read, e.acc_read, e.address_read, p, c);
+    if (e.indirect_read)
+        add_slot(s, ZS_TIMING_SLOT_LAST, 0);
+    op->read_count = (uint8_t)ZS_MIN(s->count, 255u);
+    s->count = op->read_count;
+    add_registers(s, e.grf_written, c->latency);
+    add_others(s, e.flags_written, e.acc_written, e.address_written, p, c);
+    op->dep_count = (uint16_t)s->count;
+    if (op->unit <= ZS_TIMING_UNIT_MATH) /* in order: it waits for nothing */
+        add_slot(s, ZS_TIMING_SLOT_LAST, c->latency);
+    op->write_count = (uint8_t)ZS_MIN(s->count - op->read_count, 255u);
+    s->count = (uint32_t)op->read_count + op->write_count;
+    op->dep_count = (uint16_t)ZS_MIN((uint32_t)op->dep_count, s->count);
+}
+
+/* ---- create ------------------------------------------------------------------------------------
+ */
+
+static bool keep_slots(struct zs_timing_code *code, size_t *capacity, size_t *count,
+                       const struct slots *s)
+{
+    if (*capacity - *count < s->count) {
+        size_t wanted = 2 * *capacity + sizeof(s->slot) / sizeof(s->slot[0]);
+        uint16_t *slots = realloc(code->slots, wanted * sizeof(*slots));
+        code->slots = slots ? slots : code->slots;
+        uint8_t *latency = slots ? realloc(code->slot_latency, wanted) : NULL;
+        code->slot_latency = latency ? latency : code->slot_latency;
+        if (!latency)
+            return false;
+        *capacity = wanted;
+    }
+    memcpy(code->slots + *count, s->slot, s->count * sizeof(s->slot[0]));
+    memcpy(code->slot_latency + *count, s->latency, s->count);
+    *count += s->count;
+    return true;
+}
+
+static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
+{
+    size_t capacity = 0, count = 0;
+    struct slots *slots = malloc(sizeof(*slots));
+    int error = slots ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < code->op_count && !error; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        const struct zs_isa_message *m = zs_isa_inst_message(isa, i);
+        struct zs_timing_op *op = &code->ops[i];
+        struct cost c = cost_of(code->params, inst, op);
+        code->offset_B[i] = inst->offset_B;
+        if (m) {
+            uint32_t xlen = m->xlen == ZS_LENGTH_UNKNOWN ? 0 : m->xlen;
+            op->payload_grf = (uint8_t)(m->mlen == ZS_LENGTH_UNKNOWN ? 1 : m->mlen + xlen);
+            op->response_grf = m->rlen == ZS_LENGTH_UNKNOWN ? 1 : m->rlen;
+        }
+        op->slots = (uint32_t)count;
+        find_slots(isa, i, code->params, &c, op, slots);
+        error = keep_slots(code, &capacity, &count, slots) ? 0 : -ENOMEM;
+    }
+    free(slots);
+    return error;
+}
+
+static int check(const struct zs_isa_kernel *isa, const struct zs_eu_program *program)
+{
+    uint32_t count = zs_isa_kernel_count(isa);
+    if (count != zs_eu_program_inst_count(program))
+        return -ENOTSUP;
+    for (uint32_t i = 0; i < count; i++) {
+        struct zs_eu_inst_info info;
+        if (!zs_eu_program_inst(program, i, &info) || info.offset_B != zs_isa_inst_offset(isa, i))
+            return -ENOTSUP;
+    }
+    return 0;
+}
+
+int zs_timing_code_create(const struct zs_timing_params *params,
+                          const struct zs_eu_program *program, struct zs_span bytes,
+                          enum zs_isa_platform platform, struct zs_timing_code **ret_code)
+{
+    struct zs_isa_kernel *isa = NULL;
+    struct zs_timing_code *code = calloc(1, sizeof(*code));
+    int error = code ? zs_isa_kernel_open(platform, bytes, NULL, &isa, NULL) : -ENOMEM;
+    if (!error)
+        error = zs_isa_kernel_decode(isa, ZS_ISA_INSTS, NULL);
+    if (!error)
+        error = check(isa, program);
+    if (!error) {
+        code->params = params;
+        code->op_count = zs_isa_kernel_count(isa);
+        code->ops = calloc(code->op_count + 1u, sizeof(*code->ops));
+        code->offset_B = calloc(code->op_count + 1u, sizeof(*code->offset_B));
+        error = code->ops && code->offset_B ? fill(code, isa) : -ENOMEM;
+    }
+    zs_isa_kernel_close(isa);
+    if (error) {
+        zs_timing_code_destroy(code);
+        return error;
+    }
+    *ret_code = code;
+    return 0;
+}
+
+void zs_timing_code_destroy(struct zs_timing_code *code)
+{
+    if (!code)
+        return;
+    free(code->ops);
+    free(code->offset_B);
+    free(code->slots);
+    free(code->slot_latency);
+    free(code);
+}

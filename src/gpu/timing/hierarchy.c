@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data ports, local memory, samplers, L3, LLC and memory. Caches are set-associative with the least
+ * recently used line replaced; everything has a rate at which it takes work, and what comes earlier
+ * is served earlier: messages come in the order of device time.
+ */
+#include "gpu/timing/timing_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { FRACTION = 256 };
+#define DIRTY (UINT64_C(1) << 63)
+
+/* ---- caches ------------------------------------------------------------------------------------
+ */
+
+static int cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways)
+{
+    c->ways = ways;
+    c->sets = 0;
+    uint64_t sets = size_B && ways ? size_B / ZS_PORT_LINE_B / ways : 0;
+    if (!sets)
+        return 0;
+    c->sets = 1;
+    while (c->sets * 2ull <= sets)
+        c->sets *= 2;
+    c->tags = calloc((size_t)c->sets * ways, sizeof(*c->tags));
+    c->stamps = calloc((size_t)c->sets * ways, sizeof(*c->stamps));
+    return c->tags && c->stamps ? 0 : -ENOMEM;
+}
+
+static void cache_fini(struct zs_timing_cache *c)
+{
+    free(c->tags);
+    free(c->stamps);
+}
+
+/* Pages lie anywhere in physical memory; lines of a page are neighbours. */
+static uint32_t set_of(const struct zs_timing_cache *c, uint64_t line)
+{
+    uint64_t page = (line >> 6) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(line ^ page >> 40) & (c->sets - 1);
+}
+
+/* True: it was there. A line that had to go and was written comes back in *ret_written + 1. */
+static bool cache_touch(struct zs_timing_cache *c, uint64_t line, bool write, uint64_t *ret_written)
+{
+    *ret_written = 0;
+    if (!c->sets)
+        return false;
+    size_t first = (size_t)set_of(c, line) * c->ways, oldest = first;
+    c->now++;
+    for (size_t i = first; i < first + c->ways; i++) {
+        if ((c->tags[i] & ~DIRTY) == line + 1) {
+            c->stamps[i] = c->now;
+            c->tags[i] |= write ? DIRTY : 0;
+            return true;
+        }
+        if (c->stamps[i] < c->stamps[oldest])
+            oldest = i;
+    }
+    if (c->tags[oldest] & DIRTY)
+        *ret_written = c->tags[oldest] & ~DIRTY;
+    c->tags[oldest] = (line + 1) | (write ? DIRTY : 0);
+    c->stamps[oldest] = c->now;
+    return false;
+}
+
+/* ---- set up ------------------------------------------------------------------------------------
+ */
+
+static uint32_t cost_of_line(uint64_t B_per_cycle)
+{
+    return (uint32_t)(ZS_PORT_LINE_B * FRACTION / ZS_MAX(B_per_cycle, UINT64_C(1)));
+}
+
+int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_model *model,
+                             const struct zs_timing_params *p, struct zs_gpu_timing *totals)
+{
+    *h = (struct zs_timing_hierarchy){.params = p, .totals = totals, .slices = model->slices};
+    h->subslices = model->slices * model->subslices_per_slice;
+    h->subslice = calloc(h->subslices, sizeof(*h->subslice));
+    h->l3 = calloc(h->slices, sizeof(*h->l3));
+    h->bank_free = calloc((size_t)h->slices * p->l3_banks, sizeof(*h->bank_free));
+    int error = h->subslice && h->l3 && h->bank_free ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < h->subslices && !error; i++)
+        error = cache_init(&h->subslice[i].sampler, p->sampler_cache_B, p->sampler_ways);
+    for (uint32_t i = 0; i < h->slices && !error; i++)
+        error = cache_init(&h->l3[i], (uint64_t)p->l3_ways * p->l3_way_B, p->l3_ways);
+    if (!error)
+        error = cache_init(&h->llc, p->llc_B, p->llc_ways);
+    /* bytes per core clock, in 1/1000 */
+    uint64_t memory_mB = (uint64_t)model->memory_clock_MHz * model->memory_bus_bits / 8 * 1000 /
+                         model->core_clock_MHz * p->memory_percent / 100;
+    h->memory_cost =
+        (uint32_t)(ZS_PORT_LINE_B * FRACTION * UINT64_C(1000) / ZS_MAX(memory_mB, UINT64_C(1)));
+    h->gti_read_cost = cost_of_line(p->gti_read_B);
+    h->gti_write_cost = cost_of_line(p->gti_write_B);
+    h->memory_latency = p->memory_latency_ns * model->core_clock_MHz / 1000;
+    return error;
+}
+
+void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h)
+{
+    for (uint32_t i = 0; i < h->subslices && h->subslice; i++)
+        cache_fini(&h->subslice[i].sampler);
+    for (uint32_t i = 0; i < h->slices && h->l3; i++)
+        cache_fini(&h->l3[i]);
+    cache_fini(&h->llc);
+    free(h->subslice);
+    free(h->l3);
+    free(h->bank_free);
+}
+
+/* ---- beyond L3 ---------------------------------------------------------------------------------
+ */
+
+static uint32_t bank_of(const struct zs_timing_hierarchy *h, uint64_t line)
+{
+    return (uint32_t)(line ^ line >> 6) % h->params->l3_banks;
+}
+
+/* Something that serves one line at a time; when this one is through. */
+static uint64_t serve(uint64_t *free_at, uint64_t cycle, uint32_t cost, bool warm)
+{
+    if (warm)
+        return cycle;
+    uint64_t start = ZS_MAX(*free_at, cycle * FRACTION);
+    *free_at = start + cost;
+    return *free_at / FRACTION;
+}
+
+static void memory_write(struct zs_timing_hierarchy *h, uint64_t cycle, bool warm)
+{
+    h->totals->memory_write_sectors++;
+    (void)serve(&h->memory_free, cycle, h->memory_cost, warm);
+}
+
+/* A line that L3 gives up. */
+static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cycle, bool warm)
+{
+    struct zs_gpu_timing *t = h->totals;
+    uint64_t written, *const writes[] = {&t->gti_write_bank0, &t->gti_write_bank1,
+                                         &t->gti_write_bank2, &t->gti_write_bank3};
+    ++*writes[bank_of(h, line) % ZS_ARRAY_LEN(writes)];
+    cycle = serve(&h->gti_write_free, cycle, h->gti_write_cost, warm);
+    if (!h->llc.sets) {
+        memory_write(h, cycle, warm);
+        return;
+    }
+    (void)cache_touch(&h->llc, line, true, &written);
+    if (written)
+        memory_write(h, cycle, warm);
+}
+
+/* L3 reads a line; when it has it, before L3's own latency. */
+static uint64_t fetch(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cycle, bool warm)
+{
+    struct zs_gpu_timing *t = h->totals;
+    uint64_t written = 0, *const reads[] = {&t->gti_read_bank0, &t->gti_read_bank1,
+                                            &t->gti_read_bank2, &t->gti_read_bank3};
+    ++*reads[bank_of(h, line) % ZS_ARRAY_LEN(reads)];
+    cycle = serve(&h->gti_read_free, cycle, h->gti_read_cost, warm) + h->params->llc_latency;
+    bool hit = cache_touch(&h->llc, line, false, &written);
+    if (h->llc.sets) {
+        h->totals->llc_hits += hit;
+        h->totals->llc_misses += !hit;
+    }
+    if (written)
+        memory_write(h, cycle, warm);
+    if (hit)
+        return cycle;
+    h->totals->memory_read_sectors++;
+    return serve(&h->memory_free, cycle, h->memory_cost, warm) + h->memory_latency;
+}
+
+/* ---- L3 ----------------------------------------------------------------------------------------
+ */
+
+/* All slices are one cache: lines are spread over them. */
+static uint32_t slice_of(const struct zs_timing_hierarchy *h, uint64_t line)
+{
+    return h->slices == 1 ? 0 : (uint32_t)(line ^ line >> 9) % h->slices;
+}
+
+/* One lookup for a message that the port takes at `cycle`; when the line is there. Writes are kept
+ * with a mask of their bytes: they read nothing. busy: cycles that the bank is taken. */
+static uint64_t look_up(struct zs_timing_hierarchy *h, uint64_t line, bool write, uint64_t cycle,
+                        uint32_t busy, bool warm, uint64_t *ret_bank_free)
+{
+    struct zs_gpu_timing *t = h->totals;
+    uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
+    uint64_t *const lookups[] = {&t->l3_bank0, &t->l3_bank1, &t->l3_bank2, &t->l3_bank3};
+    uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank], written;
+    ++*lookups[bank % ZS_ARRAY_LEN(lookups)];
+    if (!warm) {
+        cycle = ZS_MAX(cycle, *free_at);
+        *free_at = cycle + busy;
+    }
+    *ret_bank_free = *free_at;
+    bool hit = cache_touch(&h->l3[slice], line, write, &written);
+    t->l3_hits += hit;
+    t->l3_misses += !hit;
+    if (written)
+        write_back(h, written - 1, cycle, warm);
+    return hit || write ? cycle + busy - 1 : fetch(h, line, cycle, warm);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+/* Cycles that the way back of a response takes: in the port's order, beside the way there. */
+static uint32_t busy_with(const struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                          uint32_t cycles)
+{
+    uint32_t grf_per_cycle = ZS_MAX(h->params->response_B / 32, 1u);
+    return ZS_MAX(cycles, (r->response_grf + grf_per_cycle - 1) / grf_per_cycle);
+}
+
+static uint64_t less(uint64_t cycle, uint64_t by)
+{
+    return cycle > by ? cycle - by : 0;
+}
+
+/* Queues are finite: when what they lead to is behind, the port waits. */
+static uint64_t backlog(const struct zs_timing_hierarchy *h, uint64_t bank_free)
+{
+    const struct zs_timing_params *p = h->params;
+    uint64_t beyond =
+        ZS_MAX(ZS_MAX(h->gti_read_free, h->gti_write_free), h->memory_free) / FRACTION;
+    return ZS_MAX(less(bank_free, p->bank_queue), less(beyond, p->miss_queue));
+}
+
+static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                         uint64_t cycle)
+{
+    uint32_t busy = ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u);
+    h->totals->slm_cycles += busy;
+    h->totals->slm_conflicts += r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
+    if (r->warm)
+        return cycle;
+    struct zs_timing_subslice *ss = &h->subslice[r->subslice];
+    uint64_t start = ZS_MAX(cycle, ss->port_free);
+    ss->port_free = start + busy_with(h, r, busy);
+    return start + busy - 1 + h->params->slm_latency;
+}
+
+/* Lines one after the other through the data port to L3. */
+static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                           uint64_t cycle)
+{
+    struct zs_timing_subslice *ss = &h->subslice[r->subslice];
+    bool atomic = r->event & ZS_TIMING_EVENT_ATOMIC, write = r->event & ZS_TIMING_EVENT_WRITE;
+    uint32_t busy = atomic ? ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u) : 1;
+    uint64_t done = cycle, start = r->warm ? cycle : ZS_MAX(cycle, ss->port_free), behind = 0;
+    for (uint32_t i = 0; i < r->line_count; i++) {
+        uint64_t bank_free;
+        uint64_t at = look_up(h, r->lines[i], write || atomic, start, busy, r->warm, &bank_free);
+        done = ZS_MAX(done, at + i);
+        behind = ZS_MAX(behind, bank_free);
+    }
+    if (r->warm)
+        return cycle;
+    uint32_t lines = ZS_MAX(r->line_count, 1u);
+    ss->port_free = ZS_MAX(start + busy_with(h, r, lines), backlog(h, behind));
+    uint32_t latency = atomic ? h->params->atomic_latency : h->params->l3_latency;
+    return ZS_MAX(done, start + lines - 1) + latency;
+}
+
+static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                             uint64_t cycle)
+{
+    struct zs_timing_subslice *ss = &h->subslice[r->subslice];
+    uint32_t texels = ZS_MAX(r->event >> ZS_TIMING_EVENT_TEXELS & 255, 1u);
+    uint32_t busy = (texels + h->params->sampler_texels - 1) / h->params->sampler_texels;
+    uint64_t start = r->warm ? cycle : ZS_MAX(cycle, ss->sampler_free), done = start, written;
+    h->totals->sampler_sectors += r->line_count;
+    h->totals->sampler_busy += busy;
+    for (uint32_t i = 0; i < r->line_count; i++) {
+        uint64_t line = r->lines[i];
+        bool hit = cache_touch(&ss->sampler, line, false, &written);
+        h->totals->sampler_hits += hit;
+        h->totals->sampler_misses += !hit;
+        if (hit)
+            continue;
+        uint64_t bank_free;
+        uint64_t at = look_up(h, line, false, start, 1, r->warm, &bank_free);
+        done = ZS_MAX(done, at + i + h->params->sampler_l3_latency);
+    }
+    if (r->warm)
+        return cycle;
+    ss->sampler_free = start + busy_with(h, r, busy);
+    return ZS_MAX(done, start + busy - 1) + h->params->sampler_latency;
+}
+
+uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                                  uint64_t cycle)
+{
+    struct zs_gpu_timing *t = h->totals;
+    uint32_t space = r->event >> ZS_TIMING_EVENT_SPACE & 7;
+    if (space == ZS_PORT_SPACE_SLM)
+        return send_slm(h, r, cycle);
+    if (space == ZS_PORT_SPACE_SAMPLER)
+        return send_sampler(h, r, cycle);
+    if (r->event & ZS_TIMING_EVENT_FENCE)
+        return cycle + h->params->fence_latency;
+    if (space == ZS_PORT_SPACE_GATEWAY || space == ZS_PORT_SPACE_NONE)
+        return cycle + h->params->barrier_latency;
+    t->global_sectors += space == ZS_PORT_SPACE_GLOBAL ? r->line_count : 0;
+    t->scratch_sectors += space == ZS_PORT_SPACE_SCRATCH ? r->line_count : 0;
+    t->typed_sectors += space == ZS_PORT_SPACE_TYPED ? r->line_count : 0;
+    return send_lines(h, r, cycle);
+}
+
+uint64_t zs_timing_hierarchy_accepts(const struct zs_timing_hierarchy *h,
+                                     const struct zs_timing_request *r)
+{
+    const struct zs_timing_subslice *ss = &h->subslice[r->subslice];
+    bool sampler = (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_SAMPLER;
+    return less(sampler ? ss->sampler_free : ss->port_free, h->params->port_queue);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* A replay's device, and the streams that its threads read. */
+#include "gpu/timing/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Times of the scoreboard have 30 bits. Replays end long before; one that does not is cut here. */
+static const uint64_t CYCLES_MOST = UINT64_C(1) << 29;
+enum { LINE_BITS = 40, SLOT_BITS = 20 };
+
+/* ---- names of memory ---------------------------------------------------------------------------
+ * Where an allocation lies is the host's affair: in the replay they are numbered as the streams
+ * name them, in the order of groups and threads.
+ */
+
+struct names {
+    uint64_t *keys; /* starts; 0: free */
+    uint32_t *ordinals;
+    uint32_t capacity, count;
+};
+
+static bool names_grow(struct names *n)
+{
+    struct names wider = {.capacity = n->capacity ? 2 * n->capacity : 64, .count = n->count};
+    wider.keys = calloc(wider.capacity, sizeof(*wider.keys));
+    wider.ordinals = calloc(wider.capacity, sizeof(*wider.ordinals));
+    if (!wider.keys || !wider.ordinals) {
+        free(wider.keys);
+        free(wider.ordinals);
+        return false;
+    }
+    for (uint32_t i = 0; i < n->capacity; i++) {
+        if (!n->keys[i])
+            continue;
+        uint32_t at =
+            (uint32_t)(n->keys[i] * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (wider.capacity - 1);
+        while (wider.keys[at])
+            at = (at + 1) & (wider.capacity - 1);
+        wider.keys[at] = n->keys[i];
+        wider.ordinals[at] = n->ordinals[i];
+    }
+    free(n->keys);
+    free(n->ordinals);
+    *n = wider;
+    return true;
+}
+
+/* 0: no memory. */
+static uint32_t name_of(struct names *n, uint64_t start)
+{
+    if (2 * n->count >= n->capacity && !names_grow(n))
+        return 0;
+    uint32_t at = (uint32_t)(start * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n->capacity - 1);
+    while (n->keys[at] && n->keys[at] != start)
+        at = (at + 1) & (n->capacity - 1);
+    if (!n->keys[at]) {
+        n->keys[at] = start;
+        n->ordinals[at] = n->count++ + ZS_TIMING_RANGE_FIRST;
+    }
+    return n->ordinals[at];
+}
+
+static int name_ranges(struct zs_timing_trace *trace)
+{
+    struct names names = {0};
+    int error = 0;
+    for (uint64_t i = 0; i < trace->sampled * trace->launch.threads_per_group; i++) {
+        struct zs_timing_stream *s = &trace->streams[i];
+        for (uint32_t r = 0; r < s->range_count && !error; r++) {
+            uint32_t ordinal = name_of(&names, s->ranges[r]);
+            s->ranges[r] = ordinal;
+            error = ordinal ? 0 : -ENOMEM;
+        }
+    }
+    free(names.keys);
+    free(names.ordinals);
+    return error;
+}
+
+/* ---- set up ------------------------------------------------------------------------------------
+ */
+
+static bool allocate(struct zs_timing_machine *m)
+{
+    m->eus = calloc(m->eu_count, sizeof(*m->eus));
+    m->keys = calloc(m->eu_count, sizeof(*m->keys));
+    m->threads = calloc((size_t)m->eu_count * m->threads_per_eu, sizeof(*m->threads));
+    m->slots = calloc((size_t)m->eu_count * m->threads_per_eu, sizeof(*m->slots));
+    m->groups = calloc(m->group_count + 1, sizeof(*m->groups));
+    m->members =
+        calloc(m->group_count * m->threads_per_group + 1, sizeof(struct zs_timing_thread *));
+    m->places = calloc(m->subslice_count, sizeof(*m->places));
+    m->dispatch_free = calloc(m->subslice_count, sizeof(*m->dispatch_free));
+    m->ends = calloc(m->group_count + 1, sizeof(*m->ends));
+    m->stalls = calloc(((size_t)m->code->op_count + 1) * ZS_TIMING_REASONS, sizeof(*m->stalls));
+    return m->eus && m->keys && m->threads && m->slots && m->groups && m->members && m->places &&
+           m->dispatch_free && m->ends && m->stalls;
+}
+
+int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
+                           struct zs_gpu_timing *totals)
+{
+    const struct zs_timing_launch *l = &trace->launch;
+    const struct zs_gpu_model *model = l->model;
+    *m = (struct zs_timing_machine){
+        .params = l->params,
+        .code = l->code,
+        .totals = totals,
+        .eu_count = zs_gpu_model_eus(model),
+        .eus_per_subslice = model->eus_per_subslice,
+        .subslice_count = model->slices * model->subslices_per_slice,
+        .subslices_per_slice = model->subslices_per_slice,
+        .threads_per_eu = model->threads_per_eu,
+        .threads_per_group = l->threads_per_group,
+        .slm_B = l->slm_B,
+        .has_barriers = l->has_barriers,
+        .group_count = trace->sampled,
+        .streams = trace->streams,
+        .dispatch_cost = l->params->dispatch_cycles +
+                         l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),
+        .skip = 1,
+    };
+    int error = zs_timing_hierarchy_init(&m->hierarchy, model, l->params, totals);
+    if (!error)
+        error = allocate(m) ? name_ranges(trace) : -ENOMEM;
+    for (uint32_t i = 0; i < m->eu_count && !error; i++) {
+        m->eus[i].subslice = i / m->eus_per_subslice;
+        m->keys[i] = UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < m->eu_count * m->threads_per_eu && !error; i++)
+        m->slots[i].next = ZS_TIMING_NEVER;
+    return error;
+}
+
+void zs_timing_machine_fini(struct zs_timing_machine *m)
+{
+    zs_timing_hierarchy_fini(&m->hierarchy);
+    free(m->eus);
+    free(m->keys);
+    free(m->threads);
+    free(m->slots);
+    free(m->groups);
+    free(m->members);
+    free(m->places);
+    free(m->dispatch_free);
+    free(m->ends);
+    free(m->stalls);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+static uint64_t canonical(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
+                          uint32_t high, uint32_t low)
+{
+    uint32_t range = high >> 24;
+    uint64_t line = (uint64_t)(high & 0xffffff) << 32 | low;
+    if (range >= ZS_TIMING_RANGE_FIRST) {
+        uint64_t ordinal = th->stream->ranges[range - ZS_TIMING_RANGE_FIRST];
+        return ordinal << LINE_BITS | (line & ((UINT64_C(1) << LINE_BITS) - 1));
+    }
+    uint64_t slot = (uint64_t)(th - m->threads);
+    return (uint64_t)range << LINE_BITS | slot << SLOT_BITS | (line & ((1u << SLOT_BITS) - 1));
+}
+
+static uint32_t read_lines(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
+                           const uint32_t *words, uint64_t *lines)
+{
+    uint32_t count = words[0] >> 20 & 1023;
+    for (uint32_t i = 0; i < count; i++)
+        lines[i] = canonical(m, th, words[2 + 2 * i], words[3 + 2 * i]);
+    return count;
+}
+
+bool zs_timing_read_message(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                            struct zs_timing_request *r, uint64_t *lines)
+{
+    const uint32_t *words = th->stream->words + th->at;
+    if (th->at >= th->end || words[0] >> 30 != ZS_TIMING_WORD_MESSAGE ||
+        (words[0] & 0xfffff) != (th->inst & 0xfffff))
+        return false;
+    r->event = words[1];
+    r->line_count = read_lines(m, th, words, lines);
+    th->at += 2 + 2 * r->line_count;
+    return true;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+static void warm_window(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    while (th->at < th->end) {
+        const uint32_t *words = th->stream->words + th->at;
+        uint32_t kind = words[0] >> 30;
+        if (kind == ZS_TIMING_WORD_BLOCK)
+            m->seen += words[1];
+        th->at += 2;
+        if (kind != ZS_TIMING_WORD_MESSAGE)
+            continue;
+        struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
+                                      .event = words[1],
+                                      .lines = lines,
+                                      .line_count = read_lines(m, th, words, lines),
+                                      .warm = true};
+        th->at += 2 * r.line_count;
+        if (!(r.event & (ZS_TIMING_EVENT_FENCE | ZS_TIMING_EVENT_BARRIER)))
+            (void)zs_timing_hierarchy_send(&m->hierarchy, &r, 0);
+    }
+}
+
+static bool next_window(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    const struct zs_timing_stream *s = th->stream;
+    th->window++;
+    if (th->window >= s->window_count || m->now > CYCLES_MOST)
+        return false;
+    th->at = s->windows[th->window];
+    th->end = th->window + 1 < s->window_count ? s->windows[th->window + 1] : s->count;
+    if (th->window % m->skip != 0) {
+        warm_window(m, th);
+        return true;
+    }
+    th->arrived = ZS_MAX(th->arrived, s->words[th->at] & 0x3fffffff);
+    if (m->skip > 1 || s->stride > 1) /* what it waited for lies in what was left out */
+        th->passed = th->arrived;
+    th->mask = s->words[th->at + 1];
+    th->at += 2;
+    return true;
+}
+
+/* To the next instruction; false: there is none. */
+static bool advance(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    while (th->inst >= th->inst_end) {
+        if (th->at >= th->end) {
+            if (!next_window(m, th))
+                return false;
+            continue;
+        }
+        const uint32_t *words = th->stream->words + th->at;
+        uint32_t kind = words[0] >> 30;
+        if (kind == ZS_TIMING_WORD_BLOCK) {
+            th->inst = words[0] & 0x3fffffff;
+            th->inst_end = th->inst + words[1];
+            m->timed += words[1];
+            m->seen += words[1];
+            while (m->mark_count < ZS_TIMING_MARKS &&
+                   m->timed >= m->mark_step * (m->mark_count + UINT64_C(1)))
+                m->marks[m->mark_count++] = m->now;
+        } else if (kind == ZS_TIMING_WORD_MASK) {
+            th->mask = words[1];
+        }
+        th->at += 2 + (kind == ZS_TIMING_WORD_MESSAGE ? 2 * (words[0] >> 20 & 1023) : 0);
+    }
+    return th->inst < m->code->op_count;
+}
+
+/* The latest of the registers that it reads and writes. */
+static uint64_t latest(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
+                       const struct zs_timing_op *op)
+{
+    const uint16_t *slot = m->code->slots + op->slots;
+    uint32_t dep = 0;
+    for (uint32_t i = 0; i < op->dep_count; i++)
+        dep = ZS_MAX(dep, th->ready[slot[i]]);
+    return dep;
+}
+
+static uint32_t time_of(uint64_t cycle)
+{
+    return (uint32_t)ZS_MIN(cycle, (uint64_t)ZS_TIMING_NEVER - 1);
+}
+
+void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    uint32_t arrived = th->arrived;
+    th->dep = th->start;
+    th->start = 0;
+    bool more = advance(m, th);
+    if (th->arrived > arrived) /* in what was left out */
+        zs_timing_release(m, &m->groups[th->group], m->now);
+    if (!more) {
+        th->slot->unit = ZS_TIMING_UNIT_END;
+        th->slot->next = time_of(ZS_MAX(th->eligible, th->dep >> 2));
+        return;
+    }
+    const struct zs_timing_op *op = &m->code->ops[th->inst];
+    th->slot->unit = op->unit;
+    th->dep = ZS_MAX(th->dep, latest(m, th, op));
+    th->slot->next = time_of(ZS_MAX(th->eligible, th->dep >> 2));
+    if (op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived) {
+        const struct zs_timing_group *g = &m->groups[th->group];
+        th->dep = ZS_MAX(th->dep, g->release_cycle << 2 | ZS_TIMING_READY_SYNC);
+        th->slot->next = th->passed < g->released ? time_of(ZS_MAX(th->eligible, th->dep >> 2))
+                                                  : ZS_TIMING_NEVER;
+    }
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a replay: replay.c decides what happens when, machine.c sets it up and reads
+ * streams. */
+#ifndef ZS_GPU_TIMING_REPLAY_H
+#define ZS_GPU_TIMING_REPLAY_H
+
+#include "gpu/timing/timing_priv.h"
+
+enum { ZS_TIMING_UNIT_END = ZS_TIMING_UNIT_CONTROL + 1 }; /* of a thread whose stream has ended */
+enum { ZS_TIMING_PIPE_FPU0, ZS_TIMING_PIPE_FPU1, ZS_TIMING_PIPE_SEND, ZS_TIMING_PIPES };
+
+/* What a register waits for: the low bits of a time of the scoreboard. */
+enum {
+    ZS_TIMING_READY_PIPE,
+    ZS_TIMING_READY_SEND,
+    ZS_TIMING_READY_SYNC,
+    ZS_TIMING_READY_START,
+};
+
+/* What is looked at to choose among threads: those of an EU stand side by side. */
+struct zs_timing_slot {
+    uint32_t next; /* when its next instruction could go; NEVER: at a barrier, or nobody is there */
+    uint32_t order; /* number of its last issue << 4 | slot */
+    uint32_t unit;  /* of the next instruction */
+};
+/* Above all times: those of the scoreboard have 30 bits. */
+#define ZS_TIMING_NEVER (UINT32_C(1) << 30)
+enum { ZS_TIMING_MARKS = 16 };
+enum { ZS_TIMING_ORDER_BITS = 24, ZS_TIMING_SLOT_BITS = 4 };
+
+/* A hardware thread. Times are cycles from the walker's start. */
+struct zs_timing_thread {
+    struct zs_timing_stream *stream;
+    struct zs_timing_slot *slot;
+    uint32_t window, at, end; /* window UINT32_MAX: none yet; words of the stream */
+    uint32_t inst, inst_end;  /* of the block */
+    uint32_t mask;
+    uint32_t group, member, eu;
+    uint32_t arrived, passed;        /* barriers */
+    uint64_t eligible;               /* the thread's last instruction lets the next one go */
+    uint64_t dep;                    /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
+    uint64_t start;                  /* as dep: its first instruction */
+    uint32_t ready[ZS_TIMING_SLOTS]; /* as dep */
+};
+
+struct zs_timing_eu {
+    uint32_t live; /* slots with threads */
+    uint32_t subslice;
+    uint64_t pipe_free[ZS_TIMING_PIPES];
+    uint64_t busy_until, loaded_since;
+};
+
+struct zs_timing_group {
+    uint32_t subslice, live;
+    uint32_t released; /* barriers that all have reached */
+    uint64_t release_cycle;
+    struct zs_timing_thread **threads; /* NULL: ended */
+};
+
+struct zs_timing_place {
+    uint32_t slm_B, barriers;
+};
+
+struct zs_timing_machine {
+    const struct zs_timing_params *params;
+    const struct zs_timing_code *code;
+    struct zs_gpu_timing *totals;
+    struct zs_timing_hierarchy hierarchy;
+    uint32_t eu_count, eus_per_subslice, subslice_count, subslices_per_slice, threads_per_eu;
+    uint32_t threads_per_group, slm_B;
+    bool has_barriers;
+    uint64_t group_count, next_group; /* sampled ones */
+    struct zs_timing_stream *streams;
+    struct zs_timing_eu *eus;
+    uint64_t *keys; /* by EU: when it does something next that others see */
+    struct zs_timing_thread *threads;
+    struct zs_timing_slot *slots; /* of threads */
+    struct zs_timing_group *groups;
+    struct zs_timing_thread **members;
+    struct zs_timing_place *places; /* by subslice */
+    uint64_t *dispatch_free;        /* by slice */
+    uint64_t now_dispatch, dispatch_cost;
+    uint64_t *ends; /* of groups, ascending */
+    uint64_t end_count;
+    uint64_t *stalls; /* by instruction and reason */
+    uint32_t issues;  /* so far */
+    uint32_t skip;    /* one window in so many is replayed, the others touch the caches */
+    uint64_t now, timed, seen;
+    /* when so many parts of what is to be replayed had been issued */
+    uint64_t marks[ZS_TIMING_MARKS];
+    uint64_t mark_step;
+    uint32_t mark_count;
+    uint64_t drained; /* when the last message was through */
+};
+
+int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
+                           struct zs_gpu_timing *totals);
+void zs_timing_machine_fini(struct zs_timing_machine *m);
+
+/* The thread's next instruction: unit, dep, next, blocked. */
+void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th);
+/* A thread of the group has reached more barriers, or ended. */
+void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, uint64_t cycle);
+/* The message that the thread's instruction sent; false: none. lines: room for ZS_PORT_TOUCH_LINES
+ */
+bool zs_timing_read_message(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                            struct zs_timing_request *r, uint64_t *lines);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside src/gpu/timing: code tables, streams, the memory hierarchy. */
+#ifndef ZS_GPU_TIMING_PRIV_H
+#define ZS_GPU_TIMING_PRIV_H
+
+#include "dataport/dataport.h"
+#include "gpu/timing/timing.h"
+
+/* ---- code.c ------------------------------------------------------------------------------------
+ */
+
+enum zs_timing_unit {
+    ZS_TIMING_UNIT_FPU,     /* either */
+    ZS_TIMING_UNIT_FPU1,    /* doubles */
+    ZS_TIMING_UNIT_MATH,    /* extended math: part of FPU1 */
+    ZS_TIMING_UNIT_SEND,    /* a message: decided in the order of all EUs */
+    ZS_TIMING_UNIT_WAIT,    /* for a barrier: likewise */
+    ZS_TIMING_UNIT_CONTROL, /* branches */
+};
+
+/* Places of the scoreboard. */
+enum {
+    ZS_TIMING_SLOT_FLAG = 256, /* f0, f1 ... */
+    ZS_TIMING_SLOT_ACC = ZS_TIMING_SLOT_FLAG + ZS_EU_FLAGS_MAX,
+    ZS_TIMING_SLOT_A0,
+    ZS_TIMING_SLOT_LAST, /* the result of a pipe that was issued last: for indirect operands */
+    ZS_TIMING_SLOTS
+};
+
+struct zs_timing_op {
+    uint8_t unit;         /* enum zs_timing_unit */
+    uint8_t chunk_cycles; /* of the pipe, for `chunk_lanes` lanes */
+    uint8_t chunk_lanes, exec_size, chan_offset;
+    uint8_t fixed_cycles; /* not 0: of the pipe, whatever the lanes */
+    uint8_t latency, sources;
+    uint8_t payload_grf, response_grf;
+    bool no_mask;
+    uint8_t ahead; /* the thread goes on so many cycles before the pipe is free */
+    uint8_t read_count, write_count;
+    uint16_t least;     /* cycles of the pipe at least */
+    uint16_t dep_count; /* of the slots below: what must be ready before it is issued */
+    uint32_t slots;     /* what it reads, then what it writes */
+};
+
+struct zs_timing_code {
+    const struct zs_timing_params *params;
+    struct zs_timing_op *ops;
+    uint32_t op_count;
+    uint32_t *offset_B; /* by instruction */
+    uint16_t *slots;
+    uint8_t *slot_latency; /* beside slots: of what is written */
+};
+
+/* ---- trace.c -----------------------------------------------------------------------------------
+ *
+ * A stream is what one EU thread did, in words of 32 bits:
+ *
+ *   window   3 << 30 | barriers that were signalled before it; then the lanes that are on
+ *   block    0 << 30 | first instruction; then the number of instructions
+ *   mask     1 << 30; then the lanes that are on from here
+ *   message  2 << 30 | lines << 20 | instruction; then struct zs_timing_event's word; then each
+ *            line: its range in the stream's table << 24 | bits 32 and up, and the low 32 bits
+ *
+ * Windows are WINDOW blocks long. A stream that outgrows its room gives up every other window, and
+ * records every other one from there on.
+ */
+enum {
+    ZS_TIMING_WORD_BLOCK,
+    ZS_TIMING_WORD_MASK,
+    ZS_TIMING_WORD_MESSAGE,
+    ZS_TIMING_WORD_WINDOW,
+    ZS_TIMING_WINDOW_BLOCKS = 4,
+    ZS_TIMING_RANGES = 255,      /* that a stream can name; accesses to others have no lines */
+    ZS_TIMING_RANGE_SCRATCH = 1, /* lines are those of the thread's own part */
+    ZS_TIMING_RANGE_PRIVATE = 2,
+    ZS_TIMING_RANGE_FIRST = 3, /* ranges[0] */
+};
+#define ZS_TIMING_WORD(kind, value) ((uint32_t)(kind) << 30 | (uint32_t)(value))
+
+/* What a message does, in one word. */
+enum {
+    ZS_TIMING_EVENT_SPACE = 0,      /* 3 bits: enum zs_port_space */
+    ZS_TIMING_EVENT_WRITE = 1 << 3, /* no response is awaited */
+    ZS_TIMING_EVENT_ATOMIC = 1 << 4,
+    ZS_TIMING_EVENT_FENCE = 1 << 5,
+    ZS_TIMING_EVENT_BARRIER = 1 << 6,
+    ZS_TIMING_EVENT_CYCLES =
+        8, /* shift, 8 bits: local memory: cycles; atomics: lanes at one place */
+    ZS_TIMING_EVENT_CONFLICTS = 16, /* shift, 8 bits */
+    ZS_TIMING_EVENT_TEXELS = 24,    /* shift, 8 bits */
+};
+
+struct zs_timing_stream {
+    struct zs_eu_hooks hooks; /* first: what a thread's `hooks` points to */
+    const struct zs_timing_trace *trace;
+    uint32_t *words;
+    uint32_t count, capacity;
+    uint32_t *windows; /* where they begin */
+    uint32_t window_count, window_capacity;
+    uint32_t stride;         /* windows whose number is a multiple are recorded */
+    uint32_t window, blocks; /* number of the current one, blocks in it */
+    uint32_t barriers;
+    uint32_t mask;
+    bool recording, full, touched;
+    uint64_t recorded; /* instructions */
+    uint64_t executed; /* by the thread, recorded or not */
+    uint64_t *ranges;  /* where they start; ordinals below RANGE_FIRST have none */
+    uint32_t range_count, range_capacity;
+    uint64_t last_start, last_end; /* the range that was found last ... */
+    uint32_t last_ordinal;         /* ... 0: none */
+};
+
+struct zs_timing_trace {
+    struct zs_timing_launch launch;
+    uint64_t sampled;                 /* groups */
+    uint64_t chunk_groups;            /* sampled groups come in runs of so many ... */
+    uint64_t chunk_count;             /* ... spread evenly */
+    uint32_t resident_groups;         /* that the device holds at once */
+    uint32_t words_max;               /* of a stream, before it gives up windows */
+    struct zs_timing_stream *streams; /* threads_per_group for each sampled group */
+};
+/* Group number of a sampled one. */
+uint64_t zs_timing_trace_group(const struct zs_timing_trace *trace, uint64_t sample);
+
+/* ---- hierarchy.c -------------------------------------------------------------------------------
+ */
+
+struct zs_timing_cache {
+    uint32_t sets, ways; /* sets: a power of two; 0: there is no cache */
+    uint64_t *tags;      /* 0: free; else line + 1, bit 63: written */
+    uint32_t *stamps;
+    uint32_t now;
+};
+
+struct zs_timing_subslice {
+    uint64_t port_free, sampler_free; /* cycles */
+    struct zs_timing_cache sampler;
+};
+
+struct zs_timing_hierarchy {
+    const struct zs_timing_params *params;
+    struct zs_gpu_timing *totals;
+    uint32_t slices, subslices; /* subslices: of all slices */
+    struct zs_timing_subslice *subslice;
+    struct zs_timing_cache *l3; /* by slice */
+    uint64_t *bank_free;        /* by slice and bank */
+    struct zs_timing_cache llc;
+    /* in 1/256 of a cycle */
+    uint64_t gti_read_free, gti_write_free, memory_free;
+    uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */
+    uint32_t memory_latency;                             /* cycles */
+};
+
+struct zs_timing_request {
+    uint32_t subslice;
+    uint32_t event;        /* ZS_TIMING_EVENT_* */
+    const uint64_t *lines; /* canonical: see replay.c */
+    uint32_t line_count;
+    uint32_t payload_grf, response_grf;
+    bool warm; /* touch the caches alone: no time passes */
+};
+
+int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_model *model,
+                             const struct zs_timing_params *params, struct zs_gpu_timing *totals);
+void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h);
+/* When the response of a message that leaves its EU at `cycle` has arrived. */
+uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                                  uint64_t cycle);
+/* From when on another one of its kind may leave its EU: the port's queue has room. */
+uint64_t zs_timing_hierarchy_accepts(const struct zs_timing_hierarchy *h,
+                                     const struct zs_timing_request *r);
+
+#endif

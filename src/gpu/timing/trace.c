@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recording: which groups of a launch are sampled, and what their threads did. The words of a
+ * stream are described in timing_priv.h.
+ *
+ * Small launches are recorded whole. Of others runs of neighbouring groups are, each a quarter
+ * of what the device holds at once, spread evenly from the first group to the last: neighbours
+ * share lines, and what differs along the launch is seen. Which groups these are follows from
+ * numbers of the launch alone.
+ */
+#include "gpu/timing/timing_priv.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNKS_LEAST = 6, /* of a quarter of what the device holds at once */
+    CHUNKS_MOST = 16,
+    CHUNKS_EXACT = 256,
+    SHARE = 16,            /* of the groups, between these bounds */
+    WORDS_ALL = 128 << 10, /* of all streams */
+    WORDS_LEAST = 512,
+    WORDS_MOST = 128 << 10,
+    WORDS_EXACT = 64, /* times as many */
+    GRF_B = 32,
+};
+
+/* ---- which groups ------------------------------------------------------------------------------
+ */
+
+/* Groups that the device holds at once. */
+static uint32_t resident_groups(const struct zs_timing_launch *l)
+{
+    uint32_t subslices = l->model->slices * l->model->subslices_per_slice;
+    uint32_t threads = l->model->eus_per_subslice * l->model->threads_per_eu;
+    uint32_t fit = threads / ZS_MAX(l->threads_per_group, 1u);
+    if (l->slm_B)
+        fit = ZS_MIN(fit, l->params->slm_B / l->slm_B);
+    if (l->has_barriers)
+        fit = ZS_MIN(fit, l->params->barriers);
+    return ZS_MAX(fit, 1u) * subslices;
+}
+
+static void choose_groups(struct zs_timing_trace *t)
+{
+    uint64_t all = t->launch.group_count, quarter = (t->resident_groups + UINT64_C(3)) / 4;
+    uint64_t whole = quarter * (t->launch.exact ? CHUNKS_EXACT : CHUNKS_LEAST);
+    t->chunk_groups = t->sampled = all;
+    t->chunk_count = 1;
+    if (all <= whole)
+        return;
+    uint64_t chunks = ZS_MIN(all / SHARE / quarter, (uint64_t)CHUNKS_MOST);
+    t->chunk_groups = quarter;
+    t->chunk_count = ZS_MAX(chunks, whole / quarter);
+    t->sampled = t->chunk_count * quarter;
+}
+
+static uint64_t chunk_start(const struct zs_timing_trace *t, uint64_t chunk)
+{
+    if (t->chunk_count == 1)
+        return 0;
+    uint64_t last = t->launch.group_count - t->chunk_groups;
+    return (uint64_t)((__uint128_t)last * chunk / (t->chunk_count - 1));
+}
+
+uint64_t zs_timing_trace_group(const struct zs_timing_trace *t, uint64_t sample)
+{
+    return chunk_start(t, sample / t->chunk_groups) + sample % t->chunk_groups;
+}
+
+/* UINT64_MAX: not sampled. */
+static uint64_t sample_of(const struct zs_timing_trace *t, uint64_t group)
+{
+    for (uint64_t chunk = 0; chunk < t->chunk_count; chunk++) {
+        uint64_t start = chunk_start(t, chunk);
+        if (group >= start && group - start < t->chunk_groups)
+            return chunk * t->chunk_groups + (group - start);
+    }
+    return UINT64_MAX;
+}
+
+bool zs_timing_trace_samples(const struct zs_timing_trace *t, uint64_t group)
+{
+    return sample_of(t, group) != UINT64_MAX;
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static uint32_t *room(struct zs_timing_stream *s, uint32_t words)
+{
+    if (s->capacity - s->count < words) {
+        uint32_t wanted = ZS_MAX(2 * s->capacity, s->count + words + 512);
+        uint32_t *grown = realloc(s->words, wanted * sizeof(*grown));
+        if (!grown) {
+            s->recording = false;
+            s->full = true;
+            return NULL;
+        }
+        s->words = grown;
+        s->capacity = wanted;
+    }
+    uint32_t *at = s->words + s->count;
+    s->count += words;
+    return at;
+}
+
+/* Instructions in a window's words. */
+static uint64_t instructions_in(const uint32_t *words, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count;) {
+        uint32_t word = words[i];
+        if (word >> 30 == ZS_TIMING_WORD_BLOCK)
+            sum += words[i + 1];
+        i += 2 + (word >> 30 == ZS_TIMING_WORD_MESSAGE ? 2 * (word >> 20 & 1023) : 0);
+    }
+    return sum;
+}
+
+/* Every other window goes. */
+static void thin_out(struct zs_timing_stream *s)
+{
+    uint32_t kept = 0, at = 0;
+    s->recorded = 0;
+    for (uint32_t w = 0; w < s->window_count; w += 2) {
+        uint32_t start = s->windows[w];
+        uint32_t end = w + 1 < s->window_count ? s->windows[w + 1] : s->count;
+        memmove(s->words + at, s->words + start, (end - start) * sizeof(*s->words));
+        s->windows[kept++] = at;
+        s->recorded += instructions_in(s->words + at, end - start);
+        at += end - start;
+    }
+    s->count = at;
+    s->window_count = kept;
+    s->stride *= 2;
+}
+
+static void begin_window(struct zs_timing_stream *s, uint32_t mask)
+{
+    s->blocks = 0;
+    s->window++;
+    if (s->count > s->trace->words_max && s->window % s->stride == 0)
+        thin_out(s);
+    s->recording = !s->full && s->window % s->stride == 0;
+    if (!s->recording)
+        return;
+    if (s->window_count == s->window_capacity) {
+        uint32_t wanted = s->window_capacity ? 2 * s->window_capacity : 64;
+        uint32_t *grown = realloc(s->windows, wanted * sizeof(*grown));
+        if (!grown) {
+            s->recording = false;
+            s->full = true;
+            return;
+        }
+        s->windows = grown;
+        s->window_capacity = wanted;
+    }
+    uint32_t start = s->count, *at = room(s, 2);
+    if (!at)
+        return;
+    s->windows[s->window_count++] = start;
+    at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_WINDOW, s->barriers & 0x3fffffff);
+    at[1] = s->mask = mask;
+}
+
+static struct zs_timing_stream *stream_of(const struct zs_eu_thread *t)
+{
+    return (struct zs_timing_stream *)(uintptr_t)t->hooks;
+}
+
+static void on_block(struct zs_eu_thread *t, uint32_t first, uint32_t count)
+{
+    struct zs_timing_stream *s = stream_of(t);
+    if (s->blocks == ZS_TIMING_WINDOW_BLOCKS)
+        begin_window(s, t->ce);
+    s->blocks++;
+    if (!s->recording || count == 0)
+        return;
+    uint32_t changed = t->ce != s->mask ? 2 : 0, *at = room(s, 2 + changed);
+    if (!at)
+        return;
+    if (changed) {
+        at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MASK, 0);
+        at[1] = s->mask = t->ce;
+        at += 2;
+    }
+    at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_BLOCK, first);
+    at[1] = count;
+    s->recorded += count;
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+static uint32_t ordinal_of(struct zs_timing_stream *s, uint64_t start)
+{
+    for (uint32_t i = 0; i < s->range_count; i++) {
+        if (s->ranges[i] == start)
+            return i + ZS_TIMING_RANGE_FIRST;
+    }
+    if (s->range_count + ZS_TIMING_RANGE_FIRST >= ZS_TIMING_RANGES)
+        return 0;
+    if (s->range_count == s->range_capacity) {
+        uint32_t wanted = s->range_capacity ? 2 * s->range_capacity : 8;
+        uint64_t *grown = realloc(s->ranges, wanted * sizeof(*grown));
+        if (!grown)
+            return 0;
+        s->ranges = grown;
+        s->range_capacity = wanted;
+    }
+    s->ranges[s->range_count] = start;
+    return s->range_count++ + ZS_TIMING_RANGE_FIRST;
+}
+
+static const struct zs_port_range *range_at(const struct zs_port *port, uint64_t address)
+{
+    const struct zs_port_range *range = zs_port_map_find(&port->map, address, 1);
+    for (uint32_t i = 0; i < port->launch_range_count && !range; i++) {
+        const struct zs_port_range *r = &port->launch_ranges[i];
+        range = address >= r->start && address < r->end ? r : NULL;
+    }
+    return range;
+}
+
+/* The range of a line and its number in it; 0: it lies nowhere. A line belongs to the range that
+ * holds its last byte that any does: ranges need not start at one. */
+static uint32_t locate(struct zs_timing_stream *s, const struct zs_port *port, uint64_t *line)
+{
+    const struct zs_timing_launch *l = &s->trace->launch;
+    uint64_t address = *line * ZS_PORT_LINE_B;
+    if (address + ZS_PORT_LINE_B - 1 - l->private_va < l->private_B && l->private_thread_B) {
+        *line = (address - l->private_va) % l->private_thread_B / ZS_PORT_LINE_B;
+        return ZS_TIMING_RANGE_PRIVATE;
+    }
+    if (!s->last_ordinal || address < s->last_start || address >= s->last_end) {
+        const struct zs_port_range *range = range_at(port, address);
+        if (!range)
+            range = range_at(port, address + ZS_PORT_LINE_B - 1);
+        s->last_ordinal = range ? ordinal_of(s, range->start) : 0;
+        if (!s->last_ordinal)
+            return 0;
+        s->last_start = range->start & ~(uint64_t)(ZS_PORT_LINE_B - 1);
+        s->last_end = range->end;
+    }
+    *line -= s->last_start / ZS_PORT_LINE_B;
+    return s->last_ordinal;
+}
+
+static uint32_t event_word(const struct zs_port_message *m, const struct zs_port_message_row *row,
+                           const struct zs_port_touch *touch)
+{
+    uint32_t cycles = ZS_MAX(touch->slm_cycles, touch->atomic_lanes);
+    return (uint32_t)m->space << ZS_TIMING_EVENT_SPACE |
+           (m->bytes_written && !m->bytes_read ? (uint32_t)ZS_TIMING_EVENT_WRITE : 0) |
+           (row->is_atomic ? (uint32_t)ZS_TIMING_EVENT_ATOMIC : 0) |
+           (row->is_fence ? (uint32_t)ZS_TIMING_EVENT_FENCE : 0) |
+           (m->space == ZS_PORT_SPACE_GATEWAY ? (uint32_t)ZS_TIMING_EVENT_BARRIER : 0) |
+           ZS_MIN(cycles, 255u) << ZS_TIMING_EVENT_CYCLES |
+           ZS_MIN((uint32_t)touch->slm_conflicts, 255u) << ZS_TIMING_EVENT_CONFLICTS |
+           ZS_MIN((uint32_t)touch->texels, 255u) << ZS_TIMING_EVENT_TEXELS;
+}
+
+static void record(struct zs_timing_stream *s, const struct zs_eu_thread *t,
+                   const struct zs_eu_send *send, const struct zs_port_message *m,
+                   const struct zs_port_message_row *row, uint32_t mask)
+{
+    struct zs_port_touch touch;
+    uint8_t joined[32 * GRF_B];
+    const struct zs_port *port = t->env;
+    const uint8_t *src0 = t->grf + send->d.src0_B;
+    if (m->gather && m->mlen + m->xlen <= 32) {
+        memcpy(joined, src0, (size_t)m->mlen * GRF_B);
+        memcpy(joined + (size_t)m->mlen * GRF_B, t->grf + send->d.src1_B, (size_t)m->xlen * GRF_B);
+        src0 = joined;
+    }
+    zs_port_touch(port, m, src0, mask, &touch);
+    uint32_t *at = room(s, 2 + 2 * touch.line_count), lines = 0;
+    if (!at)
+        return;
+    for (uint32_t i = 0; i < touch.line_count; i++) {
+        uint64_t line = touch.lines[i];
+        uint32_t ordinal = m->space == ZS_PORT_SPACE_SCRATCH ? (uint32_t)ZS_TIMING_RANGE_SCRATCH
+                                                             : locate(s, port, &line);
+        if (!ordinal)
+            continue;
+        at[2 + 2 * lines] = ordinal << 24 | ((uint32_t)(line >> 32) & 0xffffff);
+        at[3 + 2 * lines] = (uint32_t)line;
+        lines++;
+    }
+    s->count -= 2 * (touch.line_count - lines);
+    at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, lines << 20 | (send->d.inst & 0xfffff));
+    at[1] = event_word(m, row, &touch);
+}
+
+static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
+{
+    struct zs_timing_stream *s = stream_of(t);
+    const struct zs_port_message_row *row;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    if (!m || lane_mask == 0)
+        return;
+    if (s->recording)
+        record(s, t, send, m, row, lane_mask);
+    if (m->space == ZS_PORT_SPACE_GATEWAY)
+        s->barriers++;
+}
+
+/* ---- a launch ----------------------------------------------------------------------------------
+ */
+
+int zs_timing_trace_create(const struct zs_timing_launch *launch,
+                           struct zs_timing_trace **ret_trace)
+{
+    struct zs_timing_trace *t = calloc(1, sizeof(*t));
+    if (!t)
+        return -ENOMEM;
+    t->launch = *launch;
+    t->resident_groups = resident_groups(launch);
+    choose_groups(t);
+    uint64_t streams = t->sampled * launch->threads_per_group;
+    uint64_t words = WORDS_ALL / ZS_MAX(streams, UINT64_C(1));
+    t->words_max = (uint32_t)ZS_MIN(ZS_MAX(words, (uint64_t)WORDS_LEAST), (uint64_t)WORDS_MOST);
+    t->words_max *= launch->exact ? (uint32_t)WORDS_EXACT : 1u;
+    t->streams = calloc(streams + 1, sizeof(*t->streams));
+    if (!t->streams) {
+        free(t);
+        return -ENOMEM;
+    }
+    *ret_trace = t;
+    return 0;
+}
+
+void zs_timing_trace_destroy(struct zs_timing_trace *t)
+{
+    if (!t)
+        return;
+    for (uint64_t i = 0; i < t->sampled * t->launch.threads_per_group; i++) {
+        free(t->streams[i].words);
+        free(t->streams[i].windows);
+        free(t->streams[i].ranges);
+    }
+    free(t->streams);
+    free(t);
+}
+
+const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint64_t group,
+                                                 uint32_t thread)
+{
+    uint64_t sample = sample_of(t, group);
+    zs_assert(sample < t->sampled && thread < t->launch.threads_per_group);
+    struct zs_timing_stream *s = &t->streams[sample * t->launch.threads_per_group + thread];
+    s->hooks = (struct zs_eu_hooks){.block = on_block, .message = on_message};
+    s->trace = t;
+    s->stride = 1;
+    s->window = UINT32_MAX; /* the first block begins window 0 */
+    s->blocks = ZS_TIMING_WINDOW_BLOCKS;
+    return &s->hooks;
+}
+
+void zs_timing_trace_ended(const struct zs_eu_hooks *hooks, uint64_t executed)
+{
+    struct zs_timing_stream *s = (struct zs_timing_stream *)(uintptr_t)hooks;
+    s->executed = executed;
+}
