@@ -14,7 +14,7 @@
 enum { LAB_ARGS = 8, LAB_BUFFERS = 8 };
 
 struct lab_arg {
-    enum { LAB_NONE, LAB_BUFFER, LAB_LOCAL, LAB_INT, LAB_FLOAT } kind;
+    enum { LAB_NONE, LAB_BUFFER, LAB_LOCAL, LAB_INT, LAB_FLOAT, LAB_IMAGE } kind;
     void *buffer;
     size_t local_B;
     int integer;
@@ -122,6 +122,8 @@ static inline uint64_t lab_run(struct lab *lab, const char *name, uint32_t group
         const struct lab_arg *a = &args[i];
         if (a->kind == LAB_BUFFER)
             error = zs_gpu_args_set_buffer(values, i, lab->memory, (uint64_t)(uintptr_t)a->buffer);
+        else if (a->kind == LAB_IMAGE)
+            error = zs_gpu_args_set_image(values, i, a->buffer);
         else if (a->kind == LAB_LOCAL)
             error = zs_gpu_args_set_local(values, i, a->local_B);
         else

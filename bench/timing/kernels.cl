@@ -127,10 +127,13 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void diverge(global uint *
 {
     uint x = get_global_id(0);
     for (int i = 0; i < n; i++) {
-        if (get_local_id(0) & mask)
-            x = x * 5 + i;
-        else
-            x = (x ^ i) * 3;
+        if (get_local_id(0) & mask) {
+            for (int k = 0; k < 6; k++)
+                x = rotate(x * 5 + k, x & 3);
+        } else {
+            for (int k = 0; k < 6; k++)
+                x = (rotate(x, x & 7) ^ k) * 3;
+        }
     }
     out[get_global_id(0)] = x;
 }
@@ -142,4 +145,12 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void intensity(global cons
     for (int i = 0; i < n; i++)
         x = mad(x, a, 1.0f);
     out[get_global_id(0)] = x;
+}
+
+constant sampler_t nearest =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+__attribute__((intel_reqd_sub_group_size(16))) kernel void texels(read_only image2d_t in, global float4 *out, int width)
+{
+    int i = get_global_id(0);
+    out[i] = read_imagef(in, nearest, (int2)(i % width, i / width));
 }

@@ -16,6 +16,7 @@
 
 static const uint64_t BUDGET_LEAST = 24000; /* instructions that are always replayed */
 enum {
+    RUN_AHEAD = 256,         /* cycles of an EU before others */
     BUDGET_SHARE = 24,       /* of longer launches: one in so many */
     WINDOWS_LEAST = 6,       /* of a thread that are replayed */
     MARKS = ZS_TIMING_MARKS, /* parts of a replay ... */
@@ -229,7 +230,8 @@ static struct zs_timing_thread *pick(const struct zs_timing_machine *m, uint32_t
 
 static void end_thread(struct zs_timing_machine *m, struct zs_timing_thread *th, uint64_t at);
 
-/* Until the EU comes to something that happens later than `until` and that others see. */
+/* Until the EU comes to something that others see and that happens later than `until`, or is too
+ * far ahead of them: the pace of a replay is taken over all EUs. */
 static void run_eu(struct zs_timing_machine *m, uint32_t eu, uint64_t until)
 {
     for (;;) {
@@ -237,7 +239,8 @@ static void run_eu(struct zs_timing_machine *m, uint32_t eu, uint64_t until)
         struct zs_timing_thread *th = pick(m, eu, &at);
         m->keys[eu] = th ? at : UINT64_MAX;
         uint32_t unit = th ? th->slot->unit : 0;
-        if (!th || (unit >= ZS_TIMING_UNIT_SEND && unit != ZS_TIMING_UNIT_CONTROL && at > until))
+        bool seen = unit >= ZS_TIMING_UNIT_SEND && unit != ZS_TIMING_UNIT_CONTROL;
+        if (!th || (seen && at > until) || at > until + RUN_AHEAD)
             return;
         m->keys[eu] = UINT64_MAX;
         if (unit == ZS_TIMING_UNIT_END)
@@ -285,6 +288,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         .group = group,
         .member = thread,
         .eu = eu,
+        .begin = *dispatch,
         .eligible = *dispatch,
         .start = (*dispatch + m->params->start_latency) << 2 | ZS_TIMING_READY_START,
     };
@@ -322,6 +326,16 @@ static void dispatch(struct zs_timing_machine *m, uint64_t cycle)
     }
 }
 
+/* Cycles from `at` to when a thread of the EU is there. */
+static uint64_t until_next(const struct zs_timing_machine *m, uint32_t eu, uint64_t at)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t left = m->eus[eu].live; left; left &= left - 1)
+        next = ZS_MIN(
+            next, m->threads[(size_t)eu * m->threads_per_eu + (uint32_t)__builtin_ctz(left)].begin);
+    return next > at ? next - at : 0;
+}
+
 static void end_thread(struct zs_timing_machine *m, struct zs_timing_thread *th, uint64_t at)
 {
     struct zs_timing_eu *eu = &m->eus[th->eu];
@@ -331,6 +345,8 @@ static void end_thread(struct zs_timing_machine *m, struct zs_timing_thread *th,
     eu->live &= ~(1u << (uint32_t)((size_t)(th - m->threads) % m->threads_per_eu));
     if (eu->live == 0)
         m->totals->eu_loaded += at - ZS_MIN(at, eu->loaded_since);
+    else
+        eu->loaded_since += until_next(m, th->eu, at); /* those that are left have not begun */
     g->threads[th->member] = NULL;
     if (--g->live == 0) {
         m->places[g->subslice].slm_B -= m->slm_B;

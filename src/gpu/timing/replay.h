@@ -39,6 +39,7 @@ struct zs_timing_thread {
     uint32_t arrived, passed;        /* barriers */
     uint64_t eligible;               /* the thread's last instruction lets the next one go */
     uint64_t dep;                    /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
+    uint64_t begin;                  /* dispatched */
     uint64_t start;                  /* as dep: its first instruction */
     uint32_t ready[ZS_TIMING_SLOTS]; /* as dep */
 };

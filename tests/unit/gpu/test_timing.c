@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model of time: kernels whose instructions, lines, conflicts and lanes are known; orderings
+ * that must hold; the same numbers for any number of host threads. With an argument it prints
+ * numbers of some launches: the test of addresses compares them.
+ */
+#include "../test.h"
+
+#include "../../../bench/timing/device.h"
+
+static const char *file;
+
+static void open_lab(struct lab *lab, uint32_t workers)
+{
+    lab_open(lab, file, "skl", workers);
+}
+
+static uint64_t sum_of_reasons(const struct zs_gpu_timing *t)
+{
+    return t->thread_active + t->thread_control + t->thread_pipe + t->thread_send + t->thread_dist +
+           t->thread_sbid + t->thread_sync + t->thread_other;
+}
+
+/* What holds of every launch. */
+static void check_sums(const struct lab *lab)
+{
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    uint64_t by_address = 0;
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        for (uint32_t r = 0; r < ZS_GPU_STALL_REASONS; r++)
+            by_address += t->stalls[i].cycles[r];
+        assert_true(i == 0 || t->stalls[i].offset_B > t->stalls[i - 1].offset_B);
+    }
+    assert_int_equal(by_address, sum_of_reasons(t));
+    assert_int_equal(t->instructions, lab->result.totals.instructions);
+    assert_true(t->eu_active <= t->eu_loaded);
+    assert_true(t->eu_loaded <= 24 * t->cycles);
+    assert_true(t->eu_loaded <= sum_of_reasons(t) + sum_of_reasons(t) / 100);
+    assert_true(sum_of_reasons(t) <= 7 * t->eu_loaded);
+    assert_true(t->fpu_both_active <= t->fpu0_active && t->fpu_both_active <= t->fpu1_active);
+    /* counts that are scaled are rounded each */
+    uint64_t looked = t->l3_bank0 + t->l3_bank1 + t->l3_bank2 + t->l3_bank3;
+    assert_true(looked <= t->l3_hits + t->l3_misses + 4 && t->l3_hits + t->l3_misses <= looked + 4);
+    assert_int_equal(t->llc_misses, t->memory_read_sectors);
+}
+
+static void check_exact(const struct lab *lab)
+{
+    check_sums(lab);
+    assert_int_equal(lab->result.timing.replayed, lab->result.totals.instructions);
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+static uint64_t run_strided(struct lab *lab, int stride)
+{
+    void *in = lab_alloc(lab, 4 << 20), *out = lab_alloc(lab, 1 << 16);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_I(stride)};
+    uint64_t cycles = lab_run(lab, "strided", 32, 128, args);
+    check_exact(lab);
+    lab_forget(lab);
+    return cycles;
+}
+
+static void test_lines(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    /* 4096 dwords: 256 lines are read and 256 are written, each by one message */
+    uint64_t unit = run_strided(&lab, 1);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    assert_int_equal(t->global_sectors, 512);
+    assert_int_equal(t->l3_misses, 512);
+    assert_int_equal(t->l3_hits, 0);
+    assert_int_equal(t->gti_read_bank0 + t->gti_read_bank1 + t->gti_read_bank2 + t->gti_read_bank3,
+                     256); /* what is written is not read first */
+    assert_int_equal(t->llc_misses, 256);
+    assert_int_equal(t->scratch_sectors + t->typed_sectors + t->sampler_sectors, 0);
+    /* two lanes share a line */
+    uint64_t apart = run_strided(&lab, 8);
+    assert_int_equal(t->global_sectors, 2048 + 256);
+    /* none do */
+    uint64_t far = run_strided(&lab, 16);
+    assert_int_equal(t->global_sectors, 4096 + 256);
+    assert_true(unit < apart && apart < far);
+    /* every lane reads one place: a line a message, in the cache after the first */
+    run_strided(&lab, 0);
+    assert_int_equal(t->global_sectors, 256 + 256);
+    assert_int_equal(t->l3_hits, 255);
+    lab_close(&lab);
+}
+
+static void test_scattered_lines_of_images(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    uint8_t *texels = lab_alloc(&lab, 64 * 64 * 4);
+    void *out = lab_alloc(&lab, 64 * 64 * 16);
+    struct zs_gpu_image image = {.type = ZS_GPU_IMAGE_2D,
+                                 .format = zs_gpu_format_find(0xc7),
+                                 .width = 64,
+                                 .height = 64,
+                                 .depth = 1,
+                                 .layers = 1,
+                                 .swizzle = {4, 5, 6, 7}};
+    assert_true(zs_gpu_image_layout(&image) <= 64 * 64 * 4);
+    image.gpu_va = (uint64_t)(uintptr_t)texels;
+    const struct lab_arg args[LAB_ARGS] = {
+        {.kind = LAB_IMAGE, .buffer = &image}, LAB_BUF(out), LAB_I(64)};
+    lab_run(&lab, "texels", 64, 64, args);
+    check_exact(&lab);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    /* a line holds four texels of four rows; a row of sixteen texels touches four of them */
+    assert_int_equal(t->sampler_sectors, 64 * 64 / 4);
+    assert_int_equal(t->sampler_hits + t->sampler_misses, t->sampler_sectors);
+    assert_true(t->sampler_misses >= 256 && t->sampler_misses <= 3 * 256); /* three samplers */
+    assert_int_equal(t->sampler_busy, 64 * 64 / 4);                        /* four texels a cycle */
+    lab_close(&lab);
+}
+
+/* ---- local memory ------------------------------------------------------------------------------
+ */
+
+static uint64_t run_local(struct lab *lab, int stride)
+{
+    void *out = lab_alloc(lab, 1 << 16);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(out), LAB_LOC(16384), LAB_I(stride), LAB_I(64)};
+    uint64_t cycles = lab_run(lab, "local_stride", 3, 256, args);
+    check_exact(lab);
+    lab_forget(lab);
+    return cycles;
+}
+
+static void test_bank_conflicts(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    uint64_t threads = 3 * 256 / 16, last = run_local(&lab, 1);
+    assert_int_equal(t->slm_conflicts, 0);
+    for (int stride = 2; stride <= 16; stride *= 2) { /* that many dwords in each bank they use */
+        uint64_t cycles = run_local(&lab, stride);
+        assert_int_equal(t->slm_conflicts, threads * 64 * (uint64_t)(stride - 1));
+        assert_true(cycles > last);
+        last = cycles;
+    }
+    assert_true(run_local(&lab, 3) < last);
+    assert_int_equal(t->slm_conflicts, 0); /* odd strides meet in no bank */
+    lab_close(&lab);
+}
+
+/* ---- pipes -------------------------------------------------------------------------------------
+ */
+
+static double per_run(struct lab *lab, const char *kernel, uint32_t groups, uint32_t size,
+                      struct lab_arg *args, uint32_t n_at, int few, int many)
+{
+    args[n_at].integer = few;
+    uint64_t first = lab_run(lab, kernel, groups, size, args);
+    args[n_at].integer = many;
+    uint64_t second = lab_run(lab, kernel, groups, size, args);
+    return (double)(second - first) / (many - few);
+}
+
+/* Operations per clock within 15 % of the Gen9 paper's, latencies of those of params.def. */
+static void test_rates(void **state)
+{
+    static const struct {
+        const char *kernel;
+        bool integer;
+        double operations, published;
+    } rows[] = {
+        {"rate_fp32", false, 2, 384},   {"rate_fp16", false, 2, 768},  {"rate_fp64", false, 2, 96},
+        {"rate_int_add", true, 2, 192}, {"rate_int_mul", true, 1, 96}, {"rate_math", false, 1, 48},
+    };
+    struct lab lab;
+    open_lab(&lab, 2);
+    lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct lab_arg args[LAB_ARGS] = {LAB_BUF(lab_alloc(&lab, 1 << 20)), LAB_I(0)};
+        args[2] = rows[i].integer ? (struct lab_arg)LAB_I(77) : (struct lab_arg)LAB_F(1.0f);
+        args[3] = rows[i].integer ? (struct lab_arg)LAB_I(13) : (struct lab_arg)LAB_F(0.5f);
+        double cycles = per_run(&lab, rows[i].kernel, 21, 128, args, 1, 1, 3);
+        double rate = rows[i].operations * 8 * 16 * 21 * 128 / cycles;
+        if (rate < 0.85 * rows[i].published || rate > 1.15 * rows[i].published)
+            fail_msg("%s: %.1f a clock, published %.1f", rows[i].kernel, rate, rows[i].published);
+        lab_forget(&lab);
+    }
+    lab_close(&lab);
+}
+
+static void test_latencies(void **state)
+{
+    static const struct {
+        const char *kernel;
+        double operations, cycles;
+    } rows[] = {{"latency_fp32", 128, 8}, {"latency_fp64", 128, 12}, {"latency_math", 128, 16}};
+    struct lab lab;
+    open_lab(&lab, 2);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct lab_arg args[LAB_ARGS] = {LAB_BUF(lab_alloc(&lab, 1 << 20)), LAB_I(0), LAB_F(1.0f),
+                                         LAB_F(0.5f)};
+        double cycles = per_run(&lab, rows[i].kernel, 1, 8, args, 1, 2, 6) / rows[i].operations;
+        if (cycles < 0.9 * rows[i].cycles || cycles > 1.1 * rows[i].cycles)
+            fail_msg("%s: %.1f cycles, not %.1f", rows[i].kernel, cycles, rows[i].cycles);
+        lab_forget(&lab);
+    }
+    lab_close(&lab);
+}
+
+/* ---- orderings ---------------------------------------------------------------------------------
+ */
+
+static uint64_t run_chase(struct lab *lab, uint32_t groups, size_t size_B, int n)
+{
+    uint32_t *next = lab_alloc(lab, size_B), *out = lab_alloc(lab, 1 << 16);
+    lab_chain(next, (uint32_t)(size_B / 64), 16);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(next), LAB_BUF(out), LAB_I(n)};
+    uint64_t cycles = lab_run(lab, "chase", groups, 1, args);
+    check_sums(lab);
+    lab_forget(lab);
+    return cycles;
+}
+
+static void test_latency_is_hidden(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    uint64_t one = run_chase(&lab, 1, 64 << 10, 200);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    assert_true(t->thread_sbid > t->thread_active);     /* it waits for memory, most of the time */
+    uint64_t all = run_chase(&lab, 168, 64 << 10, 200); /* a thread for every slot */
+    assert_true(all < 2 * one);
+    /* farther is slower */
+    assert_true(run_chase(&lab, 1, 64 << 10, 4000) < run_chase(&lab, 1, 2 << 20, 4000));
+    lab_close(&lab);
+}
+
+static void test_intensity(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    double last = 0;
+    static const int steps[] = {1, 16, 128, 1024};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(steps); i++) {
+        void *in = lab_alloc(&lab, 1 << 16), *out = lab_alloc(&lab, 1 << 16);
+        const struct lab_arg args[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_I(steps[i])};
+        uint64_t cycles = lab_run(&lab, "intensity", 84, 64, args);
+        check_sums(&lab);
+        double rate = 2.0 * 84 * 64 * steps[i] / (double)cycles;
+        assert_true(rate > last); /* towards the compute roof */
+        last = rate;
+        lab_forget(&lab);
+    }
+    assert_true(last < 384);
+    lab_close(&lab);
+}
+
+static uint64_t run_simple(struct lab *lab, const char *kernel, uint32_t groups, uint32_t size,
+                           int a, int b)
+{
+    void *out = lab_alloc(lab, 1 << 20);
+    struct lab_arg args[LAB_ARGS] = {LAB_BUF(out), LAB_I(a)};
+    if (b >= 0)
+        args[2] = (struct lab_arg)LAB_I(b);
+    uint64_t cycles = lab_run(lab, kernel, groups, size, args);
+    check_sums(lab);
+    lab_forget(lab);
+    return cycles;
+}
+
+static void test_orderings(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    /* lanes that take both ways, and lanes that agree */
+    assert_true(run_simple(&lab, "diverge", 8, 64, 50, 1) >
+                run_simple(&lab, "diverge", 8, 64, 50, 0) * 5 / 4);
+    /* atomics that meet */
+    assert_true(run_simple(&lab, "atomics", 8, 64, 0, 20) >
+                2 * run_simple(&lab, "atomics", 8, 64, 1, 20));
+    /* barriers */
+    uint64_t few = run_simple(&lab, "barriers", 3, 256, 5, -1);
+    assert_true(t->thread_sync > 0);
+    assert_true(run_simple(&lab, "barriers", 3, 256, 50, -1) > few + 45 * 20);
+    run_simple(&lab, "diverge", 8, 64, 10, 0);
+    assert_int_equal(t->thread_sync, 0);
+    lab_close(&lab);
+}
+
+/* ---- samples -----------------------------------------------------------------------------------
+ */
+
+static void test_long_launches(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    uint64_t sampled = run_simple(&lab, "diverge", 4000, 64, 4, 1);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    assert_true(t->replayed > 0 && t->replayed < t->instructions / 4);
+    lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    uint64_t more = run_simple(&lab, "diverge", 4000, 64, 4, 1);
+    assert_true(t->replayed > t->instructions / 2);
+    assert_true(sampled > more * 3 / 4 && sampled < more * 4 / 3);
+    /* a long thread: stretches of it */
+    lab.flags = 0;
+    sampled = run_simple(&lab, "diverge", 1, 16, 100000, 1);
+    assert_true(t->replayed < t->instructions / 4);
+    lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    more = run_simple(&lab, "diverge", 1, 16, 100000, 1);
+    assert_true(sampled > more * 9 / 10 && sampled < more * 11 / 10);
+    lab_close(&lab);
+}
+
+/* ---- the same numbers --------------------------------------------------------------------------
+ */
+
+static void print_result(const struct lab *lab, const char *name, struct zs_buf *out)
+{
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    zs_buf_printf(out, "%s %llu", name, (unsigned long long)t->cycles);
+#define ZS_TIMING_TOTAL(id, text) zs_buf_printf(out, " %llu", (unsigned long long)t->id);
+#include "gpu/timing/total.def"
+#undef ZS_TIMING_TOTAL
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        zs_buf_printf(out, "\n %lld", (long long)t->stalls[i].offset_B);
+        for (uint32_t r = 0; r < ZS_GPU_STALL_REASONS; r++)
+            zs_buf_printf(out, " %llu", (unsigned long long)t->stalls[i].cycles[r]);
+    }
+    zs_buf_printf(out, "\n");
+}
+
+static void print_numbers(uint32_t workers, struct zs_buf *out)
+{
+    struct lab lab;
+    open_lab(&lab, workers);
+    run_strided(&lab, 8);
+    print_result(&lab, "strided", out);
+    run_local(&lab, 4);
+    print_result(&lab, "local", out);
+    run_simple(&lab, "diverge", 2000, 64, 5, 1);
+    print_result(&lab, "diverge", out);
+    run_simple(&lab, "barriers", 40, 128, 5, -1);
+    print_result(&lab, "barriers", out);
+    run_chase(&lab, 300, 256 << 10, 30);
+    print_result(&lab, "chase", out);
+    lab_close(&lab);
+}
+
+static void test_host_threads(void **state)
+{
+    struct zs_buf first = {0}, other = {0};
+    print_numbers(1, &first);
+    assert_true(first.size_B > 1000);
+    static const uint32_t workers[] = {1, 2, 5, 16, 64};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(workers); i++) {
+        zs_buf_fini(&other);
+        other = (struct zs_buf){0};
+        print_numbers(workers[i], &other);
+        assert_string_equal(zs_buf_cstr(&first), zs_buf_cstr(&other));
+    }
+    zs_buf_fini(&first);
+    zs_buf_fini(&other);
+}
+
+int main(int argc, char **argv)
+{
+    file = getenv("ZS_TEST_KERNELS");
+    if (argc > 1) {
+        struct zs_buf out = {0};
+        print_numbers(3, &out);
+        fputs(zs_buf_cstr(&out), stdout);
+        zs_buf_fini(&out);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),          cmocka_unit_test(test_scattered_lines_of_images),
+        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_latencies),      cmocka_unit_test(test_latency_is_hidden),
+        cmocka_unit_test(test_intensity),      cmocka_unit_test(test_orderings),
+        cmocka_unit_test(test_long_launches),  cmocka_unit_test(test_host_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
