@@ -114,7 +114,8 @@ static void test_groups(void **state)
                 q.resultType <= ZET_VALUE_TYPE_BOOL8);
         }
     }
-    assert_int_equal(domains, 7);
+    const char *timing = getenv("ZESCOPE_TIMING");
+    assert_int_equal(domains, timing && !strcmp(timing, "formula") ? 3 : 7);
     FAILS(zetMetricGroupGetProperties(groups[0], NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zetMetricGet(groups[0], NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
@@ -587,6 +588,209 @@ static void test_hostile_raw_data(void **state)
     free_work(e, &w);
 }
 
+/* ---- The model of time -------------------------------------------------------------------------
+ */
+
+enum { NESTED = 3 };
+static const char *const nested_names[NESTED] = {"ComputeBasic", "ZscopeMemory",
+                                                 "ZscopeStallSampling"};
+
+static bool has_model(void)
+{
+    const char *timing = getenv("ZESCOPE_TIMING");
+    return !timing || strcmp(timing, "formula") != 0;
+}
+
+/* Begin of all queries, launches, end of all. */
+static void run_queries(struct e2e *e, const struct work *w,
+                        const zet_metric_query_handle_t *queries, uint32_t count, uint32_t launches)
+{
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    ze_group_count_t groups = {GROUPS, 1, 1};
+    for (uint32_t i = 0; i < count; i++)
+        OK(zetCommandListAppendMetricQueryBegin(list, queries[i]));
+    for (uint32_t i = 0; i < launches; i++)
+        OK(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, NULL, 0, NULL));
+    for (uint32_t i = 0; i < count; i++)
+        OK(zetCommandListAppendMetricQueryEnd(list, queries[i], NULL, 0, NULL));
+    OK(e2e_run(queue, list));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+}
+
+/* Each of three buffers is touched once, in whole lines. */
+static void check_memory(zet_metric_group_handle_t group, const zet_typed_value_t *v,
+                         uint32_t launches)
+{
+    double sectors = 3.0 * ITEMS * GROUPS * 4 / 64 * launches;
+    assert_true(value_of(group, v, "GlobalBytesAsked") == sectors * 64);
+    assert_true(value_of(group, v, "GlobalSectors") == sectors);
+    assert_true(value_of(group, v, "SectorUse") == 100);
+    assert_true(value_of(group, v, "L3Misses") == sectors);
+    assert_true(value_of(group, v, "L3Hits") == 0);
+    assert_true(value_of(group, v, "LlcMisses") == sectors * 2 / 3); /* writes read nothing */
+    assert_true(value_of(group, v, "MemoryBytesRead") == sectors * 64 * 2 / 3);
+    assert_true(value_of(group, v, "SlmConflictCycles") == 0);
+    assert_true(value_of(group, v, "ReplayedShare") == 100);
+}
+
+static uint64_t base_address(const struct e2e *e, const struct work *w)
+{
+    ze_result_t(ZE_APICALL * base)(ze_kernel_handle_t, uint64_t *) = NULL;
+    OK(zeDriverGetExtensionFunctionAddress(e->driver, "zexKernelGetBaseAddress", (void **)&base));
+    uint64_t address = 0;
+    FAILS(base(w->kernel, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(base(NULL, &address), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    OK(base(w->kernel, &address));
+    return address;
+}
+
+/* Values of reports by address: within the kernel, ascending; their sum is that of all threads. */
+static double check_addresses(zet_metric_group_handle_t group, const zet_typed_value_t *v,
+                              uint32_t count, uint64_t base)
+{
+    uint32_t per = 0;
+    double sum = 0;
+    OK(zetMetricGet(group, &per, NULL));
+    assert_int_equal(per, 9);
+    assert_true(count > per && count % per == 0);
+    for (uint32_t i = 0; i < count; i += per) {
+        assert_in_range(v[i].value.ui64, base, base + 4096);
+        assert_true(i == 0 || v[i].value.ui64 > v[i - per].value.ui64);
+        for (uint32_t m = 1; m < per; m++)
+            sum += number(&v[i + m]);
+    }
+    return sum;
+}
+
+static void test_model(void **state)
+{
+    struct e2e *e = *state;
+    if (!has_model())
+        return; /* test_which_time has what is the case then */
+    struct work w = make_work(e);
+    zet_metric_group_handle_t groups[NESTED];
+    zet_metric_query_pool_handle_t pools[NESTED];
+    zet_metric_query_handle_t queries[NESTED];
+    for (uint32_t i = 0; i < NESTED; i++) {
+        groups[i] = queried(e, nested_names[i]);
+        pools[i] = make_pool(e, groups[i], 1);
+        OK(zetMetricQueryCreate(pools[i], 0, &queries[i]));
+    }
+    OK(zetContextActivateMetricGroups(e->context, e->device, NESTED, groups));
+    size_t size = 0;
+    FAILS(zetMetricQueryGetData(queries[2], &size, NULL), ZE_RESULT_NOT_READY);
+    for (uint32_t launches = 1; launches < 4; launches++) {
+        static uint8_t raw[1 << 20];
+        zet_typed_value_t v[VALUES_MAX];
+        static zet_typed_value_t many[1 << 14];
+        run_queries(e, &w, queries, NESTED, launches);
+        read_query(queries[0], groups[0], v);
+        double threads = value_of(groups[0], v, "EuThreadOccupancy"),
+               clocks = value_of(groups[0], v, "GpuCoreClocks");
+        assert_true(threads > 0 && threads <= 100);
+        assert_true(value_of(groups[0], v, "EuAvgIpcRate") >= 1);
+        assert_true(value_of(groups[0], v, "Fpu0Active") > 0);
+        assert_true(value_of(groups[0], v, "GtiReadThroughput") == 8.0 * ITEMS * GROUPS * launches);
+        read_query(queries[1], groups[1], v);
+        check_memory(groups[1], v, launches);
+        size = 0;
+        OK(zetMetricQueryGetData(queries[2], &size, NULL));
+        assert_true(size > 0 && size % 136 == 0 && size <= sizeof(raw));
+        size_t less = size - 1;
+        FAILS(zetMetricQueryGetData(queries[2], &less, raw), ZE_RESULT_ERROR_INVALID_SIZE);
+        OK(zetMetricQueryGetData(queries[2], &size, raw));
+        uint32_t count = COUNT(many);
+        OK(zetMetricGroupCalculateMetricValues(
+            groups[2], ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, raw, &count, many));
+        double sum = check_addresses(groups[2], many, count, base_address(e, &w));
+        ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+        OK(zeDeviceGetProperties(e->device, &p));
+        double slots =
+            (double)p.numSlices * p.numSubslicesPerSlice * p.numEUsPerSubslice * p.numThreadsPerEU;
+        double want = threads / 100 * slots * clocks;
+        assert_true(sum > want * 0.999 && sum < want * 1.001);
+        for (uint32_t i = 0; i < NESTED; i++)
+            OK(zetMetricQueryReset(queries[i]));
+    }
+    for (uint32_t i = 0; i < NESTED; i++) {
+        OK(zetMetricQueryDestroy(queries[i]));
+        OK(zetMetricQueryPoolDestroy(pools[i]));
+    }
+    activate(e, NULL);
+    free_work(e, &w);
+}
+
+/* A streamer by address gives the launches' reports, a few at a time. */
+static void test_stream_of_addresses(void **state)
+{
+    struct e2e *e = *state;
+    if (!has_model())
+        return;
+    struct work w = make_work(e);
+    zet_metric_group_handle_t group = streamed(e, "ZscopeStallSampling");
+    activate(e, group);
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 100000};
+    zet_metric_streamer_handle_t streamer;
+    OK(zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, &streamer));
+    uint8_t raw[5 * 136];
+    size_t size = 0;
+    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
+    assert_int_equal(size, 0);
+    run_queries(e, &w, NULL, 0, 1);
+    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
+    size_t all = size;
+    assert_true(all > sizeof(raw) && all % 136 == 0);
+    uint64_t base = base_address(e, &w), last = 0;
+    for (size_t read = 0; read < all; read += size) {
+        zet_typed_value_t v[5 * 9];
+        uint32_t count = COUNT(v);
+        size = sizeof(raw);
+        OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
+        assert_true(size > 0);
+        OK(zetMetricGroupCalculateMetricValues(
+            group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, raw, &count, v));
+        for (uint32_t i = 0; i < count; i += 9) {
+            assert_true(v[i].value.ui64 >= base && v[i].value.ui64 > last);
+            last = v[i].value.ui64;
+        }
+    }
+    size = sizeof(raw);
+    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
+    assert_int_equal(size, 0);
+    OK(zetMetricStreamerClose(streamer));
+    activate(e, NULL);
+    free_work(e, &w);
+}
+
+/* Each group says which it is; without the model nothing of it is there. */
+static void test_which_time(void **state)
+{
+    struct e2e *e = *state;
+    zet_metric_group_handle_t groups[64];
+    uint32_t count = COUNT(groups), model = 0;
+    OK(zetMetricGroupGet(e->device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        OK(zetMetricGroupGetProperties(groups[i], &p));
+        assert_non_null(strstr(p.description, has_model() ? "replay" : "formula"));
+        model += !strcmp(p.name, "ZscopeStalls") || !strcmp(p.name, "ComputeL3Cache");
+    }
+    assert_int_equal(model, has_model() ? 4 : 0);
+    zet_metric_handle_t metrics[VALUES_MAX];
+    count = COUNT(metrics);
+    bool ipc = false;
+    OK(zetMetricGet(queried(e, "ComputeBasic"), &count, metrics));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+        OK(zetMetricGetProperties(metrics[i], &p));
+        ipc |= !strcmp(p.name, "EuAvgIpcRate");
+    }
+    assert_true(ipc == has_model());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -601,6 +805,9 @@ int main(void)
         cmocka_unit_test(test_refused_streamers),
         cmocka_unit_test(test_close_while_running),
         cmocka_unit_test(test_hostile_raw_data),
+        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_stream_of_addresses),
+        cmocka_unit_test(test_which_time),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
