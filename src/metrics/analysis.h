@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What limits a kernel: its place under the roofline, how many threads fit, and findings. A finding
+ * comes from a rule, one row of rules.def and a function of rules.c: it says what was found with
+ * the numbers that led to it, where, and what to try. A rule that needs what was not recorded says
+ * so.
+ */
+#ifndef ZS_METRICS_ANALYSIS_H
+#define ZS_METRICS_ANALYSIS_H
+
+#include "metrics/addresses.h"
+#include "metrics/names.h"
+
+enum zs_rule_id {
+#define RULE(id, key, title, advice) ZS_RULE_##id,
+#include "metrics/rules.def"
+#undef RULE
+    ZS_RULES
+};
+
+struct zs_rule {
+    const char *key, *title, *advice;
+};
+extern const struct zs_rule zs_rules[ZS_RULES];
+
+enum { ZS_FINDING_NUMBERS = 6, ZS_FINDING_PLACES = 3, ZS_ROOFS = 3 };
+
+struct zs_finding_number {
+    const char *name, *unit;
+    double value;
+};
+
+struct zs_finding {
+    enum zs_rule_id rule;
+    double severity; /* 0 to 1: how much of the kernel's work it is about */
+    char text[300];
+    struct zs_finding_number numbers[ZS_FINDING_NUMBERS];
+    uint32_t number_count;
+    struct zs_source_place places[ZS_FINDING_PLACES]; /* the most first */
+    uint32_t place_count;
+};
+
+/* A memory under the roofline: operations for each byte that the kernel asks of it. */
+struct zs_roof {
+    const char *name;   /* "local memory", "L3", "memory" */
+    double bytes, rate; /* rate: of the device, GB/s; NaN: not known */
+    double intensity;   /* operations for each byte; NaN: none are asked for */
+    double attainable;  /* Gop/s under this roof and the compute roof */
+    double asked_rate;  /* GB/s in the measured time */
+};
+
+struct zs_roofline {
+    const char *operations; /* "flop", or "ops" where there are no floating-point operations */
+    const char *precision;  /* "single precision"; "" for none */
+    double count;           /* operations; NaN: not counted */
+    double rate;            /* Gop/s in the measured time; NaN: not known */
+    double peak;            /* Gop/s of the device; NaN: not known */
+    struct zs_roof roofs[ZS_ROOFS];
+    uint32_t roof_count;
+    const char *bound; /* name of the roof that is lowest at its place, "compute" or "" */
+    double attainable; /* Gop/s; NaN */
+    double compute_ns, memory_ns; /* least that issuing and moving take; NaN */
+};
+
+struct zs_analyzed {
+    const struct zs_profile *profile;
+    struct zs_roofline roofline;
+    struct zs_finding *findings; /* the most severe first */
+    uint32_t finding_count;
+    const char *not_judged[ZS_RULES]; /* a sentence of what is missing; NULL: judged */
+};
+
+struct zs_analysis {
+    const struct zs_profiles *profiles;
+    struct zs_names names;
+    struct zs_analyzed *kernels; /* in the order of the profiles */
+    size_t kernel_count;
+    bool is_modelled; /* times are those of zescope's software GPU */
+    struct zs_arena arena;
+};
+
+/* 0 or -ENOMEM. The profiles live as long; free in any case. */
+int zs_analysis_make(const struct zs_profiles *profiles, struct zs_analysis *ret_analysis);
+void zs_analysis_free(struct zs_analysis *analysis);
+
+const char *zs_limiter_text(enum zs_limiter limiter);
+
+#endif

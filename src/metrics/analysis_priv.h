@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZS_METRICS_ANALYSIS_PRIV_H
+#define ZS_METRICS_ANALYSIS_PRIV_H
+
+#include "metrics/analysis.h"
+
+/* What a rule sees. */
+struct rule_context {
+    struct zs_analysis *analysis;
+    const struct zs_profile *profile;
+    const struct zs_roofline *roofline;
+    const struct zs_lane_access *accesses; /* NULL: not known */
+    const char *missing;                   /* set by a rule that cannot judge */
+};
+
+/* Whether the kernel has it; then the finding's text, numbers and places are set. */
+typedef bool rule_fn(struct rule_context *context, struct zs_finding *ret_finding);
+extern rule_fn *const rule_functions[ZS_RULES];
+
+void roofline_make(const struct zs_analysis *analysis, const struct zs_profile *profile,
+                   struct zs_roofline *ret_roofline);
+/* A recorded metric of the selected kernel; NaN where there is none. */
+double analysis_metric(struct zs_analysis *analysis, const char *name);
+
+#endif

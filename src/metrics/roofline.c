@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel under the roofs of its device: operations by their peak rate, bytes by the rates of what
+ * they move through. */
+#include "metrics/analysis_priv.h"
+
+#include <math.h>
+
+static double counted_ns(const struct zs_profile *p)
+{
+    return p->timed ? (double)p->total_ns / (double)p->timed * (double)p->counted_launches
+                    : (double)NAN;
+}
+
+/* The precision of most floating-point operations; without any integers count. */
+static void set_operations(const struct zs_profile *p, struct zs_roofline *r)
+{
+    static const struct {
+        enum zs_quantity quantity;
+        enum zs_precision precision;
+        const char *name;
+    } rows[] = {{ZS_Q_FLOPS_SINGLE, ZS_SINGLE, "single precision"},
+                {ZS_Q_FLOPS_HALF, ZS_HALF, "half precision"},
+                {ZS_Q_FLOPS_DOUBLE, ZS_DOUBLE, "double precision"}};
+    size_t best = 0;
+    for (size_t i = 1; i < ZS_ARRAY_LEN(rows); i++)
+        if (p->values[rows[i].quantity] > p->values[rows[best].quantity])
+            best = i;
+    r->count = p->values[ZS_Q_FLOPS];
+    r->operations = "flop";
+    r->precision = rows[best].name;
+    r->peak = p->peaks.flop_rate[rows[best].precision];
+    if (r->count == 0) {
+        r->count = p->values[ZS_Q_INT_OPS];
+        r->operations = "ops";
+        r->precision = "";
+        /* as many lanes; there is no fused operation that counts as two */
+        r->peak = p->peaks.flop_rate[ZS_SINGLE] / 2;
+    }
+}
+
+static void add_roof(struct zs_roofline *r, const char *name, double bytes, double rate, double ns)
+{
+    struct zs_roof *roof = &r->roofs[r->roof_count];
+    if (!(bytes > 0))
+        return;
+    *roof = (struct zs_roof){.name = name, .bytes = bytes, .rate = rate};
+    roof->intensity = r->count / bytes;
+    roof->asked_rate = bytes / ns;
+    roof->attainable = fmin(r->peak, roof->intensity * rate);
+    r->roof_count++;
+}
+
+void roofline_make(const struct zs_analysis *a, const struct zs_profile *p,
+                   struct zs_roofline *ret_roofline)
+{
+    struct zs_roofline *r = ret_roofline;
+    const double *v = p->values;
+    double ns = counted_ns(p), clock = p->peaks.known ? p->peaks.clock_GHz : (double)NAN;
+    *r = (struct zs_roofline){.count = NAN,
+                              .rate = NAN,
+                              .peak = NAN,
+                              .bound = "",
+                              .operations = "flop",
+                              .precision = "",
+                              .attainable = NAN,
+                              .compute_ns = NAN,
+                              .memory_ns = NAN};
+    if (!p->is_counted || !p->insts)
+        return;
+    set_operations(p, r);
+    r->rate = ns > 0 ? r->count / ns : (double)NAN;
+    add_roof(r, "local memory", v[ZS_Q_SLM_BYTES], p->peaks.slm_rate, ns);
+    add_roof(r, "L3", v[ZS_Q_GLOBAL_BYTES] + v[ZS_Q_SCRATCH_BYTES] + v[ZS_Q_IMAGE_BYTES],
+             p->peaks.l3_rate, ns);
+    struct zs_analysis *analysis = (struct zs_analysis *)(uintptr_t)a;
+    double moved = analysis_metric(analysis, "MemoryBytesRead") +
+                   analysis_metric(analysis, "MemoryBytesWritten");
+    add_roof(r, "memory", moved, p->peaks.memory_rate, ns);
+    r->attainable = r->peak;
+    r->bound = isnan(r->peak) ? "" : "compute";
+    r->compute_ns = v[ZS_Q_ISSUE] / clock;
+    r->memory_ns = 0;
+    for (uint32_t i = 0; i < r->roof_count; i++) {
+        const struct zs_roof *roof = &r->roofs[i];
+        double least_ns = roof->bytes / roof->rate;
+        r->memory_ns = least_ns > r->memory_ns ? least_ns : r->memory_ns;
+        if (roof->attainable < r->attainable) {
+            r->attainable = roof->attainable;
+            r->bound = roof->name;
+        }
+    }
+}

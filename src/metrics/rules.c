@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* What each rule of rules.def looks at. Limits are shares at which it pays to look. */
+#include "metrics/analysis_priv.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static void ZS_PRINTF(2, 3) say(struct zs_finding *f, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(f->text, sizeof(f->text), format, args);
+    va_end(args);
+}
+
+static void number(struct zs_finding *f, const char *name, double value, const char *unit)
+{
+    if (!isnan(value) && f->number_count < ZS_FINDING_NUMBERS)
+        f->numbers[f->number_count++] = (struct zs_finding_number){name, unit, value};
+}
+
+static void quantity(const struct rule_context *c, struct zs_finding *f, enum zs_quantity q)
+{
+    number(f, zs_quantity_rows[q].name, c->profile->values[q], zs_quantity_rows[q].unit);
+}
+
+static void lines(const struct rule_context *c, struct zs_finding *f,
+                  double (*amount)(const struct zs_profile *, uint32_t, void *), void *user)
+{
+    f->place_count = zs_profile_lines(c->analysis->profiles, c->profile, amount, user, f->places,
+                                      ZS_FINDING_PLACES);
+    if (!f->place_count)
+        f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
+}
+
+static double share(const struct zs_profile *p, uint32_t i, void *user)
+{
+    return zs_profile_share(p, *(enum zs_quantity *)user, i);
+}
+
+static void lines_of(const struct rule_context *c, struct zs_finding *f, enum zs_quantity q)
+{
+    lines(c, f, share, &q);
+}
+
+static bool needs(struct rule_context *c, enum zs_quantity q)
+{
+    c->missing = zs_profile_why(c->analysis->profiles, c->profile, q);
+    return c->missing == NULL;
+}
+
+/* ---- memory ---- */
+
+static bool rule_memory_bound(struct rule_context *c, struct zs_finding *f)
+{
+    const struct zs_roofline *r = c->roofline;
+    const struct zs_roof *slowest = NULL;
+    if (!needs(c, ZS_Q_ISSUE) || !needs(c, ZS_Q_GLOBAL_BYTES))
+        return false;
+    for (uint32_t i = 0; i < r->roof_count; i++)
+        if (!slowest || r->roofs[i].bytes / r->roofs[i].rate > slowest->bytes / slowest->rate)
+            slowest = &r->roofs[i];
+    /* what moves takes at least half as long as what is issued, and operations are too few to need
+     * the units: the roof over the kernel is that of a memory */
+    if (!slowest || !(r->memory_ns >= r->compute_ns / 2) || !(slowest->attainable < r->peak / 2))
+        return false;
+    f->severity = fmin(r->memory_ns / (r->memory_ns + r->compute_ns), 1);
+    say(f, "%.3g %s for each byte of %s: at most %.3g of %.4g G%s/s can be reached",
+        slowest->intensity, r->operations, slowest->name, slowest->attainable, r->peak,
+        r->operations);
+    number(f, "intensity", slowest->intensity, "flop/B");
+    number(f, "bytes", slowest->bytes, "B");
+    number(f, "least_time_memory", r->memory_ns, "ns");
+    number(f, "least_time_issue", r->compute_ns, "ns");
+    number(f, "rate", slowest->asked_rate, "GB/s");
+    number(f, "peak_rate", slowest->rate, "GB/s");
+    lines_of(c, f,
+             slowest == &r->roofs[0] && r->roof_count > 1 && slowest->name[1] == 'o'
+                 ? ZS_Q_SLM_BYTES
+                 : ZS_Q_GLOBAL_BYTES);
+    return true;
+}
+
+/* Lines of 64 bytes beyond those that the bytes need. */
+static double wasted_lines(const struct zs_profile *p, uint32_t i, void *user)
+{
+    const struct zs_lane_access *a = &((const struct zs_lane_access *)user)[i];
+    if (!a->is_known || p->insts[i].space != ZS_SPACE_BUFFER || !(p->insts[i].executions > 0))
+        return 0;
+    return p->insts[i].executions * (a->lines - a->lines_least);
+}
+
+static bool rule_uncoalesced(struct rule_context *c, struct zs_finding *f)
+{
+    const struct zs_profile *p = c->profile;
+    double touched = 0, least = 0, other = 0, most = 0;
+    int64_t stride_B = 0;
+    if (!needs(c, ZS_Q_GLOBAL_MESSAGES))
+        return false;
+    if (!c->accesses) {
+        c->missing = "its code is too large for following addresses";
+        return false;
+    }
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const struct zs_lane_access *a = &c->accesses[i];
+        double n = p->insts[i].executions;
+        if (p->insts[i].space != ZS_SPACE_BUFFER || !(n > 0))
+            continue;
+        if (!a->is_known) {
+            other += n;
+            continue;
+        }
+        touched += n * a->lines;
+        least += n * a->lines_least;
+        if (wasted_lines(p, i, (void *)(uintptr_t)c->accesses) > most) {
+            most = wasted_lines(p, i, (void *)(uintptr_t)c->accesses);
+            stride_B = a->has_stride ? a->stride_B : 0;
+        }
+    }
+    double use = analysis_metric(c->analysis, "SectorUse");
+    if (!(touched >= 1.5 * least) || most == 0)
+        return false;
+    f->severity = 1 - least / touched;
+    if (stride_B)
+        say(f,
+            "neighbouring work-items are %lld bytes apart: messages touch %.3g times the lines of "
+            "64 bytes that their bytes need",
+            (long long)stride_B, touched / least);
+    else
+        say(f, "messages touch %.3g times the lines of 64 bytes that their bytes need",
+            touched / least);
+    number(f, "lines_touched", touched, "lines");
+    number(f, "lines_needed", least, "lines");
+    number(f, "stride", stride_B ? (double)stride_B : (double)NAN, "B");
+    number(f, "messages_not_followed", other, "messages");
+    number(f, "SectorUse", use, "%");
+    lines(c, f, wasted_lines, (void *)(uintptr_t)c->accesses);
+    return true;
+}
+
+static double conflict_cycles(const struct zs_profile *p, uint32_t i, void *user)
+{
+    const struct zs_lane_access *a = &((const struct zs_lane_access *)user)[i];
+    if (!a->is_known || p->insts[i].space != ZS_SPACE_SLM || !(p->insts[i].executions > 0))
+        return 0;
+    return p->insts[i].executions * (a->cycles - a->cycles_least);
+}
+
+static bool rule_bank_conflicts(struct rule_context *c, struct zs_finding *f)
+{
+    const struct zs_profile *p = c->profile;
+    double cycles = 0, least = 0;
+    if (!needs(c, ZS_Q_SLM_MESSAGES))
+        return false;
+    if (!c->accesses) {
+        c->missing = "its code is too large for following addresses";
+        return false;
+    }
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const struct zs_lane_access *a = &c->accesses[i];
+        if (p->insts[i].space != ZS_SPACE_SLM || !a->is_known || !(p->insts[i].executions > 0))
+            continue;
+        cycles += p->insts[i].executions * a->cycles;
+        least += p->insts[i].executions * a->cycles_least;
+    }
+    if (!(cycles >= 1.5 * least) || least == 0)
+        return false;
+    f->severity = 1 - least / cycles;
+    say(f,
+        "lanes of a message hit one bank of local memory at different addresses: it takes %.3g "
+        "times as long",
+        cycles / least);
+    number(f, "bank_cycles", cycles, "cycles");
+    number(f, "bank_cycles_without", least, "cycles");
+    number(f, "SlmConflictCycles", analysis_metric(c->analysis, "SlmConflictCycles"), "cycles");
+    lines(c, f, conflict_cycles, (void *)(uintptr_t)c->accesses);
+    return true;
+}
+
+static bool rule_spills(struct rule_context *c, struct zs_finding *f)
+{
+    const double *v = c->profile->values;
+    if (!needs(c, ZS_Q_SPILLS) || !(v[ZS_Q_SPILLS] > 0))
+        return false;
+    double messages = v[ZS_Q_SCRATCH_MESSAGES], all = v[ZS_Q_MESSAGES];
+    f->severity = messages > 0 && all > 0 ? messages / all : 0.1;
+    if (messages >= 0)
+        say(f,
+            "%.0f bytes of registers of each thread are spilled: %.3g of %.3g messages save and "
+            "load them",
+            v[ZS_Q_SPILLS], messages, all);
+    else
+        say(f, "%.0f bytes of registers of each thread are spilled", v[ZS_Q_SPILLS]);
+    quantity(c, f, ZS_Q_SPILLS);
+    quantity(c, f, ZS_Q_SCRATCH_MESSAGES);
+    quantity(c, f, ZS_Q_SCRATCH_BYTES);
+    quantity(c, f, ZS_Q_LIVE_REGISTERS);
+    lines_of(c, f, c->profile->is_counted ? ZS_Q_SCRATCH_BYTES : ZS_Q_SPILLS);
+    return true;
+}
+
+/* ---- lanes ---- */
+
+/* What part of a thread's lanes has a work-item: of the first masked instruction. */
+static double lanes_with_items(const struct zs_profile *p)
+{
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const struct zs_inst_profile *n = &p->insts[i];
+        if (n->is_masked && n->executions > 0)
+            return n->lanes / (n->executions * zs_isa_inst(p->code->isa, i)->exec_size);
+    }
+    return 1;
+}
+
+static double lost_lanes(const struct zs_profile *p, uint32_t i, void *user)
+{
+    const struct zs_inst_profile *n = &p->insts[i];
+    if (!n->is_masked || !(n->executions > 0))
+        return 0;
+    double could = n->executions * zs_isa_inst(p->code->isa, i)->exec_size * *(const double *)user;
+    return could > n->lanes ? could - n->lanes : 0;
+}
+
+static bool rule_divergence(struct rule_context *c, struct zs_finding *f)
+{
+    const struct zs_profile *p = c->profile;
+    double lost = 0, used = 0, items = 0;
+    if (!needs(c, ZS_Q_LANES))
+        return false;
+    items = lanes_with_items(p);
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        lost += lost_lanes(p, i, &items);
+        used += p->insts[i].is_masked && p->insts[i].lanes > 0 ? p->insts[i].lanes : 0;
+    }
+    if (!(lost > 0.2 * (lost + used)))
+        return false;
+    f->severity = lost / (lost + used);
+    say(f,
+        "%.0f %% of the lanes of masked instructions were off: work-items of a thread take "
+        "different ways",
+        100 * f->severity);
+    quantity(c, f, ZS_Q_LANE_USE);
+    number(f, "lanes_off", lost, "lanes");
+    number(f, "lanes_on", used, "lanes");
+    lines(c, f, lost_lanes, &items);
+    return true;
+}
+
+static bool rule_partial_threads(struct rule_context *c, struct zs_finding *f)
+{
+    if (!needs(c, ZS_Q_LANES))
+        return false;
+    double items = lanes_with_items(c->profile);
+    if (!(items < 0.9))
+        return false;
+    f->severity = 1 - items;
+    say(f, "%.0f %% of the lanes have no work-item: groups of %.0f, threads of %.0f",
+        100 * (1 - items), c->profile->values[ZS_Q_GROUP_ITEMS], c->profile->values[ZS_Q_SIMD]);
+    quantity(c, f, ZS_Q_GROUP_ITEMS);
+    quantity(c, f, ZS_Q_SIMD);
+    f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
+    return true;
+}
+
+/* ---- threads ---- */
+
+const char *zs_limiter_text(enum zs_limiter limiter)
+{
+    static const char *const texts[ZS_LIMITERS] = {
+        [ZS_LIMIT_NOTHING] = "nothing",
+        [ZS_LIMIT_SLM] = "local memory",
+        [ZS_LIMIT_BARRIERS] = "groups with barriers",
+        [ZS_LIMIT_GROUP_SIZE] = "size of the work-group",
+        [ZS_LIMIT_REGISTERS] = "large register files",
+    };
+    return texts[limiter];
+}
+
+static bool rule_low_occupancy(struct rule_context *c, struct zs_finding *f)
+{
+    const double *v = c->profile->values;
+    if (!needs(c, ZS_Q_OCCUPANCY))
+        return false;
+    double fill = isnan(v[ZS_Q_FILL]) ? 100 : v[ZS_Q_FILL];
+    double used = v[ZS_Q_OCCUPANCY] * fill / 100;
+    if (!(used < 50))
+        return false;
+    f->severity = 1 - used / 100;
+    if (v[ZS_Q_OCCUPANCY] < 50)
+        say(f, "%.3g %% of the device's threads fit at the same time: %s limits them",
+            v[ZS_Q_OCCUPANCY], zs_limiter_text(c->profile->limiter));
+    else
+        say(f, "a launch fills %.3g %% of the device's threads: it has too few work-groups", used);
+    quantity(c, f, ZS_Q_OCCUPANCY);
+    quantity(c, f, ZS_Q_FILL);
+    quantity(c, f, ZS_Q_GROUP_ITEMS);
+    quantity(c, f, ZS_Q_SLM);
+    quantity(c, f, ZS_Q_SIMD);
+    number(f, "EuThreadOccupancy", analysis_metric(c->analysis, "EuThreadOccupancy"), "%");
+    f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
+    return true;
+}
+
+static bool rule_tail(struct rule_context *c, struct zs_finding *f)
+{
+    double waves = c->profile->values[ZS_Q_WAVES];
+    if (!needs(c, ZS_Q_WAVES) || waves <= 1)
+        return false;
+    double rounds = ceil(waves - 1e-9), use = waves / rounds;
+    if (!(use < 0.8))
+        return false;
+    f->severity = 1 - use;
+    say(f, "work-groups take %.3g rounds: in the last of %.0f only %.0f %% of the places are taken",
+        waves, rounds, 100 * (waves - (rounds - 1)));
+    quantity(c, f, ZS_Q_WAVES);
+    quantity(c, f, ZS_Q_OCCUPANCY);
+    f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
+    return true;
+}
+
+static bool rule_barrier_imbalance(struct rule_context *c, struct zs_finding *f)
+{
+    static const char *const reasons[] = {"Active",    "ControlStall", "PipeStall", "SendStall",
+                                          "DistStall", "SbidStall",    "OtherStall"};
+    double waited = analysis_metric(c->analysis, "ZscopeStalls.SyncStall"), all = waited;
+    if (needs(c, ZS_Q_BARRIER_MESSAGES) && c->profile->values[ZS_Q_BARRIER_MESSAGES] == 0)
+        return false;
+    if (isnan(waited)) {
+        c->missing =
+            "cycles at barriers were not recorded: `zescope record --metrics ZscopeStalls` "
+            "records them";
+        return false;
+    }
+    for (size_t i = 0; i < ZS_ARRAY_LEN(reasons); i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "ZscopeStalls.%s", reasons[i]);
+        all += analysis_metric(c->analysis, name);
+    }
+    c->missing = NULL;
+    if (!(waited > 0.2 * all))
+        return false;
+    f->severity = waited / all;
+    say(f, "threads spend %.0f %% of their cycles waiting at barriers", 100 * f->severity);
+    number(f, "SyncStall", waited, "cycles");
+    number(f, "thread_cycles", all, "cycles");
+    lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
+    return true;
+}
+
+rule_fn *const rule_functions[ZS_RULES] = {
+#define RULE(id, key, title, advice) [ZS_RULE_##id] = rule_##id,
+#include "metrics/rules.def"
+#undef RULE
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/analysis.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BAR_COLUMNS = 20 };
+
+static bool is_shown(const struct zs_analysis_view *view, const struct zs_analyzed *k,
+                     size_t *shown)
+{
+    if (view->kernels && !zs_filter_matches(view->kernels, k->profile->name))
+        return false;
+    return !view->limit || (*shown)++ < view->limit;
+}
+
+/* ---- text ---- */
+
+struct colors {
+    const char *bold, *bad, *dim, *plain;
+};
+
+static void put_bar(struct zs_buf *out, double part)
+{
+    int full = part > 1 ? BAR_COLUMNS : part > 0 ? (int)(part * BAR_COLUMNS + 0.5) : 0;
+    for (int i = 0; i < BAR_COLUMNS; i++)
+        zs_buf_puts(out, i < full ? "█" : "░");
+}
+
+static void put_head(const struct zs_analysis *a, const struct zs_analyzed *k,
+                     const struct colors *c, struct zs_buf *out)
+{
+    const struct zs_profile *p = k->profile;
+    zs_buf_puts(out, c->bold);
+    zs_text_puts(out, p->name);
+    zs_buf_puts(out, c->plain);
+    if (p->ordinal)
+        zs_buf_printf(out, " (%s)", p->module);
+    if (!isnan(p->values[ZS_Q_SIMD]))
+        zs_buf_printf(out, "  SIMD%.0f", p->values[ZS_Q_SIMD]);
+    zs_buf_printf(out, "  %llu launch%s", (unsigned long long)p->launches,
+                  p->launches == 1 ? "" : "es");
+    if (p->timed) {
+        zs_buf_puts(out, "  ");
+        zs_unit_put_value(out, p->values[ZS_Q_TIME_TOTAL], "ns");
+        zs_buf_puts(out, a->is_modelled ? " (modelled)" : "");
+    }
+    zs_buf_putc(out, '\n');
+}
+
+static void put_roofline(const struct zs_analyzed *k, const struct colors *c, struct zs_buf *out)
+{
+    const struct zs_roofline *r = &k->roofline;
+    if (isnan(r->count)) {
+        zs_buf_printf(out, "  roofline    %sn/a: its instructions were not counted%s\n", c->dim,
+                      c->plain);
+        return;
+    }
+    zs_buf_puts(out, "  roofline    ");
+    if (!isnan(r->rate) && !isnan(r->attainable)) {
+        put_bar(out, r->rate / r->attainable);
+        zs_buf_printf(out, " %.3g of %.4g G%s/s", r->rate, r->attainable, r->operations);
+        zs_buf_printf(out, " that %s allow%s (peak %.4g%s%s)\n",
+                      strcmp(r->bound, "compute") ? r->bound : "its operations",
+                      strcmp(r->bound, "compute") ? "s" : "", r->peak, *r->precision ? ", " : "",
+                      r->precision);
+    } else {
+        zs_buf_printf(out, "%.4g %s", r->count, r->operations);
+        zs_buf_puts(out, isnan(r->rate) ? "; no times were recorded\n"
+                                        : "; the peak of the device is not known\n");
+    }
+    for (uint32_t i = 0; i < r->roof_count; i++) {
+        const struct zs_roof *roof = &r->roofs[i];
+        zs_buf_printf(out, "    %-12s  %.3g %s/B, ", roof->name, roof->intensity, r->operations);
+        zs_unit_put_value(out, roof->bytes, "B");
+        if (!isnan(roof->asked_rate))
+            zs_buf_printf(out, ", %.3g GB/s", roof->asked_rate);
+        if (!isnan(roof->rate))
+            zs_buf_printf(out, " of %.4g", roof->rate);
+        zs_buf_putc(out, '\n');
+    }
+}
+
+static void put_occupancy(const struct zs_analyzed *k, const struct colors *c, struct zs_buf *out)
+{
+    const struct zs_profile *p = k->profile;
+    const double *v = p->values;
+    zs_buf_puts(out, "  occupancy   ");
+    if (isnan(v[ZS_Q_OCCUPANCY])) {
+        zs_buf_printf(out, "%sn/a%s\n", c->dim, c->plain);
+        return;
+    }
+    put_bar(out, v[ZS_Q_OCCUPANCY] / 100);
+    zs_buf_printf(out, " %.3g %% of %u threads fit", v[ZS_Q_OCCUPANCY], p->peaks.threads);
+    if (p->limiter != ZS_LIMIT_NOTHING)
+        zs_buf_printf(out, ", limited by %s", zs_limiter_text(p->limiter));
+    if (!isnan(v[ZS_Q_WAVES]))
+        zs_buf_printf(out, "; a launch takes %.3g rounds", v[ZS_Q_WAVES]);
+    zs_buf_putc(out, '\n');
+}
+
+static void put_place(const struct zs_source_place *place, struct zs_buf *out)
+{
+    zs_buf_puts(out, "      ");
+    if (*place->path) {
+        zs_text_puts(out, place->path);
+        zs_buf_printf(out, ":%u", place->line);
+        if (place->text.size_B) {
+            zs_buf_puts(out, ": ");
+            zs_text_put(out, place->text.data, ZS_MIN(place->text.size_B, (size_t)120));
+        }
+    } else {
+        zs_buf_printf(out, "offset 0x%x", place->offset_B);
+    }
+    zs_buf_putc(out, '\n');
+}
+
+static void put_findings(const struct zs_analyzed *k, const struct colors *c, struct zs_buf *out)
+{
+    for (uint32_t i = 0; i < k->finding_count; i++) {
+        const struct zs_finding *f = &k->findings[i];
+        zs_buf_printf(out, "  %s%s%s: %s\n", c->bad, zs_rules[f->rule].title, c->plain, f->text);
+        for (uint32_t l = 0; l < f->place_count; l++)
+            put_place(&f->places[l], out);
+        zs_buf_printf(out, "      %stry: %s%s\n", c->dim, zs_rules[f->rule].advice, c->plain);
+    }
+    if (!k->finding_count)
+        zs_buf_printf(out, "  %snothing found%s\n", c->dim, c->plain);
+    /* rules that lack the same are told together */
+    for (int r = 0; r < ZS_RULES; r++) {
+        const char *why = k->not_judged[r];
+        bool told = !why;
+        for (int before = 0; before < r && !told; before++)
+            told = k->not_judged[before] && !strcmp(k->not_judged[before], why);
+        if (told)
+            continue;
+        zs_buf_printf(out, "  %snot judged: %s", c->dim, zs_rules[r].title);
+        for (int other = r + 1; other < ZS_RULES; other++)
+            if (k->not_judged[other] && !strcmp(k->not_judged[other], why))
+                zs_buf_printf(out, ", %s", zs_rules[other].title);
+        zs_buf_printf(out, ": %s%s\n", why, c->plain);
+    }
+}
+
+static void put_value(struct zs_buf *out, const char *name, double value, const char *unit)
+{
+    zs_buf_puts(out, "    ");
+    zs_text_puts(out, name);
+    zs_buf_pad(out, ' ', strlen(name) < 30 ? 30 - strlen(name) : 1);
+    zs_unit_put_value(out, value, unit);
+    zs_buf_putc(out, '\n');
+}
+
+static void put_quantities(struct zs_analysis *a, const struct zs_analyzed *k, bool all,
+                           struct zs_buf *out)
+{
+    const struct zs_profiles *t = a->profiles;
+    char why[300];
+    zs_names_select(&a->names, k->profile);
+    for (int q = 0; q < ZS_QUANTITIES && all; q++)
+        put_value(out, zs_quantity_rows[q].name, k->profile->values[q], zs_quantity_rows[q].unit);
+    for (size_t m = 0; m < t->metrics.count && all; m++) {
+        char name[600];
+        snprintf(name, sizeof(name), "%.250s.%.250s", t->metrics.items[m].group,
+                 t->metrics.items[m].name);
+        put_value(out, name, k->profile->metrics[m], t->metrics.items[m].unit);
+    }
+    for (size_t d = 0; d < a->names.definitions.count; d++) {
+        const struct zs_definition *definition = a->names.definitions.items[d].definition;
+        double value;
+        const char *unit;
+        zs_names_value(&a->names, definition->name, &value, &unit, why, sizeof(why));
+        put_value(out, definition->name, value, unit);
+    }
+}
+
+void zs_analysis_text(struct zs_analysis *a, const struct zs_analysis_view *view,
+                      struct zs_buf *out)
+{
+    static const struct colors none = {"", "", "", ""},
+                               some = {"\033[1m", "\033[1;33m", "\033[2m", "\033[0m"};
+    const struct colors *c = view->color ? &some : &none;
+    size_t shown = 0, printed = 0, left = 0;
+    for (size_t i = 0; i < a->kernel_count; i++) {
+        const struct zs_analyzed *k = &a->kernels[i];
+        if (!is_shown(view, k, &shown)) {
+            left += !view->kernels || zs_filter_matches(view->kernels, k->profile->name);
+            continue;
+        }
+        if (printed++)
+            zs_buf_putc(out, '\n');
+        put_head(a, k, c, out);
+        put_roofline(k, c, out);
+        put_occupancy(k, c, out);
+        put_quantities(a, k, view->quantities, out);
+        put_findings(k, c, out);
+    }
+    if (left)
+        zs_buf_printf(out, "\n%zu more kernel%s: --limit 0 shows all\n", left,
+                      left == 1 ? "" : "s");
+}
+
+/* ---- JSON ---- */
+
+static void put_roofs(const struct zs_roofline *r, struct zs_json *j)
+{
+    zs_json_object(j, "roofline");
+    zs_json_string(j, "operations", r->operations);
+    zs_json_string(j, "precision", r->precision);
+    zs_json_exact(j, "count", r->count);
+    zs_json_exact(j, "rate", r->rate);
+    zs_json_exact(j, "peak", r->peak);
+    zs_json_exact(j, "attainable", r->attainable);
+    zs_json_string(j, "bound", r->bound);
+    zs_json_array(j, "roofs");
+    for (uint32_t i = 0; i < r->roof_count; i++) {
+        const struct zs_roof *roof = &r->roofs[i];
+        zs_json_object(j, NULL);
+        zs_json_string(j, "name", roof->name);
+        zs_json_exact(j, "bytes", roof->bytes);
+        zs_json_exact(j, "intensity", roof->intensity);
+        zs_json_exact(j, "rate", roof->asked_rate);
+        zs_json_exact(j, "peak_rate", roof->rate);
+        zs_json_exact(j, "attainable", roof->attainable);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+    zs_json_end(j);
+}
+
+static void put_finding(const struct zs_finding *f, struct zs_json *j)
+{
+    zs_json_object(j, NULL);
+    zs_json_string(j, "rule", zs_rules[f->rule].key);
+    zs_json_string(j, "title", zs_rules[f->rule].title);
+    zs_json_exact(j, "severity", f->severity);
+    zs_json_string(j, "text", f->text);
+    zs_json_string(j, "advice", zs_rules[f->rule].advice);
+    zs_json_array(j, "numbers");
+    for (uint32_t i = 0; i < f->number_count; i++) {
+        zs_json_object(j, NULL);
+        zs_json_string(j, "name", f->numbers[i].name);
+        zs_json_exact(j, "value", f->numbers[i].value);
+        zs_json_string(j, "unit", f->numbers[i].unit);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+    zs_json_array(j, "places");
+    for (uint32_t i = 0; i < f->place_count; i++) {
+        const struct zs_source_place *place = &f->places[i];
+        zs_json_object(j, NULL);
+        zs_json_string(j, "path", place->path);
+        zs_json_u64(j, "line", place->line);
+        zs_json_u64(j, "offset", place->offset_B);
+        zs_json_exact(j, "amount", place->amount);
+        zs_json_string_n(j, "text", (const char *)place->text.data, place->text.size_B);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+    zs_json_end(j);
+}
+
+static void put_values(struct zs_analysis *a, const struct zs_profile *p, struct zs_json *j)
+{
+    char why[300];
+    zs_names_select(&a->names, p);
+    zs_json_object(j, "quantities");
+    for (int q = 0; q < ZS_QUANTITIES; q++)
+        zs_json_exact(j, zs_quantity_rows[q].name, p->values[q]);
+    zs_json_end(j);
+    zs_json_array(j, "definitions");
+    for (size_t d = 0; d < a->names.definitions.count; d++) {
+        const struct zs_definition *definition = a->names.definitions.items[d].definition;
+        double value;
+        const char *unit;
+        zs_names_value(&a->names, definition->name, &value, &unit, why, sizeof(why));
+        zs_json_object(j, NULL);
+        zs_json_string(j, "name", definition->name);
+        zs_json_exact(j, "value", value);
+        zs_json_string(j, "unit", unit);
+        zs_json_string(j, "description", definition->description);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+}
+
+static void put_kernel(struct zs_analysis *a, const struct zs_analyzed *k, struct zs_json *j)
+{
+    const struct zs_profile *p = k->profile;
+    zs_json_object(j, NULL);
+    zs_json_string(j, "name", p->name);
+    zs_json_string(j, "module", p->module);
+    zs_json_string(j, "device", p->device ? p->device->name : "");
+    put_values(a, p, j);
+    put_roofs(&k->roofline, j);
+    zs_json_string(j, "limiter", zs_limiter_text(p->limiter));
+    zs_json_array(j, "findings");
+    for (uint32_t i = 0; i < k->finding_count; i++)
+        put_finding(&k->findings[i], j);
+    zs_json_end(j);
+    zs_json_array(j, "not_judged");
+    for (int r = 0; r < ZS_RULES; r++) {
+        if (!k->not_judged[r])
+            continue;
+        zs_json_object(j, NULL);
+        zs_json_string(j, "rule", zs_rules[r].key);
+        zs_json_string(j, "why", k->not_judged[r]);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+    zs_json_end(j);
+}
+
+void zs_analysis_json_members(struct zs_analysis *a, const struct zs_analysis_view *view,
+                              struct zs_json *j)
+{
+    size_t shown = 0;
+    zs_json_string(j, "schema", "zescope.analysis/1");
+    zs_json_string(j, "recording", a->profiles->path);
+    zs_json_bool(j, "modelled", a->is_modelled);
+    zs_json_array(j, "kernels");
+    for (size_t i = 0; i < a->kernel_count; i++)
+        if (is_shown(view, &a->kernels[i], &shown))
+            put_kernel(a, &a->kernels[i], j);
+    zs_json_end(j);
+}
+
+void zs_analysis_json(struct zs_analysis *a, const struct zs_analysis_view *view,
+                      struct zs_buf *out)
+{
+    struct zs_json j = zs_json_make(out, 4);
+    zs_json_object(&j, NULL);
+    zs_analysis_json_members(a, view, &j);
+    zs_json_end(&j);
+    zs_buf_putc(out, '\n');
+}

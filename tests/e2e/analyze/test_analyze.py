@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""zescope analyze: kernels that are built for one finding each have it, at its line; others do not.
+
+Usage: test_analyze.py KINDS.cl ZESCOPE DRIVER PROGRAM NBODY NBODY_SOURCES
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kinds import Kinds, SHAPES  # noqa: E402
+
+PATHS = [os.path.abspath(p) for p in sys.argv[1:5]]
+NBODY, NBODY_SOURCES = [os.path.abspath(p) for p in sys.argv[5:7]]
+
+
+class Analyze(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.kinds = Kinds(*PATHS, cls.folder.name)
+        cls.rec = cls.kinds.record('rec', '--counts')
+        cls.document = cls.analyze(cls.rec)
+        cls.kernels = {k['name']: k for k in cls.document['kernels']}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def analyze(cls, rec, *words):
+        status, out, err = cls.kinds.run('analyze', '--json', '-n', '0', *words, rec)
+        if status:
+            raise AssertionError(err)
+        document = json.loads(out)
+        assert document['schema'] == 'zescope.analysis/1'
+        return document
+
+    def findings(self, kernel):
+        return {f['rule']: f for f in self.kernels[kernel]['findings']}
+
+    def check_finding(self, kernel, rule):
+        finding = self.findings(kernel).get(rule)
+        self.assertIsNotNone(finding, (kernel, rule, list(self.findings(kernel))))
+        place = finding['places'][0]
+        self.assertEqual(os.path.basename(place['path']), 'kinds.cl')
+        self.assertTrue(finding['text'] and finding['advice'] and finding['numbers'])
+        return finding, place['line']
+
+    def number(self, finding, name):
+        return next(n['value'] for n in finding['numbers'] if n['name'] == name)
+
+    def test_clean_kernel(self):
+        self.assertEqual(self.findings('clean'), {})
+        roofline = self.kernels['clean']['roofline']
+        self.assertEqual(roofline['bound'], 'compute')
+        # HD 530: 24 EUs, 8 lanes, 2 operations, 1.15 GHz
+        self.assertAlmostEqual(roofline['peak'], 24 * 8 * 2 * 1.15)
+        self.assertGreater(roofline['rate'], 0.5 * roofline['peak'])
+        self.assertLessEqual(roofline['rate'], roofline['peak'])
+
+    def test_memory_bound(self):
+        finding, line = self.check_finding('streaming', 'memory-bound')
+        self.assertEqual(line, self.kinds.line('streaming'))
+        self.assertEqual(self.number(finding, 'intensity'), 1 / 8)
+        roofline = self.kernels['streaming']['roofline']
+        (l3,) = roofline['roofs']
+        self.assertEqual((l3['name'], roofline['bound']), ('L3', 'L3'))
+        self.assertAlmostEqual(l3['peak_rate'], 3 * 64 * 1.15)
+        self.assertAlmostEqual(l3['attainable'], l3['peak_rate'] / 8)
+        self.assertNotIn('uncoalesced', self.findings('streaming'))
+
+    def test_uncoalesced(self):
+        finding, line = self.check_finding('strided', 'uncoalesced')
+        self.assertEqual(line, self.kinds.line('strided'))
+        self.assertEqual(self.number(finding, 'stride'), 128)
+        # every lane of the load touches a line of its own; the store does not waste any
+        messages = 168 * 256 / 16
+        self.assertEqual(self.number(finding, 'lines_touched'), messages * (16 + 1))
+        self.assertEqual(self.number(finding, 'lines_needed'), messages * 2)
+
+    def test_divergence(self):
+        finding, line = self.check_finding('divergent', 'divergence')
+        self.assertIn(line, (self.kinds.line('divergent'), self.kinds.line('divergent') - 1))
+        self.assertLess(self.number(finding, 'lane_use'), 30)
+
+    def test_spills(self):
+        finding, line = self.check_finding('spilling', 'spills')
+        self.assertEqual(line, self.kinds.line('spilling'))
+        self.assertGreater(self.number(finding, 'scratch_bytes'), 0)
+
+    def test_bank_conflicts(self):
+        finding, line = self.check_finding('conflicts', 'bank-conflicts')
+        self.assertEqual(line, self.kinds.line('conflicts'))
+        # sixteen lanes 64 bytes apart meet in one bank
+        self.assertGreater(self.number(finding, 'bank_cycles'), 4 * self.number(finding, 'bank_cycles_without'))
+        self.assertNotIn('bank-conflicts', self.findings('crowded'))
+        self.assertNotIn('bank-conflicts', self.findings('imbalanced'))
+
+    def test_low_occupancy(self):
+        finding, _ = self.check_finding('crowded', 'low-occupancy')
+        self.assertIn('local memory limits', finding['text'])
+        self.assertEqual(self.kernels['crowded']['limiter'], 'local memory')
+        self.assertLess(self.number(finding, 'occupancy'), 10)
+
+    def test_partial_threads_and_tail(self):
+        rec = self.kinds.record('partial', '--counts', kernels=['clean'], clean=(22, 250, 0, 1))
+        (kernel,) = self.analyze(rec)['kernels']
+        self.assertEqual([f['rule'] for f in kernel['findings']], ['tail'])
+        finding = kernel['findings'][0]
+        # 22 groups of 8 threads in places for 168
+        self.assertAlmostEqual(self.number(finding, 'waves'), 22 * 8 / 168)
+        rec = self.kinds.record('few', '--counts', kernels=['clean'], clean=(84, 10, 0, 1))
+        (kernel,) = self.analyze(rec)['kernels']
+        self.assertIn('partial-threads', [f['rule'] for f in kernel['findings']])
+        rec = self.kinds.record('small', '--counts', kernels=['clean'], clean=(1, 256, 0, 1))
+        (kernel,) = self.analyze(rec)['kernels']
+        (finding,) = [f for f in kernel['findings'] if f['rule'] == 'low-occupancy']
+        self.assertIn('too few work-groups', finding['text'])
+
+    def test_what_was_not_recorded(self):
+        whys = {n['rule']: n['why'] for n in self.kernels['imbalanced']['not_judged']}
+        self.assertEqual(list(whys), ['barrier-imbalance'])
+        self.assertIn('record --metrics ZscopeStalls', whys['barrier-imbalance'])
+        self.assertEqual(self.kernels['clean']['not_judged'], [])
+        bare = self.kinds.record('bare', kernels=['clean', 'spilling'])
+        status, out, err = self.kinds.run('analyze', bare)
+        self.assertEqual(status, 0)
+        self.assertIn('instructions were not counted', err)
+        self.assertIn('roofline    n/a', out)
+        self.assertRegex(out, r'register spills: \d+ bytes of registers of each thread are spilled\n')
+        self.assertIn('record --counts', out)
+        kernel = self.analyze(bare)['kernels'][0]
+        self.assertIsNone(kernel['roofline']['count'])
+
+    def test_text(self):
+        status, out, _ = self.kinds.run('analyze', '--color', 'always', '-k', '^str', self.rec)
+        self.assertEqual(status, 0)
+        self.assertIn('\x1b[1;33muncoalesced access\x1b[0m: neighbouring work-items are 128 bytes apart', out)
+        self.assertIn(f'kinds.cl:{self.kinds.line("strided")}: float x = a[i * 32];', out)
+        self.assertNotIn('clean', out)
+        self.assertIn('(modelled)', out)
+        status, out, _ = self.kinds.run('analyze', '-n', '1', self.rec)
+        self.assertIn('7 more kernels: --limit 0 shows all', out)
+        self.assertEqual(self.kinds.run('analyze', '-k', 'nothing', self.rec)[0], 1)
+        self.assertEqual(self.kinds.run('analyze', '-k', '(', self.rec)[0], 2)
+        self.assertEqual(self.kinds.run('analyze', '/no/such')[0], 1)
+
+    def test_definitions_and_quantities(self):
+        path = os.path.join(self.folder.name, 'x.zsm')
+        with open(path, 'w') as f:
+            f.write('# For each item.\nper_item = instructions / items\nper_byte [flop/B] = flops / global_bytes\n')
+        document = self.analyze(self.rec, '-f', path)
+        for kernel in document['kernels']:
+            values = {d['name']: d for d in kernel['definitions']}
+            q = kernel['quantities']
+            self.assertAlmostEqual(values['per_item']['value'], q['instructions'] / q['items'])
+            self.assertEqual(values['per_item']['description'], 'For each item.')
+            self.assertEqual(values['per_byte']['unit'], 'flop/B')
+        status, out, _ = self.kinds.run('analyze', '-f', path, '--quantities', '-k', 'streaming', self.rec)
+        self.assertRegex(out, r'(?m)^    per_byte +0.125 flop/B$')
+        self.assertRegex(out, r'(?m)^    global_read +172 kB$')
+        with open(path, 'w') as f:
+            f.write('x = spills + time_mean\n')
+        status, _, err = self.kinds.run('analyze', '-f', path, self.rec)
+        self.assertEqual(status, 2)
+        self.assertIn('x.zsm:1:12: a sum of bytes and time', err)
+
+    def test_nbody(self):
+        """The example: four groups are too few for the device; a limit below that fails a build."""
+        folder = os.path.join(self.folder.name, 'nbody')
+        shutil.copytree(NBODY_SOURCES, folder)
+        subprocess.run(['ocloc', 'compile', '-q', '-file', 'nbody.cl', '-device', 'skl', '-options', '-g', '-output',
+                        'nbody'], cwd=folder, check=True, capture_output=True, timeout=100)
+        rec = os.path.join(folder, 'rec')
+        status, _, err = self.kinds.run('record', '--counts', '--debug-info', '-o', rec, '--', NBODY,
+                                        glob.glob(os.path.join(folder, '*.spv'))[0])
+        self.assertEqual(status, 0, err)
+        (kernel,) = self.analyze(rec)['kernels']
+        (finding,) = kernel['findings']
+        self.assertEqual(finding['rule'], 'low-occupancy')
+        self.assertIn('too few work-groups', finding['text'])
+        with open(os.path.join(folder, 'nbody.cl')) as f:
+            line = next(n for n, text in enumerate(f, 1) if '__kernel' in text)
+        self.assertEqual(finding['places'][0]['line'], line)
+        # 256 bodies pull each at each other, four times; the multiplications and additions of pull()
+        self.assertGreater(kernel['quantities']['flops'], 4 * 256 * 256 * 15)
+        self.assertLess(kernel['quantities']['flops'], 4 * 256 * 256 * 25)
+        self.assertEqual(self.kinds.run('check', '--min', 'nbody*:fill=50', rec)[0], 3)
+        self.assertEqual(self.kinds.run('check', '--max', 'spills=0', '--min', 'lane_use=100', rec)[0], 0)
+
+    def test_shapes(self):
+        self.assertEqual(set(self.kernels), set(SHAPES))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
