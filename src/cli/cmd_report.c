@@ -178,6 +178,22 @@ static const struct zs_recording_info *first_info(const struct zs_recordings *re
 }
 
 /* The page shows what can be shown: a recording without modules has no code, and says so. */
+/* With the analysis of its kernels, where it is one recording that can be analysed. */
+static int write_analyzed(const struct report_options *o, const struct zs_recording_html *page,
+                          const char *path)
+{
+    struct zs_profiles profiles = {0};
+    struct zs_analysis analysis = {0};
+    struct zs_recording_html whole = *page;
+    bool is_one = zs_recording_probe(path) && !zs_profiles_open(path, &profiles, NULL);
+    if (is_one && !zs_analysis_make(&profiles, &analysis))
+        whole.analysis = &analysis;
+    int status = write_page(o, &whole);
+    zs_analysis_free(&analysis);
+    zs_profiles_close(&profiles);
+    return status;
+}
+
 static int write_html(const struct report_options *o, char **operands, struct zs_report *report,
                       struct zs_html_timeline *timeline)
 {
@@ -212,7 +228,7 @@ static int write_html(const struct report_options *o, char **operands, struct zs
                                            .recordings =
                                                recordings->total > 1 ? recordings->total : 0,
                                            .code_note = code_note[0] ? code_note : NULL};
-    int status = write_page(o, &page);
+    int status = write_analyzed(o, &page, operands[0]);
     zs_view_close(&view);
     return status;
 }

@@ -48,6 +48,12 @@ static int put_record(void *user, zs_html_write_fn *write, void *sink)
         zs_call_tree_json(tree, ZS_TREE_HOST, "host_tree", &json);
         zs_call_tree_json(tree, ZS_TREE_DEVICE, "device_tree", &json);
     }
+    if (r->analysis) {
+        zs_json_object(&json, "analysis");
+        zs_analysis_json_members(r->analysis, &(struct zs_analysis_view){.limit = ZS_HTML_KERNELS},
+                                 &json);
+        zs_json_end(&json);
+    }
     zs_json_object(&json, "timeline");
     zs_html_timeline_json(r->timeline, zs_report_activities(r->report),
                           zs_report_symbols(r->report), module_of, r->report, &json);

@@ -3,6 +3,7 @@
 #ifndef ZS_REPORT_HTML_RECORDING_H
 #define ZS_REPORT_HTML_RECORDING_H
 
+#include "report/analysis.h"
 #include "report/html_module.h"
 #include "report/html_timeline.h"
 #include "report/recording.h"
@@ -11,6 +12,8 @@
 
 /* Rows of a table on a page; the page says how many are left out. */
 enum { ZS_HTML_ROWS = 5000 };
+/* Kernels whose analysis is on a page: those with most time. */
+enum { ZS_HTML_KERNELS = 200 };
 
 struct zs_recording_html {
     struct zs_report *report;
@@ -20,6 +23,7 @@ struct zs_recording_html {
     const struct zs_module_html_options *code; /* title, listings */
     uint32_t recordings;                       /* of how many, where it is a folder of them; or 0 */
     const char *code_note;                     /* what is missing of the code, or NULL */
+    struct zs_analysis *analysis;              /* of its kernels, or NULL */
 };
 
 /* 0, -ENOMEM, or what `write` returned. */

@@ -24,6 +24,21 @@ def node(name, us, parent=None):
     return n if parent is None else {'parent': parent, **n}
 
 
+def analysis():
+    """One kernel under the roof of a memory, one under that of its operations, one without counts."""
+    def kernel(name, rate, intensity, bound, findings, time=1000):
+        attainable = 441.6 if bound == 'compute' else 220.8 * intensity
+        return {'name': name, 'module': '', 'quantities': {'time_total': time, 'occupancy': 50}, 'limiter': 'local memory', 'findings': findings, 'not_judged': [],
+                'roofline': {'operations': 'flop', 'precision': 'single precision', 'rate': rate, 'peak': 441.6, 'attainable': attainable, 'bound': bound,
+                             'roofs': [{'name': 'L3', 'bytes': 1e6, 'intensity': intensity, 'rate': 20, 'peak_rate': 220.8, 'attainable': attainable}]}}
+    finding = {'rule': 'uncoalesced', 'title': 'uncoalesced access', 'severity': .5, 'text': 'messages touch 8 times the lines', 'advice': 'change the layout',
+               'numbers': [{'name': 'stride', 'value': 128, 'unit': 'B'}], 'places': [{'path': '/src/force.cl', 'line': 12, 'offset': 64, 'amount': 3, 'text': 'x = a[i * 32];'}]}
+    bare = {'name': 'bare', 'module': '', 'quantities': {'time_total': 5}, 'roofline': {'count': None, 'rate': None, 'roofs': []}, 'limiter': 'nothing', 'findings': [],
+            'not_judged': [{'rule': 'spills', 'why': 'its module was not recorded'}]}
+    return {'schema': 'zescope.analysis/1', 'recording': 'rec', 'modelled': True,
+            'kernels': [kernel('force', 20, .125, 'L3', [finding], 3000), kernel('solve', 400, 100, 'compute', []), bare]}
+
+
 def basic():
     names = ['zeInit', 'zeCommandListAppendLaunchKernel', 'zeMemAllocDevice', 'force', 'copy host-to-device', 'zeEventHostSynchronize',
              'launch at app.c:7', 'main at app.c:3']
@@ -66,7 +81,7 @@ def basic():
               'metrics': [{'name': 'force', 'device': 'A GPU', 'shape': '32x1x1 of 64x1x1', 'group': 'Basics', 'metric': m, 'value': v, 'units': u, 'reports': 2, 'launches': 2}
                           for m, v, u in (('Active', 60.25, 'percent'), ('Threads', 1234567, 'threads'))]}
     return {'recording': {'argv': ['/opt/app', '--fast'], 'host': 'box', 'start_time': '2026-01-02T03:04:05Z', 'finished': True, 'exit_status': 3},
-            'report': report, 'timeline': timeline,
+            'report': report, 'timeline': timeline, 'analysis': analysis(),
             'host_tree': [node('API calls', 800), node('main', 800, 0), node('solve', 600, 1), node('zeInit', 200, 1), node('zeEventHostSynchronize', 600, 2),
                           node('too short', 0.2, 1)],
             'device_tree': [node('device time', 250), node('main', 250, 0), node('force', 200, 1), node('copy host-to-device', 50, 1)]}
@@ -97,6 +112,8 @@ def hostile():
             'marks': [{'track': 0, 'name': a[0], 'start_ns': 1}, {'track': 99}], 'pauses': [None], 'shapes': [7], 'modules': a[0]},
             'host_tree': [node(a[0], 5), {'parent': 7, 'name': a[1], 'total_ns': 5}, node(a[2], 9, 0), node(a[3], -1, 0), {'parent': -1}, None, 7, node(a[4], 5, 2)],
             'device_tree': 'x',
+            'analysis': {'kernels': [None, 7, {'name': a[0], 'roofline': {'rate': 1e300, 'peak': a[1], 'roofs': [None, {'name': a[2], 'intensity': 1e-300, 'peak_rate': 1e300}]},
+                                      'findings': [None, {'title': a[3], 'text': a[4], 'places': [None, {'path': a[0], 'line': 'x', 'text': a[1]}], 'numbers': [7]}], 'not_judged': 'x'}]},
             'report': {'calls': rows, 'kernels': [dict(rows[0], histogram=[[1, 2], [5, 4, 3], [0, 1e300, 1], 7, None, [a[0], a[1], a[2]]])] + rows, 'leaks': [None, 7, {'handle': a[0], 'type': a[1]}], 'memory': 5}}
 
 

@@ -437,11 +437,67 @@ class Diff(unittest.TestCase):
         self.assertEqual({n: t.replace('\u2212', '-') for n, t in shown.items()}, {n: f'{c:+.1f} %' for n, c in changes.items()})
 
 
+class Roofline(Page):
+    link = '#r=analysis'
+
+    def marks(self):
+        return {m[0]: (float(m[1]), float(m[2]), float(m[3])) for m in B.run(
+            "return Array.from(document.querySelectorAll('.roof-mark'), n => [n.getAttribute('aria-label'), n.getAttribute('cx'), n.getAttribute('cy'), n.getAttribute('r')])")}
+
+    def roofs(self):
+        return {r[0]: [float(x) for x in r[1:]] for r in B.run(
+            "return Array.from(document.querySelectorAll('.roof-line'), n => [n.dataset.roof, n.getAttribute('x1'), n.getAttribute('y1'), n.getAttribute('x2'), n.getAttribute('y2')])")}
+
+    def test_marks_lie_under_their_roofs(self):
+        marks, roofs = self.marks(), self.roofs()
+        self.assertEqual(set(marks), {'force', 'solve'})
+        self.assertEqual(set(roofs), {'L3', 'single precision'})
+        x1, y1, x2, y2 = roofs['L3']
+        peak = roofs['single precision'][1]
+        # the memory's roof ends where it meets the peak
+        self.assertAlmostEqual(y2, peak, delta=.5)
+        # axes are logarithmic: force is at 20 of 27.6 Gop/s, a little below the line, at 0.125
+        x, y, r = marks['force']
+        line = y1 + (y2 - y1) * (x - x1) / (x2 - x1)
+        self.assertGreater(y, line)
+        self.assertLess(y - line, 40)
+        self.assertGreater(marks['solve'][0], x2)
+        self.assertGreater(marks['solve'][1], peak)
+        self.assertLess(marks['solve'][1] - peak, 20)
+        self.assertGreater(r, marks['solve'][2])
+        # a decade is as wide everywhere: 100 against 0.125
+        ticks = dict(B.run("return Array.from(document.querySelectorAll('.roof-tick[text-anchor=middle]'), n => [n.textContent, Number(n.getAttribute('x'))])"))
+        decade = ticks['10'] - ticks['1']
+        self.assertAlmostEqual(marks['solve'][0] - x, decade * 2.903, delta=1)
+        B.shot('recording-analysis')
+
+    def test_findings_and_links(self):
+        self.assertIn('uncoalesced access', B.text('#rec-findings'))
+        self.assertIn('messages touch 8 times the lines', B.text('#rec-findings'))
+        self.assertIn('20 of 27.6 Gflop/s that L3 allows', B.text('#rec-findings'))
+        B.click('.roof-mark[data-kernel="1"]')
+        B.until('the other kernel', lambda: 'Nothing found' in B.text('#rec-findings'))
+        wait_fragment('an', '1')
+        self.load(B.run('return location.hash'))
+        self.assertIn('Nothing found', B.text('#rec-findings'))
+        B.click('.finding-kernels [data-kernel="2"]')
+        B.until('what is missing', lambda: 'Not judged: spills: its module was not recorded' in B.text('#rec-findings'))
+        B.click('.finding-kernels [data-kernel="0"]')
+        B.click('.finding-place')
+        B.until('its code', lambda: B.one('#app').is_displayed())
+
+    def test_keys(self):
+        self.load('#r=timeline')
+        B.keys('5')
+        B.until('analysis', lambda: B.one('#rec-analysis').is_displayed())
+        wait_fragment('r', 'analysis')
+
+
 class Hostile(Page):
     page = 'hostile.html'
 
     def test_nothing_becomes_markup_or_script(self):
-        for view in ('timeline', 'tables&tab=calls', 'tables&tab=kernels', 'tables&tab=leaks', 'flame&fl=host.0', 'flame&fl=device.99'):
+        for view in ('timeline', 'tables&tab=calls', 'tables&tab=kernels', 'tables&tab=leaks', 'flame&fl=host.0', 'flame&fl=device.99', 'analysis&an=2', 'analysis&an=99'):
             self.load('#r=' + view)
             B.keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, '+', 'l')
             self.assertFalse(B.run('return "pwned" in window'))

@@ -194,6 +194,17 @@ class Analyze(unittest.TestCase):
         self.assertEqual(self.kinds.run('check', '--min', 'nbody*:fill=50', rec)[0], 3)
         self.assertEqual(self.kinds.run('check', '--max', 'spills=0', '--min', 'lane_use=100', rec)[0], 0)
 
+    def test_page(self):
+        """The page of a recording holds the same analysis."""
+        page = os.path.join(self.folder.name, 'rec.html')
+        status, _, err = self.kinds.run('report', '--html', page, self.rec)
+        self.assertEqual(status, 0, err)
+        with open(page) as f:
+            text = f.read()
+        start = text.index('>', text.index('id="recording"')) + 1
+        record = json.loads(text[start:text.index('</script>', start)])
+        self.assertEqual(record['analysis']['kernels'], self.document['kernels'])
+
     def test_shapes(self):
         self.assertEqual(set(self.kernels), set(SHAPES))
 

@@ -2,7 +2,8 @@
  * The page of a recording: timeline, tables, and behind them the view of its modules. The address
  * says what is shown: `r` timeline or tables; without it the link is one of the code's view.
  *
- *   r       timeline | tables | flame
+ *   r       timeline | tables | flame | analysis
+ *   an      number of the kernel whose findings are shown
  *   fl      host|device.NODE of the flame graph
  *   f, u    from, until: nanoseconds since the start
  *   s       TRACK.ITEM that is selected
@@ -19,7 +20,7 @@ const REC_KEYS = [
         ['Enter', 'the code of the kernel'], ['Esc', 'end the search, the selection'],
     ]],
     ['View', [
-        ['1 2 3 4', 'timeline, tables, code, flame graph'], ['[ ]', 'previous, next table'], ['l', 'flows'], ['t', 'light, dark'], ['y', 'copy rows, link'], ['?', 'this help'],
+        ['1 2 3 4 5', 'timeline, tables, code, flame graph, analysis'], ['[ ]', 'previous, next table'], ['l', 'flows'], ['t', 'light, dark'], ['y', 'copy rows, link'], ['?', 'this help'],
     ]],
 ];
 
@@ -44,6 +45,7 @@ class RecordingApp {
         this.timeline = new Timeline(this);
         this.tables = new Tables(this);
         this.flame = new Flame(this);
+        this.analysis = new Analysis(this);
         this.head();
         this.listen();
     }
@@ -91,6 +93,10 @@ class RecordingApp {
             toast('The recording has no backtraces: record with --backtrace');
             return;
         }
+        if (view === 'analysis' && !this.analysis.any) {
+            toast('The recording has no kernels that could be analysed');
+            return;
+        }
         const changed = view !== this.view;
         this.view = view;
         const inCode = view === 'code';
@@ -99,9 +105,10 @@ class RecordingApp {
         $('rec-timeline').hidden = view !== 'timeline';
         $('rec-tables').hidden = view !== 'tables';
         $('rec-flame').hidden = view !== 'flame';
+        $('rec-analysis').hidden = view !== 'analysis';
         for (const id of ['rec-flows', 'rec-fit'])
             $(id).hidden = view !== 'timeline';
-        $('rec-find').parentElement.hidden = view === 'tables';
+        $('rec-find').parentElement.hidden = view === 'tables' || view === 'analysis';
         for (const button of document.querySelectorAll('[data-rec]'))
             button.setAttribute('aria-checked', button.dataset.rec === view);
         hideTip();
@@ -115,6 +122,8 @@ class RecordingApp {
         } else if (view === 'flame') {
             this.flame.show(this.flame.kind, this.flame.top ? this.flame.top.i : 0);
             this.find();
+        } else if (view === 'analysis') {
+            this.analysis.show(this.analysis.chosen);
         } else {
             this.tables.show(this.tables.name || 'calls');
             this.tables.list.scroller.focus({preventScroll: true});
@@ -247,8 +256,10 @@ class RecordingApp {
         const fl = /^(host|device)\.(\d{1,7})$/.exec(p.get('fl') || '');
         if (fl)
             this.flame.show(fl[1], Number(fl[2]));
+        if (/^\d{1,6}$/.test(p.get('an') || ''))
+            this.analysis.chosen = Number(p.get('an'));
         const view = p.get('r');
-        this.setView(view === 'tables' || view === 'flame' && this.flame.any ? view : 'timeline');
+        this.setView(view === 'tables' || view === 'flame' && this.flame.any || view === 'analysis' && this.analysis.any ? view : 'timeline');
         this.find();
         const from = Number(p.get('f')), until = Number(p.get('u'));
         if (p.has('f') && Number.isFinite(from) && until > from)
@@ -272,6 +283,8 @@ class RecordingApp {
             p.set('q', $('rec-find').value);
         if (this.view === 'flame')
             p.set('fl', `${this.flame.kind}.${this.flame.top ? this.flame.top.i : 0}`);
+        if (this.view === 'analysis')
+            p.set('an', this.analysis.chosen);
         if (this.view === 'tables') {
             const sort = this.tables.sort[this.tables.name];
             p.set('tab', this.tables.name);
@@ -310,12 +323,15 @@ class RecordingApp {
     actions() {
         const t = this.timeline, inTimeline = this.view === 'timeline';
         const both = {
-            '1': () => this.setView('timeline'), '2': () => this.setView('tables'), '3': () => this.setView('code'), '4': () => this.setView('flame'),
+            '1': () => this.setView('timeline'), '2': () => this.setView('tables'), '3': () => this.setView('code'), '4': () => this.setView('flame'), '5': () => this.setView('analysis'),
             t: () => this.toggleTheme(), '?': () => this.help(),
             '/': () => { const field = $(this.view === 'tables' ? 'rec-filter' : 'rec-find'); field.focus(); field.select(); },
         };
         if (this.view === 'flame')
             return {...both, '0': () => this.flame.show(this.flame.kind, 0), y: () => copyText(location.href).then(() => toast('Link copied'), () => toast('The address has the link'))};
+        if (this.view === 'analysis')
+            return {...both, ArrowDown: () => this.analysis.show(this.analysis.chosen + 1), ArrowUp: () => this.analysis.show(this.analysis.chosen - 1),
+                y: () => copyText(location.href).then(() => toast('Link copied'), () => toast('The address has the link'))};
         if (!inTimeline)
             return {...both, ArrowDown: () => this.tables.step(1), ArrowUp: () => this.tables.step(-1), j: () => this.tables.step(1), k: () => this.tables.step(-1),
                 '[': () => this.tables.stepTab(-1), ']': () => this.tables.stepTab(1), y: () => this.tables.copy()};
@@ -381,7 +397,7 @@ class RecordingApp {
         });
         for (const button of document.querySelectorAll('[data-rec]')) {
             button.addEventListener('click', () => this.setView(button.dataset.rec));
-            button.hidden = button.dataset.rec === 'code' && !this.hasCode || button.dataset.rec === 'flame' && !this.flame.any;
+            button.hidden = button.dataset.rec === 'code' && !this.hasCode || button.dataset.rec === 'flame' && !this.flame.any || button.dataset.rec === 'analysis' && !this.analysis.any;
         }
         $('rec-theme').addEventListener('click', () => this.toggleTheme());
         $('rec-help').addEventListener('click', () => this.help());
