@@ -521,7 +521,7 @@ static void encode_src1(struct zs_isa_encoder *e, unsigned source)
     }
     zs_enc_put_register(e, field_at(ZS_F_T_SRC0_REG, at), op);
     zs_enc_put_flag(e, field_at(ZS_F_T_SRC0_FILE, at), op->file != ZS_FILE_GRF);
-    if (op->file != ZS_FILE_GRF && source != 1)
+    if (op->file != ZS_FILE_GRF && source != 1 && op->type != ZS_TYPE_NF) /* else an immediate */
         zs_enc_fail(e, field_at(ZS_F_T_SRC0_FILE, at));
     if (op->kind == ZS_OPERAND_MACRO) {
         zs_enc_put(e, field_at(ZS_F_T_SRC0_MME, at), op->mme);

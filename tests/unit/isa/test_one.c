@@ -49,6 +49,25 @@ static void encode_what_was_decoded(void **state)
     }
 }
 
+/* Gen11: a first source of mme registers in type nf, which stands where immediates do. */
+static void encode_macro_source(void **state)
+{
+    const uint8_t bytes[16] = {0x5b, 0x00, 0x88, 0x00, 0x08, 0x48, 0x00, 0x24,
+                               0x3b, 0x40, 0x22, 0x07, 0x0c, 0x84, 0x80, 0x00};
+    uint8_t out[16];
+    struct zs_isa_inst inst, back;
+    assert_int_equal(zs_isa_decode_one(ZS_ISA_GEN11, zs_span_make(bytes, 16), &inst), 16);
+    assert_int_equal(inst.src[0].file, ZS_FILE_MME);
+    inst.dst.reg++;
+    assert_int_equal(zs_isa_encode_one(ZS_ISA_GEN11, &inst, out, NULL), 16);
+    assert_int_equal(zs_isa_decode_one(ZS_ISA_GEN11, zs_span_make(out, 16), &back), 16);
+    assert_int_equal(back.dst.reg, inst.dst.reg);
+    assert_memory_equal(&back.src, &inst.src, sizeof back.src);
+    back.dst.reg--;
+    assert_int_equal(zs_isa_encode_one(ZS_ISA_GEN11, &back, out, NULL), 16);
+    assert_memory_equal(out, bytes, 16);
+}
+
 /* The field that cannot hold what the instruction says has a name. */
 static void refusals_name_the_field(void **state)
 {
@@ -181,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encode_what_was_decoded),
+        cmocka_unit_test(encode_macro_source),
         cmocka_unit_test(refusals_name_the_field),
         cmocka_unit_test(effects),
         cmocka_unit_test(dependencies),
