@@ -87,6 +87,23 @@ typedef ze_result_t(ZE_APICALL *zescope_pfnDriverSetLaunchCallback_t)(
     ze_driver_handle_t hDriver, zescope_launch_callback_t callback, void *user, ze_bool_t counts);
 
 /*
+ * In the chain of zet_profile_properties_t (zetKernelGetProfileInfo): registers that the kernel's
+ * code never touches. known 0: it writes registers indirectly, or runs code that is not its own;
+ * then nothing is free.
+ */
+#define ZESCOPE_STRUCTURE_TYPE_PROFILE_REGISTERS 0x5a530001
+typedef struct zescope_profile_registers {
+    uint32_t stype;
+    void *pNext;
+    uint32_t known;
+    uint32_t freeGeneral;      /* whole ones, of 32 bytes on Gen9 */
+    uint32_t freeFlags;        /* halves of 16 bits: f0.0, f0.1, f1.0, f1.1 */
+    uint32_t freeAddress;      /* words of a0 */
+    uint32_t freeAccumulators; /* acc0, acc1 */
+    uint64_t generalMask[4];   /* which ones: bit r of generalMask[r / 64] */
+} zescope_profile_registers_t;
+
+/*
  * Exported by the library under this name (dlsym), to be asked before zeInit: 0 when the driver can
  * be the devices of a list as in ZESCOPE_DEVICES; else -EINVAL, and the text says what is wrong
  * with it and which devices there are.

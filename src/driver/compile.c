@@ -5,6 +5,13 @@
 #include "compiler/compiler.h"
 
 #include <errno.h>
+#include <level_zero/zet_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PROFILE_KNOWN = ZET_PROFILE_FLAG_REGISTER_REALLOCATION | ZET_PROFILE_FLAG_FREE_REGISTER_INFO
+};
 
 /* ---- Build flags -------------------------------------------------------------------------------
  */
@@ -48,15 +55,61 @@ static void add_flag(const char *word, size_t length, struct zs_buf *options,
     zs_buf_putc(options, ' ');
 }
 
+static const char profile_flag[] = "-zet-profile-flags";
+
+static bool is_word(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && !strncmp(at, word, length);
+}
+
+bool zs_compile_profile_flags(const char *flags, uint32_t *ret_flags)
+{
+    bool found = false;
+    *ret_flags = 0;
+    for (const char *at = flags ? flags : ""; *at;) {
+        size_t length = strcspn(at, " \t\n");
+        bool is_it = is_word(at, length, profile_flag);
+        at += length;
+        at += strspn(at, " \t\n");
+        if (!is_it)
+            continue;
+        char *end;
+        unsigned long value = strtoul(at, &end, 16);
+        bool number = end != at && (!*end || strchr(" \t\n", *end)) && value <= PROFILE_KNOWN;
+        *ret_flags = number ? (uint32_t)value : 0;
+        found = true;
+    }
+    return found;
+}
+
+/* The flag is no word of the compiler's, nor is what is behind it. */
+static const char *skip_profile_flag(const char *at)
+{
+    at += strspn(at, " \t\n");
+    return *at == '-' ? at : at + strcspn(at, " \t\n");
+}
+
+static void add_profile_options(const char *flags, struct zs_buf *options)
+{
+    uint32_t profile;
+    zs_compile_profile_flags(flags, &profile);
+    if (profile & ZET_PROFILE_FLAG_REGISTER_REALLOCATION)
+        zs_buf_puts(options, "-ze-gtpin-rera ");
+    if (profile & ZET_PROFILE_FLAG_FREE_REGISTER_INFO)
+        zs_buf_puts(options, "-ze-gtpin-grf-info ");
+}
+
 void zs_compile_flags(const char *flags, struct zs_buf *ret_options, struct zs_buf *ret_internal)
 {
     for (const char *at = flags ? flags : ""; *at;) {
         size_t length = strcspn(at, " \t\n");
-        if (length)
+        bool is_profile = is_word(at, length, profile_flag);
+        if (length && !is_profile)
             add_flag(at, length, ret_options, ret_internal);
-        at += length;
+        at = is_profile ? skip_profile_flag(at + length) : at + length;
         at += strspn(at, " \t\n");
     }
+    add_profile_options(flags, ret_options);
 }
 
 /* ---- The compiler ------------------------------------------------------------------------------

@@ -45,4 +45,8 @@ bool zs_spirv_exports_variable(struct zs_span spirv);
 /* The API's build flags in the compiler's words; internal options apart. */
 void zs_compile_flags(const char *flags, struct zs_buf *ret_options, struct zs_buf *ret_internal);
 
+/* Whether -zet-profile-flags is among them, and its bits: enum zet_profile_flag_t, 0 for what is no
+ * combination of them in hexadecimal. */
+bool zs_compile_profile_flags(const char *flags, uint32_t *ret_flags);
+
 #endif

@@ -559,13 +559,3 @@ ze_result_t ZE_APICALL zeKernelGetName(ze_kernel_handle_t hKernel, size_t *pSize
     *pSize = pName && *pSize ? ZS_MIN(*pSize, have_B) : have_B;
     return ZE_RESULT_SUCCESS;
 }
-
-ze_result_t ZE_APICALL zetKernelGetProfileInfo(zet_kernel_handle_t hKernel,
-                                               zet_profile_properties_t *pProfileProperties)
-{
-    ZS_OBJECT(kernel, kernel, hKernel);
-    ZS_CHECK_POINTER(pProfileProperties);
-    pProfileProperties->flags = 0; /* the compiler left no room for instrumentation */
-    pProfileProperties->numTokens = 0;
-    return ZE_RESULT_SUCCESS;
-}

@@ -189,10 +189,23 @@ static ze_result_t open_binary(struct zs_ze_module *module, bool may_rebuild, st
     return result;
 }
 
+static bool may_profile(struct zs_ze_module *module, const char *flags, struct zs_buf *log)
+{
+    const char *enabled = zs_env("ZET_ENABLE_PROGRAM_INSTRUMENTATION");
+    if (!zs_compile_profile_flags(flags, &module->profile_flags) ||
+        (enabled && !strcmp(enabled, "1")))
+        return true;
+    zs_buf_puts(log, "-zet-profile-flags needs ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the "
+                     "environment\n");
+    return false;
+}
+
 static ze_result_t build(struct zs_ze_module *module, const ze_module_desc_t *desc,
                          struct zs_buf *log)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!may_profile(module, desc->pBuildFlags, log))
+        return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     if (desc->format == ZE_MODULE_FORMAT_IL_SPIRV) {
         result = build_spirv(module, desc, log);
     } else {

@@ -28,7 +28,8 @@ struct zs_ze_module {
     struct zs_lowered *lowered;     /* image->kernel_count of them */
     struct zs_ze_module **linked;   /* modules that give what is imported */
     uint32_t linked_count;
-    bool has_imports; /* symbols that the module does not define */
+    uint32_t profile_flags; /* -zet-profile-flags */
+    bool has_imports;       /* symbols that the module does not define */
     /* Its functions have an address in the context, from ip_B on; under context->code_lock: */
     uint32_t ip_B, holder_size_B; /* 0: it has none */
     struct zs_ze_module *code_next, **code_at;

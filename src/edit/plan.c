@@ -19,6 +19,8 @@
  */
 #include "edit/edit_priv.h"
 
+#include "isa/touched.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,93 +36,14 @@ uint32_t zs_grf_find(const uint64_t bits[4], uint32_t count)
     return ZS_NONE;
 }
 
-/* Branches whose targets the code does not tell. */
-static bool leaves_the_code(const struct zs_isa_inst *inst)
-{
-    if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) || inst->op == ZS_OP_RET)
-        return false;
-    for (uint32_t s = 0; s < inst->source_count; s++)
-        if (inst->src[s].kind == ZS_OPERAND_REG || inst->src[s].kind == ZS_OPERAND_INDIRECT)
-            return inst->src[s].file != ZS_FILE_NULL;
-    return inst->op == ZS_OP_CALLA;
-}
-
-/* What is in registers as a thread starts: an indirect operand may read any of it. */
-static void add_payload(const struct zs_edit_kernel *k, uint64_t touched[4])
+/* Registers that come with a thread. */
+static uint32_t payload_grfs(const struct zs_edit_kernel *k)
 {
     uint32_t grf_B = zs_isa_platform_info(k->edit->platform)->grf_B;
     const struct zs_thread_payload *t = &k->info->thread;
     uint64_t grfs = 1 + ((uint64_t)t->per_thread_B + grf_B - 1) / grf_B +
                     ((uint64_t)t->cross_thread_B + grf_B - 1) / grf_B;
-    for (uint32_t reg = 0; reg < grfs && reg < ZS_GRFS_MAX; reg++)
-        zs_grf_set(touched, reg);
-}
-
-/* Registers that an instruction reads without regard to which lanes are on. */
-static void add_read_across(const struct zs_edit_kernel *k, uint32_t i,
-                            const struct zs_isa_effects *e, uint64_t across[4])
-{
-    const struct zs_isa_inst *inst = zs_isa_inst(k->code, i);
-    const struct zs_isa_message *m = zs_isa_inst_message(k->code, i);
-    bool all = inst->flags & ZS_INST_NOMASK ||
-               (m && (m->kind == ZS_MSG_UNKNOWN || m->flags & (ZS_MSGF_BLOCK | ZS_MSGF_HEADER)));
-    for (uint32_t w = 0; w < 4 && all; w++)
-        across[w] |= e->grf_read[w];
-    for (uint32_t s = 0; s < inst->source_count && !all; s++) {
-        const struct zs_isa_operand *o = &inst->src[s];
-        if (o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF && !o->vstride &&
-            o->reg < ZS_GRFS_MAX)
-            zs_grf_set(across, o->reg);
-    }
-}
-
-/* Messages whose lengths come from registers: as long as they can be. */
-static bool add_unknown_lengths(const struct zs_isa_inst *inst, uint64_t touched[4])
-{
-    enum { RESPONSE_MAX = 31, PAYLOAD_MAX = 15 };
-    bool unknown = inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG);
-    const struct zs_isa_operand *operands[] = {&inst->dst, &inst->src[0], &inst->src[1]};
-    for (uint32_t n = 0; unknown && n < ZS_ARRAY_LEN(operands); n++) {
-        const struct zs_isa_operand *o = operands[n];
-        uint32_t length = n == 0 ? RESPONSE_MAX : PAYLOAD_MAX;
-        for (uint32_t i = 0; o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF && i < length; i++)
-            if (o->reg + i < ZS_GRFS_MAX)
-                zs_grf_set(touched, o->reg + i);
-    }
-    return unknown;
-}
-
-/* What both are in. */
-static void add_common(uint64_t to[4], const uint64_t a[4], const uint64_t b[4])
-{
-    for (uint32_t w = 0; w < 4; w++)
-        to[w] |= a[w] & b[w];
-}
-
-/* An indirect operand that is read names what was written by somebody, or came with the thread; one
- * that is written may be any register. */
-static bool touches_are_known(struct zs_edit_kernel *k, uint64_t ret_touched[4])
-{
-    uint64_t masked[4] = {0}, across[4] = {0};
-    struct zs_isa_effects e;
-    bool known = !k->info->is_function_holder;
-    k->dead_known = zs_isa_live_exact(k->code);
-    for (uint32_t i = 0; known && i < zs_isa_kernel_count(k->code); i++) {
-        zs_isa_inst_effects(k->code, i, &e);
-        known = !leaves_the_code(zs_isa_inst(k->code, i)) && !e.indirect_written;
-        bool is_masked = !(zs_isa_inst(k->code, i)->flags & ZS_INST_NOMASK);
-        for (uint32_t w = 0; w < 4; w++) {
-            ret_touched[w] |= e.grf_read[w] | e.grf_written[w];
-            masked[w] |= is_masked ? e.grf_written[w] : 0;
-        }
-        add_read_across(k, i, &e, across);
-        if (add_unknown_lengths(zs_isa_inst(k->code, i), ret_touched))
-            k->dead_known = false;
-    }
-    add_common(k->shared_grf, masked, across);
-    if (!zs_isa_live_exact(k->code))
-        add_payload(k, ret_touched);
-    return known;
+    return (uint32_t)ZS_MIN(grfs, (uint64_t)ZS_GRFS_MAX);
 }
 
 bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
@@ -129,12 +52,15 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
     if (!zs_edit_kernel_code(kernel))
         return false;
     if (!kernel->free_computed) {
-        uint64_t touched[4] = {0};
+        struct zs_isa_touched touched;
+        zs_isa_kernel_touched(kernel->code, payload_grfs(kernel), &touched);
         kernel->free_computed = true;
-        kernel->free_known = touches_are_known(kernel, touched);
+        kernel->free_known = touched.known && !kernel->info->is_function_holder;
+        kernel->dead_known = touched.live_known;
+        memcpy(kernel->shared_grf, touched.shared_grf, sizeof(touched.shared_grf));
         uint32_t count = zs_isa_platform_info(kernel->edit->platform)->grf_count;
         for (uint32_t reg = 1; kernel->free_known && reg < count; reg++)
-            if (!zs_grf_has(touched, reg))
+            if (!zs_grf_has(touched.grf, reg))
                 zs_grf_set(kernel->free_grf, reg);
     }
     memcpy(ret_bits, kernel->free_grf, sizeof(kernel->free_grf));

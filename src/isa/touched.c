@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "isa/touched.h"
+
+#include "base/compiler.h"
+
+enum { GRFS_MAX = 256 };
+
+static void set_grf(uint64_t bits[4], uint32_t reg)
+{
+    bits[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+
+/* Branches whose targets the code does not tell. */
+static bool leaves_the_code(const struct zs_isa_inst *inst)
+{
+    if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) || inst->op == ZS_OP_RET)
+        return false;
+    for (uint32_t s = 0; s < inst->source_count; s++)
+        if (inst->src[s].kind == ZS_OPERAND_REG || inst->src[s].kind == ZS_OPERAND_INDIRECT)
+            return inst->src[s].file != ZS_FILE_NULL;
+    return inst->op == ZS_OP_CALLA;
+}
+
+/* Registers that an instruction reads without regard to which lanes are on. */
+static void add_read_across(const struct zs_isa_kernel *k, uint32_t i,
+                            const struct zs_isa_effects *e, uint64_t across[4])
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(k, i);
+    const struct zs_isa_message *m = zs_isa_inst_message(k, i);
+    bool all = inst->flags & ZS_INST_NOMASK ||
+               (m && (m->kind == ZS_MSG_UNKNOWN || m->flags & (ZS_MSGF_BLOCK | ZS_MSGF_HEADER)));
+    for (uint32_t w = 0; w < 4 && all; w++)
+        across[w] |= e->grf_read[w];
+    for (uint32_t s = 0; s < inst->source_count && !all; s++) {
+        const struct zs_isa_operand *o = &inst->src[s];
+        if (o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF && !o->vstride && o->reg < GRFS_MAX)
+            set_grf(across, o->reg);
+    }
+}
+
+/* Messages whose lengths come from registers: as long as they can be. */
+static bool add_unknown_lengths(const struct zs_isa_inst *inst, uint64_t touched[4])
+{
+    enum { RESPONSE_MAX = 31, PAYLOAD_MAX = 15 };
+    bool unknown = inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG);
+    const struct zs_isa_operand *operands[] = {&inst->dst, &inst->src[0], &inst->src[1]};
+    for (uint32_t n = 0; unknown && n < ZS_ARRAY_LEN(operands); n++) {
+        const struct zs_isa_operand *o = operands[n];
+        uint32_t length = n == 0 ? RESPONSE_MAX : PAYLOAD_MAX;
+        for (uint32_t i = 0; o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF && i < length; i++)
+            if (o->reg + i < GRFS_MAX)
+                set_grf(touched, o->reg + i);
+    }
+    return unknown;
+}
+
+static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_touched *t,
+                      uint64_t masked[4], uint64_t across[4])
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(k, i);
+    struct zs_isa_effects e;
+    zs_isa_inst_effects(k, i, &e);
+    for (uint32_t w = 0; w < 4; w++) {
+        t->grf[w] |= e.grf_read[w] | e.grf_written[w];
+        t->flags[w] |= e.flags_read[w] | e.flags_written[w];
+        masked[w] |= inst->flags & ZS_INST_NOMASK ? 0 : e.grf_written[w];
+    }
+    t->address |= e.address_read | e.address_written;
+    t->acc |= e.acc_read | e.acc_written;
+    if (e.indirect_written || leaves_the_code(inst))
+        t->known = false;
+    if (add_unknown_lengths(inst, t->grf) || e.indirect_written || e.indirect_read)
+        t->live_known = false;
+    add_read_across(k, i, &e, across);
+}
+
+void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
+                           struct zs_isa_touched *ret)
+{
+    uint64_t masked[4] = {0}, across[4] = {0};
+    *ret = (struct zs_isa_touched){.known = true, .live_known = true};
+    for (uint32_t i = 0; i < zs_isa_kernel_count(kernel); i++)
+        note_inst(kernel, i, ret, masked, across);
+    /* what is read indirectly was written by somebody, or came with the thread */
+    for (uint32_t reg = 0; !ret->live_known && reg < ZS_MIN(payload_grfs, (uint32_t)GRFS_MAX);
+         reg++)
+        set_grf(ret->grf, reg);
+    for (uint32_t w = 0; w < 4; w++)
+        ret->shared_grf[w] = masked[w] & across[w];
+}

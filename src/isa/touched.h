@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which registers code touches at all, so which it does not: for who wants registers that nobody
+ * else uses. Unlike liveness this holds over the whole code, functions in it included.
+ */
+#ifndef ZS_ISA_TOUCHED_H
+#define ZS_ISA_TOUCHED_H
+
+#include <zescope/isa.h>
+
+struct zs_isa_touched {
+    /* False: it writes registers that an address register names, or runs code that is not its own.
+     * Any register may be touched then. */
+    bool known;
+    /* False: what liveness says of general registers leaves something out: indirect operands,
+     * messages whose lengths come from a register. */
+    bool live_known;
+    uint64_t grf[4];
+    uint64_t shared_grf[4]; /* written under the mask, and read across lanes somewhere */
+    uint32_t flags[4];
+    uint16_t address, acc;
+};
+
+/* INSTS. payload_grfs: registers that come with the thread, which an indirect operand may read. */
+void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
+                           struct zs_isa_touched *ret);
+
+#endif
