@@ -63,12 +63,29 @@ bool zs_port_area(struct zs_port *port, const struct zs_port_message *message, b
                                      .mask = SLM_OFFSET_MASK,
                                      .fault = ZS_PORT_FAULT_SLM};
         return true;
-    case BTI_STATELESS:
-    case BTI_STATELESS_NON_COHERENT:
+    case BTI_SCRATCH_SURFACE:
         *ret = (struct zs_port_area){.base =
                                          port->scratch ? port->scratch + port->scratch_start : NULL,
                                      .size_B = port->scratch_end - port->scratch_start,
-                                     .bias = port->scratch_start,
+                                     .mask = UINT32_MAX,
+                                     .fault = ZS_PORT_FAULT_SCRATCH};
+        return true;
+    case BTI_STATELESS:
+    case BTI_STATELESS_NON_COHERENT:
+        if (port->payload) {
+            *ret = (struct zs_port_area){.base = (uint8_t *)(uintptr_t)port->payload,
+                                         .size_B = port->payload_B,
+                                         .mask = UINT32_MAX,
+                                         .read_only = true,
+                                         .fault = ZS_PORT_FAULT_SCRATCH};
+            return true;
+        }
+        /* fall through */
+    case BTI_SCRATCH:
+        *ret = (struct zs_port_area){.base =
+                                         port->scratch ? port->scratch + port->scratch_start : NULL,
+                                     .size_B = port->scratch_end - port->scratch_start,
+                                     .bias = port->scratch_bias,
                                      .mask = UINT32_MAX,
                                      .fault = ZS_PORT_FAULT_SCRATCH};
         return true;

@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-enum { OP_CMPWR = 14, OP_PREDEC = 15, OP_FLOAT = 16, OP_FCMPWR = OP_FLOAT + 3, OP_COUNT };
+enum { OP_CMPWR = 14, OP_PREDEC = 15, OP_FLOAT = 16, OP_FCMPWR = OP_FLOAT + 3, OP_LOAD, OP_COUNT };
 
 /* The new value, from the old one and the lane's operands. */
 typedef uint64_t apply_fn(uint64_t old, uint64_t a, uint64_t b);
@@ -49,6 +49,7 @@ typedef void plain_fn(const struct zs_port_lanes *lanes, const uint8_t *a_lanes,
     }
 #define APPLY_ALL(name, expr) APPLY(name, 32, expr) APPLY(name, 64, expr) APPLY_PLAIN(name, expr)
 
+APPLY_ALL(op_load, old)
 APPLY_ALL(op_and, old &a)
 APPLY_ALL(op_or, old | a)
 APPLY_ALL(op_xor, old ^ a)
@@ -123,6 +124,7 @@ static const struct operation operations[OP_COUNT] = {
     [OP_FLOAT + 1] = {op_fmax32, NULL, NULL, 1},
     [OP_FLOAT + 2] = {op_fmin32, NULL, NULL, 1},
     [OP_FCMPWR] = {op_fcmpwr32, NULL, NULL, 2},
+    [OP_LOAD] = {op_load32, op_load64, op_load_plain, 0}, /* LSC alone */
 };
 
 /* ---- decode ------------------------------------------------------------------------------------
@@ -130,7 +132,7 @@ static const struct operation operations[OP_COUNT] = {
 
 static int finish(struct zs_port_message *m, uint32_t op, uint32_t desc, uint32_t address_grf)
 {
-    if (op >= OP_COUNT || !(m->element_B == 8 ? operations[op].apply64 : operations[op].apply32))
+    if (op >= OP_LOAD || !(m->element_B == 8 ? operations[op].apply64 : operations[op].apply32))
         return -ENOTSUP;
     m->op = (uint8_t)op;
     m->elements = 1;
@@ -347,4 +349,71 @@ bool zs_port_run_typed_atomic(struct zs_port *port, const struct zs_port_message
     struct zs_port_lanes lanes;
     return zs_port_lanes_typed(port, m, src0, mask, true, &lanes) &&
            run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->coordinates));
+}
+
+/* ---- load/store cache messages -----------------------------------------------------------------
+ */
+
+int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode)
+{
+    enum { FIRST = 0x08 };
+    static const uint8_t ops[] = {
+        5, /* increment */
+        6, /* decrement */
+        OP_LOAD,
+        4,
+        7,
+        8,
+        11,
+        10,
+        13,
+        12, /* ... store, add, sub, minima and maxima */
+        OP_CMPWR,
+        0,
+        0, /* ... additions of floats */
+        OP_FLOAT + 2,
+        OP_FLOAT + 1, /* minimum, maximum of floats */
+        OP_FCMPWR,
+        1,
+        2,
+        3, /* ... and, or, xor */
+    };
+    uint32_t op = opcode - FIRST < ZS_ARRAY_LEN(ops) ? ops[opcode - FIRST] : 0;
+    if (!op || !(message->element_B == 8 ? operations[op].apply64 : operations[op].apply32))
+        return -ENOTSUP;
+    message->op = (uint8_t)op;
+    message->elements = operations[op].operands;
+    return 0;
+}
+
+/* Operands and results of sixteen lanes, as the other messages have them. */
+bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    uint8_t addresses[2 * LANES_MAX * 8 + 16], data[2 * LANES_MAX * 8], out[LANES_MAX * 8];
+    memcpy(addresses, src0, (size_t)m->lanes * m->address_B);
+    for (uint32_t first = 0; first < m->lanes; first += LANES_MAX) {
+        struct zs_port_message half = *m;
+        struct zs_port_lanes lanes;
+        uint32_t part = mask >> first & 0xffff;
+        half.lanes = (uint8_t)ZS_MIN(m->lanes - first, (uint32_t)LANES_MAX);
+        size_t row_B = (size_t)half.lanes * m->element_B;
+        if (!part)
+            continue;
+        for (uint32_t i = 0; i < m->elements; i++)
+            memcpy(data + i * row_B,
+                   src1 + (size_t)i * m->component_B + (size_t)first * m->element_B, row_B);
+        bool done = zs_port_lsc_lanes(port, &half, addresses + (size_t)first * m->address_B, part,
+                                      m->element_B, true, &lanes) &&
+                    run(port, &half, &lanes, out, data);
+        if (!done && port->fault.has_lane)
+            port->fault.lane += first;
+        if (!done)
+            return false;
+        if (!m->returns)
+            continue;
+        ZS_PORT_FOR_LANES(lane, part)
+        memcpy(dst + (first + lane) * m->element_B, out + lane * m->element_B, m->element_B);
+    }
+    return true;
 }

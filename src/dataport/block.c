@@ -66,7 +66,7 @@ int zs_port_decode_scratch(struct zs_port_message *message, uint32_t desc)
     if (!message->header_grf)
         return -EINVAL;
     message->space = ZS_PORT_SPACE_SCRATCH;
-    message->bti = BTI_STATELESS;
+    message->bti = BTI_SCRATCH;
     message->lanes = 0;
     message->block_B = (uint16_t)(GRF_B << zs_port_bits(desc, 13, 12));
     message->block_offset_B = zs_port_bits(desc, 11, 0) * GRF_B;
@@ -114,7 +114,7 @@ static uint64_t block_offset(const struct zs_port_message *m, const struct zs_po
     uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift;
     if (m->bti == BTI_SLM)
         offset &= SLM_OFFSET_MASK;
-    else if (m->bti >= BTI_STATELESS_NON_COHERENT)
+    else if (m->bti >= BTI_SCRATCH)
         offset += zs_port_load32(header + 20) & ~0x3ffu;
     return offset - area->bias;
 }

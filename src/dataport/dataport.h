@@ -63,6 +63,8 @@ enum {
 };
 
 enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };
+/* In r0.5, from XeHPG on: the surface state of scratch memory, the same for all threads. */
+enum { ZS_PORT_SCRATCH_HANDLE = 1 << 10 };
 enum { ZS_PORT_LINE_B = 64 }; /* no two allocations share a line */
 
 struct zs_port {
@@ -81,8 +83,11 @@ struct zs_port {
     /* of the thread: general state base, and the part of it that is this thread's */
     uint8_t *scratch;
     uint64_t scratch_start, scratch_end; /* offsets from general state base that are allowed */
-    uint32_t barrier_signals;            /* barrier messages since the dispatcher looked last */
-    struct zs_port_fault fault;          /* of the first refused access */
+    uint64_t scratch_bias;    /* what headers of scratch blocks have in DW5 for this thread */
+    const uint8_t *payload;   /* from XeHPG on general state base is for the payload, and scratch */
+    uint64_t payload_B;       /* memory is a surface of its own; else NULL */
+    uint32_t barrier_signals; /* barrier messages since the dispatcher looked last */
+    struct zs_port_fault fault; /* of the first refused access */
     /* the ranges hit last, by message->cache_slot: one compare in place of a search */
     struct zs_port_range cache[ZS_PORT_CACHE];
 };
@@ -101,7 +106,7 @@ enum zs_port_space {
 /* A decoded message. Small: it is kept in every send instruction. */
 struct zs_port_message {
     uint8_t bti;
-    uint8_t lanes;        /* 8 or 16 elements; 0: a block message (see `masked`) */
+    uint8_t lanes;        /* elements: 8 or 16, LSC: up to 32; 0: a block message (see `masked`) */
     uint8_t header_grf;   /* registers before the addresses: 0 or 1 */
     uint8_t rlen;         /* registers that may be written */
     uint8_t element_B;    /* bytes of one element in memory */
@@ -124,6 +129,20 @@ struct zs_port_message {
     uint8_t space;           /* enum zs_port_space */
     /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
     uint8_t bytes_read, bytes_written;
+    /* LSC */
+    uint8_t address_B;    /* of one lane: 4, 8 */
+    uint8_t slot_B;       /* of an element in a register */
+    uint16_t component_B; /* registers of an element of all lanes */
+};
+
+/* A message as its instruction says it. */
+struct zs_port_send {
+    uint32_t sfid, desc, ex_desc;
+    uint32_t mlen, xlen, rlen; /* registers of src0, src1, and the response */
+    uint32_t grf_B;            /* bytes of a register */
+    uint32_t exec_size;
+    bool has_lsc;           /* the platform has load/store cache messages */
+    bool is_surface_offset; /* the extended descriptor is one ("ExBSO") */
 };
 
 /*
@@ -144,10 +163,9 @@ struct zs_port_message_row {
 
 /*
  * 0; -ENOTSUP (not modelled) or -EINVAL (the payload does not fit the message) with a sentence
- * that names SFID, descriptor and message. Registers of 32 bytes.
+ * that names SFID, descriptor and message. Lengths in a decoded message count 32 bytes.
  */
-int zs_port_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen,
-                           uint32_t rlen, struct zs_port_message *ret_message,
+int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_message *ret_message,
                            const struct zs_port_message_row **ret_row, struct zs_diag *diag);
 
 /* ---- what a message touches: for models of time -------------------------------------------------

@@ -19,6 +19,10 @@ enum {
     BTI_SLM = 254,
     BTI_STATELESS_NON_COHERENT = 253,
     BTI_BINDLESS = 252,
+    /* no indices, but what messages reach in other ways: */
+    BTI_SCRATCH = 251,         /* scratch blocks, from what their header has in DW5 */
+    BTI_SCRATCH_SURFACE = 250, /* scratch memory as a surface */
+    BTI_LAST = 239,            /* of the binding table; above it LSC has none */
     /* IGC sets bit 28 of pointers to local memory, so that offset 0 is not a null pointer. The
      * hardware keeps 16 bits; keeping 28 finds overruns in both directions. */
     SLM_OFFSET_MASK = 0x0fffffff,
@@ -223,5 +227,19 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
     int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
     zs_port_run_fn zs_port_run_##run_, zs_port_run_##run_##_avx2;
 #include "dataport/message.def"
+
+/* lsc_rows of message.c */
+int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc);
+zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
+/* atomic.c: an operation of load/store cache messages; -ENOTSUP. Sets m->op, m->elements. */
+int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode);
+/* lsc.c: pointers of sixteen lanes from `first` on. addresses: a copy, readable to its end. */
+bool zs_port_lsc_lanes(struct zs_port *port, const struct zs_port_message *half,
+                       const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
+                       struct zs_port_lanes *ret);
 
 #endif

@@ -9,6 +9,39 @@
 #include <stdatomic.h>
 #include <xmmintrin.h>
 
+/* Load/store cache messages, by opcode. Source of numbers: src/isa/lsc.def. */
+#define LSC_ROW(opcode, decode_, run_, atomic, fence, name_)                                       \
+    {                                                                                              \
+        .type = (opcode), .is_atomic = (atomic), .is_fence = (fence), .name = (name_),             \
+        .decode = zs_port_decode_##decode_, .run = zs_port_run_##run_,                             \
+        .run_avx2 = zs_port_run_##run_                                                             \
+    }
+#define LSC_ATOMIC(opcode, name_) LSC_ROW(opcode, lsc_atomic, lsc_atomic, 1, 0, "atomic " name_)
+static const struct zs_port_message_row lsc_rows[] = {
+    LSC_ROW(0x00, lsc_load, lsc_load, 0, 0, "load"),
+    LSC_ROW(0x02, lsc_load_quad, lsc_load, 0, 0, "quad load"),
+    LSC_ROW(0x04, lsc_store, lsc_store, 0, 0, "store"),
+    LSC_ROW(0x06, lsc_store_quad, lsc_store, 0, 0, "quad store"),
+    LSC_ROW(0x1f, fence, fence, 0, 1, "fence"),
+    LSC_ATOMIC(0x08, "increment"),
+    LSC_ATOMIC(0x09, "decrement"),
+    LSC_ATOMIC(0x0a, "load"),
+    LSC_ATOMIC(0x0b, "store"),
+    LSC_ATOMIC(0x0c, "addition"),
+    LSC_ATOMIC(0x0d, "subtraction"),
+    LSC_ATOMIC(0x0e, "signed minimum"),
+    LSC_ATOMIC(0x0f, "signed maximum"),
+    LSC_ATOMIC(0x10, "unsigned minimum"),
+    LSC_ATOMIC(0x11, "unsigned maximum"),
+    LSC_ATOMIC(0x12, "compare and swap"),
+    LSC_ATOMIC(0x15, "float minimum"),
+    LSC_ATOMIC(0x16, "float maximum"),
+    LSC_ATOMIC(0x17, "float compare and swap"),
+    LSC_ATOMIC(0x18, "and"),
+    LSC_ATOMIC(0x19, "or"),
+    LSC_ATOMIC(0x1a, "xor"),
+};
+
 static const struct zs_port_message_row rows[] = {
 #define ZS_PORT_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, name_)                         \
     {.sfid = (sfid_),                                                                              \
@@ -37,6 +70,9 @@ enum {
     SFID_DC_CONSTANT = 9,
     SFID_DC0 = 10,
     SFID_DC1 = 12,
+    SFID_SLM = 14,
+    SFID_UGM = 15,
+    SFID_TGM = 18,
     DC0_SCRATCH = 0x10,
 };
 
@@ -50,6 +86,13 @@ static const char *const sfid_names[16] = {
     "DC1",     "CRE",
     "SLM",     "UGM",
 };
+
+/* UGM, SLM; typed ones (TGM) are fences alone. */
+static bool is_lsc(const struct zs_port_send *send)
+{
+    return send->has_lsc &&
+           (send->sfid == SFID_UGM || send->sfid == SFID_SLM || send->sfid == SFID_TGM);
+}
 
 static uint32_t message_type(uint32_t sfid, uint32_t desc)
 {
@@ -70,36 +113,97 @@ static const struct zs_port_message_row *find_row(uint32_t sfid, uint32_t type)
     return NULL;
 }
 
-int zs_port_message_decode(uint32_t sfid, uint32_t desc, uint32_t mlen, uint32_t xlen,
-                           uint32_t rlen, struct zs_port_message *ret_message,
+static const struct zs_port_message_row *find_lsc_row(const struct zs_port_send *send)
+{
+    enum { FENCE = 0x1f };
+    uint32_t opcode = zs_port_bits(send->desc, 5, 0);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(lsc_rows); i++) {
+        if (lsc_rows[i].type == opcode && (send->sfid != SFID_TGM || opcode == FENCE))
+            return &lsc_rows[i];
+    }
+    return NULL;
+}
+
+static const char *sfid_name(uint32_t sfid)
+{
+    return sfid == SFID_TGM ? "TGM" : sfid_names[sfid & 15];
+}
+
+static int decode_legacy(struct zs_port_message *m, const struct zs_port_message_row *row,
+                         const struct zs_port_send *send)
+{
+    m->bti = (uint8_t)send->desc;
+    if (send->sfid != SFID_SAMPLER && send->sfid != SFID_GATEWAY) {
+        if (m->bti == BTI_SLM)
+            m->space = ZS_PORT_SPACE_SLM;
+        else if (m->bti == BTI_STATELESS || m->bti == BTI_STATELESS_NON_COHERENT)
+            m->space = ZS_PORT_SPACE_SCRATCH;
+    }
+    int error = row->decode(m, send->desc);
+    bool by_index = m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_GLOBAL;
+    if (!error && by_index && m->bti >= BTI_SCRATCH_SURFACE && m->bti <= BTI_BINDLESS)
+        return -ENOTSUP; /* bindless, or what stands for something else */
+    /* rows of eight dwords are padded there, which the units do not know */
+    return !error && send->grf_B > GRF_B && m->lanes == 8 ? -ENOTSUP : error;
+}
+
+static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_row *row,
+                      const struct zs_port_send *send)
+{
+    enum { FLAT, BINDLESS, SURFACE_STATE, BINDING_TABLE };
+    uint32_t kind = zs_port_bits(send->desc, 30, 29), bti = send->ex_desc >> 24;
+    m->lanes = (uint8_t)send->exec_size;
+    m->component_B = (uint16_t)send->grf_B; /* the unit, for decode */
+    m->bti = BTI_STATELESS;
+    if (send->sfid == SFID_SLM) {
+        m->bti = BTI_SLM;
+        m->space = ZS_PORT_SPACE_SLM;
+    } else if (kind == BINDING_TABLE && (bti <= BTI_LAST || bti == BTI_STATELESS)) {
+        m->bti = (uint8_t)bti;
+        m->space = bti == BTI_STATELESS ? ZS_PORT_SPACE_SCRATCH : ZS_PORT_SPACE_GLOBAL;
+    } else if (kind == SURFACE_STATE && send->is_surface_offset &&
+               send->ex_desc >> 6 == ZS_PORT_SCRATCH_HANDLE >> 10) {
+        m->bti = BTI_SCRATCH_SURFACE;
+        m->space = ZS_PORT_SPACE_SCRATCH;
+    } else if (kind != FLAT && !row->is_fence) {
+        return -ENOTSUP;
+    }
+    if ((kind == FLAT || send->sfid == SFID_SLM) && send->ex_desc >> 12 && !row->is_fence)
+        return -ENOTSUP; /* an offset of all addresses */
+    uint32_t address = zs_port_bits(send->desc, 8, 7);
+    m->address_B = address == 3 ? 8 : address == 2 ? 4 : 0;
+    bool flat = kind == FLAT && send->sfid != SFID_SLM;
+    if (!row->is_fence && m->address_B != (flat ? 8 : 4))
+        return -ENOTSUP;
+    return row->decode(m, send->desc);
+}
+
+int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_message *ret_message,
                            const struct zs_port_message_row **ret_row, struct zs_diag *diag)
 {
-    uint32_t type = message_type(sfid, desc);
-    const struct zs_port_message_row *row = find_row(sfid, type);
+    uint32_t units = send->grf_B / GRF_B;
+    bool lsc = is_lsc(send);
+    uint32_t type = lsc ? zs_port_bits(send->desc, 5, 0) : message_type(send->sfid, send->desc);
+    const struct zs_port_message_row *row = lsc ? find_lsc_row(send) : find_row(send->sfid, type);
     if (!row)
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
                            "message type 0x%x to SFID %u (%s), descriptor 0x%08x, is not modelled",
-                           type, sfid, sfid_names[sfid & 15], desc);
-    struct zs_port_message m = {.bti = (uint8_t)desc,
-                                .header_grf = zs_port_bits(desc, 19, 19) != 0,
-                                .mlen = (uint8_t)mlen,
-                                .xlen = (uint8_t)xlen,
-                                .rlen = (uint8_t)rlen,
+                           type, send->sfid, sfid_name(send->sfid), send->desc);
+    struct zs_port_message m = {.header_grf =
+                                    (uint8_t)(!lsc && zs_port_bits(send->desc, 19, 19) ? units : 0),
+                                .mlen = (uint8_t)(send->mlen * units),
+                                .xlen = (uint8_t)(send->xlen * units),
+                                .rlen = (uint8_t)(send->rlen * units),
                                 .shape = (uint8_t)zs_port_shape(row),
                                 .space = ZS_PORT_SPACE_GLOBAL};
-    if (sfid != SFID_SAMPLER && sfid != SFID_GATEWAY) {
-        if (m.bti == BTI_SLM)
-            m.space = ZS_PORT_SPACE_SLM;
-        else if (m.bti == BTI_STATELESS || m.bti == BTI_STATELESS_NON_COHERENT)
-            m.space = ZS_PORT_SPACE_SCRATCH;
-    }
-    int error = row->decode(&m, desc);
+    int error = lsc ? decode_lsc(&m, row, send) : decode_legacy(&m, row, send);
     if (error)
-        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET,
-                           "%s (SFID %u, descriptor 0x%08x, lengths %u, %u, %u) %s", row->name,
-                           sfid, desc, mlen, xlen, rlen,
-                           error == -ENOTSUP ? "in this form is not modelled"
-                                             : "does not fit its registers");
+        return zs_diag_set(
+            diag, error, ZS_DIAG_NO_OFFSET,
+            "%s (SFID %u, descriptor 0x%08x, extended 0x%08x, lengths %u, %u, %u) "
+            "%s",
+            row->name, send->sfid, send->desc, send->ex_desc, send->mlen, send->xlen, send->rlen,
+            error == -ENOTSUP ? "in this form is not modelled" : "does not fit its registers");
     *ret_message = m;
     *ret_row = row;
     return 0;

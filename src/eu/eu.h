@@ -120,6 +120,9 @@ struct zs_eu_send_desc {
     bool eot;
     bool no_mask;
     bool conditional;               /* sendc/sendsc */
+    bool has_lsc;                   /* the platform has load/store cache messages */
+    bool is_surface_offset;         /* the extended descriptor is one (ExBSO) */
+    uint8_t grf_B;                  /* bytes of a register */
     bool has_dst;                   /* false: dst is null, the response is dropped */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
 };
@@ -139,7 +142,7 @@ struct zs_eu_send {
     struct zs_eu_send_desc d;
     /* for exec alone: whatever the lowering worked out */
     const void *table;
-    uint32_t u[8];
+    uint32_t u[10];
 };
 
 /*
@@ -155,6 +158,9 @@ struct zs_port_message;
 struct zs_port_message_row;
 const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
                                                  const struct zs_port_message_row **ret_row);
+/* The same as the data port takes it. */
+struct zs_port_send;
+void zs_eu_send_describe(const struct zs_eu_send_desc *desc, struct zs_port_send *ret);
 
 /* ---- Programs ----------------------------------------------------------------------------------
  */

@@ -376,4 +376,30 @@ typedef __m128d lanes_part_f64;
         out_;                                                                                      \
     })
 
+/* Bit a + 2 * b + 4 * c of `function`, for each bit. */
+static inline u32x8 lanes_bfn(u32x8 a, u32x8 b, u32x8 c, uint32_t function)
+{
+    u32x8 part[4];
+
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t if_0 = function >> 2 * i & 1 ? UINT32_MAX : 0;
+        uint32_t if_1 = function >> (2 * i + 1) & 1 ? UINT32_MAX : 0;
+        part[i] = (~a & if_0) | (a & if_1);
+    }
+    return (~c & ((~b & part[0]) | (b & part[1]))) | (c & ((~b & part[2]) | (b & part[3])));
+}
+
+/* The sum of the products of four bytes. */
+static inline u32x8 lanes_dot4(u32x8 a, u32x8 b, bool a_is_signed, bool b_is_signed)
+{
+    s32x8 sum = {0};
+
+    for (unsigned i = 0; i < 4; i++) {
+        u32x8 x = a << (24 - 8 * i), y = b << (24 - 8 * i);
+        sum += (a_is_signed ? (s32x8)x >> 24 : (s32x8)(x >> 24)) *
+               (b_is_signed ? (s32x8)y >> 24 : (s32x8)(y >> 24));
+    }
+    return (u32x8)sum;
+}
+
 #endif

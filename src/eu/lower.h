@@ -24,6 +24,7 @@ struct zs_eu_platform {
     struct zs_eu_registers registers; /* grf_count: whatever the kernel says */
     bool mach_is_high;    /* mach gives the high half whatever AccWrEn says, else only with it; */
     bool mach_writes_acc; /* ... there is no AccWrEn: mach writes acc, and macl is an opcode */
+    bool has_lsc;         /* load/store cache messages */
     bool sfid_in_exdesc;  /* of an extended descriptor in a register */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
 };

@@ -270,6 +270,9 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .chan_offset = inst->channel_offset,
         .eot = eot,
         .no_mask = (inst->flags & ZS_INST_NOMASK),
+        .grf_B = (uint8_t)grf_B,
+        .has_lsc = l->platform->has_lsc,
+        .is_surface_offset = inst->flags & ZS_INST_EXBSO,
         .xlen = inst->source_count == 2 ? inst->src[1].grf_count : 0,
         .xlen_known = inst->source_count == 2 &&
                       (!(inst->flags & ZS_INST_EXDESC_REG) || inst->src[1].grf_count),

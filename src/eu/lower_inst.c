@@ -429,11 +429,12 @@ static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
     [ZS_OP_RNDU] = zs_eu_lower_round, [ZS_OP_RNDD] = zs_eu_lower_round,
     [ZS_OP_RNDE] = zs_eu_lower_round, [ZS_OP_RNDZ] = zs_eu_lower_round,
     [ZS_OP_MAC] = zs_eu_lower_mac,    [ZS_OP_MACH] = zs_eu_lower_mach,
-    [ZS_OP_MACL] = zs_eu_lower_mach,  [ZS_OP_ROL] = lower_rotate,
-    [ZS_OP_ROR] = lower_rotate,       [ZS_OP_ADDC] = zs_eu_lower_carry,
-    [ZS_OP_SUBB] = zs_eu_lower_carry, [ZS_OP_MAD] = zs_eu_lower_mad,
-    [ZS_OP_LRP] = zs_eu_lower_lrp,    [ZS_OP_MADM] = zs_eu_lower_madm,
-    [ZS_OP_NOP] = lower_nop,
+    [ZS_OP_ADD3] = zs_eu_lower_add3,  [ZS_OP_BFN] = zs_eu_lower_bfn,
+    [ZS_OP_DP4A] = zs_eu_lower_dp4a,  [ZS_OP_MACL] = zs_eu_lower_mach,
+    [ZS_OP_ROL] = lower_rotate,       [ZS_OP_ROR] = lower_rotate,
+    [ZS_OP_ADDC] = zs_eu_lower_carry, [ZS_OP_SUBB] = zs_eu_lower_carry,
+    [ZS_OP_MAD] = zs_eu_lower_mad,    [ZS_OP_LRP] = zs_eu_lower_lrp,
+    [ZS_OP_MADM] = zs_eu_lower_madm,  [ZS_OP_NOP] = lower_nop,
 };
 
 void zs_eu_lower_inst(struct zs_eu_lowering *l)

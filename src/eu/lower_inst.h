@@ -9,7 +9,7 @@
 typedef void zs_eu_lower_fn(struct zs_eu_lowering *l);
 zs_eu_lower_fn zs_eu_lower_add, zs_eu_lower_mul, zs_eu_lower_avg, zs_eu_lower_mad, zs_eu_lower_lrp,
     zs_eu_lower_round, zs_eu_lower_carry, zs_eu_lower_mach, zs_eu_lower_mac, zs_eu_lower_madm,
-    zs_eu_lower_math;
+    zs_eu_lower_math, zs_eu_lower_add3, zs_eu_lower_bfn, zs_eu_lower_dp4a;
 
 /* ---- execution types ---- */
 

@@ -26,6 +26,12 @@ static const struct zs_eu_platform rows[] = {
         .last = ZS_ISA_XE_LP,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
     },
+    {
+        .first = ZS_ISA_XE_HPG,
+        .last = ZS_ISA_XE_HPG,
+        .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
+        .has_lsc = true,
+    },
 };
 
 const struct zs_eu_platform *zs_eu_platform_of(enum zs_isa_platform platform)

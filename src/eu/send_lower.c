@@ -24,10 +24,10 @@ static const char *const fault_names[] = {
 static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
                        const struct zs_port_message *m, zs_port_run_fn *run, uint32_t mask)
 {
-    uint8_t payload[32 * GRF_B], response[32 * GRF_B];
+    uint8_t payload[64 * GRF_B], response[64 * GRF_B];
     const uint8_t *src0 = t->grf + send->d.src0_B, *src1 = t->grf + send->d.src1_B;
     if (m->gather) {
-        zs_assert(m->mlen + m->xlen <= 32);
+        zs_assert(m->mlen + m->xlen <= 64);
         memcpy(payload, src0, (size_t)m->mlen * GRF_B);
         memcpy(payload + (size_t)m->mlen * GRF_B, src1, (size_t)m->xlen * GRF_B);
         src0 = payload;
@@ -42,7 +42,7 @@ static inline enum zs_eu_status exec_with(struct zs_eu_thread *t, const struct z
     const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
     bool done;
     if (m->lanes) /* an instruction may have more channels than its message has elements */
-        lane_mask &= (1u << m->lanes) - 1;
+        lane_mask &= UINT32_MAX >> (32 - m->lanes);
     if (ZS_UNLIKELY(lane_mask == 0))
         return ZS_EU_OK;
     if (ZS_LIKELY(!m->gather && (send->d.has_dst || m->rlen == 0)))
@@ -71,12 +71,27 @@ static enum zs_eu_status exec_avx2(struct zs_eu_thread *t, const struct zs_eu_se
                      lane_mask);
 }
 
+void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *ret)
+{
+    *ret = (struct zs_port_send){.sfid = d->sfid,
+                                 .desc = d->desc,
+                                 .ex_desc = d->ex_desc & ~63u,
+                                 .mlen = d->mlen,
+                                 .xlen = d->xlen,
+                                 .rlen = d->rlen,
+                                 .grf_B = d->grf_B,
+                                 .exec_size = d->exec_size,
+                                 .has_lsc = d->has_lsc,
+                                 .is_surface_offset = d->is_surface_offset};
+}
+
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
 {
     struct zs_port_message message;
     const struct zs_port_message_row *row = NULL;
-    int error = zs_port_message_decode(ret->d.sfid, ret->d.desc, ret->d.mlen, ret->d.xlen,
-                                       ret->d.rlen, &message, &row, diag);
+    struct zs_port_send send;
+    zs_eu_send_describe(&ret->d, &send);
+    int error = zs_port_message_decode(&send, &message, &row, diag);
     if (error)
         return error;
     message.cache_slot = (uint8_t)(ret->d.inst % ZS_PORT_CACHE);

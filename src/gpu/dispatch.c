@@ -28,7 +28,6 @@
 #include <stdlib.h>
 
 enum {
-    R0_B = 32,
     HELP_AFTER_NS = 20000, /* launches shorter than this run on the caller alone */
     CLAIM_MAX = 16,        /* groups taken at once */
     PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
@@ -182,6 +181,10 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_PORT_CHECK_SURFACES : 0u) |
                   (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u);
     port->scratch = run->scratch.data;
+    if (run->device->model->loads_payload) {
+        port->payload = run->payload + run->kernel->inline_B;
+        port->payload_B = run->memory_payload_B;
+    }
     port->slm_B = run->slm_B;
     return look(run, w);
 }
@@ -189,22 +192,34 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 /* ---- EU threads --------------------------------------------------------------------------------
  */
 
+/* What r0.5 has beside the thread's number, and headers of scratch blocks: where scratch memory is.
+ */
+static uint32_t scratch_base(const struct zs_gpu_run *run, uint32_t number)
+{
+    return run->device->model->loads_payload ? ZS_PORT_SCRATCH_HANDLE
+                                             : (number + 1) * run->scratch_B;
+}
+
 /* Payload: r0, per-thread data, cross-thread data (facts: docs/gpu.md, "Payload"). */
 static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
                          uint32_t thread, uint32_t number, uint8_t *grf)
 {
     typedef uint32_t quad __attribute__((vector_size(16)));
-    const struct zs_thread_payload *layout = &run->kernel->module->thread;
+    uint32_t grf_B = run->kernel->module->grf_B;
     /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
     const struct zs_gpu_model *model = run->device->model;
-    uint32_t fftid = model->fftid_fixed | (number & ((1u << model->fftid_bits) - 1));
-    const quad r0[2] = {{0, group->id[0], 0, run->scratch_code},
-                        {0, (number + 1) * run->scratch_B | fftid, group->id[1], group->id[2]}};
+    uint32_t number_bits = ZS_MIN(model->fftid_bits, 10u);
+    uint32_t fftid = model->fftid_fixed | (number & ((1u << number_bits) - 1));
+    /* which thread of the group, and how many there are, for barriers */
+    uint32_t place = model->loads_payload ? thread | run->threads_per_group << 24 : 0;
+    const quad r0[2] = {{0, group->id[0], place, run->scratch_code},
+                        {0, scratch_base(run, number) | fftid, group->id[1], group->id[2]}};
     uint32_t per_thread_B = run->kernel->per_thread_B;
     memcpy(grf, &r0[0], sizeof(quad));
     memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));
-    memcpy(grf + R0_B, run->local_ids + (size_t)thread * per_thread_B, per_thread_B);
-    memcpy(grf + R0_B + per_thread_B, run->payload, layout->cross_thread_B);
+    memset(grf + sizeof(r0), 0, grf_B - sizeof(r0));
+    memcpy(grf + grf_B, run->local_ids + (size_t)thread * per_thread_B, per_thread_B);
+    memcpy(grf + grf_B + per_thread_B, run->payload, run->kernel->inline_B);
 }
 
 /* Unique among the live threads of the launch. */
@@ -212,6 +227,15 @@ static uint32_t thread_number(const struct zs_gpu_run *run, const struct zs_gpu_
                               uint32_t thread)
 {
     return group->place * run->threads_per_group + thread;
+}
+
+/* The low bits of a number at the places of a mask's bits. */
+static uint32_t spread(uint32_t number, uint32_t mask)
+{
+    uint32_t bits = 0;
+    for (; mask; mask &= mask - 1, number >>= 1)
+        bits |= number & 1 ? mask & -mask : 0;
+    return bits;
 }
 
 void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
@@ -237,7 +261,9 @@ void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     t->counters = w->counters;
     if (ZS_UNLIKELY(w->debug != NULL))
         zs_gpu_debug_started(w, t);
-    fill_payload(run, group, thread, thread_number(run, group, thread), t->grf);
+    uint32_t number = thread_number(run, group, thread);
+    t->sr0[0] |= spread(number, run->device->model->sr0_number);
+    fill_payload(run, group, thread, number, t->grf);
 }
 
 static void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
@@ -266,6 +292,7 @@ static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     port->slm = group->slm;
     port->scratch_start = (thread_number(run, group, thread) + 1ull) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
+    port->scratch_bias = scratch_base(run, thread_number(run, group, thread));
     enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;

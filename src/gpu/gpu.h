@@ -59,6 +59,11 @@ struct zs_gpu_model {
     uint32_t slm_B;           /* per group */
     uint32_t fftid_bits;  /* of a thread's number in r0.5, which selects its private memory ... */
     uint32_t fftid_fixed; /* ... and bits that are set beside it */
+    /* From XeHPG on: threads load their arguments from memory that r0.0 points to, scratch memory
+     * is a surface whose state r0.5 names, and the number that selects private memory is in sr0.0,
+     * in the bits of sr0_number from the lowest on, fftid_bits of them. */
+    bool loads_payload;
+    uint32_t sr0_number;
     uint32_t core_clock_MHz;
     uint32_t timer_Hz;              /* ticks of timestamps: 12 MHz, 83.333 ns */
     uint32_t timestamp_bits;        /* of the global timestamp */

@@ -190,6 +190,9 @@ struct zs_gpu_kernel {
     uint32_t surface_count; /* highest binding table index + 1 */
     uint32_t sampler_count;
     struct zs_port_sampler *samplers; /* inline ones filled in */
+    uint32_t start_B;  /* where threads start: behind what loads local ids, which they are given */
+    uint32_t inline_B; /* of the cross-thread data, in registers; the rest is in memory where the
+                          device's kernels load it */
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
@@ -299,8 +302,9 @@ struct zs_gpu_run {
     struct zs_gpu_keep *keeps, single_keep;
     uint32_t memory_count, own_memory;
     const struct zs_port_sampler *samplers;
-    uint8_t *payload;   /* registers from r1 on without per-thread data: cross-thread bytes */
-    uint8_t *local_ids; /* per-thread rows of a group */
+    uint8_t *payload; /* registers from r1 on without per-thread data: cross-thread bytes */
+    uint32_t memory_payload_B; /* those behind kernel->inline_B that kernels may load */
+    uint8_t *local_ids;        /* per-thread rows of a group */
     uint32_t threads_per_group, group_items;
     uint32_t last_mask; /* dispatch mask of a group's last thread */
     uint64_t group_total;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SAMPLERS_MAX = 256, SURFACES_MAX = 252 };
+enum { SAMPLERS_MAX = 256, SURFACES_MAX = 250 };
 
 /* ---- samplers ----------------------------------------------------------------------------------
  */
@@ -88,7 +88,9 @@ static void describe_send(struct zs_gpu_instruction *to, const struct zs_eu_send
     const struct zs_port_message_row *row = NULL;
     struct zs_diag diag = {0};
     to->is_send = 1;
-    if (zs_port_message_decode(d->sfid, d->desc, d->mlen, d->xlen, d->rlen, &message, &row, &diag))
+    struct zs_port_send send;
+    zs_eu_send_describe(d, &send);
+    if (zs_port_message_decode(&send, &message, &row, &diag))
         return; /* thread spawner; or a descriptor in a0: its bytes are not known */
     to->is_atomic = row->is_atomic;
     to->is_fence = row->is_fence;
@@ -141,7 +143,11 @@ static int check_module(const struct zs_gpu_device *device, const struct zs_kern
             return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "kernel %s %s: not modelled",
                                m->name, refused[i].what);
     }
-    uint64_t payload_B = 32ull + ZS_MAX(m->thread.per_thread_B, 32u) + m->thread.cross_thread_B;
+    uint64_t in_registers_B =
+        device->model->loads_payload
+            ? zs_align_up(m->thread.inline_data_B, m->grf_B) + m->thread.per_thread_B
+            : (uint64_t)ZS_MAX(m->thread.per_thread_B, 32u) + m->thread.cross_thread_B;
+    uint64_t payload_B = m->grf_B + in_registers_B;
     struct zs_eu_registers registers;
     if (!zs_eu_registers_of(device->model->platform, m->grf_count, &registers))
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
@@ -180,11 +186,12 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .code = desc->code,
         .segments = segments,
         .segment_count = desc->segment_count,
-        .entry_B = desc->entry_B,
+        .entry_B = kernel->start_B,
         .targets_B = desc->function_offsets_B,
         .target_count = desc->function_count,
         .simd = desc->module_kernel->simd,
-        .payload_B = 32 + kernel->per_thread_B + desc->module_kernel->thread.cross_thread_B,
+        .payload_B = registers.grf_B + kernel->per_thread_B +
+                     (uint32_t)zs_align_up(kernel->inline_B, registers.grf_B),
         .flags = desc->flags & ZS_GPU_KERNEL_UNCOUNTED ? 0 : ZS_EU_LOWER_COUNTS,
         .host = desc->flags & ZS_GPU_KERNEL_X86_64_V2 ? ZS_EU_HOST_BASE : ZS_EU_HOST_BEST,
         .platform = kernel->device->model->platform,
@@ -200,6 +207,22 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     return error;
 }
 
+/* Local ids are always in registers: walkers make them, or a driver in memory; who loads them from
+ * there has an entry for either. */
+static void place_payload(struct zs_gpu_kernel *kernel)
+{
+    const struct zs_thread_payload *thread = &kernel->module->thread;
+    kernel->start_B = kernel->entry_B;
+    if (!kernel->device->model->loads_payload) {
+        kernel->per_thread_B = ZS_MAX(thread->per_thread_B, 32u);
+        kernel->inline_B = thread->cross_thread_B;
+        return;
+    }
+    kernel->start_B += thread->skip_per_thread_load_B + thread->skip_set_ffid_B;
+    kernel->per_thread_B = thread->per_thread_B;
+    kernel->inline_B = ZS_MIN(thread->inline_data_B, thread->cross_thread_B);
+}
+
 int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kernel_desc *desc,
                          struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag)
 {
@@ -213,7 +236,7 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     kernel->device = device;
     kernel->module = m;
     kernel->entry_B = desc->entry_B;
-    kernel->per_thread_B = ZS_MAX(m->thread.per_thread_B, 32u);
+    place_payload(kernel);
     kernel->global_va = desc->global_va;
     kernel->global_size_B = desc->global_size_B;
     kernel->constant_va = desc->constant_va;

@@ -284,7 +284,11 @@ static int setup(struct zs_gpu_run *run)
     if (error)
         return error;
     size_t ids_B = (size_t)run->threads_per_group * run->kernel->per_thread_B;
-    run->payload = malloc(m->thread.cross_thread_B + 1u);
+    /* blocks that kernels load may end behind it */
+    size_t payload_B = (size_t)zs_align_up(m->thread.cross_thread_B, 64) + 64;
+    run->memory_payload_B =
+        (uint32_t)zs_align_up(m->thread.cross_thread_B - run->kernel->inline_B, 64);
+    run->payload = calloc(1, payload_B);
     run->local_ids = malloc(ids_B + 1);
     run->sums = calloc(run->kernel->counter_count + 1, sizeof(*run->sums));
     if (!run->payload || !run->local_ids || !run->sums)

@@ -20,9 +20,12 @@ const struct zs_gpu_model *zs_gpu_model_at(size_t index)
 const struct zs_gpu_model *zs_gpu_model_find(const char *name)
 {
     static const char *const aliases[][2] = {
-        {"skl-gt2", "skl"},     {"kbl-gt2", "kbl"}, {"cfl-gt2", "cfl"}, {"apl", "bxt"},
-        {"bxt-3x6", "bxt"},     {"glk-3x6", "glk"}, {"jsl", "ehl"},     {"icllp-1x8", "icllp"},
-        {"tgllp-1x6", "tgllp"}, {"adls", "adl-s"},  {"adlp", "adl-p"},  {"adln", "adl-n"},
+        {"skl-gt2", "skl"},     {"kbl-gt2", "kbl"},     {"cfl-gt2", "cfl"},
+        {"apl", "bxt"},         {"bxt-3x6", "bxt"},     {"glk-3x6", "glk"},
+        {"jsl", "ehl"},         {"icllp-1x8", "icllp"}, {"tgllp-1x6", "tgllp"},
+        {"adls", "adl-s"},      {"adlp", "adl-p"},      {"adln", "adl-n"},
+        {"dg2", "acm-g10"},     {"dg2-g10", "acm-g10"}, {"dg2-g11", "acm-g11"},
+        {"dg2-g12", "acm-g12"},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(aliases); i++) {
         if (strcmp(aliases[i][0], name) == 0)

@@ -140,7 +140,7 @@ void zs_gpu_local_ids(const struct zs_gpu_kernel *kernel, const uint32_t group_s
                       uint32_t thread_count, uint8_t *rows)
 {
     const struct zs_kernel *m = kernel->module;
-    uint32_t lanes_B = m->simd == 32 ? 64 : 32, simd = m->simd;
+    uint32_t simd = m->simd, lanes_B = (uint32_t)zs_align_up(simd * 2, m->grf_B);
     uint64_t items = (uint64_t)group_size[0] * group_size[1] * group_size[2];
     memset(rows, 0, (size_t)thread_count * kernel->per_thread_B);
     for (uint64_t index = 0; index < items; index++) {

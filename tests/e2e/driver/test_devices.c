@@ -125,17 +125,20 @@ static const struct later {
     bool doubles, int64_atomics, integrated;
     bool runs; /* the first of a generation: build and run something */
 } later[] = {
-    {0x8a52, 1, 8, 8, 7, 256, 8, false, true, true, true},   /* icllp */
-    {0x8a5a, 1, 6, 8, 7, 256, 8, false, true, true, false},  /* icllp-1x6 */
-    {0x8a56, 1, 4, 8, 7, 256, 8, false, true, true, false},  /* icllp-1x4 */
-    {0x4571, 1, 4, 8, 7, 256, 8, false, false, true, false}, /* ehl */
-    {0x9a49, 1, 6, 16, 7, 512, 8, false, true, true, true},  /* tgllp */
-    {0x9a60, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* tgllp-1x2 */
-    {0x4c8a, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* rkl */
-    {0x4680, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* adl-s */
-    {0x46a6, 1, 6, 16, 7, 512, 8, false, true, true, false}, /* adl-p */
-    {0x46d1, 1, 2, 16, 7, 512, 8, false, true, true, false}, /* adl-n */
-    {0x4905, 1, 6, 16, 7, 512, 8, false, true, false, true}, /* dg1 */
+    {0x8a52, 1, 8, 8, 7, 256, 8, false, true, true, true},     /* icllp */
+    {0x8a5a, 1, 6, 8, 7, 256, 8, false, true, true, false},    /* icllp-1x6 */
+    {0x8a56, 1, 4, 8, 7, 256, 8, false, true, true, false},    /* icllp-1x4 */
+    {0x4571, 1, 4, 8, 7, 256, 8, false, false, true, false},   /* ehl */
+    {0x9a49, 1, 6, 16, 7, 512, 8, false, true, true, true},    /* tgllp */
+    {0x9a60, 1, 2, 16, 7, 512, 8, false, true, true, false},   /* tgllp-1x2 */
+    {0x4c8a, 1, 2, 16, 7, 512, 8, false, true, true, false},   /* rkl */
+    {0x4680, 1, 2, 16, 7, 512, 8, false, true, true, false},   /* adl-s */
+    {0x46a6, 1, 6, 16, 7, 512, 8, false, true, true, false},   /* adl-p */
+    {0x46d1, 1, 2, 16, 7, 512, 8, false, true, true, false},   /* adl-n */
+    {0x4905, 1, 6, 16, 7, 512, 8, false, true, false, true},   /* dg1 */
+    {0x56a0, 8, 4, 16, 8, 1024, 8, false, true, false, true},  /* acm-g10 */
+    {0x56a5, 2, 4, 16, 8, 1024, 8, false, true, false, false}, /* acm-g11 */
+    {0x5696, 4, 4, 16, 8, 1024, 8, false, true, false, false}, /* acm-g12 */
 };
 
 static void check_later(const struct later *want, ze_device_handle_t device)

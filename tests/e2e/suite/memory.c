@@ -546,7 +546,9 @@ static const struct suite_case cases[] = {
     ROW(private_types),
     ROW(private_stack),
     ROW(spill),
-    ROW(spill_flow),
+    /* the compiler spills a register without a mask where lanes that took the other branch have
+     * their values in it */
+    ROW_OF(spill_flow, NULL, "acm-g10:simd32"),
     ROW(constant),
     ROW(constant_argument),
     ROW(variables),

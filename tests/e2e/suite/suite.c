@@ -836,7 +836,8 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
     size_t failed = 0, run = 0, impossible = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct suite_case *c = &group->cases[i];
-        if ((only && strcmp(only, c->kernel) != 0) || has_word(c->not_in, s->variant))
+        if ((only && strcmp(only, c->kernel) != 0) || has_word(c->not_in, s->variant) ||
+            has_word(c->not_in, s->on_device))
             continue;
         if (!is_possible(s, group, c->kernel)) {
             impossible++;
@@ -942,10 +943,13 @@ static bool open_module(struct suite *s, const char *path, bool native, const ch
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: %s GROUP FILE native|spirv VARIANT [KERNEL]\n", argv[0]);
+        fprintf(stderr, "usage: %s GROUP FILE native|spirv [DEVICE:]VARIANT [KERNEL]\n", argv[0]);
         return 2;
     }
-    struct suite s = {.variant = argv[4]};
+    /* "simd32", "acm-g10:simd32" */
+    struct suite s = {.variant = argv[4], .on_device = argv[4]};
+    if (strchr(s.variant, ':'))
+        s.variant = strchr(s.variant, ':') + 1;
     const struct suite_group *group = NULL;
     for (size_t i = 0; i < SUITE_COUNT(groups); i++) {
         if (strcmp(groups[i]->name, argv[1]) == 0)

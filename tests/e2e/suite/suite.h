@@ -88,10 +88,10 @@ struct suite {
     ze_context_handle_t context;
     ze_command_list_handle_t list; /* immediate, synchronous */
     ze_module_handle_t module;
-    ze_module_handle_t other;  /* the same once more, for calls between modules; NULL: none */
-    ze_kernel_handle_t kernel; /* of the case */
-    const char *variant;
-    bool doubles, simd8; /* the device has them */
+    ze_module_handle_t other;        /* the same once more, for calls between modules; NULL: none */
+    ze_kernel_handle_t kernel;       /* of the case */
+    const char *variant, *on_device; /* the second with the device's name, where it has one */
+    bool doubles, simd8;             /* the device has them */
 
     /* of the launch */
     uint32_t groups[3], local[3], items[3];
@@ -132,8 +132,8 @@ struct suite_case {
     const char *kernel;
     void (*prepare)(struct suite *s);
     const struct suite_shape *shapes; /* NULL: suite_shapes_1d; ends with all zeros */
-    const char *not_in;               /* variants that cannot build or run it, blank-separated */
-    uint32_t turns;                   /* each shape is run so often; 0 stands for 1 */
+    const char *not_in; /* [DEVICE:]VARIANTs that cannot build or run it, blank-separated */
+    uint32_t turns;     /* each shape is run so often; 0 stands for 1 */
 };
 
 struct suite_group {

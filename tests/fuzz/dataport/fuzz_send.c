@@ -64,6 +64,7 @@ static void set_up(struct state *s, uint8_t *memory, uint8_t *slm, uint8_t *scra
                                .slm_B = MEMORY_B,
                                .scratch = scratch,
                                .scratch_start = MEMORY_B,
+                               .scratch_bias = MEMORY_B,
                                .scratch_end = 2 * MEMORY_B};
 }
 
@@ -92,7 +93,17 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
     struct zs_port_message message;
     const struct zs_port_message_row *row;
     struct zs_diag diag = {0};
-    if (zs_port_message_decode(bytes[8] & 15, desc, mlen, xlen, rlen, &message, &row, &diag))
+    const struct zs_port_send send = {.sfid = bytes[8] & 15,
+                                      .desc = desc,
+                                      .ex_desc = (bytes[10] & 0xf0u) << 24 | (bytes[11] >> 5) << 6,
+                                      .mlen = mlen,
+                                      .xlen = xlen,
+                                      .rlen = rlen,
+                                      .grf_B = 32,
+                                      .exec_size = 1u << (bytes[9] >> 4) % 6,
+                                      .has_lsc = bytes[8] & 0x80,
+                                      .is_surface_offset = bytes[8] & 0x40};
+    if (zs_port_message_decode(&send, &message, &row, &diag))
         return;
     message.cache_slot = bytes[15] % ZS_PORT_CACHE;
     uint8_t joined[32 * 32], response[32 * 32] = {0};
@@ -102,7 +113,7 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
         memcpy(joined + mlen * 32, second, xlen * 32);
         first = joined;
     }
-    uint32_t lanes = message.lanes ? (1u << message.lanes) - 1 : UINT32_MAX;
+    uint32_t lanes = message.lanes ? UINT32_MAX >> (32 - message.lanes) : UINT32_MAX;
     uint8_t *exact = malloc(rlen * 32 + 1); /* the sanitizer sees responses that are too long */
     if (!exact)
         return;

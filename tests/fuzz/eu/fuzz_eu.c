@@ -39,7 +39,7 @@ static void boot(struct machine *m)
     m->port.slm = m->slm;
     m->port.slm_B = SLM_B;
     m->port.scratch = m->scratch;
-    m->port.scratch_start = SCRATCH_B;
+    m->port.scratch_start = m->port.scratch_bias = SCRATCH_B;
     m->port.scratch_end = 2 * SCRATCH_B;
 }
 

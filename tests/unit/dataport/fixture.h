@@ -62,7 +62,7 @@ static inline void fixture_init(struct fixture *f, uint64_t *seed)
     f->port.slm = f->slm;
     f->port.slm_B = SLM_B;
     f->port.scratch = f->scratch;
-    f->port.scratch_start = SCRATCH_SLOT_B;
+    f->port.scratch_start = f->port.scratch_bias = SCRATCH_SLOT_B;
     f->port.scratch_end = 2 * SCRATCH_SLOT_B;
 }
 
@@ -70,7 +70,9 @@ static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32
                          uint32_t xlen, uint32_t rlen)
 {
     struct zs_diag diag = {0};
-    int error = zs_port_message_decode(sfid, desc, mlen, xlen, rlen, &f->message, &f->row, &diag);
+    const struct zs_port_send send = {
+        .sfid = sfid, .desc = desc, .mlen = mlen, .xlen = xlen, .rlen = rlen, .grf_B = 32};
+    int error = zs_port_message_decode(&send, &f->message, &f->row, &diag);
     if (error)
         assert_true(diag.text[0] != '\0');
     return error;

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Load/store cache messages (UGM, SLM), from XeHPG on: loads and stores of vectors by 64-bit
+ * address, binding table, scratch surface and in local memory, and their atomics.
+ *
+ * Every component of a vector has registers of its own: element e of all lanes, then e + 1. A
+ * slot is a dword, or a qword; bytes and words lie in its low bits. A transposed message moves one
+ * vector from the address of lane 0, one component behind the other: it is a block here.
+ *
+ * Cache controls change nothing. Sources: IGA's MessageDecoderLSC.cpp; Mesa's brw_eu_defines.h
+ * (lsc_*) and brw_lower_logical_sends.cpp.
+ */
+#include "dataport/dataport_priv.h"
+
+#include <errno.h>
+
+enum { LSC_LANES_MAX = 32, ELEMENTS_MAX = 64 };
+
+/* ---- decode ------------------------------------------------------------------------------------
+ */
+
+static int decode_data_size(struct zs_port_message *m, uint32_t desc)
+{
+    /* D8, D16 and D16BF32 move bytes and words packed: no compiler does so */
+    static const struct {
+        uint8_t element_B, slot_B;
+    } sizes[8] = {[2] = {4, 4}, [3] = {8, 8}, [4] = {1, 4}, [5] = {2, 4}};
+    uint32_t code = zs_port_bits(desc, 11, 9);
+    m->element_B = sizes[code].element_B;
+    m->slot_B = sizes[code].slot_B;
+    return m->element_B ? 0 : -ENOTSUP;
+}
+
+/* Registers are counted in 32 bytes; decode_lsc() has left the size of one in component_B. */
+static uint32_t registers_of(uint32_t size_B, uint32_t grf_B)
+{
+    return (uint32_t)zs_align_up(size_B, grf_B) / GRF_B;
+}
+
+/* Data is the second payload: nothing else has been seen. */
+static int data_is_apart(const struct zs_port_message *m, bool has_data)
+{
+    return has_data && !m->data_in_src1 ? -ENOTSUP : 0;
+}
+
+static int finish(struct zs_port_message *m, uint32_t data_B, bool is_write)
+{
+    uint32_t grf_B = m->component_B;
+    uint32_t lanes = m->lanes ? m->lanes : 1;
+    uint32_t address_grf = registers_of(lanes * m->address_B, grf_B);
+    if (m->lanes)
+        m->component_B = (uint16_t)zs_align_up((uint64_t)m->lanes * m->slot_B, grf_B);
+    uint32_t data_grf =
+        m->lanes ? m->elements * (uint32_t)m->component_B / GRF_B : registers_of(data_B, grf_B);
+    int error = zs_port_payload(m, address_grf, is_write ? data_grf : 0, is_write ? 0 : data_grf);
+    return error ? error : data_is_apart(m, is_write);
+}
+
+static int decode_vector(struct zs_port_message *m, uint32_t desc, bool is_write)
+{
+    static const uint8_t lengths[8] = {1, 2, 3, 4, 8, 16, 32, 64};
+    int error = decode_data_size(m, desc);
+    if (error)
+        return error;
+    m->elements = lengths[zs_port_bits(desc, 14, 12)];
+    m->channels = 15;
+    uint32_t data_B = (uint32_t)m->elements * m->element_B;
+    if (zs_port_bits(desc, 15, 15)) {
+        if (m->lanes != 1 || m->element_B < 4)
+            return -ENOTSUP;
+        m->lanes = 0;
+        m->block_B = (uint16_t)data_B;
+    } else if (m->elements > 8) {
+        return -ENOTSUP;
+    }
+    if (is_write)
+        m->bytes_written = (uint8_t)(m->lanes ? data_B : 1);
+    else
+        m->bytes_read = (uint8_t)(m->lanes ? data_B : 1);
+    return finish(m, data_B, is_write);
+}
+
+/* Of four dwords (words, bytes, qwords) those that the mask names. */
+static int decode_quad(struct zs_port_message *m, uint32_t desc, bool is_write)
+{
+    int error = decode_data_size(m, desc);
+    m->channels = (uint8_t)zs_port_bits(desc, 15, 12);
+    if (error || !m->channels)
+        return error ? error : -EINVAL;
+    m->elements = (uint8_t)__builtin_popcount(m->channels);
+    uint32_t data_B = (uint32_t)m->elements * m->element_B;
+    if (is_write)
+        m->bytes_written = (uint8_t)data_B;
+    else
+        m->bytes_read = (uint8_t)data_B;
+    return finish(m, data_B, is_write);
+}
+
+int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc)
+{
+    return decode_vector(message, desc, false);
+}
+
+int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc)
+{
+    return decode_vector(message, desc, true);
+}
+
+int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc)
+{
+    return decode_quad(message, desc, false);
+}
+
+int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc)
+{
+    return decode_quad(message, desc, true);
+}
+
+int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
+{
+    int error = decode_data_size(message, desc);
+    if (error || message->element_B < 4 || zs_port_bits(desc, 15, 12))
+        return -ENOTSUP; /* words; vectors, transposed */
+    uint32_t grf_B = message->component_B;
+    error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0));
+    if (error)
+        return error;
+    message->returns = message->rlen > 0;
+    message->bytes_read = message->bytes_written = message->element_B;
+    message->component_B = (uint16_t)zs_align_up((uint64_t)message->lanes * message->slot_B, grf_B);
+    uint32_t slots = message->component_B / GRF_B;
+    uint32_t address_grf = registers_of(message->lanes * (uint32_t)message->address_B, grf_B);
+    error = zs_port_payload(message, address_grf, slots * message->elements,
+                            message->returns ? slots : 0);
+    return error ? error : data_is_apart(message, message->elements > 0);
+}
+
+/* ---- lanes -------------------------------------------------------------------------------------
+ */
+
+static bool is_a64(const struct zs_port_message *m)
+{
+    return m->address_B == 8;
+}
+
+bool zs_port_lsc_lanes(struct zs_port *port, const struct zs_port_message *half,
+                       const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
+                       struct zs_port_lanes *ret)
+{
+    return is_a64(half) ? zs_port_lanes_a64(port, half, addresses, mask, span_B, is_write, ret)
+                        : zs_port_lanes_bti(port, half, addresses, mask, span_B, is_write, ret);
+}
+
+/* Byte offset in memory of each element from a lane's pointer; the end of the last one. */
+static uint32_t place_elements(const struct zs_port_message *m, uint16_t ret_at_B[ELEMENTS_MAX])
+{
+    uint32_t channel = 0;
+    for (uint32_t e = 0; e < m->elements; e++, channel++) {
+        while (m->channels != 15 && !(m->channels >> channel & 1))
+            channel++;
+        ret_at_B[e] = (uint16_t)(channel * m->element_B);
+    }
+    return ret_at_B[m->elements - 1] + (uint32_t)m->element_B;
+}
+
+ZS_PORT_KERNEL_ACCESS static inline void load_slot(uint8_t *slot, const uint8_t *from,
+                                                   uint32_t element_B)
+{
+    uint32_t low = 0;
+    if (element_B == 4)
+        memcpy(slot, from, 4);
+    else if (element_B == 8)
+        memcpy(slot, from, 8);
+    else {
+        memcpy(&low, from, element_B == 1 ? 1 : 2);
+        zs_port_store32(slot, low);
+    }
+}
+
+ZS_PORT_KERNEL_ACCESS static inline void store_slot(uint8_t *to, const uint8_t *slot,
+                                                    uint32_t element_B)
+{
+    if (element_B == 4)
+        memcpy(to, slot, 4);
+    else if (element_B == 8)
+        memcpy(to, slot, 8);
+    else
+        memcpy(to, slot, element_B == 1 ? 1 : 2);
+}
+
+/* What sixteen lanes move. Slots of the first lane and element: `slots`, of a load or a store. */
+struct part {
+    const struct zs_port_message *m;
+    const struct zs_port_lanes *lanes;
+    const uint16_t *at_B;
+    uint8_t *load_slots;
+    const uint8_t *store_slots;
+};
+
+/* Lanes that reach outside a surface: each element on its own, reads of those outside give 0. */
+ZS_PORT_KERNEL_ACCESS static void outside_lanes(struct zs_port *port, const struct part *p)
+{
+    const struct zs_port_message *m = p->m;
+    struct zs_port_area area;
+    if (!zs_port_area(port, m, p->store_slots != NULL, &area))
+        return;
+    ZS_PORT_FOR_LANES(lane, p->lanes->outside)
+    {
+        for (uint32_t e = 0; e < m->elements; e++) {
+            uint64_t offset = p->lanes->offset[lane] + p->at_B[e];
+            size_t at = (size_t)e * m->component_B + (size_t)lane * m->slot_B;
+            bool inside = offset <= area.size_B && m->element_B <= area.size_B - offset;
+            if (p->load_slots && inside)
+                load_slot(p->load_slots + at, area.base + offset, m->element_B);
+            else if (p->load_slots)
+                memset(p->load_slots + at, 0, m->slot_B);
+            else if (inside && !area.read_only)
+                store_slot(area.base + offset, p->store_slots + at, m->element_B);
+        }
+    }
+}
+
+static bool track(struct zs_port *port, const struct part *p)
+{
+    if (p->m->space != ZS_PORT_SPACE_GLOBAL)
+        return true;
+    ZS_PORT_FOR_LANES(lane, p->lanes->valid)
+    {
+        for (uint32_t e = 0; e < p->m->elements; e++) {
+            if (!zs_port_track(port, p->m, p->lanes->pointer[lane] + p->at_B[e], p->m->element_B,
+                               (int)lane, p->store_slots != NULL))
+                return false;
+        }
+    }
+    return true;
+}
+
+ZS_PORT_KERNEL_ACCESS static bool move(struct zs_port *port, const struct part *p)
+{
+    const struct zs_port_message *m = p->m;
+    if (zs_port_tracks(port) && !track(port, p))
+        return false;
+    for (uint32_t e = 0; e < m->elements; e++) {
+        size_t row = (size_t)e * m->component_B;
+        ZS_PORT_FOR_LANES(lane, p->lanes->valid)
+        {
+            uint8_t *memory = p->lanes->pointer[lane] + p->at_B[e];
+            size_t at = row + (size_t)lane * m->slot_B;
+            if (p->load_slots)
+                load_slot(p->load_slots + at, memory, m->element_B);
+            else
+                store_slot(memory, p->store_slots + at, m->element_B);
+        }
+    }
+    if (ZS_UNLIKELY(p->lanes->outside))
+        outside_lanes(port, p);
+    return true;
+}
+
+/* Faults count lanes of the message, of which this part starts at `first`. */
+static bool in_part(struct zs_port *port, bool done, uint32_t first)
+{
+    if (!done && port->fault.has_lane)
+        port->fault.lane += first;
+    return done;
+}
+
+static bool run_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                       const uint8_t *src0, const uint8_t *data, uint32_t mask)
+{
+    uint8_t addresses[LSC_LANES_MAX * 8 + 16]; /* dst may be the registers they are in */
+    uint16_t at_B[ELEMENTS_MAX];
+    uint32_t span_B = place_elements(m, at_B);
+    memcpy(addresses, src0, (size_t)m->lanes * m->address_B);
+    for (uint32_t first = 0; first < m->lanes; first += LANES_MAX) {
+        struct zs_port_message half = *m;
+        struct zs_port_lanes lanes;
+        uint32_t part_mask = mask >> first & 0xffff;
+        half.lanes = (uint8_t)ZS_MIN(m->lanes - first, (uint32_t)LANES_MAX);
+        if (!part_mask)
+            continue;
+        struct part part = {.m = &half,
+                            .lanes = &lanes,
+                            .at_B = at_B,
+                            .load_slots = data ? NULL : dst + first * m->slot_B,
+                            .store_slots = data ? data + first * m->slot_B : NULL};
+        bool done = zs_port_lsc_lanes(port, &half, addresses + first * m->address_B, part_mask,
+                                      span_B, data != NULL, &lanes) &&
+                    move(port, &part);
+        if (!in_part(port, done, first))
+            return false;
+    }
+    return true;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+/* A whole vector at one address; of a surface what lies inside, zeros for the rest of reads. */
+static bool block_place(struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
+                        bool is_write, uint8_t **ret_place, uint32_t *ret_inside_B)
+{
+    *ret_inside_B = m->block_B;
+    if (is_a64(m)) {
+        uint64_t gpu_va = zs_port_load64(src0);
+        *ret_place = (uint8_t *)(uintptr_t)gpu_va;
+        return zs_port_range(port, m, gpu_va, m->block_B, 0, is_write) &&
+               (!zs_port_tracks(port) ||
+                zs_port_track(port, m, *ret_place, m->block_B, 0, is_write));
+    }
+    struct zs_port_area area;
+    if (!zs_port_area(port, m, is_write, &area))
+        return false;
+    uint64_t offset = (zs_port_load32(src0) & area.mask) - area.bias;
+    uint64_t inside_B = offset < area.size_B ? area.size_B - offset : 0;
+    if (inside_B < m->block_B) {
+        bool widened = inside_B && !is_write &&
+                       m->block_B <= zs_align_up(area.size_B, ZS_PORT_LINE_B) - offset;
+        bool surface = m->bti <= BTI_LAST;
+        if (!area.drops && !(widened && surface))
+            return zs_port_fail(port, m, area.fault, 0, offset, m->block_B, is_write);
+        *ret_inside_B = (uint32_t)inside_B;
+    }
+    if (is_write && area.read_only && *ret_inside_B)
+        return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, 0, offset, m->block_B, true);
+    *ret_place = area.base + offset;
+    return !zs_port_tracks(port) || m->space != ZS_PORT_SPACE_GLOBAL || !*ret_inside_B ||
+           zs_port_track(port, m, *ret_place, *ret_inside_B, 0, is_write);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_lsc_load(struct zs_port *port,
+                                                const struct zs_port_message *m, uint8_t *dst,
+                                                const uint8_t *src0, const uint8_t *src1,
+                                                uint32_t mask)
+{
+    uint8_t *place;
+    uint32_t inside_B;
+    if (m->lanes)
+        return run_vector(port, m, dst, src0, NULL, mask);
+    if (!block_place(port, m, src0, false, &place, &inside_B))
+        return false;
+    if (inside_B)
+        memcpy(dst, place, inside_B);
+    memset(dst + inside_B, 0, m->block_B - inside_B);
+    return true;
+}
+
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_lsc_store(struct zs_port *port,
+                                                 const struct zs_port_message *m, uint8_t *dst,
+                                                 const uint8_t *src0, const uint8_t *src1,
+                                                 uint32_t mask)
+{
+    uint8_t *place;
+    uint32_t inside_B;
+    if (m->lanes)
+        return run_vector(port, m, NULL, src0, src1, mask);
+    if (!block_place(port, m, src0, true, &place, &inside_B))
+        return false;
+    if (inside_B)
+        memcpy(place, src1, inside_B);
+    return true;
+}

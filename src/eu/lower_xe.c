@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations that came with Xe: sums of three, any function of three bits, dot products of bytes.
+ */
+#include "eu/lower_inst.h"
+
+void zs_eu_lower_add3(struct zs_eu_lowering *l)
+{
+    unsigned type = modular_type(l);
+    struct zs_eu_loc src[3], sum[2];
+
+    if (any_float_src(l) || dst_is_float(l) || widest_B(l, true) > 4) {
+        unmodelled(l, "this type");
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    if (l->failed)
+        return;
+    sum[0] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    sum[1] = src[2];
+    zs_eu_emit_row(l, BY_WIDTH(type, ADD), sum[0].at, src, 2, false);
+    zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
+}
+
+/* Bit s0 + 2 * s1 + 4 * s2 of the function is the result's. */
+void zs_eu_lower_bfn(struct zs_eu_lowering *l)
+{
+    struct zs_eu_loc src[3];
+    unsigned type = widest_B(l, true) == 8 ? ZS_TYPE_NONE : ZS_TYPE_UD;
+
+    if (any_float_src(l) || dst_is_float(l) || type == ZS_TYPE_NONE) {
+        unmodelled(l, "this type");
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_LOGIC, src);
+    if (l->failed)
+        return;
+    uint32_t at = zs_eu_temp(l);
+    for (unsigned i = 0; i < 3 && l->n > 1; i++) /* numbers alone: the row keeps its function */
+        if (src[0].scalar && src[1].scalar && src[2].scalar) {
+            uint32_t wide = zs_eu_temp(l);
+            zs_eu_emit_row(l, zs_eu_move_row(type), wide, &src[i], 1, false);
+            src[i] = (struct zs_eu_loc){wide, false};
+        }
+    zs_eu_emit_row(l, ZS_EU_ROW_BFN_32, at, src, 3, false)->aux = l->inst->subfunction;
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
+}
+
+/* src0 plus the products of the four bytes of src1 and src2. */
+void zs_eu_lower_dp4a(struct zs_eu_lowering *l)
+{
+    bool s1 = zs_eu_type_is_signed(src_type(l, 1)), s2 = zs_eu_type_is_signed(src_type(l, 2));
+    enum zs_eu_row row =
+        s1 == s2 ? (s1 ? ZS_EU_ROW_DOT4_S8 : ZS_EU_ROW_DOT4_U8) : ZS_EU_ROW_DOT4_S8_U8;
+    unsigned type = modular_type(l);
+    struct zs_eu_loc bytes[2], sum[2];
+
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned own = l->inst->src[i].type;
+        bool modified = l->inst->src[i].modifiers && l->inst->src[i].kind != ZS_OPERAND_IMM;
+        if ((own != ZS_TYPE_D && own != ZS_TYPE_UD) || (i > 0 && modified) || dst_is_float(l)) {
+            unmodelled(l, "this type");
+            return;
+        }
+    }
+    bytes[s1 || !s2 ? 0 : 1] = zs_eu_load(l, 1, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    bytes[s1 || !s2 ? 1 : 0] = zs_eu_load(l, 2, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    sum[0] = zs_eu_load(l, 0, type, ZS_EU_MOD_ARITH);
+    if (l->failed)
+        return;
+    sum[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    zs_eu_emit_row(l, row, sum[1].at, bytes, 2, false);
+    sum[1] = zs_eu_convert(l, sum[1], ZS_TYPE_D, type, false);
+    zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
+}
