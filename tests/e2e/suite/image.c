@@ -436,7 +436,8 @@ static void sampled(struct suite *s, ze_image_type_t type, enum kind kind, bool 
         suite_skip(s); /* integers are not filtered */
         return;
     }
-    struct picture p = make(s, type, kind, format_of(kind, s->turn + s->groups[0]));
+    size_t sweep = s->turn / SAMPLER_COUNT + s->turn % SAMPLER_COUNT; /* formats for each sampler */
+    struct picture p = make(s, type, kind, format_of(kind, sweep + s->groups[0]));
     suite_image_arg(s, &p.desc, p.texels);
     suite_sampler_arg(s, sampler->address, sampler->linear, sampler->normalized);
     float(*at)[4] = points(s, &p, sampler);
@@ -733,17 +734,17 @@ static const struct suite_case cases[] = {
     ONE(both, 2d_array_ui, 3),
     ONE(both, 3d_f, 3),
     ONE(both, buffer_i, 3),
-    ONE(sample, 2d_f, 2 * SAMPLER_COUNT),
-    ONE(sample, 2d_i, SAMPLER_COUNT),
-    ONE(sample, 2d_ui, SAMPLER_COUNT),
-    ONE(sample, 1d_f, SAMPLER_COUNT),
-    ONE(sample, 1d_ui, SAMPLER_COUNT),
-    ONE(sample, 1d_array_f, SAMPLER_COUNT),
-    ONE(sample, 1d_array_i, SAMPLER_COUNT),
-    ONE(sample, 2d_array_f, SAMPLER_COUNT),
-    ONE(sample, 2d_array_ui, SAMPLER_COUNT),
-    ONE(sample, 3d_f, SAMPLER_COUNT),
-    ONE(sample, 3d_i, SAMPLER_COUNT),
+    ONE(sample, 2d_f, SAMPLER_COUNT *FLOAT_COUNT),
+    ONE(sample, 2d_i, SAMPLER_COUNT *INT_COUNT),
+    ONE(sample, 2d_ui, SAMPLER_COUNT *UINT_COUNT),
+    ONE(sample, 1d_f, SAMPLER_COUNT *FLOAT_COUNT),
+    ONE(sample, 1d_ui, SAMPLER_COUNT *UINT_COUNT),
+    ONE(sample, 1d_array_f, SAMPLER_COUNT *FLOAT_COUNT),
+    ONE(sample, 1d_array_i, SAMPLER_COUNT *INT_COUNT),
+    ONE(sample, 2d_array_f, SAMPLER_COUNT *FLOAT_COUNT),
+    ONE(sample, 2d_array_ui, SAMPLER_COUNT *UINT_COUNT),
+    ONE(sample, 3d_f, SAMPLER_COUNT *FLOAT_COUNT),
+    ONE(sample, 3d_i, SAMPLER_COUNT *INT_COUNT),
     ONE(whole, 2d_f, 6),
     ONE(whole, 2d_i, 6),
     ONE(whole, 2d_ui, 6),
