@@ -91,51 +91,81 @@ static double wasted_lines(const struct zs_profile *p, uint32_t i, void *user)
     return p->insts[i].executions * (a->lines - a->lines_least);
 }
 
+/* Messages whose addresses the code does not tell. */
+static double not_followed(const struct zs_profile *p, uint32_t i, void *user)
+{
+    const struct zs_lane_access *a = &((const struct zs_lane_access *)user)[i];
+    const struct zs_isa_message *m = zs_isa_inst_message(p->code->isa, i);
+    if (a->is_known || p->insts[i].space != ZS_SPACE_BUFFER || !(p->insts[i].executions > 0))
+        return 0;
+    return m && m->flags & ZS_MSGF_BLOCK ? 0 : p->insts[i].executions;
+}
+
+struct lines_touched {
+    double touched, least, other, followed;
+    int64_t stride_B; /* of the message that wastes most; 0: none */
+};
+
+static struct lines_touched count_touched(const struct zs_profile *p,
+                                          const struct zs_lane_access *accesses)
+{
+    struct lines_touched t = {0};
+    double most = 0;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const struct zs_lane_access *a = &accesses[i];
+        double n = p->insts[i].executions, wasted;
+        if (p->insts[i].space != ZS_SPACE_BUFFER || !(n > 0))
+            continue;
+        t.other += not_followed(p, i, (void *)(uintptr_t)accesses);
+        if (!a->is_known)
+            continue;
+        t.followed += n;
+        t.touched += n * a->lines;
+        t.least += n * a->lines_least;
+        wasted = wasted_lines(p, i, (void *)(uintptr_t)accesses);
+        if (wasted > most) {
+            most = wasted;
+            t.stride_B = a->has_stride ? a->stride_B : 0;
+        }
+    }
+    return t;
+}
+
 static bool rule_uncoalesced(struct rule_context *c, struct zs_finding *f)
 {
-    const struct zs_profile *p = c->profile;
-    double touched = 0, least = 0, other = 0, most = 0;
-    int64_t stride_B = 0;
+    void *accesses = (void *)(uintptr_t)c->accesses;
+    double use = analysis_metric(c->analysis, "SectorUse");
     if (!needs(c, ZS_Q_GLOBAL_MESSAGES))
         return false;
     if (!c->accesses) {
         c->missing = "its code is too large for following addresses";
         return false;
     }
-    for (uint32_t i = 0; i < p->inst_count; i++) {
-        const struct zs_lane_access *a = &c->accesses[i];
-        double n = p->insts[i].executions;
-        if (p->insts[i].space != ZS_SPACE_BUFFER || !(n > 0))
-            continue;
-        if (!a->is_known) {
-            other += n;
-            continue;
-        }
-        touched += n * a->lines;
-        least += n * a->lines_least;
-        if (wasted_lines(p, i, (void *)(uintptr_t)c->accesses) > most) {
-            most = wasted_lines(p, i, (void *)(uintptr_t)c->accesses);
-            stride_B = a->has_stride ? a->stride_B : 0;
-        }
-    }
-    double use = analysis_metric(c->analysis, "SectorUse");
-    if (!(touched >= 1.5 * least) || most == 0)
+    struct lines_touched t = count_touched(c->profile, c->accesses);
+    bool in_code = t.touched >= 1.5 * t.least && t.touched > t.least, measured = use < 50;
+    if (!in_code && !measured) {
+        if (isnan(use) && t.other > 0.1 * (t.other + t.followed))
+            c->missing = "addresses are not told by its code: `zescope record --metrics "
+                         "ZscopeMemory` records what moves";
         return false;
-    f->severity = 1 - least / touched;
-    if (stride_B)
+    }
+    f->severity = in_code ? 1 - t.least / t.touched : 1 - use / 100;
+    if (in_code && t.stride_B)
         say(f,
             "neighbouring work-items are %lld bytes apart: messages touch %.3g times the lines of "
             "64 bytes that their bytes need",
-            (long long)stride_B, touched / least);
-    else
+            (long long)t.stride_B, t.touched / t.least);
+    else if (in_code)
         say(f, "messages touch %.3g times the lines of 64 bytes that their bytes need",
-            touched / least);
-    number(f, "lines_touched", touched, "lines");
-    number(f, "lines_needed", least, "lines");
-    number(f, "stride", stride_B ? (double)stride_B : (double)NAN, "B");
-    number(f, "messages_not_followed", other, "messages");
+            t.touched / t.least);
+    else
+        say(f, "of the bytes that move only %.3g %% are asked for", use);
+    number(f, "lines_touched", t.touched, "lines");
+    number(f, "lines_needed", t.least, "lines");
+    number(f, "stride", t.stride_B ? (double)t.stride_B : (double)NAN, "B");
+    number(f, "messages_not_followed", t.other, "messages");
     number(f, "SectorUse", use, "%");
-    lines(c, f, wasted_lines, (void *)(uintptr_t)c->accesses);
+    lines(c, f, in_code ? wasted_lines : not_followed, accesses);
     return true;
 }
 

@@ -28,6 +28,12 @@ __kernel void strided(__global float *a, __global float *b, int rounds)
     b[i] = x;
 }
 
+__kernel void scattered(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    b[i] = a[((uint)i * 2654435761u) >> 12]; /* MARK scattered */
+}
+
 __kernel void divergent(__global float *a, __global float *b, int rounds)
 {
     int i = get_global_id(0);
@@ -83,8 +89,9 @@ __kernel void imbalanced(__global float *a, __global float *b, int rounds, __loc
 {
     int i = get_local_id(0);
     float x = a[get_global_id(0)];
-    for (int k = 0; k < i * rounds; k++)
-        x = mad(x, 0.5f, 1.0f);
+    if (i < 32)
+        for (int k = 0; k < 500 * rounds; k++)
+            x = mad(x, 0.5f, 1.0f);
     tile[i] = x;
     barrier(CLK_LOCAL_MEM_FENCE); /* MARK imbalanced */
     b[get_global_id(0)] = tile[get_local_size(0) - 1 - i];

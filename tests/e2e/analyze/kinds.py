@@ -9,6 +9,7 @@ SHAPES = {
     'clean': (42, 256, 0, 2),
     'streaming': (168, 256, 0, 1),
     'strided': (168, 256, 0, 1),
+    'scattered': (168, 256, 0, 1),
     'divergent': (42, 256, 0, 1),
     'spilling': (21, 64, 0, 1),
     'conflicts': (42, 64, 8192, 1),

@@ -84,6 +84,19 @@ class Analyze(unittest.TestCase):
         self.assertEqual(self.number(finding, 'lines_touched'), messages * (16 + 1))
         self.assertEqual(self.number(finding, 'lines_needed'), messages * 2)
 
+    def test_what_the_code_does_not_tell_is_measured(self):
+        (why,) = [n['why'] for n in self.kernels['scattered']['not_judged'] if n['rule'] == 'uncoalesced']
+        self.assertIn('record --metrics ZscopeMemory', why)
+        rec = self.kinds.record('memory', '--counts', '--metrics', 'ZscopeMemory', kernels=['scattered', 'streaming'])
+        kernels = {k['name']: k for k in self.analyze(rec)['kernels']}
+        finding = next(f for f in kernels['scattered']['findings'] if f['rule'] == 'uncoalesced')
+        self.assertEqual(finding['places'][0]['line'], self.kinds.line('scattered'))
+        self.assertLess(self.number(finding, 'SectorUse'), 20)
+        self.assertNotIn('uncoalesced', [f['rule'] for f in kernels['streaming']['findings']])
+        # what moved beyond the caches has a roof of its own
+        roofs = {r['name']: r for r in kernels['streaming']['roofline']['roofs']}
+        self.assertAlmostEqual(roofs['memory']['peak_rate'], 2133 * 128 / 8 / 1000)
+
     def test_divergence(self):
         finding, line = self.check_finding('divergent', 'divergence')
         self.assertIn(line, (self.kinds.line('divergent'), self.kinds.line('divergent') - 1))
@@ -123,6 +136,26 @@ class Analyze(unittest.TestCase):
         (finding,) = [f for f in kernel['findings'] if f['rule'] == 'low-occupancy']
         self.assertIn('too few work-groups', finding['text'])
 
+    def test_barrier_imbalance(self):
+        """One thread of a group works, the others wait for it: with stall cycles of the timing model."""
+        rec = self.kinds.record('stalls', '--counts', '--metrics', 'ZscopeStalls', kernels=['imbalanced', 'crowded', 'clean'])
+        kernels = {k['name']: k for k in self.analyze(rec)['kernels']}
+        finding = next(f for f in kernels['imbalanced']['findings'] if f['rule'] == 'barrier-imbalance')
+        self.assertEqual(finding['places'][0]['line'], self.kinds.line('imbalanced'))
+        # seven of eight threads, or fifteen of sixteen, wait nearly all of their time
+        self.assertGreater(finding['severity'], .6)
+        self.assertEqual(kernels['imbalanced']['not_judged'], [])
+        for name in ('crowded', 'clean'):
+            self.assertNotIn('barrier-imbalance', [f['rule'] for f in kernels[name]['findings']])
+        # what was recorded has names in formulas: of the group, and alone, in any case
+        for name in ('ZscopeStalls.SyncStall', 'SyncStall', 'zscopestalls.syncstall'):
+            self.assertEqual(self.kinds.run('check', '--min', f'imbalanced:{name}=1', rec)[0], 0)
+            self.assertEqual(self.kinds.run('check', '--assert', f'imbalanced: {name} / ThreadCycles > 60%', rec)[0], 0)
+            self.assertEqual(self.kinds.run('check', '--max', f'imbalanced:{name}=1', rec)[0], 3)
+        status, _, err = self.kinds.run('check', '--assert', 'SyncStall + GpuTime > 1 ns', rec)
+        self.assertEqual(status, 2)
+        self.assertIn('a sum of cycles and time', err)
+
     def test_what_was_not_recorded(self):
         whys = {n['rule']: n['why'] for n in self.kernels['imbalanced']['not_judged']}
         self.assertEqual(list(whys), ['barrier-imbalance'])
@@ -146,7 +179,7 @@ class Analyze(unittest.TestCase):
         self.assertNotIn('clean', out)
         self.assertIn('(modelled)', out)
         status, out, _ = self.kinds.run('analyze', '-n', '1', self.rec)
-        self.assertIn('7 more kernels: --limit 0 shows all', out)
+        self.assertIn('8 more kernels: --limit 0 shows all', out)
         self.assertEqual(self.kinds.run('analyze', '-k', 'nothing', self.rec)[0], 1)
         self.assertEqual(self.kinds.run('analyze', '-k', '(', self.rec)[0], 2)
         self.assertEqual(self.kinds.run('analyze', '/no/such')[0], 1)

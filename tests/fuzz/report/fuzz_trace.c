@@ -6,6 +6,7 @@
 #include "../folder.h"
 #include "base/compiler.h"
 #include "base/reader.h"
+#include "report/analysis.h"
 #include "report/html_timeline.h"
 #include "report/log.h"
 #include "report/recording.h"
@@ -64,16 +65,39 @@ static void check_report(void)
     zs_html_timeline_free(timeline);
 }
 
+static void check_analysis(void)
+{
+    struct zs_profiles profiles;
+    struct zs_analysis analysis = {0};
+    struct zs_diag diag = {0};
+    struct zs_buf out = {0};
+    int error = zs_profiles_open(folder, &profiles, &diag);
+    zs_assert(!error || diag.text[0]);
+    if (!error && !zs_analysis_make(&profiles, &analysis)) {
+        const struct zs_analysis_view view = {.quantities = true};
+        zs_analysis_text(&analysis, &view, &out);
+        zs_analysis_json(&analysis, &view, &out);
+        zs_assert(!out.error);
+    }
+    zs_buf_fini(&out);
+    zs_analysis_free(&analysis);
+    zs_profiles_close(&profiles);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
 {
     struct zs_reader r = zs_reader_make(zs_span_make(data, size_B), 0, NULL);
-    if (!folder[0])
-        make_folder("trace");
+    static const char meta[] = "{\"schema\": \"zescope.recording/1\"}";
+    if (!folder[0]) {
+        make_folder("trace process");
+        put("meta.json", (const uint8_t *)meta, sizeof(meta) - 1);
+    }
     uint32_t first_B = zs_read_u32(&r, "length");
     first_B = (uint32_t)ZS_MIN((size_t)first_B, zs_reader_left(&r));
     put_trace("trace/1-0-0.pftrace", zs_read_bytes(&r, first_B, "first"));
     put_trace("trace/1-0-1.pftrace", zs_read_bytes(&r, zs_reader_left(&r), "second"));
     check_report();
+    check_analysis();
     uint64_t written_B = 0;
     struct zs_timeline_result result;
     struct zs_merge_totals totals;
