@@ -94,7 +94,7 @@ static uint32_t symbol_of(struct flow *f, uint32_t op, uint32_t a, int64_t b)
 {
     if (f->count + 1 >= f->capacity && !grow(f)) {
         f->failed = true;
-        return 1;
+        return 0;
     }
     uint32_t mask = f->capacity * 2 - 1;
     uint32_t at = (uint32_t)zs_hash_u64(zs_hash_u64(op, a), (uint64_t)b) & mask;
@@ -417,7 +417,7 @@ static void start(struct flow *f, const struct zs_profile *p)
 
 struct zs_lane_access *zs_accesses(const struct zs_profile *p)
 {
-    struct flow f = {.isa = p->code ? p->code->isa : NULL, .count = 2};
+    struct flow f = {.isa = p->code ? p->code->isa : NULL, .count = 1};
     if (!p->insts || p->inst_count > INSTS_MAX)
         return NULL;
     struct zs_lane_access *accesses = calloc((size_t)p->inst_count + 1, sizeof(*accesses));
