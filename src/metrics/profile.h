@@ -95,7 +95,6 @@ struct zs_profile {
     struct zs_inst_profile *insts; /* of code->isa; NULL likewise */
     uint32_t inst_count;
     bool is_counted;
-    bool is_ambiguous; /* its module is not known, and several have a kernel of this name */
     uint64_t counted_launches;
     double other_executions; /* counted outside of the kernel's own code: functions */
     struct {
