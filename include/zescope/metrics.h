@@ -108,6 +108,10 @@ struct zs_metrics_info {
                                   launched something else are left out */
 };
 
+/* Whether the recording was made with metrics, without reading it: `record --metrics` says so in a
+ * file of its own. */
+ZS_API bool zs_metrics_probe(const char *recording);
+
 /*
  * 0, or -errno with a sentence: -ENOENT, -EINVAL (not a recording), -ENOMEM (also: more than 1 GiB
  * of metrics). A recording without metrics opens; it has no groups. Reads all of the recording's
@@ -141,6 +145,20 @@ ZS_API double zs_metric_value_number(const struct zs_metric *metric, union zs_me
 ZS_API const char *zs_metric_type_name(uint32_t type);
 /* "uint32", "float64", ...; NULL for types of later specifications. */
 ZS_API const char *zs_metric_value_type_name(uint32_t value_type);
+
+/* Where in the code a report of a group with an instruction pointer (EU stall sampling) is. */
+struct zs_metric_place {
+    const char *kernel;
+    uint64_t process; /* as in zs_metric_launch */
+    uint64_t build;   /* id of the module's build in its process, 0: not known */
+    uint64_t seen_ns; /* CLOCK_MONOTONIC when the kernel was seen first */
+    int64_t offset_B; /* from the kernel's first instruction; negative: in a function before it */
+};
+
+/* False: the group tells no addresses, or this one is in no kernel whose address is known. */
+ZS_API bool zs_metrics_place(const struct zs_metrics *metrics,
+                             const struct zs_metric_report *report,
+                             struct zs_metric_place *ret_place);
 
 /* --- sums --- */
 

@@ -537,6 +537,20 @@ static int start_app(const struct record_options *o, struct launch *l, const cha
     return error;
 }
 
+/* So that views know without reading the traces. */
+static void keep_asked(const struct record_options *o, const char *path)
+{
+    struct zs_buf names = {0};
+    for (size_t i = 0; i < o->metrics.count; i++)
+        zs_buf_printf(&names, "%s\n", o->metrics.items[i]);
+    int error = names.error        ? names.error
+                : o->metrics.count ? zs_store_file(path, ZS_RECORD_ASKED, zs_buf_span(&names))
+                                   : 0;
+    if (error)
+        zs_cli_note(&o->common, "%s/" ZS_RECORD_ASKED ": %s", path, strerror(-error));
+    zs_buf_fini(&names);
+}
+
 /* A recording of its own inside the first: its name is taken as it is. */
 static int one_more_run(const struct record_options *o, struct launch *l, const char *path,
                         uint32_t run, char **argv)
@@ -590,6 +604,8 @@ static int record(const struct record_options *o, struct launch *l,
     int error = make_preloadable(l);
     if (!error)
         error = start_app(o, l, path, o->runs, argv, &result);
+    if (!error)
+        keep_asked(o, path);
     if (!error && o->runs)
         more_runs(o, l, path, argv, &result.exit_status);
     zs_cli_helper_stop(&l->helper);

@@ -99,6 +99,47 @@ static int add_counts(const struct zs_common_options *common, bool each_once, st
     return ZS_EXIT_OK;
 }
 
+/* What one recording sampled of a module. */
+static int add_stalls_of(struct zs_view *v, const struct zs_metrics *metrics,
+                         struct zs_recording *recording, const struct zs_record_module *record,
+                         const struct zs_input *input, size_t *ret_found)
+{
+    if (zs_stall_columns_add(v->stalls, metrics, recording, record, input->module, ret_found))
+        return zs_cli_fail("out of memory");
+    return ZS_EXIT_OK;
+}
+
+/* Samples of instruction addresses, behind the counts. */
+static int add_stalls(bool each_once, struct zs_view *v)
+{
+    size_t found = 0;
+    int status = ZS_EXIT_OK;
+    v->stalls = zs_stall_columns_new();
+    if (!v->stalls)
+        return zs_cli_fail("out of memory");
+    for (size_t k = 0; k < v->inputs.recordings.count && !status; k++) {
+        struct zs_recording *recording = v->inputs.recordings.items[k];
+        struct zs_metrics *metrics;
+        uint32_t count;
+        const struct zs_record_module *modules = zs_recording_modules(recording, &count);
+        if (!zs_metrics_probe(zs_recording_info(recording)->path) ||
+            zs_metrics_open(zs_recording_info(recording)->path, &metrics, NULL))
+            continue;
+        for (size_t i = 0; i < v->inputs.modules.count && !status; i++) {
+            const struct zs_input *input = &v->inputs.modules.items[i];
+            if (!each_once && input->recording == recording)
+                status = add_stalls_of(v, metrics, recording, input->record, input, &found);
+            for (uint32_t m = 0; each_once && input->recording && m < count && !status; m++)
+                if (zs_input_is_same(&modules[m], input->record))
+                    status = add_stalls_of(v, metrics, recording, &modules[m], input, &found);
+        }
+        zs_metrics_close(metrics);
+    }
+    if (found)
+        v->view.columns = zs_stall_columns_source(v->stalls, v->view.columns);
+    return status;
+}
+
 static int open_sources(struct zs_source_options *sources, struct zs_view *v)
 {
     struct zs_path_info info;
@@ -123,6 +164,8 @@ int zs_view_open(const struct zs_common_options *common, const struct zs_input_s
     if (status == ZS_EXIT_OK)
         status = add_counts(common, select->each_once, ret_view);
     if (status == ZS_EXIT_OK)
+        status = add_stalls(select->each_once, ret_view);
+    if (status == ZS_EXIT_OK)
         status = open_sources(sources, ret_view);
     return status == ZS_EXIT_OK ? gather(ret_view) : status;
 }
@@ -136,5 +179,6 @@ void zs_view_close(struct zs_view *v)
     free(v->blobs.items);
     free(v->kernels);
     zs_count_columns_free(v->columns);
+    zs_stall_columns_free(v->stalls);
     zs_inputs_close(&v->inputs);
 }

@@ -7,12 +7,16 @@
 
 #include "report/annotate.h"
 #include "report/counts.h"
+#include "report/stalls.h"
+
+struct zs_stall_columns;
 
 struct zs_view {
     struct zs_inputs inputs;
     struct zs_module_view view; /* all modules as one document */
     struct zs_kernel_ref *kernels;
     struct zs_count_columns *columns;
+    struct zs_stall_columns *stalls;
     struct {
         struct zs_span *items;
         size_t count, capacity;

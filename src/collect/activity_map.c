@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/hash.h"
-#include "collect/activity_priv.h"
+#include "collect/activity_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +181,7 @@ struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t hand
         kernel->size[2] = p.requiredGroupSizeZ;
     }
     uint64_t build = (uintptr_t)act_find(a, ACT_BUILD, handle);
-    act_write_kernel(a, kernel->id, name[0] ? name : "(unknown kernel)", build, known ? &p : NULL);
+    act_write_kernel(a, kernel->id, name[0] ? name : "(unknown kernel)", build,
+                     a->meter ? act_meter_base(a, handle) : 0, known ? &p : NULL);
     return kernel;
 }

@@ -92,6 +92,7 @@ static void describe(struct zs_activity *a, struct zs_trace_file *file,
         zet_metric_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
         if (api->zetMetricGetProperties(metrics[i], &p))
             memset(p.name, 0, sizeof(p.name));
+        group->has_places |= p.metricType == ZET_METRIC_TYPE_IP_EXP;
         bool in_ns = !strncmp(p.resultUnits, "ns", sizeof(p.resultUnits));
         if (in_ns && p.metricType == ZET_METRIC_TYPE_TIMESTAMP && group->timestamp == UINT32_MAX)
             group->timestamp = i;
@@ -209,6 +210,8 @@ void act_meter_submit(struct zs_activity *a, const struct act_list *list)
         act_meter_activate(a, d, list->set);
 }
 
+static void find_base_function(struct zs_activity *a, ze_driver_handle_t driver);
+
 static void prepare(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d)
 {
     const struct zs_collect_api *api = &a->collector->api;
@@ -227,6 +230,9 @@ static void prepare(struct zs_activity *a, struct zs_trace_file *file, struct me
         zs_session_note(a->collector, ZS_NOTE_NO_METRICS ": no context could be made");
         return;
     }
+    for (uint32_t i = 0; i < d->group_count; i++)
+        if (d->groups[i].has_places)
+            find_base_function(a, driver);
     if (act_meter_activate(a, d, set) && a->meter->period_ns)
         act_streams_open(a, d);
 }
@@ -347,6 +353,22 @@ uint32_t act_meter_calculate(struct zs_activity *a, struct act_meter *m,
         api->zetMetricGroupCalculateMetricValues(group->handle, type, raw_B, raw, &count, m->typed))
         count = calculate_sets(api, m, group, raw, raw_B);
     return ZS_MIN(count, m->typed_count);
+}
+
+/* Intel's extension, which is found by its name alone. */
+static void find_base_function(struct zs_activity *a, ze_driver_handle_t driver)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    void *function = NULL;
+    if (api->zeDriverGetExtensionFunctionAddress &&
+        !api->zeDriverGetExtensionFunctionAddress(driver, "zexKernelGetBaseAddress", &function))
+        memcpy(&a->meter->get_base, &function, sizeof(function));
+}
+
+uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel)
+{
+    uint64_t base = 0;
+    return a->meter->get_base && !a->meter->get_base(kernel, &base) ? base : 0;
 }
 
 /* ---- what is missing ---- */

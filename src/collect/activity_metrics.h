@@ -58,6 +58,7 @@ struct meter_group {
     uint32_t domain, set, metric_count;
     uint32_t sampling;        /* how it is used: a flag of the API */
     uint32_t timestamp, time; /* numbers of metrics; UINT32_MAX: it has none */
+    bool has_places;          /* an instruction pointer is among its metrics */
     zet_metric_streamer_handle_t streamer;
 };
 
@@ -113,6 +114,7 @@ struct act_meter {
     pthread_mutex_t prepare_lock; /* taken before the lock of struct zs_activity */
     struct meter_device *devices;
     uint32_t next_group;
+    ze_result_t (*get_base)(ze_kernel_handle_t kernel, uint64_t *ret_base); /* or NULL */
     struct act_measure *first, *last; /* under way, the oldest first */
     uint64_t unmeasured[METER_REASONS];
     uint8_t *raw;
@@ -141,6 +143,9 @@ bool act_meter_activate(struct zs_activity *a, struct meter_device *device, uint
 /* Counts executions that have no metrics; the first of a reason is written down at once. */
 void act_meter_unmeasured(struct zs_activity *a, enum meter_reason reason, uint64_t count);
 void act_meter_end(struct zs_activity *a);
+/* Device address of a kernel's code, which groups with instruction pointers tell places by; 0: the
+ * driver does not say. */
+uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel);
 /* Values of raw data in meter->typed: how many, 0 when the driver cannot. */
 uint32_t act_meter_calculate(struct zs_activity *a, struct act_meter *room,
                              const struct meter_group *group, const uint8_t *raw, size_t raw_B);

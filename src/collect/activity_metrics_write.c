@@ -114,21 +114,36 @@ static void put_values(struct record *r, const zet_typed_value_t *values, uint32
     }
 }
 
-void act_write_query(struct zs_trace_file *file, const struct meter_group *group, uint64_t append,
-                     uint64_t submit_ns, struct zs_span raw, const zet_typed_value_t *values,
-                     uint32_t count)
+static void write_part(struct zs_trace_file *file, const struct meter_group *group, uint64_t append,
+                       uint64_t submit_ns, struct zs_span raw, const zet_typed_value_t *values,
+                       uint32_t count, uint32_t part)
 {
     struct record r;
     if (!begin(&r, file, ZS_ACT_QUERY))
         return;
+    put_number(&r, ZS_ACT_PART, part);
     zs_pb_u64(&r.pb, ZS_ACT_ID, append);
     zs_pb_u64(&r.pb, ZS_ACT_SUBMIT_NS, submit_ns);
     zs_pb_u64(&r.pb, ZS_ACT_GROUP_ID, group->id);
     put_values(&r, values, count);
     /* where both do not fit, what can be shown is kept */
-    if (raw.size_B + 16 < (size_t)(r.pb.end - r.pb.at))
+    if (raw.size_B && raw.size_B + 16 < (size_t)(r.pb.end - r.pb.at))
         zs_pb_bytes(&r.pb, ZS_ACT_RAW, raw.data, raw.size_B);
     end(&r);
+}
+
+/* As many sets of values in a record as fit. */
+void act_write_query(struct zs_trace_file *file, const struct meter_group *group, uint64_t append,
+                     uint64_t submit_ns, struct zs_span raw, const zet_typed_value_t *values,
+                     uint32_t count)
+{
+    uint32_t set = ZS_MAX(group->metric_count, 1u);
+    uint32_t at_once = ZS_MAX(RAW_PART_B / 8 / set, 1u) * set, part = 0;
+    for (uint32_t at = 0; at < count; at += at_once, part++)
+        write_part(file, group, append, submit_ns, part ? zs_span_make(NULL, 0) : raw, values + at,
+                   ZS_MIN(at_once, count - at), part);
+    if (!count)
+        write_part(file, group, append, submit_ns, raw, NULL, 0, 0);
 }
 
 void act_write_samples(struct zs_trace_file *file, const struct meter_group *group,

@@ -289,7 +289,7 @@ void act_write_device(struct zs_activity *a, const struct act_device *device, co
 void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t ordinal,
                      uint32_t index, bool immediate);
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
-                      const ze_kernel_properties_t *p);
+                      uint64_t base, const ze_kernel_properties_t *p);
 /* What every record of an append to the list begins with: made once. */
 void act_write_prefix(struct act_list *list);
 /* Needs no lock: only what does not change is read. */

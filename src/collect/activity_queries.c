@@ -290,8 +290,10 @@ static bool read_query(struct zs_activity *a, const struct act_measure *m, uint3
         api->zetMetricQueryGetData(m->queries[i], &size_B, meter->raw))
         return false;
     uint32_t count = act_meter_calculate(a, meter, group, meter->raw, size_B);
-    /* tiles: a set of values each; they are the values of one device only when they are one set */
-    if (count != group->metric_count) {
+    /* groups that tell addresses give a set of values for each; of others, sets are of tiles, and
+     * what they are together is not known */
+    if (!count || count % group->metric_count ||
+        (count != group->metric_count && !group->has_places)) {
         act_meter_unmeasured(a, METER_NO_VALUES, 1);
         count = 0;
     }

@@ -89,13 +89,14 @@ void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t or
 }
 
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
-                      const ze_kernel_properties_t *p)
+                      uint64_t base, const ze_kernel_properties_t *p)
 {
     struct record r;
     record_begin(&r, ZS_ACT_KERNEL, id);
     put_name(&r, name);
     if (build)
         put_number(&r, ZS_ACT_BUILD, build);
+    put_number(&r, ZS_ACT_BASE, base);
     if (p) {
         put_number(&r, ZS_ACT_SIMD, p->maxSubgroupSize);
         put_number(&r, ZS_ACT_SPILL_B, p->spillMemSize);

@@ -56,6 +56,8 @@ bool zs_act_record_parse(struct zs_span span, struct zs_act_record *ret_record)
     while (zs_pb_next(&reader, &f)) {
         if (f.number == ZS_ACT_NAME && f.is_bytes)
             r->name = f.bytes;
+        else if (f.number == ZS_ACT_BASE && !f.is_bytes)
+            r->base = f.value;
         else if (f.number == ZS_ACT_GROUPS && r->group_count < 3)
             r->groups[r->group_count++] = (uint32_t)f.value;
         else if (f.number == ZS_ACT_SIZE && r->size_count < 3)
@@ -168,6 +170,7 @@ static int add_kernel(struct zs_activities *t, const struct zs_act_record *r,
     *k = kernel;
     k->simd = r->fields[ZS_ACT_SIMD];
     k->build = r->fields[ZS_ACT_BUILD];
+    k->base = r->base;
     k->spill_B = r->fields[ZS_ACT_SPILL_B];
     k->private_B = r->fields[ZS_ACT_PRIVATE_B];
     k->local_B = r->fields[ZS_ACT_LOCAL_B];

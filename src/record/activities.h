@@ -30,6 +30,7 @@ struct zs_act_kernel {
     const char *name;
     uint64_t simd, spill_B, private_B, local_B;
     uint64_t build;   /* id of its module's build in the process, 0: not known */
+    uint64_t base;    /* device address of its code, 0: not known */
     uint64_t time_ns; /* when it was seen first */
 };
 
@@ -122,6 +123,7 @@ void zs_activities_free(struct zs_activities *activities);
 struct zs_act_record {
     uint64_t fields[ZS_ACT_FIELDS];
     uint32_t groups[3], size[3], group_count, size_count;
+    uint64_t base;
     struct zs_span name;
     bool has_bytes;
 };

@@ -5,6 +5,7 @@
  */
 #include "record/builds.h"
 #include "record/counts.h"
+#include <zescope/metrics.h>
 
 #include <errno.h>
 
@@ -120,5 +121,51 @@ const char *zs_record_debug_advice(const struct zs_recording *recording,
                                    const struct zs_record_module *module)
 {
     (void)recording, (void)module;
+    no_recording(__func__);
+}
+
+bool zs_metrics_probe(const char *recording)
+{
+    (void)recording;
+    return false;
+}
+
+int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics, struct zs_diag *diag)
+{
+    (void)recording, (void)ret_metrics, (void)diag;
+    no_recording(__func__);
+}
+
+void zs_metrics_close(struct zs_metrics *metrics)
+{
+    (void)metrics;
+    no_recording(__func__);
+}
+
+const struct zs_metric_group *zs_metrics_groups(const struct zs_metrics *metrics,
+                                                uint32_t *ret_count)
+{
+    (void)metrics, (void)ret_count;
+    no_recording(__func__);
+}
+
+const struct zs_metric_report *zs_metrics_reports(const struct zs_metrics *metrics,
+                                                  uint64_t *ret_count)
+{
+    (void)metrics, (void)ret_count;
+    no_recording(__func__);
+}
+
+bool zs_metrics_place(const struct zs_metrics *metrics, const struct zs_metric_report *report,
+                      struct zs_metric_place *ret_place)
+{
+    (void)metrics, (void)report, (void)ret_place;
+    no_recording(__func__);
+}
+
+double zs_metrics_number(const struct zs_metrics *metrics, const struct zs_metric_report *report,
+                         uint32_t metric)
+{
+    (void)metrics, (void)report, (void)metric;
     no_recording(__func__);
 }

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "record/merge.h"
 #include "store/activity.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ struct entry {
     const uint8_t *values; /* as in the file */
     const void *raw;
     uint32_t values_B, raw_B;
+    uint32_t part; /* 0, or more values of the one before it */
+    size_t index;  /* in the order of reading */
     bool is_sample;
 };
 
@@ -68,8 +71,8 @@ struct load {
 
 /* The fields of a record of metrics. */
 struct fields {
-    uint64_t number[ZS_ACT_LOST + 1];
-    struct zs_span bytes[ZS_ACT_LOST + 1];
+    uint64_t number[ZS_ACT_PART + 1];
+    struct zs_span bytes[ZS_ACT_PART + 1];
 };
 
 static bool parse(struct zs_span record, struct fields *ret)
@@ -78,7 +81,7 @@ static bool parse(struct zs_span record, struct fields *ret)
     struct zs_pb_field f;
     memset(ret, 0, sizeof(*ret));
     while (zs_pb_next(&reader, &f)) {
-        if (f.number > ZS_ACT_LOST)
+        if (f.number > ZS_ACT_PART)
             continue;
         if (f.is_bytes)
             ret->bytes[f.number] = f.bytes;
@@ -175,6 +178,8 @@ static int add_entry(struct load *l, uint64_t process, const struct fields *f, b
                       .raw = copy(l, raw, &out_of_memory),
                       .values_B = (uint32_t)values.size_B,
                       .raw_B = (uint32_t)raw.size_B,
+                      .part = small(f->number[ZS_ACT_PART]),
+                      .index = l->entries.count,
                       .is_sample = is_sample};
     return out_of_memory || !ZS_VEC_PUSH(&l->entries, e) ? -ENOMEM : 0;
 }
@@ -325,16 +330,15 @@ static uint32_t take_launch(struct load *l, const struct entry *e)
     const struct entry *last = l->last;
     bool again = last && last->submit_ns == e->submit_ns && last->process == e->process &&
                  last->append == e->append && last->group == e->group;
-    size_t i = again ? l->next_launch : find_launch(l, e);
+    size_t i = again ? l->next_launch - (e->part != 0) : find_launch(l, e);
     l->last = e;
     l->next_launch = i + 1;
     if (i >= l->launches.count)
         return ZS_METRICS_NONE;
-    struct zs_metric_launch *launch = &l->launches.items[i];
+    const struct zs_metric_launch *launch = &l->launches.items[i];
     if (launch->submit_ns != e->submit_ns || launch->process != e->process ||
         launch->append != e->append)
         return ZS_METRICS_NONE;
-    launch->report_count++;
     return (uint32_t)i;
 }
 
@@ -351,15 +355,39 @@ static int by_entry(const void *a, const void *b)
         return x->process < y->process ? -1 : 1;
     if (x->append != y->append)
         return x->append < y->append ? -1 : 1;
-    return x->group < y->group ? -1 : x->group > y->group;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* A report for each set of values. */
+static int add_reports(struct load *l, const struct entry *e, uint32_t metric_count,
+                       struct zs_metric_report report)
+{
+    size_t set_B = (size_t)metric_count * 8;
+    for (size_t at_B = 0; at_B < e->values_B; at_B += set_B) {
+        union zs_metric_value *values =
+            ZS_ARENA_ARRAY(&l->m->arena, metric_count, union zs_metric_value);
+        if (!values)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < metric_count; i++)
+            values[i].u64 = zs_load_u64(e->values + at_B + (size_t)i * 8);
+        if (!ZS_VEC_PUSH(&l->reports, report) || !ZS_VEC_PUSH(&l->values, values))
+            return -ENOMEM;
+        if (!e->is_sample)
+            l->launches.items[report.launch].report_count++;
+        report.raw = NULL; /* with the first */
+        report.raw_B = 0;
+    }
+    return 0;
 }
 
 static int settle_entry(struct load *l, const struct entry *e, uint32_t run)
 {
     struct zs_metrics *m = l->m;
     const struct described *d = zs_id_map_get(&l->described, e->process, e->group);
-    if (!d || d->index == ZS_METRICS_NONE || e->values_B != (uint64_t)d->count * 8 ||
-        e->end_ns < e->start_ns) {
+    if (!d || d->index == ZS_METRICS_NONE || !d->count || !e->values_B ||
+        e->values_B % ((uint64_t)d->count * 8) || e->end_ns < e->start_ns) {
         m->info.damaged++;
         return 0;
     }
@@ -381,12 +409,7 @@ static int settle_entry(struct load *l, const struct entry *e, uint32_t run)
         report.start_ns = launch->end_ns ? launch->start_ns : 0;
         report.end_ns = launch->end_ns;
     }
-    union zs_metric_value *values = ZS_ARENA_ARRAY(&m->arena, d->count + 1, union zs_metric_value);
-    if (!values)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < d->count; i++)
-        values[i].u64 = zs_load_u64(e->values + (size_t)i * 8);
-    return ZS_VEC_PUSH(&l->reports, report) && ZS_VEC_PUSH(&l->values, values) ? 0 : -ENOMEM;
+    return add_reports(l, e, d->count, report);
 }
 
 /* What ran longest in a report of a stretch of time. Launches that overlap it begin before its end;
@@ -654,6 +677,14 @@ static int arrange(struct load *l)
     return 0;
 }
 
+bool zs_metrics_probe(const char *recording)
+{
+    char path[4096];
+    struct stat st;
+    int n = snprintf(path, sizeof(path), "%s/" ZS_RECORD_ASKED, recording);
+    return n > 0 && (size_t)n < sizeof(path) && !lstat(path, &st) && S_ISREG(st.st_mode);
+}
+
 int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics, struct zs_diag *diag)
 {
     struct zs_metrics *m = calloc(1, sizeof(*m));
@@ -670,6 +701,8 @@ int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics, stru
         error = arrange(&l);
     m->activities = l.activities;
     load_free(&l);
+    if (!error)
+        error = metrics_find_bases(m);
     if (!error) {
         *ret_metrics = m;
         return 0;
@@ -689,6 +722,7 @@ void zs_metrics_close(struct zs_metrics *m)
     free(m->launches.items);
     free(m->reports.items);
     free(m->values);
+    free(m->bases.items);
     zs_arena_fini(&m->arena);
     free(m);
 }

@@ -20,8 +20,12 @@ struct zs_metrics {
     METRICS_VEC(struct zs_metric_group) groups;
     METRICS_VEC(struct zs_metric_launch) launches;
     METRICS_VEC(struct zs_metric_report) reports;
-    const union zs_metric_value **values; /* by report */
+    const union zs_metric_value **values;            /* by report */
+    METRICS_VEC(const struct zs_act_kernel *) bases; /* whose address is known; by it */
 };
+
+/* metrics_place.c: once activities are read. 0 or -ENOMEM. */
+int metrics_find_bases(struct zs_metrics *m);
 
 /* metrics_words.c: how values of several reports become one. */
 enum zs_metric_total metrics_total_of(uint32_t type, const char *units);

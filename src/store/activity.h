@@ -7,8 +7,9 @@
  *   DEVICE   ID, NAME, FREQUENCY_HZ of its timestamps
  *   QUEUE    ID, DEVICE, ORDINAL, INDEX, IMMEDIATE, TRACK
  *   KERNEL   ID, NAME, BUILD (id of the zeModuleCreate in the process's modules.jsonl), SIMD,
- * SPILL_B, PRIVATE_B, LOCAL_B APPEND   ID, KIND, LIST (handle), DEVICE; kernels: KERNEL, GROUPS and
- * SIZE x y z, LOCAL_B of local memory in arguments, COUNT of kernels in one call; copies and fills:
+ * SPILL_B, PRIVATE_B, LOCAL_B, BASE (device address of its code) APPEND   ID, KIND, LIST (handle),
+ * DEVICE; kernels: KERNEL, GROUPS and SIZE x y z, LOCAL_B of local memory in arguments, COUNT of
+ * kernels in one call; copies and fills:
  * BYTES, FROM and TO. Written inside the API call that appended. A field that is absent was not
  * known. EXECUTE  ID of the append, QUEUE, SUBMIT_NS, START_NS, END_NS (CLOCK_MONOTONIC); without
  * START and END: it was executed, its times are not known. ESTIMATED: the device tells no time that
@@ -25,13 +26,13 @@
  *            COMPONENT, UNITS, METRIC_TYPE, VALUE_TYPE, TIER
  *   QUERY    ID of the append, SUBMIT_NS of the EXECUTE, GROUP, RAW (the report as the driver gave
  *            it), VALUES (as it calculated them: 8 bytes for each metric, little-endian, an
- *            unsigned number or a double by VALUE_TYPE; absent when it could not)
- *   SAMPLES  GROUP, START_NS: raw data of a streamer, a part; SAMPLE  GROUP, START_NS, END_NS,
- *            VALUES: a report that was calculated from it. LOST: some before it were
- *   UNMEASURED  COUNT of executions that have no metrics, DESCRIPTION: why. The last of a process
- *            and description counts
- *   GONE     LIST (handle), KIND (a row of act_objects.def): it was destroyed or freed while
- * recording was paused, so that it is not taken for a leak
+ *            unsigned number or a double by VALUE_TYPE; absent when it could not; several sets
+ * where the report has more than one). PART n > 0: more sets of the QUERY before it SAMPLES  GROUP,
+ * START_NS: raw data of a streamer, a part; SAMPLE  GROUP, START_NS, END_NS, VALUES: a report that
+ * was calculated from it. LOST: some before it were UNMEASURED  COUNT of executions that have no
+ * metrics, DESCRIPTION: why. The last of a process and description counts GONE     LIST (handle),
+ * KIND (a row of act_objects.def): it was destroyed or freed while recording was paused, so that it
+ * is not taken for a leak
  *
  * Ids count from 1 in each process (its ordinal is in the files' names). An EXECUTE may stand in
  * another thread's file than its APPEND, before or behind it; an APPEND that is executed again has
@@ -133,6 +134,8 @@ enum zs_activity_field {
     ZS_ACT_RAW = 41,
     ZS_ACT_VALUES = 42,
     ZS_ACT_LOST = 43,
+    ZS_ACT_PART = 44,
+    ZS_ACT_BASE = 45, /* of KERNEL */
 };
 
 #endif

@@ -27,6 +27,30 @@ def run(*words, check=0, env=None, cwd=None):
     return p
 
 
+def varint(n):
+    out = b''
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    """Of a protocol-buffer message: a number, text or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def record(type_, **fields):
+    """A packet with a record of src/store/activity.h."""
+    numbers = {'id': 2, 'name': 3, 'build': 31, 'submit_ns': 24, 'count': 19, 'device': 5, 'description': 32, 'units': 34,
+               'group': 35, 'domain': 36, 'sampling': 37, 'metric_type': 38, 'value_type': 39, 'values': 42, 'part': 44, 'base': 45}
+    message = field(1, type_) + b''.join(field(numbers[k], v) for k, v in fields.items())
+    return field(1, field(58, 3) + field(8, 5) + field(10, 77) + field(2046, message))
+
+
 class Metrics(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -293,6 +317,50 @@ class Metrics(unittest.TestCase):
         run(ZESCOPE, 'timeline', '-o', file, path)
         with open(file, 'rb') as f:
             self.assertEqual(f.read().count(b'EuActive (percent), ComputeBasic'), 1)
+
+    def test_samples_of_addresses_stand_beside_the_code(self):
+        """A group of several reports a query, each of an address: packets as a recorder writes them."""
+        path, _ = self.record('immediate', 2, '--counts')
+        launches = self.show(path)['launches']
+        kernel = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)['devices'][0]['kernels'][0]
+        offsets = [i['offset'] for i in kernel['instructions']]
+        reasons = ['Active', 'SendStall']
+        packets = record(13, id=99, name='Sampled', domain=2, sampling=1, count=3, device=1)
+        packets += record(14, id=1, group=99, name='IP', units='Address', metric_type=0x7ffffffe, value_type=1)
+        for i, name in enumerate(reasons):
+            packets += record(14, id=2 + i, group=99, name=name, units='cycles', metric_type=1, value_type=1)
+        base = 0x10000
+        packets += record(3, id=50, name='loop', build=launches[0]['build'], base=base)
+        for n, launch in enumerate(launches):
+            sets = [(base + at, 10 + n, 3 * i) for i, at in enumerate(offsets)]
+            sets.append((base + (1 << 40), 5, 5)) # nowhere
+            for part, some in enumerate((sets[:4], sets[4:])):
+                packets += record(15, id=launch['append'], submit_ns=launch['submit_ns'], group=99, part=part,
+                                  values=b''.join(v.to_bytes(8, 'little') for one in some for v in one))
+        file = sorted(glob.glob(os.path.join(path, 'trace', '*.pftrace')))[0]
+        with open(file.rsplit('-', 1)[0] + '-900.pftrace', 'wb') as f:
+            f.write(packets)
+        document = self.show(path)
+        self.assertEqual([document['damaged'], document['orphans']], [0, 0])
+        group = [g['name'] for g in document['groups']].index('Sampled')
+        self.assertEqual([len([r for r in launch['reports'] if r['group'] == group]) for launch in document['launches']],
+                         [len(offsets) + 1] * 2)
+        kernel = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)['devices'][0]['kernels'][0]
+        columns = {c['name']: c for c in kernel['columns']}
+        self.assertEqual(columns['Active']['values'], [21] * len(offsets))
+        self.assertEqual(columns['SendStall']['values'], [6 * i for i in range(len(offsets))])
+        each = [21 + 6 * i for i in range(len(offsets))]
+        for found, n in zip(columns['stalls']['values'], each):
+            self.assertAlmostEqual(found, 100 * n / sum(each), places=4)
+        self.assertIn('executions', columns) # the counts are there, too
+        self.assertEqual(columns['SendStall']['unit'], 'cycles')
+        text = run(ZESCOPE, 'annotate', '--columns', 'stalls,SendStall', path).stdout
+        self.assertRegex(text, rf' {6 * (len(offsets) - 1)} +\u2502 .*EOT')
+        # of each line: what its instructions have together
+        page = os.path.join(self.folder, 'sampled.html')
+        run(ZESCOPE, 'annotate', '--html', page, path)
+        with open(page) as f:
+            self.assertIn('"name":"SendStall"', f.read())
 
     def test_damaged_recordings(self):
         """Whatever is cut or changed: an answer, and no value that was not measured."""
