@@ -114,6 +114,19 @@ def counted():
     return kernel
 
 
+def stalled():
+    """A kernel with samples of where its threads waited."""
+    active, waits = [10] * 11, [0, 0, 30, 0, 0, 90, 0, 0, 0, 0, 0]
+    all_ = sum(active) + sum(waits)
+    kernel = dict(force(), name='stalled')
+    kernel['columns'] = [
+        {'name': 'stalls', 'unit': '%', 'total': 'sum', 'shown': True, 'heat': True, 'values': [100 * (a + w) / all_ for a, w in zip(active, waits)]},
+        {'name': 'Active', 'unit': 'cycles', 'total': 'sum', 'shown': False, 'values': active},
+        {'name': 'SbidStall', 'unit': 'cycles', 'total': 'sum', 'shown': False, 'values': waits},
+    ]
+    return kernel
+
+
 def bare(name, n):
     return {'name': name, 'simd': 8, 'isa_size_B': 16 * n, 'grf_B': 32, 'has_debug_info': False,
             'note': 'compiled without -g', 'blocks': [],

@@ -27,7 +27,7 @@ def setUpModule():
     global B
     B = Browser()
     for name, document in (('basic', sample.basic()), ('hostile', sample.hostile()), ('big', sample.big()),
-                           ('counted', sample.module([sample.counted(), sample.loops(80), sample.loops(3000)], {sample.CL: sample.NBODY, sample.H: sample.HELPERS}))):
+                           ('counted', sample.module([sample.counted(), sample.loops(80), sample.loops(3000), sample.stalled()], {sample.CL: sample.NBODY, sample.H: sample.HELPERS}))):
         sample.dump(document, B.path(name + '.json'))
     with open(B.path('listing.txt'), 'wb') as f:
         f.write(LISTING.encode() + b'invalid \xff\xc3( nul \x00 bidi \xe2\x80\xae end\n')
@@ -510,6 +510,17 @@ class Counted(View):
         self.assertEqual(cells('r3.0'), ['0.2%', '100%'])
         most = B.run("return Array.from(document.querySelectorAll('.pane.code .heatbar i'), n => n.style.width)")
         self.assertEqual((most[0], most[3]), ('2%', '100%'))
+
+    def test_what_stalls_are_made_of(self):
+        """The tip of a share lists the reasons, the most first; heat can be by any of them."""
+        self.load('#k=stalled&v=side')
+        tips = B.run('return Array.from(document.querySelectorAll(".pane.code .c-dyn.heated"), n => n.dataset.tip)')
+        self.assertEqual([t.split('\n')[1:] for t in tips[:3]], [['100.0% Active'], ['100.0% Active'], ['75.0% SbidStall', '25.0% Active']])
+        lines = B.run('return Array.from(document.querySelectorAll(".pane.source .c-dyn.heated"), n => n.dataset.tip)')
+        self.assertTrue(any('% SbidStall\n' in t for t in lines), lines)
+        B.keys('c')
+        B.click('input[name=heat][value=x-SbidStall]')
+        B.until('the most by it', lambda: fragment().get('heat') == ['x-SbidStall'])
 
     def test_a_line_has_the_weighted_mean(self):
         # the two mul of sq(): 100 % and 100 %, the send 100 %, two jmpi of one line 100 % and 25 %

@@ -129,7 +129,7 @@ function pressureBar(cell, k, live) {
 function dynamicColumns(kernel) {
     const columns = list(kernel.json.columns).map(object);
     const chosen = columns.some(json => json.shown !== undefined);
-    return columns.map((json, index) => {
+    const made = columns.map((json, index) => {
         const values = list(json.values), total = string(json.total || 'sum'), weights = list(json.weights);
         const totals = new Map();
         const insnValue = (k, i) => Number.isFinite(values[i]) ? values[i] : NaN;
@@ -153,6 +153,29 @@ function dynamicColumns(kernel) {
             of: insns => totalOf(insns, i => insnValue(kernel, i), total, weight), // of any instructions
         };
     });
+    const stalls = made.find(c => c.id === 'x-stalls'), parts = made.filter(c => c.unit === 'cycles');
+    if (stalls)
+        addBreakdown(stalls, parts);
+    return made;
+}
+
+/* What a share is made of, the most first, in the tips of its cells: thread cycles by reason. */
+function addBreakdown(column, parts) {
+    const {insn, line} = column;
+    const tell = (cell, value) => {
+        const found = parts.map(p => [p.title, value(p)]).filter(part => part[1] > 0).sort((a, b) => b[1] - a[1]);
+        const all = found.reduce((sum, part) => sum + part[1], 0);
+        if (cell.dataset.tip)
+            cell.dataset.tip += found.slice(0, 8).map(part => `\n${percentText(100 * part[1] / all, 1)} ${part[0]}`).join('');
+    };
+    column.insn = function (cell, k, i) {
+        insn.call(this, cell, k, i);
+        tell(cell, p => p.heat.insn(k, i));
+    };
+    column.line = function (cell, k, key) {
+        line.call(this, cell, k, key);
+        tell(cell, p => p.heat.line(k, key));
+    };
 }
 
 function once(make) {
