@@ -210,8 +210,6 @@ void act_meter_submit(struct zs_activity *a, const struct act_list *list)
         act_meter_activate(a, d, list->set);
 }
 
-static void find_base_function(struct zs_activity *a, ze_driver_handle_t driver);
-
 static void prepare(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d)
 {
     const struct zs_collect_api *api = &a->collector->api;
@@ -230,9 +228,6 @@ static void prepare(struct zs_activity *a, struct zs_trace_file *file, struct me
         zs_session_note(a->collector, ZS_NOTE_NO_METRICS ": no context could be made");
         return;
     }
-    for (uint32_t i = 0; i < d->group_count; i++)
-        if (d->groups[i].has_places)
-            find_base_function(a, driver);
     if (act_meter_activate(a, d, set) && a->meter->period_ns)
         act_streams_open(a, d);
 }
@@ -355,20 +350,35 @@ uint32_t act_meter_calculate(struct zs_activity *a, struct act_meter *m,
     return ZS_MIN(count, m->typed_count);
 }
 
-/* Intel's extension, which is found by its name alone. */
-static void find_base_function(struct zs_activity *a, ze_driver_handle_t driver)
+/* The driver of all devices, NULL where there are several: a function of one must not get handles
+ * of another. */
+static ze_driver_handle_t only_driver(struct zs_collector *c)
 {
-    const struct zs_collect_api *api = &a->collector->api;
-    void *function = NULL;
-    if (api->zeDriverGetExtensionFunctionAddress &&
-        !api->zeDriverGetExtensionFunctionAddress(driver, "zexKernelGetBaseAddress", &function))
-        memcpy(&a->meter->get_base, &function, sizeof(function));
+    ze_driver_handle_t driver = NULL;
+    uint32_t count = ZS_MIN(atomic_load(&c->device_count), (uint32_t)ZS_COLLECT_DEVICES_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (driver && c->devices[i].driver != driver)
+            return NULL;
+        driver = c->devices[i].driver;
+    }
+    return driver;
 }
 
+/* Intel's extension, which is found by its name alone; kernels come before lists. */
 uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel)
 {
+    const struct zs_collect_api *api = &a->collector->api;
+    struct act_meter *m = a->meter;
+    void *function = NULL;
     uint64_t base = 0;
-    return a->meter->get_base && !a->meter->get_base(kernel, &base) ? base : 0;
+    if (!m->base_asked) {
+        ze_driver_handle_t driver = only_driver(a->collector);
+        m->base_asked = true;
+        if (driver && api->zeDriverGetExtensionFunctionAddress &&
+            !api->zeDriverGetExtensionFunctionAddress(driver, "zexKernelGetBaseAddress", &function))
+            memcpy(&m->get_base, &function, sizeof(function));
+    }
+    return m->get_base && !m->get_base(kernel, &base) ? base : 0;
 }
 
 /* ---- what is missing ---- */

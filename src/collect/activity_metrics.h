@@ -114,6 +114,7 @@ struct act_meter {
     pthread_mutex_t prepare_lock; /* taken before the lock of struct zs_activity */
     struct meter_device *devices;
     uint32_t next_group;
+    bool base_asked;
     ze_result_t (*get_base)(ze_kernel_handle_t kernel, uint64_t *ret_base); /* or NULL */
     struct act_measure *first, *last; /* under way, the oldest first */
     uint64_t unmeasured[METER_REASONS];

@@ -191,6 +191,9 @@ static void put_headings(const struct zs_metrics_view *view, const struct items 
                          size_t first, size_t end, bool is_time_based, struct zs_buf *out)
 {
     char text[CELL_CHARS];
+    bool many = is_time_based; /* reports of a launch: one for each address */
+    for (size_t i = first; i < end; i++)
+        many |= items->list[i].sum && items->list[i].sum->reports > items->list[i].sum->launches;
     put_heading(out, "kernel");
     for (size_t i = first; i < end; i++)
         put_right(out, items->list[i].kernel[0] ? items->list[i].kernel : "(none ran)",
@@ -207,11 +210,11 @@ static void put_headings(const struct zs_metrics_view *view, const struct items 
         zs_buf_putc(out, '\n');
     }
     put_heading(out, view->by == ZS_METRICS_BY_LAUNCH ? is_time_based ? "report" : "launch"
-                     : is_time_based                  ? "in reports"
+                     : many                           ? "in reports"
                                                       : "measured launches");
     for (size_t i = first; i < end; i++) {
         const struct item *item = &items->list[i];
-        if (item->sum && !is_time_based)
+        if (item->sum && !many)
             snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64, item->sum->reports,
                      item->sum->launches);
         else

@@ -362,6 +362,27 @@ class Metrics(unittest.TestCase):
         with open(page) as f:
             self.assertIn('"name":"SendStall"', f.read())
 
+    def test_stalls_by_address_of_the_driver(self):
+        """What is beside the code adds up to what the kernel has as a whole."""
+        path, _ = self.record('immediate', 3, groups='ZscopeStallSampling,ZscopeStalls')
+        totals = {}
+        document = self.show(path)
+        for row in document['kernels']:
+            group = document['groups'][row['group']]
+            totals[group['name']] = dict(zip([m['name'] for m in group['metrics']], row['values']))
+        kernel = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)['devices'][0]['kernels'][0]
+        columns = {c['name']: c for c in kernel['columns']}
+        for reason in ('Active', 'ControlStall', 'DistStall', 'SendStall', 'SbidStall'):
+            beside = sum(v for v in columns[reason]['values'] if v is not None)
+            self.assertEqual(beside, totals['ZscopeStallSampling'][reason], reason)
+            self.assertEqual(beside, totals['ZscopeStalls'][reason], reason)
+        self.assertGreater(totals['ZscopeStalls']['Active'], 0)
+        self.assertAlmostEqual(sum(v for v in columns['stalls']['values'] if v is not None), 100, places=3)
+        stream, _ = self.record('immediate', 3, '--metrics-period', '200us', groups='ZscopeStallSampling')
+        kernel = json.loads(run(ZESCOPE, 'annotate', '--json', stream).stdout)['devices'][0]['kernels'][0]
+        columns = {c['name']: c for c in kernel['columns']}
+        self.assertEqual(sum(v for v in columns['Active']['values'] if v is not None), totals['ZscopeStalls']['Active'])
+
     def test_damaged_recordings(self):
         """Whatever is cut or changed: an answer, and no value that was not measured."""
         path, _ = self.record('immediate', 30)
