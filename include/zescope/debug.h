@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zescope: a debugger of GPU kernels, over Level Zero's zetDebug* functions of any driver.
+ *
+ *     struct zs_debug *debug;
+ *     struct zs_debug_event event;
+ *     int error = zs_debug_open(&options, &debug, &diag);
+ *     error = error ? error : zs_debug_launch(debug, argv, &diag);
+ *     error = error ? error : zs_debug_break_add(debug, &where, &id, &diag);
+ *     while (!error && !(error = zs_debug_wait(debug, UINT32_MAX, &event, &diag)) &&
+ *            event.kind != ZS_DEBUG_EVENT_EXITED)
+ *         if (event.kind == ZS_DEBUG_EVENT_STOPPED) {
+ *             struct zs_debug_value *value;
+ *             if (!zs_debug_evaluate(debug, event.thread, event.lane, 0, "acc.x", &value, &diag))
+ *                 printf("%s\n", value->text);
+ *             error = zs_debug_continue(debug, &diag);
+ *         }
+ *     zs_debug_close(debug);
+ *
+ * All stops together: when a thread stops (breakpoint, step, fault, interrupt), all threads of the
+ * device are held before the stop is told. Work that runs goes on when it is told to.
+ *
+ * A thread here is a thread of the device: its lanes are work-items. Threads have numbers, which
+ * count up from 1 and are not used again; 0 stands for none. What a call is asked of a running
+ * thread is -EBUSY, of one that is gone -ESRCH. Frame 0 is the innermost.
+ *
+ * Values are never guessed: what debug info does not give at a place is not available, and its text
+ * says why.
+ *
+ * Errors: 0 or -errno with a sentence in diag. Threads: one at a time, but for zs_debug_interrupt.
+ */
+#ifndef ZESCOPE_DEBUG_H
+#define ZESCOPE_DEBUG_H
+
+#include <zescope/correlate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct zs_debug;
+
+struct zs_debug_options {
+    size_t size_B; /* sizeof(struct zs_debug_options) */
+    /* Path of a Level Zero driver for this process and those that it launches; NULL: the system's.
+     * Goes into the environment, as do devices (ZESCOPE_DEVICES; NULL: as it is). */
+    const char *driver, *devices;
+    uint32_t device; /* number of the device that is debugged, among all drivers' */
+    struct zs_source_options sources;
+    bool stop_on_load; /* MODULE_LOADED events stop until zs_debug_continue */
+};
+
+/* Initialises Level Zero. -ENODEV: no device offers debugging. */
+ZS_API int zs_debug_open(const struct zs_debug_options *options, struct zs_debug **ret_debug,
+                         struct zs_diag *diag);
+/* Detaches; an application that was launched is killed when it has not ended. */
+ZS_API void zs_debug_close(struct zs_debug *debug);
+
+/* Start an application (argv[0] is looked up in PATH, NULL at the end) and attach to it before it
+ * does anything. -EBUSY: there is one. */
+ZS_API int zs_debug_launch(struct zs_debug *debug, char *const *argv, struct zs_diag *diag);
+/* -EPERM, -ESRCH, -EBUSY (has a debugger), -ENOTSUP (not started with
+ * ZET_ENABLE_PROGRAM_DEBUGGING=1, or does not have this device) */
+ZS_API int zs_debug_attach(struct zs_debug *debug, uint32_t pid, struct zs_diag *diag);
+/* Takes breakpoints out and lets all go on. */
+ZS_API int zs_debug_detach(struct zs_debug *debug, struct zs_diag *diag);
+/* SIGKILL. */
+ZS_API int zs_debug_kill(struct zs_debug *debug, struct zs_diag *diag);
+ZS_API uint32_t zs_debug_pid(const struct zs_debug *debug); /* 0: none */
+
+/* ---- events ---- */
+
+enum zs_debug_event_kind {
+    ZS_DEBUG_EVENT_NONE,
+    ZS_DEBUG_EVENT_MODULE_LOADED,   /* `module`; pending breakpoints have been set */
+    ZS_DEBUG_EVENT_MODULE_UNLOADED, /* `module` */
+    ZS_DEBUG_EVENT_STOPPED,         /* all is held */
+    ZS_DEBUG_EVENT_LOG,             /* `text` of a breakpoint with a log; nothing stops */
+    ZS_DEBUG_EVENT_EXITED,          /* the application ended: `status` where it was launched */
+    ZS_DEBUG_EVENT_LOST,            /* the session ended otherwise; `text` says how */
+};
+
+enum zs_debug_reason {
+    ZS_DEBUG_REASON_NONE,
+    ZS_DEBUG_REASON_BREAKPOINT, /* `breakpoint` */
+    ZS_DEBUG_REASON_STEP,       /* a step is done */
+    ZS_DEBUG_REASON_INTERRUPT,  /* thread 0: nothing runs on the device */
+    ZS_DEBUG_REASON_FAULT,      /* `text`: what, where, which variable */
+    ZS_DEBUG_REASON_WATCHPOINT, /* `breakpoint` */
+    ZS_DEBUG_REASON_LOADED,     /* stop_on_load */
+    ZS_DEBUG_REASON_ENDED,      /* the stepped thread has ended; nothing of it is left to show */
+};
+
+struct zs_debug_event {
+    enum zs_debug_event_kind kind;
+    enum zs_debug_reason reason;
+    uint32_t thread, lane; /* of the stop; the focus has been set to it */
+    uint32_t breakpoint;
+    uint32_t module; /* for zs_debug_modules */
+    int status;      /* as a shell shows it: 128 + n for signal n; -1: not known */
+    uint64_t fault_va;
+    bool fault_va_known;
+    char text[480];
+};
+
+/* The next event. Steps, conditions and logs of breakpoints are worked on in here. -EAGAIN: none
+ * within timeout_ms (UINT32_MAX: waits for ever). -ECHILD: nothing is attached. */
+ZS_API int zs_debug_wait(struct zs_debug *debug, uint32_t timeout_ms,
+                         struct zs_debug_event *ret_event, struct zs_diag *diag);
+
+/* ---- run control: what follows is told by zs_debug_wait ---- */
+
+enum zs_debug_step {
+    ZS_DEBUG_STEP_IN,    /* to another line, into calls */
+    ZS_DEBUG_STEP_NEXT,  /* to another line of this function or its callers */
+    ZS_DEBUG_STEP_OUT,   /* until the function returns, inlined ones too */
+    ZS_DEBUG_STEP_UNTIL, /* like NEXT, not back to where it came from */
+    ZS_DEBUG_STEP_INST,
+    ZS_DEBUG_STEP_INST_NEXT, /* one instruction, over a call */
+};
+
+ZS_API int zs_debug_continue(struct zs_debug *debug, struct zs_diag *diag);
+/* Steps follow the lane in focus: where other lanes of its thread run without it, it goes on. Other
+ * threads stand still but for barriers, which they come to. */
+ZS_API int zs_debug_step(struct zs_debug *debug, enum zs_debug_step step, struct zs_diag *diag);
+/* Stop at the next chance. May be called from any thread and from signal handlers. */
+ZS_API void zs_debug_interrupt(struct zs_debug *debug);
+ZS_API bool zs_debug_stopped(const struct zs_debug *debug);
+
+/* ---- breakpoints ---- */
+
+struct zs_debug_breakpoint_options {
+    size_t size_B; /* sizeof(struct zs_debug_breakpoint_options) */
+    /* "file:line", "line" (of the file in focus), "function" (kernels too, inlined ones too),
+     * "*address", "*kernel+offset" */
+    const char *location;
+    const char *condition; /* expression; stops where it is not 0 for a running lane; or NULL */
+    const char *log;       /* text with {expressions}: told instead of a stop; or NULL */
+    uint64_t ignore_count; /* that many hits are passed over */
+    bool temporary;        /* deleted when it stops */
+    bool disabled;
+};
+
+struct zs_debug_place {
+    uint64_t gpu_va;
+    const char *kernel; /* or NULL */
+    const char *file;   /* as the debug info names it, or NULL */
+    uint32_t line;
+};
+
+struct zs_debug_breakpoint {
+    uint32_t id;
+    const char *location, *condition, *log; /* as they were given; NULL: none */
+    uint64_t ignore_count, hits;            /* hits: with the condition true */
+    bool enabled, temporary;
+    uint32_t place_count; /* 0: pending */
+    const struct zs_debug_place *places;
+};
+
+/* 0 also where there is no such code yet: it is pending. -EINVAL: no location. */
+ZS_API int zs_debug_break_add(struct zs_debug *debug,
+                              const struct zs_debug_breakpoint_options *options, uint32_t *ret_id,
+                              struct zs_diag *diag);
+ZS_API int zs_debug_break_delete(struct zs_debug *debug, uint32_t id, struct zs_diag *diag);
+ZS_API int zs_debug_break_enable(struct zs_debug *debug, uint32_t id, bool enabled,
+                                 struct zs_diag *diag);
+/* NULL: no condition. */
+ZS_API int zs_debug_break_condition(struct zs_debug *debug, uint32_t id, const char *condition,
+                                    struct zs_diag *diag);
+ZS_API int zs_debug_break_ignore(struct zs_debug *debug, uint32_t id, uint64_t count,
+                                 struct zs_diag *diag);
+/* In the order of ids; NULL behind the last one. Valid until breakpoints or modules change. */
+ZS_API const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debug *debug,
+                                                            size_t index);
+
+/* ---- threads and lanes ---- */
+
+struct zs_debug_thread {
+    uint32_t id;
+    uint32_t slice, subslice, eu, thread;
+    enum zs_debug_reason reason;
+    uint64_t gpu_va;    /* of the instruction it stands at */
+    const char *kernel; /* NULL: code of no known module */
+    uint32_t offset_B;  /* in the kernel */
+    uint32_t lanes;     /* bits: lanes that have work-items */
+    uint32_t running;   /* bits: those that go on from here; others wait elsewhere */
+    bool group_known;
+    uint32_t group[3];
+};
+
+struct zs_debug_lane {
+    uint32_t lane;
+    bool running;
+    bool item_known;
+    uint32_t local_id[3], global_id[3];
+};
+
+/* Those that are stopped, in order of ids; valid until something runs. */
+ZS_API size_t zs_debug_threads(struct zs_debug *debug, const struct zs_debug_thread **ret_threads);
+ZS_API const struct zs_debug_thread *zs_debug_thread(struct zs_debug *debug, uint32_t thread);
+/* The lanes of a thread: ret_lanes[32]. Returns how many, or -errno. */
+ZS_API int zs_debug_lanes(struct zs_debug *debug, uint32_t thread, struct zs_debug_lane *ret_lanes,
+                          struct zs_diag *diag);
+ZS_API int zs_debug_set_focus(struct zs_debug *debug, uint32_t thread, uint32_t lane,
+                              uint32_t frame, struct zs_diag *diag);
+/* Thread 0: none. Pointers may be NULL. */
+ZS_API void zs_debug_focus(const struct zs_debug *debug, uint32_t *ret_thread, uint32_t *ret_lane,
+                           uint32_t *ret_frame);
+/* The thread and lane of a work-item, by group and local id. -ENOENT: it is not among those that
+ * are stopped. */
+ZS_API int zs_debug_find_item(struct zs_debug *debug, const uint32_t group[3],
+                              const uint32_t local_id[3], uint32_t *ret_thread, uint32_t *ret_lane,
+                              struct zs_diag *diag);
+
+/* ---- frames ---- */
+
+enum { ZS_DEBUG_FRAMES_MAX = 64 };
+
+struct zs_debug_frame {
+    uint64_t gpu_va;
+    const char *function; /* "" for none */
+    const char *file;     /* as the debug info names it, or NULL */
+    uint32_t line, column;
+    bool inlined; /* into the next one */
+};
+
+/* The stack of a thread: ret_frames[capacity]. Returns how many, or -errno. */
+ZS_API int zs_debug_frames(struct zs_debug *debug, uint32_t thread,
+                           struct zs_debug_frame *ret_frames, uint32_t capacity,
+                           struct zs_diag *diag);
+/* A source by its path in the debug info, or the end of it; NULL: nobody knows it. */
+ZS_API const struct zs_source *zs_debug_source(struct zs_debug *debug, const char *path);
+
+/* ---- values ---- */
+
+/* Lives until something runs or the debugger is told to forget (zs_debug_forget). */
+struct zs_debug_value {
+    const char *name; /* "acc", "x", "[3]"; of an expression: its text */
+    const char *type; /* "float4", "" when not known */
+    const char *text; /* as C writes it, or why it is not available */
+    bool available;
+    bool writable;
+    bool in_memory; /* gpu_va is where, for zs_debug_memory_* */
+    bool parameter;
+    uint64_t gpu_va;
+    uint64_t size_B;
+    uint32_t child_count; /* members, elements (the first 65,536), what a pointer points to: 1 */
+    const uint8_t *bytes; /* size_B, or NULL */
+};
+
+/* Parameters and variables that are visible in a frame; innermost blocks first. */
+ZS_API int zs_debug_variables(struct zs_debug *debug, uint32_t thread, uint32_t lane,
+                              uint32_t frame, struct zs_debug_value ***ret_values,
+                              uint32_t *ret_count, struct zs_diag *diag);
+/* C's expressions over variables, members, elements, pointers, numbers; registers as "$r12:f",
+ * "$f0.0:uw", "$ip"; "$lane", "$gid0", "$lid0", "$group0". -ENODATA: not available, and why. */
+ZS_API int zs_debug_evaluate(struct zs_debug *debug, uint32_t thread, uint32_t lane, uint32_t frame,
+                             const char *expression, struct zs_debug_value **ret_value,
+                             struct zs_diag *diag);
+/* ret_children[capacity], from `first` on. Returns how many, or -errno. */
+ZS_API int zs_debug_children(struct zs_debug *debug, struct zs_debug_value *value, uint32_t first,
+                             struct zs_debug_value **ret_children, uint32_t capacity,
+                             struct zs_diag *diag);
+/* Evaluate `expression` as in the context of `value` and store it there, in its type. */
+ZS_API int zs_debug_assign(struct zs_debug *debug, struct zs_debug_value *value,
+                           const char *expression, struct zs_diag *diag);
+/* Values that were handed out are gone. */
+ZS_API void zs_debug_forget(struct zs_debug *debug);
+
+/* ---- memory, registers, code ---- */
+
+enum zs_debug_space { ZS_DEBUG_SPACE_GLOBAL, ZS_DEBUG_SPACE_LOCAL };
+
+/* thread 0: memory that belongs to no launch alone. All or nothing; -EFAULT. */
+ZS_API int zs_debug_memory_read(struct zs_debug *debug, uint32_t thread, enum zs_debug_space space,
+                                uint64_t gpu_va, void *ret_bytes, size_t size_B,
+                                struct zs_diag *diag);
+ZS_API int zs_debug_memory_write(struct zs_debug *debug, uint32_t thread, enum zs_debug_space space,
+                                 uint64_t gpu_va, const void *bytes, size_t size_B,
+                                 struct zs_diag *diag);
+
+struct zs_debug_register {
+    char name[16];
+    uint32_t size_B;
+    bool writable;
+    uint8_t bytes[64]; /* size_B of them, lowest first */
+};
+/* ret_registers[capacity]; returns how many there are, or -errno. */
+ZS_API int zs_debug_registers(struct zs_debug *debug, uint32_t thread,
+                              struct zs_debug_register *ret_registers, uint32_t capacity,
+                              struct zs_diag *diag);
+
+struct zs_debug_inst {
+    uint64_t gpu_va;
+    uint32_t size_B;
+    uint8_t bytes[16];
+    const char *kernel;
+    uint32_t offset_B;
+    const char *file; /* or NULL */
+    uint32_t line;
+    char text[256];
+};
+/* Code of a known module around an address: from `before` instructions before it on, as far as its
+ * kernel goes. Returns how many, or -errno. */
+ZS_API int zs_debug_disassemble(struct zs_debug *debug, uint64_t gpu_va, uint32_t before,
+                                struct zs_debug_inst *ret_insts, uint32_t capacity,
+                                struct zs_diag *diag);
+/* Where the code of a line is: ret_places[capacity]. Returns how many there are. */
+ZS_API int zs_debug_line_places(struct zs_debug *debug, const char *path, uint32_t line,
+                                struct zs_debug_place *ret_places, uint32_t capacity);
+
+struct zs_debug_module {
+    uint32_t id;
+    uint64_t load_va, size_B;
+    uint32_t kernel_count;
+    const char *const *kernels;
+    bool has_lines;
+};
+/* In the order of ids; NULL behind the last one. Valid until modules change. */
+ZS_API const struct zs_debug_module *zs_debug_modules(const struct zs_debug *debug, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
