@@ -81,13 +81,26 @@ static bool is_alive(uint32_t pid)
     return alive;
 }
 
+/* Within exec a process has no environment for a moment, although what started it (posix_spawn,
+ * vfork) has gone on: it is waited for, for a second. */
+static bool read_environment(uint32_t pid, struct zs_buf *text)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    bool ok = read_proc(pid, "environ", text);
+    for (int i = 0; i < 1000 && ok && !text->size_B; i++) {
+        nanosleep(&pause, NULL);
+        ok = read_proc(pid, "environ", text);
+    }
+    return ok;
+}
+
 /* It was started with the variable. */
 static bool is_enabled(uint32_t pid)
 {
     static const char setting[] = "ZET_ENABLE_PROGRAM_DEBUGGING=1";
     struct zs_buf text = {0};
     bool found = false;
-    if (read_proc(pid, "environ", &text)) {
+    if (read_environment(pid, &text)) {
         for (size_t at_B = 0; at_B < text.size_B && !found;) {
             size_t length = strnlen((const char *)text.data + at_B, text.size_B - at_B);
             found = length == sizeof(setting) - 1 && memcmp(text.data + at_B, setting, length) == 0;
