@@ -2,7 +2,7 @@
 /*
  * zescope: a debugger of GPU kernels, over Level Zero's zetDebug* functions of any driver.
  *
- *     struct zs_debug *debug;
+ *     struct zs_debugger *debug;
  *     struct zs_debug_event event;
  *     int error = zs_debug_open(&options, &debug, &diag);
  *     error = error ? error : zs_debug_launch(debug, argv, &diag);
@@ -38,7 +38,7 @@
 extern "C" {
 #endif
 
-struct zs_debug;
+struct zs_debugger;
 
 struct zs_debug_options {
     size_t size_B; /* sizeof(struct zs_debug_options) */
@@ -51,22 +51,22 @@ struct zs_debug_options {
 };
 
 /* Initialises Level Zero. -ENODEV: no device offers debugging. */
-ZS_API int zs_debug_open(const struct zs_debug_options *options, struct zs_debug **ret_debug,
+ZS_API int zs_debug_open(const struct zs_debug_options *options, struct zs_debugger **ret_debug,
                          struct zs_diag *diag);
 /* Detaches; an application that was launched is killed when it has not ended. */
-ZS_API void zs_debug_close(struct zs_debug *debug);
+ZS_API void zs_debug_close(struct zs_debugger *debug);
 
 /* Start an application (argv[0] is looked up in PATH, NULL at the end) and attach to it before it
  * does anything. -EBUSY: there is one. */
-ZS_API int zs_debug_launch(struct zs_debug *debug, char *const *argv, struct zs_diag *diag);
+ZS_API int zs_debug_launch(struct zs_debugger *debug, char *const *argv, struct zs_diag *diag);
 /* -EPERM, -ESRCH, -EBUSY (has a debugger), -ENOTSUP (not started with
  * ZET_ENABLE_PROGRAM_DEBUGGING=1, or does not have this device) */
-ZS_API int zs_debug_attach(struct zs_debug *debug, uint32_t pid, struct zs_diag *diag);
+ZS_API int zs_debug_attach(struct zs_debugger *debug, uint32_t pid, struct zs_diag *diag);
 /* Takes breakpoints out and lets all go on. */
-ZS_API int zs_debug_detach(struct zs_debug *debug, struct zs_diag *diag);
+ZS_API int zs_debug_detach(struct zs_debugger *debug, struct zs_diag *diag);
 /* SIGKILL. */
-ZS_API int zs_debug_kill(struct zs_debug *debug, struct zs_diag *diag);
-ZS_API uint32_t zs_debug_pid(const struct zs_debug *debug); /* 0: none */
+ZS_API int zs_debug_kill(struct zs_debugger *debug, struct zs_diag *diag);
+ZS_API uint32_t zs_debug_pid(const struct zs_debugger *debug); /* 0: none */
 
 /* ---- events ---- */
 
@@ -105,7 +105,7 @@ struct zs_debug_event {
 
 /* The next event. Steps, conditions and logs of breakpoints are worked on in here. -EAGAIN: none
  * within timeout_ms (UINT32_MAX: waits for ever). -ECHILD: nothing is attached. */
-ZS_API int zs_debug_wait(struct zs_debug *debug, uint32_t timeout_ms,
+ZS_API int zs_debug_wait(struct zs_debugger *debug, uint32_t timeout_ms,
                          struct zs_debug_event *ret_event, struct zs_diag *diag);
 
 /* ---- run control: what follows is told by zs_debug_wait ---- */
@@ -119,13 +119,13 @@ enum zs_debug_step {
     ZS_DEBUG_STEP_INST_NEXT, /* one instruction, over a call */
 };
 
-ZS_API int zs_debug_continue(struct zs_debug *debug, struct zs_diag *diag);
+ZS_API int zs_debug_continue(struct zs_debugger *debug, struct zs_diag *diag);
 /* Steps follow the lane in focus: where other lanes of its thread run without it, it goes on. Other
  * threads stand still but for barriers, which they come to. */
-ZS_API int zs_debug_step(struct zs_debug *debug, enum zs_debug_step step, struct zs_diag *diag);
+ZS_API int zs_debug_step(struct zs_debugger *debug, enum zs_debug_step step, struct zs_diag *diag);
 /* Stop at the next chance. May be called from any thread and from signal handlers. */
-ZS_API void zs_debug_interrupt(struct zs_debug *debug);
-ZS_API bool zs_debug_stopped(const struct zs_debug *debug);
+ZS_API void zs_debug_interrupt(struct zs_debugger *debug);
+ZS_API bool zs_debug_stopped(const struct zs_debugger *debug);
 
 /* ---- breakpoints ---- */
 
@@ -158,19 +158,19 @@ struct zs_debug_breakpoint {
 };
 
 /* 0 also where there is no such code yet: it is pending. -EINVAL: no location. */
-ZS_API int zs_debug_break_add(struct zs_debug *debug,
+ZS_API int zs_debug_break_add(struct zs_debugger *debug,
                               const struct zs_debug_breakpoint_options *options, uint32_t *ret_id,
                               struct zs_diag *diag);
-ZS_API int zs_debug_break_delete(struct zs_debug *debug, uint32_t id, struct zs_diag *diag);
-ZS_API int zs_debug_break_enable(struct zs_debug *debug, uint32_t id, bool enabled,
+ZS_API int zs_debug_break_delete(struct zs_debugger *debug, uint32_t id, struct zs_diag *diag);
+ZS_API int zs_debug_break_enable(struct zs_debugger *debug, uint32_t id, bool enabled,
                                  struct zs_diag *diag);
 /* NULL: no condition. */
-ZS_API int zs_debug_break_condition(struct zs_debug *debug, uint32_t id, const char *condition,
+ZS_API int zs_debug_break_condition(struct zs_debugger *debug, uint32_t id, const char *condition,
                                     struct zs_diag *diag);
-ZS_API int zs_debug_break_ignore(struct zs_debug *debug, uint32_t id, uint64_t count,
+ZS_API int zs_debug_break_ignore(struct zs_debugger *debug, uint32_t id, uint64_t count,
                                  struct zs_diag *diag);
 /* In the order of ids; NULL behind the last one. Valid until breakpoints or modules change. */
-ZS_API const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debug *debug,
+ZS_API const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debugger *debug,
                                                             size_t index);
 
 /* ---- threads and lanes ---- */
@@ -196,19 +196,20 @@ struct zs_debug_lane {
 };
 
 /* Those that are stopped, in order of ids; valid until something runs. */
-ZS_API size_t zs_debug_threads(struct zs_debug *debug, const struct zs_debug_thread **ret_threads);
-ZS_API const struct zs_debug_thread *zs_debug_thread(struct zs_debug *debug, uint32_t thread);
+ZS_API size_t zs_debug_threads(struct zs_debugger *debug,
+                               const struct zs_debug_thread **ret_threads);
+ZS_API const struct zs_debug_thread *zs_debug_thread(struct zs_debugger *debug, uint32_t thread);
 /* The lanes of a thread: ret_lanes[32]. Returns how many, or -errno. */
-ZS_API int zs_debug_lanes(struct zs_debug *debug, uint32_t thread, struct zs_debug_lane *ret_lanes,
-                          struct zs_diag *diag);
-ZS_API int zs_debug_set_focus(struct zs_debug *debug, uint32_t thread, uint32_t lane,
+ZS_API int zs_debug_lanes(struct zs_debugger *debug, uint32_t thread,
+                          struct zs_debug_lane *ret_lanes, struct zs_diag *diag);
+ZS_API int zs_debug_set_focus(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
                               uint32_t frame, struct zs_diag *diag);
 /* Thread 0: none. Pointers may be NULL. */
-ZS_API void zs_debug_focus(const struct zs_debug *debug, uint32_t *ret_thread, uint32_t *ret_lane,
-                           uint32_t *ret_frame);
+ZS_API void zs_debug_focus(const struct zs_debugger *debug, uint32_t *ret_thread,
+                           uint32_t *ret_lane, uint32_t *ret_frame);
 /* The thread and lane of a work-item, by group and local id. -ENOENT: it is not among those that
  * are stopped. */
-ZS_API int zs_debug_find_item(struct zs_debug *debug, const uint32_t group[3],
+ZS_API int zs_debug_find_item(struct zs_debugger *debug, const uint32_t group[3],
                               const uint32_t local_id[3], uint32_t *ret_thread, uint32_t *ret_lane,
                               struct zs_diag *diag);
 
@@ -225,11 +226,11 @@ struct zs_debug_frame {
 };
 
 /* The stack of a thread: ret_frames[capacity]. Returns how many, or -errno. */
-ZS_API int zs_debug_frames(struct zs_debug *debug, uint32_t thread,
+ZS_API int zs_debug_frames(struct zs_debugger *debug, uint32_t thread,
                            struct zs_debug_frame *ret_frames, uint32_t capacity,
                            struct zs_diag *diag);
 /* A source by its path in the debug info, or the end of it; NULL: nobody knows it. */
-ZS_API const struct zs_source *zs_debug_source(struct zs_debug *debug, const char *path);
+ZS_API const struct zs_source *zs_debug_source(struct zs_debugger *debug, const char *path);
 
 /* ---- values ---- */
 
@@ -249,35 +250,35 @@ struct zs_debug_value {
 };
 
 /* Parameters and variables that are visible in a frame; innermost blocks first. */
-ZS_API int zs_debug_variables(struct zs_debug *debug, uint32_t thread, uint32_t lane,
+ZS_API int zs_debug_variables(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
                               uint32_t frame, struct zs_debug_value ***ret_values,
                               uint32_t *ret_count, struct zs_diag *diag);
 /* C's expressions over variables, members, elements, pointers, numbers; registers as "$r12:f",
  * "$f0.0:uw", "$ip"; "$lane", "$gid0", "$lid0", "$group0". -ENODATA: not available, and why. */
-ZS_API int zs_debug_evaluate(struct zs_debug *debug, uint32_t thread, uint32_t lane, uint32_t frame,
-                             const char *expression, struct zs_debug_value **ret_value,
-                             struct zs_diag *diag);
+ZS_API int zs_debug_evaluate(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
+                             uint32_t frame, const char *expression,
+                             struct zs_debug_value **ret_value, struct zs_diag *diag);
 /* ret_children[capacity], from `first` on. Returns how many, or -errno. */
-ZS_API int zs_debug_children(struct zs_debug *debug, struct zs_debug_value *value, uint32_t first,
-                             struct zs_debug_value **ret_children, uint32_t capacity,
-                             struct zs_diag *diag);
+ZS_API int zs_debug_children(struct zs_debugger *debug, struct zs_debug_value *value,
+                             uint32_t first, struct zs_debug_value **ret_children,
+                             uint32_t capacity, struct zs_diag *diag);
 /* Evaluate `expression` as in the context of `value` and store it there, in its type. */
-ZS_API int zs_debug_assign(struct zs_debug *debug, struct zs_debug_value *value,
+ZS_API int zs_debug_assign(struct zs_debugger *debug, struct zs_debug_value *value,
                            const char *expression, struct zs_diag *diag);
 /* Values that were handed out are gone. */
-ZS_API void zs_debug_forget(struct zs_debug *debug);
+ZS_API void zs_debug_forget(struct zs_debugger *debug);
 
 /* ---- memory, registers, code ---- */
 
 enum zs_debug_space { ZS_DEBUG_SPACE_GLOBAL, ZS_DEBUG_SPACE_LOCAL };
 
 /* thread 0: memory that belongs to no launch alone. All or nothing; -EFAULT. */
-ZS_API int zs_debug_memory_read(struct zs_debug *debug, uint32_t thread, enum zs_debug_space space,
-                                uint64_t gpu_va, void *ret_bytes, size_t size_B,
-                                struct zs_diag *diag);
-ZS_API int zs_debug_memory_write(struct zs_debug *debug, uint32_t thread, enum zs_debug_space space,
-                                 uint64_t gpu_va, const void *bytes, size_t size_B,
-                                 struct zs_diag *diag);
+ZS_API int zs_debug_memory_read(struct zs_debugger *debug, uint32_t thread,
+                                enum zs_debug_space space, uint64_t gpu_va, void *ret_bytes,
+                                size_t size_B, struct zs_diag *diag);
+ZS_API int zs_debug_memory_write(struct zs_debugger *debug, uint32_t thread,
+                                 enum zs_debug_space space, uint64_t gpu_va, const void *bytes,
+                                 size_t size_B, struct zs_diag *diag);
 
 struct zs_debug_register {
     char name[16];
@@ -286,7 +287,7 @@ struct zs_debug_register {
     uint8_t bytes[64]; /* size_B of them, lowest first */
 };
 /* ret_registers[capacity]; returns how many there are, or -errno. */
-ZS_API int zs_debug_registers(struct zs_debug *debug, uint32_t thread,
+ZS_API int zs_debug_registers(struct zs_debugger *debug, uint32_t thread,
                               struct zs_debug_register *ret_registers, uint32_t capacity,
                               struct zs_diag *diag);
 
@@ -302,11 +303,11 @@ struct zs_debug_inst {
 };
 /* Code of a known module around an address: from `before` instructions before it on, as far as its
  * kernel goes. Returns how many, or -errno. */
-ZS_API int zs_debug_disassemble(struct zs_debug *debug, uint64_t gpu_va, uint32_t before,
+ZS_API int zs_debug_disassemble(struct zs_debugger *debug, uint64_t gpu_va, uint32_t before,
                                 struct zs_debug_inst *ret_insts, uint32_t capacity,
                                 struct zs_diag *diag);
 /* Where the code of a line is: ret_places[capacity]. Returns how many there are. */
-ZS_API int zs_debug_line_places(struct zs_debug *debug, const char *path, uint32_t line,
+ZS_API int zs_debug_line_places(struct zs_debugger *debug, const char *path, uint32_t line,
                                 struct zs_debug_place *ret_places, uint32_t capacity);
 
 struct zs_debug_module {
@@ -317,7 +318,8 @@ struct zs_debug_module {
     bool has_lines;
 };
 /* In the order of ids; NULL behind the last one. Valid until modules change. */
-ZS_API const struct zs_debug_module *zs_debug_modules(const struct zs_debug *debug, size_t index);
+ZS_API const struct zs_debug_module *zs_debug_modules(const struct zs_debugger *debug,
+                                                      size_t index);
 
 #ifdef __cplusplus
 }
