@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a session (dap.h). */
+#ifndef ZS_DAP_PRIV_H
+#define ZS_DAP_PRIV_H
+
+#include "dap/dap.h"
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "base/vec.h"
+
+#include <jansson.h>
+
+/* A request's answer comes later: it has been kept. */
+enum { DAP_LATER = 1 };
+
+/* What `variablesReference` stands for: index + 1 into refs. */
+enum ref_kind { REF_LANE, REF_LANES, REF_LANES_OF, REF_REGISTERS, REF_VALUE };
+struct ref {
+    enum ref_kind kind;
+    uint32_t thread, lane, frame;
+    uint32_t index;               /* REF_LANES_OF: of the variable in its frame */
+    struct zs_debug_value *value; /* REF_VALUE */
+    const char *expression;       /* what evaluates to it, or NULL */
+};
+struct frame_ref {
+    uint32_t thread, frame;
+};
+
+enum breakpoint_kind { BREAK_SOURCE, BREAK_FUNCTION, BREAK_INSTRUCTION };
+struct breakpoint {
+    enum breakpoint_kind kind;
+    char *source; /* BREAK_SOURCE: the client's path; else NULL */
+    char *location, *condition, *log;
+    uint64_t ignore_count;
+    uint32_t id;   /* the debugger's */
+    bool verified; /* as the client was told last */
+    uint32_t line; /* likewise */
+    bool stale;
+};
+
+struct request {
+    json_t *json;
+    bool cancelled;
+};
+
+struct zs_dap {
+    struct zs_dap_options options;
+    struct zs_debugger *debug; /* NULL before launch or attach */
+    struct zs_buf in;
+    struct {
+        struct request *items;
+        size_t count, capacity;
+    } queue;
+    json_t *current; /* the request that is being answered */
+    bool current_cancelled;
+    uint64_t sequence;
+    bool initialized, live, stopped, exited, ended;
+    bool end_after;   /* `disconnect` is being answered */
+    bool invalidates; /* the client knows the event `invalidated` */
+    bool lines_at_0;
+    bool terminated_told;
+
+    /* launch and attach */
+    json_t *launch; /* the request, until it is answered */
+    bool attached;  /* not launched: goes on when the session ends */
+    bool no_debug, stop_on_entry, faults_pass;
+    const char **search_dirs; /* point into `strings` */
+    struct zs_path_map *path_maps;
+    struct zs_arena strings; /* live as long as the session */
+
+    struct {
+        struct breakpoint *items;
+        size_t count, capacity;
+    } breakpoints;
+    struct {
+        uint32_t *items; /* temporary ones at kernels' starts, of stopOnEntry */
+        size_t count, capacity;
+    } entries;
+    struct {
+        const char **items; /* sourceReference - 1: paths as debug info names them */
+        size_t count, capacity;
+    } sources;
+
+    /* of the stop: gone when something runs */
+    struct zs_debug_event stop;
+    bool entry_stop;
+    struct {
+        struct ref *items;
+        size_t count, capacity;
+    } refs;
+    struct {
+        struct frame_ref *items;
+        size_t count, capacity;
+    } frames;
+    struct zs_arena expressions;
+
+    struct {
+        uint8_t bytes[4];
+        size_t count;
+    } partial[2]; /* of an output's last character */
+};
+
+/* ---- session.c: requests, answers, events ---- */
+
+typedef int dap_handler(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
+                        struct zs_diag *diag);
+#define REQUEST(name, when) dap_handler handle_##name;
+#include "dap/requests.def"
+#undef REQUEST
+
+/* An event: what is put between begin and end is its body. */
+struct zs_json dap_event_begin(struct zs_dap *dap, struct zs_buf *buf, const char *name);
+void dap_event_end(struct zs_dap *dap, struct zs_json *json);
+/* The client's console: "console", "important". */
+void dap_say(struct zs_dap *dap, const char *category, const char *format, ...) ZS_PRINTF(3, 4);
+/* The answer of a request that was kept (DAP_LATER). */
+void dap_answer_later(struct zs_dap *dap, json_t *request, const struct zs_diag *diag);
+/* Looks whether the request that is being answered has been cancelled meanwhile. */
+bool dap_cancelled(struct zs_dap *dap);
+
+/* Members of arguments, with what they are when they are not there or of another type. */
+const char *dap_text(const json_t *object, const char *key);
+int64_t dap_int(const json_t *object, const char *key, int64_t otherwise);
+bool dap_flag(const json_t *object, const char *key, bool otherwise);
+
+/* ---- lifecycle.c ---- */
+
+/* Everything that was asked of the stop is gone. */
+void dap_forget_stop(struct zs_dap *dap);
+void dap_tell_end(struct zs_dap *dap);
+
+/* ---- events.c ---- */
+
+void dap_wait(struct zs_dap *dap, uint32_t timeout_ms);
+const char *dap_stop_reason(const struct zs_dap *dap);
+
+/* ---- breakpoints.c ---- */
+
+void dap_breakpoints_fini(struct zs_dap *dap);
+/* Tell which have been found, or are gone, since they were told last. */
+void dap_breakpoints_changed(struct zs_dap *dap);
+const struct breakpoint *dap_breakpoint(const struct zs_dap *dap, uint32_t id);
+
+/* ---- stack.c ---- */
+
+/* The thread and frame of a frameId; 0 (no frame): the focus. */
+int dap_frame(struct zs_dap *dap, int64_t id, struct frame_ref *ret_frame, struct zs_diag *diag);
+/* The lane of a thread that is looked at: in focus, or the first one that runs. */
+uint32_t dap_lane_of(struct zs_dap *dap, uint32_t thread);
+/* `source` of a frame, breakpoint, instruction. */
+void dap_put_source(struct zs_dap *dap, struct zs_json *json, const char *path, const char *key);
+int64_t dap_line_out(const struct zs_dap *dap, uint32_t line);
+
+/* ---- variables.c ---- */
+
+/* A new variablesReference, or 0: out of memory. */
+uint64_t dap_ref(struct zs_dap *dap, struct ref ref);
+/* What clients show of memory that has changed is old. */
+void dap_invalidated(struct zs_dap *dap);
+
+/* ---- memory.c ---- */
+
+/* "0x1234" or decimal. */
+bool dap_parse_address(const char *text, uint64_t *ret_va);
+void dap_put_address(struct zs_json *json, const char *key, uint64_t gpu_va);
+
+#endif
