@@ -35,6 +35,10 @@ enum {
 
 enum outcome { OUTCOME_DONE, OUTCOME_BUSY, OUTCOME_STOPPED };
 
+/* What runs threads exists twice, with `debug` a constant: without it nothing asks for debuggers.
+ */
+#define IN_TWO_VERSIONS static inline __attribute__((always_inline))
+
 /* ---- stopping ----------------------------------------------------------------------------------
  */
 
@@ -238,8 +242,8 @@ static uint32_t spread(uint32_t number, uint32_t mask)
     return bits;
 }
 
-void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                         const struct zs_gpu_group *group, uint32_t thread)
+IN_TWO_VERSIONS void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                  const struct zs_gpu_group *group, uint32_t thread, bool debug)
 {
     struct zs_gpu_thread_state *state = &group->threads[thread];
     bool fresh = w->free_slot_count == 0;
@@ -259,21 +263,27 @@ void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
         t->hooks = zs_timing_trace_thread(run->trace, group->index, thread);
     t->env = &w->port;
     t->counters = w->counters;
-    if (ZS_UNLIKELY(w->debug != NULL))
+    if (debug && w->debug)
         zs_gpu_debug_started(w, t);
     uint32_t number = thread_number(run, group, thread);
     t->sr0[0] |= spread(number, run->device->model->sr0_number);
     fill_payload(run, group, thread, number, t->grf);
 }
 
-static void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
-                       struct zs_gpu_thread_state *state)
+void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                         const struct zs_gpu_group *group, uint32_t thread)
+{
+    start_thread(run, w, group, thread, true);
+}
+
+IN_TWO_VERSIONS void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
+                                struct zs_gpu_thread_state *state, bool debug)
 {
     const struct zs_eu_thread *t = &w->threads[state->slot];
     if (group->traced)
         zs_timing_trace_ended(t->hooks, t->executed);
     state->phase = ZS_GPU_THREAD_DONE;
-    if (ZS_UNLIKELY(w->debug != NULL))
+    if (debug && w->debug)
         zs_gpu_debug_ended(w, state->slot);
     w->free_slots[w->free_slot_count++] = state->slot;
     w->threads_run++;
@@ -281,12 +291,12 @@ static void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
 }
 
 /* Run one thread for a slice. */
-static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                               struct zs_gpu_group *group, uint32_t thread)
+IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                        struct zs_gpu_group *group, uint32_t thread, bool debug)
 {
     struct zs_gpu_thread_state *state = &group->threads[thread];
     if (state->phase == ZS_GPU_THREAD_NEW)
-        zs_gpu_start_thread(run, w, group, thread);
+        start_thread(run, w, group, thread, debug);
     struct zs_eu_thread *t = &w->threads[state->slot];
     struct zs_port *port = &w->port;
     port->slm = group->slm;
@@ -299,14 +309,14 @@ static enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     if (status == ZS_EU_FAULT) {
         struct zs_gpu_fault fault;
         zs_gpu_fault_from(run, t, port, group->index, thread, &fault);
-        if (!run->debug || !zs_gpu_debug_faulted(run, w, group, thread, &fault))
+        if (!debug || !zs_gpu_debug_faulted(run, w, group, thread, &fault))
             zs_gpu_stop_run(run, -EFAULT, &fault);
         return OUTCOME_STOPPED;
     }
-    if (ZS_UNLIKELY(status == ZS_EU_STOP))
+    if (debug && status == ZS_EU_STOP)
         return zs_gpu_debug_stopped(run, w, group, thread) ? OUTCOME_STOPPED : OUTCOME_BUSY;
     if (status == ZS_EU_EOT)
-        end_thread(w, group, state);
+        end_thread(w, group, state, debug);
     else if (status == ZS_EU_BARRIER)
         state->phase = ZS_GPU_THREAD_WAITING;
     return status == ZS_EU_BUDGET ? OUTCOME_BUSY : OUTCOME_DONE;
@@ -356,8 +366,8 @@ static void lonely_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 }
 
 /* One turn for each thread that can run. DONE: the group has ended. */
-static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                              struct zs_gpu_group *group, bool *ret_busy)
+IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                       struct zs_gpu_group *group, bool *ret_busy, bool debug)
 {
     uint32_t ran = 0;
     *ret_busy = false;
@@ -366,7 +376,7 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         if (phase > ZS_GPU_THREAD_READY)
             continue;
         ran++;
-        enum outcome outcome = run_thread(run, w, group, i);
+        enum outcome outcome = run_thread(run, w, group, i, debug);
         if (outcome == OUTCOME_STOPPED)
             return outcome;
         if (outcome == OUTCOME_BUSY) {
@@ -379,7 +389,7 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         return OUTCOME_DONE;
     if (group->arrived >= run->threads_per_group) {
         release_barrier(run, w, group);
-    } else if (ran == 0 && w->debug && has_held(run, group)) {
+    } else if (debug && ran == 0 && w->debug && has_held(run, group)) {
         *ret_busy = true;
     } else if (ran == 0) { /* everyone waits for someone who has ended */
         lonely_barrier(run, w, group);
@@ -389,13 +399,13 @@ static enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 }
 
 /* Rounds until the group has ended, or until one left threads that used up their slices. */
-static enum outcome run_group(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                              struct zs_gpu_group *group)
+IN_TWO_VERSIONS enum outcome run_group(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                       struct zs_gpu_group *group, bool debug)
 {
     bool busy = false;
     enum outcome outcome;
     do
-        outcome = run_round(run, w, group, &busy);
+        outcome = run_round(run, w, group, &busy, debug);
     while (outcome == OUTCOME_BUSY && !busy);
     return outcome;
 }
@@ -513,12 +523,13 @@ static void maybe_ask_for_help(struct zs_gpu_run *run, const struct zs_gpu_worke
 }
 
 /* One turn for each resident group. false: stop. */
-static bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret_ended)
+IN_TWO_VERSIONS bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret_ended,
+                                  bool debug)
 {
     *ret_ended = false;
     for (uint32_t i = 0; i < w->group_count;) {
         struct zs_gpu_group *group = &w->groups[i];
-        enum outcome outcome = run_group(run, w, group);
+        enum outcome outcome = run_group(run, w, group, debug);
         maybe_ask_for_help(run, w);
         if (outcome == OUTCOME_STOPPED || interrupted(run, w, group, NULL, 0))
             return false;
@@ -540,7 +551,7 @@ bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret
         struct zs_gpu_group *group = &w->groups[i];
         for (uint32_t k = 0; k < run->threads_per_group; k++)
             *ret_ran |= group->threads[k].phase <= ZS_GPU_THREAD_READY;
-        enum outcome outcome = run_round(run, w, group, &busy);
+        enum outcome outcome = run_round(run, w, group, &busy, true);
         if (atomic_load_explicit(&run->stop, memory_order_relaxed))
             return false;
         if (outcome == OUTCOME_DONE)
@@ -603,8 +614,10 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         }
         if (w->group_count == 0)
             return;
-        if (!run_resident(run, w, &ended)) {
-            if (!run->debug || !zs_gpu_debug_work(run, w))
+        if (!run->debug && !run_resident(run, w, &ended, false))
+            return;
+        if (run->debug && !run_resident(run, w, &ended, true)) {
+            if (!zs_gpu_debug_work(run, w))
                 return;
             continue;
         }

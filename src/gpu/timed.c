@@ -43,7 +43,7 @@ int zs_gpu_kernel_time(struct zs_gpu_kernel *kernel, const struct zs_eu_lower_pa
 int zs_gpu_run_trace(struct zs_gpu_run *run)
 {
     const struct zs_gpu_kernel *kernel = run->kernel;
-    if (!kernel->timing_code)
+    if (!kernel->timing_code || run->debug) /* threads of a trace stay in their program */
         return 0;
     const struct zs_kernel *m = kernel->module;
     const struct zs_timing_launch launch = {
