@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What generations have of their own: rules that differ, and operations that came later, from
+ * assembler text, each against its definition in plain C.
+ */
+#include "../test.h"
+
+#include "eu/eu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 16, A = 10, B = 12, C = 14, D = 20 };
+
+/* Runs one instruction (or some) on r10, r12, r14: sixteen dwords each; r20 is the result. */
+static void run(enum zs_isa_platform platform, const char *text, const uint32_t in[3][LANES],
+                uint32_t out[LANES])
+{
+    const char *end =
+        platform >= ZS_ISA_XE_HPG ? "\n(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}\n"
+        : platform >= ZS_ISA_XE_LP ? "\n(W) send.ts (8|M0) null r112 null 0x0 0x02000010 {EOT}\n"
+                                   : "\n(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}\n";
+    char whole[600];
+    uint8_t *code = NULL;
+    size_t size_B = 0;
+    struct zs_isa_asm_error where = {0};
+    snprintf(whole, sizeof(whole), "%s%s", text, end);
+    if (zs_isa_assemble(platform, (struct zs_span){(const uint8_t *)whole, strlen(whole)}, &code,
+                        &size_B, &where))
+        fail_msg("%s", whole);
+    struct zs_eu_program *program = NULL;
+    struct zs_diag diag = {0};
+    const struct zs_eu_lower_params params = {
+        .code = {code, size_B}, .simd = LANES, .platform = platform};
+    assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
+    struct zs_eu_thread *t = aligned_alloc(64, (sizeof(*t) + 63) & ~(size_t)63);
+    zs_eu_thread_init(t, program, 0xffff);
+    for (int i = 0; i < 3; i++)
+        memcpy(t->grf + (A + 2 * i) * 32, in[i], LANES * 4);
+    if (zs_eu_run(t, program, 1000) != ZS_EU_EOT)
+        fail_msg("%s: %s", text, t->fault.text);
+    memcpy(out, t->grf + D * 32, LANES * 4);
+    free(t);
+    zs_eu_program_destroy(program);
+    free(code);
+}
+
+static uint32_t in[3][LANES], out[LANES];
+
+static void numbers(uint64_t seed)
+{
+    for (int i = 0; i < 3 * LANES; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        in[i / LANES][i % LANES] = (uint32_t)(seed >> 32);
+    }
+}
+
+#define CHECK(platform, text, expression)                                                          \
+    do {                                                                                           \
+        run(platform, text, in, out);                                                              \
+        for (uint32_t i = 0; i < LANES; i++) {                                                     \
+            uint32_t a = in[0][i], b = in[1][i], c = in[2][i];                                     \
+            (void)a, (void)b, (void)c;                                                             \
+            assert_int_equal(out[i], (uint32_t)(expression));                                      \
+        }                                                                                          \
+    } while (0)
+
+static const enum zs_isa_platform later[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG};
+
+/* Without AccWrEn it is the low half of the product, with it the high one. */
+static void mach(void **state)
+{
+    numbers(1);
+    for (int k = 0; k < 3; k++) {
+        run(later[k],
+            "mul (8|M0) acc0.0<1>:d r10.0<8;8,1>:d r12.0<16;8,2>:uw\n"
+            "mach (8|M0) r20.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d",
+            in, out);
+        for (int i = 0; i < 8; i++)
+            assert_int_equal(out[i], in[0][i] * in[1][i]);
+        run(later[k],
+            "mul (8|M0) acc0.0<1>:d r10.0<8;8,1>:d r12.0<16;8,2>:uw\n"
+            "mach (8|M0) r20.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d {AccWrEn}",
+            in, out);
+        for (int i = 0; i < 8; i++)
+            assert_int_equal(out[i],
+                             (uint32_t)((int64_t)(int32_t)in[0][i] * (int32_t)in[1][i] >> 32));
+    }
+}
+
+static void rotations(void **state)
+{
+    numbers(2);
+    for (int k = 0; k < 3; k++) {
+        CHECK(later[k], "rol (16|M0) r20.0<1>:ud r10.0<8;8,1>:ud r12.0<8;8,1>:ud",
+              a << (b & 31) | (uint64_t)a >> (32 - (b & 31)));
+        CHECK(later[k], "ror (16|M0) r20.0<1>:ud r10.0<8;8,1>:ud r12.0<8;8,1>:ud",
+              a >> (b & 31) | (uint64_t)a << (32 - (b & 31)));
+    }
+}
+
+/* The forward goto takes lanes whose predicate is true; up to Gen9 it was the others. */
+static void gotos(void **state)
+{
+    numbers(3);
+    for (int k = 0; k < 3; k++)
+        CHECK(later[k],
+              "mov (16|M0) r20.0<1>:ud 7:ud\n"
+              "cmp (16|M0) (lt)f0.0 null<1>:d r10.0<8;8,1>:d 0:w\n"
+              "(f0.0) goto (16|M0) L1 L1\n"
+              "mov (16|M0) r20.0<1>:ud 9:ud\n"
+              "L1:\n"
+              "join (16|M0) L2\n"
+              "L2:",
+              (int32_t)a < 0 ? 7 : 9);
+}
+
+static void mac(void **state)
+{
+    numbers(4);
+    for (int i = 0; i < 3 * LANES; i++) { /* small numbers that round */
+        float value = (float)(in[i / LANES][i % LANES] & 0xffffff) * 0x1p-12f + 0.1f;
+        memcpy(&in[i / LANES][i % LANES], &value, 4);
+    }
+    run(ZS_ISA_GEN11,
+        "mov (16|M0) acc0.0<1>:f r14.0<8;8,1>:f\n"
+        "mac (16|M0) r20.0<1>:f r10.0<8;8,1>:f r12.0<8;8,1>:f",
+        in, out);
+    for (int i = 0; i < LANES; i++) {
+        float a, b, c, want, got;
+        memcpy(&a, &in[0][i], 4);
+        memcpy(&b, &in[1][i], 4);
+        memcpy(&c, &in[2][i], 4);
+        memcpy(&got, &out[i], 4);
+        want = fmaf(a, b, c);
+        assert_true(got == want);
+    }
+}
+
+static uint32_t bytes(uint32_t x, uint32_t y, bool xs, bool ys)
+{
+    int32_t sum = 0;
+    for (int i = 0; i < 32; i += 8) {
+        int32_t p = xs ? (int8_t)(x >> i) : (uint8_t)(x >> i);
+        int32_t q = ys ? (int8_t)(y >> i) : (uint8_t)(y >> i);
+        sum += p * q;
+    }
+    return (uint32_t)sum;
+}
+
+static void dot_products(void **state)
+{
+    numbers(5);
+    for (int k = 1; k < 3; k++) {
+        const char *src0 = later[k] == ZS_ISA_XE_LP ? "r10.0<8;1>" : "r10.0<1;0>";
+        const char *src1 = later[k] == ZS_ISA_XE_LP ? "r12.0<8;1>" : "r12.0<1;0>";
+        for (int signs = 0; signs < 4; signs++) {
+            char text[200];
+            snprintf(text, sizeof(text), "dp4a (16|M0) r20.0<1>:d %s:d %s:%s r14.0<1>:%s", src0,
+                     src1, signs & 1 ? "d" : "ud", signs & 2 ? "d" : "ud");
+            CHECK(later[k], text, a + bytes(b, c, signs & 1, signs & 2));
+        }
+    }
+}
+
+static void three_sources(void **state)
+{
+    numbers(6);
+    CHECK(ZS_ISA_XE_HPG, "add3 (16|M0) r20.0<1>:d r10.0<1;0>:d -r12.0<1;0>:d r14.0<1>:d",
+          a - b + c);
+    for (uint32_t function = 0; function < 256; function++) {
+        char text[200];
+        snprintf(text, sizeof(text),
+                 "bfn.0x%X (16|M0) r20.0<1>:ud r10.0<1;0>:ud r12.0<1;0>:ud r14.0<1>:ud", function);
+        run(ZS_ISA_XE_HPG, text, in, out);
+        for (int i = 0; i < LANES; i++)
+            for (int bit = 0; bit < 32; bit++) {
+                uint32_t index =
+                    (in[0][i] >> bit & 1) | (in[1][i] >> bit & 1) << 1 | (in[2][i] >> bit & 1) << 2;
+                assert_int_equal(out[i] >> bit & 1, function >> index & 1);
+            }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mach), cmocka_unit_test(rotations),    cmocka_unit_test(gotos),
+        cmocka_unit_test(mac),  cmocka_unit_test(dot_products), cmocka_unit_test(three_sources),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
