@@ -280,7 +280,7 @@ IN_TWO_VERSIONS void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *gr
                                 struct zs_gpu_thread_state *state, bool debug)
 {
     const struct zs_eu_thread *t = &w->threads[state->slot];
-    if (group->traced)
+    if (group->traced && !w->debug) /* a debugger has put its own hooks in place */
         zs_timing_trace_ended(t->hooks, t->executed);
     state->phase = ZS_GPU_THREAD_DONE;
     if (debug && w->debug)
