@@ -77,14 +77,15 @@ static void open_gpu(struct gpu *gpu)
     printf("%s: %d bodies, %d steps\n", properties.name, BODIES, STEPS);
 }
 
-static void build(struct gpu *gpu, const char *path)
+static void build(struct gpu *gpu, const char *path, const char *flags)
 {
     size_t size_B;
     uint8_t *spirv = read_file(path, &size_B);
     const ze_module_desc_t module = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
                                      .format = ZE_MODULE_FORMAT_IL_SPIRV,
                                      .inputSize = size_B,
-                                     .pInputModule = spirv};
+                                     .pInputModule = spirv,
+                                     .pBuildFlags = flags};
     const ze_kernel_desc_t kernel = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                      .pKernelName = "nbody_step"};
     check(zeModuleCreate(gpu->context, gpu->device, &module, &gpu->module, NULL), "zeModuleCreate");
@@ -172,12 +173,12 @@ int main(int argc, char **argv)
     static struct body host[3][BODIES];
     struct body *expected = host[0], *expected_next = host[1];
     struct gpu gpu = {0};
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s nbody.spv\n", argv[0]);
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: %s nbody.spv [BUILD_FLAGS]\n", argv[0]);
         return 2;
     }
     open_gpu(&gpu);
-    build(&gpu, argv[1]);
+    build(&gpu, argv[1], argc > 2 ? argv[2] : NULL);
     struct body *positions = allocate(&gpu), *moved = allocate(&gpu), *speed = allocate(&gpu);
     struct body *const buffers[] = {positions, moved, speed};
     place(positions);

@@ -6,7 +6,8 @@
  * (IGC/DebugInfo/DwarfCompileUnit.cpp, addSimdLane) and from the registers of real kernels:
  *   0xed push_simd_lane         pushes the lane that is asked about
  *   0xeb regs                   pops a register number, pushes that register as a place
- *   0xec push_bit_piece_stack   pops size and offset in bits and a register place, pushes the bits
+ *   0xec push_bit_piece_stack   pops size and offset in bits and a register place (or takes that of
+ *                               a reg, regx before), pushes the bits
  *   0xef bit_piece_stack        pops the same: the variable's next piece is there
  *   0xee piece_stack            pops a size in bytes and a place: likewise
  *   0xfe regval_bits SIZE       pops an offset in bits and a register number, pushes SIZE bits
@@ -412,7 +413,15 @@ static int intel(struct eval *e, uint8_t op, uint64_t operand)
         return add_piece(e, size.value * 8, 0);
     if (op == DW_OP_INTEL_bit_piece_stack)
         return add_piece(e, size.value, offset.value);
-    struct zs_sym place = pop(e);
+    struct zs_sym place = known(0);
+    if (e->has_place && e->place.piece.kind == ZS_PIECE_REGISTER) { /* DW_OP_regx before it */
+        place = known(e->place.piece.dwarf_register);
+        e->has_place = false;
+    } else if (e->depth) {
+        place = pop(e);
+    } else {
+        return zs_reader_fail(&e->r, -EINVAL, "bits of a register, and no register before them");
+    }
     if (e->symbolic && !is_known(&place))
         return zs_reader_fail(&e->r, -ENODATA, "a register that depends on memory");
     return push_register(e, place.value, offset.value, size.value);
@@ -686,6 +695,11 @@ static int based_operator(struct eval *e, uint64_t number, uint64_t offset)
 static int run_step(struct eval *e, const struct zs_dw_step *step)
 {
     uint8_t op = step->op->value;
+    if (step->op->value == DW_OP_deref_size && !e->depth && e->has_place &&
+        e->place.piece.kind == ZS_PIECE_REGISTER) { /* IGC: what is in the register */
+        e->has_place = false;
+        return push_register(e, e->place.piece.dwarf_register, 0, step->operand[0] * 8);
+    }
     if (e->depth < step->op->needs)
         return zs_reader_fail(&e->r, -EINVAL, "DW_OP_%s needs %u stack entries, there are %u",
                               step->op->name, step->op->needs, e->depth);

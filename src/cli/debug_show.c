@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope debug: what people see. Names, sources and values are cleaned as they are written. */
+#include "cli/debug_shell.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGISTERS_MAX = 512, BYTES_IN_ROW = 32 };
+
+static const char *const plain[] = {"", "", "", ""};
+static const char *const colored[] = {"\x1b[0m", "\x1b[1m", "\x1b[33m", "\x1b[36m"};
+enum tone { TONE_END, TONE_STRONG, TONE_PLACE, TONE_NAME };
+
+static const char *tone(const struct zs_shell *s, enum tone t)
+{
+    return (s->color ? colored : plain)[t];
+}
+
+void zs_shell_say(struct zs_shell *shell, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    zs_buf_vprintf(&shell->out, format, args);
+    va_end(args);
+}
+
+void zs_shell_flush(struct zs_shell *shell)
+{
+    if (shell->out.size_B)
+        (void)zs_cli_write_text(shell->out.data, shell->out.size_B);
+    shell->out.size_B = 0;
+    fflush(stdout);
+}
+
+void zs_shell_error(struct zs_shell *shell, const char *format, ...)
+{
+    struct zs_buf text = {0};
+    va_list args;
+    va_start(args, format);
+    zs_buf_vprintf(&text, format, args);
+    va_end(args);
+    zs_shell_flush(shell);
+    zs_cli_print_stderr("%s\n", zs_buf_cstr(&text));
+    zs_buf_fini(&text);
+    shell->failed = true;
+}
+
+void zs_shell_show_line(struct zs_shell *shell, const char *file, uint32_t line, bool current)
+{
+    const struct zs_source *source = zs_debug_source(shell->debug, file);
+    struct zs_span text = {0};
+    if (source && source->found)
+        text = zs_source_line(source, line);
+    if (!source || !source->found) {
+        zs_shell_say(shell, "%u\t(%s)\n", line,
+                     source && source->note ? source->note : "no source");
+        return;
+    }
+    zs_shell_say(shell, "%s%u\t", current ? tone(shell, TONE_STRONG) : "", line);
+    for (size_t i = 0; i < text.size_B; i++) /* tabs stay readable */
+        if (text.data[i] == '\t')
+            zs_buf_puts(&shell->out, "    ");
+        else
+            zs_buf_putc(&shell->out, (char)text.data[i]);
+    zs_shell_say(shell, "%s\n", current ? tone(shell, TONE_END) : "");
+}
+
+void zs_shell_show_frame(struct zs_shell *shell, uint32_t number,
+                         const struct zs_debug_frame *frame)
+{
+    zs_shell_say(shell, "#%-2u %#" PRIx64 " in %s", number, frame->gpu_va, tone(shell, TONE_NAME));
+    zs_text_puts(&shell->out, frame->function[0] ? frame->function : "??");
+    zs_shell_say(shell, "%s%s", tone(shell, TONE_END), frame->inlined ? " (inlined)" : "");
+    if (frame->file) {
+        zs_shell_say(shell, " at %s", tone(shell, TONE_PLACE));
+        zs_text_puts(&shell->out, frame->file);
+        zs_shell_say(shell, ":%u%s", frame->line, tone(shell, TONE_END));
+    }
+    zs_buf_putc(&shell->out, '\n');
+}
+
+static void say_thread(struct zs_shell *shell, const struct zs_debug_thread *t)
+{
+    zs_shell_say(shell, "thread %u", t->id);
+    if (t->group_known)
+        zs_shell_say(shell, ", group %u,%u,%u", t->group[0], t->group[1], t->group[2]);
+}
+
+void zs_shell_show_where(struct zs_shell *shell)
+{
+    struct zs_debug_frame frames[ZS_DEBUG_FRAMES_MAX];
+    uint32_t thread, lane, frame;
+    zs_debug_focus(shell->debug, &thread, &lane, &frame);
+    int count = zs_debug_frames(shell->debug, thread, frames, ZS_DEBUG_FRAMES_MAX, NULL);
+    if (count <= 0 || frame >= (uint32_t)count)
+        return;
+    zs_shell_show_frame(shell, frame, &frames[frame]);
+    if (!frames[frame].file)
+        return;
+    zs_shell_show_line(shell, frames[frame].file, frames[frame].line, true);
+    free(shell->list_file);
+    shell->list_file = strdup(frames[frame].file);
+    shell->list_line = frames[frame].line > 5 ? frames[frame].line - 5 : 1;
+}
+
+static void show_displays(struct zs_shell *shell)
+{
+    uint32_t thread, lane, frame;
+    zs_debug_focus(shell->debug, &thread, &lane, &frame);
+    for (uint32_t i = 0; i < shell->display_count; i++) {
+        struct zs_debug_value *value;
+        struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
+        if (!shell->displays[i])
+            continue;
+        int error =
+            zs_debug_evaluate(shell->debug, thread, lane, frame, shell->displays[i], &value, &diag);
+        zs_shell_say(shell, "%u: %s = ", i + 1, shell->displays[i]);
+        zs_text_puts(&shell->out, error ? diag.text : value->text);
+        zs_buf_putc(&shell->out, '\n');
+    }
+}
+
+static void show_stop(struct zs_shell *shell, const struct zs_debug_event *e)
+{
+    const struct zs_debug_thread *t = zs_debug_thread(shell->debug, e->thread);
+    static const char *const words[] = {"",      "Breakpoint", "",       "Interrupted",
+                                        "Fault", "Watchpoint", "Loaded", "Ended"};
+    if (e->reason == ZS_DEBUG_REASON_INTERRUPT && !t) {
+        zs_shell_say(shell, "Interrupted: no kernel runs\n");
+        return;
+    }
+    if (e->reason == ZS_DEBUG_REASON_ENDED) {
+        zs_shell_say(shell, "The thread has ended.\n");
+        return;
+    }
+    if (e->reason != ZS_DEBUG_REASON_STEP) {
+        zs_shell_say(shell, "\n%s%s", tone(shell, TONE_STRONG),
+                     words[e->reason < ZS_ARRAY_LEN(words) ? e->reason : 0]);
+        if (e->breakpoint)
+            zs_shell_say(shell, " %u", e->breakpoint);
+        zs_shell_say(shell, "%s, ", tone(shell, TONE_END));
+        if (t)
+            say_thread(shell, t);
+        zs_shell_say(shell, ", lane %u", e->lane);
+        if (t && t->running != t->lanes)
+            zs_shell_say(shell, " (%d of %d lanes)", __builtin_popcount(t->running),
+                         __builtin_popcount(t->lanes));
+        if (e->text[0]) {
+            zs_buf_puts(&shell->out, ": ");
+            zs_text_puts(&shell->out, e->text);
+        }
+        zs_buf_putc(&shell->out, '\n');
+    }
+    zs_shell_show_where(shell);
+    show_displays(shell);
+}
+
+static void show_module(struct zs_shell *shell, const struct zs_debug_event *e)
+{
+    if (shell->common->quiet || !shell->interactive)
+        return;
+    const struct zs_debug_module *m;
+    for (size_t i = 0; (m = zs_debug_modules(shell->debug, i)); i++) {
+        if (m->id != e->module)
+            continue;
+        for (uint32_t k = 0; k < m->kernel_count; k++) {
+            zs_buf_puts(&shell->out, "[Loaded ");
+            zs_text_puts(&shell->out, m->kernels[k]);
+            zs_shell_say(shell, "%s]\n", m->has_lines ? "" : ", which has no debug info");
+        }
+    }
+}
+
+void zs_shell_show_event(struct zs_shell *shell, const struct zs_debug_event *e)
+{
+    switch (e->kind) {
+    case ZS_DEBUG_EVENT_STOPPED:
+        show_stop(shell, e);
+        break;
+    case ZS_DEBUG_EVENT_MODULE_LOADED:
+        show_module(shell, e);
+        break;
+    case ZS_DEBUG_EVENT_LOG:
+        zs_text_puts(&shell->out, e->text);
+        zs_buf_putc(&shell->out, '\n');
+        break;
+    case ZS_DEBUG_EVENT_EXITED:
+        shell->exit_status = e->status;
+        if (e->status < 0)
+            zs_shell_say(shell, "[The process has ended]\n");
+        else if (e->status > 128)
+            zs_shell_say(shell, "[The application was ended by signal %d]\n", e->status - 128);
+        else
+            zs_shell_say(shell, "[The application ended with status %d]\n", e->status);
+        break;
+    case ZS_DEBUG_EVENT_LOST:
+        zs_shell_error(shell, "%s", e->text);
+        break;
+    default:
+        break;
+    }
+    zs_shell_flush(shell);
+}
+
+void zs_shell_show_lanes_table(struct zs_shell *shell, const char *expression)
+{
+    uint32_t thread, focus, frame;
+    struct zs_debug_lane lanes[32];
+    struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
+    zs_debug_focus(shell->debug, &thread, &focus, &frame);
+    int count = zs_debug_lanes(shell->debug, thread, lanes, &diag);
+    if (count < 0)
+        zs_shell_error(shell, "%s", diag.text);
+    for (int i = 0; i < count; i++) {
+        struct zs_debug_value *value;
+        struct zs_diag why = {.offset_B = ZS_DIAG_NO_OFFSET};
+        int error =
+            zs_debug_evaluate(shell->debug, thread, lanes[i].lane, frame, expression, &value, &why);
+        zs_shell_say(shell, "%c%2u%s  ", lanes[i].lane == focus ? '*' : ' ', lanes[i].lane,
+                     lanes[i].running ? "" : " waits");
+        zs_text_puts(&shell->out, error ? why.text : value->text);
+        zs_buf_putc(&shell->out, '\n');
+    }
+}
+
+void zs_shell_show_threads(struct zs_shell *shell)
+{
+    const struct zs_debug_thread *threads;
+    uint32_t focus;
+    size_t count = zs_debug_threads(shell->debug, &threads);
+    zs_debug_focus(shell->debug, &focus, NULL, NULL);
+    if (!count)
+        zs_shell_say(shell, "No threads are stopped.\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct zs_debug_thread *t = &threads[i];
+        struct zs_debug_frame frame = {0};
+        zs_shell_say(shell, "%c ", t->id == focus ? '*' : ' ');
+        say_thread(shell, t);
+        zs_shell_say(shell, " (slice %u subslice %u EU %u thread %u), lanes %#x of %#x, ", t->slice,
+                     t->subslice, t->eu, t->thread, t->running, t->lanes);
+        zs_text_puts(&shell->out, t->kernel ? t->kernel : "??");
+        if (zs_debug_frames(shell->debug, t->id, &frame, 1, NULL) > 0 && frame.file)
+            zs_shell_say(shell, ":%u", frame.line);
+        zs_shell_say(shell, "\n");
+    }
+}
+
+void zs_shell_show_lanes(struct zs_shell *shell)
+{
+    uint32_t thread, focus;
+    struct zs_debug_lane lanes[32];
+    struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
+    zs_debug_focus(shell->debug, &thread, &focus, NULL);
+    int count = zs_debug_lanes(shell->debug, thread, lanes, &diag);
+    if (count < 0)
+        zs_shell_error(shell, "%s", diag.text);
+    for (int i = 0; i < count; i++) {
+        const struct zs_debug_lane *l = &lanes[i];
+        zs_shell_say(shell, "%c lane %2u  %s", l->lane == focus ? '*' : ' ', l->lane,
+                     l->running ? "goes on from here" : "waits elsewhere");
+        if (l->item_known)
+            zs_shell_say(shell, "  item %u,%u,%u  global %u,%u,%u", l->local_id[0], l->local_id[1],
+                         l->local_id[2], l->global_id[0], l->global_id[1], l->global_id[2]);
+        zs_buf_putc(&shell->out, '\n');
+    }
+}
+
+void zs_shell_show_breakpoints(struct zs_shell *shell)
+{
+    const struct zs_debug_breakpoint *b;
+    for (size_t i = 0; (b = zs_debug_break_get(shell->debug, i)); i++) {
+        zs_shell_say(shell, "%-3u %s%s ", b->id, b->enabled ? "on " : "off",
+                     b->temporary ? " once" : "");
+        zs_text_puts(&shell->out, b->location);
+        zs_shell_say(shell, b->place_count ? ", %u place%s" : ", pending", b->place_count,
+                     b->place_count == 1 ? "" : "s");
+        zs_shell_say(shell, ", hit %" PRIu64 " time%s\n", b->hits, b->hits == 1 ? "" : "s");
+        if (b->condition)
+            zs_shell_say(shell, "      if %s\n", b->condition);
+        if (b->log)
+            zs_shell_say(shell, "      log %s\n", b->log);
+        if (b->ignore_count)
+            zs_shell_say(shell, "      the next %" PRIu64 " hits are passed over\n",
+                         b->ignore_count);
+        for (uint32_t p = 0; p < b->place_count; p++) {
+            const struct zs_debug_place *place = &b->places[p];
+            zs_shell_say(shell, "      %#" PRIx64 " in ", place->gpu_va);
+            zs_text_puts(&shell->out, place->kernel ? place->kernel : "??");
+            if (place->file)
+                zs_shell_say(shell, ", line %u", place->line);
+            zs_buf_putc(&shell->out, '\n');
+        }
+    }
+    if (!zs_debug_break_get(shell->debug, 0))
+        zs_shell_say(shell, "No breakpoints.\n");
+}
+
+void zs_shell_show_registers(struct zs_shell *shell, const char *prefix)
+{
+    uint32_t thread;
+    struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
+    struct zs_debug_register *all = calloc(REGISTERS_MAX, sizeof(*all));
+    zs_debug_focus(shell->debug, &thread, NULL, NULL);
+    int count = all ? zs_debug_registers(shell->debug, thread, all, REGISTERS_MAX, &diag) : -1;
+    if (count < 0)
+        zs_shell_error(shell, "%s", diag.text);
+    for (int i = 0; i < count && i < REGISTERS_MAX; i++) {
+        if (prefix[0] && strcmp(prefix, all[i].name) != 0)
+            continue;
+        zs_shell_say(shell, "%-6s", all[i].name);
+        for (uint32_t b = 0; b + 4 <= all[i].size_B && b < BYTES_IN_ROW * 2; b += 4) {
+            uint32_t word;
+            memcpy(&word, all[i].bytes + b, 4);
+            zs_shell_say(shell, " %08x", word);
+        }
+        zs_buf_putc(&shell->out, '\n');
+    }
+    free(all);
+}
+
+void zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before, uint32_t count)
+{
+    struct zs_debug_inst *insts = calloc(count, sizeof(*insts));
+    struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
+    int got = insts ? zs_debug_disassemble(shell->debug, gpu_va, before, insts, count, &diag) : -1;
+    const char *file = NULL;
+    uint32_t line = 0;
+    if (got < 0)
+        zs_shell_error(shell, "%s", diag.text);
+    for (int i = 0; i < got; i++) {
+        const struct zs_debug_inst *inst = &insts[i];
+        if (inst->file && (inst->line != line || inst->file != file))
+            zs_shell_show_line(shell, inst->file, inst->line, false);
+        file = inst->file;
+        line = inst->line;
+        zs_shell_say(shell, "%s %#" PRIx64 " <+%#x>  ", inst->gpu_va == gpu_va ? "=>" : "  ",
+                     inst->gpu_va, inst->offset_B);
+        zs_text_puts(&shell->out, inst->text);
+        zs_buf_putc(&shell->out, '\n');
+    }
+    free(insts);
+}

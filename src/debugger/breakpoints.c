@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Breakpoints: a location as it was given, and the places that it means in the code that is loaded.
+ * In the code a place is a bit of its instruction (bit 30, of compacted ones bit 7), set as long as
+ * any breakpoint that is on has it.
+ */
+#include "debugger/debugger_priv.h"
+
+#include "base/path.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_EXPRESSION_MAX = 256, LINE_SEARCH = 64 };
+
+/* ---- the bits ---- */
+
+static int set_bit(struct zs_debugger *d, uint64_t va, bool on)
+{
+    uint32_t word;
+    int error = zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, va, &word, sizeof(word), false);
+    if (error)
+        return error;
+    uint32_t bit = word >> 29 & 1 ? 1u << 7 : 1u << 30;
+    word = on ? word | bit : word & ~bit;
+    return zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, va, &word, sizeof(word), true);
+}
+
+static struct zs_dbg_inserted *find_inserted(const struct zs_debugger *d, uint64_t va)
+{
+    for (size_t i = 0; i < d->inserted.count; i++)
+        if (d->inserted.items[i].va == va)
+            return &d->inserted.items[i];
+    return NULL;
+}
+
+bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va)
+{
+    return find_inserted(d, va) != NULL;
+}
+
+static void insert(struct zs_debugger *d, uint64_t va)
+{
+    struct zs_dbg_inserted *known = find_inserted(d, va);
+    if (known)
+        known->users++;
+    else if (set_bit(d, va, true) == 0)
+        (void)ZS_VEC_PUSH(&d->inserted, ((struct zs_dbg_inserted){va, 1}));
+}
+
+static void take_out(struct zs_debugger *d, uint64_t va)
+{
+    struct zs_dbg_inserted *known = find_inserted(d, va);
+    if (!known || --known->users)
+        return;
+    (void)set_bit(d, va, false);
+    *known = d->inserted.items[--d->inserted.count];
+}
+
+void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B)
+{
+    for (size_t i = 0; i < d->inserted.count; i++) {
+        uint64_t at = d->inserted.items[i].va;
+        const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, at);
+        for (uint32_t b = 0; k && b < 4; b++)
+            if (at + b >= va && at + b - va < size_B)
+                bytes[at + b - va] = k->code[at + b - k->va];
+    }
+}
+
+static void set_all(struct zs_debugger *d, const struct zs_dbg_breakpoint *b, bool on)
+{
+    for (size_t i = 0; i < b->places.count; i++) {
+        if (on)
+            insert(d, b->places.items[i].gpu_va);
+        else
+            take_out(d, b->places.items[i].gpu_va);
+    }
+}
+
+/* ---- locations ---- */
+
+static bool has_place(const struct zs_dbg_breakpoint *b, uint64_t va)
+{
+    for (size_t i = 0; i < b->places.count; i++)
+        if (b->places.items[i].gpu_va == va)
+            return true;
+    return false;
+}
+
+bool zs_dbg_breakpoint_is_at(const struct zs_dbg_breakpoint *b, uint64_t va)
+{
+    return has_place(b, va);
+}
+
+static void add_place(struct zs_debugger *d, struct zs_dbg_breakpoint *b,
+                      struct zs_debug_place place)
+{
+    if (has_place(b, place.gpu_va) || !ZS_VEC_PUSH(&b->places, place))
+        return;
+    if (b->shown.enabled)
+        insert(d, place.gpu_va);
+}
+
+static void add_address(struct zs_debugger *d, struct zs_dbg_breakpoint *b, uint64_t va)
+{
+    const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, va);
+    uint32_t index = zs_dbg_inst_at(k, va);
+    if (index == ZS_NO_INDEX || k->va + zs_isa_inst_offset(k->isa, index) != va)
+        return;
+    const struct zs_line_row *row = zs_dbg_row_at(k, va);
+    add_place(d, b,
+              (struct zs_debug_place){.gpu_va = va,
+                                      .kernel = k->name,
+                                      .file = row ? k->info->files[row->file].path : NULL,
+                                      .line = row ? row->line : 0});
+}
+
+static bool parse_number(const char *text, uint64_t *ret, const char **ret_end)
+{
+    char *end;
+    errno = 0;
+    *ret = strtoull(text, &end, 0);
+    *ret_end = end;
+    return end != text && !errno;
+}
+
+/* "*0x1234", "*kernel+0x20" */
+static void resolve_address(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
+{
+    const char *text = b->location + 1, *end;
+    uint64_t va, offset_B = 0;
+    if (parse_number(text, &va, &end)) {
+        if (!*end)
+            add_address(d, b, va);
+        return;
+    }
+    const char *plus = strrchr(text, '+');
+    size_t length = plus ? (size_t)(plus - text) : strlen(text);
+    if (plus && (!parse_number(plus + 1, &offset_B, &end) || *end))
+        return;
+    for (size_t i = 0; i < d->modules.count; i++)
+        for (uint32_t k = 0; k < d->modules.items[i]->count; k++) {
+            const struct zs_dbg_kernel *kernel = &d->modules.items[i]->kernels[k];
+            if (strlen(kernel->name) == length && !strncmp(kernel->name, text, length))
+                add_address(d, b, kernel->va + offset_B);
+        }
+}
+
+/* The line itself, or the next one that has code. */
+static void resolve_line(struct zs_debugger *d, struct zs_dbg_breakpoint *b, const char *file,
+                         uint32_t line)
+{
+    struct zs_debug_place places[256];
+    for (uint32_t next = 0; next < LINE_SEARCH; next++) {
+        int count = zs_debug_line_places(d, file, line + next, places, ZS_ARRAY_LEN(places));
+        for (int i = 0; i < count && i < (int)ZS_ARRAY_LEN(places); i++)
+            add_place(d, b, places[i]);
+        if (count > 0)
+            return;
+    }
+}
+
+/* Behind the prologue: the first instruction that has a line other than the function's head. */
+static uint64_t body_of(const struct zs_dbg_kernel *k, uint32_t begin_B, uint32_t end_B)
+{
+    const struct zs_line_row *first = NULL;
+    for (uint32_t r = 0; r < k->info->row_count; r++) {
+        const struct zs_line_row *row = &k->info->rows[r];
+        if (row->offset_B < begin_B || row->offset_B >= end_B || !row->line)
+            continue;
+        if (row->flags & ZS_ROW_PROLOGUE_END)
+            return k->va + row->offset_B;
+        if (first && row->line != first->line)
+            return k->va + row->offset_B;
+        first = first ? first : row;
+    }
+    return k->va + (first ? first->offset_B : begin_B);
+}
+
+static void resolve_function_in(struct zs_debugger *d, struct zs_dbg_breakpoint *b,
+                                const struct zs_dbg_kernel *k)
+{
+    for (uint32_t f = 0; k->info && f < k->info->frame_count; f++) {
+        const struct zs_frame *frame = &k->info->frames[f];
+        if (strcmp(frame->function, b->location) != 0 || frame->scope == ZS_NO_INDEX)
+            continue;
+        const struct zs_scope *scope = &k->info->scopes[frame->scope];
+        if (!scope->range_count)
+            continue;
+        const struct zs_code_range *range = &k->info->ranges[scope->range_first];
+        uint64_t va = frame->parent == ZS_NO_INDEX ? body_of(k, range->begin_B, range->end_B)
+                                                   : k->va + range->begin_B;
+        add_address(d, b, va);
+    }
+    if (!strcmp(k->name, b->location) && (!k->info || !k->info->frame_count))
+        add_address(d, b, k->va);
+}
+
+static void resolve(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
+{
+    const char *colon = strrchr(b->location, ':'), *end;
+    uint64_t line;
+    if (b->hidden)
+        return;
+    if (b->location[0] == '*') {
+        resolve_address(d, b);
+    } else if (colon && parse_number(colon + 1, &line, &end) && !*end) {
+        char file[4096];
+        snprintf(file, sizeof(file), "%.*s", (int)(colon - b->location), b->location);
+        resolve_line(d, b, file, (uint32_t)line);
+    } else if (parse_number(b->location, &line, &end) && !*end) {
+        if (b->file)
+            resolve_line(d, b, b->file, (uint32_t)line);
+    } else {
+        for (size_t i = 0; i < d->modules.count; i++)
+            for (uint32_t k = 0; k < d->modules.items[i]->count; k++)
+                resolve_function_in(d, b, &d->modules.items[i]->kernels[k]);
+    }
+    b->shown.places = b->places.items;
+    b->shown.place_count = (uint32_t)b->places.count;
+}
+
+void zs_dbg_breakpoints_resolve(struct zs_debugger *d)
+{
+    for (size_t i = 0; i < d->breakpoints.count; i++)
+        resolve(d, d->breakpoints.items[i]);
+}
+
+void zs_dbg_breakpoints_drop(struct zs_debugger *d, uint64_t va, uint64_t size_B)
+{
+    for (size_t i = 0; i < d->breakpoints.count; i++) {
+        struct zs_dbg_breakpoint *b = d->breakpoints.items[i];
+        size_t left = 0;
+        for (size_t p = 0; p < b->places.count; p++)
+            if (b->places.items[p].gpu_va - va >= size_B)
+                b->places.items[left++] = b->places.items[p];
+        b->places.count = left;
+        b->shown.place_count = (uint32_t)left;
+    }
+    size_t left = 0;
+    for (size_t i = 0; i < d->inserted.count; i++)
+        if (d->inserted.items[i].va - va >= size_B)
+            d->inserted.items[left++] = d->inserted.items[i];
+    d->inserted.count = left;
+}
+
+/* ---- the list ---- */
+
+static void free_breakpoint(struct zs_dbg_breakpoint *b)
+{
+    free(b->location);
+    free(b->condition);
+    free(b->log);
+    free(b->file);
+    free(b->places.items);
+    free(b);
+}
+
+void zs_dbg_breakpoints_clear(struct zs_debugger *d)
+{
+    for (size_t i = 0; i < d->breakpoints.count; i++)
+        free_breakpoint(d->breakpoints.items[i]);
+    d->breakpoints.count = 0;
+}
+
+struct zs_dbg_breakpoint *zs_dbg_breakpoint_find(const struct zs_debugger *d, uint32_t id)
+{
+    for (size_t i = 0; i < d->breakpoints.count; i++)
+        if (d->breakpoints.items[i]->shown.id == id)
+            return d->breakpoints.items[i];
+    return NULL;
+}
+
+static struct zs_dbg_breakpoint *find_shown(const struct zs_debugger *d, uint32_t id,
+                                            struct zs_diag *diag)
+{
+    struct zs_dbg_breakpoint *b = zs_dbg_breakpoint_find(d, id);
+    if (b && !b->hidden)
+        return b;
+    zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET, "there is no breakpoint %u", id);
+    return NULL;
+}
+
+static bool copy_text(const char *from, char **to)
+{
+    *to = from ? strdup(from) : NULL;
+    return !from || *to;
+}
+
+int zs_debug_break_add(struct zs_debugger *d, const struct zs_debug_breakpoint_options *options,
+                       uint32_t *ret_id, struct zs_diag *diag)
+{
+    struct zs_debug_breakpoint_options o = {.size_B = sizeof(o)};
+    if (!options || !options->location || !options->location[0])
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "a breakpoint needs a location");
+    memcpy(&o, options, ZS_MIN(options->size_B, sizeof(o)));
+    struct zs_dbg_breakpoint *b = calloc(1, sizeof(*b));
+    if (!b)
+        return -ENOMEM;
+    if (!copy_text(o.location, &b->location) || !copy_text(o.condition, &b->condition) ||
+        !copy_text(o.log, &b->log) || !copy_text(d->focus_file, &b->file) ||
+        !ZS_VEC_PUSH(&d->breakpoints, b)) {
+        free_breakpoint(b);
+        return -ENOMEM;
+    }
+    b->shown = (struct zs_debug_breakpoint){.id = ++d->last_breakpoint,
+                                            .location = b->location,
+                                            .condition = b->condition,
+                                            .log = b->log,
+                                            .ignore_count = o.ignore_count,
+                                            .enabled = !o.disabled,
+                                            .temporary = o.temporary};
+    const char *end;
+    uint64_t line;
+    if (!b->file && parse_number(b->location, &line, &end) && !*end) {
+        (void)zs_debug_break_delete(d, b->shown.id, NULL);
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no file is in focus yet: say FILE:%s",
+                           o.location);
+    }
+    if (d->session)
+        resolve(d, b);
+    *ret_id = b->shown.id;
+    return 0;
+}
+
+uint32_t zs_dbg_breakpoint_hidden(struct zs_debugger *d, uint64_t va)
+{
+    struct zs_dbg_breakpoint *b = calloc(1, sizeof(*b));
+    if (!b || !ZS_VEC_PUSH(&d->breakpoints, b)) {
+        free(b);
+        return 0;
+    }
+    b->hidden = true;
+    b->shown.enabled = true;
+    b->shown.id = UINT32_MAX; /* one at a time */
+    add_place(d, b, (struct zs_debug_place){.gpu_va = va});
+    return b->shown.id;
+}
+
+int zs_debug_break_delete(struct zs_debugger *d, uint32_t id, struct zs_diag *diag)
+{
+    for (size_t i = 0; i < d->breakpoints.count; i++) {
+        struct zs_dbg_breakpoint *b = d->breakpoints.items[i];
+        if (b->shown.id != id)
+            continue;
+        if (b->shown.enabled && d->session)
+            set_all(d, b, false);
+        memmove(&d->breakpoints.items[i], &d->breakpoints.items[i + 1],
+                (d->breakpoints.count - i - 1) * sizeof(*d->breakpoints.items));
+        d->breakpoints.count--;
+        free_breakpoint(b);
+        return 0;
+    }
+    return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET, "there is no breakpoint %u", id);
+}
+
+int zs_debug_break_enable(struct zs_debugger *d, uint32_t id, bool enabled, struct zs_diag *diag)
+{
+    struct zs_dbg_breakpoint *b = find_shown(d, id, diag);
+    if (!b)
+        return -ENOENT;
+    if (b->shown.enabled != enabled && d->session)
+        set_all(d, b, enabled);
+    b->shown.enabled = enabled;
+    return 0;
+}
+
+int zs_debug_break_condition(struct zs_debugger *d, uint32_t id, const char *condition,
+                             struct zs_diag *diag)
+{
+    struct zs_dbg_breakpoint *b = find_shown(d, id, diag);
+    char *copy;
+    if (!b)
+        return -ENOENT;
+    if (!copy_text(condition, &copy))
+        return -ENOMEM;
+    free(b->condition);
+    b->shown.condition = b->condition = copy;
+    return 0;
+}
+
+int zs_debug_break_ignore(struct zs_debugger *d, uint32_t id, uint64_t count, struct zs_diag *diag)
+{
+    struct zs_dbg_breakpoint *b = find_shown(d, id, diag);
+    if (!b)
+        return -ENOENT;
+    b->shown.ignore_count = count;
+    return 0;
+}
+
+const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debugger *d, size_t index)
+{
+    for (size_t i = 0; i < d->breakpoints.count; i++)
+        if (!d->breakpoints.items[i]->hidden && index-- == 0)
+            return &d->breakpoints.items[i]->shown;
+    return NULL;
+}
+
+/* ---- hits ---- */
+
+/* Whether the condition holds for one lane; one that cannot be evaluated stops, and says why. */
+static bool holds(struct zs_debugger *d, const struct zs_dbg_breakpoint *b, struct zs_dbg_thread *t,
+                  uint32_t lane)
+{
+    struct zs_diag diag;
+    struct zs_dbg_context c;
+    struct zs_dbg_value *value;
+    struct zs_dbg_number number = {.kind = ZS_DBG_SIGNED};
+    zs_diag_clear(&diag);
+    int error = zs_dbg_context_make(d, t->shown.id, lane, 0, &diag, &c);
+    if (!error)
+        error = zs_dbg_evaluate(&c, b->condition, &value);
+    if (!error)
+        error = zs_dbg_value_number(value, &number);
+    if (!error)
+        return number.kind == ZS_DBG_FLOAT ? number.f != 0.0 : number.u != 0;
+    snprintf(d->stop.text, sizeof(d->stop.text), "the condition of breakpoint %u: %s", b->shown.id,
+             diag.text);
+    return true;
+}
+
+static uint32_t lanes_that_hold(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
+                                struct zs_dbg_thread *t)
+{
+    uint32_t lanes = 0;
+    if (!b->condition)
+        return t->shown.running ? t->shown.running : 1;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (t->shown.running >> lane & 1 && holds(d, b, t, lane))
+            lanes |= 1u << lane;
+    return lanes;
+}
+
+/* "{expression}" in a log becomes its value; what cannot be evaluated says why. */
+static void put_log(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
+                    struct zs_dbg_thread *t, uint32_t lane)
+{
+    struct zs_debug_event event = {
+        .kind = ZS_DEBUG_EVENT_LOG, .breakpoint = b->shown.id, .thread = t->shown.id, .lane = lane};
+    struct zs_buf out = {0};
+    for (const char *at = b->log; *at;) {
+        const char *close = *at == '{' ? strchr(at, '}') : NULL;
+        if (!close || close - at >= LOG_EXPRESSION_MAX) {
+            zs_buf_putc(&out, *at++);
+            continue;
+        }
+        char expression[LOG_EXPRESSION_MAX];
+        struct zs_diag diag;
+        struct zs_debug_value *value;
+        zs_diag_clear(&diag);
+        snprintf(expression, sizeof(expression), "%.*s", (int)(close - at - 1), at + 1);
+        int error = zs_debug_evaluate(d, t->shown.id, lane, 0, expression, &value, &diag);
+        zs_buf_printf(&out, error ? "<%s>" : "%s", error ? diag.text : value->text);
+        at = close + 1;
+    }
+    snprintf(event.text, sizeof(event.text), "%s", zs_buf_cstr(&out));
+    zs_buf_fini(&out);
+    zs_dbg_queue(d, &event);
+}
+
+uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t *ret_lane)
+{
+    uint32_t stops = 0;
+    for (size_t i = 0; i < d->breakpoints.count; i++) {
+        struct zs_dbg_breakpoint *b = d->breakpoints.items[i];
+        if (b->hidden || !b->shown.enabled || !has_place(b, t->shown.gpu_va))
+            continue;
+        uint32_t lanes = lanes_that_hold(d, b, t);
+        if (!lanes)
+            continue;
+        b->shown.hits++;
+        if (b->shown.ignore_count) {
+            b->shown.ignore_count--;
+            continue;
+        }
+        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        if (t->shown.id == d->focus_thread && lanes >> d->focus_lane & 1)
+            lane = d->focus_lane;
+        if (b->log)
+            for (uint32_t l = 0; l < 32; l++)
+                if (lanes >> l & 1 && (b->condition || l == lane))
+                    put_log(d, b, t, l);
+        if (b->log || stops)
+            continue;
+        stops = b->shown.id;
+        *ret_lane = lane;
+    }
+    return stops;
+}

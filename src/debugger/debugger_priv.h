@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The debugger's engine.
+ *
+ *     session.c      open, launch, attach, detach
+ *     calls.c        Level Zero: the loader's calls, memory and registers through them
+ *     modules.c      code that the process has loaded: kernels, instructions, debug info
+ *     breakpoints.c  locations and the bits in the code that stand for them
+ *     run.c          events: what stops, why, and whether a person wants to know
+ *     step.c         what steps do between two stops
+ *     threads.c      what is stopped, lanes, focus
+ *     unwind.c       the callers' registers, from .debug_frame
+ *     frames.c       the stack with inlined functions
+ *     place.c        values of variables: pieces in registers and memory, read and written
+ *     value.c        values by type, as text, members
+ *     evaluate.c     expressions
+ */
+#ifndef ZS_DEBUGGER_PRIV_H
+#define ZS_DEBUGGER_PRIV_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/vec.h"
+
+#include <zescope/annotate.h>
+#include <zescope/debug.h>
+#include <zescope/debug_ext.h>
+
+#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+enum { ZS_DBG_PLACES_MAX = 4096, ZS_DBG_SETS_MAX = 32, ZS_DBG_GRF_MAX_B = 64 };
+
+#define ZS_DBG_CALLS(ROW)                                                                          \
+    ROW(zeInit)                                                                                    \
+    ROW(zeDriverGet)                                                                               \
+    ROW(zeDeviceGet)                                                                               \
+    ROW(zeDeviceGetProperties)                                                                     \
+    ROW(zetDeviceGetDebugProperties)                                                               \
+    ROW(zetDebugAttach)                                                                            \
+    ROW(zetDebugDetach)                                                                            \
+    ROW(zetDebugReadEvent)                                                                         \
+    ROW(zetDebugAcknowledgeEvent)                                                                  \
+    ROW(zetDebugInterrupt)                                                                         \
+    ROW(zetDebugResume)                                                                            \
+    ROW(zetDebugReadMemory)                                                                        \
+    ROW(zetDebugWriteMemory)                                                                       \
+    ROW(zetDebugGetRegisterSetProperties)                                                          \
+    ROW(zetDebugReadRegisters)                                                                     \
+    ROW(zetDebugWriteRegisters)
+
+struct zs_dbg_calls {
+#define ROW(name) __typeof__(name) *name;
+    ZS_DBG_CALLS(ROW)
+#undef ROW
+};
+
+/* ---- code ---- */
+
+/* What debug info knows as one piece of code: a kernel and the functions that it calls. */
+struct zs_dbg_kernel {
+    char *name;
+    uint64_t va, size_B; /* of its code */
+    uint8_t *code;
+    struct zs_isa_kernel *isa;    /* NULL: cannot be decoded */
+    struct zs_dwarf_kernel *info; /* NULL: no debug info */
+    struct zs_join *join;
+    bool keeps_r0; /* nothing in it writes r0, where the thread's group is */
+};
+
+struct zs_dbg_module {
+    struct zs_debug_module shown;
+    uint8_t *elf;
+    size_t elf_B;
+    struct zs_dwarf *dwarf;
+    struct zs_span frame_section; /* .debug_frame */
+    uint64_t text_va;             /* in the ELF: of the first code */
+    struct zs_dbg_kernel *kernels;
+    const char **names;
+    uint32_t count;
+};
+
+/* ---- breakpoints ---- */
+
+struct zs_dbg_breakpoint {
+    struct zs_debug_breakpoint shown;
+    char *location, *condition, *log;
+    char *file;  /* in focus when it was made: of locations without one */
+    bool hidden; /* of a step */
+    struct {
+        struct zs_debug_place *items;
+        size_t count, capacity;
+    } places;
+};
+
+struct zs_dbg_inserted {
+    uint64_t va;
+    uint32_t users;
+};
+
+/* ---- threads ---- */
+
+struct zs_dbg_thread {
+    struct zs_debug_thread shown;
+    ze_device_thread_t place;
+    const struct zs_dbg_kernel *kernel; /* or NULL */
+    bool stopped;
+    bool untold;  /* its stop was not told yet */
+    uint32_t why; /* cr0.1 */
+    bool fault_known;
+    uint64_t fault_va;
+    uint32_t dispatch_mask;
+};
+
+struct zs_dbg_regset {
+    uint32_t type, count, size_B;
+    bool writable;
+};
+
+enum zs_dbg_state {
+    ZS_DBG_IDLE, /* nothing attached */
+    ZS_DBG_RUNNING,
+    ZS_DBG_HOLDING, /* an interrupt of all is under way */
+    ZS_DBG_STOPPED,
+};
+
+struct zs_dbg_step {
+    bool active;
+    enum zs_debug_step kind;
+    uint32_t thread, lane;
+    const struct zs_dbg_kernel *kernel;
+    uint32_t file, line; /* where it began; line 0: not known */
+    uint32_t start_B;
+    uint32_t depth; /* calls on the stack, and functions inlined there */
+    uint32_t inlined;
+    uint64_t steps;
+    uint32_t run_to; /* id of the hidden breakpoint it runs to, 0: single steps */
+};
+
+struct zs_debugger {
+    struct zs_source_options source_options;
+    struct zs_sources *sources;
+    struct zs_dbg_calls ze;
+    void *loader;
+    ze_device_handle_t device;
+    ze_device_properties_t properties;
+    enum zs_isa_platform platform;
+    struct zs_dbg_regset sets[ZS_DBG_SETS_MAX];
+    uint32_t set_count;
+    uint32_t grf_B;
+    bool stop_on_load;
+
+    zet_debug_session_handle_t session;
+    pid_t pid;
+    bool launched, reaped;
+    int exit_status;
+    enum zs_dbg_state state;
+    atomic_bool interrupt_wanted;
+    bool process_gone;
+
+    struct {
+        struct zs_dbg_module **items;
+        size_t count, capacity;
+    } modules;
+    struct {
+        struct zs_dbg_breakpoint **items;
+        size_t count, capacity;
+    } breakpoints;
+    struct {
+        struct zs_dbg_inserted *items;
+        size_t count, capacity;
+    } inserted;
+    struct {
+        struct zs_dbg_thread *items;
+        size_t count, capacity;
+    } threads;
+    struct {
+        struct zs_debug_thread *items;
+        size_t count, capacity;
+    } shown_threads;
+    struct {
+        struct zs_debug_event *items;
+        size_t count, capacity;
+    } queue;
+    size_t queue_at;
+    uint32_t last_module, last_breakpoint, last_thread;
+    uint32_t focus_thread, focus_lane, focus_frame;
+    char *focus_file;           /* of lines without a file */
+    uint64_t ip_base;           /* of code, 0: not read yet */
+    struct zs_debug_event stop; /* what is told once all is held */
+    struct zs_dbg_step step;
+    struct zs_arena values;
+};
+
+/* ---- session.c ---- */
+
+/* The process has gone: the event that tells it, and the end of the session. */
+void zs_dbg_process_ended(struct zs_debugger *d, struct zs_debug_event *ret);
+
+/* ---- calls.c ---- */
+
+int zs_dbg_load_calls(struct zs_debugger *d, struct zs_diag *diag);
+const char *zs_dbg_result_text(ze_result_t result);
+/* -errno for a result, with a sentence that begins with `what`. */
+int zs_dbg_result(ze_result_t result, const char *what, struct zs_diag *diag);
+int zs_dbg_read_regs(struct zs_debugger *d, ze_device_thread_t thread, uint32_t set, uint32_t first,
+                     uint32_t count, void *ret);
+int zs_dbg_write_regs(struct zs_debugger *d, ze_device_thread_t thread, uint32_t set,
+                      uint32_t first, uint32_t count, const void *data);
+const struct zs_dbg_regset *zs_dbg_regset(const struct zs_debugger *d, uint32_t type);
+int zs_dbg_access(struct zs_debugger *d, const struct zs_dbg_thread *thread,
+                  enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B, bool write);
+
+/* ---- modules.c ---- */
+
+int zs_dbg_module_add(struct zs_debugger *d, const zet_debug_event_t *event, uint32_t *ret_id);
+uint32_t zs_dbg_module_remove(struct zs_debugger *d, const zet_debug_event_t *event);
+void zs_dbg_modules_clear(struct zs_debugger *d);
+const struct zs_dbg_kernel *zs_dbg_kernel_at(const struct zs_debugger *d, uint64_t va);
+const struct zs_dbg_module *zs_dbg_module_of(const struct zs_debugger *d,
+                                             const struct zs_dbg_kernel *kernel);
+/* Index of the instruction at an address, or ZS_NO_INDEX. */
+uint32_t zs_dbg_inst_at(const struct zs_dbg_kernel *kernel, uint64_t va);
+/* Whether it waits for other threads. */
+bool zs_dbg_inst_waits(const struct zs_dbg_kernel *kernel, uint32_t index);
+/* The same for a function from its first instruction on, with those that it calls. */
+bool zs_dbg_call_waits(const struct zs_dbg_kernel *kernel, uint32_t index, uint32_t depth);
+/* The row of a line, or NULL where none is known. */
+const struct zs_line_row *zs_dbg_row_at(const struct zs_dbg_kernel *kernel, uint64_t va);
+
+/* ---- breakpoints.c ---- */
+
+void zs_dbg_breakpoints_resolve(struct zs_debugger *d);
+void zs_dbg_breakpoints_drop(struct zs_debugger *d, uint64_t va, uint64_t size_B);
+void zs_dbg_breakpoints_clear(struct zs_debugger *d);
+uint32_t zs_dbg_breakpoint_hidden(struct zs_debugger *d, uint64_t va);
+struct zs_dbg_breakpoint *zs_dbg_breakpoint_find(const struct zs_debugger *d, uint32_t id);
+bool zs_dbg_breakpoint_is_at(const struct zs_dbg_breakpoint *b, uint64_t va);
+bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va);
+/* Breakpoint bits in bytes that were read from `va` on are taken out. */
+void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B);
+/* What the breakpoints at the thread's place want: 0 none stops it, else the id. Hits are counted,
+ * logs are queued. */
+uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t *ret_lane);
+
+/* ---- run.c ---- */
+
+int zs_dbg_hold_all(struct zs_debugger *d, struct zs_diag *diag);
+void zs_dbg_queue(struct zs_debugger *d, const struct zs_debug_event *event);
+/* Sets the bits that let it go on from where it is, over a breakpoint, by one instruction. */
+int zs_dbg_prepare(struct zs_debugger *d, struct zs_dbg_thread *t, bool single);
+/* The next of the driver's events is worked on. -EAGAIN: none in time. */
+int zs_dbg_take_event(struct zs_debugger *d, uint32_t timeout_ms, struct zs_diag *diag);
+/* A stop that is to be told when all is held. */
+void zs_dbg_stop(struct zs_debugger *d, enum zs_debug_reason reason, const struct zs_dbg_thread *t,
+                 uint32_t lane, uint32_t breakpoint);
+int zs_dbg_resume(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
+
+/* ---- step.c ---- */
+
+/* The stepped thread has stopped after an instruction or at the place it ran to. */
+int zs_dbg_step_on(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_diag *diag);
+void zs_dbg_step_end(struct zs_debugger *d);
+
+/* ---- threads.c ---- */
+
+struct zs_dbg_thread *zs_dbg_thread_find(const struct zs_debugger *d, uint32_t id);
+/* By place, made when it is new. */
+struct zs_dbg_thread *zs_dbg_thread_at(struct zs_debugger *d, ze_device_thread_t place);
+/* Where it is and why; false: it is not stopped. */
+bool zs_dbg_thread_read(struct zs_debugger *d, struct zs_dbg_thread *t);
+/* All that are stopped. */
+void zs_dbg_threads_scan(struct zs_debugger *d);
+void zs_dbg_threads_clear(struct zs_debugger *d);
+uint32_t zs_dbg_pick_lane(const struct zs_debugger *d, const struct zs_dbg_thread *t);
+/* -ESRCH, -EBUSY with a sentence; or 0. */
+int zs_dbg_need_thread(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
+                       struct zs_diag *diag);
+
+/* ---- unwind.c ---- */
+
+enum { ZS_DBG_REGS = 384, ZS_DBG_CALLS_MAX = 32 };
+
+/* A caller's registers, where they differ from those of the thread. */
+struct zs_dbg_saved {
+    bool lost;
+    bool in_memory;
+    uint64_t va;
+};
+struct zs_dbg_call_frame {
+    uint64_t va; /* of the instruction: of callers, the call */
+    const struct zs_dbg_kernel *kernel;
+    struct zs_dbg_saved *saved; /* [ZS_DBG_REGS] by register of the debug info, or NULL */
+    bool cfa_known;
+    uint64_t cfa;
+};
+/* The calls of a thread, innermost first, at most ZS_DBG_CALLS_MAX; in the arena. */
+uint32_t zs_dbg_unwind(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_arena *arena,
+                       struct zs_dbg_call_frame *ret_frames);
+
+/* ---- frames.c ---- */
+
+struct zs_dbg_frame {
+    struct zs_debug_frame shown;
+    struct zs_dbg_call_frame *call;
+    uint32_t level; /* of call */
+    uint32_t scope; /* innermost scope in this frame at its place, or ZS_NO_INDEX */
+    uint32_t dwarf_frame;
+};
+int zs_dbg_frames(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_arena *arena,
+                  struct zs_dbg_frame **ret_frames, struct zs_diag *diag);
+
+/* ---- place.c ---- */
+
+/* In whose context an expression is evaluated. */
+struct zs_dbg_context {
+    struct zs_debugger *d;
+    struct zs_dbg_thread *thread;
+    uint32_t lane;
+    uint32_t frame_index;
+    struct zs_dbg_frame *frame; /* NULL: none is known */
+    struct zs_arena *arena;
+    struct zs_diag *diag;
+};
+/* Bits of a register by its number in debug info, in the frame of the context. */
+int zs_dbg_read_register(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                         const struct zs_dbg_call_frame *call, uint64_t dwarf_register,
+                         uint64_t bit_offset, uint32_t bits, uint64_t *ret_value);
+/* Addresses of debug info and of pointers: their memory space, and the address in it. */
+enum zs_debug_space zs_dbg_space_of(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                                    uint64_t address, uint64_t *ret_va);
+/* Where a variable is: 0, or -ENODATA with the reason. */
+int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
+                  struct zs_eval_result *ret);
+
+/* ---- value.c ---- */
+
+enum zs_dbg_scalar { ZS_DBG_NOT_SCALAR, ZS_DBG_SIGNED, ZS_DBG_UNSIGNED, ZS_DBG_FLOAT };
+
+struct zs_dbg_value {
+    struct zs_debug_value shown;
+    struct zs_dbg_context context;
+    const struct zs_dwarf *dwarf; /* of the type; NULL: scalar alone */
+    uint32_t type;                /* as declared; 0: none */
+    enum zs_dbg_scalar scalar;
+    struct zs_eval_result place; /* count 0: it is no variable's */
+    uint64_t at_bits;            /* its beginning in the place's object */
+    uint32_t bit_size;           /* of a bit field, else 0 */
+    uint8_t *data;               /* NULL: not available */
+    const char *why;             /* ... because of this */
+    bool is_register;            /* of $name: set, index and offset */
+    uint32_t reg_set, reg_index, reg_at_B;
+};
+
+struct zs_dbg_number {
+    enum zs_dbg_scalar kind;
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+    };
+};
+
+struct zs_dbg_value *zs_dbg_value_new(const struct zs_dbg_context *c, const char *name);
+/* Fill in bytes, text and the rest, after dwarf, type, place and at_bits have been set. */
+int zs_dbg_value_load(struct zs_dbg_value *v);
+int zs_dbg_value_of_number(const struct zs_dbg_context *c, const char *name,
+                           struct zs_dbg_number number, uint32_t size_B, const char *type,
+                           struct zs_dbg_value **ret);
+int zs_dbg_value_number(struct zs_dbg_value *v, struct zs_dbg_number *ret);
+int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_value **ret);
+int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
+int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
+int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variable *variable,
+                          struct zs_dbg_value **ret);
+int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number number);
+/* Bytes of a value from its place: 0 or -errno with a reason. */
+int zs_dbg_place_read(const struct zs_dbg_value *v, uint8_t *ret, size_t size_B);
+int zs_dbg_place_write(const struct zs_dbg_value *v, const uint8_t *bytes, size_t size_B);
+
+/* ---- evaluate.c ---- */
+
+int zs_dbg_context_make(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                        struct zs_diag *diag, struct zs_dbg_context *ret);
+int zs_dbg_evaluate(const struct zs_dbg_context *c, const char *expression,
+                    struct zs_dbg_value **ret);
+
+#endif

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: MIT */
+/* C's expressions, by descent; precedences in a table. Registers as "$r12:f", "$r12.3:ud". */
+#include "debugger/debugger_priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_ = 256, DEPTH_MAX = 64 };
+
+struct parser {
+    const struct zs_dbg_context *c;
+    const char *at;
+    uint32_t depth;
+};
+
+static int fail(struct parser *p, const char *what)
+{
+    return zs_diag_set(p->c->diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s at '%s'", what, p->at);
+}
+
+static void skip(struct parser *p)
+{
+    while (isspace((unsigned char)*p->at))
+        p->at++;
+}
+
+static bool take(struct parser *p, const char *token)
+{
+    skip(p);
+    size_t length = strlen(token);
+    if (strncmp(p->at, token, length) != 0)
+        return false;
+    p->at += length;
+    return true;
+}
+
+static bool take_name(struct parser *p, char *ret)
+{
+    size_t n = 0;
+    skip(p);
+    if (!isalpha((unsigned char)*p->at) && *p->at != '_')
+        return false;
+    while ((isalnum((unsigned char)*p->at) || *p->at == '_') && n < NAME_MAX_ - 1)
+        ret[n++] = *p->at++;
+    ret[n] = '\0';
+    return true;
+}
+
+/* ---- names ---- */
+
+/* Innermost block first; in one block the last declaration. */
+static const struct zs_variable *find_variable(const struct zs_dbg_context *c, const char *name)
+{
+    const struct zs_dbg_frame *f = c->frame;
+    if (!f || f->scope == ZS_NO_INDEX)
+        return NULL;
+    const struct zs_dwarf_kernel *info = f->call->kernel->info;
+    for (uint32_t scope = f->scope;
+         scope != ZS_NO_INDEX && info->scopes[scope].frame == f->dwarf_frame;
+         scope = info->scopes[scope].parent)
+        for (uint32_t i = info->variable_count; i-- > 0;)
+            if (info->variables[i].scope == scope && !strcmp(info->variables[i].name, name))
+                return &info->variables[i];
+    return NULL;
+}
+
+int zs_debug_variables(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                       struct zs_debug_value ***ret_values, uint32_t *ret_count,
+                       struct zs_diag *diag)
+{
+    struct zs_dbg_context c;
+    *ret_count = 0;
+    *ret_values = NULL;
+    int error = zs_dbg_context_make(d, thread, lane, frame, diag, &c);
+    if (error || !c.frame || c.frame->scope == ZS_NO_INDEX)
+        return error;
+    const struct zs_dwarf_kernel *info = c.frame->call->kernel->info;
+    struct zs_debug_value **values =
+        ZS_ARENA_ARRAY(c.arena, info->variable_count + 1u, struct zs_debug_value *);
+    if (!values)
+        return -ENOMEM;
+    for (uint32_t scope = c.frame->scope;
+         scope != ZS_NO_INDEX && info->scopes[scope].frame == c.frame->dwarf_frame;
+         scope = info->scopes[scope].parent)
+        for (uint32_t i = 0; i < info->variable_count; i++) {
+            struct zs_dbg_value *v;
+            if (info->variables[i].scope != scope || !info->variables[i].name[0] ||
+                info->variables[i].artificial)
+                continue;
+            if (zs_dbg_variable_value(&c, &info->variables[i], &v))
+                return -ENOMEM;
+            values[(*ret_count)++] = &v->shown;
+        }
+    *ret_values = values;
+    return 0;
+}
+
+/* ---- registers ---- */
+
+static const struct {
+    const char *name;
+    uint32_t size_B;
+    enum zs_dbg_scalar scalar;
+} register_types[] = {
+    {"f", 4, ZS_DBG_FLOAT},     {"df", 8, ZS_DBG_FLOAT},    {"hf", 2, ZS_DBG_FLOAT},
+    {"ud", 4, ZS_DBG_UNSIGNED}, {"d", 4, ZS_DBG_SIGNED},    {"uw", 2, ZS_DBG_UNSIGNED},
+    {"w", 2, ZS_DBG_SIGNED},    {"ub", 1, ZS_DBG_UNSIGNED}, {"b", 1, ZS_DBG_SIGNED},
+    {"uq", 8, ZS_DBG_UNSIGNED}, {"q", 8, ZS_DBG_SIGNED},
+};
+
+static const struct {
+    const char *name;
+    uint32_t set;
+    const char *type;
+} register_files[] = {
+    {"r", ZESCOPE_DEBUG_REGSET_GRF, "ud"},        {"a", ZESCOPE_DEBUG_REGSET_ADDR, "uw"},
+    {"f", ZESCOPE_DEBUG_REGSET_FLAG, "ud"},       {"acc", ZESCOPE_DEBUG_REGSET_ACC, "ud"},
+    {"sr", ZESCOPE_DEBUG_REGSET_SR, "ud"},        {"cr", ZESCOPE_DEBUG_REGSET_CR, "ud"},
+    {"ce", ZESCOPE_DEBUG_REGSET_CE, "ud"},        {"n", ZESCOPE_DEBUG_REGSET_NOTIFICATION, "ud"},
+    {"tm", ZESCOPE_DEBUG_REGSET_TIMESTAMP, "ud"}, {"sba", ZESCOPE_DEBUG_REGSET_SBA, "uq"},
+};
+
+static struct zs_dbg_number number_at(const uint8_t *bytes, uint32_t size_B,
+                                      enum zs_dbg_scalar scalar, struct zs_dbg_value **ret,
+                                      const struct zs_dbg_context *c)
+{
+    /* as a value of a type without debug info */
+    struct zs_dbg_value *v = zs_dbg_value_new(c, "");
+    struct zs_dbg_number n = {.kind = scalar};
+    *ret = v;
+    if (!v || !(v->data = zs_arena_alloc(c->arena, 16)))
+        return n;
+    memcpy(v->data, bytes, size_B);
+    v->scalar = scalar;
+    v->shown.size_B = size_B;
+    (void)zs_dbg_value_number(v, &n);
+    return n;
+}
+
+static int read_register(struct parser *p, const char *text, struct zs_dbg_value **ret)
+{
+    const struct zs_dbg_context *c = p->c;
+    char file[8] = "", type[8] = "", *end;
+    size_t n = 0;
+    const char *at = text;
+    while (isalpha((unsigned char)*at) && n < sizeof(file) - 1)
+        file[n++] = *at++;
+    const char *digits = at;
+    unsigned long index = strtoul(at, &end, 10), sub = 0;
+    bool has_sub = *end == '.', has_index = end != digits;
+    if (has_sub)
+        sub = strtoul(end + 1, &end, 10);
+    if (*end == ':')
+        snprintf(type, sizeof(type), "%s", end + 1);
+    else if (*end)
+        return fail(p, "no such register");
+    for (size_t i = 0; i < ZS_ARRAY_LEN(register_files); i++) {
+        const struct zs_dbg_regset *set = zs_dbg_regset(c->d, register_files[i].set);
+        if (strcmp(register_files[i].name, file) != 0 || !set)
+            continue;
+        if ((!has_index && strcmp(file, "ce") != 0) || index >= set->count || !c->thread)
+            break;
+        const char *wanted = type[0] ? type : register_files[i].type;
+        for (size_t t = 0; t < ZS_ARRAY_LEN(register_types); t++) {
+            uint8_t bytes[ZS_DBG_GRF_MAX_B];
+            uint32_t size_B = register_types[t].size_B, count = set->size_B / size_B;
+            if (strcmp(register_types[t].name, wanted) != 0 || sub >= ZS_MAX(count, 1u) ||
+                set->size_B > sizeof(bytes) || size_B > set->size_B)
+                continue;
+            if (zs_dbg_read_regs(c->d, c->thread->place, set->type, (uint32_t)index, 1, bytes))
+                return fail(p, "the register cannot be read");
+            struct zs_buf out = {0};
+            struct zs_dbg_value *first = NULL, *v;
+            for (uint32_t e = 0; e < count; e++) {
+                struct zs_dbg_value *unused;
+                struct zs_dbg_number number =
+                    number_at(bytes + e * size_B, size_B, register_types[t].scalar, &unused, c);
+                if (zs_dbg_value_of_number(c, text, number, size_B, register_types[t].name, &v))
+                    return -ENOMEM;
+                zs_buf_printf(&out, "%s%s", e ? ", " : "{", v->shown.text);
+                if (e == sub) {
+                    first = v;
+                    memcpy(first->data, bytes + e * size_B, size_B);
+                }
+            }
+            zs_buf_putc(&out, '}');
+            first->is_register = true;
+            first->reg_set = set->type;
+            first->reg_index = (uint32_t)index;
+            first->reg_at_B = (uint32_t)sub * size_B;
+            first->shown.writable = set->writable;
+            if (!has_sub && count > 1) {
+                const char *copy = zs_buf_cstr(&out);
+                first->shown.text = zs_arena_strndup(c->arena, copy, strlen(copy));
+            }
+            zs_buf_fini(&out);
+            *ret = first;
+            return first->shown.text ? 0 : -ENOMEM;
+        }
+        return fail(p, "no such type or part of the register");
+    }
+    return fail(p, "no such register");
+}
+
+static int unsigned_value(struct parser *p, const char *name, uint64_t number,
+                          struct zs_dbg_value **ret)
+{
+    return zs_dbg_value_of_number(
+        p->c, name, (struct zs_dbg_number){.kind = ZS_DBG_UNSIGNED, .u = number}, 8, "ulong", ret);
+}
+
+static int dollar(struct parser *p, struct zs_dbg_value **ret)
+{
+    char name[64];
+    size_t n = 0;
+    const struct zs_dbg_context *c = p->c;
+    while ((isalnum((unsigned char)*p->at) || *p->at == '_' ||
+            ((*p->at == '.' || *p->at == ':') && isalnum((unsigned char)p->at[1]))) &&
+           n < sizeof(name) - 1)
+        name[n++] = *p->at++;
+    name[n] = '\0';
+    if (!strcmp(name, "lane"))
+        return unsigned_value(p, "$lane", c->lane, ret);
+    if (!strcmp(name, "thread"))
+        return unsigned_value(p, "$thread", c->thread->shown.id, ret);
+    if (!strcmp(name, "ip") || !strcmp(name, "pc"))
+        return unsigned_value(p, "$ip", c->thread->shown.gpu_va, ret);
+    if (!strncmp(name, "group", 5) && name[5] >= '0' && name[5] <= '2' && !name[6]) {
+        if (!c->thread->shown.group_known)
+            return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
+                               "$%s: not available: the kernel has overwritten it", name);
+        return unsigned_value(p, name, c->thread->shown.group[name[5] - '0'], ret);
+    }
+    if ((!strncmp(name, "lid", 3) || !strncmp(name, "gid", 3)) && name[3] >= '0' &&
+        name[3] <= '2' && !name[4]) {
+        char variable[96];
+        snprintf(variable, sizeof(variable), "__ocl_dbg_%s", name);
+        const struct zs_variable *v = find_variable(c, variable);
+        if (v)
+            return zs_dbg_variable_value(c, v, ret);
+        return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
+                           "$%s: not available: the compiler keeps no such variable", name);
+    }
+    return read_register(p, name, ret);
+}
+
+/* ---- expressions ---- */
+
+static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret);
+
+static int number_literal(struct parser *p, struct zs_dbg_value **ret)
+{
+    char *end;
+    errno = 0;
+    unsigned long long u = strtoull(p->at, &end, 0);
+    bool hex = p->at[0] == '0' && (p->at[1] == 'x' || p->at[1] == 'X');
+    if (!hex && (*end == '.' || *end == 'e' || *end == 'E')) {
+        double f = strtod(p->at, &end);
+        p->at = end;
+        bool single = *p->at == 'f' || *p->at == 'F';
+        p->at += single;
+        return zs_dbg_value_of_number(p->c, "",
+                                      (struct zs_dbg_number){.kind = ZS_DBG_FLOAT, .f = f},
+                                      single ? 4 : 8, single ? "float" : "double", ret);
+    }
+    if (errno)
+        return fail(p, "a number that is too large");
+    p->at = end;
+    enum zs_dbg_scalar kind = u > INT64_MAX ? ZS_DBG_UNSIGNED : ZS_DBG_SIGNED;
+    while (*p->at == 'u' || *p->at == 'U' || *p->at == 'l' || *p->at == 'L') {
+        kind = *p->at == 'u' || *p->at == 'U' ? ZS_DBG_UNSIGNED : kind;
+        p->at++;
+    }
+    if (isalnum((unsigned char)*p->at) || *p->at == '_')
+        return fail(p, "no number");
+    return zs_dbg_value_of_number(p->c, "", (struct zs_dbg_number){.kind = kind, .u = u}, 8,
+                                  kind == ZS_DBG_SIGNED ? "long" : "ulong", ret);
+}
+
+static int primary(struct parser *p, struct zs_dbg_value **ret)
+{
+    char name[NAME_MAX_];
+    if (take(p, "(")) {
+        int error = parse(p, 0, ret);
+        return error ? error : take(p, ")") ? 0 : fail(p, "')' is missing");
+    }
+    if (take(p, "$"))
+        return dollar(p, ret);
+    skip(p);
+    if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1])))
+        return number_literal(p, ret);
+    if (!take_name(p, name))
+        return fail(p, *p->at ? "an expression was expected" : "the expression ends too early");
+    const struct zs_variable *v = find_variable(p->c, name);
+    if (v)
+        return zs_dbg_variable_value(p->c, v, ret);
+    return zs_diag_set(p->c->diag, -ENOENT, ZS_DIAG_NO_OFFSET,
+                       p->c->frame && p->c->frame->scope != ZS_NO_INDEX
+                           ? "no variable %s is visible here"
+                           : "%s: there is no debug info here (build the module with -g)",
+                       name);
+}
+
+static int index_of(struct parser *p, int64_t *ret)
+{
+    struct zs_dbg_value *v;
+    struct zs_dbg_number n;
+    int error = parse(p, 0, &v);
+    if (!error)
+        error = take(p, "]") ? zs_dbg_value_number(v, &n) : fail(p, "']' is missing");
+    if (!error && n.kind == ZS_DBG_FLOAT)
+        error = fail(p, "an index is no float");
+    *ret = error ? 0 : n.i;
+    return error;
+}
+
+static void rename_part(struct zs_dbg_value *v, const char *from, const char *to)
+{
+    char name[NAME_MAX_];
+    size_t length = ZS_MIN((size_t)(to - from), sizeof(name) - 1);
+    memcpy(name, from, length);
+    name[length] = '\0';
+    const char *copy = zs_arena_strndup(v->context.arena, name, length);
+    v->shown.name = copy ? copy : v->shown.name;
+}
+
+static int postfix(struct parser *p, struct zs_dbg_value **ret)
+{
+    skip(p);
+    const char *begin = p->at;
+    int error = primary(p, ret);
+    char name[NAME_MAX_];
+    while (!error) {
+        int64_t index;
+        bool arrow = false;
+        if (take(p, "[")) {
+            error = index_of(p, &index);
+            error = error ? error : zs_dbg_value_element(*ret, index, ret);
+        } else if (take(p, ".") || (arrow = take(p, "->"))) {
+            if (arrow)
+                error = zs_dbg_value_pointee(*ret, 0, ret);
+            if (!error)
+                error = take_name(p, name) ? zs_dbg_value_member(*ret, name, ret)
+                                           : fail(p, "a member was expected");
+        } else {
+            break;
+        }
+        if (!error)
+            rename_part(*ret, begin, p->at);
+    }
+    return error;
+}
+
+static int of_number(struct parser *p, struct zs_dbg_number n, struct zs_dbg_value **ret)
+{
+    static const char *const types[] = {"", "long", "ulong", "double"};
+    return zs_dbg_value_of_number(p->c, "", n, 8, types[n.kind], ret);
+}
+
+static int unary(struct parser *p, struct zs_dbg_value **ret)
+{
+    static const char operators[] = "-!~*&+";
+    struct zs_dbg_number n;
+    skip(p);
+    const char *found = *p->at ? strchr(operators, *p->at) : NULL;
+    if (!found)
+        return postfix(p, ret);
+    if (++p->depth > DEPTH_MAX)
+        return fail(p, "too deep");
+    p->at++;
+    int error = unary(p, ret);
+    p->depth--;
+    if (error)
+        return error;
+    if (*found == '*')
+        return zs_dbg_value_pointee(*ret, 0, ret);
+    if (*found == '&') {
+        if (!(*ret)->shown.in_memory)
+            return fail(p, "it has no address");
+        return unsigned_value(p, "&", (*ret)->shown.gpu_va, ret);
+    }
+    error = zs_dbg_value_number(*ret, &n);
+    if (error)
+        return error;
+    if (*found == '~' && n.kind == ZS_DBG_FLOAT)
+        return fail(p, "'~' of a float");
+    if (*found == '-' && n.kind == ZS_DBG_FLOAT)
+        n.f = -n.f;
+    else if (*found == '-')
+        n = (struct zs_dbg_number){.kind = ZS_DBG_SIGNED, .u = 0 - n.u};
+    else if (*found == '~')
+        n.u = ~n.u;
+    else if (*found == '!')
+        n = (struct zs_dbg_number){.kind = ZS_DBG_SIGNED,
+                                   .i = n.kind == ZS_DBG_FLOAT ? n.f == 0.0 : n.u == 0};
+    return of_number(p, n, ret);
+}
+
+enum binary {
+    B_OR,
+    B_AND,
+    B_BOR,
+    B_XOR,
+    B_BAND,
+    B_EQ,
+    B_NE,
+    B_LE,
+    B_GE,
+    B_SHL,
+    B_SHR,
+    B_LT,
+    B_GT,
+    B_ADD,
+    B_SUB,
+    B_MUL,
+    B_DIV,
+    B_MOD,
+};
+
+/* longer ones first */
+static const struct {
+    const char *text;
+    enum binary op;
+    uint32_t level;
+} binaries[] = {
+    {"||", B_OR, 1},  {"&&", B_AND, 2}, {"==", B_EQ, 6},  {"!=", B_NE, 6}, {"<=", B_LE, 7},
+    {">=", B_GE, 7},  {"<<", B_SHL, 8}, {">>", B_SHR, 8}, {"|", B_BOR, 3}, {"^", B_XOR, 4},
+    {"&", B_BAND, 5}, {"<", B_LT, 7},   {">", B_GT, 7},   {"+", B_ADD, 9}, {"-", B_SUB, 9},
+    {"*", B_MUL, 10}, {"/", B_DIV, 10}, {"%", B_MOD, 10},
+};
+
+static double as_float(struct zs_dbg_number n)
+{
+    return n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
+}
+
+static bool float_binary(enum binary op, double a, double b, struct zs_dbg_number *ret)
+{
+    ret->kind = ZS_DBG_SIGNED;
+    switch (op) {
+    case B_OR:
+        ret->i = a != 0.0 || b != 0.0;
+        return true;
+    case B_AND:
+        ret->i = a != 0.0 && b != 0.0;
+        return true;
+    case B_EQ:
+        ret->i = a == b;
+        return true;
+    case B_NE:
+        ret->i = a != b;
+        return true;
+    case B_LE:
+        ret->i = a <= b;
+        return true;
+    case B_GE:
+        ret->i = a >= b;
+        return true;
+    case B_LT:
+        ret->i = a < b;
+        return true;
+    case B_GT:
+        ret->i = a > b;
+        return true;
+    default:
+        break;
+    }
+    ret->kind = ZS_DBG_FLOAT;
+    ret->f = op == B_ADD ? a + b : op == B_SUB ? a - b : op == B_MUL ? a * b : a / b;
+    return op == B_ADD || op == B_SUB || op == B_MUL || op == B_DIV;
+}
+
+static bool int_binary(enum binary op, bool is_signed, uint64_t a, uint64_t b,
+                       struct zs_dbg_number *ret)
+{
+    bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
+    ret->kind = is_signed ? ZS_DBG_SIGNED : ZS_DBG_UNSIGNED;
+    bool divides = op == B_DIV || op == B_MOD;
+    if (divides && (!b || (is_signed && b == UINT64_MAX && a == (uint64_t)INT64_MIN)))
+        return false;
+    switch (op) {
+    case B_OR:
+        ret->u = a || b;
+        break;
+    case B_AND:
+        ret->u = a && b;
+        break;
+    case B_BOR:
+        ret->u = a | b;
+        break;
+    case B_XOR:
+        ret->u = a ^ b;
+        break;
+    case B_BAND:
+        ret->u = a & b;
+        break;
+    case B_EQ:
+        ret->u = a == b;
+        break;
+    case B_NE:
+        ret->u = a != b;
+        break;
+    case B_LE:
+        ret->u = less || a == b;
+        break;
+    case B_GE:
+        ret->u = !less;
+        break;
+    case B_LT:
+        ret->u = less;
+        break;
+    case B_GT:
+        ret->u = !less && a != b;
+        break;
+    case B_SHL:
+        ret->u = b < 64 ? a << b : 0;
+        break;
+    case B_SHR:
+        ret->u = is_signed ? (uint64_t)((int64_t)a >> (b < 64 ? b : 63)) : b < 64 ? a >> b : 0;
+        break;
+    case B_ADD:
+        ret->u = a + b;
+        break;
+    case B_SUB:
+        ret->u = a - b;
+        break;
+    case B_MUL:
+        ret->u = a * b;
+        break;
+    case B_DIV:
+        ret->u = is_signed ? (uint64_t)((int64_t)a / (int64_t)b) : a / b;
+        break;
+    case B_MOD:
+        ret->u = is_signed ? (uint64_t)((int64_t)a % (int64_t)b) : a % b;
+        break;
+    }
+    return true;
+}
+
+static int apply(struct parser *p, enum binary op, struct zs_dbg_value *left,
+                 struct zs_dbg_value *right, struct zs_dbg_value **ret)
+{
+    struct zs_dbg_number a, b, result = {.kind = ZS_DBG_SIGNED};
+    int error = zs_dbg_value_number(left, &a);
+    if (!error)
+        error = zs_dbg_value_number(right, &b);
+    if (error)
+        return error;
+    bool ok =
+        a.kind == ZS_DBG_FLOAT || b.kind == ZS_DBG_FLOAT
+            ? float_binary(op, as_float(a), as_float(b), &result)
+            : int_binary(op, a.kind == ZS_DBG_SIGNED && b.kind == ZS_DBG_SIGNED, a.u, b.u, &result);
+    return ok ? of_number(p, result, ret)
+              : fail(p, "a division by zero, or no operation of floats");
+}
+
+static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret)
+{
+    if (++p->depth > DEPTH_MAX)
+        return fail(p, "too deep");
+    int error = unary(p, ret);
+    while (!error) {
+        size_t i = 0;
+        skip(p);
+        for (; i < ZS_ARRAY_LEN(binaries); i++)
+            if (!strncmp(p->at, binaries[i].text, strlen(binaries[i].text)))
+                break;
+        if (i == ZS_ARRAY_LEN(binaries) || binaries[i].level < level)
+            break;
+        struct zs_dbg_value *right = NULL;
+        p->at += strlen(binaries[i].text);
+        error = parse(p, binaries[i].level + 1, &right);
+        if (!error)
+            error = apply(p, binaries[i].op, *ret, right, ret);
+    }
+    p->depth--;
+    return error;
+}
+
+int zs_dbg_context_make(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                        struct zs_diag *diag, struct zs_dbg_context *ret)
+{
+    struct zs_dbg_frame *frames;
+    *ret = (struct zs_dbg_context){
+        .d = d, .lane = lane, .frame_index = frame, .arena = &d->values, .diag = diag};
+    int error = zs_dbg_need_thread(d, thread, &ret->thread, diag);
+    if (error)
+        return error;
+    int count = zs_dbg_frames(d, ret->thread, &d->values, &frames, diag);
+    if (count < 0)
+        return count;
+    if (frame >= (uint32_t)count)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no frame %u", frame);
+    ret->frame = &frames[frame];
+    return 0;
+}
+
+int zs_dbg_evaluate(const struct zs_dbg_context *c, const char *expression,
+                    struct zs_dbg_value **ret)
+{
+    struct parser p = {.c = c, .at = expression};
+    int error = parse(&p, 0, ret);
+    skip(&p);
+    if (!error && *p.at)
+        error = fail(&p, "the expression should end");
+    return error;
+}
+
+int zs_debug_evaluate(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                      const char *expression, struct zs_debug_value **ret_value,
+                      struct zs_diag *diag)
+{
+    struct zs_dbg_context c;
+    struct zs_dbg_value *value;
+    int error = zs_dbg_context_make(d, thread, lane, frame, diag, &c);
+    if (!error)
+        error = zs_dbg_evaluate(&c, expression, &value);
+    if (!error)
+        *ret_value = &value->shown;
+    return error;
+}
+
+int zs_debug_assign(struct zs_debugger *d, struct zs_debug_value *value, const char *expression,
+                    struct zs_diag *diag)
+{
+    struct zs_dbg_value *v = (struct zs_dbg_value *)value, *source;
+    struct zs_dbg_number number;
+    (void)d;
+    v->context.diag = diag;
+    int error = zs_dbg_evaluate(&v->context, expression, &source);
+    if (!error)
+        error = zs_dbg_value_number(source, &number);
+    return error ? error : zs_dbg_value_store(v, number);
+}
+
+void zs_debug_forget(struct zs_debugger *d)
+{
+    size_t limit_B = d->values.limit_B;
+    zs_arena_fini(&d->values);
+    zs_arena_init(&d->values, limit_B);
+}

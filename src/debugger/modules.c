@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code that the process has loaded. The ELF of a module has its code in sections .text*, each of a
+ * kernel with the functions it calls; where they are in the device's memory follows from the
+ * address of the first one (docs/debugging.md). Instructions are read from the device, as they are
+ * there relocated.
+ */
+#include "debugger/debugger_priv.h"
+
+#include "base/path.h"
+#include "module/elf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ELF_MAX_B = 1 << 30, CALLS_DEPTH = 8, GRF_OF_GROUP = 0 };
+
+static void free_kernel(struct zs_dbg_kernel *k)
+{
+    zs_join_free(k->join);
+    zs_dwarf_kernel_unload(k->info);
+    zs_isa_kernel_close(k->isa);
+    free(k->code);
+    free(k->name);
+}
+
+static void free_module(struct zs_dbg_module *m)
+{
+    for (uint32_t i = 0; i < m->count; i++)
+        free_kernel(&m->kernels[i]);
+    zs_dwarf_close(m->dwarf);
+    free(m->kernels);
+    free(m->names);
+    free(m->elf);
+    free(m);
+}
+
+void zs_dbg_modules_clear(struct zs_debugger *d)
+{
+    zs_debug_forget(d);
+    for (size_t i = 0; i < d->modules.count; i++)
+        free_module(d->modules.items[i]);
+    d->modules.count = 0;
+}
+
+static bool is_text(const char *name)
+{
+    return !strcmp(name, ".text") || !strncmp(name, ".text.", 6);
+}
+
+/* Who has no section of his own name: the function at the code's start, by debug info or symbol. */
+static const char *name_of_start(const struct zs_dbg_kernel *k, const struct zs_elf *elf)
+{
+    for (uint32_t f = 0; k->info && f < k->info->frame_count; f++) {
+        const struct zs_scope *scope = &k->info->scopes[k->info->frames[f].scope];
+        for (uint32_t r = 0; r < scope->range_count; r++)
+            if (k->info->frames[f].parent == ZS_NO_INDEX &&
+                k->info->ranges[scope->range_first + r].begin_B == 0)
+                return k->info->frames[f].function;
+    }
+    const struct zs_section *table = zs_elf_section_of_type(elf, 2);
+    for (uint32_t i = 0; table && i < zs_elf_symbol_count(elf, table); i++) {
+        struct zs_elf_symbol symbol;
+        if (zs_elf_symbol(elf, table, i, &symbol) && symbol.name[0] && symbol.name[0] != '.')
+            return symbol.name;
+    }
+    return "";
+}
+
+static bool writes_r0(const struct zs_isa_kernel *isa)
+{
+    for (uint32_t i = 0; i < zs_isa_kernel_count(isa); i++) {
+        struct zs_isa_effects effects;
+        zs_isa_inst_effects(isa, i, &effects);
+        if (effects.indirect_written || (effects.grf_written[0] & 1u << GRF_OF_GROUP))
+            return true;
+    }
+    return false;
+}
+
+static void decode(struct zs_debugger *d, struct zs_dbg_kernel *k)
+{
+    struct zs_span code = {k->code, k->size_B};
+    uint32_t grf_count = 0;
+    const struct zs_isa_options options = {.size_B = sizeof(options), .grf_count = grf_count};
+    if (d->platform == ZS_ISA_NONE ||
+        zs_isa_kernel_open(d->platform, code, &options, &k->isa, NULL))
+        return;
+    if (zs_isa_kernel_decode(k->isa, ZS_ISA_TEXT | ZS_ISA_INSTS, NULL)) {
+        zs_isa_kernel_close(k->isa);
+        k->isa = NULL;
+        return;
+    }
+    k->keeps_r0 = !writes_r0(k->isa);
+    uint32_t count = zs_isa_kernel_count(k->isa);
+    uint32_t *offsets = malloc(((size_t)count + 1) * sizeof(*offsets));
+    for (uint32_t i = 0; offsets && i < count; i++)
+        offsets[i] = zs_isa_inst_offset(k->isa, i);
+    if (k->info && offsets && zs_join(k->info, offsets, count, &k->join))
+        k->join = NULL;
+    free(offsets);
+}
+
+static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const struct zs_elf *elf,
+                      const struct zs_section *text)
+{
+    struct zs_dbg_kernel *k = &m->kernels[m->count];
+    const char *own_name = text->name[5] ? text->name + 6 : "";
+    memset(k, 0, sizeof(*k));
+    k->va = m->shown.load_va + (text->address - m->text_va);
+    k->size_B = text->bytes.size_B;
+    k->code = malloc(k->size_B + 1);
+    if (!k->code)
+        return -ENOMEM;
+    if (zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, k->va, k->code, k->size_B, false))
+        memcpy(k->code, text->bytes.data, k->size_B);
+    if (m->dwarf && zs_dwarf_kernel_load(m->dwarf, own_name, k->size_B, &k->info, NULL))
+        k->info = NULL;
+    const char *name = own_name[0] ? own_name : name_of_start(k, elf);
+    k->name = strdup(name[0] ? name : "(no name)");
+    decode(d, k);
+    m->names[m->count++] = k->name;
+    m->shown.has_lines |= k->info && k->info->row_count;
+    return k->name ? 0 : -ENOMEM;
+}
+
+static int read_elf(struct zs_debugger *d, struct zs_dbg_module *m, struct zs_arena *arena)
+{
+    struct zs_span bytes = {m->elf, m->elf_B};
+    struct zs_elf elf;
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    int error = zs_elf_parse(bytes, 0, arena, NULL, &diag, &elf);
+    if (error)
+        return error;
+    uint32_t texts = 0;
+    for (uint32_t i = 0; i < elf.section_count; i++) {
+        const struct zs_section *s = &elf.sections[i];
+        if (!strcmp(s->name, ".debug_frame"))
+            m->frame_section = s->bytes;
+        if (!is_text(s->name) || !s->bytes.size_B)
+            continue;
+        m->text_va = texts++ ? m->text_va : s->address;
+    }
+    m->kernels = calloc(texts + 1u, sizeof(*m->kernels));
+    m->names = calloc(texts + 1u, sizeof(*m->names));
+    if (!m->kernels || !m->names)
+        return -ENOMEM;
+    if (zs_dwarf_open(bytes, &m->dwarf, &diag))
+        m->dwarf = NULL;
+    for (uint32_t i = 0; i < elf.section_count && !error; i++)
+        if (is_text(elf.sections[i].name) && elf.sections[i].bytes.size_B)
+            error = add_kernel(d, m, &elf, &elf.sections[i]);
+    return error;
+}
+
+int zs_dbg_module_add(struct zs_debugger *d, const zet_debug_event_t *event, uint32_t *ret_id)
+{
+    uint64_t begin = event->info.module.moduleBegin, end = event->info.module.moduleEnd;
+    struct zs_dbg_module *m = calloc(1, sizeof(*m));
+    struct zs_arena arena;
+    if (!m)
+        return -ENOMEM;
+    m->shown.id = ++d->last_module;
+    m->shown.load_va = event->info.module.load;
+    if (end > begin && end - begin <= ELF_MAX_B) {
+        m->elf_B = (size_t)(end - begin);
+        m->elf = malloc(m->elf_B);
+    }
+    zs_arena_init(&arena, m->elf_B * 4 + (1 << 20));
+    /* a module that cannot be read is shown all the same: with its address and nothing else */
+    if (m->elf && !zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, begin, m->elf, m->elf_B, false))
+        (void)read_elf(d, m, &arena);
+    zs_arena_fini(&arena);
+    for (uint32_t i = 0; i < m->count; i++)
+        m->shown.size_B += m->kernels[i].size_B;
+    m->shown.kernel_count = m->count;
+    m->shown.kernels = m->names;
+    if (!ZS_VEC_PUSH(&d->modules, m)) {
+        free_module(m);
+        return -ENOMEM;
+    }
+    *ret_id = m->shown.id;
+    return 0;
+}
+
+uint32_t zs_dbg_module_remove(struct zs_debugger *d, const zet_debug_event_t *event)
+{
+    for (size_t i = 0; i < d->modules.count; i++) {
+        struct zs_dbg_module *m = d->modules.items[i];
+        if (m->shown.load_va != event->info.module.load)
+            continue;
+        uint32_t id = m->shown.id;
+        for (uint32_t k = 0; k < m->count; k++)
+            zs_dbg_breakpoints_drop(d, m->kernels[k].va, m->kernels[k].size_B);
+        for (size_t t = 0; t < d->threads.count; t++)
+            d->threads.items[t].kernel = NULL;
+        memmove(&d->modules.items[i], &d->modules.items[i + 1],
+                (d->modules.count - i - 1) * sizeof(*d->modules.items));
+        d->modules.count--;
+        zs_debug_forget(d);
+        free_module(m);
+        return id;
+    }
+    return 0;
+}
+
+const struct zs_debug_module *zs_debug_modules(const struct zs_debugger *d, size_t index)
+{
+    return index < d->modules.count ? &d->modules.items[index]->shown : NULL;
+}
+
+const struct zs_dbg_kernel *zs_dbg_kernel_at(const struct zs_debugger *d, uint64_t va)
+{
+    for (size_t i = 0; i < d->modules.count; i++) {
+        const struct zs_dbg_module *m = d->modules.items[i];
+        for (uint32_t k = 0; k < m->count; k++)
+            if (va >= m->kernels[k].va && va - m->kernels[k].va < m->kernels[k].size_B)
+                return &m->kernels[k];
+    }
+    return NULL;
+}
+
+const struct zs_dbg_module *zs_dbg_module_of(const struct zs_debugger *d,
+                                             const struct zs_dbg_kernel *kernel)
+{
+    for (size_t i = 0; i < d->modules.count; i++) {
+        const struct zs_dbg_module *m = d->modules.items[i];
+        if (kernel >= m->kernels && kernel < m->kernels + m->count)
+            return m;
+    }
+    return NULL;
+}
+
+/* ---- instructions ---- */
+
+uint32_t zs_dbg_inst_at(const struct zs_dbg_kernel *kernel, uint64_t va)
+{
+    if (!kernel || !kernel->isa || va < kernel->va || va - kernel->va >= kernel->size_B)
+        return ZS_NO_INDEX;
+    return zs_isa_inst_find(kernel->isa, (uint32_t)(va - kernel->va));
+}
+
+bool zs_dbg_inst_waits(const struct zs_dbg_kernel *kernel, uint32_t index)
+{
+    char text[ZS_ISA_LINE_MAX];
+    const struct zs_isa_inst *inst = zs_isa_inst(kernel->isa, index);
+    if (inst->op == ZS_OP_WAIT)
+        return true;
+    if (inst->op != ZS_OP_SYNC)
+        return false;
+    zs_isa_inst_text(kernel->isa, index, text);
+    return strstr(text, "sync.bar") != NULL;
+}
+
+bool zs_dbg_call_waits(const struct zs_dbg_kernel *kernel, uint32_t index, uint32_t depth)
+{
+    if (depth > CALLS_DEPTH)
+        return true;
+    for (uint32_t i = index; i < zs_isa_kernel_count(kernel->isa); i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(kernel->isa, i);
+        if (zs_dbg_inst_waits(kernel, i))
+            return true;
+        if (inst->op == ZS_OP_RET && inst->pred == ZS_PRED_NONE)
+            return false;
+        if (inst->op == ZS_OP_CALLA)
+            return true;
+        if (inst->op != ZS_OP_CALL)
+            continue;
+        uint32_t target = inst->jip_B == ZS_ISA_NO_INDEX
+                              ? ZS_NO_INDEX
+                              : zs_isa_inst_find(kernel->isa, inst->jip_B);
+        if (target == ZS_NO_INDEX || zs_dbg_call_waits(kernel, target, depth + 1))
+            return true;
+    }
+    return true;
+}
+
+const struct zs_line_row *zs_dbg_row_at(const struct zs_dbg_kernel *kernel, uint64_t va)
+{
+    uint32_t index = zs_dbg_inst_at(kernel, va);
+    const struct zs_line_row *row = NULL;
+    if (kernel && kernel->join && index != ZS_NO_INDEX && index < kernel->join->count &&
+        kernel->join->row[index] != ZS_NO_INDEX)
+        row = &kernel->info->rows[kernel->join->row[index]];
+    else if (kernel && kernel->info && !kernel->join && va >= kernel->va)
+        row = zs_dwarf_row_at(kernel->info, (uint32_t)(va - kernel->va));
+    return row && row->line && row->file < kernel->info->file_count ? row : NULL;
+}
+
+int zs_debug_disassemble(struct zs_debugger *d, uint64_t gpu_va, uint32_t before,
+                         struct zs_debug_inst *ret_insts, uint32_t capacity, struct zs_diag *diag)
+{
+    const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, gpu_va);
+    uint32_t index = zs_dbg_inst_at(k, gpu_va);
+    if (index == ZS_NO_INDEX)
+        return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET, "no code of a kernel is at %#llx",
+                           (unsigned long long)gpu_va);
+    uint32_t count = 0;
+    index -= ZS_MIN(index, before);
+    for (; index < zs_isa_kernel_count(k->isa) && count < capacity; index++, count++) {
+        struct zs_debug_inst *out = &ret_insts[count];
+        char text[ZS_ISA_LINE_MAX];
+        uint32_t offset_B = zs_isa_inst_offset(k->isa, index);
+        *out = (struct zs_debug_inst){.gpu_va = k->va + offset_B,
+                                      .size_B = zs_isa_inst_size(k->isa, index),
+                                      .kernel = k->name,
+                                      .offset_B = offset_B};
+        memcpy(out->bytes, k->code + offset_B, ZS_MIN(out->size_B, sizeof(out->bytes)));
+        zs_isa_inst_text(k->isa, index, text);
+        snprintf(out->text, sizeof(out->text), "%.*s", (int)sizeof(out->text) - 1, text);
+        const struct zs_line_row *row = zs_dbg_row_at(k, out->gpu_va);
+        out->line = row ? row->line : 0;
+        out->file = row ? k->info->files[row->file].path : NULL;
+    }
+    return (int)count;
+}
+
+/* Where a person wants to stop for a line: at the first instruction of each run of a row that is
+ * the beginning of a statement, once for each function body that it is in. */
+static uint32_t line_places(const struct zs_dbg_kernel *k, uint32_t file, uint32_t line,
+                            struct zs_debug_place *ret, uint32_t capacity)
+{
+    const struct zs_join_line *found = zs_join_find_line(k->join, file, line);
+    uint32_t count = 0, frames[64], seen = 0;
+    for (uint32_t r = 0; found && r < found->run_count; r++) {
+        uint32_t inst = k->join->runs[found->run_first + r].first;
+        uint32_t scope = k->join->scope[inst];
+        uint32_t frame = scope == ZS_NO_INDEX ? ZS_NO_INDEX : k->info->scopes[scope].frame;
+        bool known = false;
+        for (uint32_t i = 0; i < seen; i++)
+            known |= frames[i] == frame;
+        if (known || seen == ZS_ARRAY_LEN(frames))
+            continue;
+        frames[seen++] = frame;
+        if (count < capacity)
+            ret[count] = (struct zs_debug_place){.gpu_va = k->va + zs_isa_inst_offset(k->isa, inst),
+                                                 .kernel = k->name,
+                                                 .file = k->info->files[file].path,
+                                                 .line = line};
+        count++;
+    }
+    return count;
+}
+
+int zs_debug_line_places(struct zs_debugger *d, const char *path, uint32_t line,
+                         struct zs_debug_place *ret_places, uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < d->modules.count; i++) {
+        for (uint32_t n = 0; n < d->modules.items[i]->count; n++) {
+            const struct zs_dbg_kernel *k = &d->modules.items[i]->kernels[n];
+            for (uint32_t f = 0; k->join && f < k->info->file_count; f++)
+                if (zs_path_ends_with(k->info->files[f].path, path))
+                    count += line_places(k, f, line, ret_places + ZS_MIN(count, capacity),
+                                         capacity - ZS_MIN(count, capacity));
+        }
+    }
+    return (int)count;
+}

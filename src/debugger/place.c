@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Where values are: pieces in registers and memory, for one lane; read and written. */
+#include "debugger/debugger_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    SCRATCH_TAG = 0x09, /* bits 56..63 of addresses in debug info */
+    LOCAL_TAG = 0x0a,
+    TAG_SHIFT = 56,
+    GENERIC_SHIFT = 61, /* pointers of the generic address space: 1 private, 2 local */
+    SBA_GENERAL = 0,
+    SBA_SCRATCH = 8,
+};
+
+static bool read_base(struct zs_debugger *d, const struct zs_dbg_thread *t, uint32_t index,
+                      uint64_t *ret)
+{
+    return !zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_SBA, index, 1, ret);
+}
+
+enum zs_debug_space zs_dbg_space_of(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                                    uint64_t address, uint64_t *ret_va)
+{
+    const uint64_t low = (UINT64_C(1) << TAG_SHIFT) - 1;
+    uint64_t base;
+    *ret_va = address;
+    if (address >> TAG_SHIFT == LOCAL_TAG || address >> GENERIC_SHIFT == 2) {
+        *ret_va = address & UINT32_MAX;
+        return ZS_DEBUG_SPACE_LOCAL;
+    }
+    if (address >> TAG_SHIFT == SCRATCH_TAG && t && read_base(d, t, SBA_SCRATCH, &base))
+        *ret_va = base + (address & low);
+    else if (address >> GENERIC_SHIFT == 1)
+        *ret_va = address & ((UINT64_C(1) << GENERIC_SHIFT) - 1);
+    return ZS_DEBUG_SPACE_GLOBAL;
+}
+
+static uint64_t bits_of(const uint8_t *bytes, uint64_t bit_offset, uint32_t bits)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < bits; i++)
+        value |= (uint64_t)(bytes[(bit_offset + i) / 8] >> (bit_offset + i) % 8 & 1) << i;
+    return value;
+}
+
+static void put_bits(uint8_t *bytes, uint64_t bit_offset, uint32_t bits, uint64_t value)
+{
+    for (uint32_t i = 0; i < bits; i++) {
+        uint8_t *byte = &bytes[(bit_offset + i) / 8], bit = (uint8_t)(1u << (bit_offset + i) % 8);
+        *byte = (uint8_t)(value >> i & 1 ? *byte | bit : *byte & ~bit);
+    }
+}
+
+/* Register set, first register and bit in it; false: debug info names what cannot be read. */
+static bool find_register(const struct zs_debugger *d, uint64_t number, uint64_t *bit_offset,
+                          uint32_t *ret_set, uint32_t *ret_index)
+{
+    struct zs_dwarf_register r = zs_dwarf_register(number);
+    uint64_t bit = *bit_offset;
+    static const struct {
+        enum zs_dwarf_register_file file;
+        uint32_t set;
+        uint32_t unit_bits; /* of one number, within a set of larger registers; 0: one each */
+    } files[] = {
+        {ZS_DWREG_GRF, ZESCOPE_DEBUG_REGSET_GRF, 0},
+        {ZS_DWREG_GRF_HIGH, ZESCOPE_DEBUG_REGSET_GRF, 0},
+        {ZS_DWREG_A, ZESCOPE_DEBUG_REGSET_ADDR, 16},
+        {ZS_DWREG_F, ZESCOPE_DEBUG_REGSET_FLAG, 16},
+        {ZS_DWREG_ACC, ZESCOPE_DEBUG_REGSET_ACC, 0},
+        {ZS_DWREG_EMASK, ZESCOPE_DEBUG_REGSET_CE, 0},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(files); i++) {
+        const struct zs_dbg_regset *set = zs_dbg_regset(d, files[i].set);
+        if (files[i].file != r.file || !set)
+            continue;
+        uint64_t unit = files[i].unit_bits ? files[i].unit_bits : set->size_B * 8u;
+        bit += r.index * unit;
+        *ret_set = set->type;
+        *ret_index = (uint32_t)(bit / (set->size_B * 8u));
+        *bit_offset = bit % (set->size_B * 8u);
+        return *ret_index < set->count;
+    }
+    return false;
+}
+
+static int read_special(struct zs_debugger *d, const struct zs_dbg_thread *t, uint64_t number,
+                        uint64_t *ret)
+{
+    switch (zs_dwarf_register(number).file) {
+    case ZS_DWREG_IP:
+        *ret = t->shown.gpu_va;
+        return 0;
+    case ZS_DWREG_SCRATCH_BASE:
+        return read_base(d, t, SBA_SCRATCH, ret) ? 0 : -ENODATA;
+    case ZS_DWREG_GENERAL_BASE:
+        return read_base(d, t, SBA_GENERAL, ret) ? 0 : -ENODATA;
+    default:
+        return -ENODATA;
+    }
+}
+
+static int read_saved(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                      const struct zs_dbg_saved *saved, uint64_t bit_offset, uint32_t bits,
+                      uint64_t *ret)
+{
+    uint8_t bytes[ZS_DBG_GRF_MAX_B];
+    uint64_t va;
+    if (saved->lost || bit_offset + bits > d->grf_B * 8u)
+        return -ENODATA;
+    enum zs_debug_space space = zs_dbg_space_of(d, t, saved->va, &va);
+    if (zs_dbg_access(d, t, space, va, bytes, d->grf_B, false))
+        return -ENODATA;
+    *ret = bits_of(bytes, bit_offset, bits);
+    return 0;
+}
+
+int zs_dbg_read_register(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                         const struct zs_dbg_call_frame *call, uint64_t dwarf_register,
+                         uint64_t bit_offset, uint32_t bits, uint64_t *ret_value)
+{
+    uint8_t bytes[ZS_DBG_GRF_MAX_B * 3];
+    uint32_t set, index;
+    uint64_t shift = bit_offset / (d->grf_B * 8u);
+    if (dwarf_register >= 16 && shift && bit_offset % (d->grf_B * 8u) + bits <= d->grf_B * 8u) {
+        dwarf_register += shift; /* runs on into a register behind */
+        bit_offset %= d->grf_B * 8u;
+    }
+    if (call && call->saved && dwarf_register < ZS_DBG_REGS &&
+        (call->saved[dwarf_register].lost || call->saved[dwarf_register].in_memory))
+        return read_saved(d, t, &call->saved[dwarf_register], bit_offset, bits, ret_value);
+    if (!find_register(d, dwarf_register, &bit_offset, &set, &index))
+        return read_special(d, t, dwarf_register, ret_value);
+    const struct zs_dbg_regset *known = zs_dbg_regset(d, set);
+    uint32_t count =
+        (uint32_t)((bit_offset + bits + known->size_B * 8u - 1) / (known->size_B * 8u));
+    if ((size_t)count * known->size_B > sizeof(bytes) || index + count > known->count ||
+        zs_dbg_read_regs(d, t->place, set, index, count, bytes))
+        return -ENODATA;
+    *ret_value = bits_of(bytes, bit_offset, bits);
+    return 0;
+}
+
+static int write_register(const struct zs_dbg_context *c, uint64_t number, uint64_t bit_offset,
+                          uint32_t bits, uint64_t value)
+{
+    uint8_t bytes[ZS_DBG_GRF_MAX_B * 3];
+    uint32_t set, index;
+    if (c->frame && c->frame->call->saved && number < ZS_DBG_REGS &&
+        (c->frame->call->saved[number].lost || c->frame->call->saved[number].in_memory))
+        return -EACCES;
+    if (!find_register(c->d, number, &bit_offset, &set, &index))
+        return -EACCES;
+    const struct zs_dbg_regset *known = zs_dbg_regset(c->d, set);
+    uint32_t count =
+        (uint32_t)((bit_offset + bits + known->size_B * 8u - 1) / (known->size_B * 8u));
+    if (!known->writable || (size_t)count * known->size_B > sizeof(bytes) ||
+        zs_dbg_read_regs(c->d, c->thread->place, set, index, count, bytes))
+        return -EACCES;
+    put_bits(bytes, bit_offset, bits, value);
+    return zs_dbg_write_regs(c->d, c->thread->place, set, index, count, bytes);
+}
+
+/* ---- expressions of debug info ---- */
+
+static int eval_register(void *user, uint64_t number, uint64_t bit_offset, uint32_t bits,
+                         uint64_t *ret)
+{
+    const struct zs_dbg_context *c = user;
+    return zs_dbg_read_register(c->d, c->thread, c->frame ? c->frame->call : NULL, number,
+                                bit_offset, bits, ret);
+}
+
+static int eval_memory(void *user, uint64_t address, uint32_t address_class, uint32_t size_B,
+                       uint64_t *ret)
+{
+    const struct zs_dbg_context *c = user;
+    uint64_t va;
+    (void)address_class;
+    enum zs_debug_space space = zs_dbg_space_of(c->d, c->thread, address, &va);
+    *ret = 0;
+    return zs_dbg_access(c->d, c->thread, space, va, ret, size_B, false) ? -ENODATA : 0;
+}
+
+static bool is_constant_type(const struct zs_dbg_context *c, uint32_t type)
+{
+    struct zs_type t;
+    const struct zs_dwarf *dwarf = c->frame->call->kernel->info->dwarf;
+    return type && zs_type_get(dwarf, type, &t) == 0 && t.kind == ZS_KIND_CONST;
+}
+
+int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
+                  struct zs_eval_result *ret)
+{
+    const struct zs_dbg_kernel *k = c->frame->call->kernel;
+    uint32_t offset_B = (uint32_t)(c->frame->call->va - k->va);
+    memset(ret, 0, sizeof(*ret));
+    if (v->location_kind == ZS_LOCATION_NONE)
+        return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available: optimised away");
+    if (v->location_kind == ZS_LOCATION_CONST || v->location_kind == ZS_LOCATION_VALUE) {
+        if (!is_constant_type(c, v->type))
+            return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
+                               "not available here: the compiler tells its first value alone");
+        ret->count = 1;
+        ret->pieces[0] =
+            (struct zs_piece){.kind = ZS_PIECE_BYTES, .bytes = zs_variable_const(k->info, v)};
+        return 0;
+    }
+    struct zs_location_iterator it = zs_variable_locations(k->info, v);
+    struct zs_location location;
+    while (zs_location_next(&it, &location)) {
+        if (offset_B < location.range.begin_B || offset_B >= location.range.end_B)
+            continue;
+        if (!location.expr.size_B)
+            break;
+        const struct zs_eval_context context = {
+            .size_B = sizeof(context),
+            .user = (void *)(uintptr_t)c,
+            .read_register = eval_register,
+            .read_memory = eval_memory,
+            .lane = c->lane,
+            .grf_B = c->d->grf_B,
+            .base_va = 0,
+            .kernel = k->info,
+            .variable = v,
+            .offset_B = offset_B,
+        };
+        struct zs_diag diag;
+        zs_diag_clear(&diag);
+        int error = zs_expr_eval(location.expr, &context, ret, &diag);
+        if (!error && ret->count)
+            return 0;
+        return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available: %s",
+                           diag.text[0] ? diag.text : "its place is empty");
+    }
+    return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available here");
+}
+
+/* ---- bits of a value ---- */
+
+struct run {
+    const struct zs_piece *piece;
+    uint64_t at_bits; /* in the piece */
+    uint32_t bits;
+};
+
+/* The piece that has a bit of the object, and how many of those behind it. */
+static bool find_run(const struct zs_dbg_value *v, uint64_t bit, uint64_t bits, struct run *ret)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < v->place.count; i++) {
+        const struct zs_piece *p = &v->place.pieces[i];
+        uint64_t size = p->size_bits ? p->size_bits : UINT64_MAX / 2;
+        if (bit < at + size) {
+            uint64_t left = at + size - bit;
+            *ret = (struct run){p, bit - at, (uint32_t)ZS_MIN(ZS_MIN(left, bits), 64u)};
+            return true;
+        }
+        at += size;
+    }
+    return false;
+}
+
+static int read_run(const struct zs_dbg_context *c, const struct run *r, uint64_t *ret)
+{
+    const struct zs_piece *p = r->piece;
+    uint8_t bytes[16];
+    uint64_t va, bit;
+    switch (p->kind) {
+    case ZS_PIECE_REGISTER:
+        return zs_dbg_read_register(c->d, c->thread, c->frame ? c->frame->call : NULL,
+                                    p->dwarf_register, p->bit_offset + r->at_bits, r->bits, ret);
+    case ZS_PIECE_MEMORY: {
+        bit = p->bit_offset + r->at_bits;
+        enum zs_debug_space space = zs_dbg_space_of(c->d, c->thread, p->gpu_va, &va);
+        if (zs_dbg_access(c->d, c->thread, space, va + bit / 8, bytes, (bit % 8 + r->bits + 7) / 8,
+                          false))
+            return -EFAULT;
+        *ret = bits_of(bytes, bit % 8, r->bits);
+        return 0;
+    }
+    case ZS_PIECE_VALUE:
+        if (r->at_bits + r->bits > 64)
+            return -ENODATA;
+        *ret = p->value >> r->at_bits;
+        if (r->bits < 64)
+            *ret &= (UINT64_C(1) << r->bits) - 1;
+        return 0;
+    case ZS_PIECE_BYTES:
+        if (r->at_bits + r->bits > p->bytes.size_B * 8)
+            return -ENODATA;
+        *ret = bits_of(p->bytes.data, r->at_bits, r->bits);
+        return 0;
+    default:
+        return -ENODATA;
+    }
+}
+
+/* Whole objects in memory at once. */
+static bool read_plain(const struct zs_dbg_value *v, uint8_t *ret, size_t size_B, int *ret_error)
+{
+    const struct zs_piece *p = &v->place.pieces[0];
+    uint64_t va, bit = p->bit_offset + v->at_bits;
+    if (v->place.count != 1 || p->kind != ZS_PIECE_MEMORY || bit % 8)
+        return false;
+    enum zs_debug_space space = zs_dbg_space_of(v->context.d, v->context.thread, p->gpu_va, &va);
+    *ret_error =
+        zs_dbg_access(v->context.d, v->context.thread, space, va + bit / 8, ret, size_B, false);
+    return true;
+}
+
+int zs_dbg_place_read(const struct zs_dbg_value *v, uint8_t *ret, size_t size_B)
+{
+    uint64_t bits = v->bit_size ? v->bit_size : size_B * 8u, done = 0, value;
+    int error = 0;
+    memset(ret, 0, size_B);
+    if (!v->bit_size && read_plain(v, ret, size_B, &error))
+        return error;
+    while (done < bits && !error) {
+        struct run r;
+        if (!find_run(v, v->at_bits + done, bits - done, &r))
+            return -ENODATA;
+        error = read_run(&v->context, &r, &value);
+        if (!error)
+            put_bits(ret, done, r.bits, value);
+        done += r.bits;
+    }
+    return error;
+}
+
+static int write_run(const struct zs_dbg_context *c, const struct run *r, uint64_t value)
+{
+    const struct zs_piece *p = r->piece;
+    uint8_t bytes[16];
+    uint64_t va, bit = p->bit_offset + r->at_bits;
+    if (p->kind == ZS_PIECE_REGISTER || (p->kind == ZS_PIECE_VALUE && p->from_register))
+        return write_register(c, p->dwarf_register, bit, r->bits, value);
+    if (p->kind != ZS_PIECE_MEMORY)
+        return -EACCES;
+    enum zs_debug_space space = zs_dbg_space_of(c->d, c->thread, p->gpu_va, &va);
+    size_t size_B = (bit % 8 + r->bits + 7) / 8;
+    int error = zs_dbg_access(c->d, c->thread, space, va + bit / 8, bytes, size_B, false);
+    put_bits(bytes, bit % 8, r->bits, value);
+    return error ? error : zs_dbg_access(c->d, c->thread, space, va + bit / 8, bytes, size_B, true);
+}
+
+int zs_dbg_place_write(const struct zs_dbg_value *v, const uint8_t *bytes, size_t size_B)
+{
+    uint64_t bits = v->bit_size ? v->bit_size : size_B * 8u, done = 0;
+    int error = 0;
+    while (done < bits && !error) {
+        struct run r;
+        if (!find_run(v, v->at_bits + done, bits - done, &r))
+            return -EACCES;
+        error = write_run(&v->context, &r, bits_of(bytes, done, r.bits));
+        done += r.bits;
+    }
+    return error;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* What is stopped: threads by place, their lanes, the focus. */
+#include "debugger/debugger_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CR_B = 16, SR_B = 16, SBA_INSTRUCTION = 4, GROUP_X = 1, GROUP_Y = 6, GROUP_Z = 7 };
+
+static bool same_place(ze_device_thread_t a, ze_device_thread_t b)
+{
+    return a.slice == b.slice && a.subslice == b.subslice && a.eu == b.eu && a.thread == b.thread;
+}
+
+struct zs_dbg_thread *zs_dbg_thread_find(const struct zs_debugger *d, uint32_t id)
+{
+    for (size_t i = 0; i < d->threads.count; i++)
+        if (d->threads.items[i].shown.id == id)
+            return &d->threads.items[i];
+    return NULL;
+}
+
+struct zs_dbg_thread *zs_dbg_thread_at(struct zs_debugger *d, ze_device_thread_t place)
+{
+    for (size_t i = 0; i < d->threads.count; i++)
+        if (same_place(d->threads.items[i].place, place))
+            return &d->threads.items[i];
+    struct zs_dbg_thread t = {.place = place};
+    t.shown = (struct zs_debug_thread){.id = d->last_thread + 1,
+                                       .slice = place.slice,
+                                       .subslice = place.subslice,
+                                       .eu = place.eu,
+                                       .thread = place.thread};
+    if (!ZS_VEC_PUSH(&d->threads, t))
+        return NULL;
+    d->last_thread++;
+    return &d->threads.items[d->threads.count - 1];
+}
+
+void zs_dbg_threads_clear(struct zs_debugger *d)
+{
+    d->threads.count = d->shown_threads.count = 0;
+    d->focus_thread = d->focus_lane = d->focus_frame = 0;
+}
+
+/* The group's id is in r0, as long as nothing writes it. */
+static void read_group(struct zs_debugger *d, struct zs_dbg_thread *t)
+{
+    uint32_t r0[ZS_DBG_GRF_MAX_B / 4];
+    t->shown.group_known = false;
+    if (!t->kernel || !t->kernel->keeps_r0 ||
+        zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_GRF, 0, 1, r0))
+        return;
+    t->shown.group_known = true;
+    t->shown.group[0] = r0[GROUP_X];
+    t->shown.group[1] = r0[GROUP_Y];
+    t->shown.group[2] = r0[GROUP_Z];
+}
+
+bool zs_dbg_thread_read(struct zs_debugger *d, struct zs_dbg_thread *t)
+{
+    uint32_t ce, cr[CR_B / 4], sr[SR_B / 4] = {0};
+    t->stopped = !zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CE, 0, 1, &ce) &&
+                 !zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
+    if (!t->stopped)
+        return false;
+    if (!d->ip_base) {
+        uint64_t base;
+        if (!zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_SBA, SBA_INSTRUCTION, 1, &base))
+            d->ip_base = base;
+    }
+    if (zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_SR, 0, 1, sr))
+        sr[2] = UINT32_MAX;
+    t->why = cr[1];
+    t->dispatch_mask = sr[2];
+    t->shown.lanes = sr[2];
+    t->shown.running = ce & sr[2];
+    t->shown.gpu_va = d->ip_base + cr[2];
+    t->kernel = zs_dbg_kernel_at(d, t->shown.gpu_va);
+    t->shown.kernel = t->kernel ? t->kernel->name : NULL;
+    t->shown.offset_B = t->kernel ? (uint32_t)(t->shown.gpu_va - t->kernel->va) : 0;
+    return true;
+}
+
+void zs_dbg_threads_scan(struct zs_debugger *d)
+{
+    const ze_device_properties_t *p = &d->properties;
+    uint64_t total = (uint64_t)p->numSlices * p->numSubslicesPerSlice * p->numEUsPerSubslice *
+                     p->numThreadsPerEU;
+    for (uint32_t i = 0; i < total && i < ZS_DBG_PLACES_MAX * 4; i++) {
+        uint32_t eu = i / p->numThreadsPerEU, subslice = eu / p->numEUsPerSubslice, ce;
+        ze_device_thread_t place = {subslice / p->numSubslicesPerSlice,
+                                    subslice % p->numSubslicesPerSlice, eu % p->numEUsPerSubslice,
+                                    i % p->numThreadsPerEU};
+        if (zs_dbg_read_regs(d, place, ZESCOPE_DEBUG_REGSET_CE, 0, 1, &ce))
+            continue;
+        struct zs_dbg_thread *t = zs_dbg_thread_at(d, place);
+        if (t && zs_dbg_thread_read(d, t))
+            read_group(d, t);
+    }
+    /* those that are not stopped now have ended */
+    size_t left = 0;
+    for (size_t i = 0; i < d->threads.count; i++) {
+        struct zs_dbg_thread *t = &d->threads.items[i];
+        uint32_t ce;
+        if (!zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CE, 0, 1, &ce))
+            d->threads.items[left++] = *t;
+    }
+    d->threads.count = left;
+}
+
+uint32_t zs_dbg_pick_lane(const struct zs_debugger *d, const struct zs_dbg_thread *t)
+{
+    if (t->shown.id == d->focus_thread && t->shown.running >> d->focus_lane & 1)
+        return d->focus_lane;
+    return t->shown.running ? (uint32_t)__builtin_ctz(t->shown.running) : 0;
+}
+
+int zs_dbg_need_thread(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
+                       struct zs_diag *diag)
+{
+    *ret = zs_dbg_thread_find(d, id);
+    if (!d->session)
+        return zs_diag_set(diag, -ESRCH, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
+    if (!*ret)
+        return zs_diag_set(diag, -ESRCH, ZS_DIAG_NO_OFFSET,
+                           id ? "there is no thread %u" : "no thread is in focus", id);
+    if (!(*ret)->stopped)
+        return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET, "thread %u runs", id);
+    return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct zs_debug_thread *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+size_t zs_debug_threads(struct zs_debugger *d, const struct zs_debug_thread **ret_threads)
+{
+    d->shown_threads.count = 0;
+    for (size_t i = 0; i < d->threads.count; i++)
+        if (d->threads.items[i].stopped &&
+            !ZS_VEC_PUSH(&d->shown_threads, d->threads.items[i].shown))
+            break;
+    if (d->shown_threads.count)
+        qsort(d->shown_threads.items, d->shown_threads.count, sizeof(*d->shown_threads.items),
+              by_id);
+    *ret_threads = d->shown_threads.items;
+    return d->shown_threads.count;
+}
+
+const struct zs_debug_thread *zs_debug_thread(struct zs_debugger *d, uint32_t thread)
+{
+    struct zs_dbg_thread *t = zs_dbg_thread_find(d, thread);
+    return t && t->stopped ? &t->shown : NULL;
+}
+
+/* ---- lanes ---- */
+
+/* Work-items by the variables that compilers keep for it. */
+static bool read_triple(struct zs_debugger *d, uint32_t thread, uint32_t lane, const char *stem,
+                        uint32_t ret[3])
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        char name[64];
+        struct zs_dbg_context c;
+        struct zs_dbg_value *value;
+        struct zs_dbg_number number;
+        struct zs_diag diag;
+        zs_diag_clear(&diag);
+        snprintf(name, sizeof(name), "%s%u", stem, i);
+        if (zs_dbg_context_make(d, thread, lane, 0, &diag, &c) ||
+            zs_dbg_evaluate(&c, name, &value) || zs_dbg_value_number(value, &number) ||
+            number.kind == ZS_DBG_FLOAT)
+            return false;
+        ret[i] = (uint32_t)number.u;
+    }
+    return true;
+}
+
+int zs_debug_lanes(struct zs_debugger *d, uint32_t thread, struct zs_debug_lane *ret_lanes,
+                   struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t;
+    int error = zs_dbg_need_thread(d, thread, &t, diag), count = 0;
+    if (error)
+        return error;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        if (!(t->shown.lanes >> lane & 1))
+            continue;
+        struct zs_debug_lane *out = &ret_lanes[count++];
+        *out = (struct zs_debug_lane){.lane = lane, .running = t->shown.running >> lane & 1};
+        out->item_known = read_triple(d, thread, lane, "__ocl_dbg_lid", out->local_id) &&
+                          read_triple(d, thread, lane, "__ocl_dbg_gid", out->global_id);
+    }
+    return count;
+}
+
+int zs_debug_find_item(struct zs_debugger *d, const uint32_t group[3], const uint32_t local_id[3],
+                       uint32_t *ret_thread, uint32_t *ret_lane, struct zs_diag *diag)
+{
+    bool known = false;
+    for (size_t i = 0; i < d->threads.count; i++) {
+        struct zs_dbg_thread *t = &d->threads.items[i];
+        struct zs_debug_lane lanes[32];
+        if (!t->stopped || !t->shown.group_known || memcmp(t->shown.group, group, 12) != 0)
+            continue;
+        int count = zs_debug_lanes(d, t->shown.id, lanes, diag);
+        for (int k = 0; k < count; k++) {
+            known |= lanes[k].item_known;
+            if (!lanes[k].item_known || memcmp(lanes[k].local_id, local_id, 12) != 0)
+                continue;
+            *ret_thread = t->shown.id;
+            *ret_lane = lanes[k].lane;
+            return 0;
+        }
+    }
+    return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET,
+                       known ? "that work-item is not among the threads that are stopped"
+                             : "which work-items the threads have is not known here");
+}
+
+int zs_debug_set_focus(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                       struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t;
+    struct zs_debug_frame frames[ZS_DEBUG_FRAMES_MAX];
+    int error = zs_dbg_need_thread(d, thread, &t, diag);
+    if (error)
+        return error;
+    if (lane >= 32 || !(t->shown.lanes >> lane & 1))
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "thread %u has no lane %u", thread,
+                           lane);
+    int count = zs_debug_frames(d, thread, frames, ZS_DEBUG_FRAMES_MAX, diag);
+    if (frame && (count < 0 || frame >= (uint32_t)count))
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no frame %u", frame);
+    d->focus_thread = thread;
+    d->focus_lane = lane;
+    d->focus_frame = frame;
+    if (count > 0 && frames[frame].file) {
+        free(d->focus_file);
+        d->focus_file = strdup(frames[frame].file);
+    }
+    return 0;
+}
+
+void zs_debug_focus(const struct zs_debugger *d, uint32_t *ret_thread, uint32_t *ret_lane,
+                    uint32_t *ret_frame)
+{
+    if (ret_thread)
+        *ret_thread = d->focus_thread;
+    if (ret_lane)
+        *ret_lane = d->focus_lane;
+    if (ret_frame)
+        *ret_frame = d->focus_frame;
+}

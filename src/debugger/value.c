@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/* Values by type: as text, members, elements, what pointers point to, numbers, and storing them. */
+#include "debugger/debugger_priv.h"
+
+#include "base/small_float.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VALUE_MAX_B = 1 << 20,
+    SHOWN_ELEMENTS = 64,
+    MEMBERS_MAX = 256,
+    DEPTH_MAX = 6,
+    TEXT_MAX = 4096
+};
+enum { CHILDREN_MAX = 65536 };
+
+struct zs_dbg_value *zs_dbg_value_new(const struct zs_dbg_context *c, const char *name)
+{
+    struct zs_dbg_value *v = ZS_ARENA_NEW(c->arena, struct zs_dbg_value);
+    if (!v)
+        return NULL;
+    v->context = *c;
+    v->shown.name = zs_arena_strndup(c->arena, name, strlen(name));
+    v->shown.type = v->shown.text = "";
+    return v->shown.name ? v : NULL;
+}
+
+static bool get_type(const struct zs_dbg_value *v, uint32_t type, struct zs_type *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    return v->dwarf && type && zs_type_get(v->dwarf, zs_type_strip(v->dwarf, type), ret) == 0;
+}
+
+/* ---- numbers ---- */
+
+static double float_of(const uint8_t *bytes, uint64_t size_B)
+{
+    float f;
+    double d;
+    uint16_t h;
+    if (size_B == 8) {
+        memcpy(&d, bytes, 8);
+        return d;
+    }
+    if (size_B == 4) {
+        memcpy(&f, bytes, 4);
+        return (double)f;
+    }
+    memcpy(&h, bytes, 2);
+    return (double)zs_half_to_float(h);
+}
+
+static enum zs_dbg_scalar scalar_of(const struct zs_type *t)
+{
+    if (t->kind == ZS_KIND_POINTER || t->kind == ZS_KIND_REFERENCE)
+        return ZS_DBG_UNSIGNED;
+    if (t->kind == ZS_KIND_ENUM)
+        return ZS_DBG_SIGNED;
+    if (t->kind != ZS_KIND_BASE || t->size_B > 8)
+        return ZS_DBG_NOT_SCALAR;
+    if (t->encoding == ZS_ENCODING_FLOAT)
+        return t->size_B == 2 || t->size_B == 4 || t->size_B == 8 ? ZS_DBG_FLOAT
+                                                                  : ZS_DBG_NOT_SCALAR;
+    return t->encoding == ZS_ENCODING_SIGNED || t->encoding == ZS_ENCODING_SIGNED_CHAR
+               ? ZS_DBG_SIGNED
+               : ZS_DBG_UNSIGNED;
+}
+
+static struct zs_dbg_number number_of(enum zs_dbg_scalar kind, const uint8_t *bytes,
+                                      uint64_t size_B, uint32_t bit_size)
+{
+    struct zs_dbg_number n = {.kind = kind};
+    uint64_t value = 0;
+    if (kind == ZS_DBG_FLOAT) {
+        n.f = float_of(bytes, size_B);
+        return n;
+    }
+    memcpy(&value, bytes, ZS_MIN(size_B, 8u));
+    uint32_t bits = bit_size ? bit_size : (uint32_t)ZS_MIN(size_B, 8u) * 8;
+    if (kind == ZS_DBG_SIGNED && bits && bits < 64 && value >> (bits - 1) & 1)
+        value |= UINT64_MAX << bits;
+    n.u = value;
+    return n;
+}
+
+int zs_dbg_value_number(struct zs_dbg_value *v, struct zs_dbg_number *ret)
+{
+    if (!v->data)
+        return zs_diag_set(v->context.diag, -ENODATA, ZS_DIAG_NO_OFFSET, "%s: %s", v->shown.name,
+                           v->why ? v->why : "not available");
+    if (v->scalar == ZS_DBG_NOT_SCALAR)
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is no number",
+                           v->shown.name);
+    *ret = number_of(v->scalar, v->data, v->shown.size_B, v->bit_size);
+    return 0;
+}
+
+/* ---- text ---- */
+
+static void put_double(struct zs_buf *out, double value, uint64_t size_B)
+{
+    char text[64];
+    int digits = size_B == 8 ? 17 : size_B == 4 ? 9 : 5;
+    for (int d = 1; d <= digits; d++) { /* the shortest that reads back as the same */
+        snprintf(text, sizeof(text), "%.*g", d, value);
+        double back = strtod(text, NULL);
+        if (size_B == 8 ? back == value : (float)back == (float)value)
+            break;
+    }
+    zs_buf_puts(out, text);
+}
+
+static void put_enum(const struct zs_dbg_value *v, uint32_t type, int64_t value, struct zs_buf *out)
+{
+    struct zs_type_member members[MEMBERS_MAX];
+    size_t count = zs_type_members(v->dwarf, type, members, MEMBERS_MAX);
+    for (size_t i = 0; i < count && i < MEMBERS_MAX; i++)
+        if (members[i].value == value) {
+            zs_buf_puts(out, members[i].name);
+            return;
+        }
+    zs_buf_printf(out, "%" PRId64, value);
+}
+
+static void put_scalar(const struct zs_dbg_value *v, uint32_t type, const struct zs_type *t,
+                       const uint8_t *bytes, uint32_t bit_size, struct zs_buf *out)
+{
+    enum zs_dbg_scalar kind = scalar_of(t);
+    struct zs_dbg_number n = number_of(kind, bytes, t->size_B ? t->size_B : 8, bit_size);
+    if (kind == ZS_DBG_FLOAT)
+        put_double(out, n.f, t->size_B);
+    else if (t->kind == ZS_KIND_POINTER || t->kind == ZS_KIND_REFERENCE)
+        zs_buf_printf(out, "%#" PRIx64, n.u);
+    else if (t->kind == ZS_KIND_ENUM)
+        put_enum(v, type, n.i, out);
+    else if (t->encoding == ZS_ENCODING_BOOL)
+        zs_buf_puts(out, n.u ? "true" : "false");
+    else if (kind == ZS_DBG_SIGNED)
+        zs_buf_printf(out, "%" PRId64, n.i);
+    else
+        zs_buf_printf(out, "%" PRIu64, n.u);
+}
+
+static void put_value(const struct zs_dbg_value *v, uint32_t type, const uint8_t *bytes,
+                      uint64_t size_B, uint32_t depth, struct zs_buf *out);
+
+static void put_members(const struct zs_dbg_value *v, uint32_t type, const uint8_t *bytes,
+                        uint64_t size_B, uint32_t depth, struct zs_buf *out)
+{
+    struct zs_type_member members[MEMBERS_MAX];
+    size_t count = zs_type_members(v->dwarf, type, members, MEMBERS_MAX);
+    zs_buf_putc(out, '{');
+    for (size_t i = 0; i < count && i < MEMBERS_MAX; i++) {
+        const struct zs_type_member *m = &members[i];
+        struct zs_type t;
+        zs_buf_printf(out, "%s%s = ", i ? ", " : "", m->name[0] ? m->name : "<anonymous>");
+        if (!get_type(v, m->type, &t) || m->offset_B > size_B ||
+            (m->bit_size ? 8 : t.size_B) > size_B + 8 - m->offset_B) {
+            zs_buf_puts(out, "?");
+            continue;
+        }
+        if (!m->bit_size) {
+            put_value(v, m->type, bytes + m->offset_B, size_B - m->offset_B, depth + 1, out);
+            continue;
+        }
+        uint8_t field[8] = {0};
+        for (uint32_t b = 0; b < m->bit_size && b < 64; b++) {
+            uint64_t at = m->offset_B * 8 + m->bit_offset + b;
+            if (at / 8 < size_B && bytes[at / 8] >> at % 8 & 1)
+                field[b / 8] = (uint8_t)(field[b / 8] | 1u << b % 8);
+        }
+        put_scalar(v, zs_type_strip(v->dwarf, m->type), &t, field, m->bit_size, out);
+    }
+    zs_buf_putc(out, '}');
+}
+
+static void put_elements(const struct zs_dbg_value *v, const struct zs_type *t,
+                         const uint8_t *bytes, uint64_t size_B, uint32_t depth, struct zs_buf *out)
+{
+    struct zs_type element;
+    if (!get_type(v, t->target, &element) || !element.size_B) {
+        zs_buf_puts(out, "{...}");
+        return;
+    }
+    uint64_t count = ZS_MIN(t->count, size_B / element.size_B);
+    zs_buf_putc(out, '{');
+    for (uint64_t i = 0; i < count && i < SHOWN_ELEMENTS && out->size_B < TEXT_MAX; i++) {
+        zs_buf_puts(out, i ? ", " : "");
+        put_value(v, t->target, bytes + i * element.size_B, element.size_B, depth + 1, out);
+    }
+    zs_buf_puts(out, count > SHOWN_ELEMENTS || count < t->count ? ", ...}" : "}");
+}
+
+static void put_value(const struct zs_dbg_value *v, uint32_t type, const uint8_t *bytes,
+                      uint64_t size_B, uint32_t depth, struct zs_buf *out)
+{
+    struct zs_type t;
+    if (!get_type(v, type, &t) || depth > DEPTH_MAX || out->size_B > TEXT_MAX)
+        zs_buf_puts(out, "...");
+    else if (t.kind == ZS_KIND_STRUCT || t.kind == ZS_KIND_UNION || t.kind == ZS_KIND_CLASS)
+        put_members(v, zs_type_strip(v->dwarf, type), bytes, size_B, depth, out);
+    else if (t.kind == ZS_KIND_ARRAY || t.kind == ZS_KIND_VECTOR)
+        put_elements(v, &t, bytes, size_B, depth, out);
+    else if (scalar_of(&t) != ZS_DBG_NOT_SCALAR && (t.size_B ? t.size_B : 8) <= size_B)
+        put_scalar(v, zs_type_strip(v->dwarf, type), &t, bytes, 0, out);
+    else
+        zs_buf_puts(out, "?");
+}
+
+static const char *keep(const struct zs_dbg_context *c, const char *text)
+{
+    const char *copy = zs_arena_strndup(c->arena, text, strlen(text));
+    return copy ? copy : "";
+}
+
+static void describe(struct zs_dbg_value *v, const struct zs_type *t)
+{
+    struct zs_buf out = {0};
+    const struct zs_piece *p = &v->place.pieces[0];
+    if (!v->data)
+        zs_buf_printf(&out, "<%s>", v->why ? v->why : "not available");
+    else if (v->bit_size)
+        put_scalar(v, zs_type_strip(v->dwarf, v->type), t, v->data, v->bit_size, &out);
+    else
+        put_value(v, v->type, v->data, v->shown.size_B, 0, &out);
+    v->shown.text = keep(&v->context, zs_buf_cstr(&out));
+    zs_buf_fini(&out);
+    v->shown.available = v->data != NULL;
+    v->shown.bytes = v->data;
+    v->shown.in_memory = v->place.count == 1 && p->kind == ZS_PIECE_MEMORY;
+    v->shown.gpu_va = v->shown.in_memory ? p->gpu_va + (p->bit_offset + v->at_bits) / 8 : 0;
+    v->shown.writable = v->data != NULL && v->scalar != ZS_DBG_NOT_SCALAR;
+    for (uint32_t i = 0; i < v->place.count; i++) {
+        const struct zs_piece *piece = &v->place.pieces[i];
+        v->shown.writable &= piece->kind == ZS_PIECE_MEMORY || piece->kind == ZS_PIECE_REGISTER ||
+                             (piece->kind == ZS_PIECE_VALUE && piece->from_register);
+    }
+}
+
+static uint32_t count_children(const struct zs_dbg_value *v, const struct zs_type *t)
+{
+    struct zs_type target;
+    switch (t->kind) {
+    case ZS_KIND_STRUCT:
+    case ZS_KIND_UNION:
+    case ZS_KIND_CLASS:
+        return (uint32_t)zs_type_members(v->dwarf, zs_type_strip(v->dwarf, v->type), NULL, 0);
+    case ZS_KIND_ARRAY:
+    case ZS_KIND_VECTOR:
+        return (uint32_t)ZS_MIN(t->count, (uint64_t)CHILDREN_MAX);
+    case ZS_KIND_POINTER:
+    case ZS_KIND_REFERENCE:
+        return get_type(v, t->target, &target) && target.size_B ? 1 : 0;
+    default:
+        return 0;
+    }
+}
+
+int zs_dbg_value_load(struct zs_dbg_value *v)
+{
+    struct zs_type t;
+    char name[256] = "";
+    if (!get_type(v, v->type, &t)) {
+        v->why = v->why ? v->why : "its type is not known";
+        describe(v, &t);
+        return 0;
+    }
+    zs_type_print(v->dwarf, v->type, name, sizeof(name));
+    v->shown.type = keep(&v->context, name);
+    v->shown.size_B = t.size_B ? t.size_B : t.kind == ZS_KIND_POINTER ? 8 : 0;
+    v->scalar = scalar_of(&t);
+    v->shown.child_count = count_children(v, &t);
+    if (!v->why && (!v->shown.size_B || !v->place.count))
+        v->why = "it has no size";
+    if (!v->why) {
+        uint64_t size_B = ZS_MIN(v->shown.size_B, (uint64_t)VALUE_MAX_B);
+        uint8_t *data = zs_arena_alloc(v->context.arena, size_B + 8);
+        int error = data ? zs_dbg_place_read(v, data, size_B) : -ENOMEM;
+        if (error == -EFAULT || error == -ESRCH)
+            v->why = "its memory cannot be read";
+        else if (error)
+            v->why = "not available here";
+        else
+            v->data = data;
+    }
+    describe(v, &t);
+    return 0;
+}
+
+int zs_dbg_value_of_number(const struct zs_dbg_context *c, const char *name,
+                           struct zs_dbg_number number, uint32_t size_B, const char *type,
+                           struct zs_dbg_value **ret)
+{
+    char text[64];
+    struct zs_dbg_value *v = zs_dbg_value_new(c, name);
+    uint8_t *data = v ? zs_arena_alloc(c->arena, 16) : NULL;
+    struct zs_buf out = {0};
+    if (!data)
+        return -ENOMEM;
+    float f = (float)number.f;
+    if (number.kind == ZS_DBG_FLOAT && size_B == 4)
+        memcpy(data, &f, 4);
+    else
+        memcpy(data, &number.u, 8);
+    if (number.kind == ZS_DBG_FLOAT)
+        put_double(&out, number.f, size_B);
+    snprintf(text, sizeof(text), number.kind == ZS_DBG_SIGNED ? "%" PRId64 : "%" PRIu64, number.u);
+    v->shown.text = keep(c, number.kind == ZS_DBG_FLOAT ? zs_buf_cstr(&out) : text);
+    zs_buf_fini(&out);
+    v->shown.type = type;
+    v->shown.available = true;
+    v->shown.size_B = size_B;
+    v->shown.bytes = v->data = data;
+    v->scalar = number.kind;
+    *ret = v;
+    return 0;
+}
+
+int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variable *variable,
+                          struct zs_dbg_value **ret)
+{
+    struct zs_dbg_context own = *c;
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    struct zs_dbg_value *v = zs_dbg_value_new(c, variable->name);
+    if (!v)
+        return -ENOMEM;
+    v->dwarf = c->frame->call->kernel->info->dwarf;
+    v->type = variable->type;
+    v->shown.parameter = variable->parameter;
+    own.diag = &diag;
+    if (zs_dbg_locate(&own, variable, &v->place))
+        v->why = keep(c, diag.text);
+    *ret = v;
+    return zs_dbg_value_load(v);
+}
+
+/* ---- parts ---- */
+
+static struct zs_dbg_value *part(struct zs_dbg_value *v, const char *name, uint32_t type,
+                                 uint64_t at_bits, uint32_t bit_size)
+{
+    struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
+    if (!p)
+        return NULL;
+    p->dwarf = v->dwarf;
+    p->type = type;
+    p->place = v->place;
+    p->why = v->why;
+    p->at_bits = v->at_bits + at_bits;
+    p->bit_size = bit_size;
+    (void)zs_dbg_value_load(p);
+    return p;
+}
+
+/* x y z w, s0 ... sf of a vector: the element, or -1. */
+static int vector_element(const char *name)
+{
+    static const char letters[] = "xyzw";
+    const char *found = strlen(name) == 1 ? strchr(letters, name[0]) : NULL;
+    if (found)
+        return (int)(found - letters);
+    if (strlen(name) != 2 || (name[0] != 's' && name[0] != 'S'))
+        return -1;
+    char c = name[1];
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_value **ret)
+{
+    struct zs_type t;
+    struct zs_type_member members[MEMBERS_MAX];
+    if (!get_type(v, v->type, &t))
+        t.kind = ZS_KIND_NONE;
+    int element = t.kind == ZS_KIND_VECTOR ? vector_element(name) : -1;
+    if (element >= 0 && (uint64_t)element < t.count)
+        return zs_dbg_value_element(v, element, ret);
+    size_t count = 0;
+    if (t.kind == ZS_KIND_STRUCT || t.kind == ZS_KIND_UNION || t.kind == ZS_KIND_CLASS)
+        count = zs_type_members(v->dwarf, zs_type_strip(v->dwarf, v->type), members, MEMBERS_MAX);
+    for (size_t i = 0; i < count && i < MEMBERS_MAX; i++) {
+        if (strcmp(members[i].name, name) != 0)
+            continue;
+        *ret = part(v, name, members[i].type, members[i].offset_B * 8 + members[i].bit_offset,
+                    members[i].bit_size);
+        return *ret ? 0 : -ENOMEM;
+    }
+    return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no member %s",
+                       v->shown.name, name);
+}
+
+int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
+{
+    struct zs_type t, target;
+    struct zs_dbg_number number;
+    int error = zs_dbg_value_number(v, &number);
+    if (error)
+        return error;
+    if (!get_type(v, v->type, &t) || t.kind != ZS_KIND_POINTER || !get_type(v, t.target, &target) ||
+        !target.size_B)
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is no pointer",
+                           v->shown.name);
+    char name[256];
+    snprintf(name, sizeof(name), index ? "%s[%" PRId64 "]" : "*%s", v->shown.name, index);
+    struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
+    if (!p)
+        return -ENOMEM;
+    p->dwarf = v->dwarf;
+    p->type = t.target;
+    p->place.count = 1;
+    p->place.pieces[0] = (struct zs_piece){.kind = ZS_PIECE_MEMORY,
+                                           .gpu_va = number.u + (uint64_t)index * target.size_B};
+    *ret = p;
+    return zs_dbg_value_load(p);
+}
+
+int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
+{
+    struct zs_type t, element;
+    char name[64];
+    if (get_type(v, v->type, &t) && t.kind == ZS_KIND_POINTER)
+        return zs_dbg_value_pointee(v, index, ret);
+    if ((t.kind != ZS_KIND_ARRAY && t.kind != ZS_KIND_VECTOR) || !get_type(v, t.target, &element))
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no elements",
+                           v->shown.name);
+    if (index < 0 || (t.count && (uint64_t)index >= t.count))
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s has %" PRIu64 " elements", v->shown.name, t.count);
+    snprintf(name, sizeof(name), "[%" PRId64 "]", index);
+    *ret = part(v, name, t.target, (uint64_t)index * element.size_B * 8, 0);
+    return *ret ? 0 : -ENOMEM;
+}
+
+int zs_debug_children(struct zs_debugger *d, struct zs_debug_value *value, uint32_t first,
+                      struct zs_debug_value **ret_children, uint32_t capacity, struct zs_diag *diag)
+{
+    struct zs_dbg_value *v = (struct zs_dbg_value *)value, *child = NULL;
+    struct zs_type_member members[MEMBERS_MAX];
+    struct zs_type t;
+    uint32_t count = 0;
+    (void)d;
+    v->context.diag = diag;
+    if (!get_type(v, v->type, &t))
+        return 0;
+    bool structured =
+        t.kind == ZS_KIND_STRUCT || t.kind == ZS_KIND_UNION || t.kind == ZS_KIND_CLASS;
+    if (structured)
+        zs_type_members(v->dwarf, zs_type_strip(v->dwarf, v->type), members, MEMBERS_MAX);
+    for (uint32_t i = first; i < v->shown.child_count && count < capacity; i++) {
+        if (structured && i >= MEMBERS_MAX)
+            break;
+        int error;
+        if (structured) {
+            child = part(v, members[i].name, members[i].type,
+                         members[i].offset_B * 8 + members[i].bit_offset, members[i].bit_size);
+            error = child ? 0 : -ENOMEM;
+        } else {
+            error = zs_dbg_value_element(v, i, &child);
+        }
+        if (error)
+            return error;
+        ret_children[count++] = &child->shown;
+    }
+    return (int)count;
+}
+
+/* ---- storing ---- */
+
+int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number n)
+{
+    uint8_t bytes[8];
+    if (v->is_register) {
+        uint8_t whole[ZS_DBG_GRF_MAX_B];
+        const struct zs_dbg_regset *set = zs_dbg_regset(v->context.d, v->reg_set);
+        if (!set || !set->writable ||
+            zs_dbg_read_regs(v->context.d, v->context.thread->place, v->reg_set, v->reg_index, 1,
+                             whole))
+            return zs_diag_set(v->context.diag, -EACCES, ZS_DIAG_NO_OFFSET, "%s cannot be written",
+                               v->shown.name);
+    } else if (!v->shown.writable) {
+        return zs_diag_set(v->context.diag, -EACCES, ZS_DIAG_NO_OFFSET, "%s cannot be set: %s",
+                           v->shown.name, v->data ? "it is no variable of a simple type" : v->why);
+    }
+    double f = n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
+    uint64_t u = n.kind != ZS_DBG_FLOAT ? n.u : f < 0 ? (uint64_t)(int64_t)f : (uint64_t)f;
+    float narrow = (float)f;
+    if (v->scalar == ZS_DBG_FLOAT && v->shown.size_B == 8) {
+        memcpy(bytes, &f, 8);
+    } else if (v->scalar == ZS_DBG_FLOAT && v->shown.size_B == 4) {
+        memcpy(bytes, &narrow, 4);
+    } else if (v->scalar == ZS_DBG_FLOAT) {
+        uint32_t bits;
+        memcpy(&bits, &narrow, 4);
+        uint16_t half = (uint16_t)((bits >> 16 & 0x8000u) |
+                                   zs_small_from_float(bits & 0x7fffffffu, ZS_HALF_MANTISSA));
+        memcpy(bytes, &half, 2);
+    } else {
+        memcpy(bytes, &u, 8);
+    }
+    int error;
+    if (v->is_register) {
+        uint8_t whole[ZS_DBG_GRF_MAX_B];
+        error = zs_dbg_read_regs(v->context.d, v->context.thread->place, v->reg_set, v->reg_index,
+                                 1, whole);
+        memcpy(whole + v->reg_at_B, bytes, ZS_MIN(v->shown.size_B, 8u));
+        if (!error)
+            error = zs_dbg_write_regs(v->context.d, v->context.thread->place, v->reg_set,
+                                      v->reg_index, 1, whole);
+    } else {
+        error = zs_dbg_place_write(v, bytes, (size_t)ZS_MIN(v->shown.size_B, 8u));
+    }
+    if (error)
+        return zs_diag_set(v->context.diag, error, ZS_DIAG_NO_OFFSET, "%s cannot be written",
+                           v->shown.name);
+    return 0;
+}

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""zescope debug on the n-body example: sessions from scripts and on a terminal, against the same sums made here."""
+import math
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ZESCOPE, NBODY, FOLDER, OCLOC = sys.argv[1:5]
+FLAGS = '-g -cl-opt-disable'
+BODIES = 256
+WORK = tempfile.TemporaryDirectory()
+SPIRV = os.path.join(WORK.name, 'nbody_Gen9core.spv')
+
+
+def setUpModule():
+    subprocess.run([OCLOC, 'compile', '-file', 'nbody.cl', '-device', 'skl', '-options', FLAGS, '-output', 'nbody',
+                    '-out_dir', WORK.name], cwd=FOLDER, check=True, stdout=subprocess.DEVNULL, timeout=120)
+
+
+def tearDownModule():
+    WORK.cleanup()
+
+
+def environment():
+    env = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+    env['TERM'] = 'dumb'
+    return env
+
+
+def debug(*commands, app=None, options=()):
+    arguments = [ZESCOPE, 'debug', '--batch', *options]
+    for command in commands:
+        arguments += ['-e', command]
+    app = [NBODY, SPIRV, FLAGS] if app is None else app
+    return subprocess.run(arguments + ['--', *app], env=environment(), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120)
+
+
+def body(i):
+    """What place() of the example makes."""
+    turn, radius = 0.37 * i, 0.05 + i / BODIES
+    return radius * math.cos(turn), radius * math.sin(turn), 0.1 * math.sin(3 * turn), 1 / BODIES
+
+
+def acceleration(i):
+    with open(os.path.join(FOLDER, 'gravity.h'), encoding='utf-8') as f:
+        softening = float(re.search(r'SOFTENING\s+([0-9.]+)', f.read()).group(1))
+    total, here = [0.0] * 3, body(i)
+    for k in range(BODIES):
+        other = body(k)
+        way = [other[n] - here[n] for n in range(3)]
+        inverse = 1 / math.sqrt(sum(w * w for w in way) + softening * softening)
+        for n in range(3):
+            total[n] += way[n] * other[3] * inverse ** 3
+    return total
+
+
+def table(text):
+    """Rows of print @lanes: lists of numbers."""
+    rows = re.findall(r'^[ *] *\d+  (\{.*\}|\S+)$', text, re.M)
+    return [[float(x) for x in re.findall(r'-?[0-9.]+(?:e-?\d+)?', row)] for row in rows]
+
+
+class Debug(unittest.TestCase):
+    def near(self, got, wanted):
+        self.assertEqual(len(got), len(wanted))
+        for a, b in zip(got, wanted):
+            self.assertLess(abs(a - b), 1e-4 * max(1.0, abs(b)), (got, wanted))
+
+    def test_values_of_all_lanes(self):
+        r = debug('tbreak nbody.cl:29', 'run', 'echo ME', 'print me @lanes', 'echo HERE', 'print here @lanes',
+                  'echo SUM', 'print acceleration @lanes', 'echo END', 'continue')
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        parts = re.search('ME\n(.*)HERE\n(.*)SUM\n(.*)END\n', r.stdout, re.S).groups()
+        me, here, total = (table(part) for part in parts)
+        self.assertEqual(len(me), 8)
+        for lane in range(8):
+            i = int(me[lane][0])
+            self.near(here[lane], body(i))
+            self.near(total[lane], acceleration(i))
+        self.assertIn('largest difference', r.stdout)
+        self.assertIn('ended with status 0', r.stdout)
+
+    def test_step_over_the_barrier(self):
+        r = debug('tbreak nbody.cl:24', 'run', 'next', 'print lane', 'print tile[lane].w', 'print tile[63].x', 'print first')
+        self.assertIn('in nbody_step at', r.stdout, r.stderr)
+        stops = re.findall(r'^#0 .*nbody.cl:(\d+)$', r.stdout, re.M)
+        self.assertEqual(stops, ['24', '25'], r.stdout + r.stderr)
+        lane, mass, last, first = r.stdout.splitlines()[-4:]
+        self.near([float(mass), float(last)], [1 / BODIES, body(int(first) + 63)[0]])
+        self.assertLess(int(lane), 64)
+
+    def test_calls(self):
+        r = debug('tbreak pull', 'run', 'backtrace', 'print there', 'up', 'print i', 'print tile[i]', 'finish')
+        frames = re.findall(r'^#(\d) .* in (\w+) at \S*?(\w+\.\w+):(\d+)$', r.stdout, re.M)
+        self.assertEqual([f[1:3] for f in frames[:4]],
+                         [('pull', 'gravity.h'), ('pull', 'gravity.h'), ('sum_of_pulls', 'nbody.cl'),
+                          ('nbody_step', 'nbody.cl')], r.stdout + r.stderr)
+        values = re.findall(r'^\{.*\}$', r.stdout, re.M)
+        self.assertEqual(len(values), 2, r.stdout + r.stderr)
+        self.assertEqual(values[0], values[1])
+        self.assertEqual(frames[-1][1], 'sum_of_pulls')
+
+    def test_condition_log_and_change(self):
+        r = debug('break nbody.cl:32 if me == 77', 'run', 'print me', 'set variable velocity.y = 2.5', 'print velocity.y',
+                  'info breakpoints', 'delete', 'continue')
+        self.assertRegex(r.stdout, r'(?m)^77$')
+        self.assertRegex(r.stdout, r'(?m)^2.5$')
+        self.assertIn('if me == 77', r.stdout)
+        self.assertIn('hit 1 time', r.stdout)
+        self.assertEqual(r.returncode, 1)  # the example finds that it is wrong now
+        r = debug('dprintf nbody.cl:29, body {me}', 'run')
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(len(re.findall(r'^body \d+$', r.stdout, re.M)), BODIES // 8 * 4)
+
+    def test_instructions_and_registers(self):
+        r = debug('tbreak *nbody_step', 'run', 'stepi', 'disassemble', 'print $r0.1:ud', 'print $group0', 'info registers r0',
+                  'x/4 $ip')
+        self.assertIn('=>', r.stdout)
+        lines = r.stdout.splitlines()
+        group = [k for k, line in enumerate(lines) if line.startswith('r0 ')][0]
+        self.assertEqual(lines[group - 1], lines[group - 2])
+        self.assertEqual(int(lines[group].split()[2], 16), int(lines[group - 1]))
+
+    def test_bad_commands(self):
+        for command, says in (('nonsense', "no command 'nonsense'"), ('next', 'nothing is being debugged'),
+                              ('delete 7', 'no breakpoint 7'), ('break', 'needs a location'), ('frame 3', 'nothing is being'),
+                              ('focus nowhere', 'focus thread'), ('dprintf x', 'text is missing')):
+            r = debug(command)
+            self.assertIn(says, r.stderr, command)
+            self.assertEqual(r.returncode, 1, command)
+        r = debug('tbreak nbody.cl:29', 'run', 'print nothing', 'print me +', 'print me / 0', 'print here.q', 'print tile[',
+                  'print $r999', 'x/4 8', 'set variable me', 'thread 99', 'lane 31')
+        self.assertEqual(len(r.stderr.splitlines()), 10, r.stderr)
+        self.assertEqual(debug('run', app=['/no/such/program']).returncode, 1)
+        self.assertEqual(subprocess.run([ZESCOPE, 'debug'], env=environment(), stderr=subprocess.PIPE,
+                                        timeout=60).returncode, 2)
+
+    def test_killed(self):
+        r = debug('tbreak nbody.cl:29', 'run', 'kill', 'print me', 'run', 'continue')
+        self.assertIn('nothing is being debugged', r.stderr)
+        r = debug('run', app=['sh', '-c', 'kill -9 $$'])
+        self.assertEqual(r.returncode, 137, r.stdout + r.stderr)
+
+    def test_script_file(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.zs') as f:
+            f.write('# a comment\ntbreak nbody.cl:29\nrun\nprint me\n')
+            f.flush()
+            r = debug(options=['-x', f.name])
+            self.assertRegex(r.stdout, r'(?m)^\d+$')
+
+    def test_terminal(self):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execve(ZESCOPE, [ZESCOPE, 'debug', '--', NBODY, SPIRV, FLAGS], environment())
+        seen = b''
+        for line, until in ((b'', b'(zescope) '), (b'tbr nbody.cl:29\n', b'pending'), (b'run\n', b'29\t'),
+                            (b'bt\n', b'nbody_step at'), (b'n\n', b'30\t'), (b'\n', b'31\t'), (b'q\n', None)):
+            os.write(fd, line)
+            part, end = b'', time.monotonic() + 60
+            while until is None or until not in part:
+                if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
+                    self.fail((line, part))
+                try:
+                    data = os.read(fd, 4096)
+                except OSError:
+                    data = b''
+                if not data:
+                    break
+                part += data
+            seen += part
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
+        os.close(fd)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
