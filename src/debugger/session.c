@@ -231,13 +231,18 @@ int zs_debug_launch(struct zs_debugger *d, char *const *argv, struct zs_diag *di
     for (int i = 0; i < ATTACH_TRIES; i++) {
         zs_diag_clear(&first);
         error = attach(d, (uint32_t)pid, &first);
-        if (error != -ENOTSUP)
+        if ((error != -ENOTSUP && error != -ESRCH) || reap(d, false))
             break;
         usleep(ATTACH_WAIT_US);
     }
-    if (error && diag)
-        *diag = first;
-    if (error) {
+    if (error && reap(d, false)) { /* it had nothing to debug */
+        struct zs_debug_event ended = {.kind = ZS_DEBUG_EVENT_EXITED, .status = d->exit_status};
+        zs_dbg_queue(d, &ended);
+        error = 0;
+        d->pid = 0;
+    } else if (error) {
+        if (diag)
+            *diag = first;
         kill(pid, SIGKILL);
         reap(d, true);
         d->pid = 0;

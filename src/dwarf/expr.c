@@ -696,9 +696,11 @@ static int run_step(struct eval *e, const struct zs_dw_step *step)
 {
     uint8_t op = step->op->value;
     if (step->op->value == DW_OP_deref_size && !e->depth && e->has_place &&
-        e->place.piece.kind == ZS_PIECE_REGISTER) { /* IGC: what is in the register */
+        e->place.piece.kind == ZS_PIECE_REGISTER) { /* IGC: the register has the address */
         e->has_place = false;
-        return push_register(e, e->place.piece.dwarf_register, 0, step->operand[0] * 8);
+        int error = push_register(e, e->place.piece.dwarf_register, 0, 64);
+        if (error)
+            return error;
     }
     if (e->depth < step->op->needs)
         return zs_reader_fail(&e->r, -EINVAL, "DW_OP_%s needs %u stack entries, there are %u",

@@ -117,7 +117,7 @@ class Debug(unittest.TestCase):
         self.assertEqual(r.returncode, 1)  # the example finds that it is wrong now
         r = debug('dprintf nbody.cl:29, body {me}', 'run')
         self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertEqual(len(re.findall(r'^body \d+$', r.stdout, re.M)), BODIES // 8 * 4)
+        self.assertEqual(set(re.findall(r'^body (\d+)$', r.stdout, re.M)), {str(i) for i in range(0, BODIES, 8)})
 
     def test_instructions_and_registers(self):
         r = debug('tbreak *nbody_step', 'run', 'stepi', 'disassemble', 'print $r0.1:ud', 'print $group0', 'info registers r0',
