@@ -267,7 +267,7 @@ static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind, un
     op->dst = at;
     op->src[0] = src[0].at;
     op->src[1] = src[1].at;
-    op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1 | arg);
+    op->arg = (uint8_t)((uint32_t)src[0].scalar | (uint32_t)src[1].scalar << 1 | arg);
     zs_eu_mask(l, op);
     return at;
 }

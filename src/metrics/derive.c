@@ -262,7 +262,7 @@ static void occupancy_of(struct zs_profile *p, double *v)
     struct residency r = residency_of(p, shape);
     v[ZS_Q_OCCUPANCY] = 100 * r.threads / p->peaks.threads;
     p->limiter = v[ZS_Q_OCCUPANCY] < 100 ? r.limiter : ZS_LIMIT_NOTHING;
-    if (!shape->groups[0] || !group_threads || !r.threads)
+    if (!shape->groups[0] || group_threads <= 0 || r.threads <= 0)
         return;
     v[ZS_Q_WAVES] = items_of(shape->groups) * group_threads / r.threads;
     v[ZS_Q_FILL] = v[ZS_Q_WAVES] < 1 ? 100 * v[ZS_Q_WAVES] : 100;

@@ -95,7 +95,8 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
     struct zs_diag diag = {0};
     const struct zs_port_send send = {.sfid = bytes[8] & 15,
                                       .desc = desc,
-                                      .ex_desc = (bytes[10] & 0xf0u) << 24 | (bytes[11] >> 5) << 6,
+                                      .ex_desc = (bytes[10] & 0xf0u) << 24 | (bytes[11] >> 5 & 7u)
+                                                                                 << 6,
                                       .mlen = mlen,
                                       .xlen = xlen,
                                       .rlen = rlen,
