@@ -64,7 +64,8 @@ static void do_continue(struct zs_shell *s, const char *args)
 {
     struct zs_diag diag = NEW_DIAG;
     (void)args;
-    if (ok(s, zs_debug_continue(s->debug, &diag), &diag))
+    bool runs = zs_debug_pid(s->debug) && !zs_debug_stopped(s->debug); /* just attached to */
+    if (runs || ok(s, zs_debug_continue(s->debug, &diag), &diag))
         wait_for_stop(s);
 }
 
