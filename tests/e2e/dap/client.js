@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// `zescope dap` against a client that is not ours: DebugClient of @vscode/debugadapter-testsupport, which
+// checks what it is sent against the protocol's sequence. The application is examples/nbody.
+//
+// Usage: NODE_PATH=... node client.js ZESCOPE DRIVER NBODY NBODY.SPV NBODY_SOURCES
+'use strict';
+const assert = require('assert');
+const fs = require('fs');
+const path = require('path');
+const { spawn } = require('child_process');
+const { DebugClient } = require('@vscode/debugadapter-testsupport');
+
+const [zescope, driver, program, spirv, sources] = process.argv.slice(2);
+const SOURCE = path.join(sources, 'nbody.cl');
+const TEXT = fs.readFileSync(SOURCE, 'utf8').split('\n');
+const lineOf = (part) => TEXT.findIndex((line) => line.includes(part)) + 1;
+const ADDED = lineOf('acceleration += sum_of_pulls');
+const START = { program, args: [spirv, '-g -cl-opt-disable'], driver, devices: 'skl', sourcePath: [sources] };
+
+async function session(body, server) {
+    const dc = new DebugClient(zescope, 'dap', 'zescope');
+    dc.defaultTimeout = 60000;
+    await dc.start(server);
+    try {
+        await body(dc);
+    } finally {
+        await dc.stop();
+    }
+}
+
+// Launches with the breakpoints (lines, or whole objects) and waits for the first stop.
+async function launch(dc, breakpoints, more = {}) {
+    const stopped = dc.waitForEvent('stopped', 60000);
+    stopped.catch(() => {});
+    const configured = dc.waitForEvent('initialized', 60000).then(async () => {
+        await dc.setBreakpointsRequest({
+            source: { path: SOURCE },
+            breakpoints: breakpoints.map((b) => (typeof b === 'number' ? { line: b } : b)),
+        });
+        await dc.configurationDoneRequest();
+    });
+    await Promise.all([configured, dc.launch({ ...START, ...more })]);
+    return (await stopped).body;
+}
+
+async function top(dc, threadId) {
+    const stack = (await dc.stackTraceRequest({ threadId })).body.stackFrames;
+    assert.ok(stack.length > 0);
+    return stack[0];
+}
+
+async function scopes(dc, frame) {
+    return (await dc.scopesRequest({ frameId: frame.id })).body.scopes;
+}
+
+async function children(dc, of, more = {}) {
+    const reference = { variablesReference: of.variablesReference, ...more };
+    return (await dc.variablesRequest(reference)).body.variables;
+}
+
+async function stepTo(dc, request, threadId, more = {}) {
+    const stopped = dc.waitForEvent('stopped', 60000);
+    await dc.customRequest(request, { threadId, ...more });
+    return (await stopped).body;
+}
+
+const tests = {
+    async 'runs to its end, with its output and exit status'(dc) {
+        let output = '';
+        dc.on('output', (event) => { output += event.body.category === 'stdout' ? event.body.output : ''; });
+        const exited = dc.waitForEvent('exited', 60000);
+        await Promise.all([dc.configurationSequence(), dc.launch(START), dc.waitForEvent('terminated', 60000)]);
+        assert.strictEqual((await exited).body.exitCode, 0);
+        assert.ok(output.length > 0);
+    },
+
+    async 'stops at a line, shows the variable of all lanes, steps'(dc) {
+        const verified = dc.waitForEvent('breakpoint', 60000);
+        const stop = await launch(dc, [ADDED]);
+        assert.strictEqual(stop.reason, 'breakpoint');
+        assert.strictEqual((await verified).body.breakpoint.verified, true);
+        const frame = await top(dc, stop.threadId);
+        assert.strictEqual(frame.line, ADDED);
+        assert.strictEqual(fs.realpathSync(frame.source.path), fs.realpathSync(SOURCE));
+        const found = await scopes(dc, frame);
+        const names = (await children(dc, found[0])).map((v) => v.name);
+        for (const name of ['me', 'lane', 'acceleration'])
+            assert.ok(names.includes(name), `${name} among ${names}`);
+        const table = await children(dc, found.find((s) => s.name === 'All lanes'));
+        const lanes = await children(dc, table.find((v) => v.name === 'lane'));
+        const thread = (await dc.threadsRequest()).body.threads.find((t) => t.id === stop.threadId);
+        assert.ok(thread.name.startsWith('nbody_step'), thread.name);
+        assert.ok(lanes.length >= 8);
+        lanes.forEach((l, i) => assert.strictEqual(Number(l.value), Number(lanes[0].value) + i, l.value));
+        const pulls = await children(dc, table.find((v) => v.name === 'acceleration'));
+        assert.strictEqual(pulls.length, lanes.length);
+        for (const value of pulls) /* the first tile's pulls are still to be added */
+            assert.deepStrictEqual((await children(dc, value)).slice(0, 3).map((v) => Number(v.value)), [0, 0, 0]);
+        const step = await stepTo(dc, 'next', stop.threadId);
+        assert.strictEqual(step.reason, 'step');
+        assert.notStrictEqual((await top(dc, step.threadId)).line, ADDED);
+        await stepTo(dc, 'next', step.threadId, { granularity: 'instruction' });
+    },
+
+    async 'a condition on a variable holds where it stops'(dc) {
+        const stop = await launch(dc, [{ line: ADDED, condition: 'me >= 100' }]);
+        const frame = await top(dc, stop.threadId);
+        const me = (await dc.evaluateRequest({ expression: 'me', frameId: frame.id, context: 'watch' })).body;
+        assert.ok(Number(me.result) >= 100, me.result);
+    },
+
+    async 'shows code, registers and memory'(dc) {
+        const stop = await launch(dc, [ADDED]);
+        const frame = await top(dc, stop.threadId);
+        const code = (await dc.disassembleRequest({
+            memoryReference: frame.instructionPointerReference, instructionOffset: -2, instructionCount: 6,
+        })).body.instructions;
+        assert.strictEqual(code.length, 6);
+        assert.strictEqual(code[2].address, frame.instructionPointerReference);
+        assert.ok(code[2].instruction.length > 0);
+        const found = await scopes(dc, frame);
+        const registers = await children(dc, found.find((s) => s.name === 'Registers'));
+        assert.ok(registers.length >= 128);
+    },
+
+    async 'pauses, and lets go of a process'(dc) {
+        const stop = await launch(dc, [ADDED]);
+        await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });
+        const ended = dc.waitForEvent('terminated', 60000);
+        await dc.continueRequest({ threadId: stop.threadId });
+        await ended;
+    },
+};
+
+// The first port that the server tells.
+function serve(words) {
+    const server = spawn(zescope, ['dap', ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
+    return new Promise((resolve, reject) => {
+        server.on('exit', () => reject(new Error('the server ended')));
+        server.stderr.on('data', (text) => {
+            const port = /127\.0\.0\.1:(\d+)/.exec(text.toString());
+            if (port)
+                resolve([server, Number(port[1])]);
+        });
+    });
+}
+
+async function main() {
+    let failed = 0;
+    const run = async (name, body) => {
+        try {
+            await body();
+            console.log(`ok   ${name}`);
+        } catch (error) {
+            failed++;
+            console.log(`FAIL ${name}: ${error.stack || error}`);
+        }
+    };
+    for (const [name, body] of Object.entries(tests))
+        await run(name, () => session(body));
+    const [server, port] = await serve(['--port', '0']);
+    for (let i = 0; i < 2; i++)
+        await run(`on a port, client ${i + 1}`, () => session(tests['a condition on a variable holds where it stops'], port));
+    server.kill();
+    process.exit(failed ? 1 : 0);
+}
+
+main();
