@@ -242,7 +242,7 @@ static uint32_t spread(uint32_t number, uint32_t mask)
     return bits;
 }
 
-IN_TWO_VERSIONS void start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                   const struct zs_gpu_group *group, uint32_t thread, bool debug)
 {
     struct zs_gpu_thread_state *state = &group->threads[thread];
@@ -254,12 +254,13 @@ IN_TWO_VERSIONS void start_thread(const struct zs_gpu_run *run, struct zs_gpu_wo
     uint32_t mask = simd == 32 ? UINT32_MAX : (1u << simd) - 1;
     if (thread == run->threads_per_group - 1)
         mask = run->last_mask;
-    const struct zs_eu_program *program = group->traced ? run->kernel->timed_program : w->program;
+    bool traced = debug ? zs_gpu_is_traced(run, w, group) : group->traced;
+    const struct zs_eu_program *program = traced ? run->kernel->timed_program : w->program;
     if (fresh || t->program != program)
         zs_eu_thread_init(t, program, mask);
     else
         zs_eu_thread_restart(t, program, mask);
-    if (group->traced)
+    if (traced)
         t->hooks = zs_timing_trace_thread(run->trace, group->index, thread);
     t->env = &w->port;
     t->counters = w->counters;
@@ -270,7 +271,7 @@ IN_TWO_VERSIONS void start_thread(const struct zs_gpu_run *run, struct zs_gpu_wo
     fill_payload(run, group, thread, number, t->grf);
 }
 
-void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+void zs_gpu_start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          const struct zs_gpu_group *group, uint32_t thread)
 {
     start_thread(run, w, group, thread, true);
@@ -279,9 +280,6 @@ void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
 IN_TWO_VERSIONS void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group,
                                 struct zs_gpu_thread_state *state, bool debug)
 {
-    const struct zs_eu_thread *t = &w->threads[state->slot];
-    if (group->traced && !w->debug) /* a debugger has put its own hooks in place */
-        zs_timing_trace_ended(t->hooks, t->executed);
     state->phase = ZS_GPU_THREAD_DONE;
     if (debug && w->debug)
         zs_gpu_debug_ended(w, state->slot);
@@ -476,6 +474,8 @@ static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, u
 static void drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at)
 {
     struct zs_gpu_group ended = w->groups[at];
+    if (run->debug) /* it keeps in mind that a debugger came */
+        (void)zs_gpu_is_traced(run, w, &ended);
     give_place_back(run, w, ended.place);
     w->groups_run++;
     w->group_count--;

@@ -283,6 +283,10 @@ struct zs_gpu_run;
 int zs_gpu_kernel_time(struct zs_gpu_kernel *kernel, const struct zs_eu_lower_params *params,
                        struct zs_diag *diag);
 int zs_gpu_run_trace(struct zs_gpu_run *run);
+/* Whether the group's threads are recorded. Those of a worker with a debugger are not: the launch
+ * then has the formula's time. */
+bool zs_gpu_is_traced(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
+                      const struct zs_gpu_group *group);
 /* Replays what was recorded; without it, or when there is no memory, the formula's time stays. */
 void zs_gpu_run_replay(struct zs_gpu_run *run, struct zs_gpu_result *ret);
 
@@ -331,13 +335,14 @@ struct zs_gpu_run {
     uint64_t *sums;
     uint64_t threads_run, groups_run;
     struct zs_timing_trace *trace; /* NULL: the formula gives the time */
+    atomic_bool was_debugged;      /* what was recorded is not all */
 };
 /* Claim and run groups until none is left. */
 void zs_gpu_run_groups(struct zs_gpu_job *job);
 /* One turn for each thread that is ready; *ret_ran: there was one. false: stop. */
 bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret_ran);
 /* Give a thread that is new its registers. */
-void zs_gpu_start_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+void zs_gpu_start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          const struct zs_gpu_group *group, uint32_t thread);
 /* Let go of memory while the worker sleeps. Waking: false: stop. */
 void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w);

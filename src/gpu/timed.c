@@ -43,7 +43,7 @@ int zs_gpu_kernel_time(struct zs_gpu_kernel *kernel, const struct zs_eu_lower_pa
 int zs_gpu_run_trace(struct zs_gpu_run *run)
 {
     const struct zs_gpu_kernel *kernel = run->kernel;
-    if (!kernel->timing_code || run->debug) /* threads of a trace stay in their program */
+    if (!kernel->timing_code)
         return 0;
     const struct zs_kernel *m = kernel->module;
     const struct zs_timing_launch launch = {
@@ -65,9 +65,18 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
     return zs_timing_trace_create(&launch, &run->trace);
 }
 
+bool zs_gpu_is_traced(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
+                      const struct zs_gpu_group *group)
+{
+    if (!group->traced || ZS_LIKELY(!w->debug))
+        return group->traced;
+    atomic_store_explicit(&run->was_debugged, true, memory_order_relaxed);
+    return false;
+}
+
 void zs_gpu_run_replay(struct zs_gpu_run *run, struct zs_gpu_result *ret)
 {
-    if (!run->trace || ret->error)
+    if (!run->trace || ret->error || atomic_load(&run->was_debugged))
         return;
     if (zs_timing_replay(run->trace, ret->totals.instructions, &ret->timing) != 0)
         return;

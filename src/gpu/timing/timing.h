@@ -7,7 +7,6 @@
  *     zs_timing_code_create(...)       once for a kernel: what its instructions cost
  *     zs_timing_trace_create(...)      for a launch
  *     hooks = zs_timing_trace_thread(trace, group, thread)    NULL: not sampled
- *     ... zs_timing_trace_ended() for each sampled thread ...
  *     zs_timing_replay(trace, &all, &result)
  *
  * Threads: streams of different EU threads may be recorded at the same time; the rest is one
@@ -89,7 +88,6 @@ bool zs_timing_trace_samples(const struct zs_timing_trace *trace, uint64_t group
 /* Of a sampled group. */
 const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *trace, uint64_t group,
                                                  uint32_t thread);
-void zs_timing_trace_ended(const struct zs_eu_hooks *hooks, uint64_t executed);
 
 /* ---- Replay ------------------------------------------------------------------------------------
  */

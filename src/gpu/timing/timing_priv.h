@@ -103,7 +103,6 @@ struct zs_timing_stream {
     uint32_t mask;
     bool recording, full, touched;
     uint64_t recorded; /* instructions */
-    uint64_t executed; /* by the thread, recorded or not */
     uint64_t *ranges;  /* where they start; ordinals below RANGE_FIRST have none */
     uint32_t range_count, range_capacity;
     uint64_t last_start, last_end; /* the range that was found last ... */

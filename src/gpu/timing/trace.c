@@ -360,9 +360,3 @@ const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint
     s->blocks = ZS_TIMING_WINDOW_BLOCKS;
     return &s->hooks;
 }
-
-void zs_timing_trace_ended(const struct zs_eu_hooks *hooks, uint64_t executed)
-{
-    struct zs_timing_stream *s = (struct zs_timing_stream *)(uintptr_t)hooks;
-    s->executed = executed;
-}
