@@ -3,6 +3,7 @@
  * The debugger's engine.
  *
  *     session.c      open, launch, attach, detach
+ *     start.c        the process of an application, held in its exec
  *     calls.c        Level Zero: the loader's calls, memory and registers through them
  *     modules.c      code that the process has loaded: kernels, instructions, debug info
  *     breakpoints.c  locations and the bits in the code that stand for them
@@ -201,6 +202,13 @@ struct zs_debugger {
 
 /* The process has gone: the event that tells it, and the end of the session. */
 void zs_dbg_process_ended(struct zs_debugger *d, struct zs_debug_event *ret);
+
+/* ---- start.c ---- */
+
+/* Found by PATH, in a process group of its own. *ret_held: it has executed nothing of the program
+ * yet, and stands until zs_dbg_let_go, which the same thread has to call. */
+int zs_dbg_start(char *const *argv, char **environment, pid_t *ret_pid, bool *ret_held);
+void zs_dbg_let_go(pid_t pid);
 
 /* ---- calls.c ---- */
 

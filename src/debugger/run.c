@@ -47,7 +47,11 @@ int zs_dbg_resume(struct zs_debugger *d, const struct zs_dbg_thread *t, struct z
     zs_debug_forget(d);
     ze_result_t result = d->ze.zetDebugResume(d->session, t ? t->place : everyone);
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !t)
-        result = ZE_RESULT_SUCCESS; /* nothing is stopped: what comes next runs */
+        result = ZE_RESULT_SUCCESS;              /* nothing is stopped: what comes next runs */
+    if (result == ZE_RESULT_ERROR_DEVICE_LOST) { /* it ended before it answered */
+        d->process_gone = true;
+        result = ZE_RESULT_SUCCESS;
+    }
     return zs_dbg_result(result, "resume", diag);
 }
 
@@ -91,6 +95,10 @@ int zs_dbg_hold_all(struct zs_debugger *d, struct zs_diag *diag)
     }
     if (result == ZE_RESULT_NOT_READY)
         result = ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
+        d->process_gone = true;
+        result = ZE_RESULT_SUCCESS;
+    }
     return zs_dbg_result(result, "interrupt", diag);
 }
 

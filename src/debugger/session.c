@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -202,31 +201,18 @@ int zs_debug_launch(struct zs_debugger *d, char *const *argv, struct zs_diag *di
 {
     if (d->session)
         return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET, "a process is being debugged already");
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
     pid_t pid;
+    bool is_held;
     char **environment = debuggable_environment();
-    if (!environment || posix_spawnattr_init(&attributes)) {
-        free(environment);
-        return -ENOMEM;
-    }
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    sigaddset(&defaults, SIGINT);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    /* a process group of its own: an interrupt from the terminal is for the debugger */
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environment);
-    posix_spawnattr_destroy(&attributes);
+    int error = environment ? zs_dbg_start(argv, environment, &pid, &is_held) : -ENOMEM;
     free(environment);
     if (error)
-        return zs_diag_set(diag, -error, ZS_DIAG_NO_OFFSET, "cannot start %s: %s", argv[0],
-                           strerror(error));
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot start %s: %s", argv[0],
+                           strerror(-error));
     d->launched = true;
     d->reaped = false;
     d->pid = pid;
-    /* its environment is not to be seen yet when the new program has just begun */
+    /* one that is not held: its environment is not to be seen yet when it has just begun */
     struct zs_diag first;
     for (int i = 0; i < ATTACH_TRIES; i++) {
         zs_diag_clear(&first);
@@ -235,6 +221,8 @@ int zs_debug_launch(struct zs_debugger *d, char *const *argv, struct zs_diag *di
             break;
         usleep(ATTACH_WAIT_US);
     }
+    if (is_held)
+        zs_dbg_let_go(pid);
     if (error && reap(d, false)) { /* it had nothing to debug */
         struct zs_debug_event ended = {.kind = ZS_DEBUG_EVENT_EXITED, .status = d->exit_status};
         zs_dbg_queue(d, &ended);

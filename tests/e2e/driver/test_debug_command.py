@@ -13,7 +13,7 @@ import unittest
 
 ZESCOPE, NBODY, FOLDER, OCLOC = sys.argv[1:5]
 FLAGS = '-g -cl-opt-disable'
-BODIES = 256
+BODIES, LAUNCHES = 256, 4
 WORK = tempfile.TemporaryDirectory()
 SPIRV = os.path.join(WORK.name, 'nbody_Gen9core.spv')
 
@@ -117,7 +117,9 @@ class Debug(unittest.TestCase):
         self.assertEqual(r.returncode, 1)  # the example finds that it is wrong now
         r = debug('dprintf nbody.cl:29, body {me}', 'run')
         self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertEqual(set(re.findall(r'^body (\d+)$', r.stdout, re.M)), {str(i) for i in range(0, BODIES, 8)})
+        bodies = sorted(map(int, re.findall(r'^body (\d+)$', r.stdout, re.M)))
+        self.assertEqual(bodies, sorted(list(range(0, BODIES, 8)) * LAUNCHES))
+        self.assertIn('ended with status 0', r.stdout)
 
     def test_instructions_and_registers(self):
         r = debug('tbreak *nbody_step', 'run', 'stepi', 'disassemble', 'print $r0.1:ud', 'print $group0', 'info registers r0',
