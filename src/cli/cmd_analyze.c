@@ -22,7 +22,7 @@ static const struct zs_option options[] = {
      "so many kernels, those with most time (10); 0: all"},
     {"quantities", 0, ZS_OPTION_FLAG, offsetof(struct analyze_options, quantities), NULL,
      "all that is known of a kernel in numbers, by the names that `zescope check` knows"},
-    {"file", 'f', ZS_OPTION_LIST, offsetof(struct analyze_options, files), "FILE",
+    {"file", 0, ZS_OPTION_LIST, offsetof(struct analyze_options, files), "FILE",
      "definitions of further numbers, which are shown, too; may be given several times"},
     {"json", 'j', ZS_OPTION_FLAG, offsetof(struct analyze_options, json), NULL, "print JSON"},
 };

@@ -26,14 +26,14 @@ static const struct zs_option options[] = {
      "the value must at least be the limit: 'gemm:EuActive=60%', also 'gemm:EuActive>60%'"},
     {"assert", 0, ZS_OPTION_LIST, offsetof(struct check_options, assertions), "[KERNEL:]CONDITION",
      "a condition that must hold: 'slm_bytes == 0 or lane_use >= 90%'"},
-    {"file", 'f', ZS_OPTION_LIST, offsetof(struct check_options, files), "FILE",
+    {"file", 0, ZS_OPTION_LIST, offsetof(struct check_options, files), "FILE",
      "definitions and assertions, one a line; may be given several times"},
-    {"baseline", 'b', ZS_OPTION_STRING, offsetof(struct check_options, baseline),
+    {"baseline", 0, ZS_OPTION_STRING, offsetof(struct check_options, baseline),
      "RECORDING|FILE.json",
      "compare with another recording, or with what --write-baseline wrote; without --tolerance "
      "all that is the same in every run (instructions, bytes, spills, occupancy ...) must not get "
      "worse"},
-    {"tolerance", 't', ZS_OPTION_LIST, offsetof(struct check_options, tolerances),
+    {"tolerance", 0, ZS_OPTION_LIST, offsetof(struct check_options, tolerances),
      "[KERNEL:]NAME=VALUE[%]",
      "compare this value with the baseline's, and let it be worse by so much: 'time_mean=5%', "
      "'spills=64'; +, - and +- before the amount say which change counts; may be given several "
@@ -259,8 +259,9 @@ static int run(void *parsed, int operand_count, char **operands)
     if (operand_count != 1)
         return zs_cli_usage(&zs_command_check, "one recording is needed");
     if (!asserted && !o->baseline && !o->write_baseline)
-        return zs_cli_usage(&zs_command_check,
-                            "nothing to check: --max, --min, --assert, -f or --baseline say what");
+        return zs_cli_usage(
+            &zs_command_check,
+            "nothing to check: --max, --min, --assert, --file or --baseline say what");
     if (o->tolerances.count && !o->baseline)
         return zs_cli_usage(&zs_command_check, "--tolerance is for --baseline");
     struct given given = {0};
@@ -291,7 +292,7 @@ const struct zs_command zs_command_check = {
         "Judges limits and conditions on the kernels of a recording. Values are quantities of "
         "zescope (spills, instructions, time_mean, lane_use, occupancy ...), metrics of recorded "
         "groups (EuActive, ComputeBasic.EuActive), formulas over them, and definitions of files "
-        "given with -f.\n\n"
+        "given with --file.\n\n"
         "Every assertion is judged for each kernel that ran, or for those whose name matches. What "
         "does not hold is printed with the kernel, the value, the limit and the source line. A "
         "name that the recording does not have, a value that was not recorded and a pattern that "
@@ -300,7 +301,7 @@ const struct zs_command zs_command_check = {
         "that is wrong as such, 1 when the recording cannot be read or is damaged.",
     .examples = "  zescope check --max spills=0 --min 'gemm:lane_use>90%' rec\n"
                 "      no kernel spills, gemm uses nine of ten lanes\n"
-                "  zescope check -f limits.zsm --junit results.xml rec\n"
+                "  zescope check --file limits.zsm --junit results.xml rec\n"
                 "      assertions from a file, results for a server of continuous integration\n"
                 "  zescope check --write-baseline base.json rec\n"
                 "  zescope check --baseline base.json --tolerance time_mean=5% rec2\n"

@@ -31,9 +31,9 @@ static const struct zs_option options_table[] = {
     {"system", 0, ZS_OPTION_FLAG, OPTION(system), NULL,
      "use the system's Level Zero driver instead of the software GPU"},
     {"command", 'x', ZS_OPTION_STRING, OPTION(script), "FILE", "execute commands of a file first"},
-    {"eval-command", 'e', ZS_OPTION_LIST, OPTION(commands), "COMMAND",
+    {"eval-command", 0, ZS_OPTION_LIST, OPTION(commands), "COMMAND",
      "execute a command, after those of the file; may be given several times"},
-    {"batch", 'b', ZS_OPTION_FLAG, OPTION(batch), NULL,
+    {"batch", 0, ZS_OPTION_FLAG, OPTION(batch), NULL,
      "end after these commands, with the application's exit status"},
     {"source-path", 0, ZS_OPTION_LIST, OPTION(source_path), "DIR",
      "look for source files there, too; may be given several times"},
@@ -52,7 +52,7 @@ const struct zs_command zs_command_debug = {
         "Zero's debug functions alone, so that drivers of other GPUs will do that offer them.",
     .examples = "zescope debug -- ./app\n"
                 "    then: break k.cl:12, run, print acc @lanes, next, backtrace\n"
-                "zescope debug --batch -e 'break k.cl:12' -e run -e 'info locals' -- ./app\n"
+                "zescope debug --batch --eval-command 'break k.cl:12' --eval-command run -- ./app\n"
                 "    the same from a script\n"
                 "zescope debug --pid 1234\n"
                 "    attach\n",

@@ -349,10 +349,10 @@ static const struct zs_option options[] = {
      "(of stream: each report) alone"},
     {"kernel", 'k', ZS_OPTION_LIST, AT(kernels), "REGEX",
      "query, show: only kernels whose name matches; may be given several times"},
-    {"metric", 'm', ZS_OPTION_LIST, AT(metrics), "REGEX",
+    {"metric", 0, ZS_OPTION_LIST, AT(metrics), "REGEX",
      "query, stream, show: only metrics whose name matches, in text and CSV; may be given several "
      "times"},
-    {"period", 'T', ZS_OPTION_STRING, AT(period), "TIME",
+    {"period", 0, ZS_OPTION_STRING, AT(period), "TIME",
      "stream: a report every TIME: 1ms, 50us (1ms)"},
     {"runs", 0, ZS_OPTION_FLAG, AT(runs), NULL,
      "query: groups that exclude each other do not take turns, the application is run once for "

@@ -632,7 +632,7 @@ static const struct zs_option options_table[] = {
      "add -g to the build flags of every module that the application creates"},
     {"counts", 'c', ZS_OPTION_FLAG, OPTION(counts), NULL,
      "count how often each instruction is executed, and by how many lanes (zescope's driver)"},
-    {"metrics", 'm', ZS_OPTION_LIST, OPTION(metrics), "GROUP[,GROUP]",
+    {"metrics", 0, ZS_OPTION_LIST, OPTION(metrics), "GROUP[,GROUP]",
      "measure each kernel launch with queries of these event-based metric groups (zescope metrics "
      "list); groups that exclude each other take turns"},
     {"runs", 0, ZS_OPTION_FLAG, OPTION(runs), NULL,

@@ -188,19 +188,19 @@ class Analyze(unittest.TestCase):
         path = os.path.join(self.folder.name, 'x.zsm')
         with open(path, 'w') as f:
             f.write('# For each item.\nper_item = instructions / items\nper_byte [flop/B] = flops / global_bytes\n')
-        document = self.analyze(self.rec, '-f', path)
+        document = self.analyze(self.rec, '--file', path)
         for kernel in document['kernels']:
             values = {d['name']: d for d in kernel['definitions']}
             q = kernel['quantities']
             self.assertAlmostEqual(values['per_item']['value'], q['instructions'] / q['items'])
             self.assertEqual(values['per_item']['description'], 'For each item.')
             self.assertEqual(values['per_byte']['unit'], 'flop/B')
-        status, out, _ = self.kinds.run('analyze', '-f', path, '--quantities', '-k', 'streaming', self.rec)
+        status, out, _ = self.kinds.run('analyze', '--file', path, '--quantities', '-k', 'streaming', self.rec)
         self.assertRegex(out, r'(?m)^    per_byte +0.125 flop/B$')
         self.assertRegex(out, r'(?m)^    global_read +172 kB$')
         with open(path, 'w') as f:
             f.write('x = spills + time_mean\n')
-        status, _, err = self.kinds.run('analyze', '-f', path, self.rec)
+        status, _, err = self.kinds.run('analyze', '--file', path, self.rec)
         self.assertEqual(status, 2)
         self.assertIn('x.zsm:1:12: a sum of bytes and time', err)
 

@@ -126,7 +126,7 @@ class Check(unittest.TestCase):
             self.assertEqual((status, out), (2, ''), words)
             self.assertIn(text, err)
         self.assertEqual(self.check('--max', 'spills=0', rec='/no/such')[0], 1)
-        self.assertEqual(self.check('-f', '/no/such', '--max', 'spills=0')[0], 1)
+        self.assertEqual(self.check('--file', '/no/such', '--max', 'spills=0')[0], 1)
         damaged = os.path.join(self.folder.name, 'damaged')
         shutil.copytree(self.rec, damaged)
         counts = os.path.join(damaged, 'counts')
@@ -143,12 +143,12 @@ class Check(unittest.TestCase):
                           'max streaming: per_item = 100\n'
                           'min streaming: moved = 300 kB # 344064 bytes\n'
                           'assert clean: per_item > 1e6\n')
-        status, out, _ = self.check('-f', path)
+        status, out, _ = self.check('--file', path)
         self.assertEqual(status, 3)
         self.assertEqual(out.count('FAILED'), 1)
         self.assertIn('FAILED  clean: does not hold: per_item > 1e6 [', out)
         self.assertIn('limits.zsm:6 clean: per_item > 1e6]', out)
-        (result,) = self.results('-f', path, '--min', 'streaming:moved=0')[-1:]
+        (result,) = self.results('--file', path, '--min', 'streaming:moved=0')[-1:]
         self.assertAlmostEqual(result['value'], 0.344064)
         self.assertEqual(result['unit'], 'MB')
         for text, error in (('x = spills + time_mean\n', '1:12: a sum of bytes and time'),
@@ -157,7 +157,7 @@ class Check(unittest.TestCase):
                             ('x = (1 +\n', "2:1: a number, a name or '(' is expected, not the end"),
                             ('max clean: spills\n', "1:18: '=' and the limit is expected, not the end of the line")):
             path = self.write('wrong.zsm', text)
-            status, _, err = self.check('-f', path)
+            status, _, err = self.check('--file', path)
             self.assertEqual(status, 2, text)
             self.assertIn(f'wrong.zsm:{error}', err)
 

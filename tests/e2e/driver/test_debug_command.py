@@ -36,7 +36,7 @@ def environment():
 def debug(*commands, app=None, options=()):
     arguments = [ZESCOPE, 'debug', '--batch', *options]
     for command in commands:
-        arguments += ['-e', command]
+        arguments += ['--eval-command', command]
     app = [NBODY, SPIRV, FLAGS] if app is None else app
     return subprocess.run(arguments + ['--', *app], env=environment(), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120)

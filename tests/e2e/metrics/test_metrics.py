@@ -228,9 +228,9 @@ class Metrics(unittest.TestCase):
             out = run(ZESCOPE, 'metrics', 'query', '--csv', '--by', by, *words, check=9).stdout
             found = [row for row in csv.DictReader(io.StringIO(out)) if row['metric'] == 'Groups']
             self.assertEqual([int(row['value']) for row in found], [4 * GROUPS // rows] * rows)
-        one = run(ZESCOPE, 'metrics', 'query', '-m', '^Groups$', '--by', 'launch', *words, check=9).stdout
+        one = run(ZESCOPE, 'metrics', 'query', '--metric', '^Groups$', '--by', 'launch', *words, check=9).stdout
         self.assertNotIn('Instructions ', one.split('\n', 1)[1])
-        stream = run(ZESCOPE, 'metrics', 'stream', '-T', '100us', *words, check=9).stdout
+        stream = run(ZESCOPE, 'metrics', 'stream', '--period', '100us', *words, check=9).stdout
         self.assertIn('ZscopeInstructions on', stream)
         self.assertIn('(over time)', stream)
 

@@ -776,4 +776,5 @@ static const struct suite_case cases[] = {
  * dimensions differs in the second digit where weights are small. */
 const struct suite_group suite_image = {
     "image", cases, SUITE_COUNT(cases),
-    "image_sample_1d_array_f image_sample_1d_array_i image_sample_2d_array_f image_sample_3d_f"};
+    "image_sample_1d_array_f image_sample_1d_array_i image_sample_2d_array_f "
+    "image_sample_2d_array_ui image_sample_3d_f"};
