@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Program debugging on zescope's Level Zero driver: what the zetDebug* functions leave to the
- * vendor. The numbers of register sets are those of Intel's zet_intel_gpu_debug.h; the two from
+ * vendor. The numbers of register sets are those of Intel's zet_intel_gpu_debug.h; those from
  * 0x10000 on have none there.
  */
 #ifndef ZESCOPE_DEBUG_EXT_H
@@ -26,6 +26,8 @@ typedef enum zescope_debug_regset {
     ZESCOPE_DEBUG_REGSET_DBG = 12, /* dbg0: always 0 */
     ZESCOPE_DEBUG_REGSET_NOTIFICATION = 0x10001, /* n0.0 ... n0.2 */
     ZESCOPE_DEBUG_REGSET_TIMESTAMP = 0x10002,    /* tm0: executed instructions */
+    /* the lane that a fault is about, while the thread is stopped by it; UINT32_MAX: none */
+    ZESCOPE_DEBUG_REGSET_FAULT_LANE = 0x10003,
 } zescope_debug_regset_t;
 
 /*

@@ -153,9 +153,12 @@ static void find_culprit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_
         zs_buf_printf(out, ", %s + %llu bytes", best, (unsigned long long)best_distance);
 }
 
-/* The lane whose registers hold the address, where one does. */
+/* What the driver says, or the lane whose registers hold the address, where one does. */
 static uint32_t fault_lane(struct zs_debugger *d, const struct zs_dbg_thread *t)
 {
+    uint32_t told;
+    if (!zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_FAULT_LANE, 0, 1, &told) && told < 32)
+        return told;
     uint64_t grf[ZS_DBG_GRF_MAX_B / 8 * 16];
     uint32_t per = d->grf_B / 8, index = zs_dbg_inst_at(t->kernel, t->shown.gpu_va);
     const struct zs_isa_inst *inst =

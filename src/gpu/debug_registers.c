@@ -98,6 +98,12 @@ static int read_timestamp(const struct access *a)
     return 0;
 }
 
+static int read_fault_lane(const struct access *a)
+{
+    memcpy(a->bytes, &a->thread->fault_lane, 4);
+    return 0;
+}
+
 /* ---- control: cr0.0 modes, cr0.1 why it stopped, cr0.2 the instruction pointer ------------------
  */
 
@@ -142,7 +148,7 @@ static int write_cr(const struct access *a)
     if (ip_B != ip_of(t, zs_eu_thread_place(t))) {
         if (zs_eu_thread_jump(t, inst_at_ip(t, ip_B)) != 0)
             return -EINVAL;
-        thread->passes = thread->suppress = false;
+        thread->passes = thread->suppress = thread->faulted = false;
     }
     zs_eu_thread_set_control(t, cr0 & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS);
     thread->suppress = (cr0 & CR0_0_BREAKPOINT_SUPPRESS) != 0;
@@ -235,6 +241,7 @@ static const struct {
     {{ZESCOPE_DEBUG_REGSET_DBG, false, 1, 32, 4}, read_zero, NULL},
     {{ZESCOPE_DEBUG_REGSET_NOTIFICATION, false, 1, 96, 12}, read_notification, NULL},
     {{ZESCOPE_DEBUG_REGSET_TIMESTAMP, false, 1, 128, 16}, read_timestamp, NULL},
+    {{ZESCOPE_DEBUG_REGSET_FAULT_LANE, false, 1, 32, 4}, read_fault_lane, NULL},
 };
 
 static struct zs_gpu_debug_regset set_of(const struct zs_gpu_model *model, uint32_t row)
@@ -280,7 +287,7 @@ static int access_registers(struct zs_gpu_debug_session *session, const struct z
             memset(a.bytes, 0, set.bytes);
         error = write ? rows[row].write(&a) : rows[row].read(&a);
     }
-    if (write)
+    if (write && type != ZESCOPE_DEBUG_REGSET_CR) /* how to go on mends nothing; ip: write_cr */
         thread->faulted = false;
     return error;
 }

@@ -96,6 +96,7 @@ static void hold(struct zs_gpu_worker *w, struct zs_gpu_debug_thread *place, uin
     place->resuming = place->step = place->suppress = false;
     place->passes = cause == CR0_1_BREAKPOINT;
     place->cr0_1 = cause;
+    place->fault_lane = UINT32_MAX;
     place->at->phase = ZS_GPU_THREAD_HELD;
     w->debug->held++;
 }
@@ -441,6 +442,8 @@ bool zs_gpu_debug_faulted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         w->port.fault.kind = ZS_PORT_FAULT_NONE;
         hold(w, place, cause_of(fault));
         place->passes = place->faulted = true;
+        if (fault->has_lane)
+            place->fault_lane = fault->lane;
         place->fault_offset_B = fault->instruction_offset_B;
         tell_fault(s, fault, index_of(run, place));
     }

@@ -11,11 +11,21 @@ import tempfile
 import time
 import unittest
 
-ZESCOPE, NBODY, FOLDER, OCLOC = sys.argv[1:5]
+ZESCOPE, NBODY, FOLDER, OCLOC, MISBEHAVE, KERNELS = sys.argv[1:7]
 FLAGS = '-g -cl-opt-disable'
 BODIES, LAUNCHES = 256, 4
 WORK = tempfile.TemporaryDirectory()
 SPIRV = os.path.join(WORK.name, 'nbody_Gen9core.spv')
+
+
+FAULTY = """kernel void out_of_bounds(global int *p, int n)
+{
+    uint here = get_global_id(0);
+    global int *at = p + here;
+
+    at[n] = 1;
+}
+"""
 
 
 def setUpModule():
@@ -27,18 +37,18 @@ def tearDownModule():
     WORK.cleanup()
 
 
-def environment():
+def environment(**more):
     env = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
     env['TERM'] = 'dumb'
-    return env
+    return {**env, **more}
 
 
-def debug(*commands, app=None, options=()):
+def debug(*commands, app=None, options=(), kernels=''):
     arguments = [ZESCOPE, 'debug', '--batch', *options]
     for command in commands:
         arguments += ['--eval-command', command]
     app = [NBODY, SPIRV, FLAGS] if app is None else app
-    return subprocess.run(arguments + ['--', *app], env=environment(), text=True, stdout=subprocess.PIPE,
+    return subprocess.run(arguments + ['--', *app], env=environment(E2E_KERNELS=kernels), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120)
 
 
@@ -129,6 +139,24 @@ class Debug(unittest.TestCase):
         group = [k for k, line in enumerate(lines) if line.startswith('r0 ')][0]
         self.assertEqual(lines[group - 1], lines[group - 2])
         self.assertEqual(int(lines[group].split()[2], 16), int(lines[group - 1]))
+
+    def test_fault(self):
+        with open(os.path.join(WORK.name, 'kernels.cl'), 'w', encoding='utf-8') as f:
+            f.write(FAULTY)
+        subprocess.run([OCLOC, 'compile', '-file', 'kernels.cl', '-device', 'skl', '-options', FLAGS, '-output', 'kernels',
+                        '-out_dir', '.'], cwd=WORK.name, check=True, stdout=subprocess.DEVNULL, timeout=120)
+        os.rename(os.path.join(WORK.name, 'kernels_Gen9core.bin'), os.path.join(WORK.name, 'kernels.bin'))
+        # the 64th item writes behind the 64 elements
+        r = debug('run', 'echo ITEM', 'print here', 'print n', 'continue', app=[MISBEHAVE, 'bounds'], kernels=WORK.name)
+        self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane 7: .*, at \+ 4 bytes')
+        self.assertRegex(r.stdout, r'in out_of_bounds at .*kernels.cl:6\n6\t    at\[n\] = 1;')
+        self.assertEqual(r.stdout.split('ITEM\n')[1].split()[:2], ['63', '1'])
+        # nothing was mended: the launch ends as without a debugger
+        self.assertEqual((r.stdout.count('Fault,'), r.returncode), (1, 7), r.stdout + r.stderr)
+        # optimised, with offsets from a surface in 16 of 32 lanes
+        r = debug('run', 'continue', app=[MISBEHAVE, 'bounds'], kernels=KERNELS)
+        self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane 31: ')
+        self.assertEqual(r.returncode, 7, r.stdout + r.stderr)
 
     def test_bad_commands(self):
         for command, says in (('nonsense', "no command 'nonsense'"), ('next', 'nothing is being debugged'),
