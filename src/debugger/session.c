@@ -178,7 +178,11 @@ int zs_debug_attach(struct zs_debugger *d, uint32_t pid, struct zs_diag *diag)
     if (d->session)
         return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET, "a process is being debugged already");
     d->launched = false;
-    return attach(d, pid, diag);
+    int error = attach(d, pid, diag);
+    /* the driver tells of queues and modules that are there before it says that it is attached */
+    while (!error && !d->process_gone)
+        error = zs_dbg_take_event(d, 0, diag);
+    return error == -EAGAIN ? 0 : error;
 }
 
 /* The environment with the variable that allows debugging. */

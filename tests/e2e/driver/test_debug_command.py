@@ -5,13 +5,14 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-ZESCOPE, NBODY, FOLDER, OCLOC, MISBEHAVE, KERNELS = sys.argv[1:7]
+ZESCOPE, NBODY, FOLDER, OCLOC, MISBEHAVE, DEBUGGED, KERNELS = sys.argv[1:8]
 FLAGS = '-g -cl-opt-disable'
 BODIES, LAUNCHES = 256, 4
 WORK = tempfile.TemporaryDirectory()
@@ -75,6 +76,53 @@ def table(text):
     """Rows of print @lanes: lists of numbers."""
     rows = re.findall(r'^[ *] *\d+  (\{.*\}|\S+)$', text, re.M)
     return [[float(x) for x in re.findall(r'-?[0-9.]+(?:e-?\d+)?', row)] for row in rows]
+
+
+class Running:
+    """The application that does what it is told, and a debugger that attaches to it."""
+
+    def __init__(self):
+        env = environment(E2E_KERNELS=KERNELS, ZE_ENABLE_ALT_DRIVERS=os.environ['ZESCOPE_DRIVER'],
+                          ZET_ENABLE_PROGRAM_DEBUGGING='1')
+        self.app = subprocess.Popen([DEBUGGED], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.debugger = None
+
+    def __enter__(self):
+        for command in ('init', 'context', 'queue', 'module'):
+            self.tell(command, 0)
+            assert self.result() == 0, command
+        return self
+
+    def __exit__(self, *_):
+        for process in (self.app, self.debugger):
+            if process:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+        if not self.app.stdin.closed:
+            self.app.stdin.close()
+
+    def tell(self, command, number):
+        self.app.stdin.write(f'{command} {number}\n')
+        self.app.stdin.flush()
+
+    def result(self):
+        return int(self.app.stdout.readline().split()[1], 16)
+
+    def attach(self, *commands):
+        arguments = [ZESCOPE, 'debug', '--batch', '--pid', str(self.app.pid)]
+        for command in commands:
+            arguments += ['--eval-command', command]
+        self.debugger = subprocess.Popen(arguments, env=environment(), text=True, stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def until(self, text):
+        seen = []
+        for line in self.debugger.stdout:
+            seen.append(line)
+            if text in line:
+                return line
+        raise AssertionError(''.join(seen))
 
 
 class Debug(unittest.TestCase):
@@ -157,6 +205,42 @@ class Debug(unittest.TestCase):
         r = debug('run', 'continue', app=[MISBEHAVE, 'bounds'], kernels=KERNELS)
         self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane 31: ')
         self.assertEqual(r.returncode, 7, r.stdout + r.stderr)
+
+    def test_attach_and_detach(self):
+        with Running() as r:
+            r.attach('break debugged.cl:14', 'echo READY', 'continue', 'print more', 'echo LANES', 'print i @lanes', 'detach')
+            self.assertNotIn('pending', r.until('Breakpoint 1 at '))
+            r.until('READY')
+            for command in (('steps', 4), ('wait', 0), ('check', 41)):
+                r.tell(*command)
+            out = r.debugger.communicate(timeout=60)[0]
+            self.assertEqual(r.debugger.returncode, 0, out)
+            self.assertRegex(out, r'Breakpoint 1, thread \d+, group \d+,0,0, lane')
+            values, lanes = out.split('LANES\n')
+            self.assertEqual(values.splitlines()[-1], '7')
+            items = [int(x) for x in re.findall(r'^[ *] *\d+ +(?:waits +)?(\d+)$', lanes, re.M)]
+            self.assertEqual((items, items[0] % 8), (list(range(items[0], items[0] + 8)), 0), out)
+            self.assertEqual([r.result() for _ in range(3)], [0, 0, 0])  # all threads have ended well
+            r.app.stdin.close()
+            self.assertEqual(r.app.wait(timeout=60), 0)
+
+    def test_interrupt(self):
+        with Running() as r:
+            r.tell('spin', 4)
+            self.assertEqual(r.result(), 0)
+            r.attach('echo READY', 'continue', 'backtrace', 'echo AGAIN', 'continue', 'step', 'detach')
+            for text in ('READY', 'AGAIN'):
+                r.until(text)
+                r.debugger.send_signal(signal.SIGINT)
+            out = r.debugger.communicate(timeout=60)[0]
+            self.assertEqual(r.debugger.returncode, 0, out)
+            self.assertRegex(out, r'Interrupted, thread \d+, group \d,0,0, lane \d\n#0 .* in spin at .*debugged.cl:[56]\n')
+            self.assertIsNone(r.app.poll())
+            for command in (('release', 0), ('wait', 0), ('check', 40)):
+                r.tell(*command)
+            self.assertEqual([r.result() for _ in range(3)], [0, 0, 0])
+            r.app.stdin.close()
+            self.assertEqual(r.app.wait(timeout=60), 0)
 
     def test_bad_commands(self):
         for command, says in (('nonsense', "no command 'nonsense'"), ('next', 'nothing is being debugged'),
