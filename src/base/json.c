@@ -90,7 +90,8 @@ void zs_json_escape(struct zs_buf *out, const char *text, size_t size_B, bool ht
         if (!end && p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\' &&
             !(html_safe && (p[i] == '<' || p[i] == '>' || p[i] == '&')))
             continue;
-        zs_buf_append(out, p + plain, i - plain);
+        if (i > plain) /* an empty text may have no address */
+            zs_buf_append(out, p + plain, i - plain);
         if (end)
             break;
         if (p[i] < 0x80) {
