@@ -65,6 +65,8 @@ struct zs_debug_server {
     pthread_t thread;
     bool started;
     atomic_bool stopping;
+    atomic_bool
+        settled; /* who set it first: the thread, which nobody joins then, or who joins it */
     struct zs_own_fd listening, wake;
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t acked;
@@ -736,6 +738,8 @@ static void *server_main(void *arg)
     }
     while (server->connections)
         connection_close(server->connections);
+    if (!atomic_exchange(&server->settled, true)) /* it ends by itself: nobody joins it */
+        pthread_detach(pthread_self());
     return NULL;
 }
 
@@ -805,7 +809,8 @@ void zs_debug_stop(struct zs_debug_server *server)
     if (server && server->started) {
         atomic_store(&server->stopping, true);
         wake_server(server);
-        pthread_join(server->thread, NULL);
+        if (!atomic_exchange(&server->settled, true))
+            pthread_join(server->thread, NULL);
         close_sockets(server);
     }
 }
