@@ -267,6 +267,16 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
     return NULL;
 }
 
+/* Probes add 64 bits atomically, which a module's machine code does not tell of its device. */
+static bool has_atomics(const struct zs_collect_api *api, ze_device_handle_t device)
+{
+    ze_device_module_properties_t properties = {.stype =
+                                                    ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+    return api->zeDeviceGetModuleProperties &&
+           api->zeDeviceGetModuleProperties(device, &properties) == ZE_RESULT_SUCCESS &&
+           (properties.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS);
+}
+
 ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_id,
                                         const ze_module_create_params_t *params,
                                         ze_module_handle_t module)
@@ -276,6 +286,11 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_i
         !api->zeMemAllocShared || !api->zeMemAllocHost || !api->zeMemFree ||
         !api->zeModuleGetNativeBinary || !api->zetModuleGetDebugInfo)
         return NULL;
+    if (!has_atomics(api, *params->phDevice)) {
+        zs_session_note(c, "module %u is not instrumented: its device has no 64-bit atomics",
+                        build_id);
+        return NULL;
+    }
     struct exchange x = {.c = c, .build = build_id, .params = params};
     x.fd = connect_helper(c->instrument_socket);
     if (x.fd < 0) {

@@ -39,12 +39,10 @@ struct zs_probe_at {
 
 /* Where a kernel's probes keep what they need. */
 struct zs_plan {
-    bool in_registers;  /* counters; else each probe adds to memory */
-    bool spills;        /* temporaries are saved to scratch around each probe */
-    uint32_t window;    /* ZS_WINDOW_GRFS registers for everybody; ZS_NONE: chosen at each place */
-    uint32_t mask;      /* register whose first dword is the dispatch mask */
-    uint32_t clocks;    /* first register of the clocks, a dword each; ZS_NONE: none */
-    uint32_t scratch_B; /* offset of the saved registers in the thread's scratch */
+    bool in_registers; /* counters; else each probe adds to memory */
+    uint32_t window;   /* ZS_WINDOW_GRFS registers for everybody; ZS_NONE: chosen at each place */
+    uint32_t mask;     /* register whose first dword is the dispatch mask */
+    uint32_t clocks;   /* first register of the clocks, a dword each; ZS_NONE: none */
     uint32_t group_count;
     uint32_t *groups;   /* counter / ZS_GROUP_COUNTERS, ascending */
     uint8_t *group_grf; /* the register that counts for it */
@@ -82,7 +80,6 @@ struct zs_edit_kernel {
     /* of the last writing */
     char refusal[200];
     struct zs_placed placed;
-    uint32_t scratch_B; /* more than the original's when probes spill; else 0 */
 };
 
 struct zs_edit {

@@ -14,7 +14,6 @@ static int rewrite_kernel(struct zs_edit_kernel *k, uint64_t gpu_va)
     struct zs_plan plan;
     struct zs_pieces pieces = {0};
     zs_placed_fini(&k->placed);
-    k->scratch_B = 0;
     if (!k->insertion_count)
         return 0;
     k->refusal[0] = '\0';

@@ -101,6 +101,16 @@ def check_views():
         assert json.load(f)['tool'] == 'lanes'
 
 
+def check_device_without_atomics():
+    """Probes would fault where a device cannot add 64 bits atomically: the application keeps its own module."""
+    module = os.path.join(top, 'bxt.bin')
+    compile_source(module, device='bxt')
+    done = subprocess.run([zescope, 'instrument', 'opcodes', '-o', 'bxt', '--', app, module, 'stride4', '1'],
+                          timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top,
+                          env=os.environ | {'ZESCOPE_DEVICES': 'bxt'})
+    assert done.returncode == 0 and 'its device has no 64-bit atomics' in done.stderr, done
+
+
 def check_intel():
     """Intel's driver, without a GPU, takes what was rewritten; its kernels do nothing."""
     variables = {'NEOReadDebugKeys': '1', 'ProductFamilyOverride': 'skl', 'SetCommandStreamReceiver': '1'}
@@ -116,8 +126,8 @@ def check_intel():
         assert table['modules'] == 3 and table['rows'] == [] and not table['damaged'], table
 
 
-def compile_source(output, options=()):
-    subprocess.run([ocloc, 'compile', '-q', '-file', source, '-device', 'skl', '-options', '-g', '-output_no_suffix',
+def compile_source(output, options=(), device='skl'):
+    subprocess.run([ocloc, 'compile', '-q', '-file', source, '-device', device, '-options', '-g', '-output_no_suffix',
                     '-output', output, *options], check=True, timeout=TIME_LIMIT_S)
 
 
@@ -125,6 +135,6 @@ with tempfile.TemporaryDirectory() as top:
     binary = os.path.join(top, 'copy.bin')
     compile_source(binary)
     for check in (check_own, check_memtrace, check_branches, check_values, check_latency, check_failures, check_views,
-                  check_intel):
+                  check_device_without_atomics, check_intel):
         check()
         print(check.__name__, 'ok')
