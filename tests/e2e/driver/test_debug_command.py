@@ -256,6 +256,14 @@ class Debug(unittest.TestCase):
         self.assertEqual(subprocess.run([ZESCOPE, 'debug'], env=environment(), stderr=subprocess.PIPE,
                                         timeout=60).returncode, 2)
 
+    def test_devices(self):
+        """What later generations can: a stop on Gen12LP, a sentence on XeHPG, where breakpoints are not reached."""
+        r = debug('tbreak nbody_step', 'run', options=['-d', 'tgllp'])
+        self.assertIn('in nbody_step at', r.stdout, r.stderr)
+        r = debug('tbreak nbody_step', 'run', options=['-d', 'dg2'])
+        self.assertNotEqual(r.returncode, 0, r.stdout)
+        self.assertIn('can be debugged', r.stderr)
+
     def test_killed(self):
         r = debug('tbreak nbody.cl:29', 'run', 'kill', 'print me', 'run', 'continue')
         self.assertIn('nothing is being debugged', r.stderr)
