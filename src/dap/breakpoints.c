@@ -260,46 +260,55 @@ int handle_setBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs
     return 0;
 }
 
-int handle_setFunctionBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
-                                  struct zs_diag *diag)
+/* Where one is to be, for the debugger; NULL with the reason. */
+typedef char *(*locate_fn)(const json_t *given, struct zs_diag *why);
+
+static int set_all(struct zs_dap *dap, enum breakpoint_kind kind, const json_t *arguments,
+                   struct zs_json *body, locate_fn locate)
 {
     const json_t *all = json_object_get(arguments, "breakpoints");
-    mark_stale(dap, BREAK_FUNCTION, NULL);
+    mark_stale(dap, kind, NULL);
     zs_json_array(body, "breakpoints");
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *given = json_array_get(all, i);
-        const char *name = dap_text(given, "name");
         struct zs_diag why = {0};
-        char *location = name && *name ? print_location(&why, "%s", name) : NULL;
-        if (!name || !*name)
-            zs_diag_set(&why, -EINVAL, ZS_DIAG_NO_OFFSET, "a function has no name");
-        put_wanted(dap, body, BREAK_FUNCTION, NULL, location, given, &why);
+        put_wanted(dap, body, kind, NULL, locate(given, &why), given, &why);
     }
     zs_json_end(body);
     delete_stale(dap);
     return 0;
 }
 
+static char *locate_function(const json_t *given, struct zs_diag *why)
+{
+    const char *name = dap_text(given, "name");
+    if (name && *name)
+        return print_location(why, "%s", name);
+    zs_diag_set(why, -EINVAL, ZS_DIAG_NO_OFFSET, "a function has no name");
+    return NULL;
+}
+
+static char *locate_instruction(const json_t *given, struct zs_diag *why)
+{
+    uint64_t gpu_va;
+    if (dap_parse_address(dap_text(given, "instructionReference"), &gpu_va)) {
+        gpu_va += (uint64_t)dap_int(given, "offset", 0);
+        return print_location(why, "*0x%llx", (unsigned long long)gpu_va);
+    }
+    zs_diag_set(why, -EINVAL, ZS_DIAG_NO_OFFSET, "an instruction has no address");
+    return NULL;
+}
+
+int handle_setFunctionBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
+                                  struct zs_diag *diag)
+{
+    return set_all(dap, BREAK_FUNCTION, arguments, body, locate_function);
+}
+
 int handle_setInstructionBreakpoints(struct zs_dap *dap, const json_t *arguments,
                                      struct zs_json *body, struct zs_diag *diag)
 {
-    const json_t *all = json_object_get(arguments, "breakpoints");
-    mark_stale(dap, BREAK_INSTRUCTION, NULL);
-    zs_json_array(body, "breakpoints");
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const json_t *given = json_array_get(all, i);
-        struct zs_diag why = {0};
-        uint64_t gpu_va;
-        bool known = dap_parse_address(dap_text(given, "instructionReference"), &gpu_va);
-        gpu_va += (uint64_t)dap_int(given, "offset", 0);
-        char *location = known ? print_location(&why, "*0x%llx", (unsigned long long)gpu_va) : NULL;
-        if (!known)
-            zs_diag_set(&why, -EINVAL, ZS_DIAG_NO_OFFSET, "an instruction has no address");
-        put_wanted(dap, body, BREAK_INSTRUCTION, NULL, location, given, &why);
-    }
-    zs_json_end(body);
-    delete_stale(dap);
-    return 0;
+    return set_all(dap, BREAK_INSTRUCTION, arguments, body, locate_instruction);
 }
 
 int handle_setExceptionBreakpoints(struct zs_dap *dap, const json_t *arguments,

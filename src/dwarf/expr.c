@@ -262,79 +262,18 @@ static void set_value(struct eval *e, struct zs_sym value)
 
 static int binary(struct eval *e, const struct zs_dw_op *row)
 {
-    struct zs_sym right = pop(e), left = pop(e);
-    uint8_t op = row->value;
-    if (left.size_B || right.size_B) {
-        struct zs_sym value;
-        if (e->symbolic && (!is_known(&left) || !is_known(&right)))
-            return push(e, opaque());
-        int error = zs_typed_binary(&e->r, row, &left, &right, &value);
-        return error ? error : push(e, value);
-    }
-    if (op == DW_OP_plus)
+    struct zs_sym right = pop(e), left = pop(e), value;
+    bool generic = !left.size_B && !right.size_B;
+    if (generic && row->value == DW_OP_plus)
         return push(e, add_syms(left, right));
-    if (op == DW_OP_minus && is_known(&right)) {
+    if (generic && row->value == DW_OP_minus && is_known(&right)) {
         right.value = 0 - right.value;
         return push(e, add_syms(left, right));
     }
     if (e->symbolic && (!is_known(&left) || !is_known(&right)))
         return push(e, opaque());
-    uint64_t a = left.value, b = right.value, v = 0;
-    int64_t sa = (int64_t)a, sb = (int64_t)b;
-    switch (op) {
-    case DW_OP_minus:
-        v = a - b;
-        break;
-    case DW_OP_and:
-        v = a & b;
-        break;
-    case DW_OP_or:
-        v = a | b;
-        break;
-    case DW_OP_xor:
-        v = a ^ b;
-        break;
-    case DW_OP_mul:
-        v = a * b;
-        break;
-    case DW_OP_div:
-    case DW_OP_mod:
-        if (!b)
-            return zs_reader_fail(&e->r, -EINVAL, "division by zero");
-        if (op == DW_OP_mod)
-            v = a % b;
-        else
-            v = b == UINT64_MAX ? 0 - a : (uint64_t)(sa / sb); /* INT64_MIN / -1 wraps */
-        break;
-    case DW_OP_shl:
-        v = b < 64 ? a << b : 0;
-        break;
-    case DW_OP_shr:
-        v = b < 64 ? a >> b : 0;
-        break;
-    case DW_OP_shra:
-        v = (uint64_t)(sa >> ZS_MIN(b, (uint64_t)63));
-        break;
-    case DW_OP_eq:
-        v = a == b;
-        break;
-    case DW_OP_ne:
-        v = a != b;
-        break;
-    case DW_OP_ge:
-        v = sa >= sb;
-        break;
-    case DW_OP_gt:
-        v = sa > sb;
-        break;
-    case DW_OP_le:
-        v = sa <= sb;
-        break;
-    default:
-        v = sa < sb;
-        break;
-    }
-    return push(e, known(v));
+    int error = zs_typed_binary(&e->r, row, &left, &right, &value);
+    return error ? error : push(e, value);
 }
 
 static int unary(struct eval *e, const struct zs_dw_op *row, uint64_t operand)
@@ -345,16 +284,11 @@ static int unary(struct eval *e, const struct zs_dw_op *row, uint64_t operand)
         return push(e, add_syms(s, known(operand)));
     if (e->symbolic && !is_known(&s))
         return push(e, opaque());
-    if (s.size_B) {
-        struct zs_sym other = zs_typed_make(operand, s.encoding, s.size_B), value;
-        int error = op == DW_OP_plus_uconst
-                        ? zs_typed_binary(&e->r, &ops[DW_OP_plus], &s, &other, &value)
-                        : zs_typed_unary(&e->r, row, &s, &value);
-        return error ? error : push(e, value);
-    }
-    if (op == DW_OP_abs)
-        return push(e, known((int64_t)s.value < 0 ? 0 - s.value : s.value));
-    return push(e, known(op == DW_OP_neg ? 0 - s.value : ~s.value));
+    struct zs_sym other = zs_typed_make(operand, s.encoding, s.size_B), value;
+    int error = op == DW_OP_plus_uconst
+                    ? zs_typed_binary(&e->r, &ops[DW_OP_plus], &s, &other, &value)
+                    : zs_typed_unary(&e->r, row, &s, &value);
+    return error ? error : push(e, value);
 }
 
 static int shuffle(struct eval *e, uint8_t op, uint64_t operand)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Typed values of DWARF expressions: operators on two values of one base type, conversions
+ * Values of DWARF expressions, of base types and of the generic one: operators, conversions
  * (DWARF 5, 2.5.1.4 to 2.5.1.7). What C leaves open is fixed: integers wrap, shifts by the width
  * or more give 0 or the sign, floats become the nearest integer of the type towards zero that
  * there is, NaN becomes 0.
@@ -180,7 +180,7 @@ static int divide(struct zs_reader *r, uint8_t op, const struct zs_sym *left,
     uint64_t a = left->value, b = right->value;
     if (!b)
         return zs_reader_fail(r, -EINVAL, "division by zero");
-    if (!is_signed(left))
+    if (!is_signed(left) || (op == DW_OP_mod && !left->size_B)) /* mod of the generic type */
         *ret = op == DW_OP_div ? a / b : a % b;
     else if (b == UINT64_MAX) /* the least integer / -1 wraps */
         *ret = op == DW_OP_div ? 0 - a : 0;

@@ -202,15 +202,9 @@ static bool is_data(const struct dirent *entry)
 
 static int take_all(struct results *r, struct zs_diag *diag)
 {
-    char path[4096];
-    int n = snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_DIR, r->path);
-    if (n < 0 || (size_t)n >= sizeof(path))
-        return zs_diag_set(diag, -ENAMETOOLONG, ZS_DIAG_NO_OFFSET, "path too long");
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = zs_counts_open_folder(r->path, ZS_INSTRUMENT_DIR, diag);
     if (fd < 0)
-        return errno == ENOENT ? 0
-                               : zs_diag_set(diag, -errno, ZS_DIAG_NO_OFFSET, "cannot open %s: %s",
-                                             path, strerror(errno));
+        return fd == -ENOENT ? 0 : fd;
     DIR *dir = fdopendir(dup(fd));
     int count = 0, error = 0;
     char(*list)[128] = calloc(FILES_MAX, sizeof(*list));

@@ -77,20 +77,27 @@ static int load_file(int dir_fd, const char *name, struct zs_counts_list *list, 
     return 0;
 }
 
+int zs_counts_open_folder(const char *recording, const char *name, struct zs_diag *diag)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof(path), "%s/%s", recording, name);
+    if (n < 0 || (size_t)n >= sizeof(path))
+        return zs_diag_set(diag, -ENAMETOOLONG, ZS_DIAG_NO_OFFSET, "path too long");
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 || errno == ENOENT)
+        return fd >= 0 ? fd : -ENOENT;
+    return zs_diag_set(diag, -errno, ZS_DIAG_NO_OFFSET, "cannot open %s: %s", path,
+                       strerror(errno));
+}
+
 int zs_counts_load(const char *recording, struct zs_counts_list *ret_list, size_t *ret_damaged,
                    struct zs_diag *diag)
 {
     *ret_list = (struct zs_counts_list){0};
     *ret_damaged = 0;
-    char path[4096];
-    int n = snprintf(path, sizeof(path), "%s/%s", recording, ZS_RECORD_COUNTS_DIR);
-    if (n < 0 || (size_t)n >= sizeof(path))
-        return zs_diag_set(diag, -ENAMETOOLONG, ZS_DIAG_NO_OFFSET, "path too long");
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = zs_counts_open_folder(recording, ZS_RECORD_COUNTS_DIR, diag);
     if (fd < 0)
-        return errno == ENOENT ? 0
-                               : zs_diag_set(diag, -errno, ZS_DIAG_NO_OFFSET, "cannot open %s: %s",
-                                             path, strerror(errno));
+        return fd == -ENOENT ? 0 : fd;
     DIR *dir = fdopendir(dup(fd));
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         if (is_counts(entry->d_name) && ret_list->count < ZS_COUNTS_FILES_MAX)

@@ -37,5 +37,8 @@ int zs_counts_load(const char *recording, struct zs_counts_list *ret_list, size_
 struct zs_recording;
 uint32_t zs_counts_module(const struct zs_recording *recording, const struct zs_counts *counts);
 void zs_counts_free(struct zs_counts_list *list);
+/* The folder `name` of a recording, as a descriptor; -ENOENT without a sentence where there is
+ * none, else -errno with one. */
+int zs_counts_open_folder(const char *recording, const char *name, struct zs_diag *diag);
 
 #endif

@@ -121,7 +121,7 @@ static int add_counts(struct zs_count_columns *columns, const struct zs_kernel *
     return 0;
 }
 
-static const struct zs_kernel *kernel_named(const struct zs_module *module, const char *name)
+const struct zs_kernel *zs_count_kernel_named(const struct zs_module *module, const char *name)
 {
     for (uint32_t i = 0; i < module->image_count; i++)
         for (uint32_t k = 0; k < module->images[i].kernel_count; k++)
@@ -143,7 +143,8 @@ int zs_count_columns_add(struct zs_count_columns *columns, const char *recording
         uint32_t index = zs_counts_module(recording, &list.items[i]);
         /* with one module there is no doubt, however its handle was wrapped */
         bool ours = index == ZS_RECORD_NONE ? module_count == 1 : &modules[index] == record;
-        const struct zs_kernel *kernel = ours ? kernel_named(module, list.items[i].kernel) : NULL;
+        const struct zs_kernel *kernel =
+            ours ? zs_count_kernel_named(module, list.items[i].kernel) : NULL;
         if (kernel)
             error = add_counts(columns, kernel, &list.items[i], ret_found);
     }

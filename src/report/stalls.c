@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "record/builds.h"
+#include "report/counts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -134,15 +135,6 @@ static int add_report(struct zs_stall_columns *c, struct kernel_stalls *k,
     return 0;
 }
 
-static const struct zs_kernel *kernel_named(const struct zs_module *module, const char *name)
-{
-    for (uint32_t i = 0; i < module->image_count; i++)
-        for (uint32_t k = 0; k < module->images[i].kernel_count; k++)
-            if (!strcmp(module->images[i].kernels[k].name, name))
-                return &module->images[i].kernels[k];
-    return NULL;
-}
-
 /* The kernel of the module that the place is in, or NULL. */
 static const struct zs_kernel *kernel_at(struct zs_recording *recording,
                                          const struct zs_record_module *record,
@@ -155,7 +147,7 @@ static const struct zs_kernel *kernel_at(struct zs_recording *recording,
         zs_recording_find_build(recording, (uint32_t)place->process, place->build, place->seen_ns);
     bool ours =
         build && build->module != ZS_RECORD_NONE ? &modules[build->module] == record : count == 1;
-    return ours ? kernel_named(module, place->kernel) : NULL;
+    return ours ? zs_count_kernel_named(module, place->kernel) : NULL;
 }
 
 int zs_stall_columns_add(struct zs_stall_columns *c, const struct zs_metrics *metrics,
