@@ -233,6 +233,17 @@ static inline uint32_t zs_eu_active(const struct zs_eu_thread *t, const struct z
            (zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor) & op->lanes;
 }
 
+/* The instruction's flag in its active channels. */
+static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op,
+                                    uint32_t bits)
+{
+    uint32_t active = zs_eu_active(t, op);
+    uint32_t flag = zs_eu_word(t, op->flag);
+
+    flag = (flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;
+    __builtin_memcpy((uint8_t *)t + op->flag, &flag, 4);
+}
+
 /*
  * Straight-line handlers jump to the next one themselves; a block start returns to the loop in
  * zs_eu_run(), and zs_eu_lower() sees to it that no chain is long, so that a compiler that makes

@@ -49,143 +49,17 @@ const struct zs_eu_op *zs_eu_op_predicate(struct zs_eu_thread *t, const struct z
 
 /* ---- flags ---- */
 
-static void write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t bits)
-{
-    uint32_t active = zs_eu_active(t, op);
-    uint32_t flag = zs_eu_word(t, op->flag);
-
-    flag = (flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;
-    memcpy(AT(t, op->flag), &flag, 4);
-}
-
 /* The word at src[0] has the bits, channel 0 first. */
 const struct zs_eu_op *zs_eu_op_flag_copy(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    write_flag(t, op, zs_eu_word(t, op->src[0]));
+    zs_eu_write_flag(t, op, zs_eu_word(t, op->src[0]));
     ZS_EU_NEXT(t, op);
 }
 
 /* math.invm and math.rsqtm: every active lane has its final result already. */
 const struct zs_eu_op *zs_eu_op_flag_ones(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    write_flag(t, op, UINT32_MAX);
-    ZS_EU_NEXT(t, op);
-}
-
-/* ---- macros of division and square root ----
- *
- * Registers acc2 to acc9 hold what the general register of an `mmeN` operand has no room for: here
- * the whole value, in 113 bits and a wide range of exponents.
- */
-
-typedef __float128 wide;
-
-static wide load_wide(const struct zs_eu_thread *t, uint32_t at, bool is_double)
-{
-    uint32_t denormals = is_double ? t->cr0[0] & 0x40 : t->cr0[0] & 0x80;
-    double value;
-    float single;
-
-    if (is_double) {
-        memcpy(&value, (const uint8_t *)t + at, 8);
-    } else {
-        memcpy(&single, (const uint8_t *)t + at, 4);
-        value = (double)single;
-    }
-    bool tiny = is_double ? __builtin_fabs(value) < 0x1p-1022 : __builtin_fabs(value) < 0x1p-126;
-    return tiny && !denormals ? (wide)__builtin_copysign(0.0, value) : (wide)value;
-}
-
-/* Rounded as cr0 says. Noise below 100 bits must not push an exact result off its place. */
-static void store_wide(struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned c, wide value,
-                       bool is_double)
-{
-    wide much = value * 8193, tidy = much - (much - value);
-    volatile wide exact = tidy == tidy ? tidy : value; /* infinity; before the mode is set */
-    uint32_t denormals = is_double ? t->cr0[0] & 0x40 : t->cr0[0] & 0x80;
-    uint32_t keep = denormals ? 0 : UINT32_MAX;
-    double least = is_double ? 0x1p-1022 : 0x1p-126;
-
-    _mm_setcsr((t->host_csr & _MM_ROUND_MASK) | _MM_MASK_MASK);
-    volatile double wanted = is_double ? (double)exact : 0;
-    volatile float single = is_double ? 0 : (float)exact;
-    _mm_setcsr(_MM_MASK_MASK);
-    double rounded = is_double ? wanted : (double)single;
-    if (keep && __builtin_fabs(rounded) < least)
-        rounded = __builtin_copysign(0.0, rounded);
-    if (is_double) {
-        memcpy(AT(t, op->dst) + c * 8, &rounded, 8);
-    } else {
-        float narrow = (float)rounded;
-        memcpy(AT(t, op->dst) + c * 4, &narrow, 4);
-    }
-}
-
-/* Four bits of aux for each source's number and then the destination's; from bit 16 on a bit each
- * for the sources' abs, from bit 20 on for their negate, which the numbered ones need. arg: bit i:
- * source i is one element; bit 3: double. */
-const struct zs_eu_op *zs_eu_op_madm(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    bool is_double = op->arg >> 3 & 1;
-    unsigned to = op->aux >> 12 & 15;
-
-    _mm_setcsr(_MM_MASK_MASK);
-    for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
-        unsigned c = (unsigned)__builtin_ctz(m);
-        wide v[3], r;
-        for (unsigned i = 0; i < 3; i++) {
-            unsigned mme = op->aux >> (4 * i) & 15;
-            if (mme == ZS_MME_NONE) {
-                v[i] = load_wide(t, op->src[i] + (op->arg >> i & 1 ? 0 : c * (is_double ? 8 : 4)),
-                                 is_double);
-                continue;
-            }
-            memcpy(&v[i], t->mme[mme][c], sizeof(v[i]));
-            if (op->aux >> (16 + i) & 1)
-                v[i] = v[i] < 0 ? -v[i] : v[i];
-            if (op->aux >> (20 + i) & 1)
-                v[i] = -v[i];
-        }
-        r = v[0] + v[1] * v[2];
-        if (to != ZS_MME_NONE)
-            memcpy(t->mme[to][c], &r, sizeof(r));
-        store_wide(t, op, c, r, is_double);
-    }
-    _mm_setcsr(t->host_csr);
-    ZS_EU_NEXT(t, op);
-}
-
-static wide root_seed(wide x)
-{
-    wide y = 1 / __builtin_sqrtl((long double)x);
-    y += y * ((wide)0.5 - (wide)0.5 * x * y * y);
-    return y + y * ((wide)0.5 - (wide)0.5 * x * y * y);
-}
-
-/* math.invm and math.rsqtm where the macro is executed: a lane that needs it gets the reciprocal,
- * others their result and a bit of the flag. arg as above; aux: the destination's number, bit 4:
- * square root. */
-const struct zs_eu_op *zs_eu_op_macro_seed(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    bool is_double = op->arg >> 3 & 1, root = op->aux >> 4 & 1;
-    unsigned to = op->aux & 15, size_B = is_double ? 8 : 4;
-    uint32_t done = 0;
-
-    _mm_setcsr(_MM_MASK_MASK);
-    for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
-        unsigned c = (unsigned)__builtin_ctz(m);
-        wide x = load_wide(t, op->src[0] + (op->arg & 1 ? 0 : c * size_B), is_double);
-        wide y = root ? x : load_wide(t, op->src[1] + (op->arg & 2 ? 0 : c * size_B), is_double);
-        bool special = x - x != 0 || y - y != 0 || x == 0 || y == 0 || (root && x < 0);
-        wide r = special ? (root ? (wide)__builtin_sqrt((double)x) : x / y)
-                         : (root ? root_seed(x) : 1 / y);
-        done |= (uint32_t)special << c;
-        if (to != ZS_MME_NONE)
-            memcpy(t->mme[to][c], &r, sizeof(r));
-        store_wide(t, op, c, r, is_double);
-    }
-    _mm_setcsr(t->host_csr);
-    write_flag(t, op, done);
+    zs_eu_write_flag(t, op, UINT32_MAX);
     ZS_EU_NEXT(t, op);
 }
 
@@ -232,6 +106,24 @@ const struct zs_eu_op *zs_eu_op_scatter_region(struct zs_eu_thread *t, const str
         unsigned c = (unsigned)__builtin_ctz(m);
         memcpy(AT(t, element(t, region, op->dst, c)), value + c * size_B, size_B);
     }
+    ZS_EU_NEXT(t, op);
+}
+
+/* src[0]: what is added to the addresses, aux: the first address register, arg: log2 of the element
+ * size. The register is that of the first address, the bytes in it are each channel's own. */
+const struct zs_eu_op *zs_eu_op_movi(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t grf_B = t->program->regs.grf_B, size_B = 1u << op->arg;
+    uint32_t reg_B = (t->a0[op->aux & 15] + op->src[0]) & (zs_eu_file_B(t->program) - 1);
+    uint64_t value[ZS_EU_LANES_MAX];
+
+    reg_B &= ~(grf_B - 1);
+    for (unsigned c = 0; c < op->count; c++) {
+        uint32_t subreg_B = t->a0[(op->aux + c) & 15] & (grf_B - 1);
+        memcpy(&value[c], t->grf + reg_B + subreg_B, size_B);
+    }
+    for (unsigned c = 0; c < op->count; c++)
+        memcpy(AT(t, op->dst) + c * size_B, &value[c], size_B);
     ZS_EU_NEXT(t, op);
 }
 
@@ -310,6 +202,23 @@ const struct zs_eu_op *zs_eu_op_mac(struct zs_eu_thread *t, const struct zs_eu_o
     for (unsigned c = 0; c < op->count; c++) {
         uint64_t value = t->acc[c] + source64(t, op, 0, c) * source64(t, op, 1, c);
         memcpy(AT(t, op->dst) + c * 8, &value, 8);
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* Differences of pairs of dwords (arg: bit i: source i is one element) into the first of each pair
+ * of dst; aux: bit 0: on top of acc, whose words are signed when bit 1 says so. */
+const struct zs_eu_op *zs_eu_op_sad(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    for (unsigned c = 0; c + 1 < op->count; c += 2) {
+        int32_t word = (int16_t)t->acc[c];
+        int32_t sum = !(op->aux & 1) ? 0 : op->aux & 2 ? word : word & 0xffff;
+        for (unsigned i = c; i < c + 2; i++) {
+            int32_t x = (int32_t)source32(t, op, 0, i), y = (int32_t)source32(t, op, 1, i);
+            sum += x < y ? y - x : x - y;
+        }
+        set32(t, op, c, (uint32_t)sum);
+        set32(t, op, c + 1, 0);
     }
     ZS_EU_NEXT(t, op);
 }

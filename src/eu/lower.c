@@ -229,6 +229,22 @@ static void find_instructions(struct zs_eu_lowering *l)
     p->code_B = at; /* a truncated last one is outside */
 }
 
+/* That of calla is an address, others count from their instruction. */
+int64_t zs_eu_label(const struct zs_eu_program *program, const struct zs_isa_inst *inst,
+                    unsigned source)
+{
+    int64_t distance_B = (int64_t)inst->src[source].imm;
+
+    if (inst->op != ZS_OP_CALLA)
+        return inst->offset_B + distance_B;
+    for (uint32_t i = 0; i < program->segment_count; i++) {
+        const struct zs_eu_segment *s = &program->segments[i];
+        if ((uint32_t)distance_B - s->ip_B < s->size_B)
+            return (int64_t)s->offset_B + ((uint32_t)distance_B - s->ip_B);
+    }
+    return -1;
+}
+
 static void mark(const struct zs_eu_program *p, uint8_t *leader, int64_t offset_B)
 {
     if (offset_B < 0 || offset_B >= p->code_B)
@@ -255,7 +271,7 @@ static void mark_leaders(const struct zs_eu_lowering *l, uint8_t *leader)
         mark(p, leader, (int64_t)inst.offset_B + inst.size_B);
         for (unsigned source = 0; source < inst.source_count; source++)
             if (inst.src[source].kind == ZS_OPERAND_LABEL)
-                mark(p, leader, zs_eu_label(&inst, source));
+                mark(p, leader, zs_eu_label(p, &inst, source));
     }
 }
 

@@ -60,11 +60,9 @@ struct zs_eu_lowering {
 /* ---- lower.c ---- */
 /* The instruction at a byte offset of the code; false: fewer bytes remain than it has. */
 bool zs_eu_decode(const struct zs_eu_lowering *l, uint32_t at_B, struct zs_isa_inst *ret);
-/* Where a label leads, which may be outside the code. */
-static inline int64_t zs_eu_label(const struct zs_isa_inst *inst, unsigned source)
-{
-    return inst->offset_B + (int64_t)inst->src[source].imm;
-}
+/* Where a label leads, as an offset in the code, which may be outside. */
+int64_t zs_eu_label(const struct zs_eu_program *program, const struct zs_isa_inst *inst,
+                    unsigned source);
 /* A new operation (enum zs_eu_kind) of the current instruction that acts on all channels; never
  * NULL, and good until the next one. */
 struct zs_eu_op *zs_eu_emit(struct zs_eu_lowering *l, unsigned kind);

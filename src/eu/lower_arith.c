@@ -59,13 +59,17 @@ void zs_eu_lower_add(struct zs_eu_lowering *l)
         return;
     }
     unsigned type = modular_type(l);
+    if (dst_is_float(l) && widest_B(l, false) == 8) {
+        unmodelled(l, "a float sum of integers of 64 bits");
+        return;
+    }
     if ((l->inst->dst.modifiers & ZS_MOD_SAT) && widest_B(l, true) == 8) {
         bool is_unsigned = l->inst->dst.type == ZS_TYPE_UQ && src_type(l, 0) != ZS_TYPE_Q &&
                            src_type(l, 1) != ZS_TYPE_Q && !negated(l, 0) && !negated(l, 1) &&
                            !zs_eu_type_is_signed(src_type(l, 0)) &&
                            !zs_eu_type_is_signed(src_type(l, 1));
-        if (any_src(l, ZS_TYPE_UQ) && !is_unsigned) {
-            unmodelled(l, "saturating addition of uq and signed values");
+        if ((any_src(l, ZS_TYPE_UQ) || l->inst->dst.type == ZS_TYPE_UQ) && !is_unsigned) {
+            zs_eu_exact(l, ZS_EU_EXACT_ADD);
             return;
         }
         load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
@@ -125,10 +129,10 @@ void zs_eu_lower_mul(struct zs_eu_lowering *l)
         return;
     }
     unsigned type = modular_type(l), narrow = widening_type(l);
-    if ((l->inst->dst.modifiers & ZS_MOD_SAT) && /* all bits of the product matter */
+    if (((l->inst->dst.modifiers & ZS_MOD_SAT) || dst_is_float(l)) && /* all bits matter */
         (widest_B(l, false) == 8 || (narrow == ZS_TYPE_NONE && src_type(l, 0) == ZS_TYPE_UD &&
                                      src_type(l, 1) == ZS_TYPE_UD))) {
-        unmodelled(l, "a product of more than 64 bits");
+        zs_eu_exact(l, ZS_EU_EXACT_MUL);
         return;
     }
     if (type == ZS_TYPE_Q && narrow != ZS_TYPE_NONE) {
@@ -160,9 +164,12 @@ static void lower_mad_integer(struct zs_eu_lowering *l)
     unsigned type = modular_type(l);
     struct zs_eu_loc src[3], sum[2];
 
-    if (widest_B(l, true) > 4 || dst_is_float(l) ||
-        ((l->inst->dst.modifiers & ZS_MOD_SAT) && any_src(l, ZS_TYPE_UD))) { /* beyond 64 bits */
+    if (widest_B(l, true) > 4 || dst_is_float(l)) {
         unmodelled(l, "integers of this type");
+        return;
+    }
+    if ((l->inst->dst.modifiers & ZS_MOD_SAT) && any_src(l, ZS_TYPE_UD)) { /* beyond 64 bits */
+        zs_eu_exact(l, ZS_EU_EXACT_MAD);
         return;
     }
     load_all(l, type, ZS_EU_MOD_ARITH, src);
@@ -298,15 +305,19 @@ void zs_eu_lower_mach(struct zs_eu_lowering *l)
                 plain->dst.type == ZS_TYPE_D ? ZS_TYPE_D : ZS_TYPE_UD);
 }
 
-/* On floats: mad with acc0 as its first source, which is what IGC makes mac of. */
+/* On floats: mad with acc0 as its first source, which is what IGC makes mac of. No double has one.
+ */
 static void lower_mac_float(struct zs_eu_lowering *l)
 {
     struct zs_isa_inst *mad = rewrite(l);
 
     mad->src[2] = mad->src[1];
     mad->src[1] = mad->src[0];
-    mad->src[0] = (struct zs_isa_operand){
-        .kind = ZS_OPERAND_REG, .file = ZS_FILE_ACC, .type = ZS_TYPE_F, .vstride = 1, .width = 1};
+    mad->src[0] = (struct zs_isa_operand){.kind = ZS_OPERAND_REG,
+                                          .file = ZS_FILE_ACC,
+                                          .type = (uint8_t)value_type(&mad->src[1]),
+                                          .vstride = 1,
+                                          .width = 1};
     mad->source_count = 3;
     zs_eu_lower_mad(l);
 }
@@ -315,7 +326,8 @@ void zs_eu_lower_mac(struct zs_eu_lowering *l)
 {
     struct zs_isa_inst *plain = rewrite(l);
 
-    if (src_type(l, 0) == ZS_TYPE_F && src_type(l, 1) == ZS_TYPE_F && fits_acc(l)) {
+    unsigned type = src_type(l, 0);
+    if ((type == ZS_TYPE_F || type == ZS_TYPE_HF) && src_type(l, 1) == type && fits_acc(l)) {
         lower_mac_float(l);
         return;
     }

@@ -57,8 +57,8 @@ static int64_t behind_uip(const struct zs_eu_lowering *l, int64_t uip_B)
 static int64_t branch_target(const struct zs_eu_lowering *l, enum where where)
 {
     const struct zs_isa_inst *inst = l->inst;
-    int64_t jip_B = zs_eu_label(inst, 0);
-    int64_t uip_B = zs_eu_label(inst, inst->source_count - 1u);
+    int64_t jip_B = zs_eu_label(l->program, inst, 0);
+    int64_t uip_B = zs_eu_label(l->program, inst, inst->source_count - 1u);
 
     return where == JIP ? jip_B : where == UIP ? uip_B : behind_uip(l, uip_B);
 }
@@ -86,8 +86,8 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
         return;
     }
     if (inst->op == ZS_OP_GOTO && (inst->flags & ZS_INST_BRANCH_CTRL)) {
-        uint32_t taken = target_block(l, zs_eu_label(inst, 1));
-        uint32_t other = target_block(l, zs_eu_label(inst, 0));
+        uint32_t taken = target_block(l, zs_eu_label(l->program, inst, 1));
+        uint32_t other = target_block(l, zs_eu_label(l->program, inst, 0));
         if (!l->failed)
             emit_jump(l, ZS_EU_KIND_GOTO, taken)->next_block = other;
         return;
@@ -132,7 +132,7 @@ static void lower_jmpi(struct zs_eu_lowering *l)
     uint32_t at;
 
     if (inst->src[0].kind == ZS_OPERAND_LABEL) {
-        uint32_t block = target_block(l, zs_eu_label(inst, 0));
+        uint32_t block = target_block(l, zs_eu_label(l->program, inst, 0));
         if (l->failed)
             return;
         op = emit_jump(l, ZS_EU_KIND_JUMP_UNIFORM, block);
@@ -158,12 +158,12 @@ static void lower_call(struct zs_eu_lowering *l)
     bool computed = inst->src[0].kind != ZS_OPERAND_LABEL;
     uint32_t from, block = 0;
 
-    if ((inst->op == ZS_OP_CALLA && !computed) || inst->source_count != 1) {
+    if (inst->source_count != 1) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: this form is not modelled", l->name);
         return;
     }
     if (!computed)
-        block = target_block(l, zs_eu_label(inst, 0));
+        block = target_block(l, zs_eu_label(l->program, inst, 0));
     else if (!scalar_source(l, 0, &from))
         return;
     uint32_t at = dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;

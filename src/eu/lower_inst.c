@@ -15,7 +15,10 @@ static void lower_mov(struct zs_eu_lowering *l)
 
     if (from == ZS_TYPE_UQ && (src->modifiers & ZS_MOD_NEG) && src->kind != ZS_OPERAND_IMM &&
         ((inst->dst.modifiers & ZS_MOD_SAT) || zs_eu_type_is_float(to))) {
-        unmodelled(l, "the exact value of a negated uq");
+        if (zs_eu_type_is_float(to))
+            zs_eu_exact_to_float(l);
+        else
+            zs_eu_exact(l, ZS_EU_EXACT_VALUE);
         return;
     }
     if (modified && !zs_eu_type_is_float(from)) {
@@ -175,12 +178,18 @@ static void lower_sel(struct zs_eu_lowering *l)
         zs_eu_type_B(inst->dst.type) > 1 &&
         (zs_eu_type_is_float(inst->dst.type) ||
          (!(inst->dst.modifiers & ZS_MOD_SAT) && !(inst->flags & ZS_INST_ACCWREN))))
-        type = inst->dst.type; /* halves as they are */
-    if (type == ZS_TYPE_NONE) {
-        unmodelled(l, "uq against a signed type");
+        type = inst->dst.type;  /* halves as they are */
+    if (type == ZS_TYPE_NONE) { /* uq against a signed type */
+        zs_eu_exact(l, ZS_EU_EXACT_CHOOSE);
         return;
     }
-    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    if (!inst->cond && (inst->dst.modifiers & ZS_MOD_SAT) && any_src(l, ZS_TYPE_UQ)) {
+        for (unsigned i = 0; i < 2; i++)
+            src[i] = zs_eu_exact_value(l, i);
+        type = zs_eu_type_is_signed(inst->dst.type) ? ZS_TYPE_Q : ZS_TYPE_UQ;
+    } else {
+        load_all(l, type, ZS_EU_MOD_ARITH, src);
+    }
     if (l->failed)
         return;
     if (inst->cond)
@@ -235,9 +244,12 @@ static void lower_shift(struct zs_eu_lowering *l)
     enum zs_eu_row row;
     struct zs_eu_loc src[2];
 
-    if (any_float_src(l) || dst_is_float(l) ||
-        ((inst->dst.modifiers & ZS_MOD_SAT) && is_shl && wide)) {
+    if (any_float_src(l) || dst_is_float(l)) {
         unmodelled(l, "this form");
+        return;
+    }
+    if ((inst->dst.modifiers & ZS_MOD_SAT) && is_shl && wide) {
+        zs_eu_exact(l, ZS_EU_EXACT_SHL);
         return;
     }
     if (is_shl && !wide &&
@@ -352,6 +364,8 @@ static void lower_cmp(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
     unsigned type = any_float_src(l) ? float_type(l) : common_type(l);
+    bool exact = type == ZS_TYPE_NONE; /* uq against a signed type */
+    type = exact ? ZS_TYPE_Q : type;
     enum zs_eu_row row = zs_eu_cmp_row(inst->cond, type);
     struct zs_eu_loc src[2];
 
@@ -362,7 +376,10 @@ static void lower_cmp(struct zs_eu_lowering *l)
         unmodelled(l, "this combination of types and conditional modifier");
         return;
     }
-    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    if (exact)
+        zs_eu_exact_order(l, src);
+    else
+        load_all(l, type, ZS_EU_MOD_ARITH, src);
     if (l->failed)
         return;
     if (zs_eu_dst_is_null(inst))
@@ -435,6 +452,11 @@ static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
     [ZS_OP_ADDC] = zs_eu_lower_carry, [ZS_OP_SUBB] = zs_eu_lower_carry,
     [ZS_OP_MAD] = zs_eu_lower_mad,    [ZS_OP_LRP] = zs_eu_lower_lrp,
     [ZS_OP_MADM] = zs_eu_lower_madm,  [ZS_OP_NOP] = lower_nop,
+    [ZS_OP_DP2] = zs_eu_lower_dp,     [ZS_OP_DP3] = zs_eu_lower_dp,
+    [ZS_OP_DP4] = zs_eu_lower_dp,     [ZS_OP_DPH] = zs_eu_lower_dp,
+    [ZS_OP_LINE] = zs_eu_lower_line,  [ZS_OP_PLN] = zs_eu_lower_pln,
+    [ZS_OP_SAD2] = zs_eu_lower_sad,   [ZS_OP_SADA2] = zs_eu_lower_sad,
+    [ZS_OP_MOVI] = zs_eu_lower_movi,
 };
 
 void zs_eu_lower_inst(struct zs_eu_lowering *l)

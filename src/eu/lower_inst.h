@@ -3,6 +3,7 @@
 #ifndef ZS_EU_LOWER_INST_H
 #define ZS_EU_LOWER_INST_H
 
+#include "eu/exact.h"
 #include "eu/lower.h"
 
 /* ---- lower_arith.c, lower_math.c: rows of the table of opcodes ---- */
@@ -10,6 +11,18 @@ typedef void zs_eu_lower_fn(struct zs_eu_lowering *l);
 zs_eu_lower_fn zs_eu_lower_add, zs_eu_lower_mul, zs_eu_lower_avg, zs_eu_lower_mad, zs_eu_lower_lrp,
     zs_eu_lower_round, zs_eu_lower_carry, zs_eu_lower_mach, zs_eu_lower_mac, zs_eu_lower_madm,
     zs_eu_lower_math, zs_eu_lower_add3, zs_eu_lower_bfn, zs_eu_lower_dp4a;
+/* ---- lower_legacy.c: what left with Gen11 ---- */
+zs_eu_lower_fn zs_eu_lower_dp, zs_eu_lower_line, zs_eu_lower_pln, zs_eu_lower_sad, zs_eu_lower_movi;
+
+/* ---- lower_exact.c ---- */
+/* The instruction as an operation of exact.c. */
+void zs_eu_exact(struct zs_eu_lowering *l, enum zs_eu_exact operation);
+/* Source i clamped to the destination's type, in 64 bits. */
+struct zs_eu_loc zs_eu_exact_value(struct zs_eu_lowering *l, unsigned i);
+/* Two sources that compare (as q) as those of the instruction do. */
+void zs_eu_exact_order(struct zs_eu_lowering *l, struct zs_eu_loc ret[2]);
+/* A mov of an integer to a float. */
+void zs_eu_exact_to_float(struct zs_eu_lowering *l);
 
 /* ---- execution types ---- */
 

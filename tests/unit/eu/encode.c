@@ -439,7 +439,7 @@ static const struct shape integer_shapes[] = {
     {ZS_OP_CMP, 0, 2, "D", {"DWw", "DWw"}, false, false, "123456"},
     {ZS_OP_CMPN, 0, 2, "D", {"DWw", "DWw"}, true, false, "123456"},
     {ZS_OP_MAD, 0, 3, "D", {"D", "=", "="}, true, true, "123456"},
-    {ZS_OP_MAD, 0, 3, "d", {"d", "=", "="}, true, false, "123456"},
+    {ZS_OP_MAD, 0, 3, "d", {"d", "=", "="}, true, true, "123456"},
     {ZS_OP_BFREV, 0, 1, "d", {"d"}, false, false, ""},
     {ZS_OP_LZD, 0, 1, "d", {"d"}, false, false, ""},
     {ZS_OP_FBH, 0, 1, "d", {"Dd"}, false, false, ""},
@@ -462,19 +462,26 @@ static const struct shape wide_shapes[] = {
     {ZS_OP_MOV, 0, 1, "Qq", {"DdWwBbQq"}, true, true, "123456"},
     {ZS_OP_MOV, 0, 1, "DdWwBb", {"Q"}, false, true, "123456"},
     {ZS_OP_ADD, 0, 2, "QqDd", {"DdWwBbQ", "DdWwQ"}, true, false, "123456"},
+    {ZS_OP_MOV, 0, 1, "DdWwBbQqFX", {"q"}, true, true, ""},
     {ZS_OP_ADD, 0, 2, "Q", {"Q", "Q"}, true, true, ""},
-    {ZS_OP_MUL, 0, 2, "Qq", {"DdWwBb", "DdWw"}, false, false, ""},
+    {ZS_OP_ADD, 0, 2, "QqDd", {"DdWwBbQq", "DdWwQq"}, true, true, "123456"},
+    {ZS_OP_MUL, 0, 2, "Qq", {"DdWwBb", "DdWw"}, true, true, ""},
     {ZS_OP_MUL, 0, 2, "Qq", {"DdQ", "DdQ"}, true, false, ""},
+    {ZS_OP_MUL, 0, 2, "QqDdW", {"DdWQq", "DdWQq"}, true, true, "123456"},
     {ZS_OP_AND, 0, 2, "QqDW", {"DdWwBbQ", "DdWwQ"}, true, false, "12"},
     {ZS_OP_OR, 0, 2, "QqD", {"DdWwBbQ", "DdWwQ"}, true, false, "12"},
     {ZS_OP_XOR, 0, 2, "QqD", {"DdWwBbQ", "DdWwQ"}, true, false, ""},
-    {ZS_OP_SHL, 0, 2, "Qq", {"DdWwQq", "DdWwQ"}, false, false, "12"},
+    {ZS_OP_SHL, 0, 2, "Qq", {"DdWwQq", "DdWwQ"}, false, true, "12"},
+    {ZS_OP_SHL, 0, 2, "QqDdW", {"Qq", "DdWw"}, true, true, "123456"},
     {ZS_OP_SHR, 0, 2, "QqDd", {"q", "DdWwQ"}, false, false, ""},
     {ZS_OP_ASR, 0, 2, "QqDd", {"Q", "DdWw"}, false, false, ""},
     {ZS_OP_SEL, 0, 2, "Qq", {"DdWwQq", "DdWwQ"}, true, false, ""},
     {ZS_OP_SEL, 1, 2, "Qq", {"DdWwQ", "DdWwQ"}, true, false, "3456"},
     {ZS_OP_CMP, 0, 2, "QqD", {"DdWwQ", "DdWwQ"}, true, false, "123456"},
+    {ZS_OP_SEL, 0, 2, "QqDdW", {"DdWwQq", "DdWwQq"}, true, true, ""},
+    {ZS_OP_SEL, 1, 2, "QqDdW", {"DdWwQq", "DdWwQq"}, true, true, "3456"},
     {ZS_OP_CMP, 0, 2, "QqD", {"dwq", "dwq"}, false, false, "123456"},
+    {ZS_OP_CMP, 0, 2, "QqD", {"DdWwQq", "Qq"}, true, false, "123456"},
 };
 
 static const struct shape float_shapes[] = {
@@ -605,30 +612,6 @@ static bool writes_accumulator(const struct zs_isa_inst *inst)
            (inst->op == ZS_OP_ADD || inst->op == ZS_OP_SEL);
 }
 
-/* uq has no common type with signed values: the model refuses it, so do not ask. */
-static bool mixes_uq(const struct zs_isa_inst *inst)
-{
-    bool uq = false, other = false;
-
-    for (unsigned i = 0; i < inst->source_count; i++) {
-        unsigned type = inst->src[i].type;
-        uq |= type == ZS_TYPE_UQ;
-        other |= type == ZS_TYPE_D || type == ZS_TYPE_W || type == ZS_TYPE_B || type == ZS_TYPE_Q ||
-                 type == ZS_TYPE_V || has_modifier(&inst->src[i], ZS_MOD_NEG);
-    }
-    if (inst->source_count == 1)
-        return uq && has_modifier(&inst->src[0], ZS_MOD_NEG);
-    return uq && other && inst->source_count == 2;
-}
-
-/* So is a product of more than 64 bits whose high bits matter. */
-static bool too_long(const struct zs_isa_inst *inst)
-{
-    return inst->op == ZS_OP_MUL && has_modifier(&inst->dst, ZS_MOD_SAT) &&
-           inst->src[0].type == ZS_TYPE_UD && inst->src[1].type == ZS_TYPE_UD &&
-           ((inst->src[0].modifiers | inst->src[1].modifiers) & (ZS_MOD_NEG | ZS_MOD_ABS));
-}
-
 void random_inst(struct random *r, unsigned what, struct zs_isa_inst *ret)
 {
     const struct shape *shape = random_shape(r, what);
@@ -672,6 +655,4 @@ void random_inst(struct random *r, unsigned what, struct zs_isa_inst *ret)
         ret->flags |= ZS_INST_ACCWREN;
     if (writes_accumulator(ret) && chance(r, 10))
         ret->flags |= ZS_INST_ACCWREN;
-    if (mixes_uq(ret) || too_long(ret))
-        random_inst(r, what, ret);
 }

@@ -289,6 +289,14 @@ static double integer_to_float(const struct ref_state *s, wide i, bool single)
 {
     volatile double d;
 
+    if (i < INT64_MIN) { /* a negated uq: up and down change places */
+        static const unsigned mirrored[4] = {0, 2, 1, 3};
+        set_rounding(mirrored[rounding(s)]);
+        volatile float f = (float)(uint64_t)-i;
+        d = single ? (double)f : (double)(uint64_t)-i;
+        set_rounding(0);
+        return -d;
+    }
     set_rounding(rounding(s));
     if (single && i > INT64_MAX) {
         volatile float f = (float)(uint64_t)i;
@@ -454,13 +462,23 @@ static wide low_bits(wide i, unsigned bits)
     return i & (((wide)1 << bits) - 1);
 }
 
+/* Some product of values beyond 64 bits does not fit 128: it is beyond every type. */
+static wide multiply(const struct zs_isa_inst *inst, wide a, wide b)
+{
+    wide r;
+
+    if (__builtin_mul_overflow(a, b, &r) && has_modifier(&inst->dst, ZS_MOD_SAT))
+        return (a < 0) != (b < 0) ? -((wide)1 << 126) : (wide)1 << 126;
+    return r;
+}
+
 static struct value shift(const struct zs_isa_inst *inst, wide a, wide count)
 {
     bool is_wide = sources_widest(inst) == 8;
     unsigned n = (unsigned)(count & (is_wide ? 63 : 31)), bits = is_wide ? 64 : 32;
 
     if (inst->op == ZS_OP_SHL && has_modifier(&inst->dst, ZS_MOD_SAT))
-        return integer(a * ((wide)1 << n));
+        return integer(multiply(inst, a, (wide)1 << n));
     if (inst->op == ZS_OP_SHL)
         return integer(low_bits((wide)((unsigned __int128)a << n), bits));
     if (inst->op == ZS_OP_ASR)
@@ -578,7 +596,7 @@ static struct value compute_integer(struct ref_state *s, const struct zs_isa_ins
     case ZS_OP_ADD:
         return integer(a + b);
     case ZS_OP_MUL:
-        return integer(a * b);
+        return integer(multiply(inst, a, b));
     case ZS_OP_MAD:
         return integer(a + b * v[2].i);
     case ZS_OP_AVG:

@@ -3,14 +3,9 @@
  * What generations have of their own: rules that differ, and operations that came later, from
  * assembler text, each against its definition in plain C.
  */
-#include "../test.h"
-
-#include "eu/eu.h"
+#include "assembled.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LANES = 16, A = 10, B = 12, C = 14, D = 20 };
 
@@ -18,25 +13,8 @@ enum { LANES = 16, A = 10, B = 12, C = 14, D = 20 };
 static void run(enum zs_isa_platform platform, const char *text, const uint32_t in[3][LANES],
                 uint32_t out[LANES])
 {
-    const char *end =
-        platform >= ZS_ISA_XE_HPG ? "\n(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}\n"
-        : platform >= ZS_ISA_XE_LP ? "\n(W) send.ts (8|M0) null r112 null 0x0 0x02000010 {EOT}\n"
-                                   : "\n(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}\n";
-    char whole[600];
-    uint8_t *code = NULL;
-    size_t size_B = 0;
-    struct zs_isa_asm_error where = {0};
-    snprintf(whole, sizeof(whole), "%s%s", text, end);
-    if (zs_isa_assemble(platform, (struct zs_span){(const uint8_t *)whole, strlen(whole)}, &code,
-                        &size_B, &where))
-        fail_msg("%s", whole);
-    struct zs_eu_program *program = NULL;
-    struct zs_diag diag = {0};
-    const struct zs_eu_lower_params params = {
-        .code = {code, size_B}, .simd = LANES, .platform = platform};
-    assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
-    struct zs_eu_thread *t = aligned_alloc(64, (sizeof(*t) + 63) & ~(size_t)63);
-    zs_eu_thread_init(t, program, 0xffff);
+    struct zs_eu_program *program = assembled(platform, text, (struct zs_eu_lower_params){0});
+    struct zs_eu_thread *t = assembled_thread(program);
     for (int i = 0; i < 3; i++)
         memcpy(t->grf + (A + 2 * i) * 32, in[i], LANES * 4);
     if (zs_eu_run(t, program, 1000) != ZS_EU_EOT)
@@ -44,7 +22,6 @@ static void run(enum zs_isa_platform platform, const char *text, const uint32_t 
     memcpy(out, t->grf + D * 32, LANES * 4);
     free(t);
     zs_eu_program_destroy(program);
-    free(code);
 }
 
 static uint32_t in[3][LANES], out[LANES];
