@@ -43,7 +43,8 @@ struct zs_edit_options {
 };
 
 /* The bytes are copied. 0; what zs_module_open_memory gives; -ENOENT: no image for the device;
- * -ENOTSUP: no machine code, or an instruction set that is not known. options may be NULL. */
+ * -ENOTSUP: no machine code, or an instruction set that is not known; -EINVAL, -E2BIG: the options'
+ * size has no room for itself, or members that are not known are set. options may be NULL. */
 ZS_API int zs_edit_open(struct zs_span binary, const struct zs_edit_options *options,
                         struct zs_edit **ret_edit, struct zs_diag *diag);
 ZS_API void zs_edit_close(struct zs_edit *edit); /* NULL is allowed */

@@ -425,10 +425,10 @@ void zs_api_trace_flush(void)
         write_notes(atomic_load(&api.process));
 }
 
-static void take_captures(void)
+static void take_captures(const struct zs_collector *c)
 {
     size_t count;
-    const struct zs_capture_hook *hooks = zs_capture_hooks(&count);
+    const struct zs_capture_hook *hooks = zs_capture_hooks(c, &count);
     for (size_t i = 0; i < count; i++) {
         int call = zs_api_call_find(hooks[i].call);
         if (call >= 0)
@@ -454,7 +454,7 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
         zs_backtrace_init();
     zs_live_init(&api.live, c);
     api.skipped = zs_live_skipped();
-    take_captures();
+    take_captures(c);
     for (uint32_t call = 0; call < ZS_API_CALL_COUNT; call++)
         api.has_counts[call] = zs_codec_has_counts(call);
     pthread_once(&api.once, setup);

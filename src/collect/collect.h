@@ -65,6 +65,8 @@ struct zs_collector {
     const char *instrument_socket; /* of the helper that rewrites modules, or NULL */
     _Atomic(struct zs_instrument_buffer *) instrument_buffers;
     atomic_uint instrument_files;
+    _Atomic pid_t instrument_reader;   /* who looks through the buffers; 0: nobody */
+    _Atomic uint64_t instrument_pause; /* until when nobody does, in ns */
     atomic_bool exit_is_watched;
     void (*at_exit)(void);              /* to be registered when there is something to keep */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */
@@ -176,7 +178,7 @@ struct zs_capture_hook {
     const char *call;
     zs_capture_fn enter, leave;
 };
-const struct zs_capture_hook *zs_capture_hooks(size_t *ret_count);
+const struct zs_capture_hook *zs_capture_hooks(const struct zs_collector *c, size_t *ret_count);
 
 /* Record the API calls that pass the zescope layer, which has been loaded. Once. False, and a note
  * in the recording, when that does not work. */

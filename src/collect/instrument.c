@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The exchange with the helper (store/instrument.h), and the buffers that instrumented kernels
- * write to. A buffer is shared memory of the module's context; it is written to the recording when
- * the context is destroyed or the process exits, whichever is first. The kernel copies it out: a
- * driver that has taken its memory away by then costs an error, not a crash.
- */
+/* The exchange with the helper (store/instrument.h). */
 #include "collect/instrument.h"
 
-#include "store/instrument.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 enum { HELPER_TIMEOUT_S = 120, BUFFER_ALIGN_B = 4096, BUFFER_TRIES = 4 };
-
-struct zs_instrument_buffer {
-    struct zs_instrument_buffer *next;
-    ze_context_handle_t context;
-    void *memory;
-    struct zs_instrument_file head;
-    atomic_bool is_kept;
-};
 
 /* ---- the helper ---- */
 
@@ -216,27 +199,6 @@ static ze_module_handle_t build(const struct exchange *x)
     return result ? NULL : module;
 }
 
-static bool keep_buffer(struct exchange *x)
-{
-    struct zs_instrument_buffer *b = calloc(1, sizeof(*b));
-    if (!b)
-        return false;
-    b->context = *x->params->phContext;
-    b->memory = x->memory;
-    b->head = (struct zs_instrument_file){.magic = ZS_INSTRUMENT_MAGIC,
-                                          .pid = (uint32_t)getpid(),
-                                          .build = x->build,
-                                          .buffer_B = x->answer.buffer_B};
-    memcpy(b->head.hash, x->answer.hash, sizeof(b->head.hash));
-    b->next = atomic_load(&x->c->instrument_buffers);
-    while (!atomic_compare_exchange_weak(&x->c->instrument_buffers, &b->next, b))
-        ;
-    /* before drivers' own handlers, which were registered as they were loaded */
-    if (x->c->at_exit && !atomic_exchange(&x->c->exit_is_watched, true))
-        atexit(x->c->at_exit);
-    return true;
-}
-
 static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module)
 {
     int error = ask(x, module);
@@ -260,7 +222,9 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
     }
     tell_notes(x);
     ze_module_handle_t instrumented = build(x);
-    if (instrumented && keep_buffer(x))
+    const struct zs_instrument_place_of place = {*x->params->phContext, *x->params->phDevice,
+                                                 instrumented, x->memory, x->build};
+    if (instrumented && zs_instrument_keep(x->c, &place, &x->answer))
         return instrumented;
     if (instrumented)
         x->c->api.zeModuleDestroy(instrumented);
@@ -305,72 +269,4 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_i
     free(x.module);
     free(x.notes);
     return instrumented;
-}
-
-/* ---- what buffers hold ---- */
-
-static int write_all(int fd, const void *from, size_t size_B)
-{
-    for (const uint8_t *at = from; size_B;) {
-        ssize_t n = write(fd, at, size_B);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n ? -errno : -EIO;
-        at += n;
-        size_B -= (size_t)n;
-    }
-    return 0;
-}
-
-static int write_buffer(struct zs_collector *c, const struct zs_instrument_buffer *b)
-{
-    char path[ZS_COLLECT_PATH_CHARS], temp[ZS_COLLECT_PATH_CHARS];
-    int n = snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_DIR, c->dir);
-    if (n < 0 || (size_t)n + 64 >= sizeof(path))
-        return -ENAMETOOLONG;
-    if (mkdir(path, 0755) && errno != EEXIST)
-        return -errno;
-    uint32_t number = atomic_fetch_add(&c->instrument_files, 1);
-    snprintf(path + n, sizeof(path) - (size_t)n, "/%ld-%u.data", (long)getpid(), number);
-    snprintf(temp, sizeof(temp), "%.*s/.new-%ld-%u", n, path, (long)getpid(), number);
-    int fd = open(temp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0)
-        return -errno;
-    int error = write_all(fd, &b->head, sizeof(b->head));
-    if (!error)
-        error = write_all(fd, b->memory, (size_t)b->head.buffer_B);
-    close(fd);
-    if (!error && rename(temp, path))
-        error = -errno;
-    if (error)
-        unlink(temp);
-    return error;
-}
-
-static void keep_contents(struct zs_collector *c, ze_context_handle_t context)
-{
-    for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next) {
-        if ((context && b->context != context) || b->head.pid != (uint32_t)getpid() ||
-            atomic_exchange(&b->is_kept, true))
-            continue;
-        int error = write_buffer(c, b);
-        if (error)
-            zs_session_note(c, "what was found out about module %llu is lost: %s",
-                            (unsigned long long)b->head.build, strerror(-error));
-        if (context)
-            c->api.zeMemFree(context, b->memory);
-    }
-}
-
-void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context)
-{
-    if (context && c->instrument_socket)
-        keep_contents(c, context);
-}
-
-void zs_instrument_process_ends(struct zs_collector *c)
-{
-    if (c->instrument_socket)
-        keep_contents(c, NULL);
 }

@@ -7,14 +7,34 @@
 #define ZS_COLLECT_INSTRUMENT_H
 
 #include "collect/collect.h"
+#include "store/instrument.h"
 
 /* The module to give to the application instead, or NULL. The caller destroys the other. */
 ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build,
                                         const ze_module_create_params_t *params,
                                         ze_module_handle_t module);
-/* A context is about to be destroyed: keep what its buffers hold. */
+/* The call of the module that is being destroyed returned; a context is about to be destroyed: keep
+ * what their buffers hold, and free them. */
+void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module);
 void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context);
 /* The process is about to end. */
 void zs_instrument_process_ends(struct zs_collector *c);
+/* Something that waits for the device has returned: keep what is new in the buffers, unless that
+ * was done a moment ago. */
+bool zs_instrument_is_due(const struct zs_collector *c);
+void zs_instrument_synchronized(struct zs_collector *c);
+
+/* ---- between instrument.c and instrument_buffers.c ---- */
+
+struct zs_instrument_place_of {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    ze_module_handle_t module;
+    void *memory;
+    uint32_t build;
+};
+/* The buffer of a module that was built. False: out of memory. */
+bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place_of *place,
+                        const struct zs_instrument_answer *layout);
 
 #endif

@@ -66,6 +66,7 @@ static void module_destroy_exit(ze_module_destroy_params_t *params, ze_result_t 
     if (result)
         return;
     zs_guard_enter(&guard);
+    zs_instrument_module_ends(user, *params->phModule);
     zs_capture_destroy(user, *params->phModule);
     zs_guard_leave(&guard);
 }
@@ -78,6 +79,45 @@ static void context_destroy_enter(ze_context_destroy_params_t *params, ze_result
     zs_instrument_context_ends(user, *params->phContext);
     zs_guard_leave(&guard);
 }
+
+/* Of all calls behind which the device may have got further: what instrumented kernels found out is
+ * kept, so that little is lost with a process that is killed. */
+static void wait_left(void *params, ze_result_t result, void *user, void **instance)
+{
+    struct zs_collect_guard guard;
+    const struct zs_collector *c = user;
+    (void)params;
+    (void)instance;
+    if (result || !zs_instrument_is_due(c))
+        return;
+    zs_guard_enter(&guard);
+    zs_instrument_synchronized(user);
+    zs_guard_leave(&guard);
+}
+
+/* Callbacks of the tracing layer, each with its own type of parameters. */
+#define WAITS(X)                                                                                   \
+    X(CommandQueue, pfnSynchronizeCb, command_queue_synchronize, "zeCommandQueueSynchronize")      \
+    X(CommandQueue, pfnExecuteCommandListsCb, command_queue_execute_command_lists,                 \
+      "zeCommandQueueExecuteCommandLists")                                                         \
+    X(Fence, pfnHostSynchronizeCb, fence_host_synchronize, "zeFenceHostSynchronize")               \
+    X(Fence, pfnQueryStatusCb, fence_query_status, "zeFenceQueryStatus")                           \
+    X(Event, pfnHostSynchronizeCb, event_host_synchronize, "zeEventHostSynchronize")               \
+    X(Event, pfnQueryStatusCb, event_query_status, "zeEventQueryStatus")                           \
+    X(CommandList, pfnAppendLaunchKernelCb, command_list_append_launch_kernel,                     \
+      "zeCommandListAppendLaunchKernel")                                                           \
+    X(CommandList, pfnAppendLaunchCooperativeKernelCb,                                             \
+      command_list_append_launch_cooperative_kernel, "zeCommandListAppendLaunchCooperativeKernel") \
+    X(CommandList, pfnAppendLaunchKernelIndirectCb, command_list_append_launch_kernel_indirect,    \
+      "zeCommandListAppendLaunchKernelIndirect")
+#define X(group, member, name, call)                                                               \
+    static void name##_left(ze_##name##_params_t *params, ze_result_t result, void *user,          \
+                            void **instance)                                                       \
+    {                                                                                              \
+        wait_left(params, result, user, instance);                                                 \
+    }
+WAITS(X)
+#undef X
 
 /* Whether nobody has asked the driver in this process; then the caller has to. */
 static bool is_new_driver(struct zs_collector *c, ze_driver_handle_t driver)
@@ -173,6 +213,11 @@ void zs_tracer_install(struct zs_collector *c, void *layer, void *loader)
     leave.Device.pfnGetCb = device_get_exit;
     enter.Device.pfnGetSubDevicesCb = sub_devices_get_enter;
     leave.Device.pfnGetSubDevicesCb = sub_devices_get_exit;
+#define X(group, member, name, call) leave.group.member = name##_left;
+    if (c->instrument_socket) {
+        WAITS(X)
+    }
+#undef X
     if (table.set_prologues(tracer, &enter) || table.set_epilogues(tracer, &leave) ||
         table.set_enabled(tracer, !atomic_load(&c->layer_captures)))
         zs_session_note(c, "the loader's tracing layer refuses a tracer: nothing is captured");
@@ -200,10 +245,20 @@ static const struct zs_capture_hook hooks[] = {
     {"zeDeviceGet", (zs_capture_fn)device_get_enter, (zs_capture_fn)device_get_exit},
     {"zeDeviceGetSubDevices", (zs_capture_fn)sub_devices_get_enter,
      (zs_capture_fn)sub_devices_get_exit},
+/* while modules are instrumented only */
+#define X(group, member, name, call) {call, NULL, wait_left},
+    WAITS(X)
+#undef X
+        {"zeCommandListHostSynchronize", NULL, wait_left},
+};
+enum {
+#define X(group, member, name, call) +1
+    WAIT_COUNT = 1 WAITS(X)
+#undef X
 };
 
-const struct zs_capture_hook *zs_capture_hooks(size_t *ret_count)
+const struct zs_capture_hook *zs_capture_hooks(const struct zs_collector *c, size_t *ret_count)
 {
-    *ret_count = ZS_ARRAY_LEN(hooks);
+    *ret_count = ZS_ARRAY_LEN(hooks) - (c->instrument_socket ? 0 : WAIT_COUNT);
     return hooks;
 }

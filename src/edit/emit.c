@@ -180,6 +180,26 @@ static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struc
     put_add(e, w, p->counter);
 }
 
+/* Registers to behind the record's place in the window, which is the same afterwards. */
+static void put_copies(struct emitter *e, const struct zs_probe *p, uint32_t w)
+{
+    if (!p->grf_count)
+        return;
+    emit(e, EMIT_MOVE_ON, w, ZS_UNIT_B, 0, 0);
+    for (uint32_t done = 0; done < p->grf_count;) {
+        uint32_t left = p->grf_count - done, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        emit(e,
+             step == 4   ? EMIT_WRITE_4
+             : step == 2 ? EMIT_WRITE_2
+                         : EMIT_WRITE_1,
+             w, p->grf + done, 0, 0);
+        done += step;
+        emit(e, EMIT_MOVE_ON, w,
+             done < p->grf_count ? step * ZS_UNIT_B : (uint32_t) - ((done - step + 1) * ZS_UNIT_B),
+             0, 0);
+    }
+}
+
 static void put_record(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
                        uint32_t w)
 {
@@ -200,16 +220,9 @@ static void put_record(struct emitter *e, const struct zs_probe *p, const struct
     emit(e, EMIT_MOVE, w + 1, 2, w + 3, 0);
     emit(e, EMIT_TIME, w + 1, 4, 0, 0);
     emit(e, EMIT_THREAD, w + 1, 5, 0, 0);
+    /* what says that there is a record comes last: who looks meanwhile sees a whole one or none */
+    put_copies(e, p, w);
     emit(e, EMIT_WRITE_1, w, w + 1, 0, 0);
-    for (uint32_t done = 0; done < p->grf_count;) {
-        uint32_t left = p->grf_count - done, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-        emit(e,
-             step == 4   ? EMIT_WRITE_4
-             : step == 2 ? EMIT_WRITE_2
-                         : EMIT_WRITE_1,
-             w, p->grf + done, 0, 0);
-        done += step;
-    }
 }
 
 typedef void (*put_fn)(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,

@@ -2,6 +2,7 @@
 /* Opening, and what callers want to be inserted. */
 #include "edit/edit_priv.h"
 
+#include "base/options.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -48,22 +49,24 @@ static int open_image(struct zs_edit *edit, const char *device, struct zs_diag *
     return 0;
 }
 
-int zs_edit_open(struct zs_span binary, const struct zs_edit_options *options,
+int zs_edit_open(struct zs_span binary, const struct zs_edit_options *given,
                  struct zs_edit **ret_edit, struct zs_diag *diag)
 {
+    struct zs_edit_options options;
+    int error = ZS_OPTIONS_TAKE(&options, given, diag);
+    if (error)
+        return error;
     struct zs_edit *edit = calloc(1, sizeof(*edit));
     if (!edit)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for an editor");
-    struct zs_module_options open = {.size_B = sizeof(open)};
-    if (options)
-        open.debug = options->debug;
-    int error = zs_module_open_memory(binary, &open, &edit->module, diag);
+    struct zs_module_options open = {.size_B = sizeof(open), .debug = options.debug};
+    error = zs_module_open_memory(binary, &open, &edit->module, diag);
     if (error && open.debug.size_B) { /* debug information is a help: the module comes first */
         open.debug = (struct zs_span){0};
         error = zs_module_open_memory(binary, &open, &edit->module, NULL);
     }
     if (!error)
-        error = open_image(edit, options ? options->device : NULL, diag);
+        error = open_image(edit, options.device, diag);
     if (error) {
         zs_edit_close(edit);
         return error;

@@ -154,8 +154,14 @@ static void serve_one(struct server *s, int fd)
     answer.status = k->error;
     memcpy(answer.hash, k->hash, sizeof(answer.hash));
     snprintf(answer.text, sizeof(answer.text), "%s", k->text);
-    if (!k->error)
-        answer.buffer_B = zs_edit_buffer(k->run.edit).size_B;
+    if (!k->error) {
+        struct zs_edit_buffer layout = zs_edit_buffer(k->run.edit);
+        answer.buffer_B = layout.size_B;
+        answer.counter_count = layout.counter_count;
+        answer.trace_offset_B = layout.trace_offset_B;
+        answer.records_offset_B = layout.records_offset_B;
+        answer.records_size_B = layout.records_size_B;
+    }
     if (!transmit(fd, &answer, sizeof(answer)) || k->error)
         return;
     /* a buffer that cannot be used is told, and another one may be offered */

@@ -10,7 +10,8 @@
  *     struct zs_instrument_place             ->   (unless status or buffer_B ended it)
  *                                            <-   struct zs_instrument_module, the module, notes
  *
- * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes.
+ * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes. It has
+ * its whole length from the start; what was not written reads as zeros.
  */
 #ifndef ZS_STORE_INSTRUMENT_H
 #define ZS_STORE_INSTRUMENT_H
@@ -36,7 +37,9 @@ struct zs_instrument_ask {
 struct zs_instrument_answer {
     int32_t status; /* -errno: `text` says why */
     uint32_t unused;
-    uint64_t buffer_B;                   /* to be allocated and zeroed; 0: nothing to rewrite */
+    uint64_t buffer_B; /* to be allocated and zeroed; 0: nothing to rewrite */
+    /* of zs_edit_buffer: what of it grows */
+    uint64_t counter_count, trace_offset_B, records_offset_B, records_size_B;
     char hash[ZS_INSTRUMENT_HASH_CHARS]; /* SHA-256 of the module, hexadecimal */
     char text[256];
 };

@@ -153,6 +153,27 @@ static void compare_symbols(struct zs_edit_kernel *old, struct zs_edit_kernel *n
     }
 }
 
+/* Options of callers of other versions: too short for their own size, or with members set that are
+ * not known. */
+static void check_options(struct zs_span in)
+{
+    struct {
+        struct zs_edit_options options;
+        uint64_t later;
+    } given = {.options = {.size_B = sizeof(given)}};
+    struct zs_edit *edit;
+    CHECK(!zs_edit_open(in, &given.options, &edit, NULL), "later options that are zero");
+    zs_edit_close(edit);
+    given.later = 1;
+    CHECK(zs_edit_open(in, &given.options, &edit, NULL) == -E2BIG, "later options");
+    given.options.size_B = 0;
+    CHECK(zs_edit_open(in, &given.options, &edit, NULL) == -EINVAL, "options without their size");
+    given.options.size_B = sizeof(size_t); /* before there were members */
+    given.options.device = "none";
+    CHECK(!zs_edit_open(in, &given.options, &edit, NULL), "options of an earlier version");
+    zs_edit_close(edit);
+}
+
 typedef void (*put_fn)(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i);
 
 int main(int argc, char **argv)
@@ -177,6 +198,7 @@ int main(int argc, char **argv)
     error = zs_edit_write(edit, UINT64_C(0x100000000), &bytes, &size_B, &diag);
     CHECK(!error, "%s: %s", argv[2], diag.text);
     if (!put) {
+        check_options(in);
         struct zs_span image = zs_edit_image(edit)->bytes;
         CHECK(size_B == image.size_B && !memcmp(bytes, image.data, size_B), "%s changed", argv[2]);
     } else {

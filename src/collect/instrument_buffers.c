@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The buffers that instrumented kernels write to. A buffer is shared memory of the module's
+ * context. What it holds goes to its file in the recording (store/instrument.h):
+ *
+ * - at the end of the module, the context or the process, whichever is first,
+ * - and, so that a process that is killed leaves something, when a call returns that waits for the
+ *   device: counters that changed, and records that are new. Other kernels may run meanwhile, which
+ *   needs memory that both may use at a time. Looking takes at most a tenth of the time.
+ *
+ * Counters only grow, so that their sum tells whether one did. Records are written with their head
+ * last (edit/emit.c) and read with it first: who finds a head finds its record. The end reads all
+ * once more.
+ *
+ * A buffer is held while somebody reads it: its memory goes only after that. Nobody waits long for
+ * another thread that holds it: a signal handler that ends the process may have interrupted it.
+ */
+#include "collect/instrument.h"
+
+#include "base/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { UNIT_B = 32, TAG = 0x5a53, CHUNK_B = 32 << 10, HOLD_TRIES = 500 };
+enum { PAUSE_FACTOR = 9, PAUSE_MAX_NS = 100000000 };
+
+struct zs_instrument_buffer {
+    struct zs_instrument_buffer *next;
+    ze_context_handle_t context;
+    _Atomic(ze_module_handle_t) module;
+    void *memory; /* of who holds the buffer; NULL: its contents are kept, and it is over */
+    struct zs_instrument_file head;
+    uint64_t counter_count, trace_offset_B, records_offset_B, records_size_B;
+    bool is_concurrent; /* may be read while kernels run */
+    atomic_bool is_held;
+    /* of who holds it: what the file has */
+    uint32_t number;
+    bool has_file;
+    uint64_t sum, asked, cursor_B;
+};
+
+/* ---- files ---- */
+
+static int write_at(int fd, const void *from, size_t size_B, uint64_t at_B)
+{
+    for (const uint8_t *at = from; size_B;) {
+        ssize_t n = pwrite(fd, at, size_B, (off_t)at_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n ? -errno : -EIO;
+        at += n;
+        at_B += (uint64_t)n;
+        size_B -= (size_t)n;
+    }
+    return 0;
+}
+
+/* The folder's path, and the file's name behind it. */
+static int make_paths(const struct zs_collector *c, const struct zs_instrument_buffer *b,
+                      char path[ZS_COLLECT_PATH_CHARS], char temp[ZS_COLLECT_PATH_CHARS])
+{
+    int n = snprintf(path, ZS_COLLECT_PATH_CHARS, "%s/" ZS_INSTRUMENT_DIR, c->dir);
+    if (n < 0 || n + 64 >= ZS_COLLECT_PATH_CHARS)
+        return -ENAMETOOLONG;
+    if (mkdir(path, 0755) && errno != EEXIST)
+        return -errno;
+    snprintf(temp, ZS_COLLECT_PATH_CHARS, "%.*s/.new-%u-%u", n, path, b->head.pid, b->number);
+    snprintf(path + n, (size_t)(ZS_COLLECT_PATH_CHARS - n), "/%u-%u.data", b->head.pid, b->number);
+    return 0;
+}
+
+/* A file of its whole length appears at once; blocks of it only where it is written. */
+static int make_file(struct zs_collector *c, struct zs_instrument_buffer *b)
+{
+    char path[ZS_COLLECT_PATH_CHARS], temp[ZS_COLLECT_PATH_CHARS];
+    b->number = atomic_fetch_add(&c->instrument_files, 1);
+    int error = make_paths(c, b, path, temp);
+    if (error)
+        return error;
+    int fd = open(temp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return -errno;
+    error = write_at(fd, &b->head, sizeof(b->head), 0);
+    if (!error && ftruncate(fd, (off_t)(sizeof(b->head) + b->head.buffer_B)))
+        error = -errno;
+    close(fd);
+    if (!error && rename(temp, path))
+        error = -errno;
+    if (error)
+        unlink(temp);
+    b->has_file = !error;
+    return error;
+}
+
+static int open_file(struct zs_collector *c, struct zs_instrument_buffer *b)
+{
+    char path[ZS_COLLECT_PATH_CHARS], temp[ZS_COLLECT_PATH_CHARS];
+    int error = b->has_file ? 0 : make_file(c, b);
+    if (!error)
+        error = make_paths(c, b, path, temp);
+    if (error)
+        return error;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd < 0 ? -errno : fd;
+}
+
+/* ---- what a buffer holds ---- */
+
+static uint64_t load(const struct zs_instrument_buffer *b, uint64_t at_B)
+{
+    return __atomic_load_n((const uint64_t *)b->memory + at_B / 8, __ATOMIC_RELAXED);
+}
+
+/* Copy a part of the memory, from its start on, to its place in the file. */
+static int put(const struct zs_instrument_buffer *b, int fd, uint64_t at_B, uint64_t end_B,
+               uint64_t *chunk)
+{
+    int error = 0;
+    while (at_B < end_B && !error) {
+        uint64_t size_B = ZS_MIN(end_B - at_B, (uint64_t)CHUNK_B);
+        for (uint64_t i = 0; i < size_B / 8; i++)
+            chunk[i] =
+                __atomic_load_n((const uint64_t *)b->memory + at_B / 8 + i, __ATOMIC_ACQUIRE);
+        error = write_at(fd, chunk, (size_t)size_B, sizeof(b->head) + at_B);
+        at_B += size_B;
+    }
+    return error;
+}
+
+/* How far the records are whole. */
+static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B)
+{
+    uint64_t at_B = b->cursor_B;
+    while (at_B < end_B) {
+        uint32_t head = (uint32_t)load(b, b->records_offset_B + at_B);
+        if (head >> 16 != TAG || !(head & 0xffff))
+            break;
+        at_B += (uint64_t)(head & 0xffff) * UNIT_B;
+    }
+    return ZS_MIN(at_B, end_B);
+}
+
+struct found {
+    uint64_t sum, asked, records_B;
+};
+
+static struct found look(const struct zs_instrument_buffer *b)
+{
+    struct found f = {0};
+    for (uint64_t i = 0; i < b->counter_count; i++)
+        f.sum += load(b, i * 8);
+    if (b->records_size_B) {
+        f.asked = load(b, b->trace_offset_B);
+        f.records_B = f.asked > b->records_size_B / UNIT_B ? b->records_size_B : f.asked * UNIT_B;
+    }
+    return f;
+}
+
+/* Bring the file up to date. `all`: what was taken for whole, too. */
+static int update(struct zs_collector *c, struct zs_instrument_buffer *b, bool all)
+{
+    struct found f = look(b);
+    if (!all && f.sum == b->sum && f.asked == b->asked && b->cursor_B >= f.records_B)
+        return 0;
+    uint64_t *chunk = malloc(CHUNK_B);
+    int fd = chunk ? open_file(c, b) : -ENOMEM;
+    int error = fd < 0 ? fd : 0;
+    uint64_t from_B = b->records_offset_B + (all ? 0 : b->cursor_B);
+    uint64_t whole = whole_B(b, f.records_B); /* before they are copied */
+    /* a record that begins before the end may go on behind it */
+    uint64_t end_B = b->records_offset_B + f.records_B;
+    if (f.records_B == b->records_size_B)
+        end_B = b->head.buffer_B;
+    if (!error && b->records_size_B)
+        error = put(b, fd, from_B, end_B, chunk);
+    if (!error)
+        error = put(b, fd, 0, ZS_MIN(b->counter_count * 8, b->head.buffer_B), chunk);
+    if (!error && b->records_size_B)
+        error = write_at(fd, &f.asked, sizeof(f.asked), sizeof(b->head) + b->trace_offset_B);
+    if (!error) {
+        b->sum = f.sum;
+        b->asked = f.asked;
+        b->cursor_B = whole;
+    }
+    if (fd >= 0)
+        close(fd);
+    free(chunk);
+    return error;
+}
+
+/* ---- who may look ---- */
+
+static bool hold(struct zs_instrument_buffer *b)
+{
+    return !atomic_exchange_explicit(&b->is_held, true, memory_order_acquire);
+}
+
+static void leave(struct zs_instrument_buffer *b)
+{
+    atomic_store_explicit(&b->is_held, false, memory_order_release);
+}
+
+static bool hold_in_time(struct zs_instrument_buffer *b)
+{
+    const struct timespec tick = {.tv_nsec = 1000000};
+    for (int i = 0; i < HOLD_TRIES; i++) {
+        if (hold(b))
+            return true;
+        nanosleep(&tick, NULL);
+    }
+    return false;
+}
+
+static void end_buffer(struct zs_collector *c, struct zs_instrument_buffer *b, bool is_freed)
+{
+    if (!hold_in_time(b))
+        return;
+    int error = b->memory ? update(c, b, true) : 0;
+    if (error)
+        zs_session_note(c, "what was found out about module %llu is lost: %s",
+                        (unsigned long long)b->head.build, strerror(-error));
+    if (b->memory && is_freed)
+        c->api.zeMemFree(b->context, b->memory);
+    b->memory = NULL;
+    leave(b);
+}
+
+static bool is_mine(const struct zs_instrument_buffer *b)
+{
+    return b->head.pid == (uint32_t)getpid();
+}
+
+void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module)
+{
+    struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
+    for (; module && b; b = b->next) {
+        ze_module_handle_t expected = module;
+        if (is_mine(b) && atomic_compare_exchange_strong(&b->module, &expected, NULL))
+            end_buffer(c, b, true);
+    }
+}
+
+void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context)
+{
+    struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
+    for (; context && b; b = b->next)
+        if (is_mine(b) && b->context == context) {
+            atomic_store(&b->module, NULL);
+            end_buffer(c, b, true);
+        }
+}
+
+void zs_instrument_process_ends(struct zs_collector *c)
+{
+    for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next)
+        if (is_mine(b))
+            end_buffer(c, b, false);
+}
+
+bool zs_instrument_is_due(const struct zs_collector *c)
+{
+    return atomic_load_explicit(&c->instrument_buffers, memory_order_relaxed) &&
+           zs_collect_now_ns() >= atomic_load_explicit(&c->instrument_pause, memory_order_relaxed);
+}
+
+void zs_instrument_synchronized(struct zs_collector *c)
+{
+    pid_t pid = getpid(), reader = atomic_load(&c->instrument_reader);
+    uint64_t start_ns = zs_collect_now_ns();
+    /* one thread at a time; one that was looking as the process forked is not here */
+    if (reader == pid || !atomic_compare_exchange_strong(&c->instrument_reader, &reader, pid))
+        return;
+    for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next) {
+        if (!is_mine(b) || !b->is_concurrent || !atomic_load(&b->module) || !hold(b))
+            continue;
+        if (b->memory)
+            update(c, b, false);
+        leave(b);
+    }
+    uint64_t end_ns = zs_collect_now_ns();
+    uint64_t pause_ns = ZS_MIN(PAUSE_FACTOR * (end_ns - start_ns), (uint64_t)PAUSE_MAX_NS);
+    atomic_store(&c->instrument_pause, end_ns + pause_ns);
+    atomic_store(&c->instrument_reader, 0);
+}
+
+/* ---- new ones ---- */
+
+static bool may_be_read(const struct zs_collect_api *api, ze_device_handle_t device)
+{
+    ze_device_memory_access_properties_t p = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
+    return api->zeDeviceGetMemoryAccessProperties &&
+           api->zeDeviceGetMemoryAccessProperties(device, &p) == ZE_RESULT_SUCCESS &&
+           p.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
+}
+
+/* Whether the parts lie in the buffer, in the order that they have. */
+static bool fits(const struct zs_instrument_answer *l)
+{
+    bool counters = l->counter_count <= l->buffer_B / 8;
+    if (!l->records_size_B)
+        return counters;
+    return counters && l->records_size_B % 8 == 0 && l->records_offset_B % 8 == 0 &&
+           l->trace_offset_B % 8 == 0 && l->trace_offset_B + 8 <= l->records_offset_B &&
+           l->records_offset_B <= l->buffer_B &&
+           l->records_size_B <= l->buffer_B - l->records_offset_B;
+}
+
+bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place_of *place,
+                        const struct zs_instrument_answer *layout)
+{
+    struct zs_instrument_buffer *b = fits(layout) ? calloc(1, sizeof(*b)) : NULL;
+    if (!b)
+        return false;
+    b->context = place->context;
+    b->module = place->module;
+    b->memory = place->memory;
+    b->counter_count = layout->counter_count;
+    b->trace_offset_B = layout->trace_offset_B;
+    b->records_offset_B = layout->records_offset_B;
+    b->records_size_B = layout->records_size_B;
+    b->is_concurrent = may_be_read(&c->api, place->device);
+    b->head = (struct zs_instrument_file){.magic = ZS_INSTRUMENT_MAGIC,
+                                          .pid = (uint32_t)getpid(),
+                                          .build = place->build,
+                                          .buffer_B = layout->buffer_B};
+    memcpy(b->head.hash, layout->hash, sizeof(b->head.hash));
+    b->next = atomic_load(&c->instrument_buffers);
+    while (!atomic_compare_exchange_weak(&c->instrument_buffers, &b->next, b))
+        ;
+    /* before drivers' own handlers, which were registered as they were loaded */
+    if (c->at_exit && !atomic_exchange(&c->exit_is_watched, true))
+        atexit(c->at_exit);
+    return true;
+}
