@@ -202,6 +202,25 @@ struct zs_port_touch {
 void zs_port_touch(const struct zs_port *port, const struct zs_port_message *message,
                    const uint8_t *src0, uint32_t mask, struct zs_port_touch *ret);
 
+/* ---- the bytes that a message moves: for debuggers ----------------------------------------------
+ */
+
+enum { ZS_PORT_REACH_MAX = 128, ZS_PORT_REACH_ALL = 255 };
+struct zs_port_piece {
+    uint64_t address; /* in memory, or the offset in local memory */
+    uint32_t size_B;
+    uint8_t lane; /* element of the message; ZS_PORT_REACH_ALL: it is no lane's own */
+    bool is_slm;
+};
+struct zs_port_reach {
+    struct zs_port_piece pieces[ZS_PORT_REACH_MAX]; /* in the order of lanes, the last one wins */
+    uint32_t count;
+    bool whole; /* false: there was no room for all */
+};
+/* As zs_port_touch(). What samplers read is not told. Addresses of 64 bits may lead anywhere. */
+void zs_port_reach(const struct zs_port *port, const struct zs_port_message *message,
+                   const uint8_t *src0, uint32_t mask, struct zs_port_reach *ret);
+
 /* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
 const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint64_t gpu_va,
                                              uint64_t size_B);

@@ -13,6 +13,7 @@
 #include "driver/driver_priv.h"
 
 #include "gpu/debug.h"
+#include "gpu/history.h"
 
 struct zs_ze_module;
 struct zs_debug_server;

@@ -82,8 +82,11 @@ static int access_default(const struct zs_debug_access *a)
     if (error == -ENOENT && a->thread)
         error = zs_gpu_debug_launch_memory(a->session, a->thread, a->gpu_va, a->bytes, a->size_B,
                                            a->write);
-    if (error == -ENOENT)
+    if (error == -ENOENT) {
         error = access_contexts(a);
+        if (error == 0 && a->write)
+            zs_gpu_history_written(a->session);
+    }
     return error;
 }
 

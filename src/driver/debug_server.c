@@ -591,6 +591,20 @@ static uint32_t do_write_registers(struct connection *c, struct zs_wire_message 
     return access_registers(c, m, true);
 }
 
+static uint32_t do_history(struct connection *c, struct zs_wire_message *m)
+{
+    struct zs_history_request request;
+    struct zs_history_answer *answer = (void *)m->data;
+    _Static_assert(sizeof(*answer) <= ZS_WIRE_DATA_B_MAX, "it fits");
+    if (m->head.size_B != sizeof(request))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    memcpy(&request, m->data, sizeof(request));
+    int error = zs_gpu_history_request(c->session, &request, answer);
+    answer->error = error;
+    m->head.size_B = sizeof(*answer);
+    return ZE_RESULT_SUCCESS;
+}
+
 static uint32_t do_detach(struct connection *c, struct zs_wire_message *m)
 {
     (void)m;
@@ -611,6 +625,7 @@ static const struct {
     [ZS_WIRE_READ_REGISTERS] = {do_read_registers, false},
     [ZS_WIRE_WRITE_REGISTERS] = {do_write_registers, true},
     [ZS_WIRE_DETACH] = {do_detach, false},
+    [ZS_WIRE_HISTORY] = {do_history, true},
 };
 
 /* false: nonsense, the connection ends. */

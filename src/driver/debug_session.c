@@ -6,6 +6,7 @@
  * There is no thread: whoever waits for something, an event or the answer to a request, receives
  * for all, one at a time, and hands on what is for others.
  */
+#include "base/history.h"
 #include "driver/debug_wire.h"
 #include "driver/driver_priv.h"
 
@@ -50,7 +51,8 @@ struct zs_ze_debug_session {
     uint32_t number;                /* of the last request */
     struct zs_wire_message *answer; /* where it is to go; NULL: none is wanted */
     bool answered;
-    struct zs_wire_message incoming; /* of who receives */
+    struct zs_wire_message incoming;   /* of who receives */
+    struct zs_history_answer *history; /* to the last request of that kind, NULL: none */
 };
 
 /* ---- the process -------------------------------------------------------------------------------
@@ -349,6 +351,7 @@ void zs_ze_debug_session_fini(struct zs_ze_debug_session *s)
     }
     zs_own_fd_close(&s->fd);
     zs_own_fd_close(&s->listening);
+    free(s->history);
     pthread_mutex_destroy(&s->request_lock);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
@@ -745,6 +748,56 @@ zetDebugGetRegisterSetProperties(zet_device_handle_t hDevice, uint32_t *pCount,
     return ZE_RESULT_SUCCESS;
 }
 
+/* base/history.h: a request that stands in the registers of a set that is not listed. */
+static ze_result_t ask_history(const char *function, struct zs_ze_debug_session *s,
+                               const struct zs_wire_registers *wanted, const void *request)
+{
+    if (wanted->start || wanted->count * 8ull != sizeof(struct zs_history_request))
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "%u registers of set %#x are no request", wanted->count, wanted->type);
+    struct zs_wire_message *m = message_new(ZS_WIRE_HISTORY);
+    struct zs_history_answer *answer = malloc(sizeof(*answer));
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (m && answer) {
+        m->head.size_B = sizeof(struct zs_history_request);
+        memcpy(m->data, request, sizeof(struct zs_history_request));
+        result = ask(s, m);
+    }
+    if (result == ZE_RESULT_SUCCESS && m->head.size_B != sizeof(*answer))
+        result = ZE_RESULT_ERROR_DEVICE_LOST;
+    if (result == ZE_RESULT_SUCCESS) {
+        memcpy(answer, m->data, sizeof(*answer));
+        pthread_mutex_lock(&s->lock);
+        struct zs_history_answer *before = s->history;
+        s->history = answer;
+        pthread_mutex_unlock(&s->lock);
+        answer = before;
+    }
+    free(answer);
+    free(m);
+    return result;
+}
+
+static ze_result_t access_history(const char *function, struct zs_ze_debug_session *s,
+                                  const struct zs_wire_registers *wanted, void *values, bool write)
+{
+    uint64_t at_B = wanted->start * 8ull, size_B = wanted->count * 8ull;
+    bool known = false;
+    if (!values)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_POINTER, function, "pRegisterValues is null");
+    if (write)
+        return ask_history(function, s, wanted, values);
+    pthread_mutex_lock(&s->lock);
+    if (s->history && at_B + size_B <= sizeof(*s->history)) {
+        memcpy(values, (const uint8_t *)s->history + at_B, size_B);
+        known = true;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return known ? ZE_RESULT_SUCCESS
+                 : zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                             "there is no such answer in set %#x", wanted->type);
+}
+
 static ze_result_t access_registers(const char *function, struct zs_ze_debug_session *s,
                                     ze_device_thread_t thread,
                                     const struct zs_wire_registers *wanted, void *values,
@@ -752,6 +805,8 @@ static ze_result_t access_registers(const char *function, struct zs_ze_debug_ses
 {
     struct zs_gpu_debug_regset sets[REGSETS_MAX];
     uint32_t have = register_sets(s->device, sets), i = 0;
+    if (wanted->type == ZS_HISTORY_SET)
+        return access_history(function, s, wanted, values, write);
     while (i < have && sets[i].type != wanted->type)
         i++;
     if (i == have || wanted->start >= sets[i].count ||

@@ -54,6 +54,21 @@ uint32_t zs_eu_thread_place(const struct zs_eu_thread *t)
     return t->resume ? t->resume->inst : t->program->block_inst[t->program->entry_block];
 }
 
+/* A block counts as executed from its start on. */
+uint64_t zs_eu_thread_steps(const struct zs_eu_thread *t)
+{
+    const struct zs_eu_program *p = t->program;
+    const struct zs_eu_op *op = t->resume;
+    bool faulted = t->fault.kind != ZS_EU_FAULT_NONE;
+    uint32_t inst = zs_eu_thread_place(t);
+    if ((!faulted && (!op || op->kind == ZS_EU_KIND_BLOCK)) || inst >= p->inst_count ||
+        t->status == ZS_EU_EOT)
+        return t->executed;
+    uint32_t block = p->insts[inst].block;
+    uint32_t count = block_op(p, block)->aux, first = p->block_inst[block];
+    return t->executed - count + (inst - first);
+}
+
 uint32_t zs_eu_thread_lane_offset_B(const struct zs_eu_thread *t, uint32_t lane)
 {
     const struct zs_eu_program *p = t->program;

@@ -368,6 +368,9 @@ int zs_eu_thread_switch(struct zs_eu_thread *t, const struct zs_eu_program *to) 
 int zs_eu_thread_jump(struct zs_eu_thread *t, uint32_t inst) ZS_MUST_CHECK;
 void zs_eu_thread_pass(struct zs_eu_thread *t);
 void zs_eu_thread_retry(struct zs_eu_thread *t);
+/* How many instructions it has executed, exactly, also in the middle of a block; one that faulted
+ * is not among them. */
+uint64_t zs_eu_thread_steps(const struct zs_eu_thread *t);
 /* Offset of the instruction at which a lane waits (t->waiting), UINT32_MAX: behind the last. */
 uint32_t zs_eu_thread_lane_offset_B(const struct zs_eu_thread *t, uint32_t lane);
 /* Offsets of instructions that start blocks; returns how many there are. */

@@ -54,7 +54,7 @@ void zs_gpu_device_debug(struct zs_gpu_device *device, struct zs_gpu_debug_card 
 /* ---- places ------------------------------------------------------------------------------------
  */
 
-static struct zs_gpu_hw_thread id_of(const struct zs_gpu_debug_card *card, uint32_t index)
+struct zs_gpu_hw_thread zs_gpu_debug_id(const struct zs_gpu_debug_card *card, uint32_t index)
 {
     struct zs_gpu_hw_thread id;
     id.thread = index % card->threads_per_eu;
@@ -70,7 +70,7 @@ static struct zs_gpu_hw_thread id_of(const struct zs_gpu_debug_card *card, uint3
 static bool matches(const struct zs_gpu_debug_session *s, uint32_t index,
                     const struct zs_gpu_hw_thread *threads)
 {
-    struct zs_gpu_hw_thread id = id_of(s->card, index);
+    struct zs_gpu_hw_thread id = zs_gpu_debug_id(s->card, index);
     return id.slice >= s->first_slice && id.slice - s->first_slice < s->slice_count &&
            (threads->slice == UINT32_MAX || threads->slice == id.slice - s->first_slice) &&
            (threads->subslice == UINT32_MAX || threads->subslice == id.subslice) &&
@@ -95,7 +95,7 @@ static bool exists(const struct zs_gpu_debug_session *s, const struct zs_gpu_hw_
 struct zs_gpu_debug_session *zs_gpu_debug_session_of(const struct zs_gpu_debug_card *card,
                                                      uint32_t index)
 {
-    uint32_t slice = id_of(card, index).slice;
+    uint32_t slice = zs_gpu_debug_id(card, index).slice;
     struct zs_gpu_debug_session *s = card->sessions;
     while (s && slice - s->first_slice >= s->slice_count)
         s = s->next;
@@ -152,7 +152,8 @@ int zs_gpu_debug_check_stopped(struct zs_gpu_debug_session *session,
 void zs_gpu_debug_tell(struct zs_gpu_debug_session *session, enum zs_gpu_debug_event_kind kind,
                        uint32_t index)
 {
-    struct zs_gpu_debug_event event = {.kind = kind, .thread = id_of(session->card, index)};
+    struct zs_gpu_debug_event event = {.kind = kind,
+                                       .thread = zs_gpu_debug_id(session->card, index)};
     event.thread.slice -= session->first_slice;
     session->sink(session->ctx, &event);
 }
@@ -359,8 +360,12 @@ void zs_gpu_debug_detach(struct zs_gpu_debug_session *session)
         at = &(*at)->next;
     *at = session->next;
     atomic_fetch_sub(&card->session_count, 1);
-    if (!card->sessions)
+    if (!card->sessions) {
         zs_gpu_debug_code_clean(card->debug);
+        card->mode = ZS_HISTORY_OFF;
+        card->watch_count = 0;
+        card->stop_launch = card->launches = 0;
+    }
     change_epoch(card->debug);
     pthread_mutex_unlock(&card->debug->lock);
     while (session->interrupts) {

@@ -199,6 +199,9 @@ static void free_code(const struct zs_gpu_kernel *kernel, struct zs_gpu_code *co
     if (code->program != kernel->program)
         zs_eu_program_destroy(code->program);
     zs_eu_program_destroy(code->stepper);
+    zs_eu_program_destroy(code->listening[0]);
+    zs_eu_program_destroy(code->listening[1]);
+    free(code->stops_B);
     zs_buf_fini(&code->bytes);
     zs_buf_fini(&code->plain);
     free(code);
@@ -296,7 +299,8 @@ static struct zs_gpu_code *make(struct zs_gpu_kernel *kernel, struct zs_buf *byt
             ok = lower(kernel, code, 0, &stops, &code->program) == 0;
     }
     zs_buf_fini(&original);
-    free(stops.items);
+    code->stops_B = stops.items;
+    code->stop_count = (uint32_t)stops.count;
     if (!ok) {
         code->program = kernel->program;
         free_code(kernel, code);
@@ -347,7 +351,53 @@ void zs_gpu_code_put(struct zs_gpu_code *code)
 const struct zs_eu_program *zs_gpu_code_stepper(struct zs_gpu_kernel *kernel,
                                                 struct zs_gpu_code *code)
 {
-    if (!code->stepper && lower(kernel, code, ZS_EU_LOWER_HOOK_STEPS, NULL, &code->stepper) != 0)
+    uint32_t flags = ZS_EU_LOWER_HOOK_STEPS | ZS_EU_LOWER_HOOK_MESSAGES;
+    if (!code->stepper && lower(kernel, code, flags, NULL, &code->stepper) != 0)
         return NULL;
     return code->stepper;
+}
+
+/* ---- code in which messages are seen -----------------------------------------------------------
+ */
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+bool zs_gpu_code_breaks(const struct zs_gpu_code *code, uint32_t offset_B)
+{
+    return code->stop_count &&
+           bsearch(&offset_B, code->stops_B, code->stop_count, sizeof(uint32_t), compare_offsets);
+}
+
+/* The breakpoints, and what comes behind messages. */
+static bool stops_behind(const struct zs_gpu_code *code, const struct zs_eu_program *program,
+                         struct stops *stops)
+{
+    struct zs_eu_inst_info info;
+    bool behind = false;
+    for (uint32_t i = 0; zs_eu_program_inst(program, i, &info); i++) {
+        if ((behind || zs_gpu_code_breaks(code, info.offset_B)) &&
+            !ZS_VEC_PUSH(stops, info.offset_B))
+            return false;
+        behind = info.is_send;
+    }
+    return true;
+}
+
+const struct zs_eu_program *zs_gpu_code_listening(struct zs_gpu_kernel *kernel,
+                                                  struct zs_gpu_code *code, bool stops)
+{
+    struct zs_eu_program **program = &code->listening[stops];
+    struct stops own = {0};
+    const struct stops breaks = {code->stops_B, code->stop_count, code->stop_count};
+    if (*program)
+        return *program;
+    bool ok = !stops || stops_behind(code, code->program, &own);
+    if (!ok || lower(kernel, code, ZS_EU_LOWER_HOOK_MESSAGES, stops ? &own : &breaks, program) != 0)
+        *program = NULL;
+    free(own.items);
+    return *program;
 }

@@ -5,6 +5,7 @@
 
 #include "gpu/debug.h"
 #include "gpu/gpu_priv.h"
+#include "gpu/history.h"
 
 /* Bits of cr0.0 and cr0.1: those that Intel's debugger uses. */
 enum {
@@ -37,6 +38,9 @@ struct zs_gpu_debug_thread {
     uint32_t fault_lane; /* UINT32_MAX: none */
     bool faulted;        /* at this instruction: the next time ends the launch */
     int64_t fault_offset_B;
+    uint64_t group; /* index, and the thread in it */
+    uint32_t thread;
+    struct zs_history_hit hit; /* kind NONE: it stopped for other reasons */
 };
 
 struct zs_gpu_debug_interrupt {
@@ -64,6 +68,12 @@ struct zs_gpu_debug_card {
     atomic_uint active;        /* workers of launches on the card */
     uint32_t registered;       /* those of them that are in `workers` */
     struct zs_gpu_debug_worker *workers;
+    /* history.c */
+    enum zs_history_mode mode;
+    uint64_t launches, stop_launch; /* begun so far; the one to stop at, 0: none */
+    struct zs_gpu_run *runs;
+    struct zs_history_range watches[ZS_HISTORY_RANGES_MAX];
+    uint32_t watch_count;
 };
 
 struct zs_gpu_debug {
@@ -83,6 +93,21 @@ struct zs_gpu_debug_worker {
     struct zs_gpu_code *code;             /* what its threads run */
     struct zs_gpu_debug_thread **by_slot; /* NULL: it has no place */
     uint32_t capacity, held;
+    struct zs_gpu_run *run;
+    /* history.c */
+    struct zs_gpu_group *group; /* whose thread runs */
+    uint32_t thread;
+    bool stop_first; /* the launch's first thread is to be held */
+    struct zs_history_range watches[ZS_HISTORY_RANGES_MAX];
+    uint32_t watch_count;
+    struct zs_gpu_reached {
+        uint32_t watch, lane, lanes, access, size_B;
+        uint64_t at; /* in memory or local memory */
+        uint8_t old[ZS_HISTORY_VALUE_B];
+    } reached[ZS_HISTORY_RANGES_MAX]; /* by the message that was sent last; one per watch */
+    uint32_t reached_count;
+    uint32_t reached_inst;
+    const struct zs_eu_thread *reached_by;
 };
 
 /* ---- debug_code.c ------------------------------------------------------------------------------
@@ -93,11 +118,15 @@ struct zs_gpu_code {
     struct zs_gpu_code *next; /* of the kernel's */
     uint32_t refs;            /* under the lock */
     uint64_t generation;
-    struct zs_buf bytes;           /* with the breakpoints in it */
-    struct zs_eu_program *program; /* with stops at breakpoints; may be the kernel's own */
-    struct zs_eu_program *stepper; /* stops everywhere; NULL: not wanted yet */
-    struct zs_buf plain;           /* without breakpoints */
-    bool replaced;                 /* instructions, too: it is not counted */
+    struct zs_buf bytes;                /* with the breakpoints in it */
+    struct zs_eu_program *program;      /* with stops at breakpoints; may be the kernel's own */
+    struct zs_eu_program *stepper;      /* stops everywhere; NULL: not wanted yet */
+    struct zs_eu_program *listening[2]; /* like program, messages are seen; [1]: and stops behind
+                                           them */
+    uint32_t *stops_B;                  /* of the breakpoints, ascending */
+    uint32_t stop_count;
+    struct zs_buf plain; /* without breakpoints */
+    bool replaced;       /* instructions, too: it is not counted */
 };
 
 /* What a kernel keeps to be lowered again. */
@@ -118,12 +147,45 @@ struct zs_gpu_code *zs_gpu_code_get(struct zs_gpu_kernel *kernel);
 void zs_gpu_code_put(struct zs_gpu_code *code);
 const struct zs_eu_program *zs_gpu_code_stepper(struct zs_gpu_kernel *kernel,
                                                 struct zs_gpu_code *code);
+/* With stops behind the messages that reach memory: a version in which messages are seen. */
+const struct zs_eu_program *zs_gpu_code_listening(struct zs_gpu_kernel *kernel,
+                                                  struct zs_gpu_code *code, bool stops);
+bool zs_gpu_code_breaks(const struct zs_gpu_code *code, uint32_t offset_B);
 /* Take out what the debugger has put in: breakpoints. Under the lock. */
 void zs_gpu_debug_code_clean(struct zs_gpu_debug *debug);
+
+/* ---- history.c: all for the worker of a recorded launch, or one with watches
+ * ----------------------
+ */
+
+struct zs_gpu_history;
+extern const struct zs_eu_hooks zs_gpu_history_hooks;
+/* Under the lock: what the worker runs, with what is watched now. */
+void zs_gpu_history_look(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* The program of threads of the worker. NULL: no memory. */
+const struct zs_eu_program *zs_gpu_history_program(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* What the thread's last message reached and is to stop it, one after the other. */
+bool zs_gpu_history_hit(struct zs_gpu_worker *w, struct zs_eu_thread *t,
+                        struct zs_history_hit *ret);
+/* Registers or code were written: what was before cannot be had again. Under the lock. */
+void zs_gpu_history_lose(struct zs_gpu_run *run, enum zs_history_lack lack);
+/* Under the lock: a request waits for the worker; and to be called without, when that is so. */
+bool zs_gpu_history_is_asked(const struct zs_gpu_run *run);
+void zs_gpu_history_serve(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* The place that a thread had, UINT32_MAX: none; and that it has now. */
+uint32_t zs_gpu_history_place(const struct zs_gpu_run *run, uint64_t group, uint32_t thread);
+void zs_gpu_history_placed(struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t place);
+/* debug_work.c: give all threads of resident groups places and hold them; take their places. Under
+ * the lock. */
+void zs_gpu_debug_hold_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+void zs_gpu_debug_take_back(struct zs_gpu_worker *w);
+/* debug_registers.c: what the ip register reads in front of an instruction. */
+uint32_t zs_gpu_debug_ip(const struct zs_eu_thread *t, uint32_t inst);
 
 /* ---- debug.c -----------------------------------------------------------------------------------
  */
 
+struct zs_gpu_hw_thread zs_gpu_debug_id(const struct zs_gpu_debug_card *card, uint32_t index);
 /* The session that covers a place; NULL: none. */
 struct zs_gpu_debug_session *zs_gpu_debug_session_of(const struct zs_gpu_debug_card *card,
                                                      uint32_t index);

@@ -107,7 +107,7 @@ static int read_fault_lane(const struct access *a)
 /* ---- control: cr0.0 modes, cr0.1 why it stopped, cr0.2 the instruction pointer ------------------
  */
 
-static uint32_t ip_of(const struct zs_eu_thread *t, uint32_t inst)
+uint32_t zs_gpu_debug_ip(const struct zs_eu_thread *t, uint32_t inst)
 {
     struct zs_eu_inst_info info;
     if (zs_eu_program_inst(t->program, inst, &info))
@@ -123,7 +123,8 @@ static int read_cr(const struct access *a)
     const struct zs_eu_thread *t = thread->t;
     const uint32_t cr[4] = {(t->cr0[0] & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS) |
                                 (thread->suppress ? (uint32_t)CR0_0_BREAKPOINT_SUPPRESS : 0),
-                            thread->cr0_1 | t->cr0[1], ip_of(t, zs_eu_thread_place(t)), t->cr0[3]};
+                            thread->cr0_1 | t->cr0[1], zs_gpu_debug_ip(t, zs_eu_thread_place(t)),
+                            t->cr0[3]};
     memcpy(a->bytes, cr, CR_B);
     return 0;
 }
@@ -133,7 +134,7 @@ static uint32_t inst_at_ip(const struct zs_eu_thread *t, uint32_t ip_B)
 {
     uint32_t count = zs_eu_program_inst_count(t->program);
     for (uint32_t i = 0; i < count; i++) {
-        if (ip_of(t, i) == ip_B)
+        if (zs_gpu_debug_ip(t, i) == ip_B)
             return i;
     }
     return UINT32_MAX;
@@ -145,11 +146,14 @@ static int write_cr(const struct access *a)
     struct zs_eu_thread *t = thread->t;
     uint32_t cr0 = zs_load_u32(a->bytes), cr1 = zs_load_u32(a->bytes + 4);
     uint32_t ip_B = zs_load_u32(a->bytes + 8);
-    if (ip_B != ip_of(t, zs_eu_thread_place(t))) {
+    if (ip_B != zs_gpu_debug_ip(t, zs_eu_thread_place(t))) {
         if (zs_eu_thread_jump(t, inst_at_ip(t, ip_B)) != 0)
             return -EINVAL;
+        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
         thread->passes = thread->suppress = thread->faulted = false;
     }
+    if ((cr0 ^ t->cr0[0]) & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS)
+        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
     zs_eu_thread_set_control(t, cr0 & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS);
     thread->suppress = (cr0 & CR0_0_BREAKPOINT_SUPPRESS) != 0;
     thread->cr0_1 = cr1;
@@ -287,8 +291,10 @@ static int access_registers(struct zs_gpu_debug_session *session, const struct z
             memset(a.bytes, 0, set.bytes);
         error = write ? rows[row].write(&a) : rows[row].read(&a);
     }
-    if (write && type != ZESCOPE_DEBUG_REGSET_CR) /* how to go on mends nothing; ip: write_cr */
+    if (write && type != ZESCOPE_DEBUG_REGSET_CR) { /* how to go on mends nothing; ip: write_cr */
         thread->faulted = false;
+        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+    }
     return error;
 }
 
@@ -335,6 +341,8 @@ static int access_slm(struct zs_gpu_debug_session *session, const struct zs_gpu_
     if (offset_B > slm_B || size_B > slm_B - offset_B)
         return -EFAULT;
     move(thread->slm + offset_B, bytes, size_B, write);
+    if (write)
+        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
     return 0;
 }
 
@@ -368,6 +376,8 @@ static int access_launch(struct zs_gpu_debug_session *session, const struct zs_g
         if (size_B > ranges[i].end - gpu_va)
             return -EFAULT;
         move((uint8_t *)(uintptr_t)gpu_va, bytes, size_B, write);
+        if (write)
+            zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
         return 0;
     }
     return -ENOENT;

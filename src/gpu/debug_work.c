@@ -15,16 +15,6 @@
 
 enum { SLEEP_NS = 50000000, NO_PLACE_NS = 1000000 };
 
-static bool stop_always(struct zs_eu_thread *t, uint32_t inst)
-{
-    (void)t;
-    (void)inst;
-    return true;
-}
-
-/* Step operations stand where threads are to stop. */
-static const struct zs_eu_hooks hooks = {.step = stop_always};
-
 /* ---- places ------------------------------------------------------------------------------------
  */
 
@@ -52,15 +42,23 @@ static struct zs_gpu_debug_thread *give_place(struct zs_gpu_run *run, struct zs_
     struct zs_gpu_debug_thread *place = place_of(w, state);
     if (place)
         return place;
-    place = zs_gpu_debug_place(run->debug, run->device->first_slice, slice_count(run));
+    uint32_t before = run->history ? zs_gpu_history_place(run, group->index, thread) : UINT32_MAX;
+    if (before != UINT32_MAX && run->debug->threads[before].state == ZS_GPU_DEBUG_FREE)
+        place = &run->debug->threads[before];
+    else
+        place = zs_gpu_debug_place(run->debug, run->device->first_slice, slice_count(run));
     if (!place)
         return NULL;
     *place = (struct zs_gpu_debug_thread){.state = ZS_GPU_DEBUG_RUNNING,
                                           .run = run,
                                           .t = &w->threads[state->slot],
                                           .at = state,
-                                          .slm = group->slm};
+                                          .slm = group->slm,
+                                          .group = group->index,
+                                          .thread = thread};
     w->debug->by_slot[state->slot] = place;
+    if (run->history)
+        zs_gpu_history_placed(run, group->index, thread, index_of(run, place));
     return place;
 }
 
@@ -97,13 +95,14 @@ static void hold(struct zs_gpu_worker *w, struct zs_gpu_debug_thread *place, uin
     place->passes = cause == CR0_1_BREAKPOINT;
     place->cr0_1 = cause;
     place->fault_lane = UINT32_MAX;
+    place->hit.kind = ZS_HISTORY_NONE;
     place->at->phase = ZS_GPU_THREAD_HELD;
     w->debug->held++;
 }
 
 static void run_code(struct zs_gpu_worker *w, struct zs_eu_thread *t)
 {
-    t->hooks = &hooks;
+    t->hooks = &zs_gpu_history_hooks;
     t->counters = w->debug->code->replaced ? NULL : w->counters;
 }
 
@@ -127,7 +126,7 @@ static void let_go(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 {
     struct zs_gpu_kernel *kernel = (struct zs_gpu_kernel *)(uintptr_t)run->kernel;
     const struct zs_eu_program *program =
-        place->step ? zs_gpu_code_stepper(kernel, w->debug->code) : w->debug->code->program;
+        place->step ? zs_gpu_code_stepper(kernel, w->debug->code) : w->program;
     bool ok = program && switch_code(w, place->t, program);
     place->resuming = false;
     if (!ok && place->step) { /* it cannot be stepped where it stands */
@@ -163,13 +162,20 @@ static bool take_code(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     bool all = true;
     if (!code)
         return false;
+    const struct zs_eu_program *program_before = w->program;
     w->debug->code = code;
-    w->program = code->program;
-    for (uint32_t g = 0; code != before && g < w->group_count; g++) {
+    w->debug->run = run;
+    zs_gpu_history_look(run, w);
+    w->program = zs_gpu_history_program(run, w);
+    if (!w->program) {
+        w->program = program_before;
+        return false;
+    }
+    for (uint32_t g = 0; w->program != program_before && g < w->group_count; g++) {
         for (uint32_t i = 0; i < run->threads_per_group; i++) {
             const struct zs_gpu_thread_state *state = &w->groups[g].threads[i];
             if (is_started(state))
-                all &= switch_code(w, &w->threads[state->slot], code->program);
+                all &= switch_code(w, &w->threads[state->slot], w->program);
         }
     }
     if (before && all) /* else kept: with the kernel it goes */
@@ -290,6 +296,10 @@ int zs_gpu_debug_begin(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     bool ok = look(run, w);
     if (ok)
         w->debug->look = is_halted(run);
+    if (ok && card->stop_launch && run->number >= card->stop_launch) {
+        w->debug->stop_first = true;
+        card->stop_launch = 0;
+    }
     pthread_mutex_unlock(&card->debug->lock);
     if (!ok)
         zs_gpu_debug_end(run, w);
@@ -354,7 +364,8 @@ static bool sleep_until_news(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     struct zs_gpu_debug *debug = run->debug->debug;
     zs_gpu_worker_sleep(run, w);
     pthread_mutex_lock(&debug->lock);
-    if (w->debug->epoch == atomic_load(&debug->epoch) && !resuming(w->debug))
+    if (w->debug->epoch == atomic_load(&debug->epoch) && !resuming(w->debug) &&
+        !zs_gpu_history_is_asked(run))
         wait_for_news(debug, SLEEP_NS);
     pthread_mutex_unlock(&debug->lock);
     return zs_gpu_worker_wake(run, w);
@@ -371,7 +382,12 @@ bool zs_gpu_debug_work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         pthread_mutex_lock(&debug->lock);
         bool ok = look(run, w);
         bool stay = ok && (w->debug->held || is_halted(run));
+        bool asked = ok && zs_gpu_history_is_asked(run);
         pthread_mutex_unlock(&debug->lock);
+        if (asked) {
+            zs_gpu_history_serve(run, w);
+            continue;
+        }
         if (!ok)
             zs_gpu_stop_run(run, -ENOMEM, &none);
         if (!stay)
@@ -381,17 +397,57 @@ bool zs_gpu_debug_work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     }
 }
 
+void zs_gpu_debug_take_back(struct zs_gpu_worker *w)
+{
+    for (uint32_t slot = 0; slot < w->debug->capacity; slot++)
+        take_back(w->debug->run, w, slot);
+    w->debug->held = 0;
+}
+
+void zs_gpu_debug_hold_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    give_places(run, w);
+    for (uint32_t slot = 0; slot < w->debug->capacity; slot++) {
+        struct zs_gpu_debug_thread *place = w->debug->by_slot[slot];
+        if (place && place->state == ZS_GPU_DEBUG_RUNNING)
+            hold(w, place, CR0_1_EXTERNAL_HALT);
+    }
+}
+
+bool zs_gpu_debug_enter(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct zs_gpu_group *group,
+                        uint32_t thread)
+{
+    w->debug->group = group;
+    w->debug->thread = thread;
+    if (ZS_LIKELY(!w->debug->stop_first))
+        return true;
+    bool held = zs_gpu_debug_stopped(run, w, group, thread);
+    w->debug->stop_first = false;
+    return !held;
+}
+
 bool zs_gpu_debug_stopped(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                           struct zs_gpu_group *group, uint32_t thread)
 {
     struct zs_gpu_debug_card *card = run->debug;
     struct zs_eu_thread *t = &w->threads[group->threads[thread].slot];
+    struct zs_history_hit hit = {.kind = ZS_HISTORY_NONE};
     pthread_mutex_lock(&card->debug->lock);
+    bool watched = w->debug && zs_gpu_history_hit(w, t, &hit);
+    if (w->debug && w->debug->stop_first) {
+        hit.kind = ZS_HISTORY_BEGIN;
+        watched = true;
+    }
     struct zs_gpu_debug_thread *place = give_place(run, w, group, thread);
     struct zs_gpu_debug_session *s =
         place ? zs_gpu_debug_session_of(card, index_of(run, place)) : NULL;
     if (s) {
+        bool stepped = place->step;
         hold(w, place, CR0_1_BREAKPOINT);
+        if (watched) {
+            place->hit = hit;
+            place->passes = stepped; /* what is there has not been told */
+        }
         zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index_of(run, place));
     } else if (!place && card->sessions) { /* it comes again */
         t->stopped = false;
@@ -440,6 +496,7 @@ bool zs_gpu_debug_faulted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         if (t->fault.kind != ZS_EU_FAULT_NONE)
             zs_eu_thread_retry(t);
         w->port.fault.kind = ZS_PORT_FAULT_NONE;
+        w->debug->reached_count = 0;
         hold(w, place, cause_of(fault));
         place->passes = place->faulted = true;
         if (fault->has_lane)

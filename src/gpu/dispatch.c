@@ -171,6 +171,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     w->group_count = w->groups_made = 0;
     w->place_taken = w->blind = false;
     w->groups_run = w->threads_run = 0;
+    w->claim = (struct zs_gpu_claim){0};
     w->program = run->kernel->program;
     w->debug = NULL;
     struct zs_port *port = &w->port;
@@ -288,6 +289,30 @@ IN_TWO_VERSIONS void end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *gr
     group->live--;
 }
 
+void zs_gpu_end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group, uint32_t thread)
+{
+    end_thread(w, group, &group->threads[thread], true);
+}
+
+void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                         const struct zs_gpu_group *group, uint32_t thread)
+{
+    struct zs_port *port = &w->port;
+    uint32_t number = thread_number(run, group, thread);
+    port->slm = group->slm;
+    port->scratch_start = (number + 1ull) * run->scratch_B;
+    port->scratch_end = port->scratch_start + run->scratch_B;
+    port->scratch_bias = scratch_base(run, number);
+}
+
+/* What has been executed goes into the history. */
+static void note_run(struct zs_gpu_run *run, const struct zs_gpu_group *group, uint32_t thread,
+                     const struct zs_eu_thread *t, uint64_t before, enum zs_eu_status status)
+{
+    zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
+                       status == ZS_EU_EOT);
+}
+
 /* Run one thread for a slice. */
 IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                         struct zs_gpu_group *group, uint32_t thread, bool debug)
@@ -297,11 +322,14 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
         start_thread(run, w, group, thread, debug);
     struct zs_eu_thread *t = &w->threads[state->slot];
     struct zs_port *port = &w->port;
-    port->slm = group->slm;
-    port->scratch_start = (thread_number(run, group, thread) + 1ull) * run->scratch_B;
-    port->scratch_end = port->scratch_start + run->scratch_B;
-    port->scratch_bias = scratch_base(run, thread_number(run, group, thread));
+    zs_gpu_enter_thread(run, w, group, thread);
+    if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
+        return OUTCOME_STOPPED;
+    bool recorded = debug && run->history;
+    uint64_t before = recorded ? zs_eu_thread_steps(t) : 0;
     enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
+    if (recorded)
+        note_run(run, group, thread, t, before, status);
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
     if (status == ZS_EU_FAULT) {
@@ -311,6 +339,8 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
             zs_gpu_stop_run(run, -EFAULT, &fault);
         return OUTCOME_STOPPED;
     }
+    if (debug && status == ZS_EU_BUDGET && w->debug && zs_gpu_history_triggers(w, t))
+        status = ZS_EU_STOP;
     if (debug && status == ZS_EU_STOP)
         return zs_gpu_debug_stopped(run, w, group, thread) ? OUTCOME_STOPPED : OUTCOME_BUSY;
     if (status == ZS_EU_EOT)
@@ -324,10 +354,12 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
  */
 
 /* All threads of the group have signalled: let them go on. */
-static void release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+void zs_gpu_release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                             struct zs_gpu_group *group)
 {
     group->arrived -= run->threads_per_group;
+    if (run->history)
+        zs_gpu_history_released(run, group->index);
     if (ZS_UNLIKELY(w->debug != NULL)) {
         zs_gpu_debug_release(run, w, group);
         return;
@@ -386,7 +418,7 @@ IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_wor
     if (group->live == 0)
         return OUTCOME_DONE;
     if (group->arrived >= run->threads_per_group) {
-        release_barrier(run, w, group);
+        zs_gpu_release_barrier(run, w, group);
     } else if (debug && ran == 0 && w->debug && has_held(run, group)) {
         *ret_busy = true;
     } else if (ran == 0) { /* everyone waits for someone who has ended */
@@ -448,10 +480,12 @@ static void give_place_back(struct zs_gpu_run *run, struct zs_gpu_worker *w, uin
     pthread_mutex_unlock(&run->lock);
 }
 
-static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
+void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
                         uint32_t place)
 {
     struct zs_gpu_group *group = &w->groups[w->group_count];
+    if (run->history)
+        zs_gpu_history_admitted(run, index, place);
     if (w->group_count == w->groups_made) { /* its memory is passed on from group to group */
         group->slm = w->slm + w->groups_made * w->slm_stride_B;
         group->threads = w->states + (size_t)w->groups_made * run->threads_per_group;
@@ -471,7 +505,7 @@ static void admit_group(const struct zs_gpu_run *run, struct zs_gpu_worker *w, u
 
 /* A group has ended: swap it with the last one. Its local memory and states go with it, for the
  * next group that is admitted. */
-static void drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at)
+void zs_gpu_drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at)
 {
     struct zs_gpu_group ended = w->groups[at];
     if (run->debug) /* it keeps in mind that a debugger came */
@@ -486,17 +520,13 @@ static void drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t
 /* ---- workers -----------------------------------------------------------------------------------
  */
 
-struct claim {
-    uint64_t next, end;
-};
-
 /* The next group, or false when there is none left. */
-static bool claim_group(struct zs_gpu_run *run, struct claim *claim, uint64_t *ret_index)
+static bool claim_group(struct zs_gpu_run *run, struct zs_gpu_claim *claim, uint64_t *ret_index)
 {
     if (claim->next == claim->end) {
         uint64_t share = run->group_total / (run->workers_max * 8ull);
         uint64_t count = share < 1 ? 1 : ZS_MIN(share, (uint64_t)CLAIM_MAX);
-        if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE)
+        if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE || run->history)
             count = 1;
         claim->next = atomic_fetch_add_explicit(&run->next_group, count, memory_order_relaxed);
         claim->end = claim->next + count;
@@ -534,7 +564,7 @@ IN_TWO_VERSIONS bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *
         if (outcome == OUTCOME_STOPPED || interrupted(run, w, group, NULL, 0))
             return false;
         if (outcome == OUTCOME_DONE) {
-            drop_group(run, w, i);
+            zs_gpu_drop_group(run, w, i);
             *ret_ended = true;
         } else {
             i++;
@@ -555,7 +585,7 @@ bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret
         if (atomic_load_explicit(&run->stop, memory_order_relaxed))
             return false;
         if (outcome == OUTCOME_DONE)
-            drop_group(run, w, i);
+            zs_gpu_drop_group(run, w, i);
         else
             i++;
     }
@@ -581,35 +611,51 @@ bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 }
 
 /* Take in one more group, when there is one and room for it; false: there is none left. */
-static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct claim *claim)
+static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     uint32_t place;
     uint64_t index;
     if (!take_place(run, w, &place))
         return true; /* later */
-    bool claimed = claim_group(run, claim, &index);
+    bool claimed = claim_group(run, &w->claim, &index);
     if (claimed)
-        admit_group(run, w, index, place);
+        zs_gpu_admit_group(run, w, index, place);
     else
         give_place_back(run, w, place);
     return claimed;
 }
 
+void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    w->free_slot_count = w->fresh_slot = 0;
+    w->group_count = w->groups_made = 0;
+    w->place_taken = false;
+    w->groups_run = w->threads_run = 0;
+    w->claim = (struct zs_gpu_claim){0};
+    w->port.barrier_signals = 0;
+    w->port.fault.kind = ZS_PORT_FAULT_NONE;
+    memset(w->counters, 0, run->kernel->counter_count * sizeof(uint64_t));
+    memset(run->shared_places, 0, sizeof(run->shared_places));
+    atomic_store(&run->next_group, 0);
+}
+
 static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    struct claim claim = {0};
     bool more = true, ended = false;
     bool cooperative = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE;
     uint32_t turns = 0; /* since a group ended or came in */
     while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
-        if (run->debug && zs_gpu_debug_wants(run, w) && !zs_gpu_debug_work(run, w))
-            return;
+        if (run->debug && zs_gpu_debug_wants(run, w)) {
+            if (!zs_gpu_debug_work(run, w))
+                return;
+            more = true; /* it may have gone back */
+        }
         /* a cooperative launch is at work when all groups are in: twice as many with each turn */
         uint32_t wanted = cooperative ? ZS_MAX(w->group_count, 1u)
                           : w->group_count == 0 || turns >= PATIENCE_TURNS ? 1
                                                                            : 0;
         for (; wanted && more && w->group_count < w->group_limit; wanted--) {
-            more = take_group(run, w, &claim);
+            more = take_group(run, w);
             turns = 0;
         }
         if (w->group_count == 0)
@@ -619,6 +665,7 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         if (run->debug && !run_resident(run, w, &ended, true)) {
             if (!zs_gpu_debug_work(run, w))
                 return;
+            more = true;
             continue;
         }
         turns = ended ? 0 : turns + 1;

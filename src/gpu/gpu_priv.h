@@ -89,6 +89,11 @@ struct zs_gpu_sight {
     bool tracked;
 };
 
+/* Groups that a host thread has claimed, and not taken in yet. */
+struct zs_gpu_claim {
+    uint64_t next, end;
+};
+
 /* A host thread's part of a launch; its memory is kept for later launches. */
 struct zs_gpu_worker {
     struct zs_gpu_worker *next_free;
@@ -113,6 +118,7 @@ struct zs_gpu_worker {
     struct zs_port_surface *surfaces; /* resolved against the sight */
     size_t surface_capacity;
     uint64_t groups_run, threads_run;
+    struct zs_gpu_claim claim;
     uint32_t host_csr;                   /* see zs_eu_run_among() */
     const struct zs_eu_program *program; /* of new threads: the kernel's, without a debugger */
     struct zs_gpu_debug_worker *debug;   /* NULL: no debugger */
@@ -130,6 +136,7 @@ enum { BLOCKS_MAX = 8 };
 
 struct zs_gpu_debug_card;
 struct zs_gpu_debug_worker;
+struct zs_gpu_history;
 
 struct zs_gpu_device {
     const struct zs_gpu_model *model;
@@ -334,8 +341,11 @@ struct zs_gpu_run {
     struct zs_gpu_fault fault;
     uint64_t *sums;
     uint64_t threads_run, groups_run;
-    struct zs_timing_trace *trace; /* NULL: the formula gives the time */
-    atomic_bool was_debugged;      /* what was recorded is not all */
+    struct zs_timing_trace *trace;  /* NULL: the formula gives the time */
+    atomic_bool was_debugged;       /* what was recorded is not all */
+    struct zs_gpu_history *history; /* NULL: it is not recorded */
+    uint64_t number;                /* since debuggers are attached to the card; 0: none is */
+    struct zs_gpu_run *next;        /* of the card's that have a number */
 };
 /* Claim and run groups until none is left. */
 void zs_gpu_run_groups(struct zs_gpu_job *job);
@@ -344,6 +354,19 @@ bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret
 /* Give a thread that is new its registers. */
 void zs_gpu_start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          const struct zs_gpu_group *group, uint32_t thread);
+/* What executing a launch again does by itself (history.c): a group is taken in at a place, a
+ * thread's surroundings are set up for it to run, it has ended, a barrier lets all go on, a group
+ * is gone. */
+void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
+                        uint32_t place);
+void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                         const struct zs_gpu_group *group, uint32_t thread);
+void zs_gpu_end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group, uint32_t thread);
+void zs_gpu_release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                            struct zs_gpu_group *group);
+void zs_gpu_drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at);
+/* The worker stands as at the beginning of the launch. */
+void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 /* Let go of memory while the worker sleeps. Waking: false: stop. */
 void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w);
@@ -360,6 +383,9 @@ void zs_gpu_debug_end(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 bool zs_gpu_debug_wants(const struct zs_gpu_run *run, const struct zs_gpu_worker *w);
 /* Do what the debugger wants, until none of the worker's threads is held. false: stop. */
 bool zs_gpu_debug_work(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* A thread is about to run. false: it is held, as the first of its launch. */
+bool zs_gpu_debug_enter(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct zs_gpu_group *group,
+                        uint32_t thread);
 /* A thread has run into a stop. true: it is held; false: nobody wants it, it is to go on. */
 bool zs_gpu_debug_stopped(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                           struct zs_gpu_group *group, uint32_t thread);
@@ -373,6 +399,20 @@ void zs_gpu_debug_ended(struct zs_gpu_worker *w, uint32_t slot);
 /* All threads of the group have signalled: some of them are held. */
 void zs_gpu_debug_release(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                           struct zs_gpu_group *group);
+/* ---- history.c -------------------------------------------------------------------------------
+ */
+
+/* The launch gets its number, and a history when one is wanted; whether it has one decides how
+ * many host threads it may have. */
+void zs_gpu_history_begin(struct zs_gpu_run *run);
+void zs_gpu_history_end(struct zs_gpu_run *run);
+/* The thread's last message reached memory that is watched, and that is to stop it. */
+bool zs_gpu_history_triggers(const struct zs_gpu_worker *w, const struct zs_eu_thread *t);
+/* For the record: run->history is there. */
+void zs_gpu_history_admitted(struct zs_gpu_run *run, uint64_t group, uint32_t place);
+void zs_gpu_history_released(struct zs_gpu_run *run, uint64_t group);
+void zs_gpu_history_ran(struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint64_t steps,
+                        bool ended);
 /* Surfaces of the launch's arguments, as far as the map shows what they name. */
 void zs_gpu_resolve_surfaces(const struct zs_gpu_run *run, const struct zs_port_map *map,
                              struct zs_port_surface *ret_surfaces);

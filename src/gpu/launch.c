@@ -67,6 +67,7 @@ static int choose_workers(struct zs_gpu_run *run)
     uint64_t limit = zs_gpu_kernel_groups_max(run->kernel, run->threads_per_group);
     uint64_t held = zs_gpu_model_threads(run->device->model) / run->threads_per_group;
     uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
+    workers = run->history ? ZS_MIN(workers, 1u) : workers;
     uint64_t places, per_worker;
     if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE) {
         if (run->group_total > limit)
@@ -376,7 +377,11 @@ int zs_gpu_launch_run(struct zs_gpu_device *device, const struct zs_gpu_launch *
     run.start_ns = zs_gpu_now_ns();
     int error = check(launch, &run);
     if (!error && run.group_total > 0) {
+        if (run.debug)
+            zs_gpu_history_begin(&run);
         error = run_all(&run, ret_result);
+        if (run.debug)
+            zs_gpu_history_end(&run);
     }
     if (error)
         ret_result->error = error;

@@ -6,6 +6,7 @@
  * has to serve a debugger as if nothing had been. Else it is the debugger, and gets these answers
  * and events.
  */
+#include "base/history.h"
 #include "driver/debug_wire.h"
 
 #include <level_zero/ze_api.h>
@@ -48,6 +49,34 @@ static uint64_t address(struct input *in, uint64_t near_va)
     return n < 128 ? near_va + n * 8ull : n < 192 ? (uint64_t)(n - 128) << 40 : UINT64_MAX - n;
 }
 
+/* A request of base/history.h, mostly one that is understood. */
+static size_t make_history(struct input *in, uint64_t near_va, struct zs_wire_message *m)
+{
+    struct zs_history_request r = {.magic = ZS_HISTORY_MAGIC,
+                                   .version = ZS_HISTORY_VERSION,
+                                   .op = next(in) % (ZS_HISTORY_OP_COUNT + 2),
+                                   .mode = value(in) % 4,
+                                   .thread = {value(in), value(in), value(in), value(in)},
+                                   .position = value(in),
+                                   .first = value(in),
+                                   .count = value(in),
+                                   .flags = value(in),
+                                   .code_count = value(in),
+                                   .range_count = value(in)};
+    r.version = next(in) < 240 ? r.version : value(in);
+    for (uint32_t i = 0; i < r.range_count && i < ZS_HISTORY_RANGES_MAX; i++)
+        r.ranges[i] = (struct zs_history_range){.gpu_va = address(in, near_va),
+                                                .size_B = address(in, 0),
+                                                .space = value(in) % 3,
+                                                .access = value(in),
+                                                .launch = value(in)};
+    for (uint32_t i = 0; i < r.code_count && i < ZS_HISTORY_CODES_MAX; i++)
+        r.codes[i] = near_va + i;
+    m->head.size_B = sizeof(r) - (next(in) < 250 ? 0 : value(in) % sizeof(r));
+    memcpy(m->data, &r, sizeof(r));
+    return zs_wire_size_B(m);
+}
+
 /* Returns its size. */
 static size_t make(struct input *in, uint32_t number, uint64_t near_va, struct zs_wire_message *m)
 {
@@ -83,6 +112,8 @@ static size_t make(struct input *in, uint32_t number, uint64_t near_va, struct z
     default:
         break;
     }
+    if (m->head.kind == ZS_WIRE_HISTORY && next(in) < 250)
+        return make_history(in, near_va, m);
     m->head.size_B = next(in) < 240 ? m->registers.size_B % 4096 : value(in);
     size_t size_B = m->head.size_B <= ZS_WIRE_DATA_B_MAX ? zs_wire_size_B(m) : ZS_WIRE_FIXED_B;
     for (size_t at = ZS_WIRE_FIXED_B; at < size_B; at++)

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exact bytes that a message moves, by lane, found from its payload before it is executed: for
+ * debuggers. Nothing here refuses or faults; what lies outside is left out, and executing the
+ * message says so. touch.c answers the coarser question of a model of time.
+ */
+#include "dataport/dataport_priv.h"
+
+static void add(struct zs_port_reach *r, const uint8_t *host, uint64_t size_B, uint32_t lane,
+                const struct zs_port *port)
+{
+    if (!size_B)
+        return;
+    if (r->count == ZS_PORT_REACH_MAX) {
+        r->whole = false;
+        return;
+    }
+    uint64_t at = (uint64_t)(uintptr_t)host, slm = (uint64_t)(uintptr_t)port->slm;
+    bool is_slm = port->slm && at - slm < port->slm_B;
+    r->pieces[r->count++] = (struct zs_port_piece){.address = is_slm ? at - slm : at,
+                                                   .size_B = (uint32_t)size_B,
+                                                   .lane = (uint8_t)lane,
+                                                   .is_slm = is_slm};
+}
+
+/* ---- by surface, scratch or local memory -------------------------------------------------------
+ */
+
+static bool area_of(const struct zs_port *port, const struct zs_port_message *m, bool is_write,
+                    struct zs_port_area *ret)
+{
+    struct zs_port *own = (struct zs_port *)(uintptr_t)port; /* for its fault alone */
+    struct zs_port_fault before = port->fault;
+    bool found = zs_port_area(own, m, is_write, ret);
+    own->fault = before;
+    return found && ret->base;
+}
+
+static void add_in_area(struct zs_port_reach *r, const struct zs_port *port,
+                        const struct zs_port_area *area, uint64_t offset, uint64_t size_B,
+                        uint32_t lane)
+{
+    if (offset < area->size_B)
+        add(r, area->base + offset, ZS_MIN(size_B, area->size_B - offset), lane, port);
+}
+
+/* ---- lanes -------------------------------------------------------------------------------------
+ */
+
+/* Runs of neighbouring elements of one lane: where each begins, and its size. */
+struct runs {
+    uint32_t count;
+    struct {
+        uint32_t at_B, size_B;
+    } run[4];
+};
+
+static struct runs runs_of(const struct zs_port_message *m)
+{
+    struct runs runs = {.count = 1, .run = {{0, (uint32_t)m->element_B * m->elements}}};
+    if (!m->channels || m->channels == 15)
+        return runs;
+    runs.count = 0;
+    for (uint32_t channel = 0; channel < 4; channel++) {
+        uint32_t at_B = channel * m->element_B;
+        if (!(m->channels >> channel & 1))
+            continue;
+        if (runs.count && runs.run[runs.count - 1].at_B + runs.run[runs.count - 1].size_B == at_B) {
+            runs.run[runs.count - 1].size_B += m->element_B;
+            continue;
+        }
+        runs.run[runs.count].at_B = at_B;
+        runs.run[runs.count++].size_B = m->element_B;
+    }
+    return runs;
+}
+
+struct addressing {
+    const uint8_t *at; /* of lane 0 */
+    uint32_t bytes;    /* of an address: 8 ones are memory's, others offsets */
+    uint64_t scale;
+};
+
+static void reach_lanes(const struct zs_port *port, const struct zs_port_message *m,
+                        const struct addressing *a, uint32_t mask, struct zs_port_reach *r)
+{
+    struct zs_port_area area = {0};
+    struct runs runs = runs_of(m);
+    if (a->bytes == 4 && !area_of(port, m, m->bytes_written != 0, &area))
+        return;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        const uint8_t *from = a->at + (size_t)lane * a->bytes;
+        uint64_t address = a->bytes == 8
+                               ? zs_port_load64(from)
+                               : ((zs_port_load32(from) * a->scale) & area.mask) - area.bias;
+        for (uint32_t i = 0; i < runs.count; i++) {
+            if (a->bytes == 8)
+                add(r, (const uint8_t *)(uintptr_t)(address + runs.run[i].at_B), runs.run[i].size_B,
+                    lane, port);
+            else
+                add_in_area(r, port, &area, address + runs.run[i].at_B, runs.run[i].size_B, lane);
+        }
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+/* Where block.c has them. */
+static void reach_block(const struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *header, struct zs_port_reach *r)
+{
+    struct zs_port_area area;
+    if (!area_of(port, m, m->bytes_written != 0, &area))
+        return;
+    uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift;
+    if (m->bti == BTI_SLM)
+        offset &= SLM_OFFSET_MASK;
+    else if (m->bti >= BTI_SCRATCH)
+        offset += zs_port_load32(header + 20) & ~0x3ffu;
+    add_in_area(r, port, &area, offset - area.bias, m->block_B, ZS_PORT_REACH_ALL);
+}
+
+/* Scratch blocks of channels are dwords of lanes. */
+static void reach_scratch(const struct zs_port *port, const struct zs_port_message *m,
+                          const uint8_t *header, uint32_t mask, struct zs_port_reach *r)
+{
+    struct zs_port_area area;
+    if (!area_of(port, m, m->op, &area))
+        return;
+    uint64_t offset =
+        (uint64_t)(zs_port_load32(header + 20) & ~0x3ffu) + m->block_offset_B - area.bias;
+    if (!m->masked) {
+        add_in_area(r, port, &area, offset, m->block_B, ZS_PORT_REACH_ALL);
+        return;
+    }
+    for (uint32_t at_B = 0; at_B < m->block_B; at_B += 4) {
+        if (mask >> (at_B / 4 & 15) & 1)
+            add_in_area(r, port, &area, offset + at_B, 4, at_B / 4 & 15);
+    }
+}
+
+/* ---- images ------------------------------------------------------------------------------------
+ */
+
+static const struct zs_port_surface *image_of(const struct zs_port *port,
+                                              const struct zs_port_message *m)
+{
+    bool is_image =
+        m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_PORT_SURFACE_IMAGE;
+    return is_image ? &port->surfaces[m->bti] : NULL;
+}
+
+static void reach_typed(const struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *src0, uint32_t mask, struct zs_port_reach *r)
+{
+    const struct zs_port_surface *s = image_of(port, m);
+    const uint8_t *at = src0 + m->header_grf * GRF_B;
+    if (!s)
+        return;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        int64_t coordinate[3] = {0};
+        for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
+            coordinate[i] = (int32_t)zs_port_load32(at + i * GRF_B + lane * 4);
+        const uint8_t *texel = zs_port_surface_texel(s, coordinate);
+        if (texel)
+            add(r, texel, s->format->texel_B, lane, port);
+    }
+}
+
+static void reach_media(const struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *header, struct zs_port_reach *r)
+{
+    const struct zs_port_surface *s = image_of(port, m);
+    if (!s)
+        return;
+    uint32_t size = zs_port_load32(header + 8);
+    int64_t x_B = (int32_t)zs_port_load32(header), y = (int32_t)zs_port_load32(header + 4);
+    int64_t line_B = (int64_t)s->width * s->format->texel_B;
+    int64_t begin_B = ZS_MAX(x_B, (int64_t)0), end_B = ZS_MIN(x_B + (size & 63) + 1, line_B);
+    for (int64_t row = y; row <= y + (int64_t)(size >> 16 & 63); row++) {
+        if (row >= 0 && row < s->height && begin_B < end_B)
+            add(r, s->base + (uint64_t)row * s->row_pitch_B + begin_B, (uint64_t)(end_B - begin_B),
+                ZS_PORT_REACH_ALL, port);
+    }
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+/* Load/store cache messages have no shape: vectors of lanes, or one block. */
+static void reach_lsc(const struct zs_port *port, const struct zs_port_message *m,
+                      const uint8_t *src0, uint32_t mask, struct zs_port_reach *r)
+{
+    struct zs_port_area area;
+    if (m->lanes) {
+        const struct addressing a = {src0, m->address_B, 1};
+        reach_lanes(port, m, &a, mask, r);
+    } else if (m->address_B == 8) {
+        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_REACH_ALL,
+            port);
+    } else if (area_of(port, m, m->bytes_written != 0, &area)) {
+        add_in_area(r, port, &area, (zs_port_load32(src0) & area.mask) - area.bias, m->block_B,
+                    ZS_PORT_REACH_ALL);
+    }
+}
+
+void zs_port_reach(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
+                   uint32_t mask, struct zs_port_reach *r)
+{
+    const uint8_t *at = src0 + (size_t)m->header_grf * GRF_B;
+    r->count = 0;
+    r->whole = true;
+    if (m->lanes && m->lanes < 32)
+        mask &= zs_port_lane_mask(m->lanes);
+    switch ((enum zs_port_shape)m->shape) {
+    case ZS_PORT_SHAPE_NONE:
+        if (m->address_B && (m->bytes_read || m->bytes_written))
+            reach_lsc(port, m, src0, mask, r);
+        break;
+    case ZS_PORT_SHAPE_OFFSETS:
+        reach_lanes(port, m, &(struct addressing){at, 4, 1}, mask, r);
+        break;
+    case ZS_PORT_SHAPE_DWORD_OFFSETS:
+        reach_lanes(port, m, &(struct addressing){at, 4, 4}, mask, r);
+        break;
+    case ZS_PORT_SHAPE_ADDRESSES:
+        reach_lanes(port, m, &(struct addressing){at, 8, 1}, mask, r);
+        break;
+    case ZS_PORT_SHAPE_BLOCK:
+        reach_block(port, m, src0, r);
+        break;
+    case ZS_PORT_SHAPE_SCRATCH:
+        reach_scratch(port, m, src0, mask, r);
+        break;
+    case ZS_PORT_SHAPE_A64_BLOCK:
+        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_REACH_ALL,
+            port);
+        break;
+    case ZS_PORT_SHAPE_TYPED:
+        reach_typed(port, m, src0, mask, r);
+        break;
+    case ZS_PORT_SHAPE_MEDIA:
+        reach_media(port, m, src0, r);
+        break;
+    case ZS_PORT_SHAPE_SAMPLE:
+    case ZS_PORT_SHAPE_TEXEL: /* only read, and by filters: not told */
+        break;
+    }
+}
