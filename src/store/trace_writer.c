@@ -125,7 +125,7 @@ static bool is_ready(struct zs_trace_file *file)
  * stands a zero, whatever was begun there before. */
 static void store(struct zs_trace_file *file, const uint8_t *bytes, size_t size_B)
 {
-    if (ZS_UNLIKELY(!file->window || size_B >= ZS_TRACE_WINDOW_B - file->used_B) &&
+    if (ZS_UNLIKELY(!file->window || size_B >= file->window_B - file->used_B) &&
         (!file->window || !make_room(file))) {
         count_drop(file);
         return;
@@ -329,7 +329,7 @@ enum { CALL_ROOM_B = ZS_TRACE_CALL_MAX_B + 128 };
 /* Tag and two bytes of length come last. NULL: there is no room. */
 static uint8_t *call_start(struct zs_trace_file *file, uint64_t now_ns)
 {
-    if (ZS_UNLIKELY(!file->window || ZS_TRACE_WINDOW_B - file->used_B < CALL_ROOM_B) &&
+    if (ZS_UNLIKELY(!file->window || file->window_B - file->used_B < CALL_ROOM_B) &&
         !make_room(file)) {
         count_drop(file);
         return NULL;

@@ -5,8 +5,8 @@
  *
  *  - A file is mapped into memory: what was written is kept when the process is killed. A packet's
  *    first byte is stored last, so a reader that stops at a zero byte sees whole packets only.
- *  - Space is reserved before it is mapped (posix_fallocate), so a full disk is an error and not a
- *    SIGBUS. What cannot be written is dropped and counted.
+ *  - Space is filled with zeros before it is mapped, so a full disk is an error and not a SIGBUS.
+ *    What cannot be written is dropped and counted.
  *  - No descriptor is kept: the application may close all, or get any number again. A file is
  * opened by its path when it grows or ends, and is used only when device and inode are those of the
  * file that was made. Where that fails for a reason that may pass (no descriptors, no memory), it
@@ -25,7 +25,8 @@
 #include <stdatomic.h>
 
 enum {
-    ZS_TRACE_WINDOW_B = 1 << 20,     /* mapped at a time */
+    ZS_TRACE_FIRST_WINDOW_B = 64 << 10,
+    ZS_TRACE_WINDOW_B = 256 << 10,   /* mapped at a time; fits a cache of the second level */
     ZS_TRACE_PACKET_MAX_B = 8 << 10, /* larger packets are dropped */
     ZS_TRACE_CALL_MAX_B = 7 << 10,   /* of call data */
     ZS_TRACE_NAMES_MAX = 4096,       /* interned names per file */
@@ -91,10 +92,12 @@ struct zs_trace_file {
     uint32_t wait, patience;  /* packets to drop before it is tried to grow it again */
     uint32_t sequence_id;
     uint64_t track_uuid;
-    uint8_t *window;    /* mapped, ZS_TRACE_WINDOW_B; NULL when nothing can be written (any more) */
+    uint8_t *window;    /* mapped; NULL when nothing can be written (any more) */
     uint64_t window_at; /* file offset of the window */
-    uint32_t used_B;    /* in the window */
-    uint64_t last_ns;   /* timestamp of the last packet */
+    uint64_t filled_B;  /* of the file, with zeros or what was written */
+    uint32_t window_B;
+    uint32_t used_B;  /* in the window */
+    uint64_t last_ns; /* timestamp of the last packet */
     struct zs_trace_clock clock;
     uint8_t header[8]; /* what stands behind the timestamp of each begin: sequence id, flags */
     uint32_t header_B;
