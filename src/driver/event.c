@@ -286,12 +286,12 @@ ze_result_t ZE_APICALL zeEventDestroy(ze_event_handle_t hEvent)
     return ZE_RESULT_SUCCESS;
 }
 
-void zs_event_signal(struct zs_ze_event *event, bool ok, uint64_t start_ticks, uint64_t end_ticks)
+void zs_event_signal(struct zs_event_slot *slot, bool ok, uint64_t start_ticks, uint64_t end_ticks)
 {
-    atomic_store_explicit(&event->slot->start_ticks, start_ticks, memory_order_relaxed);
-    atomic_store_explicit(&event->slot->end_ticks, end_ticks, memory_order_relaxed);
-    atomic_store_explicit(&event->slot->ahead_ns, 0, memory_order_relaxed);
-    zs_signal_set(&event->slot->state, ok ? ZS_SIGNAL_READY : ZS_SIGNAL_FAILED);
+    atomic_store_explicit(&slot->start_ticks, start_ticks, memory_order_relaxed);
+    atomic_store_explicit(&slot->end_ticks, end_ticks, memory_order_relaxed);
+    atomic_store_explicit(&slot->ahead_ns, 0, memory_order_relaxed);
+    zs_signal_set(&slot->state, ok ? ZS_SIGNAL_READY : ZS_SIGNAL_FAILED);
 }
 
 /* Whose clock counts where no device is named. */
@@ -305,7 +305,7 @@ ze_result_t ZE_APICALL zeEventHostSignal(ze_event_handle_t hEvent)
 {
     ZS_OBJECT(event, event, hEvent);
     uint64_t ticks = zs_gpu_clock_ticks(first_device(event)->gpu);
-    zs_event_signal(event, true, ticks, ticks);
+    zs_event_signal(event->slot, true, ticks, ticks);
     return ZE_RESULT_SUCCESS;
 }
 

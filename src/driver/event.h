@@ -56,7 +56,7 @@ enum zs_signal_state zs_signal_wait(_Atomic uint32_t *word, uint64_t timeout_ns,
                                     const _Atomic bool *cancel);
 ze_result_t zs_signal_result(enum zs_signal_state state);
 
-void zs_event_signal(struct zs_ze_event *event, bool ok, uint64_t start_ticks, uint64_t end_ticks);
+void zs_event_signal(struct zs_event_slot *slot, bool ok, uint64_t start_ticks, uint64_t end_ticks);
 /* What an event says of its execution, masked as the device's timestamps are. */
 void zs_event_timestamps(const struct zs_ze_event *event, const struct zs_ze_device *device,
                          ze_kernel_timestamp_result_t *ret_timestamps);

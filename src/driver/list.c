@@ -205,7 +205,10 @@ ze_result_t zs_append_begin(const char *function, ze_command_list_handle_t list_
             command->waits[i] = zs_object_ref(zs_ze_event_of(waits[i]));
         command->wait_count = wait_count;
     }
-    command->signal = zs_object_ref(event);
+    if (event) {
+        command->signal = event->slot;
+        ret_append->pool = event->pool;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -218,7 +221,7 @@ ze_result_t zs_append_abandon(struct zs_append *append, ze_result_t result)
 static ze_result_t run_now(struct zs_append *append)
 {
     struct zs_program *program = zs_program_new(append->list->context);
-    if (!program || !zs_program_append(program, &append->command)) {
+    if (!program || !zs_program_append(program, &append->command, append->pool)) {
         zs_program_unref(program);
         return zs_append_abandon(append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     }
@@ -233,7 +236,7 @@ ze_result_t zs_append_end(struct zs_append *append)
 {
     if (append->list->worker)
         return run_now(append);
-    if (!zs_program_append(append->list->program, &append->command))
+    if (!zs_program_append(append->list->program, &append->command, append->pool))
         return zs_append_abandon(append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     return ZE_RESULT_SUCCESS;
 }

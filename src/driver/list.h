@@ -32,12 +32,13 @@ struct zs_ze_list {
 struct zs_append {
     struct zs_ze_list *list;
     struct zs_command command;
-    ze_result_t result; /* first refusal */
+    struct zs_ze_event_pool *pool; /* of the event that it signals, NULL: none; not held yet */
+    ze_result_t result;            /* first refusal */
 };
 
 /*
- * Check the handles that all appends have in common and take references to the events. On refusal
- * the result is not SUCCESS, and the append is nothing that needs ending.
+ * Check the handles that all appends have in common and take references to the events waited for.
+ * On refusal the result is not SUCCESS, and the append is nothing that needs ending.
  */
 ze_result_t zs_append_begin(const char *function, ze_command_list_handle_t list,
                             ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,

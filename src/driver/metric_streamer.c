@@ -236,7 +236,7 @@ static void *notify(void *opaque)
         if (!s->notified && available(s, settled) >= s->notify_every) {
             uint64_t now = zs_gpu_clock_ticks(s->device->gpu);
             s->notified = true;
-            zs_event_signal(s->event, true, now, now);
+            zs_event_signal(s->event->slot, true, now, now);
         }
         uint64_t period_ns = zs_gpu_clock_to_ns(s->device->gpu, s->period_ticks);
         uint64_t wait_ns = ZS_MAX(period_ns, (uint64_t)NOTIFY_POLL_NS);

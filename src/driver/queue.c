@@ -117,12 +117,13 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
 }
 
 /* One command that waits for events or signals one. */
-static struct zs_program *lone_program(struct zs_ze_context *context, struct zs_command *command)
+static struct zs_program *lone_program(struct zs_ze_context *context, struct zs_command *command,
+                                       struct zs_ze_event_pool *pool)
 {
     static const struct zs_op op_nothing = {"command lists", NULL, NULL};
     command->op = &op_nothing;
     struct zs_program *program = zs_program_new(context);
-    if (program && zs_program_append(program, command))
+    if (program && zs_program_append(program, command, pool))
         return program;
     zs_program_unref(program);
     zs_command_release(command);
@@ -135,8 +136,8 @@ static ze_result_t submit_lists(struct zs_append *append, uint32_t count,
 {
     struct zs_command after = {.signal = append->command.signal};
     append->command.signal = NULL;
-    struct zs_program *first = lone_program(append->list->context, &append->command);
-    struct zs_program *last = lone_program(append->list->context, &after);
+    struct zs_program *first = lone_program(append->list->context, &append->command, NULL);
+    struct zs_program *last = lone_program(append->list->context, &after, append->pool);
     struct zs_program **programs = calloc(count + 2u, sizeof(*programs));
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (first && last && programs) {

@@ -71,7 +71,6 @@ void zs_command_release(struct zs_command *command)
 {
     if (command->op && command->op->release)
         command->op->release(command);
-    zs_object_unref(command->signal);
     for (uint32_t i = 0; i < command->wait_count; i++)
         zs_object_unref(command->waits[i]);
     free(command->waits);
@@ -84,13 +83,29 @@ void zs_program_unref(struct zs_program *program)
     for (size_t i = 0; i < program->count; i++)
         zs_command_release(&program->items[i]);
     free(program->items);
+    for (size_t i = 0; i < program->pools.count; i++)
+        zs_object_unref(program->pools.items[i]);
+    free(program->pools.items);
     zs_object_unref(program->context);
     free(program);
 }
 
-bool zs_program_append(struct zs_program *program, const struct zs_command *command)
+/* Lists signal events of one pool, mostly: it is asked for once. */
+static bool hold_pool(struct zs_program *program, struct zs_ze_event_pool *pool)
 {
-    return ZS_VEC_PUSH(program, *command);
+    size_t count = program->pools.count;
+    if (!pool || (count && program->pools.items[count - 1] == pool))
+        return true;
+    if (!ZS_VEC_PUSH(&program->pools, pool))
+        return false;
+    zs_object_ref(pool);
+    return true;
+}
+
+bool zs_program_append(struct zs_program *program, const struct zs_command *command,
+                       struct zs_ze_event_pool *pool)
+{
+    return hold_pool(program, pool) && ZS_VEC_PUSH(program, *command);
 }
 
 /* ---- Execution ---------------------------------------------------------------------------------

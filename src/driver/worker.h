@@ -50,7 +50,7 @@ struct zs_copy {
 
 struct zs_command {
     const struct zs_op *op;
-    struct zs_ze_event *signal; /* or NULL */
+    struct zs_event_slot *signal; /* or NULL; its pool is the program's, see zs_program_append */
     struct zs_ze_event **waits;
     uint32_t wait_count;
     union {
@@ -65,13 +65,20 @@ struct zs_program {
     struct zs_ze_context *context; /* of its list */
     struct zs_command *items;
     size_t count, capacity;
+    struct {
+        struct zs_ze_event_pool **items; /* of the events that commands signal; held */
+        size_t count, capacity;
+    } pools;
 };
 
 struct zs_program *zs_program_new(struct zs_ze_context *context);
 struct zs_program *zs_program_ref(struct zs_program *program);
 void zs_program_unref(struct zs_program *program);
-/* Takes over the command's references; false (and still the caller's): no memory. */
-bool zs_program_append(struct zs_program *program, const struct zs_command *command);
+/* Takes over the command's references; false (and still the caller's): no memory. pool: of the
+ * event that it signals, or NULL. What is signalled is a word of the pool, so it is the pool that
+ * lives on when the program destroys the event. */
+bool zs_program_append(struct zs_program *program, const struct zs_command *command,
+                       struct zs_ze_event_pool *pool);
 void zs_command_release(struct zs_command *command);
 
 /* NULL: no memory. The engine is made with its first worker, and stays until the context goes. */
