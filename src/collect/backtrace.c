@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/backtrace.h"
-#include "base/hash.h"
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -17,11 +16,6 @@
 struct zs_map_range {
     uint64_t start, end;
     bool is_tracing; /* the loader, its layers, and us: not shown at the inner end */
-};
-
-struct zs_stack_node {
-    uint64_t pc;
-    uint32_t parent, id; /* id 0: a free place */
 };
 
 enum { NODES_MAX = 1 << 20 };
@@ -190,47 +184,14 @@ static bool is_in_tracing(const struct zs_maps *maps, uint64_t pc)
 
 /* --- the tree --- */
 
-/* A table of its own rather than struct zs_id_map: its nodes are the values, with the ids that the
- * file knows them by, and all of it is forgotten at once where a file begins anew. Each captured
- * frame asks it, in the thread of the application. */
-static uint32_t hash_of(uint64_t pc, uint32_t parent)
-{
-    return (uint32_t)zs_hash_u64(parent, pc);
-}
-
-static struct zs_stack_node *place_of(const struct zs_stack_tree *t, uint64_t pc, uint32_t parent)
-{
-    uint32_t i = hash_of(pc, parent) & (t->capacity - 1);
-    while (t->nodes[i].id && (t->nodes[i].pc != pc || t->nodes[i].parent != parent))
-        i = (i + 1) & (t->capacity - 1);
-    return &t->nodes[i];
-}
-
-static bool grow(struct zs_stack_tree *t)
-{
-    struct zs_stack_tree bigger = *t;
-    bigger.capacity = t->capacity ? 2 * t->capacity : 256;
-    bigger.nodes = calloc(bigger.capacity, sizeof(*bigger.nodes));
-    if (!bigger.nodes)
-        return false;
-    for (uint32_t i = 0; i < t->capacity; i++)
-        if (t->nodes[i].id)
-            *place_of(&bigger, t->nodes[i].pc, t->nodes[i].parent) = t->nodes[i];
-    free(t->nodes);
-    *t = bigger;
-    return true;
-}
-
 void zs_stack_tree_clear(struct zs_stack_tree *t)
 {
-    if (t->nodes)
-        memset(t->nodes, 0, t->capacity * sizeof(*t->nodes));
-    t->count = 0;
+    zs_id_map_fini(&t->nodes);
 }
 
 void zs_stack_tree_free(struct zs_stack_tree *t)
 {
-    free(t->nodes);
+    zs_id_map_fini(&t->nodes);
     *t = (struct zs_stack_tree){0};
 }
 
@@ -243,7 +204,7 @@ struct addition {
 
 static bool add_node(struct zs_stack_tree *t, struct addition *a, uint64_t pc, uint32_t parent)
 {
-    if (t->next_id >= NODES_MAX || (2 * (t->count + 1) > t->capacity && !grow(t)))
+    if (t->next_id >= NODES_MAX)
         return false;
     uint32_t id = t->next_id + 1;
     int64_t delta = (int64_t)(pc - a->last_pc);
@@ -257,9 +218,8 @@ static bool add_node(struct zs_stack_tree *t, struct addition *a, uint64_t pc, u
         return false;
     a->last_pc = pc;
     t->next_id = id;
-    t->count++;
-    *place_of(t, pc, parent) = (struct zs_stack_node){pc, parent, id};
-    return true;
+    /* without memory it is written again the next time it is met */
+    return !zs_id_map_put(&t->nodes, parent, pc, (void *)(uintptr_t)id);
 }
 
 static void write_nodes(struct zs_trace_file *file, const struct addition *a)
@@ -298,9 +258,9 @@ uint32_t zs_backtrace_take(struct zs_stack_tree *t, struct zs_maps *maps,
     size_t inner = tracing_frames(maps, pcs, count, !t->next_id);
     for (size_t i = count; i-- > inner;) {
         uint64_t pc = (uintptr_t)pcs[i];
-        const struct zs_stack_node *node = t->capacity ? place_of(t, pc, parent) : NULL;
-        if (node && node->id) {
-            parent = node->id;
+        uint32_t known = (uint32_t)(uintptr_t)zs_id_map_get(&t->nodes, parent, pc);
+        if (known) {
+            parent = known;
             continue;
         }
         if (!a.pb.at)

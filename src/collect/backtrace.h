@@ -7,6 +7,7 @@
 #ifndef ZS_COLLECT_BACKTRACE_H
 #define ZS_COLLECT_BACKTRACE_H
 
+#include "base/id_map.h"
 #include "collect/collect.h"
 #include "store/trace_writer.h"
 
@@ -23,8 +24,8 @@ struct zs_maps {
 
 /* The tree of one file. Zero-initialised is empty. */
 struct zs_stack_tree {
-    struct zs_stack_node *nodes; /* hash table */
-    uint32_t capacity, count, next_id;
+    struct zs_id_map nodes; /* (parent's id, return address) -> id */
+    uint32_t next_id;
 };
 
 /* Makes the unwinder ready, which may allocate and open libraries. */

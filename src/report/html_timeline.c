@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/html_timeline.h"
 
+#include "base/heap.h"
 #include "base/vec.h"
 #include "layer/describe.h"
 #include "report/timeline_priv.h"
@@ -247,31 +248,14 @@ static int leave_out(struct zs_html_timeline *t, struct items *items, const stru
     return 0;
 }
 
-static void sift_down(struct items *items, size_t i)
-{
-    struct item *heap = items->items;
-    for (;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child < 2 * i + 3 && child < items->count; child++)
-            if (heap[child].duration_ns < heap[least].duration_ns)
-                least = child;
-        if (least == i)
-            return;
-        struct item swap = heap[i];
-        heap[i] = heap[least];
-        heap[least] = swap;
-        i = least;
-    }
-}
-
 /* Keeps the longest. */
 static int keep(struct zs_html_timeline *t, struct items *items, const struct item *item)
 {
     if (items->count < items->limit) {
         if (!ZS_VEC_PUSH(items, *item))
             return -ENOMEM;
-        for (size_t i = items->count / 2; items->count == items->limit && i-- > 0;)
-            sift_down(items, i);
+        if (items->count == items->limit)
+            ZS_HEAP_MAKE(items, duration_ns);
         return 0;
     }
     struct item *shortest = &items->items[0];
@@ -279,7 +263,7 @@ static int keep(struct zs_html_timeline *t, struct items *items, const struct it
         return leave_out(t, items, item);
     int error = leave_out(t, items, shortest);
     *shortest = *item;
-    sift_down(items, 0);
+    ZS_HEAP_DOWN(items, duration_ns);
     return error;
 }
 

@@ -2,6 +2,7 @@
 /* What both formats share. */
 #include "report/timeline_priv.h"
 
+#include "base/heap.h"
 #include "base/id_map.h"
 #include "base/vec.h"
 
@@ -81,33 +82,10 @@ uint64_t timeline_flow(const struct zs_act_append *append)
     return mix(mix(append->process + 1) ^ append->id) | 1;
 }
 
-static uint64_t start_of(const struct timeline *t, size_t i)
-{
-    return t->heap[i].execute.start_ns;
-}
-
-static void swap(struct timeline *t, size_t i, size_t k)
-{
-    struct timeline_execute other = t->heap[i];
-    t->heap[i] = t->heap[k];
-    t->heap[k] = other;
-}
-
-/* The earliest leaves the heap. */
 static int put_earliest(struct timeline *t)
 {
-    struct timeline_execute earliest = t->heap[0];
-    t->heap[0] = t->heap[--t->heap_count];
-    for (size_t i = 0;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child < 2 * i + 3 && child < t->heap_count; child++)
-            if (start_of(t, child) < start_of(t, least))
-                least = child;
-        if (least == i)
-            break;
-        swap(t, i, least);
-        i = least;
-    }
+    struct timeline_execute earliest = t->early.items[0];
+    ZS_HEAP_POP(&t->early, execute.start_ns);
     earliest.execute.append = &earliest.append;
     return t->put_slice(t, &earliest.execute);
 }
@@ -120,24 +98,16 @@ int timeline_on_execute(void *user, const struct zs_act_execute *e)
     t->result->untimed += !shown;
     if (!shown)
         return 0;
-    struct {
-        struct timeline_execute *items;
-        size_t count, capacity;
-    } v = {t->heap, t->heap_count, t->heap_capacity};
-    if (!ZS_VEC_PUSH(&v, ((struct timeline_execute){*e, *e->append})))
+    if (!ZS_VEC_PUSH(&t->early, ((struct timeline_execute){*e, *e->append})))
         return -ENOMEM;
-    t->heap = v.items;
-    t->heap_count = v.count;
-    t->heap_capacity = v.capacity;
-    for (size_t i = v.count - 1; i && start_of(t, (i - 1) / 2) > start_of(t, i); i = (i - 1) / 2)
-        swap(t, i, (i - 1) / 2);
-    return t->heap_count > TIMELINE_REORDER_MAX ? put_earliest(t) : 0;
+    ZS_HEAP_UP(&t->early, execute.start_ns);
+    return t->early.count > TIMELINE_REORDER_MAX ? put_earliest(t) : 0;
 }
 
 int timeline_end(struct timeline *t)
 {
     int status = 0;
-    while (t->heap_count && !status)
+    while (t->early.count && !status)
         status = put_earliest(t);
     return status;
 }
@@ -226,5 +196,5 @@ void timeline_free(struct timeline *t)
     zs_activities_free(&t->activities);
     zs_buf_fini(&t->out);
     free(t->lanes);
-    free(t->heap);
+    free(t->early.items);
 }

@@ -40,8 +40,10 @@ struct timeline {
         uint64_t ends_ns[ZS_TIMELINE_LANES_MAX];
     } * lanes;
     size_t lane_count, lane_capacity;
-    struct timeline_execute *heap; /* by start */
-    size_t heap_count, heap_capacity;
+    struct {
+        struct timeline_execute *items;
+        size_t count, capacity;
+    } early; /* a heap by start: what is not handed over yet */
     struct {
         uint64_t process, live_B;
     } memory[TIMELINE_PROCESSES_MAX];

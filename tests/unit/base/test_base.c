@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/duration.h"
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/id_map.h"
 #include "base/json.h"
 #include "base/name_map.h"
@@ -47,6 +48,46 @@ static void id_map_is_a_map(void **state)
         assert_int_equal(map.count, count);
     }
     zs_id_map_fini(&map);
+}
+
+/* What comes out first is the least, equal ones included, whatever the size of an item. */
+static void heap_gives_the_least_first(void **state)
+{
+    enum { ITEMS = 500 };
+    struct job {
+        uint8_t name[67];
+        struct {
+            uint64_t due_ns;
+        } time;
+    };
+    struct {
+        struct job *items;
+        size_t count, capacity;
+    } jobs = {0};
+    for (int round = 0; round < 2; round++) { /* one at a time; all at once */
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            struct job job = {.time = {i * 7919u % 251}};
+            memset(job.name, (int)job.time.due_ns, sizeof(job.name));
+            sum += job.time.due_ns;
+            assert_true(ZS_VEC_PUSH(&jobs, job));
+            if (!round)
+                ZS_HEAP_UP(&jobs, time.due_ns);
+        }
+        if (round)
+            ZS_HEAP_MAKE(&jobs, time.due_ns);
+        for (uint64_t last = 0; jobs.count;) {
+            struct job first = jobs.items[0];
+            ZS_HEAP_POP(&jobs, time.due_ns);
+            assert_true(first.time.due_ns >= last);
+            assert_int_equal(first.name[0], first.time.due_ns);
+            assert_int_equal(first.name[66], first.time.due_ns);
+            last = first.time.due_ns;
+            sum -= last;
+        }
+        assert_int_equal(sum, 0);
+    }
+    free(jobs.items);
 }
 
 static void name_map_is_a_map(void **state)
@@ -364,6 +405,7 @@ int main(void)
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(options_of_any_size),
         cmocka_unit_test(id_map_is_a_map),
+        cmocka_unit_test(heap_gives_the_least_first),
         cmocka_unit_test(name_map_is_a_map),
         cmocka_unit_test(reader_first_error_sticks),
         cmocka_unit_test(reader_bounds_counts_and_seeks),
