@@ -1,6 +1,7 @@
 """What zeModuleCreate costs: compiled, remembered, by many threads; ocloc compiles the same SPIR-V."""
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,18 @@ def ocloc(spirv, folder):
     return (time.monotonic() - start) * 1e3
 
 
+def process_costs(spirv):
+    """What a process of its own adds to a first build, in ms: rounds of both in turns."""
+    done = subprocess.run([f'{BUILD}/bench/compiler_process', os.path.abspath(f'{BUILD}/src/compiler/zescope-compiler'),
+                           spirv, str(3 * RUNS)], capture_output=True, text=True, check=True, timeout=600)
+    rounds = [[float(x) for x in line.split()] for line in done.stdout.splitlines()]
+    here, apart = zip(*rounds)
+    print(f'| first build, the compiler in the application | {min(here):.3f} |')
+    print(f'| first build, the compiler in a process of its own | {min(apart):.3f} |')
+    print(f'| median of the differences of {len(rounds)} rounds | '
+          f'{statistics.median(b - a for a, b in rounds):.3f} |')
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         # its exit status is not always 0 when all went well
@@ -49,6 +62,7 @@ def main():
         print('| what | wall ms |\n|---|---|')
         for name, values in rows.items():
             print(f'| {name} | {min(values):.3f} |')
+        process_costs(spirv)
         for distinct in 1, 64:
             shutil.rmtree(cache, ignore_errors=True)
             both = [times(spirv, cache, THREADS, MODULES, distinct)[2] / 1e3 for _ in range(2)]

@@ -4,5 +4,5 @@
 set -eu
 cd "$(dirname "$0")/.."
 build=${ZESCOPE_BUILD:-build/release}
-ninja -C "$build" --quiet bench/build_modules
+ninja -C "$build" --quiet bench/build_modules bench/compiler_process
 exec /usr/bin/python3 bench/compile.py "$build"
