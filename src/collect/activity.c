@@ -139,12 +139,14 @@ static void append_enter(struct zs_activity *a, const struct zs_trace_event *eve
     if (ZS_UNLIKELY(act_meter_queries(a->meter)) && what->kind == ZS_ACTIVITY_KERNEL)
         call->measure = act_measure_take(a, list);
     if (ZS_UNLIKELY(list->next_command)) {
+        call->append->has_more = true;
         call->append->command = list->next_command;
         call->append->shape = call->shape;
         list->next_command = 0;
     }
     if (!list->immediate) {
         call->append->measure = call->measure;
+        call->append->has_more |= call->measure != NULL;
         remember(a, event, list, what);
         return;
     }
@@ -167,15 +169,16 @@ static void append_exit(struct zs_activity *a, const struct zs_trace_event *even
 }
 
 /* Nothing can happen to an append to a regular list before its call is over, and usually nothing is
- * left to be done then: no lock. */
+ * left to be done then: no lock, and one record tells of both. */
 static bool append_leave(struct zs_activity_call *call, struct zs_trace_file *file,
-                         const struct zs_trace_event *event, uint64_t now_ns)
+                         const struct zs_trace_event *event, uint64_t now_ns, bool *may_end)
 {
-    if (!call->append)
-        return true;
-    if (*event->result || call->muted)
-        return false;
-    act_write_append(file, call->id, call->list, &call->shape, now_ns);
+    if (!call->append || *event->result || call->muted) {
+        *may_end = false;
+        return !call->append;
+    }
+    *may_end &= !call->list->immediate;
+    act_write_append(file, call->id, call->list, &call->shape, now_ns, *may_end);
     if (call->list->immediate)
         return false;
     call->append->in_call = false;
@@ -202,6 +205,7 @@ static void append_reset_enter(struct zs_activity *a, const struct zs_trace_even
         return;
     }
     append->slot = slot;
+    append->has_more = true;
     e->appended = NULL;
     if (e->owner == append)
         e->owner = NULL;
@@ -738,12 +742,12 @@ void zs_activity_enter(struct zs_activity *a, struct zs_activity_thread *self,
         act_measure_begin(a, event, call);
 }
 
-void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
+bool zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
                       const struct zs_trace_event *event, struct zs_activity_call *call,
-                      uint64_t now_ns)
+                      uint64_t now_ns, bool may_end)
 {
     if (!call->is_hooked)
-        return;
+        return false;
     if (call->restore)
         memcpy(event->params[call->restore - 1], &call->replaced, sizeof(call->replaced));
     const struct hooks *h = &hooks[event->call];
@@ -752,19 +756,22 @@ void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
         act_measure_end(a, event, call);
     if (ZS_UNLIKELY(h->is_metric)) {
         act_meter_activate_exit(a, event);
-        return;
+        return false;
     }
-    if (leave == append_exit && append_leave(call, self->file, event, now_ns))
-        return;
+    if (leave != append_exit)
+        may_end = false;
+    else if (append_leave(call, self->file, event, now_ns, &may_end))
+        return may_end;
     if ((leave == event_seen_exit || leave == waited_exit) &&
         !atomic_load_explicit(&a->pending, memory_order_relaxed) && !a->meter)
-        return; /* nothing that it could tell of */
+        return false; /* nothing that it could tell of */
     if (leave == kernel_argument_exit && !is_local(event))
-        return;
+        return false;
     if (leave)
         run(a, self, leave, event, call);
     if (ZS_UNLIKELY(a->meter != NULL))
         after_metrics(a, self, h, event, call);
+    return may_end;
 }
 
 /* A thread that was ended while it held the lock must not keep the process from ending. */

@@ -94,13 +94,14 @@ bool act_destroys(uint32_t call);
 void act_write_ended(struct zs_trace_file *file);
 void act_write_gone(struct zs_trace_file *file, const struct zs_trace_event *event);
 /* Around a call that was (enter) or will be (exit) recorded in the file of `self`, the calling
- * thread. now_ns: when the call returned. */
+ * thread. now_ns: when the call returned. may_end: its end is to be written, and tells nothing but
+ * success; true when that has been done, with what the call appended. */
 void zs_activity_enter(struct zs_activity *a, struct zs_activity_thread *self,
                        const struct zs_trace_event *event, struct zs_activity_call *call,
                        bool muted);
-void zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
+bool zs_activity_exit(struct zs_activity *a, struct zs_activity_thread *self,
                       const struct zs_trace_event *event, struct zs_activity_call *call,
-                      uint64_t now_ns);
+                      uint64_t now_ns, bool may_end);
 /* The process ends: executions that nobody waited for, with their times where they are over. */
 void zs_activity_end(struct zs_activity *a, struct zs_trace_file *file);
 

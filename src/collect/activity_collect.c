@@ -46,13 +46,25 @@ static uint64_t next_id(struct zs_activity *a, struct act_list *list)
     return list->next_id++;
 }
 
+static void record_back(struct zs_activity *a, struct act_append *append)
+{
+    append->next = a->free_appends;
+    a->free_appends = append;
+}
+
 static struct act_append *record_new(struct zs_activity *a)
 {
     struct act_append *append = a->free_appends;
-    if (append)
+    if (append) {
         a->free_appends = append->next;
-    else
-        append = malloc(sizeof(*append));
+        return append;
+    }
+    append = aligned_alloc(alignof(struct act_append), ACT_RECORDS_CHUNK * sizeof(*append));
+    if (!append)
+        return NULL;
+    memset(append, 0, ACT_RECORDS_CHUNK * sizeof(*append));
+    for (size_t i = 1; i < ACT_RECORDS_CHUNK; i++)
+        record_back(a, &append[i]);
     return append;
 }
 
@@ -80,7 +92,7 @@ void act_list_supply(struct zs_activity *a, struct act_list *list)
 {
     /* as much as it has shown to need: lists of one append are many */
     size_t count = ZS_MIN(list->count, (size_t)ACT_SUPPLY_MAX);
-    if (list->immediate || list->is_cloneable || list->events || !count)
+    if (list->immediate || list->is_cloneable || list->spare || !count)
         return;
     if (!make_room(list, count))
         return;
@@ -94,9 +106,7 @@ void act_list_supply(struct zs_activity *a, struct act_list *list)
                 act_event_give(event);
             return;
         }
-        event->next = list->events;
-        list->events = event;
-        list->event_count++;
+        append->event = event;
         append->next = list->spare;
         list->spare = append;
         list->spare_count++;
@@ -107,7 +117,7 @@ static void append_start(struct act_list *list, struct act_append *append, struc
                          uint64_t id)
 {
     list->appends[list->count++] = append;
-    memset(append, 0, offsetof(struct act_append, shape));
+    memset(append, 0, offsetof(struct act_append, slot));
     append->id = id;
     append->list = list;
     append->event = event;
@@ -116,16 +126,13 @@ static void append_start(struct act_list *list, struct act_append *append, struc
 
 struct act_append *act_append_supplied(struct act_list *list)
 {
-    struct act_event *event = list->events;
     struct act_append *append = list->spare;
-    if (!event || !append || list->count == list->capacity || list->next_id == list->ids_end)
+    if (!append || list->count == list->capacity || list->next_id == list->ids_end)
         return NULL;
-    list->events = event->next;
-    event->next = NULL;
-    list->event_count--;
     list->spare = append->next;
     list->spare_count--;
-    append_start(list, append, event, list->next_id++);
+    __builtin_prefetch(append->next, 1);
+    append_start(list, append, append->event, list->next_id++);
     return append;
 }
 
@@ -146,43 +153,25 @@ struct act_append *act_append_new(struct zs_activity *a, struct act_list *list,
     return append;
 }
 
-static void event_back(struct act_list *list, struct act_event *event)
-{
-    if (list->immediate || list->event_count == ACT_SUPPLY_MAX) {
-        act_event_give(event);
-        return;
-    }
-    event->owner = NULL;
-    event->next = list->events;
-    list->events = event;
-    list->event_count++;
-}
-
-static void record_back(struct zs_activity *a, struct act_list *list, struct act_append *append)
-{
-    if (!list || list->immediate || list->spare_count == ACT_SUPPLY_MAX) {
-        append->next = a->free_appends;
-        a->free_appends = append;
-        return;
-    }
-    append->next = list->spare;
-    list->spare = append;
-    list->spare_count++;
-}
-
 void act_list_give_back(struct zs_activity *a, struct act_list *list)
 {
-    while (list->events) {
-        struct act_event *event = list->events;
-        list->events = event->next;
-        act_event_give(event);
-    }
     while (list->spare) {
         struct act_append *append = list->spare;
         list->spare = append->next;
-        record_back(a, NULL, append);
+        act_event_give(append->event);
+        append->event = NULL;
+        record_back(a, append);
     }
-    list->event_count = list->spare_count = 0;
+    list->spare_count = 0;
+}
+
+/* Nobody asks it for this append any more. */
+static void forget_owner(struct act_event *event, const struct act_append *append)
+{
+    if (event->appended == append)
+        event->appended = NULL;
+    if (event->owner == append)
+        event->owner = NULL;
 }
 
 static void leave_event(struct act_append *append)
@@ -191,39 +180,57 @@ static void leave_event(struct act_append *append)
     append->event = NULL;
     if (!event)
         return;
-    if (event->appended == append)
-        event->appended = NULL;
-    if (event->owner == append)
-        event->owner = NULL;
+    forget_owner(event, append);
     if (event->is_own)
-        event_back(append->list, event);
+        act_event_give(event);
     else if (!--event->references && !event->has_timestamps)
         free(event);
 }
 
-static void append_free(struct zs_activity *a, struct act_append *append)
+/* An event of ours and its record stay together, with a list that is built again and again. Where
+ * events are short they are everybody's. */
+static bool stays_with(const struct act_list *list, const struct act_append *append)
 {
-    struct act_list *list = append->list;
-    leave_event(append);
+    const struct act_context *context = list->context;
+    return !list->immediate && !append->in_call && append->event && append->event->is_own &&
+           list->spare_count <
+               (context->event_count < ACT_EVENTS_MAX / 2 ? ACT_KEEP_MAX : ACT_SUPPLY_MAX);
+}
+
+static void drop_more(struct zs_activity *a, struct act_append *append)
+{
     if (append->slot)
         act_slot_give(append->slot);
     free(append->deferred);
     if (append->measure)
         act_measure_leave(a, append->measure);
-    append->measure = NULL;
-    append->deferred = NULL;
-    append->slot = NULL;
+    memset(&append->slot, 0, sizeof(*append) - offsetof(struct act_append, slot));
+    append->has_more = false;
+}
+
+static void append_free(struct zs_activity *a, struct act_append *append)
+{
+    struct act_list *list = append->list;
+    if (ZS_UNLIKELY(append->has_more))
+        drop_more(a, append);
     append->list = NULL;
-    if (append->in_call) /* whose call gives it back */
+    if (stays_with(list, append)) {
+        forget_owner(append->event, append);
+        append->next = list->spare;
+        list->spare = append;
+        list->spare_count++;
         return;
-    record_back(a, list, append);
+    }
+    leave_event(append);
+    if (!append->in_call) /* else its call gives it back */
+        record_back(a, append);
 }
 
 void act_append_done(struct zs_activity *a, struct act_append *append, bool ok)
 {
     append->in_call = false;
     if (!append->list) {
-        record_back(a, NULL, append);
+        record_back(a, append);
         return;
     }
     if (ok)
@@ -272,6 +279,7 @@ void act_append_defer(struct act_append *append, const struct act_shape *shape)
         return;
     *d = (struct act_deferred){.time_ns = zs_trace_now_ns(), .shape = *shape};
     append->deferred = d;
+    append->has_more = true;
 }
 
 static void write_deferred(struct zs_activity *a, struct act_append *append)
@@ -318,7 +326,7 @@ void act_append_submit(struct zs_activity *a, struct act_append *append, uint64_
     if (!event->is_own && !api->zeEventQueryStatus(event->handle)) {
         ze_kernel_timestamp_result_t result;
         if (!api->zeEventQueryKernelTimestamp(event->handle, &result)) {
-            append->is_stale = true;
+            append->is_stale = append->has_more = true;
             append->stale_start = result.global.kernelStart;
         }
     }

@@ -135,7 +135,7 @@ bool act_harvest_poll(struct zs_activity *a, struct act_list *list)
                               &h->results[i]);
             /* the application's events stay set: until they change they speak of this execution */
             if (append->event && !append->event->is_own) {
-                append->is_stale = true;
+                append->is_stale = append->has_more = true;
                 append->stale_start = h->results[i].global.kernelStart;
             }
         }

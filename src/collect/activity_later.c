@@ -86,8 +86,10 @@ void act_clone_exit(struct zs_activity *a, const struct zs_trace_event *event,
             continue;
         to->id = from->id;
         to->in_call = false;
+        to->has_more = from->command != 0;
         to->command = from->command;
-        to->shape = from->shape;
+        if (to->has_more)
+            to->shape = from->shape;
     }
 }
 
@@ -116,7 +118,7 @@ static void changed(struct zs_activity *a, struct act_append *append)
     act_append_retarget(a, append, append->event && !append->event->is_own ? append->event : NULL);
     append->id = ++a->next_append;
     act_write_append(a->file, append->id, append->list, &append->shape,
-                     zs_trace_file_now_ns(a->file));
+                     zs_trace_file_now_ns(a->file), false);
 }
 
 void act_update_commands_exit(struct zs_activity *a, const struct zs_trace_event *event,

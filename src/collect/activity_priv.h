@@ -6,6 +6,8 @@
 #include "store/activity.h"
 
 #include <sched.h>
+#include <stdalign.h>
+#include <stddef.h>
 
 enum {
     ACT_EVENTS_FIRST = 64, /* events of a context's first pool of ours; doubled up to ... */
@@ -14,8 +16,10 @@ enum {
     ACT_PENDING_MAX = 8192,   /* of an immediate list whose events never come */
     ACT_HARVESTS_MAX = 64,    /* executions of one list that wait at once */
     ACT_SLOTS_CHUNK = 512,
-    ACT_SUPPLY_MAX = 64, /* events and records that a list keeps for its next appends */
-    ACT_IDS = 256,       /* ids of appends that a list takes at once */
+    ACT_SUPPLY_MAX = 64, /* records with events that a list gets at once for its next appends */
+    ACT_KEEP_MAX = 1024, /* ... and that it keeps when it is reset */
+    ACT_RECORDS_CHUNK = 64,
+    ACT_IDS = 256, /* ids of appends that a list takes at once */
     ACT_PREFIX_B = 24,
     ACT_LOCALS = 32, /* arguments beyond it are taken for none of local memory */
 };
@@ -113,27 +117,31 @@ struct act_deferred {
     struct act_shape shape;
 };
 
+/* What an append to a list that is being built touches stands in its first 64 bytes; the rest is
+ * zero unless has_more says so. */
 struct act_append {
-    struct act_append *next; /* of free ones */
+    alignas(64) struct act_append *next; /* of free ones, and of those that a list has in supply */
     uint64_t id;
-    struct act_list *list;         /* NULL: it is gone */
-    struct act_event *event;       /* NULL: no times */
+    struct act_list *list;   /* NULL: it is gone */
+    struct act_event *event; /* NULL: no times. Of ours: also of those in supply */
+    uint64_t submit_ns;      /* 0: recording was paused, it is not recorded */
+    uint64_t recorded_ns;    /* the last submit_ns that was not 0 */
+    uint32_t outstanding;    /* executions that are not over */
+    uint32_t muted;          /* of these: not to be recorded */
+    bool is_stale, in_call, cancelled;
+    bool submitted; /* once at least */
+    bool shared;    /* a later append of the same list signals the same event */
+    bool maybe_set; /* an execution was given up: our event may be set, now or later */
+    bool in_doubt;  /* ... and nothing proves that it was not: no times until the list is reset */
+    bool has_more;  /* something below is set */
     struct act_slot *slot;         /* times come here before the event is reset */
-    uint64_t submit_ns;            /* 0: recording was paused, it is not recorded */
-    uint64_t recorded_ns;          /* the last submit_ns that was not 0 */
     struct act_deferred *deferred; /* appended while paused: written when it is needed, or NULL */
     uint64_t stale_start;          /* the event was set already when it was submitted: with this */
-    uint32_t outstanding;          /* executions that are not over */
-    uint32_t muted;                /* of these: not to be recorded */
     uint64_t command;              /* of a mutable list: its id there, or 0 */
-    bool is_stale, in_call, cancelled;
-    struct act_measure *measure; /* of regular lists; NULL: none */
-    bool submitted;              /* once at least */
-    bool shared;                 /* a later append of the same list signals the same event */
-    bool maybe_set;              /* an execution was given up: our event may be set, now or later */
-    bool in_doubt; /* ... and nothing proves that it was not: no times until the list is reset */
-    struct act_shape shape; /* while `command` is set; last: else it is not touched */
+    struct act_measure *measure;   /* of regular lists; NULL: none */
+    struct act_shape shape;        /* while `command` is set */
 };
+_Static_assert(offsetof(struct act_append, slot) == 64, "what every append touches is one line");
 
 /* An execution whose timestamps go to host memory because the list was executed again. */
 struct act_harvest {
@@ -167,9 +175,8 @@ struct act_list {
     uint32_t set;                          /* of metric groups, for its launches */
     bool has_set;
     atomic_bool is_held;      /* act_list_hold: who reads or changes what stands here */
-    struct act_event *events; /* supply of the next appends */
-    struct act_append *spare;
-    uint32_t event_count, spare_count;
+    struct act_append *spare; /* supply of the next appends, with events of ours */
+    uint32_t spare_count;
     uint64_t next_id, ids_end;
     uint8_t prefix[ACT_PREFIX_B]; /* what all records of its appends begin with */
     uint32_t prefix_B;
@@ -292,9 +299,9 @@ void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint
                       uint64_t base, const ze_kernel_properties_t *p);
 /* What every record of an append to the list begins with: made once. */
 void act_write_prefix(struct act_list *list);
-/* Needs no lock: only what does not change is read. */
+/* Needs no lock: only what does not change is read. is_end: the call that appended ends, too. */
 void act_write_append(struct zs_trace_file *file, uint64_t id, const struct act_list *list,
-                      const struct act_shape *shape, uint64_t now_ns);
+                      const struct act_shape *shape, uint64_t now_ns, bool is_end);
 /* The same for what was appended while recording was paused. */
 void act_write_earlier(struct zs_activity *a, uint64_t id, const struct act_list *list,
                        const struct act_shape *shape, uint64_t time_ns);

@@ -141,9 +141,10 @@ static void put_append(struct zs_pb *pb, uint64_t id, const struct act_list *lis
 }
 
 void act_write_append(struct zs_trace_file *file, uint64_t id, const struct act_list *list,
-                      const struct act_shape *s, uint64_t now_ns)
+                      const struct act_shape *s, uint64_t now_ns, bool is_end)
 {
-    uint8_t *to = zs_trace_record_open(file, now_ns);
+    uint8_t *to =
+        is_end ? zs_trace_end_record_open(file, now_ns) : zs_trace_record_open(file, now_ns);
     if (!to)
         return;
     struct zs_pb pb = zs_pb_make(to, RECORD_MAX_B);

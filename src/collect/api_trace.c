@@ -72,7 +72,8 @@ static struct {
     bool *skipped; /* by call: not to be recorded; NULL: none */
     struct zs_live live;
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
-    bool has_counts[ZS_API_CALL_COUNT]; /* by call: zs_codec_enter has something to keep */
+    bool has_counts[ZS_API_CALL_COUNT];  /* by call: zs_codec_enter has something to keep */
+    bool has_results[ZS_API_CALL_COUNT]; /* by call: its exit tells more than success */
     atomic_bool has_retired;
     pthread_key_t key;
     pthread_once_t once;
@@ -313,15 +314,20 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
     if (ZS_UNLIKELY(capture && capture->leave))
         capture->leave(event->params, (ze_result_t)*event->result, process->collector, &f->capture);
     f->call.build = event->call == ZS_API_zeModuleCreate ? (uint32_t)(uintptr_t)f->capture : 0;
+    bool ended = false;
     if (process->activity) {
-        zs_activity_exit(process->activity, &t->activity, event, &f->call, now_ns);
+        ended = zs_activity_exit(process->activity, &t->activity, event, &f->call, now_ns,
+                                 f->written && !api.has_results[event->call]);
         after_write(t);
     }
-    if (f->written) {
+    if (!f->written)
+        return;
+    if (ended)
+        t->written_depth--;
+    else
         write_event(t, event, now_ns, 0);
-        if (ZS_UNLIKELY(api.live.is_on))
-            write_line(f, event, now_ns);
-    }
+    if (ZS_UNLIKELY(api.live.is_on))
+        write_line(f, event, now_ns);
 }
 
 /* What is destroyed while recording is paused would look like a leak. */
@@ -455,8 +461,10 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     zs_live_init(&api.live, c);
     api.skipped = zs_live_skipped();
     take_captures(c);
-    for (uint32_t call = 0; call < ZS_API_CALL_COUNT; call++)
+    for (uint32_t call = 0; call < ZS_API_CALL_COUNT; call++) {
         api.has_counts[call] = zs_codec_has_counts(call);
+        api.has_results[call] = zs_codec_has_results(call);
+    }
     pthread_once(&api.once, setup);
     atomic_store(&api.process, process_make(c));
     int error = layer->tracer_new(layer->set, NULL, &tracer);

@@ -309,6 +309,16 @@ bool zs_codec_has_counts(uint32_t call)
     return false;
 }
 
+bool zs_codec_has_results(uint32_t call)
+{
+    const struct zs_api_step *steps = zs_api_call_steps(call);
+    const struct zs_api_shape shape = zs_api_call_shape(call);
+    for (uint32_t i = 0; i < shape.param_count; i++)
+        if (steps[i].when & ZS_API_STEP_EXIT)
+            return true;
+    return false;
+}
+
 void zs_codec_enter(const struct zs_api_event *event)
 {
     const struct zs_api_shape shape = zs_api_call_shape(event->call);

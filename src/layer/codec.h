@@ -66,6 +66,8 @@ struct zs_api_values {
 void zs_codec_enter(const struct zs_api_event *event);
 /* Whether that does anything for a call. */
 bool zs_codec_has_counts(uint32_t call);
+/* Whether the exit of a call that succeeded has anything else to tell. */
+bool zs_codec_has_results(uint32_t call);
 
 /* Write an event's values to `out`, at most ZS_CODEC_EVENT_MAX_B. Returns the bytes written; 0 for
  * an exit that tells nothing but success. No allocation, no lock. */

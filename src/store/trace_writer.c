@@ -383,7 +383,7 @@ uint8_t *zs_trace_begin_open(struct zs_trace_file *file, uint64_t now_ns, uint32
     return field_data(file, at, ZS_TRACE_FIELD_CALL);
 }
 
-uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns)
+static uint8_t *end_open(struct zs_trace_file *file, uint64_t now_ns, uint32_t field)
 {
     static const uint8_t event[] = {ZS_PF_PACKET_TRACK_EVENT << 3 | 2, 2, ZS_PF_EVENT_TYPE << 3,
                                     ZS_PF_SLICE_END};
@@ -395,7 +395,17 @@ uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns)
     if (ZS_UNLIKELY(file->drops))
         at = put_dropped(at);
     memcpy(at, event, sizeof(event));
-    return field_data(file, at + sizeof(event), ZS_TRACE_FIELD_CALL);
+    return field_data(file, at + sizeof(event), field);
+}
+
+uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns)
+{
+    return end_open(file, now_ns, ZS_TRACE_FIELD_CALL);
+}
+
+uint8_t *zs_trace_end_record_open(struct zs_trace_file *file, uint64_t now_ns)
+{
+    return end_open(file, now_ns, ZS_TRACE_FIELD_ACTIVITY);
 }
 
 uint8_t *zs_trace_record_open(struct zs_trace_file *file, uint64_t now_ns)

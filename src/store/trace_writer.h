@@ -133,6 +133,8 @@ void zs_trace_end(struct zs_trace_file *file, uint64_t now_ns, const void *call_
 uint8_t *zs_trace_begin_open(struct zs_trace_file *file, uint64_t now_ns, uint32_t name_id,
                              const char *name, uint32_t stack);
 uint8_t *zs_trace_end_open(struct zs_trace_file *file, uint64_t now_ns);
+/* An end that has no call data but a record of activity in its place. */
+uint8_t *zs_trace_end_record_open(struct zs_trace_file *file, uint64_t now_ns);
 void zs_trace_call_close(struct zs_trace_file *file, uint64_t now_ns, size_t call_data_B);
 /* The same for the message in field ZS_TRACE_FIELD_ACTIVITY. */
 uint8_t *zs_trace_record_open(struct zs_trace_file *file, uint64_t now_ns);
