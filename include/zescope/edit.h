@@ -106,7 +106,8 @@ ZS_API uint32_t zs_edit_counters(struct zs_edit *edit, uint32_t count);
 /* Bytes that the trace may take; 0: 16 MiB. At most 1 GiB. */
 ZS_API void zs_edit_set_trace_size(struct zs_edit *edit, uint32_t size_B);
 /* 0; -EINVAL: no such instruction, place, counter or registers; -ENOTSUP: a predicate that looks at
- * neighbouring lanes, an instruction set that probes are not known for; -ENOMEM. */
+ * part of the instruction's lanes or at two flags, an instruction set that probes are not known
+ * for; -ENOMEM. */
 ZS_API int zs_edit_probe(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                          const struct zs_probe *probe, struct zs_diag *diag);
 /* The probes of a kernel in the order of their calls; NULL behind the last. */

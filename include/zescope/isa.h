@@ -458,6 +458,8 @@ struct zs_isa_kernel;
 struct zs_isa_options {
     size_t size_B;      /* sizeof(struct zs_isa_options) */
     uint32_t grf_count; /* registers of a thread; 0: the platform's default */
+    uint32_t
+        entry_B; /* the instruction where threads may start, too: a block of its own; 0: none */
 };
 
 enum zs_isa_what {

@@ -61,6 +61,7 @@ struct zs_placed {
     struct zs_buf code;
     uint32_t *label_B; /* where jumps to the instruction go */
     uint32_t *inst_B;  /* where it stands itself */
+    uint32_t entry_B;  /* where threads start whose local ids need not be loaded; 0: nowhere */
 };
 
 struct zs_edit_kernel {
@@ -124,6 +125,9 @@ int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_
 void zs_pieces_fini(struct zs_pieces *pieces);
 /* Whether probes can be made for an instruction set. */
 bool zs_emit_has(enum zs_isa_platform platform);
+/* A predicate that looks at neighbouring lanes: how many, if all of the instruction's see the same.
+ * 0: it is no such one. */
+uint32_t zs_emit_pred_width(const struct zs_isa_inst *inst);
 
 /* place.c: fills k->placed. 0, -ENOTSUP, -ENOMEM. */
 int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces);
@@ -135,6 +139,9 @@ uint32_t zs_place_inside(const struct zs_edit_kernel *k, uint64_t offset_B);
 /* Containers: append what replaces the image. 0, -EINVAL, -EFBIG, -ENOTSUP, -ENOMEM. */
 int zs_edit_write_patch(struct zs_edit *edit, struct zs_buf *out, struct zs_diag *diag);
 int zs_edit_write_zebin(struct zs_edit *edit, struct zs_buf *out, struct zs_diag *diag);
+/* Set a number of a kernel's in the text of .ze_info, where it is there already (ze_info_set.c). 0,
+ * -EINVAL: it is not, -ENOMEM. */
+int zs_ze_info_set(struct zs_buf *text, const char *kernel, const char *key, uint64_t value);
 /* The kernel has new code. */
 static inline bool zs_edit_is_changed(const struct zs_edit_kernel *k)
 {

@@ -12,25 +12,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Instruction sets that probes are known for. */
+enum emit_set { SET_GEN9, SET_GEN12, SET_XE_HPG, SET_COUNT };
+
 enum emit_op {
-#define ZS_EMIT(name, gen9) EMIT_##name,
+#define ZS_EMIT(name, text)                   EMIT_##name,
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) EMIT_##name,
 #include "edit/emit.def"
     EMIT_COUNT
 };
 
-static const char *const gen9_rows[EMIT_COUNT] = {
-#define ZS_EMIT(name, gen9) [EMIT_##name] = gen9,
+static const char *const rows[EMIT_COUNT][SET_COUNT] = {
+#define ZS_EMIT(name, text)                   [EMIT_##name] = {text, text, text},
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) [EMIT_##name] = {gen9, gen12, xe_hpg},
 #include "edit/emit.def"
 };
 
-static const char *const *rows_of(enum zs_isa_platform platform)
+static const struct {
+    enum zs_isa_platform platform;
+    enum emit_set set;
+} platforms[] = {{ZS_ISA_GEN9, SET_GEN9},
+                 {ZS_ISA_GEN11, SET_GEN9},
+                 {ZS_ISA_XE_LP, SET_GEN12},
+                 {ZS_ISA_XE_HPG, SET_XE_HPG}};
+/* What lines wait for that do not say so: all that was begun in order. */
+static const char *const waits[SET_COUNT] = {"", " {@1}", " {A@1}"};
+
+static enum emit_set set_of(enum zs_isa_platform platform)
 {
-    return platform == ZS_ISA_GEN9 || platform == ZS_ISA_GEN11 ? gen9_rows : NULL;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(platforms); i++)
+        if (platforms[i].platform == platform)
+            return platforms[i].set;
+    return SET_COUNT;
 }
 
 bool zs_emit_has(enum zs_isa_platform platform)
 {
-    return rows_of(platform) != NULL;
+    return set_of(platform) != SET_COUNT;
 }
 
 enum { INST_B = 16, TEXT_PER_LINE_B = 128 };
@@ -40,7 +58,7 @@ struct emitter {
     const struct zs_plan *plan;
     struct zs_edit_buffer layout;
     uint64_t gpu_va;
-    const char *const *rows;
+    enum emit_set set;
     struct zs_buf text;
     uint32_t lines;
 };
@@ -64,14 +82,21 @@ static void put_number(struct zs_buf *out, uint32_t value, bool is_hex)
 static void emit(struct emitter *e, enum emit_op op, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     const uint32_t numbers[] = {a, b, c, d};
-    for (const char *s = e->rows[op]; *s; s++) {
-        if (*s == '$' || *s == '#') {
+    bool waits_itself = false;
+    for (const char *s = rows[op][e->set]; *s; s++) {
+        if ((*s == '$' || *s == '#') && s[1] >= 'a' && s[1] <= 'd') {
             put_number(&e->text, numbers[s[1] - 'a'], *s == '#');
             s++;
             continue;
         }
+        waits_itself |= *s == '{';
+        if (*s == '\n') {
+            if (!waits_itself)
+                zs_buf_puts(&e->text, waits[e->set]);
+            waits_itself = false;
+            e->lines++;
+        }
         zs_buf_putc(&e->text, *s);
-        e->lines += *s == '\n';
     }
 }
 
@@ -84,7 +109,35 @@ static uint32_t window_lanes(const struct zs_isa_inst *inst)
     return (uint32_t)lanes;
 }
 
-/* Dword `at` of register w = lanes that the instruction works on, dword at + 1 is used. */
+uint32_t zs_emit_pred_width(const struct zs_isa_inst *inst)
+{
+    uint32_t width = inst->exec_size;
+    if (inst->pred < ZS_PRED_ANY2H || inst->pred > ZS_PRED_ALL)
+        return 0;
+    if (inst->pred < ZS_PRED_ANY)
+        width = 2u << (inst->pred - ZS_PRED_ANY2H) / 2;
+    return width >= inst->exec_size ? width : 0;
+}
+
+/* Dword `at` of register w, flags = all bits where any (all) of the instruction's group of lanes
+ * are set, none else; dword at + 1 is used. */
+static void put_reduced(struct emitter *e, const struct zs_isa_inst *inst, uint32_t w, uint32_t at)
+{
+    uint32_t width = zs_emit_pred_width(inst);
+    uint32_t shift = inst->flag_subreg * 16u + inst->channel_offset;
+    bool all = (inst->pred - ZS_PRED_ANY2H) % 2;
+    if (shift)
+        emit(e, EMIT_SHIFT, w, at, shift, 0);
+    if (all)
+        emit(e, EMIT_NOT, w, at, 0, 0);
+    if (width < 32)
+        emit(e, EMIT_AND_IMM, w, at, (1u << width) - 1, 0);
+    emit(e, EMIT_IS_SET, w, at, at + 1, 0);
+    if (all)
+        emit(e, EMIT_NOT, w, at, 0, 0);
+}
+
+/* Dword `at` of register w = lanes that the instruction works on, the two behind it are used. */
 static void put_lanes(struct emitter *e, const struct zs_isa_inst *inst, bool all_active,
                       uint32_t w, uint32_t at)
 {
@@ -100,8 +153,10 @@ static void put_lanes(struct emitter *e, const struct zs_isa_inst *inst, bool al
     if (all_active || inst->pred == ZS_PRED_NONE)
         return;
     emit(e, EMIT_FLAG, w, at + 1, inst->flag_reg, 0);
-    if (inst->flag_subreg)
+    if (inst->pred == ZS_PRED_SEQ && inst->flag_subreg)
         emit(e, EMIT_SHIFT, w, at + 1, 16, 0);
+    if (inst->pred != ZS_PRED_SEQ)
+        put_reduced(e, inst, w, at + 1);
     if (inst->flags & ZS_INST_PRED_INVERSE)
         emit(e, EMIT_NOT, w, at + 1, 0, 0);
     emit(e, EMIT_AND, w, at, w, at + 1);
@@ -264,7 +319,8 @@ static void put_exit(struct emitter *e)
             emit(e, EMIT_ADVANCE, w, 0, (uint32_t)(va - before_va), 0);
         if (i == 0 || va >> 32 != before_va >> 32)
             emit(e, EMIT_ADDRESSES_HIGH, w, 0, (uint32_t)(va >> 32), 0);
-        emit(e, EMIT_FLUSH, w, w + 2, plan->group_grf[i], 0);
+        emit(e, EMIT_FLUSH_LOW, 0, w + 2, plan->group_grf[i], 0);
+        emit(e, EMIT_FLUSH, w, w + 2, 0, 0);
         before_va = va;
     }
 }
@@ -285,7 +341,12 @@ static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
                                         "called from elsewhere",
                                   ZS_WINDOW_GRFS, inst->offset_B);
     }
+    bool is_lent = e->plan->window == ZS_NONE; /* the window is the kernel's elsewhere */
+    if (is_lent || at->probe.kind == ZS_PROBE_TRACE)
+        emit(e, EMIT_WAIT, 0, 0, 0, 0);
     kinds[at->probe.kind].put(e, &at->probe, inst, w);
+    if (is_lent)
+        emit(e, EMIT_DONE, 0, 0, 0, 0);
     return e->text.error;
 }
 
@@ -350,12 +411,12 @@ int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_
                         .plan = plan,
                         .layout = zs_edit_buffer(k->edit),
                         .gpu_va = gpu_va,
-                        .rows = rows_of(k->edit->platform)};
+                        .set = set_of(k->edit->platform)};
     struct zs_buf probes = {0};
     uint32_t *lines = calloc(k->insertion_count + 1, sizeof(*lines));
     *ret = (struct zs_pieces){.begin_B = calloc(k->insertion_count + 1, sizeof(*ret->begin_B))};
     int error = lines && ret->begin_B ? 0 : -ENOMEM;
-    if (!error && e.rows)
+    if (!error && e.set != SET_COUNT)
         error = put_all(&e, ret, lines);
     if (!error && e.lines)
         error = assemble(&e, &probes);

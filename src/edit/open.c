@@ -120,7 +120,9 @@ const struct zs_kernel *zs_edit_kernel_info(const struct zs_edit_kernel *kernel)
 
 static int open_code(struct zs_edit_kernel *k)
 {
-    struct zs_isa_options options = {.size_B = sizeof(options), .grf_count = k->info->grf_count};
+    struct zs_isa_options options = {.size_B = sizeof(options),
+                                     .grf_count = k->info->grf_count,
+                                     .entry_B = k->info->thread.skip_per_thread_load_B};
     struct zs_diag diag = {0};
     int error = zs_isa_kernel_open(k->edit->platform, k->info->code, &options, &k->code, &diag);
     if (!error)
@@ -244,9 +246,9 @@ static int check_probe(const struct zs_edit_kernel *k, uint32_t inst, enum zs_ed
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "registers r%u to r%u in a record",
                            p->grf, p->grf + p->grf_count - 1);
     bool masked = (p->kind == ZS_PROBE_LANES || p->kind == ZS_PROBE_TRACE) && !p->all_active;
-    if (masked && in->pred > ZS_PRED_SEQ)
+    if (masked && in->pred > ZS_PRED_SEQ && !zs_emit_pred_width(in))
         return zs_diag_set(diag, -ENOTSUP, in->offset_B,
-                           "a predicate that looks at neighbouring lanes");
+                           "a predicate that looks at part of its lanes, or at two flags");
     return 0;
 }
 

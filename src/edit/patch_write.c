@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAP_ALIGN_B = 64 };
+enum { HEAP_ALIGN_B = 64, SECOND_ENTRY = 12 /* dword of a thread payload's token */ };
 
 static void store_u32(uint8_t *at, uint32_t value)
 {
@@ -74,6 +74,10 @@ static int move_tokens(const struct zs_edit *edit, const struct zs_edit_kernel *
     struct zs_token token;
     int error = 0;
     while (!error && zs_token_next(list, &cursor, &token)) {
+        if (token.number == ZS_TOKEN_THREAD_PAYLOAD && k && k->placed.entry_B &&
+            token.body.size_B >= 4 * (SECOND_ENTRY + 1))
+            store_u32(bytes + (token.body.data - list->bytes.data) + 4 * SECOND_ENTRY,
+                      k->placed.entry_B);
         bool symbols = token.number == ZS_TOKEN_PROGRAM_SYMBOL_TABLE;
         bool relocations = token.number == ZS_TOKEN_PROGRAM_RELOCATION_TABLE && k;
         size_t entry_B = zs_token_entry_B(token.number);

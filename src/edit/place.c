@@ -7,12 +7,20 @@
  *
  * Who jumps to an instruction comes to its label, so what is before it sees all lanes that meet
  * there. Branches name instructions; their distances follow from where those went.
+ *
+ * From XeHP on threads may start at a second place, behind the instructions that load local ids.
+ * That is aligned, has its own copy of what is put in at the entry, and who comes from above passes
+ * by:
+ *
+ *     jmpi over    [fill]    second entry: [what is put in at the entry]    over: label: ...
  */
 #include "edit/edit_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { INST_B = 16, ENTRY_ALIGN_B = 64 };
 
 void zs_placed_fini(struct zs_placed *placed)
 {
@@ -50,7 +58,9 @@ struct placer {
     struct zs_edit_kernel *k;
     const struct zs_pieces *pieces;
     const uint32_t *order;
-    size_t next; /* in order */
+    size_t next;      /* in order */
+    size_t entry_end; /* in order: behind what is put in at the entry */
+    uint32_t second;  /* the instruction at the second entry, or ZS_NONE */
     struct zs_placed *placed;
 };
 
@@ -75,13 +85,57 @@ static void put_part(struct placer *p, uint32_t begin_B, uint32_t end_B)
         zs_buf_append(&p->placed->code, p->pieces->code.data + begin_B, end_B - begin_B);
 }
 
-static void put_inst(struct placer *p, uint32_t i)
+static void put_filling(struct zs_buf *text, uint32_t size_B)
+{
+    if (size_B % INST_B)
+        zs_buf_puts(text, "sync.nop null {Compacted}\n");
+    for (; size_B >= INST_B; size_B -= INST_B)
+        zs_buf_puts(text, "nop\n");
+}
+
+/* The jump and the filling are assembled with as much behind them as is passed by. */
+static int put_second_entry(struct placer *p)
+{
+    struct zs_buf text = {0}, *code = &p->placed->code;
+    uint32_t passed_B = p->pieces->entry_end_B - p->pieces->entry_begin_B;
+    for (size_t n = 0; n < p->entry_end; n++)
+        passed_B += p->pieces->begin_B[p->order[n] + 1] - p->pieces->begin_B[p->order[n]];
+    uint32_t at_B = (uint32_t)code->size_B + INST_B;
+    uint32_t fill_B = (ENTRY_ALIGN_B - at_B % ENTRY_ALIGN_B) % ENTRY_ALIGN_B;
+    uint8_t *bytes = NULL;
+    size_t size_B = 0;
+    zs_buf_puts(&text, "(W) jmpi (1|M0) over\n");
+    put_filling(&text, fill_B);
+    put_filling(&text, passed_B);
+    zs_buf_puts(&text, "over: nop\n");
+    int error = text.error ? text.error
+                           : zs_isa_assemble(p->k->edit->platform, zs_buf_span(&text), &bytes,
+                                             &size_B, NULL);
+    zs_buf_fini(&text);
+    if (!error && size_B != (size_t)INST_B + fill_B + passed_B + INST_B)
+        error = -EINVAL;
+    if (error)
+        return error == -ENOMEM ? error : zs_edit_refuse(p->k, "its second entry cannot be made");
+    zs_buf_append(code, bytes, INST_B + fill_B);
+    zs_isa_code_free(bytes);
+    p->placed->entry_B = (uint32_t)code->size_B;
+    put_part(p, p->pieces->entry_begin_B, p->pieces->entry_end_B);
+    for (size_t n = 0; n < p->entry_end; n++)
+        put_part(p, p->pieces->begin_B[p->order[n]], p->pieces->begin_B[p->order[n] + 1]);
+    return code->error;
+}
+
+static int put_inst(struct placer *p, uint32_t i)
 {
     const struct zs_isa_kernel *code = p->k->code;
+    int error = 0;
     if (i == 0) {
         put_part(p, p->pieces->entry_begin_B, p->pieces->entry_end_B);
         put_pieces(p, i, ZS_EDIT_ENTRY);
+        p->entry_end = p->next;
     }
+    if (i == p->second)
+        error = put_second_entry(p);
     p->placed->label_B[i] = (uint32_t)p->placed->code.size_B;
     put_pieces(p, i, ZS_EDIT_BEFORE);
     if (zs_isa_inst(code, i)->flags & ZS_INST_EOT)
@@ -91,6 +145,7 @@ static void put_inst(struct placer *p, uint32_t i)
         zs_buf_append(&p->placed->code, p->k->info->code.data + zs_isa_inst_offset(code, i),
                       zs_isa_inst_size(code, i));
     put_pieces(p, i, ZS_EDIT_AFTER);
+    return error;
 }
 
 /* ---- branches ---- */
@@ -207,11 +262,18 @@ int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces)
     uint32_t *order = make_order(k);
     k->placed.label_B = calloc(count + 1u, sizeof(uint32_t));
     k->placed.inst_B = calloc(count + 1u, sizeof(uint32_t));
-    struct placer p = {.k = k, .pieces = pieces, .order = order, .placed = &k->placed};
-    if (!order || !k->placed.label_B || !k->placed.inst_B)
+    uint32_t second_B = k->info->thread.skip_per_thread_load_B;
+    struct placer p = {.k = k,
+                       .pieces = pieces,
+                       .order = order,
+                       .placed = &k->placed,
+                       .second = second_B ? index_at(k->code, second_B) : ZS_NONE};
+    if (second_B && (p.second == ZS_NONE || p.second == count))
+        error = zs_edit_refuse(k, "its second entry at 0x%x is no instruction", second_B);
+    if (!error && (!order || !k->placed.label_B || !k->placed.inst_B))
         error = -ENOMEM;
     for (uint32_t i = 0; i < count && !error; i++)
-        put_inst(&p, i);
+        error = put_inst(&p, i);
     free(order);
     error = error ? error : k->placed.code.error;
     if (!error) {

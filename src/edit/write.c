@@ -17,7 +17,7 @@ static int rewrite_kernel(struct zs_edit_kernel *k, uint64_t gpu_va)
     if (!k->insertion_count)
         return 0;
     k->refusal[0] = '\0';
-    if (k->info->thread.skip_per_thread_load_B || k->info->thread.skip_set_ffid_B)
+    if (k->info->thread.skip_set_ffid_B)
         return zs_edit_refuse(k, "it has several places where threads start");
     int error = zs_plan_make(k, &plan);
     if (!error)

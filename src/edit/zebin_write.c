@@ -98,6 +98,29 @@ static int move_relocations(struct zebin_writer *w, const struct zs_section *sec
     return out->error;
 }
 
+/* .ze_info with what the new code has made of its numbers. */
+static int change_info(struct zebin_writer *w, const struct zs_section *section)
+{
+    struct zs_buf text = {0}, *out = NULL;
+    int error = 0;
+    for (uint32_t i = 0; i < w->edit->kernel_count && !error; i++) {
+        const struct zs_edit_kernel *k = &w->edit->kernels[i];
+        if (!zs_edit_is_changed(k) || !k->placed.entry_B)
+            continue;
+        if (!text.data)
+            zs_buf_append(&text, section->bytes.data, section->bytes.size_B);
+        error = zs_ze_info_set(&text, k->info->name, "offset_to_skip_per_thread_data_load",
+                               k->placed.entry_B);
+    }
+    if (!error && text.data) {
+        out = splice(w, section);
+        *out = text;
+        return out->error;
+    }
+    zs_buf_fini(&text);
+    return error;
+}
+
 static bool is_debug(const char *name)
 {
     return !strncmp(name, ".debug_", 7) || !strncmp(name, ".rel.debug_", 11) ||
@@ -116,6 +139,8 @@ static int put_section(struct zebin_writer *w, uint32_t i)
         return move_relocations(w, s, target);
     else if (s->type == SHT_SYMTAB_TYPE)
         return move_symbols(w, s);
+    else if (!strcmp(s->name, ".ze_info"))
+        return change_info(w, s);
     else if (is_debug(s->name) && s->bytes.size_B)
         splice(w, s);
     return 0;

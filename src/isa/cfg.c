@@ -62,6 +62,9 @@ static void mark_leaders(const struct zs_isa_kernel *k, uint8_t *leaders, uint8_
 {
     if (k->count)
         set_bit(leaders, 0);
+    uint32_t entry = k->entry_B ? inst_at(k, k->entry_B) : NONE;
+    if (entry != NONE)
+        set_bit(leaders, entry);
     for (size_t b = 0; b < k->branches.count; b++) {
         const struct zs_isa_branch *branch = &k->branches.items[b];
         set_bit(leaders, branch->inst + 1);

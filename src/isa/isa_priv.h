@@ -35,6 +35,7 @@ struct zs_isa_branch {
 struct zs_isa_kernel {
     enum zs_isa_platform platform;
     struct zs_span code;
+    uint32_t entry_B;
     uint32_t grf_count, grf_B;
     uint32_t done; /* enum zs_isa_what */
     uint32_t count, illegal_count;

@@ -71,6 +71,7 @@ int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code,
     k->grf_B = info->grf_B;
     k->grf_count = options && options->grf_count ? ZS_MIN(options->grf_count, info->grf_count_max)
                                                  : info->grf_count;
+    k->entry_B = options && options->size_B >= sizeof(*options) ? options->entry_B : 0;
     int error = find_instructions(k, diag);
     if (error) {
         zs_isa_kernel_close(k);

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import names
+
 TIME_LIMIT_S = 600
 # What these execute depends on the order in which threads come.
 RACES = re.compile('sync_atomic_|sync_float|printf_overflow')
@@ -46,20 +48,20 @@ def notes(folder):
     return texts
 
 
-def record(zescope, folder, options, app):
+def record(zescope, folder, options, app, environment):
     run = subprocess.run([zescope, 'record', '--no-trace', '--no-last', '-o', folder, *options, '--', *app],
-                         timeout=TIME_LIMIT_S, capture_output=True, text=True)
+                         timeout=TIME_LIMIT_S, capture_output=True, text=True, env=environment)
     if run.returncode:
         sys.exit(f'{options} {app}: exit {run.returncode}\n{run.stdout[-3000:]}{run.stderr[-3000:]}')
 
 
 def compare(zescope, suite, binary):
-    group, variant = os.path.basename(binary)[len('suite_'):-len('.bin')].split('_', 1)
+    group, variant, environment = names.of(binary)
     app = [suite, group, binary, 'native', variant]
     with tempfile.TemporaryDirectory() as top:
         plain, tooled = os.path.join(top, 'plain'), os.path.join(top, 'tooled')
-        record(zescope, plain, ['--counts'], app)
-        record(zescope, tooled, ['--instrument', 'opcodes'], app)
+        record(zescope, plain, ['--counts'], app, environment)
+        record(zescope, tooled, ['--instrument', 'opcodes'], app, environment)
         expected, got, said = counts(plain), counts(tooled), notes(tooled)
     refused = {n.split('kernel ')[1].split(' is not')[0] for n in said if 'is not instrumented' in n}
     wrong = []

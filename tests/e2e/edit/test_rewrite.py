@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+import names
+
 TIME_LIMIT_S = 300
 
 
@@ -16,7 +18,7 @@ def main():
     rewrite, suite, *binaries = sys.argv[1:]
     bad = 0
     for binary in binaries:
-        group, variant = os.path.basename(binary)[len('suite_'):-len('.bin')].split('_', 1)
+        group, variant, environment = names.of(binary)
         subprocess.run([rewrite, 'same', binary], check=True, timeout=TIME_LIMIT_S)
         for how in ('nops', 'pairs'):
             with tempfile.TemporaryDirectory() as folder:
@@ -24,7 +26,7 @@ def main():
                 said = subprocess.run([rewrite, how, binary, out], check=True, timeout=TIME_LIMIT_S,
                                       capture_output=True, text=True).stdout
                 run = subprocess.run([suite, group, out, 'native', variant], timeout=TIME_LIMIT_S,
-                                     capture_output=True, text=True)
+                                     capture_output=True, text=True, env=environment)
             print(f'{group} {variant} {how}: {said.splitlines()[-1]}, {run.returncode}')
             if run.returncode:
                 bad += 1
