@@ -16,6 +16,7 @@
 #include "eu/eu_priv.h"
 
 #include <emmintrin.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -419,6 +420,34 @@ const struct zs_eu_op *zs_eu_op_wait(struct zs_eu_thread *t, const struct zs_eu_
     }
     t->n0[op->arg]--;
     return op + 1;
+}
+
+/* In front of a dpasw. src[0]: what this thread has of src2, src[1], src[2]: bytes of the even and
+ * of the odd thread. */
+const struct zs_eu_op *zs_eu_op_pair(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (!t->paired) {
+        t->current = op;
+        t->status = ZS_EU_PAIR;
+        t->resume = op;
+        return NULL;
+    }
+    t->paired = false;
+    return op + 1;
+}
+
+int zs_eu_thread_pair(struct zs_eu_thread *even, struct zs_eu_thread *odd)
+{
+    const struct zs_eu_op *a = even->resume, *b = odd->resume;
+
+    zs_assert(even->status == ZS_EU_PAIR && odd->status == ZS_EU_PAIR);
+    if (even->program->insts[a->inst].offset_B != odd->program->insts[b->inst].offset_B)
+        return -EINVAL;
+    memcpy(even->pair, (const uint8_t *)even + a->src[0], a->src[1]);
+    memcpy(even->pair + a->src[1], (const uint8_t *)odd + b->src[0], a->src[2]);
+    memcpy(odd->pair, even->pair, a->src[1] + a->src[2]);
+    even->paired = odd->paired = true;
+    return 0;
 }
 
 const struct zs_eu_op *zs_eu_op_end(struct zs_eu_thread *t, const struct zs_eu_op *op)

@@ -42,6 +42,7 @@ enum {
     ZS_EU_TEMP_B = 256 + 64,
     ZS_EU_CONST_B = 4096,
     ZS_EU_SEND_CACHE = 4,
+    ZS_EU_PAIR_B = 256 + 64,
     ZS_EU_DEPTHS = 4096,        /* of calls: deeper ones are a fault */
     ZS_EU_CODE_MAX_B = 8 << 20, /* larger code is refused */
 };
@@ -58,6 +59,7 @@ enum zs_eu_status {
     ZS_EU_FAULT,   /* see t->fault; the thread must not be run again */
     ZS_EU_BUDGET,  /* at least `budget` instructions were executed; run again to go on */
     ZS_EU_STOP,    /* a step hook wants it; run again to go on */
+    ZS_EU_PAIR,    /* it wants registers of its pair's other thread: zs_eu_thread_pair() */
 };
 
 /* ---- Faults ------------------------------------------------------------------------------------
@@ -96,9 +98,10 @@ enum zs_eu_status zs_eu_fault_set(struct zs_eu_thread *t, enum zs_eu_fault_kind 
 
 /* Which build of the vector code runs. Results are the same bit by bit. */
 enum zs_eu_host {
-    ZS_EU_HOST_BEST, /* the best that this machine can do */
-    ZS_EU_HOST_BASE, /* x86-64-v2 */
-    ZS_EU_HOST_AVX2, /* with FMA and F16C */
+    ZS_EU_HOST_BEST,   /* the best that this machine can do */
+    ZS_EU_HOST_BASE,   /* x86-64-v2 */
+    ZS_EU_HOST_AVX2,   /* with FMA and F16C */
+    ZS_EU_HOST_AVX512, /* and with VNNI: for dpas; the rest is AVX2's */
     ZS_EU_HOST_COUNT
 };
 
@@ -309,6 +312,7 @@ struct zs_eu_thread {
     uint64_t budget_start;
     uint32_t status;      /* enum zs_eu_status */
     bool stopped;         /* by the step hook; the next step does not ask */
+    bool paired;          /* `pair` has been filled */
     uint32_t waiting;     /* lanes that wait at key[lane] */
     uint32_t alive;       /* lanes of the dispatch mask that did not end */
     uint32_t dispatched;  /* the dispatch mask */
@@ -329,6 +333,7 @@ struct zs_eu_thread {
     _Alignas(64) uint32_t key[ZS_EU_LANES_MAX];
     _Alignas(64) uint8_t temp[ZS_EU_TEMP_COUNT][ZS_EU_TEMP_B];
     _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */
+    _Alignas(64) uint8_t pair[ZS_EU_PAIR_B]; /* src2 of dpasw: from both threads of a pair */
     _Alignas(64) uint8_t constant[ZS_EU_CONST_B + 64];
     struct zs_eu_send send_cache[ZS_EU_SEND_CACHE];
     _Alignas(16) uint8_t mme[8][16][16]; /* of mme operands, by channel: general.c */
@@ -378,6 +383,12 @@ uint32_t zs_eu_program_block_starts(const struct zs_eu_program *program, uint32_
                                     uint32_t capacity);
 /* Channel of an mme register (0 to 7), rounded. */
 double zs_eu_thread_mme(const struct zs_eu_thread *t, uint32_t mme, uint32_t channel);
+
+/*
+ * Two threads that zs_eu_run() left with ZS_EU_PAIR, the one with the even number first: give both
+ * what dpasw takes from either; run both again. -EINVAL: they stand at different instructions.
+ */
+int zs_eu_thread_pair(struct zs_eu_thread *even, struct zs_eu_thread *odd) ZS_MUST_CHECK;
 
 /* Set cr0.0 (rounding, denormals) as if the thread had written it. */
 void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);

@@ -80,6 +80,7 @@ enum zs_eu_kind {
     /* below ZS_EU_ROW_COUNT: that row of sem.def */
     ZS_EU_KIND_GATHER = ZS_EU_ROW_COUNT, /* stride src[1] to packed; cls: log2 of the size */
     ZS_EU_KIND_SCATTER,                  /* packed to stride src[1] */
+    ZS_EU_KIND_DPAS,                     /* cls: enum zs_eu_dpas_form, aux: struct zs_eu_dpas */
 #define ZS_EU_KIND(id, handler) ZS_EU_KIND_##id,
 #include "eu/kind.def"
     ZS_EU_KIND_COUNT
@@ -105,6 +106,36 @@ struct zs_eu_handlers {
 };
 extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
+
+/* ---- systolic multiplications (dpas.c) ---- */
+
+enum { ZS_EU_DPAS_DEPTH = 8, ZS_EU_DPAS_ROWS = 8, ZS_EU_DPAS_LANES = 16 };
+
+enum zs_eu_dpas_form {
+    ZS_EU_DPAS_REAL,
+    ZS_EU_DPAS_WHOLE,     /* integers, modulo 2^32 */
+    ZS_EU_DPAS_SATURATED, /* integers; each step of the depth saturates */
+    ZS_EU_DPAS_FORM_COUNT
+};
+
+struct zs_eu_dpas {
+    uint8_t rows, lanes; /* repeat count, execution size */
+    uint8_t ops;         /* elements that a channel multiplies in a step */
+    uint8_t bits[2];     /* of an element of src1, src2 */
+    bool is_signed[2];
+    uint8_t type; /* of the elements, if they are floats */
+    uint8_t dst_type, src0_type;
+    bool has_src0;
+    bool direct; /* no source would be harmed by rows of the result that are stored early */
+};
+
+/* One per build of dpas.c. */
+struct zs_eu_dpas_handlers {
+    zs_eu_op_fn *form[ZS_EU_DPAS_FORM_COUNT];
+};
+extern const struct zs_eu_dpas_handlers zs_eu_dpas_base;
+extern const struct zs_eu_dpas_handlers zs_eu_dpas_avx2;
+extern const struct zs_eu_dpas_handlers zs_eu_dpas_avx512;
 
 /* Any region: one byte offset per channel, from the operand's base. */
 struct zs_eu_region {
@@ -200,6 +231,10 @@ struct zs_eu_program {
         struct zs_eu_region *items;
         size_t count, capacity;
     } regions;
+    struct {
+        struct zs_eu_dpas *items;
+        size_t count, capacity;
+    } dpas;
     uint8_t constant[ZS_EU_CONST_B];
     uint32_t constant_B;
     struct {

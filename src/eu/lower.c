@@ -500,10 +500,12 @@ static int lower_all(struct zs_eu_lowering *l)
 static const struct {
     const char *name;
     const struct zs_eu_handlers *handlers;
+    const struct zs_eu_dpas_handlers *dpas;
 } hosts[ZS_EU_HOST_COUNT] = {
-    [ZS_EU_HOST_BEST] = {"best", NULL},
-    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base},
-    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2},
+    [ZS_EU_HOST_BEST] = {"best", NULL, NULL},
+    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, &zs_eu_dpas_base},
+    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, &zs_eu_dpas_avx2},
+    [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx2, &zs_eu_dpas_avx512},
 };
 
 const char *zs_eu_host_name(enum zs_eu_host host)
@@ -518,16 +520,22 @@ bool zs_eu_host_usable(enum zs_eu_host host)
     bool avx2 = f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                 __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                  __builtin_cpu_supports("avx512vnni");
+
     if (host == ZS_EU_HOST_BEST || host == ZS_EU_HOST_BASE)
         return true;
-    return host == ZS_EU_HOST_AVX2 && avx2;
+    return host == ZS_EU_HOST_AVX2 ? avx2 : host == ZS_EU_HOST_AVX512 && avx512;
 }
 
 static enum zs_eu_host pick_host(enum zs_eu_host host)
 {
     if (host != ZS_EU_HOST_BEST)
         return host;
-    return zs_eu_host_usable(ZS_EU_HOST_AVX2) ? ZS_EU_HOST_AVX2 : ZS_EU_HOST_BASE;
+    return zs_eu_host_usable(ZS_EU_HOST_AVX512) ? ZS_EU_HOST_AVX512
+           : zs_eu_host_usable(ZS_EU_HOST_AVX2) ? ZS_EU_HOST_AVX2
+                                                : ZS_EU_HOST_BASE;
 }
 
 void zs_eu_program_destroy(struct zs_eu_program *p)
@@ -544,6 +552,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p->faults.items);
     free(p->sends.items);
     free(p->regions.items);
+    free(p->dpas.items);
     free(p->more_constants.items);
     free(p);
 }
@@ -648,6 +657,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.model = zs_isa_model(platform_of(params));
     l.host = pick_host(params->host);
     l.handlers = hosts[l.host].handlers;
+    l.dpas = hosts[l.host].dpas;
     l.platform = zs_eu_platform_of(platform_of(params));
     if (params->registers)
         l.program->regs = *params->registers;

@@ -38,6 +38,7 @@ struct zs_eu_lowering {
     const struct zs_isa_model *model;
     enum zs_eu_host host; /* not BEST */
     const struct zs_eu_handlers *handlers;
+    const struct zs_eu_dpas_handlers *dpas;
     bool no_memory;
     uint64_t reads[4]; /* registers that the program may read */
     unsigned chain;    /* operations since the last one that returns to the loop */

@@ -108,6 +108,8 @@ static zs_eu_op_fn *handler_of(const struct zs_eu_lowering *l, const struct zs_e
     case ZS_EU_KIND_GATHER:
     case ZS_EU_KIND_SCATTER:
         return of_stride(l, op, ce);
+    case ZS_EU_KIND_DPAS:
+        return (zs_eu_is_general(l) ? &zs_eu_dpas_base : l->dpas)->form[op->cls];
     case ZS_EU_KIND_BLOCK:
         return of_block(l, ce);
     case ZS_EU_KIND_SEND:

@@ -105,7 +105,7 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
             *operands[i] = 0;
     }
     ret->table = row;
-    ret->exec = ret->d.host == ZS_EU_HOST_AVX2 ? exec_avx2 : exec;
+    ret->exec = ret->d.host >= ZS_EU_HOST_AVX2 ? exec_avx2 : exec;
     return 0;
 }
 

@@ -313,6 +313,46 @@ static void note_run(struct zs_gpu_run *run, const struct zs_gpu_group *group, u
                        status == ZS_EU_EOT);
 }
 
+/* The thread's program faults. */
+IN_TWO_VERSIONS enum outcome thread_faulted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                            struct zs_gpu_group *group, uint32_t thread, bool debug)
+{
+    struct zs_gpu_fault fault;
+    zs_gpu_fault_from(run, &w->threads[group->threads[thread].slot], &w->port, group->index, thread,
+                      &fault);
+    if (!debug || !zs_gpu_debug_faulted(run, w, group, thread, &fault))
+        zs_gpu_stop_run(run, -EFAULT, &fault);
+    return OUTCOME_STOPPED;
+}
+
+/* It wants registers of a thread that will not come. */
+IN_TWO_VERSIONS enum outcome lonely_pair(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                         struct zs_gpu_group *group, uint32_t thread, bool debug)
+{
+    (void)zs_eu_fault_set(
+        &w->threads[group->threads[thread].slot], ZS_EU_FAULT_OPERAND,
+        "dpasw: thread %u of the group, whose registers it takes, %s", (unsigned)thread ^ 1,
+        (thread ^ 1) >= run->threads_per_group ? "does not exist" : "does not come to it");
+    return thread_faulted(run, w, group, thread, debug);
+}
+
+/* The thread has come to a dpasw. Threads 2i and 2i + 1 of a group are a pair. */
+IN_TWO_VERSIONS enum outcome join_pair(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                       struct zs_gpu_group *group, uint32_t thread, bool debug)
+{
+    uint32_t even = thread & ~1u, odd = thread | 1;
+    struct zs_gpu_thread_state *states = group->threads;
+    states[thread].phase = ZS_GPU_THREAD_PAIRING;
+    if (odd >= run->threads_per_group)
+        return lonely_pair(run, w, group, thread, debug);
+    if (states[thread ^ 1].phase != ZS_GPU_THREAD_PAIRING)
+        return OUTCOME_DONE;
+    if (zs_eu_thread_pair(&w->threads[states[even].slot], &w->threads[states[odd].slot]))
+        return lonely_pair(run, w, group, thread, debug);
+    states[even].phase = states[odd].phase = ZS_GPU_THREAD_READY;
+    return OUTCOME_DONE;
+}
+
 /* Run one thread for a slice. */
 IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                         struct zs_gpu_group *group, uint32_t thread, bool debug)
@@ -332,13 +372,10 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
         note_run(run, group, thread, t, before, status);
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
-    if (status == ZS_EU_FAULT) {
-        struct zs_gpu_fault fault;
-        zs_gpu_fault_from(run, t, port, group->index, thread, &fault);
-        if (!debug || !zs_gpu_debug_faulted(run, w, group, thread, &fault))
-            zs_gpu_stop_run(run, -EFAULT, &fault);
-        return OUTCOME_STOPPED;
-    }
+    if (status == ZS_EU_FAULT)
+        return thread_faulted(run, w, group, thread, debug);
+    if (status == ZS_EU_PAIR)
+        return join_pair(run, w, group, thread, debug);
     if (debug && status == ZS_EU_BUDGET && w->debug && zs_gpu_history_triggers(w, t))
         status = ZS_EU_STOP;
     if (debug && status == ZS_EU_STOP)
@@ -373,22 +410,27 @@ void zs_gpu_release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     }
 }
 
-/* Threads wait at a barrier that the others will not reach. */
-static bool has_held(const struct zs_gpu_run *run, const struct zs_gpu_group *group)
+/* The first thread of a phase; threads_per_group: there is none. */
+static uint32_t thread_in(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
+                          enum zs_gpu_thread_phase phase)
 {
     uint32_t i = 0;
-    while (i < run->threads_per_group && group->threads[i].phase != ZS_GPU_THREAD_HELD)
+    while (i < run->threads_per_group && group->threads[i].phase != phase)
         i++;
-    return i < run->threads_per_group;
+    return i;
 }
 
-static void lonely_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                           struct zs_gpu_group *group)
+/* Every thread waits. */
+IN_TWO_VERSIONS void lonely_threads(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                    struct zs_gpu_group *group, bool debug)
 {
     struct zs_gpu_fault fault;
-    uint32_t i = 0;
-    while (group->threads[i].phase != ZS_GPU_THREAD_WAITING)
-        i++;
+    uint32_t i = thread_in(run, group, ZS_GPU_THREAD_PAIRING);
+    if (i < run->threads_per_group) {
+        lonely_pair(run, w, group, i, debug);
+        return;
+    }
+    i = thread_in(run, group, ZS_GPU_THREAD_WAITING);
     zs_gpu_fault_group(run, ZS_GPU_FAULT_BARRIER, group->index, &w->threads[group->threads[i].slot],
                        i, &fault);
     if (!run->debug || !zs_gpu_debug_faulted(run, w, group, i, &fault))
@@ -419,10 +461,11 @@ IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_wor
         return OUTCOME_DONE;
     if (group->arrived >= run->threads_per_group) {
         zs_gpu_release_barrier(run, w, group);
-    } else if (debug && ran == 0 && w->debug && has_held(run, group)) {
+    } else if (debug && ran == 0 && w->debug &&
+               thread_in(run, group, ZS_GPU_THREAD_HELD) < run->threads_per_group) {
         *ret_busy = true;
     } else if (ran == 0) { /* everyone waits for someone who has ended */
-        lonely_barrier(run, w, group);
+        lonely_threads(run, w, group, debug);
         return OUTCOME_STOPPED;
     }
     return OUTCOME_BUSY;

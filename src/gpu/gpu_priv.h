@@ -57,6 +57,7 @@ enum zs_gpu_thread_phase {
     ZS_GPU_THREAD_NEW, /* has no slot yet */
     ZS_GPU_THREAD_READY,
     ZS_GPU_THREAD_WAITING, /* at its barrier */
+    ZS_GPU_THREAD_PAIRING, /* for the other thread of its pair */
     ZS_GPU_THREAD_HELD,    /* by a debugger */
     ZS_GPU_THREAD_DONE,
 };

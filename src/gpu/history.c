@@ -369,6 +369,8 @@ static enum zs_eu_status advance(struct replay *r, struct zs_eu_thread *t, uint6
             if (status == ZS_EU_BARRIER && r->position == before)
                 return ZS_EU_FAULT; /* it waits where it did not */
         }
+        if (status == ZS_EU_PAIR) /* no GPU that has dpasw is recorded */
+            return ZS_EU_FAULT;
     }
     return status;
 }

@@ -24,8 +24,11 @@ static uint8_t grfs_of(uint32_t size_B, uint32_t grf_B)
     return (uint8_t)ZS_MIN((size_B + grf_B - 1) / grf_B, 64u);
 }
 
-/* Shapes of a systolic multiplication: repeat count rows of one element per channel; src1 has a
- * dword per channel and step, src2 a dword per row and step. */
+/*
+ * Shapes of a systolic multiplication: repeat count rows of one element per channel. A channel and
+ * step have as many elements of src1, and a row and step of src2, as the wider kind of both has in
+ * a dword. Of dpasw's src2 a thread has half of the registers, rounded up.
+ */
 static void size_dpas(const struct zs_isa_model *model, struct zs_isa_inst *inst)
 {
     uint32_t depth = inst->subfunction >> 4 ? inst->subfunction >> 4 : 16;
@@ -33,10 +36,16 @@ static void size_dpas(const struct zs_isa_model *model, struct zs_isa_inst *inst
     uint32_t lanes = inst->exec_size, grf_B = model->grf_B;
     uint32_t dst_B = zs_isa_type_bits((enum zs_isa_type)inst->dst.type) / 8;
     uint32_t src0_B = zs_isa_type_bits((enum zs_isa_type)inst->src[0].type) / 8;
+    uint32_t bits[2] = {zs_isa_type_bits((enum zs_isa_type)inst->src[1].type),
+                        zs_isa_type_bits((enum zs_isa_type)inst->src[2].type)};
+    uint32_t elements = 32 / ZS_MAX(ZS_MAX(bits[0], bits[1]), 4u);
     inst->dst.grf_count = grfs_of(rows * lanes * dst_B, grf_B);
     inst->src[0].grf_count = grfs_of(rows * lanes * src0_B, grf_B);
-    inst->src[1].grf_count = grfs_of(depth * lanes * 4, grf_B);
-    inst->src[2].grf_count = grfs_of(rows * depth * 4, grf_B);
+    inst->src[1].grf_count = grfs_of(depth * elements * bits[0] / 8 * lanes, grf_B);
+    inst->src[2].grf_count =
+        grfs_of(inst->src[2].subreg_B + rows * depth * elements * bits[1] / 8, grf_B);
+    if (inst->op == ZS_OP_DPASW)
+        inst->src[2].grf_count = (uint8_t)((inst->src[2].grf_count + 1) / 2);
 }
 
 _Static_assert(sizeof(struct zs_isa_inst) % 8 == 0, "set_blank");
