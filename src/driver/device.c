@@ -136,6 +136,11 @@ static void float_atomics(const struct zs_gpu_model *model, ze_float_atomic_ext_
     p->fp64Flags = model->fp64 && model->int64_atomics ? basic : 0;
 }
 
+static bool has_dp4a(const struct zs_gpu_model *model)
+{
+    return model->platform >= ZS_ISA_XE_LP;
+}
+
 ze_result_t ZE_APICALL zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
                                                    ze_device_module_properties_t *pModuleProperties)
 {
@@ -149,7 +154,8 @@ ze_result_t ZE_APICALL zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
     p->spirvVersionSupported = ZE_MAKE_VERSION(1, 2);
     p->flags = (model->fp16 ? ZE_DEVICE_MODULE_FLAG_FP16 : 0u) |
                (model->fp64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0u) |
-               (model->int64_atomics ? ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS : 0u);
+               (model->int64_atomics ? ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS : 0u) |
+               (has_dp4a(model) ? ZE_DEVICE_MODULE_FLAG_DP4A : 0u);
     p->fp16flags = model->fp16 ? basic : 0;
     p->fp32flags = basic | (model->fp64 ? ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT : 0u);
     p->fp64flags = model->fp64 ? basic | ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT : 0;
@@ -172,6 +178,11 @@ ze_result_t ZE_APICALL zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
         rays->flags = 0;
         rays->maxBVHLevels = 0;
     }
+    zs_later_module_dp_t *products =
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_MODULE_DP);
+    if (products)
+        products->flags = (has_dp4a(model) ? ZS_LATER_MODULE_DP4A : 0u) |
+                          (model->platform >= ZS_ISA_XE_HP ? ZS_LATER_MODULE_DPAS : 0u);
     return ZE_RESULT_SUCCESS;
 }
 

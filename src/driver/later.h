@@ -24,7 +24,15 @@ enum {
     ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE = 0x10013,
     ZS_LATER_STYPE_READONLY_MEMORY = 0x10015,
     ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE = 0x2003d,
+    ZS_LATER_STYPE_MODULE_DP = 0x30013, /* of Intel's driver: ze_intel_gpu.h, ze_stypes.h */
 };
+enum { ZS_LATER_MODULE_DP4A = 0x1, ZS_LATER_MODULE_DPAS = 0x2 };
+/* ze_intel_device_module_dp_exp_properties_t, which no public header declares */
+typedef struct zs_later_module_dp {
+    uint32_t stype;
+    void *pNext;
+    uint32_t flags; /* ZS_LATER_MODULE_* */
+} zs_later_module_dp_t;
 
 #ifndef ZE_API_VERSION_CURRENT_M /* headers before 1.6 */
 typedef struct zs_later_init_driver_type_desc {

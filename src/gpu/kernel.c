@@ -135,7 +135,6 @@ static int check_module(const struct zs_gpu_device *device, const struct zs_kern
         const char *what;
     } refused[] = {
         {ZS_KERNEL_DEVICE_ENQUEUE, "enqueues kernels from the device"},
-        {ZS_KERNEL_DPAS, "uses DPAS"},
         {ZS_KERNEL_RT_CALLS, "uses ray tracing"},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(refused); i++) {

@@ -141,6 +141,22 @@ static const struct later {
     {0x5696, 4, 4, 16, 8, 1024, 8, false, true, false, false}, /* acm-g12 */
 };
 
+/* Dot products came with Tiger Lake, those of matrices with DG2. */
+static void check_products(const struct later *want, ze_device_handle_t device)
+{
+    struct {
+        uint32_t stype;
+        void *next;
+        uint32_t flags; /* bit 0: dp4a, bit 1: dpas */
+    } products = {.stype = 0x30013, .flags = 0xff};
+    ze_device_module_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
+                                       .pNext = &products};
+    bool gen11 = want->id == 0x4571 || want->id >> 8 == 0x8a, dg2 = want->id >> 8 == 0x56;
+    OK(zeDeviceGetModuleProperties(device, &m));
+    assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_DP4A) != 0, !gen11);
+    assert_int_equal(products.flags, (gen11 ? 0 : 1) | (dg2 ? 2 : 0));
+}
+
 static void check_later(const struct later *want, ze_device_handle_t device)
 {
     ze_device_properties_t p = properties(device);
@@ -159,6 +175,7 @@ static void check_later(const struct later *want, ze_device_handle_t device)
     assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0, want->doubles);
     assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0, want->int64_atomics);
     assert_true(m.flags & ZE_DEVICE_MODULE_FLAG_FP16);
+    check_products(want, device);
     assert_int_equal(m.fp64flags != 0, want->doubles);
     assert_int_equal(c.maxTotalGroupSize, want->group);
     assert_int_equal(c.subGroupSizes[0], want->simd);

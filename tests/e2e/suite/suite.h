@@ -155,6 +155,7 @@ extern const struct suite_group suite_flow, suite_memory, suite_sync, suite_subg
 extern const struct suite_group suite_shape, suite_pointers;
 extern const struct suite_group suite_program, suite_data;
 extern const struct suite_group suite_image, suite_printf;
+extern const struct suite_group suite_matrix, suite_dot; /* of some devices */
 
 /* ---- Arguments ---- */
 void suite_range(struct suite *s, double low, double high);
