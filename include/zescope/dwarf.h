@@ -309,6 +309,10 @@ struct zs_piece {
     struct zs_span bytes;
     /* ZS_PIECE_VALUE that was read from a register as it is: where it came from */
     bool from_register;
+    /* ZS_PIECE_REGISTER of a vector, as IGC describes it: the place would be right if the elements
+     * of a lane stood together. They do not: each element's lanes stand together, from the lane's
+     * first on (of 32 lanes: of its half). size_bits are those of all elements. */
+    bool wide;
 };
 
 enum { ZS_PIECES_MAX = 32 };

@@ -13,6 +13,8 @@
  *     unwind.c       the callers' registers, from .debug_frame
  *     frames.c       the stack with inlined functions
  *     place.c        values of variables: pieces in registers and memory, read and written
+ *     holds.c        whether a register still has what debug info says
+ *     homes.c        addresses of variables whose registers were used again
  *     value.c        values by type, as text, members
  *     evaluate.c     expressions
  */
@@ -71,7 +73,9 @@ struct zs_dbg_kernel {
     struct zs_isa_kernel *isa;    /* NULL: cannot be decoded */
     struct zs_dwarf_kernel *info; /* NULL: no debug info */
     struct zs_join *join;
-    bool keeps_r0; /* nothing in it writes r0, where the thread's group is */
+    bool keeps_r0;             /* nothing in it writes r0, where the thread's group is */
+    bool optimised;            /* variables move about */
+    struct zs_dbg_home *homes; /* [info->variable_count] or NULL: see homes.c */
 };
 
 struct zs_dbg_module {
@@ -342,9 +346,31 @@ int zs_dbg_read_register(struct zs_debugger *d, const struct zs_dbg_thread *t,
 /* Addresses of debug info and of pointers: their memory space, and the address in it. */
 enum zs_debug_space zs_dbg_space_of(struct zs_debugger *d, const struct zs_dbg_thread *t,
                                     uint64_t address, uint64_t *ret_va);
+/* Of a variable in memory: which bytes of the general registers have its address, for lanes 0
+ * and 1. False: it is not in memory, or its address is found in another way. */
+bool zs_dbg_address_registers(const struct zs_dbg_context *c, const struct zs_variable *v,
+                              uint32_t ret_at_B[2]);
 /* Where a variable is: 0, or -ENODATA with the reason. */
 int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
                   struct zs_eval_result *ret);
+
+/* ---- holds.c ---- */
+
+/* Whether bytes of the general registers, counted from r0, still hold what is the variable's, for
+ * the lane and frame of the context. In doubt they do not. */
+bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, uint32_t begin_B,
+                  uint32_t size_B);
+
+/* The frame's function has stored its arguments: what is in memory before that is nobody's. */
+bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *v);
+
+/* ---- homes.c ---- */
+
+/* The address, for the lane of the context, of a variable that lives in memory and has its address
+ * in a register by debug info. 0 or -ENODATA. */
+int zs_dbg_home_address(const struct zs_dbg_context *c, const struct zs_variable *v,
+                        uint64_t *ret_address);
+void zs_dbg_homes_free(struct zs_dbg_kernel *kernel);
 
 /* ---- value.c ---- */
 

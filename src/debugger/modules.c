@@ -18,6 +18,7 @@ enum { ELF_MAX_B = 1 << 30, CALLS_DEPTH = 8, GRF_OF_GROUP = 0 };
 
 static void free_kernel(struct zs_dbg_kernel *k)
 {
+    zs_dbg_homes_free(k);
     zs_join_free(k->join);
     zs_dwarf_kernel_unload(k->info);
     zs_isa_kernel_close(k->isa);
@@ -117,6 +118,8 @@ static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const stru
         memcpy(k->code, text->bytes.data, k->size_B);
     if (m->dwarf && zs_dwarf_kernel_load(m->dwarf, own_name, k->size_B, &k->info, NULL))
         k->info = NULL;
+    for (uint32_t i = 0; k->info && i < k->info->variable_count; i++)
+        k->optimised |= k->info->variables[i].location_kind == ZS_LOCATION_LIST;
     const char *name = own_name[0] ? own_name : name_of_start(k, elf);
     k->name = strdup(name[0] ? name : "(no name)");
     decode(d, k);

@@ -164,18 +164,53 @@ static int write_register(const struct zs_dbg_context *c, uint64_t number, uint6
 
 /* ---- expressions of debug info ---- */
 
+enum { READS_MAX = 32, GRF_FIRST = 16 };
+
+/* An evaluation, and what it reads of registers. */
+struct evaluation {
+    const struct zs_dbg_context *c;
+    bool dry;    /* registers are not read: 0 */
+    bool others; /* not only general registers, or too many reads */
+    uint32_t count;
+    struct {
+        uint32_t at_B, size_B, bits;
+    } reads[READS_MAX];
+};
+
+/* General registers as one range of bytes; false: another register. */
+static bool grf_range(const struct zs_debugger *d, uint64_t number, uint64_t bit_offset,
+                      uint64_t bits, uint32_t *ret_at_B, uint32_t *ret_size_B)
+{
+    struct zs_dwarf_register r = zs_dwarf_register(number);
+    if (r.file != ZS_DWREG_GRF && r.file != ZS_DWREG_GRF_HIGH)
+        return false;
+    uint64_t begin = (uint64_t)r.index * d->grf_B * 8 + bit_offset;
+    *ret_at_B = (uint32_t)(begin / 8);
+    *ret_size_B = (uint32_t)((begin + bits + 7) / 8 - begin / 8);
+    return begin + bits < UINT32_MAX && bits;
+}
+
 static int eval_register(void *user, uint64_t number, uint64_t bit_offset, uint32_t bits,
                          uint64_t *ret)
 {
-    const struct zs_dbg_context *c = user;
-    return zs_dbg_read_register(c->d, c->thread, c->frame ? c->frame->call : NULL, number,
-                                bit_offset, bits, ret);
+    struct evaluation *e = user;
+    const struct zs_dbg_context *c = e->c;
+    uint32_t i = e->count;
+    if (i < READS_MAX &&
+        grf_range(c->d, number, bit_offset, bits, &e->reads[i].at_B, &e->reads[i].size_B))
+        e->reads[e->count++].bits = bits;
+    else
+        e->others = true;
+    *ret = 0;
+    return e->dry ? 0
+                  : zs_dbg_read_register(c->d, c->thread, c->frame ? c->frame->call : NULL, number,
+                                         bit_offset, bits, ret);
 }
 
 static int eval_memory(void *user, uint64_t address, uint32_t address_class, uint32_t size_B,
                        uint64_t *ret)
 {
-    const struct zs_dbg_context *c = user;
+    const struct zs_dbg_context *c = ((struct evaluation *)user)->c;
     uint64_t va;
     (void)address_class;
     enum zs_debug_space space = zs_dbg_space_of(c->d, c->thread, address, &va);
@@ -183,11 +218,140 @@ static int eval_memory(void *user, uint64_t address, uint32_t address_class, uin
     return zs_dbg_access(c->d, c->thread, space, va, ret, size_B, false) ? -ENODATA : 0;
 }
 
+static int evaluate(struct evaluation *e, struct zs_span expr, const struct zs_variable *v,
+                    uint32_t lane, struct zs_eval_result *ret, struct zs_diag *diag)
+{
+    const struct zs_dbg_call_frame *call = e->c->frame->call;
+    const struct zs_eval_context context = {
+        .size_B = sizeof(context),
+        .user = e,
+        .read_register = eval_register,
+        .read_memory = eval_memory,
+        .lane = lane,
+        .grf_B = e->c->d->grf_B,
+        .base_va = 0,
+        .kernel = call->kernel->info,
+        .variable = v,
+        .offset_B = (uint32_t)(call->va - call->kernel->va),
+    };
+    return zs_expr_eval(expr, &context, ret, diag);
+}
+
+bool zs_dbg_address_registers(const struct zs_dbg_context *c, const struct zs_variable *v,
+                              uint32_t ret_at_B[2])
+{
+    struct zs_location location;
+    struct zs_location_iterator it = zs_variable_locations(c->frame->call->kernel->info, v);
+    if (v->location_kind != ZS_LOCATION_EXPR || !zs_location_next(&it, &location))
+        return false;
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        struct evaluation e = {.c = c, .dry = true};
+        struct zs_eval_result place;
+        if (evaluate(&e, location.expr, v, lane, &place, NULL) || e.others || !e.count ||
+            place.count != 1 || place.pieces[0].kind != ZS_PIECE_MEMORY || place.pieces[0].gpu_va ||
+            e.reads[0].bits != 64)
+            return false;
+        ret_at_B[lane] = e.reads[0].at_B;
+    }
+    return ret_at_B[0] != ret_at_B[1];
+}
+
+static bool stripped_type(const struct zs_dbg_context *c, uint32_t type, struct zs_type *ret)
+{
+    const struct zs_dwarf *dwarf = c->frame->call->kernel->info->dwarf;
+    return type && zs_type_get(dwarf, zs_type_strip(dwarf, type), ret) == 0;
+}
+
+/* Elements of a vector: each has its lanes together, of 32 lanes those of a half. */
+static bool spread_vector(const struct zs_dbg_context *c, const struct zs_variable *v,
+                          struct zs_eval_result *place)
+{
+    const struct zs_piece wide = place->pieces[0];
+    const struct zs_dwarf_kernel *info = c->frame->call->kernel->info;
+    struct zs_type vector, element;
+    uint32_t simd = info->frames[info->scopes[v->scope].frame].simd;
+    uint32_t lanes = simd == 32 ? 16 : simd, in_half = lanes ? c->lane % lanes : 0;
+    uint64_t number = wide.dwarf_register, grf_bits = c->d->grf_B * 8u;
+    if (place->count != 1 || !lanes || zs_dwarf_register(number).file != ZS_DWREG_GRF ||
+        !stripped_type(c, v->type, &vector) || vector.kind != ZS_KIND_VECTOR ||
+        !stripped_type(c, vector.target, &element) || !element.size_B || element.size_B > 8 ||
+        vector.count > 16 || vector.count * element.size_B * 8 > wide.size_bits)
+        return false;
+    uint64_t at = (number - GRF_FIRST) * grf_bits + wide.bit_offset;
+    if (at < in_half * wide.size_bits)
+        return false;
+    at -= in_half * wide.size_bits;
+    for (uint32_t i = 0; i < vector.count; i++) {
+        uint64_t begin = at + (i * lanes + in_half) * element.size_B * 8;
+        place->pieces[i] = (struct zs_piece){.kind = ZS_PIECE_REGISTER,
+                                             .dwarf_register = GRF_FIRST + begin / grf_bits,
+                                             .bit_offset = begin % grf_bits,
+                                             .size_bits = element.size_B * 8};
+    }
+    place->count = (uint32_t)vector.count;
+    return true;
+}
+
 static bool is_constant_type(const struct zs_dbg_context *c, uint32_t type)
 {
     struct zs_type t;
     const struct zs_dwarf *dwarf = c->frame->call->kernel->info->dwarf;
     return type && zs_type_get(dwarf, type, &t) == 0 && t.kind == ZS_KIND_CONST;
+}
+
+static int unavailable(const struct zs_dbg_context *c, const char *why)
+{
+    return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available here: %s", why);
+}
+
+static const char reused[] = "its register may hold something else";
+static const char first_value[] = "the compiler tells its first value alone";
+
+/* Memory at an address that registers give. */
+static int check_memory(const struct zs_dbg_context *c, const struct zs_variable *v,
+                        const struct evaluation *e, struct zs_eval_result *place)
+{
+    uint32_t at_B[2];
+    if (!e->count)
+        return 0;
+    if (c->frame->call->kernel->optimised || place->count != 1)
+        return unavailable(c, "optimised code stores it when it likes");
+    if (!zs_dbg_has_begun(c, v))
+        return unavailable(c, "the function has not begun");
+    if (!zs_dbg_address_registers(c, v, at_B))
+        return 0; /* from the frame pointer */
+    return zs_dbg_home_address(c, v, &place->pieces[0].gpu_va) ? unavailable(c, reused) : 0;
+}
+
+/* What the expression gives, if it is true of this place. */
+static int check_place(const struct zs_dbg_context *c, const struct zs_variable *v,
+                       const struct evaluation *e, struct zs_eval_result *place)
+{
+    struct zs_type type;
+    uint64_t object_bits = stripped_type(c, v->type, &type) ? type.size_B * 8 : 0;
+    uint32_t at_B, size_B;
+    if (place->pieces[0].wide && !spread_vector(c, v, place))
+        return unavailable(c, "a vector in registers that is not understood");
+    bool memory = false, constant = false;
+    for (uint32_t i = 0; i < place->count; i++) {
+        const struct zs_piece *p = &place->pieces[i];
+        memory |= p->kind == ZS_PIECE_MEMORY;
+        constant |= p->kind == ZS_PIECE_BYTES || (p->kind == ZS_PIECE_VALUE && !e->count);
+        if (p->kind != ZS_PIECE_REGISTER)
+            continue;
+        if (!grf_range(c->d, p->dwarf_register, p->bit_offset,
+                       p->size_bits ? p->size_bits : object_bits, &at_B, &size_B) ||
+            !zs_dbg_holds(c, v, at_B, size_B))
+            return unavailable(c, reused);
+    }
+    if (constant && !is_constant_type(c, v->type))
+        return unavailable(c, first_value);
+    if (memory)
+        return check_memory(c, v, e, place);
+    for (uint32_t i = 0; i < e->count; i++)
+        if (!zs_dbg_holds(c, v, e->reads[i].at_B, e->reads[i].size_B))
+            return unavailable(c, reused);
+    return e->others ? unavailable(c, reused) : 0;
 }
 
 int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
@@ -200,8 +364,7 @@ int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
         return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available: optimised away");
     if (v->location_kind == ZS_LOCATION_CONST || v->location_kind == ZS_LOCATION_VALUE) {
         if (!is_constant_type(c, v->type))
-            return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
-                               "not available here: the compiler tells its first value alone");
+            return unavailable(c, first_value);
         ret->count = 1;
         ret->pieces[0] =
             (struct zs_piece){.kind = ZS_PIECE_BYTES, .bytes = zs_variable_const(k->info, v)};
@@ -214,23 +377,12 @@ int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
             continue;
         if (!location.expr.size_B)
             break;
-        const struct zs_eval_context context = {
-            .size_B = sizeof(context),
-            .user = (void *)(uintptr_t)c,
-            .read_register = eval_register,
-            .read_memory = eval_memory,
-            .lane = c->lane,
-            .grf_B = c->d->grf_B,
-            .base_va = 0,
-            .kernel = k->info,
-            .variable = v,
-            .offset_B = offset_B,
-        };
+        struct evaluation e = {.c = c};
         struct zs_diag diag;
         zs_diag_clear(&diag);
-        int error = zs_expr_eval(location.expr, &context, ret, &diag);
+        int error = evaluate(&e, location.expr, v, c->lane, ret, &diag);
         if (!error && ret->count)
-            return 0;
+            return check_place(c, v, &e, ret);
         return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available: %s",
                            diag.text[0] ? diag.text : "its place is empty");
     }

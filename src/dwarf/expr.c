@@ -27,6 +27,7 @@
 #include <string.h>
 
 enum { STACK_MAX = 64, STEPS_MAX = 4096, RUN_LENGTH = 32, LEVELS_MAX = 4 };
+enum { WIDE_MAX_BITS = 1024 }; /* the largest vector: sixteen elements of 64 bits */
 
 /* By value; the runs of 32 stand at their first one. Rows without a name are no operators. */
 static const struct zs_dw_op ops[256] = {
@@ -169,9 +170,13 @@ static struct zs_sym add_syms(struct zs_sym a, struct zs_sym b)
 
 static int push_register(struct eval *e, uint64_t number, uint64_t bit_offset, uint64_t bits)
 {
-    if (bits == 0 || bits > 64)
-        return zs_reader_fail(&e->r, -EINVAL, "%" PRIu64 " bits of a register", bits);
     struct zs_sym sym = {.terms = 1, .term = {{number, bit_offset, (uint32_t)bits}}};
+    bool is_place =
+        !e->symbolic && zs_reader_left(&e->r) && e->r.span.data[e->r.at_B] == DW_OP_stack_value;
+    if (bits == 0 || bits > (is_place ? WIDE_MAX_BITS : 64))
+        return zs_reader_fail(&e->r, -EINVAL, "%" PRIu64 " bits of a register", bits);
+    if (bits > 64)
+        return push(e, sym);
     if (e->symbolic && e->at_entry) {
         sym = opaque();
     } else if (!e->symbolic) {
@@ -244,8 +249,26 @@ static void set_register(struct eval *e, uint64_t number)
     e->has_place = true;
 }
 
+/* More bits than a value can have are a place. IGC describes a vector's elements one after the
+ * other in this way, each as if it were the whole vector: the first one counts. */
+static void set_wide(struct eval *e, const struct zs_sym *value)
+{
+    if (e->has_place && e->place.piece.wide)
+        return;
+    e->place = (struct zs_sym_piece){.piece = {.kind = ZS_PIECE_REGISTER,
+                                               .wide = true,
+                                               .dwarf_register = value->term[0].dwarf_register,
+                                               .bit_offset = value->term[0].bit_offset,
+                                               .size_bits = value->term[0].bits}};
+    e->has_place = true;
+}
+
 static void set_value(struct eval *e, struct zs_sym value)
 {
+    if (!e->symbolic && value.terms == 1 && value.term[0].bits > 64) {
+        set_wide(e, &value);
+        return;
+    }
     e->place = (struct zs_sym_piece){.piece = {.kind = ZS_PIECE_VALUE, .value = value.value},
                                      .sym = value};
     /* one whole read: the variable lives there */
@@ -752,6 +775,13 @@ static int run(struct eval *e)
 /* An address or a place that no piece operator closed is all of the variable. */
 static void end_place(struct eval *e)
 {
+    /* of a vector in memory IGC pushes an address for each element; those behind the first are of
+     * registers that have nothing to do with it */
+    bool plain = e->depth > 1 && !e->has_place;
+    for (uint32_t i = 0; i < e->depth && plain; i++)
+        plain = e->stack[i].terms == 1 && !e->stack[i].opaque && !e->stack[i].is_register;
+    if (plain && !e->symbolic)
+        e->depth = 1;
     if ((e->has_place || (e->depth && !e->result->count)) && e->result->count < ZS_PIECES_MAX) {
         struct zs_sym_piece place = take_place(e);
         e->result->pieces[e->result->count++] = place;

@@ -206,16 +206,69 @@ static void indirect_is_said(void **state)
     release(k);
 }
 
+/* "2 5" and "entry", "unknown". */
+static void check_reaching(const struct zs_isa_kernel *k, uint32_t inst, uint32_t begin_B,
+                           uint32_t size_B, const char *expected)
+{
+    struct zs_isa_reaching found;
+    char text[128] = "";
+    zs_isa_reaching(k, inst, begin_B, size_B, &found);
+    for (uint32_t i = 0; i < zs_isa_kernel_count(k); i++)
+        for (uint32_t f = 0; f < found.count; f++)
+            if (found.insts[f] == i)
+                snprintf(text + strlen(text), sizeof(text) - strlen(text), "%u ", i);
+    assert_true(strlen(text) < sizeof(text) - 16);
+    strcat(text, found.entry ? "entry " : "");
+    strcat(text, found.unknown ? "unknown " : "");
+    assert_string_equal(text, expected);
+}
+
+static void writes_that_reach(void **state)
+{
+    struct zs_isa_kernel *k =
+        assemble(ZS_ISA_GEN9,
+                 "mov (8|M0) r10.0<1>:d 1:w\n"     /* 0 */
+                 "(W) mov (1|M0) r11.2<1>:d 2:w\n" /* 1 */
+                 "L_LOOP:\n"
+                 "(f0.0) mov (8|M0) r10.0<1>:d 3:w\n"      /* 2: may leave it */
+                 "mov (8|M0) r12.0<2>:w r10.0<16;8,2>:w\n" /* 3: every other word */
+                 "(f0.1) break (8|M0) L_WHILE L_END\n"     /* 4 */
+                 "(W) send (1|M0) r14 r3 0xA 0x02110801\n" /* 5 */
+                 "L_WHILE:\n"
+                 "while (8|M0) L_LOOP\n" /* 6 */
+                 "L_END:\n"
+                 "mov (8|M0) r127.0<1>:d r10.0<8;8,1>:d\n" EOT, /* 7, 8 */
+                 ZS_ISA_TEXT | ZS_ISA_INSTS | ZS_ISA_BLOCKS);
+    check_reaching(k, 0, 320, 4, "entry ");
+    check_reaching(k, 2, 320, 4, "0 2 ");
+    check_reaching(k, 7, 320, 32, "0 2 ");
+    check_reaching(k, 7, 352 + 8, 4, "1 ");
+    check_reaching(k, 7, 352 + 8, 8, "1 entry ");
+    check_reaching(k, 7, 384, 2, "3 ");
+    check_reaching(k, 7, 386, 2, "entry ");
+    check_reaching(k, 7, 448, 64, "5 entry ");
+    check_reaching(k, 7, 128 * 32 - 4, 8, "unknown ");
+    assert_true(zs_isa_always_after(k, 7, 3));
+    assert_true(zs_isa_always_after(k, 3, 2));
+    assert_false(zs_isa_always_after(k, 7, 5));
+    assert_false(zs_isa_always_after(k, 2, 3));
+    release(k);
+    k = assemble(ZS_ISA_GEN9,
+                 "mov (8|M0) r10.0<1>:d 1:w\n"
+                 "mov (8|M0) r[a0.0,0]<1>:d 2:w\n" EOT,
+                 ZS_ISA_TEXT | ZS_ISA_INSTS | ZS_ISA_BLOCKS);
+    check_reaching(k, 2, 320, 4, "0 unknown ");
+    check_reaching(k, 1, 320, 4, "0 ");
+    release(k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(if_else),
-        cmocka_unit_test(loop_with_break),
-        cmocka_unit_test(nested_loops),
-        cmocka_unit_test(goto_join),
-        cmocka_unit_test(call_and_return),
-        cmocka_unit_test(partial_writes),
-        cmocka_unit_test(sends_read_their_payload),
+        cmocka_unit_test(writes_that_reach), cmocka_unit_test(if_else),
+        cmocka_unit_test(loop_with_break),   cmocka_unit_test(nested_loops),
+        cmocka_unit_test(goto_join),         cmocka_unit_test(call_and_return),
+        cmocka_unit_test(partial_writes),    cmocka_unit_test(sends_read_their_payload),
         cmocka_unit_test(indirect_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

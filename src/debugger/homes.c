@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where variables live that have a place in memory for good: all of code that was not optimised.
+ *
+ * IGC says that a variable is at the address that a register has, in all of the function; but it
+ * uses that register for other things before and behind. The addresses themselves do not change:
+ *     base of the thread + the variable's offset + lane x its size
+ * Each is computed once, by an instruction that adds what is the same for all of them, from the
+ * kernel's payload, to the rest. So the instruction of each variable is found: it writes the
+ * register that debug info names, and its result grows by the variable's size from one lane to the
+ * next. Of variables that share a register and a size the one declared first has the first.
+ * What its operands are is followed back to constants and to values that all lanes share ("terms").
+ * Those are read where they still are, computed again from what still is, or taken from another
+ * variable's address.
+ */
+#include "debugger/debugger_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRY = UINT32_MAX, TERMS_MAX = 4, DEPTH_MAX = 16, GRF_FIRST = 16, SHARED_MAX = 64 };
+
+/* A value that is not a constant: bytes of the registers as an instruction, or the entry, left
+ * them. */
+struct term {
+    uint32_t def, at_B, size_B;
+};
+struct sum {
+    int64_t constant;
+    uint32_t count;
+    struct term terms[TERMS_MAX];
+};
+
+struct zs_dbg_home {
+    bool asked, found;
+    uint32_t register_B[2]; /* of lanes 0 and 1 */
+    uint64_t size_B;
+    uint32_t def;
+    struct sum first; /* the address of lane 0 */
+};
+
+static uint32_t type_B(uint8_t type)
+{
+    return zs_isa_type_bits((enum zs_isa_type)type) / 8;
+}
+
+static bool is_integer(uint8_t type)
+{
+    const char *name = zs_isa_type_name((enum zs_isa_type)type);
+    if (name[0] == 'u')
+        name++;
+    return (name[0] == 'b' || name[0] == 'w' || name[0] == 'd' || name[0] == 'q') && !name[1];
+}
+
+static bool is_signed(uint8_t type)
+{
+    return zs_isa_type_name((enum zs_isa_type)type)[0] != 'u';
+}
+
+static uint64_t extend(uint64_t value, uint8_t type)
+{
+    uint32_t bits = type_B(type) * 8;
+    if (!bits || bits >= 64)
+        return value;
+    value &= (UINT64_C(1) << bits) - 1;
+    return is_signed(type) && value >> (bits - 1) ? value | UINT64_MAX << bits : value;
+}
+
+/* An immediate for a channel. */
+static bool immediate(const struct zs_isa_operand *o, uint32_t channel, uint64_t *ret)
+{
+    uint64_t nibble = o->imm >> 4 * (channel % 8) & 15;
+    if (o->type == ZS_TYPE_V)
+        *ret = nibble | (nibble & 8 ? ~UINT64_C(15) : 0);
+    else if (o->type == ZS_TYPE_UV)
+        *ret = nibble;
+    else
+        *ret = extend(o->imm, o->type);
+    return o->type == ZS_TYPE_V || o->type == ZS_TYPE_UV || is_integer(o->type);
+}
+
+/* Where a channel's element of a source is; false: no plain one. */
+static bool element(const struct zs_isa_operand *o, uint32_t grf_B, uint32_t channel,
+                    uint32_t *ret_at_B)
+{
+    if (o->kind != ZS_OPERAND_REG || o->file != ZS_FILE_GRF || o->modifiers ||
+        !is_integer(o->type) || o->vstride >= ZS_REGION_VXH || o->width >= ZS_REGION_VXH ||
+        o->hstride >= ZS_REGION_VXH || !o->width)
+        return false;
+    uint32_t at = channel / o->width * o->vstride + channel % o->width * o->hstride;
+    *ret_at_B = o->reg * grf_B + o->subreg_B + at * type_B(o->type);
+    return true;
+}
+
+/* The channel that writes these bytes, if they are one element. */
+static bool channel_of(const struct zs_isa_inst *inst, uint32_t grf_B, uint32_t at_B,
+                       uint32_t size_B, uint32_t *ret)
+{
+    const struct zs_isa_operand *o = &inst->dst;
+    uint32_t begin_B = o->reg * grf_B + o->subreg_B;
+    uint32_t stride_B =
+        type_B(o->type) * (o->hstride && o->hstride < ZS_REGION_VXH ? o->hstride : 1);
+    if (o->kind != ZS_OPERAND_REG || o->file != ZS_FILE_GRF || o->modifiers ||
+        !is_integer(o->type) || type_B(o->type) != size_B || at_B < begin_B ||
+        (at_B - begin_B) % stride_B || inst->pred || inst->flags & ZS_INST_ILLEGAL)
+        return false;
+    *ret = (at_B - begin_B) / stride_B;
+    return *ret < inst->exec_size;
+}
+
+/* The only write that can have left what the bytes hold, or ENTRY. */
+static bool only_def(const struct zs_dbg_kernel *k, uint32_t inst, uint32_t at_B, uint32_t size_B,
+                     uint32_t *ret)
+{
+    struct zs_isa_reaching found;
+    zs_isa_reaching(k->isa, inst, at_B, size_B, &found);
+    *ret = found.entry ? ENTRY : found.insts[0];
+    return !found.unknown && found.entry + found.count == 1;
+}
+
+/* ---- sums ---- */
+
+static bool calculate(uint8_t op, uint64_t a, uint64_t b, uint64_t *ret)
+{
+    switch (op) {
+    case ZS_OP_MOV:
+        *ret = a;
+        return true;
+    case ZS_OP_ADD:
+        *ret = a + b;
+        return true;
+    case ZS_OP_MUL:
+        *ret = a * b;
+        return true;
+    case ZS_OP_SHL:
+        *ret = b < 64 ? a << b : 0;
+        return b < 64;
+    case ZS_OP_AND:
+        *ret = a & b;
+        return true;
+    case ZS_OP_OR:
+        *ret = a | b;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool sum_of_bytes(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
+                         uint32_t at_B, uint32_t size_B, uint32_t depth, struct sum *ret);
+
+static bool sum_of_source(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
+                          const struct zs_isa_operand *o, uint32_t channel, uint32_t depth,
+                          struct sum *ret)
+{
+    uint64_t value;
+    uint32_t at_B;
+    memset(ret, 0, sizeof(*ret));
+    if (o->kind == ZS_OPERAND_IMM) {
+        bool known = immediate(o, channel, &value);
+        ret->constant = (int64_t)value;
+        return known;
+    }
+    if (!element(o, grf_B, channel, &at_B) ||
+        !sum_of_bytes(k, grf_B, inst, at_B, type_B(o->type), depth, ret))
+        return false;
+    if (!ret->count)
+        ret->constant = (int64_t)extend((uint64_t)ret->constant, o->type);
+    return true;
+}
+
+static bool add_sums(const struct sum *a, const struct sum *b, struct sum *ret)
+{
+    *ret = *a;
+    ret->constant += b->constant;
+    if (a->count + b->count > TERMS_MAX)
+        return false;
+    for (uint32_t i = 0; i < b->count; i++)
+        ret->terms[ret->count++] = b->terms[i];
+    return true;
+}
+
+/* What instruction `def` leaves there; what is no sum is a term of its own. */
+static void sum_of_def(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t def, uint32_t at_B,
+                       uint32_t size_B, uint32_t depth, struct sum *ret)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(k->isa, def);
+    struct sum a, b = {0};
+    uint32_t channel;
+    uint64_t value;
+    bool known = depth && channel_of(inst, grf_B, at_B, size_B, &channel) &&
+                 inst->source_count >= 1 && inst->source_count <= 2 &&
+                 sum_of_source(k, grf_B, def, &inst->src[0], channel, depth - 1, &a) &&
+                 (inst->source_count == 1 ||
+                  sum_of_source(k, grf_B, def, &inst->src[1], channel, depth - 1, &b));
+    if (known && inst->op == ZS_OP_ADD && add_sums(&a, &b, ret))
+        return;
+    if (known && inst->op == ZS_OP_MOV) {
+        *ret = a;
+        return;
+    }
+    memset(ret, 0, sizeof(*ret));
+    if (known && !a.count && !b.count &&
+        calculate(inst->op, (uint64_t)a.constant, (uint64_t)b.constant, &value)) {
+        ret->constant = (int64_t)extend(value, inst->dst.type);
+        return;
+    }
+    ret->count = 1;
+    ret->terms[0] = (struct term){def, at_B, size_B};
+}
+
+static bool sum_of_bytes(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
+                         uint32_t at_B, uint32_t size_B, uint32_t depth, struct sum *ret)
+{
+    uint32_t def;
+    if (!only_def(k, inst, at_B, size_B, &def))
+        return false;
+    if (def != ENTRY) {
+        sum_of_def(k, grf_B, def, at_B, size_B, depth, ret);
+        return true;
+    }
+    *ret = (struct sum){.count = 1, .terms = {{ENTRY, at_B, size_B}}};
+    return true;
+}
+
+static bool same_terms(const struct sum *a, const struct sum *b)
+{
+    return a->count == b->count && !memcmp(a->terms, b->terms, a->count * sizeof(a->terms[0]));
+}
+
+/* ---- the instruction of a variable ---- */
+
+/* Adds something of the payload, as it was, to the address's other part. */
+static bool adds_payload(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst)
+{
+    const struct zs_isa_inst *i = zs_isa_inst(k->isa, inst);
+    uint32_t at_B, def;
+    for (uint32_t s = 0; s < 2; s++)
+        if (i->src[s].kind == ZS_OPERAND_REG && type_B(i->src[s].type) == 8 &&
+            element(&i->src[s], grf_B, 0, &at_B) && only_def(k, inst, at_B, 8, &def) &&
+            def == ENTRY)
+            return true;
+    return false;
+}
+
+static bool makes_address(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
+                          const struct zs_dbg_home *home, struct sum *ret)
+{
+    const struct zs_isa_inst *i = zs_isa_inst(k->isa, inst);
+    uint32_t channel;
+    struct sum next;
+    if (i->op != ZS_OP_ADD || i->source_count != 2 ||
+        !channel_of(i, grf_B, home->register_B[0], 8, &channel) || channel != 0 ||
+        !channel_of(i, grf_B, home->register_B[1], 8, &channel) || channel != 1 ||
+        !adds_payload(k, grf_B, inst))
+        return false;
+    sum_of_def(k, grf_B, inst, home->register_B[0], 8, DEPTH_MAX, ret);
+    sum_of_def(k, grf_B, inst, home->register_B[1], 8, DEPTH_MAX, &next);
+    return ret->count && same_terms(ret, &next) &&
+           (uint64_t)(next.constant - ret->constant) == home->size_B;
+}
+
+static bool is_before(const struct zs_variable *a, const struct zs_variable *b)
+{
+    if (a->parameter != b->parameter)
+        return a->parameter;
+    if (a->decl_file == b->decl_file && a->decl_line != b->decl_line)
+        return a->decl_line < b->decl_line;
+    return a->die < b->die;
+}
+
+static bool has_same_register(const struct zs_dbg_home *a, const struct zs_dbg_home *b)
+{
+    return a->size_B && a->size_B == b->size_B && a->register_B[0] == b->register_B[0] &&
+           a->register_B[1] == b->register_B[1];
+}
+
+/* The n-th of the instructions that make such an address, if there are as many as variables. */
+static void find_home(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t index)
+{
+    struct zs_dbg_home *home = &k->homes[index];
+    uint32_t sharing = 0, place = 0, makers = 0;
+    struct sum sum;
+    for (uint32_t i = 0; i < k->info->variable_count; i++) {
+        if (!has_same_register(&k->homes[i], home))
+            continue;
+        sharing++;
+        place += is_before(&k->info->variables[i], &k->info->variables[index]);
+    }
+    for (uint32_t i = 0; i < zs_isa_kernel_count(k->isa); i++) {
+        if (!makes_address(k, grf_B, i, home, &sum))
+            continue;
+        if (makers++ != place)
+            continue;
+        home->def = i;
+        home->first = sum;
+    }
+    home->found = makers == sharing && sharing <= SHARED_MAX;
+}
+
+static bool make_homes(const struct zs_dbg_context *c, struct zs_dbg_kernel *k)
+{
+    if (k->homes)
+        return true;
+    if (!k->isa || !k->info || zs_isa_kernel_decode(k->isa, ZS_ISA_BLOCKS, NULL))
+        return false;
+    k->homes = calloc((size_t)k->info->variable_count + 1, sizeof(*k->homes));
+    for (uint32_t i = 0; k->homes && i < k->info->variable_count; i++) {
+        const struct zs_variable *v = &k->info->variables[i];
+        struct zs_dbg_home *home = &k->homes[i];
+        struct zs_type type;
+        memset(&type, 0, sizeof(type));
+        uint32_t stripped = v->type ? zs_type_strip(k->info->dwarf, v->type) : 0;
+        if (!stripped || zs_type_get(k->info->dwarf, stripped, &type) ||
+            !zs_dbg_address_registers(c, v, home->register_B))
+            continue;
+        home->size_B = type.size_B ? type.size_B : type.kind == ZS_KIND_POINTER ? 8 : 0;
+    }
+    return k->homes != NULL;
+}
+
+void zs_dbg_homes_free(struct zs_dbg_kernel *k)
+{
+    free(k->homes);
+    k->homes = NULL;
+}
+
+/* ---- addresses ---- */
+
+static bool read_bytes(const struct zs_dbg_context *c, uint32_t at_B, uint32_t size_B,
+                       uint64_t *ret)
+{
+    return !zs_dbg_read_register(c->d, c->thread, c->frame->call, GRF_FIRST + at_B / c->d->grf_B,
+                                 at_B % c->d->grf_B * 8u, size_B * 8, ret);
+}
+
+/* What an instruction (or the entry) left there, read if it is still there at `inst`, or computed
+ * again. */
+static bool value_of(const struct zs_dbg_context *c, const struct zs_dbg_kernel *k, uint32_t inst,
+                     const struct term *t, uint32_t depth, uint64_t *ret)
+{
+    uint32_t now, channel, at_B;
+    uint64_t in[2] = {0, 0};
+    if (only_def(k, inst, t->at_B, t->size_B, &now) && now == t->def)
+        return read_bytes(c, t->at_B, t->size_B, ret);
+    if (t->def == ENTRY || !depth)
+        return false;
+    const struct zs_isa_inst *i = zs_isa_inst(k->isa, t->def);
+    if (!channel_of(i, c->d->grf_B, t->at_B, t->size_B, &channel) || i->source_count > 2)
+        return false;
+    for (uint32_t s = 0; s < i->source_count; s++) {
+        const struct zs_isa_operand *o = &i->src[s];
+        struct term source;
+        if (o->kind == ZS_OPERAND_IMM && immediate(o, channel, &in[s]))
+            continue;
+        if (!element(o, c->d->grf_B, channel, &at_B))
+            return false;
+        source = (struct term){.at_B = at_B, .size_B = type_B(o->type)};
+        if (!only_def(k, t->def, at_B, source.size_B, &source.def) ||
+            !value_of(c, k, inst, &source, depth - 1, &in[s]))
+            return false;
+        in[s] = extend(in[s], o->type);
+    }
+    bool known = calculate(i->op, in[0], in[1], ret);
+    *ret = known ? extend(*ret, i->dst.type) : 0;
+    return known;
+}
+
+static bool terms_value(const struct zs_dbg_context *c, const struct zs_dbg_kernel *k,
+                        uint32_t inst, const struct sum *sum, uint64_t *ret)
+{
+    *ret = 0;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        uint64_t value;
+        if (!value_of(c, k, inst, &sum->terms[i], DEPTH_MAX, &value))
+            return false;
+        /* of a double word in an address: signed, as IGC extends it */
+        if (sum->terms[i].size_B == 4)
+            value = (uint64_t)(int64_t)(int32_t)value;
+        *ret += value;
+    }
+    return true;
+}
+
+/* From the address of another variable that is still in its register. */
+static bool terms_of_others(const struct zs_dbg_context *c, struct zs_dbg_kernel *k, uint32_t inst,
+                            const struct sum *sum, uint64_t *ret)
+{
+    for (uint32_t i = 0; i < k->info->variable_count; i++) {
+        struct zs_dbg_home *home = &k->homes[i];
+        uint32_t def;
+        if (home->size_B && !home->asked) {
+            find_home(k, c->d->grf_B, i);
+            home->asked = true;
+        }
+        if (!home->found || !same_terms(&home->first, sum) ||
+            !only_def(k, inst, home->register_B[0], 8, &def) || def != home->def ||
+            !read_bytes(c, home->register_B[0], 8, ret))
+            continue;
+        *ret -= (uint64_t)home->first.constant;
+        return true;
+    }
+    return false;
+}
+
+int zs_dbg_home_address(const struct zs_dbg_context *c, const struct zs_variable *v,
+                        uint64_t *ret_address)
+{
+    /* the kernel is the debugger's own: what is learnt of it is kept there */
+    struct zs_dbg_kernel *k = (struct zs_dbg_kernel *)(uintptr_t)c->frame->call->kernel;
+    uint32_t inst = zs_dbg_inst_at(k, c->frame->call->va);
+    uint64_t base;
+    if (inst == ZS_NO_INDEX || !make_homes(c, k))
+        return -ENODATA;
+    uint32_t index = (uint32_t)(v - k->info->variables);
+    struct zs_dbg_home *home = &k->homes[index];
+    if (!home->asked && home->size_B)
+        find_home(k, c->d->grf_B, index);
+    home->asked = true;
+    if (!home->found || (!terms_value(c, k, inst, &home->first, &base) &&
+                         !terms_of_others(c, k, inst, &home->first, &base)))
+        return -ENODATA;
+    *ret_address = base + (uint64_t)home->first.constant + c->lane * home->size_B;
+    return 0;
+}
