@@ -564,21 +564,6 @@ struct zs_isa_effects {
 ZS_API void zs_isa_inst_effects(const struct zs_isa_kernel *kernel, uint32_t i,
                                 struct zs_isa_effects *ret);
 
-/* Which writes may have left what `size_B` (1..64) bytes of the general registers hold when
- * instruction i starts, counted from the first byte of r0. */
-enum { ZS_ISA_WRITES_MAX = 16 };
-struct zs_isa_reaching {
-    bool entry;   /* on some way nothing has written them all */
-    bool unknown; /* some write is indirect, or there are more of them than insts[] holds */
-    uint32_t count;
-    uint32_t insts[ZS_ISA_WRITES_MAX];
-};
-/* INSTS and BLOCKS. Takes time in proportion to the code. */
-ZS_API void zs_isa_reaching(const struct zs_isa_kernel *kernel, uint32_t i, uint32_t begin_B,
-                            uint32_t size_B, struct zs_isa_reaching *ret);
-/* BLOCKS: whether every way from the first instruction to i passes instruction `through`. */
-ZS_API bool zs_isa_always_after(const struct zs_isa_kernel *kernel, uint32_t i, uint32_t through);
-
 enum zs_isa_dependency_kinds {
     ZS_DEP_READ_AFTER_WRITE = 1 << 0,
     ZS_DEP_WRITE_AFTER_READ = 1 << 1,

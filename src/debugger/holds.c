@@ -21,6 +21,8 @@
  */
 #include "debugger/debugger_priv.h"
 
+#include "isa/reach.h"
+
 #include <ctype.h>
 #include <string.h>
 

@@ -9,11 +9,14 @@
  * kernel's payload, to the rest. So the instruction of each variable is found: it writes the
  * register that debug info names, and its result grows by the variable's size from one lane to the
  * next. Of variables that share a register and a size the one declared first has the first.
+ * Without 64-bit integers the lower half of the result is looked at, which a move puts there.
  * What its operands are is followed back to constants and to values that all lanes share ("terms").
  * Those are read where they still are, computed again from what still is, or taken from another
  * variable's address.
  */
 #include "debugger/debugger_priv.h"
+
+#include "isa/reach.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,8 +39,8 @@ struct zs_dbg_home {
     bool asked, found;
     uint32_t register_B[2]; /* of lanes 0 and 1 */
     uint64_t size_B;
-    uint32_t def;
-    struct sum first; /* the address of lane 0 */
+    uint32_t def, def_high; /* def_high: of the upper half, where it is another's; or ENTRY */
+    struct sum first;       /* the address of lane 0 */
 };
 
 static uint32_t type_B(uint8_t type)
@@ -77,7 +80,7 @@ static bool immediate(const struct zs_isa_operand *o, uint32_t channel, uint64_t
         *ret = nibble;
     else
         *ret = extend(o->imm, o->type);
-    return o->type == ZS_TYPE_V || o->type == ZS_TYPE_UV || is_integer(o->type);
+    return o->type != ZS_TYPE_VF;
 }
 
 /* Where a channel's element of a source is; false: no plain one. */
@@ -85,12 +88,26 @@ static bool element(const struct zs_isa_operand *o, uint32_t grf_B, uint32_t cha
                     uint32_t *ret_at_B)
 {
     if (o->kind != ZS_OPERAND_REG || o->file != ZS_FILE_GRF || o->modifiers ||
-        !is_integer(o->type) || o->vstride >= ZS_REGION_VXH || o->width >= ZS_REGION_VXH ||
-        o->hstride >= ZS_REGION_VXH || !o->width)
+        o->vstride >= ZS_REGION_VXH || o->hstride >= ZS_REGION_VXH || o->width == ZS_REGION_VXH)
         return false;
-    uint32_t at = channel / o->width * o->vstride + channel % o->width * o->hstride;
+    /* <vs;hs> of three sources: rows follow each other */
+    uint32_t width = o->width != ZS_REGION_NONE ? o->width
+                     : o->hstride               ? o->vstride / o->hstride
+                                                : 1;
+    width = ZS_MAX(width, 1u);
+    uint32_t at = channel / width * o->vstride + channel % width * o->hstride;
     *ret_at_B = o->reg * grf_B + o->subreg_B + at * type_B(o->type);
     return true;
+}
+
+/* All types are integers, or it copies bits. */
+static bool is_exact(const struct zs_isa_inst *inst)
+{
+    bool exact = is_integer(inst->dst.type);
+    for (uint32_t s = 0; s < inst->source_count && s < ZS_ISA_SOURCES_MAX; s++)
+        exact &= is_integer(inst->src[s].type) || inst->src[s].type == ZS_TYPE_V ||
+                 inst->src[s].type == ZS_TYPE_UV;
+    return exact || (inst->op == ZS_OP_MOV && inst->src[0].type == inst->dst.type);
 }
 
 /* The channel that writes these bytes, if they are one element. */
@@ -101,9 +118,9 @@ static bool channel_of(const struct zs_isa_inst *inst, uint32_t grf_B, uint32_t 
     uint32_t begin_B = o->reg * grf_B + o->subreg_B;
     uint32_t stride_B =
         type_B(o->type) * (o->hstride && o->hstride < ZS_REGION_VXH ? o->hstride : 1);
-    if (o->kind != ZS_OPERAND_REG || o->file != ZS_FILE_GRF || o->modifiers ||
-        !is_integer(o->type) || type_B(o->type) != size_B || at_B < begin_B ||
-        (at_B - begin_B) % stride_B || inst->pred || inst->flags & ZS_INST_ILLEGAL)
+    if (o->kind != ZS_OPERAND_REG || o->file != ZS_FILE_GRF || o->modifiers || !is_exact(inst) ||
+        type_B(o->type) != size_B || at_B < begin_B || (at_B - begin_B) % stride_B || inst->pred ||
+        inst->flags & ZS_INST_ILLEGAL)
         return false;
     *ret = (at_B - begin_B) / stride_B;
     return *ret < inst->exec_size;
@@ -121,14 +138,19 @@ static bool only_def(const struct zs_dbg_kernel *k, uint32_t inst, uint32_t at_B
 
 /* ---- sums ---- */
 
-static bool calculate(uint8_t op, uint64_t a, uint64_t b, uint64_t *ret)
+static bool calculate(uint8_t op, const uint64_t in[3], uint64_t *ret)
 {
+    uint64_t a = in[0], b = in[1];
     switch (op) {
     case ZS_OP_MOV:
         *ret = a;
         return true;
     case ZS_OP_ADD:
+    case ZS_OP_ADDC: /* its result without the carry */
         *ret = a + b;
+        return true;
+    case ZS_OP_MAD:
+        *ret = a + b * in[2];
         return true;
     case ZS_OP_MUL:
         *ret = a * b;
@@ -181,33 +203,42 @@ static bool add_sums(const struct sum *a, const struct sum *b, struct sum *ret)
     return true;
 }
 
+/* What the operation makes of sums, if that is one. */
+static bool sum_of_op(const struct zs_isa_inst *inst, const struct sum in[3], struct sum *ret)
+{
+    const uint64_t values[3] = {(uint64_t)in[0].constant, (uint64_t)in[1].constant,
+                                (uint64_t)in[2].constant};
+    uint64_t value;
+    memset(ret, 0, sizeof(*ret));
+    if (!in[0].count && !in[1].count && !in[2].count && calculate(inst->op, values, &value)) {
+        ret->constant = (int64_t)extend(value, inst->dst.type);
+        return true;
+    }
+    if (inst->op == ZS_OP_MOV) {
+        *ret = in[0];
+        return true;
+    }
+    if (inst->op == ZS_OP_MAD && !in[1].count && !in[2].count) {
+        *ret = in[0];
+        ret->constant += in[1].constant * in[2].constant;
+        return true;
+    }
+    return (inst->op == ZS_OP_ADD || inst->op == ZS_OP_ADDC) && add_sums(&in[0], &in[1], ret);
+}
+
 /* What instruction `def` leaves there; what is no sum is a term of its own. */
 static void sum_of_def(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t def, uint32_t at_B,
                        uint32_t size_B, uint32_t depth, struct sum *ret)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(k->isa, def);
-    struct sum a, b = {0};
+    struct sum in[ZS_ISA_SOURCES_MAX] = {{0}};
     uint32_t channel;
-    uint64_t value;
-    bool known = depth && channel_of(inst, grf_B, at_B, size_B, &channel) &&
-                 inst->source_count >= 1 && inst->source_count <= 2 &&
-                 sum_of_source(k, grf_B, def, &inst->src[0], channel, depth - 1, &a) &&
-                 (inst->source_count == 1 ||
-                  sum_of_source(k, grf_B, def, &inst->src[1], channel, depth - 1, &b));
-    if (known && inst->op == ZS_OP_ADD && add_sums(&a, &b, ret))
+    bool known = depth && channel_of(inst, grf_B, at_B, size_B, &channel);
+    for (uint32_t s = 0; known && s < inst->source_count && s < ZS_ISA_SOURCES_MAX; s++)
+        known = sum_of_source(k, grf_B, def, &inst->src[s], channel, depth - 1, &in[s]);
+    if (known && sum_of_op(inst, in, ret))
         return;
-    if (known && inst->op == ZS_OP_MOV) {
-        *ret = a;
-        return;
-    }
-    memset(ret, 0, sizeof(*ret));
-    if (known && !a.count && !b.count &&
-        calculate(inst->op, (uint64_t)a.constant, (uint64_t)b.constant, &value)) {
-        ret->constant = (int64_t)extend(value, inst->dst.type);
-        return;
-    }
-    ret->count = 1;
-    ret->terms[0] = (struct term){def, at_B, size_B};
+    *ret = (struct sum){.count = 1, .terms = {{def, at_B, size_B}}};
 }
 
 static bool sum_of_bytes(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
@@ -231,7 +262,7 @@ static bool same_terms(const struct sum *a, const struct sum *b)
 
 /* ---- the instruction of a variable ---- */
 
-/* Adds something of the payload, as it was, to the address's other part. */
+/* Has something of the payload, as it was: of 64-bit integers as an operand of its own. */
 static bool adds_payload(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst)
 {
     const struct zs_isa_inst *i = zs_isa_inst(k->isa, inst);
@@ -244,21 +275,56 @@ static bool adds_payload(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t
     return false;
 }
 
+/* The bytes that it writes of a lane's address, 8 or the lower 4; 0: it makes none. */
+static uint32_t bytes_made(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
+                           const struct zs_dbg_home *home)
+{
+    const struct zs_isa_inst *i = zs_isa_inst(k->isa, inst);
+    uint32_t size_B = i->op == ZS_OP_ADD ? 8 : i->op == ZS_OP_MOV ? 4 : 0, channel;
+    if (!size_B || i->source_count != size_B / 4 ||
+        (size_B == 4 && i->src[0].kind != ZS_OPERAND_REG))
+        return 0;
+    bool made = channel_of(i, grf_B, home->register_B[0], size_B, &channel) && channel == 0 &&
+                channel_of(i, grf_B, home->register_B[1], size_B, &channel) && channel == 1;
+    return made && (size_B == 4 || adds_payload(k, grf_B, inst)) ? size_B : 0;
+}
+
+static bool has_entry_half(const struct sum *sum)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < sum->count; i++)
+        found += sum->terms[i].def == ENTRY && sum->terms[i].size_B == 4;
+    return found == 1 && sum->count > 1;
+}
+
 static bool makes_address(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
                           const struct zs_dbg_home *home, struct sum *ret)
 {
-    const struct zs_isa_inst *i = zs_isa_inst(k->isa, inst);
-    uint32_t channel;
+    uint32_t size_B = bytes_made(k, grf_B, inst, home);
     struct sum next;
-    if (i->op != ZS_OP_ADD || i->source_count != 2 ||
-        !channel_of(i, grf_B, home->register_B[0], 8, &channel) || channel != 0 ||
-        !channel_of(i, grf_B, home->register_B[1], 8, &channel) || channel != 1 ||
-        !adds_payload(k, grf_B, inst))
+    if (!size_B)
         return false;
-    sum_of_def(k, grf_B, inst, home->register_B[0], 8, DEPTH_MAX, ret);
-    sum_of_def(k, grf_B, inst, home->register_B[1], 8, DEPTH_MAX, &next);
-    return ret->count && same_terms(ret, &next) &&
-           (uint64_t)(next.constant - ret->constant) == home->size_B;
+    sum_of_def(k, grf_B, inst, home->register_B[0], size_B, DEPTH_MAX, ret);
+    sum_of_def(k, grf_B, inst, home->register_B[1], size_B, DEPTH_MAX, &next);
+    bool whole = ret->count && same_terms(ret, &next) && (size_B == 8 || has_entry_half(ret));
+    /* the payload's pointer is whole */
+    for (uint32_t i = 0; whole && i < ret->count; i++)
+        if (ret->terms[i].def == ENTRY && size_B == 4)
+            ret->terms[i].size_B = 8;
+    return whole && (uint64_t)(next.constant - ret->constant) == home->size_B;
+}
+
+/* Who writes the upper half of lane 0's address, behind the lower one. */
+static uint32_t find_high(const struct zs_dbg_kernel *k, uint32_t grf_B,
+                          const struct zs_dbg_home *home)
+{
+    uint32_t channel;
+    if (type_B(zs_isa_inst(k->isa, home->def)->dst.type) == 8)
+        return home->def;
+    for (uint32_t i = home->def + 1; i < zs_isa_kernel_count(k->isa) && i < home->def + 8; i++)
+        if (channel_of(zs_isa_inst(k->isa, i), grf_B, home->register_B[0] + 4, 4, &channel))
+            return i;
+    return ENTRY;
 }
 
 static bool is_before(const struct zs_variable *a, const struct zs_variable *b)
@@ -297,6 +363,7 @@ static void find_home(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t in
         home->first = sum;
     }
     home->found = makers == sharing && sharing <= SHARED_MAX;
+    home->def_high = home->found ? find_high(k, grf_B, home) : ENTRY;
 }
 
 static bool make_homes(const struct zs_dbg_context *c, struct zs_dbg_kernel *k)
@@ -341,15 +408,15 @@ static bool value_of(const struct zs_dbg_context *c, const struct zs_dbg_kernel 
                      const struct term *t, uint32_t depth, uint64_t *ret)
 {
     uint32_t now, channel, at_B;
-    uint64_t in[2] = {0, 0};
+    uint64_t in[ZS_ISA_SOURCES_MAX] = {0};
     if (only_def(k, inst, t->at_B, t->size_B, &now) && now == t->def)
         return read_bytes(c, t->at_B, t->size_B, ret);
     if (t->def == ENTRY || !depth)
         return false;
     const struct zs_isa_inst *i = zs_isa_inst(k->isa, t->def);
-    if (!channel_of(i, c->d->grf_B, t->at_B, t->size_B, &channel) || i->source_count > 2)
+    if (!channel_of(i, c->d->grf_B, t->at_B, t->size_B, &channel))
         return false;
-    for (uint32_t s = 0; s < i->source_count; s++) {
+    for (uint32_t s = 0; s < i->source_count && s < ZS_ISA_SOURCES_MAX; s++) {
         const struct zs_isa_operand *o = &i->src[s];
         struct term source;
         if (o->kind == ZS_OPERAND_IMM && immediate(o, channel, &in[s]))
@@ -362,7 +429,7 @@ static bool value_of(const struct zs_dbg_context *c, const struct zs_dbg_kernel 
             return false;
         in[s] = extend(in[s], o->type);
     }
-    bool known = calculate(i->op, in[0], in[1], ret);
+    bool known = calculate(i->op, in, ret);
     *ret = known ? extend(*ret, i->dst.type) : 0;
     return known;
 }
@@ -389,13 +456,14 @@ static bool terms_of_others(const struct zs_dbg_context *c, struct zs_dbg_kernel
 {
     for (uint32_t i = 0; i < k->info->variable_count; i++) {
         struct zs_dbg_home *home = &k->homes[i];
-        uint32_t def;
+        uint32_t def, high;
         if (home->size_B && !home->asked) {
             find_home(k, c->d->grf_B, i);
             home->asked = true;
         }
         if (!home->found || !same_terms(&home->first, sum) ||
-            !only_def(k, inst, home->register_B[0], 8, &def) || def != home->def ||
+            !only_def(k, inst, home->register_B[0], 4, &def) || def != home->def ||
+            !only_def(k, inst, home->register_B[0] + 4, 4, &high) || high != home->def_high ||
             !read_bytes(c, home->register_B[0], 8, ret))
             continue;
         *ret -= (uint64_t)home->first.constant;

@@ -11,6 +11,8 @@
  *
  * A block is visited anew when bytes are wanted of it that were not before: at most 64 times.
  */
+#include "isa/reach.h"
+
 #include "isa/isa_priv.h"
 
 #include <stdlib.h>

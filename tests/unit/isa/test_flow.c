@@ -3,6 +3,7 @@
 #include "../test.h"
 
 #include "assemble.h"
+#include "isa/reach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
