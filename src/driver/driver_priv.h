@@ -125,7 +125,7 @@ struct zs_ze_device {
     bool flat;                  /* a tile that is reported as a root device */
     uint64_t memory_B;          /* what it reports, and the limit of what is allocated on it */
     _Atomic uint64_t used_B;    /* on it and its tiles */
-    struct zs_metrics *metrics; /* NULL: ZET_ENABLE_METRICS is not 1 */
+    struct zs_metrics *_Atomic metrics; /* NULL: nobody asked for any yet */
     /* With driver->debug: threads of the root device, and which slices of it are this one's. */
     struct zs_gpu_debug_card *debug_card;
     uint32_t first_slice;

@@ -43,6 +43,16 @@ LATER = {
                                   ((1, 6), 'zeMemGetFileDescriptorFromIpcHandleExp')]),
     'ze_command_list_exp_dditable_t': (0, [
         ((1, 9), None), ((1, 9), 'zeCommandListImmediateAppendCommandListsExp')]),
+    'zet_metric_group_exp_dditable_t': (1, [
+        ((1, 6), 'zetMetricGroupGetGlobalTimestampsExp'),
+        ((1, 7), 'zetMetricGroupGetExportDataExp'),
+        ((1, 7), 'zetMetricGroupCalculateMetricExportDataExp')]),
+    'zet_device_exp_dditable_t': (0, [((1, 11), 'zetDeviceGetConcurrentMetricGroupsExp'),
+                                      ((1, 11), None),  # zetDeviceCreateMetricGroupsFromMetricsExp
+                                      ((1, 13), 'zetDeviceEnableMetricsExp'),
+                                      ((1, 13), 'zetDeviceDisableMetricsExp')]),
+    'zet_command_list_exp_dditable_t': (0, [((1, 13), 'zetCommandListAppendMarkerExp')]),
+    'zet_metric_programmable_exp_dditable_t': (0, [((1, 9), 'zetMetricProgrammableGetExp')]),
 }
 
 

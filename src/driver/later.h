@@ -6,7 +6,7 @@
 #ifndef ZS_DRIVER_LATER_H
 #define ZS_DRIVER_LATER_H
 
-#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
 
 /* All flags that are known up to specification 1.15. */
 enum {
@@ -25,7 +25,12 @@ enum {
     ZS_LATER_STYPE_READONLY_MEMORY = 0x10015,
     ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE = 0x2003d,
     ZS_LATER_STYPE_MODULE_DP = 0x30013, /* of Intel's driver: ze_intel_gpu.h, ze_stypes.h */
+    /* of the tools' API */
+    ZS_LATER_STYPE_METRIC_TIMER = 0x9, /* zet_metric_global_timestamps_resolution_exp_t */
+    ZS_LATER_STYPE_METRIC_GROUP_TYPE = 0x10006,
+    ZS_LATER_STYPE_METRIC_SOURCE_ID = 0x10009,
 };
+enum { ZS_LATER_METRIC_GROUP_OTHER = 0x4, ZS_LATER_METRIC_GROUP_MARKER = 0x8 };
 enum { ZS_LATER_MODULE_DP4A = 0x1, ZS_LATER_MODULE_DPAS = 0x2 };
 /* ze_intel_device_module_dp_exp_properties_t, which no public header declares */
 typedef struct zs_later_module_dp {
@@ -120,6 +125,57 @@ ze_result_t ZE_APICALL zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_
                                                               ze_ipc_mem_handle_t ipcHandle,
                                                               uint64_t *pHandle);
 ze_result_t ZE_APICALL zeMemPutIpcHandle(ze_context_handle_t hContext, ze_ipc_mem_handle_t handle);
+
+/* ---- Metrics ---- */
+
+typedef struct zs_later_metric_timer {
+    uint32_t stype;
+    const void *pNext;
+    uint64_t timerResolution; /* ticks a second */
+    uint64_t timestampValidBits;
+} zet_metric_global_timestamps_resolution_exp_t;
+typedef struct zs_later_metric_group_type {
+    uint32_t stype;
+    void *pNext;
+    uint32_t type; /* ZS_LATER_METRIC_GROUP_OTHER, ... */
+} zet_metric_group_type_exp_t;
+typedef struct zs_later_metric_source_id {
+    uint32_t stype;
+    void *pNext;
+    uint32_t sourceId;
+} zet_metric_source_id_exp_t;
+typedef struct zs_later_metric_calculate {
+    uint32_t stype;
+    const void *pNext;
+    uint32_t rawReportSkipCount;
+} zet_metric_calculate_exp_desc_t;
+typedef struct zs_later_metric_programmable *zet_metric_programmable_exp_handle_t;
+
+ze_result_t ZE_APICALL zetDeviceGetConcurrentMetricGroupsExp(
+    zet_device_handle_t hDevice, uint32_t metricGroupCount,
+    zet_metric_group_handle_t *phMetricGroups, uint32_t *pMetricGroupsCountPerConcurrentGroup,
+    uint32_t *pConcurrentGroupCount);
+ze_result_t ZE_APICALL zetDeviceEnableMetricsExp(zet_device_handle_t hDevice);
+ze_result_t ZE_APICALL zetDeviceDisableMetricsExp(zet_device_handle_t hDevice);
+ze_result_t ZE_APICALL zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_handle_t hMetricGroup,
+                                                            ze_bool_t synchronizedWithHost,
+                                                            uint64_t *globalTimestamp,
+                                                            uint64_t *metricTimestamp);
+ze_result_t ZE_APICALL zetMetricGroupGetExportDataExp(zet_metric_group_handle_t hMetricGroup,
+                                                      const uint8_t *pRawData, size_t rawDataSize,
+                                                      size_t *pExportDataSize,
+                                                      uint8_t *pExportData);
+ze_result_t ZE_APICALL zetMetricGroupCalculateMetricExportDataExp(
+    ze_driver_handle_t hDriver, zet_metric_group_calculation_type_t type, size_t exportDataSize,
+    const uint8_t *pExportData, zet_metric_calculate_exp_desc_t *pCalculateDescriptor,
+    uint32_t *pSetCount, uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts,
+    zet_typed_value_t *pMetricValues);
+ze_result_t ZE_APICALL zetCommandListAppendMarkerExp(zet_command_list_handle_t hCommandList,
+                                                     zet_metric_group_handle_t hMetricGroup,
+                                                     uint32_t value);
+ze_result_t ZE_APICALL
+zetMetricProgrammableGetExp(zet_device_handle_t hDevice, uint32_t *pCount,
+                            zet_metric_programmable_exp_handle_t *phMetricProgrammables);
 #endif
 
 #endif

@@ -284,45 +284,58 @@ static zet_typed_value_t value_of(const struct source *s, bool max)
 /* ---- The calls ---------------------------------------------------------------------------------
  */
 
-struct calculation {
-    const char *function;
-    const struct zs_ze_metric_group *group;
-    bool max;
-    struct zs_span data;
-};
+static struct zs_metric_calculation calculation_of(const char *function,
+                                                   const struct zs_ze_metric_group *group,
+                                                   zet_metric_group_calculation_type_t type,
+                                                   const uint8_t *data, size_t data_B)
+{
+    const struct zs_metrics *m = group->device->metrics;
+    return (struct zs_metric_calculation){
+        .function = function,
+        .model = group->device->model,
+        .set = group->set,
+        .sampling = group->sampling,
+        .timed = m->timed,
+        .max = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
+        .data = zs_span_make(data, data_B),
+    };
+}
 
 /* Values of the first reports, as many as there is room for; a report that is none ends it. */
-static ze_result_t calculate(const struct calculation *c, uint32_t room, zet_typed_value_t *ret)
+static ze_result_t calculate(const struct zs_metric_calculation *c,
+                             const struct zs_metric_row *const *rows, uint32_t row_count,
+                             uint32_t room, zet_typed_value_t *ret)
 {
-    const struct zs_ze_metric_group *group = c->group;
     struct zs_reader reader = zs_reader_make(c->data, 0, NULL);
     struct zs_metric_report report;
     for (uint32_t done = 0; done < room;) {
         size_t at_B = reader.at_B;
-        if (!read_report(&reader, group->set, &report))
+        if (!read_report(&reader, c->set, &report))
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, c->function,
                              "byte %zu of the raw data is no report of this group", at_B);
-        for (uint32_t i = 0; i < group->metric_count && done < room; i++) {
-            const struct source s = {group->device->model, &report, group->metrics[i]->row};
+        for (uint32_t i = 0; i < row_count && done < room; i++) {
+            const struct source s = {c->model, &report, rows[i]};
             ret[done++] = value_of(&s, c->max);
         }
     }
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t calculate_counted(const struct calculation *c, uint32_t *count,
+static ze_result_t calculate_counted(const struct zs_metric_calculation *c, uint32_t *count,
                                      zet_typed_value_t *values)
 {
-    size_t report_B = zs_metric_report_B(c->group->set);
+    const struct zs_metric_row *rows[ZS_METRIC_ROWS_MAX];
+    uint32_t row_count = zs_metric_rows(c->set, c->sampling, c->timed, rows);
+    size_t report_B = zs_metric_report_B(c->set);
     if (c->data.size_B % report_B || !c->data.size_B)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
                          "%zu bytes are no whole reports of %zu", c->data.size_B, report_B);
-    uint64_t have = (uint64_t)(c->data.size_B / report_B) * c->group->metric_count;
+    uint64_t have = (uint64_t)(c->data.size_B / report_B) * row_count;
     if (have > UINT32_MAX)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
                          "more values than can be counted: calculate them in parts");
     uint32_t give = zs_list_count(count, (uint32_t)have, values != NULL);
-    return give ? calculate(c, give, values) : ZE_RESULT_SUCCESS;
+    return give ? calculate(c, rows, row_count, give, values) : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL zetMetricGroupCalculateMetricValues(zet_metric_group_handle_t hMetricGroup,
@@ -336,13 +349,28 @@ ze_result_t ZE_APICALL zetMetricGroupCalculateMetricValues(zet_metric_group_hand
     ZS_CHECK_ENUM(type, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pMetricValueCount);
-    const struct calculation c = {__func__, group,
-                                  type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
-                                  zs_span_make(pRawData, rawDataSize)};
+    const struct zs_metric_calculation c =
+        calculation_of(__func__, group, type, pRawData, rawDataSize);
     return calculate_counted(&c, pMetricValueCount, pMetricValues);
 }
 
 /* One set: sub-devices have groups of their own. */
+ze_result_t zs_metric_calculate_sets(const struct zs_metric_calculation *c, uint32_t *set_count,
+                                     uint32_t *value_count, uint32_t *counts,
+                                     zet_typed_value_t *values)
+{
+    bool asked = *set_count == 0 || *value_count == 0;
+    uint32_t count = asked ? 0 : *value_count;
+    ze_result_t result = calculate_counted(c, &count, asked ? NULL : values);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *set_count = 1;
+    *value_count = count;
+    if (!asked && counts)
+        counts[0] = count;
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL zetMetricGroupCalculateMultipleMetricValuesExp(
     zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
@@ -353,17 +381,8 @@ ze_result_t ZE_APICALL zetMetricGroupCalculateMultipleMetricValuesExp(
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pSetCount);
     ZS_CHECK_POINTER(pTotalMetricValueCount);
-    const struct calculation c = {__func__, group,
-                                  type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
-                                  zs_span_make(pRawData, rawDataSize)};
-    bool asked = *pSetCount == 0 || *pTotalMetricValueCount == 0;
-    uint32_t count = asked ? 0 : *pTotalMetricValueCount;
-    ze_result_t result = calculate_counted(&c, &count, asked ? NULL : pMetricValues);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    *pSetCount = 1;
-    *pTotalMetricValueCount = count;
-    if (!asked && pMetricCounts)
-        pMetricCounts[0] = count;
-    return ZE_RESULT_SUCCESS;
+    const struct zs_metric_calculation c =
+        calculation_of(__func__, group, type, pRawData, rawDataSize);
+    return zs_metric_calculate_sets(&c, pSetCount, pTotalMetricValueCount, pMetricCounts,
+                                    pMetricValues);
 }

@@ -20,7 +20,8 @@
 #include <time.h>
 
 enum {
-    REPORTS_LEAST = 1 << 12, /* that are kept unread, at least */
+    REPORTS_LEAST = 1 << 16, /* that are kept unread, at least: as the buffer of the hardware has */
+    REPORTS_ASKED = 1 << 12, /* that a program is told to have room for, at least */
     REPORTS_MOST = 1 << 20,
     STRETCHES_MOST = 1 << 20,
     MARKERS_MOST = 1 << 16,
@@ -389,8 +390,11 @@ ze_result_t ZE_APICALL zetMetricStreamerReadData(zet_metric_streamer_handle_t hM
     pthread_mutex_lock(&m->lock);
     uint64_t settled = zs_metrics_settled_ticks(s->device);
     drop_oldest(s, settled);
-    uint64_t count = ZS_MIN(available(s, settled), (uint64_t)maxReportCount);
+    uint64_t count = available(s, settled);
     bool asked = *pRawDataSize == 0 || !pRawData;
+    if (asked) /* what may come until it is read, as Intel's driver: programs allocate once */
+        count = ZS_MAX(count, (uint64_t)REPORTS_ASKED);
+    count = ZS_MIN(count, (uint64_t)maxReportCount);
     bool lost = s->lost && !asked;
     size_t report_B = zs_metric_report_B(s->group->set);
     if (!asked) {
@@ -440,6 +444,32 @@ static void release_marker(struct zs_command *command)
 
 static const struct zs_op op_marker = {"metric streamer marker", run_marker, release_marker};
 
+struct zs_ze_streamer *zs_streamer_of(const struct zs_ze_metric_group *group)
+{
+    struct zs_metrics *m = group->device->metrics;
+    pthread_mutex_lock(&m->lock);
+    struct zs_ze_streamer *s = m->streamers[group->domain];
+    s = s && s->group == group ? zs_object_ref(s) : NULL;
+    pthread_mutex_unlock(&m->lock);
+    return s;
+}
+
+ze_result_t zs_streamer_append_marker(const char *function, ze_command_list_handle_t hCommandList,
+                                      struct zs_ze_streamer *streamer, uint32_t value)
+{
+    struct zs_append append;
+    ze_result_t result = zs_append_begin(function, hCommandList, NULL, 0, NULL, &append);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct marker *marker = calloc(1, sizeof(*marker));
+    if (!marker)
+        return zs_append_abandon(&append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    *marker = (struct marker){zs_object_ref(streamer), value};
+    append.command.op = &op_marker;
+    append.command.data = marker;
+    return zs_append_end(&append);
+}
+
 ze_result_t ZE_APICALL zetCommandListAppendMetricStreamerMarker(
     zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
     uint32_t value)
@@ -448,15 +478,5 @@ ze_result_t ZE_APICALL zetCommandListAppendMetricStreamerMarker(
     ZS_OBJECT(streamer, s, hMetricStreamer);
     ZS_CHECK(s->device == list->device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "the streamer is of another device than the list");
-    struct zs_append append;
-    ze_result_t result = zs_append_begin(__func__, hCommandList, NULL, 0, NULL, &append);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    struct marker *marker = calloc(1, sizeof(*marker));
-    if (!marker)
-        return zs_append_abandon(&append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    *marker = (struct marker){zs_object_ref(s), value};
-    append.command.op = &op_marker;
-    append.command.data = marker;
-    return zs_append_end(&append);
+    return zs_streamer_append_marker(__func__, hCommandList, s, value);
 }

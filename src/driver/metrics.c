@@ -83,12 +83,33 @@ static bool is_plain(const struct zs_metric_row *row)
            row->how != ZS_HOW_REPLAYED && !(row->counters >> ZS_METRIC_unmodelled & 1);
 }
 
-static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs_metric_set set,
-                                            zet_metric_group_sampling_type_flags_t sampling)
+const char *zs_metric_set_name(enum zs_metric_set set)
 {
-    size_t room = ZS_ARRAY_LEN(rows) + ZS_ARRAY_LEN(stream_rows);
+    return sets[set].name;
+}
+
+uint32_t zs_metric_rows(enum zs_metric_set set, zet_metric_group_sampling_type_flags_t sampling,
+                        bool timed, const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
+        if (rows[i].set == set && (timed || is_plain(&rows[i])))
+            ret[count++] = &rows[i];
+    bool streams = sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
+                   set != ZS_METRIC_SET_STALL_SAMPLING;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(stream_rows) && streams; i++)
+        ret[count++] = &stream_rows[i];
+    return count;
+}
+
+static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs_metric_set set,
+                                            zet_metric_group_sampling_type_flags_t sampling,
+                                            bool timed)
+{
+    const struct zs_metric_row *list[ZS_METRIC_ROWS_MAX];
+    uint32_t count = zs_metric_rows(set, sampling, timed, list);
     struct zs_ze_metric_group *group = zs_object_new(
-        ZS_OBJECT_metric_group, sizeof(*group) + room * sizeof(struct zs_ze_metric *));
+        ZS_OBJECT_metric_group, sizeof(*group) + count * sizeof(struct zs_ze_metric *));
     if (!group)
         return NULL;
     group->device = device;
@@ -96,43 +117,74 @@ static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs
     group->sampling = sampling;
     group->domain = sets[set].domain;
     bool ok = true;
-    for (size_t i = 0; i < ZS_ARRAY_LEN(rows) && ok; i++)
-        ok = rows[i].set != set || !(device->metrics->timed || is_plain(&rows[i])) ||
-             add_metric(group, &rows[i]);
-    bool streams = sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
-                   set != ZS_METRIC_SET_STALL_SAMPLING;
-    for (size_t i = 0; i < ZS_ARRAY_LEN(stream_rows) && ok && streams; i++)
-        ok = add_metric(group, &stream_rows[i]);
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = add_metric(group, list[i]);
     if (ok && zs_object_publish(group))
         return group;
     zs_object_unref(group);
     return NULL;
 }
 
-static bool init_device(struct zs_ze_device *device, bool timed)
+static void free_metrics(struct zs_metrics *m)
 {
+    for (size_t i = 0; i < m->group_count; i++) {
+        (void)zs_object_retract(m->groups[i]);
+        zs_object_unref(m->groups[i]);
+    }
+    pthread_mutex_destroy(&m->lock);
+    free(m->stalls.items);
+    free(m);
+}
+
+/* Of each set first the time-based group, as Intel's driver lists them: programs take the first of
+ * a domain for a streamer. */
+static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
+{
+    static const zet_metric_group_sampling_type_flags_t samplings[ZS_METRIC_SAMPLINGS] = {
+        ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+        ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED};
     struct zs_metrics *m = calloc(1, sizeof(*m));
     if (!m)
-        return false;
+        return NULL;
     pthread_mutex_init(&m->lock, NULL);
-    device->metrics = m;
     m->timed = timed && zs_gpu_model_is_timed(device->model);
-    bool ok = true;
-    for (uint32_t set = 0; set < ZS_METRIC_SETS && ok; set++) {
-        for (uint32_t s = 0; s < ZS_METRIC_SAMPLINGS && ok; s++) {
-            if (sets[set].needs == NEEDS_MODEL && !m->timed)
-                continue;
-            struct zs_ze_metric_group *group =
-                new_group(device, (enum zs_metric_set)set,
-                          s ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED
-                            : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
-            m->groups[m->group_count++] = group;
-            ok = group != NULL;
+    for (uint32_t i = 0; i < ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS; i++) {
+        enum zs_metric_set set = (enum zs_metric_set)(i / ZS_METRIC_SAMPLINGS);
+        if (sets[set].needs == NEEDS_MODEL && !m->timed)
+            continue;
+        m->groups[m->group_count] =
+            new_group(device, set, samplings[i % ZS_METRIC_SAMPLINGS], m->timed);
+        if (!m->groups[m->group_count]) {
+            free_metrics(m);
+            return NULL;
         }
+        m->group_count++;
     }
+    return m;
+}
+
+static pthread_mutex_t enabling = PTHREAD_MUTEX_INITIALIZER;
+
+bool zs_metrics_enable(struct zs_ze_device *device)
+{
+    pthread_mutex_lock(&enabling);
+    struct zs_metrics *m = device->metrics;
+    if (!m)
+        device->metrics = m =
+            new_metrics(device, device->driver->timing != ZS_DRIVER_TIMING_FORMULA);
+    if (m)
+        m->off = false;
+    pthread_mutex_unlock(&enabling);
+    bool ok = m != NULL;
     for (uint32_t i = 0; i < device->sub_count && ok; i++)
-        ok = init_device(device->subs[i], timed);
+        ok = zs_metrics_enable(device->subs[i]);
     return ok;
+}
+
+struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device)
+{
+    struct zs_metrics *m = device->metrics;
+    return m && !m->off ? m : NULL;
 }
 
 bool zs_metrics_init(struct zs_ze_driver *driver)
@@ -142,24 +194,14 @@ bool zs_metrics_init(struct zs_ze_driver *driver)
     if (!text || strcmp(text, "1") != 0)
         return true;
     for (uint32_t i = 0; i < driver->owned_count && ok; i++)
-        ok = init_device(driver->owned[i], driver->timing != ZS_DRIVER_TIMING_FORMULA);
+        ok = zs_metrics_enable(driver->owned[i]);
     return ok;
 }
 
 void zs_metrics_free(struct zs_ze_device *device)
 {
-    struct zs_metrics *m = device->metrics;
-    if (!m)
-        return;
-    for (size_t i = 0; i < m->group_count; i++) {
-        if (!m->groups[i])
-            continue;
-        (void)zs_object_retract(m->groups[i]);
-        zs_object_unref(m->groups[i]);
-    }
-    pthread_mutex_destroy(&m->lock);
-    free(m->stalls.items);
-    free(m);
+    if (device->metrics)
+        free_metrics(device->metrics);
     device->metrics = NULL;
 }
 
@@ -172,11 +214,13 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks)
                       device->model->timer_Hz);
 }
 
+static const uint32_t NOT_COUNTED = UINT32_MAX; /* a launch that began without metrics */
+
 uint32_t zs_metrics_launch_begin(struct zs_ze_device *device)
 {
-    struct zs_metrics *m = device->metrics;
+    struct zs_metrics *m = zs_metrics_of(device);
     if (ZS_LIKELY(!m))
-        return 0;
+        return NOT_COUNTED;
     pthread_mutex_lock(&m->lock);
     uint64_t now_ticks = zs_gpu_clock_ticks(device->gpu);
     uint32_t number = ZS_ARRAY_LEN(m->running);
@@ -307,7 +351,7 @@ void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
 {
     struct zs_metrics *m = device->metrics;
     struct zs_metric_stretch stretch = {0};
-    if (ZS_LIKELY(!m))
+    if (ZS_LIKELY(number == NOT_COUNTED))
         return;
     count(device, result, &stretch);
     pthread_mutex_lock(&m->lock);
@@ -338,7 +382,7 @@ ze_result_t ZE_APICALL zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *
 {
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pCount);
-    const struct zs_metrics *m = device->metrics;
+    const struct zs_metrics *m = zs_metrics_of(device);
     if (!m)
         zs_log(ZS_LOG_INFO, "zetMetricGroupGet: there are no metric groups without "
                             "ZET_ENABLE_METRICS=1 in the environment");
@@ -362,6 +406,7 @@ ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMe
     pProperties->samplingType = group->sampling;
     pProperties->domain = group->domain;
     pProperties->metricCount = group->metric_count;
+    zs_metric_later_properties(group, pProperties->pNext);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -420,7 +465,7 @@ ze_result_t ZE_APICALL zetContextActivateMetricGroups(zet_context_handle_t hCont
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK(count == 0 || phMetricGroups, ZE_RESULT_ERROR_INVALID_SIZE,
              "%u groups, phMetricGroups is null", count);
-    ZS_CHECK(device->metrics, ZE_RESULT_ERROR_UNINITIALIZED,
+    ZS_CHECK(zs_metrics_of(device), ZE_RESULT_ERROR_UNINITIALIZED,
              "metrics need ZET_ENABLE_METRICS=1 in the environment");
     struct zs_ze_metric_group *wanted[ZS_METRIC_DOMAINS] = {0};
     for (uint32_t i = 0; i < count; i++) {

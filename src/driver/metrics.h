@@ -9,6 +9,7 @@
 #ifndef ZS_DRIVER_METRICS_H
 #define ZS_DRIVER_METRICS_H
 
+#include "base/reader.h"
 #include "driver/list.h"
 
 struct zs_ze_kernel;
@@ -40,6 +41,16 @@ enum zs_metric_set {
     ZS_METRIC_SETS
 };
 enum { ZS_METRIC_DOMAINS = 3, ZS_METRIC_SAMPLINGS = 2 };
+
+/* More than any group has: all rows, and the two of time-based groups. */
+enum {
+    ZS_METRIC_ROWS_MAX = 2
+#define ZS_METRIC_SET(id, domain, needs, name, description)
+#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters) +1
+#include "driver/metric_group.def"
+#undef ZS_METRIC_SET
+#undef ZS_METRIC
+};
 
 /* How a value follows from a report. */
 enum zs_metric_how {
@@ -80,6 +91,12 @@ struct zs_metric_row {
 
 /* metric_calc.c: of the values. */
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
+
+const char *zs_metric_set_name(enum zs_metric_set set);
+/* The metrics of a set in the order of values, and how many there are. timed: with the model of
+ * time. */
+uint32_t zs_metric_rows(enum zs_metric_set set, zet_metric_group_sampling_type_flags_t sampling,
+                        bool timed, const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX]);
 
 /* ---- Raw reports -------------------------------------------------------------------------------
  * Little-endian; all reports of a set have the same size: those by address have an address and
@@ -149,7 +166,8 @@ struct zs_metric_stall {
 };
 
 struct zs_metrics {
-    bool timed; /* the model of time is on */
+    bool timed;       /* the model of time is on */
+    _Atomic bool off; /* since zetDeviceDisableMetricsExp */
     /* Stalls since `stalls_first` was 0, kept while a group by address is active; at most
      * STALLS_MOST, then the oldest go. */
     struct {
@@ -174,6 +192,14 @@ struct zs_metrics {
 bool zs_metrics_init(struct zs_ze_driver *driver);
 void zs_metrics_free(struct zs_ze_device *device);
 
+/* From now on; with the environment's variable they are on from the beginning. False: no memory. */
+bool zs_metrics_enable(struct zs_ze_device *device);
+/* The device's, NULL while they are off. */
+struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device);
+
+/* metric_later.c: what a chain of pNext asks of a group. */
+void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next);
+
 /* Around a launch; a number for the second call. Nothing without metrics. */
 uint32_t zs_metrics_launch_begin(struct zs_ze_device *device);
 void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
@@ -190,6 +216,31 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
  * memory or none. *ret_lost: there were more. */
 struct zs_metric_stall *zs_metrics_stalls(const struct zs_metrics *metrics, uint64_t first,
                                           size_t *ret_count, bool *ret_lost);
+
+/* The open streamer of a group, with a reference; NULL: none. */
+struct zs_ze_streamer *zs_streamer_of(const struct zs_ze_metric_group *group);
+
+/* The value goes into the report that ends there; nothing if the streamer is closed by then. */
+ze_result_t zs_streamer_append_marker(const char *function, ze_command_list_handle_t hCommandList,
+                                      struct zs_ze_streamer *streamer, uint32_t value);
+
+/* ---- Values ------------------------------------------------------------------------------------
+ */
+
+/* What raw data is calculated with: of a live group, or of exported data. */
+struct zs_metric_calculation {
+    const char *function;
+    const struct zs_gpu_model *model;
+    enum zs_metric_set set;
+    zet_metric_group_sampling_type_flags_t sampling;
+    bool timed, max;
+    struct zs_span data; /* whole reports */
+};
+
+/* One set of values; counts as zetMetricGroupCalculateMultipleMetricValuesExp has them. */
+ze_result_t zs_metric_calculate_sets(const struct zs_metric_calculation *c, uint32_t *set_count,
+                                     uint32_t *value_count, uint32_t *counts,
+                                     zet_typed_value_t *values);
 
 /* A launch ended: streamers of the device take it in. The device's lock is held. */
 void zs_streamers_add(struct zs_metrics *metrics, const struct zs_metric_stretch *stretch);

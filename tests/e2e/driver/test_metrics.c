@@ -468,10 +468,10 @@ static void test_stream_loses_the_oldest(void **state)
     struct e2e *e = *state;
     struct stream s;
     open_stream(e, &s, "ZscopeInstructions", 1000, 1, NULL);
-    usleep(60000); /* more reports than are kept */
+    usleep(300000); /* more reports than are kept */
     read_stream(&s, UINT32_MAX);
     assert_true(s.lost);
-    assert_in_range((uint64_t)s.reports, 1, 4096);
+    assert_in_range((uint64_t)s.reports, 1, 65536);
     close_stream(e, &s);
 }
 
@@ -740,18 +740,20 @@ static void test_stream_of_addresses(void **state)
     uint8_t raw[5 * 136];
     size_t size = 0;
     OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
+    assert_true(size >= sizeof(raw) && size % 136 == 0); /* what may come, not what is there */
+    size = sizeof(raw);
+    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
     assert_int_equal(size, 0);
     run_queries(e, &w, NULL, 0, 1);
-    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
-    size_t all = size;
-    assert_true(all > sizeof(raw) && all % 136 == 0);
     uint64_t base = base_address(e, &w), last = 0;
-    for (size_t read = 0; read < all; read += size) {
+    size_t all = 0;
+    for (;; all += size) {
         zet_typed_value_t v[5 * 9];
         uint32_t count = COUNT(v);
         size = sizeof(raw);
         OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
-        assert_true(size > 0);
+        if (!size)
+            break;
         OK(zetMetricGroupCalculateMetricValues(
             group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, raw, &count, v));
         for (uint32_t i = 0; i < count; i += 9) {
@@ -759,9 +761,7 @@ static void test_stream_of_addresses(void **state)
             last = v[i].value.ui64;
         }
     }
-    size = sizeof(raw);
-    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
-    assert_int_equal(size, 0);
+    assert_true(all > sizeof(raw) && all % 136 == 0);
     OK(zetMetricStreamerClose(streamer));
     activate(e, NULL);
     free_work(e, &w);
