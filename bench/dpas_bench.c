@@ -42,11 +42,13 @@ enum { CHAINS = 12, TURNS = 4000 };
         }                                                                                          \
     }
 #define FMA256(a, x, y)   _mm256_fmadd_ps(x, y, a)
+#define FMA512(a, x, y)   _mm512_fmadd_ps(x, y, a)
 #define MADD256(a, x, y)  _mm256_add_epi32(a, _mm256_madd_epi16(x, y))
 #define VNNI256(a, x, y)  _mm256_dpbusd_epi32(a, x, y)
 #define VNNI512(a, x, y)  _mm512_dpbusd_epi32(a, x, y)
 #define BF16_512(a, x, y) _mm512_dpbf16_ps(a, (__m512bh)(x), (__m512bh)(y))
 PEAK(peak_fma, "avx2,fma", __m256, _mm256_setzero_ps(), FMA256)
+PEAK(peak_fma512, "avx512f", __m512, _mm512_setzero_ps(), FMA512)
 PEAK(peak_madd, "avx512vl,avx2", __m256i, _mm256_setzero_si256(), MADD256)
 PEAK(peak_vnni, "avx512vnni,avx512vl,avx2", __m256i, _mm256_setzero_si256(), VNNI256)
 PEAK(peak_vnni512, "avx512vnni,avx512f", __m512i, _mm512_setzero_si512(), VNNI512)
@@ -155,6 +157,8 @@ int main(void)
             whole = measure_peak(peak_vnni, 32);
             double wide = measure_peak(peak_vnni512, 64);
             whole = wide > whole ? wide : whole;
+            wide = measure_peak(peak_fma512, 16);
+            real = wide > real ? wide : real;
         }
         print_rows(ZS_ISA_XE_HPG, 8, host, real, whole);
         print_rows(ZS_ISA_XE_HPC, 16, host, real, whole);

@@ -21,7 +21,8 @@ enum { DEPTH = 8, FILE_MAX_B = 128 * 64, CR0_KEEP = 0x4c0 };
 static const struct {
     enum zs_isa_platform platform;
     unsigned grf_B;
-} platforms[] = {{ZS_ISA_XE_HPG, 32}};
+} platforms[] = {{ZS_ISA_XE_HPG, 32}, {ZS_ISA_XE_HPC, 64}};
+static unsigned platform_count; /* those whose threads execute */
 
 static const char *const int_types[] = {"ub", "b", "u4", "s4", "u2", "s2"};
 
@@ -339,7 +340,7 @@ static void fill(uint8_t *file)
 static void integers(void **state)
 {
     static uint8_t file[FILE_MAX_B], want[FILE_MAX_B];
-    for (unsigned p = 0; p < ZS_ARRAY_LEN(platforms); p++)
+    for (unsigned p = 0; p < platform_count; p++)
         for (unsigned k = 0; k < 36 * 8 * 4; k++) {
             struct shape s = {.rows = 1 + k % 8,
                               .grf_B = platforms[p].grf_B,
@@ -446,7 +447,7 @@ static void try_reals(unsigned platform, unsigned type, unsigned k)
 
 static void floats(void **state)
 {
-    for (unsigned p = 0; p < ZS_ARRAY_LEN(platforms); p++)
+    for (unsigned p = 0; p < platform_count; p++)
         for (unsigned i = 0; i < ZS_ARRAY_LEN(reals); i++)
             for (unsigned k = 0; k < 96 && platforms[p].platform >= reals[i].from; k++)
                 try_reals(p, i, k);
@@ -502,7 +503,7 @@ static void denormals(void **state)
 static void masks(void **state)
 {
     static uint8_t file[FILE_MAX_B], want[FILE_MAX_B];
-    for (unsigned p = 0; p < ZS_ARRAY_LEN(platforms); p++)
+    for (unsigned p = 0; p < platform_count; p++)
         for (unsigned k = 0; k < 64; k++) {
             bool is_real = k & 1;
             struct shape s = {.rows = 1 + number() % 8,
@@ -612,6 +613,10 @@ int main(void)
         cmocka_unit_test(denormals), cmocka_unit_test(masks),    cmocka_unit_test(wide),
         cmocka_unit_test(refused),
     };
+    struct zs_eu_registers registers;
+    while (platform_count < ZS_ARRAY_LEN(platforms) &&
+           zs_eu_registers_of(platforms[platform_count].platform, 128, &registers))
+        platform_count++;
     for (int i = 0; i < 2; i++)
         threads[i] = aligned_alloc(64, (sizeof(*threads[i]) + 63) & ~(size_t)63);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
