@@ -3,6 +3,7 @@
  * Streamers of time-based groups, read by a thread of ours. Reports are placed on CLOCK_MONOTONIC
  * by their time stamps, which are of the device's clock as those of kernels are.
  */
+#include "base/signals.h"
 #include "collect/activity_metrics.h"
 #include "collect/pause.h"
 
@@ -150,7 +151,7 @@ static struct meter_thread *thread_of(struct zs_activity *a)
 {
     struct meter_thread *t = a->meter->thread;
     pthread_condattr_t attributes;
-    sigset_t all, before;
+    sigset_t before;
     if (t || !(t = calloc(1, sizeof(*t))))
         return t;
     t->activity = a;
@@ -160,10 +161,9 @@ static struct meter_thread *thread_of(struct zs_activity *a)
     pthread_cond_init(&t->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     zs_trace_file_open(&t->file, a->process, 0, NULL, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    zs_signals_hold(&before);
     int error = pthread_create(&t->thread, NULL, run_thread, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    zs_signals_release(&before);
     if (error) {
         zs_session_note(a->collector, ZS_NOTE_NO_METRICS ": no thread could be made to read them");
         free(t);

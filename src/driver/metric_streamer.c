@@ -11,10 +11,10 @@
  */
 #include "driver/metrics.h"
 
+#include "base/signals.h"
 #include "base/vec.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -262,12 +262,11 @@ static int start_notifier(struct zs_ze_streamer *s)
     pthread_condattr_destroy(&attr);
     if (!s->event)
         return 0;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    zs_signals_hold(&before);
     zs_object_ref(s);
     int error = pthread_create(&s->thread, NULL, notify, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    zs_signals_release(&before);
     if (error)
         zs_object_unref(s);
     else

@@ -3,10 +3,10 @@
 
 #include "driver/debug.h"
 
+#include "base/signals.h"
 #include "base/vec.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -257,8 +257,7 @@ static void *engine_main(void *arg)
 static bool start_thread(struct zs_engine *engine)
 {
     struct zs_ze_context *context = engine->context;
-    sigset_t all, before;
-    sigfillset(&all);
+    sigset_t before;
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0)
         return false;
@@ -267,10 +266,10 @@ static bool start_thread(struct zs_engine *engine)
     pthread_mutex_lock(&context->workers_lock);
     context->engine_threads++;
     pthread_mutex_unlock(&context->workers_lock);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    zs_signals_hold(&before);
     pthread_t thread;
     int error = pthread_create(&thread, &attr, engine_main, engine);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    zs_signals_release(&before);
     pthread_attr_destroy(&attr);
     engine->running = error == 0;
     if (error) {

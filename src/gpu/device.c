@@ -8,10 +8,10 @@
  */
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "base/signals.h"
 #include "gpu/gpu_priv.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -199,13 +199,12 @@ static void pool_start(struct zs_gpu_device *device)
     device->threads = calloc(device->worker_limit, sizeof(*device->threads));
     if (!device->threads)
         return;
-    sigset_t all, old; /* the application's signals are its own threads' business */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t before;
+    zs_signals_hold(&before);
     while (device->thread_count < device->worker_limit &&
            pthread_create(&device->threads[device->thread_count], NULL, pool_main, device) == 0)
         device->thread_count++;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    zs_signals_release(&before);
 }
 
 void zs_gpu_job_offer(struct zs_gpu_device *device, struct zs_gpu_job *job)

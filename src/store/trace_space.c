@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Trace files on the disk: names, windows that are mapped, ends that are cut. See trace_writer.h
  * for why no descriptor is kept. */
+#include "base/signals.h"
 #include "store/perfetto.h"
 #include "store/store.h"
 #include "store/trace_priv.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,15 +25,13 @@ struct quiet {
 
 static void quiet_begin(struct quiet *q)
 {
-    sigset_t all;
-    sigfillset(&all);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &q->cancel_state);
-    pthread_sigmask(SIG_BLOCK, &all, &q->mask);
+    zs_signals_hold(&q->mask);
 }
 
 static void quiet_end(const struct quiet *q)
 {
-    pthread_sigmask(SIG_SETMASK, &q->mask, NULL);
+    zs_signals_release(&q->mask);
     pthread_setcancelstate(q->cancel_state, NULL);
 }
 

@@ -20,6 +20,7 @@
 
 static char dir[64];
 static unsigned open_calls, lstat_calls, interruptions;
+static size_t disk_left_B = SIZE_MAX;
 
 /* Calls of the writer are counted (--wrap; names with large files), and what fills files is
  * interrupted, or does a part only, when told so. */
@@ -57,6 +58,15 @@ ssize_t __real_pwritev64(int fd, const struct iovec *parts, int count, off_t at)
 ssize_t __wrap_pwritev64(int fd, const struct iovec *parts, int count, off_t at);
 ssize_t __wrap_pwritev64(int fd, const struct iovec *parts, int count, off_t at)
 {
+    if (!disk_left_B) {
+        errno = ENOSPC;
+        return -1;
+    }
+    if (disk_left_B != SIZE_MAX) {
+        ssize_t n = pwrite(fd, parts->iov_base, ZS_MIN(parts->iov_len, disk_left_B), at);
+        disk_left_B -= (size_t)n;
+        return n;
+    }
     if (!interruptions)
         return __real_pwritev64(fd, parts, count, at);
     if (--interruptions & 1)
@@ -334,6 +344,30 @@ static void filling_may_be_interrupted(void **state)
     assert_false(damaged);
 }
 
+/* What a file holds when its disk is full stays readable, though it ends in the middle of a window
+ * that was never mapped. Files in memory (tmpfs) are reserved instead. */
+static void full_disks_keep_what_was_written(void **state)
+{
+    struct zs_trace_process process;
+    struct zs_trace_file file;
+    bool damaged;
+    assert_int_equal(zs_trace_process_open(&process, dir, 0), 0);
+    disk_left_B = ZS_TRACE_FIRST_WINDOW_B + ZS_TRACE_WINDOW_B + 5000;
+    assert_int_equal(zs_trace_file_open(&file, &process, 1, NULL, NULL), 0);
+    write_calls(&file, 1500);
+    bool is_reserved = disk_left_B > 5000;
+    disk_left_B = SIZE_MAX;
+    zs_trace_file_close(&file);
+    size_t calls = count_calls(file.name, &damaged);
+    assert_false(damaged);
+    if (is_reserved) {
+        assert_int_equal(calls, 1500);
+    } else {
+        assert_in_range(calls, 290, 320); /* a thousand bytes each */
+        assert_in_range(atomic_load(&process.dropped), 2 * (1500 - 320), 2 * (1500 - 289));
+    }
+}
+
 /* The thousandth process finds its number as quickly as the tenth. */
 static void processes_are_numbered_quickly(void **state)
 {
@@ -451,6 +485,7 @@ int main(void)
         cmocka_unit_test(no_descriptor_is_kept),
         cmocka_unit_test(descriptors_may_come_back),
         cmocka_unit_test(filling_may_be_interrupted),
+        cmocka_unit_test(full_disks_keep_what_was_written),
         cmocka_unit_test(processes_are_numbered_quickly),
         cmocka_unit_test(garbage_is_damage),
     };
