@@ -328,6 +328,65 @@ static void every_call_with_nothing_written(void **state)
     }
 }
 
+static enum zs_api_field_flow nested_flow(const struct zs_api_field *f, enum zs_api_field_flow in)
+{
+    return f->flow == ZS_API_FIELD_ANY ? in : f->flow;
+}
+
+/* Bytes of a structure that the application writes become zero. */
+static void write_fields(const struct zs_api_shape *shape, int sub, uint8_t *bytes,
+                         enum zs_api_field_flow in)
+{
+    const struct zs_api_struct *s = zs_api_shape_struct(shape, sub);
+    for (uint32_t i = 0; s && i < s->field_count; i++) {
+        const struct zs_api_field *f = &s->fields[i];
+        if (f->kind == ZS_API_KIND_STRUCT)
+            write_fields(shape, f->sub, bytes + f->offset_B, nested_flow(f, in));
+        else if (nested_flow(f, in) != ZS_API_FIELD_OUT)
+            memset(bytes + f->offset_B, 0, f->size_B);
+    }
+}
+
+/* What stands in memory that nobody has written changes no byte of what is kept: of a call that is
+ * entered, and of one that failed. */
+static void unwritten_memory_is_not_kept(void **state)
+{
+    static _Alignas(16) uint8_t memory[32][16384];
+    for (uint32_t call = 0; call < zs_api_call_count(); call++) {
+        const struct zs_api_shape shape = zs_api_call_shape(call);
+        uint8_t kept[2][2][ZS_CODEC_EVENT_MAX_B];
+        size_t kept_B[2][2];
+        for (int fill = 0; fill < 2; fill++) {
+            struct zs_codec codec = {0};
+            uint64_t counts[ZS_TRACE_COUNTS_MAX] = {0};
+            void *pointers[32], *params[32];
+            memset(memory, fill ? 0xe7 : 0x18, sizeof(memory));
+            for (uint32_t i = 0; i < shape.param_count; i++) {
+                const struct zs_api_param *p = &shape.params[i];
+                pointers[i] = p->flow == ZS_API_FLOW_IN ? NULL : memory[i];
+                params[i] = &pointers[i];
+                if (p->flow == ZS_API_FLOW_INOUT && p->kind == ZS_API_KIND_VALUE_PTR)
+                    memset(memory[i], 0, 8); /* a count, which the application writes */
+                if (p->kind == ZS_API_KIND_STRUCT_PTR)
+                    write_fields(&shape, p->sub, memory[i], ZS_API_FIELD_OUT);
+            }
+            for (int is_exit = 0; is_exit < 2; is_exit++) {
+                int32_t failed = (int32_t)ZE_RESULT_ERROR_DEVICE_LOST;
+                struct zs_api_event e = event_of(zs_api_call_name(call), params, shape.param_count,
+                                                 is_exit ? &failed : NULL);
+                e.internal = counts;
+                if (!is_exit)
+                    zs_codec_enter(&e);
+                kept_B[is_exit][fill] = zs_codec_encode(&codec, &e, kept[is_exit][fill]);
+            }
+        }
+        for (int is_exit = 0; is_exit < 2; is_exit++) {
+            assert_int_equal(kept_B[is_exit][0], kept_B[is_exit][1]);
+            assert_memory_equal(kept[is_exit][0], kept[is_exit][1], kept_B[is_exit][0]);
+        }
+    }
+}
+
 static void shapes_are_read_as_they_were_written(void **state)
 {
     size_t most_B = 0;
@@ -509,6 +568,7 @@ int main(void)
         cmocka_unit_test(properties_go_in_without_what_comes_out),
         cmocka_unit_test(device_memory_is_left_alone),
         cmocka_unit_test(every_call_with_nothing_written),
+        cmocka_unit_test(unwritten_memory_is_not_kept),
         cmocka_unit_test(shapes_are_read_as_they_were_written),
         cmocka_unit_test(calls_of_other_builds_are_read_by_their_shape),
         cmocka_unit_test(damaged_shapes_are_errors),
