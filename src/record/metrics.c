@@ -23,7 +23,6 @@
 enum {
     RUNS_MAX = 64,
     METRICS_MAX = 1 << 16,
-    STEPS_MAX = 1 << 27, /* of joining times: only made-up ones need more */
 };
 #define LIMIT_B ((size_t)1 << 30)
 
@@ -412,30 +411,21 @@ static int settle_entry(struct load *l, const struct entry *e, uint32_t run)
     return add_reports(l, e, d->count, report);
 }
 
-/* What ran longest in a report of a stretch of time. Launches that overlap it begin before its end;
- * how far back they may have begun is bounded by the longest. */
+/* What ran longest in a report of a stretch of time. */
 static void attribute(struct load *l)
 {
-    uint64_t longest_ns = 0;
-    size_t count = l->launches.count, first = 0, steps = 0;
-    const struct zs_metric_launch *launches = l->launches.items;
-    for (size_t i = 0; i < count; i++)
-        longest_ns = ZS_MAX(longest_ns, launches[i].end_ns - launches[i].submit_ns);
+    struct metrics_window w = metrics_window_make(l->launches.items, l->launches.count);
     for (size_t r = 0; r < l->reports.count; r++) {
         struct zs_metric_report *report = &l->reports.items[r];
         uint64_t most_ns = 0;
         if (!l->m->groups.items[report->group].is_time_based)
             continue;
-        while (first < count && launches[first].submit_ns + longest_ns < report->start_ns)
-            first++;
-        for (size_t i = first;
-             i < count && launches[i].submit_ns < report->end_ns && steps < STEPS_MAX;
-             i++, steps++) {
-            uint64_t from = ZS_MAX(launches[i].start_ns, report->start_ns);
-            uint64_t to = ZS_MIN(launches[i].end_ns, report->end_ns);
-            if (launches[i].process != report->process || to <= from || to - from <= most_ns)
+        metrics_window_move(&w, report);
+        for (size_t i = w.first; i < w.end; i++) {
+            uint64_t both_ns = metrics_overlap(&w.launches[i], report);
+            if (both_ns <= most_ns)
                 continue;
-            most_ns = to - from;
+            most_ns = both_ns;
             report->launch = (uint32_t)i;
         }
     }

@@ -27,6 +27,21 @@ struct zs_metrics {
 /* metrics_place.c: once activities are read. 0 or -ENOMEM. */
 int metrics_find_bases(struct zs_metrics *m);
 
+/* metrics_window.c: launches that a report of a stretch of time may be about. They begin after they
+ * were submitted, in which order they are sorted; how far back they may have begun is bounded by
+ * the longest. Reports come by their start, more or less: what is made up ends after STEPS_MAX. */
+struct metrics_window {
+    const struct zs_metric_launch *launches;
+    size_t count, steps;
+    uint64_t longest_ns;
+    size_t first, end; /* of the launches */
+};
+struct metrics_window metrics_window_make(const struct zs_metric_launch *launches, size_t count);
+void metrics_window_move(struct metrics_window *w, const struct zs_metric_report *report);
+/* How long both ran, in the same process. */
+uint64_t metrics_overlap(const struct zs_metric_launch *launch,
+                         const struct zs_metric_report *report);
+
 /* metrics_words.c: how values of several reports become one. */
 enum zs_metric_total metrics_total_of(uint32_t type, const char *units);
 /* The metric that tells how long a report took in nanoseconds. */

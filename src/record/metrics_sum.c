@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_MAX = 1 << 27 };
-
 /* Of metrics that are means: what is divided in the end. */
 struct weight {
     double time_ns, count;
@@ -123,39 +121,20 @@ static int add(struct sums *s, const struct zs_metric_report *report,
     return 0;
 }
 
-static uint64_t overlap(const struct zs_metric_launch *launch,
-                        const struct zs_metric_report *report)
+static int share_out(struct sums *s, const struct zs_metric_report *report,
+                     struct metrics_window *w)
 {
-    uint64_t from = ZS_MAX(launch->start_ns, report->start_ns);
-    uint64_t to = ZS_MIN(launch->end_ns, report->end_ns);
-    return launch->process == report->process && to > from ? to - from : 0;
-}
-
-/* Launches begin after they were submitted, in which order they are sorted. */
-struct window {
-    size_t first, steps;
-    uint64_t longest_ns;
-};
-
-static int share_out(struct sums *s, const struct zs_metric_report *report, struct window *w)
-{
-    const struct zs_metrics *m = s->m;
-    size_t count = m->launches.count, end;
     uint64_t all_ns = 0;
     int error = 0;
-    while (w->first < count &&
-           m->launches.items[w->first].submit_ns + w->longest_ns < report->start_ns)
-        w->first++;
-    for (end = w->first;
-         end < count && m->launches.items[end].submit_ns < report->end_ns && w->steps < STEPS_MAX;
-         end++, w->steps++)
-        all_ns += overlap(&m->launches.items[end], report);
+    metrics_window_move(w, report);
+    for (size_t i = w->first; i < w->end; i++)
+        all_ns += metrics_overlap(&w->launches[i], report);
     if (!all_ns)
         return add(s, report, NULL, 1);
-    for (size_t i = w->first; i < end && !error; i++) {
-        uint64_t part_ns = overlap(&m->launches.items[i], report);
+    for (size_t i = w->first; i < w->end && !error; i++) {
+        uint64_t part_ns = metrics_overlap(&w->launches[i], report);
         if (part_ns)
-            error = add(s, report, &m->launches.items[i], (double)part_ns / (double)all_ns);
+            error = add(s, report, &w->launches[i], (double)part_ns / (double)all_ns);
     }
     return error;
 }
@@ -163,13 +142,8 @@ static int share_out(struct sums *s, const struct zs_metric_report *report, stru
 static int add_reports(struct sums *s)
 {
     const struct zs_metrics *m = s->m;
-    struct window window = {0};
+    struct metrics_window window = metrics_window_make(m->launches.items, m->launches.count);
     int error = 0;
-    for (size_t i = 0; i < m->launches.count; i++) {
-        const struct zs_metric_launch *launch = &m->launches.items[i];
-        if (launch->end_ns > launch->submit_ns)
-            window.longest_ns = ZS_MAX(window.longest_ns, launch->end_ns - launch->submit_ns);
-    }
     for (size_t i = 0; i < m->reports.count && !error; i++) {
         const struct zs_metric_report *report = &m->reports.items[i];
         if (m->groups.items[report->group].is_time_based)
