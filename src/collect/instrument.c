@@ -2,6 +2,8 @@
 /* The exchange with the helper (store/instrument.h). */
 #include "collect/instrument.h"
 
+#include "base/socket.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,34 +35,6 @@ static int connect_helper(const char *path)
     int error = -errno;
     close(fd);
     return error;
-}
-
-static int send_all(int fd, const void *from, size_t size_B)
-{
-    for (const uint8_t *at = from; size_B;) {
-        ssize_t n = send(fd, at, size_B, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n ? -errno : -EPIPE;
-        at += n;
-        size_B -= (size_t)n;
-    }
-    return 0;
-}
-
-static int receive_all(int fd, void *to, size_t size_B)
-{
-    for (uint8_t *at = to; size_B;) {
-        ssize_t n = recv(fd, at, size_B, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n ? -errno : -ECONNRESET;
-        at += n;
-        size_B -= (size_t)n;
-    }
-    return 0;
 }
 
 /* ---- one module on its way ---- */
@@ -106,14 +80,14 @@ static int ask(struct exchange *x, ze_module_handle_t module)
     uint8_t *debug = driver_bytes(x->c, module, true, &debug_B);
     ask.size_B = size_B;
     ask.debug_B = debug ? debug_B : 0;
-    int error = send_all(x->fd, &ask, sizeof(ask));
+    int error = zs_socket_send(x->fd, &ask, sizeof(ask));
     if (!error)
-        error = send_all(x->fd, bytes, size_B);
+        error = zs_socket_send(x->fd, bytes, size_B);
     if (!error && debug)
-        error = send_all(x->fd, debug, debug_B);
+        error = zs_socket_send(x->fd, debug, debug_B);
     free(bytes);
     free(debug);
-    return error ? error : receive_all(x->fd, &x->answer, sizeof(x->answer));
+    return error ? error : zs_socket_receive(x->fd, &x->answer, sizeof(x->answer));
 }
 
 static void *allocate(const struct exchange *x)
@@ -147,9 +121,9 @@ static int offer(struct exchange *x)
             break;
         }
         place.gpu_va = (uint64_t)(uintptr_t)x->memory;
-        error = send_all(x->fd, &place, sizeof(place));
+        error = zs_socket_send(x->fd, &place, sizeof(place));
         if (!error)
-            error = receive_all(x->fd, &x->head, sizeof(x->head));
+            error = zs_socket_receive(x->fd, &x->head, sizeof(x->head));
         if (!error)
             error = x->head.status;
         if (error) {
@@ -170,8 +144,8 @@ static int receive_module(struct exchange *x)
     x->notes = calloc(1, x->head.notes_B + 1u);
     if (!x->module || !x->notes)
         return -ENOMEM;
-    int error = receive_all(x->fd, x->module, (size_t)x->head.size_B);
-    return error ? error : receive_all(x->fd, x->notes, x->head.notes_B);
+    int error = zs_socket_receive(x->fd, x->module, (size_t)x->head.size_B);
+    return error ? error : zs_socket_receive(x->fd, x->notes, x->head.notes_B);
 }
 
 static void tell_notes(const struct exchange *x)

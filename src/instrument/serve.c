@@ -9,6 +9,7 @@
 #include "instrument/instrument.h"
 
 #include "base/sha256.h"
+#include "base/socket.h"
 #include "store/instrument.h"
 
 #include <errno.h>
@@ -35,34 +36,6 @@ struct server {
     struct kept kept[KEPT_MAX];
     uint64_t requests;
 };
-
-static bool receive(int fd, void *to, size_t size_B)
-{
-    for (uint8_t *at = to; size_B;) {
-        ssize_t n = recv(fd, at, size_B, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        size_B -= (size_t)n;
-    }
-    return true;
-}
-
-static bool transmit(int fd, const void *from, size_t size_B)
-{
-    for (const uint8_t *at = from; size_B;) {
-        ssize_t n = send(fd, at, size_B, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        size_B -= (size_t)n;
-    }
-    return true;
-}
 
 /* ---- modules that were rewritten ---- */
 
@@ -129,8 +102,8 @@ static void answer_module(int fd, struct kept *k, uint64_t gpu_va)
     put_refusals(k, &notes);
     head.size_B = size_B;
     head.notes_B = (uint32_t)notes.size_B;
-    if (transmit(fd, &head, sizeof(head)) && transmit(fd, bytes, size_B))
-        transmit(fd, notes.data, notes.size_B);
+    if (!zs_socket_send(fd, &head, sizeof(head)) && !zs_socket_send(fd, bytes, size_B))
+        zs_socket_send(fd, notes.data, notes.size_B);
     zs_buf_fini(&notes);
     zs_isa_code_free(bytes);
 }
@@ -140,12 +113,12 @@ static void serve_one(struct server *s, int fd)
     struct zs_instrument_ask ask;
     struct zs_instrument_answer answer = {0};
     struct zs_instrument_place place;
-    if (!receive(fd, &ask, sizeof(ask)) || ask.magic != ZS_INSTRUMENT_MAGIC ||
+    if (zs_socket_receive(fd, &ask, sizeof(ask)) || ask.magic != ZS_INSTRUMENT_MAGIC ||
         ask.size_B > ZS_INSTRUMENT_MODULE_MAX_B || ask.debug_B > ZS_INSTRUMENT_MODULE_MAX_B)
         return;
     uint8_t *module = malloc((size_t)(ask.size_B + ask.debug_B) + 1);
     struct kept *k = NULL;
-    if (module && receive(fd, module, (size_t)(ask.size_B + ask.debug_B)))
+    if (module && !zs_socket_receive(fd, module, (size_t)(ask.size_B + ask.debug_B)))
         k = keep(s, zs_span_make(module, (size_t)ask.size_B),
                  zs_span_make(module + ask.size_B, (size_t)ask.debug_B));
     free(module);
@@ -162,10 +135,10 @@ static void serve_one(struct server *s, int fd)
         answer.records_offset_B = layout.records_offset_B;
         answer.records_size_B = layout.records_size_B;
     }
-    if (!transmit(fd, &answer, sizeof(answer)) || k->error)
+    if (zs_socket_send(fd, &answer, sizeof(answer)) || k->error)
         return;
     /* a buffer that cannot be used is told, and another one may be offered */
-    while (receive(fd, &place, sizeof(place)))
+    while (!zs_socket_receive(fd, &place, sizeof(place)))
         answer_module(fd, k, place.gpu_va);
 }
 
