@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope metrics: which metric groups the devices here have; the other verbs are in metrics_app.c.
  */
+#include "cli/ask.h"
 #include "cli/metrics.h"
 #include "cli/paths.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <level_zero/zet_api.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -267,66 +263,49 @@ static void list(struct asked *a)
 }
 
 /* The first byte says how it went, the rest is what to print. */
-__attribute__((noreturn)) static void answer(const struct metrics_options *o, int fd)
+/* "." and the list, or "!" and why there is none. */
+static int answer(const void *question, FILE *out)
 {
-    setpgid(0, 0); /* so that what a driver starts is killed with it */
-    int null = open("/dev/null", O_RDWR);
-    for (int i = 0; null >= 0 && i < 3; i++)
-        dup2(null, i);
-    struct asked a = {.o = o};
+    struct asked a = {.o = question};
     a.json = zs_json_make(&a.out, 5);
     list(&a);
     const struct zs_buf *told = a.why_not.size_B ? &a.why_not : &a.out;
-    if (a.out.error || a.why_not.error || write(fd, a.why_not.size_B ? "!" : ".", 1) != 1)
-        _exit(1);
-    for (size_t at_B = 0; at_B < told->size_B;) {
-        ssize_t n = write(fd, told->data + at_B, told->size_B - at_B);
-        if (n < 0 && errno != EINTR)
-            _exit(1);
-        at_B += n > 0 ? (size_t)n : 0;
-    }
-    _exit(0); /* no destructors: a driver's may hang too */
+    if (a.out.error || a.why_not.error || fputc(a.why_not.size_B ? '!' : '.', out) == EOF)
+        return 1;
+    return fwrite(told->data, 1, told->size_B, out) == told->size_B ? 0 : 1;
 }
 
 /* ---- the command ---- */
 
-/* All that comes until the end; false when the time is over. */
-static bool read_answer(int fd, uint64_t timeout_s, struct zs_buf *ret)
+static int show(const struct metrics_options *o, const struct zs_buf *told,
+                const struct zs_asked *asked)
 {
-    uint64_t end_ns = zs_now_ns() + timeout_s * 1000000000;
-    char chunk[65536];
-    for (;;) {
-        uint64_t now_ns = zs_now_ns();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (now_ns >= end_ns || ret->size_B > ANSWER_MAX_B)
-            return false;
-        int ready = poll(&p, 1, (int)((end_ns - now_ns) / 1000000 + 1));
-        if (ready < 0 && errno != EINTR)
-            return true;
-        ssize_t n = ready > 0 ? read(fd, chunk, sizeof(chunk)) : 1;
-        if (ready > 0 && n > 0)
-            zs_buf_append(ret, chunk, (size_t)n);
-        if (!n || (n < 0 && errno != EINTR))
-            return true;
-    }
-}
-
-static int show(const struct metrics_options *o, const struct zs_buf *told, bool in_time,
-                int status)
-{
-    if (!in_time)
+    if (!asked->asked)
+        return zs_cli_fail("no process can be made: %s", strerror(errno));
+    if (asked->timed_out)
         return zs_cli_fail("the driver did not answer within %llu s and was stopped (--timeout)",
                            (unsigned long long)o->timeout_s);
-    if (WIFSIGNALED(status))
+    if (asked->status > 128)
         return zs_cli_fail("the driver crashed (%s); zescope doctor tries each driver alone",
-                           strsignal(WTERMSIG(status)));
-    if (WEXITSTATUS(status) || told->error || !told->size_B)
-        return zs_cli_fail("the driver ended the process that asked it (status %d)",
-                           WEXITSTATUS(status));
+                           strsignal(asked->status - 128));
+    if (asked->cut)
+        return zs_cli_fail("the driver has more to say of its metrics than %zu bytes",
+                           (size_t)ANSWER_MAX_B);
+    if (asked->status || told->error || !told->size_B)
+        return zs_cli_fail("the driver ended the process that asked it (status %d)", asked->status);
     const char *text = (const char *)told->data + 1;
     if (told->data[0] == '!')
         return zs_cli_fail("%.*s", (int)(told->size_B - 1), text);
     return (o->json ? zs_cli_write_stdout : zs_cli_write_text)(text, told->size_B - 1);
+}
+
+static int ask_and_show(const struct metrics_options *o)
+{
+    struct zs_buf told = {0};
+    struct zs_asked asked = zs_cli_ask(answer, o, NULL, o->timeout_s * 1000, ANSWER_MAX_B, &told);
+    int status = show(o, &told, &asked);
+    zs_buf_fini(&told);
+    return status;
 }
 
 static int run_metrics(void *opaque, int operand_count, char **operands);
@@ -415,7 +394,6 @@ static int use_software_gpu(const char *device)
 static int run_metrics(void *opaque, int operand_count, char **operands)
 {
     const struct metrics_options *o = opaque;
-    int ends[2], wait_status = 0;
     bool is_list = operand_count && !strcmp(operands[0], "list");
     if (is_list && operand_count > 1)
         return zs_cli_usage(&zs_command_metrics, "list takes no %s", operands[1]);
@@ -424,29 +402,5 @@ static int run_metrics(void *opaque, int operand_count, char **operands)
     int status = o->device ? use_software_gpu(o->device) : ZS_EXIT_OK;
     if (status)
         return status;
-    if (!is_list)
-        return zs_cli_metrics(o, operand_count, operands);
-    if (pipe2(ends, O_CLOEXEC))
-        return zs_cli_fail("no pipe can be made: %s", strerror(errno));
-    fflush(NULL);
-    pid_t pid = fork();
-    if (!pid)
-        answer(o, ends[1]);
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        return zs_cli_fail("no process can be made: %s", strerror(errno));
-    }
-    struct zs_buf told = {0};
-    setpgid(pid, pid);
-    bool in_time = read_answer(ends[0], o->timeout_s, &told);
-    if (!in_time)
-        kill(-pid, SIGKILL);
-    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
-        continue;
-    kill(-pid, SIGKILL); /* what it left behind */
-    close(ends[0]);
-    status = show(o, &told, in_time, wait_status);
-    zs_buf_fini(&told);
-    return status;
+    return is_list ? ask_and_show(o) : zs_cli_metrics(o, operand_count, operands);
 }
