@@ -129,9 +129,13 @@ struct act_append *act_append_supplied(struct act_list *list)
     struct act_append *append = list->spare;
     if (!append || list->count == list->capacity || list->next_id == list->ids_end)
         return NULL;
-    list->spare = append->next;
+    struct act_append *next = append->next; /* was fetched two appends ago */
+    list->spare = next;
     list->spare_count--;
-    __builtin_prefetch(append->next, 1);
+    if (next) {
+        __builtin_prefetch(next->event, 1);
+        __builtin_prefetch(next->next, 1);
+    }
     append_start(list, append, append->event, list->next_id++);
     return append;
 }
