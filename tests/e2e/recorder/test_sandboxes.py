@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Recordings of programs that are locked up: by a filter of system calls that knows none of the
 recorder's, in a namespace of their own where they are process 1, with next to no descriptors or
-memory, and where nothing can be written. The program ends as it does by itself, what was recorded is
-readable, what was not is counted.
+memory; of many processes at once, and of threads that are cancelled. The program ends as it does by
+itself, what was recorded is readable, what was not is counted.
 
-Usage: test_sandboxes.py ZESCOPE DRIVER LISTER SANDBOX CALLS
+Usage: test_sandboxes.py ZESCOPE DRIVER LISTER SANDBOX CALLS CANCELS
 """
 import os
 import shutil
@@ -14,7 +14,7 @@ import unittest
 
 from common import Recorder
 
-SANDBOX, CALLS = (os.path.abspath(p) for p in sys.argv[4:6])
+SANDBOX, CALLS, CANCELS = (os.path.abspath(p) for p in sys.argv[4:7])
 SANDBOX_CALLS = 6000  # in sandbox.c; before the filter, and of each of three afterwards
 
 
@@ -88,6 +88,17 @@ class Sandboxes(unittest.TestCase):
                                   check=0)
         counts, lost = self.counts(path)
         self.assertEqual((counts['zeMemAllocHost'], counts['zeMemFree'], lost), (2000, 2000, 0))
+
+    def test_cancelled_threads(self):
+        """Every call of theirs, and nothing of the recorder's is left locked or half written."""
+        live = os.path.join(recorder.folder, 'live.log')
+        for options in [], ['--backtrace'], [f'--live={live}']:
+            path, p = recorder.record(options, [CANCELS, '40'], check=7)
+            rounds = int(p.stdout)
+            counts, lost = self.counts(path)
+            self.assertEqual(lost, 0)
+            self.assertEqual([counts.get(name, 0) for name in ('zeMemAllocHost', 'zeMemFree', 'zeCommandListAppendBarrier')],
+                             [rounds, rounds, 10 * rounds])
 
     def test_next_to_no_descriptors(self):
         """As many as the program needs to be started; every file of the recorder's takes one more."""
