@@ -4,7 +4,7 @@
  * can be used. Argument: a SPIR-V module with the kernels add and scale. Exits with 9 when all
  * results were right; --no-results where the device does nothing.
  */
-#include <level_zero/ze_api.h>
+#include "../ok.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,15 +21,6 @@ static ze_kernel_handle_t add, scale;
 static ze_command_queue_handle_t queue;
 static int *shared;
 static bool has_results;
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ze_result_t ok_result = (call);                                                            \
-        if (ok_result) {                                                                           \
-            fprintf(stderr, "%s: 0x%x\n", #call, (unsigned)ok_result);                             \
-            exit(3);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void expect(int value, const char *where)
 {

@@ -2,20 +2,11 @@
 /* Launches kernels of a native binary: app FILE ROUNDS NAME:GROUPS:SIZE:LOCAL_B:LAUNCHES... Each
  * has the arguments (global float *a, global float *b, int rounds), and local memory where LOCAL_B
  * is not 0. */
-#include <level_zero/ze_api.h>
+#include "../ok.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        ze_result_t r_ = (call);                                                                   \
-        if (r_) {                                                                                  \
-            fprintf(stderr, "%s: 0x%x\n", #call, (unsigned)r_);                                    \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
 
 enum { BUFFER_B = 8 << 20 };
 
@@ -31,25 +22,25 @@ static int open_gpu(struct gpu *gpu, const unsigned char *binary, size_t size)
     uint32_t one = 1;
     ze_driver_handle_t driver;
     ze_device_handle_t device;
-    CHECK(zeInit(0));
-    CHECK(zeDriverGet(&one, &driver));
+    OK(zeInit(0));
+    OK(zeDriverGet(&one, &driver));
     one = 1;
-    CHECK(zeDeviceGet(driver, &one, &device));
+    OK(zeDeviceGet(driver, &one, &device));
     ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    CHECK(zeContextCreate(driver, &context_desc, &gpu->context));
+    OK(zeContextCreate(driver, &context_desc, &gpu->context));
     ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
                                     .format = ZE_MODULE_FORMAT_NATIVE,
                                     .inputSize = size,
                                     .pInputModule = binary};
-    CHECK(zeModuleCreate(gpu->context, device, &module_desc, &gpu->module, NULL));
+    OK(zeModuleCreate(gpu->context, device, &module_desc, &gpu->module, NULL));
     ze_host_mem_alloc_desc_t memory_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     for (int i = 0; i < 2; i++) {
-        CHECK(zeMemAllocHost(gpu->context, &memory_desc, BUFFER_B, 64, &gpu->buffers[i]));
+        OK(zeMemAllocHost(gpu->context, &memory_desc, BUFFER_B, 64, &gpu->buffers[i]));
         memset(gpu->buffers[i], 0, BUFFER_B);
     }
     ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-    CHECK(zeCommandListCreateImmediate(gpu->context, device, &queue_desc, &gpu->list));
+    OK(zeCommandListCreateImmediate(gpu->context, device, &queue_desc, &gpu->list));
     return 0;
 }
 
@@ -61,17 +52,17 @@ static int launch(struct gpu *gpu, const char *what, int rounds)
     if (sscanf(what, "%63[^:]:%u:%u:%u:%u", name, &groups, &size, &local_B, &launches) != 5)
         return 2;
     ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
-    CHECK(zeKernelCreate(gpu->module, &kernel_desc, &kernel));
-    CHECK(zeKernelSetGroupSize(kernel, size, 1, 1));
-    CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof(void *), &gpu->buffers[0]));
-    CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof(void *), &gpu->buffers[1]));
-    CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof(rounds), &rounds));
+    OK(zeKernelCreate(gpu->module, &kernel_desc, &kernel));
+    OK(zeKernelSetGroupSize(kernel, size, 1, 1));
+    OK(zeKernelSetArgumentValue(kernel, 0, sizeof(void *), &gpu->buffers[0]));
+    OK(zeKernelSetArgumentValue(kernel, 1, sizeof(void *), &gpu->buffers[1]));
+    OK(zeKernelSetArgumentValue(kernel, 2, sizeof(rounds), &rounds));
     if (local_B)
-        CHECK(zeKernelSetArgumentValue(kernel, 3, local_B, NULL));
+        OK(zeKernelSetArgumentValue(kernel, 3, local_B, NULL));
     ze_group_count_t count = {groups, 1, 1};
     for (unsigned i = 0; i < launches; i++)
-        CHECK(zeCommandListAppendLaunchKernel(gpu->list, kernel, &count, NULL, 0, NULL));
-    CHECK(zeKernelDestroy(kernel));
+        OK(zeCommandListAppendLaunchKernel(gpu->list, kernel, &count, NULL, 0, NULL));
+    OK(zeKernelDestroy(kernel));
     return 0;
 }
 

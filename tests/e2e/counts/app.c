@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches `loop` of a native binary on the last driver: app FILE ROUNDS GROUPS LAUNCHES, groups
  * of 64. */
-#include <level_zero/ze_api.h>
+#include "../ok.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        ze_result_t r_ = (call);                                                                   \
-        if (r_) {                                                                                  \
-            fprintf(stderr, "%s: 0x%x\n", #call, (unsigned)r_);                                    \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
 
 int main(int argc, char **argv)
 {
@@ -28,37 +19,37 @@ int main(int argc, char **argv)
     ze_driver_handle_t driver;
     ze_device_handle_t device;
     ze_context_handle_t context;
-    CHECK(zeInit(0));
-    CHECK(zeDriverGet(&driver_count, drivers));
+    OK(zeInit(0));
+    OK(zeDriverGet(&driver_count, drivers));
     for (uint32_t i = 0; i < driver_count; i++) {
         one = 1;
-        CHECK(zeDeviceGet(drivers[i], &one, &device));
+        OK(zeDeviceGet(drivers[i], &one, &device));
     }
     driver = drivers[driver_count - 1];
     ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    CHECK(zeContextCreate(driver, &context_desc, &context));
+    OK(zeContextCreate(driver, &context_desc, &context));
     ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
                                     .format = ZE_MODULE_FORMAT_NATIVE,
                                     .inputSize = size,
                                     .pInputModule = binary};
     ze_module_handle_t module;
-    CHECK(zeModuleCreate(context, device, &module_desc, &module, NULL));
+    OK(zeModuleCreate(context, device, &module_desc, &module, NULL));
     ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "loop"};
     ze_kernel_handle_t kernel;
-    CHECK(zeKernelCreate(module, &kernel_desc, &kernel));
+    OK(zeKernelCreate(module, &kernel_desc, &kernel));
     ze_host_mem_alloc_desc_t memory_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     void *out;
-    CHECK(zeMemAllocHost(context, &memory_desc, (size_t)groups * 64 * 4, 64, &out));
-    CHECK(zeKernelSetGroupSize(kernel, 64, 1, 1));
-    CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof(out), &out));
-    CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof(rounds), &rounds));
+    OK(zeMemAllocHost(context, &memory_desc, (size_t)groups * 64 * 4, 64, &out));
+    OK(zeKernelSetGroupSize(kernel, 64, 1, 1));
+    OK(zeKernelSetArgumentValue(kernel, 0, sizeof(out), &out));
+    OK(zeKernelSetArgumentValue(kernel, 1, sizeof(rounds), &rounds));
     ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
     ze_command_list_handle_t list;
-    CHECK(zeCommandListCreateImmediate(context, device, &queue_desc, &list));
+    OK(zeCommandListCreateImmediate(context, device, &queue_desc, &list));
     ze_group_count_t count = {groups, 1, 1};
     for (int i = 0; i < atoi(argv[4]); i++)
-        CHECK(zeCommandListAppendLaunchKernel(list, kernel, &count, NULL, 0, NULL));
+        OK(zeCommandListAppendLaunchKernel(list, kernel, &count, NULL, 0, NULL));
     for (uint32_t i = 0; i < groups * 64; i++) {
         uint32_t x = i;
         for (uint32_t k = 0; k < rounds; k++)

@@ -9,7 +9,8 @@
  * one after the other fork       N launches in a child, and N in its parent behind it killed     N
  * launches, then SIGKILL Exits with 9; 4: what the application measured itself is wrong.
  */
-#include <level_zero/ze_api.h>
+#include "../ok.h"
+
 #include <level_zero/zet_api.h>
 
 #include <pthread.h>
@@ -22,15 +23,6 @@
 #include <unistd.h>
 
 enum { ROUNDS = 7, GROUPS = 3, ITEMS = GROUPS * 64 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ze_result_t ok_result = (call);                                                            \
-        if (ok_result) {                                                                           \
-            fprintf(stderr, "%s: 0x%x\n", #call, (unsigned)ok_result);                             \
-            exit(3);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static ze_driver_handle_t driver;
 static ze_device_handle_t device;

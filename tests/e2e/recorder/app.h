@@ -3,7 +3,7 @@
 #ifndef RECORDER_APP_H
 #define RECORDER_APP_H
 
-#include <level_zero/ze_api.h>
+#include "../ok.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,15 +11,6 @@
 #include <string.h>
 
 enum { ITEMS = 1024, BYTES = ITEMS * 4, GROUP = 32 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ze_result_t ok_result = (call);                                                            \
-        if (ok_result) {                                                                           \
-            fprintf(stderr, "%s: 0x%x\n", #call, (unsigned)ok_result);                             \
-            exit(3);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 struct app {
     ze_driver_handle_t driver;
