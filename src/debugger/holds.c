@@ -26,7 +26,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { STATEMENT_LINES = 8 };
+enum { STATEMENT_LINES = 8, CALLEE_SAVED = 60 };
 enum assigns { NO, MAYBE, YES };
 
 /* ---- the source ---- */
@@ -330,6 +330,51 @@ static bool can_ask(const struct zs_dbg_kernel *k)
     return k->isa && k->info && k->join && !zs_isa_kernel_decode(k->isa, ZS_ISA_BLOCKS, NULL);
 }
 
+static uint32_t function_of(const struct zs_dbg_kernel *k, uint32_t frame)
+{
+    while (frame != ZS_NO_INDEX && k->info->frames[frame].parent != ZS_NO_INDEX)
+        frame = k->info->frames[frame].parent;
+    return frame;
+}
+
+/* An instruction of the function behind the place, which no branch leads back from: it has not been
+ * executed, though by the edges of calls, which go back to behind all calls, it may. */
+static bool is_ahead(const struct claim *q, uint32_t inst)
+{
+    const struct zs_isa_kernel *isa = q->k->isa;
+    uint32_t here_B = zs_isa_inst_offset(isa, q->inst), count = zs_isa_kernel_count(isa);
+    bool ahead = inst > q->inst;
+    for (uint32_t i = inst; i < count && ahead; i++) {
+        const struct zs_isa_inst *branch = zs_isa_inst(isa, i);
+        bool jumps = zs_isa_op_flags((enum zs_isa_op)branch->op) & ZS_OPF_BRANCH &&
+                     branch->op != ZS_OP_CALL && branch->op != ZS_OP_CALLA;
+        ahead = !jumps || (branch->jip_B > here_B && branch->uip_B > here_B);
+    }
+    return ahead;
+}
+
+/* The function has written that register nowhere else. */
+static bool is_only_write(const struct claim *q, uint32_t function)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < zs_isa_kernel_count(q->k->isa); i++)
+        count +=
+            function_of(q->k, frame_of(q->k, i)) == function && !is_ahead(q, i) && writes(q, i);
+    return count == 1;
+}
+
+/* In code that was not optimised nothing moves: what has a register gets it at the function's head,
+ * or has it for itself; functions that are called give back what they use of those behind. */
+static bool is_plain(const struct claim *q, uint32_t inst)
+{
+    uint32_t function = function_of(q->k, q->frame);
+    const struct zs_line_row *row = row_of(q->k, inst);
+    if (function_of(q->k, frame_of(q->k, inst)) != function)
+        return q->begin_B >= CALLEE_SAVED * q->c->d->grf_B;
+    return is_ahead(q, inst) || (row && row->line == q->k->info->frames[function].decl_line) ||
+           inst_assigns(q, inst) == YES || is_only_write(q, function);
+}
+
 bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, uint32_t begin_B,
                   uint32_t size_B)
 {
@@ -343,12 +388,13 @@ bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, u
     zs_isa_reaching(k->isa, q.inst, begin_B, size_B, &found);
     bool waits = !(c->thread->shown.running >> c->lane & 1);
     q.argument = v->parameter && k->info->frames[q.frame].parent == ZS_NO_INDEX;
-    if (found.unknown || (found.entry && !q.argument) || (waits && found.count))
+    if (found.unknown || (found.entry && !q.argument) || (waits && found.count && k->optimised))
         return false;
     for (uint32_t i = 0; i < found.count; i++)
-        if (!is_own(&q, found.insts[i]) || !is_of_lane(&q, found.insts[i]))
+        if (!(k->optimised ? is_own(&q, found.insts[i]) : is_plain(&q, found.insts[i])) ||
+            !is_of_lane(&q, found.insts[i]))
             return false;
-    return is_settled(&q);
+    return !k->optimised || is_settled(&q);
 }
 
 bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *v)
@@ -357,18 +403,16 @@ bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *
     uint32_t inst = zs_dbg_inst_at(k, c->frame->call->va);
     if (!can_ask(k) || inst == ZS_NO_INDEX)
         return false;
-    uint32_t function = k->info->scopes[v->scope].frame;
-    while (k->info->frames[function].parent != ZS_NO_INDEX)
-        function = k->info->frames[function].parent;
-    /* its first line behind that of its name */
-    for (uint32_t i = 0; i < zs_isa_kernel_count(k->isa); i++) {
+    uint32_t function = function_of(k, k->info->scopes[v->scope].frame);
+    /* its first line behind that of its name; what was not optimised stands in order */
+    bool has_head = false;
+    for (uint32_t i = 0; i <= inst; i++) {
         const struct zs_line_row *row = row_of(k, i);
-        uint32_t frame = frame_of(k, i);
-        while (frame != ZS_NO_INDEX && k->info->frames[frame].parent != ZS_NO_INDEX)
-            frame = k->info->frames[frame].parent;
-        if (row && row->line && frame == function &&
-            row->line != k->info->frames[function].decl_line)
-            return i == inst || zs_isa_always_after(k->isa, inst, i);
+        if (!row || !row->line || function_of(k, frame_of(k, i)) != function)
+            continue;
+        if (row->line != k->info->frames[function].decl_line)
+            return true;
+        has_head = true;
     }
-    return true;
+    return !has_head;
 }

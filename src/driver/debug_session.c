@@ -469,13 +469,6 @@ static ze_result_t attach(struct zs_ze_debug_session *s)
     return attach_early(s);
 }
 
-/* Breakpoints in code of XeHPG, whose threads begin with a payload that they load, are not reached
- * yet. */
-static bool can_be_debugged(const struct zs_ze_device *device)
-{
-    return device->model->platform < ZS_ISA_XE_HPG;
-}
-
 ze_result_t ZE_APICALL zetDebugAttach(zet_device_handle_t hDevice, const zet_debug_config_t *config,
                                       zet_debug_session_handle_t *phDebug)
 {
@@ -485,8 +478,6 @@ ze_result_t ZE_APICALL zetDebugAttach(zet_device_handle_t hDevice, const zet_deb
     char path[32];
     struct stat st;
     *phDebug = NULL;
-    ZS_CHECK(can_be_debugged(device), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-             "kernels of %s cannot be debugged yet", device->model->name);
     snprintf(path, sizeof(path), "/proc/%u", config->pid);
     ZS_CHECK(config->pid > 0 && config->pid <= INT32_MAX && is_alive(config->pid) &&
                  stat(path, &st) == 0,
@@ -721,21 +712,18 @@ ze_result_t ZE_APICALL zetDeviceGetDebugProperties(zet_device_handle_t hDevice,
 {
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pDebugProperties);
-    pDebugProperties->flags = can_be_debugged(device) ? ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH : 0;
+    pDebugProperties->flags = ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH;
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL
-zetDebugGetRegisterSetProperties(zet_device_handle_t hDevice, uint32_t *pCount,
-                                 zet_debug_regset_properties_t *pRegisterSetProperties)
+static void put_register_sets(const struct zs_ze_device *device, uint32_t *count_inout,
+                              zet_debug_regset_properties_t *ret_properties)
 {
-    ZS_OBJECT(device, device, hDevice);
-    ZS_CHECK_POINTER(pCount);
     struct zs_gpu_debug_regset sets[REGSETS_MAX];
     uint32_t have = register_sets(device, sets);
-    uint32_t count = zs_list_count(pCount, have, pRegisterSetProperties != NULL);
+    uint32_t count = zs_list_count(count_inout, have, ret_properties != NULL);
     for (uint32_t i = 0; i < count; i++) {
-        zet_debug_regset_properties_t *p = &pRegisterSetProperties[i];
+        zet_debug_regset_properties_t *p = &ret_properties[i];
         p->type = sets[i].type;
         p->version = 0;
         p->generalFlags = ZET_DEBUG_REGSET_FLAG_READABLE |
@@ -745,6 +733,15 @@ zetDebugGetRegisterSetProperties(zet_device_handle_t hDevice, uint32_t *pCount,
         p->bitSize = sets[i].bits;
         p->byteSize = sets[i].bytes;
     }
+}
+
+ze_result_t ZE_APICALL
+zetDebugGetRegisterSetProperties(zet_device_handle_t hDevice, uint32_t *pCount,
+                                 zet_debug_regset_properties_t *pRegisterSetProperties)
+{
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(pCount);
+    put_register_sets(device, pCount, pRegisterSetProperties);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -257,12 +257,14 @@ class Debug(unittest.TestCase):
                                         timeout=60).returncode, 2)
 
     def test_devices(self):
-        """What later generations can: a stop on Gen12LP, a sentence on XeHPG, where breakpoints are not reached."""
-        r = debug('tbreak nbody_step', 'run', options=['-d', 'tgllp'])
-        self.assertIn('in nbody_step at', r.stdout, r.stderr)
-        r = debug('tbreak nbody_step', 'run', options=['-d', 'dg2'])
-        self.assertNotEqual(r.returncode, 0, r.stdout)
-        self.assertIn('can be debugged', r.stderr)
+        """Later generations: a function, whose code on XeHPG begins with what is not executed, and a line."""
+        for device in ('icllp', 'tgllp', 'dg2'):
+            r = debug('tbreak nbody_step', 'tbreak nbody.cl:29', 'run', 'continue', 'print me @lanes', 'continue',
+                      options=['-d', device])
+            self.assertEqual(re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M), ['16', '29'], r.stdout)
+            lanes = [int(row[0]) for row in table(r.stdout)]
+            self.assertEqual(lanes, list(range(lanes[0], lanes[0] + 8)), r.stdout)
+            self.assertIn('ended with status 0', r.stdout)
 
     def test_killed(self):
         r = debug('tbreak nbody.cl:29', 'run', 'kill', 'print me', 'run', 'continue')
