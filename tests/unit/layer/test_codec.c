@@ -302,7 +302,7 @@ static void every_call_with_nothing_written(void **state)
 {
     for (uint32_t call = 0; call < zs_api_call_count(); call++) {
         uint8_t memory[32][1024];
-        void *pointers[32], *params[32];
+        void *pointers[32] = {0}, *params[32]; /* structures by value take several */
         struct zs_codec codec = {0};
         uint64_t counts[ZS_TRACE_COUNTS_MAX];
         uint8_t bytes[ZS_CODEC_EVENT_MAX_B];
@@ -359,7 +359,7 @@ static void unwritten_memory_is_not_kept(void **state)
         for (int fill = 0; fill < 2; fill++) {
             struct zs_codec codec = {0};
             uint64_t counts[ZS_TRACE_COUNTS_MAX] = {0};
-            void *pointers[32], *params[32];
+            void *pointers[32] = {0}, *params[32];
             memset(memory, fill ? 0xe7 : 0x18, sizeof(memory));
             for (uint32_t i = 0; i < shape.param_count; i++) {
                 const struct zs_api_param *p = &shape.params[i];
