@@ -8,6 +8,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,13 +97,11 @@ class Deaths(unittest.TestCase):
         self.assertRegex(p.stderr, r'lost: \d+ beginnings and ends')
         self.assertGreater(self.check(path, 2), 10000)
 
-    @unittest.skipUnless(os.geteuid() == 0, 'only root can mount')
-    def test_full_disk(self):
+    def check_full_disk(self, *mount):
         disk = os.path.join(recorder.folder, 'disk')
-        os.mkdir(disk)
-        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=4m', 'none', disk],
-                          stderr=subprocess.DEVNULL, check=False).returncode:
-            self.skipTest('no tmpfs can be mounted here')
+        os.makedirs(disk, exist_ok=True)
+        if subprocess.run(['mount', *mount, disk], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest(f'mount {" ".join(mount)}: not here')
         try:
             recorder.number += 1
             path = os.path.join(disk, 'rec')
@@ -112,6 +111,19 @@ class Deaths(unittest.TestCase):
             self.assertGreater(self.check(path, 2), 10000)
         finally:
             subprocess.run(['umount', disk], check=True)
+
+    @unittest.skipUnless(os.geteuid() == 0, 'only root can mount')
+    def test_full_disk(self):
+        self.check_full_disk('-t', 'tmpfs', '-o', 'size=4m', 'none')
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which('mkfs.ext4'), 'only root can mount')
+    def test_full_disk_with_blocks(self):
+        """Where room is made by writing: what is mapped is never more than what is there."""
+        image = os.path.join(recorder.folder, 'image')
+        with open(image, 'wb') as f:
+            f.truncate(8 << 20)
+        subprocess.run(['mkfs.ext4', '-q', image], check=True)
+        self.check_full_disk('-o', 'loop', image)
 
 
 if __name__ == '__main__':
