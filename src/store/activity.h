@@ -10,11 +10,11 @@
  * SPILL_B, PRIVATE_B, LOCAL_B, BASE (device address of its code) APPEND   ID, KIND, LIST (handle),
  * DEVICE; kernels: KERNEL, GROUPS and SIZE x y z, LOCAL_B of local memory in arguments, COUNT of
  * kernels in one call; copies and fills:
- * BYTES, FROM and TO. Written inside the API call that appended, or with its end. A field that is absent was not
- * known. EXECUTE  ID of the append, QUEUE, SUBMIT_NS, START_NS, END_NS (CLOCK_MONOTONIC); without
- * START and END: it was executed, its times are not known. ESTIMATED: the device tells no time that
- * could be tied to the host's, only the duration is measured. AGAIN: the append may be executed
- * again, though the queue is that of an immediate list.
+ * BYTES, FROM and TO. Written inside the API call that appended, or with its end. A field that is
+ * absent was not known. EXECUTE  ID of the append, QUEUE, SUBMIT_NS, START_NS, END_NS
+ * (CLOCK_MONOTONIC); without START and END: it was executed, its times are not known. ESTIMATED:
+ * the device tells no time that could be tied to the host's, only the duration is measured. AGAIN:
+ * the append may be executed again, though the queue is that of an immediate list.
  *
  *   PAUSE    ID, REASON: nothing is recorded from the packet's time on, until the next
  *   RESUME   ID, REASON. Modules, handles and what is appended to regular lists are followed all
