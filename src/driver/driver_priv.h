@@ -121,10 +121,10 @@ struct zs_ze_device {
     uint32_t sub_index;          /* in parent->subs */
     uint32_t sub_count;
     struct zs_ze_device *subs[ZS_SUB_DEVICES_MAX];
-    bool hidden;                /* a root that zeDeviceGet does not give */
-    bool flat;                  /* a tile that is reported as a root device */
-    uint64_t memory_B;          /* what it reports, and the limit of what is allocated on it */
-    _Atomic uint64_t used_B;    /* on it and its tiles */
+    bool hidden;             /* a root that zeDeviceGet does not give */
+    bool flat;               /* a tile that is reported as a root device */
+    uint64_t memory_B;       /* what it reports, and the limit of what is allocated on it */
+    _Atomic uint64_t used_B; /* on it and its tiles */
     struct zs_metrics *_Atomic metrics; /* NULL: nobody asked for any yet */
     /* With driver->debug: threads of the root device, and which slices of it are this one's. */
     struct zs_gpu_debug_card *debug_card;
