@@ -261,13 +261,10 @@ static u32x8 from_hf(const uint8_t *at)
     return (u32x8)lanes_f16_f32(v);
 }
 
-/* To nearest even. NaNs stay ones: their rounding could carry into the exponent. */
+/* To nearest even. */
 static u16x8 to_bf(u32x8 bits)
 {
-    u32x8 rounded = bits + 0x7fff + (bits >> 16 & 1);
-    u32x8 nan = lanes_gt_u32(bits & 0x7fffffff, LANES_SPLAT(u32, 0x7f800000u));
-    u32x8 high = LANES_PICK(u32, nan, bits | 0x400000, rounded) >> 16;
-    return __builtin_convertvector(high, u16x8);
+    return __builtin_convertvector(lanes_round_bits(bits, 16, 0) >> 16, u16x8);
 }
 
 static void set_src0(const struct zs_eu_thread *t, const struct zs_eu_op *op,

@@ -300,6 +300,19 @@ LANES_FN uint16_t lanes_half_from(double a)
     memcpy(&m, &magnitude, 8);
     return lanes_round_half(m, sign);
 }
+/* Bits of floats without the `drop` lowest ones of their mantissas, rounded as cr0 says. */
+LANES_FN u32x8 lanes_round_bits(u32x8 a, unsigned drop, uint32_t cr0)
+{
+    u32 ones = (1u << drop) - 1, mode = cr0 >> 4 & 3; /* nearest, up, down, zero */
+    u32x8 negative = (u32x8)((s32x8)a >> 31), away = {0};
+    if (mode == 0)
+        away = (a >> drop & 1) + (ones >> 1);
+    else if (mode < 3)
+        away = (mode == 1 ? ~negative : negative) & ones;
+    /* of a NaN the sum could carry into the exponent */
+    u32x8 nan = lanes_gt_u32(a & 0x7fffffff, LANES_SPLAT(u32, 0x7f800000u));
+    return LANES_PICK(u32, nan, a | 0x400000, a + away) & ~ones;
+}
 LANES_FN f32x8 lanes_f16_f32(u16x8 a)
 {
 #ifdef __F16C__

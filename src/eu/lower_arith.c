@@ -191,7 +191,7 @@ void zs_eu_lower_mad(struct zs_eu_lowering *l)
     };
     struct zs_eu_loc src[3];
     unsigned type = float_type(l);
-    bool half = !any_src(l, ZS_TYPE_F) && type == ZS_TYPE_F;
+    bool half = !any_src(l, ZS_TYPE_F) && !any_src(l, ZS_TYPE_BF) && type == ZS_TYPE_F;
 
     if (!any_float_src(l)) {
         lower_mad_integer(l);

@@ -50,7 +50,10 @@ static inline bool any_src(const struct zs_eu_lowering *l, unsigned type)
 
 static inline bool any_float_src(const struct zs_eu_lowering *l)
 {
-    return any_src(l, ZS_TYPE_F) || any_src(l, ZS_TYPE_DF) || any_src(l, ZS_TYPE_HF);
+    for (unsigned i = 0; i < l->inst->source_count; i++)
+        if (zs_eu_type_is_float(src_type(l, i)))
+            return true;
+    return false;
 }
 
 /* F for halves too: they are computed in single and rounded once more (which is harmless). */

@@ -31,9 +31,9 @@ const struct zs_eu_row_info zs_eu_row_infos[ZS_EU_ROW_COUNT] = {
 unsigned zs_eu_type_B(unsigned type)
 {
     static const uint8_t sizes_B[ZS_TYPE_COUNT] = {
-        [ZS_TYPE_UB] = 1, [ZS_TYPE_B] = 1, [ZS_TYPE_UW] = 2, [ZS_TYPE_W] = 2,
-        [ZS_TYPE_UD] = 4, [ZS_TYPE_D] = 4, [ZS_TYPE_UQ] = 8, [ZS_TYPE_Q] = 8,
-        [ZS_TYPE_HF] = 2, [ZS_TYPE_F] = 4, [ZS_TYPE_DF] = 8,
+        [ZS_TYPE_UB] = 1, [ZS_TYPE_B] = 1,  [ZS_TYPE_UW] = 2,   [ZS_TYPE_W] = 2,  [ZS_TYPE_UD] = 4,
+        [ZS_TYPE_D] = 4,  [ZS_TYPE_UQ] = 8, [ZS_TYPE_Q] = 8,    [ZS_TYPE_HF] = 2, [ZS_TYPE_F] = 4,
+        [ZS_TYPE_DF] = 8, [ZS_TYPE_BF] = 2, [ZS_TYPE_TF32] = 4,
     };
     return type < ZS_TYPE_COUNT ? sizes_B[type] : 0;
 }
@@ -45,7 +45,8 @@ unsigned zs_eu_type_log2(unsigned type)
 
 bool zs_eu_type_is_float(unsigned type)
 {
-    return type == ZS_TYPE_F || type == ZS_TYPE_DF || type == ZS_TYPE_HF || type == ZS_TYPE_VF;
+    return type == ZS_TYPE_F || type == ZS_TYPE_DF || type == ZS_TYPE_HF || type == ZS_TYPE_VF ||
+           type == ZS_TYPE_BF || type == ZS_TYPE_TF32;
 }
 
 bool zs_eu_type_is_signed(unsigned type)
@@ -280,28 +281,41 @@ static void plan_to_float(struct zs_eu_plan *plan, unsigned from, unsigned to)
     step(plan, row[from == ZS_TYPE_D ? 0 : from == ZS_TYPE_UD ? 1 : from == ZS_TYPE_Q ? 2 : 3]);
 }
 
-/* Half goes through single: exact up, and down from integers whatever is not exact overflows. */
+/* Small floats: rows from and to single. */
+static const struct {
+    enum zs_eu_row up, down;
+    bool is_small;
+} small_floats[ZS_TYPE_COUNT] = {
+    [ZS_TYPE_HF] = {ZS_EU_ROW_F16_F32, ZS_EU_ROW_F32_F16, true},
+    [ZS_TYPE_BF] = {ZS_EU_ROW_BF16_F32, ZS_EU_ROW_F32_BF16, true},
+    [ZS_TYPE_TF32] = {ZS_EU_ROW_TF32_F32, ZS_EU_ROW_F32_TF32, true},
+};
+
+/* They go through single: exact up, and down from integers whatever is not exact overflows. */
 void zs_eu_plan_convert(struct zs_eu_plan *plan, unsigned from, unsigned to, bool clamp)
 {
     if (from == to)
         return;
-    if (from == ZS_TYPE_HF) {
-        step(plan, ZS_EU_ROW_F16_F32);
+    if (small_floats[from].is_small) {
+        step(plan, small_floats[from].up);
         from = ZS_TYPE_F;
     }
     if (from == to)
         return;
+    if (small_floats[to].is_small && !(from == ZS_TYPE_DF && to == ZS_TYPE_HF)) {
+        zs_eu_plan_convert(plan, from, ZS_TYPE_F, clamp);
+        step(plan, small_floats[to].down);
+        return;
+    }
     if (zs_eu_type_is_float(from)) {
         if (!zs_eu_type_is_float(to))
             plan_from_float(plan, from, to);
         else if (to == ZS_TYPE_HF)
-            step(plan, from == ZS_TYPE_DF ? ZS_EU_ROW_F64_F16 : ZS_EU_ROW_F32_F16);
+            step(plan, ZS_EU_ROW_F64_F16);
         else
             step(plan, to == ZS_TYPE_DF ? ZS_EU_ROW_F32_F64 : ZS_EU_ROW_F64_F32);
     } else if (zs_eu_type_is_float(to)) {
-        plan_to_float(plan, from, to == ZS_TYPE_HF ? ZS_TYPE_F : to);
-        if (to == ZS_TYPE_HF)
-            step(plan, ZS_EU_ROW_F32_F16);
+        plan_to_float(plan, from, to);
     } else if (clamp) {
         plan_clamp(plan, from, to);
     } else {

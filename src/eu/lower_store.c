@@ -122,10 +122,11 @@ void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op)
 static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type)
 {
     static const unsigned wide[] = {
-        [ZS_TYPE_B] = ZS_TYPE_D,   [ZS_TYPE_W] = ZS_TYPE_D,   [ZS_TYPE_UB] = ZS_TYPE_D,
-        [ZS_TYPE_UW] = ZS_TYPE_D,  [ZS_TYPE_HF] = ZS_TYPE_F,  [ZS_TYPE_D] = ZS_TYPE_D,
-        [ZS_TYPE_UD] = ZS_TYPE_UD, [ZS_TYPE_Q] = ZS_TYPE_Q,   [ZS_TYPE_UQ] = ZS_TYPE_UQ,
-        [ZS_TYPE_F] = ZS_TYPE_F,   [ZS_TYPE_DF] = ZS_TYPE_DF,
+        [ZS_TYPE_B] = ZS_TYPE_D,    [ZS_TYPE_W] = ZS_TYPE_D,   [ZS_TYPE_UB] = ZS_TYPE_D,
+        [ZS_TYPE_UW] = ZS_TYPE_D,   [ZS_TYPE_HF] = ZS_TYPE_F,  [ZS_TYPE_D] = ZS_TYPE_D,
+        [ZS_TYPE_UD] = ZS_TYPE_UD,  [ZS_TYPE_Q] = ZS_TYPE_Q,   [ZS_TYPE_UQ] = ZS_TYPE_UQ,
+        [ZS_TYPE_F] = ZS_TYPE_F,    [ZS_TYPE_DF] = ZS_TYPE_DF, [ZS_TYPE_BF] = ZS_TYPE_F,
+        [ZS_TYPE_TF32] = ZS_TYPE_F,
     };
     uint64_t zero = 0;
     enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, wide[type]);
@@ -149,7 +150,7 @@ static void store_accumulator(struct zs_eu_lowering *l, struct zs_eu_loc result,
                                                : ZS_TYPE_UQ;
     struct target target = {.place = {ZS_EU_OFFSET(acc), 256, 8}, .stride = 8, .type = to};
 
-    if (l->n > 16 || type == ZS_TYPE_HF) {
+    if (l->n > 16 || type == ZS_TYPE_HF || type == ZS_TYPE_BF) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: AccWrEn of this shape is not modelled",
                      l->name);
         return;

@@ -210,16 +210,41 @@ static void case_split_f16(struct suite *s)
     suite_local(s, s->local[0] * 4);
 }
 
+static uint16_t to_bf(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    uint32_t rest = bits & 0xffff, high = bits >> 16;
+    return (uint16_t)(high + (rest > 0x8000 || (rest == 0x8000 && (high & 1))));
+}
+
+static void case_bf16_convert(struct suite *s)
+{
+    suite_range(s, -1e6, 1e6);
+    const float *a = suite_in(s, S_F32, s->n);
+    const uint16_t *b = suite_in(s, S_U16, s->n);
+    uint16_t *c = suite_out(s, S_U16, s->n, 0), *d = suite_out(s, S_U16, 4 * s->n, 0);
+    uint32_t *e = suite_out(s, S_U32, s->n, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        c[i] = d[4 * i] = to_bf(a[i]);
+        d[4 * i + 1] = to_bf(-a[i]);
+        d[4 * i + 2] = to_bf(a[i] * 3);
+        d[4 * i + 3] = to_bf(a[i] + 1);
+        e[i] = (uint32_t)b[i] << 16;
+    }
+}
+
 static const struct suite_case cases[] = {
-    {"gemm_f16", case_f16, shapes, NULL},      {"gemm_bf16", case_bf16, shapes, NULL},
-    {"gemm_s8_s8", case_s8_s8, shapes, NULL},  {"gemm_s8_u8", case_s8_u8, shapes, NULL},
-    {"gemm_u8_s8", case_u8_s8, shapes, NULL},  {"gemm_u8_u8", case_u8_u8, shapes, NULL},
-    {"gemm_s4_s4", case_s4_s4, shapes, NULL},  {"gemm_u4_u4", case_u4_u4, shapes, NULL},
-    {"gemm_s4_s8", case_s4_s8, shapes, NULL},  {"gemm_s2_u8", case_s2_u8, shapes, NULL},
-    {"gemm_s8_u4", case_s8_u4, shapes, NULL},  {"gemm_u8_s2", case_u8_s2, shapes, NULL},
-    {"gemm_s2_s2", case_s2_s2, shapes, NULL},  {"gemm_u2_s4", case_u2_s4, shapes, NULL},
-    {"few_rows", case_few_rows, shapes, NULL}, {"no_sum", case_no_sum, shapes, NULL},
-    {"split_s8", case_split_s8, shapes, NULL}, {"split_f16", case_split_f16, shapes, NULL},
+    {"bf16_convert", case_bf16_convert, NULL, NULL}, {"gemm_f16", case_f16, shapes, NULL},
+    {"gemm_bf16", case_bf16, shapes, NULL},          {"gemm_s8_s8", case_s8_s8, shapes, NULL},
+    {"gemm_s8_u8", case_s8_u8, shapes, NULL},        {"gemm_u8_s8", case_u8_s8, shapes, NULL},
+    {"gemm_u8_u8", case_u8_u8, shapes, NULL},        {"gemm_s4_s4", case_s4_s4, shapes, NULL},
+    {"gemm_u4_u4", case_u4_u4, shapes, NULL},        {"gemm_s4_s8", case_s4_s8, shapes, NULL},
+    {"gemm_s2_u8", case_s2_u8, shapes, NULL},        {"gemm_s8_u4", case_s8_u4, shapes, NULL},
+    {"gemm_u8_s2", case_u8_s2, shapes, NULL},        {"gemm_s2_s2", case_s2_s2, shapes, NULL},
+    {"gemm_u2_s4", case_u2_s4, shapes, NULL},        {"few_rows", case_few_rows, shapes, NULL},
+    {"no_sum", case_no_sum, shapes, NULL},           {"split_s8", case_split_s8, shapes, NULL},
+    {"split_f16", case_split_f16, shapes, NULL},
 };
 
 /* No other implementation has these functions. */
@@ -229,6 +254,7 @@ const struct suite_group suite_matrix = {
     SUITE_COUNT(cases),
     "gemm_f16 gemm_bf16 gemm_s8_s8 gemm_s8_u8 gemm_u8_s8 gemm_u8_u8 gemm_s4_s4 gemm_u4_u4 "
     "gemm_s4_s8 "
-    "gemm_s2_u8 gemm_s8_u4 gemm_u8_s2 gemm_s2_s2 gemm_u2_s4 few_rows no_sum split_s8 split_f16",
+    "gemm_s2_u8 gemm_s8_u4 gemm_u8_s2 gemm_s2_s2 gemm_u2_s4 few_rows no_sum split_s8 split_f16 "
+    "bf16_convert",
     NULL,
     "gemm_s4_s8 gemm_s2_u8 gemm_s8_u4 gemm_u8_s2 gemm_s2_s2 gemm_u2_s4 split_s8 split_f16"};

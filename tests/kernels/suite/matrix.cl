@@ -107,6 +107,19 @@ KERNEL void no_sum(global const row8 *a, global const int8 *b, global int8 *c)
     c[i] = intel_sub_group_i8_i8_matrix_mad_k32(a[i], b[i], (int8)(0));
 }
 
+short ANY intel_convert_f32_to_bf16(float);
+short4 ANY intel_convert_f32_to_bf16(float4);
+float ANY intel_convert_bf16_to_f32(short);
+
+kernel void bf16_convert(global const float *a, global const short *b, global short *c,
+                         global short4 *d, global float *e)
+{
+    size_t i = get_global_id(0);
+    c[i] = intel_convert_f32_to_bf16(a[i]);
+    d[i] = intel_convert_f32_to_bf16((float4)(a[i], -a[i], a[i] * 3, a[i] + 1));
+    e[i] = intel_convert_bf16_to_f32(b[i]);
+}
+
 #if LANES == 8
 /* Elements of different widths, by the compiler's own names: a's, then b's. */
 int8 __builtin_IB_sub_group_idpas_s4_s8_8_8(int8, short8, int8);

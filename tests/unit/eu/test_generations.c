@@ -161,11 +161,84 @@ static void three_sources(void **state)
     }
 }
 
+/* A float as bf by comparing it with its two neighbours; modes as cr0 counts them. */
+static uint32_t to_bf(uint32_t bits, uint32_t mode)
+{
+    uint32_t below = bits & 0x7fff0000, above = below + 0x10000;
+    bool negative = bits >> 31;
+    float low, high, x;
+    uint32_t magnitude = bits & 0x7fffffff;
+    memcpy(&low, &below, 4);
+    memcpy(&x, &magnitude, 4);
+    memcpy(&high, &above, 4);
+    double top = above == 0x7f800000 ? 0x1p128 : (double)high;
+    double down = (double)x - (double)low, up = top - (double)x;
+    bool grow = mode == 0 ? up < down || (up == down && (above >> 16 & 1) == 0)
+                          : down > 0 && mode == (negative ? 2 : 1);
+    return (negative ? 0x8000u : 0) | (grow ? above : below) >> 16;
+}
+
+static float of_bf(uint32_t half)
+{
+    uint32_t bits = half << 16;
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+/* Numbers of all sizes, ties, infinities; and that NaNs stay ones. */
+static void small_floats(void **state)
+{
+    static const uint32_t ends[] = {0,          0x80000000, 0x3f808000, 0x3f818000, 0xbf808000,
+                                    0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x00000001};
+    for (uint32_t mode = 0; mode < 4; mode++) {
+        char text[300];
+        numbers(7 + mode);
+        memcpy(in[0], ends, sizeof(ends));
+        for (int i = 0; i < LANES; i++)
+            if ((in[0][i] & 0x7fffffff) > 0x7f800000)
+                in[0][i] &= 0x3fffffff;
+        snprintf(text, sizeof(text),
+                 "(W) mov (1|M0) cr0.0<1>:ud 0x%X:ud\n"
+                 "mov (16|M0) r20.0<2>:bf r10.0<1;1,0>:f\n",
+                 0x4c0 | mode << 4);
+        run(ZS_ISA_XE_HPG, text, in, out);
+        for (int i = 0; i < LANES; i++)
+            assert_int_equal(out[i] & 0xffff, to_bf(in[0][i], mode));
+    }
+    in[0][0] = 0x7fffffff;
+    run(ZS_ISA_XE_HPG, "mov (16|M0) r20.0<2>:bf r10.0<1;1,0>:f", in, out);
+    assert_true(isnan(of_bf(out[0] & 0xffff)));
+}
+
+/* Operands of bf count as the floats they are. */
+static void bf_operands(void **state)
+{
+    numbers(11);
+    for (int i = 0; i < LANES; i++) {
+        in[0][i] = 0x3f803f80 + (in[0][i] & 0x007f007f);
+        float value = (float)(int32_t)in[1][i] * 0x1p-20f;
+        memcpy(&in[1][i], &value, 4);
+    }
+    run(ZS_ISA_XE_HPG, "add (16|M0) r20.0<1>:f -r10.1<2;1,0>:bf r12.0<1;1,0>:f", in, out);
+    for (int i = 0; i < LANES; i++) {
+        float b, got;
+        memcpy(&b, &in[1][i], 4);
+        memcpy(&got, &out[i], 4);
+        assert_true(got == b - of_bf(in[0][i] >> 16));
+    }
+    run(ZS_ISA_XE_HPG, "mov (16|M0) r20.0<1>:f r10.0<2;1,0>:bf", in, out);
+    for (int i = 0; i < LANES; i++)
+        assert_int_equal(out[i], in[0][i] << 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mach), cmocka_unit_test(rotations),    cmocka_unit_test(gotos),
-        cmocka_unit_test(mac),  cmocka_unit_test(dot_products), cmocka_unit_test(three_sources),
+        cmocka_unit_test(mach),         cmocka_unit_test(rotations),
+        cmocka_unit_test(gotos),        cmocka_unit_test(mac),
+        cmocka_unit_test(dot_products), cmocka_unit_test(three_sources),
+        cmocka_unit_test(small_floats), cmocka_unit_test(bf_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
