@@ -435,11 +435,12 @@ static void encode_dst16(struct zs_isa_encoder *e)
         zs_enc_put(e, ZS_F_T16_DST_CHAN_EN, dst->mme);
         return;
     }
-    if (e->inst->exec_size == 1) { /* one component of 16 bytes */
-        uint32_t component = subreg_B % 16 / ZS_MAX(size_B, 1u);
+    if (e->inst->exec_size == 1) { /* one component of four, or one pair of two */
+        uint32_t group_B = size_B == 2 ? 8 : 16;
+        uint32_t component = subreg_B % group_B / ZS_MAX(size_B, 1u);
         mask = size_B == 8 ? 3u << 2 * component : 1u << component;
-        subreg_B -= subreg_B % 16;
-        if (size_B < 4)
+        subreg_B -= subreg_B % group_B;
+        if (size_B < 2)
             zs_enc_fail(e, ZS_F_T16_DST_CHAN_EN);
     }
     zs_enc_put(e, ZS_F_T16_DST_CHAN_EN, mask);

@@ -68,6 +68,27 @@ static void encode_macro_source(void **state)
     assert_memory_equal(out, bytes, 16);
 }
 
+/* Gen9: one half of a group of four is written by an instruction of three sources. */
+static void encode_one_half(void **state)
+{
+    const uint8_t bytes[16] = {0x5b, 0x05, 0x40, 0x00, 0x04, 0x00, 0x43, 0x7e,
+                               0xc9, 0xe1, 0x27, 0x39, 0x0c, 0x24, 0x47, 0x1f};
+    uint8_t out[16];
+    struct zs_isa_inst inst, back;
+    assert_int_equal(zs_isa_decode_one(ZS_ISA_GEN9, zs_span_make(bytes, 16), &inst), 16);
+    assert_int_equal(inst.exec_size, 1);
+    assert_int_equal(inst.dst.type, ZS_TYPE_HF);
+    for (uint8_t half = 0; half < 16; half++) {
+        inst.dst.reg = 100; /* not as it was decoded */
+        inst.dst.subreg = half;
+        inst.dst.subreg_B = (uint8_t)(2 * half);
+        assert_int_equal(zs_isa_encode_one(ZS_ISA_GEN9, &inst, out, NULL), 16);
+        assert_int_equal(zs_isa_decode_one(ZS_ISA_GEN9, zs_span_make(out, 16), &back), 16);
+        assert_memory_equal(&back.dst, &inst.dst, sizeof(back.dst));
+        assert_int_equal(back.exec_size, 1);
+    }
+}
+
 /* The field that cannot hold what the instruction says has a name. */
 static void refusals_name_the_field(void **state)
 {
@@ -201,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encode_what_was_decoded),
         cmocka_unit_test(encode_macro_source),
+        cmocka_unit_test(encode_one_half),
         cmocka_unit_test(refusals_name_the_field),
         cmocka_unit_test(effects),
         cmocka_unit_test(dependencies),
