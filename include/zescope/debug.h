@@ -89,6 +89,8 @@ enum zs_debug_reason {
     ZS_DEBUG_REASON_WATCHPOINT, /* `breakpoint` */
     ZS_DEBUG_REASON_LOADED,     /* stop_on_load */
     ZS_DEBUG_REASON_ENDED,      /* the stepped thread has ended; nothing of it is left to show */
+    ZS_DEBUG_REASON_BEGINNING,  /* going back, the beginning of the launch was reached */
+    ZS_DEBUG_REASON_LAUNCH,     /* zs_debug_goto_launch: the launch begins */
 };
 
 struct zs_debug_event {
@@ -127,12 +129,57 @@ ZS_API int zs_debug_step(struct zs_debugger *debug, enum zs_debug_step step, str
 ZS_API void zs_debug_interrupt(struct zs_debugger *debug);
 ZS_API bool zs_debug_stopped(const struct zs_debugger *debug);
 
+/* ---- going back: what follows is told by zs_debug_wait, too ----
+ *
+ * Within a launch, on zescope's software GPU; -ENOTSUP with other drivers. A launch that is
+ * recorded is executed by one host thread. Going back puts the memory that it wrote into its first
+ * state and executes it again, all of its work-items, up to the place; what was ahead is forgotten,
+ * and executed anew. -ENODATA: there is no way back, and why: the launch was not recorded, the
+ * debugger or somebody else has changed what it works with, it does not reach as far.
+ */
+
+enum zs_debug_record {
+    ZS_DEBUG_RECORD_AUTO = 1, /* the default: launches of kernels with breakpoints, and all while
+                                 memory is watched */
+    ZS_DEBUG_RECORD_OFF = 0,
+    ZS_DEBUG_RECORD_ON = 2,
+};
+/* For launches that begin later. */
+ZS_API int zs_debug_record(struct zs_debugger *debug, enum zs_debug_record record,
+                           struct zs_diag *diag);
+
+struct zs_debug_history {
+    uint64_t launches; /* that have begun since the debugger attached */
+    uint64_t launch;   /* the thread's, counted from 1; 0: no thread */
+    uint64_t position; /* instructions that its threads have executed, each one step */
+    bool recorded;
+    const char *lack; /* why not, or NULL */
+};
+/* thread 0: none, for `launches`. */
+ZS_API int zs_debug_history(struct zs_debugger *debug, uint32_t thread,
+                            struct zs_debug_history *ret_history, struct zs_diag *diag);
+
+/* The lane in focus goes back by what a step of the same kind goes over: IN, NEXT and UNTIL to the
+ * beginning of the line that was executed last; OUT to the call of the function. */
+ZS_API int zs_debug_reverse_step(struct zs_debugger *debug, enum zs_debug_step step,
+                                 struct zs_diag *diag);
+/* To the last place where a breakpoint or watchpoint would have stopped any thread, else to the
+ * beginning of the launch. */
+ZS_API int zs_debug_reverse_continue(struct zs_debugger *debug, struct zs_diag *diag);
+/* To a position that was passed. */
+ZS_API int zs_debug_goto_position(struct zs_debugger *debug, uint64_t position,
+                                  struct zs_diag *diag);
+/* To the beginning of a launch by its number: of the one that is stopped back, to later ones on.
+ * -ENODATA: it has been; earlier launches are not executed again. */
+ZS_API int zs_debug_goto_launch(struct zs_debugger *debug, uint64_t launch, struct zs_diag *diag);
+
 /* ---- breakpoints ---- */
 
 struct zs_debug_breakpoint_options {
     size_t size_B; /* sizeof(struct zs_debug_breakpoint_options) */
     /* "file:line", "line" (of the file in focus), "function" (kernels too, inlined ones too),
-     * "*address", "*kernel+offset" */
+     * "*address", "*kernel+offset"; "barrier" or "barrier N": in front of barriers, of each thread
+     * the Nth; "divergence": in front of branches that part the lanes of their thread */
     const char *location;
     const char *condition; /* expression; stops where it is not 0 for a running lane; or NULL */
     const char *log;       /* text with {expressions}: told instead of a stop; or NULL */
@@ -155,6 +202,8 @@ struct zs_debug_breakpoint {
     bool enabled, temporary;
     uint32_t place_count; /* 0: pending */
     const struct zs_debug_place *places;
+    uint32_t watch;          /* enum zs_debug_watch_access, of watchpoints; they have no places */
+    uint64_t gpu_va, size_B; /* of watchpoints */
 };
 
 /* 0 also where there is no such code yet: it is pending. -EINVAL: no location. */
@@ -172,6 +221,48 @@ ZS_API int zs_debug_break_ignore(struct zs_debugger *debug, uint32_t id, uint64_
 /* In the order of ids; NULL behind the last one. Valid until breakpoints or modules change. */
 ZS_API const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debugger *debug,
                                                             size_t index);
+
+/* ---- watchpoints: on zescope's software GPU ---- */
+
+enum zs_debug_watch_access {
+    ZS_DEBUG_WATCH_READ = 1,
+    ZS_DEBUG_WATCH_WRITE = 2,
+    ZS_DEBUG_WATCH_CHANGE = 4, /* writes that change it */
+};
+struct zs_debug_watch_options {
+    size_t size_B; /* sizeof(struct zs_debug_watch_options) */
+    /* of what is in memory, in the context of the focus; or an address, of a dword */
+    const char *expression;
+    const char *condition; /* as of breakpoints, for the lane that did it; or NULL */
+    uint32_t access;       /* enum zs_debug_watch_access */
+    bool temporary;
+};
+/* The thread stops behind the instruction; `text` of the event has the values before and after it,
+ * and the work-item. Its id is among those of breakpoints, and so are enable, ignore, condition and
+ * delete. Local memory, and private memory, are those of the focus and of its launch alone. What
+ * samplers read is not seen. At most 16. */
+ZS_API int zs_debug_watch_add(struct zs_debugger *debug,
+                              const struct zs_debug_watch_options *options, uint32_t *ret_id,
+                              struct zs_diag *diag);
+
+struct zs_debug_writer {
+    uint64_t position; /* in front of the instruction, for zs_debug_goto_position */
+    uint64_t ip_va;
+    const char *kernel; /* or NULL */
+    uint32_t offset_B;
+    const char *file; /* or NULL */
+    uint32_t line;
+    uint32_t group[3], item[3]; /* item: local id */
+    uint32_t lane;              /* UINT32_MAX: a block of the thread, item says nothing */
+    uint64_t gpu_va;            /* the first byte of it that was written */
+    uint32_t size_B;            /* of old and now */
+    uint8_t old[16], now[16];
+    char text[480];
+};
+/* The last write of the launch to the memory of an expression, up to now. -ENOENT: none. */
+ZS_API int zs_debug_who_wrote(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
+                              uint32_t frame, const char *expression,
+                              struct zs_debug_writer *ret_writer, struct zs_diag *diag);
 
 /* ---- threads and lanes ---- */
 

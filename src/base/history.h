@@ -23,9 +23,9 @@ enum {
     ZS_HISTORY_VERSION = 1,
     ZS_HISTORY_CODES_MAX = 256,
     ZS_HISTORY_RANGES_MAX = 16,
-    ZS_HISTORY_HITS_MAX = 256,   /* in one answer */
+    ZS_HISTORY_HITS_MAX = 200,   /* in one answer */
     ZS_HISTORY_KEPT_MAX = 65536, /* of one search: the last ones */
-    ZS_HISTORY_VALUE_B = 8,
+    ZS_HISTORY_VALUE_B = 16,
 };
 
 enum zs_history_op {
@@ -72,7 +72,8 @@ struct zs_history_range {
     uint64_t size_B;
     uint64_t launch, group; /* local memory, and what a launch alone has: filled in by the driver
                                when launch is 0; the debugger keeps them */
-    uint32_t space, access, id, pad;
+    uint32_t space, access, id;
+    uint32_t thread; /* private memory: that of its group, counted from 1; filled in likewise */
 };
 
 struct zs_history_thread {

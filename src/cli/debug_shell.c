@@ -102,6 +102,150 @@ STEP_COMMAND(until, UNTIL)
 STEP_COMMAND(stepi, INST)
 STEP_COMMAND(nexti, INST_NEXT)
 
+/* ---- backwards ---- */
+
+static void reverse_steps(struct zs_shell *s, const char *args, enum zs_debug_step kind)
+{
+    for (uint64_t n = count_of(args); n; n--) {
+        struct zs_debug_event event = {.kind = ZS_DEBUG_EVENT_NONE};
+        struct zs_diag diag = NEW_DIAG;
+        if (!ok(s, zs_debug_reverse_step(s->debug, kind, &diag), &diag) ||
+            !ok(s, zs_debug_wait(s->debug, UINT32_MAX, &event, &diag), &diag))
+            return;
+        if (n == 1)
+            zs_shell_show_event(s, &event);
+    }
+}
+
+#define REVERSE_COMMAND(name, kind)                                                                \
+    static void do_reverse_##name(struct zs_shell *s, const char *args)                            \
+    {                                                                                              \
+        reverse_steps(s, args, ZS_DEBUG_STEP_##kind);                                              \
+    }
+REVERSE_COMMAND(step, IN)
+REVERSE_COMMAND(next, NEXT)
+REVERSE_COMMAND(finish, OUT)
+REVERSE_COMMAND(stepi, INST)
+REVERSE_COMMAND(nexti, INST_NEXT)
+
+static void do_reverse_continue(struct zs_shell *s, const char *args)
+{
+    struct zs_diag diag = NEW_DIAG;
+    (void)args;
+    if (ok(s, zs_debug_reverse_continue(s->debug, &diag), &diag))
+        wait_for_stop(s);
+}
+
+/* goto launch N | goto step N */
+static void do_goto(struct zs_shell *s, const char *args)
+{
+    struct zs_diag diag = NEW_DIAG;
+    int error;
+    if (!strncmp(args, "launch ", 7)) {
+        error = zs_debug_goto_launch(s->debug, count_of(args + 7), &diag);
+    } else if (!strncmp(args, "step ", 5)) {
+        error = zs_debug_goto_position(s->debug, count_of(args + 5), &diag);
+    } else {
+        zs_shell_error(s, "goto launch N, goto step N");
+        return;
+    }
+    if (ok(s, error, &diag))
+        wait_for_stop(s);
+}
+
+static void show_record(struct zs_shell *s)
+{
+    struct zs_debug_history h;
+    struct zs_diag diag = NEW_DIAG;
+    uint32_t thread;
+    zs_debug_focus(s->debug, &thread, NULL, NULL);
+    if (!ok(s, zs_debug_history(s->debug, thread, &h, &diag), &diag))
+        return;
+    zs_shell_say(s, "%" PRIu64 " launch%s begun\n", h.launches, h.launches == 1 ? "" : "es");
+    if (h.recorded)
+        zs_shell_say(s, "launch %" PRIu64 ": recorded, step %" PRIu64 "\n", h.launch, h.position);
+    else if (h.launch)
+        zs_shell_say(s, "launch %" PRIu64 ": no way back: %s\n", h.launch, h.lack);
+}
+
+static void set_record(struct zs_shell *s, const char *mode)
+{
+    static const struct {
+        const char *name;
+        enum zs_debug_record record;
+    } modes[] = {
+        {"auto", ZS_DEBUG_RECORD_AUTO}, {"on", ZS_DEBUG_RECORD_ON}, {"off", ZS_DEBUG_RECORD_OFF}};
+    struct zs_diag diag = NEW_DIAG;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(modes); i++)
+        if (!strcmp(mode, modes[i].name)) {
+            ok(s, zs_debug_record(s->debug, modes[i].record, &diag), &diag);
+            return;
+        }
+    zs_shell_error(s, "set record on, off or auto");
+}
+
+/* ---- watchpoints ---- */
+
+/* EXPRESSION [if CONDITION] */
+static void watch(struct zs_shell *s, const char *args, uint32_t access)
+{
+    struct zs_debug_watch_options o = {.size_B = sizeof(o), .access = access};
+    struct zs_diag diag = NEW_DIAG;
+    char *expression = strdup(args), *condition = expression ? strstr(expression, " if ") : NULL;
+    uint32_t id;
+    if (condition) {
+        *condition = '\0';
+        o.condition = condition + 4;
+    }
+    o.expression = expression;
+    if (expression && ok(s, zs_debug_watch_add(s->debug, &o, &id, &diag), &diag)) {
+        zs_shell_say(s, "Watchpoint %u: ", id);
+        zs_text_puts(&s->out, expression);
+        zs_buf_putc(&s->out, '\n');
+    }
+    free(expression);
+}
+
+static void do_watch(struct zs_shell *s, const char *args)
+{
+    watch(s, args, ZS_DEBUG_WATCH_CHANGE);
+}
+
+static void do_rwatch(struct zs_shell *s, const char *args)
+{
+    watch(s, args, ZS_DEBUG_WATCH_READ);
+}
+
+static void do_awatch(struct zs_shell *s, const char *args)
+{
+    watch(s, args, ZS_DEBUG_WATCH_READ | ZS_DEBUG_WATCH_WRITE);
+}
+
+static void do_who_wrote(struct zs_shell *s, const char *args)
+{
+    struct zs_debug_writer w;
+    struct zs_diag diag = NEW_DIAG;
+    uint32_t thread, lane, frame;
+    zs_debug_focus(s->debug, &thread, &lane, &frame);
+    if (!args[0]) {
+        zs_shell_error(s, "who-wrote EXPRESSION or ADDRESS");
+        return;
+    }
+    if (!ok(s, zs_debug_who_wrote(s->debug, thread, lane, frame, args, &w, &diag), &diag))
+        return;
+    zs_text_puts(&s->out, w.text);
+    zs_shell_say(s, "\nstep %" PRIu64 ", %#" PRIx64 " in ", w.position, w.ip_va);
+    zs_text_puts(&s->out, w.kernel ? w.kernel : "??");
+    if (w.file) {
+        zs_buf_puts(&s->out, " at ");
+        zs_text_puts(&s->out, w.file);
+        zs_shell_say(s, ":%u", w.line);
+    }
+    zs_buf_putc(&s->out, '\n');
+    if (w.file)
+        zs_shell_show_line(s, w.file, w.line, false);
+}
+
 /* ---- breakpoints ---- */
 
 /* LOCATION [if CONDITION] */
@@ -436,6 +580,10 @@ static void do_print(struct zs_shell *s, const char *args)
 /* set [var] NAME = EXPRESSION */
 static void do_set(struct zs_shell *s, const char *args)
 {
+    if (!strncmp(args, "record ", 7)) {
+        set_record(s, args + 7);
+        return;
+    }
     if (!strncmp(args, "variable ", 9))
         args += 9;
     else if (!strncmp(args, "var ", 4))
@@ -566,7 +714,8 @@ static void do_info(struct zs_shell *s, const char *args)
     const char *rest = args + n + strspn(args + n, " ");
     if (!n)
         zs_shell_error(s,
-                       "info threads, lanes, registers [NAME], breakpoints, locals, args, modules");
+                       "info threads, lanes, registers [NAME], breakpoints, locals, args, modules, "
+                       "record");
     else if (!strncmp(args, "threads", n))
         zs_shell_show_threads(s);
     else if (n > 1 && !strncmp(args, "lanes", n))
@@ -581,9 +730,14 @@ static void do_info(struct zs_shell *s, const char *args)
         show_variables(s, true);
     else if (!strncmp(args, "modules", n))
         show_modules(s);
+    else if (n > 2 && !strncmp(args, "record", n))
+        show_record(s);
+    else if (!strncmp(args, "watchpoints", n))
+        zs_shell_show_breakpoints(s);
     else
         zs_shell_error(s,
-                       "info knows threads, lanes, registers, breakpoints, locals, args, modules");
+                       "info knows threads, lanes, registers, breakpoints, locals, args, modules, "
+                       "record");
 }
 
 static void do_detach(struct zs_shell *s, const char *args)
@@ -629,10 +783,25 @@ static const struct command {
     {"until", "u", do_until, true, "like next, but not back to the beginning of a loop"},
     {"stepi", "si", do_stepi, true, "[N] one instruction"},
     {"nexti", "ni", do_nexti, true, "[N] one instruction, over calls"},
+    {"reverse-step", "rs", do_reverse_step, true, "[N] back to the beginning of a line"},
+    {"reverse-next", "rn", do_reverse_next, true, "[N] the same, over functions"},
+    {"reverse-stepi", "rsi", do_reverse_stepi, true, "[N] back by one instruction"},
+    {"reverse-nexti", "rni", do_reverse_nexti, true, "[N] the same, over calls"},
+    {"reverse-finish", NULL, do_reverse_finish, false, "back to the call of the function"},
+    {"reverse-continue", "rc", do_reverse_continue, true,
+     "back to the last breakpoint or watchpoint, or the launch's beginning"},
+    {"goto", NULL, do_goto, false,
+     "launch N: on to its beginning, of the present one back | step N: back to it"},
     {"break", "b", do_break, false,
-     "[FILE:LINE | LINE | FUNCTION | *ADDRESS | *KERNEL+OFFSET] [if CONDITION]"},
+     "[FILE:LINE | LINE | FUNCTION | *ADDRESS | *KERNEL+OFFSET | barrier [N] | divergence] "
+     "[if CONDITION]"},
     {"tbreak", "tb", do_tbreak, false, "the same, once"},
     {"dprintf", NULL, do_dprintf, false, "LOCATION, TEXT {EXPRESSION}: print it, do not stop"},
+    {"watch", NULL, do_watch, false, "EXPRESSION | ADDRESS [if CONDITION]: stop where it changes"},
+    {"rwatch", NULL, do_rwatch, false, "the same, where it is read"},
+    {"awatch", NULL, do_awatch, false, "the same, where it is read or written"},
+    {"who-wrote", NULL, do_who_wrote, false,
+     "EXPRESSION | ADDRESS: the last work-item of the launch that wrote it"},
     {"delete", "d", do_delete, false, "[NUMBERS] of breakpoints"},
     {"enable", NULL, do_enable, false, "[NUMBERS] of breakpoints"},
     {"disable", NULL, do_disable, false, "[NUMBERS] of breakpoints"},
@@ -648,12 +817,13 @@ static const struct command {
     {"focus", NULL, do_focus, false, "thread N | lane N | group X,Y,Z [item X,Y,Z]"},
     {"list", "l", do_list, true, "[LINE | FILE:LINE] source text"},
     {"print", "p", do_print, false, "[/x] EXPRESSION [@lanes] | NAME = EXPRESSION"},
-    {"set", NULL, do_set, false, "[variable] NAME = EXPRESSION"},
+    {"set", NULL, do_set, false, "[variable] NAME = EXPRESSION | record on, off or auto"},
     {"display", NULL, do_display, false, "[EXPRESSION] shown at every stop"},
     {"undisplay", NULL, do_undisplay, false, "[NUMBER]"},
     {"x", NULL, do_examine, false, "[/COUNT] ADDRESS: memory in dwords"},
     {"disassemble", "disas", do_disassemble, false, "[ADDRESS] machine code with its source"},
-    {"info", "i", do_info, false, "threads, lanes, registers, breakpoints, locals, args, modules"},
+    {"info", "i", do_info, false,
+     "threads, lanes, registers, breakpoints, locals, args, modules, record"},
     {"echo", NULL, do_echo, false, "TEXT"},
     {"detach", NULL, do_detach, false, "let the process go on without a debugger"},
     {"kill", "k", do_kill, false, "end the process"},

@@ -128,8 +128,16 @@ static void show_displays(struct zs_shell *shell)
 static void show_stop(struct zs_shell *shell, const struct zs_debug_event *e)
 {
     const struct zs_debug_thread *t = zs_debug_thread(shell->debug, e->thread);
-    static const char *const words[] = {"",      "Breakpoint", "",       "Interrupted",
-                                        "Fault", "Watchpoint", "Loaded", "Ended"};
+    static const char *const words[] = {"",
+                                        "Breakpoint",
+                                        "",
+                                        "Interrupted",
+                                        "Fault",
+                                        "Watchpoint",
+                                        "Loaded",
+                                        "Ended",
+                                        "Beginning of the launch",
+                                        "Launch"};
     if (e->reason == ZS_DEBUG_REASON_INTERRUPT && !t) {
         zs_shell_say(shell, "Interrupted: no kernel runs\n");
         return;
@@ -277,8 +285,11 @@ void zs_shell_show_breakpoints(struct zs_shell *shell)
         zs_shell_say(shell, "%-3u %s%s ", b->id, b->enabled ? "on " : "off",
                      b->temporary ? " once" : "");
         zs_text_puts(&shell->out, b->location);
-        zs_shell_say(shell, b->place_count ? ", %u place%s" : ", pending", b->place_count,
-                     b->place_count == 1 ? "" : "s");
+        if (b->watch)
+            zs_shell_say(shell, ", %" PRIu64 " bytes at %#" PRIx64, b->size_B, b->gpu_va);
+        else
+            zs_shell_say(shell, b->place_count ? ", %u place%s" : ", pending", b->place_count,
+                         b->place_count == 1 ? "" : "s");
         zs_shell_say(shell, ", hit %" PRIu64 " time%s\n", b->hits, b->hits == 1 ? "" : "s");
         if (b->condition)
             zs_shell_say(shell, "      if %s\n", b->condition);

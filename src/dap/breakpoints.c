@@ -49,10 +49,12 @@ static void put_breakpoint(struct zs_dap *dap, struct zs_json *json, struct brea
 {
     const struct zs_debug_breakpoint *found = find_debugger_s(dap, b->id);
     const struct zs_debug_place *place = found && found->place_count ? found->places : NULL;
-    b->verified = place != NULL;
+    b->verified = place != NULL || (found && found->watch);
     b->line = place ? place->line : 0;
     zs_json_u64(json, "id", b->id);
     zs_json_bool(json, "verified", b->verified);
+    if (found && found->watch)
+        return;
     if (!place) {
         zs_json_string(json, "message", "No code that has been loaded is of this place.");
         zs_json_string(json, "reason", "pending");
@@ -70,9 +72,10 @@ void dap_breakpoints_changed(struct zs_dap *dap)
     for (size_t i = 0; i < dap->breakpoints.count; i++) {
         struct breakpoint *b = &dap->breakpoints.items[i];
         const struct zs_debug_breakpoint *found = find_debugger_s(dap, b->id);
-        bool verified = found && found->place_count;
+        bool verified = found && (found->place_count || found->watch);
         struct zs_buf buf;
-        if (verified == b->verified && (!verified || found->places[0].line == b->line))
+        if (verified == b->verified &&
+            (!verified || found->watch || found->places[0].line == b->line))
             continue;
         struct zs_json json = dap_event_begin(dap, &buf, "breakpoint");
         zs_json_string(&json, "reason", "changed");
@@ -166,9 +169,11 @@ static int add_new(struct zs_dap *dap, struct breakpoint *wanted, struct zs_diag
                                                   .condition = wanted->condition,
                                                   .log = wanted->log,
                                                   .ignore_count = wanted->ignore_count};
-    int error = dap->no_debug ? zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
-                                            "this session runs without debugging")
-                              : zs_debug_break_add(dap->debug, &options, &wanted->id, diag);
+    int error =
+        dap->no_debug
+            ? zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "this session runs without debugging")
+        : wanted->kind == BREAK_DATA ? dap_watch_add(dap, wanted, &wanted->id, diag)
+                                     : zs_debug_break_add(dap->debug, &options, &wanted->id, diag);
     if (!error && !ZS_VEC_PUSH(&dap->breakpoints, *wanted)) {
         struct zs_diag ignored = {0};
         zs_debug_break_delete(dap->debug, wanted->id, &ignored);
@@ -260,11 +265,8 @@ int handle_setBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs
     return 0;
 }
 
-/* Where one is to be, for the debugger; NULL with the reason. */
-typedef char *(*locate_fn)(const json_t *given, struct zs_diag *why);
-
-static int set_all(struct zs_dap *dap, enum breakpoint_kind kind, const json_t *arguments,
-                   struct zs_json *body, locate_fn locate)
+int dap_set_all(struct zs_dap *dap, enum breakpoint_kind kind, const json_t *arguments,
+                struct zs_json *body, dap_locate_fn locate)
 {
     const json_t *all = json_object_get(arguments, "breakpoints");
     mark_stale(dap, kind, NULL);
@@ -302,13 +304,13 @@ static char *locate_instruction(const json_t *given, struct zs_diag *why)
 int handle_setFunctionBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                                   struct zs_diag *diag)
 {
-    return set_all(dap, BREAK_FUNCTION, arguments, body, locate_function);
+    return dap_set_all(dap, BREAK_FUNCTION, arguments, body, locate_function);
 }
 
 int handle_setInstructionBreakpoints(struct zs_dap *dap, const json_t *arguments,
                                      struct zs_json *body, struct zs_diag *diag)
 {
-    return set_all(dap, BREAK_INSTRUCTION, arguments, body, locate_instruction);
+    return dap_set_all(dap, BREAK_INSTRUCTION, arguments, body, locate_instruction);
 }
 
 int handle_setExceptionBreakpoints(struct zs_dap *dap, const json_t *arguments,

@@ -28,7 +28,7 @@ struct frame_ref {
     uint32_t thread, frame;
 };
 
-enum breakpoint_kind { BREAK_SOURCE, BREAK_FUNCTION, BREAK_INSTRUCTION };
+enum breakpoint_kind { BREAK_SOURCE, BREAK_FUNCTION, BREAK_INSTRUCTION, BREAK_DATA };
 struct breakpoint {
     enum breakpoint_kind kind;
     char *source; /* BREAK_SOURCE: the client's path; else NULL */
@@ -143,6 +143,17 @@ void dap_breakpoints_fini(struct zs_dap *dap);
 void dap_breakpoints_changed(struct zs_dap *dap);
 const struct breakpoint *dap_breakpoint(const struct zs_dap *dap, uint32_t id);
 
+/* Where one is to be, for the debugger; NULL with the reason. */
+typedef char *(*dap_locate_fn)(const json_t *given, struct zs_diag *why);
+/* All breakpoints of a kind, in place of those that were. */
+int dap_set_all(struct zs_dap *dap, enum breakpoint_kind kind, const json_t *arguments,
+                struct zs_json *body, dap_locate_fn locate);
+
+/* ---- data.c ---- */
+
+int dap_watch_add(struct zs_dap *dap, const struct breakpoint *wanted, uint32_t *ret_id,
+                  struct zs_diag *diag);
+
 /* ---- stack.c ---- */
 
 /* The thread and frame of a frameId; 0 (no frame): the focus. */
@@ -157,6 +168,11 @@ int64_t dap_line_out(const struct zs_dap *dap, uint32_t line);
 
 /* A new variablesReference, or 0: out of memory. */
 uint64_t dap_ref(struct zs_dap *dap, struct ref ref);
+/* The one that arguments name. */
+int dap_find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *ret_ref,
+                 struct zs_diag *diag);
+/* What evaluates to a child; NULL: nothing known does, or out of memory. */
+const char *dap_child_expression(struct zs_dap *dap, const char *parent, const char *name);
 /* What clients show of memory that has changed is old. */
 void dap_invalidated(struct zs_dap *dap);
 

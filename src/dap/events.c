@@ -68,6 +68,7 @@ const char *dap_stop_reason(const struct zs_dap *dap)
         [ZS_DEBUG_REASON_STEP] = "step",       [ZS_DEBUG_REASON_INTERRUPT] = "pause",
         [ZS_DEBUG_REASON_FAULT] = "exception", [ZS_DEBUG_REASON_WATCHPOINT] = "data breakpoint",
         [ZS_DEBUG_REASON_LOADED] = "entry",    [ZS_DEBUG_REASON_ENDED] = "step",
+        [ZS_DEBUG_REASON_BEGINNING] = "entry", [ZS_DEBUG_REASON_LAUNCH] = "entry",
     };
     if (dap->entry_stop)
         return "entry";
@@ -89,6 +90,8 @@ static void tell_stop(struct zs_dap *dap)
         zs_json_string(&json, "description", "Paused on a fault of a kernel");
     if (stop->reason == ZS_DEBUG_REASON_ENDED)
         zs_json_string(&json, "description", "The thread has ended");
+    if (stop->reason == ZS_DEBUG_REASON_BEGINNING)
+        zs_json_string(&json, "description", "The beginning of the launch");
     if (stop->text[0])
         zs_json_string(&json, "text", stop->text);
     zs_json_u64(&json, "threadId", stop->thread ? stop->thread : ZS_DAP_DEVICE);

@@ -35,6 +35,8 @@ int handle_initialize(struct zs_dap *dap, const json_t *arguments, struct zs_jso
         "supportsSteppingGranularity",
         "supportsDelayedStackTraceLoading",
         "supportsCancelRequest",
+        "supportsStepBack",
+        "supportsDataBreakpoints",
     };
     const char *format = dap_text(arguments, "pathFormat");
     if (dap->initialized)
@@ -47,7 +49,6 @@ int handle_initialize(struct zs_dap *dap, const json_t *arguments, struct zs_jso
     dap->initialized = true;
     for (size_t i = 0; i < ZS_ARRAY_LEN(offered); i++)
         zs_json_bool(body, offered[i], true);
-    zs_json_bool(body, "supportsStepBack", false);
     zs_json_array(body, "exceptionBreakpointFilters");
     zs_json_object(body, NULL);
     zs_json_string(body, "filter", "fault");

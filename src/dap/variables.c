@@ -20,8 +20,8 @@ uint64_t dap_ref(struct zs_dap *dap, struct ref ref)
     return dap->refs.count < REFS_MAX && ZS_VEC_PUSH(&dap->refs, ref) ? dap->refs.count : 0;
 }
 
-static int find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *ret_ref,
-                    struct zs_diag *diag)
+int dap_find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *ret_ref,
+                 struct zs_diag *diag)
 {
     int64_t id = dap_int(arguments, "variablesReference", 0);
     if (id <= 0 || (uint64_t)id > dap->refs.count)
@@ -33,8 +33,7 @@ static int find_ref(const struct zs_dap *dap, const json_t *arguments, struct re
 
 /* ---- values ---- */
 
-/* What evaluates to a child; NULL: nothing known does, or out of memory. */
-static const char *child_expression(struct zs_dap *dap, const char *parent, const char *name)
+const char *dap_child_expression(struct zs_dap *dap, const char *parent, const char *name)
 {
     struct zs_buf text = {0};
     if (!parent)
@@ -198,7 +197,7 @@ static int put_children(struct zs_dap *dap, struct zs_json *json, const struct r
             return got;
         for (int i = 0; i < got; i++)
             put_variable(dap, json, children[i]->name, children[i], at,
-                         child_expression(dap, at->expression, children[i]->name));
+                         dap_child_expression(dap, at->expression, children[i]->name));
         first += (uint32_t)got;
     }
     return 0;
@@ -257,7 +256,7 @@ int handle_variables(struct zs_dap *dap, const json_t *arguments, struct zs_json
         [REF_REGISTERS] = put_registers, [REF_VALUE] = put_children,
     };
     struct ref at;
-    int error = find_ref(dap, arguments, &at, diag);
+    int error = dap_find_ref(dap, arguments, &at, diag);
     const char *filter = dap_text(arguments, "filter");
     if (error)
         return error;
@@ -330,7 +329,7 @@ static int find_child(struct zs_dap *dap, struct ref *at, const char *name,
         for (int i = 0; i < got; i++) {
             if (!strcmp(children[i]->name, name)) {
                 *ret_value = children[i];
-                at->expression = child_expression(dap, at->expression, name);
+                at->expression = dap_child_expression(dap, at->expression, name);
                 return 0;
             }
         }
@@ -383,7 +382,7 @@ int handle_setVariable(struct zs_dap *dap, const json_t *arguments, struct zs_js
     struct zs_debug_value *value = NULL;
     struct ref at;
     const char *name = dap_text(arguments, "name");
-    int error = find_ref(dap, arguments, &at, diag);
+    int error = dap_find_ref(dap, arguments, &at, diag);
     if (!error && !name)
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no name is given");
     error = error ? error : find_variable(dap, &at, name, &value, diag);

@@ -221,13 +221,51 @@ static void resolve_function_in(struct zs_debugger *d, struct zs_dbg_breakpoint 
         add_address(d, b, k->va);
 }
 
+/* A branch that some of its lanes may take alone. */
+static bool may_part(const struct zs_isa_inst *inst)
+{
+    static const uint8_t ops[] = {ZS_OP_IF,    ZS_OP_BREAK, ZS_OP_CONT, ZS_OP_GOTO,
+                                  ZS_OP_WHILE, ZS_OP_BRD,   ZS_OP_CALL, ZS_OP_RET};
+    for (size_t i = 0; inst->pred == ZS_PRED_SEQ && i < ZS_ARRAY_LEN(ops); i++)
+        if (inst->op == ops[i])
+            return true;
+    return false;
+}
+
+static void resolve_barriers(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
+{
+    for (size_t i = 0; i < d->modules.count; i++)
+        for (uint32_t k = 0; k < d->modules.items[i]->count; k++) {
+            const struct zs_dbg_kernel *kernel = &d->modules.items[i]->kernels[k];
+            for (uint32_t n = 0; kernel->isa && n < zs_isa_kernel_count(kernel->isa); n++)
+                if (b->kind == ZS_DBG_BARRIER ? zs_dbg_inst_waits(kernel, n)
+                                              : may_part(zs_isa_inst(kernel->isa, n)))
+                    add_address(d, b, kernel->va + zs_isa_inst_offset(kernel->isa, n));
+        }
+}
+
+/* "barrier", "barrier N", "divergence" */
+static bool parse_kind(struct zs_dbg_breakpoint *b)
+{
+    const char *end = b->location;
+    if (!strcmp(b->location, "divergence"))
+        b->kind = ZS_DBG_DIVERGENCE;
+    else if (!strcmp(b->location, "barrier") ||
+             (!strncmp(b->location, "barrier ", 8) &&
+              parse_number(b->location + 8, &b->nth, &end) && !*end && b->nth))
+        b->kind = ZS_DBG_BARRIER;
+    return b->kind != ZS_DBG_PLACE;
+}
+
 static void resolve(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
 {
-    const char *colon = strrchr(b->location, ':'), *end;
+    const char *colon = strrchr(b->location ? b->location : "", ':'), *end;
     uint64_t line;
-    if (b->hidden)
+    if (b->hidden || b->shown.watch)
         return;
-    if (b->location[0] == '*') {
+    if (b->kind != ZS_DBG_PLACE) {
+        resolve_barriers(d, b);
+    } else if (b->location[0] == '*') {
         resolve_address(d, b);
     } else if (colon && parse_number(colon + 1, &line, &end) && !*end) {
         char file[4096];
@@ -278,6 +316,7 @@ static void free_breakpoint(struct zs_dbg_breakpoint *b)
     free(b->log);
     free(b->file);
     free(b->places.items);
+    free(b->counts.items);
     free(b);
 }
 
@@ -342,10 +381,29 @@ int zs_debug_break_add(struct zs_debugger *d, const struct zs_debug_breakpoint_o
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no file is in focus yet: say FILE:%s",
                            o.location);
     }
+    (void)parse_kind(b);
     if (d->session)
         resolve(d, b);
     *ret_id = b->shown.id;
     return 0;
+}
+
+struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const char *location,
+                                                const char *condition)
+{
+    struct zs_dbg_breakpoint *b = calloc(1, sizeof(*b));
+    if (!b)
+        return NULL;
+    if (!copy_text(location, &b->location) || !copy_text(condition, &b->condition) ||
+        !ZS_VEC_PUSH(&d->breakpoints, b)) {
+        free_breakpoint(b);
+        return NULL;
+    }
+    b->shown = (struct zs_debug_breakpoint){.id = ++d->last_breakpoint,
+                                            .location = b->location,
+                                            .condition = b->condition,
+                                            .enabled = true};
+    return b;
 }
 
 uint32_t zs_dbg_breakpoint_hidden(struct zs_debugger *d, uint64_t va)
@@ -373,7 +431,10 @@ int zs_debug_break_delete(struct zs_debugger *d, uint32_t id, struct zs_diag *di
         memmove(&d->breakpoints.items[i], &d->breakpoints.items[i + 1],
                 (d->breakpoints.count - i - 1) * sizeof(*d->breakpoints.items));
         d->breakpoints.count--;
+        bool watched = b->shown.watch && b->shown.enabled && d->session;
         free_breakpoint(b);
+        if (watched)
+            (void)zs_dbg_watch_tell(d, NULL, NULL);
         return 0;
     }
     return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET, "there is no breakpoint %u", id);
@@ -386,8 +447,9 @@ int zs_debug_break_enable(struct zs_debugger *d, uint32_t id, bool enabled, stru
         return -ENOENT;
     if (b->shown.enabled != enabled && d->session)
         set_all(d, b, enabled);
+    bool changed = b->shown.enabled != enabled;
     b->shown.enabled = enabled;
-    return 0;
+    return b->shown.watch && changed ? zs_dbg_watch_tell(d, NULL, diag) : 0;
 }
 
 int zs_debug_break_condition(struct zs_debugger *d, uint32_t id, const char *condition,
@@ -424,8 +486,8 @@ const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debugger *d
 /* ---- hits ---- */
 
 /* Whether the condition holds for one lane; one that cannot be evaluated stops, and says why. */
-static bool holds(struct zs_debugger *d, const struct zs_dbg_breakpoint *b, struct zs_dbg_thread *t,
-                  uint32_t lane)
+bool zs_dbg_breakpoint_holds(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
+                             struct zs_dbg_thread *t, uint32_t lane)
 {
     struct zs_diag diag;
     struct zs_dbg_context c;
@@ -444,14 +506,44 @@ static bool holds(struct zs_debugger *d, const struct zs_dbg_breakpoint *b, stru
     return true;
 }
 
+/* The lanes that take a branch, where that is some of those that run. */
+static bool parts(struct zs_debugger *d, const struct zs_dbg_thread *t)
+{
+    uint32_t index = zs_dbg_inst_at(t->kernel, t->shown.gpu_va), flag;
+    const struct zs_isa_inst *inst =
+        index == ZS_NO_INDEX ? NULL : zs_isa_inst(t->kernel->isa, index);
+    if (!inst || zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_FLAG, inst->flag_reg, 1, &flag))
+        return false;
+    uint32_t taken = flag >> (inst->flag_subreg * 16u);
+    taken = (inst->flags & ZS_INST_PRED_INVERSE ? ~taken : taken) & t->shown.running;
+    return taken && taken != t->shown.running;
+}
+
+/* Whether the barrier is the one of its thread that is wanted. */
+static bool is_nth(struct zs_dbg_breakpoint *b, const struct zs_dbg_thread *t, bool counts)
+{
+    size_t i = 0;
+    if (!b->nth)
+        return true;
+    while (i < b->counts.count && b->counts.items[i].thread != t->shown.id)
+        i++;
+    if (i == b->counts.count &&
+        !ZS_VEC_PUSH(&b->counts, ((struct zs_dbg_count){.thread = t->shown.id})))
+        return false;
+    b->counts.items[i].count += counts;
+    return b->counts.items[i].count == b->nth;
+}
+
 static uint32_t lanes_that_hold(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
                                 struct zs_dbg_thread *t)
 {
     uint32_t lanes = 0;
+    if (b->kind == ZS_DBG_DIVERGENCE && !parts(d, t))
+        return 0;
     if (!b->condition)
         return t->shown.running ? t->shown.running : 1;
     for (uint32_t lane = 0; lane < 32; lane++)
-        if (t->shown.running >> lane & 1 && holds(d, b, t, lane))
+        if (t->shown.running >> lane & 1 && zs_dbg_breakpoint_holds(d, b, t, lane))
             lanes |= 1u << lane;
     return lanes;
 }
@@ -483,6 +575,24 @@ static void put_log(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
     zs_dbg_queue(d, &event);
 }
 
+uint32_t zs_dbg_breakpoint_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
+                                      uint32_t *ret_lane)
+{
+    for (size_t i = 0; i < d->breakpoints.count; i++) {
+        const struct zs_dbg_breakpoint *b = d->breakpoints.items[i];
+        if (b->hidden || b->log || !b->shown.enabled || !has_place(b, t->shown.gpu_va))
+            continue;
+        uint32_t lanes = lanes_that_hold(d, b, t);
+        if (!lanes)
+            continue;
+        *ret_lane = (uint32_t)__builtin_ctz(lanes);
+        if (t->shown.id == d->focus_thread && lanes >> d->focus_lane & 1)
+            *ret_lane = d->focus_lane;
+        return b->shown.id;
+    }
+    return 0;
+}
+
 uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t *ret_lane)
 {
     uint32_t stops = 0;
@@ -491,7 +601,7 @@ uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, u
         if (b->hidden || !b->shown.enabled || !has_place(b, t->shown.gpu_va))
             continue;
         uint32_t lanes = lanes_that_hold(d, b, t);
-        if (!lanes)
+        if (!lanes || !is_nth(b, t, true))
             continue;
         b->shown.hits++;
         if (b->shown.ignore_count) {

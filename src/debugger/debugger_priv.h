@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/history.h"
 #include "base/vec.h"
 
 #include <zescope/annotate.h>
@@ -97,6 +98,18 @@ struct zs_dbg_breakpoint {
     char *location, *condition, *log;
     char *file;  /* in focus when it was made: of locations without one */
     bool hidden; /* of a step */
+    enum { ZS_DBG_PLACE, ZS_DBG_BARRIER, ZS_DBG_DIVERGENCE } kind;
+    uint64_t nth; /* barrier: of each thread, 0: all */
+    struct {
+        struct zs_dbg_count {
+            uint32_t thread;
+            uint64_t count;
+        } * items;
+        size_t count, capacity;
+    } counts;                      /* barriers that threads came to */
+    struct zs_history_range range; /* watchpoints */
+    int scalar;                    /* enum zs_dbg_scalar of its elements: how they are written */
+    uint32_t element_B;
     struct {
         struct zs_debug_place *items;
         size_t count, capacity;
@@ -120,6 +133,7 @@ struct zs_dbg_thread {
     bool fault_known;
     uint64_t fault_va;
     uint32_t dispatch_mask;
+    bool hides_breakpoint; /* stopped by a watchpoint where there is a breakpoint, too */
 };
 
 struct zs_dbg_regset {
@@ -200,6 +214,11 @@ struct zs_debugger {
     struct zs_debug_event stop; /* what is told once all is held */
     struct zs_dbg_step step;
     struct zs_arena values;
+    enum zs_debug_record record;
+    bool record_told;                  /* to the driver of this process */
+    uint32_t watching;                 /* watchpoints that the driver knows */
+    bool launch_wanted;                /* zs_debug_goto_launch */
+    struct zs_history_answer *history; /* the last one */
 };
 
 /* ---- session.c ---- */
@@ -258,6 +277,14 @@ bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va);
 void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B);
 /* What the breakpoints at the thread's place want: 0 none stops it, else the id. Hits are counted,
  * logs are queued. */
+struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const char *location,
+                                                const char *condition);
+/* Whether its condition holds for a lane; one that cannot be evaluated does. */
+bool zs_dbg_breakpoint_holds(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
+                             struct zs_dbg_thread *t, uint32_t lane);
+/* As zs_dbg_breakpoint_hit, but nothing is counted, passed over or logged. */
+uint32_t zs_dbg_breakpoint_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
+                                      uint32_t *ret_lane);
 uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t *ret_lane);
 
 /* ---- run.c ---- */
@@ -272,6 +299,47 @@ int zs_dbg_take_event(struct zs_debugger *d, uint32_t timeout_ms, struct zs_diag
 void zs_dbg_stop(struct zs_debugger *d, enum zs_debug_reason reason, const struct zs_dbg_thread *t,
                  uint32_t lane, uint32_t breakpoint);
 int zs_dbg_resume(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
+
+int zs_dbg_need_all_stopped(const struct zs_debugger *d, struct zs_diag *diag);
+
+/* ---- history.c ---- */
+
+struct zs_history_request zs_dbg_history_request(enum zs_history_op op,
+                                                 const struct zs_dbg_thread *t);
+/* The answer is d->history. 0 or -errno with a sentence; -ENOTSUP: other drivers. */
+int zs_dbg_history_ask(struct zs_debugger *d, struct zs_history_request *request,
+                       struct zs_diag *diag);
+/* Until what was asked for is done; t: whose launch the answer is about, or NULL. */
+int zs_dbg_history_wait(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
+const char *zs_dbg_history_lack(uint32_t lack);
+/* A process has code: its driver is told which launches to record. */
+void zs_dbg_history_told(struct zs_debugger *d);
+/* The launch of a thread goes to a position; threads are found by their places afterwards. */
+int zs_dbg_go(struct zs_debugger *d, const struct zs_dbg_thread *t, uint64_t position,
+              struct zs_diag *diag);
+struct zs_dbg_thread *zs_dbg_history_thread(struct zs_debugger *d, const uint32_t group[3],
+                                            uint32_t thread);
+/* Tells of d->stop, with its text, that all is at such a place. */
+void zs_dbg_history_stopped(struct zs_debugger *d, enum zs_debug_reason reason,
+                            struct zs_dbg_thread *t, uint32_t lane, uint32_t breakpoint);
+
+/* ---- reverse.c ---- */
+
+int zs_dbg_last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                      const struct zs_history_range *range, struct zs_history_hit *ret,
+                      struct zs_diag *diag);
+
+/* ---- watch.c ---- */
+
+/* The driver gets the list as it is now; t: the context of new ones, or NULL. */
+int zs_dbg_watch_tell(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
+void zs_dbg_watch_ranges(struct zs_debugger *d, struct zs_history_request *request);
+/* Whether the thread has stopped by a watchpoint, whose id it returns with d->stop.text, or where
+ * its launch begins (UINT32_MAX). 0: neither, or it is not to be told. */
+uint32_t zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t,
+                          enum zs_debug_reason *ret_reason, uint32_t *ret_lane);
+uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
+                                 const struct zs_history_hit *hit, uint32_t *ret_lane);
 
 /* ---- step.c ---- */
 

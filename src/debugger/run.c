@@ -35,7 +35,9 @@ int zs_dbg_prepare(struct zs_debugger *d, struct zs_dbg_thread *t, bool single)
     int error = zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
     if (error)
         return error;
-    cr[0] |= ZESCOPE_DEBUG_CR0_0_BREAKPOINT_SUPPRESS;
+    if (single || !t->hides_breakpoint) /* what is there has not been told */
+        cr[0] |= ZESCOPE_DEBUG_CR0_0_BREAKPOINT_SUPPRESS;
+    t->hides_breakpoint = false;
     cr[1] &= ~(uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT;
     if (single)
         cr[1] |= (uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT;
@@ -199,9 +201,12 @@ static bool wants_stop(struct zs_debugger *d, struct zs_dbg_thread *t)
         stop_fault(d, t);
         return true;
     }
-    id = zs_dbg_breakpoint_hit(d, t, &lane);
+    enum zs_debug_reason reason = ZS_DEBUG_REASON_BREAKPOINT;
+    id = zs_dbg_watch_hit(d, t, &reason, &lane);
+    if (!id)
+        id = zs_dbg_breakpoint_hit(d, t, &lane);
     if (id)
-        zs_dbg_stop(d, ZS_DEBUG_REASON_BREAKPOINT, t, lane, id);
+        zs_dbg_stop(d, reason, t, lane, id == UINT32_MAX ? 0 : id);
     return id != 0;
 }
 
@@ -245,6 +250,7 @@ static int module_event(struct zs_debugger *d, const zet_debug_event_t *event, b
     int error = 0;
     if (load) {
         error = zs_dbg_module_add(d, event, &out.module);
+        zs_dbg_history_told(d);
         if (!error)
             zs_dbg_breakpoints_resolve(d);
     } else {
@@ -381,7 +387,7 @@ int zs_debug_wait(struct zs_debugger *d, uint32_t timeout_ms, struct zs_debug_ev
 
 /* ---- control ---- */
 
-static int need_stopped(const struct zs_debugger *d, struct zs_diag *diag)
+int zs_dbg_need_all_stopped(const struct zs_debugger *d, struct zs_diag *diag)
 {
     if (!d->session)
         return zs_diag_set(diag, -ECHILD, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
@@ -410,7 +416,7 @@ static bool tell_untold(struct zs_debugger *d)
 
 int zs_debug_continue(struct zs_debugger *d, struct zs_diag *diag)
 {
-    int error = need_stopped(d, diag);
+    int error = zs_dbg_need_all_stopped(d, diag);
     if (error || tell_untold(d))
         return error;
     for (size_t i = 0; i < d->threads.count; i++) {

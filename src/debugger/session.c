@@ -107,6 +107,7 @@ int zs_debug_open(const struct zs_debug_options *options, struct zs_debugger **r
     d->source_options = own.sources;
     d->source_options.size_B = sizeof(d->source_options);
     d->stop_on_load = own.stop_on_load;
+    d->record = ZS_DEBUG_RECORD_AUTO;
     error = zs_sources_open(&d->source_options, &d->sources);
     if (!error)
         error = open_device(d, &own, diag);
@@ -140,6 +141,11 @@ static void forget_process(struct zs_debugger *d)
     zs_dbg_threads_clear(d);
     for (size_t i = 0; i < d->breakpoints.count; i++)
         d->breakpoints.items[i]->places.count = d->breakpoints.items[i]->shown.place_count = 0;
+    for (size_t i = d->breakpoints.count; i-- > 0;) /* their memory is gone */
+        if (d->breakpoints.items[i]->shown.watch)
+            (void)zs_debug_break_delete(d, d->breakpoints.items[i]->shown.id, NULL);
+    d->record_told = d->launch_wanted = false;
+    d->watching = 0;
     d->inserted.count = 0;
     zs_dbg_modules_clear(d);
     d->queue.count = d->queue_at = 0;
@@ -302,6 +308,7 @@ void zs_debug_close(struct zs_debugger *d)
     free(d->shown_threads.items);
     free(d->queue.items);
     free(d->focus_file);
+    free(d->history);
     free(d); /* the loader stays: drivers do not like to go */
 }
 

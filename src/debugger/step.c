@@ -153,6 +153,14 @@ int zs_dbg_step_on(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_dia
         (void)zs_debug_break_delete(d, s->run_to, NULL);
         s->run_to = 0;
     }
+    enum zs_debug_reason reason = ZS_DEBUG_REASON_NONE;
+    uint32_t watch_lane = 0;
+    memset(&d->stop, 0, sizeof(d->stop));
+    uint32_t watch = zs_dbg_watch_hit(d, t, &reason, &watch_lane);
+    if (watch) {
+        zs_dbg_stop(d, reason, t, watch_lane, watch == UINT32_MAX ? 0 : watch);
+        return zs_dbg_hold_all(d, diag);
+    }
     if (arrived(d, t))
         return finish(d, t, diag);
     if (zs_dbg_is_inserted(d, t->shown.gpu_va)) {

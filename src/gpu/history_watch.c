@@ -42,6 +42,16 @@ bool zs_history_is_mapped(const struct zs_gpu_run *run, const struct zs_port *po
     return holds(&scratch, va, size_B) || zs_port_map_find(&port->map, va, size_B);
 }
 
+/* Scratch memory and private arrays: the next thread at that place has the same. */
+static bool is_private(const struct zs_gpu_run *run, uint64_t va)
+{
+    uint64_t at_B = va - (uintptr_t)run->private_memory.data;
+    uint64_t scratch_at_B = va - (uintptr_t)run->scratch.data;
+    return (run->private_memory.data &&
+            at_B < (uint64_t)run->kernel->module->private_per_hw_thread_B * run->slots) ||
+           (run->scratch.data && scratch_at_B < run->scratch_B * (run->slots + 1ull));
+}
+
 /* Whether memory is the launch's alone, and its addresses mean nothing in others. */
 static bool is_launch_memory(const struct zs_gpu_run *run, uint64_t va)
 {
@@ -88,7 +98,8 @@ static bool is_of(const struct zs_history_range *watch, const struct zs_gpu_debu
 {
     return p->is_slm == (watch->space == ZS_HISTORY_LOCAL) &&
            (watch->launch == 0 || watch->launch == dw->run->number) &&
-           (!p->is_slm || watch->group == dw->group->index) &&
+           (!(p->is_slm || watch->thread) || watch->group == dw->group->index) &&
+           (!watch->thread || watch->thread == dw->thread + 1) &&
            p->address < watch->gpu_va + watch->size_B && watch->gpu_va < p->address + p->size_B;
 }
 
@@ -273,6 +284,8 @@ static void fill_in(struct zs_history_range *range, const struct zs_gpu_debug_th
         return;
     range->launch = thread->run->number;
     range->group = thread->group;
+    if (range->space != ZS_HISTORY_LOCAL && is_private(thread->run, range->gpu_va))
+        range->thread = thread->thread + 1;
 }
 
 bool zs_history_take_ranges(const struct zs_history_request *request,

@@ -123,6 +123,47 @@ const tests = {
         assert.ok(registers.length >= 128);
     },
 
+    async 'goes back: over the barrier, to the last writer of the tile, to the beginning'(dc) {
+        const WRITTEN = lineOf('tile[lane] = positions');
+        const stop = await launch(dc, [ADDED]);
+        await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });
+        const capabilities = (await dc.customRequest('threads')).success;
+        assert.strictEqual(capabilities, true);
+        const back = await stepTo(dc, 'stepBack', stop.threadId);
+        assert.strictEqual(back.reason, 'step');
+        assert.strictEqual((await top(dc, back.threadId)).line, ADDED - 1);
+        const before = await stepTo(dc, 'stepBack', back.threadId);
+        const frame = await top(dc, before.threadId);
+        assert.strictEqual(frame.line, WRITTEN);
+        /* the tile's element of this work-item changes in this line, by this lane */
+        const info = (await dc.customRequest('dataBreakpointInfo', { name: 'tile[lane]', frameId: frame.id })).body;
+        assert.deepStrictEqual(info.accessTypes, ['write', 'read', 'readWrite']);
+        const none = (await dc.customRequest('dataBreakpointInfo', { name: 'me + 1', frameId: frame.id })).body;
+        assert.strictEqual(none.dataId, null);
+        const set = (await dc.customRequest('setDataBreakpoints', { breakpoints: [
+            { dataId: info.dataId, accessType: 'write' }, { dataId: 'nonsense' }] })).body.breakpoints;
+        assert.deepStrictEqual(set.map((b) => b.verified), [true, false]);
+        const changed = await stepTo(dc, 'continue', before.threadId);
+        assert.strictEqual(changed.reason, 'data breakpoint');
+        assert.deepStrictEqual(changed.hitBreakpointIds, [set[0].id]);
+        assert.strictEqual((await top(dc, changed.threadId)).line, WRITTEN + 1);
+        assert.match(changed.text, /tile\[lane\]: \{0, 0, 0, 0\} -> \{.*\}, by item 0,0,0 of group 0,0,0 \(lane 0\)/);
+        const again = await stepTo(dc, 'reverseContinue', changed.threadId);
+        assert.strictEqual(again.reason, 'data breakpoint');
+        const there = await top(dc, again.threadId);
+        const value = (await dc.evaluateRequest({ expression: 'tile[lane].w', frameId: there.id, context: 'watch' })).body;
+        assert.strictEqual(Number(value.result), 0);
+        const beginning = await stepTo(dc, 'reverseContinue', again.threadId);
+        assert.strictEqual(beginning.reason, 'entry');
+        await assert.rejects(dc.customRequest('stepBack', { threadId: beginning.threadId }));
+        await dc.customRequest('setDataBreakpoints', { breakpoints: [] });
+        const ended = dc.waitForEvent('terminated', 60000);
+        const exited = dc.waitForEvent('exited', 60000);
+        await dc.continueRequest({ threadId: beginning.threadId });
+        await ended; /* what it computes is as if nothing had been */
+        assert.strictEqual((await exited).body.exitCode, 0);
+    },
+
     async 'pauses, and lets go of a process'(dc) {
         const stop = await launch(dc, [ADDED]);
         await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });

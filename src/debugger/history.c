@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Recorded launches: what is asked of the driver (base/history.h), and going to a position. */
+#include "debugger/debugger_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WAIT_US = 500 };
+
+static const ze_device_thread_t everyone = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+static const char *const lacks[ZS_HISTORY_LACK_COUNT] = {
+    [ZS_HISTORY_WHOLE] = "it does not reach there",
+    [ZS_HISTORY_NOT_RECORDED] = "the launch was not recorded: it had begun before there was a "
+                                "breakpoint in its kernel, a watchpoint, or 'set record on'",
+    [ZS_HISTORY_MODIFIED] = "the debugger has changed registers, memory or code of the launch",
+    [ZS_HISTORY_TOO_LARGE] = "the launch has written or done more than is kept",
+    [ZS_HISTORY_UNKNOWN] = "a message of the kernel wrote what cannot be foreseen",
+    [ZS_HISTORY_SHARED] = "another launch ran at the same time, which may have written the memory",
+    [ZS_HISTORY_OTHERWISE] = "executing the launch again took another course: the application or "
+                             "another launch has changed memory meanwhile",
+    [ZS_HISTORY_NO_MEMORY] = "there was no memory for its record",
+};
+
+const char *zs_dbg_history_lack(uint32_t lack)
+{
+    return lack < ZS_HISTORY_LACK_COUNT ? lacks[lack] : "its record is of no use";
+}
+
+struct zs_history_request zs_dbg_history_request(enum zs_history_op op,
+                                                 const struct zs_dbg_thread *t)
+{
+    ze_device_thread_t place = t ? t->place : everyone;
+    return (struct zs_history_request){
+        .magic = ZS_HISTORY_MAGIC,
+        .version = ZS_HISTORY_VERSION,
+        .op = op,
+        .thread = {place.slice, place.subslice, place.eu, place.thread}};
+}
+
+static int not_offered(struct zs_diag *diag)
+{
+    return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                       "the device's driver does not offer it: going back, watchpoints and "
+                       "launches by number need zescope's software GPU");
+}
+
+int zs_dbg_history_ask(struct zs_debugger *d, struct zs_history_request *request,
+                       struct zs_diag *diag)
+{
+    if (!d->session)
+        return zs_diag_set(diag, -ECHILD, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
+    if (!d->history)
+        d->history = malloc(sizeof(*d->history));
+    if (!d->history)
+        return -ENOMEM;
+    struct zs_history_answer *a = d->history;
+    ze_result_t result = d->ze.zetDebugWriteRegisters(d->session, everyone, ZS_HISTORY_SET, 0,
+                                                      sizeof(*request) / 8, request);
+    if (!result)
+        result =
+            d->ze.zetDebugReadRegisters(d->session, everyone, ZS_HISTORY_SET, 0, sizeof(*a) / 8, a);
+    if (result == ZE_RESULT_ERROR_DEVICE_LOST)
+        return zs_dbg_result(result, "the launch's record", diag);
+    if (result || a->magic != ZS_HISTORY_MAGIC || a->version != ZS_HISTORY_VERSION)
+        return not_offered(diag);
+    if (a->error == -ENODATA)
+        return zs_diag_set(diag, -ENODATA, ZS_DIAG_NO_OFFSET, "there is no way back: %s",
+                           zs_dbg_history_lack(a->lack));
+    if (a->error == -EBUSY)
+        return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET,
+                           "threads of the launch run: interrupt them first");
+    return a->error ? zs_diag_set(diag, a->error, ZS_DIAG_NO_OFFSET, "the driver refuses it: %s",
+                                  strerror(-a->error))
+                    : 0;
+}
+
+int zs_dbg_history_wait(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag)
+{
+    for (;;) {
+        struct zs_history_request status = zs_dbg_history_request(ZS_HISTORY_STATUS, t);
+        int error = zs_dbg_history_ask(d, &status, diag);
+        if (error || !(d->history->flags & ZS_HISTORY_BUSY))
+            return error;
+        if (atomic_exchange(&d->interrupt_wanted, false)) {
+            struct zs_history_request cancel = zs_dbg_history_request(ZS_HISTORY_CANCEL, NULL);
+            (void)zs_dbg_history_ask(d, &cancel, NULL);
+        }
+        usleep(WAIT_US);
+    }
+}
+
+void zs_dbg_history_told(struct zs_debugger *d)
+{
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_MODE, NULL);
+    if (d->record_told)
+        return;
+    d->record_told = true;
+    request.mode = (uint32_t)d->record;
+    (void)zs_dbg_history_ask(d, &request, NULL); /* other drivers refuse it */
+}
+
+int zs_debug_record(struct zs_debugger *d, enum zs_debug_record record, struct zs_diag *diag)
+{
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_MODE, NULL);
+    _Static_assert((int)ZS_DEBUG_RECORD_AUTO == (int)ZS_HISTORY_AUTO &&
+                       (int)ZS_DEBUG_RECORD_ON == (int)ZS_HISTORY_ON,
+                   "the same numbers");
+    if ((uint32_t)record > ZS_DEBUG_RECORD_ON)
+        return -EINVAL;
+    d->record = record;
+    request.mode = (uint32_t)record;
+    if (!d->session || !d->record_told)
+        return 0;
+    return zs_dbg_history_ask(d, &request, diag);
+}
+
+int zs_debug_history(struct zs_debugger *d, uint32_t thread, struct zs_debug_history *ret,
+                     struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t = thread ? zs_dbg_thread_find(d, thread) : NULL;
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_STATUS, t);
+    memset(ret, 0, sizeof(*ret));
+    int error = zs_dbg_history_ask(d, &request, diag);
+    if (error)
+        return error;
+    *ret = (struct zs_debug_history){.launches = d->history->launches,
+                                     .launch = d->history->launch,
+                                     .position = d->history->position,
+                                     .recorded = t && d->history->lack == ZS_HISTORY_WHOLE};
+    ret->lack = ret->recorded ? NULL : zs_dbg_history_lack(d->history->lack);
+    return 0;
+}
+
+/* ---- going ---- */
+
+/* All is somewhere else now. */
+static void look_anew(struct zs_debugger *d)
+{
+    zs_debug_forget(d);
+    for (size_t i = 0; i < d->threads.count; i++) {
+        struct zs_dbg_thread *t = &d->threads.items[i];
+        t->untold = t->fault_known = false;
+        t->shown.reason = ZS_DEBUG_REASON_NONE;
+    }
+    zs_dbg_threads_scan(d);
+}
+
+int zs_dbg_go(struct zs_debugger *d, const struct zs_dbg_thread *t, uint64_t position,
+              struct zs_diag *diag)
+{
+    struct zs_history_request go = zs_dbg_history_request(ZS_HISTORY_GO, t);
+    go.position = position;
+    int error = zs_dbg_history_ask(d, &go, diag);
+    if (!error)
+        error = zs_dbg_history_wait(d, NULL, diag);
+    if (error)
+        return error;
+    look_anew(d);
+    if (!d->threads.count)
+        return 0;
+    struct zs_history_request status =
+        zs_dbg_history_request(ZS_HISTORY_STATUS, &d->threads.items[0]);
+    error = zs_dbg_history_ask(d, &status, diag);
+    if (!error && d->history->lack != ZS_HISTORY_WHOLE)
+        return zs_diag_set(diag, -EIO, ZS_DIAG_NO_OFFSET, "%s; the launch goes on from elsewhere",
+                           zs_dbg_history_lack(d->history->lack));
+    return error;
+}
+
+struct zs_dbg_thread *zs_dbg_history_thread(struct zs_debugger *d, const uint32_t group[3],
+                                            uint32_t thread)
+{
+    if (!d->threads.count)
+        return NULL;
+    struct zs_history_request find = zs_dbg_history_request(ZS_HISTORY_FIND, &d->threads.items[0]);
+    find.first = thread;
+    for (uint32_t i = 0; i < 3; i++)
+        find.codes[i] = group[i];
+    if (zs_dbg_history_ask(d, &find, NULL) || !d->history->count)
+        return NULL;
+    const struct zs_history_thread *p = &d->history->hits[0].place;
+    return zs_dbg_thread_at(d, (ze_device_thread_t){p->slice, p->subslice, p->eu, p->thread});
+}
+
+void zs_dbg_history_stopped(struct zs_debugger *d, enum zs_debug_reason reason,
+                            struct zs_dbg_thread *t, uint32_t lane, uint32_t breakpoint)
+{
+    zs_dbg_stop(d, reason, t, lane, breakpoint);
+    if (t) {
+        t->shown.reason = reason;
+        (void)zs_debug_set_focus(d, t->shown.id, lane, 0, NULL);
+    }
+    zs_dbg_queue(d, &d->stop);
+}
+
+int zs_debug_goto_position(struct zs_debugger *d, uint64_t position, struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t;
+    int error = zs_dbg_need_thread(d, d->focus_thread, &t, diag);
+    uint32_t id = d->focus_thread, lane = d->focus_lane;
+    if (!error)
+        error = zs_dbg_need_all_stopped(d, diag);
+    if (!error)
+        error = zs_dbg_go(d, t, position, diag);
+    if (error)
+        return error;
+    t = zs_dbg_thread_find(d, id);
+    if (!t && d->threads.count)
+        t = &d->threads.items[0];
+    if (t && !(t->shown.lanes >> lane & 1))
+        lane = zs_dbg_pick_lane(d, t);
+    memset(&d->stop, 0, sizeof(d->stop));
+    zs_dbg_history_stopped(d, position ? ZS_DEBUG_REASON_STEP : ZS_DEBUG_REASON_BEGINNING, t, lane,
+                           0);
+    return 0;
+}
+
+int zs_debug_goto_launch(struct zs_debugger *d, uint64_t launch, struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t = zs_dbg_thread_find(d, d->focus_thread);
+    struct zs_history_request status = zs_dbg_history_request(ZS_HISTORY_STATUS, t);
+    int error = zs_dbg_history_ask(d, &status, diag);
+    if (error)
+        return error;
+    if (launch && launch == d->history->launch)
+        return zs_debug_goto_position(d, 0, diag);
+    if (launch <= d->history->launches)
+        return zs_diag_set(diag, -ENODATA, ZS_DIAG_NO_OFFSET,
+                           "launch %llu has been: %llu have begun since the debugger attached, and "
+                           "only the one that is stopped can be executed again",
+                           (unsigned long long)launch, (unsigned long long)d->history->launches);
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_LAUNCH, NULL);
+    request.position = launch;
+    error = zs_dbg_history_ask(d, &request, diag);
+    d->launch_wanted = !error;
+    return error || !zs_debug_stopped(d) ? error : zs_debug_continue(d, diag);
+}
