@@ -448,6 +448,8 @@ bool zs_gpu_debug_stopped(struct zs_gpu_run *run, struct zs_gpu_worker *w,
             place->hit = hit;
             place->passes = stepped; /* what is there has not been told */
         }
+        if (hit.kind == ZS_HISTORY_BEGIN) /* nothing else of it runs, either */
+            zs_gpu_debug_hold_resident(run, w);
         zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index_of(run, place));
     } else if (!place && card->sessions) { /* it comes again */
         t->stopped = false;
