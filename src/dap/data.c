@@ -138,7 +138,7 @@ int dap_watch_add(struct zs_dap *dap, const struct breakpoint *wanted, uint32_t 
                                              .condition = wanted->condition};
     uint32_t thread, lane, frame, before[3];
     int at = 0;
-    if (sscanf(wanted->location, "%u %u/%u/%u/%n", &options.access, &thread, &lane, &frame, &at) <
+    if (sscanf(wanted->location, "%u %u/%u/%u/%n", &options.access, &thread, &lane, &frame, &at) !=
             4 ||
         !at)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no such data");

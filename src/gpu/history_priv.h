@@ -24,12 +24,12 @@ struct zs_history_saved {
 };
 
 struct zs_gpu_history {
-    enum zs_history_lack lack; /* under the debug lock */
+    atomic_uint lack; /* enum zs_history_lack; written under the debug lock */
     struct {
         struct zs_history_entry *items;
         size_t count, capacity;
     } entries;
-    uint64_t position; /* steps so far */
+    atomic_uint_fast64_t position; /* steps so far; written by the worker alone */
     struct zs_history_saved saved;
     uint32_t *places; /* by thread of the launch: its place + 1 */
     uint32_t block_max;

@@ -166,6 +166,8 @@ static int do_back(const struct asked *a)
     uint64_t to = 0;
     if (!a->thread)
         return -EAGAIN;
+    if (h && (h->busy || !all_held(a->card, a->thread->run)))
+        return -EBUSY; /* the worker may be adding to it */
     if (!h || h->lack != ZS_HISTORY_WHOLE ||
         !find_back(h, a->thread, ZS_MAX(a->request->count, 1u), &to))
         return -ENODATA;
@@ -230,6 +232,8 @@ static void answer_status(const struct asked *a)
     if (!h)
         return;
     answer->position = h->position;
+    if (h->busy)
+        return;
     answer->hit_count = (uint32_t)ZS_MIN(h->hits_total, (uint64_t)ZS_HISTORY_KEPT_MAX);
     answer->hits_lost = h->hits_total > ZS_HISTORY_KEPT_MAX;
 }

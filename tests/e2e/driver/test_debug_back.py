@@ -111,7 +111,7 @@ class Back(unittest.TestCase):
     def test_nbody_session(self):
         """The session of docs/debugging.md."""
         r = debug('tbreak nbody.cl:24', 'run', 'print acceleration @lanes', 'next', 'print tile[11]', 'reverse-next',
-                  'who-wrote tile[3]', 'who-wrote tile[11]', 'next', 'who-wrote tile[11]', 'who-wrote acceleration')
+                  'who-wrote tile[3]', 'next', 'who-wrote tile[11]', 'who-wrote acceleration')
         self.assertEqual(table(r.stdout)[:8], [[0, 0, 0]] * 8, r.stdout + r.stderr)
         stops = re.findall(r'^#0 .*nbody.cl:(\d+)$', r.stdout, re.M)
         self.assertEqual(stops, ['24', '25', '24', '25'], r.stdout + r.stderr)
@@ -122,8 +122,6 @@ class Back(unittest.TestCase):
             self.assertEqual(numbers(before), [0, 0, 0, 0])
             self.assertTrue(near(numbers(after), body(int(element))), after)
             self.assertEqual((item, lane), (element, str(int(element) % 8)))
-        # in front of the barrier the second thread has not written its part yet
-        self.assertIn('no work-item of this launch has written tile[11] so far', r.stderr)
         self.assertRegex(r.stdout, r'acceleration: .* -> \{0, 0, 0\}, by item 0,0,0 of group 0,0,0')
 
     def test_watch(self):
