@@ -329,6 +329,11 @@ void zs_gpu_debug_end(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     w->debug = NULL;
 }
 
+bool zs_gpu_debug_is_attached(const struct zs_gpu_run *run)
+{
+    return atomic_load(&run->debug->session_count) > 0;
+}
+
 bool zs_gpu_debug_wants(const struct zs_gpu_run *run, const struct zs_gpu_worker *w)
 {
     return atomic_load_explicit(&run->debug->debug->epoch, memory_order_relaxed) !=

@@ -98,7 +98,8 @@ static bool interrupted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         return true;
     bool cancelled =
         run->launch->cancel && atomic_load_explicit(run->launch->cancel, memory_order_relaxed);
-    if (!cancelled && (run->deadline_ns == 0 || w->debug || zs_gpu_now_ns() < run->deadline_ns))
+    bool debugged = w->debug && zs_gpu_debug_is_attached(run);
+    if (!cancelled && (run->deadline_ns == 0 || debugged || zs_gpu_now_ns() < run->deadline_ns))
         return false;
     struct zs_gpu_fault fault;
     zs_gpu_fault_group(run, cancelled ? ZS_GPU_FAULT_CANCELLED : ZS_GPU_FAULT_TIMEOUT, group->index,

@@ -380,6 +380,8 @@ void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
 /* A worker of a launch begins, with w->program, and ends. -ENOMEM */
 int zs_gpu_debug_begin(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 void zs_gpu_debug_end(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* Some debugger has the device's card; without one a worker has w->debug for changed code alone. */
+bool zs_gpu_debug_is_attached(const struct zs_gpu_run *run);
 /* Something has changed: zs_gpu_debug_work() is to be called, between two turns. */
 bool zs_gpu_debug_wants(const struct zs_gpu_run *run, const struct zs_gpu_worker *w);
 /* Do what the debugger wants, until none of the worker's threads is held. false: stop. */

@@ -5,6 +5,7 @@
 
 #include "../test.h"
 
+#include "goes_back.h"
 #include "gpu/gpu.h"
 #include "module/module.h"
 
@@ -28,6 +29,7 @@ struct runner {
     uint32_t offset[3];
     void *printf_buffer;
     struct zs_buf printed;
+    struct goes_back back;
 };
 
 static inline void *runner_alloc(struct runner *r, size_t size_B, uint32_t flags)
@@ -41,11 +43,13 @@ static inline void *runner_alloc(struct runner *r, size_t size_B, uint32_t flags
                                   .flags = flags,
                                   .label = "test"};
     assert_int_equal(zs_gpu_memory_add(r->memory, &a, NULL), 0);
+    back_memory(&r->back, data, size_B);
     return data;
 }
 
 static inline void runner_free(struct runner *r, void *data)
 {
+    back_freed(&r->back, data);
     assert_int_equal(zs_gpu_memory_remove(r->memory, (uint64_t)(uintptr_t)data, free, data), 0);
 }
 
@@ -70,6 +74,7 @@ static inline void runner_open_model(struct runner *r, const char *path, const c
     assert_non_null(r->image);
     assert_int_equal(zs_gpu_device_create(zs_gpu_model_find(model), workers, &r->device), 0);
     assert_int_equal(zs_gpu_memory_create(&r->memory), 0);
+    back_open(&r->back, r->device, zs_gpu_model_find(model));
     for (int i = 0; i < ZS_BUFFER_COUNT; i++)
         r->buffers[i] = runner_program_buffer(r, (enum zs_buffer_kind)i);
 }
@@ -131,13 +136,18 @@ static inline void runner_kernel(struct runner *r, const char *name)
     uint8_t *code = malloc(kernel->code.size_B);
     memcpy(code, kernel->code.data, kernel->code.size_B);
     runner_relocate(r, kernel, code);
+    const struct zs_gpu_segment segment = {0, (uint32_t)kernel->code.size_B, BACK_IP_B};
+    back_code(&r->back, zs_span_make(code, kernel->code.size_B));
     struct zs_gpu_kernel_desc desc = {
         .module_kernel = kernel,
         .code = zs_span_make(code, kernel->code.size_B),
         .global_va = (uint64_t)(uintptr_t)r->buffers[ZS_BUFFER_GLOBAL],
         .global_size_B = r->image->buffers[ZS_BUFFER_GLOBAL].size_B,
         .constant_va = (uint64_t)(uintptr_t)r->buffers[ZS_BUFFER_CONSTANT],
-        .constant_size_B = r->image->buffers[ZS_BUFFER_CONSTANT].size_B};
+        .constant_size_B = r->image->buffers[ZS_BUFFER_CONSTANT].size_B,
+        .segments = r->back.on ? &segment : NULL,
+        .segment_count = r->back.on,
+        .base_va = r->back.on ? BACK_BASE_VA : 0};
     if (zs_gpu_kernel_create(r->device, &desc, &r->kernel, &diag))
         fail_msg("%s: %s", name, diag.text);
     free(code);
@@ -179,7 +189,7 @@ static inline int runner_launch(struct runner *r, const uint32_t groups[3], cons
     memcpy(launch.group_count, groups, sizeof(launch.group_count));
     memcpy(launch.group_size, size, sizeof(launch.group_size));
     memcpy(launch.global_offset, r->offset, sizeof(launch.global_offset));
-    int error = zs_gpu_launch_run(r->device, &launch, &r->result);
+    int error = back_launch(&r->back, r->device, &launch, &r->result);
     if (prints)
         zs_gpu_printf_drain(r->kernel, r->memory, r->printf_buffer, ZS_GPU_PRINTF_B, &r->printed);
     return error;
