@@ -257,6 +257,51 @@ bool zs_debug_stopped(const struct zs_debugger *d)
 
 /* ---- breakpoints ---- */
 
+/* ---- backwards, and memory ---- */
+
+int zs_debug_reverse_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag *diag)
+{
+    if (d->stopped && d->line <= 1)
+        return fail(diag, -ENODATA, "the lane is at its beginning");
+    int error = zs_debug_step(d, step, diag);
+    if (!error)
+        d->line -= 2;
+    return error;
+}
+
+int zs_debug_reverse_continue(struct zs_debugger *d, struct zs_diag *diag)
+{
+    int error = zs_debug_step(d, ZS_DEBUG_STEP_NEXT, diag);
+    if (error)
+        return error;
+    d->line = 1;
+    d->next.reason = ZS_DEBUG_REASON_BEGINNING;
+    return 0;
+}
+
+int zs_debug_watch_add(struct zs_debugger *d, const struct zs_debug_watch_options *options,
+                       uint32_t *ret_id, struct zs_diag *diag)
+{
+    if (d->breakpoint_count == BREAKPOINTS_MAX)
+        return fail(diag, -ENOSPC, "too many breakpoints");
+    struct fake_breakpoint *b = &d->breakpoints[d->breakpoint_count++];
+    *b = (struct fake_breakpoint){
+        .b = {.id = *ret_id = d->next_id++, .enabled = true, .watch = options->access}};
+    snprintf(b->location, sizeof(b->location), "%s", options->expression);
+    return 0;
+}
+
+int zs_debug_break_ignore(struct zs_debugger *d, uint32_t id, uint64_t count, struct zs_diag *diag)
+{
+    for (uint32_t i = 0; i < d->breakpoint_count; i++) {
+        if (d->breakpoints[i].b.id == id) {
+            d->breakpoints[i].b.ignore_count = count;
+            return 0;
+        }
+    }
+    return fail(diag, -ENOENT, "there is no such breakpoint");
+}
+
 int zs_debug_break_add(struct zs_debugger *d, const struct zs_debug_breakpoint_options *options,
                        uint32_t *ret_id, struct zs_diag *diag)
 {

@@ -200,7 +200,7 @@ static void test_lifecycle(void **state)
     start(&c);
     json_t *body = ask(&c, "initialize", "{}");
     assert_true(json_is_true(member(body, "supportsConfigurationDoneRequest")));
-    assert_true(json_is_false(member(body, "supportsStepBack")));
+    assert_true(json_is_true(member(body, "supportsStepBack")));
     assert_string_equal(TEXT(ITEM(body, "exceptionBreakpointFilters", 0), "filter"), "fault");
     int sequence =
         post(&c, "launch", "{\"program\":\"ends\",\"args\":[\"a b\",\"c\"],\"cwd\":\"/\"}");
@@ -264,7 +264,7 @@ static void test_order(void **state)
     assert_non_null(strstr(refused(&c, "initialize", "{}"), "before"));
     assert_non_null(strstr(refused(&c, "setBreakpoints", "{}"), "`launch`"));
     assert_non_null(strstr(refused(&c, "configurationDone", "{}"), "`launch`"));
-    assert_non_null(strstr(refused(&c, "stepBack", "{\"threadId\":1}"), "not offered"));
+    assert_non_null(strstr(refused(&c, "restartFrame", "{\"frameId\":1}"), "not offered"));
     post(&c, "launch", "{\"program\":\"waits\"}");
     work(&c);
     assert_non_null(strstr(refused(&c, "attach", "{\"pid\":5}"), "this session"));
@@ -506,6 +506,9 @@ static void test_steps(void **state)
     } rows[] = {
         {"next", "{\"threadId\":1}", ZS_DEBUG_STEP_NEXT, 1},
         {"next", "{\"threadId\":2,\"granularity\":\"instruction\"}", ZS_DEBUG_STEP_INST_NEXT, 2},
+        {"stepBack", "{\"threadId\":1}", ZS_DEBUG_STEP_NEXT, 1},
+        {"stepBack", "{\"threadId\":2,\"granularity\":\"instruction\"}", ZS_DEBUG_STEP_INST_NEXT,
+         2},
         {"stepIn", "{\"threadId\":1,\"granularity\":\"line\"}", ZS_DEBUG_STEP_IN, 1},
         {"stepIn", "{\"threadId\":1,\"granularity\":\"instruction\"}", ZS_DEBUG_STEP_INST, 1},
         {"stepOut", "{\"threadId\":2}", ZS_DEBUG_STEP_OUT, 2},
@@ -521,8 +524,14 @@ static void test_steps(void **state)
         assert_int_equal(fake.step, rows[i].step);
         assert_int_equal(fake.step_thread, rows[i].thread);
     }
+    ask(&c, "reverseContinue", "{\"threadId\":1}");
+    json_t *beginning = event(&c, "stopped");
+    assert_string_equal(TEXT(beginning, "reason"), "entry");
+    assert_string_equal(TEXT(beginning, "description"), "The beginning of the launch");
     refused(&c, "next", "{\"threadId\":77}");
     refused(&c, "next", "{}");
+    refused(&c, "stepBack", "{\"threadId\":77}");
+    refused(&c, "reverseContinue", "{}");
     finish(&c);
 }
 
