@@ -249,9 +249,9 @@ def damaged(path, name, pattern, size):
     assert files, pattern
     for file in files:
         os.truncate(file, os.path.getsize(file) // 2 if size is None else size)
-        if size is None:  # half of a file may end with a whole packet: the next one does not
-            with open(file, 'ab') as f:
-                f.write(b'\n\x7f')
+        if size is None:  # half of a file may end with a whole packet, or lack just a few bytes of
+            with open(file, 'ab') as f:  # one: wherever it goes on, what follows is none
+                f.write(b'\n\x7f' * 200)
     return copy
 
 
