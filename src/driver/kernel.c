@@ -67,6 +67,8 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         .constant_size_B = module->image->buffers[ZS_BUFFER_CONSTANT].size_B};
     if (module->context->driver->timing != ZS_DRIVER_TIMING_FORMULA)
         desc.flags |= ZS_GPU_KERNEL_TIMED;
+    if (module->context->driver->check)
+        desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
     int error = zs_link_code(module, kernel, all, &code, diag);
     desc.code = zs_buf_span(&code.code);
     desc.entry_B = code.entry_B;

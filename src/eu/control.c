@@ -45,6 +45,7 @@ static const char *const fault_names[ZS_EU_FAULT_KIND_COUNT] = {
     [ZS_EU_FAULT_STACK] = "call depth",
     [ZS_EU_FAULT_MEMORY] = "memory access",
     [ZS_EU_FAULT_MESSAGE] = "malformed message",
+    [ZS_EU_FAULT_SCOREBOARD] = "register not waited for",
 };
 
 const char *zs_eu_fault_kind_name(enum zs_eu_fault_kind kind)
@@ -600,6 +601,8 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     clear(t, ZS_EU_OFFSET(acc));
     t->fault.kind = ZS_EU_FAULT_NONE;
     t->fault.text[0] = '\0';
+    if (program->scores)
+        memset(&t->scoreboard, 0, sizeof(t->scoreboard));
     if (program->reads_acc)
         clear(t->acc, zs_eu_acc_slots(program) * sizeof(t->acc[0]));
     for (uint32_t i = 0; i < program->clear_count; i++)

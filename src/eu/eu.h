@@ -25,6 +25,7 @@
 
 #include "base/diag.h"
 #include "base/span.h"
+#include "eu/scoreboard.h"
 
 #include <zescope/isa.h>
 
@@ -75,6 +76,7 @@ enum zs_eu_fault_kind {
     ZS_EU_FAULT_STACK,      /* calls nested too deep */
     ZS_EU_FAULT_MEMORY,     /* set by sends: a refused access; details are t->env's business */
     ZS_EU_FAULT_MESSAGE,    /* set by sends: a malformed message */
+    ZS_EU_FAULT_SCOREBOARD, /* a register that was not waited for (ZS_EU_LOWER_SCOREBOARD) */
     ZS_EU_FAULT_KIND_COUNT
 };
 
@@ -178,6 +180,8 @@ enum {
     ZS_EU_LOWER_HOOK_BLOCKS = 1u << 2,
     ZS_EU_LOWER_HOOK_MESSAGES = 1u << 3,
     ZS_EU_LOWER_HOOK_STEPS = 1u << 4,
+    /* registers that were not waited for are faults; where there is a software scoreboard */
+    ZS_EU_LOWER_SCOREBOARD = 1u << 5,
 };
 
 /*
@@ -338,6 +342,7 @@ struct zs_eu_thread {
     struct zs_eu_send send_cache[ZS_EU_SEND_CACHE];
     _Alignas(16) uint8_t mme[8][16][16]; /* of mme operands, by channel: general.c */
     uint32_t return_ip_B[ZS_EU_DEPTHS];  /* by the depth's part of a key: where its call returns */
+    struct zs_eu_scoreboard scoreboard;  /* of programs that were lowered with it */
 };
 
 /*

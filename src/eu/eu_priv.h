@@ -157,6 +157,19 @@ struct zs_eu_inst {
     uint32_t send;    /* index, when is_send */
 };
 
+/* What the scoreboard's check knows of an instruction. */
+struct zs_eu_score {
+    uint32_t inst;
+    struct zs_eu_bytes dst, src[3];
+    uint32_t wait_dst, wait_src; /* tokens */
+    uint8_t pipe;                /* enum zs_eu_pipe */
+    uint8_t wait_pipes, distance;
+    uint8_t function; /* shared function, or another unit that reads sources in order */
+    uint8_t sbid;
+    uint8_t by_lanes; /* bit i: each lane reads an element of its own of source i */
+    bool sets, lengths_in_a0, starts_block;
+};
+
 struct zs_eu_program_fault {
     enum zs_eu_fault_kind kind;
     char text[160];
@@ -207,6 +220,7 @@ struct zs_eu_program {
     uint32_t clear_count;
     bool reads_acc;
     struct zs_eu_inst *insts;
+    struct zs_eu_score *scores; /* NULL: not checked */
     uint32_t inst_count;
     uint32_t *inst_at; /* per 8 bytes of code: index of the instruction, or UINT32_MAX */
     uint32_t code_B;

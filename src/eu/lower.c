@@ -454,6 +454,8 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
                                                    : "illegal instruction");
     else if (check_flags(l) && check_access_mode(l)) {
         set_predicate(l);
+        if (p->scores)
+            zs_eu_lower_score(l, inst, index);
         emit_lane_count(l);
         start = p->op_count;
         if (!l->failed && !zs_eu_lower_flow(l))
@@ -544,6 +546,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
         return;
     free(p->ops);
     free(p->insts);
+    free(p->scores);
     free(p->segments);
     free(p->inst_at);
     free(p->clear);
@@ -608,6 +611,11 @@ static int lower_program(struct zs_eu_lowering *l, struct zs_diag *diag)
     if (zs_eu_program_inst_at(p, params->entry_B) == UINT32_MAX)
         return zs_diag_set(diag, -EINVAL, params->entry_B, "the entry is no instruction");
     error = find_blocks(l);
+    if (!error && (params->flags & ZS_EU_LOWER_SCOREBOARD) &&
+        zs_isa_platform_info(platform_of(params))->has_swsb) {
+        p->scores = calloc(p->inst_count, sizeof(*p->scores));
+        error = p->scores ? 0 : -ENOMEM;
+    }
     if (!error)
         error = lower_all(l);
     if (error)

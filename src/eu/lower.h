@@ -26,6 +26,8 @@ struct zs_eu_platform {
     bool mach_writes_acc; /* ... there is no AccWrEn: mach writes acc, and macl is an opcode */
     bool has_lsc;         /* load/store cache messages */
     bool sfid_in_exdesc;  /* of an extended descriptor in a register */
+    bool one_pipe;        /* of instructions that end in order */
+    bool has_math_pipe;   /* math ends in order */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
 };
 /* NULL: threads of it are not modelled. */
@@ -78,6 +80,10 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
 void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B);
 /* Block that starts at a byte offset of the code, or UINT32_MAX. */
 uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
+
+/* ---- lower_score.c ---- */
+/* In front of an instruction: its row of the scoreboard's check. */
+void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index);
 
 /* ---- lower_select.c ---- */
 /* The program's operations in their final form; false: no memory. */

@@ -24,6 +24,7 @@ static const struct zs_eu_platform rows[] = {
     {
         .first = ZS_ISA_XE_LP,
         .last = ZS_ISA_XE_LP,
+        .one_pipe = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
     },
     {

@@ -97,6 +97,7 @@ static enum zs_gpu_fault_kind eu_kind(enum zs_eu_fault_kind kind)
         [ZS_EU_FAULT_STACK] = ZS_GPU_FAULT_BAD_JUMP,
         [ZS_EU_FAULT_MEMORY] = ZS_GPU_FAULT_OUT_OF_BOUNDS,
         [ZS_EU_FAULT_MESSAGE] = ZS_GPU_FAULT_ILLEGAL,
+        [ZS_EU_FAULT_SCOREBOARD] = ZS_GPU_FAULT_SCOREBOARD,
     };
     return kinds[kind];
 }

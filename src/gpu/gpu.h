@@ -269,6 +269,7 @@ enum {
     ZS_GPU_KERNEL_UNCOUNTED = 1u << 0, /* no counters: totals and modelled time are 0 */
     ZS_GPU_KERNEL_X86_64_V2 = 1u << 1, /* as on a host without AVX2 and FMA */
     ZS_GPU_KERNEL_TIMED = 1u << 2, /* launches use the model of time, where the device has one */
+    ZS_GPU_KERNEL_SCOREBOARD = 1u << 3, /* registers that were not waited for are faults */
 };
 
 enum zs_gpu_arg_kind {

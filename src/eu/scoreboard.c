@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "eu/eu_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- waiting ---- */
+
+/* Messages to one function read their sources in order. */
+static void wait_reads(struct zs_eu_scoreboard *s, const struct zs_eu_token *until)
+{
+    for (uint32_t i = 0; i < ZS_EU_TOKENS; i++)
+        if (s->tokens[i].function == until->function && s->tokens[i].number <= until->number)
+            s->tokens[i].reads = false;
+}
+
+static void wait_tokens(struct zs_eu_scoreboard *s, uint32_t dst, uint32_t src)
+{
+    for (uint32_t m = dst | src; m; m &= m - 1) {
+        struct zs_eu_token *token = &s->tokens[__builtin_ctz(m)];
+        if (token->number)
+            wait_reads(s, token);
+        if (dst & m & -m)
+            token->writes = false;
+    }
+}
+
+static void wait_distance(struct zs_eu_scoreboard *s, const struct zs_eu_score *score)
+{
+    for (uint32_t pipe = 0; pipe < ZS_EU_PIPE_COUNT; pipe++) {
+        if (!(score->wait_pipes >> pipe & 1) || s->issued[pipe] < score->distance)
+            continue;
+        s->done[pipe] = ZS_MAX(s->done[pipe], s->issued[pipe] - score->distance + 1);
+    }
+}
+
+/* ---- what an instruction touches ---- */
+
+struct touches {
+    struct zs_eu_bytes dst, src[3];
+    uint32_t lanes;
+};
+
+static struct zs_eu_bytes registers(uint32_t begin_B, uint32_t count, uint32_t grf_B)
+{
+    return (struct zs_eu_bytes){begin_B, begin_B + count * grf_B};
+}
+
+/* Lengths that are in a descriptor in a0. */
+static void add_lengths(const struct zs_eu_thread *t, const struct zs_eu_score *score,
+                        struct touches *touches)
+{
+    const struct zs_eu_program_send *send =
+        &t->program->sends.items[t->program->insts[score->inst].send];
+    const uint8_t *a0 = (const uint8_t *)t->a0;
+    uint32_t grf_B = t->program->regs.grf_B, desc, ex_desc;
+
+    if (send->desc_is_reg) {
+        memcpy(&desc, a0 + send->desc_a0 * 4, 4);
+        touches->src[0] = registers(score->src[0].begin_B, desc >> 25 & 15, grf_B);
+        if (send->send.d.has_dst)
+            touches->dst = registers(score->dst.begin_B, desc >> 20 & 31, grf_B);
+    }
+    if (send->ex_desc_is_reg && !send->send.d.xlen_known && score->src[1].end_B) {
+        memcpy(&ex_desc, a0 + send->ex_desc_a0 * 4, 4);
+        touches->src[1] = registers(score->src[1].begin_B, ex_desc >> 6 & 31, grf_B);
+    }
+}
+
+/* Elements of other lanes: the same places for the same lanes, and no lane in both. */
+static bool are_apart(const struct zs_eu_thread *t, const struct zs_eu_score *score,
+                      const struct touches *now, struct zs_eu_bytes at,
+                      const struct zs_eu_token *token, struct zs_eu_bytes token_at)
+{
+    const struct zs_eu_inst *insts = t->program->insts;
+
+    return !(token->lanes & now->lanes) && at.begin_B == token_at.begin_B &&
+           insts[score->inst].chan_offset == insts[token->inst].chan_offset;
+}
+
+static bool meet(struct zs_eu_bytes a, struct zs_eu_bytes b)
+{
+    return a.begin_B < b.end_B && b.begin_B < a.end_B;
+}
+
+/* ---- looking ---- */
+
+static const char *name_of(const struct zs_eu_thread *t, uint32_t inst)
+{
+    return t->program->insts[inst].mnemonic;
+}
+
+/* "add reads r10, which send at 0x120 writes: $3.dst was not waited for" */
+static bool fail(struct zs_eu_thread *t, uint32_t inst, const char *does, struct zs_eu_bytes at,
+                 struct zs_eu_bytes other_at, uint32_t other, const char *other_does,
+                 const char *missing)
+{
+    uint32_t reg = ZS_MAX(at.begin_B, other_at.begin_B) / t->program->regs.grf_B;
+
+    zs_eu_fault_set(t, ZS_EU_FAULT_SCOREBOARD,
+                    "%s %s r%u, which %s at 0x%x %s: %s was not waited for", name_of(t, inst), does,
+                    (unsigned)reg, name_of(t, other), (unsigned)t->program->insts[other].offset_B,
+                    other_does, missing);
+    return false;
+}
+
+static bool check_token(struct zs_eu_thread *t, const struct zs_eu_score *score,
+                        const struct touches *now, uint32_t sbid)
+{
+    const struct zs_eu_token *token = &t->scoreboard.tokens[sbid];
+    char dst[16], src[16];
+
+    snprintf(dst, sizeof(dst), "$%u.dst", (unsigned)sbid);
+    snprintf(src, sizeof(src), "$%u.src", (unsigned)sbid);
+    for (uint32_t i = 0; token->writes && i < 3; i++)
+        if (meet(now->src[i], token->dst) &&
+            !(score->by_lanes >> i & 1 && are_apart(t, score, now, now->src[i], token, token->dst)))
+            return fail(t, score->inst, "reads", now->src[i], token->dst, token->inst, "writes",
+                        dst);
+    if (token->writes && meet(now->dst, token->dst) &&
+        !are_apart(t, score, now, now->dst, token, token->dst))
+        return fail(t, score->inst, "writes", now->dst, token->dst, token->inst, "writes", dst);
+    bool in_order = score->pipe == ZS_EU_PIPE_TOKEN && token->function == score->function;
+    for (uint32_t i = 0; token->reads && !in_order && i < 3; i++)
+        if (meet(now->dst, token->src[i]) &&
+            !are_apart(t, score, now, now->dst, token, token->src[i]))
+            return fail(t, score->inst, "writes", now->dst, token->src[i], token->inst, "reads",
+                        src);
+    return true;
+}
+
+static bool check_pipe(struct zs_eu_thread *t, const struct zs_eu_score *score,
+                       const struct touches *now, uint32_t pipe)
+{
+    static const char letters[ZS_EU_PIPE_COUNT] = "FILM";
+    const struct zs_eu_scoreboard *s = &t->scoreboard;
+    uint32_t depth = pipe == ZS_EU_PIPE_LONG ? 14 : pipe == ZS_EU_PIPE_MATH ? 15 : 10;
+    char missing[24];
+
+    for (uint32_t n = s->issued[pipe], back = 1; n > s->done[pipe] && back <= depth; n--, back++) {
+        const struct zs_eu_recent *r = &s->recent[pipe][n % ZS_EU_RECENT];
+        snprintf(missing, sizeof(missing), "%c@%u", letters[pipe], (unsigned)ZS_MIN(back, 7u));
+        for (uint32_t i = 0; i < 3; i++)
+            if (meet(now->src[i], r->dst))
+                return fail(t, score->inst, "reads", now->src[i], r->dst, r->inst, "writes",
+                            missing);
+        if (score->pipe != pipe && meet(now->dst, r->dst))
+            return fail(t, score->inst, "writes", now->dst, r->dst, r->inst, "writes", missing);
+    }
+    return true;
+}
+
+static bool check(struct zs_eu_thread *t, const struct zs_eu_score *score,
+                  const struct touches *now)
+{
+    for (uint32_t i = 0; i < ZS_EU_TOKENS; i++)
+        if ((t->scoreboard.tokens[i].writes || t->scoreboard.tokens[i].reads) &&
+            !check_token(t, score, now, i))
+            return false;
+    for (uint32_t pipe = 0; pipe < ZS_EU_PIPE_COUNT; pipe++)
+        if (!check_pipe(t, score, now, pipe))
+            return false;
+    return true;
+}
+
+/* ---- marking ---- */
+
+static void mark(struct zs_eu_scoreboard *s, const struct zs_eu_score *score,
+                 const struct touches *now)
+{
+    if (score->pipe < ZS_EU_PIPE_COUNT) {
+        uint32_t n = ++s->issued[score->pipe];
+        s->recent[score->pipe][n % ZS_EU_RECENT] =
+            (struct zs_eu_recent){.inst = score->inst, .number = n, .dst = now->dst};
+    } else if (score->sets) {
+        struct zs_eu_token *token = &s->tokens[score->sbid];
+        *token = (struct zs_eu_token){.inst = score->inst,
+                                      .number = ++s->token_number,
+                                      .function = score->function,
+                                      .lanes = now->lanes,
+                                      .dst = now->dst,
+                                      .writes = now->dst.end_B > now->dst.begin_B,
+                                      .reads = true};
+        memcpy(token->src, now->src, sizeof(token->src));
+    }
+}
+
+/* aux: index of the instruction's row. A token that is in use is waited for by who sets it. */
+const struct zs_eu_op *zs_eu_op_scoreboard(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_score *score = &t->program->scores[op->aux];
+    struct zs_eu_scoreboard *s = &t->scoreboard;
+    struct touches now = {.dst = score->dst, .lanes = UINT32_MAX};
+
+    memcpy(now.src, score->src, sizeof(now.src));
+    if (score->starts_block)
+        memcpy(s->done, s->issued, sizeof(s->done));
+    if (!t->program->insts[score->inst].no_mask)
+        now.lanes = zs_eu_active(t, op) << op->chan_offset;
+    wait_tokens(s, score->wait_dst | (score->sets ? 1u << score->sbid : 0), score->wait_src);
+    wait_distance(s, score);
+    if (score->lengths_in_a0)
+        add_lengths(t, score, &now);
+    if (!check(t, score, &now)) {
+        t->current = op;
+        t->status = ZS_EU_FAULT;
+        return NULL;
+    }
+    mark(s, score, &now);
+    ZS_EU_NEXT(t, op);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The check of the software scoreboard: code that waits for what it uses is clean; with one wait
+ * deleted it is a fault that names the instruction, the register and what was missing. Messages do
+ * nothing here.
+ */
+#include "assembled.h"
+
+static enum zs_eu_status nothing(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                 uint32_t lane_mask)
+{
+    return ZS_EU_OK;
+}
+
+static int any_send(struct zs_eu_send *ret, struct zs_diag *diag)
+{
+    ret->exec = nothing;
+    return 0;
+}
+
+/* The wait is where %s is. */
+struct row {
+    enum zs_isa_platform platform;
+    const char *text;
+    const char *waits, *without;
+    const char *fault; /* how it begins without */
+};
+
+#define LOAD_LP  "send.dc1 (8|M0) r10 r20 null 0x0 0x02106E01 {$3}\n"
+#define LOAD_HPG "send.ugm (8|M0) r10 r20 null:0 0x0 0x04100580 {$3}\n"
+
+static const struct row rows[] = {
+    {ZS_ISA_XE_LP, LOAD_LP "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}", "$3.dst", "@1",
+     "add reads r10, which send at 0x0 writes: $3.dst was not waited for"},
+    {ZS_ISA_XE_LP, LOAD_LP "mov (8|M0) r10.0<1>:d 1:d {%s}", "$3.dst", "$3.src",
+     "mov writes r10, which send at 0x0 writes: $3.dst was not waited for"},
+    {ZS_ISA_XE_LP, LOAD_LP "mov (8|M0) r20.0<1>:d 1:d {%s}", "$3.src", "$2.src",
+     "mov writes r20, which send at 0x0 reads: $3.src was not waited for"},
+    {ZS_ISA_XE_LP,
+     LOAD_LP "sync.nop null {%s}\n"
+             "math.inv (8|M0) r20.0<1>:f r40.0<8;8,1>:f {$4}",
+     "$3.src", "$5.src", "math.inv writes r20, which send at 0x0 reads: $3.src was not waited for"},
+    {ZS_ISA_XE_LP,
+     LOAD_LP "sync.allwr (%s)\n"
+             "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w",
+     "$3", "$4", "add reads r10, which send at 0x0 writes: $3.dst was not waited for"},
+    {ZS_ISA_XE_LP,
+     LOAD_LP "sync.allrd (%s)\n"
+             "mov (8|M0) r20.0<1>:d 1:d",
+     "$1,$3", "$4", "mov writes r20, which send at 0x0 reads: $3.src was not waited for"},
+    {ZS_ISA_XE_LP,
+     "mov (8|M0) r10.0<1>:d 1:d\n"
+     "mov (8|M0) r12.0<1>:d 1:d\n"
+     "add (8|M0) r14.0<1>:d r10.0<8;8,1>:d 1:w {%s}",
+     "@2", "@3", "add reads r10, which mov at 0x0 writes: F@2 was not waited for"},
+    {ZS_ISA_XE_LP,
+     "mov (8|M0) r20.0<1>:d 1:d\n"
+     "send.dc1 (8|M0) r10 r20 null 0x0 0x02106E01 {%s}",
+     "@1,$2", "$2", "send reads r20, which mov at 0x0 writes: F@1 was not waited for"},
+    {ZS_ISA_XE_HPG,
+     "mov (8|M0) r10.0<1>:f 1.0:f\n"
+     "mov (8|M0) r12.0<1>:d 1:d\n"
+     "add (8|M0) r14.0<1>:d r10.0<8;8,1>:d 1:w {%s}",
+     "F@1", "I@1", "add reads r10, which mov at 0x0 writes: F@1 was not waited for"},
+    {ZS_ISA_XE_HPG,
+     "mov (8|M0) r10.0<1>:f 1.0:f\n"
+     "mov (8|M0) r10.0<1>:d 1:d {%s}",
+     "A@1", "I@1", "mov writes r10, which mov at 0x0 writes: F@1 was not waited for"},
+    {ZS_ISA_XE_HPG, LOAD_HPG "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}", "$3.dst", "$3.src",
+     "add reads r10, which send at 0x0 writes: $3.dst was not waited for"},
+};
+
+/* Compact forms would move the offsets; the first instruction is where the fault says. */
+static enum zs_eu_status run(const struct row *row, const char *wait, uint32_t flags,
+                             struct zs_eu_fault *ret)
+{
+    char text[400];
+
+    snprintf(text, sizeof(text), row->text, wait);
+    struct zs_eu_program *program = assembled(
+        row->platform, text, (struct zs_eu_lower_params){.flags = flags, .send_lower = any_send});
+    struct zs_eu_thread *t = assembled_thread(program);
+    enum zs_eu_status status = zs_eu_run(t, program, 1000);
+    *ret = t->fault;
+    free(t);
+    zs_eu_program_destroy(program);
+    return status;
+}
+
+static void waits(void **state)
+{
+    struct zs_eu_fault fault;
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (run(&rows[i], rows[i].waits, ZS_EU_LOWER_SCOREBOARD, &fault) != ZS_EU_EOT)
+            fail_msg("row %u: %s", i, fault.text);
+        assert_int_equal(run(&rows[i], rows[i].without, 0, &fault), ZS_EU_EOT);
+        assert_int_equal(run(&rows[i], rows[i].without, ZS_EU_LOWER_SCOREBOARD, &fault),
+                         ZS_EU_FAULT);
+        assert_int_equal(fault.kind, ZS_EU_FAULT_SCOREBOARD);
+        assert_string_equal(fault.text, rows[i].fault);
+    }
+}
+
+/* What needs no wait: other bytes of the register, results that are long there, sources of messages
+ * to one function, lanes that the message does not have, a token that is set again. */
+static void clean(void **state)
+{
+    static const struct row free_rows[] = {
+        {ZS_ISA_XE_LP,
+         "mov (4|M0) r10.0<1>:d 1:d\n"
+         "add (4|M0) r14.0<1>:d r10.4<4;4,1>:d 1:w",
+         NULL, NULL, NULL},
+        {ZS_ISA_XE_LP, LOAD_LP "send.dc1 (8|M0) r20 r40 null 0x0 0x02106E01 {$4}", NULL, NULL,
+         NULL},
+        {ZS_ISA_XE_LP,
+         "mov (1|M0) f0.0<1>:uw 0x55:uw\n"
+         "(f0.0) send.dc1 (8|M0) r10 r20 null 0x0 0x02106E01 {$3}\n"
+         "(~f0.0) send.dc1 (8|M0) r10 r20 null 0x0 0x02106E01 {$4}",
+         NULL, NULL, NULL},
+        {ZS_ISA_XE_LP,
+         LOAD_LP "send.dc1 (8|M0) r30 r40 null 0x0 0x02106E01 {$3}\n"
+                 "mov (8|M0) r10.0<1>:d 1:d",
+         NULL, NULL, NULL},
+        {ZS_ISA_XE_LP,
+         "mov (8|M0) r10.0<1>:d 1:d\n"
+         "mov (8|M0) r10.0<1>:d 2:d\n"
+         "add (8|M0) r14.0<1>:d r10.0<8;8,1>:d 1:w {@1}\n"
+         "add (8|M0) r14.0<1>:d r10.0<8;8,1>:d 1:w",
+         NULL, NULL, NULL},
+    };
+    struct zs_eu_fault fault;
+    char text[2000] = "mov (8|M0) r10.0<1>:d 1:d\n";
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(free_rows); i++)
+        if (run(&free_rows[i], "", ZS_EU_LOWER_SCOREBOARD, &fault) != ZS_EU_EOT)
+            fail_msg("row %u: %s", i, fault.text);
+    for (unsigned i = 0; i < 10; i++)
+        strcat(text, "mov (8|M0) r12.0<1>:d 1:d\n");
+    strcat(text, "add (8|M0) r14.0<1>:d r10.0<8;8,1>:d 1:w");
+    struct zs_eu_program *program =
+        assembled(ZS_ISA_XE_LP, text, (struct zs_eu_lower_params){.flags = ZS_EU_LOWER_SCOREBOARD});
+    struct zs_eu_thread *t = assembled_thread(program);
+    assert_int_equal(zs_eu_run(t, program, 1000), ZS_EU_EOT);
+    /* a thread that starts anew has nothing under way */
+    zs_eu_thread_restart(t, program, 0xffff);
+    assert_int_equal(zs_eu_run(t, program, 1000), ZS_EU_EOT);
+    free(t);
+    zs_eu_program_destroy(program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(waits), cmocka_unit_test(clean)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
