@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Gen9 machine code for tests: fields to bits, and random instructions. Written apart from src/isa,
- * from the layout of the bits; only the struct and its enums are shared.
+ * from the layout of the bits; only the struct and its enums are shared. Later generations are
+ * encoded by src/isa, which has tests of its own (later.c).
  */
 #ifndef ZS_TESTS_UNIT_EU_ENCODE_H
 #define ZS_TESTS_UNIT_EU_ENCODE_H
@@ -41,6 +42,9 @@ enum {
     RANDOM_MASKS = 1 << 2,    /* predicates, channel offsets, execution masks */
     RANDOM_INDIRECT = 1 << 3, /* address registers */
 };
+/* One of a later generation and its code. */
+void random_later_inst(struct random *random, enum zs_isa_platform platform, unsigned what,
+                       struct zs_isa_inst *ret, uint64_t ret_words[2]);
 /* An instruction of the model (no branches, no sends, no approximate math). */
 void random_inst(struct random *random, unsigned what, struct zs_isa_inst *ret);
 

@@ -190,10 +190,21 @@ static struct value immediate(const struct zs_isa_inst *inst, const struct zs_is
     return make_value(op->imm, op->type);
 }
 
+/* Elements in a row. Three sources have no such field: rows <v;h> end where the next one begins,
+ * and the last source <h> is one row. */
+static unsigned row_width(const struct zs_isa_operand *op)
+{
+    if (op->width != ZS_REGION_NONE)
+        return op->width;
+    if (op->vstride == ZS_REGION_NONE)
+        return 64;
+    return op->hstride && op->vstride > op->hstride ? op->vstride / op->hstride : 1;
+}
+
 static unsigned source_address(const struct ref_state *s, const struct zs_isa_operand *op,
                                unsigned channel)
 {
-    unsigned row = channel / op->width, column = channel % op->width;
+    unsigned row = channel / row_width(op), column = channel % row_width(op);
     unsigned size = type_size(op->type);
 
     if (op->kind != ZS_OPERAND_INDIRECT)
@@ -587,6 +598,45 @@ static struct value carry(struct ref_state *s, const struct zs_isa_inst *inst, w
     return integer((wide)(uint32_t)result);
 }
 
+static wide rotate(const struct zs_isa_inst *inst, wide a, wide count)
+{
+    unsigned bits = type_size(inst->src[0].type) * 8, n = (unsigned)(count & (bits - 1));
+    wide value = low_bits(a, bits);
+
+    n = inst->op == ZS_OP_ROL ? n : (bits - n) % bits;
+    return low_bits(value << n, bits) | value >> (bits - n);
+}
+
+/* Bit s0 + 2 * s1 + 4 * s2 of the function is the result's. */
+static wide boolean(const struct zs_isa_inst *inst, const struct value *v)
+{
+    wide result = 0;
+
+    for (unsigned bit = 0; bit < 32; bit++) {
+        unsigned index = 0;
+        for (unsigned i = 0; i < 3; i++)
+            index |= (unsigned)(v[i].i >> bit & 1) << i;
+        result |= (wide)(inst->subfunction >> index & 1) << bit;
+    }
+    return result;
+}
+
+/* The products of four bytes. */
+static wide dot(const struct zs_isa_inst *inst, wide a, wide b)
+{
+    wide sum = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        wide x = a >> 8 * i & 255, y = b >> 8 * i & 255;
+        if (type_signed(inst->src[1].type) && x > 127)
+            x -= 256;
+        if (type_signed(inst->src[2].type) && y > 127)
+            y -= 256;
+        sum += x * y;
+    }
+    return sum;
+}
+
 static struct value compute_integer(struct ref_state *s, const struct zs_isa_inst *inst,
                                     const struct value *v, unsigned channel, bool active)
 {
@@ -599,6 +649,15 @@ static struct value compute_integer(struct ref_state *s, const struct zs_isa_ins
         return integer(multiply(inst, a, b));
     case ZS_OP_MAD:
         return integer(a + b * v[2].i);
+    case ZS_OP_ADD3:
+        return integer(a + b + v[2].i);
+    case ZS_OP_DP4A:
+        return integer(a + dot(inst, b, v[2].i));
+    case ZS_OP_ROL:
+    case ZS_OP_ROR:
+        return integer(rotate(inst, a, b));
+    case ZS_OP_BFN:
+        return integer(boolean(inst, v));
     case ZS_OP_AVG:
         return integer((a + b + 1) >> 1);
     case ZS_OP_AND:

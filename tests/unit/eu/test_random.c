@@ -2,7 +2,8 @@
 /*
  * Random instructions on random registers: the interpreter on its fast and on its general path
  * and in all its builds, against the plain implementation in ref.c. Complete state is compared. The
- * decoder of src/isa must read every field of them as it was written.
+ * decoder of src/isa must read every field of them as it was written. Gen11, Gen12LP and XeHPG have
+ * their own operations among them.
  */
 #include "../test.h"
 
@@ -56,19 +57,44 @@ static void random_registers(struct random *r, struct ref_state *s)
         s->cr0 |= 1 << 12;
 }
 
-static struct zs_eu_program *lower(const uint64_t words[2], uint32_t flags, enum zs_eu_host host)
+/* The instruction and an end of thread. */
+struct code {
+    enum zs_isa_platform platform;
+    uint64_t words[4];
+};
+
+static void end_thread(struct code *code)
+{
+    static const char *const texts[] = {
+        [ZS_ISA_GEN9] = "(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}",
+        [ZS_ISA_GEN11] = "(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}",
+        [ZS_ISA_XE_LP] = "(W) send.ts (8|M0) null r112 null 0x0 0x02000010 {EOT}",
+        [ZS_ISA_XE_HPG] = "(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}",
+    };
+    const char *text = texts[code->platform];
+    uint8_t *bytes = NULL;
+    size_t size_B = 0;
+    struct zs_isa_asm_error where = {0};
+
+    assert_int_equal(
+        zs_isa_assemble(code->platform, zs_span_make(text, strlen(text)), &bytes, &size_B, &where),
+        0);
+    assert_int_equal(size_B, 16);
+    memcpy(&code->words[2], bytes, 16);
+    zs_isa_code_free(bytes);
+}
+
+static struct zs_eu_program *lower(const struct code *code, uint32_t flags, enum zs_eu_host host)
 {
     struct zs_eu_program *program = NULL;
     struct zs_diag diag;
-    /* the instruction and an end of thread */
-    uint64_t code[4] = {words[0], words[1], UINT64_C(0x2000020007600031),
-                        UINT64_C(0x8200001006000e00)};
     struct zs_eu_lower_params params = {
-        .code = zs_span_make(code, sizeof(code)),
+        .code = zs_span_make(code->words, sizeof(code->words)),
         .simd = 32,
         .flags = flags,
         .host = host,
         .send_lower = no_sends,
+        .platform = code->platform,
     };
 
     zs_diag_clear(&diag);
@@ -77,10 +103,10 @@ static struct zs_eu_program *lower(const uint64_t words[2], uint32_t flags, enum
     return program;
 }
 
-static void run(const uint64_t words[2], const struct ref_state *s, uint32_t flags,
+static void run(const struct code *code, const struct ref_state *s, uint32_t flags,
                 enum zs_eu_host host, struct zs_eu_thread *t)
 {
-    struct zs_eu_program *program = lower(words, flags, host);
+    struct zs_eu_program *program = lower(code, flags, host);
 
     zs_eu_thread_init(t, program, UINT32_MAX);
     zs_eu_thread_set_control(t, s->cr0);
@@ -92,8 +118,13 @@ static void run(const uint64_t words[2], const struct ref_state *s, uint32_t fla
     if (s->ce == 0)
         t->ce = 1;
     enum zs_eu_status status = zs_eu_run(t, program, 1000);
-    if (status != ZS_EU_EOT)
-        fail_msg("status %d: %s", (int)status, t->fault.text);
+    if (status != ZS_EU_EOT) {
+        char text[ZS_ISA_LINE_MAX];
+        struct zs_isa_inst inst;
+        zs_isa_decode_one(code->platform, zs_span_make(code->words, 16), &inst);
+        size_t length = zs_isa_print_one(code->platform, &inst, 0, text);
+        fail_msg("status %d: %s\n%.*s", (int)status, t->fault.text, (int)length, text);
+    }
     zs_eu_program_destroy(program);
 }
 
@@ -216,9 +247,9 @@ static void same_nans(const struct zs_isa_inst *inst, uint8_t *a, const uint8_t 
     }
 }
 
-static void compare(const struct zs_isa_inst *inst, const struct ref_state *before,
-                    const struct ref_state *want, struct zs_eu_thread *got, const char *how,
-                    unsigned round)
+static void compare(const struct code *code, const struct zs_isa_inst *inst,
+                    const struct ref_state *before, const struct ref_state *want,
+                    struct zs_eu_thread *got, const char *how, unsigned round)
 {
     char text[ZS_ISA_LINE_MAX];
     struct zs_isa_inst decoded;
@@ -229,8 +260,8 @@ static void compare(const struct zs_isa_inst *inst, const struct ref_state *befo
         memcmp(got->flag, want->flag, sizeof(want->flag)) == 0 &&
         memcmp(got->a0, want->a0, sizeof(want->a0)) == 0)
         return;
-    decode(inst, &decoded);
-    size_t length = zs_isa_print_one(ZS_ISA_GEN9, &decoded, 0, text);
+    zs_isa_decode_one(code->platform, zs_span_make(code->words, 16), &decoded);
+    size_t length = zs_isa_print_one(code->platform, &decoded, 0, text);
     fprintf(stderr, "round %u, %s: %.*s\ncr0 %x ce %x\n", round, how, (int)length, text,
             before->cr0, before->ce);
     for (unsigned i = 0; i < 4096; i += 4)
@@ -253,8 +284,8 @@ static void compare(const struct zs_isa_inst *inst, const struct ref_state *befo
 
 /* ---- the test ---- */
 
-static void check_round(struct random *random, unsigned what, unsigned round,
-                        struct zs_eu_thread *t)
+static void check_round(enum zs_isa_platform platform, struct random *random, unsigned what,
+                        unsigned round, struct zs_eu_thread *t)
 {
     static const struct {
         const char *name;
@@ -267,24 +298,29 @@ static void check_round(struct random *random, unsigned what, unsigned round,
     };
     struct ref_state before, after;
     struct zs_isa_inst inst;
-    uint64_t words[2];
+    struct code code = {.platform = platform};
 
     memset(&before, 0, sizeof(before));
     random_registers(random, &before);
     if (before.ce == 0)
         before.ce = 1;
-    random_inst(random, what, &inst);
-    encode(&inst, words);
-    check_decoded(&inst, round);
+    if (platform == ZS_ISA_GEN9) {
+        random_inst(random, what, &inst);
+        encode(&inst, code.words);
+        check_decoded(&inst, round);
+    } else {
+        random_later_inst(random, platform, what, &inst, code.words);
+    }
+    end_thread(&code);
     after = before;
     ref_execute(&after, &inst);
     for (unsigned i = 0; i < ZS_ARRAY_LEN(ways); i++) {
-        run(words, &before, ways[i].flags, ways[i].host, t);
-        compare(&inst, &before, &after, t, ways[i].name, round);
+        run(&code, &before, ways[i].flags, ways[i].host, t);
+        compare(&code, &inst, &before, &after, t, ways[i].name, round);
     }
 }
 
-static void run_rounds(unsigned what, uint64_t seed)
+static void run_rounds_on(enum zs_isa_platform platform, unsigned what, uint64_t seed)
 {
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
     const char *more = getenv("ZS_TEST_ROUNDS");
@@ -293,9 +329,14 @@ static void run_rounds(unsigned what, uint64_t seed)
     assert_non_null(t);
     for (unsigned i = 0; i < rounds; i++) {
         struct random random = {seed + i};
-        check_round(&random, what, i, t);
+        check_round(platform, &random, what, i, t);
     }
     free(t);
+}
+
+static void run_rounds(unsigned what, uint64_t seed)
+{
+    run_rounds_on(ZS_ISA_GEN9, what, seed);
 }
 
 static void test_integers(void **state)
@@ -328,12 +369,32 @@ static void test_everything(void **state)
     run_rounds(RANDOM_MASKS | RANDOM_FLOAT | RANDOM_WIDE | RANDOM_INDIRECT, 5000000);
 }
 
+/* Those of later generations: their own operations among the others, no 64-bit types. */
+static void test_gen11(void **state)
+{
+    (void)state;
+    run_rounds_on(ZS_ISA_GEN11, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_INDIRECT, 6000000);
+}
+
+static void test_xe_lp(void **state)
+{
+    (void)state;
+    run_rounds_on(ZS_ISA_XE_LP, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_INDIRECT, 7000000);
+}
+
+static void test_xe_hpg(void **state)
+{
+    (void)state;
+    run_rounds_on(ZS_ISA_XE_HPG, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_INDIRECT, 8000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),   cmocka_unit_test(test_integers_masked),
         cmocka_unit_test(test_wide),       cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_everything), cmocka_unit_test(test_gen11),
+        cmocka_unit_test(test_xe_lp),      cmocka_unit_test(test_xe_hpg),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
