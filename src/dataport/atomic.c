@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Atomics: untyped by binding table and by 64-bit address, on 32-bit and 64-bit integers and on
- * floats, and on texels of typed surfaces.
+ * Atomics: untyped by binding table and by 64-bit address, on integers of 16, 32 and 64 bits and on
+ * floats of these sizes, and on texels of typed surfaces. Elements of 16 bits are in dwords.
  *
  * Work-groups run on several host threads, so global atomics are the host's atomics. Local memory
  * belongs to one group, whose threads share one host thread: there plain memory accesses do. When
@@ -11,9 +11,21 @@
  */
 #include "dataport/dataport_priv.h"
 
-#include <errno.h>
+#include "base/small_float.h"
 
-enum { OP_CMPWR = 14, OP_PREDEC = 15, OP_FLOAT = 16, OP_FCMPWR = OP_FLOAT + 3, OP_LOAD, OP_COUNT };
+#include <errno.h>
+#include <xmmintrin.h>
+
+enum {
+    OP_CMPWR = 14,
+    OP_PREDEC = 15,
+    OP_FLOAT = 16,
+    OP_FCMPWR = OP_FLOAT + 3,
+    OP_FADD,
+    OP_FSUB,
+    OP_LOAD,
+    OP_COUNT
+};
 
 /* The new value, from the old one and the lane's operands. */
 typedef uint64_t apply_fn(uint64_t old, uint64_t a, uint64_t b);
@@ -47,7 +59,8 @@ typedef void plain_fn(const struct zs_port_lanes *lanes, const uint8_t *a_lanes,
             zs_port_store32(lanes->pointer[lane], (uint32_t)(expr));                               \
         }                                                                                          \
     }
-#define APPLY_ALL(name, expr) APPLY(name, 32, expr) APPLY(name, 64, expr) APPLY_PLAIN(name, expr)
+#define APPLY_ALL(name, expr)                                                                      \
+    APPLY(name, 16, expr) APPLY(name, 32, expr) APPLY(name, 64, expr) APPLY_PLAIN(name, expr)
 
 APPLY_ALL(op_load, old)
 APPLY_ALL(op_and, old &a)
@@ -94,16 +107,86 @@ static uint64_t op_fcmpwr32(uint64_t old, uint64_t a, uint64_t b)
     return !is_nan(old) && !is_nan(a) && order(old) == order(a) ? b : old;
 }
 
+/* Rounded to nearest with denormals, whatever the thread's modes are. */
+#define APPLY_ADD(name, bits, type)                                                                \
+    static uint64_t name##bits(uint64_t old_, uint64_t a_, uint64_t b_)                            \
+    {                                                                                              \
+        uint##bits##_t old = (uint##bits##_t)old_, a = (uint##bits##_t)a_;                         \
+        volatile type x, y;                                                                        \
+        memcpy((void *)&x, &old, sizeof(old));                                                     \
+        memcpy((void *)&y, &a, sizeof(a));                                                         \
+        uint32_t threads = _mm_getcsr();                                                           \
+        _mm_setcsr(_MM_MASK_MASK);                                                                 \
+        x += y;                                                                                    \
+        _mm_setcsr(threads);                                                                       \
+        memcpy(&old, (const void *)&x, sizeof(old));                                               \
+        return old;                                                                                \
+    }
+APPLY_ADD(op_fadd, 32, float)
+APPLY_ADD(op_fadd, 64, double)
+
+static uint64_t op_fsub32(uint64_t old, uint64_t a, uint64_t b)
+{
+    return op_fadd32(old, a ^ UINT64_C(0x80000000), b);
+}
+
+static uint64_t op_fsub64(uint64_t old, uint64_t a, uint64_t b)
+{
+    return op_fadd64(old, a ^ UINT64_C(1) << 63, b);
+}
+
+/* Halves as floats, which hold them; their sums have too few bits to be rounded twice. */
+static uint64_t single_of(uint64_t half)
+{
+    float value = zs_half_to_float((uint16_t)half);
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static uint64_t half_of(uint64_t single)
+{
+    uint32_t bits = (uint32_t)single;
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return zs_half_from_float(value);
+}
+
+static uint64_t op_fmax16(uint64_t old, uint64_t a, uint64_t b)
+{
+    return op_fmax32(single_of(old), single_of(a), 0) == single_of(old) ? old : a;
+}
+
+static uint64_t op_fmin16(uint64_t old, uint64_t a, uint64_t b)
+{
+    return op_fmin32(single_of(old), single_of(a), 0) == single_of(old) ? old : a;
+}
+
+static uint64_t op_fcmpwr16(uint64_t old, uint64_t a, uint64_t b)
+{
+    return op_fcmpwr32(single_of(old), single_of(a), 1) == 1 ? b : old;
+}
+
+static uint64_t op_fadd16(uint64_t old, uint64_t a, uint64_t b)
+{
+    return half_of(op_fadd32(single_of(old), single_of(a), 0));
+}
+
+static uint64_t op_fsub16(uint64_t old, uint64_t a, uint64_t b)
+{
+    return half_of(op_fsub32(single_of(old), single_of(a), 0));
+}
+
 struct operation {
-    apply_fn *apply32, *apply64; /* NULL: not modelled */
-    plain_fn *plain32;           /* NULL: through apply32 */
+    apply_fn *apply16, *apply32, *apply64; /* NULL: not modelled */
+    plain_fn *plain32;                     /* NULL: through apply32 */
     uint8_t operands;
 };
 
 static const struct operation operations[OP_COUNT] = {
 #define OPERATION(name, operands_)                                                                 \
     {                                                                                              \
-        name##32, name##64, name##_plain, operands_                                                \
+        name##16, name##32, name##64, name##_plain, operands_                                      \
     }
     [1] = OPERATION(op_and, 1),
     [2] = OPERATION(op_or, 1),
@@ -120,25 +203,39 @@ static const struct operation operations[OP_COUNT] = {
     [13] = OPERATION(op_umin, 1),
     [OP_CMPWR] = OPERATION(op_cmpwr, 2),
 #undef OPERATION
-    [OP_PREDEC] = {op_dec32, op_dec64, NULL, 0},
-    [OP_FLOAT + 1] = {op_fmax32, NULL, NULL, 1},
-    [OP_FLOAT + 2] = {op_fmin32, NULL, NULL, 1},
-    [OP_FCMPWR] = {op_fcmpwr32, NULL, NULL, 2},
-    [OP_LOAD] = {op_load32, op_load64, op_load_plain, 0}, /* LSC alone */
+    [OP_PREDEC] = {op_dec16, op_dec32, op_dec64, NULL, 0},
+    [OP_FLOAT + 1] = {op_fmax16, op_fmax32, NULL, NULL, 1},
+    [OP_FLOAT + 2] = {op_fmin16, op_fmin32, NULL, NULL, 1},
+    [OP_FCMPWR] = {op_fcmpwr16, op_fcmpwr32, NULL, NULL, 2},
+    [OP_FADD] = {op_fadd16, op_fadd32, op_fadd64, NULL, 1},
+    [OP_FSUB] = {op_fsub16, op_fsub32, op_fsub64, NULL, 1},
+    [OP_LOAD] = {op_load16, op_load32, op_load64, op_load_plain, 0}, /* LSC alone */
 };
 
 /* ---- decode ------------------------------------------------------------------------------------
  */
 
+static apply_fn *apply_of(uint32_t op, uint32_t element_B)
+{
+    const struct operation *row = &operations[op];
+    return element_B == 8 ? row->apply64 : element_B == 2 ? row->apply16 : row->apply32;
+}
+
+/* Bytes of an element in a register. */
+static uint32_t slot_B(const struct zs_port_message *m)
+{
+    return m->element_B == 8 ? 8 : 4;
+}
+
 static int finish(struct zs_port_message *m, uint32_t op, uint32_t desc, uint32_t address_grf)
 {
-    if (op >= OP_LOAD || !(m->element_B == 8 ? operations[op].apply64 : operations[op].apply32))
+    if (op >= OP_LOAD || !apply_of(op, m->element_B))
         return -ENOTSUP;
     m->op = (uint8_t)op;
     m->elements = 1;
     m->returns = zs_port_bits(desc, 13, 13) != 0;
     m->bytes_read = m->bytes_written = m->element_B;
-    uint32_t slots = (uint32_t)m->lanes * m->element_B / GRF_B;
+    uint32_t slots = m->lanes * slot_B(m) / GRF_B;
     return zs_port_payload(m, address_grf, slots * operations[op].operands, m->returns ? slots : 0);
 }
 
@@ -176,6 +273,36 @@ int zs_port_decode_a64_float_atomic(struct zs_port_message *message, uint32_t de
     return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, 2);
 }
 
+int zs_port_decode_untyped_atomic16(struct zs_port_message *message, uint32_t desc)
+{
+    decode_untyped(message, desc);
+    message->element_B = 2;
+    return finish(message, zs_port_bits(desc, 11, 8), desc, message->lanes / 8u);
+}
+
+int zs_port_decode_untyped_float_atomic16(struct zs_port_message *message, uint32_t desc)
+{
+    decode_untyped(message, desc);
+    message->element_B = 2;
+    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, message->lanes / 8u);
+}
+
+int zs_port_decode_a64_atomic16(struct zs_port_message *message, uint32_t desc)
+{
+    message->lanes = 8;
+    message->element_B = 2;
+    message->space = ZS_PORT_SPACE_GLOBAL;
+    return finish(message, zs_port_bits(desc, 11, 8), desc, 2);
+}
+
+int zs_port_decode_a64_float_atomic16(struct zs_port_message *message, uint32_t desc)
+{
+    message->lanes = 8;
+    message->element_B = 2;
+    message->space = ZS_PORT_SPACE_GLOBAL;
+    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, 2);
+}
+
 int zs_port_decode_typed_atomic(struct zs_port_message *message, uint32_t desc)
 {
     uint32_t op = zs_port_bits(desc, 11, 8);
@@ -192,6 +319,11 @@ int zs_port_decode_typed_atomic(struct zs_port_message *message, uint32_t desc)
     return finish(message, op, desc, message->coordinates);
 }
 
+bool zs_port_atomic_is_later(const struct zs_port_message *message)
+{
+    return message->element_B == 2 || message->op == OP_FADD || message->op == OP_FSUB;
+}
+
 /* ---- execute -----------------------------------------------------------------------------------
  */
 
@@ -200,28 +332,35 @@ struct atomic {
     const uint8_t *a, *b;       /* operands of lane 0; NULL: the operation has none */
     uint64_t result[LANES_MAX]; /* of lanes that took part */
     bool plain;                 /* memory of one host thread */
-    bool is_64;
+    uint8_t element_B;
     bool returns_new; /* predec */
 };
 
-static uint64_t load(const uint8_t *p, bool is_64)
+static uint64_t load(const uint8_t *p, uint32_t element_B)
 {
-    return is_64 ? zs_port_load64(p) : zs_port_load32(p);
+    uint16_t half;
+    if (element_B != 2)
+        return element_B == 8 ? zs_port_load64(p) : zs_port_load32(p);
+    memcpy(&half, p, sizeof(half));
+    return half;
 }
 
-static void store(uint8_t *p, uint64_t value, bool is_64)
+static void store(uint8_t *p, uint64_t value, uint32_t element_B)
 {
-    if (is_64)
+    uint16_t half = (uint16_t)value;
+    if (element_B == 8)
         zs_port_store64(p, value);
-    else
+    else if (element_B == 4)
         zs_port_store32(p, (uint32_t)value);
+    else
+        memcpy(p, &half, sizeof(half));
 }
 
 static uint64_t operand(const struct atomic *op, const uint8_t *lanes, uint32_t lane)
 {
     if (!lanes)
         return 0;
-    return load(lanes + (size_t)lane * (op->is_64 ? 8 : 4), op->is_64);
+    return load(lanes + (size_t)lane * (op->element_B == 8 ? 8 : 4), op->element_B);
 }
 
 /* The operations of `mask` on one location, in the order of lanes. */
@@ -237,36 +376,41 @@ static uint64_t apply_all(struct atomic *op, uint64_t old, uint32_t mask)
     return value;
 }
 
+#define EXCHANGE(bits)                                                                             \
+    static void exchange##bits(struct atomic *op, uint8_t *pointer, uint32_t mask)                 \
+    {                                                                                              \
+        uint##bits##_t *word = (uint##bits##_t *)(void *)pointer;                                  \
+        uint##bits##_t old = __atomic_load_n(word, __ATOMIC_RELAXED), value;                       \
+        do {                                                                                       \
+            value = (uint##bits##_t)apply_all(op, old, mask);                                      \
+        } while (!__atomic_compare_exchange_n(word, &old, value, true, __ATOMIC_SEQ_CST,           \
+                                              __ATOMIC_RELAXED));                                  \
+    }
+EXCHANGE(16)
+EXCHANGE(32)
+EXCHANGE(64)
+
 static void at_location(struct atomic *op, uint8_t *pointer, uint32_t mask)
 {
-    if (op->plain) {
-        store(pointer, apply_all(op, load(pointer, op->is_64), mask), op->is_64);
-    } else if (op->is_64) {
-        uint64_t *word = (uint64_t *)(void *)pointer;
-        uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED), value;
-        do {
-            value = apply_all(op, old, mask);
-        } while (!__atomic_compare_exchange_n(word, &old, value, true, __ATOMIC_SEQ_CST,
-                                              __ATOMIC_RELAXED));
-    } else {
-        uint32_t *word = (uint32_t *)(void *)pointer;
-        uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED), value;
-        do {
-            value = (uint32_t)apply_all(op, old, mask);
-        } while (!__atomic_compare_exchange_n(word, &old, value, true, __ATOMIC_SEQ_CST,
-                                              __ATOMIC_RELAXED));
-    }
+    if (op->plain)
+        store(pointer, apply_all(op, load(pointer, op->element_B), mask), op->element_B);
+    else if (op->element_B == 8)
+        exchange64(op, pointer, mask);
+    else if (op->element_B == 4)
+        exchange32(op, pointer, mask);
+    else
+        exchange16(op, pointer, mask);
 }
 
 static void set_operation(struct atomic *op, const struct zs_port_message *m, const uint8_t *data)
 {
     const struct operation *row = &operations[m->op];
     op->plain = m->space == ZS_PORT_SPACE_SLM;
-    op->is_64 = m->element_B == 8;
-    op->apply = op->is_64 ? row->apply64 : row->apply32;
+    op->element_B = m->element_B;
+    op->apply = apply_of(m->op, m->element_B);
     op->returns_new = m->op == OP_PREDEC;
     op->a = row->operands > 0 ? data : NULL;
-    op->b = row->operands > 1 ? data + (size_t)m->lanes * m->element_B : NULL;
+    op->b = row->operands > 1 ? data + (size_t)m->lanes * slot_B(m) : NULL;
 }
 
 static bool is_uniform(const struct zs_port_lanes *lanes, uint32_t mask)
@@ -309,7 +453,7 @@ static bool run(struct zs_port *port, const struct zs_port_message *m, struct zs
     if ((ZS_UNLIKELY(low_bits & (m->element_B - 1u)) || zs_port_tracks(port)) &&
         !check_lanes(port, m, lanes))
         return false;
-    if (op.plain && !op.is_64 && operations[m->op].plain32) {
+    if (op.plain && op.element_B == 4 && operations[m->op].plain32) {
         operations[m->op].plain32(lanes, op.a, op.b, op.result);
     } else if (lanes->valid && is_uniform(lanes, lanes->valid)) {
         at_location(&op, lanes->pointer[__builtin_ctz(lanes->valid)], lanes->valid);
@@ -322,7 +466,7 @@ static bool run(struct zs_port *port, const struct zs_port_message *m, struct zs
     ZS_PORT_FOR_LANES(zero, lanes->outside)
     op.result[zero] = 0;
     ZS_PORT_FOR_LANES(out, lanes->valid | lanes->outside)
-    store(dst + out * m->element_B, op.result[out], op.is_64);
+    store(dst + out * slot_B(m), op.result[out], slot_B(m));
     return true;
 }
 
@@ -330,7 +474,8 @@ bool zs_port_run_untyped_atomic(struct zs_port *port, const struct zs_port_messa
                                 const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct zs_port_lanes lanes;
-    return zs_port_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, 4, true, &lanes) &&
+    return zs_port_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, m->element_B, true,
+                             &lanes) &&
            run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->lanes / 8u));
 }
 
@@ -369,8 +514,8 @@ int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode)
         13,
         12, /* ... store, add, sub, minima and maxima */
         OP_CMPWR,
-        0,
-        0, /* ... additions of floats */
+        OP_FADD,
+        OP_FSUB,
         OP_FLOAT + 2,
         OP_FLOAT + 1, /* minimum, maximum of floats */
         OP_FCMPWR,
@@ -379,7 +524,7 @@ int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode)
         3, /* ... and, or, xor */
     };
     uint32_t op = opcode - FIRST < ZS_ARRAY_LEN(ops) ? ops[opcode - FIRST] : 0;
-    if (!op || !(message->element_B == 8 ? operations[op].apply64 : operations[op].apply32))
+    if (!op || !apply_of(op, message->element_B))
         return -ENOTSUP;
     message->op = (uint8_t)op;
     message->elements = operations[op].operands;
@@ -397,12 +542,12 @@ bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *
         struct zs_port_lanes lanes;
         uint32_t part = mask >> first & 0xffff;
         half.lanes = (uint8_t)ZS_MIN(m->lanes - first, (uint32_t)LANES_MAX);
-        size_t row_B = (size_t)half.lanes * m->element_B;
+        size_t row_B = (size_t)half.lanes * slot_B(m);
         if (!part)
             continue;
         for (uint32_t i = 0; i < m->elements; i++)
-            memcpy(data + i * row_B,
-                   src1 + (size_t)i * m->component_B + (size_t)first * m->element_B, row_B);
+            memcpy(data + i * row_B, src1 + (size_t)i * m->component_B + (size_t)first * slot_B(m),
+                   row_B);
         bool done = zs_port_lsc_lanes(port, &half, addresses + (size_t)first * m->address_B, part,
                                       m->element_B, true, &lanes) &&
                     run(port, &half, &lanes, out, data);
@@ -413,7 +558,7 @@ bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *
         if (!m->returns)
             continue;
         ZS_PORT_FOR_LANES(lane, part)
-        memcpy(dst + (first + lane) * m->element_B, out + lane * m->element_B, m->element_B);
+        memcpy(dst + (first + lane) * slot_B(m), out + lane * slot_B(m), slot_B(m));
     }
     return true;
 }

@@ -229,6 +229,8 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
 #include "dataport/message.def"
 
 /* lsc_rows of message.c */
+/* atomic.c: whether it came with XeHPG. */
+bool zs_port_atomic_is_later(const struct zs_port_message *message);
 int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);

@@ -119,8 +119,8 @@ int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc
 int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_data_size(message, desc);
-    if (error || message->element_B < 4 || zs_port_bits(desc, 15, 12))
-        return -ENOTSUP; /* words; vectors, transposed */
+    if (error || message->element_B < 2 || zs_port_bits(desc, 15, 12))
+        return -ENOTSUP; /* bytes; vectors, transposed */
     uint32_t grf_B = message->component_B;
     error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0));
     if (error)

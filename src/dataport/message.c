@@ -34,6 +34,8 @@ static const struct zs_port_message_row lsc_rows[] = {
     LSC_ATOMIC(0x10, "unsigned minimum"),
     LSC_ATOMIC(0x11, "unsigned maximum"),
     LSC_ATOMIC(0x12, "compare and swap"),
+    LSC_ATOMIC(0x13, "float addition"),
+    LSC_ATOMIC(0x14, "float subtraction"),
     LSC_ATOMIC(0x15, "float minimum"),
     LSC_ATOMIC(0x16, "float maximum"),
     LSC_ATOMIC(0x17, "float compare and swap"),
@@ -140,6 +142,8 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
             m->space = ZS_PORT_SPACE_SCRATCH;
     }
     int error = row->decode(m, send->desc);
+    if (!error && row->is_atomic && !send->has_lsc && zs_port_atomic_is_later(m))
+        return -ENOTSUP; /* no message of that platform */
     bool by_index = m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_GLOBAL;
     if (!error && by_index && m->bti >= BTI_SCRATCH_SURFACE && m->bti <= BTI_BINDLESS)
         return -ENOTSUP; /* bindless, or what stands for something else */

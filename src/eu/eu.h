@@ -264,7 +264,8 @@ struct zs_eu_inst_info {
     const char *mnemonic; /* "add", "math.inv", "send"; "illegal" */
     bool is_send;
     struct zs_eu_send_desc send; /* when is_send; desc is 0 if it comes from a0 */
-    bool modelled;               /* false: executing it is a fault */
+    bool modelled;               /* false: executing it is a fault, ... */
+    const char *why;             /* ... which says this; else NULL */
 };
 const struct zs_eu_registers *zs_eu_program_registers(const struct zs_eu_program *program);
 uint32_t zs_eu_program_inst_count(const struct zs_eu_program *program);

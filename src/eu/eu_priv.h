@@ -155,6 +155,7 @@ struct zs_eu_inst {
     uint8_t exec_size, chan_offset;
     uint32_t counter; /* own counter of active lanes, or UINT32_MAX: from the block's */
     uint32_t send;    /* index, when is_send */
+    uint32_t fault;   /* index, when it is not modelled */
 };
 
 /* What the scoreboard's check knows of an instruction. */

@@ -466,6 +466,7 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
         l->n = inst->exec_size;
         l->chunks = (l->n + 7) / 8;
         p->insts[index].modelled = false;
+        p->insts[index].fault = (uint32_t)p->faults.count;
         zs_eu_emit_fault(l, &l->fault, always || inst->channel_offset + inst->exec_size > 32);
     }
     l->chain += (unsigned)(p->op_count - first);
@@ -706,6 +707,7 @@ bool zs_eu_program_inst(const struct zs_eu_program *program, uint32_t index,
         .mnemonic = inst->mnemonic,
         .is_send = inst->is_send,
         .modelled = inst->modelled,
+        .why = inst->modelled ? NULL : program->faults.items[inst->fault].text,
     };
     if (inst->is_send)
         ret->send = program->sends.items[inst->send].send.d;

@@ -23,6 +23,7 @@ struct fixture {
     uint8_t src0[16 * GRF_B], src1[16 * GRF_B], dst[32 * GRF_B];
     struct zs_port_message message;
     const struct zs_port_message_row *row;
+    bool has_lsc; /* a platform from XeHPG on */
 };
 
 /* xorshift: the same numbers on every machine */
@@ -70,8 +71,13 @@ static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32
                          uint32_t xlen, uint32_t rlen)
 {
     struct zs_diag diag = {0};
-    const struct zs_port_send send = {
-        .sfid = sfid, .desc = desc, .mlen = mlen, .xlen = xlen, .rlen = rlen, .grf_B = 32};
+    const struct zs_port_send send = {.sfid = sfid,
+                                      .desc = desc,
+                                      .mlen = mlen,
+                                      .xlen = xlen,
+                                      .rlen = rlen,
+                                      .grf_B = 32,
+                                      .has_lsc = f->has_lsc};
     int error = zs_port_message_decode(&send, &f->message, &f->row, &diag);
     if (error)
         assert_true(diag.text[0] != '\0');

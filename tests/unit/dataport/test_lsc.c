@@ -5,6 +5,8 @@
  */
 #include "fixture.h"
 
+#include "base/small_float.h"
+
 #include <errno.h>
 
 enum { UGM = 15, SLM_SFID = 14, LOAD = 0, STORE = 4, FLAT = 0, SURFACE_STATE = 2, TABLE = 3 };
@@ -169,9 +171,31 @@ static void transposed_vectors(void **state)
 
 /* ---- atomics ---- */
 
-static uint64_t apply(uint32_t op, uint64_t old, uint64_t a, uint64_t b, bool is_64)
+/* Small numbers, which are exact as floats of any size. */
+static uint64_t bits_of(double value, uint32_t size_B)
 {
-    int64_t so = is_64 ? (int64_t)old : (int32_t)old, sa = is_64 ? (int64_t)a : (int32_t)a;
+    uint64_t bits = 0;
+    float single = (float)value;
+    if (size_B == 2)
+        return zs_half_from_float(single);
+    memcpy(&bits, size_B == 8 ? (void *)&value : (void *)&single, size_B);
+    return bits;
+}
+
+static double value_of(uint64_t bits, uint32_t size_B)
+{
+    double value;
+    float single;
+    if (size_B == 2)
+        return (double)zs_half_to_float((uint16_t)bits);
+    memcpy(&single, &bits, 4);
+    memcpy(&value, &bits, 8);
+    return size_B == 8 ? value : (double)single;
+}
+
+static uint64_t apply(uint32_t op, uint64_t old, uint64_t a, uint64_t b, uint32_t size_B)
+{
+    int64_t so = (int64_t)(old << (64 - 8 * size_B)), sa = (int64_t)(a << (64 - 8 * size_B));
     switch (op) {
     case 0x08:
         return old + 1;
@@ -195,6 +219,10 @@ static uint64_t apply(uint32_t op, uint64_t old, uint64_t a, uint64_t b, bool is
         return old > a ? old : a;
     case 0x12:
         return old == a ? b : old;
+    case 0x13:
+        return bits_of(value_of(old, size_B) + value_of(a, size_B), size_B);
+    case 0x14:
+        return bits_of(value_of(old, size_B) - value_of(a, size_B), size_B);
     case 0x18:
         return old & a;
     case 0x19:
@@ -219,6 +247,14 @@ static void check_atomic(struct fixture *f, const struct shape *s, uint32_t op, 
         memcpy(src0 + lane * address_B(s), src0, address_B(s));
         offset[lane] = offset[0];
     }
+    for (uint32_t i = 0; op >= 0x13 && op <= 0x14 && i + B <= FILE_B; i += s->slot_B) {
+        uint64_t bits = bits_of((double)(random_u32(seed) % 64) - 20, B);
+        memcpy(src1 + i, &bits, B);
+    }
+    for (uint32_t i = 0; op >= 0x13 && op <= 0x14 && i + B <= size_B; i += B) {
+        uint64_t bits = bits_of((double)(random_u32(seed) % 64) - 20, B);
+        memcpy(memory + i, &bits, B);
+    }
     memcpy(want, dst, sizeof(want));
     memcpy(before, memory, size_B);
     assert_int_equal(prepare(f, s, op, operands, true), 0);
@@ -229,12 +265,12 @@ static void check_atomic(struct fixture *f, const struct shape *s, uint32_t op, 
         bool inside = offset[lane] + B <= size_B;
         if (inside)
             memcpy(&old, before + offset[lane], B);
-        memcpy(&a, src1 + lane * B, B);
-        memcpy(&b, src1 + row_B + lane * B, B);
-        uint64_t value = apply(op, old, a, b, B == 8);
+        memcpy(&a, src1 + lane * s->slot_B, B);
+        memcpy(&b, src1 + row_B + lane * s->slot_B, B);
+        uint64_t value = apply(op, old, a, b, B);
         if (inside)
             memcpy(before + offset[lane], &value, B);
-        memcpy(want + lane * B, &old, B);
+        memcpy(want + lane * s->slot_B, &old, s->slot_B);
     }
     memset(&f->port.fault, 0, sizeof(f->port.fault));
     assert_true(f->row->run(&f->port, &f->message, dst, src0, src1, mask));
@@ -246,20 +282,25 @@ static void atomics(void **state)
 {
     static const struct {
         uint32_t op, operands;
-    } rows[] = {{0x08, 0}, {0x09, 0}, {0x0a, 0}, {0x0b, 1}, {0x0c, 1}, {0x0d, 1}, {0x0e, 1},
-                {0x0f, 1}, {0x10, 1}, {0x11, 1}, {0x12, 2}, {0x18, 1}, {0x19, 1}, {0x1a, 1}};
+    } rows[] = {{0x08, 0}, {0x09, 0}, {0x0a, 0}, {0x0b, 1}, {0x0c, 1}, {0x0d, 1},
+                {0x0e, 1}, {0x0f, 1}, {0x10, 1}, {0x11, 1}, {0x12, 2}, {0x13, 1},
+                {0x14, 1}, {0x18, 1}, {0x19, 1}, {0x1a, 1}};
+    static const struct {
+        uint32_t code, element_B, slot_B;
+    } atomic_sizes[] = {{2, 4, 4}, {3, 8, 8}, {5, 2, 4}};
     uint64_t seed = 13;
     struct fixture *f = calloc(1, sizeof(*f));
     fixture_init(f, &seed);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         for (uint32_t where = 0; where <= LOCAL; where++)
-            for (uint32_t size = 0; size < 2; size++)
+            for (uint32_t size = 0; size < sizeof(atomic_sizes) / sizeof(atomic_sizes[0]); size++)
                 for (uint32_t lanes = 1; lanes <= LANES; lanes *= 2)
                     for (uint32_t grf_B = 32; grf_B <= 64; grf_B *= 2)
                         check_atomic(f,
-                                     &(struct shape){(enum where)where, sizes[size].code,
-                                                     sizes[size].element_B, sizes[size].slot_B, 0,
-                                                     1, lanes, grf_B, false},
+                                     &(struct shape){(enum where)where, atomic_sizes[size].code,
+                                                     atomic_sizes[size].element_B,
+                                                     atomic_sizes[size].slot_B, 0, 1, lanes, grf_B,
+                                                     false},
                                      rows[i].op, rows[i].operands, &seed);
     free(f);
 }
@@ -272,9 +313,8 @@ static void what_is_not_modelled(void **state)
     struct fixture *f = calloc(1, sizeof(*f));
     fixture_init(f, &seed);
     struct shape s = {A64, 2, 4, 4, 0, 1, 16, 32, false};
-    assert_int_equal(prepare(f, &s, 3, 0, true), -ENOTSUP);    /* 2D block */
-    assert_int_equal(prepare(f, &s, 0x13, 1, true), -ENOTSUP); /* addition of floats */
-    s.data = 0;                                                /* packed bytes */
+    assert_int_equal(prepare(f, &s, 3, 0, true), -ENOTSUP); /* 2D block */
+    s.data = 0;                                             /* packed bytes */
     assert_int_equal(prepare(f, &s, LOAD, 0, true), -ENOTSUP);
     s = (struct shape){A64, 2, 4, 4, 0, 1, 16, 32, false};
     assert_int_equal(prepare(f, &s, STORE, 0, false), -EINVAL); /* no data */

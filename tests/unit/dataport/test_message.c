@@ -5,7 +5,10 @@
  */
 #include "fixture.h"
 
+#include "base/small_float.h"
+
 #include <errno.h>
+#include <xmmintrin.h>
 
 enum { DC0 = 10, DC1 = 12, SLM = 254, STATELESS = 255 };
 
@@ -194,10 +197,10 @@ static void scattered_matches_bytes(void **state)
  */
 
 /* New value of one lane's operation; written apart from the implementation's table. */
-static uint64_t reference_atomic(uint32_t op, uint64_t old, uint64_t a, uint64_t b, bool is_64)
+static uint64_t reference_atomic(uint32_t op, uint64_t old, uint64_t a, uint64_t b, uint32_t size_B)
 {
-    uint64_t all = is_64 ? UINT64_MAX : UINT32_MAX;
-    int64_t so = is_64 ? (int64_t)old : (int32_t)old, sa = is_64 ? (int64_t)a : (int32_t)a;
+    uint64_t all = UINT64_MAX >> (64 - 8 * size_B);
+    int64_t so = (int64_t)(old << (64 - 8 * size_B)), sa = (int64_t)(a << (64 - 8 * size_B));
     switch (op) {
     case 1:
         return old & a;
@@ -231,19 +234,22 @@ static uint64_t reference_atomic(uint32_t op, uint64_t old, uint64_t a, uint64_t
     }
 }
 
-static void check_atomic(uint32_t op, bool a64, bool is_64, uint32_t lanes, bool slm, bool uniform,
-                         uint64_t *seed)
+/* Elements of 16 bits are in dwords. */
+static void check_atomic(uint32_t op, bool a64, uint32_t size_B, uint32_t lanes, bool slm,
+                         bool uniform, uint64_t *seed)
 {
     struct fixture *f = malloc(sizeof(*f));
     fixture_init(f, seed);
+    f->has_lsc = size_B == 2;
     uint32_t operands = op == 5 || op == 6 || op == 15 ? 0 : op == 14 ? 2 : 1;
-    uint32_t size_B = is_64 ? 8 : 4, data_grf = lanes * size_B / GRF_B;
-    uint32_t desc =
-        (a64   ? STATELESS
-         : slm ? SLM
-               : 0) |
-        op << 8 | 1u << 13 |
-        (a64 ? (uint32_t)is_64 << 12 | 0x12u << 14 : (uint32_t)(lanes == 8) << 12 | 2u << 14);
+    uint32_t slot_B = size_B == 8 ? 8 : 4, data_grf = lanes * slot_B / GRF_B;
+    uint32_t is_16 = size_B == 2 ? 1 : 0;
+    uint32_t desc = (a64   ? STATELESS
+                     : slm ? SLM
+                           : 0) |
+                    op << 8 | 1u << 13 |
+                    (a64 ? (uint32_t)(size_B == 8) << 12 | (0x12u + is_16) << 14
+                         : (uint32_t)(lanes == 8) << 12 | (2u + is_16) << 14);
     assert_int_equal(decode(f, DC1, desc, lanes / 8 * (a64 ? 2 : 1), operands * data_grf, data_grf),
                      0);
     uint8_t *area = slm ? f->slm : f->memory;
@@ -256,15 +262,15 @@ static void check_atomic(uint32_t op, bool a64, bool is_64, uint32_t lanes, bool
         uint64_t va = (uint64_t)(uintptr_t)f->memory + at, old = 0, a = 0, b = 0;
         memcpy(f->src0 + i * (a64 ? 8 : 4), a64 ? (void *)&va : (void *)&at, a64 ? 8 : 4);
         if (op == 14 && i % 2) /* make half of the comparisons succeed */
-            memcpy(f->src1 + i * size_B, expect + at, size_B);
+            memcpy(f->src1 + i * slot_B, expect + at, size_B);
         if (!(mask >> i & 1))
             continue;
         memcpy(&old, expect + at, size_B);
-        memcpy(&a, f->src1 + i * size_B, operands > 0 ? size_B : 0);
-        memcpy(&b, f->src1 + (lanes + i) * size_B, operands > 1 ? size_B : 0);
-        uint64_t value = reference_atomic(op, old, a, b, is_64);
+        memcpy(&a, f->src1 + i * slot_B, operands > 0 ? size_B : 0);
+        memcpy(&b, f->src1 + (lanes + i) * slot_B, operands > 1 ? size_B : 0);
+        uint64_t value = reference_atomic(op, old, a, b, size_B);
         memcpy(expect + at, &value, size_B);
-        memcpy(expect_dst + i * size_B, op == 15 ? &value : &old, size_B);
+        memcpy(expect_dst + i * slot_B, op == 15 ? &value : &old, slot_B);
     }
     assert_true(run(f, mask));
     assert_memory_equal(area, expect, SLM_B);
@@ -278,10 +284,12 @@ static void atomics_match_a_loop(void **state)
     for (uint32_t round = 0; round < 40; round++) {
         for (uint32_t op = 1; op < 16; op++) {
             bool uniform = round & 1;
-            check_atomic(op, false, false, 8, round & 2, uniform, &seed);
-            check_atomic(op, false, false, 16, round & 2, uniform, &seed);
-            check_atomic(op, true, false, 8, false, uniform, &seed);
-            check_atomic(op, true, true, 8, false, uniform, &seed);
+            for (uint32_t size_B = 2; size_B <= 4; size_B *= 2) {
+                check_atomic(op, false, size_B, 8, round & 2, uniform, &seed);
+                check_atomic(op, false, size_B, 16, round & 2, uniform, &seed);
+                check_atomic(op, true, size_B, 8, false, uniform, &seed);
+            }
+            check_atomic(op, true, 8, 8, false, uniform, &seed);
         }
     }
 }
@@ -312,6 +320,66 @@ static void float_atomics(void **state)
             assert_true(value == expect[op][i]);
         }
         assert_memory_equal(f.dst, before, sizeof(before));
+    }
+}
+
+static uint16_t half_bits(float value)
+{
+    return zs_half_from_float(value);
+}
+
+/* Additions, and all on halves, as IGC emits them for DG2: by address with the old value, and in
+ * local memory. A denormal is no zero, whatever the thread's modes are. */
+static void float_additions(void **state)
+{
+    static const float olds[8] = {1.5f, -2.0f, 0x1p-20f, 100.0f, 0.0f, -0.0f, 7.0f, 1.0f};
+    static const float as[8] = {3.0f, -3.5f, 0x1p-21f, -0.25f, -0.0f, 0.0f, 1e-3f, -1.0f};
+    static const uint32_t ops[] = {1, 2, 4, 5}; /* maximum, minimum, add, subtract */
+    uint64_t seed = 4;
+    uint32_t threads = _mm_getcsr();
+    struct fixture f;
+
+    for (uint32_t variant = 0; variant < 16; variant++) {
+        uint32_t op = ops[variant & 3], size_B = variant & 4 ? 2 : 4;
+        bool local = variant & 8;
+        fixture_init(&f, &seed);
+        f.has_lsc = true;
+        uint8_t *memory = local ? f.slm : f.memory;
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t at = i * 4;
+            uint64_t va = (uint64_t)(uintptr_t)f.memory + at;
+            uint16_t old = half_bits(olds[i]), a = half_bits(as[i]);
+            memcpy(f.src0 + i * (local ? 4 : 8), local ? (void *)&at : (void *)&va, local ? 4 : 8);
+            memcpy(memory + at, size_B == 2 ? (const void *)&old : (const void *)&olds[i], size_B);
+            memcpy(f.src1 + at, size_B == 2 ? (const void *)&a : (const void *)&as[i], size_B);
+        }
+        uint32_t type = (local ? 0x1Bu : 0x1Du) + (size_B == 2);
+        assert_int_equal(
+            decode(&f, DC1, (local ? SLM | 1u << 12 : STATELESS) | op << 8 | 1u << 13 | type << 14,
+                   local ? 1 : 2, 1, 1),
+            0);
+        _mm_setcsr(threads | _MM_FLUSH_ZERO_ON | _MM_ROUND_UP);
+        bool done = run(&f, 0xff);
+        _mm_setcsr(threads);
+        assert_true(done);
+        for (uint32_t i = 0; i < 8; i++) {
+            float old = olds[i], a = as[i], got, before;
+            if (size_B == 2)
+                old = zs_half_to_float(half_bits(old)), a = zs_half_to_float(half_bits(a));
+            float want = op == 1   ? (a > old ? a : old)
+                         : op == 2 ? (a < old ? a : old)
+                         : op == 4 ? old + a
+                                   : old - a;
+            uint16_t half, half_before;
+            memcpy(&half, memory + i * 4, 2), memcpy(&half_before, f.dst + i * 4, 2);
+            memcpy(&got, memory + i * 4, 4), memcpy(&before, f.dst + i * 4, 4);
+            if (size_B == 2) {
+                assert_int_equal(half, half_bits(want));
+                assert_int_equal(half_before, half_bits(olds[i]));
+            } else {
+                assert_true(got == want && before == old);
+            }
+        }
     }
 }
 
@@ -526,6 +594,9 @@ static void unknown_messages_are_named(void **state)
                      -EINVAL); /* one register of offsets */
     assert_int_equal(decode(&f, DC1, 1 << 12 | 1 << 14, 2, 0, 7), -EINVAL); /* response too short */
     assert_int_equal(decode(&f, DC1, 2 << 14 | 1 << 12, 2, 0, 0), -ENOTSUP); /* atomic 0 */
+    /* 16 bits, and additions of floats: from XeHPG on */
+    assert_int_equal(decode(&f, DC1, 3 << 14 | 7 << 8 | 1 << 12, 1, 1, 0), -ENOTSUP);
+    assert_int_equal(decode(&f, DC1, 0x1B << 14 | 4 << 8 | 1 << 12, 1, 1, 0), -ENOTSUP);
 }
 
 int main(void)
@@ -535,6 +606,7 @@ int main(void)
         cmocka_unit_test(scattered_matches_bytes),
         cmocka_unit_test(atomics_match_a_loop),
         cmocka_unit_test(float_atomics),
+        cmocka_unit_test(float_additions),
         cmocka_unit_test(blocks_move_bytes),
         cmocka_unit_test(scratch_blocks_stay_in_their_slot),
         cmocka_unit_test(a64_faults_name_the_lane),
