@@ -99,4 +99,7 @@ static inline struct zs_wire_device zs_debug_name(const struct zs_ze_device *dev
     return (struct zs_wire_device){device->model->device_id, device->card, device->tile};
 }
 
+/* Of a later specification than loaders may have in their tables, by its name; or NULL. */
+void *zs_debug_function(const char *name);
+
 #endif

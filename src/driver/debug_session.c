@@ -7,17 +7,22 @@
  * for all, one at a time, and hands on what is for others.
  */
 #include "base/history.h"
+#include "driver/debug.h"
 #include "driver/debug_wire.h"
 #include "driver/driver_priv.h"
+#include "driver/later.h"
 
 #include "compiler/own_fd.h"
 #include "gpu/debug.h"
+
+#include <zescope/debug_ext.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -853,4 +858,26 @@ ze_result_t ZE_APICALL zetDebugWriteRegisters(zet_debug_session_handle_t hDebug,
     ZS_OBJECT(debug_session, s, hDebug);
     const struct zs_wire_registers wanted = {.type = type, .start = start, .count = count};
     return access_registers(__func__, s, thread, &wanted, pRegisterValues, true);
+}
+
+/* All threads have the same. */
+ze_result_t ZE_APICALL zetDebugGetThreadRegisterSetProperties(
+    zet_debug_session_handle_t hDebug, ze_device_thread_t thread, uint32_t *pCount,
+    zet_debug_regset_properties_t *pRegisterSetProperties)
+{
+    ZS_OBJECT(debug_session, s, hDebug);
+    ZS_CHECK_POINTER(pCount);
+    const struct zs_wire_registers wanted = {.type = ZESCOPE_DEBUG_REGSET_CE, .count = 1};
+    uint32_t ce;
+    ze_result_t result = access_registers(__func__, s, thread, &wanted, &ce, false);
+    if (result == ZE_RESULT_SUCCESS)
+        put_register_sets(s->device, pCount, pRegisterSetProperties);
+    return result;
+}
+
+void *zs_debug_function(const char *name)
+{
+    return strcmp(name, "zetDebugGetThreadRegisterSetProperties") == 0
+               ? (void *)zetDebugGetThreadRegisterSetProperties
+               : NULL;
 }

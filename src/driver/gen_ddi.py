@@ -38,6 +38,7 @@ LATER = {
                                 ((1, 9), None),  # zeMemGetPitchFor2dImage
                                 ((1, 15), 'zeMemGetIpcHandleWithProperties')]),
     'ze_image_dditable_t': (4, [((1, 5), 'zeImageViewCreateExt')]),
+    'zet_debug_dditable_t': (11, [((1, 5), 'zetDebugGetThreadRegisterSetProperties')]),
     # tables of their own
     'ze_mem_exp_dditable_t': (0, [((1, 6), 'zeMemGetIpcHandleFromFileDescriptorExp'),
                                   ((1, 6), 'zeMemGetFileDescriptorFromIpcHandleExp')]),

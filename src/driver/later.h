@@ -151,6 +151,9 @@ typedef struct zs_later_metric_calculate {
 } zet_metric_calculate_exp_desc_t;
 typedef struct zs_later_metric_programmable *zet_metric_programmable_exp_handle_t;
 
+ze_result_t ZE_APICALL zetDebugGetThreadRegisterSetProperties(
+    zet_debug_session_handle_t hDebug, ze_device_thread_t thread, uint32_t *pCount,
+    zet_debug_regset_properties_t *pRegisterSetProperties);
 ze_result_t ZE_APICALL zetDeviceGetConcurrentMetricGroupsExp(
     zet_device_handle_t hDevice, uint32_t metricGroupCount,
     zet_metric_group_handle_t *phMetricGroups, uint32_t *pMetricGroupsCountPerConcurrentGroup,

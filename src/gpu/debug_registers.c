@@ -189,16 +189,34 @@ static int read_acc(const struct access *a)
     return 0;
 }
 
+/* What is written what it shows keeps what was rounded away. */
+static int write_mme(const struct access *a)
+{
+    uint8_t shown[ACC_B] = {0};
+    const struct access now = {a->thread, a->index, shown};
+    read_mme(&now);
+    for (uint32_t c = 0; c < ACC_LANES; c++) {
+        const size_t at_B = (size_t)c * 4;
+        float value;
+        memcpy(&value, a->bytes + at_B, 4);
+        const __float128 wide = value;
+        if (memcmp(shown + at_B, a->bytes + at_B, 4) != 0)
+            memcpy(a->thread->t->mme[a->index][c], &wide, sizeof(wide));
+    }
+    return 0;
+}
+
 /* Slots that are written what they show keep their upper half. */
 static int write_acc(const struct access *a)
 {
     uint8_t shown[ACC_B] = {0};
     const struct access now = {a->thread, a->index, shown};
+    uint32_t plain = zs_eu_program_registers(a->thread->t->program)->acc_count;
+    if (a->index >= plain) {
+        const struct access mme = {a->thread, a->index - plain, a->bytes};
+        return mme.index < MME_COUNT ? write_mme(&mme) : 0;
+    }
     read_acc(&now);
-    if (memcmp(shown, a->bytes, ACC_B) == 0)
-        return 0;
-    if (a->index >= zs_eu_program_registers(a->thread->t->program)->acc_count)
-        return -EINVAL;
     for (uint32_t c = 0; c < ACC_LANES; c++) {
         uint32_t value = zs_load_u32(a->bytes + (size_t)c * 4);
         if (value != zs_load_u32(shown + (size_t)c * 4))
@@ -239,7 +257,7 @@ static const struct {
     {{ZESCOPE_DEBUG_REGSET_CR, true, 1, 128, 16}, read_cr, write_cr},
     {{ZESCOPE_DEBUG_REGSET_TDR, false, 1, 128, 16}, read_zero, NULL},
     {{ZESCOPE_DEBUG_REGSET_ACC, true, 10, 256, 32}, read_acc, write_acc},
-    {{ZESCOPE_DEBUG_REGSET_MME, false, MME_COUNT, 256, 32}, read_mme, NULL},
+    {{ZESCOPE_DEBUG_REGSET_MME, true, MME_COUNT, 256, 32}, read_mme, write_mme},
     {{ZESCOPE_DEBUG_REGSET_SP, false, 1, 128, 16}, read_zero, NULL},
     {{ZESCOPE_DEBUG_REGSET_SBA, false, SBA_COUNT, 64, 8}, read_sba, NULL},
     {{ZESCOPE_DEBUG_REGSET_DBG, false, 1, 32, 4}, read_zero, NULL},

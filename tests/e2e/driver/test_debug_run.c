@@ -348,6 +348,56 @@ static void test_access(void **state)
     finish(&f, 0, 1);
 }
 
+typedef ze_result_t(ZE_APICALL *thread_sets_fn)(zet_debug_session_handle_t, ze_device_thread_t,
+                                                uint32_t *, zet_debug_regset_properties_t *);
+
+/* The registers of a thread by a call that Debian's loader does not have, and the accumulators of
+ * macros, which are written as floats. */
+static void test_thread_registers(void **state)
+{
+    struct fixture f = begin(*state);
+    void *address = NULL;
+    OK(zeDriverGetExtensionFunctionAddress(f.e->driver, "zetDebugGetThreadRegisterSetProperties",
+                                           &address));
+    thread_sets_fn get = (thread_sets_fn)(uintptr_t)address;
+    OK(app_do(&f.app, "spin", 1));
+    stop_all(f.session);
+    struct threads held = stopped_threads(f.session, f.e->device);
+    ze_device_thread_t thread = held.items[0];
+    zet_debug_regset_properties_t all[40] = {0}, own[40] = {0};
+    uint32_t count = COUNT(all), own_count = 0;
+    OK(zetDebugGetRegisterSetProperties(f.e->device, &count, all));
+    if (strcmp(getenv("E2E_THROUGH"), "direct") == 0) { /* layers wrap the session's handle */
+        OK(get(f.session, thread, &own_count, NULL));
+        assert_int_equal(own_count, count);
+        OK(get(f.session, thread, &own_count, own));
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(own[i].type << 8 | own[i].count, all[i].type << 8 | all[i].count);
+        FAILS(get(f.session, thread, NULL, own), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+        FAILS(get(NULL, thread, &count, own), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+        thread.thread = UINT32_MAX;
+        assert_int_not_equal(get(f.session, thread, &own_count, own), ZE_RESULT_SUCCESS);
+        thread = held.items[0];
+    }
+    float before[3][8], after[8], value[8] = {1.5f, -2, 0, 1e30f, -1e-30f, 7, 8, 0.1f};
+    for (uint32_t i = 0; i < 3; i++)
+        OK(zetDebugReadRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_ACC, 2 + i, 1, before[i]));
+    OK(zetDebugWriteRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_ACC, 3, 1, value));
+    OK(zetDebugReadRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_MME, 1, 1, after));
+    assert_memory_equal(after, value, sizeof(value));
+    value[2] = 42;
+    OK(zetDebugWriteRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_MME, 1, 1, value));
+    OK(zetDebugReadRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_ACC, 3, 1, after));
+    assert_memory_equal(after, value, sizeof(value));
+    for (uint32_t i = 0; i < 3; i += 2) { /* its neighbours */
+        OK(zetDebugReadRegisters(f.session, thread, ZESCOPE_DEBUG_REGSET_ACC, 2 + i, 1, after));
+        assert_memory_equal(after, before[i], sizeof(after));
+    }
+    let_spin_end(&f);
+    OK(zetDebugResume(f.session, everyone));
+    finish(&f, 0, 1);
+}
+
 /* Anything in any register, anything as code: the program lives, and so does the debugger. */
 static void test_wild(void **state)
 {
@@ -397,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_step_barrier),
         cmocka_unit_test(test_fault),
         cmocka_unit_test(test_access),
+        cmocka_unit_test(test_thread_registers),
         cmocka_unit_test(test_wild),
     };
     signal(SIGPIPE, SIG_IGN);
