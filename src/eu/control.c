@@ -439,14 +439,17 @@ const struct zs_eu_op *zs_eu_op_pair(struct zs_eu_thread *t, const struct zs_eu_
 
 int zs_eu_thread_pair(struct zs_eu_thread *even, struct zs_eu_thread *odd)
 {
-    const struct zs_eu_op *a = even->resume, *b = odd->resume;
+    const struct zs_eu_thread *waits = even->status == ZS_EU_PAIR ? even : odd;
+    const struct zs_eu_op *op = waits->resume;
+    uint32_t a = zs_eu_thread_place(even), b = zs_eu_thread_place(odd);
 
-    zs_assert(even->status == ZS_EU_PAIR && odd->status == ZS_EU_PAIR);
-    if (even->program->insts[a->inst].offset_B != odd->program->insts[b->inst].offset_B)
+    zs_assert(waits->status == ZS_EU_PAIR);
+    if (a >= even->program->inst_count || b >= odd->program->inst_count ||
+        even->program->insts[a].offset_B != odd->program->insts[b].offset_B)
         return -EINVAL;
-    memcpy(even->pair, (const uint8_t *)even + a->src[0], a->src[1]);
-    memcpy(even->pair + a->src[1], (const uint8_t *)odd + b->src[0], a->src[2]);
-    memcpy(odd->pair, even->pair, a->src[1] + a->src[2]);
+    memcpy(even->pair, (const uint8_t *)even + op->src[0], op->src[1]);
+    memcpy(even->pair + op->src[1], (const uint8_t *)odd + op->src[0], op->src[2]);
+    memcpy(odd->pair, even->pair, op->src[1] + op->src[2]);
     even->paired = odd->paired = true;
     return 0;
 }

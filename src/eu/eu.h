@@ -391,8 +391,9 @@ uint32_t zs_eu_program_block_starts(const struct zs_eu_program *program, uint32_
 double zs_eu_thread_mme(const struct zs_eu_thread *t, uint32_t mme, uint32_t channel);
 
 /*
- * Two threads that zs_eu_run() left with ZS_EU_PAIR, the one with the even number first: give both
- * what dpasw takes from either; run both again. -EINVAL: they stand at different instructions.
+ * Two threads of which zs_eu_run() left one with ZS_EU_PAIR, and the other one, too, or in front of
+ * that instruction; the one with the even number first: give both what dpasw takes from either.
+ * Run both again. -EINVAL: they stand at different instructions.
  */
 int zs_eu_thread_pair(struct zs_eu_thread *even, struct zs_eu_thread *odd) ZS_MUST_CHECK;
 

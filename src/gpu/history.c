@@ -351,6 +351,18 @@ static struct zs_gpu_group *find_group(const struct zs_gpu_worker *w, uint64_t i
     return NULL;
 }
 
+/* When the thread went on, the other one of its pair had come, and stands where it came to. */
+static bool pair_again(const struct replay *r, struct zs_eu_thread *t)
+{
+    const struct zs_gpu_group *group = r->w->debug->group;
+    uint32_t thread = r->w->debug->thread, other = thread ^ 1;
+    if (other >= r->run->threads_per_group || group->threads[other].phase == ZS_GPU_THREAD_NEW ||
+        group->threads[other].phase == ZS_GPU_THREAD_DONE)
+        return false;
+    struct zs_eu_thread *o = &r->w->threads[group->threads[other].slot];
+    return zs_eu_thread_pair(thread & 1 ? o : t, thread & 1 ? t : o) == 0;
+}
+
 static enum zs_eu_status advance(struct replay *r, struct zs_eu_thread *t, uint64_t steps)
 {
     uint64_t end = r->position + steps;
@@ -369,7 +381,7 @@ static enum zs_eu_status advance(struct replay *r, struct zs_eu_thread *t, uint6
             if (status == ZS_EU_BARRIER && r->position == before)
                 return ZS_EU_FAULT; /* it waits where it did not */
         }
-        if (status == ZS_EU_PAIR) /* no GPU that has dpasw is recorded */
+        if (status == ZS_EU_PAIR && !pair_again(r, t))
             return ZS_EU_FAULT;
     }
     return status;

@@ -577,6 +577,46 @@ static void wide(void **state)
     }
 }
 
+static bool stop_always(struct zs_eu_thread *t, uint32_t inst)
+{
+    return inst == 0;
+}
+
+/* One of the pair was stopped in front of the instruction by a debugger: its registers are there.
+ */
+static void wide_stopped(void **state)
+{
+    static uint8_t files[2][FILE_MAX_B], want[FILE_MAX_B], src2[512];
+    static const struct zs_eu_hooks hooks = {.step = stop_always};
+    const struct shape s = {.rows = 8,
+                            .grf_B = 32,
+                            .dst = "d",
+                            .src0 = "d",
+                            .src1 = "b",
+                            .src2 = "b",
+                            .wide = true,
+                            .at = {10 * 32, 30 * 32, 50 * 32, 80 * 32}};
+    struct zs_eu_program *program =
+        lower(ZS_ISA_XE_HPG, &s, ZS_EU_LOWER_HOOK_STEPS, ZS_EU_HOST_BEST);
+    for (int i = 0; i < 2; i++) {
+        fill(files[i]);
+        start(threads[i], program, files[i], 0xff, 0);
+        threads[i]->hooks = &hooks;
+        assert_int_equal(zs_eu_run(threads[i], program, 1000), ZS_EU_STOP);
+    }
+    assert_int_equal(zs_eu_run(threads[1], program, 1000), ZS_EU_PAIR);
+    assert_int_equal(zs_eu_thread_pair(threads[0], threads[1]), 0);
+    memcpy(src2, files[0] + s.at[3], 128);
+    memcpy(src2 + 128, files[1] + s.at[3], 128);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(zs_eu_run(threads[i], program, 1000), ZS_EU_EOT);
+        memcpy(want, files[i], sizeof(want));
+        expect(&s, want, src2, UINT32_MAX);
+        assert_memory_equal(threads[i]->grf, want, 128 * 32);
+    }
+    zs_eu_program_destroy(program);
+}
+
 /* ---- what is refused ---- */
 
 static void refused(void **state)
@@ -609,9 +649,9 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),  cmocka_unit_test(extremes), cmocka_unit_test(floats),
-        cmocka_unit_test(denormals), cmocka_unit_test(masks),    cmocka_unit_test(wide),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(integers),     cmocka_unit_test(extremes), cmocka_unit_test(floats),
+        cmocka_unit_test(denormals),    cmocka_unit_test(masks),    cmocka_unit_test(wide),
+        cmocka_unit_test(wide_stopped), cmocka_unit_test(refused),
     };
     struct zs_eu_registers registers;
     while (platform_count < ZS_ARRAY_LEN(platforms) &&
