@@ -13,7 +13,7 @@ typedef __int128 wide;
 /* The nearest value that 128 bits hold; every one of them is beyond every type. */
 static wide product(wide a, wide b)
 {
-    wide result, least = (wide)1 << 127;
+    wide result, least = -((wide)1 << 126) * 2;
 
     if (!__builtin_mul_overflow(a, b, &result))
         return result;
