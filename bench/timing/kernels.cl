@@ -154,3 +154,57 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void texels(read_only imag
     int i = get_global_id(0);
     out[i] = read_imagef(in, nearest, (int2)(i % width, i / width));
 }
+
+/* ---- launches that are longer than what is replayed of them ------------------------------------
+ */
+
+/* neighbours share lines: within a group, to both sides, and with the groups of other rows */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void smooth(global const float *in, global float *out, int width)
+{
+    int i = get_global_id(0) + width;
+    out[i] = 0.5f * in[i] + 0.125f * (in[i - 1] + in[i + 1] + in[i - width] + in[i + width]);
+}
+
+/* barriers, with fewer and fewer lanes between them */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void tree(global const int *in, global int *sums, local int *shared)
+{
+    int l = get_local_id(0);
+    shared[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int half_size = get_local_size(0) / 2; half_size > 0; half_size /= 2) {
+        if (l < half_size)
+            shared[l] += shared[l + half_size];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        sums[get_group_id(0)] = shared[0];
+}
+
+/* one item works `n` times between two barriers, the others next to nothing */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void uneven(global uint *out, int n, int rounds)
+{
+    uint x = get_global_id(0);
+    for (int r = 0; r < rounds; r++) {
+        int times = get_local_id(0) == r % get_local_size(0) ? n : 2;
+        for (int i = 0; i < times; i++)
+            x = x * 1664525u + 1013904223u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = x;
+}
+
+/* each group in several stretches: loads, arithmetic, atomics */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void stretches(global const uint *in, global uint *bins, int n)
+{
+    local uint own[256];
+    uint l = get_local_id(0), x = 0;
+    own[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < n; i++)
+        atomic_inc(&own[in[get_global_id(0) + i * 64] * 2654435761u >> 24]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x = own[l];
+    for (int i = 0; i < 4 * n; i++)
+        x = x * 1664525u + 1013904223u;
+    atomic_add(&bins[l], x);
+}

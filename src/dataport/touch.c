@@ -90,18 +90,21 @@ static uint32_t span_of(const struct zs_port_message *m)
 /* How many lanes of an atomic are at the location that most of them share. */
 static uint32_t most_at_one(const uint64_t *address, uint32_t mask)
 {
+    enum { PLACES = 64 }; /* twice the lanes: there is always a free one */
+    uint64_t seen[PLACES], taken = 0;
+    uint8_t lanes[PLACES];
     uint32_t most = 0;
-    for (uint32_t left = mask; left;) {
-        uint32_t first = (uint32_t)__builtin_ctz(left), same = 0, others = 0;
-        ZS_PORT_FOR_LANES(lane, left)
-        {
-            if (address[lane] == address[first])
-                same++;
-            else
-                others |= 1u << lane;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        uint32_t at = (uint32_t)(address[lane] >> 2 ^ address[lane] >> 8) % PLACES;
+        while (taken >> at & 1 && seen[at] != address[lane])
+            at = (at + 1) % PLACES;
+        if (!(taken >> at & 1)) {
+            taken |= UINT64_C(1) << at;
+            seen[at] = address[lane];
+            lanes[at] = 0;
         }
-        most = ZS_MAX(most, same);
-        left = others;
+        most = ZS_MAX(most, (uint32_t)++lanes[at]);
     }
     return most;
 }
@@ -161,10 +164,15 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
     else if (m->space == ZS_PORT_SPACE_SCRATCH)
         base = 0 - port->scratch_start; /* lines are those of the thread's own scratch memory */
     uint32_t span_B = span_of(m);
+    uint64_t last = UINT64_MAX; /* lanes next to each other mostly share a line */
     ZS_PORT_FOR_LANES(lane, mask)
     {
-        if (!by_surface || address[lane] < size_B)
-            add_bytes(t, base + address[lane], span_B);
+        uint64_t first_B = base + address[lane], line = first_B >> LINE_SHIFT;
+        if ((by_surface && address[lane] >= size_B) ||
+            (line == last && (first_B + span_B - 1) >> LINE_SHIFT == line))
+            continue;
+        add_bytes(t, first_B, span_B);
+        last = line;
     }
 }
 

@@ -107,8 +107,15 @@ static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst 
     uint32_t lanes = ZS_MAX(ZS_MIN(grf_B / element_B(inst), (uint32_t)inst->exec_size), 1u);
     op->chunk_lanes = (uint8_t)lanes;
     op->chunk_cycles = (uint8_t)ZS_MAX(lanes * element_B(inst) * c->factor / c->B_per_cycle, 1u);
-    op->fixed_cycles = (uint8_t)c->fixed;
     op->least = (uint16_t)p->fpu_least;
+    uint32_t chunks = (inst->exec_size + lanes - 1) / lanes;
+    op->full_cycles = (uint16_t)ZS_MAX(chunks * op->chunk_cycles, p->fpu_least);
+    uint32_t all = inst->exec_size >= 32 ? UINT32_MAX : (1u << inst->exec_size) - 1;
+    op->lane_mask = inst->flags & ZS_INST_NOMASK ? 0 : all << inst->channel_offset;
+    if (c->fixed) {
+        op->full_cycles = (uint16_t)c->fixed;
+        op->lane_mask = 0;
+    }
     if (c->unit == ZS_TIMING_UNIT_MATH)
         op->ahead = (uint8_t)p->math_ahead;
 }
@@ -121,7 +128,6 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
     op->exec_size = inst->exec_size;
     op->sources = inst->source_count;
     op->chan_offset = inst->channel_offset;
-    op->no_mask = inst->flags & ZS_INST_NOMASK;
     if (flags & ZS_OPF_SEND) {
         op->unit = ZS_TIMING_UNIT_SEND;
     } else if (inst->op == ZS_OP_WAIT) {
@@ -133,7 +139,6 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         op->unit = (uint8_t)c.unit;
         set_pipe(p, inst, &c, op);
     }
-    op->latency = (uint8_t)c.latency;
     return c;
 }
 
@@ -141,8 +146,8 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
  */
 
 struct slots {
-    uint16_t slot[2 * ZS_TIMING_SLOTS];
-    uint8_t latency[2 * ZS_TIMING_SLOTS];
+    uint16_t slot[3 * ZS_TIMING_SLOTS];
+    uint8_t latency[3 * ZS_TIMING_SLOTS];
     uint32_t count;
 };
 
@@ -173,6 +178,22 @@ static void add_others(struct slots *s, const uint32_t flags[4], bool acc, bool 
         add_slot(s, ZS_TIMING_SLOT_A0, p->address_latency);
 }
 
+/* Each once, then as many more as make a whole number of steps. */
+static void end_deps(struct slots *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t at = 0;
+        while (at < kept && s->slot[at] != s->slot[i])
+            at++;
+        s->slot[kept] = s->slot[i];
+        kept += at == kept;
+    }
+    s->count = kept;
+    while (s->count % ZS_TIMING_DEP_STEP)
+        add_slot(s, ZS_TIMING_SLOT_NONE, 0);
+}
+
 static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
                        const struct zs_timing_params *p, const struct cost *c,
                        struct zs_timing_op *op, struct slots *s)
@@ -184,16 +205,16 @@ static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
     add_others(s, e.flags_read, e.acc_read, e.address_read, p, c);
     if (e.indirect_read)
         add_slot(s, ZS_TIMING_SLOT_LAST, 0);
-    op->read_count = (uint8_t)ZS_MIN(s->count, 255u);
-    s->count = op->read_count;
+    add_registers(s, e.grf_written, 0);
+    add_others(s, e.flags_written, e.acc_written, e.address_written, p, c);
+    end_deps(s);
+    op->dep_count = (uint16_t)s->count;
     add_registers(s, e.grf_written, c->latency);
     add_others(s, e.flags_written, e.acc_written, e.address_written, p, c);
-    op->dep_count = (uint16_t)s->count;
     if (op->unit <= ZS_TIMING_UNIT_MATH) /* in order: it waits for nothing */
         add_slot(s, ZS_TIMING_SLOT_LAST, c->latency);
-    op->write_count = (uint8_t)ZS_MIN(s->count - op->read_count, 255u);
-    s->count = (uint32_t)op->read_count + op->write_count;
-    op->dep_count = (uint16_t)ZS_MIN((uint32_t)op->dep_count, s->count);
+    op->write_count = (uint8_t)ZS_MIN(s->count - op->dep_count, 255u);
+    s->count = (uint32_t)op->dep_count + op->write_count;
 }
 
 /* ---- create ------------------------------------------------------------------------------------
@@ -239,6 +260,11 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
         error = keep_slots(code, &capacity, &count, slots) ? 0 : -ENOMEM;
     }
     free(slots);
+    uint32_t wait = code->op_count;
+    for (uint32_t i = code->op_count + 1; i-- > 0 && !error;) {
+        wait = i < code->op_count && code->ops[i].unit == ZS_TIMING_UNIT_WAIT ? i : wait;
+        code->next_wait[i] = wait;
+    }
     return error;
 }
 
@@ -271,7 +297,8 @@ int zs_timing_code_create(const struct zs_timing_params *params,
         code->op_count = zs_isa_kernel_count(isa);
         code->ops = calloc(code->op_count + 1u, sizeof(*code->ops));
         code->offset_B = calloc(code->op_count + 1u, sizeof(*code->offset_B));
-        error = code->ops && code->offset_B ? fill(code, isa) : -ENOMEM;
+        code->next_wait = calloc(code->op_count + 1u, sizeof(*code->next_wait));
+        error = code->ops && code->offset_B && code->next_wait ? fill(code, isa) : -ENOMEM;
     }
     zs_isa_kernel_close(isa);
     if (error) {
@@ -290,5 +317,6 @@ void zs_timing_code_destroy(struct zs_timing_code *code)
     free(code->offset_B);
     free(code->slots);
     free(code->slot_latency);
+    free(code->next_wait);
     free(code);
 }

@@ -85,6 +85,7 @@ static bool allocate(struct zs_timing_machine *m)
 {
     m->eus = calloc(m->eu_count, sizeof(*m->eus));
     m->keys = calloc(m->eu_count, sizeof(*m->keys));
+    m->least = calloc(m->subslice_count, sizeof(*m->least));
     m->threads = calloc((size_t)m->eu_count * m->threads_per_eu, sizeof(*m->threads));
     m->slots = calloc((size_t)m->eu_count * m->threads_per_eu, sizeof(*m->slots));
     m->groups = calloc(m->group_count + 1, sizeof(*m->groups));
@@ -92,10 +93,20 @@ static bool allocate(struct zs_timing_machine *m)
         calloc(m->group_count * m->threads_per_group + 1, sizeof(struct zs_timing_thread *));
     m->places = calloc(m->subslice_count, sizeof(*m->places));
     m->dispatch_free = calloc(m->subslice_count, sizeof(*m->dispatch_free));
-    m->ends = calloc(m->group_count + 1, sizeof(*m->ends));
     m->stalls = calloc(((size_t)m->code->op_count + 1) * ZS_TIMING_REASONS, sizeof(*m->stalls));
-    return m->eus && m->keys && m->threads && m->slots && m->groups && m->members && m->places &&
-           m->dispatch_free && m->ends && m->stalls;
+    m->counts = calloc((size_t)m->code->op_count + 1, sizeof(*m->counts));
+    m->left_out = calloc((size_t)m->code->op_count + 1, sizeof(*m->left_out));
+    return m->counts && m->left_out && m->eus && m->keys && m->least && m->threads && m->slots &&
+           m->groups && m->members && m->places && m->dispatch_free && m->stalls;
+}
+
+/* Windows that any thread of the group gave up. */
+static uint32_t stride_of(const struct zs_timing_machine *m, uint64_t group)
+{
+    uint32_t stride = 1; /* powers of two */
+    for (uint32_t i = 0; i < m->threads_per_group; i++)
+        stride = ZS_MAX(stride, m->streams[group * m->threads_per_group + i].stride);
+    return stride;
 }
 
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
@@ -112,14 +123,16 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .subslice_count = model->slices * model->subslices_per_slice,
         .subslices_per_slice = model->subslices_per_slice,
         .threads_per_eu = model->threads_per_eu,
+        .thread_count = zs_gpu_model_threads(model),
         .threads_per_group = l->threads_per_group,
         .slm_B = l->slm_B,
         .has_barriers = l->has_barriers,
         .group_count = trace->sampled,
+        .resident_groups = trace->resident_groups,
         .streams = trace->streams,
         .dispatch_cost = l->params->dispatch_cycles +
                          l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),
-        .skip = 1,
+        .window_end = UINT64_MAX,
     };
     int error = zs_timing_hierarchy_init(&m->hierarchy, model, l->params, totals);
     if (!error)
@@ -130,6 +143,10 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
     }
     for (uint32_t i = 0; i < m->eu_count * m->threads_per_eu && !error; i++)
         m->slots[i].next = ZS_TIMING_NEVER;
+    for (uint32_t i = 0; i < m->subslice_count && !error; i++)
+        m->least[i] = UINT64_MAX;
+    for (uint64_t i = 0; i < m->group_count && !error; i++)
+        m->groups[i].stride = stride_of(m, i);
     return error;
 }
 
@@ -138,21 +155,22 @@ void zs_timing_machine_fini(struct zs_timing_machine *m)
     zs_timing_hierarchy_fini(&m->hierarchy);
     free(m->eus);
     free(m->keys);
+    free(m->least);
     free(m->threads);
     free(m->slots);
     free(m->groups);
     free(m->members);
     free(m->places);
     free(m->dispatch_free);
-    free(m->ends);
     free(m->stalls);
+    free(m->counts);
+    free(m->left_out);
 }
 
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-static uint64_t canonical(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
-                          uint32_t high, uint32_t low)
+static uint64_t canonical(const struct zs_timing_thread *th, uint32_t high, uint32_t low)
 {
     uint32_t range = high >> 24;
     uint64_t line = (uint64_t)(high & 0xffffff) << 32 | low;
@@ -160,28 +178,28 @@ static uint64_t canonical(const struct zs_timing_machine *m, const struct zs_tim
         uint64_t ordinal = th->stream->ranges[range - ZS_TIMING_RANGE_FIRST];
         return ordinal << LINE_BITS | (line & ((UINT64_C(1) << LINE_BITS) - 1));
     }
-    uint64_t slot = (uint64_t)(th - m->threads);
-    return (uint64_t)range << LINE_BITS | slot << SLOT_BITS | (line & ((1u << SLOT_BITS) - 1));
+    return (uint64_t)range << LINE_BITS | (uint64_t)th->place << SLOT_BITS |
+           (line & ((1u << SLOT_BITS) - 1));
 }
 
-static uint32_t read_lines(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
-                           const uint32_t *words, uint64_t *lines)
+static uint32_t read_lines(const struct zs_timing_thread *th, const uint32_t *words,
+                           uint64_t *lines)
 {
     uint32_t count = words[0] >> 20 & 1023;
     for (uint32_t i = 0; i < count; i++)
-        lines[i] = canonical(m, th, words[2 + 2 * i], words[3 + 2 * i]);
+        lines[i] = canonical(th, words[2 + 2 * i], words[3 + 2 * i]);
     return count;
 }
 
-bool zs_timing_read_message(struct zs_timing_machine *m, struct zs_timing_thread *th,
-                            struct zs_timing_request *r, uint64_t *lines)
+bool zs_timing_read_message(struct zs_timing_thread *th, struct zs_timing_request *r,
+                            uint64_t *lines)
 {
     const uint32_t *words = th->stream->words + th->at;
     if (th->at >= th->end || words[0] >> 30 != ZS_TIMING_WORD_MESSAGE ||
         (words[0] & 0xfffff) != (th->inst & 0xfffff))
         return false;
     r->event = words[1];
-    r->line_count = read_lines(m, th, words, lines);
+    r->line_count = read_lines(th, words, lines);
     th->at += 2 + 2 * r->line_count;
     return true;
 }
@@ -189,50 +207,24 @@ bool zs_timing_read_message(struct zs_timing_machine *m, struct zs_timing_thread
 /* ---- blocks ------------------------------------------------------------------------------------
  */
 
-static void warm_window(struct zs_timing_machine *m, struct zs_timing_thread *th)
-{
-    uint64_t lines[ZS_PORT_TOUCH_LINES];
-    while (th->at < th->end) {
-        const uint32_t *words = th->stream->words + th->at;
-        uint32_t kind = words[0] >> 30;
-        if (kind == ZS_TIMING_WORD_BLOCK)
-            m->seen += words[1];
-        th->at += 2;
-        if (kind != ZS_TIMING_WORD_MESSAGE)
-            continue;
-        struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
-                                      .event = words[1],
-                                      .lines = lines,
-                                      .line_count = read_lines(m, th, words, lines),
-                                      .warm = true};
-        th->at += 2 * r.line_count;
-        if (!(r.event & (ZS_TIMING_EVENT_FENCE | ZS_TIMING_EVENT_BARRIER)))
-            (void)zs_timing_hierarchy_send(&m->hierarchy, &r, 0);
-    }
-}
-
 static bool next_window(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
     const struct zs_timing_stream *s = th->stream;
-    th->window++;
+    uint32_t step = m->groups[th->group].stride / ZS_MAX(s->stride, 1u);
+    th->window += th->window == UINT32_MAX ? 1 : step; /* those that no thread gave up */
     if (th->window >= s->window_count || m->now > CYCLES_MOST)
         return false;
     th->at = s->windows[th->window];
     th->end = th->window + 1 < s->window_count ? s->windows[th->window + 1] : s->count;
-    if (th->window % m->skip != 0) {
-        warm_window(m, th);
-        return true;
-    }
-    th->arrived = ZS_MAX(th->arrived, s->words[th->at] & 0x3fffffff);
-    if (m->skip > 1 || s->stride > 1) /* what it waited for lies in what was left out */
-        th->passed = th->arrived;
+    uint32_t arrived = s->words[th->at] & 0x3fffffff;
+    if (arrived > th->arrived) /* what it waited for lies in what was left out */
+        th->arrived = th->passed = arrived;
     th->mask = s->words[th->at + 1];
     th->at += 2;
     return true;
 }
 
-/* To the next instruction; false: there is none. */
-static bool advance(struct zs_timing_machine *m, struct zs_timing_thread *th)
+bool zs_timing_advance(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
     while (th->inst >= th->inst_end) {
         if (th->at >= th->end) {
@@ -245,11 +237,7 @@ static bool advance(struct zs_timing_machine *m, struct zs_timing_thread *th)
         if (kind == ZS_TIMING_WORD_BLOCK) {
             th->inst = words[0] & 0x3fffffff;
             th->inst_end = th->inst + words[1];
-            m->timed += words[1];
             m->seen += words[1];
-            while (m->mark_count < ZS_TIMING_MARKS &&
-                   m->timed >= m->mark_step * (m->mark_count + UINT64_C(1)))
-                m->marks[m->mark_count++] = m->now;
         } else if (kind == ZS_TIMING_WORD_MASK) {
             th->mask = words[1];
         }
@@ -263,10 +251,12 @@ static uint64_t latest(const struct zs_timing_machine *m, const struct zs_timing
                        const struct zs_timing_op *op)
 {
     const uint16_t *slot = m->code->slots + op->slots;
-    uint32_t dep = 0;
-    for (uint32_t i = 0; i < op->dep_count; i++)
-        dep = ZS_MAX(dep, th->ready[slot[i]]);
-    return dep;
+    uint32_t dep = 0, other = 0;
+    for (uint32_t i = 0; i < op->dep_count; i += ZS_TIMING_DEP_STEP) {
+        dep = ZS_MAX(dep, ZS_MAX(th->ready[slot[i]], th->ready[slot[i + 1]]));
+        other = ZS_MAX(other, ZS_MAX(th->ready[slot[i + 2]], th->ready[slot[i + 3]]));
+    }
+    return ZS_MAX(dep, other);
 }
 
 static uint32_t time_of(uint64_t cycle)
@@ -279,7 +269,7 @@ void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
     uint32_t arrived = th->arrived;
     th->dep = th->start;
     th->start = 0;
-    bool more = advance(m, th);
+    bool more = zs_timing_advance(m, th);
     if (th->arrived > arrived) /* in what was left out */
         zs_timing_release(m, &m->groups[th->group], m->now);
     if (!more) {

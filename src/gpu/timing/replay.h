@@ -25,7 +25,6 @@ struct zs_timing_slot {
 };
 /* Above all times: those of the scoreboard have 30 bits. */
 #define ZS_TIMING_NEVER (UINT32_C(1) << 30)
-enum { ZS_TIMING_MARKS = 16 };
 enum { ZS_TIMING_ORDER_BITS = 24, ZS_TIMING_SLOT_BITS = 4 };
 
 /* A hardware thread. Times are cycles from the walker's start. */
@@ -35,7 +34,9 @@ struct zs_timing_thread {
     uint32_t window, at, end; /* window UINT32_MAX: none yet; words of the stream */
     uint32_t inst, inst_end;  /* of the block */
     uint32_t mask;
+    uint32_t home; /* where it was before it went on without time */
     uint32_t group, member, eu;
+    uint32_t place;                  /* number of its slot */
     uint32_t arrived, passed;        /* barriers */
     uint64_t eligible;               /* the thread's last instruction lets the next one go */
     uint64_t dep;                    /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
@@ -54,6 +55,7 @@ struct zs_timing_eu {
 struct zs_timing_group {
     uint32_t subslice, live;
     uint32_t released; /* barriers that all have reached */
+    uint32_t stride;   /* windows whose number is a multiple are replayed */
     uint64_t release_cycle;
     struct zs_timing_thread **threads; /* NULL: ended */
 };
@@ -71,27 +73,37 @@ struct zs_timing_machine {
     uint32_t threads_per_group, slm_B;
     bool has_barriers;
     uint64_t group_count, next_group; /* sampled ones */
+    uint32_t resident_groups;         /* that it holds */
     struct zs_timing_stream *streams;
     struct zs_timing_eu *eus;
-    uint64_t *keys; /* by EU: when it does something next that others see */
+    uint64_t *keys;  /* by EU: when it does something next that others see */
+    uint64_t *least; /* ... the first of a subslice */
     struct zs_timing_thread *threads;
-    struct zs_timing_slot *slots; /* of threads */
+    uint32_t thread_count;
+    struct zs_timing_thread passing; /* of groups that are left out */
+    struct zs_timing_slot *slots;    /* of threads */
     struct zs_timing_group *groups;
     struct zs_timing_thread **members;
     struct zs_timing_place *places; /* by subslice */
     uint64_t *dispatch_free;        /* by slice */
     uint64_t now_dispatch, dispatch_cost;
-    uint64_t *ends; /* of groups, ascending */
-    uint64_t end_count;
-    uint64_t *stalls; /* by instruction and reason */
-    uint32_t issues;  /* so far */
-    uint32_t skip;    /* one window in so many is replayed, the others touch the caches */
-    uint64_t now, timed, seen;
-    /* when so many parts of what is to be replayed had been issued */
-    uint64_t marks[ZS_TIMING_MARKS];
-    uint64_t mark_step;
-    uint32_t mark_count;
-    uint64_t drained; /* when the last message was through */
+    uint64_t *stalls;  /* by instruction and reason, of this phase */
+    uint32_t *counts;  /* by instruction: issues */
+    int64_t *left_out; /* by instruction: how often it was, less than the one before it */
+    uint64_t issues;   /* so far */
+    uint64_t now;      /* the latest issue */
+    uint64_t frontier; /* up to here everything has happened */
+    uint64_t drained;  /* when the last message was through */
+    uint64_t filled;   /* when the threads that fit at first have begun */
+    uint64_t seen;     /* instructions that were replayed or left out */
+    uint64_t releases; /* of barriers */
+    uint32_t live_groups;
+    uint64_t unheard;    /* ... whose messages touched nothing */
+    bool silent;         /* messages touch nothing */
+    bool forwarding;     /* threads go on without time */
+    bool by_round;       /* ... or when a barrier lets threads go */
+    uint64_t window_end; /* when the frontier is there, zs_timing_end_window() is called */
+    struct zs_timing_estimate *estimate;
 };
 
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
@@ -100,11 +112,38 @@ void zs_timing_machine_fini(struct zs_timing_machine *m);
 
 /* The thread's next instruction: unit, dep, next, blocked. */
 void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th);
+/* To the next instruction; false: there is none. */
+bool zs_timing_advance(struct zs_timing_machine *m, struct zs_timing_thread *th);
 /* A thread of the group has reached more barriers, or ended. */
 void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, uint64_t cycle);
 /* The message that the thread's instruction sent; false: none. lines: room for ZS_PORT_TOUCH_LINES
  */
-bool zs_timing_read_message(struct zs_timing_machine *m, struct zs_timing_thread *th,
-                            struct zs_timing_request *r, uint64_t *lines);
+bool zs_timing_read_message(struct zs_timing_thread *th, struct zs_timing_request *r,
+                            uint64_t *lines);
+
+/* ---- replay.c ----------------------------------------------------------------------------------
+ */
+
+void zs_timing_run(struct zs_timing_machine *m);
+/* The EU has something to do at `cycle`. */
+void zs_timing_wake(struct zs_timing_machine *m, uint32_t eu, uint64_t cycle);
+void zs_timing_end_thread(struct zs_timing_machine *m, struct zs_timing_thread *th, uint64_t at);
+/* Accounts what was begun, up to the frontier. */
+void zs_timing_settle(struct zs_timing_machine *m);
+
+/* ---- forward.c ---------------------------------------------------------------------------------
+ */
+
+/* All threads go on by about so many instructions without time; how many it were. *ret_dry: the
+ * device has become so empty that it ended early. */
+uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, bool *ret_dry);
+/* Groups that have not begun are left out, about so many instructions: how many it were. 0: there
+ * are too few groups. */
+uint64_t zs_timing_pass_groups(struct zs_timing_machine *m, uint64_t instructions);
+
+/* ---- estimate.c --------------------------------------------------------------------------------
+ */
+
+void zs_timing_end_window(struct zs_timing_machine *m);
 
 #endif

@@ -24,22 +24,24 @@ enum {
     ZS_TIMING_SLOT_ACC = ZS_TIMING_SLOT_FLAG + ZS_EU_FLAGS_MAX,
     ZS_TIMING_SLOT_A0,
     ZS_TIMING_SLOT_LAST, /* the result of a pipe that was issued last: for indirect operands */
+    ZS_TIMING_SLOT_NONE, /* always ready */
     ZS_TIMING_SLOTS
 };
+enum { ZS_TIMING_DEP_STEP = 4 };
 
 struct zs_timing_op {
     uint8_t unit;         /* enum zs_timing_unit */
     uint8_t chunk_cycles; /* of the pipe, for `chunk_lanes` lanes */
     uint8_t chunk_lanes, exec_size, chan_offset;
-    uint8_t fixed_cycles; /* not 0: of the pipe, whatever the lanes */
-    uint8_t latency, sources;
+    uint8_t sources;
     uint8_t payload_grf, response_grf;
-    bool no_mask;
-    uint8_t ahead; /* the thread goes on so many cycles before the pipe is free */
-    uint8_t read_count, write_count;
-    uint16_t least;     /* cycles of the pipe at least */
-    uint16_t dep_count; /* of the slots below: what must be ready before it is issued */
-    uint32_t slots;     /* what it reads, then what it writes */
+    uint8_t ahead;        /* the thread goes on so many cycles before the pipe is free */
+    uint8_t write_count;  /* slots that it writes */
+    uint16_t least;       /* cycles of the pipe at least */
+    uint16_t full_cycles; /* ... with all of lane_mask on */
+    uint16_t dep_count;   /* slots that must be ready before it is issued: of ..._DEP_STEP many */
+    uint32_t lane_mask;   /* 0: the lanes do not matter */
+    uint32_t slots;       /* what must be ready, then what it writes */
 };
 
 struct zs_timing_code {
@@ -49,6 +51,7 @@ struct zs_timing_code {
     uint32_t *offset_B; /* by instruction */
     uint16_t *slots;
     uint8_t *slot_latency; /* beside slots: of what is written */
+    uint32_t *next_wait;   /* by instruction: the next one that waits for a barrier */
 };
 
 /* ---- trace.c -----------------------------------------------------------------------------------
@@ -61,15 +64,16 @@ struct zs_timing_code {
  *   message  2 << 30 | lines << 20 | instruction; then struct zs_timing_event's word; then each
  *            line: its range in the stream's table << 24 | bits 32 and up, and the low 32 bits
  *
- * Windows are WINDOW blocks long. A stream that outgrows its room gives up every other window, and
- * records every other one from there on.
+ * Windows are WINDOW_BLOCKS long, those of kernels with barriers WINDOW_BARRIERS. A stream that
+ * outgrows its room gives up every other window, and records every other one from there on.
  */
 enum {
     ZS_TIMING_WORD_BLOCK,
     ZS_TIMING_WORD_MASK,
     ZS_TIMING_WORD_MESSAGE,
     ZS_TIMING_WORD_WINDOW,
-    ZS_TIMING_WINDOW_BLOCKS = 4,
+    ZS_TIMING_WINDOW_BLOCKS = 64,
+    ZS_TIMING_WINDOW_BARRIERS = 4,
     ZS_TIMING_RANGES = 255,      /* that a stream can name; accesses to others have no lines */
     ZS_TIMING_RANGE_SCRATCH = 1, /* lines are those of the thread's own part */
     ZS_TIMING_RANGE_PRIVATE = 2,
@@ -97,9 +101,9 @@ struct zs_timing_stream {
     uint32_t count, capacity;
     uint32_t *windows; /* where they begin */
     uint32_t window_count, window_capacity;
-    uint32_t stride;         /* windows whose number is a multiple are recorded */
-    uint32_t window, blocks; /* number of the current one, blocks in it */
-    uint32_t barriers;
+    uint32_t stride;                    /* windows whose number is a multiple are recorded */
+    uint32_t window, blocks;            /* number of the current one, blocks in it */
+    uint32_t barriers, window_barriers; /* so far; at which the next window begins */
     uint32_t mask;
     bool recording, full, touched;
     uint64_t recorded; /* instructions */

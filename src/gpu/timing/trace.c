@@ -3,10 +3,13 @@
  * Recording: which groups of a launch are sampled, and what their threads did. The words of a
  * stream are described in timing_priv.h.
  *
- * Small launches are recorded whole. Of others runs of neighbouring groups are, each a quarter
- * of what the device holds at once, spread evenly from the first group to the last: neighbours
- * share lines, and what differs along the launch is seen. Which groups these are follows from
- * numbers of the launch alone.
+ * Launches are recorded whole while that is cheap; of others long runs of neighbouring groups are,
+ * spread evenly from the first group to the last: neighbours share lines, and what differs along
+ * the launch is seen. Which groups these are follows from numbers of the launch alone.
+ *
+ * Of a thread that outgrows its room every other window stays, again and again. Windows of kernels
+ * with barriers begin behind barriers, behind the same ones in all threads of a group: what is left
+ * out is left out of all of them, and those that wait for each other in what stays did so.
  */
 #include "gpu/timing/timing_priv.h"
 
@@ -17,14 +20,14 @@
 #include <string.h>
 
 enum {
-    CHUNKS_LEAST = 6, /* of a quarter of what the device holds at once */
-    CHUNKS_MOST = 16,
-    CHUNKS_EXACT = 256,
-    SHARE = 16,            /* of the groups, between these bounds */
-    WORDS_ALL = 128 << 10, /* of all streams */
-    WORDS_LEAST = 512,
-    WORDS_MOST = 128 << 10,
-    WORDS_EXACT = 64, /* times as many */
+    WHOLE_WAVES = 12, /* launches of so many times what the device holds are recorded whole */
+    RUNS_MOST = 4,
+    RUN_WAVES = 3, /* the least length of a run */
+    SHARE = 2,     /* of the groups, as long as there is room */
+    THREADS_MOST = 16 << 10,
+    WORDS_ALL = 4 << 20, /* of all streams */
+    WORDS_LEAST = 256,
+    EXACT = 16, /* times as much */
     GRF_B = 32,
 };
 
@@ -46,16 +49,18 @@ static uint32_t resident_groups(const struct zs_timing_launch *l)
 
 static void choose_groups(struct zs_timing_trace *t)
 {
-    uint64_t all = t->launch.group_count, quarter = (t->resident_groups + UINT64_C(3)) / 4;
-    uint64_t whole = quarter * (t->launch.exact ? CHUNKS_EXACT : CHUNKS_LEAST);
+    const struct zs_timing_launch *l = &t->launch;
+    uint64_t all = l->group_count, wave = t->resident_groups, scale = l->exact ? EXACT : 1;
+    uint64_t room = THREADS_MOST * scale / ZS_MAX(l->threads_per_group, 1u);
+    uint64_t wanted = l->exact ? all : ZS_MAX(all / SHARE, wave * WHOLE_WAVES);
+    wanted = ZS_MAX(ZS_MIN(wanted, room), wave * RUN_WAVES);
     t->chunk_groups = t->sampled = all;
     t->chunk_count = 1;
-    if (all <= whole)
+    if (all <= wanted)
         return;
-    uint64_t chunks = ZS_MIN(all / SHARE / quarter, (uint64_t)CHUNKS_MOST);
-    t->chunk_groups = quarter;
-    t->chunk_count = ZS_MAX(chunks, whole / quarter);
-    t->sampled = t->chunk_count * quarter;
+    t->chunk_count = ZS_MAX(ZS_MIN(wanted / (wave * RUN_WAVES), (uint64_t)RUNS_MOST), 1u);
+    t->chunk_groups = wanted / t->chunk_count;
+    t->sampled = t->chunk_count * t->chunk_groups;
 }
 
 static uint64_t chunk_start(const struct zs_timing_trace *t, uint64_t chunk)
@@ -93,7 +98,7 @@ bool zs_timing_trace_samples(const struct zs_timing_trace *t, uint64_t group)
 static uint32_t *room(struct zs_timing_stream *s, uint32_t words)
 {
     if (s->capacity - s->count < words) {
-        uint32_t wanted = ZS_MAX(2 * s->capacity, s->count + words + 512);
+        uint32_t wanted = ZS_MAX(2 * s->capacity, s->count + words + 128);
         uint32_t *grown = realloc(s->words, wanted * sizeof(*grown));
         if (!grown) {
             s->recording = false;
@@ -139,32 +144,45 @@ static void thin_out(struct zs_timing_stream *s)
     s->stride *= 2;
 }
 
+static bool add_window(struct zs_timing_stream *s)
+{
+    if (s->window_count == s->window_capacity) {
+        uint32_t wanted = s->window_capacity ? 2 * s->window_capacity : 16;
+        uint32_t *grown = realloc(s->windows, wanted * sizeof(*grown));
+        if (!grown)
+            return false;
+        s->windows = grown;
+        s->window_capacity = wanted;
+    }
+    s->windows[s->window_count++] = s->count;
+    return true;
+}
+
 static void begin_window(struct zs_timing_stream *s, uint32_t mask)
 {
     s->blocks = 0;
     s->window++;
+    s->window_barriers = s->barriers + ZS_TIMING_WINDOW_BARRIERS;
     if (s->count > s->trace->words_max && s->window % s->stride == 0)
         thin_out(s);
     s->recording = !s->full && s->window % s->stride == 0;
     if (!s->recording)
         return;
-    if (s->window_count == s->window_capacity) {
-        uint32_t wanted = s->window_capacity ? 2 * s->window_capacity : 64;
-        uint32_t *grown = realloc(s->windows, wanted * sizeof(*grown));
-        if (!grown) {
-            s->recording = false;
-            s->full = true;
-            return;
-        }
-        s->windows = grown;
-        s->window_capacity = wanted;
-    }
-    uint32_t start = s->count, *at = room(s, 2);
+    s->full = !add_window(s);
+    uint32_t *at = s->full ? NULL : room(s, 2);
+    s->recording = at != NULL;
     if (!at)
         return;
-    s->windows[s->window_count++] = start;
     at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_WINDOW, s->barriers & 0x3fffffff);
     at[1] = s->mask = mask;
+}
+
+/* A window that alone outgrows the room ends early. */
+static bool goes_on(struct zs_timing_stream *s)
+{
+    uint32_t start = s->windows[s->window_count - 1];
+    s->recording = s->count - start <= s->trace->words_max;
+    return s->recording;
 }
 
 static struct zs_timing_stream *stream_of(const struct zs_eu_thread *t)
@@ -175,10 +193,12 @@ static struct zs_timing_stream *stream_of(const struct zs_eu_thread *t)
 static void on_block(struct zs_eu_thread *t, uint32_t first, uint32_t count)
 {
     struct zs_timing_stream *s = stream_of(t);
-    if (s->blocks == ZS_TIMING_WINDOW_BLOCKS)
+    bool ends = s->trace->launch.has_barriers ? (int32_t)(s->barriers - s->window_barriers) >= 0
+                                              : s->blocks == ZS_TIMING_WINDOW_BLOCKS;
+    if (ends || s->window == UINT32_MAX)
         begin_window(s, t->ce);
     s->blocks++;
-    if (!s->recording || count == 0)
+    if (!s->recording || count == 0 || !goes_on(s))
         return;
     uint32_t changed = t->ce != s->mask ? 2 : 0, *at = room(s, 2 + changed);
     if (!at)
@@ -322,9 +342,9 @@ int zs_timing_trace_create(const struct zs_timing_launch *launch,
     t->resident_groups = resident_groups(launch);
     choose_groups(t);
     uint64_t streams = t->sampled * launch->threads_per_group;
-    uint64_t words = WORDS_ALL / ZS_MAX(streams, UINT64_C(1));
-    t->words_max = (uint32_t)ZS_MIN(ZS_MAX(words, (uint64_t)WORDS_LEAST), (uint64_t)WORDS_MOST);
-    t->words_max *= launch->exact ? (uint32_t)WORDS_EXACT : 1u;
+    uint64_t words = WORDS_ALL * (launch->exact ? EXACT : UINT64_C(1));
+    words = ZS_MAX(words / ZS_MAX(streams, UINT64_C(1)), (uint64_t)WORDS_LEAST);
+    t->words_max = (uint32_t)ZS_MIN(words, (uint64_t)WORDS_ALL);
     t->streams = calloc(streams + 1, sizeof(*t->streams));
     if (!t->streams) {
         free(t);
@@ -357,6 +377,5 @@ const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint
     s->trace = t;
     s->stride = 1;
     s->window = UINT32_MAX; /* the first block begins window 0 */
-    s->blocks = ZS_TIMING_WINDOW_BLOCKS;
     return &s->hooks;
 }

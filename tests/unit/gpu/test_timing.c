@@ -314,6 +314,82 @@ static void test_long_launches(void **state)
     lab_close(&lab);
 }
 
+/* What a part of a launch says of it is what all of it says: the time, and how much of it threads
+ * spent on what. */
+struct sampled {
+    const char *name, *kernel;
+    uint32_t groups, size;
+    struct lab_arg args[LAB_ARGS];
+    double time; /* as a part of it */
+};
+
+static void shares_of(const struct zs_gpu_timing *t, double shares[ZS_GPU_STALL_REASONS])
+{
+    const uint64_t cycles[ZS_GPU_STALL_REASONS] = {
+        t->thread_active, t->thread_control, t->thread_pipe, t->thread_send,
+        t->thread_dist,   t->thread_sbid,    t->thread_sync, t->thread_other};
+    for (uint32_t i = 0; i < ZS_GPU_STALL_REASONS; i++)
+        shares[i] = (double)cycles[i] / (double)sum_of_reasons(t);
+}
+
+static void check_sampled(struct lab *lab, const struct sampled *row)
+{
+    double sampled[ZS_GPU_STALL_REASONS], whole[ZS_GPU_STALL_REASONS];
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    lab->flags = 0;
+    uint64_t cycles = lab_run(lab, row->kernel, row->groups, row->size, row->args);
+    check_sums(lab);
+    if (t->replayed > t->instructions * 2 / 3)
+        fail_msg("%s: %llu instructions of %llu were replayed", row->name,
+                 (unsigned long long)t->replayed, (unsigned long long)t->instructions);
+    shares_of(t, sampled);
+    lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    uint64_t exact = lab_run(lab, row->kernel, row->groups, row->size, row->args);
+    check_exact(lab);
+    shares_of(t, whole);
+    double off = (double)cycles / (double)exact - 1;
+    if (off > row->time || off < -row->time)
+        fail_msg("%s: %llu cycles, and %llu when all is replayed", row->name,
+                 (unsigned long long)cycles, (unsigned long long)exact);
+    for (uint32_t i = 0; i < ZS_GPU_STALL_REASONS; i++) {
+        if (sampled[i] > whole[i] + 0.06 || sampled[i] < whole[i] - 0.06)
+            fail_msg(
+                "%s: %.0f %% of the thread cycles for reason %u, and %.0f %% when all is replayed",
+                row->name, 100 * sampled[i], i, 100 * whole[i]);
+    }
+}
+
+static void test_samples(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    void *in = lab_alloc(&lab, 4 << 20), *out = lab_alloc(&lab, 4 << 20);
+    uint32_t *words = in;
+    for (uint32_t i = 0; i < 1 << 20; i++)
+        words[i] = i;
+    const struct sampled rows[] = {
+        {"smooth", "smooth", 1000, 256, {LAB_BUF(in), LAB_BUF(out), LAB_I(1024)}, 0.05},
+        {"smooth, short rows", "smooth", 1000, 64, {LAB_BUF(in), LAB_BUF(out), LAB_I(80)}, 0.05},
+        {"tree", "tree", 500, 256, {LAB_BUF(in), LAB_BUF(out), LAB_LOC(1024)}, 0.07},
+        {"tree, small groups", "tree", 1000, 64, {LAB_BUF(in), LAB_BUF(out), LAB_LOC(256)}, 0.07},
+        {"uneven", "uneven", 60, 128, {LAB_BUF(out), LAB_I(60), LAB_I(40)}, 0.07},
+        {"uneven, one group", "uneven", 1, 256, {LAB_BUF(out), LAB_I(100), LAB_I(600)}, 0.07},
+        {"uneven, no end", "uneven", 9, 256, {LAB_BUF(out), LAB_I(40), LAB_I(250)}, 0.07},
+        {"stretches", "stretches", 60, 256, {LAB_BUF(in), LAB_BUF(out), LAB_I(24)}, 0.09},
+        {"strided", "strided", 1000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(8)}, 0.05},
+        {"arithmetic",
+         "rate_int_add",
+         84,
+         128,
+         {LAB_BUF(out), LAB_I(6), LAB_I(77), LAB_I(13)},
+         0.05},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
+        check_sampled(&lab, &rows[i]);
+    lab_forget(&lab);
+    lab_close(&lab);
+}
+
 /* ---- the same numbers --------------------------------------------------------------------------
  */
 
@@ -380,7 +456,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_rates),
         cmocka_unit_test(test_latencies),      cmocka_unit_test(test_latency_is_hidden),
         cmocka_unit_test(test_intensity),      cmocka_unit_test(test_orderings),
-        cmocka_unit_test(test_long_launches),  cmocka_unit_test(test_host_threads),
+        cmocka_unit_test(test_long_launches),  cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_host_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Between the phases of a replay, in two ways, in which messages touch the caches and no time
+ * passes:
+ *
+ * - Groups that have not begun are passed over. What runs goes on as it would: nothing is lost.
+ * - Where there are few groups with long threads, these go on by turns. Barriers are kept, threads
+ *   end and groups begin; what registers wait for stays as it was. So the next phase finds the
+ *   device about as busy as it would be.
+ */
+#include "gpu/timing/replay.h"
+
+enum { TURN = 64, HOME_TURN = 192 }; /* instructions of a thread */
+#define NOWHERE UINT32_MAX
+
+static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    struct zs_timing_request r = {
+        .subslice = m->eus[th->eu].subslice, .lines = lines, .warm = true};
+    if (!zs_timing_read_message(th, &r, lines))
+        return;
+    if (m->silent)
+        return;
+    if (r.event & ZS_TIMING_EVENT_BARRIER && th != &m->passing) {
+        th->arrived++;
+        zs_timing_release(m, &m->groups[th->group], m->frontier);
+    } else if (!(r.event & (ZS_TIMING_EVENT_FENCE | ZS_TIMING_EVENT_BARRIER))) {
+        (void)zs_timing_hierarchy_send(&m->hierarchy, &r, 0);
+    }
+}
+
+/* Up to instruction `stop` of the block. */
+static void go_to(struct zs_timing_machine *m, struct zs_timing_thread *th, uint32_t stop)
+{
+    m->left_out[th->inst]++;
+    m->left_out[stop]--;
+    while (th->at < th->end) {
+        uint32_t word = th->stream->words[th->at], inst = word & 0xfffff;
+        uint32_t ahead = (inst - th->inst) & 0xfffff; /* the word has the low bits */
+        if (word >> 30 != ZS_TIMING_WORD_MESSAGE || ahead >= stop - th->inst)
+            break;
+        th->inst += ahead;
+        warm(m, th);
+    }
+    th->inst = stop;
+}
+
+/* Until it comes to `home`. False: it could not go on, for it waits at a barrier. */
+static bool forward_thread(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                           uint32_t instructions, uint32_t home)
+{
+    bool moved = false;
+    for (uint64_t until = m->seen + instructions; m->seen < until;) {
+        if (!zs_timing_advance(m, th)) {
+            if (home == NOWHERE)
+                zs_timing_end_thread(m, th, m->frontier);
+            return true;
+        }
+        uint32_t wait = m->code->next_wait[th->inst], stop = ZS_MIN(th->inst_end, wait);
+        if (home >= th->inst && home <= stop && home < th->inst_end) {
+            go_to(m, th, home);
+            return true;
+        }
+        if (th->inst < stop) {
+            go_to(m, th, stop);
+            moved = true;
+        }
+        if (th->inst == th->inst_end)
+            continue;
+        if (th->passed < th->arrived) {
+            if (th->passed >= m->groups[th->group].released)
+                return moved;
+            th->passed++;
+        }
+        m->left_out[th->inst++]++;
+        m->left_out[th->inst]--;
+        moved = true;
+    }
+    return true;
+}
+
+static uint32_t live_threads(const struct zs_timing_machine *m)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->eu_count; i++)
+        count += (uint32_t)__builtin_popcount(m->eus[i].live);
+    return count;
+}
+
+static bool turn(struct zs_timing_machine *m)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < m->eu_count; i++) {
+        for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
+            uint32_t slot = (uint32_t)__builtin_ctz(left);
+            struct zs_timing_thread *th = &m->threads[(size_t)i * m->threads_per_eu + slot];
+            any |= forward_thread(m, th, TURN, NOWHERE);
+        }
+    }
+    return any;
+}
+
+/* Threads are spread over a loop's instructions, and wait for what these need: so they are again.
+ */
+static void note_homes(struct zs_timing_machine *m)
+{
+    for (uint32_t i = 0; i < m->thread_count; i++)
+        m->threads[i].home = m->threads[i].inst;
+}
+
+static void go_home(struct zs_timing_machine *m)
+{
+    for (uint32_t i = 0; i < m->eu_count; i++) {
+        for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
+            uint32_t slot = (uint32_t)__builtin_ctz(left);
+            struct zs_timing_thread *th = &m->threads[(size_t)i * m->threads_per_eu + slot];
+            (void)forward_thread(m, th, HOME_TURN, th->home);
+        }
+    }
+}
+
+static void wake_all(struct zs_timing_machine *m)
+{
+    for (uint32_t i = 0; i < m->eu_count; i++) {
+        for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
+            uint32_t slot = (uint32_t)__builtin_ctz(left);
+            zs_timing_prepare(m, &m->threads[(size_t)i * m->threads_per_eu + slot]);
+        }
+        if (m->eus[i].live)
+            zs_timing_wake(m, i, m->frontier);
+    }
+}
+
+uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, bool *ret_dry)
+{
+    uint64_t from = m->seen;
+    uint32_t live = live_threads(m);
+    bool refills = m->next_group < m->group_count;
+    *ret_dry = false;
+    m->forwarding = true;
+    m->now = ZS_MAX(m->now, m->frontier);
+    note_homes(m);
+    while (m->seen - from < instructions && !*ret_dry && turn(m)) {
+        /* where the device runs dry its pace is another one */
+        *ret_dry = m->next_group == m->group_count && (refills || 4 * live_threads(m) <= 3 * live);
+    }
+    go_home(m);
+    m->forwarding = false;
+    wake_all(m);
+    return m->seen - from;
+}
+
+/* ---- whole groups ------------------------------------------------------------------------------
+ */
+
+static void pass_thread(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    while (zs_timing_advance(m, th)) {
+        go_to(m, th, th->inst_end);
+    }
+}
+
+uint64_t zs_timing_pass_groups(struct zs_timing_machine *m, uint64_t instructions)
+{
+    uint64_t from = m->seen, keep = m->resident_groups + m->resident_groups / 2;
+    uint64_t near = m->next_group + m->resident_groups;
+    while (m->seen - from < instructions && m->next_group + keep < m->group_count) {
+        uint64_t before = m->seen;
+        m->silent = m->next_group < near; /* those that run share lines with them, and fetch them */
+        for (uint32_t i = 0; i < m->threads_per_group; i++) {
+            uint32_t place =
+                (uint32_t)((m->next_group * m->threads_per_group + i) % m->thread_count);
+            m->passing.stream = &m->streams[m->next_group * m->threads_per_group + i];
+            m->passing.window = UINT32_MAX;
+            m->passing.at = m->passing.end = m->passing.inst = m->passing.inst_end = 0;
+            m->passing.group = (uint32_t)m->next_group;
+            m->passing.place = place;
+            m->passing.eu = place / m->threads_per_eu;
+            pass_thread(m, &m->passing);
+        }
+        m->next_group++;
+        m->unheard += m->silent ? m->seen - before : 0;
+    }
+    m->silent = false;
+    return m->seen - from;
+}
