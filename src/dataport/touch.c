@@ -176,13 +176,69 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
     }
 }
 
+/* Most messages have offsets that rise evenly: eight at a time. False: they do not. */
+static bool rises_evenly(const uint8_t *offsets, uint32_t lanes, uint32_t *ret_step)
+{
+    typedef uint32_t eight __attribute__((vector_size(32)));
+    static const eight numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+    uint32_t first = zs_port_load32(offsets), step = zs_port_load32(offsets + 4) - first;
+    eight off = {0};
+    for (uint32_t i = 0; i < lanes; i += 8) {
+        eight some;
+        memcpy(&some, offsets + (size_t)i * 4, sizeof(some));
+        off |= some ^ (first + (numbers + i) * step);
+    }
+    *ret_step = step;
+    uint64_t pairs[4];
+    memcpy(pairs, &off, sizeof(pairs));
+    return !(pairs[0] | pairs[1] | pairs[2] | pairs[3]);
+}
+
+/* All lanes, evenly apart, none beyond the other's line: false when it is not so. */
+static bool touch_even(const struct zs_port *port, const struct zs_port_message *m,
+                       const uint8_t *offsets, uint32_t scale, uint32_t mask,
+                       struct zs_port_touch *t)
+{
+    uint32_t lanes = (uint32_t)__builtin_popcount(mask), step, span_B = span_of(m);
+    if (!lanes || lanes % 8 || mask & (mask + 1) || !rises_evenly(offsets, lanes, &step) ||
+        step > 64)
+        return false;
+    uint64_t first = (uint64_t)zs_port_load32(offsets) * scale;
+    uint64_t last = first + (uint64_t)step * scale * (lanes - 1), base = 0, size_B = UINT64_MAX;
+    if (step * scale > ZS_PORT_LINE_B || last + span_B > UINT32_MAX)
+        return false;
+    if (m->bytes_read && m->bytes_written)
+        t->atomic_lanes = (uint16_t)(step ? 1 : lanes);
+    if (m->space == ZS_PORT_SPACE_SLM) {
+        bool even = step ? step * scale == 4 && span_B == 4 : span_B % 4 == 0 && span_B <= 64;
+        if (!even || first % 4 || last > SLM_OFFSET_MASK)
+            return false;
+        t->slm_cycles = (uint16_t)(step ? (lanes + BANKS - 1) / BANKS : 1);
+        return true;
+    }
+    if (m->space == ZS_PORT_SPACE_GLOBAL)
+        base = base_of(port, m, &size_B);
+    else if (m->space == ZS_PORT_SPACE_SCRATCH)
+        base = 0 - port->scratch_start;
+    if (last >= size_B)
+        return false;
+    for (uint64_t line = (base + first) >> LINE_SHIFT,
+                  end = (base + last + span_B - 1) >> LINE_SHIFT;
+         line <= end && t->line_count < ZS_PORT_TOUCH_LINES; line++)
+        t->lines[t->line_count++] = line;
+    return true;
+}
+
 static void touch_offsets(const struct zs_port *port, const struct zs_port_message *m,
                           const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
-    uint64_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1, address[LANES_MAX];
+    uint32_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
+    uint64_t address[LANES_MAX];
+    if (touch_even(port, m, at, scale, mask, t))
+        return;
     ZS_PORT_FOR_LANES(lane, mask)
-    address[lane] = zs_port_load32(at + (size_t)lane * 4) * scale;
+    address[lane] = (uint64_t)zs_port_load32(at + (size_t)lane * 4) * scale;
     touch_lanes(port, m, address, mask, t);
 }
 

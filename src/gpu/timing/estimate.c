@@ -36,7 +36,7 @@ enum {
 };
 static const double AGREE = 0.08;      /* of a pace: windows that agree */
 static const double SYNC_SHARE = 0.15; /* of thread cycles: barriers matter */
-static const double SAME_PACE = 0.12;  /* ... phases that agree */
+static const double SAME_PACE = 0.10;  /* ... phases that agree */
 
 /* What is scaled with the time. */
 static const size_t by_time[] = {
@@ -199,7 +199,7 @@ static uint64_t next_gap(struct zs_timing_machine *m)
     if (e->phases == 1)
         e->longest = each * FIRST_GAP;
     else if (e->sure && e->apart <= SAME_PACE)
-        e->longest *= LONGER;
+        e->longest *= e->apart <= SAME_PACE / 2 ? LONGER * LONGER : LONGER;
     else
         e->longest = ZS_MAX(e->longest / LONGER, each);
     if (m->issues > e->budget * BUDGETS_MOST) /* let it be less sure */

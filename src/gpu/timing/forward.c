@@ -163,7 +163,7 @@ static void pass_thread(struct zs_timing_machine *m, struct zs_timing_thread *th
 
 uint64_t zs_timing_pass_groups(struct zs_timing_machine *m, uint64_t instructions)
 {
-    uint64_t from = m->seen, keep = m->resident_groups + m->resident_groups / 2;
+    uint64_t from = m->seen, keep = m->resident_groups;
     uint64_t near = m->next_group + m->resident_groups;
     while (m->seen - from < instructions && m->next_group + keep < m->group_count) {
         uint64_t before = m->seen;

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FRACTION = 256 };
+enum { FRACTION = 256, LINES_LEAST = 1024 };
 #define DIRTY (UINT64_C(1) << 63)
 
 /* ---- caches ------------------------------------------------------------------------------------
@@ -17,53 +17,136 @@ enum { FRACTION = 256 };
 
 static int cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways)
 {
-    c->ways = ways;
-    c->sets = 0;
     uint64_t sets = size_B && ways ? size_B / ZS_PORT_LINE_B / ways : 0;
+    *c = (struct zs_timing_cache){.ways = ways};
     if (!sets)
         return 0;
-    c->sets = 1;
-    while (c->sets * 2ull <= sets)
-        c->sets *= 2;
-    c->tags = calloc((size_t)c->sets * ways, sizeof(*c->tags));
-    c->stamps = calloc((size_t)c->sets * ways, sizeof(*c->stamps));
-    return c->tags && c->stamps ? 0 : -ENOMEM;
+    c->set_count = 1;
+    while (c->set_count * 2ull <= sets)
+        c->set_count *= 2;
+    c->line_capacity = LINES_LEAST;
+    c->table_size = 2 * LINES_LEAST;
+    c->sets = calloc(c->set_count, sizeof(*c->sets));
+    c->lines = malloc((c->line_capacity + 1u) * sizeof(*c->lines));
+    c->table = calloc(c->table_size, sizeof(*c->table));
+    return c->sets && c->lines && c->table ? 0 : -ENOMEM;
 }
 
 static void cache_fini(struct zs_timing_cache *c)
 {
-    free(c->tags);
-    free(c->stamps);
+    free(c->sets);
+    free(c->lines);
+    free(c->table);
 }
 
 /* Pages lie anywhere in physical memory; lines of a page are neighbours. */
 static uint32_t set_of(const struct zs_timing_cache *c, uint64_t line)
 {
     uint64_t page = (line >> 6) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(line ^ page >> 40) & (c->sets - 1);
+    return (uint32_t)(line ^ page >> 40) & (c->set_count - 1);
+}
+
+static uint32_t place_of(const struct zs_timing_cache *c, uint64_t line)
+{
+    return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->table_size - 1);
+}
+
+/* Where the line's number is in the table, or the free place for it. */
+static uint32_t find_line(const struct zs_timing_cache *c, uint64_t line)
+{
+    uint32_t at = place_of(c, line);
+    while (c->table[at] && (c->lines[c->table[at]].tag & ~DIRTY) != line)
+        at = (at + 1) & (c->table_size - 1);
+    return at;
+}
+
+static bool cache_grow(struct zs_timing_cache *c)
+{
+    uint32_t capacity = 2 * c->line_capacity;
+    struct zs_timing_line *lines = realloc(c->lines, (capacity + 1u) * sizeof(*lines));
+    c->lines = lines ? lines : c->lines;
+    uint32_t *table = lines ? calloc(2u * capacity, sizeof(*table)) : NULL;
+    if (!table)
+        return false;
+    free(c->table);
+    c->table = table;
+    c->table_size = 2 * capacity;
+    c->line_capacity = capacity;
+    for (uint32_t i = 1; i <= c->line_count; i++)
+        table[find_line(c, lines[i].tag & ~DIRTY)] = i;
+    return true;
+}
+
+/* Those behind it move up, so that none is behind a free place. */
+static void forget_line(struct zs_timing_cache *c, uint64_t line)
+{
+    uint32_t mask = c->table_size - 1, hole = find_line(c, line);
+    for (uint32_t at = (hole + 1) & mask; c->table[at]; at = (at + 1) & mask) {
+        uint32_t home = place_of(c, c->lines[c->table[at]].tag & ~DIRTY);
+        if (((at - home) & mask) < ((at - hole) & mask))
+            continue;
+        c->table[hole] = c->table[at];
+        hole = at;
+    }
+    c->table[hole] = 0;
+}
+
+static void unlink_line(struct zs_timing_cache *c, uint32_t set, uint32_t number)
+{
+    const struct zs_timing_line *l = &c->lines[number];
+    *(l->newer ? &c->lines[l->newer].older : &c->sets[set].newest) = l->older;
+    *(l->older ? &c->lines[l->older].newer : &c->sets[set].oldest) = l->newer;
+}
+
+static void make_newest(struct zs_timing_cache *c, uint32_t set, uint32_t number)
+{
+    uint32_t second = c->sets[set].newest;
+    c->lines[number].newer = 0;
+    c->lines[number].older = second;
+    *(second ? &c->lines[second].newer : &c->sets[set].oldest) = number;
+    c->sets[set].newest = number;
+}
+
+/* A number for a line that the set takes in; 0: no memory. */
+static uint32_t take_line(struct zs_timing_cache *c, uint32_t set, uint64_t *ret_written)
+{
+    if (c->sets[set].count < c->ways) {
+        c->failed |= c->line_count == c->line_capacity && !cache_grow(c);
+        if (c->failed)
+            return 0;
+        c->sets[set].count++;
+        return ++c->line_count;
+    }
+    uint32_t oldest = c->sets[set].oldest;
+    uint64_t tag = c->lines[oldest].tag;
+    if (tag & DIRTY)
+        *ret_written = (tag & ~DIRTY) + 1;
+    forget_line(c, tag & ~DIRTY);
+    unlink_line(c, set, oldest);
+    return oldest;
 }
 
 /* True: it was there. A line that had to go and was written comes back in *ret_written + 1. */
 static bool cache_touch(struct zs_timing_cache *c, uint64_t line, bool write, uint64_t *ret_written)
 {
     *ret_written = 0;
-    if (!c->sets)
+    if (!c->set_count)
         return false;
-    size_t first = (size_t)set_of(c, line) * c->ways, oldest = first;
-    c->now++;
-    for (size_t i = first; i < first + c->ways; i++) {
-        if ((c->tags[i] & ~DIRTY) == line + 1) {
-            c->stamps[i] = c->now;
-            c->tags[i] |= write ? DIRTY : 0;
-            return true;
+    uint32_t set = set_of(c, line), number = c->table[find_line(c, line)];
+    if (number) {
+        c->lines[number].tag |= write ? DIRTY : 0;
+        if (c->sets[set].newest != number) {
+            unlink_line(c, set, number);
+            make_newest(c, set, number);
         }
-        if (c->stamps[i] < c->stamps[oldest])
-            oldest = i;
+        return true;
     }
-    if (c->tags[oldest] & DIRTY)
-        *ret_written = c->tags[oldest] & ~DIRTY;
-    c->tags[oldest] = (line + 1) | (write ? DIRTY : 0);
-    c->stamps[oldest] = c->now;
+    number = take_line(c, set, ret_written);
+    if (!number)
+        return false;
+    c->lines[number].tag = line | (write ? DIRTY : 0);
+    make_newest(c, set, number);
+    c->table[find_line(c, line)] = number;
     return false;
 }
 
@@ -145,7 +228,7 @@ static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cy
                                          &t->gti_write_bank2, &t->gti_write_bank3};
     ++*writes[bank_of(h, line) % ZS_ARRAY_LEN(writes)];
     cycle = serve(&h->gti_write_free, cycle, h->gti_write_cost, warm);
-    if (!h->llc.sets) {
+    if (!h->llc.set_count) {
         memory_write(h, cycle, warm);
         return;
     }
@@ -163,7 +246,7 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cyc
     ++*reads[bank_of(h, line) % ZS_ARRAY_LEN(reads)];
     cycle = serve(&h->gti_read_free, cycle, h->gti_read_cost, warm) + h->params->llc_latency;
     bool hit = cache_touch(&h->llc, line, false, &written);
-    if (h->llc.sets) {
+    if (h->llc.set_count) {
         h->totals->llc_hits += hit;
         h->totals->llc_misses += !hit;
     }

@@ -236,55 +236,12 @@ bool zs_timing_advance(struct zs_timing_machine *m, struct zs_timing_thread *th)
         uint32_t kind = words[0] >> 30;
         if (kind == ZS_TIMING_WORD_BLOCK) {
             th->inst = words[0] & 0x3fffffff;
-            th->inst_end = th->inst + words[1];
+            th->inst_end = ZS_MIN(th->inst + words[1], m->code->op_count);
             m->seen += words[1];
         } else if (kind == ZS_TIMING_WORD_MASK) {
             th->mask = words[1];
         }
         th->at += 2 + (kind == ZS_TIMING_WORD_MESSAGE ? 2 * (words[0] >> 20 & 1023) : 0);
     }
-    return th->inst < m->code->op_count;
-}
-
-/* The latest of the registers that it reads and writes. */
-static uint64_t latest(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
-                       const struct zs_timing_op *op)
-{
-    const uint16_t *slot = m->code->slots + op->slots;
-    uint32_t dep = 0, other = 0;
-    for (uint32_t i = 0; i < op->dep_count; i += ZS_TIMING_DEP_STEP) {
-        dep = ZS_MAX(dep, ZS_MAX(th->ready[slot[i]], th->ready[slot[i + 1]]));
-        other = ZS_MAX(other, ZS_MAX(th->ready[slot[i + 2]], th->ready[slot[i + 3]]));
-    }
-    return ZS_MAX(dep, other);
-}
-
-static uint32_t time_of(uint64_t cycle)
-{
-    return (uint32_t)ZS_MIN(cycle, (uint64_t)ZS_TIMING_NEVER - 1);
-}
-
-void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
-{
-    uint32_t arrived = th->arrived;
-    th->dep = th->start;
-    th->start = 0;
-    bool more = zs_timing_advance(m, th);
-    if (th->arrived > arrived) /* in what was left out */
-        zs_timing_release(m, &m->groups[th->group], m->now);
-    if (!more) {
-        th->slot->unit = ZS_TIMING_UNIT_END;
-        th->slot->next = time_of(ZS_MAX(th->eligible, th->dep >> 2));
-        return;
-    }
-    const struct zs_timing_op *op = &m->code->ops[th->inst];
-    th->slot->unit = op->unit;
-    th->dep = ZS_MAX(th->dep, latest(m, th, op));
-    th->slot->next = time_of(ZS_MAX(th->eligible, th->dep >> 2));
-    if (op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived) {
-        const struct zs_timing_group *g = &m->groups[th->group];
-        th->dep = ZS_MAX(th->dep, g->release_cycle << 2 | ZS_TIMING_READY_SYNC);
-        th->slot->next = th->passed < g->released ? time_of(ZS_MAX(th->eligible, th->dep >> 2))
-                                                  : ZS_TIMING_NEVER;
-    }
+    return true;
 }

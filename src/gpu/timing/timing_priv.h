@@ -111,6 +111,8 @@ struct zs_timing_stream {
     uint32_t range_count, range_capacity;
     uint64_t last_start, last_end; /* the range that was found last ... */
     uint32_t last_ordinal;         /* ... 0: none */
+    uint32_t first_windows[4];     /* where most have room */
+    uint64_t first_ranges[6];
 };
 
 struct zs_timing_trace {
@@ -128,11 +130,22 @@ uint64_t zs_timing_trace_group(const struct zs_timing_trace *trace, uint64_t sam
 /* ---- hierarchy.c -------------------------------------------------------------------------------
  */
 
+/* Lines are found through a table and kept in an order for each set, so that memory and time follow
+ * what a launch touches, not the size of the cache. Numbers of lines are 1 and up; 0: none. */
+struct zs_timing_line {
+    uint64_t tag; /* bit 63: written */
+    uint32_t newer, older;
+};
 struct zs_timing_cache {
-    uint32_t sets, ways; /* sets: a power of two; 0: there is no cache */
-    uint64_t *tags;      /* 0: free; else line + 1, bit 63: written */
-    uint32_t *stamps;
-    uint32_t now;
+    uint32_t set_count, ways; /* set_count: a power of two; 0: there is no cache */
+    struct {
+        uint32_t newest, oldest, count;
+    } * sets;
+    struct zs_timing_line *lines;
+    uint32_t line_count, line_capacity;
+    uint32_t *table; /* of lines, by a hash of the tag */
+    uint32_t table_size;
+    bool failed; /* no memory: nothing is kept any more */
 };
 
 struct zs_timing_subslice {

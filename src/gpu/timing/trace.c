@@ -20,10 +20,10 @@
 #include <string.h>
 
 enum {
-    WHOLE_WAVES = 12, /* launches of so many times what the device holds are recorded whole */
+    WHOLE_WAVES = 8, /* launches of so many times what the device holds are recorded whole */
     RUNS_MOST = 4,
-    RUN_WAVES = 3, /* the least length of a run */
-    SHARE = 2,     /* of the groups, as long as there is room */
+    RUN_WAVES = 2, /* the least length of a run */
+    SHARE = 4,     /* of the groups, as long as there is room */
     THREADS_MOST = 16 << 10,
     WORDS_ALL = 4 << 20, /* of all streams */
     WORDS_LEAST = 256,
@@ -147,10 +147,13 @@ static void thin_out(struct zs_timing_stream *s)
 static bool add_window(struct zs_timing_stream *s)
 {
     if (s->window_count == s->window_capacity) {
-        uint32_t wanted = s->window_capacity ? 2 * s->window_capacity : 16;
-        uint32_t *grown = realloc(s->windows, wanted * sizeof(*grown));
+        uint32_t wanted = 4 * s->window_capacity, size_B = wanted * (uint32_t)sizeof(*s->windows);
+        bool own = s->windows != s->first_windows;
+        uint32_t *grown = realloc(own ? s->windows : NULL, size_B);
         if (!grown)
             return false;
+        if (!own)
+            memcpy(grown, s->windows, sizeof(s->first_windows));
         s->windows = grown;
         s->window_capacity = wanted;
     }
@@ -225,10 +228,13 @@ static uint32_t ordinal_of(struct zs_timing_stream *s, uint64_t start)
     if (s->range_count + ZS_TIMING_RANGE_FIRST >= ZS_TIMING_RANGES)
         return 0;
     if (s->range_count == s->range_capacity) {
-        uint32_t wanted = s->range_capacity ? 2 * s->range_capacity : 8;
-        uint64_t *grown = realloc(s->ranges, wanted * sizeof(*grown));
+        uint32_t wanted = 4 * s->range_capacity, size_B = wanted * (uint32_t)sizeof(*s->ranges);
+        bool own = s->ranges != s->first_ranges;
+        uint64_t *grown = realloc(own ? s->ranges : NULL, size_B);
         if (!grown)
             return 0;
+        if (!own)
+            memcpy(grown, s->ranges, sizeof(s->first_ranges));
         s->ranges = grown;
         s->range_capacity = wanted;
     }
@@ -360,8 +366,10 @@ void zs_timing_trace_destroy(struct zs_timing_trace *t)
         return;
     for (uint64_t i = 0; i < t->sampled * t->launch.threads_per_group; i++) {
         free(t->streams[i].words);
-        free(t->streams[i].windows);
-        free(t->streams[i].ranges);
+        if (t->streams[i].windows != t->streams[i].first_windows)
+            free(t->streams[i].windows);
+        if (t->streams[i].ranges != t->streams[i].first_ranges)
+            free(t->streams[i].ranges);
     }
     free(t->streams);
     free(t);
@@ -375,6 +383,10 @@ const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint
     struct zs_timing_stream *s = &t->streams[sample * t->launch.threads_per_group + thread];
     s->hooks = (struct zs_eu_hooks){.block = on_block, .message = on_message};
     s->trace = t;
+    s->windows = s->first_windows;
+    s->window_capacity = ZS_ARRAY_LEN(s->first_windows);
+    s->ranges = s->first_ranges;
+    s->range_capacity = ZS_ARRAY_LEN(s->first_ranges);
     s->stride = 1;
     s->window = UINT32_MAX; /* the first block begins window 0 */
     return &s->hooks;
