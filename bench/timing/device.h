@@ -38,6 +38,8 @@ struct lab_arg {
     }
 
 struct lab {
+    bool is_reference;
+    const struct zs_gpu_model *model;
     struct zs_module *module;
     const struct zs_image *image;
     struct zs_gpu_device *device;
@@ -60,9 +62,10 @@ static inline void lab_open(struct lab *lab, const char *file, const char *model
     memset(lab, 0, sizeof(*lab));
     if (zs_module_open(file, NULL, &lab->module, &diag))
         lab_fail(diag.text, 0);
-    lab->image = zs_module_image(lab->module, "skl");
+    lab->model = zs_gpu_model_find(model);
+    lab->image = zs_module_image(lab->module, lab->model->target);
     if (!lab->image)
-        lab_fail("no code for skl", 0);
+        lab_fail("no code for the device", 0);
     int error = zs_gpu_device_create(zs_gpu_model_find(model), workers, &lab->device);
     if (!error)
         error = zs_gpu_memory_create(&lab->memory);

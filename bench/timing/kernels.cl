@@ -25,7 +25,9 @@
     }
 RATE(rate_fp32, float, float, mad(x[c], a, b))
 RATE(rate_fp16, half, float, fma(x[c], a, b))
+#ifdef cl_khr_fp64
 RATE(rate_fp64, double, float, fma(x[c], a, b))
+#endif
 RATE(rate_int_add, int, int, (x[c] ^ a) + b)
 RATE(rate_int_mul, int, int, x[c] * a)
 RATE(rate_math, float, float, native_rsqrt(x[c]))
@@ -42,7 +44,9 @@ RATE(rate_math, float, float, native_rsqrt(x[c]))
     }
 LATENCY(latency_fp32, float, float, mad(x, a, b))
 LATENCY(latency_int_add, int, int, (x ^ a) + b)
+#ifdef cl_khr_fp64
 LATENCY(latency_fp64, double, float, fma(x, a, b))
+#endif
 LATENCY(latency_math, float, float, native_rsqrt(x))
 
 /* a chain of loads */

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4 };
+enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4, TOUCH_LANES = 32 };
 _Static_assert(1 << LINE_SHIFT == ZS_PORT_LINE_B, "lines are those of the caches");
 
 static const struct {
@@ -45,6 +45,11 @@ static const struct {
     {zs_port_decode_sample_d, ZS_PORT_SHAPE_SAMPLE},
     {zs_port_decode_ld, ZS_PORT_SHAPE_TEXEL},
     {zs_port_decode_ld_lz, ZS_PORT_SHAPE_TEXEL},
+    {zs_port_decode_lsc_load, ZS_PORT_SHAPE_LSC},
+    {zs_port_decode_lsc_store, ZS_PORT_SHAPE_LSC},
+    {zs_port_decode_lsc_load_quad, ZS_PORT_SHAPE_LSC},
+    {zs_port_decode_lsc_store_quad, ZS_PORT_SHAPE_LSC},
+    {zs_port_decode_lsc_atomic, ZS_PORT_SHAPE_LSC},
 };
 
 enum zs_port_shape zs_port_shape(const struct zs_port_message_row *row)
@@ -82,9 +87,28 @@ static void add_bytes(struct zs_port_touch *t, uint64_t address, uint64_t size_B
 /* Byte distance from a lane's first byte to behind its last. */
 static uint32_t span_of(const struct zs_port_message *m)
 {
+    if (m->shape == ZS_PORT_SHAPE_LSC)
+        return m->channels && m->channels != 15
+                   ? (32u - (uint32_t)__builtin_clz(m->channels)) * m->element_B
+                   : (uint32_t)m->element_B * ZS_MAX(m->elements, (uint8_t)1);
     if (m->channels)
         return (32u - (uint32_t)__builtin_clz(m->channels)) * 4;
     return (uint32_t)m->element_B * m->elements;
+}
+
+/* Of 64 bits, in memory; else offsets of 32 bits. */
+static bool has_addresses(const struct zs_port_message *m)
+{
+    return m->shape == ZS_PORT_SHAPE_ADDRESSES ||
+           (m->shape == ZS_PORT_SHAPE_LSC && m->address_B == 8);
+}
+
+/* What offsets of scratch memory count from. */
+static uint64_t scratch_bias(const struct zs_port *port, const struct zs_port_message *m)
+{
+    if (m->shape != ZS_PORT_SHAPE_LSC)
+        return port->scratch_start;
+    return m->bti == BTI_SCRATCH_SURFACE || port->payload ? 0 : port->scratch_bias;
 }
 
 /* How many lanes of an atomic are at the location that most of them share. */
@@ -147,7 +171,7 @@ static uint64_t base_of(const struct zs_port *port, const struct zs_port_message
 }
 
 static void touch_lanes(const struct zs_port *port, const struct zs_port_message *m,
-                        uint64_t address[LANES_MAX], uint32_t mask, struct zs_port_touch *t)
+                        uint64_t address[TOUCH_LANES], uint32_t mask, struct zs_port_touch *t)
 {
     if (m->bytes_read && m->bytes_written)
         t->atomic_lanes = (uint16_t)most_at_one(address, mask);
@@ -158,11 +182,11 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
         return;
     }
     uint64_t base = 0, size_B = UINT64_MAX;
-    bool by_surface = m->shape != ZS_PORT_SHAPE_ADDRESSES && m->space == ZS_PORT_SPACE_GLOBAL;
+    bool by_surface = !has_addresses(m) && m->space == ZS_PORT_SPACE_GLOBAL;
     if (by_surface)
         base = base_of(port, m, &size_B);
     else if (m->space == ZS_PORT_SPACE_SCRATCH)
-        base = 0 - port->scratch_start; /* lines are those of the thread's own scratch memory */
+        base = 0 - scratch_bias(port, m); /* lines are those of the thread's own scratch memory */
     uint32_t span_B = span_of(m);
     uint64_t last = UINT64_MAX; /* lanes next to each other mostly share a line */
     ZS_PORT_FOR_LANES(lane, mask)
@@ -219,7 +243,7 @@ static bool touch_even(const struct zs_port *port, const struct zs_port_message 
     if (m->space == ZS_PORT_SPACE_GLOBAL)
         base = base_of(port, m, &size_B);
     else if (m->space == ZS_PORT_SPACE_SCRATCH)
-        base = 0 - port->scratch_start;
+        base = 0 - scratch_bias(port, m);
     if (last >= size_B)
         return false;
     for (uint64_t line = (base + first) >> LINE_SHIFT,
@@ -234,7 +258,7 @@ static void touch_offsets(const struct zs_port *port, const struct zs_port_messa
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
     uint32_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
-    uint64_t address[LANES_MAX];
+    uint64_t address[TOUCH_LANES];
     if (touch_even(port, m, at, scale, mask, t))
         return;
     ZS_PORT_FOR_LANES(lane, mask)
@@ -246,10 +270,35 @@ static void touch_addresses(const struct zs_port *port, const struct zs_port_mes
                             const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
-    uint64_t address[LANES_MAX];
+    uint64_t address[TOUCH_LANES];
     ZS_PORT_FOR_LANES(lane, mask)
     address[lane] = zs_port_load64(at + (size_t)lane * 8);
     touch_lanes(port, m, address, mask, t);
+}
+
+/* Vectors by lane, or one of them at one place. */
+static void touch_lsc(const struct zs_port *port, const struct zs_port_message *m,
+                      const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+{
+    if (m->lanes) {
+        if (has_addresses(m))
+            touch_addresses(port, m, src0, mask, t);
+        else
+            touch_offsets(port, m, src0, mask, t);
+        return;
+    }
+    uint64_t size_B = UINT64_MAX, base = 0;
+    uint64_t at = has_addresses(m) ? zs_port_load64(src0) : zs_port_load32(src0);
+    if (m->space == ZS_PORT_SPACE_SLM) {
+        t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
+        return;
+    }
+    if (m->space == ZS_PORT_SPACE_SCRATCH)
+        base = 0 - scratch_bias(port, m);
+    else if (!has_addresses(m))
+        base = base_of(port, m, &size_B);
+    if (at < size_B)
+        add_bytes(t, base + at, m->block_B);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------
@@ -414,7 +463,7 @@ void zs_port_touch(const struct zs_port *port, const struct zs_port_message *m, 
 {
     t->line_count = 0;
     t->slm_cycles = t->slm_conflicts = t->atomic_lanes = t->texels = 0;
-    mask &= m->lanes ? zs_port_lane_mask(m->lanes) : UINT32_MAX;
+    mask &= m->lanes && m->lanes < 32 ? zs_port_lane_mask(m->lanes) : UINT32_MAX;
     switch ((enum zs_port_shape)m->shape) {
     case ZS_PORT_SHAPE_NONE:
         break;
@@ -424,6 +473,9 @@ void zs_port_touch(const struct zs_port *port, const struct zs_port_message *m, 
         break;
     case ZS_PORT_SHAPE_ADDRESSES:
         touch_addresses(port, m, src0, mask, t);
+        break;
+    case ZS_PORT_SHAPE_LSC:
+        touch_lsc(port, m, src0, mask, t);
         break;
     case ZS_PORT_SHAPE_BLOCK:
         touch_block(port, m, src0, t);

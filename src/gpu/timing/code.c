@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GRF_B = 32 /* what a chunk of lanes fills */, SYNC_BAR = 14 };
+
 static const struct zs_timing_params rows[] = {
 #define ZS_TIMING_PARAMS(...) {__VA_ARGS__},
 #include "gpu/timing/params.def"
@@ -50,6 +52,12 @@ static bool has_type(const struct zs_isa_inst *inst, enum zs_isa_type type)
     return found;
 }
 
+static bool is_float(const struct zs_isa_inst *inst)
+{
+    return has_type(inst, ZS_TYPE_F) || has_type(inst, ZS_TYPE_HF) || has_type(inst, ZS_TYPE_DF) ||
+           has_type(inst, ZS_TYPE_VF);
+}
+
 static bool is_integer_32(const struct zs_isa_operand *op)
 {
     return op->type == ZS_TYPE_D || op->type == ZS_TYPE_UD;
@@ -85,7 +93,9 @@ static struct cost pipe_cost(const struct zs_timing_params *p, const struct zs_i
 {
     struct cost c = {ZS_TIMING_UNIT_FPU, p->fpu_B,       1, 0, p->grf_latency,
                      p->acc_latency,     p->flag_latency};
+    static const uint32_t units[] = {ZS_TIMING_UNIT_FPU, ZS_TIMING_UNIT_FPU0, ZS_TIMING_UNIT_FPU1};
     bool wide = element_B(inst) > 4, multiply = is_wide_multiply(inst);
+    c.unit = units[is_float(inst) ? p->float_pipe : p->integer_pipe];
     if (!wide && !multiply)
         return c;
     c.latency = p->wide_latency;
@@ -103,8 +113,7 @@ static struct cost pipe_cost(const struct zs_timing_params *p, const struct zs_i
 static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
                      const struct cost *c, struct zs_timing_op *op)
 {
-    uint32_t grf_B = 2 * p->fpu_B; /* what a chunk of lanes fills */
-    uint32_t lanes = ZS_MAX(ZS_MIN(grf_B / element_B(inst), (uint32_t)inst->exec_size), 1u);
+    uint32_t lanes = ZS_MAX(ZS_MIN(GRF_B / element_B(inst), (uint32_t)inst->exec_size), 1u);
     op->chunk_lanes = (uint8_t)lanes;
     op->chunk_cycles = (uint8_t)ZS_MAX(lanes * element_B(inst) * c->factor / c->B_per_cycle, 1u);
     op->least = (uint16_t)p->fpu_least;
@@ -130,7 +139,8 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
     op->chan_offset = inst->channel_offset;
     if (flags & ZS_OPF_SEND) {
         op->unit = ZS_TIMING_UNIT_SEND;
-    } else if (inst->op == ZS_OP_WAIT) {
+    } else if (inst->op == ZS_OP_WAIT ||
+               (inst->op == ZS_OP_SYNC && inst->subfunction == SYNC_BAR)) {
         op->unit = ZS_TIMING_UNIT_WAIT;
     } else if (flags & ZS_OPF_BRANCH) {
         op->unit = ZS_TIMING_UNIT_CONTROL;

@@ -34,7 +34,8 @@ enum {
     BUDGETS_MOST = 4, /* then a launch is left less sure ... */
     GAPS_LAST = 4,    /* ... with so many more gaps */
 };
-static const double AGREE = 0.08;      /* of a pace: windows that agree */
+static const double AGREE = 0.08; /* of a pace: windows that agree */
+static const double FEW = 0.1;    /* of the mean of issues: an instruction that was hardly seen */
 static const double SYNC_SHARE = 0.15; /* of thread cycles: barriers matter */
 static const double SAME_PACE = 0.10;  /* ... phases that agree */
 
@@ -86,8 +87,8 @@ _Static_assert(ZS_ARRAY_LEN(by_time) + ZS_ARRAY_LEN(by_messages) + ZS_TIMING_REA
 struct part {
     double issues, cycles;
     double totals[ZS_ARRAY_LEN(by_time)];
-    double *stalls; /* as the machine's */
-    double *counts; /* by instruction */
+    double *stalls;         /* as the machine's */
+    double *counts, *costs; /* by instruction: issues; thread cycles that these took, whole */
 };
 
 struct zs_timing_estimate {
@@ -107,7 +108,9 @@ struct zs_timing_estimate {
     struct part window, before, phase;
     struct part gaps, all;   /* gaps: what stands for them */
     bool has_phase, refills; /* refills: groups were left behind the gap */
+    uint32_t gap_groups;     /* that were there before it */
     double doubt;            /* squared cycles */
+    double gap_stalls;       /* thread cycles that stand for the gaps */
 };
 
 static uint64_t *total_at(struct zs_gpu_timing *t, size_t offset)
@@ -129,15 +132,18 @@ static void add(const struct zs_timing_machine *m, struct part *to, const struct
         to->totals[i] += weight * from->totals[i];
     for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
         to->stalls[i] += weight * from->stalls[i];
-    for (size_t i = 0; i < m->code->op_count; i++)
+    for (size_t i = 0; i < m->code->op_count; i++) {
         to->counts[i] += weight * from->counts[i];
+        to->costs[i] += weight * from->costs[i];
+    }
 }
 
 static void clear(const struct zs_timing_machine *m, struct part *p)
 {
     memset(p->stalls, 0, (size_t)m->code->op_count * ZS_TIMING_REASONS * sizeof(*p->stalls));
     memset(p->counts, 0, m->code->op_count * sizeof(*p->counts));
-    *p = (struct part){.stalls = p->stalls, .counts = p->counts};
+    memset(p->costs, 0, m->code->op_count * sizeof(*p->costs));
+    *p = (struct part){.stalls = p->stalls, .counts = p->counts, .costs = p->costs};
 }
 
 static void swap(struct part *a, struct part *b)
@@ -167,7 +173,9 @@ static void take(struct zs_timing_machine *m, struct part *p)
     }
     for (size_t i = 0; i < m->code->op_count; i++) {
         p->counts[i] = (double)m->counts[i];
+        p->costs[i] = (double)m->costs[i];
         m->counts[i] = 0;
+        m->costs[i] = 0;
     }
 }
 
@@ -217,7 +225,8 @@ static void found(struct zs_timing_machine *m)
         double step = pace_of(&e->before) - pace_of(&e->phase);
         e->doubt += step * step * e->gap * e->gap / 12;
         e->apart = apart(pace_of(&e->before), pace_of(&e->phase));
-        bool dry = e->refills && m->next_group == m->group_count; /* the pace of the gap is gone */
+        bool dry = (e->refills && m->next_group == m->group_count) || /* the gap's pace is gone */
+                   4 * m->live_groups <= 3 * e->gap_groups;
         share = dry ? e->gap : e->gap / 2;
         close_phase(m, share);
         share = e->gap - share;
@@ -234,6 +243,7 @@ static void leave_out(struct zs_timing_machine *m)
 {
     struct zs_timing_estimate *e = m->estimate;
     uint64_t gap = next_gap(m);
+    uint32_t groups = m->live_groups;
     bool dry = false;
     e->windows = 0;
     e->first_release = m->releases;
@@ -250,6 +260,7 @@ static void leave_out(struct zs_timing_machine *m)
     }
     e->gap = (double)gone;
     e->refills = m->next_group < m->group_count;
+    e->gap_groups = groups;
     if (dry) { /* behind it the pace is another one */
         close_phase(m, e->gap);
         e->gap = 0;
@@ -324,29 +335,36 @@ static void finish(struct zs_timing_machine *m)
 static void mend_mix(const struct zs_timing_machine *m)
 {
     struct part *gaps = &m->estimate->gaps;
-    double was = 0, is = 0, missed = 0, count = 0;
+    double was = 0, is = 0, missed = 0, count = 0, left = 0, some;
+    for (uint32_t i = 0; i < m->code->op_count; i++)
+        count += gaps->counts[i];
+    some = count * FEW / ZS_MAX(m->code->op_count, 1u);
     int64_t left_out = 0; /* times that the instruction was */
     for (uint32_t i = 0; i < m->code->op_count; i++) {
-        double *stalls = gaps->stalls + (size_t)i * ZS_TIMING_REASONS, sum = 0;
+        double counted = gaps->counts[i];
         left_out += m->left_out[i];
+        left += (double)left_out;
+        was += gaps->costs[i];
+        if (counted > 0)
+            is += gaps->costs[i] / counted * (double)left_out;
+        else
+            missed += (double)left_out;
         for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
-            sum += stalls[r];
-        was += sum;
-        count += gaps->counts[i];
-        double times = gaps->counts[i] > 0 ? (double)left_out / gaps->counts[i] : 0;
-        missed += gaps->counts[i] > 0 ? 0 : (double)left_out;
-        is += sum * times;
-        for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
-            stalls[r] *= times;
+            gaps->stalls[(size_t)i * ZS_TIMING_REASONS + r] *=
+                ((double)left_out + some) / (counted + some);
     }
-    if (was <= 0 || is <= 0)
+    if (was <= 0 || is <= 0 || left <= 0)
         return;
-    double all = is + missed * was / count; /* those that were not seen take the mean */
+    /* those that were not seen take the mean; as many instructions as were seen */
+    double times = (is / was + missed / count) * (count / left), sum = 0, before = 0;
     for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
-        gaps->stalls[i] *= all / is;
-    gaps->cycles *= all / was;
+        sum += gaps->stalls[i];
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++)
-        gaps->totals[i] *= all / was;
+        gaps->totals[i] *= times;
+    before = m->estimate->gap_stalls;
+    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS && sum > 0; i++)
+        gaps->stalls[i] *= before * times / sum;
+    gaps->cycles *= times;
 }
 
 /* ---- results -----------------------------------------------------------------------------------
@@ -385,6 +403,8 @@ static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
 {
     struct zs_timing_estimate *e = m->estimate;
     double factor = m->seen ? (double)instructions / (double)m->seen : 1, time_factor = factor;
+    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
+        e->gap_stalls += e->gaps.stalls[i];
     mend_mix(m);
     if (e->gaps.issues > 0) { /* what was not recorded is as the gaps are */
         double others = (double)instructions - (double)m->seen;
@@ -421,13 +441,14 @@ int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
     e.exact = trace->launch.exact || e.budget >= e.recorded;
     e.in_groups = m.group_count / trace->resident_groups >= WAVES_GROUPS;
     struct part *const parts[] = {&e.window, &e.before, &e.phase, &e.gaps, &e.all};
-    size_t ops = (size_t)m.code->op_count + 1, each = ops * (ZS_TIMING_REASONS + 1);
+    size_t ops = (size_t)m.code->op_count + 1, each = ops * (ZS_TIMING_REASONS + 2);
     double *stalls = calloc(ZS_ARRAY_LEN(parts) * each, sizeof(*stalls));
     error = error || stalls ? error : -ENOMEM;
     if (!error) {
         for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++) {
             parts[i]->stalls = stalls + i * each;
-            parts[i]->counts = stalls + i * each + ops * ZS_TIMING_REASONS;
+            parts[i]->counts = parts[i]->stalls + ops * ZS_TIMING_REASONS;
+            parts[i]->costs = parts[i]->counts + ops;
         }
         m.estimate = &e;
         m.window_end = e.exact ? UINT64_MAX : WINDOW_CYCLES;

@@ -125,7 +125,9 @@ static void wake_all(struct zs_timing_machine *m)
     for (uint32_t i = 0; i < m->eu_count; i++) {
         for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
             uint32_t slot = (uint32_t)__builtin_ctz(left);
-            zs_timing_prepare(m, &m->threads[(size_t)i * m->threads_per_eu + slot]);
+            struct zs_timing_thread *th = &m->threads[(size_t)i * m->threads_per_eu + slot];
+            th->since = ZS_MAX(th->eligible, ZS_MIN(m->frontier, th->since));
+            zs_timing_prepare(m, th);
         }
         if (m->eus[i].live)
             zs_timing_wake(m, i, m->frontier);

@@ -169,8 +169,13 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_
     int error = h->subslice && h->l3 && h->bank_free ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < h->subslices && !error; i++)
         error = cache_init(&h->subslice[i].sampler, p->sampler_cache_B, p->sampler_ways);
+    for (uint32_t i = 0; i < h->subslices && !error; i++)
+        error = cache_init(&h->subslice[i].l1, p->l1_B, p->l1_ways);
     for (uint32_t i = 0; i < h->slices && !error; i++)
-        error = cache_init(&h->l3[i], (uint64_t)p->l3_ways * p->l3_way_B, p->l3_ways);
+        error = cache_init(&h->l3[i],
+                           p->l3_way_B ? (uint64_t)p->l3_ways * p->l3_way_B
+                                       : model->l3_cache_B / h->slices,
+                           p->l3_ways);
     if (!error)
         error = cache_init(&h->llc, p->llc_B, p->llc_ways);
     /* bytes per core clock, in 1/1000 */
@@ -186,8 +191,10 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_
 
 void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h)
 {
-    for (uint32_t i = 0; i < h->subslices && h->subslice; i++)
+    for (uint32_t i = 0; i < h->subslices && h->subslice; i++) {
         cache_fini(&h->subslice[i].sampler);
+        cache_fini(&h->subslice[i].l1);
+    }
     for (uint32_t i = 0; i < h->slices && h->l3; i++)
         cache_fini(&h->l3[i]);
     cache_fini(&h->llc);
@@ -337,17 +344,29 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
     bool atomic = r->event & ZS_TIMING_EVENT_ATOMIC, write = r->event & ZS_TIMING_EVENT_WRITE;
     uint32_t busy = atomic ? ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u) : 1;
     uint64_t done = cycle, start = r->warm ? cycle : ZS_MAX(cycle, ss->port_free), behind = 0;
+    bool in_l1 =
+        ss->l1.set_count && (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL;
+    uint32_t missed = r->line_count;
     for (uint32_t i = 0; i < r->line_count; i++) {
-        uint64_t bank_free;
+        uint64_t bank_free, written;
+        /* loads; stores and atomics go through it, and leave what is there as it is */
+        if (in_l1 && !write && !atomic && cache_touch(&ss->l1, r->lines[i], false, &written)) {
+            missed--;
+            continue;
+        }
         uint64_t at = look_up(h, r->lines[i], write || atomic, start, busy, r->warm, &bank_free);
         done = ZS_MAX(done, at + i);
         behind = ZS_MAX(behind, bank_free);
     }
     if (r->warm)
         return cycle;
-    uint32_t lines = ZS_MAX(r->line_count, 1u);
+    uint32_t lines = ZS_MAX((r->line_count * ZS_PORT_LINE_B + h->params->port_B - 1) /
+                                ZS_MAX(h->params->port_B, 1u),
+                            1u);
     ss->port_free = ZS_MAX(start + busy_with(h, r, lines), backlog(h, behind));
-    uint32_t latency = atomic ? h->params->atomic_latency : h->params->l3_latency;
+    uint32_t latency = atomic                 ? h->params->atomic_latency
+                       : in_l1 && missed == 0 ? h->params->l1_latency
+                                              : h->params->l3_latency;
     return ZS_MAX(done, start + lines - 1) + latency;
 }
 

@@ -180,7 +180,8 @@ static void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                        struct zs_timing_thread *th, const struct zs_timing_op *op, uint64_t at)
 {
     uint32_t cycles = cycles_of(op, th->mask), pipe = ZS_TIMING_PIPE_FPU1;
-    if (op->unit == ZS_TIMING_UNIT_FPU && eu->pipe_free[0] <= eu->pipe_free[1])
+    if (op->unit == ZS_TIMING_UNIT_FPU0 ||
+        (op->unit == ZS_TIMING_UNIT_FPU && eu->pipe_free[0] <= eu->pipe_free[1]))
         pipe = ZS_TIMING_PIPE_FPU0;
     if (op->unit == ZS_TIMING_UNIT_MATH)
         m->totals->math_active += cycles;
@@ -252,7 +253,8 @@ static void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct z
 {
     const struct zs_timing_op *op = &m->code->ops[th->inst];
     account(m, th, at);
-    m->counts[th->inst]++;
+    uint32_t inst = th->inst;
+    m->counts[inst]++;
     m->issues++;
     th->slot->order = ((uint32_t)m->issues << ZS_TIMING_SLOT_BITS | (th->slot->order & 15)) &
                       ((1u << ZS_TIMING_ORDER_BITS) - 1);
@@ -267,6 +269,8 @@ static void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct z
     } else {
         issue_control(m, eu, th, at, m->params->control_front);
     }
+    m->costs[inst] += th->eligible - th->since;
+    th->since = th->eligible;
     th->inst++;
     zs_timing_prepare(m, th);
 }
@@ -302,6 +306,8 @@ static uint64_t pipe_free(const struct zs_timing_eu *eu, uint32_t unit)
 {
     if (unit == ZS_TIMING_UNIT_FPU)
         return ZS_MIN(eu->pipe_free[0], eu->pipe_free[1]);
+    if (unit == ZS_TIMING_UNIT_FPU0)
+        return eu->pipe_free[ZS_TIMING_PIPE_FPU0];
     if (unit <= ZS_TIMING_UNIT_MATH)
         return eu->pipe_free[ZS_TIMING_PIPE_FPU1];
     return unit == ZS_TIMING_UNIT_SEND ? eu->pipe_free[ZS_TIMING_PIPE_SEND] : 0;
@@ -390,6 +396,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         .home = m->threads[(size_t)eu * m->threads_per_eu + slot].home,
         .begin = *dispatch,
         .eligible = *dispatch,
+        .since = *dispatch,
         .start = (*dispatch + m->params->start_latency) << 2 | ZS_TIMING_READY_START,
     };
     *th->slot = (struct zs_timing_slot){.order = slot};

@@ -41,6 +41,7 @@ struct zs_timing_thread {
     uint64_t eligible;               /* the thread's last instruction lets the next one go */
     uint64_t dep;                    /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
     uint64_t begin;                  /* dispatched */
+    uint64_t since;                  /* the last instruction let this one go, or a gap did */
     uint64_t start;                  /* as dep: its first instruction */
     uint32_t ready[ZS_TIMING_SLOTS]; /* as dep */
 };
@@ -89,6 +90,7 @@ struct zs_timing_machine {
     uint64_t now_dispatch, dispatch_cost;
     uint64_t *stalls;  /* by instruction and reason, of this phase */
     uint32_t *counts;  /* by instruction: issues */
+    uint64_t *costs;   /* ... thread cycles of these, from the instruction before */
     int64_t *left_out; /* by instruction: how often it was, less than the one before it */
     uint64_t issues;   /* so far */
     uint64_t now;      /* the latest issue */

@@ -23,9 +23,10 @@ struct zs_timing_params {
     const char *target; /* NULL: all of the platform */
     /* EU: bytes of a pipe's operands per cycle, cycles of the least instruction */
     uint32_t fpu_B, fpu_least, math_B, pow_B, divide_cycles;
-    uint32_t wide_multiply; /* 32 by 32 bits: so many times as long */
-    uint32_t wide_integer;  /* 64-bit integers */
-    bool double_one_pipe;   /* doubles on FPU1 alone */
+    uint32_t wide_multiply;            /* 32 by 32 bits: so many times as long */
+    uint32_t wide_integer;             /* 64-bit integers */
+    bool double_one_pipe;              /* doubles on FPU1 alone */
+    uint32_t float_pipe, integer_pipe; /* 0: either pipe; 1: FPU0 alone, 2: FPU1 alone */
     /* from issue until a register may be read */
     uint32_t grf_latency, acc_latency, flag_latency;
     uint32_t wide_latency, wide_acc_latency, wide_flag_latency;
@@ -39,7 +40,8 @@ struct zs_timing_params {
     uint32_t llc_latency;        /* ... more, when L3 misses */
     uint32_t memory_latency_ns,
         memory_percent;                   /* ... more, when the LLC misses; of the peak rate */
-    uint32_t l3_ways, l3_way_B, l3_banks; /* of a slice: what data may use */
+    uint32_t l3_ways, l3_way_B, l3_banks; /* of a slice: what data may use; way 0: all of it */
+    uint32_t l1_ways, l1_B, l1_latency;   /* of a subslice, for loads; 0: none */
     uint32_t llc_ways, llc_B;             /* 0: none */
     uint32_t port_B, response_B;          /* per cycle and subslice */
     uint32_t gti_read_B, gti_write_B;     /* per cycle */

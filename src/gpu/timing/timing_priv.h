@@ -10,8 +10,9 @@
  */
 
 enum zs_timing_unit {
-    ZS_TIMING_UNIT_FPU,     /* either */
-    ZS_TIMING_UNIT_FPU1,    /* doubles */
+    ZS_TIMING_UNIT_FPU, /* either */
+    ZS_TIMING_UNIT_FPU0,
+    ZS_TIMING_UNIT_FPU1,
     ZS_TIMING_UNIT_MATH,    /* extended math: part of FPU1 */
     ZS_TIMING_UNIT_SEND,    /* a message: decided in the order of all EUs */
     ZS_TIMING_UNIT_WAIT,    /* for a barrier: likewise */
@@ -150,7 +151,7 @@ struct zs_timing_cache {
 
 struct zs_timing_subslice {
     uint64_t port_free, sampler_free; /* cycles */
-    struct zs_timing_cache sampler;
+    struct zs_timing_cache sampler, l1;
 };
 
 struct zs_timing_hierarchy {
