@@ -190,7 +190,7 @@ static void reach_media(const struct zs_port *port, const struct zs_port_message
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-/* Load/store cache messages have no shape: vectors of lanes, or one block. */
+/* Load/store cache messages: vectors of lanes, or one block. */
 static void reach_lsc(const struct zs_port *port, const struct zs_port_message *m,
                       const uint8_t *src0, uint32_t mask, struct zs_port_reach *r)
 {
@@ -217,8 +217,9 @@ void zs_port_reach(const struct zs_port *port, const struct zs_port_message *m, 
         mask &= zs_port_lane_mask(m->lanes);
     switch ((enum zs_port_shape)m->shape) {
     case ZS_PORT_SHAPE_NONE:
-        if (m->address_B && (m->bytes_read || m->bytes_written))
-            reach_lsc(port, m, src0, mask, r);
+        break;
+    case ZS_PORT_SHAPE_LSC:
+        reach_lsc(port, m, src0, mask, r);
         break;
     case ZS_PORT_SHAPE_OFFSETS:
         reach_lanes(port, m, &(struct addressing){at, 4, 1}, mask, r);
