@@ -144,6 +144,18 @@ struct zs_compiler *zs_compile_start(void)
     return zs_compiler_create(&settings);
 }
 
+static bool has_flag(const char *flags, const char *word)
+{
+    for (const char *at = flags ? flags : ""; *at;) {
+        size_t length = strcspn(at, " \t\n");
+        if (is_word(at, length, word))
+            return true;
+        at += length;
+        at += strspn(at, " \t\n");
+    }
+    return false;
+}
+
 static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *units,
                          struct zs_buf *ret_binary, struct zs_buf *ret_log)
 {
@@ -158,6 +170,8 @@ static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *
     struct zs_span spans[ZS_COMPILER_UNITS_MAX];
     bool exports = false;
     zs_compile_flags(compile->build_flags, &options, &internal);
+    if (compile->driver->debug && !has_flag(compile->build_flags, "-g"))
+        zs_buf_puts(&options, "-g "); /* as Intel's driver does where programs are debugged */
     for (uint32_t i = 0; i < compile->unit_count; i++) {
         spans[i] = zs_buf_span(&units[i]);
         exports = exports || zs_spirv_exports_variable(spans[i]);
