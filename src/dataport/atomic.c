@@ -259,10 +259,10 @@ int zs_port_decode_untyped_float_atomic(struct zs_port_message *message, uint32_
 
 int zs_port_decode_a64_atomic(struct zs_port_message *message, uint32_t desc)
 {
-    message->lanes = 8;
+    message->lanes = (uint8_t)zs_port_row_lanes(message);
     message->element_B = zs_port_bits(desc, 12, 12) ? 8 : 4;
     message->space = ZS_PORT_SPACE_GLOBAL;
-    return finish(message, zs_port_bits(desc, 11, 8), desc, 2);
+    return finish(message, zs_port_bits(desc, 11, 8), desc, message->lanes / 4u);
 }
 
 int zs_port_decode_a64_float_atomic(struct zs_port_message *message, uint32_t desc)
@@ -485,7 +485,7 @@ bool zs_port_run_a64_atomic(struct zs_port *port, const struct zs_port_message *
     struct zs_port_lanes lanes;
     return zs_port_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, m->element_B, true,
                              &lanes) &&
-           run(port, m, &lanes, dst, zs_port_data(m, src0, src1, 2));
+           run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->lanes / 4u));
 }
 
 bool zs_port_run_typed_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,

@@ -28,6 +28,8 @@ enum zs_port_fault_kind {
     ZS_PORT_FAULT_SURFACE, /* outside a surface of the binding table */
     ZS_PORT_FAULT_SLM,
     ZS_PORT_FAULT_SCRATCH, /* outside the thread's scratch memory */
+    ZS_PORT_FAULT_BLOCK2D, /* a surface or a block of two dimensions that messages cannot have */
+    ZS_PORT_FAULT_BARRIER, /* a named barrier that there is none of */
 };
 
 struct zs_port_fault {
@@ -67,6 +69,20 @@ enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };
 enum { ZS_PORT_SCRATCH_HANDLE = 1 << 10 };
 enum { ZS_PORT_LINE_B = 64 }; /* no two allocations share a line */
 
+/*
+ * Named barriers of a group (XeHPC): each message says how many producers and consumers its
+ * barrier has. When so many producers have signalled, those who consume may pass.
+ */
+enum { ZS_PORT_NAMED_BARRIERS = 32, ZS_PORT_NAMED_THREADS = 64 };
+struct zs_port_named_barriers {
+    uint32_t used;      /* bit for each that somebody has signalled: its fields below are good */
+    uint32_t completed; /* ... whose producers all have, since the dispatcher looked last */
+    struct {
+        uint8_t arrived, producers;
+        uint64_t consumers; /* bit for each thread of the group */
+    } at[ZS_PORT_NAMED_BARRIERS];
+};
+
 struct zs_port {
     /* of the launch */
     struct zs_port_map map;
@@ -87,7 +103,9 @@ struct zs_port {
     const uint8_t *payload;   /* from XeHPG on general state base is for the payload, and scratch */
     uint64_t payload_B;       /* memory is a surface of its own; else NULL */
     uint32_t barrier_signals; /* barrier messages since the dispatcher looked last */
-    struct zs_port_fault fault; /* of the first refused access */
+    uint32_t thread;          /* its number in the group */
+    struct zs_port_named_barriers *named_barriers; /* of the group; NULL: it has none */
+    struct zs_port_fault fault;                    /* of the first refused access */
     /* the ranges hit last, by message->cache_slot: one compare in place of a search */
     struct zs_port_range cache[ZS_PORT_CACHE];
 };

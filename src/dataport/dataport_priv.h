@@ -143,6 +143,13 @@ static inline uint32_t zs_port_bits(uint32_t value, uint32_t high, uint32_t low)
     return value >> low & ((2u << (high - low)) - 1);
 }
 
+/* Lanes whose dwords fill a register; of a decode function alone: component_B has a register's
+ * size. */
+static inline uint32_t zs_port_row_lanes(const struct zs_port_message *message)
+{
+    return message->component_B / 4u;
+}
+
 /* Place addresses and data in the payload: address_grf registers of addresses behind the header,
  * then data_grf of data. -EINVAL when the payload or the response does not fit. */
 int zs_port_payload(struct zs_port_message *message, uint32_t address_grf, uint32_t data_grf,
@@ -236,7 +243,10 @@ int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc)
 int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
+zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
 /* atomic.c: an operation of load/store cache messages; -ENOTSUP. Sets m->op, m->elements. */
 int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode);
 /* lsc.c: pointers of sixteen lanes from `first` on. addresses: a copy, readable to its end. */

@@ -37,6 +37,12 @@ static uint32_t registers_of(uint32_t size_B, uint32_t grf_B)
     return (uint32_t)zs_align_up(size_B, grf_B) / GRF_B;
 }
 
+/* Lanes that a payload has room for: at least those whose dwords fill a register. */
+static uint32_t payload_lanes(const struct zs_port_message *m, uint32_t grf_B)
+{
+    return ZS_MAX((uint32_t)m->lanes, grf_B / 4);
+}
+
 /* Data is the second payload: nothing else has been seen. */
 static int data_is_apart(const struct zs_port_message *m, bool has_data)
 {
@@ -46,10 +52,10 @@ static int data_is_apart(const struct zs_port_message *m, bool has_data)
 static int finish(struct zs_port_message *m, uint32_t data_B, bool is_write)
 {
     uint32_t grf_B = m->component_B;
-    uint32_t lanes = m->lanes ? m->lanes : 1;
+    uint32_t lanes = m->lanes ? payload_lanes(m, grf_B) : 1;
     uint32_t address_grf = registers_of(lanes * m->address_B, grf_B);
     if (m->lanes)
-        m->component_B = (uint16_t)zs_align_up((uint64_t)m->lanes * m->slot_B, grf_B);
+        m->component_B = (uint16_t)zs_align_up((uint64_t)lanes * m->slot_B, grf_B);
     uint32_t data_grf =
         m->lanes ? m->elements * (uint32_t)m->component_B / GRF_B : registers_of(data_B, grf_B);
     int error = zs_port_payload(m, address_grf, is_write ? data_grf : 0, is_write ? 0 : data_grf);
@@ -127,9 +133,10 @@ int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
         return error;
     message->returns = message->rlen > 0;
     message->bytes_read = message->bytes_written = message->element_B;
-    message->component_B = (uint16_t)zs_align_up((uint64_t)message->lanes * message->slot_B, grf_B);
+    uint32_t lanes = payload_lanes(message, grf_B);
+    message->component_B = (uint16_t)zs_align_up((uint64_t)lanes * message->slot_B, grf_B);
     uint32_t slots = message->component_B / GRF_B;
-    uint32_t address_grf = registers_of(message->lanes * (uint32_t)message->address_B, grf_B);
+    uint32_t address_grf = registers_of(lanes * message->address_B, grf_B);
     error = zs_port_payload(message, address_grf, slots * message->elements,
                             message->returns ? slots : 0);
     return error ? error : data_is_apart(message, message->elements > 0);

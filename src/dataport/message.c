@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <xmmintrin.h>
 
+enum { LSC_LOAD_BLOCK2D = 0x03, LSC_STORE_BLOCK2D = 0x07 };
+
 /* Load/store cache messages, by opcode. Source of numbers: src/isa/lsc.def. */
 #define LSC_ROW(opcode, decode_, run_, atomic, fence, name_)                                       \
     {                                                                                              \
@@ -20,8 +22,10 @@
 static const struct zs_port_message_row lsc_rows[] = {
     LSC_ROW(0x00, lsc_load, lsc_load, 0, 0, "load"),
     LSC_ROW(0x02, lsc_load_quad, lsc_load, 0, 0, "quad load"),
+    LSC_ROW(LSC_LOAD_BLOCK2D, lsc_block2d_load, lsc_block2d_load, 0, 0, "2D block load"),
     LSC_ROW(0x04, lsc_store, lsc_store, 0, 0, "store"),
     LSC_ROW(0x06, lsc_store_quad, lsc_store, 0, 0, "quad store"),
+    LSC_ROW(LSC_STORE_BLOCK2D, lsc_block2d_store, lsc_block2d_store, 0, 0, "2D block store"),
     LSC_ROW(0x1f, fence, fence, 0, 1, "fence"),
     LSC_ATOMIC(0x08, "increment"),
     LSC_ATOMIC(0x09, "decrement"),
@@ -148,7 +152,8 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
     if (!error && by_index && m->bti >= BTI_SCRATCH_SURFACE && m->bti <= BTI_BINDLESS)
         return -ENOTSUP; /* bindless, or what stands for something else */
     /* rows of eight dwords are padded there, which the units do not know */
-    return !error && send->grf_B > GRF_B && m->lanes == 8 ? -ENOTSUP : error;
+    bool padded = m->lanes == 8 || m->space == ZS_PORT_SPACE_TYPED;
+    return send->grf_B > GRF_B && padded ? -ENOTSUP : error;
 }
 
 static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_row *row,
@@ -157,7 +162,6 @@ static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_ro
     enum { FLAT, BINDLESS, SURFACE_STATE, BINDING_TABLE };
     uint32_t kind = zs_port_bits(send->desc, 30, 29), bti = send->ex_desc >> 24;
     m->lanes = (uint8_t)send->exec_size;
-    m->component_B = (uint16_t)send->grf_B; /* the unit, for decode */
     m->bti = BTI_STATELESS;
     if (send->sfid == SFID_SLM) {
         m->bti = BTI_SLM;
@@ -177,6 +181,11 @@ static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_ro
     uint32_t address = zs_port_bits(send->desc, 8, 7);
     m->address_B = address == 3 ? 8 : address == 2 ? 4 : 0;
     bool flat = kind == FLAT && send->sfid != SFID_SLM;
+    bool block2d = row->type == LSC_LOAD_BLOCK2D || row->type == LSC_STORE_BLOCK2D;
+    if (block2d && !flat)
+        return -ENOTSUP;
+    if (block2d) /* its address is always of 64 bits, the field has another meaning */
+        return row->decode(m, send->desc);
     if (!row->is_fence && m->address_B != (flat ? 8 : 4))
         return -ENOTSUP;
     return row->decode(m, send->desc);
@@ -199,7 +208,8 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
                                 .xlen = (uint8_t)(send->xlen * units),
                                 .rlen = (uint8_t)(send->rlen * units),
                                 .shape = (uint8_t)zs_port_shape(row),
-                                .space = ZS_PORT_SPACE_GLOBAL};
+                                .space = ZS_PORT_SPACE_GLOBAL,
+                                .component_B = (uint16_t)send->grf_B}; /* for decode */
     int error = lsc ? decode_lsc(&m, row, send) : decode_legacy(&m, row, send);
     if (error)
         return zs_diag_set(
@@ -257,16 +267,45 @@ bool zs_port_run_fence(struct zs_port *port, const struct zs_port_message *messa
     return true;
 }
 
+/* From XeHPC on (registers of 64 bytes) a barrier has a number; 0 is the group's. */
 int zs_port_decode_barrier(struct zs_port_message *message, uint32_t desc)
 {
     message->lanes = 0;
     message->space = ZS_PORT_SPACE_GATEWAY;
-    return zs_port_payload(message, 1, 0, 0);
+    message->op = message->component_B > GRF_B;
+    return zs_port_payload(message, message->component_B / GRF_B, 0, 0);
+}
+
+static bool signal_named(struct zs_port *port, const struct zs_port_message *message,
+                         uint32_t barrier, uint32_t payload)
+{
+    enum { PRODUCER_CONSUMER, PRODUCER, CONSUMER };
+    struct zs_port_named_barriers *named = port->named_barriers;
+    uint32_t type = zs_port_bits(payload, 15, 14), producers = zs_port_bits(payload, 23, 16);
+    if (!named || barrier >= ZS_PORT_NAMED_BARRIERS || port->thread >= ZS_PORT_NAMED_THREADS ||
+        type > CONSUMER || !producers)
+        return zs_port_fail(port, message, ZS_PORT_FAULT_BARRIER, -1, barrier, 0, false);
+    if (!(named->used >> barrier & 1)) {
+        named->at[barrier].arrived = 0;
+        named->at[barrier].consumers = 0;
+    }
+    named->used |= 1u << barrier;
+    named->at[barrier].producers = (uint8_t)producers;
+    if (type != CONSUMER)
+        named->at[barrier].arrived++;
+    if (type != PRODUCER)
+        named->at[barrier].consumers |= UINT64_C(1) << port->thread;
+    if (named->at[barrier].arrived >= producers)
+        named->completed |= 1u << barrier;
+    return true;
 }
 
 bool zs_port_run_barrier(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
                          const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
+    uint32_t payload = zs_port_load32(src0 + 8);
+    if (message->op && zs_port_bits(payload, 7, 0))
+        return signal_named(port, message, zs_port_bits(payload, 7, 0), payload);
     port->barrier_signals++;
     return true;
 }

@@ -225,13 +225,16 @@ ze_result_t ZE_APICALL zeDeviceGetMemoryProperties(ze_device_handle_t hDevice, u
     pMemProperties->totalSize = device->memory_B;
     memset(pMemProperties->name, 0, sizeof(pMemProperties->name));
     snprintf(pMemProperties->name, sizeof(pMemProperties->name), "%s",
-             model->integrated ? "DDR" : "device memory");
+             model->integrated ? "DDR"
+             : model->hbm      ? "HBM"
+                               : "device memory");
     ze_device_memory_ext_properties_t *ext = (void *)(uintptr_t)zs_chain_find(
         pMemProperties->pNext, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES);
     if (ext) {
         uint32_t bytes_per_ns = model->memory_clock_MHz * (model->memory_bus_bits / 8) / 1000;
-        ext->type =
-            model->integrated ? ZE_DEVICE_MEMORY_EXT_TYPE_DDR4 : ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6;
+        ext->type = model->integrated ? ZE_DEVICE_MEMORY_EXT_TYPE_DDR4
+                    : model->hbm      ? ZE_DEVICE_MEMORY_EXT_TYPE_HBM2
+                                      : ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6;
         ext->physicalSize = pMemProperties->totalSize;
         ext->readBandwidth = ext->writeBandwidth = bytes_per_ns;
         ext->bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;
@@ -277,6 +280,13 @@ ze_result_t ZE_APICALL zeDeviceGetImageProperties(ze_device_handle_t hDevice,
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pImageProperties);
     ze_device_image_properties_t *p = pImageProperties;
+    if (device->model->no_images) {
+        p->maxImageDims1D = p->maxImageDims2D = p->maxImageDims3D = 0;
+        p->maxImageBufferSize = 0;
+        p->maxImageArraySlices = p->maxSamplers = 0;
+        p->maxReadImageArgs = p->maxWriteImageArgs = 0;
+        return ZE_RESULT_SUCCESS;
+    }
     p->maxImageDims1D = IMAGE_DIM_MAX;
     p->maxImageDims2D = IMAGE_DIM_MAX;
     p->maxImageDims3D = IMAGE_DIM_3D_MAX;

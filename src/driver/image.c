@@ -6,6 +6,10 @@
 
 #include <stdlib.h>
 
+#define ZS_CHECK_IMAGES(device)                                                                    \
+    ZS_CHECK(!(device)->model->no_images, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,                     \
+             "%s has neither images nor samplers", (device)->model->name)
+
 enum { DIM_MAX = 16384, DIM_3D_MAX = 2048, LAYERS_MAX = 2048 };
 
 /* ---- Formats -----------------------------------------------------------------------------------
@@ -193,6 +197,7 @@ ze_result_t ZE_APICALL zeImageGetProperties(ze_device_handle_t hDevice, const ze
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(pImageProperties);
+    ZS_CHECK_IMAGES(device);
     ZS_CHECK_FLAGS(desc->flags, 0x3);
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     bool filtered = desc->format.type != ZE_IMAGE_FORMAT_TYPE_UINT &&
@@ -226,6 +231,7 @@ ze_result_t ZE_APICALL zeImageCreate(ze_context_handle_t hContext, ze_device_han
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phImage);
+    ZS_CHECK_IMAGES(device);
     ZS_CHECK_FLAGS(desc->flags, 0x3);
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     struct zs_gpu_image gpu;
@@ -303,6 +309,7 @@ ze_result_t ZE_APICALL zeImageViewCreateExp(ze_context_handle_t hContext,
     ZS_CHECK_POINTER(desc);
     ZS_OBJECT(image, base, hImage);
     ZS_CHECK_POINTER(phImageView);
+    ZS_CHECK_IMAGES(device);
     ZS_CHECK_FLAGS(desc->flags, 0x3);
     ZS_CHECK_ENUM(desc->type, ZE_IMAGE_TYPE_BUFFER);
     struct zs_gpu_image gpu;
@@ -373,6 +380,7 @@ ze_result_t ZE_APICALL zeSamplerCreate(ze_context_handle_t hContext, ze_device_h
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phSampler);
+    ZS_CHECK_IMAGES(device);
     ZS_CHECK_ENUM(desc->addressMode, ZE_SAMPLER_ADDRESS_MODE_MIRROR);
     ZS_CHECK_ENUM(desc->filterMode, ZE_SAMPLER_FILTER_MODE_LINEAR);
     static const enum zs_gpu_address_mode modes[] = {

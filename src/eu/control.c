@@ -415,6 +415,7 @@ const struct zs_eu_op *zs_eu_op_ret(struct zs_eu_thread *t, const struct zs_eu_o
 const struct zs_eu_op *zs_eu_op_wait(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     if (t->n0[op->arg] == 0) {
+        t->awaited_barrier = 0;
         t->status = ZS_EU_BARRIER;
         t->resume = op;
         return NULL;
@@ -452,6 +453,19 @@ int zs_eu_thread_pair(struct zs_eu_thread *even, struct zs_eu_thread *odd)
     memcpy(odd->pair, even->pair, op->src[1] + op->src[2]);
     even->paired = odd->paired = true;
     return 0;
+}
+
+/* arg: which named barrier. */
+const struct zs_eu_op *zs_eu_op_wait_named(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (!(t->passed_barriers >> op->arg & 1)) {
+        t->awaited_barrier = op->arg;
+        t->status = ZS_EU_BARRIER;
+        t->resume = op;
+        return NULL;
+    }
+    t->passed_barriers &= ~(1u << op->arg);
+    return op + 1;
 }
 
 const struct zs_eu_op *zs_eu_op_end(struct zs_eu_thread *t, const struct zs_eu_op *op)
@@ -606,8 +620,7 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     t->fault.text[0] = '\0';
     if (program->scores)
         memset(&t->scoreboard, 0, sizeof(t->scoreboard));
-    if (program->reads_acc)
-        clear(t->acc, zs_eu_acc_slots(program) * sizeof(t->acc[0]));
+    clear(t->acc, program->read_acc_slots * sizeof(t->acc[0]));
     for (uint32_t i = 0; i < program->clear_count; i++)
         clear(t->grf + program->clear[i].start_B,
               program->clear[i].end_B - (size_t)program->clear[i].start_B);

@@ -34,7 +34,7 @@ enum {
     /* what a thread has room for, whatever struct zs_eu_registers says */
     ZS_EU_GRF_FILE_MAX_B = 256 * 64,
     ZS_EU_FLAGS_MAX = 4,
-    ZS_EU_ACC_SLOTS_MAX = 128,
+    ZS_EU_ACC_SLOTS_MAX = 512,
     ZS_EU_A0_MAX = 16,
     /* Bytes behind the register file that wide host loads and stores may touch. Always zero to
      * the program: no operand is lowered that ends behind the last register. */
@@ -56,7 +56,8 @@ struct zs_eu_op;
 enum zs_eu_status {
     ZS_EU_OK = 0,  /* go on: only handlers of sends return it, zs_eu_run() never does */
     ZS_EU_EOT,     /* the thread ended */
-    ZS_EU_BARRIER, /* `wait` found n0.k zero; set t->n0[k] and run again */
+    ZS_EU_BARRIER, /* `wait` found n0.k zero; set t->n0[k] and run again; sync.bar of a named
+                      barrier: the same with t->passed_barriers */
     ZS_EU_FAULT,   /* see t->fault; the thread must not be run again */
     ZS_EU_BUDGET,  /* at least `budget` instructions were executed; run again to go on */
     ZS_EU_STOP,    /* a step hook wants it; run again to go on */
@@ -299,6 +300,9 @@ struct zs_eu_thread {
     uint32_t cr0[4], sr0[4], n0[4], tm0[5];
     uint32_t ip_B; /* what `ip` reads; valid only while an instruction reads it */
     uint32_t ce;   /* channel enables of the running instruction */
+    /* Named barriers that the environment has let the thread pass, a bit each; sync.bar takes it */
+    uint32_t passed_barriers;
+    uint32_t awaited_barrier; /* after ZS_EU_BARRIER: which one, 0: n0 */
 
     /* Owned by the environment (src/gpu, tests): never touched here. */
     void *env;

@@ -219,7 +219,7 @@ struct zs_eu_program {
         uint16_t start_B, end_B; /* of the register file, multiples of the register size */
     } * clear;                   /* what a new thread must find zero */
     uint32_t clear_count;
-    bool reads_acc;
+    uint32_t read_acc_slots; /* accumulator elements that it may read, from the first on */
     struct zs_eu_inst *insts;
     struct zs_eu_score *scores; /* NULL: not checked */
     uint32_t inst_count;

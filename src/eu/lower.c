@@ -128,7 +128,8 @@ static bool find_cleared(struct zs_eu_lowering *l)
     struct zs_eu_program *p = l->program;
     uint32_t count = p->regs.grf_count, grf_B = p->regs.grf_B;
 
-    p->reads_acc |= has_hooks(l);
+    if (has_hooks(l))
+        p->read_acc_slots = zs_eu_acc_slots(p);
     p->clear = calloc(count / 2 + 1, sizeof(*p->clear));
     for (uint32_t reg = 0; reg < count && p->clear; reg++) {
         if (!is_read(l, reg))

@@ -22,10 +22,12 @@ struct zs_eu_loc {
 struct zs_eu_platform {
     enum zs_isa_platform first, last;
     struct zs_eu_registers registers; /* grf_count: whatever the kernel says */
-    bool mach_is_high;    /* mach gives the high half whatever AccWrEn says, else only with it; */
-    bool mach_writes_acc; /* ... there is no AccWrEn: mach writes acc, and macl is an opcode */
-    bool has_lsc;         /* load/store cache messages */
-    bool sfid_in_exdesc;  /* of an extended descriptor in a register */
+    bool mach_is_high;     /* mach gives the high half whatever AccWrEn says, else only with it; */
+    bool mach_writes_acc;  /* ... there is no AccWrEn: mach writes acc, and macl is an opcode */
+    bool macros_in_align1; /* of division and square root: there is no Align16 */
+    bool has_lsc;          /* load/store cache messages */
+    bool has_named_barriers; /* sync.bar with a number */
+    bool sfid_in_exdesc;     /* of an extended descriptor in a register */
     bool one_pipe;        /* of instructions that end in order */
     bool has_math_pipe;   /* math ends in order */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
@@ -78,6 +80,8 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
                       bool always);
 /* The program may read these bytes of the register file. */
 void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B);
+/* ... and accumulator elements of all channels, from `first` on, at any stride. */
+void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first);
 /* Block that starts at a byte offset of the code, or UINT32_MAX. */
 uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 

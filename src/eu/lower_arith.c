@@ -269,7 +269,7 @@ static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind, un
 
     load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
     uint32_t at = zs_eu_temp(l);
-    l->program->reads_acc = true;
+    zs_eu_mark_acc_read(l, 0);
     struct zs_eu_op *op = zs_eu_emit(l, kind);
     op->dst = at;
     op->src[0] = src[0].at;

@@ -212,6 +212,22 @@ static void lower_wait(struct zs_eu_lowering *l)
     zs_eu_emit(l, ZS_EU_KIND_WAIT)->arg = src->subreg_B / 4;
 }
 
+/* From XeHPC on it has the barrier's number: 0 is the group's, others are named ones. */
+static void lower_barrier(struct zs_eu_lowering *l)
+{
+    const struct zs_isa_operand *src = &l->inst->src[0];
+    uint32_t barrier = src->kind == ZS_OPERAND_IMM ? (uint32_t)src->imm : 0;
+    bool has_named = l->platform->has_named_barriers;
+
+    if (barrier > (has_named ? 31u : 0) || src->kind == ZS_OPERAND_INDIRECT ||
+        (has_named && src->kind == ZS_OPERAND_REG && src->file != ZS_FILE_NULL)) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "sync.bar: this barrier is not modelled");
+        return;
+    }
+    struct zs_eu_op *op = zs_eu_emit(l, barrier ? ZS_EU_KIND_WAIT_NAMED : ZS_EU_KIND_WAIT);
+    op->arg = (uint8_t)barrier;
+}
+
 /* The scoreboard makes no difference to what is computed: results are there at once. */
 static void lower_sync(struct zs_eu_lowering *l)
 {
@@ -223,11 +239,8 @@ static void lower_sync(struct zs_eu_lowering *l)
     case ALLWR:
         return;
     case BAR:
-        if (l->inst->src[0].kind != ZS_OPERAND_IMM) {
-            zs_eu_emit(l, ZS_EU_KIND_WAIT)->arg = 0;
-            return;
-        }
-        break;
+        lower_barrier(l);
+        return;
     }
     zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "sync: this function is not modelled");
 }

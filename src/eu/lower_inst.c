@@ -404,8 +404,13 @@ static void lower_csel(struct zs_eu_lowering *l)
     unsigned cond = l->inst->cond, type = src_type(l, 0);
     uint64_t zero = 0;
 
+    if (!cond && !memcmp(&l->inst->src[0], &l->inst->src[1], sizeof(l->inst->src[0]))) {
+        rewrite(l)->source_count = 1; /* whatever it chooses: IGC's way round a fault of pvc */
+        lower_mov(l);
+        return;
+    }
     if (src_type(l, 1) != type || src_type(l, 2) != type || l->inst->dst.type != type || cond < 1 ||
-        cond > 6 || (type != ZS_TYPE_F && (zs_eu_type_is_float(type) || zs_eu_type_B(type) < 2))) {
+        cond > 6 || zs_eu_type_B(type) < 2) {
         unmodelled(l, "this type or conditional modifier");
         return;
     }
@@ -415,11 +420,14 @@ static void lower_csel(struct zs_eu_lowering *l)
         zs_eu_compute(l, rows[cond], ZS_TYPE_F, src, 3);
         return;
     }
-    unsigned wide = zs_eu_type_B(type) == 2 ? ZS_TYPE_D : type;
+    /* halves are compared as floats, and chosen as they are */
+    bool half = type == ZS_TYPE_HF;
+    unsigned wide = zs_eu_type_B(type) == 2 && !half ? ZS_TYPE_D : type;
     load_all(l, wide, ZS_EU_MOD_ARITH, src);
-    compared[0] = src[2];
+    compared[0] = half ? zs_eu_convert(l, src[2], ZS_TYPE_HF, ZS_TYPE_F, false) : src[2];
+    unsigned compared_type = half ? ZS_TYPE_F : wide;
     compared[1] = (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
-    choose_by(l, wide, zs_eu_cmp_row(cond, wide), compared, src);
+    choose_by(l, wide, zs_eu_cmp_row(cond, compared_type), compared, src);
 }
 
 /* ---- the table ---- */

@@ -127,7 +127,8 @@ void zs_eu_lower_sad(struct zs_eu_lowering *l)
     sad->src[1] = src[1].at;
     sad->arg = (uint8_t)((unsigned)src[0].scalar | (unsigned)src[1].scalar << 1);
     sad->aux = (adds ? 1u : 0) | (is_signed ? 2u : 0);
-    l->program->reads_acc |= adds;
+    if (adds)
+        zs_eu_mark_acc_read(l, 0);
     l->lanes = 0x55555555;
     zs_eu_store(l, (struct zs_eu_loc){at, false}, ZS_TYPE_D);
 }

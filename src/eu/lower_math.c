@@ -4,10 +4,16 @@
 
 /* ---- macros ---- */
 
+/* Up to Gen11 operands of macros are in Align16, later there is no other form. */
+static bool is_in_form_of_macros(const struct zs_eu_lowering *l)
+{
+    return l->platform->macros_in_align1 || (l->inst->flags & ZS_INST_ALIGN16);
+}
+
 static bool macro_operands_are_known(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
-    bool known = inst->dst.mme <= ZS_MME_NONE && l->n <= 16 && (inst->flags & ZS_INST_ALIGN16);
+    bool known = inst->dst.mme <= ZS_MME_NONE && l->n <= 16 && is_in_form_of_macros(l);
 
     for (unsigned i = 0; i < inst->source_count; i++)
         known = known && inst->src[i].mme <= ZS_MME_NONE && inst->src[i].type == inst->dst.type;
@@ -155,8 +161,7 @@ static void lower_math_macro(struct zs_eu_lowering *l)
 
     plain->cond = 0; /* early out: not a comparison */
     plain->flags &= ~(uint32_t)ZS_INST_ACCWREN;
-    if ((src_type(l, 0) != ZS_TYPE_F && src_type(l, 0) != ZS_TYPE_DF) ||
-        !(inst->flags & ZS_INST_ALIGN16)) {
+    if ((src_type(l, 0) != ZS_TYPE_F && src_type(l, 0) != ZS_TYPE_DF) || !is_in_form_of_macros(l)) {
         unmodelled(l, "this form");
         return;
     }

@@ -97,6 +97,15 @@ bool zs_eu_dst_is_null(const struct zs_isa_inst *inst)
     return zs_eu_is_null(&inst->dst);
 }
 
+void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first)
+{
+    enum { STRIDE_MAX = 4 };
+    uint32_t end = ZS_MIN(first + l->n * STRIDE_MAX, zs_eu_acc_slots(l->program));
+
+    l->program->read_acc_slots =
+        ZS_MAX(l->program->read_acc_slots, (uint32_t)zs_align_up(end, 4)); /* see clear() */
+}
+
 static bool place_acc(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
                       struct zs_eu_place *ret)
 {
@@ -108,7 +117,7 @@ static bool place_acc(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
     if (reg >= l->program->regs.acc_count || first >= slots)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: accumulator acc%u is not modelled",
                             l->name, reg);
-    l->program->reads_acc = true; /* perhaps */
+    zs_eu_mark_acc_read(l, first); /* perhaps */
     *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 8, (slots - first) * 8, 8};
     return true;
 }

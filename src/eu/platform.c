@@ -26,12 +26,23 @@ static const struct zs_eu_platform rows[] = {
         .last = ZS_ISA_XE_LP,
         .one_pipe = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
+        .macros_in_align1 = true,
     },
     {
         .first = ZS_ISA_XE_HPG,
         .last = ZS_ISA_XE_HPG,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
         .has_lsc = true,
+        .macros_in_align1 = true,
+    },
+    {
+        .first = ZS_ISA_XE_HPC,
+        .last = ZS_ISA_XE_HPC,
+        .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 16},
+        .mach_writes_acc = true,
+        .has_named_barriers = true,
+        .has_lsc = true,
+        .macros_in_align1 = true,
     },
 };
 

@@ -7,7 +7,11 @@ _Static_assert(sizeof(struct zs_port_message) <= sizeof(((struct zs_eu_send *)0)
                    _Alignof(struct zs_port_message) <= _Alignof(uint32_t),
                "a decoded message is kept in the send");
 
-enum { GRF_B = 32 }; /* the unit of message lengths */
+enum {
+    GRF_B = 32, /* the unit of message lengths */
+    PAYLOAD_UNITS_MAX = (15 + 31) * 64 / GRF_B,
+    RESPONSE_UNITS_MAX = 31 * 64 / GRF_B,
+};
 
 static const char *const fault_names[] = {
     [ZS_PORT_FAULT_NONE] = "fault",
@@ -18,16 +22,18 @@ static const char *const fault_names[] = {
     [ZS_PORT_FAULT_SURFACE] = "outside the surface",
     [ZS_PORT_FAULT_SLM] = "outside local memory",
     [ZS_PORT_FAULT_SCRATCH] = "outside scratch memory",
+    [ZS_PORT_FAULT_BLOCK2D] = "a surface or block that is not allowed",
+    [ZS_PORT_FAULT_BARRIER] = "no such named barrier",
 };
 
 /* A cold path: a payload operand straddles src0 and src1, or nobody wants the response. */
 static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
                        const struct zs_port_message *m, zs_port_run_fn *run, uint32_t mask)
 {
-    uint8_t payload[64 * GRF_B], response[64 * GRF_B];
+    uint8_t payload[PAYLOAD_UNITS_MAX * GRF_B], response[RESPONSE_UNITS_MAX * GRF_B];
     const uint8_t *src0 = t->grf + send->d.src0_B, *src1 = t->grf + send->d.src1_B;
     if (m->gather) {
-        zs_assert(m->mlen + m->xlen <= 64);
+        zs_assert(m->mlen + m->xlen <= PAYLOAD_UNITS_MAX);
         memcpy(payload, src0, (size_t)m->mlen * GRF_B);
         memcpy(payload + (size_t)m->mlen * GRF_B, src1, (size_t)m->xlen * GRF_B);
         src0 = payload;

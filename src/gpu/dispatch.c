@@ -354,6 +354,32 @@ IN_TWO_VERSIONS enum outcome join_pair(struct zs_gpu_run *run, struct zs_gpu_wor
     return OUTCOME_DONE;
 }
 
+/* It waits at a named barrier whose producers have signalled. */
+static bool may_pass(const struct zs_eu_thread *t)
+{
+    return t->awaited_barrier && t->passed_barriers >> t->awaited_barrier & 1;
+}
+
+/* Producers of named barriers have all signalled: let those go on who consume. */
+static void release_named(struct zs_gpu_worker *w, struct zs_gpu_group *group)
+{
+    for (uint32_t done = group->named.completed; done; done &= done - 1) {
+        uint32_t barrier = (uint32_t)__builtin_ctz(done);
+        uint64_t consumers = group->named.at[barrier].consumers;
+        group->named.used &= ~(1u << barrier); /* it begins anew */
+        for (; consumers; consumers &= consumers - 1) {
+            struct zs_gpu_thread_state *state = &group->threads[__builtin_ctzll(consumers)];
+            struct zs_eu_thread *t = &w->threads[state->slot];
+            if (state->phase == ZS_GPU_THREAD_DONE)
+                continue;
+            t->passed_barriers |= 1u << barrier;
+            if (state->phase == ZS_GPU_THREAD_WAITING && may_pass(t))
+                state->phase = ZS_GPU_THREAD_READY;
+        }
+    }
+    group->named.completed = 0;
+}
+
 /* Run one thread for a slice. */
 IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                         struct zs_gpu_group *group, uint32_t thread, bool debug)
@@ -364,6 +390,8 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     struct zs_eu_thread *t = &w->threads[state->slot];
     struct zs_port *port = &w->port;
     zs_gpu_enter_thread(run, w, group, thread);
+    port->thread = thread;
+    port->named_barriers = &group->named;
     if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
         return OUTCOME_STOPPED;
     bool recorded = debug && run->history;
@@ -373,6 +401,8 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
         note_run(run, group, thread, t, before, status);
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
+    if (ZS_UNLIKELY(group->named.completed))
+        release_named(w, group);
     if (status == ZS_EU_FAULT)
         return thread_faulted(run, w, group, thread, debug);
     if (status == ZS_EU_PAIR)
@@ -383,7 +413,7 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
         return zs_gpu_debug_stopped(run, w, group, thread) ? OUTCOME_STOPPED : OUTCOME_BUSY;
     if (status == ZS_EU_EOT)
         end_thread(w, group, state, debug);
-    else if (status == ZS_EU_BARRIER)
+    else if (status == ZS_EU_BARRIER && !may_pass(t))
         state->phase = ZS_GPU_THREAD_WAITING;
     return status == ZS_EU_BUDGET ? OUTCOME_BUSY : OUTCOME_DONE;
 }
@@ -539,6 +569,7 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
     group->place = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? (uint32_t)index : place;
     group->live = run->threads_per_group;
     group->arrived = 0;
+    group->named.used = group->named.completed = 0;
     group->traced = run->trace && zs_timing_trace_samples(run->trace, index);
     zs_gpu_group_id(run->launch, index, group->id);
     memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));

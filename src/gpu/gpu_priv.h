@@ -76,6 +76,7 @@ struct zs_gpu_group {
     uint32_t live;    /* threads that have not ended */
     uint32_t arrived; /* barrier messages since the last release */
     bool traced;      /* for the model of time */
+    struct zs_port_named_barriers named;
     uint8_t *slm;
     struct zs_gpu_thread_state *threads;
 };

@@ -139,6 +139,8 @@ static const struct later {
     {0x56a0, 8, 4, 16, 8, 1024, 8, false, true, false, true},  /* acm-g10 */
     {0x56a5, 2, 4, 16, 8, 1024, 8, false, true, false, false}, /* acm-g11 */
     {0x5696, 4, 4, 16, 8, 1024, 8, false, true, false, false}, /* acm-g12 */
+    {0x0bd5, 8, 8, 8, 8, 1024, 16, true, true, false, true},   /* pvc */
+    {0x0bd0, 8, 8, 8, 8, 1024, 16, true, true, false, true},   /* pvc-sdv */
 };
 
 /* Dot products came with Tiger Lake, those of matrices with DG2. */

@@ -384,4 +384,5 @@ static const struct suite_case cases[] = {
     {"program_convolution", case_convolution, suite_shapes_2d, NULL},
 };
 
-const struct suite_group suite_program = {"program", cases, SUITE_COUNT(cases)};
+const struct suite_group suite_program = {"program", cases, SUITE_COUNT(cases),
+                                          .images = "program_convolution"};

@@ -828,7 +828,17 @@ static bool has_word(const char *words, const char *word)
 static bool is_possible(const struct suite *s, const struct suite_group *group, const char *kernel)
 {
     return (s->doubles || !has_word(group->doubles, kernel)) &&
-           (s->simd8 || !has_word(group->simd8, kernel));
+           (s->simd8 || !has_word(group->simd8, kernel)) &&
+           (s->has_images || !has_word(group->images, kernel));
+}
+
+static bool is_left_out(const struct suite *s, const struct suite_group *group,
+                        const struct suite_case *c)
+{
+    char word[128];
+    snprintf(word, sizeof(word), "%s:%s", s->on_device, c->kernel);
+    return has_word(c->not_in, s->variant) || has_word(c->not_in, s->on_device) ||
+           has_word(group->not_in, word);
 }
 
 static size_t run_group(struct suite *s, const struct suite_group *group, const char *only)
@@ -836,8 +846,7 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
     size_t failed = 0, run = 0, impossible = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct suite_case *c = &group->cases[i];
-        if ((only && strcmp(only, c->kernel) != 0) || has_word(c->not_in, s->variant) ||
-            has_word(c->not_in, s->on_device))
+        if ((only && strcmp(only, c->kernel) != 0) || is_left_out(s, group, c))
             continue;
         if (!is_possible(s, group, c->kernel)) {
             impossible++;
@@ -873,6 +882,7 @@ static const struct suite_group *const groups[] = {
     &suite_flow, &suite_memory, &suite_sync, &suite_subgroup, &suite_shape, &suite_pointers,
     &suite_program, &suite_data,
     &suite_image, &suite_printf, &suite_matrix, &suite_dot, &suite_floatatomic,
+    &suite_xehpc,
 };
 /* clang-format on */
 
@@ -908,8 +918,11 @@ static bool ask_device(struct suite *s)
 {
     ze_device_module_properties_t module = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
     ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    ze_device_image_properties_t image = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
     bool good = CHECK(s, zeDeviceGetModuleProperties(s->device, &module)) &&
-                CHECK(s, zeDeviceGetComputeProperties(s->device, &compute));
+                CHECK(s, zeDeviceGetComputeProperties(s->device, &compute)) &&
+                CHECK(s, zeDeviceGetImageProperties(s->device, &image));
+    s->has_images = image.maxImageDims2D > 0;
     s->doubles = module.flags & ZE_DEVICE_MODULE_FLAG_FP64;
     for (uint32_t i = 0; i < compute.numSubGroupSizes; i++)
         s->simd8 |= compute.subGroupSizes[i] == 8;

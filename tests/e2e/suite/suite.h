@@ -91,7 +91,7 @@ struct suite {
     ze_module_handle_t other;        /* the same once more, for calls between modules; NULL: none */
     ze_kernel_handle_t kernel;       /* of the case */
     const char *variant, *on_device; /* the second with the device's name, where it has one */
-    bool doubles, simd8;             /* the device has them */
+    bool doubles, simd8, has_images; /* the device has them */
 
     /* of the launch */
     uint32_t groups[3], local[3], items[3];
@@ -142,8 +142,10 @@ struct suite_group {
     size_t count;
     /* Kernels that are not compared with PoCL, blank-separated: the group says why. */
     const char *not_on_pocl;
-    /* Kernels of devices that have doubles, and sub-groups of eight; blank-separated. */
-    const char *doubles, *simd8;
+    /* Kernels of devices that have doubles, sub-groups of eight, images; blank-separated. */
+    const char *doubles, *simd8, *images;
+    /* DEVICE:VARIANT:KERNELs that cannot be right there, blank-separated: the group says why. */
+    const char *not_in;
 };
 
 extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shapes_3d[];
@@ -156,7 +158,7 @@ extern const struct suite_group suite_flow, suite_memory, suite_sync, suite_subg
 extern const struct suite_group suite_shape, suite_pointers;
 extern const struct suite_group suite_program, suite_data;
 extern const struct suite_group suite_image, suite_printf;
-extern const struct suite_group suite_matrix, suite_dot; /* of some devices */
+extern const struct suite_group suite_matrix, suite_dot, suite_xehpc; /* of some devices */
 
 /* ---- Arguments ---- */
 void suite_range(struct suite *s, double low, double high);

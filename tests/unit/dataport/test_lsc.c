@@ -27,6 +27,12 @@ static uint32_t registers(uint32_t size_B, uint32_t grf_B)
     return (size_B + grf_B - 1) / grf_B;
 }
 
+/* A payload has room for as many lanes as dwords fill a register. */
+static uint32_t payload_lanes(const struct shape *s)
+{
+    return s->transposed || s->lanes > s->grf_B / 4 ? s->lanes : s->grf_B / 4;
+}
+
 static uint32_t address_B(const struct shape *s)
 {
     return s->where == A64 ? 8 : 4;
@@ -41,7 +47,7 @@ static uint8_t *memory_of(struct fixture *f, enum where where, uint32_t *ret_siz
 static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32_t operands,
                    bool response)
 {
-    uint32_t component_B = registers(s->lanes * s->slot_B, s->grf_B) * s->grf_B;
+    uint32_t component_B = registers(payload_lanes(s) * s->slot_B, s->grf_B) * s->grf_B;
     uint32_t data_B = s->transposed ? s->length * s->element_B : s->length * component_B;
     uint32_t data = registers(data_B, s->grf_B), kind = FLAT;
     if (s->where == SURFACE)
@@ -54,7 +60,7 @@ static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32
         .desc = op | (address_B(s) == 8 ? 3u : 2u) << 7 | s->data << 9 | s->vector << 12 |
                 (uint32_t)s->transposed << 15 | kind << 29,
         .ex_desc = s->where == SCRATCH ? ZS_PORT_SCRATCH_HANDLE >> 4 : 0,
-        .mlen = registers(s->lanes * address_B(s), s->grf_B),
+        .mlen = registers(payload_lanes(s) * address_B(s), s->grf_B),
         .xlen = data * operands,
         .rlen = response ? data : 0,
         .grf_B = s->grf_B,
@@ -86,7 +92,7 @@ static void place(struct fixture *f, const struct shape *s, uint64_t *seed, uint
 
 static uint32_t place_in_register(const struct shape *s, uint32_t lane, uint32_t e)
 {
-    uint32_t component_B = registers(s->lanes * s->slot_B, s->grf_B) * s->grf_B;
+    uint32_t component_B = registers(payload_lanes(s) * s->slot_B, s->grf_B) * s->grf_B;
     return s->transposed ? e * s->element_B : e * component_B + lane * s->slot_B;
 }
 
@@ -169,6 +175,181 @@ static void transposed_vectors(void **state)
     free(f);
 }
 
+/* ---- blocks of two dimensions ---- */
+
+enum { LOAD_2D = 3, STORE_2D = 7, ROW_B = 192, HEIGHT = 20 };
+
+struct block {
+    uint32_t size_B; /* of an element */
+    bool transposed, vnni;
+    uint32_t columns, rows, count;
+    int32_t x, y;
+    uint32_t width_B, height, pitch_B;
+};
+
+static uint32_t next_power(uint32_t n)
+{
+    uint32_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+/* Byte of an element in registers of 64 bytes, and what all of them take. */
+static uint32_t place_2d(const struct block *b, uint32_t which, uint32_t row, uint32_t column,
+                         uint32_t *ret_block_B)
+{
+    uint32_t per_dword = b->vnni ? 4 / b->size_B : 1;
+    uint32_t long_side = next_power(b->transposed ? b->rows : b->columns);
+    uint32_t lines = b->transposed ? b->columns : (b->rows + per_dword - 1) / per_dword * per_dword;
+    *ret_block_B = registers(long_side * lines * b->size_B, 64) * 64;
+    uint32_t at = b->transposed ? column * long_side + row : row * long_side + column;
+    if (b->vnni) /* lines of dwords, each of which has some rows of a column */
+        at = row / per_dword * (long_side * per_dword) + column * per_dword + row % per_dword;
+    return which * *ret_block_B + at * b->size_B;
+}
+
+static int prepare_2d(struct fixture *f, const struct block *b, uint32_t op, uint8_t *src0,
+                      uint32_t data)
+{
+    struct zs_diag diag = {0};
+    uint64_t base = (uint64_t)(uintptr_t)f->memory;
+    const uint32_t words[] = {
+        (uint32_t)base, (uint32_t)(base >> 32),
+        b->width_B - 1, b->height - 1,
+        b->pitch_B - 1, (uint32_t)b->x,
+        (uint32_t)b->y, (b->columns - 1) | (b->rows - 1) << 8 | (b->count - 1) << 16};
+    memcpy(src0, words, sizeof(words));
+    const struct zs_port_send send = {
+        .sfid = UGM,
+        .desc = op | (uint32_t)b->vnni << 7 | (uint32_t)__builtin_ctz(b->size_B) << 9 |
+                (uint32_t)b->transposed << 15,
+        .mlen = 1,
+        .xlen = op == STORE_2D ? data : 0,
+        .rlen = op == LOAD_2D ? data : 0,
+        .grf_B = 64,
+        .exec_size = 16,
+        .has_lsc = true,
+    };
+    return zs_port_message_decode(&send, &f->message, &f->row, &diag);
+}
+
+static void check_2d(struct fixture *f, const struct block *b, bool is_store, uint64_t *seed)
+{
+    static _Alignas(64) uint8_t src0[FILE_B], src1[FILE_B], dst[FILE_B], want[FILE_B];
+    static uint8_t before[MEMORY_B];
+    uint32_t block_B = 0;
+    place_2d(b, 0, 0, 0, &block_B);
+    uint32_t data = block_B * b->count / 64;
+    if (data > 31)
+        return;
+    fill_random(src1, sizeof(src1), seed);
+    fill_random(dst, sizeof(dst), seed);
+    memcpy(want, dst, sizeof(want));
+    memset(want, 0, is_store ? 0 : data * 64);
+    memcpy(before, f->memory, MEMORY_B);
+    assert_int_equal(prepare_2d(f, b, is_store ? STORE_2D : LOAD_2D, src0, data), 0);
+    for (uint32_t which = 0; which < b->count; which++)
+        for (uint32_t row = 0; row < b->rows; row++)
+            for (uint32_t column = 0; column < b->columns; column++) {
+                int64_t x = (int64_t)b->x + which * b->columns + column, y = (int64_t)b->y + row;
+                uint32_t at = place_2d(b, which, row, column, &block_B);
+                if (x < 0 || y < 0 || (x + 1) * b->size_B > b->width_B || y >= b->height)
+                    continue;
+                uint8_t *from = (is_store ? before : f->memory) + y * b->pitch_B + x * b->size_B;
+                memcpy(is_store ? from : want + at, is_store ? src1 + at : from, b->size_B);
+            }
+    memset(&f->port.fault, 0, sizeof(f->port.fault));
+    assert_true(f->row->run(&f->port, &f->message, dst, src0, src1, 0xffff));
+    assert_memory_equal(f->memory, before, MEMORY_B);
+    assert_memory_equal(dst, want, sizeof(want));
+}
+
+static void blocks_of_two_dimensions(void **state)
+{
+    uint64_t seed = 14;
+    struct fixture *f = aligned_alloc(64, (sizeof(*f) + 63) / 64 * 64);
+    fixture_init(f, &seed);
+    uint32_t ran = 0;
+    for (int turn = 0; turn < 20000; turn++) {
+        struct block b = {.size_B = 1u << random_u32(&seed) % 4,
+                          .width_B = 64 + random_u32(&seed) % 33 * 4,
+                          .height = 1 + random_u32(&seed) % HEIGHT,
+                          .pitch_B = ROW_B,
+                          .rows = 1 + random_u32(&seed) % 32,
+                          .count = 1u << random_u32(&seed) % 3};
+        bool is_store = random_u32(&seed) & 1;
+        b.columns =
+            (1 + random_u32(&seed) % (b.size_B < 8 ? 16 : 8)) * (b.size_B < 4 ? 4 / b.size_B : 1);
+        b.transposed = !is_store && b.size_B >= 4 && random_u32(&seed) & 1;
+        b.vnni = !is_store && b.size_B <= 2 && random_u32(&seed) & 1;
+        uint32_t step = b.size_B < 4 ? 4 / b.size_B : 1;
+        b.x = ((int32_t)(random_u32(&seed) % 64) - 20) * (int32_t)step;
+        b.y = (int32_t)(random_u32(&seed) % 40) - 15;
+        if (is_store) {
+            b.rows = 1 + (b.rows - 1) % 8;
+            b.count = 1;
+        }
+        if (b.columns * b.size_B * b.count > 64)
+            continue;
+        check_2d(f, &b, is_store, &seed);
+        ran++;
+    }
+    assert_true(ran > 5000);
+    free(f);
+}
+
+/* What no surface or block may be is a fault; nothing is read or written. */
+static void blocks_that_are_not_allowed(void **state)
+{
+    static _Alignas(64) uint8_t src0[FILE_B], src1[FILE_B], dst[FILE_B];
+    static const struct block good = {.size_B = 4,
+                                      .columns = 8,
+                                      .rows = 4,
+                                      .count = 1,
+                                      .width_B = 128,
+                                      .height = 16,
+                                      .pitch_B = ROW_B};
+    struct block bad[8];
+    uint64_t seed = 15;
+    struct fixture *f = aligned_alloc(64, (sizeof(*f) + 63) / 64 * 64);
+    fixture_init(f, &seed);
+    for (size_t i = 0; i < 8; i++)
+        bad[i] = good;
+    bad[0].width_B = 60;
+    bad[1].width_B = 126;
+    bad[2].pitch_B = 124;
+    bad[3].pitch_B = 132;
+    bad[4].columns = 17;
+    bad[5].rows = 33;
+    bad[6].count = 3;
+    bad[7].rows = 16; /* more registers than the message has */
+    assert_int_equal(prepare_2d(f, &good, LOAD_2D, src0, 2), 0);
+    assert_true(f->row->run(&f->port, &f->message, dst, src0, src1, 1));
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(prepare_2d(f, &bad[i], LOAD_2D, src0, i == 7 ? 2 : 31), 0);
+        memset(&f->port.fault, 0, sizeof(f->port.fault));
+        assert_false(f->row->run(&f->port, &f->message, dst, src0, src1, 1));
+        assert_int_equal(f->port.fault.kind, ZS_PORT_FAULT_BLOCK2D);
+    }
+    /* behind the allocation */
+    struct block far = good;
+    far.height = 64;
+    far.y = 40;
+    assert_int_equal(prepare_2d(f, &far, LOAD_2D, src0, 2), 0);
+    memset(&f->port.fault, 0, sizeof(f->port.fault));
+    assert_false(f->row->run(&f->port, &f->message, dst, src0, src1, 1));
+    assert_int_equal(f->port.fault.kind, ZS_PORT_FAULT_OUT_OF_BOUNDS);
+    /* neither both orders at once, nor bytes transposed, nor without registers of 64 bytes */
+    struct block both = good;
+    both.transposed = both.vnni = true;
+    both.size_B = 2;
+    assert_int_equal(prepare_2d(f, &both, LOAD_2D, src0, 2), -ENOTSUP);
+    both.vnni = false;
+    assert_int_equal(prepare_2d(f, &both, LOAD_2D, src0, 2), -ENOTSUP);
+    free(f);
+}
+
 /* ---- atomics ---- */
 
 /* Small numbers, which are exact as floats of any size. */
@@ -238,7 +419,7 @@ static void check_atomic(struct fixture *f, const struct shape *s, uint32_t op, 
     static _Alignas(64) uint8_t src0[FILE_B], src1[FILE_B], dst[FILE_B], want[FILE_B];
     static uint8_t before[MEMORY_B];
     uint32_t offset[LANES], size_B, mask = random_u32(seed) | 1, B = s->element_B;
-    uint32_t row_B = registers(s->lanes * s->slot_B, s->grf_B) * s->grf_B;
+    uint32_t row_B = registers(payload_lanes(s) * s->slot_B, s->grf_B) * s->grf_B;
     uint8_t *memory = memory_of(f, s->where, &size_B);
     mask &= s->lanes == 32 ? UINT32_MAX : (1u << s->lanes) - 1;
     fill_random(src1, sizeof(src1), seed);
@@ -333,6 +514,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_of_lanes),
         cmocka_unit_test(transposed_vectors),
+        cmocka_unit_test(blocks_of_two_dimensions),
+        cmocka_unit_test(blocks_that_are_not_allowed),
         cmocka_unit_test(atomics),
         cmocka_unit_test(what_is_not_modelled),
     };

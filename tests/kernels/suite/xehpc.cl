@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#define SIZED __attribute__((intel_reqd_sub_group_size(16))) kernel
+
+/* ---- Named barriers: the halves of a group go their own ways ---- */
+
+SIZED void xehpc_named(global const int *a, global int *out)
+{
+    local int row[64];
+    local NamedBarrier_t *left = named_barrier_init(2);
+    local NamedBarrier_t *right = named_barrier_init(2);
+    uint l = get_local_id(0);
+    int x = a[get_global_id(0)];
+    if (l < 32) {
+        for (int i = 0; i < 7; i++) {
+            row[l] = x;
+            work_group_named_barrier(left, CLK_LOCAL_MEM_FENCE);
+            x = x * 3 + row[(l + 17) % 32];
+            work_group_named_barrier(left, CLK_LOCAL_MEM_FENCE);
+        }
+    } else {
+        for (int i = 0; i < 4; i++) {
+            row[l] = x;
+            work_group_named_barrier(right, CLK_LOCAL_MEM_FENCE);
+            x = x * 5 - row[32 + (l + 21) % 32];
+            work_group_named_barrier(right, CLK_LOCAL_MEM_FENCE);
+        }
+    }
+    row[l] = x;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = row[63 - l];
+}
+
+/* ---- Blocks of two dimensions: each sub-group reads one, from another place ---- */
+
+#define BLOCK(name, type)                                                                          \
+    type __builtin_IB_subgroup_block_read_flat_##name(long base, int width, int height, int pitch, \
+                                                      int2 place);                                 \
+    SIZED void xehpc_block_##name(global const uchar *src, int width, int height, int pitch,       \
+                                  int2 place, int2 step, global uint *out)                         \
+    {                                                                                              \
+        union {                                                                                    \
+            type v;                                                                                \
+            uint u[sizeof(type) / 4];                                                              \
+        } r;                                                                                       \
+        int g = (int)(get_global_id(0) / 16);                                                      \
+        r.v = __builtin_IB_subgroup_block_read_flat_##name((long)src, width - 1, height - 1,       \
+                                                           pitch - 1, place + step * g);           \
+        for (uint i = 0; i < sizeof(type) / 4; i++)                                                \
+            out[get_global_id(0) * (sizeof(type) / 4) + i] = r.u[i];                               \
+    }
+BLOCK(u8_m1k32v2, ushort2)
+BLOCK(u8_m2k32v2, ushort4)
+BLOCK(u8_m4k32v2, ushort8)
+BLOCK(u8_m8k32v2, ushort16)
+BLOCK(u16_m1k16v2, ushort2)
+BLOCK(u16_m2k16v2, ushort4)
+BLOCK(u16_m4k16v2, ushort8)
+BLOCK(u16_m8k16v2, ushort16)
+BLOCK(transform_u8_k32, uint8)
+BLOCK(transform_u16_k16, uint8)
+BLOCK(transpose_u32_k8, uint8)
