@@ -320,12 +320,11 @@ static void test_sub_devices(void **state)
     assert_int_equal(none, 0);
     ze_device_properties_t whole = properties(devices[0]);
     assert_false(whole.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE);
-    assert_int_equal(whole.numSlices, 2);
     for (uint32_t i = 0; i < 2; i++) {
         ze_device_properties_t p = properties(subs[i]);
         assert_true(p.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE);
         assert_int_equal(p.subdeviceId, i);
-        assert_int_equal(p.numSlices, 1);
+        assert_int_equal(2 * p.numSlices, whole.numSlices);
         assert_int_equal(p.deviceId, whole.deviceId);
         assert_memory_not_equal(p.uuid.id, whole.uuid.id, sizeof(p.uuid.id));
         assert_true(memory_size(subs[i]) <= memory_size(devices[0]));
@@ -414,6 +413,64 @@ static void test_sub_device_work(void **state)
     OK(zeModuleDestroy(module));
 }
 
+/* ---- stacks: "pvc:2,skl" ---- */
+
+static void test_stacks(void **state)
+{
+    struct e2e *e = *state;
+    get_devices(e);
+    ze_device_handle_t subs[2];
+    uint32_t count = 2, one = 1;
+    OK(zeDeviceGetSubDevices(devices[0], &count, subs));
+    ze_device_memory_ext_properties_t more = {.stype =
+                                                  ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES};
+    ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES,
+                                            .pNext = &more};
+    OK(zeDeviceGetMemoryProperties(subs[0], &one, &memory));
+    assert_string_equal(memory.name, "HBM");
+    assert_int_equal(more.type, ZE_DEVICE_MEMORY_EXT_TYPE_HBM2);
+    ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES};
+    OK(zeDeviceGetCacheProperties(subs[0], &one, &cache));
+    assert_int_equal(cache.cacheSize, 192 << 20);
+    OK(zeDeviceGetCacheProperties(devices[0], &one, &cache));
+    assert_int_equal(cache.cacheSize, 2 * (192 << 20));
+    ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    OK(zeDeviceGetComputeProperties(subs[1], &compute));
+    assert_int_equal(compute.maxSharedLocalMemory, 128 << 10);
+    assert_int_equal(compute.numSubGroupSizes, 2);
+    assert_int_equal(compute.subGroupSizes[1], 32);
+    /* neither images nor samplers */
+    ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
+    OK(zeDeviceGetImageProperties(subs[0], &images));
+    assert_int_equal(images.maxImageDims2D, 0);
+    assert_int_equal(images.maxSamplers, 0);
+    ze_image_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                            .type = ZE_IMAGE_TYPE_2D,
+                            .width = 16,
+                            .height = 16,
+                            .depth = 1};
+    ze_image_handle_t image;
+    FAILS(zeImageCreate(e->context, subs[0], &desc, &image), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    ze_sampler_desc_t sampler_desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC};
+    ze_sampler_handle_t sampler;
+    FAILS(zeSamplerCreate(e->context, subs[0], &sampler_desc, &sampler),
+          ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    OK(zeImageCreate(e->context, devices[1], &desc, &image));
+    OK(zeImageDestroy(image));
+    /* root, stacks and another device on the same memory */
+    struct e2e on[4] = {on_device(e, devices[0]), on_device(e, subs[0]), on_device(e, subs[1]),
+                        on_device(e, devices[1])};
+    int *p = e2e_alloc(e, 4);
+    *p = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        ze_module_handle_t module = make_module(&on[i], "add.spv");
+        add_on(on[i], module, p, 1 << i);
+        OK(zeModuleDestroy(module));
+    }
+    assert_int_equal(*p, 15 * 32);
+    OK(zeMemFree(e->context, p));
+}
+
 /* ---- masks: what stands in ZE_AFFINITY_MASK of "skl:4,kbl,cfl:2" ---- */
 
 struct shape {
@@ -451,6 +508,7 @@ SHAPES(one_tile, {0x1912, 0, 1, 0})                                    /* 0.2 */
 SHAPES(mixed, {0x1912, 2, 2, 0}, {0x5912, 0, 1, 0}, {0x3e92, 2, 2, 0}) /* 1,2, 0.3,0.1,7,0.9 */
 SHAPES(flat, {0x1912, 0, 1, 0}, {0x1912, 0, 1, 0}, {0x5912, 0, 1, 0})  /* FLAT 1,2,4 */
 SHAPES(combined, {0x1912, 0, 1, SUB}, {0x5912, 0, 1, 0}, {0x3e92, 0, 1, SUB}) /* COMBINED 3,4,5 */
+SHAPES(stacks_flat, {0x0bd5, 0, 8, 0}, {0x0bd5, 0, 8, 0})
 
 /* ---- refused ---- */
 
@@ -477,6 +535,8 @@ static int run(const char *what)
         RUN(cmocka_unit_test(test_across), cmocka_unit_test(test_subset));
     if (IS("tiles"))
         RUN(cmocka_unit_test(test_sub_devices), cmocka_unit_test(test_sub_device_work));
+    if (IS("stacks"))
+        RUN(cmocka_unit_test(test_sub_devices), cmocka_unit_test(test_stacks));
     if (IS("unmasked"))
         RUN(cmocka_unit_test(test_unmasked));
     if (IS("one-tile"))
@@ -485,6 +545,8 @@ static int run(const char *what)
         RUN(cmocka_unit_test(test_mixed));
     if (IS("flat"))
         RUN(cmocka_unit_test(test_flat));
+    if (IS("stacks-flat"))
+        RUN(cmocka_unit_test(test_stacks_flat));
     if (IS("combined"))
         RUN(cmocka_unit_test(test_combined));
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused)};
