@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The software GPU without driver and loader: what a part of it costs. FILE: a native binary.
- * --host=x86-64-v2 --no-counts --timing --exact, --cycles: modelled ones in place of
+ * --device=skl --host=x86-64-v2 --no-counts --timing --exact, --cycles: modelled ones in place of
  * instructions
  */
 #include "work.h"
@@ -22,8 +22,9 @@ static struct {
     const struct work *work;
     uint64_t instructions;
     bool wants_cycles;
+    const char *model;
     void *buffers[ARGS_MAX];
-} gpu;
+} gpu = {.model = "skl"};
 
 static void ok(int error, const char *what)
 {
@@ -62,12 +63,12 @@ void backend_open(const char *file, const struct work *work, struct arg *args)
     struct zs_diag diag = {0};
     if (zs_module_open(file, NULL, &gpu.module, &diag))
         give_up("%s: %s", file, diag.text);
-    const struct zs_image *image = zs_module_image(gpu.module, "skl");
+    const struct zs_image *image = zs_module_image(gpu.module, gpu.model);
     const struct zs_kernel *kernel = image ? zs_image_kernel(image, work->name) : NULL;
     if (!kernel)
-        give_up("%s: no kernel %s for skl", file, work->name);
+        give_up("%s: no kernel %s for %s", file, work->name, gpu.model);
     gpu.work = work;
-    ok(zs_gpu_device_create(zs_gpu_model_find("skl"), 0, &gpu.device), "device");
+    ok(zs_gpu_device_create(zs_gpu_model_find(gpu.model), 0, &gpu.device), "device");
     ok(zs_gpu_memory_create(&gpu.memory), "memory");
     struct zs_gpu_kernel_desc desc = {
         .module_kernel = kernel, .code = kernel->code, .flags = gpu.flags};
@@ -109,6 +110,8 @@ void backend_option(const char *option)
 {
     if (strcmp(option, "--no-counts") == 0)
         gpu.flags |= ZS_GPU_KERNEL_UNCOUNTED;
+    else if (strncmp(option, "--device=", 9) == 0)
+        gpu.model = option + 9;
     else if (strcmp(option, "--timing") == 0)
         gpu.flags |= ZS_GPU_KERNEL_TIMED;
     else if (strcmp(option, "--cycles") == 0)

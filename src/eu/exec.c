@@ -60,7 +60,7 @@
  * before the chunk is stored, and zs_eu_lower() has excluded harmful overlaps between chunks.
  *
  * Shapes (enum zs_eu_shape): any mask and number of chunks; whole chunks without a look at the
- * mask, eight or sixteen channels; sixteen channels under any mask.
+ * mask, eight, sixteen or thirty-two channels; sixteen channels under any mask.
  */
 #define BODY_ANY(TD, MODE, DECLARE, READ, EXPR)                                                    \
     {                                                                                              \
@@ -117,6 +117,22 @@
         STORE_WHOLE(TD, to, EXPR);                                                                 \
         READ;                                                                                      \
         STORE_WHOLE(TD, to + sizeof(TD##x8), EXPR);                                                \
+        LEAVE_##MODE(t);                                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+#define BODY_FULL32(TD, MODE, DECLARE, READ, EXPR)                                                 \
+    {                                                                                              \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        ENTER_##MODE(t);                                                                           \
+        READ;                                                                                      \
+        STORE_WHOLE(TD, to, EXPR);                                                                 \
+        READ;                                                                                      \
+        STORE_WHOLE(TD, to + sizeof(TD##x8), EXPR);                                                \
+        READ;                                                                                      \
+        STORE_WHOLE(TD, to + 2 * sizeof(TD##x8), EXPR);                                            \
+        READ;                                                                                      \
+        STORE_WHOLE(TD, to + 3 * sizeof(TD##x8), EXPR);                                            \
         LEAVE_##MODE(t);                                                                           \
         ZS_EU_NEXT(t, op);                                                                         \
     }
@@ -180,13 +196,16 @@
 /* Rows with handlers of all shapes, and those (_V) with few. */
 #define UN_SHAPES(...)                                                                             \
     UN_FN(ANY, __VA_ARGS__)                                                                        \
-    UN_FN(FULL8, __VA_ARGS__) UN_FN(FULL16, __VA_ARGS__) UN_FN(MASKED16, __VA_ARGS__)
+    UN_FN(FULL8, __VA_ARGS__)                                                                      \
+    UN_FN(FULL16, __VA_ARGS__) UN_FN(FULL32, __VA_ARGS__) UN_FN(MASKED16, __VA_ARGS__)
 #define BIN_SHAPES(...)                                                                            \
     BIN_FN(ANY, __VA_ARGS__)                                                                       \
-    BIN_FN(FULL8, __VA_ARGS__) BIN_FN(FULL16, __VA_ARGS__) BIN_FN(MASKED16, __VA_ARGS__)
+    BIN_FN(FULL8, __VA_ARGS__)                                                                     \
+    BIN_FN(FULL16, __VA_ARGS__) BIN_FN(FULL32, __VA_ARGS__) BIN_FN(MASKED16, __VA_ARGS__)
 #define TER_SHAPES(...)                                                                            \
     TER_FN(ANY, __VA_ARGS__)                                                                       \
-    TER_FN(FULL8, __VA_ARGS__) TER_FN(FULL16, __VA_ARGS__) TER_FN(MASKED16, __VA_ARGS__)
+    TER_FN(FULL8, __VA_ARGS__)                                                                     \
+    TER_FN(FULL16, __VA_ARGS__) TER_FN(FULL32, __VA_ARGS__) TER_FN(MASKED16, __VA_ARGS__)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     UN_SHAPES(id, 0, V, TD, TA, MODE, EXPR)                                                        \
@@ -280,6 +299,22 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
     }
 #define CMP_BODY_FULL16(TA, MODE, DECLARE, READ, EXPR)                                             \
     CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, 0xffff)
+#define CMP_BODY_FULL32(TA, MODE, DECLARE, READ, EXPR)                                             \
+    {                                                                                              \
+        DECLARE;                                                                                   \
+        ENTER_##MODE(t);                                                                           \
+        READ;                                                                                      \
+        uint32_t bits = LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR));                               \
+        READ;                                                                                      \
+        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8;                                  \
+        READ;                                                                                      \
+        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 16;                                 \
+        READ;                                                                                      \
+        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 24;                                 \
+        LEAVE_##MODE(t);                                                                           \
+        write_flag(t, op, UINT32_MAX, bits);                                                       \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
 #define CMP_BODY_MASKED16(TA, MODE, DECLARE, READ, EXPR)                                           \
     CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, zs_eu_active(t, op))
 
@@ -289,7 +324,8 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
                      READ_##B(TA, b), EXPR)
 #define CMP_SHAPES(...)                                                                            \
     CMP_FN(ANY, __VA_ARGS__)                                                                       \
-    CMP_FN(FULL8, __VA_ARGS__) CMP_FN(FULL16, __VA_ARGS__) CMP_FN(MASKED16, __VA_ARGS__)
+    CMP_FN(FULL8, __VA_ARGS__)                                                                     \
+    CMP_FN(FULL16, __VA_ARGS__) CMP_FN(FULL32, __VA_ARGS__) CMP_FN(MASKED16, __VA_ARGS__)
 
 /* Two numbers: what holds for one channel holds for all. */
 #define CMP_BOTH_FN(id, TA, MODE, EXPR)                                                            \
@@ -385,13 +421,28 @@ static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct z
         STORE_WHOLE(TA, to + sizeof(TA##x8), CHOSEN(TA, chosen >> 8));                             \
         ZS_EU_NEXT(t, op);                                                                         \
     }
+#define SEL_BODY_FULL32(TA, DECLARE, READ)                                                         \
+    {                                                                                              \
+        uint32_t chosen = sel_chooser(t, op);                                                      \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        READ;                                                                                      \
+        STORE_WHOLE(TA, to, CHOSEN(TA, chosen));                                                   \
+        READ;                                                                                      \
+        STORE_WHOLE(TA, to + sizeof(TA##x8), CHOSEN(TA, chosen >> 8));                             \
+        READ;                                                                                      \
+        STORE_WHOLE(TA, to + 2 * sizeof(TA##x8), CHOSEN(TA, chosen >> 16));                        \
+        READ;                                                                                      \
+        STORE_WHOLE(TA, to + 3 * sizeof(TA##x8), CHOSEN(TA, chosen >> 24));                        \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
 #define SEL_FN(SHAPE, id, cls, A, B, TA)                                                           \
     HANDLER(id##_##cls##_##SHAPE)                                                                  \
     SEL_BODY_##SHAPE(TA, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);            \
                      READ_##B(TA, b))
 #define SEL_SHAPES(...)                                                                            \
     SEL_FN(ANY, __VA_ARGS__)                                                                       \
-    SEL_FN(FULL8, __VA_ARGS__) SEL_FN(FULL16, __VA_ARGS__)
+    SEL_FN(FULL8, __VA_ARGS__) SEL_FN(FULL16, __VA_ARGS__) SEL_FN(FULL32, __VA_ARGS__)
 
 #define ZS_EU_SEL(id, TA)                                                                          \
     SEL_SHAPES(id, 0, V, V, TA)                                                                    \
@@ -505,7 +556,8 @@ PAIRS_FN(u32, u64, 32)
 
 #define CELLS(id, cls)                                                                             \
     [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY, [ZS_EU_SHAPE_FULL8][cls] = id##_##cls##_FULL8,      \
-    [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16
+    [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16,                                               \
+    [ZS_EU_SHAPE_FULL32][cls] = id##_##cls##_FULL32
 #define CELLS_MASKED(id, cls) CELLS(id, cls), [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16
 #define CELLS_ONE(id)                                                                              \
     [ZS_EU_SHAPE_ANY][ZS_EU_CLASS_N1] = id##_7_ANY, [ZS_EU_SHAPE_FULL8][ZS_EU_CLASS_N1] =          \

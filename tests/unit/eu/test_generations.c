@@ -9,6 +9,11 @@
 
 enum { LANES = 16, A = 10, B = 12, C = 14, D = 20 };
 
+static uint32_t register_B(enum zs_isa_platform platform)
+{
+    return zs_isa_platform_info(platform)->grf_B;
+}
+
 /* Runs one instruction (or some) on r10, r12, r14: sixteen dwords each; r20 is the result. */
 static void run(enum zs_isa_platform platform, const char *text, const uint32_t in[3][LANES],
                 uint32_t out[LANES])
@@ -16,10 +21,10 @@ static void run(enum zs_isa_platform platform, const char *text, const uint32_t 
     struct zs_eu_program *program = assembled(platform, text, (struct zs_eu_lower_params){0});
     struct zs_eu_thread *t = assembled_thread(program);
     for (int i = 0; i < 3; i++)
-        memcpy(t->grf + (A + 2 * i) * 32, in[i], LANES * 4);
+        memcpy(t->grf + (uint32_t)(A + 2 * i) * register_B(platform), in[i], LANES * 4);
     if (zs_eu_run(t, program, 1000) != ZS_EU_EOT)
         fail_msg("%s: %s", text, t->fault.text);
-    memcpy(out, t->grf + D * 32, LANES * 4);
+    memcpy(out, t->grf + D * register_B(platform), LANES * 4);
     free(t);
     zs_eu_program_destroy(program);
 }
@@ -44,7 +49,8 @@ static void numbers(uint64_t seed)
         }                                                                                          \
     } while (0)
 
-static const enum zs_isa_platform later[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG};
+static const enum zs_isa_platform later[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
+                                             ZS_ISA_XE_HPC};
 
 /* Without AccWrEn it is the low half of the product, with it the high one. */
 static void mach(void **state)
@@ -70,7 +76,7 @@ static void mach(void **state)
 static void rotations(void **state)
 {
     numbers(2);
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < ZS_ARRAY_LEN(later); k++) {
         CHECK(later[k], "rol (16|M0) r20.0<1>:ud r10.0<8;8,1>:ud r12.0<8;8,1>:ud",
               a << (b & 31) | (uint64_t)a >> (32 - (b & 31)));
         CHECK(later[k], "ror (16|M0) r20.0<1>:ud r10.0<8;8,1>:ud r12.0<8;8,1>:ud",
@@ -82,7 +88,7 @@ static void rotations(void **state)
 static void gotos(void **state)
 {
     numbers(3);
-    for (int k = 0; k < 3; k++)
+    for (size_t k = 0; k < ZS_ARRAY_LEN(later); k++)
         CHECK(later[k],
               "mov (16|M0) r20.0<1>:ud 7:ud\n"
               "cmp (16|M0) (lt)f0.0 null<1>:d r10.0<8;8,1>:d 0:w\n"
@@ -130,7 +136,7 @@ static uint32_t bytes(uint32_t x, uint32_t y, bool xs, bool ys)
 static void dot_products(void **state)
 {
     numbers(5);
-    for (int k = 1; k < 3; k++) {
+    for (size_t k = 1; k < ZS_ARRAY_LEN(later); k++) {
         const char *src0 = later[k] == ZS_ISA_XE_LP ? "r10.0<8;1>" : "r10.0<1;0>";
         const char *src1 = later[k] == ZS_ISA_XE_LP ? "r12.0<8;1>" : "r12.0<1;0>";
         for (int signs = 0; signs < 4; signs++) {
@@ -145,6 +151,8 @@ static void dot_products(void **state)
 static void three_sources(void **state)
 {
     numbers(6);
+    CHECK(ZS_ISA_XE_HPC, "add3 (16|M0) r20.0<1>:d r10.0<1;0>:d -r12.0<1;0>:d r14.0<1>:d",
+          a - b + c);
     CHECK(ZS_ISA_XE_HPG, "add3 (16|M0) r20.0<1>:d r10.0<1;0>:d -r12.0<1;0>:d r14.0<1>:d",
           a - b + c);
     for (uint32_t function = 0; function < 256; function++) {
@@ -232,13 +240,119 @@ static void bf_operands(void **state)
         assert_int_equal(out[i], in[0][i] << 16);
 }
 
+/* ---- XeHPC ---- */
+
+/* mach gives the high half and leaves the whole product in the accumulator; macl is an opcode. */
+static void mach_and_macl(void **state)
+{
+    static const char product[] = "mul (16|M0) acc0.0<1>:d r10.0<1;1,0>:d r12.0<2;1,0>:uw\n";
+    char text[300];
+    numbers(7);
+    snprintf(text, sizeof(text), "%smacl (16|M0) r20.0<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d",
+             product);
+    CHECK(ZS_ISA_XE_HPC, text, a * b);
+    snprintf(text, sizeof(text), "%smach (16|M0) r20.0<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d",
+             product);
+    CHECK(ZS_ISA_XE_HPC, text, (int64_t)(int32_t)a * (int32_t)b >> 32);
+    snprintf(text, sizeof(text),
+             "%smach (16|M0) r22.0<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d\n"
+             "mov (16|M0) r20.0<1>:d acc0.0<1;1,0>:d",
+             product);
+    CHECK(ZS_ISA_XE_HPC, text, a * b);
+}
+
+/* Registers are 64 bytes and there are four flags: what lies in the second half of a register, and
+ * what depends on the last flag. */
+static void registers_of_64_bytes(void **state)
+{
+    numbers(8);
+    CHECK(ZS_ISA_XE_HPC,
+          "add (8|M0) r20.0<1>:d r10.8<1;1,0>:d r12.8<1;1,0>:d\n"
+          "add (8|M8) r20.8<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d",
+          in[0][i ^ 8] + in[1][i ^ 8] + 0 * (a + b + c));
+    CHECK(ZS_ISA_XE_HPC,
+          "cmp (16|M0) (gt)f3.1 null<1>:ud r10.0<1;1,0>:ud r12.0<1;1,0>:ud\n"
+          "(f3.1) sel (16|M0) r20.0<1>:ud r14.0<1;1,0>:ud r12.0<1;1,0>:ud",
+          a > b ? c : b);
+    CHECK(ZS_ISA_XE_HPC,
+          "mov (16|M0) acc15.0<1>:ud r10.0<1;1,0>:ud\n"
+          "xor (16|M0) r20.0<1>:ud acc15.0<1;1,0>:ud r12.0<1;1,0>:ud",
+          a ^ b);
+}
+
+/* 64-bit integers and doubles: two registers have sixteen lanes. */
+static void wide_types(void **state)
+{
+    numbers(9);
+    CHECK(ZS_ISA_XE_HPC,
+          "mov (16|M0) r30.0<2>:ud r10.0<1;1,0>:ud\n"
+          "mov (16|M0) r30.1<2>:ud r12.0<1;1,0>:ud\n"
+          "add (16|M0) r32.0<1>:q r30.0<1;1,0>:q r14.0<1;1,0>:d\n"
+          "mov (16|M0) r20.0<1>:ud r32.1<2;1,0>:ud",
+          (((uint64_t)b << 32 | a) + (uint64_t)(int64_t)(int32_t)c) >> 32);
+    CHECK(ZS_ISA_XE_HPC,
+          "mov (16|M0) r30.0<1>:df r10.0<1;1,0>:d\n"
+          "mov (16|M0) r32.0<1>:df r12.0<1;1,0>:d\n"
+          "mul (16|M0) r34.0<1>:df r30.0<1;1,0>:df r32.0<1;1,0>:df\n"
+          "mov (16|M0) r20.0<1>:ud r34.1<2;1,0>:ud",
+          ((union {
+              double d;
+              uint64_t u;
+          }){(double)(int32_t)a * (double)(int32_t)b})
+                  .u >>
+              32);
+}
+
+/* csel of halves compares their values and chooses their bits. */
+static void csel_of_halves(void **state)
+{
+    numbers(10);
+    run(ZS_ISA_XE_HPC,
+        "mov (16|M0) r30.0<1>:uw r10.0<2;1,0>:uw\n"
+        "mov (16|M0) r31.0<1>:uw r12.0<2;1,0>:uw\n"
+        "mov (16|M0) r32.0<1>:uw r14.0<2;1,0>:uw\n"
+        "csel (16|M0) (lt)f0.0 r33.0<1>:hf r30.0<1;0>:hf r31.0<1;0>:hf r32.0<1>:hf\n"
+        "mov (16|M0) r20.0<1>:ud r33.0<1;1,0>:uw",
+        in, out);
+    for (int i = 0; i < LANES; i++) {
+        uint16_t c = (uint16_t)in[2][i];
+        bool nan = (c & 0x7fff) > 0x7c00, less = !nan && c & 0x8000 && c & 0x7fff;
+        assert_int_equal(out[i], (less ? in[0] : in[1])[i] & 0xffff);
+    }
+}
+
+/* A thread stands at a named barrier until the environment lets it pass that one. */
+static void named_barriers(void **state)
+{
+    struct zs_eu_program *program = assembled(
+        ZS_ISA_XE_HPC, "sync.bar 0x5\nsync.bar 0x0\nsync.bar 0x1f", (struct zs_eu_lower_params){0});
+    struct zs_eu_thread *t = assembled_thread(program);
+    assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_BARRIER);
+    assert_int_equal(t->awaited_barrier, 5);
+    t->n0[0] = 1;
+    t->passed_barriers = UINT32_MAX & ~(1u << 5);
+    assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_BARRIER);
+    t->passed_barriers = 1u << 5;
+    assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_BARRIER);
+    assert_int_equal(t->awaited_barrier, 31);
+    assert_int_equal(t->passed_barriers, 0);
+    assert_int_equal(t->n0[0], 0);
+    t->passed_barriers = 1u << 31;
+    assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_EOT);
+    free(t);
+    zs_eu_program_destroy(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mach),         cmocka_unit_test(rotations),
-        cmocka_unit_test(gotos),        cmocka_unit_test(mac),
-        cmocka_unit_test(dot_products), cmocka_unit_test(three_sources),
-        cmocka_unit_test(small_floats), cmocka_unit_test(bf_operands),
+        cmocka_unit_test(mach),           cmocka_unit_test(rotations),
+        cmocka_unit_test(gotos),          cmocka_unit_test(mac),
+        cmocka_unit_test(dot_products),   cmocka_unit_test(three_sources),
+        cmocka_unit_test(small_floats),   cmocka_unit_test(bf_operands),
+        cmocka_unit_test(mach_and_macl),  cmocka_unit_test(registers_of_64_bytes),
+        cmocka_unit_test(wide_types),     cmocka_unit_test(csel_of_halves),
+        cmocka_unit_test(named_barriers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
