@@ -153,10 +153,11 @@ static void check_products(const struct later *want, ze_device_handle_t device)
     } products = {.stype = 0x30013, .flags = 0xff};
     ze_device_module_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
                                        .pNext = &products};
-    bool gen11 = want->id == 0x4571 || want->id >> 8 == 0x8a, dg2 = want->id >> 8 == 0x56;
+    bool gen11 = want->id == 0x4571 || want->id >> 8 == 0x8a;
+    bool systolic = want->id >> 8 == 0x56 || want->id >> 8 == 0x0b; /* XeHPG, XeHPC */
     OK(zeDeviceGetModuleProperties(device, &m));
     assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_DP4A) != 0, !gen11);
-    assert_int_equal(products.flags, (gen11 ? 0 : 1) | (dg2 ? 2 : 0));
+    assert_int_equal(products.flags, (gen11 ? 0 : 1) | (systolic ? 2 : 0));
 }
 
 static void check_later(const struct later *want, ze_device_handle_t device)
