@@ -474,6 +474,12 @@ static ze_result_t attach(struct zs_ze_debug_session *s)
     return attach_early(s);
 }
 
+/* What debuggers see of XeHPC's threads has not been compared with anything yet. */
+static bool can_be_debugged(const struct zs_ze_device *device)
+{
+    return device->model->platform < ZS_ISA_XE_HPC;
+}
+
 ze_result_t ZE_APICALL zetDebugAttach(zet_device_handle_t hDevice, const zet_debug_config_t *config,
                                       zet_debug_session_handle_t *phDebug)
 {
@@ -483,6 +489,8 @@ ze_result_t ZE_APICALL zetDebugAttach(zet_device_handle_t hDevice, const zet_deb
     char path[32];
     struct stat st;
     *phDebug = NULL;
+    ZS_CHECK(can_be_debugged(device), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+             "kernels of %s cannot be debugged yet", device->model->name);
     snprintf(path, sizeof(path), "/proc/%u", config->pid);
     ZS_CHECK(config->pid > 0 && config->pid <= INT32_MAX && is_alive(config->pid) &&
                  stat(path, &st) == 0,
@@ -717,7 +725,7 @@ ze_result_t ZE_APICALL zetDeviceGetDebugProperties(zet_device_handle_t hDevice,
 {
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pDebugProperties);
-    pDebugProperties->flags = ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH;
+    pDebugProperties->flags = can_be_debugged(device) ? ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH : 0;
     return ZE_RESULT_SUCCESS;
 }
 
