@@ -28,8 +28,8 @@ struct zs_eu_platform {
     bool has_lsc;          /* load/store cache messages */
     bool has_named_barriers; /* sync.bar with a number */
     bool sfid_in_exdesc;     /* of an extended descriptor in a register */
-    bool one_pipe;        /* of instructions that end in order */
-    bool has_math_pipe;   /* math ends in order */
+    bool one_pipe;           /* of instructions that end in order */
+    bool has_math_pipe;      /* math ends in order */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
 };
 /* NULL: threads of it are not modelled. */

@@ -40,6 +40,7 @@ static const struct zs_eu_platform rows[] = {
         .last = ZS_ISA_XE_HPC,
         .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 16},
         .mach_writes_acc = true,
+        .has_math_pipe = true,
         .has_named_barriers = true,
         .has_lsc = true,
         .macros_in_align1 = true,
