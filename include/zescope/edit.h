@@ -75,9 +75,12 @@ enum zs_edit_where {
  */
 ZS_API int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                           const char *text, struct zs_diag *diag);
-/* A bit for each general register that the kernel never touches and nobody else can; bits[r / 64].
- * Probes take theirs from the lowest on. False: that cannot be known, all bits are 0. */
+/* A bit for each general register that the kernel never touches and nobody else can, and that was
+ * not reserved; bits[r / 64]. Probes take theirs from the lowest on. False: that cannot be known,
+ * all bits are 0. */
 ZS_API bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4]);
+/* Registers that the caller's own code uses: probes leave in them what they find. */
+ZS_API void zs_edit_reserve_grf(struct zs_edit_kernel *kernel, const uint64_t bits[4]);
 
 /* ---- probes ---- */
 

@@ -37,12 +37,30 @@ struct zs_probe_at {
     uint32_t inst;
 };
 
+/* Where what windows held is kept meanwhile. Scratch messages need what r0 had as the thread began:
+ * it is kept in a register that nobody names; or in acc0, and acc1 keeps the one it is moved to; or
+ * in a0.7, what matters of it, and a0.5 and a0.6 keep the dwords that it is moved to. */
+enum zs_plan_scratch { ZS_SCRATCH_NONE, ZS_SCRATCH_BY_GRF, ZS_SCRATCH_BY_ACC, ZS_SCRATCH_BY_A0 };
+enum { ZS_SCRATCH_MIN_B = 1024, ZS_SCRATCH_END_B = 4096 * 32 /* what such messages reach */ };
+
+/* Registers for one probe. */
+struct zs_window {
+    uint32_t first;  /* of ZS_WINDOW_GRFS */
+    bool is_lent;    /* they are the kernel's elsewhere ... */
+    bool is_saved;   /* ... and here */
+    uint32_t header; /* is_saved: register for what r0 had */
+};
+
 /* Where a kernel's probes keep what they need. */
 struct zs_plan {
     bool in_registers; /* counters; else each probe adds to memory */
     uint32_t window;   /* ZS_WINDOW_GRFS registers for everybody; ZS_NONE: chosen at each place */
     uint32_t mask;     /* register whose first dword is the dispatch mask */
     uint32_t clocks;   /* first register of the clocks, a dword each; ZS_NONE: none */
+    uint32_t scratch;  /* enum zs_plan_scratch */
+    uint32_t header;   /* register that keeps r0, for ZS_SCRATCH_BY_GRF */
+    uint32_t scratch_offset_B,
+        scratch_size_B; /* of a thread: where windows are kept, of how much */
     uint32_t group_count;
     uint32_t *groups;   /* counter / ZS_GROUP_COUNTERS, ascending */
     uint8_t *group_grf; /* the register that counts for it */
@@ -54,14 +72,16 @@ struct zs_pieces {
     uint32_t *begin_B;                   /* of each insertion, and the end of the last */
     uint32_t entry_begin_B, entry_end_B; /* what the plan needs as the thread begins ... */
     uint32_t exit_begin_B, exit_end_B;   /* ... and ends */
+    uint32_t scratch_B;                  /* what a thread needs of it; 0: as much as before */
 };
 
 /* The new code and where things went: arrays of instruction count + 1. */
 struct zs_placed {
     struct zs_buf code;
-    uint32_t *label_B; /* where jumps to the instruction go */
-    uint32_t *inst_B;  /* where it stands itself */
-    uint32_t entry_B;  /* where threads start whose local ids need not be loaded; 0: nowhere */
+    uint32_t *label_B;  /* where jumps to the instruction go */
+    uint32_t *inst_B;   /* where it stands itself */
+    uint32_t entry_B;   /* where threads start whose local ids need not be loaded; 0: nowhere */
+    uint32_t scratch_B; /* of a thread, where it is more than it was; 0: as it was */
 };
 
 struct zs_edit_kernel {
@@ -70,9 +90,12 @@ struct zs_edit_kernel {
     struct zs_isa_kernel *code; /* NULL until asked for */
     int code_error;
     bool free_known, free_computed;
-    bool dead_known; /* liveness knows all that is read and written */
+    bool dead_known;      /* liveness knows all that is read and written */
+    bool is_closed;       /* it runs no code but its own, and nobody else runs it */
+    bool has_acc, has_a0; /* nobody uses accumulators; the last words of a0 */
     uint64_t free_grf[4];
-    uint64_t shared_grf[4]; /* lanes read what other lanes wrote */
+    uint64_t shared_grf[4];   /* lanes read what other lanes wrote */
+    uint64_t reserved_grf[4]; /* the caller's */
     struct zs_insertion *insertions;
     size_t insertion_count, insertion_capacity;
     struct zs_probe_at *probes;
@@ -115,9 +138,9 @@ int zs_edit_refuse(struct zs_edit_kernel *k, const char *format, ...) ZS_PRINTF(
 /* plan.c: 0, -ENOTSUP (refused), -ENOMEM. */
 int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *ret);
 void zs_plan_fini(struct zs_plan *plan);
-/* Registers for a probe at an instruction; ZS_NONE: there are none. */
-uint32_t zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
-                        const struct zs_insertion *insertion);
+/* Registers for a probe at an instruction; false: there are none. */
+bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
+                    const struct zs_insertion *insertion, struct zs_window *ret);
 
 /* emit.c: 0, -ENOTSUP, -ENOMEM, or -EINVAL for text that our own assembler refuses. */
 int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_t gpu_va,
@@ -128,6 +151,19 @@ bool zs_emit_has(enum zs_isa_platform platform);
 /* A predicate that looks at neighbouring lanes: how many, if all of the instruction's see the same.
  * 0: it is no such one. */
 uint32_t zs_emit_pred_width(const struct zs_isa_inst *inst);
+
+/* ip.c: what an instruction that works with its own address means. */
+struct zs_ip_use {
+    uint32_t number, source; /* instruction and source that have the number to be corrected */
+    uint32_t target;         /* the instruction that is named, where there is no branch */
+    uint32_t branch;         /* the branch whose distance is made, or ZS_NONE */
+};
+bool zs_ip_is_read(const struct zs_isa_inst *inst);
+/* A branch by a register, whose distance somebody has made of ip. */
+bool zs_ip_is_needed(const struct zs_isa_inst *inst);
+bool zs_ip_find(const struct zs_isa_kernel *code, uint32_t i, struct zs_ip_use *ret);
+/* The number in the new code: once all is placed. */
+int32_t zs_ip_number(const struct zs_edit_kernel *k, uint32_t i, const struct zs_ip_use *use);
 
 /* place.c: fills k->placed. 0, -ENOTSUP, -ENOMEM. */
 int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces);
@@ -142,6 +178,8 @@ int zs_edit_write_zebin(struct zs_edit *edit, struct zs_buf *out, struct zs_diag
 /* Set a number of a kernel's in the text of .ze_info, where it is there already (ze_info_set.c). 0,
  * -EINVAL: it is not, -ENOMEM. */
 int zs_ze_info_set(struct zs_buf *text, const char *kernel, const char *key, uint64_t value);
+/* The same for the size of its scratch memory, which may be new. */
+int zs_ze_info_set_scratch(struct zs_buf *text, const char *kernel, uint64_t size_B);
 /* The kernel has new code. */
 static inline bool zs_edit_is_changed(const struct zs_edit_kernel *k)
 {

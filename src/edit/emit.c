@@ -61,6 +61,7 @@ struct emitter {
     enum emit_set set;
     struct zs_buf text;
     uint32_t lines;
+    bool saves; /* some probe saves its window */
 };
 
 static void put_number(struct zs_buf *out, uint32_t value, bool is_hex)
@@ -296,6 +297,12 @@ static const struct {
 static void put_entry(struct emitter *e)
 {
     const struct zs_plan *plan = e->plan;
+    if (plan->scratch == ZS_SCRATCH_BY_GRF)
+        emit(e, EMIT_COPY, plan->header, 0, 0, 0);
+    if (plan->scratch == ZS_SCRATCH_BY_ACC)
+        emit(e, EMIT_TO_ACC, 0, 0, 0, 0);
+    if (plan->scratch == ZS_SCRATCH_BY_A0)
+        emit(e, EMIT_TO_A0, 0, 0, 0, 0);
     if (!plan->in_registers)
         return;
     emit(e, EMIT_MASK_KEEP, plan->mask, 0, 0, 0);
@@ -325,27 +332,61 @@ static void put_exit(struct emitter *e)
     }
 }
 
+static int refuse_window(const struct emitter *e, uint32_t offset_B)
+{
+    return zs_edit_refuse(e->k,
+                          e->k->free_known && e->k->dead_known
+                              ? "no %d registers in a row are free at 0x%x, or can be saved"
+                              : "which %d registers are free at 0x%x is not known, and they cannot "
+                                "be saved: it calls or is called from elsewhere, or nothing is "
+                                "free at all",
+                          ZS_WINDOW_GRFS, offset_B);
+}
+
+/* A thread's scratch memory as r0.3 has it: 0 is 1 KiB, each more is twice that. */
+static uint32_t scratch_code(uint32_t size_B)
+{
+    return 31 - (uint32_t)__builtin_clz(size_B / ZS_SCRATCH_MIN_B);
+}
+
+/* What the window holds goes to scratch memory, and comes back. */
+static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
+{
+    enum { SAVE = 0x020f2000, LOAD = 0x024c2000 };
+    uint32_t offset = e->plan->scratch_offset_B / ZS_UNIT_B;
+    bool by_acc = e->plan->scratch == ZS_SCRATCH_BY_ACC;
+    bool by_a0 = e->plan->scratch == ZS_SCRATCH_BY_A0;
+    if (by_acc && !back)
+        emit(e, EMIT_HEADER_FROM_ACC, w->header, 0, 0, 0);
+    if (by_a0 && !back)
+        emit(e, EMIT_HEADER_FROM_A0, w->header, scratch_code(e->plan->scratch_size_B), 0, 0);
+    if (back)
+        emit(e, EMIT_LOAD_4, w->header, w->first, LOAD | offset, 0);
+    else
+        emit(e, EMIT_SAVE_4, w->header, w->first, SAVE | offset, 0);
+    if (by_acc && back)
+        emit(e, EMIT_FROM_ACC, w->header, 1, 0, 0);
+    if (by_a0 && back)
+        emit(e, EMIT_FROM_A0, w->header, 0, 0, 0);
+    e->saves = true;
+}
+
 static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
 {
     const struct zs_probe_at *at = &e->k->probes[insertion->index];
     const struct zs_isa_inst *inst = zs_isa_inst(e->k->code, at->inst);
-    uint32_t w = 0;
-    if (kinds[at->probe.kind].needs_window || !e->plan->in_registers) {
-        w = zs_plan_window(e->k, e->plan, insertion);
-        if (w == ZS_NONE)
-            return zs_edit_refuse(e->k,
-                                  e->k->free_known && e->k->dead_known
-                                      ? "no %d registers in a row are free at 0x%x"
-                                      : "which %d registers are free at 0x%x is not known: "
-                                        "it addresses registers indirectly, or calls or is "
-                                        "called from elsewhere",
-                                  ZS_WINDOW_GRFS, inst->offset_B);
-    }
-    bool is_lent = e->plan->window == ZS_NONE; /* the window is the kernel's elsewhere */
-    if (is_lent || at->probe.kind == ZS_PROBE_TRACE)
+    struct zs_window w = {0};
+    if ((kinds[at->probe.kind].needs_window || !e->plan->in_registers) &&
+        !zs_plan_window(e->k, e->plan, insertion, &w))
+        return refuse_window(e, inst->offset_B);
+    if (w.is_lent || at->probe.kind == ZS_PROBE_TRACE)
         emit(e, EMIT_WAIT, 0, 0, 0, 0);
-    kinds[at->probe.kind].put(e, &at->probe, inst, w);
-    if (is_lent)
+    if (w.is_saved)
+        put_saved(e, &w, false);
+    kinds[at->probe.kind].put(e, &at->probe, inst, w.first);
+    if (w.is_saved)
+        put_saved(e, &w, true);
+    if (w.is_lent)
         emit(e, EMIT_DONE, 0, 0, 0, 0);
     return e->text.error;
 }
@@ -365,6 +406,7 @@ static int put_all(struct emitter *e, struct zs_pieces *ret, uint32_t *lines)
             error = put_probe(e, &e->k->insertions[i]);
     }
     lines[e->k->insertion_count] = e->lines;
+    ret->scratch_B = e->saves ? e->plan->scratch_size_B : 0;
     return error ? error : e->text.error;
 }
 

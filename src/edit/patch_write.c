@@ -13,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAP_ALIGN_B = 64, SECOND_ENTRY = 12 /* dword of a thread payload's token */ };
+enum {
+    SCRATCH_TOKEN_B = 16,
+    HEAP_ALIGN_B = 64,
+    SECOND_ENTRY = 12 /* dword of a thread payload's token */
+};
 
 static void store_u32(uint8_t *at, uint32_t value)
 {
@@ -78,6 +82,9 @@ static int move_tokens(const struct zs_edit *edit, const struct zs_edit_kernel *
             token.body.size_B >= 4 * (SECOND_ENTRY + 1))
             store_u32(bytes + (token.body.data - list->bytes.data) + 4 * SECOND_ENTRY,
                       k->placed.entry_B);
+        if (token.number == ZS_TOKEN_MEDIA_VFE_STATE && k && k->placed.scratch_B &&
+            token.body.size_B >= 8)
+            store_u32(bytes + (token.body.data - list->bytes.data) + 4, k->placed.scratch_B);
         bool symbols = token.number == ZS_TOKEN_PROGRAM_SYMBOL_TABLE;
         bool relocations = token.number == ZS_TOKEN_PROGRAM_RELOCATION_TABLE && k;
         size_t entry_B = zs_token_entry_B(token.number);
@@ -103,19 +110,43 @@ struct copies {
     uint32_t count;
 };
 
+static bool has_token(const struct zs_token_list *list, uint32_t number)
+{
+    size_t cursor = 0;
+    struct zs_token token;
+    while (zs_token_next(list, &cursor, &token))
+        if (token.number == number)
+            return true;
+    return false;
+}
+
+/* The token of scratch memory behind the others, where there was none. */
+static void add_scratch(uint8_t *to, uint32_t size_B)
+{
+    store_u32(to, ZS_TOKEN_MEDIA_VFE_STATE);
+    store_u32(to + 4, SCRATCH_TOKEN_B);
+    store_u32(to + 8, 0);
+    store_u32(to + 12, size_B);
+}
+
 /* A copy of a list with its numbers moved. */
 static int replace_list(const struct zs_edit *edit, const struct zs_edit_kernel *k,
                         const struct zs_token_list *list, struct zs_span *ret,
                         struct copies *copies)
 {
-    if (!list->bytes.size_B)
+    bool adds = k && k->placed.scratch_B && !has_token(list, ZS_TOKEN_MEDIA_VFE_STATE);
+    size_t size_B = list->bytes.size_B, new_B = size_B + (adds ? SCRATCH_TOKEN_B : 0);
+    if (!new_B)
         return 0;
-    uint8_t *bytes = malloc(list->bytes.size_B);
+    uint8_t *bytes = malloc(new_B);
     if (!bytes)
         return -ENOMEM;
     copies->items[copies->count++] = bytes;
-    memcpy(bytes, list->bytes.data, list->bytes.size_B);
-    *ret = zs_span_make(bytes, list->bytes.size_B);
+    if (size_B)
+        memcpy(bytes, list->bytes.data, size_B);
+    if (adds)
+        add_scratch(bytes + size_B, k->placed.scratch_B);
+    *ret = zs_span_make(bytes, new_B);
     return move_tokens(edit, k, list, bytes);
 }
 

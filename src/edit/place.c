@@ -183,6 +183,26 @@ static int move_label(struct zs_edit_kernel *k, uint32_t i, uint32_t s, struct z
     return 0;
 }
 
+static int encode_again(struct zs_edit_kernel *k, uint32_t i, const struct zs_isa_inst *inst)
+{
+    uint8_t bytes[16];
+    const char *field = "";
+    int size_B = zs_isa_encode_one(k->edit->platform, inst, bytes, &field);
+    if (size_B != inst->size_B)
+        return zs_edit_refuse(k, "the branch at 0x%x cannot go as far as it must (%s)",
+                              inst->offset_B, size_B < 0 ? field : "size");
+    memcpy(k->placed.code.data + k->placed.inst_B[i], bytes, (size_t)size_B);
+    return 0;
+}
+
+static bool is_replaced(const struct zs_edit_kernel *k, uint32_t i)
+{
+    for (size_t n = 0; n < k->insertion_count; n++)
+        if (k->insertions[n].where == ZS_EDIT_INSTEAD && k->insertions[n].inst == i)
+            return true;
+    return false;
+}
+
 static int move_branch(struct zs_edit_kernel *k, uint32_t i)
 {
     struct zs_isa_inst inst = *zs_isa_inst(k->code, i);
@@ -196,42 +216,54 @@ static int move_branch(struct zs_edit_kernel *k, uint32_t i)
             return error;
         moved |= inst.src[s].imm != before;
     }
-    if (!moved)
+    return moved ? encode_again(k, i, &inst) : 0;
+}
+
+static int move_number(struct zs_edit_kernel *k, uint32_t i)
+{
+    struct zs_ip_use use;
+    if (!zs_ip_is_read(zs_isa_inst(k->code, i)) || !zs_ip_find(k->code, i, &use))
         return 0;
-    uint8_t bytes[16];
-    const char *field = "";
-    int size_B = zs_isa_encode_one(k->edit->platform, &inst, bytes, &field);
-    if (size_B != inst.size_B)
-        return zs_edit_refuse(k, "the branch at 0x%x cannot go as far as it must (%s)",
-                              inst.offset_B, size_B < 0 ? field : "size");
-    memcpy(k->placed.code.data + k->placed.inst_B[i], bytes, (size_t)size_B);
+    struct zs_isa_inst inst = *zs_isa_inst(k->code, use.number);
+    uint32_t number = (uint32_t)zs_ip_number(k, i, &use);
+    if (is_replaced(k, i) || is_replaced(k, use.number))
+        return zs_edit_refuse(k, "the instruction at 0x%x that goes works with its own address",
+                              inst.offset_B);
+    if (inst.src[use.source].imm == number)
+        return 0;
+    inst.src[use.source].imm = number;
+    return encode_again(k, use.number, &inst);
+}
+/* What cannot be moved. led_to: branches that numbers lead to. */
+static int check_inst(struct zs_edit_kernel *k, uint32_t i, uint8_t *led_to)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(k->code, i);
+    struct zs_ip_use use;
+    if (inst->flags & ZS_INST_ILLEGAL)
+        return zs_edit_refuse(k, "what stands at 0x%x is no instruction", inst->offset_B);
+    if (zs_ip_is_read(inst) && !zs_ip_find(k->code, i, &use))
+        return zs_edit_refuse(k, "the instruction at 0x%x works with its own address",
+                              inst->offset_B);
+    if (zs_ip_is_read(inst) && use.branch != ZS_NONE)
+        led_to[use.branch] = 1;
+    if ((inst->op == ZS_OP_BRD || inst->op == ZS_OP_BRC) && inst->src[0].kind != ZS_OPERAND_LABEL)
+        return zs_edit_refuse(k, "the branch at 0x%x goes to a computed distance", inst->offset_B);
     return 0;
 }
 
-static bool reads_ip(const struct zs_isa_inst *inst)
-{
-    for (uint32_t s = 0; s < inst->source_count; s++)
-        if (inst->src[s].kind == ZS_OPERAND_REG && inst->src[s].file == ZS_FILE_IP)
-            return true;
-    return false;
-}
-
-/* What cannot be moved. */
 static int check_code(struct zs_edit_kernel *k)
 {
-    for (uint32_t i = 0; i < zs_isa_kernel_count(k->code); i++) {
-        const struct zs_isa_inst *inst = zs_isa_inst(k->code, i);
-        if (inst->flags & ZS_INST_ILLEGAL)
-            return zs_edit_refuse(k, "what stands at 0x%x is no instruction", inst->offset_B);
-        if (reads_ip(inst))
-            return zs_edit_refuse(k, "the instruction at 0x%x works with its own address",
-                                  inst->offset_B);
-        bool computed = inst->op == ZS_OP_JMPI || inst->op == ZS_OP_BRD || inst->op == ZS_OP_BRC;
-        if (computed && inst->src[0].kind != ZS_OPERAND_LABEL)
-            return zs_edit_refuse(k, "the branch at 0x%x goes to a computed distance",
-                                  inst->offset_B);
-    }
-    return 0;
+    uint32_t count = zs_isa_kernel_count(k->code);
+    uint8_t *led_to = calloc(1, count + 1u);
+    int error = led_to ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = check_inst(k, i, led_to);
+    for (uint32_t i = 0; i < count && !error; i++)
+        if (zs_ip_is_needed(zs_isa_inst(k->code, i)) && !led_to[i])
+            error = zs_edit_refuse(k, "the branch at 0x%x goes to a computed distance",
+                                   zs_isa_inst_offset(k->code, i));
+    free(led_to);
+    return error;
 }
 
 static int check_relocations(struct zs_edit_kernel *k)
@@ -275,6 +307,7 @@ int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces)
     for (uint32_t i = 0; i < count && !error; i++)
         error = put_inst(&p, i);
     free(order);
+    k->placed.scratch_B = pieces->scratch_B;
     error = error ? error : k->placed.code.error;
     if (!error) {
         k->placed.label_B[count] = (uint32_t)k->placed.code.size_B;
@@ -282,6 +315,8 @@ int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces)
     }
     for (uint32_t i = 0; i < count && !error; i++)
         error = move_branch(k, i);
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = move_number(k, i);
     if (error)
         zs_placed_fini(&k->placed);
     return error;

@@ -14,8 +14,11 @@
  * active lanes' numbers. Registers that are written under the mask somewhere and read across lanes
  * anywhere are in no window.
  *
- * Both need to know what the kernel touches. That is unknown when operands are addressed through
- * a0, when code that is not there is called, and in functions, whose callers are not known.
+ * Where there is no window, four registers that hold something are saved to scratch memory and
+ * brought back. That needs only to know that nobody touches what the messages' header is kept in.
+ *
+ * The first two need to know what the kernel touches. That is unknown when operands are addressed
+ * through a0, when code that is not there is called, and in functions, whose callers are not known.
  */
 #include "edit/edit_priv.h"
 
@@ -24,6 +27,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { A0_WORDS = 0xfc00 /* of a0, for headers of scratch messages */ };
 
 uint32_t zs_grf_find(const uint64_t bits[4], uint32_t count)
 {
@@ -57,14 +62,24 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
         kernel->free_computed = true;
         kernel->free_known = touched.known && !kernel->info->is_function_holder;
         kernel->dead_known = touched.live_known;
+        kernel->is_closed = touched.closed && !kernel->info->is_function_holder;
+        kernel->has_acc = !touched.acc;
+        kernel->has_a0 = !(touched.address & A0_WORDS);
         memcpy(kernel->shared_grf, touched.shared_grf, sizeof(touched.shared_grf));
         uint32_t count = zs_isa_platform_info(kernel->edit->platform)->grf_count;
         for (uint32_t reg = 1; kernel->free_known && reg < count; reg++)
             if (!zs_grf_has(touched.grf, reg))
                 zs_grf_set(kernel->free_grf, reg);
     }
-    memcpy(ret_bits, kernel->free_grf, sizeof(kernel->free_grf));
+    for (uint32_t w = 0; w < 4; w++)
+        ret_bits[w] = kernel->free_grf[w] & ~kernel->reserved_grf[w];
     return kernel->free_known;
+}
+
+void zs_edit_reserve_grf(struct zs_edit_kernel *kernel, const uint64_t bits[4])
+{
+    for (uint32_t w = 0; w < 4; w++)
+        kernel->reserved_grf[w] |= bits[w];
 }
 
 void zs_plan_fini(struct zs_plan *plan)
@@ -118,11 +133,31 @@ static uint32_t population(const uint64_t bits[4])
     return count;
 }
 
+/* How windows can be saved where there are none that hold nothing. */
+static void plan_scratch(const struct zs_edit_kernel *k, uint64_t left[4], struct zs_plan *plan)
+{
+    enum { WINDOW_B = ZS_WINDOW_GRFS * ZS_UNIT_B };
+    const struct zs_kernel *info = k->info;
+    uint64_t offset_B = ((uint64_t)info->scratch_B[0] + ZS_UNIT_B - 1) / ZS_UNIT_B * ZS_UNIT_B;
+    if (!k->is_closed || info->scratch_B[1] || offset_B + WINDOW_B > ZS_SCRATCH_END_B)
+        return;
+    plan->scratch_offset_B = (uint32_t)offset_B;
+    plan->scratch_size_B = ZS_SCRATCH_MIN_B;
+    while (plan->scratch_size_B < offset_B + WINDOW_B)
+        plan->scratch_size_B *= 2;
+    plan->header = take(left, 1);
+    plan->scratch = plan->header != ZS_NONE ? ZS_SCRATCH_BY_GRF
+                    : k->has_acc            ? ZS_SCRATCH_BY_ACC
+                    : k->has_a0             ? ZS_SCRATCH_BY_A0
+                                            : ZS_SCRATCH_NONE;
+}
+
 int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
 {
     uint32_t clocks;
     uint64_t left[4];
-    *plan = (struct zs_plan){.window = ZS_NONE, .mask = ZS_NONE, .clocks = ZS_NONE};
+    *plan =
+        (struct zs_plan){.window = ZS_NONE, .mask = ZS_NONE, .clocks = ZS_NONE, .header = ZS_NONE};
     int error = collect(k, plan, &clocks);
     if (error || !k->probe_count)
         return error;
@@ -141,24 +176,56 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
         for (uint32_t i = 0; i < plan->group_count; i++)
             plan->group_grf[i] = (uint8_t)take(left, 1);
     }
+    if (plan->window == ZS_NONE)
+        plan_scratch(k, left, plan);
     return 0;
 }
 
-uint32_t zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
-                        const struct zs_insertion *insertion)
+static bool dead_window(struct zs_edit_kernel *k, const struct zs_insertion *insertion,
+                        const uint64_t copied[4], struct zs_window *ret)
 {
     uint64_t live[4], dead[4] = {0};
-    if (plan->window != ZS_NONE)
-        return plan->window;
     if (!k->free_known || !k->dead_known)
-        return ZS_NONE;
+        return false;
     uint32_t at = insertion->inst + (insertion->where == ZS_EDIT_AFTER ? 1 : 0);
-    const struct zs_probe *p = &k->probes[insertion->index].probe;
     zs_isa_live_set(k->code, at, live);
-    for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++) {
-        bool copied = p->kind == ZS_PROBE_TRACE && reg >= p->grf && reg < p->grf + p->grf_count;
-        if (!zs_grf_has(live, reg) && !zs_grf_has(k->shared_grf, reg) && !copied)
+    for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)
+        if (!zs_grf_has(live, reg) && !zs_grf_has(k->shared_grf, reg) && !zs_grf_has(copied, reg) &&
+            !zs_grf_has(k->reserved_grf, reg))
             zs_grf_set(dead, reg);
-    }
-    return zs_grf_find(dead, ZS_WINDOW_GRFS);
+    ret->first = zs_grf_find(dead, ZS_WINDOW_GRFS);
+    return ret->first != ZS_NONE;
+}
+
+/* Any registers that the probe does not copy; one more for the header if it is kept elsewhere. */
+static bool saved_window(const struct zs_edit_kernel *k, const struct zs_plan *plan,
+                         const uint64_t copied[4], struct zs_window *ret)
+{
+    uint64_t usable[4] = {0};
+    bool is_moved = plan->scratch != ZS_SCRATCH_BY_GRF;
+    if (plan->scratch == ZS_SCRATCH_NONE)
+        return false;
+    for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)
+        if (reg != plan->header && !zs_grf_has(copied, reg))
+            zs_grf_set(usable, reg);
+    ret->first = zs_grf_find(usable, ZS_WINDOW_GRFS + (is_moved ? 1 : 0));
+    ret->header = is_moved ? ret->first + ZS_WINDOW_GRFS : plan->header;
+    ret->is_saved = ret->first != ZS_NONE;
+    return ret->is_saved;
+}
+
+bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
+                    const struct zs_insertion *insertion, struct zs_window *ret)
+{
+    const struct zs_probe *p = &k->probes[insertion->index].probe;
+    uint64_t copied[4] = {0};
+    *ret = (struct zs_window){.first = plan->window, .header = ZS_NONE};
+    if (plan->window != ZS_NONE)
+        return true;
+    ret->is_lent = true;
+    for (uint32_t i = 0; p->kind == ZS_PROBE_TRACE && i < p->grf_count; i++)
+        zs_grf_set(copied, p->grf + i);
+    if (plan->header != ZS_NONE)
+        zs_grf_set(copied, plan->header);
+    return dead_window(k, insertion, copied, ret) || saved_window(k, plan, copied, ret);
 }

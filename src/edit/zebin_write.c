@@ -105,12 +105,15 @@ static int change_info(struct zebin_writer *w, const struct zs_section *section)
     int error = 0;
     for (uint32_t i = 0; i < w->edit->kernel_count && !error; i++) {
         const struct zs_edit_kernel *k = &w->edit->kernels[i];
-        if (!zs_edit_is_changed(k) || !k->placed.entry_B)
+        if (!zs_edit_is_changed(k) || (!k->placed.entry_B && !k->placed.scratch_B))
             continue;
         if (!text.data)
             zs_buf_append(&text, section->bytes.data, section->bytes.size_B);
-        error = zs_ze_info_set(&text, k->info->name, "offset_to_skip_per_thread_data_load",
-                               k->placed.entry_B);
+        if (k->placed.entry_B)
+            error = zs_ze_info_set(&text, k->info->name, "offset_to_skip_per_thread_data_load",
+                                   k->placed.entry_B);
+        if (!error && k->placed.scratch_B)
+            error = zs_ze_info_set_scratch(&text, k->info->name, k->placed.scratch_B);
     }
     if (!error && text.data) {
         out = splice(w, section);

@@ -67,7 +67,9 @@ static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_t
     }
     t->address |= e.address_read | e.address_written;
     t->acc |= e.acc_read | e.acc_written;
-    if (e.indirect_written || leaves_the_code(inst))
+    if (leaves_the_code(inst))
+        t->closed = false;
+    if (e.indirect_written || !t->closed)
         t->known = false;
     if (add_unknown_lengths(inst, t->grf) || e.indirect_written || e.indirect_read)
         t->live_known = false;
@@ -78,7 +80,7 @@ void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_
                            struct zs_isa_touched *ret)
 {
     uint64_t masked[4] = {0}, across[4] = {0};
-    *ret = (struct zs_isa_touched){.known = true, .live_known = true};
+    *ret = (struct zs_isa_touched){.known = true, .closed = true, .live_known = true};
     for (uint32_t i = 0; i < zs_isa_kernel_count(kernel); i++)
         note_inst(kernel, i, ret, masked, across);
     /* what is read indirectly was written by somebody, or came with the thread */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_counts.py ZESCOPE SUITE BINARY...: what the tool `opcodes` counts is what the driver counts.
+"""test_counts.py ZESCOPE SUITE TOOL BINARY...: what a tool counts is what the driver counts.
 
 The suite runs each module plainly, with the driver's exact counts, and with its kernels
 instrumented; both compare results with plain C. Kernels that were refused are named, and there may
@@ -55,13 +55,13 @@ def record(zescope, folder, options, app, environment):
         sys.exit(f'{options} {app}: exit {run.returncode}\n{run.stdout[-3000:]}{run.stderr[-3000:]}')
 
 
-def compare(zescope, suite, binary):
+def compare(zescope, suite, tool, binary):
     group, variant, environment = names.of(binary)
     app = [suite, group, binary, 'native', variant]
     with tempfile.TemporaryDirectory() as top:
         plain, tooled = os.path.join(top, 'plain'), os.path.join(top, 'tooled')
         record(zescope, plain, ['--counts'], app, environment)
-        record(zescope, tooled, ['--instrument', 'opcodes'], app, environment)
+        record(zescope, tooled, ['--instrument', tool], app, environment)
         expected, got, said = counts(plain), counts(tooled), notes(tooled)
     refused = {n.split('kernel ')[1].split(' is not')[0] for n in said if 'is not instrumented' in n}
     wrong = []
@@ -81,9 +81,9 @@ def compare(zescope, suite, binary):
 
 
 def main():
-    zescope, suite, *binaries = sys.argv[1:]
+    zescope, suite, tool, *binaries = sys.argv[1:]
     os.environ.pop('ZESCOPE_COUNTS', None)
-    sys.exit(1 if sum([compare(zescope, suite, b) for b in binaries]) else 0)
+    sys.exit(1 if sum([compare(zescope, suite, tool, b) for b in binaries]) else 0)
 
 
 main()
