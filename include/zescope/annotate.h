@@ -37,6 +37,7 @@ enum zs_column_total {
     ZS_TOTAL_SUM,
     ZS_TOTAL_MAX,
     ZS_TOTAL_MEAN, /* by `weights`, where there are some */
+    ZS_TOTAL_MIN,
 };
 
 /* A number per instruction from somewhere else: execution counts, metrics. */

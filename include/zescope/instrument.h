@@ -79,6 +79,10 @@ ZS_API int zs_tool_trace(struct zs_tool_run *run, struct zs_edit_kernel *kernel,
 /* A row: a text for each KEY column, a number for each of the others but RATIO. Rows with the same
  * keys are put together. */
 ZS_API void zs_tool_row(struct zs_tool_run *run, const char *const *keys, const double *values);
+/* The same, and the numbers stand as columns beside the instruction in annotate and the page, too.
+ */
+ZS_API void zs_tool_row_at(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                           const char *const *keys, const double *values);
 /* For annotate and the page: what an instruction did, added to what is known of it. */
 ZS_API void zs_tool_executed(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                              uint64_t executions, uint64_t lanes);

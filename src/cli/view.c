@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "base/vec.h"
+#include "report/tool_columns.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -140,6 +141,38 @@ static int add_stalls(bool each_once, struct zs_view *v)
     return status;
 }
 
+/* What an instrumentation tool said of instructions, behind all that. */
+static int add_tools(const struct zs_common_options *common, bool each_once, struct zs_view *v)
+{
+    size_t found = 0;
+    struct zs_diag diag = {0};
+    v->tools = zs_tool_columns_new();
+    if (!v->tools)
+        return zs_cli_fail("out of memory");
+    for (size_t k = 0; k < v->inputs.recordings.count; k++) {
+        struct zs_recording *recording = v->inputs.recordings.items[k];
+        const char *path = zs_recording_info(recording)->path;
+        uint32_t count;
+        const struct zs_record_module *modules = zs_recording_modules(recording, &count);
+        int error = 0;
+        for (size_t i = 0; i < v->inputs.modules.count && !error; i++) {
+            const struct zs_input *input = &v->inputs.modules.items[i];
+            if (!each_once && input->recording == recording)
+                error = zs_tool_columns_add(v->tools, path, input->record, input->module, &found,
+                                            &diag);
+            for (uint32_t m = 0; each_once && input->recording && m < count && !error; m++)
+                if (zs_input_is_same(&modules[m], input->record))
+                    error = zs_tool_columns_add(v->tools, path, &modules[m], input->module, &found,
+                                                &diag);
+        }
+        if (error)
+            zs_cli_note(common, "%s: nothing of instrumentation: %s", path, diag.text);
+    }
+    if (found)
+        v->view.columns = zs_tool_columns_source(v->tools, v->view.columns);
+    return ZS_EXIT_OK;
+}
+
 static int open_sources(struct zs_source_options *sources, struct zs_view *v)
 {
     struct zs_path_info info;
@@ -166,6 +199,8 @@ int zs_view_open(const struct zs_common_options *common, const struct zs_input_s
     if (status == ZS_EXIT_OK)
         status = add_stalls(select->each_once, ret_view);
     if (status == ZS_EXIT_OK)
+        status = add_tools(common, select->each_once, ret_view);
+    if (status == ZS_EXIT_OK)
         status = open_sources(sources, ret_view);
     return status == ZS_EXIT_OK ? gather(ret_view) : status;
 }
@@ -180,5 +215,6 @@ void zs_view_close(struct zs_view *v)
     free(v->kernels);
     zs_count_columns_free(v->columns);
     zs_stall_columns_free(v->stalls);
+    zs_tool_columns_free(v->tools);
     zs_inputs_close(&v->inputs);
 }

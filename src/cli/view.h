@@ -17,6 +17,7 @@ struct zs_view {
     struct zs_kernel_ref *kernels;
     struct zs_count_columns *columns;
     struct zs_stall_columns *stalls;
+    struct zs_tool_columns *tools;
     struct {
         struct zs_span *items;
         size_t count, capacity;

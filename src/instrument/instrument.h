@@ -44,6 +44,16 @@ struct zs_tool_counts {
     uint64_t *executions, *lanes;
 };
 
+/* What a kernel's instructions have beside them: zs_tool_row_at. */
+struct zs_tool_beside {
+    char hash[65]; /* of the module */
+    uint32_t kernel, count;
+    char *name;
+    uint32_t *offsets_B;
+    double *values; /* by instruction, then column of the tool; keys and ratios are not set */
+    bool *is_set;
+};
+
 struct zs_tool_run {
     const struct zs_tool *tool;
     const char *args;
@@ -55,7 +65,12 @@ struct zs_tool_run {
     struct zs_annotation *annotation;
     struct zs_code **codes; /* by kernel, as they are asked for */
     char line[512];
+    char hash[65]; /* of the module while results are made of it, else "" */
     /* of the whole run */
+    struct {
+        struct zs_tool_beside *items;
+        size_t count, capacity;
+    } beside;
     struct zs_tool_row *rows;
     size_t row_count, row_capacity;
     uint32_t *buckets; /* row + 1 by hash; a power of two */
@@ -69,6 +84,9 @@ int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span 
                  struct zs_buf *notes, struct zs_diag *diag);
 void zs_tool_close(struct zs_tool_run *run); /* the module */
 void zs_tool_fini(struct zs_tool_run *run);
+void zs_tool_beside_fini(struct zs_tool_run *run);
+/* Keep what instructions have beside them in a recording. 0 or -errno. */
+int zs_tool_beside_write(const struct zs_tool_run *run, const char *recording);
 
 /* ---- the helper ---- */
 

@@ -73,6 +73,7 @@ static int open_module(struct results *r, const char *hash)
         close_module(r);
     else
         memcpy(r->hash, hash, sizeof(r->hash));
+    memcpy(r->run->hash, r->hash, sizeof(r->hash));
     return error;
 }
 
@@ -236,6 +237,8 @@ static int keep_table(const struct results *r, struct zs_diag *diag)
     if (!error)
         error = zs_store_file(r->path, ZS_INSTRUMENT_TABLE, zs_buf_span(&json));
     zs_buf_fini(&json);
+    if (!error)
+        error = zs_tool_beside_write(r->run, r->path);
     return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "the table cannot be kept: %s",
                                strerror(-error))
                  : 0;
@@ -254,6 +257,7 @@ int zs_instrument_results(const char *recording, const struct zs_tool_ref *tool,
     if (!error && tool->tool->end)
         tool->tool->end(run);
     close_module(&r);
+    r.run->hash[0] = '\0';
     zs_recording_close(r.recording);
     if (!error && run->out_of_memory)
         error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");

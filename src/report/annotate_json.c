@@ -460,8 +460,10 @@ static void put_numbers(struct zs_json *j, const char *name, const double *value
 
 static void put_columns(struct zs_json *j, const struct zs_code *code)
 {
-    static const char *const totals[] = {
-        [ZS_TOTAL_SUM] = "sum", [ZS_TOTAL_MAX] = "max", [ZS_TOTAL_MEAN] = "mean"};
+    static const char *const totals[] = {[ZS_TOTAL_SUM] = "sum",
+                                         [ZS_TOTAL_MAX] = "max",
+                                         [ZS_TOTAL_MEAN] = "mean",
+                                         [ZS_TOTAL_MIN] = "min"};
     if (!code->column_count)
         return;
     zs_json_array(j, "columns");

@@ -17,7 +17,7 @@ static double value_of(double value)
 double zs_column_of_runs(const struct zs_column *column, const struct zs_join_run *runs,
                          uint32_t run_count)
 {
-    double sum = 0, weights = 0, most = NAN;
+    double sum = 0, weights = 0, most = NAN, least = NAN;
     for (uint32_t r = 0; r < run_count; r++) {
         for (uint32_t i = runs[r].first; i < runs[r].first + runs[r].count; i++) {
             double value = column->values[i];
@@ -25,12 +25,15 @@ double zs_column_of_runs(const struct zs_column *column, const struct zs_join_ru
             if (isnan(value))
                 continue;
             most = isnan(most) || value > most ? value : most;
+            least = isnan(least) || value < least ? value : least;
             sum += column->total == ZS_TOTAL_MEAN ? value * weight : value;
             weights += weight;
         }
     }
     if (isnan(most) || column->total == ZS_TOTAL_MAX)
         return most;
+    if (column->total == ZS_TOTAL_MIN)
+        return least;
     return column->total != ZS_TOTAL_MEAN ? sum : weights > 0 ? sum / weights : 0;
 }
 

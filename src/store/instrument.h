@@ -10,6 +10,12 @@
  *     struct zs_instrument_place             ->   (unless status or buffer_B ended it)
  *                                            <-   struct zs_instrument_module, the module, notes
  *
+ * instrument/columns, what the tool says of single instructions: ZS_INSTRUMENT_COLUMNS_MAGIC, text
+ * of the tool's name, u32 columns, of each u32 kind (enum zs_tool_column_kind), u32 column that a
+ * ratio is over, text of its name; then of each kernel the module's hash, text of its name, u32
+ * rows, of each u32 offset and a double for each column, NaN: unknown. Text is u32 bytes and the
+ * bytes.
+ *
  * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes. It has
  * its whole length from the start; what was not written reads as zeros.
  */
@@ -21,6 +27,9 @@
 #define ZS_ENV_COLLECT_INSTRUMENT "ZESCOPE_COLLECT_INSTRUMENT"
 #define ZS_INSTRUMENT_DIR         "instrument"
 #define ZS_INSTRUMENT_TABLE       "instrument/table.json"
+#define ZS_INSTRUMENT_COLUMNS     "instrument/columns"
+
+#define ZS_INSTRUMENT_COLUMNS_MAGIC "ZSTCOLS1"
 
 enum {
     ZS_INSTRUMENT_MAGIC = 0x315a5349, /* "ISZ1" */

@@ -29,7 +29,8 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
     snprintf(name, sizeof(name), "0x%04x", block->offset_B);
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, name, zs_tool_line(run, kernel, inst)};
     (void)probe;
-    zs_tool_row(run, keys, (const double[]){(double)value, (double)value * block->count});
+    zs_tool_row_at(run, kernel, block->first, keys,
+                   (const double[]){(double)value, (double)value * block->count});
     for (uint32_t i = block->first; i < block->first + block->count; i++)
         zs_tool_executed(run, kernel, i, value, 0);
 }

@@ -41,9 +41,9 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, offset,
                           zs_isa_op_mnemonic((enum zs_isa_op)in->op),
                           zs_tool_line(run, kernel, inst)};
-    zs_tool_row(run, keys,
-                (const double[]){probe->all_active ? (double)value : 0,
-                                 probe->all_active ? 0 : (double)value});
+    zs_tool_row_at(run, kernel, inst, keys,
+                   (const double[]){probe->all_active ? (double)value : 0,
+                                    probe->all_active ? 0 : (double)value});
 }
 
 const struct zs_tool zs_tool_branches = {

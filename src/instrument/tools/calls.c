@@ -43,7 +43,8 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, offset, to,
                           zs_tool_line(run, kernel, inst)};
     bool calls = probe->kind == ZS_PROBE_COUNT;
-    zs_tool_row(run, keys, (const double[]){calls ? (double)value : 0, calls ? 0 : (double)value});
+    zs_tool_row_at(run, kernel, inst, keys,
+                   (const double[]){calls ? (double)value : 0, calls ? 0 : (double)value});
 }
 
 const struct zs_tool zs_tool_calls = {

@@ -54,9 +54,9 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
     char name[32];
     snprintf(name, sizeof(name), "0x%04x", block->offset_B);
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, name, zs_tool_line(run, kernel, inst)};
-    zs_tool_row(run, keys,
-                (const double[]){executions ? (double)value : 0, executions ? 0 : (double)value,
-                                 zs_isa_inst(code, inst)->exec_size});
+    zs_tool_row_at(run, kernel, inst, keys,
+                   (const double[]){executions ? (double)value : 0, executions ? 0 : (double)value,
+                                    zs_isa_inst(code, inst)->exec_size});
     zs_tool_executed(run, kernel, inst, executions ? value : 0, executions ? 0 : value);
 }
 

@@ -46,7 +46,8 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
     snprintf(name, sizeof(name), "0x%04x", block->offset_B);
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, name,
                           zs_tool_line(run, kernel, block->first)};
-    zs_tool_row(run, keys, (const double[]){ticks ? (double)value : 0, ticks ? 0 : (double)value});
+    zs_tool_row_at(run, kernel, block->first, keys,
+                   (const double[]){ticks ? (double)value : 0, ticks ? 0 : (double)value});
 }
 
 const struct zs_tool zs_tool_latency = {

@@ -161,12 +161,12 @@ static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint3
              m->surface == ZS_SURFACE_BTI ? "surface" : spaces[m->surface]);
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
                           access};
-    zs_tool_row(run, keys,
-                (const double[]){1, count, (double)count * size_B,
-                                 distinct(address, count, size_B, SECTOR_B),
-                                 distinct(address, count, size_B, LINE_B), even && stride == 0,
-                                 even && stride == size_B, even && stride && stride != size_B,
-                                 !even, touched_B});
+    zs_tool_row_at(run, kernel, i, keys,
+                   (const double[]){1, count, (double)count * size_B,
+                                    distinct(address, count, size_B, SECTOR_B),
+                                    distinct(address, count, size_B, LINE_B), even && stride == 0,
+                                    even && stride == size_B, even && stride && stride != size_B,
+                                    !even, touched_B});
     zs_tool_executed(run, kernel, i, 1, (uint64_t)__builtin_popcount(r->lanes));
 }
 

@@ -119,7 +119,7 @@ static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint3
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
                           what};
     if (count > 0)
-        zs_tool_row(run, keys, (const double[]){count, low, high, zero, nan, inf});
+        zs_tool_row_at(run, kernel, i, keys, (const double[]){count, low, high, zero, nan, inf});
 }
 
 const struct zs_tool zs_tool_values = {

@@ -12,3 +12,10 @@ def of(binary):
     if parts[0] not in DEVICES:
         return parts[0], '_'.join(parts[1:]), dict(os.environ)
     return parts[1], f"{parts[0]}:{'_'.join(parts[2:])}", os.environ | {'ZESCOPE_DEVICES': parts[0]}
+
+
+def device_of(binary):
+    """Which device it is for, as ocloc names it."""
+    parts = os.path.basename(binary).split('_')
+    found = [device for device in DEVICES if device in parts or device + '.bin' in parts]
+    return found[0] if found else 'skl'

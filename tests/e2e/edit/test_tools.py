@@ -103,6 +103,28 @@ def check_views():
         assert json.load(f)['tool'] == 'lanes'
 
 
+def check_columns():
+    """What a tool says of an instruction stands beside it."""
+    for tool, kernel, column in (('memtrace', 'stride4', 'sectors'), ('values', 'stride4', 'max'), ('branches', 'copy_even', 'lanes'),
+                                 ('latency', 'stride4', 'executions'), ('lanes', 'stride4', 'lanes'), ('blocks', 'stride4', 'executions')):
+        table, _ = run(tool, kernel, 'col-' + tool)
+        shown = subprocess.run([zescope, 'annotate', '--json', '-k', kernel, f'col-{tool}-skl'], capture_output=True, text=True,
+                               cwd=top, check=True)
+        kernels = [k for d in json.loads(shown.stdout)['devices'] for k in d['kernels']]
+        found = [c for k in kernels for c in k.get('columns', ()) if c['name'] == f'{tool}.{column}']
+        assert found, (tool, shown.stdout[:2000])
+        values = [v for v in found[0]['values'] if v is not None]
+        wanted = [r[column] for r in rows(table, kernel=kernel)]
+        if found[0]['total'] == 'sum':
+            assert sum(values) == sum(wanted), (tool, values, wanted)
+        else:
+            assert max(values) == max(wanted), (tool, values, wanted)
+        page = subprocess.run([zescope, 'annotate', '--html', f'{tool}.html', f'col-{tool}-skl'], capture_output=True, text=True, cwd=top)
+        assert page.returncode == 0, page
+        with open(os.path.join(top, tool + '.html'), encoding='utf-8') as f:
+            assert f'{tool}.{column}' in f.read(), tool
+
+
 def check_device_without_atomics():
     """Probes would fault where a device cannot add 64 bits atomically: the application keeps its own module."""
     module = os.path.join(top, 'bxt.bin')
@@ -143,7 +165,7 @@ with tempfile.TemporaryDirectory() as top:
     device = 'skl'
     binary = os.path.join(top, 'copy.bin')
     compile_source(binary)
-    for check in (check_own, check_memtrace, check_branches, check_values, check_latency, check_failures, check_views,
+    for check in (check_own, check_memtrace, check_branches, check_values, check_latency, check_failures, check_views, check_columns,
                   check_device_without_atomics, check_intel):
         check()
         print(check.__name__, 'ok')

@@ -189,6 +189,16 @@ function once(make) {
     };
 }
 
+function minOf(insns, value) {
+    let least = NaN;
+    for (const i of insns) {
+        const v = value(i);
+        if (Number.isFinite(v) && !(v >= least))
+            least = v;
+    }
+    return least;
+}
+
 function mostOf(kernel, value) {
     let most = 0;
     for (let i = 0; i < kernel.n; i++)
@@ -206,6 +216,8 @@ function mostOfLines(kernel, value) {
 function totalOf(insns, value, how, weight) {
     if (how === 'max')
         return maxOf(insns, value);
+    if (how === 'min')
+        return minOf(insns, value);
     if (how !== 'mean')
         return sumOf(insns, value);
     let sum = 0, weights = 0, known = false;
