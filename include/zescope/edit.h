@@ -40,6 +40,7 @@ struct zs_edit_options {
     size_t size_B;        /* sizeof(struct zs_edit_options) */
     const char *device;   /* of several devices in an archive: as ocloc names it; NULL: the first */
     struct zs_span debug; /* debug information of the module, which zs_edit_module then has */
+    bool narrow_atomics;  /* the device adds 32 bits atomically, but not 64 */
 };
 
 /* The bytes are copied. 0; what zs_module_open_memory gives; -ENOENT: no image for the device;
@@ -81,6 +82,15 @@ ZS_API int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_
 ZS_API bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4]);
 /* Registers that the caller's own code uses: probes leave in them what they find. */
 ZS_API void zs_edit_reserve_grf(struct zs_edit_kernel *kernel, const uint64_t bits[4]);
+
+/*
+ * Where relocations say that `from`, a function, is called or its address taken, it is `to` then: a
+ * function of the module or, if it has none of that name, one of a module that it is linked with
+ * (zeModuleDynamicLink). Calls within one piece of code have no relocation. 0; -ENOENT: no kernel
+ * has a relocation that names it; -ENAMETOOLONG; -ENOMEM.
+ */
+ZS_API int zs_edit_redirect(struct zs_edit *edit, const char *from, const char *to,
+                            struct zs_diag *diag);
 
 /* ---- probes ---- */
 

@@ -86,6 +86,8 @@ ZS_API void zs_tool_row_at(struct zs_tool_run *run, struct zs_edit_kernel *kerne
 /* For annotate and the page: what an instruction did, added to what is known of it. */
 ZS_API void zs_tool_executed(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                              uint64_t executions, uint64_t lanes);
+/* Whether this is the first time that the tool says these two numbers: to count distinct things. */
+ZS_API bool zs_tool_is_new(struct zs_tool_run *run, uint64_t a, uint64_t b);
 /* "kernel.cl:34", "" where no line is known. Valid until the next call. Also in `instrument`. */
 ZS_API const char *zs_tool_line(struct zs_tool_run *run, struct zs_edit_kernel *kernel,
                                 uint32_t inst);

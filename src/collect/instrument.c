@@ -42,6 +42,7 @@ static int connect_helper(const char *path)
 struct exchange {
     struct zs_collector *c;
     uint32_t build;
+    bool narrow_atomics;
     const ze_module_create_params_t *params;
     int fd;
     struct zs_instrument_answer answer;
@@ -72,7 +73,8 @@ static uint8_t *driver_bytes(struct zs_collector *c, ze_module_handle_t module, 
 
 static int ask(struct exchange *x, ze_module_handle_t module)
 {
-    struct zs_instrument_ask ask = {.magic = ZS_INSTRUMENT_MAGIC};
+    struct zs_instrument_ask ask = {.magic = ZS_INSTRUMENT_MAGIC,
+                                    .narrow_atomics = x->narrow_atomics};
     size_t size_B = 0, debug_B = 0;
     uint8_t *bytes = driver_bytes(x->c, module, false, &size_B);
     if (!bytes)
@@ -224,12 +226,10 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_i
         !api->zeMemAllocShared || !api->zeMemAllocHost || !api->zeMemFree ||
         !api->zeModuleGetNativeBinary || !api->zetModuleGetDebugInfo)
         return NULL;
-    if (!has_atomics(api, *params->phDevice)) {
-        zs_session_note(c, "module %u is not instrumented: its device has no 64-bit atomics",
-                        build_id);
-        return NULL;
-    }
-    struct exchange x = {.c = c, .build = build_id, .params = params};
+    struct exchange x = {.c = c,
+                         .build = build_id,
+                         .narrow_atomics = !has_atomics(api, *params->phDevice),
+                         .params = params};
     x.fd = connect_helper(c->instrument_socket);
     if (x.fd < 0) {
         zs_session_note(c, "module %u is not instrumented: the helper is not there: %s", build_id,

@@ -106,6 +106,13 @@ struct zs_edit_kernel {
     struct zs_placed placed;
 };
 
+/* A function that is to be another one. */
+struct zs_redirect {
+    char *from, *to;
+    uint32_t symbol; /* of `to` in a zebin */
+    bool is_new;     /* which has none yet */
+};
+
 struct zs_edit {
     struct zs_module *module;
     const struct zs_image *image;
@@ -115,6 +122,11 @@ struct zs_edit {
     uint32_t counter_count;
     uint32_t trace_B;
     bool traces;
+    bool narrow_atomics;
+    struct {
+        struct zs_redirect *items;
+        size_t count, capacity;
+    } redirects;
 };
 
 static inline bool zs_grf_has(const uint64_t bits[4], uint32_t reg)
@@ -175,6 +187,19 @@ uint32_t zs_place_inside(const struct zs_edit_kernel *k, uint64_t offset_B);
 /* Containers: append what replaces the image. 0, -EINVAL, -EFBIG, -ENOTSUP, -ENOMEM. */
 int zs_edit_write_patch(struct zs_edit *edit, struct zs_buf *out, struct zs_diag *diag);
 int zs_edit_write_zebin(struct zs_edit *edit, struct zs_buf *out, struct zs_diag *diag);
+/* redirect.c. The name of a relocation's symbol in patch tokens: made another, if it is to be. */
+void zs_redirect_entry(const struct zs_edit *edit, uint8_t *field);
+/* Of a zebin: numbers of symbols first; then new ones, their names, and the number of a symbol. */
+void zs_redirects_resolve(struct zs_edit *edit, const struct zs_part *part);
+bool zs_redirect_adds_names(const struct zs_edit *edit, const struct zs_part *part,
+                            uint32_t section);
+void zs_redirect_names(const struct zs_edit *edit, struct zs_buf *out);
+void zs_redirect_symbols(const struct zs_edit *edit, const struct zs_part *part,
+                         const struct zs_section *symtab, struct zs_buf *out);
+uint32_t zs_redirect_symbol(const struct zs_edit *edit, const struct zs_part *part,
+                            uint32_t symbol);
+void zs_redirects_fini(struct zs_edit *edit);
+
 /* Set a number of a kernel's in the text of .ze_info, where it is there already (ze_info_set.c). 0,
  * -EINVAL: it is not, -ENOMEM. */
 int zs_ze_info_set(struct zs_buf *text, const char *kernel, const char *key, uint64_t value);

@@ -193,8 +193,13 @@ static void put_add(struct emitter *e, uint32_t w, uint32_t counter)
         emit(e, EMIT_ADD, counter_grf(e->plan, counter), counter % ZS_GROUP_COUNTERS, w + 2, 0);
         return;
     }
-    emit(e, EMIT_SET, w + 2, 1, 0, 0);
     put_address(e, w, counter_va(e, counter));
+    if (e->k->edit->narrow_atomics) {
+        emit(e, EMIT_NARROW, w, w + 2, w + 3, 1);
+        emit(e, EMIT_NARROW_CARRY, w, w + 2, w + 3, 1);
+        return;
+    }
+    emit(e, EMIT_SET, w + 2, 1, 0, 0);
     emit(e, EMIT_ATOMIC_1, w, w + 2, 0, 0);
 }
 
@@ -256,6 +261,18 @@ static void put_copies(struct emitter *e, const struct zs_probe *p, uint32_t w)
     }
 }
 
+/* The place in the trace by 32 bits; the lanes that w + 3 keeps are kept in w + 1 meanwhile. */
+static void put_narrow_place(struct emitter *e, uint32_t w)
+{
+    emit(e, EMIT_MOVE, w + 1, 7, w + 3, 0);
+    emit(e, EMIT_NARROW, w, w + 2, w + 3, 1);
+    emit(e, EMIT_MOVE, w + 1, 6, w + 3, 0);
+    emit(e, EMIT_NARROW_CARRY, w, w + 2, w + 3, 1);
+    emit(e, EMIT_MOVE, w, 0, w + 1, 6);
+    emit(e, EMIT_SET, w, 1, 0, 0);
+    emit(e, EMIT_MOVE, w + 3, 0, w + 1, 7);
+}
+
 static void put_record(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
                        uint32_t w)
 {
@@ -267,7 +284,10 @@ static void put_record(struct emitter *e, const struct zs_probe *p, const struct
     put_address(e, w, e->gpu_va + e->layout.trace_offset_B);
     emit(e, EMIT_SET, w + 2, 0, units, 0);
     emit(e, EMIT_SET, w + 2, 1, 0, 0);
-    emit(e, EMIT_ATOMIC_OLD, w, w + 2, 0, 0);
+    if (e->k->edit->narrow_atomics) /* 2^32 units are more than a trace can have */
+        put_narrow_place(e, w);
+    else
+        emit(e, EMIT_ATOMIC_OLD, w, w + 2, 0, 0);
     emit(e, EMIT_RECORD_AT, w, (uint32_t)(e->layout.records_size_B / ZS_UNIT_B),
          (uint32_t)records_va, (uint32_t)(records_va >> 32));
     emit(e, EMIT_ZERO, w + 1, 0, 0, 0);
@@ -326,8 +346,13 @@ static void put_exit(struct emitter *e)
             emit(e, EMIT_ADVANCE, w, 0, (uint32_t)(va - before_va), 0);
         if (i == 0 || va >> 32 != before_va >> 32)
             emit(e, EMIT_ADDRESSES_HIGH, w, 0, (uint32_t)(va >> 32), 0);
-        emit(e, EMIT_FLUSH_LOW, 0, w + 2, plan->group_grf[i], 0);
-        emit(e, EMIT_FLUSH, w, w + 2, 0, 0);
+        if (e->k->edit->narrow_atomics) {
+            emit(e, EMIT_NARROW, w, plan->group_grf[i], w + 3, 8);
+            emit(e, EMIT_NARROW_CARRY, w, plan->group_grf[i], w + 3, 8);
+        } else {
+            emit(e, EMIT_FLUSH_LOW, 0, w + 2, plan->group_grf[i], 0);
+            emit(e, EMIT_FLUSH, w, w + 2, 0, 0);
+        }
         before_va = va;
     }
 }

@@ -72,6 +72,7 @@ int zs_edit_open(struct zs_span binary, const struct zs_edit_options *given,
         return error;
     }
     edit->trace_B = TRACE_DEFAULT_B;
+    edit->narrow_atomics = options.narrow_atomics;
     *ret_edit = edit;
     return 0;
 }
@@ -89,6 +90,7 @@ void zs_edit_close(struct zs_edit *edit)
         free(k->probes);
     }
     free(edit->kernels);
+    zs_redirects_fini(edit);
     zs_module_close(edit->module);
     free(edit);
 }
@@ -228,7 +230,8 @@ static int check_probe(const struct zs_edit_kernel *k, uint32_t inst, enum zs_ed
                        const struct zs_probe *p, struct zs_diag *diag)
 {
     const struct zs_isa_inst *in = zs_isa_inst(k->code, inst);
-    if (!zs_emit_has(k->edit->platform))
+    if (!zs_emit_has(k->edit->platform) ||
+        (k->edit->narrow_atomics && k->edit->platform > ZS_ISA_GEN11))
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "no probes are known for %s",
                            zs_isa_platform_info(k->edit->platform)->name);
     if (p->kind >= ZS_PROBE_KIND_COUNT || where == ZS_EDIT_INSTEAD)

@@ -98,6 +98,8 @@ static int move_tokens(const struct zs_edit *edit, const struct zs_edit_kernel *
             const struct zs_edit_kernel *owner = k ? k : owner_of(edit, entry);
             if (symbols && !is_code(entry))
                 continue;
+            if (relocations)
+                zs_redirect_entry(edit, entry + 8);
             if (owner && zs_edit_is_changed(owner))
                 error = symbols ? move_symbol(owner, entry) : move_relocation(owner, entry);
         }
@@ -170,7 +172,9 @@ static int replace_kernel(const struct zs_edit *edit, uint32_t i, struct zs_patc
 {
     const struct zs_edit_kernel *k = &edit->kernels[i];
     if (!zs_edit_is_changed(k))
-        return 0;
+        return edit->redirects.count
+                   ? replace_list(edit, k, &k->info->tokens, &patch->patch_list, copies)
+                   : 0;
     if (patch->heap.data != k->info->heap.data || patch->heap.size_B < k->info->code.size_B)
         return -EINVAL;
     int error = replace_heap(k, patch, copies);

@@ -73,7 +73,7 @@ static int write_outer(const struct zs_edit *edit, struct zs_span inner, struct 
 static int write_image(struct zs_edit *edit, struct zs_buf *out, struct zs_diag *diag)
 {
     struct zs_buf inner = {0};
-    bool changed = false, nested = edit->image->outer_part != edit->image->part;
+    bool changed = edit->redirects.count > 0, nested = edit->image->outer_part != edit->image->part;
     for (uint32_t i = 0; i < edit->kernel_count; i++)
         changed |= zs_edit_is_changed(&edit->kernels[i]);
     if (!changed) {

@@ -12,7 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYM_B = 24, SYM_SECTION = 6, SYM_VALUE = 8, SYM_SIZE = 16, REL_B = 16, RELA_B = 24 };
+enum {
+    SYM_B = 24,
+    SYM_SECTION = 6,
+    SYM_VALUE = 8,
+    SYM_SIZE = 16,
+    REL_B = 16,
+    RELA_B = 24,
+    REL_INFO = 8
+};
 enum { SHT_RELA_TYPE = 4, SHT_REL_TYPE = 9, SHT_SYMTAB_TYPE = 2, TEXT_ALIGN_B = 64 };
 
 struct zebin_writer {
@@ -80,9 +88,19 @@ static int move_symbols(struct zebin_writer *w, const struct zs_section *section
         if (size_B)
             zs_store_u64(symbol + SYM_SIZE, end - begin);
     }
+    zs_redirect_symbols(w->edit, w->part, section, out);
     return out->error;
 }
 
+static int add_names(struct zebin_writer *w, const struct zs_section *section)
+{
+    struct zs_buf *out = splice(w, section);
+    zs_buf_append(out, section->bytes.data, section->bytes.size_B);
+    zs_redirect_names(w->edit, out);
+    return out->error;
+}
+
+/* k: whose code they are of, where that has changed. */
 static int move_relocations(struct zebin_writer *w, const struct zs_section *section,
                             const struct zs_edit_kernel *k)
 {
@@ -90,7 +108,11 @@ static int move_relocations(struct zebin_writer *w, const struct zs_section *sec
     size_t entry_B = section->type == SHT_RELA_TYPE ? RELA_B : REL_B;
     zs_buf_append(out, section->bytes.data, section->bytes.size_B);
     for (size_t at = 0; !out->error && at + entry_B <= out->size_B; at += entry_B) {
-        uint64_t place = move_place(k, zs_load_u64(out->data + at), true);
+        uint64_t info = zs_load_u64(out->data + at + REL_INFO);
+        uint32_t symbol = zs_redirect_symbol(w->edit, w->part, (uint32_t)(info >> 32));
+        zs_store_u64(out->data + at + REL_INFO, (uint64_t)symbol << 32 | (uint32_t)info);
+        uint64_t place =
+            k ? move_place(k, zs_load_u64(out->data + at), true) : zs_load_u64(out->data + at);
         if (place == UINT64_MAX)
             return -EINVAL;
         zs_store_u64(out->data + at, place);
@@ -138,8 +160,10 @@ static int put_section(struct zebin_writer *w, uint32_t i)
     const struct zs_edit_kernel *target = relocates ? changed_in(w, s->info) : NULL;
     if (text)
         put_text(w, s, text);
-    else if (target)
+    else if (target || (relocates && w->edit->redirects.count))
         return move_relocations(w, s, target);
+    else if (zs_redirect_adds_names(w->edit, w->part, i))
+        return add_names(w, s);
     else if (s->type == SHT_SYMTAB_TYPE)
         return move_symbols(w, s);
     else if (!strcmp(s->name, ".ze_info"))
@@ -157,6 +181,7 @@ int zs_edit_write_zebin(struct zs_edit *edit, struct zs_buf *out, struct zs_diag
                              .splices = calloc(part->section_count + 1u, sizeof(*w.splices)),
                              .owned = calloc(part->section_count + 1u, sizeof(*w.owned))};
     int error = w.splices && w.owned ? 0 : -ENOMEM;
+    zs_redirects_resolve(edit, part);
     for (uint32_t i = 0; i < part->section_count && !error; i++)
         error = put_section(&w, i);
     for (uint32_t i = 0; i < w.count && !error; i++) {

@@ -59,6 +59,7 @@ struct zs_tool_run {
     const char *args;
     void *state;
     struct zs_edit *edit; /* of the module at hand */
+    bool narrow_atomics;  /* its device's */
     struct zs_tool_site *sites;
     size_t site_count, site_capacity;
     struct zs_tool_counts *counts; /* by kernel, while results are made of it */
@@ -71,6 +72,10 @@ struct zs_tool_run {
         struct zs_tool_beside *items;
         size_t count, capacity;
     } beside;
+    struct {
+        uint64_t (*items)[2]; /* a, b + 1; a power of two of places */
+        size_t count, capacity;
+    } seen;
     struct zs_tool_row *rows;
     size_t row_count, row_capacity;
     uint32_t *buckets; /* row + 1 by hash; a power of two */

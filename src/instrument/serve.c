@@ -47,22 +47,24 @@ static void drop(struct kept *k)
 }
 
 static void fill(struct kept *k, const struct zs_tool_ref *tool, struct zs_span module,
-                 struct zs_span debug)
+                 struct zs_span debug, bool narrow_atomics)
 {
     struct zs_diag diag = {0};
-    k->run = (struct zs_tool_run){.tool = tool->tool, .args = tool->args};
+    k->run = (struct zs_tool_run){
+        .tool = tool->tool, .args = tool->args, .narrow_atomics = narrow_atomics};
     k->error = zs_tool_open(&k->run, module, debug, &k->notes, &diag);
     if (k->error)
         snprintf(k->text, sizeof(k->text), "%.250s", diag.text);
 }
 
-static struct kept *keep(struct server *s, struct zs_span module, struct zs_span debug)
+static struct kept *keep(struct server *s, struct zs_span module, struct zs_span debug,
+                         bool narrow_atomics)
 {
     char hash[ZS_SHA256_HEX_CHARS + 1];
     struct kept *oldest = &s->kept[0];
     zs_sha256_hex(module, hash);
     for (size_t i = 0; i < KEPT_MAX; i++) {
-        if (!strcmp(s->kept[i].hash, hash)) {
+        if (!strcmp(s->kept[i].hash, hash) && s->kept[i].run.narrow_atomics == narrow_atomics) {
             s->kept[i].used = ++s->requests;
             return &s->kept[i];
         }
@@ -72,7 +74,7 @@ static struct kept *keep(struct server *s, struct zs_span module, struct zs_span
     drop(oldest);
     memcpy(oldest->hash, hash, sizeof(hash));
     oldest->used = ++s->requests;
-    fill(oldest, s->tool, module, debug);
+    fill(oldest, s->tool, module, debug, narrow_atomics);
     return oldest;
 }
 
@@ -120,7 +122,7 @@ static void serve_one(struct server *s, int fd)
     struct kept *k = NULL;
     if (module && !zs_socket_receive(fd, module, (size_t)(ask.size_B + ask.debug_B)))
         k = keep(s, zs_span_make(module, (size_t)ask.size_B),
-                 zs_span_make(module + ask.size_B, (size_t)ask.debug_B));
+                 zs_span_make(module + ask.size_B, (size_t)ask.debug_B), ask.narrow_atomics);
     free(module);
     if (!k)
         return;

@@ -39,9 +39,9 @@ enum {
 };
 
 struct zs_instrument_ask {
-    uint32_t magic, unused;
-    uint64_t size_B;  /* of the module that follows */
-    uint64_t debug_B; /* of its debug information, behind it; may be 0 */
+    uint32_t magic, narrow_atomics; /* 1: the device does not add 64 bits atomically */
+    uint64_t size_B;                /* of the module that follows */
+    uint64_t debug_B;               /* of its debug information, behind it; may be 0 */
 };
 struct zs_instrument_answer {
     int32_t status; /* -errno: `text` says why */

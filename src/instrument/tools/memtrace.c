@@ -7,7 +7,6 @@
 #include "instrument/tools/tools.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LINE_B = 64, SECTOR_B = 32, LANES = 32 };
@@ -29,39 +28,6 @@ static const struct zs_tool_column columns[] = {
     {.name = "footprint", .kind = ZS_TOOL_SUM},
     {.name = "cachelines/message", .kind = ZS_TOOL_RATIO, .above = 8, .below = 4},
 };
-
-/* Cache lines that an instruction has touched, to be counted once. */
-struct seen {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
-static bool is_new(struct seen *s, uint64_t key)
-{
-    if (s->count * 2 >= s->capacity) {
-        size_t capacity = s->capacity ? s->capacity * 2 : 4096;
-        uint64_t *items = calloc(capacity, sizeof(*items));
-        for (size_t i = 0; items && i < s->capacity; i++)
-            for (size_t at = s->items[i] % capacity; s->items[i];)
-                if (!items[at]) {
-                    items[at] = s->items[i];
-                    break;
-                } else
-                    at = (at + 1) % capacity;
-        if (!items)
-            return false;
-        free(s->items);
-        s->items = items;
-        s->capacity = capacity;
-    }
-    size_t at = key % s->capacity;
-    for (; s->items[at]; at = (at + 1) % s->capacity)
-        if (s->items[at] == key)
-            return false;
-    s->items[at] = key;
-    s->count++;
-    return true;
-}
 
 static bool is_traced(const struct zs_isa_message *m)
 {
@@ -135,12 +101,9 @@ static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint3
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
     const struct zs_isa_inst *inst = zs_isa_inst(code, i);
     const struct zs_isa_message *m = zs_isa_inst_message(code, i);
-    void **state = zs_tool_state(run);
     uint64_t address[LANES];
     uint32_t count = r->grf_count ? addresses(inst, m, r, address) : 0;
-    if (!*state)
-        *state = calloc(1, sizeof(struct seen));
-    if (!count || !*state)
+    if (!count)
         return;
     uint32_t bytes = m->read_B > m->written_B ? m->read_B : m->written_B;
     uint32_t size_B = m->flags & ZS_MSGF_BLOCK ? bytes : bytes / (m->lanes ? m->lanes : 1u);
@@ -149,7 +112,7 @@ static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint3
     for (uint32_t a = 0; a < count; a++) {
         even &= a < 2 || address[a] - address[a - 1] == address[1] - address[0];
         for (uint64_t l = address[a] / LINE_B; l <= (address[a] + size_B - 1) / LINE_B; l++)
-            if (is_new(*state, (l + 1) * 0x9e3779b97f4a7c15ull ^ r->site * 0xff51afd7ed558ccdull))
+            if (zs_tool_is_new(run, r->site, l))
                 touched_B += LINE_B;
     }
     uint64_t stride = count > 1 ? address[1] - address[0] : size_B;
@@ -170,13 +133,6 @@ static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint3
     zs_tool_executed(run, kernel, i, 1, (uint64_t)__builtin_popcount(r->lanes));
 }
 
-static void end(struct zs_tool_run *run)
-{
-    struct seen *seen = *zs_tool_state(run);
-    if (seen)
-        free(seen->items);
-}
-
 const struct zs_tool zs_tool_memtrace = {
     .size_B = sizeof(struct zs_tool),
     .name = "memtrace",
@@ -185,5 +141,4 @@ const struct zs_tool zs_tool_memtrace = {
     .column_count = sizeof(columns) / sizeof(*columns),
     .instrument = instrument,
     .record = record,
-    .end = end,
 };

@@ -12,3 +12,12 @@ kernel void stride4(global const float *in, global float *out)
     size_t i = get_global_id(0);
     out[i] = in[4 * i] + 1.0f;
 }
+
+kernel void rounds(global const float *in, global float *out)
+{
+    float sum = 0;
+    size_t i = get_global_id(0);
+    __attribute__((opencl_unroll_hint(1))) for (int k = 0; k < (int)get_local_size(0); k++)
+        sum += in[(i + k) & 63];
+    out[i] = sum;
+}

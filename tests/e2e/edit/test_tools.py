@@ -61,6 +61,14 @@ def check_branches():
     assert any(abs(r['bias'] - 0.5) < 1e-9 for r in table['rows']), table
 
 
+def check_loops():
+    """Groups of 16 items: each thread goes round 16 times."""
+    table, _ = run('loops', 'rounds', 'loops')
+    found = rows(table, kernel='rounds', depth='1')
+    assert sum(r['entries'] for r in found) == ITEMS // 16 * len(found), table
+    assert found and sum(r['iterations'] for r in found) == ITEMS, table
+
+
 def check_values():
     with open(source, encoding='utf-8') as f:
         line = [n for n, text in enumerate(f, 1) if '+ 1.0f' in text][0]
@@ -126,13 +134,18 @@ def check_columns():
 
 
 def check_device_without_atomics():
-    """Probes would fault where a device cannot add 64 bits atomically: the application keeps its own module."""
+    """A device that adds only 32 bits atomically counts the same."""
     module = os.path.join(top, 'bxt.bin')
     compile_source(module, device='bxt')
-    done = subprocess.run([zescope, 'instrument', 'opcodes', '-o', 'bxt', '--', app, module, 'stride4', '1'],
-                          timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top,
-                          env=os.environ | {'ZESCOPE_DEVICES': 'bxt'})
-    assert done.returncode == 0 and 'its device has no 64-bit atomics' in done.stderr, done
+    tables = []
+    for made_for, file in (('bxt', module), ('skl', binary)):
+        for tool in ('opcodes', 'memtrace'):
+            done = subprocess.run([zescope, 'instrument', '--json', tool, '-o', tool + made_for, '--', app, file, 'stride4', '4'],
+                                  timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top,
+                                  env=os.environ | {'ZESCOPE_DEVICES': made_for})
+            assert done.returncode == 0 and 'is not instrumented' not in done.stderr, done
+            tables.append(json.loads(done.stdout)['rows'])
+    assert tables[:2] == tables[2:] and all(tables), tables
 
 
 def check_intel():
@@ -159,7 +172,7 @@ with tempfile.TemporaryDirectory() as top:
     for device in ('icllp', 'tgllp', 'acm-g10'):
         binary = os.path.join(top, device + '.bin')
         compile_source(binary, device=device)
-        for check in (check_memtrace, check_branches, check_values, check_latency):
+        for check in (check_memtrace, check_branches, check_loops, check_values, check_latency):
             check()
             print(device, check.__name__, 'ok')
     device = 'skl'
