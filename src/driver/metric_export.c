@@ -99,7 +99,8 @@ static const char *read_export(struct zs_span data, struct zs_gpu_model *model,
     uint32_t magic = zs_read_u32(&r, "magic"), version = zs_read_u16(&r, "version");
     uint32_t flags = zs_read_u16(&r, "flags"), header_B = zs_read_u32(&r, "header");
     uint32_t sampling = zs_read_u32(&r, "sampling");
-    bool ends = read_text(&r, name, sizeof(name)) & read_text(&r, group, sizeof(group));
+    bool ends = read_text(&r, name, sizeof(name));
+    ends = read_text(&r, group, sizeof(group)) && ends;
     uint32_t slices = zs_read_u32(&r, "slices");
     zs_read_skip(&r, 4, "reserved");
     uint64_t raw_B = zs_read_u64(&r, "raw data");

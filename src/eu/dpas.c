@@ -99,12 +99,6 @@ INLINE u32x8 pairs8(u32x8 w, u32x8 a)
 #endif
 }
 
-INLINE u32x8 step_pairs8(u32x8 acc, u32x8 w, u32x8 a, uint32_t csr)
-{
-    (void)csr;
-    return acc + pairs8(w, a);
-}
-
 #ifdef __AVX512VNNI__
 enum { HAS_BYTES = 1 };
 
@@ -156,6 +150,12 @@ INLINE u32x16 step_unsigned16(u32x16 acc, u32x16 w, u32x16 a, uint32_t csr)
 }
 #else
 enum { HAS_BYTES = 0 };
+
+INLINE u32x8 step_pairs8(u32x8 acc, u32x8 w, u32x8 a, uint32_t csr)
+{
+    (void)csr;
+    return acc + pairs8(w, a);
+}
 #endif
 
 /* ---- the loop ---- */
