@@ -153,25 +153,3 @@ void zs_isa_reaching(const struct zs_isa_kernel *k, uint32_t inst, uint32_t begi
     }
     free_walk(&w);
 }
-
-bool zs_isa_always_after(const struct zs_isa_kernel *k, uint32_t inst, uint32_t through)
-{
-    struct walk w;
-    struct zs_isa_reaching found = {0};
-    zs_assert(k->done & ZS_ISA_BLOCKS && inst < k->count && through < k->count);
-    uint32_t b = zs_isa_inst_block(k, inst), middle = zs_isa_inst_block(k, through);
-    if (b == middle && through < inst)
-        return true;
-    bool made = make_walk(k, &w);
-    w.found = &found;
-    if (made)
-        want(&w, b, 1);
-    while (made && w.depth && !found.entry) {
-        b = w.stack[--w.depth];
-        w.stacked[b] = false;
-        if (b != middle)
-            want(&w, b, 1);
-    }
-    free_walk(&w);
-    return made && !found.entry;
-}

@@ -17,7 +17,5 @@ struct zs_isa_reaching {
  * BLOCKS. Takes time in proportion to the code. */
 void zs_isa_reaching(const struct zs_isa_kernel *kernel, uint32_t i, uint32_t begin_B,
                      uint32_t size_B, struct zs_isa_reaching *ret);
-/* After BLOCKS: whether every way from the first instruction to i passes instruction `through`. */
-bool zs_isa_always_after(const struct zs_isa_kernel *kernel, uint32_t i, uint32_t through);
 
 #endif

@@ -109,7 +109,6 @@ struct zs_timing_estimate {
     struct part gaps, all;   /* gaps: what stands for them */
     bool has_phase, refills; /* refills: groups were left behind the gap */
     uint32_t gap_groups;     /* that were there before it */
-    double doubt;            /* squared cycles */
     double gap_stalls;       /* thread cycles that stand for the gaps */
 };
 
@@ -222,8 +221,6 @@ static void found(struct zs_timing_machine *m)
     struct zs_timing_estimate *e = m->estimate;
     double share = e->gap;
     if (e->has_phase) {
-        double step = pace_of(&e->before) - pace_of(&e->phase);
-        e->doubt += step * step * e->gap * e->gap / 12;
         e->apart = apart(pace_of(&e->before), pace_of(&e->phase));
         bool dry = (e->refills && m->next_group == m->group_count) || /* the gap's pace is gone */
                    4 * m->live_groups <= 3 * e->gap_groups;

@@ -106,7 +106,7 @@ struct zs_timing_stream {
     uint32_t window, blocks;            /* number of the current one, blocks in it */
     uint32_t barriers, window_barriers; /* so far; at which the next window begins */
     uint32_t mask;
-    bool recording, full, touched;
+    bool recording, full;
     uint64_t recorded; /* instructions */
     uint64_t *ranges;  /* where they start; ordinals below RANGE_FIRST have none */
     uint32_t range_count, range_capacity;

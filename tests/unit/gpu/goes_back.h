@@ -68,14 +68,18 @@ static void back_breakpoint(struct goes_back *b, bool on)
     zs_gpu_debug_code_write(b->debug, BACK_BASE_VA + BACK_IP_B, &word, sizeof(word));
 }
 
-/* All threads that are there are held; to the beginning. */
+/* To the beginning, once all threads that are there are held: some may wait for those that are. */
 static void back_go(struct goes_back *b, struct zs_gpu_hw_thread t)
 {
     struct zs_history_request go = {.op = ZS_HISTORY_GO,
                                     .thread = {t.slice, t.subslice, t.eu, t.thread}};
+    static const struct zs_gpu_hw_thread all = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     struct zs_history_answer answer;
-    while ((answer = back_ask(b, &go)).error == -EBUSY)
+    zs_gpu_debug_interrupt(b->session, &all);
+    while ((answer = back_ask(b, &go)).error == -EBUSY) {
+        zs_gpu_debug_poll(b->session);
         usleep(200);
+    }
     if (answer.error)
         return;
     struct zs_history_request status = {.op = ZS_HISTORY_STATUS, .thread = go.thread};

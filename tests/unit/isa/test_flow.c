@@ -249,10 +249,6 @@ static void writes_that_reach(void **state)
     check_reaching(k, 7, 386, 2, "entry ");
     check_reaching(k, 7, 448, 64, "5 entry ");
     check_reaching(k, 7, 128 * 32 - 4, 8, "unknown ");
-    assert_true(zs_isa_always_after(k, 7, 3));
-    assert_true(zs_isa_always_after(k, 3, 2));
-    assert_false(zs_isa_always_after(k, 7, 5));
-    assert_false(zs_isa_always_after(k, 2, 3));
     release(k);
     k = assemble(ZS_ISA_GEN9,
                  "mov (8|M0) r10.0<1>:d 1:w\n"
