@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zescope/edit.h>
+#include <zescope/isa.h>
 
 enum { ITEMS = 64, FILE_MAX_B = 1 << 20 };
 #define CHECK(condition)                                                                           \
@@ -99,11 +100,16 @@ int main(int argc, char **argv)
         in[i] = i * 7;
     struct zs_span app = slurp(argv[1]), tool = slurp(argv[2]);
     check(build(app), in, out, 1, 1);
-    check(build(redirected(app, "ten")), in, out, 10, 0);
-    ze_module_handle_t linked[] = {build(redirected(app, "hundred")), build(tool)};
+    struct zs_span ten = redirected(app, "ten"), hundred = redirected(app, "hundred");
+    check(build(ten), in, out, 10, 0);
+    ze_module_handle_t linked[] = {build(hundred), build(tool)};
     CHECK(!zeModuleDynamicLink(2, linked, NULL));
     check(linked[0], in, out, 100, 0);
     run(linked[1], "told", 1, NULL, out);
     CHECK(out[0] == ITEMS / 2);
+    zs_isa_code_free((void *)ten.data);
+    zs_isa_code_free((void *)hundred.data);
+    free((void *)app.data);
+    free((void *)tool.data);
     return 0;
 }
