@@ -56,6 +56,12 @@ int zs_counts_load(const char *recording, struct zs_counts_list *ret_list, size_
     return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "recordings are read on Linux alone");
 }
 
+uint32_t zs_counts_module(const struct zs_recording *recording, const struct zs_counts *counts)
+{
+    (void)recording, (void)counts;
+    no_recording(__func__);
+}
+
 void zs_counts_free(struct zs_counts_list *list)
 {
     *list = (struct zs_counts_list){0};
