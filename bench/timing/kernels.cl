@@ -49,6 +49,29 @@ LATENCY(latency_fp64, double, float, fma(x, a, b))
 #endif
 LATENCY(latency_math, float, float, native_rsqrt(x))
 
+/* XMX: lanes of systolic multiplications. Four chains of 8 rows by 16 halves. */
+#ifdef XMX
+#if XMX == 8
+typedef int8 xmx_rows;
+#else
+typedef short8 xmx_rows;
+#endif
+float8 __attribute__((overloadable)) intel_sub_group_f16_f16_matrix_mad_k16(xmx_rows, int8, float8);
+__attribute__((intel_reqd_sub_group_size(XMX))) kernel void rate_dpas(global float8 *out, int n, int as, int bs)
+{
+    xmx_rows a = (xmx_rows)(as + get_global_id(0)); /* not the same for all: it would be copied */
+    int8 b = (int8)(bs + get_global_id(0));
+    float8 x[4] = {0};
+    for (int i = 0; i < n; i++) {
+        _Pragma("unroll") for (int k = 0; k < 8; k++)
+        {
+            _Pragma("unroll") for (int c = 0; c < 4; c++) x[c] = intel_sub_group_f16_f16_matrix_mad_k16(a, b, x[c]);
+        }
+    }
+    out[get_global_id(0)] = x[0] + x[1] + x[2] + x[3];
+}
+#endif
+
 /* a chain of loads */
 __attribute__((intel_reqd_sub_group_size(16))) kernel void chase(global const uint *next, global uint *out, int n)
 {

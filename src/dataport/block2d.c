@@ -78,6 +78,11 @@ static uint32_t power_of_two(uint32_t n)
     return n > 1 ? 1u << (32 - __builtin_clz(n - 1)) : 1;
 }
 
+static bool is_prefetch(const struct zs_port_message *m)
+{
+    return m->block_B == 0;
+}
+
 static bool is_allowed(const struct zs_port_message *m, const struct block *b, bool is_write)
 {
     uint32_t row_B = b->columns * m->element_B, offset_B = (uint32_t)b->x * m->element_B;
@@ -88,12 +93,11 @@ static bool is_allowed(const struct zs_port_message *m, const struct block *b, b
            row_B * b->count <= COLUMN_B_MAX && b->x >= -EXTENT_MAX && b->x <= EXTENT_MAX &&
            b->y >= -EXTENT_MAX && b->y <= EXTENT_MAX &&
            b->rows <= (is_write ? STORE_ROWS_MAX : LOAD_ROWS_MAX) && (!is_write || b->count == 1) &&
-           (uint64_t)b->block_B * b->count <= m->block_B;
+           (is_prefetch(m) || (uint64_t)b->block_B * b->count <= m->block_B);
 }
 
 /* false: the payload does not describe a block, or one that has more registers than the message. */
-static bool read_block(struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
-                       bool is_write, struct block *b)
+static bool describe(const struct zs_port_message *m, const uint8_t *src0, struct block *b)
 {
     uint32_t shape = zs_port_load32(src0 + 28);
     *b = (struct block){.base = zs_port_load64(src0),
@@ -110,7 +114,13 @@ static bool read_block(struct zs_port *port, const struct zs_port_message *m, co
     b->row_elements = power_of_two(m->op & TRANSPOSED ? b->rows : b->columns);
     uint32_t elements = b->row_elements * (m->op & TRANSPOSED ? b->columns : rows);
     b->block_B = (uint32_t)zs_align_up((uint64_t)elements * m->element_B, m->component_B);
-    return is_allowed(m, b, is_write) ||
+    return is_allowed(m, b, m->bytes_written);
+}
+
+static bool read_block(struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
+                       bool is_write, struct block *b)
+{
+    return describe(m, src0, b) ||
            zs_port_fail(port, m, ZS_PORT_FAULT_BLOCK2D, -1, b->base, b->width_B, is_write);
 }
 
@@ -142,14 +152,32 @@ static uint32_t inside(const struct zs_port_message *m, const struct block *b, u
     return (uint32_t)(end - first);
 }
 
+static uint64_t address_of(const struct zs_port_message *m, const struct block *b, uint32_t which,
+                           uint32_t row, uint32_t column)
+{
+    uint64_t y = (uint64_t)((int64_t)b->y + row);
+    uint64_t x = (uint64_t)((int64_t)b->x + (int64_t)which * b->columns + column);
+    return b->base + y * b->pitch_B + x * m->element_B;
+}
+
+bool zs_port_block2d_row(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
+                         uint64_t *ret_gpu_va, uint32_t *ret_size_B)
+{
+    struct block b;
+    uint32_t first = 0;
+    if (!describe(m, src0, &b) || index >= b.rows * b.count)
+        return false;
+    *ret_size_B = inside(m, &b, index / b.rows, index % b.rows, &first) * m->element_B;
+    *ret_gpu_va = address_of(m, &b, index / b.rows, index % b.rows, first);
+    return true;
+}
+
 /* Memory of `size_B` bytes from a column of a row on; NULL: a fault. */
 static uint8_t *memory_of(struct zs_port *port, const struct zs_port_message *m,
                           const struct block *b, uint32_t which, uint32_t row, uint32_t column,
                           uint32_t size_B, bool is_write)
 {
-    uint64_t y = (uint64_t)((int64_t)b->y + row);
-    uint64_t x = (uint64_t)((int64_t)b->x + (int64_t)which * b->columns + column);
-    uint64_t gpu_va = b->base + y * b->pitch_B + x * m->element_B;
+    uint64_t gpu_va = address_of(m, b, which, row, column);
     uint8_t *at = (uint8_t *)(uintptr_t)gpu_va;
     if (!zs_port_range(port, m, gpu_va, size_B, -1, is_write) ||
         (zs_port_tracks(port) && !zs_port_track(port, m, at, size_B, -1, is_write)))
@@ -186,7 +214,7 @@ bool zs_port_run_lsc_block2d_load(struct zs_port *port, const struct zs_port_mes
 {
     uint8_t response[32 * 64] = {0};
     struct block b;
-    if (!m->rlen) /* a prefetch */
+    if (is_prefetch(m))
         return true;
     if (!read_block(port, m, src0, false, &b))
         return false;

@@ -203,6 +203,7 @@ enum zs_port_shape {
     ZS_PORT_SHAPE_SAMPLE,
     ZS_PORT_SHAPE_TEXEL,
     ZS_PORT_SHAPE_LSC,
+    ZS_PORT_SHAPE_BLOCK2D,
 };
 enum zs_port_shape zs_port_shape(const struct zs_port_message_row *row);
 

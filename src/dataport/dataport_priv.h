@@ -247,6 +247,10 @@ int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t de
 int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
 zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
+/* block2d.c: the bytes of memory of a message's row, of all its blocks one after the other; none
+ * (*ret_size_B 0) outside the surface. false: there are no more rows, or it is not allowed. */
+bool zs_port_block2d_row(const struct zs_port_message *message, const uint8_t *src0, uint32_t index,
+                         uint64_t *ret_gpu_va, uint32_t *ret_size_B);
 /* atomic.c: an operation of load/store cache messages; -ENOTSUP. Sets m->op, m->elements. */
 int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode);
 /* lsc.c: pointers of sixteen lanes from `first` on. addresses: a copy, readable to its end. */

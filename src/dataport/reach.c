@@ -141,6 +141,17 @@ static void reach_scratch(const struct zs_port *port, const struct zs_port_messa
     }
 }
 
+static void reach_block2d(const struct zs_port *port, const struct zs_port_message *m,
+                          const uint8_t *src0, struct zs_port_reach *r)
+{
+    uint64_t gpu_va;
+    uint32_t size_B;
+    for (uint32_t i = 0; m->block_B && zs_port_block2d_row(m, src0, i, &gpu_va, &size_B); i++) {
+        if (size_B)
+            add(r, (const uint8_t *)(uintptr_t)gpu_va, size_B, ZS_PORT_REACH_ALL, port);
+    }
+}
+
 /* ---- images ------------------------------------------------------------------------------------
  */
 
@@ -220,6 +231,9 @@ void zs_port_reach(const struct zs_port *port, const struct zs_port_message *m, 
         break;
     case ZS_PORT_SHAPE_LSC:
         reach_lsc(port, m, src0, mask, r);
+        break;
+    case ZS_PORT_SHAPE_BLOCK2D:
+        reach_block2d(port, m, src0, r);
         break;
     case ZS_PORT_SHAPE_OFFSETS:
         reach_lanes(port, m, &(struct addressing){at, 4, 1}, mask, r);

@@ -50,6 +50,8 @@ static const struct {
     {zs_port_decode_lsc_load_quad, ZS_PORT_SHAPE_LSC},
     {zs_port_decode_lsc_store_quad, ZS_PORT_SHAPE_LSC},
     {zs_port_decode_lsc_atomic, ZS_PORT_SHAPE_LSC},
+    {zs_port_decode_lsc_block2d_load, ZS_PORT_SHAPE_BLOCK2D},
+    {zs_port_decode_lsc_block2d_store, ZS_PORT_SHAPE_BLOCK2D},
 };
 
 enum zs_port_shape zs_port_shape(const struct zs_port_message_row *row)
@@ -329,6 +331,15 @@ static void touch_scratch(const struct zs_port *port, const struct zs_port_messa
     add_bytes(t, offset - port->scratch_start, m->block_B);
 }
 
+static void touch_block2d(const struct zs_port_message *m, const uint8_t *src0,
+                          struct zs_port_touch *t)
+{
+    uint64_t gpu_va;
+    uint32_t size_B;
+    for (uint32_t i = 0; zs_port_block2d_row(m, src0, i, &gpu_va, &size_B); i++)
+        add_bytes(t, gpu_va, size_B);
+}
+
 /* ---- images ------------------------------------------------------------------------------------
  * Hardware tiles images so that a line holds 16 bytes of four rows (Y tiles). Here rows are
  * linear; the lines are those that tiling would give, named by the place of their first texel. */
@@ -476,6 +487,9 @@ void zs_port_touch(const struct zs_port *port, const struct zs_port_message *m, 
         break;
     case ZS_PORT_SHAPE_LSC:
         touch_lsc(port, m, src0, mask, t);
+        break;
+    case ZS_PORT_SHAPE_BLOCK2D:
+        touch_block2d(m, src0, t);
         break;
     case ZS_PORT_SHAPE_BLOCK:
         touch_block(port, m, src0, t);

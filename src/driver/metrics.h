@@ -103,7 +103,7 @@ uint32_t zs_metric_rows(enum zs_metric_set set, zet_metric_group_sampling_type_f
  * cycles by reason for counters. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 2,
+    ZS_RAW_VERSION = 3,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS, /* the largest */
     ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_GPU_STALL_REASONS,

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-enum { GRF_B = 32 };
-
 static uint32_t slm_of_group(uint32_t slm_B)
 {
     uint32_t size_B = 1024; /* the device gives powers of two */
@@ -46,15 +44,20 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
     if (!kernel->timing_code)
         return 0;
     const struct zs_kernel *m = kernel->module;
+    const struct zs_gpu_model *model = run->device->model;
     const struct zs_timing_launch launch = {
-        .model = run->device->model,
-        .params = zs_timing_params_find(run->device->model),
+        .model = model,
+        .params = zs_timing_params_find(model),
         .code = kernel->timing_code,
         .group_count = run->group_total,
         .threads_per_group = run->threads_per_group,
         .simd = m->simd,
+        /* twice the registers: half the threads */
+        .threads_per_eu =
+            m->grf_count > model->grf_count ? model->threads_per_eu / 2 : model->threads_per_eu,
         .slm_B = slm_of_group(run->slm_B),
-        .payload_grf = (uint32_t)((kernel->per_thread_B + m->thread.cross_thread_B) / GRF_B + 1),
+        .payload_grf =
+            (uint32_t)((kernel->per_thread_B + m->thread.cross_thread_B) / model->grf_B + 1),
         .has_barriers = m->barrier_count > 0,
         .exact = run->launch->flags & ZS_GPU_LAUNCH_TIME_EXACT,
         .private_va = (uint64_t)(uintptr_t)run->private_memory.data,

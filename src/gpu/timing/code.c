@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRF_B = 32 /* what a chunk of lanes fills */, SYNC_BAR = 14 };
+enum {
+    UNIT_B = 32, /* of response lengths; what a chunk of lanes fills at least */
+    SYNC_BAR = 14,
+    DPAS_ROWS_MAX = 8,
+};
 
 static const struct zs_timing_params rows[] = {
 #define ZS_TIMING_PARAMS(...) {__VA_ARGS__},
@@ -101,6 +105,8 @@ static struct cost pipe_cost(const struct zs_timing_params *p, const struct zs_i
     c.latency = p->wide_latency;
     c.acc_latency = p->wide_acc_latency;
     c.flag_latency = p->wide_flag_latency;
+    if (wide && has_type(inst, ZS_TYPE_DF) && p->double_B)
+        c.B_per_cycle = p->double_B;
     if (multiply && !wide)
         c.factor = p->wide_multiply;
     else if (!has_type(inst, ZS_TYPE_DF))
@@ -113,7 +119,8 @@ static struct cost pipe_cost(const struct zs_timing_params *p, const struct zs_i
 static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
                      const struct cost *c, struct zs_timing_op *op)
 {
-    uint32_t lanes = ZS_MAX(ZS_MIN(GRF_B / element_B(inst), (uint32_t)inst->exec_size), 1u);
+    uint32_t chunk_B = ZS_MAX((uint32_t)UNIT_B, c->B_per_cycle);
+    uint32_t lanes = ZS_MAX(ZS_MIN(chunk_B / element_B(inst), (uint32_t)inst->exec_size), 1u);
     op->chunk_lanes = (uint8_t)lanes;
     op->chunk_cycles = (uint8_t)ZS_MAX(lanes * element_B(inst) * c->factor / c->B_per_cycle, 1u);
     op->least = (uint16_t)p->fpu_least;
@@ -127,6 +134,17 @@ static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst 
     }
     if (c->unit == ZS_TIMING_UNIT_MATH)
         op->ahead = (uint8_t)p->math_ahead;
+}
+
+/* IGC's latencies rise evenly from one row to eight. Lanes that are off cost as others do. */
+static struct cost dpas_cost(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
+                             struct zs_timing_op *op)
+{
+    uint32_t repeats = ZS_MIN(ZS_MAX(inst->subfunction & 15u, 1u), (uint32_t)DPAS_ROWS_MAX);
+    uint32_t more = (p->dpas_latency_8 - p->dpas_latency) * (repeats - 1) / (DPAS_ROWS_MAX - 1);
+    op->unit = ZS_TIMING_UNIT_DPAS;
+    op->full_cycles = (uint16_t)(repeats * p->dpas_row_cycles);
+    return (struct cost){.latency = p->dpas_latency + more};
 }
 
 static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
@@ -144,6 +162,8 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         op->unit = ZS_TIMING_UNIT_WAIT;
     } else if (flags & ZS_OPF_BRANCH) {
         op->unit = ZS_TIMING_UNIT_CONTROL;
+    } else if (flags & ZS_OPF_DPAS && p->dpas_row_cycles) {
+        c = dpas_cost(p, inst, op);
     } else {
         c = flags & ZS_OPF_MATH ? math_cost(p, inst) : pipe_cost(p, inst);
         op->unit = (uint8_t)c.unit;
@@ -175,15 +195,17 @@ static void add_registers(struct slots *s, const uint64_t grf[4], uint32_t laten
     }
 }
 
-static void add_others(struct slots *s, const uint32_t flags[4], bool acc, bool address,
+static void add_others(struct slots *s, const uint32_t flags[4], uint32_t accs, bool address,
                        const struct zs_timing_params *p, const struct cost *c)
 {
     for (uint32_t f = 0; f < ZS_EU_FLAGS_MAX; f++) {
         if (flags[f])
             add_slot(s, ZS_TIMING_SLOT_FLAG + f, c->flag_latency);
     }
-    if (acc)
-        add_slot(s, ZS_TIMING_SLOT_ACC, c->acc_latency);
+    for (uint32_t a = 0; a < ZS_TIMING_ACCS; a++) {
+        if (accs >> a & 1)
+            add_slot(s, ZS_TIMING_SLOT_ACC + a, c->acc_latency);
+    }
     if (address)
         add_slot(s, ZS_TIMING_SLOT_A0, p->address_latency);
 }
@@ -252,6 +274,7 @@ static bool keep_slots(struct zs_timing_code *code, size_t *capacity, size_t *co
 static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
 {
     size_t capacity = 0, count = 0;
+    uint32_t units_per_grf = zs_isa_platform_info(code->params->platform)->grf_B / UNIT_B;
     struct slots *slots = malloc(sizeof(*slots));
     int error = slots ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < code->op_count && !error; i++) {
@@ -263,7 +286,8 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
         if (m) {
             uint32_t xlen = m->xlen == ZS_LENGTH_UNKNOWN ? 0 : m->xlen;
             op->payload_grf = (uint8_t)(m->mlen == ZS_LENGTH_UNKNOWN ? 1 : m->mlen + xlen);
-            op->response_grf = m->rlen == ZS_LENGTH_UNKNOWN ? 1 : m->rlen;
+            uint32_t rlen = m->rlen == ZS_LENGTH_UNKNOWN ? 1 : m->rlen;
+            op->response_grf = (uint8_t)(rlen * units_per_grf);
         }
         op->slots = (uint32_t)count;
         find_slots(isa, i, code->params, &c, op, slots);

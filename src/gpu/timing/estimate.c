@@ -44,7 +44,7 @@ static const size_t by_time[] = {
 #define AT(id) offsetof(struct zs_gpu_timing, id)
     AT(eu_loaded),    AT(eu_active),   AT(fpu0_active), AT(fpu1_active), AT(fpu_both_active),
     AT(fpu0_move),    AT(fpu1_move),   AT(fpu0_binary), AT(fpu1_binary), AT(fpu0_ternary),
-    AT(fpu1_ternary), AT(math_active), AT(send_active)};
+    AT(fpu1_ternary), AT(math_active), AT(send_active), AT(xmx_active)};
 /* What messages count. */
 static const size_t by_messages[] = {AT(global_sectors),
                                      AT(scratch_sectors),

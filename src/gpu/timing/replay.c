@@ -40,6 +40,7 @@ static void occupy(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint32_
     if (pipe < ZS_TIMING_PIPES) {
         *(pipe == ZS_TIMING_PIPE_FPU0   ? &t->fpu0_active
           : pipe == ZS_TIMING_PIPE_FPU1 ? &t->fpu1_active
+          : pipe == ZS_TIMING_PIPE_XMX  ? &t->xmx_active
                                         : &t->send_active) += cycles;
         eu->pipe_free[pipe] = end;
     }
@@ -194,6 +195,16 @@ static void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     write_slots(m, th, op, at, ZS_TIMING_READY_PIPE, false);
 }
 
+/* Rows go through one by one; who needs the result waits for a token, as of a message. */
+static void issue_dpas(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                       struct zs_timing_thread *th, const struct zs_timing_op *op, uint64_t at)
+{
+    occupy(m, eu, ZS_TIMING_PIPE_XMX, at, op->full_cycles);
+    charge(m, th->inst, ZS_TIMING_ACTIVE, 1);
+    th->eligible = at + 1;
+    write_slots(m, th, op, at, ZS_TIMING_READY_SEND, false);
+}
+
 static void issue_control(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                           struct zs_timing_thread *th, uint64_t at, uint32_t front)
 {
@@ -261,6 +272,8 @@ static void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct z
     m->now = ZS_MAX(m->now, at);
     if (op->unit <= ZS_TIMING_UNIT_MATH) {
         issue_pipe(m, eu, th, op, at);
+    } else if (op->unit == ZS_TIMING_UNIT_DPAS) {
+        issue_dpas(m, eu, th, op, at);
     } else if (op->unit == ZS_TIMING_UNIT_SEND) {
         issue_send(m, eu, th, op, at);
     } else if (op->unit == ZS_TIMING_UNIT_WAIT) {
@@ -310,6 +323,8 @@ static uint64_t pipe_free(const struct zs_timing_eu *eu, uint32_t unit)
         return eu->pipe_free[ZS_TIMING_PIPE_FPU0];
     if (unit <= ZS_TIMING_UNIT_MATH)
         return eu->pipe_free[ZS_TIMING_PIPE_FPU1];
+    if (unit == ZS_TIMING_UNIT_DPAS)
+        return eu->pipe_free[ZS_TIMING_PIPE_XMX];
     return unit == ZS_TIMING_UNIT_SEND ? eu->pipe_free[ZS_TIMING_PIPE_SEND] : 0;
 }
 

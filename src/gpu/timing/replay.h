@@ -7,7 +7,13 @@
 #include "gpu/timing/timing_priv.h"
 
 enum { ZS_TIMING_UNIT_END = ZS_TIMING_UNIT_CONTROL + 1 }; /* of a thread whose stream has ended */
-enum { ZS_TIMING_PIPE_FPU0, ZS_TIMING_PIPE_FPU1, ZS_TIMING_PIPE_SEND, ZS_TIMING_PIPES };
+enum {
+    ZS_TIMING_PIPE_FPU0,
+    ZS_TIMING_PIPE_FPU1,
+    ZS_TIMING_PIPE_SEND,
+    ZS_TIMING_PIPE_XMX,
+    ZS_TIMING_PIPES
+};
 
 /* What a register waits for: the low bits of a time of the scoreboard. */
 enum {

@@ -25,12 +25,15 @@ struct zs_timing_params {
     uint32_t fpu_B, fpu_least, math_B, pow_B, divide_cycles;
     uint32_t wide_multiply;            /* 32 by 32 bits: so many times as long */
     uint32_t wide_integer;             /* 64-bit integers */
+    uint32_t double_B;                 /* as fpu_B, of doubles; 0: the same */
     bool double_one_pipe;              /* doubles on FPU1 alone */
     uint32_t float_pipe, integer_pipe; /* 0: either pipe; 1: FPU0 alone, 2: FPU1 alone */
     /* from issue until a register may be read */
     uint32_t grf_latency, acc_latency, flag_latency;
     uint32_t wide_latency, wide_acc_latency, wide_flag_latency;
     uint32_t math_latency, pow_latency, divide_latency, address_latency;
+    /* systolic pipe: cycles of a row; result to use of one row and of eight. 0: there is none */
+    uint32_t dpas_row_cycles, dpas_latency, dpas_latency_8;
     /* from issue until the thread's next instruction; math: so much before its pipe is free */
     uint32_t send_front, control_front, math_ahead;
     /* messages: from issue to the response, without waiting for anybody */
@@ -73,8 +76,9 @@ struct zs_timing_launch {
     const struct zs_timing_code *code;
     uint64_t group_count;
     uint32_t threads_per_group, simd;
-    uint32_t slm_B;       /* of a group */
-    uint32_t payload_grf; /* of a thread */
+    uint32_t threads_per_eu; /* as many as have room for the kernel's registers */
+    uint32_t slm_B;          /* of a group */
+    uint32_t payload_grf;    /* of a thread */
     bool has_barriers;
     bool exact; /* replay all that was recorded, and record more */
     uint64_t private_va,

@@ -14,16 +14,18 @@ enum zs_timing_unit {
     ZS_TIMING_UNIT_FPU0,
     ZS_TIMING_UNIT_FPU1,
     ZS_TIMING_UNIT_MATH,    /* extended math: part of FPU1 */
+    ZS_TIMING_UNIT_DPAS,    /* systolic multiplications */
     ZS_TIMING_UNIT_SEND,    /* a message: decided in the order of all EUs */
     ZS_TIMING_UNIT_WAIT,    /* for a barrier: likewise */
     ZS_TIMING_UNIT_CONTROL, /* branches */
 };
 
 /* Places of the scoreboard. */
+enum { ZS_TIMING_ACCS = 16 };
 enum {
     ZS_TIMING_SLOT_FLAG = 256, /* f0, f1 ... */
     ZS_TIMING_SLOT_ACC = ZS_TIMING_SLOT_FLAG + ZS_EU_FLAGS_MAX,
-    ZS_TIMING_SLOT_A0,
+    ZS_TIMING_SLOT_A0 = ZS_TIMING_SLOT_ACC + ZS_TIMING_ACCS,
     ZS_TIMING_SLOT_LAST, /* the result of a pipe that was issued last: for indirect operands */
     ZS_TIMING_SLOT_NONE, /* always ready */
     ZS_TIMING_SLOTS
@@ -35,7 +37,8 @@ struct zs_timing_op {
     uint8_t chunk_cycles; /* of the pipe, for `chunk_lanes` lanes */
     uint8_t chunk_lanes, exec_size, chan_offset;
     uint8_t sources;
-    uint8_t payload_grf, response_grf;
+    uint8_t payload_grf;  /* registers */
+    uint8_t response_grf; /* of 32 bytes each */
     uint8_t ahead;        /* the thread goes on so many cycles before the pipe is free */
     uint8_t write_count;  /* slots that it writes */
     uint16_t least;       /* cycles of the pipe at least */

@@ -39,7 +39,7 @@ enum {
 static uint32_t resident_groups(const struct zs_timing_launch *l)
 {
     uint32_t subslices = l->model->slices * l->model->subslices_per_slice;
-    uint32_t threads = l->model->eus_per_subslice * l->model->threads_per_eu;
+    uint32_t threads = l->model->eus_per_subslice * l->threads_per_eu;
     uint32_t fit = threads / ZS_MAX(l->threads_per_group, 1u);
     if (l->slm_B)
         fit = ZS_MIN(fit, l->params->slm_B / l->slm_B);

@@ -234,10 +234,35 @@ static int prepare_2d(struct fixture *f, const struct block *b, uint32_t op, uin
     return zs_port_message_decode(&send, &f->message, &f->row, &diag);
 }
 
+/* What models of time and debuggers are told: the lines and the bytes that it moves. */
+static void check_reach_2d(const struct fixture *f, const uint8_t *src0, const bool *moved)
+{
+    static struct zs_port_touch touch;
+    static struct zs_port_reach reach;
+    bool lines[MEMORY_B / ZS_PORT_LINE_B] = {false}, bytes[MEMORY_B] = {false};
+    uint64_t base = (uint64_t)(uintptr_t)f->memory;
+    zs_port_touch(&f->port, &f->message, src0, 0xffff, &touch);
+    zs_port_reach(&f->port, &f->message, src0, 0xffff, &reach);
+    assert_true(reach.whole);
+    for (uint32_t i = 0; i < touch.line_count; i++)
+        lines[touch.lines[i] - base / ZS_PORT_LINE_B] = true;
+    for (uint32_t i = 0; i < reach.count; i++)
+        memset(bytes + (reach.pieces[i].address - base), true, reach.pieces[i].size_B);
+    for (uint32_t i = 0; i < MEMORY_B; i++) {
+        assert_int_equal(bytes[i], moved[i]);
+        assert_true(lines[i / ZS_PORT_LINE_B] || !moved[i]);
+    }
+    for (uint32_t i = 0; i < touch.line_count; i++) {
+        const bool *line = moved + (touch.lines[i] * ZS_PORT_LINE_B - base);
+        assert_non_null(memchr(line, true, ZS_PORT_LINE_B));
+    }
+}
+
 static void check_2d(struct fixture *f, const struct block *b, bool is_store, uint64_t *seed)
 {
     static _Alignas(64) uint8_t src0[FILE_B], src1[FILE_B], dst[FILE_B], want[FILE_B];
     static uint8_t before[MEMORY_B];
+    static bool moved[MEMORY_B];
     uint32_t block_B = 0;
     place_2d(b, 0, 0, 0, &block_B);
     uint32_t data = block_B * b->count / 64;
@@ -248,6 +273,7 @@ static void check_2d(struct fixture *f, const struct block *b, bool is_store, ui
     memcpy(want, dst, sizeof(want));
     memset(want, 0, is_store ? 0 : data * 64);
     memcpy(before, f->memory, MEMORY_B);
+    memset(moved, 0, sizeof(moved));
     assert_int_equal(prepare_2d(f, b, is_store ? STORE_2D : LOAD_2D, src0, data), 0);
     for (uint32_t which = 0; which < b->count; which++)
         for (uint32_t row = 0; row < b->rows; row++)
@@ -258,7 +284,9 @@ static void check_2d(struct fixture *f, const struct block *b, bool is_store, ui
                     continue;
                 uint8_t *from = (is_store ? before : f->memory) + y * b->pitch_B + x * b->size_B;
                 memcpy(is_store ? from : want + at, is_store ? src1 + at : from, b->size_B);
+                memset(moved + y * b->pitch_B + x * b->size_B, true, b->size_B);
             }
+    check_reach_2d(f, src0, moved);
     memset(&f->port.fault, 0, sizeof(f->port.fault));
     assert_true(f->row->run(&f->port, &f->message, dst, src0, src1, 0xffff));
     assert_memory_equal(f->memory, before, MEMORY_B);

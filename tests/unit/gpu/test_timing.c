@@ -396,34 +396,51 @@ static void test_samples(void **state)
 
 static const struct generation {
     const char *model;
-    uint32_t groups;      /* that fill it */
-    double fp32, int32;   /* FLOP and operations a clock, of all EUs; 0: not asked */
+    uint32_t groups; /* that fill it */
+    int runs;        /* of loops */
+    /* FLOP and operations a clock, of all EUs; 0: not asked */
+    double fp32, int32, fp64, math;
+    double dpas;          /* ... of systolic multiplications of halves */
     uint64_t least_chase; /* cycles from one load to the next, of 4 KB ... */
     uint64_t most_chase;
 } generations[] = {
-    {"icllp", 56, 1024, 256, 140, 170}, /* Gen11: 8 lanes of 2 pipes, integers on one of them */
-    {"tgllp", 84, 1536, 768, 140, 170}, /* Xe LP: 8 lanes of one pipe */
-    {"acm-g10", 0, 0, 0, 40, 70},       /* its L1 holds them */
+    /* Gen11: 8 lanes of 2 pipes, integers on one of them */
+    {"icllp", 56, 8, 1024, 256, 0, 0, 0, 140, 170},
+    /* Xe LP: 8 lanes of one pipe */
+    {"tgllp", 84, 8, 1536, 768, 0, 0, 0, 140, 170},
+    /* its L1 holds them; 131 TFLOP/s at 2 GHz */
+    {"acm-g10", 128, 4, 0, 0, 0, 0, 128 * 512, 40, 70},
+    /* 16 lanes, doubles too; extended math 4; 839 TFLOP/s of two tiles at 1.6 GHz; its L1, and
+     * addresses of 64 bits that are computed */
+    {"pvc", 256, 6, 16384, 8192, 16384, 2048, 512 * 512, 40, 100},
 };
 
 static void check_generation(const struct generation *g)
 {
-    static const struct {
+    const struct {
         const char *kernel;
-        double operations;
+        double operations; /* of an item: of 128 in a run of the loop */
+        double published;
         struct lab_arg a, b;
-    } rows[] = {{"rate_fp32", 2, LAB_F(1.0f), LAB_F(0.5f)},
-                {"rate_int_add", 2, LAB_I(77), LAB_I(13)}};
+    } rows[] = {{"rate_fp32", 2, g->fp32, LAB_F(1.0f), LAB_F(0.5f)},
+                {"rate_int_add", 2, g->int32, LAB_I(77), LAB_I(13)},
+                {"rate_fp64", 2, g->fp64, LAB_F(1.0f), LAB_F(0.5f)},
+                {"rate_math", 1, g->math, LAB_F(1.0f), LAB_F(0.5f)},
+                /* 32 of 8 rows by 16 elements */
+                {"rate_dpas", 2 * 8 * 16 * 32 / 128, g->dpas, LAB_I(77), LAB_I(13)}};
     struct lab lab;
     char path[4096];
     snprintf(path, sizeof(path), "%s.%s", file, g->model);
     lab_open(&lab, path, g->model, 2);
     lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
-    for (size_t i = 0; i < ZS_ARRAY_LEN(rows) && g->groups; i++) {
-        struct lab_arg args[LAB_ARGS] = {LAB_BUF(lab_alloc(&lab, 1 << 20)), LAB_I(0), rows[i].a,
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (rows[i].published == 0)
+            continue;
+        struct lab_arg args[LAB_ARGS] = {LAB_BUF(lab_alloc(&lab, 4 << 20)), LAB_I(0), rows[i].a,
                                          rows[i].b};
-        double published = i == 0 ? g->fp32 : g->int32;
-        double cycles = per_run(&lab, rows[i].kernel, g->groups, 128, args, 1, 8, 16);
+        double published = rows[i].published;
+        double cycles =
+            per_run(&lab, rows[i].kernel, g->groups, 128, args, 1, g->runs, 2 * g->runs);
         double rate = rows[i].operations * 8 * 16 * g->groups * 128 / cycles;
         check_exact(&lab);
         if (rate < 0.85 * published || rate > 1.15 * published)
@@ -469,10 +486,13 @@ static void print_result(const struct lab *lab, const char *name, struct zs_buf 
     zs_buf_printf(out, "\n");
 }
 
-static void print_numbers(uint32_t workers, struct zs_buf *out)
+static void print_numbers(const char *model, uint32_t workers, struct zs_buf *out)
 {
     struct lab lab;
-    open_lab(&lab, workers);
+    char path[4096];
+    bool is_first = strcmp(model, "skl") == 0;
+    snprintf(path, sizeof(path), "%s%s%s", file, is_first ? "" : ".", is_first ? "" : model);
+    lab_open(&lab, path, model, workers);
     run_strided(&lab, 8);
     print_result(&lab, "strided", out);
     run_local(&lab, 4);
@@ -486,20 +506,26 @@ static void print_numbers(uint32_t workers, struct zs_buf *out)
     lab_close(&lab);
 }
 
-static void test_host_threads(void **state)
+static void check_host_threads(const char *model, const uint32_t *workers, size_t count)
 {
     struct zs_buf first = {0}, other = {0};
-    print_numbers(1, &first);
+    print_numbers(model, 1, &first);
     assert_true(first.size_B > 1000);
-    static const uint32_t workers[] = {1, 2, 5, 16, 64};
-    for (size_t i = 0; i < ZS_ARRAY_LEN(workers); i++) {
+    for (size_t i = 0; i < count; i++) {
         zs_buf_fini(&other);
         other = (struct zs_buf){0};
-        print_numbers(workers[i], &other);
+        print_numbers(model, workers[i], &other);
         assert_string_equal(zs_buf_cstr(&first), zs_buf_cstr(&other));
     }
     zs_buf_fini(&first);
     zs_buf_fini(&other);
+}
+
+static void test_host_threads(void **state)
+{
+    static const uint32_t workers[] = {1, 2, 5, 16, 64};
+    check_host_threads("skl", workers, 5);
+    check_host_threads("pvc", workers + 2, 2);
 }
 
 int main(int argc, char **argv)
@@ -507,7 +533,7 @@ int main(int argc, char **argv)
     file = getenv("ZS_TEST_KERNELS");
     if (argc > 1) {
         struct zs_buf out = {0};
-        print_numbers(3, &out);
+        print_numbers("skl", 3, &out);
         fputs(zs_buf_cstr(&out), stdout);
         zs_buf_fini(&out);
         return 0;
