@@ -165,7 +165,7 @@ struct zs_edit_record {
     uint32_t time;   /* low 32 bits of the timestamp */
     uint32_t thread; /* which hardware thread: sr0.0 */
     uint32_t grf_count;
-    const uint8_t *grf; /* their bytes */
+    const uint8_t *grf; /* their bytes: zs_isa_platform_info's grf_B each */
 };
 /* Records of a buffer's bytes: start with *cursor = 0; false at the end. Damaged ones are passed
  * over. */

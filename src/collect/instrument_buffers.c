@@ -141,9 +141,9 @@ static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B)
     uint64_t at_B = b->cursor_B;
     while (at_B < end_B) {
         uint32_t head = (uint32_t)load(b, b->records_offset_B + at_B);
-        if (head >> 16 != TAG || !(head & 0xffff))
+        if (head >> 16 != TAG || !(head & 0xff))
             break;
-        at_B += (uint64_t)(head & 0xffff) * UNIT_B;
+        at_B += (uint64_t)(head & 0xff) * UNIT_B;
     }
     return ZS_MIN(at_B, end_B);
 }

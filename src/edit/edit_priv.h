@@ -21,7 +21,7 @@
 
 enum { ZS_EDIT_COUNTERS_MAX = 1 << 20, ZS_EDIT_INSERTIONS_MAX = 1 << 22 };
 enum { ZS_GROUP_COUNTERS = 8, ZS_COUNTER_B = 8, ZS_GROUP_B = 64, ZS_UNIT_B = 32 };
-enum { ZS_WINDOW_GRFS = 4, ZS_GRFS_MAX = 256 };
+enum { ZS_WINDOW_GRFS = 4, ZS_GRFS_MAX = 256, ZS_GRF_CLOCKS = 8 };
 
 /* What a caller wants at a place: a probe, or bytes of `pool`. */
 struct zs_insertion {

@@ -12,43 +12,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Instruction sets that probes are known for. */
-enum emit_set { SET_GEN9, SET_GEN12, SET_XE_HPG, SET_COUNT };
-
 enum emit_op {
-#define ZS_EMIT(name, text)                   EMIT_##name,
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) EMIT_##name,
+#define ZS_EMIT(name, text)                           EMIT_##name,
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg, xe_hpc) EMIT_##name,
 #include "edit/emit.def"
     EMIT_COUNT
 };
 
-static const char *const rows[EMIT_COUNT][SET_COUNT] = {
-#define ZS_EMIT(name, text)                   [EMIT_##name] = {text, text, text},
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) [EMIT_##name] = {gen9, gen12, xe_hpg},
+enum emit_text { TEXT_GEN9, TEXT_GEN12, TEXT_XE_HPG, TEXT_XE_HPC, TEXT_COUNT };
+
+static const char *const rows[EMIT_COUNT][TEXT_COUNT] = {
+#define ZS_EMIT(name, text)                           [EMIT_##name] = {text, text, text, text},
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg, xe_hpc) [EMIT_##name] = {gen9, gen12, xe_hpg, xe_hpc},
 #include "edit/emit.def"
 };
 
-static const struct {
+/* Instruction sets that probes are known for. */
+static const struct emit_set {
     enum zs_isa_platform platform;
-    enum emit_set set;
-} platforms[] = {{ZS_ISA_GEN9, SET_GEN9},
-                 {ZS_ISA_GEN11, SET_GEN9},
-                 {ZS_ISA_XE_LP, SET_GEN12},
-                 {ZS_ISA_XE_HPG, SET_XE_HPG}};
-/* What lines wait for that do not say so: all that was begun in order. */
-static const char *const waits[SET_COUNT] = {"", " {@1}", " {A@1}"};
+    enum emit_text text;
+    const char *pipe;              /* of a distance */
+    uint32_t save_desc, load_desc; /* of four registers, to scratch memory and back */
+} sets[] = {{ZS_ISA_GEN9, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000},
+            {ZS_ISA_GEN11, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000},
+            {ZS_ISA_XE_LP, TEXT_GEN12, "", 0x020f2000, 0x024c2000},
+            {ZS_ISA_XE_HP, TEXT_GEN12, "A", 0x020f2000, 0x024c2000},
+            {ZS_ISA_XE_HPG, TEXT_XE_HPG, "A", 0x020f2000, 0x024c2000},
+            {ZS_ISA_XE_HPC, TEXT_XE_HPC, "A", 0x020f3000, 0x024c3000}};
 
-static enum emit_set set_of(enum zs_isa_platform platform)
+static const struct emit_set *set_of(enum zs_isa_platform platform)
 {
-    for (size_t i = 0; i < ZS_ARRAY_LEN(platforms); i++)
-        if (platforms[i].platform == platform)
-            return platforms[i].set;
-    return SET_COUNT;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(sets); i++)
+        if (sets[i].platform == platform)
+            return &sets[i];
+    return NULL;
 }
 
 bool zs_emit_has(enum zs_isa_platform platform)
 {
-    return set_of(platform) != SET_COUNT;
+    return set_of(platform) != NULL;
 }
 
 enum { INST_B = 16, TEXT_PER_LINE_B = 128 };
@@ -58,7 +60,8 @@ struct emitter {
     const struct zs_plan *plan;
     struct zs_edit_buffer layout;
     uint64_t gpu_va;
-    enum emit_set set;
+    const struct emit_set *set;
+    uint32_t grf_B;
     struct zs_buf text;
     uint32_t lines;
     bool saves; /* some probe saves its window */
@@ -83,17 +86,23 @@ static void put_number(struct zs_buf *out, uint32_t value, bool is_hex)
 static void emit(struct emitter *e, enum emit_op op, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     const uint32_t numbers[] = {a, b, c, d};
+    const char *pipe = e->set->pipe;
     bool waits_itself = false;
-    for (const char *s = rows[op][e->set]; *s; s++) {
+    for (const char *s = rows[op][e->set->text]; *s; s++) {
         if ((*s == '$' || *s == '#') && s[1] >= 'a' && s[1] <= 'd') {
             put_number(&e->text, numbers[s[1] - 'a'], *s == '#');
             s++;
             continue;
         }
         waits_itself |= *s == '{';
+        if (*s == '@')
+            zs_buf_puts(&e->text, pipe);
         if (*s == '\n') {
-            if (!waits_itself)
-                zs_buf_puts(&e->text, waits[e->set]);
+            if (!waits_itself && pipe) { /* for all that was begun in order */
+                zs_buf_puts(&e->text, " {");
+                zs_buf_puts(&e->text, pipe);
+                zs_buf_puts(&e->text, "@1}");
+            }
             waits_itself = false;
             e->lines++;
         }
@@ -230,14 +239,15 @@ static void put_clock(struct emitter *e, const struct zs_probe *p, const struct 
 {
     (void)inst;
     (void)w;
-    emit(e, EMIT_TIME, e->plan->clocks + p->clock / 8, p->clock % 8, 0, 0);
+    emit(e, EMIT_TIME, e->plan->clocks + p->clock / ZS_GRF_CLOCKS, p->clock % ZS_GRF_CLOCKS, 0, 0);
 }
 
 static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
                         uint32_t w)
 {
     (void)inst;
-    emit(e, EMIT_SINCE, w + 2, 0, e->plan->clocks + p->clock / 8, p->clock % 8);
+    emit(e, EMIT_SINCE, w + 2, 0, e->plan->clocks + p->clock / ZS_GRF_CLOCKS,
+         p->clock % ZS_GRF_CLOCKS);
     put_add(e, w, p->counter);
 }
 
@@ -246,19 +256,20 @@ static void put_copies(struct emitter *e, const struct zs_probe *p, uint32_t w)
 {
     if (!p->grf_count)
         return;
-    emit(e, EMIT_MOVE_ON, w, ZS_UNIT_B, 0, 0);
+    uint32_t at_B = ZS_UNIT_B, last_B = 0;
     for (uint32_t done = 0; done < p->grf_count;) {
         uint32_t left = p->grf_count - done, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        emit(e, EMIT_MOVE_ON, w, at_B - last_B, 0, 0);
         emit(e,
              step == 4   ? EMIT_WRITE_4
              : step == 2 ? EMIT_WRITE_2
                          : EMIT_WRITE_1,
              w, p->grf + done, 0, 0);
+        last_B = at_B;
+        at_B += step * e->grf_B;
         done += step;
-        emit(e, EMIT_MOVE_ON, w,
-             done < p->grf_count ? step * ZS_UNIT_B : (uint32_t) - ((done - step + 1) * ZS_UNIT_B),
-             0, 0);
     }
+    emit(e, EMIT_MOVE_ON, w, (uint32_t)-last_B, 0, 0);
 }
 
 /* The place in the trace by 32 bits; the lanes that w + 3 keeps are kept in w + 1 meanwhile. */
@@ -277,7 +288,7 @@ static void put_record(struct emitter *e, const struct zs_probe *p, const struct
                        uint32_t w)
 {
     uint64_t records_va = e->gpu_va + e->layout.records_offset_B;
-    uint32_t units = 1 + p->grf_count;
+    uint32_t grf_units = e->grf_B / ZS_UNIT_B, units = 1 + p->grf_count * grf_units;
     /* of the addition's second registers, only those of lanes that are off, the lanes are kept in
      * the one that it does not write */
     put_lanes(e, inst, p->all_active, w + 3, 0);
@@ -291,14 +302,14 @@ static void put_record(struct emitter *e, const struct zs_probe *p, const struct
     emit(e, EMIT_RECORD_AT, w, (uint32_t)(e->layout.records_size_B / ZS_UNIT_B),
          (uint32_t)records_va, (uint32_t)(records_va >> 32));
     emit(e, EMIT_ZERO, w + 1, 0, 0, 0);
-    emit(e, EMIT_SET, w + 1, 0, (uint32_t)ZS_RECORD_TAG << 16 | units, 0);
+    emit(e, EMIT_SET, w + 1, 0, ZS_RECORD_HEAD(units, grf_units), 0);
     emit(e, EMIT_SET, w + 1, 1, p->site, 0);
     emit(e, EMIT_MOVE, w + 1, 2, w + 3, 0);
     emit(e, EMIT_TIME, w + 1, 4, 0, 0);
     emit(e, EMIT_THREAD, w + 1, 5, 0, 0);
     /* what says that there is a record comes last: who looks meanwhile sees a whole one or none */
     put_copies(e, p, w);
-    emit(e, EMIT_WRITE_1, w, w + 1, 0, 0);
+    emit(e, EMIT_WRITE_HEAD, w, w + 1, 0, 0);
 }
 
 typedef void (*put_fn)(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
@@ -377,7 +388,6 @@ static uint32_t scratch_code(uint32_t size_B)
 /* What the window holds goes to scratch memory, and comes back. */
 static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
 {
-    enum { SAVE = 0x020f2000, LOAD = 0x024c2000 };
     uint32_t offset = e->plan->scratch_offset_B / ZS_UNIT_B;
     bool by_acc = e->plan->scratch == ZS_SCRATCH_BY_ACC;
     bool by_a0 = e->plan->scratch == ZS_SCRATCH_BY_A0;
@@ -386,9 +396,9 @@ static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
     if (by_a0 && !back)
         emit(e, EMIT_HEADER_FROM_A0, w->header, scratch_code(e->plan->scratch_size_B), 0, 0);
     if (back)
-        emit(e, EMIT_LOAD_4, w->header, w->first, LOAD | offset, 0);
+        emit(e, EMIT_LOAD_4, w->header, w->first, e->set->load_desc | offset, 0);
     else
-        emit(e, EMIT_SAVE_4, w->header, w->first, SAVE | offset, 0);
+        emit(e, EMIT_SAVE_4, w->header, w->first, e->set->save_desc | offset, 0);
     if (by_acc && back)
         emit(e, EMIT_FROM_ACC, w->header, 1, 0, 0);
     if (by_a0 && back)
@@ -478,12 +488,13 @@ int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_
                         .plan = plan,
                         .layout = zs_edit_buffer(k->edit),
                         .gpu_va = gpu_va,
-                        .set = set_of(k->edit->platform)};
+                        .set = set_of(k->edit->platform),
+                        .grf_B = zs_isa_platform_info(k->edit->platform)->grf_B};
     struct zs_buf probes = {0};
     uint32_t *lines = calloc(k->insertion_count + 1, sizeof(*lines));
     *ret = (struct zs_pieces){.begin_B = calloc(k->insertion_count + 1, sizeof(*ret->begin_B))};
     int error = lines && ret->begin_B ? 0 : -ENOMEM;
-    if (!error && e.set != SET_COUNT)
+    if (!error && e.set)
         error = put_all(&e, ret, lines);
     if (!error && e.lines)
         error = assemble(&e, &probes);

@@ -12,7 +12,7 @@
 
 enum { TRACE_DEFAULT_B = 16 << 20, TRACE_MAX_B = 1 << 30, TRACE_MIN_B = 4096 };
 /* Records that begin before the end may run past it. */
-enum { TRACE_SLACK_B = (1 + ZS_RECORD_GRF_MAX) * ZS_UNIT_B };
+enum { GRF_MAX_B = 64, TRACE_SLACK_B = ZS_UNIT_B + ZS_RECORD_GRF_MAX * GRF_MAX_B };
 
 static const struct zs_image *choose(const struct zs_module *module, const char *device)
 {

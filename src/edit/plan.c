@@ -136,14 +136,14 @@ static uint32_t population(const uint64_t bits[4])
 /* How windows can be saved where there are none that hold nothing. */
 static void plan_scratch(const struct zs_edit_kernel *k, uint64_t left[4], struct zs_plan *plan)
 {
-    enum { WINDOW_B = ZS_WINDOW_GRFS * ZS_UNIT_B };
+    uint64_t window_B = ZS_WINDOW_GRFS * zs_isa_platform_info(k->edit->platform)->grf_B;
     const struct zs_kernel *info = k->info;
     uint64_t offset_B = ((uint64_t)info->scratch_B[0] + ZS_UNIT_B - 1) / ZS_UNIT_B * ZS_UNIT_B;
-    if (!k->is_closed || info->scratch_B[1] || offset_B + WINDOW_B > ZS_SCRATCH_END_B)
+    if (!k->is_closed || info->scratch_B[1] || offset_B + window_B > ZS_SCRATCH_END_B)
         return;
     plan->scratch_offset_B = (uint32_t)offset_B;
     plan->scratch_size_B = ZS_SCRATCH_MIN_B;
-    while (plan->scratch_size_B < offset_B + WINDOW_B)
+    while (plan->scratch_size_B < offset_B + window_B)
         plan->scratch_size_B *= 2;
     plan->header = take(left, 1);
     plan->scratch = plan->header != ZS_NONE ? ZS_SCRATCH_BY_GRF
@@ -162,8 +162,7 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
     if (error || !k->probe_count)
         return error;
     bool known = zs_edit_free_grf(k, left);
-    uint32_t dwords = zs_isa_platform_info(k->edit->platform)->grf_B / 4;
-    uint32_t clock_grfs = (clocks + dwords - 1) / dwords;
+    uint32_t clock_grfs = (clocks + ZS_GRF_CLOCKS - 1) / ZS_GRF_CLOCKS;
     plan->window = take(left, ZS_WINDOW_GRFS);
     if (plan->window != ZS_NONE && clock_grfs)
         plan->clocks = take(left, clock_grfs);

@@ -3,7 +3,8 @@
  * Reading traces. A record is a register of its own and the registers that were asked for, one
  * behind the other, in units of 32 bytes:
  *
- *     dword 0   0x5a53 in the high half, units of the record in the low one
+ *     dword 0   0x5a53 in the high half, units of a register in the byte below it (1 or 2), those
+ *               of the record in the lowest
  *     dword 1   site      2   lanes      3   0      4   time      5   sr0.0
  *
  * Where a thread took its place but never wrote (it was killed) there are zeros.
@@ -30,8 +31,9 @@ bool zs_edit_record_next(const struct zs_edit_buffer *layout, struct zs_span buf
         uint64_t at_B = layout->records_offset_B + *cursor;
         if (!zs_span_sub(buffer, at_B, ZS_UNIT_B, &head))
             return false;
-        uint32_t tag = zs_load_u32(head.data), units = tag & 0xffff;
-        bool ok = tag >> 16 == ZS_RECORD_TAG && units >= 1 && units <= 1 + ZS_RECORD_GRF_MAX &&
+        uint32_t tag = zs_load_u32(head.data), units = tag & 0xff, grf_units = tag >> 8 & 0xff;
+        bool ok = tag >> 16 == ZS_RECORD_TAG && (grf_units == 1 || grf_units == 2) && units >= 1 &&
+                  units <= 1 + ZS_RECORD_GRF_MAX * grf_units && (units - 1) % grf_units == 0 &&
                   zs_span_sub(buffer, at_B + ZS_UNIT_B, (uint64_t)(units - 1) * ZS_UNIT_B, &body);
         *cursor += (uint64_t)(ok ? units : 1) * ZS_UNIT_B;
         if (!ok)
@@ -40,7 +42,7 @@ bool zs_edit_record_next(const struct zs_edit_buffer *layout, struct zs_span buf
                                        .lanes = zs_load_u32(head.data + 8),
                                        .time = zs_load_u32(head.data + 16),
                                        .thread = zs_load_u32(head.data + 20),
-                                       .grf_count = units - 1,
+                                       .grf_count = (units - 1) / grf_units,
                                        .grf = body.data};
         return true;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What memory instructions touch: addresses by lane, from the registers that a message carries them
- * in. Blocks are one access of all their bytes. Addresses are virtual ones (a64), or offsets in a
- * surface of the binding table or in local memory.
+ * in. Blocks are one access of all their bytes, but for those of two dimensions, which are left
+ * out. Addresses are virtual ones (a64), or offsets in a surface of the binding table or in local
+ * memory.
  */
 #include "instrument/tools/tools.h"
 
@@ -29,6 +30,12 @@ static const struct zs_tool_column columns[] = {
     {.name = "cachelines/message", .kind = ZS_TOOL_RATIO, .above = 8, .below = 4},
 };
 
+/* A block by the load/store unit: lane 0 has its address. */
+static bool is_lane_block(const struct zs_isa_message *m)
+{
+    return m->flags & ZS_MSGF_TRANSPOSE;
+}
+
 static bool is_traced(const struct zs_isa_message *m)
 {
     bool memory = m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_STORE || m->kind == ZS_MSG_ATOMIC;
@@ -47,19 +54,25 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
         const struct zs_isa_message *m = zs_isa_inst_message(code, i);
         if (!m || !is_traced(m) || inst->src[0].file != ZS_FILE_GRF)
             continue;
-        uint32_t bits =
-            m->flags & ZS_MSGF_BLOCK ? 256 : (uint32_t)m->address_bits * inst->exec_size;
-        error = zs_tool_trace(run, kernel, i, ZS_EDIT_BEFORE, inst->src[0].reg, (bits + 255) / 256,
-                              diag);
+        uint32_t grf_B = zs_tool_grf_B(code), size_B = m->address_bits / 8u * inst->exec_size;
+        size_B = m->flags & ZS_MSGF_BLOCK ? grf_B : size_B;
+        error = zs_tool_trace(run, kernel, i, ZS_EDIT_BEFORE, inst->src[0].reg,
+                              (size_B + grf_B - 1) / grf_B, diag);
     }
     return error;
 }
 
 /* Addresses of the lanes that are on, in order; how many. */
 static uint32_t addresses(const struct zs_isa_inst *inst, const struct zs_isa_message *m,
-                          const struct zs_edit_record *r, uint64_t ret[LANES])
+                          const struct zs_edit_record *r, uint32_t grf_B, uint64_t ret[LANES])
 {
     uint32_t size_B = m->address_bits / 8u, count = 0;
+    if (is_lane_block(m)) {
+        ret[0] = 0;
+        memcpy(ret, r->grf, size_B);
+        ret[0] += (uint64_t)(int64_t)m->offset_B;
+        return 1;
+    }
     if (m->flags & ZS_MSGF_BLOCK) {
         uint32_t dword2;
         memcpy(&dword2, r->grf + 8, 4);
@@ -72,10 +85,12 @@ static uint32_t addresses(const struct zs_isa_inst *inst, const struct zs_isa_me
     }
     for (uint32_t c = 0; c < inst->exec_size && c < LANES; c++) {
         uint64_t address = 0;
-        if (!(r->lanes >> (inst->channel_offset + c) & 1) || (c + 1) * size_B > r->grf_count * 32)
+        if (!(r->lanes >> (inst->channel_offset + c) & 1) ||
+            (c + 1) * size_B > r->grf_count * grf_B)
             continue;
         memcpy(&address, r->grf + (size_t)c * size_B, size_B);
-        ret[count++] = m->surface == ZS_SURFACE_SLM ? address & 0xffff : address;
+        bool wraps = m->surface == ZS_SURFACE_SLM && m->sfid != ZS_SFID_SLM;
+        ret[count++] = wraps ? address & 0xffff : address + (uint64_t)(int64_t)m->offset_B;
     }
     return count;
 }
@@ -102,7 +117,7 @@ static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint3
     const struct zs_isa_inst *inst = zs_isa_inst(code, i);
     const struct zs_isa_message *m = zs_isa_inst_message(code, i);
     uint64_t address[LANES];
-    uint32_t count = r->grf_count ? addresses(inst, m, r, address) : 0;
+    uint32_t count = r->grf_count ? addresses(inst, m, r, zs_tool_grf_B(code), address) : 0;
     if (!count)
         return;
     uint32_t bytes = m->read_B > m->written_B ? m->read_B : m->written_B;

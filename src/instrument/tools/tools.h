@@ -9,4 +9,10 @@
 #include "instrument/tools/tools.def"
 #undef TOOL
 
+/* Bytes of a register of a record. */
+static inline uint32_t zs_tool_grf_B(const struct zs_isa_kernel *code)
+{
+    return zs_isa_platform_info(zs_isa_kernel_platform(code))->grf_B;
+}
+
 #endif

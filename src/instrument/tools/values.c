@@ -61,19 +61,19 @@ static uint32_t step_B(const struct zs_isa_operand *dst)
     return zs_isa_type_bits((enum zs_isa_type)dst->type) / 8 * hstride;
 }
 
-static uint32_t spanned(const struct zs_isa_inst *inst)
+static uint32_t spanned(const struct zs_isa_inst *inst, uint32_t grf_B)
 {
-    return (inst->dst.subreg_B + inst->exec_size * step_B(&inst->dst) + 31) / 32;
+    return (inst->dst.subreg_B + inst->exec_size * step_B(&inst->dst) + grf_B - 1) / grf_B;
 }
 
 /* Results in general registers; where predicate and condition meet, lanes would be lost. */
-static bool has_values(const struct zs_isa_inst *inst)
+static bool has_values(const struct zs_isa_inst *inst, uint32_t grf_B)
 {
     uint32_t kind = zs_isa_op_flags((enum zs_isa_op)inst->op);
     return inst->flags & ZS_INST_HAS_DST && inst->dst.kind == ZS_OPERAND_REG &&
            inst->dst.file == ZS_FILE_GRF && readers[inst->dst.type] &&
            !(kind & (ZS_OPF_SEND | ZS_OPF_BRANCH | ZS_OPF_DPAS)) && !(inst->pred && inst->cond) &&
-           spanned(inst) <= ZS_RECORD_GRF_MAX;
+           spanned(inst, grf_B) <= ZS_RECORD_GRF_MAX;
 }
 
 static bool is_asked(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i)
@@ -88,9 +88,10 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
     int error = 0;
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(code, i);
-        if (has_values(inst) && is_asked(run, kernel, i))
-            error =
-                zs_tool_trace(run, kernel, i, ZS_EDIT_AFTER, inst->dst.reg, spanned(inst), diag);
+        uint32_t grf_B = zs_tool_grf_B(code);
+        if (has_values(inst, grf_B) && is_asked(run, kernel, i))
+            error = zs_tool_trace(run, kernel, i, ZS_EDIT_AFTER, inst->dst.reg,
+                                  spanned(inst, grf_B), diag);
     }
     return error;
 }
@@ -98,11 +99,14 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
 static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,
                    const struct zs_edit_record *r)
 {
-    const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(kernel), i);
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
+    const struct zs_isa_inst *inst = zs_isa_inst(code, i);
+    uint32_t type_B = zs_isa_type_bits((enum zs_isa_type)inst->dst.type) / 8;
     double count = 0, low = INFINITY, high = -INFINITY, zero = 0, nan = 0, inf = 0;
     for (uint32_t c = 0; c < inst->exec_size; c++) {
         uint32_t at_B = inst->dst.subreg_B + c * step_B(&inst->dst);
-        if (!(r->lanes >> (inst->channel_offset + c) & 1) || at_B + 8 > r->grf_count * 32 + 7)
+        if (!(r->lanes >> (inst->channel_offset + c) & 1) ||
+            at_B + type_B > r->grf_count * zs_tool_grf_B(code))
             continue;
         double value = readers[inst->dst.type](r->grf + at_B);
         count++;

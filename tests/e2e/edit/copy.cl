@@ -21,3 +21,14 @@ kernel void rounds(global const float *in, global float *out)
         sum += in[(i + k) & 63];
     out[i] = sum;
 }
+
+/* Each group reads one place of local memory, 64 bytes from that of the next. */
+kernel void local_uniform(global const float *in, global float *out)
+{
+    local float l[64];
+    size_t i = get_local_id(0);
+    for (int k = 0; k < 64; k += 16)
+        l[(i & 15) + k] = in[(i & 15) + k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = l[(get_group_id(0) & 3) * 16];
+}

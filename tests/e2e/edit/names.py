@@ -1,7 +1,7 @@
 """The suite's binaries by their names: suite_[<device>_]<group>_<variant>.bin."""
 import os
 
-DEVICES = ('icllp', 'tgllp', 'acm-g10')
+DEVICES = ('icllp', 'tgllp', 'acm-g10', 'pvc', 'xe-hp-sdv')
 
 
 def of(binary):

@@ -5,6 +5,7 @@
  * rewrite pairs IN OUT     every instruction but branches stands twice: itself, between nops, and
  *                          not what it was (replaced by its own text)
  * rewrite probes IN OUT    every kind of probe at every instruction, for a buffer at 0x100000000
+ * rewrite code IN FOLDER   nothing: what the kernels' code is, as FOLDER/<kernel>
  *
  * Each output is opened again and compared with the input, instruction by instruction. Prints how
  * many kernels were rewritten and refused.
@@ -182,6 +183,23 @@ static void check_options(struct zs_span in)
     zs_edit_close(edit);
 }
 
+static void write_file(const char *path, struct zs_span bytes)
+{
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(bytes.data, 1, bytes.size_B, f) == bytes.size_B && fclose(f) == 0, "%s",
+          path);
+}
+
+static void write_code(struct zs_edit *edit, const char *folder)
+{
+    for (uint32_t i = 0; i < zs_edit_kernel_count(edit); i++) {
+        const struct zs_kernel *info = zs_edit_kernel_info(zs_edit_kernel(edit, i));
+        char path[4096];
+        snprintf(path, sizeof(path), "%s/%s", folder, info->name);
+        write_file(path, info->code);
+    }
+}
+
 typedef void (*put_fn)(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i);
 
 int main(int argc, char **argv)
@@ -192,6 +210,12 @@ int main(int argc, char **argv)
     struct zs_edit *edit, *again;
     int error = zs_edit_open(in, NULL, &edit, &diag);
     CHECK(!error, "%s: %s", argv[2], diag.text);
+    if (!strcmp(argv[1], "code")) {
+        write_code(edit, argv[3]);
+        zs_edit_close(edit);
+        free((void *)in.data);
+        return 0;
+    }
     put_fn put = !strcmp(argv[1], "nops")     ? put_nops
                  : !strcmp(argv[1], "pairs")  ? put_pairs
                  : !strcmp(argv[1], "probes") ? put_probes
@@ -226,10 +250,8 @@ int main(int argc, char **argv)
         printf("%u kernels, %u refused\n", zs_edit_kernel_count(edit), refused);
         zs_edit_close(again);
     }
-    if (argc > 3) {
-        FILE *f = fopen(argv[3], "wb");
-        CHECK(f && fwrite(bytes, 1, size_B, f) == size_B && fclose(f) == 0, "%s", argv[3]);
-    }
+    if (argc > 3)
+        write_file(argv[3], (struct zs_span){bytes, size_B});
     zs_isa_code_free(bytes);
     zs_edit_close(edit);
     free((void *)in.data);

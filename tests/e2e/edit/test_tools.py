@@ -53,6 +53,12 @@ def check_memtrace():
     loads = [r for r in table['rows'] if r['access'].startswith('load')]
     assert sum(r['lanes'] for r in loads) >= ITEMS // 2, loads
     assert table['lost_bytes'] == 0, table
+    # from XeHPG on lane 0 of a block has its address
+    table, _ = run('memtrace', 'local_uniform', 'mem3')
+    with open(source, encoding='utf-8') as f:
+        line = [n for n, text in enumerate(f, 1) if 'get_group_id' in text][0]
+    loads = rows(table, access='load 4 B local', line=f'copy.cl:{line}')
+    assert sum(r['footprint'] for r in loads) == 4 * 64 * len(loads) and loads, table
 
 
 def check_branches():
@@ -169,7 +175,7 @@ def compile_source(output, options=(), device='skl'):
 
 
 with tempfile.TemporaryDirectory() as top:
-    for device in ('icllp', 'tgllp', 'acm-g10'):
+    for device in ('icllp', 'tgllp', 'acm-g10', 'pvc'):
         binary = os.path.join(top, device + '.bin')
         compile_source(binary, device=device)
         for check in (check_memtrace, check_branches, check_loops, check_values, check_latency):
