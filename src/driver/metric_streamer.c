@@ -9,6 +9,7 @@
  *
  * What is not read is bounded: the oldest reports are lost, and the first one behind says so.
  */
+#include "driver/metric_exclusive.h"
 #include "driver/metrics.h"
 
 #include "base/signals.h"
@@ -59,12 +60,14 @@ struct zs_ze_streamer {
     bool notified;
     pthread_t thread;
     pthread_cond_t wake;
+    struct zs_metric_claim claim; /* among processes */
 };
 
 void zs_ze_streamer_fini(struct zs_ze_streamer *s)
 {
     free(s->stretches.items);
     free(s->marks.items);
+    zs_metric_claim_end(&s->claim);
     zs_object_unref(s->event);
     zs_object_unref(s->context);
 }
@@ -286,6 +289,10 @@ static ze_result_t open_streamer(const char *function, struct zs_ze_streamer *s)
     if (m->streamers[domain])
         return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
                          "a streamer of domain %u is open", domain);
+    const struct zs_ze_device *d = s->device;
+    if (zs_metric_claim_make(d->model->device_id, d->card, d->tile, domain, &s->claim))
+        return zs_refuse(ZE_RESULT_ERROR_NOT_AVAILABLE, function,
+                         "another process has a streamer of domain %u of this device open", domain);
     s->start_ticks = s->begin_ticks = zs_gpu_clock_ticks(s->device->gpu);
     s->next_stall = m->stalls_first + m->stalls.count;
     m->streamers[domain] = s;
@@ -315,6 +322,7 @@ static void close_streamer(struct zs_ze_streamer *s)
     s->closed = true;
     if (m->streamers[s->group->domain] == s)
         m->streamers[s->group->domain] = NULL;
+    zs_metric_claim_end(&s->claim);
     pthread_cond_signal(&s->wake);
     pthread_mutex_unlock(&m->lock);
 }
@@ -348,6 +356,7 @@ ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
     s->device = device;
     s->group = group;
     s->event = event ? zs_object_ref(event) : NULL;
+    s->claim = ZS_METRIC_CLAIM_NONE;
     choose_period(s, desc);
     if (!zs_object_publish(s)) {
         zs_object_unref(s);
