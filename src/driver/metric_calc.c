@@ -325,7 +325,7 @@ static ze_result_t calculate_counted(const struct zs_metric_calculation *c, uint
                                      zet_typed_value_t *values)
 {
     const struct zs_metric_row *rows[ZS_METRIC_ROWS_MAX];
-    uint32_t row_count = zs_metric_rows(c->set, c->sampling, c->timed, rows);
+    uint32_t row_count = zs_metric_rows(c->model, c->set, c->sampling, c->timed, rows);
     size_t report_B = zs_metric_report_B(c->set);
     if (c->data.size_B % report_B || !c->data.size_B)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,

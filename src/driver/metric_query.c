@@ -21,10 +21,10 @@ struct slot {
     enum slot_state state;
     uint64_t begin_ticks;
     uint64_t begin[ZS_METRIC_COUNTERS];
-    uint64_t first_stall; /* of groups by address */
+    uint64_t first_kept; /* of groups by address */
     struct zs_metric_report report;
-    struct zs_metric_stall *stalls; /* ... reports differ from `report` in these */
-    size_t stall_count;
+    struct zs_metric_at *places; /* ... reports differ from `report` in these */
+    size_t place_count;
 };
 
 struct zs_ze_query_pool {
@@ -48,7 +48,7 @@ void zs_ze_query_pool_fini(struct zs_ze_query_pool *pool)
 {
     pthread_mutex_destroy(&pool->lock);
     for (uint32_t i = 0; i < pool->count && pool->slots; i++)
-        free(pool->slots[i].stalls);
+        free(pool->slots[i].places);
     free(pool->slots);
     zs_object_unref(pool->context);
 }
@@ -142,9 +142,9 @@ ze_result_t ZE_APICALL zetMetricQueryDestroy(zet_metric_query_handle_t hMetricQu
 static void forget(struct slot *slot)
 {
     slot->state = SLOT_IDLE;
-    free(slot->stalls);
-    slot->stalls = NULL;
-    slot->stall_count = 0;
+    free(slot->places);
+    slot->places = NULL;
+    slot->place_count = 0;
 }
 
 ze_result_t ZE_APICALL zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)
@@ -164,6 +164,12 @@ static void release_query(struct zs_command *command)
     zs_object_unref(command->data);
 }
 
+/* What is kept for a group by address; NULL: it is another one. */
+static const struct zs_metric_kept *kept_of(const struct zs_metrics *m, uint32_t set)
+{
+    return zs_metric_is_by_address(set) ? &m->kept[zs_metric_by_address(set)] : NULL;
+}
+
 static int run_begin(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_ze_query *query = command->data;
@@ -173,7 +179,8 @@ static int run_begin(struct zs_exec *exec, struct zs_command *command)
     pthread_mutex_lock(&m->lock);
     forget(slot);
     slot->state = SLOT_BEGUN;
-    slot->first_stall = m->stalls_first + m->stalls.count;
+    const struct zs_metric_kept *kept = kept_of(m, query->pool->group->set);
+    slot->first_kept = kept ? kept->first + kept->count : 0;
     slot->begin_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     memcpy(slot->begin, m->sums, sizeof(slot->begin));
     pthread_mutex_unlock(&m->lock);
@@ -194,9 +201,10 @@ static void finish(const struct zs_ze_device *device, struct slot *slot,
     r->cycles = ZS_MAX(r->counters[ZS_METRIC_busy_cycles], 1u);
     r->elapsed_ns =
         ZS_MAX((uint64_t)((__uint128_t)r->cycles * 1000 / device->model->core_clock_MHz), 1u);
-    if (group->set == ZS_METRIC_SET_STALL_SAMPLING) {
+    const struct zs_metric_kept *kept = kept_of(m, group->set);
+    if (kept) {
         bool lost;
-        slot->stalls = zs_metrics_stalls(m, slot->first_stall, &slot->stall_count, &lost);
+        slot->places = zs_metrics_kept(kept, slot->first_kept, &slot->place_count, &lost);
         r->flags |= lost ? (uint32_t)ZS_RAW_LOST : 0u;
     }
     slot->state = SLOT_ENDED;
@@ -205,16 +213,16 @@ static void finish(const struct zs_ze_device *device, struct slot *slot,
 /* Reports of an ended slot: one, or one for each address. */
 static size_t report_count(const struct slot *slot)
 {
-    return slot->report.set == ZS_METRIC_SET_STALL_SAMPLING ? slot->stall_count : 1;
+    return zs_metric_is_by_address(slot->report.set) ? slot->place_count : 1;
 }
 
 static void write_reports(const struct slot *slot, uint8_t *to)
 {
     struct zs_metric_report report = slot->report;
     for (size_t i = 0; i < report_count(slot); i++) {
-        if (slot->stalls) {
-            report.counters[0] = slot->stalls[i].ip;
-            memcpy(&report.counters[1], slot->stalls[i].cycles, sizeof(slot->stalls[i].cycles));
+        if (slot->places) {
+            report.counters[0] = slot->places[i].ip;
+            memcpy(&report.counters[1], slot->places[i].values, sizeof(slot->places[i].values));
         }
         zs_metric_report_write(&report, to + i * zs_metric_report_B(report.set));
     }
@@ -327,8 +335,7 @@ ze_result_t ZE_APICALL zetMetricQueryGetData(zet_metric_query_handle_t hMetricQu
     if (ended)
         size_B = zs_metric_report_B(set) * report_count(slot);
     if (asked) /* how many addresses there are is known when it has ended */
-        result =
-            ended || set != ZS_METRIC_SET_STALL_SAMPLING ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+        result = ended || !zs_metric_is_by_address(set) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     else if (*pRawDataSize < size_B)
         result = zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, __func__, "%zu bytes, there are %zu",
                            *pRawDataSize, size_B);

@@ -46,7 +46,7 @@ struct zs_ze_streamer {
     uint64_t begin_ticks; /* of the next report */
     uint64_t periods;     /* that ended before begin_ticks */
     uint64_t keep;        /* reports */
-    uint64_t next_stall;  /* of groups by address: number of the next report in the device's */
+    uint64_t next_place;  /* of groups by address: number of the next report in the device's */
     struct {
         struct zs_metric_stretch *items;
         size_t count, capacity;
@@ -80,47 +80,47 @@ static uint64_t period_end(const struct zs_ze_streamer *s)
     return s->start_ticks + (s->periods + 1) * s->period_ticks;
 }
 
-/* Reports of groups by address are the stalls that the device has kept: one for each launch and
- * instruction. */
-static bool is_by_address(const struct zs_ze_streamer *s)
+/* Reports of groups by address are what the device has kept: one for each launch and instruction.
+ * NULL: the group is another one. */
+static const struct zs_metric_kept *kept_of(const struct zs_ze_streamer *s)
 {
-    return s->group->set == ZS_METRIC_SET_STALL_SAMPLING;
+    enum zs_metric_by_address kind = zs_metric_by_address(s->group->set);
+    return kind == ZS_METRIC_BY_ADDRESS ? NULL : &s->device->metrics->kept[kind];
 }
 
-static uint64_t available_stalls(struct zs_ze_streamer *s)
+static uint64_t available_places(struct zs_ze_streamer *s, const struct zs_metric_kept *kept)
 {
-    const struct zs_metrics *m = s->device->metrics;
-    s->lost = s->lost || s->next_stall < m->stalls_first;
-    s->next_stall = ZS_MAX(s->next_stall, m->stalls_first);
-    return m->stalls_first + m->stalls.count - s->next_stall;
+    s->lost = s->lost || s->next_place < kept->first;
+    s->next_place = ZS_MAX(s->next_place, kept->first);
+    return kept->first + kept->count - s->next_place;
 }
 
-static void next_stall(struct zs_ze_streamer *s, struct zs_metric_report *ret)
+static void next_place(struct zs_ze_streamer *s, const struct zs_metric_kept *kept,
+                       struct zs_metric_report *ret)
 {
-    const struct zs_metrics *m = s->device->metrics;
-    const struct zs_metric_stall *stall = &m->stalls.items[s->next_stall - m->stalls_first];
-    uint64_t ticks = stall->end_ticks - stall->start_ticks;
+    const struct zs_metric_at *at = &kept->items[s->next_place - kept->first];
     *ret = (struct zs_metric_report){
         .set = s->group->set,
         .sampling = 1,
         .flags = s->lost ? ZS_RAW_LOST : 0,
-        .begin_ticks = stall->start_ticks,
-        .end_ticks = stall->end_ticks,
-        .elapsed_ns = zs_gpu_clock_to_ns(s->device->gpu, stall->end_ticks) -
-                      zs_gpu_clock_to_ns(s->device->gpu, stall->start_ticks),
-        .cycles = zs_metrics_cycles(s->device, ticks),
+        .begin_ticks = at->start_ticks,
+        .end_ticks = at->end_ticks,
+        .elapsed_ns = zs_gpu_clock_to_ns(s->device->gpu, at->end_ticks) -
+                      zs_gpu_clock_to_ns(s->device->gpu, at->start_ticks),
+        .cycles = zs_metrics_cycles(s->device, at->end_ticks - at->start_ticks),
     };
-    ret->counters[0] = stall->ip;
-    memcpy(&ret->counters[1], stall->cycles, sizeof(stall->cycles));
+    ret->counters[0] = at->ip;
+    memcpy(&ret->counters[1], at->values, sizeof(at->values));
     s->lost = false;
-    s->next_stall++;
+    s->next_place++;
 }
 
 /* Reports that can be made: whole periods of settled time, and those that markers end. */
 static uint64_t available(struct zs_ze_streamer *s, uint64_t settled_ticks)
 {
-    if (is_by_address(s))
-        return available_stalls(s);
+    const struct zs_metric_kept *kept = kept_of(s);
+    if (kept)
+        return available_places(s, kept);
     uint64_t whole =
         settled_ticks > s->start_ticks ? (settled_ticks - s->start_ticks) / s->period_ticks : 0;
     uint64_t count = whole > s->periods ? whole - s->periods : 0;
@@ -162,8 +162,9 @@ static void forget(struct zs_ze_streamer *s)
 /* The next report; one is available. */
 static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
 {
-    if (is_by_address(s)) {
-        next_stall(s, ret);
+    const struct zs_metric_kept *kept = kept_of(s);
+    if (kept) {
+        next_place(s, kept, ret);
         return;
     }
     uint64_t end = period_end(s);
@@ -195,8 +196,7 @@ static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
 static void drop_oldest(struct zs_ze_streamer *s, uint64_t settled_ticks)
 {
     uint64_t have = available(s, settled_ticks);
-    if (have <= s->keep ||
-        is_by_address(s)) /* of addresses the device keeps what there is room for */
+    if (have <= s->keep || kept_of(s)) /* of addresses the device keeps what there is room for */
         return;
     uint64_t excess =
         ZS_MIN(have - s->keep, (settled_ticks - s->start_ticks) / s->period_ticks - s->periods);
@@ -216,7 +216,7 @@ void zs_streamers_add(struct zs_metrics *m, const struct zs_metric_stretch *stre
 {
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
         struct zs_ze_streamer *s = m->streamers[d];
-        if (!s || is_by_address(s))
+        if (!s || kept_of(s))
             continue;
         if (s->stretches.count >= STRETCHES_MOST)
             drop_oldest(s, zs_gpu_clock_ticks(s->device->gpu));
@@ -294,7 +294,8 @@ static ze_result_t open_streamer(const char *function, struct zs_ze_streamer *s)
         return zs_refuse(ZE_RESULT_ERROR_NOT_AVAILABLE, function,
                          "another process has a streamer of domain %u of this device open", domain);
     s->start_ticks = s->begin_ticks = zs_gpu_clock_ticks(s->device->gpu);
-    s->next_stall = m->stalls_first + m->stalls.count;
+    const struct zs_metric_kept *kept = kept_of(s);
+    s->next_place = kept ? kept->first + kept->count : 0;
     m->streamers[domain] = s;
     return ZE_RESULT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 
 #define C(id) ((zs_metric_mask)1 << ZS_METRIC_##id)
 #define S(at) ((zs_metric_mask)1 << (1 + (at)))
+#define A(id) S(ZS_GPU_ACCESS_##id)
 static const struct zs_metric_row rows[] = {
 #define ZS_METRIC_SET(id, domain, needs, name, description)
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)              \
@@ -21,6 +22,7 @@ static const struct zs_metric_row rows[] = {
 };
 #undef C
 #undef S
+#undef A
 
 /* What time-based groups have besides. */
 static const struct zs_metric_row stream_rows[] = {
@@ -44,7 +46,7 @@ static const struct {
 #undef ZS_METRIC
 };
 
-enum { STALLS_MOST = 1 << 20 };
+enum { KEPT_MOST = 1 << 20 };
 
 /* ---- Making them -------------------------------------------------------------------------------
  */
@@ -83,20 +85,35 @@ static bool is_plain(const struct zs_metric_row *row)
            row->how != ZS_HOW_REPLAYED && !(row->counters >> ZS_METRIC_unmodelled & 1);
 }
 
+/* All that it is made from has no part in the device: it has no such cache. */
+static bool is_missing(const struct zs_metric_row *row, uint32_t lacks)
+{
+    _Static_assert(ZS_METRIC_slm_conflicts - ZS_METRIC_global_sectors == ZS_GPU_ACCESSES - 1,
+                   "counters by instruction stand side by side");
+    const uint32_t shifts[] = {
+        [ZS_METRIC_MEMORY_BY_ADDRESS] = 1, [ZS_METRIC_BY_ADDRESS] = ZS_METRIC_global_sectors};
+    enum zs_metric_by_address kind = zs_metric_by_address(row->set);
+    if (kind == ZS_METRIC_STALLS_BY_ADDRESS)
+        return false;
+    zs_metric_mask mask = (zs_metric_mask)lacks << shifts[kind];
+    return row->counters && !(row->counters & ~mask);
+}
+
 const char *zs_metric_set_name(enum zs_metric_set set)
 {
     return sets[set].name;
 }
 
-uint32_t zs_metric_rows(enum zs_metric_set set, zet_metric_group_sampling_type_flags_t sampling,
-                        bool timed, const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
+uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set,
+                        zet_metric_group_sampling_type_flags_t sampling, bool timed,
+                        const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
 {
-    uint32_t count = 0;
+    uint32_t count = 0, lacks = zs_gpu_model_lacks(model);
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
-        if (rows[i].set == set && (timed || is_plain(&rows[i])))
+        if (rows[i].set == set && (timed || is_plain(&rows[i])) && !is_missing(&rows[i], lacks))
             ret[count++] = &rows[i];
-    bool streams = sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
-                   set != ZS_METRIC_SET_STALL_SAMPLING;
+    bool streams =
+        sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED && !zs_metric_is_by_address(set);
     for (size_t i = 0; i < ZS_ARRAY_LEN(stream_rows) && streams; i++)
         ret[count++] = &stream_rows[i];
     return count;
@@ -107,7 +124,7 @@ static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs
                                             bool timed)
 {
     const struct zs_metric_row *list[ZS_METRIC_ROWS_MAX];
-    uint32_t count = zs_metric_rows(set, sampling, timed, list);
+    uint32_t count = zs_metric_rows(device->model, set, sampling, timed, list);
     struct zs_ze_metric_group *group = zs_object_new(
         ZS_OBJECT_metric_group, sizeof(*group) + count * sizeof(struct zs_ze_metric *));
     if (!group)
@@ -132,7 +149,8 @@ static void free_metrics(struct zs_metrics *m)
         zs_object_unref(m->groups[i]);
     }
     pthread_mutex_destroy(&m->lock);
-    free(m->stalls.items);
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
+        free(m->kept[i].items);
     free(m);
 }
 
@@ -287,62 +305,91 @@ static void count(const struct zs_ze_device *device, const struct zs_gpu_result 
     ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
 }
 
-/* While somebody wants them. */
-static void keep_stalls(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
-                        const struct zs_gpu_result *result, const struct zs_metric_stretch *stretch)
+static void clear_kept(struct zs_metric_kept *kept)
 {
-    const struct zs_ze_metric_group *active = m->active[sets[ZS_METRIC_SET_STALL_SAMPLING].domain];
-    const struct zs_gpu_timing *t = &result->timing;
-    if (!active || t->stall_count == 0)
-        return;
-    if (m->stalls.count + t->stall_count > STALLS_MOST) { /* the older half */
-        size_t gone = m->stalls.count / 2;
-        memmove(m->stalls.items, m->stalls.items + gone,
-                (m->stalls.count - gone) * sizeof(*m->stalls.items));
-        m->stalls.count -= gone;
-        m->stalls_first += gone;
+    kept->first += kept->count;
+    kept->count = 0;
+}
+
+/* Those of an instruction; false: there are none. */
+static bool values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls *from,
+                      struct zs_metric_at *to)
+{
+    const uint64_t *values = kind == ZS_METRIC_STALLS_BY_ADDRESS ? from->cycles : from->accesses;
+    uint32_t count = kind == ZS_METRIC_STALLS_BY_ADDRESS ? ZS_GPU_STALL_REASONS : ZS_GPU_ACCESSES;
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < count; i++)
+        any |= to->values[i] = values[i];
+    return any != 0;
+}
+
+static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
+                 const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
+                 const struct zs_metric_stretch *stretch)
+{
+    if (kept->count + t->stall_count > KEPT_MOST) { /* the older half */
+        size_t gone = kept->count / 2;
+        memmove(kept->items, kept->items + gone, (kept->count - gone) * sizeof(*kept->items));
+        kept->count -= gone;
+        kept->first += gone;
     }
     for (uint32_t i = 0; i < t->stall_count; i++) {
-        struct zs_metric_stall stall = {kernel->code_va + (uint64_t)t->stalls[i].offset_B,
-                                        stretch->start_ticks,
-                                        stretch->end_ticks,
-                                        {0}};
-        memcpy(stall.cycles, t->stalls[i].cycles, sizeof(stall.cycles));
-        if (!ZS_VEC_PUSH(&m->stalls, stall)) {
-            m->stalls_first += m->stalls.count + 1;
-            m->stalls.count = 0;
+        struct zs_metric_at at = {.ip = kernel->code_va + (uint64_t)t->stalls[i].offset_B,
+                                  .start_ticks = stretch->start_ticks,
+                                  .end_ticks = stretch->end_ticks};
+        if (values_at(kind, &t->stalls[i], &at) && !ZS_VEC_PUSH(kept, at)) {
+            kept->first++;
+            clear_kept(kept);
             return;
         }
     }
 }
 
+static bool is_active(const struct zs_metrics *m, enum zs_metric_by_address kind)
+{
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        if (m->active[d] && zs_metric_by_address(m->active[d]->set) == kind)
+            return true;
+    return false;
+}
+
+/* While somebody wants them. */
+static void keep_addresses(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
+                           const struct zs_gpu_result *result,
+                           const struct zs_metric_stretch *stretch)
+{
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
+        if (is_active(m, (enum zs_metric_by_address)i))
+            keep(&m->kept[i], (enum zs_metric_by_address)i, kernel, &result->timing, stretch);
+}
+
 static int by_address(const void *a, const void *b)
 {
-    const struct zs_metric_stall *x = a, *y = b;
+    const struct zs_metric_at *x = a, *y = b;
     return x->ip < y->ip ? -1 : x->ip > y->ip;
 }
 
-struct zs_metric_stall *zs_metrics_stalls(const struct zs_metrics *m, uint64_t first,
-                                          size_t *ret_count, bool *ret_lost)
+struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
+                                     size_t *ret_count, bool *ret_lost)
 {
     *ret_count = 0;
-    *ret_lost = first < m->stalls_first;
-    size_t skip = first > m->stalls_first ? (size_t)(first - m->stalls_first) : 0;
-    size_t count = m->stalls.count > skip ? m->stalls.count - skip : 0, kept = 0;
-    struct zs_metric_stall *all = count ? malloc(count * sizeof(*all)) : NULL;
+    *ret_lost = first < kept->first;
+    size_t skip = first > kept->first ? (size_t)(first - kept->first) : 0;
+    size_t count = kept->count > skip ? kept->count - skip : 0, used = 0;
+    struct zs_metric_at *all = count ? malloc(count * sizeof(*all)) : NULL;
     if (!all)
         return NULL;
-    memcpy(all, m->stalls.items + skip, count * sizeof(*all));
+    memcpy(all, kept->items + skip, count * sizeof(*all));
     qsort(all, count, sizeof(*all), by_address);
     for (size_t i = 0; i < count; i++) {
-        if (kept && all[kept - 1].ip == all[i].ip) {
-            for (uint32_t r = 0; r < ZS_GPU_STALL_REASONS; r++)
-                all[kept - 1].cycles[r] += all[i].cycles[r];
+        if (used && all[used - 1].ip == all[i].ip) {
+            for (uint32_t v = 0; v < ZS_METRIC_ADDRESS_VALUES; v++)
+                all[used - 1].values[v] += all[i].values[v];
         } else {
-            all[kept++] = all[i];
+            all[used++] = all[i];
         }
     }
-    *ret_count = kept;
+    *ret_count = used;
     return all;
 }
 
@@ -358,7 +405,7 @@ void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
     for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
         m->sums[i] += stretch.counters[i];
     zs_streamers_add(m, &stretch);
-    keep_stalls(m, kernel, result, &stretch);
+    keep_addresses(m, kernel, result, &stretch);
     if (number < ZS_ARRAY_LEN(m->running))
         m->running_mask &= ~(UINT64_C(1) << number);
     else
@@ -449,10 +496,9 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
             return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
                              "a streamer of %s is open", sets[m->active[d]->set].name);
     memcpy(m->active, wanted, sizeof(m->active));
-    if (!m->active[sets[ZS_METRIC_SET_STALL_SAMPLING].domain]) { /* nobody wants addresses */
-        m->stalls_first += m->stalls.count;
-        m->stalls.count = 0;
-    }
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++) /* nobody wants them any more */
+        if (!is_active(m, (enum zs_metric_by_address)i))
+            clear_kept(&m->kept[i]);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -40,7 +40,7 @@ enum zs_metric_set {
 #undef ZS_METRIC
     ZS_METRIC_SETS
 };
-enum { ZS_METRIC_DOMAINS = 3, ZS_METRIC_SAMPLINGS = 2 };
+enum { ZS_METRIC_DOMAINS = 4, ZS_METRIC_SAMPLINGS = 2 };
 
 /* More than any group has: all rows, and the two of time-based groups. */
 enum {
@@ -93,20 +93,42 @@ struct zs_metric_row {
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
 
 const char *zs_metric_set_name(enum zs_metric_set set);
-/* The metrics of a set in the order of values, and how many there are. timed: with the model of
- * time. */
-uint32_t zs_metric_rows(enum zs_metric_set set, zet_metric_group_sampling_type_flags_t sampling,
-                        bool timed, const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX]);
+/* The metrics of a device's set in the order of values, and how many there are. timed: with the
+ * model of time. */
+uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set,
+                        zet_metric_group_sampling_type_flags_t sampling, bool timed,
+                        const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX]);
+
+/* ---- Reports by address ------------------------------------------------------------------------
+ *
+ * Some sets have a report for each instruction address: the address, then so many values. */
+enum zs_metric_by_address {
+    ZS_METRIC_STALLS_BY_ADDRESS, /* thread cycles by reason */
+    ZS_METRIC_MEMORY_BY_ADDRESS, /* enum zs_gpu_access */
+    ZS_METRIC_BY_ADDRESS,        /* how many there are; also: a set that is none */
+    ZS_METRIC_ADDRESS_VALUES = ZS_MAX((int)ZS_GPU_STALL_REASONS, (int)ZS_GPU_ACCESSES)
+};
+
+static inline enum zs_metric_by_address zs_metric_by_address(uint32_t set)
+{
+    return set == ZS_METRIC_SET_STALL_SAMPLING      ? ZS_METRIC_STALLS_BY_ADDRESS
+           : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? ZS_METRIC_MEMORY_BY_ADDRESS
+                                                    : ZS_METRIC_BY_ADDRESS;
+}
+static inline bool zs_metric_is_by_address(uint32_t set)
+{
+    return zs_metric_by_address(set) != ZS_METRIC_BY_ADDRESS;
+}
 
 /* ---- Raw reports -------------------------------------------------------------------------------
  * Little-endian; all reports of a set have the same size: those by address have an address and
  * cycles by reason for counters. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 3,
+    ZS_RAW_VERSION = 4,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS, /* the largest */
-    ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_GPU_STALL_REASONS,
+    ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_METRIC_ADDRESS_VALUES, /* the most of a report by address */
     ZS_RAW_LOST = 1,   /* flag: reports before this one were lost */
     ZS_RAW_MARKER = 2, /* flag: the report ends at a marker */
 };
@@ -121,7 +143,9 @@ struct zs_metric_report {
 
 static inline uint32_t zs_metric_counters_of(uint32_t set)
 {
-    return set == ZS_METRIC_SET_STALL_SAMPLING ? ZS_RAW_ADDRESS_COUNTERS : ZS_METRIC_COUNTERS;
+    return set == ZS_METRIC_SET_STALL_SAMPLING      ? 1u + ZS_GPU_STALL_REASONS
+           : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? 1u + ZS_GPU_ACCESSES
+                                                    : (uint32_t)ZS_METRIC_COUNTERS;
 }
 static inline size_t zs_metric_report_B(uint32_t set)
 {
@@ -158,23 +182,24 @@ struct zs_metric_stretch {
     uint64_t counters[ZS_METRIC_COUNTERS];
 };
 
-/* Thread cycles of one instruction of one launch, or summed. */
-struct zs_metric_stall {
+/* Values of one instruction of one launch, or summed. */
+struct zs_metric_at {
     uint64_t ip;
     uint64_t start_ticks, end_ticks; /* of the launch */
-    uint64_t cycles[ZS_GPU_STALL_REASONS];
+    uint64_t values[ZS_METRIC_ADDRESS_VALUES];
+};
+
+/* Since number `first`, kept while the group is active; at most KEPT_MOST, then the oldest go. */
+struct zs_metric_kept {
+    struct zs_metric_at *items;
+    size_t count, capacity;
+    uint64_t first; /* number of items[0] */
 };
 
 struct zs_metrics {
     bool timed;       /* the model of time is on */
     _Atomic bool off; /* since zetDeviceDisableMetricsExp */
-    /* Stalls since `stalls_first` was 0, kept while a group by address is active; at most
-     * STALLS_MOST, then the oldest go. */
-    struct {
-        struct zs_metric_stall *items;
-        size_t count, capacity;
-    } stalls;
-    uint64_t stalls_first; /* number of items[0] */
+    struct zs_metric_kept kept[ZS_METRIC_BY_ADDRESS];
     pthread_mutex_t lock;
     struct zs_ze_metric_group *groups[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS];
     uint32_t group_count;
@@ -212,10 +237,10 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
 /* ---- Streamers ---------------------------------------------------------------------------------
  */
 
-/* Stalls of the launches from number `first` on, summed by address; the lock is held. NULL: no
- * memory or none. *ret_lost: there were more. */
-struct zs_metric_stall *zs_metrics_stalls(const struct zs_metrics *metrics, uint64_t first,
-                                          size_t *ret_count, bool *ret_lost);
+/* What was kept from number `first` on, summed by address; the lock is held. NULL: no memory or
+ * none. *ret_lost: there was more. */
+struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
+                                     size_t *ret_count, bool *ret_lost);
 
 /* The open streamer of a group, with a reference; NULL: none. */
 struct zs_ze_streamer *zs_streamer_of(const struct zs_ze_metric_group *group);

@@ -85,7 +85,9 @@ const struct zs_gpu_model *zs_gpu_model_at(size_t index); /* NULL past the end *
 const struct zs_gpu_model *zs_gpu_model_find(const char *name);
 uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model);
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model); /* resident HW threads */
-bool zs_gpu_model_is_timed(const struct zs_gpu_model *model);    /* there is a model of its time */
+bool zs_gpu_model_is_timed(const struct zs_gpu_model *model);
+/* Bits of enum zs_gpu_access that it has no part for: no L1 of loads, no LLC. */
+uint32_t zs_gpu_model_lacks(const struct zs_gpu_model *model); /* there is a model of its time */
 
 /* ---- Device: worker pool and clock -------------------------------------------------------------
  */
@@ -415,9 +417,17 @@ size_t zs_gpu_counters_read(struct zs_gpu_counters *counters,
 
 /* Thread cycles of an instruction, by reason: enum zs_timing_reason (timing/timing.h). */
 enum { ZS_GPU_STALL_REASONS = 8 };
+/* What its messages did; rows in gpu/timing/access.def. */
+enum zs_gpu_access {
+#define ZS_TIMING_ACCESS(id, text) ZS_GPU_ACCESS_##id,
+#include "gpu/timing/access.def"
+#undef ZS_TIMING_ACCESS
+    ZS_GPU_ACCESSES
+};
 struct zs_gpu_stalls {
     int64_t offset_B; /* as in a fault */
     uint64_t cycles[ZS_GPU_STALL_REASONS];
+    uint64_t accesses[ZS_GPU_ACCESSES];
 };
 
 /* What the model of time found for one launch (docs/timing.md). Rows in gpu/timing/total.def. */

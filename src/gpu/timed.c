@@ -88,6 +88,14 @@ void zs_gpu_run_replay(struct zs_gpu_run *run, struct zs_gpu_result *ret)
     ret->modelled_cycles = ret->timing.cycles;
 }
 
+uint32_t zs_gpu_model_lacks(const struct zs_gpu_model *model)
+{
+    static const uint32_t l1 = 1u << ZS_GPU_ACCESS_l1_hits | 1u << ZS_GPU_ACCESS_l1_misses,
+                          llc = 1u << ZS_GPU_ACCESS_llc_hits | 1u << ZS_GPU_ACCESS_llc_misses;
+    const struct zs_timing_params *p = zs_timing_params_find(model);
+    return p ? (p->l1_ways ? 0 : l1) | (p->llc_ways ? 0 : llc) : 0;
+}
+
 bool zs_gpu_model_is_timed(const struct zs_gpu_model *model)
 {
     return zs_timing_params_find(model) != NULL;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,22 @@ struct place {
     double *values; /* by column of the group */
 };
 
-/* Of one kernel and the first group that has samples of it. */
+/* What is worked out from sums: a share of all reasons, of hits and misses the misses. */
+struct derived {
+    struct zs_column column;
+    uint32_t hits, misses; /* columns of the group; NONE: it is the share */
+};
+#define NONE UINT32_MAX
+
+/* Of one kernel and one group. */
 struct kernel_stalls {
     const struct zs_kernel *kernel;
     const char *group;
     uint32_t column_count;
     struct zs_column *columns; /* names and units; [column_count] */
+    uint32_t derived_count;
+    struct derived *derived;
+    bool sampled; /* what was not seen may have been too short; else it is 0 */
     struct {
         struct place *items;
         size_t count, capacity;
@@ -65,10 +76,13 @@ void zs_stall_columns_free(struct zs_stall_columns *c)
     free(c);
 }
 
-static struct kernel_stalls *find(const struct zs_stall_columns *c, const struct zs_kernel *kernel)
+/* group NULL: the first of the kernel. */
+static struct kernel_stalls *find(const struct zs_stall_columns *c, const struct zs_kernel *kernel,
+                                  const char *group)
 {
     for (size_t i = 0; i < c->kernels.count; i++)
-        if (c->kernels.items[i].kernel == kernel)
+        if (c->kernels.items[i].kernel == kernel &&
+            (!group || !strcmp(c->kernels.items[i].group, group)))
             return &c->kernels.items[i];
     return NULL;
 }
@@ -76,6 +90,74 @@ static struct kernel_stalls *find(const struct zs_stall_columns *c, const struct
 static const char *copy(struct zs_stall_columns *c, const char *text)
 {
     return zs_arena_strndup(&c->arena, text, strlen(text));
+}
+
+/* Where threads spend their time, by the names of EU stall sampling. */
+static bool is_reason(const struct zs_column *column)
+{
+    size_t length = strlen(column->name);
+    return !strcmp(column->name, "Active") ||
+           (length > 5 && !strcmp(column->name + length - 5, "Stall"));
+}
+
+/* Of "L3Hits" the "L3Misses". */
+static uint32_t misses_of(const struct kernel_stalls *k, uint32_t hits, int *ret_stem)
+{
+    const char *name = k->columns[hits].name;
+    size_t length = strlen(name);
+    if (length <= 4 || strcmp(name + length - 4, "Hits"))
+        return NONE;
+    *ret_stem = (int)length - 4;
+    for (uint32_t i = 0; i < k->column_count; i++)
+        if (!strncmp(k->columns[i].name, name, length - 4) &&
+            !strcmp(k->columns[i].name + length - 4, "Misses"))
+            return i;
+    return NONE;
+}
+
+/* False: no memory. */
+static bool add_rate(struct zs_stall_columns *c, struct kernel_stalls *k, uint32_t hits,
+                     uint32_t misses, int stem)
+{
+    char name[256], text[1024];
+    snprintf(name, sizeof(name), "%.*sMissRate", stem, k->columns[hits].name);
+    snprintf(text, sizeof(text), "%s, of these and %s", k->columns[misses].name,
+             k->columns[hits].name);
+    struct zs_column column = {.name = copy(c, name),
+                               .unit = "%",
+                               .description = copy(c, text),
+                               .total = ZS_TOTAL_MEAN,
+                               .shown = true};
+    k->derived[k->derived_count++] = (struct derived){column, hits, misses};
+    return column.name && column.description;
+}
+
+/* False: no memory. */
+static bool derive(struct zs_stall_columns *c, struct kernel_stalls *k)
+{
+    static const struct derived share = {
+        .column = {.name = "stalls",
+                   .unit = "%",
+                   .description = "of the thread cycles of the kernel",
+                   .shown = true,
+                   .heat = true},
+        .hits = NONE,
+    };
+    bool ok = true;
+    k->derived = ZS_ARENA_ARRAY(&c->arena, k->column_count + 1, struct derived);
+    if (!k->derived)
+        return false;
+    for (uint32_t i = 0; i < k->column_count; i++)
+        k->sampled = k->sampled || is_reason(&k->columns[i]);
+    if (k->sampled)
+        k->derived[k->derived_count++] = share;
+    for (uint32_t i = 0; i < k->column_count && ok; i++) {
+        int stem;
+        uint32_t misses = misses_of(k, i, &stem);
+        if (misses != NONE)
+            ok = add_rate(c, k, i, misses, stem);
+    }
+    return ok;
 }
 
 /* Sums of the group are columns. NULL: no memory. */
@@ -90,12 +172,13 @@ static struct kernel_stalls *make(struct zs_stall_columns *c, const struct zs_ke
             continue;
         struct zs_column column = {.name = copy(c, m->name),
                                    .unit = copy(c, m->units),
-                                   .description = copy(c, m->description)};
+                                   .description = copy(c, m->description),
+                                   .shown = !strcmp(m->name, "Sectors")};
         if (!column.name || !column.unit || !column.description)
             return NULL;
         k.columns[k.column_count++] = column;
     }
-    return k.columns && k.group && ZS_VEC_PUSH(&c->kernels, k)
+    return k.columns && k.group && derive(c, &k) && ZS_VEC_PUSH(&c->kernels, k)
                ? &c->kernels.items[c->kernels.count - 1]
                : NULL;
 }
@@ -165,13 +248,13 @@ int zs_stall_columns_add(struct zs_stall_columns *c, const struct zs_metrics *me
             continue;
         const struct zs_metric_group *group = &groups[reports[i].group];
         const struct zs_kernel *kernel = kernel_at(recording, record, module, &place);
-        struct kernel_stalls *k = kernel ? find(c, kernel) : NULL;
+        struct kernel_stalls *k = kernel ? find(c, kernel, group->name) : NULL;
         if (kernel && !k) {
             k = make(c, kernel, group);
             *ret_found += k != NULL;
             error = k ? 0 : -ENOMEM;
         }
-        if (k && !error && !strcmp(k->group, group->name))
+        if (k && !error)
             error = add_report(c, k, metrics, group, &reports[i], place.offset_B);
     }
     return error;
@@ -179,7 +262,6 @@ int zs_stall_columns_add(struct zs_stall_columns *c, const struct zs_metrics *me
 
 /* ---- beside the code ---- */
 
-/* NaN where the instruction has no samples: what was not seen may have been too short. */
 static void fill(const struct kernel_stalls *k, const struct zs_isa_kernel *isa, uint32_t column,
                  double *values)
 {
@@ -188,36 +270,82 @@ static void fill(const struct kernel_stalls *k, const struct zs_isa_kernel *isa,
         int64_t at_B = zs_isa_inst_offset(isa, i);
         size_t at = place_of(k, at_B);
         bool sampled = at < k->places.count && k->places.items[at].offset_B == at_B;
-        values[i] = sampled ? k->places.items[at].values[column] : NAN;
+        values[i] = sampled ? k->places.items[at].values[column] : k->sampled ? NAN : 0;
     }
 }
 
 /* The share of all that was sampled in the kernel's own code. */
-static void work_out(struct attached *a, uint32_t column_count, uint32_t count, double *share)
+static void share(const struct kernel_stalls *k, const double *sums, uint32_t count, double *ret)
 {
     double all = 0;
     for (uint32_t i = 0; i < count; i++) {
-        share[i] = NAN;
-        for (uint32_t c = 0; c < column_count; c++) {
-            double value = a->values[(size_t)(c + 1) * count + i];
-            if (!isnan(value))
-                share[i] = isnan(share[i]) ? value : share[i] + value;
+        ret[i] = NAN;
+        for (uint32_t c = 0; c < k->column_count; c++) {
+            double value = sums[(size_t)c * count + i];
+            if (!isnan(value) && is_reason(&k->columns[c]))
+                ret[i] = isnan(ret[i]) ? value : ret[i] + value;
         }
-        all += isnan(share[i]) ? 0 : share[i];
+        all += isnan(ret[i]) ? 0 : ret[i];
     }
     for (uint32_t i = 0; i < count; i++)
-        share[i] = all > 0 ? 100 * share[i] / all : share[i];
+        ret[i] = all > 0 ? 100 * ret[i] / all : ret[i];
 }
 
-static int attach_stalls(const struct kernel_stalls *k, struct zs_code *code)
+/* False: there was neither a hit nor a miss. */
+static bool rate(const double *hits, const double *misses, uint32_t count, double *ret,
+                 double *weights)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        weights[i] = hits[i] + misses[i];
+        ret[i] = weights[i] > 0 ? 100 * misses[i] / weights[i] : 0;
+        any = any || weights[i] > 0;
+    }
+    return any;
+}
+
+/* What is worked out goes to `first`, sums to `sums`: what is hot comes first, for heat is drawn by
+ * the first column that has it. Returns behind the values that were used. */
+static double *attach_group(const struct kernel_stalls *k, const struct zs_isa_kernel *isa,
+                            struct zs_column *first, struct zs_column *sums, double *values)
+{
+    uint32_t count = zs_isa_kernel_count(isa);
+    double *base = values, *next = values + (size_t)k->column_count * count;
+    for (uint32_t c = 0; c < k->column_count; c++) {
+        fill(k, isa, c, base + (size_t)c * count);
+        sums[c] = k->columns[c];
+        sums[c].values = base + (size_t)c * count;
+    }
+    for (uint32_t d = 0; d < k->derived_count; d++, next += 2 * (size_t)count) {
+        const struct derived *from = &k->derived[d];
+        double *weights = next + count;
+        first[d] = from->column;
+        first[d].values = next;
+        if (from->hits == NONE) {
+            share(k, base, count, next);
+            continue;
+        }
+        first[d].shown =
+            rate(sums[from->hits].values, sums[from->misses].values, count, next, weights);
+        first[d].weights = weights;
+    }
+    return next;
+}
+
+static int attach_stalls(const struct zs_stall_columns *c, struct zs_code *code)
 {
     int error = zs_isa_kernel_decode(code->isa, ZS_ISA_INSTS, NULL);
     if (error)
         return error;
-    uint32_t count = zs_isa_kernel_count(code->isa);
-    uint32_t own = k->column_count + 1, all = code->column_count + own;
+    uint32_t derived = 0, own = 0, count = zs_isa_kernel_count(code->isa);
+    for (size_t i = 0; i < c->kernels.count; i++) {
+        const struct kernel_stalls *k = &c->kernels.items[i];
+        derived += k->kernel == code->kernel ? k->derived_count : 0;
+        own += k->kernel == code->kernel ? k->column_count : 0;
+    }
+    uint32_t all = code->column_count + own + derived;
     struct attached *a = calloc(1, sizeof(*a) + (size_t)all * sizeof(a->columns[0]));
-    double *values = calloc((size_t)own * count + 1, sizeof(*values));
+    double *values = calloc(((size_t)own + 2 * (size_t)derived) * count + 1, sizeof(*values));
     if (!a || !values) {
         free(a);
         free(values);
@@ -226,22 +354,17 @@ static int attach_stalls(const struct kernel_stalls *k, struct zs_code *code)
     a->inner = code->columns;
     a->inner_count = code->column_count;
     a->values = values;
-    /* what is hot comes first: heat is drawn by the first column that has it */
-    a->columns[0] = (struct zs_column){.name = "stalls",
-                                       .unit = "%",
-                                       .description = "of the thread cycles of the kernel",
-                                       .values = values,
-                                       .shown = true,
-                                       .heat = true};
+    struct zs_column *first = a->columns, *sums = a->columns + derived + a->inner_count;
     if (a->inner_count)
-        memcpy(a->columns + 1, a->inner, a->inner_count * sizeof(*a->inner));
-    for (uint32_t c = 0; c < k->column_count; c++) {
-        double *to = values + (size_t)(c + 1) * count;
-        fill(k, code->isa, c, to);
-        a->columns[a->inner_count + 1 + c] = k->columns[c];
-        a->columns[a->inner_count + 1 + c].values = to;
+        memcpy(a->columns + derived, a->inner, a->inner_count * sizeof(*a->inner));
+    for (size_t i = 0; i < c->kernels.count; i++) {
+        const struct kernel_stalls *k = &c->kernels.items[i];
+        if (k->kernel != code->kernel)
+            continue;
+        values = attach_group(k, code->isa, first, sums, values);
+        first += k->derived_count;
+        sums += k->column_count;
     }
-    work_out(a, k->column_count, count, values);
     code->columns = a->columns;
     code->column_count = all;
     return 0;
@@ -251,10 +374,9 @@ static int attach(void *user, struct zs_code *code)
 {
     const struct zs_stall_columns *c = user;
     int error = c->inner.attach ? c->inner.attach(c->inner.user, code) : 0;
-    const struct kernel_stalls *k = code->isa && !error ? find(c, code->kernel) : NULL;
-    if (!k)
+    if (error || !code->isa || !find(c, code->kernel, NULL))
         return error;
-    error = attach_stalls(k, code);
+    error = attach_stalls(c, code);
     if (error && c->inner.release)
         c->inner.release(c->inner.user, code);
     return error;
@@ -263,7 +385,7 @@ static int attach(void *user, struct zs_code *code)
 static void release(void *user, struct zs_code *code)
 {
     const struct zs_stall_columns *c = user;
-    if (code->isa && find(c, code->kernel) && code->columns) {
+    if (code->isa && find(c, code->kernel, NULL) && code->columns) {
         struct attached *a = (struct attached *)((char *)(uintptr_t)code->columns -
                                                  offsetof(struct attached, columns));
         code->columns = a->inner;

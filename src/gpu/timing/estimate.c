@@ -45,34 +45,20 @@ static const size_t by_time[] = {
     AT(eu_loaded),    AT(eu_active),   AT(fpu0_active), AT(fpu1_active), AT(fpu_both_active),
     AT(fpu0_move),    AT(fpu1_move),   AT(fpu0_binary), AT(fpu1_binary), AT(fpu0_ternary),
     AT(fpu1_ternary), AT(math_active), AT(send_active), AT(xmx_active)};
-/* What messages count. */
-static const size_t by_messages[] = {AT(global_sectors),
-                                     AT(scratch_sectors),
-                                     AT(typed_sectors),
-                                     AT(slm_cycles),
-                                     AT(slm_conflicts),
-                                     AT(sampler_sectors),
-                                     AT(sampler_hits),
-                                     AT(sampler_misses),
-                                     AT(sampler_busy),
-                                     AT(l3_bank0),
-                                     AT(l3_bank1),
-                                     AT(l3_bank2),
-                                     AT(l3_bank3),
-                                     AT(l3_hits),
-                                     AT(l3_misses),
-                                     AT(gti_read_bank0),
-                                     AT(gti_read_bank1),
-                                     AT(gti_read_bank2),
-                                     AT(gti_read_bank3),
-                                     AT(gti_write_bank0),
-                                     AT(gti_write_bank1),
-                                     AT(gti_write_bank2),
-                                     AT(gti_write_bank3),
-                                     AT(llc_hits),
-                                     AT(llc_misses),
-                                     AT(memory_read_sectors),
-                                     AT(memory_write_sectors)};
+/* What messages count besides enum zs_gpu_access. */
+static const size_t by_messages[] = {AT(sampler_busy),    AT(l3_bank0),
+                                     AT(l3_bank1),        AT(l3_bank2),
+                                     AT(l3_bank3),        AT(gti_read_bank0),
+                                     AT(gti_read_bank1),  AT(gti_read_bank2),
+                                     AT(gti_read_bank3),  AT(gti_write_bank0),
+                                     AT(gti_write_bank1), AT(gti_write_bank2),
+                                     AT(gti_write_bank3), AT(memory_write_sectors)};
+/* What is the sum over instructions. */
+static const size_t by_access[ZS_GPU_ACCESSES] = {
+#define ZS_TIMING_ACCESS(id, text) AT(id),
+#include "gpu/timing/access.def"
+#undef ZS_TIMING_ACCESS
+};
 #undef AT
 /* with those of threads all rows of total.def */
 enum {
@@ -81,7 +67,9 @@ enum {
 #undef ZS_TIMING_TOTAL
     TOTALS
 };
-_Static_assert(ZS_ARRAY_LEN(by_time) + ZS_ARRAY_LEN(by_messages) + ZS_TIMING_REASONS == TOTALS,
+_Static_assert(ZS_ARRAY_LEN(by_time) + ZS_ARRAY_LEN(by_messages) + ZS_GPU_ACCESSES +
+                       ZS_TIMING_REASONS ==
+                   TOTALS,
                "every total is scaled");
 
 struct part {
@@ -372,23 +360,46 @@ static uint64_t rounded(double value)
     return (uint64_t)(value + 0.5);
 }
 
-static int keep_stalls(const struct zs_timing_machine *m, double factor, struct zs_gpu_timing *t)
+/* Of one instruction, and into the sums: these are of what is shown. */
+static uint64_t keep_cycles(const double *from, double factor, struct zs_gpu_timing *t,
+                            uint64_t *to)
 {
     uint64_t *const sums[ZS_TIMING_REASONS] = {
         &t->thread_active, &t->thread_control, &t->thread_pipe, &t->thread_send,
         &t->thread_dist,   &t->thread_sbid,    &t->thread_sync, &t->thread_other};
+    uint64_t any = 0;
+    for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++) {
+        to[r] = rounded(from[r] * factor);
+        *sums[r] += to[r];
+        any |= to[r];
+    }
+    return any;
+}
+
+static uint64_t keep_accesses(const uint64_t *from, double factor, struct zs_gpu_timing *t,
+                              uint64_t *to)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < ZS_GPU_ACCESSES; i++) {
+        to[i] = rounded((double)from[i] * factor);
+        *total_at(t, by_access[i]) += to[i];
+        any |= to[i];
+    }
+    return any;
+}
+
+/* By instruction: cycles and accesses, each scaled to the whole launch in its own way. */
+static int keep_stalls(const struct zs_timing_machine *m, double time_factor, double heard,
+                       struct zs_gpu_timing *t)
+{
     t->stalls = calloc((size_t)m->code->op_count + 1, sizeof(*t->stalls));
     if (!t->stalls)
         return -ENOMEM;
     for (uint32_t i = 0; i < m->code->op_count; i++) {
-        const double *from = m->estimate->all.stalls + (size_t)i * ZS_TIMING_REASONS;
         struct zs_gpu_stalls *to = &t->stalls[t->stall_count];
-        uint64_t any = 0;
-        for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++) {
-            to->cycles[r] = rounded(from[r] * factor);
-            *sums[r] += to->cycles[r];
-            any |= to->cycles[r];
-        }
+        uint64_t any = keep_cycles(m->estimate->all.stalls + (size_t)i * ZS_TIMING_REASONS,
+                                   time_factor, t, to->cycles);
+        any |= keep_accesses(m->accesses + (size_t)i * ZS_GPU_ACCESSES, heard, t, to->accesses);
         to->offset_B = m->code->offset_B[i];
         t->stall_count += any != 0;
     }
@@ -420,7 +431,7 @@ static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
         uint64_t *total = total_at(t, by_messages[i]);
         *total = rounded((double)*total * heard);
     }
-    return keep_stalls(m, time_factor, t);
+    return keep_stalls(m, time_factor, heard, t);
 }
 
 /* ---- attempts ----------------------------------------------------------------------------------

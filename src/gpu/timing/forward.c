@@ -20,6 +20,7 @@ static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th)
         .subslice = m->eus[th->eu].subslice, .lines = lines, .warm = true};
     if (!zs_timing_read_message(th, &r, lines))
         return;
+    r.accesses = m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES;
     if (m->silent)
         return;
     if (r.event & ZS_TIMING_EVENT_BARRIER && th != &m->passing) {

@@ -245,8 +245,10 @@ static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cy
 }
 
 /* L3 reads a line; when it has it, before L3's own latency. */
-static uint64_t fetch(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cycle, bool warm)
+static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                      uint64_t line, uint64_t cycle)
 {
+    bool warm = r->warm;
     struct zs_gpu_timing *t = h->totals;
     uint64_t written = 0, *const reads[] = {&t->gti_read_bank0, &t->gti_read_bank1,
                                             &t->gti_read_bank2, &t->gti_read_bank3};
@@ -254,14 +256,14 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cyc
     cycle = serve(&h->gti_read_free, cycle, h->gti_read_cost, warm) + h->params->llc_latency;
     bool hit = cache_touch(&h->llc, line, false, &written);
     if (h->llc.set_count) {
-        h->totals->llc_hits += hit;
-        h->totals->llc_misses += !hit;
+        r->accesses[ZS_GPU_ACCESS_llc_hits] += hit;
+        r->accesses[ZS_GPU_ACCESS_llc_misses] += !hit;
     }
     if (written)
         memory_write(h, cycle, warm);
     if (hit)
         return cycle;
-    h->totals->memory_read_sectors++;
+    r->accesses[ZS_GPU_ACCESS_memory_read_sectors]++;
     return serve(&h->memory_free, cycle, h->memory_cost, warm) + h->memory_latency;
 }
 
@@ -276,25 +278,26 @@ static uint32_t slice_of(const struct zs_timing_hierarchy *h, uint64_t line)
 
 /* One lookup for a message that the port takes at `cycle`; when the line is there. Writes are kept
  * with a mask of their bytes: they read nothing. busy: cycles that the bank is taken. */
-static uint64_t look_up(struct zs_timing_hierarchy *h, uint64_t line, bool write, uint64_t cycle,
-                        uint32_t busy, bool warm, uint64_t *ret_bank_free)
+static uint64_t look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                        uint64_t line, bool write, uint64_t cycle, uint32_t busy,
+                        uint64_t *ret_bank_free)
 {
     struct zs_gpu_timing *t = h->totals;
     uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
     uint64_t *const lookups[] = {&t->l3_bank0, &t->l3_bank1, &t->l3_bank2, &t->l3_bank3};
     uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank], written;
     ++*lookups[bank % ZS_ARRAY_LEN(lookups)];
-    if (!warm) {
+    if (!r->warm) {
         cycle = ZS_MAX(cycle, *free_at);
         *free_at = cycle + busy;
     }
     *ret_bank_free = *free_at;
     bool hit = cache_touch(&h->l3[slice], line, write, &written);
-    t->l3_hits += hit;
-    t->l3_misses += !hit;
+    r->accesses[ZS_GPU_ACCESS_l3_hits] += hit;
+    r->accesses[ZS_GPU_ACCESS_l3_misses] += !hit;
     if (written)
-        write_back(h, written - 1, cycle, warm);
-    return hit || write ? cycle + busy - 1 : fetch(h, line, cycle, warm);
+        write_back(h, written - 1, cycle, r->warm);
+    return hit || write ? cycle + busy - 1 : fetch(h, r, line, cycle);
 }
 
 /* ---- messages ----------------------------------------------------------------------------------
@@ -326,8 +329,8 @@ static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_r
                          uint64_t cycle)
 {
     uint32_t busy = ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u);
-    h->totals->slm_cycles += busy;
-    h->totals->slm_conflicts += r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
+    r->accesses[ZS_GPU_ACCESS_slm_cycles] += busy;
+    r->accesses[ZS_GPU_ACCESS_slm_conflicts] += r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
     if (r->warm)
         return cycle;
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
@@ -354,9 +357,13 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
             missed--;
             continue;
         }
-        uint64_t at = look_up(h, r->lines[i], write || atomic, start, busy, r->warm, &bank_free);
+        uint64_t at = look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free);
         done = ZS_MAX(done, at + i);
         behind = ZS_MAX(behind, bank_free);
+    }
+    if (in_l1 && !write && !atomic) {
+        r->accesses[ZS_GPU_ACCESS_l1_hits] += r->line_count - missed;
+        r->accesses[ZS_GPU_ACCESS_l1_misses] += missed;
     }
     if (r->warm)
         return cycle;
@@ -377,17 +384,17 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
     uint32_t texels = ZS_MAX(r->event >> ZS_TIMING_EVENT_TEXELS & 255, 1u);
     uint32_t busy = (texels + h->params->sampler_texels - 1) / h->params->sampler_texels;
     uint64_t start = r->warm ? cycle : ZS_MAX(cycle, ss->sampler_free), done = start, written;
-    h->totals->sampler_sectors += r->line_count;
+    r->accesses[ZS_GPU_ACCESS_sampler_sectors] += r->line_count;
     h->totals->sampler_busy += busy;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t line = r->lines[i];
         bool hit = cache_touch(&ss->sampler, line, false, &written);
-        h->totals->sampler_hits += hit;
-        h->totals->sampler_misses += !hit;
+        r->accesses[ZS_GPU_ACCESS_sampler_hits] += hit;
+        r->accesses[ZS_GPU_ACCESS_sampler_misses] += !hit;
         if (hit)
             continue;
         uint64_t bank_free;
-        uint64_t at = look_up(h, line, false, start, 1, r->warm, &bank_free);
+        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free);
         done = ZS_MAX(done, at + i + h->params->sampler_l3_latency);
     }
     if (r->warm)
@@ -399,7 +406,6 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
 uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                                   uint64_t cycle)
 {
-    struct zs_gpu_timing *t = h->totals;
     uint32_t space = r->event >> ZS_TIMING_EVENT_SPACE & 7;
     if (space == ZS_PORT_SPACE_SLM)
         return send_slm(h, r, cycle);
@@ -409,9 +415,9 @@ uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs
         return cycle + h->params->fence_latency;
     if (space == ZS_PORT_SPACE_GATEWAY || space == ZS_PORT_SPACE_NONE)
         return cycle + h->params->barrier_latency;
-    t->global_sectors += space == ZS_PORT_SPACE_GLOBAL ? r->line_count : 0;
-    t->scratch_sectors += space == ZS_PORT_SPACE_SCRATCH ? r->line_count : 0;
-    t->typed_sectors += space == ZS_PORT_SPACE_TYPED ? r->line_count : 0;
+    r->accesses[space == ZS_PORT_SPACE_SCRATCH ? ZS_GPU_ACCESS_scratch_sectors
+                : space == ZS_PORT_SPACE_TYPED ? ZS_GPU_ACCESS_typed_sectors
+                                               : ZS_GPU_ACCESS_global_sectors] += r->line_count;
     return send_lines(h, r, cycle);
 }
 

@@ -94,11 +94,13 @@ static bool allocate(struct zs_timing_machine *m)
     m->places = calloc(m->subslice_count, sizeof(*m->places));
     m->dispatch_free = calloc(m->subslice_count, sizeof(*m->dispatch_free));
     m->stalls = calloc(((size_t)m->code->op_count + 1) * ZS_TIMING_REASONS, sizeof(*m->stalls));
+    m->accesses = calloc(((size_t)m->code->op_count + 1) * ZS_GPU_ACCESSES, sizeof(*m->accesses));
     m->counts = calloc((size_t)m->code->op_count + 1, sizeof(*m->counts));
     m->left_out = calloc((size_t)m->code->op_count + 1, sizeof(*m->left_out));
     m->costs = calloc((size_t)m->code->op_count + 1, sizeof(*m->costs));
-    return m->counts && m->costs && m->left_out && m->eus && m->keys && m->least && m->threads &&
-           m->slots && m->groups && m->members && m->places && m->dispatch_free && m->stalls;
+    return m->accesses && m->counts && m->costs && m->left_out && m->eus && m->keys && m->least &&
+           m->threads && m->slots && m->groups && m->members && m->places && m->dispatch_free &&
+           m->stalls;
 }
 
 /* Windows that any thread of the group gave up. */
@@ -164,6 +166,7 @@ void zs_timing_machine_fini(struct zs_timing_machine *m)
     free(m->places);
     free(m->dispatch_free);
     free(m->stalls);
+    free(m->accesses);
     free(m->counts);
     free(m->costs);
     free(m->left_out);

@@ -223,8 +223,10 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     occupy(m, eu, ZS_TIMING_PIPE_SEND, at, cycles);
     charge(m, th->inst, ZS_TIMING_ACTIVE, front);
     th->eligible = at + front;
-    struct zs_timing_request r = {
-        .subslice = eu->subslice, .payload_grf = op->payload_grf, .response_grf = op->response_grf};
+    struct zs_timing_request r = {.subslice = eu->subslice,
+                                  .payload_grf = op->payload_grf,
+                                  .response_grf = op->response_grf,
+                                  .accesses = m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
     uint64_t lines[ZS_PORT_TOUCH_LINES];
     r.lines = lines;
     if (!zs_timing_read_message(th, &r, lines))

@@ -94,17 +94,18 @@ struct zs_timing_machine {
     struct zs_timing_place *places; /* by subslice */
     uint64_t *dispatch_free;        /* by slice */
     uint64_t now_dispatch, dispatch_cost;
-    uint64_t *stalls;  /* by instruction and reason, of this phase */
-    uint32_t *counts;  /* by instruction: issues */
-    uint64_t *costs;   /* ... thread cycles of these, from the instruction before */
-    int64_t *left_out; /* by instruction: how often it was, less than the one before it */
-    uint64_t issues;   /* so far */
-    uint64_t now;      /* the latest issue */
-    uint64_t frontier; /* up to here everything has happened */
-    uint64_t drained;  /* when the last message was through */
-    uint64_t filled;   /* when the threads that fit at first have begun */
-    uint64_t seen;     /* instructions that were replayed or left out */
-    uint64_t releases; /* of barriers */
+    uint64_t *stalls;   /* by instruction and reason, of this phase */
+    uint64_t *accesses; /* by instruction and enum zs_gpu_access, of all */
+    uint32_t *counts;   /* by instruction: issues */
+    uint64_t *costs;    /* ... thread cycles of these, from the instruction before */
+    int64_t *left_out;  /* by instruction: how often it was, less than the one before it */
+    uint64_t issues;    /* so far */
+    uint64_t now;       /* the latest issue */
+    uint64_t frontier;  /* up to here everything has happened */
+    uint64_t drained;   /* when the last message was through */
+    uint64_t filled;    /* when the threads that fit at first have begun */
+    uint64_t seen;      /* instructions that were replayed or left out */
+    uint64_t releases;  /* of barriers */
     uint32_t live_groups;
     uint64_t unheard;    /* ... whose messages touched nothing */
     bool silent;         /* messages touch nothing */

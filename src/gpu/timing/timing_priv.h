@@ -177,7 +177,8 @@ struct zs_timing_request {
     const uint64_t *lines; /* canonical: see replay.c */
     uint32_t line_count;
     uint32_t payload_grf, response_grf;
-    bool warm; /* touch the caches alone: no time passes */
+    bool warm;          /* touch the caches alone: no time passes */
+    uint64_t *accesses; /* of its instruction: [ZS_GPU_ACCESSES] */
 };
 
 int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_model *model,

@@ -115,7 +115,7 @@ static void test_groups(void **state)
         }
     }
     const char *timing = getenv("ZESCOPE_TIMING");
-    assert_int_equal(domains, timing && !strcmp(timing, "formula") ? 3 : 7);
+    assert_int_equal(domains, timing && !strcmp(timing, "formula") ? 3 : 15);
     FAILS(zetMetricGroupGetProperties(groups[0], NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zetMetricGet(groups[0], NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
@@ -593,9 +593,9 @@ static void test_hostile_raw_data(void **state)
 /* ---- The model of time -------------------------------------------------------------------------
  */
 
-enum { NESTED = 3 };
+enum { NESTED = 4 };
 static const char *const nested_names[NESTED] = {"ComputeBasic", "ZscopeMemory",
-                                                 "ZscopeStallSampling"};
+                                                 "ZscopeStallSampling", "ZscopeMemoryByAddress"};
 
 static bool has_model(void)
 {
@@ -666,6 +666,41 @@ static double check_addresses(zet_metric_group_handle_t group, const zet_typed_v
     return sum;
 }
 
+/* Sums over addresses are what the device moved as a whole. */
+static void check_memory_addresses(zet_metric_group_handle_t group, zet_metric_query_handle_t query,
+                                   uint64_t base, zet_metric_group_handle_t all_group,
+                                   const zet_typed_value_t *all)
+{
+    static const char *const same[][2] = {{"L3Hits", "L3Hits"},
+                                          {"L3Misses", "L3Misses"},
+                                          {"LlcHits", "LlcHits"},
+                                          {"LlcMisses", "LlcMisses"},
+                                          {"MemoryBytesRead", "MemoryBytesRead"},
+                                          {"Sectors", "GlobalSectors"},
+                                          {"SlmConflictCycles", "SlmConflictCycles"}};
+    static uint8_t raw[1 << 16];
+    zet_typed_value_t v[1024];
+    size_t size = 0;
+    uint32_t per = 0, count = COUNT(v), seen = 0;
+    OK(zetMetricQueryGetData(query, &size, NULL));
+    assert_true(size > 0 && size <= sizeof(raw));
+    OK(zetMetricQueryGetData(query, &size, raw));
+    OK(zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                           size, raw, &count, v));
+    OK(zetMetricGet(group, &per, NULL));
+    assert_int_equal(count % per, 0);
+    for (uint32_t i = 0; i < COUNT(same); i++) {
+        uint32_t at = metric(group, same[i][0]);
+        double sum = 0;
+        for (uint32_t r = 0; r < count; r += per)
+            sum += number(&v[r + at]);
+        assert_true(sum == value_of(all_group, all, same[i][1]));
+    }
+    for (uint32_t r = 0; r < count; r += per, seen++)
+        assert_in_range(v[r].value.ui64, base, base + 4096);
+    assert_in_range(seen, 3, 8); /* two loads and a store; nothing of other instructions */
+}
+
 static void test_model(void **state)
 {
     struct e2e *e = *state;
@@ -709,6 +744,8 @@ static void test_model(void **state)
         double sum = check_addresses(groups[2], many, count, base_address(e, &w));
         ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
         OK(zeDeviceGetProperties(e->device, &p));
+        read_query(queries[1], groups[1], v);
+        check_memory_addresses(groups[3], queries[3], base_address(e, &w), groups[1], v);
         double slots =
             (double)p.numSlices * p.numSubslicesPerSlice * p.numEUsPerSubslice * p.numThreadsPerEU;
         double want = threads / 100 * slots * clocks;

@@ -383,6 +383,37 @@ class Metrics(unittest.TestCase):
         columns = {c['name']: c for c in kernel['columns']}
         self.assertEqual(sum(v for v in columns['Active']['values'] if v is not None), totals['ZscopeStalls']['Active'])
 
+    def test_memory_by_address(self):
+        """Sums over instructions are the kernel's totals; lines have the shares of their instructions."""
+        path, _ = self.record('immediate', 3, groups='ZscopeMemoryByAddress,ZscopeStallSampling,ZscopeMemory')
+        document = self.show(path)
+        totals = {}
+        for row in document['kernels']:
+            group = document['groups'][row['group']]
+            totals[group['name']] = dict(zip([m['name'] for m in group['metrics']], row['values']))
+        kernel = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)['devices'][0]['kernels'][0]
+        columns = {c['name']: c for c in kernel['columns']}
+        whole = totals['ZscopeMemory']
+        for name, of in (('L3Hits', 'L3Hits'), ('L3Misses', 'L3Misses'), ('LlcMisses', 'LlcMisses'),
+                         ('MemoryBytesRead', 'MemoryBytesRead'), ('Sectors', 'GlobalSectors')):
+            self.assertEqual(sum(columns[name]['values']), whole[of], name)
+        self.assertGreater(whole['GlobalSectors'], 0)
+        self.assertNotIn('L1Hits', columns) # there is none
+        sends = [i['opcode'].startswith('send') for i in kernel['instructions']]
+        for is_send, value in zip(sends, columns['Sectors']['values']):
+            self.assertTrue(is_send or value == 0)
+        rates = columns['L3MissRate']
+        self.assertEqual(rates['total'], 'mean')
+        for hits, misses, rate, weight in zip(columns['L3Hits']['values'], columns['L3Misses']['values'],
+                                              rates['values'], rates['weights']):
+            self.assertEqual(weight, hits + misses)
+            self.assertAlmostEqual(rate, 100 * misses / weight if weight else 0, places=4)
+        # reasons alone make the share
+        self.assertAlmostEqual(sum(v for v in columns['stalls']['values'] if v is not None), 100, places=3)
+        text = run(ZESCOPE, 'annotate', path).stdout
+        for name in ('stalls', 'Sectors', 'L3MissRate'):
+            self.assertIn(name, text)
+
     def test_damaged_recordings(self):
         """Whatever is cut or changed: an answer, and no value that was not measured."""
         path, _ = self.record('immediate', 30)

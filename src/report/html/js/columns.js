@@ -153,7 +153,7 @@ function dynamicColumns(kernel) {
             of: insns => totalOf(insns, i => insnValue(kernel, i), total, weight), // of any instructions
         };
     });
-    const stalls = made.find(c => c.id === 'x-stalls'), parts = made.filter(c => c.unit === 'cycles');
+    const stalls = made.find(c => c.id === 'x-stalls'), parts = made.filter(c => /^Active$|Stall$/.test(c.title));
     if (stalls)
         addBreakdown(stalls, parts);
     return made;
