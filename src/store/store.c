@@ -151,6 +151,8 @@ int zs_store_fill(int fd, uint64_t at_B, uint64_t size_B)
     static const uint8_t zeros[16384];
     struct iovec parts[16];
     uint64_t end_B = at_B + size_B;
+    if (!size_B) /* filled already: mapping it failed the last time */
+        return 0;
     if (would_signal(end_B))
         return -EFBIG;
     if (is_in_memory(fd))
