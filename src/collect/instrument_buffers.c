@@ -40,6 +40,7 @@ struct zs_instrument_buffer {
     uint64_t counter_count, trace_offset_B, records_offset_B, records_size_B;
     bool is_concurrent; /* may be read while kernels run */
     atomic_bool is_held;
+    atomic_bool is_lost; /* over, while somebody read it */
     /* of who holds it: what the file has */
     uint32_t number;
     bool has_file;
@@ -221,8 +222,12 @@ static bool hold_in_time(struct zs_instrument_buffer *b)
 
 static void end_buffer(struct zs_collector *c, struct zs_instrument_buffer *b, bool is_freed)
 {
-    if (!hold_in_time(b))
+    if (!hold_in_time(b)) {
+        atomic_store(&b->is_lost, true);
+        zs_session_note(c, "what was found out about module %llu last is lost: it was being read",
+                        (unsigned long long)b->head.build);
         return;
+    }
     int error = b->memory ? update(c, b, true) : 0;
     if (error)
         zs_session_note(c, "what was found out about module %llu is lost: %s",
@@ -261,7 +266,7 @@ void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t cont
 void zs_instrument_process_ends(struct zs_collector *c)
 {
     for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next)
-        if (is_mine(b))
+        if (is_mine(b) && !atomic_load(&b->is_lost))
             end_buffer(c, b, false);
 }
 
@@ -308,9 +313,9 @@ static bool fits(const struct zs_instrument_answer *l)
     bool counters = l->counter_count <= l->buffer_B / 8;
     if (!l->records_size_B)
         return counters;
-    return counters && l->records_size_B % 8 == 0 && l->records_offset_B % 8 == 0 &&
-           l->trace_offset_B % 8 == 0 && l->trace_offset_B + 8 <= l->records_offset_B &&
-           l->records_offset_B <= l->buffer_B &&
+    return counters && l->buffer_B % 8 == 0 && l->records_size_B % 8 == 0 &&
+           l->records_offset_B % 8 == 0 && l->trace_offset_B % 8 == 0 &&
+           l->trace_offset_B + 8 <= l->records_offset_B && l->records_offset_B <= l->buffer_B &&
            l->records_size_B <= l->buffer_B - l->records_offset_B;
 }
 
