@@ -262,7 +262,6 @@ static void list(struct asked *a)
                       a->groups);
 }
 
-/* The first byte says how it went, the rest is what to print. */
 /* "." and the list, or "!" and why there is none. */
 static int answer(const void *question, FILE *out)
 {
@@ -369,7 +368,7 @@ const struct zs_command zs_command_metrics = {
         "zescope metrics query -g ComputeBasic -- ./app\n    counters of each kernel\n"
         "zescope metrics query -d skl -g ComputeBasic --by launch --csv -- ./app\n"
         "    of each launch, on the software GPU\n"
-        "zescope metrics stream -g ComputeBasic -T 100us -o rec -- ./app\n"
+        "zescope metrics stream -g ComputeBasic --period 100us -o rec -- ./app\n"
         "    over time; the recording is kept\n",
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),

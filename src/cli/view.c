@@ -145,7 +145,6 @@ static int add_stalls(bool each_once, struct zs_view *v)
 static int add_tools(const struct zs_common_options *common, bool each_once, struct zs_view *v)
 {
     size_t found = 0;
-    struct zs_diag diag = {0};
     v->tools = zs_tool_columns_new();
     if (!v->tools)
         return zs_cli_fail("out of memory");
@@ -154,6 +153,7 @@ static int add_tools(const struct zs_common_options *common, bool each_once, str
         const char *path = zs_recording_info(recording)->path;
         uint32_t count;
         const struct zs_record_module *modules = zs_recording_modules(recording, &count);
+        struct zs_diag diag = {0};
         int error = 0;
         for (size_t i = 0; i < v->inputs.modules.count && !error; i++) {
             const struct zs_input *input = &v->inputs.modules.items[i];
