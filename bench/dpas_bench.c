@@ -49,7 +49,7 @@ enum { CHAINS = 12, TURNS = 4000 };
 #define BF16_512(a, x, y) _mm512_dpbf16_ps(a, (__m512bh)(x), (__m512bh)(y))
 PEAK(peak_fma, "avx2,fma", __m256, _mm256_setzero_ps(), FMA256)
 PEAK(peak_fma512, "avx512f", __m512, _mm512_setzero_ps(), FMA512)
-PEAK(peak_madd, "avx512vl,avx2", __m256i, _mm256_setzero_si256(), MADD256)
+PEAK(peak_madd, "avx2", __m256i, _mm256_setzero_si256(), MADD256)
 PEAK(peak_vnni, "avx512vnni,avx512vl,avx2", __m256i, _mm256_setzero_si256(), VNNI256)
 PEAK(peak_vnni512, "avx512vnni,avx512f", __m512i, _mm512_setzero_si512(), VNNI512)
 PEAK(peak_bf16, "avx512bf16,avx512f", __m512, _mm512_setzero_ps(), BF16_512)
@@ -107,7 +107,8 @@ static double measure(enum zs_isa_platform platform, const struct subject *s, un
     struct zs_eu_program *program = lower(platform, s, lanes, host);
     struct zs_eu_thread *t = aligned_alloc(64, (sizeof(*t) + 63) & ~(size_t)63);
     double least_s = 1e9;
-    for (int run = 0; program && t && run < RUNS; run++) {
+    bool ok = program && t;
+    for (int run = 0; ok && run < RUNS; run++) {
         double used_s = 0;
         for (int i = 0; i < REPEATS; i++) {
             zs_eu_thread_init(t, program, lanes == 16 ? 0xffff : 0xff);
@@ -122,7 +123,7 @@ static double measure(enum zs_isa_platform platform, const struct subject *s, un
     }
     zs_eu_program_destroy(program);
     free(t);
-    return program ? s->products * lanes * 8 * INSTS * REPEATS / least_s * 1e-9 : 0;
+    return ok ? s->products * lanes * 8 * INSTS * REPEATS / least_s * 1e-9 : 0;
 }
 
 static const struct subject subjects[] = {

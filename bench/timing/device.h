@@ -63,10 +63,12 @@ static inline void lab_open(struct lab *lab, const char *file, const char *model
     if (zs_module_open(file, NULL, &lab->module, &diag))
         lab_fail(diag.text, 0);
     lab->model = zs_gpu_model_find(model);
+    if (!lab->model)
+        lab_fail("no such device", 0);
     lab->image = zs_module_image(lab->module, lab->model->target);
     if (!lab->image)
         lab_fail("no code for the device", 0);
-    int error = zs_gpu_device_create(zs_gpu_model_find(model), workers, &lab->device);
+    int error = zs_gpu_device_create(lab->model, workers, &lab->device);
     if (!error)
         error = zs_gpu_memory_create(&lab->memory);
     if (error)
