@@ -164,6 +164,12 @@ struct zs_port_message;
 struct zs_port_message_row;
 const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
                                                  const struct zs_port_message_row **ret_row);
+/* The payload as the data port takes it: in the registers, or in `joined` where an operand
+ * straddles src0 and src1. */
+enum { ZS_EU_PAYLOAD_MAX_B = (15 + 31) * 64 };
+const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                  const struct zs_port_message *m,
+                                  uint8_t joined[ZS_EU_PAYLOAD_MAX_B]);
 /* The same as the data port takes it. */
 struct zs_port_send;
 void zs_eu_send_describe(const struct zs_eu_send_desc *desc, struct zs_port_send *ret);

@@ -9,7 +9,6 @@ _Static_assert(sizeof(struct zs_port_message) <= sizeof(((struct zs_eu_send *)0)
 
 enum {
     GRF_B = 32, /* the unit of message lengths */
-    PAYLOAD_UNITS_MAX = (15 + 31) * 64 / GRF_B,
     RESPONSE_UNITS_MAX = 31 * 64 / GRF_B,
 };
 
@@ -26,18 +25,27 @@ static const char *const fault_names[] = {
     [ZS_PORT_FAULT_BARRIER] = "no such named barrier",
 };
 
+const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                  const struct zs_port_message *m,
+                                  uint8_t joined[ZS_EU_PAYLOAD_MAX_B])
+{
+    const uint8_t *src0 = t->grf + send->d.src0_B;
+    size_t mlen_B = (size_t)m->mlen * GRF_B, xlen_B = (size_t)m->xlen * GRF_B;
+    if (!m->gather)
+        return src0;
+    zs_assert(mlen_B + xlen_B <= ZS_EU_PAYLOAD_MAX_B);
+    memcpy(joined, src0, mlen_B);
+    memcpy(joined + mlen_B, t->grf + send->d.src1_B, xlen_B);
+    return joined;
+}
+
 /* A cold path: a payload operand straddles src0 and src1, or nobody wants the response. */
 static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
                        const struct zs_port_message *m, zs_port_run_fn *run, uint32_t mask)
 {
-    uint8_t payload[PAYLOAD_UNITS_MAX * GRF_B], response[RESPONSE_UNITS_MAX * GRF_B];
-    const uint8_t *src0 = t->grf + send->d.src0_B, *src1 = t->grf + send->d.src1_B;
-    if (m->gather) {
-        zs_assert(m->mlen + m->xlen <= PAYLOAD_UNITS_MAX);
-        memcpy(payload, src0, (size_t)m->mlen * GRF_B);
-        memcpy(payload + (size_t)m->mlen * GRF_B, src1, (size_t)m->xlen * GRF_B);
-        src0 = payload;
-    }
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B], response[RESPONSE_UNITS_MAX * GRF_B];
+    const uint8_t *src0 = zs_eu_send_payload(t, send, m, joined);
+    const uint8_t *src1 = t->grf + send->d.src1_B;
     uint8_t *dst = send->d.has_dst ? t->grf + send->d.dst_B : response;
     return run(t->env, m, dst, src0, src1, mask);
 }

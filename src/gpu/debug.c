@@ -233,7 +233,7 @@ bool zs_gpu_debug_is_halted(const struct zs_gpu_debug_card *card, uint32_t first
     return false;
 }
 
-static void change_epoch(struct zs_gpu_debug *debug)
+void zs_gpu_debug_change_epoch(struct zs_gpu_debug *debug)
 {
     atomic_fetch_add(&debug->epoch, 1);
     pthread_cond_broadcast(&debug->wake);
@@ -263,7 +263,7 @@ static int add_interrupt(struct zs_gpu_debug_session *s, const struct zs_gpu_hw_
         return -ENOMEM;
     (*end)->threads = *threads;
     s->halted |= is_all(threads);
-    change_epoch(s->card->debug);
+    zs_gpu_debug_change_epoch(s->card->debug);
     (*end)->epoch = atomic_load(&s->card->debug->epoch);
     return 0;
 }
@@ -333,7 +333,7 @@ int zs_gpu_debug_attach(struct zs_gpu_debug_card *card, uint32_t first_slice, ui
                                            .ctx = ctx};
         card->sessions = s;
         atomic_fetch_add(&card->session_count, 1);
-        change_epoch(debug);
+        zs_gpu_debug_change_epoch(debug);
     }
     pthread_mutex_unlock(&debug->lock);
     if (error)
@@ -366,7 +366,7 @@ void zs_gpu_debug_detach(struct zs_gpu_debug_session *session)
         card->watch_count = 0;
         card->stop_launch = card->launches = 0;
     }
-    change_epoch(card->debug);
+    zs_gpu_debug_change_epoch(card->debug);
     pthread_mutex_unlock(&card->debug->lock);
     while (session->interrupts) {
         struct zs_gpu_debug_interrupt *interrupt = session->interrupts;

@@ -103,8 +103,7 @@ int zs_gpu_debug_code_write(struct zs_gpu_debug *debug, uint64_t gpu_va, const v
         memcpy(to, bytes, size_B);
         debug->code_generation++;
         atomic_store(&debug->written, true);
-        atomic_fetch_add(&debug->epoch, 1);
-        pthread_cond_broadcast(&debug->wake);
+        zs_gpu_debug_change_epoch(debug);
     }
     pthread_mutex_unlock(&debug->lock);
     return error;

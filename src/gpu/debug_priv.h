@@ -197,6 +197,8 @@ bool zs_gpu_debug_is_halted(const struct zs_gpu_debug_card *card, uint32_t first
                             uint32_t slice_count);
 /* Interrupts that are done. */
 void zs_gpu_debug_settle(struct zs_gpu_debug_card *card);
+/* Workers look at what has changed, at once. */
+void zs_gpu_debug_change_epoch(struct zs_gpu_debug *debug);
 /* The place of a thread of a session: -EINVAL, -EAGAIN. */
 int zs_gpu_debug_held(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *thread,
                       struct zs_gpu_debug_thread **ret_thread);

@@ -62,13 +62,18 @@ static struct zs_gpu_debug_thread *give_place(struct zs_gpu_run *run, struct zs_
     return place;
 }
 
-static void take_back(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t slot)
+static void take_back(struct zs_gpu_worker *w, uint32_t slot)
 {
     struct zs_gpu_debug_thread *place = w->debug->by_slot[slot];
-    (void)run;
     if (place)
         place->state = ZS_GPU_DEBUG_FREE;
     w->debug->by_slot[slot] = NULL;
+}
+
+static void take_all_back(struct zs_gpu_worker *w)
+{
+    for (uint32_t slot = 0; slot < w->debug->capacity; slot++)
+        take_back(w, slot);
 }
 
 /* Dispatch what is resident. */
@@ -275,8 +280,7 @@ static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     attend(run, w);
     if (!card->sessions) {
         unlist_worker(card, dw);
-        for (uint32_t slot = 0; slot < dw->capacity; slot++)
-            take_back(run, w, slot);
+        take_all_back(w);
     }
     zs_gpu_debug_settle(card);
     return true;
@@ -315,8 +319,7 @@ void zs_gpu_debug_end(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         return;
     }
     pthread_mutex_lock(&card->debug->lock);
-    for (uint32_t slot = 0; slot < dw->capacity; slot++)
-        take_back(run, w, slot);
+    take_all_back(w);
     if (dw->code)
         zs_gpu_code_put(dw->code);
     unlist_worker(card, dw);
@@ -404,8 +407,7 @@ bool zs_gpu_debug_work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 
 void zs_gpu_debug_take_back(struct zs_gpu_worker *w)
 {
-    for (uint32_t slot = 0; slot < w->debug->capacity; slot++)
-        take_back(w->debug->run, w, slot);
+    take_all_back(w);
     w->debug->held = 0;
 }
 
@@ -438,8 +440,8 @@ bool zs_gpu_debug_stopped(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     struct zs_eu_thread *t = &w->threads[group->threads[thread].slot];
     struct zs_history_hit hit = {.kind = ZS_HISTORY_NONE};
     pthread_mutex_lock(&card->debug->lock);
-    bool watched = w->debug && zs_gpu_history_hit(w, t, &hit);
-    if (w->debug && w->debug->stop_first) {
+    bool watched = zs_gpu_history_hit(w, t, &hit);
+    if (w->debug->stop_first) {
         hit.kind = ZS_HISTORY_BEGIN;
         watched = true;
     }
@@ -526,7 +528,7 @@ void zs_gpu_debug_ended(struct zs_gpu_worker *w, uint32_t slot)
     struct zs_gpu_debug_session *s = zs_gpu_debug_session_of(card, index_of(run, place));
     if (s && place->step)
         zs_gpu_debug_tell(s, ZS_GPU_DEBUG_UNAVAILABLE, index_of(run, place));
-    take_back(run, w, slot);
+    take_back(w, slot);
     pthread_cond_broadcast(&card->debug->wake);
     pthread_mutex_unlock(&card->debug->lock);
 }

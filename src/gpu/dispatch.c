@@ -161,18 +161,25 @@ static bool worker_grow(const struct zs_gpu_run *run, struct zs_gpu_worker *w)
                 sizeof(*w->surfaces), 64);
 }
 
+/* It has taken in nothing. */
+static void worker_empty(const struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    w->free_slot_count = w->fresh_slot = 0;
+    w->group_count = w->groups_made = 0;
+    w->place_taken = false;
+    w->groups_run = w->threads_run = 0;
+    w->claim = (struct zs_gpu_claim){0};
+    memset(w->counters, 0, run->kernel->counter_count * sizeof(uint64_t));
+}
+
 static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     w->group_limit = run->groups_per_worker;
     w->slm_stride_B = (size_t)zs_align_up(ZS_MAX(run->slm_B, 1u), 64);
     if (!worker_grow(run, w))
         return false;
-    w->free_slot_count = w->fresh_slot = 0;
-    memset(w->counters, 0, run->kernel->counter_count * sizeof(uint64_t));
-    w->group_count = w->groups_made = 0;
-    w->place_taken = w->blind = false;
-    w->groups_run = w->threads_run = 0;
-    w->claim = (struct zs_gpu_claim){0};
+    worker_empty(run, w);
+    w->blind = false;
     w->program = run->kernel->program;
     w->debug = NULL;
     struct zs_port *port = &w->port;
@@ -296,7 +303,7 @@ void zs_gpu_end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group, uint
 }
 
 void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                         const struct zs_gpu_group *group, uint32_t thread)
+                         struct zs_gpu_group *group, uint32_t thread)
 {
     struct zs_port *port = &w->port;
     uint32_t number = thread_number(run, group, thread);
@@ -304,14 +311,8 @@ void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     port->scratch_start = (number + 1ull) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
     port->scratch_bias = scratch_base(run, number);
-}
-
-/* What has been executed goes into the history. */
-static void note_run(struct zs_gpu_run *run, const struct zs_gpu_group *group, uint32_t thread,
-                     const struct zs_eu_thread *t, uint64_t before, enum zs_eu_status status)
-{
-    zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
-                       status == ZS_EU_EOT);
+    port->thread = thread;
+    port->named_barriers = &group->named;
 }
 
 /* The thread's program faults. */
@@ -390,15 +391,14 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     struct zs_eu_thread *t = &w->threads[state->slot];
     struct zs_port *port = &w->port;
     zs_gpu_enter_thread(run, w, group, thread);
-    port->thread = thread;
-    port->named_barriers = &group->named;
     if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
         return OUTCOME_STOPPED;
     bool recorded = debug && run->history;
     uint64_t before = recorded ? zs_eu_thread_steps(t) : 0;
     enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
     if (recorded)
-        note_run(run, group, thread, t, before, status);
+        zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
+                           status == ZS_EU_EOT);
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
     if (ZS_UNLIKELY(group->named.completed))
@@ -702,14 +702,9 @@ static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 
 void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    w->free_slot_count = w->fresh_slot = 0;
-    w->group_count = w->groups_made = 0;
-    w->place_taken = false;
-    w->groups_run = w->threads_run = 0;
-    w->claim = (struct zs_gpu_claim){0};
+    worker_empty(run, w);
     w->port.barrier_signals = 0;
     w->port.fault.kind = ZS_PORT_FAULT_NONE;
-    memset(w->counters, 0, run->kernel->counter_count * sizeof(uint64_t));
     memset(run->shared_places, 0, sizeof(run->shared_places));
     atomic_store(&run->next_group, 0);
 }

@@ -362,7 +362,7 @@ void zs_gpu_start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
                         uint32_t place);
 void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                         const struct zs_gpu_group *group, uint32_t thread);
+                         struct zs_gpu_group *group, uint32_t thread);
 void zs_gpu_end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group, uint32_t thread);
 void zs_gpu_release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                             struct zs_gpu_group *group);

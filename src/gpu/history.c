@@ -301,7 +301,7 @@ static void visit(struct replay *r, const struct zs_eu_thread *t)
                                  .position = r->position,
                                  .lane = UINT32_MAX,
                                  .lanes = t->ce};
-    zs_history_describe(r->w, t, &hit);
+    zs_history_describe(r->w, t, inst, &hit);
     keep(r->h, &hit);
 }
 
@@ -510,14 +510,14 @@ static bool mark_codes(const struct zs_gpu_run *run, struct zs_gpu_history *h)
     return h->marked && h->hits;
 }
 
-/* What the search looks for takes the place of what is watched meanwhile. */
-static void swap_watches(struct zs_gpu_debug_worker *dw, const struct zs_gpu_debug_card *card,
-                         const struct zs_history_request *request)
+/* What the search looks for takes the place of what is watched, which comes back with
+ * zs_gpu_history_look(). */
+static void watch_searched(struct zs_gpu_debug_worker *dw, const struct zs_history_request *search)
 {
-    const struct zs_history_range *from = request ? request->ranges : card->watches;
-    dw->watch_count = request ? request->range_count : card->watch_count;
-    memcpy(dw->watches, from, dw->watch_count * sizeof(*from));
     dw->reached_count = 0;
+    dw->watch_count = search ? search->range_count : 0;
+    if (search)
+        memcpy(dw->watches, search->ranges, dw->watch_count * sizeof(*dw->watches));
 }
 
 bool zs_gpu_history_is_asked(const struct zs_gpu_run *run)
@@ -536,13 +536,12 @@ static bool begin_replay(struct replay *r)
     r->stepper =
         zs_gpu_code_stepper((struct zs_gpu_kernel *)(uintptr_t)run->kernel, r->w->debug->code);
     bool ok = r->stepper && (!r->search || mark_codes(run, r->h));
-    if (ok)
+    if (ok) {
         zs_gpu_debug_take_back(r->w);
-    else
+        watch_searched(r->w->debug, r->search ? &r->h->request : NULL);
+    } else {
         r->h->busy = false;
-    swap_watches(r->w->debug, run->debug, r->search ? &r->h->request : NULL);
-    if (!r->search)
-        r->w->debug->watch_count = 0;
+    }
     pthread_mutex_unlock(lock);
     return ok;
 }
@@ -563,7 +562,7 @@ void zs_gpu_history_serve(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         zs_gpu_history_lose(run, ZS_HISTORY_OTHERWISE);
     else if (!r.search)
         forget_future(h, followed, h->to);
-    swap_watches(w->debug, run->debug, NULL);
+    w->debug->reached_count = 0;
     zs_gpu_debug_hold_resident(run, w);
     h->busy = false;
     pthread_mutex_unlock(&run->debug->debug->lock);

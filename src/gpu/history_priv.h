@@ -53,8 +53,8 @@ int zs_history_save(struct zs_history_saved *saved, uint64_t va, uint64_t size_B
 /* history_watch.c: whether the port shows these bytes, all of them. */
 bool zs_history_is_mapped(const struct zs_gpu_run *run, const struct zs_port *port, uint64_t va,
                           uint64_t size_B);
-/* A hit of the thread that runs, at its place; kind and access are the caller's. */
-void zs_history_describe(const struct zs_gpu_worker *w, const struct zs_eu_thread *t,
+/* A hit of the thread that runs, at `inst`; kind and access are the caller's. */
+void zs_history_describe(const struct zs_gpu_worker *w, const struct zs_eu_thread *t, uint32_t inst,
                          struct zs_history_hit *ret);
 
 /* The ranges of a request, with what the thread knows of them. false: nonsense. */

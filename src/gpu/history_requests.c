@@ -3,7 +3,6 @@
 #include "gpu/history_priv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 struct asked {
     struct zs_gpu_debug_session *session;
@@ -14,12 +13,6 @@ struct asked {
 };
 
 typedef int request_fn(const struct asked *a);
-
-static void change_epoch(struct zs_gpu_debug *debug)
-{
-    atomic_fetch_add(&debug->epoch, 1);
-    pthread_cond_broadcast(&debug->wake);
-}
 
 static struct zs_gpu_history *history_of(const struct asked *a)
 {
@@ -61,7 +54,7 @@ static int do_watch(const struct asked *a)
     a->card->watch_count = request->range_count;
     memcpy(a->answer->ranges, ranges, request->range_count * sizeof(*ranges));
     a->answer->range_count = request->range_count;
-    change_epoch(a->card->debug);
+    zs_gpu_debug_change_epoch(a->card->debug);
     return 0;
 }
 

@@ -12,8 +12,6 @@
 
 #include <errno.h>
 
-enum { GRF_B = 32, JOINED_MAX = 32 };
-
 static struct zs_gpu_worker *worker_of(const struct zs_eu_thread *t)
 {
     return (struct zs_gpu_worker *)(void *)((uint8_t *)t->env -
@@ -138,7 +136,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     const struct zs_port_message_row *row;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     struct zs_port_reach reach;
-    uint8_t joined[JOINED_MAX * GRF_B];
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
     if (!dw || !m || !lane_mask || !(m->bytes_read || m->bytes_written))
         return;
     const struct zs_gpu_history *h = dw->run->history;
@@ -146,13 +144,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     dw->reached_count = 0;
     if (!saves && !dw->watch_count)
         return;
-    const uint8_t *src0 = t->grf + send->d.src0_B;
-    if (m->gather && m->mlen + m->xlen <= JOINED_MAX) {
-        memcpy(joined, src0, (size_t)m->mlen * GRF_B);
-        memcpy(joined + (size_t)m->mlen * GRF_B, t->grf + send->d.src1_B, (size_t)m->xlen * GRF_B);
-        src0 = joined;
-    }
-    zs_port_reach(&w->port, m, src0, lane_mask, &reach);
+    zs_port_reach(&w->port, m, zs_eu_send_payload(t, send, m, joined), lane_mask, &reach);
     if (saves)
         save(dw->run, &w->port, &reach);
     dw->reached_by = t;
@@ -199,13 +191,13 @@ static uint64_t va_of(const struct zs_gpu_run *run, const struct zs_eu_thread *t
     return run->kernel->debug->base_va + zs_gpu_debug_ip(t, inst);
 }
 
-void zs_history_describe(const struct zs_gpu_worker *w, const struct zs_eu_thread *t,
+void zs_history_describe(const struct zs_gpu_worker *w, const struct zs_eu_thread *t, uint32_t inst,
                          struct zs_history_hit *ret)
 {
     const struct zs_gpu_debug_worker *dw = w->debug;
     const struct zs_gpu_run *run = dw->run;
     uint32_t simd = run->kernel->module->simd;
-    ret->ip_va = va_of(run, t, zs_eu_thread_place(t));
+    ret->ip_va = va_of(run, t, inst);
     ret->thread = dw->thread;
     memcpy(ret->group, dw->group->id, sizeof(ret->group));
     if (ret->lane < simd && dw->thread * simd + ret->lane < run->group_items)
@@ -229,8 +221,7 @@ bool zs_gpu_history_hit(struct zs_gpu_worker *w, struct zs_eu_thread *t, struct 
                                        .lanes = r.lanes};
         bool hit = is_hit(w, &r, ret->now);
         memcpy(ret->old, r.old, sizeof(ret->old));
-        zs_history_describe(w, t, ret);
-        ret->ip_va = va_of(dw->run, t, dw->reached_inst);
+        zs_history_describe(w, t, dw->reached_inst, ret);
         dw->reached_count--;
         memmove(&dw->reached[0], &dw->reached[1], dw->reached_count * sizeof(dw->reached[0]));
         if (hit)

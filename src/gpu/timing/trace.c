@@ -28,8 +28,6 @@ enum {
     WORDS_ALL = 4 << 20, /* of all streams */
     WORDS_LEAST = 256,
     EXACT = 16, /* times as much */
-    GRF_B = 32, /* the unit of message lengths */
-    PAYLOAD_UNITS_MAX = (15 + 31) * 64 / GRF_B,
 };
 
 /* ---- which groups ------------------------------------------------------------------------------
@@ -296,16 +294,9 @@ static void record(struct zs_timing_stream *s, const struct zs_eu_thread *t,
                    const struct zs_port_message_row *row, uint32_t mask)
 {
     struct zs_port_touch touch;
-    uint8_t joined[PAYLOAD_UNITS_MAX * GRF_B];
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
     const struct zs_port *port = t->env;
-    const uint8_t *src0 = t->grf + send->d.src0_B;
-    if (m->gather) {
-        zs_assert(m->mlen + m->xlen <= PAYLOAD_UNITS_MAX);
-        memcpy(joined, src0, (size_t)m->mlen * GRF_B);
-        memcpy(joined + (size_t)m->mlen * GRF_B, t->grf + send->d.src1_B, (size_t)m->xlen * GRF_B);
-        src0 = joined;
-    }
-    zs_port_touch(port, m, src0, mask, &touch);
+    zs_port_touch(port, m, zs_eu_send_payload(t, send, m, joined), mask, &touch);
     uint32_t *at = room(s, 2 + 2 * touch.line_count), lines = 0;
     if (!at)
         return;
