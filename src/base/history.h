@@ -40,7 +40,7 @@ enum zs_history_op {
     ZS_HISTORY_WATCH,  /* stop threads that reach ranges[0 .. range_count): all that are watched */
     ZS_HISTORY_STOP,   /* why the thread has stopped: one hit, when its kind is not NONE */
     ZS_HISTORY_FIND,   /* thread `first` of the group with the id codes[0 .. 3), held, of the
-                          request's   thread's launch: hits[0].place */
+                          request's thread's launch: hits[0].place */
     ZS_HISTORY_CANCEL,
     ZS_HISTORY_OP_COUNT,
 };
@@ -127,7 +127,7 @@ struct zs_history_answer {
     uint32_t count, range_count;   /* in this answer */
     union {
         struct zs_history_hit hits[ZS_HISTORY_HITS_MAX];
-        struct zs_history_range ranges[ZS_HISTORY_RANGES_MAX]; /* WATCH, SEARCH: filled in */
+        struct zs_history_range ranges[ZS_HISTORY_RANGES_MAX]; /* WATCH: filled in */
     };
 };
 

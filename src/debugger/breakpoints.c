@@ -585,9 +585,7 @@ uint32_t zs_dbg_breakpoint_would_stop(struct zs_debugger *d, struct zs_dbg_threa
         uint32_t lanes = lanes_that_hold(d, b, t);
         if (!lanes)
             continue;
-        *ret_lane = (uint32_t)__builtin_ctz(lanes);
-        if (t->shown.id == d->focus_thread && lanes >> d->focus_lane & 1)
-            *ret_lane = d->focus_lane;
+        *ret_lane = zs_dbg_pick_lane_of(d, t, lanes);
         return b->shown.id;
     }
     return 0;
@@ -608,9 +606,7 @@ uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, u
             b->shown.ignore_count--;
             continue;
         }
-        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        if (t->shown.id == d->focus_thread && lanes >> d->focus_lane & 1)
-            lane = d->focus_lane;
+        uint32_t lane = zs_dbg_pick_lane_of(d, t, lanes);
         if (b->log)
             for (uint32_t l = 0; l < 32; l++)
                 if (lanes >> l & 1 && (b->condition || l == lane))

@@ -9,6 +9,9 @@
  *     breakpoints.c  locations and the bits in the code that stand for them
  *     run.c          events: what stops, why, and whether a person wants to know
  *     step.c         what steps do between two stops
+ *     history.c      what the driver keeps of a launch: asked, and gone back to
+ *     reverse.c      steps backwards, last writers
+ *     watch.c        watchpoints
  *     threads.c      what is stopped, lanes, focus
  *     unwind.c       the callers' registers, from .debug_frame
  *     frames.c       the stack with inlined functions
@@ -257,6 +260,8 @@ const struct zs_dbg_module *zs_dbg_module_of(const struct zs_debugger *d,
                                              const struct zs_dbg_kernel *kernel);
 /* Index of the instruction at an address, or ZS_NO_INDEX. */
 uint32_t zs_dbg_inst_at(const struct zs_dbg_kernel *kernel, uint64_t va);
+/* Functions that are inlined at an instruction: how many in one another. 0: none, or not known. */
+uint32_t zs_dbg_inlined_at(const struct zs_dbg_kernel *kernel, uint32_t index);
 /* Whether it waits for other threads. */
 bool zs_dbg_inst_waits(const struct zs_dbg_kernel *kernel, uint32_t index);
 /* The same for a function from its first instruction on, with those that it calls. */
@@ -275,8 +280,6 @@ bool zs_dbg_breakpoint_is_at(const struct zs_dbg_breakpoint *b, uint64_t va);
 bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va);
 /* Breakpoint bits in bytes that were read from `va` on are taken out. */
 void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B);
-/* What the breakpoints at the thread's place want: 0 none stops it, else the id. Hits are counted,
- * logs are queued. */
 struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const char *location,
                                                 const char *condition);
 /* Whether its condition holds for a lane; one that cannot be evaluated does. */
@@ -285,6 +288,8 @@ bool zs_dbg_breakpoint_holds(struct zs_debugger *d, const struct zs_dbg_breakpoi
 /* As zs_dbg_breakpoint_hit, but nothing is counted, passed over or logged. */
 uint32_t zs_dbg_breakpoint_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
                                       uint32_t *ret_lane);
+/* What the breakpoints at the thread's place want: 0 none stops it, else the id. Hits are counted,
+ * logs are queued. */
 uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t *ret_lane);
 
 /* ---- run.c ---- */
@@ -300,7 +305,9 @@ void zs_dbg_stop(struct zs_debugger *d, enum zs_debug_reason reason, const struc
                  uint32_t lane, uint32_t breakpoint);
 int zs_dbg_resume(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
 
-int zs_dbg_need_all_stopped(const struct zs_debugger *d, struct zs_diag *diag);
+/* The thread, while all are stopped. */
+int zs_dbg_need_thread_among_stopped(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
+                                     struct zs_diag *diag);
 
 /* ---- history.c ---- */
 
@@ -334,10 +341,9 @@ int zs_dbg_last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
 /* The driver gets the list as it is now; t: the context of new ones, or NULL. */
 int zs_dbg_watch_tell(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
 void zs_dbg_watch_ranges(struct zs_debugger *d, struct zs_history_request *request);
-/* Whether the thread has stopped by a watchpoint, whose id it returns with d->stop.text, or where
- * its launch begins (UINT32_MAX). 0: neither, or it is not to be told. */
-uint32_t zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t,
-                          enum zs_debug_reason *ret_reason, uint32_t *ret_lane);
+/* Whether the thread has stopped by a watchpoint, or where its launch begins, and a person wants to
+ * know: d->stop says it. */
+bool zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t);
 uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
                                  const struct zs_history_hit *hit, uint32_t *ret_lane);
 
@@ -358,6 +364,9 @@ bool zs_dbg_thread_read(struct zs_debugger *d, struct zs_dbg_thread *t);
 void zs_dbg_threads_scan(struct zs_debugger *d);
 void zs_dbg_threads_clear(struct zs_debugger *d);
 uint32_t zs_dbg_pick_lane(const struct zs_debugger *d, const struct zs_dbg_thread *t);
+/* Of these lanes, the one in focus, else the first. */
+uint32_t zs_dbg_pick_lane_of(const struct zs_debugger *d, const struct zs_dbg_thread *t,
+                             uint32_t lanes);
 /* -ESRCH, -EBUSY with a sentence; or 0. */
 int zs_dbg_need_thread(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
                        struct zs_diag *diag);

@@ -92,29 +92,30 @@ int zs_dbg_history_wait(struct zs_debugger *d, const struct zs_dbg_thread *t, st
     }
 }
 
-void zs_dbg_history_told(struct zs_debugger *d)
+static int tell_mode(struct zs_debugger *d, struct zs_diag *diag)
 {
     struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_MODE, NULL);
+    request.mode = (uint32_t)d->record;
+    return zs_dbg_history_ask(d, &request, diag);
+}
+
+void zs_dbg_history_told(struct zs_debugger *d)
+{
     if (d->record_told)
         return;
     d->record_told = true;
-    request.mode = (uint32_t)d->record;
-    (void)zs_dbg_history_ask(d, &request, NULL); /* other drivers refuse it */
+    (void)tell_mode(d, NULL); /* other drivers refuse it */
 }
 
 int zs_debug_record(struct zs_debugger *d, enum zs_debug_record record, struct zs_diag *diag)
 {
-    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_MODE, NULL);
     _Static_assert((int)ZS_DEBUG_RECORD_AUTO == (int)ZS_HISTORY_AUTO &&
                        (int)ZS_DEBUG_RECORD_ON == (int)ZS_HISTORY_ON,
                    "the same numbers");
     if ((uint32_t)record > ZS_DEBUG_RECORD_ON)
         return -EINVAL;
     d->record = record;
-    request.mode = (uint32_t)record;
-    if (!d->session || !d->record_told)
-        return 0;
-    return zs_dbg_history_ask(d, &request, diag);
+    return d->session && d->record_told ? tell_mode(d, diag) : 0;
 }
 
 int zs_debug_history(struct zs_debugger *d, uint32_t thread, struct zs_debug_history *ret,
@@ -199,10 +200,8 @@ void zs_dbg_history_stopped(struct zs_debugger *d, enum zs_debug_reason reason,
 int zs_debug_goto_position(struct zs_debugger *d, uint64_t position, struct zs_diag *diag)
 {
     struct zs_dbg_thread *t;
-    int error = zs_dbg_need_thread(d, d->focus_thread, &t, diag);
+    int error = zs_dbg_need_thread_among_stopped(d, d->focus_thread, &t, diag);
     uint32_t id = d->focus_thread, lane = d->focus_lane;
-    if (!error)
-        error = zs_dbg_need_all_stopped(d, diag);
     if (!error)
         error = zs_dbg_go(d, t, position, diag);
     if (error)

@@ -450,17 +450,22 @@ static bool terms_value(const struct zs_dbg_context *c, const struct zs_dbg_kern
     return true;
 }
 
+static const struct zs_dbg_home *home_of(struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t index)
+{
+    struct zs_dbg_home *home = &k->homes[index];
+    if (!home->asked && home->size_B)
+        find_home(k, grf_B, index);
+    home->asked = true;
+    return home;
+}
+
 /* From the address of another variable that is still in its register. */
 static bool terms_of_others(const struct zs_dbg_context *c, struct zs_dbg_kernel *k, uint32_t inst,
                             const struct sum *sum, uint64_t *ret)
 {
     for (uint32_t i = 0; i < k->info->variable_count; i++) {
-        struct zs_dbg_home *home = &k->homes[i];
+        const struct zs_dbg_home *home = home_of(k, c->d->grf_B, i);
         uint32_t def, high;
-        if (home->size_B && !home->asked) {
-            find_home(k, c->d->grf_B, i);
-            home->asked = true;
-        }
         if (!home->found || !same_terms(&home->first, sum) ||
             !only_def(k, inst, home->register_B[0], 4, &def) || def != home->def ||
             !only_def(k, inst, home->register_B[0] + 4, 4, &high) || high != home->def_high ||
@@ -482,10 +487,7 @@ int zs_dbg_home_address(const struct zs_dbg_context *c, const struct zs_variable
     if (inst == ZS_NO_INDEX || !make_homes(c, k))
         return -ENODATA;
     uint32_t index = (uint32_t)(v - k->info->variables);
-    struct zs_dbg_home *home = &k->homes[index];
-    if (!home->asked && home->size_B)
-        find_home(k, c->d->grf_B, index);
-    home->asked = true;
+    const struct zs_dbg_home *home = home_of(k, c->d->grf_B, index);
     if (!home->found || (!terms_value(c, k, inst, &home->first, &base) &&
                          !terms_of_others(c, k, inst, &home->first, &base)))
         return -ENODATA;

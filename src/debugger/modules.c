@@ -362,3 +362,14 @@ int zs_debug_line_places(struct zs_debugger *d, const char *path, uint32_t line,
     }
     return (int)count;
 }
+
+uint32_t zs_dbg_inlined_at(const struct zs_dbg_kernel *k, uint32_t index)
+{
+    uint32_t depth = 0;
+    if (!k || index == ZS_NO_INDEX || !k->join || k->join->scope[index] == ZS_NO_INDEX)
+        return 0;
+    for (uint32_t f = k->info->scopes[k->join->scope[index]].frame;
+         k->info->frames[f].parent != ZS_NO_INDEX; f = k->info->frames[f].parent)
+        depth++;
+    return depth;
+}

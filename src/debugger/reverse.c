@@ -19,16 +19,18 @@ struct hits {
     bool lost; /* there were earlier ones */
 };
 
-static int read_hits(struct zs_debugger *d, const struct zs_dbg_thread *t, struct hits *ret)
+/* Of those that the search found, from `first` on. */
+static int read_hits(struct zs_debugger *d, const struct zs_dbg_thread *t, size_t first,
+                     struct hits *ret)
 {
-    size_t total = d->history->hit_count;
+    size_t total = d->history->hit_count - first;
     *ret = (struct hits){.items = calloc(total + 1, sizeof(*ret->items)),
                          .lost = d->history->hits_lost != 0};
     if (!ret->items)
         return -ENOMEM;
     while (ret->count < total) {
         struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_HITS, t);
-        request.first = (uint32_t)ret->count;
+        request.first = (uint32_t)(first + ret->count);
         request.count = ZS_HISTORY_HITS_MAX;
         int error = zs_dbg_history_ask(d, &request, NULL);
         uint32_t got = d->history->count;
@@ -41,7 +43,7 @@ static int read_hits(struct zs_debugger *d, const struct zs_dbg_thread *t, struc
 }
 
 static int search(struct zs_debugger *d, const struct zs_dbg_thread *t,
-                  struct zs_history_request *request, struct hits *ret, struct zs_diag *diag)
+                  struct zs_history_request *request, struct zs_diag *diag)
 {
     int error = zs_dbg_history_ask(d, request, diag);
     if (!error)
@@ -49,7 +51,7 @@ static int search(struct zs_debugger *d, const struct zs_dbg_thread *t,
     if (!error && d->history->lack != ZS_HISTORY_WHOLE)
         error =
             zs_diag_set(diag, -EIO, ZS_DIAG_NO_OFFSET, "%s", zs_dbg_history_lack(d->history->lack));
-    return error ? error : read_hits(d, t, ret);
+    return error;
 }
 
 /* ---- steps ---- */
@@ -63,17 +65,6 @@ struct point {
     uint32_t inlined;
     bool begins; /* a statement begins there */
 };
-
-static uint32_t inlined_at(const struct zs_dbg_kernel *k, uint32_t index)
-{
-    uint32_t depth = 0;
-    if (!k || index == ZS_NO_INDEX || !k->join || k->join->scope[index] == ZS_NO_INDEX)
-        return 0;
-    for (uint32_t f = k->info->scopes[k->join->scope[index]].frame;
-         k->info->frames[f].parent != ZS_NO_INDEX; f = k->info->frames[f].parent)
-        depth++;
-    return depth;
-}
 
 /* From the last to the first: behind a return one is deeper, behind a call less deep. */
 static struct point *measure(struct zs_debugger *d, const struct hits *hits, uint32_t lane,
@@ -100,7 +91,7 @@ static struct point *measure(struct zs_debugger *d, const struct hits *hits, uin
                            .row = row,
                            .begins = row && hit->ip_va == k->va + row->offset_B,
                            .level = level,
-                           .inlined = inlined_at(k, index)};
+                           .inlined = zs_dbg_inlined_at(k, index)};
     }
     return points;
 }
@@ -177,19 +168,19 @@ int zs_debug_reverse_step(struct zs_debugger *d, enum zs_debug_step kind, struct
 {
     struct zs_dbg_thread *t;
     struct hits hits = {0};
-    int error = zs_dbg_need_thread(d, d->focus_thread, &t, diag);
-    if (!error)
-        error = zs_dbg_need_all_stopped(d, diag);
+    int error = zs_dbg_need_thread_among_stopped(d, d->focus_thread, &t, diag);
     if (error)
         return error;
     uint32_t id = t->shown.id, lane = d->focus_lane;
     struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_SEARCH, t);
     request.flags = ZS_HISTORY_TRACE;
-    error = search(d, t, &request, &hits, diag);
+    error = search(d, t, &request, diag);
+    if (!error)
+        error = read_hits(d, t, 0, &hits);
     if (!error) {
         size_t count, at;
         struct point *points = measure(d, &hits, lane, &count);
-        uint32_t inlined = inlined_at(t->kernel, zs_dbg_inst_at(t->kernel, t->shown.gpu_va));
+        uint32_t inlined = zs_dbg_inlined_at(t->kernel, zs_dbg_inst_at(t->kernel, t->shown.gpu_va));
         at = points ? find_target(kind, points, count, inlined) : count;
         error = !points       ? -ENOMEM
                 : at >= count ? no_such_place(kind, count, hits.lost, diag)
@@ -249,9 +240,7 @@ int zs_debug_reverse_continue(struct zs_debugger *d, struct zs_diag *diag)
 {
     struct zs_dbg_thread *t;
     struct hits hits = {0};
-    int error = zs_dbg_need_thread(d, d->focus_thread, &t, diag);
-    if (!error)
-        error = zs_dbg_need_all_stopped(d, diag);
+    int error = zs_dbg_need_thread_among_stopped(d, d->focus_thread, &t, diag);
     if (error)
         return error;
     if (d->inserted.count > ZS_HISTORY_CODES_MAX)
@@ -262,7 +251,9 @@ int zs_debug_reverse_continue(struct zs_debugger *d, struct zs_diag *diag)
     for (size_t i = 0; i < d->inserted.count; i++)
         request.codes[request.code_count++] = d->inserted.items[i].va;
     zs_dbg_watch_ranges(d, &request);
-    error = search(d, t, &request, &hits, diag);
+    error = search(d, t, &request, diag);
+    if (!error)
+        error = read_hits(d, t, 0, &hits);
     if (!error)
         error = go_to_last(d, &hits, diag);
     free(hits.items);
@@ -279,11 +270,12 @@ int zs_dbg_last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
     struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_SEARCH, t);
     request.range_count = 1;
     request.ranges[0] = *range;
-    int error = search(d, t, &request, &hits, diag);
-    if (!error && hits.count)
-        *ret = hits.items[hits.count - 1];
-    else if (!error)
-        error = -ENOENT;
+    int error = search(d, t, &request, diag);
+    uint32_t count = error ? 0 : d->history->hit_count;
+    if (!error)
+        error = count ? read_hits(d, t, count - 1, &hits) : -ENOENT;
+    if (!error)
+        *ret = hits.items[0];
     free(hits.items);
     return error;
 }

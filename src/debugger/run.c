@@ -195,18 +195,17 @@ static void stop_fault(struct zs_debugger *d, struct zs_dbg_thread *t)
 /* A thread has stopped of itself. Whether a person wants to know: then d->stop is filled in. */
 static bool wants_stop(struct zs_debugger *d, struct zs_dbg_thread *t)
 {
-    uint32_t lane = 0, id;
+    uint32_t lane = 0;
     memset(&d->stop, 0, sizeof(d->stop));
     if (fault_of(t)) {
         stop_fault(d, t);
         return true;
     }
-    enum zs_debug_reason reason = ZS_DEBUG_REASON_BREAKPOINT;
-    id = zs_dbg_watch_hit(d, t, &reason, &lane);
-    if (!id)
-        id = zs_dbg_breakpoint_hit(d, t, &lane);
+    if (zs_dbg_watch_hit(d, t))
+        return true;
+    uint32_t id = zs_dbg_breakpoint_hit(d, t, &lane);
     if (id)
-        zs_dbg_stop(d, reason, t, lane, id == UINT32_MAX ? 0 : id);
+        zs_dbg_stop(d, ZS_DEBUG_REASON_BREAKPOINT, t, lane, id);
     return id != 0;
 }
 
@@ -387,13 +386,20 @@ int zs_debug_wait(struct zs_debugger *d, uint32_t timeout_ms, struct zs_debug_ev
 
 /* ---- control ---- */
 
-int zs_dbg_need_all_stopped(const struct zs_debugger *d, struct zs_diag *diag)
+static int need_stopped(const struct zs_debugger *d, struct zs_diag *diag)
 {
     if (!d->session)
         return zs_diag_set(diag, -ECHILD, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
     if (d->state != ZS_DBG_STOPPED)
         return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET, "it runs: interrupt it first");
     return 0;
+}
+
+int zs_dbg_need_thread_among_stopped(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
+                                     struct zs_diag *diag)
+{
+    int error = zs_dbg_need_thread(d, id, ret, diag);
+    return error ? error : need_stopped(d, diag);
 }
 
 /* Stops that were not told yet come first. */
@@ -416,7 +422,7 @@ static bool tell_untold(struct zs_debugger *d)
 
 int zs_debug_continue(struct zs_debugger *d, struct zs_diag *diag)
 {
-    int error = zs_dbg_need_all_stopped(d, diag);
+    int error = need_stopped(d, diag);
     if (error || tell_untold(d))
         return error;
     for (size_t i = 0; i < d->threads.count; i++) {

@@ -20,14 +20,7 @@ static void measure(struct zs_debugger *d, const struct zs_dbg_thread *t, uint32
     zs_arena_init(&arena, 0);
     *ret_depth = zs_dbg_unwind(d, t, &arena, frames);
     zs_arena_fini(&arena);
-    *ret_inlined = 0;
-    uint32_t index = zs_dbg_inst_at(t->kernel, t->shown.gpu_va);
-    if (index == ZS_NO_INDEX || !t->kernel->join || t->kernel->join->scope[index] == ZS_NO_INDEX)
-        return;
-    const struct zs_dwarf_kernel *info = t->kernel->info;
-    for (uint32_t f = info->scopes[t->kernel->join->scope[index]].frame;
-         info->frames[f].parent != ZS_NO_INDEX; f = info->frames[f].parent)
-        ++*ret_inlined;
+    *ret_inlined = zs_dbg_inlined_at(t->kernel, zs_dbg_inst_at(t->kernel, t->shown.gpu_va));
 }
 
 void zs_dbg_step_end(struct zs_debugger *d)
@@ -153,19 +146,13 @@ int zs_dbg_step_on(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_dia
         (void)zs_debug_break_delete(d, s->run_to, NULL);
         s->run_to = 0;
     }
-    enum zs_debug_reason reason = ZS_DEBUG_REASON_NONE;
-    uint32_t watch_lane = 0;
     memset(&d->stop, 0, sizeof(d->stop));
-    uint32_t watch = zs_dbg_watch_hit(d, t, &reason, &watch_lane);
-    if (watch) {
-        zs_dbg_stop(d, reason, t, watch_lane, watch == UINT32_MAX ? 0 : watch);
+    if (zs_dbg_watch_hit(d, t))
         return zs_dbg_hold_all(d, diag);
-    }
     if (arrived(d, t))
         return finish(d, t, diag);
     if (zs_dbg_is_inserted(d, t->shown.gpu_va)) {
         uint32_t lane = 0;
-        memset(&d->stop, 0, sizeof(d->stop));
         uint32_t id = zs_dbg_breakpoint_hit(d, t, &lane);
         if (id) {
             zs_dbg_stop(d, ZS_DEBUG_REASON_BREAKPOINT, t, lane, id);
@@ -185,11 +172,9 @@ int zs_dbg_step_on(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_dia
 int zs_debug_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag *diag)
 {
     struct zs_dbg_thread *t;
-    int error = zs_dbg_need_thread(d, d->focus_thread, &t, diag);
+    int error = zs_dbg_need_thread_among_stopped(d, d->focus_thread, &t, diag);
     if (error)
         return error;
-    if (d->state != ZS_DBG_STOPPED)
-        return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET, "it runs: interrupt it first");
     zs_dbg_step_end(d);
     struct zs_dbg_step *s = &d->step;
     const struct zs_line_row *row = zs_dbg_row_at(t->kernel, t->shown.gpu_va);

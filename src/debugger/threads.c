@@ -112,9 +112,15 @@ void zs_dbg_threads_scan(struct zs_debugger *d)
 
 uint32_t zs_dbg_pick_lane(const struct zs_debugger *d, const struct zs_dbg_thread *t)
 {
-    if (t->shown.id == d->focus_thread && t->shown.running >> d->focus_lane & 1)
+    return zs_dbg_pick_lane_of(d, t, t->shown.running);
+}
+
+uint32_t zs_dbg_pick_lane_of(const struct zs_debugger *d, const struct zs_dbg_thread *t,
+                             uint32_t lanes)
+{
+    if (t->shown.id == d->focus_thread && lanes >> d->focus_lane & 1)
         return d->focus_lane;
-    return t->shown.running ? (uint32_t)__builtin_ctz(t->shown.running) : 0;
+    return lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
 }
 
 int zs_dbg_need_thread(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,

@@ -246,35 +246,34 @@ uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
     return b->shown.id;
 }
 
-uint32_t zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t,
-                          enum zs_debug_reason *ret_reason, uint32_t *ret_lane)
+bool zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t)
 {
     if (!d->watching && !d->launch_wanted)
-        return 0;
+        return false;
     struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_STOP, t);
     if (zs_dbg_history_ask(d, &request, NULL) || !d->history->count)
-        return 0;
+        return false;
     struct zs_history_hit hit = d->history->hits[0];
     if (hit.kind == ZS_HISTORY_BEGIN) {
         d->launch_wanted = false;
-        *ret_reason = ZS_DEBUG_REASON_LAUNCH;
-        *ret_lane = zs_dbg_pick_lane(d, t);
+        zs_dbg_stop(d, ZS_DEBUG_REASON_LAUNCH, t, zs_dbg_pick_lane(d, t), 0);
         snprintf(d->stop.text, sizeof(d->stop.text), "launch %llu begins",
                  (unsigned long long)d->history->launch);
-        return UINT32_MAX;
+        return true;
     }
-    t->hides_breakpoint = zs_dbg_is_inserted(d, t->shown.gpu_va);
-    uint32_t id = zs_dbg_watch_would_stop(d, t, &hit, ret_lane);
+    uint32_t lane = 0, id = zs_dbg_watch_would_stop(d, t, &hit, &lane);
     struct zs_dbg_breakpoint *b = zs_dbg_breakpoint_find(d, id);
     if (!b)
-        return 0;
+        return false;
     b->shown.hits++;
     if (b->shown.ignore_count) {
         b->shown.ignore_count--;
-        return 0;
+        d->stop.text[0] = '\0'; /* what stops it otherwise says why itself */
+        return false;
     }
-    *ret_reason = ZS_DEBUG_REASON_WATCHPOINT;
-    return id;
+    t->hides_breakpoint = zs_dbg_is_inserted(d, t->shown.gpu_va);
+    zs_dbg_stop(d, ZS_DEBUG_REASON_WATCHPOINT, t, lane, id);
+    return true;
 }
 
 /* ---- who wrote ---- */
@@ -287,9 +286,7 @@ int zs_debug_who_wrote(struct zs_debugger *d, uint32_t thread, uint32_t lane, ui
     struct zs_history_range range;
     struct zs_history_hit hit;
     memset(ret, 0, sizeof(*ret));
-    int error = zs_dbg_need_thread(d, thread, &t, diag);
-    if (!error)
-        error = zs_dbg_need_all_stopped(d, diag);
+    int error = zs_dbg_need_thread_among_stopped(d, thread, &t, diag);
     if (!error)
         error = find_range(d, t, lane, frame, expression, &v, &range, diag);
     range.access = ZS_HISTORY_WRITE;
