@@ -9,11 +9,11 @@
  */
 #include "driver/debug.h"
 
+#include "base/signals.h"
 #include "compiler/own_fd.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -798,7 +798,7 @@ struct zs_debug_server *zs_debug_start(struct zs_ze_driver *driver)
 void zs_debug_open(struct zs_ze_driver *driver)
 {
     struct zs_debug_server *server = driver->debug;
-    sigset_t all, before;
+    sigset_t before;
     int error = listen_here(server);
     for (uint32_t i = 0; i < driver->owned_count && !error; i++) {
         struct zs_ze_device *root = driver->owned[i];
@@ -807,11 +807,10 @@ void zs_debug_open(struct zs_ze_driver *driver)
         for (uint32_t k = 0; k < root->sub_count; k++)
             meet(server, root->subs[k]);
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    zs_signals_hold(&before);
     if (!error)
         error = -pthread_create(&server->thread, NULL, server_main, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    zs_signals_release(&before);
     server->started = !error;
     if (error) {
         close_sockets(server);

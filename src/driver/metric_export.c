@@ -145,7 +145,7 @@ ze_result_t ZE_APICALL zetMetricGroupCalculateMetricExportDataExp(
     ZS_CHECK(!wrong, ZE_RESULT_ERROR_INVALID_ARGUMENT, "pExportData is %s", wrong);
     uint64_t skip_B =
         (uint64_t)pCalculateDescriptor->rawReportSkipCount * zs_metric_report_B(c.set);
-    ZS_CHECK(skip_B < c.data.size_B || c.data.size_B == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(skip_B == 0 || skip_B < c.data.size_B, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "there are no %u reports to skip", pCalculateDescriptor->rawReportSkipCount);
     c.data = zs_span_make((const uint8_t *)c.data.data + skip_B, c.data.size_B - (size_t)skip_B);
     return zs_metric_calculate_sets(&c, pSetCount, pTotalMetricValueCount, pMetricCounts,

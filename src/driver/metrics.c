@@ -432,7 +432,7 @@ ze_result_t ZE_APICALL zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *
     const struct zs_metrics *m = zs_metrics_of(device);
     if (!m)
         zs_log(ZS_LOG_INFO, "zetMetricGroupGet: there are no metric groups without "
-                            "ZET_ENABLE_METRICS=1 in the environment");
+                            "ZET_ENABLE_METRICS=1 in the environment or zetDeviceEnableMetricsExp");
     uint32_t have = m ? m->group_count : 0;
     uint32_t give = zs_list_count(pCount, have, phMetricGroups != NULL);
     for (uint32_t i = 0; i < give; i++)
@@ -512,7 +512,8 @@ ze_result_t ZE_APICALL zetContextActivateMetricGroups(zet_context_handle_t hCont
     ZS_CHECK(count == 0 || phMetricGroups, ZE_RESULT_ERROR_INVALID_SIZE,
              "%u groups, phMetricGroups is null", count);
     ZS_CHECK(zs_metrics_of(device), ZE_RESULT_ERROR_UNINITIALIZED,
-             "metrics need ZET_ENABLE_METRICS=1 in the environment");
+             "metrics need ZET_ENABLE_METRICS=1 in the environment or "
+             "zetDeviceEnableMetricsExp");
     struct zs_ze_metric_group *wanted[ZS_METRIC_DOMAINS] = {0};
     for (uint32_t i = 0; i < count; i++) {
         ZS_OBJECT(metric_group, group, phMetricGroups[i]);

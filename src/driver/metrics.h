@@ -2,9 +2,10 @@
 /*
  * Metrics (docs/metrics.md): counters of launches, their groups, raw reports, queries, streamers.
  *
- * Each device has one struct zs_metrics while ZET_ENABLE_METRICS=1, else none, and launches then
- * cost a comparison. Launches add what they counted when they end; a query reads the sums, a
- * streamer keeps the launches as stretches of device time and cuts them into reports.
+ * A device has one struct zs_metrics from the first time that metrics are turned on, by
+ * ZET_ENABLE_METRICS=1 or zetDeviceEnableMetricsExp; while they are off launches cost a comparison.
+ * Launches add what they counted when they end; a query reads the sums, a streamer keeps the
+ * launches as stretches of device time and cuts them into reports.
  */
 #ifndef ZS_DRIVER_METRICS_H
 #define ZS_DRIVER_METRICS_H
