@@ -499,7 +499,7 @@ bool zs_port_run_typed_atomic(struct zs_port *port, const struct zs_port_message
 /* ---- load/store cache messages -----------------------------------------------------------------
  */
 
-int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode)
+int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode, uint32_t *ret_operands)
 {
     enum { FIRST = 0x08 };
     static const uint8_t ops[] = {
@@ -527,7 +527,8 @@ int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode)
     if (!op || !apply_of(op, message->element_B))
         return -ENOTSUP;
     message->op = (uint8_t)op;
-    message->elements = operations[op].operands;
+    message->elements = 1;
+    *ret_operands = operations[op].operands;
     return 0;
 }
 
@@ -545,7 +546,7 @@ bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *
         size_t row_B = (size_t)half.lanes * slot_B(m);
         if (!part)
             continue;
-        for (uint32_t i = 0; i < m->elements; i++)
+        for (uint32_t i = 0; i < operations[m->op].operands; i++)
             memcpy(data + i * row_B, src1 + (size_t)i * m->component_B + (size_t)first * slot_B(m),
                    row_B);
         bool done = zs_port_lsc_lanes(port, &half, addresses + (size_t)first * m->address_B, part,

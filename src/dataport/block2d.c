@@ -165,10 +165,11 @@ bool zs_port_block2d_row(const struct zs_port_message *m, const uint8_t *src0, u
 {
     struct block b;
     uint32_t first = 0;
-    if (!describe(m, src0, &b) || index >= b.rows * b.count)
+    if (!describe(m, src0, &b) || index >= b.rows)
         return false;
-    *ret_size_B = inside(m, &b, index / b.rows, index % b.rows, &first) * m->element_B;
-    *ret_gpu_va = address_of(m, &b, index / b.rows, index % b.rows, first);
+    b.columns *= b.count;
+    *ret_size_B = inside(m, &b, 0, index, &first) * m->element_B;
+    *ret_gpu_va = address_of(m, &b, 0, index, first);
     return true;
 }
 

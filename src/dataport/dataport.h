@@ -164,9 +164,9 @@ struct zs_port_send {
 };
 
 /*
- * A row of send.def. run() returns false when the access was refused: port->fault says why. dst
- * has room for rlen registers and may overlap src0 and src1. mask has a bit per element of the
- * message. Registers were validated by the caller.
+ * Of a row of message.def, or of lsc_rows: run() returns false when the access was refused:
+ * port->fault says why. dst has room for rlen registers and may overlap src0 and src1. mask has a
+ * bit per element of the message. Registers were validated by the caller.
  */
 typedef bool zs_port_run_fn(struct zs_port *port, const struct zs_port_message *message,
                             uint8_t *dst, const uint8_t *src0, const uint8_t *src1, uint32_t mask);
@@ -174,6 +174,7 @@ typedef bool zs_port_run_fn(struct zs_port *port, const struct zs_port_message *
 struct zs_port_message_row {
     uint8_t sfid, type;
     uint8_t is_atomic, is_fence;
+    uint8_t shape; /* enum zs_port_shape */
     const char *name;
     int (*decode)(struct zs_port_message *message, uint32_t desc);
     zs_port_run_fn *run, *run_avx2; /* the same; the second is for hosts with AVX2 */
@@ -205,7 +206,6 @@ enum zs_port_shape {
     ZS_PORT_SHAPE_LSC,
     ZS_PORT_SHAPE_BLOCK2D,
 };
-enum zs_port_shape zs_port_shape(const struct zs_port_message_row *row);
 
 enum { ZS_PORT_TOUCH_LINES = 128 };
 struct zs_port_touch {

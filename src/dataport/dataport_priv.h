@@ -224,20 +224,18 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
     memcpy(p, &v, sizeof(v));
 }
 
-/* ---- rows of send.def --------------------------------------------------------------------------
+/* ---- rows of message.def -----------------------------------------------------------------------
  */
 
-#define ZS_PORT_MESSAGE(sfid, type, decode_, run_, atomic, fence, name)                            \
+#define ZS_PORT_MESSAGE(sfid, type, decode_, run_, atomic, fence, shape, name)                     \
     int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
     zs_port_run_fn zs_port_run_##run_;
-#define ZS_PORT_MESSAGE_WIDE(sfid, type, decode_, run_, atomic, fence, name)                       \
+#define ZS_PORT_MESSAGE_WIDE(sfid, type, decode_, run_, atomic, fence, shape, name)                \
     int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
     zs_port_run_fn zs_port_run_##run_, zs_port_run_##run_##_avx2;
 #include "dataport/message.def"
 
 /* lsc_rows of message.c */
-/* atomic.c: whether it came with XeHPG. */
-bool zs_port_atomic_is_later(const struct zs_port_message *message);
 int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);
@@ -247,12 +245,15 @@ int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t de
 int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
 zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
-/* block2d.c: the bytes of memory of a message's row, of all its blocks one after the other; none
- * (*ret_size_B 0) outside the surface. false: there are no more rows, or it is not allowed. */
+/* block2d.c: the bytes of memory of a message's row, all blocks of which lie side by side;
+ * *ret_size_B is 0 outside the surface. false: there are no more rows, or it is not allowed. */
 bool zs_port_block2d_row(const struct zs_port_message *message, const uint8_t *src0, uint32_t index,
                          uint64_t *ret_gpu_va, uint32_t *ret_size_B);
-/* atomic.c: an operation of load/store cache messages; -ENOTSUP. Sets m->op, m->elements. */
-int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode);
+/* atomic.c: whether it came with XeHPG. */
+bool zs_port_atomic_is_later(const struct zs_port_message *message);
+/* atomic.c: an operation of load/store cache messages, and how many operands a lane has; -ENOTSUP.
+ * Sets m->op, m->elements. */
+int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode, uint32_t *ret_operands);
 /* lsc.c: pointers of sixteen lanes from `first` on. addresses: a copy, readable to its end. */
 bool zs_port_lsc_lanes(struct zs_port *port, const struct zs_port_message *half,
                        const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,

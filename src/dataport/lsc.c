@@ -127,8 +127,8 @@ int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
     int error = decode_data_size(message, desc);
     if (error || message->element_B < 2 || zs_port_bits(desc, 15, 12))
         return -ENOTSUP; /* bytes; vectors, transposed */
-    uint32_t grf_B = message->component_B;
-    error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0));
+    uint32_t grf_B = message->component_B, operands;
+    error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0), &operands);
     if (error)
         return error;
     message->returns = message->rlen > 0;
@@ -137,9 +137,8 @@ int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
     message->component_B = (uint16_t)zs_align_up((uint64_t)lanes * message->slot_B, grf_B);
     uint32_t slots = message->component_B / GRF_B;
     uint32_t address_grf = registers_of(lanes * message->address_B, grf_B);
-    error = zs_port_payload(message, address_grf, slots * message->elements,
-                            message->returns ? slots : 0);
-    return error ? error : data_is_apart(message, message->elements > 0);
+    error = zs_port_payload(message, address_grf, slots * operands, message->returns ? slots : 0);
+    return error ? error : data_is_apart(message, operands > 0);
 }
 
 /* ---- lanes -------------------------------------------------------------------------------------

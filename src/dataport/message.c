@@ -12,21 +12,23 @@
 enum { LSC_LOAD_BLOCK2D = 0x03, LSC_STORE_BLOCK2D = 0x07 };
 
 /* Load/store cache messages, by opcode. Source of numbers: src/isa/lsc.def. */
-#define LSC_ROW(opcode, decode_, run_, atomic, fence, name_)                                       \
+#define LSC_ROW(opcode, decode_, run_, atomic, fence, shape_, name_)                               \
     {                                                                                              \
         .type = (opcode), .is_atomic = (atomic), .is_fence = (fence), .name = (name_),             \
-        .decode = zs_port_decode_##decode_, .run = zs_port_run_##run_,                             \
-        .run_avx2 = zs_port_run_##run_                                                             \
+        .shape = ZS_PORT_SHAPE_##shape_, .decode = zs_port_decode_##decode_,                       \
+        .run = zs_port_run_##run_, .run_avx2 = zs_port_run_##run_                                  \
     }
-#define LSC_ATOMIC(opcode, name_) LSC_ROW(opcode, lsc_atomic, lsc_atomic, 1, 0, "atomic " name_)
+#define LSC_ATOMIC(opcode, name_)                                                                  \
+    LSC_ROW(opcode, lsc_atomic, lsc_atomic, 1, 0, LSC, "atomic " name_)
 static const struct zs_port_message_row lsc_rows[] = {
-    LSC_ROW(0x00, lsc_load, lsc_load, 0, 0, "load"),
-    LSC_ROW(0x02, lsc_load_quad, lsc_load, 0, 0, "quad load"),
-    LSC_ROW(LSC_LOAD_BLOCK2D, lsc_block2d_load, lsc_block2d_load, 0, 0, "2D block load"),
-    LSC_ROW(0x04, lsc_store, lsc_store, 0, 0, "store"),
-    LSC_ROW(0x06, lsc_store_quad, lsc_store, 0, 0, "quad store"),
-    LSC_ROW(LSC_STORE_BLOCK2D, lsc_block2d_store, lsc_block2d_store, 0, 0, "2D block store"),
-    LSC_ROW(0x1f, fence, fence, 0, 1, "fence"),
+    LSC_ROW(0x00, lsc_load, lsc_load, 0, 0, LSC, "load"),
+    LSC_ROW(0x02, lsc_load_quad, lsc_load, 0, 0, LSC, "quad load"),
+    LSC_ROW(LSC_LOAD_BLOCK2D, lsc_block2d_load, lsc_block2d_load, 0, 0, BLOCK2D, "2D block load"),
+    LSC_ROW(0x04, lsc_store, lsc_store, 0, 0, LSC, "store"),
+    LSC_ROW(0x06, lsc_store_quad, lsc_store, 0, 0, LSC, "quad store"),
+    LSC_ROW(LSC_STORE_BLOCK2D, lsc_block2d_store, lsc_block2d_store, 0, 0, BLOCK2D,
+            "2D block store"),
+    LSC_ROW(0x1f, fence, fence, 0, 1, NONE, "fence"),
     LSC_ATOMIC(0x08, "increment"),
     LSC_ATOMIC(0x09, "decrement"),
     LSC_ATOMIC(0x0a, "load"),
@@ -49,20 +51,22 @@ static const struct zs_port_message_row lsc_rows[] = {
 };
 
 static const struct zs_port_message_row rows[] = {
-#define ZS_PORT_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, name_)                         \
+#define ZS_PORT_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, shape_, name_)                 \
     {.sfid = (sfid_),                                                                              \
      .type = (type_),                                                                              \
      .is_atomic = (atomic),                                                                        \
      .is_fence = (fence),                                                                          \
+     .shape = ZS_PORT_SHAPE_##shape_,                                                              \
      .name = (name_),                                                                              \
      .decode = zs_port_decode_##decode_,                                                           \
      .run = zs_port_run_##run_,                                                                    \
      .run_avx2 = zs_port_run_##run_},
-#define ZS_PORT_MESSAGE_WIDE(sfid_, type_, decode_, run_, atomic, fence, name_)                    \
+#define ZS_PORT_MESSAGE_WIDE(sfid_, type_, decode_, run_, atomic, fence, shape_, name_)            \
     {.sfid = (sfid_),                                                                              \
      .type = (type_),                                                                              \
      .is_atomic = (atomic),                                                                        \
      .is_fence = (fence),                                                                          \
+     .shape = ZS_PORT_SHAPE_##shape_,                                                              \
      .name = (name_),                                                                              \
      .decode = zs_port_decode_##decode_,                                                           \
      .run = zs_port_run_##run_,                                                                    \
@@ -207,7 +211,7 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
                                 .mlen = (uint8_t)(send->mlen * units),
                                 .xlen = (uint8_t)(send->xlen * units),
                                 .rlen = (uint8_t)(send->rlen * units),
-                                .shape = (uint8_t)zs_port_shape(row),
+                                .shape = row->shape,
                                 .space = ZS_PORT_SPACE_GLOBAL,
                                 .component_B = (uint16_t)send->grf_B}; /* for decode */
     int error = lsc ? decode_lsc(&m, row, send) : decode_legacy(&m, row, send);

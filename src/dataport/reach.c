@@ -228,6 +228,7 @@ void zs_port_reach(const struct zs_port *port, const struct zs_port_message *m, 
         mask &= zs_port_lane_mask(m->lanes);
     switch ((enum zs_port_shape)m->shape) {
     case ZS_PORT_SHAPE_NONE:
+        r->whole = !m->bytes_written;
         break;
     case ZS_PORT_SHAPE_LSC:
         reach_lsc(port, m, src0, mask, r);

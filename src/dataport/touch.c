@@ -11,58 +11,6 @@
 enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4, TOUCH_LANES = 32 };
 _Static_assert(1 << LINE_SHIFT == ZS_PORT_LINE_B, "lines are those of the caches");
 
-static const struct {
-    int (*decode)(struct zs_port_message *message, uint32_t desc);
-    enum zs_port_shape shape;
-} shapes[] = {
-    {zs_port_decode_untyped_read, ZS_PORT_SHAPE_OFFSETS},
-    {zs_port_decode_untyped_write, ZS_PORT_SHAPE_OFFSETS},
-    {zs_port_decode_untyped_atomic, ZS_PORT_SHAPE_OFFSETS},
-    {zs_port_decode_untyped_float_atomic, ZS_PORT_SHAPE_OFFSETS},
-    {zs_port_decode_byte_scattered_read, ZS_PORT_SHAPE_OFFSETS},
-    {zs_port_decode_byte_scattered_write, ZS_PORT_SHAPE_OFFSETS},
-    {zs_port_decode_dword_scattered_read, ZS_PORT_SHAPE_DWORD_OFFSETS},
-    {zs_port_decode_dword_scattered_write, ZS_PORT_SHAPE_DWORD_OFFSETS},
-    {zs_port_decode_a64_untyped_read, ZS_PORT_SHAPE_ADDRESSES},
-    {zs_port_decode_a64_untyped_write, ZS_PORT_SHAPE_ADDRESSES},
-    {zs_port_decode_a64_scattered_read, ZS_PORT_SHAPE_ADDRESSES},
-    {zs_port_decode_a64_scattered_write, ZS_PORT_SHAPE_ADDRESSES},
-    {zs_port_decode_a64_atomic, ZS_PORT_SHAPE_ADDRESSES},
-    {zs_port_decode_a64_float_atomic, ZS_PORT_SHAPE_ADDRESSES},
-    {zs_port_decode_block_aligned, ZS_PORT_SHAPE_BLOCK},
-    {zs_port_decode_block_unaligned, ZS_PORT_SHAPE_BLOCK},
-    {zs_port_decode_block_write, ZS_PORT_SHAPE_BLOCK},
-    {zs_port_decode_scratch, ZS_PORT_SHAPE_SCRATCH},
-    {zs_port_decode_a64_block_read, ZS_PORT_SHAPE_A64_BLOCK},
-    {zs_port_decode_a64_block_write, ZS_PORT_SHAPE_A64_BLOCK},
-    {zs_port_decode_typed_read, ZS_PORT_SHAPE_TYPED},
-    {zs_port_decode_typed_write, ZS_PORT_SHAPE_TYPED},
-    {zs_port_decode_typed_atomic, ZS_PORT_SHAPE_TYPED},
-    {zs_port_decode_media_read, ZS_PORT_SHAPE_MEDIA},
-    {zs_port_decode_media_write, ZS_PORT_SHAPE_MEDIA},
-    {zs_port_decode_sample, ZS_PORT_SHAPE_SAMPLE},
-    {zs_port_decode_sample_l, ZS_PORT_SHAPE_SAMPLE},
-    {zs_port_decode_sample_d, ZS_PORT_SHAPE_SAMPLE},
-    {zs_port_decode_ld, ZS_PORT_SHAPE_TEXEL},
-    {zs_port_decode_ld_lz, ZS_PORT_SHAPE_TEXEL},
-    {zs_port_decode_lsc_load, ZS_PORT_SHAPE_LSC},
-    {zs_port_decode_lsc_store, ZS_PORT_SHAPE_LSC},
-    {zs_port_decode_lsc_load_quad, ZS_PORT_SHAPE_LSC},
-    {zs_port_decode_lsc_store_quad, ZS_PORT_SHAPE_LSC},
-    {zs_port_decode_lsc_atomic, ZS_PORT_SHAPE_LSC},
-    {zs_port_decode_lsc_block2d_load, ZS_PORT_SHAPE_BLOCK2D},
-    {zs_port_decode_lsc_block2d_store, ZS_PORT_SHAPE_BLOCK2D},
-};
-
-enum zs_port_shape zs_port_shape(const struct zs_port_message_row *row)
-{
-    for (size_t i = 0; i < ZS_ARRAY_LEN(shapes); i++) {
-        if (shapes[i].decode == row->decode)
-            return shapes[i].shape;
-    }
-    return ZS_PORT_SHAPE_NONE;
-}
-
 /* ---- lines -------------------------------------------------------------------------------------
  */
 
@@ -92,7 +40,7 @@ static uint32_t span_of(const struct zs_port_message *m)
     if (m->shape == ZS_PORT_SHAPE_LSC)
         return m->channels && m->channels != 15
                    ? (32u - (uint32_t)__builtin_clz(m->channels)) * m->element_B
-                   : (uint32_t)m->element_B * ZS_MAX(m->elements, (uint8_t)1);
+                   : (uint32_t)m->element_B * m->elements;
     if (m->channels)
         return (32u - (uint32_t)__builtin_clz(m->channels)) * 4;
     return (uint32_t)m->element_B * m->elements;

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What zs_port_reach() and zs_port_touch() say of a message before it is executed, against what
+ * executing it does: for every row of the tables, in random forms, with random payloads. Memory
+ * that changes must have been told, also bytes that what is read depends on, and no more of it.
+ */
+#include "fixture.h"
+
+#include "base/compiler.h"
+
+enum {
+    DC0 = 10,
+    DC0_SCRATCH = 0x10,
+    SAMPLER = 2,
+    GATEWAY = 3,
+    SLM_SFID = 14,
+    UGM = 15,
+    BUFFER_BTI = 0,
+    IMAGE_BTI = 2,
+    SLM_BTI = 254,
+    STATELESS_BTI = 255,
+    LSC_TABLE = 3,
+    LSC_SURFACE_STATE = 2,
+    LSC_LOAD_ATOMIC = 0x0a,
+    FILE_B = 8192,
+    REGISTER_MAX_B = 64,
+    SURFACE_B = MEMORY_B - 96, /* what lies behind it is nobody's */
+    PITCH_B = 128,
+    ALL_B = MEMORY_B + SLM_B + 4 * SCRATCH_SLOT_B,
+    TRIES = 300000,
+    ROUNDS = 60
+};
+
+/* The fixture's memories as one: what they hold, and the bytes that were told. */
+struct image {
+    uint8_t byte[ALL_B];
+};
+
+struct trial {
+    struct fixture f;
+    struct zs_port_send send;
+    uint64_t seed;
+    _Alignas(64) uint8_t payload[FILE_B], dst[FILE_B], first_dst[FILE_B];
+    struct image told, before, after;
+    struct zs_port_reach reach;
+    uint32_t mask, told_B, changed_B;
+};
+
+static uint32_t below(struct trial *t, uint32_t limit)
+{
+    return random_u32(&t->seed) % limit;
+}
+
+static const struct {
+    uint8_t sfid, type;
+    const char *name;
+} rows[] = {
+#define ZS_PORT_MESSAGE(sfid_, type_, decode, run, atomic, fence, shape, name_)                    \
+    {.sfid = (sfid_), .type = (type_), .name = (name_)},
+#include "dataport/message.def"
+};
+
+/* ---- the memories ------------------------------------------------------------------------------
+ */
+
+static void save(const struct fixture *f, struct image *image)
+{
+    memcpy(image->byte, f->memory, MEMORY_B);
+    memcpy(image->byte + MEMORY_B, f->slm, SLM_B);
+    memcpy(image->byte + MEMORY_B + SLM_B, f->scratch, sizeof(f->scratch));
+}
+
+static void restore(struct fixture *f, const struct image *image)
+{
+    memcpy(f->memory, image->byte, MEMORY_B);
+    memcpy(f->slm, image->byte + MEMORY_B, SLM_B);
+    memcpy(f->scratch, image->byte + MEMORY_B + SLM_B, sizeof(f->scratch));
+}
+
+/* Where a piece lies in an image; it must lie in one of the memories. */
+static uint32_t place_of(const struct fixture *f, const struct zs_port_piece *p)
+{
+    uint64_t memory = p->address - (uintptr_t)f->memory;
+    uint64_t scratch = p->address - (uintptr_t)f->scratch;
+    if (p->is_slm) {
+        assert_true(p->address < SLM_B && p->size_B <= SLM_B - p->address);
+        return MEMORY_B + (uint32_t)p->address;
+    }
+    if (memory < MEMORY_B) {
+        assert_true(p->size_B <= MEMORY_B - memory);
+        return (uint32_t)memory;
+    }
+    assert_true(scratch < sizeof(f->scratch) && p->size_B <= sizeof(f->scratch) - scratch);
+    return MEMORY_B + SLM_B + (uint32_t)scratch;
+}
+
+/* ---- messages in random forms ------------------------------------------------------------------
+ */
+
+static uint32_t length(struct trial *t)
+{
+    static const uint8_t lengths[] = {0, 1, 2, 3, 4, 8, 16, 32};
+    return lengths[below(t, ZS_ARRAY_LEN(lengths))];
+}
+
+static void random_lengths(struct trial *t, struct zs_port_send *s)
+{
+    s->mlen = 1 + below(t, 2) * below(t, 8);
+    s->xlen = length(t);
+    s->rlen = length(t);
+    s->has_lsc = true;
+}
+
+static struct zs_port_send legacy_form(struct trial *t, uint32_t sfid, uint32_t type)
+{
+    static const uint8_t bti[] = {BUFFER_BTI, BUFFER_BTI, IMAGE_BTI, SLM_BTI, STATELESS_BTI};
+    struct zs_port_send s = {.sfid = sfid, .grf_B = 32u << below(t, 2), .exec_size = 16};
+    uint32_t control = random_u32(&t->seed) & 0x3f00, header = below(t, 2) << 19;
+    s.desc = header | control | bti[below(t, ZS_ARRAY_LEN(bti))];
+    if (sfid == SAMPLER)
+        s.desc = header | type << 12 | (1 + below(t, 2)) << 17 | IMAGE_BTI | below(t, 2) << 8;
+    else if (sfid == GATEWAY)
+        s.desc = type;
+    else if (sfid == DC0 && type == DC0_SCRATCH) /* the field's low bits are the offset */
+        s.desc = 1u << 19 | 1u << 18 | (random_u32(&t->seed) & 0x3f01f);
+    else
+        s.desc |= type << 14;
+    random_lengths(t, &s);
+    return s;
+}
+
+static struct zs_port_send lsc_form(struct trial *t, uint32_t opcode)
+{
+    static const uint8_t sizes[] = {1, 8, 16, 32};
+    struct zs_port_send s = {.sfid = below(t, 3) ? UGM : SLM_SFID, .grf_B = 32u << below(t, 2)};
+    static const uint8_t kinds[] = {0, LSC_SURFACE_STATE, LSC_TABLE};
+    uint32_t kind = s.sfid == UGM ? kinds[below(t, ZS_ARRAY_LEN(kinds))] : 0;
+    s.exec_size = sizes[below(t, ZS_ARRAY_LEN(sizes))];
+    s.desc = opcode | (random_u32(&t->seed) & 0xff80) | kind << 29;
+    if (kind == LSC_TABLE)
+        s.ex_desc = (below(t, 2) ? BUFFER_BTI : (uint32_t)STATELESS_BTI) << 24;
+    if (kind == LSC_SURFACE_STATE)
+        s.ex_desc = ZS_PORT_SCRATCH_HANDLE >> 4;
+    s.is_surface_offset = kind == LSC_SURFACE_STATE;
+    random_lengths(t, &s);
+    return s;
+}
+
+/* 0; a negative error; 1: there is no such row. */
+static int decode_form(struct trial *t, const struct zs_port_send *send)
+{
+    static const char none[] = "message type";
+    struct zs_diag diag = {0};
+    t->send = *send;
+    int error = zs_port_message_decode(send, &t->f.message, &t->f.row, &diag);
+    return error && !strncmp(diag.text, none, sizeof(none) - 1) ? 1 : error;
+}
+
+/* ---- payloads ----------------------------------------------------------------------------------
+ */
+
+static void put32(struct trial *t, uint32_t at_B, uint32_t value)
+{
+    memcpy(t->payload + at_B, &value, 4);
+}
+
+static void put64(struct trial *t, uint32_t at_B, uint64_t value)
+{
+    memcpy(t->payload + at_B, &value, 8);
+}
+
+static bool has_addresses(const struct zs_port_message *m)
+{
+    return m->shape == ZS_PORT_SHAPE_ADDRESSES || m->shape == ZS_PORT_SHAPE_A64_BLOCK ||
+           m->address_B == 8;
+}
+
+/* Of an access of span_B bytes in what the message reaches; of surfaces also at their end. */
+static uint32_t some_offset(struct trial *t, uint32_t span_B)
+{
+    const struct zs_port_message *m = &t->f.message;
+    uint32_t align_B = t->f.row->is_atomic ? m->element_B : 1u << below(t, 4);
+    uint32_t size_B = m->space == ZS_PORT_SPACE_SLM       ? SLM_B
+                      : m->space == ZS_PORT_SPACE_SCRATCH ? SCRATCH_SLOT_B
+                                                          : SURFACE_B;
+    uint32_t offset = below(t, size_B - span_B + 1);
+    if (!has_addresses(m) && m->space == ZS_PORT_SPACE_GLOBAL && !below(t, 8))
+        offset = size_B - 64 + below(t, 128);
+    return offset / align_B * align_B;
+}
+
+/* What offsets count from. */
+static uint32_t bias_of(const struct trial *t)
+{
+    return t->f.message.bti >= 251 && t->f.message.space == ZS_PORT_SPACE_SCRATCH ? SCRATCH_SLOT_B
+                                                                                  : 0;
+}
+
+static void put_lanes(struct trial *t, uint32_t at_B, uint32_t address_B, uint32_t scale)
+{
+    enum { SPAN_B = 64 };
+    const struct zs_port_message *m = &t->f.message;
+    uint32_t first = some_offset(t, 32 * SPAN_B / 2), step = below(t, 3) * m->element_B;
+    bool even = !below(t, 4);
+    for (uint32_t lane = 0; lane < m->lanes; lane++) {
+        uint32_t offset = even ? first + lane * step : some_offset(t, SPAN_B);
+        uint32_t upper = m->space == ZS_PORT_SPACE_SLM && scale == 1 ? below(t, 2) << 28 : 0;
+        if (address_B == 8)
+            put64(t, at_B + lane * 8, (uint64_t)(uintptr_t)t->f.memory + offset);
+        else
+            put32(t, at_B + lane * 4, (offset + bias_of(t)) / scale | upper);
+    }
+}
+
+static void put_block2d(struct trial *t)
+{
+    bool is_store = t->f.message.bytes_written != 0;
+    uint32_t columns = 4u << below(t, 4), lines = 1 + below(t, is_store ? 8 : 32);
+    uint32_t count = is_store ? 1 : 1u << below(t, 5);
+    if (count > 4)
+        columns = 4;
+    put64(t, 0, (uint64_t)(uintptr_t)t->f.memory);
+    put32(t, 8, 64 + below(t, 16) * 4 - 1);
+    put32(t, 12, below(t, MEMORY_B / PITCH_B));
+    put32(t, 16, PITCH_B - 1);
+    put32(t, 20, below(t, 12) * 4 - 12);
+    put32(t, 24, below(t, 20) - 4);
+    put32(t, 28, (columns - 1) | (lines - 1) << 8 | (count - 1) << 16);
+}
+
+static void put_header(struct trial *t)
+{
+    const struct zs_port_message *m = &t->f.message;
+    uint32_t offset = some_offset(t, m->block_B) + (m->space == ZS_PORT_SPACE_SLM ? 1u << 28 : 0);
+    put32(t, 8, offset >> m->block_shift);
+    put32(t, 20, SCRATCH_SLOT_B | below(t, 1024));
+    if (m->shape == ZS_PORT_SHAPE_A64_BLOCK)
+        put64(t, 0, (uint64_t)(uintptr_t)t->f.memory + offset);
+    if (m->shape != ZS_PORT_SHAPE_MEDIA)
+        return;
+    /* what is read outside is the edge once more, which is not told */
+    uint32_t outside = m->bytes_written ? 4 : 0;
+    put32(t, 0, below(t, 12) - outside);
+    put32(t, 4, below(t, outside ? 10 : 4) - outside);
+    put32(t, 8, below(t, 3) << 16 | below(t, 16));
+}
+
+static void put_coordinates(struct trial *t)
+{
+    const struct zs_port_message *m = &t->f.message;
+    for (uint32_t i = 0; i < m->coordinates; i++) {
+        for (uint32_t lane = 0; lane < 8; lane++)
+            put32(t, (m->header_grf + i) * GRF_B + lane * 4, below(t, 10) - 1);
+    }
+}
+
+/* Also few values, so that comparisons find them equal. */
+static void fill_all(struct trial *t)
+{
+    enum { ONE = 0x11, OTHER = 0x22 };
+    struct fixture *f = &t->f;
+    bool few = !below(t, 3);
+    for (uint32_t unit = 0; unit < (uint32_t)f->message.mlen + f->message.xlen; unit++) {
+        uint8_t *at = t->payload + (size_t)unit * GRF_B;
+        fill_random(at, GRF_B, &t->seed);
+        if (few)
+            memset(at, below(t, 2) ? ONE : OTHER, GRF_B);
+    }
+    fill_random(f->memory, MEMORY_B, &t->seed);
+    fill_random(f->slm, SLM_B, &t->seed);
+    fill_random(f->scratch, sizeof(f->scratch), &t->seed);
+    if (!few)
+        return;
+    memset(f->memory, ONE, MEMORY_B);
+    memset(f->slm, ONE, SLM_B);
+    memset(f->scratch, ONE, sizeof(f->scratch));
+}
+
+static void fill_payload(struct trial *t)
+{
+    const struct zs_port_message *m = &t->f.message;
+    uint32_t header_B = m->header_grf * GRF_B;
+    fill_all(t);
+    switch ((enum zs_port_shape)m->shape) {
+    case ZS_PORT_SHAPE_OFFSETS:
+        put_lanes(t, header_B, 4, 1);
+        break;
+    case ZS_PORT_SHAPE_DWORD_OFFSETS:
+        put_lanes(t, header_B, 4, 4);
+        break;
+    case ZS_PORT_SHAPE_ADDRESSES:
+        put_lanes(t, header_B, 8, 1);
+        break;
+    case ZS_PORT_SHAPE_LSC:
+        if (m->lanes)
+            put_lanes(t, 0, m->address_B, 1);
+        else if (m->address_B == 8)
+            put64(t, 0, (uint64_t)(uintptr_t)t->f.memory + some_offset(t, m->block_B));
+        else
+            put32(t, 0, some_offset(t, m->block_B) + bias_of(t));
+        break;
+    case ZS_PORT_SHAPE_BLOCK2D:
+        put_block2d(t);
+        break;
+    case ZS_PORT_SHAPE_TYPED:
+        put_coordinates(t);
+        break;
+    case ZS_PORT_SHAPE_BLOCK:
+    case ZS_PORT_SHAPE_SCRATCH:
+    case ZS_PORT_SHAPE_A64_BLOCK:
+    case ZS_PORT_SHAPE_MEDIA:
+        put_header(t);
+        break;
+    case ZS_PORT_SHAPE_NONE:
+    case ZS_PORT_SHAPE_SAMPLE:
+    case ZS_PORT_SHAPE_TEXEL:
+        break;
+    }
+}
+
+/* ---- checks ------------------------------------------------------------------------------------
+ */
+
+static bool execute(struct trial *t)
+{
+    struct fixture *f = &t->f;
+    uint32_t lanes = f->message.lanes;
+    memset(&f->port.fault, 0, sizeof(f->port.fault));
+    memset(t->dst, 0x5a, sizeof(t->dst));
+    return f->row->run(&f->port, &f->message, t->dst, t->payload,
+                       t->payload + (size_t)f->message.mlen * GRF_B,
+                       lanes && lanes < 32 ? t->mask & ((1u << lanes) - 1) : t->mask);
+}
+
+static void find_told(struct trial *t)
+{
+    const struct zs_port_message *m = &t->f.message;
+    uint32_t lanes = 0;
+    zs_port_reach(&t->f.port, m, t->payload, t->mask, &t->reach);
+    assert_true(t->reach.whole);
+    memset(&t->told, 0, sizeof(t->told));
+    for (uint32_t i = 0; i < t->reach.count; i++) {
+        const struct zs_port_piece *p = &t->reach.pieces[i];
+        memset(t->told.byte + place_of(&t->f, p), 1, p->size_B);
+        t->told_B += p->size_B;
+        assert_int_equal(p->lane == ZS_PORT_REACH_ALL, m->lanes == 0 && !m->masked);
+        if (p->lane == ZS_PORT_REACH_ALL || m->masked)
+            continue;
+        assert_true(p->lane < m->lanes && t->mask >> p->lane & 1);
+        if (t->f.row->is_atomic) { /* each lane one element */
+            assert_int_equal(p->size_B, m->element_B);
+            assert_false(lanes >> p->lane & 1);
+            lanes |= 1u << p->lane;
+        }
+    }
+}
+
+static bool is_image(const struct zs_port_message *m)
+{
+    return m->shape == ZS_PORT_SHAPE_TYPED || m->shape == ZS_PORT_SHAPE_MEDIA;
+}
+
+static bool has_line(const struct zs_port_touch *touch, uint64_t line)
+{
+    for (uint32_t i = 0; i < touch->line_count; i++) {
+        if (touch->lines[i] == line)
+            return true;
+    }
+    return false;
+}
+
+/* Each line that has bytes told is touched; atomics touch no other. */
+static void check_touch(const struct trial *t)
+{
+    const struct zs_port_message *m = &t->f.message;
+    struct zs_port_touch touch;
+    uint32_t lines = 0;
+    uint64_t seen[ZS_PORT_TOUCH_LINES];
+    zs_port_touch(&t->f.port, m, t->payload, t->mask, &touch);
+    if (m->space == ZS_PORT_SPACE_SLM || is_image(m)) {
+        assert_true(!t->reach.count || touch.slm_cycles || touch.line_count);
+        return;
+    }
+    if (m->bti == IMAGE_BTI) /* as if it were a buffer: no compiler does so */
+        return;
+    uint64_t scratch = (uintptr_t)t->f.scratch + SCRATCH_SLOT_B;
+    for (uint32_t i = 0; i < t->reach.count; i++) {
+        const struct zs_port_piece *p = &t->reach.pieces[i];
+        uint64_t from = p->address - (m->space == ZS_PORT_SPACE_SCRATCH ? scratch : 0);
+        for (uint64_t at = from / 64; at <= (from + p->size_B - 1) / 64; at++) {
+            assert_true(has_line(&touch, at));
+            bool is_new = true;
+            for (uint32_t k = 0; k < lines; k++)
+                is_new &= seen[k] != at;
+            if (is_new && lines < ZS_PORT_TOUCH_LINES)
+                seen[lines++] = at;
+        }
+    }
+    if (t->f.row->is_atomic)
+        assert_int_equal(touch.line_count, lines);
+}
+
+/* From two contents of the memory that have no byte in common. */
+static void check_writes(struct trial *t)
+{
+    const struct zs_port_message *m = &t->f.message;
+    struct image other;
+    bool all = m->bytes_written && !m->bytes_read && m->shape != ZS_PORT_SHAPE_TYPED;
+    for (uint32_t i = 0; i < ALL_B; i++) {
+        if (t->after.byte[i] != t->before.byte[i])
+            assert_true(t->told.byte[i]);
+        t->changed_B += t->after.byte[i] != t->before.byte[i];
+        other.byte[i] = (uint8_t)~t->before.byte[i];
+    }
+    restore(&t->f, &other);
+    assert_true(execute(t));
+    struct image again;
+    save(&t->f, &again);
+    for (uint32_t i = 0; i < ALL_B; i++) {
+        if (again.byte[i] != other.byte[i])
+            assert_true(t->told.byte[i]);
+        /* What was written does not depend on what was there. Elements of which a part lies behind
+         * the end of a surface are told and not written. */
+        if (all && t->told.byte[i] && !(i >= SURFACE_B - 8 && i < SURFACE_B))
+            assert_int_equal(again.byte[i], t->after.byte[i]);
+    }
+}
+
+/* What is not told may change without a change in what is read. */
+static void check_reads(struct trial *t)
+{
+    struct image other;
+    memcpy(t->first_dst, t->dst, sizeof(t->dst));
+    for (uint32_t i = 0; i < ALL_B; i++)
+        other.byte[i] = t->before.byte[i] ^ (t->told.byte[i] ? 0 : 0xff);
+    restore(&t->f, &other);
+    assert_true(execute(t));
+    assert_memory_equal(t->dst, t->first_dst, sizeof(t->dst));
+}
+
+/* false: the message was refused, as others are meant to be. */
+static bool check_message(struct trial *t)
+{
+    const struct zs_port_message *m = &t->f.message;
+    bool samples = m->space == ZS_PORT_SPACE_SAMPLER; /* what they read is not told */
+    t->mask = below(t, 3) ? random_u32(&t->seed) | 1u << below(t, 8) : UINT32_MAX;
+    fill_payload(t);
+    save(&t->f, &t->before);
+    find_told(t);
+    bool done = execute(t);
+    save(&t->f, &t->after);
+    if (done) {
+        if (!samples)
+            check_touch(t);
+        if (m->bytes_read && !samples)
+            check_reads(t);
+        check_writes(t);
+    }
+    restore(&t->f, &t->before);
+    return done;
+}
+
+static void init(struct trial *t)
+{
+    memset(t, 0, sizeof(*t));
+    t->seed = 99;
+    fixture_init(&t->f, &t->seed);
+    t->f.surfaces[BUFFER_BTI].size_B = SURFACE_B;
+    t->f.surfaces[IMAGE_BTI] = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_IMAGE,
+                                                        .dimensions = 2,
+                                                        .is_array = true,
+                                                        .swizzle = {4, 5, 6, 7},
+                                                        .base = t->f.memory,
+                                                        .size_B = MEMORY_B,
+                                                        .format = zs_port_format_find(0xC7),
+                                                        .width = 7,
+                                                        .height = 6,
+                                                        .depth = 3,
+                                                        .row_pitch_B = PITCH_B,
+                                                        .slice_pitch_B = 1024};
+    assert_non_null(t->f.surfaces[IMAGE_BTI].format);
+}
+
+static void check_enough(const struct trial *t, const char *name, uint32_t rounds, bool changes)
+{
+    const struct zs_port_message *m = &t->f.message;
+    if (rounds != ROUNDS)
+        fail_msg("%s: only %u forms of it", name, rounds);
+    if (m->space != ZS_PORT_SPACE_SAMPLER && (m->bytes_read || m->bytes_written) && !t->told_B)
+        fail_msg("%s: reaches nothing", name);
+    if (changes && m->bytes_written && !t->changed_B)
+        fail_msg("%s: changes nothing", name);
+}
+
+static void legacy_messages(void **state)
+{
+    static struct trial t;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        uint32_t rounds = 0;
+        init(&t);
+        for (uint32_t n = 0; n < TRIES && rounds < ROUNDS; n++) {
+            struct zs_port_send send = legacy_form(&t, rows[i].sfid, rows[i].type);
+            int error = decode_form(&t, &send);
+            assert_int_not_equal(error, 1);
+            rounds += !error && check_message(&t);
+        }
+        check_enough(&t, rows[i].name, rounds, true);
+    }
+}
+
+static void load_store_cache_messages(void **state)
+{
+    static struct trial t;
+    uint32_t found = 0;
+    for (uint32_t opcode = 0; opcode < 64; opcode++) {
+        uint32_t rounds = 0;
+        int error = 0;
+        init(&t);
+        for (uint32_t n = 0; n < TRIES && rounds < ROUNDS && error <= 0; n++) {
+            struct zs_port_send send = lsc_form(&t, opcode);
+            error = decode_form(&t, &send);
+            rounds += !error && check_message(&t);
+        }
+        if (error > 0)
+            continue;
+        found++;
+        check_enough(&t, t.f.row->name, rounds, opcode != LSC_LOAD_ATOMIC);
+    }
+    assert_int_equal(found, 26);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(legacy_messages),
+        cmocka_unit_test(load_store_cache_messages),
+    };
+    return cmocka_run_group_tests_name("reach", tests, NULL, NULL);
+}
