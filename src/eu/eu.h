@@ -189,6 +189,9 @@ enum {
     ZS_EU_LOWER_HOOK_STEPS = 1u << 4,
     /* registers that were not waited for are faults; where there is a software scoreboard */
     ZS_EU_LOWER_SCOREBOARD = 1u << 5,
+    /* ... of a product that puts 64-bit integers into the long pipe, as XeHPC's first stepping did
+     */
+    ZS_EU_LOWER_LONG_INTEGERS = 1u << 6,
 };
 
 /*

@@ -30,6 +30,7 @@ struct zs_eu_platform {
     bool sfid_in_exdesc;     /* of an extended descriptor in a register */
     bool one_pipe;           /* of instructions that end in order */
     bool has_math_pipe;      /* math ends in order */
+    bool doubles_are_long;   /* the long pipe is that of results in doubles alone */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
 };
 /* NULL: threads of it are not modelled. */

@@ -4,9 +4,22 @@
 
 #include <stdlib.h>
 
-static bool is_wide(unsigned type)
+/* Of the pipe of doubles and, where that has them too, of 64-bit integers. */
+static bool doubles_alone(const struct zs_eu_lowering *l)
 {
-    return zs_eu_type_B(type) == 8;
+    return l->platform->doubles_are_long && !(l->params->flags & ZS_EU_LOWER_LONG_INTEGERS);
+}
+
+static bool is_long(const struct zs_eu_lowering *l, unsigned type)
+{
+    return doubles_alone(l) ? type == ZS_TYPE_DF : zs_eu_type_B(type) == 8;
+}
+
+static enum zs_eu_pipe pipe_of_type(const struct zs_eu_lowering *l, unsigned type)
+{
+    return is_long(l, type)            ? ZS_EU_PIPE_LONG
+           : zs_eu_type_is_float(type) ? ZS_EU_PIPE_FLOAT
+                                       : ZS_EU_PIPE_INT;
 }
 
 static enum zs_eu_pipe pipe_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
@@ -25,12 +38,10 @@ static enum zs_eu_pipe pipe_of(const struct zs_eu_lowering *l, const struct zs_i
         return ZS_EU_PIPE_MATH;
     if (flags & ZS_OPF_BRANCH)
         return ZS_EU_PIPE_INT;
-    bool wide = is_wide(inst->dst.type);
-    for (unsigned i = 0; i < inst->source_count; i++)
-        wide |= is_wide(inst->src[i].type);
-    return wide                                  ? ZS_EU_PIPE_LONG
-           : zs_eu_type_is_float(inst->dst.type) ? ZS_EU_PIPE_FLOAT
-                                                 : ZS_EU_PIPE_INT;
+    bool is_wide = false;
+    for (unsigned i = 0; i < inst->source_count && !doubles_alone(l); i++)
+        is_wide |= is_long(l, inst->src[i].type);
+    return is_wide ? ZS_EU_PIPE_LONG : pipe_of_type(l, inst->dst.type);
 }
 
 /* Pipes that a distance is about. One without a pipe: the instruction's own, or that of its
@@ -59,9 +70,7 @@ static uint32_t waited_pipes(const struct zs_eu_lowering *l, const struct zs_isa
     if (l->platform->one_pipe || own == ZS_EU_PIPE_NONE)
         return (1u << ZS_EU_PIPE_COUNT) - 1;
     for (unsigned i = 0; i < inst->source_count; i++)
-        pipes |= is_wide(inst->src[i].type)               ? 1u << ZS_EU_PIPE_LONG
-                 : zs_eu_type_is_float(inst->src[i].type) ? 1u << ZS_EU_PIPE_FLOAT
-                                                          : 1u << ZS_EU_PIPE_INT;
+        pipes |= 1u << pipe_of_type(l, inst->src[i].type);
     return pipes;
 }
 

@@ -7,8 +7,9 @@
  * to XeHPG math) set a token; who reads or writes their destination waits for "dst" of it, who
  * writes their sources for "src". All others end in the order of their pipe; who reads what one of
  * them writes, or writes it from another pipe, waits for a distance. Sources: Mesa,
- * brw_fs_scoreboard.cpp; IGC, SWSB_G4IR.cpp and G4_INST::getInstructionPipeXe() (pipes,
- * WARDepRequired: messages to one shared function read their sources in order).
+ * brw_fs_scoreboard.cpp; IGC, SWSB_G4IR.cpp and G4_INST::getInstructionPipeXe() (pipes: on XeHPC
+ * only results in doubles go through the long one, 64-bit integers with the others, but on its
+ * first stepping; WARDepRequired: messages to one shared function read their sources in order).
  *
  * Looked at are general registers by bytes. Architecture registers are the hardware's business
  * (flags, accumulators) or waited for with every access; operands that an address register names
