@@ -401,6 +401,18 @@ ZS_API int zs_debug_disassemble(struct zs_debugger *debug, uint64_t gpu_va, uint
 ZS_API int zs_debug_line_places(struct zs_debugger *debug, const char *path, uint32_t line,
                                 struct zs_debug_place *ret_places, uint32_t capacity);
 
+/* What debug info names, each once, of the code that is loaded: sources as it has their paths, and
+ * functions (of each kernel, inlined ones too; kernels without debug info as well). Pointers are
+ * valid until modules change. Returns how many there are. */
+ZS_API int zs_debug_sources(struct zs_debugger *debug, const char **ret_paths, uint32_t capacity);
+struct zs_debug_function {
+    const char *name, *kernel; /* the kernel that it is part of */
+    const char *file;          /* or NULL */
+    uint32_t line;             /* where it is declared; 0: not known */
+};
+ZS_API int zs_debug_functions(struct zs_debugger *debug, struct zs_debug_function *ret_functions,
+                              uint32_t capacity);
+
 struct zs_debug_module {
     uint32_t id;
     uint64_t load_va, size_B;

@@ -6,7 +6,8 @@
 #include "base/file.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ struct debug_options {
 };
 
 static int run_debug(void *options, int operand_count, char **operands);
+
+#define NO_PID UINT64_MAX
 
 #define OPTION(member) offsetof(struct debug_options, member)
 static const struct zs_option options_table[] = {
@@ -39,6 +42,8 @@ static const struct zs_option options_table[] = {
      "look for source files there, too; may be given several times"},
 };
 
+static const struct debug_options defaults = {.pid = NO_PID};
+
 const struct zs_command zs_command_debug = {
     .name = "debug",
     .summary = "debug an application's kernels",
@@ -49,7 +54,9 @@ const struct zs_command zs_command_debug = {
         "-g; with -cl-opt-disable besides, all variables have values everywhere. Commands have the "
         "names and abbreviations of gdb; `help` shows them.\n\n"
         "The application runs on the software GPU unless --system is given. It works through Level "
-        "Zero's debug functions alone, so that drivers of other GPUs will do that offer them.",
+        "Zero's debug functions alone, so that drivers of other GPUs will do that offer them.\n\n"
+        "Commands are read from stdin, and the application's stdin is empty; with --batch it is "
+        "this one's. A file of commands ends at the first one that fails.",
     .examples = "zescope debug -- ./app\n"
                 "    then: break k.cl:12, run, print acc @lanes, next, backtrace\n"
                 "zescope debug --batch --eval-command 'break k.cl:12' --eval-command run -- ./app\n"
@@ -59,20 +66,12 @@ const struct zs_command zs_command_debug = {
     .options = options_table,
     .option_count = ZS_ARRAY_LEN(options_table),
     .options_size_B = sizeof(struct debug_options),
+    .defaults = &defaults,
     .takes_app = true,
     .run = run_debug,
 };
 
-/* For the handler of SIGINT. */
-static struct zs_debugger *interrupted;
-
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    if (interrupted)
-        zs_debug_interrupt(interrupted);
-}
-
+/* One that fails ends the file, as what follows was written for what it would have done. */
 static bool run_script(struct zs_shell *shell, const char *path)
 {
     struct zs_file file;
@@ -82,7 +81,8 @@ static bool run_script(struct zs_shell *shell, const char *path)
         return false;
     }
     const char *at = (const char *)file.span.data, *end = at + file.span.size_B;
-    while (at < end && !shell->quit) {
+    uint32_t before = shell->errors;
+    for (unsigned number = 1; at < end && !shell->quit && shell->errors == before; number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = newline ? (size_t)(newline - at) : (size_t)(end - at);
         char *line = strndup(at, length);
@@ -90,9 +90,23 @@ static bool run_script(struct zs_shell *shell, const char *path)
             zs_shell_execute(shell, line);
         free(line);
         at += length + 1;
+        if (shell->errors != before)
+            zs_cli_fail("%s:%u: this command failed; what follows it is not executed", path,
+                        number);
     }
     zs_file_close(&file);
     return true;
+}
+
+/* Commands are read from what was stdin; the application's is empty then: both cannot have it. */
+static FILE *take_stdin(void)
+{
+    int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    FILE *in = fd >= 0 && null_fd >= 0 && dup2(null_fd, STDIN_FILENO) >= 0 ? fdopen(fd, "r") : NULL;
+    if (null_fd >= 0)
+        close(null_fd);
+    return in;
 }
 
 static int open_session(const struct debug_options *o, char driver[PATH_MAX],
@@ -118,25 +132,36 @@ static int open_session(const struct debug_options *o, char driver[PATH_MAX],
     return error ? zs_cli_fail("%s", diag.text[0] ? diag.text : strerror(-error)) : ZS_EXIT_OK;
 }
 
+static int check_usage(const struct debug_options *o, int operand_count)
+{
+    bool has_pid = o->pid != NO_PID;
+    if (!operand_count && !has_pid)
+        return zs_cli_usage(&zs_command_debug, "no application and no --pid given");
+    if (operand_count && has_pid)
+        return zs_cli_usage(&zs_command_debug, "either an application or --pid");
+    if (has_pid && (!o->pid || o->pid > INT32_MAX))
+        return zs_cli_usage(&zs_command_debug, "--pid: there is no process %" PRIu64, o->pid);
+    return ZS_EXIT_OK;
+}
+
 static int run_debug(void *options, int operand_count, char **operands)
 {
     const struct debug_options *o = options;
     static char driver[PATH_MAX]; /* lives in the environment */
     struct zs_shell shell = {.common = &o->common, .exit_status = -1};
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
-    if (!operand_count && !o->pid)
-        return zs_cli_usage(&zs_command_debug, "no application and no --pid given");
-    if (operand_count && o->pid)
-        return zs_cli_usage(&zs_command_debug, "either an application or --pid");
-    int status = open_session(o, driver, &shell.debug);
+    int status = check_usage(o, operand_count);
+    if (status == ZS_EXIT_OK)
+        status = open_session(o, driver, &shell.debug);
     if (status != ZS_EXIT_OK)
         return status;
     shell.app = operand_count ? operands : NULL;
     shell.color = zs_cli_color(&o->common, STDOUT_FILENO);
-    interrupted = shell.debug;
-    const struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    if (o->pid && zs_debug_attach(shell.debug, (uint32_t)o->pid, &diag))
+    shell.in = o->batch ? stdin : take_stdin();
+    zs_shell_interrupts(shell.debug);
+    if (!shell.in)
+        status = zs_cli_fail("stdin cannot be read: %s", strerror(errno));
+    else if (o->pid != NO_PID && zs_debug_attach(shell.debug, (uint32_t)o->pid, &diag))
         status = zs_cli_fail("%s", diag.text);
     if (status == ZS_EXIT_OK && o->script && !run_script(&shell, o->script))
         status = ZS_EXIT_FAILED;
@@ -144,7 +169,7 @@ static int run_debug(void *options, int operand_count, char **operands)
         zs_shell_execute(&shell, o->commands.items[i]);
     if (status == ZS_EXIT_OK && !o->batch && !shell.quit)
         zs_shell_interact(&shell);
-    interrupted = NULL;
+    zs_shell_interrupts(NULL);
     zs_debug_close(shell.debug);
     if (status == ZS_EXIT_OK && shell.exit_status >= 0)
         status = shell.exit_status;

@@ -1,69 +1,281 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines for the debugger: from a terminal with editing, history and completion (libedit), else as
- * they come. */
+/*
+ * Lines for the debugger: from a terminal with editing, history and completion (libedit), else as
+ * they come. At the prompt Ctrl-C gives up the line; handlers of signals wake the reading of a key
+ * through a pipe.
+ */
 #include "cli/debug_shell.h"
 
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static const char prompt_text[] = "(zescope) ";
+
+static struct zs_debugger *interrupted; /* what Ctrl-C stops, while something runs */
+static volatile sig_atomic_t at_prompt, got_interrupt, got_resize, got_continue;
+static int wake_fds[2] = {-1, -1};
+
+static void wake(void)
+{
+    int saved = errno;
+    (void)!write(wake_fds[1], "", 1);
+    errno = saved;
+}
+
+static void handle_interrupt(int signal_number)
+{
+    (void)signal_number;
+    if (at_prompt) {
+        got_interrupt = 1;
+        wake();
+    } else if (interrupted) {
+        zs_debug_interrupt(interrupted);
+    }
+}
+
+void zs_shell_interrupts(struct zs_debugger *debug)
+{
+    const struct sigaction action = {.sa_handler = handle_interrupt, .sa_flags = SA_RESTART};
+    interrupted = debug;
+    if (debug)
+        sigaction(SIGINT, &action, NULL);
+}
+
 #ifdef ZS_HAVE_LIBEDIT
 #include <histedit.h>
+#include <locale.h>
+#include <wchar.h>
 
-enum { HISTORY_LINES = 1000, NAME_MAX_ = 64 };
+enum { HISTORY_LINES = 1000, CANCEL_KEY = 3 };
 
 static char *prompt(EditLine *editor)
 {
-    static char text[] = "(zescope) ";
     (void)editor;
-    return text;
+    return (char *)(uintptr_t)prompt_text;
 }
 
-/* The first word, as far as all commands that begin like it agree. */
+/* ---- completion ---- */
+
+struct words {
+    char **items;
+    size_t count, capacity;
+};
+
+static void add_word(void *user, const char *word)
+{
+    struct words *w = user;
+    for (size_t i = 0; i < w->count; i++)
+        if (!strcmp(w->items[i], word))
+            return;
+    char *own = strdup(word);
+    if (own && !ZS_VEC_PUSH(w, own))
+        free(own);
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_words(struct words *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        free(w->items[i]);
+    free(w->items);
+}
+
+static size_t common_length(const struct words *w)
+{
+    size_t same = w->count ? strlen(w->items[0]) : 0;
+    for (size_t i = 1; i < w->count; i++)
+        for (size_t n = 0; n < same; n++)
+            if (w->items[i][n] != w->items[0][n])
+                same = n;
+    return same;
+}
+
+static void list_words(struct words *w)
+{
+    size_t widest = 0, columns;
+    qsort(w->items, w->count, sizeof(*w->items), compare_words);
+    for (size_t i = 0; i < w->count; i++)
+        widest = ZS_MAX(widest, strlen(w->items[i]));
+    columns = ZS_MAX(zs_cli_columns(STDOUT_FILENO) / (widest + 2), (size_t)1);
+    for (size_t i = 0; i < w->count; i++)
+        printf("%s%-*s", i % columns ? "" : "\n", (int)widest + 2, w->items[i]);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* The word in front of the cursor, as far as all that begin like it agree; else they are shown. */
 static unsigned char complete(EditLine *editor, int key)
 {
     const LineInfo *line = el_line(editor);
-    size_t typed = (size_t)(line->cursor - line->buffer), common = 0;
-    const char *found = NULL, *name;
+    struct zs_shell *shell = NULL;
+    struct words words = {0};
+    size_t begin, length = (size_t)(line->cursor - line->buffer);
+    unsigned char result = CC_ERROR;
     (void)key;
-    if (!typed || memchr(line->buffer, ' ', typed))
+    el_get(editor, EL_CLIENTDATA, &shell);
+    char *text = strndup(line->buffer, length);
+    if (!text)
         return CC_ERROR;
-    for (size_t i = 0; (name = zs_shell_command_name(i)); i++) {
-        if (strncmp(name, line->buffer, typed) != 0)
-            continue;
-        size_t same = 0;
-        while (found && same < common && name[same] == found[same])
-            same++;
-        common = found ? same : strlen(name);
-        found = found ? found : name;
+    zs_shell_complete(shell, text, length, &begin, add_word, &words);
+    size_t typed = length - begin, common = common_length(&words);
+    if (common > typed) {
+        bool whole = words.count == 1 && words.items[0][common - 1] != ':';
+        char *rest = NULL;
+        if (asprintf(&rest, "%.*s%s", (int)(common - typed), words.items[0] + typed,
+                     whole ? " " : "") >= 0 &&
+            !el_insertstr(editor, rest))
+            result = CC_REFRESH;
+        free(rest);
+    } else if (words.count > 1) {
+        list_words(&words);
+        result = CC_REDISPLAY;
     }
-    char rest[NAME_MAX_];
-    if (!found || common <= typed)
-        return CC_ERROR;
-    snprintf(rest, sizeof(rest), "%.*s", (int)(common - typed), found + typed);
-    return el_insertstr(editor, rest) ? CC_ERROR : CC_REFRESH;
+    free_words(&words);
+    free(text);
+    return result;
+}
+
+/* Ctrl-C: the line is given up. */
+static unsigned char cancel(EditLine *editor, int key)
+{
+    const LineInfo *line = el_line(editor);
+    (void)key;
+    el_cursor(editor, (int)(line->lastchar - line->cursor));
+    line = el_line(editor);
+    el_deletestr(editor, (int)(line->lastchar - line->buffer));
+    got_interrupt = 2;
+    fputs("^C\n", stdout);
+    fflush(stdout);
+    return CC_NEWLINE;
+}
+
+static void drain_wakes(void)
+{
+    char bytes[64];
+    while (read(wake_fds[0], bytes, sizeof(bytes)) > 0)
+        continue;
+}
+
+/* What signals have asked for; true: the line is to be given up. */
+static bool take_signals(EditLine *editor)
+{
+    drain_wakes();
+    if (got_continue) { /* from the shell, which has its own modes */
+        got_continue = 0;
+        el_set(editor, EL_PREP_TERM, 1);
+        el_set(editor, EL_REFRESH);
+    }
+    if (got_resize) {
+        got_resize = 0;
+        el_resize(editor);
+    }
+    bool give_up = got_interrupt == 1;
+    got_interrupt = 0;
+    return give_up;
+}
+
+/* One character; a key, or a signal that has one. */
+static int get_key(EditLine *editor, wchar_t *ret)
+{
+    struct zs_shell *shell = NULL;
+    mbstate_t state = {0};
+    el_get(editor, EL_CLIENTDATA, &shell);
+    for (;;) {
+        struct pollfd fds[] = {{.fd = fileno(shell->in), .events = POLLIN},
+                               {.fd = wake_fds[0], .events = POLLIN}};
+        char byte;
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return -1;
+        if (fds[1].revents && take_signals(editor)) {
+            *ret = CANCEL_KEY;
+            return 1;
+        }
+        if (!fds[0].revents)
+            continue;
+        ssize_t n = read(fileno(shell->in), &byte, 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return (int)n;
+        size_t got = mbrtowc(ret, &byte, 1, &state);
+        if (got == (size_t)-1)
+            memset(&state, 0, sizeof(state)); /* no character of this locale */
+        else if (got != (size_t)-2)
+            return 1;
+    }
+}
+
+static void note_resize(int signal_number)
+{
+    (void)signal_number;
+    got_resize = 1;
+    wake();
+}
+
+static void note_continue(int signal_number)
+{
+    (void)signal_number;
+    got_continue = 1;
+    wake();
+}
+
+static void set_up(EditLine *editor, History *lines, struct zs_shell *shell)
+{
+    el_set(editor, EL_CLIENTDATA, shell);
+    el_set(editor, EL_PROMPT, prompt);
+    el_set(editor, EL_EDITOR, "emacs");
+    el_set(editor, EL_SIGNAL, 0);
+    el_set(editor, EL_GETCFN, get_key);
+    if (lines)
+        el_set(editor, EL_HIST, history, lines);
+    el_set(editor, EL_ADDFN, "zs-complete", "complete a word", complete);
+    el_set(editor, EL_BIND, "^I", "zs-complete", NULL);
+    el_set(editor, EL_ADDFN, "zs-cancel", "give up the line", cancel);
+    el_set(editor, EL_BIND, "^C", "zs-cancel", NULL);
+    el_set(editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
 }
 
 static void edit_lines(struct zs_shell *shell)
 {
-    EditLine *editor = el_init("zescope", stdin, stdout, stderr);
+    const struct sigaction resize = {.sa_handler = note_resize, .sa_flags = SA_RESTART};
+    const struct sigaction go_on = {.sa_handler = note_continue, .sa_flags = SA_RESTART};
+    setlocale(LC_CTYPE, "");
+    EditLine *editor = el_init("zescope", shell->in, stdout, stderr);
     History *lines = history_init();
     HistEvent event;
-    int count;
-    const char *line;
-    if (lines)
+    sigaction(SIGWINCH, &resize, NULL);
+    sigaction(SIGCONT, &go_on, NULL);
+    if (lines) {
         history(lines, &event, H_SETSIZE, HISTORY_LINES);
-    if (editor) {
-        el_set(editor, EL_PROMPT, prompt);
-        el_set(editor, EL_EDITOR, "emacs");
-        el_set(editor, EL_SIGNAL, 0);
-        if (lines)
-            el_set(editor, EL_HIST, history, lines);
-        el_set(editor, EL_ADDFN, "zs-complete", "complete a command", complete);
-        el_set(editor, EL_BIND, "^I", "zs-complete", NULL);
+        history(lines, &event, H_SETUNIQUE, 1);
     }
-    while (editor && !shell->quit && (line = el_gets(editor, &count)) && count > 0) {
+    if (editor)
+        set_up(editor, lines, shell);
+    while (editor && !shell->quit) {
+        int count = 0;
+        at_prompt = 1;
+        const char *line = el_gets(editor, &count);
+        at_prompt = 0;
+        bool given_up = got_interrupt == 2;
+        got_interrupt = 0;
+        if (given_up)
+            continue;
+        if (!line || count <= 0) {
+            fputs("\n", stdout); /* Ctrl-D */
+            break;
+        }
         char *own = strndup(line, strcspn(line, "\n"));
         if (own && *own && lines)
             history(lines, &event, H_ENTER, own);
@@ -78,16 +290,35 @@ static void edit_lines(struct zs_shell *shell)
 }
 #endif
 
+/* The terminal has given up the line when the handler of Ctrl-C is called: a new prompt alone. */
+static void plain_interrupt(int signal_number)
+{
+    if (at_prompt) {
+        int saved = errno;
+        (void)!write(STDOUT_FILENO, "\n", 1);
+        (void)!write(STDOUT_FILENO, prompt_text, sizeof(prompt_text) - 1);
+        errno = saved;
+    } else {
+        handle_interrupt(signal_number);
+    }
+}
+
 static void plain_lines(struct zs_shell *shell)
 {
+    const struct sigaction action = {.sa_handler = plain_interrupt, .sa_flags = SA_RESTART};
     char *line = NULL;
     size_t capacity = 0;
+    if (shell->interactive)
+        sigaction(SIGINT, &action, NULL);
     while (!shell->quit) {
         if (shell->interactive) {
-            fputs("(zescope) ", stdout);
+            fputs(prompt_text, stdout);
             fflush(stdout);
         }
-        if (getline(&line, &capacity, stdin) < 0)
+        at_prompt = shell->interactive;
+        ssize_t got = getline(&line, &capacity, shell->in);
+        at_prompt = 0;
+        if (got < 0)
             break;
         line[strcspn(line, "\n")] = '\0';
         zs_shell_execute(shell, line);
@@ -95,11 +326,30 @@ static void plain_lines(struct zs_shell *shell)
     free(line);
 }
 
+static void greet(struct zs_shell *s)
+{
+    if (s->common->quiet || s->has_run)
+        return;
+    if (zs_debug_pid(s->debug))
+        zs_shell_say(s,
+                     "[Process %u is attached to and runs: `continue` waits for a stop, Ctrl-C "
+                     "makes one; `help` for all]\n",
+                     zs_debug_pid(s->debug));
+    else if (s->app)
+        zs_shell_say(s,
+                     "[`run` starts %s; first `break KERNEL` or `break FILE:LINE`; `help` for "
+                     "all]\n",
+                     s->app[0]);
+    zs_shell_flush(s);
+}
+
 void zs_shell_interact(struct zs_shell *shell)
 {
-    shell->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    shell->interactive = isatty(fileno(shell->in)) && isatty(STDOUT_FILENO);
+    if (shell->interactive)
+        greet(shell);
 #ifdef ZS_HAVE_LIBEDIT
-    if (shell->interactive) {
+    if (shell->interactive && !pipe2(wake_fds, O_CLOEXEC | O_NONBLOCK)) {
         edit_lines(shell);
         return;
     }

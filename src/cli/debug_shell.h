@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The debugger's commands as people type them. */
+/*
+ * The debugger's commands as people type them: in a terminal, from scripts, in an editor's console.
+ *
+ *     debug_shell.c   running and going back, the table of commands, help
+ *     debug_stops.c   breakpoints and watchpoints
+ *     debug_look.c    threads, lanes, frames, source, code
+ *     debug_print.c   values and memory
+ *     debug_show.c    what people see of stops and lists
+ *     debug_line.c    lines from a terminal
+ */
 #ifndef ZS_CLI_DEBUG_SHELL_H
 #define ZS_CLI_DEBUG_SHELL_H
 
@@ -8,32 +17,101 @@
 
 #include <zescope/debug.h>
 
-enum { ZS_SHELL_DISPLAYS_MAX = 32 };
+#include <stdio.h>
+
+enum { ZS_SHELL_DISPLAYS_MAX = 32, ZS_SHELL_RESOLVED_MAX = 256 };
+
+/* "/4xw": how values and memory are written. */
+struct zs_shell_format {
+    uint64_t count;  /* 0: none was given */
+    char letter;     /* x d u o t f c a i s, 0: as its type says */
+    uint32_t size_B; /* 0: none was given */
+};
 
 struct zs_shell {
     const struct zs_common_options *common;
     struct zs_debugger *debug;
+    FILE *in;   /* lines */
     char **app; /* argv of `run`, NULL: none */
     struct zs_buf out;
+    struct zs_buf *capture; /* what would be written, errors too; NULL: stdout and stderr */
     bool color;
     bool interactive;
+    bool editor; /* an editor's console: what makes it run returns at once */
+    bool runs;   /* ... and has done so */
     bool quit;
-    bool failed;     /* a command of a script failed */
+    bool failed;     /* a command failed, or showed what is not available */
+    uint32_t errors; /* messages of commands that failed */
+    bool has_run;    /* an application was started */
     int exit_status; /* of the application; -1: has not ended */
     char *last;      /* what an empty line repeats */
-    char *displays[ZS_SHELL_DISPLAYS_MAX];
+    struct {
+        char *expression; /* NULL: deleted */
+        struct zs_shell_format format;
+    } displays[ZS_SHELL_DISPLAYS_MAX];
     uint32_t display_count;
     char *list_file;
     uint32_t list_line;
+    struct {
+        struct zs_shell_format format;
+        uint64_t next_va;
+        bool known;
+    } examined;
+    uint32_t resolved[ZS_SHELL_RESOLVED_MAX]; /* breakpoints that have been found in code */
+    uint32_t resolved_count;
 };
 
-/* One line. What it prints is written to stdout. */
+/* One line. What it prints is written. */
 void zs_shell_execute(struct zs_shell *shell, const char *line);
-/* The n-th command's name, for completion; NULL behind the last one. */
-const char *zs_shell_command_name(size_t index);
+/* Whether the line's first word is a command, or stands for one. */
+bool zs_shell_is_command(const char *line);
+/* What the word at the end of a line may become, one call each: whole words, and where in the line
+ * the word begins. */
+void zs_shell_complete(struct zs_shell *shell, const char *line, size_t length, size_t *ret_begin,
+                       void (*put)(void *user, const char *word), void *user);
 /* Lines from the terminal, until it ends or a command says so. */
 void zs_shell_interact(struct zs_shell *shell);
+/* From now on SIGINT stops the debugger's kernels, and at the prompt it gives up the line; NULL:
+ * nothing any more. */
+void zs_shell_interrupts(struct zs_debugger *debug);
 void zs_shell_fini(struct zs_shell *shell);
+
+/* ---- for commands ---- */
+
+#define COMMAND(name, short_name, handler, flags, help, more)                                      \
+    void zs_shell_do_##handler(struct zs_shell *shell, const char *args);
+#define HEADING(text)
+#include "cli/debug_commands.def"
+#undef COMMAND
+#undef HEADING
+
+struct zs_shell_focus {
+    uint32_t thread, lane, frame;
+};
+struct zs_shell_focus zs_shell_focus(const struct zs_shell *shell);
+/* False after a message: error < 0. It ends in what to do next where nothing is stopped. */
+bool zs_shell_ok(struct zs_shell *shell, int error, const struct zs_diag *diag);
+/* False after a message: no thread is stopped. */
+bool zs_shell_needs_stop(struct zs_shell *shell);
+/* Events until it stops or has ended. */
+void zs_shell_wait(struct zs_shell *shell);
+/* A number at the beginning of *args, which moves behind it and spaces; empty: `otherwise`. False
+ * after a message, also where something else follows it at once. */
+bool zs_shell_take_number(struct zs_shell *shell, const char **args, uint64_t otherwise,
+                          uint64_t *ret);
+/* The same as all of args. */
+bool zs_shell_number(struct zs_shell *shell, const char *args, uint64_t otherwise, uint64_t *ret);
+bool zs_shell_evaluate(struct zs_shell *shell, const char *text, struct zs_debug_value **ret);
+/* LOCATION [if CONDITION]; *ret_id of the one that was made, or NULL. */
+bool zs_shell_break(struct zs_shell *shell, const char *args, bool temporary, const char *log,
+                    uint32_t *ret_id);
+/* "/4xw" at the beginning of *args, which moves behind it. False after a message. */
+bool zs_shell_take_format(struct zs_shell *shell, const char **args, const char *letters,
+                          struct zs_shell_format *ret);
+void zs_shell_put_value(struct zs_shell *shell, struct zs_debug_value *value,
+                        const struct zs_shell_format *format);
+void zs_shell_show_displays(struct zs_shell *shell);
+void zs_shell_list_displays(struct zs_shell *shell);
 
 /* ---- debug_show.c: appended to shell->out ---- */
 
@@ -45,10 +123,11 @@ void zs_shell_show_frame(struct zs_shell *shell, uint32_t number,
                          const struct zs_debug_frame *frame);
 void zs_shell_show_line(struct zs_shell *shell, const char *file, uint32_t line, bool current);
 void zs_shell_show_where(struct zs_shell *shell);
-void zs_shell_show_lanes_table(struct zs_shell *shell, const char *expression);
+void zs_shell_show_lanes_table(struct zs_shell *shell, const char *expression,
+                               const struct zs_shell_format *format);
 void zs_shell_show_threads(struct zs_shell *shell);
 void zs_shell_show_lanes(struct zs_shell *shell);
-void zs_shell_show_breakpoints(struct zs_shell *shell);
+void zs_shell_show_breakpoints(struct zs_shell *shell, bool watchpoints_alone);
 void zs_shell_show_registers(struct zs_shell *shell, const char *prefix);
 void zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before, uint32_t count);
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,9 @@ void zs_shell_say(struct zs_shell *shell, const char *format, ...)
 
 void zs_shell_flush(struct zs_shell *shell)
 {
-    if (shell->out.size_B)
+    if (shell->out.size_B && shell->capture)
+        zs_buf_append(shell->capture, shell->out.data, shell->out.size_B);
+    else if (shell->out.size_B)
         (void)zs_cli_write_text(shell->out.data, shell->out.size_B);
     shell->out.size_B = 0;
     fflush(stdout);
@@ -45,9 +48,13 @@ void zs_shell_error(struct zs_shell *shell, const char *format, ...)
     zs_buf_vprintf(&text, format, args);
     va_end(args);
     zs_shell_flush(shell);
-    zs_cli_print_stderr("%s\n", zs_buf_cstr(&text));
+    if (shell->capture)
+        zs_buf_printf(shell->capture, "%s\n", zs_buf_cstr(&text));
+    else
+        zs_cli_print_stderr("%s\n", zs_buf_cstr(&text));
     zs_buf_fini(&text);
     shell->failed = true;
+    shell->errors++;
 }
 
 void zs_shell_show_line(struct zs_shell *shell, const char *file, uint32_t line, bool current)
@@ -108,23 +115,6 @@ void zs_shell_show_where(struct zs_shell *shell)
     shell->list_line = frames[frame].line > 5 ? frames[frame].line - 5 : 1;
 }
 
-static void show_displays(struct zs_shell *shell)
-{
-    uint32_t thread, lane, frame;
-    zs_debug_focus(shell->debug, &thread, &lane, &frame);
-    for (uint32_t i = 0; i < shell->display_count; i++) {
-        struct zs_debug_value *value;
-        struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
-        if (!shell->displays[i])
-            continue;
-        int error =
-            zs_debug_evaluate(shell->debug, thread, lane, frame, shell->displays[i], &value, &diag);
-        zs_shell_say(shell, "%u: %s = ", i + 1, shell->displays[i]);
-        zs_text_puts(&shell->out, error ? diag.text : value->text);
-        zs_buf_putc(&shell->out, '\n');
-    }
-}
-
 static void show_stop(struct zs_shell *shell, const struct zs_debug_event *e)
 {
     const struct zs_debug_thread *t = zs_debug_thread(shell->debug, e->thread);
@@ -165,23 +155,69 @@ static void show_stop(struct zs_shell *shell, const struct zs_debug_event *e)
         zs_buf_putc(&shell->out, '\n');
     }
     zs_shell_show_where(shell);
-    show_displays(shell);
+    zs_shell_show_displays(shell);
+}
+
+static bool is_resolved(const struct zs_shell *shell, uint32_t id)
+{
+    for (uint32_t i = 0; i < shell->resolved_count; i++)
+        if (shell->resolved[i] == id)
+            return true;
+    return false;
+}
+
+/* Breakpoints that were pending until this code was loaded. */
+static void show_resolved(struct zs_shell *shell)
+{
+    const struct zs_debug_breakpoint *b;
+    for (size_t i = 0; (b = zs_debug_break_get(shell->debug, i)); i++) {
+        if (!b->place_count || is_resolved(shell, b->id) ||
+            shell->resolved_count == ZS_SHELL_RESOLVED_MAX)
+            continue;
+        shell->resolved[shell->resolved_count++] = b->id;
+        if (shell->common->quiet || !shell->interactive || !b->places[0].line)
+            continue;
+        zs_shell_say(shell, "[Breakpoint %u is at line %u", b->id, b->places[0].line);
+        if (b->places[0].file) {
+            zs_buf_puts(&shell->out, " of ");
+            zs_text_puts(&shell->out, b->places[0].file);
+        }
+        if (b->place_count > 1)
+            zs_shell_say(shell, ", and %u more place%s", b->place_count - 1,
+                         zs_plural(b->place_count - 1));
+        zs_buf_puts(&shell->out, "]\n");
+    }
 }
 
 static void show_module(struct zs_shell *shell, const struct zs_debug_event *e)
 {
-    if (shell->common->quiet || !shell->interactive)
-        return;
     const struct zs_debug_module *m;
-    for (size_t i = 0; (m = zs_debug_modules(shell->debug, i)); i++) {
+    bool shown = !shell->common->quiet && shell->interactive;
+    for (size_t i = 0; shown && (m = zs_debug_modules(shell->debug, i)); i++) {
         if (m->id != e->module)
             continue;
         for (uint32_t k = 0; k < m->kernel_count; k++) {
             zs_buf_puts(&shell->out, "[Loaded ");
             zs_text_puts(&shell->out, m->kernels[k]);
-            zs_shell_say(shell, "%s]\n", m->has_lines ? "" : ", which has no debug info");
+            zs_shell_say(shell, "%s]\n",
+                         m->has_lines ? "" : ", which has no debug info: build it with -g");
         }
     }
+    show_resolved(shell);
+}
+
+/* Those that never were anywhere: a name that is not there, code that was not built with -g. */
+static void show_pending(struct zs_shell *shell)
+{
+    const struct zs_debug_breakpoint *b;
+    for (size_t i = 0; (b = zs_debug_break_get(shell->debug, i)); i++)
+        if (!b->watch && !is_resolved(shell, b->id)) {
+            zs_shell_say(shell, "[Breakpoint %u was not reached: no code that was loaded has ",
+                         b->id);
+            zs_text_puts(&shell->out, b->location);
+            zs_buf_puts(&shell->out, "]\n");
+        }
+    shell->resolved_count = 0;
 }
 
 void zs_shell_show_event(struct zs_shell *shell, const struct zs_debug_event *e)
@@ -205,6 +241,7 @@ void zs_shell_show_event(struct zs_shell *shell, const struct zs_debug_event *e)
             zs_shell_say(shell, "[The application was ended by signal %d]\n", e->status - 128);
         else
             zs_shell_say(shell, "[The application ended with status %d]\n", e->status);
+        show_pending(shell);
         break;
     case ZS_DEBUG_EVENT_LOST:
         zs_shell_error(shell, "%s", e->text);
@@ -215,15 +252,15 @@ void zs_shell_show_event(struct zs_shell *shell, const struct zs_debug_event *e)
     zs_shell_flush(shell);
 }
 
-void zs_shell_show_lanes_table(struct zs_shell *shell, const char *expression)
+void zs_shell_show_lanes_table(struct zs_shell *shell, const char *expression,
+                               const struct zs_shell_format *format)
 {
     uint32_t thread, focus, frame;
     struct zs_debug_lane lanes[32];
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     zs_debug_focus(shell->debug, &thread, &focus, &frame);
     int count = zs_debug_lanes(shell->debug, thread, lanes, &diag);
-    if (count < 0)
-        zs_shell_error(shell, "%s", diag.text);
+    zs_shell_ok(shell, count, &diag);
     for (int i = 0; i < count; i++) {
         struct zs_debug_value *value;
         struct zs_diag why = {.offset_B = ZS_DIAG_NO_OFFSET};
@@ -231,7 +268,10 @@ void zs_shell_show_lanes_table(struct zs_shell *shell, const char *expression)
             zs_debug_evaluate(shell->debug, thread, lanes[i].lane, frame, expression, &value, &why);
         zs_shell_say(shell, "%c%2u%s  ", lanes[i].lane == focus ? '*' : ' ', lanes[i].lane,
                      lanes[i].running ? "" : " waits");
-        zs_text_puts(&shell->out, error ? why.text : value->text);
+        if (error)
+            zs_text_puts(&shell->out, why.text);
+        else
+            zs_shell_put_value(shell, value, format);
         zs_buf_putc(&shell->out, '\n');
     }
 }
@@ -243,7 +283,7 @@ void zs_shell_show_threads(struct zs_shell *shell)
     size_t count = zs_debug_threads(shell->debug, &threads);
     zs_debug_focus(shell->debug, &focus, NULL, NULL);
     if (!count)
-        zs_shell_say(shell, "No threads are stopped.\n");
+        zs_shell_say(shell, "No kernel runs.\n");
     for (size_t i = 0; i < count; i++) {
         const struct zs_debug_thread *t = &threads[i];
         struct zs_debug_frame frame = {0};
@@ -265,8 +305,7 @@ void zs_shell_show_lanes(struct zs_shell *shell)
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     zs_debug_focus(shell->debug, &thread, &focus, NULL);
     int count = zs_debug_lanes(shell->debug, thread, lanes, &diag);
-    if (count < 0)
-        zs_shell_error(shell, "%s", diag.text);
+    zs_shell_ok(shell, count, &diag);
     for (int i = 0; i < count; i++) {
         const struct zs_debug_lane *l = &lanes[i];
         zs_shell_say(shell, "%c lane %2u  %s", l->lane == focus ? '*' : ' ', l->lane,
@@ -278,10 +317,14 @@ void zs_shell_show_lanes(struct zs_shell *shell)
     }
 }
 
-void zs_shell_show_breakpoints(struct zs_shell *shell)
+void zs_shell_show_breakpoints(struct zs_shell *shell, bool watchpoints_alone)
 {
     const struct zs_debug_breakpoint *b;
+    bool any = false;
     for (size_t i = 0; (b = zs_debug_break_get(shell->debug, i)); i++) {
+        if (watchpoints_alone && !b->watch)
+            continue;
+        any = true;
         zs_shell_say(shell, "%-3u %s%s ", b->id, b->enabled ? "on " : "off",
                      b->temporary ? " once" : "");
         zs_text_puts(&shell->out, b->location);
@@ -307,8 +350,8 @@ void zs_shell_show_breakpoints(struct zs_shell *shell)
             zs_buf_putc(&shell->out, '\n');
         }
     }
-    if (!zs_debug_break_get(shell->debug, 0))
-        zs_shell_say(shell, "No breakpoints.\n");
+    if (!any)
+        zs_shell_say(shell, watchpoints_alone ? "No watchpoints.\n" : "No breakpoints.\n");
 }
 
 void zs_shell_show_registers(struct zs_shell *shell, const char *prefix)
@@ -317,12 +360,13 @@ void zs_shell_show_registers(struct zs_shell *shell, const char *prefix)
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     struct zs_debug_register *all = calloc(REGISTERS_MAX, sizeof(*all));
     zs_debug_focus(shell->debug, &thread, NULL, NULL);
-    int count = all ? zs_debug_registers(shell->debug, thread, all, REGISTERS_MAX, &diag) : -1;
-    if (count < 0)
-        zs_shell_error(shell, "%s", diag.text);
+    int count = all ? zs_debug_registers(shell->debug, thread, all, REGISTERS_MAX, &diag) : -ENOMEM;
+    bool found = !zs_shell_ok(shell, count, &diag) || !prefix[0];
+    prefix += prefix[0] == '$';
     for (int i = 0; i < count && i < REGISTERS_MAX; i++) {
         if (prefix[0] && strcmp(prefix, all[i].name) != 0)
             continue;
+        found = true;
         zs_shell_say(shell, "%-6s", all[i].name);
         for (uint32_t b = 0; b + 4 <= all[i].size_B && b < BYTES_IN_ROW * 2; b += 4) {
             uint32_t word;
@@ -331,6 +375,8 @@ void zs_shell_show_registers(struct zs_shell *shell, const char *prefix)
         }
         zs_buf_putc(&shell->out, '\n');
     }
+    if (!found)
+        zs_shell_error(shell, "no register %s: info registers shows them all", prefix);
     free(all);
 }
 
@@ -338,11 +384,11 @@ void zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before
 {
     struct zs_debug_inst *insts = calloc(count, sizeof(*insts));
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
-    int got = insts ? zs_debug_disassemble(shell->debug, gpu_va, before, insts, count, &diag) : -1;
+    int got =
+        insts ? zs_debug_disassemble(shell->debug, gpu_va, before, insts, count, &diag) : -ENOMEM;
     const char *file = NULL;
     uint32_t line = 0;
-    if (got < 0)
-        zs_shell_error(shell, "%s", diag.text);
+    zs_shell_ok(shell, got, &diag);
     for (int i = 0; i < got; i++) {
         const struct zs_debug_inst *inst = &insts[i];
         if (inst->file && (inst->line != line || inst->file != file))

@@ -6,6 +6,7 @@
  *     start.c        the process of an application, held in its exec
  *     calls.c        Level Zero: the loader's calls, memory and registers through them
  *     modules.c      code that the process has loaded: kernels, instructions, debug info
+ *     names.c        sources and functions that debug info names
  *     breakpoints.c  locations and the bits in the code that stand for them
  *     run.c          events: what stops, why, and whether a person wants to know
  *     step.c         what steps do between two stops
@@ -464,6 +465,7 @@ struct zs_dbg_value {
     uint32_t bit_size;           /* of a bit field, else 0 */
     uint8_t *data;               /* NULL: not available */
     const char *why;             /* ... because of this */
+    struct zs_dbg_value *target; /* of "&x": x; else NULL */
     bool is_register;            /* of $name: set, index and offset */
     uint32_t reg_set, reg_index, reg_at_B;
 };

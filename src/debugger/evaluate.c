@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ struct parser {
 
 static int fail(struct parser *p, const char *what)
 {
-    return zs_diag_set(p->c->diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s at '%s'", what, p->at);
+    return *p->at ? zs_diag_set(p->c->diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s at '%s'", what, p->at)
+                  : zs_diag_set(p->c->diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s at the end", what);
 }
 
 static void skip(struct parser *p)
@@ -249,6 +251,19 @@ static int dollar(struct parser *p, struct zs_dbg_value **ret)
 /* ---- expressions ---- */
 
 static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret);
+static int unary(struct parser *p, struct zs_dbg_value **ret);
+
+/* What is cast to: those of OpenCL C, each signed one in front of the unsigned one. */
+static const struct number_type {
+    const char *name;
+    uint32_t size_B;
+    enum zs_dbg_scalar kind;
+} number_types[] = {
+    {"char", 1, ZS_DBG_SIGNED},     {"uchar", 1, ZS_DBG_UNSIGNED}, {"short", 2, ZS_DBG_SIGNED},
+    {"ushort", 2, ZS_DBG_UNSIGNED}, {"int", 4, ZS_DBG_SIGNED},     {"uint", 4, ZS_DBG_UNSIGNED},
+    {"long", 8, ZS_DBG_SIGNED},     {"ulong", 8, ZS_DBG_UNSIGNED}, {"ptrdiff_t", 8, ZS_DBG_SIGNED},
+    {"size_t", 8, ZS_DBG_UNSIGNED}, {"float", 4, ZS_DBG_FLOAT},    {"double", 8, ZS_DBG_FLOAT},
+};
 
 static int number_literal(struct parser *p, struct zs_dbg_value **ret)
 {
@@ -279,9 +294,84 @@ static int number_literal(struct parser *p, struct zs_dbg_value **ret)
                                   kind == ZS_DBG_SIGNED ? "long" : "ulong", ret);
 }
 
+/* ---- casts ---- */
+
+/* "(int)", "(unsigned char)": behind it, with the number's type; NULL: it is no cast. */
+static const struct number_type *take_cast(struct parser *p)
+{
+    static const char *const signs[] = {"unsigned", "signed"};
+    const char *begin = p->at;
+    char name[NAME_MAX_];
+    const struct number_type *found = NULL;
+    int sign = -1;
+    if (!take(p, "("))
+        return NULL;
+    bool named = take_name(p, name);
+    for (int i = 0; named && i < 2 && sign < 0; i++)
+        if (!strcmp(name, signs[i])) {
+            sign = i;
+            if (!take_name(p, name))
+                snprintf(name, sizeof(name), "int");
+        }
+    for (size_t i = 0; named && i < ZS_ARRAY_LEN(number_types); i++)
+        if (!strcmp(number_types[i].name, name))
+            found = &number_types[i];
+    if (found && sign == 0 && found->kind == ZS_DBG_SIGNED)
+        found++; /* the unsigned one is behind it */
+    if (found && (!take(p, ")") || (sign >= 0 && found->kind == ZS_DBG_FLOAT)))
+        found = NULL;
+    if (!found)
+        p->at = begin;
+    return found;
+}
+
+/* C's conversion; what does not fit into an integer is cut off. */
+static struct zs_dbg_number convert(struct zs_dbg_number n, const struct number_type *to)
+{
+    struct zs_dbg_number out = {.kind = to->kind};
+    double f = n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
+    if (to->kind == ZS_DBG_FLOAT) {
+        out.f = to->size_B == 4 ? (double)(float)f : f;
+        return out;
+    }
+    out.u = n.u;
+    if (n.kind == ZS_DBG_FLOAT) /* as far as C says what comes of it; else 0 */
+        out.u = !(f > -9.3e18 && f < 1.84e19) ? 0
+                : f < 0                       ? (uint64_t)(int64_t)ZS_MAX(f, -9.2e18)
+                                              : (uint64_t)f;
+    uint32_t spare = 64 - to->size_B * 8;
+    out.u <<= spare;
+    out.u = to->kind == ZS_DBG_SIGNED ? (uint64_t)((int64_t)out.u >> spare) : out.u >> spare;
+    return out;
+}
+
+static int cast(struct parser *p, const struct number_type *to, struct zs_dbg_value **ret)
+{
+    struct zs_dbg_number n;
+    if (++p->depth > DEPTH_MAX)
+        return fail(p, "too deep");
+    int error = unary(p, ret);
+    p->depth--;
+    error = error ? error : zs_dbg_value_number(*ret, &n);
+    return error ? error
+                 : zs_dbg_value_of_number(p->c, "", convert(n, to), to->size_B, to->name, ret);
+}
+
+static int size_of(struct parser *p, struct zs_dbg_value **ret)
+{
+    const struct number_type *type = take_cast(p);
+    if (type)
+        return unsigned_value(p, "sizeof", type->size_B, ret);
+    int error = unary(p, ret);
+    return error ? error : unsigned_value(p, "sizeof", (*ret)->shown.size_B, ret);
+}
+
 static int primary(struct parser *p, struct zs_dbg_value **ret)
 {
     char name[NAME_MAX_];
+    const struct number_type *type = take_cast(p);
+    if (type)
+        return cast(p, type, ret);
     if (take(p, "(")) {
         int error = parse(p, 0, ret);
         return error ? error : take(p, ")") ? 0 : fail(p, "')' is missing");
@@ -292,10 +382,15 @@ static int primary(struct parser *p, struct zs_dbg_value **ret)
     if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1])))
         return number_literal(p, ret);
     if (!take_name(p, name))
-        return fail(p, *p->at ? "an expression was expected" : "the expression ends too early");
+        return fail(p, "an expression was expected");
     const struct zs_variable *v = find_variable(p->c, name);
     if (v)
         return zs_dbg_variable_value(p->c, v, ret);
+    if (!strcmp(name, "sizeof"))
+        return size_of(p, ret);
+    if (take(p, "("))
+        return zs_diag_set(p->c->diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                           "%s(...): functions cannot be called", name);
     return zs_diag_set(p->c->diag, -ENOENT, ZS_DIAG_NO_OFFSET,
                        p->c->frame && p->c->frame->scope != ZS_NO_INDEX
                            ? "no variable %s is visible here"
@@ -359,6 +454,27 @@ static int of_number(struct parser *p, struct zs_dbg_number n, struct zs_dbg_val
     return zs_dbg_value_of_number(p->c, "", n, 8, types[n.kind], ret);
 }
 
+static int address_of(struct parser *p, struct zs_dbg_value **ret)
+{
+    char text[320];
+    struct zs_dbg_value *target = *ret;
+    const struct zs_debug_value *of = &target->shown;
+    if (!of->in_memory)
+        return zs_diag_set(p->c->diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s is not in memory: it has no address", of->name);
+    snprintf(text, sizeof(text), "%.250s *", of->type);
+    const char *type = zs_arena_strndup(p->c->arena, text, strlen(text));
+    int n = snprintf(text, sizeof(text), "%#" PRIx64, of->gpu_va);
+    const char *shown = zs_arena_strndup(p->c->arena, text, (size_t)n);
+    int error = type && shown ? unsigned_value(p, "&", of->gpu_va, ret) : -ENOMEM;
+    if (!error) {
+        (*ret)->shown.type = type;
+        (*ret)->shown.text = shown;
+        (*ret)->target = target;
+    }
+    return error;
+}
+
 static int unary(struct parser *p, struct zs_dbg_value **ret)
 {
     static const char operators[] = "-!~*&+";
@@ -377,9 +493,7 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
     if (*found == '*')
         return zs_dbg_value_pointee(*ret, 0, ret);
     if (*found == '&') {
-        if (!(*ret)->shown.in_memory)
-            return fail(p, "it has no address");
-        return unsigned_value(p, "&", (*ret)->shown.gpu_va, ret);
+        return address_of(p, ret);
     }
     error = zs_dbg_value_number(*ret, &n);
     if (error)

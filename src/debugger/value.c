@@ -404,6 +404,10 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
     int error = zs_dbg_value_number(v, &number);
     if (error)
         return error;
+    if (v->target && !index) {
+        *ret = v->target;
+        return 0;
+    }
     if (!get_type(v, v->type, &t) || t.kind != ZS_KIND_POINTER || !get_type(v, t.target, &target) ||
         !target.size_B)
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is no pointer",

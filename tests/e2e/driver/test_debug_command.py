@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -256,6 +257,86 @@ class Debug(unittest.TestCase):
         self.assertEqual(subprocess.run([ZESCOPE, 'debug'], env=environment(), stderr=subprocess.PIPE,
                                         timeout=60).returncode, 2)
 
+    def test_next_steps(self):
+        """What cannot be done yet says what to do first; what is no number is not taken for one."""
+        for command in ('next', 'continue', 'print me', 'disassemble', 'info threads', 'info locals', 'x/4 8', 'thread 1',
+                        'focus group 0,0,0 item 1', 'watch me', 'reverse-step', 'who-wrote me', 'finish', 'until', 'kill'):
+            r = debug(command)
+            self.assertEqual(r.stderr, f'nothing is being debugged: `run` starts {NBODY}\n', command)
+        r = debug('run', 'next')
+        self.assertEqual(r.stderr, f'nothing is being debugged: `run` starts {NBODY} again\n')
+        for command, says in (('w', "'w' may be who-wrote, watch, where, whatis"), ('re 2', "'re' may be reverse-step"),
+                              ('break', 'needs a location'), ('info nonsense', "does not know 'nonsense'"),
+                              ('list nosuch.cl:3', 'not found'), ('list pull', 'no code is loaded'), ('watch', 'missing'),
+                              ('ignore 1', 'missing'), ('delete x', 'number of a breakpoint'), ('undisplay 3', 'no display 3'),
+                              ('step abc', "not 'abc'"), ('goto launch', 'goto launch N'), ('set record maybe', 'on, off'),
+                              ('until nowhere', 'nothing is being'), ('run now', 'arguments')):
+            r = debug(command)
+            self.assertIn(says, r.stderr, command)
+            self.assertEqual(len(r.stderr.splitlines()), 1, r.stderr)
+        r = debug('tbreak nbody.cl:29', 'run', 'thread abc', 'lane abc', 'lane 1 2', 'down', 'up', 'frame x', 'list 99',
+                  'list nosuch.cl:1', 'list nosuch', 'list 3x', 'print/z me', 'print', 'print here.', 'print pull(here)', 'x',
+                  'x/4z 8', 'x here.x', 'info registers r999', 'focus group 0,0,0 item', 'focus group a', 'focus group 9,9,9',
+                  'ignore 1 many', 'continue 3', 'print &me + nothing', 'advance', 'finish 2', 'echo WHERE', 'info frame')
+        self.assertEqual(len(r.stderr.splitlines()), 26, r.stderr)
+        self.assertRegex(r.stdout.split('WHERE')[1], r'thread 1, lane 0 of kernel nbody_step')
+
+    def test_abbreviations_and_lists(self):
+        r = debug('tb nbody.cl:29', 'r', 'st', 'echo S', 'i th', 'echo F', 'info functions', 'info sources', 'echo L',
+                  'l 16,18', 'l', 'l sum_of_pulls', 'l -', 'echo A', 'until 31', 'bt', 'h', 'help until', 'k')
+        self.assertEqual(r.stderr, '')
+        self.assertIn('nbody.cl:30\n', r.stdout)
+        self.assertRegex(r.stdout.split('\nS\n')[1], r'^\* thread 1, group 0,0,0 ')
+        named = r.stdout.split('\nF\n')[1].split('\nL\n')[0]
+        self.assertRegex(named, r'(?m)^pull in nbody_step at .*gravity.h:\d+$')
+        self.assertRegex(named, r'(?m)^/.*nbody.cl$')
+        lines = [int(n) for n in re.findall(r'(?m)^(\d+)\t', r.stdout.split('\nL\n')[1].split('\nA\n')[0])]
+        self.assertEqual(lines, [16, 17, 18, *range(19, 29), *range(1, 11), *range(1, 11)])
+        after = r.stdout.split('\nA\n')[1]
+        self.assertRegex(after, r'^Breakpoint 2 at 31: 1 place, line 31\n\nBreakpoint 2, thread 1, .*\n#0 .*nbody.cl:31\n31\t')
+        self.assertIn('until k.cl:29', after)
+        self.assertIn('reverse-finish', after)
+
+    def test_formats_and_casts(self):
+        i = 3  # the lane in focus has this body
+        r = debug('tbreak nbody.cl:29', 'run', 'lane 3', 'echo V', 'print/x me', 'p /t (uchar)me', 'p/d -1 + 0', 'p/c 65',
+                  'p (int)-2.75', 'p (unsigned char)257', 'p (float)1 / 3', 'p sizeof(here)', 'p sizeof(ushort)', 'p (2 + 3) * 4',
+                  'p/x (short)0x18000', 'whatis &here', 'ptype me', 'p *&me', 'echo X', 'x/4f &positions[3]', 'x/2xg positions',
+                  'x/3dw &positions[3]', 'x', 'x/2ub &positions[3].w', 'x/i $ip', 'p/x here', 'p/x me @lanes')
+        self.assertEqual(r.stderr, '')
+        values, memory = r.stdout.split('\nV\n')[1].split('X\n')
+        self.assertEqual(values.splitlines()[:12], ['0x3', '00000011', '-1', "65 'A'", '-2', '1', '0.3333333333333333', '16', '2',
+                                                    '20', '0x8000', 'const float4 *'])
+        self.assertEqual(values.splitlines()[-1], '3')
+        rows = [line.split(': ', 1)[1] if line.startswith('0x') else line for line in memory.splitlines()]
+        self.near([float(x) for x in rows[0].split()], body(i))
+        bits = [int(x, 16) for x in re.findall('0x[0-9a-f]+', rows[-9])]
+        self.near(struct.unpack('<4f', struct.pack('<4I', *bits)), body(i))
+        words = struct.unpack('<4i', struct.pack('<4I', *bits))
+        self.assertEqual([int(x) for x in rows[2].split()], list(words[:3]))
+        following = struct.pack('<3i', *[int(x) for x in rows[3].split()])  # x alone goes on where it was
+        self.near(struct.unpack('<3f', following), [body(i)[3], *body(i + 1)[:2]])
+        self.assertEqual([int(x) for x in rows[4].split()], list(struct.pack('<f', body(i)[3])[:2]))
+        self.assertIn('=>', memory)
+        self.assertEqual(rows[-1], '  7  0x7')
+
+    def test_pending(self):
+        r = debug('break nosuch.cl:3', 'break nbody.cl:1', 'tbreak nbody.cl:29', 'run', 'delete 2', 'continue', 'continue')
+        self.assertIn('Breakpoint 1 at nosuch.cl:3 (pending: until code that has it is loaded)\n', r.stdout)
+        self.assertIn('[Breakpoint 1 was not reached: no code that was loaded has nosuch.cl:3]\n', r.stdout)
+        self.assertEqual(r.stdout.count('was not reached'), 1, r.stdout)
+
+    def test_processes(self):
+        for pid in ('0', '4294967297', '-1', 'one'):
+            r = subprocess.run([ZESCOPE, 'debug', '--batch', '--pid', pid], env=environment(), text=True,
+                               stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(r.returncode, 2, pid)
+            self.assertIn('--pid', r.stderr)
+        r = subprocess.run([ZESCOPE, 'debug', '--batch', '--pid', str(os.getpid())], env=environment(), text=True,
+                           stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn('ZET_ENABLE_PROGRAM_DEBUGGING=1', r.stderr)
+
     def test_devices(self):
         """Later generations: a function, whose code on XeHPG begins with what is not executed, and a line."""
         for device in ('icllp', 'tgllp', 'dg2'):
@@ -278,6 +359,22 @@ class Debug(unittest.TestCase):
             f.flush()
             r = debug(options=['-x', f.name])
             self.assertRegex(r.stdout, r'(?m)^\d+$')
+            # one that fails ends the file
+            f.write('echo BEFORE\nprint nothing\necho AFTER\n')
+            f.flush()
+            r = debug('echo NEXT', options=['-x', f.name])
+            self.assertIn('BEFORE\nNEXT\n', r.stdout)
+            self.assertRegex(r.stderr, r'no variable nothing .*\nzescope: \S+\.zs:6: this command failed')
+            self.assertEqual(r.returncode, 1)
+
+    def test_stdin(self):
+        """Commands come from stdin: the application does not get them; with --batch it has its own."""
+        app = ['sh', '-c', 'echo "read $(cat)"']
+        arguments = {'text': True, 'stdout': subprocess.PIPE, 'timeout': 60, 'env': environment()}
+        r = subprocess.run([ZESCOPE, 'debug', '--', *app], input='run\necho LATER\n', **arguments)
+        self.assertEqual(r.stdout.split(), ['read', '[The', *'application ended with status 0] LATER'.split()])
+        r = subprocess.run([ZESCOPE, 'debug', '--batch', '--eval-command', 'run', '--', *app], input='words', **arguments)
+        self.assertIn('read words', r.stdout)
 
     def test_terminal(self):
         pid, fd = pty.fork()

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope debug: values and memory. */
+#include "cli/debug_shell.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EXAMINE_MAX = 4096,
+    EXAMINED = 8,
+    CHILDREN_SHOWN = 64,
+    STRING_MAX_B = 200,
+    LOCAL_TAG = 0x0a
+};
+
+#define NEW_DIAG                                                                                   \
+    {                                                                                              \
+        .offset_B = ZS_DIAG_NO_OFFSET                                                              \
+    }
+
+bool zs_shell_evaluate(struct zs_shell *s, const char *text, struct zs_debug_value **ret)
+{
+    struct zs_shell_focus f = zs_shell_focus(s);
+    struct zs_diag diag = NEW_DIAG;
+    return zs_shell_ok(s, zs_debug_evaluate(s->debug, f.thread, f.lane, f.frame, text, ret, &diag),
+                       &diag);
+}
+
+/* ---- formats ---- */
+
+bool zs_shell_take_format(struct zs_shell *s, const char **args, const char *letters,
+                          struct zs_shell_format *ret)
+{
+    static const char sizes[] = "bhwg";
+    const char *at = *args;
+    *ret = (struct zs_shell_format){0};
+    if (*at != '/')
+        return true;
+    at++;
+    if (isdigit((unsigned char)*at)) {
+        char *end;
+        ret->count = strtoull(at, &end, 10);
+        at = end;
+    }
+    for (; *at && !isspace((unsigned char)*at); at++) {
+        const char *size = strchr(sizes, *at);
+        if (size && strchr(letters, 'i')) {
+            ret->size_B = 1u << (size - sizes);
+        } else if (strchr(letters, *at)) {
+            ret->letter = *at;
+        } else {
+            zs_shell_error(s, "no format '%c': there are %s", *at, letters);
+            return false;
+        }
+    }
+    while (isspace((unsigned char)*at))
+        at++;
+    *args = at;
+    return true;
+}
+
+/* The shortest text that reads back as the same number. */
+static void put_float(struct zs_buf *out, double value, uint32_t size_B)
+{
+    char text[64];
+    for (int digits = 1; digits <= (size_B == 4 ? 9 : 17); digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (size_B == 4 ? (float)back == (float)value : back == value)
+            break;
+    }
+    zs_buf_puts(out, text);
+}
+
+/* The bits of a number of 1, 2, 4 or 8 bytes. */
+static void put_bits(struct zs_buf *out, uint64_t bits, uint32_t size_B, char letter)
+{
+    uint32_t width = size_B * 8;
+    int64_t number = width < 64 ? (int64_t)(bits << (64 - width)) >> (64 - width) : (int64_t)bits;
+    uint32_t low = (uint32_t)bits;
+    float f;
+    double d;
+    memcpy(&f, &low, sizeof(f));
+    memcpy(&d, &bits, sizeof(d));
+    if (letter == 'd')
+        zs_buf_printf(out, "%" PRId64, number);
+    else if (letter == 'u')
+        zs_buf_printf(out, "%" PRIu64, bits);
+    else if (letter == 'o')
+        zs_buf_printf(out, "%#" PRIo64, bits);
+    else if (letter == 'f' && size_B >= 4)
+        put_float(out, size_B == 4 ? (double)f : d, size_B);
+    else if (letter == 't')
+        for (uint32_t bit = width; bit-- > 0;)
+            zs_buf_putc(out, bits >> bit & 1 ? '1' : '0');
+    else if (letter == 'c' && bits >= ' ' && bits < 0x7f)
+        zs_buf_printf(out, "%" PRId64 " '%c'", number, (char)bits);
+    else if (letter == 'c')
+        zs_buf_printf(out, "%" PRId64 " '\\%03o'", number, (unsigned)(bits & 0xff));
+    else
+        zs_buf_printf(out, "0x%" PRIx64, bits);
+}
+
+static void put_formatted(struct zs_shell *s, struct zs_debug_value *v, char letter, unsigned depth)
+{
+    struct zs_debug_value *children[CHILDREN_SHOWN];
+    struct zs_diag diag = NEW_DIAG;
+    bool is_pointer = v->size_B == 8 && strchr(v->type, '*');
+    int count = 0;
+    if (v->available && v->child_count && !is_pointer && depth)
+        count = zs_debug_children(s->debug, v, 0, children, CHILDREN_SHOWN, &diag);
+    if (count > 0) {
+        for (int i = 0; i < count; i++) {
+            zs_buf_puts(&s->out, i ? ", " : "{");
+            put_formatted(s, children[i], letter, depth - 1);
+        }
+        zs_buf_puts(&s->out, (uint32_t)count < v->child_count ? ", ...}" : "}");
+        return;
+    }
+    uint64_t bits = 0;
+    if (!v->available || !v->bytes || v->size_B > 8 || v->child_count > 1 ||
+        (letter == 'f' && v->size_B < 4)) {
+        zs_text_puts(&s->out, v->text);
+        return;
+    }
+    memcpy(&bits, v->bytes, v->size_B);
+    put_bits(&s->out, bits, (uint32_t)v->size_B, letter);
+}
+
+void zs_shell_put_value(struct zs_shell *s, struct zs_debug_value *value,
+                        const struct zs_shell_format *format)
+{
+    if (format && format->letter)
+        put_formatted(s, value, format->letter, 4);
+    else
+        zs_text_puts(&s->out, value->text);
+}
+
+/* ---- print ---- */
+
+static const char value_letters[] = "xduotfc";
+
+/* NAME = EXPRESSION: where the '=' is, or NULL. */
+static const char *assignment(const char *args)
+{
+    for (const char *at = args; *at; at++)
+        if (*at == '=' && at > args && at[1] != '=' && !strchr("=!<>", at[-1]))
+            return at;
+    return NULL;
+}
+
+/* The value of NAME after it was set; NULL after a message. */
+static struct zs_debug_value *assign(struct zs_shell *s, const char *args, const char *equals)
+{
+    struct zs_diag diag = NEW_DIAG;
+    struct zs_debug_value *v = NULL;
+    char *name = strndup(args, (size_t)(equals - args));
+    bool done = name && zs_shell_evaluate(s, name, &v) &&
+                zs_shell_ok(s, zs_debug_assign(s->debug, v, equals + 1, &diag), &diag) &&
+                zs_shell_evaluate(s, name, &v);
+    free(name);
+    return done ? v : NULL;
+}
+
+void zs_shell_do_print(struct zs_shell *s, const char *args)
+{
+    struct zs_shell_format format;
+    struct zs_debug_value *v;
+    if (!zs_shell_take_format(s, &args, value_letters, &format))
+        return;
+    if (!args[0]) {
+        zs_shell_error(s, "what is to be printed is missing: print EXPRESSION");
+        return;
+    }
+    const char *at = strstr(args, "@lanes"), *equals = assignment(args);
+    if (at && !at[6]) {
+        char *expression = strndup(args, (size_t)(at - args));
+        if (expression)
+            zs_shell_show_lanes_table(s, expression, &format);
+        free(expression);
+        return;
+    }
+    if (equals)
+        v = assign(s, args, equals);
+    else if (!zs_shell_evaluate(s, args, &v))
+        v = NULL;
+    if (!v)
+        return;
+    zs_shell_put_value(s, v, &format);
+    zs_buf_putc(&s->out, '\n');
+    s->failed |= !v->available;
+}
+
+void zs_shell_do_whatis(struct zs_shell *s, const char *args)
+{
+    struct zs_debug_value *v;
+    if (!args[0]) {
+        zs_shell_error(s, "what is asked about is missing: whatis EXPRESSION");
+    } else if (zs_shell_evaluate(s, args, &v)) {
+        zs_text_puts(&s->out, v->type[0] ? v->type : "<no type is known>");
+        zs_buf_putc(&s->out, '\n');
+    }
+}
+
+void zs_shell_do_ptype(struct zs_shell *s, const char *args)
+{
+    struct zs_debug_value *v, *members[CHILDREN_SHOWN];
+    struct zs_diag diag = NEW_DIAG;
+    if (!args[0]) {
+        zs_shell_error(s, "what is asked about is missing: ptype EXPRESSION");
+        return;
+    }
+    if (!zs_shell_evaluate(s, args, &v))
+        return;
+    int count =
+        v->child_count > 0 ? zs_debug_children(s->debug, v, 0, members, CHILDREN_SHOWN, &diag) : 0;
+    bool has_members = count > 0 && members[0]->name[0] != '[' && members[0]->name[0] != '*';
+    zs_text_puts(&s->out, v->type[0] ? v->type : "<no type is known>");
+    zs_buf_puts(&s->out, has_members ? " {\n" : "\n");
+    for (int i = 0; has_members && i < count; i++) {
+        zs_buf_puts(&s->out, "    ");
+        zs_text_puts(&s->out, members[i]->type);
+        zs_buf_putc(&s->out, ' ');
+        zs_text_puts(&s->out, members[i]->name);
+        zs_buf_puts(&s->out, ";\n");
+    }
+    if (has_members)
+        zs_buf_puts(&s->out, (uint32_t)count < v->child_count ? "    ...\n}\n" : "}\n");
+}
+
+static void set_record(struct zs_shell *s, const char *mode)
+{
+    static const struct {
+        const char *name;
+        enum zs_debug_record record;
+    } modes[] = {
+        {"auto", ZS_DEBUG_RECORD_AUTO}, {"on", ZS_DEBUG_RECORD_ON}, {"off", ZS_DEBUG_RECORD_OFF}};
+    struct zs_diag diag = NEW_DIAG;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(modes); i++)
+        if (!strcmp(mode, modes[i].name)) {
+            zs_shell_ok(s, zs_debug_record(s->debug, modes[i].record, &diag), &diag);
+            return;
+        }
+    zs_shell_error(s, "set record on, off or auto");
+}
+
+/* set [var] NAME = EXPRESSION */
+void zs_shell_do_set(struct zs_shell *s, const char *args)
+{
+    if (!strncmp(args, "record", 6) && (!args[6] || args[6] == ' ')) {
+        set_record(s, args + 6 + strspn(args + 6, " "));
+        return;
+    }
+    if (!strncmp(args, "variable ", 9))
+        args += 9;
+    else if (!strncmp(args, "var ", 4))
+        args += 4;
+    const char *equals = assignment(args);
+    if (equals)
+        assign(s, args, equals);
+    else
+        zs_shell_error(s, "set variable NAME = EXPRESSION, or set record on, off or auto");
+}
+
+/* ---- display ---- */
+
+static void show_display(struct zs_shell *s, uint32_t i)
+{
+    struct zs_shell_focus f = zs_shell_focus(s);
+    struct zs_debug_value *value;
+    struct zs_diag diag = NEW_DIAG;
+    const char *expression = s->displays[i].expression;
+    zs_shell_say(s, "%u: ", i + 1);
+    zs_text_puts(&s->out, expression);
+    zs_buf_puts(&s->out, " = ");
+    if (zs_debug_evaluate(s->debug, f.thread, f.lane, f.frame, expression, &value, &diag))
+        zs_text_puts(&s->out, diag.text);
+    else
+        zs_shell_put_value(s, value, &s->displays[i].format);
+    zs_buf_putc(&s->out, '\n');
+}
+
+void zs_shell_show_displays(struct zs_shell *s)
+{
+    for (uint32_t i = 0; i < s->display_count; i++)
+        if (s->displays[i].expression)
+            show_display(s, i);
+}
+
+void zs_shell_list_displays(struct zs_shell *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->display_count; i++) {
+        if (!s->displays[i].expression)
+            continue;
+        any = true;
+        zs_shell_say(s, "%u: ", i + 1);
+        zs_text_puts(&s->out, s->displays[i].expression);
+        zs_buf_putc(&s->out, '\n');
+    }
+    if (!any)
+        zs_shell_say(s, "Nothing is displayed: display EXPRESSION adds one.\n");
+}
+
+void zs_shell_do_display(struct zs_shell *s, const char *args)
+{
+    struct zs_shell_format format;
+    struct zs_debug_value *v;
+    if (!args[0]) {
+        if (zs_debug_stopped(s->debug))
+            zs_shell_show_displays(s);
+        else
+            zs_shell_list_displays(s);
+        return;
+    }
+    if (!zs_shell_take_format(s, &args, value_letters, &format))
+        return;
+    if (s->display_count == ZS_SHELL_DISPLAYS_MAX) {
+        zs_shell_error(s, "there are %d displays already", ZS_SHELL_DISPLAYS_MAX);
+        return;
+    }
+    /* where nothing has stopped yet it cannot be known whether it makes sense */
+    if (zs_debug_stopped(s->debug) && !zs_shell_evaluate(s, args, &v))
+        return;
+    s->displays[s->display_count].format = format;
+    s->displays[s->display_count++].expression = strdup(args);
+    if (zs_debug_stopped(s->debug))
+        show_display(s, s->display_count - 1);
+    else
+        zs_shell_say(s, "%u: shown from the next stop on\n", s->display_count);
+}
+
+void zs_shell_do_undisplay(struct zs_shell *s, const char *args)
+{
+    uint64_t n = 0;
+    if (!zs_shell_number(s, args, 0, &n))
+        return;
+    if (args[0] && (!n || n > s->display_count || !s->displays[n - 1].expression)) {
+        zs_shell_error(s, "there is no display %" PRIu64 ": info display shows them", n);
+        return;
+    }
+    for (uint32_t i = 0; i < s->display_count; i++)
+        if (!args[0] || i + 1 == n) {
+            free(s->displays[i].expression);
+            s->displays[i].expression = NULL;
+        }
+}
+
+/* ---- x ---- */
+
+static bool read_memory(struct zs_shell *s, uint64_t va, void *ret, size_t size_B,
+                        struct zs_diag *diag)
+{
+    bool local = va >> 56 == LOCAL_TAG;
+    enum zs_debug_space space = local ? ZS_DEBUG_SPACE_LOCAL : ZS_DEBUG_SPACE_GLOBAL;
+    return zs_debug_memory_read(s->debug, zs_shell_focus(s).thread, space,
+                                local ? va & UINT32_MAX : va, ret, size_B, diag) == 0;
+}
+
+static uint64_t examine_text(struct zs_shell *s, uint64_t va)
+{
+    char text[STRING_MAX_B + 1];
+    struct zs_diag diag = NEW_DIAG;
+    size_t n = 0;
+    while (n < STRING_MAX_B && read_memory(s, va + n, &text[n], 1, &diag) && text[n])
+        n++;
+    if (!n && diag.text[0]) {
+        zs_shell_ok(s, -EFAULT, &diag);
+        return 0;
+    }
+    zs_shell_say(s, "%#" PRIx64 ": \"", va);
+    zs_text_put(&s->out, text, n);
+    zs_buf_puts(&s->out, n < STRING_MAX_B ? "\"\n" : "\"...\n");
+    return n + (n < STRING_MAX_B);
+}
+
+static uint64_t examine_code(struct zs_shell *s, uint64_t va, uint64_t count)
+{
+    struct zs_debug_inst inst;
+    struct zs_diag diag = NEW_DIAG;
+    uint64_t at = va;
+    zs_shell_show_code(s, va, 0, (uint32_t)count);
+    for (; count && zs_debug_disassemble(s->debug, at, 0, &inst, 1, &diag) == 1; count--)
+        at = inst.gpu_va + inst.size_B;
+    return at - va;
+}
+
+/* Numbers in rows of 16 bytes (of bytes 8). How many bytes were shown. */
+static uint64_t examine_numbers(struct zs_shell *s, uint64_t va, const struct zs_shell_format *f)
+{
+    uint32_t in_row = f->size_B == 1 ? 8 : 16 / f->size_B;
+    uint64_t shown_B = 0;
+    for (uint64_t i = 0; i < f->count; i += in_row) {
+        uint8_t bytes[16];
+        struct zs_diag diag = NEW_DIAG;
+        uint64_t here = ZS_MIN(f->count - i, (uint64_t)in_row);
+        if (!read_memory(s, va + shown_B, bytes, here * f->size_B, &diag)) {
+            zs_shell_ok(s, -EFAULT, &diag);
+            break;
+        }
+        zs_shell_say(s, "%#" PRIx64 ":", va + shown_B);
+        for (uint64_t w = 0; w < here; w++) {
+            uint64_t bits = 0;
+            memcpy(&bits, bytes + w * f->size_B, f->size_B);
+            zs_buf_putc(&s->out, ' ');
+            if (f->letter == 'x' || f->letter == 'a')
+                zs_shell_say(s, "0x%0*" PRIx64, (int)f->size_B * 2, bits);
+            else
+                put_bits(&s->out, bits, f->size_B, f->letter);
+        }
+        zs_buf_putc(&s->out, '\n');
+        shown_B += here * f->size_B;
+    }
+    return shown_B;
+}
+
+/* What is not said is as the last time; floats have no bytes. */
+static void complete_format(const struct zs_shell *s, const char *args, struct zs_shell_format *f)
+{
+    const struct zs_shell_format *last = &s->examined.format;
+    bool known = s->examined.known;
+    if (!f->count)
+        f->count = !f->letter && !f->size_B && !args[0] && known ? last->count
+                   : f->letter == 'i' || f->letter == 's'        ? 1
+                                                                 : EXAMINED;
+    if (!f->letter)
+        f->letter = known ? last->letter : 'x';
+    if (!f->size_B)
+        f->size_B = f->letter == 'a' ? 8 : f->letter == 'c' ? 1 : known ? last->size_B : 4;
+    if (f->letter == 'f' && f->size_B < 4)
+        f->size_B = 4;
+    f->count = ZS_MIN(f->count, (uint64_t)EXAMINE_MAX);
+}
+
+/* x[/COUNT FORMAT SIZE] [ADDRESS] */
+void zs_shell_do_examine(struct zs_shell *s, const char *args)
+{
+    struct zs_shell_format f;
+    struct zs_debug_value *v;
+    uint64_t va = s->examined.next_va, shown_B = 0;
+    if (!zs_shell_take_format(s, &args, "xduotfcais", &f) || !zs_shell_needs_stop(s))
+        return;
+    if (!args[0] && !s->examined.known) {
+        zs_shell_error(s, "an address is needed: x ADDRESS, x/4f POINTER, x/8i $ip");
+        return;
+    }
+    if (args[0]) {
+        if (!zs_shell_evaluate(s, args, &v))
+            return;
+        bool is_float =
+            !strchr(v->type, '*') && (strstr(v->type, "float") || strstr(v->type, "double"));
+        if (!v->available || v->size_B > 8 || !v->bytes || is_float) {
+            zs_shell_error(s, "'%s' is no address%s%s", args, v->available ? "" : ": ",
+                           v->available ? "" : v->text);
+            return;
+        }
+        va = 0;
+        memcpy(&va, v->bytes, v->size_B);
+    }
+    complete_format(s, args, &f);
+    if (f.letter == 'i') {
+        shown_B = examine_code(s, va, f.count);
+    } else if (f.letter == 's') {
+        for (uint64_t i = 0, n; i < f.count && (n = examine_text(s, va + shown_B)); i++)
+            shown_B += n;
+    } else {
+        shown_B = examine_numbers(s, va, &f);
+    }
+    s->examined.known = true;
+    s->examined.format = f;
+    s->examined.next_va = va + shown_B;
+}
