@@ -179,6 +179,17 @@ static double two(const struct source *s)
     return 2;
 }
 
+static double any(const struct source *s)
+{
+    return sum(s) > 0 ? 1 : 0;
+}
+
+static double one(const struct source *s)
+{
+    (void)s;
+    return 1;
+}
+
 static double sector_use(const struct source *s)
 {
     const uint64_t *c = s->report->counters;
@@ -246,6 +257,7 @@ static const struct {
     [ZS_HOW_SECTORS] = {sectors, sum_max, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_PART_OF_SLICES] = {part_of_slices, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_IPC] = {ipc, two, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_ANY] = {any, one, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_SECTOR_USE] = {sector_use, NULL, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_REPLAYED] = {replayed, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_ADDRESS] = {sum, NULL, ZET_VALUE_TYPE_UINT64}, /* value_of() takes it as it is */

@@ -79,10 +79,11 @@ static bool read_text(struct zs_reader *r, char *ret, size_t size_B)
     return !ret[size_B - 1];
 }
 
-static bool find_set(const char *name, enum zs_metric_set *ret)
+static bool find_set(const struct zs_gpu_model *model, const char *name, enum zs_metric_set *ret)
 {
     for (uint32_t set = 0; set < ZS_METRIC_SETS; set++) {
-        if (strcmp(zs_metric_set_name((enum zs_metric_set)set), name) == 0) {
+        if (zs_metric_set_is_of(model, (enum zs_metric_set)set, true) &&
+            strcmp(zs_metric_set_name((enum zs_metric_set)set), name) == 0) {
             *ret = (enum zs_metric_set)set;
             return true;
         }
@@ -112,7 +113,7 @@ static const char *read_export(struct zs_span data, struct zs_gpu_model *model,
     const struct zs_gpu_model *known = ends ? zs_gpu_model_find(name) : NULL;
     if (!known || slices == 0 || slices > SLICES_MOST)
         return "data of a device that this driver does not know";
-    if (!find_set(group, &ret->set) ||
+    if (!find_set(known, group, &ret->set) ||
         (sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
          sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED))
         return "data of a metric group that this driver does not know";

@@ -9,7 +9,7 @@
 /* Where a group's reports come from: counters of the device, or its threads by address. */
 static uint32_t source_of(const struct zs_ze_metric_group *group)
 {
-    return group->set == ZS_METRIC_SET_STALL_SAMPLING;
+    return zs_metric_is_by_address(group->set);
 }
 
 void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next)

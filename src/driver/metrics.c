@@ -12,7 +12,7 @@
 #define S(at) ((zs_metric_mask)1 << (1 + (at)))
 #define A(id) S(ZS_GPU_ACCESS_##id)
 static const struct zs_metric_row rows[] = {
-#define ZS_METRIC_SET(id, domain, needs, name, description)
+#define ZS_METRIC_SET(id, where, domain, needs, name, description)
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)              \
     {ZS_METRIC_SET_##set,    name,         description, component, unit, tier,                     \
      ZET_METRIC_TYPE_##type, ZS_HOW_##how, counters},
@@ -32,14 +32,16 @@ static const struct zs_metric_row stream_rows[] = {
      "Report", "id", 4, ZET_METRIC_TYPE_EVENT, ZS_HOW_MARKER, 0},
 };
 
-enum needs { NEEDS_NOTHING, NEEDS_MODEL };
+enum needs { NEEDS_NOTHING, NEEDS_MODEL, NEEDS_ONE_SLICE /* and the model */ };
+#define ZS_ISA_EVERY ZS_ISA_NONE
 static const struct {
+    enum zs_isa_platform where; /* ZS_ISA_NONE: on all */
     uint32_t domain;
     enum needs needs;
     const char *name, *description;
 } sets[ZS_METRIC_SETS] = {
-#define ZS_METRIC_SET(id, domain, needs, name, description)                                        \
-    {domain, NEEDS_##needs, name, description},
+#define ZS_METRIC_SET(id, where, domain, needs, name, description)                                 \
+    {ZS_ISA_##where, domain, NEEDS_##needs, name, description},
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
 #include "driver/metric_group.def"
 #undef ZS_METRIC_SET
@@ -85,18 +87,41 @@ static bool is_plain(const struct zs_metric_row *row)
            row->how != ZS_HOW_REPLAYED && !(row->counters >> ZS_METRIC_unmodelled & 1);
 }
 
-/* All that it is made from has no part in the device: it has no such cache. */
-static bool is_missing(const struct zs_metric_row *row, uint32_t lacks)
+/* Counters that nothing in the device moves: it has no such cache, pipe or subslice. */
+static zs_metric_mask lacking(const struct zs_gpu_model *model)
 {
+    static const zs_metric_mask of_subslice[] = {
+#define M(id) (zs_metric_mask)1 << ZS_METRIC_##id
+        M(sampler_busy0) | M(port_stalled0) | M(dispatching0),
+        M(sampler_busy1) | M(port_stalled1) | M(dispatching1),
+        M(sampler_busy2) | M(port_stalled2) | M(dispatching2),
+    };
     _Static_assert(ZS_METRIC_slm_conflicts - ZS_METRIC_global_sectors == ZS_GPU_ACCESSES - 1,
                    "counters by instruction stand side by side");
-    const uint32_t shifts[] = {
-        [ZS_METRIC_MEMORY_BY_ADDRESS] = 1, [ZS_METRIC_BY_ADDRESS] = ZS_METRIC_global_sectors};
+    zs_metric_mask mask = (zs_metric_mask)zs_gpu_model_lacks(model) << ZS_METRIC_global_sectors;
+    for (uint32_t i = model->subslices_per_slice; i < ZS_ARRAY_LEN(of_subslice); i++)
+        mask |= of_subslice[i];
+    if (model->platform < ZS_ISA_XE_HP)
+        mask |= M(xmx_active);
+#undef M
+    return mask;
+}
+
+static bool is_missing(const struct zs_metric_row *row, const struct zs_gpu_model *model)
+{
     enum zs_metric_by_address kind = zs_metric_by_address(row->set);
-    if (kind == ZS_METRIC_STALLS_BY_ADDRESS)
-        return false;
-    zs_metric_mask mask = (zs_metric_mask)lacks << shifts[kind];
+    zs_metric_mask mask = kind == ZS_METRIC_BY_ADDRESS ? lacking(model)
+                          : kind == ZS_METRIC_MEMORY_BY_ADDRESS
+                              ? (zs_metric_mask)zs_gpu_model_lacks(model) << 1
+                              : 0;
     return row->counters && !(row->counters & ~mask);
+}
+
+bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed)
+{
+    return (sets[set].where == ZS_ISA_EVERY || sets[set].where == model->platform) &&
+           (sets[set].needs == NEEDS_NOTHING || timed) &&
+           (sets[set].needs != NEEDS_ONE_SLICE || model->slices == 1);
 }
 
 const char *zs_metric_set_name(enum zs_metric_set set)
@@ -108,9 +133,9 @@ uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set
                         zet_metric_group_sampling_type_flags_t sampling, bool timed,
                         const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
 {
-    uint32_t count = 0, lacks = zs_gpu_model_lacks(model);
+    uint32_t count = 0;
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
-        if (rows[i].set == set && (timed || is_plain(&rows[i])) && !is_missing(&rows[i], lacks))
+        if (rows[i].set == set && (timed || is_plain(&rows[i])) && !is_missing(&rows[i], model))
             ret[count++] = &rows[i];
     bool streams =
         sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED && !zs_metric_is_by_address(set);
@@ -168,7 +193,7 @@ static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
     m->timed = timed && zs_gpu_model_is_timed(device->model);
     for (uint32_t i = 0; i < ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS; i++) {
         enum zs_metric_set set = (enum zs_metric_set)(i / ZS_METRIC_SAMPLINGS);
-        if (sets[set].needs == NEEDS_MODEL && !m->timed)
+        if (!zs_metric_set_is_of(device->model, set, m->timed))
             continue;
         m->groups[m->group_count] =
             new_group(device, set, samplings[i % ZS_METRIC_SAMPLINGS], m->timed);

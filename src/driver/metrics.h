@@ -34,7 +34,7 @@ typedef unsigned __int128 zs_metric_mask;
 _Static_assert(ZS_METRIC_COUNTERS <= 128, "a mask has a bit for each counter");
 
 enum zs_metric_set {
-#define ZS_METRIC_SET(id, domain, needs, name, description) ZS_METRIC_SET_##id,
+#define ZS_METRIC_SET(id, where, domain, needs, name, description) ZS_METRIC_SET_##id,
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
 #include "driver/metric_group.def"
 #undef ZS_METRIC_SET
@@ -46,7 +46,7 @@ enum { ZS_METRIC_DOMAINS = 4, ZS_METRIC_SAMPLINGS = 2 };
 /* More than any group has: all rows, and the two of time-based groups. */
 enum {
     ZS_METRIC_ROWS_MAX = 2
-#define ZS_METRIC_SET(id, domain, needs, name, description)
+#define ZS_METRIC_SET(id, where, domain, needs, name, description)
 #define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters) +1
 #include "driver/metric_group.def"
 #undef ZS_METRIC_SET
@@ -67,6 +67,7 @@ enum zs_metric_how {
     ZS_HOW_SECTORS, /* bytes of the sectors that it sums */
     ZS_HOW_PART_OF_SLICES,
     ZS_HOW_IPC,
+    ZS_HOW_ANY, /* 1: there is any */
     ZS_HOW_SECTOR_USE,
     ZS_HOW_REPLAYED,
     ZS_HOW_ADDRESS,  /* of reports by address */
@@ -94,6 +95,8 @@ struct zs_metric_row {
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
 
 const char *zs_metric_set_name(enum zs_metric_set set);
+/* Whether devices of the model have it, with or without the model of time. */
+bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed);
 /* The metrics of a device's set in the order of values, and how many there are. timed: with the
  * model of time. */
 uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set,
@@ -126,7 +129,7 @@ static inline bool zs_metric_is_by_address(uint32_t set)
  * cycles by reason for counters. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 4,
+    ZS_RAW_VERSION = 5,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS, /* the largest */
     ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_METRIC_ADDRESS_VALUES, /* the most of a report by address */

@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    NAME_COLUMNS = 26,
+    NAME_COLUMNS = 26, /* at least */
+    NAME_COLUMNS_MOST = 64,
     UNIT_COLUMNS = 13,
     CELL_COLUMNS = 15,
     CELL_CHARS = 64,
@@ -33,7 +34,8 @@ struct item {
 struct items {
     struct item *list;
     size_t count;
-    size_t left_out; /* by the limit */
+    size_t left_out;     /* by the limit */
+    size_t name_columns; /* of the group's metrics */
 };
 
 static const uint32_t nothing[3];
@@ -181,9 +183,9 @@ static void put_triple(struct zs_buf *out, const uint32_t triple[3])
     put_right(out, text, CELL_COLUMNS);
 }
 
-static void put_heading(struct zs_buf *out, const char *name)
+static void put_heading(struct zs_buf *out, const struct items *items, const char *name)
 {
-    put_left(out, name, NAME_COLUMNS);
+    put_left(out, name, items->name_columns);
     zs_buf_pad(out, ' ', UNIT_COLUMNS);
 }
 
@@ -194,24 +196,25 @@ static void put_headings(const struct zs_metrics_view *view, const struct items 
     bool many = is_time_based; /* reports of a launch: one for each address */
     for (size_t i = first; i < end; i++)
         many |= items->list[i].sum && items->list[i].sum->reports > items->list[i].sum->launches;
-    put_heading(out, "kernel");
+    put_heading(out, items, "kernel");
     for (size_t i = first; i < end; i++)
         put_right(out, items->list[i].kernel[0] ? items->list[i].kernel : "(none ran)",
                   CELL_COLUMNS);
     zs_buf_putc(out, '\n');
     if (view->by != ZS_METRICS_BY_KERNEL) {
-        put_heading(out, "groups");
+        put_heading(out, items, "groups");
         for (size_t i = first; i < end; i++)
             put_triple(out, items->list[i].groups);
         zs_buf_putc(out, '\n');
-        put_heading(out, "group size");
+        put_heading(out, items, "group size");
         for (size_t i = first; i < end; i++)
             put_triple(out, items->list[i].size);
         zs_buf_putc(out, '\n');
     }
-    put_heading(out, view->by == ZS_METRICS_BY_LAUNCH ? is_time_based ? "report" : "launch"
-                     : many                           ? "in reports"
-                                                      : "measured launches");
+    put_heading(out, items,
+                view->by == ZS_METRICS_BY_LAUNCH ? is_time_based ? "report" : "launch"
+                : many                           ? "in reports"
+                                                 : "measured launches");
     for (size_t i = first; i < end; i++) {
         const struct item *item = &items->list[i];
         if (item->sum && !many)
@@ -238,7 +241,7 @@ static void put_block(const struct zs_metrics *metrics, const struct zs_metrics_
         if (!zs_filter_matches(&view->metrics, m->name) ||
             (view->by != ZS_METRICS_BY_LAUNCH && m->total == ZS_METRIC_TOTAL_NONE))
             continue;
-        put_left(out, m->name, NAME_COLUMNS);
+        put_left(out, m->name, items->name_columns);
         put_left(out, m->units, UNIT_COLUMNS);
         for (size_t k = first; k < end; k++) {
             put_value(metrics, group, i, &items->list[k], text);
@@ -248,12 +251,21 @@ static void put_block(const struct zs_metrics *metrics, const struct zs_metrics_
     }
 }
 
+/* Names of one group are told apart. */
+static size_t name_columns(const struct zs_metric_group *group)
+{
+    size_t columns = NAME_COLUMNS;
+    for (uint32_t i = 0; i < group->metric_count; i++)
+        columns = ZS_MAX(columns, strlen(group->metrics[i].name) + 1);
+    return ZS_MIN(columns, (size_t)NAME_COLUMNS_MOST);
+}
+
 static void put_group(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
                       const struct zs_metric_group *group, const struct items *items,
                       struct zs_buf *out)
 {
-    uint32_t room = ZS_MAX(view->columns, 80u) - NAME_COLUMNS - UNIT_COLUMNS;
-    size_t at_once = ZS_MAX(room / CELL_COLUMNS, 1u);
+    size_t room = ZS_MAX(view->columns, 80u) - items->name_columns - UNIT_COLUMNS;
+    size_t at_once = ZS_MAX(room / CELL_COLUMNS, (size_t)1);
     zs_text_puts(out, group->name);
     zs_buf_puts(out, " on ");
     zs_text_puts(out, group->device);
@@ -288,6 +300,7 @@ void zs_metrics_text(const struct zs_metrics *metrics, const struct zs_metrics_v
         if (some)
             zs_buf_putc(out, '\n');
         some = true;
+        items.name_columns = name_columns(&groups[g]);
         put_group(metrics, view, &groups[g], &items, out);
         free(items.list);
     }

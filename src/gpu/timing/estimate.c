@@ -42,11 +42,17 @@ static const double SAME_PACE = 0.10;  /* ... phases that agree */
 /* What is scaled with the time. */
 static const size_t by_time[] = {
 #define AT(id) offsetof(struct zs_gpu_timing, id)
-    AT(eu_loaded),    AT(eu_active),   AT(fpu0_active), AT(fpu1_active), AT(fpu_both_active),
-    AT(fpu0_move),    AT(fpu1_move),   AT(fpu0_binary), AT(fpu1_binary), AT(fpu0_ternary),
-    AT(fpu1_ternary), AT(math_active), AT(send_active), AT(xmx_active)};
+    AT(eu_loaded),    AT(eu_active),    AT(fpu0_active),  AT(fpu1_active),   AT(fpu_both_active),
+    AT(fpu0_move),    AT(fpu1_move),    AT(fpu0_binary),  AT(fpu1_binary),   AT(fpu0_ternary),
+    AT(fpu1_ternary), AT(math_active),  AT(send_active),  AT(xmx_active),    AT(control_issued),
+    AT(dispatching0), AT(dispatching1), AT(dispatching2), AT(port_stalled0), AT(port_stalled1),
+    AT(port_stalled2)};
 /* What messages count besides enum zs_gpu_access. */
-static const size_t by_messages[] = {AT(sampler_busy),    AT(l3_bank0),
+static const size_t by_messages[] = {AT(sampler_busy),    AT(sampler_busy0),
+                                     AT(sampler_busy1),   AT(sampler_busy2),
+                                     AT(slm_reads),       AT(slm_writes),
+                                     AT(slm_conflicted),  AT(l3_reads),
+                                     AT(l3_writes),       AT(l3_bank0),
                                      AT(l3_bank1),        AT(l3_bank2),
                                      AT(l3_bank3),        AT(gti_read_bank0),
                                      AT(gti_read_bank1),  AT(gti_read_bank2),

@@ -287,6 +287,7 @@ static uint64_t look_up(struct zs_timing_hierarchy *h, const struct zs_timing_re
     uint64_t *const lookups[] = {&t->l3_bank0, &t->l3_bank1, &t->l3_bank2, &t->l3_bank3};
     uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank], written;
     ++*lookups[bank % ZS_ARRAY_LEN(lookups)];
+    ++*(write ? &t->l3_writes : &t->l3_reads);
     if (!r->warm) {
         cycle = ZS_MAX(cycle, *free_at);
         *free_at = cycle + busy;
@@ -302,6 +303,25 @@ static uint64_t look_up(struct zs_timing_hierarchy *h, const struct zs_timing_re
 
 /* ---- messages ----------------------------------------------------------------------------------
  */
+
+/* What is told of each of the first subslices; of others it goes nowhere. */
+static uint64_t *port_stalled(struct zs_timing_hierarchy *h, uint32_t subslice)
+{
+    struct zs_gpu_timing *t = h->totals;
+    return subslice == 0   ? &t->port_stalled0
+           : subslice == 1 ? &t->port_stalled1
+           : subslice == 2 ? &t->port_stalled2
+                           : &h->nowhere;
+}
+
+static uint64_t *sampler_busy(struct zs_timing_hierarchy *h, uint32_t subslice)
+{
+    struct zs_gpu_timing *t = h->totals;
+    return subslice == 0   ? &t->sampler_busy0
+           : subslice == 1 ? &t->sampler_busy1
+           : subslice == 2 ? &t->sampler_busy2
+                           : &h->nowhere;
+}
 
 /* Cycles that the way back of a response takes: in the port's order, beside the way there. */
 static uint32_t busy_with(const struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
@@ -329,6 +349,10 @@ static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_r
                          uint64_t cycle)
 {
     uint32_t busy = ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u);
+    bool atomic = r->event & ZS_TIMING_EVENT_ATOMIC, write = r->event & ZS_TIMING_EVENT_WRITE;
+    h->totals->slm_reads += atomic || !write;
+    h->totals->slm_writes += atomic || write;
+    h->totals->slm_conflicted += (r->event >> ZS_TIMING_EVENT_CONFLICTS & 255) != 0;
     r->accesses[ZS_GPU_ACCESS_slm_cycles] += busy;
     r->accesses[ZS_GPU_ACCESS_slm_conflicts] += r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
     if (r->warm)
@@ -370,7 +394,9 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
     uint32_t lines = ZS_MAX((r->line_count * ZS_PORT_LINE_B + h->params->port_B - 1) /
                                 ZS_MAX(h->params->port_B, 1u),
                             1u);
-    ss->port_free = ZS_MAX(start + busy_with(h, r, lines), backlog(h, behind));
+    uint64_t through = start + busy_with(h, r, lines), room = backlog(h, behind);
+    ss->port_free = ZS_MAX(through, room);
+    *port_stalled(h, r->subslice) += ss->port_free - through;
     uint32_t latency = atomic                 ? h->params->atomic_latency
                        : in_l1 && missed == 0 ? h->params->l1_latency
                                               : h->params->l3_latency;
@@ -386,6 +412,7 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
     uint64_t start = r->warm ? cycle : ZS_MAX(cycle, ss->sampler_free), done = start, written;
     r->accesses[ZS_GPU_ACCESS_sampler_sectors] += r->line_count;
     h->totals->sampler_busy += busy;
+    *sampler_busy(h, r->subslice) += busy;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t line = r->lines[i];
         bool hit = cache_touch(&ss->sampler, line, false, &written);

@@ -282,6 +282,7 @@ static void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct z
         th->passed += th->passed < th->arrived;
         issue_control(m, eu, th, at, m->params->send_front);
     } else {
+        m->totals->control_issued++;
         issue_control(m, eu, th, at, m->params->control_front);
     }
     m->costs[inst] += th->eligible - th->since;
@@ -399,8 +400,13 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
     uint32_t slot = (uint32_t)__builtin_ctz(~e->live);
     uint64_t *dispatch = &m->dispatch_free[g->subslice / m->subslices_per_slice];
     *dispatch = ZS_MAX(*dispatch, m->now_dispatch);
-    if (!m->forwarding)
+    if (!m->forwarding) {
+        uint64_t *const dispatching[] = {&m->totals->dispatching0, &m->totals->dispatching1,
+                                         &m->totals->dispatching2};
         *dispatch += m->dispatch_cost;
+        if (g->subslice < ZS_ARRAY_LEN(dispatching))
+            *dispatching[g->subslice] += m->dispatch_cost;
+    }
     struct zs_timing_thread *th = &m->threads[(size_t)eu * m->threads_per_eu + slot];
     *th = (struct zs_timing_thread){
         .slot = &m->slots[(size_t)eu * m->threads_per_eu + slot],

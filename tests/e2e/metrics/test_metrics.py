@@ -383,6 +383,54 @@ class Metrics(unittest.TestCase):
         columns = {c['name']: c for c in kernel['columns']}
         self.assertEqual(sum(v for v in columns['Active']['values'] if v is not None), totals['ZscopeStalls']['Active'])
 
+    def test_names_of_generations(self):
+        """Each generation has its own groups and metrics, as Intel's driver names them there."""
+        gen9 = {'ComputeBasic', 'ComputeExtended', 'ComputeL3Cache', 'MemoryReads', 'MemoryWrites', 'L3_1', 'L3_2', 'L3_3', 'TestOa'}
+        one_slice = gen9 | {'Sampler', 'HDCAndSF', 'TDL_1'}
+        l1 = {'L1ProfileReads', 'L1ProfileWrites', 'L1ProfileSlmBankConflicts'}
+        expected = {
+            'skl': (one_slice, 'ComputeBasic', {'EuActive', 'Fpu0Active', 'UntypedBytesRead'}, {'XveActive', 'XVE_ACTIVE'}),
+            'skl-gt4': (gen9, 'ComputeBasic', {'EuActive'}, set()),
+            'skl-gt1': (one_slice, 'Sampler', {'Sampler00InputAvailable', 'Sampler01InputAvailable'}, {'Sampler02InputAvailable'}),
+            'icllp': ({'ComputeBasic', 'ComputeL3Cache', 'TestOa'}, 'ComputeL3Cache', {'SamplerAccesses', 'L3Accesses'}, {'L3Bank00Accesses'}),
+            'tgllp': ({'ComputeBasic', 'TestOa'}, 'ComputeBasic', {'EuActive', 'EuStall', 'SlmBytesRead'}, {'Fpu0Active', 'UntypedBytesRead'}),
+            'dg2': ({'ComputeBasic', 'ComputeOverview', 'GpuBusyness', 'TestOa'} | l1, 'ComputeOverview',
+                    {'XVE_ACTIVE', 'XVE_STALL', 'XVE_THREADS_OCCUPANCY_ALL', 'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION'}, {'EuActive'}),
+            'pvc': ({'ComputeBasic', 'TestOa'} | l1, 'ComputeBasic',
+                    {'XVE_ACTIVE', 'XVE_INST_EXECUTED_XMX_ALL', 'L3_BYTE_READ', 'GPU_MEMORY_BYTE_READ'}, {'EuActive', 'XveActive'}),
+        }
+        for device, (groups, group, names, others) in expected.items():
+            def list_groups(*options):
+                return json.loads(run(ZESCOPE, 'metrics', 'list', '-d', device, '--json', *options).stdout)['devices'][0]['groups']
+            self.assertEqual({g['name'] for g in list_groups() if not g['name'].startswith('Zscope')}, groups, device)
+            listed = list_groups('-g', group, '-g', 'ZscopeMemory', '-g', 'ZscopeStalls')
+            for found in [g for g in listed if g['name'] == group]:
+                metrics = {m['name'] for m in found['metrics']}
+                self.assertLessEqual(names, metrics, device)
+                self.assertFalse(others & metrics, device)
+            memory = {m['name'] for g in listed if g['name'] == 'ZscopeMemory' for m in g['metrics']}
+            self.assertEqual('L1Hits' in memory, device in ('dg2', 'pvc'), device)
+            stalls = {m['name'] for g in listed if g['name'] == 'ZscopeStalls' for m in g['metrics']}
+            self.assertEqual('XmxActive' in stalls, device in ('dg2', 'pvc'), device)
+
+    def test_groups_of_xehpg_agree_with_our_own(self):
+        run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', 'dg2', '-output', 'later', cwd=self.folder)
+        binary, path = glob.glob(os.path.join(self.folder, 'later*.bin'))[0], os.path.join(self.folder, 'rec-dg2')
+        run(ZESCOPE, 'run', '-d', 'dg2', '--', ZESCOPE, 'record', '--no-last', '--metrics', 'ComputeOverview,ZscopeMemory',
+            '-o', path, '--', PROGRAM, binary, 'immediate', '3', check=9)
+        document = self.show(path)
+        totals = {}
+        for row in document['kernels']:
+            totals.update(zip([m['name'] for m in document['groups'][row['group']]['metrics']], row['values']))
+        self.assertEqual(totals['L3_BYTE_READ'] + totals['L3_BYTE_WRITE'], 64 * (totals['L3Hits'] + totals['L3Misses']))
+        self.assertEqual(totals['GPU_MEMORY_BYTE_READ'], totals['MemoryBytesRead'])
+        self.assertGreaterEqual(totals['XVE_COMPUTE_THREAD_COUNT'], 3 * GROUPS)
+        self.assertGreater(totals['XVE_INST_EXECUTED_ALU0_ALL'] + totals['XVE_INST_EXECUTED_ALU1_ALL'], 0)
+        self.assertGreater(totals['XVE_ACTIVE'], 0)
+        self.assertLessEqual(totals['XVE_ACTIVE'] + totals['XVE_STALL'], 100)
+        text = run(ZESCOPE, 'metrics', 'show', path).stdout
+        self.assertRegex(text, r'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION +percent ')
+
     def test_memory_by_address(self):
         """Sums over instructions are the kernel's totals; lines have the shares of their instructions."""
         path, _ = self.record('immediate', 3, groups='ZscopeMemoryByAddress,ZscopeStallSampling,ZscopeMemory')

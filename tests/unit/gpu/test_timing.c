@@ -74,6 +74,9 @@ static void test_lines(void **state)
     assert_int_equal(t->global_sectors, 512);
     assert_int_equal(t->l3_misses, 512);
     assert_int_equal(t->l3_hits, 0);
+    assert_int_equal(t->l3_reads, 256);
+    assert_int_equal(t->l3_writes, 256);
+    assert_true(t->dispatching0 && t->dispatching1 && t->dispatching2);
     assert_int_equal(t->gti_read_bank0 + t->gti_read_bank1 + t->gti_read_bank2 + t->gti_read_bank3,
                      256); /* what is written is not read first */
     assert_int_equal(t->llc_misses, 256);
@@ -117,6 +120,8 @@ static void test_scattered_lines_of_images(void **state)
     assert_int_equal(t->sampler_hits + t->sampler_misses, t->sampler_sectors);
     assert_true(t->sampler_misses >= 256 && t->sampler_misses <= 3 * 256); /* three samplers */
     assert_int_equal(t->sampler_busy, 64 * 64 / 4);                        /* four texels a cycle */
+    assert_int_equal(t->sampler_busy0 + t->sampler_busy1 + t->sampler_busy2, t->sampler_busy);
+    assert_true(t->sampler_busy0 && t->sampler_busy1 && t->sampler_busy2);
     lab_close(&lab);
 }
 
@@ -140,9 +145,12 @@ static void test_bank_conflicts(void **state)
     const struct zs_gpu_timing *t = &lab.result.timing;
     uint64_t threads = 3 * 256 / 16, last = run_local(&lab, 1);
     assert_int_equal(t->slm_conflicts, 0);
+    assert_int_equal(t->slm_conflicted, 0);
     for (int stride = 2; stride <= 16; stride *= 2) { /* that many dwords in each bank they use */
         uint64_t cycles = run_local(&lab, stride);
         assert_int_equal(t->slm_conflicts, threads * 64 * (uint64_t)(stride - 1));
+        assert_int_equal(t->slm_conflicted, threads * 64);
+        assert_int_equal(t->slm_reads + t->slm_writes, lab.result.totals.slm_messages);
         assert_true(cycles > last);
         last = cycles;
     }
