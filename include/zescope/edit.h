@@ -129,6 +129,9 @@ ZS_API const struct zs_probe *zs_edit_probe_at(const struct zs_edit_kernel *kern
 
 /* ---- writing ---- */
 
+/* Whether anything was inserted, or a function made another one. */
+ZS_API bool zs_edit_has_edits(const struct zs_edit *edit);
+
 struct zs_edit_buffer {
     uint64_t size_B;         /* of all; 0: no probe needs one */
     uint64_t counter_count;  /* 64-bit each, from the start on */

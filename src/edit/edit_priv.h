@@ -39,9 +39,20 @@ struct zs_probe_at {
 
 /* Where what windows held is kept meanwhile. Scratch messages need what r0 had as the thread began:
  * it is kept in a register that nobody names; or in acc0, and acc1 keeps the one it is moved to; or
- * in a0.7, what matters of it, and a0.5 and a0.6 keep the dwords that it is moved to. */
-enum zs_plan_scratch { ZS_SCRATCH_NONE, ZS_SCRATCH_BY_GRF, ZS_SCRATCH_BY_ACC, ZS_SCRATCH_BY_A0 };
-enum { ZS_SCRATCH_MIN_B = 1024, ZS_SCRATCH_END_B = 4096 * 32 /* what such messages reach */ };
+ * in a0.7, what matters of it, and a0.5 and a0.6 keep the dwords that it is moved to; or the code
+ * itself leaves it in r0, and a0.7 keeps the dword that is another one meanwhile. */
+enum zs_plan_scratch {
+    ZS_SCRATCH_NONE,
+    ZS_SCRATCH_BY_GRF,
+    ZS_SCRATCH_BY_ACC,
+    ZS_SCRATCH_BY_A0,
+    ZS_SCRATCH_BY_CODE
+};
+enum {
+    ZS_SCRATCH_MIN_B = 1024,
+    ZS_SCRATCH_MAX_B = 2 << 20,   /* that a thread may have */
+    ZS_SCRATCH_END_B = 4096 * 32, /* what scratch messages reach */
+};
 
 /* Registers for one probe. */
 struct zs_window {
@@ -58,7 +69,8 @@ struct zs_plan {
     uint32_t mask;     /* register whose first dword is the dispatch mask */
     uint32_t clocks;   /* first register of the clocks, a dword each; ZS_NONE: none */
     uint32_t scratch;  /* enum zs_plan_scratch */
-    uint32_t header;   /* register that keeps r0, for ZS_SCRATCH_BY_GRF */
+    uint32_t header;   /* register that has what r0 had, for ZS_SCRATCH_BY_GRF and _BY_CODE */
+    bool is_far;       /* behind what scratch messages reach: by stateless messages */
     uint32_t scratch_offset_B,
         scratch_size_B; /* of a thread: where windows are kept, of how much */
     uint32_t group_count;
@@ -160,6 +172,8 @@ int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_
 void zs_pieces_fini(struct zs_pieces *pieces);
 /* Whether probes can be made for an instruction set. */
 bool zs_emit_has(enum zs_isa_platform platform);
+/* Whether its stateless messages reach all of a thread's scratch memory. */
+bool zs_emit_reaches_far(enum zs_isa_platform platform);
 /* A predicate that looks at neighbouring lanes: how many, if all of the instruction's see the same.
  * 0: it is no such one. */
 uint32_t zs_emit_pred_width(const struct zs_isa_inst *inst);

@@ -53,6 +53,11 @@ bool zs_emit_has(enum zs_isa_platform platform)
     return set_of(platform) != NULL;
 }
 
+bool zs_emit_reaches_far(enum zs_isa_platform platform)
+{
+    return platform <= ZS_ISA_XE_LP; /* from XeHP on that memory is a surface */
+}
+
 enum { INST_B = 16, TEXT_PER_LINE_B = 128 };
 
 struct emitter {
@@ -325,11 +330,21 @@ static const struct {
 
 /* ---- a kernel ---- */
 
+enum { FAR_DWORD = 2, OWORD_B = 16 };
+
+/* What the header of a stateless block message has in that dword. */
+static uint32_t far_offset(const struct zs_plan *plan)
+{
+    return plan->scratch_offset_B / OWORD_B;
+}
+
 static void put_entry(struct emitter *e)
 {
     const struct zs_plan *plan = e->plan;
     if (plan->scratch == ZS_SCRATCH_BY_GRF)
         emit(e, EMIT_COPY, plan->header, 0, 0, 0);
+    if (plan->scratch == ZS_SCRATCH_BY_GRF && plan->is_far)
+        emit(e, EMIT_SET, plan->header, FAR_DWORD, far_offset(plan), 0);
     if (plan->scratch == ZS_SCRATCH_BY_ACC)
         emit(e, EMIT_TO_ACC, 0, 0, 0, 0);
     if (plan->scratch == ZS_SCRATCH_BY_A0)
@@ -370,12 +385,20 @@ static void put_exit(struct emitter *e)
 
 static int refuse_window(const struct emitter *e, uint32_t offset_B)
 {
+    const struct zs_edit_kernel *k = e->k;
+    if (k->info->is_function_holder)
+        return zs_edit_refuse(e->k, "how much scratch memory the callers of its functions have, "
+                                    "to save registers to, is not known");
+    if (e->plan->is_far && !zs_emit_reaches_far(k->edit->platform))
+        return zs_edit_refuse(e->k,
+                              "registers cannot be saved behind its scratch memory of %u "
+                              "bytes: messages do not reach farther",
+                              k->info->scratch_B[0]);
     return zs_edit_refuse(e->k,
-                          e->k->free_known && e->k->dead_known
+                          k->free_known && k->dead_known
                               ? "no %d registers in a row are free at 0x%x, or can be saved"
-                              : "which %d registers are free at 0x%x is not known, and they cannot "
-                                "be saved: it calls or is called from elsewhere, or nothing is "
-                                "free at all",
+                              : "which %d registers are free at 0x%x is not known, and nothing is "
+                                "left to keep r0 in, which saving them needs",
                           ZS_WINDOW_GRFS, offset_B);
 }
 
@@ -385,24 +408,39 @@ static uint32_t scratch_code(uint32_t size_B)
     return 31 - (uint32_t)__builtin_clz(size_B / ZS_SCRATCH_MIN_B);
 }
 
+/* The header of messages to scratch memory, before; and back. */
+static void put_header(struct emitter *e, const struct zs_window *w, bool back)
+{
+    const struct zs_plan *plan = e->plan;
+    uint32_t code = scratch_code(plan->scratch_size_B);
+    if (plan->scratch == ZS_SCRATCH_BY_ACC)
+        back ? emit(e, EMIT_FROM_ACC, w->header, 1, 0, 0)
+             : emit(e, EMIT_HEADER_FROM_ACC, w->header, 0, 0, 0);
+    if (plan->scratch == ZS_SCRATCH_BY_A0)
+        back ? emit(e, EMIT_FROM_A0, w->header, 0, 0, 0)
+             : emit(e, EMIT_HEADER_FROM_A0, w->header, code, 0, 0);
+    if (!plan->is_far || plan->scratch == ZS_SCRATCH_BY_GRF)
+        return;
+    if (plan->scratch == ZS_SCRATCH_BY_CODE)
+        emit(e, back ? EMIT_DWORD_FROM_A0 : EMIT_DWORD_TO_A0, w->header, FAR_DWORD, 0, 0);
+    if (!back)
+        emit(e, EMIT_SET, w->header, FAR_DWORD, far_offset(plan), 0);
+}
+
 /* What the window holds goes to scratch memory, and comes back. */
 static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
 {
     uint32_t offset = e->plan->scratch_offset_B / ZS_UNIT_B;
-    bool by_acc = e->plan->scratch == ZS_SCRATCH_BY_ACC;
-    bool by_a0 = e->plan->scratch == ZS_SCRATCH_BY_A0;
-    if (by_acc && !back)
-        emit(e, EMIT_HEADER_FROM_ACC, w->header, 0, 0, 0);
-    if (by_a0 && !back)
-        emit(e, EMIT_HEADER_FROM_A0, w->header, scratch_code(e->plan->scratch_size_B), 0, 0);
-    if (back)
+    if (!back)
+        put_header(e, w, false);
+    if (e->plan->is_far)
+        emit(e, back ? EMIT_LOAD_4_FAR : EMIT_SAVE_4_FAR, w->header, w->first, 0, 0);
+    else if (back)
         emit(e, EMIT_LOAD_4, w->header, w->first, e->set->load_desc | offset, 0);
     else
         emit(e, EMIT_SAVE_4, w->header, w->first, e->set->save_desc | offset, 0);
-    if (by_acc && back)
-        emit(e, EMIT_FROM_ACC, w->header, 1, 0, 0);
-    if (by_a0 && back)
-        emit(e, EMIT_FROM_A0, w->header, 0, 0, 0);
+    if (back)
+        put_header(e, w, true);
     e->saves = true;
 }
 

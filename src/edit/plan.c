@@ -19,6 +19,8 @@
  *
  * The first two need to know what the kernel touches. That is unknown when operands are addressed
  * through a0, when code that is not there is called, and in functions, whose callers are not known.
+ * Kernels that call by address save at the end of their own scratch memory, which what they call
+ * does not reach. Functions do not know how much scratch memory their callers have.
  */
 #include "edit/edit_priv.h"
 
@@ -133,23 +135,67 @@ static uint32_t population(const uint64_t bits[4])
     return count;
 }
 
+/* It gives a register what that has: csel r0 = r0 == 0 ? r0 : r0. */
+static bool is_same_register(const struct zs_isa_inst *inst)
+{
+    const struct zs_isa_operand *to = &inst->dst;
+    bool same =
+        inst->op == ZS_OP_CSEL && to->kind == ZS_OPERAND_REG && to->hstride == 1 && !to->modifiers;
+    for (uint32_t s = 0; s < 2 && same; s++) {
+        const struct zs_isa_operand *from = &inst->src[s];
+        same = from->kind == ZS_OPERAND_REG && from->file == to->file && from->reg == to->reg &&
+               from->subreg_B == to->subreg_B && from->type == to->type && from->hstride == 1 &&
+               from->vstride == inst->exec_size && !from->modifiers;
+    }
+    return same;
+}
+
+/*
+ * r0 keeps what it had as the thread began: neither this code nor the functions of the module write
+ * it, as is the compiler's convention where functions are called that are not there.
+ */
+static bool keeps_header(struct zs_edit_kernel *k)
+{
+    for (uint32_t n = 0; n < k->edit->kernel_count; n++) {
+        struct zs_edit_kernel *other = &k->edit->kernels[n];
+        if (other != k && !other->info->is_function_holder)
+            continue;
+        const struct zs_isa_kernel *code = zs_edit_kernel_code(other);
+        for (uint32_t i = 0; !code || i < zs_isa_kernel_count(code); i++) {
+            struct zs_isa_effects e = {.indirect_written = true};
+            if (code)
+                zs_isa_inst_effects(code, i, &e);
+            if (e.indirect_written ||
+                (zs_grf_has(e.grf_written, 0) && !is_same_register(zs_isa_inst(code, i))))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* How windows can be saved where there are none that hold nothing. */
-static void plan_scratch(const struct zs_edit_kernel *k, uint64_t left[4], struct zs_plan *plan)
+static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_plan *plan)
 {
     uint64_t window_B = ZS_WINDOW_GRFS * zs_isa_platform_info(k->edit->platform)->grf_B;
     const struct zs_kernel *info = k->info;
     uint64_t offset_B = ((uint64_t)info->scratch_B[0] + ZS_UNIT_B - 1) / ZS_UNIT_B * ZS_UNIT_B;
-    if (!k->is_closed || info->scratch_B[1] || offset_B + window_B > ZS_SCRATCH_END_B)
+    plan->is_far = offset_B + window_B > ZS_SCRATCH_END_B;
+    if (info->is_function_holder || info->scratch_B[1] || offset_B + window_B > ZS_SCRATCH_MAX_B ||
+        (plan->is_far && !zs_emit_reaches_far(k->edit->platform)))
         return;
     plan->scratch_offset_B = (uint32_t)offset_B;
     plan->scratch_size_B = ZS_SCRATCH_MIN_B;
     while (plan->scratch_size_B < offset_B + window_B)
         plan->scratch_size_B *= 2;
-    plan->header = take(left, 1);
-    plan->scratch = plan->header != ZS_NONE ? ZS_SCRATCH_BY_GRF
-                    : k->has_acc            ? ZS_SCRATCH_BY_ACC
-                    : k->has_a0             ? ZS_SCRATCH_BY_A0
-                                            : ZS_SCRATCH_NONE;
+    bool keeps = (k->has_a0 || !plan->is_far) && keeps_header(k);
+    plan->header = k->is_closed ? take(left, 1) : ZS_NONE;
+    plan->scratch = plan->header != ZS_NONE                      ? ZS_SCRATCH_BY_GRF
+                    : k->is_closed && k->has_acc                 ? ZS_SCRATCH_BY_ACC
+                    : keeps                                      ? ZS_SCRATCH_BY_CODE
+                    : k->is_closed && k->has_a0 && !plan->is_far ? ZS_SCRATCH_BY_A0
+                                                                 : ZS_SCRATCH_NONE;
+    if (plan->scratch == ZS_SCRATCH_BY_CODE)
+        plan->header = 0;
 }
 
 int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
@@ -201,7 +247,7 @@ static bool saved_window(const struct zs_edit_kernel *k, const struct zs_plan *p
                          const uint64_t copied[4], struct zs_window *ret)
 {
     uint64_t usable[4] = {0};
-    bool is_moved = plan->scratch != ZS_SCRATCH_BY_GRF;
+    bool is_moved = plan->scratch == ZS_SCRATCH_BY_ACC || plan->scratch == ZS_SCRATCH_BY_A0;
     if (plan->scratch == ZS_SCRATCH_NONE)
         return false;
     for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)

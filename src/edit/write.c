@@ -29,6 +29,14 @@ static int rewrite_kernel(struct zs_edit_kernel *k, uint64_t gpu_va)
     return error;
 }
 
+bool zs_edit_has_edits(const struct zs_edit *edit)
+{
+    bool found = edit->redirects.count > 0;
+    for (uint32_t i = 0; i < edit->kernel_count && !found; i++)
+        found = edit->kernels[i].insertion_count > 0;
+    return found;
+}
+
 static int check_buffer(const struct zs_edit *edit, uint64_t gpu_va, struct zs_diag *diag)
 {
     struct zs_edit_buffer b = zs_edit_buffer(edit);

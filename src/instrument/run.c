@@ -193,6 +193,9 @@ int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span 
     int error = zs_edit_open(binary, &options, &run->edit, diag);
     if (!error)
         error = instrument(run, notes, diag);
+    /* a module without a buffer counts as one that needs no rewriting */
+    if (!error && zs_edit_has_edits(run->edit) && !zs_edit_buffer(run->edit).size_B)
+        zs_edit_counters(run->edit, 1);
     if (error)
         zs_tool_close(run);
     return error;

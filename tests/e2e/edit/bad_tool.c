@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that crashes, sleeps or refuses, as its argument says. */
+/* A tool that crashes, refuses, or puts in what does not wait for itself, as its argument says. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zescope/instrument.h>
 
+/* The second instruction reads what the first one writes. */
+static int put_hazard(struct zs_edit_kernel *kernel, struct zs_diag *diag)
+{
+    uint64_t free_grf[4];
+    char text[200];
+    unsigned reg = 0;
+    if (!zs_edit_free_grf(kernel, free_grf))
+        return 0;
+    while (reg < 256 && !(free_grf[reg / 64] >> reg % 64 & 1))
+        reg++;
+    if (reg == 256)
+        return 0;
+    snprintf(text, sizeof(text),
+             "(W) mov (1|M0) r%u.0<1>:ud 0x1:ud\n(W) mov (1|M0) r%u.1<1>:ud r%u.0<0;1,0>:ud\n", reg,
+             reg, reg);
+    return zs_edit_insert(kernel, 0, ZS_EDIT_ENTRY, text, diag);
+}
+
 static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, struct zs_diag *diag)
 {
-    (void)kernel;
-    (void)diag;
+    if (!strcmp(zs_tool_args(run), "hazard"))
+        return put_hazard(kernel, diag);
     if (!strcmp(zs_tool_args(run), "abort"))
         abort();
     return -EPERM;

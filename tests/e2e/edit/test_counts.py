@@ -17,6 +17,9 @@ import tempfile
 import names
 
 TIME_LIMIT_S = 600
+# Functions save registers to scratch memory of callers that are not known; on XeHPG none is left behind a stack of 128 KiB.
+REFUSED = {'pointers': {'Intel_Symbol_Table_Void_Program'}}
+EVERYWHERE = ('acm-g10',)
 # What these execute depends on the order in which threads come.
 RACES = re.compile('sync_atomic_|sync_float|printf_overflow')
 
@@ -77,6 +80,9 @@ def compare(zescope, suite, tool, binary):
         print('  ' + text)
     if os.environ.get('SHOW_NOTES'):
         print('\n'.join(said))
+    if group in REFUSED and names.device_of(binary) not in EVERYWHERE and not refused <= REFUSED[group]:
+        print('  ' + '\n  '.join(said))
+        return True
     return bool(wrong) or not compared
 
 
