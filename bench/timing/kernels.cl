@@ -192,6 +192,17 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void smooth(global const f
     out[i] = 0.5f * in[i] + 0.125f * (in[i - 1] + in[i + 1] + in[i - width] + in[i + width]);
 }
 
+/* the same in two dimensions: threads at the edges end sooner */
+kernel void edges(global const float *in, global float *out, int width)
+{
+    int i = get_global_id(0), x = i % width, y = i / width, height = get_global_size(0) / width;
+    if (x == 0 || y == 0 || x == width - 1 || y == height - 1) {
+        out[i] = in[i];
+        return;
+    }
+    out[i] = 0.5f * in[i] + 0.125f * (in[i - 1] + in[i + 1] + in[i - width] + in[i + width]);
+}
+
 /* barriers, with fewer and fewer lanes between them */
 __attribute__((intel_reqd_sub_group_size(16))) kernel void tree(global const int *in, global int *sums, local int *shared)
 {

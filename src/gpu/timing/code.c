@@ -5,6 +5,7 @@
 #include "isa/inst.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,20 @@ static struct cost dpas_cost(const struct zs_timing_params *p, const struct zs_i
     return (struct cost){.latency = p->dpas_latency + more};
 }
 
+/* What a pipe is busy with. */
+static void set_totals(struct zs_timing_op *op)
+{
+#define AT(id) (uint16_t) offsetof(struct zs_gpu_timing, id)
+    static const uint16_t by_sources[2][4] = {
+        {AT(fpu0_move), AT(fpu0_move), AT(fpu0_binary), AT(fpu0_ternary)},
+        {AT(fpu1_move), AT(fpu1_move), AT(fpu1_binary), AT(fpu1_ternary)}};
+    bool is_math = op->unit == ZS_TIMING_UNIT_MATH;
+    for (uint32_t pipe = 0; pipe < ZS_ARRAY_LEN(op->totals); pipe++)
+        op->totals[pipe] =
+            is_math ? AT(math_active) : by_sources[pipe][ZS_MIN((uint32_t)op->sources, 3u)];
+#undef AT
+}
+
 static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
                            struct zs_timing_op *op)
 {
@@ -168,6 +183,7 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         c = flags & ZS_OPF_MATH ? math_cost(p, inst) : pipe_cost(p, inst);
         op->unit = (uint8_t)c.unit;
         set_pipe(p, inst, &c, op);
+        set_totals(op);
     }
     return c;
 }
@@ -249,6 +265,96 @@ static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
     s->count = (uint32_t)op->dep_count + op->write_count;
 }
 
+/* ---- registers that are one ------------------------------------------------------------------
+ * Registers that the same instructions read and write are ready at the same time, always: one
+ * place of the scoreboard is enough for them. What nobody waits for needs none.
+ */
+
+enum { NOBODY = UINT16_MAX, SLOT_NONE = 0 };
+
+static uint64_t mixed(uint64_t value, uint64_t with)
+{
+    value = (value ^ with) * UINT64_C(0x9e3779b97f4a7c15);
+    return value ^ value >> 29;
+}
+
+/* A place's history: which instructions use it, and how. */
+static void find_histories(const struct zs_timing_code *code, uint64_t history[ZS_TIMING_SLOTS],
+                           bool read[ZS_TIMING_SLOTS])
+{
+    for (uint64_t i = 0; i < code->op_count; i++) {
+        const struct zs_timing_op *op = &code->ops[i];
+        for (uint32_t k = 0; k < (uint32_t)op->dep_count + op->write_count; k++) {
+            uint16_t slot = code->slots[op->slots + k];
+            bool is_dep = k < op->dep_count;
+            uint64_t latency = is_dep ? 0 : code->slot_latency[op->slots + k];
+            history[slot] = mixed(history[slot], (i << 9 | latency << 1 | is_dep) + 1);
+            read[slot] |= is_dep;
+        }
+    }
+}
+
+static uint32_t rename_deps(const struct zs_timing_op *op, const uint16_t names[ZS_TIMING_SLOTS],
+                            uint16_t *slots)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < op->dep_count; i++) {
+        uint16_t name = names[slots[i]];
+        uint32_t at = 0;
+        while (at < kept && slots[at] != name)
+            at++;
+        if (at == kept && name != SLOT_NONE)
+            slots[kept++] = name;
+    }
+    while (kept % ZS_TIMING_DEP_STEP)
+        slots[kept++] = SLOT_NONE;
+    return kept;
+}
+
+static uint32_t rename_writes(const struct zs_timing_op *op, const uint16_t names[ZS_TIMING_SLOTS],
+                              uint16_t *slots, uint8_t *latency, uint32_t first)
+{
+    uint32_t kept = first;
+    for (uint32_t i = op->dep_count; i < (uint32_t)op->dep_count + op->write_count; i++) {
+        uint16_t name = names[slots[i]];
+        uint32_t at = first;
+        while (at < kept && slots[at] != name)
+            at++;
+        if (at < kept || name == NOBODY)
+            continue;
+        slots[kept] = name;
+        latency[kept++] = latency[i];
+    }
+    return kept - first;
+}
+
+static void merge_slots(struct zs_timing_code *code)
+{
+    uint64_t history[ZS_TIMING_SLOTS] = {0}, seen[ZS_TIMING_SLOTS];
+    bool read[ZS_TIMING_SLOTS] = {false};
+    uint16_t names[ZS_TIMING_SLOTS];
+    find_histories(code, history, read);
+    code->slot_count = SLOT_NONE + 1;
+    for (uint32_t slot = 0; slot < ZS_TIMING_SLOTS; slot++) {
+        uint32_t name = SLOT_NONE + 1;
+        while (name < code->slot_count && seen[name] != history[slot])
+            name++;
+        names[slot] = read[slot] ? (uint16_t)name : (uint16_t)NOBODY;
+        if (!read[slot] || slot == ZS_TIMING_SLOT_NONE || name < code->slot_count)
+            continue;
+        seen[code->slot_count++] = history[slot];
+    }
+    names[ZS_TIMING_SLOT_NONE] = SLOT_NONE;
+    for (uint32_t i = 0; i < code->op_count; i++) { /* lists become shorter */
+        struct zs_timing_op *op = &code->ops[i];
+        uint16_t *slots = code->slots + op->slots;
+        uint32_t deps = rename_deps(op, names, slots);
+        op->write_count =
+            (uint8_t)rename_writes(op, names, slots, code->slot_latency + op->slots, deps);
+        op->dep_count = (uint16_t)deps;
+    }
+}
+
 /* ---- create ------------------------------------------------------------------------------------
  */
 
@@ -294,6 +400,8 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
         error = keep_slots(code, &capacity, &count, slots) ? 0 : -ENOMEM;
     }
     free(slots);
+    if (!error)
+        merge_slots(code);
     uint32_t wait = code->op_count;
     for (uint32_t i = code->op_count + 1; i-- > 0 && !error;) {
         wait = i < code->op_count && code->ops[i].unit == ZS_TIMING_UNIT_WAIT ? i : wait;

@@ -23,18 +23,23 @@ enum {
     ROUNDS = 2,           /* barriers that a group passes in a phase, where they matter ... */
     ROUND_WINDOWS = 256,  /* ... unless they are so far apart */
     ROUNDS_OF_GROUPS = 2, /* so few groups: a window lasts from one barrier to the next */
-    WAVES_GROUPS = 8,     /* launches of so many waves of groups have gaps of whole groups */
-    WINDOW_CYCLES = 512,
+    WAVES_GROUPS = 8,     /* launches of so many waves of groups have gaps of whole groups ... */
+    WAVES_SHORT = 2,      /* ... of so many, when threads are shorter than: */
+    SHORT_THREAD = 256,   /* instructions */
+    WINDOW_CYCLES = 128,
+    WINDOW_TURNS = 16, /* ... and so many instructions of each thread that is there */
+    WAITS_WINDOWS = 4, /* times as long, where barriers matter */
     /* windows after a gap, in which the device finds its pace again, and one */
     GROUPS_SETTLING = 1,
     THREADS_SETTLING = 2,
     WINDOWS_MOST = 8, /* of a phase */
-    FIRST_GAP = 2,    /* times the first phase */
+    FIRST_GAP = 6,    /* times the first phase */
     LONGER = 4,       /* times the gap before */
+    STEADY = 2,       /* phases one after the other whose pace is the same: nearly all may go */
     BUDGETS_MOST = 4, /* then a launch is left less sure ... */
     GAPS_LAST = 4,    /* ... with so many more gaps */
 };
-static const double AGREE = 0.08; /* of a pace: windows that agree */
+static const double AGREE = 0.05; /* of a pace: windows that agree */
 static const double FEW = 0.1;    /* of the mean of issues: an instruction that was hardly seen */
 static const double SYNC_SHARE = 0.15; /* of thread cycles: barriers matter */
 static const double SAME_PACE = 0.10;  /* ... phases that agree */
@@ -86,11 +91,11 @@ struct part {
 };
 
 struct zs_timing_estimate {
-    uint64_t recorded, budget;  /* instructions */
-    bool exact, in_groups;      /* gaps are whole groups */
-    bool sure;                  /* the last pace was found by windows that agree */
-    uint32_t settling, windows; /* of this phase: until it has a pace, then */
-    uint32_t phases;
+    uint64_t recorded, budget;         /* instructions */
+    bool exact, in_groups;             /* gaps are whole groups */
+    bool sure;                         /* the last pace was found by windows that agree */
+    uint32_t settling, windows;        /* of this phase: until it has a pace, then */
+    uint32_t phases, steady;           /* steady: the last ones, whose pace is the same */
     bool waits;                        /* much of the time goes by at barriers */
     uint64_t first_release, round;     /* of the phase; until that it has no pace */
     double longest;                    /* gap that is dared, in instructions */
@@ -152,7 +157,7 @@ static void take(struct zs_timing_machine *m, struct part *p)
     struct zs_timing_estimate *e = m->estimate;
     zs_timing_settle(m);
     p->issues = (double)(m->issues - e->first_issue);
-    p->cycles = (double)(m->frontier - e->first_cycle);
+    p->cycles = (double)(ZS_MAX(m->frontier, e->first_cycle) - e->first_cycle);
     e->first_issue = m->issues;
     e->first_cycle = m->frontier;
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++) {
@@ -160,15 +165,13 @@ static void take(struct zs_timing_machine *m, struct part *p)
         p->totals[i] = (double)*total;
         *total = 0;
     }
-    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++) {
-        p->stalls[i] = (double)m->stalls[i];
-        m->stalls[i] = 0;
-    }
     for (size_t i = 0; i < m->code->op_count; i++) {
-        p->counts[i] = (double)m->counts[i];
-        p->costs[i] = (double)m->costs[i];
-        m->counts[i] = 0;
-        m->costs[i] = 0;
+        struct zs_timing_tally *tally = &m->tallies[i];
+        for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
+            p->stalls[i * ZS_TIMING_REASONS + r] = (double)tally->stalls[r];
+        p->counts[i] = (double)tally->issues;
+        p->costs[i] = (double)tally->cost;
+        *tally = (struct zs_timing_tally){0};
     }
 }
 
@@ -190,8 +193,8 @@ static double apart(double a, double b)
     return fabs(a - b) / ZS_MAX(ZS_MAX(a, b), 1e-9);
 }
 
-/* Instructions to leave out: more and more while paces agree, and never more than half of what is
- * left. */
+/* Instructions to leave out: more and more while paces agree, and no more than half of what is
+ * left until they have for a while. */
 static uint64_t next_gap(struct zs_timing_machine *m)
 {
     struct zs_timing_estimate *e = m->estimate;
@@ -205,7 +208,8 @@ static uint64_t next_gap(struct zs_timing_machine *m)
         e->longest = ZS_MAX(e->longest / LONGER, each);
     if (m->issues > e->budget * BUDGETS_MOST) /* let it be less sure */
         e->longest = ZS_MAX(e->longest, left / GAPS_LAST);
-    double gap = ZS_MIN(e->longest, left / 2);
+    e->steady = e->sure && e->apart <= SAME_PACE / 2 ? e->steady + 1 : 0;
+    double gap = ZS_MIN(e->longest, e->steady >= STEADY ? left * 7 / 8 : left / 2);
     return gap >= each / 2 ? (uint64_t)gap : 0;
 }
 
@@ -281,12 +285,19 @@ static bool in_round(struct zs_timing_machine *m)
 static void next_window(struct zs_timing_machine *m)
 {
     m->by_round = m->estimate->waits && m->live_groups <= ROUNDS_OF_GROUPS;
-    m->window_end = m->frontier + WINDOW_CYCLES * (m->by_round ? (uint64_t)ROUND_WINDOWS : 1);
+    m->window_end = m->frontier + WINDOW_CYCLES * (m->by_round          ? (uint64_t)ROUND_WINDOWS
+                                                   : m->estimate->waits ? WAITS_WINDOWS
+                                                                        : 1);
 }
 
 void zs_timing_end_window(struct zs_timing_machine *m)
 {
     struct zs_timing_estimate *e = m->estimate;
+    uint64_t turns = (uint64_t)WINDOW_TURNS * m->live_groups * m->threads_per_group;
+    if (m->issues - e->first_issue < turns) { /* memory is behind: what it answers is old */
+        next_window(m);
+        return;
+    }
     take(m, &e->window);
     e->settling -= e->settling > 0;
     if (e->settling || m->releases < e->round || m->frontier < m->filled + WINDOW_CYCLES) {
@@ -366,6 +377,18 @@ static uint64_t rounded(double value)
     return (uint64_t)(value + 0.5);
 }
 
+/* Threads charge what they do to the phase in which it begins, so that those of an EU may have more
+ * than its time; rounded up each, too. */
+static double no_more_than_loaded(const struct zs_timing_machine *m, double factor,
+                                  const struct zs_gpu_timing *t)
+{
+    size_t count = (size_t)m->code->op_count * ZS_TIMING_REASONS;
+    double sum = 0, most = (double)m->threads_per_eu * (double)t->eu_loaded - 0.5 * (double)count;
+    for (size_t i = 0; i < count; i++)
+        sum += m->estimate->all.stalls[i] * factor;
+    return sum > most && most > 0 ? factor * most / sum : factor;
+}
+
 /* Of one instruction, and into the sums: these are of what is shown. */
 static uint64_t keep_cycles(const double *from, double factor, struct zs_gpu_timing *t,
                             uint64_t *to)
@@ -437,6 +460,8 @@ static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
         uint64_t *total = total_at(t, by_messages[i]);
         *total = rounded((double)*total * heard);
     }
+    bool whole = m->issues >= instructions; /* counted, not estimated */
+    time_factor = whole ? time_factor : no_more_than_loaded(m, time_factor, t);
     return keep_stalls(m, time_factor, heard, t);
 }
 
@@ -450,10 +475,12 @@ int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
     *ret_timing = (struct zs_gpu_timing){0};
     int error = zs_timing_machine_init(&m, trace, ret_timing);
     struct zs_timing_estimate e = {.budget = ZS_MAX(instructions / BUDGET_SHARE, BUDGET_LEAST)};
-    for (uint64_t i = 0; i < trace->sampled * trace->launch.threads_per_group; i++)
+    uint64_t threads = trace->sampled * trace->launch.threads_per_group;
+    for (uint64_t i = 0; i < threads; i++)
         e.recorded += trace->streams[i].recorded;
     e.exact = trace->launch.exact || e.budget >= e.recorded;
-    e.in_groups = m.group_count / trace->resident_groups >= WAVES_GROUPS;
+    e.in_groups = m.group_count / trace->resident_groups >=
+                  (e.recorded < SHORT_THREAD * threads ? WAVES_SHORT : WAVES_GROUPS);
     struct part *const parts[] = {&e.window, &e.before, &e.phase, &e.gaps, &e.all};
     size_t ops = (size_t)m.code->op_count + 1, each = ops * (ZS_TIMING_REASONS + 2);
     double *stalls = calloc(ZS_ARRAY_LEN(parts) * each, sizeof(*stalls));

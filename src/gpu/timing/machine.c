@@ -93,14 +93,12 @@ static bool allocate(struct zs_timing_machine *m)
         calloc(m->group_count * m->threads_per_group + 1, sizeof(struct zs_timing_thread *));
     m->places = calloc(m->subslice_count, sizeof(*m->places));
     m->dispatch_free = calloc(m->subslice_count, sizeof(*m->dispatch_free));
-    m->stalls = calloc(((size_t)m->code->op_count + 1) * ZS_TIMING_REASONS, sizeof(*m->stalls));
+    m->ready = calloc((size_t)m->thread_count * m->code->slot_count, sizeof(*m->ready));
+    m->tallies = calloc((size_t)m->code->op_count + 1, sizeof(*m->tallies));
     m->accesses = calloc(((size_t)m->code->op_count + 1) * ZS_GPU_ACCESSES, sizeof(*m->accesses));
-    m->counts = calloc((size_t)m->code->op_count + 1, sizeof(*m->counts));
     m->left_out = calloc((size_t)m->code->op_count + 1, sizeof(*m->left_out));
-    m->costs = calloc((size_t)m->code->op_count + 1, sizeof(*m->costs));
-    return m->accesses && m->counts && m->costs && m->left_out && m->eus && m->keys && m->least &&
-           m->threads && m->slots && m->groups && m->members && m->places && m->dispatch_free &&
-           m->stalls;
+    return m->ready && m->tallies && m->accesses && m->left_out && m->eus && m->keys && m->least &&
+           m->threads && m->slots && m->groups && m->members && m->places && m->dispatch_free;
 }
 
 /* Windows that any thread of the group gave up. */
@@ -145,7 +143,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         m->keys[i] = UINT64_MAX;
     }
     for (uint32_t i = 0; i < m->eu_count * m->threads_per_eu && !error; i++)
-        m->slots[i].next = ZS_TIMING_NEVER;
+        m->slots[i].key = (uint64_t)ZS_TIMING_NEVER << ZS_TIMING_ORDER_BITS;
     for (uint32_t i = 0; i < m->subslice_count && !error; i++)
         m->least[i] = UINT64_MAX;
     for (uint64_t i = 0; i < m->group_count && !error; i++)
@@ -165,10 +163,9 @@ void zs_timing_machine_fini(struct zs_timing_machine *m)
     free(m->members);
     free(m->places);
     free(m->dispatch_free);
-    free(m->stalls);
+    free(m->ready);
+    free(m->tallies);
     free(m->accesses);
-    free(m->counts);
-    free(m->costs);
     free(m->left_out);
 }
 

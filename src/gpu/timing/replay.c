@@ -14,9 +14,7 @@
  */
 #include "gpu/timing/replay.h"
 
-#include <stddef.h>
-
-enum { RUN_AHEAD = 256 }; /* cycles of an EU before others */
+#include <string.h>
 
 /* ---- accounts ----------------------------------------------------------------------------------
  */
@@ -24,51 +22,84 @@ enum { RUN_AHEAD = 256 }; /* cycles of an EU before others */
 static void charge(struct zs_timing_machine *m, uint32_t inst, enum zs_timing_reason reason,
                    uint64_t cycles)
 {
-    m->stalls[(size_t)inst * ZS_TIMING_REASONS + reason] += cycles;
+    m->tallies[inst].stalls[reason] += cycles;
+}
+
+static inline void free_at(struct zs_timing_eu *eu, uint32_t pipe, uint64_t at)
+{
+    uint64_t key = at << ZS_TIMING_ORDER_BITS, *unit = eu->unit_free;
+    eu->pipe_free[pipe] = at;
+    if (pipe == ZS_TIMING_PIPE_FPU0) {
+        unit[ZS_TIMING_UNIT_FPU0] = key;
+        unit[ZS_TIMING_UNIT_FPU] = ZS_MIN(key, unit[ZS_TIMING_UNIT_FPU1]);
+    } else if (pipe == ZS_TIMING_PIPE_FPU1) {
+        unit[ZS_TIMING_UNIT_FPU1] = unit[ZS_TIMING_UNIT_MATH] = key;
+        unit[ZS_TIMING_UNIT_FPU] = ZS_MIN(key, unit[ZS_TIMING_UNIT_FPU0]);
+    } else {
+        unit[pipe == ZS_TIMING_PIPE_SEND ? ZS_TIMING_UNIT_SEND : ZS_TIMING_UNIT_DPAS] = key;
+    }
+}
+
+static inline void be_active(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t at,
+                             uint64_t end)
+{
+    if (end <= eu->busy_until)
+        return;
+    m->totals->eu_active += end - ZS_MAX(at, eu->busy_until);
+    eu->busy_until = end;
 }
 
 /* A pipe of an EU works from `at` on; issues of an EU come in the order of time. */
 static void occupy(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint32_t pipe, uint64_t at,
                    uint64_t cycles)
 {
-    struct zs_gpu_timing *t = m->totals;
-    uint64_t end = at + cycles;
-    if (pipe <= ZS_TIMING_PIPE_FPU1) {
-        uint64_t other = eu->pipe_free[pipe ^ 1];
-        t->fpu_both_active += other > at ? ZS_MIN(other, end) - at : 0;
-    }
-    if (pipe < ZS_TIMING_PIPES) {
-        *(pipe == ZS_TIMING_PIPE_FPU0   ? &t->fpu0_active
-          : pipe == ZS_TIMING_PIPE_FPU1 ? &t->fpu1_active
-          : pipe == ZS_TIMING_PIPE_XMX  ? &t->xmx_active
-                                        : &t->send_active) += cycles;
-        eu->pipe_free[pipe] = end;
-    }
-    if (end > eu->busy_until) {
-        t->eu_active += end - ZS_MAX(at, eu->busy_until);
-        eu->busy_until = end;
-    }
+    *(pipe == ZS_TIMING_PIPE_XMX ? &m->totals->xmx_active : &m->totals->send_active) += cycles;
+    free_at(eu, pipe, at + cycles);
+    be_active(m, eu, at, at + cycles);
+}
+
+static inline void occupy_fpu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint32_t pipe,
+                              uint64_t at, uint64_t cycles)
+{
+    uint64_t end = at + cycles, other = eu->pipe_free[pipe ^ 1];
+    if (other > at)
+        m->totals->fpu_both_active += ZS_MIN(other, end) - at;
+    free_at(eu, pipe, end);
+    be_active(m, eu, at, end);
 }
 
 /* ---- the next instruction ----------------------------------------------------------------------
  */
 
 /* The latest of the registers that it reads and writes. */
-static uint64_t latest(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
-                       const struct zs_timing_op *op)
+static inline uint64_t latest(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
+                              const struct zs_timing_op *op)
 {
-    const uint16_t *slot = m->code->slots + op->slots;
+    const uint16_t *slot = m->code->slots + op->slots, *end = slot + op->dep_count;
+    const uint32_t *ready = th->ready;
     uint32_t dep = 0, other = 0;
-    for (uint32_t i = 0; i < op->dep_count; i += ZS_TIMING_DEP_STEP) {
-        dep = ZS_MAX(dep, ZS_MAX(th->ready[slot[i]], th->ready[slot[i + 1]]));
-        other = ZS_MAX(other, ZS_MAX(th->ready[slot[i + 2]], th->ready[slot[i + 3]]));
+    for (; slot < end; slot += ZS_TIMING_DEP_STEP) {
+        dep = ZS_MAX(dep, ZS_MAX(ready[slot[0]], ready[slot[1]]));
+        other = ZS_MAX(other, ZS_MAX(ready[slot[2]], ready[slot[3]]));
     }
     return ZS_MAX(dep, other);
 }
 
-static uint32_t time_of(uint64_t cycle)
+static inline void set_next(struct zs_timing_slot *slot, uint32_t unit, uint64_t cycle)
 {
-    return (uint32_t)ZS_MIN(cycle, (uint64_t)ZS_TIMING_NEVER - 1);
+    cycle = ZS_MIN(cycle, (uint64_t)ZS_TIMING_NEVER - 1);
+    slot->unit = unit;
+    slot->key = cycle << ZS_TIMING_ORDER_BITS | slot->order;
+}
+
+static void set_never(struct zs_timing_slot *slot)
+{
+    slot->key = (uint64_t)ZS_TIMING_NEVER << ZS_TIMING_ORDER_BITS | slot->order;
+}
+
+static bool is_never(const struct zs_timing_slot *slot)
+{
+    return slot->key >> ZS_TIMING_ORDER_BITS == ZS_TIMING_NEVER;
 }
 
 void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
@@ -80,20 +111,30 @@ void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
     if (th->arrived > arrived) /* in what was left out */
         zs_timing_release(m, &m->groups[th->group], m->now);
     if (!more) {
-        th->slot->unit = ZS_TIMING_UNIT_END;
-        th->slot->next = time_of(ZS_MAX(th->eligible, th->dep >> 2));
+        set_next(th->slot, ZS_TIMING_UNIT_END, ZS_MAX(th->eligible, th->dep >> 2));
         return;
     }
     const struct zs_timing_op *op = &m->code->ops[th->inst];
-    th->slot->unit = op->unit;
+    const struct zs_timing_group *g = &m->groups[th->group];
+    bool waits = op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived;
     th->dep = ZS_MAX(th->dep, latest(m, th, op));
-    th->slot->next = time_of(ZS_MAX(th->eligible, th->dep >> 2));
-    if (op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived) {
-        const struct zs_timing_group *g = &m->groups[th->group];
+    if (waits)
         th->dep = ZS_MAX(th->dep, g->release_cycle << 2 | ZS_TIMING_READY_SYNC);
-        th->slot->next = th->passed < g->released ? time_of(ZS_MAX(th->eligible, th->dep >> 2))
-                                                  : ZS_TIMING_NEVER;
+    set_next(th->slot, op->unit, ZS_MAX(th->eligible, th->dep >> 2));
+    if (waits && th->passed >= g->released)
+        set_never(th->slot);
+}
+
+/* Behind an instruction that was issued: mostly the next one of the block. */
+static inline void prepare_next(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    const struct zs_timing_op *op = &m->code->ops[th->inst];
+    if (th->inst >= th->inst_end || op->unit == ZS_TIMING_UNIT_WAIT) {
+        zs_timing_prepare(m, th);
+        return;
     }
+    th->dep = latest(m, th, op);
+    set_next(th->slot, op->unit, ZS_MAX(th->eligible, th->dep >> 2));
 }
 
 /* ---- barriers ----------------------------------------------------------------------------------
@@ -137,7 +178,7 @@ void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, u
     g->release_cycle = cycle + m->params->barrier_latency;
     for (uint32_t i = 0; i < m->threads_per_group; i++) {
         struct zs_timing_thread *th = g->threads[i];
-        if (!th || th->slot->next != ZS_TIMING_NEVER || th->passed >= g->released)
+        if (!th || !is_never(th->slot) || th->passed >= g->released)
             continue;
         zs_timing_prepare(m, th);
         zs_timing_wake(m, th->eu, g->release_cycle);
@@ -147,7 +188,7 @@ void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, u
 /* ---- issue -------------------------------------------------------------------------------------
  */
 
-static uint32_t cycles_of(const struct zs_timing_op *op, uint32_t mask)
+static inline uint32_t cycles_of(const struct zs_timing_op *op, uint32_t mask)
 {
     if ((mask & op->lane_mask) == op->lane_mask)
         return op->full_cycles;
@@ -158,39 +199,30 @@ static uint32_t cycles_of(const struct zs_timing_op *op, uint32_t mask)
     return ZS_MAX(chunks * op->chunk_cycles, (uint32_t)op->least);
 }
 
-static void write_slots(struct zs_timing_machine *m, struct zs_timing_thread *th,
-                        const struct zs_timing_op *op, uint64_t cycle, uint32_t kind, bool fixed)
+static inline void write_slots(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                               const struct zs_timing_op *op, uint64_t cycle, uint32_t kind,
+                               bool fixed)
 {
-    const uint16_t *slot = m->code->slots + op->slots + op->dep_count;
-    const uint8_t *latency = m->code->slot_latency + op->slots + op->dep_count;
-    for (uint32_t i = 0; i < op->write_count; i++)
-        th->ready[slot[i]] = (uint32_t)((cycle + (fixed ? 0 : latency[i])) << 2 | kind);
+    uint32_t first = op->slots + op->dep_count;
+    const uint16_t *slot = m->code->slots + first, *end = slot + op->write_count;
+    const uint8_t *latency = m->code->slot_latency + first;
+    uint32_t *ready = th->ready;
+    for (; slot < end; slot++, latency++)
+        ready[*slot] = (uint32_t)((cycle + (fixed ? 0 : *latency)) << 2 | kind);
 }
 
-static uint64_t *by_sources(struct zs_gpu_timing *t, uint32_t pipe, uint32_t sources)
-{
-#define AT(id) offsetof(struct zs_gpu_timing, id)
-    static const size_t at[2][4] = {
-        {AT(fpu0_move), AT(fpu0_move), AT(fpu0_binary), AT(fpu0_ternary)},
-        {AT(fpu1_move), AT(fpu1_move), AT(fpu1_binary), AT(fpu1_ternary)}};
-#undef AT
-    return (uint64_t *)(void *)((uint8_t *)t + at[pipe][ZS_MIN(sources, 3u)]);
-}
-
-static void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *eu,
-                       struct zs_timing_thread *th, const struct zs_timing_op *op, uint64_t at)
+static inline void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                              struct zs_timing_thread *th, const struct zs_timing_op *op,
+                              struct zs_timing_tally *tally, uint64_t at)
 {
     uint32_t cycles = cycles_of(op, th->mask), pipe = ZS_TIMING_PIPE_FPU1;
     if (op->unit == ZS_TIMING_UNIT_FPU0 ||
         (op->unit == ZS_TIMING_UNIT_FPU && eu->pipe_free[0] <= eu->pipe_free[1]))
         pipe = ZS_TIMING_PIPE_FPU0;
-    if (op->unit == ZS_TIMING_UNIT_MATH)
-        m->totals->math_active += cycles;
-    else
-        *by_sources(m->totals, pipe, op->sources) += cycles;
-    occupy(m, eu, pipe, at, cycles);
+    *(uint64_t *)(void *)((uint8_t *)m->totals + op->totals[pipe]) += cycles;
+    occupy_fpu(m, eu, pipe, at, cycles);
     uint32_t front = cycles > op->ahead ? cycles - op->ahead : 1;
-    charge(m, th->inst, ZS_TIMING_ACTIVE, front);
+    tally->stalls[ZS_TIMING_ACTIVE] += front;
     th->eligible = at + front;
     write_slots(m, th, op, at, ZS_TIMING_READY_PIPE, false);
 }
@@ -209,7 +241,7 @@ static void issue_control(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                           struct zs_timing_thread *th, uint64_t at, uint32_t front)
 {
     uint32_t least = m->params->send_front;
-    occupy(m, eu, ZS_TIMING_PIPES, at, least);
+    be_active(m, eu, at, at + least);
     charge(m, th->inst, ZS_TIMING_ACTIVE, least);
     charge(m, th->inst, ZS_TIMING_CONTROL, front - least);
     th->eligible = at + front;
@@ -247,7 +279,8 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 }
 
 /* What a thread has waited for since its last instruction, until `at`. */
-static void account(struct zs_timing_machine *m, const struct zs_timing_thread *th, uint64_t at)
+static inline void account(const struct zs_timing_thread *th, struct zs_timing_tally *tally,
+                           uint64_t at)
 {
     static const uint8_t waits[] = {
         [ZS_TIMING_READY_PIPE] = ZS_TIMING_DIST,
@@ -256,24 +289,23 @@ static void account(struct zs_timing_machine *m, const struct zs_timing_thread *
         [ZS_TIMING_READY_START] = ZS_TIMING_OTHER,
     };
     uint64_t ready = ZS_MIN(ZS_MAX(th->dep >> 2, th->eligible), at);
-    charge(m, th->inst, waits[th->dep & 3], ready - th->eligible);
-    charge(m, th->inst, th->slot->unit == ZS_TIMING_UNIT_SEND ? ZS_TIMING_SEND : ZS_TIMING_PIPE,
-           at - ready);
+    tally->stalls[waits[th->dep & 3]] += ready - th->eligible;
+    tally->stalls[th->slot->unit == ZS_TIMING_UNIT_SEND ? ZS_TIMING_SEND : ZS_TIMING_PIPE] +=
+        at - ready;
 }
 
-static void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs_timing_thread *th,
-                  uint64_t at)
+static inline void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                         struct zs_timing_thread *th, uint64_t at)
 {
     const struct zs_timing_op *op = &m->code->ops[th->inst];
-    account(m, th, at);
-    uint32_t inst = th->inst;
-    m->counts[inst]++;
-    m->issues++;
-    th->slot->order = ((uint32_t)m->issues << ZS_TIMING_SLOT_BITS | (th->slot->order & 15)) &
-                      ((1u << ZS_TIMING_ORDER_BITS) - 1);
+    struct zs_timing_tally *tally = &m->tallies[th->inst];
+    account(th, tally, at);
+    tally->issues++;
+    uint32_t order = (uint32_t)++m->issues << ZS_TIMING_SLOT_BITS | (th->slot->order & 15);
+    th->slot->order = order & ((1u << ZS_TIMING_ORDER_BITS) - 1);
     m->now = ZS_MAX(m->now, at);
-    if (op->unit <= ZS_TIMING_UNIT_MATH) {
-        issue_pipe(m, eu, th, op, at);
+    if (ZS_LIKELY(op->unit <= ZS_TIMING_UNIT_MATH)) {
+        issue_pipe(m, eu, th, op, tally, at);
     } else if (op->unit == ZS_TIMING_UNIT_DPAS) {
         issue_dpas(m, eu, th, op, at);
     } else if (op->unit == ZS_TIMING_UNIT_SEND) {
@@ -285,16 +317,19 @@ static void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct z
         m->totals->control_issued++;
         issue_control(m, eu, th, at, m->params->control_front);
     }
-    m->costs[inst] += th->eligible - th->since;
+    tally->cost += th->eligible - th->since;
     th->since = th->eligible;
     th->inst++;
-    zs_timing_prepare(m, th);
+    prepare_next(m, th);
 }
 
 /* A phase ends: what was begun belongs to it up to now. */
 void zs_timing_settle(struct zs_timing_machine *m)
 {
+    struct zs_gpu_timing *t = m->totals;
     uint64_t now = m->frontier;
+    t->fpu0_active = t->fpu0_move + t->fpu0_binary + t->fpu0_ternary;
+    t->fpu1_active = t->fpu1_move + t->fpu1_binary + t->fpu1_ternary + t->math_active;
     for (uint32_t i = 0; i < m->eu_count; i++) {
         struct zs_timing_eu *eu = &m->eus[i];
         if (eu->live && eu->loaded_since < now) {
@@ -306,10 +341,10 @@ void zs_timing_settle(struct zs_timing_machine *m)
                 &m->threads[(size_t)i * m->threads_per_eu + (uint32_t)__builtin_ctz(left)];
             if (th->eligible >= now || th->slot->unit == ZS_TIMING_UNIT_END)
                 continue;
-            if (th->slot->next == ZS_TIMING_NEVER)
+            if (is_never(th->slot))
                 charge(m, th->inst, ZS_TIMING_SYNC, now - th->eligible);
             else
-                account(m, th, now);
+                account(th, &m->tallies[th->inst], now);
             th->eligible = now;
         }
     }
@@ -318,56 +353,51 @@ void zs_timing_settle(struct zs_timing_machine *m)
 /* ---- one EU ------------------------------------------------------------------------------------
  */
 
-static uint64_t pipe_free(const struct zs_timing_eu *eu, uint32_t unit)
+/* When the next instruction of an EU's `count` threads is issued, and whose: as a slot's key. */
+static inline uint64_t pick(const struct zs_timing_slot *slots, uint32_t count,
+                            const uint64_t *unit_free)
 {
-    if (unit == ZS_TIMING_UNIT_FPU)
-        return ZS_MIN(eu->pipe_free[0], eu->pipe_free[1]);
-    if (unit == ZS_TIMING_UNIT_FPU0)
-        return eu->pipe_free[ZS_TIMING_PIPE_FPU0];
-    if (unit <= ZS_TIMING_UNIT_MATH)
-        return eu->pipe_free[ZS_TIMING_PIPE_FPU1];
-    if (unit == ZS_TIMING_UNIT_DPAS)
-        return eu->pipe_free[ZS_TIMING_PIPE_XMX];
-    return unit == ZS_TIMING_UNIT_SEND ? eu->pipe_free[ZS_TIMING_PIPE_SEND] : 0;
-}
-
-/* The thread that issues next; NULL: none can. */
-static struct zs_timing_thread *pick(const struct zs_timing_machine *m, uint32_t eu,
-                                     uint64_t *ret_at)
-{
-    const struct zs_timing_slot *slots = m->slots + (size_t)eu * m->threads_per_eu;
-    uint64_t free_at[ZS_TIMING_UNIT_END + 1] = {0}, best = UINT64_MAX;
-    for (uint32_t unit = 0; unit <= ZS_TIMING_UNIT_SEND; unit++)
-        free_at[unit] = pipe_free(&m->eus[eu], unit);
-    for (uint32_t i = 0; i < m->threads_per_eu; i++) { /* time, then who waits longest */
-        uint64_t at = ZS_MAX((uint64_t)slots[i].next, free_at[slots[i].unit]);
-        uint64_t key = at << ZS_TIMING_ORDER_BITS | slots[i].order;
+    uint64_t best = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) { /* time, then who waits longest */
+        uint64_t key = ZS_MAX(slots[i].key, unit_free[slots[i].unit] | slots[i].order);
         best = ZS_MIN(best, key);
     }
-    *ret_at = best >> ZS_TIMING_ORDER_BITS;
-    if (*ret_at >= ZS_TIMING_NEVER)
-        return NULL;
-    return &m->threads[(size_t)eu * m->threads_per_eu + (best & 15)];
+    return best;
 }
 
-/* Until the EU comes to something that others see and that happens later than `until`, or is too
- * far ahead of them: the pace of a replay is taken over all EUs. */
-static void run_eu(struct zs_timing_machine *m, uint32_t eu, uint64_t until)
+/* Until the EU comes to something that others see and that happens later than `until`, or that
+ * others may change: when a barrier lets threads go it takes a while until they can. */
+static inline void run_threads(struct zs_timing_machine *m, uint32_t number, uint64_t until,
+                               uint32_t count)
 {
+    struct zs_timing_eu *eu = &m->eus[number];
+    const struct zs_timing_slot *slots = m->slots + (size_t)number * m->threads_per_eu;
+    struct zs_timing_thread *threads = m->threads + (size_t)number * m->threads_per_eu;
+    uint64_t last = until + m->params->barrier_latency;
     for (;;) {
-        uint64_t at;
-        struct zs_timing_thread *th = pick(m, eu, &at);
-        uint32_t unit = th ? th->slot->unit : 0;
+        uint64_t key = pick(slots, count, eu->unit_free), at = key >> ZS_TIMING_ORDER_BITS;
+        uint32_t slot = key & 15, unit = slots[slot].unit;
         bool seen = unit >= ZS_TIMING_UNIT_SEND && unit != ZS_TIMING_UNIT_CONTROL;
-        if (!th || (seen && at > until) || at > until + RUN_AHEAD) {
-            set_key(m, eu, th ? at : UINT64_MAX);
+        if (at > last || (seen && at > until)) {
+            set_key(m, number, at >= ZS_TIMING_NEVER ? UINT64_MAX : at);
             return;
         }
         if (unit == ZS_TIMING_UNIT_END)
-            zs_timing_end_thread(m, th, at);
+            zs_timing_end_thread(m, &threads[slot], at);
         else
-            issue(m, &m->eus[eu], th, at);
+            issue(m, eu, &threads[slot], at);
     }
+}
+
+/* In versions for how many threads devices have. */
+static void run_eu(struct zs_timing_machine *m, uint32_t eu, uint64_t until)
+{
+    if (m->threads_per_eu == 7)
+        run_threads(m, eu, until, 7);
+    else if (m->threads_per_eu == 8)
+        run_threads(m, eu, until, 8);
+    else
+        run_threads(m, eu, until, m->threads_per_eu);
 }
 
 /* ---- walker ------------------------------------------------------------------------------------
@@ -422,6 +452,8 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         .since = *dispatch,
         .start = (*dispatch + m->params->start_latency) << 2 | ZS_TIMING_READY_START,
     };
+    th->ready = m->ready + (size_t)th->place * m->code->slot_count;
+    memset(th->ready, 0, m->code->slot_count * sizeof(*th->ready));
     *th->slot = (struct zs_timing_slot){.order = slot};
     if (e->live == 0)
         e->loaded_since = *dispatch;
@@ -472,7 +504,7 @@ void zs_timing_end_thread(struct zs_timing_machine *m, struct zs_timing_thread *
     struct zs_timing_eu *eu = &m->eus[th->eu];
     struct zs_timing_group *g = &m->groups[th->group];
     m->now = ZS_MAX(m->now, at);
-    th->slot->next = ZS_TIMING_NEVER;
+    set_never(th->slot);
     eu->live &= ~(1u << (uint32_t)((size_t)(th - m->threads) % m->threads_per_eu));
     if (eu->live == 0)
         m->totals->eu_loaded += at - ZS_MIN(at, eu->loaded_since);

@@ -25,13 +25,20 @@ enum {
 
 /* What is looked at to choose among threads: those of an EU stand side by side. */
 struct zs_timing_slot {
-    uint32_t next; /* when its next instruction could go; NEVER: at a barrier, or nobody is there */
+    uint64_t key;   /* when its next instruction could go << ORDER_BITS | order */
     uint32_t order; /* number of its last issue << 4 | slot */
     uint32_t unit;  /* of the next instruction */
 };
-/* Above all times: those of the scoreboard have 30 bits. */
+/* At a barrier, or nobody is there. Above all times: those of the scoreboard have 30 bits. */
 #define ZS_TIMING_NEVER (UINT32_C(1) << 30)
 enum { ZS_TIMING_ORDER_BITS = 24, ZS_TIMING_SLOT_BITS = 4 };
+
+/* What an instruction took, of a phase. */
+struct zs_timing_tally {
+    uint64_t stalls[ZS_TIMING_REASONS]; /* thread cycles */
+    uint64_t issues;
+    uint64_t cost; /* thread cycles of these, from the instruction before */
+};
 
 /* A hardware thread. Times are cycles from the walker's start. */
 struct zs_timing_thread {
@@ -42,20 +49,21 @@ struct zs_timing_thread {
     uint32_t mask;
     uint32_t home; /* where it was before it went on without time */
     uint32_t group, member, eu;
-    uint32_t place;                  /* number of its slot */
-    uint32_t arrived, passed;        /* barriers */
-    uint64_t eligible;               /* the thread's last instruction lets the next one go */
-    uint64_t dep;                    /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
-    uint64_t begin;                  /* dispatched */
-    uint64_t since;                  /* the last instruction let this one go, or a gap did */
-    uint64_t start;                  /* as dep: its first instruction */
-    uint32_t ready[ZS_TIMING_SLOTS]; /* as dep */
+    uint32_t place;           /* number of its slot */
+    uint32_t arrived, passed; /* barriers */
+    uint64_t eligible;        /* the thread's last instruction lets the next one go */
+    uint64_t dep;             /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
+    uint64_t begin;           /* dispatched */
+    uint64_t since;           /* the last instruction let this one go, or a gap did */
+    uint64_t start;           /* as dep: its first instruction */
+    uint32_t *ready;          /* slot_count of the code: as dep */
 };
 
 struct zs_timing_eu {
     uint32_t live; /* slots with threads */
     uint32_t subslice;
     uint64_t pipe_free[ZS_TIMING_PIPES];
+    uint64_t unit_free[ZS_TIMING_UNIT_END + 1]; /* by unit: the same << ORDER_BITS; others: 0 */
     uint64_t busy_until, loaded_since;
 };
 
@@ -89,23 +97,22 @@ struct zs_timing_machine {
     uint32_t thread_count;
     struct zs_timing_thread passing; /* of groups that are left out */
     struct zs_timing_slot *slots;    /* of threads */
+    uint32_t *ready;                 /* of threads */
     struct zs_timing_group *groups;
     struct zs_timing_thread **members;
     struct zs_timing_place *places; /* by subslice */
     uint64_t *dispatch_free;        /* by slice */
     uint64_t now_dispatch, dispatch_cost;
-    uint64_t *stalls;   /* by instruction and reason, of this phase */
-    uint64_t *accesses; /* by instruction and enum zs_gpu_access, of all */
-    uint32_t *counts;   /* by instruction: issues */
-    uint64_t *costs;    /* ... thread cycles of these, from the instruction before */
-    int64_t *left_out;  /* by instruction: how often it was, less than the one before it */
-    uint64_t issues;    /* so far */
-    uint64_t now;       /* the latest issue */
-    uint64_t frontier;  /* up to here everything has happened */
-    uint64_t drained;   /* when the last message was through */
-    uint64_t filled;    /* when the threads that fit at first have begun */
-    uint64_t seen;      /* instructions that were replayed or left out */
-    uint64_t releases;  /* of barriers */
+    struct zs_timing_tally *tallies; /* by instruction, of this phase */
+    uint64_t *accesses;              /* by instruction and enum zs_gpu_access, of all */
+    int64_t *left_out; /* by instruction: how often it was, less than the one before it */
+    uint64_t issues;   /* so far */
+    uint64_t now;      /* the latest issue */
+    uint64_t frontier; /* up to here everything has happened */
+    uint64_t drained;  /* when the last message was through */
+    uint64_t filled;   /* when the threads that fit at first have begun */
+    uint64_t seen;     /* instructions that were replayed or left out */
+    uint64_t releases; /* of barriers */
     uint32_t live_groups;
     uint64_t unheard;    /* ... whose messages touched nothing */
     bool silent;         /* messages touch nothing */

@@ -20,7 +20,7 @@ enum zs_timing_unit {
     ZS_TIMING_UNIT_CONTROL, /* branches */
 };
 
-/* Places of the scoreboard. */
+/* Places of the scoreboard, as they are found; those that no instruction tells apart become one. */
 enum { ZS_TIMING_ACCS = 16 };
 enum {
     ZS_TIMING_SLOT_FLAG = 256, /* f0, f1 ... */
@@ -43,6 +43,7 @@ struct zs_timing_op {
     uint8_t write_count;  /* slots that it writes */
     uint16_t least;       /* cycles of the pipe at least */
     uint16_t full_cycles; /* ... with all of lane_mask on */
+    uint16_t totals[2];   /* where in the totals its cycles count: of either pipe */
     uint16_t dep_count;   /* slots that must be ready before it is issued: of ..._DEP_STEP many */
     uint32_t lane_mask;   /* 0: the lanes do not matter */
     uint32_t slots;       /* what must be ready, then what it writes */
@@ -55,6 +56,7 @@ struct zs_timing_code {
     uint32_t *offset_B; /* by instruction */
     uint16_t *slots;
     uint8_t *slot_latency; /* beside slots: of what is written */
+    uint32_t slot_count;   /* different ones */
     uint32_t *next_wait;   /* by instruction: the next one that waits for a barrier */
 };
 

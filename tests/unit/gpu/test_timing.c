@@ -423,6 +423,24 @@ static const struct generation {
     {"pvc", 256, 6, 16384, 8192, 16384, 2048, 512 * 512, 40, 100},
 };
 
+/* Short threads, few waves of them: all may end between two phases. */
+static void check_short_threads(struct lab *lab)
+{
+    void *in = lab_alloc(lab, 1 << 20), *out = lab_alloc(lab, 1 << 20);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_I(512)};
+    for (uint32_t groups = 440; groups <= 560; groups += 40) {
+        lab->flags = 0;
+        uint64_t sampled = lab_run(lab, "edges", groups, 256, args);
+        check_sums(lab);
+        lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
+        uint64_t exact = lab_run(lab, "edges", groups, 256, args);
+        if (sampled > exact * 23 / 20 || sampled < exact * 17 / 20)
+            fail_msg("%s, %u groups: %llu cycles, and %llu when all is replayed", lab->model->name,
+                     groups, (unsigned long long)sampled, (unsigned long long)exact);
+    }
+    lab_forget(lab);
+}
+
 static void check_generation(const struct generation *g)
 {
     const struct {
@@ -461,6 +479,7 @@ static void check_generation(const struct generation *g)
     uint64_t each = (many - few) / 1000;
     if (each < g->least_chase || each > g->most_chase)
         fail_msg("%s: %llu cycles a load", g->model, (unsigned long long)each);
+    check_short_threads(&lab);
     lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
     run_strided(&lab, 1); /* each line once */
     assert_int_equal(lab.result.timing.global_sectors, 512);
