@@ -4,7 +4,7 @@
  * they come. At the prompt Ctrl-C gives up the line; handlers of signals wake the reading of a key
  * through a pipe.
  */
-#include "cli/debug_shell.h"
+#include "cli/debug_tui.h"
 
 #include "base/vec.h"
 
@@ -169,17 +169,21 @@ static void drain_wakes(void)
 }
 
 /* What signals have asked for; true: the line is to be given up. */
-static bool take_signals(EditLine *editor)
+static bool take_signals(EditLine *editor, struct zs_shell *shell)
 {
     drain_wakes();
     if (got_continue) { /* from the shell, which has its own modes */
         got_continue = 0;
         el_set(editor, EL_PREP_TERM, 1);
+        zs_tui_draw(shell, true);
         el_set(editor, EL_REFRESH);
     }
     if (got_resize) {
         got_resize = 0;
         el_resize(editor);
+        zs_tui_draw(shell, true);
+        if (zs_tui_is_on())
+            el_set(editor, EL_REFRESH);
     }
     bool give_up = got_interrupt == 1;
     got_interrupt = 0;
@@ -198,7 +202,7 @@ static int get_key(EditLine *editor, wchar_t *ret)
         char byte;
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return -1;
-        if (fds[1].revents && take_signals(editor)) {
+        if (fds[1].revents && take_signals(editor, shell)) {
             *ret = CANCEL_KEY;
             return 1;
         }
@@ -231,6 +235,56 @@ static void note_continue(int signal_number)
     wake();
 }
 
+static struct zs_shell *shell_of(EditLine *editor)
+{
+    struct zs_shell *shell = NULL;
+    el_get(editor, EL_CLIENTDATA, &shell);
+    return shell;
+}
+
+static unsigned char toggle_panes(EditLine *editor, int key)
+{
+    (void)key;
+    zs_tui_toggle(shell_of(editor));
+    return CC_REDISPLAY;
+}
+
+static unsigned char page_up(EditLine *editor, int key)
+{
+    (void)key;
+    zs_tui_scroll(shell_of(editor), -1);
+    return CC_NORM;
+}
+
+static unsigned char page_down(EditLine *editor, int key)
+{
+    (void)key;
+    zs_tui_scroll(shell_of(editor), 1);
+    return CC_NORM;
+}
+
+static unsigned char redraw(EditLine *editor, int key)
+{
+    (void)key;
+    if (zs_tui_is_on())
+        zs_tui_draw(shell_of(editor), true);
+    else
+        (void)!write(STDOUT_FILENO, "\n", 1);
+    return CC_REDISPLAY;
+}
+
+static const struct {
+    const char *name, *help, *keys[4];
+    unsigned char (*run)(EditLine *editor, int key);
+} key_commands[] = {
+    {"zs-complete", "complete a word", {"^I"}, complete},
+    {"zs-cancel", "give up the line", {"^C"}, cancel},
+    {"zs-panes", "panes on and off", {"^Xa", "^XA", "^X^A"}, toggle_panes},
+    {"zs-page-up", "scroll the source up", {"\\e[5~"}, page_up},
+    {"zs-page-down", "scroll the source down", {"\\e[6~"}, page_down},
+    {"zs-redraw", "draw the panes again", {"^L"}, redraw},
+};
+
 static void set_up(EditLine *editor, History *lines, struct zs_shell *shell)
 {
     el_set(editor, EL_CLIENTDATA, shell);
@@ -240,10 +294,11 @@ static void set_up(EditLine *editor, History *lines, struct zs_shell *shell)
     el_set(editor, EL_GETCFN, get_key);
     if (lines)
         el_set(editor, EL_HIST, history, lines);
-    el_set(editor, EL_ADDFN, "zs-complete", "complete a word", complete);
-    el_set(editor, EL_BIND, "^I", "zs-complete", NULL);
-    el_set(editor, EL_ADDFN, "zs-cancel", "give up the line", cancel);
-    el_set(editor, EL_BIND, "^C", "zs-cancel", NULL);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(key_commands); i++) {
+        el_set(editor, EL_ADDFN, key_commands[i].name, key_commands[i].help, key_commands[i].run);
+        for (size_t k = 0; k < 4 && key_commands[i].keys[k]; k++)
+            el_set(editor, EL_BIND, key_commands[i].keys[k], key_commands[i].name, NULL);
+    }
     el_set(editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
 }
 
@@ -252,6 +307,7 @@ static void edit_lines(struct zs_shell *shell)
     const struct sigaction resize = {.sa_handler = note_resize, .sa_flags = SA_RESTART};
     const struct sigaction go_on = {.sa_handler = note_continue, .sa_flags = SA_RESTART};
     setlocale(LC_CTYPE, "");
+    zs_tui_init(fileno(shell->in));
     EditLine *editor = el_init("zescope", shell->in, stdout, stderr);
     History *lines = history_init();
     HistEvent event;
@@ -265,6 +321,9 @@ static void edit_lines(struct zs_shell *shell)
         set_up(editor, lines, shell);
     while (editor && !shell->quit) {
         int count = 0;
+        if (got_resize)
+            take_signals(editor, shell);
+        zs_tui_draw(shell, false);
         at_prompt = 1;
         const char *line = el_gets(editor, &count);
         at_prompt = 0;
@@ -287,6 +346,7 @@ static void edit_lines(struct zs_shell *shell)
         history_end(lines);
     if (editor)
         el_end(editor);
+    zs_tui_fini();
 }
 #endif
 

@@ -544,6 +544,7 @@ static void complete_argument(struct zs_shell *s, const struct command *c, const
                                         "sources", "functions",   "stack",     NULL};
     static const char *const focuses[] = {"thread", "lane", "group", "item", NULL};
     static const char *const gotos[] = {"launch", "step", NULL};
+    static const char *const layouts[] = {"src", "asm", "split", "regs", "next", NULL};
     if (takes_location(c))
         complete_location(s, word, length, put, user);
     else if (takes_expression(c))
@@ -554,6 +555,8 @@ static void complete_argument(struct zs_shell *s, const struct command *c, const
         complete_list(focuses, word, length, put, user);
     else if (c->run == zs_shell_do_goto)
         complete_list(gotos, word, length, put, user);
+    else if (c->run == zs_shell_do_layout)
+        complete_list(layouts, word, length, put, user);
 }
 
 void zs_shell_complete(struct zs_shell *s, const char *line, size_t length, size_t *ret_begin,

@@ -123,13 +123,15 @@ class Terminal:
             self.read(0.5)
 
 
-class Lines(unittest.TestCase):
+class Session(unittest.TestCase):
     def start(self, *options, **more):
         t = Terminal(*options, **more)
         self.addCleanup(t.__exit__)
         t.until(t.prompted, 'the first prompt')
         return t
 
+
+class Lines(Session):
     def test_editing(self):
         t = self.start()
         self.assertIn(f'`run` starts {NBODY}', t.text().replace('\n', ''))
@@ -187,6 +189,126 @@ class Lines(unittest.TestCase):
         self.assertIn('nothing is being debugged', t.text())
         t.type('\x04')
         self.assertEqual(t.end(), 0)
+
+
+class Panes(Session):
+    def source_line(self, part):
+        with open(os.path.join(FOLDER, 'nbody.cl'), encoding='utf-8') as f:
+            return [part in line for line in f].index(True) + 1
+
+    def pane(self, t):
+        """What stands above the bar, left and right of the edge."""
+        bar = [i for i, line in enumerate(t.lines()) if line.startswith(' layout ')][0]
+        rows = [line.split('|', 1) for line in t.screen.display[:bar]]
+        return [row[0].rstrip() for row in rows], [row[1].rstrip() for row in rows]
+
+    def current(self, t):
+        return [row.split()[1] for row in self.pane(t)[0] if row[1:2] == '>']
+
+    def test_panes(self):
+        added = self.source_line('acceleration += sum_of_pulls')
+        t = self.start()
+        t.do('tui enable')
+        self.assertIn('  Nothing is being debugged: `run` starts the application.', self.pane(t)[0])
+        t.do(f'break nbody.cl:{added}')
+        t.do('run')
+        left, right = self.pane(t)
+        self.assertEqual(self.current(t), [str(added)])
+        self.assertTrue(left[0].endswith('nbody.cl'), left[0])
+        self.assertTrue([row for row in left if row.startswith(f'B>   {added}          acceleration += sum_of_pulls(here')], left)
+        self.assertTrue([row for row in left if row.startswith(f'     {added - 1}          barrier(')], left)
+        self.assertEqual(right[:3], [' thread 1, group 0,0,0', 'nbody_step', 'lanes [0] 1 2 3 4 5 6 7'])
+        self.assertIn('acceleration = {0, 0, 0}', right)
+        self.assertEqual(len(left), 15)  # of 24 rows a third is for lines
+        # what is written below does not touch them
+        t.do('next')
+        self.assertEqual(self.current(t), [str(added + 1)])
+        self.assertNotIn('acceleration = {0, 0, 0}', self.pane(t)[1])
+        self.assertTrue([row for row in self.pane(t)[1] if row.startswith('acceleration = {-0.79')])
+        t.do('lane 3')
+        self.assertIn('lanes  0 1 2[3] 4 5 6 7', self.pane(t)[1])
+        self.assertIn('me = 3', self.pane(t)[1])
+        t.do('disable 1')
+        self.assertTrue([row for row in self.pane(t)[0] if row.startswith(f'b    {added} ')])
+        t.do('list 1,33')
+        self.assertEqual(self.current(t), [str(added + 1)])
+        t.type('\x1b[5~')
+        t.until(lambda: not self.current(t), 'the source, scrolled')
+        self.assertIn('     16      const uint me = get_global_id(0);', self.pane(t)[0])
+        t.type('\x1b[6~')
+        t.until(lambda: self.current(t), 'the line, again')
+
+    def test_layouts(self):
+        t = self.start('--eval-command', 'tbreak nbody.cl:29', '--eval-command', 'run', '--eval-command', 'layout asm')
+        left, _ = self.pane(t)
+        self.assertEqual(left[0], ' nbody_step')
+        self.assertRegex(self.current(t)[0], r'^\+0x[0-9a-f]+$')
+        t.do('layout split')
+        self.assertEqual([c[0] for c in self.current(t)], ['2', '+'])
+        t.do('layout regs')
+        self.assertEqual(self.current(t), ['29'])
+        self.assertTrue([row for row in self.pane(t)[1] if row.startswith('r0    ')])
+        t.do('layout nonsense')
+        self.assertIn('layout src, asm, split, regs or next', t.text())
+        t.do('stepi')
+        t.do('layout src')
+        t.resize(40, 80)
+        t.until(lambda: t.lines()[26].startswith(' layout src') and t.prompted(), 'panes of another size')
+        self.assertEqual(self.current(t), ['29'])
+        t.resize(10, 80)
+        t.see('too small')
+        t.resize(24, 100)
+        t.do('tui enable')
+        self.assertEqual(self.current(t), ['29'])
+        t.do('continue')
+        self.assertIn('ended with status 0', t.text())
+        self.assertIn('  Nothing is being debugged: `run` starts the application.', self.pane(t)[0])
+
+    def modes(self, t):
+        modes = termios.tcgetattr(t.fd)
+        return modes[:4] + [[c for i, c in enumerate(modes[6]) if i not in (termios.VMIN, termios.VTIME)]]
+
+    def test_restored(self):
+        """The terminal is as it was: by the key, at the end, by signals."""
+        other, back, region = b'\x1b[?1049h', b'\x1b[?1049l', b'\x1b[1;24r'
+        for leave, status in ((b'\x18a', 0), (b'q\n', 0), (b'\x04', 0), (signal.SIGTERM, -15), (signal.SIGSEGV, -11),
+                              (signal.SIGHUP, -1)):
+            t = Terminal(app=['true'])
+            self.addCleanup(t.__exit__)
+            before = self.modes(t)
+            t.until(t.prompted, 'the first prompt')
+            t.until(lambda: self.modes(t) != before, 'the modes of editing')
+            t.do('tui enable')
+            self.assertEqual((t.raw.count(other), t.raw.count(back)), (1, 0))
+            if isinstance(leave, bytes):
+                os.write(t.fd, leave)
+            else:
+                os.kill(t.pid, leave)
+            t.until(lambda: back in t.raw, f'the other screen after {leave}')
+            self.assertGreater(t.raw.index(back), t.raw.rindex(region))
+            if leave == b'\x18a':
+                t.until(t.prompted, 'a prompt')
+                os.write(t.fd, b'q\n')
+            t.until_ended()
+            self.assertEqual(t.status, status, leave)
+            self.assertEqual(t.raw.count(back), 1)
+            self.assertEqual(self.modes(t), before, leave)
+
+    def test_no_panes(self):
+        r = subprocess.run([ZESCOPE, 'debug', '--', 'true'], input='tui enable\nlayout src\ntui disable\nrefresh\n', text=True,
+                           env=dict(os.environ, TERM='xterm'), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(r.stderr, 'no panes can be shown: stdout is no terminal\n' * 2)
+        self.assertEqual(r.stdout, '')
+        with Terminal('--batch', '--eval-command', 'tui enable') as t:
+            self.assertEqual(t.end(), 1)
+            self.assertIn('no panes can be shown: with --batch', t.text())
+        for more, says in (({'term': 'dumb'}, 'cannot keep a part of its screen'), ({'rows': 8}, 'the terminal has 100 columns and 8'),
+                           ({'term': 'nonsense'}, 'TERM names none'), ({'term': None}, 'no panes can be shown: ')):
+            t = self.start(app=['true'], **more)
+            t.do('tui enable')
+            self.assertIn(says, t.text())
+            t.type('q\n')
+            self.assertEqual(t.end(), 0)
 
 
 if __name__ == '__main__':
