@@ -118,6 +118,11 @@ static void note_totals(const struct zs_common_options *common,
     if (totals->damaged)
         zs_cli_note(common, "%u buffers of instrumented modules are damaged, or their modules",
                     totals->damaged);
+    if (totals->partial)
+        zs_cli_note(common,
+                    "%u of %u modules: the process was gone before it freed them; what ran then is "
+                    "counted as far as it had come when somebody last looked",
+                    totals->partial, totals->modules);
     if (totals->records_lost)
         zs_cli_note(common, "the trace was full: %llu bytes of records are lost",
                     (unsigned long long)totals->records_lost * 32);

@@ -67,6 +67,7 @@ struct zs_collector {
     atomic_uint instrument_files;
     _Atomic pid_t instrument_reader;   /* who looks through the buffers; 0: nobody */
     _Atomic uint64_t instrument_pause; /* until when nobody does, in ns */
+    _Atomic pid_t instrument_watcher;  /* the process that has a thread that looks now and then */
     atomic_bool exit_is_watched;
     void (*at_exit)(void);              /* to be registered when there is something to keep */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */

@@ -5,8 +5,9 @@
  *
  * - at the end of the module, the context or the process, whichever is first,
  * - and, so that a process that is killed leaves something, when a call returns that waits for the
- *   device: counters that changed, and records that are new. Other kernels may run meanwhile, which
- *   needs memory that both may use at a time. Looking takes at most a tenth of the time.
+ *   device, and four times a second in a thread of its own, as one kernel may run for long:
+ * counters that changed, and records that are new. Kernels may run meanwhile, which needs memory
+ * that both may use at a time. Looking takes at most a tenth of the time.
  *
  * Counters only grow, so that their sum tells whether one did. Records are written with their head
  * last (edit/emit.c) and read with it first: who finds a head finds its record. The end reads all
@@ -18,9 +19,11 @@
 #include "collect/instrument.h"
 
 #include "base/reader.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,12 @@
 #include <unistd.h>
 
 enum { UNIT_B = 32, TAG = 0x5a53, CHUNK_B = 32 << 10, HOLD_TRIES = 500 };
-enum { PAUSE_FACTOR = 9, PAUSE_MAX_NS = 100000000 };
+enum {
+    PAUSE_FACTOR = 9,
+    PAUSE_MAX_NS = 100000000,
+    WATCH_NS = 250000000,
+    WATCH_STACK_B = 128 << 10
+};
 
 struct zs_instrument_buffer {
     struct zs_instrument_buffer *next;
@@ -186,6 +194,9 @@ static int update(struct zs_collector *c, struct zs_instrument_buffer *b, bool a
         error = put(b, fd, 0, ZS_MIN(b->counter_count * 8, b->head.buffer_B), chunk);
     if (!error && b->records_size_B)
         error = write_at(fd, &f.asked, sizeof(f.asked), sizeof(b->head) + b->trace_offset_B);
+    b->head.is_final = all;
+    if (!error && all)
+        error = write_at(fd, &b->head, sizeof(b->head), 0);
     if (!error) {
         b->sum = f.sum;
         b->asked = f.asked;
@@ -296,6 +307,38 @@ void zs_instrument_synchronized(struct zs_collector *c)
     atomic_store(&c->instrument_reader, 0);
 }
 
+/* A kernel may run longer than the process: somebody looks who waits for nothing. */
+static void *watch(void *collector)
+{
+    struct zs_collector *c = collector;
+    const struct timespec pause = {.tv_nsec = WATCH_NS};
+    for (;;) {
+        nanosleep(&pause, NULL);
+        if (zs_instrument_is_due(c))
+            zs_instrument_synchronized(c);
+    }
+    return NULL;
+}
+
+/* One thread of a process, which ends with it. Where none can be made, calls that wait are left. */
+static void start_watching(struct zs_collector *c)
+{
+    pid_t pid = getpid();
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t before;
+    if (atomic_exchange(&c->instrument_watcher, pid) == pid || pthread_attr_init(&attributes))
+        return;
+    pthread_attr_setstacksize(&attributes, WATCH_STACK_B);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    zs_signals_hold(&before);
+    if (pthread_create(&thread, &attributes, watch, c))
+        zs_session_note(
+            c, "what kernels find out is kept only as calls return: no thread could be made");
+    zs_signals_release(&before);
+    pthread_attr_destroy(&attributes);
+}
+
 /* ---- new ones ---- */
 
 static bool may_be_read(const struct zs_collect_api *api, ze_device_handle_t device)
@@ -344,5 +387,7 @@ bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place
     /* before drivers' own handlers, which were registered as they were loaded */
     if (c->at_exit && !atomic_exchange(&c->exit_is_watched, true))
         atexit(c->at_exit);
+    if (b->is_concurrent)
+        start_watching(c);
     return true;
 }

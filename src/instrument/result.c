@@ -151,6 +151,7 @@ static int take_buffer(struct results *r, const struct zs_instrument_file *head,
         return -EINVAL;
     int error = 0;
     r->totals.records_lost += zs_edit_records_lost(&layout, buffer);
+    r->totals.partial += !head->is_final;
     r->run->counts = calloc(kernels + 1u, sizeof(*r->run->counts));
     if (!r->run->counts)
         return -ENOMEM;

@@ -32,7 +32,7 @@
 #define ZS_INSTRUMENT_COLUMNS_MAGIC "ZSTCOLS1"
 
 enum {
-    ZS_INSTRUMENT_MAGIC = 0x315a5349, /* "ISZ1" */
+    ZS_INSTRUMENT_MAGIC = 0x325a5349, /* "ISZ2" */
     ZS_INSTRUMENT_MODULE_MAX_B = 1 << 30,
     ZS_INSTRUMENT_TEXT_MAX_B = 64 << 10,
     ZS_INSTRUMENT_HASH_CHARS = 64,
@@ -66,6 +66,8 @@ struct zs_instrument_file {
     uint64_t build; /* of the process */
     uint64_t buffer_B;
     char hash[ZS_INSTRUMENT_HASH_CHARS];
+    uint64_t
+        is_final; /* 1: kernels had ended; else it is as of the last time that somebody looked */
 };
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * dies BINARY KERNEL LAUNCHES HOW: launches a kernel so often in 4 groups of 16 items, waits for
  * it, and ends as HOW says: kill, abort, segv, _exit, exit, destroy (the module first, then kill),
- * or hang (a signal's handler calls exit while another thread goes on launching).
+ * hang (a signal's handler calls exit while another thread goes on launching), or run (killed while
+ * a launch of very many groups runs).
  */
 #include <level_zero/ze_api.h>
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER_B = 1 << 16, PAUSE_US = 300000 };
+enum { BUFFER_B = 1 << 16, PAUSE_US = 300000, RUN_S = 3 };
 #define CHECK(call)                                                                                \
     do {                                                                                           \
         ze_result_t result_ = (call);                                                              \
@@ -77,6 +78,17 @@ static void *launch_forever(void *unused)
     return unused;
 }
 
+static void launch_many(void)
+{
+    ze_group_count_t groups = {1 << 30, 1, 1};
+    CHECK(zeCommandListReset(list));
+    CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    CHECK(zeCommandListClose(list));
+    CHECK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    sleep(RUN_S);
+    raise(SIGKILL);
+}
+
 static void on_alarm(int number)
 {
     exit(number == SIGALRM ? 0 : 1);
@@ -84,7 +96,9 @@ static void on_alarm(int number)
 
 static void end(const char *how)
 {
-    if (!strcmp(how, "destroy")) {
+    if (!strcmp(how, "run")) {
+        launch_many();
+    } else if (!strcmp(how, "destroy")) {
         CHECK(zeKernelDestroy(kernel));
         CHECK(zeModuleDestroy(module));
         how = "kill";

@@ -17,9 +17,9 @@ ENDS = {'kill': signal.SIGKILL, 'destroy': signal.SIGKILL, 'abort': signal.SIGAB
         'exit': 0}
 
 
-def run(tool, how, recorded, folder):
+def run(tool, how, recorded, folder, kernel='stride4'):
     command = [zescope, 'record', '--instrument', tool, '--no-last', *recorded, '-o', folder, '--', dies,
-               os.path.join(top, 'copy.bin'), 'stride4', str(LAUNCHES), how]
+               os.path.join(top, 'copy.bin'), kernel, str(LAUNCHES), how]
     done = subprocess.run(command, timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top)
     with open(os.path.join(folder, 'instrument', 'table.json'), encoding='utf-8') as f:
         return done, json.load(f)
@@ -31,6 +31,8 @@ def check(how, status, recorded):
     assert done.returncode in (status, 128 + status if status else 0), (how, done.returncode, done.stderr)
     ends = [r for r in table['rows'] if r['opcode'] == 'send' or r['opcode'] == 'sends']
     assert not table['damaged'] and table['modules'] == 1 and ends, (how, table)
+    # killed before it had freed its module: not final
+    assert table['partial'] == (how not in ('exit', 'destroy')), (how, table)
     once = min(r['executions'] for r in table['rows'])
     assert once == THREADS * LAUNCHES, (how, table)
     done, table = run('memtrace', how, recorded, os.path.join(top, name + 'm'))
@@ -46,6 +48,12 @@ with tempfile.TemporaryDirectory() as top:
         check(how, status, [])
         if how in ('kill', 'exit'): # the loader's tracing layer calls the recorder then
             check(how, status, ['--no-trace', '--no-activity'])
+    # killed while a kernel runs: what its threads had counted by then
+    for tool, number in (('opcodes', 'executions'), ('memtrace', 'messages')):
+        done, table = run(tool, 'run', [], os.path.join(top, 'run-' + tool), 'endless')
+        assert done.returncode in (signal.SIGKILL, 128 + signal.SIGKILL) and table['partial'] == 1, (done, table)
+        assert 'had come when somebody last looked' in done.stderr, done
+        assert table['rows'] and min(r[number] for r in table['rows']) > 100 * THREADS * LAUNCHES, table
     # exit in a signal's handler, while the other thread may be anywhere in the recorder
     done, table = run('opcodes', 'hang', [], os.path.join(top, 'hang'))
     assert done.returncode == 0 and table['modules'] == 1, (done, table)
