@@ -160,7 +160,7 @@ static int put_section(struct zebin_writer *w, uint32_t i)
     const struct zs_edit_kernel *target = relocates ? changed_in(w, s->info) : NULL;
     if (text)
         put_text(w, s, text);
-    else if (target || (relocates && w->edit->redirects.count))
+    else if (target || (relocates && w->edit->redirects.count && !is_debug(s->name)))
         return move_relocations(w, s, target);
     else if (zs_redirect_adds_names(w->edit, w->part, i))
         return add_names(w, s);
