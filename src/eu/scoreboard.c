@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "eu/eu_priv.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- waiting ---- */
@@ -90,17 +89,25 @@ static const char *name_of(const struct zs_eu_thread *t, uint32_t inst)
     return t->program->insts[inst].mnemonic;
 }
 
+/* What was not waited for: "$3.dst", "F@2". */
+struct missing {
+    const char *before;
+    uint32_t number;
+    const char *behind;
+};
+
 /* "add reads r10, which send at 0x120 writes: $3.dst was not waited for" */
 static bool fail(struct zs_eu_thread *t, uint32_t inst, const char *does, struct zs_eu_bytes at,
                  struct zs_eu_bytes other_at, uint32_t other, const char *other_does,
-                 const char *missing)
+                 struct missing missing)
 {
     uint32_t reg = ZS_MAX(at.begin_B, other_at.begin_B) / t->program->regs.grf_B;
 
     zs_eu_fault_set(t, ZS_EU_FAULT_SCOREBOARD,
-                    "%s %s r%u, which %s at 0x%x %s: %s was not waited for", name_of(t, inst), does,
-                    (unsigned)reg, name_of(t, other), (unsigned)t->program->insts[other].offset_B,
-                    other_does, missing);
+                    "%s %s r%u, which %s at 0x%x %s: %s%u%s was not waited for", name_of(t, inst),
+                    does, (unsigned)reg, name_of(t, other),
+                    (unsigned)t->program->insts[other].offset_B, other_does, missing.before,
+                    (unsigned)missing.number, missing.behind);
     return false;
 }
 
@@ -108,10 +115,8 @@ static bool check_token(struct zs_eu_thread *t, const struct zs_eu_score *score,
                         const struct touches *now, uint32_t sbid)
 {
     const struct zs_eu_token *token = &t->scoreboard.tokens[sbid];
-    char dst[16], src[16];
+    const struct missing dst = {"$", sbid, ".dst"}, src = {"$", sbid, ".src"};
 
-    snprintf(dst, sizeof(dst), "$%u.dst", (unsigned)sbid);
-    snprintf(src, sizeof(src), "$%u.src", (unsigned)sbid);
     for (uint32_t i = 0; token->writes && i < 3; i++)
         if (meet(now->src[i], token->dst) &&
             !(score->by_lanes >> i & 1 && are_apart(t, score, now, now->src[i], token, token->dst)))
@@ -132,14 +137,13 @@ static bool check_token(struct zs_eu_thread *t, const struct zs_eu_score *score,
 static bool check_pipe(struct zs_eu_thread *t, const struct zs_eu_score *score,
                        const struct touches *now, uint32_t pipe)
 {
-    static const char letters[ZS_EU_PIPE_COUNT] = "FILM";
+    static const char *const names[ZS_EU_PIPE_COUNT] = {"F@", "I@", "L@", "M@"};
     const struct zs_eu_scoreboard *s = &t->scoreboard;
     uint32_t depth = pipe == ZS_EU_PIPE_LONG ? 14 : pipe == ZS_EU_PIPE_MATH ? 15 : 10;
-    char missing[24];
 
     for (uint32_t n = s->issued[pipe], back = 1; n > s->done[pipe] && back <= depth; n--, back++) {
         const struct zs_eu_recent *r = &s->recent[pipe][n % ZS_EU_RECENT];
-        snprintf(missing, sizeof(missing), "%c@%u", letters[pipe], (unsigned)ZS_MIN(back, 7u));
+        const struct missing missing = {names[pipe], ZS_MIN(back, 7u), ""};
         for (uint32_t i = 0; i < 3; i++)
             if (meet(now->src[i], r->dst))
                 return fail(t, score->inst, "reads", now->src[i], r->dst, r->inst, "writes",
@@ -171,7 +175,7 @@ static void mark(struct zs_eu_scoreboard *s, const struct zs_eu_score *score,
     if (score->pipe < ZS_EU_PIPE_COUNT) {
         uint32_t n = ++s->issued[score->pipe];
         s->recent[score->pipe][n % ZS_EU_RECENT] =
-            (struct zs_eu_recent){.inst = score->inst, .number = n, .dst = now->dst};
+            (struct zs_eu_recent){.inst = score->inst, .dst = now->dst};
     } else if (score->sets) {
         struct zs_eu_token *token = &s->tokens[score->sbid];
         *token = (struct zs_eu_token){.inst = score->inst,

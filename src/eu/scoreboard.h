@@ -52,7 +52,7 @@ struct zs_eu_scoreboard {
     /* numbers of instructions, by pipe: the last one, and the last one that was waited for */
     uint32_t issued[ZS_EU_PIPE_COUNT], done[ZS_EU_PIPE_COUNT];
     struct zs_eu_recent {
-        uint32_t inst, number;
+        uint32_t inst;
         struct zs_eu_bytes dst;
     } recent[ZS_EU_PIPE_COUNT][ZS_EU_RECENT]; /* by number */
 };
