@@ -150,7 +150,7 @@ struct zs_port_message {
     /* LSC */
     uint8_t address_B;    /* of one lane: 4, 8 */
     uint8_t slot_B;       /* of an element in a register */
-    uint16_t component_B; /* registers of an element of all lanes */
+    uint16_t component_B; /* registers of an element of all lanes; while decoding: bytes of one */
 };
 
 /* A message as its instruction says it. */

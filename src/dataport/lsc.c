@@ -31,7 +31,8 @@ static int decode_data_size(struct zs_port_message *m, uint32_t desc)
     return m->element_B ? 0 : -ENOTSUP;
 }
 
-/* Registers are counted in 32 bytes; decode_lsc() has left the size of one in component_B. */
+/* Registers are counted in 32 bytes; zs_port_message_decode() has left the size of one in
+ * component_B. */
 static uint32_t registers_of(uint32_t size_B, uint32_t grf_B)
 {
     return (uint32_t)zs_align_up(size_B, grf_B) / GRF_B;

@@ -103,10 +103,9 @@ static bool overlap(uint32_t a, uint32_t a_B, uint32_t b, uint32_t b_B)
 /* dpasw: the first half of src2's registers is in the even thread of a pair, rounded up, the rest
  * in the odd one, from the register that the operand names on in both. (DPASW.md's formula; its
  * table has two registers in the even thread where IGC's built-in functions have one in each.) */
-static bool pair(struct zs_eu_lowering *l, uint32_t src2, uint32_t src2_B)
+static bool pair(struct zs_eu_lowering *l, uint32_t src2, uint32_t src2_B, uint32_t even_B)
 {
-    uint32_t grf_B = l->program->regs.grf_B, count = (src2_B + grf_B - 1) / grf_B;
-    uint32_t even_B = (count + 1) / 2 * grf_B;
+    uint32_t grf_B = l->program->regs.grf_B;
 
     if (src2 % grf_B != ZS_EU_OFFSET(grf) % grf_B)
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: src2 starts in the middle of a register",
@@ -182,7 +181,7 @@ void zs_eu_lower_dpas(struct zs_eu_lowering *l)
                !overlap(at[0], size_B[0], at[3], own_B) &&
                (!d.has_src0 || at[0] == at[1] || !overlap(at[0], size_B[0], at[1], size_B[1]));
     if (is_wide) {
-        if (!pair(l, at[3], size_B[3]))
+        if (!pair(l, at[3], size_B[3], own_B))
             return;
         at[3] = ZS_EU_OFFSET(pair);
     }

@@ -11,19 +11,14 @@ static bool is_negated(const struct zs_isa_operand *op)
 /* A source in 64 bits. A uq is negated by the operation, since 64 bits do not hold that. */
 static struct zs_eu_loc load(struct zs_eu_lowering *l, unsigned i, uint32_t *aux)
 {
-    const struct zs_isa_inst *inst = l->inst;
-    const struct zs_isa_operand *op = &inst->src[i];
+    const struct zs_isa_operand *op = &l->inst->src[i];
 
     if (op->type != ZS_TYPE_UQ)
         return zs_eu_load(l, i, ZS_TYPE_Q, ZS_EU_MOD_ARITH);
     *aux |= 1u << (ZS_EU_EXACT_UNSIGNED + i);
     *aux |= is_negated(op) ? 1u << (ZS_EU_EXACT_NEGATED + i) : 0;
-    struct zs_isa_inst plain = *inst;
-    plain.src[i].modifiers = 0;
-    l->inst = &plain;
-    struct zs_eu_loc loc = zs_eu_load(l, i, ZS_TYPE_UQ, ZS_EU_MOD_ARITH);
-    l->inst = inst;
-    return loc;
+    rewrite(l)->src[i].modifiers = 0;
+    return zs_eu_load(l, i, ZS_TYPE_UQ, ZS_EU_MOD_ARITH);
 }
 
 static struct zs_eu_loc emit(struct zs_eu_lowering *l, uint32_t aux, const struct zs_eu_loc *src,

@@ -2,8 +2,6 @@
 /* Rows of the scoreboard's check: what an instruction waits for, its pipe, the bytes it touches. */
 #include "eu/lower_operand.h"
 
-#include <stdlib.h>
-
 /* Of the pipe of doubles and, where that has them too, of 64-bit integers. */
 static bool doubles_alone(const struct zs_eu_lowering *l)
 {
