@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/id_map.h"
 
 #include <zescope/annotate.h>
 #include <zescope/instrument.h>
@@ -72,10 +73,7 @@ struct zs_tool_run {
         struct zs_tool_beside *items;
         size_t count, capacity;
     } beside;
-    struct {
-        uint64_t (*items)[2]; /* a, b + 1; a power of two of places */
-        size_t count, capacity;
-    } seen;
+    struct zs_id_map seen; /* by pair; the values say nothing */
     struct zs_tool_row *rows;
     size_t row_count, row_capacity;
     uint32_t *buckets; /* row + 1 by hash; a power of two */

@@ -121,50 +121,14 @@ void zs_tool_executed(struct zs_tool_run *run, struct zs_edit_kernel *kernel, ui
 
 /* ---- distinct things ---- */
 
-/* Where a pair stands, or is to stand. */
-static size_t place_of(const struct zs_tool_run *run, uint64_t a, uint64_t b)
-{
-    uint64_t hash = (a * UINT64_C(0xff51afd7ed558ccd)) ^ (b * UINT64_C(0x9e3779b97f4a7c15));
-    size_t mask = run->seen.capacity - 1, at = (hash ^ hash >> 32) & mask;
-    uint64_t(*items)[2] = run->seen.items;
-    while (items[at][1] && (items[at][0] != a || items[at][1] != b))
-        at = (at + 1) & mask;
-    return at;
-}
-
-static bool grow_seen(struct zs_tool_run *run)
-{
-    enum { FIRST = 4096 };
-    struct zs_tool_run old = *run;
-    size_t capacity = old.seen.capacity ? 2 * old.seen.capacity : FIRST;
-    run->seen.items = calloc(capacity, sizeof(*run->seen.items));
-    if (!run->seen.items) {
-        run->seen.items = old.seen.items;
-        return false;
-    }
-    run->seen.capacity = capacity;
-    for (size_t i = 0; i < old.seen.capacity; i++)
-        if (old.seen.items[i][1])
-            memcpy(run->seen.items[place_of(run, old.seen.items[i][0], old.seen.items[i][1])],
-                   old.seen.items[i], sizeof(*old.seen.items));
-    free(old.seen.items);
-    return true;
-}
-
 bool zs_tool_is_new(struct zs_tool_run *run, uint64_t a, uint64_t b)
 {
-    if (2 * run->seen.count >= run->seen.capacity && !grow_seen(run)) {
+    size_t before = run->seen.count;
+    if (zs_id_map_put(&run->seen, a, b, run)) {
         run->out_of_memory = true;
         return false;
     }
-    b += b != UINT64_MAX; /* 0 is where nothing stands */
-    uint64_t *item = run->seen.items[place_of(run, a, b)];
-    if (item[1])
-        return false;
-    item[0] = a;
-    item[1] = b;
-    run->seen.count++;
-    return true;
+    return run->seen.count > before;
 }
 
 /* ---- a module ---- */

@@ -139,7 +139,7 @@ void zs_tool_fini(struct zs_tool_run *run)
         free(run->rows[r].values);
     }
     zs_tool_beside_fini(run);
-    free(run->seen.items);
+    zs_id_map_fini(&run->seen);
     free(run->rows);
     free(run->buckets);
     free(run->state);
