@@ -5,24 +5,13 @@
  */
 #include "instrument/instrument.h"
 
-#include "base/reader.h"
 #include "base/vec.h"
 #include "store/instrument.h"
 #include "store/store.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Columns with numbers of their own: keys are none. */
-static uint32_t first_number(const struct zs_tool *tool)
-{
-    uint32_t first = 0;
-    while (first < tool->column_count && tool->columns[first].kind == ZS_TOOL_KEY)
-        first++;
-    return first;
-}
 
 static void free_beside(struct zs_tool_beside *b)
 {
@@ -85,9 +74,9 @@ void zs_tool_row_at(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
     }
     uint32_t columns = run->tool->column_count;
     double *to = b->values + (size_t)inst * columns;
-    for (uint32_t c = first_number(run->tool); c < columns; c++) {
+    for (uint32_t c = zs_tool_key_count(run->tool); c < columns; c++) {
         uint32_t kind = run->tool->columns[c].kind;
-        if (kind == ZS_TOOL_KEY || kind == ZS_TOOL_RATIO)
+        if (kind == ZS_TOOL_RATIO)
             continue;
         to[c] = b->is_set[inst] ? joined(kind, to[c], *values) : *values;
         values++;
@@ -97,16 +86,16 @@ void zs_tool_row_at(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
 
 /* ---- the file ---- */
 
-static void put_text(struct zs_buf *out, const char *text)
-{
-    uint32_t size_B = (uint32_t)strlen(text);
-    zs_buf_append(out, &size_B, sizeof(size_B));
-    zs_buf_append(out, text, size_B);
-}
-
 static void put_u32(struct zs_buf *out, uint32_t value)
 {
     zs_buf_append(out, &value, sizeof(value));
+}
+
+static void put_text(struct zs_buf *out, const char *text)
+{
+    uint32_t size_B = (uint32_t)strlen(text);
+    put_u32(out, size_B);
+    zs_buf_append(out, text, size_B);
 }
 
 static void put_head(const struct zs_tool *tool, uint32_t first, struct zs_buf *out)
@@ -129,13 +118,7 @@ static void put_values(const struct zs_tool *tool, uint32_t first, const double 
                        struct zs_buf *out)
 {
     for (uint32_t c = first; c < tool->column_count; c++) {
-        const struct zs_tool_column *column = &tool->columns[c];
-        double value = values[c];
-        if (column->kind == ZS_TOOL_RATIO) {
-            bool known = column->above < tool->column_count && column->below < tool->column_count &&
-                         values[column->below] != 0;
-            value = known ? values[column->above] / values[column->below] : NAN;
-        }
+        double value = zs_tool_value(tool, values, c);
         zs_buf_append(out, &value, sizeof(value));
     }
 }
@@ -143,7 +126,7 @@ static void put_values(const struct zs_tool *tool, uint32_t first, const double 
 int zs_tool_beside_write(const struct zs_tool_run *run, const char *recording)
 {
     struct zs_buf out = {0};
-    uint32_t first = first_number(run->tool);
+    uint32_t first = zs_tool_key_count(run->tool);
     if (!run->beside.count)
         return 0;
     put_head(run->tool, first, &out);

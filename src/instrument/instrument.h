@@ -88,6 +88,10 @@ int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span 
 void zs_tool_close(struct zs_tool_run *run); /* the module */
 void zs_tool_fini(struct zs_tool_run *run);
 void zs_tool_beside_fini(struct zs_tool_run *run);
+/* Keys are a tool's first columns: zs_tool_find() sees to that. */
+uint32_t zs_tool_key_count(const struct zs_tool *tool);
+/* Of a column that is no key; ratios are worked out: NAN where there is none. */
+double zs_tool_value(const struct zs_tool *tool, const double *values, uint32_t column);
 /* Keep what instructions have beside them in a recording. 0 or -errno. */
 int zs_tool_beside_write(const struct zs_tool_run *run, const char *recording);
 

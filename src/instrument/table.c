@@ -13,7 +13,7 @@
 
 enum { NUMBER_CHARS = 32 };
 
-static uint32_t key_count(const struct zs_tool *tool)
+uint32_t zs_tool_key_count(const struct zs_tool *tool)
 {
     uint32_t count = 0;
     while (count < tool->column_count && tool->columns[count].kind == ZS_TOOL_KEY)
@@ -86,7 +86,7 @@ static struct zs_tool_row *make_row(struct zs_tool_run *run, const char *const *
 
 static struct zs_tool_row *find_row(struct zs_tool_run *run, const char *const *keys)
 {
-    uint32_t count = key_count(run->tool);
+    uint32_t count = zs_tool_key_count(run->tool);
     uint64_t hash = hash_keys(keys, count);
     if (run->row_count * 2 >= run->bucket_count && !grow_buckets(run))
         return NULL;
@@ -130,7 +130,7 @@ void zs_tool_row(struct zs_tool_run *run, const char *const *keys, const double 
 
 void zs_tool_fini(struct zs_tool_run *run)
 {
-    uint32_t keys = run->tool ? key_count(run->tool) : 0;
+    uint32_t keys = run->tool ? zs_tool_key_count(run->tool) : 0;
     zs_tool_close(run);
     for (size_t r = 0; r < run->row_count; r++) {
         for (uint32_t i = 0; i < keys; i++)
@@ -148,14 +148,14 @@ void zs_tool_fini(struct zs_tool_run *run)
 
 /* ---- views ---- */
 
-static double value_of(const struct zs_tool *tool, const struct zs_tool_row *row, uint32_t column)
+double zs_tool_value(const struct zs_tool *tool, const double *values, uint32_t column)
 {
     const struct zs_tool_column *c = &tool->columns[column];
     if (c->kind != ZS_TOOL_RATIO)
-        return row->values[column];
+        return values[column];
     if (c->above >= tool->column_count || c->below >= tool->column_count)
         return NAN;
-    return row->values[c->below] != 0 ? row->values[c->above] / row->values[c->below] : NAN;
+    return values[c->below] != 0 ? values[c->above] / values[c->below] : NAN;
 }
 
 struct order {
@@ -170,7 +170,8 @@ static int compare_rows(const void *a, const void *b, void *user)
     const struct zs_tool_row *x = &o->run->rows[*(const uint32_t *)a];
     const struct zs_tool_row *y = &o->run->rows[*(const uint32_t *)b];
     if (o->keys < o->run->tool->column_count) {
-        double u = value_of(o->run->tool, x, o->keys), v = value_of(o->run->tool, y, o->keys);
+        double u = zs_tool_value(o->run->tool, x->values, o->keys),
+               v = zs_tool_value(o->run->tool, y->values, o->keys);
         if (u != v)
             return u < v ? 1 : -1;
     }
@@ -184,7 +185,7 @@ static int compare_rows(const void *a, const void *b, void *user)
 
 static uint32_t *sorted(const struct zs_tool_run *run)
 {
-    struct order o = {run, key_count(run->tool)};
+    struct order o = {run, zs_tool_key_count(run->tool)};
     uint32_t *order = calloc(run->row_count + 1, sizeof(*order));
     for (size_t r = 0; order && r < run->row_count; r++)
         order[r] = (uint32_t)r;
@@ -212,7 +213,7 @@ static size_t cell_width(const struct zs_tool_run *run, const struct zs_tool_row
     char scratch[NUMBER_CHARS];
     return run->tool->columns[column].kind == ZS_TOOL_KEY
                ? strlen(row->keys[column])
-               : strlen(number_text(value_of(run->tool, row, column), scratch));
+               : strlen(number_text(zs_tool_value(run->tool, row->values, column), scratch));
 }
 
 static void put_cell(struct zs_buf *out, const char *text, size_t width, bool right, bool last)
@@ -249,7 +250,9 @@ void zs_instrument_text(const struct zs_tool_run *run, uint64_t limit, struct zs
         const struct zs_tool_row *row = &run->rows[order[r]];
         for (uint32_t i = 0; i < tool->column_count; i++) {
             bool is_key = tool->columns[i].kind == ZS_TOOL_KEY;
-            put_cell(out, is_key ? row->keys[i] : number_text(value_of(tool, row, i), scratch),
+            put_cell(out,
+                     is_key ? row->keys[i]
+                            : number_text(zs_tool_value(tool, row->values, i), scratch),
                      widths[i], !is_key, i + 1 == tool->column_count);
         }
     }
@@ -277,7 +280,8 @@ void zs_instrument_json(const struct zs_tool_run *run, const struct zs_instrumen
         const struct zs_tool_row *row = &run->rows[order[r]];
         zs_json_object(&j, NULL);
         for (uint32_t i = 0; i < tool->column_count; i++) {
-            double value = tool->columns[i].kind == ZS_TOOL_KEY ? 0 : value_of(tool, row, i);
+            double value =
+                tool->columns[i].kind == ZS_TOOL_KEY ? 0 : zs_tool_value(tool, row->values, i);
             if (tool->columns[i].kind == ZS_TOOL_KEY)
                 zs_json_string(&j, tool->columns[i].name, row->keys[i]);
             else if (value == floor(value) && fabs(value) < 1e15)
