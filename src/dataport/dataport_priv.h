@@ -187,9 +187,10 @@ ZS_PORT_KERNEL_ACCESS static inline void zs_port_copy_row(uint8_t *to, const uin
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
+/* lanes: 1 to 32 */
 static inline uint32_t zs_port_lane_mask(uint32_t lanes)
 {
-    return (1u << lanes) - 1;
+    return UINT32_MAX >> (32 - lanes);
 }
 #define ZS_PORT_FOR_LANES(lane, mask)                                                              \
     for (uint32_t lane##_left = (mask), lane;                                                      \

@@ -224,7 +224,7 @@ void zs_port_reach(const struct zs_port *port, const struct zs_port_message *m, 
     const uint8_t *at = src0 + (size_t)m->header_grf * GRF_B;
     r->count = 0;
     r->whole = true;
-    if (m->lanes && m->lanes < 32)
+    if (m->lanes)
         mask &= zs_port_lane_mask(m->lanes);
     switch ((enum zs_port_shape)m->shape) {
     case ZS_PORT_SHAPE_NONE:

@@ -110,9 +110,16 @@ static void find_conflicts(struct zs_port_touch *t, const struct zs_port_message
     t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
 }
 
+/* What addresses and offsets count from, and where what they may reach ends. Lines of scratch
+ * memory are those of the thread's own. */
 static uint64_t base_of(const struct zs_port *port, const struct zs_port_message *m,
                         uint64_t *ret_size_B)
 {
+    *ret_size_B = UINT64_MAX;
+    if (m->space == ZS_PORT_SPACE_SCRATCH)
+        return 0 - scratch_bias(port, m);
+    if (m->space != ZS_PORT_SPACE_GLOBAL || has_addresses(m))
+        return 0;
     *ret_size_B = 0;
     if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_PORT_SURFACE_BUFFER)
         return 0;
@@ -131,18 +138,13 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
         find_conflicts(t, m, address, mask);
         return;
     }
-    uint64_t base = 0, size_B = UINT64_MAX;
-    bool by_surface = !has_addresses(m) && m->space == ZS_PORT_SPACE_GLOBAL;
-    if (by_surface)
-        base = base_of(port, m, &size_B);
-    else if (m->space == ZS_PORT_SPACE_SCRATCH)
-        base = 0 - scratch_bias(port, m); /* lines are those of the thread's own scratch memory */
+    uint64_t size_B, base = base_of(port, m, &size_B);
     uint32_t span_B = span_of(m);
     uint64_t last = UINT64_MAX; /* lanes next to each other mostly share a line */
     ZS_PORT_FOR_LANES(lane, mask)
     {
         uint64_t first_B = base + address[lane], line = first_B >> LINE_SHIFT;
-        if ((by_surface && address[lane] >= size_B) ||
+        if (address[lane] >= size_B ||
             (line == last && (first_B + span_B - 1) >> LINE_SHIFT == line))
             continue;
         add_bytes(t, first_B, span_B);
@@ -178,7 +180,7 @@ static bool touch_even(const struct zs_port *port, const struct zs_port_message 
         step > 64)
         return false;
     uint64_t first = (uint64_t)zs_port_load32(offsets) * scale;
-    uint64_t last = first + (uint64_t)step * scale * (lanes - 1), base = 0, size_B = UINT64_MAX;
+    uint64_t last = first + (uint64_t)step * scale * (lanes - 1), size_B;
     if (step * scale > ZS_PORT_LINE_B || last + span_B > UINT32_MAX)
         return false;
     if (m->bytes_read && m->bytes_written)
@@ -190,10 +192,7 @@ static bool touch_even(const struct zs_port *port, const struct zs_port_message 
         t->slm_cycles = (uint16_t)(step ? (lanes + BANKS - 1) / BANKS : 1);
         return true;
     }
-    if (m->space == ZS_PORT_SPACE_GLOBAL)
-        base = base_of(port, m, &size_B);
-    else if (m->space == ZS_PORT_SPACE_SCRATCH)
-        base = 0 - scratch_bias(port, m);
+    uint64_t base = base_of(port, m, &size_B);
     if (last >= size_B)
         return false;
     for (uint64_t line = (base + first) >> LINE_SHIFT,
@@ -237,16 +236,12 @@ static void touch_lsc(const struct zs_port *port, const struct zs_port_message *
             touch_offsets(port, m, src0, mask, t);
         return;
     }
-    uint64_t size_B = UINT64_MAX, base = 0;
+    uint64_t size_B, base = base_of(port, m, &size_B);
     uint64_t at = has_addresses(m) ? zs_port_load64(src0) : zs_port_load32(src0);
     if (m->space == ZS_PORT_SPACE_SLM) {
         t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
         return;
     }
-    if (m->space == ZS_PORT_SPACE_SCRATCH)
-        base = 0 - scratch_bias(port, m);
-    else if (!has_addresses(m))
-        base = base_of(port, m, &size_B);
     if (at < size_B)
         add_bytes(t, base + at, m->block_B);
 }
@@ -422,7 +417,8 @@ void zs_port_touch(const struct zs_port *port, const struct zs_port_message *m, 
 {
     t->line_count = 0;
     t->slm_cycles = t->slm_conflicts = t->atomic_lanes = t->texels = 0;
-    mask &= m->lanes && m->lanes < 32 ? zs_port_lane_mask(m->lanes) : UINT32_MAX;
+    if (m->lanes)
+        mask &= zs_port_lane_mask(m->lanes);
     switch ((enum zs_port_shape)m->shape) {
     case ZS_PORT_SHAPE_NONE:
         break;
