@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYM_B = 24, SYM_INFO = 4, SYM_INFO_GLOBAL_FUNCTION = 0x12, SHT_SYMTAB_TYPE = 2 };
+enum { SYM_B = 24, SYM_INFO = 4, SYM_INFO_GLOBAL_FUNCTION = 0x12 };
 
 static bool is_used(const struct zs_edit *edit, const char *name)
 {
@@ -75,16 +75,15 @@ static const char *symbol_name(const struct zs_part *part, const struct zs_secti
 {
     if (symtab->link >= part->section_count || symbol >= symtab->bytes.size_B / SYM_B)
         return "";
-    struct zs_span names = part->sections[symtab->link].bytes;
     uint32_t at_B = zs_load_u32(symtab->bytes.data + (size_t)symbol * SYM_B);
-    bool ends = at_B < names.size_B && memchr(names.data + at_B, 0, names.size_B - at_B);
-    return ends ? (const char *)names.data + at_B : "";
+    const char *name = zs_span_string(part->sections[symtab->link].bytes, at_B);
+    return name ? name : "";
 }
 
 static const struct zs_section *find_symtab(const struct zs_part *part)
 {
     for (uint32_t i = 0; i < part->section_count; i++)
-        if (part->sections[i].type == SHT_SYMTAB_TYPE)
+        if (part->sections[i].type == ZS_SHT_SYMTAB)
             return &part->sections[i];
     return NULL;
 }
@@ -140,8 +139,9 @@ void zs_redirect_symbols(const struct zs_edit *edit, const struct zs_part *part,
 
 uint32_t zs_redirect_symbol(const struct zs_edit *edit, const struct zs_part *part, uint32_t symbol)
 {
+    if (!edit->redirects.count)
+        return symbol;
     const struct zs_section *symtab = find_symtab(part);
-    const struct zs_redirect *r =
-        symtab && edit->redirects.count ? find(edit, symbol_name(part, symtab, symbol)) : NULL;
+    const struct zs_redirect *r = symtab ? find(edit, symbol_name(part, symtab, symbol)) : NULL;
     return r ? r->symbol : symbol;
 }

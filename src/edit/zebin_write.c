@@ -21,7 +21,7 @@ enum {
     RELA_B = 24,
     REL_INFO = 8
 };
-enum { SHT_RELA_TYPE = 4, SHT_REL_TYPE = 9, SHT_SYMTAB_TYPE = 2, TEXT_ALIGN_B = 64 };
+enum { TEXT_ALIGN_B = 64 };
 
 struct zebin_writer {
     struct zs_edit *edit;
@@ -105,7 +105,7 @@ static int move_relocations(struct zebin_writer *w, const struct zs_section *sec
                             const struct zs_edit_kernel *k)
 {
     struct zs_buf *out = splice(w, section);
-    size_t entry_B = section->type == SHT_RELA_TYPE ? RELA_B : REL_B;
+    size_t entry_B = section->type == ZS_SHT_RELA ? RELA_B : REL_B;
     zs_buf_append(out, section->bytes.data, section->bytes.size_B);
     for (size_t at = 0; !out->error && at + entry_B <= out->size_B; at += entry_B) {
         uint64_t info = zs_load_u64(out->data + at + REL_INFO);
@@ -156,7 +156,7 @@ static int put_section(struct zebin_writer *w, uint32_t i)
 {
     const struct zs_section *s = &w->part->sections[i];
     const struct zs_edit_kernel *text = changed_in(w, i);
-    bool relocates = s->type == SHT_REL_TYPE || s->type == SHT_RELA_TYPE;
+    bool relocates = s->type == ZS_SHT_REL || s->type == ZS_SHT_RELA;
     const struct zs_edit_kernel *target = relocates ? changed_in(w, s->info) : NULL;
     if (text)
         put_text(w, s, text);
@@ -164,7 +164,7 @@ static int put_section(struct zebin_writer *w, uint32_t i)
         return move_relocations(w, s, target);
     else if (zs_redirect_adds_names(w->edit, w->part, i))
         return add_names(w, s);
-    else if (s->type == SHT_SYMTAB_TYPE)
+    else if (s->type == ZS_SHT_SYMTAB)
         return move_symbols(w, s);
     else if (!strcmp(s->name, ".ze_info"))
         return change_info(w, s);
