@@ -93,7 +93,6 @@ static void put_filling(struct zs_buf *text, uint32_t size_B)
         zs_buf_puts(text, "nop\n");
 }
 
-/* The jump and the filling are assembled with as much behind them as is passed by. */
 static int put_second_entry(struct placer *p)
 {
     struct zs_buf text = {0}, *code = &p->placed->code;
@@ -104,19 +103,18 @@ static int put_second_entry(struct placer *p)
     uint32_t fill_B = (ENTRY_ALIGN_B - at_B % ENTRY_ALIGN_B) % ENTRY_ALIGN_B;
     uint8_t *bytes = NULL;
     size_t size_B = 0;
-    zs_buf_puts(&text, "(W) jmpi (1|M0) over\n");
+    /* the label's name is its place */
+    zs_buf_printf(&text, "(W) jmpi (1|M0) L%u\n", INST_B + fill_B + passed_B);
     put_filling(&text, fill_B);
-    put_filling(&text, passed_B);
-    zs_buf_puts(&text, "over: nop\n");
     int error = text.error ? text.error
                            : zs_isa_assemble(p->k->edit->platform, zs_buf_span(&text), &bytes,
                                              &size_B, NULL);
     zs_buf_fini(&text);
-    if (!error && size_B != (size_t)INST_B + fill_B + passed_B + INST_B)
+    if (!error && size_B != (size_t)INST_B + fill_B)
         error = -EINVAL;
     if (error)
         return error == -ENOMEM ? error : zs_edit_refuse(p->k, "its second entry cannot be made");
-    zs_buf_append(code, bytes, INST_B + fill_B);
+    zs_buf_append(code, bytes, size_B);
     zs_isa_code_free(bytes);
     p->placed->entry_B = (uint32_t)code->size_B;
     put_part(p, p->pieces->entry_begin_B, p->pieces->entry_end_B);
@@ -234,6 +232,7 @@ static int move_number(struct zs_edit_kernel *k, uint32_t i)
     inst.src[use.source].imm = number;
     return encode_again(k, use.number, &inst);
 }
+
 /* What cannot be moved. led_to: branches that numbers lead to. */
 static int check_inst(struct zs_edit_kernel *k, uint32_t i, uint8_t *led_to)
 {
