@@ -14,6 +14,46 @@ static double value_of(double value)
     return isnan(value) ? 0 : value;
 }
 
+struct attached {
+    const struct zs_column *inner;
+    uint32_t inner_count;
+    double *values;
+    struct zs_column columns[];
+};
+
+int zs_columns_attach(struct zs_code *code, uint32_t front, uint32_t behind, size_t value_count,
+                      struct zs_attached_columns *ret)
+{
+    size_t count = (size_t)front + code->column_count + behind;
+    struct attached *a = calloc(1, sizeof(*a) + count * sizeof(a->columns[0]));
+    double *values = calloc(value_count + 1, sizeof(*values));
+    if (!a || !values) {
+        free(a);
+        free(values);
+        return -ENOMEM;
+    }
+    a->inner = code->columns;
+    a->inner_count = code->column_count;
+    a->values = values;
+    if (a->inner_count)
+        memcpy(a->columns + front, a->inner, a->inner_count * sizeof(*a->inner));
+    *ret = (struct zs_attached_columns){
+        .front = a->columns, .behind = a->columns + front + a->inner_count, .values = values};
+    code->columns = a->columns;
+    code->column_count = (uint32_t)count;
+    return 0;
+}
+
+void zs_columns_detach(struct zs_code *code)
+{
+    struct attached *a =
+        (struct attached *)((char *)(uintptr_t)code->columns - offsetof(struct attached, columns));
+    code->columns = a->inner;
+    code->column_count = a->inner_count;
+    free(a->values);
+    free(a);
+}
+
 double zs_column_of_runs(const struct zs_column *column, const struct zs_join_run *runs,
                          uint32_t run_count)
 {

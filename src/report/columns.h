@@ -17,6 +17,19 @@ enum zs_heat { ZS_HEAT_NONE, ZS_HEAT_SOME, ZS_HEAT_MUCH };
 double zs_column_of_runs(const struct zs_column *column, const struct zs_join_run *runs,
                          uint32_t run_count);
 
+/*
+ * Columns of one's own beside those that a kernel has, `front` of them in front and `behind`
+ * behind: empty ones to be filled in, and zeros for their values. They stay until
+ * zs_columns_detach(), which takes off what was attached last. 0 or -ENOMEM.
+ */
+struct zs_attached_columns {
+    struct zs_column *front, *behind;
+    double *values;
+};
+int zs_columns_attach(struct zs_code *code, uint32_t front, uint32_t behind, size_t value_count,
+                      struct zs_attached_columns *ret);
+void zs_columns_detach(struct zs_code *code);
+
 struct zs_shown_column {
     const struct zs_column *column;
     double most_inst, most_line; /* largest values: what heat is a part of */

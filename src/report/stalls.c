@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "record/builds.h"
+#include "report/columns.h"
 #include "report/counts.h"
 
 #include <errno.h>
@@ -47,14 +48,6 @@ struct zs_stall_columns {
         struct kernel_stalls *items;
         size_t count, capacity;
     } kernels;
-};
-
-/* What is attached to one kernel while it is shown. */
-struct attached {
-    const struct zs_column *inner;
-    uint32_t inner_count;
-    double *values;
-    struct zs_column columns[];
 };
 
 struct zs_stall_columns *zs_stall_columns_new(void)
@@ -343,30 +336,18 @@ static int attach_stalls(const struct zs_stall_columns *c, struct zs_code *code)
         derived += k->kernel == code->kernel ? k->derived_count : 0;
         own += k->kernel == code->kernel ? k->column_count : 0;
     }
-    uint32_t all = code->column_count + own + derived;
-    struct attached *a = calloc(1, sizeof(*a) + (size_t)all * sizeof(a->columns[0]));
-    double *values = calloc(((size_t)own + 2 * (size_t)derived) * count + 1, sizeof(*values));
-    if (!a || !values) {
-        free(a);
-        free(values);
-        return -ENOMEM;
-    }
-    a->inner = code->columns;
-    a->inner_count = code->column_count;
-    a->values = values;
-    struct zs_column *first = a->columns, *sums = a->columns + derived + a->inner_count;
-    if (a->inner_count)
-        memcpy(a->columns + derived, a->inner, a->inner_count * sizeof(*a->inner));
+    struct zs_attached_columns to;
+    error = zs_columns_attach(code, derived, own, ((size_t)own + 2 * (size_t)derived) * count, &to);
+    if (error)
+        return error;
     for (size_t i = 0; i < c->kernels.count; i++) {
         const struct kernel_stalls *k = &c->kernels.items[i];
         if (k->kernel != code->kernel)
             continue;
-        values = attach_group(k, code->isa, first, sums, values);
-        first += k->derived_count;
-        sums += k->column_count;
+        to.values = attach_group(k, code->isa, to.front, to.behind, to.values);
+        to.front += k->derived_count;
+        to.behind += k->column_count;
     }
-    code->columns = a->columns;
-    code->column_count = all;
     return 0;
 }
 
@@ -385,14 +366,8 @@ static int attach(void *user, struct zs_code *code)
 static void release(void *user, struct zs_code *code)
 {
     const struct zs_stall_columns *c = user;
-    if (code->isa && find(c, code->kernel, NULL) && code->columns) {
-        struct attached *a = (struct attached *)((char *)(uintptr_t)code->columns -
-                                                 offsetof(struct attached, columns));
-        code->columns = a->inner;
-        code->column_count = a->inner_count;
-        free(a->values);
-        free(a);
-    }
+    if (code->isa && find(c, code->kernel, NULL) && code->columns)
+        zs_columns_detach(code);
     if (c->inner.release)
         c->inner.release(c->inner.user, code);
 }

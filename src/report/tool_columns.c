@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
+#include "report/columns.h"
 #include "report/counts.h"
 #include "store/instrument.h"
 
@@ -17,9 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zescope/instrument.h>
 
 enum { COLUMNS_MAX = 64, NAME_MAX_B = 256, FILE_MAX_B = 1 << 30, SHOWN_COLUMNS = 4 };
-enum { KIND_MIN = 2, KIND_MAX = 3, KIND_RATIO = 4 }; /* enum zs_tool_column_kind */
 
 struct tool {
     uint32_t count;
@@ -42,14 +43,6 @@ struct zs_tool_columns {
         struct kernel_rows *items;
         size_t count, capacity;
     } kernels;
-};
-
-/* What is attached to one kernel while it is shown. */
-struct attached {
-    const struct zs_column *inner;
-    uint32_t inner_count;
-    double *values;
-    struct zs_column columns[];
 };
 
 struct zs_tool_columns *zs_tool_columns_new(void)
@@ -99,10 +92,10 @@ static const char *make_name(struct zs_tool_columns *c, struct zs_span tool, str
 
 static enum zs_column_total total_of(uint32_t kind)
 {
-    return kind == KIND_MIN     ? ZS_TOTAL_MIN
-           : kind == KIND_MAX   ? ZS_TOTAL_MAX
-           : kind == KIND_RATIO ? ZS_TOTAL_MEAN
-                                : ZS_TOTAL_SUM;
+    return kind == ZS_TOOL_MIN     ? ZS_TOTAL_MIN
+           : kind == ZS_TOOL_MAX   ? ZS_TOTAL_MAX
+           : kind == ZS_TOOL_RATIO ? ZS_TOTAL_MEAN
+                                   : ZS_TOTAL_SUM;
 }
 
 static int read_tool(struct zs_tool_columns *c, struct zs_reader *r, struct tool *ret)
@@ -123,7 +116,7 @@ static int read_tool(struct zs_tool_columns *c, struct zs_reader *r, struct tool
         struct zs_span text = read_text(r, "name of a column");
         if (r->error)
             break;
-        ret->below[i] = kind == KIND_RATIO && below < ret->count ? below : ZS_NONE;
+        ret->below[i] = kind == ZS_TOOL_RATIO && below < ret->count ? below : ZS_NONE;
         ret->columns[i] = (struct zs_column){.name = make_name(c, name, text),
                                              .unit = "",
                                              .description = "by the instrumentation tool",
@@ -214,30 +207,17 @@ static void fill(const struct kernel_rows *k, const struct zs_isa_kernel *isa, u
 static int attach_rows(const struct kernel_rows *k, struct zs_code *code)
 {
     uint32_t count = zs_isa_kernel_count(code->isa), own = k->tool.count;
-    uint32_t all = code->column_count + own;
-    struct attached *a = calloc(1, sizeof(*a) + (size_t)all * sizeof(a->columns[0]));
-    double *values = calloc((size_t)own * count + 1, sizeof(*values));
-    if (!a || !values) {
-        free(a);
-        free(values);
-        return -ENOMEM;
-    }
-    a->inner = code->columns;
-    a->inner_count = code->column_count;
-    a->values = values;
-    if (a->inner_count)
-        memcpy(a->columns, a->inner, a->inner_count * sizeof(*a->inner));
-    for (uint32_t c = 0; c < own; c++) {
-        struct zs_column *column = &a->columns[a->inner_count + c];
-        fill(k, code->isa, c, values + (size_t)c * count);
+    struct zs_attached_columns to;
+    int error = zs_columns_attach(code, 0, own, (size_t)own * count, &to);
+    for (uint32_t c = 0; c < own && !error; c++) {
+        struct zs_column *column = &to.behind[c];
+        fill(k, code->isa, c, to.values + (size_t)c * count);
         *column = k->tool.columns[c];
-        column->values = values + (size_t)c * count;
+        column->values = to.values + (size_t)c * count;
         if (k->tool.below[c] != ZS_NONE)
-            column->weights = values + (size_t)k->tool.below[c] * count;
+            column->weights = to.values + (size_t)k->tool.below[c] * count;
     }
-    code->columns = a->columns;
-    code->column_count = all;
-    return 0;
+    return error;
 }
 
 static int attach(void *user, struct zs_code *code)
@@ -256,14 +236,8 @@ static int attach(void *user, struct zs_code *code)
 static void release(void *user, struct zs_code *code)
 {
     const struct zs_tool_columns *c = user;
-    if (code->isa && find(c, code->kernel) && code->columns) {
-        struct attached *a = (struct attached *)((char *)(uintptr_t)code->columns -
-                                                 offsetof(struct attached, columns));
-        code->columns = a->inner;
-        code->column_count = a->inner_count;
-        free(a->values);
-        free(a);
-    }
+    if (code->isa && find(c, code->kernel) && code->columns)
+        zs_columns_detach(code);
     if (c->inner.release)
         c->inner.release(c->inner.user, code);
 }
