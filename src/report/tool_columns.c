@@ -39,6 +39,8 @@ struct kernel_rows {
 struct zs_tool_columns {
     struct zs_arena arena;
     struct zs_column_source inner;
+    char *path; /* of the file that was read last, which is of all modules of a recording */
+    struct zs_file file;
     struct {
         struct kernel_rows *items;
         size_t count, capacity;
@@ -58,6 +60,8 @@ void zs_tool_columns_free(struct zs_tool_columns *c)
     if (!c)
         return;
     free(c->kernels.items);
+    free(c->path);
+    zs_file_close(&c->file);
     zs_arena_fini(&c->arena);
     free(c);
 }
@@ -156,20 +160,33 @@ static int read_rows(struct zs_tool_columns *c, struct zs_reader *r, const struc
     return r->error ? r->error : ZS_VEC_PUSH(&c->kernels, k) ? 0 : -ENOMEM;
 }
 
+static int open_file(struct zs_tool_columns *c, const char *path, struct zs_diag *diag)
+{
+    if (c->path && !strcmp(c->path, path))
+        return 0;
+    free(c->path);
+    zs_file_close(&c->file);
+    c->path = NULL;
+    int error = zs_file_read(path, FILE_MAX_B, &c->file, diag);
+    if (error)
+        return error;
+    c->path = strdup(path);
+    return c->path ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+}
+
 int zs_tool_columns_add(struct zs_tool_columns *c, const char *recording_path,
                         const struct zs_record_module *record, const struct zs_module *module,
                         size_t *ret_found, struct zs_diag *diag)
 {
     char path[4096], hash[ZS_INSTRUMENT_HASH_CHARS + 1] = {0};
-    struct zs_file file;
     size_t before = c->kernels.count;
     int n = snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_COLUMNS, recording_path);
     if (n < 0 || (size_t)n >= sizeof(path) || !record->binary.file)
         return 0;
-    int error = zs_file_read(path, FILE_MAX_B, &file, diag);
+    int error = open_file(c, path, diag);
     if (error)
         return error == -ENOENT ? 0 : error;
-    struct zs_reader r = zs_reader_make(file.span, 0, diag);
+    struct zs_reader r = zs_reader_make(c->file.span, 0, diag);
     struct tool tool = {0};
     error = read_tool(c, &r, &tool);
     while (!error && zs_reader_left(&r)) {
@@ -184,7 +201,6 @@ int zs_tool_columns_add(struct zs_tool_columns *c, const char *recording_path,
         bool ours = strlen(hash) == ZS_INSTRUMENT_HASH_CHARS && strstr(record->binary.file, hash);
         error = read_rows(c, &r, &tool, ours ? zs_count_kernel_named(module, name) : NULL);
     }
-    zs_file_close(&file);
     *ret_found += c->kernels.count - before;
     return error;
 }
