@@ -1,124 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers in the text of .ze_info. All else stays as it is, byte for byte: lines are found by what
- * they begin with. Kernels are items of the list `kernels:`; an item goes on until a line that is
- * indented no deeper than its dash.
+ * Numbers in the text of .ze_info. All else stays as it is, byte for byte: lines are found by the
+ * reader of module/yaml.h. Kernels are items of the list `kernels:`; an item goes on until a line
+ * that is indented no deeper than its dash.
  */
 #include "edit/edit_priv.h"
 
-#include <ctype.h>
+#include "module/yaml.h"
+
 #include <errno.h>
 #include <string.h>
 
-struct line {
-    size_t begin_B, end_B; /* without the newline */
-    size_t indent;         /* blanks, and the dash of an item */
-    bool is_item;
-    struct zs_span key, value;
-};
-
-static struct zs_span trimmed(const uint8_t *from, const uint8_t *to)
-{
-    while (from < to && isspace(*from))
-        from++;
-    while (to > from && isspace(to[-1]))
-        to--;
-    return zs_span_make(from, (size_t)(to - from));
-}
-
-/* The line at *cursor, which moves on; false at the end. */
-static bool next_line(const struct zs_buf *text, size_t *cursor, struct line *ret)
-{
-    if (*cursor >= text->size_B)
-        return false;
-    const uint8_t *at = text->data + *cursor, *last = text->data + text->size_B;
-    const uint8_t *newline = memchr(at, '\n', (size_t)(last - at));
-    const uint8_t *end = newline ? newline : last, *key = at;
-    *ret = (struct line){.begin_B = *cursor, .end_B = (size_t)(end - text->data)};
-    *cursor = ret->end_B + 1;
-    while (key < end && *key == ' ')
-        key++;
-    ret->indent = (size_t)(key - at);
-    ret->is_item = key + 1 < end && key[0] == '-' && key[1] == ' ';
-    key += ret->is_item ? 2 : 0;
-    const uint8_t *colon = memchr(key, ':', (size_t)(end - key));
-    ret->key = trimmed(key, colon ? colon : end);
-    ret->value = trimmed(colon ? colon + 1 : end, end);
-    return true;
-}
-
-static bool is_text(struct zs_span span, const char *text)
-{
-    size_t size_B = strlen(text);
-    if (span.size_B == size_B + 2 && (span.data[0] == '\'' || span.data[0] == '"') &&
-        span.data[0] == span.data[span.size_B - 1])
-        span = zs_span_make(span.data + 1, size_B);
-    return span.size_B == size_B && !memcmp(span.data, text, size_B);
-}
-
-static int replace(struct zs_buf *text, struct zs_span value, uint64_t number)
-{
-    struct zs_buf out = {0};
-    size_t at_B = (size_t)(value.data - text->data);
-    zs_buf_append(&out, text->data, at_B);
-    zs_buf_put_u64(&out, number);
-    zs_buf_append(&out, value.data + value.size_B, text->size_B - at_B - value.size_B);
-    if (out.error) {
-        zs_buf_fini(&out);
-        return -ENOMEM;
-    }
-    zs_buf_fini(text);
-    *text = out;
-    return 0;
-}
-
-/* Lines of one kernel, one behind the other. */
+/* Lines of the text, and whether they are of one kernel. */
 struct walk {
+    struct zs_yaml y;
     const char *kernel;
     bool in_kernels, in_kernel;
-    size_t cursor, dash;
+    uint32_t dash, indent; /* columns of its dash and of its keys */
 };
 
-/* The next line of the kernel, its first included; false at the end of the text. */
-static bool next_of_kernel(const struct zs_buf *text, struct walk *w, struct line *ret)
-{
-    while (next_line(text, &w->cursor, ret)) {
-        if (!ret->key.size_B || ret->key.data[0] == '#')
-            continue;
-        if (ret->indent == 0 && !ret->is_item) {
-            w->in_kernels = is_text(ret->key, "kernels");
-            w->in_kernel = false;
-            continue;
-        }
-        if (w->in_kernel && ret->indent <= w->dash)
-            w->in_kernel = false;
-        if (!w->in_kernel && w->in_kernels && ret->is_item && is_text(ret->key, "name") &&
-            is_text(ret->value, w->kernel)) {
-            w->in_kernel = true;
-            w->dash = ret->indent;
-        }
-        if (w->in_kernel)
-            return true;
-    }
-    return false;
-}
-
-int zs_ze_info_set(struct zs_buf *text, const char *kernel, const char *key, uint64_t value)
+static struct walk walk_of(const struct zs_buf *text, const char *kernel)
 {
     struct walk w = {.kernel = kernel};
-    struct line line;
-    while (next_of_kernel(text, &w, &line))
-        if (is_text(line.key, key) && line.value.size_B)
-            return replace(text, line.value, value);
-    return -EINVAL;
+    zs_yaml_init(&w.y, zs_buf_span(text), 0);
+    return w;
 }
 
-static int insert(struct zs_buf *text, size_t at_B, const struct zs_buf *what)
+static bool is_item(const struct zs_yaml_line *line)
+{
+    return line->dash != ZS_YAML_NO_DASH;
+}
+
+static bool is_text(struct zs_span value, const char *text)
+{
+    size_t size_B = strlen(text);
+    if (value.size_B == size_B + 2 && (value.data[0] == '\'' || value.data[0] == '"') &&
+        value.data[0] == value.data[value.size_B - 1])
+        value = zs_span_make(value.data + 1, size_B);
+    return value.size_B == size_B && !memcmp(value.data, text, size_B);
+}
+
+/* Of the line at hand, once for each: its name's line is the first. */
+static bool is_of_kernel(struct walk *w)
+{
+    const struct zs_yaml_line *line = &w->y.line;
+    if (!is_item(line) && line->indent == 0) {
+        w->in_kernels = zs_yaml_key_is(line, "kernels");
+        w->in_kernel = false;
+        return false;
+    }
+    if ((is_item(line) ? line->dash : line->indent) <= w->dash)
+        w->in_kernel = false;
+    if (!w->in_kernel && w->in_kernels && is_item(line) && zs_yaml_key_is(line, "name") &&
+        is_text(line->value, w->kernel)) {
+        w->in_kernel = true;
+        w->dash = line->dash;
+        w->indent = line->indent;
+    }
+    return w->in_kernel;
+}
+
+/* Something else in the place of `removed_B` bytes. */
+static int splice(struct zs_buf *text, size_t at_B, size_t removed_B, const struct zs_buf *what)
 {
     struct zs_buf out = {0};
     zs_buf_append(&out, text->data, at_B);
     zs_buf_append(&out, what->data, what->size_B);
-    zs_buf_append(&out, text->data + at_B, text->size_B - at_B);
+    zs_buf_append(&out, text->data + at_B + removed_B, text->size_B - at_B - removed_B);
     if (out.error || what->error) {
         zs_buf_fini(&out);
         return -ENOMEM;
@@ -128,52 +76,87 @@ static int insert(struct zs_buf *text, size_t at_B, const struct zs_buf *what)
     return 0;
 }
 
-/* An item of the list behind its key's line, or the key and the item behind the kernel's name. */
-static int add_scratch(struct zs_buf *text, const struct line *after, size_t dash, bool has_list,
-                       uint64_t size_B)
+static int replace(struct zs_buf *text, struct zs_span value, uint64_t number)
 {
-    static const char *const keys[] = {"type: scratch", "usage: single_space"};
-    struct zs_buf lines = {0};
-    if (after->end_B >= text->size_B)
-        return -EINVAL;
-    if (!has_list) {
-        zs_buf_pad(&lines, ' ', dash + 2);
-        zs_buf_puts(&lines, "per_thread_memory_buffers:\n");
-    }
-    zs_buf_pad(&lines, ' ', dash + 4);
-    zs_buf_printf(&lines, "- %s\n", keys[0]);
-    zs_buf_pad(&lines, ' ', dash + 6);
-    zs_buf_printf(&lines, "%s\n", keys[1]);
-    zs_buf_pad(&lines, ' ', dash + 6);
-    zs_buf_printf(&lines, "size: %llu\n", (unsigned long long)size_B);
-    int error = insert(text, after->end_B + 1, &lines);
-    zs_buf_fini(&lines);
+    struct zs_buf digits = {0};
+    zs_buf_put_u64(&digits, number);
+    int error = splice(text, (size_t)(value.data - text->data), value.size_B, &digits);
+    zs_buf_fini(&digits);
     return error;
 }
 
-int zs_ze_info_set_scratch(struct zs_buf *text, const char *kernel, uint64_t size_B)
+int zs_ze_info_set(struct zs_buf *text, const char *kernel, const char *key, uint64_t value)
 {
-    struct walk w = {.kernel = kernel};
-    struct line line, first = {0}, list = {0};
-    struct zs_span size = {0};
+    struct walk w = walk_of(text, kernel);
+    for (; !w.y.line.end; zs_yaml_next(&w.y))
+        if (is_of_kernel(&w) && zs_yaml_key_is(&w.y.line, key) && w.y.line.value.size_B)
+            return replace(text, w.y.line.value, value);
+    return -EINVAL;
+}
+
+/* ---- scratch memory ---- */
+
+/* What a kernel has of a list of buffers. */
+struct buffers {
+    size_t begin_B;      /* where an item may go: behind the list's line, or the kernel's first */
+    bool has_list;       /* there is the line */
+    uint32_t dash;       /* the column of its items, or of those that there may be */
+    struct zs_span size; /* of the item of scratch memory */
+};
+
+static bool find_buffers(const struct zs_buf *text, const char *kernel, struct walk *ret_walk,
+                         struct buffers *ret)
+{
+    struct walk w = walk_of(text, kernel);
     bool in_list = false, is_scratch = false;
-    while (next_of_kernel(text, &w, &line)) {
-        if (!first.end_B)
-            first = line;
-        if (line.indent == w.dash + 2 && !line.is_item) {
-            in_list = is_text(line.key, "per_thread_memory_buffers");
-            list = in_list ? line : list;
+    *ret = (struct buffers){0};
+    for (; !w.y.line.end; zs_yaml_next(&w.y)) {
+        const struct zs_yaml_line *line = &w.y.line;
+        if (!is_of_kernel(&w))
+            continue;
+        if (!ret->begin_B)
+            *ret = (struct buffers){.begin_B = w.y.at_B, .dash = w.indent + 2};
+        if (line->indent == w.indent && !is_item(line)) {
+            in_list = zs_yaml_key_is(line, "per_thread_memory_buffers");
+            if (in_list && line->value.size_B)
+                return false;
+            if (in_list)
+                *ret = (struct buffers){w.y.at_B, true, w.indent + 2, ret->size};
             continue;
         }
-        if (line.is_item)
+        if (is_item(line) && in_list)
+            ret->dash = line->dash;
+        if (is_item(line))
             is_scratch = false;
-        is_scratch |= in_list && is_text(line.key, "type") && is_text(line.value, "scratch");
-        if (is_scratch && is_text(line.key, "size"))
-            size = line.value;
+        is_scratch |= in_list && zs_yaml_key_is(line, "type") && is_text(line->value, "scratch");
+        if (is_scratch && zs_yaml_key_is(line, "size"))
+            ret->size = line->value;
     }
-    if (!first.end_B)
+    *ret_walk = w;
+    return ret->begin_B && text->data[ret->begin_B - 1] == '\n';
+}
+
+/* An item of the list behind its key's line, or the key and the item behind the kernel's name. */
+int zs_ze_info_set_scratch(struct zs_buf *text, const char *kernel, uint64_t size_B)
+{
+    struct zs_buf lines = {0};
+    struct buffers b;
+    struct walk w;
+    if (!find_buffers(text, kernel, &w, &b))
         return -EINVAL;
-    if (size.size_B)
-        return replace(text, size, size_B);
-    return add_scratch(text, list.end_B ? &list : &first, w.dash, list.end_B != 0, size_B);
+    if (b.size.size_B)
+        return replace(text, b.size, size_B);
+    if (!b.has_list) {
+        zs_buf_pad(&lines, ' ', w.indent);
+        zs_buf_puts(&lines, "per_thread_memory_buffers:\n");
+    }
+    zs_buf_pad(&lines, ' ', b.dash);
+    zs_buf_puts(&lines, "- type: scratch\n");
+    zs_buf_pad(&lines, ' ', b.dash + 2);
+    zs_buf_puts(&lines, "usage: single_space\n");
+    zs_buf_pad(&lines, ' ', b.dash + 2);
+    zs_buf_printf(&lines, "size: %llu\n", (unsigned long long)size_B);
+    int error = splice(text, b.begin_B, 0, &lines);
+    zs_buf_fini(&lines);
+    return error;
 }
