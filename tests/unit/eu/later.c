@@ -34,6 +34,8 @@ static const struct later_shape shapes[] = {
     {ZS_OP_BFI2, 3, ZS_ISA_GEN11, "d", {"d", "=", "="}, false, false, ""},
     {ZS_OP_DP4A, 3, ZS_ISA_XE_LP, "Dd", {"Dd", "Dd", "Dd"}, false, true, "123456"},
     {ZS_OP_ADD3, 3, ZS_ISA_XE_HPG, "DdWw", {"DdWw", "DdWw", "DdWw"}, true, true, "123456"},
+    {ZS_OP_MAD, 3, ZS_ISA_XE_HPC, "X", {"X", "=", "="}, true, true, "123456"},
+    {ZS_OP_MACL, 2, ZS_ISA_XE_HPC, "Dd", {"Dd", "Dd"}, false, false, ""},
     {ZS_OP_BFN, 3, ZS_ISA_XE_HPG, "dw", {"dw", "dw", "dw"}, false, false, "12"},
 };
 
@@ -55,6 +57,8 @@ static unsigned pick_type(struct random *r, const char *letters)
         return ZS_TYPE_UW;
     case 'H':
         return ZS_TYPE_HF;
+    case 'X':
+        return ZS_TYPE_DF;
     default:
         return ZS_TYPE_F;
     }
@@ -156,7 +160,11 @@ static void make(struct random *r, const struct later_shape *shape, struct zs_is
 static bool is_of_gen9(const struct zs_isa_inst *inst, enum zs_isa_platform platform)
 {
     bool value_of_float = inst->op == ZS_OP_BFREV && inst->src[0].type == ZS_TYPE_F;
+    bool writes_acc = inst->flags & ZS_INST_ACCWREN && inst->op != ZS_OP_ADDC &&
+                      inst->op != ZS_OP_SUBB && inst->op != ZS_OP_MACH;
 
+    if (platform >= ZS_ISA_XE_HPC && writes_acc) /* there is no such bit */
+        return true;
     return inst->source_count == 3 || inst->op == ZS_OP_LRP || value_of_float ||
            (inst->op == ZS_OP_SMOV && platform > ZS_ISA_GEN11);
 }
@@ -177,6 +185,29 @@ static void complete(struct zs_isa_inst *inst)
     }
 }
 
+/* Places are counted in 32 bytes so far. Registers of 64: any half of the file, f0 to f3, and masks
+ * without widths. */
+static void make_wide(struct random *r, struct zs_isa_inst *inst)
+{
+    struct zs_isa_operand *ops[] = {&inst->dst, &inst->src[0], &inst->src[1], &inst->src[2]};
+
+    for (unsigned i = 0; i < 1u + inst->source_count; i++) {
+        unsigned size = type_size_B(ops[i]->type);
+        unsigned at = ops[i]->reg * 32u + ops[i]->subreg_B + (chance(r, 30) ? 4096 : 0);
+        if (ops[i]->kind != ZS_OPERAND_REG)
+            continue;
+        if (chance(r, 50))
+            at &= ~63u;
+        ops[i]->reg = (uint8_t)(at / 64);
+        ops[i]->subreg_B = (uint8_t)(at % 64);
+        ops[i]->subreg = (uint8_t)(ops[i]->subreg_B / size);
+    }
+    inst->flag_reg = (uint8_t)(inst->flag_reg + 2 * random_below(r, 2));
+    if (inst->pred > ZS_PRED_SEQ)
+        inst->pred = chance(r, 50) ? ZS_PRED_ANY : ZS_PRED_ALL;
+    inst->flags &= ~(uint32_t)ZS_INST_ACCWREN;
+}
+
 void random_later_inst(struct random *r, enum zs_isa_platform platform, unsigned what,
                        struct zs_isa_inst *ret, uint64_t ret_words[2])
 {
@@ -195,6 +226,8 @@ void random_later_inst(struct random *r, enum zs_isa_platform platform, unsigned
                 continue;
             complete(ret);
         }
+        if (platform >= ZS_ISA_XE_HPC)
+            make_wide(r, ret);
         /* functions of math that left are encoded all the same */
         if (zs_isa_encode_one(platform, ret, bytes, NULL) == 16 &&
             zs_isa_decode_one(platform, zs_span_make(bytes, 16), &decoded) == 16 &&

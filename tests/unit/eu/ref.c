@@ -130,11 +130,16 @@ static struct value flush(const struct ref_state *s, struct value v)
 
 /* ---- reading ---- */
 
-static uint64_t bytes_at(const uint8_t *file, unsigned at, unsigned size)
+static unsigned file_B(const struct ref_state *s)
+{
+    return 128 * s->grf_B;
+}
+
+static uint64_t bytes_at(const struct ref_state *s, unsigned at, unsigned size)
 {
     uint64_t raw = 0;
     for (unsigned i = 0; i < size; i++)
-        raw |= (uint64_t)file[(at + i) % 4096] << 8 * i;
+        raw |= (uint64_t)s->grf[(at + i) % file_B(s)] << 8 * i;
     return raw;
 }
 
@@ -208,14 +213,15 @@ static unsigned source_address(const struct ref_state *s, const struct zs_isa_op
     unsigned size = type_size(op->type);
 
     if (op->kind != ZS_OPERAND_INDIRECT)
-        return op->reg * 32u + op->subreg_B + (row * op->vstride + column * op->hstride) * size;
+        return op->reg * s->grf_B + op->subreg_B +
+               (row * op->vstride + column * op->hstride) * size;
     if (op->vstride == ZS_REGION_VXH)
         return (s->a0[op->subreg + row] + (unsigned)(int)op->offset_B +
                 column * op->hstride * size) %
-               4096;
+               file_B(s);
     return (s->a0[op->subreg] + (unsigned)(int)op->offset_B +
             (row * op->vstride + column * op->hstride) * size) %
-           4096;
+           file_B(s);
 }
 
 static bool is_logic(const struct zs_isa_inst *inst)
@@ -263,7 +269,7 @@ static struct value source(const struct ref_state *s, const struct zs_isa_inst *
     if (op->kind == ZS_OPERAND_IMM)
         return immediate(inst, op, channel);
     unsigned at = source_address(s, op, channel);
-    return modify(inst, op, make_value(bytes_at(s->grf, at, type_size(op->type)), op->type));
+    return modify(inst, op, make_value(bytes_at(s, at, type_size(op->type)), op->type));
 }
 
 /* ---- converting and writing ---- */
@@ -361,7 +367,7 @@ static void write_bytes(struct ref_state *s, const struct zs_isa_inst *inst, uns
 {
     const struct zs_isa_operand *dst = &inst->dst;
     unsigned size = type_size(dst->type);
-    unsigned at = dst->reg * 32u + dst->subreg_B;
+    unsigned at = dst->reg * s->grf_B + dst->subreg_B;
 
     if (dst->file != ZS_FILE_GRF)
         return;
@@ -369,7 +375,7 @@ static void write_bytes(struct ref_state *s, const struct zs_isa_inst *inst, uns
         at = s->a0[dst->subreg] + (unsigned)(int)dst->offset_B;
     at += channel * dst->hstride * size;
     if (dst->kind == ZS_OPERAND_INDIRECT)
-        at %= 4096;
+        at %= file_B(s);
     for (unsigned i = 0; i < size; i++)
         s->grf[at + i] = (uint8_t)(bits >> 8 * i);
 }
@@ -395,6 +401,11 @@ static bool predicate(const struct ref_state *s, const struct zs_isa_inst *inst,
         return true;
     if (inst->pred == ZS_PRED_SEQ) {
         value = flag_bit(s, inst->flag_reg, base + channel);
+    } else if (inst->pred == ZS_PRED_ANY || inst->pred == ZS_PRED_ALL) { /* of its channels */
+        unsigned count = 0;
+        for (unsigned i = 0; i < inst->exec_size; i++)
+            count += flag_bit(s, inst->flag_reg, base + i);
+        value = inst->pred == ZS_PRED_ALL ? count == inst->exec_size : count > 0;
     } else if (inst->pred == ZS_PRED_ANYV) {
         value = flag_bit(s, 0, base + channel) || flag_bit(s, 1, base + channel);
     } else if (inst->pred == ZS_PRED_ALLV) {
@@ -580,10 +591,11 @@ static struct value carry(struct ref_state *s, const struct zs_isa_inst *inst, w
 {
     wide result, acc;
 
-    if (inst->op == ZS_OP_MACH) {
+    if (inst->op == ZS_OP_MACH || inst->op == ZS_OP_MACL) {
         uint64_t product = (uint64_t)a * (uint64_t)(b >> 16);
         acc = (int64_t)((uint64_t)s->acc[channel] + (product << 16));
-        result = (uint32_t)((uint64_t)acc >> 32);
+        result = (uint32_t)((uint64_t)acc >> (inst->op == ZS_OP_MACH ? 32 : 0));
+        active = active && inst->op == ZS_OP_MACH; /* acc stays */
         if (inst->dst.type == ZS_TYPE_D)
             result = (int32_t)(uint32_t)result;
     } else if (inst->op == ZS_OP_ADDC) {
@@ -681,6 +693,7 @@ static struct value compute_integer(struct ref_state *s, const struct zs_isa_ins
     case ZS_OP_ADDC:
     case ZS_OP_SUBB:
     case ZS_OP_MACH:
+    case ZS_OP_MACL:
         return carry(s, inst, a, b, channel, active);
     default:
         return count_bits(inst, (uint32_t)a);

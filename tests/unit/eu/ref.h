@@ -9,10 +9,12 @@
 
 #include <zescope/isa.h>
 
+enum { REF_FILE_MAX_B = 128 * 64 };
 struct ref_state {
-    uint8_t grf[4096];
+    unsigned grf_B; /* of a register; there are 128 */
+    uint8_t grf[REF_FILE_MAX_B];
     int64_t acc[32];
-    uint32_t flag[2];
+    uint32_t flag[4];
     uint16_t a0[16];
     uint32_t cr0, ce;
 };

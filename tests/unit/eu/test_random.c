@@ -2,8 +2,8 @@
 /*
  * Random instructions on random registers: the interpreter on its fast and on its general path
  * and in all its builds, against the plain implementation in ref.c. Complete state is compared. The
- * decoder of src/isa must read every field of them as it was written. Gen11, Gen12LP and XeHPG have
- * their own operations among them.
+ * decoder of src/isa must read every field of them as it was written. Gen11, Gen12LP, XeHPG and
+ * XeHPC, with its registers of 64 bytes, have their own operations among them.
  */
 #include "../test.h"
 
@@ -32,7 +32,7 @@ static void random_registers(struct random *r, struct ref_state *s)
         0x4f000000, 0xcf000000, 0x4f800000, 0x3c003c00, 0x7bff7c00, 0x00010001, 0x42c80000,
         0x3ff00000, 0x7ff00000, 0x3effffff, 0x00008000, 0x0000ffff, 0xffff8000, 0xbf000000,
     };
-    for (unsigned i = 0; i < 1024; i++) {
+    for (unsigned i = 0; i < 32 * s->grf_B; i++) {
         uint32_t word = (uint32_t)random_next(r);
         unsigned kind = random_below(r, 10);
         if (kind < 3)
@@ -46,9 +46,13 @@ static void random_registers(struct random *r, struct ref_state *s)
     for (unsigned i = 0; i < 32; i++)
         s->acc[i] = (int64_t)random_next(r);
     for (unsigned i = 0; i < 16; i++)
-        s->a0[i] = (uint16_t)(random_below(r, 512) * 8);
+        s->a0[i] = (uint16_t)(random_below(r, 16 * s->grf_B) * 8);
     s->flag[0] = (uint32_t)random_next(r);
     s->flag[1] = (uint32_t)random_next(r);
+    if (s->grf_B == 64) {
+        s->flag[2] = (uint32_t)random_next(r);
+        s->flag[3] = (uint32_t)random_next(r);
+    }
     s->ce = random_below(r, 3) ? UINT32_MAX : (uint32_t)random_next(r);
     s->cr0 = random_below(r, 2) ? 0x4c0 : 0x400 | (random_below(r, 4) << 6);
     if (random_below(r, 3) == 0)
@@ -70,6 +74,7 @@ static void end_thread(struct code *code)
         [ZS_ISA_GEN11] = "(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}",
         [ZS_ISA_XE_LP] = "(W) send.ts (8|M0) null r112 null 0x0 0x02000010 {EOT}",
         [ZS_ISA_XE_HPG] = "(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}",
+        [ZS_ISA_XE_HPC] = "(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}",
     };
     const char *text = texts[code->platform];
     uint8_t *bytes = NULL;
@@ -110,7 +115,7 @@ static void run(const struct code *code, const struct ref_state *s, uint32_t fla
 
     zs_eu_thread_init(t, program, UINT32_MAX);
     zs_eu_thread_set_control(t, s->cr0);
-    memcpy(t->grf, s->grf, sizeof(s->grf));
+    memcpy(t->grf, s->grf, 128 * s->grf_B);
     memcpy(t->acc, s->acc, sizeof(s->acc));
     memcpy(t->flag, s->flag, sizeof(s->flag));
     memcpy(t->a0, s->a0, sizeof(t->a0));
@@ -227,19 +232,20 @@ static bool is_nan(uint64_t bits, unsigned type)
 }
 
 /* NaNs the program computed may differ in sign and payload: make them alike. */
-static void same_nans(const struct zs_isa_inst *inst, uint8_t *a, const uint8_t *b,
+static void same_nans(const struct zs_isa_inst *inst, uint8_t *a, const struct ref_state *want,
                       const uint16_t *a0)
 {
+    const uint8_t *b = want->grf;
     unsigned size = type_size_B(inst->dst.type);
 
     for (unsigned c = 0; c < inst->exec_size; c++) {
-        unsigned at = inst->dst.reg * 32u + inst->dst.subreg_B;
+        unsigned at = inst->dst.reg * want->grf_B + inst->dst.subreg_B;
         uint64_t x = 0, y = 0;
         if (inst->dst.kind == ZS_OPERAND_INDIRECT)
             at = a0[inst->dst.subreg] + (unsigned)(int)inst->dst.offset_B;
         at += c * inst->dst.hstride * size;
         if (inst->dst.kind == ZS_OPERAND_INDIRECT)
-            at %= 4096;
+            at %= 128 * want->grf_B;
         memcpy(&x, a + at, size);
         memcpy(&y, b + at, size);
         if (is_nan(x, inst->dst.type) && is_nan(y, inst->dst.type))
@@ -254,8 +260,8 @@ static void compare(const struct code *code, const struct zs_isa_inst *inst,
     char text[ZS_ISA_LINE_MAX];
     struct zs_isa_inst decoded;
 
-    same_nans(inst, got->grf, want->grf, before->a0);
-    if (memcmp(got->grf, want->grf, sizeof(want->grf)) == 0 &&
+    same_nans(inst, got->grf, want, before->a0);
+    if (memcmp(got->grf, want->grf, 128 * want->grf_B) == 0 &&
         memcmp(got->acc, want->acc, sizeof(want->acc)) == 0 &&
         memcmp(got->flag, want->flag, sizeof(want->flag)) == 0 &&
         memcmp(got->a0, want->a0, sizeof(want->a0)) == 0)
@@ -264,15 +270,16 @@ static void compare(const struct code *code, const struct zs_isa_inst *inst,
     size_t length = zs_isa_print_one(code->platform, &decoded, 0, text);
     fprintf(stderr, "round %u, %s: %.*s\ncr0 %x ce %x\n", round, how, (int)length, text,
             before->cr0, before->ce);
-    for (unsigned i = 0; i < 4096; i += 4)
+    for (unsigned i = 0; i < 128 * want->grf_B; i += 4)
         if (memcmp(got->grf + i, want->grf + i, 4)) {
             uint32_t b, w, g;
             memcpy(&b, before->grf + i, 4);
             memcpy(&w, want->grf + i, 4);
             memcpy(&g, got->grf + i, 4);
-            fprintf(stderr, "r%u.%u: was %08x, want %08x, got %08x\n", i / 32, i % 32 / 4, b, w, g);
+            fprintf(stderr, "r%u.%u: was %08x, want %08x, got %08x\n", i / want->grf_B,
+                    i % want->grf_B / 4, b, w, g);
         }
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 4; i++)
         fprintf(stderr, "f%u: was %08x, want %08x, got %08x\n", i, before->flag[i], want->flag[i],
                 got->flag[i]);
     for (unsigned i = 0; i < 32; i++)
@@ -301,6 +308,7 @@ static void check_round(enum zs_isa_platform platform, struct random *random, un
     struct code code = {.platform = platform};
 
     memset(&before, 0, sizeof(before));
+    before.grf_B = platform >= ZS_ISA_XE_HPC ? 64 : 32;
     random_registers(random, &before);
     if (before.ce == 0)
         before.ce = 1;
@@ -388,6 +396,14 @@ static void test_xe_hpg(void **state)
     run_rounds_on(ZS_ISA_XE_HPG, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_INDIRECT, 8000000);
 }
 
+/* ... and 64-bit types. */
+static void test_xe_hpc(void **state)
+{
+    (void)state;
+    run_rounds_on(ZS_ISA_XE_HPC, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_WIDE | RANDOM_INDIRECT,
+                  9000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_wide),       cmocka_unit_test(test_floats),
         cmocka_unit_test(test_everything), cmocka_unit_test(test_gen11),
         cmocka_unit_test(test_xe_lp),      cmocka_unit_test(test_xe_hpg),
+        cmocka_unit_test(test_xe_hpc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
