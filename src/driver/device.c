@@ -129,11 +129,17 @@ static void float_atomics(const struct zs_gpu_model *model, ze_float_atomic_ext_
 {
     const ze_device_fp_atomic_ext_flags_t basic = ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE |
                                                   ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE;
-    /* gen9 has minimum, maximum and compare-exchange of floats, no additions */
-    p->fp16Flags = 0;
-    p->fp32Flags = basic | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX |
-                   ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
-    p->fp64Flags = model->fp64 && model->int64_atomics ? basic : 0;
+    const ze_device_fp_atomic_ext_flags_t ordered = basic |
+                                                    ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX |
+                                                    ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
+    const ze_device_fp_atomic_ext_flags_t all =
+        ordered | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD;
+    /* gen9 has minimum, maximum and compare-exchange of floats, no additions. From XeHPG on as
+     * Intel's driver says (CompilerProductHelper::getKernelFp32AtomicCapabilities ...) */
+    bool has_additions = model->platform >= ZS_ISA_XE_HPG;
+    p->fp16Flags = has_additions ? ordered : 0;
+    p->fp32Flags = has_additions ? all : ordered;
+    p->fp64Flags = !model->fp64 || !model->int64_atomics ? 0 : has_additions ? all : basic;
 }
 
 static bool has_dp4a(const struct zs_gpu_model *model)

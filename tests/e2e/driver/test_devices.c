@@ -160,6 +160,25 @@ static void check_products(const struct later *want, ze_device_handle_t device)
     assert_int_equal(products.flags, (gen11 ? 0 : 1) | (systolic ? 2 : 0));
 }
 
+/* Additions of floats in memory came with DG2. */
+static void check_float_atomics(const struct later *want, ze_device_handle_t device)
+{
+    const ze_device_fp_atomic_ext_flags_t add =
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD;
+    const ze_device_fp_atomic_ext_flags_t others = ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE |
+                                                   ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE |
+                                                   ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX |
+                                                   ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
+    ze_float_atomic_ext_properties_t a = {.stype = ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES};
+    ze_device_module_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
+                                       .pNext = &a};
+    bool is_dg2 = want->id >> 8 == 0x56, is_pvc = want->id >> 8 == 0x0b;
+    OK(zeDeviceGetModuleProperties(device, &m));
+    assert_int_equal(a.fp16Flags, is_dg2 || is_pvc ? others : 0);
+    assert_int_equal(a.fp32Flags, is_dg2 || is_pvc ? others | add : others);
+    assert_int_equal(a.fp64Flags, is_pvc ? others | add : 0);
+}
+
 static void check_later(const struct later *want, ze_device_handle_t device)
 {
     ze_device_properties_t p = properties(device);
@@ -179,6 +198,7 @@ static void check_later(const struct later *want, ze_device_handle_t device)
     assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0, want->int64_atomics);
     assert_true(m.flags & ZE_DEVICE_MODULE_FLAG_FP16);
     check_products(want, device);
+    check_float_atomics(want, device);
     assert_int_equal(m.fp64flags != 0, want->doubles);
     assert_int_equal(c.maxTotalGroupSize, want->group);
     assert_int_equal(c.subGroupSizes[0], want->simd);

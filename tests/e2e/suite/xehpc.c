@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What XeHPC alone has: named barriers, blocks of two dimensions. */
+/* What XeHPC alone has: named barriers, atomics on doubles, blocks of two dimensions. */
 #include "suite.h"
 
 enum { LANES = 16 };
@@ -25,6 +25,33 @@ static void case_named(struct suite *s)
         }
         for (uint32_t l = 0; l < 64; l++)
             o[base + l] = x[63 - l];
+    }
+}
+
+/* ---- atomics: sums of small integers are exact ---- */
+
+static void case_doubles(struct suite *s)
+{
+    suite_range(s, -50, 50);
+    const int32_t *a = suite_in(s, S_I32, s->n);
+    double *own = suite_inout(s, S_F64, 4 * s->n, 0), *olds = suite_out(s, S_F64, 4 * s->n, 0);
+    double *shared = suite_zeroed(s, S_F64, 2, 0);
+    size_t n = s->local[0];
+    double *sums = suite_out(s, S_F64, 3 * s->n / n, 0);
+    for (size_t i = 0; i < s->n; i++, own += 4, olds += 4) {
+        double x = a[i] % 64, *sum = sums + 3 * (i / n);
+        memcpy(olds, own, 32);
+        own[0] += x;
+        own[1] -= x;
+        own[2] = fmin(own[2], x);
+        own[3] = fmax(own[3], x);
+        shared[0] += x;
+        shared[1] = fmin(shared[1], x);
+        if (i % n == 0)
+            sum[0] = sum[1] = sum[2] = 0.5;
+        sum[0] += x;
+        sum[1] = fmin(sum[1], x);
+        sum[2] = fmax(sum[2], x);
     }
 }
 
@@ -130,6 +157,7 @@ static const struct suite_shape shapes[] = {{{1}, {16}}, {{5}, {64}}, {{0}, {0}}
 
 #define ROW(name, of, components, component_B, rows) {"xehpc_block_" #name, case_##name, shapes},
 static const struct suite_case cases[] = {{"xehpc_named", case_named, suite_shapes_group64},
+                                          {"xehpc_doubles", case_doubles, suite_shapes_group64},
                                           BLOCKS(ROW)};
 
 const struct suite_group suite_xehpc = {"xehpc", cases, SUITE_COUNT(cases)};

@@ -2,7 +2,8 @@
 /*
  * Arbitrary bytes as a Gen9 kernel: decoded, lowered and executed on a small memory, on the fast
  * and on the general path. Nothing may crash, run for ever, or touch what is not its own; both
- * paths must come to the same end. The first byte chooses SIMD size and cr0.
+ * paths must come to the same end. The first byte chooses SIMD size and cr0. With FUZZ_LATER it is
+ * a kernel of another generation: a second byte chooses which, registers and checks.
  */
 #include "dataport/dataport.h"
 #include "eu/eu.h"
@@ -12,7 +13,14 @@
 
 enum { MEMORY_B = 4096, SLM_B = 4096, SCRATCH_B = 4096, BUDGET = 3000, SLICE = 500 };
 
+struct choice {
+    uint8_t mode; /* SIMD size, cr0 */
+    enum zs_isa_platform platform;
+    uint32_t grf_count, flags;
+};
+
 struct machine {
+    struct zs_port_named_barriers barriers;
     struct zs_port port;
     struct zs_port_range range;
     struct zs_port_surface surfaces[2];
@@ -41,34 +49,45 @@ static void boot(struct machine *m)
     m->port.scratch = m->scratch;
     m->port.scratch_start = m->port.scratch_bias = SCRATCH_B;
     m->port.scratch_end = 2 * SCRATCH_B;
+    m->port.named_barriers = &m->barriers;
 }
 
-static void payload(struct zs_eu_thread *t, const struct machine *m)
+static void payload(struct zs_eu_thread *t, const struct machine *m,
+                    const struct zs_eu_registers *registers)
 {
     uint64_t va = m->range.start;
 
-    for (unsigned i = 0; i < 128 * 32; i++)
+    for (unsigned i = 0; i < (unsigned)registers->grf_count * registers->grf_B; i++)
         t->grf[i] = (uint8_t)(i * 37 % 256 & 0x3f);
     /* some registers hold addresses */
     for (unsigned i = 0; i < 8; i++) {
         uint64_t lane = va + i * 8;
-        memcpy(t->grf + 4 * 32 + i * 8, &lane, 8);
+        memcpy(t->grf + 4u * registers->grf_B + i * 8, &lane, 8);
     }
 }
 
 /* Runs to some end; true when both ends can be compared. */
-static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code, uint8_t choice,
-                uint32_t flags)
+static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code,
+                const struct choice *c, uint32_t flags)
 {
+    uint8_t choice = c->mode;
     static const uint32_t simds[] = {8, 16, 32, 16};
     struct zs_eu_program *program;
+    struct zs_eu_registers registers;
     struct zs_eu_inst_info info;
     struct zs_diag diag = {0};
     struct zs_eu_lower_params params = {
-        .code = code, .simd = simds[choice & 3], .flags = flags | ZS_EU_LOWER_COUNTS};
+        .code = code,
+        .simd = simds[choice & 3],
+        .flags = flags | c->flags | ZS_EU_LOWER_COUNTS,
+        .platform = c->platform,
+        .registers = &registers,
+    };
     enum zs_eu_status status;
     uint64_t spent = 0;
 
+    if (!zs_eu_registers_of(c->platform, c->grf_count, &registers))
+        abort();
     if (zs_eu_lower(&params, &program, &diag) < 0)
         return false;
     uint64_t *counters = calloc(zs_eu_program_counter_count(program), 8);
@@ -77,13 +96,17 @@ static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code, 
     boot(m);
     zs_eu_thread_init(t, program, choice & 4 ? UINT32_MAX : 0x55);
     zs_eu_thread_set_control(t, (choice & 8 ? 0x4c0u : 0u) | (choice & 0x30u));
-    payload(t, m);
+    payload(t, m, &registers);
+    if (c->platform >= ZS_ISA_XE_HPG) {
+        m->port.payload = m->memory;
+        m->port.payload_B = MEMORY_B;
+    }
     t->env = &m->port;
     t->counters = counters;
     do {
         status = zs_eu_run(t, program, SLICE);
         if (status == ZS_EU_BARRIER)
-            t->n0[0] = t->n0[1] = t->n0[2] = 1;
+            t->n0[0] = t->n0[1] = t->n0[2] = 1, t->passed_barriers = UINT32_MAX;
         spent += SLICE;
     } while ((status == ZS_EU_BUDGET || status == ZS_EU_BARRIER) && spent < BUDGET);
     if (status == ZS_EU_FAULT && t->fault.text[0] == '\0')
@@ -96,12 +119,33 @@ static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code, 
     return status == ZS_EU_EOT;
 }
 
+#ifdef FUZZ_LATER
+enum { CHOICES = 2 };
+static struct choice choose(const uint8_t *data)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
+                                                     ZS_ISA_XE_HPC};
+    struct choice c = {.mode = data[0], .platform = platforms[data[1] & 3]};
+
+    c.grf_count = data[1] & 4 && c.platform >= ZS_ISA_XE_HPG ? 256 : 128;
+    c.flags = (data[1] & 8 ? (uint32_t)ZS_EU_LOWER_SCOREBOARD : 0) |
+              (data[1] & 16 ? (uint32_t)ZS_EU_LOWER_LONG_INTEGERS : 0);
+    return c;
+}
+#else
+enum { CHOICES = 1 };
+static struct choice choose(const uint8_t *data)
+{
+    return (struct choice){.mode = data[0], .platform = ZS_ISA_GEN9, .grf_count = 128};
+}
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct machine *m;
     static struct zs_eu_thread *t[2];
 
-    if (size < 9 || size > 1 << 16)
+    if (size < CHOICES + 8 || size > 1 << 16)
         return 0;
     if (!m) { /* once, kept: reachable memory is no leak */
         m = aligned_alloc(64, (sizeof(*m) + 63) & ~(size_t)63);
@@ -110,9 +154,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!m || !t[0] || !t[1])
             abort();
     }
-    struct zs_span code = zs_span_make(data + 1, size - 1);
-    bool fast = run(t[0], m, code, data[0], 0);
-    bool general = run(t[1], m, code, data[0], ZS_EU_LOWER_GENERAL);
+    struct choice c = choose(data);
+    struct zs_span code = zs_span_make(data + CHOICES, size - CHOICES);
+    bool fast = run(t[0], m, code, &c, 0);
+    bool general = run(t[1], m, code, &c, ZS_EU_LOWER_GENERAL);
     if (fast != general)
         abort();
     return 0;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#pragma OPENCL EXTENSION cl_ext_float_atomics : enable
 #define SIZED __attribute__((intel_reqd_sub_group_size(16))) kernel
 
 /* ---- Named barriers: the halves of a group go their own ways ---- */
@@ -28,6 +32,36 @@ SIZED void xehpc_named(global const int *a, global int *out)
     row[l] = x;
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = row[63 - l];
+}
+
+/* ---- Atomics on doubles, in global and in local memory ---- */
+
+#define DEVICE memory_order_relaxed, memory_scope_device
+#define GROUP  memory_order_relaxed, memory_scope_work_group
+SIZED void xehpc_doubles(global const int *a, global double *own, global double *olds,
+                         global double *shared, global double *sums)
+{
+    local double sum[3];
+    size_t i = get_global_id(0), lane = get_local_id(0);
+    double x = a[i] % 64;
+    volatile global atomic_double *mine = (volatile global atomic_double *)(own + 4 * i);
+    volatile global atomic_double *all = (volatile global atomic_double *)shared;
+    volatile local atomic_double *near = (volatile local atomic_double *)sum;
+    olds[4 * i] = atomic_fetch_add_explicit(&mine[0], x, DEVICE);
+    olds[4 * i + 1] = atomic_fetch_add_explicit(&mine[1], -x, DEVICE); /* there is no _sub */
+    olds[4 * i + 2] = atomic_fetch_min_explicit(&mine[2], x, DEVICE);
+    olds[4 * i + 3] = atomic_fetch_max_explicit(&mine[3], x, DEVICE);
+    atomic_fetch_add_explicit(&all[0], x, DEVICE);
+    atomic_fetch_min_explicit(&all[1], x, DEVICE);
+    if (lane == 0)
+        sum[0] = sum[1] = sum[2] = 0.5;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_fetch_add_explicit(&near[0], x, GROUP);
+    atomic_fetch_min_explicit(&near[1], x, GROUP);
+    atomic_fetch_max_explicit(&near[2], x, GROUP);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < 3)
+        sums[3 * get_group_id(0) + lane] = sum[lane];
 }
 
 /* ---- Blocks of two dimensions: each sub-group reads one, from another place ---- */
