@@ -14,13 +14,13 @@ extern "C" {
 typedef enum zescope_debug_regset {
     ZESCOPE_DEBUG_REGSET_GRF = 1,  /* r0 ... */
     ZESCOPE_DEBUG_REGSET_ADDR = 2, /* a0, sixteen words */
-    ZESCOPE_DEBUG_REGSET_FLAG = 3, /* f0, f1 */
+    ZESCOPE_DEBUG_REGSET_FLAG = 3, /* f0, f1 ... */
     ZESCOPE_DEBUG_REGSET_CE = 4,   /* channel enables: lanes that run; read-only */
-    ZESCOPE_DEBUG_REGSET_SR = 5,   /* sr0 (dword 2: dispatch mask), sr1; read-only */
+    ZESCOPE_DEBUG_REGSET_SR = 5,   /* sr0 (dword 2: dispatch mask) ...; read-only */
     ZESCOPE_DEBUG_REGSET_CR = 6,   /* cr0: see enum zescope_debug_cr0 */
     ZESCOPE_DEBUG_REGSET_TDR = 7,  /* thread dependencies: always 0 */
-    ZESCOPE_DEBUG_REGSET_ACC = 8,  /* acc0, acc1 as dwords, then the eight of macros */
-    ZESCOPE_DEBUG_REGSET_MME = 9,  /* the eight of macros, as floats; read-only */
+    ZESCOPE_DEBUG_REGSET_ACC = 8,  /* as dwords, then those of macros */
+    ZESCOPE_DEBUG_REGSET_MME = 9,  /* the eight of macros, as floats */
     ZESCOPE_DEBUG_REGSET_SP = 10,  /* stack pointer: always 0, compilers keep it in r125 */
     ZESCOPE_DEBUG_REGSET_SBA = 11, /* base addresses: 0 general state, 4 instructions, 8 scratch */
     ZESCOPE_DEBUG_REGSET_DBG = 12, /* dbg0: always 0 */

@@ -127,7 +127,7 @@ static bool parse_number(const char *text, uint64_t *ret, const char **ret_end)
     return end != text && !errno;
 }
 
-/* "*0x1234", "*kernel+0x20" */
+/* "*0x1234", "*kernel+0x20"; "*kernel" is where its threads begin */
 static void resolve_address(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
 {
     const char *text = b->location + 1, *end;
@@ -145,7 +145,7 @@ static void resolve_address(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
         for (uint32_t k = 0; k < d->modules.items[i]->count; k++) {
             const struct zs_dbg_kernel *kernel = &d->modules.items[i]->kernels[k];
             if (strlen(kernel->name) == length && !strncmp(kernel->name, text, length))
-                add_address(d, b, kernel->va + offset_B);
+                add_address(d, b, kernel->va + (offset_B ? offset_B : kernel->entry_B));
         }
 }
 

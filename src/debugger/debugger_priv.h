@@ -74,6 +74,7 @@ struct zs_dbg_calls {
 struct zs_dbg_kernel {
     char *name;
     uint64_t va, size_B; /* of its code */
+    uint64_t entry_B;    /* in it: where its threads begin, as far as is known */
     uint8_t *code;
     struct zs_isa_kernel *isa;    /* NULL: cannot be decoded */
     struct zs_dwarf_kernel *info; /* NULL: no debug info */

@@ -69,6 +69,20 @@ static const char *name_of_start(const struct zs_dbg_kernel *k, const struct zs_
     return "";
 }
 
+/* A prologue that drivers pass over: an ELF of one kernel names its entry, others have a symbol. */
+static uint64_t entry_of(const struct zs_elf *elf, const struct zs_section *text)
+{
+    const struct zs_section *table = zs_elf_section_of_type(elf, 2);
+    uint64_t entry_B = elf->entry_va - text->address;
+    for (uint32_t i = 0; table && i < zs_elf_symbol_count(elf, table); i++) {
+        struct zs_elf_symbol symbol;
+        if (zs_elf_symbol(elf, table, i, &symbol) && !strcmp(symbol.name, "_entry") &&
+            symbol.section < elf->section_count && &elf->sections[symbol.section] == text)
+            entry_B = symbol.value;
+    }
+    return entry_B < text->bytes.size_B ? entry_B : 0;
+}
+
 static bool writes_r0(const struct zs_isa_kernel *isa)
 {
     for (uint32_t i = 0; i < zs_isa_kernel_count(isa); i++) {
@@ -111,6 +125,7 @@ static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const stru
     memset(k, 0, sizeof(*k));
     k->va = m->shown.load_va + (text->address - m->text_va);
     k->size_B = text->bytes.size_B;
+    k->entry_B = entry_of(elf, text);
     k->code = malloc(k->size_B + 1);
     if (!k->code)
         return -ENOMEM;

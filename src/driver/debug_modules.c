@@ -45,8 +45,27 @@ struct plain_elf {
     Elf64_Sym symbols[2];
 };
 
+/* Where threads of a kernel begin: a prologue that loads what they have in registers is passed
+ * over.
+ */
+static uint32_t entry_of(const struct zs_ze_module *module, const struct zs_kernel *kernel)
+{
+    const struct zs_thread_payload *thread = &kernel->thread;
+    return module->device->model->loads_payload
+               ? thread->skip_per_thread_load_B + thread->skip_set_ffid_B
+               : 0;
+}
+
+/* The kernel's own ELF, whose code is at 0, says it as its entry. */
+static void put_entry(struct zs_buf *elf, uint32_t entry_B)
+{
+    const uint64_t entry = entry_B;
+    if (!elf->error && elf->size_B >= sizeof(Elf64_Ehdr))
+        memcpy(elf->data + offsetof(Elf64_Ehdr, e_entry), &entry, sizeof(entry));
+}
+
 static void make_plain(const struct zs_kernel *kernel, struct zs_span code, uint64_t load_va,
-                       struct zs_buf *out)
+                       uint32_t entry_B, struct zs_buf *out)
 {
     static const char names[] = "\0.text\0.symtab\0.strtab\0";
     struct zs_buf strings = {0};
@@ -59,7 +78,7 @@ static void make_plain(const struct zs_kernel *kernel, struct zs_span code, uint
                    .e_type = ET_EXEC,
                    .e_machine = ELF_MACHINE_INTELGT,
                    .e_version = EV_CURRENT,
-                   .e_entry = load_va,
+                   .e_entry = load_va + entry_B,
                    .e_shoff = offsetof(struct plain_elf, sections),
                    .e_ehsize = sizeof(Elf64_Ehdr),
                    .e_shentsize = sizeof(Elf64_Shdr),
@@ -118,10 +137,12 @@ static bool add_code(struct zs_ze_module *module, struct zs_debug_module *m,
     if (!piece)
         return false;
     piece->load_va = module->context->code_base_va + ip_B;
-    if (kernel->debug.kind == ZS_DEBUG_KERNEL_ELF)
+    if (kernel->debug.kind == ZS_DEBUG_KERNEL_ELF) {
         zs_buf_append(&elf, kernel->debug.elf.data, kernel->debug.elf.size_B);
-    else if (kernel->debug.kind == ZS_DEBUG_NONE)
-        make_plain(kernel, code, piece->load_va, &elf);
+        put_entry(&elf, entry_of(module, kernel));
+    } else if (kernel->debug.kind == ZS_DEBUG_NONE) {
+        make_plain(kernel, code, piece->load_va, entry_of(module, kernel), &elf);
+    }
     if (!elf.error && elf.size_B) {
         piece->elf = malloc(elf.size_B);
         piece->elf_B = elf.size_B;

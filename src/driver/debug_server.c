@@ -129,6 +129,39 @@ static uint64_t post_event(struct connection *c, const struct zs_debug_event *ev
     return wire.id;
 }
 
+/* Under the lock: as much as the socket takes; whether some is left. */
+static bool flush(struct connection *c)
+{
+    while (c->head) {
+        struct parcel *parcel = c->head;
+        ssize_t sent = send(c->fd.fd, &parcel->message, zs_wire_size_B(&parcel->message),
+                            MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        if (sent < 0) {
+            c->dead = true;
+            break;
+        }
+        c->head = parcel->next;
+        if (!c->head)
+            c->tail = &c->head;
+        c->count--;
+        free(parcel);
+    }
+    return c->head != NULL;
+}
+
+/* Under the lock, on a thread of the process, which may end as soon as that goes on: what it has
+ * to tell is in the sockets by then. */
+static void flush_all(struct zs_debug_server *server)
+{
+    for (struct connection *c = server->connections; c; c = c->next) {
+        if (c->head && !c->dead && zs_own_fd_is(&c->fd))
+            flush(c);
+    }
+    wake_server(server); /* for what did not fit, and for those that are dead now */
+}
+
 static void post_hello(struct connection *c, const struct zs_wire_device *device)
 {
     struct {
@@ -225,7 +258,7 @@ void zs_debug_announce(struct zs_debug_server *server, struct zs_debug_module *m
     }
     uint64_t last = server->next_event;
     if (last >= first)
-        wake_server(server);
+        flush_all(server);
     while (load && awaits_ack(server, first, last))
         pthread_cond_wait(&server->acked, &server->lock);
     pthread_mutex_unlock(&server->lock);
@@ -268,7 +301,7 @@ static void post_presence(struct zs_debug_server *server, const struct zs_ze_dev
             queues_of(server, c->device) == queues)
             post_event(c, &event);
     }
-    wake_server(server);
+    flush_all(server);
 }
 
 void zs_debug_queue_made(struct zs_ze_device *device)
@@ -591,6 +624,12 @@ static uint32_t do_write_registers(struct connection *c, struct zs_wire_message 
     return access_registers(c, m, true);
 }
 
+static uint32_t do_held(struct connection *c, struct zs_wire_message *m)
+{
+    m->head.size_B = (uint32_t)zs_gpu_debug_held_map(c->session, m->data, sizeof(m->data));
+    return ZE_RESULT_SUCCESS;
+}
+
 static uint32_t do_history(struct connection *c, struct zs_wire_message *m)
 {
     struct zs_history_request request;
@@ -626,6 +665,7 @@ static const struct {
     [ZS_WIRE_WRITE_REGISTERS] = {do_write_registers, true},
     [ZS_WIRE_DETACH] = {do_detach, false},
     [ZS_WIRE_HISTORY] = {do_history, true},
+    [ZS_WIRE_HELD] = {do_held, false},
 };
 
 /* false: nonsense, the connection ends. */
@@ -656,27 +696,10 @@ static void receive(struct connection *c)
         c->dead = true;
 }
 
-/* As much as the socket takes; whether some is left. */
 static bool send_queued(struct connection *c)
 {
     pthread_mutex_lock(&c->server->lock);
-    while (c->head) {
-        struct parcel *parcel = c->head;
-        ssize_t sent = send(c->fd.fd, &parcel->message, zs_wire_size_B(&parcel->message),
-                            MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent < 0 && (errno == EAGAIN || errno == EINTR))
-            break;
-        if (sent < 0) {
-            c->dead = true;
-            break;
-        }
-        c->head = parcel->next;
-        if (!c->head)
-            c->tail = &c->head;
-        c->count--;
-        free(parcel);
-    }
-    bool left = c->head != NULL;
+    bool left = flush(c);
     pthread_mutex_unlock(&c->server->lock);
     return left;
 }

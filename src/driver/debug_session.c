@@ -58,6 +58,10 @@ struct zs_ze_debug_session {
     bool answered;
     struct zs_wire_message incoming;   /* of who receives */
     struct zs_history_answer *history; /* to the last request of that kind, NULL: none */
+    /* which threads are stopped, until something happens: debuggers ask for each of thousands */
+    struct zs_wire_message *held; /* NULL: not known */
+    uint64_t happened;            /* events, and requests that change it */
+    bool missed;                  /* since then a thread was asked for that is not stopped */
 };
 
 /* ---- the process -------------------------------------------------------------------------------
@@ -124,6 +128,8 @@ static bool is_enabled(uint32_t pid)
 static void add_event(struct zs_ze_debug_session *s, const zet_debug_event_t *event, uint64_t id)
 {
     struct event *item = malloc(sizeof(*item));
+    s->happened++;
+    s->missed = false;
     if (!item)
         return; /* nothing can be told any more */
     *item = (struct event){.id = id, .event = *event};
@@ -255,6 +261,8 @@ static bool receive_one(struct zs_ze_debug_session *s, uint64_t deadline_ns)
     bool alive = !waits || ready > 0 || is_alive(s->pid);
     if (ready > 0 && !waits)
         got = recv(fd.fd, &s->incoming, sizeof(s->incoming), MSG_TRUNC);
+    if (got < 0 && errno == ECONNRESET) /* it ended with a request unread: what it said before */
+        got = recv(fd.fd, &s->incoming, sizeof(s->incoming), MSG_TRUNC);
     pthread_mutex_lock(&s->lock);
     s->receiving = false;
     if (!alive)
@@ -297,12 +305,21 @@ static bool is_answered(struct zs_ze_debug_session *s)
     return s->answered;
 }
 
+static bool only_reads(uint32_t kind)
+{
+    return kind == ZS_WIRE_READ_MEMORY || kind == ZS_WIRE_READ_REGISTERS || kind == ZS_WIRE_HELD;
+}
+
 /* The answer replaces the message. */
 static ze_result_t ask(struct zs_ze_debug_session *s, struct zs_wire_message *m)
 {
     ze_result_t result = ZE_RESULT_ERROR_DEVICE_LOST;
     pthread_mutex_lock(&s->request_lock);
     pthread_mutex_lock(&s->lock);
+    if (!only_reads(m->head.kind)) {
+        s->happened++;
+        s->missed = false;
+    }
     if (s->fd.fd < 0 && !s->gone) { /* has it come meanwhile? */
         if (!s->receiving)
             receive_one(s, 0);
@@ -335,9 +352,11 @@ static struct zs_wire_thread wire_of(ze_device_thread_t t)
 
 static struct zs_wire_message *message_new(enum zs_wire_kind kind)
 {
-    struct zs_wire_message *m = calloc(1, sizeof(*m));
-    if (m)
+    struct zs_wire_message *m = malloc(sizeof(*m));
+    if (m) {
+        memset(m, 0, ZS_WIRE_FIXED_B);
         m->head.kind = kind;
+    }
     return m;
 }
 
@@ -357,6 +376,7 @@ void zs_ze_debug_session_fini(struct zs_ze_debug_session *s)
     zs_own_fd_close(&s->fd);
     zs_own_fd_close(&s->listening);
     free(s->history);
+    free(s->held);
     pthread_mutex_destroy(&s->request_lock);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
@@ -474,12 +494,6 @@ static ze_result_t attach(struct zs_ze_debug_session *s)
     return attach_early(s);
 }
 
-/* What debuggers see of XeHPC's threads has not been compared with anything yet. */
-static bool can_be_debugged(const struct zs_ze_device *device)
-{
-    return device->model->platform < ZS_ISA_XE_HPC;
-}
-
 ze_result_t ZE_APICALL zetDebugAttach(zet_device_handle_t hDevice, const zet_debug_config_t *config,
                                       zet_debug_session_handle_t *phDebug)
 {
@@ -489,8 +503,6 @@ ze_result_t ZE_APICALL zetDebugAttach(zet_device_handle_t hDevice, const zet_deb
     char path[32];
     struct stat st;
     *phDebug = NULL;
-    ZS_CHECK(can_be_debugged(device), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-             "kernels of %s cannot be debugged yet", device->model->name);
     snprintf(path, sizeof(path), "/proc/%u", config->pid);
     ZS_CHECK(config->pid > 0 && config->pid <= INT32_MAX && is_alive(config->pid) &&
                  stat(path, &st) == 0,
@@ -725,7 +737,7 @@ ze_result_t ZE_APICALL zetDeviceGetDebugProperties(zet_device_handle_t hDevice,
 {
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pDebugProperties);
-    pDebugProperties->flags = can_be_debugged(device) ? ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH : 0;
+    pDebugProperties->flags = ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -808,6 +820,56 @@ static ze_result_t access_history(const char *function, struct zs_ze_debug_sessi
                              "there is no such answer in set %#x", wanted->type);
 }
 
+/* Its bit; session's ids, as zs_gpu_debug_held_map() has them. */
+static bool is_held(const struct zs_ze_debug_session *s, ze_device_thread_t thread)
+{
+    const struct zs_gpu_model *model = s->device->model;
+    uint64_t index = thread.slice;
+    index = index * model->subslices_per_slice + thread.subslice;
+    index = index * model->eus_per_subslice + thread.eu;
+    index = index * model->threads_per_eu + thread.thread;
+    return thread.subslice >= model->subslices_per_slice || thread.eu >= model->eus_per_subslice ||
+           thread.thread >= model->threads_per_eu || index / 8 >= s->held->head.size_B ||
+           s->held->data[index / 8] >> index % 8 & 1;
+}
+
+/* Which threads are stopped, when one that is not has been asked for before. */
+static void learn_held(struct zs_ze_debug_session *s)
+{
+    struct zs_wire_message *m = message_new(ZS_WIRE_HELD), *before;
+    pthread_mutex_lock(&s->lock);
+    uint64_t happened = s->happened;
+    pthread_mutex_unlock(&s->lock);
+    bool ok = m && ask(s, m) == ZE_RESULT_SUCCESS;
+    pthread_mutex_lock(&s->lock);
+    before = s->held;
+    if (ok && happened == s->happened) {
+        m->ack = happened;
+        s->held = m;
+        m = before;
+    }
+    pthread_mutex_unlock(&s->lock);
+    free(m);
+}
+
+/* It is not stopped, as far as is known here; what the process has sent meanwhile is taken in. */
+static bool runs(struct zs_ze_debug_session *s, ze_device_thread_t thread)
+{
+    pthread_mutex_lock(&s->lock);
+    while (!s->gone && !s->receiving && s->fd.fd >= 0 && receive_one(s, 0))
+        ;
+    bool current = s->held && s->held->ack == s->happened;
+    bool wanted = !current && s->missed && !s->gone;
+    pthread_mutex_unlock(&s->lock);
+    if (wanted)
+        learn_held(s);
+    pthread_mutex_lock(&s->lock);
+    current = !s->gone && s->held && s->held->ack == s->happened;
+    bool known = current && !is_held(s, thread);
+    pthread_mutex_unlock(&s->lock);
+    return known;
+}
+
 static ze_result_t access_registers(const char *function, struct zs_ze_debug_session *s,
                                     ze_device_thread_t thread,
                                     const struct zs_wire_registers *wanted, void *values,
@@ -819,8 +881,7 @@ static ze_result_t access_registers(const char *function, struct zs_ze_debug_ses
         return access_history(function, s, wanted, values, write);
     while (i < have && sets[i].type != wanted->type)
         i++;
-    if (i == have || wanted->start >= sets[i].count ||
-        wanted->count > sets[i].count - wanted->start)
+    if (i == have || wanted->start >= sets[i].most || wanted->count > sets[i].most - wanted->start)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
                          "registers %u to %llu of set %u do not exist", wanted->start,
                          (unsigned long long)wanted->start + wanted->count, wanted->type);
@@ -829,6 +890,8 @@ static ze_result_t access_registers(const char *function, struct zs_ze_debug_ses
                          wanted->type);
     if (!values)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_POINTER, function, "pRegisterValues is null");
+    if (!write && runs(s, thread))
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
     struct zs_wire_message *m =
         message_new(write ? ZS_WIRE_WRITE_REGISTERS : ZS_WIRE_READ_REGISTERS);
     if (!m)
@@ -845,6 +908,11 @@ static ze_result_t access_registers(const char *function, struct zs_ze_debug_ses
             result = ZE_RESULT_ERROR_DEVICE_LOST;
         else
             memcpy(values, m->data, size_B);
+    }
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        pthread_mutex_lock(&s->lock);
+        s->missed = true;
+        pthread_mutex_unlock(&s->lock);
     }
     free(m);
     return result;
@@ -868,7 +936,22 @@ ze_result_t ZE_APICALL zetDebugWriteRegisters(zet_debug_session_handle_t hDebug,
     return access_registers(__func__, s, thread, &wanted, pRegisterValues, true);
 }
 
-/* All threads have the same. */
+/* Threads differ in how many general registers their kernel was compiled for. */
+static void put_thread_count(struct zs_ze_debug_session *s, ze_device_thread_t thread,
+                             uint32_t count, zet_debug_regset_properties_t *properties)
+{
+    struct zs_gpu_debug_regset sets[REGSETS_MAX];
+    uint32_t have = register_sets(s->device, sets);
+    uint8_t last[ZS_GPU_DEBUG_REGISTER_B_MAX];
+    for (uint32_t i = 0; i < count && i < have; i++) {
+        const struct zs_wire_registers wanted = {
+            .type = sets[i].type, .start = sets[i].most - 1, .count = 1};
+        if (sets[i].most > sets[i].count &&
+            access_registers(__func__, s, thread, &wanted, last, false) == ZE_RESULT_SUCCESS)
+            properties[i].count = sets[i].most;
+    }
+}
+
 ze_result_t ZE_APICALL zetDebugGetThreadRegisterSetProperties(
     zet_debug_session_handle_t hDebug, ze_device_thread_t thread, uint32_t *pCount,
     zet_debug_regset_properties_t *pRegisterSetProperties)
@@ -878,8 +961,11 @@ ze_result_t ZE_APICALL zetDebugGetThreadRegisterSetProperties(
     const struct zs_wire_registers wanted = {.type = ZESCOPE_DEBUG_REGSET_CE, .count = 1};
     uint32_t ce;
     ze_result_t result = access_registers(__func__, s, thread, &wanted, &ce, false);
-    if (result == ZE_RESULT_SUCCESS)
-        put_register_sets(s->device, pCount, pRegisterSetProperties);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    put_register_sets(s->device, pCount, pRegisterSetProperties);
+    if (pRegisterSetProperties)
+        put_thread_count(s, thread, *pCount, pRegisterSetProperties);
     return result;
 }
 

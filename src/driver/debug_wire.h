@@ -24,7 +24,7 @@
 
 enum {
     ZS_WIRE_MAGIC = 0x4742445a, /* "ZDBG" */
-    ZS_WIRE_VERSION = 2,
+    ZS_WIRE_VERSION = 3,
     ZS_WIRE_DATA_B_MAX = 32 << 10, /* of memory or registers in one message */
 };
 
@@ -39,6 +39,7 @@ enum zs_wire_kind {
     ZS_WIRE_WRITE_REGISTERS,
     ZS_WIRE_DETACH,
     ZS_WIRE_HISTORY, /* data: struct zs_history_request, and the answer's zs_history_answer */
+    ZS_WIRE_HELD,    /* the answer's data: a bit for each thread, set: it is stopped */
     ZS_WIRE_REQUEST_COUNT,
     ZS_WIRE_EVENT = 0x100,
 };

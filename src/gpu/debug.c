@@ -146,6 +146,24 @@ int zs_gpu_debug_check_stopped(struct zs_gpu_debug_session *session,
     return error;
 }
 
+size_t zs_gpu_debug_held_map(struct zs_gpu_debug_session *session, uint8_t *ret_bits, size_t size_B)
+{
+    struct zs_gpu_debug_card *card = session->card;
+    uint32_t per_slice = card->count / card->slices;
+    uint32_t first = session->first_slice * per_slice, count = session->slice_count * per_slice;
+    if ((count + 7u) / 8 > size_B)
+        return 0;
+    memset(ret_bits, 0, (count + 7u) / 8);
+    pthread_mutex_lock(&card->debug->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zs_gpu_debug_thread *thread = &card->threads[first + i];
+        if (thread->state == ZS_GPU_DEBUG_HELD && !thread->resuming)
+            ret_bits[i / 8] |= (uint8_t)(1u << i % 8);
+    }
+    pthread_mutex_unlock(&card->debug->lock);
+    return (count + 7u) / 8;
+}
+
 /* ---- events ------------------------------------------------------------------------------------
  */
 
@@ -352,7 +370,7 @@ void zs_gpu_debug_detach(struct zs_gpu_debug_session *session)
         struct zs_gpu_debug_thread *thread = &card->threads[i];
         if (thread->state != ZS_GPU_DEBUG_FREE && zs_gpu_debug_session_of(card, i) == session) {
             thread->cr0_1 = 0;
-            thread->step = false;
+            thread->step = thread->is_lost = false;
             thread->resuming = thread->state == ZS_GPU_DEBUG_HELD;
         }
     }

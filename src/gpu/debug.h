@@ -86,6 +86,11 @@ int zs_gpu_debug_resume(struct zs_gpu_debug_session *session,
 /* To be called every few milliseconds while it is true: an interrupt is under way. */
 bool zs_gpu_debug_poll(struct zs_gpu_debug_session *session);
 
+/* A bit for each thread of the session (the last member of its id changes first), set: it is
+ * stopped. Returns the bytes of them; 0: more than size_B. */
+size_t zs_gpu_debug_held_map(struct zs_gpu_debug_session *session, uint8_t *ret_bits,
+                             size_t size_B);
+
 /* ---- A stopped thread --------------------------------------------------------------------------
  * All: -EAGAIN: the thread is not stopped, -EINVAL: there is no such thread.
  */
@@ -96,6 +101,7 @@ struct zs_gpu_debug_regset {
     uint32_t type; /* ZET_DEBUG_REGSET_TYPE_..._INTEL_GPU or ZESCOPE_DEBUG_REGSET_... */
     bool writable;
     uint32_t count, bits, bytes;
+    uint32_t most; /* count in threads of kernels that were compiled for more registers */
 };
 uint32_t zs_gpu_debug_regsets(const struct zs_gpu_model *model,
                               struct zs_gpu_debug_regset *ret_sets, uint32_t capacity);

@@ -35,6 +35,8 @@ struct zs_gpu_debug_thread {
     bool passes;   /* it was told of the breakpoint at its place */
     bool suppress; /* cr0.0: no breakpoint at its place */
     uint32_t cr0_1;
+    bool is_lost; /* its ip was written: no instruction is there */
+    uint32_t lost_ip_B;
     uint32_t fault_lane; /* UINT32_MAX: none */
     bool faulted;        /* at this instruction: the next time ends the launch */
     int64_t fault_offset_B;

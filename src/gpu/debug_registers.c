@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers and memory of a thread that is held, laid out as Intel's driver gives them for this
- * GPU (the register table of its system routine).
+ * Registers and memory of a thread that is held, laid out as Intel's driver gives them for the
+ * device's generation (the register tables of its system routines; Gen9 and Gen11, which it does
+ * not debug, have those of Gen12LP and the macros' accumulators as a set).
  */
 #include "gpu/debug_priv.h"
 
@@ -11,7 +12,15 @@
 
 #include <errno.h>
 
-enum { CR_B = 16, SR_B = 16, ADDR_B = 32, ACC_B = 32, ACC_LANES = 8, MME_COUNT = 8, SBA_COUNT = 9 };
+enum {
+    CR_B = 16,
+    SR_B = 16,
+    ADDR_B = 32,
+    ACC_MAX_B = 64,
+    FIRST_MACRO_ACC = 2, /* acc2 is what macros call mme0, where it is no plain one */
+    MME_COUNT = 8,
+    SBA_COUNT = 9,
+};
 enum { SBA_GENERAL_STATE = 0, SBA_INSTRUCTION = 4, SBA_SCRATCH = 8 };
 static const uint32_t R0_5_SCRATCH_MASK = ~0x3ffu;
 
@@ -19,6 +28,7 @@ struct access {
     struct zs_gpu_debug_thread *thread;
     uint32_t index; /* of the register */
     uint8_t *bytes; /* of the register, as the debugger sees it */
+    uint32_t size_B;
 };
 
 /* 0, or -EINVAL: such a value cannot be written. */
@@ -29,15 +39,13 @@ typedef int access_fn(const struct access *a);
 
 static int read_grf(const struct access *a)
 {
-    uint32_t grf_B = zs_eu_program_registers(a->thread->t->program)->grf_B;
-    memcpy(a->bytes, a->thread->t->grf + (size_t)a->index * grf_B, grf_B);
+    memcpy(a->bytes, a->thread->t->grf + (size_t)a->index * a->size_B, a->size_B);
     return 0;
 }
 
 static int write_grf(const struct access *a)
 {
-    uint32_t grf_B = zs_eu_program_registers(a->thread->t->program)->grf_B;
-    memcpy(a->thread->t->grf + (size_t)a->index * grf_B, a->bytes, grf_B);
+    memcpy(a->thread->t->grf + (size_t)a->index * a->size_B, a->bytes, a->size_B);
     return 0;
 }
 
@@ -121,10 +129,11 @@ static int read_cr(const struct access *a)
 {
     const struct zs_gpu_debug_thread *thread = a->thread;
     const struct zs_eu_thread *t = thread->t;
-    const uint32_t cr[4] = {(t->cr0[0] & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS) |
-                                (thread->suppress ? (uint32_t)CR0_0_BREAKPOINT_SUPPRESS : 0),
-                            thread->cr0_1 | t->cr0[1], zs_gpu_debug_ip(t, zs_eu_thread_place(t)),
-                            t->cr0[3]};
+    const uint32_t cr[4] = {
+        (t->cr0[0] & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS) |
+            (thread->suppress ? (uint32_t)CR0_0_BREAKPOINT_SUPPRESS : 0),
+        thread->cr0_1 | t->cr0[1],
+        thread->is_lost ? thread->lost_ip_B : zs_gpu_debug_ip(t, zs_eu_thread_place(t)), t->cr0[3]};
     memcpy(a->bytes, cr, CR_B);
     return 0;
 }
@@ -140,20 +149,35 @@ static uint32_t inst_at_ip(const struct zs_eu_thread *t, uint32_t ip_B)
     return UINT32_MAX;
 }
 
+/* Where there is no instruction the thread stays, until it is resumed. */
+static int write_ip(struct zs_gpu_debug_thread *thread, uint32_t ip_B)
+{
+    struct zs_eu_thread *t = thread->t;
+    bool moves = ip_B != zs_gpu_debug_ip(t, zs_eu_thread_place(t));
+    uint32_t inst = moves ? inst_at_ip(t, ip_B) : UINT32_MAX;
+    if (inst != UINT32_MAX) {
+        if (zs_eu_thread_jump(t, inst) != 0)
+            return -EINVAL;
+        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+        thread->passes = thread->suppress = thread->faulted = false;
+    }
+    thread->is_lost = moves && inst == UINT32_MAX;
+    thread->lost_ip_B = ip_B;
+    return 0;
+}
+
 static int write_cr(const struct access *a)
 {
     struct zs_gpu_debug_thread *thread = a->thread;
     struct zs_eu_thread *t = thread->t;
     uint32_t cr0 = zs_load_u32(a->bytes), cr1 = zs_load_u32(a->bytes + 4);
-    uint32_t ip_B = zs_load_u32(a->bytes + 8);
-    if (ip_B != zs_gpu_debug_ip(t, zs_eu_thread_place(t))) {
-        if (zs_eu_thread_jump(t, inst_at_ip(t, ip_B)) != 0)
-            return -EINVAL;
+    uint32_t cr3 = zs_load_u32(a->bytes + 12);
+    int error = write_ip(thread, zs_load_u32(a->bytes + 8));
+    if (error)
+        return error;
+    if ((cr0 ^ t->cr0[0]) & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS || cr3 != t->cr0[3])
         zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
-        thread->passes = thread->suppress = thread->faulted = false;
-    }
-    if ((cr0 ^ t->cr0[0]) & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS)
-        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+    t->cr0[3] = cr3;
     zs_eu_thread_set_control(t, cr0 & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS);
     thread->suppress = (cr0 & CR0_0_BREAKPOINT_SUPPRESS) != 0;
     thread->cr0_1 = cr1;
@@ -167,23 +191,29 @@ static int write_cr(const struct access *a)
 
 static int read_mme(const struct access *a)
 {
-    for (uint32_t c = 0; c < ACC_LANES; c++) {
+    for (uint32_t c = 0; c < a->size_B / 4; c++) {
         float value = (float)zs_eu_thread_mme(a->thread->t, a->index, c);
         memcpy(a->bytes + (size_t)c * 4, &value, 4);
     }
     return 0;
 }
 
+/* Of an accumulator's number: whether it is one of macros, and its access as such. */
+static bool is_macro(const struct access *a, struct access *ret_mme)
+{
+    *ret_mme = *a;
+    ret_mme->index -= FIRST_MACRO_ACC;
+    return a->index >= zs_eu_program_registers(a->thread->t->program)->acc_count;
+}
+
 static int read_acc(const struct access *a)
 {
-    uint32_t plain = zs_eu_program_registers(a->thread->t->program)->acc_count;
-    if (a->index >= plain) {
-        struct access mme = *a;
-        mme.index -= plain;
-        return mme.index < MME_COUNT ? read_mme(&mme) : 0;
-    }
-    for (uint32_t c = 0; c < ACC_LANES; c++) {
-        uint32_t low = (uint32_t)a->thread->t->acc[a->index * ACC_LANES + c];
+    struct access mme;
+    if (is_macro(a, &mme))
+        return read_mme(&mme);
+    uint32_t lanes = a->size_B / 4;
+    for (uint32_t c = 0; c < lanes; c++) {
+        uint32_t low = (uint32_t)a->thread->t->acc[a->index * lanes + c];
         memcpy(a->bytes + (size_t)c * 4, &low, 4);
     }
     return 0;
@@ -192,10 +222,10 @@ static int read_acc(const struct access *a)
 /* What is written what it shows keeps what was rounded away. */
 static int write_mme(const struct access *a)
 {
-    uint8_t shown[ACC_B] = {0};
-    const struct access now = {a->thread, a->index, shown};
+    uint8_t shown[ACC_MAX_B] = {0};
+    const struct access now = {a->thread, a->index, shown, a->size_B};
     read_mme(&now);
-    for (uint32_t c = 0; c < ACC_LANES; c++) {
+    for (uint32_t c = 0; c < a->size_B / 4; c++) {
         const size_t at_B = (size_t)c * 4;
         float value;
         memcpy(&value, a->bytes + at_B, 4);
@@ -209,18 +239,17 @@ static int write_mme(const struct access *a)
 /* Slots that are written what they show keep their upper half. */
 static int write_acc(const struct access *a)
 {
-    uint8_t shown[ACC_B] = {0};
-    const struct access now = {a->thread, a->index, shown};
-    uint32_t plain = zs_eu_program_registers(a->thread->t->program)->acc_count;
-    if (a->index >= plain) {
-        const struct access mme = {a->thread, a->index - plain, a->bytes};
-        return mme.index < MME_COUNT ? write_mme(&mme) : 0;
-    }
+    uint8_t shown[ACC_MAX_B] = {0};
+    const struct access now = {a->thread, a->index, shown, a->size_B};
+    struct access mme;
+    if (is_macro(a, &mme))
+        return write_mme(&mme);
+    uint32_t lanes = a->size_B / 4;
     read_acc(&now);
-    for (uint32_t c = 0; c < ACC_LANES; c++) {
+    for (uint32_t c = 0; c < lanes; c++) {
         uint32_t value = zs_load_u32(a->bytes + (size_t)c * 4);
         if (value != zs_load_u32(shown + (size_t)c * 4))
-            a->thread->t->acc[a->index * ACC_LANES + c] = (uint64_t)(int64_t)(int32_t)value;
+            a->thread->t->acc[a->index * lanes + c] = (uint64_t)(int64_t)(int32_t)value;
     }
     return 0;
 }
@@ -244,45 +273,80 @@ static int read_sba(const struct access *a)
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
-enum { BY_MODEL = 0 }; /* grf_count registers of grf_B bytes */
+enum { BY_MODEL = 0 }; /* grf_count registers of grf_B bytes, or of grf_B bytes */
+enum {
+    GEN9 = 1 << ZS_ISA_GEN9,
+    GEN11 = 1 << ZS_ISA_GEN11,
+    GEN12 = 1 << ZS_ISA_XE_LP,
+    XE_HPG = 1 << ZS_ISA_XE_HPG,
+    XE_HPC = 1 << ZS_ISA_XE_HPC,
+    BEFORE_XE_HPG = GEN9 | GEN11 | GEN12,
+    FROM_XE_HPG = XE_HPG | XE_HPC,
+    ALL = BEFORE_XE_HPG | FROM_XE_HPG,
+};
+
+/* A type stands for each generation at most once. */
 static const struct {
+    uint32_t generations;
     struct zs_gpu_debug_regset set;
     access_fn *read, *write;
 } rows[] = {
-    {{ZESCOPE_DEBUG_REGSET_GRF, true, BY_MODEL, 0, 0}, read_grf, write_grf},
-    {{ZESCOPE_DEBUG_REGSET_ADDR, true, 1, 256, 32}, read_addr, write_addr},
-    {{ZESCOPE_DEBUG_REGSET_FLAG, true, 2, 32, 4}, read_flag, write_flag},
-    {{ZESCOPE_DEBUG_REGSET_CE, false, 1, 32, 4}, read_ce, NULL},
-    {{ZESCOPE_DEBUG_REGSET_SR, false, 2, 128, 16}, read_sr, NULL},
-    {{ZESCOPE_DEBUG_REGSET_CR, true, 1, 128, 16}, read_cr, write_cr},
-    {{ZESCOPE_DEBUG_REGSET_TDR, false, 1, 128, 16}, read_zero, NULL},
-    {{ZESCOPE_DEBUG_REGSET_ACC, true, 10, 256, 32}, read_acc, write_acc},
-    {{ZESCOPE_DEBUG_REGSET_MME, true, MME_COUNT, 256, 32}, read_mme, write_mme},
-    {{ZESCOPE_DEBUG_REGSET_SP, false, 1, 128, 16}, read_zero, NULL},
-    {{ZESCOPE_DEBUG_REGSET_SBA, false, SBA_COUNT, 64, 8}, read_sba, NULL},
-    {{ZESCOPE_DEBUG_REGSET_DBG, false, 1, 32, 4}, read_zero, NULL},
-    {{ZESCOPE_DEBUG_REGSET_NOTIFICATION, false, 1, 96, 12}, read_notification, NULL},
-    {{ZESCOPE_DEBUG_REGSET_TIMESTAMP, false, 1, 128, 16}, read_timestamp, NULL},
-    {{ZESCOPE_DEBUG_REGSET_FAULT_LANE, false, 1, 32, 4}, read_fault_lane, NULL},
+    {ALL, {ZESCOPE_DEBUG_REGSET_GRF, true, BY_MODEL, 0, BY_MODEL, 0}, read_grf, write_grf},
+    {ALL, {ZESCOPE_DEBUG_REGSET_ADDR, true, 1, 256, 32, 0}, read_addr, write_addr},
+    {ALL & ~XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 2, 32, 4, 0}, read_flag, write_flag},
+    {XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 4, 32, 4, 0}, read_flag, write_flag},
+    {ALL, {ZESCOPE_DEBUG_REGSET_CE, false, 1, 32, 4, 0}, read_ce, NULL},
+    {GEN9 | GEN11, {ZESCOPE_DEBUG_REGSET_SR, false, 2, 128, 16, 0}, read_sr, NULL},
+    {GEN12 | FROM_XE_HPG, {ZESCOPE_DEBUG_REGSET_SR, false, 1, 128, 16, 0}, read_sr, NULL},
+    {ALL, {ZESCOPE_DEBUG_REGSET_CR, true, 1, 128, 16, 0}, read_cr, write_cr},
+    {ALL & ~XE_HPG, {ZESCOPE_DEBUG_REGSET_TDR, false, 1, 128, 16, 0}, read_zero, NULL},
+    {BEFORE_XE_HPG, {ZESCOPE_DEBUG_REGSET_ACC, true, 10, 256, 32, 0}, read_acc, write_acc},
+    {FROM_XE_HPG, {ZESCOPE_DEBUG_REGSET_ACC, true, 4, 0, BY_MODEL, 0}, read_acc, write_acc},
+    {ALL & ~GEN12,
+     {ZESCOPE_DEBUG_REGSET_MME, true, MME_COUNT, 0, BY_MODEL, 0},
+     read_mme,
+     write_mme},
+    {ALL & ~XE_HPG, {ZESCOPE_DEBUG_REGSET_SP, false, 1, 128, 16, 0}, read_zero, NULL},
+    {ALL, {ZESCOPE_DEBUG_REGSET_SBA, false, SBA_COUNT, 64, 8, 0}, read_sba, NULL},
+    {GEN9 | GEN11, {ZESCOPE_DEBUG_REGSET_DBG, false, 1, 32, 4, 0}, read_zero, NULL},
+    {FROM_XE_HPG, {ZESCOPE_DEBUG_REGSET_DBG, false, 1, 64, 8, 0}, read_zero, NULL},
+    {ALL, {ZESCOPE_DEBUG_REGSET_NOTIFICATION, false, 1, 96, 12, 0}, read_notification, NULL},
+    {ALL, {ZESCOPE_DEBUG_REGSET_TIMESTAMP, false, 1, 128, 16, 0}, read_timestamp, NULL},
+    {ALL, {ZESCOPE_DEBUG_REGSET_FAULT_LANE, false, 1, 32, 4, 0}, read_fault_lane, NULL},
 };
 
 static struct zs_gpu_debug_regset set_of(const struct zs_gpu_model *model, uint32_t row)
 {
     struct zs_gpu_debug_regset set = rows[row].set;
-    if (set.count == BY_MODEL) {
+    if (set.count == BY_MODEL)
         set.count = model->grf_count;
+    set.most = set.count;
+    if (set.type == ZESCOPE_DEBUG_REGSET_GRF && model->platform >= ZS_ISA_XE_HPG)
+        set.most = 2 * set.count;
+    if (set.bytes == BY_MODEL) {
         set.bytes = model->grf_B;
         set.bits = 8 * set.bytes;
     }
     return set;
 }
 
+static bool has_row(const struct zs_gpu_model *model, uint32_t row)
+{
+    return rows[row].generations >> model->platform & 1;
+}
+
 uint32_t zs_gpu_debug_regsets(const struct zs_gpu_model *model,
                               struct zs_gpu_debug_regset *ret_sets, uint32_t capacity)
 {
-    for (uint32_t i = 0; i < ZS_ARRAY_LEN(rows) && i < capacity; i++)
-        ret_sets[i] = set_of(model, i);
-    return ZS_ARRAY_LEN(rows);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (!has_row(model, i))
+            continue;
+        if (count < capacity)
+            ret_sets[count] = set_of(model, i);
+        count++;
+    }
+    return count;
 }
 
 static int access_registers(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *id,
@@ -293,18 +357,21 @@ static int access_registers(struct zs_gpu_debug_session *session, const struct z
     int error = zs_gpu_debug_held(session, id, &thread);
     if (error)
         return error;
+    const struct zs_gpu_model *model = thread->run->device->model;
     uint32_t row = 0;
-    while (row < ZS_ARRAY_LEN(rows) && rows[row].set.type != type)
+    while (row < ZS_ARRAY_LEN(rows) && (rows[row].set.type != type || !has_row(model, row)))
         row++;
     if (row == ZS_ARRAY_LEN(rows))
         return -EINVAL;
-    struct zs_gpu_debug_regset set = set_of(thread->run->device->model, row);
+    struct zs_gpu_debug_regset set = set_of(model, row);
+    if (type == ZESCOPE_DEBUG_REGSET_GRF) /* kernels may be compiled for more of them */
+        set.count = zs_eu_program_registers(thread->t->program)->grf_count;
     if (start >= set.count || count > set.count - start)
         return -EINVAL;
     if (write && !rows[row].write)
         return -EPERM;
     for (uint32_t i = 0; i < count && !error; i++) {
-        const struct access a = {thread, start + i, values + (size_t)i * set.bytes};
+        const struct access a = {thread, start + i, values + (size_t)i * set.bytes, set.bytes};
         if (!write)
             memset(a.bytes, 0, set.bytes);
         error = write ? rows[row].write(&a) : rows[row].read(&a);

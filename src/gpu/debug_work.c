@@ -96,7 +96,7 @@ static void give_places(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 static void hold(struct zs_gpu_worker *w, struct zs_gpu_debug_thread *place, uint32_t cause)
 {
     place->state = ZS_GPU_DEBUG_HELD;
-    place->resuming = place->step = place->suppress = false;
+    place->resuming = place->step = place->suppress = place->is_lost = false;
     place->passes = cause == CR0_1_BREAKPOINT;
     place->cr0_1 = cause;
     place->fault_lane = UINT32_MAX;
@@ -126,21 +126,32 @@ static bool switch_code(struct zs_gpu_worker *w, struct zs_eu_thread *t,
     return true;
 }
 
+/* It cannot go on: it stays held, and the debugger is told. */
+static void stay(struct zs_gpu_run *run, struct zs_gpu_debug_thread *place, uint32_t cause)
+{
+    struct zs_gpu_debug_session *s = zs_gpu_debug_session_of(run->debug, index_of(run, place));
+    place->resuming = place->step = false;
+    place->cr0_1 |= cause;
+    if (s)
+        zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index_of(run, place));
+}
+
 static void let_go(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                    struct zs_gpu_debug_thread *place)
 {
+    if (place->is_lost) {
+        stay(run, place, CR0_1_ILLEGAL_OPCODE);
+        return;
+    }
     struct zs_gpu_kernel *kernel = (struct zs_gpu_kernel *)(uintptr_t)run->kernel;
     const struct zs_eu_program *program =
         place->step ? zs_gpu_code_stepper(kernel, w->debug->code) : w->program;
     bool ok = program && switch_code(w, place->t, program);
-    place->resuming = false;
     if (!ok && place->step) { /* it cannot be stepped where it stands */
-        struct zs_gpu_debug_session *s = zs_gpu_debug_session_of(run->debug, index_of(run, place));
-        place->step = false;
-        if (s)
-            zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index_of(run, place));
+        stay(run, place, 0);
         return;
     }
+    place->resuming = false;
     place->t->stopped = false;
     if (place->step || place->passes || place->suppress)
         zs_eu_thread_pass(place->t);

@@ -49,7 +49,9 @@ static int read_header(struct zs_reader *r, struct zs_elf *elf, struct elf_heade
     zs_read_skip(r, 7, "ELF identification");
     elf->type = zs_read_u16(r, "ELF type");
     elf->machine = zs_read_u16(r, "ELF machine");
-    zs_read_skip(r, 4 + 8 + 8, "ELF version, entry and program headers");
+    zs_read_skip(r, 4, "ELF version");
+    elf->entry_va = zs_read_u64(r, "ELF entry");
+    zs_read_skip(r, 8, "ELF program headers");
     ret->section_table_B = zs_read_u64(r, "offset of the section headers");
     elf->flags = zs_read_u32(r, "ELF flags");
     zs_read_skip(r, 2 + 2 + 2, "ELF header size and program headers");

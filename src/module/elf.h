@@ -41,6 +41,7 @@ struct zs_elf {
     uint64_t offset_B; /* of the ELF in the input, for diagnostics */
     uint16_t type, machine;
     uint32_t flags;
+    uint64_t entry_va; /* e_entry */
     uint8_t abi_version;
     const struct zs_section *sections; /* in the arena */
     uint32_t section_count;

@@ -111,6 +111,14 @@ static ze_result_t drop_module(uint32_t number)
     return zeModuleDestroy(module);
 }
 
+/* The end, as soon as the driver lets go of it. */
+static ze_result_t vanish(uint32_t number)
+{
+    zeModuleDestroy(module);
+    zeCommandQueueDestroy(queue);
+    _exit((int)number);
+}
+
 /* So many groups, on the queue; returns at once. */
 static ze_result_t launch(const char *name, uint32_t groups, long more, bool with_more)
 {
@@ -235,7 +243,7 @@ static const struct {
     {"spin", launch_spin},   {"steps", launch_steps},   {"share", launch_share},
     {"wild", launch_wild},   {"wait", wait_all},        {"check", check},
     {"fork", fork_child},    {"leave", fork_and_leave}, {"close", close_all},
-    {"release", release},
+    {"release", release},    {"vanish", vanish},
 };
 
 int main(void)

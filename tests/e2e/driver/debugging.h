@@ -278,6 +278,7 @@ static inline uint8_t *read_elf(zet_debug_session_handle_t session, const zet_de
     return elf;
 }
 
+/* Where the kernel's threads begin: the ELF's entry, in code that is at 0 or where it is loaded. */
 static inline uint64_t kernel_va(zet_debug_session_handle_t session, const struct loaded *loaded,
                                  const char *name)
 {
@@ -286,12 +287,22 @@ static inline uint64_t kernel_va(zet_debug_session_handle_t session, const struc
         const zet_debug_event_t *event = &loaded->events[i];
         size_t size = (size_t)(event->info.module.moduleEnd - event->info.module.moduleBegin);
         uint8_t *elf = read_elf(session, event);
+        uint64_t entry;
+        memcpy(&entry, elf + 24, sizeof(entry));
         if (memmem(elf, size, name, strlen(name) + 1))
-            va = event->info.module.load;
+            va = entry < event->info.module.load ? event->info.module.load + entry : entry;
         free(elf);
     }
     assert_true(va != 0);
     return va;
+}
+
+/* Hardware threads of a group of 16 work-items, of code that was not optimised. */
+static inline uint32_t threads_of_group(ze_device_handle_t device)
+{
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    OK(zeDeviceGetProperties(device, &p));
+    return p.physicalEUSimdWidth == 16 ? 1 : 2;
 }
 
 /* Set or clear the breakpoint bit of an instruction. */

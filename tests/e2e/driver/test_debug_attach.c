@@ -313,6 +313,31 @@ static void test_program_dies(void **state)
     OK(zetDebugDetach(session));
 }
 
+/* What a program does last is told, however soon it is gone; also when a request of the debugger's
+ * comes too late. */
+static void test_last_words(void **state)
+{
+    struct e2e *e = *state;
+    for (uint32_t round = 0; round < 12; round++) {
+        struct app app = app_start(true);
+        zet_debug_session_handle_t session = attach(e->device, &app);
+        zet_debug_event_t event;
+        OK(app_do(&app, "init", 0));
+        load_kernels(session, &app);
+        app_tell(&app, "vanish", 7);
+        if (round % 2)
+            (void)zetDebugInterrupt(session, everyone);
+        for (uint32_t unloads = 0; unloads < 4; unloads++)
+            while ((event = next_event(session)).type != ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD)
+                assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+        while ((event = next_event(session)).type != ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT)
+            assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+        expect_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED);
+        OK(zetDebugDetach(session));
+        assert_int_equal(app_end(&app), 7);
+    }
+}
+
 /* Programs that fork, and that close what they find open. */
 static void test_odd_programs(void **state)
 {
@@ -342,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_late),         cmocka_unit_test(test_detach_unacknowledged),
         cmocka_unit_test(test_many),         cmocka_unit_test(test_debugger_dies),
         cmocka_unit_test(test_program_dies), cmocka_unit_test(test_odd_programs),
+        cmocka_unit_test(test_last_words),
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))

@@ -8,7 +8,7 @@
 
 #include "base/history.h"
 
-enum { GROUP = 16, GROUPS = 3, STEPS_MAX = 4096, TILE_B = 256, GRF_B = 128 * 32 };
+enum { GROUP = 16, GROUPS = 3, STEPS_MAX = 4096, TILE_B = 256, GRF_B = 128 * 64 };
 
 struct fixture {
     struct e2e *e;
@@ -351,7 +351,7 @@ static void test_who_wrote(void **state)
         then = look(&f, true);
         assert_int_equal(((int *)(void *)then->tile)[3], 0);
         free(then);
-        assert_int_equal(held.count, 2);
+        assert_int_equal(held.count, threads_of_group(f.e->device));
         free(before);
         assert_true(go_to(&f, writer, here) == -ENODATA); /* forgotten */
         /* and it comes there again by itself */
@@ -412,7 +412,7 @@ static void test_refused(void **state)
     ask_status(&f, t);
     assert_int_equal(f.answer.lack, ZS_HISTORY_WHOLE);
     assert_int_equal(f.answer.launch, 2);
-    uint8_t grf[32];
+    uint8_t grf[64];
     OK(zetDebugReadRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_GRF, 40, 1, grf));
     OK(zetDebugWriteRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_GRF, 40, 1, grf));
     ask_status(&f, t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices with tiles, and several devices: who excludes whom, and who is told of what.
- * ZESCOPE_DEVICES is skl:2,kbl. */
+ * ZESCOPE_DEVICES is skl:2,kbl or pvc:2,skl. */
 #include "debugging.h"
 
 struct devices {
@@ -50,6 +50,8 @@ static void test_work_on_tile(void **state)
 {
     struct e2e *e = *state;
     struct devices d = devices_of(e);
+    ze_device_properties_t tile = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    OK(zeDeviceGetProperties(d.tiles[0], &tile));
     for (int by_root = 0; by_root < 2; by_root++) {
         struct app app = app_start(true);
         zet_debug_session_handle_t mine = attach(by_root ? d.root : d.tiles[1], &app),
@@ -62,7 +64,7 @@ static void test_work_on_tile(void **state)
         struct threads held = stopped_threads(mine, by_root ? d.root : d.tiles[1]);
         assert_true(held.count > 0);
         for (uint32_t i = 0; i < held.count; i++)
-            assert_int_equal(held.items[i].slice, by_root);
+            assert_int_equal(held.items[i].slice / tile.numSlices, by_root);
         expect_nothing(other);
         if (first) {
             expect_nothing(first);

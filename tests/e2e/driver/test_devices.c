@@ -204,6 +204,51 @@ static void check_later(const struct later *want, ze_device_handle_t device)
     assert_int_equal(c.subGroupSizes[0], want->simd);
 }
 
+/* Count and bits of the register sets 1 to 12 as Intel's system routines describe them (the headers
+ * of their state save areas), {0, 0} where there is none; of Gen11, which Intel's driver does not
+ * debug, what this one says. */
+struct register_set {
+    uint32_t count, bits;
+};
+static const struct register_set gen11_sets[12] = {{128, 256}, {1, 256}, {2, 32},  {1, 32},
+                                                   {2, 128},   {1, 128}, {1, 128}, {10, 256},
+                                                   {8, 256},   {1, 128}, {9, 64},  {1, 32}},
+                                 gen12_sets[12] = {{128, 256}, {1, 256}, {2, 32},  {1, 32},
+                                                   {1, 128},   {1, 128}, {1, 128}, {10, 256},
+                                                   {0, 0},     {1, 128}, {9, 64},  {0, 0}},
+                                 hpg_sets[12] = {{128, 256}, {1, 256}, {2, 32}, {1, 32},
+                                                 {1, 128},   {1, 128}, {0, 0},  {4, 256},
+                                                 {8, 256},   {0, 0},   {9, 64}, {1, 64}},
+                                 hpc_sets[12] = {{128, 512}, {1, 256}, {4, 32},  {1, 32},
+                                                 {1, 128},   {1, 128}, {1, 128}, {4, 512},
+                                                 {8, 512},   {1, 128}, {9, 64},  {1, 64}};
+
+static void check_register_sets(const struct later *want, ze_device_handle_t device)
+{
+    const struct register_set *wanted = want->id >> 8 == 0x0b                         ? hpc_sets
+                                        : want->id >> 8 == 0x56                       ? hpg_sets
+                                        : want->id == 0x4571 || want->id >> 8 == 0x8a ? gen11_sets
+                                                                                      : gen12_sets;
+    zet_debug_regset_properties_t sets[40] = {0};
+    uint32_t count = COUNT(sets), seen = 0, listed = 0;
+    OK(zetDebugGetRegisterSetProperties(device, &count, sets));
+    for (uint32_t i = 0; i < count; i++) {
+        if (sets[i].type > 12)
+            continue;
+        const struct register_set *w = &wanted[sets[i].type - 1];
+        assert_int_equal(sets[i].count, w->count);
+        assert_int_equal(sets[i].bitSize, w->bits);
+        assert_int_equal(sets[i].byteSize, w->bits / 8);
+        assert_int_equal(sets[i].version, 0);
+        assert_true(sets[i].generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE);
+        assert_false(seen >> sets[i].type & 1);
+        seen |= 1u << sets[i].type;
+    }
+    for (uint32_t i = 0; i < 12; i++)
+        listed |= wanted[i].count ? 2u << i : 0u;
+    assert_int_equal(seen, listed);
+}
+
 static void test_later(void **state)
 {
     struct e2e *e = *state;
@@ -212,6 +257,7 @@ static void test_later(void **state)
     int *p = e2e_alloc(e, 4);
     for (uint32_t i = 0; i < device_count; i++) {
         check_later(&later[i], devices[i]);
+        check_register_sets(&later[i], devices[i]);
         if (!later[i].runs)
             continue;
         struct e2e on = on_device(e, devices[i]);
