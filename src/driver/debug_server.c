@@ -46,6 +46,7 @@ struct connection {
     atomic_bool dead;
     struct zs_ze_device *device; /* NULL: it has not said hello */
     struct zs_gpu_debug_session *session;
+    bool answered; /* the request that is being served */
     /* under the lock */
     bool listens; /* gets events */
     struct parcel *head, **tail;
@@ -533,14 +534,24 @@ static uint32_t do_hello(struct connection *c, struct zs_wire_message *m)
     return result_of(open_session(c, device));
 }
 
+/* Under the lock. What lets the program go on is answered first: it may be gone a moment later. */
+static void answer(struct connection *c, const struct zs_wire_message *m)
+{
+    post(c, m);
+    flush(c);
+    c->answered = true;
+}
+
 static uint32_t do_ack(struct connection *c, struct zs_wire_message *m)
 {
     pthread_mutex_lock(&c->server->lock);
     bool known = take_ack(c, m->ack);
+    m->head.result = known ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    answer(c, m);
     if (known)
         pthread_cond_broadcast(&c->server->acked);
     pthread_mutex_unlock(&c->server->lock);
-    return known ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return m->head.result;
 }
 
 static uint32_t do_interrupt(struct connection *c, struct zs_wire_message *m)
@@ -549,10 +560,21 @@ static uint32_t do_interrupt(struct connection *c, struct zs_wire_message *m)
     return result_of(zs_gpu_debug_interrupt(c->session, &thread));
 }
 
+/* Of src/gpu, under its lock. */
+static void answer_resumed(void *ctx)
+{
+    struct connection *c = ctx;
+    struct zs_wire_message *m = &c->server->request;
+    m->head.result = ZE_RESULT_SUCCESS;
+    pthread_mutex_lock(&c->server->lock);
+    answer(c, m);
+    pthread_mutex_unlock(&c->server->lock);
+}
+
 static uint32_t do_resume(struct connection *c, struct zs_wire_message *m)
 {
     const struct zs_gpu_hw_thread thread = thread_of(&m->thread);
-    return result_of(zs_gpu_debug_resume(c->session, &thread));
+    return result_of(zs_gpu_debug_resume(c->session, &thread, answer_resumed, c));
 }
 
 static uint32_t access_memory(struct connection *c, struct zs_wire_message *m, bool write)
@@ -676,12 +698,15 @@ static bool serve(struct connection *c, struct zs_wire_message *m, size_t size_B
         (m->head.kind == ZS_WIRE_HELLO) == known ||
         (m->head.size_B && !requests[m->head.kind].has_data))
         return false;
+    c->answered = false;
     m->head.result = requests[m->head.kind].run(c, m);
+    if (c->answered)
+        return true;
     if (m->head.kind == ZS_WIRE_WRITE_MEMORY || m->head.kind == ZS_WIRE_WRITE_REGISTERS ||
         m->head.result != ZE_RESULT_SUCCESS)
         m->head.size_B = 0;
     pthread_mutex_lock(&c->server->lock);
-    post(c, m);
+    answer(c, m);
     pthread_mutex_unlock(&c->server->lock);
     return true;
 }

@@ -298,7 +298,8 @@ int zs_gpu_debug_interrupt(struct zs_gpu_debug_session *session,
 }
 
 int zs_gpu_debug_resume(struct zs_gpu_debug_session *session,
-                        const struct zs_gpu_hw_thread *threads)
+                        const struct zs_gpu_hw_thread *threads, void (*before)(void *ctx),
+                        void *ctx)
 {
     struct zs_gpu_debug_card *card = session->card;
     uint32_t resumed = 0, left = 0;
@@ -319,6 +320,8 @@ int zs_gpu_debug_resume(struct zs_gpu_debug_session *session,
     }
     if (resumed && (left == 0 || is_all(threads)))
         session->halted = false;
+    if (resumed && before)
+        before(ctx);
     pthread_cond_broadcast(&card->debug->wake);
     pthread_mutex_unlock(&card->debug->lock);
     return resumed ? 0 : -EALREADY;

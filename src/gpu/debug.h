@@ -80,9 +80,11 @@ void zs_gpu_debug_detach(struct zs_gpu_debug_session *session);
 /* -EALREADY: all of them are stopped; -EINPROGRESS: the same is under way; -EINVAL: no such. */
 int zs_gpu_debug_interrupt(struct zs_gpu_debug_session *session,
                            const struct zs_gpu_hw_thread *threads);
-/* -EALREADY: none of them is stopped; -EINVAL. */
+/* -EALREADY: none of them is stopped; -EINVAL. `before`, unless NULL, is called, under the lock,
+ * when some will go on as soon as it returns: the process may be gone a moment later. */
 int zs_gpu_debug_resume(struct zs_gpu_debug_session *session,
-                        const struct zs_gpu_hw_thread *threads);
+                        const struct zs_gpu_hw_thread *threads, void (*before)(void *ctx),
+                        void *ctx);
 /* To be called every few milliseconds while it is true: an interrupt is under way. */
 bool zs_gpu_debug_poll(struct zs_gpu_debug_session *session);
 

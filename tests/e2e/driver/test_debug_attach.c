@@ -338,6 +338,27 @@ static void test_last_words(void **state)
     }
 }
 
+/* A program that is let go ends at once: the debugger hears that it was. */
+static void test_let_go_and_gone(void **state)
+{
+    struct e2e *e = *state;
+    for (uint32_t round = 0; round < 12; round++) {
+        struct app app = app_start(true);
+        zet_debug_session_handle_t session = attach(e->device, &app);
+        int go = 1;
+        OK(app_do(&app, "init", 0));
+        load_kernels(session, &app);
+        OK(app_do(&app, "spin", 1));
+        stop_all(session);
+        app_tell(&app, "wait", 0);
+        app_tell(&app, "vanish", 3);
+        OK(memory(session, everyone, app.in_va, &go, sizeof(go), true));
+        OK(zetDebugResume(session, everyone));
+        assert_int_equal(app_end(&app), 3);
+        OK(zetDebugDetach(session));
+    }
+}
+
 /* Programs that fork, and that close what they find open. */
 static void test_odd_programs(void **state)
 {
@@ -367,7 +388,7 @@ int main(void)
         cmocka_unit_test(test_late),         cmocka_unit_test(test_detach_unacknowledged),
         cmocka_unit_test(test_many),         cmocka_unit_test(test_debugger_dies),
         cmocka_unit_test(test_program_dies), cmocka_unit_test(test_odd_programs),
-        cmocka_unit_test(test_last_words),
+        cmocka_unit_test(test_last_words),   cmocka_unit_test(test_let_go_and_gone),
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))

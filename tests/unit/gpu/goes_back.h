@@ -108,12 +108,12 @@ static void *back_debugger(void *arg)
             continue;
         }
         if (atomic_fetch_add(&b->stops, 1) + 1 != b->last) {
-            zs_gpu_debug_resume(b->session, &t);
+            zs_gpu_debug_resume(b->session, &t, NULL, NULL);
             continue;
         }
         back_breakpoint(b, false);
         back_go(b, t);
-        zs_gpu_debug_resume(b->session, &all);
+        zs_gpu_debug_resume(b->session, &all, NULL, NULL);
     }
     return NULL;
 }
