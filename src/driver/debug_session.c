@@ -336,7 +336,9 @@ static ze_result_t ask(struct zs_ze_debug_session *s, struct zs_wire_message *m)
         pthread_mutex_lock(&s->lock);
         if (sent && wait_for(s, is_answered, UINT64_MAX))
             result = (ze_result_t)m->head.result;
-        else if (!sent)
+        while (!sent && !s->gone && !s->receiving && receive_one(s, 0))
+            ; /* what it said before; who receives now comes to the end of it */
+        if (!sent && !s->receiving)
             lose(s);
         s->answer = NULL;
     }
