@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/dap_serve.h"
+#include "cli/debug_shell.h"
 #include "cli/options.h"
+
+#include "base/diag.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,6 +31,7 @@ struct session {
     int in, out;
     int app[2]; /* to read: stdout and stderr */
     bool in_ended;
+    struct zs_shell shell; /* commands of its console */
 };
 
 static int wake_fds[2]; /* for the handler of signals */
@@ -95,6 +99,38 @@ static void drain(void *user)
     read_app(user, 1);
 }
 
+/* ---- the console ---- */
+
+static int run_command(void *user, struct zs_debugger *debug, const char *line, struct zs_buf *out,
+                       struct zs_diag *diag)
+{
+    struct session *s = user;
+    if (!zs_shell_is_command(line))
+        return -ENOENT;
+    s->shell.debug = debug;
+    s->shell.capture = out;
+    s->shell.runs = false;
+    uint32_t errors = s->shell.errors;
+    zs_shell_execute(&s->shell, line);
+    s->shell.capture = NULL;
+    if (s->shell.errors != errors) {
+        int length = (int)ZS_MIN(out->size_B, (size_t)400);
+        length -= length && out->data[length - 1] == '\n';
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%.*s", length,
+                           (const char *)out->data);
+    }
+    return s->shell.runs ? ZS_DAP_COMMAND_RUNS : 0;
+}
+
+static void complete(void *user, struct zs_debugger *debug, const char *line, size_t length,
+                     size_t *ret_begin, void (*put)(void *put_user, const char *word),
+                     void *put_user)
+{
+    struct session *s = user;
+    s->shell.debug = debug;
+    zs_shell_complete(&s->shell, line, length, ret_begin, put, put_user);
+}
+
 /* Replaces fd of this process by a pipe; its other end, or -1. */
 static int capture(int fd)
 {
@@ -147,16 +183,20 @@ static bool wait_session(struct session *s)
 int zs_dap_serve(struct zs_dap_options *options, int in_fd, int out_fd)
 {
     struct session s = {.in = fcntl(in_fd, F_DUPFD_CLOEXEC, 3),
-                        .out = fcntl(out_fd, F_DUPFD_CLOEXEC, 3)};
+                        .out = fcntl(out_fd, F_DUPFD_CLOEXEC, 3),
+                        .shell = {.editor = true, .exit_status = -1}};
     options->user = &s;
     options->write = write_client;
     options->poll = poll_client;
     options->drain = drain;
+    options->command = run_command;
+    options->complete = complete;
     if (s.in < 0 || s.out < 0 || !start_session(&s) || zs_dap_open(options, &s.dap))
         return zs_cli_fail("a session cannot be started: %s", strerror(errno));
     while (!zs_dap_ended(s.dap) && !s.in_ended && wait_session(&s))
         zs_dap_work(s.dap, WAIT_MS);
     zs_dap_close(s.dap);
+    zs_shell_fini(&s.shell);
     return ZS_EXIT_OK;
 }
 

@@ -9,7 +9,7 @@
  * One session: requests from in_fd, answers to out_fd, until the client disconnects, its end is
  * closed, or SIGTERM, SIGINT or SIGHUP comes. The process' stdout and stderr become pipes whose
  * bytes the client is sent as output, and stay so: the application inherits them. Its stdin is
- * empty. `options` say the rest; user, write, poll and drain are filled in here. Returns an exit
+ * empty. `options` say the rest; what is called back is filled in here. Returns an exit
  * status.
  */
 int zs_dap_serve(struct zs_dap_options *options, int in_fd, int out_fd);

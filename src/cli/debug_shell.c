@@ -575,6 +575,8 @@ void zs_shell_complete(struct zs_shell *s, const char *line, size_t length, size
         complete_argument(s, c, line + begin, length - begin, put, user);
         return;
     }
+    if (s->editor && !c) /* an expression, too */
+        complete_variable(s, line + begin, length - begin, put, user);
     for (size_t i = 0; (is_first || c) && i < ZS_ARRAY_LEN(commands); i++)
         if (commands[i].run && (!s->editor || !(commands[i].flags & TERMINAL)))
             put_if(commands[i].name, line + begin, length - begin, put, user);

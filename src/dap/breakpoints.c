@@ -7,6 +7,8 @@
 #include "dap/dap_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 static void breakpoint_fini(struct breakpoint *b)
@@ -84,6 +86,82 @@ void dap_breakpoints_changed(struct zs_dap *dap)
         zs_json_end(&json);
         dap_event_end(dap, &json);
     }
+}
+
+/* ---- what the console's commands did ---- */
+
+uint32_t dap_newest_breakpoint(const struct zs_dap *dap)
+{
+    const struct zs_debug_breakpoint *b;
+    uint32_t newest = 0;
+    for (size_t i = 0; (b = zs_debug_break_get(dap->debug, i)); i++)
+        newest = ZS_MAX(newest, b->id);
+    return newest;
+}
+
+static void tell_removed(struct zs_dap *dap, uint32_t id)
+{
+    struct zs_buf buf;
+    struct zs_json json = dap_event_begin(dap, &buf, "breakpoint");
+    zs_json_string(&json, "reason", "removed");
+    zs_json_object(&json, "breakpoint");
+    zs_json_u64(&json, "id", id);
+    zs_json_bool(&json, "verified", false);
+    zs_json_end(&json);
+    dap_event_end(dap, &json);
+}
+
+static void tell_new(struct zs_dap *dap, struct breakpoint *b)
+{
+    struct zs_buf buf;
+    struct zs_json json = dap_event_begin(dap, &buf, "breakpoint");
+    zs_json_string(&json, "reason", "new");
+    zs_json_object(&json, "breakpoint");
+    put_breakpoint(dap, &json, b);
+    zs_json_end(&json);
+    dap_event_end(dap, &json);
+}
+
+/* One at a line becomes as if the client had set it there: the client will send it among its own.
+ */
+static void adopt(struct zs_dap *dap, const struct zs_debug_breakpoint *b)
+{
+    const struct zs_debug_place *place = b->place_count ? &b->places[0] : NULL;
+    const struct zs_source *source =
+        place && place->file && place->line ? zs_debug_source(dap->debug, place->file) : NULL;
+    char path[PATH_MAX];
+    if (!source || b->temporary || !source->found || !realpath(source->found, path))
+        return;
+    struct breakpoint own = {.kind = BREAK_SOURCE,
+                             .id = b->id,
+                             .ignore_count = b->ignore_count,
+                             .source = strdup(path),
+                             .condition = b->condition ? strdup(b->condition) : NULL,
+                             .log = b->log ? strdup(b->log) : NULL};
+    if (asprintf(&own.location, "%s:%" PRIu32, path, place->line) < 0)
+        own.location = NULL;
+    if (!own.source || !own.location || !ZS_VEC_PUSH(&dap->breakpoints, own))
+        breakpoint_fini(&own);
+    else
+        tell_new(dap, &dap->breakpoints.items[dap->breakpoints.count - 1]);
+}
+
+void dap_breakpoints_after_command(struct zs_dap *dap, uint32_t newest)
+{
+    const struct zs_debug_breakpoint *b;
+    size_t kept = 0;
+    for (size_t i = 0; i < dap->breakpoints.count; i++) {
+        if (find_debugger_s(dap, dap->breakpoints.items[i].id)) {
+            dap->breakpoints.items[kept++] = dap->breakpoints.items[i];
+            continue;
+        }
+        tell_removed(dap, dap->breakpoints.items[i].id);
+        breakpoint_fini(&dap->breakpoints.items[i]);
+    }
+    dap->breakpoints.count = kept;
+    for (size_t i = 0; (b = zs_debug_break_get(dap->debug, i)); i++)
+        if (b->id > newest && !b->watch)
+            adopt(dap, b);
 }
 
 static void put_refused(struct zs_json *json, const struct zs_diag *diag)

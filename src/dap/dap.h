@@ -33,6 +33,7 @@ struct zs_dap;
 enum {
     ZS_DAP_DEVICE = 0x7fffffff,
     ZS_DAP_MESSAGE_MAX_B = 16 << 20,
+    ZS_DAP_COMMAND_RUNS = 1,
     ZS_DAP_QUEUE_MAX = 1024, /* requests that wait: then zs_dap_full */
 };
 
@@ -44,10 +45,16 @@ struct zs_dap_options {
     void (*poll)(void *user);
     /* Pass on what the application has written (zs_dap_output), before its end is told. Or NULL. */
     void (*drain)(void *user);
-    /* A line of the console that is a debugger's command; its output goes to `out`. -ENOENT: it is
-     * none, but an expression. Or NULL. */
+    /* A line of the console that is a debugger's command; its output goes to `out`.
+     * ZS_DAP_COMMAND_RUNS: it has made something run, or go back. -ENOENT: it is none, but an
+     * expression. Or NULL. */
     int (*command)(void *user, struct zs_debugger *debug, const char *line, struct zs_buf *out,
                    struct zs_diag *diag);
+    /* What the end of a console's line may become: words, in place of what begins at *ret_begin.
+     * Or NULL. */
+    void (*complete)(void *user, struct zs_debugger *debug, const char *line, size_t length,
+                     size_t *ret_begin, void (*put)(void *put_user, const char *word),
+                     void *put_user);
     /* What a launch takes that does not say it; strings are borrowed, or NULL. The driver "system"
      * is zs_debug_options' NULL. */
     const char *driver, *devices;

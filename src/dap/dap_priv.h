@@ -59,7 +59,7 @@ struct zs_dap {
     bool initialized, live, stopped, exited, ended;
     bool end_after;   /* `disconnect` is being answered */
     bool invalidates; /* the client knows the event `invalidated` */
-    bool lines_at_0;
+    bool lines_at_0, columns_at_0;
     bool terminated_told;
 
     /* launch and attach */
@@ -142,6 +142,10 @@ void dap_breakpoints_fini(struct zs_dap *dap);
 /* Tell which have been found, or are gone, since they were told last. */
 void dap_breakpoints_changed(struct zs_dap *dap);
 const struct breakpoint *dap_breakpoint(const struct zs_dap *dap, uint32_t id);
+/* A command of the console may have made and deleted some: the client is told. `newest`: the
+ * largest id before it. */
+uint32_t dap_newest_breakpoint(const struct zs_dap *dap);
+void dap_breakpoints_after_command(struct zs_dap *dap, uint32_t newest);
 
 /* Where one is to be, for the debugger; NULL with the reason. */
 typedef char *(*dap_locate_fn)(const json_t *given, struct zs_diag *why);
@@ -174,7 +178,13 @@ int dap_find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *
 /* What evaluates to a child; NULL: nothing known does, or out of memory. */
 const char *dap_child_expression(struct zs_dap *dap, const char *parent, const char *name);
 /* What clients show of memory that has changed is old. */
-void dap_invalidated(struct zs_dap *dap);
+void dap_invalidated(struct zs_dap *dap, bool focus_too);
+
+/* ---- console.c ---- */
+
+/* A line that is typed. -ENOENT: it is an expression. */
+int dap_console(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
+                struct zs_diag *diag);
 
 /* ---- memory.c ---- */
 

@@ -37,6 +37,8 @@ int handle_initialize(struct zs_dap *dap, const json_t *arguments, struct zs_jso
         "supportsCancelRequest",
         "supportsStepBack",
         "supportsDataBreakpoints",
+        "supportsCompletionsRequest",
+        "supportsLoadedSourcesRequest",
     };
     const char *format = dap_text(arguments, "pathFormat");
     if (dap->initialized)
@@ -45,6 +47,7 @@ int handle_initialize(struct zs_dap *dap, const json_t *arguments, struct zs_jso
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "paths are understood, no `%.32s`",
                            format);
     dap->lines_at_0 = !dap_flag(arguments, "linesStartAt1", true);
+    dap->columns_at_0 = !dap_flag(arguments, "columnsStartAt1", true);
     dap->invalidates = dap_flag(arguments, "supportsInvalidatedEvent", false);
     dap->initialized = true;
     for (size_t i = 0; i < ZS_ARRAY_LEN(offered); i++)

@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+enum { SOURCES_MAX = 256 };
+
 /* ---- threads ---- */
 
 static void put_thread(struct zs_json *json, uint64_t id, const char *name)
@@ -124,6 +126,18 @@ int handle_source(struct zs_dap *dap, const json_t *arguments, struct zs_json *b
         return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET, "%s",
                            source ? source->note : "no debug information names such a source");
     zs_json_string_n(body, "content", (const char *)source->text.data, source->text.size_B);
+    return 0;
+}
+
+int handle_loadedSources(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
+                         struct zs_diag *diag)
+{
+    const char *paths[SOURCES_MAX];
+    int count = zs_debug_sources(dap->debug, paths, SOURCES_MAX);
+    zs_json_array(body, "sources");
+    for (int i = 0; i < count && i < SOURCES_MAX; i++)
+        dap_put_source(dap, body, paths[i], NULL);
+    zs_json_end(body);
     return 0;
 }
 

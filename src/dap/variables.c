@@ -273,13 +273,15 @@ int handle_variables(struct zs_dap *dap, const json_t *arguments, struct zs_json
 
 /* ---- changes ---- */
 
-void dap_invalidated(struct zs_dap *dap)
+void dap_invalidated(struct zs_dap *dap, bool focus_too)
 {
     struct zs_buf buf;
     if (!dap->invalidates)
         return;
     struct zs_json json = dap_event_begin(dap, &buf, "invalidated");
     zs_json_array(&json, "areas");
+    if (focus_too)
+        zs_json_string(&json, NULL, "stacks");
     zs_json_string(&json, NULL, "variables");
     zs_json_end(&json);
     dap_event_end(dap, &json);
@@ -371,7 +373,7 @@ static int assign(struct zs_dap *dap, struct zs_debug_value *value, const char *
     int error = zs_debug_assign(dap->debug, value, text, diag);
     if (!error) {
         put_value(dap, body, "value", value, at, at->expression);
-        dap_invalidated(dap);
+        dap_invalidated(dap, false);
     }
     return error;
 }
@@ -419,33 +421,20 @@ int handle_setExpression(struct zs_dap *dap, const json_t *arguments, struct zs_
     return error ? error : assign(dap, value, dap_text(arguments, "value"), &at, body, diag);
 }
 
-/* The console: commands of the debugger come before expressions. */
-static int console(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
-                   struct zs_diag *diag)
-{
-    const char *line = dap_text(arguments, "expression");
-    struct zs_buf out = {0};
-    if (!dap->options.command || !line)
-        return -ENOENT;
-    int error = dap->options.command(dap->options.user, dap->debug, line, &out, diag);
-    if (!error) {
-        zs_json_string_n(body, "result", (const char *)out.data, out.error ? 0 : out.size_B);
-        zs_json_u64(body, "variablesReference", 0);
-        dap_invalidated(dap);
-    }
-    zs_buf_fini(&out);
-    return error;
-}
-
 int handle_evaluate(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                     struct zs_diag *diag)
 {
     const char *context = dap_text(arguments, "context");
     struct zs_debug_value *value;
     struct ref at;
-    int error = context && !strcmp(context, "repl") ? console(dap, arguments, body, diag) : -ENOENT;
+    int error =
+        context && !strcmp(context, "repl") ? dap_console(dap, arguments, body, diag) : -ENOENT;
     if (error != -ENOENT)
         return error;
+    if (!dap->stopped)
+        return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET,
+                           dap->live ? "the device runs: pause it first"
+                                     : "the application has not been started, or has ended");
     error = evaluate(dap, arguments, &at, &value, diag);
     if (!error)
         put_value(dap, body, "result", value, &at, at.expression);

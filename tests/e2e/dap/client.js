@@ -164,6 +164,73 @@ const tests = {
         assert.strictEqual((await exited).body.exitCode, 0);
     },
 
+    async 'the console: commands of the debugger, completions, sources'(dc) {
+        const WRITTEN = lineOf('tile[lane] = positions');
+        const stop = await launch(dc, [ADDED]);
+        let frame = await top(dc, stop.threadId);
+        const type = async (expression) => (await dc.evaluateRequest({
+            expression, frameId: frame.id, context: 'repl' })).body.result;
+        const complete = async (text) => (await dc.customRequest('completions', {
+            text, column: text.length + 1, frameId: frame.id })).body.targets;
+        assert.strictEqual(await type('print me'), (await type('me')) + '\n');
+        assert.strictEqual((await type('print here @lanes')).split('\n').length, 9);
+        assert.match(await type('info threads'), /^\* thread 1, group 0,0,0 /);
+        assert.match(await type('info breakpoints'), new RegExp(`nbody.cl:${ADDED}, 1 place, hit 1 time`));
+        assert.match(await type('help'), /who-wrote/);
+        assert.ok(!(await type('help')).includes('quit'));
+        assert.match(await type('who-wrote tile[11]'), new RegExp(`by item 11,0,0 of group 0,0,0 \\(lane 3\\)\n.*:${WRITTEN}\n`));
+        for (const [line, says] of [['thread abc', /a number was expected/], ['quit', /editor/], ['run', /editor/],
+            ['print nothing', /no variable nothing/], ['`nonsense', /no command/], ['step 3', /one step at a time/]])
+            await assert.rejects(type(line), says, line);
+        /* the lane in focus: what the client asks next is of that lane */
+        await type('lane 3');
+        assert.strictEqual(await type('$lane'), '3');
+        const lane = (await scopes(dc, frame))[0];
+        assert.match(lane.name, /^Variables of lane 3/);
+        /* a breakpoint that it sets is the client's, too; a watchpoint stops what the client lets run */
+        const made = dc.waitForEvent('breakpoint', 60000);
+        const NEXT = lineOf('velocities[me] = velocity');
+        await type(`break nbody.cl:${NEXT}`);
+        const told = (await made).body;
+        assert.deepStrictEqual([told.reason, told.breakpoint.line, told.breakpoint.verified], ['new', NEXT, true]);
+        const kept = (await dc.setBreakpointsRequest({
+            source: { path: told.breakpoint.source.path }, breakpoints: [{ line: NEXT }] })).body.breakpoints;
+        assert.strictEqual(kept[0].id, told.breakpoint.id);
+        const gone = dc.waitForEvent('breakpoint', 60000);
+        await type(`delete ${kept[0].id}`);
+        assert.deepStrictEqual([(await gone).body.reason, (await gone).body.breakpoint.id], ['removed', kept[0].id]);
+        await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });
+        /* what it makes run is told, and where it stops */
+        for (const [command, reason, line] of [['next', 'step', ADDED + 1], ['reverse-next', 'step', ADDED],
+            ['watch acceleration', null, 0], ['continue', 'data breakpoint', ADDED + 1], ['until 26', 'breakpoint', ADDED + 1],
+            ['goto launch 1', 'entry', 0]]) {
+            const events = reason ? [dc.waitForEvent('continued', 60000), dc.waitForEvent('stopped', 60000)] : [];
+            const said = await type(command);
+            if (!reason) {
+                assert.match(said, /^Watchpoint \d+: acceleration/);
+                continue;
+            }
+            const [, stopped] = await Promise.all(events);
+            if (command !== 'until 26')
+                assert.strictEqual(stopped.body.reason, reason, command);
+            frame = await top(dc, stopped.body.threadId);
+            if (line)
+                assert.strictEqual(frame.line, line, command);
+        }
+        assert.deepStrictEqual((await complete('who')).map((t) => [t.label, t.start, t.length]), [['who-wrote', 1, 3]]);
+        assert.deepStrictEqual((await complete('print acc')).map((t) => [t.label, t.start, t.length]), [['acceleration', 7, 3]]);
+        assert.deepStrictEqual((await complete('break sum_o')).map((t) => t.label), ['sum_of_pulls']);
+        assert.ok((await complete('t')).map((t) => t.label).includes('tile'));
+        assert.deepStrictEqual((await complete('quit')).map((t) => t.label), []);
+        const loaded = (await dc.customRequest('loadedSources')).body.sources.map((s) => s.name);
+        assert.deepStrictEqual(loaded.sort(), ['gravity.h', 'nbody.cl']);
+        const ended = dc.waitForEvent('terminated', 60000);
+        await type('delete');
+        await type('continue');
+        await ended;
+        assert.match(await type('info breakpoints'), /No breakpoints/);
+    },
+
     async 'pauses, and lets go of a process'(dc) {
         const stop = await launch(dc, [ADDED]);
         await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });

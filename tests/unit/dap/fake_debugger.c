@@ -583,6 +583,13 @@ int zs_debug_line_places(struct zs_debugger *d, const char *path, uint32_t line,
     return d->loaded && strstr(path, "k.cl") && line <= LINES && line % 2;
 }
 
+int zs_debug_sources(struct zs_debugger *d, const char **ret_paths, uint32_t capacity)
+{
+    if (d->loaded && capacity)
+        ret_paths[0] = "/src/k.cl";
+    return d->loaded;
+}
+
 const struct zs_debug_module *zs_debug_modules(const struct zs_debugger *d, size_t index)
 {
     static const char *const kernels[] = {"kernel_k"};

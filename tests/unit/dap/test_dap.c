@@ -2,6 +2,7 @@
 /* The protocol, message by message, over a debugger that is scripted (fake_debugger.h). */
 #include "../test.h"
 
+#include "base/diag.h"
 #include "dap/dap.h"
 #include "fake_debugger.h"
 
@@ -59,10 +60,35 @@ static void poll_client(void *user)
 static int command(void *user, struct zs_debugger *debug, const char *line, struct zs_buf *out,
                    struct zs_diag *diag)
 {
-    if (strcmp(line, "info threads") != 0)
-        return -ENOENT;
+    uint32_t id;
+    const struct zs_debug_breakpoint_options options = {.size_B = sizeof(options),
+                                                        .location = "/src/k.cl:9"};
     zs_buf_puts(out, "two\n");
-    return 0;
+    if (!strcmp(line, "info threads"))
+        return 0;
+    if (!strcmp(line, "lane 0"))
+        return zs_debug_set_focus(debug, 1, 0, 0, diag);
+    if (!strcmp(line, "break 9"))
+        return zs_debug_break_add(debug, &options, &id, diag);
+    if (!strcmp(line, "delete 1"))
+        return zs_debug_break_delete(debug, 1, diag);
+    if (!strcmp(line, "i")) /* a variable's name, too */
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "nothing to be informed of");
+    if (!strcmp(line, "next"))
+        return zs_debug_step(debug, ZS_DEBUG_STEP_NEXT, diag) ? -EBUSY : ZS_DAP_COMMAND_RUNS;
+    return -ENOENT;
+}
+
+static void complete(void *user, struct zs_debugger *debug, const char *line, size_t length,
+                     size_t *ret_begin, void (*put)(void *put_user, const char *word),
+                     void *put_user)
+{
+    *ret_begin = length;
+    while (*ret_begin && line[*ret_begin - 1] != ' ')
+        --*ret_begin;
+    for (int i = 0; i < 2; i++) /* the same again is told once */
+        put(put_user,
+            length - *ret_begin == 3 && !strncmp(line + *ret_begin, "pri", 3) ? "print" : "other");
 }
 
 static struct client open_client(void)
@@ -74,7 +100,7 @@ static struct client open_client(void)
 static void start(struct client *c)
 {
     struct zs_dap_options options = {
-        .user = c, .write = take, .poll = poll_client, .command = command};
+        .user = c, .write = take, .poll = poll_client, .command = command, .complete = complete};
     assert_int_equal(zs_dap_open(&options, &c->dap), 0);
 }
 
@@ -497,6 +523,67 @@ static void test_evaluate(void **state)
     finish(&c);
 }
 
+static void test_console(void **state)
+{
+    struct client c = open_client();
+    launch_to_stop(&c);
+#define TYPE(line) "{\"expression\":\"" line "\",\"context\":\"repl\"}"
+    /* a variable comes before a command of the same name; a prefix says that it is a command */
+    assert_string_equal(TEXT(ask(&c, "evaluate", TYPE("i")), "result"), "130");
+    assert_string_equal(refused(&c, "evaluate", TYPE("`i")), "nothing to be informed of");
+    assert_string_equal(refused(&c, "evaluate", TYPE("-exec i")), "nothing to be informed of");
+    assert_non_null(strstr(refused(&c, "evaluate", TYPE("`nonsense")), "no command `nonsense`"));
+    /* another focus: stacks are shown anew */
+    ask(&c, "evaluate", TYPE("lane 0"));
+    json_t *areas = member(event(&c, "invalidated"), "areas");
+    while (json_array_size(areas) < 2)
+        areas = member(event(&c, "invalidated"), "areas");
+    assert_string_equal(json_string_value(json_array_get(areas, 0)), "stacks");
+    assert_string_equal(TEXT(ask(&c, "evaluate", TYPE("`info threads")), "result"), "two\n");
+    /* what it deletes is gone for the client */
+    ask(&c, "evaluate", TYPE("delete 1"));
+    json_t *removed = event(&c, "breakpoint");
+    while (strcmp(TEXT(removed, "reason"), "removed") != 0)
+        removed = event(&c, "breakpoint");
+    assert_int_equal(INT(member(removed, "breakpoint"), "id"), 1);
+    assert_string_equal(TEXT(ask(&c, "evaluate", TYPE("break 9")), "result"), "two\n");
+    /* what runs is told, and its stop */
+    unsigned stepped = fake.stepped;
+    assert_string_equal(TEXT(ask(&c, "evaluate", TYPE("next")), "result"), "two\n");
+    assert_int_equal(fake.stepped, stepped + 1);
+    assert_int_equal(INT(event(&c, "continued"), "threadId"), 1);
+    assert_string_equal(TEXT(event(&c, "stopped"), "reason"), "step");
+#undef TYPE
+    finish(&c);
+}
+
+static void test_completions(void **state)
+{
+    struct client c = open_client();
+    launch_to_stop(&c);
+    json_t *targets =
+        member(ask(&c, "completions", "{\"text\":\"x pri y\",\"column\":6}"), "targets");
+    assert_int_equal(json_array_size(targets), 1);
+    json_t *target = json_array_get(targets, 0);
+    assert_string_equal(TEXT(target, "label"), "print");
+    assert_int_equal(INT(target, "start"), 3);
+    assert_int_equal(INT(target, "length"), 3);
+    /* characters outside of the basic plane are two columns */
+    target = ITEM(ask(&c, "completions", "{\"text\":\"\\ud83d\\ude00 pri\",\"column\":7}"),
+                  "targets", 0);
+    assert_string_equal(TEXT(target, "label"), "print");
+    assert_int_equal(INT(target, "start"), 4);
+    target = ITEM(ask(&c, "completions", "{\"text\":\"-exec pri\",\"column\":99}"), "targets", 0);
+    assert_string_equal(TEXT(target, "label"), "print");
+    ask(&c, "completions", "{\"text\":\"-exec pri\",\"column\":-5}");
+    ask(&c, "completions", "{\"text\":\"\",\"column\":1}");
+    refused(&c, "completions", "{\"column\":1}");
+    json_t *sources = member(ask(&c, "loadedSources", "{}"), "sources");
+    assert_int_equal(json_array_size(sources), 1);
+    assert_string_equal(TEXT(json_array_get(sources, 0), "path"), "/src/k.cl");
+    finish(&c);
+}
+
 static void test_steps(void **state)
 {
     static const struct {
@@ -773,6 +860,8 @@ int main(void)
         cmocka_unit_test(test_variables),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_evaluate),
+        cmocka_unit_test(test_console),
+        cmocka_unit_test(test_completions),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_pause_and_attach),
         cmocka_unit_test(test_disconnect_kills),
