@@ -30,16 +30,15 @@ static const struct analyze_options defaults = {.limit = 10};
 
 extern const struct zs_command zs_command_analyze;
 
-static void put_notes(const struct analyze_options *o, const struct zs_profiles *t)
+static void put_notes(const struct analyze_options *o, const struct zs_analysis_info *info)
 {
-    if (t->damaged_files || t->damaged_counts)
-        zs_cli_note(&o->common, "%s: %zu damaged file%s left out", t->path,
-                    t->damaged_files + t->damaged_counts,
-                    t->damaged_files + t->damaged_counts == 1 ? "" : "s");
-    if (t->unread_modules)
-        zs_cli_note(&o->common, "%s: %zu module%s cannot be read", t->path, t->unread_modules,
-                    t->unread_modules == 1 ? "" : "s");
-    if (!t->has_counts)
+    if (info->damaged)
+        zs_cli_note(&o->common, "%s: %zu damaged file%s left out", info->recording, info->damaged,
+                    info->damaged == 1 ? "" : "s");
+    if (info->unread_modules)
+        zs_cli_note(&o->common, "%s: %zu module%s cannot be read", info->recording,
+                    info->unread_modules, info->unread_modules == 1 ? "" : "s");
+    if (!info->has_counts)
         zs_cli_note(
             &o->common,
             "instructions were not counted: `zescope run -- zescope record --counts` counts "
@@ -53,7 +52,10 @@ static int print(const struct analyze_options *o, struct zs_analysis *analysis,
                                           .limit = (size_t)o->limit,
                                           .color = zs_cli_color(&o->common, STDOUT_FILENO),
                                           .quantities = o->quantities};
+    const struct zs_analysis_info *info = zs_analysis_info(analysis);
     struct zs_buf out = {0};
+    if (info->kernel_count && !zs_analysis_kernel(analysis, 0))
+        return zs_cli_fail("out of memory");
     if (o->json)
         zs_analysis_json(analysis, &view, &out);
     else
@@ -62,7 +64,7 @@ static int print(const struct analyze_options *o, struct zs_analysis *analysis,
     if (out.error)
         status = zs_cli_fail("out of memory");
     else if (!out.size_B)
-        status = zs_cli_fail("%s: no kernel%s", analysis->profiles->path,
+        status = zs_cli_fail("%s: no kernel%s", info->recording,
                              o->kernels.count ? " matches --kernel" : "s ran");
     else
         status = (o->json ? zs_cli_write_stdout : zs_cli_write_text)(out.data, out.size_B);
@@ -74,25 +76,19 @@ static int analyze(const struct analyze_options *o, const char *path,
                    const struct zs_formula_files *files, const struct zs_filter *kernels)
 {
     char text[600];
-    struct zs_profiles profiles;
-    struct zs_analysis analysis = {0};
+    struct zs_analysis *analysis;
     struct zs_diag diag;
     zs_diag_clear(&diag);
-    int status = ZS_EXIT_OK;
-    if (zs_profiles_open(path, &profiles, &diag)) {
+    if (zs_analysis_open(path, &analysis, &diag)) {
         zs_diag_print(&diag, text, sizeof(text));
-        status = zs_cli_fail("%s: %s", path, text);
-    } else if (zs_analysis_make(&profiles, &analysis)) {
-        status = zs_cli_fail("out of memory");
+        return zs_cli_fail("%s: %s", path, text);
     }
-    if (status == ZS_EXIT_OK)
-        status = zs_formula_files_define(files, &analysis.names);
+    int status = zs_formula_files_define(files, analysis);
     if (status == ZS_EXIT_OK) {
-        put_notes(o, &profiles);
-        status = print(o, &analysis, kernels);
+        put_notes(o, zs_analysis_info(analysis));
+        status = print(o, analysis, kernels);
     }
-    zs_analysis_free(&analysis);
-    zs_profiles_close(&profiles);
+    zs_analysis_close(analysis);
     return status;
 }
 
@@ -128,7 +124,9 @@ const struct zs_command zs_command_analyze = {
         "what to try.\n\n"
         "Most of it needs the exact counts of `zescope run -- zescope record --counts`; what was "
         "not recorded is told with the option that records it. Addresses are followed in the code: "
-        "what depends on loaded values is not judged.",
+        "what depends on loaded values is not judged.\n\n"
+        "RECORDING may be a folder of recordings, those of the ranks of a program: each kernel "
+        "says which it is of.",
     .examples = "  zescope run -- zescope record --counts --debug-info -o rec -- ./app\n"
                 "  zescope analyze rec\n"
                 "      the ten kernels with most time\n"

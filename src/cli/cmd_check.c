@@ -3,7 +3,6 @@
 #include "cli/formulas.h"
 
 #include "base/file.h"
-#include "record/traces.h"
 #include "report/check.h"
 
 #include <errno.h>
@@ -49,132 +48,72 @@ static const struct zs_option options[] = {
 
 extern const struct zs_command zs_command_check;
 
-/* ---- options as assertions ---- */
+/* ---- judging ---- */
 
-struct given {
-    struct zs_formula_file file; /* assertions of options */
-    const char **origins;        /* "--max", of each */
-};
+static int open_analysis(const char *path, struct zs_analysis **ret_analysis)
+{
+    char text[600];
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    if (zs_analysis_open(path, ret_analysis, &diag)) {
+        zs_diag_print(&diag, text, sizeof(text));
+        return zs_cli_fail("%s: %s", path, text);
+    }
+    const char *why = zs_analysis_info(*ret_analysis)->unfit;
+    return *why ? zs_cli_fail("%s: %s: it cannot be judged", path, why) : ZS_EXIT_OK;
+}
 
-static int take_list(struct given *g, const struct zs_string_list *list,
-                     enum zs_assertion_kind kind, const char *option)
+static int judge_list(struct zs_check *check, const struct zs_string_list *list,
+                      enum zs_assertion_kind kind, const char *option)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct zs_formula_error where;
-        int error = zs_formula_file_assert(&g->file, kind, list->items[i], &where);
+        int error = zs_check_assert(check, kind, list->items[i], option, &where);
         if (error == -ENOMEM)
             return zs_cli_fail("out of memory");
         if (error)
             return zs_cli_usage(&zs_command_check, "%s '%s': column %u: %s", option, list->items[i],
                                 where.column, where.text);
-        g->origins[g->file.assertions.count - 1] = option;
     }
     return ZS_EXIT_OK;
 }
 
-static int take_options(const struct check_options *o, struct given *g)
+static int judge(const struct check_options *o, struct zs_check *check)
 {
+    const char *name;
     struct zs_formula_error where;
-    g->origins = calloc(o->max.count + o->min.count + o->assertions.count + 1, sizeof(char *));
-    if (!g->origins || zs_formula_file_parse("", 0, &g->file, &where))
-        return zs_cli_fail("out of memory");
-    int status = take_list(g, &o->max, ZS_ASSERT_MAX, "--max");
+    int error = zs_check_defined(check, &name, &where);
+    if (error)
+        return zs_formula_fail(name, error, &where);
+    int status = judge_list(check, &o->max, ZS_ASSERT_MAX, "--max");
     if (status == ZS_EXIT_OK)
-        status = take_list(g, &o->min, ZS_ASSERT_MIN, "--min");
-    return status == ZS_EXIT_OK ? take_list(g, &o->assertions, ZS_ASSERT_HOLDS, "--assert")
+        status = judge_list(check, &o->min, ZS_ASSERT_MIN, "--min");
+    return status == ZS_EXIT_OK ? judge_list(check, &o->assertions, ZS_ASSERT_HOLDS, "--assert")
                                 : status;
 }
 
-/* ---- judging ---- */
-
-static int open_profiles(const char *path, struct zs_profiles *profiles)
-{
-    char text[600];
-    struct zs_diag diag;
-    zs_diag_clear(&diag);
-    if (zs_profiles_open(path, profiles, &diag)) {
-        zs_diag_print(&diag, text, sizeof(text));
-        return zs_cli_fail("%s: %s", path, text);
-    }
-    const char *why = profiles->damaged_files    ? "its trace is damaged"
-                      : profiles->damaged_counts ? "its execution counts are damaged"
-                      : zs_traces_lost(path)     ? "parts of its trace were lost while recording"
-                      : profiles->unread_modules ? "a module in it cannot be read"
-                                                 : NULL;
-    return why ? zs_cli_fail("%s: %s: it cannot be judged", path, why) : ZS_EXIT_OK;
-}
-
-static int judge(const struct zs_formula_files *files, const struct given *given,
-                 struct zs_check *check)
-{
-    struct zs_formula_error where;
-    int status = zs_formula_files_define(files, &check->names);
-    for (size_t i = 0; i < files->count && status == ZS_EXIT_OK; i++) {
-        int error = zs_check_assertions(check, &files->files[i], files->paths[i], NULL, &where);
-        if (error)
-            status = zs_formula_fail(files->paths[i], error, &where);
-    }
-    if (status != ZS_EXIT_OK)
-        return status;
-    int error = zs_check_assertions(check, &given->file, NULL, given->origins, &where);
-    if (error == -ENOMEM)
-        return zs_cli_fail("out of memory");
-    /* the line is which of them it was */
-    return error ? zs_cli_usage(
-                       &zs_command_check, "%s '%s': column %u: %s", given->origins[where.line - 1],
-                       given->file.assertions.items[where.line - 1].text, where.column, where.text)
-                 : ZS_EXIT_OK;
-}
-
-static int take_recording(const char *path, const struct zs_formula_files *files,
-                          struct zs_baseline *ret_baseline)
-{
-    struct zs_profiles profiles;
-    struct zs_names names;
-    int status = open_profiles(path, &profiles);
-    zs_names_init(&names, &profiles);
-    if (status == ZS_EXIT_OK)
-        status = zs_formula_files_define(files, &names);
-    if (status == ZS_EXIT_OK && zs_baseline_take(&names, ret_baseline))
-        status = zs_cli_fail("out of memory");
-    zs_names_fini(&names);
-    zs_profiles_close(&profiles);
-    return status;
-}
-
-static int read_baseline(const char *path, struct zs_baseline *ret_baseline)
-{
-    struct zs_file file;
-    struct zs_diag diag = {0};
-    if (zs_file_read(path, 0, &file, &diag))
-        return zs_cli_fail("%s", diag.text);
-    int error = zs_baseline_parse(file.span, ret_baseline, &diag);
-    zs_file_close(&file);
-    return error ? zs_cli_fail("%s: %s", path, diag.text[0] ? diag.text : strerror(-error))
-                 : ZS_EXIT_OK;
-}
-
-static int parse_tolerances(const struct check_options *o, struct zs_tolerance *tolerances)
+static int take_tolerances(const struct check_options *o, struct zs_check *check)
 {
     for (size_t i = 0; i < o->tolerances.count; i++) {
         struct zs_diag diag = {0};
-        if (zs_tolerance_parse(o->tolerances.items[i], &tolerances[i], &diag))
+        if (zs_check_tolerance(check, o->tolerances.items[i], &diag))
             return zs_cli_usage(&zs_command_check, "--tolerance: %s", diag.text);
     }
     return ZS_EXIT_OK;
 }
 
-static int compare(const struct check_options *o, const struct zs_formula_files *files,
-                   const struct zs_tolerance *tolerances, struct zs_check *check)
+static int compare(const struct check_options *o, struct zs_check *check)
 {
-    struct zs_baseline baseline = {0};
-    int status = zs_recording_probe(o->baseline) ? take_recording(o->baseline, files, &baseline)
-                                                 : read_baseline(o->baseline, &baseline);
-    if (status == ZS_EXIT_OK &&
-        zs_check_baseline(check, &baseline, tolerances, o->tolerances.count))
-        status = zs_cli_fail("out of memory");
-    zs_baseline_free(&baseline);
-    return status;
+    char text[600];
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    int error = zs_check_baseline(check, o->baseline, &diag);
+    if (!error)
+        return ZS_EXIT_OK;
+    zs_diag_print(&diag, text, sizeof(text));
+    return error == -ENOMEM
+               ? zs_cli_fail("out of memory")
+               : zs_cli_fail("%s: %s", o->baseline, diag.text[0] ? text : strerror(-error));
 }
 
 /* ---- results ---- */
@@ -189,22 +128,19 @@ static int write_file(const char *path, struct zs_buf *out)
     return status;
 }
 
-static int write_baseline(const struct check_options *o, struct zs_check *check)
+static int write_baseline(const struct check_options *o, struct zs_analysis *analysis)
 {
-    struct zs_baseline baseline;
-    struct zs_buf out = {0};
-    int error = zs_baseline_take(&check->names, &baseline);
-    if (!error)
-        zs_baseline_json(&baseline, check->names.profiles->path, &out);
-    int status = error ? zs_cli_fail("out of memory") : write_file(o->write_baseline, &out);
-    zs_baseline_free(&baseline);
-    if (status == ZS_EXIT_OK)
-        zs_cli_note(&o->common, "wrote %s", o->write_baseline);
-    return status;
+    struct zs_diag diag = {0};
+    int error = zs_analysis_write_baseline(analysis, o->write_baseline, &diag);
+    if (error)
+        return zs_cli_fail("%s", error == -ENOMEM ? "out of memory" : diag.text);
+    zs_cli_note(&o->common, "wrote %s", o->write_baseline);
+    return ZS_EXIT_OK;
 }
 
-static int tell(const struct check_options *o, const struct zs_check *check)
+static int tell(const struct check_options *o, const char *path, const struct zs_check *check)
 {
+    uint32_t failed, count = zs_check_count(check, &failed);
     struct zs_buf out = {0};
     int status = ZS_EXIT_OK;
     if (o->junit) {
@@ -212,7 +148,7 @@ static int tell(const struct check_options *o, const struct zs_check *check)
         status = write_file(o->junit, &out);
     }
     if (o->json)
-        zs_check_json(check, o->baseline, &out);
+        zs_check_json(check, path, o->baseline, &out);
     else
         zs_check_text(check, o->all, zs_cli_color(&o->common, STDOUT_FILENO), &out);
     if (status == ZS_EXIT_OK)
@@ -222,33 +158,38 @@ static int tell(const struct check_options *o, const struct zs_check *check)
     zs_buf_fini(&out);
     if (status != ZS_EXIT_OK)
         return status;
-    if (check->failed)
-        zs_cli_note(&o->common, "%zu of %zu checks failed", check->failed, check->results.count);
+    if (failed)
+        zs_cli_note(&o->common, "%u of %u checks failed", failed, count);
     else
-        zs_cli_note(&o->common, "all %zu checks hold", check->results.count);
-    return check->failed ? ZS_EXIT_UNMET : ZS_EXIT_OK;
+        zs_cli_note(&o->common, "all %u checks hold", count);
+    return failed ? ZS_EXIT_UNMET : ZS_EXIT_OK;
 }
 
 static int check_recording(const struct check_options *o, const char *path,
-                           const struct zs_formula_files *files, const struct given *given,
-                           const struct zs_tolerance *tolerances)
+                           const struct zs_formula_files *files)
 {
-    struct zs_profiles profiles;
-    struct zs_check check;
-    int status = open_profiles(path, &profiles);
-    zs_check_init(&check, &profiles);
+    struct zs_analysis *analysis = NULL;
+    struct zs_check *check = NULL;
+    int status = open_analysis(path, &analysis);
+    if (status == ZS_EXIT_OK && zs_check_create(analysis, &check))
+        status = zs_cli_fail("out of memory");
     if (status == ZS_EXIT_OK)
-        status = judge(files, given, &check);
+        status = take_tolerances(o, check);
+    if (status == ZS_EXIT_OK)
+        status = zs_formula_files_define(files, analysis);
+    if (status == ZS_EXIT_OK)
+        status = judge(o, check);
     if (status == ZS_EXIT_OK && o->baseline)
-        status = compare(o, files, tolerances, &check);
+        status = compare(o, check);
     if (status == ZS_EXIT_OK && o->write_baseline)
-        status = write_baseline(o, &check);
+        status = write_baseline(o, analysis);
     /* only a baseline was wanted: nothing was asserted */
-    bool only_wrote = o->write_baseline && !check.results.count && !o->junit && !o->json;
+    bool only_wrote =
+        o->write_baseline && check && !zs_check_count(check, NULL) && !o->junit && !o->json;
     if (status == ZS_EXIT_OK && !only_wrote)
-        status = tell(o, &check);
-    zs_check_fini(&check);
-    zs_profiles_close(&profiles);
+        status = tell(o, path, check);
+    zs_check_destroy(check);
+    zs_analysis_close(analysis);
     return status;
 }
 
@@ -264,22 +205,11 @@ static int run(void *parsed, int operand_count, char **operands)
             "nothing to check: --max, --min, --assert, --file or --baseline say what");
     if (o->tolerances.count && !o->baseline)
         return zs_cli_usage(&zs_command_check, "--tolerance is for --baseline");
-    struct given given = {0};
     struct zs_formula_files files = {0};
-    struct zs_tolerance *tolerances = calloc(o->tolerances.count + 1, sizeof(*tolerances));
-    int status = tolerances ? take_options(o, &given) : zs_cli_fail("out of memory");
+    int status = zs_formula_files_open(&o->files, &files);
     if (status == ZS_EXIT_OK)
-        status = parse_tolerances(o, tolerances);
-    if (status == ZS_EXIT_OK)
-        status = zs_formula_files_open(&o->files, &files);
-    if (status == ZS_EXIT_OK)
-        status = check_recording(o, operands[0], &files, &given, tolerances);
+        status = check_recording(o, operands[0], &files);
     zs_formula_files_close(&files);
-    zs_formula_file_free(&given.file);
-    free(given.origins);
-    for (size_t i = 0; tolerances && i < o->tolerances.count; i++)
-        zs_tolerance_free(&tolerances[i]);
-    free(tolerances);
     return status;
 }
 
@@ -297,6 +227,9 @@ const struct zs_command zs_command_check = {
         "does not hold is printed with the kernel, the value, the limit and the source line. A "
         "name that the recording does not have, a value that was not recorded and a pattern that "
         "matches no kernel are failures, too.\n\n"
+        "RECORDING may be a folder of recordings, those of the ranks of a program: what is "
+        "asserted "
+        "has to hold in each.\n\n"
         "The exit status is 0 when everything holds, 3 when something does not, 2 for an assertion "
         "that is wrong as such, 1 when the recording cannot be read or is damaged.",
     .examples = "  zescope check --max spills=0 --min 'gemm:lane_use>90%' rec\n"

@@ -182,15 +182,12 @@ static const struct zs_recording_info *first_info(const struct zs_recordings *re
 static int write_analyzed(const struct report_options *o, const struct zs_recording_html *page,
                           const char *path)
 {
-    struct zs_profiles profiles = {0};
-    struct zs_analysis analysis = {0};
     struct zs_recording_html whole = *page;
-    bool is_one = zs_recording_probe(path) && !zs_profiles_open(path, &profiles, NULL);
-    if (is_one && !zs_analysis_make(&profiles, &analysis))
-        whole.analysis = &analysis;
+    struct zs_analysis *analysis = NULL;
+    if (zs_recording_probe(path) && !zs_analysis_open(path, &analysis, NULL))
+        whole.analysis = analysis;
     int status = write_page(o, &whole);
-    zs_analysis_free(&analysis);
-    zs_profiles_close(&profiles);
+    zs_analysis_close(analysis);
     return status;
 }
 

@@ -12,7 +12,7 @@ const struct zs_rule zs_rules[ZS_RULES] = {
 #undef RULE
 };
 
-double analysis_metric(struct zs_analysis *a, const char *name)
+double analysis_metric(struct zs_rank_analysis *a, const char *name)
 {
     double value;
     const char *unit;
@@ -22,21 +22,21 @@ double analysis_metric(struct zs_analysis *a, const char *name)
 
 static int by_severity(const void *a, const void *b)
 {
-    const struct zs_finding *x = a, *y = b;
+    const struct zs_found *x = a, *y = b;
     if (x->severity != y->severity)
         return x->severity < y->severity ? 1 : -1;
     return (int)x->rule - (int)y->rule;
 }
 
-static int judge(struct zs_analysis *a, const struct zs_profile *p, struct zs_analyzed *to)
+static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct zs_judged *to)
 {
-    struct zs_finding findings[ZS_RULES];
+    struct zs_found findings[ZS_RULES];
     struct rule_context c = {.analysis = a, .profile = p, .roofline = &to->roofline};
     struct zs_lane_access *accesses = p->is_counted ? zs_accesses(p) : NULL;
     c.accesses = accesses;
     for (int r = 0; r < ZS_RULES; r++) {
-        struct zs_finding *f = &findings[to->finding_count];
-        *f = (struct zs_finding){.rule = (enum zs_rule_id)r};
+        struct zs_found *f = &findings[to->finding_count];
+        *f = (struct zs_found){.rule = (enum zs_rule_id)r};
         c.missing = NULL;
         if (rule_functions[r](&c, f))
             to->finding_count++;
@@ -44,7 +44,7 @@ static int judge(struct zs_analysis *a, const struct zs_profile *p, struct zs_an
             to->not_judged[r] = c.missing;
     }
     free(accesses);
-    to->findings = ZS_ARENA_ARRAY(&a->arena, to->finding_count, struct zs_finding);
+    to->findings = ZS_ARENA_ARRAY(&a->arena, to->finding_count, struct zs_found);
     if (!to->findings)
         return -ENOMEM;
     memcpy(to->findings, findings, to->finding_count * sizeof(*findings));
@@ -54,7 +54,7 @@ static int judge(struct zs_analysis *a, const struct zs_profile *p, struct zs_an
 }
 
 /* The driver's own identification: "zescope" in its first bytes. */
-static bool is_modelled(const struct zs_profiles *t)
+bool zs_profiles_are_modelled(const struct zs_profiles *t)
 {
     uint32_t count;
     const struct zs_record_device *devices = zs_recording_devices(t->recording, &count);
@@ -64,13 +64,13 @@ static bool is_modelled(const struct zs_profiles *t)
     return false;
 }
 
-int zs_analysis_make(const struct zs_profiles *t, struct zs_analysis *ret_analysis)
+int zs_rank_analysis_make(const struct zs_profiles *t, struct zs_rank_analysis *ret_analysis)
 {
-    struct zs_analysis *a = ret_analysis;
-    *a = (struct zs_analysis){.profiles = t, .is_modelled = is_modelled(t)};
+    struct zs_rank_analysis *a = ret_analysis;
+    *a = (struct zs_rank_analysis){.profiles = t};
     zs_names_init(&a->names, t);
     zs_arena_init(&a->arena, (size_t)1 << 30);
-    a->kernels = ZS_ARENA_ARRAY(&a->arena, t->kernels.count, struct zs_analyzed);
+    a->kernels = ZS_ARENA_ARRAY(&a->arena, t->kernels.count, struct zs_judged);
     if (!a->kernels)
         return -ENOMEM;
     a->kernel_count = t->kernels.count;
@@ -87,9 +87,9 @@ int zs_analysis_make(const struct zs_profiles *t, struct zs_analysis *ret_analys
     return 0;
 }
 
-void zs_analysis_free(struct zs_analysis *a)
+void zs_rank_analysis_free(struct zs_rank_analysis *a)
 {
     zs_names_fini(&a->names);
     zs_arena_fini(&a->arena);
-    *a = (struct zs_analysis){0};
+    *a = (struct zs_rank_analysis){0};
 }

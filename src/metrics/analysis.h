@@ -11,6 +11,8 @@
 #include "metrics/addresses.h"
 #include "metrics/names.h"
 
+#include <zescope/analyze.h>
+
 enum zs_rule_id {
 #define RULE(id, key, title, advice) ZS_RULE_##id,
 #include "metrics/rules.def"
@@ -25,12 +27,7 @@ extern const struct zs_rule zs_rules[ZS_RULES];
 
 enum { ZS_FINDING_NUMBERS = 6, ZS_FINDING_PLACES = 3, ZS_ROOFS = 3 };
 
-struct zs_finding_number {
-    const char *name, *unit;
-    double value;
-};
-
-struct zs_finding {
+struct zs_found {
     enum zs_rule_id rule;
     double severity; /* 0 to 1: how much of the kernel's work it is about */
     char text[300];
@@ -40,16 +37,8 @@ struct zs_finding {
     uint32_t place_count;
 };
 
-/* A memory under the roofline: operations for each byte that the kernel asks of it. */
-struct zs_roof {
-    const char *name;   /* "local memory", "L3", "memory" */
-    double bytes, rate; /* rate: of the device, GB/s; NaN: not known */
-    double intensity;   /* operations for each byte; NaN: none are asked for */
-    double attainable;  /* Gop/s under this roof and the compute roof */
-    double asked_rate;  /* GB/s in the measured time */
-};
-
-struct zs_roofline {
+/* A kernel under the roofs: struct zs_roofline as it is made. */
+struct zs_placed {
     const char *operations; /* "flop", or "ops" where there are no floating-point operations */
     const char *precision;  /* "single precision"; "" for none */
     double count;           /* operations; NaN: not counted */
@@ -62,26 +51,28 @@ struct zs_roofline {
     double compute_ns, memory_ns; /* least that issuing and moving take; NaN */
 };
 
-struct zs_analyzed {
+struct zs_judged {
     const struct zs_profile *profile;
-    struct zs_roofline roofline;
-    struct zs_finding *findings; /* the most severe first */
+    struct zs_placed roofline;
+    struct zs_found *findings; /* the most severe first */
     uint32_t finding_count;
     const char *not_judged[ZS_RULES]; /* a sentence of what is missing; NULL: judged */
 };
 
-struct zs_analysis {
+struct zs_rank_analysis {
     const struct zs_profiles *profiles;
     struct zs_names names;
-    struct zs_analyzed *kernels; /* in the order of the profiles */
+    struct zs_judged *kernels; /* in the order of the profiles */
     size_t kernel_count;
-    bool is_modelled; /* times are those of zescope's software GPU */
     struct zs_arena arena;
 };
 
 /* 0 or -ENOMEM. The profiles live as long; free in any case. */
-int zs_analysis_make(const struct zs_profiles *profiles, struct zs_analysis *ret_analysis);
-void zs_analysis_free(struct zs_analysis *analysis);
+int zs_rank_analysis_make(const struct zs_profiles *profiles,
+                          struct zs_rank_analysis *ret_analysis);
+void zs_rank_analysis_free(struct zs_rank_analysis *analysis);
+/* Whether times are those of zescope's software GPU. */
+bool zs_profiles_are_modelled(const struct zs_profiles *profiles);
 
 const char *zs_limiter_text(enum zs_limiter limiter);
 

@@ -6,20 +6,20 @@
 
 /* What a rule sees. */
 struct rule_context {
-    struct zs_analysis *analysis;
+    struct zs_rank_analysis *analysis;
     const struct zs_profile *profile;
-    const struct zs_roofline *roofline;
+    const struct zs_placed *roofline;
     const struct zs_lane_access *accesses; /* NULL: not known */
     const char *missing;                   /* set by a rule that cannot judge */
 };
 
 /* Whether the kernel has it; then the finding's text, numbers and places are set. */
-typedef bool rule_fn(struct rule_context *context, struct zs_finding *ret_finding);
+typedef bool rule_fn(struct rule_context *context, struct zs_found *ret_finding);
 extern rule_fn *const rule_functions[ZS_RULES];
 
-void roofline_make(const struct zs_analysis *analysis, const struct zs_profile *profile,
-                   struct zs_roofline *ret_roofline);
+void roofline_make(const struct zs_rank_analysis *analysis, const struct zs_profile *profile,
+                   struct zs_placed *ret_roofline);
 /* A recorded metric of the selected kernel; NaN where there is none. */
-double analysis_metric(struct zs_analysis *analysis, const char *name);
+double analysis_metric(struct zs_rank_analysis *analysis, const char *name);
 
 #endif

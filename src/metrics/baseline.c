@@ -243,28 +243,31 @@ static const struct zs_baseline_value *value_of(const struct zs_baseline_kernel 
     return NULL;
 }
 
-static struct zs_check_result result_of(const struct zs_baseline_kernel *k,
+static struct zs_check_result result_of(const struct zs_check *c,
+                                        const struct zs_baseline_kernel *k,
                                         const struct zs_profile *p, const char *assertion,
                                         const char *name)
 {
-    return (struct zs_check_result){.status = ZS_CHECK_PASSED,
-                                    .assertion = assertion,
-                                    .origin = "--baseline",
-                                    .kernel = p,
-                                    .kernel_name = p ? p->name : k->name,
-                                    .what = name,
-                                    .unit = "",
-                                    .relation = "",
-                                    .why = "",
-                                    .value = NAN,
-                                    .limit = NAN,
-                                    .baseline = NAN,
-                                    .place = {.path = ""}};
+    struct zs_check_result r = {.status = ZS_CHECK_PASSED,
+                                .assertion = assertion,
+                                .origin = "--baseline",
+                                .what = name,
+                                .unit = "",
+                                .relation = "",
+                                .why = "",
+                                .value = NAN,
+                                .limit = NAN,
+                                .baseline = NAN,
+                                .place = {.path = ""}};
+    zs_check_set_kernel(c, p, &r);
+    if (!p)
+        r.kernel_name = k->name;
+    return r;
 }
 
 static int push(struct zs_check *c, struct zs_check_result r, const char *why)
 {
-    r.why = zs_arena_strndup(&c->names.arena, why, strlen(why));
+    r.why = zs_arena_strndup(&c->names->arena, why, strlen(why));
     if (!r.why || !ZS_VEC_PUSH(&c->results, r))
         return -ENOMEM;
     c->failed += r.status != ZS_CHECK_PASSED;
@@ -275,7 +278,7 @@ static int push(struct zs_check *c, struct zs_check_result r, const char *why)
 static void set_limit(const struct zs_check *c, const struct zs_tolerance *t,
                       struct zs_check_result *r)
 {
-    enum zs_better better = zs_names_better(&c->names, r->what);
+    enum zs_better better = zs_names_better(c->names, r->what);
     bool up = t->up || (!t->down && better != ZS_BETTER_MORE);
     bool down = t->down || (!t->up && better != ZS_BETTER_LESS);
     double room = t->is_percent ? fabs(r->baseline) * t->amount / 100 : t->amount;
@@ -305,19 +308,19 @@ static int compare(struct zs_check *c, const struct zs_baseline_kernel *k,
 {
     char why[400] = "";
     const struct zs_baseline_value *old = value_of(k, t->name);
-    const char *kept = zs_arena_strndup(&c->names.arena, t->name, strlen(t->name));
-    const char *text = zs_arena_strndup(&c->names.arena, t->text, strlen(t->text));
-    struct zs_check_result r = result_of(k, p, text, kept);
+    const char *kept = zs_arena_strndup(&c->names->arena, t->name, strlen(t->name));
+    const char *text = zs_arena_strndup(&c->names->arena, t->text, strlen(t->text));
+    struct zs_check_result r = result_of(c, k, p, text, kept);
     if (!kept || !text)
         return -ENOMEM;
-    bool known = zs_names_value(&c->names, t->name, &r.value, &r.unit, why, sizeof(why));
+    bool known = zs_names_value(c->names, t->name, &r.value, &r.unit, why, sizeof(why));
     /* what neither knows is nothing that changed, unless it was asked for */
     if (is_default && !old)
         return 0;
     int q = zs_quantity_find(t->name);
     enum zs_quantity quantity = (enum zs_quantity)q;
-    if (q < 0 || !zs_profile_lines(c->names.profiles, p, share, &quantity, &r.place, 1))
-        zs_profile_begin(c->names.profiles, p, &r.place);
+    if (q < 0 || !zs_profile_lines(c->names->profiles, p, share, &quantity, &r.place, 1))
+        zs_profile_begin(c->names->profiles, p, &r.place);
     r.status = ZS_CHECK_UNKNOWN;
     if (!known || isnan(r.value))
         return push(c, r, why);
@@ -334,7 +337,7 @@ static int compare(struct zs_check *c, const struct zs_baseline_kernel *k,
 static const struct zs_profile *profile_of(const struct zs_check *c,
                                            const struct zs_baseline_kernel *k)
 {
-    const struct zs_profiles *t = c->names.profiles;
+    const struct zs_profiles *t = c->names->profiles;
     for (size_t i = 0; i < t->kernels.count; i++)
         if (t->kernels.items[i]->ordinal == k->ordinal &&
             !strcmp(t->kernels.items[i]->name, k->name))
@@ -348,7 +351,7 @@ static int compare_kernel(struct zs_check *c, const struct zs_baseline_kernel *k
     const struct zs_profile *p = profile_of(c, k);
     int error = 0;
     if (p)
-        error = zs_names_select(&c->names, p);
+        error = zs_names_select(c->names, p);
     for (size_t i = 0; i < count && !error; i++) {
         if (tolerances[i].glob && fnmatch(tolerances[i].glob, k->name, 0))
             continue;
@@ -364,14 +367,14 @@ static int compare_kernel(struct zs_check *c, const struct zs_baseline_kernel *k
     }
     if (p || error)
         return error;
-    struct zs_check_result gone = result_of(k, NULL, "--baseline", "kernel");
-    gone.kernel_name = zs_arena_strndup(&c->names.arena, k->name, strlen(k->name));
+    struct zs_check_result gone = result_of(c, k, NULL, "--baseline", "kernel");
+    gone.kernel_name = zs_arena_strndup(&c->names->arena, k->name, strlen(k->name));
     gone.status = ZS_CHECK_UNKNOWN;
     return gone.kernel_name ? push(c, gone, "it is in the baseline and did not run") : -ENOMEM;
 }
 
-int zs_check_baseline(struct zs_check *c, const struct zs_baseline *b,
-                      const struct zs_tolerance *tolerances, size_t count)
+int zs_rank_check_baseline(struct zs_check *c, const struct zs_baseline *b,
+                           const struct zs_tolerance *tolerances, size_t count)
 {
     bool *used = calloc(count + 1, sizeof(*used));
     int error = used ? 0 : -ENOMEM;
@@ -381,9 +384,10 @@ int zs_check_baseline(struct zs_check *c, const struct zs_baseline *b,
         if (used[i])
             continue;
         static const struct zs_baseline_kernel none = {.name = ""};
-        struct zs_check_result r = result_of(&none, NULL, tolerances[i].text, tolerances[i].name);
-        r.what = zs_arena_strndup(&c->names.arena, r.what, strlen(r.what));
-        r.assertion = zs_arena_strndup(&c->names.arena, r.assertion, strlen(r.assertion));
+        struct zs_check_result r =
+            result_of(c, &none, NULL, tolerances[i].text, tolerances[i].name);
+        r.what = zs_arena_strndup(&c->names->arena, r.what, strlen(r.what));
+        r.assertion = zs_arena_strndup(&c->names->arena, r.assertion, strlen(r.assertion));
         r.status = ZS_CHECK_UNKNOWN;
         error =
             r.what && r.assertion ? push(c, r, "the baseline has no kernel of that name") : -ENOMEM;

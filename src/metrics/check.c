@@ -10,21 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-void zs_check_init(struct zs_check *check, const struct zs_profiles *profiles)
+void zs_check_set_kernel(const struct zs_check *c, const struct zs_profile *p,
+                         struct zs_check_result *r)
 {
-    *check = (struct zs_check){0};
-    zs_names_init(&check->names, profiles);
-}
-
-void zs_check_fini(struct zs_check *check)
-{
-    free(check->results.items);
-    zs_names_fini(&check->names);
+    r->kernel_name = p ? p->name : "";
+    r->module = p ? p->module : "";
+    r->ordinal = p ? p->ordinal : 0;
+    r->rank = p ? c->rank : "";
 }
 
 static const char *keep(struct zs_check *c, const char *text)
 {
-    return zs_arena_strndup(&c->names.arena, text, strlen(text));
+    return zs_arena_strndup(&c->names->arena, text, strlen(text));
 }
 
 static int push(struct zs_check *c, struct zs_check_result result)
@@ -52,9 +49,9 @@ static struct zs_source_place place_of(const struct zs_check *c, const struct zs
     snprintf(name, sizeof(name), "%.*s", (int)ZS_MIN(n, sizeof(name) - 1), text);
     int q = zs_quantity_find(name);
     enum zs_quantity quantity = (enum zs_quantity)q;
-    if (q >= 0 && zs_profile_lines(c->names.profiles, p, share, &quantity, &place, 1))
+    if (q >= 0 && zs_profile_lines(c->names->profiles, p, share, &quantity, &place, 1))
         return place;
-    zs_profile_begin(c->names.profiles, p, &place);
+    zs_profile_begin(c->names->profiles, p, &place);
     return place;
 }
 
@@ -93,15 +90,15 @@ static int match_limit(const struct zs_assertion *a, const struct zs_bound *valu
 static int bind(struct zs_check *c, struct bound_assertion *b, struct zs_formula_error *error)
 {
     const struct zs_assertion *a = b->assertion;
-    const struct zs_formula_names names = zs_names_for_formulas(&c->names);
-    int failed = zs_formula_bind(a->value, &names, &c->names.arena, &b->value, error);
+    const struct zs_formula_names names = zs_names_for_formulas(c->names);
+    int failed = zs_formula_bind(a->value, &names, &c->names->arena, &b->value, error);
     if (failed)
         return failed;
     if (a->kind == ZS_ASSERT_HOLDS)
         return b->value.type == ZS_FORMULA_NUMBER
                    ? refuse(a, error, "`assert` needs a condition, as in 'spills == 0'")
                    : 0;
-    failed = zs_formula_bind(a->limit, &names, &c->names.arena, &b->limit, error);
+    failed = zs_formula_bind(a->limit, &names, &c->names->arena, &b->limit, error);
     return failed ? failed : match_limit(a, &b->value, &b->limit, error);
 }
 
@@ -116,13 +113,11 @@ static const char *unit_of(struct zs_check *c, const struct zs_bound *value)
 
 static int judge(struct zs_check *c, const struct bound_assertion *b, const struct zs_profile *p)
 {
-    const struct zs_formula_names names = zs_names_for_formulas(&c->names);
+    const struct zs_formula_names names = zs_names_for_formulas(c->names);
     const struct zs_assertion *a = b->assertion;
     const char *why = NULL, *limit_why = NULL;
     struct zs_check_result r = {.assertion = a->text,
                                 .origin = b->origin,
-                                .kernel = p,
-                                .kernel_name = p->name,
                                 .what = b->what,
                                 .unit = "",
                                 .relation = "",
@@ -130,9 +125,10 @@ static int judge(struct zs_check *c, const struct bound_assertion *b, const stru
                                 .limit = NAN,
                                 .baseline = NAN,
                                 .status = ZS_CHECK_PASSED};
-    int error = zs_names_select(&c->names, p);
+    int error = zs_names_select(c->names, p);
     if (error)
         return error;
+    zs_check_set_kernel(c, p, &r);
     r.value = zs_bound_value(&b->value, &names, &why);
     bool holds = r.value != 0;
     if (a->kind != ZS_ASSERT_HOLDS) {
@@ -155,30 +151,6 @@ static int judge(struct zs_check *c, const struct bound_assertion *b, const stru
     return push(c, r);
 }
 
-/* What is said of an assertion on no kernel at all. */
-static int judge_none(struct zs_check *c, const struct bound_assertion *b)
-{
-    const struct zs_assertion *a = b->assertion;
-    char why[400];
-    if (!c->names.profiles->kernels.count)
-        snprintf(why, sizeof(why), "the recording has no kernels");
-    else
-        snprintf(why, sizeof(why), "no kernel that ran is called '%.200s'",
-                 a->kernels ? a->kernels : "*");
-    return push(c, (struct zs_check_result){.status = ZS_CHECK_UNKNOWN,
-                                            .assertion = a->text,
-                                            .origin = b->origin,
-                                            .kernel_name = a->kernels ? a->kernels : "",
-                                            .what = b->what,
-                                            .unit = "",
-                                            .relation = "",
-                                            .why = keep(c, why),
-                                            .value = NAN,
-                                            .limit = NAN,
-                                            .baseline = NAN,
-                                            .place = {.path = ""}});
-}
-
 /* "spills" of "gemm*: spills = 0"; conditions as a whole. */
 static const char *name_of(struct zs_check *c, const struct zs_assertion *a)
 {
@@ -189,42 +161,46 @@ static const char *name_of(struct zs_check *c, const struct zs_assertion *a)
     size_t n = a->kind == ZS_ASSERT_HOLDS ? strlen(start) : strcspn(start, "<>=");
     while (n && (start[n - 1] == ' ' || start[n - 1] == '\t'))
         n--;
-    return zs_arena_strndup(&c->names.arena, start, n);
+    return zs_arena_strndup(&c->names->arena, start, n);
 }
 
-static int judge_all(struct zs_check *c, const struct bound_assertion *b)
+int zs_rank_check(struct zs_check *c, const struct zs_assertion *a, const char *origin,
+                  size_t *ret_found, struct zs_formula_error *ret_error)
 {
-    const struct zs_profiles *t = c->names.profiles;
-    const char *glob = b->assertion->kernels;
-    size_t found = 0;
-    for (size_t i = 0; i < t->kernels.count; i++) {
+    struct bound_assertion b = {.assertion = a, .origin = origin, .what = name_of(c, a)};
+    const struct zs_profiles *t = c->names->profiles;
+    int error = b.what ? bind(c, &b, ret_error) : -ENOMEM;
+    *ret_found = 0;
+    for (size_t i = 0; i < t->kernels.count && !error; i++) {
         const struct zs_profile *p = t->kernels.items[i];
-        if (glob && fnmatch(glob, p->name, 0))
+        if (a->kernels && fnmatch(a->kernels, p->name, 0))
             continue;
-        found++;
-        int error = judge(c, b, p);
-        if (error)
-            return error;
-    }
-    return found ? 0 : judge_none(c, b);
-}
-
-int zs_check_assertions(struct zs_check *c, const struct zs_formula_file *file,
-                        const char *file_name, const char *const *origins,
-                        struct zs_formula_error *ret_error)
-{
-    int error = 0;
-    for (size_t i = 0; i < file->assertions.count && !error; i++) {
-        char origin[4200];
-        struct bound_assertion b = {.assertion = &file->assertions.items[i]};
-        snprintf(origin, sizeof(origin), "%s:%u", file_name ? file_name : "", b.assertion->line);
-        b.origin = origins ? origins[i] : keep(c, origin);
-        b.what = name_of(c, b.assertion);
-        error = b.origin && b.what ? bind(c, &b, ret_error) : -ENOMEM;
-        if (!error)
-            error = judge_all(c, &b);
-        else if (error == -EINVAL && origins) /* of options: which one */
-            ret_error->line = (uint32_t)i + 1;
+        ++*ret_found;
+        error = judge(c, &b, p);
     }
     return error;
+}
+
+int zs_rank_check_none(struct zs_check *c, const struct zs_assertion *a, const char *origin)
+{
+    char why[400];
+    if (!c->names->profiles->kernels.count)
+        snprintf(why, sizeof(why), "the recording has no kernels");
+    else
+        snprintf(why, sizeof(why), "no kernel that ran is called '%.200s'",
+                 a->kernels ? a->kernels : "*");
+    return push(c, (struct zs_check_result){.status = ZS_CHECK_UNKNOWN,
+                                            .assertion = a->text,
+                                            .origin = origin,
+                                            .kernel_name = a->kernels ? a->kernels : "",
+                                            .module = "",
+                                            .rank = "",
+                                            .what = name_of(c, a),
+                                            .unit = "",
+                                            .relation = "",
+                                            .why = keep(c, why),
+                                            .value = NAN,
+                                            .limit = NAN,
+                                            .baseline = NAN,
+                                            .place = {.path = ""}});
 }

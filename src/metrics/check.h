@@ -9,44 +9,46 @@
 
 #include "metrics/names.h"
 
-enum zs_check_status {
-    ZS_CHECK_PASSED,
-    ZS_CHECK_FAILED,
-    ZS_CHECK_UNKNOWN, /* cannot be judged: it fails, too */
-};
-
-struct zs_check_result {
-    enum zs_check_status status;
-    const char *assertion;           /* as written */
-    const char *origin;              /* "--max", "limits.zsm:3", "--baseline" */
-    const struct zs_profile *kernel; /* NULL: no kernel, or one that the baseline alone has */
-    const char *kernel_name;         /* "" for none */
-    const char *what;                /* the value's name or formula */
-    double value, limit;             /* in `unit`; NaN: none */
-    const char *unit;
-    const char *relation;         /* "at most", "at least", "" for conditions */
-    const char *why;              /* a sentence, or "" */
-    double baseline;              /* NaN: none */
-    struct zs_source_place place; /* path "": not known */
+/* "[GLOB:]NAME=VALUE": how far a value may be from the baseline's. */
+struct zs_tolerance {
+    const char *text;
+    char *glob; /* NULL: all kernels */
+    char *name;
+    double amount; /* percent of the baseline's value, or in the value's unit */
+    bool is_percent;
+    bool up, down; /* changes that count; neither: the worse direction, or both */
 };
 
 struct zs_check {
-    struct zs_names names;
+    struct zs_analysis *analysis;
+    struct zs_names *names; /* of the recording that is judged ... */
+    const char *rank;       /* ... and its name among others */
     struct {
         struct zs_check_result *items;
         size_t count, capacity;
     } results;
     size_t failed; /* or unknown */
+    struct {
+        struct zs_tolerance *items;
+        size_t count, capacity;
+    } tolerances;
+    struct {
+        struct zs_formula_file **items;
+        size_t count, capacity;
+    } files; /* of assertions that were given one by one */
 };
 
-void zs_check_init(struct zs_check *check, const struct zs_profiles *profiles);
-void zs_check_fini(struct zs_check *check);
+/* What the result says of a kernel; NULL: of none. */
+void zs_check_set_kernel(const struct zs_check *check, const struct zs_profile *profile,
+                         struct zs_check_result *result);
 
-/* All assertions of a file, whose definitions have been taken (zs_names_define). `origin`: of all
- * of them; NULL: "file:LINE". 0, -EINVAL with the place, -ENOMEM. */
-int zs_check_assertions(struct zs_check *check, const struct zs_formula_file *file,
-                        const char *file_name, const char *const *origins,
-                        struct zs_formula_error *ret_error);
+/* One assertion on the recording's kernels; *ret_found: how many it was on. 0, -EINVAL with the
+ * place, -ENOMEM. */
+int zs_rank_check(struct zs_check *check, const struct zs_assertion *assertion, const char *origin,
+                  size_t *ret_found, struct zs_formula_error *ret_error);
+/* What is said of an assertion on no kernel at all. */
+int zs_rank_check_none(struct zs_check *check, const struct zs_assertion *assertion,
+                       const char *origin);
 
 /* ---- baseline ---- */
 
@@ -79,21 +81,12 @@ void zs_baseline_free(struct zs_baseline *baseline);
 void zs_baseline_json(const struct zs_baseline *baseline, const char *recording,
                       struct zs_buf *out);
 
-/* "[GLOB:]NAME=VALUE": how far a value may be from the baseline's. */
-struct zs_tolerance {
-    const char *text;
-    char *glob; /* NULL: all kernels */
-    char *name;
-    double amount; /* percent of the baseline's value, or in the value's unit */
-    bool is_percent;
-    bool up, down; /* changes that count; neither: the worse direction, or both */
-};
 int zs_tolerance_parse(const char *text, struct zs_tolerance *ret_tolerance, struct zs_diag *diag);
 void zs_tolerance_free(struct zs_tolerance *tolerance);
 
 /* Compare what tolerances name, and without any all exact quantities that have a better and a worse
  * side, with tolerance 0. 0 or -ENOMEM. */
-int zs_check_baseline(struct zs_check *check, const struct zs_baseline *baseline,
-                      const struct zs_tolerance *tolerances, size_t tolerance_count);
+int zs_rank_check_baseline(struct zs_check *check, const struct zs_baseline *baseline,
+                           const struct zs_tolerance *tolerances, size_t tolerance_count);
 
 #endif

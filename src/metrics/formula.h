@@ -14,6 +14,8 @@
 #include "base/arena.h"
 #include "metrics/unit.h"
 
+#include <zescope/analyze.h>
+
 enum {
     ZS_FORMULA_NODES_MAX = 4096, /* of one formula */
     ZS_FORMULA_NESTING_MAX = 100,
@@ -22,19 +24,7 @@ enum {
     ZS_FORMULAS_MAX = 4096, /* definitions and assertions of one text */
 };
 
-/* Where and why a text was refused: line and column (in bytes) count from 1. */
-struct zs_formula_error {
-    uint32_t line, column;
-    char text[300];
-};
-
 struct zs_formula; /* opaque: a parsed expression, in an arena */
-
-enum zs_assertion_kind {
-    ZS_ASSERT_HOLDS, /* a condition */
-    ZS_ASSERT_MAX,   /* a value that may at most be the limit */
-    ZS_ASSERT_MIN,
-};
 
 struct zs_definition {
     const char *name;

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "record/builds.h"
 
+#include <zescope/analyze.h>
 #include <zescope/annotate.h>
 #include <zescope/metrics.h>
 #include <zescope/record.h>
@@ -143,14 +144,6 @@ const char *zs_profile_why(const struct zs_profiles *profiles, const struct zs_p
 
 /* How much instruction i is of a quantity that is summed over instructions: NaN for others. */
 double zs_profile_share(const struct zs_profile *profile, enum zs_quantity quantity, uint32_t i);
-
-struct zs_source_place {
-    const char *path; /* "" : not known */
-    uint32_t line;
-    uint32_t offset_B;   /* of the instruction that has most of it */
-    double amount;       /* of the line */
-    struct zs_span text; /* of the line, without blanks around it; empty where there is none */
-};
 
 /* The lines with most of what `amount` gives for each instruction, the most first; how many there
  * are. Instructions without a line stand for themselves (line 0). */

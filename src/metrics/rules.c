@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void ZS_PRINTF(2, 3) say(struct zs_finding *f, const char *format, ...)
+static void ZS_PRINTF(2, 3) say(struct zs_found *f, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -14,18 +14,18 @@ static void ZS_PRINTF(2, 3) say(struct zs_finding *f, const char *format, ...)
     va_end(args);
 }
 
-static void number(struct zs_finding *f, const char *name, double value, const char *unit)
+static void number(struct zs_found *f, const char *name, double value, const char *unit)
 {
     if (!isnan(value) && f->number_count < ZS_FINDING_NUMBERS)
         f->numbers[f->number_count++] = (struct zs_finding_number){name, unit, value};
 }
 
-static void quantity(const struct rule_context *c, struct zs_finding *f, enum zs_quantity q)
+static void quantity(const struct rule_context *c, struct zs_found *f, enum zs_quantity q)
 {
     number(f, zs_quantity_rows[q].name, c->profile->values[q], zs_quantity_rows[q].unit);
 }
 
-static void lines(const struct rule_context *c, struct zs_finding *f,
+static void lines(const struct rule_context *c, struct zs_found *f,
                   double (*amount)(const struct zs_profile *, uint32_t, void *), void *user)
 {
     f->place_count = zs_profile_lines(c->analysis->profiles, c->profile, amount, user, f->places,
@@ -39,7 +39,7 @@ static double share(const struct zs_profile *p, uint32_t i, void *user)
     return zs_profile_share(p, *(enum zs_quantity *)user, i);
 }
 
-static void lines_of(const struct rule_context *c, struct zs_finding *f, enum zs_quantity q)
+static void lines_of(const struct rule_context *c, struct zs_found *f, enum zs_quantity q)
 {
     lines(c, f, share, &q);
 }
@@ -52,9 +52,9 @@ static bool needs(struct rule_context *c, enum zs_quantity q)
 
 /* ---- memory ---- */
 
-static bool rule_memory_bound(struct rule_context *c, struct zs_finding *f)
+static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
 {
-    const struct zs_roofline *r = c->roofline;
+    const struct zs_placed *r = c->roofline;
     const struct zs_roof *slowest = NULL;
     if (!needs(c, ZS_Q_ISSUE) || !needs(c, ZS_Q_GLOBAL_BYTES))
         return false;
@@ -131,7 +131,7 @@ static struct lines_touched count_touched(const struct zs_profile *p,
     return t;
 }
 
-static bool rule_uncoalesced(struct rule_context *c, struct zs_finding *f)
+static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
 {
     void *accesses = (void *)(uintptr_t)c->accesses;
     double use = analysis_metric(c->analysis, "SectorUse");
@@ -177,7 +177,7 @@ static double conflict_cycles(const struct zs_profile *p, uint32_t i, void *user
     return p->insts[i].executions * (a->cycles - a->cycles_least);
 }
 
-static bool rule_bank_conflicts(struct rule_context *c, struct zs_finding *f)
+static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
 {
     const struct zs_profile *p = c->profile;
     double cycles = 0, least = 0;
@@ -208,7 +208,7 @@ static bool rule_bank_conflicts(struct rule_context *c, struct zs_finding *f)
     return true;
 }
 
-static bool rule_spills(struct rule_context *c, struct zs_finding *f)
+static bool rule_spills(struct rule_context *c, struct zs_found *f)
 {
     const double *v = c->profile->values;
     if (!needs(c, ZS_Q_SPILLS) || !(v[ZS_Q_SPILLS] > 0))
@@ -252,7 +252,7 @@ static double lost_lanes(const struct zs_profile *p, uint32_t i, void *user)
     return could > n->lanes ? could - n->lanes : 0;
 }
 
-static bool rule_divergence(struct rule_context *c, struct zs_finding *f)
+static bool rule_divergence(struct rule_context *c, struct zs_found *f)
 {
     const struct zs_profile *p = c->profile;
     double lost = 0, used = 0, items = 0;
@@ -277,7 +277,7 @@ static bool rule_divergence(struct rule_context *c, struct zs_finding *f)
     return true;
 }
 
-static bool rule_partial_threads(struct rule_context *c, struct zs_finding *f)
+static bool rule_partial_threads(struct rule_context *c, struct zs_found *f)
 {
     if (!needs(c, ZS_Q_LANES))
         return false;
@@ -307,7 +307,7 @@ const char *zs_limiter_text(enum zs_limiter limiter)
     return texts[limiter];
 }
 
-static bool rule_low_occupancy(struct rule_context *c, struct zs_finding *f)
+static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
 {
     const double *v = c->profile->values;
     if (!needs(c, ZS_Q_OCCUPANCY))
@@ -332,7 +332,7 @@ static bool rule_low_occupancy(struct rule_context *c, struct zs_finding *f)
     return true;
 }
 
-static bool rule_tail(struct rule_context *c, struct zs_finding *f)
+static bool rule_tail(struct rule_context *c, struct zs_found *f)
 {
     double waves = c->profile->values[ZS_Q_WAVES];
     if (!needs(c, ZS_Q_WAVES) || waves <= 1)
@@ -349,7 +349,7 @@ static bool rule_tail(struct rule_context *c, struct zs_finding *f)
     return true;
 }
 
-static bool rule_barrier_imbalance(struct rule_context *c, struct zs_finding *f)
+static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
 {
     static const char *const reasons[] = {"Active",    "ControlStall", "PipeStall", "SendStall",
                                           "DistStall", "SbidStall",    "OtherStall"};

@@ -2,6 +2,7 @@
 #include "report/analysis.h"
 
 #include "base/text.h"
+#include "metrics/unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ enum { BAR_COLUMNS = 20 };
 static bool is_shown(const struct zs_analysis_view *view, const struct zs_analyzed *k,
                      size_t *shown)
 {
-    if (view->kernels && !zs_filter_matches(view->kernels, k->profile->name))
+    if (view->kernels && !zs_filter_matches(view->kernels, k->name))
         return false;
     return !view->limit || (*shown)++ < view->limit;
 }
@@ -33,27 +34,30 @@ static void put_bar(struct zs_buf *out, double part)
 static void put_head(const struct zs_analysis *a, const struct zs_analyzed *k,
                      const struct colors *c, struct zs_buf *out)
 {
-    const struct zs_profile *p = k->profile;
     zs_buf_puts(out, c->bold);
-    zs_text_puts(out, p->name);
+    zs_text_puts(out, k->name);
     zs_buf_puts(out, c->plain);
-    if (p->ordinal)
-        zs_buf_printf(out, " (%s)", p->module);
-    if (!isnan(p->values[ZS_Q_SIMD]))
-        zs_buf_printf(out, "  SIMD%.0f", p->values[ZS_Q_SIMD]);
-    zs_buf_printf(out, "  %llu launch%s", (unsigned long long)p->launches,
-                  p->launches == 1 ? "" : "es");
-    if (p->timed) {
+    if (k->ordinal)
+        zs_buf_printf(out, " (%s)", k->module);
+    if (*k->rank) {
+        zs_buf_puts(out, "  of ");
+        zs_text_puts(out, k->rank);
+    }
+    if (k->simd)
+        zs_buf_printf(out, "  SIMD%u", k->simd);
+    zs_buf_printf(out, "  %llu launch%s", (unsigned long long)k->launches,
+                  k->launches == 1 ? "" : "es");
+    if (k->timed) {
         zs_buf_puts(out, "  ");
-        zs_unit_put_value(out, p->values[ZS_Q_TIME_TOTAL], "ns");
-        zs_buf_puts(out, a->is_modelled ? " (modelled)" : "");
+        zs_unit_put_value(out, k->time_ns, "ns");
+        zs_buf_puts(out, zs_analysis_info(a)->is_modelled ? " (modelled)" : "");
     }
     zs_buf_putc(out, '\n');
 }
 
 static void put_roofline(const struct zs_analyzed *k, const struct colors *c, struct zs_buf *out)
 {
-    const struct zs_roofline *r = &k->roofline;
+    const struct zs_roofline *r = k->roofline;
     if (isnan(r->count)) {
         zs_buf_printf(out, "  roofline    %sn/a: its instructions were not counted%s\n", c->dim,
                       c->plain);
@@ -84,21 +88,27 @@ static void put_roofline(const struct zs_analyzed *k, const struct colors *c, st
     }
 }
 
-static void put_occupancy(const struct zs_analyzed *k, const struct colors *c, struct zs_buf *out)
+static double value_of(struct zs_analysis *a, const struct zs_analyzed *k, const char *name)
 {
-    const struct zs_profile *p = k->profile;
-    const double *v = p->values;
+    struct zs_named_value value;
+    return zs_analysis_find(a, k, name, &value) ? value.value : (double)NAN;
+}
+
+static void put_occupancy(struct zs_analysis *a, const struct zs_analyzed *k,
+                          const struct colors *c, struct zs_buf *out)
+{
+    double occupancy = value_of(a, k, "occupancy"), waves = value_of(a, k, "waves");
     zs_buf_puts(out, "  occupancy   ");
-    if (isnan(v[ZS_Q_OCCUPANCY])) {
+    if (isnan(occupancy)) {
         zs_buf_printf(out, "%sn/a%s\n", c->dim, c->plain);
         return;
     }
-    put_bar(out, v[ZS_Q_OCCUPANCY] / 100);
-    zs_buf_printf(out, " %.3g %% of %u threads fit", v[ZS_Q_OCCUPANCY], p->peaks.threads);
-    if (p->limiter != ZS_LIMIT_NOTHING)
-        zs_buf_printf(out, ", limited by %s", zs_limiter_text(p->limiter));
-    if (!isnan(v[ZS_Q_WAVES]))
-        zs_buf_printf(out, "; a launch takes %.3g rounds", v[ZS_Q_WAVES]);
+    put_bar(out, occupancy / 100);
+    zs_buf_printf(out, " %.3g %% of %u threads fit", occupancy, k->threads);
+    if (*k->limiter)
+        zs_buf_printf(out, ", limited by %s", k->limiter);
+    if (!isnan(waves))
+        zs_buf_printf(out, "; a launch takes %.3g rounds", waves);
     zs_buf_putc(out, '\n');
 }
 
@@ -122,25 +132,25 @@ static void put_findings(const struct zs_analyzed *k, const struct colors *c, st
 {
     for (uint32_t i = 0; i < k->finding_count; i++) {
         const struct zs_finding *f = &k->findings[i];
-        zs_buf_printf(out, "  %s%s%s: %s\n", c->bad, zs_rules[f->rule].title, c->plain, f->text);
+        zs_buf_printf(out, "  %s%s%s: %s\n", c->bad, f->title, c->plain, f->text);
         for (uint32_t l = 0; l < f->place_count; l++)
             put_place(&f->places[l], out);
-        zs_buf_printf(out, "      %stry: %s%s\n", c->dim, zs_rules[f->rule].advice, c->plain);
+        zs_buf_printf(out, "      %stry: %s%s\n", c->dim, f->advice, c->plain);
     }
     if (!k->finding_count)
         zs_buf_printf(out, "  %snothing found%s\n", c->dim, c->plain);
     /* rules that lack the same are told together */
-    for (int r = 0; r < ZS_RULES; r++) {
-        const char *why = k->not_judged[r];
-        bool told = !why;
-        for (int before = 0; before < r && !told; before++)
-            told = k->not_judged[before] && !strcmp(k->not_judged[before], why);
+    for (uint32_t r = 0; r < k->not_judged_count; r++) {
+        const char *why = k->not_judged[r].why;
+        bool told = false;
+        for (uint32_t before = 0; before < r && !told; before++)
+            told = !strcmp(k->not_judged[before].why, why);
         if (told)
             continue;
-        zs_buf_printf(out, "  %snot judged: %s", c->dim, zs_rules[r].title);
-        for (int other = r + 1; other < ZS_RULES; other++)
-            if (k->not_judged[other] && !strcmp(k->not_judged[other], why))
-                zs_buf_printf(out, ", %s", zs_rules[other].title);
+        zs_buf_printf(out, "  %snot judged: %s", c->dim, k->not_judged[r].title);
+        for (uint32_t other = r + 1; other < k->not_judged_count; other++)
+            if (!strcmp(k->not_judged[other].why, why))
+                zs_buf_printf(out, ", %s", k->not_judged[other].title);
         zs_buf_printf(out, ": %s%s\n", why, c->plain);
     }
 }
@@ -157,24 +167,10 @@ static void put_value(struct zs_buf *out, const char *name, double value, const 
 static void put_quantities(struct zs_analysis *a, const struct zs_analyzed *k, bool all,
                            struct zs_buf *out)
 {
-    const struct zs_profiles *t = a->profiles;
-    char why[300];
-    zs_names_select(&a->names, k->profile);
-    for (int q = 0; q < ZS_QUANTITIES && all; q++)
-        put_value(out, zs_quantity_rows[q].name, k->profile->values[q], zs_quantity_rows[q].unit);
-    for (size_t m = 0; m < t->metrics.count && all; m++) {
-        char name[600];
-        snprintf(name, sizeof(name), "%.250s.%.250s", t->metrics.items[m].group,
-                 t->metrics.items[m].name);
-        put_value(out, name, k->profile->metrics[m], t->metrics.items[m].unit);
-    }
-    for (size_t d = 0; d < a->names.definitions.count; d++) {
-        const struct zs_definition *definition = a->names.definitions.items[d].definition;
-        double value;
-        const char *unit;
-        zs_names_value(&a->names, definition->name, &value, &unit, why, sizeof(why));
-        put_value(out, definition->name, value, unit);
-    }
+    struct zs_named_value value;
+    for (uint32_t i = 0; zs_analysis_value(a, k, i, &value); i++)
+        if (all || value.kind == ZS_VALUE_DEFINITION)
+            put_value(out, value.name, value.value, value.unit);
 }
 
 void zs_analysis_text(struct zs_analysis *a, const struct zs_analysis_view *view,
@@ -184,17 +180,17 @@ void zs_analysis_text(struct zs_analysis *a, const struct zs_analysis_view *view
                                some = {"\033[1m", "\033[1;33m", "\033[2m", "\033[0m"};
     const struct colors *c = view->color ? &some : &none;
     size_t shown = 0, printed = 0, left = 0;
-    for (size_t i = 0; i < a->kernel_count; i++) {
-        const struct zs_analyzed *k = &a->kernels[i];
+    const struct zs_analyzed *k;
+    for (uint32_t i = 0; (k = zs_analysis_kernel(a, i)); i++) {
         if (!is_shown(view, k, &shown)) {
-            left += !view->kernels || zs_filter_matches(view->kernels, k->profile->name);
+            left += !view->kernels || zs_filter_matches(view->kernels, k->name);
             continue;
         }
         if (printed++)
             zs_buf_putc(out, '\n');
         put_head(a, k, c, out);
         put_roofline(k, c, out);
-        put_occupancy(k, c, out);
+        put_occupancy(a, k, c, out);
         put_quantities(a, k, view->quantities, out);
         put_findings(k, c, out);
     }
@@ -234,11 +230,11 @@ static void put_roofs(const struct zs_roofline *r, struct zs_json *j)
 static void put_finding(const struct zs_finding *f, struct zs_json *j)
 {
     zs_json_object(j, NULL);
-    zs_json_string(j, "rule", zs_rules[f->rule].key);
-    zs_json_string(j, "title", zs_rules[f->rule].title);
+    zs_json_string(j, "rule", f->rule);
+    zs_json_string(j, "title", f->title);
     zs_json_exact(j, "severity", f->severity);
     zs_json_string(j, "text", f->text);
-    zs_json_string(j, "advice", zs_rules[f->rule].advice);
+    zs_json_string(j, "advice", f->advice);
     zs_json_array(j, "numbers");
     for (uint32_t i = 0; i < f->number_count; i++) {
         zs_json_object(j, NULL);
@@ -263,25 +259,23 @@ static void put_finding(const struct zs_finding *f, struct zs_json *j)
     zs_json_end(j);
 }
 
-static void put_values(struct zs_analysis *a, const struct zs_profile *p, struct zs_json *j)
+static void put_values(struct zs_analysis *a, const struct zs_analyzed *k, struct zs_json *j)
 {
-    char why[300];
-    zs_names_select(&a->names, p);
+    struct zs_named_value value;
     zs_json_object(j, "quantities");
-    for (int q = 0; q < ZS_QUANTITIES; q++)
-        zs_json_exact(j, zs_quantity_rows[q].name, p->values[q]);
+    for (uint32_t i = 0; zs_analysis_value(a, k, i, &value); i++)
+        if (value.kind == ZS_VALUE_QUANTITY)
+            zs_json_exact(j, value.name, value.value);
     zs_json_end(j);
     zs_json_array(j, "definitions");
-    for (size_t d = 0; d < a->names.definitions.count; d++) {
-        const struct zs_definition *definition = a->names.definitions.items[d].definition;
-        double value;
-        const char *unit;
-        zs_names_value(&a->names, definition->name, &value, &unit, why, sizeof(why));
+    for (uint32_t i = 0; zs_analysis_value(a, k, i, &value); i++) {
+        if (value.kind != ZS_VALUE_DEFINITION)
+            continue;
         zs_json_object(j, NULL);
-        zs_json_string(j, "name", definition->name);
-        zs_json_exact(j, "value", value);
-        zs_json_string(j, "unit", unit);
-        zs_json_string(j, "description", definition->description);
+        zs_json_string(j, "name", value.name);
+        zs_json_exact(j, "value", value.value);
+        zs_json_string(j, "unit", value.unit);
+        zs_json_string(j, "description", value.description);
         zs_json_end(j);
     }
     zs_json_end(j);
@@ -289,25 +283,24 @@ static void put_values(struct zs_analysis *a, const struct zs_profile *p, struct
 
 static void put_kernel(struct zs_analysis *a, const struct zs_analyzed *k, struct zs_json *j)
 {
-    const struct zs_profile *p = k->profile;
     zs_json_object(j, NULL);
-    zs_json_string(j, "name", p->name);
-    zs_json_string(j, "module", p->module);
-    zs_json_string(j, "device", p->device ? p->device->name : "");
-    put_values(a, p, j);
-    put_roofs(&k->roofline, j);
-    zs_json_string(j, "limiter", zs_limiter_text(p->limiter));
+    zs_json_string(j, "name", k->name);
+    zs_json_string(j, "module", k->module);
+    zs_json_string(j, "device", k->device);
+    if (*k->rank)
+        zs_json_string(j, "rank", k->rank);
+    put_values(a, k, j);
+    put_roofs(k->roofline, j);
+    zs_json_string(j, "limiter", k->limiter);
     zs_json_array(j, "findings");
     for (uint32_t i = 0; i < k->finding_count; i++)
         put_finding(&k->findings[i], j);
     zs_json_end(j);
     zs_json_array(j, "not_judged");
-    for (int r = 0; r < ZS_RULES; r++) {
-        if (!k->not_judged[r])
-            continue;
+    for (uint32_t r = 0; r < k->not_judged_count; r++) {
         zs_json_object(j, NULL);
-        zs_json_string(j, "rule", zs_rules[r].key);
-        zs_json_string(j, "why", k->not_judged[r]);
+        zs_json_string(j, "rule", k->not_judged[r].rule);
+        zs_json_string(j, "why", k->not_judged[r].why);
         zs_json_end(j);
     }
     zs_json_end(j);
@@ -318,13 +311,14 @@ void zs_analysis_json_members(struct zs_analysis *a, const struct zs_analysis_vi
                               struct zs_json *j)
 {
     size_t shown = 0;
+    const struct zs_analyzed *k;
     zs_json_string(j, "schema", "zescope.analysis/1");
-    zs_json_string(j, "recording", a->profiles->path);
-    zs_json_bool(j, "modelled", a->is_modelled);
+    zs_json_string(j, "recording", zs_analysis_info(a)->recording);
+    zs_json_bool(j, "modelled", zs_analysis_info(a)->is_modelled);
     zs_json_array(j, "kernels");
-    for (size_t i = 0; i < a->kernel_count; i++)
-        if (is_shown(view, &a->kernels[i], &shown))
-            put_kernel(a, &a->kernels[i], j);
+    for (uint32_t i = 0; (k = zs_analysis_kernel(a, i)); i++)
+        if (is_shown(view, k, &shown))
+            put_kernel(a, k, j);
     zs_json_end(j);
 }
 

@@ -5,7 +5,8 @@
 
 #include "base/filter.h"
 #include "base/json.h"
-#include "metrics/analysis.h"
+
+#include <zescope/analyze.h>
 
 struct zs_analysis_view {
     const struct zs_filter *kernels; /* by name */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/check.h"
 
+#include "metrics/unit.h"
+
 #include "base/json.h"
 #include "base/text.h"
 #include "report/html.h"
@@ -56,21 +58,22 @@ void zs_check_text(const struct zs_check *check, bool all, bool color, struct zs
     } marks[] = {[ZS_CHECK_PASSED] = {"passed  ", "\033[32m"},
                  [ZS_CHECK_FAILED] = {"FAILED  ", "\033[1;31m"},
                  [ZS_CHECK_UNKNOWN] = {"FAILED  ", "\033[1;31m"}};
-    for (size_t i = 0; i < check->results.count; i++) {
-        const struct zs_check_result *r = &check->results.items[i];
+    const struct zs_check_result *r;
+    for (uint32_t i = 0; (r = zs_check_result(check, i)); i++) {
         if (r->status == ZS_CHECK_PASSED && !all)
             continue;
         struct zs_buf sentence = {0};
         put_sentence(r, &sentence);
         zs_buf_printf(out, "%s%s%s", color ? marks[r->status].color : "", marks[r->status].word,
                       color ? "\033[0m" : "");
-        if (r->kernel) {
+        if (*r->kernel_name) {
             zs_text_puts(out, r->kernel_name);
-            if (r->kernel->ordinal)
-                zs_buf_printf(out, " (%s)", r->kernel->module);
-            zs_buf_puts(out, ": ");
-        } else if (*r->kernel_name) {
-            zs_text_puts(out, r->kernel_name);
+            if (r->ordinal)
+                zs_buf_printf(out, " (%s)", r->module);
+            if (*r->rank) {
+                zs_buf_puts(out, " of ");
+                zs_text_puts(out, r->rank);
+            }
             zs_buf_puts(out, ": ");
         }
         zs_text_put(out, sentence.data, sentence.size_B);
@@ -99,10 +102,12 @@ static void put_result(struct zs_json *j, const struct zs_check_result *r)
         zs_json_string(j, "kernel", r->kernel_name);
     else
         zs_json_null(j, "kernel");
-    if (r->kernel && r->kernel->module[0])
-        zs_json_string(j, "module", r->kernel->module);
+    if (*r->module)
+        zs_json_string(j, "module", r->module);
     else
         zs_json_null(j, "module");
+    if (*r->rank)
+        zs_json_string(j, "rank", r->rank);
     zs_json_string(j, "assertion", r->assertion);
     zs_json_string(j, "origin", r->origin);
     zs_json_string(j, "what", r->what);
@@ -125,21 +130,23 @@ static void put_result(struct zs_json *j, const struct zs_check_result *r)
     zs_buf_fini(&sentence);
 }
 
-void zs_check_json(const struct zs_check *check, const char *baseline, struct zs_buf *out)
+void zs_check_json(const struct zs_check *check, const char *recording, const char *baseline,
+                   struct zs_buf *out)
 {
+    uint32_t failed, count = zs_check_count(check, &failed);
     struct zs_json j = zs_json_make(out, 3);
     zs_json_object(&j, NULL);
     zs_json_string(&j, "schema", "zescope.check/1");
-    zs_json_string(&j, "recording", check->names.profiles->path);
+    zs_json_string(&j, "recording", recording);
     if (baseline)
         zs_json_string(&j, "baseline", baseline);
     else
         zs_json_null(&j, "baseline");
-    zs_json_u64(&j, "passed", check->results.count - check->failed);
-    zs_json_u64(&j, "failed", check->failed);
+    zs_json_u64(&j, "passed", count - failed);
+    zs_json_u64(&j, "failed", failed);
     zs_json_array(&j, "results");
-    for (size_t i = 0; i < check->results.count; i++)
-        put_result(&j, &check->results.items[i]);
+    for (uint32_t i = 0; i < count; i++)
+        put_result(&j, zs_check_result(check, i));
     zs_json_end(&j);
     zs_json_end(&j);
     zs_buf_putc(out, '\n');
@@ -179,6 +186,10 @@ static void put_case(const struct zs_check_result *r, struct zs_buf *out)
     put_xml(out, r->origin, strlen(r->origin));
     zs_buf_putc(out, ' ');
     put_xml(out, r->assertion, strlen(r->assertion));
+    if (*r->rank) {
+        zs_buf_puts(out, " of ");
+        put_xml(out, r->rank, strlen(r->rank));
+    }
     zs_buf_putc(out, '"');
     if (*r->place.path) {
         put_attribute(out, "file", r->place.path);
@@ -204,15 +215,14 @@ static void put_case(const struct zs_check_result *r, struct zs_buf *out)
 
 void zs_check_junit(const struct zs_check *check, struct zs_buf *out)
 {
-    size_t count = check->results.count;
+    uint32_t failed, count = zs_check_count(check, &failed);
     zs_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    zs_buf_printf(out, "<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n", count,
-                  check->failed);
+    zs_buf_printf(out, "<testsuites tests=\"%u\" failures=\"%u\" errors=\"0\">\n", count, failed);
     zs_buf_puts(out, "  <testsuite");
     put_attribute(out, "name", "zescope check");
-    zs_buf_printf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n", count,
-                  check->failed);
-    for (size_t i = 0; i < count; i++)
-        put_case(&check->results.items[i], out);
+    zs_buf_printf(out, " tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"0\">\n", count,
+                  failed);
+    for (uint32_t i = 0; i < count; i++)
+        put_case(zs_check_result(check, i), out);
     zs_buf_puts(out, "  </testsuite>\n</testsuites>\n");
 }

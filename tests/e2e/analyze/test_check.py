@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """zescope check: what it says of kernels whose numbers are known, and its exit status.
 
-Usage: test_check.py KINDS.cl ZESCOPE DRIVER PROGRAM
+Usage: test_check.py KINDS.cl ZESCOPE DRIVER PROGRAM CLIENT
 """
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,6 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kinds import Kinds, SHAPES  # noqa: E402
 
 PATHS = [os.path.abspath(p) for p in sys.argv[1:5]]
+CLIENT = os.path.abspath(sys.argv[5])
 
 
 class Check(unittest.TestCase):
@@ -206,6 +208,73 @@ class Check(unittest.TestCase):
         status, out, _ = self.check('--baseline', base, rec=few)
         self.assertEqual(status, 3)
         self.assertIn('streaming: kernel cannot be judged: it is in the baseline and did not run', out)
+
+    def client(self, *words, check=0):
+        """Facts that a program gets through <zescope/analyze.h>, by their first word."""
+        p = subprocess.run([CLIENT, *words], capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(p.returncode, check, p.stdout + p.stderr)
+        facts = [line.split('\t') for line in p.stdout.splitlines()]
+        return lambda kind: [f[1:] for f in facts if f[0] == kind]
+
+    def test_a_client_of_the_library(self):
+        facts = self.client(self.rec, 'max', 'spills=0', 'min', 'gone*:lane_use>90%', 'max', 'spills=',
+                            'define', 'twice [B] = 2 * spills\nmax twice = 0', 'value', 'spilling', 'twice',
+                            'value', 'spilling', 'spills', 'value', 'spilling', 'spils')
+        status, out, err = self.kinds.run('analyze', '--json', '-n', '0', self.rec)
+        self.assertEqual(status, 0, err)
+        document = json.loads(out)
+        self.assertEqual(facts('recording'), [['1', str(len(SHAPES)), '1', '1', '']])
+        self.assertEqual([[k['name'], '', k['module']] for k in document['kernels']], [f[:3] for f in facts('kernel')])
+        for kernel, fact in zip(document['kernels'], facts('kernel')):
+            self.assertEqual(fact[5], kernel['roofline']['bound'])
+        said = [[k['name'], f['rule'], str(f['places'][0]['line'] if f['places'] else 0), f['text']]
+                for k in document['kernels'] for f in k['findings']]
+        self.assertEqual(facts('finding'), said)
+        self.assertTrue(said)
+        self.assertEqual(facts('empty'), [])
+        self.assertEqual(facts('not judged'), [[k['name'], n['rule']] for k in document['kernels'] for n in k['not_judged']])
+        expected = self.results('--max', 'spills=0', '--min', 'gone*:lane_use>90%')
+        found = facts('result')
+        self.assertEqual([[f[0], f[1], f[3]] for f in found[:len(expected)]],
+                         [[r['status'], r['kernel'] or '', r['what']] for r in expected])
+        self.assertEqual(len(found), len(expected) + len(SHAPES)) # and of the text
+        self.assertEqual(facts('results')[0][0], str(len(found)))
+        self.assertEqual(facts('wrong')[0][0], '8')
+        spills = next(k['quantities']['spills'] for k in document['kernels'] if k['name'] == 'spilling')
+        self.assertGreater(spills, 0)
+        self.assertEqual(facts('value'), [['', 'twice', str(2 * spills), 'B', '1'], ['', 'spills', str(spills), 'B', '1']])
+        self.assertIn('spills', facts('no value')[0][1]) # the nearest
+        self.assertTrue(self.client(self.folder.name + '/nowhere', check=1)('cannot open')[0][0])
+
+    def test_ranks(self):
+        """A folder of recordings: every kernel of each of them is judged."""
+        folder = os.path.join(self.folder.name, 'ranks')
+        os.makedirs(os.path.join(folder, 'no recording'))
+        for number, options in enumerate(({}, {'rounds': 5})):
+            shutil.copytree(self.kinds.record(f'rank{number}', '--counts', **options), os.path.join(folder, f'rank-{number}'))
+        status, out, err = self.kinds.run('analyze', '--json', '-n', '0', folder)
+        self.assertEqual(status, 0, err)
+        kernels = json.loads(out)['kernels']
+        self.assertEqual(sorted((k['name'], k['rank']) for k in kernels),
+                         sorted((n, f'rank-{r}') for n in SHAPES for r in range(2)))
+        times = [k['quantities']['time_total'] for k in kernels]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertIn('of rank-1', self.kinds.run('analyze', folder)[1])
+        few, many = [{k['name']: k['quantities'] for k in kernels if k['rank'] == f'rank-{r}'} for r in range(2)]
+        self.assertLess(few['clean']['instructions'], many['clean']['instructions'])
+        limit = (few['clean']['instructions'] + many['clean']['instructions']) / 2
+        results = self.results('--max', f'clean:instructions={limit}', rec=folder)
+        self.assertEqual([(r['rank'], r['status']) for r in results], [('rank-0', 'passed'), ('rank-1', 'failed')])
+        status, out, _ = self.check('--max', f'clean:instructions={limit}', rec=folder)
+        self.assertEqual(status, 3)
+        self.assertIn('clean of rank-1: instructions is', out)
+        # a pattern needs a kernel in one of them
+        self.assertEqual(self.check('--max', 'nothing:spills=0', rec=folder)[0], 3)
+        self.assertEqual(len(self.results('--max', 'nothing:spills=0', rec=folder)), 1)
+        status, _, err = self.check('--baseline', self.rec, rec=folder)
+        self.assertEqual(status, 1)
+        self.assertIn('baselines are of one recording', err)
+        self.assertEqual(self.client(folder)('recording'), [['2', str(2 * len(SHAPES)), '1', '1', '']])
 
     def test_hostile_baselines(self):
         kernel = '{"schema": "zescope.baseline/1", "kernels": [{"name": "clean", "values": %s}]}'

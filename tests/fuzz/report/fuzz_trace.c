@@ -67,21 +67,19 @@ static void check_report(void)
 
 static void check_analysis(void)
 {
-    struct zs_profiles profiles;
-    struct zs_analysis analysis = {0};
+    struct zs_analysis *analysis;
     struct zs_diag diag = {0};
     struct zs_buf out = {0};
-    int error = zs_profiles_open(folder, &profiles, &diag);
+    int error = zs_analysis_open(folder, &analysis, &diag);
     zs_assert(!error || diag.text[0]);
-    if (!error && !zs_analysis_make(&profiles, &analysis)) {
+    if (!error) {
         const struct zs_analysis_view view = {.quantities = true};
-        zs_analysis_text(&analysis, &view, &out);
-        zs_analysis_json(&analysis, &view, &out);
+        zs_analysis_text(analysis, &view, &out);
+        zs_analysis_json(analysis, &view, &out);
         zs_assert(!out.error);
     }
     zs_buf_fini(&out);
-    zs_analysis_free(&analysis);
-    zs_profiles_close(&profiles);
+    zs_analysis_close(analysis);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)

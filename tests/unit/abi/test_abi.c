@@ -4,6 +4,7 @@
  * them. A row that fails here means another soname, or an accessor instead of a member. Until the
  * first release a row may be changed, on purpose.
  */
+#include <zescope/analyze.h>
 #include <zescope/annotate.h>
 #include <zescope/correlate.h>
 #include <zescope/edit.h>
@@ -86,6 +87,13 @@ ROW(zs_metric_place, 40)
 ROW(zs_metric_sum, 88)
 ROW(zs_metric_sums, 24)
 ROW(zs_api_param, 48)
+ROW(zs_source_place, 40)
+ROW(zs_finding_number, 24)
+ROW(zs_finding, 64)
+ROW(zs_not_judged, 24)
+ROW(zs_roof, 48)
+ROW(zs_formula_error, 308)
+ROW(zs_named_value, 48)
 /* clang-format on */
 #endif
 

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* The public face of analysis: a recording, or a folder of them, and its kernels as one list. */
+#include "metrics/analyze_priv.h"
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "record/traces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening -----------------------------------------------------------------------------------
+ */
+
+static const char *unfit(const struct zs_profiles *t)
+{
+    return t->damaged_files          ? "its trace is damaged"
+           : t->damaged_counts       ? "its execution counts are damaged"
+           : zs_traces_lost(t->path) ? "parts of its trace were lost while recording"
+           : t->unread_modules       ? "a module in it cannot be read"
+                                     : "";
+}
+
+static int add_rank(struct zs_analysis *a, const char *path, const char *rank, struct zs_diag *diag)
+{
+    struct zs_rank *r = calloc(1, sizeof(*r));
+    if (!r || !ZS_VEC_PUSH(&a->ranks, r)) {
+        free(r);
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    }
+    r->name = zs_arena_strndup(&a->arena, rank, strlen(rank));
+    r->path = zs_arena_strndup(&a->arena, path, strlen(path));
+    if (!r->name || !r->path)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    int error = zs_profiles_open(r->path, &r->profiles, diag);
+    zs_names_init(&r->names, &r->profiles);
+    if (error)
+        return error;
+    a->info.kernel_count += (uint32_t)r->profiles.kernels.count;
+    a->info.has_counts = a->info.has_counts || r->profiles.has_counts;
+    a->info.damaged += r->profiles.damaged_files + r->profiles.damaged_counts;
+    a->info.unread_modules += r->profiles.unread_modules;
+    const char *why = unfit(&r->profiles);
+    if (*why && !*a->info.unfit)
+        a->info.unfit = why;
+    return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Recordings in the folder, sorted by name; what else is there is none. */
+static int add_ranks(struct zs_analysis *a, const char *folder, struct zs_diag *diag)
+{
+    struct {
+        char **items;
+        size_t count, capacity;
+    } names = {0};
+    int error = 0;
+    DIR *dir = opendir(folder);
+    for (const struct dirent *e; dir && !error && (e = readdir(dir));) {
+        char path[4096];
+        int length = snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+        if (e->d_name[0] == '.' || length >= (int)sizeof(path) || !zs_recording_probe(path))
+            continue;
+        char *name = names.count < ZS_TRACE_PARTS_MAX ? strdup(e->d_name) : NULL;
+        if (!name || !ZS_VEC_PUSH(&names, name)) {
+            free(name);
+            error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+        }
+    }
+    if (dir)
+        closedir(dir);
+    if (names.count)
+        qsort(names.items, names.count, sizeof(*names.items), by_text);
+    for (size_t i = 0; i < names.count; i++) {
+        char path[4096];
+        snprintf(path, sizeof(path), "%s/%s", folder, names.items[i]);
+        if (!error)
+            error = add_rank(a, path, names.items[i], diag);
+        free(names.items[i]);
+    }
+    free(names.items);
+    return error;
+}
+
+int zs_analysis_open(const char *recording, struct zs_analysis **ret_analysis, struct zs_diag *diag)
+{
+    struct zs_analysis *a = calloc(1, sizeof(*a));
+    *ret_analysis = NULL;
+    if (!a)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    zs_arena_init(&a->arena, (size_t)1 << 30);
+    a->info.unfit = "";
+    a->info.recording = zs_arena_strndup(&a->arena, recording, strlen(recording));
+    int error = a->info.recording ? 0 : -ENOMEM;
+    if (!error && !zs_recording_probe(recording))
+        error = add_ranks(a, recording, diag);
+    if (!error && !a->ranks.count) /* one recording, or none: the sentence is its own */
+        error = add_rank(a, recording, "", diag);
+    if (error) {
+        zs_analysis_close(a);
+        return error;
+    }
+    a->info.recording_count = (uint32_t)a->ranks.count;
+    for (size_t i = 0; i < a->ranks.count; i++)
+        a->info.is_modelled =
+            a->info.is_modelled || zs_profiles_are_modelled(&a->ranks.items[i]->profiles);
+    *ret_analysis = a;
+    return 0;
+}
+
+void zs_analysis_close(struct zs_analysis *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; i < a->ranks.count; i++) {
+        struct zs_rank *r = a->ranks.items[i];
+        zs_rank_analysis_free(&r->judged);
+        zs_names_fini(&r->names);
+        zs_profiles_close(&r->profiles);
+        free(r);
+    }
+    free(a->ranks.items);
+    for (size_t i = 0; i < a->texts.count; i++)
+        zs_formula_file_free(&a->texts.items[i]->file);
+    for (size_t i = 0; i < a->texts.count; i++)
+        free(a->texts.items[i]);
+    free(a->texts.items);
+    zs_arena_fini(&a->arena);
+    free(a);
+}
+
+const struct zs_analysis_info *zs_analysis_info(const struct zs_analysis *a)
+{
+    return &a->info;
+}
+
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
+
+static bool keep_findings(struct zs_analysis *a, const struct zs_judged *from,
+                          struct zs_analyzed *to)
+{
+    struct zs_finding *findings = ZS_ARENA_ARRAY(&a->arena, from->finding_count, struct zs_finding);
+    struct zs_not_judged *missing = ZS_ARENA_ARRAY(&a->arena, ZS_RULES, struct zs_not_judged);
+    if (!findings || !missing)
+        return false;
+    for (uint32_t i = 0; i < from->finding_count; i++) {
+        const struct zs_found *f = &from->findings[i];
+        const struct zs_rule *rule = &zs_rules[f->rule];
+        findings[i] = (struct zs_finding){.rule = rule->key,
+                                          .title = rule->title,
+                                          .advice = rule->advice,
+                                          .text = f->text,
+                                          .severity = f->severity,
+                                          .numbers = f->numbers,
+                                          .number_count = f->number_count,
+                                          .places = f->places,
+                                          .place_count = f->place_count};
+    }
+    for (int r = 0; r < ZS_RULES; r++)
+        if (from->not_judged[r])
+            missing[to->not_judged_count++] =
+                (struct zs_not_judged){zs_rules[r].key, zs_rules[r].title, from->not_judged[r]};
+    to->findings = findings;
+    to->finding_count = from->finding_count;
+    to->not_judged = missing;
+    return true;
+}
+
+static const struct zs_roofline *keep_roofline(struct zs_analysis *a, const struct zs_placed *from)
+{
+    struct zs_roofline *to = ZS_ARENA_ARRAY(&a->arena, 1, struct zs_roofline);
+    if (to)
+        *to = (struct zs_roofline){.operations = from->operations,
+                                   .precision = from->precision,
+                                   .count = from->count,
+                                   .rate = from->rate,
+                                   .peak = from->peak,
+                                   .roofs = from->roofs,
+                                   .roof_count = from->roof_count,
+                                   .bound = from->bound,
+                                   .attainable = from->attainable,
+                                   .compute_ns = from->compute_ns,
+                                   .memory_ns = from->memory_ns};
+    return to;
+}
+
+static bool keep_kernel(struct zs_analysis *a, struct zs_rank *r, const struct zs_judged *from,
+                        struct zs_listed *to)
+{
+    const struct zs_profile *p = from->profile;
+    double simd = p->values[ZS_Q_SIMD];
+    to->rank = r;
+    to->profile = p;
+    to->kernel = (struct zs_analyzed){.name = p->name,
+                                      .module = p->module,
+                                      .device = p->device ? p->device->name : "",
+                                      .rank = r->name,
+                                      .ordinal = p->ordinal,
+                                      .simd = simd > 0 ? (uint32_t)simd : 0,
+                                      .launches = p->launches,
+                                      .timed = p->timed,
+                                      .time_ns = p->values[ZS_Q_TIME_TOTAL],
+                                      .threads = p->peaks.threads,
+                                      .limiter = zs_limiter_text(p->limiter),
+                                      .roofline = keep_roofline(a, &from->roofline)};
+    return to->kernel.roofline && keep_findings(a, from, &to->kernel);
+}
+
+/* Kernels of one recording keep their order. */
+static int by_time(const void *a, const void *b)
+{
+    const struct zs_listed *x = a, *y = b;
+    uint64_t left = x->profile->total_ns, right = y->profile->total_ns;
+    return left != right ? (left < right ? 1 : -1)
+                         : (x->number > y->number) - (x->number < y->number);
+}
+
+static int list_kernels(struct zs_analysis *a)
+{
+    uint32_t count = 0;
+    a->kernels = ZS_ARENA_ARRAY(&a->arena, a->info.kernel_count, struct zs_listed);
+    if (!a->kernels)
+        return -ENOMEM;
+    for (size_t i = 0; i < a->ranks.count; i++) {
+        struct zs_rank *r = a->ranks.items[i];
+        if (zs_rank_analysis_make(&r->profiles, &r->judged))
+            return -ENOMEM;
+        for (size_t k = 0; k < r->judged.kernel_count; k++, count++) {
+            a->kernels[count].number = count;
+            if (!keep_kernel(a, r, &r->judged.kernels[k], &a->kernels[count]))
+                return -ENOMEM;
+        }
+    }
+    if (count)
+        qsort(a->kernels, count, sizeof(*a->kernels), by_time);
+    a->is_listed = true;
+    return 0;
+}
+
+const struct zs_analyzed *zs_analysis_kernel(struct zs_analysis *a, uint32_t index)
+{
+    if (!a->is_listed && !a->failed)
+        a->failed = list_kernels(a) != 0;
+    return a->is_listed && index < a->info.kernel_count ? &a->kernels[index].kernel : NULL;
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+int zs_analysis_define(struct zs_analysis *a, const char *text, size_t size_B, const char *name,
+                       struct zs_formula_error *ret_error)
+{
+    struct zs_analysis_text *t = calloc(1, sizeof(*t));
+    *ret_error = (struct zs_formula_error){0};
+    if (!t || !ZS_VEC_PUSH(&a->texts, t)) {
+        free(t);
+        return -ENOMEM;
+    }
+    t->name = zs_arena_strndup(&a->arena, name, strlen(name));
+    int error = t->name ? zs_formula_file_parse(text, size_B, &t->file, ret_error) : -ENOMEM;
+    for (size_t i = 0; i < a->ranks.count && !error; i++)
+        error = zs_names_define(&a->ranks.items[i]->names, &t->file, ret_error);
+    return error;
+}
+
+static const struct zs_listed *listed(const struct zs_analyzed *kernel)
+{
+    return (const struct zs_listed *)(const void *)((const char *)kernel -
+                                                    offsetof(struct zs_listed, kernel));
+}
+
+static bool find(struct zs_analysis *a, const struct zs_listed *l, struct zs_named_value *ret)
+{
+    char why[400] = "";
+    struct zs_names *names = &l->rank->names;
+    ret->value = NAN;
+    ret->unit = ret->unit ? ret->unit : "";
+    ret->why = "";
+    if (names->selected != l->profile && zs_names_select(names, l->profile))
+        return false;
+    bool found = zs_names_value(names, ret->name, &ret->value, &ret->unit, why, sizeof(why));
+    if (*why) {
+        const char *kept = zs_arena_strndup(&a->arena, why, strlen(why));
+        ret->why = kept ? kept : "";
+    }
+    return found;
+}
+
+bool zs_analysis_value(struct zs_analysis *a, const struct zs_analyzed *kernel, uint32_t index,
+                       struct zs_named_value *ret)
+{
+    const struct zs_listed *l = listed(kernel);
+    const struct zs_profiles *t = &l->rank->profiles;
+    *ret = (struct zs_named_value){.kind = ZS_VALUE_QUANTITY, .description = "", .unit = ""};
+    size_t i = index;
+    if (i < ZS_QUANTITIES) {
+        ret->name = zs_quantity_rows[i].name;
+        ret->description = zs_quantity_rows[i].description;
+        (void)find(a, l, ret);
+        ret->unit = zs_quantity_rows[i].unit;
+        return true;
+    }
+    i -= ZS_QUANTITIES;
+    if (i < t->metrics.count) {
+        const struct zs_profile_metric *m = &t->metrics.items[i];
+        char name[600];
+        snprintf(name, sizeof(name), "%.250s.%.250s", m->group, m->name);
+        ret->kind = ZS_VALUE_METRIC;
+        ret->name = zs_arena_strndup(&a->arena, name, strlen(name));
+        ret->description = m->description;
+        ret->unit = m->unit;
+        ret->value = l->profile->metrics ? l->profile->metrics[i] : (double)NAN;
+        ret->why = isnan(ret->value) ? "it was not measured" : "";
+        return ret->name != NULL;
+    }
+    i -= t->metrics.count;
+    if (i >= l->rank->names.definitions.count)
+        return false;
+    const struct zs_definition *d = l->rank->names.definitions.items[i].definition;
+    ret->kind = ZS_VALUE_DEFINITION;
+    ret->name = d->name;
+    ret->description = d->description;
+    (void)find(a, l, ret);
+    return true;
+}
+
+bool zs_analysis_find(struct zs_analysis *a, const struct zs_analyzed *kernel, const char *name,
+                      struct zs_named_value *ret)
+{
+    const struct zs_listed *l = listed(kernel);
+    *ret = (struct zs_named_value){.kind = ZS_VALUE_METRIC, .name = name, .description = ""};
+    int quantity = zs_quantity_find(name);
+    if (quantity >= 0) {
+        ret->kind = ZS_VALUE_QUANTITY;
+        ret->description = zs_quantity_rows[quantity].description;
+    }
+    for (size_t i = 0; i < l->rank->names.definitions.count; i++) {
+        const struct zs_definition *d = l->rank->names.definitions.items[i].definition;
+        if (strcmp(d->name, name) == 0) {
+            ret->kind = ZS_VALUE_DEFINITION;
+            ret->description = d->description;
+        }
+    }
+    return find(a, l, ret);
+}
