@@ -63,8 +63,9 @@ ZS_API const struct zs_isa_kernel *zs_edit_kernel_code(struct zs_edit_kernel *ke
 /* ---- inserting ---- */
 
 enum zs_edit_where {
-    ZS_EDIT_BEFORE,  /* also executed by who jumps to the instruction */
-    ZS_EDIT_AFTER,   /* not by who jumps to the next one; not of branches and ends of threads */
+    ZS_EDIT_BEFORE, /* also executed by who jumps to the instruction */
+    ZS_EDIT_AFTER, /* not by who jumps to the next one: of a branch by threads that do not jump; not
+                    * of those that always do, calls and ends of threads */
     ZS_EDIT_INSTEAD, /* the instruction itself goes; not of branches and ends of threads */
     ZS_EDIT_ENTRY,   /* once, as the thread begins; the instruction is ignored */
 };
@@ -104,11 +105,11 @@ enum zs_probe_kind {
 };
 
 struct zs_probe {
-    uint32_t kind;      /* enum zs_probe_kind */
-    uint32_t counter;   /* COUNT, LANES, ELAPSED: from zs_edit_counters */
-    uint32_t clock;     /* CLOCK, ELAPSED: any small number, of this kernel */
-    uint32_t site;      /* TRACE: any number, for the reader */
-    uint32_t grf;       /* TRACE: registers that are copied into the record */
+    uint32_t kind;    /* enum zs_probe_kind */
+    uint32_t counter; /* COUNT, LANES, ELAPSED: from zs_edit_counters */
+    uint32_t clock;   /* CLOCK, ELAPSED: any small number, of this kernel */
+    uint32_t site;    /* TRACE: any number, for the reader; of others any number, for the caller */
+    uint32_t grf;     /* TRACE: registers that are copied into the record */
     uint32_t grf_count; /* ... at most ZS_RECORD_GRF_MAX; may be 0 */
     bool all_active;    /* LANES, TRACE: without the instruction's predicate */
 };

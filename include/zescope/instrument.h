@@ -69,6 +69,10 @@ ZS_API void **zs_tool_state(struct zs_tool_run *run);
  * zs_edit_probe. */
 ZS_API int zs_tool_count(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                          const struct zs_probe *probe, struct zs_diag *diag);
+/* The same before (or behind: `where`) it. */
+ZS_API int zs_tool_count_at(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                            enum zs_edit_where where, const struct zs_probe *probe,
+                            struct zs_diag *diag);
 /* A record before (or behind: `where`) the instruction, with copies of registers. */
 ZS_API int zs_tool_trace(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                          enum zs_edit_where where, uint32_t grf, uint32_t grf_count,

@@ -162,6 +162,17 @@ const char *zs_edit_refusal(const struct zs_edit_kernel *kernel)
 
 /* ---- insertions ---- */
 
+/* A branch that a thread may leave for the next instruction. */
+static bool may_go_on(const struct zs_isa_inst *in)
+{
+    static const bool structured[ZS_OP_COUNT] = {
+        [ZS_OP_IF] = true,    [ZS_OP_ELSE] = true,  [ZS_OP_ENDIF] = true,
+        [ZS_OP_WHILE] = true, [ZS_OP_BREAK] = true, [ZS_OP_CONT] = true,
+        [ZS_OP_HALT] = true,  [ZS_OP_GOTO] = true,  [ZS_OP_JOIN] = true};
+    bool asks = in->op == ZS_OP_JMPI || in->op == ZS_OP_BRD || in->op == ZS_OP_BRC;
+    return structured[in->op] || (asks && in->pred);
+}
+
 static int check_place(struct zs_edit_kernel *k, uint32_t inst, enum zs_edit_where where,
                        struct zs_diag *diag)
 {
@@ -177,10 +188,11 @@ static int check_place(struct zs_edit_kernel *k, uint32_t inst, enum zs_edit_whe
     const struct zs_isa_inst *in = zs_isa_inst(code, inst);
     bool leaves =
         in->flags & ZS_INST_EOT || zs_isa_op_flags((enum zs_isa_op)in->op) & ZS_OPF_BRANCH;
-    if (where != ZS_EDIT_BEFORE && leaves)
-        return zs_diag_set(
-            diag, -EINVAL, in->offset_B,
-            "nothing can be put behind a branch or the end of a thread, or replace it");
+    bool edge = where == ZS_EDIT_AFTER && !(in->flags & ZS_INST_EOT) && may_go_on(in);
+    if (where != ZS_EDIT_BEFORE && leaves && !edge)
+        return zs_diag_set(diag, -EINVAL, in->offset_B,
+                           "nothing can be put behind a jump, a call or the end of a thread, or "
+                           "replace a branch");
     return 0;
 }
 

@@ -164,6 +164,14 @@ static bool names_the_end(const struct zs_isa_kernel *code, uint32_t i, uint32_t
            target < zs_isa_kernel_count(code) && zs_isa_inst(code, target)->op == ZS_OP_WHILE;
 }
 
+/* A thread without lanes left goes on at the next instruction: by the edge that others go who do
+ * not jump, past what stands there. */
+static bool names_the_next(const struct zs_isa_kernel *code, uint32_t i, uint32_t s,
+                           uint32_t target)
+{
+    return s == 0 && zs_isa_inst(code, i)->op == ZS_OP_GOTO && target == i + 1;
+}
+
 /* Label operand s for the new places; a distance of 0 names no place. */
 static int move_label(struct zs_edit_kernel *k, uint32_t i, uint32_t s, struct zs_isa_operand *op)
 {
@@ -175,8 +183,9 @@ static int move_label(struct zs_edit_kernel *k, uint32_t i, uint32_t s, struct z
     if (target == ZS_NONE || inst->op == ZS_OP_CALLA)
         return zs_edit_refuse(k, "the branch at 0x%x goes to what is no instruction",
                               inst->offset_B);
-    uint32_t to_B =
-        names_the_end(k->code, i, s, target) ? k->placed.inst_B[target] : k->placed.label_B[target];
+    uint32_t to_B = names_the_end(k->code, i, s, target)    ? k->placed.inst_B[target]
+                    : names_the_next(k->code, i, s, target) ? k->placed.inst_B[i] + inst->size_B
+                                                            : k->placed.label_B[target];
     op->imm = (uint64_t)((int64_t)to_B - (int64_t)k->placed.inst_B[i]);
     return 0;
 }

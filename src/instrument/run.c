@@ -29,13 +29,19 @@ static uint32_t kernel_index(const struct zs_edit_kernel *kernel)
 int zs_tool_count(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                   const struct zs_probe *probe, struct zs_diag *diag)
 {
+    return zs_tool_count_at(run, kernel, inst, ZS_EDIT_BEFORE, probe, diag);
+}
+
+int zs_tool_count_at(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                     enum zs_edit_where where, const struct zs_probe *probe, struct zs_diag *diag)
+{
     struct zs_probe mine = *probe;
     if (probe->kind == ZS_PROBE_CLOCK)
-        return zs_edit_probe(kernel, inst, ZS_EDIT_BEFORE, &mine, diag);
+        return zs_edit_probe(kernel, inst, where, &mine, diag);
     mine.counter = zs_edit_counters(run->edit, 1);
     if (mine.counter == ZS_NONE)
         return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET, "too many counters in one module");
-    return zs_edit_probe(kernel, inst, ZS_EDIT_BEFORE, &mine, diag);
+    return zs_edit_probe(kernel, inst, where, &mine, diag);
 }
 
 int zs_tool_trace(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Of each branch with a predicate: for how many of the lanes that come to it the predicate holds.
+/*
+ * Of each branch with a predicate: for how many of the lanes that come to it the predicate holds,
+ * and how many threads come to it and jump. Those that do not are counted on the edge to the next
+ * instruction; lanes of a thread that take different ways go them one behind the other.
  */
 #include "instrument/tools/tools.h"
 
@@ -13,21 +16,37 @@ static const struct zs_tool_column columns[] = {
     {.name = "lanes", .kind = ZS_TOOL_SUM},
     {.name = "true", .kind = ZS_TOOL_SUM},
     {.name = "bias", .kind = ZS_TOOL_RATIO, .above = 5, .below = 4},
+    {.name = "threads", .kind = ZS_TOOL_SUM},
+    {.name = "jumps", .kind = ZS_TOOL_SUM},
+    {.name = "jumps/thread", .kind = ZS_TOOL_RATIO, .above = 8, .below = 7},
 };
+
+enum { COME_LANES, TRUE_LANES, COME, GO_ON, PROBES };
+
+/* Calls come back to the next instruction, too. */
+static bool may_go_on(const struct zs_isa_inst *inst)
+{
+    return inst->op != ZS_OP_CALL && inst->op != ZS_OP_CALLA && inst->op != ZS_OP_RET;
+}
 
 static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, struct zs_diag *diag)
 {
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
-    const struct zs_probe all = {.kind = ZS_PROBE_LANES, .all_active = true};
-    const struct zs_probe taken = {.kind = ZS_PROBE_LANES};
+    static const struct zs_probe probes[PROBES] = {
+        [COME_LANES] = {.kind = ZS_PROBE_LANES, .all_active = true, .site = COME_LANES},
+        [TRUE_LANES] = {.kind = ZS_PROBE_LANES, .site = TRUE_LANES},
+        [COME] = {.kind = ZS_PROBE_COUNT, .site = COME},
+        [GO_ON] = {.kind = ZS_PROBE_COUNT, .site = GO_ON}};
     int error = 0;
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(code, i);
         if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) || !inst->pred)
             continue;
-        error = zs_tool_count(run, kernel, i, &all, diag);
-        if (!error)
-            error = zs_tool_count(run, kernel, i, &taken, diag);
+        for (uint32_t p = 0; p < PROBES && !error; p++)
+            if (p != GO_ON)
+                error = zs_tool_count(run, kernel, i, &probes[p], diag);
+        if (!error && may_go_on(inst))
+            error = zs_tool_count_at(run, kernel, i, ZS_EDIT_AFTER, &probes[GO_ON], diag);
     }
     return error;
 }
@@ -41,15 +60,18 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, offset,
                           zs_isa_op_mnemonic((enum zs_isa_op)in->op),
                           zs_tool_line(run, kernel, inst)};
+    double counted[PROBES] = {0};
+    counted[probe->site] = (double)value;
+    bool jumps = may_go_on(in);
     zs_tool_row_at(run, kernel, inst, keys,
-                   (const double[]){probe->all_active ? (double)value : 0,
-                                    probe->all_active ? 0 : (double)value});
+                   (const double[]){counted[COME_LANES], counted[TRUE_LANES], counted[COME],
+                                    jumps ? counted[COME] - counted[GO_ON] : 0});
 }
 
 const struct zs_tool zs_tool_branches = {
     .size_B = sizeof(struct zs_tool),
     .name = "branches",
-    .summary = "for how many lanes the predicate of each branch holds",
+    .summary = "for how many lanes the predicate of each branch holds, how many threads jump",
     .columns = columns,
     .column_count = sizeof(columns) / sizeof(*columns),
     .instrument = instrument,

@@ -38,6 +38,14 @@ static struct zs_span slurp(const char *path)
     return (struct zs_span){data, (size_t)size_B};
 }
 
+/* Behind what nothing can be put: jumps without a condition, calls, the end. */
+static bool ends_here(const struct zs_isa_inst *inst)
+{
+    bool jump = inst->op == ZS_OP_JMPI || inst->op == ZS_OP_BRD || inst->op == ZS_OP_BRC;
+    return inst->flags & ZS_INST_EOT || inst->op == ZS_OP_CALL || inst->op == ZS_OP_CALLA ||
+           inst->op == ZS_OP_RET || (jump && !inst->pred);
+}
+
 static bool may_follow(const struct zs_isa_inst *inst)
 {
     return !(inst->flags & ZS_INST_EOT) &&
@@ -56,8 +64,10 @@ static void put_nops(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
     (void)edit;
     const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(k), i);
     insert(k, i, ZS_EDIT_BEFORE, "nop\n");
-    if (may_follow(inst))
+    if (!ends_here(inst))
         insert(k, i, ZS_EDIT_AFTER, "nop\n");
+    else
+        CHECK(zs_edit_insert(k, i, ZS_EDIT_AFTER, "nop\n", NULL) == -EINVAL, "behind %u", i);
     if (i == 0)
         insert(k, i, ZS_EDIT_ENTRY, "nop\nnop\n");
 }
@@ -127,7 +137,9 @@ static void compare_kernel(struct zs_edit_kernel *old, struct zs_edit_kernel *ne
             CHECK(is_end ||
                       (target != ZS_ISA_NO_INDEX && zs_isa_inst_offset(b, target) == targets[t][1]),
                   "%u branches into an instruction", i);
-            CHECK(zs_edit_map_old(old, targets[t][1]) == targets[t][0] || is_end,
+            bool next = x->op == ZS_OP_GOTO && targets[t][0] == x->offset_B + x->size_B &&
+                        targets[t][1] == y->offset_B + y->size_B;
+            CHECK(zs_edit_map_old(old, targets[t][1]) == targets[t][0] || is_end || next,
                   "%u branches to 0x%x, which was 0x%x, not 0x%x", i, targets[t][1],
                   zs_edit_map_old(old, targets[t][1]), targets[t][0]);
         }

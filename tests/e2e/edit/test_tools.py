@@ -65,6 +65,12 @@ def check_branches():
     table, _ = run('branches', 'copy_even', 'br')
     assert sum(r['lanes'] for r in table['rows']) >= ITEMS, table
     assert any(abs(r['bias'] - 0.5) < 1e-9 for r in table['rows']), table
+    # each thread has lanes for both ways: none jumps
+    assert all(r['jumps'] == 0 for r in table['rows'] if 0 < r['bias'] < 1 and r['branch'] == 'if'), table
+    # of 16 rounds, 15 times back
+    table, _ = run('branches', 'rounds', 'br2')
+    back = [r for r in rows(table, kernel='rounds') if r['threads'] == ITEMS]
+    assert [r['jumps'] for r in back] == [ITEMS - ITEMS // 16], table
 
 
 def check_loops():
