@@ -309,11 +309,6 @@ static bool media_setup(struct zs_port *port, const struct zs_port_message *m,
     return true;
 }
 
-static int64_t clamp64(int64_t value, int64_t high)
-{
-    return value < 0 ? 0 : value > high ? high : value;
-}
-
 bool zs_port_run_media_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
@@ -324,15 +319,10 @@ bool zs_port_run_media_read(struct zs_port *port, const struct zs_port_message *
     if (!b.surface)
         return true;
     for (uint32_t row = 0; row < b.height; row++) {
-        int64_t y = clamp64(b.y + row, (int64_t)b.surface->height - 1);
-        const uint8_t *line = b.surface->base + (uint64_t)y * b.surface->row_pitch_B;
-        for (uint32_t i = 0; i < b.width_B; i++) {
-            int64_t at = b.x_B + i, texel_B = b.texel_B;
-            int64_t texel = at < 0 ? -1 : at / texel_B;
-            int64_t inner = at < 0 ? texel_B - 1 - (-at - 1) % texel_B : at % texel_B;
-            texel = clamp64(texel, (int64_t)b.surface->width - 1);
-            dst[row * b.pitch_B + i] = line[texel * texel_B + inner];
-        }
+        uint64_t y = (uint64_t)zs_port_media_line(b.surface, b.y + row);
+        const uint8_t *line = b.surface->base + y * b.surface->row_pitch_B;
+        for (uint32_t i = 0; i < b.width_B; i++)
+            dst[row * b.pitch_B + i] = line[zs_port_media_byte(b.surface, b.x_B + i)];
     }
     return true;
 }

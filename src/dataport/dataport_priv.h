@@ -116,6 +116,21 @@ bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *mes
 /* A texel's address; NULL outside. u, v, r: dimensions first, then the layer of an array. */
 uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int64_t coordinate[3]);
 
+/* Of a line of an image, the byte that a media block reads at x_B; outside the edge texels repeat.
+ */
+static inline uint64_t zs_port_media_byte(const struct zs_port_surface *surface, int64_t x_B)
+{
+    int64_t texel_B = surface->format->texel_B, line_B = surface->width * texel_B;
+    if (x_B < 0)
+        return (uint64_t)(texel_B - 1 - (-x_B - 1) % texel_B);
+    return (uint64_t)(x_B < line_B ? x_B : line_B - texel_B + x_B % texel_B);
+}
+static inline int64_t zs_port_media_line(const struct zs_port_surface *surface, int64_t y)
+{
+    int64_t last = (int64_t)surface->height - 1;
+    return y < 0 ? 0 : y > last ? last : y;
+}
+
 /* Never-written memory: note a write, check a read. Only called when the port tracks. */
 bool zs_port_track(struct zs_port *port, const struct zs_port_message *message,
                    const uint8_t *pointer, uint64_t size_B, int lane, bool is_write);

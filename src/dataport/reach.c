@@ -6,6 +6,8 @@
  */
 #include "dataport/dataport_priv.h"
 
+#include "base/compiler.h"
+
 static void add(struct zs_port_reach *r, const uint8_t *host, uint64_t size_B, uint32_t lane,
                 const struct zs_port *port)
 {
@@ -181,6 +183,42 @@ static void reach_typed(const struct zs_port *port, const struct zs_port_message
     }
 }
 
+/* Pieces of a line that a media block reads, each byte once: what lies outside repeats the texel at
+ * the edge, from any of its bytes on. */
+struct media_runs {
+    uint32_t count;
+    struct {
+        uint64_t from_B, end_B;
+    } run[5]; /* two of each edge's texel, and what lies between */
+};
+
+static void add_media_byte(struct media_runs *runs, uint64_t at_B)
+{
+    for (uint32_t i = 0; i < runs->count; i++) {
+        if (at_B >= runs->run[i].from_B && at_B < runs->run[i].end_B)
+            return;
+    }
+    if (runs->count && runs->run[runs->count - 1].end_B == at_B) {
+        runs->run[runs->count - 1].end_B++;
+        return;
+    }
+    zs_assert(runs->count < ZS_ARRAY_LEN(runs->run));
+    runs->run[runs->count].from_B = at_B;
+    runs->run[runs->count++].end_B = at_B + 1;
+}
+
+static struct media_runs media_runs(const struct zs_port_surface *s, int64_t x_B, uint32_t width_B,
+                                    bool is_read)
+{
+    struct media_runs runs = {0};
+    for (int64_t at_B = x_B; at_B < x_B + width_B; at_B++) {
+        bool inside = at_B >= 0 && at_B < (int64_t)s->width * s->format->texel_B;
+        if (inside || is_read)
+            add_media_byte(&runs, zs_port_media_byte(s, at_B));
+    }
+    return runs;
+}
+
 static void reach_media(const struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *header, struct zs_port_reach *r)
 {
@@ -189,11 +227,16 @@ static void reach_media(const struct zs_port *port, const struct zs_port_message
         return;
     uint32_t size = zs_port_load32(header + 8);
     int64_t x_B = (int32_t)zs_port_load32(header), y = (int32_t)zs_port_load32(header + 4);
-    int64_t line_B = (int64_t)s->width * s->format->texel_B;
-    int64_t begin_B = ZS_MAX(x_B, (int64_t)0), end_B = ZS_MIN(x_B + (size & 63) + 1, line_B);
+    struct media_runs runs = media_runs(s, x_B, (size & 63) + 1, m->bytes_read != 0);
+    int64_t before = -1;
     for (int64_t row = y; row <= y + (int64_t)(size >> 16 & 63); row++) {
-        if (row >= 0 && row < s->height && begin_B < end_B)
-            add(r, s->base + (uint64_t)row * s->row_pitch_B + begin_B, (uint64_t)(end_B - begin_B),
+        int64_t line = zs_port_media_line(s, row);
+        if ((line != row && !m->bytes_read) || line == before)
+            continue;
+        before = line;
+        const uint8_t *from = s->base + (uint64_t)line * s->row_pitch_B;
+        for (uint32_t i = 0; i < runs.count; i++)
+            add(r, from + runs.run[i].from_B, runs.run[i].end_B - runs.run[i].from_B,
                 ZS_PORT_REACH_ALL, port);
     }
 }

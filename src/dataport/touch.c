@@ -121,9 +121,11 @@ static uint64_t base_of(const struct zs_port *port, const struct zs_port_message
     if (m->space != ZS_PORT_SPACE_GLOBAL || has_addresses(m))
         return 0;
     *ret_size_B = 0;
-    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_PORT_SURFACE_BUFFER)
+    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind == ZS_PORT_SURFACE_NULL ||
+        port->surfaces[m->bti].kind == ZS_PORT_SURFACE_FREED)
         return 0;
-    *ret_size_B = port->surfaces[m->bti].size_B;
+    *ret_size_B =
+        port->surfaces[m->bti].size_B; /* of images, too: they are bytes to such messages */
     return (uint64_t)(uintptr_t)port->surfaces[m->bti].base;
 }
 
@@ -334,15 +336,24 @@ static void touch_texels(const struct zs_port_surface *s, const struct zs_port_m
     }
 }
 
-static void touch_media(const struct zs_port_surface *s, const uint8_t *header,
-                        struct zs_port_touch *t)
+/* A block's first and last byte may lie in the midst of texels. Outside reads repeat the edge. */
+static void touch_media(const struct zs_port_surface *s, const struct zs_port_message *m,
+                        const uint8_t *header, struct zs_port_touch *t)
 {
     uint32_t size = zs_port_load32(header + 8), texel_B = s->format->texel_B;
     int64_t x_B = (int32_t)zs_port_load32(header), y = (int32_t)zs_port_load32(header + 4);
-    for (int64_t row = 0; row <= (int64_t)(size >> 16 & 63); row++) {
-        for (int64_t i = 0; i <= (int64_t)(size & 63); i += texel_B) {
-            const int64_t coordinate[3] = {(x_B + i) / texel_B, y + row, 0};
+    int64_t end_B = x_B + (size & 63) + 1;
+    for (int64_t row = y; row <= y + (int64_t)(size >> 16 & 63); row++) {
+        for (int64_t at_B = x_B; at_B < end_B;) {
+            int64_t into_B = (at_B % texel_B + texel_B) % texel_B,
+                    texel = (at_B - into_B) / texel_B;
+            int64_t coordinate[3] = {texel, row, 0};
+            if (m->bytes_read) {
+                coordinate[0] = (int64_t)zs_port_media_byte(s, at_B) / texel_B;
+                coordinate[1] = zs_port_media_line(s, row);
+            }
             add_texel(s, coordinate, t);
+            at_B += texel_B - into_B;
         }
     }
 }
@@ -403,7 +414,7 @@ static void touch_image(const struct zs_port *port, const struct zs_port_message
     if (!s)
         return;
     if (m->shape == ZS_PORT_SHAPE_MEDIA)
-        touch_media(s, src0, t);
+        touch_media(s, m, src0, t);
     else if (m->shape == ZS_PORT_SHAPE_SAMPLE)
         touch_samples(port, s, m, src0, mask, t);
     else

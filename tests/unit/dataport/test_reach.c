@@ -238,10 +238,8 @@ static void put_header(struct trial *t)
         put64(t, 0, (uint64_t)(uintptr_t)t->f.memory + offset);
     if (m->shape != ZS_PORT_SHAPE_MEDIA)
         return;
-    /* what is read outside is the edge once more, which is not told */
-    uint32_t outside = m->bytes_written ? 4 : 0;
-    put32(t, 0, below(t, 12) - outside);
-    put32(t, 4, below(t, outside ? 10 : 4) - outside);
+    put32(t, 0, below(t, 48) - 10); /* lines are 28 bytes */
+    put32(t, 4, below(t, 10) - 4);
     put32(t, 8, below(t, 3) << 16 | below(t, 16));
 }
 
@@ -369,6 +367,28 @@ static bool has_line(const struct zs_port_touch *touch, uint64_t line)
     return false;
 }
 
+/* Lines of images are 16 bytes of four rows; here rows are PITCH_B. Exactly those of the bytes
+ * told. */
+static void check_touch_media(const struct trial *t, const struct zs_port_touch *touch)
+{
+    enum { TILE_B = 16, TILE_ROWS = 4 };
+    uint64_t start = (uintptr_t)t->f.memory / 64, seen = 0, touched = 0;
+    for (uint32_t i = 0; i < t->reach.count; i++) {
+        const struct zs_port_piece *p = &t->reach.pieces[i];
+        for (uint32_t k = 0; k < p->size_B; k++) {
+            uint64_t at = p->address + k - (uintptr_t)t->f.memory;
+            uint64_t tile = at / PITCH_B / TILE_ROWS * (PITCH_B / TILE_B) + at % PITCH_B / TILE_B;
+            assert_true(tile < 64);
+            seen |= UINT64_C(1) << tile;
+        }
+    }
+    for (uint32_t i = 0; i < touch->line_count; i++) {
+        assert_true(touch->lines[i] - start < 64);
+        touched |= UINT64_C(1) << (touch->lines[i] - start);
+    }
+    assert_true(touched == seen);
+}
+
 /* Each line that has bytes told is touched; atomics touch no other. */
 static void check_touch(const struct trial *t)
 {
@@ -377,12 +397,12 @@ static void check_touch(const struct trial *t)
     uint32_t lines = 0;
     uint64_t seen[ZS_PORT_TOUCH_LINES];
     zs_port_touch(&t->f.port, m, t->payload, t->mask, &touch);
+    if (m->shape == ZS_PORT_SHAPE_MEDIA && m->bti == IMAGE_BTI)
+        check_touch_media(t, &touch);
     if (m->space == ZS_PORT_SPACE_SLM || is_image(m)) {
         assert_true(!t->reach.count || touch.slm_cycles || touch.line_count);
         return;
     }
-    if (m->bti == IMAGE_BTI) /* as if it were a buffer: no compiler does so */
-        return;
     uint64_t scratch = (uintptr_t)t->f.scratch + SCRATCH_SLOT_B;
     for (uint32_t i = 0; i < t->reach.count; i++) {
         const struct zs_port_piece *p = &t->reach.pieces[i];
