@@ -42,6 +42,7 @@ enum zs_history_op {
     ZS_HISTORY_FIND,   /* thread `first` of the group with the id codes[0 .. 3), held, of the
                           request's thread's launch: hits[0].place */
     ZS_HISTORY_CANCEL,
+    ZS_HISTORY_ITEMS, /* of the request's thread, recorded or not: `items` */
     ZS_HISTORY_OP_COUNT,
 };
 
@@ -114,6 +115,16 @@ struct zs_history_hit {
     uint8_t old[ZS_HISTORY_VALUE_B], now[ZS_HISTORY_VALUE_B];
 };
 
+enum { ZS_HISTORY_LANES_MAX = 32 };
+/* The work-items of a thread. */
+struct zs_history_items {
+    uint32_t group[3], group_size[3], global_offset[3];
+    uint32_t thread; /* of the group */
+    uint32_t lanes;  /* bits: those that have an item */
+    uint32_t pad;
+    uint32_t local_id[ZS_HISTORY_LANES_MAX][3];
+};
+
 enum { ZS_HISTORY_BUSY = 1 };
 struct zs_history_answer {
     uint32_t magic, version;
@@ -128,6 +139,7 @@ struct zs_history_answer {
     union {
         struct zs_history_hit hits[ZS_HISTORY_HITS_MAX];
         struct zs_history_range ranges[ZS_HISTORY_RANGES_MAX]; /* WATCH: filled in */
+        struct zs_history_items items;
     };
 };
 

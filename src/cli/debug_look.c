@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,11 +160,22 @@ static void look_at_group(struct zs_shell *s, const uint32_t group[3])
                    group[0], group[1], group[2]);
 }
 
+static void look_at_item(struct zs_shell *s, const uint32_t group[3], const uint32_t item[3])
+{
+    struct zs_diag diag = NEW_DIAG;
+    uint32_t thread, lane;
+    int error = zs_debug_find_item(s->debug, group, item, &thread, &lane, &diag);
+    if (error == -ENOENT)
+        zs_shell_error(s, "%s; `break LOCATION if $group0 == %u && $lid0 == %u` stops there",
+                       diag.text, group[0], item[0]);
+    else if (zs_shell_ok(s, error, &diag))
+        set_focus(s, (struct zs_shell_focus){thread, lane, 0});
+}
+
 /* focus thread N | lane N | group X,Y,Z [item X,Y,Z] */
 void zs_shell_do_focus(struct zs_shell *s, const char *args)
 {
-    uint32_t group[3], item[3], thread, lane;
-    struct zs_diag diag = NEW_DIAG;
+    uint32_t group[3], item[3];
     if (!args[0]) {
         if (zs_shell_needs_stop(s))
             zs_shell_show_where(s);
@@ -181,10 +193,8 @@ void zs_shell_do_focus(struct zs_shell *s, const char *args)
             zs_shell_error(s, "'item X,Y,Z' was expected behind the group, not '%s'", rest);
         } else if ((rest = take_triple(s, rest + 5, item)) && *rest) {
             zs_shell_error(s, "nothing was expected behind the item, not '%s'", rest);
-        } else if (rest &&
-                   zs_shell_ok(s, zs_debug_find_item(s->debug, group, item, &thread, &lane, &diag),
-                               &diag)) {
-            set_focus(s, (struct zs_shell_focus){thread, lane, 0});
+        } else if (rest) {
+            look_at_item(s, group, item);
         }
     } else {
         zs_shell_error(s, "focus thread N, focus lane N, focus group X,Y,Z [item X,Y,Z]");

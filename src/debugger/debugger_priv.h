@@ -138,7 +138,9 @@ struct zs_dbg_thread {
     bool fault_known;
     uint64_t fault_va;
     uint32_t dispatch_mask;
-    bool hides_breakpoint; /* stopped by a watchpoint where there is a breakpoint, too */
+    enum { ZS_DBG_ITEMS_UNASKED, ZS_DBG_ITEMS_KNOWN, ZS_DBG_ITEMS_NONE } items_state;
+    struct zs_history_items items; /* as the driver tells them */
+    bool hides_breakpoint;         /* stopped by a watchpoint where there is a breakpoint, too */
 };
 
 struct zs_dbg_regset {
@@ -328,6 +330,8 @@ int zs_dbg_go(struct zs_debugger *d, const struct zs_dbg_thread *t, uint64_t pos
               struct zs_diag *diag);
 struct zs_dbg_thread *zs_dbg_history_thread(struct zs_debugger *d, const uint32_t group[3],
                                             uint32_t thread);
+/* The thread's work-items, as zescope's driver tells them; NULL: another driver. */
+const struct zs_history_items *zs_dbg_items(struct zs_debugger *d, struct zs_dbg_thread *t);
 /* Tells of d->stop, with its text, that all is at such a place. */
 void zs_dbg_history_stopped(struct zs_debugger *d, enum zs_debug_reason reason,
                             struct zs_dbg_thread *t, uint32_t lane, uint32_t breakpoint);

@@ -213,6 +213,28 @@ static int unsigned_value(struct parser *p, const char *name, uint64_t number,
         p->c, name, (struct zs_dbg_number){.kind = ZS_DBG_UNSIGNED, .u = number}, 8, "ulong", ret);
 }
 
+/* "lid0", "gid2": as the driver tells it, or by the variable that compilers may keep for it. */
+static int item_id(struct parser *p, const char *name, struct zs_dbg_value **ret)
+{
+    const struct zs_dbg_context *c = p->c;
+    const struct zs_history_items *items = zs_dbg_items(c->d, c->thread);
+    uint32_t i = (uint32_t)(name[3] - '0');
+    char text[96];
+    if (items && c->lane < ZS_HISTORY_LANES_MAX && items->lanes >> c->lane & 1) {
+        uint64_t id = items->local_id[c->lane][i];
+        if (name[0] == 'g')
+            id += (uint64_t)items->group[i] * items->group_size[i] + items->global_offset[i];
+        snprintf(text, sizeof(text), "$%s", name);
+        return unsigned_value(p, text, id, ret);
+    }
+    snprintf(text, sizeof(text), "__ocl_dbg_%s", name);
+    const struct zs_variable *v = find_variable(c, text);
+    return v ? zs_dbg_variable_value(c, v, ret)
+             : zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
+                           "$%s: not available: neither the driver nor the compiler tells it",
+                           name);
+}
+
 static int dollar(struct parser *p, struct zs_dbg_value **ret)
 {
     char name[64];
@@ -230,21 +252,17 @@ static int dollar(struct parser *p, struct zs_dbg_value **ret)
     if (!strcmp(name, "ip") || !strcmp(name, "pc"))
         return unsigned_value(p, "$ip", c->thread->shown.gpu_va, ret);
     if (!strncmp(name, "group", 5) && name[5] >= '0' && name[5] <= '2' && !name[6]) {
+        const struct zs_history_items *items = zs_dbg_items(c->d, c->thread);
+        if (items)
+            return unsigned_value(p, name, items->group[name[5] - '0'], ret);
         if (!c->thread->shown.group_known)
             return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
                                "$%s: not available: the kernel has overwritten it", name);
         return unsigned_value(p, name, c->thread->shown.group[name[5] - '0'], ret);
     }
     if ((!strncmp(name, "lid", 3) || !strncmp(name, "gid", 3)) && name[3] >= '0' &&
-        name[3] <= '2' && !name[4]) {
-        char variable[96];
-        snprintf(variable, sizeof(variable), "__ocl_dbg_%s", name);
-        const struct zs_variable *v = find_variable(c, variable);
-        if (v)
-            return zs_dbg_variable_value(c, v, ret);
-        return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET,
-                           "$%s: not available: the compiler keeps no such variable", name);
-    }
+        name[3] <= '2' && !name[4])
+        return item_id(p, name, ret);
     return read_register(p, name, ret);
 }
 

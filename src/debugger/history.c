@@ -186,6 +186,18 @@ struct zs_dbg_thread *zs_dbg_history_thread(struct zs_debugger *d, const uint32_
     return zs_dbg_thread_at(d, (ze_device_thread_t){p->slice, p->subslice, p->eu, p->thread});
 }
 
+const struct zs_history_items *zs_dbg_items(struct zs_debugger *d, struct zs_dbg_thread *t)
+{
+    if (t->items_state == ZS_DBG_ITEMS_UNASKED) {
+        struct zs_history_request ask = zs_dbg_history_request(ZS_HISTORY_ITEMS, t);
+        bool known = !zs_dbg_history_ask(d, &ask, NULL) && d->history->count;
+        t->items_state = known ? ZS_DBG_ITEMS_KNOWN : ZS_DBG_ITEMS_NONE;
+        if (known)
+            t->items = d->history->items;
+    }
+    return t->items_state == ZS_DBG_ITEMS_KNOWN ? &t->items : NULL;
+}
+
 void zs_dbg_history_stopped(struct zs_debugger *d, enum zs_debug_reason reason,
                             struct zs_dbg_thread *t, uint32_t lane, uint32_t breakpoint)
 {

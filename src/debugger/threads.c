@@ -44,11 +44,16 @@ void zs_dbg_threads_clear(struct zs_debugger *d)
     d->focus_thread = d->focus_lane = d->focus_frame = 0;
 }
 
-/* The group's id is in r0, as long as nothing writes it. */
+/* As the driver tells it; else the group's id is in r0, as long as nothing writes it. */
 static void read_group(struct zs_debugger *d, struct zs_dbg_thread *t)
 {
     uint32_t r0[ZS_DBG_GRF_MAX_B / 4];
-    t->shown.group_known = false;
+    const struct zs_history_items *items = zs_dbg_items(d, t);
+    t->shown.group_known = items != NULL;
+    if (items) {
+        memcpy(t->shown.group, items->group, sizeof(t->shown.group));
+        return;
+    }
     if (!t->kernel || !t->kernel->keeps_r0 ||
         zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_GRF, 0, 1, r0))
         return;
@@ -63,6 +68,7 @@ bool zs_dbg_thread_read(struct zs_debugger *d, struct zs_dbg_thread *t)
     uint32_t ce, cr[CR_B / 4], sr[SR_B / 4] = {0};
     t->stopped = !zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CE, 0, 1, &ce) &&
                  !zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
+    t->items_state = ZS_DBG_ITEMS_UNASKED;
     if (!t->stopped)
         return false;
     if (!d->ip_base) {
@@ -72,6 +78,8 @@ bool zs_dbg_thread_read(struct zs_debugger *d, struct zs_dbg_thread *t)
     }
     if (zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_SR, 0, 1, sr))
         sr[2] = UINT32_MAX;
+    if (sr[3]) /* kernels with calls write all lanes into sr0.2 on XeLP; sr0.3 stays as it was */
+        sr[2] &= sr[3];
     t->why = cr[1];
     t->dispatch_mask = sr[2];
     t->shown.lanes = sr[2];
@@ -186,6 +194,21 @@ static bool read_triple(struct zs_debugger *d, uint32_t thread, uint32_t lane, c
     return true;
 }
 
+static bool item_of_driver(struct zs_debugger *d, struct zs_dbg_thread *t,
+                           struct zs_debug_lane *lane)
+{
+    const struct zs_history_items *items = zs_dbg_items(d, t);
+    if (!items || !(items->lanes >> lane->lane & 1))
+        return false;
+    lane->item_known = true;
+    for (uint32_t i = 0; i < 3; i++) {
+        lane->local_id[i] = items->local_id[lane->lane][i];
+        lane->global_id[i] =
+            items->group[i] * items->group_size[i] + lane->local_id[i] + items->global_offset[i];
+    }
+    return true;
+}
+
 int zs_debug_lanes(struct zs_debugger *d, uint32_t thread, struct zs_debug_lane *ret_lanes,
                    struct zs_diag *diag)
 {
@@ -198,6 +221,8 @@ int zs_debug_lanes(struct zs_debugger *d, uint32_t thread, struct zs_debug_lane 
             continue;
         struct zs_debug_lane *out = &ret_lanes[count++];
         *out = (struct zs_debug_lane){.lane = lane, .running = t->shown.running >> lane & 1};
+        if (item_of_driver(d, t, out))
+            continue;
         out->item_known = read_triple(d, thread, lane, "__ocl_dbg_lid", out->local_id) &&
                           read_triple(d, thread, lane, "__ocl_dbg_gid", out->global_id);
     }
@@ -207,15 +232,16 @@ int zs_debug_lanes(struct zs_debugger *d, uint32_t thread, struct zs_debug_lane 
 int zs_debug_find_item(struct zs_debugger *d, const uint32_t group[3], const uint32_t local_id[3],
                        uint32_t *ret_thread, uint32_t *ret_lane, struct zs_diag *diag)
 {
-    bool known = false;
+    bool known = true; /* of all that are stopped, which items they have */
     for (size_t i = 0; i < d->threads.count; i++) {
         struct zs_dbg_thread *t = &d->threads.items[i];
         struct zs_debug_lane lanes[32];
+        known &= !t->stopped || t->shown.group_known;
         if (!t->stopped || !t->shown.group_known || memcmp(t->shown.group, group, 12) != 0)
             continue;
         int count = zs_debug_lanes(d, t->shown.id, lanes, diag);
         for (int k = 0; k < count; k++) {
-            known |= lanes[k].item_known;
+            known &= lanes[k].item_known;
             if (!lanes[k].item_known || memcmp(lanes[k].local_id, local_id, 12) != 0)
                 continue;
             *ret_thread = t->shown.id;
@@ -224,7 +250,8 @@ int zs_debug_find_item(struct zs_debugger *d, const uint32_t group[3], const uin
         }
     }
     return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET,
-                       known ? "that work-item is not among the threads that are stopped"
+                       known ? "that work-item is not among the threads that are stopped: it "
+                               "has not begun, or has ended"
                              : "which work-items the threads have is not known here");
 }
 

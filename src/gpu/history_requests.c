@@ -92,6 +92,28 @@ static int do_find(const struct asked *a)
     return -ENODATA;
 }
 
+static int do_items(const struct asked *a)
+{
+    struct zs_history_items *items = &a->answer->items;
+    if (!a->thread)
+        return -EAGAIN;
+    const struct zs_gpu_run *run = a->thread->run;
+    const struct zs_gpu_launch *launch = run->launch;
+    uint32_t simd = run->kernel->module->simd, first = a->thread->thread * simd;
+    zs_gpu_group_id(launch, a->thread->group, items->group);
+    memcpy(items->group_size, launch->group_size, sizeof(items->group_size));
+    memcpy(items->global_offset, launch->global_offset, sizeof(items->global_offset));
+    items->thread = a->thread->thread;
+    for (uint32_t lane = 0; lane < ZS_MIN(simd, (uint32_t)ZS_HISTORY_LANES_MAX); lane++) {
+        if (first + lane >= run->group_items)
+            break;
+        items->lanes |= 1u << lane;
+        zs_gpu_local_id(run->kernel, launch->group_size, first + lane, items->local_id[lane]);
+    }
+    a->answer->count = 1;
+    return 0;
+}
+
 /* ---- the worker is asked -----------------------------------------------------------------------
  */
 
@@ -203,7 +225,7 @@ static request_fn *const requests[ZS_HISTORY_OP_COUNT] = {
     [ZS_HISTORY_BACK] = do_back,     [ZS_HISTORY_SEARCH] = do_search,
     [ZS_HISTORY_HITS] = do_hits,     [ZS_HISTORY_WATCH] = do_watch,
     [ZS_HISTORY_STOP] = do_stop,     [ZS_HISTORY_FIND] = do_find,
-    [ZS_HISTORY_CANCEL] = do_cancel,
+    [ZS_HISTORY_CANCEL] = do_cancel, [ZS_HISTORY_ITEMS] = do_items,
 };
 
 /* ---- answers -----------------------------------------------------------------------------------

@@ -345,6 +345,7 @@ class Debug(unittest.TestCase):
             self.assertEqual(re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M), ['16', '29'], r.stdout)
             lanes = [int(row[0]) for row in table(r.stdout)]
             self.assertEqual(lanes, list(range(lanes[0], lanes[0] + 8)), r.stdout)
+            self.assertNotIn('waits', r.stdout)  # there are no more lanes than work-items
             self.assertIn('ended with status 0', r.stdout)
 
     def test_killed(self):
