@@ -150,6 +150,7 @@ struct zs_port_message {
     /* LSC */
     uint8_t address_B;    /* of one lane: 4, 8 */
     uint8_t slot_B;       /* of an element in a register */
+    uint8_t upper;        /* words: they are the upper half of their slots */
     uint16_t component_B; /* registers of an element of all lanes; while decoding: bytes of one */
 };
 

@@ -21,11 +21,13 @@ enum { LSC_LANES_MAX = 32, ELEMENTS_MAX = 64 };
 
 static int decode_data_size(struct zs_port_message *m, uint32_t desc)
 {
-    /* D8, D16 and D16BF32 move bytes and words packed: no compiler does so */
+    /* D8 and D16 are packed: blocks of two dimensions alone have them */
     static const struct {
-        uint8_t element_B, slot_B;
-    } sizes[8] = {[2] = {4, 4}, [3] = {8, 8}, [4] = {1, 4}, [5] = {2, 4}};
+        uint8_t element_B, slot_B, upper;
+    } sizes[8] = {
+        [2] = {4, 4, 0}, [3] = {8, 8, 0}, [4] = {1, 4, 0}, [5] = {2, 4, 0}, [6] = {2, 4, 1}};
     uint32_t code = zs_port_bits(desc, 11, 9);
+    m->upper = sizes[code].upper;
     m->element_B = sizes[code].element_B;
     m->slot_B = sizes[code].slot_B;
     return m->element_B ? 0 : -ENOTSUP;
@@ -50,16 +52,26 @@ static int data_is_apart(const struct zs_port_message *m, bool has_data)
     return has_data && !m->data_in_src1 ? -ENOTSUP : 0;
 }
 
+/* A load without a response is a prefetch: it moves nothing, wherever its addresses lead. */
+static bool is_prefetch(const struct zs_port_message *m)
+{
+    return m->rlen == 0;
+}
+
 static int finish(struct zs_port_message *m, uint32_t data_B, bool is_write)
 {
     uint32_t grf_B = m->component_B;
+    bool has_response = !is_write && !is_prefetch(m);
     uint32_t lanes = m->lanes ? payload_lanes(m, grf_B) : 1;
     uint32_t address_grf = registers_of(lanes * m->address_B, grf_B);
     if (m->lanes)
         m->component_B = (uint16_t)zs_align_up((uint64_t)lanes * m->slot_B, grf_B);
     uint32_t data_grf =
         m->lanes ? m->elements * (uint32_t)m->component_B / GRF_B : registers_of(data_B, grf_B);
-    int error = zs_port_payload(m, address_grf, is_write ? data_grf : 0, is_write ? 0 : data_grf);
+    int error =
+        zs_port_payload(m, address_grf, is_write ? data_grf : 0, has_response ? data_grf : 0);
+    if (!is_write && !has_response)
+        m->bytes_read = 0;
     return error ? error : data_is_apart(m, is_write);
 }
 
@@ -126,8 +138,8 @@ int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc
 int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_data_size(message, desc);
-    if (error || message->element_B < 2 || zs_port_bits(desc, 15, 12))
-        return -ENOTSUP; /* bytes; vectors, transposed */
+    if (error || message->element_B < 2 || message->upper || zs_port_bits(desc, 15, 12))
+        return -ENOTSUP; /* bytes, upper halves; vectors, transposed */
     uint32_t grf_B = message->component_B, operands;
     error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0), &operands);
     if (error)
@@ -171,28 +183,29 @@ static uint32_t place_elements(const struct zs_port_message *m, uint16_t ret_at_
 }
 
 ZS_PORT_KERNEL_ACCESS static inline void load_slot(uint8_t *slot, const uint8_t *from,
-                                                   uint32_t element_B)
+                                                   const struct zs_port_message *m)
 {
-    uint32_t low = 0;
+    uint32_t low = 0, element_B = m->element_B;
     if (element_B == 4)
         memcpy(slot, from, 4);
     else if (element_B == 8)
         memcpy(slot, from, 8);
     else {
         memcpy(&low, from, element_B == 1 ? 1 : 2);
-        zs_port_store32(slot, low);
+        zs_port_store32(slot, low << (m->upper ? 16 : 0));
     }
 }
 
 ZS_PORT_KERNEL_ACCESS static inline void store_slot(uint8_t *to, const uint8_t *slot,
-                                                    uint32_t element_B)
+                                                    const struct zs_port_message *m)
 {
+    uint32_t element_B = m->element_B;
     if (element_B == 4)
         memcpy(to, slot, 4);
     else if (element_B == 8)
         memcpy(to, slot, 8);
     else
-        memcpy(to, slot, element_B == 1 ? 1 : 2);
+        memcpy(to, slot + (m->upper ? 2 : 0), element_B == 1 ? 1 : 2);
 }
 
 /* What sixteen lanes move. Slots of the first lane and element: `slots`, of a load or a store. */
@@ -218,11 +231,11 @@ ZS_PORT_KERNEL_ACCESS static void outside_lanes(struct zs_port *port, const stru
             size_t at = (size_t)e * m->component_B + (size_t)lane * m->slot_B;
             bool inside = offset <= area.size_B && m->element_B <= area.size_B - offset;
             if (p->load_slots && inside)
-                load_slot(p->load_slots + at, area.base + offset, m->element_B);
+                load_slot(p->load_slots + at, area.base + offset, m);
             else if (p->load_slots)
                 memset(p->load_slots + at, 0, m->slot_B);
             else if (inside && !area.read_only)
-                store_slot(area.base + offset, p->store_slots + at, m->element_B);
+                store_slot(area.base + offset, p->store_slots + at, m);
         }
     }
 }
@@ -254,9 +267,9 @@ ZS_PORT_KERNEL_ACCESS static bool move(struct zs_port *port, const struct part *
             uint8_t *memory = p->lanes->pointer[lane] + p->at_B[e];
             size_t at = row + (size_t)lane * m->slot_B;
             if (p->load_slots)
-                load_slot(p->load_slots + at, memory, m->element_B);
+                load_slot(p->load_slots + at, memory, m);
             else
-                store_slot(memory, p->store_slots + at, m->element_B);
+                store_slot(memory, p->store_slots + at, m);
         }
     }
     if (ZS_UNLIKELY(p->lanes->outside))
@@ -345,6 +358,8 @@ ZS_PORT_KERNEL_ACCESS bool zs_port_run_lsc_load(struct zs_port *port,
 {
     uint8_t *place;
     uint32_t inside_B;
+    if (is_prefetch(m))
+        return true;
     if (m->lanes)
         return run_vector(port, m, dst, src0, NULL, mask);
     if (!block_place(port, m, src0, false, &place, &inside_B))

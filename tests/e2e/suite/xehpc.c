@@ -55,6 +55,25 @@ static void case_doubles(struct suite *s)
     }
 }
 
+/* ---- messages ---- */
+
+static void case_lsc(struct suite *s)
+{
+    const uint8_t *a = suite_in(s, S_U8, 64 * s->n);
+    uint32_t *out = suite_out(s, S_U32, s->n, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        uint16_t word;
+        uint32_t t[3], sum = a[i];
+        uint64_t u[8];
+        memcpy(&word, a + 2 * i, 2);
+        memcpy(t, a + 16 * i, 12);
+        memcpy(u, a + 64 * i, 64);
+        sum = sum * 7 + word;
+        sum = sum * 7 + t[0] + 3 * t[1] + 5 * t[2];
+        out[i] = sum * 7 + (uint32_t)(u[0] + 3 * u[7] + (u[4] >> 32));
+    }
+}
+
 /* ---- blocks ---- */
 
 enum { WIDTH_B = 92, HEIGHT = 37, PITCH_B = 128 };
@@ -158,6 +177,7 @@ static const struct suite_shape shapes[] = {{{1}, {16}}, {{5}, {64}}, {{0}, {0}}
 #define ROW(name, of, components, component_B, rows) {"xehpc_block_" #name, case_##name, shapes},
 static const struct suite_case cases[] = {{"xehpc_named", case_named, suite_shapes_group64},
                                           {"xehpc_doubles", case_doubles, suite_shapes_group64},
+                                          {"xehpc_lsc", case_lsc, NULL},
                                           BLOCKS(ROW)};
 
 const struct suite_group suite_xehpc = {"xehpc", cases, SUITE_COUNT(cases)};

@@ -64,6 +64,33 @@ SIZED void xehpc_doubles(global const int *a, global double *own, global double 
         sums[3 * get_group_id(0) + lane] = sum[lane];
 }
 
+/* ---- Loads, stores and prefetches by the compiler's names for messages ---- */
+
+uint __builtin_IB_lsc_load_global_uchar_to_uint(const __global uchar *base, int at, int cache);
+uint __builtin_IB_lsc_load_global_ushort_to_uint(const __global ushort *base, int at, int cache);
+uint3 __builtin_IB_lsc_load_global_uint3(const __global uint3 *base, int at, int cache);
+ulong8 __builtin_IB_lsc_load_global_ulong8(const __global ulong8 *base, int at, int cache);
+void __builtin_IB_lsc_prefetch_global_uchar(const __global uchar *base, int at, int cache);
+void __builtin_IB_lsc_prefetch_global_ushort(const __global ushort *base, int at, int cache);
+void __builtin_IB_lsc_prefetch_global_uint(const __global uint *base, int at, int cache);
+void __builtin_IB_lsc_prefetch_global_ulong8(const __global ulong8 *base, int at, int cache);
+SIZED void xehpc_lsc(global const uchar *a, global uint *out)
+{
+    enum { CACHED = 2 };
+    size_t i = get_global_id(0);
+    /* wherever they lead */
+    __builtin_IB_lsc_prefetch_global_uchar(a + i, 0, CACHED);
+    __builtin_IB_lsc_prefetch_global_ushort((global ushort *)a + i, 1 << 20, CACHED);
+    __builtin_IB_lsc_prefetch_global_uint((global uint *)(i * 4096), 0, CACHED);
+    __builtin_IB_lsc_prefetch_global_ulong8((global ulong8 *)a - i, -99, CACHED);
+    uint sum = __builtin_IB_lsc_load_global_uchar_to_uint(a + i, 0, CACHED);
+    sum = sum * 7 + __builtin_IB_lsc_load_global_ushort_to_uint((global ushort *)a + i, 0, CACHED);
+    uint3 t = __builtin_IB_lsc_load_global_uint3((global uint3 *)a + i, 0, CACHED);
+    sum = sum * 7 + t.x + 3 * t.y + 5 * t.z;
+    ulong8 u = __builtin_IB_lsc_load_global_ulong8((global ulong8 *)a + i, 0, CACHED);
+    out[i] = sum * 7 + (uint)(u.s0 + 3 * u.s7 + (u.s4 >> 32));
+}
+
 /* ---- Blocks of two dimensions: each sub-group reads one, from another place ---- */
 
 #define BLOCK(name, type)                                                                          \

@@ -90,6 +90,12 @@ static void place(struct fixture *f, const struct shape *s, uint64_t *seed, uint
     }
 }
 
+/* The word of a slot that has an element of D16U32H. */
+static uint32_t inner_B(const struct shape *s)
+{
+    return s->data == 6 ? 2 : 0;
+}
+
 static uint32_t place_in_register(const struct shape *s, uint32_t lane, uint32_t e)
 {
     uint32_t component_B = registers(payload_lanes(s) * s->slot_B, s->grf_B) * s->grf_B;
@@ -118,11 +124,11 @@ static void check_shape(struct fixture *f, const struct shape *s, uint64_t *seed
                 uint64_t from = (uint64_t)offset[lane] + (uint64_t)e * s->element_B;
                 bool inside = from + s->element_B <= size_B;
                 if (is_store && inside)
-                    memcpy(before + from, src1 + at, s->element_B);
+                    memcpy(before + from, src1 + at + inner_B(s), s->element_B);
                 if (!is_store) {
                     memset(want + at, 0, s->slot_B);
                     if (inside)
-                        memcpy(want + at, memory + from, s->element_B);
+                        memcpy(want + at + inner_B(s), memory + from, s->element_B);
                 }
             }
         }
@@ -135,7 +141,7 @@ static void check_shape(struct fixture *f, const struct shape *s, uint64_t *seed
 
 static const struct {
     uint32_t code, element_B, slot_B;
-} sizes[] = {{2, 4, 4}, {3, 8, 8}, {4, 1, 4}, {5, 2, 4}};
+} sizes[] = {{2, 4, 4}, {3, 8, 8}, {4, 1, 4}, {5, 2, 4}, {6, 2, 4}};
 static const uint32_t lengths[] = {1, 2, 3, 4, 8, 16, 32, 64};
 
 static void vectors_of_lanes(void **state)
@@ -144,7 +150,7 @@ static void vectors_of_lanes(void **state)
     struct fixture *f = calloc(1, sizeof(*f));
     fixture_init(f, &seed);
     for (uint32_t where = 0; where < WHERE_COUNT; where++)
-        for (uint32_t size = 0; size < 4; size++)
+        for (uint32_t size = 0; size < 5; size++)
             for (uint32_t vector = 0; vector < 4; vector++)
                 for (uint32_t lanes = 1; lanes <= LANES; lanes *= 2)
                     for (uint32_t grf_B = 32; grf_B <= 64; grf_B *= 2)
@@ -172,6 +178,49 @@ static void transposed_vectors(void **state)
                                                 sizes[size].element_B, sizes[size].slot_B, vector,
                                                 lengths[vector], 1, grf_B, true},
                                 &seed);
+    free(f);
+}
+
+/* Loads that nothing comes back of: of anything, from anywhere; caches are told what they touch. */
+static void check_prefetch(struct fixture *f, const struct shape *s, uint64_t *seed)
+{
+    static _Alignas(64) uint8_t src0[FILE_B], dst[FILE_B], before[FILE_B];
+    static struct zs_port_touch touch;
+    uint32_t offset[LANES], mask = s->lanes == 32 ? UINT32_MAX : (1u << s->lanes) - 1;
+    place(f, s, seed, offset, src0);
+    fill_random(dst, sizeof(dst), seed);
+    memcpy(before, dst, sizeof(before));
+    assert_int_equal(prepare(f, s, LOAD, 0, false), 0);
+    assert_int_equal(f->message.bytes_read + f->message.bytes_written, 0);
+    memset(&f->port.fault, 0, sizeof(f->port.fault));
+    assert_true(f->row->run(&f->port, &f->message, dst, src0, NULL, mask));
+    zs_port_touch(&f->port, &f->message, src0, mask, &touch);
+    assert_true(s->where != A64 || touch.line_count > 0);
+    memset(src0, 0x7f, sizeof(src0)); /* outside of everything */
+    assert_true(f->row->run(&f->port, &f->message, dst, src0, NULL, mask));
+    assert_memory_equal(dst, before, sizeof(dst));
+    assert_int_equal(f->port.fault.kind, 0);
+}
+
+static void prefetches(void **state)
+{
+    uint64_t seed = 16;
+    struct fixture *f = calloc(1, sizeof(*f));
+    fixture_init(f, &seed);
+    for (uint32_t where = 0; where < WHERE_COUNT; where++)
+        for (uint32_t size = 0; size < 5; size++)
+            for (uint32_t vector = 0; vector < 8; vector++)
+                for (uint32_t lanes = 1; lanes <= LANES; lanes *= 2)
+                    for (int transposed = 0; transposed < 2; transposed++) {
+                        bool fits = transposed ? lanes == 1 && size < 2 : vector < 4;
+                        if (fits)
+                            check_prefetch(f,
+                                           &(struct shape){(enum where)where, sizes[size].code,
+                                                           sizes[size].element_B,
+                                                           sizes[size].slot_B, vector,
+                                                           lengths[vector], lanes, 64, transposed},
+                                           &seed);
+                    }
     free(f);
 }
 
@@ -527,7 +576,9 @@ static void what_is_not_modelled(void **state)
     assert_int_equal(prepare(f, &s, LOAD, 0, true), -ENOTSUP);
     s = (struct shape){A64, 2, 4, 4, 0, 1, 16, 32, false};
     assert_int_equal(prepare(f, &s, STORE, 0, false), -EINVAL); /* no data */
-    assert_int_equal(prepare(f, &s, LOAD, 0, false), -EINVAL);  /* nowhere to put it */
+    s.data = 6;                                                 /* upper halves */
+    assert_int_equal(prepare(f, &s, 0x0c, 1, true), -ENOTSUP);  /* ... added to */
+    s.data = 2;
     s.where = LOCAL;
     assert_int_equal(prepare(f, &s, LOAD, 0, true), 0);
     uint8_t addresses[64];
@@ -542,6 +593,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_of_lanes),
         cmocka_unit_test(transposed_vectors),
+        cmocka_unit_test(prefetches),
         cmocka_unit_test(blocks_of_two_dimensions),
         cmocka_unit_test(blocks_that_are_not_allowed),
         cmocka_unit_test(atomics),
