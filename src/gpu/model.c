@@ -43,6 +43,11 @@ uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model)
     return model->slices * model->subslices_per_slice * model->eus_per_subslice;
 }
 
+uint32_t zs_gpu_model_threads_per_eu(const struct zs_gpu_model *model, uint32_t grf_count)
+{
+    return grf_count > model->grf_count ? model->threads_per_eu / 2 : model->threads_per_eu;
+}
+
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model)
 {
     return zs_gpu_model_eus(model) * model->threads_per_eu;

@@ -52,9 +52,7 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
         .group_count = run->group_total,
         .threads_per_group = run->threads_per_group,
         .simd = m->simd,
-        /* twice the registers: half the threads */
-        .threads_per_eu =
-            m->grf_count > model->grf_count ? model->threads_per_eu / 2 : model->threads_per_eu,
+        .threads_per_eu = zs_gpu_model_threads_per_eu(model, m->grf_count),
         .slm_B = slm_of_group(run->slm_B),
         .payload_grf =
             (uint32_t)((kernel->per_thread_B + m->thread.cross_thread_B) / model->grf_B + 1),

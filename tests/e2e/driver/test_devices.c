@@ -249,6 +249,36 @@ static void check_register_sets(const struct later *want, ze_device_handle_t dev
     assert_int_equal(seen, listed);
 }
 
+/* Threads that are resident at once: half as many with twice the registers. */
+static void check_resident(const struct later *want, struct e2e on, const char *flags, bool halved)
+{
+    static uint8_t spirv[1 << 16];
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/add.spv", getenv("E2E_KERNELS"));
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                                   .inputSize = fread(spirv, 1, sizeof(spirv), f),
+                                   .pInputModule = spirv,
+                                   .pBuildFlags = flags};
+    const ze_kernel_desc_t add = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                  .pKernelName = "add_atomic"};
+    ze_kernel_properties_t p = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    uint32_t threads = want->slices * want->subslices * want->eus * want->threads, groups = 0;
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    fclose(f);
+    OK(zeModuleCreate(on.context, on.device, &desc, &module, NULL));
+    OK(zeKernelCreate(module, &add, &kernel));
+    OK(zeKernelGetProperties(kernel, &p));
+    OK(zeKernelSetGroupSize(kernel, 64, 1, 1));
+    OK(zeKernelSuggestMaxCooperativeGroupCount(kernel, &groups));
+    assert_int_equal(groups, threads / (halved ? 2 : 1) / (64 / p.maxSubgroupSize));
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
+}
+
 static void test_later(void **state)
 {
     struct e2e *e = *state;
@@ -266,6 +296,10 @@ static void test_later(void **state)
         add_on(on, module, p, 3);
         assert_int_equal(*p, 96);
         OK(zeModuleDestroy(module));
+        if (later[i].id == 0x0bd5 || later[i].id == 0x56a5) {
+            check_resident(&later[i], on, "", false);
+            check_resident(&later[i], on, "-ze-opt-large-register-file", true);
+        }
     }
     OK(zeMemFree(e->context, p));
 }

@@ -149,4 +149,4 @@ const struct suite_group suite_extremes = {
     "extremes", cases, SUITE_COUNT(cases),
     .not_in = "pvc:default:extremes_char_FLOAT pvc:simd16:extremes_char_FLOAT "
               "pvc:simd32:extremes_char_FLOAT pvc:zebin:extremes_char_FLOAT "
-              "pvc:spirv:extremes_char_FLOAT"};
+              "pvc:spirv:extremes_char_FLOAT pvc:unoptimised:extremes_char_FLOAT"};
