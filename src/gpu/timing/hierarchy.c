@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FRACTION = 256, LINES_LEAST = 1024 };
+enum { FRACTION = 256, LINES_LEAST = 1024, RESPONSE_UNIT_B = 32 };
 #define DIRTY (UINT64_C(1) << 63)
 
 /* ---- caches ------------------------------------------------------------------------------------
@@ -29,7 +29,10 @@ static int cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways)
     c->sets = calloc(c->set_count, sizeof(*c->sets));
     c->lines = malloc((c->line_capacity + 1u) * sizeof(*c->lines));
     c->table = calloc(c->table_size, sizeof(*c->table));
-    return c->sets && c->lines && c->table ? 0 : -ENOMEM;
+    if (!c->sets || !c->lines || !c->table)
+        return -ENOMEM;
+    c->lines[0] = (struct zs_timing_line){.tag = ~DIRTY}; /* none: no line is called so */
+    return 0;
 }
 
 static void cache_fini(struct zs_timing_cache *c)
@@ -126,19 +129,14 @@ static uint32_t take_line(struct zs_timing_cache *c, uint32_t set, uint64_t *ret
     return oldest;
 }
 
-/* True: it was there. A line that had to go and was written comes back in *ret_written + 1. */
-static bool cache_touch(struct zs_timing_cache *c, uint64_t line, bool write, uint64_t *ret_written)
+static bool cache_find(struct zs_timing_cache *c, uint32_t set, uint64_t line, bool write,
+                       uint64_t *ret_written)
 {
-    *ret_written = 0;
-    if (!c->set_count)
-        return false;
-    uint32_t set = set_of(c, line), number = c->table[find_line(c, line)];
+    uint32_t number = c->table[find_line(c, line)];
     if (number) {
         c->lines[number].tag |= write ? DIRTY : 0;
-        if (c->sets[set].newest != number) {
-            unlink_line(c, set, number);
-            make_newest(c, set, number);
-        }
+        unlink_line(c, set, number);
+        make_newest(c, set, number);
         return true;
     }
     number = take_line(c, set, ret_written);
@@ -150,8 +148,29 @@ static bool cache_touch(struct zs_timing_cache *c, uint64_t line, bool write, ui
     return false;
 }
 
+/* True: it was there. A line that had to go and was written comes back in *ret_written + 1. */
+static inline bool cache_touch(struct zs_timing_cache *c, uint64_t line, bool write,
+                               uint64_t *ret_written)
+{
+    *ret_written = 0;
+    if (!c->set_count)
+        return false;
+    uint32_t set = set_of(c, line), number = c->sets[set].newest;
+    if ((c->lines[number].tag & ~DIRTY) != line)
+        return cache_find(c, set, line, write, ret_written);
+    c->lines[number].tag |= write ? DIRTY : 0; /* mostly */
+    return true;
+}
+
 /* ---- set up ------------------------------------------------------------------------------------
  */
+
+/* Of a power of two. */
+static uint32_t log2_of(uint32_t value)
+{
+    zs_assert(value && (value & (value - 1)) == 0);
+    return (uint32_t)__builtin_ctz(value);
+}
 
 static uint32_t cost_of_line(uint64_t B_per_cycle)
 {
@@ -186,6 +205,10 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_
     h->gti_read_cost = cost_of_line(p->gti_read_B);
     h->gti_write_cost = cost_of_line(p->gti_write_B);
     h->memory_latency = p->memory_latency_ns * model->core_clock_MHz / 1000;
+    h->bank_mask = p->l3_banks - 1;
+    h->port_shift = (int32_t)log2_of(p->port_B) - (int32_t)log2_of(ZS_PORT_LINE_B);
+    h->response_shift = log2_of(ZS_MAX(p->response_B / RESPONSE_UNIT_B, 1u));
+    zs_assert((p->l3_banks & h->bank_mask) == 0);
     return error;
 }
 
@@ -208,7 +231,7 @@ void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h)
 
 static uint32_t bank_of(const struct zs_timing_hierarchy *h, uint64_t line)
 {
-    return (uint32_t)(line ^ line >> 6) % h->params->l3_banks;
+    return (uint32_t)(line ^ line >> 6) & h->bank_mask;
 }
 
 /* Something that serves one line at a time; when this one is through. */
@@ -278,9 +301,9 @@ static uint32_t slice_of(const struct zs_timing_hierarchy *h, uint64_t line)
 
 /* One lookup for a message that the port takes at `cycle`; when the line is there. Writes are kept
  * with a mask of their bytes: they read nothing. busy: cycles that the bank is taken. */
-static uint64_t look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
-                        uint64_t line, bool write, uint64_t cycle, uint32_t busy,
-                        uint64_t *ret_bank_free)
+static inline __attribute__((always_inline)) uint64_t
+look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64_t line, bool write,
+        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, bool is_warm)
 {
     struct zs_gpu_timing *t = h->totals;
     uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
@@ -288,11 +311,11 @@ static uint64_t look_up(struct zs_timing_hierarchy *h, const struct zs_timing_re
     uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank], written;
     ++*lookups[bank % ZS_ARRAY_LEN(lookups)];
     ++*(write ? &t->l3_writes : &t->l3_reads);
-    if (!r->warm) {
+    if (!is_warm) {
         cycle = ZS_MAX(cycle, *free_at);
         *free_at = cycle + busy;
+        *ret_bank_free = *free_at;
     }
-    *ret_bank_free = *free_at;
     bool hit = cache_touch(&h->l3[slice], line, write, &written);
     r->accesses[ZS_GPU_ACCESS_l3_hits] += hit;
     r->accesses[ZS_GPU_ACCESS_l3_misses] += !hit;
@@ -327,8 +350,8 @@ static uint64_t *sampler_busy(struct zs_timing_hierarchy *h, uint32_t subslice)
 static uint32_t busy_with(const struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                           uint32_t cycles)
 {
-    uint32_t grf_per_cycle = ZS_MAX(h->params->response_B / 32, 1u);
-    return ZS_MAX(cycles, (r->response_grf + grf_per_cycle - 1) / grf_per_cycle);
+    uint32_t response = (r->response_grf + (1u << h->response_shift) - 1) >> h->response_shift;
+    return ZS_MAX(cycles, response);
 }
 
 static uint64_t less(uint64_t cycle, uint64_t by)
@@ -363,25 +386,34 @@ static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_r
     return start + busy - 1 + h->params->slm_latency;
 }
 
+/* Of a port that takes so many lines. */
+static uint32_t port_cycles(const struct zs_timing_hierarchy *h, uint32_t lines)
+{
+    if (h->port_shift < 0)
+        return ZS_MAX(lines, 1u) << -h->port_shift;
+    return ZS_MAX((lines + (1u << h->port_shift) - 1) >> h->port_shift, 1u);
+}
+
 /* Lines one after the other through the data port to L3. */
-static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
-                           uint64_t cycle)
+static inline __attribute__((always_inline)) uint64_t send_lines(struct zs_timing_hierarchy *h,
+                                                                 const struct zs_timing_request *r,
+                                                                 uint64_t cycle, bool is_warm)
 {
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
     bool atomic = r->event & ZS_TIMING_EVENT_ATOMIC, write = r->event & ZS_TIMING_EVENT_WRITE;
     uint32_t busy = atomic ? ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u) : 1;
-    uint64_t done = cycle, start = r->warm ? cycle : ZS_MAX(cycle, ss->port_free), behind = 0;
+    uint64_t done = cycle, start = is_warm ? cycle : ZS_MAX(cycle, ss->port_free), behind = 0;
     bool in_l1 =
         ss->l1.set_count && (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL;
     uint32_t missed = r->line_count;
     for (uint32_t i = 0; i < r->line_count; i++) {
-        uint64_t bank_free, written;
+        uint64_t bank_free = 0, written;
         /* loads; stores and atomics go through it, and leave what is there as it is */
         if (in_l1 && !write && !atomic && cache_touch(&ss->l1, r->lines[i], false, &written)) {
             missed--;
             continue;
         }
-        uint64_t at = look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free);
+        uint64_t at = look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, is_warm);
         done = ZS_MAX(done, at + i);
         behind = ZS_MAX(behind, bank_free);
     }
@@ -389,11 +421,9 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
         r->accesses[ZS_GPU_ACCESS_l1_hits] += r->line_count - missed;
         r->accesses[ZS_GPU_ACCESS_l1_misses] += missed;
     }
-    if (r->warm)
+    if (is_warm)
         return cycle;
-    uint32_t lines = ZS_MAX((r->line_count * ZS_PORT_LINE_B + h->params->port_B - 1) /
-                                ZS_MAX(h->params->port_B, 1u),
-                            1u);
+    uint32_t lines = port_cycles(h, r->line_count);
     uint64_t through = start + busy_with(h, r, lines), room = backlog(h, behind);
     ss->port_free = ZS_MAX(through, room);
     *port_stalled(h, r->subslice) += ss->port_free - through;
@@ -421,7 +451,7 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
         if (hit)
             continue;
         uint64_t bank_free;
-        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free);
+        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, r->warm);
         done = ZS_MAX(done, at + i + h->params->sampler_l3_latency);
     }
     if (r->warm)
@@ -445,7 +475,7 @@ uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs
     r->accesses[space == ZS_PORT_SPACE_SCRATCH ? ZS_GPU_ACCESS_scratch_sectors
                 : space == ZS_PORT_SPACE_TYPED ? ZS_GPU_ACCESS_typed_sectors
                                                : ZS_GPU_ACCESS_global_sectors] += r->line_count;
-    return send_lines(h, r, cycle);
+    return r->warm ? send_lines(h, r, cycle, true) : send_lines(h, r, cycle, false);
 }
 
 uint64_t zs_timing_hierarchy_accepts(const struct zs_timing_hierarchy *h,

@@ -172,16 +172,15 @@ void zs_timing_machine_fini(struct zs_timing_machine *m)
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-static uint64_t canonical(const struct zs_timing_thread *th, uint32_t high, uint32_t low)
+static inline uint64_t canonical(const struct zs_timing_thread *th, uint32_t high, uint32_t low)
 {
     uint32_t range = high >> 24;
-    uint64_t line = (uint64_t)(high & 0xffffff) << 32 | low;
-    if (range >= ZS_TIMING_RANGE_FIRST) {
+    if (ZS_LIKELY(range >= ZS_TIMING_RANGE_FIRST)) {
         uint64_t ordinal = th->stream->ranges[range - ZS_TIMING_RANGE_FIRST];
-        return ordinal << LINE_BITS | (line & ((UINT64_C(1) << LINE_BITS) - 1));
+        return ordinal << LINE_BITS | (uint64_t)(high & 0xff) << 32 | low;
     }
     return (uint64_t)range << LINE_BITS | (uint64_t)th->place << SLOT_BITS |
-           (line & ((1u << SLOT_BITS) - 1));
+           (low & ((1u << SLOT_BITS) - 1));
 }
 
 static uint32_t read_lines(const struct zs_timing_thread *th, const uint32_t *words,

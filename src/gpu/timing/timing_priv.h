@@ -84,6 +84,7 @@ enum {
     ZS_TIMING_RANGE_SCRATCH = 1, /* lines are those of the thread's own part */
     ZS_TIMING_RANGE_PRIVATE = 2,
     ZS_TIMING_RANGE_FIRST = 3, /* ranges[0] */
+    ZS_TIMING_FOUND = 4,
 };
 #define ZS_TIMING_WORD(kind, value) ((uint32_t)(kind) << 30 | (uint32_t)(value))
 
@@ -98,6 +99,12 @@ enum {
         8, /* shift, 8 bits: local memory: cycles; atomics: lanes at one place */
     ZS_TIMING_EVENT_CONFLICTS = 16, /* shift, 8 bits */
     ZS_TIMING_EVENT_TEXELS = 24,    /* shift, 8 bits */
+};
+
+/* A range that was found of late. */
+struct zs_timing_found {
+    uint64_t start, size_B; /* start: of its first line */
+    uint32_t ordinal;
 };
 
 struct zs_timing_stream {
@@ -115,9 +122,9 @@ struct zs_timing_stream {
     uint64_t recorded; /* instructions */
     uint64_t *ranges;  /* where they start; ordinals below RANGE_FIRST have none */
     uint32_t range_count, range_capacity;
-    uint64_t last_start, last_end; /* the range that was found last ... */
-    uint32_t last_ordinal;         /* ... 0: none */
-    uint32_t first_windows[4];     /* where most have room */
+    struct zs_timing_found found[ZS_TIMING_FOUND];
+    uint32_t found_next;       /* number of the one that gives way */
+    uint32_t first_windows[4]; /* where most have room */
     uint64_t first_ranges[6];
 };
 
@@ -163,6 +170,11 @@ struct zs_timing_hierarchy {
     const struct zs_timing_params *params;
     struct zs_gpu_timing *totals;
     uint32_t slices, subslices; /* subslices: of all slices */
+    /* of powers of two: banks of a slice less 1, log2 of lines that a port takes a cycle (0 and
+     * less: cycles of a line), log2 of response registers a cycle */
+    uint32_t bank_mask;
+    int32_t port_shift;
+    uint32_t response_shift;
     struct zs_timing_subslice *subslice;
     struct zs_timing_cache *l3; /* by slice */
     uint64_t *bank_free;        /* by slice and bank */

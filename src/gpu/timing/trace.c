@@ -94,7 +94,7 @@ bool zs_timing_trace_samples(const struct zs_timing_trace *t, uint64_t group)
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-static uint32_t *room(struct zs_timing_stream *s, uint32_t words)
+static inline uint32_t *room(struct zs_timing_stream *s, uint32_t words)
 {
     if (s->capacity - s->count < words) {
         uint32_t wanted = ZS_MAX(2 * s->capacity, s->count + words + 128);
@@ -251,52 +251,73 @@ static const struct zs_port_range *range_at(const struct zs_port *port, uint64_t
     return range;
 }
 
+static uint32_t find(struct zs_timing_stream *s, const struct zs_port *port, uint64_t address,
+                     uint64_t *line)
+{
+    const struct zs_timing_launch *l = &s->trace->launch;
+    const struct zs_port_range *range = range_at(port, address);
+    if (!range)
+        range = range_at(port, address + ZS_PORT_LINE_B - 1);
+    uint32_t ordinal = range ? ordinal_of(s, range->start) : 0;
+    if (!ordinal)
+        return 0;
+    uint64_t start = range->start & ~(uint64_t)(ZS_PORT_LINE_B - 1);
+    *line -= start / ZS_PORT_LINE_B;
+    bool has_private = l->private_B && start < l->private_va + l->private_B &&
+                       range->end > l->private_va; /* lines of it are looked at first */
+    if (!has_private) {
+        struct zs_timing_found *found = &s->found[s->found_next++ % ZS_TIMING_FOUND];
+        *found = (struct zs_timing_found){start, range->end - start, ordinal};
+    }
+    return ordinal;
+}
+
 /* The range of a line and its number in it; 0: it lies nowhere. A line belongs to the range that
  * holds its last byte that any does: ranges need not start at one. */
-static uint32_t locate(struct zs_timing_stream *s, const struct zs_port *port, uint64_t *line)
+static inline uint32_t locate(struct zs_timing_stream *s, const struct zs_port *port,
+                              uint64_t *line)
 {
     const struct zs_timing_launch *l = &s->trace->launch;
     uint64_t address = *line * ZS_PORT_LINE_B;
+    for (uint32_t i = 0; i < ZS_TIMING_FOUND; i++) {
+        if (address - s->found[i].start < s->found[i].size_B) {
+            *line -= s->found[i].start / ZS_PORT_LINE_B;
+            return s->found[i].ordinal;
+        }
+    }
     if (address + ZS_PORT_LINE_B - 1 - l->private_va < l->private_B && l->private_thread_B) {
         *line = (address - l->private_va) % l->private_thread_B / ZS_PORT_LINE_B;
         return ZS_TIMING_RANGE_PRIVATE;
     }
-    if (!s->last_ordinal || address < s->last_start || address >= s->last_end) {
-        const struct zs_port_range *range = range_at(port, address);
-        if (!range)
-            range = range_at(port, address + ZS_PORT_LINE_B - 1);
-        s->last_ordinal = range ? ordinal_of(s, range->start) : 0;
-        if (!s->last_ordinal)
-            return 0;
-        s->last_start = range->start & ~(uint64_t)(ZS_PORT_LINE_B - 1);
-        s->last_end = range->end;
-    }
-    *line -= s->last_start / ZS_PORT_LINE_B;
-    return s->last_ordinal;
+    return find(s, port, address, line);
 }
 
 static uint32_t event_word(const struct zs_port_message *m, const struct zs_port_message_row *row,
                            const struct zs_port_touch *touch)
 {
     uint32_t cycles = ZS_MAX(touch->slm_cycles, touch->atomic_lanes);
-    return (uint32_t)m->space << ZS_TIMING_EVENT_SPACE |
-           (m->bytes_written && !m->bytes_read ? (uint32_t)ZS_TIMING_EVENT_WRITE : 0) |
-           (row->is_atomic ? (uint32_t)ZS_TIMING_EVENT_ATOMIC : 0) |
-           (row->is_fence ? (uint32_t)ZS_TIMING_EVENT_FENCE : 0) |
-           (m->space == ZS_PORT_SPACE_GATEWAY ? (uint32_t)ZS_TIMING_EVENT_BARRIER : 0) |
-           ZS_MIN(cycles, 255u) << ZS_TIMING_EVENT_CYCLES |
+    uint32_t kind = (uint32_t)m->space << ZS_TIMING_EVENT_SPACE |
+                    (m->bytes_written && !m->bytes_read ? (uint32_t)ZS_TIMING_EVENT_WRITE : 0) |
+                    (row->is_atomic ? (uint32_t)ZS_TIMING_EVENT_ATOMIC : 0) |
+                    (row->is_fence ? (uint32_t)ZS_TIMING_EVENT_FENCE : 0) |
+                    (m->space == ZS_PORT_SPACE_GATEWAY ? (uint32_t)ZS_TIMING_EVENT_BARRIER : 0);
+    if (!(cycles | touch->slm_conflicts | touch->texels))
+        return kind;
+    return kind | ZS_MIN(cycles, 255u) << ZS_TIMING_EVENT_CYCLES |
            ZS_MIN((uint32_t)touch->slm_conflicts, 255u) << ZS_TIMING_EVENT_CONFLICTS |
            ZS_MIN((uint32_t)touch->texels, 255u) << ZS_TIMING_EVENT_TEXELS;
 }
 
-static void record(struct zs_timing_stream *s, const struct zs_eu_thread *t,
-                   const struct zs_eu_send *send, const struct zs_port_message *m,
-                   const struct zs_port_message_row *row, uint32_t mask)
+static inline void record(struct zs_timing_stream *s, const struct zs_eu_thread *t,
+                          const struct zs_eu_send *send, const struct zs_port_message *m,
+                          const struct zs_port_message_row *row, uint32_t mask)
 {
     struct zs_port_touch touch;
     uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
     const struct zs_port *port = t->env;
-    zs_port_touch(port, m, zs_eu_send_payload(t, send, m, joined), mask, &touch);
+    const uint8_t *payload =
+        m->gather ? zs_eu_send_payload(t, send, m, joined) : t->grf + send->d.src0_B;
+    zs_port_touch(port, m, payload, mask, &touch);
     uint32_t *at = room(s, 2 + 2 * touch.line_count), lines = 0;
     if (!at)
         return;
