@@ -47,6 +47,8 @@ struct lab {
     void *buffers[LAB_BUFFERS];
     uint32_t buffer_count;
     uint32_t flags;              /* ZS_GPU_LAUNCH_* */
+    void (*between)(void *data); /* lab_run() launches the kernel twice, and calls this between */
+    void *data;
     struct zs_gpu_result result; /* of the last launch; stalls are freed by the next */
 };
 
@@ -143,9 +145,13 @@ static inline uint64_t lab_run(struct lab *lab, const char *name, uint32_t group
                                          .flags = lab->flags,
                                          .group_count = {groups, 1, 1},
                                          .group_size = {size, 1, 1}};
-    zs_gpu_result_fini(&lab->result);
-    if (zs_gpu_launch_run(lab->device, &launch, &lab->result))
-        lab_fail(lab->result.fault.detail, lab->result.error);
+    for (int i = lab->between ? 0 : 1; i < 2; i++) {
+        zs_gpu_result_fini(&lab->result);
+        if (zs_gpu_launch_run(lab->device, &launch, &lab->result))
+            lab_fail(lab->result.fault.detail, lab->result.error);
+        if (i == 0)
+            lab->between(lab->data);
+    }
     zs_gpu_args_destroy(values);
     zs_gpu_kernel_destroy(kernel);
     if (!lab->result.timing.modelled)

@@ -459,6 +459,8 @@ enum {
     ZS_GPU_LAUNCH_KEEP_ALL = 1u << 3,
     /* The model of time replays much more of a long launch: slow. */
     ZS_GPU_LAUNCH_TIME_EXACT = 1u << 4,
+    /* It replays a launch that did what one of the kernel's did before, too: the same numbers. */
+    ZS_GPU_LAUNCH_TIME_ANEW = 1u << 5,
 };
 
 struct zs_gpu_launch {

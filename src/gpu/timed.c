@@ -58,6 +58,7 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
             (uint32_t)((kernel->per_thread_B + m->thread.cross_thread_B) / model->grf_B + 1),
         .has_barriers = m->barrier_count > 0,
         .exact = run->launch->flags & ZS_GPU_LAUNCH_TIME_EXACT,
+        .anew = run->launch->flags & ZS_GPU_LAUNCH_TIME_ANEW,
         .private_va = (uint64_t)(uintptr_t)run->private_memory.data,
         .private_B =
             run->private_memory.data ? (uint64_t)m->private_per_hw_thread_B * run->slots : 0,

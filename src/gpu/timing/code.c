@@ -442,6 +442,8 @@ int zs_timing_code_create(const struct zs_timing_params *params,
         code->next_wait = calloc(code->op_count + 1u, sizeof(*code->next_wait));
         error = code->ops && code->offset_B && code->next_wait ? fill(code, isa) : -ENOMEM;
     }
+    if (!error)
+        error = zs_timing_memo_create(&code->memo);
     zs_isa_kernel_close(isa);
     if (error) {
         zs_timing_code_destroy(code);
@@ -460,5 +462,6 @@ void zs_timing_code_destroy(struct zs_timing_code *code)
     free(code->slots);
     free(code->slot_latency);
     free(code->next_wait);
+    zs_timing_memo_destroy(code->memo);
     free(code);
 }

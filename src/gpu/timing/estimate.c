@@ -468,8 +468,8 @@ static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
 /* ---- attempts ----------------------------------------------------------------------------------
  */
 
-int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
-                     struct zs_gpu_timing *ret_timing)
+static int replay(struct zs_timing_trace *trace, uint64_t instructions,
+                  struct zs_gpu_timing *ret_timing)
 {
     struct zs_timing_machine m;
     *ret_timing = (struct zs_gpu_timing){0};
@@ -500,5 +500,22 @@ int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
     free(stalls);
     zs_timing_machine_fini(&m);
     ret_timing->modelled = error == 0;
+    return error;
+}
+
+int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
+                     struct zs_gpu_timing *ret_timing)
+{
+    struct zs_timing_memo *memo = trace->launch.code->memo;
+    struct zs_timing_key key;
+    int error = zs_timing_name_ranges(trace);
+    if (error)
+        return error;
+    zs_timing_key_of(trace, instructions, &key);
+    if (!trace->launch.anew && zs_timing_memo_find(memo, &key, ret_timing))
+        return 0;
+    error = replay(trace, instructions, ret_timing);
+    if (!error)
+        zs_timing_memo_keep(memo, &key, ret_timing);
     return error;
 }

@@ -122,6 +122,8 @@ struct zs_timing_machine {
     struct zs_timing_estimate *estimate;
 };
 
+/* Once: what streams call ranges become numbers that do not depend on where they are. */
+int zs_timing_name_ranges(struct zs_timing_trace *trace);
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
                            struct zs_gpu_timing *totals);
 void zs_timing_machine_fini(struct zs_timing_machine *m);

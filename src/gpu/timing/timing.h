@@ -81,6 +81,7 @@ struct zs_timing_launch {
     uint32_t payload_grf;    /* of a thread */
     bool has_barriers;
     bool exact; /* replay all that was recorded, and record more */
+    bool anew;  /* replay, though a launch that did the same was replayed before */
     uint64_t private_va,
         private_B; /* private memory of all threads: each has a part of equal size */
     uint32_t private_thread_B;
@@ -111,7 +112,8 @@ enum zs_timing_reason {
     ZS_TIMING_REASONS
 };
 
-/* instructions: those of the whole launch, counted exactly. Fills the result's timing. */
+/* instructions: those of the whole launch, counted exactly. Fills the result's timing. Once for a
+ * trace. */
 int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
                      struct zs_gpu_timing *ret_timing);
 

@@ -58,6 +58,7 @@ struct zs_timing_code {
     uint8_t *slot_latency; /* beside slots: of what is written */
     uint32_t slot_count;   /* different ones */
     uint32_t *next_wait;   /* by instruction: the next one that waits for a barrier */
+    struct zs_timing_memo *memo;
 };
 
 /* ---- trace.c -----------------------------------------------------------------------------------
@@ -139,6 +140,26 @@ struct zs_timing_trace {
 };
 /* Group number of a sampled one. */
 uint64_t zs_timing_trace_group(const struct zs_timing_trace *trace, uint64_t sample);
+
+/* ---- memo.c ------------------------------------------------------------------------------------
+ * What was found of launches, by what they did. Several threads may use a memo.
+ */
+
+struct zs_timing_key {
+    uint64_t word[2];
+};
+/* All that a replay follows from. The streams' ranges have been named. */
+void zs_timing_key_of(const struct zs_timing_trace *trace, uint64_t instructions,
+                      struct zs_timing_key *ret);
+
+struct zs_timing_memo;
+int zs_timing_memo_create(struct zs_timing_memo **ret_memo);
+void zs_timing_memo_destroy(struct zs_timing_memo *memo); /* NULL is fine */
+/* A copy: its stalls are the caller's. */
+bool zs_timing_memo_find(struct zs_timing_memo *memo, const struct zs_timing_key *key,
+                         struct zs_gpu_timing *ret_timing);
+void zs_timing_memo_keep(struct zs_timing_memo *memo, const struct zs_timing_key *key,
+                         const struct zs_gpu_timing *timing);
 
 /* ---- hierarchy.c -------------------------------------------------------------------------------
  */

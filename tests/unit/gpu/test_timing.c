@@ -513,6 +513,20 @@ static void print_result(const struct lab *lab, const char *name, struct zs_buf 
     zs_buf_printf(out, "\n");
 }
 
+static void print_all(struct lab *lab, struct zs_buf *out)
+{
+    run_strided(lab, 8);
+    print_result(lab, "strided", out);
+    run_local(lab, 4);
+    print_result(lab, "local", out);
+    run_simple(lab, "diverge", 2000, 64, 5, 1);
+    print_result(lab, "diverge", out);
+    run_simple(lab, "barriers", 40, 128, 5, -1);
+    print_result(lab, "barriers", out);
+    run_chase(lab, 300, 256 << 10, 30);
+    print_result(lab, "chase", out);
+}
+
 static void print_numbers(const char *model, uint32_t workers, struct zs_buf *out)
 {
     struct lab lab;
@@ -520,16 +534,7 @@ static void print_numbers(const char *model, uint32_t workers, struct zs_buf *ou
     bool is_first = strcmp(model, "skl") == 0;
     snprintf(path, sizeof(path), "%s%s%s", file, is_first ? "" : ".", is_first ? "" : model);
     lab_open(&lab, path, model, workers);
-    run_strided(&lab, 8);
-    print_result(&lab, "strided", out);
-    run_local(&lab, 4);
-    print_result(&lab, "local", out);
-    run_simple(&lab, "diverge", 2000, 64, 5, 1);
-    print_result(&lab, "diverge", out);
-    run_simple(&lab, "barriers", 40, 128, 5, -1);
-    print_result(&lab, "barriers", out);
-    run_chase(&lab, 300, 256 << 10, 30);
-    print_result(&lab, "chase", out);
+    print_all(&lab, out);
     lab_close(&lab);
 }
 
@@ -546,6 +551,53 @@ static void check_host_threads(const char *model, const uint32_t *workers, size_
     }
     zs_buf_fini(&first);
     zs_buf_fini(&other);
+}
+
+struct chain {
+    uint32_t *next, count, stride;
+};
+
+static void nothing(void *data)
+{
+}
+
+static void other_chain(void *data)
+{
+    const struct chain *c = data;
+    lab_chain(c->next, c->count, c->stride);
+}
+
+/* A launch that did what the one before did has its numbers, replayed or not; one that went through
+ * other lines has not. */
+static void test_launches_again(void **state)
+{
+    struct zs_buf first = {0}, again = {0}, anew = {0};
+    struct lab lab;
+    open_lab(&lab, 3);
+    print_all(&lab, &first);
+    lab.between = nothing;
+    print_all(&lab, &again);
+    lab.flags = ZS_GPU_LAUNCH_TIME_ANEW;
+    print_all(&lab, &anew);
+    assert_string_equal(zs_buf_cstr(&first), zs_buf_cstr(&again));
+    assert_string_equal(zs_buf_cstr(&first), zs_buf_cstr(&anew));
+    lab.flags = 0;
+    struct chain c = {lab_alloc(&lab, 1 << 20), 1 << 14, 1}; /* 16 in a line, then one */
+    void *out = lab_alloc(&lab, 1 << 16);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(c.next), LAB_BUF(out), LAB_I(2000)};
+    other_chain(&c);
+    lab.between = nothing;
+    lab.data = &c;
+    uint64_t near = lab_run(&lab, "chase", 4, 1, args);
+    c.stride = 16;
+    lab.between = other_chain;
+    uint64_t far = lab_run(&lab, "chase", 4, 1, args);
+    assert_true(lab.result.timing.memory_read_sectors > 1500);
+    assert_true(far > near);
+    zs_buf_fini(&first);
+    zs_buf_fini(&again);
+    zs_buf_fini(&anew);
+    lab_close(&lab);
 }
 
 static void test_host_threads(void **state)
@@ -577,6 +629,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_long_launches),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_later_generations),
+        cmocka_unit_test(test_launches_again),
         cmocka_unit_test(test_host_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
