@@ -80,6 +80,7 @@ struct zs_dbg_kernel {
     struct zs_dwarf_kernel *info; /* NULL: no debug info */
     struct zs_join *join;
     bool keeps_r0;             /* nothing in it writes r0, where the thread's group is */
+    uint32_t lanes;            /* that its instructions can have */
     bool optimised;            /* variables move about */
     struct zs_dbg_home *homes; /* [info->variable_count] or NULL: see homes.c */
 };

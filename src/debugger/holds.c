@@ -254,12 +254,41 @@ static uint32_t line_of_call(const struct claim *q)
     return line;
 }
 
+static bool has_place(const struct claim *q, const uint64_t grf[4])
+{
+    uint32_t grf_B = q->c->d->grf_B;
+    bool found = false;
+    for (uint32_t r = q->begin_B / grf_B; r * grf_B < q->begin_B + q->size_B && r < 256; r++)
+        found |= grf[r / 64] >> r % 64 & 1;
+    return found;
+}
+
+/* What an instruction left in the place is no result: its statement goes on with it, in an
+ * accumulator, where debug info does not follow. */
+static bool goes_to_accumulator(const struct claim *q, uint32_t inst)
+{
+    const struct zs_isa_block *b = zs_isa_block(q->k->isa, zs_isa_inst_block(q->k->isa, inst));
+    const struct zs_line_row *row = row_of(q->k, inst);
+    for (uint32_t i = inst + 1; i < b->first + b->count; i++) {
+        const struct zs_isa_operand *dst = &zs_isa_inst(q->k->isa, i)->dst;
+        const struct zs_line_row *next = row_of(q->k, i);
+        struct zs_isa_effects e;
+        zs_isa_inst_effects(q->k->isa, i, &e);
+        if (dst->kind == ZS_OPERAND_REG && dst->file == ZS_FILE_ACC && next && row &&
+            next->line == row->line && has_place(q, e.grf_read))
+            return true;
+        if (has_place(q, e.grf_written))
+            return false;
+    }
+    return false;
+}
+
 /* Of a write that may have been the last: it is the variable's, and this lane's. */
 static bool is_own(const struct claim *q, uint32_t inst)
 {
     const struct zs_line_row *row = row_of(q->k, inst), *here = row_of(q->k, q->inst);
     uint32_t call = line_of_call(q), line = call ? call : here ? here->line : 0;
-    if (inst_assigns(q, inst) != YES || row->line == call)
+    if (inst_assigns(q, inst) != YES || row->line == call || goes_to_accumulator(q, inst))
         return false;
     if (inst < q->inst && row->line > line)
         return false; /* a line that has been left for good, or whose code is elsewhere */
@@ -272,11 +301,7 @@ static bool writes(const struct claim *q, uint32_t inst)
 {
     struct zs_isa_effects e;
     zs_isa_inst_effects(q->k->isa, inst, &e);
-    uint32_t grf_B = q->c->d->grf_B;
-    bool found = e.indirect_written;
-    for (uint32_t r = q->begin_B / grf_B; r * grf_B < q->begin_B + q->size_B && r < 256; r++)
-        found |= e.grf_written[r / 64] >> r % 64 & 1;
-    return found;
+    return e.indirect_written || has_place(q, e.grf_written);
 }
 
 /* Whether what the block began with may be the variable's, too: by another statement than `line` of

@@ -12,7 +12,8 @@
  * Without 64-bit integers the lower half of the result is looked at, which a move puts there.
  * What its operands are is followed back to constants and to values that all lanes share ("terms").
  * Those are read where they still are, computed again from what still is, or taken from another
- * variable's address.
+ * variable's address. Payload is what registers hold at the entry, and from XeHPG on what the
+ * prologue loads.
  */
 #include "debugger/debugger_priv.h"
 
@@ -22,7 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENTRY = UINT32_MAX, TERMS_MAX = 4, DEPTH_MAX = 16, GRF_FIRST = 16, SHARED_MAX = 64 };
+enum {
+    ENTRY = UINT32_MAX,
+    TERMS_MAX = 4,
+    DEPTH_MAX = 16,
+    GRF_FIRST = 16,
+    SHARED_MAX = 64,
+    PROLOGUE_MAX = 64
+};
 
 /* A value that is not a constant: bytes of the registers as an instruction, or the entry, left
  * them. */
@@ -126,12 +134,32 @@ static bool channel_of(const struct zs_isa_inst *inst, uint32_t grf_B, uint32_t 
     return *ret < inst->exec_size;
 }
 
+/* What the entry left, or a message of the prologue: of what comes before the kernel sets up the
+ * control register. */
+static bool is_payload(const struct zs_dbg_kernel *k, uint32_t def)
+{
+    if (def == ENTRY)
+        return true;
+    if (!(zs_isa_op_flags((enum zs_isa_op)zs_isa_inst(k->isa, def)->op) & ZS_OPF_SEND))
+        return false;
+    for (uint32_t i = 0; i < PROLOGUE_MAX && i < zs_isa_kernel_count(k->isa); i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(k->isa, i);
+        if (zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH)
+            return false;
+        if (inst->dst.kind == ZS_OPERAND_REG && inst->dst.file == ZS_FILE_CR)
+            return def < i;
+    }
+    return false;
+}
+
 /* The only write that can have left what the bytes hold, or ENTRY. */
 static bool only_def(const struct zs_dbg_kernel *k, uint32_t inst, uint32_t at_B, uint32_t size_B,
                      uint32_t *ret)
 {
     struct zs_isa_reaching found;
     zs_isa_reaching(k->isa, inst, at_B, size_B, &found);
+    if (found.entry && found.count == 1 && is_payload(k, found.insts[0]))
+        found.entry = false; /* XeHPC's are of the first lane, which all threads have */
     *ret = found.entry ? ENTRY : found.insts[0];
     return !found.unknown && found.entry + found.count == 1;
 }
@@ -270,7 +298,7 @@ static bool adds_payload(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t
     for (uint32_t s = 0; s < 2; s++)
         if (i->src[s].kind == ZS_OPERAND_REG && type_B(i->src[s].type) == 8 &&
             element(&i->src[s], grf_B, 0, &at_B) && only_def(k, inst, at_B, 8, &def) &&
-            def == ENTRY)
+            is_payload(k, def))
             return true;
     return false;
 }
@@ -289,11 +317,11 @@ static uint32_t bytes_made(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32
     return made && (size_B == 4 || adds_payload(k, grf_B, inst)) ? size_B : 0;
 }
 
-static bool has_entry_half(const struct sum *sum)
+static bool has_payload_half(const struct zs_dbg_kernel *k, const struct sum *sum)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < sum->count; i++)
-        found += sum->terms[i].def == ENTRY && sum->terms[i].size_B == 4;
+        found += sum->terms[i].size_B == 4 && is_payload(k, sum->terms[i].def);
     return found == 1 && sum->count > 1;
 }
 
@@ -306,10 +334,10 @@ static bool makes_address(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_
         return false;
     sum_of_def(k, grf_B, inst, home->register_B[0], size_B, DEPTH_MAX, ret);
     sum_of_def(k, grf_B, inst, home->register_B[1], size_B, DEPTH_MAX, &next);
-    bool whole = ret->count && same_terms(ret, &next) && (size_B == 8 || has_entry_half(ret));
+    bool whole = ret->count && same_terms(ret, &next) && (size_B == 8 || has_payload_half(k, ret));
     /* the payload's pointer is whole */
     for (uint32_t i = 0; whole && i < ret->count; i++)
-        if (ret->terms[i].def == ENTRY && size_B == 4)
+        if (size_B == 4 && is_payload(k, ret->terms[i].def))
             ret->terms[i].size_B = 8;
     return whole && (uint64_t)(next.constant - ret->constant) == home->size_B;
 }

@@ -94,6 +94,18 @@ static bool writes_r0(const struct zs_isa_kernel *isa)
     return false;
 }
 
+/* Kernels that call functions set the bits of the dispatch mask that are no lanes of theirs. */
+static uint32_t lanes_of(const struct zs_isa_kernel *isa)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < zs_isa_kernel_count(isa); i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        if (!(inst->flags & (ZS_INST_NOMASK | ZS_INST_ILLEGAL)))
+            most = ZS_MAX(most, (uint32_t)inst->channel_offset + inst->exec_size);
+    }
+    return most == 0 || most >= 32 ? UINT32_MAX : (1u << most) - 1;
+}
+
 static void decode(struct zs_debugger *d, struct zs_dbg_kernel *k)
 {
     struct zs_span code = {k->code, k->size_B};
@@ -108,6 +120,7 @@ static void decode(struct zs_debugger *d, struct zs_dbg_kernel *k)
         return;
     }
     k->keeps_r0 = !writes_r0(k->isa);
+    k->lanes = lanes_of(k->isa);
     uint32_t count = zs_isa_kernel_count(k->isa);
     uint32_t *offsets = malloc(((size_t)count + 1) * sizeof(*offsets));
     for (uint32_t i = 0; offsets && i < count; i++)
@@ -123,6 +136,7 @@ static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const stru
     struct zs_dbg_kernel *k = &m->kernels[m->count];
     const char *own_name = text->name[5] ? text->name + 6 : "";
     memset(k, 0, sizeof(*k));
+    k->lanes = UINT32_MAX;
     k->va = m->shown.load_va + (text->address - m->text_va);
     k->size_B = text->bytes.size_B;
     k->entry_B = entry_of(elf, text);

