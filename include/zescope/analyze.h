@@ -117,6 +117,9 @@ struct zs_analysis_info {
     size_t damaged, unread_modules; /* files, modules: left out */
     const char *unfit;              /* why limits cannot be judged: what is missing could be what
                                        breaks them; "": they can */
+    size_t note_count;              /* zs_recording_notes(): what went wrong while recording, and
+                                       what is broken now */
+    const char *first_note;         /* NULL: there are none */
 };
 
 struct zs_analysis;

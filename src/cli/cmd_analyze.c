@@ -38,6 +38,9 @@ static void put_notes(const struct analyze_options *o, const struct zs_analysis_
     if (info->unread_modules)
         zs_cli_note(&o->common, "%s: %zu module%s cannot be read", info->recording,
                     info->unread_modules, info->unread_modules == 1 ? "" : "s");
+    if (info->note_count)
+        zs_cli_note(&o->common, "note: %s%s", info->first_note,
+                    info->note_count > 1 ? "; zescope inspect shows all notes" : "");
     if (!info->has_counts)
         zs_cli_note(
             &o->common,

@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,26 @@ size_t zs_inputs_tell_damage(const struct zs_recording *recording, const char *p
         binaries += binary && !told;
     }
     return binaries;
+}
+
+void zs_cli_note_metrics_losses(const struct zs_common_options *common, const char *recording,
+                                const struct zs_metrics_info *info)
+{
+    if (info->lost)
+        zs_cli_note(common, "%" PRIu64 " kernel launches could not be measured, mostly: %s",
+                    info->lost, info->lost_reason);
+    if (info->damaged || info->orphans)
+        zs_cli_note(common,
+                    "%" PRIu64 " records of metrics make no sense, %" PRIu64
+                    " belong to no kernel launch: they are left out",
+                    info->damaged, info->orphans);
+    if (info->runs_mismatch[0])
+        zs_cli_note(common, "%s", info->runs_mismatch);
+    if (info->damaged_files)
+        zs_cli_note(common,
+                    "%s: %" PRIu64 " trace file%s damaged: what stands behind the damage is "
+                    "missing in the metrics",
+                    recording, info->damaged_files, info->damaged_files == 1 ? " is" : "s are");
 }
 
 bool zs_input_is_same(const struct zs_record_module *a, const struct zs_record_module *b)

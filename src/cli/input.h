@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "report/annotate.h"
 
+#include <zescope/metrics.h>
 #include <zescope/module.h>
 #include <zescope/record.h>
 
@@ -50,6 +51,9 @@ bool zs_input_is_same(const struct zs_record_module *a, const struct zs_record_m
 /* What of a recording's modules is not there as it was recorded, on stderr; the number of binaries.
  */
 size_t zs_inputs_tell_damage(const struct zs_recording *recording, const char *path);
+/* What is missing in the metrics of a recording, or was left out: notes. */
+void zs_cli_note_metrics_losses(const struct zs_common_options *common, const char *recording,
+                                const struct zs_metrics_info *info);
 void zs_inputs_close(struct zs_inputs *inputs);
 
 #endif

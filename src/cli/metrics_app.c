@@ -2,6 +2,7 @@
 /* zescope metrics query, stream, show: an application is recorded, and its metrics are shown. */
 #include "cli/metrics.h"
 
+#include "cli/input.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
 #include "cli/record_metrics.h"
@@ -43,18 +44,20 @@ static int make_view(const struct metrics_options *o, bool choose_groups,
     return status ? status : compile(&ret->kernels, &o->kernels);
 }
 
-static int print(const struct metrics_options *o, const char *recording, bool choose_groups)
+static int print(const struct metrics_options *o, const char *recording, bool is_show)
 {
     struct zs_metrics *metrics;
     struct zs_metrics_view view;
     struct zs_diag diag = {0};
     struct zs_buf out = {0};
     uint64_t count;
-    int status = make_view(o, choose_groups, &view);
+    int status = make_view(o, is_show, &view);
     if (!status && zs_metrics_open(recording, &metrics, &diag)) {
         status = zs_cli_fail("%s: %s", recording, diag.text);
     } else if (!status) {
         zs_metrics_reports(metrics, &count);
+        if (is_show) /* the others told it as they recorded */
+            zs_cli_note_metrics_losses(&o->common, recording, zs_metrics_info(metrics));
         (o->json  ? zs_metrics_json
          : o->csv ? zs_metrics_csv
                   : zs_metrics_text)(metrics, &view, &out);

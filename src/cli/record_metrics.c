@@ -2,6 +2,7 @@
 #include "cli/record_metrics.h"
 
 #include "cli/doctor.h"
+#include "cli/input.h"
 #include "store/store.h"
 
 #include <zescope/metrics.h>
@@ -130,16 +131,7 @@ bool zs_cli_note_metrics(const struct zs_common_options *common, const char *rec
     }
     const struct zs_metrics_info *info = zs_metrics_info(metrics);
     zs_metrics_reports(metrics, &reports);
-    if (info->lost)
-        zs_cli_note(common, "%" PRIu64 " kernel launches could not be measured, mostly: %s",
-                    info->lost, info->lost_reason);
-    if (info->damaged || info->orphans)
-        zs_cli_note(common,
-                    "%" PRIu64 " records of metrics make no sense, %" PRIu64
-                    " belong to no kernel launch: they are left out",
-                    info->damaged, info->orphans);
-    if (info->runs_mismatch[0])
-        zs_cli_note(common, "%s", info->runs_mismatch);
+    zs_cli_note_metrics_losses(common, recording, info);
     if (!reports && is_refused(recording))
         zs_cli_note(common, "there are no metrics: %s", advice());
     else if (!reports && !info->lost)

@@ -111,7 +111,7 @@ static int add_stalls_of(struct zs_view *v, const struct zs_metrics *metrics,
 }
 
 /* Samples of instruction addresses, behind the counts. */
-static int add_stalls(bool each_once, struct zs_view *v)
+static int add_stalls(const struct zs_common_options *common, bool each_once, struct zs_view *v)
 {
     size_t found = 0;
     int status = ZS_EXIT_OK;
@@ -123,9 +123,15 @@ static int add_stalls(bool each_once, struct zs_view *v)
         struct zs_metrics *metrics;
         uint32_t count;
         const struct zs_record_module *modules = zs_recording_modules(recording, &count);
-        if (!zs_metrics_probe(zs_recording_info(recording)->path) ||
-            zs_metrics_open(zs_recording_info(recording)->path, &metrics, NULL))
+        const char *path = zs_recording_info(recording)->path;
+        struct zs_diag diag = {0};
+        if (!zs_metrics_probe(path))
             continue;
+        if (zs_metrics_open(path, &metrics, &diag)) {
+            zs_cli_note(common, "%s: no metrics: %s", path, diag.text);
+            continue;
+        }
+        zs_cli_note_metrics_losses(common, path, zs_metrics_info(metrics));
         for (size_t i = 0; i < v->inputs.modules.count && !status; i++) {
             const struct zs_input *input = &v->inputs.modules.items[i];
             if (!each_once && input->recording == recording)
@@ -197,7 +203,7 @@ int zs_view_open(const struct zs_common_options *common, const struct zs_input_s
     if (status == ZS_EXIT_OK)
         status = add_counts(common, select->each_once, ret_view);
     if (status == ZS_EXIT_OK)
-        status = add_stalls(select->each_once, ret_view);
+        status = add_stalls(common, select->each_once, ret_view);
     if (status == ZS_EXIT_OK)
         status = add_tools(common, select->each_once, ret_view);
     if (status == ZS_EXIT_OK)

@@ -44,6 +44,11 @@ static int add_rank(struct zs_analysis *a, const char *path, const char *rank, s
     a->info.has_counts = a->info.has_counts || r->profiles.has_counts;
     a->info.damaged += r->profiles.damaged_files + r->profiles.damaged_counts;
     a->info.unread_modules += r->profiles.unread_modules;
+    uint32_t notes;
+    const struct zs_record_note *note = zs_recording_notes(r->profiles.recording, &notes);
+    if (notes && !a->info.note_count)
+        a->info.first_note = note->text;
+    a->info.note_count += notes;
     const char *why = unfit(&r->profiles);
     if (*why && !*a->info.unfit)
         a->info.unfit = why;

@@ -571,8 +571,9 @@ static int join_run(struct load *first, struct load *l, uint32_t run)
 static int load(struct load *l, const char *recording, uint32_t run, struct zs_diag *diag)
 {
     const struct zs_merge_sink sink = {.user = l, .execute = on_execute, .metric = on_metric};
-    struct zs_merge_totals totals;
+    struct zs_merge_totals totals = {0};
     int error = zs_merge(recording, &sink, &l->activities, &totals, diag);
+    l->m->info.damaged_files += totals.damaged_files;
     if (!error)
         error = settle(l, run);
     if (!error)

@@ -481,6 +481,24 @@ class Metrics(unittest.TestCase):
             with open(file, 'wb') as f:
                 f.write(whole)
 
+    def test_what_is_missing_is_said(self):
+        """Numbers of a trace that is cut, or of a module that is gone, are shown with a word about that."""
+        path, _ = self.record('immediate', 12, '--counts', groups='ZscopeStallSampling')
+        views = (['metrics', 'show'], ['metrics', 'show', '--csv'], ['annotate'], ['annotate', '--json'], ['analyze'])
+        for words in views:
+            self.assertEqual(run(ZESCOPE, *words, path).stderr, '', words)
+        self.assertEqual(self.show(path)['damaged_files'], 0)
+        for file in glob.glob(os.path.join(path, 'trace', '*.pftrace')):
+            os.truncate(file, os.path.getsize(file) * 7 // 8)
+        self.assertEqual(self.show(path)['damaged_files'], 1)
+        for words in views:
+            self.assertIn('damaged', run(ZESCOPE, *words, path).stderr, words)
+        path, _ = self.record('immediate', 2, '--counts')
+        for file in glob.glob(os.path.join(path, 'modules', '*.bin')):
+            os.truncate(file, 0)
+        p = run(ZESCOPE, 'analyze', path)
+        self.assertIn('is not as it was recorded: 0 bytes of', p.stderr)
+
 
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])
