@@ -24,6 +24,8 @@
  * count up from 1 and are not used again; 0 stands for none. What a call is asked of a running
  * thread is -EBUSY, of one that is gone -ESRCH. Frame 0 is the innermost.
  *
+ * examples/lib_debug_lanes.c is a whole client.
+ *
  * Values are never guessed: what debug info does not give at a place is not available, and its text
  * says why.
  *
@@ -349,6 +351,12 @@ ZS_API int zs_debug_variables(struct zs_debugger *debug, uint32_t thread, uint32
 ZS_API int zs_debug_evaluate(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
                              uint32_t frame, const char *expression,
                              struct zs_debug_value **ret_value, struct zs_diag *diag);
+/* A table: the expression in each lane of a thread, in the order of zs_debug_lanes; ret_values[32].
+ * Where it cannot be evaluated the value is not available, and its text says why. Returns how many,
+ * or -errno. */
+ZS_API int zs_debug_evaluate_lanes(struct zs_debugger *debug, uint32_t thread, uint32_t frame,
+                                   const char *expression, struct zs_debug_value **ret_values,
+                                   struct zs_diag *diag);
 /* ret_children[capacity], from `first` on. Returns how many, or -errno. */
 ZS_API int zs_debug_children(struct zs_debugger *debug, struct zs_debug_value *value,
                              uint32_t first, struct zs_debug_value **ret_children,

@@ -163,24 +163,6 @@ static void resolve_line(struct zs_debugger *d, struct zs_dbg_breakpoint *b, con
     }
 }
 
-/* The first code of the function's first line behind its head; NULL: it has one line alone. */
-static const struct zs_line_row *first_line(const struct zs_dbg_kernel *k, const struct zs_frame *f,
-                                            uint32_t begin_B, uint32_t end_B, uint32_t *ret_last)
-{
-    const struct zs_line_row *first = NULL;
-    *ret_last = 0;
-    for (uint32_t r = 0; r < k->info->row_count; r++) {
-        const struct zs_line_row *row = &k->info->rows[r];
-        if (row->offset_B < begin_B || row->offset_B >= end_B || row->line <= f->decl_line ||
-            row->file != f->decl_file)
-            continue;
-        *ret_last = ZS_MAX(*ret_last, row->line);
-        if (!first || row->line < first->line)
-            first = row;
-    }
-    return first;
-}
-
 /* Behind the prologue: the first instruction that has a line other than the function's head. From
  * XeHPG on kernels begin with code that loads what threads may have without it, and which then is
  * not executed: it has the function's last line. */
@@ -188,7 +170,7 @@ static uint64_t body_of(const struct zs_dbg_kernel *k, const struct zs_frame *f,
                         uint32_t end_B)
 {
     uint32_t last;
-    const struct zs_line_row *head = NULL, *first = first_line(k, f, begin_B, end_B, &last);
+    const struct zs_line_row *head = NULL, *first = zs_dbg_first_line(k, f, begin_B, end_B, &last);
     for (uint32_t r = 0; r < k->info->row_count; r++) {
         const struct zs_line_row *row = &k->info->rows[r];
         if (row->offset_B < begin_B || row->offset_B >= end_B || !row->line)

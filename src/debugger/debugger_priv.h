@@ -274,6 +274,11 @@ bool zs_dbg_call_waits(const struct zs_dbg_kernel *kernel, uint32_t index, uint3
 /* The row of a line, or NULL where none is known. */
 const struct zs_line_row *zs_dbg_row_at(const struct zs_dbg_kernel *kernel, uint64_t va);
 
+/* The first code of the function's first line behind its head, in [begin_B, end_B), and its last
+ * line; NULL: it has one line alone. */
+const struct zs_line_row *zs_dbg_first_line(const struct zs_dbg_kernel *k, const struct zs_frame *f,
+                                            uint32_t begin_B, uint32_t end_B, uint32_t *ret_last);
+
 /* ---- breakpoints.c ---- */
 
 void zs_dbg_breakpoints_resolve(struct zs_debugger *d);
@@ -444,6 +449,10 @@ int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
  * the lane and frame of the context. In doubt they do not. */
 bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, uint32_t begin_B,
                   uint32_t size_B);
+
+/* ... and were written for that lane, by instructions that write elements of several. */
+bool zs_dbg_holds_of_lane(const struct zs_dbg_context *c, const struct zs_variable *v,
+                          uint32_t begin_B, uint32_t size_B);
 
 /* The frame's function has stored its arguments: what is in memory before that is nobody's. */
 bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *v);

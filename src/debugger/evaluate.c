@@ -754,6 +754,44 @@ int zs_debug_evaluate(struct zs_debugger *d, uint32_t thread, uint32_t lane, uin
     return error;
 }
 
+/* In place of what cannot be evaluated. */
+static int unavailable(const struct zs_dbg_context *c, const char *expression,
+                       struct zs_dbg_value **ret)
+{
+    struct zs_buf text = {0};
+    struct zs_dbg_value *v = *ret = zs_dbg_value_new(c, expression);
+    zs_buf_printf(&text, "<%s>", c->diag->text);
+    const char *shown = zs_buf_cstr(&text);
+    if (v)
+        v->why = v->shown.text = zs_arena_strndup(c->arena, shown, strlen(shown));
+    zs_buf_fini(&text);
+    return v && v->why ? 0 : -ENOMEM;
+}
+
+int zs_debug_evaluate_lanes(struct zs_debugger *d, uint32_t thread, uint32_t frame,
+                            const char *expression, struct zs_debug_value **ret_values,
+                            struct zs_diag *diag)
+{
+    struct zs_debug_lane lanes[32];
+    int count = zs_debug_lanes(d, thread, lanes, diag);
+    for (int i = 0; i < count; i++) {
+        struct zs_dbg_context c;
+        struct zs_dbg_value *value = NULL;
+        struct zs_diag why;
+        zs_diag_clear(&why);
+        int error = zs_dbg_context_make(d, thread, lanes[i].lane, frame, diag, &c);
+        if (error)
+            return error;
+        c.diag = &why;
+        if (zs_dbg_evaluate(&c, expression, &value))
+            error = unavailable(&c, expression, &value);
+        if (error)
+            return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory");
+        ret_values[i] = &value->shown;
+    }
+    return count;
+}
+
 int zs_debug_assign(struct zs_debugger *d, struct zs_debug_value *value, const char *expression,
                     struct zs_diag *diag)
 {

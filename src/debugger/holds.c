@@ -346,8 +346,12 @@ static bool is_of_lane(const struct claim *q, uint32_t inst)
         return true;
     uint32_t begin_B = o->reg * q->c->d->grf_B + o->subreg_B;
     uint32_t at_B = ZS_MAX(q->begin_B, begin_B);
-    return element_B && q->size_B >= element_B &&
-           i->channel_offset + (at_B - begin_B) / (step * element_B) == q->c->lane;
+    if (!element_B || q->size_B < element_B)
+        return false;
+    uint32_t channel = (at_B - begin_B) / (step * element_B);
+    channel +=
+        (at_B - begin_B) % (step * element_B) >= element_B; /* the upper halves of addresses */
+    return i->channel_offset + channel == q->c->lane;
 }
 
 static bool can_ask(const struct zs_dbg_kernel *k)
@@ -388,16 +392,30 @@ static bool is_only_write(const struct claim *q, uint32_t function)
     return count == 1;
 }
 
+/* Code of the function's head: of the line of its name, or (from XeHPG on) of its last line in
+ * front of its first one. */
+static bool is_head(const struct zs_dbg_kernel *k, uint32_t function, uint32_t inst)
+{
+    const struct zs_line_row *row = row_of(k, inst);
+    const struct zs_frame *f = &k->info->frames[function];
+    if (!row || f->scope == ZS_NO_INDEX || !k->info->scopes[f->scope].range_count)
+        return row && row->line == f->decl_line;
+    const struct zs_code_range *range = &k->info->ranges[k->info->scopes[f->scope].range_first];
+    uint32_t last;
+    const struct zs_line_row *first = zs_dbg_first_line(k, f, range->begin_B, range->end_B, &last);
+    return row->line == f->decl_line ||
+           (first && row->line == last && zs_isa_inst_offset(k->isa, inst) < first->offset_B);
+}
+
 /* In code that was not optimised nothing moves: what has a register gets it at the function's head,
  * or has it for itself; functions that are called give back what they use of those behind. */
 static bool is_plain(const struct claim *q, uint32_t inst)
 {
     uint32_t function = function_of(q->k, q->frame);
-    const struct zs_line_row *row = row_of(q->k, inst);
     if (function_of(q->k, frame_of(q->k, inst)) != function)
         return q->begin_B >= CALLEE_SAVED * q->c->d->grf_B;
-    return is_ahead(q, inst) || (row && row->line == q->k->info->frames[function].decl_line) ||
-           inst_assigns(q, inst) == YES || is_only_write(q, function);
+    return is_ahead(q, inst) || is_head(q->k, function, inst) || inst_assigns(q, inst) == YES ||
+           is_only_write(q, function);
 }
 
 bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, uint32_t begin_B,
@@ -422,6 +440,29 @@ bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, u
     return !k->optimised || is_settled(&q);
 }
 
+bool zs_dbg_holds_of_lane(const struct zs_dbg_context *c, const struct zs_variable *v,
+                          uint32_t begin_B, uint32_t size_B)
+{
+    const struct zs_dbg_kernel *k = c->frame->call->kernel;
+    struct zs_isa_reaching found;
+    uint32_t own = 0;
+    if (!zs_dbg_holds(c, v, begin_B, size_B))
+        return false;
+    uint32_t function = function_of(k, k->info->scopes[v->scope].frame);
+    const struct claim q = {.k = k, .inst = zs_dbg_inst_at(k, c->frame->call->va)};
+    zs_isa_reaching(k->isa, q.inst, begin_B, size_B, &found);
+    for (uint32_t i = 0; i < found.count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(k->isa, found.insts[i]);
+        if (function_of(k, frame_of(k, found.insts[i])) != function || is_ahead(&q, found.insts[i]))
+            continue; /* it gives back what was there, or has not been executed */
+        if (inst->exec_size <= 1 || inst->message != ZS_ISA_NO_INDEX ||
+            inst->flags & ZS_INST_NOMASK)
+            return false;
+        own++;
+    }
+    return !found.entry && own;
+}
+
 bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *v)
 {
     const struct zs_dbg_kernel *k = c->frame->call->kernel;
@@ -435,7 +476,7 @@ bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *
         const struct zs_line_row *row = row_of(k, i);
         if (!row || !row->line || function_of(k, frame_of(k, i)) != function)
             continue;
-        if (row->line != k->info->frames[function].decl_line)
+        if (!is_head(k, function, i))
             return true;
         has_head = true;
     }

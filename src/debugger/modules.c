@@ -402,3 +402,20 @@ uint32_t zs_dbg_inlined_at(const struct zs_dbg_kernel *k, uint32_t index)
         depth++;
     return depth;
 }
+
+const struct zs_line_row *zs_dbg_first_line(const struct zs_dbg_kernel *k, const struct zs_frame *f,
+                                            uint32_t begin_B, uint32_t end_B, uint32_t *ret_last)
+{
+    const struct zs_line_row *first = NULL;
+    *ret_last = 0;
+    for (uint32_t r = 0; r < k->info->row_count; r++) {
+        const struct zs_line_row *row = &k->info->rows[r];
+        if (row->offset_B < begin_B || row->offset_B >= end_B || row->line <= f->decl_line ||
+            row->file != f->decl_file)
+            continue;
+        *ret_last = ZS_MAX(*ret_last, row->line);
+        if (!first || row->line < first->line)
+            first = row;
+    }
+    return first;
+}

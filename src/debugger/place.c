@@ -169,8 +169,9 @@ enum { READS_MAX = 32, GRF_FIRST = 16 };
 /* An evaluation, and what it reads of registers. */
 struct evaluation {
     const struct zs_dbg_context *c;
-    bool dry;    /* registers are not read: 0 */
-    bool others; /* not only general registers, or too many reads */
+    bool dry;        /* registers are not read: 0 */
+    bool others;     /* not only general registers, or too many reads */
+    uint32_t lane_B; /* registers are read that far behind the place that is named */
     uint32_t count;
     struct {
         uint32_t at_B, size_B, bits;
@@ -196,6 +197,7 @@ static int eval_register(void *user, uint64_t number, uint64_t bit_offset, uint3
     struct evaluation *e = user;
     const struct zs_dbg_context *c = e->c;
     uint32_t i = e->count;
+    bit_offset += e->lane_B * 8u;
     if (i < READS_MAX &&
         grf_range(c->d, number, bit_offset, bits, &e->reads[i].at_B, &e->reads[i].size_B))
         e->reads[e->count++].bits = bits;
@@ -354,6 +356,24 @@ static int check_place(const struct zs_dbg_context *c, const struct zs_variable 
     return e->others ? unavailable(c, reused) : 0;
 }
 
+/* Pointers to local memory live in memory as 32 bits, and IGC names the register with their
+ * addresses without the lane: the expression is that of lane 0, whose address is the first there.
+ * Where those of all lanes stand behind each other *e and *ret become those of this lane. */
+static void of_this_lane(const struct zs_dbg_context *c, const struct zs_variable *v,
+                         struct zs_span expr, struct evaluation *e, struct zs_eval_result *ret)
+{
+    struct evaluation own = {.c = c, .lane_B = c->lane * 8};
+    struct zs_eval_result place;
+    if (!c->lane || e->others || e->count != 1 || e->reads[0].bits != 64 || ret->count != 1 ||
+        ret->pieces[0].kind != ZS_PIECE_VALUE || ret->pieces[0].from_register ||
+        c->frame->call->kernel->optimised ||
+        !zs_dbg_holds_of_lane(c, v, e->reads[0].at_B + own.lane_B, 8) ||
+        evaluate(&own, expr, v, c->lane, &place, NULL) || place.count != 1)
+        return;
+    *e = own;
+    *ret = place;
+}
+
 int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
                   struct zs_eval_result *ret)
 {
@@ -381,8 +401,10 @@ int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
         struct zs_diag diag;
         zs_diag_clear(&diag);
         int error = evaluate(&e, location.expr, v, c->lane, ret, &diag);
-        if (!error && ret->count)
+        if (!error && ret->count) {
+            of_this_lane(c, v, location.expr, &e, ret);
             return check_place(c, v, &e, ret);
+        }
         return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available: %s",
                            diag.text[0] ? diag.text : "its place is empty");
     }

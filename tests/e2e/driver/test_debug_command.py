@@ -156,7 +156,8 @@ class Debug(unittest.TestCase):
         self.assertLess(int(lane), 64)
 
     def test_calls(self):
-        r = debug('tbreak pull', 'run', 'backtrace', 'print there', 'up', 'print i', 'print tile[i]', 'finish')
+        r = debug('tbreak pull', 'run', 'backtrace', 'print there', 'up', 'print i', 'print tile[i]', 'print tile @lanes',
+                  'finish')
         frames = re.findall(r'^#(\d) .* in (\w+) at \S*?(\w+\.\w+):(\d+)$', r.stdout, re.M)
         self.assertEqual([f[1:3] for f in frames[:4]],
                          [('pull', 'gravity.h'), ('pull', 'gravity.h'), ('sum_of_pulls', 'nbody.cl'),
@@ -165,6 +166,7 @@ class Debug(unittest.TestCase):
         self.assertEqual(len(values), 2, r.stdout + r.stderr)
         self.assertEqual(values[0], values[1])
         self.assertEqual(frames[-1][1], 'sum_of_pulls')
+        self.assertEqual(len(re.findall(r'(?m)^[ *] *\d+  0xa00000000000000$', r.stdout)), 8, r.stdout)
 
     def test_condition_log_and_change(self):
         r = debug('break nbody.cl:32 if me == 77', 'run', 'print me', 'set variable velocity.y = 2.5', 'print velocity.y',
@@ -340,11 +342,15 @@ class Debug(unittest.TestCase):
     def test_devices(self):
         """Later generations: a function, whose code on XeHPG begins with what is not executed, and a line."""
         for device in ('icllp', 'tgllp', 'dg2'):
-            r = debug('tbreak nbody_step', 'tbreak nbody.cl:29', 'run', 'continue', 'print me @lanes', 'continue',
-                      options=['-d', device])
-            self.assertEqual(re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M), ['16', '29'], r.stdout)
-            lanes = [int(row[0]) for row in table(r.stdout)]
+            r = debug('tbreak nbody_step', 'tbreak nbody.cl:29', 'run', 'continue', 'print me @lanes', 'print tile @lanes',
+                      'who-wrote tile[lane]', 'lane 7', 'who-wrote tile[lane].w', 'continue', options=['-d', device])
+            self.assertEqual(re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M)[:2], ['16', '29'], r.stdout)
+            lanes = [int(row[0]) for row in table(r.stdout)[:8]]
             self.assertEqual(lanes, list(range(lanes[0], lanes[0] + 8)), r.stdout)
+            # the pointer to local memory is told for all lanes, and who wrote where it points to
+            self.assertEqual(len(re.findall(r'(?m)^[ *] *\d+  0xa00000000000000$', r.stdout)), 8, r.stdout)
+            written = re.findall(r'(?m)^tile\[lane\](?:\.w)?: .*, by item (\d+),0,0 of group 0,0,0 \(lane (\d)\)$', r.stdout)
+            self.assertEqual([(int(i) % 8, int(lane)) for i, lane in written], [(0, 0), (7, 7)], r.stdout + r.stderr)
             self.assertNotIn('waits', r.stdout)  # there are no more lanes than work-items
             self.assertIn('ended with status 0', r.stdout)
 

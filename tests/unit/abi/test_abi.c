@@ -7,6 +7,7 @@
 #include <zescope/analyze.h>
 #include <zescope/annotate.h>
 #include <zescope/correlate.h>
+#include <zescope/debug.h>
 #include <zescope/edit.h>
 #include <zescope/isa.h>
 #include <zescope/metrics.h>
@@ -94,6 +95,16 @@ ROW(zs_not_judged, 24)
 ROW(zs_roof, 48)
 ROW(zs_formula_error, 308)
 ROW(zs_named_value, 48)
+ROW(zs_debug_event, 528)
+ROW(zs_debug_history, 40)
+ROW(zs_debug_place, 32)
+ROW(zs_debug_writer, 600)
+ROW(zs_debug_thread, 72)
+ROW(zs_debug_lane, 32)
+ROW(zs_debug_frame, 40)
+ROW(zs_debug_register, 88)
+ROW(zs_debug_inst, 320)
+ROW(zs_debug_function, 32)
 /* clang-format on */
 #endif
 
@@ -107,6 +118,9 @@ SIZED(zs_isa_options)
 SIZED(zs_source_options)
 SIZED(zs_eval_context)
 SIZED(zs_api_trace_options)
+SIZED(zs_debug_options)
+SIZED(zs_debug_breakpoint_options)
+SIZED(zs_debug_watch_options)
 
 int main(void)
 {
