@@ -217,6 +217,15 @@ static int go_on(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_diag 
     return error == -EBUSY ? 0 : error;
 }
 
+/* A thread that the stepped one waits for has come to the breakpoint at which the step began: those
+ * that had come there before were passed over, too. */
+static bool joins_step(const struct zs_debugger *d, const struct zs_dbg_thread *t)
+{
+    return d->step.active && t->shown.id != d->step.thread &&
+           d->stop.reason == ZS_DEBUG_REASON_BREAKPOINT && t->kernel == d->step.kernel &&
+           t->shown.offset_B == d->step.start_B;
+}
+
 static int thread_stopped(struct zs_debugger *d, ze_device_thread_t place, struct zs_diag *diag)
 {
     struct zs_dbg_thread *t = zs_dbg_thread_at(d, place);
@@ -231,7 +240,7 @@ static int thread_stopped(struct zs_debugger *d, ze_device_thread_t place, struc
     }
     if (d->step.active && t->shown.id == d->step.thread && !fault_of(t))
         return zs_dbg_step_on(d, t, diag);
-    if (wants_stop(d, t))
+    if (wants_stop(d, t) && !joins_step(d, t))
         return zs_dbg_hold_all(d, diag);
     const struct zs_dbg_breakpoint *hidden = zs_dbg_breakpoint_find(d, d->step.run_to);
     if (d->step.active && hidden && zs_dbg_breakpoint_is_at(hidden, t->shown.gpu_va))
