@@ -112,6 +112,7 @@ struct zs_probe {
     uint32_t grf;     /* TRACE: registers that are copied into the record */
     uint32_t grf_count; /* ... at most ZS_RECORD_GRF_MAX; may be 0 */
     bool all_active;    /* LANES, TRACE: without the instruction's predicate */
+    bool all_lanes; /* LANES, TRACE: all lanes of the thread that are on, whatever it works on */
 };
 enum { ZS_RECORD_GRF_MAX = 16, ZS_EDIT_CLOCKS_MAX = 64 };
 

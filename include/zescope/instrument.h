@@ -78,6 +78,25 @@ ZS_API int zs_tool_trace(struct zs_tool_run *run, struct zs_edit_kernel *kernel,
                          enum zs_edit_where where, uint32_t grf, uint32_t grf_count,
                          struct zs_diag *diag);
 
+/* The same with more of a probe: its registers, and lanes. Its kind, and site, are set. */
+ZS_API int zs_tool_trace_probe(struct zs_tool_run *run, struct zs_edit_kernel *kernel,
+                               uint32_t inst, enum zs_edit_where where,
+                               const struct zs_probe *probe, struct zs_diag *diag);
+
+struct zs_tool_variable {
+    uint32_t at_B; /* the lane's value, from r0 on */
+    uint32_t type; /* enum zs_isa_type: a number, pointer or value of an enumeration */
+};
+/*
+ * Where a variable is before an instruction, by debug information. In `record` that is given out
+ * only where it can be believed: optimised code has registers that hold something else by then. 0;
+ * -ENOENT: none of that name is visible there; -ENOTSUP: it is no number; -ENODATA: it is not
+ * available: diag says why.
+ */
+ZS_API int zs_tool_variable(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                            const char *name, uint32_t lane, struct zs_tool_variable *ret,
+                            struct zs_diag *diag);
+
 /* ---- in `counter`, `record` and `end` ---- */
 
 /* A row: a text for each KEY column, a number for each of the others but RATIO. Rows with the same

@@ -112,7 +112,7 @@ static int print(const struct zs_cli_instrument *what, const struct zs_tool_run 
     return ok ? ZS_EXIT_OK : zs_cli_fail("the table cannot be written: %s", strerror(errno));
 }
 
-static void note_totals(const struct zs_common_options *common,
+static void note_totals(const struct zs_common_options *common, const char *tool,
                         const struct zs_instrument_totals *totals)
 {
     if (totals->damaged)
@@ -127,7 +127,11 @@ static void note_totals(const struct zs_common_options *common,
         zs_cli_note(common, "the trace was full: %llu bytes of records are lost",
                     (unsigned long long)totals->records_lost * 32);
     if (!totals->modules)
-        zs_cli_note(common, "no module was instrumented");
+        zs_cli_note(common, "no module was instrumented: %s",
+                    strchr(tool, ':')
+                        ? "the tool found nothing of what it was asked for; lines and "
+                          "variables need debug information (build with -g)"
+                        : "the application built none, or see above");
 }
 
 int zs_cli_instrument_results(const struct zs_common_options *common,
@@ -142,7 +146,7 @@ int zs_cli_instrument_results(const struct zs_common_options *common,
     int error = zs_instrument_results(recording, &tool, &run, &totals, &diag);
     int status = error ? zs_cli_fail("%s", diag.text) : ZS_EXIT_OK;
     if (!error)
-        note_totals(common, &totals);
+        note_totals(common, what->tool, &totals);
     if (!error && what->table)
         status = print(what, &run, &totals);
     zs_tool_fini(&run);

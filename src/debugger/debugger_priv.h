@@ -17,7 +17,6 @@
  *     unwind.c       the callers' registers, from .debug_frame
  *     frames.c       the stack with inlined functions
  *     place.c        values of variables: pieces in registers and memory, read and written
- *     holds.c        whether a register still has what debug info says
  *     homes.c        addresses of variables whose registers were used again
  *     value.c        values by type, as text, members
  *     evaluate.c     expressions
@@ -274,11 +273,6 @@ bool zs_dbg_call_waits(const struct zs_dbg_kernel *kernel, uint32_t index, uint3
 /* The row of a line, or NULL where none is known. */
 const struct zs_line_row *zs_dbg_row_at(const struct zs_dbg_kernel *kernel, uint64_t va);
 
-/* The first code of the function's first line behind its head, in [begin_B, end_B), and its last
- * line; NULL: it has one line alone. */
-const struct zs_line_row *zs_dbg_first_line(const struct zs_dbg_kernel *k, const struct zs_frame *f,
-                                            uint32_t begin_B, uint32_t end_B, uint32_t *ret_last);
-
 /* ---- breakpoints.c ---- */
 
 void zs_dbg_breakpoints_resolve(struct zs_debugger *d);
@@ -442,8 +436,6 @@ bool zs_dbg_address_registers(const struct zs_dbg_context *c, const struct zs_va
 /* Where a variable is: 0, or -ENODATA with the reason. */
 int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
                   struct zs_eval_result *ret);
-
-/* ---- holds.c ---- */
 
 /* Whether bytes of the general registers, counted from r0, still hold what is the variable's, for
  * the lane and frame of the context. In doubt they do not. */

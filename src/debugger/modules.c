@@ -7,6 +7,8 @@
  */
 #include "debugger/debugger_priv.h"
 
+#include "correlate/holds.h"
+
 #include "base/path.h"
 #include "module/elf.h"
 
@@ -147,8 +149,7 @@ static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const stru
         memcpy(k->code, text->bytes.data, k->size_B);
     if (m->dwarf && zs_dwarf_kernel_load(m->dwarf, own_name, k->size_B, &k->info, NULL))
         k->info = NULL;
-    for (uint32_t i = 0; k->info && i < k->info->variable_count; i++)
-        k->optimised |= k->info->variables[i].location_kind == ZS_LOCATION_LIST;
+    k->optimised = k->info && zs_holds_is_optimised(k->info);
     const char *name = own_name[0] ? own_name : name_of_start(k, elf);
     k->name = strdup(name[0] ? name : "(no name)");
     decode(d, k);
@@ -401,21 +402,4 @@ uint32_t zs_dbg_inlined_at(const struct zs_dbg_kernel *k, uint32_t index)
          k->info->frames[f].parent != ZS_NO_INDEX; f = k->info->frames[f].parent)
         depth++;
     return depth;
-}
-
-const struct zs_line_row *zs_dbg_first_line(const struct zs_dbg_kernel *k, const struct zs_frame *f,
-                                            uint32_t begin_B, uint32_t end_B, uint32_t *ret_last)
-{
-    const struct zs_line_row *first = NULL;
-    *ret_last = 0;
-    for (uint32_t r = 0; r < k->info->row_count; r++) {
-        const struct zs_line_row *row = &k->info->rows[r];
-        if (row->offset_B < begin_B || row->offset_B >= end_B || row->line <= f->decl_line ||
-            row->file != f->decl_file)
-            continue;
-        *ret_last = ZS_MAX(*ret_last, row->line);
-        if (!first || row->line < first->line)
-            first = row;
-    }
-    return first;
 }

@@ -153,19 +153,20 @@ static void put_reduced(struct emitter *e, const struct zs_isa_inst *inst, uint3
 }
 
 /* Dword `at` of register w = lanes that the instruction works on, the two behind it are used. */
-static void put_lanes(struct emitter *e, const struct zs_isa_inst *inst, bool all_active,
+static void put_lanes(struct emitter *e, const struct zs_isa_inst *inst, const struct zs_probe *p,
                       uint32_t w, uint32_t at)
 {
     uint32_t lanes = window_lanes(inst);
-    if (inst->flags & ZS_INST_NOMASK)
+    bool nomask = inst->flags & ZS_INST_NOMASK && !p->all_lanes;
+    if (nomask)
         emit(e, EMIT_ALL_LANES, w, at, lanes, 0);
     else if (e->plan->mask != ZS_NONE)
         emit(e, EMIT_LANES, w, at, e->plan->mask, 0);
     else
         emit(e, EMIT_LANES_HERE, w, at, 0, 0);
-    if (!(inst->flags & ZS_INST_NOMASK) && lanes + UINT64_C(1) < UINT64_C(1) << e->k->info->simd)
+    if (!nomask && !p->all_lanes && lanes + UINT64_C(1) < UINT64_C(1) << e->k->info->simd)
         emit(e, EMIT_AND_IMM, w, at, lanes, 0);
-    if (all_active || inst->pred == ZS_PRED_NONE)
+    if (p->all_active || p->all_lanes || inst->pred == ZS_PRED_NONE)
         return;
     emit(e, EMIT_FLAG, w, at + 1, inst->flag_reg, 0);
     if (inst->pred == ZS_PRED_SEQ && inst->flag_subreg)
@@ -234,7 +235,7 @@ static void put_count(struct emitter *e, const struct zs_probe *p, const struct 
 static void put_lane_count(struct emitter *e, const struct zs_probe *p,
                            const struct zs_isa_inst *inst, uint32_t w)
 {
-    put_lanes(e, inst, p->all_active, w + 2, 0);
+    put_lanes(e, inst, p, w + 2, 0);
     emit(e, EMIT_BITS, w + 2, 0, 0, 0);
     put_add(e, w, p->counter);
 }
@@ -296,7 +297,7 @@ static void put_record(struct emitter *e, const struct zs_probe *p, const struct
     uint32_t grf_units = e->grf_B / ZS_UNIT_B, units = 1 + p->grf_count * grf_units;
     /* of the addition's second registers, only those of lanes that are off, the lanes are kept in
      * the one that it does not write */
-    put_lanes(e, inst, p->all_active, w + 3, 0);
+    put_lanes(e, inst, p, w + 3, 0);
     put_address(e, w, e->gpu_va + e->layout.trace_offset_B);
     emit(e, EMIT_SET, w + 2, 0, units, 0);
     emit(e, EMIT_SET, w + 2, 1, 0, 0);

@@ -260,7 +260,8 @@ static int check_probe(const struct zs_edit_kernel *k, uint32_t inst, enum zs_ed
          p->grf + p->grf_count > zs_isa_platform_info(k->edit->platform)->grf_count))
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "registers r%u to r%u in a record",
                            p->grf, p->grf + p->grf_count - 1);
-    bool masked = (p->kind == ZS_PROBE_LANES || p->kind == ZS_PROBE_TRACE) && !p->all_active;
+    bool masked =
+        (p->kind == ZS_PROBE_LANES || p->kind == ZS_PROBE_TRACE) && !p->all_active && !p->all_lanes;
     if (masked && in->pred > ZS_PRED_SEQ && !zs_emit_pred_width(in))
         return zs_diag_set(diag, -ENOTSUP, in->offset_B,
                            "a predicate that looks at part of its lanes, or at two flags");

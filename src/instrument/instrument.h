@@ -55,6 +55,11 @@ struct zs_tool_beside {
     bool *is_set;
 };
 
+/* Sources of a recording, once they are asked for (variable.c). */
+struct zs_tool_sources;
+struct zs_tool_sources *zs_tool_sources_open(struct zs_recording *recording);
+void zs_tool_sources_close(struct zs_tool_sources *sources);
+
 struct zs_tool_run {
     const struct zs_tool *tool;
     const char *args;
@@ -64,6 +69,8 @@ struct zs_tool_run {
     struct zs_tool_site *sites;
     size_t site_count, site_capacity;
     struct zs_tool_counts *counts; /* by kernel, while results are made of it */
+    bool instruments;              /* the tool is being asked for probes */
+    struct zs_tool_sources *texts; /* while results are made */
     struct zs_annotation *annotation;
     struct zs_code **codes; /* by kernel, as they are asked for */
     char line[512];
@@ -86,6 +93,8 @@ struct zs_tool_run {
 int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span debug,
                  struct zs_buf *notes, struct zs_diag *diag);
 void zs_tool_close(struct zs_tool_run *run); /* the module */
+/* The kernel's debug information; NULL: none. */
+const struct zs_code *zs_tool_code(struct zs_tool_run *run, const struct zs_edit_kernel *kernel);
 void zs_tool_fini(struct zs_tool_run *run);
 void zs_tool_beside_fini(struct zs_tool_run *run);
 /* Keys are a tool's first columns: zs_tool_find() sees to that. */

@@ -253,11 +253,14 @@ int zs_instrument_results(const char *recording, const struct zs_tool_ref *tool,
     int error = zs_recording_open(recording, &r.recording, diag);
     if (error)
         return error;
+    run->texts = zs_tool_sources_open(r.recording);
     error = take_all(&r, diag);
     if (!error && tool->tool->end)
         tool->tool->end(run);
     close_module(&r);
     r.run->hash[0] = '\0';
+    zs_tool_sources_close(run->texts);
+    run->texts = NULL;
     zs_recording_close(r.recording);
     if (!error && run->out_of_memory)
         error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");

@@ -47,14 +47,21 @@ int zs_tool_count_at(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uin
 int zs_tool_trace(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                   enum zs_edit_where where, uint32_t grf, uint32_t grf_count, struct zs_diag *diag)
 {
+    const struct zs_probe probe = {.grf = grf, .grf_count = grf_count};
+    return zs_tool_trace_probe(run, kernel, inst, where, &probe, diag);
+}
+
+int zs_tool_trace_probe(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                        enum zs_edit_where where, const struct zs_probe *given,
+                        struct zs_diag *diag)
+{
     struct {
         struct zs_tool_site *items;
         size_t count, capacity;
     } v = {run->sites, run->site_count, run->site_capacity};
-    const struct zs_probe probe = {.kind = ZS_PROBE_TRACE,
-                                   .site = (uint32_t)run->site_count,
-                                   .grf = grf,
-                                   .grf_count = grf_count};
+    struct zs_probe probe = *given;
+    probe.kind = ZS_PROBE_TRACE;
+    probe.site = (uint32_t)run->site_count;
     int error = zs_edit_probe(kernel, inst, where, &probe, diag);
     if (error)
         return error;
@@ -67,9 +74,9 @@ int zs_tool_trace(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32
 
 /* ---- lines and counts ---- */
 
-/* The kernel's debug information, once it is asked for; NULL: none. */
-static const struct zs_code *code_of(struct zs_tool_run *run, uint32_t k)
+const struct zs_code *zs_tool_code(struct zs_tool_run *run, const struct zs_edit_kernel *kernel)
 {
+    const uint32_t k = kernel_index(kernel);
     const struct zs_image *image = zs_edit_image(run->edit);
     if (!run->annotation && zs_annotation_open(zs_edit_module(run->edit), &run->annotation))
         return NULL;
@@ -91,7 +98,7 @@ static const char *base_name(const char *path)
 
 const char *zs_tool_line(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst)
 {
-    const struct zs_code *code = code_of(run, kernel_index(kernel));
+    const struct zs_code *code = zs_tool_code(run, kernel);
     run->line[0] = '\0';
     const struct zs_line_row *row =
         code && code->join && inst < code->join->count ? zs_code_row(code, inst) : NULL;
@@ -144,7 +151,9 @@ static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_d
     for (uint32_t i = 0; i < zs_edit_kernel_count(run->edit); i++) {
         struct zs_edit_kernel *kernel = zs_edit_kernel(run->edit, i);
         struct zs_diag why = {0};
+        run->instruments = true;
         int error = run->tool->instrument(run, kernel, &why);
+        run->instruments = false;
         if (error == -ENOMEM)
             return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for probes");
         if (error && notes)

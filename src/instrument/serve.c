@@ -110,6 +110,13 @@ static void answer_module(int fd, struct kept *k, uint64_t gpu_va)
     zs_isa_code_free(bytes);
 }
 
+static void first_line(const struct zs_buf *notes, char ret_text[static 256])
+{
+    const char *end = memchr(notes->data, '\n', notes->size_B);
+    int size = end ? (int)ZS_MIN(end - (const char *)notes->data, 255) : 0;
+    snprintf(ret_text, 256, "%.*s", size, (const char *)notes->data);
+}
+
 static void serve_one(struct server *s, int fd)
 {
     struct zs_instrument_ask ask;
@@ -137,7 +144,11 @@ static void serve_one(struct server *s, int fd)
         answer.records_offset_B = layout.records_offset_B;
         answer.records_size_B = layout.records_size_B;
     }
-    if (zs_socket_send(fd, &answer, sizeof(answer)) || k->error)
+    if (!answer.status && !answer.buffer_B && k->notes.size_B) { /* all that it did was to refuse */
+        answer.status = -ENOTSUP;
+        first_line(&k->notes, answer.text);
+    }
+    if (zs_socket_send(fd, &answer, sizeof(answer)) || answer.status)
         return;
     /* a buffer that cannot be used is told, and another one may be offered */
     while (!zs_socket_receive(fd, &place, sizeof(place)))

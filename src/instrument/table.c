@@ -76,9 +76,10 @@ static struct zs_tool_row *make_row(struct zs_tool_run *run, const char *const *
     for (uint32_t i = 0; i < count && ok; i++)
         ok = (row.keys[i] = strdup(keys[i])) != NULL;
     for (uint32_t i = 0; i < run->tool->column_count && ok; i++)
-        row.values[i] = run->tool->columns[i].kind == ZS_TOOL_MIN   ? INFINITY
-                        : run->tool->columns[i].kind == ZS_TOOL_MAX ? -INFINITY
-                                                                    : 0;
+        row.values[i] =
+            run->tool->columns[i].kind == ZS_TOOL_MIN || run->tool->columns[i].kind == ZS_TOOL_MAX
+                ? NAN /* none yet */
+                : 0;
     run->rows[run->row_count] = row;
     run->row_count += ok;
     return ok ? &run->rows[run->row_count - 1] : NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the instructions of a source line compute: least and largest value, zeros, NaNs, infinities,
- * by instruction. values:kernel.cl:34, or values: for all lines.
+ * by instruction. values:kernel.cl:34, or values: for all lines. Or of a variable, as threads come
+ * to a line: values:sum@kernel.cl:34.
  */
 #include "instrument/tools/tools.h"
 
@@ -53,6 +54,11 @@ static double (*const readers[ZS_TYPE_COUNT])(const uint8_t *at) = {
     [ZS_TYPE_F] = read_f,   [ZS_TYPE_DF] = read_df, [ZS_TYPE_HF] = read_hf,
 };
 
+double zs_tool_number(uint32_t type, const uint8_t *at)
+{
+    return readers[type](at);
+}
+
 /* ---- probes ---- */
 
 static uint32_t step_B(const struct zs_isa_operand *dst)
@@ -85,7 +91,10 @@ static bool is_asked(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uin
 static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, struct zs_diag *diag)
 {
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
+    char name[ZS_NAMED_CHARS];
     int error = 0;
+    if (zs_named_split(run, name))
+        return zs_named_probes(run, kernel, diag);
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(code, i);
         uint32_t grf_B = zs_tool_grf_B(code);
@@ -96,40 +105,79 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
     return error;
 }
 
+struct summary {
+    double count, low, high, zero, nan, inf;
+};
+
+static void add_value(struct summary *s, double value)
+{
+    s->low = s->count > 0 ? fmin(s->low, value) : value;
+    s->high = s->count > 0 ? fmax(s->high, value) : value;
+    s->count++;
+    s->zero += value == 0;
+    s->nan += isnan(value);
+    s->inf += isinf(value) != 0;
+}
+
+static void put_row(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,
+                    const char *what, const struct summary *s)
+{
+    char offset[32];
+    snprintf(offset, sizeof(offset), "0x%04x", zs_isa_inst_offset(zs_edit_kernel_code(kernel), i));
+    const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
+                          what};
+    if (s->count > 0)
+        zs_tool_row_at(run, kernel, i, keys,
+                       (const double[]){s->count, s->low, s->high, s->zero, s->nan, s->inf});
+}
+
+static void record_variable(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,
+                            const struct zs_edit_record *r)
+{
+    struct zs_named found = {.count = 0};
+    struct summary values = {0};
+    char why[512], offset[32];
+    zs_named_values(run, kernel, i, r, &found);
+    for (uint32_t n = 0; n < found.count; n++)
+        add_value(&values, found.values[n]);
+    put_row(run, kernel, i, found.name, &values);
+    snprintf(offset, sizeof(offset), "0x%04x", zs_isa_inst_offset(zs_edit_kernel_code(kernel), i));
+    snprintf(why, sizeof(why), "%.100s is not available%.300s", found.name,
+             found.missing && strchr(found.why.text, ':') ? strchr(found.why.text, ':') : "");
+    const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
+                          why};
+    if (found.missing)
+        zs_tool_row(run, keys, (const double[]){found.missing, NAN, NAN, 0, 0, 0});
+}
+
 static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,
                    const struct zs_edit_record *r)
 {
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
     const struct zs_isa_inst *inst = zs_isa_inst(code, i);
     uint32_t type_B = zs_isa_type_bits((enum zs_isa_type)inst->dst.type) / 8;
-    double count = 0, low = INFINITY, high = -INFINITY, zero = 0, nan = 0, inf = 0;
+    struct summary values = {0};
+    char what[64];
+    if (zs_named_split(run, (char[ZS_NAMED_CHARS]){0})) {
+        record_variable(run, kernel, i, r);
+        return;
+    }
     for (uint32_t c = 0; c < inst->exec_size; c++) {
         uint32_t at_B = inst->dst.subreg_B + c * step_B(&inst->dst);
-        if (!(r->lanes >> (inst->channel_offset + c) & 1) ||
-            at_B + type_B > r->grf_count * zs_tool_grf_B(code))
-            continue;
-        double value = readers[inst->dst.type](r->grf + at_B);
-        count++;
-        zero += value == 0;
-        nan += isnan(value);
-        inf += isinf(value) != 0;
-        low = fmin(low, value);
-        high = fmax(high, value);
+        if (r->lanes >> (inst->channel_offset + c) & 1 &&
+            at_B + type_B <= r->grf_count * zs_tool_grf_B(code))
+            add_value(&values, readers[inst->dst.type](r->grf + at_B));
     }
-    char offset[32], what[64];
-    snprintf(offset, sizeof(offset), "0x%04x", inst->offset_B);
     snprintf(what, sizeof(what), "%s r%u:%s", zs_isa_op_mnemonic((enum zs_isa_op)inst->op),
              inst->dst.reg, zs_isa_type_name((enum zs_isa_type)inst->dst.type));
-    const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
-                          what};
-    if (count > 0)
-        zs_tool_row_at(run, kernel, i, keys, (const double[]){count, low, high, zero, nan, inf});
+    put_row(run, kernel, i, what, &values);
 }
 
 const struct zs_tool zs_tool_values = {
     .size_B = sizeof(struct zs_tool),
     .name = "values",
-    .summary = "what the instructions of a line compute (values:kernel.cl:34): range, zeros, NaNs",
+    .summary = "range, zeros, NaNs of what a line computes (values:k.cl:34), a variable has "
+               "(values:sum@k.cl:34)",
     .columns = columns,
     .column_count = sizeof(columns) / sizeof(*columns),
     .instrument = instrument,

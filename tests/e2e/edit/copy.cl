@@ -22,6 +22,18 @@ kernel void rounds(global const float *in, global float *out)
     out[i] = sum;
 }
 
+/* x is 3 i + 1, of odd items its square, as they come to the last line. */
+kernel void named(global const float *in, global int *out)
+{
+    int i = (int)get_global_id(0);
+    int x = 3 * i + 1;
+    if (in[i & 7] > 1.0e30f)
+        return;
+    if (i & 1)
+        x = x * x;
+    out[i & 63] = x;
+}
+
 /* For as many groups as anybody wants. */
 kernel void endless(global const float *in, global float *out)
 {

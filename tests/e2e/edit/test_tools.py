@@ -4,6 +4,7 @@
 copy_even and stride4 run in 4 groups of 16 items in 3 turns of 4 threads of the application: 48
 groups, 768 items.
 """
+import collections
 import json
 import os
 import subprocess
@@ -89,6 +90,41 @@ def check_values():
     assert adds and sum(r['values'] for r in adds) == ITEMS, table
     assert all(r['min'] == 1 and r['max'] == 1 and r['nan'] == 0 for r in adds), adds
     assert {r['line'] for r in table['rows']} == {f'copy.cl:{line}'}, table
+
+
+def line_of(text):
+    with open(source, encoding='utf-8') as f:
+        return [n for n, line in enumerate(f, 1) if text in line][0]
+
+
+def range_of(value):
+    if value in (0, 1):
+        return str(value)
+    low = 1 << value.bit_length() - 1
+    return f'[{low}, {2 * low})'
+
+
+def check_named():
+    """Variables of optimised code: right, or not available."""
+    line = line_of('x = x * x') - 1
+    for name, expected in (('x', [3 * i + 1 for i in range(64)]), ('i', range(64))):
+        table, _ = run(f'values:{name}@copy.cl:{line}', 'named', 'named-' + name)
+        found = rows(table, instruction=name)
+        assert found and all(r['values'] == ITEMS and r['min'] == min(expected) and r['max'] == max(expected) and
+                             r['zero'] == 12 * (name == 'i') for r in found), table
+        table, _ = run(f'histogram:{name}@copy.cl:{line}', 'named', 'histogram-' + name)
+        wanted = collections.Counter(range_of(v) for v in expected)
+        for offset in {r['offset'] for r in table['rows']}:
+            counted = {r['value']: r['count'] for r in rows(table, offset=offset)}
+            assert counted in ({'not available': ITEMS}, {k: v * ITEMS // 64 for k, v in wanted.items()}), table
+    # computed in the same block, some of it behind the line's first instruction
+    table, _ = run(f'values:x@copy.cl:{line_of("out[i & 63] = x")}', 'named', 'named-late')
+    squares = [(3 * i + 1) ** (1 + i % 2) for i in range(64)]
+    assert all(r['max'] == max(squares) for r in rows(table, instruction='x')) and table['rows'], table
+    table, said = run(f'values:nothing@copy.cl:{line}', 'named', 'named-nothing')
+    assert not table['rows'] and 'nothing: no variable of that name is visible there' in said, said
+    table, said = run('values:x@copy.cl:9999', 'named', 'named-nowhere')
+    assert not table['rows'] and 'need debug information' in said, said
 
 
 def check_latency():
@@ -187,10 +223,12 @@ with tempfile.TemporaryDirectory() as top:
         for check in (check_memtrace, check_branches, check_loops, check_values, check_latency):
             check()
             print(device, check.__name__, 'ok')
+        if device in ('tgllp', 'pvc'):
+            check_named()
     device = 'skl'
     binary = os.path.join(top, 'copy.bin')
     compile_source(binary)
-    for check in (check_own, check_memtrace, check_branches, check_values, check_latency, check_failures, check_views, check_columns,
+    for check in (check_own, check_memtrace, check_branches, check_values, check_named, check_latency, check_failures, check_views, check_columns,
                   check_device_without_atomics, check_intel):
         check()
         print(check.__name__, 'ok')

@@ -19,7 +19,7 @@
  * What cannot be known (a source that is not there, a macro, a line that several have) counts
  * against it. Lanes that wait elsewhere only have arguments that nothing wrote.
  */
-#include "debugger/debugger_priv.h"
+#include "correlate/holds.h"
 
 #include "isa/reach.h"
 
@@ -159,11 +159,11 @@ static bool ends_statement(struct zs_span text)
 }
 
 /* The statement of a line, with the lines before it that belong to it. */
-static enum assigns line_assigns(struct zs_debugger *d, const struct zs_dwarf_kernel *info,
+static enum assigns line_assigns(struct zs_sources *sources, const struct zs_dwarf_kernel *info,
                                  uint32_t file, uint32_t line, const char *variable)
 {
     const struct zs_source *s =
-        file < info->file_count ? zs_sources_get(d->sources, &info->files[file]) : NULL;
+        file < info->file_count ? zs_sources_get(sources, &info->files[file]) : NULL;
     if (!s || !s->line_count || line > s->line_count || s->note)
         return MAYBE;
     uint32_t first = line;
@@ -177,21 +177,20 @@ static enum assigns line_assigns(struct zs_debugger *d, const struct zs_dwarf_ke
 /* ---- writes ---- */
 
 struct claim {
-    const struct zs_dbg_context *c;
-    const struct zs_dbg_kernel *k;
+    const struct zs_holds *k;
     const struct zs_variable *v;
     uint32_t inst, frame; /* where it is asked; the variable's function */
     uint32_t begin_B, size_B;
     bool argument; /* of a kernel: in its payload */
 };
 
-static uint32_t frame_of(const struct zs_dbg_kernel *k, uint32_t inst)
+static uint32_t frame_of(const struct zs_holds *k, uint32_t inst)
 {
     uint32_t scope = k->join->scope[inst];
     return scope == ZS_NO_INDEX ? ZS_NO_INDEX : k->info->scopes[scope].frame;
 }
 
-static const struct zs_line_row *row_of(const struct zs_dbg_kernel *k, uint32_t inst)
+static const struct zs_line_row *row_of(const struct zs_holds *k, uint32_t inst)
 {
     uint32_t row = k->join->row[inst];
     return row == ZS_NO_INDEX ? NULL : &k->info->rows[row];
@@ -224,18 +223,18 @@ static enum assigns inst_assigns(const struct claim *q, uint32_t inst)
         return q->v->parameter ? MAYBE : NO;
     if (is_hidden(q, inst))
         return NO;
-    enum assigns found = line_assigns(q->c->d, info, row->file, row->line, q->v->name);
+    enum assigns found = line_assigns(q->k->sources, info, row->file, row->line, q->v->name);
     if (found == MAYBE && row->line == q->v->decl_line && row->file == q->v->decl_file)
         return YES;
     return found;
 }
 
-static uint32_t loop_of(const struct zs_dbg_kernel *k, uint32_t inst)
+static uint32_t loop_of(const struct zs_holds *k, uint32_t inst)
 {
     return zs_isa_block(k->isa, zs_isa_inst_block(k->isa, inst))->loop;
 }
 
-static bool is_in_loop(const struct zs_dbg_kernel *k, uint32_t inst, uint32_t loop)
+static bool is_in_loop(const struct zs_holds *k, uint32_t inst, uint32_t loop)
 {
     uint32_t at = loop_of(k, inst);
     while (at != ZS_ISA_NO_INDEX && at != loop)
@@ -256,7 +255,7 @@ static uint32_t line_of_call(const struct claim *q)
 
 static bool has_place(const struct claim *q, const uint64_t grf[4])
 {
-    uint32_t grf_B = q->c->d->grf_B;
+    uint32_t grf_B = q->k->grf_B;
     bool found = false;
     for (uint32_t r = q->begin_B / grf_B; r * grf_B < q->begin_B + q->size_B && r < 256; r++)
         found |= grf[r / 64] >> r % 64 & 1;
@@ -344,22 +343,22 @@ static bool is_of_lane(const struct claim *q, uint32_t inst)
     uint32_t step = o->hstride && o->hstride < ZS_REGION_VXH ? o->hstride : 1;
     if (i->exec_size <= 1 || i->message != ZS_ISA_NO_INDEX)
         return true;
-    uint32_t begin_B = o->reg * q->c->d->grf_B + o->subreg_B;
+    uint32_t begin_B = o->reg * q->k->grf_B + o->subreg_B;
     uint32_t at_B = ZS_MAX(q->begin_B, begin_B);
     if (!element_B || q->size_B < element_B)
         return false;
     uint32_t channel = (at_B - begin_B) / (step * element_B);
     channel +=
         (at_B - begin_B) % (step * element_B) >= element_B; /* the upper halves of addresses */
-    return i->channel_offset + channel == q->c->lane;
+    return i->channel_offset + channel == q->k->lane;
 }
 
-static bool can_ask(const struct zs_dbg_kernel *k)
+static bool can_ask(const struct zs_holds *k)
 {
     return k->isa && k->info && k->join && !zs_isa_kernel_decode(k->isa, ZS_ISA_BLOCKS, NULL);
 }
 
-static uint32_t function_of(const struct zs_dbg_kernel *k, uint32_t frame)
+static uint32_t function_of(const struct zs_holds *k, uint32_t frame)
 {
     while (frame != ZS_NO_INDEX && k->info->frames[frame].parent != ZS_NO_INDEX)
         frame = k->info->frames[frame].parent;
@@ -394,7 +393,7 @@ static bool is_only_write(const struct claim *q, uint32_t function)
 
 /* Code of the function's head: of the line of its name, or (from XeHPG on) of its last line in
  * front of its first one. */
-static bool is_head(const struct zs_dbg_kernel *k, uint32_t function, uint32_t inst)
+static bool is_head(const struct zs_holds *k, uint32_t function, uint32_t inst)
 {
     const struct zs_line_row *row = row_of(k, inst);
     const struct zs_frame *f = &k->info->frames[function];
@@ -402,7 +401,8 @@ static bool is_head(const struct zs_dbg_kernel *k, uint32_t function, uint32_t i
         return row && row->line == f->decl_line;
     const struct zs_code_range *range = &k->info->ranges[k->info->scopes[f->scope].range_first];
     uint32_t last;
-    const struct zs_line_row *first = zs_dbg_first_line(k, f, range->begin_B, range->end_B, &last);
+    const struct zs_line_row *first =
+        zs_holds_first_line(k->info, f, range->begin_B, range->end_B, &last);
     return row->line == f->decl_line ||
            (first && row->line == last && zs_isa_inst_offset(k->isa, inst) < first->offset_B);
 }
@@ -413,25 +413,22 @@ static bool is_plain(const struct claim *q, uint32_t inst)
 {
     uint32_t function = function_of(q->k, q->frame);
     if (function_of(q->k, frame_of(q->k, inst)) != function)
-        return q->begin_B >= CALLEE_SAVED * q->c->d->grf_B;
+        return q->begin_B >= CALLEE_SAVED * q->k->grf_B;
     return is_ahead(q, inst) || is_head(q->k, function, inst) || inst_assigns(q, inst) == YES ||
            is_only_write(q, function);
 }
 
-bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, uint32_t begin_B,
-                  uint32_t size_B)
+bool zs_holds(const struct zs_holds *k, uint32_t begin_B, uint32_t size_B)
 {
-    const struct zs_dbg_kernel *k = c->frame->call->kernel;
     struct zs_isa_reaching found;
-    struct claim q = {.c = c, .k = k, .v = v, .begin_B = begin_B, .size_B = size_B};
-    q.inst = zs_dbg_inst_at(k, c->frame->call->va);
-    if (!can_ask(k) || q.inst == ZS_NO_INDEX || !size_B || size_B > 64)
+    struct claim q = {
+        .k = k, .v = k->variable, .inst = k->inst, .begin_B = begin_B, .size_B = size_B};
+    if (!can_ask(k) || k->inst == ZS_NO_INDEX || !size_B || size_B > 64)
         return false;
-    q.frame = k->info->scopes[v->scope].frame;
+    q.frame = k->info->scopes[q.v->scope].frame;
     zs_isa_reaching(k->isa, q.inst, begin_B, size_B, &found);
-    bool waits = !(c->thread->shown.running >> c->lane & 1);
-    q.argument = v->parameter && k->info->frames[q.frame].parent == ZS_NO_INDEX;
-    if (found.unknown || (found.entry && !q.argument) || (waits && found.count && k->optimised))
+    q.argument = q.v->parameter && k->info->frames[q.frame].parent == ZS_NO_INDEX;
+    if (found.unknown || (found.entry && !q.argument) || (k->waits && found.count && k->optimised))
         return false;
     for (uint32_t i = 0; i < found.count; i++)
         if (!(k->optimised ? is_own(&q, found.insts[i]) : is_plain(&q, found.insts[i])) ||
@@ -440,16 +437,14 @@ bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, u
     return !k->optimised || is_settled(&q);
 }
 
-bool zs_dbg_holds_of_lane(const struct zs_dbg_context *c, const struct zs_variable *v,
-                          uint32_t begin_B, uint32_t size_B)
+bool zs_holds_of_lane(const struct zs_holds *k, uint32_t begin_B, uint32_t size_B)
 {
-    const struct zs_dbg_kernel *k = c->frame->call->kernel;
     struct zs_isa_reaching found;
     uint32_t own = 0;
-    if (!zs_dbg_holds(c, v, begin_B, size_B))
+    if (!zs_holds(k, begin_B, size_B))
         return false;
-    uint32_t function = function_of(k, k->info->scopes[v->scope].frame);
-    const struct claim q = {.k = k, .inst = zs_dbg_inst_at(k, c->frame->call->va)};
+    uint32_t function = function_of(k, k->info->scopes[k->variable->scope].frame);
+    const struct claim q = {.k = k, .inst = k->inst};
     zs_isa_reaching(k->isa, q.inst, begin_B, size_B, &found);
     for (uint32_t i = 0; i < found.count; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(k->isa, found.insts[i]);
@@ -463,16 +458,14 @@ bool zs_dbg_holds_of_lane(const struct zs_dbg_context *c, const struct zs_variab
     return !found.entry && own;
 }
 
-bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *v)
+bool zs_holds_begun(const struct zs_holds *k)
 {
-    const struct zs_dbg_kernel *k = c->frame->call->kernel;
-    uint32_t inst = zs_dbg_inst_at(k, c->frame->call->va);
-    if (!can_ask(k) || inst == ZS_NO_INDEX)
+    if (!can_ask(k) || k->inst == ZS_NO_INDEX)
         return false;
-    uint32_t function = function_of(k, k->info->scopes[v->scope].frame);
+    uint32_t function = function_of(k, k->info->scopes[k->variable->scope].frame);
     /* its first line behind that of its name; what was not optimised stands in order */
     bool has_head = false;
-    for (uint32_t i = 0; i <= inst; i++) {
+    for (uint32_t i = 0; i <= k->inst; i++) {
         const struct zs_line_row *row = row_of(k, i);
         if (!row || !row->line || function_of(k, frame_of(k, i)) != function)
             continue;
@@ -481,4 +474,30 @@ bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *
         has_head = true;
     }
     return !has_head;
+}
+
+bool zs_holds_is_optimised(const struct zs_dwarf_kernel *info)
+{
+    bool optimised = false;
+    for (uint32_t i = 0; i < info->variable_count; i++)
+        optimised |= info->variables[i].location_kind == ZS_LOCATION_LIST;
+    return optimised;
+}
+
+const struct zs_line_row *zs_holds_first_line(const struct zs_dwarf_kernel *info,
+                                              const struct zs_frame *f, uint32_t begin_B,
+                                              uint32_t end_B, uint32_t *ret_last)
+{
+    const struct zs_line_row *first = NULL;
+    *ret_last = 0;
+    for (uint32_t r = 0; r < info->row_count; r++) {
+        const struct zs_line_row *row = &info->rows[r];
+        if (row->offset_B < begin_B || row->offset_B >= end_B || row->line <= f->decl_line ||
+            row->file != f->decl_file)
+            continue;
+        *ret_last = ZS_MAX(*ret_last, row->line);
+        if (!first || row->line < first->line)
+            first = row;
+    }
+    return first;
 }

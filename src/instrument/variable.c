@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where variables are, for tools: in registers, by debug information. Probes are put where that
+ * says so, which is the same each time a module is instrumented; of what they copied only that is
+ * given out which the rule of correlate/holds.c lets pass, as the debugger does.
+ */
+#include "instrument/instrument.h"
+
+#include "base/vec.h"
+#include "correlate/holds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct claim {
+    const struct zs_code *code;
+    const struct zs_variable *variable;
+    uint32_t inst, lane, grf_B;
+    uint32_t at_B, size_B;
+};
+
+/* ---- sources, which tell what assigns a variable ---- */
+
+struct zs_tool_sources {
+    struct zs_recording *recording;
+    struct zs_sources *sources;
+    struct {
+        struct zs_span *items;
+        size_t count, capacity;
+    } blobs;
+};
+
+static int find_recorded(void *user, const char *path, struct zs_span *ret_text)
+{
+    struct zs_tool_sources *s = user;
+    const struct zs_record_source *source = zs_recording_find_source(s->recording, path);
+    struct zs_span text;
+    if (!source || zs_recording_blob_read(s->recording, &source->blob, &text, NULL))
+        return -ENOENT;
+    if (!ZS_VEC_PUSH(&s->blobs, text)) {
+        zs_recording_blob_free(&text);
+        return -ENOMEM;
+    }
+    *ret_text = text;
+    return 0;
+}
+
+void zs_tool_sources_close(struct zs_tool_sources *s)
+{
+    if (!s)
+        return;
+    zs_sources_close(s->sources);
+    for (size_t i = 0; i < s->blobs.count; i++)
+        zs_recording_blob_free(&s->blobs.items[i]);
+    free(s->blobs.items);
+    free(s);
+}
+
+struct zs_tool_sources *zs_tool_sources_open(struct zs_recording *recording)
+{
+    struct zs_tool_sources *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->recording = recording;
+    const struct zs_source_options options = {.size_B = sizeof(options),
+                                              .provider = {s, find_recorded}};
+    if (!zs_sources_open(&options, &s->sources))
+        return s;
+    zs_tool_sources_close(s);
+    return NULL;
+}
+
+/* ---- places ---- */
+
+/* The innermost of that name. */
+static const struct zs_variable *find_variable(const struct zs_code *code, uint32_t inst,
+                                               const char *name)
+{
+    const struct zs_dwarf_kernel *info = code->info;
+    for (uint32_t s = code->join->scope[inst]; s != ZS_NO_INDEX; s = info->scopes[s].parent)
+        for (uint32_t i = 0; i < info->variable_count; i++)
+            if (info->variables[i].scope == s && !strcmp(info->variables[i].name, name))
+                return &info->variables[i];
+    return NULL;
+}
+
+static enum zs_isa_type type_of(const struct zs_dwarf *dwarf, uint32_t number, uint32_t *ret_size_B)
+{
+    static const enum zs_isa_type floats[9] = {[2] = ZS_TYPE_HF, [4] = ZS_TYPE_F, [8] = ZS_TYPE_DF};
+    static const enum zs_isa_type numbers[2][9] = {
+        {[1] = ZS_TYPE_UB, [2] = ZS_TYPE_UW, [4] = ZS_TYPE_UD, [8] = ZS_TYPE_UQ},
+        {[1] = ZS_TYPE_B, [2] = ZS_TYPE_W, [4] = ZS_TYPE_D, [8] = ZS_TYPE_Q}};
+    struct zs_type t;
+    *ret_size_B = 0;
+    if (!number || zs_type_get(dwarf, zs_type_strip(dwarf, number), &t))
+        return ZS_TYPE_NONE;
+    bool pointer = t.kind == ZS_KIND_POINTER || t.kind == ZS_KIND_REFERENCE;
+    uint64_t size_B = t.size_B || !pointer ? t.size_B : 8;
+    bool is_signed = t.kind == ZS_KIND_ENUM || t.encoding == ZS_ENCODING_SIGNED ||
+                     t.encoding == ZS_ENCODING_SIGNED_CHAR;
+    if (size_B > 8 || (t.kind != ZS_KIND_BASE && t.kind != ZS_KIND_ENUM && !pointer))
+        return ZS_TYPE_NONE;
+    *ret_size_B = (uint32_t)size_B;
+    if (t.kind == ZS_KIND_BASE && t.encoding == ZS_ENCODING_FLOAT)
+        return floats[size_B];
+    return numbers[is_signed && !pointer][size_B];
+}
+
+/* What an expression reads is not known here: where it is read from is what counts. */
+static int count_read(void *user, uint64_t dwarf_register, uint64_t bit_offset, uint32_t bits,
+                      uint64_t *ret_value)
+{
+    (void)dwarf_register;
+    (void)bit_offset;
+    (void)bits;
+    *ret_value = 0;
+    ++*(uint32_t *)user;
+    return 0;
+}
+
+static bool has_place(struct claim *q, struct zs_span expr)
+{
+    uint32_t reads = 0;
+    struct zs_eval_result found;
+    const struct zs_eval_context context = {
+        .size_B = sizeof(context),
+        .user = &reads,
+        .read_register = count_read,
+        .lane = q->lane,
+        .grf_B = q->grf_B,
+        .kernel = q->code->info,
+        .variable = q->variable,
+        .offset_B = zs_isa_inst_offset(q->code->isa, q->inst),
+    };
+    if (zs_expr_eval(expr, &context, &found, NULL) || found.count != 1)
+        return false;
+    const struct zs_piece *p = &found.pieces[0];
+    bool place = p->kind == ZS_PIECE_REGISTER && !p->wide && !reads;
+    bool read = p->kind == ZS_PIECE_VALUE && p->from_register && reads == 1;
+    struct zs_dwarf_register r = zs_dwarf_register(p->dwarf_register);
+    if ((!place && !read) || r.file != ZS_DWREG_GRF || p->bit_offset % 8 ||
+        (p->size_bits && p->size_bits < q->size_B * UINT64_C(8)))
+        return false;
+    uint64_t at_B = (uint64_t)r.index * q->grf_B + p->bit_offset / 8;
+    q->at_B = (uint32_t)at_B;
+    return at_B + q->size_B <= (uint64_t)256 * q->grf_B;
+}
+
+/* NULL, or why it cannot be known. */
+static const char *locate(struct claim *q)
+{
+    const uint32_t offset_B = zs_isa_inst_offset(q->code->isa, q->inst);
+    struct zs_location_iterator it = zs_variable_locations(q->code->info, q->variable);
+    struct zs_location location;
+    if (q->variable->location_kind == ZS_LOCATION_NONE)
+        return "it was optimised away";
+    if (q->variable->location_kind != ZS_LOCATION_EXPR &&
+        q->variable->location_kind != ZS_LOCATION_LIST)
+        return "the compiler tells its first value alone";
+    while (zs_location_next(&it, &location))
+        if (offset_B >= location.range.begin_B && offset_B < location.range.end_B)
+            return !location.expr.size_B         ? "it has no value there"
+                   : has_place(q, location.expr) ? NULL
+                                                 : "it is not in registers there";
+    return "it has no value there";
+}
+
+static bool is_believed(struct zs_tool_run *run, const struct claim *q)
+{
+    const struct zs_holds holds = {.isa = q->code->isa,
+                                   .info = q->code->info,
+                                   .join = q->code->join,
+                                   .sources = run->texts->sources,
+                                   .grf_B = q->grf_B,
+                                   .optimised = zs_holds_is_optimised(q->code->info),
+                                   .variable = q->variable,
+                                   .inst = q->inst,
+                                   .lane = q->lane};
+    return zs_holds(&holds, q->at_B, q->size_B);
+}
+
+static int fail(struct zs_diag *diag, int error, const char *name, const char *why)
+{
+    return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "%s: %s", name, why);
+}
+
+int zs_tool_variable(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                     const char *name, uint32_t lane, struct zs_tool_variable *ret,
+                     struct zs_diag *diag)
+{
+    const struct zs_isa_kernel *isa = zs_edit_kernel_code(kernel);
+    const struct zs_code *code = zs_tool_code(run, kernel);
+    struct claim q = {.code = code, .inst = inst, .lane = lane};
+    if (!code || !code->info || !code->join || !code->isa || inst >= code->join->count)
+        return fail(diag, -ENOENT, name, "there is no debug information");
+    q.variable = find_variable(code, inst, name);
+    if (!q.variable)
+        return fail(diag, -ENOENT, name, "no variable of that name is visible there");
+    q.grf_B = zs_isa_platform_info(zs_isa_kernel_platform(isa))->grf_B;
+    ret->type = (uint32_t)type_of(code->info->dwarf, q.variable->type, &q.size_B);
+    if (ret->type == ZS_TYPE_NONE)
+        return fail(diag, -ENOTSUP, name, "it is no number");
+    const char *why = locate(&q);
+    if (!why && !run->instruments && (!run->texts || !is_believed(run, &q)))
+        why = "its register may hold something else";
+    ret->at_B = q.at_B;
+    return why ? fail(diag, -ENODATA, name, why) : 0;
+}
