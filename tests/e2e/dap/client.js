@@ -2,7 +2,8 @@
 // `zescope dap` against a client that is not ours: DebugClient of @vscode/debugadapter-testsupport, which
 // checks what it is sent against the protocol's sequence. The application is examples/nbody.
 //
-// Usage: NODE_PATH=... node client.js ZESCOPE DRIVER NBODY NBODY.SPV NBODY_SOURCES
+// Usage: NODE_PATH=... node client.js ZESCOPE DRIVER NBODY NBODY.SPV NBODY_SOURCES MISBEHAVE FAULTY
+// FAULTY: a folder of folders named as devices, with kernels.bin of kernels.cl in each.
 'use strict';
 const assert = require('assert');
 const fs = require('fs');
@@ -10,7 +11,7 @@ const path = require('path');
 const { spawn } = require('child_process');
 const { DebugClient } = require('@vscode/debugadapter-testsupport');
 
-const [zescope, driver, program, spirv, sources] = process.argv.slice(2);
+const [zescope, driver, program, spirv, sources, misbehave, faulty] = process.argv.slice(2);
 const SOURCE = path.join(sources, 'nbody.cl');
 const TEXT = fs.readFileSync(SOURCE, 'utf8').split('\n');
 const lineOf = (part) => TEXT.findIndex((line) => line.includes(part)) + 1;
@@ -229,6 +230,51 @@ const tests = {
         await type('continue');
         await ended;
         assert.match(await type('info breakpoints'), /No breakpoints/);
+    },
+
+    async 'on each generation: all lanes, over the barrier, one step back, who wrote the tile'(_, more) {
+        const BARRIER = lineOf('barrier(');
+        for (const devices of ['tgllp', 'dg2'])
+            await session(async (dc) => {
+                const stop = await launch(dc, [BARRIER], { devices });
+                const frame = await top(dc, stop.threadId);
+                assert.strictEqual(frame.line, BARRIER, devices);
+                const table = await children(dc, (await scopes(dc, frame)).find((s) => s.name === 'All lanes'));
+                const pulls = await children(dc, table.find((v) => v.name === 'acceleration'));
+                assert.strictEqual(pulls.length, 8, devices);
+                const there = await stepTo(dc, 'next', stop.threadId);
+                assert.deepStrictEqual([there.reason, there.threadId], ['step', stop.threadId], devices);
+                assert.strictEqual((await top(dc, there.threadId)).line, BARRIER + 1);
+                const back = await stepTo(dc, 'stepBack', there.threadId);
+                const again = await top(dc, back.threadId);
+                assert.strictEqual(again.line, BARRIER, devices);
+                const wrote = (await dc.evaluateRequest({
+                    expression: 'who-wrote tile[lane]', frameId: again.id, context: 'repl' })).body.result;
+                assert.match(wrote, new RegExp(`by item 0,0,0 of group 0,0,0 \\(lane 0\\)\n.*:${BARRIER - 1}\n`), devices);
+            }, more);
+    },
+
+    async 'a fault: its line, lane and variable'(_, more) {
+        for (const devices of ['skl', 'tgllp', 'dg2'])
+            await session(async (dc) => {
+                const start = { program: misbehave, args: ['bounds'], devices, sourcePath: [],
+                    env: { E2E_KERNELS: path.join(faulty, devices) } };
+                const stop = await launch(dc, [], start);
+                assert.strictEqual(stop.reason, 'exception', devices);
+                assert.match(stop.text, /address 0x[0-9a-f]+, at \+ 4 bytes/);
+                const info = (await dc.customRequest('exceptionInfo', { threadId: stop.threadId })).body;
+                assert.strictEqual(info.exceptionId, 'fault');
+                assert.strictEqual(info.description, stop.text);
+                const frame = await top(dc, stop.threadId);
+                assert.deepStrictEqual([frame.name, frame.source.name, frame.line], ['out_of_bounds', 'kernels.cl', 6], devices);
+                const lane = (await scopes(dc, frame))[0];
+                assert.match(lane.name, /^Variables of lane 7: item 63,0,0/, devices);
+                const values = Object.fromEntries((await children(dc, lane)).map((v) => [v.name, v.value]));
+                assert.deepStrictEqual([values.here, values.n], ['63', '1'], devices);
+                const exited = dc.waitForEvent('exited', 60000);
+                await dc.continueRequest({ threadId: stop.threadId });
+                assert.strictEqual((await exited).body.exitCode, 7, devices);
+            }, more);
     },
 
     async 'pauses, and lets go of a process'(dc) {
