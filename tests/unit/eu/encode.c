@@ -48,8 +48,8 @@ static const struct {
     [ZS_TYPE_UD] = {0, 0, 4},  [ZS_TYPE_D] = {1, 1, 4},    [ZS_TYPE_UW] = {2, 2, 2},
     [ZS_TYPE_W] = {3, 3, 2},   [ZS_TYPE_UB] = {4, -1, 1},  [ZS_TYPE_B] = {5, -1, 1},
     [ZS_TYPE_DF] = {6, 10, 8}, [ZS_TYPE_F] = {7, 7, 4},    [ZS_TYPE_UQ] = {8, 8, 8},
-    [ZS_TYPE_Q] = {9, 9, 8},   [ZS_TYPE_HF] = {10, 11, 2}, [ZS_TYPE_UV] = {-1, 4, 0},
-    [ZS_TYPE_V] = {-1, 6, 0},  [ZS_TYPE_VF] = {-1, 5, 0},
+    [ZS_TYPE_Q] = {9, 9, 8},   [ZS_TYPE_HF] = {10, 11, 2}, [ZS_TYPE_BF] = {-1, -1, 2},
+    [ZS_TYPE_UV] = {-1, 4, 0}, [ZS_TYPE_V] = {-1, 6, 0},   [ZS_TYPE_VF] = {-1, 5, 0},
 };
 
 unsigned type_size_B(unsigned type)

@@ -33,6 +33,11 @@ static const struct later_shape shapes[] = {
     {ZS_OP_BFE, 3, ZS_ISA_GEN11, "D", {"D", "=", "="}, false, false, ""},
     {ZS_OP_BFI2, 3, ZS_ISA_GEN11, "d", {"d", "=", "="}, false, false, ""},
     {ZS_OP_DP4A, 3, ZS_ISA_XE_LP, "Dd", {"Dd", "Dd", "Dd"}, false, true, "123456"},
+    {ZS_OP_MOV, 1, ZS_ISA_XE_HPG, "F", {"T"}, true, true, ""},
+    {ZS_OP_MOV, 1, ZS_ISA_XE_HPG, "T", {"F"}, true, true, ""},
+    {ZS_OP_ADD, 2, ZS_ISA_XE_HPG, "FT", {"FT", "F"}, true, true, ""},
+    {ZS_OP_MUL, 2, ZS_ISA_XE_HPG, "FT", {"FT", "F"}, true, true, ""},
+    {ZS_OP_MAD, 3, ZS_ISA_XE_HPG, "FT", {"FT", "FT", "F"}, true, false, ""},
     {ZS_OP_ADD3, 3, ZS_ISA_XE_HPG, "DdWw", {"DdWw", "DdWw", "DdWw"}, true, true, "123456"},
     {ZS_OP_MAD, 3, ZS_ISA_XE_HPC, "X", {"X", "=", "="}, true, true, "123456"},
     {ZS_OP_MACL, 2, ZS_ISA_XE_HPC, "Dd", {"Dd", "Dd"}, false, false, ""},
@@ -57,6 +62,8 @@ static unsigned pick_type(struct random *r, const char *letters)
         return ZS_TYPE_UW;
     case 'H':
         return ZS_TYPE_HF;
+    case 'T':
+        return ZS_TYPE_BF;
     case 'X':
         return ZS_TYPE_DF;
     default:

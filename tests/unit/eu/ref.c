@@ -18,14 +18,15 @@ static unsigned type_size(unsigned type)
     static const unsigned sizes[ZS_TYPE_COUNT] = {
         [ZS_TYPE_UD] = 4, [ZS_TYPE_D] = 4,  [ZS_TYPE_UW] = 2, [ZS_TYPE_W] = 2,  [ZS_TYPE_UB] = 1,
         [ZS_TYPE_B] = 1,  [ZS_TYPE_DF] = 8, [ZS_TYPE_F] = 4,  [ZS_TYPE_UQ] = 8, [ZS_TYPE_Q] = 8,
-        [ZS_TYPE_HF] = 2, [ZS_TYPE_V] = 2,  [ZS_TYPE_UV] = 2, [ZS_TYPE_VF] = 4,
+        [ZS_TYPE_HF] = 2, [ZS_TYPE_BF] = 2, [ZS_TYPE_V] = 2,  [ZS_TYPE_UV] = 2, [ZS_TYPE_VF] = 4,
     };
     return sizes[type];
 }
 
 static bool type_float(unsigned type)
 {
-    return type == ZS_TYPE_F || type == ZS_TYPE_DF || type == ZS_TYPE_HF || type == ZS_TYPE_VF;
+    return type == ZS_TYPE_F || type == ZS_TYPE_DF || type == ZS_TYPE_HF || type == ZS_TYPE_BF ||
+           type == ZS_TYPE_VF;
 }
 
 static bool type_signed(unsigned type)
@@ -148,9 +149,9 @@ static struct value make_value(uint64_t raw, unsigned type)
     struct value v = {.type = ZS_TYPE_Q, .raw = raw};
     unsigned bits = type_size(type) * 8;
 
-    if (type == ZS_TYPE_F || type == ZS_TYPE_VF) {
+    if (type == ZS_TYPE_F || type == ZS_TYPE_VF || type == ZS_TYPE_BF) {
         float f;
-        uint32_t word = (uint32_t)raw;
+        uint32_t word = (uint32_t)raw << (type == ZS_TYPE_BF ? 16 : 0);
         memcpy(&f, &word, 4);
         v.type = ZS_TYPE_F;
         v.d = (double)f;
@@ -341,6 +342,21 @@ static uint64_t single_bits(const struct ref_state *s, double d)
     return bits;
 }
 
+/* The upper half of a float, rounded: up means away from zero. */
+static uint64_t bf_bits(const struct ref_state *s, double d)
+{
+    uint32_t word = (uint32_t)single_bits(s, d), rest = word & 0xffff, high = word >> 16;
+    bool negative = word >> 31, up = false;
+
+    if (isnan(d))
+        return high | 0x40;
+    if (rounding(s) == 0)
+        up = rest > 0x8000 || (rest == 0x8000 && (high & 1));
+    else if (rounding(s) < 3)
+        up = rest && negative == (rounding(s) == 2);
+    return high + (isinf(d) ? 0 : up);
+}
+
 /* Bits of a value in the destination's type. */
 static uint64_t convert(const struct ref_state *s, struct value v, unsigned type, bool saturate)
 {
@@ -356,6 +372,8 @@ static uint64_t convert(const struct ref_state *s, struct value v, unsigned type
     uint64_t bits;
     if (type == ZS_TYPE_HF)
         return ref_to_half(d, rounding(s));
+    if (type == ZS_TYPE_BF)
+        return bf_bits(s, d);
     if (type == ZS_TYPE_F)
         return single_bits(s, d);
     memcpy(&bits, &d, 8);

@@ -228,6 +228,8 @@ static bool is_nan(uint64_t bits, unsigned type)
         return (bits & 0x7fffffff) > 0x7f800000;
     if (type == ZS_TYPE_DF)
         return (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+    if (type == ZS_TYPE_BF)
+        return (bits & 0x7fff) > 0x7f80;
     return type == ZS_TYPE_HF && (bits & 0x7fff) > 0x7c00;
 }
 
