@@ -262,6 +262,11 @@ ZS_PORT_KERNEL_ACCESS static bool move(struct zs_port *port, const struct part *
         return false;
     for (uint32_t e = 0; e < m->elements; e++) {
         size_t row = (size_t)e * m->component_B;
+        if (p->load_slots && m->element_B == 4 && p->lanes->valid == 0xffff) {
+            for (uint32_t lane = 0; lane < LANES_MAX; lane++)
+                memcpy(p->load_slots + row + lane * 4, p->lanes->pointer[lane] + p->at_B[e], 4);
+            continue;
+        }
         ZS_PORT_FOR_LANES(lane, p->lanes->valid)
         {
             uint8_t *memory = p->lanes->pointer[lane] + p->at_B[e];
@@ -285,13 +290,145 @@ static bool in_part(struct zs_port *port, bool done, uint32_t first)
     return done;
 }
 
+/* ---- lanes evenly apart ------------------------------------------------------------------------
+ *
+ * Mostly all lanes take part, and the addresses of sixteen rise evenly or are one. Then bounds are
+ * checked once, for all bytes from the first lane's on; what does not lie in one allocation or
+ * area goes the way of the others.
+ */
+
+struct even {
+    uint8_t *first;
+    uint32_t step_B;
+};
+enum { STEP_MAX_B = 1 << 12 };
+
+typedef uint64_t u64x2 __attribute__((vector_size(16)));
+typedef uint32_t u32x4 __attribute__((vector_size(16)));
+
+static bool rise64(const uint8_t *addresses, uint32_t lanes, uint64_t *ret_first, uint32_t *ret_B)
+{
+    uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
+    if (zs_port_load64(addresses + (lanes - 1) * 8) != first + step * (lanes - 1))
+        return false; /* rows of a group end in the middle, often */
+    u64x2 expect = {first, first + step}, twice = {2 * step, 2 * step}, off = {0}, some;
+    for (uint32_t i = 0; i < lanes; i += 2, expect += twice) {
+        memcpy(&some, addresses + (size_t)i * 8, sizeof(some));
+        off |= some ^ expect;
+    }
+    *ret_first = first;
+    *ret_B = (uint32_t)step;
+    return !(off[0] | off[1]) && step <= STEP_MAX_B;
+}
+
+static bool rise32(const uint8_t *offsets, uint32_t lanes, uint64_t *ret_first, uint32_t *ret_B)
+{
+    uint32_t first = zs_port_load32(offsets), step = zs_port_load32(offsets + 4) - first;
+    u32x4 expect = {first, first + step, first + 2 * step, first + 3 * step}, some;
+    u32x4 four = {4 * step, 4 * step, 4 * step, 4 * step}, off = {0};
+    for (uint32_t i = 0; i < lanes; i += 4, expect += four) {
+        memcpy(&some, offsets + (size_t)i * 4, sizeof(some));
+        off |= some ^ expect;
+    }
+    *ret_first = first;
+    *ret_B = step;
+    return !(off[0] | off[1] | off[2] | off[3]) && step <= STEP_MAX_B;
+}
+
+static bool place_even(struct zs_port *port, const struct zs_port_message *m,
+                       const uint8_t *addresses, uint32_t span_B, bool is_write, struct even *ret)
+{
+    const struct zs_port_range *range = &port->cache[m->cache_slot];
+    struct zs_port_quick area;
+    uint64_t first;
+    if (is_a64(m)) {
+        if (!rise64(addresses, m->lanes, &first, &ret->step_B))
+            return false;
+        uint64_t size_B = (uint64_t)ret->step_B * (m->lanes - 1) + span_B;
+        ret->first = (uint8_t *)(uintptr_t)first;
+        return first >= range->start && first < range->end && size_B <= range->end - first &&
+               !(is_write && range->read_only);
+    }
+    if (!zs_port_quick(port, m, is_write, &area) ||
+        !rise32(addresses, m->lanes, &first, &ret->step_B))
+        return false;
+    first &= area.mask;
+    uint64_t size_B = (uint64_t)ret->step_B * (m->lanes - 1) + span_B;
+    ret->first = area.base + (first <= area.size_B ? first : 0);
+    return first <= area.size_B && size_B <= area.size_B - first;
+}
+
+/* Both are the same number of bytes, a multiple of 16: no call, which would be seen as a race. */
+ZS_PORT_KERNEL_ACCESS static inline void copy16(uint8_t *to, const uint8_t *from, uint32_t size_B)
+{
+    for (uint32_t i = 0; i < size_B; i += 16)
+        memcpy(to + i, from + i, 16);
+}
+
+ZS_PORT_KERNEL_ACCESS static void load_even(const struct zs_port_message *m, const uint8_t *from,
+                                            uint32_t step_B, uint8_t *slots)
+{
+    uint32_t lanes = m->lanes;
+    if (step_B == m->slot_B && m->element_B == m->slot_B) {
+        copy16(slots, from, lanes * m->slot_B);
+    } else if (m->element_B == 4) {
+        for (uint32_t lane = 0; lane < lanes; lane++, from += step_B)
+            memcpy(slots + (size_t)lane * 4, from, 4);
+    } else if (m->element_B == 8) {
+        for (uint32_t lane = 0; lane < lanes; lane++, from += step_B)
+            memcpy(slots + (size_t)lane * 8, from, 8);
+    } else {
+        for (uint32_t lane = 0; lane < lanes; lane++, from += step_B)
+            load_slot(slots + (size_t)lane * 4, from, m);
+    }
+}
+
+ZS_PORT_KERNEL_ACCESS static void store_even(const struct zs_port_message *m, uint8_t *to,
+                                             uint32_t step_B, const uint8_t *slots)
+{
+    uint32_t lanes = m->lanes;
+    if (step_B == m->slot_B && m->element_B == m->slot_B) {
+        copy16(to, slots, lanes * m->slot_B);
+    } else if (m->element_B == 4) {
+        for (uint32_t lane = 0; lane < lanes; lane++, to += step_B)
+            memcpy(to, slots + (size_t)lane * 4, 4);
+    } else {
+        for (uint32_t lane = 0; lane < lanes; lane++, to += step_B)
+            store_slot(to, slots + (size_t)lane * m->slot_B, m);
+    }
+}
+
+/* false: nothing was done. */
+static bool run_even(struct zs_port *port, const struct part *p, const uint8_t *addresses,
+                     uint32_t mask, uint32_t span_B)
+{
+    const struct zs_port_message *m = p->m;
+    struct even even;
+    uint32_t all = m->lanes == LSC_LANES_MAX ? UINT32_MAX : zs_port_lane_mask(m->lanes);
+    if (m->lanes < 4 || mask != all || zs_port_tracks(port) ||
+        !place_even(port, m, addresses, span_B, p->store_slots != NULL, &even))
+        return false;
+    for (uint32_t e = 0; e < m->elements; e++) {
+        size_t row = (size_t)e * m->component_B;
+        if (p->store_slots)
+            store_even(m, even.first + p->at_B[e], even.step_B, p->store_slots + row);
+        else
+            load_even(m, even.first + p->at_B[e], even.step_B, p->load_slots + row);
+    }
+    return true;
+}
+
 static bool run_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                        const uint8_t *src0, const uint8_t *data, uint32_t mask)
 {
     uint8_t addresses[LSC_LANES_MAX * 8 + 16]; /* dst may be the registers they are in */
     uint16_t at_B[ELEMENTS_MAX];
     uint32_t span_B = place_elements(m, at_B);
-    memcpy(addresses, src0, (size_t)m->lanes * m->address_B);
+    const struct part whole = {
+        .m = m, .at_B = at_B, .load_slots = data ? NULL : dst, .store_slots = data};
+    if (m->lanes > LANES_MAX && ZS_PORT_CHECKED && run_even(port, &whole, src0, mask, span_B))
+        return true;
+    copy16(addresses, src0, (uint32_t)m->lanes * m->address_B);
     for (uint32_t first = 0; first < m->lanes; first += LANES_MAX) {
         struct zs_port_message half = *m;
         struct zs_port_lanes lanes;
@@ -304,6 +441,9 @@ static bool run_vector(struct zs_port *port, const struct zs_port_message *m, ui
                             .at_B = at_B,
                             .load_slots = data ? NULL : dst + first * m->slot_B,
                             .store_slots = data ? data + first * m->slot_B : NULL};
+        if (ZS_PORT_CHECKED &&
+            run_even(port, &part, addresses + first * m->address_B, part_mask, span_B))
+            continue;
         bool done = zs_port_lsc_lanes(port, &half, addresses + first * m->address_B, part_mask,
                                       span_B, data != NULL, &lanes) &&
                     move(port, &part);

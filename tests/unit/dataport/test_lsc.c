@@ -20,6 +20,8 @@ struct shape {
     uint32_t vector, length;          /* code of the vector's length */
     uint32_t lanes, grf_B;
     bool transposed;
+    bool even; /* all lanes, `step_B` apart */
+    uint32_t step_B;
 };
 
 static uint32_t registers(uint32_t size_B, uint32_t grf_B)
@@ -78,12 +80,17 @@ static void place(struct fixture *f, const struct shape *s, uint64_t *seed, uint
 {
     uint32_t size_B, span_B = s->length * s->element_B;
     uint8_t *memory = memory_of(f, s->where, &size_B);
-    uint32_t slice_B = size_B / s->lanes;
+    uint32_t slice_B = size_B / s->lanes, whole_B = s->step_B * (s->lanes - 1) + span_B;
+    uint32_t first = s->even ? random_u32(seed) % (size_B - whole_B + 1) : 0;
+    if (s->even && s->where == SURFACE && random_u32(seed) % 4 == 0)
+        first = size_B - whole_B + s->step_B; /* the last lane is outside */
     for (uint32_t lane = 0; lane < s->lanes; lane++) {
         uint32_t inner = random_u32(seed) % (slice_B - span_B + 1) / s->element_B * s->element_B;
         uint32_t offset = lane * slice_B + inner;
         if (s->where == SURFACE && !s->transposed && lane == s->lanes - 1 && random_u32(seed) & 1)
             offset = size_B + s->element_B - random_u32(seed) % 3 * s->element_B;
+        if (s->even)
+            offset = first / s->element_B * s->element_B + lane * s->step_B;
         uint64_t address = s->where == A64 ? (uint64_t)(uintptr_t)memory + offset : offset;
         ret_offset[lane] = offset;
         memcpy(addresses + (size_t)lane * address_B(s), &address, address_B(s));
@@ -109,9 +116,12 @@ static void check_shape(struct fixture *f, const struct shape *s, uint64_t *seed
     uint32_t offset[LANES], size_B;
     uint8_t *memory = memory_of(f, s->where, &size_B);
     uint32_t mask = s->lanes == 32 ? UINT32_MAX : (1u << s->lanes) - 1;
-    if (s->lanes > 1)
+    if (s->lanes > 1 && (!s->even || random_u32(seed) % 4 == 0))
         mask &= random_u32(seed) | 1;
+    uint32_t span_B = s->length * s->element_B;
     for (int is_store = 0; is_store < 2; is_store++) {
+        if (is_store && s->even && s->step_B < span_B)
+            continue; /* lanes meet */
         fill_random(src1, sizeof(src1), seed);
         fill_random(dst, sizeof(dst), seed);
         place(f, s, seed, offset, src0);
@@ -159,8 +169,28 @@ static void vectors_of_lanes(void **state)
                                         &(struct shape){(enum where)where, sizes[size].code,
                                                         sizes[size].element_B, sizes[size].slot_B,
                                                         vector, lengths[vector], lanes, grf_B,
-                                                        false},
+                                                        false, false, 0},
                                         &seed);
+    free(f);
+}
+
+static void lanes_evenly_apart(void **state)
+{
+    uint64_t seed = 17;
+    struct fixture *f = calloc(1, sizeof(*f));
+    fixture_init(f, &seed);
+    for (uint32_t where = 0; where <= LOCAL; where++)
+        for (uint32_t size = 0; size < 5; size++)
+            for (uint32_t vector = 0; vector < 4; vector++)
+                for (uint32_t lanes = 2; lanes <= LANES; lanes *= 2)
+                    for (uint32_t step = 0; step < 12; step++) {
+                        uint32_t grf_B = step & 1 ? 32 : 64, B = sizes[size].element_B;
+                        check_shape(f,
+                                    &(struct shape){(enum where)where, sizes[size].code, B,
+                                                    sizes[size].slot_B, vector, lengths[vector],
+                                                    lanes, grf_B, false, true, step / 2 * B},
+                                    &seed);
+                    }
     free(f);
 }
 
@@ -176,7 +206,7 @@ static void transposed_vectors(void **state)
                     check_shape(f,
                                 &(struct shape){(enum where)where, sizes[size].code,
                                                 sizes[size].element_B, sizes[size].slot_B, vector,
-                                                lengths[vector], 1, grf_B, true},
+                                                lengths[vector], 1, grf_B, true, false, 0},
                                 &seed);
     free(f);
 }
@@ -214,12 +244,12 @@ static void prefetches(void **state)
                     for (int transposed = 0; transposed < 2; transposed++) {
                         bool fits = transposed ? lanes == 1 && size < 2 : vector < 4;
                         if (fits)
-                            check_prefetch(f,
-                                           &(struct shape){(enum where)where, sizes[size].code,
-                                                           sizes[size].element_B,
-                                                           sizes[size].slot_B, vector,
-                                                           lengths[vector], lanes, 64, transposed},
-                                           &seed);
+                            check_prefetch(
+                                f,
+                                &(struct shape){(enum where)where, sizes[size].code,
+                                                sizes[size].element_B, sizes[size].slot_B, vector,
+                                                lengths[vector], lanes, 64, transposed, false, 0},
+                                &seed);
                     }
     free(f);
 }
@@ -558,7 +588,7 @@ static void atomics(void **state)
                                      &(struct shape){(enum where)where, atomic_sizes[size].code,
                                                      atomic_sizes[size].element_B,
                                                      atomic_sizes[size].slot_B, 0, 1, lanes, grf_B,
-                                                     false},
+                                                     false, false, 0},
                                      rows[i].op, rows[i].operands, &seed);
     free(f);
 }
@@ -570,11 +600,11 @@ static void what_is_not_modelled(void **state)
     uint64_t seed = 14;
     struct fixture *f = calloc(1, sizeof(*f));
     fixture_init(f, &seed);
-    struct shape s = {A64, 2, 4, 4, 0, 1, 16, 32, false};
+    struct shape s = {A64, 2, 4, 4, 0, 1, 16, 32, false, false, 0};
     assert_int_equal(prepare(f, &s, 3, 0, true), -ENOTSUP); /* 2D block */
     s.data = 0;                                             /* packed bytes */
     assert_int_equal(prepare(f, &s, LOAD, 0, true), -ENOTSUP);
-    s = (struct shape){A64, 2, 4, 4, 0, 1, 16, 32, false};
+    s = (struct shape){A64, 2, 4, 4, 0, 1, 16, 32, false, false, 0};
     assert_int_equal(prepare(f, &s, STORE, 0, false), -EINVAL); /* no data */
     s.data = 6;                                                 /* upper halves */
     assert_int_equal(prepare(f, &s, 0x0c, 1, true), -ENOTSUP);  /* ... added to */
@@ -592,6 +622,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_of_lanes),
+        cmocka_unit_test(lanes_evenly_apart),
         cmocka_unit_test(transposed_vectors),
         cmocka_unit_test(prefetches),
         cmocka_unit_test(blocks_of_two_dimensions),
