@@ -260,6 +260,7 @@ int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
+zs_port_run_fn zs_port_run_lsc_load_avx2, zs_port_run_lsc_store_avx2;
 zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
 /* block2d.c: the bytes of memory of a message's row, all blocks of which lie side by side;
  * *ret_size_B is 0 outside the surface. false: there are no more rows, or it is not allowed. */

@@ -12,20 +12,25 @@
 enum { LSC_LOAD_BLOCK2D = 0x03, LSC_STORE_BLOCK2D = 0x07 };
 
 /* Load/store cache messages, by opcode. Source of numbers: src/isa/lsc.def. */
-#define LSC_ROW(opcode, decode_, run_, atomic, fence, shape_, name_)                               \
+#define LSC_ROW_BY(opcode, decode_, run_, wide_, atomic, fence, shape_, name_)                     \
     {                                                                                              \
         .type = (opcode), .is_atomic = (atomic), .is_fence = (fence), .name = (name_),             \
         .shape = ZS_PORT_SHAPE_##shape_, .decode = zs_port_decode_##decode_,                       \
-        .run = zs_port_run_##run_, .run_avx2 = zs_port_run_##run_                                  \
+        .run = zs_port_run_##run_, .run_avx2 = zs_port_run_##wide_                                 \
     }
+#define LSC_ROW(opcode, decode_, run_, atomic, fence, shape_, name_)                               \
+    LSC_ROW_BY(opcode, decode_, run_, run_, atomic, fence, shape_, name_)
+/* ... with another handler for hosts with AVX2 */
+#define LSC_ROW_WIDE(opcode, decode_, run_, name_)                                                 \
+    LSC_ROW_BY(opcode, decode_, run_, run_##_avx2, 0, 0, LSC, name_)
 #define LSC_ATOMIC(opcode, name_)                                                                  \
     LSC_ROW(opcode, lsc_atomic, lsc_atomic, 1, 0, LSC, "atomic " name_)
 static const struct zs_port_message_row lsc_rows[] = {
-    LSC_ROW(0x00, lsc_load, lsc_load, 0, 0, LSC, "load"),
-    LSC_ROW(0x02, lsc_load_quad, lsc_load, 0, 0, LSC, "quad load"),
+    LSC_ROW_WIDE(0x00, lsc_load, lsc_load, "load"),
+    LSC_ROW_WIDE(0x02, lsc_load_quad, lsc_load, "quad load"),
     LSC_ROW(LSC_LOAD_BLOCK2D, lsc_block2d_load, lsc_block2d_load, 0, 0, BLOCK2D, "2D block load"),
-    LSC_ROW(0x04, lsc_store, lsc_store, 0, 0, LSC, "store"),
-    LSC_ROW(0x06, lsc_store_quad, lsc_store, 0, 0, LSC, "quad store"),
+    LSC_ROW_WIDE(0x04, lsc_store, lsc_store, "store"),
+    LSC_ROW_WIDE(0x06, lsc_store_quad, lsc_store, "quad store"),
     LSC_ROW(LSC_STORE_BLOCK2D, lsc_block2d_store, lsc_block2d_store, 0, 0, BLOCK2D,
             "2D block store"),
     LSC_ROW(0x1f, fence, fence, 0, 1, NONE, "fence"),

@@ -46,6 +46,15 @@ static uint8_t *memory_of(struct fixture *f, enum where where, uint32_t *ret_siz
     return where == LOCAL ? f->slm : where == SCRATCH ? f->scratch + SCRATCH_SLOT_B : f->memory;
 }
 
+/* Half of the time the handler for hosts with AVX2. */
+static bool execute(struct fixture *f, uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                    uint32_t mask, uint64_t *seed)
+{
+    bool wide = __builtin_cpu_supports("avx2") && random_u32(seed) & 1;
+    memset(&f->port.fault, 0, sizeof(f->port.fault));
+    return (wide ? f->row->run_avx2 : f->row->run)(&f->port, &f->message, dst, src0, src1, mask);
+}
+
 static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32_t operands,
                    bool response)
 {
@@ -142,8 +151,7 @@ static void check_shape(struct fixture *f, const struct shape *s, uint64_t *seed
                 }
             }
         }
-        memset(&f->port.fault, 0, sizeof(f->port.fault));
-        assert_true(f->row->run(&f->port, &f->message, dst, src0, src1, mask));
+        assert_true(execute(f, dst, src0, src1, mask, seed));
         assert_memory_equal(memory, before, size_B);
         assert_memory_equal(dst, want, sizeof(want));
     }
