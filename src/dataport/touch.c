@@ -6,6 +6,7 @@
  */
 #include "dataport/dataport_priv.h"
 
+#include <emmintrin.h>
 #include <math.h>
 
 enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4, TOUCH_LANES = 32 };
@@ -110,6 +111,48 @@ static void find_conflicts(struct zs_port_touch *t, const struct zs_port_message
     t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
 }
 
+/* The same of up to 16 lanes with a dword each, and how many lanes share one. False: they have not.
+ */
+static bool find_dwords(struct zs_port_touch *t, const struct zs_port_message *m,
+                        const uint64_t *offset, uint32_t mask)
+{
+    uint32_t dwords[16] = {0}, fullest = 0, count = 0, most = 1;
+    uint64_t odd = 0;
+    uint8_t per_bank[BANKS] = {0};
+    if (span_of(m) != 4 || mask > 0xffff)
+        return false;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        odd |= offset[lane] & 3;
+        dwords[lane] = (uint32_t)(offset[lane] / 4);
+    }
+    if (odd)
+        return false;
+    const __m128i *four = (const __m128i *)(const void *)dwords;
+    __m128i some[4];
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(some); i++)
+        some[i] = _mm_loadu_si128(four + i);
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        __m128i own = _mm_set1_epi32((int)dwords[lane]);
+        __m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(some[0], own), _mm_cmpeq_epi32(some[1], own));
+        __m128i high =
+            _mm_packs_epi32(_mm_cmpeq_epi32(some[2], own), _mm_cmpeq_epi32(some[3], own));
+        uint32_t same = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) & mask;
+        if (same & ((1u << lane) - 1))
+            continue; /* another lane told it */
+        uint32_t in_bank = ++per_bank[dwords[lane] % BANKS];
+        fullest = ZS_MAX(fullest, in_bank);
+        count++;
+        if (same & (same - 1))
+            most = ZS_MAX(most, (uint32_t)__builtin_popcount(same));
+    }
+    t->atomic_lanes = m->bytes_read && m->bytes_written ? (uint16_t)most : 0;
+    t->slm_cycles = (uint16_t)fullest;
+    t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
+    return true;
+}
+
 /* What addresses and offsets count from, and where what they may reach ends. Lines of scratch
  * memory are those of the thread's own. */
 static uint64_t base_of(const struct zs_port *port, const struct zs_port_message *m,
@@ -132,11 +175,14 @@ static uint64_t base_of(const struct zs_port *port, const struct zs_port_message
 static void touch_lanes(const struct zs_port *port, const struct zs_port_message *m,
                         uint64_t address[TOUCH_LANES], uint32_t mask, struct zs_port_touch *t)
 {
+    bool in_slm = m->space == ZS_PORT_SPACE_SLM;
+    ZS_PORT_FOR_LANES(lane, in_slm ? mask : 0)
+    address[lane] &= SLM_OFFSET_MASK;
+    if (in_slm && find_dwords(t, m, address, mask))
+        return;
     if (m->bytes_read && m->bytes_written)
         t->atomic_lanes = (uint16_t)most_at_one(address, mask);
-    if (m->space == ZS_PORT_SPACE_SLM) {
-        ZS_PORT_FOR_LANES(lane, mask)
-        address[lane] &= SLM_OFFSET_MASK;
+    if (in_slm) {
         find_conflicts(t, m, address, mask);
         return;
     }
@@ -205,19 +251,25 @@ touch_even(const struct zs_port *port, const struct zs_port_message *m, const ui
     return true;
 }
 
+static void touch_each(const struct zs_port *port, const struct zs_port_message *m,
+                       const uint8_t *offsets, uint32_t scale, uint32_t mask,
+                       struct zs_port_touch *t)
+{
+    uint64_t address[TOUCH_LANES];
+    ZS_PORT_FOR_LANES(lane, mask)
+    address[lane] = (uint64_t)zs_port_load32(offsets + (size_t)lane * 4) * scale;
+    touch_lanes(port, m, address, mask, t);
+}
+
 static void touch_offsets(const struct zs_port *port, const struct zs_port_message *m,
                           const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
     uint32_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
     uint32_t lanes = mask ? 32 - (uint32_t)__builtin_clz(mask) : 0;
-    uint64_t address[TOUCH_LANES];
-    if (lanes && lanes % 8 == 0 && (mask & (mask + 1)) == 0 &&
-        touch_even(port, m, at, scale, lanes, t))
-        return;
-    ZS_PORT_FOR_LANES(lane, mask)
-    address[lane] = (uint64_t)zs_port_load32(at + (size_t)lane * 4) * scale;
-    touch_lanes(port, m, address, mask, t);
+    bool is_full = lanes && lanes % 8 == 0 && (mask & (mask + 1)) == 0;
+    if (!is_full || !touch_even(port, m, at, scale, lanes, t))
+        touch_each(port, m, at, scale, mask, t);
 }
 
 static void touch_addresses(const struct zs_port *port, const struct zs_port_message *m,
@@ -431,9 +483,12 @@ void zs_port_touch(const struct zs_port *port, const struct zs_port_message *m, 
 {
     t->line_count = 0;
     t->slm_cycles = t->slm_conflicts = t->atomic_lanes = t->texels = 0;
-    if (m->shape == ZS_PORT_SHAPE_OFFSETS && m->lanes == 16 && (mask & 0xffff) == 0xffff &&
-        touch_even(port, m, src0 + m->header_grf * GRF_B, 1, 16, t))
-        return; /* mostly */
+    if (m->shape == ZS_PORT_SHAPE_OFFSETS && m->lanes == 16 && (mask & 0xffff) == 0xffff) {
+        const uint8_t *at = src0 + m->header_grf * GRF_B; /* mostly */
+        if (!touch_even(port, m, at, 1, 16, t))
+            touch_each(port, m, at, 1, 0xffff, t);
+        return;
+    }
     if (m->lanes)
         mask &= zs_port_lane_mask(m->lanes);
     switch ((enum zs_port_shape)m->shape) {

@@ -27,6 +27,7 @@ enum {
     THREADS_MOST = 16 << 10,
     WORDS_ALL = 4 << 20, /* of all streams */
     WORDS_LEAST = 256,
+    DENSE = 60, /* words of 100 instructions: a thread keeps every other window */
     EXACT = 16, /* times as much */
 };
 
@@ -160,11 +161,19 @@ static bool add_window(struct zs_timing_stream *s)
     return true;
 }
 
+/* Barriers tie threads together: which windows they keep is not for each to decide. */
+static bool may_leave_out(const struct zs_timing_trace *t)
+{
+    return !t->launch.exact && !t->launch.has_barriers;
+}
+
 static void begin_window(struct zs_timing_stream *s, uint32_t mask)
 {
     s->blocks = 0;
     s->window++;
     s->window_barriers = s->barriers + ZS_TIMING_WINDOW_BARRIERS;
+    if (s->window == 1 && may_leave_out(s->trace) && s->count > s->recorded * DENSE / 100)
+        s->stride = 2; /* it would be dear */
     if (s->count > s->trace->words_max && s->window % s->stride == 0)
         thin_out(s);
     s->recording = !s->full && s->window % s->stride == 0;
@@ -292,15 +301,17 @@ static inline uint32_t locate(struct zs_timing_stream *s, const struct zs_port *
     return find(s, port, address, line);
 }
 
-static uint32_t event_word(const struct zs_port_message *m, const struct zs_port_message_row *row,
-                           const struct zs_port_touch *touch)
+static inline uint32_t event_word(const struct zs_port_message *m,
+                                  const struct zs_port_message_row *row,
+                                  const struct zs_port_touch *touch)
 {
     uint32_t cycles = ZS_MAX(touch->slm_cycles, touch->atomic_lanes);
+    bool write = m->bytes_written && !m->bytes_read, barrier = m->space == ZS_PORT_SPACE_GATEWAY;
     uint32_t kind = (uint32_t)m->space << ZS_TIMING_EVENT_SPACE |
-                    (m->bytes_written && !m->bytes_read ? (uint32_t)ZS_TIMING_EVENT_WRITE : 0) |
-                    (row->is_atomic ? (uint32_t)ZS_TIMING_EVENT_ATOMIC : 0) |
-                    (row->is_fence ? (uint32_t)ZS_TIMING_EVENT_FENCE : 0) |
-                    (m->space == ZS_PORT_SPACE_GATEWAY ? (uint32_t)ZS_TIMING_EVENT_BARRIER : 0);
+                    (uint32_t)write * ZS_TIMING_EVENT_WRITE |
+                    (uint32_t)row->is_atomic * ZS_TIMING_EVENT_ATOMIC |
+                    (uint32_t)row->is_fence * ZS_TIMING_EVENT_FENCE |
+                    (uint32_t)barrier * ZS_TIMING_EVENT_BARRIER;
     if (!(cycles | touch->slm_conflicts | touch->texels))
         return kind;
     return kind | ZS_MIN(cycles, 255u) << ZS_TIMING_EVENT_CYCLES |
@@ -308,32 +319,41 @@ static uint32_t event_word(const struct zs_port_message *m, const struct zs_port
            ZS_MIN((uint32_t)touch->texels, 255u) << ZS_TIMING_EVENT_TEXELS;
 }
 
-static inline void record(struct zs_timing_stream *s, const struct zs_eu_thread *t,
-                          const struct zs_eu_send *send, const struct zs_port_message *m,
-                          const struct zs_port_message_row *row, uint32_t mask)
+static inline void keep_message(struct zs_timing_stream *s, const struct zs_port *port,
+                                uint32_t inst, const struct zs_port_message *m,
+                                const struct zs_port_message_row *row,
+                                const struct zs_port_touch *touch)
 {
-    struct zs_port_touch touch;
-    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
-    const struct zs_port *port = t->env;
-    const uint8_t *payload =
-        m->gather ? zs_eu_send_payload(t, send, m, joined) : t->grf + send->d.src0_B;
-    zs_port_touch(port, m, payload, mask, &touch);
-    uint32_t *at = room(s, 2 + 2 * touch.line_count), lines = 0;
+    uint32_t *const start = room(s, 2 + 2 * touch->line_count), *at = start;
     if (!at)
         return;
-    for (uint32_t i = 0; i < touch.line_count; i++) {
-        uint64_t line = touch.lines[i];
+    at += 2;
+    for (uint32_t i = 0; i < touch->line_count; i++) {
+        uint64_t line = touch->lines[i];
         uint32_t ordinal = m->space == ZS_PORT_SPACE_SCRATCH ? (uint32_t)ZS_TIMING_RANGE_SCRATCH
                                                              : locate(s, port, &line);
         if (!ordinal)
             continue;
-        at[2 + 2 * lines] = ordinal << 24 | ((uint32_t)(line >> 32) & 0xffffff);
-        at[3 + 2 * lines] = (uint32_t)line;
-        lines++;
+        at[0] = ordinal << 24 | ((uint32_t)(line >> 32) & 0xffffff);
+        at[1] = (uint32_t)line;
+        at += 2;
     }
-    s->count -= 2 * (touch.line_count - lines);
-    at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, lines << 20 | (send->d.inst & 0xfffff));
-    at[1] = event_word(m, row, &touch);
+    s->count = (uint32_t)(at - s->words);
+    uint32_t lines = (uint32_t)(at - start) / 2 - 1;
+    start[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, lines << 20 | (inst & 0xfffff));
+    start[1] = event_word(m, row, touch);
+}
+
+/* A cold path: it needs room. */
+static __attribute__((noinline)) void
+record_joined(struct zs_timing_stream *s, const struct zs_eu_thread *t,
+              const struct zs_eu_send *send, const struct zs_port_message *m,
+              const struct zs_port_message_row *row, uint32_t mask)
+{
+    struct zs_port_touch touch;
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
+    zs_port_touch(t->env, m, zs_eu_send_payload(t, send, m, joined), mask, &touch);
+    keep_message(s, t->env, send->d.inst, m, row, &touch);
 }
 
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
@@ -341,10 +361,15 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     struct zs_timing_stream *s = stream_of(t);
     const struct zs_port_message_row *row;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    struct zs_port_touch touch;
     if (!m || lane_mask == 0)
         return;
-    if (s->recording)
-        record(s, t, send, m, row, lane_mask);
+    if (s->recording && m->gather) {
+        record_joined(s, t, send, m, row, lane_mask);
+    } else if (s->recording) {
+        zs_port_touch(t->env, m, t->grf + send->d.src0_B, lane_mask, &touch);
+        keep_message(s, t->env, send->d.inst, m, row, &touch);
+    }
     if (m->space == ZS_PORT_SPACE_GATEWAY)
         s->barriers++;
 }
