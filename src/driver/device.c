@@ -394,3 +394,18 @@ ze_result_t ZE_APICALL zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice,
         (ze_pci_speed_ext_t){.genVersion = -1, .width = -1, .maxBandwidth = -1};
     return ZE_RESULT_SUCCESS;
 }
+
+/* The one call of Sysman: profilers find the same device of another API by its address. */
+ze_result_t ZE_APICALL zesDevicePciGetProperties(zes_device_handle_t hDevice,
+                                                 zes_pci_properties_t *pProperties)
+{
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(pProperties);
+    pProperties->address =
+        (zes_pci_address_t){.domain = 0, .bus = device->card, .device = 2, .function = 0};
+    pProperties->maxSpeed = (zes_pci_speed_t){.gen = -1, .width = -1, .maxBandwidth = -1};
+    pProperties->haveBandwidthCounters = 0;
+    pProperties->havePacketCounters = 0;
+    pProperties->haveReplayCounters = 0;
+    return ZE_RESULT_SUCCESS;
+}

@@ -4,6 +4,8 @@
 
 #include "driver/later.h"
 
+#include <level_zero/zes_api.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +239,23 @@ static void test_descriptor_of_handle(void **state)
     OK(zeMemFree(e->context, p));
 }
 
+/* Profilers look for the device of another API at its address. */
+static void test_pci_address(void **state)
+{
+    struct env *e = *state;
+    ze_pci_ext_properties_t core = {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
+    zes_pci_properties_t sysman = {.stype = ZES_STRUCTURE_TYPE_PCI_PROPERTIES};
+    memset(&sysman.address, 0xff, sizeof(sysman.address));
+    OK(zeDevicePciGetPropertiesExt(e->device, &core));
+    OK(zesDevicePciGetProperties((zes_device_handle_t)e->device, &sysman));
+    assert_int_equal(sysman.address.domain, core.address.domain);
+    assert_int_equal(sysman.address.bus, core.address.bus);
+    assert_int_equal(sysman.address.device, core.address.device);
+    assert_int_equal(sysman.address.function, core.address.function);
+    assert_int_equal(zesDevicePciGetProperties((zes_device_handle_t)e->device, NULL),
+                     ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_mapped_timestamps_everywhere),
         cmocka_unit_test(test_handle_of_physical_memory),
         cmocka_unit_test(test_descriptor_of_handle),
+        cmocka_unit_test(test_pci_address),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Metric data that comes back: raw reports of all groups, above all those by instruction address,
+ * with sizes and counts that lie, and exported data.
+ *
+ *   0  what to do: enum what
+ *   1  group, of the device's
+ *   2  bits 0, 1: raw data is that of a real query, cut, or changed where the rest says so; bit 2:
+ *      largest values; bit 3: the header is mended to be one report's
+ *   3  u16 room for values, or room for bytes
+ *   5  the raw data, or changes of it: u16 offset, u8 value
+ */
+#include "base/compiler.h"
+#include "driver/later.h"
+#include "driver/metrics.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
+
+__asm__(".section .rodata\n"
+        ".balign 16\n"
+        "fuzz_module:\n"
+        ".incbin \"" FUZZ_MODULE "\"\n"
+        "fuzz_module_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const uint8_t fuzz_module[], fuzz_module_end[];
+
+enum what { CALCULATE, CALCULATE_SETS, QUERY_DATA, EXPORT, WHATS };
+enum { GROUPS_MAX = 64, REAL = 4, RAW_MAX_B = 1 << 16, ROOM_MAX = 4096 };
+static const char *const real_names[REAL] = {"ComputeBasic", "ZscopeStalls", "ZscopeStallSampling",
+                                             "ZscopeMemoryByAddress"};
+
+static struct {
+    bool made;
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    zet_metric_group_handle_t groups[GROUPS_MAX], real_groups[REAL];
+    uint32_t group_count;
+    zet_metric_query_handle_t queries[REAL];
+    uint8_t *raw[REAL];
+    size_t raw_B[REAL];
+} w;
+
+#define MUST(call) zs_assert((call) == ZE_RESULT_SUCCESS)
+
+static void find_groups(void)
+{
+    w.group_count = GROUPS_MAX;
+    MUST(zetMetricGroupGet(w.device, &w.group_count, w.groups));
+    for (uint32_t i = 0; i < w.group_count; i++) {
+        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        MUST(zetMetricGroupGetProperties(w.groups[i], &p));
+        for (uint32_t r = 0; r < REAL; r++)
+            if (!strcmp(p.name, real_names[r]) &&
+                p.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+                w.real_groups[r] = w.groups[i];
+    }
+    for (uint32_t r = 0; r < REAL; r++)
+        zs_assert(w.real_groups[r]);
+}
+
+static ze_kernel_handle_t make_kernel(ze_context_handle_t context)
+{
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_NATIVE,
+                             .inputSize = (size_t)(fuzz_module_end - fuzz_module),
+                             .pInputModule = fuzz_module};
+    ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                    .pKernelName = "writes"};
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    void *memory;
+    int number = 3;
+    ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    MUST(zeModuleCreate(context, w.device, &desc, &module, NULL));
+    MUST(zeKernelCreate(module, &kernel_desc, &kernel));
+    MUST(zeMemAllocHost(context, &host, 4096, 0, &memory));
+    MUST(zeKernelSetGroupSize(kernel, 16, 1, 1));
+    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(memory), &memory));
+    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(number), &number));
+    return kernel;
+}
+
+/* Data of one launch, of one group of each domain. */
+static void run_queries(ze_context_handle_t context)
+{
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    ze_command_list_handle_t list;
+    ze_kernel_handle_t kernel = make_kernel(context);
+    const ze_group_count_t groups = {1, 1, 1};
+    MUST(zetContextActivateMetricGroups(context, w.device, REAL, w.real_groups));
+    MUST(zeCommandListCreateImmediate(context, w.device, &desc, &list));
+    for (uint32_t i = 0; i < REAL; i++) {
+        zet_metric_query_pool_desc_t pool_desc = {
+            .stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, .count = 1};
+        zet_metric_query_pool_handle_t pool;
+        MUST(zetMetricQueryPoolCreate(context, w.device, w.real_groups[i], &pool_desc, &pool));
+        MUST(zetMetricQueryCreate(pool, 0, &w.queries[i]));
+        MUST(zetCommandListAppendMetricQueryBegin(list, w.queries[i]));
+    }
+    MUST(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    for (uint32_t i = 0; i < REAL; i++) {
+        MUST(zetCommandListAppendMetricQueryEnd(list, w.queries[i], NULL, 0, NULL));
+        MUST(zetMetricQueryGetData(w.queries[i], &w.raw_B[i], NULL));
+        w.raw[i] = malloc(w.raw_B[i] + 1);
+        zs_assert(w.raw[i] && w.raw_B[i]);
+        MUST(zetMetricQueryGetData(w.queries[i], &w.raw_B[i], w.raw[i]));
+    }
+}
+
+static void setup(void)
+{
+    uint32_t one = 1;
+    ze_context_handle_t context;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    if (w.made)
+        return;
+    setenv("ZESCOPE_DEVICES", "skl", 1);
+    setenv("ZESCOPE_LOG", "off", 1);
+    setenv("ZET_ENABLE_METRICS", "1", 1);
+    MUST(zeInit(0));
+    MUST(zeDriverGet(&one, &w.driver));
+    MUST(zeDeviceGet(w.driver, &one, &w.device));
+    MUST(zeContextCreate(w.driver, &desc, &context));
+    find_groups();
+    run_queries(context);
+    w.made = true;
+}
+
+/* ---- one input ---- */
+
+struct input {
+    enum what what;
+    uint32_t real, flags, room;
+    uint8_t *raw;
+    size_t raw_B;
+};
+
+static void put_u32(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* One report of its own size; the set stays what it is. */
+static void mend(struct input *in)
+{
+    if (in->raw_B < ZS_RAW_HEADER_B)
+        return;
+    put_u32(in->raw, ZS_RAW_MAGIC);
+    put_u32(in->raw + 4, ZS_RAW_VERSION);
+    put_u32(in->raw + 8, (uint32_t)in->raw_B);
+    put_u32(in->raw + 12, (uint32_t)(in->raw_B - ZS_RAW_HEADER_B) / 8);
+}
+
+static void read_input(const uint8_t *data, size_t size_B, struct input *in)
+{
+    in->what = (enum what)(data[0] % WHATS);
+    in->real = data[1] % REAL;
+    in->flags = data[2];
+    in->room = ((uint32_t)data[3] | (uint32_t)data[4] << 8) % ROOM_MAX;
+    data += 5;
+    size_B -= 5;
+    if (in->flags & 3) {
+        in->raw_B = w.raw_B[in->real];
+        memcpy(in->raw, w.raw[in->real], in->raw_B);
+        for (; size_B >= 3 && in->flags & 2; data += 3, size_B -= 3)
+            in->raw[((size_t)data[0] | (size_t)data[1] << 8) % in->raw_B] = data[2];
+        if (in->flags & 1 && size_B)
+            in->raw_B -= data[0] % in->raw_B;
+    } else {
+        in->raw_B = size_B < RAW_MAX_B ? size_B : RAW_MAX_B;
+        memcpy(in->raw, data, in->raw_B);
+    }
+}
+
+/* Never more values than there is room for; as many as reports and metrics give. */
+static void calculate(const struct input *in, zet_metric_group_handle_t group)
+{
+    zet_metric_group_calculation_type_t type =
+        in->flags & 4 ? ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
+                      : ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    uint32_t metrics = 0, all = 0, count = in->room;
+    MUST(zetMetricGet(group, &metrics, NULL));
+    ze_result_t asked =
+        zetMetricGroupCalculateMetricValues(group, type, in->raw_B, in->raw, &all, NULL);
+    zs_assert(asked == ZE_RESULT_SUCCESS || asked == ZE_RESULT_ERROR_INVALID_SIZE);
+    zs_assert(asked != ZE_RESULT_SUCCESS || (all && all % metrics == 0));
+    zet_typed_value_t *values = malloc((size_t)count * sizeof(*values) + 1);
+    zs_assert(values);
+    ze_result_t result = zetMetricGroupCalculateMetricValues(group, type, in->raw_B, in->raw,
+                                                             &count, count ? values : NULL);
+    zs_assert(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_SIZE ||
+              result == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    if (result == ZE_RESULT_SUCCESS && in->room)
+        zs_assert(count == (in->room < all ? in->room : all));
+    free(values);
+}
+
+static void calculate_sets(const struct input *in, zet_metric_group_handle_t group)
+{
+    uint32_t sets = in->flags >> 4, values_count = in->room, counts[16];
+    zet_typed_value_t *values = malloc((size_t)values_count * sizeof(*values) + 1);
+    zs_assert(values);
+    ze_result_t result = zetMetricGroupCalculateMultipleMetricValuesExp(
+        group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, in->raw_B, in->raw, &sets,
+        &values_count, counts, values);
+    zs_assert(result != ZE_RESULT_SUCCESS || sets == 1);
+    free(values);
+}
+
+/* Data of a real query into room of any size: whole, or not at all. */
+static void query_data(const struct input *in)
+{
+    size_t size_B = in->room;
+    uint8_t *to = malloc(in->room + 1);
+    zs_assert(to);
+    ze_result_t result = zetMetricQueryGetData(w.queries[in->real], &size_B, to);
+    zs_assert(result == (in->room && in->room < w.raw_B[in->real] ? ZE_RESULT_ERROR_INVALID_SIZE
+                                                                  : ZE_RESULT_SUCCESS));
+    if (result == ZE_RESULT_SUCCESS)
+        zs_assert(size_B == w.raw_B[in->real]);
+    if (result == ZE_RESULT_SUCCESS && in->room)
+        zs_assert(!memcmp(to, w.raw[in->real], size_B));
+    free(to);
+}
+
+/* What was exported, with its header and its reports changed. */
+static void export_data(const struct input *in, zet_metric_group_handle_t group)
+{
+    size_t size_B = 0;
+    MUST(zetMetricGroupGetExportDataExp(group, in->raw, in->raw_B, &size_B, NULL));
+    uint8_t *exported = malloc(size_B);
+    zs_assert(exported);
+    MUST(zetMetricGroupGetExportDataExp(group, in->raw, in->raw_B, &size_B, exported));
+    for (uint32_t i = 0; i + 1 < in->raw_B && i < 8 && in->flags & 8; i += 2)
+        exported[in->raw[i] % size_B] ^= in->raw[i + 1];
+    zet_metric_calculate_exp_desc_t desc = {.rawReportSkipCount = in->flags >> 4};
+    uint32_t sets = in->flags & 16 ? 1 : 0, values_count = in->room, counts[16] = {0};
+    zet_typed_value_t *values = malloc((size_t)values_count * sizeof(*values) + 1);
+    zs_assert(values);
+    (void)zetMetricGroupCalculateMetricExportDataExp(
+        w.driver, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size_B, exported, &desc, &sets,
+        &values_count, counts, values);
+    free(values);
+    free(exported);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
+{
+    struct input in;
+    if (size_B < 5)
+        return 0;
+    setup();
+    /* exactly as many bytes as are told: what is read beyond is found */
+    uint8_t *room = malloc(RAW_MAX_B + 1);
+    zs_assert(room);
+    in.raw = room;
+    read_input(data, size_B, &in);
+    in.raw = malloc(in.raw_B + 1);
+    zs_assert(in.raw);
+    memcpy(in.raw, room, in.raw_B);
+    free(room);
+    zet_metric_group_handle_t group =
+        in.flags & 3 ? w.real_groups[in.real] : w.groups[data[1] % w.group_count];
+    if (in.flags & 8 && in.what != EXPORT)
+        mend(&in);
+    if (in.what == CALCULATE)
+        calculate(&in, group);
+    else if (in.what == CALCULATE_SETS)
+        calculate_sets(&in, group);
+    else if (in.what == QUERY_DATA)
+        query_data(&in);
+    else
+        export_data(&in, group);
+    free(in.raw);
+    return 0;
+}
