@@ -35,6 +35,7 @@ void zs_metric_report_write(const struct zs_metric_report *r, uint8_t *ret_bytes
     put(&at, r->cycles, 8);
     for (uint32_t i = 0; i < zs_metric_counters_of(r->set); i++)
         put(&at, r->counters[i], 8);
+    memset(at, 0, zs_metric_report_B(r->set) - zs_metric_used_B(r->set));
 }
 
 /* False: not a report of the set that this version wrote. */
@@ -53,6 +54,7 @@ static bool read_report(struct zs_reader *r, uint32_t set, struct zs_metric_repo
     ret->cycles = zs_read_u64(r, "cycles");
     for (uint32_t i = 0; i < zs_metric_counters_of(set); i++)
         ret->counters[i] = zs_read_u64(r, "counter");
+    zs_read_skip(r, zs_metric_report_B(set) - zs_metric_used_B(set), "room");
     return !r->error && magic == ZS_RAW_MAGIC && version == ZS_RAW_VERSION && ret->set == set &&
            size_B == zs_metric_report_B(set) && counters == zs_metric_counters_of(set);
 }

@@ -129,9 +129,9 @@ static inline bool zs_metric_is_by_address(uint32_t set)
  * cycles by reason for counters. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 5,
+    ZS_RAW_VERSION = 6,
     ZS_RAW_HEADER_B = 64,
-    ZS_RAW_REPORT_B = ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS, /* the largest */
+    ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_METRIC_ADDRESS_VALUES, /* the most of a report by address */
     ZS_RAW_LOST = 1,   /* flag: reports before this one were lost */
     ZS_RAW_MARKER = 2, /* flag: the report ends at a marker */
@@ -151,9 +151,15 @@ static inline uint32_t zs_metric_counters_of(uint32_t set)
            : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? 1u + ZS_GPU_ACCESSES
                                                     : (uint32_t)ZS_METRIC_COUNTERS;
 }
-static inline size_t zs_metric_report_B(uint32_t set)
+_Static_assert(ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS <= ZS_RAW_REPORT_B, "a report holds all");
+/* What of a report is used; zeros follow. */
+static inline size_t zs_metric_used_B(uint32_t set)
 {
     return ZS_RAW_HEADER_B + 8 * (size_t)zs_metric_counters_of(set);
+}
+static inline size_t zs_metric_report_B(uint32_t set)
+{
+    return zs_metric_is_by_address(set) ? zs_metric_used_B(set) : (size_t)ZS_RAW_REPORT_B;
 }
 /* zs_metric_report_B() bytes. */
 void zs_metric_report_write(const struct zs_metric_report *report, uint8_t *ret_bytes);
