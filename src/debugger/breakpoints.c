@@ -200,10 +200,11 @@ static void resolve_function_in(struct zs_debugger *d, struct zs_dbg_breakpoint 
         const struct zs_code_range *range = &k->info->ranges[scope->range_first];
         uint64_t va = frame->parent == ZS_NO_INDEX ? body_of(k, frame, range->begin_B, range->end_B)
                                                    : k->va + range->begin_B;
-        add_address(d, b, va);
+        /* what stands in front of where threads begin is not executed */
+        add_address(d, b, ZS_MAX(va, k->va + k->entry_B));
     }
     if (!strcmp(k->name, b->location) && (!k->info || !k->info->frame_count))
-        add_address(d, b, k->va);
+        add_address(d, b, k->va + k->entry_B);
 }
 
 /* A branch that some of its lanes may take alone. */

@@ -368,6 +368,13 @@ class Debug(unittest.TestCase):
             self.assertNotIn('waits', r.stdout)  # there are no more lanes than work-items
             self.assertIn('ended with status 0', r.stdout)
 
+    def test_kernel_without_lines_of_its_head(self):
+        """Threads of XeHPG begin behind the code at the kernel's address, which is all that some debug info knows."""
+        r = debug('tbreak nbody_step', 'run', 'info frame', 'continue', app=[NBODY, SPIRV, '-g'], options=['-d', 'dg2'])
+        self.assertRegex(r.stdout, r'Breakpoint 1, thread 1, group 0,0,0, lane 0\n')
+        self.assertRegex(r.stdout, r'of kernel nbody_step at \+0x[1-9a-f]')
+        self.assertEqual((r.returncode, r.stderr), (0, ''), r.stdout)
+
     def test_what_it_is_for(self):
         """A line of the kernel, acceleration of all lanes, over the barrier, one step back, who wrote a tile's element."""
         with open(os.path.join(FOLDER, 'nbody.cl'), encoding='utf-8') as f:
