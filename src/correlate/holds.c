@@ -381,14 +381,27 @@ static bool is_ahead(const struct claim *q, uint32_t inst)
     return ahead;
 }
 
+/* Two instructions write what one does where there are 64-bit integers: of each lane's element the
+ * lower and the upper half. */
+static bool are_halves(const struct claim *q, uint32_t low, uint32_t high)
+{
+    const struct zs_isa_inst *a = zs_isa_inst(q->k->isa, low), *b = zs_isa_inst(q->k->isa, high);
+    return a->op == ZS_OP_MOV && b->op == ZS_OP_MOV && a->exec_size == b->exec_size &&
+           a->channel_offset == b->channel_offset && a->pred == b->pred && a->dst.hstride == 2 &&
+           b->dst.hstride == 2 && a->dst.reg == b->dst.reg &&
+           zs_isa_type_bits((enum zs_isa_type)a->dst.type) == 32 &&
+           zs_isa_type_bits((enum zs_isa_type)b->dst.type) == 32 &&
+           a->dst.subreg_B + 4 == b->dst.subreg_B;
+}
+
 /* The function has written that register nowhere else. */
 static bool is_only_write(const struct claim *q, uint32_t function)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < zs_isa_kernel_count(q->k->isa); i++)
-        count +=
-            function_of(q->k, frame_of(q->k, i)) == function && !is_ahead(q, i) && writes(q, i);
-    return count == 1;
+    uint32_t count = 0, found[2] = {0};
+    for (uint32_t i = 0; i < zs_isa_kernel_count(q->k->isa) && count <= 2; i++)
+        if (function_of(q->k, frame_of(q->k, i)) == function && !is_ahead(q, i) && writes(q, i))
+            found[count++ & 1] = i;
+    return count == 1 || (count == 2 && are_halves(q, found[0], found[1]));
 }
 
 /* Code of the function's head: of the line of its name, or (from XeHPG on) of its last line in

@@ -42,6 +42,7 @@ struct zs_gpu_debug_thread {
     int64_t fault_offset_B;
     uint64_t group; /* index, and the thread in it */
     uint32_t thread;
+    uint32_t number;           /* of its part of scratch memory */
     struct zs_history_hit hit; /* kind NONE: it stopped for other reasons */
 };
 

@@ -263,7 +263,9 @@ static int read_sba(const struct access *a)
     uint64_t general = (uint64_t)(uintptr_t)run->scratch.data;
     uint64_t bases[SBA_COUNT] = {
         [SBA_GENERAL_STATE] = general, [SBA_INSTRUCTION] = run->kernel->debug->base_va};
-    uint32_t scratch_B = zs_load_u32(a->thread->t->grf + (size_t)5 * 4) & R0_5_SCRATCH_MASK;
+    uint64_t scratch_B = zs_load_u32(a->thread->t->grf + (size_t)5 * 4) & R0_5_SCRATCH_MASK;
+    if (run->device->model->loads_payload) /* there it names a surface */
+        scratch_B = (a->thread->number + 1ull) * run->scratch_B;
     if (general && scratch_B)
         bases[SBA_SCRATCH] = general + scratch_B;
     memcpy(a->bytes, &bases[a->index], 8);

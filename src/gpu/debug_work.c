@@ -55,7 +55,8 @@ static struct zs_gpu_debug_thread *give_place(struct zs_gpu_run *run, struct zs_
                                           .at = state,
                                           .slm = group->slm,
                                           .group = group->index,
-                                          .thread = thread};
+                                          .thread = thread,
+                                          .number = group->place * run->threads_per_group + thread};
     w->debug->by_slot[state->slot] = place;
     if (run->history)
         zs_gpu_history_placed(run, group->index, thread, index_of(run, place));

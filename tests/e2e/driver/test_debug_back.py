@@ -115,13 +115,13 @@ class Back(unittest.TestCase):
         self.assertEqual(table(r.stdout)[:8], [[0, 0, 0]] * 8, r.stdout + r.stderr)
         stops = re.findall(r'^#0 .*nbody.cl:(\d+)$', r.stdout, re.M)
         self.assertEqual(stops, ['24', '25', '24', '25'], r.stdout + r.stderr)
-        wrote = re.findall(r'^tile\[(\d+)\]: (.*) -> (.*), by item (\d+),0,0 of group 0,0,0 \(lane (\d)\)\n'
+        wrote = re.findall(r'^tile\[(\d+)\]: (.*) -> (.*), by item (\d+),0,0 of group 0,0,0 \(lane (\d+)\)\n'
                            r'step \d+, 0x\w+ in nbody_step at .*nbody.cl:23\n23\t', r.stdout, re.M)
         self.assertEqual([w[0] for w in wrote], ['3', '11'], r.stdout + r.stderr)
         for element, before, after, item, lane in wrote:
             self.assertEqual(numbers(before), [0, 0, 0, 0])
             self.assertTrue(near(numbers(after), body(int(element))), after)
-            self.assertEqual((item, lane), (element, str(int(element) % 8)))
+            self.assertEqual((item, lane), (element, str(int(element) % common.SIMD)))
         self.assertRegex(r.stdout, r'acceleration: .* -> \{0, 0, 0\}, by item 0,0,0 of group 0,0,0')
 
     def test_watch(self):
@@ -139,7 +139,7 @@ class Back(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
         r = debug('tbreak nbody.cl:21', 'run', 'rwatch positions[200].w if lane == 8', 'continue', 'print lane', 'print first',
                   'awatch velocities[me]', 'delete 2', 'continue', 'continue')
-        self.assertRegex(r.stdout, r'Watchpoint 2, .*: positions\[200\].w: 0.00390625 read, by item 8,0,0 of group \d,0,0 \(lane 0\)')
+        self.assertRegex(r.stdout, r'Watchpoint 2, .*: positions\[200\].w: 0.00390625 read, by item 8,0,0 of group \d,0,0 \(lane ' + str(8 % common.SIMD) + r'\)')
         self.assertRegex(r.stdout, r'velocities\[me\]: \{.*\} (read|->)')
 
     def test_launches(self):
