@@ -15,7 +15,7 @@ static const char *const lacks[ZS_HISTORY_LACK_COUNT] = {
     [ZS_HISTORY_WHOLE] = "it does not reach there",
     [ZS_HISTORY_NOT_RECORDED] = "the launch was not recorded: it had begun before there was a "
                                 "breakpoint in its kernel, a watchpoint, or 'set record on'",
-    [ZS_HISTORY_MODIFIED] = "the debugger has changed registers, memory or code of the launch",
+    [ZS_HISTORY_MODIFIED] = "the debugger has changed code of the launch, or memory while it ran",
     [ZS_HISTORY_TOO_LARGE] = "the launch has written or done more than is kept",
     [ZS_HISTORY_UNKNOWN] = "a message of the kernel wrote what cannot be foreseen",
     [ZS_HISTORY_SHARED] = "another launch ran at the same time, which may have written the memory",

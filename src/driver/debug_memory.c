@@ -50,6 +50,8 @@ static int access_context(const struct zs_debug_access *a, struct zs_ze_context 
         return -EFAULT;
     if (a->write && (found.flags & ZS_GPU_ALLOCATION_READ_ONLY))
         return -EACCES;
+    if (a->write)
+        zs_gpu_history_writes(a->session, a->gpu_va, a->bytes, a->size_B);
     return a->write ? zs_memory_copy(context, memory, NULL, a->bytes, a->size_B)
                     : zs_memory_copy(context, a->bytes, NULL, memory, a->size_B);
 }
@@ -82,11 +84,8 @@ static int access_default(const struct zs_debug_access *a)
     if (error == -ENOENT && a->thread)
         error = zs_gpu_debug_launch_memory(a->session, a->thread, a->gpu_va, a->bytes, a->size_B,
                                            a->write);
-    if (error == -ENOENT) {
+    if (error == -ENOENT)
         error = access_contexts(a);
-        if (error == 0 && a->write)
-            zs_gpu_history_written(a->session);
-    }
     return error;
 }
 

@@ -35,7 +35,8 @@ struct zs_gpu_debug_thread {
     bool passes;   /* it was told of the breakpoint at its place */
     bool suppress; /* cr0.0: no breakpoint at its place */
     uint32_t cr0_1;
-    bool is_lost; /* its ip was written: no instruction is there */
+    bool is_changed; /* by what was written to cr0 last, beside how it goes on */
+    bool is_lost;    /* its ip was written: no instruction is there */
     uint32_t lost_ip_B;
     uint32_t fault_lane; /* UINT32_MAX: none */
     bool faulted;        /* at this instruction: the next time ends the launch */
@@ -170,8 +171,24 @@ const struct zs_eu_program *zs_gpu_history_program(struct zs_gpu_run *run, struc
 /* What the thread's last message reached and is to stop it, one after the other. */
 bool zs_gpu_history_hit(struct zs_gpu_worker *w, struct zs_eu_thread *t,
                         struct zs_history_hit *ret);
-/* Registers or code were written: what was before cannot be had again. Under the lock. */
+/* Code was written: what was before cannot be had again. Under the lock. */
 void zs_gpu_history_lose(struct zs_gpu_run *run, enum zs_history_lack lack);
+/* What a debugger writes becomes a part of the record. Memory: of a run whose threads are all held,
+ * before it is written. Under the lock. */
+struct zs_history_write {
+    enum zs_history_written { ZS_WRITTEN_REGISTERS, ZS_WRITTEN_LOCAL, ZS_WRITTEN_MEMORY } kind;
+    uint64_t group; /* REGISTERS, LOCAL */
+    uint32_t thread;
+    uint32_t type, start, count; /* REGISTERS */
+    uint64_t at;                 /* LOCAL: offset, MEMORY: address */
+    size_t size_B;
+    uint8_t *bytes;
+};
+void zs_gpu_history_log(struct zs_gpu_run *run, const struct zs_history_write *write);
+void zs_gpu_history_take_writes(struct zs_gpu_run *run); /* by the worker */
+/* debug_registers.c: as the debugger wrote it. */
+int zs_gpu_debug_write_again(struct zs_gpu_run *run, struct zs_eu_thread *t,
+                             const struct zs_history_write *write);
 /* Under the lock: a request waits for the worker; and to be called without, when that is so. */
 bool zs_gpu_history_is_asked(const struct zs_gpu_run *run);
 void zs_gpu_history_serve(struct zs_gpu_run *run, struct zs_gpu_worker *w);

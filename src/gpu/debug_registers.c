@@ -158,7 +158,7 @@ static int write_ip(struct zs_gpu_debug_thread *thread, uint32_t ip_B)
     if (inst != UINT32_MAX) {
         if (zs_eu_thread_jump(t, inst) != 0)
             return -EINVAL;
-        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+        thread->is_changed = true;
         thread->passes = thread->suppress = thread->faulted = false;
     }
     thread->is_lost = moves && inst == UINT32_MAX;
@@ -172,11 +172,12 @@ static int write_cr(const struct access *a)
     struct zs_eu_thread *t = thread->t;
     uint32_t cr0 = zs_load_u32(a->bytes), cr1 = zs_load_u32(a->bytes + 4);
     uint32_t cr3 = zs_load_u32(a->bytes + 12);
+    thread->is_changed = false;
     int error = write_ip(thread, zs_load_u32(a->bytes + 8));
     if (error)
         return error;
-    if ((cr0 ^ t->cr0[0]) & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS || cr3 != t->cr0[3])
-        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+    thread->is_changed |=
+        (cr0 ^ t->cr0[0]) & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS || cr3 != t->cr0[3];
     t->cr0[3] = cr3;
     zs_eu_thread_set_control(t, cr0 & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS);
     thread->suppress = (cr0 & CR0_0_BREAKPOINT_SUPPRESS) != 0;
@@ -378,9 +379,36 @@ static int access_registers(struct zs_gpu_debug_session *session, const struct z
             memset(a.bytes, 0, set.bytes);
         error = write ? rows[row].write(&a) : rows[row].read(&a);
     }
-    if (write && type != ZESCOPE_DEBUG_REGSET_CR) { /* how to go on mends nothing; ip: write_cr */
+    if (write && type != ZESCOPE_DEBUG_REGSET_CR) /* how to go on mends nothing; ip: write_cr */
         thread->faulted = false;
+    if (write && error)
         zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+    else if (write && (type != ZESCOPE_DEBUG_REGSET_CR || thread->is_changed))
+        zs_gpu_history_log(thread->run,
+                           &(struct zs_history_write){.kind = ZS_WRITTEN_REGISTERS,
+                                                      .group = thread->group,
+                                                      .thread = thread->thread,
+                                                      .type = type,
+                                                      .start = start,
+                                                      .count = count,
+                                                      .size_B = (size_t)count * set.bytes,
+                                                      .bytes = values});
+    return error;
+}
+
+int zs_gpu_debug_write_again(struct zs_gpu_run *run, struct zs_eu_thread *t,
+                             const struct zs_history_write *write)
+{
+    struct zs_gpu_debug_thread thread = {.run = run, .t = t};
+    uint32_t row = 0;
+    int error = 0;
+    while (rows[row].set.type != write->type || !has_row(run->device->model, row))
+        row++;
+    struct zs_gpu_debug_regset set = set_of(run->device->model, row);
+    for (uint32_t i = 0; i < write->count && !error; i++) {
+        const struct access a = {&thread, write->start + i, write->bytes + (size_t)i * set.bytes,
+                                 set.bytes};
+        error = rows[row].write(&a);
     }
     return error;
 }
@@ -427,9 +455,13 @@ static int access_slm(struct zs_gpu_debug_session *session, const struct zs_gpu_
     uint32_t slm_B = thread->run->slm_B;
     if (offset_B > slm_B || size_B > slm_B - offset_B)
         return -EFAULT;
-    move(thread->slm + offset_B, bytes, size_B, write);
     if (write)
-        zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+        zs_gpu_history_log(thread->run, &(struct zs_history_write){.kind = ZS_WRITTEN_LOCAL,
+                                                                   .group = thread->group,
+                                                                   .at = offset_B,
+                                                                   .size_B = size_B,
+                                                                   .bytes = bytes});
+    move(thread->slm + offset_B, bytes, size_B, write);
     return 0;
 }
 
@@ -462,9 +494,12 @@ static int access_launch(struct zs_gpu_debug_session *session, const struct zs_g
             continue;
         if (size_B > ranges[i].end - gpu_va)
             return -EFAULT;
-        move((uint8_t *)(uintptr_t)gpu_va, bytes, size_B, write);
         if (write)
-            zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
+            zs_gpu_history_log(thread->run, &(struct zs_history_write){.kind = ZS_WRITTEN_MEMORY,
+                                                                       .at = gpu_va,
+                                                                       .size_B = size_B,
+                                                                       .bytes = bytes});
+        move((uint8_t *)(uintptr_t)gpu_va, bytes, size_B, write);
         return 0;
     }
     return -ENOENT;

@@ -281,6 +281,7 @@ static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     if (!w->debug && make_worker(w) != 0)
         return false;
     struct zs_gpu_debug_worker *dw = w->debug;
+    zs_gpu_history_take_writes(run);
     if (!dw->at && card->sessions)
         list_worker(card, dw);
     dw->look = false;

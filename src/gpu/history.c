@@ -117,6 +117,9 @@ static void free_history(struct zs_gpu_history *h)
 {
     if (!h)
         return;
+    for (size_t i = 0; i < h->writes.count; i++)
+        free(h->writes.items[i].bytes);
+    free(h->writes.items);
     free(h->entries.items);
     free(h->saved.keys);
     free(h->saved.bytes);
@@ -257,6 +260,21 @@ void zs_gpu_history_ran(struct zs_gpu_run *run, uint64_t group, uint32_t thread,
                                        .thread = (uint16_t)thread,
                                        .value = (uint32_t)steps,
                                        .ended = ended});
+}
+
+/* The worker has nothing to add of what went before, and nothing has run since. */
+void zs_gpu_history_take_writes(struct zs_gpu_run *run)
+{
+    struct zs_gpu_history *h = run->history;
+    while (h && h->lack == ZS_HISTORY_WHOLE && h->writes_taken < h->writes.count) {
+        const struct zs_history_write *write = &h->writes.items[h->writes_taken];
+        struct zs_history_entry entry = {.kind = ZS_ENTRY_WRITTEN,
+                                         .group = (uint32_t)write->group,
+                                         .thread = (uint16_t)write->thread,
+                                         .value = (uint32_t)h->writes_taken++};
+        if (h->entries.count >= ENTRIES_MAX || !ZS_VEC_PUSH(&h->entries, entry))
+            zs_gpu_history_lose(run, ZS_HISTORY_TOO_LARGE);
+    }
 }
 
 uint32_t zs_gpu_history_place(const struct zs_gpu_run *run, uint64_t group, uint32_t thread)
@@ -438,9 +456,32 @@ static bool again_admitted(struct replay *r, const struct zs_history_entry *e)
     return true;
 }
 
+static bool again_written(struct replay *r, const struct zs_history_write *write)
+{
+    if (write->kind == ZS_WRITTEN_MEMORY) {
+        memcpy((void *)(uintptr_t)write->at, write->bytes, write->size_B);
+        return true;
+    }
+    struct zs_gpu_group *group = find_group(r->w, write->group);
+    if (!group || write->thread >= r->run->threads_per_group)
+        return false;
+    if (write->kind == ZS_WRITTEN_LOCAL) {
+        memcpy(group->slm + write->at, write->bytes, write->size_B);
+        return true;
+    }
+    struct zs_gpu_thread_state *state = &group->threads[write->thread];
+    if (state->phase == ZS_GPU_THREAD_DONE)
+        return false;
+    if (state->phase == ZS_GPU_THREAD_NEW)
+        zs_gpu_start_thread(r->run, r->w, group, write->thread);
+    return zs_gpu_debug_write_again(r->run, &r->w->threads[state->slot], write) == 0;
+}
+
 static bool again(struct replay *r, const struct zs_history_entry *e)
 {
     struct zs_gpu_group *group;
+    if (e->kind == ZS_ENTRY_WRITTEN)
+        return again_written(r, &r->h->writes.items[e->value]);
     if (e->kind == ZS_ENTRY_ADMITTED)
         return again_admitted(r, e);
     if (e->kind == ZS_ENTRY_RAN)
@@ -476,8 +517,10 @@ static bool follow(struct replay *r, uint64_t to, size_t *ret_followed)
 static void forget_future(struct zs_gpu_history *h, size_t followed, uint64_t to)
 {
     uint64_t position = 0;
+    size_t writes = 0;
     for (size_t i = 0; i < followed; i++) {
         struct zs_history_entry *e = &h->entries.items[i];
+        writes += e->kind == ZS_ENTRY_WRITTEN;
         if (e->kind != ZS_ENTRY_RAN)
             continue;
         if (position + e->value > to) {
@@ -486,6 +529,9 @@ static void forget_future(struct zs_gpu_history *h, size_t followed, uint64_t to
         }
         position += e->value;
     }
+    while (h->writes.count > writes)
+        free(h->writes.items[--h->writes.count].bytes);
+    h->writes_taken = writes;
     h->entries.count = followed;
     h->position = to;
 }

@@ -21,7 +21,9 @@
 int zs_gpu_history_request(struct zs_gpu_debug_session *session,
                            const struct zs_history_request *request,
                            struct zs_history_answer *ret_answer);
-/* The debugger has written memory: launches that are recorded have been changed. */
-void zs_gpu_history_written(struct zs_gpu_debug_session *session);
+/* The debugger is about to write memory: of launches whose threads are all stopped that becomes a
+ * part of the record, others are worth nothing any more. */
+void zs_gpu_history_writes(struct zs_gpu_debug_session *session, uint64_t gpu_va, const void *bytes,
+                           size_t size_B);
 
 #endif

@@ -7,10 +7,10 @@
 
 enum { ZS_HISTORY_BLOCK_B = 64 };
 
-enum zs_history_entry_kind { ZS_ENTRY_RAN, ZS_ENTRY_ADMITTED, ZS_ENTRY_RELEASED };
+enum zs_history_entry_kind { ZS_ENTRY_RAN, ZS_ENTRY_ADMITTED, ZS_ENTRY_RELEASED, ZS_ENTRY_WRITTEN };
 struct zs_history_entry {
     uint32_t group;
-    uint32_t value; /* RAN: steps; ADMITTED: the place */
+    uint32_t value; /* RAN: steps; ADMITTED: the place; WRITTEN: which of the debugger's writes */
     uint16_t thread;
     uint8_t kind;
     bool ended; /* RAN: with these steps the thread has ended */
@@ -31,6 +31,12 @@ struct zs_gpu_history {
     } entries;
     atomic_uint_fast64_t position; /* steps so far; written by the worker alone */
     struct zs_history_saved saved;
+    /* what the debugger wrote; under the debug lock, in the record when the worker looks */
+    struct {
+        struct zs_history_write *items;
+        size_t count, capacity;
+    } writes;
+    size_t writes_taken;
     uint32_t *places; /* by thread of the launch: its place + 1 */
     uint32_t block_max;
     bool replaying;

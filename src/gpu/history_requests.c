@@ -2,7 +2,10 @@
 /* What debuggers ask of histories, under the debug lock: the worker of the launch does the work. */
 #include "gpu/history_priv.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
+#include <stdlib.h>
 
 struct asked {
     struct zs_gpu_debug_session *session;
@@ -117,15 +120,18 @@ static int do_items(const struct asked *a)
 /* ---- the worker is asked -----------------------------------------------------------------------
  */
 
+/* At least one is, and none of them runs. */
 static bool all_held(const struct zs_gpu_debug_card *card, const struct zs_gpu_run *run)
 {
+    bool any = false;
     for (uint32_t i = 0; i < card->count; i++) {
         const struct zs_gpu_debug_thread *thread = &card->threads[i];
         if (thread->state != ZS_GPU_DEBUG_FREE && thread->run == run &&
             (thread->state != ZS_GPU_DEBUG_HELD || thread->resuming))
             return false;
+        any |= thread->state == ZS_GPU_DEBUG_HELD && thread->run == run;
     }
-    return true;
+    return any;
 }
 
 static int ask(const struct asked *a, uint64_t to)
@@ -277,11 +283,38 @@ int zs_gpu_history_request(struct zs_gpu_debug_session *session,
     return error;
 }
 
-void zs_gpu_history_written(struct zs_gpu_debug_session *session)
+void zs_gpu_history_writes(struct zs_gpu_debug_session *session, uint64_t gpu_va, const void *bytes,
+                           size_t size_B)
 {
     struct zs_gpu_debug_card *card = session->card;
+    const struct zs_history_write write = {.kind = ZS_WRITTEN_MEMORY,
+                                           .at = gpu_va,
+                                           .size_B = size_B,
+                                           .bytes = (uint8_t *)(uintptr_t)bytes};
     pthread_mutex_lock(&card->debug->lock);
     for (struct zs_gpu_run *run = card->runs; run; run = run->next)
-        zs_gpu_history_lose(run, ZS_HISTORY_MODIFIED);
+        zs_gpu_history_log(run, &write);
     pthread_mutex_unlock(&card->debug->lock);
+}
+
+void zs_gpu_history_log(struct zs_gpu_run *run, const struct zs_history_write *write)
+{
+    struct zs_gpu_history *h = run->history;
+    struct zs_history_write own = *write;
+    if (!h || h->lack != ZS_HISTORY_WHOLE || !write->size_B)
+        return;
+    bool settled =
+        !h->busy && !h->asked && (write->kind == ZS_WRITTEN_REGISTERS || all_held(run->debug, run));
+    int error = settled ? 0 : -EBUSY;
+    if (!error && write->kind == ZS_WRITTEN_MEMORY)
+        error = zs_history_save(&h->saved, write->at, write->size_B);
+    own.bytes = error ? NULL : malloc(write->size_B);
+    if (own.bytes)
+        memcpy(own.bytes, write->bytes, write->size_B);
+    if (own.bytes && ZS_VEC_PUSH(&h->writes, own))
+        return;
+    free(own.bytes);
+    zs_gpu_history_lose(run, error == -EBUSY   ? ZS_HISTORY_MODIFIED
+                             : error == -E2BIG ? ZS_HISTORY_TOO_LARGE
+                                               : ZS_HISTORY_NO_MEMORY);
 }

@@ -166,9 +166,14 @@ class Back(unittest.TestCase):
         self.assertIn('was not recorded', lines[1])
         self.assertIn('no way back', r.stdout)
         self.assertIn('there is no memory at 0x10', r.stderr)
-        r = debug('tbreak nbody.cl:24', 'run', 'set variable first = first', 'reverse-step', 'next')
-        self.assertIn('has changed registers, memory or code', r.stderr)
-        self.assertRegex(r.stdout, r'nbody.cl:25')  # forward it goes
+
+    def test_written(self):
+        """What is set is undone by going back across it, and is there again when only what comes behind it is."""
+        r = debug('tbreak nbody.cl:24', 'run', 'print tile_size', 'print first', 'set variable first = 640', 'print first',
+                  'next', 'print first', 'reverse-next', 'print first', 'reverse-next', 'print first', 'next', 'print first')
+        values = [int(x) for x in re.findall(r'^(\d+)$', r.stdout, re.M)]
+        self.assertEqual(values, [64, 0, 640, 640, 640, 0, 0], r.stdout + r.stderr)
+        self.assertEqual(re.findall(r'^#0 .*nbody.cl:(\d+)$', r.stdout, re.M)[:5], ['24', '25', '24', '23', '24'])
 
     def test_terminal(self):
         pid, fd = pty.fork()

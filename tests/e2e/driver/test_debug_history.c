@@ -416,8 +416,8 @@ static void test_refused(void **state)
     OK(zetDebugReadRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_GRF, 40, 1, grf));
     OK(zetDebugWriteRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_GRF, 40, 1, grf));
     ask_status(&f, t);
-    assert_int_equal(f.answer.lack, ZS_HISTORY_MODIFIED);
-    assert_int_equal(go_to(&f, t, 0), -ENODATA);
+    assert_int_equal(f.answer.lack, ZS_HISTORY_WHOLE); /* a part of the record */
+    assert_int_equal(go_to(&f, t, 0), 0);
     (void)zetDebugResume(f.session, everyone);
     OK(app_do(&f.app, "wait", 0));
     request = request_of(ZS_HISTORY_LAUNCH, NULL); /* has been */
@@ -443,13 +443,78 @@ static void test_refused(void **state)
     end(&f);
 }
 
+static void step_one(struct fixture *f, ze_device_thread_t t)
+{
+    step(f->session, t);
+    expect_event(f->session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+}
+
+/* What the debugger writes is a part of the record: going back across it shows what was before, and
+ * executing what comes behind it again gives the same. */
+static void test_written(void **state)
+{
+    struct fixture f = begin(*state);
+    uint64_t va = kernel_va(f.session, &f.loaded, "share");
+    enum { BEFORE = 20, BEHIND = 10 };
+    set_mode(&f, ZS_HISTORY_ON);
+    breakpoint(f.session, va, true);
+    OK(app_do(&f.app, "share", GROUPS));
+    ze_device_thread_t t = stop_at(&f, va);
+    for (int i = 0; i < BEFORE; i++)
+        step_one(&f, t);
+    ask_status(&f, t);
+    uint64_t at = f.answer.position;
+    struct state *before = look(&f, true);
+
+    uint8_t grf[64], tile[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    int word = 4711;
+    uint32_t flag = 0x5a5a;
+    const zet_debug_memory_space_desc_t slm = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                               .type = ZET_DEBUG_MEMORY_SPACE_TYPE_SLM,
+                                               .address = 200};
+    memset(grf, 0x77, sizeof(grf));
+    OK(zetDebugWriteRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_GRF, 110, 1, grf));
+    OK(zetDebugWriteRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_FLAG, 1, 1, &flag));
+    OK(zetDebugWriteMemory(f.session, t, &slm, sizeof(tile), tile));
+    OK(memory(f.session, everyone, f.app.out_va + 4 * (GROUP * GROUPS - 1), &word, 4, true));
+    struct state *written = look(&f, true);
+    assert_memory_not_equal(written->grf, before->grf, sizeof(before->grf));
+    assert_memory_not_equal(written->tile, before->tile, sizeof(before->tile));
+    assert_int_equal(written->out[GROUP * GROUPS - 1], word);
+    for (int i = 0; i < BEHIND; i++)
+        step_one(&f, t);
+    ask_status(&f, t);
+    assert_int_equal(f.answer.lack, ZS_HISTORY_WHOLE);
+    struct state *behind = look(&f, true);
+
+    assert_int_equal(go_to(&f, t, at + 1), 0); /* behind the writes, of which the first is kept */
+    for (int i = 1; i < BEHIND; i++)
+        step_one(&f, t);
+    struct state *again = look(&f, true);
+    must_be(again, behind);
+    assert_int_equal(go_to(&f, t, at - 1), 0); /* in front of them */
+    step_one(&f, t);
+    free(again);
+    again = look(&f, true);
+    must_be(again, before);
+    ask_status(&f, t);
+    assert_int_equal(f.answer.lack, ZS_HISTORY_WHOLE);
+    (void)zetDebugResume(f.session, everyone);
+    OK(app_do(&f.app, "wait", 0));
+    OK(app_do(&f.app, "check", 2 + 10 * GROUPS));
+    free(before);
+    free(written);
+    free(behind);
+    free(again);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_divergence),
-        cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_who_wrote),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_divergence), cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_who_wrote),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_written),
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))
