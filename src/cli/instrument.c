@@ -128,10 +128,11 @@ static void note_totals(const struct zs_common_options *common, const char *tool
                     (unsigned long long)totals->records_lost * 32);
     if (!totals->modules)
         zs_cli_note(common, "no module was instrumented: %s",
-                    strchr(tool, ':')
-                        ? "the tool found nothing of what it was asked for; lines and "
-                          "variables need debug information (build with -g)"
-                        : "the application built none, or see above");
+                    !totals->builds ? "the application built none"
+                    : strchr(tool, ':')
+                        ? "the tool found nothing of what it was asked for; lines and variables "
+                          "need debug information (build with -g)"
+                        : "zescope inspect shows the notes why");
 }
 
 int zs_cli_instrument_results(const struct zs_common_options *common,

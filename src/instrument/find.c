@@ -11,15 +11,45 @@
 
 #define ZS_TOOL_SYMBOL "zescope_tool"
 
-static const struct zs_tool *const builtin[] = {
-#define TOOL(name) &zs_tool_##name,
+enum args { NOTHING, LINE_OR_VARIABLE /* or nothing: of all lines */, VARIABLE };
+
+static const struct {
+    const struct zs_tool *tool;
+    enum args args;
+} builtin[] = {
+#define TOOL(name, args) {&zs_tool_##name, args},
 #include "instrument/tools/tools.def"
 #undef TOOL
 };
 
 const struct zs_tool *zs_tool_builtin(size_t index)
 {
-    return index < ZS_ARRAY_LEN(builtin) ? builtin[index] : NULL;
+    return index < ZS_ARRAY_LEN(builtin) ? builtin[index].tool : NULL;
+}
+
+/* "kernel.cl:34" */
+static bool is_line(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    return colon && colon > text && colon[1] &&
+           strspn(colon + 1, "0123456789") == strlen(colon + 1);
+}
+
+static int check_args(const char *name, enum args kind, const char *args, struct zs_diag *diag)
+{
+    const char *at = strchr(args, '@');
+    bool line = is_line(args) && !at, variable = at && at > args && is_line(at + 1);
+    if (kind == NOTHING)
+        return !args[0] ? 0
+                        : zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                                      "%s takes nothing behind a colon: \"%s\"", name, args);
+    if (variable || (kind == LINE_OR_VARIABLE && (line || !args[0])))
+        return 0;
+    return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                       "%s: it was asked \"%s\"; write %s:NAME@kernel.cl:34 for a variable as "
+                       "threads come to a line%s%s%s",
+                       name, args, name, kind == VARIABLE ? "" : ", ", kind == VARIABLE ? "" : name,
+                       kind == VARIABLE ? "" : ":kernel.cl:34 for what a line computes");
 }
 
 static int check(const struct zs_tool *tool, const char *name, struct zs_diag *diag)
@@ -66,13 +96,17 @@ int zs_tool_find(const char *text, struct zs_tool_ref *ret, struct zs_diag *diag
             zs_tool_drop(ret);
         return error;
     }
-    for (size_t i = 0; i < ZS_ARRAY_LEN(builtin); i++)
-        if (!strcmp(builtin[i]->name, name))
-            ret->tool = builtin[i];
-    return ret->tool
-               ? 0
-               : zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET,
-                             "'%s' is no tool; one of one's own is a path (./%s.so)", name, name);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(builtin); i++) {
+        if (strcmp(builtin[i].tool->name, name) != 0)
+            continue;
+        ret->tool = builtin[i].tool;
+        return check_args(name, builtin[i].args, ret->args, diag);
+    }
+    return zs_diag_set(
+        diag, -ENOENT, ZS_DIAG_NO_OFFSET,
+        "'%s' is no tool: zescope instrument --list shows them; one of one's own is a "
+        "path (./%s.so)",
+        name, name);
 }
 
 void zs_tool_drop(struct zs_tool_ref *ref)

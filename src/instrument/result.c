@@ -254,6 +254,7 @@ int zs_instrument_results(const char *recording, const struct zs_tool_ref *tool,
     if (error)
         return error;
     run->texts = zs_tool_sources_open(r.recording);
+    zs_recording_builds(r.recording, &r.totals.builds);
     error = take_all(&r, diag);
     if (!error && tool->tool->end)
         tool->tool->end(run);

@@ -5,7 +5,7 @@
 
 #include <zescope/instrument.h>
 
-#define TOOL(name) extern const struct zs_tool zs_tool_##name;
+#define TOOL(name, args) extern const struct zs_tool zs_tool_##name;
 #include "instrument/tools/tools.def"
 #undef TOOL
 

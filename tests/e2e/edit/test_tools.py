@@ -138,7 +138,15 @@ def check_failures():
     _, said = run(bad_tool + ':refuse', 'stride4', 'bad2')
     assert 'no module was instrumented' in said, said
     done = subprocess.run([zescope, 'instrument', 'nonsense', '--', app], capture_output=True, text=True, cwd=top)
-    assert done.returncode == 1 and 'nonsense' in done.stderr, done
+    assert done.returncode == 1 and 'nonsense' in done.stderr and '--list' in done.stderr, done
+    for tool, said in (('opcodes:all', 'takes nothing'), ('histogram', 'NAME@'), ('histogram:k.cl:3', 'NAME@'),
+                       ('values:34', 'values:kernel.cl:34'), ('values:x@34', 'NAME@'), ('values:@k.cl:3', 'NAME@')):
+        done = subprocess.run([zescope, 'instrument', tool, '--', app], capture_output=True, text=True, cwd=top)
+        assert done.returncode == 1 and said in done.stderr, (tool, done)
+    done = subprocess.run([zescope, 'instrument', 'opcodes', '-o', 'idle', '--', 'true'], capture_output=True, text=True, cwd=top)
+    assert done.returncode == 0 and 'the application built none' in done.stderr, done
+    done = subprocess.run([zescope, 'instrument', 'opcodes', '-o', '/proc/idle', '--', 'true'], capture_output=True, text=True)
+    assert done.returncode == 1 and '/proc/idle' in done.stderr, done
     done = subprocess.run([zescope, 'instrument', './none.so', '--', app], capture_output=True, text=True, cwd=top)
     assert done.returncode == 1, done
     # the application's status passes
