@@ -5,6 +5,7 @@
 #include "store/instrument.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,8 @@ static void serve(int fd, const struct zs_tool_ref *tool, pid_t parent)
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(STDERR_FILENO,
+         STDOUT_FILENO); /* what tools print is no part of the application's output */
     if (getppid() == parent)
         zs_instrument_serve(fd, tool);
     _exit(0);
@@ -82,8 +85,31 @@ int zs_cli_helper_start(const char *text, struct zs_cli_helper *ret)
     return zs_cli_fail("the helper that rewrites modules cannot be started: %s", strerror(-error));
 }
 
+/* While it should be waiting for modules. */
+static void tell_end(int status)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        zs_cli_fail(
+            "the tool worked on one module for more than %u s and was ended: that module and "
+            "those behind it are not instrumented (" ZS_ENV_INSTRUMENT_LIMIT ": more seconds)",
+            zs_instrument_limit_s());
+    else if (WIFSIGNALED(status))
+        zs_cli_fail("the tool crashed (%s): the module that it worked on and those behind it are "
+                    "not instrumented",
+                    strsignal(WTERMSIG(status)));
+    else
+        zs_cli_fail("the tool ended its process (exit status %d): the module that it worked on and "
+                    "those behind it are not instrumented",
+                    WEXITSTATUS(status));
+}
+
 void zs_cli_helper_stop(struct zs_cli_helper *h)
 {
+    int status;
+    if (h->pid > 0 && waitpid(h->pid, &status, WNOHANG) == h->pid) {
+        tell_end(status);
+        h->pid = 0;
+    }
     if (h->pid > 0) {
         kill(h->pid, SIGKILL);
         while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
@@ -135,8 +161,8 @@ static void note_totals(const struct zs_common_options *common, const char *tool
                         : "zescope inspect shows the notes why");
 }
 
-int zs_cli_instrument_results(const struct zs_common_options *common,
-                              const struct zs_cli_instrument *what, const char *recording)
+static int make_results(const struct zs_common_options *common,
+                        const struct zs_cli_instrument *what, const char *recording, int stdout_fd)
 {
     struct zs_tool_ref tool;
     struct zs_tool_run run = {0};
@@ -148,9 +174,49 @@ int zs_cli_instrument_results(const struct zs_common_options *common,
     int status = error ? zs_cli_fail("%s", diag.text) : ZS_EXIT_OK;
     if (!error)
         note_totals(common, what->tool, &totals);
+    fflush(stdout);
+    dup2(stdout_fd, STDOUT_FILENO);
     if (!error && what->table)
         status = print(what, &run, &totals);
     zs_tool_fini(&run);
     zs_tool_drop(&tool);
     return status;
+}
+
+/* In a process of its own: the tool may crash, exit, or print. */
+int zs_cli_instrument_results(const struct zs_common_options *common,
+                              const struct zs_cli_instrument *what, const char *recording)
+{
+    int done[2], ended = 0;
+    char byte = 0;
+    if (pipe2(done, O_CLOEXEC))
+        return zs_cli_fail("the tool's table cannot be made: %s", strerror(errno));
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        int stdout_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        int status =
+            getppid() == parent ? make_results(common, what, recording, stdout_fd) : ZS_EXIT_FAILED;
+        _exit(write(done[1], &byte, 1) == 1 ? status : ZS_EXIT_FAILED);
+    }
+    int error = pid < 0 ? errno : 0;
+    close(done[1]);
+    while (pid > 0 && waitpid(pid, &ended, 0) < 0 && errno == EINTR)
+        ;
+    bool is_done = pid > 0 && read(done[0], &byte, 1) == 1;
+    close(done[0]);
+    if (error)
+        return zs_cli_fail("the tool's table cannot be made: %s", strerror(error));
+    if (WIFSIGNALED(ended))
+        return zs_cli_fail(
+            "the tool crashed as it made its table (%s): there is none; what kernels "
+            "wrote is kept in %s/" ZS_INSTRUMENT_DIR,
+            strsignal(WTERMSIG(ended)), recording);
+    return is_done
+               ? WEXITSTATUS(ended)
+               : zs_cli_fail("the tool ended its process as it made its table (exit status %d): "
+                             "there is none; what kernels wrote is kept in %s/" ZS_INSTRUMENT_DIR,
+                             WEXITSTATUS(ended), recording);
 }

@@ -62,7 +62,9 @@ struct zs_collector {
     _Atomic(struct zs_counts_keeper *) counts_keepers; /* one per driver that counts */
     struct zs_launches launches;                       /* of kernels: which to record */
     bool activity;                                     /* times of what devices do */
-    const char *instrument_socket; /* of the helper that rewrites modules, or NULL */
+    const char *instrument_socket;  /* of the helper that rewrites modules, or NULL */
+    unsigned instrument_limit_s;    /* how long to wait for it */
+    atomic_bool instrument_is_over; /* it did not answer once: it is not asked again */
     _Atomic(struct zs_instrument_buffer *) instrument_buffers;
     atomic_uint instrument_files;
     _Atomic pid_t instrument_reader;   /* who looks through the buffers; 0: nobody */

@@ -86,6 +86,8 @@ __attribute__((constructor)) static void read_environment(void)
     const char *instrument = getenv(ZS_ENV_COLLECT_INSTRUMENT);
     if (instrument && instrument[0] == '/')
         collector.instrument_socket = strdup(instrument);
+    unsigned limit_s = zs_instrument_limit_s();
+    collector.instrument_limit_s = limit_s + limit_s / 4 + 1;
     zs_launches_init(&collector.launches);
     if (dir && dir[0] == '/')
         zs_collector_init(&collector, dir, debug_info && !strcmp(debug_info, "1"));

@@ -13,14 +13,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { HELPER_TIMEOUT_S = 120, BUFFER_ALIGN_B = 4096, BUFFER_TRIES = 4 };
+enum { BUFFER_ALIGN_B = 4096, BUFFER_TRIES = 4 };
 
 /* ---- the helper ---- */
 
-static int connect_helper(const char *path)
+static int connect_helper(const struct zs_collector *c)
 {
+    const char *path = c->instrument_socket;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const struct timeval timeout = {.tv_sec = HELPER_TIMEOUT_S};
+    const struct timeval timeout = {.tv_sec = c->instrument_limit_s};
     size_t length = strlen(path);
     if (length >= sizeof(address.sun_path))
         return -ENAMETOOLONG;
@@ -35,6 +36,23 @@ static int connect_helper(const char *path)
     int error = -errno;
     close(fd);
     return error;
+}
+
+/* Waiting once is long enough for an application, however many modules it has. */
+static const char *why_helper_fails(struct zs_collector *c, int error, char *text, size_t text_B)
+{
+    bool timed_out = error == -EAGAIN || error == -EWOULDBLOCK || error == -EINPROGRESS;
+    if (timed_out) {
+        atomic_store(&c->instrument_is_over, true);
+        snprintf(text, text_B,
+                 "the tool's process did not answer within %u s; it is not asked again",
+                 c->instrument_limit_s);
+    } else if (error == -ECONNRESET || error == -EPIPE || error == -ECONNREFUSED) {
+        snprintf(text, text_B, "the tool's process ended: the tool crashed, or took too long");
+    } else {
+        snprintf(text, text_B, "%s", strerror(-error));
+    }
+    return text;
 }
 
 /* ---- one module on its way ---- */
@@ -179,6 +197,7 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
 {
     int error = ask(x, module);
     const char *why = NULL;
+    char text[160];
     if (!error && x->answer.status) {
         error = x->answer.status;
         why = x->answer.text;
@@ -193,7 +212,8 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
         error = receive_module(x);
     if (error) {
         zs_session_note(x->c, "module %u is not instrumented: %.250s", x->build,
-                        why && why[0] ? why : strerror(-error));
+
+                        why && why[0] ? why : why_helper_fails(x->c, error, text, sizeof(text)));
         return NULL;
     }
     tell_notes(x);
@@ -230,10 +250,13 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_i
                          .build = build_id,
                          .narrow_atomics = !has_atomics(api, *params->phDevice),
                          .params = params};
-    x.fd = connect_helper(c->instrument_socket);
+    if (atomic_load(&c->instrument_is_over))
+        return NULL; /* a note says so */
+    x.fd = connect_helper(c);
     if (x.fd < 0) {
-        zs_session_note(c, "module %u is not instrumented: the helper is not there: %s", build_id,
-                        strerror(-x.fd));
+        char text[160];
+        zs_session_note(c, "module %u is not instrumented: %s", build_id,
+                        why_helper_fails(c, x.fd, text, sizeof(text)));
         return NULL;
     }
     ze_module_handle_t instrumented = exchange(&x, module);

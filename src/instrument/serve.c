@@ -4,7 +4,8 @@
  * content, so that the same one costs only its writing the next time, for another buffer.
  *
  * Who asks is the user's own application, but may be wrong or slow: sizes have limits, and a peer
- * that says nothing for a while is left.
+ * that says nothing for a while is left. So may the tool be: SIGALRM ends the process when it works
+ * too long, and applications keep their own modules.
  */
 #include "instrument/instrument.h"
 
@@ -127,7 +128,9 @@ static void serve_one(struct server *s, int fd)
         return;
     uint8_t *module = malloc((size_t)(ask.size_B + ask.debug_B) + 1);
     struct kept *k = NULL;
-    if (module && !zs_socket_receive(fd, module, (size_t)(ask.size_B + ask.debug_B)))
+    bool is_there = module && !zs_socket_receive(fd, module, (size_t)(ask.size_B + ask.debug_B));
+    alarm(zs_instrument_limit_s());
+    if (is_there)
         k = keep(s, zs_span_make(module, (size_t)ask.size_B),
                  zs_span_make(module + ask.size_B, (size_t)ask.debug_B), ask.narrow_atomics);
     free(module);
@@ -171,6 +174,7 @@ int zs_instrument_serve(int listen_fd, const struct zs_tool_ref *tool)
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
         serve_one(s, fd);
+        alarm(0);
         close(fd);
     }
     for (size_t i = 0; s && i < KEPT_MAX; i++)

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "base/reader.h"
 #include "base/vec.h"
 #include "report/columns.h"
@@ -167,6 +168,9 @@ static int open_file(struct zs_tool_columns *c, const char *path, struct zs_diag
     free(c->path);
     zs_file_close(&c->file);
     c->path = NULL;
+    struct zs_path_info info;
+    if (!zs_os_path_info(path, &info) && info.kind != ZS_PATH_FILE) /* reading a pipe would wait */
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is not a regular file", path);
     int error = zs_file_read(path, FILE_MAX_B, &c->file, diag);
     if (error)
         return error;

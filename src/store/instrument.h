@@ -23,8 +23,10 @@
 #define ZS_STORE_INSTRUMENT_H
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #define ZS_ENV_COLLECT_INSTRUMENT "ZESCOPE_COLLECT_INSTRUMENT"
+#define ZS_ENV_INSTRUMENT_LIMIT   "ZESCOPE_INSTRUMENT_LIMIT" /* seconds */
 #define ZS_INSTRUMENT_DIR         "instrument"
 #define ZS_INSTRUMENT_TABLE       "instrument/table.json"
 #define ZS_INSTRUMENT_COLUMNS     "instrument/columns"
@@ -37,6 +39,16 @@ enum {
     ZS_INSTRUMENT_TEXT_MAX_B = 64 << 10,
     ZS_INSTRUMENT_HASH_CHARS = 64,
 };
+
+/* How long the helper may work on one module before it is ended. Collectors wait a little longer,
+ * then no more: what they ask from stands in an application's way. */
+static inline unsigned zs_instrument_limit_s(void)
+{
+    enum { USUAL_S = 100, MOST_S = 86400 };
+    const char *text = getenv(ZS_ENV_INSTRUMENT_LIMIT);
+    unsigned long limit_s = text ? strtoul(text, NULL, 10) : 0;
+    return limit_s == 0 ? USUAL_S : limit_s > MOST_S ? MOST_S : (unsigned)limit_s;
+}
 
 struct zs_instrument_ask {
     uint32_t magic, narrow_atomics; /* 1: the device does not add 64 bits atomically */

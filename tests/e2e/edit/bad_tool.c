@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool that crashes, refuses, or puts in what does not wait for itself, as its argument says. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zescope/instrument.h>
 
 /* The second instruction reads what the first one writes. */
@@ -28,9 +30,30 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
 {
     if (!strcmp(zs_tool_args(run), "hazard"))
         return put_hazard(kernel, diag);
-    if (!strcmp(zs_tool_args(run), "abort"))
+    const struct zs_probe probe = {.kind = ZS_PROBE_COUNT};
+    const char *args = zs_tool_args(run);
+    if (!strcmp(args, "abort"))
         abort();
+    if (!strcmp(args, "loop"))
+        for (;;)
+            pause();
+    if (!strcmp(args, "stop"))
+        raise(SIGSTOP);
+    if (!strcmp(args, "print"))
+        puts("noise");
+    fflush(stdout);
+    if (strcmp(args, "refuse") != 0)
+        return zs_tool_count(run, kernel, 0, &probe, diag);
     return -EPERM;
+}
+
+static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
+                    const struct zs_probe *probe, uint64_t value)
+{
+    if (!strcmp(zs_tool_args(run), "abort-later"))
+        abort();
+    if (!strcmp(zs_tool_args(run), "exit-later"))
+        exit(3);
 }
 
 static const struct zs_tool_column columns[] = {{.name = "nothing", .kind = ZS_TOOL_KEY}};
@@ -38,4 +61,5 @@ const struct zs_tool zescope_tool = {.size_B = sizeof(struct zs_tool),
                                      .name = "bad",
                                      .columns = columns,
                                      .column_count = 1,
-                                     .instrument = instrument};
+                                     .instrument = instrument,
+                                     .counter = counter};

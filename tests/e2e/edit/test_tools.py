@@ -16,10 +16,10 @@ ITEMS = 768
 zescope, app, ocloc, source, own_tool, bad_tool = map(os.path.abspath, sys.argv[1:])
 
 
-def run(tool, kernel, folder, expect=0, more=()):
+def run(tool, kernel, folder, expect=0, more=(), limit_s=100):
     done = subprocess.run([zescope, 'instrument', *more, '--json', '-o', f'{folder}-{device}', tool, '--', app, binary, kernel, '4'],
                           timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top,
-                          env=os.environ | {'ZESCOPE_DEVICES': device})
+                          env=os.environ | {'ZESCOPE_DEVICES': device, 'ZESCOPE_INSTRUMENT_LIMIT': str(limit_s)})
     assert done.returncode == expect, (tool, done.returncode, done.stdout, done.stderr)
     return json.loads(done.stdout) if done.stdout else None, done.stderr
 
@@ -134,7 +134,7 @@ def check_latency():
 
 def check_failures():
     _, said = run(bad_tool + ':abort', 'stride4', 'bad1')
-    assert 'is not instrumented' in said, said
+    assert 'is not instrumented' in said and 'the tool crashed (Aborted)' in said, said
     _, said = run(bad_tool + ':refuse', 'stride4', 'bad2')
     assert 'no module was instrumented' in said, said
     done = subprocess.run([zescope, 'instrument', 'nonsense', '--', app], capture_output=True, text=True, cwd=top)
@@ -149,6 +149,24 @@ def check_failures():
     assert done.returncode == 1 and '/proc/idle' in done.stderr, done
     done = subprocess.run([zescope, 'instrument', './none.so', '--', app], capture_output=True, text=True, cwd=top)
     assert done.returncode == 1, done
+    # twelve modules, and the application does not wait for each of them
+    _, said = run(bad_tool + ':loop', 'stride4', 'bad3', limit_s=1)
+    assert 'more than 1 s and was ended' in said and 'no module was instrumented' in said, said
+    _, said = run(bad_tool + ':stop', 'stride4', 'bad4', limit_s=1)
+    assert 'did not answer within 2 s; it is not asked again' in said and 'no module was instrumented' in said, said
+    table, said = run(bad_tool + ':print', 'stride4', 'bad5')
+    assert table['modules'] == 12 and 'noise' in said, (table, said)
+    for way, word in (('abort-later', 'the tool crashed as it made its table (Aborted)'),
+                      ('exit-later', 'ended its process as it made its table (exit status 3)')):
+        table, said = run(f'{bad_tool}:{way}', 'stride4', way, expect=1)
+        assert table is None and word in said, (way, table, said)
+    # a pipe in a recording is not waited for
+    run('lanes', 'stride4', 'pipe')
+    columns = os.path.join(top, 'pipe-skl', 'instrument', 'columns')
+    os.unlink(columns)
+    os.mkfifo(columns)
+    done = subprocess.run([zescope, 'annotate', 'pipe-skl'], capture_output=True, text=True, cwd=top, timeout=TIME_LIMIT_S)
+    assert done.returncode == 0 and 'columns is not a regular file' in done.stderr, done.stderr
     # the application's status passes
     done = subprocess.run([zescope, 'instrument', 'blocks', '-o', 'status', '--', 'sh', '-c', 'exit 7'],
                           capture_output=True, text=True, cwd=top)
