@@ -183,6 +183,10 @@ static int check_recording(const struct check_options *o, const char *path,
         status = compare(o, check);
     if (status == ZS_EXIT_OK && o->write_baseline)
         status = write_baseline(o, analysis);
+    if (status == ZS_EXIT_OK && !zs_check_count(check, NULL) && !o->write_baseline)
+        status = zs_cli_usage(&zs_command_check, "nothing to check: %s",
+                              o->baseline ? "the baseline and the recording have no kernel"
+                                          : "no --file asserts anything");
     /* only a baseline was wanted: nothing was asserted */
     bool only_wrote =
         o->write_baseline && check && !zs_check_count(check, NULL) && !o->junit && !o->json;

@@ -105,15 +105,17 @@ static void tell_end(int status)
 
 void zs_cli_helper_stop(struct zs_cli_helper *h)
 {
-    int status;
-    if (h->pid > 0 && waitpid(h->pid, &status, WNOHANG) == h->pid) {
-        tell_end(status);
-        h->pid = 0;
-    }
+    int status = 0;
     if (h->pid > 0) {
-        kill(h->pid, SIGKILL);
-        while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+        bool is_over = waitpid(h->pid, &status, WNOHANG) == h->pid;
+        if (!is_over) {
+            kill(h->pid, SIGKILL);
+            while (waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        }
+        /* one that was ending just then ends as it would have */
+        if (is_over || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+            tell_end(status);
     }
     if (h->folder[0]) {
         unlink(h->socket);

@@ -88,6 +88,8 @@ int zs_baseline_parse(struct zs_span text, struct zs_baseline *ret_baseline, str
     zs_arena_init(&ret_baseline->arena, (size_t)256 << 20);
     if (text.size_B > TEXT_MAX_B)
         return wrong(diag, "larger than 64 MiB");
+    if (!text.size_B)
+        return wrong(diag, "the file is empty");
     json_t *json = json_loadb((const char *)text.data, text.size_B, JSON_REJECT_DUPLICATES, &where);
     if (!json)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no baseline: line %d, column %d: %s",

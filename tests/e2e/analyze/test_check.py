@@ -153,6 +153,8 @@ class Check(unittest.TestCase):
         (result,) = self.results('--file', path, '--min', 'streaming:moved=0')[-1:]
         self.assertAlmostEqual(result['value'], 0.344064)
         self.assertEqual(result['unit'], 'MB')
+        status, _, err = self.check('--file', self.write('nothing.zsm', 'x = launches\n# max spills = 0\n'))
+        self.assertEqual((status, 'no --file asserts anything' in err), (2, True), err)
         for text, error in (('x = spills + time_mean\n', '1:12: a sum of bytes and time'),
                             ('\nx [ns] = spills\n', "2:1: the unit of 'x' does not fit: its formula gives bytes"),
                             ('spills = 3\n', "1:1: 'spills' is a quantity already"),
@@ -284,6 +286,7 @@ class Check(unittest.TestCase):
             status, _, err = self.check('--baseline', self.write('hostile.json', text))
             self.assertEqual(status, 1, text[:80])
             self.assertIn('no baseline', err)
+            self.assertNotIn('line -1', err)
         path = self.write('other.json', kernel % '{"spills": {"value": 0, "unit": "ns"}}')
         status, out, _ = self.check('--baseline', path)
         self.assertEqual(status, 3)
