@@ -107,6 +107,7 @@ struct zs_metrics_info {
     const char *runs_mismatch; /* "": runs launched the same; else a sentence. Reports of a run that
                                   launched something else are left out */
     uint64_t damaged_files;    /* of traces: what stands behind the damage is missing */
+    uint64_t events_lost;      /* of traces while recording, of metrics or anything else */
 };
 
 /* Whether the recording was made with metrics, without reading it: `record --metrics` says so in a

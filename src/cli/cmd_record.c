@@ -438,7 +438,7 @@ static void print_summary(const struct record_options *o, const char *path)
         zs_cli_note(common, "lost: %llu module%s, %llu note%s (last error: %s)",
                     (unsigned long long)info->drops.modules, zs_plural(info->drops.modules),
                     (unsigned long long)info->drops.notes, zs_plural(info->drops.notes),
-                    strerror(info->drops.last_errno));
+                    info->drops.last_errno ? strerror(info->drops.last_errno) : "not known");
     if (info->drops.packets)
         zs_cli_note(
             common,

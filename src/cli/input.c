@@ -196,6 +196,11 @@ void zs_cli_note_metrics_losses(const struct zs_common_options *common, const ch
                     info->damaged, info->orphans);
     if (info->runs_mismatch[0])
         zs_cli_note(common, "%s", info->runs_mismatch);
+    if (info->events_lost)
+        zs_cli_note(common,
+                    "%s: %" PRIu64 " events were lost while recording (--trace-limit, or the disk "
+                    "was full): metrics may be among them",
+                    recording, info->events_lost);
     if (info->damaged_files)
         zs_cli_note(common,
                     "%s: %" PRIu64 " trace file%s damaged: what stands behind the damage is "

@@ -134,7 +134,7 @@ bool zs_cli_note_metrics(const struct zs_common_options *common, const char *rec
     zs_cli_note_metrics_losses(common, recording, info);
     if (!reports && is_refused(recording))
         zs_cli_note(common, "there are no metrics: %s", advice());
-    else if (!reports && !info->lost)
+    else if (!reports && !info->lost && !info->events_lost)
         zs_cli_note(common, "there are no metrics: %s",
                     info->launches ? "no kernel launch was measured" : "no kernel was launched");
     zs_metrics_close(metrics);

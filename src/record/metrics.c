@@ -11,6 +11,7 @@
 #include "base/reader.h"
 #include "base/vec.h"
 #include "record/merge.h"
+#include "record/traces.h"
 #include "store/activity.h"
 #include "store/store.h"
 
@@ -574,6 +575,7 @@ static int load(struct load *l, const char *recording, uint32_t run, struct zs_d
     struct zs_merge_totals totals = {0};
     int error = zs_merge(recording, &sink, &l->activities, &totals, diag);
     l->m->info.damaged_files += totals.damaged_files;
+    l->m->info.events_lost += zs_traces_lost(recording);
     if (!error)
         error = settle(l, run);
     if (!error)

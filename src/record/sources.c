@@ -10,6 +10,7 @@
 #include <zescope/record.h>
 
 #include <errno.h>
+#include <string.h>
 
 static int add_kernel(struct zs_recording_writer *writer, const struct zs_dwarf *dwarf,
                       const struct zs_kernel *kernel)
@@ -79,5 +80,5 @@ int zs_recording_add_sources(struct zs_recording_writer *writer, struct zs_diag 
     for (uint32_t i = 0; !error && i < count; i++)
         error = add_module(writer, recording, &modules[i]);
     zs_recording_close(recording);
-    return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory") : 0;
+    return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "%s", strerror(-error)) : 0;
 }

@@ -493,6 +493,10 @@ class Metrics(unittest.TestCase):
         self.assertEqual(self.show(path)['damaged_files'], 1)
         for words in views:
             self.assertIn('damaged', run(ZESCOPE, *words, path).stderr, words)
+        path, said = self.record('immediate', 400, '--trace-limit', '200000')
+        self.assertIn('events were lost while recording', said)
+        self.assertGreater(self.show(path)['events_lost'], 0)
+        self.assertIn('events were lost while recording', run(ZESCOPE, 'metrics', 'show', path).stderr)
         path, _ = self.record('immediate', 2, '--counts')
         for file in glob.glob(os.path.join(path, 'modules', '*.bin')):
             os.truncate(file, 0)
