@@ -85,11 +85,10 @@ static ze_result_t drop_queue(uint32_t number)
     return number ? zeCommandListDestroy(immediate) : zeCommandQueueDestroy(queue);
 }
 
-static ze_result_t make_module(uint32_t number)
+static ze_result_t load_module(const char *name, ze_module_format_t format, const char *flags)
 {
-    static const char *const names[] = {"debugged.bin", "plain.bin", "lines.zebin"};
     char path[4096];
-    snprintf(path, sizeof(path), "%s/%s", getenv("E2E_KERNELS"), names[number % 3]);
+    snprintf(path, sizeof(path), "%s/%s", getenv("E2E_KERNELS"), name);
     FILE *file = fopen(path, "rb");
     if (!file)
         return ZE_RESULT_ERROR_UNKNOWN;
@@ -97,12 +96,27 @@ static ze_result_t make_module(uint32_t number)
     size_t size = fread(bytes, 1, 1 << 20, file);
     fclose(file);
     ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE,
+                             .format = format,
                              .inputSize = size,
-                             .pInputModule = bytes};
+                             .pInputModule = bytes,
+                             .pBuildFlags = flags};
     ze_result_t result = zeModuleCreate(context, device, &desc, &module, NULL);
     free(bytes);
     return result;
+}
+
+static ze_result_t make_module(uint32_t number)
+{
+    static const char *const names[] = {"debugged.bin", "plain.bin", "lines.zebin"};
+    return load_module(names[number % 3], ZE_MODULE_FORMAT_NATIVE, NULL);
+}
+
+/* By the compiler, which has seen nothing like it before: of the number. */
+static ze_result_t build_module(uint32_t number)
+{
+    char flags[64];
+    snprintf(flags, sizeof(flags), "-g -DNUMBER=%u", number);
+    return load_module("add.spv", ZE_MODULE_FORMAT_IL_SPIRV, flags);
 }
 
 static ze_result_t drop_module(uint32_t number)
@@ -243,7 +257,7 @@ static const struct {
     {"spin", launch_spin},   {"steps", launch_steps},   {"share", launch_share},
     {"wild", launch_wild},   {"wait", wait_all},        {"check", check},
     {"fork", fork_child},    {"leave", fork_and_leave}, {"close", close_all},
-    {"release", release},    {"vanish", vanish},
+    {"release", release},    {"vanish", vanish},        {"build", build_module},
 };
 
 int main(void)

@@ -235,6 +235,42 @@ static void test_many(void **state)
     assert_int_equal(app_end(&app), 0);
 }
 
+/* Attached while the compiler builds, sooner and later, and gone again before or after it is done:
+ * the module is told once, and is complete. */
+static void test_attach_in_build(void **state)
+{
+    struct e2e *e = *state;
+    struct app app = app_start(true);
+    uint32_t told = 0;
+    OK(app_do(&app, "init", 0));
+    OK(app_do(&app, "context", 0));
+    for (uint32_t round = 0; round < 6; round++) {
+        ze_result_t result = ZE_RESULT_NOT_READY;
+        app_tell(&app, "build", (uint32_t)getpid() * 16 + round);
+        usleep(round * 60000);
+        zet_debug_session_handle_t session = attach(e->device, &app);
+        uint32_t loads = 0;
+        while (round % 3 != 2 && !(loads && result != ZE_RESULT_NOT_READY)) {
+            zet_debug_event_t event;
+            if (zetDebugReadEvent(session, SOON_MS, &event) == ZE_RESULT_SUCCESS) {
+                assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+                assert_int_equal(++loads, 1);
+                free(read_elf(session, &event));
+                OK(zetDebugAcknowledgeEvent(session, &event));
+            }
+            (void)app_answers(&app, 0, &result);
+        }
+        told += loads;
+        OK(zetDebugDetach(session));
+        if (result == ZE_RESULT_NOT_READY)
+            result = app_result(&app);
+        OK(result);
+        OK(app_do(&app, "nomodule", 0));
+    }
+    assert_int_equal(told, 4);
+    assert_int_equal(app_end(&app), 0);
+}
+
 /* The debugger dies while it holds everything. */
 static void test_debugger_dies(void **state)
 {
@@ -383,12 +419,19 @@ static void test_odd_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_properties),   cmocka_unit_test(test_no_session),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_events),
-        cmocka_unit_test(test_late),         cmocka_unit_test(test_detach_unacknowledged),
-        cmocka_unit_test(test_many),         cmocka_unit_test(test_debugger_dies),
-        cmocka_unit_test(test_program_dies), cmocka_unit_test(test_odd_programs),
-        cmocka_unit_test(test_last_words),   cmocka_unit_test(test_let_go_and_gone),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_no_session),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_detach_unacknowledged),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_debugger_dies),
+        cmocka_unit_test(test_program_dies),
+        cmocka_unit_test(test_odd_programs),
+        cmocka_unit_test(test_attach_in_build),
+        cmocka_unit_test(test_last_words),
+        cmocka_unit_test(test_let_go_and_gone),
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))
