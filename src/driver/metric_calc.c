@@ -335,6 +335,24 @@ static ze_result_t calculate(const struct zs_metric_calculation *c,
     return ZE_RESULT_SUCCESS;
 }
 
+static bool is_zero(const uint8_t *bytes, size_t size_B)
+{
+    for (size_t i = 0; i < size_B; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+/* Programs that give back the whole room that they had made for data have zeros at its end. */
+static size_t without_zeros(const struct zs_metric_calculation *c, size_t report_B)
+{
+    const uint8_t *bytes = c->data.data;
+    size_t size_B = c->data.size_B;
+    while (size_B > report_B && is_zero(bytes + size_B - report_B, report_B))
+        size_B -= report_B;
+    return size_B;
+}
+
 static ze_result_t calculate_counted(const struct zs_metric_calculation *c, uint32_t *count,
                                      zet_typed_value_t *values)
 {
@@ -344,7 +362,7 @@ static ze_result_t calculate_counted(const struct zs_metric_calculation *c, uint
     if (c->data.size_B % report_B || !c->data.size_B)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
                          "%zu bytes are no whole reports of %zu", c->data.size_B, report_B);
-    uint64_t have = (uint64_t)(c->data.size_B / report_B) * row_count;
+    uint64_t have = (uint64_t)(without_zeros(c, report_B) / report_B) * row_count;
     if (have > UINT32_MAX)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
                          "more values than can be counted: calculate them in parts");

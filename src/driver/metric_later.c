@@ -134,7 +134,7 @@ static bool is_used(const struct zs_ze_device *device)
 static void turn_off(struct zs_ze_device *device)
 {
     struct zs_metrics *m = device->metrics;
-    if (m)
+    if (m && !m->by_environment) /* what the environment asks for stays */
         m->off = true;
     for (uint32_t i = 0; i < device->sub_count; i++)
         turn_off(device->subs[i]);

@@ -230,6 +230,13 @@ struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device)
     return m && !m->off ? m : NULL;
 }
 
+static void keep_on(struct zs_ze_device *device)
+{
+    device->metrics->by_environment = true;
+    for (uint32_t i = 0; i < device->sub_count; i++)
+        keep_on(device->subs[i]);
+}
+
 bool zs_metrics_init(struct zs_ze_driver *driver)
 {
     const char *text = zs_env("ZET_ENABLE_METRICS");
@@ -238,6 +245,8 @@ bool zs_metrics_init(struct zs_ze_driver *driver)
         return true;
     for (uint32_t i = 0; i < driver->owned_count && ok; i++)
         ok = zs_metrics_enable(driver->owned[i]);
+    for (uint32_t i = 0; i < driver->owned_count && ok; i++)
+        keep_on(driver->owned[i]);
     return ok;
 }
 

@@ -207,8 +207,9 @@ struct zs_metric_kept {
 };
 
 struct zs_metrics {
-    bool timed;       /* the model of time is on */
-    _Atomic bool off; /* since zetDeviceDisableMetricsExp */
+    bool timed;          /* the model of time is on */
+    _Atomic bool off;    /* since zetDeviceDisableMetricsExp */
+    bool by_environment; /* they are on whatever that says */
     struct zs_metric_kept kept[ZS_METRIC_BY_ADDRESS];
     pthread_mutex_t lock;
     struct zs_ze_metric_group *groups[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS];

@@ -558,6 +558,24 @@ static void test_hostile_raw_data(void **state)
     FAILS(zetMetricGroupCalculateMetricValues(queried(e, "ZscopeInstructions"), plain, size, raw,
                                               &count, v),
           ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    /* room behind the data is no data, but not alone */
+    uint32_t once = 0, padded = 0;
+    uint8_t *room = calloc(3, size);
+    memcpy(room, raw, size);
+    OK(zetMetricGroupCalculateMetricValues(group, plain, size, raw, &once, NULL));
+    OK(zetMetricGroupCalculateMetricValues(group, plain, 3 * size, room, &padded, NULL));
+    assert_int_equal(padded, once);
+    padded = VALUES_MAX;
+    OK(zetMetricGroupCalculateMetricValues(group, plain, 3 * size, room, &padded, v));
+    assert_int_equal(padded, once);
+    padded = VALUES_MAX;
+    FAILS(zetMetricGroupCalculateMetricValues(group, plain, 2 * size, room + size, &padded, v),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    memcpy(room + 2 * size, raw, size); /* between reports they are none */
+    padded = VALUES_MAX;
+    FAILS(zetMetricGroupCalculateMetricValues(group, plain, 3 * size, room, &padded, v),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    free(room);
     /* whatever the bytes are: values or an error, and percentages that are some */
     srand(7);
     for (uint32_t i = 0; i < 2000; i++) {

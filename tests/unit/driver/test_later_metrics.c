@@ -5,6 +5,8 @@
 
 #include "driver/later.h"
 
+#include <stdbool.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +22,18 @@ struct env {
     ze_command_list_handle_t list;
 };
 
+static bool by_environment;
+
 static int setup(void **state)
 {
     static struct env e;
     uint32_t one = 1, tile = 1;
     setenv("ZESCOPE_DEVICES", "skl:2", 1);
     unsetenv("ZE_AFFINITY_MASK");
-    unsetenv("ZET_ENABLE_METRICS");
+    if (by_environment)
+        setenv("ZET_ENABLE_METRICS", "1", 1);
+    else
+        unsetenv("ZET_ENABLE_METRICS");
     OK(zeInit(0));
     OK(zeDriverGet(&one, &e.driver));
     OK(zeDeviceGet(e.driver, &one, &e.root));
@@ -320,8 +327,29 @@ static void test_export(void **state)
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
-int main(void)
+/* With the variable metrics stay on; what is active is still said. */
+static void test_on_by_the_environment(void **state)
 {
+    struct env *e = *state;
+    zet_metric_group_handle_t groups[GROUPS_MAX];
+    uint32_t count = groups_of(e->device, groups);
+    assert_true(count > 0);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, groups));
+    FAILS(zetDeviceDisableMetricsExp(e->root), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+    OK(zetDeviceDisableMetricsExp(e->root));
+    assert_int_equal(groups_of(e->device, groups), count);
+    assert_true(groups_of(e->root, groups) > 0);
+    OK(zetContextActivateMetricGroups(e->context, e->root, 1, groups));
+    OK(zetContextActivateMetricGroups(e->context, e->root, 0, NULL));
+}
+
+int main(int argc, char **argv)
+{
+    by_environment = argc == 2 && !strcmp(argv[1], "environment");
+    const struct CMUnitTest on[] = {cmocka_unit_test(test_on_by_the_environment)};
+    if (by_environment)
+        return cmocka_run_group_tests(on, setup, teardown);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_on_and_off), cmocka_unit_test(test_concurrent_groups),
         cmocka_unit_test(test_clock),      cmocka_unit_test(test_marker_by_group),
