@@ -549,11 +549,81 @@ static void load_store_cache_messages(void **state)
     assert_int_equal(found, 26);
 }
 
+/* ---- banks of local memory ---------------------------------------------------------------------
+ */
+
+enum { BANK_LANES = 16, BANK_COUNT = 16, SPAN_MAX = 16 };
+
+static bool is_new(const uint32_t *values, uint32_t count, uint32_t value)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i] == value)
+            return false;
+    }
+    return true;
+}
+
+/* Dwords that are named, each once; the fullest bank; lanes at the place where most are. */
+static void check_banks(const struct zs_port_message *m, const uint32_t *offset, uint32_t span_B,
+                        uint32_t mask, const struct zs_port_touch *touch)
+{
+    uint32_t dwords[BANK_LANES * SPAN_MAX], count = 0, banks[BANK_COUNT] = {0}, fullest = 0;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < BANK_LANES * span_B; i++) {
+        uint32_t lane = i / span_B, dword = (offset[lane] + i % span_B) / 4, same = 0;
+        if (!(mask >> lane & 1))
+            continue;
+        if (is_new(dwords, count, dword)) {
+            dwords[count++] = dword;
+            uint32_t in_bank = ++banks[dword % BANK_COUNT];
+            fullest = ZS_MAX(fullest, in_bank);
+        }
+        for (uint32_t other = 0; other < BANK_LANES; other++)
+            same += (mask >> other & 1) && offset[other] == offset[lane];
+        most = ZS_MAX(most, same);
+    }
+    assert_int_equal(touch->slm_cycles, fullest);
+    assert_int_equal(touch->slm_conflicts, fullest - (count + BANK_COUNT - 1) / BANK_COUNT);
+    assert_int_equal(touch->atomic_lanes, m->bytes_read && m->bytes_written ? most : 0);
+    assert_int_equal(touch->line_count, 0);
+}
+
+static void banks(void **state)
+{
+    static const struct zs_port_message forms[] = {
+        {.lanes = 16, .channels = 1, .bytes_read = 4},                     /* a dword */
+        {.lanes = 16, .channels = 1, .bytes_read = 4, .bytes_written = 4}, /* atomics */
+        {.lanes = 16, .channels = 7, .bytes_written = 12},
+        {.lanes = 16, .element_B = 1, .elements = 1, .bytes_read = 1},
+        {.lanes = 16, .element_B = 4, .elements = 1, .bytes_read = 4},
+    };
+    static const uint32_t spans[] = {4, 4, 12, 1, 4}, ranges[] = {4, 40, 300, 5000};
+    static struct zs_port_touch touch;
+    static const struct zs_port port;
+    uint64_t seed = 7;
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t form = i % ZS_ARRAY_LEN(forms), offset[BANK_LANES], kind = i / 8 % 4;
+        uint32_t range = ranges[i / 64 % 4],
+                 mask = i % 3 ? 0xffff : 1 | (random_u32(&seed) & 0xffff);
+        uint32_t first = random_u32(&seed) % range, step = random_u32(&seed) % 20;
+        for (uint32_t lane = 0; lane < BANK_LANES; lane++) {
+            uint32_t dword = kind == 0 ? first + lane * step : random_u32(&seed) % range;
+            offset[lane] = dword * 4 + (kind == 3 && spans[form] == 1 ? random_u32(&seed) % 4 : 0);
+        }
+        struct zs_port_message m = forms[form];
+        m.shape = ZS_PORT_SHAPE_OFFSETS;
+        m.space = ZS_PORT_SPACE_SLM;
+        zs_port_touch(&port, &m, (const uint8_t *)offset, mask, &touch);
+        check_banks(&m, offset, spans[form], mask, &touch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(legacy_messages),
         cmocka_unit_test(load_store_cache_messages),
+        cmocka_unit_test(banks),
     };
     return cmocka_run_group_tests_name("reach", tests, NULL, NULL);
 }
