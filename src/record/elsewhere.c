@@ -148,6 +148,12 @@ void zs_metrics_close(struct zs_metrics *metrics)
     no_recording(__func__);
 }
 
+const struct zs_metrics_info *zs_metrics_info(const struct zs_metrics *metrics)
+{
+    (void)metrics;
+    no_recording(__func__);
+}
+
 const struct zs_metric_group *zs_metrics_groups(const struct zs_metrics *metrics,
                                                 uint32_t *ret_count)
 {
