@@ -14,9 +14,9 @@ FOCUS = [1, 4]  # lanes that go different ways
 SHOWN = 3
 DEVICE = os.environ['ZESCOPE_DEVICES']
 # In code that was not optimised: variables that IGC's debug info gives no place at all, and two whose addresses cannot be
-# computed in front of one instruction.
+# computed in front of some instructions.
 NO_PLACE = {(device, 'arrays', 'a') for device in ('icllp', 'tgllp', 'acm-g10')}
-HARD = {('tgllp', 'branches', 'u', 0xd80), ('tgllp', 'branches', 'k', 0xd80)}
+HARD = {('tgllp', 'branches', 'u', 0xd80), ('tgllp', 'branches', 'k', 0xd80), ('tgllp', 'branches', 'u', 0x1090)}
 
 
 def trace(folder, item):
