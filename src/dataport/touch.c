@@ -79,7 +79,8 @@ static uint32_t most_at_one(const uint64_t *address, uint32_t mask)
             seen[at] = address[lane];
             lanes[at] = 0;
         }
-        most = ZS_MAX(most, (uint32_t)++lanes[at]);
+        uint32_t here = ++lanes[at];
+        most = ZS_MAX(most, here);
     }
     return most;
 }

@@ -618,9 +618,43 @@ static void banks(void **state)
     }
 }
 
+/* ---- atomics that meet -------------------------------------------------------------------------
+ */
+
+static void meeting(void **state)
+{
+    static const uint32_t places[] = {1, 2, 5, 40, 4000};
+    static struct zs_port_touch touch;
+    static const struct zs_port port;
+    uint64_t seed = 11;
+    for (uint32_t i = 0; i < 5000; i++) {
+        uint32_t lanes = i % 2 ? 8 : 16, most = 0;
+        uint32_t mask = (i % 3 ? UINT32_MAX : 1 | random_u32(&seed)) >> (32 - lanes);
+        uint64_t address[BANK_LANES];
+        for (uint32_t lane = 0; lane < lanes; lane++)
+            address[lane] = 0x7f0000001000 + 4 * (random_u32(&seed) % places[i / 8 % 5]);
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            uint32_t same = 0;
+            for (uint32_t other = 0; other < lanes; other++)
+                same += (mask >> other & 1) && address[other] == address[lane];
+            most = ZS_MAX(most, same);
+        }
+        struct zs_port_message m = {.shape = ZS_PORT_SHAPE_ADDRESSES,
+                                    .space = ZS_PORT_SPACE_GLOBAL,
+                                    .lanes = (uint8_t)lanes,
+                                    .element_B = 4,
+                                    .elements = 1,
+                                    .bytes_read = 4,
+                                    .bytes_written = 4};
+        zs_port_touch(&port, &m, (const uint8_t *)address, mask, &touch);
+        assert_int_equal(touch.atomic_lanes, most);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(meeting),
         cmocka_unit_test(legacy_messages),
         cmocka_unit_test(load_store_cache_messages),
         cmocka_unit_test(banks),
