@@ -34,8 +34,9 @@ enum zs_history_op {
     ZS_HISTORY_LAUNCH, /* stop in front of the first instruction of launch number `position` */
     ZS_HISTORY_GO,     /* to `position` of the thread's launch */
     ZS_HISTORY_BACK,   /* in front of the `count`th last instruction of the thread */
-    ZS_HISTORY_SEARCH, /* up to now, for `codes` and `ranges`, and with TRACE all that the thread
-                          executed; afterwards all is as before */
+    ZS_HISTORY_SEARCH, /* up to now, in the last `position` instructions of the launch (0: all), for
+                          `codes` and `ranges`, and with TRACE all that the thread executed;
+                          afterwards all is as before */
     ZS_HISTORY_HITS,   /* of the last search: `count` from `first` on, ascending by position */
     ZS_HISTORY_WATCH,  /* stop threads that reach ranges[0 .. range_count): all that are watched */
     ZS_HISTORY_STOP,   /* why the thread has stopped: one hit, when its kind is not NONE */

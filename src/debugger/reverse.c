@@ -42,15 +42,29 @@ static int read_hits(struct zs_debugger *d, const struct zs_dbg_thread *t, size_
     return 0;
 }
 
-static int search(struct zs_debugger *d, const struct zs_dbg_thread *t,
-                  struct zs_history_request *request, struct zs_diag *diag)
+/* Looking is slow, and what one goes back to is mostly near: the last instructions of the launch
+ * first, then more of them. */
+enum { NEAR_STEPS = 1 << 20, FARTHER = 64, FARTHER_BACK = 1 /* not an error: look there */ };
+#define EVERYTHING UINT64_MAX
+
+static uint64_t farther(uint64_t steps)
 {
+    return steps > UINT64_MAX / FARTHER ? EVERYTHING : steps * FARTHER;
+}
+
+/* In the last `steps` instructions; *ret_whole: that was all there are. */
+static int search(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                  struct zs_history_request *request, uint64_t steps, bool *ret_whole,
+                  struct zs_diag *diag)
+{
+    request->position = steps;
     int error = zs_dbg_history_ask(d, request, diag);
     if (!error)
         error = zs_dbg_history_wait(d, t, diag);
     if (!error && d->history->lack != ZS_HISTORY_WHOLE)
         error =
             zs_diag_set(diag, -EIO, ZS_DIAG_NO_OFFSET, "%s", zs_dbg_history_lack(d->history->lack));
+    *ret_whole = d->history->position <= steps;
     return error;
 }
 
@@ -107,9 +121,11 @@ static bool is_deeper(const struct point *p, uint32_t inlined)
     return p->level > 0 || (p->level == 0 && p->inlined > inlined);
 }
 
-/* To the beginning of the line that was executed last. points: the last one first. What has a line
- * that does not begin there (functions of the compiler's library) is passed over. */
-static size_t find_line(const struct point *points, size_t count, bool into, uint32_t inlined)
+/* To the beginning of the line that was executed last. points: the last one first; is_whole: there
+ * are none before them, else a line may have begun earlier. What has a line that does not begin
+ * there (functions of the compiler's library) is passed over. */
+static size_t find_line(const struct point *points, size_t count, bool is_whole, bool into,
+                        uint32_t inlined)
 {
     const struct point *line = NULL;
     size_t best = count;
@@ -118,18 +134,18 @@ static size_t find_line(const struct point *points, size_t count, bool into, uin
             continue;
         if (line && !same_line(&points[i], line)) {
             if (best < count)
-                break;
+                return best;
             line = NULL;
         }
         line = line ? line : &points[i];
         if (points[i].begins)
             best = i;
     }
-    return best;
+    return is_whole ? best : count;
 }
 
 static size_t find_target(enum zs_debug_step kind, const struct point *points, size_t count,
-                          uint32_t inlined)
+                          bool is_whole, uint32_t inlined)
 {
     size_t i = 0;
     switch (kind) {
@@ -149,7 +165,7 @@ static size_t find_target(enum zs_debug_step kind, const struct point *points, s
     case ZS_DEBUG_STEP_UNTIL:
         break;
     }
-    return find_line(points, count, kind == ZS_DEBUG_STEP_IN, inlined);
+    return find_line(points, count, is_whole, kind == ZS_DEBUG_STEP_IN, inlined);
 }
 
 static int no_such_place(enum zs_debug_step kind, size_t count, bool lost, struct zs_diag *diag)
@@ -164,30 +180,48 @@ static int no_such_place(enum zs_debug_step kind, size_t count, bool lost, struc
     return zs_diag_set(diag, -ENODATA, ZS_DIAG_NO_OFFSET, "the lane is at its beginning");
 }
 
+/* FARTHER_BACK: not in the last `steps` instructions, and there are more. */
+static int find_step(struct zs_debugger *d, enum zs_debug_step kind, const struct zs_dbg_thread *t,
+                     uint64_t steps, uint64_t *ret_position, struct zs_diag *diag)
+{
+    struct hits hits = {0};
+    struct point *points = NULL;
+    size_t count = 0, at = 0;
+    bool is_whole;
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_SEARCH, t);
+    request.flags = ZS_HISTORY_TRACE;
+    int error = search(d, t, &request, steps, &is_whole, diag);
+    if (!error)
+        error = read_hits(d, t, 0, &hits);
+    if (!error && !(points = measure(d, &hits, d->focus_lane, &count)))
+        error = -ENOMEM;
+    is_whole = is_whole || hits.lost; /* more would not be kept */
+    if (!error) {
+        uint32_t inst = zs_dbg_inst_at(t->kernel, t->shown.gpu_va);
+        at = find_target(kind, points, count, is_whole, zs_dbg_inlined_at(t->kernel, inst));
+        if (at == count)
+            error = is_whole ? no_such_place(kind, count, hits.lost, diag) : FARTHER_BACK;
+        else
+            *ret_position = points[at].position;
+    }
+    free(points);
+    free(hits.items);
+    return error;
+}
+
 int zs_debug_reverse_step(struct zs_debugger *d, enum zs_debug_step kind, struct zs_diag *diag)
 {
     struct zs_dbg_thread *t;
-    struct hits hits = {0};
+    uint64_t position;
     int error = zs_dbg_need_thread_among_stopped(d, d->focus_thread, &t, diag);
     if (error)
         return error;
     uint32_t id = t->shown.id, lane = d->focus_lane;
-    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_SEARCH, t);
-    request.flags = ZS_HISTORY_TRACE;
-    error = search(d, t, &request, diag);
+    uint64_t steps = NEAR_STEPS;
+    while ((error = find_step(d, kind, t, steps, &position, diag)) == FARTHER_BACK)
+        steps = farther(steps);
     if (!error)
-        error = read_hits(d, t, 0, &hits);
-    if (!error) {
-        size_t count, at;
-        struct point *points = measure(d, &hits, lane, &count);
-        uint32_t inlined = zs_dbg_inlined_at(t->kernel, zs_dbg_inst_at(t->kernel, t->shown.gpu_va));
-        at = points ? find_target(kind, points, count, inlined) : count;
-        error = !points       ? -ENOMEM
-                : at >= count ? no_such_place(kind, count, hits.lost, diag)
-                              : zs_dbg_go(d, t, points[at].position, diag);
-        free(points);
-    }
-    free(hits.items);
+        error = zs_dbg_go(d, t, position, diag);
     if (error)
         return error;
     memset(&d->stop, 0, sizeof(d->stop));
@@ -216,6 +250,7 @@ static bool stops_at(struct zs_debugger *d, const struct zs_history_hit *hit)
     return true;
 }
 
+/* FARTHER_BACK: at none of them; it stands at the first. */
 static int go_to_last(struct zs_debugger *d, const struct hits *hits, struct zs_diag *diag)
 {
     struct zs_dbg_thread *t = zs_dbg_thread_find(d, d->focus_thread);
@@ -227,19 +262,48 @@ static int go_to_last(struct zs_debugger *d, const struct hits *hits, struct zs_
             return 0;
         t = d->threads.count ? &d->threads.items[0] : NULL;
     }
-    if (hits->lost)
-        return zs_diag_set(diag, -ENODATA, ZS_DIAG_NO_OFFSET,
-                           "it is further back than the last %d hits of breakpoints",
-                           ZS_HISTORY_KEPT_MAX);
+    return FARTHER_BACK;
+}
+
+static int go_to_begin(struct zs_debugger *d, struct zs_diag *diag)
+{
+    const struct zs_dbg_thread *t = d->threads.count ? &d->threads.items[0] : NULL;
     if (t && zs_dbg_thread_find(d, d->focus_thread) == NULL)
         (void)zs_debug_set_focus(d, t->shown.id, zs_dbg_pick_lane(d, t), 0, NULL);
     return zs_debug_goto_position(d, 0, diag);
 }
 
+/* FARTHER_BACK: no stop in the last `steps` instructions. */
+static int continue_back(struct zs_debugger *d, uint64_t steps, struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t = zs_dbg_thread_find(d, d->focus_thread);
+    struct hits hits = {0};
+    bool is_whole;
+    t = t ? t : d->threads.count ? &d->threads.items[0] : NULL;
+    if (!t)
+        return -ESRCH;
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_SEARCH, t);
+    for (size_t i = 0; i < d->inserted.count; i++)
+        request.codes[request.code_count++] = d->inserted.items[i].va;
+    zs_dbg_watch_ranges(d, &request);
+    int error = search(d, t, &request, steps, &is_whole, diag);
+    if (!error)
+        error = read_hits(d, t, 0, &hits);
+    if (!error)
+        error = go_to_last(d, &hits, diag);
+    if (error == FARTHER_BACK && hits.lost)
+        error = zs_diag_set(diag, -ENODATA, ZS_DIAG_NO_OFFSET,
+                            "it is further back than the last %d hits of breakpoints",
+                            ZS_HISTORY_KEPT_MAX);
+    else if (error == FARTHER_BACK && is_whole)
+        error = go_to_begin(d, diag);
+    free(hits.items);
+    return error;
+}
+
 int zs_debug_reverse_continue(struct zs_debugger *d, struct zs_diag *diag)
 {
     struct zs_dbg_thread *t;
-    struct hits hits = {0};
     int error = zs_dbg_need_thread_among_stopped(d, d->focus_thread, &t, diag);
     if (error)
         return error;
@@ -247,16 +311,9 @@ int zs_debug_reverse_continue(struct zs_debugger *d, struct zs_diag *diag)
         return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET,
                            "going back, at most %d places can have breakpoints",
                            ZS_HISTORY_CODES_MAX);
-    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_SEARCH, t);
-    for (size_t i = 0; i < d->inserted.count; i++)
-        request.codes[request.code_count++] = d->inserted.items[i].va;
-    zs_dbg_watch_ranges(d, &request);
-    error = search(d, t, &request, diag);
-    if (!error)
-        error = read_hits(d, t, 0, &hits);
-    if (!error)
-        error = go_to_last(d, &hits, diag);
-    free(hits.items);
+    uint64_t steps = NEAR_STEPS;
+    while ((error = continue_back(d, steps, diag)) == FARTHER_BACK)
+        steps = farther(steps);
     return error;
 }
 
@@ -270,8 +327,13 @@ int zs_dbg_last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
     struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_SEARCH, t);
     request.range_count = 1;
     request.ranges[0] = *range;
-    int error = search(d, t, &request, diag);
-    uint32_t count = error ? 0 : d->history->hit_count;
+    bool is_whole = false;
+    uint32_t count = 0;
+    int error = 0;
+    for (uint64_t steps = NEAR_STEPS; !error && !count && !is_whole; steps = farther(steps)) {
+        error = search(d, t, &request, steps, &is_whole, diag);
+        count = error ? 0 : d->history->hit_count;
+    }
     if (!error)
         error = count ? read_hits(d, t, count - 1, &hits) : -ENOENT;
     if (!error)

@@ -305,6 +305,11 @@ static void keep(struct zs_gpu_history *h, const struct zs_history_hit *hit)
     h->hits[h->hits_total++ % ZS_HISTORY_KEPT_MAX] = *hit;
 }
 
+static bool looks(const struct replay *r)
+{
+    return r->search && r->position >= r->h->look_from;
+}
+
 /* In front of an instruction. */
 static void visit(struct replay *r, const struct zs_eu_thread *t)
 {
@@ -334,10 +339,11 @@ static enum zs_eu_status single(struct replay *r, struct zs_eu_thread *t)
     uint64_t before = zs_eu_thread_steps(t);
     uint64_t position = r->position;
     struct zs_history_hit hit;
-    if (r->search)
+    bool is_seen = looks(r);
+    if (is_seen)
         visit(r, t);
     enum zs_eu_status status = zs_eu_run_among(t, r->stepper, UINT32_MAX, &r->w->host_csr);
-    while (r->search && zs_gpu_history_hit(r->w, t, &hit)) {
+    while (is_seen && zs_gpu_history_hit(r->w, t, &hit)) {
         hit.position = position;
         keep(r->h, &hit);
     }
@@ -386,10 +392,11 @@ static enum zs_eu_status advance(struct replay *r, struct zs_eu_thread *t, uint6
     uint64_t end = r->position + steps;
     enum zs_eu_status status = ZS_EU_STOP;
     while (r->position < end && status != ZS_EU_EOT && status != ZS_EU_FAULT) {
-        uint64_t left = end - r->position;
+        bool is_slow = r->slow && looks(r);
+        uint64_t left = (r->slow && !is_slow ? ZS_MIN(end, r->h->look_from) : end) - r->position;
         if (atomic_load_explicit(&r->h->cancel, memory_order_relaxed))
-            r->search = r->slow = false; /* back to where it was without looking */
-        if (!r->slow && left > (uint64_t)SLOW_BLOCKS * r->h->block_max) {
+            r->search = r->slow = is_slow = false; /* back to where it was without looking */
+        if (!is_slow && left > (uint64_t)SLOW_BLOCKS * r->h->block_max) {
             status = leap(r, t, left);
         } else if (zs_eu_thread_switch(t, r->stepper) != 0) {
             return ZS_EU_FAULT;

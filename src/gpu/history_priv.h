@@ -50,7 +50,8 @@ struct zs_gpu_history {
     /* of the search */
     struct zs_history_hit *hits; /* the last ZS_HISTORY_KEPT_MAX, a ring */
     uint64_t hits_total;
-    uint8_t *marked; /* by instruction: it is looked for */
+    uint64_t look_from; /* position: what is before it is executed without looking */
+    uint8_t *marked;    /* by instruction: it is looked for */
 };
 
 /* history.c: the block is kept as it is now, when it is the first time. -E2BIG, -ENOMEM */

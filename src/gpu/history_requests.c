@@ -199,7 +199,11 @@ static int do_back(const struct asked *a)
 static int do_search(const struct asked *a)
 {
     struct zs_gpu_history *h = history_of(a);
-    return ask(a, h ? h->position : 0);
+    int error = ask(a, h ? h->position : 0);
+    uint64_t last = a->request->position;
+    if (!error)
+        h->look_from = last && last < h->position ? h->position - last : 0;
+    return error;
 }
 
 static int do_hits(const struct asked *a)

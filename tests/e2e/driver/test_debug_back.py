@@ -36,6 +36,18 @@ MIXED = """kernel void out_of_bounds(global int *p, int n)
 }
 """
 
+# A million instructions between what is written and what is asked.
+LONG = """kernel void out_of_bounds(global int *p, int n)
+{
+    int here = get_global_id(0), sum = here;
+    p[here] = here * 3 + n;
+    for (int k = 0; k < n << 18; k++)
+        sum = sum * 5 + (sum >> 3 ^ k);
+    p[here] ^= sum;
+    p[here] += sum;
+}
+"""
+
 
 def near(got, wanted):
     return len(got) == len(wanted) and all(abs(a - b) <= 1e-4 * max(1.0, abs(b)) for a, b in zip(got, wanted))
@@ -87,14 +99,33 @@ class Back(unittest.TestCase):
     def test_instructions(self):
         self.there_and_back('tbreak nbody.cl:21', ['$r3:ud', '$f0', 'first', '$ce0'], 40, 'stepi', 'reverse-stepi')
 
-    def test_atomics_and_divergence(self):
+    def build(self, source):
+        """What debug() takes to run it."""
         with open(os.path.join(common.WORK.name, 'kernels.cl'), 'w', encoding='utf-8') as f:
-            f.write(MIXED)
+            f.write(source)
         subprocess.run([common.OCLOC, 'compile', '-file', 'kernels.cl', '-device', 'skl', '-options', common.FLAGS,
                         '-output', 'kernels', '-out_dir', '.'], cwd=common.WORK.name, check=True,
                        stdout=subprocess.DEVNULL, timeout=120)
         os.rename(os.path.join(common.WORK.name, 'kernels_Gen9core.bin'), os.path.join(common.WORK.name, 'kernels.bin'))
-        mixed = {'app': [common.MISBEHAVE, 'bounds'], 'kernels': common.WORK.name}
+        return {'app': [common.MISBEHAVE, 'bounds'], 'kernels': common.WORK.name}
+
+    def test_far_back(self):
+        """What lies further back than what is looked at first."""
+        r = debug('tbreak kernels.cl:7', 'set record on', 'run', 'print here', 'info record', 'who-wrote p[here]', 'break kernels.cl:4',
+                  'reverse-next', 'reverse-continue', 'print p[here]', 'reverse-continue', 'info record', **self.build(LONG))
+        here = int(re.search(r'^(\d+)$', r.stdout, re.M).group(1))
+        step = int(re.search(r'recorded, step (\d+)', r.stdout).group(1))
+        self.assertGreater(step, 1 << 20, r.stdout + r.stderr)
+        self.assertRegex(r.stdout, rf'p\[here\]: -?\d+ -> {here * 3 + 1}, by item {here},0,0 of group 0,0,0 .*\n.* at .*kernels.cl:4\n')
+        places = re.findall(r'^#0 .*kernels.cl:(\d+)$', r.stdout, re.M)
+        self.assertEqual(places[0], '7', r.stdout + r.stderr)
+        self.assertIn(places[1], ('5', '6'), r.stdout + r.stderr)
+        self.assertEqual(places[2], '4', r.stdout + r.stderr)
+        self.assertNotIn('further back', r.stderr)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+
+    def test_atomics_and_divergence(self):
+        mixed = self.build(MIXED)
         self.there_and_back('tbreak kernels.cl:8', ['order @lanes', 'here', 'p[0]', 'p[1]'], 5, 'next',
                             'reverse-next', **mixed)
         r = debug('break divergence', 'run', 'print here @lanes', 'info lanes', 'reverse-step', **mixed)
