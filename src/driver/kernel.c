@@ -414,11 +414,14 @@ ze_result_t ZE_APICALL zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel, uint
     ZS_CHECK_POINTER(groupSizeX);
     ZS_CHECK_POINTER(groupSizeY);
     ZS_CHECK_POINTER(groupSizeZ);
-    ZS_CHECK(globalSizeX && globalSizeY && globalSizeZ,
+    bool fewer = globalSizeX && (!globalSizeY || !globalSizeZ); /* dimensions */
+    ZS_CHECK((globalSizeX && globalSizeY && globalSizeZ) ||
+                 (fewer && zs_lets_pass(__func__, "%u x %u x %u work-items; 0 is taken as 1",
+                                        globalSizeX, globalSizeY, globalSizeZ)),
              ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION, "%u x %u x %u", globalSizeX,
              globalSizeY, globalSizeZ);
     const uint32_t *required = kernel->kernel->required_group_size;
-    const uint32_t global[3] = {globalSizeX, globalSizeY, globalSizeZ};
+    const uint32_t global[3] = {globalSizeX, ZS_MAX(globalSizeY, 1u), ZS_MAX(globalSizeZ, 1u)};
     uint32_t size[3];
     if (required[0])
         memcpy(size, required, sizeof(size));

@@ -99,6 +99,28 @@ static void test_short_arguments(void **state)
     OK(zeMemFree(e->context, out));
 }
 
+/* Dimensions that a program does not use, given as 0; a width of 0 is none. */
+static void test_dimensions_of_0(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][3] = {{1000, 0, 0}, {1000, 1, 0}, {1000, 0, 1}};
+    ze_kernel_handle_t kernel = kernel_of(the_module, "add_atomic");
+    uint32_t x = 0, y = 0, z = 0;
+    OK(zeKernelSuggestGroupSize(kernel, 1000, 1, 1, &x, &y, &z));
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        uint32_t s[3] = {0};
+        PASSES_UNLESS_STRICT(zeKernelSuggestGroupSize(kernel, sizes[i][0], sizes[i][1], sizes[i][2],
+                                                      &s[0], &s[1], &s[2]),
+                             ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION);
+        assert_true(strict || (s[0] == x && s[1] == 1 && s[2] == 1));
+    }
+    FAILS(zeKernelSuggestGroupSize(kernel, 0, 1, 1, &x, &y, &z),
+          ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION);
+    FAILS(zeKernelSuggestGroupSize(kernel, 0, 0, 0, &x, &y, &z),
+          ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION);
+    OK(zeKernelDestroy(kernel));
+}
+
 /* A list of one context on a queue and on an immediate list of another: it works on its own memory,
  * and keeps its context alive. */
 static void test_lists_of_other_contexts(void **state)
@@ -260,13 +282,10 @@ int main(int argc, char **argv)
     strict = strcmp(check, "1") == 0;
     unchecked = strcmp(check, "0") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alignments),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_enumerators),
-        cmocka_unit_test(test_short_arguments),
-        cmocka_unit_test(test_lists_of_other_contexts),
-        cmocka_unit_test(test_widened_reads),
-        cmocka_unit_test(test_asked_reads),
+        cmocka_unit_test(test_alignments),      cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_enumerators),     cmocka_unit_test(test_short_arguments),
+        cmocka_unit_test(test_dimensions_of_0), cmocka_unit_test(test_lists_of_other_contexts),
+        cmocka_unit_test(test_widened_reads),   cmocka_unit_test(test_asked_reads),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
