@@ -49,6 +49,7 @@ struct zs_ze_debug_session {
     struct zs_own_fd fd;        /* none: the process has not called zeInit yet */
     struct zs_own_fd listening; /* where it will find us */
     bool receiving;             /* some thread does */
+    bool sending;               /* some thread does, from where its answer is to go */
     bool gone;
     bool entered; /* the debugger was told of its entry, and not of its exit */
     struct event *events, **events_end;
@@ -264,6 +265,9 @@ static bool receive_one(struct zs_ze_debug_session *s, uint64_t deadline_ns)
     if (got < 0 && errno == ECONNRESET) /* it ended with a request unread: what it said before */
         got = recv(fd.fd, &s->incoming, sizeof(s->incoming), MSG_TRUNC);
     pthread_mutex_lock(&s->lock);
+    /* the answer can be here before the thread that asked is back from sending */
+    while (s->sending && got > 0 && s->incoming.head.kind != ZS_WIRE_EVENT)
+        pthread_cond_wait(&s->changed, &s->lock);
     s->receiving = false;
     if (!alive)
         lose(s);
@@ -329,11 +333,14 @@ static ze_result_t ask(struct zs_ze_debug_session *s, struct zs_wire_message *m)
         m->head.number = ++s->number ? s->number : ++s->number;
         s->answer = m;
         s->answered = false;
+        s->sending = true;
         int fd = s->fd.fd;
         pthread_mutex_unlock(&s->lock);
         /* the other side always reads */
         bool sent = send(fd, m, zs_wire_size_B(m), MSG_NOSIGNAL) >= 0;
         pthread_mutex_lock(&s->lock);
+        s->sending = false;
+        pthread_cond_broadcast(&s->changed);
         if (sent && wait_for(s, is_answered, UINT64_MAX))
             result = (ze_result_t)m->head.result;
         while (!sent && !s->gone && !s->receiving && receive_one(s, 0))

@@ -5,6 +5,7 @@
  */
 #include <level_zero/ze_api.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +13,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ITEMS = 1024, GROUP = 16 };
+enum { ITEMS = 1024, GROUP = 16, STORM_GROUPS = 8 };
 
 static ze_driver_handle_t driver;
 static ze_device_handle_t device;
@@ -197,11 +199,10 @@ static ze_result_t wait_all(uint32_t number)
 }
 
 /* What the kernels give, computed here. */
-static int steps_of(int i)
+static int steps_of(const int *from, int i, int sum)
 {
-    int sum = 7;
-    for (int k = 0; k < in[i]; k++)
-        sum += in[k] * 3 + k;
+    for (int k = 0; k < from[i]; k++)
+        sum += from[k] * 3 + k;
     return sum & 1 ? sum * 5 + 1 : sum;
 }
 
@@ -210,10 +211,90 @@ static ze_result_t check(uint32_t number)
     uint32_t items = (number / 10 ? number / 10 : 1) * GROUP, wrong = 0;
     for (uint32_t i = 0; i < items; i++) {
         int next = (int)(i / GROUP * GROUP + (i + 1) % GROUP);
-        const int wanted[] = {43, steps_of((int)i), (in[next] + 100) * 2, in[i] + 1};
+        const int wanted[] = {43, steps_of(in, (int)i, 7), (in[next] + 100) * 2, in[i] + 1};
         wrong += out[i] != wanted[number % 10 % 4];
     }
     return wrong ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+/* One of several threads that launch as fast as they can, each on a queue and a buffer of its own.
+ */
+struct storm {
+    pthread_t thread;
+    uint32_t ms, first;
+    ze_result_t result;
+    bool started;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static ze_result_t storm_launch(ze_command_list_handle_t now, ze_kernel_handle_t kernel,
+                                const int *from, int *to, int more)
+{
+    const ze_group_count_t count = {STORM_GROUPS, 1, 1};
+    memset(to, 0xff, ITEMS * sizeof(int));
+    zeKernelSetArgumentValue(kernel, 2, sizeof(more), &more);
+    ze_result_t result = zeCommandListAppendLaunchKernel(now, kernel, &count, NULL, 0, NULL);
+    for (int i = 0; result == ZE_RESULT_SUCCESS && i < STORM_GROUPS * GROUP; i++) {
+        if (to[i] != steps_of(from, i, more))
+            result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    return result;
+}
+
+static void *storm_thread(void *ctx)
+{
+    struct storm *s = ctx;
+    const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                                .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "steps"};
+    const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    ze_command_list_handle_t now = NULL;
+    ze_kernel_handle_t kernel = NULL;
+    uint64_t end = now_ms() + s->ms;
+    int *from = NULL, *to = NULL;
+    s->result = zeCommandListCreateImmediate(context, device, &queue_desc, &now);
+    if (s->result == ZE_RESULT_SUCCESS)
+        s->result = zeKernelCreate(module, &desc, &kernel);
+    if (s->result == ZE_RESULT_SUCCESS)
+        s->result = zeMemAllocHost(context, &host, ITEMS * sizeof(int), 64, (void **)&to);
+    if (s->result == ZE_RESULT_SUCCESS)
+        s->result = zeMemAllocHost(context, &host, ITEMS * sizeof(int), 64, (void **)&from);
+    if (s->result != ZE_RESULT_SUCCESS)
+        return NULL;
+    for (int i = 0; i < ITEMS; i++)
+        from[i] = i * 37 % ITEMS; /* as many rounds: long enough to be interrupted */
+    zeKernelSetGroupSize(kernel, GROUP, 1, 1);
+    zeKernelSetArgumentValue(kernel, 0, sizeof(from), &from);
+    zeKernelSetArgumentValue(kernel, 1, sizeof(to), &to);
+    for (uint32_t i = s->first; s->result == ZE_RESULT_SUCCESS && now_ms() < end; i++)
+        s->result = storm_launch(now, kernel, from, to, (int)i);
+    zeMemFree(context, from);
+    zeMemFree(context, to);
+    zeKernelDestroy(kernel);
+    zeCommandListDestroy(now);
+    return NULL;
+}
+
+/* Launches of two threads, for so many milliseconds; all of them compute what they should. */
+static ze_result_t storm(uint32_t number)
+{
+    struct storm storms[2] = {{.ms = number, .first = 1}, {.ms = number, .first = 1000000}};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (int i = 0; i < 2; i++)
+        storms[i].started = pthread_create(&storms[i].thread, NULL, storm_thread, &storms[i]) == 0;
+    for (int i = 0; i < 2; i++) {
+        if (!storms[i].started || pthread_join(storms[i].thread, NULL) != 0)
+            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        else if (storms[i].result != ZE_RESULT_SUCCESS)
+            result = storms[i].result;
+    }
+    return result;
 }
 
 static ze_result_t fork_child(uint32_t number)
@@ -258,6 +339,7 @@ static const struct {
     {"wild", launch_wild},   {"wait", wait_all},        {"check", check},
     {"fork", fork_child},    {"leave", fork_and_leave}, {"close", close_all},
     {"release", release},    {"vanish", vanish},        {"build", build_module},
+    {"storm", storm},
 };
 
 int main(void)

@@ -3,6 +3,9 @@
  * faults; registers and memory of threads that are stopped. */
 #include "debugging.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 enum { GROUPS = 10, GROUP = 16 };
 
 struct fixture {
@@ -504,6 +507,150 @@ static void test_wild(void **state)
     }
 }
 
+/* ---- many who interrupt ------------------------------------------------------------------------
+ */
+
+enum { STORM_MS = 2000, STORM_THREADS = 3, ASKED_MAX = 65536 };
+
+/* Every interrupt that was taken has one event, in the order in which they were. */
+struct storm {
+    struct fixture *f;
+    ze_device_properties_t properties;
+    uint64_t va; /* of memory that the kernels do not use */
+    pthread_mutex_t lock;
+    ze_device_thread_t asked[ASKED_MAX];
+    uint32_t asked_count, told_count; /* of these, under the lock */
+    uint32_t stopped;
+    atomic_bool over;
+};
+
+struct storm_thread {
+    struct storm *storm;
+    pthread_t thread;
+    uint32_t seed, index;
+};
+
+static uint32_t storm_random(struct storm_thread *t, uint32_t below)
+{
+    t->seed = t->seed * 1664525 + 1013904223;
+    return (t->seed >> 16) % below;
+}
+
+/* All, one, or a part by any combination of wildcards. */
+static ze_device_thread_t storm_pick(struct storm_thread *t)
+{
+    const ze_device_properties_t *p = &t->storm->properties;
+    uint32_t wild = storm_random(t, 4) ? storm_random(t, 16) : 15;
+    return (ze_device_thread_t){
+        wild & 1 ? UINT32_MAX : storm_random(t, p->numSlices),
+        wild & 2 ? UINT32_MAX : storm_random(t, p->numSubslicesPerSlice),
+        wild & 4 ? UINT32_MAX : storm_random(t, p->numEUsPerSubslice),
+        wild & 8 ? UINT32_MAX : storm_random(t, p->numThreadsPerEU),
+    };
+}
+
+static void storm_interrupt(struct storm *s, ze_device_thread_t thread)
+{
+    pthread_mutex_lock(&s->lock); /* the order of two who ask at once would not be known */
+    ze_result_t result = s->asked_count < ASKED_MAX ? zetDebugInterrupt(s->f->session, thread)
+                                                    : ZE_RESULT_ERROR_NOT_AVAILABLE;
+    if (result == ZE_RESULT_SUCCESS)
+        s->asked[s->asked_count++] = thread;
+    pthread_mutex_unlock(&s->lock);
+    assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY ||
+                result == ZE_RESULT_ERROR_NOT_AVAILABLE);
+}
+
+static void storm_touch(struct storm_thread *t)
+{
+    struct storm *s = t->storm;
+    uint64_t va = s->va + 64ull * t->index;
+    uint32_t grf[16], word = t->seed, got = ~word;
+    ze_device_thread_t thread = storm_pick(t);
+    if (thread.slice == UINT32_MAX || thread.subslice == UINT32_MAX || thread.eu == UINT32_MAX ||
+        thread.thread == UINT32_MAX)
+        thread = (ze_device_thread_t){0, 0, 0, storm_random(t, s->properties.numThreadsPerEU)};
+    ze_result_t result = zetDebugReadRegisters(s->f->session, thread, ZESCOPE_DEBUG_REGSET_GRF,
+                                               storm_random(t, 128), 1, grf);
+    assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_NOT_AVAILABLE);
+    OK(memory(s->f->session, everyone, va, &word, sizeof(word), true));
+    OK(memory(s->f->session, everyone, va, &got, sizeof(got), false));
+    assert_int_equal(got, word);
+}
+
+static void *storm_run(void *ctx)
+{
+    struct storm_thread *t = ctx;
+    struct storm *s = t->storm;
+    while (!atomic_load(&s->over)) {
+        switch (storm_random(t, 4)) {
+        case 0:
+            storm_interrupt(s, storm_pick(t));
+            break;
+        case 1:
+            storm_touch(t);
+            break;
+        default: {
+            ze_result_t result =
+                zetDebugResume(s->f->session, storm_random(t, 2) ? everyone : storm_pick(t));
+            assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_NOT_AVAILABLE);
+        }
+        }
+    }
+    return NULL;
+}
+
+/* false: none within the time. */
+static bool storm_event(struct storm *s, uint64_t timeout_ms)
+{
+    zet_debug_event_t event;
+    ze_result_t result = zetDebugReadEvent(s->f->session, timeout_ms, &event);
+    if (result == ZE_RESULT_NOT_READY)
+        return false;
+    OK(result);
+    assert_true(event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ||
+                event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+    pthread_mutex_lock(&s->lock);
+    bool asked = s->told_count < s->asked_count &&
+                 same_thread(event.info.thread.thread, s->asked[s->told_count]);
+    s->told_count++;
+    s->stopped += event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
+    pthread_mutex_unlock(&s->lock);
+    assert_true(asked);
+    return true;
+}
+
+/* Threads that interrupt, resume, read and write at once, while two of the program launch. */
+static void test_storm(void **state)
+{
+    struct fixture f = begin(*state);
+    static struct storm s;
+    struct storm_thread threads[STORM_THREADS];
+    ze_result_t result;
+    s = (struct storm){.f = &f, .properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES}};
+    s.va = f.app.out_va;
+    pthread_mutex_init(&s.lock, NULL);
+    OK(zeDeviceGetProperties(f.e->device, &s.properties));
+    bool short_one = getenv("ZESCOPE_DEVICES") || strcmp(getenv("E2E_THROUGH"), "direct") != 0;
+    app_tell(&f.app, "storm", short_one ? STORM_MS / 4 : STORM_MS);
+    for (uint32_t i = 0; i < STORM_THREADS; i++) {
+        threads[i] = (struct storm_thread){.storm = &s, .seed = 77 * (i + 1), .index = i};
+        assert_int_equal(pthread_create(&threads[i].thread, NULL, storm_run, &threads[i]), 0);
+    }
+    while (!app_answers(&f.app, 0, &result)) /* what it launched may wait until it is resumed */
+        storm_event(&s, SOON_MS);
+    atomic_store(&s.over, true);
+    for (uint32_t i = 0; i < STORM_THREADS; i++)
+        assert_int_equal(pthread_join(threads[i].thread, NULL), 0);
+    OK(result);
+    while (s.told_count < s.asked_count)
+        assert_true(storm_event(&s, PATIENCE_MS));
+    expect_nothing(f.session);
+    assert_true(s.stopped > 0);
+    pthread_mutex_destroy(&s.lock);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_written),
         cmocka_unit_test(test_thread_registers),
         cmocka_unit_test(test_wild),
+        cmocka_unit_test(test_storm),
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))
