@@ -102,8 +102,10 @@ struct zs_edit_kernel {
     struct zs_isa_kernel *code; /* NULL until asked for */
     int code_error;
     bool free_known, free_computed;
-    bool dead_known;      /* liveness knows all that is read and written */
-    bool is_closed;       /* it runs no code but its own, and nobody else runs it */
+    bool dead_known;         /* liveness knows all that is read and written */
+    bool is_closed;          /* it runs no code but its own, and nobody else runs it */
+    const char *unknown_why; /* of registers: what an instruction does, or NULL */
+    uint32_t unknown_at_B;
     bool has_acc, has_a0; /* nobody uses accumulators; the last words of a0 */
     uint64_t free_grf[4];
     uint64_t shared_grf[4];   /* lanes read what other lanes wrote */
@@ -114,7 +116,7 @@ struct zs_edit_kernel {
     size_t probe_count, probe_capacity;
     struct zs_buf pool;
     /* of the last writing */
-    char refusal[200];
+    char refusal[256];
     struct zs_placed placed;
 };
 

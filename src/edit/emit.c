@@ -384,6 +384,16 @@ static void put_exit(struct emitter *e)
     }
 }
 
+/* Why no registers can be saved. */
+static const char *unsaved(const struct emitter *e)
+{
+    if (e->k->info->scratch_B[1])
+        return "its scratch memory has two parts, behind which none can be saved";
+    if (!e->plan->scratch_size_B)
+        return "its scratch memory cannot grow";
+    return "it uses acc0 and the end of a0 and may write r0, one of which saving some needs";
+}
+
 static int refuse_window(const struct emitter *e, uint32_t offset_B)
 {
     const struct zs_edit_kernel *k = e->k;
@@ -395,12 +405,13 @@ static int refuse_window(const struct emitter *e, uint32_t offset_B)
                               "registers cannot be saved behind its scratch memory of %u "
                               "bytes: messages do not reach farther",
                               k->info->scratch_B[0]);
+    if (!k->unknown_why)
+        return zs_edit_refuse(e->k, "no %d registers in a row are free at 0x%x, and %s",
+                              ZS_WINDOW_GRFS, offset_B, unsaved(e));
     return zs_edit_refuse(e->k,
-                          k->free_known && k->dead_known
-                              ? "no %d registers in a row are free at 0x%x, or can be saved"
-                              : "which %d registers are free at 0x%x is not known, and nothing is "
-                                "left to keep r0 in, which saving them needs",
-                          ZS_WINDOW_GRFS, offset_B);
+                          "which registers are free at 0x%x is not known since the instruction at "
+                          "0x%x %s, and %s",
+                          offset_B, k->unknown_at_B, k->unknown_why, unsaved(e));
 }
 
 /* A thread's scratch memory as r0.3 has it: 0 is 1 KiB, each more is twice that. */
@@ -414,6 +425,11 @@ static void put_header(struct emitter *e, const struct zs_window *w, bool back)
 {
     const struct zs_plan *plan = e->plan;
     uint32_t code = scratch_code(plan->scratch_size_B);
+    if (plan->scratch == ZS_SCRATCH_BY_A0 && plan->is_far) {
+        emit(e, back ? EMIT_FROM_A0_FAR : EMIT_HEADER_FROM_A0_FAR, w->header, code,
+             far_offset(plan), 0);
+        return;
+    }
     if (plan->scratch == ZS_SCRATCH_BY_ACC)
         back ? emit(e, EMIT_FROM_ACC, w->header, 1, 0, 0)
              : emit(e, EMIT_HEADER_FROM_ACC, w->header, 0, 0, 0);

@@ -65,6 +65,8 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
         kernel->free_known = touched.known && !kernel->info->is_function_holder;
         kernel->dead_known = touched.live_known;
         kernel->is_closed = touched.closed && !kernel->info->is_function_holder;
+        kernel->unknown_why = touched.unknown_why;
+        kernel->unknown_at_B = touched.unknown_at_B;
         kernel->has_acc = !touched.acc;
         kernel->has_a0 = !(touched.address & A0_WORDS);
         memcpy(kernel->shared_grf, touched.shared_grf, sizeof(touched.shared_grf));
@@ -189,11 +191,11 @@ static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_p
         plan->scratch_size_B *= 2;
     bool keeps = (k->has_a0 || !plan->is_far) && keeps_header(k);
     plan->header = k->is_closed ? take(left, 1) : ZS_NONE;
-    plan->scratch = plan->header != ZS_NONE                      ? ZS_SCRATCH_BY_GRF
-                    : k->is_closed && k->has_acc                 ? ZS_SCRATCH_BY_ACC
-                    : keeps                                      ? ZS_SCRATCH_BY_CODE
-                    : k->is_closed && k->has_a0 && !plan->is_far ? ZS_SCRATCH_BY_A0
-                                                                 : ZS_SCRATCH_NONE;
+    plan->scratch = plan->header != ZS_NONE      ? ZS_SCRATCH_BY_GRF
+                    : k->is_closed && k->has_acc ? ZS_SCRATCH_BY_ACC
+                    : keeps                      ? ZS_SCRATCH_BY_CODE
+                    : k->is_closed && k->has_a0  ? ZS_SCRATCH_BY_A0
+                                                 : ZS_SCRATCH_NONE;
     if (plan->scratch == ZS_SCRATCH_BY_CODE)
         plan->header = 0;
 }

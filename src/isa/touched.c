@@ -54,11 +54,22 @@ static bool add_unknown_lengths(const struct zs_isa_inst *inst, uint64_t touched
     return unknown;
 }
 
+/* The first one is told; who leaves liveness alone unknown only where nobody does worse. */
+static void note_unknown(struct zs_isa_touched *t, const struct zs_isa_inst *inst, bool was_known,
+                         const char *why)
+{
+    if (t->unknown_why && t->known == was_known)
+        return;
+    t->unknown_why = why;
+    t->unknown_at_B = inst->offset_B;
+}
+
 static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_touched *t,
                       uint64_t masked[4], uint64_t across[4])
 {
     const struct zs_isa_inst *inst = zs_isa_inst(k, i);
     struct zs_isa_effects e;
+    bool was_known = t->known;
     zs_isa_inst_effects(k, i, &e);
     for (uint32_t w = 0; w < 4; w++) {
         t->grf[w] |= e.grf_read[w] | e.grf_written[w];
@@ -67,12 +78,19 @@ static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_t
     }
     t->address |= e.address_read | e.address_written;
     t->acc |= e.acc_read | e.acc_written;
-    if (leaves_the_code(inst))
+    bool leaves = leaves_the_code(inst), unknown_length = add_unknown_lengths(inst, t->grf);
+    if (leaves)
         t->closed = false;
     if (e.indirect_written || !t->closed)
         t->known = false;
-    if (add_unknown_lengths(inst, t->grf) || e.indirect_written || e.indirect_read)
+    if (unknown_length || e.indirect_written || e.indirect_read)
         t->live_known = false;
+    if (leaves || unknown_length || e.indirect_written || e.indirect_read)
+        note_unknown(t, inst, was_known,
+                     leaves               ? "runs code that is not its own"
+                     : e.indirect_written ? "writes registers that a0 chooses"
+                     : e.indirect_read    ? "reads registers that a0 chooses"
+                                          : "has a message's length in a register");
     add_read_across(k, i, &e, across);
 }
 
