@@ -44,6 +44,13 @@ static struct {
     zet_metric_query_handle_t queries[REAL];
     uint8_t *raw[REAL];
     size_t raw_B[REAL];
+    /* what the driver has for us until the end */
+    ze_context_handle_t context;
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    void *memory;
+    ze_command_list_handle_t list;
+    zet_metric_query_pool_handle_t pools[REAL];
 } w;
 
 #define MUST(call) zs_assert((call) == ZE_RESULT_SUCCESS)
@@ -64,7 +71,7 @@ static void find_groups(void)
         zs_assert(w.real_groups[r]);
 }
 
-static ze_kernel_handle_t make_kernel(ze_context_handle_t context)
+static void make_kernel(void)
 {
     ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
                              .format = ZE_MODULE_FORMAT_NATIVE,
@@ -72,41 +79,36 @@ static ze_kernel_handle_t make_kernel(ze_context_handle_t context)
                              .pInputModule = fuzz_module};
     ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                     .pKernelName = "writes"};
-    ze_module_handle_t module;
-    ze_kernel_handle_t kernel;
-    void *memory;
     int number = 3;
     ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    MUST(zeModuleCreate(context, w.device, &desc, &module, NULL));
-    MUST(zeKernelCreate(module, &kernel_desc, &kernel));
-    MUST(zeMemAllocHost(context, &host, 4096, 0, &memory));
-    MUST(zeKernelSetGroupSize(kernel, 16, 1, 1));
-    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(memory), &memory));
-    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(number), &number));
-    return kernel;
+    MUST(zeModuleCreate(w.context, w.device, &desc, &w.module, NULL));
+    MUST(zeKernelCreate(w.module, &kernel_desc, &w.kernel));
+    MUST(zeMemAllocHost(w.context, &host, 4096, 0, &w.memory));
+    MUST(zeKernelSetGroupSize(w.kernel, 16, 1, 1));
+    MUST(zeKernelSetArgumentValue(w.kernel, 0, sizeof(w.memory), &w.memory));
+    MUST(zeKernelSetArgumentValue(w.kernel, 1, sizeof(number), &number));
 }
 
 /* Data of one launch, of one group of each domain. */
-static void run_queries(ze_context_handle_t context)
+static void run_queries(void)
 {
     ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-    ze_command_list_handle_t list;
-    ze_kernel_handle_t kernel = make_kernel(context);
     const ze_group_count_t groups = {1, 1, 1};
-    MUST(zetContextActivateMetricGroups(context, w.device, REAL, w.real_groups));
-    MUST(zeCommandListCreateImmediate(context, w.device, &desc, &list));
+    make_kernel();
+    MUST(zetContextActivateMetricGroups(w.context, w.device, REAL, w.real_groups));
+    MUST(zeCommandListCreateImmediate(w.context, w.device, &desc, &w.list));
     for (uint32_t i = 0; i < REAL; i++) {
         zet_metric_query_pool_desc_t pool_desc = {
             .stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, .count = 1};
-        zet_metric_query_pool_handle_t pool;
-        MUST(zetMetricQueryPoolCreate(context, w.device, w.real_groups[i], &pool_desc, &pool));
-        MUST(zetMetricQueryCreate(pool, 0, &w.queries[i]));
-        MUST(zetCommandListAppendMetricQueryBegin(list, w.queries[i]));
+        MUST(zetMetricQueryPoolCreate(w.context, w.device, w.real_groups[i], &pool_desc,
+                                      &w.pools[i]));
+        MUST(zetMetricQueryCreate(w.pools[i], 0, &w.queries[i]));
+        MUST(zetCommandListAppendMetricQueryBegin(w.list, w.queries[i]));
     }
-    MUST(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    MUST(zeCommandListAppendLaunchKernel(w.list, w.kernel, &groups, NULL, 0, NULL));
     for (uint32_t i = 0; i < REAL; i++) {
-        MUST(zetCommandListAppendMetricQueryEnd(list, w.queries[i], NULL, 0, NULL));
+        MUST(zetCommandListAppendMetricQueryEnd(w.list, w.queries[i], NULL, 0, NULL));
         MUST(zetMetricQueryGetData(w.queries[i], &w.raw_B[i], NULL));
         w.raw[i] = malloc(w.raw_B[i] + 1);
         zs_assert(w.raw[i] && w.raw_B[i]);
@@ -114,10 +116,23 @@ static void run_queries(ze_context_handle_t context)
     }
 }
 
+static void teardown(void)
+{
+    for (uint32_t i = 0; i < REAL; i++) {
+        MUST(zetMetricQueryDestroy(w.queries[i]));
+        MUST(zetMetricQueryPoolDestroy(w.pools[i]));
+        free(w.raw[i]);
+    }
+    MUST(zeCommandListDestroy(w.list));
+    MUST(zeKernelDestroy(w.kernel));
+    MUST(zeModuleDestroy(w.module));
+    MUST(zeMemFree(w.context, w.memory));
+    MUST(zeContextDestroy(w.context));
+}
+
 static void setup(void)
 {
     uint32_t one = 1;
-    ze_context_handle_t context;
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     if (w.made)
         return;
@@ -127,10 +142,11 @@ static void setup(void)
     MUST(zeInit(0));
     MUST(zeDriverGet(&one, &w.driver));
     MUST(zeDeviceGet(w.driver, &one, &w.device));
-    MUST(zeContextCreate(w.driver, &desc, &context));
+    MUST(zeContextCreate(w.driver, &desc, &w.context));
     find_groups();
-    run_queries(context);
+    run_queries();
     w.made = true;
+    atexit(teardown);
 }
 
 /* ---- one input ---- */
