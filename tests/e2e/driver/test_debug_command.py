@@ -247,14 +247,16 @@ class Debug(unittest.TestCase):
 
     def test_interrupt(self):
         with Running() as r:
+            r.attach('tbreak debugged.cl:6', 'echo SET', 'continue', 'echo READY', 'continue', 'backtrace', 'echo AGAIN',
+                     'continue', 'step', 'detach')
+            r.until('SET')
             r.tell('spin', 4)
             self.assertEqual(r.result(), 0)
-            r.attach('echo READY', 'continue', 'backtrace', 'echo AGAIN', 'continue', 'step', 'detach')
-            for text in ('READY', 'AGAIN'):
+            for text in ('READY', 'AGAIN'):  # it runs, in its loop: before that nothing would be in focus
                 r.until(text)
                 r.debugger.send_signal(signal.SIGINT)
-            out = r.debugger.communicate(timeout=60)[0]
-            self.assertEqual(r.debugger.returncode, 0, out)
+            out = r.debugger.stdout.read()  # not communicate(), which does not see what until() has read ahead
+            self.assertEqual(r.debugger.wait(timeout=60), 0, out)
             self.assertRegex(out, r'Interrupted, thread \d+, group \d,0,0, lane \d\n#0 .* in spin at .*debugged.cl:[56]\n')
             self.assertIsNone(r.app.poll())
             for command in (('release', 0), ('wait', 0), ('check', 40)):
