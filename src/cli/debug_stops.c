@@ -46,7 +46,9 @@ static void watch(struct zs_shell *s, const char *args, uint32_t access)
     if (expression && zs_shell_ok(s, zs_debug_watch_add(s->debug, &o, &id, &diag), &diag)) {
         zs_shell_say(s, "Watchpoint %u: ", id);
         zs_text_puts(&s->out, expression);
-        zs_buf_putc(&s->out, '\n');
+        zs_buf_puts(&s->out, o.access & ZS_DEBUG_WATCH_READ
+                                 ? " (what samplers read is not available)\n"
+                                 : "\n");
     }
     free(expression);
 }

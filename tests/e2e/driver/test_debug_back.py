@@ -172,6 +172,8 @@ class Back(unittest.TestCase):
                   'awatch velocities[me]', 'delete 2', 'continue', 'continue')
         self.assertRegex(r.stdout, r'Watchpoint 2, .*: positions\[200\].w: 0.00390625 read, by item 8,0,0 of group \d,0,0 \(lane ' + str(8 % common.SIMD) + r'\)')
         self.assertRegex(r.stdout, r'velocities\[me\]: \{.*\} (read|->)')
+        self.assertIn('Watchpoint 3: velocities[me] (what samplers read is not available)\n', r.stdout)
+        self.assertRegex(debug('tbreak nbody.cl:21', 'run', 'watch velocities[me]').stdout, r'(?m)^Watchpoint 2: velocities\[me\]$')
 
     def test_launches(self):
         r = debug('goto launch 1', 'tbreak nbody_step', 'run', 'info record', 'goto launch 3', 'info record', 'next',
