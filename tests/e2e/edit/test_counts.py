@@ -97,4 +97,5 @@ def main():
     sys.exit(1 if sum([compare(zescope, suite, tool, b) for b in binaries]) else 0)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """test_tools.py ZESCOPE APP OCLOC SOURCE OWN-TOOL BAD-TOOL: tools on kernels whose numbers are known.
 
-copy_even and stride4 run in 4 groups of 16 items in 3 turns of 4 threads of the application: 48
-groups, 768 items.
+copy_even and stride4 run in 4 groups of 16 items in 3 turns of 2 threads of the application, each with a module of its
+own: 24 groups, 384 items.
 """
 import collections
 import json
@@ -12,12 +12,14 @@ import sys
 import tempfile
 
 TIME_LIMIT_S = 120
-ITEMS = 768
+THREADS = 2
+MODULES = 3 * THREADS
+ITEMS = 64 * MODULES
 zescope, app, ocloc, source, own_tool, bad_tool = map(os.path.abspath, sys.argv[1:])
 
 
 def run(tool, kernel, folder, expect=0, more=(), limit_s=100):
-    done = subprocess.run([zescope, 'instrument', *more, '--json', '-o', f'{folder}-{device}', tool, '--', app, binary, kernel, '4'],
+    done = subprocess.run([zescope, 'instrument', *more, '--json', '-o', f'{folder}-{device}', tool, '--', app, binary, kernel, str(THREADS)],
                           timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top,
                           env=os.environ | {'ZESCOPE_DEVICES': device, 'ZESCOPE_INSTRUMENT_LIMIT': str(limit_s)})
     assert done.returncode == expect, (tool, done.returncode, done.stdout, done.stderr)
@@ -30,7 +32,7 @@ def rows(table, **keys):
 
 def check_own():
     table, said = run(own_tool, 'copy_even', 'own')
-    assert table['tool'] == 'count_sends' and table['modules'] == 12 and not table['damaged'], table
+    assert table['tool'] == 'count_sends' and table['modules'] == MODULES and not table['damaged'], table
     sent = {r['message']: r['sent'] for r in table['rows']}
     threads = ITEMS // 16
     assert sent['end of thread'] == threads, sent
@@ -111,7 +113,7 @@ def check_named():
         table, _ = run(f'values:{name}@copy.cl:{line}', 'named', 'named-' + name)
         found = rows(table, instruction=name)
         assert found and all(r['values'] == ITEMS and r['min'] == min(expected) and r['max'] == max(expected) and
-                             r['zero'] == 12 * (name == 'i') for r in found), table
+                             r['zero'] == MODULES * (name == 'i') for r in found), table
         table, _ = run(f'histogram:{name}@copy.cl:{line}', 'named', 'histogram-' + name)
         wanted = collections.Counter(range_of(v) for v in expected)
         for offset in {r['offset'] for r in table['rows']}:
@@ -149,13 +151,13 @@ def check_failures():
     assert done.returncode == 1 and '/proc/idle' in done.stderr, done
     done = subprocess.run([zescope, 'instrument', './none.so', '--', app], capture_output=True, text=True, cwd=top)
     assert done.returncode == 1, done
-    # twelve modules, and the application does not wait for each of them
+    # six modules, and the application does not wait for each of them
     _, said = run(bad_tool + ':loop', 'stride4', 'bad3', limit_s=1)
     assert 'more than 1 s and was ended' in said and 'no module was instrumented' in said, said
     _, said = run(bad_tool + ':stop', 'stride4', 'bad4', limit_s=1)
     assert 'did not answer within 2 s; it is not asked again' in said and 'no module was instrumented' in said, said
     table, said = run(bad_tool + ':print', 'stride4', 'bad5')
-    assert table['modules'] == 12 and 'noise' in said, (table, said)
+    assert table['modules'] == MODULES and 'noise' in said, (table, said)
     for way, word in (('abort-later', 'the tool crashed as it made its table (Aborted)'),
                       ('exit-later', 'ended its process as it made its table (exit status 3)')):
         table, said = run(f'{bad_tool}:{way}', 'stride4', way, expect=1)
@@ -214,7 +216,7 @@ def check_device_without_atomics():
     tables = []
     for made_for, file in (('bxt', module), ('skl', binary)):
         for tool in ('opcodes', 'memtrace'):
-            done = subprocess.run([zescope, 'instrument', '--json', tool, '-o', tool + made_for, '--', app, file, 'stride4', '4'],
+            done = subprocess.run([zescope, 'instrument', '--json', tool, '-o', tool + made_for, '--', app, file, 'stride4', str(THREADS)],
                                   timeout=TIME_LIMIT_S, capture_output=True, text=True, cwd=top,
                                   env=os.environ | {'ZESCOPE_DEVICES': made_for})
             assert done.returncode == 0 and 'is not instrumented' not in done.stderr, done
