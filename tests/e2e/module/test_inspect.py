@@ -19,7 +19,7 @@ import unittest
 import yaml
 
 ZESCOPE, KERNELS = (os.path.abspath(path) for path in sys.argv[1:3])
-DEVICES = ['skl', 'icllp', 'tgllp', 'dg2', 'pvc']
+DEVICES = sys.argv[3:]
 UNSUPPORTED = {('doubles', 'icllp'), ('doubles', 'tgllp'), ('doubles', 'dg2'), ('images', 'pvc'),
                ('subgroups', 'pvc')}
 OPTIONS = {'globals': '-cl-std=CL2.0', 'subgroups': '-cl-std=CL2.0'}
