@@ -29,7 +29,8 @@ enum {
 /* A message that waits to be sent. */
 struct parcel {
     struct parcel *next;
-    struct zs_wire_message message; /* cut behind its data */
+    size_t size_B;
+    uint8_t message[]; /* struct zs_wire_message, cut behind its data */
 };
 
 /* An event that a thread of the process waits for. */
@@ -98,15 +99,15 @@ static void wake_server(struct zs_debug_server *server)
 /* Under the lock. */
 static void post(struct connection *c, const struct zs_wire_message *message)
 {
-    struct parcel *parcel = c->count < EVENTS_MAX
-                                ? malloc(offsetof(struct parcel, message) + zs_wire_size_B(message))
-                                : NULL;
+    size_t size_B = zs_wire_size_B(message);
+    struct parcel *parcel = c->count < EVENTS_MAX ? malloc(sizeof(*parcel) + size_B) : NULL;
     if (!parcel) { /* the debugger cannot be told: it goes */
         c->dead = true;
         return;
     }
     parcel->next = NULL;
-    memcpy(&parcel->message, message, zs_wire_size_B(message));
+    parcel->size_B = size_B;
+    memcpy(parcel->message, message, size_B);
     *c->tail = parcel;
     c->tail = &parcel->next;
     c->count++;
@@ -135,8 +136,7 @@ static bool flush(struct connection *c)
 {
     while (c->head) {
         struct parcel *parcel = c->head;
-        ssize_t sent = send(c->fd.fd, &parcel->message, zs_wire_size_B(&parcel->message),
-                            MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent = send(c->fd.fd, parcel->message, parcel->size_B, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && (errno == EAGAIN || errno == EINTR))
             break;
         if (sent < 0) {
