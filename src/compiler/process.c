@@ -210,7 +210,7 @@ static int send_socket(int control, int socket)
 static int connect_new(struct zs_processes *p, struct zs_own_fd *ret_fd, struct zs_buf *ret_why)
 {
     struct zs_own_fd ours;
-    int theirs, error = make_sockets(&ours, &theirs);
+    int theirs = -1, error = make_sockets(&ours, &theirs);
     if (error) {
         say(ret_why, "no sockets for the compiler: %s\n", strerror(-error));
         return error;
