@@ -41,7 +41,7 @@ LONG = """kernel void out_of_bounds(global int *p, int n)
 {
     int here = get_global_id(0), sum = here;
     p[here] = here * 3 + n;
-    for (int k = 0; k < n << 18; k++)
+    for (int k = 0; k < n * 16000; k++)
         sum = sum * 5 + (sum >> 3 ^ k);
     p[here] ^= sum;
     p[here] += sum;
