@@ -157,7 +157,7 @@ class Inspect(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             futures = {key: pool.submit(compile_one, cls.dir, *key) for key in jobs}
             cls.files = {key: future.result() for key, future in futures.items()}
-        assert len(sources) >= 13 and len(cls.files) > 100
+        assert len(sources) >= 13 and len(cls.files) >= 20 * len(DEVICES) > 0
 
     @classmethod
     def tearDownClass(cls):
