@@ -5,15 +5,9 @@
  * they will be loaded by: a host forwards such stores, and cannot join narrower ones.
  */
 #include "dataport/dataport_priv.h"
+#include "dataport/twice.h"
 
-#ifdef __AVX2__
-#define RUN(name) zs_port_run_##name##_avx2
-typedef uint32_t vector __attribute__((vector_size(32), aligned(1), may_alias));
-#else
-#define RUN(name) zs_port_run_##name
-typedef uint32_t vector __attribute__((vector_size(16), aligned(1), may_alias));
-#endif
-enum { VECTOR_LANES = sizeof(vector) / 4, LSC_LANES_MAX = 32, ELEMENTS_MAX = 64 };
+enum { LSC_LANES_MAX = 32, ELEMENTS_MAX = 64 };
 
 /* ---- lanes -------------------------------------------------------------------------------------
  */

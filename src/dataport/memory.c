@@ -10,19 +10,10 @@
  * address (one load). Everything else goes lane by lane through pointers that area.c checked.
  */
 #include "dataport/dataport_priv.h"
+#include "dataport/twice.h"
 
 #include <errno.h>
 #include <immintrin.h>
-
-/* This file is built twice, for any host and for those with AVX2. */
-#ifdef __AVX2__
-#define RUN(name) zs_port_run_##name##_avx2
-typedef uint32_t vector __attribute__((vector_size(32), aligned(1), may_alias));
-#else
-#define RUN(name) zs_port_run_##name
-typedef uint32_t vector __attribute__((vector_size(16), aligned(1), may_alias));
-#endif
-enum { VECTOR_LANES = sizeof(vector) / 4 };
 
 /* ---- decode ------------------------------------------------------------------------------------
  */
