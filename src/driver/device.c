@@ -399,11 +399,18 @@ ze_result_t ZE_APICALL zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice,
 ze_result_t ZE_APICALL zesDevicePciGetProperties(zes_device_handle_t hDevice,
                                                  zes_pci_properties_t *pProperties)
 {
-    ZS_OBJECT(device, device, hDevice);
+    ze_pci_ext_properties_t p = {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
+    ze_result_t result = zeDevicePciGetPropertiesExt(hDevice, &p);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     ZS_CHECK_POINTER(pProperties);
-    pProperties->address =
-        (zes_pci_address_t){.domain = 0, .bus = device->card, .device = 2, .function = 0};
-    pProperties->maxSpeed = (zes_pci_speed_t){.gen = -1, .width = -1, .maxBandwidth = -1};
+    pProperties->address = (zes_pci_address_t){.domain = p.address.domain,
+                                               .bus = p.address.bus,
+                                               .device = p.address.device,
+                                               .function = p.address.function};
+    pProperties->maxSpeed = (zes_pci_speed_t){.gen = p.maxSpeed.genVersion,
+                                              .width = p.maxSpeed.width,
+                                              .maxBandwidth = p.maxSpeed.maxBandwidth};
     pProperties->haveBandwidthCounters = 0;
     pProperties->havePacketCounters = 0;
     pProperties->haveReplayCounters = 0;
