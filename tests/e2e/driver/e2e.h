@@ -102,6 +102,23 @@ static inline ze_result_t e2e_run(ze_command_queue_handle_t queue, ze_command_li
     return zeCommandQueueSynchronize(queue, UINT64_MAX);
 }
 
+static inline zet_metric_group_handle_t
+e2e_metric_group(const struct e2e *e, const char *name,
+                 zet_metric_group_sampling_type_flags_t sampling)
+{
+    zet_metric_group_handle_t groups[64];
+    uint32_t count = COUNT(groups);
+    OK(zetMetricGroupGet(e->device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        OK(zetMetricGroupGetProperties(groups[i], &p));
+        if (!strcmp(p.name, name) && p.samplingType == sampling)
+            return groups[i];
+    }
+    fail_msg("no group %s", name);
+    return NULL;
+}
+
 static inline ze_event_pool_handle_t e2e_pool(const struct e2e *e, uint32_t count,
                                               ze_event_pool_flags_t flags)
 {

@@ -7,30 +7,14 @@
 
 enum { ITEMS = 64, GROUPS = 32, VALUES_MAX = 64 };
 
-static zet_metric_group_handle_t find_group(const struct e2e *e, const char *name,
-                                            zet_metric_group_sampling_type_flags_t sampling)
-{
-    zet_metric_group_handle_t groups[64];
-    uint32_t count = COUNT(groups);
-    OK(zetMetricGroupGet(e->device, &count, groups));
-    for (uint32_t i = 0; i < count; i++) {
-        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-        OK(zetMetricGroupGetProperties(groups[i], &p));
-        if (!strcmp(p.name, name) && p.samplingType == sampling)
-            return groups[i];
-    }
-    fail_msg("no group %s", name);
-    return NULL;
-}
-
 static zet_metric_group_handle_t queried(const struct e2e *e, const char *name)
 {
-    return find_group(e, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    return e2e_metric_group(e, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
 }
 
 static zet_metric_group_handle_t streamed(const struct e2e *e, const char *name)
 {
-    return find_group(e, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+    return e2e_metric_group(e, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
 }
 
 static void activate(const struct e2e *e, zet_metric_group_handle_t group)

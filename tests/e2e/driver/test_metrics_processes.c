@@ -10,28 +10,13 @@
 
 static const char *self;
 
-static zet_metric_group_handle_t find_group(const struct e2e *e, const char *name)
-{
-    zet_metric_group_handle_t groups[64];
-    uint32_t count = COUNT(groups);
-    OK(zetMetricGroupGet(e->device, &count, groups));
-    for (uint32_t i = 0; i < count; i++) {
-        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-        OK(zetMetricGroupGetProperties(groups[i], &p));
-        if (!strcmp(p.name, name) &&
-            p.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
-            return groups[i];
-    }
-    fail_msg("no group %s", name);
-    return NULL;
-}
-
 static ze_result_t open_streamer(const struct e2e *e, const char *name,
                                  zet_metric_streamer_handle_t *ret_streamer)
 {
     zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
                                        .samplingPeriod = 1000000};
-    zet_metric_group_handle_t group = find_group(e, name);
+    zet_metric_group_handle_t group =
+        e2e_metric_group(e, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group)); /* nobody is kept out */
     return zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, ret_streamer);
 }
