@@ -5,6 +5,8 @@
  * signals, contexts go while kernels run. Copies may name any memory of the process, so they write
  * only to memory of the list's own context, which stops with it, and to memory that stays.
  */
+#include "fuzz_module.h"
+
 #include <level_zero/ze_api.h>
 
 #include <stdbool.h>
@@ -15,16 +17,6 @@
 enum { EACH = 5, BUFFER_B = 4096, CALLS_MAX = 400 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
-
-/* A module with the kernels writes(int *, int) and reads(const int *, int *, int). */
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "fuzz_module:\n"
-        ".incbin \"" FUZZ_MODULE "\"\n"
-        "fuzz_module_end:\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const uint8_t fuzz_module[], fuzz_module_end[];
 
 enum kind {
     CONTEXT,

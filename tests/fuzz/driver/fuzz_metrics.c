@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "driver/later.h"
 #include "driver/metrics.h"
+#include "fuzz_module.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,15 +21,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
-
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "fuzz_module:\n"
-        ".incbin \"" FUZZ_MODULE "\"\n"
-        "fuzz_module_end:\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const uint8_t fuzz_module[], fuzz_module_end[];
 
 enum what { CALCULATE, CALCULATE_SETS, QUERY_DATA, EXPORT, WHATS };
 enum { GROUPS_MAX = 64, REAL = 4, RAW_MAX_B = 1 << 16, ROOM_MAX = 4096 };
