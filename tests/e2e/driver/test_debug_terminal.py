@@ -41,15 +41,20 @@ class Terminal:
         if not term:
             env.pop('TERM', None)
         arguments = [ZESCOPE, 'debug', *options, '--', *(app or [NBODY, SPIRV, FLAGS])]
+        go, started = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            time.sleep(0.1)  # until the terminal has its size
+            os.read(go, 1)  # until the terminal has its size
             os.execve(ZESCOPE, arguments, env)
+        self.set_size(rows, columns)
+        self.first_modes = termios.tcgetattr(self.fd)
+        os.write(started, b'x')
+        os.close(go)
+        os.close(started)
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.raw = b''
         self.status = None
-        self.set_size(rows, columns)
 
     def __enter__(self):
         return self
@@ -264,8 +269,7 @@ class Panes(Session):
         self.assertIn('ended with status 0', t.text())
         self.assertIn('  Nothing is being debugged: `run` starts the application.', self.pane(t)[0])
 
-    def modes(self, t):
-        modes = termios.tcgetattr(t.fd)
+    def modes(self, modes):
         return modes[:4] + [[c for i, c in enumerate(modes[6]) if i not in (termios.VMIN, termios.VTIME)]]
 
     def test_restored(self):
@@ -275,9 +279,9 @@ class Panes(Session):
                               (signal.SIGHUP, -1)):
             t = Terminal(app=['true'])
             self.addCleanup(t.__exit__)
-            before = self.modes(t)
+            before = self.modes(t.first_modes)
             t.until(t.prompted, 'the first prompt')
-            t.until(lambda: self.modes(t) != before, 'the modes of editing')
+            t.until(lambda: self.modes(termios.tcgetattr(t.fd)) != before, 'the modes of editing')
             t.do('tui enable')
             self.assertEqual((t.raw.count(other), t.raw.count(back)), (1, 0))
             if isinstance(leave, bytes):
@@ -292,7 +296,7 @@ class Panes(Session):
             t.until_ended()
             self.assertEqual(t.status, status, leave)
             self.assertEqual(t.raw.count(back), 1)
-            self.assertEqual(self.modes(t), before, leave)
+            self.assertEqual(self.modes(termios.tcgetattr(t.fd)), before, leave)
 
     def test_no_panes(self):
         r = subprocess.run([ZESCOPE, 'debug', '--', 'true'], input='tui enable\nlayout src\ntui disable\nrefresh\n', text=True,
