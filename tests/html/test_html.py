@@ -584,6 +584,7 @@ class Columns(View):
         B.keys('c')
         B.click('input[name=heat][value=x-executions]')
         B.keys(Keys.ESCAPE)
+        self.assertTrue(B.run('return document.activeElement.closest(".rows") !== null'))
         hot = B.run("return Array.from(document.querySelectorAll('.pane.code .hot'), n => parseInt(n.style.getPropertyValue('--hot')))")
         self.assertEqual(len(hot), 10)  # one was not collected
         self.assertEqual((min(hot), max(hot)), (15, 80))
@@ -591,7 +592,7 @@ class Columns(View):
         B.keys('x')
         B.until('hottest line', lambda: 'sq(float x)' in (marked('source', 'pin') or [''])[0])  # two instructions, 12800
         B.keys('x')
-        B.until('the next', lambda: 'sq(float x)' not in marked('source', 'pin')[0])
+        B.until('the next', lambda: any('sq(float x)' not in row for row in marked('source', 'pin')))
 
     def test_folds(self):
         self.assertIn('55 lines without code', B.text('.row.gap'))

@@ -82,7 +82,7 @@ function onEscape(app, event) {
     if ($('help').open)
         return;
     if (!$('columns').hidden)
-        app.chooser.toggle(false);
+        closeColumns(app);
     else if (!$('goto').hidden)
         closeGoto(app);
     else if (event.target.closest('input'))
@@ -97,6 +97,12 @@ function onEscape(app, event) {
 function clearFind(app) {
     $('find').value = '';
     app.find('');
+}
+
+/* Keys go to the rows again at once, not from when the browser sees that the field is hidden. */
+function closeColumns(app) {
+    app.chooser.toggle(false);
+    app.active.scroller.focus({preventScroll: true});
 }
 
 /* ---- go to ---- */
