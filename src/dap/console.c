@@ -120,7 +120,8 @@ struct completions {
     const char **words;
     struct zs_arena arena;
     size_t count;
-    int64_t start, length;
+    int64_t column;       /* of the cursor, as the client counts */
+    size_t length, begin; /* of the text that is completed; of the word in it, which is ASCII */
 };
 
 static void put_completion(void *user, const char *word)
@@ -132,11 +133,12 @@ static void put_completion(void *user, const char *word)
     const char *own = zs_arena_strndup(&c->arena, word, strlen(word));
     if (!own || c->count == COMPLETIONS_MAX)
         return;
+    int64_t length = (int64_t)(c->length - c->begin);
     c->words[c->count++] = own;
     zs_json_object(c->body, NULL);
     zs_json_string(c->body, "label", word);
-    zs_json_i64(c->body, "start", c->start);
-    zs_json_i64(c->body, "length", c->length);
+    zs_json_i64(c->body, "start", c->column - length);
+    zs_json_i64(c->body, "length", length);
     zs_json_end(c->body);
 }
 
@@ -154,10 +156,6 @@ static size_t bytes_before(const char *text, int64_t column)
     return at;
 }
 
-static void put_nothing(void *user, const char *word)
-{
-}
-
 int handle_completions(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                        struct zs_diag *diag)
 {
@@ -168,7 +166,7 @@ int handle_completions(struct zs_dap *dap, const json_t *arguments, struct zs_js
     if (!text)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no text is given");
     const char *command = forced(text);
-    size_t skipped = command ? (size_t)(command - text) : 0, begin = 0;
+    size_t skipped = command ? (size_t)(command - text) : 0;
     size_t length = bytes_before(text, column);
     c.words = calloc(COMPLETIONS_MAX, sizeof(*c.words));
     if (!c.words)
@@ -176,13 +174,10 @@ int handle_completions(struct zs_dap *dap, const json_t *arguments, struct zs_js
     zs_arena_init(&c.arena, 0);
     zs_json_array(body, "targets");
     if (dap->options.complete && length >= skipped) {
-        /* where the word begins has to be known first; words are ASCII */
-        dap->options.complete(dap->options.user, dap->debug, text + skipped, length - skipped,
-                              &begin, put_nothing, NULL);
-        c.length = (int64_t)(length - skipped - begin);
-        c.start = column - c.length + first;
-        dap->options.complete(dap->options.user, dap->debug, text + skipped, length - skipped,
-                              &begin, put_completion, &c);
+        c.column = column + first;
+        c.length = length - skipped;
+        dap->options.complete(dap->options.user, dap->debug, text + skipped, c.length, &c.begin,
+                              put_completion, &c);
     }
     zs_json_end(body);
     zs_arena_fini(&c.arena);

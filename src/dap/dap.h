@@ -50,8 +50,8 @@ struct zs_dap_options {
      * expression. Or NULL. */
     int (*command)(void *user, struct zs_debugger *debug, const char *line, struct zs_buf *out,
                    struct zs_diag *diag);
-    /* What the end of a console's line may become: words, in place of what begins at *ret_begin.
-     * Or NULL. */
+    /* What the end of a console's line may become: words, in place of what begins at *ret_begin,
+     * which is set before the first of them. Or NULL. */
     void (*complete)(void *user, struct zs_debugger *debug, const char *line, size_t length,
                      size_t *ret_begin, void (*put)(void *put_user, const char *word),
                      void *put_user);
