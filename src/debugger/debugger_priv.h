@@ -137,7 +137,6 @@ struct zs_dbg_thread {
     uint32_t why; /* cr0.1 */
     bool fault_known;
     uint64_t fault_va;
-    uint32_t dispatch_mask;
     enum { ZS_DBG_ITEMS_UNASKED, ZS_DBG_ITEMS_KNOWN, ZS_DBG_ITEMS_NONE } items_state;
     struct zs_history_items items; /* as the driver tells them */
     bool hides_breakpoint;         /* stopped by a watchpoint where there is a breakpoint, too */

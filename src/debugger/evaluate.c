@@ -773,15 +773,16 @@ int zs_debug_evaluate_lanes(struct zs_debugger *d, uint32_t thread, uint32_t fra
                             struct zs_diag *diag)
 {
     struct zs_debug_lane lanes[32];
+    struct zs_dbg_context c;
     int count = zs_debug_lanes(d, thread, lanes, diag);
+    int error = count > 0 ? zs_dbg_context_make(d, thread, lanes[0].lane, frame, diag, &c) : 0;
+    if (error)
+        return error;
     for (int i = 0; i < count; i++) {
-        struct zs_dbg_context c;
         struct zs_dbg_value *value = NULL;
         struct zs_diag why;
         zs_diag_clear(&why);
-        int error = zs_dbg_context_make(d, thread, lanes[i].lane, frame, diag, &c);
-        if (error)
-            return error;
+        c.lane = lanes[i].lane;
         c.diag = &why;
         if (zs_dbg_evaluate(&c, expression, &value))
             error = unavailable(&c, expression, &value);

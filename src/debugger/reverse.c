@@ -64,7 +64,7 @@ static int search(struct zs_debugger *d, const struct zs_dbg_thread *t,
     if (!error && d->history->lack != ZS_HISTORY_WHOLE)
         error =
             zs_diag_set(diag, -EIO, ZS_DIAG_NO_OFFSET, "%s", zs_dbg_history_lack(d->history->lack));
-    *ret_whole = d->history->position <= steps;
+    *ret_whole = !error && d->history->position <= steps;
     return error;
 }
 

@@ -84,7 +84,6 @@ bool zs_dbg_thread_read(struct zs_debugger *d, struct zs_dbg_thread *t)
     t->shown.gpu_va = d->ip_base + cr[2];
     t->kernel = zs_dbg_kernel_at(d, t->shown.gpu_va);
     sr[2] &= t->kernel ? t->kernel->lanes : UINT32_MAX;
-    t->dispatch_mask = sr[2];
     t->shown.lanes = sr[2];
     t->shown.running = ce & sr[2];
     t->shown.kernel = t->kernel ? t->kernel->name : NULL;
