@@ -2,21 +2,16 @@
 /* zescope debug: threads, lanes, frames, source text and code. */
 #include "cli/debug_shell.h"
 
+#include "base/path.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LIST_LINES = 10, CODE_BEFORE = 4, CODE_LINES = 12, FUNCTIONS_MAX = 1024, SOURCES_MAX = 256 };
-
-#define NEW_DIAG                                                                                   \
-    {                                                                                              \
-        .offset_B = ZS_DIAG_NO_OFFSET                                                              \
-    }
 
 /* ---- focus ---- */
 
@@ -28,9 +23,8 @@ static void set_focus(struct zs_shell *s, struct zs_shell_focus f)
         return;
     const struct zs_debug_thread *t = zs_debug_thread(s->debug, f.thread);
     if (t && (f.thread != before.thread || f.lane != before.lane)) {
-        zs_shell_say(s, "[thread %u", f.thread);
-        if (t->group_known)
-            zs_shell_say(s, ", group %u,%u,%u", t->group[0], t->group[1], t->group[2]);
+        zs_shell_say(s, "[");
+        zs_shell_say_thread(s, t);
         zs_shell_say(s, ", lane %u%s]\n", f.lane,
                      t->running >> f.lane & 1 ? "" : ", which waits elsewhere");
     }
@@ -221,17 +215,13 @@ static const char *known_source(struct zs_shell *s, const char *file)
 {
     const char *paths[SOURCES_MAX];
     int count = zs_debug_sources(s->debug, paths, SOURCES_MAX);
-    size_t length = strlen(file);
-    for (int i = 0; i < count && i < SOURCES_MAX; i++) {
-        size_t whole = strlen(paths[i]);
-        if (length && whole >= length && !strcmp(paths[i] + whole - length, file) &&
-            (whole == length || file[0] == '/' || paths[i][whole - length - 1] == '/'))
+    for (int i = 0; i < count && i < SOURCES_MAX; i++)
+        if (zs_path_ends_with(paths[i], file))
             return paths[i];
-    }
     return NULL;
 }
 
-static bool set_list(struct zs_shell *s, const char *file, uint64_t line)
+bool zs_shell_set_list(struct zs_shell *s, const char *file, uint64_t line)
 {
     char *own = strdup(file);
     if (!own)
@@ -249,7 +239,7 @@ static bool list_file(struct zs_shell *s, const char *file, uint64_t line)
     const char *path = known_source(s, file);
     const struct zs_source *source = zs_debug_source(s->debug, path ? path : file);
     if (path || (source && source->found))
-        return set_list(s, path ? path : file, line);
+        return zs_shell_set_list(s, path ? path : file, line);
     zs_shell_error(s,
                    zs_debug_modules(s->debug, 0)
                        ? "no code that is loaded is of %s: info sources shows the files"
@@ -265,7 +255,7 @@ static bool list_function(struct zs_shell *s, const char *name)
     bool found = false, done = false;
     for (int i = 0; i < count && i < FUNCTIONS_MAX && !found; i++) {
         found = !strcmp(functions[i].name, name) && functions[i].file;
-        done = found && set_list(s, functions[i].file, functions[i].line);
+        done = found && zs_shell_set_list(s, functions[i].file, functions[i].line);
     }
     free(functions);
     if (!found)
@@ -282,7 +272,7 @@ static bool list_anything(struct zs_shell *s)
 {
     struct zs_debug_function first;
     if (zs_debug_functions(s->debug, &first, 1) > 0 && first.file)
-        return set_list(s, first.file, first.line);
+        return zs_shell_set_list(s, first.file, first.line);
     zs_shell_error(s, zs_debug_modules(s->debug, 0)
                           ? "the code that is loaded has no debug info: build it with -g"
                           : "no file is in focus, and no code is loaded yet: list FILE:LINE");
@@ -308,7 +298,7 @@ static bool choose_lines(struct zs_shell *s, const char *args, uint32_t *ret_cou
         free(file);
         if (!found)
             return false;
-    } else if ((!s->list_file && !list_anything(s)) || !set_list(s, s->list_file, line)) {
+    } else if ((!s->list_file && !list_anything(s)) || !zs_shell_set_list(s, s->list_file, line)) {
         return false;
     }
     if (*end == ',') {
@@ -329,7 +319,7 @@ void zs_shell_do_list(struct zs_shell *s, const char *args)
     uint32_t lines = LIST_LINES;
     if (!strcmp(args, "-")) /* in front of those that were shown */
         s->list_line = s->list_line > 2 * LIST_LINES ? s->list_line - 2 * LIST_LINES : 1;
-    else if (args[0] ? !choose_lines(s, args, &lines) : !s->list_file && !list_anything(s))
+    else if (args[0] && !choose_lines(s, args, &lines))
         return;
     if (!s->list_file && !list_anything(s))
         return;
@@ -549,6 +539,11 @@ static const struct {
     {"display", show_displays, "expressions that are shown at every stop"},
     {"watchpoints", show_watchpoints, "alone"},
 };
+
+const char *zs_shell_info_topic(size_t i)
+{
+    return i < ZS_ARRAY_LEN(topics) ? topics[i].name : NULL;
+}
 
 void zs_shell_do_info(struct zs_shell *s, const char *args)
 {

@@ -19,11 +19,6 @@ enum {
     LOCAL_TAG = 0x0a
 };
 
-#define NEW_DIAG                                                                                   \
-    {                                                                                              \
-        .offset_B = ZS_DIAG_NO_OFFSET                                                              \
-    }
-
 bool zs_shell_evaluate(struct zs_shell *s, const char *text, struct zs_debug_value **ret)
 {
     struct zs_shell_focus f = zs_shell_focus(s);
@@ -380,17 +375,6 @@ static uint64_t examine_text(struct zs_shell *s, uint64_t va)
     return n + (n < STRING_MAX_B);
 }
 
-static uint64_t examine_code(struct zs_shell *s, uint64_t va, uint64_t count)
-{
-    struct zs_debug_inst inst;
-    struct zs_diag diag = NEW_DIAG;
-    uint64_t at = va;
-    zs_shell_show_code(s, va, 0, (uint32_t)count);
-    for (; count && zs_debug_disassemble(s->debug, at, 0, &inst, 1, &diag) == 1; count--)
-        at = inst.gpu_va + inst.size_B;
-    return at - va;
-}
-
 /* Numbers in rows of 16 bytes (of bytes 8). How many bytes were shown. */
 static uint64_t examine_numbers(struct zs_shell *s, uint64_t va, const struct zs_shell_format *f)
 {
@@ -465,7 +449,7 @@ void zs_shell_do_examine(struct zs_shell *s, const char *args)
     }
     complete_format(s, args, &f);
     if (f.letter == 'i') {
-        shown_B = examine_code(s, va, f.count);
+        shown_B = zs_shell_show_code(s, va, 0, (uint32_t)f.count) - va;
     } else if (f.letter == 's') {
         for (uint64_t i = 0, n; i < f.count && (n = examine_text(s, va + shown_B)); i++)
             shown_B += n;

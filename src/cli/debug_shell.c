@@ -3,19 +3,13 @@
 #include "cli/debug_shell.h"
 
 #include "base/diag.h"
-#include "base/text.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NEW_DIAG                                                                                   \
-    {                                                                                              \
-        .offset_B = ZS_DIAG_NO_OFFSET                                                              \
-    }
 
 /* ---- what commands share ---- */
 
@@ -208,10 +202,9 @@ void zs_shell_do_finish(struct zs_shell *s, const char *args)
 
 void zs_shell_do_advance(struct zs_shell *s, const char *args)
 {
-    uint32_t id;
     if (!args[0])
         zs_shell_error(s, "advance LOCATION: where to is missing");
-    else if (zs_shell_needs_stop(s) && zs_shell_break(s, args, true, NULL, &id))
+    else if (zs_shell_needs_stop(s) && zs_shell_break(s, args, true, NULL))
         zs_shell_do_continue(s, "");
 }
 
@@ -484,8 +477,7 @@ static void complete_location(struct zs_shell *s, const char *word, size_t lengt
     count = zs_debug_sources(s->debug, paths, ZS_ARRAY_LEN(paths));
     for (int i = 0; i < count && i < (int)ZS_ARRAY_LEN(paths); i++) {
         char text[4096];
-        const char *slash = strrchr(paths[i], '/');
-        snprintf(text, sizeof(text), "%s:", slash ? slash + 1 : paths[i]);
+        snprintf(text, sizeof(text), "%s:", zs_path_base_name(paths[i]));
         put_if(text, word, length, put, user);
     }
     for (size_t i = 0; i < ZS_ARRAY_LEN(others); i++)
@@ -538,19 +530,17 @@ static bool takes_expression(const struct command *c)
 static void complete_argument(struct zs_shell *s, const struct command *c, const char *word,
                               size_t length, put_word *put, void *user)
 {
-    static const char *const infos[] = {"threads", "lanes",       "registers", "breakpoints",
-                                        "locals",  "args",        "modules",   "record",
-                                        "display", "watchpoints", "frame",     "source",
-                                        "sources", "functions",   "stack",     NULL};
     static const char *const focuses[] = {"thread", "lane", "group", "item", NULL};
     static const char *const gotos[] = {"launch", "step", NULL};
     static const char *const layouts[] = {"src", "asm", "split", "regs", "next", NULL};
+    const char *topic;
     if (takes_location(c))
         complete_location(s, word, length, put, user);
     else if (takes_expression(c))
         complete_variable(s, word, length, put, user);
     else if (c->run == zs_shell_do_info)
-        complete_list(infos, word, length, put, user);
+        for (size_t i = 0; (topic = zs_shell_info_topic(i)); i++)
+            put_if(topic, word, length, put, user);
     else if (c->run == zs_shell_do_focus)
         complete_list(focuses, word, length, put, user);
     else if (c->run == zs_shell_do_goto)

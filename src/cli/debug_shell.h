@@ -78,6 +78,11 @@ void zs_shell_fini(struct zs_shell *shell);
 
 /* ---- for commands ---- */
 
+#define NEW_DIAG                                                                                   \
+    {                                                                                              \
+        .offset_B = ZS_DIAG_NO_OFFSET                                                              \
+    }
+
 #define COMMAND(name, short_name, handler, flags, help, more)                                      \
     void zs_shell_do_##handler(struct zs_shell *shell, const char *args);
 #define HEADING(text)
@@ -102,21 +107,25 @@ bool zs_shell_take_number(struct zs_shell *shell, const char **args, uint64_t ot
 /* The same as all of args. */
 bool zs_shell_number(struct zs_shell *shell, const char *args, uint64_t otherwise, uint64_t *ret);
 bool zs_shell_evaluate(struct zs_shell *shell, const char *text, struct zs_debug_value **ret);
-/* LOCATION [if CONDITION]; *ret_id of the one that was made, or NULL. */
-bool zs_shell_break(struct zs_shell *shell, const char *args, bool temporary, const char *log,
-                    uint32_t *ret_id);
+/* LOCATION [if CONDITION]. */
+bool zs_shell_break(struct zs_shell *shell, const char *args, bool temporary, const char *log);
 /* "/4xw" at the beginning of *args, which moves behind it. False after a message. */
 bool zs_shell_take_format(struct zs_shell *shell, const char **args, const char *letters,
                           struct zs_shell_format *ret);
 void zs_shell_put_value(struct zs_shell *shell, struct zs_debug_value *value,
                         const struct zs_shell_format *format);
 void zs_shell_show_displays(struct zs_shell *shell);
+/* What `list` shows next: lines around that one. False without memory. */
+bool zs_shell_set_list(struct zs_shell *shell, const char *file, uint64_t line);
+/* The topics of `info`; NULL behind the last. */
+const char *zs_shell_info_topic(size_t i);
 void zs_shell_list_displays(struct zs_shell *shell);
 
 /* ---- debug_show.c: appended to shell->out ---- */
 
 void zs_shell_say(struct zs_shell *shell, const char *format, ...) ZS_PRINTF(2, 3);
 void zs_shell_error(struct zs_shell *shell, const char *format, ...) ZS_PRINTF(2, 3);
+void zs_shell_say_thread(struct zs_shell *shell, const struct zs_debug_thread *thread);
 void zs_shell_flush(struct zs_shell *shell);
 void zs_shell_show_event(struct zs_shell *shell, const struct zs_debug_event *event);
 void zs_shell_show_frame(struct zs_shell *shell, uint32_t number,
@@ -129,6 +138,8 @@ void zs_shell_show_threads(struct zs_shell *shell);
 void zs_shell_show_lanes(struct zs_shell *shell);
 void zs_shell_show_breakpoints(struct zs_shell *shell, bool watchpoints_alone);
 void zs_shell_show_registers(struct zs_shell *shell, const char *prefix);
-void zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before, uint32_t count);
+/* Returns the address behind what was shown. */
+uint64_t zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before,
+                            uint32_t count);
 
 #endif

@@ -91,7 +91,7 @@ void zs_shell_show_frame(struct zs_shell *shell, uint32_t number,
     zs_buf_putc(&shell->out, '\n');
 }
 
-static void say_thread(struct zs_shell *shell, const struct zs_debug_thread *t)
+void zs_shell_say_thread(struct zs_shell *shell, const struct zs_debug_thread *t)
 {
     zs_shell_say(shell, "thread %u", t->id);
     if (t->group_known)
@@ -110,9 +110,7 @@ void zs_shell_show_where(struct zs_shell *shell)
     if (!frames[frame].file)
         return;
     zs_shell_show_line(shell, frames[frame].file, frames[frame].line, true);
-    free(shell->list_file);
-    shell->list_file = strdup(frames[frame].file);
-    shell->list_line = frames[frame].line > 5 ? frames[frame].line - 5 : 1;
+    (void)zs_shell_set_list(shell, frames[frame].file, frames[frame].line);
 }
 
 static void show_stop(struct zs_shell *shell, const struct zs_debug_event *e)
@@ -143,7 +141,7 @@ static void show_stop(struct zs_shell *shell, const struct zs_debug_event *e)
             zs_shell_say(shell, " %u", e->breakpoint);
         zs_shell_say(shell, "%s, ", tone(shell, TONE_END));
         if (t)
-            say_thread(shell, t);
+            zs_shell_say_thread(shell, t);
         zs_shell_say(shell, ", lane %u", e->lane);
         if (t && t->running != t->lanes)
             zs_shell_say(shell, " (%d of %d lanes)", __builtin_popcount(t->running),
@@ -288,7 +286,7 @@ void zs_shell_show_threads(struct zs_shell *shell)
         const struct zs_debug_thread *t = &threads[i];
         struct zs_debug_frame frame = {0};
         zs_shell_say(shell, "%c ", t->id == focus ? '*' : ' ');
-        say_thread(shell, t);
+        zs_shell_say_thread(shell, t);
         zs_shell_say(shell, " (slice %u subslice %u EU %u thread %u), lanes %#x of %#x, ", t->slice,
                      t->subslice, t->eu, t->thread, t->running, t->lanes);
         zs_text_puts(&shell->out, t->kernel ? t->kernel : "??");
@@ -380,7 +378,8 @@ void zs_shell_show_registers(struct zs_shell *shell, const char *prefix)
     free(all);
 }
 
-void zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before, uint32_t count)
+uint64_t zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before,
+                            uint32_t count)
 {
     struct zs_debug_inst *insts = calloc(count, sizeof(*insts));
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
@@ -400,5 +399,7 @@ void zs_shell_show_code(struct zs_shell *shell, uint64_t gpu_va, uint32_t before
         zs_text_puts(&shell->out, inst->text);
         zs_buf_putc(&shell->out, '\n');
     }
+    uint64_t end = got > 0 ? insts[got - 1].gpu_va + insts[got - 1].size_B : gpu_va;
     free(insts);
+    return end;
 }

@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW_DIAG                                                                                   \
-    {                                                                                              \
-        .offset_B = ZS_DIAG_NO_OFFSET                                                              \
-    }
-
 /* "X if CONDITION": the X, to be freed; *ret_condition points behind it, or is NULL. */
 static char *split_condition(const char *args, const char **ret_condition)
 {
@@ -104,8 +99,7 @@ static const struct zs_debug_breakpoint *find(const struct zs_shell *s, uint32_t
     return NULL;
 }
 
-bool zs_shell_break(struct zs_shell *s, const char *args, bool temporary, const char *log,
-                    uint32_t *ret_id)
+bool zs_shell_break(struct zs_shell *s, const char *args, bool temporary, const char *log)
 {
     struct zs_debug_breakpoint_options o = {
         .size_B = sizeof(o), .temporary = temporary, .log = log};
@@ -140,19 +134,17 @@ bool zs_shell_break(struct zs_shell *s, const char *args, bool temporary, const 
             zs_shell_say(s, ": %u place%s\n", b->place_count, zs_plural(b->place_count));
     }
     free(location);
-    if (ret_id)
-        *ret_id = made ? id : 0;
     return made;
 }
 
 void zs_shell_do_break(struct zs_shell *s, const char *args)
 {
-    zs_shell_break(s, args, false, NULL, NULL);
+    zs_shell_break(s, args, false, NULL);
 }
 
 void zs_shell_do_tbreak(struct zs_shell *s, const char *args)
 {
-    zs_shell_break(s, args, true, NULL, NULL);
+    zs_shell_break(s, args, true, NULL);
 }
 
 /* dprintf LOCATION, TEXT WITH {EXPRESSIONS} */
@@ -168,7 +160,7 @@ void zs_shell_do_dprintf(struct zs_shell *s, const char *args)
     comma++;
     while (*comma == ' ')
         comma++;
-    zs_shell_break(s, location, false, comma, NULL);
+    zs_shell_break(s, location, false, comma);
 }
 
 /* The number of a breakpoint at the beginning of *args. */
