@@ -349,6 +349,15 @@ static void test_program_dies(void **state)
     OK(zetDebugDetach(session));
 }
 
+/* The next event but the answer to an interrupt, which comes at any time: *answers are expected. */
+static zet_debug_event_type_t next_word(zet_debug_session_handle_t session, uint32_t *answers)
+{
+    zet_debug_event_type_t type;
+    while ((type = next_event(session).type) == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE)
+        assert_int_not_equal((*answers)--, 0);
+    return type;
+}
+
 /* What a program does last is told, however soon it is gone; also when a request of the debugger's
  * comes too late. */
 static void test_last_words(void **state)
@@ -357,18 +366,17 @@ static void test_last_words(void **state)
     for (uint32_t round = 0; round < 12; round++) {
         struct app app = app_start(true);
         zet_debug_session_handle_t session = attach(e->device, &app);
-        zet_debug_event_t event;
+        uint32_t answers = round % 2;
         OK(app_do(&app, "init", 0));
         load_kernels(session, &app);
         app_tell(&app, "vanish", 7);
-        if (round % 2)
+        if (answers)
             (void)zetDebugInterrupt(session, everyone);
         for (uint32_t unloads = 0; unloads < 4; unloads++)
-            while ((event = next_event(session)).type != ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD)
-                assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
-        while ((event = next_event(session)).type != ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT)
-            assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
-        expect_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED);
+            assert_int_equal(next_word(session, &answers), ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+        assert_int_equal(next_word(session, &answers), ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT);
+        /* the process is there for a little while without its queues, and answers */
+        assert_int_equal(next_word(session, &answers), ZET_DEBUG_EVENT_TYPE_DETACHED);
         OK(zetDebugDetach(session));
         assert_int_equal(app_end(&app), 7);
     }
