@@ -95,7 +95,8 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
     ZS_CHECK(numCommandLists > 0, ZE_RESULT_ERROR_INVALID_SIZE, "no command list");
     struct zs_ze_fence *fence = hFence ? zs_ze_fence_of(hFence) : NULL;
     ZS_CHECK(fence || !hFence, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "hFence is no live fence");
-    ZS_CHECK(!fence || atomic_load(&fence->state) == ZS_SIGNAL_NOT_READY,
+    bool again = fence && atomic_load(&fence->state) != ZS_SIGNAL_NOT_READY;
+    ZS_CHECK(!again || zs_lets_pass(__func__, "the fence was not reset; taken as reset"),
              ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "the fence was not reset");
     const struct place place = {queue->context, queue->device, queue->ordinal};
     ze_result_t result = check_lists(__func__, &place, numCommandLists, phCommandLists);
@@ -107,6 +108,8 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
     ZS_CHECK(programs, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     for (uint32_t i = 0; i < numCommandLists; i++)
         programs[i] = zs_ze_list_of(phCommandLists[i])->program;
+    if (again)
+        zs_signal_set(&fence->state, ZS_SIGNAL_NOT_READY);
     result = zs_worker_submit(queue->worker, numCommandLists, programs, fence);
     if (programs != few)
         free(programs);

@@ -179,6 +179,29 @@ static uint8_t *odd_buffer(struct e2e *e, const void *bytes, size_t size)
     return p;
 }
 
+/* Executed with a fence that is signalled: it is signalled again when that has been done. */
+static void test_fence_not_reset(void **state)
+{
+    struct e2e *e = *state;
+    const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    const ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    const ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC,
+                                        .flags = ZE_FENCE_FLAG_SIGNALED};
+    ze_command_queue_handle_t queue;
+    ze_command_list_handle_t list;
+    ze_fence_handle_t fence;
+    OK(zeCommandQueueCreate(e->context, e->device, &queue_desc, &queue));
+    OK(zeCommandListCreate(e->context, e->device, &list_desc, &list));
+    OK(zeCommandListClose(list));
+    OK(zeFenceCreate(queue, &fence_desc, &fence));
+    PASSES_UNLESS_STRICT(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence),
+                         ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
+    OK(zeFenceHostSynchronize(fence, UINT64_MAX));
+    OK(zeFenceDestroy(fence));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+}
+
 static void widened_reads(struct e2e *e, ze_module_handle_t module)
 {
     static const struct {
@@ -285,7 +308,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_alignments),      cmocka_unit_test(test_flags),
         cmocka_unit_test(test_enumerators),     cmocka_unit_test(test_short_arguments),
         cmocka_unit_test(test_dimensions_of_0), cmocka_unit_test(test_lists_of_other_contexts),
-        cmocka_unit_test(test_widened_reads),   cmocka_unit_test(test_asked_reads),
+        cmocka_unit_test(test_fence_not_reset), cmocka_unit_test(test_widened_reads),
+        cmocka_unit_test(test_asked_reads),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
