@@ -17,11 +17,16 @@
 #include "base/reader.h"
 #include "module/elf.h"
 
+#include <elf.h>
 #include <errno.h>
 
 enum {
     ELF_TYPE_AT = 16,
+    ELF_SEGMENTS_AT = 32,
     ELF_SECTIONS_AT = 40,
+    ELF_SEGMENT_SIZE_AT = 54,
+    ELF_SEGMENT_COUNT_AT = 56,
+    SEGMENT_MAX = UINT16_MAX - 1,
     SECTION_HEADER_B = 64,
     SECTION_ADDRESS_AT = 16,
     TEXT_ALIGN_B = 64,
@@ -122,6 +127,38 @@ static int write_headers(struct linker *l)
     return 0;
 }
 
+/* Debuggers place what they load by segments: one for each section that is in the device's memory.
+ */
+static void append_segments(struct linker *l)
+{
+    static const uint8_t padding[8] = {0};
+    uint32_t count = 0;
+    zs_buf_append(l->out, padding, -l->out->size_B & 7);
+    size_t at_B = l->out->size_B;
+    for (uint32_t i = 0; i < l->elf.section_count && count < SEGMENT_MAX; i++) {
+        const struct zs_section *s = &l->elf.sections[i];
+        uint64_t va = l->section_va[i], file_B = s->bytes.size_B, size_B = s->size_B;
+        if (!va || !s->size_B || starts_with(s->name, ".data.const.string"))
+            continue;
+        bool is_text = starts_with(s->name, ".text");
+        const Elf64_Phdr segment = {.p_type = PT_LOAD,
+                                    .p_flags = is_text ? PF_R | PF_X : PF_R | PF_W,
+                                    .p_offset = s->offset_B,
+                                    .p_vaddr = va,
+                                    .p_paddr = va,
+                                    .p_filesz = file_B,
+                                    .p_memsz = size_B,
+                                    .p_align = 1};
+        zs_buf_append(l->out, &segment, sizeof(segment));
+        count++;
+    }
+    if (l->out->error)
+        return;
+    store(l->out->data + ELF_SEGMENTS_AT, count ? at_B : 0, 8);
+    store(l->out->data + ELF_SEGMENT_SIZE_AT, sizeof(Elf64_Phdr), 2);
+    store(l->out->data + ELF_SEGMENT_COUNT_AT, count, 2);
+}
+
 /* How long the names of sections are together was bounded as the module was opened. */
 static int index_sections(struct linker *l)
 {
@@ -214,7 +251,9 @@ static int link_elf(struct linker *l, struct zs_arena *arena, struct zs_span zeb
         if (l->elf.sections[i].type == ZS_SHT_RELA)
             error = apply(l, &l->elf.sections[i]);
     }
-    return error;
+    if (!error)
+        append_segments(l);
+    return !error && l->out->error ? -ENOMEM : error;
 }
 
 /* Under the module's lock. */

@@ -4,7 +4,8 @@
  * driver->debug is NULL, and nothing here does anything.
  *
  * debug_server.c: the thread that debuggers talk to; debug_modules.c: what is loaded;
- * debug_memory.c: memory by address; debug_session.c: the debugger's side, zetDebug*.
+ * debug_memory.c: memory by address. The debugger's side, zetDebug*: debug_session.c,
+ * debug_process.c.
  */
 #ifndef ZS_DRIVER_DEBUG_H
 #define ZS_DRIVER_DEBUG_H
@@ -40,6 +41,15 @@ void zs_debug_module_loaded(struct zs_ze_module *module);
 void zs_debug_module_unloaded(struct zs_ze_module *module);
 /* It goes itself: its code and its ELFs do. */
 void zs_debug_module_free(struct zs_ze_module *module);
+/* An ELF of its code and its kernels' names, for a module that the compiler gave no debug
+ * information for; empty: it has some, it cannot be debugged, or no memory. Lives as long as the
+ * module. */
+struct zs_span zs_debug_module_elf(struct zs_ze_module *module);
+
+/* Neither gone nor a zombie. */
+bool zs_debug_process_is_alive(uint32_t pid);
+/* It was started with ZET_ENABLE_PROGRAM_DEBUGGING=1. */
+bool zs_debug_process_is_enabled(uint32_t pid);
 
 /* ---- inside ------------------------------------------------------------------------------------
  */

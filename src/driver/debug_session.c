@@ -18,7 +18,6 @@
 #include <zescope/debug_ext.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +28,13 @@
 enum {
     HELLO_TIMEOUT_MS = 10000,
     WAIT_CHECK_MS = 200, /* whether a process that is waited for is still there */
-    ENVIRON_B_MAX = 4 << 20,
 };
 static const uint64_t NS_PER_MS = 1000000;
 
 struct event {
     struct event *next;
     uint64_t id;
+    bool nobody; /* see interrupts_nobody() */
     zet_debug_event_t event;
 };
 
@@ -52,6 +51,7 @@ struct zs_ze_debug_session {
     bool sending;               /* some thread does, from where its answer is to go */
     bool gone;
     bool entered; /* the debugger was told of its entry, and not of its exit */
+    bool told;    /* that there is nobody to be interrupted, as the process is gone */
     struct event *events, **events_end;
     struct event *unacknowledged;
     uint32_t number;                /* of the last request */
@@ -64,64 +64,6 @@ struct zs_ze_debug_session {
     uint64_t happened;            /* events, and requests that change it */
     bool missed;                  /* since then a thread was asked for that is not stopped */
 };
-
-/* ---- the process -------------------------------------------------------------------------------
- */
-
-static bool read_proc(uint32_t pid, const char *name, struct zs_buf *out)
-{
-    char path[64], part[4096];
-    snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got;
-    if (fd < 0)
-        return false;
-    while (out->size_B < ENVIRON_B_MAX && (got = read(fd, part, sizeof(part))) > 0)
-        zs_buf_append(out, part, (size_t)got);
-    close(fd);
-    return !out->error;
-}
-
-/* Neither gone nor a zombie. */
-static bool is_alive(uint32_t pid)
-{
-    struct zs_buf text = {0};
-    bool alive = read_proc(pid, "stat", &text) && text.size_B;
-    const char *name_end = alive ? strrchr(zs_buf_cstr(&text), ')') : NULL;
-    alive = name_end && name_end[1] == ' ' && name_end[2] != 'Z' && name_end[2] != 'X';
-    zs_buf_fini(&text);
-    return alive;
-}
-
-/* Within exec a process has no environment for a moment, although what started it (posix_spawn,
- * vfork) has gone on: it is waited for, for a second. */
-static bool read_environment(uint32_t pid, struct zs_buf *text)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-    bool ok = read_proc(pid, "environ", text);
-    for (int i = 0; i < 1000 && ok && !text->size_B; i++) {
-        nanosleep(&pause, NULL);
-        ok = read_proc(pid, "environ", text);
-    }
-    return ok;
-}
-
-/* It was started with the variable. */
-static bool is_enabled(uint32_t pid)
-{
-    static const char setting[] = "ZET_ENABLE_PROGRAM_DEBUGGING=1";
-    struct zs_buf text = {0};
-    bool found = false;
-    if (read_environment(pid, &text)) {
-        for (size_t at_B = 0; at_B < text.size_B && !found;) {
-            size_t length = strnlen((const char *)text.data + at_B, text.size_B - at_B);
-            found = length == sizeof(setting) - 1 && memcmp(text.data + at_B, setting, length) == 0;
-            at_B += length + 1;
-        }
-    }
-    zs_buf_fini(&text);
-    return found;
-}
 
 /* ---- messages that come ------------------------------------------------------------------------
  */
@@ -259,7 +201,7 @@ static bool receive_one(struct zs_ze_debug_session *s, uint64_t deadline_ns)
     s->receiving = true;
     pthread_mutex_unlock(&s->lock);
     ready = poll(&fd, 1, cut ? WAIT_CHECK_MS : timeout_ms);
-    bool alive = !waits || ready > 0 || is_alive(s->pid);
+    bool alive = !waits || ready > 0 || zs_debug_process_is_alive(s->pid);
     if (ready > 0 && !waits)
         got = recv(fd.fd, &s->incoming, sizeof(s->incoming), MSG_TRUNC);
     if (got < 0 && errno == ECONNRESET) /* it ended with a request unread: what it said before */
@@ -498,7 +440,7 @@ static ze_result_t attach(struct zs_ze_debug_session *s)
         return say_hello(s);
     if (error != -ECONNREFUSED)
         return result_of(error);
-    if (!is_enabled(s->pid))
+    if (!zs_debug_process_is_enabled(s->pid))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     return attach_early(s);
 }
@@ -513,8 +455,8 @@ ze_result_t ZE_APICALL zetDebugAttach(zet_device_handle_t hDevice, const zet_deb
     struct stat st;
     *phDebug = NULL;
     snprintf(path, sizeof(path), "/proc/%u", config->pid);
-    ZS_CHECK(config->pid > 0 && config->pid <= INT32_MAX && is_alive(config->pid) &&
-                 stat(path, &st) == 0,
+    ZS_CHECK(config->pid > 0 && config->pid <= INT32_MAX &&
+                 zs_debug_process_is_alive(config->pid) && stat(path, &st) == 0,
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "there is no process %u", config->pid);
     ZS_CHECK(st.st_uid == geteuid(), ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS,
              "process %u belongs to another user", config->pid);
@@ -578,6 +520,7 @@ ze_result_t ZE_APICALL zetDebugReadEvent(zet_debug_session_handle_t hDebug, uint
         if (!s->events)
             s->events_end = &s->events;
         *event = item->event;
+        s->told |= item->nobody;
         if (event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) {
             item->next = s->unacknowledged;
             s->unacknowledged = item;
@@ -644,11 +587,47 @@ static ze_result_t control(struct zs_ze_debug_session *s, enum zs_wire_kind kind
     return result;
 }
 
+static bool exists(const struct zs_ze_debug_session *s, ze_device_thread_t t)
+{
+    const struct zs_gpu_model *model = s->device->model;
+    return (t.slice == UINT32_MAX || t.slice < model->slices) &&
+           (t.subslice == UINT32_MAX || t.subslice < model->subslices_per_slice) &&
+           (t.eu == UINT32_MAX || t.eu < model->eus_per_subslice) &&
+           (t.thread == UINT32_MAX || t.thread < model->threads_per_eu);
+}
+
+/* The process is not there yet, or gone, which the debugger has not read: nobody is there to be
+ * interrupted, and it is told so. The session's last event stays the last; who asks again and again
+ * comes to an end. */
+static bool interrupts_nobody(struct zs_ze_debug_session *s, ze_device_thread_t thread)
+{
+    zet_debug_event_t event = {.type = ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE};
+    event.info.thread.thread = thread;
+    pthread_mutex_lock(&s->lock);
+    struct event **at = &s->events, *item = NULL;
+    while (*at && (!s->gone || (*at)->next))
+        at = &(*at)->next;
+    bool may = s->gone ? *at && !s->told : s->fd.fd < 0;
+    if (may && exists(s, thread))
+        item = malloc(sizeof(*item));
+    if (item) {
+        *item = (struct event){.next = *at, .nobody = s->gone, .event = event};
+        *at = item;
+        if (!item->next)
+            s->events_end = &item->next;
+        pthread_cond_broadcast(&s->changed);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return item != NULL;
+}
+
 ze_result_t ZE_APICALL zetDebugInterrupt(zet_debug_session_handle_t hDebug,
                                          ze_device_thread_t thread)
 {
     ZS_OBJECT(debug_session, s, hDebug);
-    return control(s, ZS_WIRE_INTERRUPT, thread);
+    ze_result_t result = control(s, ZS_WIRE_INTERRUPT, thread);
+    bool nobody = result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_NOT_AVAILABLE;
+    return nobody && interrupts_nobody(s, thread) ? ZE_RESULT_SUCCESS : result;
 }
 
 ze_result_t ZE_APICALL zetDebugResume(zet_debug_session_handle_t hDebug, ze_device_thread_t thread)

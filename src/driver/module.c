@@ -433,8 +433,8 @@ ze_result_t ZE_APICALL zeModuleGetNativeBinary(ze_module_handle_t hModule, size_
     return give_bytes(module->binary.data, module->binary.size_B, pSize, pModuleNativeBinary);
 }
 
-/* IGC's debug data of the part that holds the device's code, or the zebin linked; empty: compiled
- * without -g. */
+/* IGC's debug data of the part that holds the device's code, or the zebin linked; where programs
+ * are debugged at least an ELF of the code. Empty: compiled without -g. */
 static struct zs_span debug_data(struct zs_ze_module *module)
 {
     const struct zs_image *image = module->image;
@@ -443,7 +443,8 @@ static struct zs_span debug_data(struct zs_ze_module *module)
         if (outer->sections[i].type == (uint32_t)SECTION_DEBUG)
             return outer->sections[i].bytes;
     }
-    return zs_debug_linked(module);
+    struct zs_span linked = zs_debug_linked(module);
+    return linked.size_B ? linked : zs_debug_module_elf(module);
 }
 
 ze_result_t ZE_APICALL zetModuleGetDebugInfo(zet_module_handle_t hModule,

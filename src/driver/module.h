@@ -22,7 +22,8 @@ struct zs_ze_module {
     struct zs_module *container; /* over `binary` */
     const struct zs_image *image;
     struct zs_buf binary;           /* what zeModuleGetNativeBinary gives */
-    struct zs_buf debug;            /* zebin: its linked debug information, once it was wanted */
+    struct zs_buf debug;            /* linked debug information of a zebin, or an ELF made here of
+                                       code that has none; once it was wanted */
     void *buffers[ZS_BUFFER_COUNT]; /* memory of the context, NULL: none */
     pthread_mutex_t lock;           /* guards lowered, linked, debug */
     struct zs_lowered *lowered;     /* image->kernel_count of them */

@@ -4,6 +4,7 @@
  * when it is done: "name result input output". Tests of debuggers start it.
  */
 #include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -109,8 +110,9 @@ static ze_result_t load_module(const char *name, ze_module_format_t format, cons
 
 static ze_result_t make_module(uint32_t number)
 {
-    static const char *const names[] = {"debugged.bin", "plain.bin", "lines.zebin"};
-    return load_module(names[number % 3], ZE_MODULE_FORMAT_NATIVE, NULL);
+    static const char *const names[] = {"debugged.bin", "plain.bin", "lines.zebin",
+                                        "acm-g10/debugged.bin", "pvc/debugged.bin"};
+    return load_module(names[number % 5], ZE_MODULE_FORMAT_NATIVE, NULL);
 }
 
 /* By the compiler, which has seen nothing like it before: of the number. */
@@ -135,8 +137,26 @@ static ze_result_t vanish(uint32_t number)
     _exit((int)number);
 }
 
+/* What the driver gives as debug information: its first bytes, where the kernels write. */
+static ze_result_t copy_info(uint32_t number)
+{
+    size_t size = 0;
+    (void)number;
+    ze_result_t result =
+        zetModuleGetDebugInfo(module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size, NULL);
+    uint8_t *bytes = malloc(size + 1);
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            zetModuleGetDebugInfo(module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size, bytes);
+    memset(out, 0, ITEMS * sizeof(int));
+    memcpy(out, bytes, size < ITEMS * sizeof(int) ? size : ITEMS * sizeof(int));
+    free(bytes);
+    return result;
+}
+
 /* So many groups, on the queue; returns at once. */
-static ze_result_t launch(const char *name, uint32_t groups, long more, bool with_more)
+static ze_result_t launch_of(const char *name, uint32_t groups, uint32_t items, long more,
+                             bool with_more)
 {
     ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
     ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
@@ -145,7 +165,7 @@ static ze_result_t launch(const char *name, uint32_t groups, long more, bool wit
     ze_result_t result = zeKernelCreate(module, &desc, &kernel);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    zeKernelSetGroupSize(kernel, GROUP, 1, 1);
+    zeKernelSetGroupSize(kernel, items, 1, 1);
     zeKernelSetArgumentValue(kernel, 0, sizeof(in), &in);
     zeKernelSetArgumentValue(kernel, 1, sizeof(out), &out);
     if (with_more)
@@ -160,6 +180,11 @@ static ze_result_t launch(const char *name, uint32_t groups, long more, bool wit
     zeCommandListDestroy(list);
     zeKernelDestroy(kernel);
     return result;
+}
+
+static ze_result_t launch(const char *name, uint32_t groups, long more, bool with_more)
+{
+    return launch_of(name, groups, GROUP, more, with_more);
 }
 
 static ze_result_t launch_spin(uint32_t number)
@@ -182,6 +207,21 @@ static ze_result_t launch_share(uint32_t number)
 static ze_result_t launch_wild(uint32_t number)
 {
     return launch("wild", 1, number ? (long)number : 1L << 40, true);
+}
+
+static ze_result_t launch_part(uint32_t number)
+{
+    return launch_of("part", number, 4 * GROUP, 0, false);
+}
+
+/* One item reads memory that nobody has written. */
+static ze_result_t launch_unwritten(uint32_t number)
+{
+    ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    char *fresh = NULL;
+    ze_result_t result =
+        zeMemAllocDevice(context, &desc, ITEMS * sizeof(int), 64, device, (void **)&fresh);
+    return result == ZE_RESULT_SUCCESS ? launch("wild", number, fresh - (char *)in, true) : result;
 }
 
 /* A kernel reads it meanwhile, as is meant. */
@@ -333,13 +373,17 @@ static const struct {
     const char *name;
     ze_result_t (*run)(uint32_t number);
 } commands[] = {
-    {"init", init},          {"context", make_context}, {"queue", make_queue},
-    {"noqueue", drop_queue}, {"module", make_module},   {"nomodule", drop_module},
-    {"spin", launch_spin},   {"steps", launch_steps},   {"share", launch_share},
-    {"wild", launch_wild},   {"wait", wait_all},        {"check", check},
-    {"fork", fork_child},    {"leave", fork_and_leave}, {"close", close_all},
-    {"release", release},    {"vanish", vanish},        {"build", build_module},
-    {"storm", storm},
+    {"init", init},          {"context", make_context},
+    {"queue", make_queue},   {"noqueue", drop_queue},
+    {"module", make_module}, {"nomodule", drop_module},
+    {"spin", launch_spin},   {"steps", launch_steps},
+    {"share", launch_share}, {"wild", launch_wild},
+    {"wait", wait_all},      {"check", check},
+    {"fork", fork_child},    {"leave", fork_and_leave},
+    {"close", close_all},    {"release", release},
+    {"vanish", vanish},      {"build", build_module},
+    {"storm", storm},        {"info", copy_info},
+    {"part", launch_part},   {"unwritten", launch_unwritten},
 };
 
 int main(void)

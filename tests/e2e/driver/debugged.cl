@@ -32,3 +32,11 @@ kernel void wild(global int *p, global int *out, long offset)
     global int *q = (global int *)((global char *)p + (i == 5 ? offset : 0));
     out[i] = q[i] + 1;
 }
+
+// Where its group is of several threads not all of them come to the barrier.
+kernel void part(global const int *in, global int *out)
+{
+    if (get_local_id(0) < 32)
+        barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = in[get_global_id(0)] + 1;
+}

@@ -245,29 +245,35 @@ static inline void stop_all(zet_debug_session_handle_t session)
 /* ---- modules -----------------------------------------------------------------------------------
  */
 
-enum { KERNELS_MAX = 8 };
+enum { KERNEL_COUNT = 5 }; /* of debugged.cl */
 
 /* Where kernels are, by the names in their ELFs. */
 struct loaded {
-    zet_debug_event_t events[KERNELS_MAX];
+    zet_debug_event_t events[KERNEL_COUNT];
     uint32_t count;
 };
 
 /* Entry, and all kernels of debugged.cl, acknowledged. The program is told to make them. */
-static inline struct loaded load_kernels(zet_debug_session_handle_t session, struct app *app)
+static inline struct loaded load_kernels_of(zet_debug_session_handle_t session, struct app *app,
+                                            uint32_t module)
 {
     struct loaded loaded = {.count = 0};
     OK(app_do(app, "context", 0));
     OK(app_do(app, "queue", 0));
     expect_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
-    app_tell(app, "module", 0);
-    while (loaded.count < 4) {
+    app_tell(app, "module", module);
+    while (loaded.count < KERNEL_COUNT) {
         zet_debug_event_t event = expect_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
         loaded.events[loaded.count++] = event;
         OK(zetDebugAcknowledgeEvent(session, &event));
     }
     OK(app_result(app));
     return loaded;
+}
+
+static inline struct loaded load_kernels(zet_debug_session_handle_t session, struct app *app)
+{
+    return load_kernels_of(session, app, 0);
 }
 
 static inline uint8_t *read_elf(zet_debug_session_handle_t session, const zet_debug_event_t *event)

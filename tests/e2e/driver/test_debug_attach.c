@@ -3,6 +3,7 @@
  * when one of them dies. */
 #include "debugging.h"
 
+#include <elf.h>
 #include <fcntl.h>
 
 static void test_properties(void **state)
@@ -106,10 +107,14 @@ static void test_events(void **state)
     struct e2e *e = *state;
     struct app app = app_start(true);
     zet_debug_session_handle_t session = attach(e->device, &app);
-    zet_debug_event_t loads[4], event;
+    zet_debug_event_t loads[KERNEL_COUNT], event;
     ze_result_t result;
     FAILS(zetDebugReadEvent(session, 0, &event), ZE_RESULT_NOT_READY);
     FAILS(zetDebugReadEvent(session, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    OK(zetDebugInterrupt(session, everyone));
+    expect_event(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+    FAILS(zetDebugResume(session, everyone), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    FAILS(zetDebugReadEvent(session, 0, &event), ZE_RESULT_NOT_READY);
     OK(app_do(&app, "init", 0));
     OK(app_do(&app, "context", 0));
     expect_nothing(session);
@@ -120,15 +125,15 @@ static void test_events(void **state)
     expect_nothing(session);
 
     app_tell(&app, "module", 0);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < KERNEL_COUNT; i++) {
         loads[i] = expect_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
         assert_int_equal(loads[i].flags, ZET_DEBUG_EVENT_FLAG_NEED_ACK);
         assert_int_equal(loads[i].info.module.format, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF);
         for (int k = 0; k < i; k++)
             assert_true(loads[k].info.module.load != loads[i].info.module.load);
     }
-    static const int order[] = {2, 0, 3, 1};
-    for (int i = 0; i < 4; i++) {
+    static const int order[KERNEL_COUNT] = {2, 0, 4, 3, 1};
+    for (int i = 0; i < KERNEL_COUNT; i++) {
         assert_false(app_answers(&app, SOON_MS, &result));
         OK(zetDebugAcknowledgeEvent(session, &loads[order[i]]));
         FAILS(zetDebugAcknowledgeEvent(session, &loads[order[i]]),
@@ -138,7 +143,7 @@ static void test_events(void **state)
     FAILS(zetDebugAcknowledgeEvent(session, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 
     OK(app_do(&app, "nomodule", 0));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < KERNEL_COUNT; i++) {
         event = expect_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
         assert_int_equal(event.flags, 0);
         assert_true(event.info.module.load == loads[i].info.module.load &&
@@ -152,13 +157,43 @@ static void test_events(void **state)
     OK(app_do(&app, "queue", 0));
     expect_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
     assert_int_equal(app_end(&app), 0);
+    const ze_device_thread_t one = {0, UINT32_MAX, 0, 0}, none = {99, 0, 0, 0};
+    OK(zetDebugInterrupt(session, everyone)); /* until it has been told */
+    OK(zetDebugInterrupt(session, one));
+    FAILS(zetDebugInterrupt(session, none), ZE_RESULT_ERROR_DEVICE_LOST);
+    FAILS(zetDebugResume(session, everyone), ZE_RESULT_ERROR_DEVICE_LOST);
     expect_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT);
+    event = expect_event(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+    assert_true(same_thread(event.info.thread.thread, everyone));
+    FAILS(zetDebugInterrupt(session, everyone), ZE_RESULT_ERROR_DEVICE_LOST);
+    event = expect_event(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+    assert_true(same_thread(event.info.thread.thread, one));
     event = expect_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED);
     assert_int_equal(event.info.detached.reason, ZET_DEBUG_DETACH_REASON_HOST_EXIT);
     FAILS(zetDebugReadEvent(session, PATIENCE_MS, &event), ZE_RESULT_ERROR_DEVICE_LOST);
     FAILS(zetDebugReadEvent(session, UINT64_MAX, &event), ZE_RESULT_ERROR_DEVICE_LOST);
     FAILS(zetDebugInterrupt(session, everyone), ZE_RESULT_ERROR_DEVICE_LOST);
     OK(zetDebugDetach(session));
+}
+
+/* The head of what the program was given as debug information names code at this address. */
+static bool info_has_code_at(zet_debug_session_handle_t session, const struct app *app,
+                             uint64_t load_va)
+{
+    static uint8_t bytes[4096];
+    Elf64_Ehdr header;
+    bool found = false;
+    OK(memory(session, everyone, app->out_va, bytes, sizeof(bytes), false));
+    memcpy(&header, bytes, sizeof(header));
+    assert_memory_equal(header.e_ident, ELFMAG, SELFMAG);
+    assert_int_equal(header.e_shentsize, sizeof(Elf64_Shdr));
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        assert_true(header.e_shoff + (i + 1) * sizeof(section) <= sizeof(bytes));
+        memcpy(&section, bytes + header.e_shoff + i * sizeof(section), sizeof(section));
+        found |= section.sh_flags & SHF_EXECINSTR && section.sh_addr == load_va;
+    }
+    return found;
 }
 
 /* What there was before is told again; nobody waits for it. */
@@ -175,9 +210,12 @@ static void test_late(void **state)
         expect_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
         uint32_t loads = 0;
         zet_debug_event_t event;
+        OK(app_do(&app, "info", 0));
         while (zetDebugReadEvent(session, SOON_MS, &event) == ZE_RESULT_SUCCESS) {
             assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
             uint8_t *elf = read_elf(session, &event);
+            if (kind == 1) /* compiled without -g: an ELF of the code all the same */
+                assert_true(info_has_code_at(session, &app, event.info.module.load));
             assert_memory_equal(elf,
                                 "\x7f"
                                 "ELF",
@@ -185,7 +223,7 @@ static void test_late(void **state)
             free(elf);
             loads++;
         }
-        assert_true(kind == 2 ? loads == 1 : loads == 4);
+        assert_true(kind == 2 ? loads == 1 : loads == KERNEL_COUNT);
         OK(zetDebugDetach(session));
         OK(app_do(&app, "nomodule", 0));
     }
@@ -372,7 +410,7 @@ static void test_last_words(void **state)
         app_tell(&app, "vanish", 7);
         if (answers)
             (void)zetDebugInterrupt(session, everyone);
-        for (uint32_t unloads = 0; unloads < 4; unloads++)
+        for (uint32_t unloads = 0; unloads < KERNEL_COUNT; unloads++)
             assert_int_equal(next_word(session, &answers), ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
         assert_int_equal(next_word(session, &answers), ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT);
         /* the process is there for a little while without its queues, and answers */

@@ -293,6 +293,37 @@ static void test_fault(void **state)
     }
 }
 
+/* Faults that are looked for on demand stop the thread where it stands: a barrier that not all of a
+ * group reach, a read of what nobody wrote. Unmended they end the launch. */
+static void test_faults_on_demand(void **state)
+{
+    static const struct {
+        const char *command, *kernel;
+        uint32_t why;
+    } rows[] = {{"part", "part", ZESCOPE_DEBUG_CR0_1_SOFTWARE},
+                {"unwritten", "wild", ZESCOPE_DEBUG_CR0_1_PAGE_FAULT}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        setenv("ZESCOPE_CHECK", "1", 1); /* of the program */
+        struct fixture f = begin(*state);
+        unsetenv("ZESCOPE_CHECK");
+        uint64_t va = kernel_va(f.session, &f.loaded, rows[i].kernel);
+        OK(app_do(&f.app, rows[i].command, 1));
+        zet_debug_event_t event = next_event(f.session);
+        if (rows[i].why == ZESCOPE_DEBUG_CR0_1_PAGE_FAULT) {
+            assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_PAGE_FAULT);
+            event = next_event(f.session);
+        }
+        assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        ze_device_thread_t thread = event.info.thread.thread;
+        assert_int_equal(read_cr(f.session, thread).why, rows[i].why);
+        uint64_t pc = read_pc(f.session, thread);
+        assert_true(pc > va && pc < va + 8192);
+        OK(zetDebugResume(f.session, thread));
+        FAILS(app_do(&f.app, "wait", 0), ZE_RESULT_ERROR_DEVICE_LOST);
+        end(&f);
+    }
+}
+
 /* What is refused, and what it does not harm. */
 static void test_access(void **state)
 {
@@ -660,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_patch),
         cmocka_unit_test(test_step_barrier),
         cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_faults_on_demand),
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_written),
         cmocka_unit_test(test_thread_registers),
