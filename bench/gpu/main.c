@@ -5,7 +5,8 @@
  * One launch first, which takes what is done once (a compiler's last stage, first touches of
  * memory); then LAUNCHES more, whose process CPU time and wall time are printed as JSON. --check
  * compares the outputs with plain C, after the measurement. --instructions: how many of them a
- * launch executes.
+ * launch executes; --idle (Level Zero): in that place the offset of one that no launch executes,
+ * -1: there is none.
  */
 #include "work.h"
 
@@ -73,6 +74,8 @@ int main(int argc, char **argv)
             check = true;
         else if (strcmp(argv[i], "--instructions") == 0)
             instructions = true;
+        else if (strcmp(argv[i], "--idle") == 0)
+            instructions = true, backend_option(argv[i]);
         else if (strcmp(argv[i], "--each") == 0)
             mode = MODE_EACH;
         else if (strcmp(argv[i], "--immediate") == 0)
@@ -94,9 +97,8 @@ int main(int argc, char **argv)
         if (wrong)
             give_up("%s: %llu words are wrong", work->name, (unsigned long long)wrong);
     }
-    printf("{\"cpu_s\": %.6f, \"wall_s\": %.6f, \"open_s\": %.6f, \"instructions\": %llu}\n",
-           used_s, wall_used_s, opened_s,
-           instructions ? (unsigned long long)backend_instructions() : 0ull);
+    printf("{\"cpu_s\": %.6f, \"wall_s\": %.6f, \"open_s\": %.6f, \"instructions\": %lld}\n",
+           used_s, wall_used_s, opened_s, instructions ? (long long)backend_instructions() : 0ll);
     backend_close();
     for (int i = 0; i < ARGS_MAX; i++)
         free(args[i].host);
