@@ -148,59 +148,65 @@ struct even {
     uint8_t *first;
     uint32_t step_B;
 };
-enum { STEP_MAX_B = 1 << 12 };
+enum { STEP_MAX_B = 1 << 12, EVEN_LANES_MIN = 8 };
 
-typedef uint64_t u64x2 __attribute__((vector_size(16)));
-typedef uint32_t u32x4 __attribute__((vector_size(16)));
-
+/* lanes: 8, 16, 32. Rows of a group end in the middle, often: the last one is looked at first. */
 static bool rise64(const uint8_t *addresses, uint32_t lanes, uint64_t *ret_first, uint32_t *ret_B)
 {
     uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
-    if (zs_port_load64(addresses + (lanes - 1) * 8) != first + step * (lanes - 1))
-        return false; /* rows of a group end in the middle, often */
-    u64x2 expect = {first, first + step}, twice = {2 * step, 2 * step}, off = {0}, some;
-    for (uint32_t i = 0; i < lanes; i += 2, expect += twice) {
+    if (step > STEP_MAX_B ||
+        zs_port_load64(addresses + (lanes - 1) * 8) != first + step * (lanes - 1))
+        return false;
+    vector64 expect = splat64(first), next = splat64(VECTOR_QWORDS * step), off = {0}, some;
+    for (uint32_t i = 1; i < VECTOR_QWORDS; i++)
+        expect[i] = first + i * step;
+    for (uint32_t i = 0; i < lanes; i += VECTOR_QWORDS, expect += next) {
         memcpy(&some, addresses + (size_t)i * 8, sizeof(some));
         off |= some ^ expect;
     }
     *ret_first = first;
     *ret_B = (uint32_t)step;
-    return !(off[0] | off[1]) && step <= STEP_MAX_B;
+    return all_zero((vector)off);
 }
 
 static bool rise32(const uint8_t *offsets, uint32_t lanes, uint64_t *ret_first, uint32_t *ret_B)
 {
     uint32_t first = zs_port_load32(offsets), step = zs_port_load32(offsets + 4) - first;
-    u32x4 expect = {first, first + step, first + 2 * step, first + 3 * step}, some;
-    u32x4 four = {4 * step, 4 * step, 4 * step, 4 * step}, off = {0};
-    for (uint32_t i = 0; i < lanes; i += 4, expect += four) {
+    if (step > STEP_MAX_B ||
+        zs_port_load32(offsets + (lanes - 1) * 4) != first + step * (lanes - 1))
+        return false;
+    vector expect = {0, 1, 2, 3}, next = splat(VECTOR_LANES * step), off = {0}, some;
+    for (uint32_t i = 4; i < VECTOR_LANES; i++)
+        expect[i] = i;
+    expect = expect * step + first;
+    for (uint32_t i = 0; i < lanes; i += VECTOR_LANES, expect += next) {
         memcpy(&some, offsets + (size_t)i * 4, sizeof(some));
         off |= some ^ expect;
     }
     *ret_first = first;
     *ret_B = step;
-    return !(off[0] | off[1] | off[2] | off[3]) && step <= STEP_MAX_B;
+    return all_zero(off);
 }
 
 static bool place_even(struct zs_port *port, const struct zs_port_message *m,
-                       const uint8_t *addresses, uint32_t span_B, bool is_write, struct even *ret)
+                       const uint8_t *addresses, uint32_t lanes, uint32_t span_B, bool is_write,
+                       struct even *ret)
 {
     const struct zs_port_range *range = &port->cache[m->cache_slot];
     struct zs_port_quick area;
     uint64_t first;
     if (is_a64(m)) {
-        if (!rise64(addresses, m->lanes, &first, &ret->step_B))
+        if (!rise64(addresses, lanes, &first, &ret->step_B))
             return false;
-        uint64_t size_B = (uint64_t)ret->step_B * (m->lanes - 1) + span_B;
+        uint64_t size_B = (uint64_t)ret->step_B * (lanes - 1) + span_B;
         ret->first = (uint8_t *)(uintptr_t)first;
         return first >= range->start && first < range->end && size_B <= range->end - first &&
                !(is_write && range->read_only);
     }
-    if (!zs_port_quick(port, m, is_write, &area) ||
-        !rise32(addresses, m->lanes, &first, &ret->step_B))
+    if (!rise32(addresses, lanes, &first, &ret->step_B) || !zs_port_quick(port, m, is_write, &area))
         return false;
     first &= area.mask;
-    uint64_t size_B = (uint64_t)ret->step_B * (m->lanes - 1) + span_B;
+    uint64_t size_B = (uint64_t)ret->step_B * (lanes - 1) + span_B;
     if (first > area.size_B || size_B > area.size_B - first)
         return false;
     ret->first = area.base + first;
@@ -230,15 +236,29 @@ ZS_PORT_KERNEL_ACCESS static inline vector gather_dwords(const uint8_t *from, ui
     return v;
 }
 
-ZS_PORT_KERNEL_ACCESS static void load_even(const struct zs_port_message *m, const uint8_t *from,
-                                            uint32_t step_B, uint8_t *slots)
+/* One value to all lanes. */
+static void splat_row(uint8_t *to, uint64_t value, uint32_t slot_B, uint32_t size_B)
 {
-    uint32_t lanes = m->lanes, lane = 0;
+    vector64 v = splat64(slot_B == 8 ? value : value << 32 | value);
+    for (uint32_t i = 0; i < size_B; i += (uint32_t)sizeof(v))
+        memcpy(to + i, &v, sizeof(v));
+}
+
+ZS_PORT_KERNEL_ACCESS static void load_even(const struct zs_port_message *m, uint32_t lanes,
+                                            const uint8_t *from, uint32_t step_B, uint8_t *slots)
+{
+    uint64_t one = 0;
+    uint32_t lane = 0;
     if (step_B == m->slot_B && m->element_B == m->slot_B) {
         copy_row(slots, from, lanes * m->slot_B);
         return;
     }
-    for (; m->element_B == 4 && lanes - lane >= VECTOR_LANES; lane += VECTOR_LANES) {
+    if (step_B == 0) {
+        load_slot((uint8_t *)&one, from, m);
+        splat_row(slots, one, m->slot_B, lanes * m->slot_B);
+        return;
+    }
+    for (; m->element_B == 4 && lane < lanes; lane += VECTOR_LANES) {
         vector v = gather_dwords(from + (size_t)lane * step_B, step_B);
         memcpy(slots + (size_t)lane * 4, &v, sizeof(v));
     }
@@ -246,10 +266,9 @@ ZS_PORT_KERNEL_ACCESS static void load_even(const struct zs_port_message *m, con
         load_slot(slots + (size_t)lane * m->slot_B, from + (size_t)lane * step_B, m);
 }
 
-ZS_PORT_KERNEL_ACCESS static void store_even(const struct zs_port_message *m, uint8_t *to,
-                                             uint32_t step_B, const uint8_t *slots)
+ZS_PORT_KERNEL_ACCESS static void store_even(const struct zs_port_message *m, uint32_t lanes,
+                                             uint8_t *to, uint32_t step_B, const uint8_t *slots)
 {
-    uint32_t lanes = m->lanes;
     if (step_B == m->slot_B && m->element_B == m->slot_B) {
         copy_row(to, slots, lanes * m->slot_B);
     } else if (m->element_B == 4) {
@@ -261,55 +280,68 @@ ZS_PORT_KERNEL_ACCESS static void store_even(const struct zs_port_message *m, ui
     }
 }
 
-/* false: nothing was done. */
+/* Of `lanes` lanes at `addresses` all take part. false: nothing was done. */
 static bool run_even(struct zs_port *port, const struct part *p, const uint8_t *addresses,
-                     uint32_t mask, uint32_t span_B)
+                     uint32_t lanes, uint32_t span_B)
 {
     const struct zs_port_message *m = p->m;
     struct even even;
-    uint32_t all = m->lanes == LSC_LANES_MAX ? UINT32_MAX : zs_port_lane_mask(m->lanes);
-    if (m->lanes < 4 || mask != all || zs_port_tracks(port) ||
-        !place_even(port, m, addresses, span_B, p->store_slots != NULL, &even))
+    if (!ZS_PORT_CHECKED || lanes < EVEN_LANES_MIN || zs_port_tracks(port) ||
+        !place_even(port, m, addresses, lanes, span_B, p->store_slots != NULL, &even))
         return false;
     for (uint32_t e = 0; e < m->elements; e++) {
         size_t row = (size_t)e * m->component_B;
         if (p->store_slots)
-            store_even(m, even.first + p->at_B[e], even.step_B, p->store_slots + row);
+            store_even(m, lanes, even.first + p->at_B[e], even.step_B, p->store_slots + row);
         else
-            load_even(m, even.first + p->at_B[e], even.step_B, p->load_slots + row);
+            load_even(m, lanes, even.first + p->at_B[e], even.step_B, p->load_slots + row);
     }
     return true;
+}
+
+/* Each lane on its own. */
+static bool run_apart(struct zs_port *port, const struct part *p, const uint8_t *addresses,
+                      uint32_t lanes, uint32_t mask, uint32_t span_B)
+{
+    uint8_t copy[LANES_MAX * 8 + 16]; /* vectors of them are read to the end */
+    struct zs_port_message message = *p->m;
+    struct zs_port_lanes resolved;
+    struct part part = *p;
+    message.lanes = (uint8_t)lanes;
+    part.m = &message;
+    part.lanes = &resolved;
+    copy_row(copy, addresses, lanes * message.address_B);
+    return zs_port_lsc_lanes(port, &message, copy, mask, span_B, p->store_slots != NULL,
+                             &resolved) &&
+           move(port, &part);
 }
 
 static bool run_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                        const uint8_t *src0, const uint8_t *data, uint32_t mask)
 {
-    uint8_t addresses[LSC_LANES_MAX * 8 + 16]; /* dst may be the registers they are in */
+    uint8_t copy[LSC_LANES_MAX * 8];
     uint16_t at_B[ELEMENTS_MAX];
     uint32_t span_B = place_elements(m, at_B);
-    const struct part whole = {
-        .m = m, .at_B = at_B, .load_slots = data ? NULL : dst, .store_slots = data};
-    if (m->lanes > LANES_MAX && ZS_PORT_CHECKED && run_even(port, &whole, src0, mask, span_B))
+    uint32_t all = zs_port_lane_mask(m->lanes);
+    struct part part = {.m = m, .at_B = at_B, .load_slots = data ? NULL : dst, .store_slots = data};
+    if (mask == all && run_even(port, &part, src0, m->lanes, span_B))
         return true;
-    copy_row(addresses, src0, (uint32_t)m->lanes * m->address_B);
+    if (m->lanes > LANES_MAX && !data) { /* dst may be the registers they are in */
+        copy_row(copy, src0, (uint32_t)m->lanes * m->address_B);
+        src0 = copy;
+    }
     for (uint32_t first = 0; first < m->lanes; first += LANES_MAX) {
-        struct zs_port_message half = *m;
-        struct zs_port_lanes lanes;
-        uint32_t part_mask = mask >> first & 0xffff;
-        half.lanes = (uint8_t)ZS_MIN(m->lanes - first, (uint32_t)LANES_MAX);
+        uint32_t lanes = ZS_MIN((uint32_t)m->lanes - first, (uint32_t)LANES_MAX);
+        uint32_t part_mask = mask >> first & zs_port_lane_mask(lanes);
+        const uint8_t *addresses = src0 + first * m->address_B;
         if (!part_mask)
             continue;
-        struct part part = {.m = &half,
-                            .lanes = &lanes,
-                            .at_B = at_B,
-                            .load_slots = data ? NULL : dst + first * m->slot_B,
-                            .store_slots = data ? data + first * m->slot_B : NULL};
-        if (ZS_PORT_CHECKED &&
-            run_even(port, &part, addresses + first * m->address_B, part_mask, span_B))
+        part.load_slots = data ? NULL : dst + first * m->slot_B;
+        part.store_slots = data ? data + first * m->slot_B : NULL;
+        if (m->lanes > LANES_MAX && part_mask == zs_port_lane_mask(lanes) &&
+            run_even(port, &part, addresses, lanes, span_B))
             continue;
-        bool done = zs_port_lsc_lanes(port, &half, addresses + first * m->address_B, part_mask,
-                                      span_B, data != NULL, &lanes) &&
-                    move(port, &part);
+        bool done = run_apart(port, &part, addresses, lanes, part_mask, span_B);
         if (!in_part(port, done, first))
             return false;
     }

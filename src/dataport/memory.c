@@ -13,7 +13,6 @@
 #include "dataport/twice.h"
 
 #include <errno.h>
-#include <immintrin.h>
 
 /* ---- decode ------------------------------------------------------------------------------------
  */
@@ -300,21 +299,6 @@ ZS_PORT_KERNEL_ACCESS static bool scatter(struct zs_port *port, const struct zs_
 
 /* ---- shapes of address vectors -----------------------------------------------------------------
  */
-
-static inline bool all_zero(vector v)
-{
-#ifdef __AVX2__
-    return _mm256_testz_si256((__m256i)v, (__m256i)v);
-#else
-    return _mm_testz_si128((__m128i)v, (__m128i)v);
-#endif
-}
-
-static inline vector splat(uint32_t x)
-{
-    vector zero = {0};
-    return zero + x;
-}
 
 static const uint32_t steps_of_4[16] = {0,  4,  8,  12, 16, 20, 24, 28,
                                         32, 36, 40, 44, 48, 52, 56, 60};

@@ -15,8 +15,8 @@
  */
 #include "eu/eu_priv.h"
 
-#include <emmintrin.h>
 #include <errno.h>
+#include <smmintrin.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,37 +104,69 @@ static void count_lanes(struct zs_eu_thread *t)
     t->block_count[1] = lanes[2] | lanes[3] << 32;
 }
 
+/* Keys of four lanes from `lane` on; all ones for those that are not among `lanes`. */
+static inline __m128i keys_at(const struct zs_eu_thread *t, uint32_t lanes, unsigned lane)
+{
+    const __m128i bits = _mm_set_epi32(8, 4, 2, 1);
+    __m128i mine = _mm_and_si128(_mm_set1_epi32((int)(lanes >> lane)), bits);
+    __m128i others = _mm_cmpeq_epi32(mine, _mm_setzero_si128());
+
+    return _mm_or_si128(_mm_load_si128((const __m128i *)(const void *)(t->key + lane)), others);
+}
+
+/* The least key of some lanes. */
+static uint32_t least_key(const struct zs_eu_thread *t, uint32_t lanes)
+{
+    __m128i least = _mm_set1_epi32(-1);
+
+    for (unsigned lane = 0; lane < ZS_EU_LANES_MAX && lanes >> lane; lane += 4)
+        least = _mm_min_epu32(least, keys_at(t, lanes, lane));
+    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, _MM_SHUFFLE(1, 0, 3, 2)));
+    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, _MM_SHUFFLE(2, 3, 0, 1)));
+    return (uint32_t)_mm_cvtsi128_si32(least);
+}
+
+/* Those of some lanes that have this key, which is not all ones. */
+static uint32_t lanes_with(const struct zs_eu_thread *t, uint32_t lanes, uint32_t key)
+{
+    __m128i wanted = _mm_set1_epi32((int)key);
+    uint32_t found = 0;
+
+    for (unsigned lane = 0; lane < ZS_EU_LANES_MAX && lanes >> lane; lane += 4) {
+        __m128i same = _mm_cmpeq_epi32(keys_at(t, lanes, lane), wanted);
+        found |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(same)) << lane;
+    }
+    return found;
+}
+
 /* Let the lanes with the least key run. Every live lane waits, and there is one. */
 static const struct zs_eu_op *run_least(struct zs_eu_thread *t)
 {
-    uint32_t least = UINT32_MAX, next = UINT32_MAX, ce = 0;
+    uint32_t least = least_key(t, t->waiting);
 
-    for (uint32_t m = t->waiting; m; m &= m - 1) {
-        uint32_t key = t->key[__builtin_ctz(m)];
-        if (key < least) {
-            next = least;
-            least = key;
-            ce = m & -m;
-        } else if (key == least) {
-            ce |= m & -m;
-        } else if (key < next) {
-            next = key;
-        }
-    }
-    t->ce = ce;
+    t->ce = lanes_with(t, t->waiting, least);
     count_lanes(t);
-    t->waiting &= ~ce;
+    t->waiting &= ~t->ce;
     t->depth_key = least & ~BLOCK_MASK;
-    t->merge_block =
-        t->waiting && (next & ~BLOCK_MASK) == t->depth_key ? next & BLOCK_MASK : NO_BLOCK;
+    t->merge_block = NO_BLOCK;
+    if (t->waiting) {
+        uint32_t next = least_key(t, t->waiting);
+        if ((next & ~BLOCK_MASK) == t->depth_key)
+            t->merge_block = next & BLOCK_MASK;
+    }
     return block_start(t, least & BLOCK_MASK);
 }
 
 static void place(struct zs_eu_thread *t, uint32_t lanes, uint32_t key)
 {
+    const __m128i bits = _mm_set_epi32(8, 4, 2, 1), new = _mm_set1_epi32((int)key);
+
     t->waiting |= lanes;
-    for (; lanes; lanes &= lanes - 1)
-        t->key[__builtin_ctz(lanes)] = key;
+    for (unsigned lane = 0; lane < ZS_EU_LANES_MAX && lanes >> lane; lane += 4) {
+        __m128i *at = (__m128i *)(void *)(t->key + lane);
+        __m128i mine = _mm_and_si128(_mm_set1_epi32((int)(lanes >> lane)), bits);
+        _mm_store_si128(at, _mm_blendv_epi8(_mm_load_si128(at), new, _mm_cmpeq_epi32(mine, bits)));
+    }
 }
 
 /* Running lanes: `taken` go to key, the others to the block behind. */
@@ -285,11 +317,15 @@ const struct zs_eu_op *zs_eu_op_branch(struct zs_eu_thread *t, const struct zs_e
 }
 
 /* goto.b: lanes whose predicate is true go to `block`, the others to `next_block`, which need not
- * be the one behind. */
+ * be the one behind. Mostly all do the same: it closes loops. */
 const struct zs_eu_op *zs_eu_op_goto(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
 
+    if (taken == t->ce && op->block <= t->merge_block)
+        return op->jump;
+    if (taken == 0 && op->next_block <= t->merge_block)
+        return block_start(t, op->next_block);
     return split(t, taken, t->depth_key | op->block, op->next_block);
 }
 

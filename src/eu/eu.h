@@ -104,7 +104,7 @@ enum zs_eu_host {
     ZS_EU_HOST_BEST,   /* the best that this machine can do */
     ZS_EU_HOST_BASE,   /* x86-64-v2 */
     ZS_EU_HOST_AVX2,   /* with FMA and F16C */
-    ZS_EU_HOST_AVX512, /* and with VNNI: for dpas; the rest is AVX2's */
+    ZS_EU_HOST_AVX512, /* and with VNNI, for dpas */
     ZS_EU_HOST_COUNT
 };
 

@@ -96,7 +96,8 @@ enum zs_eu_shape {
     ZS_EU_SHAPE_COUNT
 };
 
-/* One per build of exec.c. NULL: there is none, ANY will do; ANY has all of class 0 and N1. */
+/* One per build of exec.c. NULL: there is none, ANY will do; ANY has all of class 0 and N1. In that
+ * of exec_wide.c: AVX2's will do. */
 struct zs_eu_handlers {
     zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_SHAPE_COUNT][ZS_EU_CLASS_COUNT];
     zs_eu_op_fn *gather[4]; /* by log2 of the element size; stride src[1], to packed */
@@ -106,6 +107,7 @@ struct zs_eu_handlers {
 };
 extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
+extern const struct zs_eu_handlers zs_eu_handlers_avx512;
 
 /* ---- systolic multiplications (dpas.c) ---- */
 

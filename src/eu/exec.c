@@ -4,35 +4,9 @@
  * sources. This file is built several times, for different host instruction sets; ZS_EU_HANDLERS
  * names the table that a build defines.
  */
-#include "eu/eu_priv.h"
-#include "eu/lanes_math.h"
-
-#define FN static const struct zs_eu_op *
-
-/* ---- floating-point environment (the modes of sem.def) ---- */
-
-#define ENTER_PLAIN(t)
-#define LEAVE_PLAIN(t)
-#define ENTER_SINGLE(t)
-#define LEAVE_SINGLE(t)
-#define ENTER_DOUBLE(t)                                                                            \
-    if (ZS_UNLIKELY((t)->host_csr != (t)->host_csr_double))                                        \
-    _mm_setcsr((t)->host_csr_double)
-#define LEAVE_DOUBLE(t)                                                                            \
-    if (ZS_UNLIKELY((t)->host_csr != (t)->host_csr_double))                                        \
-    _mm_setcsr((t)->host_csr)
-#define CSR_FLUSH                (_MM_FLUSH_ZERO_MASK | _MM_DENORMALS_ZERO_MASK_)
-#define _MM_DENORMALS_ZERO_MASK_ 0x40u
-#define ENTER_KEEP(t)                                                                              \
-    if (ZS_UNLIKELY((t)->host_csr & CSR_FLUSH))                                                    \
-    _mm_setcsr((t)->host_csr & ~CSR_FLUSH)
-#define LEAVE_KEEP(t)                                                                              \
-    if (ZS_UNLIKELY((t)->host_csr & CSR_FLUSH))                                                    \
-    _mm_setcsr((t)->host_csr)
+#include "eu/exec.h"
 
 /* ---- reading and writing operands ---- */
-
-#define AT(t, offset) ((uint8_t *)(t) + (offset))
 
 /* Sources of a class: V is eight packed elements per chunk, S one element for all channels. */
 #define DECLARE_V(T, x, index)                                                                     \
@@ -171,8 +145,6 @@
         ZS_EU_NEXT(t, op);                                                                         \
     }
 
-#define HANDLER(name) FN name(struct zs_eu_thread *t, const struct zs_eu_op *op)
-
 #define UN_FN(SHAPE, id, cls, A, TD, TA, MODE, EXPR)                                               \
     HANDLER(id##_##cls##_##SHAPE)                                                                  \
     BODY_##SHAPE(TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR)
@@ -247,13 +219,6 @@
  * Comparisons write the active channels' bits of a flag register, and all ones or zeros to dst
  * unless arg is 0. Handlers of other shapes than ANY write the flag alone.
  */
-static inline __attribute__((always_inline)) void
-write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, uint32_t bits)
-{
-    uint32_t *flag = (uint32_t *)(void *)AT(t, op->flag);
-    *flag = (*flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;
-}
-
 #define CMP_BODY_ANY(TA, MODE, DECLARE, READ, EXPR)                                                \
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op), bits = 0, shift = 0;                                \
@@ -377,13 +342,6 @@ write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, u
 #define ZS_EU_CMP_V(id, TA, MODE, EXPR)                                                            \
     CMP_FN(ANY, id, 0, V, V, TA, MODE, EXPR)                                                       \
     CMP_N1(id, TA, MODE, EXPR)
-
-/* sel: the predicate chooses, so only channel enables mask the store. */
-static inline __attribute__((always_inline)) uint32_t sel_chooser(const struct zs_eu_thread *t,
-                                                                  const struct zs_eu_op *op)
-{
-    return zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor;
-}
 
 #define CHOSEN(TA, bits) LANES_PICK(TA, LANES_MASK_##TA((bits)&0xff), a, b)
 #define SEL_BODY_ANY(TA, DECLARE, READ)                                                            \

@@ -176,20 +176,16 @@ const struct zs_eu_op *zs_eu_op_subb(struct zs_eu_thread *t, const struct zs_eu_
     ZS_EU_NEXT(t, op);
 }
 
-/*
- * acc = acc + (a * (b >> 16) << 16), result: its high half, or with bit 2 of arg the low one, and
- * acc stays (macl). Sources widened to 64 bits.
- */
+/* acc = acc + (a * (b >> 16) << 16), result: its high half. Sources widened to 64 bits. */
 const struct zs_eu_op *zs_eu_op_mach(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    bool low = op->arg & 4;
-    uint32_t active = low ? 0 : zs_eu_active(t, op);
+    uint32_t active = zs_eu_active(t, op);
 
     for (unsigned c = 0; c < op->count; c++) {
         uint64_t a = source64(t, op, 0, c);
         uint64_t high = (uint64_t)((int64_t)source64(t, op, 1, c) >> 16);
         uint64_t acc = t->acc[c] + (a * high << 16);
-        set32(t, op, c, (uint32_t)(low ? acc : acc >> 32));
+        set32(t, op, c, (uint32_t)(acc >> 32));
         if (active >> c & 1)
             t->acc[c] = acc;
     }

@@ -4,8 +4,7 @@
  *
  * The interpreter works in chunks of eight lanes of any type. Plain operators do most of the work;
  * what they cannot say (masks, fused multiply-add, half floats) has an x86 form for AVX2 and one
- * for x86-64-v2. Both give the same bits. (A build for AVX-512 was measured and is no faster:
- * most operations are bound by dispatch, not by arithmetic.)
+ * for x86-64-v2. Both give the same bits. exec_wide.c takes it for lanes of 64 bits and AVX-512.
  */
 #ifndef ZS_EU_LANES_H
 #define ZS_EU_LANES_H
@@ -146,9 +145,15 @@ LANES_COMPARE(s16, ONE)
 LANES_COMPARE(u32, PARTS)
 LANES_COMPARE(s32, PARTS)
 LANES_COMPARE(f32, PARTS)
+#ifdef __AVX512F__
+LANES_COMPARE(u64, ONE)
+LANES_COMPARE(s64, ONE)
+LANES_COMPARE(f64, ONE)
+#else
 LANES_COMPARE(u64, PARTS)
 LANES_COMPARE(s64, PARTS)
 LANES_COMPARE(f64, PARTS)
+#endif
 #undef LANES_COMPARE
 /* With a number. */
 #define LANES_IS(T, name, v, x) lanes_##name##_##T((v), LANES_SPLAT_BITS(T, (x)))
@@ -295,7 +300,9 @@ LANES_FN f32x8 lanes_fma_f32(f32x8 a, f32x8 b, f32x8 c, uint32_t csr)
 }
 LANES_FN f64x8 lanes_fma_f64(f64x8 a, f64x8 b, f64x8 c)
 {
-#ifdef __FMA__
+#ifdef __AVX512F__
+    return (f64x8)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
     __m256d av[2], bv[2], cv[2];
     memcpy(av, &a, sizeof(av));
     memcpy(bv, &b, sizeof(bv));
@@ -375,6 +382,55 @@ typedef __m128d lanes_part_f64;
         memcpy(&out_, part_, sizeof(out_));                                                        \
         out_;                                                                                      \
     })
+
+/* The low dwords of qwords. */
+LANES_FN u32x8 lanes_low_32(u64x8 a)
+{
+#ifdef __AVX512F__
+    return (u32x8)_mm512_cvtepi64_epi32((__m512i)a);
+#elif defined(__AVX2__)
+    __m256 part[2];
+    memcpy(part, &a, sizeof(part));
+    __m256 even = _mm256_shuffle_ps(part[0], part[1], _MM_SHUFFLE(2, 0, 2, 0));
+    return (u32x8)_mm256_permute4x64_pd((__m256d)even, _MM_SHUFFLE(3, 1, 2, 0));
+#else
+    __m128 part[4], even[2];
+    u32x8 r;
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 2; i++) even[i] =
+        _mm_shuffle_ps(part[2 * i], part[2 * i + 1], _MM_SHUFFLE(2, 0, 2, 0));
+    memcpy(&r, even, sizeof(r));
+    return r;
+#endif
+}
+
+/* The same with their signs in the high dwords. */
+LANES_FN s64x8 lanes_low_s64(u64x8 a)
+{
+    s64x8 r;
+#ifdef __AVX512F__
+    r = (s64x8)_mm512_srai_epi64(_mm512_slli_epi64((__m512i)a, 32), 32);
+#elif defined(__AVX2__)
+    __m256i part[2];
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 2; i++)
+    {
+        __m256i low = _mm256_shuffle_epi32(part[i], _MM_SHUFFLE(2, 2, 0, 0));
+        part[i] = _mm256_blend_epi32(part[i], _mm256_srai_epi32(low, 31), 0xaa);
+    }
+    memcpy(&r, part, sizeof(r));
+#else
+    __m128i part[4];
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 4; i++)
+    {
+        __m128i low = _mm_shuffle_epi32(part[i], _MM_SHUFFLE(2, 2, 0, 0));
+        part[i] = _mm_blend_epi16(part[i], _mm_srai_epi32(low, 31), 0xcc);
+    }
+    memcpy(&r, part, sizeof(r));
+#endif
+    return r;
+}
 
 /* Bit a + 2 * b + 4 * c of `function`, for each bit. */
 static inline u32x8 lanes_bfn(u32x8 a, u32x8 b, u32x8 c, uint32_t function)

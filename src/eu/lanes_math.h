@@ -79,7 +79,10 @@ LANES_FN u32x8 lanes_bfi2(u32x8 mask, u32x8 insert, u32x8 base)
 
 LANES_FN s64x8 lanes_mulw_s32(s32x8 a, s32x8 b)
 {
-#ifdef __AVX2__
+#ifdef __AVX512F__
+    return (s64x8)_mm512_mul_epi32(_mm512_cvtepi32_epi64((__m256i)a),
+                                   _mm512_cvtepi32_epi64((__m256i)b));
+#elif defined(__AVX2__)
     __m256i lo = _mm256_mul_epi32(_mm256_cvtepi32_epi64(_mm256_castsi256_si128((__m256i)a)),
                                   _mm256_cvtepi32_epi64(_mm256_castsi256_si128((__m256i)b)));
     __m256i hi = _mm256_mul_epi32(_mm256_cvtepi32_epi64(_mm256_extracti128_si256((__m256i)a, 1)),
@@ -94,7 +97,10 @@ LANES_FN s64x8 lanes_mulw_s32(s32x8 a, s32x8 b)
 }
 LANES_FN u64x8 lanes_mulw_u32(u32x8 a, u32x8 b)
 {
-#ifdef __AVX2__
+#ifdef __AVX512F__
+    return (u64x8)_mm512_mul_epu32(_mm512_cvtepu32_epi64((__m256i)a),
+                                   _mm512_cvtepu32_epi64((__m256i)b));
+#elif defined(__AVX2__)
     __m256i lo = _mm256_mul_epu32(_mm256_cvtepu32_epi64(_mm256_castsi256_si128((__m256i)a)),
                                   _mm256_cvtepu32_epi64(_mm256_castsi256_si128((__m256i)b)));
     __m256i hi = _mm256_mul_epu32(_mm256_cvtepu32_epi64(_mm256_extracti128_si256((__m256i)a, 1)),

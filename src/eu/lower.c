@@ -503,13 +503,14 @@ static int lower_all(struct zs_eu_lowering *l)
 
 static const struct {
     const char *name;
-    const struct zs_eu_handlers *handlers;
+    const struct zs_eu_handlers *handlers, *wide;
     const struct zs_eu_dpas_handlers *dpas;
 } hosts[ZS_EU_HOST_COUNT] = {
-    [ZS_EU_HOST_BEST] = {"best", NULL, NULL},
-    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, &zs_eu_dpas_base},
-    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, &zs_eu_dpas_avx2},
-    [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx2, &zs_eu_dpas_avx512},
+    [ZS_EU_HOST_BEST] = {"best", NULL, NULL, NULL},
+    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, NULL, &zs_eu_dpas_base},
+    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, NULL, &zs_eu_dpas_avx2},
+    [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx2, &zs_eu_handlers_avx512,
+                           &zs_eu_dpas_avx512},
 };
 
 const char *zs_eu_host_name(enum zs_eu_host host)
@@ -667,6 +668,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.model = zs_isa_model(platform_of(params));
     l.host = pick_host(params->host);
     l.handlers = hosts[l.host].handlers;
+    l.wide = hosts[l.host].wide;
     l.dpas = hosts[l.host].dpas;
     l.platform = zs_eu_platform_of(platform_of(params));
     if (params->registers)

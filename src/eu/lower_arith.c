@@ -262,8 +262,8 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
 }
 
-/* An operation on 64-bit sources with the accumulator as the addend; bits for its `arg`. */
-static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind, unsigned arg)
+/* An operation on 64-bit sources with the accumulator as the addend. */
+static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind)
 {
     struct zs_eu_loc src[2];
 
@@ -274,7 +274,7 @@ static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind, un
     op->dst = at;
     op->src[0] = src[0].at;
     op->src[1] = src[1].at;
-    op->arg = (uint8_t)((uint32_t)src[0].scalar | (uint32_t)src[1].scalar << 1 | arg);
+    op->arg = (uint8_t)((uint32_t)src[0].scalar | (uint32_t)src[1].scalar << 1);
     zs_eu_mask(l, op);
     return at;
 }
@@ -283,6 +283,16 @@ static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind, un
 static bool fits_acc(const struct zs_eu_lowering *l)
 {
     return l->n * 4 <= 2u * l->program->regs.grf_B;
+}
+
+/* The accumulator has the product with the low words of src1; it stays as it is. */
+static void lower_macl(struct zs_eu_lowering *l, unsigned type)
+{
+    struct zs_eu_loc src[3] = {{ZS_EU_OFFSET(acc), l->n == 1}};
+
+    zs_eu_mark_acc_read(l, 0);
+    load_all(l, ZS_TYPE_D, ZS_EU_MOD_ARITH, src + 1);
+    zs_eu_compute(l, ZS_EU_ROW_MACL_32, type, src, 3);
 }
 
 /* mach, the high half of a product whose low words are in acc, and macl, the low one. */
@@ -298,11 +308,14 @@ void zs_eu_lower_mach(struct zs_eu_lowering *l)
         unmodelled(l, "this form");
         return;
     }
-    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MACH, high ? 0 : 4);
-    if (high)
-        plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done */
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1},
-                plain->dst.type == ZS_TYPE_D ? ZS_TYPE_D : ZS_TYPE_UD);
+    unsigned type = plain->dst.type == ZS_TYPE_D ? ZS_TYPE_D : ZS_TYPE_UD;
+    if (!high) {
+        lower_macl(l, type);
+        return;
+    }
+    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MACH);
+    plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done */
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
 }
 
 /* On floats: mad with acc0 as its first source, which is what IGC makes mac of. No double has one.
@@ -336,6 +349,6 @@ void zs_eu_lower_mac(struct zs_eu_lowering *l)
         unmodelled(l, "this form");
         return;
     }
-    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MAC, 0);
+    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MAC);
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_Q);
 }

@@ -404,8 +404,11 @@ static void lower_csel(struct zs_eu_lowering *l)
     unsigned cond = l->inst->cond, type = src_type(l, 0);
     uint64_t zero = 0;
 
-    if (!cond && !memcmp(&l->inst->src[0], &l->inst->src[1], sizeof(l->inst->src[0]))) {
-        rewrite(l)->source_count = 1; /* whatever it chooses: IGC's way round a fault of pvc */
+    bool alike = !memcmp(&l->inst->src[0], &l->inst->src[1], sizeof(l->inst->src[0]));
+    if (alike && (!cond || (cond <= 6 && l->inst->dst.type == type && src_type(l, 2) == type))) {
+        /* whatever it chooses: IGC's way round faults of pvc and of Gen12LP */
+        rewrite(l)->source_count = 1;
+        l->rewritten.cond = 0;
         lower_mov(l);
         return;
     }

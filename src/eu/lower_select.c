@@ -19,6 +19,7 @@ static const struct {
 #define ZS_EU_KIND(id, handler) [ZS_EU_KIND_##id].fn = zs_eu_op_##handler,
 #include "eu/kind.def"
     [ZS_EU_KIND_BRANCH].jumps = true,
+    [ZS_EU_KIND_GOTO].jumps = true,
     [ZS_EU_KIND_JUMP_UNIFORM].jumps = true,
 };
 
@@ -57,21 +58,34 @@ static enum zs_eu_shape shape_of(const struct zs_eu_op *op, uint32_t ce)
 static zs_eu_op_fn *of_row(const struct zs_eu_lowering *l, const struct zs_eu_op *op, uint32_t ce)
 {
     zs_eu_op_fn *const(*row)[ZS_EU_CLASS_COUNT] = l->handlers->row[op->kind];
-    zs_eu_op_fn *fn = zs_eu_is_general(l) ? NULL : row[shape_of(op, ce)][op->cls];
+    enum zs_eu_shape shape = zs_eu_is_general(l) ? ZS_EU_SHAPE_ANY : shape_of(op, ce);
+    zs_eu_op_fn *fn = l->wide ? l->wide->row[op->kind][shape][op->cls] : NULL;
 
+    if (!fn)
+        fn = row[shape][op->cls];
     return fn ? fn : row[ZS_EU_SHAPE_ANY][op->cls];
+}
+
+/* Every second element, whole chunks; NULL: there is none for it. */
+static zs_eu_op_fn *of_pairs(const struct zs_eu_handlers *handlers, const struct zs_eu_op *op)
+{
+    if (!handlers)
+        return NULL;
+    return (op->kind == ZS_EU_KIND_GATHER ? handlers->gather_pairs
+                                          : handlers->scatter_pairs)[op->cls];
 }
 
 static zs_eu_op_fn *of_stride(const struct zs_eu_lowering *l, const struct zs_eu_op *op,
                               uint32_t ce)
 {
-    bool gather = op->kind == ZS_EU_KIND_GATHER;
-    zs_eu_op_fn *pairs = (gather ? l->handlers->gather_pairs : l->handlers->scatter_pairs)[op->cls];
+    zs_eu_op_fn *pairs = of_pairs(l->wide, op);
     uint32_t mask;
 
+    if (!pairs)
+        pairs = of_pairs(l->handlers, op);
     if (pairs && op->src[1] == 2u << op->cls && known_mask(op, ce, true, &mask) && mask == op->full)
         return pairs;
-    return (gather ? l->handlers->gather : l->handlers->scatter)[op->cls];
+    return (op->kind == ZS_EU_KIND_GATHER ? l->handlers->gather : l->handlers->scatter)[op->cls];
 }
 
 static zs_eu_op_fn *of_block(const struct zs_eu_lowering *l, uint32_t ce)

@@ -15,6 +15,10 @@ void zs_eu_lower_add3(struct zs_eu_lowering *l)
     load_all(l, type, ZS_EU_MOD_ARITH, src);
     if (l->failed)
         return;
+    if (zs_eu_type_B(type) == 4) {
+        zs_eu_compute(l, ZS_EU_ROW_ADD3_32, type, src, 3);
+        return;
+    }
     sum[0] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
     sum[1] = src[2];
     zs_eu_emit_row(l, BY_WIDTH(type, ADD), sum[0].at, src, 2, false);

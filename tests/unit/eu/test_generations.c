@@ -100,6 +100,36 @@ static void gotos(void **state)
               (int32_t)a < 0 ? 7 : 9);
 }
 
+/* A loop whose end goes one way or the other (goto.b): lanes that leave it at different times,
+ * lanes that all leave together, and a second one behind it where they have met again. */
+static void loops(void **state)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_XE_LP, ZS_ISA_XE_HPG, ZS_ISA_XE_HPC};
+    numbers(9);
+    for (size_t k = 0; k < 2 * ZS_ARRAY_LEN(platforms); k++) {
+        for (uint32_t i = 0; i < LANES; i++)
+            in[0][i] = k & 1 ? 5 : in[0][i] & 7;
+        CHECK(platforms[k / 2],
+              "mov (16|M0) r20.0<1>:ud 0:ud\n"
+              "mov (16|M0) r22.0<1>:ud 0:ud\n"
+              "L1:\n"
+              "add (16|M0) r20.0<1>:ud r20.0<8;8,1>:ud 1:ud\n"
+              "cmp (16|M0) (ge)f0.0 null<1>:ud r20.0<8;8,1>:ud r10.0<8;8,1>:ud\n"
+              "(f0.0) goto.b (16|M0) L1 L2\n"
+              "L2:\n"
+              "join (16|M0) L3\n"
+              "L3:\n"
+              "add (16|M0) r22.0<1>:ud r22.0<8;8,1>:ud 1:ud\n"
+              "cmp (16|M0) (lt)f1.0 null<1>:ud r22.0<8;8,1>:ud 3:ud\n"
+              "(f1.0) goto.b (16|M0) L4 L3\n"
+              "L4:\n"
+              "join (16|M0) L5\n"
+              "L5:\n"
+              "add (16|M0) r20.0<1>:ud r20.0<8;8,1>:ud r22.0<8;8,1>:ud",
+              (a ? a : 1) + 3);
+    }
+}
+
 static void mac(void **state)
 {
     numbers(4);
@@ -346,12 +376,19 @@ static void named_barriers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mach),           cmocka_unit_test(rotations),
-        cmocka_unit_test(gotos),          cmocka_unit_test(mac),
-        cmocka_unit_test(dot_products),   cmocka_unit_test(three_sources),
-        cmocka_unit_test(small_floats),   cmocka_unit_test(bf_operands),
-        cmocka_unit_test(mach_and_macl),  cmocka_unit_test(registers_of_64_bytes),
-        cmocka_unit_test(wide_types),     cmocka_unit_test(csel_of_halves),
+        cmocka_unit_test(mach),
+        cmocka_unit_test(rotations),
+        cmocka_unit_test(gotos),
+        cmocka_unit_test(mac),
+        cmocka_unit_test(loops),
+        cmocka_unit_test(dot_products),
+        cmocka_unit_test(three_sources),
+        cmocka_unit_test(small_floats),
+        cmocka_unit_test(bf_operands),
+        cmocka_unit_test(mach_and_macl),
+        cmocka_unit_test(registers_of_64_bytes),
+        cmocka_unit_test(wide_types),
+        cmocka_unit_test(csel_of_halves),
         cmocka_unit_test(named_barriers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
