@@ -128,9 +128,9 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .group_count = group_count,
                                 .result = &result,
                                 .start_ns = zs_now_ns()};
-    uint32_t number = zs_metrics_launch_begin(exec->device);
+    bool counted = zs_metrics_of(exec->device) != NULL;
     int error = run_gpu(exec, launch, &gpu, &result);
-    zs_metrics_launch_end(exec->device, number, launch->kernel, &result);
+    zs_metrics_launch_end(exec->device, counted, launch->kernel, &result);
     end.end_ns = zs_now_ns();
     exec->start_ticks = result.start_ticks;
     exec->end_ticks = result.end_ticks;

@@ -4,8 +4,9 @@
  *
  * Launches come as stretches of time when they have ended; reports are made when they are read. A
  * stretch gives to each report what lies in its time, cut so that the parts add up to the whole.
- * Only time that is settled is reported: up to now, or to the start of the oldest launch that still
- * runs. A marker ends the report that it falls into.
+ * Reports reach up to now, also while the host executes a launch: one that ends stands behind the
+ * reports that were handed out until then, and so do its timestamps (zs_metrics_launch_end). A
+ * marker ends the report that it falls into.
  *
  * What is not read is bounded: the oldest reports are lost, and the first one behind says so.
  */
@@ -115,16 +116,16 @@ static void next_place(struct zs_ze_streamer *s, const struct zs_metric_kept *ke
     s->next_place++;
 }
 
-/* Reports that can be made: whole periods of settled time, and those that markers end. */
-static uint64_t available(struct zs_ze_streamer *s, uint64_t settled_ticks)
+/* Reports that can be made: whole periods that are over, and those that markers end. */
+static uint64_t available(struct zs_ze_streamer *s, uint64_t now_ticks)
 {
     const struct zs_metric_kept *kept = kept_of(s);
     if (kept)
         return available_places(s, kept);
     uint64_t whole =
-        settled_ticks > s->start_ticks ? (settled_ticks - s->start_ticks) / s->period_ticks : 0;
+        now_ticks > s->start_ticks ? (now_ticks - s->start_ticks) / s->period_ticks : 0;
     uint64_t count = whole > s->periods ? whole - s->periods : 0;
-    for (size_t i = 0; i < s->marks.count && s->marks.items[i].ticks <= settled_ticks; i++)
+    for (size_t i = 0; i < s->marks.count && s->marks.items[i].ticks <= now_ticks; i++)
         count++;
     return count;
 }
@@ -193,13 +194,13 @@ static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
 }
 
 /* Beyond what is kept the oldest are lost, markers included. */
-static void drop_oldest(struct zs_ze_streamer *s, uint64_t settled_ticks)
+static void drop_oldest(struct zs_ze_streamer *s, uint64_t now_ticks)
 {
-    uint64_t have = available(s, settled_ticks);
+    uint64_t have = available(s, now_ticks);
     if (have <= s->keep || kept_of(s)) /* of addresses the device keeps what there is room for */
         return;
     uint64_t excess =
-        ZS_MIN(have - s->keep, (settled_ticks - s->start_ticks) / s->period_ticks - s->periods);
+        ZS_MIN(have - s->keep, (now_ticks - s->start_ticks) / s->period_ticks - s->periods);
     size_t passed = 0;
     s->periods += excess;
     s->begin_ticks = s->start_ticks + s->periods * s->period_ticks;
@@ -225,6 +226,19 @@ void zs_streamers_add(struct zs_metrics *m, const struct zs_metric_stretch *stre
     }
 }
 
+uint64_t zs_streamers_told_ticks(struct zs_metrics *m)
+{
+    uint64_t told_ticks = 0;
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
+        struct zs_ze_streamer *s = m->streamers[d];
+        if (!s || kept_of(s))
+            continue;
+        drop_oldest(s, zs_gpu_clock_ticks(s->device->gpu));
+        told_ticks = ZS_MAX(told_ticks, s->begin_ticks);
+    }
+    return told_ticks;
+}
+
 /* ---- Notification ------------------------------------------------------------------------------
  */
 
@@ -235,10 +249,9 @@ static void *notify(void *opaque)
     struct zs_metrics *m = s->device->metrics;
     pthread_mutex_lock(&m->lock);
     while (!s->closed) {
-        uint64_t settled = zs_metrics_settled_ticks(s->device);
-        drop_oldest(s, settled);
-        if (!s->notified && available(s, settled) >= s->notify_every) {
-            uint64_t now = zs_gpu_clock_ticks(s->device->gpu);
+        uint64_t now = zs_gpu_clock_ticks(s->device->gpu);
+        drop_oldest(s, now);
+        if (!s->notified && available(s, now) >= s->notify_every) {
             s->notified = true;
             zs_event_signal(s->event->slot, true, now, now);
         }
@@ -397,9 +410,9 @@ ze_result_t ZE_APICALL zetMetricStreamerReadData(zet_metric_streamer_handle_t hM
     ZS_CHECK_POINTER(pRawDataSize);
     struct zs_metrics *m = s->device->metrics;
     pthread_mutex_lock(&m->lock);
-    uint64_t settled = zs_metrics_settled_ticks(s->device);
-    drop_oldest(s, settled);
-    uint64_t count = available(s, settled);
+    uint64_t now = zs_gpu_clock_ticks(s->device->gpu);
+    drop_oldest(s, now);
+    uint64_t count = available(s, now);
     bool asked = *pRawDataSize == 0 || !pRawData;
     if (asked) /* what may come until it is read, as Intel's driver: programs allocate once */
         count = ZS_MAX(count, (uint64_t)REPORTS_ASKED);

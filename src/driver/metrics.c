@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define C(id) ((zs_metric_mask)1 << ZS_METRIC_##id)
 #define S(at) ((zs_metric_mask)1 << (1 + (at)))
@@ -266,36 +267,6 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks)
                       device->model->timer_Hz);
 }
 
-static const uint32_t NOT_COUNTED = UINT32_MAX; /* a launch that began without metrics */
-
-uint32_t zs_metrics_launch_begin(struct zs_ze_device *device)
-{
-    struct zs_metrics *m = zs_metrics_of(device);
-    if (ZS_LIKELY(!m))
-        return NOT_COUNTED;
-    pthread_mutex_lock(&m->lock);
-    uint64_t now_ticks = zs_gpu_clock_ticks(device->gpu);
-    uint32_t number = ZS_ARRAY_LEN(m->running);
-    if (m->running_mask != UINT64_MAX) {
-        number = (uint32_t)__builtin_ctzll(~m->running_mask);
-        m->running_mask |= UINT64_C(1) << number;
-        m->running[number] = now_ticks;
-    } else if (m->beyond++ == 0) {
-        m->beyond_since_ticks = now_ticks;
-    }
-    pthread_mutex_unlock(&m->lock);
-    return number;
-}
-
-uint64_t zs_metrics_settled_ticks(struct zs_ze_device *device)
-{
-    struct zs_metrics *m = device->metrics;
-    uint64_t settled = zs_gpu_clock_ticks(device->gpu);
-    for (uint64_t left = m->running_mask; left; left &= left - 1)
-        settled = ZS_MIN(settled, m->running[__builtin_ctzll(left)]);
-    return m->beyond ? ZS_MIN(settled, m->beyond_since_ticks) : settled;
-}
-
 /* By the formula: EUs that hold threads hold them from the launch's start to its end. */
 static void count_by_formula(const struct zs_ze_device *device, const struct zs_gpu_result *result,
                              uint64_t *c)
@@ -427,15 +398,38 @@ struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t
     return all;
 }
 
-void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
-                           const struct zs_ze_kernel *kernel, const struct zs_gpu_result *result)
+/* The host takes longer to execute a launch than the device would, and streamers go on meanwhile:
+ * what they have told of is over, so the launch stands behind it. */
+static void move_behind(struct zs_gpu_result *result, uint64_t told_ticks)
+{
+    uint64_t length = result->end_ticks - result->start_ticks;
+    result->start_ticks = ZS_MAX(result->start_ticks, told_ticks);
+    result->end_ticks = result->start_ticks + length;
+}
+
+/* Nothing ends after the host's clock. A launch took at least as long on the host as it lasts. */
+static void wait_until(const struct zs_ze_device *device, uint64_t end_ticks)
+{
+    uint64_t now_ticks = zs_gpu_clock_ticks(device->gpu);
+    while (now_ticks < end_ticks) {
+        uint64_t ns = zs_gpu_clock_to_ns(device->gpu, end_ticks) -
+                      zs_gpu_clock_to_ns(device->gpu, now_ticks) + 1;
+        struct timespec rest = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+        (void)nanosleep(&rest, NULL);
+        now_ticks = zs_gpu_clock_ticks(device->gpu);
+    }
+}
+
+void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
+                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
 {
     struct zs_metrics *m = device->metrics;
     struct zs_metric_stretch stretch = {0};
-    if (ZS_LIKELY(number == NOT_COUNTED))
+    if (ZS_LIKELY(!counted))
         return;
-    count(device, result, &stretch);
     pthread_mutex_lock(&m->lock);
+    move_behind(result, zs_streamers_told_ticks(m));
+    count(device, result, &stretch);
     for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
         m->sums[i] += stretch.counters[i];
     zs_streamers_add(m, &stretch);

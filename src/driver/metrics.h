@@ -215,13 +215,9 @@ struct zs_metrics {
     struct zs_ze_metric_group *groups[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS];
     uint32_t group_count;
     struct zs_ze_metric_group *active[ZS_METRIC_DOMAINS]; /* NULL: none */
+    struct zs_metric_programmables *programmables;        /* NULL: not asked for yet */
     struct zs_ze_streamer *streamers[ZS_METRIC_DOMAINS];
     uint64_t sums[ZS_METRIC_COUNTERS];
-    uint64_t
-        running[64]; /* when launches that run now began, 0: free; a bit each in `running_mask` */
-    uint64_t running_mask;
-    uint32_t beyond; /* launches that found no place there */
-    uint64_t beyond_since_ticks;
 };
 
 /* For each device of the driver, when the environment asks for metrics. False: no memory. */
@@ -236,12 +232,10 @@ struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device);
 /* metric_later.c: what a chain of pNext asks of a group. */
 void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next);
 
-/* Around a launch; a number for the second call. Nothing without metrics. */
-uint32_t zs_metrics_launch_begin(struct zs_ze_device *device);
-void zs_metrics_launch_end(struct zs_ze_device *device, uint32_t number,
-                           const struct zs_ze_kernel *kernel, const struct zs_gpu_result *result);
-/* Up to when all that ran is known; the lock is held. */
-uint64_t zs_metrics_settled_ticks(struct zs_ze_device *device);
+/* A launch ended. `counted`: metrics were on as it began. Its times become later where streamers
+ * have told of them already, and it lasts until they are over. */
+void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
+                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result);
 /* Cycles of the core clock in so many ticks. */
 uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
 
@@ -280,5 +274,7 @@ ze_result_t zs_metric_calculate_sets(const struct zs_metric_calculation *c, uint
 
 /* A launch ended: streamers of the device take it in. The device's lock is held. */
 void zs_streamers_add(struct zs_metrics *metrics, const struct zs_metric_stretch *stretch);
+/* Up to when reports have been handed out or lost; 0: there are none. The lock is held. */
+uint64_t zs_streamers_told_ticks(struct zs_metrics *metrics);
 
 #endif

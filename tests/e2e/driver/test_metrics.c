@@ -459,6 +459,68 @@ static void test_stream_loses_the_oldest(void **state)
     close_stream(e, &s);
 }
 
+/* Time goes on while the host executes a launch: its reports come, and the launch stands behind
+ * those that were read, as its timestamps do. */
+static void test_stream_while_running(void **state)
+{
+    struct e2e *e = *state;
+    struct stream s;
+    const ze_group_count_t one = {1, 1, 1};
+    ze_event_pool_handle_t pool =
+        e2e_pool(e, 2, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_handle_t enough = e2e_event(pool, 0), ended = e2e_event(pool, 1);
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_kernel_handle_t kernel = kernel_of(the_module, "forever");
+    int *p = e2e_alloc(e, 64);
+    memset(p, 0, 64);
+    set(kernel, 0, sizeof(p), &p);
+    OK(zeKernelSetGroupSize(kernel, 8, 1, 1));
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &one, ended, 0, NULL));
+    OK(zeCommandListClose(list));
+    open_stream(e, &s, "ZscopeInstructions", 1000000, 20, enough);
+    uint64_t opened_ticks, told_ticks, host;
+    OK(zeDeviceGetGlobalTimestamps(e->device, &host, &opened_ticks));
+    OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    uint32_t launches = metric(s.group, "Launches"), time = metric(s.group, "GpuTime");
+    for (uint32_t round = 0; round < 2; round++) {
+        OK(zeEventHostSynchronize(enough, 20000000000));
+        double before = s.reports;
+        read_stream(&s, 20);
+        assert_true(s.reports - before == 20);
+        OK(zeEventHostReset(enough));
+    }
+    assert_true(s.sums[launches] == 0 && s.sums[time] > 39 * 1000000.0);
+    FAILS(zeEventQueryStatus(ended), ZE_RESULT_NOT_READY);
+    *(volatile int *)p = 1;
+    OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    for (uint32_t i = 0; i < 2000 && s.sums[launches] < 1; i++) {
+        read_stream(&s, UINT32_MAX);
+        usleep(1000);
+    }
+    assert_true(s.sums[launches] == 1 && s.sums[metric(s.group, "Groups")] == 1);
+    assert_true(s.sums[metric(s.group, "Instructions")] > 0);
+    ze_device_properties_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+    OK(zeDeviceGetProperties(e->device, &device));
+    ze_kernel_timestamp_result_t t;
+    OK(zeEventQueryKernelTimestamp(ended, &t));
+    OK(zeDeviceGetGlobalTimestamps(e->device, &host, &told_ticks));
+    uint64_t mask = (UINT64_C(1) << (device.kernelTimestampValidBits - 1) << 1) - 1;
+    uint64_t start = (t.global.kernelStart - opened_ticks) & mask,
+             end = (t.global.kernelEnd - opened_ticks) & mask;
+    assert_true(start >= device.timerResolution * 39 / 1000 && end > start);
+    assert_true(end <= ((told_ticks - opened_ticks) & mask));
+    assert_false(s.lost);
+    close_stream(e, &s);
+    OK(zeKernelDestroy(kernel));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeEventDestroy(enough));
+    OK(zeEventDestroy(ended));
+    OK(zeEventPoolDestroy(pool));
+    OK(zeMemFree(e->context, p));
+}
+
 static void test_refused_streamers(void **state)
 {
     struct e2e *e = *state;
@@ -842,6 +904,7 @@ int main(void)
         cmocka_unit_test(test_refused_queries),
         cmocka_unit_test(test_stream_totals),
         cmocka_unit_test(test_stream_notifies),
+        cmocka_unit_test(test_stream_while_running),
         cmocka_unit_test(test_stream_loses_the_oldest),
         cmocka_unit_test(test_refused_streamers),
         cmocka_unit_test(test_close_while_running),
