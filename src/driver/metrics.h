@@ -129,7 +129,7 @@ static inline bool zs_metric_is_by_address(uint32_t set)
  * cycles by reason for counters. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 6,
+    ZS_RAW_VERSION = 7,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_METRIC_ADDRESS_VALUES, /* the most of a report by address */
