@@ -47,13 +47,25 @@ LATER = {
     'zet_metric_group_exp_dditable_t': (1, [
         ((1, 6), 'zetMetricGroupGetGlobalTimestampsExp'),
         ((1, 7), 'zetMetricGroupGetExportDataExp'),
-        ((1, 7), 'zetMetricGroupCalculateMetricExportDataExp')]),
+        ((1, 7), 'zetMetricGroupCalculateMetricExportDataExp'),
+        ((1, 9), 'zetMetricGroupCreateExp'),
+        ((1, 9), 'zetMetricGroupAddMetricExp'),
+        ((1, 9), 'zetMetricGroupRemoveMetricExp'),
+        ((1, 9), 'zetMetricGroupCloseExp'),
+        ((1, 9), 'zetMetricGroupDestroyExp')]),
+    'zet_metric_exp_dditable_t': (0, [((1, 9), 'zetMetricCreateFromProgrammableExp'),
+                                      ((1, 9), 'zetMetricDestroyExp'),
+                                      ((1, 12), 'zetMetricCreateFromProgrammableExp2')]),
     'zet_device_exp_dditable_t': (0, [((1, 11), 'zetDeviceGetConcurrentMetricGroupsExp'),
-                                      ((1, 11), None),  # zetDeviceCreateMetricGroupsFromMetricsExp
+                                      ((1, 11), 'zetDeviceCreateMetricGroupsFromMetricsExp'),
                                       ((1, 13), 'zetDeviceEnableMetricsExp'),
                                       ((1, 13), 'zetDeviceDisableMetricsExp')]),
     'zet_command_list_exp_dditable_t': (0, [((1, 13), 'zetCommandListAppendMarkerExp')]),
-    'zet_metric_programmable_exp_dditable_t': (0, [((1, 9), 'zetMetricProgrammableGetExp')]),
+    'zet_metric_programmable_exp_dditable_t': (0, [
+        ((1, 9), 'zetMetricProgrammableGetExp'),
+        ((1, 9), 'zetMetricProgrammableGetPropertiesExp'),
+        ((1, 9), 'zetMetricProgrammableGetParamInfoExp'),
+        ((1, 9), 'zetMetricProgrammableGetParamValueInfoExp')]),
 }
 
 

@@ -30,7 +30,14 @@ enum {
     ZS_LATER_STYPE_METRIC_GROUP_TYPE = 0x10006,
     ZS_LATER_STYPE_METRIC_SOURCE_ID = 0x10009,
 };
-enum { ZS_LATER_METRIC_GROUP_OTHER = 0x4, ZS_LATER_METRIC_GROUP_MARKER = 0x8 };
+enum {
+    ZS_LATER_METRIC_GROUP_USER = 0x2,
+    ZS_LATER_METRIC_GROUP_OTHER = 0x4,
+    ZS_LATER_METRIC_GROUP_MARKER = 0x8
+};
+enum { ZS_LATER_METRIC_GROUP_PREFIX_B = 64 };
+enum { ZS_LATER_PARAM_UTILIZATION = 2, ZS_LATER_PARAM_RATE = 4 };
+enum { ZS_LATER_VALUE_INFO_UINT32 = 0 };
 enum { ZS_LATER_MODULE_DP4A = 0x1, ZS_LATER_MODULE_DPAS = 0x2 };
 /* ze_intel_device_module_dp_exp_properties_t, which no public header declares */
 typedef struct zs_later_module_dp {
@@ -150,6 +157,39 @@ typedef struct zs_later_metric_calculate {
     uint32_t rawReportSkipCount;
 } zet_metric_calculate_exp_desc_t;
 typedef struct zs_later_metric_programmable *zet_metric_programmable_exp_handle_t;
+typedef struct zs_later_metric_programmable_properties {
+    uint32_t stype;
+    void *pNext;
+    char name[128], description[128], component[128];
+    uint32_t tierNumber, domain, parameterCount;
+    zet_metric_group_sampling_type_flags_t samplingType;
+    uint32_t sourceId;
+} zet_metric_programmable_exp_properties_t;
+typedef struct zs_later_metric_param_info {
+    uint32_t stype;
+    void *pNext;
+    uint32_t type; /* ZS_LATER_PARAM_* */
+    char name[128];
+    uint32_t valueInfoType; /* ZS_LATER_VALUE_INFO_* */
+    zet_value_t defaultValue;
+    uint32_t valueInfoCount;
+} zet_metric_programmable_param_info_exp_t;
+typedef union zs_later_value_info {
+    uint32_t ui32;
+    uint64_t ui64;
+    struct {
+        uint64_t ui64Min, ui64Max;
+    } ui64Range;
+} zet_value_info_exp_t;
+typedef struct zs_later_metric_param_value_info {
+    uint32_t stype;
+    void *pNext;
+    zet_value_info_exp_t valueInfo;
+    char description[128];
+} zet_metric_programmable_param_value_info_exp_t;
+typedef struct zs_later_metric_param_value {
+    zet_value_t value;
+} zet_metric_programmable_param_value_exp_t;
 
 ze_result_t ZE_APICALL zetDebugGetThreadRegisterSetProperties(
     zet_debug_session_handle_t hDebug, ze_device_thread_t thread, uint32_t *pCount,
@@ -179,6 +219,40 @@ ze_result_t ZE_APICALL zetCommandListAppendMarkerExp(zet_command_list_handle_t h
 ze_result_t ZE_APICALL
 zetMetricProgrammableGetExp(zet_device_handle_t hDevice, uint32_t *pCount,
                             zet_metric_programmable_exp_handle_t *phMetricProgrammables);
+ze_result_t ZE_APICALL
+zetMetricProgrammableGetPropertiesExp(zet_metric_programmable_exp_handle_t hMetricProgrammable,
+                                      zet_metric_programmable_exp_properties_t *pProperties);
+ze_result_t ZE_APICALL zetMetricProgrammableGetParamInfoExp(
+    zet_metric_programmable_exp_handle_t hMetricProgrammable, uint32_t *pParameterCount,
+    zet_metric_programmable_param_info_exp_t *pParameterInfo);
+ze_result_t ZE_APICALL zetMetricProgrammableGetParamValueInfoExp(
+    zet_metric_programmable_exp_handle_t hMetricProgrammable, uint32_t parameterOrdinal,
+    uint32_t *pValueInfoCount, zet_metric_programmable_param_value_info_exp_t *pValueInfo);
+ze_result_t ZE_APICALL zetMetricCreateFromProgrammableExp2(
+    zet_metric_programmable_exp_handle_t hMetricProgrammable, uint32_t parameterCount,
+    zet_metric_programmable_param_value_exp_t *pParameterValues, const char *pName,
+    const char *pDescription, uint32_t *pMetricHandleCount, zet_metric_handle_t *phMetricHandles);
+ze_result_t ZE_APICALL zetMetricCreateFromProgrammableExp(
+    zet_metric_programmable_exp_handle_t hMetricProgrammable,
+    zet_metric_programmable_param_value_exp_t *pParameterValues, uint32_t parameterCount,
+    const char *pName, const char *pDescription, uint32_t *pMetricHandleCount,
+    zet_metric_handle_t *phMetricHandles);
+ze_result_t ZE_APICALL zetMetricDestroyExp(zet_metric_handle_t hMetric);
+ze_result_t ZE_APICALL zetDeviceCreateMetricGroupsFromMetricsExp(
+    zet_device_handle_t hDevice, uint32_t metricCount, zet_metric_handle_t *phMetrics,
+    const char *pMetricGroupNamePrefix, const char *pDescription, uint32_t *pMetricGroupCount,
+    zet_metric_group_handle_t *phMetricGroup);
+ze_result_t ZE_APICALL zetMetricGroupCreateExp(zet_device_handle_t hDevice, const char *pName,
+                                               const char *pDescription,
+                                               zet_metric_group_sampling_type_flags_t samplingType,
+                                               zet_metric_group_handle_t *phMetricGroup);
+ze_result_t ZE_APICALL zetMetricGroupAddMetricExp(zet_metric_group_handle_t hMetricGroup,
+                                                  zet_metric_handle_t hMetric,
+                                                  size_t *pErrorStringSize, char *pErrorString);
+ze_result_t ZE_APICALL zetMetricGroupRemoveMetricExp(zet_metric_group_handle_t hMetricGroup,
+                                                     zet_metric_handle_t hMetric);
+ze_result_t ZE_APICALL zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricGroup);
+ze_result_t ZE_APICALL zetMetricGroupDestroyExp(zet_metric_group_handle_t hMetricGroup);
 #endif
 
 #endif

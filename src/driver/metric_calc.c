@@ -162,6 +162,21 @@ static double sectors(const struct source *s)
     return sum(s) * 64;
 }
 
+static double per_ns(const struct source *s, double value)
+{
+    return s->report->elapsed_ns ? value / (double)s->report->elapsed_ns : 0;
+}
+
+static double rate(const struct source *s)
+{
+    return per_ns(s, sum(s));
+}
+
+static double sector_rate(const struct source *s)
+{
+    return per_ns(s, sectors(s));
+}
+
 static double part_of_slices(const struct source *s)
 {
     return part(sum(s), (double)s->report->cycles * s->model->slices);
@@ -271,6 +286,8 @@ static const struct {
     [ZS_HOW_TEST_2_3] = {test_2_3, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_TIMESTAMP] = {timestamp, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_MARKER] = {marker, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_RATE] = {rate, NULL, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_SECTOR_RATE] = {sector_rate, NULL, ZET_VALUE_TYPE_FLOAT32},
 };
 
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row)
@@ -303,22 +320,25 @@ static struct zs_metric_calculation calculation_of(const char *function,
                                                    zet_metric_group_calculation_type_t type,
                                                    const uint8_t *data, size_t data_B)
 {
-    const struct zs_metrics *m = group->device->metrics;
-    return (struct zs_metric_calculation){
+    struct zs_metrics *m = group->device->metrics;
+    struct zs_metric_calculation c = {
         .function = function,
         .model = group->device->model,
         .set = group->set,
-        .sampling = group->sampling,
-        .timed = m->timed,
         .max = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
         .data = zs_span_make(data, data_B),
     };
+    pthread_mutex_lock(&m->lock); /* groups of the program change */
+    c.row_count = group->metric_count;
+    for (uint32_t i = 0; i < c.row_count; i++)
+        c.rows[i] = group->metrics[i]->row;
+    pthread_mutex_unlock(&m->lock);
+    return c;
 }
 
 /* Values of the first reports, as many as there is room for; a report that is none ends it. */
-static ze_result_t calculate(const struct zs_metric_calculation *c,
-                             const struct zs_metric_row *const *rows, uint32_t row_count,
-                             uint32_t room, zet_typed_value_t *ret)
+static ze_result_t calculate(const struct zs_metric_calculation *c, uint32_t room,
+                             zet_typed_value_t *ret)
 {
     struct zs_reader reader = zs_reader_make(c->data, 0, NULL);
     struct zs_metric_report report;
@@ -327,8 +347,8 @@ static ze_result_t calculate(const struct zs_metric_calculation *c,
         if (!read_report(&reader, c->set, &report))
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, c->function,
                              "byte %zu of the raw data is no report of this group", at_B);
-        for (uint32_t i = 0; i < row_count && done < room; i++) {
-            const struct source s = {c->model, &report, rows[i]};
+        for (uint32_t i = 0; i < c->row_count && done < room; i++) {
+            const struct source s = {c->model, &report, c->rows[i]};
             ret[done++] = value_of(&s, c->max);
         }
     }
@@ -356,18 +376,16 @@ static size_t without_zeros(const struct zs_metric_calculation *c, size_t report
 static ze_result_t calculate_counted(const struct zs_metric_calculation *c, uint32_t *count,
                                      zet_typed_value_t *values)
 {
-    const struct zs_metric_row *rows[ZS_METRIC_ROWS_MAX];
-    uint32_t row_count = zs_metric_rows(c->model, c->set, c->sampling, c->timed, rows);
     size_t report_B = zs_metric_report_B(c->set);
     if (c->data.size_B % report_B || !c->data.size_B)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
                          "%zu bytes are no whole reports of %zu", c->data.size_B, report_B);
-    uint64_t have = (uint64_t)(without_zeros(c, report_B) / report_B) * row_count;
+    uint64_t have = (uint64_t)(without_zeros(c, report_B) / report_B) * c->row_count;
     if (have > UINT32_MAX)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, c->function,
                          "more values than can be counted: calculate them in parts");
     uint32_t give = zs_list_count(count, (uint32_t)have, values != NULL);
-    return give ? calculate(c, rows, row_count, give, values) : ZE_RESULT_SUCCESS;
+    return give ? calculate(c, give, values) : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL zetMetricGroupCalculateMetricValues(zet_metric_group_handle_t hMetricGroup,

@@ -43,6 +43,8 @@ ze_result_t ZE_APICALL zetMetricGroupGetExportDataExp(zet_metric_group_handle_t 
     ZS_OBJECT(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pExportDataSize);
+    ZS_CHECK(!group->user, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+             "the data of a group that the program made has no description that outlives it");
     ZS_CHECK(rawDataSize <= SIZE_MAX - EXPORT_HEADER_B, ZE_RESULT_ERROR_INVALID_SIZE,
              "%zu bytes of raw data", rawDataSize);
     size_t need_B = EXPORT_HEADER_B + rawDataSize;
@@ -120,8 +122,7 @@ static const char *read_export(struct zs_span data, struct zs_gpu_model *model,
     *model = *known;
     model->slices = slices;
     ret->model = model;
-    ret->sampling = sampling;
-    ret->timed = flags & EXPORT_TIMED;
+    ret->row_count = zs_metric_rows(model, ret->set, sampling, flags & EXPORT_TIMED, ret->rows);
     ret->data = zs_span_make((const uint8_t *)data.data + EXPORT_HEADER_B, (size_t)raw_B);
     return NULL;
 }

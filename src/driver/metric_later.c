@@ -25,8 +25,9 @@ void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *ne
         (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_GROUP_TYPE);
     if (type) {
         bool streams = group->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-        type->type =
-            ZS_LATER_METRIC_GROUP_OTHER | (streams ? (uint32_t)ZS_LATER_METRIC_GROUP_MARKER : 0u);
+        type->type = ZS_LATER_METRIC_GROUP_OTHER |
+                     (streams ? (uint32_t)ZS_LATER_METRIC_GROUP_MARKER : 0u) |
+                     (group->user ? (uint32_t)ZS_LATER_METRIC_GROUP_USER : 0u);
     }
     zet_metric_source_id_exp_t *source =
         (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_SOURCE_ID);
@@ -149,7 +150,7 @@ ze_result_t ZE_APICALL zetDeviceDisableMetricsExp(zet_device_handle_t hDevice)
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- Markers by group, programmable metrics ----------------------------------------------------
+/* ---- Markers by group --------------------------------------------------------------------------
  */
 
 ze_result_t ZE_APICALL zetCommandListAppendMarkerExp(zet_command_list_handle_t hCommandList,
@@ -165,16 +166,4 @@ ze_result_t ZE_APICALL zetCommandListAppendMarkerExp(zet_command_list_handle_t h
     ze_result_t result = zs_streamer_append_marker(__func__, hCommandList, streamer, value);
     zs_object_unref(streamer);
     return result;
-}
-
-/* There are none: all that is counted is in the groups. */
-ze_result_t ZE_APICALL
-zetMetricProgrammableGetExp(zet_device_handle_t hDevice, uint32_t *pCount,
-                            zet_metric_programmable_exp_handle_t *phMetricProgrammables)
-{
-    ZS_OBJECT(device, device, hDevice);
-    ZS_CHECK_POINTER(pCount);
-    (void)device;
-    (void)zs_list_count(pCount, 0, phMetricProgrammables != NULL);
-    return ZE_RESULT_SUCCESS;
 }

@@ -50,6 +50,7 @@ void zs_ze_query_pool_fini(struct zs_ze_query_pool *pool)
     for (uint32_t i = 0; i < pool->count && pool->slots; i++)
         free(pool->slots[i].places);
     free(pool->slots);
+    zs_object_unref(pool->group);
     zs_object_unref(pool->context);
 }
 
@@ -83,7 +84,7 @@ ze_result_t ZE_APICALL zetMetricQueryPoolCreate(zet_context_handle_t hContext,
     ZS_CHECK(pool, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     pthread_mutex_init(&pool->lock, NULL);
     pool->context = zs_object_ref(context);
-    pool->group = group;
+    pool->group = zs_object_ref(group);
     pool->count = desc->count;
     pool->slots = calloc(desc->count, sizeof(*pool->slots));
     if (!pool->slots || !zs_object_publish(pool)) {

@@ -70,6 +70,7 @@ void zs_ze_streamer_fini(struct zs_ze_streamer *s)
     free(s->marks.items);
     zs_metric_claim_end(&s->claim);
     zs_object_unref(s->event);
+    zs_object_unref(s->group);
     zs_object_unref(s->context);
 }
 
@@ -368,7 +369,7 @@ ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
     ZS_CHECK(s, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     s->context = zs_object_ref(context);
     s->device = device;
-    s->group = group;
+    s->group = zs_object_ref(group);
     s->event = event ? zs_object_ref(event) : NULL;
     s->claim = ZS_METRIC_CLAIM_NONE;
     choose_period(s, desc);

@@ -2,6 +2,7 @@
 /* Counters of a device, its metric groups and metrics, activation. */
 #include "driver/metrics.h"
 #include "base/vec.h"
+#include "driver/metric_user.h"
 #include "driver/module.h"
 
 #include <stdio.h>
@@ -25,8 +26,7 @@ static const struct zs_metric_row rows[] = {
 #undef S
 #undef A
 
-/* What time-based groups have besides. */
-static const struct zs_metric_row stream_rows[] = {
+const struct zs_metric_row zs_metric_stream_rows[2] = {
     {0, "QueryBeginTime", "The measurement begin time, on the device's clock.", "Report Meta Data",
      "ns", 4, ZET_METRIC_TYPE_TIMESTAMP, ZS_HOW_TIMESTAMP, 0},
     {0, "StreamMarker", "Value of the marker at which the report ended, 0: there was none.",
@@ -56,25 +56,28 @@ enum { KEPT_MOST = 1 << 20 };
 
 void zs_ze_metric_fini(struct zs_ze_metric *metric)
 {
-    (void)metric;
+    free(metric->made);
 }
 
 void zs_ze_metric_group_fini(struct zs_ze_metric_group *group)
 {
+    if (group->user) {
+        zs_metric_user_group_fini(group);
+        return;
+    }
     for (uint32_t i = 0; i < group->metric_count; i++) {
         (void)zs_object_retract(group->metrics[i]);
         zs_object_unref(group->metrics[i]);
     }
 }
 
-static bool add_metric(struct zs_ze_metric_group *group, const struct zs_metric_row *row)
+bool zs_metric_group_add(struct zs_ze_metric_group *group, const struct zs_metric_row *row)
 {
     struct zs_ze_metric *metric = zs_object_new(ZS_OBJECT_metric, sizeof(*metric));
     if (!metric || !zs_object_publish(metric)) {
         zs_object_unref(metric);
         return false;
     }
-    metric->group = group;
     metric->row = row;
     group->metrics[group->metric_count++] = metric;
     return true;
@@ -130,6 +133,11 @@ const char *zs_metric_set_name(enum zs_metric_set set)
     return sets[set].name;
 }
 
+uint32_t zs_metric_set_domain(enum zs_metric_set set)
+{
+    return sets[set].domain;
+}
+
 uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set,
                         zet_metric_group_sampling_type_flags_t sampling, bool timed,
                         const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
@@ -140,8 +148,8 @@ uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set
             ret[count++] = &rows[i];
     bool streams =
         sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED && !zs_metric_is_by_address(set);
-    for (size_t i = 0; i < ZS_ARRAY_LEN(stream_rows) && streams; i++)
-        ret[count++] = &stream_rows[i];
+    for (size_t i = 0; i < ZS_ARRAY_LEN(zs_metric_stream_rows) && streams; i++)
+        ret[count++] = &zs_metric_stream_rows[i];
     return count;
 }
 
@@ -159,9 +167,11 @@ static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs
     group->set = set;
     group->sampling = sampling;
     group->domain = sets[set].domain;
+    group->name = sets[set].name;
+    group->description = sets[set].description;
     bool ok = true;
     for (uint32_t i = 0; i < count && ok; i++)
-        ok = add_metric(group, list[i]);
+        ok = zs_metric_group_add(group, list[i]);
     if (ok && zs_object_publish(group))
         return group;
     zs_object_unref(group);
@@ -174,6 +184,7 @@ static void free_metrics(struct zs_metrics *m)
         (void)zs_object_retract(m->groups[i]);
         zs_object_unref(m->groups[i]);
     }
+    zs_metric_programmables_free(m->programmables);
     pthread_mutex_destroy(&m->lock);
     for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
         free(m->kept[i].items);
@@ -434,17 +445,14 @@ void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
         m->sums[i] += stretch.counters[i];
     zs_streamers_add(m, &stretch);
     keep_addresses(m, kernel, result, &stretch);
-    if (number < ZS_ARRAY_LEN(m->running))
-        m->running_mask &= ~(UINT64_C(1) << number);
-    else
-        m->beyond--;
     pthread_mutex_unlock(&m->lock);
+    wait_until(device, result->end_ticks);
 }
 
 /* ---- Enumeration -------------------------------------------------------------------------------
  */
 
-static void copy_text(char *to, size_t size_B, const char *from)
+void zs_metric_copy_text(char *to, size_t size_B, const char *from)
 {
     size_t length = ZS_MIN(strlen(from), size_B - 1);
     memcpy(to, from, length);
@@ -473,11 +481,12 @@ ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMe
 {
     ZS_OBJECT(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pProperties);
-    copy_text(pProperties->name, sizeof(pProperties->name), sets[group->set].name);
+    zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), group->name);
     char text[ZET_MAX_METRIC_GROUP_DESCRIPTION];
-    snprintf(text, sizeof(text), "%s (modelled by zescope: %s)", sets[group->set].description,
+    snprintf(text, sizeof(text), "%s (modelled by zescope: %s)", group->description,
              group->device->metrics->timed ? "replay" : "formula");
-    copy_text(pProperties->description, sizeof(pProperties->description), text);
+    zs_metric_copy_text(pProperties->description, sizeof(pProperties->description),
+                        group->user ? group->description : text);
     pProperties->samplingType = group->sampling;
     pProperties->domain = group->domain;
     pProperties->metricCount = group->metric_count;
@@ -490,9 +499,11 @@ ze_result_t ZE_APICALL zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint
 {
     ZS_OBJECT(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pCount);
+    pthread_mutex_lock(&group->device->metrics->lock);
     uint32_t give = zs_list_count(pCount, group->metric_count, phMetrics != NULL);
     for (uint32_t i = 0; i < give; i++)
         phMetrics[i] = group->metrics[i]->object.handle;
+    pthread_mutex_unlock(&group->device->metrics->lock);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -502,10 +513,11 @@ ze_result_t ZE_APICALL zetMetricGetProperties(zet_metric_handle_t hMetric,
     ZS_OBJECT(metric, metric, hMetric);
     ZS_CHECK_POINTER(pProperties);
     const struct zs_metric_row *row = metric->row;
-    copy_text(pProperties->name, sizeof(pProperties->name), row->name);
-    copy_text(pProperties->description, sizeof(pProperties->description), row->description);
-    copy_text(pProperties->component, sizeof(pProperties->component), row->component);
-    copy_text(pProperties->resultUnits, sizeof(pProperties->resultUnits), row->unit);
+    zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), row->name);
+    zs_metric_copy_text(pProperties->description, sizeof(pProperties->description),
+                        row->description);
+    zs_metric_copy_text(pProperties->component, sizeof(pProperties->component), row->component);
+    zs_metric_copy_text(pProperties->resultUnits, sizeof(pProperties->resultUnits), row->unit);
     pProperties->tierNumber = row->tier;
     pProperties->metricType = row->type;
     pProperties->resultType = zs_metric_value_type(row);
@@ -522,7 +534,12 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
         if (m->streamers[d] && m->active[d] != wanted[d])
             return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
-                             "a streamer of %s is open", sets[m->active[d]->set].name);
+                             "a streamer of %s is open", m->active[d]->name);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        if (wanted[d] && !zs_metric_group_is_ready(wanted[d]))
+            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                             "group %s is not closed (zetMetricGroupCloseExp) since it was changed",
+                             wanted[d]->name);
     memcpy(m->active, wanted, sizeof(m->active));
     for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++) /* nobody wants them any more */
         if (!is_active(m, (enum zs_metric_by_address)i))

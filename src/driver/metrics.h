@@ -39,7 +39,8 @@ enum zs_metric_set {
 #include "driver/metric_group.def"
 #undef ZS_METRIC_SET
 #undef ZS_METRIC
-    ZS_METRIC_SETS
+    ZS_METRIC_SETS,
+    ZS_METRIC_SET_USER = ZS_METRIC_SETS /* of reports of groups that a program made */
 };
 enum { ZS_METRIC_DOMAINS = 4, ZS_METRIC_SAMPLINGS = 2 };
 
@@ -79,6 +80,8 @@ enum zs_metric_how {
     ZS_HOW_TEST_2_3,
     ZS_HOW_TIMESTAMP, /* of time-based reports: when it began */
     ZS_HOW_MARKER,    /* of time-based reports: the value of a marker, 0: none */
+    ZS_HOW_RATE,      /* of metrics that a program made: the sum per nanosecond */
+    ZS_HOW_SECTOR_RATE,
     ZS_HOWS
 };
 
@@ -95,6 +98,7 @@ struct zs_metric_row {
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
 
 const char *zs_metric_set_name(enum zs_metric_set set);
+uint32_t zs_metric_set_domain(enum zs_metric_set set);
 /* Whether devices of the model have it, with or without the model of time. */
 bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed);
 /* The metrics of a device's set in the order of values, and how many there are. timed: with the
@@ -169,8 +173,8 @@ void zs_metric_report_write(const struct zs_metric_report *report, uint8_t *ret_
 
 struct zs_ze_metric {
     struct zs_object object;
-    struct zs_ze_metric_group *group;
     const struct zs_metric_row *row;
+    struct zs_metric_made *made; /* by the program (metric_programmable.h); NULL: of a set */
 };
 
 struct zs_ze_metric_group {
@@ -179,9 +183,19 @@ struct zs_ze_metric_group {
     enum zs_metric_set set;
     zet_metric_group_sampling_type_flags_t sampling;
     uint32_t domain;
-    uint32_t metric_count;
-    struct zs_ze_metric *metrics[]; /* in the order of values */
+    const char *name, *description;
+    struct zs_metric_user_group *user; /* made by the program (metric_user.c); NULL: of a set */
+    uint32_t metric_count;             /* of groups of the program: under the device's lock */
+    struct zs_ze_metric *metrics[];    /* in the order of values */
 };
+
+/* A metric of a group's own. False: no memory. */
+bool zs_metric_group_add(struct zs_ze_metric_group *group, const struct zs_metric_row *row);
+/* What a group has besides, as rows. */
+extern const struct zs_metric_row zs_metric_stream_rows[2];
+
+/* To a field of the API, cut where it ends. */
+void zs_metric_copy_text(char *to, size_t size_B, const char *from);
 
 /* ---- A device's counters -----------------------------------------------------------------------
  */
@@ -262,8 +276,9 @@ struct zs_metric_calculation {
     const char *function;
     const struct zs_gpu_model *model;
     enum zs_metric_set set;
-    zet_metric_group_sampling_type_flags_t sampling;
-    bool timed, max;
+    bool max;
+    const struct zs_metric_row *rows[ZS_METRIC_ROWS_MAX]; /* in the order of values */
+    uint32_t row_count;
     struct zs_span data; /* whole reports */
 };
 

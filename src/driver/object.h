@@ -40,6 +40,7 @@
     X(tracer)                                                                                      \
     X(metric_group)                                                                                \
     X(metric)                                                                                      \
+    X(metric_programmable)                                                                         \
     X(query_pool)                                                                                  \
     X(query)                                                                                       \
     X(streamer)                                                                                    \

@@ -221,10 +221,6 @@ static void test_marker_by_group(void **state)
     assert_int_equal(seen, 1);
     OK(zetMetricStreamerClose(streamer));
     OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
-    uint32_t programmable = 5;
-    OK(zetMetricProgrammableGetExp(e->device, &programmable, NULL));
-    assert_int_equal(programmable, 0);
-    FAILS(zetMetricProgrammableGetExp(e->device, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
 /* ---- Exported data -----------------------------------------------------------------------------
@@ -327,6 +323,512 @@ static void test_export(void **state)
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
+/* ---- Metrics and groups of the program ---------------------------------------------------------
+ */
+
+enum { PROGRAMMABLES_MAX = 512 };
+
+static zet_metric_programmable_exp_properties_t about(zet_metric_programmable_exp_handle_t p)
+{
+    zet_metric_programmable_exp_properties_t ret = {.stype = 0x1000b};
+    OK(zetMetricProgrammableGetPropertiesExp(p, &ret));
+    return ret;
+}
+
+static zet_metric_programmable_exp_handle_t programmable(const struct env *e, const char *name,
+                                                         uint32_t domain)
+{
+    static zet_metric_programmable_exp_handle_t all[PROGRAMMABLES_MAX];
+    uint32_t count = PROGRAMMABLES_MAX;
+    OK(zetMetricProgrammableGetExp(e->device, &count, all));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_programmable_exp_properties_t p = about(all[i]);
+        if (p.domain == domain && !strcmp(p.name, name))
+            return all[i];
+    }
+    fail_msg("no programmable %s of domain %u", name, domain);
+    return NULL;
+}
+
+/* choice -1: the default. */
+static zet_metric_handle_t make(zet_metric_programmable_exp_handle_t p, int choice,
+                                const char *name)
+{
+    zet_metric_programmable_param_value_exp_t value = {.value.ui32 = (uint32_t)choice};
+    zet_metric_handle_t metric = NULL;
+    uint32_t count = 0;
+    OK(zetMetricCreateFromProgrammableExp2(p, choice >= 0, &value, name, "made", &count, NULL));
+    assert_int_equal(count, 1);
+    OK(zetMetricCreateFromProgrammableExp2(p, choice >= 0, &value, name, "made", &count, &metric));
+    return metric;
+}
+
+static zet_metric_properties_t metric_about(zet_metric_handle_t metric)
+{
+    zet_metric_properties_t ret = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+    OK(zetMetricGetProperties(metric, &ret));
+    return ret;
+}
+
+static void test_programmables(void **state)
+{
+    struct env *e = *state;
+    uint32_t count = 5;
+    OK(zetDeviceDisableMetricsExp(e->root));
+    OK(zetMetricProgrammableGetExp(e->device, &count, NULL));
+    assert_int_equal(count, 0);
+    OK(zetDeviceEnableMetricsExp(e->root));
+    FAILS(zetMetricProgrammableGetExp(NULL, &count, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricProgrammableGetExp(e->device, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    OK(zetMetricProgrammableGetExp(e->device, &count, NULL));
+    assert_in_range(count, 10, PROGRAMMABLES_MAX);
+    zet_metric_programmable_exp_handle_t all[PROGRAMMABLES_MAX];
+    OK(zetMetricProgrammableGetExp(e->device, &count, all));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_programmable_exp_properties_t p = about(all[i]);
+        assert_true(p.name[0] && p.description[0] && p.component[0] && p.tierNumber);
+        assert_true(p.samplingType == 3 && p.sourceId == 0 && p.parameterCount <= 1);
+        for (uint32_t k = 0; k < i; k++) {
+            zet_metric_programmable_exp_properties_t q = about(all[k]);
+            assert_true(strcmp(p.name, q.name) != 0 || p.domain != q.domain);
+        }
+    }
+    zet_metric_programmable_exp_handle_t bytes = programmable(e, "UntypedBytesRead", 0);
+    FAILS(zetMetricProgrammableGetPropertiesExp(NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricProgrammableGetPropertiesExp(bytes, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    zet_metric_programmable_param_info_exp_t info = {.stype = 0x1000c};
+    uint32_t zero = 0, many = 3;
+    FAILS(zetMetricProgrammableGetParamInfoExp(NULL, &many, &info),
+          ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricProgrammableGetParamInfoExp(bytes, NULL, &info),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricProgrammableGetParamInfoExp(bytes, &many, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricProgrammableGetParamInfoExp(bytes, &zero, &info),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetMetricProgrammableGetParamInfoExp(bytes, &many, &info));
+    assert_int_equal(many, 1);
+    assert_string_equal(info.name, "Rate");
+    assert_true(info.type == 4 && info.valueInfoType == 0 && info.valueInfoCount == 2 &&
+                info.defaultValue.ui64 == 0);
+    zet_metric_programmable_param_value_info_exp_t values[3] = {{.stype = 0x1000d}};
+    uint32_t value_count = 3;
+    FAILS(zetMetricProgrammableGetParamValueInfoExp(bytes, 1, &value_count, values),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetMetricProgrammableGetParamValueInfoExp(bytes, 0, NULL, values),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricProgrammableGetParamValueInfoExp(bytes, 0, &value_count, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricProgrammableGetParamValueInfoExp(NULL, 0, &value_count, values),
+          ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    OK(zetMetricProgrammableGetParamValueInfoExp(bytes, 0, &value_count, values));
+    assert_int_equal(value_count, 2);
+    assert_true(values[0].valueInfo.ui32 == 0 && values[1].valueInfo.ui32 == 1 &&
+                values[1].description[0]);
+}
+
+static void test_made_metrics(void **state)
+{
+    struct env *e = *state;
+    OK(zetDeviceEnableMetricsExp(e->root));
+    zet_metric_programmable_exp_handle_t bytes = programmable(e, "UntypedBytesRead", 0);
+    zet_metric_programmable_param_value_exp_t value[2] = {{.value.ui32 = 2}};
+    zet_metric_handle_t metric;
+    uint32_t one = 1;
+    char text[300];
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = 0;
+    FAILS(zetMetricCreateFromProgrammableExp2(NULL, 0, value, "a", "b", &one, &metric),
+          ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, NULL, "a", "b", &one, &metric),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, value, NULL, "b", &one, &metric),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, value, "a", NULL, &one, &metric),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, value, "a", "b", NULL, &metric),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, value, text, "b", &one, &metric),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 1, value, "a", "b", &one, &metric),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 2, value, "a", "b", &one, &metric),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetMetricCreateFromProgrammableExp(bytes, value, 0, "mine", "of mine", &one, &metric));
+    zet_metric_properties_t p = metric_about(metric);
+    assert_string_equal(p.name, "mine");
+    assert_string_equal(p.description, "of mine");
+    assert_string_equal(p.resultUnits, "bytes");
+    OK(zetMetricDestroyExp(metric));
+    FAILS(zetMetricDestroyExp(metric), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    metric = make(bytes, 1, "speed");
+    p = metric_about(metric);
+    assert_string_equal(p.resultUnits, "bytes/ns");
+    assert_true(p.metricType == ZET_METRIC_TYPE_RATIO && p.resultType == ZET_VALUE_TYPE_FLOAT32);
+    OK(zetMetricDestroyExp(metric));
+    metric = make(programmable(e, "EuActive", 0), 0, "busy");
+    p = metric_about(metric);
+    assert_string_equal(p.resultUnits, "cycles");
+    assert_true(p.metricType == ZET_METRIC_TYPE_EVENT && p.resultType == ZET_VALUE_TYPE_UINT64);
+    OK(zetMetricDestroyExp(metric));
+    zet_metric_handle_t predefined[VALUES_MAX];
+    uint32_t count = VALUES_MAX;
+    OK(zetMetricGet(first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED), &count,
+                    predefined));
+    FAILS(zetMetricDestroyExp(predefined[0]), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+static void put(uint8_t *at, uint64_t value, size_t size)
+{
+    memcpy(at, &value, size); /* the tests run on little-endian machines */
+}
+
+/* One report of the group in which 250 ns and 1000 clocks went by and each counter is so much. */
+static void calculate(struct env *e, zet_metric_group_handle_t group, uint64_t counter,
+                      zet_typed_value_t *ret)
+{
+    uint8_t raw[8192];
+    uint32_t count = VALUES_MAX, counters;
+    size_t size = two_reports(e, group, raw, sizeof(raw)) / 2;
+    memcpy(&counters, raw + 12, sizeof(counters));
+    put(raw + 48, 250, 8);
+    put(raw + 56, 1000, 8);
+    for (uint32_t i = 0; i < counters; i++)
+        put(raw + 64 + (size_t)8 * i, counter, 8);
+    OK(zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                           size, raw, &count, ret));
+    uint32_t have = 0;
+    OK(zetMetricGet(group, &have, NULL));
+    assert_int_equal(count, have);
+}
+
+static const zet_typed_value_t *named(zet_metric_group_handle_t group,
+                                      const zet_typed_value_t *values, const char *name)
+{
+    zet_metric_handle_t metrics[VALUES_MAX];
+    uint32_t count = VALUES_MAX;
+    OK(zetMetricGet(group, &count, metrics));
+    for (uint32_t i = 0; i < count; i++)
+        if (!strcmp(metric_about(metrics[i]).name, name))
+            return &values[i];
+    fail_msg("no metric %s", name);
+    return NULL;
+}
+
+/* Values of a group of one's own are those of Intel's group with the same metrics. */
+static void check_values(struct env *e, zet_metric_group_handle_t mine)
+{
+    zet_typed_value_t theirs_v[VALUES_MAX], mine_v[VALUES_MAX];
+    zet_metric_group_handle_t theirs =
+        first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    calculate(e, theirs, 6000, theirs_v);
+    calculate(e, mine, 6000, mine_v);
+    assert_true(named(mine, mine_v, "read")->value.ui64 == 6000);
+    assert_true(named(theirs, theirs_v, "UntypedBytesRead")->value.ui64 == 6000);
+    assert_true(named(mine, mine_v, "speed")->value.fp32 == 24.0f);
+    assert_true(named(mine, mine_v, "busy")->value.ui64 == 6000);
+    assert_true(named(mine, mine_v, "share")->value.fp32 ==
+                named(theirs, theirs_v, "EuActive")->value.fp32);
+    assert_true(named(mine, mine_v, "share")->value.fp32 > 0); /* of 24 EUs: a quarter */
+    assert_true(named(mine, mine_v, "GpuTime")->value.ui64 == 250);
+    assert_true(named(mine, mine_v, "GpuCoreClocks")->value.ui64 == 1000);
+}
+
+enum { MADE = 5, OTHER_DOMAIN = 4 /* its index */ };
+
+static void make_some(const struct env *e, zet_metric_handle_t made[MADE])
+{
+    made[0] = make(programmable(e, "UntypedBytesRead", 0), -1, "read");
+    made[1] = make(programmable(e, "UntypedBytesRead", 0), 1, "speed");
+    made[2] = make(programmable(e, "EuActive", 0), 0, "busy");
+    made[3] = make(programmable(e, "EuActive", 0), 1, "share");
+    made[OTHER_DOMAIN] = make(programmable(e, "Launches", 1), 0, "launches");
+}
+
+static void test_groups_of_metrics(void **state)
+{
+    struct env *e = *state;
+    OK(zetDeviceEnableMetricsExp(e->root));
+    zet_metric_handle_t made[MADE];
+    make_some(e, made);
+    zet_metric_group_handle_t groups[6] = {0}, predefined[GROUPS_MAX];
+    uint32_t before = groups_of(e->device, predefined), count = 0, little = 3, most = 6;
+    FAILS(zetDeviceCreateMetricGroupsFromMetricsExp(NULL, MADE, made, "my", "text", &count, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetDeviceCreateMetricGroupsFromMetricsExp(e->device, 0, made, "my", "text", &count, NULL),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetDeviceCreateMetricGroupsFromMetricsExp(e->root, MADE, made, "my", "", &count, NULL),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetDeviceCreateMetricGroupsFromMetricsExp(e->device, MADE, made, "my", "", NULL, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    OK(zetDeviceCreateMetricGroupsFromMetricsExp(e->device, MADE, made, "my", "text", &count,
+                                                 NULL));
+    assert_int_equal(count, 4); /* two domains, of each sampling type */
+    FAILS(zetDeviceCreateMetricGroupsFromMetricsExp(e->device, MADE, made, "my", "text", &little,
+                                                    groups),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetDeviceCreateMetricGroupsFromMetricsExp(e->device, MADE, made, "my", "text", &most,
+                                                 groups));
+    assert_true(most == 4 && groups[3] && !groups[4]);
+    assert_int_equal(groups_of(e->device, predefined), before); /* they are the program's alone */
+    for (uint32_t i = 0; i < 4; i++) {
+        static const char *const names[] = {"my0", "my1", "my2", "my3"};
+        zet_metric_group_type_exp_t type = {.stype = 0x10006};
+        zet_metric_group_properties_t p = properties(groups[i], &type);
+        assert_string_equal(p.name, names[i]);
+        assert_string_equal(p.description, "text");
+        assert_int_equal(p.samplingType, i < 2 ? 1 : 2);
+        assert_int_equal(p.domain, i % 2);
+        assert_int_equal(p.metricCount, 2 + (i % 2 ? 1 : 4) + (i < 2 ? 0 : 2));
+        assert_int_equal(type.type, 2 | 4 | (i < 2 ? 0 : 8));
+    }
+    OK(zetContextActivateMetricGroups(e->context, e->device, 2, groups)); /* both domains */
+    FAILS(zetMetricGroupDestroyExp(groups[0]), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    check_values(e, groups[0]);
+    uint8_t raw[8192];
+    size_t size = 0, raw_size = two_reports(e, groups[0], raw, sizeof(raw));
+    FAILS(zetMetricGroupGetExportDataExp(groups[0], raw, raw_size, &size, NULL),
+          ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    FAILS(zetMetricDestroyExp(made[0]), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    for (uint32_t i = 0; i < 4; i++)
+        OK(zetMetricGroupDestroyExp(groups[i]));
+    FAILS(zetMetricGroupDestroyExp(groups[0]), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricGroupDestroyExp(predefined[0]), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    zet_metric_handle_t theirs;
+    uint32_t one = 1;
+    OK(zetMetricGet(predefined[0], &one, &theirs));
+    FAILS(zetDeviceCreateMetricGroupsFromMetricsExp(e->device, 1, &theirs, "my", "", &most, groups),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    for (uint32_t i = 0; i < MADE; i++)
+        OK(zetMetricDestroyExp(made[i]));
+}
+
+static void test_group_by_hand(void **state)
+{
+    struct env *e = *state;
+    OK(zetDeviceEnableMetricsExp(e->root));
+    zet_metric_handle_t made[MADE], theirs;
+    make_some(e, made);
+    zet_metric_group_handle_t group,
+        predefined = first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    uint32_t one = 1, count = 0;
+    OK(zetMetricGet(predefined, &one, &theirs));
+    FAILS(zetMetricGroupCreateExp(NULL, "g", "", 1, &group), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricGroupCreateExp(e->device, NULL, "", 1, &group),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricGroupCreateExp(e->device, "g", NULL, 1, &group),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricGroupCreateExp(e->device, "g", "", 1, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    FAILS(zetMetricGroupCreateExp(e->device, "g", "", 8, &group),
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    FAILS(zetMetricGroupCreateExp(e->device, "g", "", 3, &group),
+          ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+    OK(zetMetricGroupCreateExp(e->device, "g", "by hand", 1, &group));
+    FAILS(zetMetricGroupCloseExp(group), ZE_RESULT_NOT_READY); /* nothing is in it */
+    FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, &group),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    char why[8];
+    size_t size = 0;
+    FAILS(zetMetricGroupAddMetricExp(group, theirs, &size, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_true(size > sizeof(why));
+    size = sizeof(why);
+    FAILS(zetMetricGroupAddMetricExp(group, theirs, &size, why), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(why, "the met");
+    FAILS(zetMetricGroupAddMetricExp(predefined, made[0], NULL, NULL),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetMetricGroupAddMetricExp(NULL, made[0], NULL, NULL),
+          ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricGroupAddMetricExp(group, NULL, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    for (uint32_t i = 0; i < OTHER_DOMAIN; i++)
+        OK(zetMetricGroupAddMetricExp(group, made[i], NULL, NULL));
+    OK(zetMetricGroupAddMetricExp(group, made[0], NULL, NULL)); /* it is there */
+    FAILS(zetMetricGroupAddMetricExp(group, made[OTHER_DOMAIN], NULL, NULL),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetMetricGet(group, &count, NULL));
+    assert_int_equal(count, OTHER_DOMAIN);
+    FAILS(zetMetricGroupCloseExp(predefined), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetMetricGroupCloseExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    OK(zetMetricGroupCloseExp(group));
+    OK(zetMetricGroupCloseExp(group));
+    check_values(e, group);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
+    FAILS(zetMetricGroupAddMetricExp(group, made[0], NULL, NULL),
+          ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    FAILS(zetMetricGroupRemoveMetricExp(group, made[0]), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    FAILS(zetMetricGroupCloseExp(group), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+    FAILS(zetMetricGroupRemoveMetricExp(group, made[OTHER_DOMAIN]),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetMetricGroupRemoveMetricExp(predefined, made[0]), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zetMetricGroupRemoveMetricExp(NULL, made[0]), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zetMetricGroupRemoveMetricExp(group, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    OK(zetMetricGroupRemoveMetricExp(group, made[0]));
+    FAILS(zetMetricGroupRemoveMetricExp(group, made[0]), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetMetricDestroyExp(made[0]));
+    FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, &group),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT); /* changed, not closed */
+    OK(zetMetricGroupCloseExp(group));
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+    OK(zetMetricGroupDestroyExp(group));
+    FAILS(zetMetricGroupDestroyExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    for (uint32_t i = 1; i < MADE; i++)
+        OK(zetMetricDestroyExp(made[i]));
+}
+
+/* ---- What the specification's list has for each call -------------------------------------------
+ */
+
+#define NO_HANDLE(call)  FAILS(call, ZE_RESULT_ERROR_INVALID_NULL_HANDLE)
+#define NO_POINTER(call) FAILS(call, ZE_RESULT_ERROR_INVALID_NULL_POINTER)
+#define WRONG(call)      FAILS(call, ZE_RESULT_ERROR_INVALID_ARGUMENT)
+
+/* What is no handle, and one of another kind. */
+static void check_groups(struct env *e, zet_metric_group_handle_t group, void *bad)
+{
+    uint32_t count = 0, sets = 0, total = 0;
+    uint8_t raw[8] = {0};
+    uint64_t t;
+    zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+    zet_metric_properties_t q = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+    zet_metric_group_handle_t other = bad;
+    NO_HANDLE(zetMetricGroupGet(bad, &count, NULL));
+    NO_POINTER(zetMetricGroupGet(e->device, NULL, NULL));
+    NO_HANDLE(zetMetricGroupGetProperties(bad, &p));
+    NO_POINTER(zetMetricGroupGetProperties(group, NULL));
+    NO_HANDLE(zetMetricGet(bad, &count, NULL));
+    NO_POINTER(zetMetricGet(group, NULL, NULL));
+    zet_metric_handle_t metric;
+    uint32_t one = 1;
+    OK(zetMetricGet(group, &one, &metric));
+    NO_HANDLE(zetMetricGetProperties(bad, &q));
+    NO_POINTER(zetMetricGetProperties(metric, NULL));
+    NO_HANDLE(zetMetricGroupCalculateMetricValues(bad, 0, 8, raw, &count, NULL));
+    NO_POINTER(zetMetricGroupCalculateMetricValues(group, 0, 8, NULL, &count, NULL));
+    NO_POINTER(zetMetricGroupCalculateMetricValues(group, 0, 8, raw, NULL, NULL));
+    FAILS(zetMetricGroupCalculateMetricValues(group, 2, 8, raw, &count, NULL),
+          ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    FAILS(zetMetricGroupCalculateMetricValues(group, 0, 0, raw, &count, NULL),
+          ZE_RESULT_ERROR_INVALID_SIZE);
+    NO_HANDLE(
+        zetMetricGroupCalculateMultipleMetricValuesExp(bad, 0, 8, raw, &sets, &total, NULL, NULL));
+    NO_POINTER(zetMetricGroupCalculateMultipleMetricValuesExp(group, 0, 8, NULL, &sets, &total,
+                                                              NULL, NULL));
+    NO_POINTER(
+        zetMetricGroupCalculateMultipleMetricValuesExp(group, 0, 8, raw, NULL, &total, NULL, NULL));
+    NO_POINTER(
+        zetMetricGroupCalculateMultipleMetricValuesExp(group, 0, 8, raw, &sets, NULL, NULL, NULL));
+    FAILS(
+        zetMetricGroupCalculateMultipleMetricValuesExp(group, 2, 8, raw, &sets, &total, NULL, NULL),
+        ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    NO_HANDLE(zetContextActivateMetricGroups(bad, e->device, 0, NULL));
+    NO_HANDLE(zetContextActivateMetricGroups(e->context, bad, 0, NULL));
+    NO_HANDLE(zetContextActivateMetricGroups(e->context, e->device, 1, &other));
+    WRONG(zetContextActivateMetricGroups(e->context, e->root, 1, &group)); /* the tile's */
+    FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, NULL),
+          ZE_RESULT_ERROR_INVALID_SIZE);
+    NO_HANDLE(zetMetricGroupGetGlobalTimestampsExp(bad, false, &t, &t));
+    NO_POINTER(zetMetricGroupGetGlobalTimestampsExp(group, false, NULL, &t));
+    NO_POINTER(zetMetricGroupGetGlobalTimestampsExp(group, false, &t, NULL));
+    size_t size = 0;
+    NO_HANDLE(zetMetricGroupGetExportDataExp(bad, raw, 8, &size, NULL));
+    NO_POINTER(zetMetricGroupGetExportDataExp(group, NULL, 8, &size, NULL));
+    NO_POINTER(zetMetricGroupGetExportDataExp(group, raw, 8, NULL, NULL));
+    NO_HANDLE(zetDeviceGetConcurrentMetricGroupsExp(bad, 1, &group, NULL, &sets));
+    NO_HANDLE(zetDeviceGetConcurrentMetricGroupsExp(e->device, 1, &other, NULL, &sets));
+    NO_HANDLE(zetDeviceDisableMetricsExp(bad));
+}
+
+static void check_streamers(struct env *e, zet_metric_group_handle_t group, void *bad)
+{
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 1000000};
+    zet_metric_streamer_handle_t s;
+    size_t size = 0;
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
+    NO_HANDLE(zetMetricStreamerOpen(bad, e->device, group, &desc, NULL, &s));
+    NO_HANDLE(zetMetricStreamerOpen(e->context, bad, group, &desc, NULL, &s));
+    NO_HANDLE(zetMetricStreamerOpen(e->context, e->device, bad, &desc, NULL, &s));
+    NO_POINTER(zetMetricStreamerOpen(e->context, e->device, group, NULL, NULL, &s));
+    NO_POINTER(zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, NULL));
+    WRONG(zetMetricStreamerOpen(e->context, e->root, group, &desc, NULL, &s));
+    FAILS(
+        zetMetricStreamerOpen(e->context, e->device, group, &desc, (ze_event_handle_t)e->list, &s),
+        ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
+    OK(zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, &s));
+    NO_HANDLE(zetMetricStreamerReadData(bad, 1, &size, NULL));
+    NO_POINTER(zetMetricStreamerReadData(s, 1, NULL, NULL));
+    NO_HANDLE(zetCommandListAppendMetricStreamerMarker(bad, s, 1));
+    NO_HANDLE(zetCommandListAppendMetricStreamerMarker(e->list, bad, 1));
+    NO_HANDLE(zetCommandListAppendMarkerExp(bad, group, 1));
+    NO_HANDLE(zetCommandListAppendMarkerExp(e->list, bad, 1));
+    NO_HANDLE(zetMetricStreamerClose(bad));
+    OK(zetMetricStreamerClose(s));
+    NO_HANDLE(zetMetricStreamerClose(s)); /* it is gone */
+    NO_HANDLE(zetMetricStreamerReadData(s, 1, &size, NULL));
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+}
+
+static void check_queries(struct env *e, zet_metric_group_handle_t group, void *bad)
+{
+    zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                         .count = 1};
+    zet_metric_query_pool_handle_t pool;
+    zet_metric_query_handle_t q;
+    size_t size = 0;
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
+    NO_HANDLE(zetMetricQueryPoolCreate(bad, e->device, group, &desc, &pool));
+    NO_HANDLE(zetMetricQueryPoolCreate(e->context, bad, group, &desc, &pool));
+    NO_HANDLE(zetMetricQueryPoolCreate(e->context, e->device, bad, &desc, &pool));
+    WRONG(zetMetricQueryPoolCreate(e->context, e->root, group, &desc, &pool));
+    desc.count = 0;
+    FAILS(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, &pool),
+          ZE_RESULT_ERROR_INVALID_SIZE);
+    desc.count = 1;
+    OK(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, &pool));
+    NO_HANDLE(zetMetricQueryCreate(bad, 0, &q));
+    NO_POINTER(zetMetricQueryCreate(pool, 0, NULL));
+    WRONG(zetMetricQueryCreate(pool, 1, &q));
+    OK(zetMetricQueryCreate(pool, 0, &q));
+    NO_HANDLE(zetMetricQueryReset(bad));
+    NO_HANDLE(zetMetricQueryGetData(bad, &size, NULL));
+    NO_POINTER(zetMetricQueryGetData(q, NULL, NULL));
+    NO_HANDLE(zetCommandListAppendMetricQueryBegin(bad, q));
+    NO_HANDLE(zetCommandListAppendMetricQueryBegin(e->list, bad));
+    NO_HANDLE(zetCommandListAppendMetricQueryEnd(bad, q, NULL, 0, NULL));
+    NO_HANDLE(zetCommandListAppendMetricQueryEnd(e->list, bad, NULL, 0, NULL));
+    FAILS(zetCommandListAppendMetricQueryEnd(e->list, q, NULL, 1, NULL),
+          ZE_RESULT_ERROR_INVALID_SIZE);
+    NO_HANDLE(zetCommandListAppendMetricQueryEnd(e->list, q, (ze_event_handle_t)e->list, 0, NULL));
+    NO_HANDLE(zetCommandListAppendMetricMemoryBarrier(bad));
+    OK(zetCommandListAppendMetricMemoryBarrier(e->list));
+    NO_HANDLE(zetMetricQueryDestroy(bad));
+    OK(zetMetricQueryDestroy(q));
+    NO_HANDLE(zetMetricQueryDestroy(q));
+    NO_HANDLE(zetMetricQueryPoolDestroy(bad));
+    OK(zetMetricQueryPoolDestroy(pool));
+    NO_HANDLE(zetMetricQueryPoolDestroy(pool));
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+}
+
+static void test_results(void **state)
+{
+    struct env *e = *state;
+    OK(zetDeviceEnableMetricsExp(e->root));
+    zet_metric_group_handle_t streamed =
+                                  first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED),
+                              queried =
+                                  first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    uint64_t garbage = 0;
+    void *const bad[] = {NULL, &garbage, e->driver};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        check_groups(e, queried, bad[i]);
+        check_streamers(e, streamed, bad[i]);
+        check_queries(e, queried, bad[i]);
+    }
+}
+
 /* With the variable metrics stay on; what is active is still said. */
 static void test_on_by_the_environment(void **state)
 {
@@ -351,9 +853,11 @@ int main(int argc, char **argv)
     if (by_environment)
         return cmocka_run_group_tests(on, setup, teardown);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_on_and_off), cmocka_unit_test(test_concurrent_groups),
-        cmocka_unit_test(test_clock),      cmocka_unit_test(test_marker_by_group),
-        cmocka_unit_test(test_export),
+        cmocka_unit_test(test_on_and_off),    cmocka_unit_test(test_concurrent_groups),
+        cmocka_unit_test(test_clock),         cmocka_unit_test(test_marker_by_group),
+        cmocka_unit_test(test_export),        cmocka_unit_test(test_programmables),
+        cmocka_unit_test(test_made_metrics),  cmocka_unit_test(test_groups_of_metrics),
+        cmocka_unit_test(test_group_by_hand), cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
