@@ -78,7 +78,7 @@ int zs_rank_analysis_make(const struct zs_profiles *t, struct zs_rank_analysis *
         const struct zs_profile *p = t->kernels.items[i];
         int error = zs_names_select(&a->names, p);
         a->kernels[i].profile = p;
-        roofline_make(a, p, &a->kernels[i].roofline);
+        roofline_make(a, p, &a->kernels[i]);
         if (!error)
             error = judge(a, p, &a->kernels[i]);
         if (error)

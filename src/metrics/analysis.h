@@ -37,24 +37,11 @@ struct zs_found {
     uint32_t place_count;
 };
 
-/* A kernel under the roofs: struct zs_roofline as it is made. */
-struct zs_placed {
-    const char *operations; /* "flop", or "ops" where there are no floating-point operations */
-    const char *precision;  /* "single precision"; "" for none */
-    double count;           /* operations; NaN: not counted */
-    double rate;            /* Gop/s in the measured time; NaN: not known */
-    double peak;            /* Gop/s of the device; NaN: not known */
-    struct zs_roof roofs[ZS_ROOFS];
-    uint32_t roof_count;
-    const char *bound; /* name of the roof that is lowest at its place, "compute" or "" */
-    double attainable; /* Gop/s; NaN */
-    double compute_ns, memory_ns; /* least that issuing and moving take; NaN */
-};
-
 struct zs_judged {
     const struct zs_profile *profile;
-    struct zs_placed roofline;
-    struct zs_found *findings; /* the most severe first */
+    struct zs_roofline roofline;
+    struct zs_roof roofs[ZS_ROOFS]; /* those of `roofline` */
+    struct zs_found *findings;      /* the most severe first */
     uint32_t finding_count;
     const char *not_judged[ZS_RULES]; /* a sentence of what is missing; NULL: judged */
 };

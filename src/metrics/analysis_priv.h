@@ -8,7 +8,7 @@
 struct rule_context {
     struct zs_rank_analysis *analysis;
     const struct zs_profile *profile;
-    const struct zs_placed *roofline;
+    const struct zs_roofline *roofline;
     const struct zs_lane_access *accesses; /* NULL: not known */
     const char *missing;                   /* set by a rule that cannot judge */
 };
@@ -17,8 +17,9 @@ struct rule_context {
 typedef bool rule_fn(struct rule_context *context, struct zs_found *ret_finding);
 extern rule_fn *const rule_functions[ZS_RULES];
 
+/* The roofline and its roofs. */
 void roofline_make(const struct zs_rank_analysis *analysis, const struct zs_profile *profile,
-                   struct zs_placed *ret_roofline);
+                   struct zs_judged *to);
 /* A recorded metric of the selected kernel; NaN where there is none. */
 double analysis_metric(struct zs_rank_analysis *analysis, const char *name);
 

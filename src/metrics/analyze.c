@@ -180,24 +180,6 @@ static bool keep_findings(struct zs_analysis *a, const struct zs_judged *from,
     return true;
 }
 
-static const struct zs_roofline *keep_roofline(struct zs_analysis *a, const struct zs_placed *from)
-{
-    struct zs_roofline *to = ZS_ARENA_ARRAY(&a->arena, 1, struct zs_roofline);
-    if (to)
-        *to = (struct zs_roofline){.operations = from->operations,
-                                   .precision = from->precision,
-                                   .count = from->count,
-                                   .rate = from->rate,
-                                   .peak = from->peak,
-                                   .roofs = from->roofs,
-                                   .roof_count = from->roof_count,
-                                   .bound = from->bound,
-                                   .attainable = from->attainable,
-                                   .compute_ns = from->compute_ns,
-                                   .memory_ns = from->memory_ns};
-    return to;
-}
-
 static bool keep_kernel(struct zs_analysis *a, struct zs_rank *r, const struct zs_judged *from,
                         struct zs_listed *to)
 {
@@ -216,8 +198,8 @@ static bool keep_kernel(struct zs_analysis *a, struct zs_rank *r, const struct z
                                       .time_ns = p->values[ZS_Q_TIME_TOTAL],
                                       .threads = p->peaks.threads,
                                       .limiter = zs_limiter_text(p->limiter),
-                                      .roofline = keep_roofline(a, &from->roofline)};
-    return to->kernel.roofline && keep_findings(a, from, &to->kernel);
+                                      .roofline = &from->roofline};
+    return keep_findings(a, from, &to->kernel);
 }
 
 /* Kernels of one recording keep their order. */

@@ -12,7 +12,7 @@ static double counted_ns(const struct zs_profile *p)
 }
 
 /* The precision of most floating-point operations; without any integers count. */
-static void set_operations(const struct zs_profile *p, struct zs_placed *r)
+static void set_operations(const struct zs_profile *p, struct zs_roofline *r)
 {
     static const struct {
         enum zs_quantity quantity;
@@ -38,9 +38,10 @@ static void set_operations(const struct zs_profile *p, struct zs_placed *r)
     }
 }
 
-static void add_roof(struct zs_placed *r, const char *name, double bytes, double rate, double ns)
+static void add_roof(struct zs_judged *to, const char *name, double bytes, double rate, double ns)
 {
-    struct zs_roof *roof = &r->roofs[r->roof_count];
+    struct zs_roofline *r = &to->roofline;
+    struct zs_roof *roof = &to->roofs[r->roof_count];
     if (!(bytes > 0))
         return;
     *roof = (struct zs_roof){.name = name, .bytes = bytes, .rate = rate};
@@ -51,31 +52,32 @@ static void add_roof(struct zs_placed *r, const char *name, double bytes, double
 }
 
 void roofline_make(const struct zs_rank_analysis *a, const struct zs_profile *p,
-                   struct zs_placed *ret_roofline)
+                   struct zs_judged *to)
 {
-    struct zs_placed *r = ret_roofline;
+    struct zs_roofline *r = &to->roofline;
     const double *v = p->values;
     double ns = counted_ns(p), clock = p->peaks.known ? p->peaks.clock_GHz : (double)NAN;
-    *r = (struct zs_placed){.count = NAN,
-                            .rate = NAN,
-                            .peak = NAN,
-                            .bound = "",
-                            .operations = "flop",
-                            .precision = "",
-                            .attainable = NAN,
-                            .compute_ns = NAN,
-                            .memory_ns = NAN};
+    *r = (struct zs_roofline){.roofs = to->roofs,
+                              .count = NAN,
+                              .rate = NAN,
+                              .peak = NAN,
+                              .bound = "",
+                              .operations = "flop",
+                              .precision = "",
+                              .attainable = NAN,
+                              .compute_ns = NAN,
+                              .memory_ns = NAN};
     if (!p->is_counted || !p->insts)
         return;
     set_operations(p, r);
     r->rate = ns > 0 ? r->count / ns : (double)NAN;
-    add_roof(r, "local memory", v[ZS_Q_SLM_BYTES], p->peaks.slm_rate, ns);
-    add_roof(r, "L3", v[ZS_Q_GLOBAL_BYTES] + v[ZS_Q_SCRATCH_BYTES] + v[ZS_Q_IMAGE_BYTES],
+    add_roof(to, "local memory", v[ZS_Q_SLM_BYTES], p->peaks.slm_rate, ns);
+    add_roof(to, "L3", v[ZS_Q_GLOBAL_BYTES] + v[ZS_Q_SCRATCH_BYTES] + v[ZS_Q_IMAGE_BYTES],
              p->peaks.l3_rate, ns);
     struct zs_rank_analysis *analysis = (struct zs_rank_analysis *)(uintptr_t)a;
     double moved = analysis_metric(analysis, "MemoryBytesRead") +
                    analysis_metric(analysis, "MemoryBytesWritten");
-    add_roof(r, "memory", moved, p->peaks.memory_rate, ns);
+    add_roof(to, "memory", moved, p->peaks.memory_rate, ns);
     r->attainable = r->peak;
     r->bound = isnan(r->peak) ? "" : "compute";
     r->compute_ns = v[ZS_Q_ISSUE] / clock;

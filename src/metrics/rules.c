@@ -54,7 +54,7 @@ static bool needs(struct rule_context *c, enum zs_quantity q)
 
 static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
 {
-    const struct zs_placed *r = c->roofline;
+    const struct zs_roofline *r = c->roofline;
     const struct zs_roof *slowest = NULL;
     if (!needs(c, ZS_Q_ISSUE) || !needs(c, ZS_Q_GLOBAL_BYTES))
         return false;
