@@ -177,20 +177,20 @@ static const struct zs_recording_info *first_info(const struct zs_recordings *re
     return NULL;
 }
 
-/* The page shows what can be shown: a recording without modules has no code, and says so. */
-/* With the analysis of its kernels, where it is one recording that can be analysed. */
+/* With the analysis of the kernels, where there is a recording that can be analysed. */
 static int write_analyzed(const struct report_options *o, const struct zs_recording_html *page,
                           const char *path)
 {
     struct zs_recording_html whole = *page;
     struct zs_analysis *analysis = NULL;
-    if (zs_recording_probe(path) && !zs_analysis_open(path, &analysis, NULL))
+    if (!zs_analysis_open(path, &analysis, NULL))
         whole.analysis = analysis;
     int status = write_page(o, &whole);
     zs_analysis_close(analysis);
     return status;
 }
 
+/* The page shows what can be shown: a recording without modules has no code, and says so. */
 static int write_html(const struct report_options *o, char **operands, struct zs_report *report,
                       struct zs_html_timeline *timeline)
 {

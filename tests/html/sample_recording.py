@@ -36,7 +36,7 @@ def analysis():
     bare = {'name': 'bare', 'module': '', 'quantities': {'time_total': 5}, 'roofline': {'count': None, 'rate': None, 'roofs': []}, 'limiter': 'nothing', 'findings': [],
             'not_judged': [{'rule': 'spills', 'why': 'its module was not recorded'}]}
     return {'schema': 'zescope.analysis/1', 'recording': 'rec', 'modelled': True,
-            'kernels': [kernel('force', 20, .125, 'L3', [finding], 3000), kernel('solve', 400, 100, 'compute', []), bare]}
+            'kernels': [kernel('force', 20, .125, 'L3', [finding], 3000), {**kernel('solve', 400, 100, 'compute', []), 'rank': 'rank-3'}, bare]}
 
 
 def basic():

@@ -13,7 +13,7 @@ function analyzedKernel(json, index) {
     const bound = string(roofline.bound);
     const roof = roofs.find(r => r.name === bound && r.intensity) || roofs.filter(r => r.intensity).sort((a, b) => a.intensity - b.intensity)[0] || null;
     return {
-        index, roofs, roof, bound, name: string(json.name), module: string(json.module), limiter: string(json.limiter),
+        index, roofs, roof, bound, name: string(json.name), title: visible(string(json.name)) + (json.rank ? ` of ${visible(string(json.rank))}` : ''), module: string(json.module), limiter: string(json.limiter),
         operations: string(roofline.operations) || 'flop', precision: string(roofline.precision),
         rate: positive(roofline.rate), peak: positive(roofline.peak), attainable: positive(roofline.attainable),
         time: positive(object(json.quantities).time_total), occupancy: object(json.quantities).occupancy,
@@ -111,9 +111,9 @@ class Analysis {
 
     mark(k, s) {
         const all = this.kernels.reduce((sum, other) => sum + other.time, 0), share = all ? k.time / all : 0;
-        const tip = `${visible(k.name)}\n${shortNumber(k.rate)} of ${shortNumber(k.attainable)} G${k.operations}/s\n${shortNumber(k.roof.intensity)} ${k.operations} for each byte of ${k.roof.name}\n${duration(k.time)}`;
+        const tip = `${k.title}\n${shortNumber(k.rate)} of ${shortNumber(k.attainable)} G${k.operations}/s\n${shortNumber(k.roof.intensity)} ${k.operations} for each byte of ${k.roof.name}\n${duration(k.time)}`;
         return svg('circle', {cx: s.atX(k.roof.intensity).toFixed(1), cy: s.atY(k.rate).toFixed(1), r: (5 + 9 * Math.sqrt(share)).toFixed(1),
-            class: `roof-mark${k.index === this.chosen ? ' on' : ''}`, tabindex: 0, role: 'button', 'data-kernel': k.index, 'data-tip': tip, 'aria-label': visible(k.name)});
+            class: `roof-mark${k.index === this.chosen ? ' on' : ''}`, tabindex: 0, role: 'button', 'data-kernel': k.index, 'data-tip': tip, 'aria-label': k.title});
     }
 
     picture() {
@@ -145,13 +145,13 @@ class Analysis {
 
     details() {
         const k = this.kernels[this.chosen];
-        const chooser = el('div.finding-kernels', ...this.kernels.map(other => attrs(el('button.text', visible(other.name)), {'data-kernel': other.index, 'aria-pressed': other === k})));
+        const chooser = el('div.finding-kernels', ...this.kernels.map(other => attrs(el('button.text', other.title), {'data-kernel': other.index, 'aria-pressed': other === k})));
         const facts = [];
         if (k.rate && k.attainable)
             facts.push(`${shortNumber(k.rate)} of ${shortNumber(k.attainable)} G${k.operations}/s that ${k.bound === 'compute' ? 'its operations allow' : `${k.bound} allows`}`);
         if (Number.isFinite(k.occupancy))
             facts.push(`occupancy ${shortNumber(k.occupancy)} %${k.limiter && k.limiter !== 'nothing' ? `, limited by ${visible(k.limiter)}` : ''}`);
-        $('rec-findings').replaceChildren(chooser, el('h2', visible(k.name)), el('p', facts.join(' \u00b7 ')),
+        $('rec-findings').replaceChildren(chooser, el('h2', k.title), el('p', facts.join(' \u00b7 ')),
             ...(k.findings.length ? k.findings.map(f => this.finding(k, f)) : [el('p.rec-empty', 'Nothing found.')]),
             ...k.notJudged.map(n => el('p.finding-numbers', `Not judged: ${visible(string(n.rule))}: ${visible(string(n.why))}`)));
     }
