@@ -195,6 +195,7 @@ struct zs_check_result {
     const char *why;              /* it cannot be judged, a sentence; "" */
     double baseline;              /* NaN: none */
     struct zs_source_place place; /* path "": not known */
+    uint32_t summed;              /* of so many recordings together; 0: of one */
 };
 
 struct zs_check;
@@ -215,8 +216,9 @@ ZS_API int zs_check_defined(struct zs_check *check, const char **ret_name,
 /* "[KERNEL:]NAME=VALUE[%]": what zs_check_baseline compares, and how far it may be worse. 0;
  * -EINVAL with a sentence; -ENOMEM. */
 ZS_API int zs_check_tolerance(struct zs_check *check, const char *text, struct zs_diag *diag);
-/* Compares with another recording, or with a file of zescope.baseline/1. 0; -errno with a sentence:
- * it cannot be read; -ENOTSUP: of folders of recordings. */
+/* Compares with another recording, or with a file of zescope.baseline/1; a folder of recordings
+ * with another, each of them and what they have together. 0; -errno with a sentence: it cannot be
+ * read; -ENOTSUP: one is of a folder of recordings, the other is not. */
 ZS_API int zs_check_baseline(struct zs_check *check, const char *path, struct zs_diag *diag);
 /* Writes this recording's values as zescope.baseline/1. */
 ZS_API int zs_analysis_write_baseline(struct zs_analysis *analysis, const char *path,

@@ -29,7 +29,8 @@ static const struct zs_option options[] = {
      "definitions and assertions, one a line; may be given several times"},
     {"baseline", 0, ZS_OPTION_STRING, offsetof(struct check_options, baseline),
      "RECORDING|FILE.json",
-     "compare with another recording, or with what --write-baseline wrote; without --tolerance "
+     "compare with another recording, or with what --write-baseline wrote; folders of recordings "
+     "with each other, each recording and the sums of all; without --tolerance "
      "all that is the same in every run (instructions, bytes, spills, occupancy ...) must not get "
      "worse"},
     {"tolerance", 0, ZS_OPTION_LIST, offsetof(struct check_options, tolerances),

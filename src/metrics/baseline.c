@@ -16,6 +16,12 @@
 enum { KERNELS_MAX = 1 << 16, VALUES_MAX = 1 << 14, TEXT_MAX_B = 64 << 20 };
 #define SCHEMA "zescope.baseline/1"
 
+void zs_baseline_init(struct zs_baseline *b)
+{
+    *b = (struct zs_baseline){0};
+    zs_arena_init(&b->arena, (size_t)256 << 20);
+}
+
 void zs_baseline_free(struct zs_baseline *b)
 {
     free(b->kernels.items);
@@ -67,11 +73,16 @@ static int read_kernels(struct zs_baseline *b, const json_t *array, struct zs_di
         return wrong(diag, "\"kernels\" is an array of at most 65536 objects");
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *json = json_array_get(array, i);
-        struct zs_baseline_kernel kernel = {.name = text_of(b, json_object_get(json, "name"))};
-        if (!kernel.name)
-            return wrong(diag, "a kernel has a \"name\"");
+        const json_t *rank = json_object_get(json, "rank");
+        struct zs_baseline_kernel kernel = {.name = text_of(b, json_object_get(json, "name")),
+                                            .rank = rank ? text_of(b, rank) : ""};
+        if (!kernel.name || !kernel.rank)
+            return wrong(diag, "a kernel has a \"name\", and may have a \"rank\", which are texts");
+        if (i && !*kernel.rank != !*b->kernels.items[0].rank)
+            return wrong(diag, "either each kernel has a \"rank\", or none has");
         for (size_t k = 0; k < b->kernels.count; k++)
-            kernel.ordinal += !strcmp(b->kernels.items[k].name, kernel.name);
+            kernel.ordinal += !strcmp(b->kernels.items[k].name, kernel.name) &&
+                              !strcmp(b->kernels.items[k].rank, kernel.rank);
         int error = read_values(b, json_object_get(json, "values"), &kernel, diag);
         if (!error && !ZS_VEC_PUSH(&b->kernels, kernel))
             error = -ENOMEM;
@@ -84,8 +95,6 @@ static int read_kernels(struct zs_baseline *b, const json_t *array, struct zs_di
 int zs_baseline_parse(struct zs_span text, struct zs_baseline *ret_baseline, struct zs_diag *diag)
 {
     json_error_t where;
-    *ret_baseline = (struct zs_baseline){0};
-    zs_arena_init(&ret_baseline->arena, (size_t)256 << 20);
     if (text.size_B > TEXT_MAX_B)
         return wrong(diag, "larger than 64 MiB");
     if (!text.size_B)
@@ -121,15 +130,19 @@ static int add_value(struct zs_names *n, struct zs_baseline *b, const char *name
     return kept ? 0 : -ENOMEM;
 }
 
-static int take_kernel(struct zs_names *n, const struct zs_profile *p, struct zs_baseline *b)
+static int take_kernel(struct zs_names *n, const struct zs_profile *p, const char *rank,
+                       struct zs_baseline *b)
 {
     const struct zs_profiles *t = n->profiles;
     size_t most = ZS_QUANTITIES + t->metrics.count + n->definitions.count;
     struct zs_baseline_value *values = ZS_ARENA_ARRAY(&b->arena, most, struct zs_baseline_value);
-    struct zs_baseline_kernel kernel = {zs_arena_strndup(&b->arena, p->name, strlen(p->name)),
-                                        p->ordinal, values, 0};
+    struct zs_baseline_kernel kernel = {.name =
+                                            zs_arena_strndup(&b->arena, p->name, strlen(p->name)),
+                                        .rank = zs_arena_strndup(&b->arena, rank, strlen(rank)),
+                                        .ordinal = p->ordinal,
+                                        .values = values};
     size_t *count = &kernel.value_count;
-    int error = values && kernel.name ? zs_names_select(n, p) : -ENOMEM;
+    int error = values && kernel.name && kernel.rank ? zs_names_select(n, p) : -ENOMEM;
     for (int q = 0; q < ZS_QUANTITIES && !error; q++)
         error = add_value(n, b, zs_quantity_rows[q].name, values, count);
     for (size_t i = 0; i < n->definitions.count && !error; i++)
@@ -143,13 +156,11 @@ static int take_kernel(struct zs_names *n, const struct zs_profile *p, struct zs
     return error ? error : ZS_VEC_PUSH(&b->kernels, kernel) ? 0 : -ENOMEM;
 }
 
-int zs_baseline_take(struct zs_names *n, struct zs_baseline *ret_baseline)
+int zs_baseline_take(struct zs_names *n, const char *rank, struct zs_baseline *b)
 {
     int error = 0;
-    *ret_baseline = (struct zs_baseline){0};
-    zs_arena_init(&ret_baseline->arena, (size_t)256 << 20);
     for (size_t i = 0; i < n->profiles->kernels.count && !error; i++)
-        error = take_kernel(n, n->profiles->kernels.items[i], ret_baseline);
+        error = take_kernel(n, n->profiles->kernels.items[i], rank, b);
     return error;
 }
 
@@ -164,6 +175,8 @@ void zs_baseline_json(const struct zs_baseline *b, const char *recording, struct
         const struct zs_baseline_kernel *k = &b->kernels.items[i];
         zs_json_object(&j, NULL);
         zs_json_string(&j, "name", k->name);
+        if (*k->rank)
+            zs_json_string(&j, "rank", k->rank);
         zs_json_object(&j, "values");
         for (size_t v = 0; v < k->value_count; v++) {
             struct zs_buf key = {0};
@@ -232,168 +245,4 @@ void zs_tolerance_free(struct zs_tolerance *t)
 {
     free(t->name);
     free(t->glob);
-}
-
-/* ---- comparison ---- */
-
-static const struct zs_baseline_value *value_of(const struct zs_baseline_kernel *k,
-                                                const char *name)
-{
-    for (size_t i = 0; i < k->value_count; i++)
-        if (!strcasecmp(k->values[i].name, name))
-            return &k->values[i];
-    return NULL;
-}
-
-static struct zs_check_result result_of(const struct zs_check *c,
-                                        const struct zs_baseline_kernel *k,
-                                        const struct zs_profile *p, const char *assertion,
-                                        const char *name)
-{
-    struct zs_check_result r = {.status = ZS_CHECK_PASSED,
-                                .assertion = assertion,
-                                .origin = "--baseline",
-                                .what = name,
-                                .unit = "",
-                                .relation = "",
-                                .why = "",
-                                .value = NAN,
-                                .limit = NAN,
-                                .baseline = NAN,
-                                .place = {.path = ""}};
-    zs_check_set_kernel(c, p, &r);
-    if (!p)
-        r.kernel_name = k->name;
-    return r;
-}
-
-static int push(struct zs_check *c, struct zs_check_result r, const char *why)
-{
-    r.why = zs_arena_strndup(&c->names->arena, why, strlen(why));
-    if (!r.why || !ZS_VEC_PUSH(&c->results, r))
-        return -ENOMEM;
-    c->failed += r.status != ZS_CHECK_PASSED;
-    return 0;
-}
-
-/* Which way counts, and how far it may be. */
-static void set_limit(const struct zs_check *c, const struct zs_tolerance *t,
-                      struct zs_check_result *r)
-{
-    enum zs_better better = zs_names_better(c->names, r->what);
-    bool up = t->up || (!t->down && better != ZS_BETTER_MORE);
-    bool down = t->down || (!t->up && better != ZS_BETTER_LESS);
-    double room = t->is_percent ? fabs(r->baseline) * t->amount / 100 : t->amount;
-    /* sums of doubles may differ in their last digits */
-    room += fabs(r->baseline) * 1e-12;
-    if (up && r->value > r->baseline + room) {
-        r->status = ZS_CHECK_FAILED;
-        r->relation = "at most";
-        r->limit = r->baseline + room;
-    } else if (down && r->value < r->baseline - room) {
-        r->status = ZS_CHECK_FAILED;
-        r->relation = "at least";
-        r->limit = r->baseline - room;
-    } else {
-        r->relation = up ? "at most" : "at least";
-        r->limit = up ? r->baseline + room : r->baseline - room;
-    }
-}
-
-static double share(const struct zs_profile *profile, uint32_t i, void *user)
-{
-    return zs_profile_share(profile, *(enum zs_quantity *)user, i);
-}
-
-static int compare(struct zs_check *c, const struct zs_baseline_kernel *k,
-                   const struct zs_profile *p, const struct zs_tolerance *t, bool is_default)
-{
-    char why[400] = "";
-    const struct zs_baseline_value *old = value_of(k, t->name);
-    const char *kept = zs_arena_strndup(&c->names->arena, t->name, strlen(t->name));
-    const char *text = zs_arena_strndup(&c->names->arena, t->text, strlen(t->text));
-    struct zs_check_result r = result_of(c, k, p, text, kept);
-    if (!kept || !text)
-        return -ENOMEM;
-    bool known = zs_names_value(c->names, t->name, &r.value, &r.unit, why, sizeof(why));
-    /* what neither knows is nothing that changed, unless it was asked for */
-    if (is_default && !old)
-        return 0;
-    int q = zs_quantity_find(t->name);
-    enum zs_quantity quantity = (enum zs_quantity)q;
-    if (q < 0 || !zs_profile_lines(c->names->profiles, p, share, &quantity, &r.place, 1))
-        zs_profile_begin(c->names->profiles, p, &r.place);
-    r.status = ZS_CHECK_UNKNOWN;
-    if (!known || isnan(r.value))
-        return push(c, r, why);
-    if (!old)
-        return push(c, r, "the baseline does not have it");
-    if (strcmp(old->unit, r.unit))
-        return push(c, r, "the baseline has it in another unit");
-    r.baseline = old->value;
-    r.status = ZS_CHECK_PASSED;
-    set_limit(c, t, &r);
-    return push(c, r, "");
-}
-
-static const struct zs_profile *profile_of(const struct zs_check *c,
-                                           const struct zs_baseline_kernel *k)
-{
-    const struct zs_profiles *t = c->names->profiles;
-    for (size_t i = 0; i < t->kernels.count; i++)
-        if (t->kernels.items[i]->ordinal == k->ordinal &&
-            !strcmp(t->kernels.items[i]->name, k->name))
-            return t->kernels.items[i];
-    return NULL;
-}
-
-static int compare_kernel(struct zs_check *c, const struct zs_baseline_kernel *k,
-                          const struct zs_tolerance *tolerances, size_t count, bool *used)
-{
-    const struct zs_profile *p = profile_of(c, k);
-    int error = 0;
-    if (p)
-        error = zs_names_select(c->names, p);
-    for (size_t i = 0; i < count && !error; i++) {
-        if (tolerances[i].glob && fnmatch(tolerances[i].glob, k->name, 0))
-            continue;
-        used[i] = true;
-        if (p)
-            error = compare(c, k, p, &tolerances[i], false);
-    }
-    for (int q = 0; q < ZS_QUANTITIES && !count && p && !error; q++) {
-        const struct zs_quantity_row *row = &zs_quantity_rows[q];
-        struct zs_tolerance exact = {.text = row->name, .name = (char *)(uintptr_t)row->name};
-        if (row->exact && row->better != ZS_BETTER_NEITHER)
-            error = compare(c, k, p, &exact, true);
-    }
-    if (p || error)
-        return error;
-    struct zs_check_result gone = result_of(c, k, NULL, "--baseline", "kernel");
-    gone.kernel_name = zs_arena_strndup(&c->names->arena, k->name, strlen(k->name));
-    gone.status = ZS_CHECK_UNKNOWN;
-    return gone.kernel_name ? push(c, gone, "it is in the baseline and did not run") : -ENOMEM;
-}
-
-int zs_rank_check_baseline(struct zs_check *c, const struct zs_baseline *b,
-                           const struct zs_tolerance *tolerances, size_t count)
-{
-    bool *used = calloc(count + 1, sizeof(*used));
-    int error = used ? 0 : -ENOMEM;
-    for (size_t i = 0; i < b->kernels.count && !error; i++)
-        error = compare_kernel(c, &b->kernels.items[i], tolerances, count, used);
-    for (size_t i = 0; i < count && !error; i++) {
-        if (used[i])
-            continue;
-        static const struct zs_baseline_kernel none = {.name = ""};
-        struct zs_check_result r =
-            result_of(c, &none, NULL, tolerances[i].text, tolerances[i].name);
-        r.what = zs_arena_strndup(&c->names->arena, r.what, strlen(r.what));
-        r.assertion = zs_arena_strndup(&c->names->arena, r.assertion, strlen(r.assertion));
-        r.status = ZS_CHECK_UNKNOWN;
-        error =
-            r.what && r.assertion ? push(c, r, "the baseline has no kernel of that name") : -ENOMEM;
-    }
-    free(used);
-    return error;
 }

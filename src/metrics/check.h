@@ -59,7 +59,8 @@ struct zs_baseline_value {
 
 struct zs_baseline_kernel {
     const char *name;
-    uint32_t ordinal; /* among kernels of this name */
+    const char *rank; /* its recording among others; "": there is one */
+    uint32_t ordinal; /* among kernels of this name in the recording */
     const struct zs_baseline_value *values;
     size_t value_count;
 };
@@ -74,8 +75,9 @@ struct zs_baseline {
 
 /* From a file of zescope.baseline/1, hostile input. 0, -errno with a sentence. */
 int zs_baseline_parse(struct zs_span text, struct zs_baseline *ret_baseline, struct zs_diag *diag);
-/* From another recording, with the definitions of these files. */
-int zs_baseline_take(struct zs_names *names, struct zs_baseline *ret_baseline);
+void zs_baseline_init(struct zs_baseline *baseline);
+/* Adds what a recording knows of its kernels. 0 or -ENOMEM. */
+int zs_baseline_take(struct zs_names *names, const char *rank, struct zs_baseline *baseline);
 void zs_baseline_free(struct zs_baseline *baseline);
 /* As zescope.baseline/1. */
 void zs_baseline_json(const struct zs_baseline *baseline, const char *recording,
@@ -84,9 +86,14 @@ void zs_baseline_json(const struct zs_baseline *baseline, const char *recording,
 int zs_tolerance_parse(const char *text, struct zs_tolerance *ret_tolerance, struct zs_diag *diag);
 void zs_tolerance_free(struct zs_tolerance *tolerance);
 
-/* Compare what tolerances name, and without any all exact quantities that have a better and a worse
- * side, with tolerance 0. 0 or -ENOMEM. */
-int zs_rank_check_baseline(struct zs_check *check, const struct zs_baseline *baseline,
-                           const struct zs_tolerance *tolerances, size_t tolerance_count);
+/* Of the recording that is judged: compare what tolerances name, and without any all exact
+ * quantities that have a better and a worse side, with tolerance 0. used: a flag for each
+ * tolerance, set where it was for a kernel of the baseline. 0 or -ENOMEM. */
+int zs_rank_check_baseline(struct zs_check *check, const struct zs_baseline *baseline, bool *used);
+/* The same of what all recordings of a folder have together: quantities that add up. */
+int zs_ranks_check_baseline(struct zs_check *check, const struct zs_baseline *baseline);
+/* Failures: tolerances that are for no kernel; a recording of the baseline that is not there. */
+int zs_check_unused_tolerances(struct zs_check *check, const bool *used);
+int zs_check_missing_rank(struct zs_check *check, const char *rank);
 
 #endif

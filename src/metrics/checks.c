@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int zs_check_create(struct zs_analysis *analysis, struct zs_check **ret_check)
 {
@@ -119,61 +120,114 @@ static int read_baseline(const char *path, struct zs_baseline *ret, struct zs_di
     return error;
 }
 
-/* Of another recording, with the definitions of this analysis. */
-static int take_recording(struct zs_analysis *to, const char *path, struct zs_baseline *ret,
-                          struct zs_diag *diag)
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Of other recordings, with the definitions of this analysis. */
+static int take_recordings(struct zs_analysis *to, const char *path, struct zs_baseline *ret,
+                           struct zs_diag *diag)
 {
     struct zs_analysis *from;
     struct zs_formula_error where;
     int error = zs_analysis_open(path, &from, diag);
     if (error)
         return error;
-    struct zs_names *names = &from->ranks.items[0]->names;
-    for (size_t i = 0; i < to->texts.count && !error; i++)
-        error = zs_names_define(names, &to->texts.items[i]->file, &where);
+    for (size_t r = 0; r < from->ranks.count && !error; r++)
+        for (size_t i = 0; i < to->texts.count && !error; i++)
+            error =
+                zs_names_define(&from->ranks.items[r]->names, &to->texts.items[i]->file, &where);
     if (error == -EINVAL)
         zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "%s:%u:%u: %s", "definitions", where.line,
                     where.column, where.text);
     if (!error && *from->info.unfit)
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s: it cannot be judged",
                             from->info.unfit);
-    if (!error)
-        error = zs_baseline_take(names, ret);
+    for (size_t r = 0; r < from->ranks.count && !error; r++)
+        error = zs_baseline_take(&from->ranks.items[r]->names, from->ranks.items[r]->name, ret);
     zs_analysis_close(from);
     return error;
 }
 
-static int refuse_ranks(const struct zs_analysis *a, struct zs_diag *diag)
+/* One recording is held against one, a folder of them against a folder. */
+static int check_kind(const struct zs_analysis *a, const struct zs_baseline *b,
+                      struct zs_diag *diag)
 {
-    return a->ranks.count == 1
-               ? 0
-               : zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
-                             "baselines are of one recording: name one of the %zu", a->ranks.count);
+    bool of_ranks = *a->ranks.items[0]->name;
+    if (!b->kernels.count || of_ranks == (b->kernels.items[0].rank[0] != 0))
+        return 0;
+    return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                       of_ranks ? "the baseline is of one recording: name one of the %zu, or take "
+                                  "a baseline of the folder"
+                                : "the baseline is of a folder of recordings: name such a folder",
+                       a->ranks.count);
+}
+
+static bool has_rank(const struct zs_analysis *a, const char *rank)
+{
+    for (size_t i = 0; i < a->ranks.count; i++)
+        if (!strcmp(a->ranks.items[i]->name, rank))
+            return true;
+    return false;
+}
+
+/* Kernels of a recording stand together. */
+static int check_missing(struct zs_check *c, const struct zs_baseline *b)
+{
+    const char *last = "";
+    int error = 0;
+    for (size_t i = 0; i < b->kernels.count && !error; i++) {
+        const char *rank = b->kernels.items[i].rank;
+        if (strcmp(rank, last) && !has_rank(c->analysis, rank))
+            error = zs_check_missing_rank(c, rank);
+        last = rank;
+    }
+    return error;
+}
+
+static int compare(struct zs_check *c, const struct zs_baseline *b)
+{
+    struct zs_analysis *a = c->analysis;
+    bool *used = calloc(c->tolerances.count + 1, sizeof(*used));
+    int error = used ? 0 : -ENOMEM;
+    for (size_t i = 0; i < a->ranks.count && !error; i++) {
+        turn_to(c, a->ranks.items[i]);
+        error = zs_rank_check_baseline(c, b, used);
+    }
+    if (!error && *a->ranks.items[0]->name)
+        error = check_missing(c, b);
+    if (!error && *a->ranks.items[0]->name)
+        error = zs_ranks_check_baseline(c, b);
+    if (!error)
+        error = zs_check_unused_tolerances(c, used);
+    free(used);
+    return error;
 }
 
 int zs_check_baseline(struct zs_check *c, const char *path, struct zs_diag *diag)
 {
-    struct zs_baseline baseline = {0};
-    int error = refuse_ranks(c->analysis, diag);
-    if (error)
-        return error;
-    turn_to(c, c->analysis->ranks.items[0]);
-    error = zs_recording_probe(path) ? take_recording(c->analysis, path, &baseline, diag)
-                                     : read_baseline(path, &baseline, diag);
+    struct zs_baseline baseline;
+    zs_baseline_init(&baseline);
+    int error = is_folder(path) ? take_recordings(c->analysis, path, &baseline, diag)
+                                : read_baseline(path, &baseline, diag);
     if (!error)
-        error = zs_rank_check_baseline(c, &baseline, c->tolerances.items, c->tolerances.count);
+        error = check_kind(c->analysis, &baseline, diag);
+    if (!error)
+        error = compare(c, &baseline);
     zs_baseline_free(&baseline);
     return error;
 }
 
 int zs_analysis_write_baseline(struct zs_analysis *a, const char *path, struct zs_diag *diag)
 {
-    struct zs_baseline baseline = {0};
+    struct zs_baseline baseline;
     struct zs_buf out = {0};
-    int error = refuse_ranks(a, diag);
-    if (error)
-        return error;
-    error = zs_baseline_take(&a->ranks.items[0]->names, &baseline);
+    int error = 0;
+    zs_baseline_init(&baseline);
+    for (size_t i = 0; i < a->ranks.count && !error; i++)
+        error = zs_baseline_take(&a->ranks.items[i]->names, a->ranks.items[i]->name, &baseline);
     if (!error) {
         zs_baseline_json(&baseline, a->info.recording, &out);
         error = out.error ? -ENOMEM : zs_file_write(path, zs_buf_span(&out), diag);

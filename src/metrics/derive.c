@@ -6,8 +6,8 @@
 #include <string.h>
 
 const struct zs_quantity_row zs_quantity_rows[ZS_QUANTITIES] = {
-#define QUANTITY(id, name, unit, better, source, exact, description)                               \
-    [ZS_Q_##id] = {name, unit, description, ZS_BETTER_##better, ZS_FROM_##source, exact},
+#define QUANTITY(id, name, unit, better, source, exact, adds, description)                         \
+    [ZS_Q_##id] = {name, unit, description, ZS_BETTER_##better, ZS_FROM_##source, exact, adds},
 #include "metrics/quantities.def"
 #undef QUANTITY
 };

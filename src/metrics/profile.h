@@ -19,7 +19,7 @@
 #include <zescope/record.h>
 
 enum zs_quantity {
-#define QUANTITY(id, name, unit, better, source, exact, description) ZS_Q_##id,
+#define QUANTITY(id, name, unit, better, source, exact, adds, description) ZS_Q_##id,
 #include "metrics/quantities.def"
 #undef QUANTITY
     ZS_QUANTITIES
@@ -32,7 +32,7 @@ struct zs_quantity_row {
     const char *name, *unit, *description;
     enum zs_better better;
     enum zs_quantity_source source;
-    bool exact;
+    bool exact, adds;
 };
 extern const struct zs_quantity_row zs_quantity_rows[ZS_QUANTITIES];
 

@@ -74,6 +74,8 @@ void zs_check_text(const struct zs_check *check, bool all, bool color, struct zs
                 zs_buf_puts(out, " of ");
                 zs_text_puts(out, r->rank);
             }
+            if (r->summed)
+                zs_buf_printf(out, " of all %u recordings", r->summed);
             zs_buf_puts(out, ": ");
         }
         zs_text_put(out, sentence.data, sentence.size_B);
@@ -108,6 +110,8 @@ static void put_result(struct zs_json *j, const struct zs_check_result *r)
         zs_json_null(j, "module");
     if (*r->rank)
         zs_json_string(j, "rank", r->rank);
+    if (r->summed)
+        zs_json_u64(j, "summed", r->summed);
     zs_json_string(j, "assertion", r->assertion);
     zs_json_string(j, "origin", r->origin);
     zs_json_string(j, "what", r->what);
@@ -190,6 +194,8 @@ static void put_case(const struct zs_check_result *r, struct zs_buf *out)
         zs_buf_puts(out, " of ");
         put_xml(out, r->rank, strlen(r->rank));
     }
+    if (r->summed)
+        zs_buf_printf(out, " of all %u recordings", r->summed);
     zs_buf_putc(out, '"');
     if (*r->place.path) {
         put_attribute(out, "file", r->place.path);

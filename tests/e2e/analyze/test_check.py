@@ -273,10 +273,53 @@ class Check(unittest.TestCase):
         # a pattern needs a kernel in one of them
         self.assertEqual(self.check('--max', 'nothing:spills=0', rec=folder)[0], 3)
         self.assertEqual(len(self.results('--max', 'nothing:spills=0', rec=folder)), 1)
-        status, _, err = self.check('--baseline', self.rec, rec=folder)
-        self.assertEqual(status, 1)
-        self.assertIn('baselines are of one recording', err)
+        self.check_baseline_of_ranks(folder, few['clean']['instructions'], many['clean']['instructions'])
+        page = os.path.join(self.folder.name, 'ranks.html')
+        status, _, err = self.kinds.run('report', '--html', page, folder)
+        self.assertEqual(status, 0, err)
+        with open(page) as f:
+            text = f.read()
+        start = text.index('>', text.index('id="recording"')) + 1
+        self.assertEqual(json.loads(text[start:text.index('</script>', start)])['analysis']['kernels'], kernels)
         self.assertEqual(self.client(folder)('recording'), [['2', str(2 * len(SHAPES)), '1', '1', '']])
+
+    def check_baseline_of_ranks(self, folder, few, many):
+        """Each recording is held against the one of its name, and all together against all."""
+        for baseline, rec, said in ((self.rec, folder, 'is of one recording'), (folder, self.rec, 'is of a folder')):
+            status, _, err = self.check('--baseline', baseline, rec=rec)
+            self.assertEqual(status, 1)
+            self.assertIn(said, err)
+        base = os.path.join(self.folder.name, 'ranks.json')
+        self.assertEqual(self.check('--write-baseline', base, rec=folder)[0], 0)
+        with open(base) as f:
+            document = json.load(f)
+        self.assertEqual(sorted((k['name'], k['rank']) for k in document['kernels']),
+                         sorted((n, f'rank-{r}') for n in SHAPES for r in range(2)))
+        for baseline in (base, folder):
+            status, out, err = self.check('--baseline', baseline, rec=folder)
+            self.assertEqual((status, out), (0, ''), err)
+        # the other way round, and a third that the baseline does not have: the sums grow
+        swapped = os.path.join(self.folder.name, 'swapped')
+        os.makedirs(swapped)
+        for name, of in (('rank-0', 'rank-1'), ('rank-1', 'rank-0'), ('rank-2', 'rank-0')):
+            os.symlink(os.path.join(folder, of), os.path.join(swapped, name))
+        results = self.results('--baseline', base, '--tolerance', 'clean:instructions=0', rec=swapped)
+        self.assertEqual([(r.get('rank'), r.get('summed'), r['value'], r['baseline'], r['status']) for r in results],
+                         [('rank-0', None, many, few, 'failed'), ('rank-1', None, few, many, 'passed'),
+                          (None, 3, 2 * few + many, few + many, 'failed')])
+        self.assertIn('clean of all 3 recordings: instructions is', self.check('--baseline', base, rec=swapped)[1])
+        # what does not add up is compared in each alone
+        results = self.results('--baseline', base, '--tolerance', 'clean:lane_use=0', rec=swapped)
+        self.assertEqual([r.get('rank') for r in results], ['rank-0', 'rank-1'])
+        os.unlink(os.path.join(swapped, 'rank-1'))
+        status, out, _ = self.check('--baseline', base, '--tolerance', 'clean:spills=0', rec=swapped)
+        self.assertEqual(status, 3)
+        self.assertEqual(out.count('FAILED'), 1, out)
+        self.assertIn('rank-1 cannot be judged: the baseline has a recording of that name', out)
+        mixed = '{"schema": "zescope.baseline/1", "kernels": [{"name": "a", "values": {}}, {"name": "a", "rank": "r", "values": {}}]}'
+        status, _, err = self.check('--baseline', self.write('mixed.json', mixed), rec=folder)
+        self.assertEqual(status, 1)
+        self.assertIn('each kernel has a "rank"', err)
 
     def test_hostile_baselines(self):
         kernel = '{"schema": "zescope.baseline/1", "kernels": [{"name": "clean", "values": %s}]}'
