@@ -385,15 +385,24 @@ class Metrics(unittest.TestCase):
 
     def test_names_of_generations(self):
         """Each generation has its own groups and metrics, as Intel's driver names them there."""
-        gen9 = {'ComputeBasic', 'ComputeExtended', 'ComputeL3Cache', 'MemoryReads', 'MemoryWrites', 'L3_1', 'L3_2', 'L3_3', 'TestOa'}
+        gen9 = {'ComputeBasic', 'ComputeExtended', 'ComputeL3Cache', 'MemoryReads', 'MemoryWrites', 'L3_1', 'L3_2', 'L3_3', 'TestOa',
+                'RenderBasic', 'ComputeExtra', 'GpuBusyness', 'AsyncCompute'}
         one_slice = gen9 | {'Sampler', 'HDCAndSF', 'TDL_1'}
+        gen11 = {'ComputeBasic', 'ComputeL3Cache', 'TestOa', 'RenderBasic', 'Sampler_1', 'TDL_2', 'GpuBusyness', 'AsyncCompute'}
+        xe_lp = {'ComputeBasic', 'TestOa', 'RenderBasic', 'HDCAndSF', 'Sampler_1', 'TDL_1'}
         l1 = {'L1ProfileReads', 'L1ProfileWrites', 'L1ProfileSlmBankConflicts'}
         expected = {
             'skl': (one_slice, 'ComputeBasic', {'EuActive', 'Fpu0Active', 'UntypedBytesRead'}, {'XveActive', 'XVE_ACTIVE'}),
-            'skl-gt4': (gen9, 'ComputeBasic', {'EuActive'}, set()),
+            'skl-gt3': (gen9, 'GpuBusyness', {'RenderBusy', 'GpuTime'}, {'BlitterBusy', 'AnyRingBusy', 'Vdbox0Busy'}),
+            'skl-gt4': (gen9, 'RenderBasic', {'EuActive', 'CsThreads', 'SamplerL1Misses', 'GtiReadThroughput', 'L3Misses'},
+                        {'PsThreads', 'RasterizedPixels', 'SamplerTexelMisses', 'SamplersBusy'}),
+            'kbl': (one_slice, 'AsyncCompute', {'CsFpu0Active', 'CsFpu1Active', 'Fpu0Active', 'EuThreadOccupancy'}, {'PsFpu0Active', 'VsThreads'}),
+            'cfl': (one_slice, 'ComputeExtra', {'Fpu1ActiveAdjusted', 'Fpu1Active'}, {'EuActive'}),
             'skl-gt1': (one_slice, 'Sampler', {'Sampler00InputAvailable', 'Sampler01InputAvailable'}, {'Sampler02InputAvailable'}),
-            'icllp': ({'ComputeBasic', 'ComputeL3Cache', 'TestOa'}, 'ComputeL3Cache', {'SamplerAccesses', 'L3Accesses'}, {'L3Bank00Accesses'}),
-            'tgllp': ({'ComputeBasic', 'TestOa'}, 'ComputeBasic', {'EuActive', 'EuStall', 'SlmBytesRead'}, {'Fpu0Active', 'UntypedBytesRead'}),
+            'ehl': (gen11, 'TDL_2', {'NonPSThread00ReadyForDispatch', 'NonPSThread02ReadyForDispatch'}, {'NonPSThread03ReadyForDispatch', 'VsThreads'}),
+            'dg1': (xe_lp, 'HDCAndSF', {'NonSamplerShader00AccessStalledOnL3'}, {'PolyDataReady', 'EuFpuBothActive', 'NonSamplerShader03AccessStalledOnL3'}),
+            'icllp': (gen11, 'ComputeL3Cache', {'SamplerAccesses', 'L3Accesses'}, {'L3Bank00Accesses'}),
+            'tgllp': (xe_lp, 'ComputeBasic', {'EuActive', 'EuStall', 'SlmBytesRead'}, {'Fpu0Active', 'UntypedBytesRead'}),
             'dg2': ({'ComputeBasic', 'ComputeOverview', 'GpuBusyness', 'TestOa'} | l1, 'ComputeOverview',
                     {'XVE_ACTIVE', 'XVE_STALL', 'XVE_THREADS_OCCUPANCY_ALL', 'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION'}, {'EuActive'}),
             'pvc': ({'ComputeBasic', 'TestOa'} | l1, 'ComputeBasic',
@@ -412,6 +421,28 @@ class Metrics(unittest.TestCase):
             self.assertEqual('L1Hits' in memory, device in ('dg2', 'pvc'), device)
             stalls = {m['name'] for g in listed if g['name'] == 'ZscopeStalls' for m in g['metrics']}
             self.assertEqual('XmxActive' in stalls, device in ('dg2', 'pvc'), device)
+
+    def test_sets_of_a_generation_agree(self):
+        """What has the same name is the same in each of Intel's sets, and follows from our own."""
+        sets = ['ComputeBasic', 'RenderBasic', 'AsyncCompute', 'GpuBusyness', 'ComputeExtra']
+        path, _ = self.record('immediate', len(sets), groups=','.join(sets + ['ZscopeMemory']))
+        document, found = self.show(path), {}
+        for launch in document['launches']: # each is measured with the next of the sets
+            for report in launch['reports']:
+                group = document['groups'][report['group']]
+                found[group['name']] = dict(zip([m['name'] for m in group['metrics']], report['values']))
+        self.assertEqual(set(found), set(sets + ['ZscopeMemory']))
+        basic, render = found['ComputeBasic'], found['RenderBasic']
+        for group in sets:
+            for name in set(found[group]) & set(basic):
+                self.assertAlmostEqual(found[group][name], basic[name], delta=1e-6 * abs(basic[name]), msg=f'{group}.{name}')
+        self.assertEqual(render['L3Misses'], found['ZscopeMemory']['L3Misses'])
+        self.assertEqual(render['SamplerL1Misses'], found['ZscopeMemory']['SamplerCacheMisses'])
+        self.assertGreater(render['L3Misses'], 0)
+        self.assertEqual(found['AsyncCompute']['CsFpu0Active'], basic['Fpu0Active'])
+        self.assertEqual(found['ComputeExtra']['Fpu1ActiveAdjusted'], basic['Fpu1Active'])
+        self.assertGreater(basic['Fpu1Active'], 0)
+        self.assertEqual(found['GpuBusyness']['RenderBusy'], 100)
 
     def test_groups_of_xehpg_agree_with_our_own(self):
         run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', 'dg2', '-output', 'later', cwd=self.folder)
