@@ -89,14 +89,14 @@ static uint32_t live_threads(const struct zs_timing_machine *m)
     return count;
 }
 
-static bool turn(struct zs_timing_machine *m)
+/* Each thread by so many instructions, or until it comes home. Whether any could. */
+static bool turn(struct zs_timing_machine *m, uint32_t instructions, bool goes_home)
 {
     bool any = false;
     for (uint32_t i = 0; i < m->eu_count; i++) {
         for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
-            uint32_t slot = (uint32_t)__builtin_ctz(left);
-            struct zs_timing_thread *th = &m->threads[(size_t)i * m->threads_per_eu + slot];
-            any |= forward_thread(m, th, TURN, NOWHERE);
+            struct zs_timing_thread *th = zs_timing_thread_at(m, i, (uint32_t)__builtin_ctz(left));
+            any |= forward_thread(m, th, instructions, goes_home ? th->home : NOWHERE);
         }
     }
     return any;
@@ -110,23 +110,11 @@ static void note_homes(struct zs_timing_machine *m)
         m->threads[i].home = m->threads[i].inst;
 }
 
-static void go_home(struct zs_timing_machine *m)
-{
-    for (uint32_t i = 0; i < m->eu_count; i++) {
-        for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
-            uint32_t slot = (uint32_t)__builtin_ctz(left);
-            struct zs_timing_thread *th = &m->threads[(size_t)i * m->threads_per_eu + slot];
-            (void)forward_thread(m, th, HOME_TURN, th->home);
-        }
-    }
-}
-
 static void wake_all(struct zs_timing_machine *m)
 {
     for (uint32_t i = 0; i < m->eu_count; i++) {
         for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
-            uint32_t slot = (uint32_t)__builtin_ctz(left);
-            struct zs_timing_thread *th = &m->threads[(size_t)i * m->threads_per_eu + slot];
+            struct zs_timing_thread *th = zs_timing_thread_at(m, i, (uint32_t)__builtin_ctz(left));
             th->since = ZS_MAX(th->eligible, ZS_MIN(m->frontier, th->since));
             zs_timing_prepare(m, th);
         }
@@ -144,11 +132,11 @@ uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, b
     m->forwarding = true;
     m->now = ZS_MAX(m->now, m->frontier);
     note_homes(m);
-    while (m->seen - from < instructions && !*ret_dry && turn(m)) {
+    while (m->seen - from < instructions && !*ret_dry && turn(m, TURN, false)) {
         /* where the device runs dry its pace is another one */
         *ret_dry = m->next_group == m->group_count && (refills || 4 * live_threads(m) <= 3 * live);
     }
-    go_home(m);
+    (void)turn(m, HOME_TURN, true);
     m->forwarding = false;
     wake_all(m);
     return m->seen - from;

@@ -337,8 +337,7 @@ void zs_timing_settle(struct zs_timing_machine *m)
             eu->loaded_since = now;
         }
         for (uint32_t left = eu->live; left; left &= left - 1) {
-            struct zs_timing_thread *th =
-                &m->threads[(size_t)i * m->threads_per_eu + (uint32_t)__builtin_ctz(left)];
+            struct zs_timing_thread *th = zs_timing_thread_at(m, i, (uint32_t)__builtin_ctz(left));
             if (th->eligible >= now || th->slot->unit == ZS_TIMING_UNIT_END)
                 continue;
             if (is_never(th->slot))
@@ -437,7 +436,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         if (g->subslice < ZS_ARRAY_LEN(dispatching))
             *dispatching[g->subslice] += m->dispatch_cost;
     }
-    struct zs_timing_thread *th = &m->threads[(size_t)eu * m->threads_per_eu + slot];
+    struct zs_timing_thread *th = zs_timing_thread_at(m, eu, slot);
     *th = (struct zs_timing_thread){
         .slot = &m->slots[(size_t)eu * m->threads_per_eu + slot],
         .stream = &m->streams[(size_t)group * m->threads_per_group + thread],
@@ -446,7 +445,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         .member = thread,
         .eu = eu,
         .place = eu * m->threads_per_eu + slot,
-        .home = m->threads[(size_t)eu * m->threads_per_eu + slot].home,
+        .home = th->home,
         .begin = *dispatch,
         .eligible = *dispatch,
         .since = *dispatch,
@@ -494,8 +493,7 @@ static uint64_t until_next(const struct zs_timing_machine *m, uint32_t eu, uint6
 {
     uint64_t next = UINT64_MAX;
     for (uint32_t left = m->eus[eu].live; left; left &= left - 1)
-        next = ZS_MIN(
-            next, m->threads[(size_t)eu * m->threads_per_eu + (uint32_t)__builtin_ctz(left)].begin);
+        next = ZS_MIN(next, zs_timing_thread_at(m, eu, (uint32_t)__builtin_ctz(left))->begin);
     return next > at ? next - at : 0;
 }
 

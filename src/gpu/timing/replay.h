@@ -122,6 +122,12 @@ struct zs_timing_machine {
     struct zs_timing_estimate *estimate;
 };
 
+static inline struct zs_timing_thread *zs_timing_thread_at(const struct zs_timing_machine *m,
+                                                           uint32_t eu, uint32_t slot)
+{
+    return &m->threads[(size_t)eu * m->threads_per_eu + slot];
+}
+
 /* Once: what streams call ranges become numbers that do not depend on where they are. */
 int zs_timing_name_ranges(struct zs_timing_trace *trace);
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
