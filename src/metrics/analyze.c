@@ -2,11 +2,9 @@
 /* The public face of analysis: a recording, or a folder of them, and its kernels as one list. */
 #include "metrics/analyze_priv.h"
 
-#include "base/file.h"
 #include "base/vec.h"
 #include "record/traces.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,43 +53,21 @@ static int add_rank(struct zs_analysis *a, const char *path, const char *rank, s
     return 0;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Recordings in the folder, sorted by name; what else is there is none. */
+/* Of the recordings in a folder; what else is there is none. */
 static int add_ranks(struct zs_analysis *a, const char *folder, struct zs_diag *diag)
 {
-    struct {
-        char **items;
-        size_t count, capacity;
-    } names = {0};
-    int error = 0;
-    DIR *dir = opendir(folder);
-    for (const struct dirent *e; dir && !error && (e = readdir(dir));) {
-        char path[4096];
-        int length = snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
-        if (e->d_name[0] == '.' || length >= (int)sizeof(path) || !zs_recording_probe(path))
-            continue;
-        char *name = names.count < ZS_TRACE_PARTS_MAX ? strdup(e->d_name) : NULL;
-        if (!name || !ZS_VEC_PUSH(&names, name)) {
-            free(name);
+    struct zs_traces traces;
+    int error = zs_traces_open_parts(folder, &traces, diag);
+    for (size_t i = 0; i < traces.part_count && !error; i++) {
+        char *path;
+        if (asprintf(&path, "%s/%s", folder, traces.parts[i].rank) < 0) {
             error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+            continue;
         }
+        error = add_rank(a, path, traces.parts[i].rank, diag);
+        free(path);
     }
-    if (dir)
-        closedir(dir);
-    if (names.count)
-        qsort(names.items, names.count, sizeof(*names.items), by_text);
-    for (size_t i = 0; i < names.count; i++) {
-        char path[4096];
-        snprintf(path, sizeof(path), "%s/%s", folder, names.items[i]);
-        if (!error)
-            error = add_rank(a, path, names.items[i], diag);
-        free(names.items[i]);
-    }
-    free(names.items);
+    zs_traces_close(&traces);
     return error;
 }
 

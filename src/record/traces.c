@@ -91,16 +91,19 @@ static int compare_parts(const void *a, const void *b)
                       ((const struct zs_traces_part *)b)->rank);
 }
 
-static bool is_recording(int fd, const char *name)
+static bool is_recording(int fd, const char *name, int flags)
 {
-    int dir_fd = openat(fd, name, DIR_FLAGS);
-    bool is = dir_fd >= 0 && !faccessat(dir_fd, ZS_RECORD_META, F_OK, 0);
+    int dir_fd = openat(fd, name, flags);
+    struct stat st;
+    bool is = dir_fd >= 0 && !fstatat(dir_fd, ZS_RECORD_META, &st, AT_SYMLINK_NOFOLLOW) &&
+              S_ISREG(st.st_mode);
     if (dir_fd >= 0)
         close(dir_fd);
     return is;
 }
 
-static int list_parts(struct zs_traces *traces)
+/* folder: what traces->dir_fd is of, for the sentence; flags: recordings are opened with. */
+static int list_parts(struct zs_traces *traces, const char *folder, int flags, struct zs_diag *diag)
 {
     struct {
         struct zs_traces_part *items;
@@ -108,17 +111,20 @@ static int list_parts(struct zs_traces *traces)
     } parts = {0};
     int fd = openat(traces->dir_fd, ".", DIR_FLAGS);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    int error = dir ? 0 : -errno;
+    int error = dir ? 0 : fail(diag, -errno, folder, "");
     if (!dir && fd >= 0)
         close(fd);
     for (struct dirent *entry; dir && !error && (entry = readdir(dir));) {
-        if (entry->d_name[0] == '.' || !is_recording(traces->dir_fd, entry->d_name))
+        if (entry->d_name[0] == '.' || !is_recording(traces->dir_fd, entry->d_name, flags))
             continue;
         struct zs_traces_part part = {.rank = strdup(entry->d_name)};
-        if (parts.count == ZS_TRACE_PARTS_MAX || !part.rank || !ZS_VEC_PUSH(&parts, part)) {
-            error = parts.count == ZS_TRACE_PARTS_MAX ? -E2BIG : -ENOMEM;
+        if (parts.count == ZS_TRACE_PARTS_MAX)
+            error = zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET, "more than %d recordings in %s",
+                                ZS_TRACE_PARTS_MAX, folder);
+        else if (!part.rank || !ZS_VEC_PUSH(&parts, part))
+            error = fail(diag, -ENOMEM, folder, "");
+        if (error)
             free(part.rank);
-        }
     }
     if (dir)
         closedir(dir);
@@ -195,7 +201,7 @@ uint64_t zs_traces_lost(const char *recording)
     zs_traces_read_drops(traces.dir_fd, &drops);
     uint64_t lost = drops.packets;
     if (faccessat(traces.dir_fd, ZS_RECORD_META, F_OK, 0))
-        list_parts(&traces);
+        list_parts(&traces, recording, DIR_FLAGS, NULL);
     for (size_t i = 0; i < traces.part_count; i++) {
         int fd = openat(traces.dir_fd, traces.parts[i].rank, DIR_FLAGS);
         if (fd < 0)
@@ -221,13 +227,11 @@ int zs_traces_open(const char *recording, struct zs_traces *ret_traces, struct z
     ret_traces->dir_fd = trace_fd;
     if (error == -ENOENT && !has_meta) {
         ret_traces->dir_fd = fd;
-        error = list_parts(ret_traces);
+        error = list_parts(ret_traces, recording, DIR_FLAGS, diag);
         if (!error && !ret_traces->part_count)
             error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                                 "it is not a recording of zescope: it has no " ZS_RECORD_META
                                 ", nor have folders in it");
-        else if (error)
-            error = fail(diag, error, recording, "");
         if (!error)
             error = list_all(ret_traces, diag);
     } else {
@@ -237,6 +241,16 @@ int zs_traces_open(const char *recording, struct zs_traces *ret_traces, struct z
         error = error ? fail(diag, error, ZS_RECORD_TRACE_DIR, "")
                       : list(ret_traces, openat(trace_fd, ".", DIR_FLAGS), 0, 0, diag);
     }
+    if (error)
+        zs_traces_close(ret_traces);
+    return error;
+}
+
+int zs_traces_open_parts(const char *folder, struct zs_traces *ret_traces, struct zs_diag *diag)
+{
+    *ret_traces = (struct zs_traces){.dir_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    int error =
+        ret_traces->dir_fd >= 0 ? list_parts(ret_traces, folder, DIR_FLAGS & ~O_NOFOLLOW, diag) : 0;
     if (error)
         zs_traces_close(ret_traces);
     return error;

@@ -24,8 +24,8 @@ struct zs_traces_file {
 };
 
 struct zs_traces {
-    int dir_fd; /* the folder "trace", or the folder that holds the recordings */
-    struct zs_traces_part *parts;
+    int dir_fd;                   /* the folder "trace", or the folder that holds the recordings */
+    struct zs_traces_part *parts; /* sorted: rank-2 before rank-10 */
     size_t part_count;            /* 0: it is one recording */
     struct zs_traces_file *files; /* sorted by recording and name */
     size_t count;
@@ -43,6 +43,9 @@ int zs_traces_read_drops(int dir_fd, struct zs_record_drops *ret_drops);
  * nothing is known. */
 uint64_t zs_traces_lost(const char *recording);
 int zs_traces_open(const char *recording, struct zs_traces *ret_traces, struct zs_diag *diag);
+/* The recordings in a folder alone, no files of theirs: none where it cannot be read. 0, -errno
+ * with a sentence. */
+int zs_traces_open_parts(const char *folder, struct zs_traces *ret_traces, struct zs_diag *diag);
 void zs_traces_close(struct zs_traces *traces);
 /* A descriptor of file i, which the caller closes, or -errno: symbolic links and what is not a
  * regular file are refused. */

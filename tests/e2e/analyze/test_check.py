@@ -282,6 +282,10 @@ class Check(unittest.TestCase):
         start = text.index('>', text.index('id="recording"')) + 1
         self.assertEqual(json.loads(text[start:text.index('</script>', start)])['analysis']['kernels'], kernels)
         self.assertEqual(self.client(folder)('recording'), [['2', str(2 * len(SHAPES)), '1', '1', '']])
+        # in the order of their numbers
+        os.rename(os.path.join(folder, 'rank-1'), os.path.join(folder, 'rank-10'))
+        os.rename(os.path.join(folder, 'rank-0'), os.path.join(folder, 'rank-9'))
+        self.assertEqual([r['rank'] for r in self.results('--max', 'clean:spills=0', rec=folder)], ['rank-9', 'rank-10'])
 
     def check_baseline_of_ranks(self, folder, few, many):
         """Each recording is held against the one of its name, and all together against all."""
