@@ -287,6 +287,7 @@ static int define(struct zs_names *n, const struct zs_definition *d, struct zs_f
 int zs_names_define(struct zs_names *n, const struct zs_formula_file *file,
                     struct zs_formula_error *ret_error)
 {
+    size_t before = n->definitions.count;
     int error = 0;
     for (size_t i = 0; i < file->definitions.count && !error; i++)
         error = define(n, &file->definitions.items[i], ret_error);
@@ -294,7 +295,12 @@ int zs_names_define(struct zs_names *n, const struct zs_formula_file *file,
     n->values = values ? values : n->values;
     const char **whys = realloc(n->whys, (n->definitions.count + 1) * sizeof(*whys));
     n->whys = whys ? whys : n->whys;
-    return error ? error : values && whys ? 0 : -ENOMEM;
+    n->selected = NULL; /* the new ones are still to be worked out */
+    if (!values || !whys) {
+        n->definitions.count = before;
+        return -ENOMEM;
+    }
+    return error;
 }
 
 bool zs_names_value(struct zs_names *n, const char *name, double *ret_value, const char **ret_unit,

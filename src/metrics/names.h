@@ -19,7 +19,7 @@ struct zs_named_definition {
 
 struct zs_names {
     const struct zs_profiles *profiles;
-    const struct zs_profile *selected;
+    const struct zs_profile *selected; /* NULL: none, values are of nothing */
     struct zs_arena arena;
     struct {
         struct zs_named_definition *items;
@@ -31,7 +31,8 @@ struct zs_names {
 
 void zs_names_init(struct zs_names *names, const struct zs_profiles *profiles);
 void zs_names_fini(struct zs_names *names);
-/* Definitions of a file, which lives as long. 0, -EINVAL with the place, -ENOMEM. */
+/* Definitions of a file, which lives as long; no kernel is selected then. 0, -EINVAL with the
+ * place, -ENOMEM. */
 int zs_names_define(struct zs_names *names, const struct zs_formula_file *file,
                     struct zs_formula_error *ret_error);
 /* What values are of from now on; definitions are worked out. */

@@ -246,6 +246,10 @@ class Check(unittest.TestCase):
         self.assertGreater(spills, 0)
         self.assertEqual(facts('value'), [['', 'twice', str(2 * spills), 'B', '1'], ['', 'spills', str(spills), 'B', '1']])
         self.assertIn('spills', facts('no value')[0][1]) # the nearest
+        # a definition that comes after a value of that kernel was asked for
+        facts = self.client(self.rec, 'value', 'spilling', 'spills', 'define', 'twice [B] = 2 * spills', 'value', 'spilling',
+                            'twice')
+        self.assertEqual(facts('value')[1:], [['', 'twice', str(2 * spills), 'B', '1']])
         self.assertTrue(self.client(self.folder.name + '/nowhere', check=1)('cannot open')[0][0])
 
     def test_ranks(self):
