@@ -114,6 +114,8 @@ void zs_analysis_close(struct zs_analysis *a)
     for (size_t i = 0; i < a->texts.count; i++)
         free(a->texts.items[i]);
     free(a->texts.items);
+    free(a->whys.items);
+    zs_name_map_fini(&a->why_index);
     zs_arena_fini(&a->arena);
     free(a);
 }
@@ -241,6 +243,18 @@ static const struct zs_listed *listed(const struct zs_analyzed *kernel)
                                                     offsetof(struct zs_listed, kernel));
 }
 
+/* A reason that lives as long as the analysis: values may be asked for any number of times. */
+static const char *keep_why(struct zs_analysis *a, const char *why)
+{
+    uint32_t known = zs_name_map_get(&a->why_index, why);
+    if (known != ZS_NAME_MAP_NONE)
+        return a->whys.items[known];
+    const char *kept = zs_arena_strndup(&a->arena, why, strlen(why));
+    bool ok = kept && ZS_VEC_PUSH(&a->whys, kept) &&
+              zs_name_map_put(&a->why_index, kept, (uint32_t)a->whys.count - 1);
+    return ok ? kept : "";
+}
+
 static bool find(struct zs_analysis *a, const struct zs_listed *l, struct zs_named_value *ret)
 {
     char why[400] = "";
@@ -251,10 +265,7 @@ static bool find(struct zs_analysis *a, const struct zs_listed *l, struct zs_nam
     if (names->selected != l->profile && zs_names_select(names, l->profile))
         return false;
     bool found = zs_names_value(names, ret->name, &ret->value, &ret->unit, why, sizeof(why));
-    if (*why) {
-        const char *kept = zs_arena_strndup(&a->arena, why, strlen(why));
-        ret->why = kept ? kept : "";
-    }
+    ret->why = *why ? keep_why(a, why) : "";
     return found;
 }
 
@@ -275,15 +286,13 @@ bool zs_analysis_value(struct zs_analysis *a, const struct zs_analyzed *kernel, 
     i -= ZS_QUANTITIES;
     if (i < t->metrics.count) {
         const struct zs_profile_metric *m = &t->metrics.items[i];
-        char name[600];
-        snprintf(name, sizeof(name), "%.250s.%.250s", m->group, m->name);
         ret->kind = ZS_VALUE_METRIC;
-        ret->name = zs_arena_strndup(&a->arena, name, strlen(name));
+        ret->name = m->full_name;
         ret->description = m->description;
         ret->unit = m->unit;
         ret->value = l->profile->metrics ? l->profile->metrics[i] : (double)NAN;
         ret->why = isnan(ret->value) ? "it was not measured" : "";
-        return ret->name != NULL;
+        return true;
     }
     i -= t->metrics.count;
     if (i >= l->rank->names.definitions.count)

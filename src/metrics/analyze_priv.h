@@ -3,6 +3,7 @@
 #ifndef ZS_METRICS_ANALYZE_PRIV_H
 #define ZS_METRICS_ANALYZE_PRIV_H
 
+#include "base/name_map.h"
 #include "metrics/analysis.h"
 #include "metrics/check.h"
 
@@ -37,6 +38,12 @@ struct zs_analysis {
     } texts;
     struct zs_listed *kernels;
     bool is_listed, failed;
+    /* reasons that were given, each once */
+    struct {
+        const char **items;
+        size_t count, capacity;
+    } whys;
+    struct zs_name_map why_index;
     struct zs_arena arena;
 };
 

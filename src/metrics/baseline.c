@@ -147,12 +147,8 @@ static int take_kernel(struct zs_names *n, const struct zs_profile *p, const cha
         error = add_value(n, b, zs_quantity_rows[q].name, values, count);
     for (size_t i = 0; i < n->definitions.count && !error; i++)
         error = add_value(n, b, n->definitions.items[i].definition->name, values, count);
-    for (size_t i = 0; i < t->metrics.count && !error; i++) {
-        char name[600];
-        snprintf(name, sizeof(name), "%.250s.%.250s", t->metrics.items[i].group,
-                 t->metrics.items[i].name);
-        error = add_value(n, b, name, values, count);
-    }
+    for (size_t i = 0; i < t->metrics.count && !error; i++)
+        error = add_value(n, b, t->metrics.items[i].full_name, values, count);
     return error ? error : ZS_VEC_PUSH(&b->kernels, kernel) ? 0 : -ENOMEM;
 }
 

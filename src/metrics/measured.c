@@ -6,8 +6,18 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char *full_name(struct zs_arena *arena, const char *group, const char *name)
+{
+    size_t size_B = strlen(group) + strlen(name) + 2;
+    char *text = zs_arena_alloc(arena, size_B);
+    if (text)
+        snprintf(text, size_B, "%s.%s", group, name);
+    return text;
+}
 
 /* The first metric of group g stands at first[g]. */
 static int list_metrics(struct zs_profiles *t, const struct zs_metric_group *groups, uint32_t count,
@@ -17,10 +27,15 @@ static int list_metrics(struct zs_profiles *t, const struct zs_metric_group *gro
         first[g] = (uint32_t)t->metrics.count;
         for (uint32_t m = 0; m < groups[g].metric_count; m++) {
             const struct zs_metric *metric = &groups[g].metrics[m];
-            const struct zs_profile_metric row = {groups[g].name, metric->name,
-                                                  metric->units,  metric->description,
-                                                  metric->total,  groups[g].is_time_based};
-            if (!ZS_VEC_PUSH(&t->metrics, row))
+            const struct zs_profile_metric row = {
+                .group = groups[g].name,
+                .name = metric->name,
+                .unit = metric->units,
+                .description = metric->description,
+                .full_name = full_name(&t->arena, groups[g].name, metric->name),
+                .total = metric->total,
+                .is_time_based = groups[g].is_time_based};
+            if (!row.full_name || !ZS_VEC_PUSH(&t->metrics, row))
                 return -ENOMEM;
         }
     }

@@ -47,13 +47,7 @@ int zs_quantity_find(const char *name)
 static bool metric_matches(const struct zs_profile_metric *m, const char *name, bool case_matters)
 {
     int (*compare)(const char *, const char *) = case_matters ? strcmp : strcasecmp;
-    size_t group_B = strlen(m->group);
-    if (!compare(m->name, name))
-        return true;
-    return strlen(name) > group_B && name[group_B] == '.' &&
-           !(case_matters ? strncmp(m->group, name, group_B)
-                          : strncasecmp(m->group, name, group_B)) &&
-           !compare(m->name, name + group_B + 1);
+    return !compare(m->name, name) || !compare(m->full_name, name);
 }
 
 /* Groups of launches before those of stretches of time, as written before any case. */

@@ -111,6 +111,7 @@ struct zs_profile {
 /* A metric of a group that was recorded. */
 struct zs_profile_metric {
     const char *group, *name, *unit, *description;
+    const char *full_name; /* "Group.Metric" */
     enum zs_metric_total total;
     bool is_time_based;
 };

@@ -262,13 +262,14 @@ static void put_finding(const struct zs_finding *f, struct zs_json *j)
 static void put_values(struct zs_analysis *a, const struct zs_analyzed *k, struct zs_json *j)
 {
     struct zs_named_value value;
+    uint32_t i = 0;
+    bool more = zs_analysis_value(a, k, i, &value); /* quantities are first */
     zs_json_object(j, "quantities");
-    for (uint32_t i = 0; zs_analysis_value(a, k, i, &value); i++)
-        if (value.kind == ZS_VALUE_QUANTITY)
-            zs_json_exact(j, value.name, value.value);
+    for (; more && value.kind == ZS_VALUE_QUANTITY; more = zs_analysis_value(a, k, ++i, &value))
+        zs_json_exact(j, value.name, value.value);
     zs_json_end(j);
     zs_json_array(j, "definitions");
-    for (uint32_t i = 0; zs_analysis_value(a, k, i, &value); i++) {
+    for (; more; more = zs_analysis_value(a, k, ++i, &value)) {
         if (value.kind != ZS_VALUE_DEFINITION)
             continue;
         zs_json_object(j, NULL);

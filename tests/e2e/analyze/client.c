@@ -36,8 +36,13 @@ static void print_value(struct zs_analysis *analysis, const char *kernel, const 
         uint32_t same = 0, all = 0;
         if (strcmp(k->name, kernel))
             continue;
-        for (; zs_analysis_value(analysis, k, all, &value); all++)
+        for (; zs_analysis_value(analysis, k, all, &value); all++) {
+            struct zs_named_value again; /* programs list values as often as they like */
             same += !strcmp(value.name, name);
+            if (!zs_analysis_value(analysis, k, all, &again) || again.name != value.name ||
+                again.why != value.why)
+                printf("another\t%s\t%s\n", value.name, value.why);
+        }
         if (zs_analysis_find(analysis, k, name, &value))
             printf("value\t%s\t%s\t%.17g\t%s\t%u\n", k->rank, name, value.value, value.unit, same);
         else

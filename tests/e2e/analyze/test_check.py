@@ -220,7 +220,8 @@ class Check(unittest.TestCase):
 
     def test_a_client_of_the_library(self):
         facts = self.client(self.rec, 'max', 'spills=0', 'min', 'gone*:lane_use>90%', 'max', 'spills=',
-                            'define', 'twice [B] = 2 * spills\nmax twice = 0', 'value', 'spilling', 'twice',
+                            'define', 'twice [B] = 2 * spills\nnone = spills / (spills - spills)\nmax twice = 0',
+                            'value', 'spilling', 'twice',
                             'value', 'spilling', 'spills', 'value', 'spilling', 'spils')
         status, out, err = self.kinds.run('analyze', '--json', '-n', '0', self.rec)
         self.assertEqual(status, 0, err)
@@ -246,6 +247,7 @@ class Check(unittest.TestCase):
         self.assertGreater(spills, 0)
         self.assertEqual(facts('value'), [['', 'twice', str(2 * spills), 'B', '1'], ['', 'spills', str(spills), 'B', '1']])
         self.assertIn('spills', facts('no value')[0][1]) # the nearest
+        self.assertEqual(facts('another'), []) # names and reasons are the same ones each time
         # a definition that comes after a value of that kernel was asked for
         facts = self.client(self.rec, 'value', 'spilling', 'spills', 'define', 'twice [B] = 2 * spills', 'value', 'spilling',
                             'twice')
