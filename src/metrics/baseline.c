@@ -6,7 +6,6 @@
 #include "base/vec.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

@@ -10,25 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-void zs_check_set_kernel(const struct zs_check *c, const struct zs_profile *p,
-                         struct zs_check_result *r)
-{
-    r->kernel_name = p ? p->name : "";
-    r->module = p ? p->module : "";
-    r->ordinal = p ? p->ordinal : 0;
-    r->rank = p ? c->rank : "";
-}
-
-static const char *keep(struct zs_check *c, const char *text)
+const char *zs_check_keep(struct zs_check *c, const char *text)
 {
     return zs_arena_strndup(&c->names->arena, text, strlen(text));
 }
 
-static int push(struct zs_check *c, struct zs_check_result result)
+/* ---- results ---- */
+
+struct zs_check_result zs_check_result_make(const struct zs_check *c, const struct zs_profile *p,
+                                            const char *assertion, const char *origin,
+                                            const char *what)
 {
-    if (!result.why || !result.unit || !result.what || !ZS_VEC_PUSH(&c->results, result))
+    return (struct zs_check_result){.status = ZS_CHECK_PASSED,
+                                    .ordinal = p ? p->ordinal : 0,
+                                    .assertion = assertion,
+                                    .origin = origin,
+                                    .kernel_name = p ? p->name : "",
+                                    .module = p ? p->module : "",
+                                    .rank = p ? c->rank : "",
+                                    .what = what,
+                                    .value = NAN,
+                                    .limit = NAN,
+                                    .unit = "",
+                                    .relation = "",
+                                    .why = "",
+                                    .baseline = NAN,
+                                    .place = {.path = ""}};
+}
+
+int zs_check_push(struct zs_check *c, struct zs_check_result r, const char *why)
+{
+    r.why = zs_check_keep(c, why);
+    if (!r.why || !r.unit || !r.what || !r.assertion || !r.kernel_name ||
+        !ZS_VEC_PUSH(&c->results, r))
         return -ENOMEM;
-    c->failed += result.status != ZS_CHECK_PASSED;
+    c->failed += r.status != ZS_CHECK_PASSED;
     return 0;
 }
 
@@ -39,20 +55,25 @@ static double share(const struct zs_profile *profile, uint32_t i, void *user)
     return zs_profile_share(profile, *(enum zs_quantity *)user, i);
 }
 
-/* The line with most of the quantity that the text names, else where the kernel begins. */
+struct zs_source_place zs_check_place(const struct zs_check *c, const struct zs_profile *p,
+                                      const char *name)
+{
+    struct zs_source_place place;
+    int q = zs_quantity_find(name);
+    enum zs_quantity quantity = (enum zs_quantity)q;
+    if (q < 0 || !zs_profile_lines(c->names->profiles, p, share, &quantity, &place, 1))
+        zs_profile_begin(c->names->profiles, p, &place);
+    return place;
+}
+
+/* Of the quantity that a formula begins with. */
 static struct zs_source_place place_of(const struct zs_check *c, const struct zs_profile *p,
                                        const char *text)
 {
-    struct zs_source_place place;
     size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)ZS_MIN(n, sizeof(name) - 1), text);
-    int q = zs_quantity_find(name);
-    enum zs_quantity quantity = (enum zs_quantity)q;
-    if (q >= 0 && zs_profile_lines(c->names->profiles, p, share, &quantity, &place, 1))
-        return place;
-    zs_profile_begin(c->names->profiles, p, &place);
-    return place;
+    return zs_check_place(c, p, name);
 }
 
 /* ---- assertions ---- */
@@ -108,7 +129,7 @@ static const char *unit_of(struct zs_check *c, const struct zs_bound *value)
     if (*value->unit_text)
         return value->unit_text;
     zs_unit_base_text(&value->unit, text);
-    return keep(c, text);
+    return zs_check_keep(c, text);
 }
 
 static int judge(struct zs_check *c, const struct bound_assertion *b, const struct zs_profile *p)
@@ -116,19 +137,10 @@ static int judge(struct zs_check *c, const struct bound_assertion *b, const stru
     const struct zs_formula_names names = zs_names_for_formulas(c->names);
     const struct zs_assertion *a = b->assertion;
     const char *why = NULL, *limit_why = NULL;
-    struct zs_check_result r = {.assertion = a->text,
-                                .origin = b->origin,
-                                .what = b->what,
-                                .unit = "",
-                                .relation = "",
-                                .why = "",
-                                .limit = NAN,
-                                .baseline = NAN,
-                                .status = ZS_CHECK_PASSED};
+    struct zs_check_result r = zs_check_result_make(c, p, a->text, b->origin, b->what);
     int error = zs_names_select(c->names, p);
     if (error)
         return error;
-    zs_check_set_kernel(c, p, &r);
     r.value = zs_bound_value(&b->value, &names, &why);
     bool holds = r.value != 0;
     if (a->kind != ZS_ASSERT_HOLDS) {
@@ -143,12 +155,12 @@ static int judge(struct zs_check *c, const struct bound_assertion *b, const stru
     }
     if (isnan(r.value) || (a->kind != ZS_ASSERT_HOLDS && isnan(r.limit))) {
         r.status = ZS_CHECK_UNKNOWN;
-        r.why = keep(c, why ? why : limit_why ? limit_why : "it is not known");
+        why = why ? why : limit_why ? limit_why : "it is not known";
     } else if (!holds) {
         r.status = ZS_CHECK_FAILED;
     }
     r.place = place_of(c, p, b->what);
-    return push(c, r);
+    return zs_check_push(c, r, r.status == ZS_CHECK_UNKNOWN ? why : "");
 }
 
 /* "spills" of "gemm*: spills = 0"; conditions as a whole. */
@@ -189,18 +201,8 @@ int zs_rank_check_none(struct zs_check *c, const struct zs_assertion *a, const c
     else
         snprintf(why, sizeof(why), "no kernel that ran is called '%.200s'",
                  a->kernels ? a->kernels : "*");
-    return push(c, (struct zs_check_result){.status = ZS_CHECK_UNKNOWN,
-                                            .assertion = a->text,
-                                            .origin = origin,
-                                            .kernel_name = a->kernels ? a->kernels : "",
-                                            .module = "",
-                                            .rank = "",
-                                            .what = name_of(c, a),
-                                            .unit = "",
-                                            .relation = "",
-                                            .why = keep(c, why),
-                                            .value = NAN,
-                                            .limit = NAN,
-                                            .baseline = NAN,
-                                            .place = {.path = ""}});
+    struct zs_check_result r = zs_check_result_make(c, NULL, a->text, origin, name_of(c, a));
+    r.status = ZS_CHECK_UNKNOWN;
+    r.kernel_name = a->kernels ? a->kernels : "";
+    return zs_check_push(c, r, why);
 }

@@ -38,9 +38,17 @@ struct zs_check {
     } files; /* of assertions that were given one by one */
 };
 
-/* What the result says of a kernel; NULL: of none. */
-void zs_check_set_kernel(const struct zs_check *check, const struct zs_profile *profile,
-                         struct zs_check_result *result);
+/* A result that passed, without values, on a kernel; profile NULL: on none. Texts are borrowed. */
+struct zs_check_result zs_check_result_make(const struct zs_check *check,
+                                            const struct zs_profile *profile, const char *assertion,
+                                            const char *origin, const char *what);
+/* A copy that lives as long as the recording that is judged; NULL: no memory. */
+const char *zs_check_keep(struct zs_check *check, const char *text);
+/* Adds a result; `why` is copied. 0 or -ENOMEM, also where one of its texts is NULL. */
+int zs_check_push(struct zs_check *check, struct zs_check_result result, const char *why);
+/* The line of a kernel with most of a quantity; of other names where the kernel begins. */
+struct zs_source_place zs_check_place(const struct zs_check *check,
+                                      const struct zs_profile *profile, const char *name);
 
 /* One assertion on the recording's kernels; *ret_found: how many it was on. 0, -EINVAL with the
  * place, -ENOMEM. */

@@ -2,12 +2,9 @@
 /* Kernels held against a baseline, each recording's and what those of a folder have together. */
 #include "metrics/analyze_priv.h"
 
-#include "base/vec.h"
-
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,42 +19,11 @@ static const struct zs_baseline_value *value_of(const struct zs_baseline_kernel 
     return NULL;
 }
 
-static struct zs_check_result result_of(const struct zs_check *c,
-                                        const struct zs_baseline_kernel *k,
-                                        const struct zs_profile *p, const char *assertion,
-                                        const char *name)
+static struct zs_check_result make(struct zs_check *c, const struct zs_profile *p,
+                                   const char *assertion, const char *what)
 {
-    struct zs_check_result r = {.status = ZS_CHECK_PASSED,
-                                .assertion = assertion,
-                                .origin = "--baseline",
-                                .what = name,
-                                .unit = "",
-                                .relation = "",
-                                .why = "",
-                                .value = NAN,
-                                .limit = NAN,
-                                .baseline = NAN,
-                                .place = {.path = ""}};
-    zs_check_set_kernel(c, p, &r);
-    if (!p) {
-        r.kernel_name = k->name;
-        r.rank = c->rank;
-    }
-    return r;
-}
-
-static const char *keep(struct zs_check *c, const char *text)
-{
-    return zs_arena_strndup(&c->names->arena, text, strlen(text));
-}
-
-static int push(struct zs_check *c, struct zs_check_result r, const char *why)
-{
-    r.why = keep(c, why);
-    if (!r.why || !ZS_VEC_PUSH(&c->results, r))
-        return -ENOMEM;
-    c->failed += r.status != ZS_CHECK_PASSED;
-    return 0;
+    return zs_check_result_make(c, p, zs_check_keep(c, assertion), "--baseline",
+                                zs_check_keep(c, what));
 }
 
 /* Which way counts, and how far it may be. */
@@ -84,38 +50,30 @@ static void set_limit(const struct zs_check *c, const struct zs_tolerance *t,
     }
 }
 
-static double share(const struct zs_profile *profile, uint32_t i, void *user)
-{
-    return zs_profile_share(profile, *(enum zs_quantity *)user, i);
-}
-
 static int compare(struct zs_check *c, const struct zs_baseline_kernel *k,
                    const struct zs_profile *p, const struct zs_tolerance *t, bool is_default)
 {
     char why[400] = "";
     const struct zs_baseline_value *old = value_of(k, t->name);
-    struct zs_check_result r = result_of(c, k, p, keep(c, t->text), keep(c, t->name));
+    struct zs_check_result r = make(c, p, t->text, t->name);
     if (!r.assertion || !r.what)
         return -ENOMEM;
     bool known = zs_names_value(c->names, t->name, &r.value, &r.unit, why, sizeof(why));
     /* what neither knows is nothing that changed, unless it was asked for */
     if (is_default && !old)
         return 0;
-    int q = zs_quantity_find(t->name);
-    enum zs_quantity quantity = (enum zs_quantity)q;
-    if (q < 0 || !zs_profile_lines(c->names->profiles, p, share, &quantity, &r.place, 1))
-        zs_profile_begin(c->names->profiles, p, &r.place);
+    r.place = zs_check_place(c, p, t->name);
     r.status = ZS_CHECK_UNKNOWN;
     if (!known || isnan(r.value))
-        return push(c, r, why);
+        return zs_check_push(c, r, why);
     if (!old)
-        return push(c, r, "the baseline does not have it");
+        return zs_check_push(c, r, "the baseline does not have it");
     if (strcmp(old->unit, r.unit))
-        return push(c, r, "the baseline has it in another unit");
+        return zs_check_push(c, r, "the baseline has it in another unit");
     r.baseline = old->value;
     r.status = ZS_CHECK_PASSED;
     set_limit(c, t, &r);
-    return push(c, r, "");
+    return zs_check_push(c, r, "");
 }
 
 static const struct zs_profile *profile_of(const struct zs_names *names,
@@ -152,10 +110,11 @@ static int compare_kernel(struct zs_check *c, const struct zs_baseline_kernel *k
     }
     if (p || error)
         return error;
-    struct zs_check_result gone = result_of(c, k, NULL, "--baseline", "kernel");
-    gone.kernel_name = keep(c, k->name);
+    struct zs_check_result gone = make(c, NULL, "--baseline", "kernel");
+    gone.kernel_name = zs_check_keep(c, k->name);
+    gone.rank = c->rank;
     gone.status = ZS_CHECK_UNKNOWN;
-    return gone.kernel_name ? push(c, gone, "it is in the baseline and did not run") : -ENOMEM;
+    return zs_check_push(c, gone, "it is in the baseline and did not run");
 }
 
 int zs_rank_check_baseline(struct zs_check *c, const struct zs_baseline *b, bool *used)
@@ -169,29 +128,25 @@ int zs_rank_check_baseline(struct zs_check *c, const struct zs_baseline *b, bool
 
 int zs_check_unused_tolerances(struct zs_check *c, const bool *used)
 {
-    static const struct zs_baseline_kernel none = {.name = ""};
     int error = 0;
     for (size_t i = 0; i < c->tolerances.count && !error; i++) {
         const struct zs_tolerance *t = &c->tolerances.items[i];
         if (used[i])
             continue;
-        struct zs_check_result r = result_of(c, &none, NULL, keep(c, t->text), keep(c, t->name));
-        r.rank = "";
+        struct zs_check_result r = make(c, NULL, t->text, t->name);
         r.status = ZS_CHECK_UNKNOWN;
-        error =
-            r.what && r.assertion ? push(c, r, "the baseline has no kernel of that name") : -ENOMEM;
+        error = zs_check_push(c, r, "the baseline has no kernel of that name");
     }
     return error;
 }
 
 int zs_check_missing_rank(struct zs_check *c, const char *rank)
 {
-    static const struct zs_baseline_kernel none = {.name = ""};
-    struct zs_check_result r = result_of(c, &none, NULL, "--baseline", keep(c, rank));
+    struct zs_check_result r = make(c, NULL, "--baseline", rank);
     r.rank = r.what;
     r.status = ZS_CHECK_UNKNOWN;
-    return r.what ? push(c, r, "the baseline has a recording of that name, and the folder has none")
-                  : -ENOMEM;
+    return zs_check_push(c, r,
+                         "the baseline has a recording of that name, and the folder has none");
 }
 
 /* ---- all recordings together ---- */
@@ -237,10 +192,9 @@ static int compare_sum(struct zs_check *c, const struct zs_baseline *b,
                        bool is_default)
 {
     char why[400] = "";
-    struct zs_check_result r = result_of(c, k, NULL, keep(c, t->text), keep(c, t->name));
-    r.kernel_name = keep(c, k->name);
+    struct zs_check_result r = make(c, NULL, t->text, t->name);
+    r.kernel_name = zs_check_keep(c, k->name);
     r.ordinal = k->ordinal;
-    r.rank = "";
     r.summed = (uint32_t)c->analysis->ranks.count;
     double baseline = sum_of_baseline(b, k, t->name);
     if (!r.assertion || !r.what || !r.kernel_name || sum_of_ranks(c, k, t->name, &r, why))
@@ -249,13 +203,13 @@ static int compare_sum(struct zs_check *c, const struct zs_baseline *b,
         return 0;
     r.status = ZS_CHECK_UNKNOWN;
     if (isnan(r.value))
-        return push(c, r, why);
+        return zs_check_push(c, r, why);
     if (isnan(baseline))
-        return push(c, r, "not every recording of the baseline has it");
+        return zs_check_push(c, r, "not every recording of the baseline has it");
     r.baseline = baseline;
     r.status = ZS_CHECK_PASSED;
     set_limit(c, t, &r);
-    return push(c, r, "");
+    return zs_check_push(c, r, "");
 }
 
 static int compare_sums(struct zs_check *c, const struct zs_baseline *b,
