@@ -60,6 +60,20 @@ struct zs_tool_sources;
 struct zs_tool_sources *zs_tool_sources_open(struct zs_recording *recording);
 void zs_tool_sources_close(struct zs_tool_sources *sources);
 
+/* What was found out last of a variable, by lane: tools ask of each lane of each record. */
+enum { ZS_TOOL_LANES = 32, ZS_TOOL_NAME_CHARS = 128 };
+struct zs_tool_answers {
+    const struct zs_edit_kernel *kernel; /* NULL: none */
+    uint32_t inst;
+    uint32_t known; /* lanes */
+    char name[ZS_TOOL_NAME_CHARS];
+    struct zs_tool_answer {
+        int error;
+        const char *why;
+        struct zs_tool_variable variable;
+    } lanes[ZS_TOOL_LANES];
+};
+
 struct zs_tool_run {
     const struct zs_tool *tool;
     const char *args;
@@ -71,6 +85,7 @@ struct zs_tool_run {
     struct zs_tool_counts *counts; /* by kernel, while results are made of it */
     bool instruments;              /* the tool is being asked for probes */
     struct zs_tool_sources *texts; /* while results are made */
+    struct zs_tool_answers answers;
     struct zs_annotation *annotation;
     struct zs_code **codes; /* by kernel, as they are asked for */
     char line[512];

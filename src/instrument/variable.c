@@ -181,30 +181,61 @@ static bool is_believed(struct zs_tool_run *run, const struct claim *q)
     return zs_holds(&holds, q->at_B, q->size_B);
 }
 
-static int fail(struct zs_diag *diag, int error, const char *name, const char *why)
+static struct zs_tool_answer answer(struct zs_tool_run *run, const struct zs_code *code,
+                                    uint32_t inst, const char *name, uint32_t lane)
 {
-    return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "%s: %s", name, why);
+    struct claim q = {.code = code, .inst = inst, .lane = lane};
+    struct zs_tool_variable found = {.type = ZS_TYPE_NONE};
+    q.variable = find_variable(code, inst, name);
+    if (!q.variable)
+        return (struct zs_tool_answer){-ENOENT, "no variable of that name is visible there", found};
+    q.grf_B = zs_isa_platform_info(zs_isa_kernel_platform(code->isa))->grf_B;
+    found.type = (uint32_t)type_of(code->info->dwarf, q.variable->type, &q.size_B);
+    if (found.type == ZS_TYPE_NONE)
+        return (struct zs_tool_answer){-ENOTSUP, "it is no number", found};
+    const char *why = locate(&q);
+    if (!why && !run->instruments && (!run->texts || !is_believed(run, &q)))
+        why = "its register may hold something else";
+    found.at_B = q.at_B;
+    return (struct zs_tool_answer){why ? -ENODATA : 0, why, found};
+}
+
+/* The last answers, emptied where they are of something else; NULL: none is kept of such a name. */
+static struct zs_tool_answers *answers_of(struct zs_tool_run *run,
+                                          const struct zs_edit_kernel *kernel, uint32_t inst,
+                                          const char *name)
+{
+    struct zs_tool_answers *a = &run->answers;
+    if (a->kernel == kernel && a->inst == inst && !strcmp(a->name, name))
+        return a;
+    size_t length = strlen(name);
+    if (length >= sizeof(a->name))
+        return NULL;
+    a->kernel = kernel;
+    a->inst = inst;
+    a->known = 0;
+    memcpy(a->name, name, length + 1);
+    return a;
 }
 
 int zs_tool_variable(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                      const char *name, uint32_t lane, struct zs_tool_variable *ret,
                      struct zs_diag *diag)
 {
-    const struct zs_isa_kernel *isa = zs_edit_kernel_code(kernel);
     const struct zs_code *code = zs_tool_code(run, kernel);
-    struct claim q = {.code = code, .inst = inst, .lane = lane};
-    if (!code || !code->info || !code->join || !code->isa || inst >= code->join->count)
-        return fail(diag, -ENOENT, name, "there is no debug information");
-    q.variable = find_variable(code, inst, name);
-    if (!q.variable)
-        return fail(diag, -ENOENT, name, "no variable of that name is visible there");
-    q.grf_B = zs_isa_platform_info(zs_isa_kernel_platform(isa))->grf_B;
-    ret->type = (uint32_t)type_of(code->info->dwarf, q.variable->type, &q.size_B);
-    if (ret->type == ZS_TYPE_NONE)
-        return fail(diag, -ENOTSUP, name, "it is no number");
-    const char *why = locate(&q);
-    if (!why && !run->instruments && (!run->texts || !is_believed(run, &q)))
-        why = "its register may hold something else";
-    ret->at_B = q.at_B;
-    return why ? fail(diag, -ENODATA, name, why) : 0;
+    struct zs_tool_answer found = {-ENOENT, "there is no debug information", {0}};
+    if (code && code->info && code->join && code->isa && inst < code->join->count) {
+        struct zs_tool_answers *kept =
+            lane < ZS_TOOL_LANES ? answers_of(run, kernel, inst, name) : NULL;
+        bool is_known = kept && kept->known >> lane & 1;
+        found = is_known ? kept->lanes[lane] : answer(run, code, inst, name, lane);
+        if (kept) {
+            kept->lanes[lane] = found;
+            kept->known |= UINT32_C(1) << lane;
+        }
+    }
+    *ret = found.variable;
+    return found.error
+               ? zs_diag_set(diag, found.error, ZS_DIAG_NO_OFFSET, "%s: %s", name, found.why)
+               : 0;
 }

@@ -141,13 +141,14 @@ static void record_variable(struct zs_tool_run *run, struct zs_edit_kernel *kern
     for (uint32_t n = 0; n < found.count; n++)
         add_value(&values, found.values[n]);
     put_row(run, kernel, i, found.name, &values);
+    if (!found.missing)
+        return;
     snprintf(offset, sizeof(offset), "0x%04x", zs_isa_inst_offset(zs_edit_kernel_code(kernel), i));
     snprintf(why, sizeof(why), "%.100s is not available%.300s", found.name,
-             found.missing && strchr(found.why.text, ':') ? strchr(found.why.text, ':') : "");
+             strchr(found.why.text, ':') ? strchr(found.why.text, ':') : "");
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
                           why};
-    if (found.missing)
-        zs_tool_row(run, keys, (const double[]){found.missing, NAN, NAN, 0, 0, 0});
+    zs_tool_row(run, keys, (const double[]){found.missing, NAN, NAN, 0, 0, 0});
 }
 
 static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,
