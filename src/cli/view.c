@@ -2,32 +2,10 @@
 #include "cli/view.h"
 
 #include "base/os.h"
-#include "base/vec.h"
 #include "report/tool_columns.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Copies of sources in the recordings that were given. */
-static int find_recorded(void *user, const char *path, struct zs_span *ret_text)
-{
-    struct zs_view *v = user;
-    for (size_t i = 0; i < v->inputs.recordings.count; i++) {
-        struct zs_recording *recording = v->inputs.recordings.items[i];
-        const struct zs_record_source *source = zs_recording_find_source(recording, path);
-        struct zs_span text;
-        if (!source || zs_recording_blob_read(recording, &source->blob, &text, NULL))
-            continue;
-        if (!ZS_VEC_PUSH(&v->blobs, text)) {
-            zs_recording_blob_free(&text);
-            return -ENOMEM;
-        }
-        *ret_text = text;
-        return 0;
-    }
-    return -ENOENT;
-}
 
 /* All modules as one document: each of their images is a device of it. */
 static int gather(struct zs_view *v)
@@ -182,8 +160,10 @@ static int add_tools(const struct zs_common_options *common, bool each_once, str
 static int open_sources(struct zs_source_options *sources, struct zs_view *v)
 {
     struct zs_path_info info;
-    if (v->inputs.recordings.count)
-        sources->provider = (struct zs_source_provider){v, find_recorded};
+    v->copies.recordings = v->inputs.recordings.items;
+    v->copies.recording_count = v->inputs.recordings.count;
+    if (v->copies.recording_count)
+        sources->provider = zs_source_copies_provider(&v->copies);
     /* of several files the newest: a source is called newer only where it is newer than all */
     for (size_t i = 0; i < v->inputs.modules.count; i++) {
         const struct zs_input *input = &v->inputs.modules.items[i];
@@ -215,9 +195,7 @@ void zs_view_close(struct zs_view *v)
 {
     if (v->view.sources)
         zs_sources_close(v->view.sources);
-    for (size_t i = 0; i < v->blobs.count; i++)
-        zs_recording_blob_free(&v->blobs.items[i]);
-    free(v->blobs.items);
+    zs_source_copies_fini(&v->copies);
     free(v->kernels);
     zs_count_columns_free(v->columns);
     zs_stall_columns_free(v->stalls);

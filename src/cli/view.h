@@ -5,6 +5,7 @@
 
 #include "cli/input.h"
 
+#include "record/source_copies.h"
 #include "report/annotate.h"
 #include "report/counts.h"
 #include "report/stalls.h"
@@ -18,10 +19,7 @@ struct zs_view {
     struct zs_count_columns *columns;
     struct zs_stall_columns *stalls;
     struct zs_tool_columns *tools;
-    struct {
-        struct zs_span *items;
-        size_t count, capacity;
-    } blobs; /* copies of sources in recordings */
+    struct zs_source_copies copies; /* of sources in recordings */
 };
 
 /* ZS_EXIT_OK, or an exit status after a message on stderr. Close in any case. `sources` gets the

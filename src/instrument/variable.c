@@ -6,8 +6,8 @@
  */
 #include "instrument/instrument.h"
 
-#include "base/vec.h"
 #include "correlate/holds.h"
+#include "record/source_copies.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,36 +25,16 @@ struct claim {
 
 struct zs_tool_sources {
     struct zs_recording *recording;
+    struct zs_source_copies copies;
     struct zs_sources *sources;
-    struct {
-        struct zs_span *items;
-        size_t count, capacity;
-    } blobs;
 };
-
-static int find_recorded(void *user, const char *path, struct zs_span *ret_text)
-{
-    struct zs_tool_sources *s = user;
-    const struct zs_record_source *source = zs_recording_find_source(s->recording, path);
-    struct zs_span text;
-    if (!source || zs_recording_blob_read(s->recording, &source->blob, &text, NULL))
-        return -ENOENT;
-    if (!ZS_VEC_PUSH(&s->blobs, text)) {
-        zs_recording_blob_free(&text);
-        return -ENOMEM;
-    }
-    *ret_text = text;
-    return 0;
-}
 
 void zs_tool_sources_close(struct zs_tool_sources *s)
 {
     if (!s)
         return;
     zs_sources_close(s->sources);
-    for (size_t i = 0; i < s->blobs.count; i++)
-        zs_recording_blob_free(&s->blobs.items[i]);
-    free(s->blobs.items);
+    zs_source_copies_fini(&s->copies);
     free(s);
 }
 
@@ -64,8 +44,10 @@ struct zs_tool_sources *zs_tool_sources_open(struct zs_recording *recording)
     if (!s)
         return NULL;
     s->recording = recording;
+    s->copies.recordings = &s->recording;
+    s->copies.recording_count = 1;
     const struct zs_source_options options = {.size_B = sizeof(options),
-                                              .provider = {s, find_recorded}};
+                                              .provider = zs_source_copies_provider(&s->copies)};
     if (!zs_sources_open(&options, &s->sources))
         return s;
     zs_tool_sources_close(s);

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "record/counts.h"
 #include "record/merge.h"
+#include "record/source_copies.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,10 +32,7 @@ struct zs_profile_parts {
         struct zs_code **items;
         size_t count, capacity;
     } codes;
-    struct {
-        struct zs_span *items;
-        size_t count, capacity;
-    } blobs;
+    struct zs_source_copies copies;
     struct zs_source_options source_options;
 };
 
@@ -275,23 +273,6 @@ static void join_counts(struct zs_profiles *t, const struct zs_counts_list *list
     }
 }
 
-/* ---- sources ---- */
-
-static int find_source(void *user, const char *path, struct zs_span *ret_text)
-{
-    struct zs_profiles *t = user;
-    const struct zs_record_source *source = zs_recording_find_source(t->recording, path);
-    struct zs_span text;
-    if (!source || zs_recording_blob_read(t->recording, &source->blob, &text, NULL))
-        return -ENOENT;
-    if (!ZS_VEC_PUSH(&t->parts->blobs, text)) {
-        zs_recording_blob_free(&text);
-        return -ENOMEM;
-    }
-    *ret_text = text;
-    return 0;
-}
-
 /* ---- all ---- */
 
 static int by_time(const void *a, const void *b)
@@ -340,8 +321,11 @@ int zs_profiles_open(const char *path, struct zs_profiles *ret_profiles, struct 
     t->parts = calloc(1, sizeof(*t->parts));
     if (!t->parts)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
-    t->parts->source_options = (struct zs_source_options){
-        .size_B = sizeof(t->parts->source_options), .provider = {t, find_source}};
+    t->parts->copies.recordings = &t->recording;
+    t->parts->copies.recording_count = 1;
+    t->parts->source_options =
+        (struct zs_source_options){.size_B = sizeof(t->parts->source_options),
+                                   .provider = zs_source_copies_provider(&t->parts->copies)};
     error = zs_sources_open(&t->parts->source_options, &t->sources);
     if (!error)
         error = read_all(t, diag);
@@ -369,9 +353,7 @@ void zs_profiles_close(struct zs_profiles *t)
         zs_module_close(parts->modules[i].module);
     }
     if (parts) {
-        for (size_t i = 0; i < parts->blobs.count; i++)
-            zs_recording_blob_free(&parts->blobs.items[i]);
-        free(parts->blobs.items);
+        zs_source_copies_fini(&parts->copies);
         free(parts->codes.items);
         free(parts->modules);
         zs_name_map_fini(&parts->by_name);
