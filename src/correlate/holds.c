@@ -21,6 +21,7 @@
  */
 #include "correlate/holds.h"
 
+#include "dwarf/variables.h"
 #include "isa/reach.h"
 
 #include <ctype.h>
@@ -203,9 +204,8 @@ static bool is_hidden(const struct claim *q, uint32_t inst)
     for (uint32_t s = q->k->join->scope[inst];
          s != ZS_NO_INDEX && info->scopes[s].frame == q->frame && s != q->v->scope;
          s = info->scopes[s].parent)
-        for (uint32_t i = 0; i < info->variable_count; i++)
-            if (info->variables[i].scope == s && !strcmp(info->variables[i].name, q->v->name))
-                return true;
+        if (zs_scope_variable(info, s, q->v->name))
+            return true;
     return false;
 }
 

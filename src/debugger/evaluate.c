@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* C's expressions, by descent; precedences in a table. Registers as "$r12:f", "$r12.3:ud". */
 #include "debugger/debugger_priv.h"
+#include "dwarf/variables.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -52,20 +53,19 @@ static bool take_name(struct parser *p, char *ret)
 
 /* ---- names ---- */
 
-/* Innermost block first; in one block the last declaration. */
+/* Innermost block first. */
 static const struct zs_variable *find_variable(const struct zs_dbg_context *c, const char *name)
 {
     const struct zs_dbg_frame *f = c->frame;
     if (!f || f->scope == ZS_NO_INDEX)
         return NULL;
     const struct zs_dwarf_kernel *info = f->call->kernel->info;
+    const struct zs_variable *found = NULL;
     for (uint32_t scope = f->scope;
-         scope != ZS_NO_INDEX && info->scopes[scope].frame == f->dwarf_frame;
+         !found && scope != ZS_NO_INDEX && info->scopes[scope].frame == f->dwarf_frame;
          scope = info->scopes[scope].parent)
-        for (uint32_t i = info->variable_count; i-- > 0;)
-            if (info->variables[i].scope == scope && !strcmp(info->variables[i].name, name))
-                return &info->variables[i];
-    return NULL;
+        found = zs_scope_variable(info, scope, name);
+    return found;
 }
 
 int zs_debug_variables(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,

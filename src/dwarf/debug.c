@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a debug ELF, and loading what it says about one kernel. */
 #include "dwarf/dwarf_priv.h"
+#include "dwarf/variables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -238,6 +239,15 @@ uint32_t zs_dwarf_scope_at(const struct zs_dwarf_kernel *kernel, uint32_t offset
         if (scope_holds(kernel, &kernel->scopes[i], offset_B))
             return i;
     return ZS_NO_INDEX;
+}
+
+const struct zs_variable *zs_scope_variable(const struct zs_dwarf_kernel *kernel, uint32_t scope,
+                                            const char *name)
+{
+    for (uint32_t i = kernel->variable_count; i-- > 0;)
+        if (kernel->variables[i].scope == scope && !strcmp(kernel->variables[i].name, name))
+            return &kernel->variables[i];
+    return NULL;
 }
 
 bool zs_variable_visible(const struct zs_dwarf_kernel *kernel, const struct zs_variable *variable,

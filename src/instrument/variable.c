@@ -7,6 +7,7 @@
 #include "instrument/instrument.h"
 
 #include "correlate/holds.h"
+#include "dwarf/variables.h"
 #include "record/source_copies.h"
 
 #include <errno.h>
@@ -60,12 +61,11 @@ struct zs_tool_sources *zs_tool_sources_open(struct zs_recording *recording)
 static const struct zs_variable *find_variable(const struct zs_code *code, uint32_t inst,
                                                const char *name)
 {
-    const struct zs_dwarf_kernel *info = code->info;
-    for (uint32_t s = code->join->scope[inst]; s != ZS_NO_INDEX; s = info->scopes[s].parent)
-        for (uint32_t i = 0; i < info->variable_count; i++)
-            if (info->variables[i].scope == s && !strcmp(info->variables[i].name, name))
-                return &info->variables[i];
-    return NULL;
+    const struct zs_variable *found = NULL;
+    for (uint32_t s = code->join->scope[inst]; !found && s != ZS_NO_INDEX;
+         s = code->info->scopes[s].parent)
+        found = zs_scope_variable(code->info, s, name);
+    return found;
 }
 
 static enum zs_isa_type type_of(const struct zs_dwarf *dwarf, uint32_t number, uint32_t *ret_size_B)

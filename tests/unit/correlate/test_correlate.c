@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "correlate/md5.h"
 #include "dwarf/dwarf_priv.h"
+#include "dwarf/variables.h"
 
 #include <zescope/correlate.h>
 
@@ -385,6 +386,20 @@ static void test_join(void **state)
     zs_join_free(join);
 }
 
+static void test_variables_of_a_block(void **state)
+{
+    static const struct zs_variable variables[] = {{.name = "i", .scope = 0, .decl_line = 1},
+                                                   {.name = "i", .scope = 1, .decl_line = 2},
+                                                   {.name = "n", .scope = 0, .decl_line = 3},
+                                                   {.name = "i", .scope = 1, .decl_line = 4}};
+    static const struct zs_dwarf_kernel kernel = {.variables = variables,
+                                                  .variable_count = ZS_ARRAY_LEN(variables)};
+    assert_ptr_equal(zs_scope_variable(&kernel, 0, "i"), &variables[0]);
+    assert_ptr_equal(zs_scope_variable(&kernel, 1, "i"), &variables[3]);
+    assert_null(zs_scope_variable(&kernel, 1, "n"));
+    assert_null(zs_scope_variable(&kernel, 2, "i"));
+}
+
 /* ---- sources ---- */
 
 static void write_text(const char *path, const char *text)
@@ -682,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_registers),
         cmocka_unit_test(test_join),
+        cmocka_unit_test(test_variables_of_a_block),
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_md5),
         cmocka_unit_test(test_truncated),
