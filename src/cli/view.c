@@ -125,6 +125,15 @@ static int add_stalls(const struct zs_common_options *common, bool each_once, st
     return status;
 }
 
+static void add_tools_of(const struct zs_common_options *common, struct zs_view *v,
+                         const char *path, const struct zs_record_module *record,
+                         const struct zs_input *input, size_t *ret_found)
+{
+    struct zs_diag diag = {0};
+    if (zs_tool_columns_add(v->tools, path, record, input->module, ret_found, &diag))
+        zs_cli_note(common, "%s: columns of instrumentation: %s", path, diag.text);
+}
+
 /* What an instrumentation tool said of instructions, behind all that. */
 static int add_tools(const struct zs_common_options *common, bool each_once, struct zs_view *v)
 {
@@ -137,20 +146,14 @@ static int add_tools(const struct zs_common_options *common, bool each_once, str
         const char *path = zs_recording_info(recording)->path;
         uint32_t count;
         const struct zs_record_module *modules = zs_recording_modules(recording, &count);
-        struct zs_diag diag = {0};
-        int error = 0;
-        for (size_t i = 0; i < v->inputs.modules.count && !error; i++) {
+        for (size_t i = 0; i < v->inputs.modules.count; i++) {
             const struct zs_input *input = &v->inputs.modules.items[i];
             if (!each_once && input->recording == recording)
-                error = zs_tool_columns_add(v->tools, path, input->record, input->module, &found,
-                                            &diag);
-            for (uint32_t m = 0; each_once && input->recording && m < count && !error; m++)
+                add_tools_of(common, v, path, input->record, input, &found);
+            for (uint32_t m = 0; each_once && input->recording && m < count; m++)
                 if (zs_input_is_same(&modules[m], input->record))
-                    error = zs_tool_columns_add(v->tools, path, &modules[m], input->module, &found,
-                                                &diag);
+                    add_tools_of(common, v, path, &modules[m], input, &found);
         }
-        if (error)
-            zs_cli_note(common, "%s: nothing of instrumentation: %s", path, diag.text);
     }
     if (found)
         v->view.columns = zs_tool_columns_source(v->tools, v->view.columns);

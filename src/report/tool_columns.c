@@ -37,11 +37,22 @@ struct kernel_rows {
     double *values;      /* by row, then column */
 };
 
+/* Where a kernel's rows stand in the file. */
+struct entry {
+    struct zs_span hash, name, rows;
+    uint32_t row_count;
+};
+
 struct zs_tool_columns {
     struct zs_arena arena;
     struct zs_column_source inner;
     char *path; /* of the file that was read last, which is of all modules of a recording */
     struct zs_file file;
+    struct tool tool;
+    struct {
+        struct entry *items;
+        size_t count, capacity;
+    } entries; /* up to where the file is damaged */
     struct {
         struct kernel_rows *items;
         size_t count, capacity;
@@ -56,13 +67,21 @@ struct zs_tool_columns *zs_tool_columns_new(void)
     return c;
 }
 
+static void close_file(struct zs_tool_columns *c)
+{
+    free(c->path);
+    c->path = NULL;
+    zs_file_close(&c->file);
+    c->entries.count = 0;
+}
+
 void zs_tool_columns_free(struct zs_tool_columns *c)
 {
     if (!c)
         return;
     free(c->kernels.items);
-    free(c->path);
-    zs_file_close(&c->file);
+    close_file(c);
+    free(c->entries.items);
     zs_arena_fini(&c->arena);
     free(c);
 }
@@ -133,80 +152,115 @@ static int read_tool(struct zs_tool_columns *c, struct zs_reader *r, struct tool
     return r->error;
 }
 
-static int read_rows(struct zs_tool_columns *c, struct zs_reader *r, const struct tool *tool,
-                     const struct zs_kernel *kernel)
+static size_t row_B(const struct tool *tool)
 {
-    size_t row_B = sizeof(uint32_t) + (size_t)tool->count * sizeof(double);
-    struct kernel_rows k = {.kernel = kernel, .tool = *tool};
-    k.row_count = zs_read_count(r, row_B, "rows");
-    if (r->error)
-        return r->error;
-    if (!kernel || find(c, kernel)) {
-        zs_read_skip(r, k.row_count * (uint64_t)row_B, "rows");
-        return r->error;
-    }
-    k.offsets_B = ZS_ARENA_ARRAY(&c->arena, k.row_count + 1u, uint32_t);
-    k.values = ZS_ARENA_ARRAY(&c->arena, (size_t)k.row_count * tool->count + 1u, double);
-    if (!k.offsets_B || !k.values)
-        return -ENOMEM;
-    for (uint32_t i = 0; !r->error && i < k.row_count; i++) {
-        k.offsets_B[i] = zs_read_u32(r, "offset");
-        for (uint32_t n = 0; !r->error && n < tool->count; n++) {
-            uint64_t bits = zs_read_u64(r, "value");
-            memcpy(&k.values[(size_t)i * tool->count + n], &bits, sizeof(bits));
-        }
-        if (!r->error && i && k.offsets_B[i] <= k.offsets_B[i - 1])
-            return zs_reader_fail(r, -EINVAL, "rows are not in order");
-    }
-    return r->error ? r->error : ZS_VEC_PUSH(&c->kernels, k) ? 0 : -ENOMEM;
+    return sizeof(uint32_t) + (size_t)tool->count * sizeof(double);
 }
 
+static int check_order(struct zs_reader rows, const struct tool *tool, uint32_t count)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t offset_B = zs_read_u32(&rows, "offset");
+        zs_read_skip(&rows, row_B(tool) - sizeof(uint32_t), "values");
+        if (!rows.error && i && offset_B <= before)
+            return zs_reader_fail(&rows, -EINVAL, "rows are not in order");
+        before = offset_B;
+    }
+    return rows.error;
+}
+
+/* Where the rows of each kernel are. What stands before the damage of a file is kept. */
+static int read_entries(struct zs_tool_columns *c, struct zs_reader *r)
+{
+    int error = 0;
+    while (!error && zs_reader_left(r)) {
+        struct entry e = {.hash = zs_read_bytes(r, ZS_INSTRUMENT_HASH_CHARS, "module"),
+                          .name = read_text(r, "kernel"),
+                          .row_count = zs_read_count(r, row_B(&c->tool), "rows")};
+        struct zs_reader rows = *r;
+        e.rows = zs_read_bytes(r, e.row_count * (uint64_t)row_B(&c->tool), "rows");
+        error = r->error ? r->error : check_order(rows, &c->tool, e.row_count);
+        if (!error && !ZS_VEC_PUSH(&c->entries, e))
+            error = -ENOMEM;
+    }
+    return error;
+}
+
+static int read_file(struct zs_tool_columns *c, struct zs_diag *diag)
+{
+    struct zs_path_info info;
+    if (!zs_os_path_info(c->path, &info) &&
+        info.kind != ZS_PATH_FILE) /* a pipe would be waited for */
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is not a regular file", c->path);
+    int error = zs_file_read(c->path, FILE_MAX_B, &c->file, diag);
+    if (error)
+        return error == -ENOENT ? 0 : error;
+    struct zs_reader r = zs_reader_make(c->file.span, 0, diag);
+    error = read_tool(c, &r, &c->tool);
+    return error ? error : read_entries(c, &r);
+}
+
+/* What is wrong with a file is told once. */
 static int open_file(struct zs_tool_columns *c, const char *path, struct zs_diag *diag)
 {
     if (c->path && !strcmp(c->path, path))
         return 0;
-    free(c->path);
-    zs_file_close(&c->file);
-    c->path = NULL;
-    struct zs_path_info info;
-    if (!zs_os_path_info(path, &info) && info.kind != ZS_PATH_FILE) /* reading a pipe would wait */
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is not a regular file", path);
-    int error = zs_file_read(path, FILE_MAX_B, &c->file, diag);
-    if (error)
-        return error;
+    close_file(c);
     c->path = strdup(path);
-    return c->path ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    int error = c->path ? read_file(c, diag) : -ENOMEM;
+    return error == -ENOMEM ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory") : error;
+}
+
+static int take_rows(struct zs_tool_columns *c, const struct entry *e,
+                     const struct zs_kernel *kernel)
+{
+    struct zs_reader r = zs_reader_make(e->rows, 0, NULL);
+    struct kernel_rows k = {.kernel = kernel, .tool = c->tool, .row_count = e->row_count};
+    k.offsets_B = ZS_ARENA_ARRAY(&c->arena, k.row_count + 1u, uint32_t);
+    k.values = ZS_ARENA_ARRAY(&c->arena, (size_t)k.row_count * c->tool.count + 1u, double);
+    if (!k.offsets_B || !k.values)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < k.row_count; i++) {
+        k.offsets_B[i] = zs_read_u32(&r, "offset");
+        for (uint32_t n = 0; n < c->tool.count; n++) {
+            uint64_t bits = zs_read_u64(&r, "value");
+            memcpy(&k.values[(size_t)i * c->tool.count + n], &bits, sizeof(bits));
+        }
+    }
+    return ZS_VEC_PUSH(&c->kernels, k) ? 0 : -ENOMEM;
+}
+
+static bool is_of(const struct entry *e, const struct zs_record_module *record)
+{
+    char hash[ZS_INSTRUMENT_HASH_CHARS + 1] = {0};
+    memcpy(hash, e->hash.data, ZS_INSTRUMENT_HASH_CHARS);
+    return strlen(hash) == ZS_INSTRUMENT_HASH_CHARS && strstr(record->binary.file, hash);
 }
 
 int zs_tool_columns_add(struct zs_tool_columns *c, const char *recording_path,
                         const struct zs_record_module *record, const struct zs_module *module,
                         size_t *ret_found, struct zs_diag *diag)
 {
-    char path[4096], hash[ZS_INSTRUMENT_HASH_CHARS + 1] = {0};
+    char path[4096];
     size_t before = c->kernels.count;
     int n = snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_COLUMNS, recording_path);
     if (n < 0 || (size_t)n >= sizeof(path) || !record->binary.file)
         return 0;
-    int error = open_file(c, path, diag);
-    if (error)
-        return error == -ENOENT ? 0 : error;
-    struct zs_reader r = zs_reader_make(c->file.span, 0, diag);
-    struct tool tool = {0};
-    error = read_tool(c, &r, &tool);
-    while (!error && zs_reader_left(&r)) {
+    int told = open_file(c, path, diag), error = 0;
+    for (size_t i = 0; i < c->entries.count && !error; i++) {
+        const struct entry *e = &c->entries.items[i];
         char name[NAME_MAX_B + 1] = {0};
-        struct zs_span hash_text = zs_read_bytes(&r, ZS_INSTRUMENT_HASH_CHARS, "module");
-        struct zs_span text = read_text(&r, "kernel");
-        error = r.error;
-        if (error)
-            break;
-        memcpy(hash, hash_text.data, ZS_INSTRUMENT_HASH_CHARS);
-        memcpy(name, text.data, text.size_B);
-        bool ours = strlen(hash) == ZS_INSTRUMENT_HASH_CHARS && strstr(record->binary.file, hash);
-        error = read_rows(c, &r, &tool, ours ? zs_count_kernel_named(module, name) : NULL);
+        memcpy(name, e->name.data, e->name.size_B);
+        const struct zs_kernel *kernel =
+            is_of(e, record) ? zs_count_kernel_named(module, name) : NULL;
+        if (kernel && !find(c, kernel))
+            error = take_rows(c, e, kernel);
     }
+    if (error)
+        zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory");
     *ret_found += c->kernels.count - before;
-    return error;
+    return error ? error : told;
 }
 
 /* ---- beside the code ---- */

@@ -209,6 +209,23 @@ def check_columns():
             assert f'{tool}.{column}' in f.read(), tool
 
 
+def check_damaged_columns():
+    """What stands before the damage of the file counts, of each module; what is wrong is said once."""
+    other = os.path.join(top, 'other.bin')
+    compile_source(other, build='-g -cl-opt-disable')
+    both = f'{app} {binary} stride4 1 && {app} {other} stride4 1'
+    subprocess.run([zescope, 'instrument', '-o', 'damaged', 'lanes', '--', 'sh', '-c', both], capture_output=True, cwd=top,
+                   check=True, timeout=TIME_LIMIT_S)
+    with open(os.path.join(top, 'damaged', 'instrument', 'columns'), 'ab') as f:
+        f.write(b'damage')
+    shown = subprocess.run([zescope, 'annotate', '--json', '-k', 'stride4', 'damaged'], capture_output=True, text=True,
+                           cwd=top, check=True)
+    kernels = [k for d in json.loads(shown.stdout)['devices'] for k in d['kernels']]
+    found = [c for k in kernels for c in k.get('columns', ()) if c['name'] == 'lanes.lanes']
+    assert len(kernels) == len(found) == 2, shown.stdout[:2000]
+    assert shown.stderr.count('columns of instrumentation: module: 64 bytes expected') == 1, shown.stderr
+
+
 def check_device_without_atomics():
     """A device that adds only 32 bits atomically counts the same."""
     module = os.path.join(top, 'bxt.bin')
@@ -239,8 +256,8 @@ def check_intel():
         assert table['modules'] == 3 and table['rows'] == [] and not table['damaged'], table
 
 
-def compile_source(output, options=(), device='skl'):
-    subprocess.run([ocloc, 'compile', '-q', '-file', source, '-device', device, '-options', '-g', '-output_no_suffix',
+def compile_source(output, options=(), device='skl', build='-g'):
+    subprocess.run([ocloc, 'compile', '-q', '-file', source, '-device', device, '-options', build, '-output_no_suffix',
                     '-output', output, *options], check=True, timeout=TIME_LIMIT_S)
 
 
@@ -257,6 +274,7 @@ with tempfile.TemporaryDirectory() as top:
     binary = os.path.join(top, 'copy.bin')
     compile_source(binary)
     for check in (check_own, check_memtrace, check_branches, check_values, check_named, check_latency, check_failures, check_views, check_columns,
+                  check_damaged_columns,
                   check_device_without_atomics, check_intel):
         check()
         print(check.__name__, 'ok')
