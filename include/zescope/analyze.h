@@ -142,7 +142,7 @@ struct zs_formula_error {
     char text[300];
 };
 
-/* Definitions of a text become names; its assertions are left for zs_check_text. `name`: of the
+/* Definitions of a text become names; its assertions are left for zs_check_defined. `name`: of the
  * file, for zs_check_result.origin. 0; -EINVAL with where and why; -ENOMEM. */
 ZS_API int zs_analysis_define(struct zs_analysis *analysis, const char *text, size_t size_B,
                               const char *name, struct zs_formula_error *ret_error);

@@ -212,7 +212,6 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
         error = receive_module(x);
     if (error) {
         zs_session_note(x->c, "module %u is not instrumented: %.250s", x->build,
-
                         why && why[0] ? why : why_helper_fails(x->c, error, text, sizeof(text)));
         return NULL;
     }

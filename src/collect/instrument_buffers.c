@@ -6,8 +6,8 @@
  * - at the end of the module, the context or the process, whichever is first,
  * - and, so that a process that is killed leaves something, when a call returns that waits for the
  *   device, and four times a second in a thread of its own, as one kernel may run for long:
- * counters that changed, and records that are new. Kernels may run meanwhile, which needs memory
- * that both may use at a time. Looking takes at most a tenth of the time.
+ *   counters that changed, and records that are new. Kernels may run meanwhile, which needs memory
+ *   that both may use at a time. Looking takes at most a tenth of the time.
  *
  * Counters only grow, so that their sum tells whether one did. Records are written with their head
  * last (edit/emit.c) and read with it first: who finds a head finds its record. The end reads all

@@ -140,7 +140,7 @@ static int take_recordings(struct zs_analysis *to, const char *path, struct zs_b
             error =
                 zs_names_define(&from->ranks.items[r]->names, &to->texts.items[i]->file, &where);
     if (error == -EINVAL)
-        zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "%s:%u:%u: %s", "definitions", where.line,
+        zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "definitions:%u:%u: %s", where.line,
                     where.column, where.text);
     if (!error && *from->info.unfit)
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s: it cannot be judged",
