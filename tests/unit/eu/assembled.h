@@ -11,21 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The instruction that ends a thread. */
+static inline const char *end_of_thread(enum zs_isa_platform platform)
+{
+    return platform >= ZS_ISA_XE_HPG  ? "(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}"
+           : platform >= ZS_ISA_XE_LP ? "(W) send.ts (8|M0) null r112 null 0x0 0x02000010 {EOT}"
+                                      : "(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}";
+}
+
 /* The program of `text` and an end of thread. `params`: what else the lowering is told. */
 static inline struct zs_eu_program *assembled(enum zs_isa_platform platform, const char *text,
                                               struct zs_eu_lower_params params)
 {
-    const char *end =
-        platform >= ZS_ISA_XE_HPG ? "\n(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}\n"
-        : platform >= ZS_ISA_XE_LP ? "\n(W) send.ts (8|M0) null r112 null 0x0 0x02000010 {EOT}\n"
-                                   : "\n(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}\n";
     char whole[2000];
     uint8_t *code = NULL;
     struct zs_isa_asm_error where = {0};
     struct zs_eu_program *program = NULL;
     struct zs_diag diag = {0};
 
-    snprintf(whole, sizeof(whole), "%s%s", text, end);
+    snprintf(whole, sizeof(whole), "%s\n%s\n", text, end_of_thread(platform));
     if (zs_isa_assemble(platform, (struct zs_span){(const uint8_t *)whole, strlen(whole)}, &code,
                         &params.code.size_B, &where))
         fail_msg("%s", whole);

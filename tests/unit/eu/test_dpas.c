@@ -5,9 +5,7 @@
  * that overlap and lanes that are off. The definition is that of DPAS.md and DPASW.md of
  * intel-graphics-compiler; nothing here is shared with src/eu/dpas.c.
  */
-#include "../test.h"
-
-#include "eu/eu.h"
+#include "assembled.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -232,25 +230,9 @@ static void put_operand(char *text, size_t size, const struct shape *s, int oper
 static struct zs_eu_program *lower_text(enum zs_isa_platform platform, const char *text,
                                         uint32_t flags, enum zs_eu_host host)
 {
-    char whole_text[300];
-    struct zs_eu_program *program = NULL;
-    struct zs_isa_asm_error where = {0};
-    struct zs_diag diag = {0};
-    uint8_t *code = NULL;
-    size_t size_B = 0;
-    snprintf(whole_text, sizeof(whole_text),
-             "%s\n(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}\n", text);
-    if (zs_isa_assemble(platform, (struct zs_span){(const uint8_t *)whole_text, strlen(whole_text)},
-                        &code, &size_B, &where))
-        fail_msg("cannot assemble: %s", text);
-    const struct zs_eu_lower_params params = {.code = {code, size_B},
-                                              .simd = platform >= ZS_ISA_XE_HPC ? 16 : 8,
-                                              .platform = platform,
-                                              .flags = flags,
-                                              .host = host};
-    assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
-    free(code);
-    return program;
+    return assembled(platform, text,
+                     (struct zs_eu_lower_params){
+                         .simd = platform >= ZS_ISA_XE_HPC ? 16 : 8, .flags = flags, .host = host});
 }
 
 static struct zs_eu_program *lower(enum zs_isa_platform platform, const struct shape *s,

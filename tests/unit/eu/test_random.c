@@ -5,8 +5,7 @@
  * decoder of src/isa must read every field of them as it was written. Gen11, Gen12LP, XeHPG and
  * XeHPC, with its registers of 64 bytes, have their own operations among them.
  */
-#include "../test.h"
-
+#include "assembled.h"
 #include "encode.h"
 #include "eu/eu.h"
 #include "ref.h"
@@ -69,14 +68,7 @@ struct code {
 
 static void end_thread(struct code *code)
 {
-    static const char *const texts[] = {
-        [ZS_ISA_GEN9] = "(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}",
-        [ZS_ISA_GEN11] = "(W) send (8|M0) null r112:ud 0x27 0x02000010 {EOT}",
-        [ZS_ISA_XE_LP] = "(W) send.ts (8|M0) null r112 null 0x0 0x02000010 {EOT}",
-        [ZS_ISA_XE_HPG] = "(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}",
-        [ZS_ISA_XE_HPC] = "(W) send.gtwy (8|M0) null r112 null:0 0x0 0x02000010 {EOT}",
-    };
-    const char *text = texts[code->platform];
+    const char *text = end_of_thread(code->platform);
     uint8_t *bytes = NULL;
     size_t size_B = 0;
     struct zs_isa_asm_error where = {0};
