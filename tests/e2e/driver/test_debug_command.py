@@ -128,12 +128,14 @@ class Running:
         raise AssertionError(''.join(seen))
 
 
-class Debug(unittest.TestCase):
+class Debugging(unittest.TestCase):
     def near(self, got, wanted):
         self.assertEqual(len(got), len(wanted))
         for a, b in zip(got, wanted):
             self.assertLess(abs(a - b), 1e-4 * max(1.0, abs(b)), (got, wanted))
 
+
+class Debug(Debugging):
     def test_values_of_all_lanes(self):
         r = debug('tbreak nbody.cl:29', 'run', 'echo ME', 'print me @lanes', 'echo HERE', 'print here @lanes',
                   'echo SUM', 'print acceleration @lanes', 'echo END', 'continue')
@@ -192,20 +194,6 @@ class Debug(unittest.TestCase):
         group = [k for k, line in enumerate(lines) if line.startswith('r0 ')][0]
         self.assertEqual(lines[group - 1], lines[group - 2])
         self.assertEqual(int(lines[group].split()[2], 16), int(lines[group - 1]))
-
-    def test_fault_of_each_generation(self):
-        for device in ('tgllp', 'dg2'):
-            work = os.path.join(WORK.name, device)
-            os.mkdir(work)
-            with open(os.path.join(work, 'kernels.cl'), 'w', encoding='utf-8') as f:
-                f.write(FAULTY)
-            subprocess.run([OCLOC, 'compile', '-file', 'kernels.cl', '-device', device, '-options', FLAGS, '-output', 'kernels.bin',
-                            '-output_no_suffix', '-out_dir', '.'], cwd=work, check=False, stdout=subprocess.DEVNULL, timeout=120)
-            r = debug('run', 'echo ITEM', 'print here', 'print n', 'whatis at', app=[MISBEHAVE, 'bounds'], kernels=work,
-                      options=['-d', device])
-            self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane 7: .*, at \+ 4 bytes')
-            self.assertRegex(r.stdout, r'in out_of_bounds at .*kernels.cl:6\n6\t    at\[n\] = 1;')
-            self.assertEqual(r.stdout.split('ITEM\n')[1].splitlines()[:3], ['63', '1', 'int *'])
 
     def test_fault(self):
         with open(os.path.join(WORK.name, 'kernels.cl'), 'w', encoding='utf-8') as f:
@@ -359,47 +347,6 @@ class Debug(unittest.TestCase):
         self.assertEqual(r.returncode, 1)
         self.assertIn('ZET_ENABLE_PROGRAM_DEBUGGING=1', r.stderr)
 
-    def test_devices(self):
-        """Later generations: a function, whose code on XeHPG begins with what is not executed, and a line."""
-        for device in ('icllp', 'tgllp', 'dg2'):
-            r = debug('tbreak nbody_step', 'tbreak nbody.cl:29', 'run', 'continue', 'print me @lanes', 'print tile @lanes',
-                      'who-wrote tile[lane]', 'lane 7', 'who-wrote tile[lane].w', 'continue', options=['-d', device])
-            self.assertEqual(re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M)[:2], ['16', '29'], r.stdout)
-            lanes = [int(row[0]) for row in table(r.stdout)[:8]]
-            self.assertEqual(lanes, list(range(lanes[0], lanes[0] + 8)), r.stdout)
-            # the pointer to local memory is told for all lanes, and who wrote where it points to
-            self.assertEqual(len(re.findall(r'(?m)^[ *] *\d+  0xa00000000000000$', r.stdout)), 8, r.stdout)
-            written = re.findall(r'(?m)^tile\[lane\](?:\.w)?: .*, by item (\d+),0,0 of group 0,0,0 \(lane (\d)\)$', r.stdout)
-            self.assertEqual([(int(i) % 8, int(lane)) for i, lane in written], [(0, 0), (7, 7)], r.stdout + r.stderr)
-            self.assertNotIn('waits', r.stdout)  # there are no more lanes than work-items
-            self.assertIn('ended with status 0', r.stdout)
-
-    def test_kernel_without_lines_of_its_head(self):
-        """Threads of XeHPG begin behind the code at the kernel's address, which is all that some debug info knows."""
-        r = debug('tbreak nbody_step', 'run', 'info frame', 'continue', app=[NBODY, SPIRV, '-g'], options=['-d', 'dg2'])
-        self.assertRegex(r.stdout, r'Breakpoint 1, thread 1, group 0,0,0, lane 0\n')
-        self.assertRegex(r.stdout, r'of kernel nbody_step at \+0x[1-9a-f]')
-        self.assertEqual((r.returncode, r.stderr), (0, ''), r.stdout)
-
-    def test_what_it_is_for(self):
-        """A line of the kernel, acceleration of all lanes, over the barrier, one step back, who wrote a tile's element."""
-        with open(os.path.join(FOLDER, 'nbody.cl'), encoding='utf-8') as f:
-            source = f.read().split('\n')
-        barrier = [i for i, line in enumerate(source) if 'barrier(' in line][0] + 1
-        for device in ('skl', 'tgllp', 'dg2'):
-            # each thread of the group comes to the breakpoint: the step is of the one in focus
-            r = debug(f'break nbody.cl:{barrier}', 'run', 'echo ALL', 'print acceleration @lanes', 'next', 'echo WHO',
-                      'who-wrote tile[11]', 'reverse-next', 'who-wrote tile[lane]', 'delete', 'watch acceleration', 'continue', 'finish', 'continue', options=['-d', device])
-            stops = re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M)
-            self.assertEqual(stops[:3], [str(barrier), str(barrier + 1), str(barrier)], (device, r.stdout, r.stderr))
-            self.assertEqual(table(r.stdout.split('ALL\n')[1])[:8], [[0, 0, 0]] * 8, device)
-            who = r.stdout.split('WHO\n')[1]
-            self.assertRegex(who, r'^tile\[11\]: \{0, 0, 0, 0\} -> \{.*\}, by item 11,0,0 of group 0,0,0 \(lane 3\)\n'
-                             rf'step \d+, 0x\w+ in nbody_step at .*nbody.cl:{barrier - 1}\n', device)
-            self.assertRegex(who, r'(?m)^tile\[lane\]: .*, by item 0,0,0 of group 0,0,0 \(lane 0\)$', device)
-            self.near(table('  0  ' + re.search(r'-> (\{.*?\})', who).group(1))[0], body(11))
-            self.assertRegex(who, r'(?m)^Watchpoint 2, thread 1, group 0,0,0, lane 0: acceleration: \{0, 0, 0\} -> \{', device)
-
     def test_killed(self):
         r = debug('tbreak nbody.cl:29', 'run', 'kill', 'print me', 'run', 'continue')
         self.assertIn('nothing is being debugged', r.stderr)
@@ -451,6 +398,64 @@ class Debug(unittest.TestCase):
             seen += part
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
         os.close(fd)
+
+
+@unittest.skipIf(DEVICE != 'skl', 'they choose their devices')
+class Generations(Debugging):
+    def test_fault_of_each_generation(self):
+        for device in ('tgllp', 'dg2'):
+            work = os.path.join(WORK.name, device)
+            os.mkdir(work)
+            with open(os.path.join(work, 'kernels.cl'), 'w', encoding='utf-8') as f:
+                f.write(FAULTY)
+            subprocess.run([OCLOC, 'compile', '-file', 'kernels.cl', '-device', device, '-options', FLAGS, '-output', 'kernels.bin',
+                            '-output_no_suffix', '-out_dir', '.'], cwd=work, check=False, stdout=subprocess.DEVNULL, timeout=120)
+            r = debug('run', 'echo ITEM', 'print here', 'print n', 'whatis at', app=[MISBEHAVE, 'bounds'], kernels=work,
+                      options=['-d', device])
+            self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane 7: .*, at \+ 4 bytes')
+            self.assertRegex(r.stdout, r'in out_of_bounds at .*kernels.cl:6\n6\t    at\[n\] = 1;')
+            self.assertEqual(r.stdout.split('ITEM\n')[1].splitlines()[:3], ['63', '1', 'int *'])
+
+    def test_devices(self):
+        """Later generations: a function, whose code on XeHPG begins with what is not executed, and a line."""
+        for device in ('icllp', 'tgllp', 'dg2'):
+            r = debug('tbreak nbody_step', 'tbreak nbody.cl:29', 'run', 'continue', 'print me @lanes', 'print tile @lanes',
+                      'who-wrote tile[lane]', 'lane 7', 'who-wrote tile[lane].w', 'continue', options=['-d', device])
+            self.assertEqual(re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M)[:2], ['16', '29'], r.stdout)
+            lanes = [int(row[0]) for row in table(r.stdout)[:8]]
+            self.assertEqual(lanes, list(range(lanes[0], lanes[0] + 8)), r.stdout)
+            # the pointer to local memory is told for all lanes, and who wrote where it points to
+            self.assertEqual(len(re.findall(r'(?m)^[ *] *\d+  0xa00000000000000$', r.stdout)), 8, r.stdout)
+            written = re.findall(r'(?m)^tile\[lane\](?:\.w)?: .*, by item (\d+),0,0 of group 0,0,0 \(lane (\d)\)$', r.stdout)
+            self.assertEqual([(int(i) % 8, int(lane)) for i, lane in written], [(0, 0), (7, 7)], r.stdout + r.stderr)
+            self.assertNotIn('waits', r.stdout)  # there are no more lanes than work-items
+            self.assertIn('ended with status 0', r.stdout)
+
+    def test_kernel_without_lines_of_its_head(self):
+        """Threads of XeHPG begin behind the code at the kernel's address, which is all that some debug info knows."""
+        r = debug('tbreak nbody_step', 'run', 'info frame', 'continue', app=[NBODY, SPIRV, '-g'], options=['-d', 'dg2'])
+        self.assertRegex(r.stdout, r'Breakpoint 1, thread 1, group 0,0,0, lane 0\n')
+        self.assertRegex(r.stdout, r'of kernel nbody_step at \+0x[1-9a-f]')
+        self.assertEqual((r.returncode, r.stderr), (0, ''), r.stdout)
+
+    def test_what_it_is_for(self):
+        """A line of the kernel, acceleration of all lanes, over the barrier, one step back, who wrote a tile's element."""
+        with open(os.path.join(FOLDER, 'nbody.cl'), encoding='utf-8') as f:
+            source = f.read().split('\n')
+        barrier = [i for i, line in enumerate(source) if 'barrier(' in line][0] + 1
+        for device in ('skl', 'tgllp', 'dg2'):
+            # each thread of the group comes to the breakpoint: the step is of the one in focus
+            r = debug(f'break nbody.cl:{barrier}', 'run', 'echo ALL', 'print acceleration @lanes', 'next', 'echo WHO',
+                      'who-wrote tile[11]', 'reverse-next', 'who-wrote tile[lane]', 'delete', 'watch acceleration', 'continue', 'finish', 'continue', options=['-d', device])
+            stops = re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M)
+            self.assertEqual(stops[:3], [str(barrier), str(barrier + 1), str(barrier)], (device, r.stdout, r.stderr))
+            self.assertEqual(table(r.stdout.split('ALL\n')[1])[:8], [[0, 0, 0]] * 8, device)
+            who = r.stdout.split('WHO\n')[1]
+            self.assertRegex(who, r'^tile\[11\]: \{0, 0, 0, 0\} -> \{.*\}, by item 11,0,0 of group 0,0,0 \(lane 3\)\n'
+                             rf'step \d+, 0x\w+ in nbody_step at .*nbody.cl:{barrier - 1}\n', device)
+            self.assertRegex(who, r'(?m)^tile\[lane\]: .*, by item 0,0,0 of group 0,0,0 \(lane 0\)$', device)
+            self.near(table('  0  ' + re.search(r'-> (\{.*?\})', who).group(1))[0], body(11))
+            self.assertRegex(who, r'(?m)^Watchpoint 2, thread 1, group 0,0,0, lane 0: acceleration: \{0, 0, 0\} -> \{', device)
 
 
 if __name__ == '__main__':
