@@ -129,6 +129,26 @@ def check_named():
     assert not table['rows'] and 'need debug information' in said, said
 
 
+def check_twice_named():
+    """Two variables of one name in one block, as a block without code of its own makes them: the last one counts."""
+    text = ('kernel void two(global const float *in, global int *out)\n{\n    int earlier = (int)get_global_id(0);\n'
+            '    int further = 3 * earlier + 1;\n    out[earlier & 63] = further;\n}\n')
+    two = os.path.join(top, 'two.cl')
+    with open(two, 'w', encoding='utf-8') as f:
+        f.write(text)
+    compile_source(two + '.bin', file=two)
+    with open(two, 'w', encoding='utf-8') as f:
+        f.write(text.replace('further', 'earlier'))
+    with open(two + '.bin', 'rb+') as f:
+        made = f.read().replace(b'further\0', b'earlier\0')
+        f.seek(0)
+        f.write(made)
+    done = subprocess.run([zescope, 'instrument', '--json', '-o', 'two', 'values:earlier@two.cl:5', '--', app, two + '.bin',
+                           'two', '1'], capture_output=True, text=True, cwd=top, check=True, timeout=TIME_LIMIT_S)
+    found = rows(json.loads(done.stdout), instruction='earlier')
+    assert found and all((r['min'], r['max']) == (1, 3 * 63 + 1) for r in found), done.stdout
+
+
 def check_latency():
     table, _ = run('latency', 'stride4', 'lat')
     assert sum(r['executions'] for r in table['rows']) >= ITEMS // 16, table
@@ -256,8 +276,8 @@ def check_intel():
         assert table['modules'] == 3 and table['rows'] == [] and not table['damaged'], table
 
 
-def compile_source(output, options=(), device='skl', build='-g'):
-    subprocess.run([ocloc, 'compile', '-q', '-file', source, '-device', device, '-options', build, '-output_no_suffix',
+def compile_source(output, options=(), device='skl', build='-g', file=None):
+    subprocess.run([ocloc, 'compile', '-q', '-file', file or source, '-device', device, '-options', build, '-output_no_suffix',
                     '-output', output, *options], check=True, timeout=TIME_LIMIT_S)
 
 
@@ -273,8 +293,7 @@ with tempfile.TemporaryDirectory() as top:
     device = 'skl'
     binary = os.path.join(top, 'copy.bin')
     compile_source(binary)
-    for check in (check_own, check_memtrace, check_branches, check_values, check_named, check_latency, check_failures, check_views, check_columns,
-                  check_damaged_columns,
-                  check_device_without_atomics, check_intel):
+    for check in (check_own, check_memtrace, check_branches, check_values, check_named, check_twice_named, check_latency, check_failures,
+                  check_views, check_columns, check_damaged_columns, check_device_without_atomics, check_intel):
         check()
         print(check.__name__, 'ok')
