@@ -160,9 +160,10 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
     bool by_index = m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_GLOBAL;
     if (!error && by_index && m->bti >= BTI_SCRATCH_SURFACE && m->bti <= BTI_BINDLESS)
         return -ENOTSUP; /* bindless, or what stands for something else */
-    /* rows of eight dwords are padded there, which the units do not know */
-    bool padded = m->lanes == 8 || m->space == ZS_PORT_SPACE_TYPED;
-    return send->grf_B > GRF_B && padded ? -ENOTSUP : error;
+    /* rows of eight dwords are padded there, which the units do not know; it has no sampler */
+    bool lacking =
+        m->lanes == 8 || m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_SAMPLER;
+    return send->grf_B > GRF_B && lacking ? -ENOTSUP : error;
 }
 
 static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_row *row,

@@ -373,6 +373,32 @@ static void named_barriers(void **state)
     zs_eu_program_destroy(program);
 }
 
+/* XeHPC has no sampler: what would ask it is a fault that names the message. */
+static void samplers(void **state)
+{
+    static const struct {
+        uint32_t type;
+        const char *name;
+    } rows[] = {{0x00, "sample"},  {0x02, "sample_l"},  {0x04, "sample_d"}, {0x07, "ld"},
+                {0x0A, "resinfo"}, {0x18, "sample_lz"}, {0x1A, "ld_lz"}};
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        char text[100], fault[200];
+        unsigned desc = 2u << 25 | 4u << 20 | 2u << 17 | rows[i].type << 12 | 1;
+        snprintf(text, sizeof(text), "send.smpl (16|M0) r20 r10 null:0 0x0 0x%08X", desc);
+        snprintf(fault, sizeof(fault), "send: %s (SFID 2, descriptor 0x%08x,", rows[i].name, desc);
+        struct zs_eu_program *program =
+            assembled(ZS_ISA_XE_HPC, text, (struct zs_eu_lower_params){0});
+        struct zs_eu_thread *t = assembled_thread(program);
+        assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_FAULT);
+        assert_int_equal(t->fault.kind, ZS_EU_FAULT_UNMODELLED);
+        assert_memory_equal(t->fault.text, fault, strlen(fault));
+        assert_non_null(strstr(t->fault.text, "in this form is not modelled"));
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +416,7 @@ int main(void)
         cmocka_unit_test(wide_types),
         cmocka_unit_test(csel_of_halves),
         cmocka_unit_test(named_barriers),
+        cmocka_unit_test(samplers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
