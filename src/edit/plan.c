@@ -189,13 +189,12 @@ static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_p
     plan->scratch_size_B = ZS_SCRATCH_MIN_B;
     while (plan->scratch_size_B < offset_B + window_B)
         plan->scratch_size_B *= 2;
-    bool keeps = (k->has_a0 || !plan->is_far) && keeps_header(k);
     plan->header = k->is_closed ? take(left, 1) : ZS_NONE;
-    plan->scratch = plan->header != ZS_NONE      ? ZS_SCRATCH_BY_GRF
-                    : k->is_closed && k->has_acc ? ZS_SCRATCH_BY_ACC
-                    : keeps                      ? ZS_SCRATCH_BY_CODE
-                    : k->is_closed && k->has_a0  ? ZS_SCRATCH_BY_A0
-                                                 : ZS_SCRATCH_NONE;
+    plan->scratch = plan->header != ZS_NONE                           ? ZS_SCRATCH_BY_GRF
+                    : k->is_closed && k->has_acc                      ? ZS_SCRATCH_BY_ACC
+                    : (k->has_a0 || !plan->is_far) && keeps_header(k) ? ZS_SCRATCH_BY_CODE
+                    : k->is_closed && k->has_a0                       ? ZS_SCRATCH_BY_A0
+                                                                      : ZS_SCRATCH_NONE;
     if (plan->scratch == ZS_SCRATCH_BY_CODE)
         plan->header = 0;
 }
