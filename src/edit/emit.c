@@ -13,17 +13,17 @@
 #include <string.h>
 
 enum emit_op {
-#define ZS_EMIT(name, text)                           EMIT_##name,
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg, xe_hpc) EMIT_##name,
+#define ZS_EMIT(name, text)                   EMIT_##name,
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) EMIT_##name,
 #include "edit/emit.def"
     EMIT_COUNT
 };
 
-enum emit_text { TEXT_GEN9, TEXT_GEN12, TEXT_XE_HPG, TEXT_XE_HPC, TEXT_COUNT };
+enum emit_text { TEXT_GEN9, TEXT_GEN12, TEXT_XE_HPG, TEXT_COUNT };
 
 static const char *const rows[EMIT_COUNT][TEXT_COUNT] = {
-#define ZS_EMIT(name, text)                           [EMIT_##name] = {text, text, text, text},
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg, xe_hpc) [EMIT_##name] = {gen9, gen12, xe_hpg, xe_hpc},
+#define ZS_EMIT(name, text)                   [EMIT_##name] = {text, text, text},
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) [EMIT_##name] = {gen9, gen12, xe_hpg},
 #include "edit/emit.def"
 };
 
@@ -38,7 +38,7 @@ static const struct emit_set {
             {ZS_ISA_XE_LP, TEXT_GEN12, "", 0x020f2000, 0x024c2000},
             {ZS_ISA_XE_HP, TEXT_GEN12, "A", 0x020f2000, 0x024c2000},
             {ZS_ISA_XE_HPG, TEXT_XE_HPG, "A", 0x020f2000, 0x024c2000},
-            {ZS_ISA_XE_HPC, TEXT_XE_HPC, "A", 0x020f3000, 0x024c3000}};
+            {ZS_ISA_XE_HPC, TEXT_XE_HPG, "A", 0x020f3000, 0x024c3000}};
 
 static const struct emit_set *set_of(enum zs_isa_platform platform)
 {
@@ -58,7 +58,8 @@ bool zs_emit_reaches_far(enum zs_isa_platform platform)
     return platform <= ZS_ISA_XE_LP; /* from XeHP on that memory is a surface */
 }
 
-enum { INST_B = 16, TEXT_PER_LINE_B = 128 };
+enum { INST_B = 16 };
+enum { WRITE_LSC_DESC = 0x0200c584 /* eight dwords */ };
 
 struct emitter {
     struct zs_edit_kernel *k;
@@ -257,6 +258,14 @@ static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struc
     put_add(e, w, p->counter);
 }
 
+/* So many registers, or the first 32 bytes of one, to the address in w. */
+static void put_write(struct emitter *e, uint32_t w, uint32_t grf, uint32_t grfs, uint32_t size_B)
+{
+    uint32_t desc = WRITE_LSC_DESC + ((uint32_t)__builtin_ctz(size_B / ZS_UNIT_B) << 12);
+    enum emit_op op = grfs == 4 ? EMIT_WRITE_4 : grfs == 2 ? EMIT_WRITE_2 : EMIT_WRITE_1;
+    emit(e, op, w, grf, desc, 0);
+}
+
 /* Registers to behind the record's place in the window, which is the same afterwards. */
 static void put_copies(struct emitter *e, const struct zs_probe *p, uint32_t w)
 {
@@ -266,11 +275,7 @@ static void put_copies(struct emitter *e, const struct zs_probe *p, uint32_t w)
     for (uint32_t done = 0; done < p->grf_count;) {
         uint32_t left = p->grf_count - done, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
         emit(e, EMIT_MOVE_ON, w, at_B - last_B, 0, 0);
-        emit(e,
-             step == 4   ? EMIT_WRITE_4
-             : step == 2 ? EMIT_WRITE_2
-                         : EMIT_WRITE_1,
-             w, p->grf + done, 0, 0);
+        put_write(e, w, p->grf + done, step, step * e->grf_B);
         last_B = at_B;
         at_B += step * e->grf_B;
         done += step;
@@ -315,7 +320,7 @@ static void put_record(struct emitter *e, const struct zs_probe *p, const struct
     emit(e, EMIT_THREAD, w + 1, 5, 0, 0);
     /* what says that there is a record comes last: who looks meanwhile sees a whole one or none */
     put_copies(e, p, w);
-    emit(e, EMIT_WRITE_HEAD, w, w + 1, 0, 0);
+    put_write(e, w, w + 1, 1, ZS_UNIT_B);
 }
 
 typedef void (*put_fn)(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
