@@ -182,23 +182,6 @@ static inline const uint8_t *zs_port_data(const struct zs_port_message *message,
 /* Accesses of kernels to memory race when the kernels do: that is no bug of ours. */
 #define ZS_PORT_KERNEL_ACCESS __attribute__((no_sanitize("thread")))
 
-/* 32, 64 or 128 bytes; fixed sizes, so that it is a few vector moves. */
-ZS_PORT_KERNEL_ACCESS static inline void zs_port_copy_row(uint8_t *to, const uint8_t *from,
-                                                          uint32_t size_B)
-{
-    uint8_t row[128]; /* the two may overlap: both may be the same registers */
-    if (size_B == 64) {
-        memcpy(row, from, 64);
-        memcpy(to, row, 64);
-    } else if (size_B == 32) {
-        memcpy(row, from, 32);
-        memcpy(to, row, 32);
-    } else {
-        memcpy(row, from, 128);
-        memcpy(to, row, 128);
-    }
-}
-
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
@@ -266,6 +249,11 @@ zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
  * *ret_size_B is 0 outside the surface. false: there are no more rows, or it is not allowed. */
 bool zs_port_block2d_row(const struct zs_port_message *message, const uint8_t *src0, uint32_t index,
                          uint64_t *ret_gpu_va, uint32_t *ret_size_B);
+/* A load without a response is a prefetch: it moves nothing, wherever its addresses lead. */
+static inline bool zs_port_is_prefetch(const struct zs_port_message *message)
+{
+    return message->rlen == 0;
+}
 /* atomic.c: whether it came with XeHPG. */
 bool zs_port_atomic_is_later(const struct zs_port_message *message);
 /* atomic.c: an operation of load/store cache messages, and how many operands a lane has; -ENOTSUP.

@@ -50,16 +50,10 @@ static int data_is_apart(const struct zs_port_message *m, bool has_data)
     return has_data && !m->data_in_src1 ? -ENOTSUP : 0;
 }
 
-/* A load without a response is a prefetch: it moves nothing, wherever its addresses lead. */
-static bool is_prefetch(const struct zs_port_message *m)
-{
-    return m->rlen == 0;
-}
-
 static int finish(struct zs_port_message *m, uint32_t data_B, bool is_write)
 {
     uint32_t grf_B = m->component_B;
-    bool has_response = !is_write && !is_prefetch(m);
+    bool has_response = !is_write && !zs_port_is_prefetch(m);
     uint32_t lanes = m->lanes ? payload_lanes(m, grf_B) : 1;
     uint32_t address_grf = registers_of(lanes * m->address_B, grf_B);
     if (m->lanes)

@@ -386,19 +386,13 @@ static bool block_place(struct zs_port *port, const struct zs_port_message *m, c
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-/* A load without a response is a prefetch: it moves nothing, wherever its addresses lead. */
-static bool is_prefetch(const struct zs_port_message *m)
-{
-    return m->rlen == 0;
-}
-
 ZS_PORT_KERNEL_ACCESS bool RUN(lsc_load)(struct zs_port *port, const struct zs_port_message *m,
                                          uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
                                          uint32_t mask)
 {
     uint8_t *place;
     uint32_t inside_B;
-    if (is_prefetch(m))
+    if (zs_port_is_prefetch(m))
         return true;
     if (m->lanes)
         return run_vector(port, m, dst, src0, NULL, mask);
