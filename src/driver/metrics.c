@@ -111,14 +111,18 @@ static zs_metric_mask lacking(const struct zs_gpu_model *model)
     return mask;
 }
 
-static bool is_missing(const struct zs_metric_row *row, const struct zs_gpu_model *model)
+/* As rows of the set name them. */
+static zs_metric_mask lacking_in(const struct zs_gpu_model *model, enum zs_metric_set set)
 {
-    enum zs_metric_by_address kind = zs_metric_by_address(row->set);
-    zs_metric_mask mask = kind == ZS_METRIC_BY_ADDRESS ? lacking(model)
-                          : kind == ZS_METRIC_MEMORY_BY_ADDRESS
-                              ? (zs_metric_mask)zs_gpu_model_lacks(model) << 1
-                              : 0;
-    return row->counters && !(row->counters & ~mask);
+    enum zs_metric_by_address kind = zs_metric_by_address(set);
+    return kind == ZS_METRIC_BY_ADDRESS          ? lacking(model)
+           : kind == ZS_METRIC_MEMORY_BY_ADDRESS ? (zs_metric_mask)zs_gpu_model_lacks(model) << 1
+                                                 : 0;
+}
+
+static bool is_missing(const struct zs_metric_row *row, zs_metric_mask missing)
+{
+    return row->counters && !(row->counters & ~missing);
 }
 
 bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed)
@@ -142,9 +146,10 @@ uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set
                         zet_metric_group_sampling_type_flags_t sampling, bool timed,
                         const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
 {
+    const zs_metric_mask missing = lacking_in(model, set);
     uint32_t count = 0;
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
-        if (rows[i].set == set && (timed || is_plain(&rows[i])) && !is_missing(&rows[i], model))
+        if (rows[i].set == set && (timed || is_plain(&rows[i])) && !is_missing(&rows[i], missing))
             ret[count++] = &rows[i];
     bool streams =
         sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED && !zs_metric_is_by_address(set);
