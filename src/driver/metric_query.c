@@ -165,12 +165,6 @@ static void release_query(struct zs_command *command)
     zs_object_unref(command->data);
 }
 
-/* What is kept for a group by address; NULL: it is another one. */
-static const struct zs_metric_kept *kept_of(const struct zs_metrics *m, uint32_t set)
-{
-    return zs_metric_is_by_address(set) ? &m->kept[zs_metric_by_address(set)] : NULL;
-}
-
 static int run_begin(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_ze_query *query = command->data;
@@ -180,8 +174,7 @@ static int run_begin(struct zs_exec *exec, struct zs_command *command)
     pthread_mutex_lock(&m->lock);
     forget(slot);
     slot->state = SLOT_BEGUN;
-    const struct zs_metric_kept *kept = kept_of(m, query->pool->group->set);
-    slot->first_kept = kept ? kept->first + kept->count : 0;
+    slot->first_kept = zs_metric_kept_end(zs_metrics_kept_for(m, query->pool->group->set));
     slot->begin_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     memcpy(slot->begin, m->sums, sizeof(slot->begin));
     pthread_mutex_unlock(&m->lock);
@@ -202,7 +195,7 @@ static void finish(const struct zs_ze_device *device, struct slot *slot,
     r->cycles = ZS_MAX(r->counters[ZS_METRIC_busy_cycles], 1u);
     r->elapsed_ns =
         ZS_MAX((uint64_t)((__uint128_t)r->cycles * 1000 / device->model->core_clock_MHz), 1u);
-    const struct zs_metric_kept *kept = kept_of(m, group->set);
+    const struct zs_metric_kept *kept = zs_metrics_kept_for(m, group->set);
     if (kept) {
         bool lost;
         slot->places = zs_metrics_kept(kept, slot->first_kept, &slot->place_count, &lost);
@@ -221,10 +214,8 @@ static void write_reports(const struct slot *slot, uint8_t *to)
 {
     struct zs_metric_report report = slot->report;
     for (size_t i = 0; i < report_count(slot); i++) {
-        if (slot->places) {
-            report.counters[0] = slot->places[i].ip;
-            memcpy(&report.counters[1], slot->places[i].values, sizeof(slot->places[i].values));
-        }
+        if (slot->places)
+            zs_metric_report_at(&report, &slot->places[i]);
         zs_metric_report_write(&report, to + i * zs_metric_report_B(report.set));
     }
 }

@@ -82,19 +82,17 @@ static uint64_t period_end(const struct zs_ze_streamer *s)
     return s->start_ticks + (s->periods + 1) * s->period_ticks;
 }
 
-/* Reports of groups by address are what the device has kept: one for each launch and instruction.
- * NULL: the group is another one. */
+/* Reports of groups by address are what the device has kept. */
 static const struct zs_metric_kept *kept_of(const struct zs_ze_streamer *s)
 {
-    enum zs_metric_by_address kind = zs_metric_by_address(s->group->set);
-    return kind == ZS_METRIC_BY_ADDRESS ? NULL : &s->device->metrics->kept[kind];
+    return zs_metrics_kept_for(s->device->metrics, s->group->set);
 }
 
 static uint64_t available_places(struct zs_ze_streamer *s, const struct zs_metric_kept *kept)
 {
     s->lost = s->lost || s->next_place < kept->first;
     s->next_place = ZS_MAX(s->next_place, kept->first);
-    return kept->first + kept->count - s->next_place;
+    return zs_metric_kept_end(kept) - s->next_place;
 }
 
 static void next_place(struct zs_ze_streamer *s, const struct zs_metric_kept *kept,
@@ -111,8 +109,7 @@ static void next_place(struct zs_ze_streamer *s, const struct zs_metric_kept *ke
                       zs_gpu_clock_to_ns(s->device->gpu, at->start_ticks),
         .cycles = zs_metrics_cycles(s->device, at->end_ticks - at->start_ticks),
     };
-    ret->counters[0] = at->ip;
-    memcpy(&ret->counters[1], at->values, sizeof(at->values));
+    zs_metric_report_at(ret, at);
     s->lost = false;
     s->next_place++;
 }
@@ -308,8 +305,7 @@ static ze_result_t open_streamer(const char *function, struct zs_ze_streamer *s)
         return zs_refuse(ZE_RESULT_ERROR_NOT_AVAILABLE, function,
                          "another process has a streamer of domain %u of this device open", domain);
     s->start_ticks = s->begin_ticks = zs_gpu_clock_ticks(s->device->gpu);
-    const struct zs_metric_kept *kept = kept_of(s);
-    s->next_place = kept ? kept->first + kept->count : 0;
+    s->next_place = zs_metric_kept_end(kept_of(s));
     m->streamers[domain] = s;
     return ZE_RESULT_SUCCESS;
 }

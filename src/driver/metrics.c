@@ -337,9 +337,8 @@ static bool values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls
                       struct zs_metric_at *to)
 {
     const uint64_t *values = kind == ZS_METRIC_STALLS_BY_ADDRESS ? from->cycles : from->accesses;
-    uint32_t count = kind == ZS_METRIC_STALLS_BY_ADDRESS ? ZS_GPU_STALL_REASONS : ZS_GPU_ACCESSES;
     uint64_t any = 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < zs_metric_values_of(kind); i++)
         any |= to->values[i] = values[i];
     return any != 0;
 }

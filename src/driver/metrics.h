@@ -13,6 +13,8 @@
 #include "base/reader.h"
 #include "driver/list.h"
 
+#include <string.h>
+
 struct zs_ze_kernel;
 
 enum zs_metric_counter {
@@ -127,6 +129,12 @@ static inline bool zs_metric_is_by_address(uint32_t set)
 {
     return zs_metric_by_address(set) != ZS_METRIC_BY_ADDRESS;
 }
+static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
+{
+    return kind == ZS_METRIC_STALLS_BY_ADDRESS   ? (uint32_t)ZS_GPU_STALL_REASONS
+           : kind == ZS_METRIC_MEMORY_BY_ADDRESS ? (uint32_t)ZS_GPU_ACCESSES
+                                                 : 0;
+}
 
 /* ---- Raw reports -------------------------------------------------------------------------------
  * Little-endian; all reports of a set have the same size: those by address have an address and
@@ -136,9 +144,8 @@ enum {
     ZS_RAW_VERSION = 7,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
-    ZS_RAW_ADDRESS_COUNTERS = 1 + ZS_METRIC_ADDRESS_VALUES, /* the most of a report by address */
-    ZS_RAW_LOST = 1,   /* flag: reports before this one were lost */
-    ZS_RAW_MARKER = 2, /* flag: the report ends at a marker */
+    ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */
+    ZS_RAW_MARKER = 2,      /* flag: the report ends at a marker */
 };
 
 struct zs_metric_report {
@@ -151,9 +158,8 @@ struct zs_metric_report {
 
 static inline uint32_t zs_metric_counters_of(uint32_t set)
 {
-    return set == ZS_METRIC_SET_STALL_SAMPLING      ? 1u + ZS_GPU_STALL_REASONS
-           : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? 1u + ZS_GPU_ACCESSES
-                                                    : (uint32_t)ZS_METRIC_COUNTERS;
+    return zs_metric_is_by_address(set) ? 1 + zs_metric_values_of(zs_metric_by_address(set))
+                                        : (uint32_t)ZS_METRIC_COUNTERS;
 }
 _Static_assert(ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS <= ZS_RAW_REPORT_B, "a report holds all");
 /* What of a report is used; zeros follow. */
@@ -213,12 +219,25 @@ struct zs_metric_at {
     uint64_t values[ZS_METRIC_ADDRESS_VALUES];
 };
 
+/* Into a report by address. */
+static inline void zs_metric_report_at(struct zs_metric_report *report,
+                                       const struct zs_metric_at *at)
+{
+    report->counters[0] = at->ip;
+    memcpy(&report->counters[1], at->values, sizeof(at->values));
+}
+
 /* Since number `first`, kept while the group is active; at most KEPT_MOST, then the oldest go. */
 struct zs_metric_kept {
     struct zs_metric_at *items;
     size_t count, capacity;
     uint64_t first; /* number of items[0] */
 };
+/* Number of the next one; kept NULL: 0. */
+static inline uint64_t zs_metric_kept_end(const struct zs_metric_kept *kept)
+{
+    return kept ? kept->first + kept->count : 0;
+}
 
 struct zs_metrics {
     bool timed;          /* the model of time is on */
@@ -233,6 +252,13 @@ struct zs_metrics {
     struct zs_ze_streamer *streamers[ZS_METRIC_DOMAINS];
     uint64_t sums[ZS_METRIC_COUNTERS];
 };
+
+/* What is kept for a set by address, one for each launch and instruction; NULL: another set. */
+static inline const struct zs_metric_kept *zs_metrics_kept_for(const struct zs_metrics *metrics,
+                                                               uint32_t set)
+{
+    return zs_metric_is_by_address(set) ? &metrics->kept[zs_metric_by_address(set)] : NULL;
+}
 
 /* For each device of the driver, when the environment asks for metrics. False: no memory. */
 bool zs_metrics_init(struct zs_ze_driver *driver);
