@@ -137,8 +137,8 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
 }
 
 /* ---- Raw reports -------------------------------------------------------------------------------
- * Little-endian; all reports of a set have the same size: those by address have an address and
- * cycles by reason for counters. */
+ * Little-endian; all reports of a set have the same size. Those by address have an address and the
+ * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
     ZS_RAW_VERSION = 7,

@@ -88,9 +88,9 @@ uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model);
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model); /* resident HW threads */
 /* ... of an EU when each has so many registers: twice the usual number, half the threads */
 uint32_t zs_gpu_model_threads_per_eu(const struct zs_gpu_model *model, uint32_t grf_count);
-bool zs_gpu_model_is_timed(const struct zs_gpu_model *model);
+bool zs_gpu_model_is_timed(const struct zs_gpu_model *model); /* there is a model of its time */
 /* Bits of enum zs_gpu_access that it has no part for: no L1 of loads, no LLC. */
-uint32_t zs_gpu_model_lacks(const struct zs_gpu_model *model); /* there is a model of its time */
+uint32_t zs_gpu_model_lacks(const struct zs_gpu_model *model);
 
 /* ---- Device: worker pool and clock -------------------------------------------------------------
  */

@@ -16,8 +16,8 @@ struct zs_isa_touched {
     /* False: what liveness says of general registers leaves something out: indirect operands,
      * messages whose lengths come from a register. */
     bool live_known;
-    const char
-        *unknown_why; /* what an instruction does that one of these is false; NULL: none is */
+    /* What an instruction does that one of these is false, and where; NULL: none is. */
+    const char *unknown_why;
     uint32_t unknown_at_B;
     uint64_t grf[4];
     uint64_t shared_grf[4]; /* written under the mask, and read across lanes somewhere */

@@ -85,7 +85,6 @@ enum {
     ZS_TIMING_RANGE_SCRATCH = 1, /* lines are those of the thread's own part */
     ZS_TIMING_RANGE_PRIVATE = 2,
     ZS_TIMING_RANGE_FIRST = 3, /* ranges[0] */
-    ZS_TIMING_FOUND = 4,
 };
 #define ZS_TIMING_WORD(kind, value) ((uint32_t)(kind) << 30 | (uint32_t)(value))
 
@@ -102,7 +101,8 @@ enum {
     ZS_TIMING_EVENT_TEXELS = 24,    /* shift, 8 bits */
 };
 
-/* A range that was found of late. */
+/* A range that was found of late: a stream keeps so many. */
+enum { ZS_TIMING_FOUND = 4 };
 struct zs_timing_found {
     uint64_t start, size_B; /* start: of its first line */
     uint32_t ordinal;
