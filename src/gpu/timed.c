@@ -51,7 +51,6 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
         .code = kernel->timing_code,
         .group_count = run->group_total,
         .threads_per_group = run->threads_per_group,
-        .simd = m->simd,
         .threads_per_eu = zs_gpu_model_threads_per_eu(model, m->grf_count),
         .slm_B = slm_of_group(run->slm_B),
         .payload_grf =

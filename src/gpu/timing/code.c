@@ -149,7 +149,7 @@ static struct cost dpas_cost(const struct zs_timing_params *p, const struct zs_i
 }
 
 /* What a pipe is busy with. */
-static void set_totals(struct zs_timing_op *op)
+static void set_totals(struct zs_timing_op *op, uint32_t sources)
 {
 #define AT(id) (uint16_t) offsetof(struct zs_gpu_timing, id)
     static const uint16_t by_sources[2][4] = {
@@ -157,8 +157,7 @@ static void set_totals(struct zs_timing_op *op)
         {AT(fpu1_move), AT(fpu1_move), AT(fpu1_binary), AT(fpu1_ternary)}};
     bool is_math = op->unit == ZS_TIMING_UNIT_MATH;
     for (uint32_t pipe = 0; pipe < ZS_ARRAY_LEN(op->totals); pipe++)
-        op->totals[pipe] =
-            is_math ? AT(math_active) : by_sources[pipe][ZS_MIN((uint32_t)op->sources, 3u)];
+        op->totals[pipe] = is_math ? AT(math_active) : by_sources[pipe][ZS_MIN(sources, 3u)];
 #undef AT
 }
 
@@ -168,7 +167,6 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
     uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
     struct cost c = {.latency = p->grf_latency};
     op->exec_size = inst->exec_size;
-    op->sources = inst->source_count;
     op->chan_offset = inst->channel_offset;
     if (flags & ZS_OPF_SEND) {
         op->unit = ZS_TIMING_UNIT_SEND;
@@ -183,7 +181,7 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         c = flags & ZS_OPF_MATH ? math_cost(p, inst) : pipe_cost(p, inst);
         op->unit = (uint8_t)c.unit;
         set_pipe(p, inst, &c, op);
-        set_totals(op);
+        set_totals(op, inst->source_count);
     }
     return c;
 }

@@ -111,11 +111,6 @@ struct zs_timing_estimate {
     double gap_stalls;       /* thread cycles that stand for the gaps */
 };
 
-static uint64_t *total_at(struct zs_gpu_timing *t, size_t offset)
-{
-    return (uint64_t *)(void *)((uint8_t *)t + offset);
-}
-
 static double pace_of(const struct part *p)
 {
     return p->issues > 0 ? p->cycles / p->issues : 0;
@@ -161,7 +156,7 @@ static void take(struct zs_timing_machine *m, struct part *p)
     e->first_issue = m->issues;
     e->first_cycle = m->frontier;
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++) {
-        uint64_t *total = total_at(m->totals, by_time[i]);
+        uint64_t *total = zs_timing_total_at(m->totals, by_time[i]);
         p->totals[i] = (double)*total;
         *total = 0;
     }
@@ -411,7 +406,7 @@ static uint64_t keep_accesses(const uint64_t *from, double factor, struct zs_gpu
     uint64_t any = 0;
     for (uint32_t i = 0; i < ZS_GPU_ACCESSES; i++) {
         to[i] = rounded((double)from[i] * factor);
-        *total_at(t, by_access[i]) += to[i];
+        *zs_timing_total_at(t, by_access[i]) += to[i];
         any |= to[i];
     }
     return any;
@@ -453,11 +448,11 @@ static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
     t->replayed = ZS_MIN(m->issues, instructions);
     t->cycles = m->params->launch_cycles + rounded(e->all.cycles * time_factor);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++)
-        *total_at(t, by_time[i]) = rounded(e->all.totals[i] * time_factor);
+        *zs_timing_total_at(t, by_time[i]) = rounded(e->all.totals[i] * time_factor);
     t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded); /* EUs are ahead of each other */
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_messages); i++) {
-        uint64_t *total = total_at(t, by_messages[i]);
+        uint64_t *total = zs_timing_total_at(t, by_messages[i]);
         *total = rounded((double)*total * heard);
     }
     bool whole = m->issues >= instructions; /* counted, not estimated */

@@ -219,7 +219,7 @@ static inline void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *
     if (op->unit == ZS_TIMING_UNIT_FPU0 ||
         (op->unit == ZS_TIMING_UNIT_FPU && eu->pipe_free[0] <= eu->pipe_free[1]))
         pipe = ZS_TIMING_PIPE_FPU0;
-    *(uint64_t *)(void *)((uint8_t *)m->totals + op->totals[pipe]) += cycles;
+    *zs_timing_total_at(m->totals, op->totals[pipe]) += cycles;
     occupy_fpu(m, eu, pipe, at, cycles);
     uint32_t front = cycles > op->ahead ? cycles - op->ahead : 1;
     tally->stalls[ZS_TIMING_ACTIVE] += front;

@@ -75,7 +75,7 @@ struct zs_timing_launch {
     const struct zs_timing_params *params;
     const struct zs_timing_code *code;
     uint64_t group_count;
-    uint32_t threads_per_group, simd;
+    uint32_t threads_per_group;
     uint32_t threads_per_eu; /* as many as have room for the kernel's registers */
     uint32_t slm_B;          /* of a group */
     uint32_t payload_grf;    /* of a thread */

@@ -36,7 +36,6 @@ struct zs_timing_op {
     uint8_t unit;         /* enum zs_timing_unit */
     uint8_t chunk_cycles; /* of the pipe, for `chunk_lanes` lanes */
     uint8_t chunk_lanes, exec_size, chan_offset;
-    uint8_t sources;
     uint8_t payload_grf;  /* registers */
     uint8_t response_grf; /* of 32 bytes each */
     uint8_t ahead;        /* the thread goes on so many cycles before the pipe is free */
@@ -48,6 +47,12 @@ struct zs_timing_op {
     uint32_t lane_mask;   /* 0: the lanes do not matter */
     uint32_t slots;       /* what must be ready, then what it writes */
 };
+
+/* One of them. */
+static inline uint64_t *zs_timing_total_at(struct zs_gpu_timing *totals, size_t offset_B)
+{
+    return (uint64_t *)(void *)((uint8_t *)totals + offset_B);
+}
 
 struct zs_timing_code {
     const struct zs_timing_params *params;
