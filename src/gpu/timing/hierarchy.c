@@ -327,25 +327,6 @@ look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-/* What is told of each of the first subslices; of others it goes nowhere. */
-static uint64_t *port_stalled(struct zs_timing_hierarchy *h, uint32_t subslice)
-{
-    struct zs_gpu_timing *t = h->totals;
-    return subslice == 0   ? &t->port_stalled0
-           : subslice == 1 ? &t->port_stalled1
-           : subslice == 2 ? &t->port_stalled2
-                           : &h->nowhere;
-}
-
-static uint64_t *sampler_busy(struct zs_timing_hierarchy *h, uint32_t subslice)
-{
-    struct zs_gpu_timing *t = h->totals;
-    return subslice == 0   ? &t->sampler_busy0
-           : subslice == 1 ? &t->sampler_busy1
-           : subslice == 2 ? &t->sampler_busy2
-                           : &h->nowhere;
-}
-
 /* Cycles that the way back of a response takes: in the port's order, beside the way there. */
 static uint32_t busy_with(const struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                           uint32_t cycles)
@@ -426,7 +407,10 @@ static inline __attribute__((always_inline)) uint64_t send_lines(struct zs_timin
     uint32_t lines = port_cycles(h, r->line_count);
     uint64_t through = start + busy_with(h, r, lines), room = backlog(h, behind);
     ss->port_free = ZS_MAX(through, room);
-    *port_stalled(h, r->subslice) += ss->port_free - through;
+    uint64_t *const stalled[] = {&h->totals->port_stalled0, &h->totals->port_stalled1,
+                                 &h->totals->port_stalled2};
+    if (r->subslice < ZS_ARRAY_LEN(stalled))
+        *stalled[r->subslice] += ss->port_free - through;
     uint32_t latency = atomic                 ? h->params->atomic_latency
                        : in_l1 && missed == 0 ? h->params->l1_latency
                                               : h->params->l3_latency;
@@ -442,7 +426,10 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
     uint64_t start = r->warm ? cycle : ZS_MAX(cycle, ss->sampler_free), done = start, written;
     r->accesses[ZS_GPU_ACCESS_sampler_sectors] += r->line_count;
     h->totals->sampler_busy += busy;
-    *sampler_busy(h, r->subslice) += busy;
+    uint64_t *const busy_of[] = {&h->totals->sampler_busy0, &h->totals->sampler_busy1,
+                                 &h->totals->sampler_busy2};
+    if (r->subslice < ZS_ARRAY_LEN(busy_of))
+        *busy_of[r->subslice] += busy;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t line = r->lines[i];
         bool hit = cache_touch(&ss->sampler, line, false, &written);

@@ -209,7 +209,6 @@ struct zs_timing_hierarchy {
     uint64_t gti_read_free, gti_write_free, memory_free;
     uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */
     uint32_t memory_latency;                             /* cycles */
-    uint64_t nowhere;                                    /* counts that nobody asks for */
 };
 
 struct zs_timing_request {
