@@ -2,6 +2,8 @@
 /* What the instructions of a kernel cost: pipes, cycles, registers, from the decoded instructions.
  */
 #include "gpu/timing/timing_priv.h"
+
+#include "base/hash.h"
 #include "isa/inst.h"
 
 #include <errno.h>
@@ -270,12 +272,6 @@ static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
 
 enum { NOBODY = UINT16_MAX, SLOT_NONE = 0 };
 
-static uint64_t mixed(uint64_t value, uint64_t with)
-{
-    value = (value ^ with) * UINT64_C(0x9e3779b97f4a7c15);
-    return value ^ value >> 29;
-}
-
 /* A place's history: which instructions use it, and how. */
 static void find_histories(const struct zs_timing_code *code, uint64_t history[ZS_TIMING_SLOTS],
                            bool read[ZS_TIMING_SLOTS])
@@ -286,7 +282,7 @@ static void find_histories(const struct zs_timing_code *code, uint64_t history[Z
             uint16_t slot = code->slots[op->slots + k];
             bool is_dep = k < op->dep_count;
             uint64_t latency = is_dep ? 0 : code->slot_latency[op->slots + k];
-            history[slot] = mixed(history[slot], (i << 9 | latency << 1 | is_dep) + 1);
+            history[slot] = zs_hash_u64(history[slot], (i << 9 | latency << 1 | is_dep) + 1);
             read[slot] |= is_dep;
         }
     }

@@ -143,7 +143,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         m->keys[i] = UINT64_MAX;
     }
     for (uint32_t i = 0; i < m->eu_count * m->threads_per_eu && !error; i++)
-        m->slots[i].key = (uint64_t)ZS_TIMING_NEVER << ZS_TIMING_ORDER_BITS;
+        zs_timing_set_never(&m->slots[i]);
     for (uint32_t i = 0; i < m->subslice_count && !error; i++)
         m->least[i] = UINT64_MAX;
     for (uint64_t i = 0; i < m->group_count && !error; i++)

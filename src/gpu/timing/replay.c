@@ -92,11 +92,6 @@ static inline void set_next(struct zs_timing_slot *slot, uint32_t unit, uint64_t
     slot->key = cycle << ZS_TIMING_ORDER_BITS | slot->order;
 }
 
-static void set_never(struct zs_timing_slot *slot)
-{
-    slot->key = (uint64_t)ZS_TIMING_NEVER << ZS_TIMING_ORDER_BITS | slot->order;
-}
-
 static bool is_never(const struct zs_timing_slot *slot)
 {
     return slot->key >> ZS_TIMING_ORDER_BITS == ZS_TIMING_NEVER;
@@ -122,7 +117,7 @@ void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
         th->dep = ZS_MAX(th->dep, g->release_cycle << 2 | ZS_TIMING_READY_SYNC);
     set_next(th->slot, op->unit, ZS_MAX(th->eligible, th->dep >> 2));
     if (waits && th->passed >= g->released)
-        set_never(th->slot);
+        zs_timing_set_never(th->slot);
 }
 
 /* Behind an instruction that was issued: mostly the next one of the block. */
@@ -502,7 +497,7 @@ void zs_timing_end_thread(struct zs_timing_machine *m, struct zs_timing_thread *
     struct zs_timing_eu *eu = &m->eus[th->eu];
     struct zs_timing_group *g = &m->groups[th->group];
     m->now = ZS_MAX(m->now, at);
-    set_never(th->slot);
+    zs_timing_set_never(th->slot);
     eu->live &= ~(1u << (uint32_t)((size_t)(th - m->threads) % m->threads_per_eu));
     if (eu->live == 0)
         m->totals->eu_loaded += at - ZS_MIN(at, eu->loaded_since);

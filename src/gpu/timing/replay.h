@@ -32,6 +32,10 @@ struct zs_timing_slot {
 /* At a barrier, or nobody is there. Above all times: those of the scoreboard have 30 bits. */
 #define ZS_TIMING_NEVER (UINT32_C(1) << 30)
 enum { ZS_TIMING_ORDER_BITS = 24, ZS_TIMING_SLOT_BITS = 4 };
+static inline void zs_timing_set_never(struct zs_timing_slot *slot)
+{
+    slot->key = (uint64_t)ZS_TIMING_NEVER << ZS_TIMING_ORDER_BITS | slot->order;
+}
 
 /* What an instruction took, of a phase. */
 struct zs_timing_tally {
