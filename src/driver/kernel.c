@@ -447,8 +447,7 @@ ze_result_t ZE_APICALL zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_
     uint32_t simd = ZS_MAX(kernel->kernel->simd, 1u);
     uint32_t threads = ((uint32_t)items + simd - 1) / simd;
     threads = ZS_MAX(threads, 1u);
-    uint32_t per_eu = zs_gpu_model_threads_per_eu(model, kernel->kernel->grf_count);
-    uint32_t groups = zs_gpu_model_eus(model) * per_eu / threads;
+    uint32_t groups = zs_gpu_model_threads_for(model, kernel->kernel->grf_count) / threads;
     groups = (uint32_t)ZS_MIN(zs_gpu_kernel_groups_max(kernel->gpu, threads), (uint64_t)groups);
     uint32_t subslices = model->slices * model->subslices_per_slice;
     uint32_t slm_B = zs_gpu_args_slm_B(kernel->args->args);

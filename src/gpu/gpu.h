@@ -86,7 +86,8 @@ const struct zs_gpu_model *zs_gpu_model_at(size_t index); /* NULL past the end *
 const struct zs_gpu_model *zs_gpu_model_find(const char *name);
 uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model);
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model); /* resident HW threads */
-/* ... of an EU when each has so many registers: twice the usual number, half the threads */
+/* ... when each has so many registers: twice the usual number, half the threads; and of an EU */
+uint32_t zs_gpu_model_threads_for(const struct zs_gpu_model *model, uint32_t grf_count);
 uint32_t zs_gpu_model_threads_per_eu(const struct zs_gpu_model *model, uint32_t grf_count);
 bool zs_gpu_model_is_timed(const struct zs_gpu_model *model); /* there is a model of its time */
 /* Bits of enum zs_gpu_access that it has no part for: no L1 of loads, no LLC. */

@@ -66,8 +66,8 @@ static int choose_workers(struct zs_gpu_run *run)
 {
     uint64_t limit = zs_gpu_kernel_groups_max(run->kernel, run->threads_per_group);
     const struct zs_gpu_model *model = run->device->model;
-    uint64_t per_eu = zs_gpu_model_threads_per_eu(model, run->kernel->module->grf_count);
-    uint64_t held = per_eu * zs_gpu_model_eus(model) / run->threads_per_group;
+    uint64_t held =
+        zs_gpu_model_threads_for(model, run->kernel->module->grf_count) / run->threads_per_group;
     uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
     workers = run->history ? ZS_MIN(workers, 1u) : workers;
     uint64_t places, per_worker;

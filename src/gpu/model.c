@@ -48,7 +48,12 @@ uint32_t zs_gpu_model_threads_per_eu(const struct zs_gpu_model *model, uint32_t 
     return grf_count > model->grf_count ? model->threads_per_eu / 2 : model->threads_per_eu;
 }
 
+uint32_t zs_gpu_model_threads_for(const struct zs_gpu_model *model, uint32_t grf_count)
+{
+    return zs_gpu_model_eus(model) * zs_gpu_model_threads_per_eu(model, grf_count);
+}
+
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model)
 {
-    return zs_gpu_model_eus(model) * model->threads_per_eu;
+    return zs_gpu_model_threads_for(model, model->grf_count);
 }
