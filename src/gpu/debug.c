@@ -130,7 +130,7 @@ int zs_gpu_debug_held(struct zs_gpu_debug_session *session, const struct zs_gpu_
             card->threads_per_eu +
         id->thread;
     struct zs_gpu_debug_thread *thread = &card->threads[index];
-    if (thread->state != ZS_GPU_DEBUG_HELD || thread->resuming)
+    if (!zs_gpu_debug_is_stopped(thread))
         return -EAGAIN;
     *ret_thread = thread;
     return 0;
@@ -156,8 +156,7 @@ size_t zs_gpu_debug_held_map(struct zs_gpu_debug_session *session, uint8_t *ret_
     memset(ret_bits, 0, (count + 7u) / 8);
     pthread_mutex_lock(&card->debug->lock);
     for (uint32_t i = 0; i < count; i++) {
-        const struct zs_gpu_debug_thread *thread = &card->threads[first + i];
-        if (thread->state == ZS_GPU_DEBUG_HELD && !thread->resuming)
+        if (zs_gpu_debug_is_stopped(&card->threads[first + i]))
             ret_bits[i / 8] |= (uint8_t)(1u << i % 8);
     }
     pthread_mutex_unlock(&card->debug->lock);
@@ -193,8 +192,7 @@ static void finish_interrupt(struct zs_gpu_debug_session *s,
 {
     bool any = false;
     for (uint32_t i = 0; i < s->card->count && !any; i++)
-        any = s->card->threads[i].state == ZS_GPU_DEBUG_HELD && !s->card->threads[i].resuming &&
-              matches(s, i, &interrupt->threads);
+        any = zs_gpu_debug_is_stopped(&s->card->threads[i]) && matches(s, i, &interrupt->threads);
     const struct zs_gpu_debug_event event = {.kind = any ? ZS_GPU_DEBUG_STOPPED
                                                          : ZS_GPU_DEBUG_UNAVAILABLE,
                                              .thread = interrupt->threads};
@@ -260,8 +258,7 @@ void zs_gpu_debug_change_epoch(struct zs_gpu_debug *debug)
 static bool all_held(const struct zs_gpu_debug_session *s, const struct zs_gpu_hw_thread *threads)
 {
     for (uint32_t i = 0; i < s->card->count; i++) {
-        if (matches(s, i, threads) &&
-            (s->card->threads[i].state != ZS_GPU_DEBUG_HELD || s->card->threads[i].resuming))
+        if (matches(s, i, threads) && !zs_gpu_debug_is_stopped(&s->card->threads[i]))
             return false;
     }
     return true;
@@ -308,8 +305,7 @@ int zs_gpu_debug_resume(struct zs_gpu_debug_session *session,
     pthread_mutex_lock(&card->debug->lock);
     for (uint32_t i = 0; i < card->count; i++) {
         struct zs_gpu_debug_thread *thread = &card->threads[i];
-        if (thread->state != ZS_GPU_DEBUG_HELD || thread->resuming ||
-            zs_gpu_debug_session_of(card, i) != session)
+        if (!zs_gpu_debug_is_stopped(thread) || zs_gpu_debug_session_of(card, i) != session)
             continue;
         if (matches(session, i, threads)) {
             thread->resuming = true;

@@ -47,6 +47,11 @@ struct zs_gpu_debug_thread {
     struct zs_history_hit hit; /* kind NONE: it stopped for other reasons */
 };
 
+static inline bool zs_gpu_debug_is_stopped(const struct zs_gpu_debug_thread *thread)
+{
+    return thread->state == ZS_GPU_DEBUG_HELD && !thread->resuming;
+}
+
 struct zs_gpu_debug_interrupt {
     struct zs_gpu_debug_interrupt *next;
     struct zs_gpu_hw_thread threads; /* as the debugger said */

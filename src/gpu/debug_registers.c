@@ -338,6 +338,18 @@ static bool has_row(const struct zs_gpu_model *model, uint32_t row)
     return rows[row].generations >> model->platform & 1;
 }
 
+/* -EINVAL: no such registers. */
+static int find_row(const struct zs_gpu_model *model, uint32_t type, uint32_t *ret_row)
+{
+    for (uint32_t row = 0; row < ZS_ARRAY_LEN(rows); row++) {
+        if (rows[row].set.type == type && has_row(model, row)) {
+            *ret_row = row;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
 uint32_t zs_gpu_debug_regsets(const struct zs_gpu_model *model,
                               struct zs_gpu_debug_regset *ret_sets, uint32_t capacity)
 {
@@ -361,11 +373,10 @@ static int access_registers(struct zs_gpu_debug_session *session, const struct z
     if (error)
         return error;
     const struct zs_gpu_model *model = thread->run->device->model;
-    uint32_t row = 0;
-    while (row < ZS_ARRAY_LEN(rows) && (rows[row].set.type != type || !has_row(model, row)))
-        row++;
-    if (row == ZS_ARRAY_LEN(rows))
-        return -EINVAL;
+    uint32_t row;
+    error = find_row(model, type, &row);
+    if (error)
+        return error;
     struct zs_gpu_debug_regset set = set_of(model, row);
     if (type == ZESCOPE_DEBUG_REGSET_GRF) /* kernels may be compiled for more of them */
         set.count = zs_eu_program_registers(thread->t->program)->grf_count;
@@ -400,11 +411,12 @@ int zs_gpu_debug_write_again(struct zs_gpu_run *run, struct zs_eu_thread *t,
                              const struct zs_history_write *write)
 {
     struct zs_gpu_debug_thread thread = {.run = run, .t = t};
-    uint32_t row = 0;
-    int error = 0;
-    while (rows[row].set.type != write->type || !has_row(run->device->model, row))
-        row++;
-    struct zs_gpu_debug_regset set = set_of(run->device->model, row);
+    const struct zs_gpu_model *model = run->device->model;
+    uint32_t row;
+    int error = find_row(model, write->type, &row);
+    if (error)
+        return error;
+    struct zs_gpu_debug_regset set = set_of(model, row);
     for (uint32_t i = 0; i < write->count && !error; i++) {
         const struct access a = {&thread, write->start + i, write->bytes + (size_t)i * set.bytes,
                                  set.bytes};

@@ -127,7 +127,7 @@ static bool all_held(const struct zs_gpu_debug_card *card, const struct zs_gpu_r
     for (uint32_t i = 0; i < card->count; i++) {
         const struct zs_gpu_debug_thread *thread = &card->threads[i];
         if (thread->state != ZS_GPU_DEBUG_FREE && thread->run == run &&
-            (thread->state != ZS_GPU_DEBUG_HELD || thread->resuming))
+            !zs_gpu_debug_is_stopped(thread))
             return false;
         any |= thread->state == ZS_GPU_DEBUG_HELD && thread->run == run;
     }
