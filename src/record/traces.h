@@ -43,8 +43,8 @@ int zs_traces_read_drops(int dir_fd, struct zs_record_drops *ret_drops);
  * nothing is known. */
 uint64_t zs_traces_lost(const char *recording);
 int zs_traces_open(const char *recording, struct zs_traces *ret_traces, struct zs_diag *diag);
-/* The recordings in a folder alone, no files of theirs: none where it cannot be read. 0, -errno
- * with a sentence. */
+/* The recordings in a folder alone, also those that it has links to, and no files of theirs: none
+ * where it cannot be read. 0, -errno with a sentence. */
 int zs_traces_open_parts(const char *folder, struct zs_traces *ret_traces, struct zs_diag *diag);
 void zs_traces_close(struct zs_traces *traces);
 /* A descriptor of file i, which the caller closes, or -errno: symbolic links and what is not a
