@@ -7,6 +7,7 @@
 #ifndef ZS_INSTRUMENT_INSTRUMENT_H
 #define ZS_INSTRUMENT_INSTRUMENT_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/id_map.h"
@@ -60,13 +61,13 @@ struct zs_tool_sources;
 struct zs_tool_sources *zs_tool_sources_open(struct zs_recording *recording);
 void zs_tool_sources_close(struct zs_tool_sources *sources);
 
-/* What was found out last of a variable, by lane: tools ask of each lane of each record. */
-enum { ZS_TOOL_LANES = 32, ZS_TOOL_NAME_CHARS = 128 };
+/* What was found out of a variable before an instruction, by lane: tools ask of each lane of each
+ * record. */
+enum { ZS_TOOL_LANES = 32 };
 struct zs_tool_answers {
-    const struct zs_edit_kernel *kernel; /* NULL: none */
-    uint32_t inst;
+    struct zs_tool_answers *next; /* of another variable there */
+    const char *name;
     uint32_t known; /* lanes */
-    char name[ZS_TOOL_NAME_CHARS];
     struct zs_tool_answer {
         int error;
         const char *why;
@@ -85,7 +86,8 @@ struct zs_tool_run {
     struct zs_tool_counts *counts; /* by kernel, while results are made of it */
     bool instruments;              /* the tool is being asked for probes */
     struct zs_tool_sources *texts; /* while results are made */
-    struct zs_tool_answers answers;
+    struct zs_id_map answers;      /* by kernel and instruction */
+    struct zs_arena answers_arena;
     struct zs_annotation *annotation;
     struct zs_code **codes; /* by kernel, as they are asked for */
     char line[512];
@@ -108,6 +110,8 @@ struct zs_tool_run {
 int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span debug,
                  struct zs_buf *notes, struct zs_diag *diag);
 void zs_tool_close(struct zs_tool_run *run); /* the module */
+/* What zs_tool_variable keeps is found out anew. */
+void zs_tool_forget(struct zs_tool_run *run);
 /* The kernel's debug information; NULL: none. */
 const struct zs_code *zs_tool_code(struct zs_tool_run *run, const struct zs_edit_kernel *kernel);
 void zs_tool_fini(struct zs_tool_run *run);

@@ -151,11 +151,11 @@ static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_d
     for (uint32_t i = 0; i < zs_edit_kernel_count(run->edit); i++) {
         struct zs_edit_kernel *kernel = zs_edit_kernel(run->edit, i);
         struct zs_diag why = {0};
-        run->answers.kernel = NULL; /* what is believed is another matter then */
+        zs_tool_forget(run); /* what is believed is another matter then */
         run->instruments = true;
         int error = run->tool->instrument(run, kernel, &why);
         run->instruments = false;
-        run->answers.kernel = NULL;
+        zs_tool_forget(run);
         if (error == -ENOMEM)
             return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for probes");
         if (error && notes)
@@ -204,5 +204,5 @@ void zs_tool_close(struct zs_tool_run *run)
     run->site_count = run->site_capacity = 0;
     run->annotation = NULL;
     run->edit = NULL;
-    run->answers.kernel = NULL; /* the next module's may stand at the same place */
+    zs_tool_forget(run);
 }

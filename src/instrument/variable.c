@@ -182,22 +182,27 @@ static struct zs_tool_answer answer(struct zs_tool_run *run, const struct zs_cod
     return (struct zs_tool_answer){why ? -ENODATA : 0, why, found};
 }
 
-/* The last answers, emptied where they are of something else; NULL: none is kept of such a name. */
-static struct zs_tool_answers *answers_of(struct zs_tool_run *run,
-                                          const struct zs_edit_kernel *kernel, uint32_t inst,
+/* What is kept of a variable there; NULL: no memory. Without it, records by the million would use
+ * up what debug information may be read (dwarf_priv.h: work_left_B). */
+static struct zs_tool_answers *answers_of(struct zs_tool_run *run, uint32_t kernel, uint32_t inst,
                                           const char *name)
 {
-    struct zs_tool_answers *a = &run->answers;
-    if (a->kernel == kernel && a->inst == inst && !strcmp(a->name, name))
-        return a;
-    size_t length = strlen(name);
-    if (length >= sizeof(a->name))
+    struct zs_tool_answers *first = zs_id_map_get(&run->answers, kernel, inst);
+    for (struct zs_tool_answers *a = first; a; a = a->next)
+        if (!strcmp(a->name, name))
+            return a;
+    struct zs_tool_answers *a = ZS_ARENA_NEW(&run->answers_arena, struct zs_tool_answers);
+    if (!a)
         return NULL;
-    a->kernel = kernel;
-    a->inst = inst;
-    a->known = 0;
-    memcpy(a->name, name, length + 1);
-    return a;
+    a->next = first;
+    a->name = zs_arena_strndup(&run->answers_arena, name, strlen(name));
+    return a->name && !zs_id_map_put(&run->answers, kernel, inst, a) ? a : NULL;
+}
+
+void zs_tool_forget(struct zs_tool_run *run)
+{
+    zs_id_map_fini(&run->answers);
+    zs_arena_fini(&run->answers_arena);
 }
 
 int zs_tool_variable(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
@@ -208,7 +213,8 @@ int zs_tool_variable(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uin
     struct zs_tool_answer found = {-ENOENT, "there is no debug information", {0}};
     if (code && code->info && code->join && code->isa && inst < code->join->count) {
         struct zs_tool_answers *kept =
-            lane < ZS_TOOL_LANES ? answers_of(run, kernel, inst, name) : NULL;
+            lane < ZS_TOOL_LANES ? answers_of(run, zs_edit_kernel_info(kernel)->index, inst, name)
+                                 : NULL;
         bool is_known = kept && kept->known >> lane & 1;
         found = is_known ? kept->lanes[lane] : answer(run, code, inst, name, lane);
         if (kept) {

@@ -149,6 +149,22 @@ def check_twice_named():
     assert found and all((r['min'], r['max']) == (1, 3 * 63 + 1) for r in found), done.stdout
 
 
+def check_many_records():
+    """As many as fit, from two places in turn: where a variable is must not be forgotten meanwhile."""
+    rounds = 1500
+    many = os.path.join(top, 'many.cl')
+    with open(many, 'w', encoding='utf-8') as f:
+        f.write('kernel void many(global const float *in, global float *out)\n{\n    float sum = 0;\n'
+                '    int i = (int)get_global_id(0);\n    __attribute__((opencl_unroll_hint(1)))\n'
+                f'    for (int k = 0; k < {rounds}; k++)\n        sum += in[(i + k) & 63];\n    out[i & 63] = sum;\n}}\n')
+    compile_source(many + '.bin', file=many)
+    done = subprocess.run([zescope, 'instrument', '--json', '-o', 'many', 'values:i@many.cl:7', '--', app, many + '.bin',
+                           'many', '1'], capture_output=True, text=True, cwd=top, check=True, timeout=TIME_LIMIT_S)
+    found = json.loads(done.stdout)
+    assert found['lost_bytes'] == 0 and found['rows'], done.stdout
+    assert all(r['instruction'] == 'i' and r['values'] == 3 * 64 * rounds and r['max'] == 63 for r in found['rows']), done.stdout
+
+
 def check_latency():
     table, _ = run('latency', 'stride4', 'lat')
     assert sum(r['executions'] for r in table['rows']) >= ITEMS // 16, table
@@ -293,7 +309,8 @@ with tempfile.TemporaryDirectory() as top:
     device = 'skl'
     binary = os.path.join(top, 'copy.bin')
     compile_source(binary)
-    for check in (check_own, check_memtrace, check_branches, check_values, check_named, check_twice_named, check_latency, check_failures,
-                  check_views, check_columns, check_damaged_columns, check_device_without_atomics, check_intel):
+    for check in (check_own, check_memtrace, check_branches, check_values, check_named, check_twice_named, check_many_records,
+                  check_latency, check_failures, check_views, check_columns, check_damaged_columns, check_device_without_atomics,
+                  check_intel):
         check()
         print(check.__name__, 'ok')
