@@ -645,6 +645,7 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
     memcpy(t->constant, program->constant, program->constant_B);
     memset(t->grf, 0, zs_eu_file_B(program) + ZS_EU_GUARD_B);
     memset(t->acc, 0, sizeof(t->acc));
+    memset(t->acc_high, 0, sizeof(t->acc_high));
     zs_eu_thread_restart(t, program, dispatch_mask);
 }
 
@@ -657,6 +658,7 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     if (program->scores)
         memset(&t->scoreboard, 0, sizeof(t->scoreboard));
     clear(t->acc, program->read_acc_slots * sizeof(t->acc[0]));
+    clear(t->acc_high, program->read_acc_slots * sizeof(t->acc[0]));
     for (uint32_t i = 0; i < program->clear_count; i++)
         clear(t->grf + program->clear[i].start_B,
               program->clear[i].end_B - (size_t)program->clear[i].start_B);

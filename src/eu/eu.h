@@ -343,8 +343,10 @@ struct zs_eu_thread {
     uint32_t send_cache_next;
     uint64_t block_count[2]; /* what a block start adds to its counters: follows from ce */
     /* element i of the accumulators: a slot each, by the size of the element's type (32-byte
-     * registers, dwords: acc1 begins at slot 8); integers sign-extended */
-    _Alignas(64) uint64_t acc[ZS_EU_ACC_SLOTS_MAX];
+     * registers, dwords: acc1 begins at slot 8); integers sign-extended to 64 bits, of which the
+     * high halves lie apart: what is no wider than a dword is packed */
+    _Alignas(64) uint32_t acc[ZS_EU_ACC_SLOTS_MAX];
+    _Alignas(64) uint32_t acc_high[ZS_EU_ACC_SLOTS_MAX];
     struct zs_eu_fault fault;
     /* the register file of the program and the bytes behind it */
     _Alignas(64) uint8_t grf[ZS_EU_GRF_FILE_MAX_B + ZS_EU_GUARD_B];
@@ -365,6 +367,18 @@ struct zs_eu_thread {
  */
 void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
                        uint32_t dispatch_mask);
+
+/* An element of the accumulators. */
+static inline uint64_t zs_eu_acc(const struct zs_eu_thread *t, uint32_t slot)
+{
+    return t->acc[slot] | (uint64_t)t->acc_high[slot] << 32;
+}
+
+static inline void zs_eu_acc_set(struct zs_eu_thread *t, uint32_t slot, uint64_t value)
+{
+    t->acc[slot] = (uint32_t)value;
+    t->acc_high[slot] = (uint32_t)(value >> 32);
+}
 
 /* The instruction that a stopped thread goes on with; UINT32_MAX before the first. */
 uint32_t zs_eu_thread_inst(const struct zs_eu_thread *t);

@@ -60,6 +60,26 @@ WIDE_TYPE(f32);
 #undef LANES_PICK
 #define LANES_PICK LANES_PICK_WIDE
 
+/* The high halves of products, of even and odd lanes apart. */
+LANES_FN u32x16 lanes_wide_mulh_s32(s32x16 a, s32x16 b)
+{
+    enum { ODD = 0xaaaa };
+    __m512i x = (__m512i)a, y = (__m512i)b;
+    __m512i even = _mm512_srli_epi64(_mm512_mul_epi32(x, y), 32);
+    __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
+    return (u32x16)_mm512_mask_mov_epi32(even, ODD, odd);
+}
+LANES_FN u32x16 lanes_wide_mulh_u32(u32x16 a, u32x16 b)
+{
+    enum { ODD = 0xaaaa };
+    __m512i x = (__m512i)a, y = (__m512i)b;
+    __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(x, y), 32);
+    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
+    return (u32x16)_mm512_mask_mov_epi32(even, ODD, odd);
+}
+#define lanes_mulh_s32 lanes_wide_mulh_s32
+#define lanes_mulh_u32 lanes_wide_mulh_u32
+
 LANES_FN void splat_into(void *to, const void *one, unsigned element_B)
 {
     uint32_t bits = 0;

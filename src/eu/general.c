@@ -149,34 +149,8 @@ static void set32(struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned c,
     memcpy(AT(t, op->dst) + c * 4, &value, 4);
 }
 
-/* dst is a temporary; acc's elements are those of the channels, whatever the channel offset. */
-const struct zs_eu_op *zs_eu_op_addc(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    uint32_t active = zs_eu_active(t, op);
-
-    for (unsigned c = 0; c < op->count; c++) {
-        uint32_t a = source32(t, op, 0, c), sum = a + source32(t, op, 1, c);
-        set32(t, op, c, sum);
-        if (active >> c & 1)
-            t->acc[c] = sum < a;
-    }
-    ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_subb(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    uint32_t active = zs_eu_active(t, op);
-
-    for (unsigned c = 0; c < op->count; c++) {
-        uint32_t a = source32(t, op, 0, c), b = source32(t, op, 1, c);
-        set32(t, op, c, a - b);
-        if (active >> c & 1)
-            t->acc[c] = a < b;
-    }
-    ZS_EU_NEXT(t, op);
-}
-
-/* acc = acc + (a * (b >> 16) << 16), result: its high half. Sources widened to 64 bits. */
+/* acc = acc + (a * (b >> 16) << 16), result: its high half. Sources widened to 64 bits; dst is a
+ * temporary; acc's elements are those of the channels, whatever the channel offset. */
 const struct zs_eu_op *zs_eu_op_mach(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t active = zs_eu_active(t, op);
@@ -184,10 +158,10 @@ const struct zs_eu_op *zs_eu_op_mach(struct zs_eu_thread *t, const struct zs_eu_
     for (unsigned c = 0; c < op->count; c++) {
         uint64_t a = source64(t, op, 0, c);
         uint64_t high = (uint64_t)((int64_t)source64(t, op, 1, c) >> 16);
-        uint64_t acc = t->acc[c] + (a * high << 16);
+        uint64_t acc = zs_eu_acc(t, c) + (a * high << 16);
         set32(t, op, c, (uint32_t)(acc >> 32));
         if (active >> c & 1)
-            t->acc[c] = acc;
+            zs_eu_acc_set(t, c, acc);
     }
     ZS_EU_NEXT(t, op);
 }
@@ -196,7 +170,7 @@ const struct zs_eu_op *zs_eu_op_mach(struct zs_eu_thread *t, const struct zs_eu_
 const struct zs_eu_op *zs_eu_op_mac(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     for (unsigned c = 0; c < op->count; c++) {
-        uint64_t value = t->acc[c] + source64(t, op, 0, c) * source64(t, op, 1, c);
+        uint64_t value = zs_eu_acc(t, c) + source64(t, op, 0, c) * source64(t, op, 1, c);
         memcpy(AT(t, op->dst) + c * 8, &value, 8);
     }
     ZS_EU_NEXT(t, op);

@@ -113,6 +113,15 @@ LANES_FN u64x8 lanes_mulw_u32(u32x8 a, u32x8 b)
     return LANES_CONVERT(u64, a) * LANES_CONVERT(u64, b);
 #endif
 }
+/* The high halves of these. */
+LANES_FN u32x8 lanes_mulh_s32(s32x8 a, s32x8 b)
+{
+    return lanes_low_32((u64x8)lanes_mulw_s32(a, b) >> 32);
+}
+LANES_FN u32x8 lanes_mulh_u32(u32x8 a, u32x8 b)
+{
+    return lanes_low_32(lanes_mulw_u32(a, b) >> 32);
+}
 LANES_FN s64x8 lanes_addsat_s64(s64x8 a, s64x8 b)
 {
     u64x8 sum = (u64x8)a + (u64x8)b;

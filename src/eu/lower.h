@@ -128,6 +128,9 @@ struct zs_eu_loc zs_eu_convert(struct zs_eu_lowering *l, struct zs_eu_loc loc, u
  */
 void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
                    const struct zs_eu_loc *src, unsigned count);
+/* The same into an accumulator by two rows: low and high halves. Neither saturated nor compared. */
+void zs_eu_compute_halves(struct zs_eu_lowering *l, const enum zs_eu_row rows[2],
+                          struct zs_eu_loc *src, unsigned count, unsigned type);
 /* The same for a result that is already in a temporary. */
 void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type);
 /* One row into packed elements at `dst`; masked by the instruction, or for all channels. */

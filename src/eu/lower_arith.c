@@ -136,7 +136,14 @@ void zs_eu_lower_mul(struct zs_eu_lowering *l)
         return;
     }
     if (type == ZS_TYPE_Q && narrow != ZS_TYPE_NONE) {
+        bool plain = !(l->inst->dst.modifiers & ZS_MOD_SAT) && !l->inst->cond;
         load_all(l, narrow, ZS_EU_MOD_ARITH, src);
+        if (dst_is_acc(l) && plain && !(l->inst->flags & ZS_INST_ACCWREN)) {
+            static const enum zs_eu_row rows[2][2] = {{ZS_EU_ROW_MUL_32, ZS_EU_ROW_MULH_S32},
+                                                      {ZS_EU_ROW_MUL_32, ZS_EU_ROW_MULH_U32}};
+            zs_eu_compute_halves(l, rows[narrow == ZS_TYPE_UD], src, 2, narrow);
+            return;
+        }
         zs_eu_compute(l, narrow == ZS_TYPE_UD ? ZS_EU_ROW_MULW_U32 : ZS_EU_ROW_MULW_S32,
                       /* an unsigned product may not fit q: it matters for clamping */
                       narrow == ZS_TYPE_UD ? ZS_TYPE_UQ : ZS_TYPE_Q, src, 2);
@@ -242,6 +249,7 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
 {
     struct zs_isa_inst *plain = rewrite(l);
     struct zs_eu_loc src[2];
+    uint64_t zero = 0;
 
     /* the compiler folds the numbers of lanes, words, into additions to addresses */
     if (any_float_src(l) || widest_B(l, false) != 4 || l->n > 16 || !plain_source(l, 0) ||
@@ -249,15 +257,16 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
         unmodelled(l, "a source that is not plain ud");
         return;
     }
+    bool adds = plain->op == ZS_OP_ADDC;
     load_all(l, ZS_TYPE_UD, ZS_EU_MOD_ARITH, src);
+    if (l->failed)
+        return;
     uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *op =
-        zs_eu_emit(l, plain->op == ZS_OP_ADDC ? ZS_EU_KIND_ADDC : ZS_EU_KIND_SUBB);
-    op->dst = at;
-    op->src[0] = src[0].at;
-    op->src[1] = src[1].at;
-    op->arg = (uint8_t)(src[0].scalar | src[1].scalar << 1);
-    zs_eu_mask(l, op);
+    struct zs_eu_loc none = {zs_eu_constant(l, &zero, 8), true};
+    zs_eu_emit_row(l, adds ? ZS_EU_ROW_ADD_32 : ZS_EU_ROW_SUB_32, at, src, 2, false);
+    zs_eu_emit_row(l, adds ? ZS_EU_ROW_CARRY_32 : ZS_EU_ROW_BORROW_32, ZS_EU_OFFSET(acc), src, 2,
+                   true);
+    zs_eu_emit_row(l, ZS_EU_ROW_MOV_32, ZS_EU_OFFSET(acc_high), &none, 1, true);
     plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done: the carry is there */
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
 }

@@ -35,8 +35,12 @@ struct zs_eu_loc zs_eu_to_temp(struct zs_eu_lowering *l, enum zs_eu_row row, str
 
 /*
  * Byte offset in the thread of an operand's first element, bytes that may be used from there, and
- * the distance of neighbouring elements.
+ * the distance of neighbouring elements. Of accumulators it is that of the low halves; the high
+ * ones of 64-bit elements lie ZS_EU_ACC_HIGH behind.
  */
+enum {
+    ZS_EU_ACC_HIGH = offsetof(struct zs_eu_thread, acc_high) - offsetof(struct zs_eu_thread, acc)
+};
 struct zs_eu_place {
     uint32_t at, limit_B, step_B;
 };

@@ -103,7 +103,7 @@ void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first)
     uint32_t end = ZS_MIN(first + l->n * STRIDE_MAX, zs_eu_acc_slots(l->program));
 
     l->program->read_acc_slots =
-        ZS_MAX(l->program->read_acc_slots, (uint32_t)zs_align_up(end, 4)); /* see clear() */
+        ZS_MAX(l->program->read_acc_slots, (uint32_t)zs_align_up(end, 8)); /* see clear() */
 }
 
 static bool place_acc(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
@@ -118,7 +118,7 @@ static bool place_acc(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: accumulator acc%u is not modelled",
                             l->name, reg);
     zs_eu_mark_acc_read(l, first); /* perhaps */
-    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 8, (slots - first) * 8, 8};
+    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 4, (slots - first) * 4, 4};
     return true;
 }
 

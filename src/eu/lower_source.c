@@ -106,6 +106,43 @@ static bool is_wide_acc(const struct zs_isa_operand *op)
            ((op->modifiers & ZS_MOD_ABS) || (op->modifiers & ZS_MOD_NEG));
 }
 
+/* Elements at these offsets from `at`. */
+static struct zs_eu_loc load_region(struct zs_eu_lowering *l, const struct zs_eu_region *region,
+                                    uint32_t from, unsigned type)
+{
+    uint32_t stride = zs_eu_even_stride(region->offset_B, l->n), size_B = zs_eu_type_B(type);
+
+    if (zs_eu_is_general(l))
+        return gather_region(l, region, from, type);
+    if (stride == 0)
+        return (struct zs_eu_loc){from, true};
+    if (stride == size_B)
+        return (struct zs_eu_loc){from, false};
+    if (stride == UINT32_MAX || l->n < 8)
+        return gather_region(l, region, from, type);
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *gather = zs_eu_emit(l, ZS_EU_KIND_GATHER);
+    gather->cls = (uint8_t)zs_eu_type_log2(type);
+    gather->dst = at;
+    gather->src[0] = from;
+    gather->src[1] = stride;
+    return (struct zs_eu_loc){at, false};
+}
+
+/* 64-bit elements of accumulators. */
+static struct zs_eu_loc join_halves(struct zs_eu_lowering *l, const struct zs_eu_region *region,
+                                    uint32_t from)
+{
+    const struct zs_eu_loc halves[2] = {
+        load_region(l, region, from, ZS_TYPE_UD),
+        load_region(l, region, from + ZS_EU_ACC_HIGH, ZS_TYPE_UD),
+    };
+    uint32_t at = zs_eu_temp(l);
+
+    zs_eu_emit_row(l, ZS_EU_ROW_JOIN_64, at, halves, 2, false);
+    return (struct zs_eu_loc){at, l->n == 1};
+}
+
 static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
                                     unsigned type)
 {
@@ -117,28 +154,14 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_is
     if (!zs_eu_place_of(l, op, false, &place))
         return (struct zs_eu_loc){0};
     before_read(l, op);
-    if (!zs_eu_region_offsets(op, l->n, &place, size_B, false, region.offset_B)) {
+    bool halves = zs_eu_is_acc(op) && size_B == 8;
+    if (!zs_eu_region_offsets(op, l->n, &place, halves ? 4 : size_B, false, region.offset_B)) {
         zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: source region leaves its registers", l->name);
         return (struct zs_eu_loc){0};
     }
-    uint32_t stride = zs_eu_even_stride(region.offset_B, l->n);
     for (unsigned c = 0; c < l->n && op->file == ZS_FILE_GRF; c++)
         zs_eu_mark_read(l, place.at - ZS_EU_OFFSET(grf) + region.offset_B[c], size_B);
-    if (zs_eu_is_general(l))
-        return gather_region(l, &region, place.at, type);
-    if (stride == 0)
-        return (struct zs_eu_loc){place.at, true};
-    if (stride == size_B)
-        return (struct zs_eu_loc){place.at, false};
-    if (stride == UINT32_MAX || l->n < 8)
-        return gather_region(l, &region, place.at, type);
-    uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *gather = zs_eu_emit(l, ZS_EU_KIND_GATHER);
-    gather->cls = (uint8_t)zs_eu_type_log2(type);
-    gather->dst = at;
-    gather->src[0] = place.at;
-    gather->src[1] = stride;
-    return (struct zs_eu_loc){at, false};
+    return halves ? join_halves(l, &region, place.at) : load_region(l, &region, place.at, type);
 }
 
 static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_isa_operand *op,

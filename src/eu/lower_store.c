@@ -12,6 +12,7 @@ struct target {
     uint32_t stride;
     unsigned type; /* what is stored: acc takes integers as 64 bits */
     bool indirect;
+    bool halves; /* 64-bit elements of accumulators */
 };
 
 static bool find_target(struct zs_eu_lowering *l, struct target *ret)
@@ -42,6 +43,9 @@ static bool find_target(struct zs_eu_lowering *l, struct target *ret)
         ret->type = zs_eu_type_is_signed(dst->type) ? ZS_TYPE_Q : ZS_TYPE_UQ;
         size_B = 8;
     }
+    ret->halves = zs_eu_is_acc(dst) && size_B == 8;
+    if (ret->halves)
+        size_B = 4;
     if (!zs_eu_region_offsets(dst, l->n, &ret->place, size_B, true, ret->offsets))
         return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: destination region leaves its registers",
                             l->name);
@@ -52,7 +56,7 @@ static bool find_target(struct zs_eu_lowering *l, struct target *ret)
 /* Packed elements of the target's type can be stored there by a row. */
 static bool is_packed(const struct zs_eu_lowering *l, const struct target *target)
 {
-    return !target->indirect && target->stride == zs_eu_type_B(target->type) &&
+    return !target->indirect && !target->halves && target->stride == zs_eu_type_B(target->type) &&
            !zs_eu_is_general(l);
 }
 
@@ -70,11 +74,38 @@ static struct zs_eu_loc settle(struct zs_eu_lowering *l, const struct target *ta
 }
 
 static void store_elements(struct zs_eu_lowering *l, const struct target *target,
+                           struct zs_eu_loc loc);
+
+/* What two rows make of the sources: the low and the high halves of 64-bit elements. */
+static void store_halves(struct zs_eu_lowering *l, const struct target *target,
+                         const enum zs_eu_row rows[2], const struct zs_eu_loc *src, unsigned count)
+{
+    struct target half = *target;
+
+    half.halves = false;
+    half.type = ZS_TYPE_UD;
+    for (unsigned i = 0; i < 2; i++, half.place.at += ZS_EU_ACC_HIGH) {
+        if (is_packed(l, &half)) {
+            zs_eu_emit_row(l, rows[i], half.place.at, src, count, true);
+            continue;
+        }
+        uint32_t at = zs_eu_temp(l);
+        zs_eu_emit_row(l, rows[i], at, src, count, false);
+        store_elements(l, &half, (struct zs_eu_loc){at, l->n == 1});
+    }
+}
+
+static void store_elements(struct zs_eu_lowering *l, const struct target *target,
                            struct zs_eu_loc loc)
 {
+    static const enum zs_eu_row halves[2] = {ZS_EU_ROW_I64_32, ZS_EU_ROW_HIGH_32};
     struct zs_eu_region region;
     struct zs_eu_op *op;
 
+    if (target->halves) {
+        store_halves(l, target, halves, &loc, 1);
+        return;
+    }
     loc = settle(l, target, loc, target->type);
     if (is_packed(l, target)) {
         zs_eu_emit_row(l, zs_eu_move_row(target->type), target->place.at, &loc, 1, true);
@@ -148,7 +179,10 @@ static void store_accumulator(struct zs_eu_lowering *l, struct zs_eu_loc result,
     unsigned to = zs_eu_type_is_float(type)    ? type
                   : zs_eu_type_is_signed(type) ? ZS_TYPE_Q
                                                : ZS_TYPE_UQ;
-    struct target target = {.place = {ZS_EU_OFFSET(acc), 256, 8}, .stride = 8, .type = to};
+    struct target target = {.place = {ZS_EU_OFFSET(acc), 128, 4},
+                            .stride = 4,
+                            .type = to,
+                            .halves = zs_eu_type_B(to) == 8};
 
     if (l->n > 16 || type == ZS_TYPE_HF || type == ZS_TYPE_BF) {
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: AccWrEn of this shape is not modelled",
@@ -156,7 +190,7 @@ static void store_accumulator(struct zs_eu_lowering *l, struct zs_eu_loc result,
         return;
     }
     for (unsigned c = 0; c < l->n; c++)
-        target.offsets[c] = (uint16_t)(c * 8);
+        target.offsets[c] = (uint16_t)(c * 4);
     store_elements(l, &target, zs_eu_convert(l, result, type, to, false));
 }
 
@@ -242,6 +276,21 @@ static bool gather_in_place(struct zs_eu_lowering *l, const struct target *targe
     last->dst = dst;
     zs_eu_mask(l, last);
     return true;
+}
+
+void zs_eu_compute_halves(struct zs_eu_lowering *l, const enum zs_eu_row rows[2],
+                          struct zs_eu_loc *src, unsigned count, unsigned type)
+{
+    struct target target;
+
+    if (l->failed || !find_target(l, &target))
+        return;
+    zs_assert(target.halves);
+    for (unsigned i = 0; i < count; i++) /* read again after the first half was written */
+        if (src[i].at >= ZS_EU_OFFSET(acc) && src[i].at < ZS_EU_OFFSET(grf))
+            src[i] = zs_eu_to_temp(l, zs_eu_move_row(type), src[i]);
+    store_halves(l, &target, rows, src, count);
+    zs_eu_after_store(l);
 }
 
 void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,

@@ -214,7 +214,7 @@ static int read_acc(const struct access *a)
         return read_mme(&mme);
     uint32_t lanes = a->size_B / 4;
     for (uint32_t c = 0; c < lanes; c++) {
-        uint32_t low = (uint32_t)a->thread->t->acc[a->index * lanes + c];
+        uint32_t low = (uint32_t)zs_eu_acc(a->thread->t, a->index * lanes + c);
         memcpy(a->bytes + (size_t)c * 4, &low, 4);
     }
     return 0;
@@ -250,7 +250,7 @@ static int write_acc(const struct access *a)
     for (uint32_t c = 0; c < lanes; c++) {
         uint32_t value = zs_load_u32(a->bytes + (size_t)c * 4);
         if (value != zs_load_u32(shown + (size_t)c * 4))
-            a->thread->t->acc[a->index * lanes + c] = (uint64_t)(int64_t)(int32_t)value;
+            zs_eu_acc_set(a->thread->t, a->index * lanes + c, (uint64_t)(int64_t)(int32_t)value);
     }
     return 0;
 }

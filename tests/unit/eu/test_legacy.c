@@ -212,7 +212,7 @@ static void differences(void **state)
         for (unsigned i = 0; i < 16; i++) {
             a[i] = (uint8_t)(i % 3 == 0 ? 0x80 : i % 3 == 1 ? 0xff : i * 37);
             b[i] = (uint8_t)(i % 2 ? 0x7f : i * 11);
-            t->acc[i] = (uint64_t)(int64_t)sums[i % 6];
+            zs_eu_acc_set(t, i, (uint64_t)(int64_t)sums[i % 6]);
         }
         memcpy(t->grf + A * 32, a, 16);
         memcpy(t->grf + B * 32, b, 16);

@@ -333,7 +333,7 @@ static void check_mulh(bool is_signed, struct random *r)
         uint64_t want =
             is_signed ? (uint64_t)((int64_t)(int32_t)a[i] * (int32_t)b[i]) : (uint64_t)a[i] * b[i];
         assert_int_equal(got[i], want >> 32);
-        assert_int_equal(thread->acc[i], want);
+        assert_int_equal(zs_eu_acc(thread, i), want);
     }
     zs_eu_program_destroy(program);
 }

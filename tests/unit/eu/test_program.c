@@ -131,12 +131,14 @@ static void test_restart(void **state)
             memset(t->grf, 0x11, sizeof(zeros));
             memset(t->flag, 0x11, sizeof(t->flag));
             memset(t->acc, 0x11, 32 * sizeof(t->acc[0]));
+            memset(t->acc_high, 0x11, 32 * sizeof(t->acc[0]));
             zs_eu_thread_restart(t, program, 0xffff);
             assert_memory_equal(t->grf + 30 * 32, zeros, 64);
             assert_memory_equal(t->flag, zeros, sizeof(t->flag));
             if (hooked) {
                 assert_memory_equal(t->grf, zeros, sizeof(zeros));
                 assert_memory_equal(t->acc, zeros, 32 * sizeof(t->acc[0]));
+                assert_memory_equal(t->acc_high, zeros, 32 * sizeof(t->acc[0]));
             }
             assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_EOT);
             assert_memory_equal(t->grf + 20 * 32, zeros, 64);

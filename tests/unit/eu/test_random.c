@@ -108,7 +108,8 @@ static void run(const struct code *code, const struct ref_state *s, uint32_t fla
     zs_eu_thread_init(t, program, UINT32_MAX);
     zs_eu_thread_set_control(t, s->cr0);
     memcpy(t->grf, s->grf, 128 * s->grf_B);
-    memcpy(t->acc, s->acc, sizeof(s->acc));
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(s->acc); i++)
+        zs_eu_acc_set(t, i, (uint64_t)s->acc[i]);
     memcpy(t->flag, s->flag, sizeof(s->flag));
     memcpy(t->a0, s->a0, sizeof(t->a0));
     t->ce = s->ce;
@@ -254,9 +255,11 @@ static void compare(const struct code *code, const struct zs_isa_inst *inst,
     char text[ZS_ISA_LINE_MAX];
     struct zs_isa_inst decoded;
 
+    bool same_acc = true;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(want->acc); i++)
+        same_acc = same_acc && zs_eu_acc(got, i) == (uint64_t)want->acc[i];
     same_nans(inst, got->grf, want, before->a0);
-    if (memcmp(got->grf, want->grf, 128 * want->grf_B) == 0 &&
-        memcmp(got->acc, want->acc, sizeof(want->acc)) == 0 &&
+    if (memcmp(got->grf, want->grf, 128 * want->grf_B) == 0 && same_acc &&
         memcmp(got->flag, want->flag, sizeof(want->flag)) == 0 &&
         memcmp(got->a0, want->a0, sizeof(want->a0)) == 0)
         return;
@@ -277,9 +280,9 @@ static void compare(const struct code *code, const struct zs_isa_inst *inst,
         fprintf(stderr, "f%u: was %08x, want %08x, got %08x\n", i, before->flag[i], want->flag[i],
                 got->flag[i]);
     for (unsigned i = 0; i < 32; i++)
-        if (got->acc[i] != (uint64_t)want->acc[i])
+        if (zs_eu_acc(got, i) != (uint64_t)want->acc[i])
             fprintf(stderr, "acc %u: want %llx, got %llx\n", i, (unsigned long long)want->acc[i],
-                    (unsigned long long)got->acc[i]);
+                    (unsigned long long)zs_eu_acc(got, i));
     fail_msg("state differs");
 }
 
