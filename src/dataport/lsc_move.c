@@ -157,16 +157,9 @@ static bool rise64(const uint8_t *addresses, uint32_t lanes, uint64_t *ret_first
     if (step > STEP_MAX_B ||
         zs_port_load64(addresses + (lanes - 1) * 8) != first + step * (lanes - 1))
         return false;
-    vector64 expect = splat64(first), next = splat64(VECTOR_QWORDS * step), off = {0}, some;
-    for (uint32_t i = 1; i < VECTOR_QWORDS; i++)
-        expect[i] = first + i * step;
-    for (uint32_t i = 0; i < lanes; i += VECTOR_QWORDS, expect += next) {
-        memcpy(&some, addresses + (size_t)i * 8, sizeof(some));
-        off |= some ^ expect;
-    }
     *ret_first = first;
     *ret_B = (uint32_t)step;
-    return all_zero((vector)off);
+    return rises64(addresses, step, lanes);
 }
 
 static bool rise32(const uint8_t *offsets, uint32_t lanes, uint64_t *ret_first, uint32_t *ret_B)
@@ -348,6 +341,98 @@ static bool run_vector(struct zs_port *port, const struct zs_port_message *m, ui
     return true;
 }
 
+/* ---- dwords ------------------------------------------------------------------------------------
+ *
+ * What kernels load and store most: one dword for each of sixteen or 32 lanes, neighbours or at one
+ * place, each sixteen by themselves.
+ */
+
+struct row {
+    uint8_t *first;
+    bool is_one; /* place */
+};
+
+ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) bool
+row_of_offsets(const struct zs_port_quick *area, const uint8_t *offsets, struct row *ret)
+{
+    uint32_t first = zs_port_load32(offsets), step = zs_port_load32(offsets + 4) - first;
+    if (step == 4 ? !shaped(offsets, steps_of_4, LANES_MAX)
+                  : step != 0 || !shaped(offsets, NULL, LANES_MAX))
+        return false;
+    uint32_t size_B = step * (LANES_MAX - 1) + 4;
+    first &= area->mask;
+    ret->is_one = step == 0;
+    ret->first = area->base + first;
+    return first <= area->size_B && size_B <= area->size_B - first;
+}
+
+ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) bool
+row_of_addresses(const struct zs_port_range *range, const uint8_t *addresses, struct row *ret)
+{
+    uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
+    uint64_t size_B = step * (LANES_MAX - 1) + 4;
+    ret->is_one = step == 0;
+    ret->first = (uint8_t *)(uintptr_t)first;
+    return (step == 4 || step == 0) && first >= range->start && first < range->end &&
+           size_B <= range->end - first && rises64(addresses, step, LANES_MAX);
+}
+
+static inline __attribute__((always_inline)) bool
+place_rows(struct zs_port *port, const struct zs_port_message *m, const uint8_t *addresses,
+           bool is_write, struct row rows[LSC_LANES_MAX / LANES_MAX])
+{
+    struct zs_port_quick area;
+    if (is_a64(m)) {
+        const struct zs_port_range *range = &port->cache[m->cache_slot];
+        if ((is_write && range->read_only) || zs_port_tracks(port))
+            return false;
+        return row_of_addresses(range, addresses, &rows[0]) &&
+               (m->lanes == LANES_MAX ||
+                row_of_addresses(range, addresses + LANES_MAX * 8, &rows[1]));
+    }
+    return zs_port_quick(port, m, is_write, &area) && row_of_offsets(&area, addresses, &rows[0]) &&
+           (m->lanes == LANES_MAX || row_of_offsets(&area, addresses + LANES_MAX * 4, &rows[1]));
+}
+
+static inline bool is_dwords(const struct zs_port_message *m, uint32_t mask)
+{
+    return ZS_PORT_CHECKED && m->elements == 1 && m->element_B == 4 && m->channels == 15 &&
+           ((m->lanes == LSC_LANES_MAX && mask == UINT32_MAX) ||
+            (m->lanes == LANES_MAX && mask == 0xffff));
+}
+
+/* false: it is something else, and nothing was done. */
+ZS_PORT_KERNEL_ACCESS static bool load_dwords(struct zs_port *port, const struct zs_port_message *m,
+                                              uint8_t *dst, const uint8_t *src0, uint32_t mask)
+{
+    struct row rows[LSC_LANES_MAX / LANES_MAX];
+    if (!is_dwords(m, mask) || !place_rows(port, m, src0, false, rows))
+        return false;
+    for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, dst += LANES_MAX * 4) {
+        if (rows[i].is_one)
+            splat32(dst, zs_port_load32_shared(rows[i].first), LANES_MAX);
+        else
+            copy_vectors(dst, rows[i].first, LANES_MAX / VECTOR_LANES);
+    }
+    return true;
+}
+
+ZS_PORT_KERNEL_ACCESS static bool store_dwords(struct zs_port *port,
+                                               const struct zs_port_message *m, const uint8_t *src0,
+                                               const uint8_t *data, uint32_t mask)
+{
+    struct row rows[LSC_LANES_MAX / LANES_MAX];
+    if (!is_dwords(m, mask) || !place_rows(port, m, src0, true, rows))
+        return false;
+    for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, data += LANES_MAX * 4) {
+        if (rows[i].is_one) /* the last one stays */
+            memcpy(rows[i].first, data + (LANES_MAX - 1) * 4, 4);
+        else
+            copy_vectors(rows[i].first, data, LANES_MAX / VECTOR_LANES);
+    }
+    return true;
+}
+
 /* ---- blocks ------------------------------------------------------------------------------------
  */
 
@@ -392,7 +477,7 @@ ZS_PORT_KERNEL_ACCESS bool RUN(lsc_load)(struct zs_port *port, const struct zs_p
 {
     uint8_t *place;
     uint32_t inside_B;
-    if (zs_port_is_prefetch(m))
+    if (zs_port_is_prefetch(m) || load_dwords(port, m, dst, src0, mask))
         return true;
     if (m->lanes)
         return run_vector(port, m, dst, src0, NULL, mask);
@@ -410,6 +495,8 @@ ZS_PORT_KERNEL_ACCESS bool RUN(lsc_store)(struct zs_port *port, const struct zs_
 {
     uint8_t *place;
     uint32_t inside_B;
+    if (store_dwords(port, m, src0, src1, mask))
+        return true;
     if (m->lanes)
         return run_vector(port, m, NULL, src0, src1, mask);
     if (!block_place(port, m, src0, true, &place, &inside_B))

@@ -300,24 +300,6 @@ ZS_PORT_KERNEL_ACCESS static bool scatter(struct zs_port *port, const struct zs_
 /* ---- shapes of address vectors -----------------------------------------------------------------
  */
 
-static const uint32_t steps_of_4[16] = {0,  4,  8,  12, 16, 20, 24, 28,
-                                        32, 36, 40, 44, 48, 52, 56, 60};
-
-/* offset[i] == offset[0] + expected[i], the latter 0 or steps_of_4. */
-static inline __attribute__((always_inline)) bool shaped(const uint8_t *offsets,
-                                                         const uint32_t *expected, uint32_t lanes)
-{
-    vector first = splat(zs_port_load32(offsets)), bad = {0};
-    _Pragma("GCC unroll 4") for (uint32_t i = 0; i < lanes; i += VECTOR_LANES)
-    {
-        vector v = *(const vector *)(const void *)(offsets + (size_t)i * 4) - first;
-        if (expected)
-            v ^= *(const vector *)(const void *)(expected + i);
-        bad |= v;
-    }
-    return all_zero(bad);
-}
-
 /* offset[i] == offset[0] + 4 * i */
 static inline bool consecutive32(const uint8_t *offsets, uint32_t lanes)
 {
@@ -332,32 +314,10 @@ static inline bool uniform32(const uint8_t *offsets, uint32_t lanes)
 /* Stride between lanes of 64-bit addresses: 0, element_B, or -1 for anything else. */
 static inline int stride64(const uint8_t *addresses, uint32_t lanes, uint32_t element_B)
 {
-    uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
-    if (step != 0 && step != element_B)
+    uint64_t step = zs_port_load64(addresses + 8) - zs_port_load64(addresses);
+    if ((step != 0 && step != element_B) || !rises64(addresses, step, lanes))
         return -1;
-    uint64_t bad = 0, expect = first;
-    for (uint32_t i = 0; i < lanes; i++, expect += step)
-        bad |= zs_port_load64(addresses + i * 8) ^ expect;
-    return bad ? -1 : (int)step;
-}
-
-/* Rows of registers are stored by the vectors that they will be loaded by: a host forwards such
- * stores, and cannot join narrower ones. */
-static inline void splat32(uint8_t *dst, uint32_t value, uint32_t lanes)
-{
-    vector v = splat(value);
-    for (uint32_t i = 0; i < lanes; i += VECTOR_LANES)
-        memcpy(dst + (size_t)i * 4, &v, sizeof(v));
-}
-
-/* All loads first: the two may overlap. */
-ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) void
-copy_vectors(uint8_t *to, const uint8_t *from, size_t count)
-{
-    const vector *in = (const vector *)(const void *)from;
-    vector *out = (vector *)(void *)to, row[8];
-    _Pragma("GCC unroll 8") for (size_t i = 0; i < count; i++) row[i] = in[i];
-    _Pragma("GCC unroll 8") for (size_t i = 0; i < count; i++) out[i] = row[i];
+    return (int)step;
 }
 
 /* 32, 64 or 128 bytes. */
