@@ -25,21 +25,6 @@ static void charge(struct zs_timing_machine *m, uint32_t inst, enum zs_timing_re
     m->tallies[inst].stalls[reason] += cycles;
 }
 
-static inline void free_at(struct zs_timing_eu *eu, uint32_t pipe, uint64_t at)
-{
-    uint64_t key = at << ZS_TIMING_ORDER_BITS, *unit = eu->unit_free;
-    eu->pipe_free[pipe] = at;
-    if (pipe == ZS_TIMING_PIPE_FPU0) {
-        unit[ZS_TIMING_UNIT_FPU0] = key;
-        unit[ZS_TIMING_UNIT_FPU] = ZS_MIN(key, unit[ZS_TIMING_UNIT_FPU1]);
-    } else if (pipe == ZS_TIMING_PIPE_FPU1) {
-        unit[ZS_TIMING_UNIT_FPU1] = unit[ZS_TIMING_UNIT_MATH] = key;
-        unit[ZS_TIMING_UNIT_FPU] = ZS_MIN(key, unit[ZS_TIMING_UNIT_FPU0]);
-    } else {
-        unit[pipe == ZS_TIMING_PIPE_SEND ? ZS_TIMING_UNIT_SEND : ZS_TIMING_UNIT_DPAS] = key;
-    }
-}
-
 static inline void be_active(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t at,
                              uint64_t end)
 {
@@ -49,22 +34,28 @@ static inline void be_active(struct zs_timing_machine *m, struct zs_timing_eu *e
     eu->busy_until = end;
 }
 
-/* A pipe of an EU works from `at` on; issues of an EU come in the order of time. */
-static void occupy(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint32_t pipe, uint64_t at,
-                   uint64_t cycles)
+/* The pipe of messages, or of systolic multiplications, works from `at` on; issues of an EU come in
+ * the order of time. */
+static void occupy(struct zs_timing_machine *m, struct zs_timing_eu *eu, enum zs_timing_unit unit,
+                   uint64_t at, uint64_t cycles)
 {
-    *(pipe == ZS_TIMING_PIPE_XMX ? &m->totals->xmx_active : &m->totals->send_active) += cycles;
-    free_at(eu, pipe, at + cycles);
+    *(unit == ZS_TIMING_UNIT_DPAS ? &m->totals->xmx_active : &m->totals->send_active) += cycles;
+    eu->unit_free[unit] = (at + cycles) << ZS_TIMING_ORDER_BITS;
     be_active(m, eu, at, at + cycles);
 }
 
+/* pipe: 0 or 1 */
 static inline void occupy_fpu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint32_t pipe,
                               uint64_t at, uint64_t cycles)
 {
-    uint64_t end = at + cycles, other = eu->pipe_free[pipe ^ 1];
+    uint64_t *unit = eu->unit_free, other_key = unit[ZS_TIMING_UNIT_FPU0 + (pipe ^ 1)];
+    uint64_t end = at + cycles, key = end << ZS_TIMING_ORDER_BITS;
+    uint64_t other = other_key >> ZS_TIMING_ORDER_BITS;
     if (other > at)
         m->totals->fpu_both_active += ZS_MIN(other, end) - at;
-    free_at(eu, pipe, end);
+    unit[ZS_TIMING_UNIT_FPU0 + pipe] = key;
+    unit[ZS_TIMING_UNIT_FPU] = ZS_MIN(key, other_key);
+    unit[ZS_TIMING_UNIT_MATH] = unit[ZS_TIMING_UNIT_FPU1];
     be_active(m, eu, at, end);
 }
 
@@ -210,10 +201,12 @@ static inline void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *
                               struct zs_timing_thread *th, const struct zs_timing_op *op,
                               struct zs_timing_tally *tally, uint64_t at)
 {
-    uint32_t cycles = cycles_of(op, th->mask), pipe = ZS_TIMING_PIPE_FPU1;
+    const uint64_t *free_at = eu->unit_free;
+    uint32_t cycles = cycles_of(op, th->mask), pipe = 1;
     if (op->unit == ZS_TIMING_UNIT_FPU0 ||
-        (op->unit == ZS_TIMING_UNIT_FPU && eu->pipe_free[0] <= eu->pipe_free[1]))
-        pipe = ZS_TIMING_PIPE_FPU0;
+        (op->unit == ZS_TIMING_UNIT_FPU &&
+         free_at[ZS_TIMING_UNIT_FPU0] <= free_at[ZS_TIMING_UNIT_FPU1]))
+        pipe = 0;
     *zs_timing_total_at(m->totals, op->totals[pipe]) += cycles;
     occupy_fpu(m, eu, pipe, at, cycles);
     uint32_t front = cycles > op->ahead ? cycles - op->ahead : 1;
@@ -226,7 +219,7 @@ static inline void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *
 static void issue_dpas(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                        struct zs_timing_thread *th, const struct zs_timing_op *op, uint64_t at)
 {
-    occupy(m, eu, ZS_TIMING_PIPE_XMX, at, op->full_cycles);
+    occupy(m, eu, ZS_TIMING_UNIT_DPAS, at, op->full_cycles);
     charge(m, th->inst, ZS_TIMING_ACTIVE, 1);
     th->eligible = at + 1;
     write_slots(m, th, op, at, ZS_TIMING_READY_SEND, false);
@@ -247,7 +240,7 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 {
     uint32_t front = m->params->send_front;
     uint32_t cycles = ZS_MAX(op->payload_grf, front);
-    occupy(m, eu, ZS_TIMING_PIPE_SEND, at, cycles);
+    occupy(m, eu, ZS_TIMING_UNIT_SEND, at, cycles);
     charge(m, th->inst, ZS_TIMING_ACTIVE, front);
     th->eligible = at + front;
     struct zs_timing_request r = {.subslice = eu->subslice,

@@ -7,13 +7,6 @@
 #include "gpu/timing/timing_priv.h"
 
 enum { ZS_TIMING_UNIT_END = ZS_TIMING_UNIT_CONTROL + 1 }; /* of a thread whose stream has ended */
-enum {
-    ZS_TIMING_PIPE_FPU0,
-    ZS_TIMING_PIPE_FPU1,
-    ZS_TIMING_PIPE_SEND,
-    ZS_TIMING_PIPE_XMX,
-    ZS_TIMING_PIPES
-};
 
 /* What a register waits for: the low bits of a time of the scoreboard. */
 enum {
@@ -66,8 +59,7 @@ struct zs_timing_thread {
 struct zs_timing_eu {
     uint32_t live; /* slots with threads */
     uint32_t subslice;
-    uint64_t pipe_free[ZS_TIMING_PIPES];
-    uint64_t unit_free[ZS_TIMING_UNIT_END + 1]; /* by unit: the same << ORDER_BITS; others: 0 */
+    uint64_t unit_free[ZS_TIMING_UNIT_END + 1]; /* by unit: cycle << ORDER_BITS; no pipe: 0 */
     uint64_t busy_until, loaded_since;
 };
 
