@@ -24,7 +24,8 @@ void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *ne
     zet_metric_group_type_exp_t *type =
         (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_GROUP_TYPE);
     if (type) {
-        bool streams = group->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+        bool streams = group->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
+                       !zs_metric_is_by_address(group->set);
         type->type = ZS_LATER_METRIC_GROUP_OTHER |
                      (streams ? (uint32_t)ZS_LATER_METRIC_GROUP_MARKER : 0u) |
                      (group->user ? (uint32_t)ZS_LATER_METRIC_GROUP_USER : 0u);

@@ -477,6 +477,9 @@ ze_result_t zs_streamer_append_marker(const char *function, ze_command_list_hand
                                       struct zs_ze_streamer *streamer, uint32_t value)
 {
     struct zs_append append;
+    if (kept_of(streamer))
+        return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, function,
+                         "reports by address have no markers");
     ze_result_t result = zs_append_begin(function, hCommandList, NULL, 0, NULL, &append);
     if (result != ZE_RESULT_SUCCESS)
         return result;
