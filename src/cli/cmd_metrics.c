@@ -116,11 +116,18 @@ static bool is_asked_for(const struct metrics_options *o, const char *name)
     return !o->groups.count;
 }
 
+/* of later specifications: groups of the metric tracer */
+static const zet_metric_group_sampling_type_flags_t SAMPLING_BY_TRACER = 4;
+
 static const char *sampling_word(zet_metric_group_sampling_type_flags_t type)
 {
     bool by_event = type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     bool by_time = type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-    return by_event && by_time ? "both" : by_event ? "event" : by_time ? "time" : "other";
+    return by_event && by_time         ? "both"
+           : by_event                  ? "event"
+           : by_time                   ? "time"
+           : type & SAMPLING_BY_TRACER ? "tracer"
+                                       : "other";
 }
 
 static void put_metric(struct asked *a, const zet_metric_properties_t *p)

@@ -61,6 +61,17 @@ LATER = {
                                       ((1, 13), 'zetDeviceEnableMetricsExp'),
                                       ((1, 13), 'zetDeviceDisableMetricsExp')]),
     'zet_command_list_exp_dditable_t': (0, [((1, 13), 'zetCommandListAppendMarkerExp')]),
+    'zet_metric_tracer_exp_dditable_t': (0, [
+        ((1, 11), 'zetMetricTracerCreateExp'),
+        ((1, 11), 'zetMetricTracerDestroyExp'),
+        ((1, 11), 'zetMetricTracerEnableExp'),
+        ((1, 11), 'zetMetricTracerDisableExp'),
+        ((1, 11), 'zetMetricTracerReadDataExp'),
+        ((1, 11), 'zetMetricTracerDecodeExp')]),
+    'zet_metric_decoder_exp_dditable_t': (0, [
+        ((1, 11), 'zetMetricDecoderCreateExp'),
+        ((1, 11), 'zetMetricDecoderDestroyExp'),
+        ((1, 11), 'zetMetricDecoderGetDecodableMetricsExp')]),
     'zet_metric_programmable_exp_dditable_t': (0, [
         ((1, 9), 'zetMetricProgrammableGetExp'),
         ((1, 9), 'zetMetricProgrammableGetPropertiesExp'),

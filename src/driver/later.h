@@ -36,6 +36,7 @@ enum {
     ZS_LATER_METRIC_GROUP_MARKER = 0x8
 };
 enum { ZS_LATER_METRIC_GROUP_PREFIX_B = 64 };
+enum { ZS_LATER_SAMPLING_TRACER = 0x4 };
 enum { ZS_LATER_PARAM_UTILIZATION = 2, ZS_LATER_PARAM_RATE = 4 };
 enum { ZS_LATER_VALUE_INFO_UINT32 = 0 };
 enum { ZS_LATER_MODULE_DP4A = 0x1, ZS_LATER_MODULE_DPAS = 0x2 };
@@ -157,6 +158,20 @@ typedef struct zs_later_metric_calculate {
     uint32_t rawReportSkipCount;
 } zet_metric_calculate_exp_desc_t;
 typedef struct zs_later_metric_programmable *zet_metric_programmable_exp_handle_t;
+typedef struct zs_later_metric_tracer *zet_metric_tracer_exp_handle_t;
+typedef struct zs_later_metric_decoder *zet_metric_decoder_exp_handle_t;
+typedef struct zs_later_metric_tracer_desc {
+    uint32_t stype;
+    const void *pNext;
+    uint32_t notifyEveryNBytes;
+} zet_metric_tracer_exp_desc_t;
+typedef struct zs_later_metric_entry {
+    zet_value_t value;
+    uint64_t timeStamp;
+    uint32_t metricIndex;
+    ze_bool_t onSubdevice;
+    uint32_t subdeviceId;
+} zet_metric_entry_exp_t;
 typedef struct zs_later_metric_programmable_properties {
     uint32_t stype;
     void *pNext;
@@ -253,6 +268,30 @@ ze_result_t ZE_APICALL zetMetricGroupRemoveMetricExp(zet_metric_group_handle_t h
                                                      zet_metric_handle_t hMetric);
 ze_result_t ZE_APICALL zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricGroup);
 ze_result_t ZE_APICALL zetMetricGroupDestroyExp(zet_metric_group_handle_t hMetricGroup);
+ze_result_t ZE_APICALL zetMetricTracerCreateExp(
+    zet_context_handle_t hContext, zet_device_handle_t hDevice, uint32_t metricGroupCount,
+    zet_metric_group_handle_t *phMetricGroups, zet_metric_tracer_exp_desc_t *desc,
+    ze_event_handle_t hNotificationEvent, zet_metric_tracer_exp_handle_t *phMetricTracer);
+ze_result_t ZE_APICALL zetMetricTracerDestroyExp(zet_metric_tracer_exp_handle_t hMetricTracer);
+ze_result_t ZE_APICALL zetMetricTracerEnableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
+                                                ze_bool_t synchronous);
+ze_result_t ZE_APICALL zetMetricTracerDisableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
+                                                 ze_bool_t synchronous);
+ze_result_t ZE_APICALL zetMetricTracerReadDataExp(zet_metric_tracer_exp_handle_t hMetricTracer,
+                                                  size_t *pRawDataSize, uint8_t *pRawData);
+ze_result_t ZE_APICALL zetMetricDecoderCreateExp(zet_metric_tracer_exp_handle_t hMetricTracer,
+                                                 zet_metric_decoder_exp_handle_t *phMetricDecoder);
+ze_result_t ZE_APICALL zetMetricDecoderDestroyExp(zet_metric_decoder_exp_handle_t phMetricDecoder);
+ze_result_t ZE_APICALL
+zetMetricDecoderGetDecodableMetricsExp(zet_metric_decoder_exp_handle_t hMetricDecoder,
+                                       uint32_t *pCount, zet_metric_handle_t *phMetrics);
+ze_result_t ZE_APICALL zetMetricTracerDecodeExp(zet_metric_decoder_exp_handle_t phMetricDecoder,
+                                                size_t *pRawDataSize, uint8_t *pRawData,
+                                                uint32_t metricsCount,
+                                                zet_metric_handle_t *phMetrics, uint32_t *pSetCount,
+                                                uint32_t *pMetricEntriesCountPerSet,
+                                                uint32_t *pMetricEntriesCount,
+                                                zet_metric_entry_exp_t *pMetricEntries);
 #endif
 
 #endif

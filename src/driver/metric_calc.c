@@ -59,6 +59,12 @@ static bool read_report(struct zs_reader *r, uint32_t set, struct zs_metric_repo
            size_B == zs_metric_report_B(set) && counters == zs_metric_counters_of(set);
 }
 
+bool zs_metric_report_read(struct zs_span bytes, uint32_t set, struct zs_metric_report *ret)
+{
+    struct zs_reader reader = zs_reader_make(bytes, 0, NULL);
+    return read_report(&reader, set, ret);
+}
+
 /* ---- Values ------------------------------------------------------------------------------------
  */
 
@@ -310,6 +316,14 @@ static zet_typed_value_t value_of(const struct source *s, bool max)
     else
         typed.value.ui64 = UINT64_MAX;
     return typed;
+}
+
+zet_typed_value_t zs_metric_value(const struct zs_gpu_model *model,
+                                  const struct zs_metric_report *report,
+                                  const struct zs_metric_row *row)
+{
+    const struct source s = {model, report, row};
+    return value_of(&s, false);
 }
 
 /* ---- The calls ---------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ static struct zs_metric_programmables *make_all(struct zs_ze_device *device)
     for (uint32_t i = 0; i < 2 * ZS_METRIC_SETS && ok; i++) {
         enum zs_metric_set set = (enum zs_metric_set)(i % ZS_METRIC_SETS);
         if (zs_metric_set_is_of(device->model, set, device->metrics->timed) &&
-            !zs_metric_is_by_address(set))
+            !zs_metric_is_by_address(set) && !zs_metric_is_traced(set))
             ok = add_set(p, device, set, i < ZS_METRIC_SETS);
     }
     if (ok)

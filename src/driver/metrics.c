@@ -2,6 +2,7 @@
 /* Counters of a device, its metric groups and metrics, activation. */
 #include "driver/metrics.h"
 #include "base/vec.h"
+#include "driver/later.h"
 #include "driver/metric_user.h"
 #include "driver/module.h"
 
@@ -71,16 +72,23 @@ void zs_ze_metric_group_fini(struct zs_ze_metric_group *group)
     }
 }
 
-bool zs_metric_group_add(struct zs_ze_metric_group *group, const struct zs_metric_row *row)
+struct zs_ze_metric *zs_metric_new(const struct zs_metric_row *row)
 {
     struct zs_ze_metric *metric = zs_object_new(ZS_OBJECT_metric, sizeof(*metric));
     if (!metric || !zs_object_publish(metric)) {
         zs_object_unref(metric);
-        return false;
+        return NULL;
     }
     metric->row = row;
-    group->metrics[group->metric_count++] = metric;
-    return true;
+    return metric;
+}
+
+bool zs_metric_group_add(struct zs_ze_metric_group *group, const struct zs_metric_row *row)
+{
+    struct zs_ze_metric *metric = zs_metric_new(row);
+    if (metric)
+        group->metrics[group->metric_count++] = metric;
+    return metric != NULL;
 }
 
 /* Whether it is known without the model of time. */
@@ -196,13 +204,21 @@ static void free_metrics(struct zs_metrics *m)
     free(m);
 }
 
-/* Of each set first the time-based group, as Intel's driver lists them: programs take the first of
- * a domain for a streamer. */
-static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
+/* 0: the set has none of that number. */
+static zet_metric_group_sampling_type_flags_t sampling_of(enum zs_metric_set set, uint32_t number)
 {
     static const zet_metric_group_sampling_type_flags_t samplings[ZS_METRIC_SAMPLINGS] = {
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED};
+    return !zs_metric_is_traced(set) ? samplings[number]
+           : number                  ? 0u
+                                     : (uint32_t)ZS_LATER_SAMPLING_TRACER;
+}
+
+/* Of each set first the time-based group, as Intel's driver lists them: programs take the first of
+ * a domain for a streamer. */
+static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
+{
     struct zs_metrics *m = calloc(1, sizeof(*m));
     if (!m)
         return NULL;
@@ -210,10 +226,10 @@ static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
     m->timed = timed && zs_gpu_model_is_timed(device->model);
     for (uint32_t i = 0; i < ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS; i++) {
         enum zs_metric_set set = (enum zs_metric_set)(i / ZS_METRIC_SAMPLINGS);
-        if (!zs_metric_set_is_of(device->model, set, m->timed))
+        zet_metric_group_sampling_type_flags_t sampling = sampling_of(set, i % ZS_METRIC_SAMPLINGS);
+        if (!sampling || !zs_metric_set_is_of(device->model, set, m->timed))
             continue;
-        m->groups[m->group_count] =
-            new_group(device, set, samplings[i % ZS_METRIC_SAMPLINGS], m->timed);
+        m->groups[m->group_count] = new_group(device, set, sampling, m->timed);
         if (!m->groups[m->group_count]) {
             free_metrics(m);
             return NULL;
@@ -448,6 +464,7 @@ void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
     for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
         m->sums[i] += stretch.counters[i];
     zs_streamers_add(m, &stretch);
+    zs_tracer_add(m, kernel->code_va, &stretch);
     keep_addresses(m, kernel, result, &stretch);
     pthread_mutex_unlock(&m->lock);
     wait_until(device, result->end_ticks);
@@ -539,6 +556,10 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
         if (m->streamers[d] && m->active[d] != wanted[d])
             return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
                              "a streamer of %s is open", m->active[d]->name);
+    uint32_t traced = zs_metric_set_domain(ZS_METRIC_SET_LAUNCHES);
+    if (m->tracer && m->active[traced] != wanted[traced])
+        return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
+                         "there is a metric tracer of %s", m->active[traced]->name);
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
         if (wanted[d] && !zs_metric_group_is_ready(wanted[d]))
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,

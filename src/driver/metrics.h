@@ -44,7 +44,7 @@ enum zs_metric_set {
     ZS_METRIC_SETS,
     ZS_METRIC_SET_USER = ZS_METRIC_SETS /* of reports of groups that a program made */
 };
-enum { ZS_METRIC_DOMAINS = 4, ZS_METRIC_SAMPLINGS = 2 };
+enum { ZS_METRIC_DOMAINS = 5, ZS_METRIC_SAMPLINGS = 2 /* of a set; those of tracers have one */ };
 
 /* More than any group has: all rows, and the two of time-based groups. */
 enum {
@@ -125,6 +125,11 @@ static inline enum zs_metric_by_address zs_metric_by_address(uint32_t set)
            : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? ZS_METRIC_MEMORY_BY_ADDRESS
                                                     : ZS_METRIC_BY_ADDRESS;
 }
+/* Whether the set is for tracers alone. */
+static inline bool zs_metric_is_traced(uint32_t set)
+{
+    return set == ZS_METRIC_SET_LAUNCHES;
+}
 static inline bool zs_metric_is_by_address(uint32_t set)
 {
     return zs_metric_by_address(set) != ZS_METRIC_BY_ADDRESS;
@@ -146,10 +151,12 @@ enum {
     ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */
     ZS_RAW_MARKER = 2,      /* flag: the report ends at a marker */
+    ZS_RAW_BEGAN = 4,       /* flags of tracers: a launch began there, or ended */
+    ZS_RAW_ENDED = 8,
 };
 
 struct zs_metric_report {
-    uint32_t set, sampling; /* enum zs_metric_set; 0: query, 1: streamer */
+    uint32_t set, sampling; /* enum zs_metric_set; 0: query, 1: streamer, 2: tracer */
     uint32_t flags, marker;
     uint64_t begin_ticks, end_ticks;
     uint64_t elapsed_ns, cycles;
@@ -173,6 +180,8 @@ static inline size_t zs_metric_report_B(uint32_t set)
 }
 /* zs_metric_report_B() bytes. */
 void zs_metric_report_write(const struct zs_metric_report *report, uint8_t *ret_bytes);
+/* False: not a report of the set that this version wrote. */
+bool zs_metric_report_read(struct zs_span bytes, uint32_t set, struct zs_metric_report *ret);
 
 /* ---- Groups ------------------------------------------------------------------------------------
  */
@@ -195,6 +204,8 @@ struct zs_ze_metric_group {
     struct zs_ze_metric *metrics[];    /* in the order of values */
 };
 
+/* With a handle; NULL: no memory. */
+struct zs_ze_metric *zs_metric_new(const struct zs_metric_row *row);
 /* A metric of a group's own. False: no memory. */
 bool zs_metric_group_add(struct zs_ze_metric_group *group, const struct zs_metric_row *row);
 /* What a group has besides, as rows. */
@@ -250,6 +261,7 @@ struct zs_metrics {
     struct zs_ze_metric_group *active[ZS_METRIC_DOMAINS]; /* NULL: none */
     struct zs_metric_programmables *programmables;        /* NULL: not asked for yet */
     struct zs_ze_streamer *streamers[ZS_METRIC_DOMAINS];
+    struct zs_ze_metric_tracer *tracer;
     uint64_t sums[ZS_METRIC_COUNTERS];
 };
 
@@ -287,6 +299,10 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
 struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
                                      size_t *ret_count, bool *ret_lost);
 
+/* metric_tracer.c: a launch ended, of the kernel at that address. The lock is held. */
+void zs_tracer_add(struct zs_metrics *metrics, uint64_t address,
+                   const struct zs_metric_stretch *stretch);
+
 /* The open streamer of a group, with a reference; NULL: none. */
 struct zs_ze_streamer *zs_streamer_of(const struct zs_ze_metric_group *group);
 
@@ -307,6 +323,10 @@ struct zs_metric_calculation {
     uint32_t row_count;
     struct zs_span data; /* whole reports */
 };
+
+zet_typed_value_t zs_metric_value(const struct zs_gpu_model *model,
+                                  const struct zs_metric_report *report,
+                                  const struct zs_metric_row *row);
 
 /* One set of values; counts as zetMetricGroupCalculateMultipleMetricValuesExp has them. */
 ze_result_t zs_metric_calculate_sets(const struct zs_metric_calculation *c, uint32_t *set_count,

@@ -41,6 +41,8 @@
     X(metric_group)                                                                                \
     X(metric)                                                                                      \
     X(metric_programmable)                                                                         \
+    X(metric_tracer)                                                                               \
+    X(metric_decoder)                                                                              \
     X(query_pool)                                                                                  \
     X(query)                                                                                       \
     X(streamer)                                                                                    \

@@ -47,7 +47,7 @@ class MetricsTest(unittest.TestCase):
     def test_text(self):
         groups = json.loads(metrics('list', '-d', 'skl', '--json').stdout)['devices'][0]['groups']
         short = metrics('list', '-d', 'skl').stdout
-        self.assertEqual(re.findall(r'^  (\w+) +(\d) (event|time) +(\d+)  ', short, flags=re.M),
+        self.assertEqual(re.findall(r'^  (\w+) +(\d) (event|time|tracer) +(\d+)  ', short, flags=re.M),
                          [(g['name'], str(g['domain']), g['sampling'], str(g['metric_count']))
                           for g in groups])
         full = metrics('list', '-d', 'skl', '--group', 'computebasic').stdout

@@ -1,86 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Metrics by calls of later specifications: on while the program runs, sets that go together, the
  * clock, exported data. The environment does not ask for metrics. */
-#include "../test.h"
-
-#include "driver/later.h"
-
-#include <stdbool.h>
-
-#include <stdlib.h>
-#include <string.h>
-
-#define OK(call)            assert_int_equal((call), ZE_RESULT_SUCCESS)
-#define FAILS(call, result) assert_int_equal((call), (result))
-
-enum { GROUPS_MAX = 64, VALUES_MAX = 128 };
-
-struct env {
-    ze_driver_handle_t driver;
-    ze_device_handle_t root, device; /* device: the first of its tiles */
-    ze_context_handle_t context;
-    ze_command_list_handle_t list;
-};
-
-static bool by_environment;
-
-static int setup(void **state)
-{
-    static struct env e;
-    uint32_t one = 1, tile = 1;
-    setenv("ZESCOPE_DEVICES", "skl:2", 1);
-    unsetenv("ZE_AFFINITY_MASK");
-    if (by_environment)
-        setenv("ZET_ENABLE_METRICS", "1", 1);
-    else
-        unsetenv("ZET_ENABLE_METRICS");
-    OK(zeInit(0));
-    OK(zeDriverGet(&one, &e.driver));
-    OK(zeDeviceGet(e.driver, &one, &e.root));
-    OK(zeDeviceGetSubDevices(e.root, &tile, &e.device));
-    ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    OK(zeContextCreate(e.driver, &context, &e.context));
-    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-    OK(zeCommandListCreateImmediate(e.context, e.device, &queue, &e.list));
-    *state = &e;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct env *e = *state;
-    OK(zeCommandListDestroy(e->list));
-    OK(zeContextDestroy(e->context));
-    return 0;
-}
-
-static uint32_t groups_of(ze_device_handle_t device, zet_metric_group_handle_t *ret)
-{
-    uint32_t count = GROUPS_MAX;
-    OK(zetMetricGroupGet(device, &count, ret));
-    return count;
-}
-
-static zet_metric_group_properties_t properties(zet_metric_group_handle_t group, void *next)
-{
-    zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES,
-                                       .pNext = next};
-    OK(zetMetricGroupGetProperties(group, &p));
-    return p;
-}
-
-static zet_metric_group_handle_t first(ze_device_handle_t device,
-                                       zet_metric_group_sampling_type_flags_t sampling)
-{
-    zet_metric_group_handle_t groups[GROUPS_MAX];
-    uint32_t count = groups_of(device, groups);
-    for (uint32_t i = 0; i < count; i++)
-        if (properties(groups[i], NULL).samplingType == sampling)
-            return groups[i];
-    fail_msg("no group of sampling type %u", sampling);
-    return NULL;
-}
+#include "metrics_env.h"
 
 /* ---- On and off --------------------------------------------------------------------------------
  */
@@ -361,13 +282,6 @@ static zet_metric_handle_t make(zet_metric_programmable_exp_handle_t p, int choi
     assert_int_equal(count, 1);
     OK(zetMetricCreateFromProgrammableExp2(p, choice >= 0, &value, name, "made", &count, &metric));
     return metric;
-}
-
-static zet_metric_properties_t metric_about(zet_metric_handle_t metric)
-{
-    zet_metric_properties_t ret = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
-    OK(zetMetricGetProperties(metric, &ret));
-    return ret;
 }
 
 static void test_programmables(void **state)
@@ -679,10 +593,6 @@ static void test_group_by_hand(void **state)
 
 /* ---- What the specification's list has for each call -------------------------------------------
  */
-
-#define NO_HANDLE(call)  FAILS(call, ZE_RESULT_ERROR_INVALID_NULL_HANDLE)
-#define NO_POINTER(call) FAILS(call, ZE_RESULT_ERROR_INVALID_NULL_POINTER)
-#define WRONG(call)      FAILS(call, ZE_RESULT_ERROR_INVALID_ARGUMENT)
 
 /* What is no handle, and one of another kind. */
 static void check_groups(struct env *e, zet_metric_group_handle_t group, void *bad)
