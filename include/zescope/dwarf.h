@@ -41,6 +41,11 @@ struct zs_dwarf;
 ZS_API int zs_dwarf_open(struct zs_span elf, struct zs_dwarf **ret_debug, struct zs_diag *diag);
 ZS_API void zs_dwarf_close(struct zs_dwarf *debug);
 
+/* How much is read of a struct zs_dwarf is bounded over its life: types and locations that are
+ * asked for by the million come to an end, as those of damaged debug info do. For programs that ask
+ * as long as people look (a debugger): before each of their questions, the bound begins anew. */
+ZS_API void zs_dwarf_renew(const struct zs_dwarf *debug);
+
 /* ---- what is known of one kernel ---- */
 
 struct zs_dwarf_file {

@@ -45,6 +45,13 @@ static uint32_t put_call(struct zs_dbg_call_frame *call, uint32_t level,
     return count;
 }
 
+/* Sessions are long, and a condition asks at each hit. */
+static void renew(const struct zs_dbg_kernel *kernel)
+{
+    if (kernel && kernel->info)
+        zs_dwarf_renew(kernel->info->dwarf);
+}
+
 int zs_dbg_frames(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_arena *arena,
                   struct zs_dbg_frame **ret_frames, struct zs_diag *diag)
 {
@@ -53,9 +60,12 @@ int zs_dbg_frames(struct zs_debugger *d, const struct zs_dbg_thread *t, struct z
     *ret_frames = ZS_ARENA_ARRAY(arena, ZS_DEBUG_FRAMES_MAX, struct zs_dbg_frame);
     if (!calls || !*ret_frames)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
+    renew(t->kernel);
     uint32_t call_count = zs_dbg_unwind(d, t, arena, calls), count = 0;
-    for (uint32_t i = 0; i < call_count && count < ZS_DEBUG_FRAMES_MAX; i++)
+    for (uint32_t i = 0; i < call_count && count < ZS_DEBUG_FRAMES_MAX; i++) {
+        renew(calls[i].kernel);
         count += put_call(&calls[i], i, *ret_frames + count, ZS_DEBUG_FRAMES_MAX - count);
+    }
     return (int)count;
 }
 

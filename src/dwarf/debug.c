@@ -10,6 +10,13 @@
 enum { WORK_PER_BYTE = 64, ABBREV_PER_BYTE = 4, PATHS_PER_BYTE = 4, CODE_MAX_B = 1 << 30 };
 static const size_t WORK_SPARE_B = 16 << 20, ARENA_SPARE_B = 1 << 20;
 
+void zs_dwarf_renew(const struct zs_dwarf *debug)
+{
+    const uint64_t work_B = debug->elf.size_B * WORK_PER_BYTE + WORK_SPARE_B;
+    atomic_store_explicit(&((struct zs_dwarf *)debug)->work_left_B, (int64_t)work_B,
+                          memory_order_relaxed);
+}
+
 int zs_dwarf_open(struct zs_span elf, struct zs_dwarf **ret_debug, struct zs_diag *diag)
 {
     *ret_debug = NULL;
@@ -18,7 +25,7 @@ int zs_dwarf_open(struct zs_span elf, struct zs_dwarf **ret_debug, struct zs_dia
         return -ENOMEM;
     debug->elf = elf;
     pthread_mutex_init(&debug->lock, NULL);
-    atomic_init(&debug->work_left_B, (int64_t)(elf.size_B * WORK_PER_BYTE + WORK_SPARE_B));
+    zs_dwarf_renew(debug);
     int error = zs_dwarf_read_elf(debug, diag);
     zs_arena_init(&debug->abbrev_arena,
                   debug->section[ZS_DW_ABBREV].size_B * 8 * ABBREV_PER_BYTE + ARENA_SPARE_B);

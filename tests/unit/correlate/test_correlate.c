@@ -685,6 +685,31 @@ static void test_truncated(void **state)
     zs_file_close(&file);
 }
 
+/* Who asks without end gets an end, and who says that it is a new question an answer. */
+static void test_renewed(void **state)
+{
+    enum { MANY = 10000000 };
+    struct zs_file file;
+    struct zs_dwarf *dwarf;
+    struct zs_dwarf_kernel *kernel;
+    struct zs_type type;
+    assert_int_equal(zs_file_read(CORPUS "/skl_k1.elf", 0, &file, NULL), 0);
+    assert_int_equal(zs_dwarf_open(file.span, &dwarf, NULL), 0);
+    assert_int_equal(zs_dwarf_kernel_load(dwarf, "k1", 0x490, &kernel, NULL), 0);
+    assert_true(kernel->variable_count > 0);
+    const uint32_t asked = kernel->variables[0].type;
+    uint32_t times = 0;
+    while (times < MANY && zs_type_get(dwarf, asked, &type) == 0)
+        times++;
+    assert_in_range(times, 10000, MANY - 1);
+    zs_dwarf_renew(dwarf);
+    assert_int_equal(zs_type_get(dwarf, asked, &type), 0);
+    assert_true(type.size_B > 0);
+    zs_dwarf_kernel_unload(kernel);
+    zs_dwarf_close(dwarf);
+    zs_file_close(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -701,6 +726,7 @@ int main(void)
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_md5),
         cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_renewed),
         cmocka_unit_test(test_long_section_count),
         cmocka_unit_test(test_shared_symbol_name),
     };
