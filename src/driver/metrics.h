@@ -146,7 +146,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 7,
+    ZS_RAW_VERSION = 8,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */

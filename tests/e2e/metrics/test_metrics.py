@@ -391,7 +391,9 @@ class Metrics(unittest.TestCase):
         gen11 = {'ComputeBasic', 'ComputeL3Cache', 'TestOa', 'RenderBasic', 'Sampler_1', 'TDL_2', 'GpuBusyness', 'AsyncCompute'}
         xe_lp = {'ComputeBasic', 'TestOa', 'RenderBasic', 'HDCAndSF', 'Sampler_1', 'TDL_1'}
         l1 = {'L1ProfileReads', 'L1ProfileWrites', 'L1ProfileSlmBankConflicts'}
+        xe_hpg = l1 | {'ComputeBasic', 'ComputeOverview', 'GpuBusyness', 'TestOa', 'RenderBasic', 'AsyncCompute'}
         expected = {
+            'acm-g11': (xe_hpg, 'AsyncCompute', {'FpuActive', 'CsFpuActive', 'CsEmActive'}, {'PsFpuActive', 'AsyncCsFpuActive'}),
             'skl': (one_slice, 'ComputeBasic', {'EuActive', 'Fpu0Active', 'UntypedBytesRead'}, {'XveActive', 'XVE_ACTIVE'}),
             'skl-gt3': (gen9, 'GpuBusyness', {'RenderBusy', 'GpuTime'}, {'BlitterBusy', 'AnyRingBusy', 'Vdbox0Busy'}),
             'skl-gt4': (gen9, 'RenderBasic', {'EuActive', 'CsThreads', 'SamplerL1Misses', 'GtiReadThroughput', 'L3Misses'},
@@ -403,7 +405,7 @@ class Metrics(unittest.TestCase):
             'dg1': (xe_lp, 'HDCAndSF', {'NonSamplerShader00AccessStalledOnL3'}, {'PolyDataReady', 'EuFpuBothActive', 'NonSamplerShader03AccessStalledOnL3'}),
             'icllp': (gen11, 'ComputeL3Cache', {'SamplerAccesses', 'L3Accesses'}, {'L3Bank00Accesses'}),
             'tgllp': (xe_lp, 'ComputeBasic', {'EuActive', 'EuStall', 'SlmBytesRead'}, {'Fpu0Active', 'UntypedBytesRead'}),
-            'dg2': ({'ComputeBasic', 'ComputeOverview', 'GpuBusyness', 'TestOa'} | l1, 'ComputeOverview',
+            'dg2': (xe_hpg, 'ComputeOverview',
                     {'XVE_ACTIVE', 'XVE_STALL', 'XVE_THREADS_OCCUPANCY_ALL', 'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION'}, {'EuActive'}),
             'pvc': ({'ComputeBasic', 'TestOa'} | l1, 'ComputeBasic',
                     {'XVE_ACTIVE', 'XVE_INST_EXECUTED_XMX_ALL', 'L3_BYTE_READ', 'GPU_MEMORY_BYTE_READ'}, {'EuActive', 'XveActive'}),
@@ -418,9 +420,9 @@ class Metrics(unittest.TestCase):
                 self.assertLessEqual(names, metrics, device)
                 self.assertFalse(others & metrics, device)
             memory = {m['name'] for g in listed if g['name'] == 'ZscopeMemory' for m in g['metrics']}
-            self.assertEqual('L1Hits' in memory, device in ('dg2', 'pvc'), device)
+            self.assertEqual('L1Hits' in memory, device in ('acm-g11', 'dg2', 'pvc'), device)
             stalls = {m['name'] for g in listed if g['name'] == 'ZscopeStalls' for m in g['metrics']}
-            self.assertEqual('XmxActive' in stalls, device in ('dg2', 'pvc'), device)
+            self.assertEqual('XmxActive' in stalls, device in ('acm-g11', 'dg2', 'pvc'), device)
 
     def test_sets_of_a_generation_agree(self):
         """What has the same name is the same in each of Intel's sets, and follows from our own."""
