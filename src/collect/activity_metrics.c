@@ -130,8 +130,10 @@ static void add_group(struct zs_activity *a, struct zs_trace_file *file, struct 
 static void list_names(char *text, size_t size_B, const char *name)
 {
     size_t length = strlen(text);
-    if (length + strlen(name) + 8 < size_B && !strstr(text, name))
-        snprintf(text + length, size_B - length, "%s%s", length ? ", " : "", name);
+    if (strstr(text, name) || strstr(text, ", ..."))
+        return;
+    bool fits = length + strlen(name) + 8 < size_B;
+    snprintf(text + length, size_B - length, "%s%s", length ? ", " : "", fits ? name : "...");
 }
 
 static bool has_group(const struct meter_device *d, zet_metric_group_handle_t handle)
@@ -148,7 +150,7 @@ static void find_groups(struct zs_activity *a, struct zs_trace_file *file, struc
     const struct act_meter *m = a->meter;
     const char *enabled = getenv("ZET_ENABLE_METRICS");
     uint32_t count = 0;
-    char names[256] = "";
+    char names[320] = "";
     zet_metric_group_handle_t *handles = NULL;
     if (api->zetMetricGroupGet(d->device->handle, &count, NULL) || !count ||
         count > METER_OBJECTS_MAX || !(handles = calloc(count, sizeof(*handles))) ||
