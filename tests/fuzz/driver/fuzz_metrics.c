@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Metric data that comes back: raw reports of all groups, above all those by instruction address,
- * with sizes and counts that lie, and exported data.
+ * with sizes and counts that lie, exported data, and records of a tracer.
  *
  *   0  what to do: enum what
  *   1  group, of the device's
@@ -22,8 +22,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 
-enum what { CALCULATE, CALCULATE_SETS, QUERY_DATA, EXPORT, WHATS };
-enum { GROUPS_MAX = 64, REAL = 4, RAW_MAX_B = 1 << 16, ROOM_MAX = 4096 };
+enum what { CALCULATE, CALCULATE_SETS, QUERY_DATA, EXPORT, DECODE, WHATS };
+enum {
+    GROUPS_MAX = 64,
+    REAL = 4,
+    RAW_MAX_B = 1 << 16,
+    ROOM_MAX = 4096,
+    TRACED_B = 2048,
+    DECODABLE_MAX = 32
+};
 static const char *const real_names[REAL] = {"ComputeBasic", "ZscopeStalls", "ZscopeStallSampling",
                                              "ZscopeMemoryByAddress"};
 
@@ -31,11 +38,16 @@ static struct {
     bool made;
     ze_driver_handle_t driver;
     ze_device_handle_t device;
-    zet_metric_group_handle_t groups[GROUPS_MAX], real_groups[REAL];
+    zet_metric_group_handle_t groups[GROUPS_MAX], real_groups[REAL + 1]; /* and the tracer's */
     uint32_t group_count;
     zet_metric_query_handle_t queries[REAL];
     uint8_t *raw[REAL];
     size_t raw_B[REAL];
+    zet_metric_tracer_exp_handle_t tracer;
+    zet_metric_decoder_exp_handle_t decoder;
+    uint8_t traced[TRACED_B];
+    zet_metric_handle_t decodable[DECODABLE_MAX];
+    uint32_t decodable_count;
     /* what the driver has for us until the end */
     ze_context_handle_t context;
     ze_module_handle_t module;
@@ -58,8 +70,10 @@ static void find_groups(void)
             if (!strcmp(p.name, real_names[r]) &&
                 p.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
                 w.real_groups[r] = w.groups[i];
+        if (!strcmp(p.name, "ZscopeLaunches"))
+            w.real_groups[REAL] = w.groups[i];
     }
-    for (uint32_t r = 0; r < REAL; r++)
+    for (uint32_t r = 0; r <= REAL; r++)
         zs_assert(w.real_groups[r]);
 }
 
@@ -87,8 +101,15 @@ static void run_queries(void)
     ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
     const ze_group_count_t groups = {1, 1, 1};
+    zet_metric_tracer_exp_desc_t tracer_desc = {.stype = 0x1000a};
     make_kernel();
-    MUST(zetContextActivateMetricGroups(w.context, w.device, REAL, w.real_groups));
+    MUST(zetContextActivateMetricGroups(w.context, w.device, REAL + 1, w.real_groups));
+    MUST(zetMetricTracerCreateExp(w.context, w.device, 1, &w.real_groups[REAL], &tracer_desc, NULL,
+                                  &w.tracer));
+    MUST(zetMetricTracerEnableExp(w.tracer, true));
+    MUST(zetMetricDecoderCreateExp(w.tracer, &w.decoder));
+    w.decodable_count = DECODABLE_MAX;
+    MUST(zetMetricDecoderGetDecodableMetricsExp(w.decoder, &w.decodable_count, w.decodable));
     MUST(zeCommandListCreateImmediate(w.context, w.device, &desc, &w.list));
     for (uint32_t i = 0; i < REAL; i++) {
         zet_metric_query_pool_desc_t pool_desc = {
@@ -106,10 +127,16 @@ static void run_queries(void)
         zs_assert(w.raw[i] && w.raw_B[i]);
         MUST(zetMetricQueryGetData(w.queries[i], &w.raw_B[i], w.raw[i]));
     }
+    size_t size_B = sizeof(w.traced);
+    MUST(zetMetricTracerReadDataExp(w.tracer, &size_B, w.traced));
+    zs_assert(size_B == sizeof(w.traced));
+    MUST(zetMetricTracerDisableExp(w.tracer, true));
 }
 
 static void teardown(void)
 {
+    MUST(zetMetricTracerDestroyExp(w.tracer));
+    MUST(zetMetricDecoderDestroyExp(w.decoder));
     for (uint32_t i = 0; i < REAL; i++) {
         MUST(zetMetricQueryDestroy(w.queries[i]));
         MUST(zetMetricQueryPoolDestroy(w.pools[i]));
@@ -260,6 +287,29 @@ static void export_data(const struct input *in, zet_metric_group_handle_t group)
     free(exported);
 }
 
+/* Records of a launch, changed and cut, into room for any number of entries. */
+static void decode(const struct input *in)
+{
+    size_t size_B = in->flags & 16 ? in->raw_B % (TRACED_B + 1) : TRACED_B;
+    uint8_t *raw = malloc(size_B + 1);
+    uint32_t room = in->room % 64, sets = in->flags >> 5, of_set = 0;
+    zet_metric_entry_exp_t *entries = malloc((size_t)room * sizeof(*entries) + 1);
+    zs_assert(raw && entries);
+    memcpy(raw, w.traced, size_B);
+    for (uint32_t i = 0; i + 2 < in->raw_B && i < 24 && size_B && in->flags & 8; i += 3)
+        raw[((size_t)in->raw[i] | (size_t)in->raw[i + 1] << 8) % size_B] ^= in->raw[i + 2];
+    size_t before_B = size_B;
+    uint32_t count = room;
+    ze_result_t result =
+        zetMetricTracerDecodeExp(w.decoder, &size_B, raw, 1 + in->real % w.decodable_count,
+                                 w.decodable, &sets, &of_set, &count, entries);
+    zs_assert(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    if (result == ZE_RESULT_SUCCESS)
+        zs_assert(sets == 1 && size_B <= before_B && (!room || !(in->flags >> 5) || count <= room));
+    free(entries);
+    free(raw);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
 {
     struct input in;
@@ -285,6 +335,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
         calculate_sets(&in, group);
     else if (in.what == QUERY_DATA)
         query_data(&in);
+    else if (in.what == DECODE)
+        decode(&in);
     else
         export_data(&in, group);
     free(in.raw);
