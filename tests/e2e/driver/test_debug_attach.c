@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 static void test_properties(void **state)
 {
@@ -58,6 +59,45 @@ static void test_no_session(void **state)
     }
 }
 
+/* Who is root has to look for somebody else's process. */
+static void refused_to_root(ze_device_handle_t device)
+{
+    enum { NOBODY = 65534 };
+    zet_debug_session_handle_t session = NULL;
+    char path[32];
+    struct stat st = {0};
+    pid_t other = fork();
+    if (other == 0) {
+        if (setgid(NOBODY) == 0 && setuid(NOBODY) == 0)
+            execl("/bin/sleep", "sleep", "60", (char *)NULL);
+        _exit(1);
+    }
+    snprintf(path, sizeof(path), "/proc/%d", (int)other);
+    for (int i = 0; i < PATIENCE_MS && st.st_uid != NOBODY; i++) { /* as soon as it is sleep */
+        usleep(1000);
+        assert_int_equal(stat(path, &st), 0);
+    }
+    const zet_debug_config_t config = {.pid = (uint32_t)other};
+    FAILS(zetDebugAttach(device, &config, &session), ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
+    assert_null(session);
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
+/* A process that has other devices than the debugger. */
+static void refused_device(ze_device_handle_t device)
+{
+    zet_debug_session_handle_t session = NULL;
+    setenv("ZESCOPE_DEVICES", "kbl", 1);
+    struct app app = app_start(true);
+    unsetenv("ZESCOPE_DEVICES");
+    const zet_debug_config_t config = {.pid = (uint32_t)app.pid};
+    OK(app_do(&app, "init", 0));
+    FAILS(zetDebugAttach(device, &config, &session), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_null(session);
+    assert_int_equal(app_end(&app), 0);
+}
+
 static void test_refused(void **state)
 {
     struct e2e *e = *state;
@@ -71,7 +111,10 @@ static void test_refused(void **state)
         config.pid = 1; /* root's */
         FAILS(zetDebugAttach(e->device, &config, &session),
               ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
+    } else {
+        refused_to_root(e->device);
     }
+    refused_device(e->device);
     FAILS(zetDebugAttach(e->device, NULL, &session), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zetDebugAttach(e->device, &config, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 
@@ -141,6 +184,8 @@ static void test_events(void **state)
     }
     OK(app_result(&app));
     FAILS(zetDebugAcknowledgeEvent(session, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    event.type = (zet_debug_event_type_t)99;
+    FAILS(zetDebugAcknowledgeEvent(session, &event), ZE_RESULT_ERROR_INVALID_ARGUMENT);
 
     OK(app_do(&app, "nomodule", 0));
     for (int i = 0; i < KERNEL_COUNT; i++) {
@@ -463,22 +508,48 @@ static void test_odd_programs(void **state)
     assert_int_equal(app_end(&app), 0);
 }
 
+/* The child of a program that is debugged: a process of its own, which its debugger does not have,
+ * to be attached to when it has called zeInit. */
+static void test_forked(void **state)
+{
+    struct e2e *e = *state;
+    struct app app = app_start(true);
+    zet_debug_session_handle_t parent = attach(e->device, &app);
+    zet_debug_event_t event;
+    OK(app_do(&app, "init", 0));
+    OK(app_do(&app, "become", 0));
+    struct app child = app;
+    child.pid = (pid_t)app.in_va;
+    assert_int_not_equal(child.pid, app.pid);
+    OK(app_do(&child, "init", 0));
+    zet_debug_session_handle_t session = attach(e->device, &child);
+    struct loaded loaded = load_kernels(session, &child);
+    uint64_t va = kernel_va(session, &loaded, "steps");
+    breakpoint(session, va, true);
+    OK(app_do(&child, "steps", 1));
+    for (uint32_t i = 0; i < threads_of_group(e->device); i++) {
+        event = expect_event(session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        assert_true(read_pc(session, event.info.thread.thread) == va);
+    }
+    expect_nothing(parent);
+    OK(zetDebugDetach(session));
+    OK(app_do(&child, "wait", 0));
+    OK(app_do(&child, "check", 11));
+    assert_int_equal(app_end(&app), 0); /* both */
+    expect_event(parent, ZET_DEBUG_EVENT_TYPE_DETACHED);
+    OK(zetDebugDetach(parent));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_properties),
-        cmocka_unit_test(test_no_session),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_late),
-        cmocka_unit_test(test_detach_unacknowledged),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_debugger_dies),
-        cmocka_unit_test(test_program_dies),
-        cmocka_unit_test(test_odd_programs),
-        cmocka_unit_test(test_attach_in_build),
-        cmocka_unit_test(test_last_words),
-        cmocka_unit_test(test_let_go_and_gone),
+        cmocka_unit_test(test_properties),   cmocka_unit_test(test_no_session),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_events),
+        cmocka_unit_test(test_late),         cmocka_unit_test(test_detach_unacknowledged),
+        cmocka_unit_test(test_many),         cmocka_unit_test(test_debugger_dies),
+        cmocka_unit_test(test_program_dies), cmocka_unit_test(test_odd_programs),
+        cmocka_unit_test(test_forked),       cmocka_unit_test(test_attach_in_build),
+        cmocka_unit_test(test_last_words),   cmocka_unit_test(test_let_go_and_gone),
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))
