@@ -30,7 +30,6 @@ void zs_debug_event_of(const struct zs_debug_piece *piece, bool load, struct zs_
 {
     *ret = (struct zs_debug_event){
         .type = load ? ZET_DEBUG_EVENT_TYPE_MODULE_LOAD : ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD,
-        .flags = load ? ZET_DEBUG_EVENT_FLAG_NEED_ACK : 0u,
         .info = {(uintptr_t)piece->elf, (uintptr_t)piece->elf + piece->elf_B, piece->load_va}};
 }
 

@@ -213,15 +213,18 @@ static bool awaits_ack(const struct zs_debug_server *server, uint64_t first, uin
     return false;
 }
 
-static void post_module(struct connection *c, const struct zs_debug_module *m, bool load)
+/* waits: somebody does, until it has been acknowledged. */
+static void post_module(struct connection *c, const struct zs_debug_module *m, bool load,
+                        bool waits)
 {
     for (const struct zs_debug_piece *piece = m->pieces; piece; piece = piece->next) {
         struct zs_debug_event event;
         if (!piece->elf)
             continue;
         zs_debug_event_of(piece, load, &event);
+        event.flags = waits ? ZET_DEBUG_EVENT_FLAG_NEED_ACK : 0u;
         uint64_t id = post_event(c, &event);
-        if (load)
+        if (waits)
             expect_ack(c, id);
     }
 }
@@ -255,7 +258,7 @@ void zs_debug_announce(struct zs_debug_server *server, struct zs_debug_module *m
         list_module(server, module);
     for (struct connection *c = server->connections; news && c; c = c->next) {
         if (c->listens && zs_debug_concerns(c->device, module->device))
-            post_module(c, module, load);
+            post_module(c, module, load, load);
     }
     uint64_t last = server->next_event;
     if (last >= first)
@@ -410,7 +413,7 @@ static int open_session(struct connection *c, struct zs_ze_device *device)
         post_event(c, &(struct zs_debug_event){.type = ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY});
     for (const struct zs_debug_module *m = c->server->modules; m; m = m->next) {
         if (zs_debug_concerns(device, m->device))
-            post_module(c, m, true);
+            post_module(c, m, true, false);
     }
     pthread_mutex_unlock(&c->server->lock);
     return 0;

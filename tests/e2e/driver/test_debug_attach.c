@@ -258,6 +258,7 @@ static void test_late(void **state)
         OK(app_do(&app, "info", 0));
         while (zetDebugReadEvent(session, SOON_MS, &event) == ZE_RESULT_SUCCESS) {
             assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+            assert_int_equal(event.flags, 0);
             uint8_t *elf = read_elf(session, &event);
             if (kind == 1) /* compiled without -g: an ELF of the code all the same */
                 assert_true(info_has_code_at(session, &app, event.info.module.load));
