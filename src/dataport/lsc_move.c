@@ -343,8 +343,8 @@ static bool run_vector(struct zs_port *port, const struct zs_port_message *m, ui
 
 /* ---- dwords ------------------------------------------------------------------------------------
  *
- * What kernels load and store most: one dword for each of sixteen or 32 lanes, neighbours or at one
- * place, each sixteen by themselves.
+ * What kernels load and store most: a dword for each of sixteen or 32 lanes, neighbours or at one
+ * place, each sixteen by themselves; or a few dwords at one place.
  */
 
 struct row {
@@ -353,28 +353,32 @@ struct row {
 };
 
 ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) bool
-row_of_offsets(const struct zs_port_quick *area, const uint8_t *offsets, struct row *ret)
+row_of_offsets(const struct zs_port_quick *area, const uint8_t *offsets, uint32_t elements,
+               struct row *ret)
 {
     uint32_t first = zs_port_load32(offsets), step = zs_port_load32(offsets + 4) - first;
     if (step == 4 ? !shaped(offsets, steps_of_4, LANES_MAX)
                   : step != 0 || !shaped(offsets, NULL, LANES_MAX))
         return false;
-    uint32_t size_B = step * (LANES_MAX - 1) + 4;
+    uint32_t size_B = step * (LANES_MAX - 1) + 4 * elements;
     first &= area->mask;
     ret->is_one = step == 0;
     ret->first = area->base + first;
-    return first <= area->size_B && size_B <= area->size_B - first;
+    return first <= area->size_B && size_B <= area->size_B - first &&
+           (ret->is_one || elements == 1);
 }
 
 ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) bool
-row_of_addresses(const struct zs_port_range *range, const uint8_t *addresses, struct row *ret)
+row_of_addresses(const struct zs_port_range *range, const uint8_t *addresses, uint32_t elements,
+                 struct row *ret)
 {
     uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
-    uint64_t size_B = step * (LANES_MAX - 1) + 4;
+    uint64_t size_B = step * (LANES_MAX - 1) + 4 * elements;
     ret->is_one = step == 0;
     ret->first = (uint8_t *)(uintptr_t)first;
-    return (step == 4 || step == 0) && first >= range->start && first < range->end &&
-           size_B <= range->end - first && rises64(addresses, step, LANES_MAX);
+    return ((step == 4 && elements == 1) || step == 0) && first >= range->start &&
+           first < range->end && size_B <= range->end - first &&
+           rises64(addresses, step, LANES_MAX);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -386,17 +390,19 @@ place_rows(struct zs_port *port, const struct zs_port_message *m, const uint8_t 
         const struct zs_port_range *range = &port->cache[m->cache_slot];
         if ((is_write && range->read_only) || zs_port_tracks(port))
             return false;
-        return row_of_addresses(range, addresses, &rows[0]) &&
+        return row_of_addresses(range, addresses, m->elements, &rows[0]) &&
                (m->lanes == LANES_MAX ||
-                row_of_addresses(range, addresses + LANES_MAX * 8, &rows[1]));
+                row_of_addresses(range, addresses + LANES_MAX * 8, m->elements, &rows[1]));
     }
-    return zs_port_quick(port, m, is_write, &area) && row_of_offsets(&area, addresses, &rows[0]) &&
-           (m->lanes == LANES_MAX || row_of_offsets(&area, addresses + LANES_MAX * 4, &rows[1]));
+    return zs_port_quick(port, m, is_write, &area) &&
+           row_of_offsets(&area, addresses, m->elements, &rows[0]) &&
+           (m->lanes == LANES_MAX ||
+            row_of_offsets(&area, addresses + LANES_MAX * 4, m->elements, &rows[1]));
 }
 
 static inline bool is_dwords(const struct zs_port_message *m, uint32_t mask)
 {
-    return ZS_PORT_CHECKED && m->elements == 1 && m->element_B == 4 && m->channels == 15 &&
+    return ZS_PORT_CHECKED && m->element_B == 4 && m->channels == 15 &&
            ((m->lanes == LSC_LANES_MAX && mask == UINT32_MAX) ||
             (m->lanes == LANES_MAX && mask == 0xffff));
 }
@@ -409,9 +415,10 @@ ZS_PORT_KERNEL_ACCESS static bool load_dwords(struct zs_port *port, const struct
     if (!is_dwords(m, mask) || !place_rows(port, m, src0, false, rows))
         return false;
     for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, dst += LANES_MAX * 4) {
-        if (rows[i].is_one)
-            splat32(dst, zs_port_load32_shared(rows[i].first), LANES_MAX);
-        else
+        for (uint32_t e = 0; rows[i].is_one && e < m->elements; e++)
+            splat32(dst + (size_t)e * m->component_B,
+                    zs_port_load32_shared(rows[i].first + (size_t)e * 4), LANES_MAX);
+        if (!rows[i].is_one)
             copy_vectors(dst, rows[i].first, LANES_MAX / VECTOR_LANES);
     }
     return true;
@@ -422,7 +429,7 @@ ZS_PORT_KERNEL_ACCESS static bool store_dwords(struct zs_port *port,
                                                const uint8_t *data, uint32_t mask)
 {
     struct row rows[LSC_LANES_MAX / LANES_MAX];
-    if (!is_dwords(m, mask) || !place_rows(port, m, src0, true, rows))
+    if (m->elements > 1 || !is_dwords(m, mask) || !place_rows(port, m, src0, true, rows))
         return false;
     for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, data += LANES_MAX * 4) {
         if (rows[i].is_one) /* the last one stays */
