@@ -77,6 +77,8 @@ LANES_FN u32x16 lanes_wide_mulh_u32(u32x16 a, u32x16 b)
     __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
     return (u32x16)_mm512_mask_mov_epi32(even, ODD, odd);
 }
+#undef lanes_mulh_s32
+#undef lanes_mulh_u32
 #define lanes_mulh_s32 lanes_wide_mulh_s32
 #define lanes_mulh_u32 lanes_wide_mulh_u32
 

@@ -383,28 +383,36 @@ typedef __m128d lanes_part_f64;
         out_;                                                                                      \
     })
 
-/* The low dwords of qwords. */
-LANES_FN u32x8 lanes_low_32(u64x8 a)
-{
-#ifdef __AVX512F__
-    return (u32x8)_mm512_cvtepi64_epi32((__m512i)a);
-#elif defined(__AVX2__)
-    __m256 part[2];
-    memcpy(part, &a, sizeof(part));
-    __m256 even = _mm256_shuffle_ps(part[0], part[1], _MM_SHUFFLE(2, 0, 2, 0));
-    return (u32x8)_mm256_permute4x64_pd((__m256d)even, _MM_SHUFFLE(3, 1, 2, 0));
+/* The low and the high dwords of qwords: not of what was just computed, which gcc would take there
+ * through memory. */
+#ifdef __AVX2__
+#define LANES_HALF(name, from)                                                                     \
+    LANES_FN u32x8 lanes_##name##_32(u64x8 a)                                                      \
+    {                                                                                              \
+        __m256 part[2];                                                                            \
+        memcpy(part, &a, sizeof(part));                                                            \
+        __m256 half =                                                                              \
+            _mm256_shuffle_ps(part[0], part[1], _MM_SHUFFLE(from + 2, from, from + 2, from));      \
+        return (u32x8)_mm256_permute4x64_pd((__m256d)half, _MM_SHUFFLE(3, 1, 2, 0));               \
+    }
 #else
-    __m128 part[4], even[2];
-    u32x8 r;
-    memcpy(part, &a, sizeof(part));
-    LANES_UNROLL for (int i = 0; i < 2; i++) even[i] =
-        _mm_shuffle_ps(part[2 * i], part[2 * i + 1], _MM_SHUFFLE(2, 0, 2, 0));
-    memcpy(&r, even, sizeof(r));
-    return r;
+#define LANES_HALF(name, from)                                                                     \
+    LANES_FN u32x8 lanes_##name##_32(u64x8 a)                                                      \
+    {                                                                                              \
+        __m128 part[4], half[2];                                                                   \
+        u32x8 r;                                                                                   \
+        memcpy(part, &a, sizeof(part));                                                            \
+        LANES_UNROLL for (int i = 0; i < 2; i++) half[i] = _mm_shuffle_ps(                         \
+            part[2 * i], part[2 * i + 1], _MM_SHUFFLE(from + 2, from, from + 2, from));            \
+        memcpy(&r, half, sizeof(r));                                                               \
+        return r;                                                                                  \
+    }
 #endif
-}
+LANES_HALF(low, 0)
+LANES_HALF(high, 1)
+#undef LANES_HALF
 
-/* The same with their signs in the high dwords. */
+/* The low dwords with their signs in the high ones. */
 LANES_FN s64x8 lanes_low_s64(u64x8 a)
 {
     s64x8 r;

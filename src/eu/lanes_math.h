@@ -113,15 +113,40 @@ LANES_FN u64x8 lanes_mulw_u32(u32x8 a, u32x8 b)
     return LANES_CONVERT(u64, a) * LANES_CONVERT(u64, b);
 #endif
 }
-/* The high halves of these. */
-LANES_FN u32x8 lanes_mulh_s32(s32x8 a, s32x8 b)
-{
-    return lanes_low_32((u64x8)lanes_mulw_s32(a, b) >> 32);
-}
-LANES_FN u32x8 lanes_mulh_u32(u32x8 a, u32x8 b)
-{
-    return lanes_low_32(lanes_mulw_u32(a, b) >> 32);
-}
+/* The high halves of these, of even and odd lanes apart. */
+#ifdef __AVX2__
+#define LANES_MULH(signedness)                                                                     \
+    LANES_FN u32x8 lanes_mulh_##signedness(u32x8 a, u32x8 b)                                       \
+    {                                                                                              \
+        __m256i x = (__m256i)a, y = (__m256i)b;                                                    \
+        __m256i even = _mm256_srli_epi64(_mm256_mul_##signedness(x, y), 32);                       \
+        __m256i odd = _mm256_mul_##signedness(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32)); \
+        return (u32x8)_mm256_blend_epi32(even, odd, 0xaa);                                         \
+    }
+#else
+#define LANES_MULH(signedness)                                                                     \
+    LANES_FN u32x8 lanes_mulh_##signedness(u32x8 a, u32x8 b)                                       \
+    {                                                                                              \
+        __m128i x[2], y[2];                                                                        \
+        u32x8 r;                                                                                   \
+        memcpy(x, &a, sizeof(a));                                                                  \
+        memcpy(y, &b, sizeof(b));                                                                  \
+        LANES_UNROLL for (int i = 0; i < 2; i++)                                                   \
+        {                                                                                          \
+            __m128i even = _mm_srli_epi64(_mm_mul_##signedness(x[i], y[i]), 32);                   \
+            __m128i odd =                                                                          \
+                _mm_mul_##signedness(_mm_srli_epi64(x[i], 32), _mm_srli_epi64(y[i], 32));          \
+            x[i] = _mm_blend_epi16(even, odd, 0xcc);                                               \
+        }                                                                                          \
+        memcpy(&r, x, sizeof(r));                                                                  \
+        return r;                                                                                  \
+    }
+#endif
+LANES_MULH(epi32)
+LANES_MULH(epu32)
+#undef LANES_MULH
+#define lanes_mulh_s32(a, b) lanes_mulh_epi32((u32x8)(a), (u32x8)(b))
+#define lanes_mulh_u32(a, b) lanes_mulh_epu32((a), (b))
 LANES_FN s64x8 lanes_addsat_s64(s64x8 a, s64x8 b)
 {
     u64x8 sum = (u64x8)a + (u64x8)b;
