@@ -698,6 +698,14 @@ static int encode(struct assembler *a, struct pending *p, struct zs_buf *out)
         snprintf(why, sizeof(why), "this cannot be encoded: %s", field ? field : "instruction");
         return set_error(a, p->line, 1, why);
     }
+    /* fields that fit can still make what no instruction has: an address register as second source
+     */
+    struct zs_isa_inst again;
+    if (!zs_isa_decode(a->model, bytes, &again) && p->inst.op != ZS_OP_ILLEGAL) {
+        snprintf(why, sizeof(why), "there is no such instruction: %s",
+                 zs_isa_error_text(again.error));
+        return set_error(a, p->line, 1, why);
+    }
     zs_buf_append(out, bytes, (size_t)size);
     return out->error;
 }
