@@ -86,7 +86,7 @@ static int make_paths(const struct zs_collector *c, const struct zs_instrument_b
     return 0;
 }
 
-/* A file of its whole length appears at once; blocks of it only where it is written. */
+/* It appears as soon as it says whose it is, and grows with what is written. */
 static int make_file(struct zs_collector *c, struct zs_instrument_buffer *b)
 {
     char path[ZS_COLLECT_PATH_CHARS], temp[ZS_COLLECT_PATH_CHARS];
@@ -98,8 +98,6 @@ static int make_file(struct zs_collector *c, struct zs_instrument_buffer *b)
     if (fd < 0)
         return -errno;
     error = write_at(fd, &b->head, sizeof(b->head), 0);
-    if (!error && ftruncate(fd, (off_t)(sizeof(b->head) + b->head.buffer_B)))
-        error = -errno;
     close(fd);
     if (!error && rename(temp, path))
         error = -errno;

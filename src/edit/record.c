@@ -16,9 +16,10 @@
 
 static uint64_t asked_B(const struct zs_edit_buffer *layout, struct zs_span buffer)
 {
-    if (!layout->records_size_B || buffer.size_B < layout->records_offset_B)
+    struct zs_span at;
+    if (!layout->records_size_B || !zs_span_sub(buffer, layout->trace_offset_B, 8, &at))
         return 0;
-    uint64_t units = zs_load_u64(buffer.data + layout->trace_offset_B);
+    uint64_t units = zs_load_u64(at.data);
     return units > UINT64_MAX / ZS_UNIT_B ? UINT64_MAX : units * ZS_UNIT_B;
 }
 

@@ -86,7 +86,10 @@ static void tell_counters(struct zs_tool_run *run, struct zs_span buffer)
         uint32_t inst;
         for (uint32_t p = 0; (probe = zs_edit_probe_at(kernel, p, &inst)); p++) {
             bool counts = probe->kind != ZS_PROBE_CLOCK && probe->kind != ZS_PROBE_TRACE;
-            uint64_t value = counts ? zs_load_u64(buffer.data + 8 * (size_t)probe->counter) : 0;
+            struct zs_span at;
+            uint64_t value = 0;
+            if (counts && zs_span_sub(buffer, 8 * (uint64_t)probe->counter, 8, &at))
+                value = zs_load_u64(at.data);
             if (value)
                 run->tool->counter(run, kernel, inst, probe, value);
         }
@@ -146,7 +149,7 @@ static int take_buffer(struct results *r, const struct zs_instrument_file *head,
 {
     struct zs_edit_buffer layout = zs_edit_buffer(r->run->edit);
     uint32_t kernels = zs_edit_kernel_count(r->run->edit);
-    if (layout.size_B != buffer.size_B)
+    if (layout.size_B != head->buffer_B)
         return -EINVAL;
     int error = 0;
     r->totals.records_lost += zs_edit_records_lost(&layout, buffer);
@@ -181,14 +184,14 @@ static int take_file(struct results *r, int dir_fd, const char *name)
     if (!error) {
         memcpy(&head, file.span.data, sizeof(head));
         memcpy(hash, head.hash, sizeof(head.hash));
-        if (head.magic != ZS_INSTRUMENT_MAGIC || head.buffer_B != file.span.size_B - sizeof(head))
+        if (head.magic != ZS_INSTRUMENT_MAGIC || head.buffer_B < file.span.size_B - sizeof(head))
             error = -EINVAL;
     }
     if (!error)
         error = open_module(r, hash);
     if (!error)
-        error = take_buffer(r, &head,
-                            zs_span_make(file.span.data + sizeof(head), (size_t)head.buffer_B));
+        error = take_buffer(
+            r, &head, zs_span_make(file.span.data + sizeof(head), file.span.size_B - sizeof(head)));
     zs_file_close(&file);
     return error;
 }

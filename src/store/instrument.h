@@ -16,8 +16,8 @@
  * rows, of each u32 offset and a double for each column, NaN: unknown. Text is u32 bytes and the
  * bytes.
  *
- * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes. It has
- * its whole length from the start; what was not written reads as zeros.
+ * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes up to
+ * the last one that was written; those behind it are zeros.
  */
 #ifndef ZS_STORE_INSTRUMENT_H
 #define ZS_STORE_INSTRUMENT_H
