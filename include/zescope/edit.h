@@ -68,12 +68,15 @@ enum zs_edit_where {
                     * of those that always do, calls and ends of threads */
     ZS_EDIT_INSTEAD, /* the instruction itself goes; not of branches and ends of threads */
     ZS_EDIT_ENTRY,   /* once, as the thread begins; the instruction is ignored */
+    ZS_EDIT_JUMP, /* of a branch by threads that jump; not of those whose jumps depend on lanes that
+                   * wait elsewhere (else, endif, join), of targets in registers, and of calls */
 };
 
 /*
  * Assembler text (docs/isa.md). Labels are the text's own. Registers are the caller's business:
  * zs_edit_free_grf tells which nobody uses. What is put at one place stays in the order of the
- * calls. 0; -EINVAL (no such instruction or place, or the text: diag says where); -ENOMEM.
+ * calls. 0; -EINVAL (no such instruction or place, or the text: diag says where); -ENOTSUP: an edge
+ * that nothing can be put on; -ENOMEM.
  */
 ZS_API int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                           const char *text, struct zs_diag *diag);
@@ -121,8 +124,8 @@ ZS_API uint32_t zs_edit_counters(struct zs_edit *edit, uint32_t count);
 /* Bytes that the trace may take; 0: 16 MiB. At most 1 GiB. */
 ZS_API void zs_edit_set_trace_size(struct zs_edit *edit, uint32_t size_B);
 /* 0; -EINVAL: no such instruction, place, counter or registers; -ENOTSUP: a predicate that looks at
- * part of the instruction's lanes or at two flags, an instruction set that probes are not known
- * for; -ENOMEM. */
+ * part of the instruction's lanes or at two flags, an edge that nothing can be put on, an
+ * instruction set that probes are not known for; -ENOMEM. */
 ZS_API int zs_edit_probe(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                          const struct zs_probe *probe, struct zs_diag *diag);
 /* The probes of a kernel in the order of their calls; NULL behind the last. */
@@ -172,8 +175,8 @@ struct zs_edit_record {
     uint32_t grf_count;
     const uint8_t *grf; /* their bytes: zs_isa_platform_info's grf_B each */
 };
-/* Records of a buffer's bytes: start with *cursor = 0; false at the end. Damaged ones are passed
- * over. */
+/* Records of a buffer's bytes, all of them or as many as there are: start with *cursor = 0; false
+ * at the end. Damaged ones are passed over. */
 ZS_API bool zs_edit_record_next(const struct zs_edit_buffer *layout, struct zs_span buffer,
                                 uint64_t *cursor, struct zs_edit_record *ret);
 /* Units of 32 bytes that did not fit. */

@@ -38,9 +38,10 @@ struct zs_probe_at {
 };
 
 /* Where what windows held is kept meanwhile. Scratch messages need what r0 had as the thread began:
- * it is kept in a register that nobody names; or in acc0, and acc1 keeps the one it is moved to; or
- * in a0.7, what matters of it, and a0.5 and a0.6 keep the dwords that it is moved to; or the code
- * itself leaves it in r0, and a0.7 keeps the dword that is another one meanwhile. */
+ * it is kept in a register that nobody names; or in acc0, and acc1 keeps the one it is moved to
+ * (from XeHP on acc2 and acc3 may stand for these); or in a0.7, what matters of it, and a0.5 and
+ * a0.6 keep the dwords that it is moved to; or the code itself leaves it in r0, and a0.7 keeps the
+ * dword that is another one meanwhile. */
 enum zs_plan_scratch {
     ZS_SCRATCH_NONE,
     ZS_SCRATCH_BY_GRF,
@@ -103,11 +104,14 @@ struct zs_edit_kernel {
     int code_error;
     bool free_known, free_computed;
     bool dead_known;         /* liveness knows all that is read and written */
+    bool writes_known;       /* ... all that is written */
     bool is_closed;          /* it runs no code but its own, and nobody else runs it */
     const char *unknown_why; /* of registers: what an instruction does, or NULL */
     uint32_t unknown_at_B;
-    bool has_acc, has_a0; /* nobody uses accumulators; the last words of a0 */
+    uint32_t acc; /* the first of two accumulators that nobody uses, or ZS_NONE */
+    bool has_a0;  /* nobody uses the last words of a0 */
     uint64_t free_grf[4];
+    uint64_t named_grf[4];    /* by the code, or they come with the thread */
     uint64_t shared_grf[4];   /* lanes read what other lanes wrote */
     uint64_t reserved_grf[4]; /* the caller's */
     struct zs_insertion *insertions;
@@ -164,7 +168,8 @@ int zs_edit_refuse(struct zs_edit_kernel *k, const char *format, ...) ZS_PRINTF(
 /* plan.c: 0, -ENOTSUP (refused), -ENOMEM. */
 int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *ret);
 void zs_plan_fini(struct zs_plan *plan);
-/* Registers for a probe at an instruction; false: there are none. */
+/* Registers for a probe at an instruction, or for what asks before an insertion that is none;
+ * false: there are none. */
 bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
                     const struct zs_insertion *insertion, struct zs_window *ret);
 
@@ -179,6 +184,27 @@ bool zs_emit_reaches_far(enum zs_isa_platform platform);
 /* A predicate that looks at neighbouring lanes: how many, if all of the instruction's see the same.
  * 0: it is no such one. */
 uint32_t zs_emit_pred_width(const struct zs_isa_inst *inst);
+
+/* jump.c: when a thread that comes to a branch jumps from there. */
+enum zs_jump_when {
+    ZS_JUMP_UNKNOWN,
+    ZS_JUMP_ALWAYS,
+    ZS_JUMP_BY_PREDICATE, /* of a jmpi: its lane 0 tells */
+    ZS_JUMP_ANY_LEAVES,   /* one of its lanes that are on, at least, leaves */
+    ZS_JUMP_NONE_STAYS,   /* all lanes that are on leave */
+};
+struct zs_jump {
+    enum zs_jump_when when;
+    bool leave_when_false; /* lanes leave whose predicate is false */
+    const char *why;       /* it is unknown */
+};
+struct zs_jump zs_jump_find(const struct zs_edit_kernel *k, uint32_t i);
+/* Whether what is inserted stands behind a question for lanes, which needs a window. */
+bool zs_jump_asks_lanes(const struct zs_edit_kernel *k, const struct zs_insertion *insertion);
+/* A jmpi that jumps over as many bytes when instruction i, which has a predicate, does not jump.
+ * False: it cannot be encoded. */
+bool zs_jump_opposite(const struct zs_edit_kernel *k, uint32_t i, uint32_t over_B,
+                      uint8_t ret_bytes[16]);
 
 /* ip.c: what an instruction that works with its own address means. */
 struct zs_ip_use {

@@ -352,7 +352,7 @@ static void put_entry(struct emitter *e)
     if (plan->scratch == ZS_SCRATCH_BY_GRF && plan->is_far)
         emit(e, EMIT_SET, plan->header, FAR_DWORD, far_offset(plan), 0);
     if (plan->scratch == ZS_SCRATCH_BY_ACC)
-        emit(e, EMIT_TO_ACC, 0, 0, 0, 0);
+        emit(e, EMIT_TO_ACC, e->k->acc, 0, 0, 0);
     if (plan->scratch == ZS_SCRATCH_BY_A0)
         emit(e, EMIT_TO_A0, 0, 0, 0, 0);
     if (!plan->in_registers)
@@ -396,7 +396,8 @@ static const char *unsaved(const struct emitter *e)
         return "its scratch memory has two parts, behind which none can be saved";
     if (!e->plan->scratch_size_B)
         return "its scratch memory cannot grow";
-    return "it uses acc0 and the end of a0 and may write r0, one of which saving some needs";
+    return "it uses accumulators and the end of a0 and may write r0, one of which saving some "
+           "needs";
 }
 
 static int refuse_window(const struct emitter *e, uint32_t offset_B)
@@ -436,8 +437,8 @@ static void put_header(struct emitter *e, const struct zs_window *w, bool back)
         return;
     }
     if (plan->scratch == ZS_SCRATCH_BY_ACC)
-        back ? emit(e, EMIT_FROM_ACC, w->header, 1, 0, 0)
-             : emit(e, EMIT_HEADER_FROM_ACC, w->header, 0, 0, 0);
+        back ? emit(e, EMIT_FROM_ACC, w->header, e->k->acc + 1, 0, 0)
+             : emit(e, EMIT_HEADER_FROM_ACC, w->header, e->k->acc, e->k->acc + 1, 0);
     if (plan->scratch == ZS_SCRATCH_BY_A0)
         back ? emit(e, EMIT_FROM_A0, w->header, 0, 0, 0)
              : emit(e, EMIT_HEADER_FROM_A0, w->header, code, 0, 0);
@@ -466,6 +467,23 @@ static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
     e->saves = true;
 }
 
+/* The window is there to be used, and is the kernel's again. */
+static void put_lent(struct emitter *e, const struct zs_window *w)
+{
+    if (w->is_lent)
+        emit(e, EMIT_WAIT, 0, 0, 0, 0);
+    if (w->is_saved)
+        put_saved(e, w, false);
+}
+
+static void put_given_back(struct emitter *e, const struct zs_window *w)
+{
+    if (w->is_saved)
+        put_saved(e, w, true);
+    if (w->is_lent)
+        emit(e, EMIT_DONE, 0, 0, 0, 0);
+}
+
 static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
 {
     const struct zs_probe_at *at = &e->k->probes[insertion->index];
@@ -474,20 +492,96 @@ static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
     if ((kinds[at->probe.kind].needs_window || !e->plan->in_registers) &&
         !zs_plan_window(e->k, e->plan, insertion, &w))
         return refuse_window(e, inst->offset_B);
-    if (w.is_lent || at->probe.kind == ZS_PROBE_TRACE)
+    if (!w.is_lent && at->probe.kind == ZS_PROBE_TRACE)
         emit(e, EMIT_WAIT, 0, 0, 0, 0);
-    if (w.is_saved)
-        put_saved(e, &w, false);
+    put_lent(e, &w);
     kinds[at->probe.kind].put(e, &at->probe, inst, w.first);
-    if (w.is_saved)
-        put_saved(e, &w, true);
-    if (w.is_lent)
-        emit(e, EMIT_DONE, 0, 0, 0, 0);
+    put_given_back(e, &w);
     return e->text.error;
 }
 
-/* Pieces are first counted in lines; then all is assembled, and lines become bytes. */
-static int put_all(struct emitter *e, struct zs_pieces *ret, uint32_t *lines)
+/* ---- the edge of threads that jump ---- */
+
+enum { QUESTION_LANES = 0, QUESTION_MORE = 3, QUESTION_FLAG = 6 /* dwords of a register */ };
+
+/* Dword 0 of register w = all bits if the thread jumps, or 0. */
+static void put_question(struct emitter *e, uint32_t i, uint32_t w)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(e->k->code, i);
+    static const struct zs_probe of_predicate = {0}, of_branch = {.all_active = true},
+                                 of_thread = {.all_lanes = true};
+    struct zs_jump jump = zs_jump_find(e->k, i);
+    put_lanes(e, inst, &of_predicate, w, QUESTION_LANES);
+    if (jump.leave_when_false) {
+        put_lanes(e, inst, &of_branch, w, QUESTION_MORE);
+        emit(e, EMIT_NOT, w, QUESTION_LANES, 0, 0);
+        emit(e, EMIT_AND, w, QUESTION_LANES, w, QUESTION_MORE);
+    }
+    if (jump.when == ZS_JUMP_NONE_STAYS) {
+        put_lanes(e, inst, &of_thread, w, QUESTION_MORE);
+        emit(e, EMIT_NOT, w, QUESTION_LANES, 0, 0);
+        emit(e, EMIT_AND, w, QUESTION_LANES, w, QUESTION_MORE);
+    }
+    emit(e, EMIT_IS_SET, w, QUESTION_LANES, QUESTION_MORE, 0);
+    if (jump.when == ZS_JUMP_NONE_STAYS)
+        emit(e, EMIT_NOT, w, QUESTION_LANES, 0, 0);
+}
+
+/*
+ * What is inserted, for threads that jump:
+ *
+ *     dword 6 of the window = f0      f0 = whether it jumps
+ *     (~f0.0) jmpi skip
+ *     f0 = dword 6     what is inserted     jmpi end
+ *     skip:  f0 = dword 6
+ *     end:
+ *
+ * Everything is put twice: once to know where it stands. *ret_line: where the caller's own code is
+ * put in between, later.
+ */
+static int put_if_jumps(struct emitter *e, const struct zs_insertion *insertion, uint32_t *ret_line)
+{
+    const struct zs_insertion question = {.inst = insertion->inst, .where = ZS_EDIT_JUMP};
+    size_t text_B = e->text.size_B;
+    uint32_t lines = e->lines, skip_B = 0, end_B = 0;
+    struct zs_window w;
+    int error = 0;
+    if (!zs_plan_window(e->k, e->plan, &question, &w))
+        return refuse_window(e, zs_isa_inst_offset(e->k->code, insertion->inst));
+    for (int turn = 0; turn < 2 && !error; turn++) {
+        e->text.size_B = text_B;
+        e->lines = lines;
+        put_lent(e, &w);
+        put_question(e, insertion->inst, w.first);
+        emit(e, EMIT_FLAG, w.first, QUESTION_FLAG, 0, 0);
+        emit(e, EMIT_TO_FLAG, w.first, QUESTION_LANES, 0, 0);
+        emit(e, EMIT_JUMP_UNLESS, skip_B, 0, 0, 0);
+        emit(e, EMIT_TO_FLAG, w.first, QUESTION_FLAG, 0, 0);
+        put_given_back(e, &w);
+        *ret_line = e->lines;
+        error = insertion->is_probe ? put_probe(e, insertion) : e->text.error;
+        emit(e, EMIT_JUMP, end_B, 0, 0, 0);
+        skip_B = e->lines * INST_B + insertion->size_B;
+        emit(e, EMIT_TO_FLAG, w.first, QUESTION_FLAG, 0, 0);
+        put_given_back(e, &w);
+        emit(e, EMIT_DONE, 0, 0, 0, 0); /* the branch reads the flag */
+        end_B = e->lines * INST_B;      /* the caller's own code is before both ends of this jump */
+    }
+    return error;
+}
+
+static int put_insertion(struct emitter *e, const struct zs_insertion *insertion,
+                         uint32_t *ret_line)
+{
+    *ret_line = e->lines;
+    if (zs_jump_asks_lanes(e->k, insertion))
+        return put_if_jumps(e, insertion, ret_line);
+    return insertion->is_probe ? put_probe(e, insertion) : 0;
+}
+
+/* Pieces are first counted in lines; then all is assembled, and lines become bytes. inside: where
+ * the caller's own code goes, if that is what is inserted. */
+static int put_all(struct emitter *e, struct zs_pieces *ret, uint32_t *lines, uint32_t *inside)
 {
     int error = 0;
     put_entry(e);
@@ -497,8 +591,7 @@ static int put_all(struct emitter *e, struct zs_pieces *ret, uint32_t *lines)
     ret->exit_end_B = e->lines * INST_B;
     for (size_t i = 0; i < e->k->insertion_count && !error; i++) {
         lines[i] = e->lines;
-        if (e->k->insertions[i].is_probe)
-            error = put_probe(e, &e->k->insertions[i]);
+        error = put_insertion(e, &e->k->insertions[i], &inside[i]);
     }
     lines[e->k->insertion_count] = e->lines;
     ret->scratch_B = e->saves ? e->plan->scratch_size_B : 0;
@@ -523,22 +616,46 @@ static int assemble(struct emitter *e, struct zs_buf *out)
     return out->error;
 }
 
-/* Callers' own code goes between the probes'. */
-static int join(const struct zs_edit_kernel *k, const uint32_t *lines, const struct zs_buf *probes,
-                struct zs_pieces *ret)
+static void append_lines(struct zs_pieces *ret, const struct zs_buf *made, uint32_t from,
+                         uint32_t to)
 {
-    zs_buf_append(&ret->code, probes->data, (size_t)lines[0] * INST_B);
-    for (size_t i = 0; i < k->insertion_count; i++) {
+    if (to > from)
+        zs_buf_append(&ret->code, made->data + (size_t)from * INST_B, (size_t)(to - from) * INST_B);
+}
+
+/* Only threads that jump come to what is inserted before a jmpi with a predicate. */
+static int pass_by(struct zs_edit_kernel *k, const struct zs_insertion *insertion, uint32_t size_B,
+                   struct zs_pieces *ret)
+{
+    uint8_t bytes[INST_B];
+    if (insertion->where != ZS_EDIT_JUMP ||
+        zs_jump_find(k, insertion->inst).when != ZS_JUMP_BY_PREDICATE)
+        return 0;
+    if (!zs_jump_opposite(k, insertion->inst, size_B, bytes))
+        return zs_edit_refuse(k, "the opposite of the branch at 0x%x cannot be encoded",
+                              zs_isa_inst_offset(k->code, insertion->inst));
+    zs_buf_append(&ret->code, bytes, sizeof(bytes));
+    return 0;
+}
+
+/* Callers' own code goes between the probes'. */
+static int join(struct zs_edit_kernel *k, const uint32_t *lines, const uint32_t *inside,
+                const struct zs_buf *made, struct zs_pieces *ret)
+{
+    int error = 0;
+    append_lines(ret, made, 0, lines[0]);
+    for (size_t i = 0; i < k->insertion_count && !error; i++) {
         const struct zs_insertion *insertion = &k->insertions[i];
+        uint32_t size_B = insertion->size_B + (lines[i + 1] - lines[i]) * INST_B;
         ret->begin_B[i] = (uint32_t)ret->code.size_B;
-        if (insertion->is_probe)
-            zs_buf_append(&ret->code, probes->data + (size_t)lines[i] * INST_B,
-                          (size_t)(lines[i + 1] - lines[i]) * INST_B);
-        else
+        error = pass_by(k, insertion, size_B, ret);
+        append_lines(ret, made, lines[i], inside[i]);
+        if (!insertion->is_probe)
             zs_buf_append(&ret->code, k->pool.data + insertion->index, insertion->size_B);
+        append_lines(ret, made, inside[i], lines[i + 1]);
     }
     ret->begin_B[k->insertion_count] = (uint32_t)ret->code.size_B;
-    return ret->code.error;
+    return error ? error : ret->code.error;
 }
 
 int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_t gpu_va,
@@ -550,17 +667,18 @@ int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_
                         .gpu_va = gpu_va,
                         .set = set_of(k->edit->platform),
                         .grf_B = zs_isa_platform_info(k->edit->platform)->grf_B};
-    struct zs_buf probes = {0};
-    uint32_t *lines = calloc(k->insertion_count + 1, sizeof(*lines));
+    struct zs_buf made = {0};
+    uint32_t *lines = calloc(2 * (k->insertion_count + 1), sizeof(*lines));
+    uint32_t *inside = lines + k->insertion_count + 1;
     *ret = (struct zs_pieces){.begin_B = calloc(k->insertion_count + 1, sizeof(*ret->begin_B))};
     int error = lines && ret->begin_B ? 0 : -ENOMEM;
     if (!error && e.set)
-        error = put_all(&e, ret, lines);
+        error = put_all(&e, ret, lines, inside);
     if (!error && e.lines)
-        error = assemble(&e, &probes);
+        error = assemble(&e, &made);
     if (!error)
-        error = join(k, lines, &probes, ret);
-    zs_buf_fini(&probes);
+        error = join(k, lines, inside, &made, ret);
+    zs_buf_fini(&made);
     zs_buf_fini(&e.text);
     free(lines);
     return error;

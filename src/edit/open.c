@@ -181,11 +181,18 @@ static int check_place(struct zs_edit_kernel *k, uint32_t inst, enum zs_edit_whe
         return zs_diag_set(diag, k->code_error, ZS_DIAG_NO_OFFSET, "%s", k->refusal);
     if (where == ZS_EDIT_ENTRY)
         return 0;
-    if ((unsigned)where > ZS_EDIT_ENTRY || inst >= zs_isa_kernel_count(code))
+    if ((unsigned)where > ZS_EDIT_JUMP || inst >= zs_isa_kernel_count(code))
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                            "instruction %u of %u in %s: there is no such place", inst,
                            zs_isa_kernel_count(code), k->info->name);
     const struct zs_isa_inst *in = zs_isa_inst(code, inst);
+    const char *why = where == ZS_EDIT_JUMP ? zs_jump_find(k, inst).why : NULL;
+    if (why)
+        return zs_diag_set(diag, -ENOTSUP, in->offset_B,
+                           "no edge for threads that jump from %s: %s",
+                           zs_isa_op_mnemonic((enum zs_isa_op)in->op), why);
+    if (where == ZS_EDIT_JUMP)
+        return 0;
     bool leaves =
         in->flags & ZS_INST_EOT || zs_isa_op_flags((enum zs_isa_op)in->op) & ZS_OPF_BRANCH;
     bool edge = where == ZS_EDIT_AFTER && !(in->flags & ZS_INST_EOT) && may_go_on(in);

@@ -3,7 +3,8 @@
  * The new code. At each instruction stand, in this order:
  *
  *     [what is put in at the entry, at the first instruction only: nobody jumps to it]
- *     label:   [before] [at ends of the thread: what the plan needs] [the instruction] [after]
+ *     label:   [before] [at ends of the thread: what the plan needs] [jump] [the instruction]
+ * [after]
  *
  * Who jumps to an instruction comes to its label, so what is before it sees all lanes that meet
  * there. Branches name instructions; their distances follow from where those went.
@@ -33,9 +34,12 @@ void zs_placed_fini(struct zs_placed *placed)
 /* Insertions by instruction: `order` is sorted by instruction, then place, then time of call. */
 static uint32_t *make_order(const struct zs_edit_kernel *k)
 {
-    static const uint8_t rank[] = {
-        [ZS_EDIT_ENTRY] = 0, [ZS_EDIT_BEFORE] = 1, [ZS_EDIT_INSTEAD] = 2, [ZS_EDIT_AFTER] = 3};
-    enum { RANKS = 4 };
+    static const uint8_t rank[] = {[ZS_EDIT_ENTRY] = 0,
+                                   [ZS_EDIT_BEFORE] = 1,
+                                   [ZS_EDIT_JUMP] = 2,
+                                   [ZS_EDIT_INSTEAD] = 3,
+                                   [ZS_EDIT_AFTER] = 4};
+    enum { RANKS = 5 };
     size_t keys = (size_t)zs_isa_kernel_count(k->code) * RANKS + 1;
     uint32_t *order = calloc(k->insertion_count + 1, sizeof(*order));
     uint32_t *start = calloc(keys + 1, sizeof(*start));
@@ -138,6 +142,7 @@ static int put_inst(struct placer *p, uint32_t i)
     put_pieces(p, i, ZS_EDIT_BEFORE);
     if (zs_isa_inst(code, i)->flags & ZS_INST_EOT)
         put_part(p, p->pieces->exit_begin_B, p->pieces->exit_end_B);
+    put_pieces(p, i, ZS_EDIT_JUMP);
     p->placed->inst_B[i] = (uint32_t)p->placed->code.size_B;
     if (!put_pieces(p, i, ZS_EDIT_INSTEAD))
         zs_buf_append(&p->placed->code, p->k->info->code.data + zs_isa_inst_offset(code, i),

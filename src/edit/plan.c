@@ -17,8 +17,12 @@
  * Where there is no window, four registers that hold something are saved to scratch memory and
  * brought back. That needs only to know that nobody touches what the messages' header is kept in.
  *
- * The first two need to know what the kernel touches. That is unknown when operands are addressed
- * through a0, when code that is not there is called, and in functions, whose callers are not known.
+ * The first two need to know what the kernel touches. That is unknown when it writes registers that
+ * a0 chooses; where it only reads such, liveness is unknown. Code that calls what is not there, and
+ * functions, whose callers are not known, have windows among the registers that IGC's calling
+ * convention (StackCallABI of its visa/G4_Kernel.hpp) lets them: r26 to r57 are for arguments and
+ * results, those up to r59 are the callee's to write, the last ones are the stack's, others the
+ * callee brings back.
  * Kernels that call by address save at the end of their own scratch memory, which what they call
  * does not reach. Functions do not know how much scratch memory their callers have.
  */
@@ -53,6 +57,17 @@ static uint32_t payload_grfs(const struct zs_edit_kernel *k)
     return (uint32_t)ZS_MIN(grfs, (uint64_t)ZS_GRFS_MAX);
 }
 
+/* Two that nobody uses; what is implicit in instructions is acc0 and acc1. From XeHP on others hold
+ * integers as well. */
+static uint32_t unused_acc(enum zs_isa_platform platform, uint32_t touched)
+{
+    uint32_t end = platform >= ZS_ISA_XE_HP ? 4 : 2;
+    for (uint32_t acc = 0; acc < end; acc += 2)
+        if (touched < 1u << acc)
+            return acc;
+    return ZS_NONE;
+}
+
 bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
 {
     memset(ret_bits, 0, 4 * sizeof(*ret_bits));
@@ -64,12 +79,14 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
         kernel->free_computed = true;
         kernel->free_known = touched.known && !kernel->info->is_function_holder;
         kernel->dead_known = touched.live_known;
+        kernel->writes_known = touched.writes_known;
         kernel->is_closed = touched.closed && !kernel->info->is_function_holder;
         kernel->unknown_why = touched.unknown_why;
         kernel->unknown_at_B = touched.unknown_at_B;
-        kernel->has_acc = !touched.acc;
+        kernel->acc = unused_acc(kernel->edit->platform, touched.acc);
         kernel->has_a0 = !(touched.address & A0_WORDS);
         memcpy(kernel->shared_grf, touched.shared_grf, sizeof(touched.shared_grf));
+        memcpy(kernel->named_grf, touched.grf, sizeof(touched.grf));
         uint32_t count = zs_isa_platform_info(kernel->edit->platform)->grf_count;
         for (uint32_t reg = 1; kernel->free_known && reg < count; reg++)
             if (!zs_grf_has(touched.grf, reg))
@@ -191,12 +208,20 @@ static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_p
         plan->scratch_size_B *= 2;
     plan->header = k->is_closed ? take(left, 1) : ZS_NONE;
     plan->scratch = plan->header != ZS_NONE                           ? ZS_SCRATCH_BY_GRF
-                    : k->is_closed && k->has_acc                      ? ZS_SCRATCH_BY_ACC
+                    : k->is_closed && k->acc != ZS_NONE               ? ZS_SCRATCH_BY_ACC
                     : (k->has_a0 || !plan->is_far) && keeps_header(k) ? ZS_SCRATCH_BY_CODE
                     : k->is_closed && k->has_a0                       ? ZS_SCRATCH_BY_A0
                                                                       : ZS_SCRATCH_NONE;
     if (plan->scratch == ZS_SCRATCH_BY_CODE)
         plan->header = 0;
+}
+
+static bool needs_registers(const struct zs_edit_kernel *k)
+{
+    bool found = k->probe_count > 0;
+    for (size_t i = 0; i < k->insertion_count && !found; i++)
+        found = zs_jump_asks_lanes(k, &k->insertions[i]);
+    return found;
 }
 
 int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
@@ -206,7 +231,7 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
     *plan =
         (struct zs_plan){.window = ZS_NONE, .mask = ZS_NONE, .clocks = ZS_NONE, .header = ZS_NONE};
     int error = collect(k, plan, &clocks);
-    if (error || !k->probe_count)
+    if (error || !needs_registers(k))
         return error;
     bool known = zs_edit_free_grf(k, left);
     uint32_t clock_grfs = (clocks + ZS_GRF_CLOCKS - 1) / ZS_GRF_CLOCKS;
@@ -227,18 +252,42 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
     return 0;
 }
 
+/* Whether code that calls, or is called from, elsewhere may write a register that it does not use.
+ */
+static bool convention_allows(const struct zs_edit_kernel *k, uint32_t reg)
+{
+    enum { ARGS_FIRST = 26, ARGS_END = 58, CALLEES_END = 60, STACK_FIRST = 120 };
+    if (reg >= ARGS_FIRST && reg < ARGS_END)
+        return false;
+    return reg < (k->info->is_function_holder ? CALLEES_END : STACK_FIRST);
+}
+
+/* Registers that hold nothing where an insertion stands: liveness says so, or nobody names them. */
+static bool find_dead(struct zs_edit_kernel *k, const struct zs_insertion *insertion,
+                      uint64_t ret_dead[4])
+{
+    uint64_t used[4] = {0};
+    if (!k->dead_known && !k->writes_known)
+        return false;
+    uint32_t at = insertion->inst + (insertion->where == ZS_EDIT_AFTER ? 1 : 0);
+    if (k->dead_known && at < zs_isa_kernel_count(k->code)) /* behind the end nothing is live */
+        zs_isa_live_set(k->code, at, used);
+    for (uint32_t w = 0; w < 4; w++)
+        used[w] = k->dead_known ? used[w] | k->shared_grf[w] : k->named_grf[w];
+    for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)
+        if (!zs_grf_has(used, reg) && (k->free_known || convention_allows(k, reg)))
+            zs_grf_set(ret_dead, reg);
+    return true;
+}
+
 static bool dead_window(struct zs_edit_kernel *k, const struct zs_insertion *insertion,
                         const uint64_t copied[4], struct zs_window *ret)
 {
-    uint64_t live[4], dead[4] = {0};
-    if (!k->free_known || !k->dead_known)
+    uint64_t dead[4] = {0};
+    if (!find_dead(k, insertion, dead))
         return false;
-    uint32_t at = insertion->inst + (insertion->where == ZS_EDIT_AFTER ? 1 : 0);
-    zs_isa_live_set(k->code, at, live);
-    for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)
-        if (!zs_grf_has(live, reg) && !zs_grf_has(k->shared_grf, reg) && !zs_grf_has(copied, reg) &&
-            !zs_grf_has(k->reserved_grf, reg))
-            zs_grf_set(dead, reg);
+    for (uint32_t w = 0; w < 4; w++)
+        dead[w] &= ~(copied[w] | k->reserved_grf[w]);
     ret->first = zs_grf_find(dead, ZS_WINDOW_GRFS);
     return ret->first != ZS_NONE;
 }
@@ -263,13 +312,13 @@ static bool saved_window(const struct zs_edit_kernel *k, const struct zs_plan *p
 bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
                     const struct zs_insertion *insertion, struct zs_window *ret)
 {
-    const struct zs_probe *p = &k->probes[insertion->index].probe;
+    const struct zs_probe *p = insertion->is_probe ? &k->probes[insertion->index].probe : NULL;
     uint64_t copied[4] = {0};
     *ret = (struct zs_window){.first = plan->window, .header = ZS_NONE};
     if (plan->window != ZS_NONE)
         return true;
     ret->is_lent = true;
-    for (uint32_t i = 0; p->kind == ZS_PROBE_TRACE && i < p->grf_count; i++)
+    for (uint32_t i = 0; p && p->kind == ZS_PROBE_TRACE && i < p->grf_count; i++)
         zs_grf_set(copied, p->grf + i);
     if (plan->header != ZS_NONE)
         zs_grf_set(copied, plan->header);

@@ -2,6 +2,8 @@
 #include "isa/touched.h"
 
 #include "base/compiler.h"
+#include "isa/isa_priv.h"
+#include "isa/xe.h"
 
 enum { GRFS_MAX = 256 };
 
@@ -39,19 +41,27 @@ static void add_read_across(const struct zs_isa_kernel *k, uint32_t i,
 }
 
 /* Messages whose lengths come from registers: as long as they can be. */
-static bool add_unknown_lengths(const struct zs_isa_inst *inst, uint64_t touched[4])
+static bool add_unknown_lengths(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
+                                uint64_t touched[4])
 {
     enum { RESPONSE_MAX = 31, PAYLOAD_MAX = 15 };
-    bool unknown = inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG);
-    const struct zs_isa_operand *operands[] = {&inst->dst, &inst->src[0], &inst->src[1]};
-    for (uint32_t n = 0; unknown && n < ZS_ARRAY_LEN(operands); n++) {
-        const struct zs_isa_operand *o = operands[n];
-        uint32_t length = n == 0 ? RESPONSE_MAX : PAYLOAD_MAX;
-        for (uint32_t i = 0; o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF && i < length; i++)
+    bool by_desc = inst->flags & ZS_INST_DESC_REG;
+    bool by_exdesc = inst->flags & ZS_INST_EXDESC_REG && !zs_xe_has_second_length(k->model, inst);
+    const struct {
+        const struct zs_isa_operand *operand;
+        uint32_t length;
+        bool unknown;
+    } rows[] = {{&inst->dst, RESPONSE_MAX, by_desc},
+                {&inst->src[0], PAYLOAD_MAX, by_desc},
+                {&inst->src[1], PAYLOAD_MAX, by_exdesc}};
+    for (uint32_t n = 0; n < ZS_ARRAY_LEN(rows); n++) {
+        const struct zs_isa_operand *o = rows[n].operand;
+        bool counts = rows[n].unknown && o->kind == ZS_OPERAND_REG && o->file == ZS_FILE_GRF;
+        for (uint32_t i = 0; counts && i < rows[n].length; i++)
             if (o->reg + i < GRFS_MAX)
                 set_grf(touched, o->reg + i);
     }
-    return unknown;
+    return by_desc || by_exdesc;
 }
 
 /* The first one is told; who leaves liveness alone unknown only where nobody does worse. */
@@ -78,11 +88,13 @@ static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_t
     }
     t->address |= e.address_read | e.address_written;
     t->acc |= e.acc_read | e.acc_written;
-    bool leaves = leaves_the_code(inst), unknown_length = add_unknown_lengths(inst, t->grf);
+    bool leaves = leaves_the_code(inst), unknown_length = add_unknown_lengths(k, inst, t->grf);
     if (leaves)
         t->closed = false;
     if (e.indirect_written || !t->closed)
         t->known = false;
+    if (e.indirect_written)
+        t->writes_known = false;
     if (unknown_length || e.indirect_written || e.indirect_read)
         t->live_known = false;
     if (leaves || unknown_length || e.indirect_written || e.indirect_read)
@@ -98,7 +110,8 @@ void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_
                            struct zs_isa_touched *ret)
 {
     uint64_t masked[4] = {0}, across[4] = {0};
-    *ret = (struct zs_isa_touched){.known = true, .closed = true, .live_known = true};
+    *ret = (struct zs_isa_touched){
+        .known = true, .closed = true, .writes_known = true, .live_known = true};
     for (uint32_t i = 0; i < zs_isa_kernel_count(kernel); i++)
         note_inst(kernel, i, ret, masked, across);
     /* what is read indirectly was written by somebody, or came with the thread */

@@ -12,7 +12,8 @@ struct zs_isa_touched {
     /* False: it writes registers that an address register names, or runs code that is not its own.
      * Any register may be touched then. */
     bool known;
-    bool closed; /* all the code that it runs is its own */
+    bool closed;       /* all the code that it runs is its own */
+    bool writes_known; /* it names all registers that it writes itself */
     /* False: what liveness says of general registers leaves something out: indirect operands,
      * messages whose lengths come from a register. */
     bool live_known;

@@ -36,7 +36,7 @@ static void reserve(struct zs_edit_kernel *kernel, uint64_t *state)
 static void put(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t count,
                 uint64_t *state)
 {
-    static const enum zs_edit_where places[] = {ZS_EDIT_BEFORE, ZS_EDIT_BEFORE, ZS_EDIT_AFTER,
+    static const enum zs_edit_where places[] = {ZS_EDIT_BEFORE, ZS_EDIT_JUMP, ZS_EDIT_AFTER,
                                                 ZS_EDIT_ENTRY};
     uint32_t inst = next(state) % count, kind = next(state) % ZS_PROBE_KIND_COUNT;
     const struct zs_probe probe = {.kind = kind, .all_active = next(state) % 2};
@@ -46,7 +46,7 @@ static void put(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t
     if (kind == ZS_PROBE_TRACE)
         zs_tool_trace(run, kernel, inst, places[next(state) % 3], next(state) % 112,
                       next(state) % (ZS_RECORD_GRF_MAX + 1), NULL);
-    else
+    else if (zs_tool_count_at(run, kernel, inst, ZS_EDIT_JUMP, &probe, NULL) || next(state) % 2)
         zs_tool_count(run, kernel, inst, &probe, NULL);
     if (next(state) % 8 == 0)
         zs_edit_insert(kernel, inst, places[next(state) % 4], "nop\n", NULL);

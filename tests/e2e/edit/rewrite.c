@@ -5,6 +5,7 @@
  * rewrite pairs IN OUT     every instruction but branches stands twice: itself, between nops, and
  *                          not what it was (replaced by its own text)
  * rewrite probes IN OUT    every kind of probe at every instruction, for a buffer at 0x100000000
+ * rewrite end IN           a probe behind the last instruction
  * rewrite code IN FOLDER   nothing: what the kernels' code is, as FOLDER/<kernel>
  *
  * Each output is opened again and compared with the input, instruction by instruction. Prints how
@@ -59,6 +60,24 @@ static void insert(struct zs_edit_kernel *k, uint32_t i, enum zs_edit_where wher
     CHECK(!error, "%s at %u: %s", text, i, diag.text);
 }
 
+/* On the edge of threads that jump, where there is one: refused by name elsewhere. */
+static void put_jump(struct zs_edit_kernel *k, uint32_t i, const char *text)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(k), i);
+    const char *name = zs_isa_op_mnemonic((enum zs_isa_op)inst->op);
+    enum zs_isa_platform platform = zs_isa_kernel_platform(zs_edit_kernel_code(k));
+    bool fused = platform >= ZS_ISA_XE_LP && platform <= ZS_ISA_XE_HPG;
+    bool by_lanes = inst->op == ZS_OP_IF || inst->op == ZS_OP_WHILE || inst->op == ZS_OP_BREAK ||
+                    inst->op == ZS_OP_CONT || inst->op == ZS_OP_GOTO;
+    bool has_one = inst->op == ZS_OP_JMPI || (by_lanes && !fused);
+    struct zs_diag diag = {0};
+    int error = zs_edit_insert(k, i, ZS_EDIT_JUMP, text, &diag);
+    CHECK(!error || error == -ENOTSUP, "jump at %u: %s", i, diag.text);
+    CHECK(!error == has_one || inst->src[0].kind != ZS_OPERAND_LABEL || inst->op == ZS_OP_GOTO,
+          "jump at %u: %s", i, diag.text);
+    CHECK(!error || strstr(diag.text, name), "%s is not named: %s", name, diag.text);
+}
+
 static void put_nops(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
 {
     (void)edit;
@@ -70,6 +89,7 @@ static void put_nops(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
         CHECK(zs_edit_insert(k, i, ZS_EDIT_AFTER, "nop\n", NULL) == -EINVAL, "behind %u", i);
     if (i == 0)
         insert(k, i, ZS_EDIT_ENTRY, "nop\nnop\n");
+    put_jump(k, i, "nop\nnop\nnop\n");
 }
 
 static bool relocated(const struct zs_edit_kernel *k, const struct zs_isa_inst *inst)
@@ -110,6 +130,19 @@ static void put_probes(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t 
         CHECK(!error || (error == -ENOTSUP && inst->pred > ZS_PRED_SEQ), "probe %u at %u: %s", kind,
               i, diag.text);
     }
+}
+
+/* A probe behind the last instruction, as far as one can be there, with no registers of its own. */
+static void put_end(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
+{
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(k);
+    const struct zs_probe probe = {.kind = ZS_PROBE_COUNT, .counter = zs_edit_counters(edit, 1)};
+    uint64_t all[4];
+    memset(all, 0xff, sizeof(all));
+    if (i + 1 < zs_isa_kernel_count(code) || ends_here(zs_isa_inst(code, i)))
+        return;
+    zs_edit_reserve_grf(k, all);
+    CHECK(!zs_edit_probe(k, i, ZS_EDIT_AFTER, &probe, NULL), "behind %u", i);
 }
 
 /* Every original instruction stands where the map says, the same but for distances. */
@@ -231,6 +264,7 @@ int main(int argc, char **argv)
     put_fn put = !strcmp(argv[1], "nops")     ? put_nops
                  : !strcmp(argv[1], "pairs")  ? put_pairs
                  : !strcmp(argv[1], "probes") ? put_probes
+                 : !strcmp(argv[1], "end")    ? put_end
                                               : NULL;
     for (uint32_t i = 0; put && i < zs_edit_kernel_count(edit); i++) {
         struct zs_edit_kernel *k = zs_edit_kernel(edit, i);

@@ -19,7 +19,8 @@ def main():
     bad = 0
     for binary in binaries:
         group, variant, environment = names.of(binary)
-        subprocess.run([rewrite, 'same', binary], check=True, timeout=TIME_LIMIT_S)
+        for how in ('same', 'end'):
+            subprocess.run([rewrite, how, binary], check=True, timeout=TIME_LIMIT_S, stdout=subprocess.DEVNULL)
         for how in ('nops', 'pairs'):
             with tempfile.TemporaryDirectory() as folder:
                 out = os.path.join(folder, 'out.bin')
