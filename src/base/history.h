@@ -57,12 +57,13 @@ enum zs_history_mode {
 enum zs_history_lack {
     ZS_HISTORY_WHOLE,
     ZS_HISTORY_NOT_RECORDED,
-    ZS_HISTORY_MODIFIED,  /* registers or memory were written by a debugger, or code */
+    ZS_HISTORY_MODIFIED,  /* a debugger wrote memory while threads ran */
     ZS_HISTORY_TOO_LARGE, /* it had to remember more than it may */
     ZS_HISTORY_UNKNOWN,   /* a message that may have written what is not known */
     ZS_HISTORY_SHARED,    /* another launch ran at the same time */
     ZS_HISTORY_OTHERWISE, /* executing it again took another course: somebody else wrote memory */
     ZS_HISTORY_NO_MEMORY,
+    ZS_HISTORY_NOWHERE, /* a thread stood where code that a debugger wrote has no instruction */
     ZS_HISTORY_LACK_COUNT,
 };
 

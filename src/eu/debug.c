@@ -7,7 +7,8 @@
  * instruction (a step hook stopped it), or at the operation of a `wait`. Programs of one code
  * differ in their operations only: instructions and blocks are found again by the offsets in the
  * code. The operations for any mask are right under every mask, so a thread may enter them in front
- * of each instruction.
+ * of each instruction. Programs are lowered with ZS_EU_LOWER_PLACES: each instruction has one, and
+ * none that does nothing is passed over uncounted.
  */
 #include "eu/eu_priv.h"
 
@@ -25,7 +26,7 @@ static const struct zs_eu_op *inst_op(const struct zs_eu_program *p, uint32_t in
     if (inst >= p->inst_count) /* behind the last: a block of its own */
         return block_op(p, p->block_count - 1);
     const struct zs_eu_op *op = block_op(p, p->insts[inst].block) + 1;
-    while (op->inst != inst)
+    while (op->inst < inst)
         op++;
     return op;
 }

@@ -192,6 +192,9 @@ enum {
     /* ... of a product that puts 64-bit integers into the long pipe, as XeHPC's first stepping did
      */
     ZS_EU_LOWER_LONG_INTEGERS = 1u << 6,
+    /* each instruction has an operation: threads can stand at all of them, and go on in another
+     * program of the same code (zs_eu_thread_switch) */
+    ZS_EU_LOWER_PLACES = 1u << 7,
 };
 
 /*

@@ -470,6 +470,8 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
         p->insts[index].fault = (uint32_t)p->faults.count;
         zs_eu_emit_fault(l, &l->fault, always || inst->channel_offset + inst->exec_size > 32);
     }
+    if (p->op_count == first && l->params->flags & ZS_EU_LOWER_PLACES)
+        zs_eu_emit(l, ZS_EU_KIND_HOP); /* it does nothing */
     l->chain += (unsigned)(p->op_count - first);
     if (l->chain > CHAIN_MAX) {
         zs_eu_emit(l, ZS_EU_KIND_HOP);

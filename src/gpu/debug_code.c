@@ -6,7 +6,8 @@
  * place; kernels that contain it are lowered from there. What runs is lowered again when bytes have
  * changed: an instruction whose breakpoint bit is set gets a stop in front of it, all others stay
  * as they were; where an instruction itself was replaced the whole kernel is what it says now,
- * keeps the block starts it had (lanes may wait there), and is not counted.
+ * keeps the block starts it had (lanes may wait there), and is not counted. Versions that a record
+ * has are kept with it: going back puts their bytes where they were.
  */
 #include "gpu/debug_priv.h"
 
@@ -112,19 +113,27 @@ int zs_gpu_debug_code_write(struct zs_gpu_debug *debug, uint64_t gpu_va, const v
 /* ---- breakpoints -------------------------------------------------------------------------------
  */
 
-/* Size of the instruction at `bytes`; 0: cut off. Its breakpoint bit is taken out. */
-static uint32_t strip(uint8_t *bytes, size_t left_B, bool *ret_breakpoint)
+/* Size of the instruction at `bytes` and where its breakpoint bit is; 0: cut off. */
+static uint32_t measure(const uint8_t *bytes, size_t left_B, uint32_t *ret_bit)
 {
     if (left_B < 8)
         return 0;
-    uint32_t word = zs_load_u32(bytes);
-    bool compact = word >> COMPACT_BIT & 1;
-    uint32_t bit = compact ? COMPACT_BREAKPOINT_BIT : FULL_BREAKPOINT_BIT;
+    bool compact = zs_load_u32(bytes) >> COMPACT_BIT & 1;
+    *ret_bit = compact ? COMPACT_BREAKPOINT_BIT : FULL_BREAKPOINT_BIT;
     if (!compact && left_B < 16)
         return 0;
-    *ret_breakpoint = word >> bit & 1;
-    bytes[bit / 8] &= (uint8_t) ~(1u << bit % 8);
     return compact ? 8 : 16;
+}
+
+/* The same, and the bit is taken out. */
+static uint32_t strip(uint8_t *bytes, size_t left_B, bool *ret_breakpoint)
+{
+    uint32_t bit, size_B = measure(bytes, left_B, &bit);
+    if (!size_B)
+        return 0;
+    *ret_breakpoint = bytes[bit / 8] >> bit % 8 & 1;
+    bytes[bit / 8] &= (uint8_t) ~(1u << bit % 8);
+    return size_B;
 }
 
 void zs_gpu_debug_code_clean(struct zs_gpu_debug *debug)
@@ -198,6 +207,7 @@ static void free_code(const struct zs_gpu_kernel *kernel, struct zs_gpu_code *co
     if (code->program != kernel->program)
         zs_eu_program_destroy(code->program);
     zs_eu_program_destroy(code->stepper);
+    zs_eu_program_destroy(code->runner);
     zs_eu_program_destroy(code->listening[0]);
     zs_eu_program_destroy(code->listening[1]);
     free(code->stops_B);
@@ -356,6 +366,16 @@ const struct zs_eu_program *zs_gpu_code_stepper(struct zs_gpu_kernel *kernel,
     return code->stepper;
 }
 
+const struct zs_eu_program *zs_gpu_code_runner(struct zs_gpu_kernel *kernel,
+                                               struct zs_gpu_code *code)
+{
+    if (!code->replaced)
+        return kernel->program;
+    if (!code->runner && lower(kernel, code, 0, NULL, &code->runner) != 0)
+        return NULL;
+    return code->runner;
+}
+
 /* ---- code in which messages are seen -----------------------------------------------------------
  */
 
@@ -365,10 +385,51 @@ static int compare_offsets(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static bool has_stop(const uint32_t *stops_B, size_t count, uint32_t offset_B)
+{
+    return count && bsearch(&offset_B, stops_B, count, sizeof(uint32_t), compare_offsets);
+}
+
 bool zs_gpu_code_breaks(const struct zs_gpu_code *code, uint32_t offset_B)
 {
-    return code->stop_count &&
-           bsearch(&offset_B, code->stops_B, code->stop_count, sizeof(uint32_t), compare_offsets);
+    return has_stop(code->stops_B, code->stop_count, offset_B);
+}
+
+/* Breakpoints where the code has instructions. */
+static void put_stops(struct zs_buf *code, const struct stops *stops)
+{
+    uint32_t bit, size_B;
+    for (size_t at_B = 0; (size_B = measure(code->data + at_B, code->size_B - at_B, &bit)) != 0;
+         at_B += size_B) {
+        if (has_stop(stops->items, stops->count, (uint32_t)at_B))
+            code->data[at_B + bit / 8] |= (uint8_t)(1u << bit % 8);
+    }
+}
+
+void zs_gpu_code_restore(struct zs_gpu_kernel *kernel, const struct zs_gpu_code *code)
+{
+    struct zs_gpu_debug *debug = kernel->device->debug->debug;
+    const struct zs_gpu_kernel_debug *k = kernel->debug;
+    struct zs_buf now = {0}, then = {0};
+    struct stops stops = {0};
+    assemble(debug, k, &now);
+    zs_buf_append(&then, code->plain.data, code->plain.size_B);
+    bool ok = !now.error && !then.error && find_stops(&now, &stops);
+    if (ok)
+        put_stops(&then, &stops);
+    for (size_t i = 0; ok && k->params.segments && i < k->params.segment_count; i++) {
+        const struct zs_eu_segment *segment = &k->segments[i];
+        struct zs_gpu_debug_code *piece = find(debug, k->base_va + segment->ip_B);
+        if (piece && piece->gpu_va == k->base_va + segment->ip_B)
+            memcpy(piece->bytes, then.data + segment->offset_B,
+                   ZS_MIN((size_t)segment->size_B, piece->size_B));
+    }
+    free(stops.items);
+    zs_buf_fini(&now);
+    zs_buf_fini(&then);
+    debug->code_generation++;
+    atomic_store(&debug->written, true);
+    zs_gpu_debug_change_epoch(debug);
 }
 
 /* The breakpoints, and what comes behind messages. */

@@ -130,6 +130,7 @@ struct zs_gpu_code {
     struct zs_buf bytes;                /* with the breakpoints in it */
     struct zs_eu_program *program;      /* with stops at breakpoints; may be the kernel's own */
     struct zs_eu_program *stepper;      /* stops everywhere; NULL: not wanted yet */
+    struct zs_eu_program *runner;       /* stops nowhere; likewise */
     struct zs_eu_program *listening[2]; /* like program, messages are seen; [1]: and stops behind
                                            them */
     uint32_t *stops_B;                  /* of the breakpoints, ascending */
@@ -156,6 +157,10 @@ struct zs_gpu_code *zs_gpu_code_get(struct zs_gpu_kernel *kernel);
 void zs_gpu_code_put(struct zs_gpu_code *code);
 const struct zs_eu_program *zs_gpu_code_stepper(struct zs_gpu_kernel *kernel,
                                                 struct zs_gpu_code *code);
+const struct zs_eu_program *zs_gpu_code_runner(struct zs_gpu_kernel *kernel,
+                                               struct zs_gpu_code *code);
+/* The kernel's code becomes what it was; breakpoints stay where they are now. */
+void zs_gpu_code_restore(struct zs_gpu_kernel *kernel, const struct zs_gpu_code *code);
 /* With stops behind the messages that reach memory: a version in which messages are seen. */
 const struct zs_eu_program *zs_gpu_code_listening(struct zs_gpu_kernel *kernel,
                                                   struct zs_gpu_code *code, bool stops);
@@ -176,7 +181,9 @@ const struct zs_eu_program *zs_gpu_history_program(struct zs_gpu_run *run, struc
 /* What the thread's last message reached and is to stop it, one after the other. */
 bool zs_gpu_history_hit(struct zs_gpu_worker *w, struct zs_eu_thread *t,
                         struct zs_history_hit *ret);
-/* Code was written: what was before cannot be had again. Under the lock. */
+/* What the worker's threads go on in; all: every one of them can. Under the lock. */
+void zs_gpu_history_take_code(struct zs_gpu_run *run, struct zs_gpu_code *code, bool all);
+/* What was before cannot be had again. Under the lock. */
 void zs_gpu_history_lose(struct zs_gpu_run *run, enum zs_history_lack lack);
 /* What a debugger writes becomes a part of the record. Memory: of a run whose threads are all held,
  * before it is written. Under the lock. */

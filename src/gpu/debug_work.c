@@ -195,6 +195,7 @@ static bool take_code(struct zs_gpu_run *run, struct zs_gpu_worker *w)
                 all &= switch_code(w, &w->threads[state->slot], w->program);
         }
     }
+    zs_gpu_history_take_code(run, code, all);
     if (before && all) /* else kept: with the kernel it goes */
         zs_gpu_code_put(before);
     return true;

@@ -7,7 +7,7 @@
  * an entry for each turn of a thread, and by what the launch writes, not by what it executes.
  *
  * Executing again starts with the memory as it was and a worker that has taken in nothing, and
- * follows the record. A turn is executed in the kernel's own program as long as many instructions
+ * follows the record. A turn is executed in a program without stops as long as many instructions
  * are left of it, then instruction by instruction in the one for single steps. It must do just what
  * it did: the same number of instructions, ending where it ended. Where it does not, something
  * outside of the launch has changed memory meanwhile, and the record is worth nothing any more.
@@ -26,6 +26,7 @@ enum {
     ENTRIES_MAX = 16 << 20,
     SAVED_MAX = 4 << 20,   /* blocks: 256 MiB */
     PLACES_MAX = 16 << 20, /* threads of a launch */
+    VERSIONS_MAX = 256,    /* of its code */
     SLOW_BLOCKS = 4,       /* fewer instructions than that many blocks: single steps */
     SLICE_STEPS = 1 << 20, /* between looks at whether it is cancelled */
 };
@@ -120,6 +121,7 @@ static void free_history(struct zs_gpu_history *h)
     for (size_t i = 0; i < h->writes.count; i++)
         free(h->writes.items[i].bytes);
     free(h->writes.items);
+    free(h->codes.items);
     free(h->entries.items);
     free(h->saved.keys);
     free(h->saved.bytes);
@@ -141,6 +143,15 @@ static uint32_t longest_block(const struct zs_eu_program *program)
         longest = ZS_MAX(longest, (starts_B[i] - starts_B[i - 1]) / 8 + 1);
     free(starts_B);
     return longest;
+}
+
+/* Under the lock. */
+static void forget_codes(struct zs_gpu_history *h)
+{
+    for (size_t i = 0; h && i < h->codes.count; i++)
+        zs_gpu_code_put(h->codes.items[i]);
+    if (h)
+        h->codes.count = 0;
 }
 
 static struct zs_gpu_history *make(const struct zs_gpu_run *run)
@@ -203,6 +214,7 @@ void zs_gpu_history_end(struct zs_gpu_run *run)
     while (*at != run)
         at = &(*at)->next;
     *at = run->next;
+    forget_codes(run->history);
     pthread_mutex_unlock(&card->debug->lock);
     free_history(run->history);
 }
@@ -277,6 +289,39 @@ void zs_gpu_history_take_writes(struct zs_gpu_run *run)
     }
 }
 
+/* Of those with the same instructions, or a new one; UINT32_MAX: too many. */
+static uint32_t version_of(struct zs_gpu_history *h, struct zs_gpu_code *code)
+{
+    for (size_t i = 0; i < h->codes.count; i++) {
+        const struct zs_buf *plain = &h->codes.items[i]->plain;
+        if (h->codes.items[i] == code ||
+            (plain->size_B == code->plain.size_B &&
+             memcmp(plain->data, code->plain.data, plain->size_B) == 0))
+            return (uint32_t)i;
+    }
+    if (h->codes.count >= VERSIONS_MAX || !ZS_VEC_PUSH(&h->codes, code))
+        return UINT32_MAX;
+    code->refs++;
+    return (uint32_t)h->codes.count - 1;
+}
+
+void zs_gpu_history_take_code(struct zs_gpu_run *run, struct zs_gpu_code *code, bool all)
+{
+    struct zs_gpu_history *h = run->history;
+    if (!h || h->lack != ZS_HISTORY_WHOLE)
+        return;
+    bool begins = h->codes.count == 0;
+    uint32_t version = version_of(h, code);
+    struct zs_history_entry entry = {.kind = ZS_ENTRY_CODE, .value = version};
+    if (!all)
+        zs_gpu_history_lose(run, ZS_HISTORY_NOWHERE);
+    else if (version == UINT32_MAX || h->entries.count >= ENTRIES_MAX)
+        zs_gpu_history_lose(run, ZS_HISTORY_TOO_LARGE);
+    else if (!begins && version != h->version && !ZS_VEC_PUSH(&h->entries, entry))
+        zs_gpu_history_lose(run, ZS_HISTORY_NO_MEMORY);
+    h->version = version;
+}
+
 uint32_t zs_gpu_history_place(const struct zs_gpu_run *run, uint64_t group, uint32_t thread)
 {
     return run->history->places[group * run->threads_per_group + thread] - 1;
@@ -294,7 +339,8 @@ struct replay {
     struct zs_gpu_run *run;
     struct zs_gpu_worker *w;
     struct zs_gpu_history *h;
-    const struct zs_eu_program *stepper;
+    uint32_t version;                             /* of the code */
+    const struct zs_eu_program *stepper, *runner; /* of the version */
     bool search, trace;
     bool slow; /* this thread is looked at instruction by instruction */
     uint64_t position;
@@ -352,16 +398,17 @@ static enum zs_eu_status single(struct replay *r, struct zs_eu_thread *t)
     return status;
 }
 
-/* Many at once, not to the end. */
+/* Many at once, not to the end: the block in whose midst it stands is executed besides, and the
+ * last one whole. */
 static enum zs_eu_status leap(struct replay *r, struct zs_eu_thread *t, uint64_t steps)
 {
-    const struct zs_eu_program *program = r->run->kernel->program;
     uint64_t before = zs_eu_thread_steps(t);
-    if (zs_eu_thread_switch(t, program) != 0)
+    if (zs_eu_thread_switch(t, r->runner) != 0)
         return ZS_EU_STOP;
     t->stopped = false;
     enum zs_eu_status status = zs_eu_run_among(
-        t, program, ZS_MIN(steps - r->h->block_max, (uint64_t)SLICE_STEPS), &r->w->host_csr);
+        t, r->runner, ZS_MIN(steps - 2 * (uint64_t)r->h->block_max, (uint64_t)SLICE_STEPS),
+        &r->w->host_csr);
     r->position += zs_eu_thread_steps(t) - before;
     return status;
 }
@@ -412,6 +459,23 @@ static enum zs_eu_status advance(struct replay *r, struct zs_eu_thread *t, uint6
     return status;
 }
 
+/* A thread goes on in the version of the code that is the present one. */
+static bool take_version(const struct replay *r, struct zs_eu_thread *t)
+{
+    t->counters = r->h->codes.items[r->version]->replaced ? NULL : r->w->counters;
+    return zs_eu_thread_switch(t, r->stepper) == 0;
+}
+
+/* When it has not been started yet. */
+static bool start(const struct replay *r, struct zs_gpu_group *group, uint32_t thread)
+{
+    struct zs_gpu_thread_state *state = &group->threads[thread];
+    if (state->phase != ZS_GPU_THREAD_NEW)
+        return true;
+    zs_gpu_start_thread(r->run, r->w, group, thread);
+    return take_version(r, &r->w->threads[state->slot]);
+}
+
 static bool again_ran(struct replay *r, const struct zs_history_entry *e, uint64_t steps)
 {
     struct zs_gpu_group *group = find_group(r->w, e->group);
@@ -419,8 +483,8 @@ static bool again_ran(struct replay *r, const struct zs_history_entry *e, uint64
         group->threads[e->thread].phase == ZS_GPU_THREAD_DONE)
         return false;
     struct zs_gpu_thread_state *state = &group->threads[e->thread];
-    if (state->phase == ZS_GPU_THREAD_NEW)
-        zs_gpu_start_thread(r->run, r->w, group, e->thread);
+    if (!start(r, group, e->thread))
+        return false;
     state->phase = ZS_GPU_THREAD_READY;
     struct zs_eu_thread *t = &r->w->threads[state->slot];
     zs_gpu_enter_thread(r->run, r->w, group, e->thread);
@@ -477,11 +541,59 @@ static bool again_written(struct replay *r, const struct zs_history_write *write
         return true;
     }
     struct zs_gpu_thread_state *state = &group->threads[write->thread];
-    if (state->phase == ZS_GPU_THREAD_DONE)
+    if (state->phase == ZS_GPU_THREAD_DONE || !start(r, group, write->thread))
         return false;
-    if (state->phase == ZS_GPU_THREAD_NEW)
-        zs_gpu_start_thread(r->run, r->w, group, write->thread);
     return zs_gpu_debug_write_again(r->run, &r->w->threads[state->slot], write) == 0;
+}
+
+static bool mark_codes(const struct replay *r)
+{
+    const struct zs_eu_program *program = r->stepper;
+    struct zs_gpu_history *h = r->h;
+    uint32_t count = zs_eu_program_inst_count(program);
+    struct zs_eu_inst_info info;
+    free(h->marked);
+    h->marked = calloc(count + 1u, 1);
+    for (uint32_t i = 0; h->marked && i < count; i++) {
+        if (!zs_eu_program_inst(program, i, &info))
+            continue;
+        uint64_t va = r->run->kernel->debug->base_va + zs_eu_program_ip(program, info.offset_B);
+        for (uint32_t k = 0; k < h->request.code_count; k++)
+            h->marked[i] |= h->request.codes[k] == va;
+    }
+    return h->marked != NULL;
+}
+
+/* Under the lock. */
+static bool use_version(struct replay *r, uint32_t version)
+{
+    struct zs_gpu_kernel *kernel = (struct zs_gpu_kernel *)(uintptr_t)r->run->kernel;
+    if (version >= r->h->codes.count)
+        return false;
+    struct zs_gpu_code *code = r->h->codes.items[version];
+    r->version = version;
+    r->stepper = zs_gpu_code_stepper(kernel, code);
+    r->runner = zs_gpu_code_runner(kernel, code);
+    if (!r->stepper || !r->runner)
+        return false;
+    r->h->block_max = ZS_MAX(r->h->block_max, longest_block(r->runner));
+    return !r->search || mark_codes(r);
+}
+
+/* Where the debugger wrote code: those that stand somewhere go on in the new one. */
+static bool again_code(struct replay *r, uint32_t version)
+{
+    pthread_mutex_lock(&r->run->debug->debug->lock);
+    bool ok = use_version(r, version);
+    pthread_mutex_unlock(&r->run->debug->debug->lock);
+    for (uint32_t g = 0; g < r->w->group_count; g++) {
+        for (uint32_t i = 0; ok && i < r->run->threads_per_group; i++) {
+            const struct zs_gpu_thread_state *state = &r->w->groups[g].threads[i];
+            if (state->phase != ZS_GPU_THREAD_NEW && state->phase != ZS_GPU_THREAD_DONE)
+                ok = take_version(r, &r->w->threads[state->slot]);
+        }
+    }
+    return ok;
 }
 
 static bool again(struct replay *r, const struct zs_history_entry *e)
@@ -489,6 +601,8 @@ static bool again(struct replay *r, const struct zs_history_entry *e)
     struct zs_gpu_group *group;
     if (e->kind == ZS_ENTRY_WRITTEN)
         return again_written(r, &r->h->writes.items[e->value]);
+    if (e->kind == ZS_ENTRY_CODE)
+        return again_code(r, e->value);
     if (e->kind == ZS_ENTRY_ADMITTED)
         return again_admitted(r, e);
     if (e->kind == ZS_ENTRY_RAN)
@@ -520,10 +634,11 @@ static bool follow(struct replay *r, uint64_t to, size_t *ret_followed)
     return true;
 }
 
-/* The history ends here now. */
-static void forget_future(struct zs_gpu_history *h, size_t followed, uint64_t to)
+/* The history ends here now. Under the lock. */
+static void forget_future(struct replay *r, size_t followed)
 {
-    uint64_t position = 0;
+    struct zs_gpu_history *h = r->h;
+    uint64_t position = 0, to = h->to;
     size_t writes = 0;
     for (size_t i = 0; i < followed; i++) {
         struct zs_history_entry *e = &h->entries.items[i];
@@ -541,26 +656,10 @@ static void forget_future(struct zs_gpu_history *h, size_t followed, uint64_t to
     h->writes_taken = writes;
     h->entries.count = followed;
     h->position = to;
-}
-
-static bool mark_codes(const struct zs_gpu_run *run, struct zs_gpu_history *h)
-{
-    const struct zs_eu_program *program = run->kernel->program;
-    uint32_t count = zs_eu_program_inst_count(program);
-    struct zs_eu_inst_info info;
-    free(h->marked);
-    h->marked = calloc(count + 1u, 1);
-    if (!h->hits)
-        h->hits = calloc(ZS_HISTORY_KEPT_MAX, sizeof(*h->hits));
-    h->hits_total = 0;
-    for (uint32_t i = 0; h->marked && i < count; i++) {
-        if (!zs_eu_program_inst(program, i, &info))
-            continue;
-        uint64_t va = run->kernel->debug->base_va + zs_eu_program_ip(program, info.offset_B);
-        for (uint32_t k = 0; k < h->request.code_count; k++)
-            h->marked[i] |= h->request.codes[k] == va;
-    }
-    return h->marked && h->hits;
+    if (h->version != r->version)
+        zs_gpu_code_restore((struct zs_gpu_kernel *)(uintptr_t)r->run->kernel,
+                            h->codes.items[r->version]);
+    h->version = r->version;
 }
 
 /* What the search looks for takes the place of what is watched, which comes back with
@@ -586,13 +685,16 @@ static bool begin_replay(struct replay *r)
     r->h->asked = false;
     r->search = r->h->request.op == ZS_HISTORY_SEARCH;
     r->trace = r->search && (r->h->request.flags & ZS_HISTORY_TRACE);
-    r->stepper =
-        zs_gpu_code_stepper((struct zs_gpu_kernel *)(uintptr_t)run->kernel, r->w->debug->code);
-    bool ok = r->stepper && (!r->search || mark_codes(run, r->h));
+    if (r->search && !r->h->hits)
+        r->h->hits = calloc(ZS_HISTORY_KEPT_MAX, sizeof(*r->h->hits));
+    if (r->search)
+        r->h->hits_total = 0;
+    bool ok = (!r->search || r->h->hits) && use_version(r, 0);
     if (ok) {
         zs_gpu_debug_take_back(r->w);
         watch_searched(r->w->debug, r->search ? &r->h->request : NULL);
     } else {
+        zs_gpu_history_lose(run, ZS_HISTORY_NO_MEMORY);
         r->h->busy = false;
     }
     pthread_mutex_unlock(lock);
@@ -614,7 +716,7 @@ void zs_gpu_history_serve(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     if (!ok)
         zs_gpu_history_lose(run, ZS_HISTORY_OTHERWISE);
     else if (!r.search)
-        forget_future(h, followed, h->to);
+        forget_future(&r, followed);
     w->debug->reached_count = 0;
     zs_gpu_debug_hold_resident(run, w);
     h->busy = false;

@@ -7,10 +7,17 @@
 
 enum { ZS_HISTORY_BLOCK_B = 64 };
 
-enum zs_history_entry_kind { ZS_ENTRY_RAN, ZS_ENTRY_ADMITTED, ZS_ENTRY_RELEASED, ZS_ENTRY_WRITTEN };
+enum zs_history_entry_kind {
+    ZS_ENTRY_RAN,
+    ZS_ENTRY_ADMITTED,
+    ZS_ENTRY_RELEASED,
+    ZS_ENTRY_WRITTEN,
+    ZS_ENTRY_CODE
+};
 struct zs_history_entry {
     uint32_t group;
-    uint32_t value; /* RAN: steps; ADMITTED: the place; WRITTEN: which of the debugger's writes */
+    uint32_t value; /* RAN: steps; ADMITTED: the place; WRITTEN: which of the debugger's writes;
+                       CODE: which version */
     uint16_t thread;
     uint8_t kind;
     bool ended; /* RAN: with these steps the thread has ended */
@@ -37,6 +44,12 @@ struct zs_gpu_history {
         size_t count, capacity;
     } writes;
     size_t writes_taken;
+    /* the code, as the debugger wrote it, breakpoints aside; under the debug lock */
+    struct {
+        struct zs_gpu_code **items;
+        size_t count, capacity;
+    } codes;
+    uint32_t version; /* of them, at the end of the record */
     uint32_t *places; /* by thread of the launch: its place + 1 */
     uint32_t block_max;
     bool replaying;

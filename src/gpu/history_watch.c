@@ -253,8 +253,6 @@ void zs_gpu_history_look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     const struct zs_gpu_debug_card *card = run->debug;
     dw->watch_count = card->watch_count;
     memcpy(dw->watches, card->watches, sizeof(dw->watches));
-    if (dw->code->replaced)
-        zs_gpu_history_lose(run, ZS_HISTORY_MODIFIED);
 }
 
 const struct zs_eu_program *zs_gpu_history_program(struct zs_gpu_run *run, struct zs_gpu_worker *w)

@@ -311,6 +311,31 @@ static inline uint32_t threads_of_group(ze_device_handle_t device)
     return p.physicalEUSimdWidth == 16 ? 1 : 2;
 }
 
+/* Where the immediate of "+ 100" of the kernel `share` stands: a dword, or two words; what is
+ * there, and the instruction that is some before it. */
+static inline uint64_t find_hundred(zet_debug_session_handle_t session, uint64_t va,
+                                    uint32_t *ret_hundred, uint64_t *ret_before_va)
+{
+    enum { BEFORE = 6 };
+    uint32_t code[2048], count = 0, size = sizeof(code) / sizeof(*code);
+    uint64_t last[BEFORE], n = 0;
+    while (count < size && memory(session, everyone, va + count * 4ull, &code[count], 8, false) ==
+                               ZE_RESULT_SUCCESS)
+        count += 2;
+    for (uint32_t i = 0; i + 4 <= count;) { /* a whole add with it */
+        bool compact = code[i] >> 29 & 1;
+        if (!compact && (code[i] & 0x7f) == 0x40 && (code[i + 3] & 0xffff) == 100) {
+            *ret_hundred = code[i + 3];
+            *ret_before_va = n < BEFORE ? va : last[n % BEFORE];
+            return va + (i + 3) * 4ull;
+        }
+        last[n++ % BEFORE] = va + i * 4ull;
+        i += compact ? 2 : 4;
+    }
+    fail_msg("no such instruction");
+    return 0;
+}
+
 /* Set or clear the breakpoint bit of an instruction. */
 static inline void breakpoint(zet_debug_session_handle_t session, uint64_t va, bool on)
 {

@@ -509,12 +509,219 @@ static void test_written(void **state)
     end(&f);
 }
 
+/* ---- code and the instruction pointer ----------------------------------------------------------
+ */
+
+/* More steps, from where the log ends; what was written since is in its last state. */
+static void record_on(struct fixture *f, struct log *log, uint32_t most, bool has_tile)
+{
+    free(log->states[--log->count]);
+    record(f, log, most, 99, has_tile);
+}
+
+/* The launch of `share`, in which "+ 100" becomes "+ 1000" after the first steps, and later "+ 100"
+ * again, when the first group has executed it. */
+struct patched {
+    struct log *log;
+    uint64_t first, at; /* position of the first state; of the immediate */
+    uint32_t hundred, thousand, begin, end;
+};
+
+static struct patched record_patched(struct fixture *f)
+{
+    struct patched p = {.log = calloc(1, sizeof(*p.log))};
+    uint64_t va = kernel_va(f->session, &f->loaded, "share"), before_va = 0;
+    p.at = find_hundred(f->session, va, &p.hundred, &before_va);
+    p.thousand = p.hundred * 10;
+    set_mode(f, ZS_HISTORY_ON);
+    breakpoint(f->session, before_va, true);
+    OK(app_do(&f->app, "share", GROUPS));
+    ze_device_thread_t t = stop_at(f, before_va);
+    ask_status(f, t);
+    p.first = f->answer.position;
+    record(f, p.log, 4, 99, true);
+    p.begin = p.log->count - 1;
+    OK(memory(f->session, everyone, p.at, &p.thousand, sizeof(p.thousand), true));
+    int written = 0;
+    for (uint32_t most = 10; !written && most < 200; most += 5) {
+        record_on(f, p.log, most, true);
+        memcpy(&written, p.log->states[p.log->count - 1]->tile, sizeof(written));
+    }
+    assert_int_equal(written, 1000);
+    p.end = p.log->count - 1;
+    OK(memory(f->session, everyone, p.at, &p.hundred, sizeof(p.hundred), true));
+    record_on(f, p.log, p.log->count + 10, true);
+    t = stopped_threads(f->session, f->e->device).items[0];
+    ask_status(f, t);
+    assert_int_equal(f->answer.lack, ZS_HISTORY_WHOLE);
+    assert_true(f->answer.position == p.first + p.log->count - 1);
+    return p;
+}
+
+static uint32_t word_at(struct fixture *f, uint64_t va)
+{
+    uint32_t word;
+    OK(memory(f->session, everyone, va, &word, sizeof(word), false));
+    return word;
+}
+
+static void go_and_compare(struct fixture *f, const struct patched *p, uint32_t i)
+{
+    ze_device_thread_t t = stopped_threads(f->session, f->e->device).items[0];
+    assert_int_equal(go_to(f, t, p->first + i), 0);
+    ask_status(f, t);
+    assert_int_equal(f->answer.lack, ZS_HISTORY_WHOLE);
+    struct state *now = look(f, true);
+    must_be(now, p->log->states[i]);
+    free(now);
+    assert_int_equal(word_at(f, p->at), i >= p->begin && i < p->end ? p->thousand : p->hundred);
+}
+
+/* Each state again, with the code that it had; in front of all it is executed as it was. */
+static void test_code_back(void **state)
+{
+    struct fixture f = begin(*state);
+    struct patched p = record_patched(&f);
+    breakpoint(f.session, p.at - 12, true); /* that is no change of code: it stays */
+    for (uint32_t i = p.log->count; i-- > 0;)
+        go_and_compare(&f, &p, i);
+    assert_int_equal(word_at(&f, p.at - 12) >> 30 & 1, 1);
+    breakpoint(f.session, p.at - 12, false);
+    (void)zetDebugResume(f.session, everyone);
+    OK(app_do(&f.app, "wait", 0));
+    OK(app_do(&f.app, "check", 2 + 10 * GROUPS));
+    log_free(p.log);
+    free(p.log);
+    end(&f);
+}
+
+/* Behind the first change it stays; who wrote is found in what was executed. */
+static void test_code_forth(void **state)
+{
+    struct fixture f = begin(*state);
+    struct patched p = record_patched(&f);
+    ze_device_thread_t t = stopped_threads(f.session, f.e->device).items[0];
+    int now, in[GROUP * GROUPS], out[GROUP * GROUPS];
+    assert_int_equal(search(&f, t, range_of(0, 4, ZS_HISTORY_LOCAL, ZS_HISTORY_WRITE)), 0);
+    assert_int_equal(f.answer.hit_count, 1);
+    struct zs_history_hit hit = hit_at(&f, t, 0);
+    memcpy(&now, hit.now, sizeof(now));
+    assert_int_equal(now, 1000);
+    struct state *after = look(&f, true); /* a search changes nothing */
+    must_be(after, p.log->states[p.log->count - 1]);
+    free(after);
+    assert_int_equal(word_at(&f, p.at), p.hundred);
+    uint32_t from = p.begin + 2;
+    go_and_compare(&f, &p, from);
+    for (uint32_t i = from + 1; i < p.end && i < from + 30; i++) {
+        step(f.session, p.log->stepped[i]);
+        zet_debug_event_t event = {0};
+        if (zetDebugReadEvent(f.session, 2000, &event) != ZE_RESULT_SUCCESS)
+            break;
+        struct state *again = look(&f, true);
+        must_be(again, p.log->states[i]);
+        free(again);
+    }
+    (void)zetDebugResume(f.session, everyone);
+    OK(app_do(&f.app, "wait", 0));
+    OK(memory(f.session, everyone, f.app.in_va, in, sizeof(in), false));
+    OK(memory(f.session, everyone, f.app.out_va, out, sizeof(out), false));
+    for (int i = 0; i < GROUP * GROUPS; i++)
+        assert_int_equal(out[i], (in[i / GROUP * GROUP + (i + 1) % GROUP] + 1000) * 2);
+    log_free(p.log);
+    free(p.log);
+    end(&f);
+}
+
+static void write_ip(struct fixture *f, ze_device_thread_t t, uint64_t va)
+{
+    struct cr cr = read_cr(f->session, t);
+    cr.ip += (uint32_t)(va - read_pc(f->session, t));
+    cr.why = 0; /* no step */
+    OK(zetDebugWriteRegisters(f->session, t, ZESCOPE_DEBUG_REGSET_CR, 0, 1, &cr));
+}
+
+/* A thread stands where the code that is written has no instruction: there is no way back, and it
+ * says so. */
+static void test_code_nowhere(void **state)
+{
+    struct fixture f = begin(*state);
+    uint32_t hundred, whole[4], halves[4];
+    uint64_t va = kernel_va(f.session, &f.loaded, "share");
+    uint64_t before_va = 0, at = find_hundred(f.session, va, &hundred, &before_va) - 12;
+    set_mode(&f, ZS_HISTORY_ON);
+    breakpoint(f.session, va, true);
+    OK(app_do(&f.app, "share", GROUPS));
+    ze_device_thread_t t = stop_at(&f, va);
+    OK(memory(f.session, everyone, at, whole, sizeof(whole), false));
+    memcpy(halves, whole, sizeof(halves));
+    halves[0] |= 1u << 29; /* two compacted ones */
+    halves[2] |= 1u << 29;
+    for (int tries = 0; tries < 200; tries++) { /* until the worker has seen both */
+        OK(memory(f.session, everyone, at, halves, sizeof(halves), true));
+        usleep(2000);
+        write_ip(&f, t, at + 8);
+        OK(memory(f.session, everyone, at, whole, sizeof(whole), true));
+        usleep(2000);
+        write_ip(&f, t, va);
+        ask_status(&f, t);
+        if (f.answer.lack != ZS_HISTORY_WHOLE)
+            break;
+    }
+    assert_int_equal(f.answer.lack, ZS_HISTORY_NOWHERE);
+    assert_int_equal(go_to(&f, t, 0), -ENODATA);
+    (void)zetDebugResume(f.session, everyone);
+    OK(app_do(&f.app, "wait", 0));
+    OK(app_do(&f.app, "check", 2 + 10 * GROUPS));
+    end(&f);
+}
+
+/* Where the thread is sent is a part of the record: back by some instructions, and over some. */
+static void test_jump(void **state)
+{
+    struct fixture f = begin(*state);
+    struct log *log = calloc(1, sizeof(*log));
+    uint64_t va = kernel_va(f.session, &f.loaded, "steps");
+    set_mode(&f, ZS_HISTORY_ON);
+    breakpoint(f.session, va, true);
+    OK(app_do(&f.app, "steps", GROUPS));
+    ze_device_thread_t t = stop_at(&f, va);
+    ask_status(&f, t);
+    uint64_t first = f.answer.position;
+    record(&f, log, 6, 99, false);
+    t = log->states[0]->threads.items[0];
+    write_ip(&f, t, log->states[3]->pc[0]);
+    assert_true(read_pc(f.session, t) == log->states[3]->pc[0]);
+    record_on(&f, log, 7, false);
+    write_ip(&f, t, log->states[0]->pc[0]);
+    record_on(&f, log, 9, false);
+    write_ip(&f, t, log->states[4]->pc[0]); /* over some */
+    record_on(&f, log, 20, false);
+    ask_status(&f, t);
+    assert_int_equal(f.answer.lack, ZS_HISTORY_WHOLE);
+    for (uint32_t i = log->count; i-- > 0;) {
+        t = stopped_threads(f.session, f.e->device).items[0];
+        assert_int_equal(go_to(&f, t, first + i), 0);
+        struct state *now = look(&f, false);
+        must_be(now, log->states[i]);
+        free(now);
+    }
+    OK(zetDebugResume(f.session, everyone));
+    OK(app_do(&f.app, "wait", 0));
+    OK(app_do(&f.app, "check", 1 + 10 * GROUPS)); /* what was ahead is forgotten */
+    log_free(log);
+    free(log);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_divergence), cmocka_unit_test(test_barrier),
         cmocka_unit_test(test_who_wrote),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_written),
+        cmocka_unit_test(test_written),    cmocka_unit_test(test_code_back),
+        cmocka_unit_test(test_code_forth), cmocka_unit_test(test_code_nowhere),
+        cmocka_unit_test(test_jump),
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))

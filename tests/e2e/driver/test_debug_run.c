@@ -188,18 +188,9 @@ static void test_breakpoint_in_flight(void **state)
 static void test_patch(void **state)
 {
     struct fixture f = begin(*state);
-    uint64_t va = kernel_va(f.session, &f.loaded, "share"), at = 0;
-    uint32_t code[2048], hundred = 0, count = 0;
-    while (count < COUNT(code) && memory(f.session, everyone, va + count * 4ull, &code[count], 8,
-                                         false) == ZE_RESULT_SUCCESS)
-        count += 2;
-    for (uint32_t i = 0; i + 4 <= count && !at;) { /* a whole add with the immediate 100 */
-        bool compact = code[i] >> 29 & 1;
-        if (!compact && (code[i] & 0x7f) == 0x40 && (code[i + 3] & 0xffff) == 100)
-            at = va + (i + 3) * 4ull, hundred = code[i + 3];
-        i += compact ? 2 : 4;
-    }
-    assert_true(at != 0);
+    uint32_t hundred;
+    uint64_t before_va = 0, va = kernel_va(f.session, &f.loaded, "share");
+    uint64_t at = find_hundred(f.session, va, &hundred, &before_va);
     uint32_t value = hundred * 10; /* as one dword or two words */
     OK(memory(f.session, everyone, at, &value, sizeof(value), true));
     OK(app_do(&f.app, "share", 2));
