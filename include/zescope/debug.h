@@ -127,6 +127,23 @@ ZS_API int zs_debug_continue(struct zs_debugger *debug, struct zs_diag *diag);
 /* Steps follow the lane in focus: where other lanes of its thread run without it, it goes on. Other
  * threads stand still but for barriers, which they come to. */
 ZS_API int zs_debug_step(struct zs_debugger *debug, enum zs_debug_step step, struct zs_diag *diag);
+/* Functions that the line at which a thread stands may still go into, inlined ones too:
+ * ret_targets[capacity]. Pointers are valid until modules change. Returns how many there are, or
+ * -errno. */
+struct zs_debug_target {
+    const char *function;
+    uint64_t gpu_va; /* where it begins */
+};
+ZS_API int zs_debug_step_targets(struct zs_debugger *debug, uint32_t thread,
+                                 struct zs_debug_target *ret_targets, uint32_t capacity,
+                                 struct zs_diag *diag);
+/* Like NEXT, but into the function that begins at an address. */
+ZS_API int zs_debug_step_into(struct zs_debugger *debug, uint64_t gpu_va, struct zs_diag *diag);
+/* At once, and not told by an event: the lanes of a thread that run stand at another instruction of
+ * its code, and go on from there; a breakpoint at it stops them. -EINVAL: no instruction begins
+ * there, or other lanes wait there or before. */
+ZS_API int zs_debug_jump(struct zs_debugger *debug, uint32_t thread, uint64_t gpu_va,
+                         struct zs_diag *diag);
 /* Stop at the next chance. May be called from any thread and from signal handlers. */
 ZS_API void zs_debug_interrupt(struct zs_debugger *debug);
 ZS_API bool zs_debug_stopped(const struct zs_debugger *debug);
@@ -220,6 +237,11 @@ ZS_API int zs_debug_break_condition(struct zs_debugger *debug, uint32_t id, cons
                                     struct zs_diag *diag);
 ZS_API int zs_debug_break_ignore(struct zs_debugger *debug, uint32_t id, uint64_t count,
                                  struct zs_diag *diag);
+/* What a location (as of breakpoints) means in the code that is loaded: ret_places[capacity].
+ * Returns how many there are, or -EINVAL: no location. */
+ZS_API int zs_debug_places(struct zs_debugger *debug, const char *location,
+                           struct zs_debug_place *ret_places, uint32_t capacity,
+                           struct zs_diag *diag);
 /* In the order of ids; NULL behind the last one. Valid until breakpoints or modules change. */
 ZS_API const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debugger *debug,
                                                             size_t index);

@@ -19,9 +19,40 @@ enum { LOG_EXPRESSION_MAX = 256, LINE_SEARCH = 64 };
 
 /* ---- the bits ---- */
 
+/* The byte that has the bit of the instruction at an offset, and the bit; NULL: none begins there.
+ */
+static uint8_t *bit_of(uint8_t *code, uint64_t size_B, uint64_t offset_B, uint8_t *ret_bit)
+{
+    uint64_t at_B = 0;
+    while (at_B < offset_B && size_B - at_B >= 8)
+        at_B += code[at_B + 3] >> 5 & 1 ? 8 : 16;
+    if (at_B != offset_B || size_B < at_B || size_B - at_B < 8)
+        return NULL;
+    bool compact = code[at_B + 3] >> 5 & 1;
+    *ret_bit = compact ? 1u << 7 : 1u << 6;
+    return code + at_B + (compact ? 0 : 3);
+}
+
+void zs_dbg_put_bits(const struct zs_debugger *d, const struct zs_dbg_kernel *k, uint8_t *code,
+                     bool on)
+{
+    for (size_t i = 0; i < d->inserted.count; i++) {
+        uint64_t va = d->inserted.items[i].va;
+        uint8_t bit, *byte = NULL;
+        if (va >= k->va && va - k->va < k->size_B)
+            byte = bit_of(code, k->size_B, va - k->va, &bit);
+        if (byte)
+            *byte = (uint8_t)(on ? *byte | bit : *byte & ~bit);
+    }
+}
+
 static int set_bit(struct zs_debugger *d, uint64_t va, bool on)
 {
     uint32_t word;
+    const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, va);
+    uint8_t unused;
+    if (k && !bit_of(k->code, k->size_B, va - k->va, &unused))
+        return -ENOENT; /* of code that was written since the breakpoint was made */
     int error = zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, va, &word, sizeof(word), false);
     if (error)
         return error;
@@ -231,16 +262,48 @@ static void resolve_barriers(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
 }
 
 /* "barrier", "barrier N", "divergence" */
-static bool parse_kind(struct zs_dbg_breakpoint *b)
+static void parse_kind(struct zs_dbg_breakpoint *b)
 {
-    const char *end = b->location;
+    const char *end;
     if (!strcmp(b->location, "divergence"))
         b->kind = ZS_DBG_DIVERGENCE;
     else if (!strcmp(b->location, "barrier") ||
-             (!strncmp(b->location, "barrier ", 8) &&
-              parse_number(b->location + 8, &b->nth, &end) && !*end && b->nth))
+             (!strncmp(b->location, "barrier ", 8) && parse_number(b->location + 8, &b->nth, &end)))
         b->kind = ZS_DBG_BARRIER;
-    return b->kind != ZS_DBG_PLACE;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Numbers that are none, or too large for what they count: nothing will ever be there. */
+static int check_location(const struct zs_debugger *d, const char *location, struct zs_diag *diag)
+{
+    const char *colon = strrchr(location, ':'), *end = "", *plus = strrchr(location, '+');
+    const char *line = colon ? colon + 1 : location;
+    uint64_t n = 1;
+    if (location[0] == '*') {
+        const char *number = is_digit(location[1]) ? location + 1 : plus ? plus + 1 : NULL;
+        if (!number || (parse_number(number, &n, &end) && !*end))
+            return 0;
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "'%s' is no address", location + 1);
+    }
+    if (!strncmp(location, "barrier ", 8))
+        return parse_number(location + 8, &n, &end) && !*end && n && is_digit(location[8])
+                   ? 0
+                   : zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                                 "barrier N: a number from 1 on was expected, not '%s'",
+                                 location + 8);
+    if (!is_digit(line[0]))
+        return 0;
+    bool known = parse_number(line, &n, &end);
+    if (!*end && (!known || !n || n > INT32_MAX))
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no line %s", line);
+    if (!*end && !colon && !d->focus_file)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no file is in focus yet: say FILE:%s",
+                           location);
+    return 0;
 }
 
 static void resolve(struct zs_debugger *d, struct zs_dbg_breakpoint *b)
@@ -337,51 +400,23 @@ static bool copy_text(const char *from, char **to)
     return !from || *to;
 }
 
-int zs_debug_break_add(struct zs_debugger *d, const struct zs_debug_breakpoint_options *options,
-                       uint32_t *ret_id, struct zs_diag *diag)
+static struct zs_dbg_breakpoint *push_new(struct zs_debugger *d)
 {
-    struct zs_debug_breakpoint_options o = {.size_B = sizeof(o)};
-    if (!options || !options->location || !options->location[0])
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "a breakpoint needs a location");
-    memcpy(&o, options, ZS_MIN(options->size_B, sizeof(o)));
     struct zs_dbg_breakpoint *b = calloc(1, sizeof(*b));
-    if (!b)
-        return -ENOMEM;
-    if (!copy_text(o.location, &b->location) || !copy_text(o.condition, &b->condition) ||
-        !copy_text(o.log, &b->log) || !copy_text(d->focus_file, &b->file) ||
-        !ZS_VEC_PUSH(&d->breakpoints, b)) {
-        free_breakpoint(b);
-        return -ENOMEM;
-    }
-    b->shown = (struct zs_debug_breakpoint){.id = ++d->last_breakpoint,
-                                            .location = b->location,
-                                            .condition = b->condition,
-                                            .log = b->log,
-                                            .ignore_count = o.ignore_count,
-                                            .enabled = !o.disabled,
-                                            .temporary = o.temporary};
-    const char *end;
-    uint64_t line;
-    if (!b->file && parse_number(b->location, &line, &end) && !*end) {
-        (void)zs_debug_break_delete(d, b->shown.id, NULL);
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no file is in focus yet: say FILE:%s",
-                           o.location);
-    }
-    (void)parse_kind(b);
-    if (d->session)
-        resolve(d, b);
-    *ret_id = b->shown.id;
-    return 0;
+    if (b && ZS_VEC_PUSH(&d->breakpoints, b))
+        return b;
+    free(b);
+    return NULL;
 }
 
 struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const char *location,
                                                 const char *condition)
 {
-    struct zs_dbg_breakpoint *b = calloc(1, sizeof(*b));
+    struct zs_dbg_breakpoint *b = push_new(d);
     if (!b)
         return NULL;
-    if (!copy_text(location, &b->location) || !copy_text(condition, &b->condition) ||
-        !ZS_VEC_PUSH(&d->breakpoints, b)) {
+    if (!copy_text(location, &b->location) || !copy_text(condition, &b->condition)) {
+        d->breakpoints.count--;
         free_breakpoint(b);
         return NULL;
     }
@@ -394,16 +429,59 @@ struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const cha
 
 uint32_t zs_dbg_breakpoint_hidden(struct zs_debugger *d, uint64_t va)
 {
-    struct zs_dbg_breakpoint *b = calloc(1, sizeof(*b));
-    if (!b || !ZS_VEC_PUSH(&d->breakpoints, b)) {
-        free(b);
+    struct zs_dbg_breakpoint *b = push_new(d);
+    if (!b)
         return 0;
-    }
     b->hidden = true;
     b->shown.enabled = true;
     b->shown.id = UINT32_MAX; /* one at a time */
     add_place(d, b, (struct zs_debug_place){.gpu_va = va});
     return b->shown.id;
+}
+
+int zs_debug_break_add(struct zs_debugger *d, const struct zs_debug_breakpoint_options *options,
+                       uint32_t *ret_id, struct zs_diag *diag)
+{
+    struct zs_debug_breakpoint_options o = {.size_B = sizeof(o)};
+    if (!options || !options->location || !options->location[0])
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "a breakpoint needs a location");
+    memcpy(&o, options, ZS_MIN(options->size_B, sizeof(o)));
+    int error = check_location(d, o.location, diag);
+    if (error)
+        return error;
+    struct zs_dbg_breakpoint *b = zs_dbg_breakpoint_new(d, o.location, o.condition);
+    if (!b)
+        return -ENOMEM;
+    if (!copy_text(o.log, &b->log) || !copy_text(d->focus_file, &b->file)) {
+        (void)zs_debug_break_delete(d, b->shown.id, NULL);
+        return -ENOMEM;
+    }
+    b->shown.log = b->log;
+    b->shown.ignore_count = o.ignore_count;
+    b->shown.enabled = !o.disabled;
+    b->shown.temporary = o.temporary;
+    parse_kind(b);
+    if (d->session)
+        resolve(d, b);
+    *ret_id = b->shown.id;
+    return 0;
+}
+
+int zs_debug_places(struct zs_debugger *d, const char *location, struct zs_debug_place *ret_places,
+                    uint32_t capacity, struct zs_diag *diag)
+{
+    /* one that is off: nothing is put into the code */
+    struct zs_dbg_breakpoint b = {.location = (char *)(uintptr_t)location, .file = d->focus_file};
+    int error = check_location(d, location, diag);
+    if (error)
+        return error;
+    parse_kind(&b);
+    resolve(d, &b);
+    for (size_t i = 0; i < b.places.count && i < capacity; i++)
+        ret_places[i] = b.places.items[i];
+    int count = (int)b.places.count;
+    free(b.places.items);
+    return count;
 }
 
 int zs_debug_break_delete(struct zs_debugger *d, uint32_t id, struct zs_diag *diag)

@@ -103,6 +103,25 @@ int zs_dbg_access(struct zs_debugger *d, const struct zs_dbg_thread *thread,
                                                    : -EFAULT;
 }
 
+int zs_dbg_read(struct zs_debugger *d, const struct zs_dbg_thread *thread,
+                enum zs_debug_space space, uint64_t va, void *ret_bytes, size_t size_B)
+{
+    int error = zs_dbg_access(d, thread, space, va, ret_bytes, size_B, false);
+    if (!error && space == ZS_DEBUG_SPACE_GLOBAL)
+        zs_dbg_hide_inserted(d, va, ret_bytes, size_B);
+    return error;
+}
+
+int zs_dbg_write(struct zs_debugger *d, const struct zs_dbg_thread *thread,
+                 enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B)
+{
+    struct zs_dbg_kernel *k = NULL;
+    if (space == ZS_DEBUG_SPACE_GLOBAL)
+        k = (struct zs_dbg_kernel *)(uintptr_t)zs_dbg_kernel_at(d, va);
+    return k ? zs_dbg_code_write(d, k, va, bytes, size_B)
+             : zs_dbg_access(d, thread, space, va, bytes, size_B, true);
+}
+
 static int access_public(struct zs_debugger *d, uint32_t id, enum zs_debug_space space, uint64_t va,
                          void *bytes, size_t size_B, bool write, struct zs_diag *diag)
 {
@@ -112,7 +131,8 @@ static int access_public(struct zs_debugger *d, uint32_t id, enum zs_debug_space
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "local memory is a thread's");
     if (error)
         return error;
-    error = zs_dbg_access(d, t, space, va, bytes, size_B, write);
+    error = write ? zs_dbg_write(d, t, space, va, bytes, size_B)
+                  : zs_dbg_read(d, t, space, va, bytes, size_B);
     if (!error)
         return 0;
     return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "%s memory at %#llx cannot be %s",
@@ -123,10 +143,7 @@ static int access_public(struct zs_debugger *d, uint32_t id, enum zs_debug_space
 int zs_debug_memory_read(struct zs_debugger *d, uint32_t thread, enum zs_debug_space space,
                          uint64_t va, void *ret_bytes, size_t size_B, struct zs_diag *diag)
 {
-    int error = access_public(d, thread, space, va, ret_bytes, size_B, false, diag);
-    if (!error && space == ZS_DEBUG_SPACE_GLOBAL)
-        zs_dbg_hide_inserted(d, va, ret_bytes, size_B);
-    return error;
+    return access_public(d, thread, space, va, ret_bytes, size_B, false, diag);
 }
 
 int zs_debug_memory_write(struct zs_debugger *d, uint32_t thread, enum zs_debug_space space,

@@ -81,6 +81,7 @@ struct zs_dbg_kernel {
     bool keeps_r0;             /* nothing in it writes r0, where the thread's group is */
     uint32_t lanes;            /* that its instructions can have */
     bool optimised;            /* variables move about */
+    bool written;              /* code of it, by the debugger */
     struct zs_dbg_home *homes; /* [info->variable_count] or NULL: see homes.c */
 };
 
@@ -164,7 +165,8 @@ struct zs_dbg_step {
     uint32_t depth; /* calls on the stack, and functions inlined there */
     uint32_t inlined;
     uint64_t steps;
-    uint32_t run_to; /* id of the hidden breakpoint it runs to, 0: single steps */
+    uint32_t run_to;    /* id of the hidden breakpoint it runs to, 0: single steps */
+    uint64_t target_va; /* of the function that it goes into; 0: none */
 };
 
 struct zs_debugger {
@@ -252,6 +254,11 @@ int zs_dbg_write_regs(struct zs_debugger *d, ze_device_thread_t thread, uint32_t
 const struct zs_dbg_regset *zs_dbg_regset(const struct zs_debugger *d, uint32_t type);
 int zs_dbg_access(struct zs_debugger *d, const struct zs_dbg_thread *thread,
                   enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B, bool write);
+/* What people read and write: code without the breakpoints that are in it, which it keeps. */
+int zs_dbg_read(struct zs_debugger *d, const struct zs_dbg_thread *thread,
+                enum zs_debug_space space, uint64_t va, void *ret_bytes, size_t size_B);
+int zs_dbg_write(struct zs_debugger *d, const struct zs_dbg_thread *thread,
+                 enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B);
 
 /* ---- modules.c ---- */
 
@@ -261,6 +268,11 @@ void zs_dbg_modules_clear(struct zs_debugger *d);
 const struct zs_dbg_kernel *zs_dbg_kernel_at(const struct zs_debugger *d, uint64_t va);
 const struct zs_dbg_module *zs_dbg_module_of(const struct zs_debugger *d,
                                              const struct zs_dbg_kernel *kernel);
+/* Code of a kernel is written: breakpoints stay, what is known of it is found out anew. */
+int zs_dbg_code_write(struct zs_debugger *d, struct zs_dbg_kernel *kernel, uint64_t va,
+                      const void *bytes, size_t size_B);
+/* Kernels whose code was written may have another one now. */
+void zs_dbg_code_refresh(struct zs_debugger *d);
 /* Index of the instruction at an address, or ZS_NO_INDEX. */
 uint32_t zs_dbg_inst_at(const struct zs_dbg_kernel *kernel, uint64_t va);
 /* Functions that are inlined at an instruction: how many in one another. 0: none, or not known. */
@@ -281,6 +293,9 @@ uint32_t zs_dbg_breakpoint_hidden(struct zs_debugger *d, uint64_t va);
 struct zs_dbg_breakpoint *zs_dbg_breakpoint_find(const struct zs_debugger *d, uint32_t id);
 bool zs_dbg_breakpoint_is_at(const struct zs_dbg_breakpoint *b, uint64_t va);
 bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va);
+/* The bits in all of a kernel's code are set or taken out, where it has instructions. */
+void zs_dbg_put_bits(const struct zs_debugger *d, const struct zs_dbg_kernel *kernel, uint8_t *code,
+                     bool on);
 /* Breakpoint bits in bytes that were read from `va` on are taken out. */
 void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B);
 struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const char *location,
@@ -460,6 +475,13 @@ void zs_dbg_homes_free(struct zs_dbg_kernel *kernel);
 
 enum zs_dbg_scalar { ZS_DBG_NOT_SCALAR, ZS_DBG_SIGNED, ZS_DBG_UNSIGNED, ZS_DBG_FLOAT };
 
+/* A type that needs no debug info. */
+struct zs_dbg_plain {
+    const char *name; /* "uint" */
+    uint32_t size_B;
+    enum zs_dbg_scalar kind;
+};
+
 struct zs_dbg_value {
     struct zs_debug_value shown;
     struct zs_dbg_context context;
@@ -474,6 +496,8 @@ struct zs_dbg_value {
     struct zs_dbg_value *target; /* of "&x": x; else NULL */
     bool is_register;            /* of $name: set, index and offset */
     uint32_t reg_set, reg_index, reg_at_B;
+    bool is_ip;
+    struct zs_dbg_plain plain; /* of what it was cast to: what it points to; size_B 0: nothing */
 };
 
 struct zs_dbg_number {
@@ -492,6 +516,9 @@ int zs_dbg_value_of_number(const struct zs_dbg_context *c, const char *name,
                            struct zs_dbg_number number, uint32_t size_B, const char *type,
                            struct zs_dbg_value **ret);
 int zs_dbg_value_number(struct zs_dbg_value *v, struct zs_dbg_number *ret);
+/* A number in memory. */
+int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uint64_t gpu_va,
+                           struct zs_dbg_plain type, struct zs_dbg_value **ret);
 int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_value **ret);
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
 int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);

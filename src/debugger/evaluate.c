@@ -249,8 +249,12 @@ static int dollar(struct parser *p, struct zs_dbg_value **ret)
         return unsigned_value(p, "$lane", c->lane, ret);
     if (!strcmp(name, "thread"))
         return unsigned_value(p, "$thread", c->thread->shown.id, ret);
-    if (!strcmp(name, "ip") || !strcmp(name, "pc"))
-        return unsigned_value(p, "$ip", c->thread->shown.gpu_va, ret);
+    if (!strcmp(name, "ip") || !strcmp(name, "pc")) {
+        int error = unsigned_value(p, "$ip", c->thread->shown.gpu_va, ret);
+        if (!error)
+            (*ret)->is_ip = (*ret)->shown.writable = true;
+        return error;
+    }
     if (!strncmp(name, "group", 5) && name[5] >= '0' && name[5] <= '2' && !name[6]) {
         const struct zs_history_items *items = zs_dbg_items(c->d, c->thread);
         if (items)
@@ -272,11 +276,7 @@ static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret);
 static int unary(struct parser *p, struct zs_dbg_value **ret);
 
 /* What is cast to: those of OpenCL C, each signed one in front of the unsigned one. */
-static const struct number_type {
-    const char *name;
-    uint32_t size_B;
-    enum zs_dbg_scalar kind;
-} number_types[] = {
+static const struct zs_dbg_plain number_types[] = {
     {"char", 1, ZS_DBG_SIGNED},     {"uchar", 1, ZS_DBG_UNSIGNED}, {"short", 2, ZS_DBG_SIGNED},
     {"ushort", 2, ZS_DBG_UNSIGNED}, {"int", 4, ZS_DBG_SIGNED},     {"uint", 4, ZS_DBG_UNSIGNED},
     {"long", 8, ZS_DBG_SIGNED},     {"ulong", 8, ZS_DBG_UNSIGNED}, {"ptrdiff_t", 8, ZS_DBG_SIGNED},
@@ -314,13 +314,14 @@ static int number_literal(struct parser *p, struct zs_dbg_value **ret)
 
 /* ---- casts ---- */
 
-/* "(int)", "(unsigned char)": behind it, with the number's type; NULL: it is no cast. */
-static const struct number_type *take_cast(struct parser *p)
+/* "(int)", "(unsigned char)", "(uint *)": behind it, with the number's type; NULL: it is no cast.
+ */
+static const struct zs_dbg_plain *take_cast(struct parser *p, bool *ret_pointer)
 {
     static const char *const signs[] = {"unsigned", "signed"};
     const char *begin = p->at;
     char name[NAME_MAX_];
-    const struct number_type *found = NULL;
+    const struct zs_dbg_plain *found = NULL;
     int sign = -1;
     if (!take(p, "("))
         return NULL;
@@ -336,6 +337,7 @@ static const struct number_type *take_cast(struct parser *p)
             found = &number_types[i];
     if (found && sign == 0 && found->kind == ZS_DBG_SIGNED)
         found++; /* the unsigned one is behind it */
+    *ret_pointer = found && take(p, "*");
     if (found && (!take(p, ")") || (sign >= 0 && found->kind == ZS_DBG_FLOAT)))
         found = NULL;
     if (!found)
@@ -344,7 +346,7 @@ static const struct number_type *take_cast(struct parser *p)
 }
 
 /* C's conversion; what does not fit into an integer is cut off. */
-static struct zs_dbg_number convert(struct zs_dbg_number n, const struct number_type *to)
+static struct zs_dbg_number convert(struct zs_dbg_number n, const struct zs_dbg_plain *to)
 {
     struct zs_dbg_number out = {.kind = to->kind};
     double f = n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
@@ -363,7 +365,26 @@ static struct zs_dbg_number convert(struct zs_dbg_number n, const struct number_
     return out;
 }
 
-static int cast(struct parser *p, const struct number_type *to, struct zs_dbg_value **ret)
+/* An address of such numbers. */
+static int make_pointer(struct parser *p, struct zs_dbg_number n, const struct zs_dbg_plain *to,
+                        struct zs_dbg_value **ret)
+{
+    char type[32], text[32];
+    if (n.kind == ZS_DBG_FLOAT)
+        return fail(p, "a float is no address");
+    int type_length = snprintf(type, sizeof(type), "%s *", to->name);
+    int text_length = snprintf(text, sizeof(text), "%#" PRIx64, n.u);
+    int error = unsigned_value(p, "", n.u, ret);
+    if (error)
+        return error;
+    (*ret)->plain = *to;
+    (*ret)->shown.type = zs_arena_strndup(p->c->arena, type, (size_t)type_length);
+    (*ret)->shown.text = zs_arena_strndup(p->c->arena, text, (size_t)text_length);
+    return (*ret)->shown.type && (*ret)->shown.text ? 0 : -ENOMEM;
+}
+
+static int cast(struct parser *p, const struct zs_dbg_plain *to, bool pointer,
+                struct zs_dbg_value **ret)
 {
     struct zs_dbg_number n;
     if (++p->depth > DEPTH_MAX)
@@ -371,15 +392,18 @@ static int cast(struct parser *p, const struct number_type *to, struct zs_dbg_va
     int error = unary(p, ret);
     p->depth--;
     error = error ? error : zs_dbg_value_number(*ret, &n);
+    if (!error && pointer)
+        return make_pointer(p, n, to, ret);
     return error ? error
                  : zs_dbg_value_of_number(p->c, "", convert(n, to), to->size_B, to->name, ret);
 }
 
 static int size_of(struct parser *p, struct zs_dbg_value **ret)
 {
-    const struct number_type *type = take_cast(p);
+    bool pointer;
+    const struct zs_dbg_plain *type = take_cast(p, &pointer);
     if (type)
-        return unsigned_value(p, "sizeof", type->size_B, ret);
+        return unsigned_value(p, "sizeof", pointer ? sizeof(uint64_t) : type->size_B, ret);
     int error = unary(p, ret);
     return error ? error : unsigned_value(p, "sizeof", (*ret)->shown.size_B, ret);
 }
@@ -387,9 +411,10 @@ static int size_of(struct parser *p, struct zs_dbg_value **ret)
 static int primary(struct parser *p, struct zs_dbg_value **ret)
 {
     char name[NAME_MAX_];
-    const struct number_type *type = take_cast(p);
+    bool pointer;
+    const struct zs_dbg_plain *type = take_cast(p, &pointer);
     if (type)
-        return cast(p, type, ret);
+        return cast(p, type, pointer, ret);
     if (take(p, "(")) {
         int error = parse(p, 0, ret);
         return error ? error : take(p, ")") ? 0 : fail(p, "')' is missing");
@@ -498,7 +523,7 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
     static const char operators[] = "-!~*&+";
     struct zs_dbg_number n;
     skip(p);
-    const char *found = *p->at ? strchr(operators, *p->at) : NULL;
+    const char *begin = p->at, *found = *p->at ? strchr(operators, *p->at) : NULL;
     if (!found)
         return postfix(p, ret);
     if (++p->depth > DEPTH_MAX)
@@ -508,11 +533,14 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
     p->depth--;
     if (error)
         return error;
-    if (*found == '*')
-        return zs_dbg_value_pointee(*ret, 0, ret);
-    if (*found == '&') {
-        return address_of(p, ret);
+    if (*found == '*') {
+        error = zs_dbg_value_pointee(*ret, 0, ret);
+        if (!error && !(*ret)->dwarf)
+            rename_part(*ret, begin, p->at);
+        return error;
     }
+    if (*found == '&')
+        return address_of(p, ret);
     error = zs_dbg_value_number(*ret, &n);
     if (error)
         return error;

@@ -15,13 +15,15 @@ static const char *const lacks[ZS_HISTORY_LACK_COUNT] = {
     [ZS_HISTORY_WHOLE] = "it does not reach there",
     [ZS_HISTORY_NOT_RECORDED] = "the launch was not recorded: it had begun before there was a "
                                 "breakpoint in its kernel, a watchpoint, or 'set record on'",
-    [ZS_HISTORY_MODIFIED] = "the debugger has changed code of the launch, or memory while it ran",
+    [ZS_HISTORY_MODIFIED] = "the debugger has changed memory while the launch ran",
     [ZS_HISTORY_TOO_LARGE] = "the launch has written or done more than is kept",
     [ZS_HISTORY_UNKNOWN] = "a message of the kernel wrote what cannot be foreseen",
     [ZS_HISTORY_SHARED] = "another launch ran at the same time, which may have written the memory",
     [ZS_HISTORY_OTHERWISE] = "executing the launch again took another course: the application or "
                              "another launch has changed memory meanwhile",
     [ZS_HISTORY_NO_MEMORY] = "there was no memory for its record",
+    [ZS_HISTORY_NOWHERE] = "a thread stood where the code that the debugger has written has no "
+                           "instruction",
 };
 
 const char *zs_dbg_history_lack(uint32_t lack)
@@ -141,6 +143,7 @@ int zs_debug_history(struct zs_debugger *d, uint32_t thread, struct zs_debug_his
 static void look_anew(struct zs_debugger *d)
 {
     zs_debug_forget(d);
+    zs_dbg_code_refresh(d);
     for (size_t i = 0; i < d->threads.count; i++) {
         struct zs_dbg_thread *t = &d->threads.items[i];
         t->untold = t->fault_known = false;

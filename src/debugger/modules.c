@@ -158,6 +158,83 @@ static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const stru
     return k->name ? 0 : -ENOMEM;
 }
 
+/* ---- code that is written ---- */
+
+/* Takes the code over. */
+static void replace_code(struct zs_debugger *d, struct zs_dbg_kernel *k, uint8_t *code)
+{
+    zs_dbg_homes_free(k);
+    zs_join_free(k->join);
+    zs_isa_kernel_close(k->isa);
+    k->join = NULL;
+    k->isa = NULL;
+    free(k->code);
+    k->code = code;
+    decode(d, k);
+}
+
+/* What is there now; breakpoints are put where it has instructions again. */
+static void refresh(struct zs_debugger *d, struct zs_dbg_kernel *k)
+{
+    uint8_t *code = malloc(k->size_B + 1), *there = malloc(k->size_B + 1);
+    bool known = code && there &&
+                 !zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, k->va, there, k->size_B, false);
+    if (known) {
+        memcpy(code, there, k->size_B);
+        zs_dbg_put_bits(d, k, code, false);
+    }
+    if (known && memcmp(code, k->code, k->size_B) != 0) {
+        replace_code(d, k, code);
+        code = malloc(k->size_B + 1);
+        if (code) {
+            memcpy(code, k->code, k->size_B);
+            zs_dbg_put_bits(d, k, code, true);
+        }
+        if (code && memcmp(code, there, k->size_B) != 0)
+            (void)zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, k->va, code, k->size_B, true);
+    }
+    free(code);
+    free(there);
+}
+
+void zs_dbg_code_refresh(struct zs_debugger *d)
+{
+    for (size_t i = 0; i < d->modules.count; i++) {
+        struct zs_dbg_module *m = d->modules.items[i];
+        for (uint32_t k = 0; k < m->count; k++)
+            if (m->kernels[k].written)
+                refresh(d, &m->kernels[k]);
+    }
+}
+
+int zs_dbg_code_write(struct zs_debugger *d, struct zs_dbg_kernel *k, uint64_t va,
+                      const void *bytes, size_t size_B)
+{
+    uint64_t at_B = va - k->va, end_B = at_B + size_B;
+    uint8_t *code = malloc(k->size_B + 1), *out = malloc(k->size_B + 1);
+    int error = !code || !out ? -ENOMEM : size_B > k->size_B - at_B ? -EFAULT : 0;
+    if (!error) {
+        memcpy(code, k->code, k->size_B);
+        memcpy(code + at_B, bytes, size_B);
+        memcpy(out, code, k->size_B);
+        zs_dbg_put_bits(d, k, out, true);
+        /* where the bit of an instruction is depends on its first dword */
+        at_B -= at_B % 4;
+        end_B = ZS_MIN((end_B + 3) / 4 * 4, k->size_B);
+        error = zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, k->va + at_B, out + at_B,
+                              (size_t)(end_B - at_B), true);
+    }
+    if (!error) {
+        k->written = true;
+        replace_code(d, k, code);
+        code = NULL;
+        zs_dbg_breakpoints_resolve(d);
+    }
+    free(code);
+    free(out);
+    return error;
+}
+
 static int read_elf(struct zs_debugger *d, struct zs_dbg_module *m, struct zs_arena *arena)
 {
     struct zs_span bytes = {m->elf, m->elf_B};

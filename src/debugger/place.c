@@ -112,7 +112,7 @@ static int read_saved(struct zs_debugger *d, const struct zs_dbg_thread *t,
     if (saved->lost || bit_offset + bits > d->grf_B * 8u)
         return -ENODATA;
     enum zs_debug_space space = zs_dbg_space_of(d, t, saved->va, &va);
-    if (zs_dbg_access(d, t, space, va, bytes, d->grf_B, false))
+    if (zs_dbg_read(d, t, space, va, bytes, d->grf_B))
         return -ENODATA;
     *ret = bits_of(bytes, bit_offset, bits);
     return 0;
@@ -219,7 +219,7 @@ static int eval_memory(void *user, uint64_t address, uint32_t address_class, uin
     (void)address_class;
     enum zs_debug_space space = zs_dbg_space_of(c->d, c->thread, address, &va);
     *ret = 0;
-    return zs_dbg_access(c->d, c->thread, space, va, ret, size_B, false) ? -ENODATA : 0;
+    return zs_dbg_read(c->d, c->thread, space, va, ret, size_B) ? -ENODATA : 0;
 }
 
 static int evaluate(struct evaluation *e, struct zs_span expr, const struct zs_variable *v,
@@ -485,8 +485,7 @@ static int read_run(const struct zs_dbg_context *c, const struct run *r, uint64_
     case ZS_PIECE_MEMORY: {
         bit = p->bit_offset + r->at_bits;
         enum zs_debug_space space = zs_dbg_space_of(c->d, c->thread, p->gpu_va, &va);
-        if (zs_dbg_access(c->d, c->thread, space, va + bit / 8, bytes, (bit % 8 + r->bits + 7) / 8,
-                          false))
+        if (zs_dbg_read(c->d, c->thread, space, va + bit / 8, bytes, (bit % 8 + r->bits + 7) / 8))
             return -EFAULT;
         *ret = bits_of(bytes, bit % 8, r->bits);
         return 0;
@@ -516,8 +515,7 @@ static bool read_plain(const struct zs_dbg_value *v, uint8_t *ret, size_t size_B
     if (v->place.count != 1 || p->kind != ZS_PIECE_MEMORY || bit % 8)
         return false;
     enum zs_debug_space space = zs_dbg_space_of(v->context.d, v->context.thread, p->gpu_va, &va);
-    *ret_error =
-        zs_dbg_access(v->context.d, v->context.thread, space, va + bit / 8, ret, size_B, false);
+    *ret_error = zs_dbg_read(v->context.d, v->context.thread, space, va + bit / 8, ret, size_B);
     return true;
 }
 
@@ -551,9 +549,9 @@ static int write_run(const struct zs_dbg_context *c, const struct run *r, uint64
         return -EACCES;
     enum zs_debug_space space = zs_dbg_space_of(c->d, c->thread, p->gpu_va, &va);
     size_t size_B = (bit % 8 + r->bits + 7) / 8;
-    int error = zs_dbg_access(c->d, c->thread, space, va + bit / 8, bytes, size_B, false);
+    int error = zs_dbg_read(c->d, c->thread, space, va + bit / 8, bytes, size_B);
     put_bits(bytes, bit % 8, r->bits, value);
-    return error ? error : zs_dbg_access(c->d, c->thread, space, va + bit / 8, bytes, size_B, true);
+    return error ? error : zs_dbg_write(c->d, c->thread, space, va + bit / 8, bytes, size_B);
 }
 
 int zs_dbg_place_write(const struct zs_dbg_value *v, const uint8_t *bytes, size_t size_B)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { STEPS_MAX = 4000000 };
+enum { STEPS_MAX = 4000000, CR_B = 16 };
 
 /* How deep a place is: calls on the stack, and functions inlined into the innermost one. */
 static void measure(struct zs_debugger *d, const struct zs_dbg_thread *t, uint32_t *ret_depth,
@@ -104,7 +104,9 @@ static int advance(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_dia
                           : zs_isa_inst_find(t->kernel->isa, inst->jip_B);
     bool has_line = target != ZS_NO_INDEX && inst->op == ZS_OP_CALL &&
                     zs_dbg_row_at(t->kernel, t->kernel->va + inst->jip_B);
-    if (kind == ZS_DEBUG_STEP_IN && has_line)
+    bool wanted = target != ZS_NO_INDEX && inst->op == ZS_OP_CALL && d->step.target_va &&
+                  t->kernel->va + inst->jip_B == d->step.target_va;
+    if ((kind == ZS_DEBUG_STEP_IN && has_line) || wanted)
         return single(d, t, diag);
     bool waits =
         target == ZS_NO_INDEX || inst->op == ZS_OP_CALLA || zs_dbg_call_waits(t->kernel, target, 0);
@@ -118,6 +120,8 @@ static bool arrived(struct zs_debugger *d, const struct zs_dbg_thread *t)
     if (!(t->shown.running >> s->lane & 1))
         return false;
     if (s->kind == ZS_DEBUG_STEP_INST || s->kind == ZS_DEBUG_STEP_INST_NEXT)
+        return true;
+    if (s->target_va && t->shown.gpu_va == s->target_va)
         return true;
     uint32_t depth, inlined;
     measure(d, t, &depth, &inlined);
@@ -169,7 +173,8 @@ int zs_dbg_step_on(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_dia
     return advance(d, t, diag);
 }
 
-int zs_debug_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag *diag)
+static int begin(struct zs_debugger *d, enum zs_debug_step step, uint64_t target_va,
+                 struct zs_diag *diag)
 {
     struct zs_dbg_thread *t;
     int error = zs_dbg_need_thread_among_stopped(d, d->focus_thread, &t, diag);
@@ -185,7 +190,8 @@ int zs_debug_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag
                               .kernel = t->kernel,
                               .start_B = t->shown.offset_B,
                               .line = row ? row->line : 0,
-                              .file = row ? row->file : 0};
+                              .file = row ? row->file : 0,
+                              .target_va = target_va};
     measure(d, t, &s->depth, &s->inlined);
     if (step == ZS_DEBUG_STEP_OUT && s->depth <= 1 && !s->inlined) {
         s->active = false;
@@ -200,4 +206,120 @@ int zs_debug_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag
             return run_to(d, t, va, true, false, diag);
     }
     return advance(d, t, diag);
+}
+
+int zs_debug_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag *diag)
+{
+    return begin(d, step, 0, diag);
+}
+
+int zs_debug_step_into(struct zs_debugger *d, uint64_t gpu_va, struct zs_diag *diag)
+{
+    return begin(d, ZS_DEBUG_STEP_NEXT, gpu_va, diag);
+}
+
+/* ---- what a line goes into ---- */
+
+struct targets {
+    const struct zs_dbg_kernel *kernel;
+    struct zs_debug_target *items;
+    uint32_t count, capacity;
+};
+
+static void add_target(struct targets *all, uint32_t frame, uint64_t offset_B)
+{
+    uint64_t va = all->kernel->va + offset_B;
+    for (uint32_t i = 0; i < ZS_MIN(all->count, all->capacity); i++)
+        if (all->items[i].gpu_va == va)
+            return;
+    if (all->count < all->capacity)
+        all->items[all->count] = (struct zs_debug_target){
+            .function = all->kernel->info->frames[frame].function, .gpu_va = va};
+    all->count++;
+}
+
+/* Inlined there, and not behind the thread already. */
+static void add_inlined(struct targets *all, uint32_t parent, const struct zs_line_row *row,
+                        uint32_t offset_B)
+{
+    const struct zs_dwarf_kernel *info = all->kernel->info;
+    for (uint32_t f = 0; f < info->frame_count; f++) {
+        const struct zs_frame *frame = &info->frames[f];
+        if (frame->parent != parent || frame->call_line != row->line ||
+            frame->call_file != row->file || frame->scope == ZS_NO_INDEX)
+            continue;
+        const struct zs_scope *scope = &info->scopes[frame->scope];
+        const struct zs_code_range *ranges = &info->ranges[scope->range_first];
+        bool ahead = false;
+        for (uint32_t r = 0; r < scope->range_count; r++)
+            ahead |= ranges[r].end_B > offset_B;
+        if (ahead)
+            add_target(all, f, ranges[0].begin_B);
+    }
+}
+
+static void add_called(struct targets *all, uint32_t parent, const struct zs_line_row *row,
+                       uint32_t first)
+{
+    const struct zs_dbg_kernel *k = all->kernel;
+    for (uint32_t i = first; i < k->join->count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(k->isa, i);
+        uint32_t scope = k->join->scope[i], at = k->join->row[i];
+        if (inst->op != ZS_OP_CALL || inst->jip_B == ZS_ISA_NO_INDEX || scope == ZS_NO_INDEX ||
+            k->info->scopes[scope].frame != parent || at == ZS_NO_INDEX ||
+            k->info->rows[at].line != row->line || k->info->rows[at].file != row->file)
+            continue;
+        uint32_t target = zs_isa_inst_find(k->isa, inst->jip_B);
+        if (target != ZS_NO_INDEX && k->join->scope[target] != ZS_NO_INDEX)
+            add_target(all, k->info->scopes[k->join->scope[target]].frame, inst->jip_B);
+    }
+}
+
+int zs_debug_step_targets(struct zs_debugger *d, uint32_t thread,
+                          struct zs_debug_target *ret_targets, uint32_t capacity,
+                          struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t;
+    int error = zs_dbg_need_thread_among_stopped(d, thread, &t, diag);
+    if (error)
+        return error;
+    struct targets all = {.kernel = t->kernel, .items = ret_targets, .capacity = capacity};
+    uint32_t index = zs_dbg_inst_at(t->kernel, t->shown.gpu_va);
+    const struct zs_line_row *row = zs_dbg_row_at(t->kernel, t->shown.gpu_va);
+    if (index == ZS_NO_INDEX || !row || !t->kernel->join ||
+        t->kernel->join->scope[index] == ZS_NO_INDEX)
+        return 0;
+    uint32_t parent = t->kernel->info->scopes[t->kernel->join->scope[index]].frame;
+    add_inlined(&all, parent, row, t->shown.offset_B);
+    add_called(&all, parent, row, index);
+    return (int)all.count;
+}
+
+/* ---- elsewhere ---- */
+
+int zs_debug_jump(struct zs_debugger *d, uint32_t thread, uint64_t gpu_va, struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t;
+    uint32_t cr[CR_B / 4];
+    int error = zs_dbg_need_thread_among_stopped(d, thread, &t, diag);
+    if (error)
+        return error;
+    uint32_t index = zs_dbg_inst_at(t->kernel, gpu_va);
+    if (index == ZS_NO_INDEX || t->kernel->va + zs_isa_inst_offset(t->kernel->isa, index) != gpu_va)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "no instruction of the code that thread %u executes is at %#llx", thread,
+                           (unsigned long long)gpu_va);
+    error = zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
+    cr[2] = (uint32_t)(gpu_va - d->ip_base);
+    cr[1] &= ~(uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT; /* no step */
+    if (!error)
+        error = zs_dbg_write_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
+    if (error)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "the lanes that run cannot go on at %#llx: others wait there, or before",
+                           (unsigned long long)gpu_va);
+    zs_dbg_thread_read(d, t);
+    t->untold = false;
+    t->hides_breakpoint = true; /* what is there has not been told */
+    return 0;
 }

@@ -321,6 +321,35 @@ int zs_dbg_value_of_number(const struct zs_dbg_context *c, const char *name,
     return 0;
 }
 
+int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uint64_t gpu_va,
+                           struct zs_dbg_plain type, struct zs_dbg_value **ret)
+{
+    struct zs_dbg_number n = {.kind = type.kind};
+    struct zs_dbg_value *v = zs_dbg_value_new(c, name), *shown;
+    uint8_t *data = v ? zs_arena_alloc(c->arena, 16) : NULL;
+    if (!data)
+        return -ENOMEM;
+    v->place.count = 1;
+    v->place.pieces[0] = (struct zs_piece){.kind = ZS_PIECE_MEMORY, .gpu_va = gpu_va};
+    v->scalar = type.kind;
+    v->shown.type = type.name;
+    v->shown.size_B = type.size_B;
+    v->shown.in_memory = true;
+    v->shown.gpu_va = gpu_va;
+    *ret = v;
+    if (zs_dbg_place_read(v, data, type.size_B)) {
+        v->why = "its memory cannot be read";
+        v->shown.text = "<its memory cannot be read>";
+        return 0;
+    }
+    v->shown.bytes = v->data = data;
+    v->shown.available = v->shown.writable = true;
+    int error = zs_dbg_value_number(v, &n);
+    error = error ? error : zs_dbg_value_of_number(c, name, n, type.size_B, type.name, &shown);
+    v->shown.text = error ? NULL : shown->shown.text;
+    return error;
+}
+
 int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variable *variable,
                           struct zs_dbg_value **ret)
 {
@@ -408,6 +437,12 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
         *ret = v->target;
         return 0;
     }
+    if (!v->dwarf && number.kind != ZS_DBG_FLOAT) {
+        struct zs_dbg_plain type =
+            v->plain.size_B ? v->plain : (struct zs_dbg_plain){"uint", 4, ZS_DBG_UNSIGNED};
+        return zs_dbg_value_of_memory(&v->context, "*", number.u + (uint64_t)index * type.size_B,
+                                      type, ret);
+    }
     if (!get_type(v, v->type, &t) || t.kind != ZS_KIND_POINTER || !get_type(v, t.target, &target) ||
         !target.size_B)
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is no pointer",
@@ -430,7 +465,7 @@ int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
 {
     struct zs_type t, element;
     char name[64];
-    if (get_type(v, v->type, &t) && t.kind == ZS_KIND_POINTER)
+    if (v->plain.size_B || (get_type(v, v->type, &t) && t.kind == ZS_KIND_POINTER))
         return zs_dbg_value_pointee(v, index, ret);
     if ((t.kind != ZS_KIND_ARRAY && t.kind != ZS_KIND_VECTOR) || !get_type(v, t.target, &element))
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no elements",
@@ -481,6 +516,11 @@ int zs_debug_children(struct zs_debugger *d, struct zs_debug_value *value, uint3
 int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number n)
 {
     uint8_t bytes[8];
+    if (v->is_ip)
+        return n.kind == ZS_DBG_FLOAT
+                   ? zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                                 "a float is no address")
+                   : zs_debug_jump(v->context.d, v->context.thread->shown.id, n.u, v->context.diag);
     if (v->is_register) {
         uint8_t whole[ZS_DBG_GRF_MAX_B];
         const struct zs_dbg_regset *set = zs_dbg_regset(v->context.d, v->reg_set);
@@ -518,6 +558,8 @@ int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number n)
         if (!error)
             error = zs_dbg_write_regs(v->context.d, v->context.thread->place, v->reg_set,
                                       v->reg_index, 1, whole);
+        if (v->reg_set == ZESCOPE_DEBUG_REGSET_CR) /* where it is may be another place */
+            zs_dbg_thread_read(v->context.d, v->context.thread);
     } else {
         error = zs_dbg_place_write(v, bytes, (size_t)ZS_MIN(v->shown.size_B, 8u));
     }
