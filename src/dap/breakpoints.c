@@ -288,15 +288,14 @@ static void put_wanted(struct zs_dap *dap, struct zs_json *json, enum breakpoint
     zs_json_end(json);
 }
 
-static int64_t line_in(const struct zs_dap *dap, const json_t *object, const char *key)
+int64_t dap_line_in(const struct zs_dap *dap, const json_t *object, const char *key)
 {
     int64_t line = dap_int(object, key, -1);
     line += dap->lines_at_0 && line >= 0 ? 1 : 0;
     return line > 0 && line <= UINT32_MAX ? line : 0;
 }
 
-static char *print_location(struct zs_diag *diag, const char *format, ...) ZS_PRINTF(2, 3);
-static char *print_location(struct zs_diag *diag, const char *format, ...)
+char *dap_print(struct zs_diag *diag, const char *format, ...)
 {
     struct zs_buf text = {0};
     va_list args;
@@ -310,8 +309,7 @@ static char *print_location(struct zs_diag *diag, const char *format, ...)
     return location;
 }
 
-/* The path of a `source`: a client's, or one that we gave a reference. */
-static const char *source_path(const struct zs_dap *dap, const json_t *source)
+const char *dap_source_path(const struct zs_dap *dap, const json_t *source)
 {
     int64_t reference = dap_int(source, "sourceReference", 0);
     if (reference > 0 && (uint64_t)reference <= dap->sources.count)
@@ -323,7 +321,7 @@ static const char *source_path(const struct zs_dap *dap, const json_t *source)
 int handle_setBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                           struct zs_diag *diag)
 {
-    const char *source = source_path(dap, json_object_get(arguments, "source"));
+    const char *source = dap_source_path(dap, json_object_get(arguments, "source"));
     const json_t *all = json_object_get(arguments, "breakpoints");
     if (!source)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "`source` has no path");
@@ -332,8 +330,8 @@ int handle_setBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *given = json_array_get(all, i);
         struct zs_diag why = {0};
-        int64_t line = line_in(dap, given, "line");
-        char *location = line ? print_location(&why, "%s:%lld", source, (long long)line) : NULL;
+        int64_t line = dap_line_in(dap, given, "line");
+        char *location = line ? dap_print(&why, "%s:%lld", source, (long long)line) : NULL;
         if (!line)
             zs_diag_set(&why, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no such line");
         put_wanted(dap, body, BREAK_SOURCE, source, location, given, &why);
@@ -363,7 +361,7 @@ static char *locate_function(const json_t *given, struct zs_diag *why)
 {
     const char *name = dap_text(given, "name");
     if (name && *name)
-        return print_location(why, "%s", name);
+        return dap_print(why, "%s", name);
     zs_diag_set(why, -EINVAL, ZS_DIAG_NO_OFFSET, "a function has no name");
     return NULL;
 }
@@ -373,7 +371,7 @@ static char *locate_instruction(const json_t *given, struct zs_diag *why)
     uint64_t gpu_va;
     if (dap_parse_address(dap_text(given, "instructionReference"), &gpu_va)) {
         gpu_va += (uint64_t)dap_int(given, "offset", 0);
-        return print_location(why, "*0x%llx", (unsigned long long)gpu_va);
+        return dap_print(why, "*0x%llx", (unsigned long long)gpu_va);
     }
     zs_diag_set(why, -EINVAL, ZS_DIAG_NO_OFFSET, "an instruction has no address");
     return NULL;
@@ -409,8 +407,9 @@ int handle_setExceptionBreakpoints(struct zs_dap *dap, const json_t *arguments,
 int handle_breakpointLocations(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                                struct zs_diag *diag)
 {
-    const char *source = source_path(dap, json_object_get(arguments, "source"));
-    int64_t line = line_in(dap, arguments, "line"), end = line_in(dap, arguments, "endLine");
+    const char *source = dap_source_path(dap, json_object_get(arguments, "source"));
+    int64_t line = dap_line_in(dap, arguments, "line"),
+            end = dap_line_in(dap, arguments, "endLine");
     if (!source || !line)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "`source` and `line` say no place");
     zs_json_array(body, "breakpoints");

@@ -41,24 +41,17 @@ static bool is_of_variable(struct zs_dap *dap, const char *line, const struct fr
     return false;
 }
 
-static void tell_continued(struct zs_dap *dap)
-{
-    struct zs_buf buf;
-    uint32_t thread = dap->stop.thread;
-    struct zs_json json = dap_event_begin(dap, &buf, "continued");
-    zs_json_u64(&json, "threadId", thread ? thread : ZS_DAP_DEVICE);
-    zs_json_bool(&json, "allThreadsContinued", true);
-    dap_event_end(dap, &json);
-}
-
 struct focus {
     uint32_t thread, lane, frame;
+    uint64_t gpu_va;
 };
 
 static struct focus focus_of(const struct zs_dap *dap)
 {
     struct focus f = {0};
     zs_debug_focus(dap->debug, &f.thread, &f.lane, &f.frame);
+    const struct zs_debug_thread *t = zs_debug_thread(dap->debug, f.thread);
+    f.gpu_va = t ? t->gpu_va : 0;
     return f;
 }
 
@@ -77,12 +70,12 @@ static int run_command(struct zs_dap *dap, const char *line, struct zs_json *bod
     }
     if (result == ZS_DAP_COMMAND_RUNS) {
         if (dap->stopped)
-            tell_continued(dap);
+            dap_tell_continued(dap);
         dap_forget_stop(dap);
     } else if (!result && dap->stopped) {
         struct focus after = focus_of(dap);
         dap_invalidated(dap, before.thread != after.thread || before.lane != after.lane ||
-                                 before.frame != after.frame);
+                                 before.frame != after.frame || before.gpu_va != after.gpu_va);
     }
     zs_buf_fini(&out);
     return result > 0 ? 0 : result;

@@ -57,14 +57,16 @@ struct zs_dap {
     bool current_cancelled;
     uint64_t sequence;
     bool initialized, live, stopped, exited, ended;
-    bool end_after;   /* `disconnect` is being answered */
-    bool invalidates; /* the client knows the event `invalidated` */
+    bool end_after;    /* `disconnect` is being answered */
+    bool invalidates;  /* the client knows the event `invalidated` */
+    bool tells_memory; /* ... and `memory` */
     bool lines_at_0, columns_at_0;
     bool terminated_told;
 
     /* launch and attach */
-    json_t *launch; /* the request, until it is answered */
-    bool attached;  /* not launched: goes on when the session ends */
+    json_t *launch;  /* the request, until it is answered */
+    json_t *started; /* its arguments, for `restart` */
+    bool attached;   /* not launched: goes on when the session ends */
     bool no_debug, stop_on_entry, faults_pass;
     const char **search_dirs; /* point into `strings` */
     struct zs_path_map *path_maps;
@@ -86,6 +88,10 @@ struct zs_dap {
     /* of the stop: gone when something runs */
     struct zs_debug_event stop;
     bool entry_stop;
+    struct {
+        uint64_t *items; /* targetId - 1: addresses to step into, and to go to */
+        size_t count, capacity;
+    } targets;
     struct {
         struct ref *items;
         size_t count, capacity;
@@ -134,7 +140,18 @@ void dap_tell_end(struct zs_dap *dap);
 /* ---- events.c ---- */
 
 void dap_wait(struct zs_dap *dap, uint32_t timeout_ms);
+/* The client did not ask for it, and what it shows of the stop is gone. */
+void dap_tell_continued(struct zs_dap *dap);
 const char *dap_stop_reason(const struct zs_dap *dap);
+/* The thread that a request of execution names, with its lane in focus. `what` ends the sentence of
+ * an error. */
+int dap_focus_thread(struct zs_dap *dap, const json_t *arguments, const char *what,
+                     struct zs_diag *diag);
+
+/* ---- targets.c ---- */
+
+/* The address of a targetId of this stop. */
+int dap_target(const struct zs_dap *dap, int64_t id, uint64_t *ret_va, struct zs_diag *diag);
 
 /* ---- breakpoints.c ---- */
 
@@ -167,6 +184,12 @@ uint32_t dap_lane_of(struct zs_dap *dap, uint32_t thread);
 /* `source` of a frame, breakpoint, instruction. */
 void dap_put_source(struct zs_dap *dap, struct zs_json *json, const char *path, const char *key);
 int64_t dap_line_out(const struct zs_dap *dap, uint32_t line);
+/* ... and a client's line; 0: none. */
+int64_t dap_line_in(const struct zs_dap *dap, const json_t *object, const char *key);
+/* The path of a `source`: a client's, or one that we gave a reference. */
+const char *dap_source_path(const struct zs_dap *dap, const json_t *source);
+/* A text that is printed, with a sentence where there is no memory for it. */
+char *dap_print(struct zs_diag *diag, const char *format, ...) ZS_PRINTF(2, 3);
 
 /* ---- variables.c ---- */
 
@@ -179,6 +202,8 @@ int dap_find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *
 const char *dap_child_expression(struct zs_dap *dap, const char *parent, const char *name);
 /* What clients show of memory that has changed is old. */
 void dap_invalidated(struct zs_dap *dap, bool focus_too);
+/* Views of memory are. */
+void dap_memory_changed(struct zs_dap *dap, uint64_t gpu_va, uint64_t size_B);
 
 /* ---- console.c ---- */
 

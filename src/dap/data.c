@@ -9,26 +9,18 @@
 #include "dap/dap_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- backwards ---- */
-
-static int back(struct zs_dap *dap, const json_t *arguments, struct zs_diag *diag)
-{
-    int64_t thread = dap_int(arguments, "threadId", 0);
-    if (thread < 0 || thread > UINT32_MAX || !zs_debug_thread(dap->debug, (uint32_t)thread))
-        return zs_diag_set(diag, -ESRCH, ZS_DIAG_NO_OFFSET, "there is no such thread to go back");
-    return zs_debug_set_focus(dap->debug, (uint32_t)thread, dap_lane_of(dap, (uint32_t)thread), 0,
-                              diag);
-}
 
 int handle_stepBack(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                     struct zs_diag *diag)
 {
     const char *granularity = dap_text(arguments, "granularity");
     bool instruction = granularity && !strcmp(granularity, "instruction");
-    int error = back(dap, arguments, diag);
+    int error = dap_focus_thread(dap, arguments, "go back", diag);
     if (!error)
         error = zs_debug_reverse_step(
             dap->debug, instruction ? ZS_DEBUG_STEP_INST_NEXT : ZS_DEBUG_STEP_NEXT, diag);
@@ -40,7 +32,7 @@ int handle_stepBack(struct zs_dap *dap, const json_t *arguments, struct zs_json 
 int handle_reverseContinue(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                            struct zs_diag *diag)
 {
-    int error = back(dap, arguments, diag);
+    int error = dap_focus_thread(dap, arguments, "go back", diag);
     if (!error)
         error = zs_debug_reverse_continue(dap->debug, diag);
     if (!error)
@@ -59,6 +51,24 @@ static const struct {
     {"readWrite", ZS_DEBUG_WATCH_READ | ZS_DEBUG_WATCH_WRITE},
 };
 
+/* `asAddress`: a number of `bytes` at an address. */
+static int address_expression(struct zs_dap *dap, const json_t *arguments, const char *name,
+                              const char **ret_expression, struct zs_diag *diag)
+{
+    static const char *const types[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
+    int64_t bytes = dap_int(arguments, "bytes", 4);
+    uint64_t gpu_va;
+    char text[64];
+    if (!dap_parse_address(name, &gpu_va))
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "`%.64s` is no address", name);
+    if (bytes < 0 || bytes >= (int64_t)ZS_ARRAY_LEN(types) || !types[bytes])
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "1, 2, 4 or 8 bytes can be watched by an address");
+    int length = snprintf(text, sizeof(text), "*(%s *)0x%" PRIx64, types[bytes], gpu_va);
+    *ret_expression = zs_arena_strndup(&dap->expressions, text, (size_t)length);
+    return *ret_expression ? 0 : -ENOMEM;
+}
+
 /* Whose and which; *ret_expression NULL: of no expression. */
 static int find_data(struct zs_dap *dap, const json_t *arguments, struct ref *ret_at,
                      const char **ret_expression, struct zs_diag *diag)
@@ -68,7 +78,7 @@ static int find_data(struct zs_dap *dap, const json_t *arguments, struct ref *re
     *ret_expression = NULL;
     if (!name || !*name)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "`name` names nothing");
-    if (dap_int(arguments, "variablesReference", 0)) {
+    if (dap_int(arguments, "variablesReference", 0) && !dap_flag(arguments, "asAddress", false)) {
         int error = dap_find_ref(dap, arguments, ret_at, diag);
         if (!error && ret_at->kind == REF_LANE)
             *ret_expression = name;
@@ -81,6 +91,8 @@ static int find_data(struct zs_dap *dap, const json_t *arguments, struct ref *re
         return error;
     *ret_at = (struct ref){
         .thread = frame.thread, .lane = dap_lane_of(dap, frame.thread), .frame = frame.frame};
+    if (dap_flag(arguments, "asAddress", false))
+        return address_expression(dap, arguments, name, ret_expression, diag);
     *ret_expression = name;
     return 0;
 }
@@ -119,16 +131,12 @@ int handle_dataBreakpointInfo(struct zs_dap *dap, const json_t *arguments, struc
 static char *locate_data(const json_t *given, struct zs_diag *why)
 {
     const char *id = dap_text(given, "dataId"), *type = dap_text(given, "accessType");
-    struct zs_buf text = {0};
     type = type ? type : "write";
     for (size_t i = 0; id && i < ZS_ARRAY_LEN(accesses); i++)
         if (!strcmp(type, accesses[i].name))
-            zs_buf_printf(&text, "%u %s", accesses[i].access, id);
-    char *location = text.size_B ? strdup(zs_buf_cstr(&text)) : NULL;
-    zs_buf_fini(&text);
-    if (!location)
-        zs_diag_set(why, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no such data");
-    return location;
+            return dap_print(why, "%u %s", accesses[i].access, id);
+    zs_diag_set(why, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no such data");
+    return NULL;
 }
 
 int dap_watch_add(struct zs_dap *dap, const struct breakpoint *wanted, uint32_t *ret_id,

@@ -270,6 +270,16 @@ void dap_wait(struct zs_dap *dap, uint32_t timeout_ms)
 
 /* ---- run control ---- */
 
+void dap_tell_continued(struct zs_dap *dap)
+{
+    struct zs_buf buf;
+    uint32_t thread = dap->stop.thread;
+    struct zs_json json = dap_event_begin(dap, &buf, "continued");
+    zs_json_u64(&json, "threadId", thread ? thread : ZS_DAP_DEVICE);
+    zs_json_bool(&json, "allThreadsContinued", true);
+    dap_event_end(dap, &json);
+}
+
 int handle_continue(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                     struct zs_diag *diag)
 {
@@ -290,18 +300,30 @@ int handle_pause(struct zs_dap *dap, const json_t *arguments, struct zs_json *bo
     return 0;
 }
 
+int dap_focus_thread(struct zs_dap *dap, const json_t *arguments, const char *what,
+                     struct zs_diag *diag)
+{
+    int64_t thread = dap_int(arguments, "threadId", 0);
+    if (thread < 0 || thread > UINT32_MAX || !zs_debug_thread(dap->debug, (uint32_t)thread))
+        return zs_diag_set(diag, -ESRCH, ZS_DIAG_NO_OFFSET, "there is no such thread to %s", what);
+    return zs_debug_set_focus(dap->debug, (uint32_t)thread, dap_lane_of(dap, (uint32_t)thread), 0,
+                              diag);
+}
+
 static int step(struct zs_dap *dap, const json_t *arguments, enum zs_debug_step kind,
                 enum zs_debug_step inst_kind, struct zs_diag *diag)
 {
     const char *granularity = dap_text(arguments, "granularity");
-    int64_t thread = dap_int(arguments, "threadId", 0);
-    if (thread < 0 || thread > UINT32_MAX || !zs_debug_thread(dap->debug, (uint32_t)thread))
-        return zs_diag_set(diag, -ESRCH, ZS_DIAG_NO_OFFSET, "there is no such thread to step");
+    int64_t target = kind == ZS_DEBUG_STEP_IN ? dap_int(arguments, "targetId", 0) : 0;
+    uint64_t target_va = 0;
     if (granularity && !strcmp(granularity, "instruction"))
         kind = inst_kind;
-    uint32_t lane = dap_lane_of(dap, (uint32_t)thread);
-    int error = zs_debug_set_focus(dap->debug, (uint32_t)thread, lane, 0, diag);
-    error = error ? error : zs_debug_step(dap->debug, kind, diag);
+    int error = dap_focus_thread(dap, arguments, "step", diag);
+    if (!error && target)
+        error = dap_target(dap, target, &target_va, diag);
+    if (!error)
+        error = target ? zs_debug_step_into(dap->debug, target_va, diag)
+                       : zs_debug_step(dap->debug, kind, diag);
     if (!error)
         dap_forget_stop(dap);
     return error;

@@ -33,6 +33,10 @@ int handle_initialize(struct zs_dap *dap, const json_t *arguments, struct zs_jso
         "supportsWriteMemoryRequest",
         "supportsDisassembleRequest",
         "supportsSteppingGranularity",
+        "supportsStepInTargetsRequest",
+        "supportsGotoTargetsRequest",
+        "supportsRestartRequest",
+        "supportsDataBreakpointBytes",
         "supportsDelayedStackTraceLoading",
         "supportsCancelRequest",
         "supportsStepBack",
@@ -49,6 +53,7 @@ int handle_initialize(struct zs_dap *dap, const json_t *arguments, struct zs_jso
     dap->lines_at_0 = !dap_flag(arguments, "linesStartAt1", true);
     dap->columns_at_0 = !dap_flag(arguments, "columnsStartAt1", true);
     dap->invalidates = dap_flag(arguments, "supportsInvalidatedEvent", false);
+    dap->tells_memory = dap_flag(arguments, "supportsMemoryEvent", false);
     dap->initialized = true;
     for (size_t i = 0; i < ZS_ARRAY_LEN(offered); i++)
         zs_json_bool(body, offered[i], true);
@@ -171,8 +176,7 @@ static int begin(struct zs_dap *dap, bool attach, const json_t *arguments, struc
     return DAP_LATER;
 }
 
-int handle_launch(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
-                  struct zs_diag *diag)
+static int check_launch(const json_t *arguments, struct zs_diag *diag)
 {
     const json_t *args = json_object_get(arguments, "args");
     bool strings = !args || json_is_array(args);
@@ -182,7 +186,14 @@ int handle_launch(struct zs_dap *dap, const json_t *arguments, struct zs_json *b
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "`program` does not say what to run");
     if (!strings)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "`args` is no array of strings");
-    return begin(dap, false, arguments, diag);
+    return 0;
+}
+
+int handle_launch(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
+                  struct zs_diag *diag)
+{
+    int error = check_launch(arguments, diag);
+    return error ? error : begin(dap, false, arguments, diag);
 }
 
 int handle_attach(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
@@ -235,6 +246,7 @@ int handle_configurationDone(struct zs_dap *dap, const json_t *arguments, struct
                     : launch(dap, given, &why);
     dap->launch = NULL;
     dap->live = !error;
+    dap->started = dap->live && !dap->attached ? json_incref((json_t *)given) : NULL;
     if (error)
         zs_diag_set(&why, error, ZS_DIAG_NO_OFFSET, "%s", strerror(-error));
     json_incref(current);
@@ -247,13 +259,43 @@ int handle_configurationDone(struct zs_dap *dap, const json_t *arguments, struct
     return DAP_LATER;
 }
 
+/* The application anew, with what the client says now; breakpoints stay, and are found again when
+ * code is loaded. What was asked of the debugger itself (driver, devices, sources) stays. */
+int handle_restart(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
+                   struct zs_diag *diag)
+{
+    const json_t *given = json_object_get(arguments, "arguments");
+    given = given ? given : dap->started;
+    bool was_stopped = dap->stopped;
+    if (dap->attached)
+        return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                           "a process that was attached to cannot be started anew");
+    int error = check_launch(given, diag);
+    error = error ? error : apply_folder(dap_text(given, "cwd"), diag);
+    error = error ? error : apply_environment(json_object_get(given, "env"), diag);
+    error = error ? error : zs_debug_kill(dap->debug, diag);
+    if (error)
+        return error;
+    if (was_stopped)
+        dap_tell_continued(dap);
+    dap_forget_stop(dap);
+    dap->stop_on_entry = dap_flag(dap->started, "stopOnEntry", false) && !dap->no_debug;
+    error = launch(dap, given, diag);
+    if (error)
+        dap_tell_end(dap);
+    else
+        tell_process(dap, given);
+    dap_breakpoints_changed(dap);
+    return error;
+}
+
 /* ---- the end ---- */
 
 void dap_forget_stop(struct zs_dap *dap)
 {
     dap->stopped = dap->entry_stop = false;
     dap->stop = (struct zs_debug_event){0};
-    dap->refs.count = dap->frames.count = 0;
+    dap->refs.count = dap->frames.count = dap->targets.count = 0;
     zs_arena_fini(&dap->expressions);
     zs_arena_init(&dap->expressions, 0);
 }

@@ -227,6 +227,7 @@ int handle_writeMemory(struct zs_dap *dap, const json_t *arguments, struct zs_js
                                       bytes.data, bytes.size_B, diag);
     if (!error) {
         zs_json_u64(body, "bytesWritten", bytes.size_B);
+        dap_memory_changed(dap, gpu_va, bytes.size_B);
         dap_invalidated(dap, false);
     }
     zs_buf_fini(&bytes);

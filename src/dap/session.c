@@ -380,6 +380,7 @@ void zs_dap_close(struct zs_dap *dap)
     for (size_t i = 0; i < dap->queue.count; i++)
         json_decref(dap->queue.items[i].json);
     json_decref(dap->launch);
+    json_decref(dap->started);
     dap_breakpoints_fini(dap);
     zs_arena_fini(&dap->strings);
     zs_arena_fini(&dap->expressions);
@@ -389,5 +390,6 @@ void zs_dap_close(struct zs_dap *dap)
     free(dap->sources.items);
     free(dap->refs.items);
     free(dap->frames.items);
+    free(dap->targets.items);
     free(dap);
 }

@@ -156,7 +156,9 @@ static int put_frame(struct zs_dap *dap, struct zs_json *json, const struct zs_d
     if (frame->file)
         dap_put_source(dap, json, frame->file, "source");
     zs_json_i64(json, "line", frame->file ? dap_line_out(dap, frame->line) : 0);
-    zs_json_u64(json, "column", frame->file ? frame->column : 0);
+    /* 0 is no column: of one that is not known the line's first */
+    uint32_t column = ZS_MAX(frame->column, 1u) - (dap->columns_at_0 ? 1 : 0);
+    zs_json_u64(json, "column", frame->file ? column : 0);
     zs_json_end(json);
     return 0;
 }

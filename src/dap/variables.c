@@ -287,6 +287,18 @@ void dap_invalidated(struct zs_dap *dap, bool focus_too)
     dap_event_end(dap, &json);
 }
 
+void dap_memory_changed(struct zs_dap *dap, uint64_t gpu_va, uint64_t size_B)
+{
+    struct zs_buf buf;
+    if (!dap->tells_memory)
+        return;
+    struct zs_json json = dap_event_begin(dap, &buf, "memory");
+    dap_put_address(&json, "memoryReference", gpu_va);
+    zs_json_u64(&json, "offset", 0);
+    zs_json_u64(&json, "count", size_B);
+    dap_event_end(dap, &json);
+}
+
 static int find_in_lane(struct zs_dap *dap, const struct ref *at, const char *name,
                         struct zs_debug_value **ret_value, struct zs_diag *diag)
 {
@@ -362,33 +374,50 @@ static int find_variable(struct zs_dap *dap, struct ref *at, const char *name,
     return 0;
 }
 
+/* Where the thread in focus is. */
+static uint64_t place_of_focus(struct zs_dap *dap)
+{
+    uint32_t thread = 0;
+    zs_debug_focus(dap->debug, &thread, NULL, NULL);
+    const struct zs_debug_thread *t = zs_debug_thread(dap->debug, thread);
+    return t ? t->gpu_va : 0;
+}
+
 static int assign(struct zs_dap *dap, struct zs_debug_value *value, const char *text,
-                  const struct ref *at, struct zs_json *body, struct zs_diag *diag)
+                  struct zs_diag *diag)
 {
     if (!text)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no value is given");
     if (!value->writable)
         return zs_diag_set(diag, -EPERM, ZS_DIAG_NO_OFFSET, "`%.64s` cannot be written: %.300s",
                            value->name, value->available ? "it is read only" : value->text);
+    uint64_t before_va = place_of_focus(dap);
     int error = zs_debug_assign(dap->debug, value, text, diag);
-    if (!error) {
-        put_value(dap, body, "value", value, at, at->expression);
-        dap_invalidated(dap, false);
-    }
-    return error;
+    if (error)
+        return error;
+    if (value->in_memory)
+        dap_memory_changed(dap, value->gpu_va, value->size_B);
+    dap_invalidated(dap, place_of_focus(dap) != before_va);
+    return 0;
 }
 
 int handle_setVariable(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                        struct zs_diag *diag)
 {
     struct zs_debug_value *value = NULL;
-    struct ref at;
+    struct ref of, at;
     const char *name = dap_text(arguments, "name");
-    int error = dap_find_ref(dap, arguments, &at, diag);
+    int error = dap_find_ref(dap, arguments, &of, diag);
     if (!error && !name)
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no name is given");
+    at = of;
     error = error ? error : find_variable(dap, &at, name, &value, diag);
-    return error ? error : assign(dap, value, dap_text(arguments, "value"), &at, body, diag);
+    error = error ? error : assign(dap, value, dap_text(arguments, "value"), diag);
+    at = of; /* as it is now */
+    error = error ? error : find_variable(dap, &at, name, &value, diag);
+    if (!error)
+        put_value(dap, body, "value", value, &at, at.expression);
+    return error;
 }
 
 /* ---- expressions ---- */
@@ -418,7 +447,11 @@ int handle_setExpression(struct zs_dap *dap, const json_t *arguments, struct zs_
     struct zs_debug_value *value;
     struct ref at;
     int error = evaluate(dap, arguments, &at, &value, diag);
-    return error ? error : assign(dap, value, dap_text(arguments, "value"), &at, body, diag);
+    error = error ? error : assign(dap, value, dap_text(arguments, "value"), diag);
+    error = error ? error : evaluate(dap, arguments, &at, &value, diag); /* as it is now */
+    if (!error)
+        put_value(dap, body, "value", value, &at, at.expression);
+    return error;
 }
 
 int handle_evaluate(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,

@@ -165,6 +165,94 @@ const tests = {
         assert.strictEqual((await exited).body.exitCode, 0);
     },
 
+    async 'targets: into one function of a line, to another line and back over it'(dc) {
+        const stop = await launch(dc, [ADDED]);
+        await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });
+        const frame = await top(dc, stop.threadId);
+        const into = (await dc.customRequest('stepInTargets', { frameId: frame.id })).body.targets;
+        assert.deepStrictEqual(into.map((t) => t.label), ['sum_of_pulls']);
+        const inside = await stepTo(dc, 'stepIn', stop.threadId, { targetId: into[0].id });
+        assert.strictEqual(inside.reason, 'step');
+        assert.match((await top(dc, inside.threadId)).name, /^sum_of_pulls/);
+        await assert.rejects(dc.customRequest('stepIn', { threadId: inside.threadId, targetId: into[0].id }));
+        const out = await stepTo(dc, 'stepOut', inside.threadId);
+        /* over the rest of the loop, whose values are what they were; and back across it */
+        const END = lineOf('float4 velocity = velocities[me]');
+        const targets = (await dc.customRequest('gotoTargets', { source: { path: SOURCE }, line: END })).body.targets;
+        assert.strictEqual(targets.length, 1);
+        assert.strictEqual(targets[0].line, END);
+        const there = await stepTo(dc, 'goto', out.threadId, { targetId: targets[0].id });
+        assert.strictEqual(there.reason, 'goto');
+        const at = await top(dc, there.threadId);
+        assert.strictEqual(at.line, END);
+        assert.strictEqual(at.instructionPointerReference, targets[0].instructionPointerReference);
+        const next = await stepTo(dc, 'next', there.threadId);
+        assert.strictEqual((await top(dc, next.threadId)).line, END + 1);
+        const back = await stepTo(dc, 'stepBack', next.threadId);
+        assert.strictEqual((await top(dc, back.threadId)).line, END);
+        const before = await stepTo(dc, 'stepBack', back.threadId);
+        assert.ok((await top(dc, before.threadId)).line <= ADDED + 1);
+        /* what is set is answered as it is then */
+        const now = await top(dc, before.threadId);
+        const set = (await dc.customRequest('setExpression', {
+            expression: 'acceleration.x', value: '0.5', frameId: now.id })).body;
+        assert.strictEqual(set.value, '0.5');
+        const lane = (await scopes(dc, now))[0];
+        const named = (await dc.setVariableRequest({
+            variablesReference: lane.variablesReference, name: 'first', value: '192' })).body;
+        assert.strictEqual(named.value, '192');
+        /* a number at an address is watched */
+        const info = (await dc.customRequest('dataBreakpointInfo', {
+            name: (await dc.evaluateRequest({ expression: '&acceleration', frameId: now.id, context: 'watch' })).body.result,
+            asAddress: true, bytes: 4 })).body;
+        assert.match(info.dataId, /uint \*\)0x/);
+        await assert.rejects(dc.customRequest('dataBreakpointInfo', { name: '0x10', asAddress: true, bytes: 3 }));
+    },
+
+    async 'code that is written: shown, executed, gone and there again'(dc) {
+        const stop = await launch(dc, [ADDED]);
+        const frame = await top(dc, stop.threadId);
+        const disassemble = async (instructionOffset, instructionCount) => (await dc.customRequest('disassemble', {
+            memoryReference: frame.instructionPointerReference, instructionOffset, instructionCount })).body.instructions;
+        const before = await disassemble(0, 3);
+        const bytes = (inst) => Buffer.from(inst.instructionBytes.replace(/ /g, ''), 'hex');
+        /* the second becomes what the third is */
+        assert.strictEqual(bytes(before[1]).length, bytes(before[2]).length);
+        await dc.customRequest('writeMemory', { memoryReference: before[1].address, data: bytes(before[2]).toString('base64') });
+        const after = await disassemble(0, 3);
+        assert.deepStrictEqual(after.map((i) => i.instruction),
+            [before[0].instruction, before[2].instruction, before[2].instruction]);
+        const read = (await dc.customRequest('readMemory', { memoryReference: before[0].address, count: 32 })).body.data;
+        assert.strictEqual(read, Buffer.concat([bytes(before[0]), bytes(before[2])]).toString('base64'));
+        /* back to where it was not yet */
+        await stepTo(dc, 'next', stop.threadId, { granularity: 'instruction' });
+        const back = await stepTo(dc, 'reverseContinue', stop.threadId);
+        assert.strictEqual(back.reason, 'breakpoint');
+        const first = await stepTo(dc, 'stepBack', back.threadId, { granularity: 'instruction' });
+        assert.strictEqual(first.reason, 'step');
+        assert.deepStrictEqual((await disassemble(0, 3)).map((i) => i.instruction), before.map((i) => i.instruction));
+        const ended = dc.waitForEvent('terminated', 60000), exited = dc.waitForEvent('exited', 60000);
+        await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });
+        await dc.continueRequest({ threadId: first.threadId });
+        await ended; /* what it computes is right: that code is gone */
+        assert.strictEqual((await exited).body.exitCode, 0);
+    },
+
+    async 'restarts, with its breakpoints'(dc) {
+        const stop = await launch(dc, [ADDED]);
+        const processes = dc.waitForEvent('process', 60000), again = dc.waitForEvent('stopped', 60000);
+        await dc.customRequest('restart', {});
+        await processes;
+        const second = (await again).body;
+        assert.strictEqual(second.reason, 'breakpoint');
+        assert.deepStrictEqual(second.hitBreakpointIds, stop.hitBreakpointIds);
+        assert.strictEqual((await top(dc, second.threadId)).line, ADDED);
+        await dc.setBreakpointsRequest({ source: { path: SOURCE }, breakpoints: [] });
+        const exited = dc.waitForEvent('exited', 60000);
+        await dc.continueRequest({ threadId: second.threadId });
+        assert.strictEqual((await exited).body.exitCode, 0);
+    },
+
     async 'the console: commands of the debugger, completions, sources'(dc) {
         const WRITTEN = lineOf('tile[lane] = positions');
         const stop = await launch(dc, [ADDED]);

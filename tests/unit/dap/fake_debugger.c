@@ -245,6 +245,32 @@ int zs_debug_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag
     return 0;
 }
 
+int zs_debug_step_targets(struct zs_debugger *d, uint32_t thread,
+                          struct zs_debug_target *ret_targets, uint32_t capacity,
+                          struct zs_diag *diag)
+{
+    if (!zs_debug_thread(d, thread) || capacity < 2)
+        return fail(diag, -ESRCH, "there is no such thread");
+    ret_targets[0] = (struct zs_debug_target){"pull", CODE_VA + 16 * 3};
+    ret_targets[1] = (struct zs_debug_target){"", CODE_VA + 16 * 5};
+    return 2;
+}
+
+int zs_debug_step_into(struct zs_debugger *d, uint64_t gpu_va, struct zs_diag *diag)
+{
+    fake.step_va = gpu_va;
+    return zs_debug_step(d, ZS_DEBUG_STEP_IN, diag);
+}
+
+int zs_debug_jump(struct zs_debugger *d, uint32_t thread, uint64_t gpu_va, struct zs_diag *diag)
+{
+    if (thread != 1)
+        return fail(diag, -EINVAL, "other lanes wait there");
+    fake.jump_va = gpu_va;
+    d->line = (uint32_t)(gpu_va - CODE_VA) / 16;
+    return 0;
+}
+
 void zs_debug_interrupt(struct zs_debugger *d)
 {
     d->interrupted = true;
@@ -580,7 +606,11 @@ int zs_debug_disassemble(struct zs_debugger *d, uint64_t gpu_va, uint32_t before
 int zs_debug_line_places(struct zs_debugger *d, const char *path, uint32_t line,
                          struct zs_debug_place *ret_places, uint32_t capacity)
 {
-    return d->loaded && strstr(path, "k.cl") && line <= LINES && line % 2;
+    if (!d->loaded || !strstr(path, "k.cl") || line > LINES || line % 2 == 0)
+        return 0;
+    if (capacity)
+        ret_places[0] = (struct zs_debug_place){CODE_VA + 16 * line, "kernel_k", "/src/k.cl", line};
+    return 1;
 }
 
 int zs_debug_sources(struct zs_debugger *d, const char **ret_paths, uint32_t capacity)

@@ -18,6 +18,7 @@ struct fake_record {
     unsigned opened, closed, killed, detached, continued, stepped;
     enum zs_debug_step step;
     uint32_t step_thread;
+    uint64_t step_va, jump_va; /* what was stepped into, and where a thread was sent */
     size_t breakpoint_count;
     char argv[256]; /* with spaces between them */
 };

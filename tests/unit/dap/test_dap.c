@@ -204,7 +204,9 @@ static json_t *member(json_t *object, const char *key)
 static void launch(struct client *c, const char *arguments, const char *request, const char *config)
 {
     start(c);
-    ask(c, "initialize", "{\"adapterID\":\"zescope\",\"supportsInvalidatedEvent\":true}");
+    ask(c, "initialize",
+        "{\"adapterID\":\"zescope\",\"supportsInvalidatedEvent\":true,"
+        "\"supportsMemoryEvent\":true}");
     int sequence = post(c, "launch", arguments);
     work(c);
     assert_null(response(c, sequence)); /* comes with configurationDone */
@@ -626,6 +628,87 @@ static void test_steps(void **state)
     finish(&c);
 }
 
+/* Into one of the functions of a line, and to another line. */
+static void test_targets(void **state)
+{
+    struct client c = open_client();
+    launch_to_stop(&c);
+    ask(&c, "stackTrace", "{\"threadId\":1}");
+    json_t *body = ask(&c, "stepInTargets", "{\"frameId\":1}");
+    assert_int_equal(json_array_size(member(body, "targets")), 2);
+    assert_string_equal(TEXT(ITEM(body, "targets", 0), "label"), "pull");
+    assert_string_equal(TEXT(ITEM(body, "targets", 1), "label"), "??");
+    int into = (int)INT(ITEM(body, "targets", 0), "id");
+    /* the caller is in the midst of its call */
+    body = ask(&c, "stepInTargets", "{\"frameId\":2}");
+    assert_int_equal(json_array_size(member(body, "targets")), 0);
+    refused(&c, "stepInTargets", "{\"frameId\":77}");
+    body = ask(&c, "gotoTargets", "{\"source\":{\"path\":\"/src/k.cl\"},\"line\":9}");
+    json_t *target = ITEM(body, "targets", 0);
+    assert_int_equal(INT(target, "line"), 9);
+    assert_string_equal(TEXT(target, "instructionPointerReference"), "0x4090");
+    assert_true(INT(target, "id") != into);
+    refused(&c, "gotoTargets", "{\"line\":9}");
+    refused(&c, "gotoTargets", "{\"source\":{\"path\":\"/src/k.cl\"},\"line\":0}");
+    char text[128];
+    snprintf(text, sizeof(text), "{\"threadId\":2,\"targetId\":%d}", (int)INT(target, "id"));
+    assert_non_null(strstr(refused(&c, "goto", text), "other lanes"));
+    refused(&c, "goto", "{\"threadId\":1,\"targetId\":77}");
+    snprintf(text, sizeof(text), "{\"threadId\":1,\"targetId\":%d}", (int)INT(target, "id"));
+    int sequence = post(&c, "goto", text);
+    size_t answered = json_array_size(c.messages);
+    work(&c);
+    assert_true(json_is_true(member(response(&c, sequence), "success")));
+    /* the answer, then the stop */
+    assert_string_equal(TEXT(json_array_get(c.messages, answered), "type"), "response");
+    json_t *stop = event(&c, "stopped");
+    assert_string_equal(TEXT(stop, "reason"), "goto");
+    assert_int_equal(INT(stop, "threadId"), 1);
+    assert_int_equal(fake.jump_va, 0x4090);
+    body = ask(&c, "stackTrace", "{\"threadId\":1}");
+    assert_int_equal(INT(ITEM(body, "stackFrames", 0), "line"), 9);
+    /* targets end with the stop */
+    assert_non_null(strstr(refused(&c, "goto", text), "since"));
+    snprintf(text, sizeof(text), "{\"threadId\":1,\"targetId\":%d}", into);
+    assert_non_null(strstr(refused(&c, "stepIn", text), "since"));
+    ask(&c, "stepInTargets", "{}");
+    ask(&c, "stepIn", "{\"threadId\":1,\"targetId\":2}");
+    assert_int_equal(fake.step_va, 0x4050);
+    assert_string_equal(TEXT(event(&c, "stopped"), "reason"), "step");
+    finish(&c);
+}
+
+static void test_restart(void **state)
+{
+    struct client c = open_client();
+    launch(&c, "{\"program\":\"waits\",\"args\":[\"a\"]}", NULL, NULL);
+    ask(&c, "restart", "{}");
+    assert_int_equal(fake.killed, 1);
+    assert_string_equal(fake.argv, "waits a");
+    event(&c, "process");
+    event(&c, "process");
+    ask(&c, "restart", "{\"arguments\":{\"program\":\"waits\",\"args\":[\"b\"]}}");
+    assert_string_equal(fake.argv, "waits b");
+    ask(&c, "pause", "{\"threadId\":2147483647}");
+    event(&c, "stopped");
+    assert_non_null(strstr(refused(&c, "restart", "{\"arguments\":{}}"), "`program`"));
+    assert_int_equal(fake.killed, 2);
+    ask(&c, "restart", "{}");
+    event(&c, "continued");
+    ask(&c, "threads", "{}");
+    /* what cannot be started ends the session */
+    refused(&c, "restart", "{\"arguments\":{\"program\":\"missing\"}}");
+    event(&c, "terminated");
+    finish(&c);
+    c = open_client();
+    start(&c);
+    ask(&c, "initialize", "{}");
+    post(&c, "attach", "{\"pid\":55}");
+    ask(&c, "configurationDone", "{}");
+    assert_non_null(strstr(refused(&c, "restart", "{}"), "attached"));
+    finish(&c);
+}
+
 static void test_pause_and_attach(void **state)
 {
     struct client c = open_client();
@@ -729,6 +812,9 @@ static void test_memory(void **state)
     assert_int_equal(INT(body, "unreadableBytes"), 5);
     body = ask(&c, "writeMemory", "{\"memoryReference\":\"0x10000\",\"data\":\"/+78\"}");
     assert_int_equal(INT(body, "bytesWritten"), 3);
+    json_t *changed = event(&c, "memory");
+    assert_string_equal(TEXT(changed, "memoryReference"), "0x10000");
+    assert_int_equal(INT(changed, "count"), 3);
     body = ask(&c, "readMemory", "{\"memoryReference\":\"0x10000\",\"count\":4}");
     assert_string_equal(TEXT(body, "data"), "/+78Aw==");
     static const char *const bad[] = {"A", "AAA", "A===", "AA=A", "AA==AAAA", "A\\u00e4==", "AAA*"};
@@ -867,6 +953,8 @@ int main(void)
         cmocka_unit_test(test_console),
         cmocka_unit_test(test_completions),
         cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_restart),
         cmocka_unit_test(test_pause_and_attach),
         cmocka_unit_test(test_disconnect_kills),
         cmocka_unit_test(test_fault),
