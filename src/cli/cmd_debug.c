@@ -18,7 +18,7 @@ struct debug_options {
     struct zs_string_list commands, source_path;
     const char *script, *device;
     uint64_t pid;
-    bool batch, system;
+    bool batch, system, history;
 };
 
 static int run_debug(void *options, int operand_count, char **operands);
@@ -38,11 +38,14 @@ static const struct zs_option options_table[] = {
      "execute a command, after those of the file; may be given several times"},
     {"batch", 0, ZS_OPTION_FLAG, OPTION(batch), NULL,
      "end after these commands, with the application's exit status"},
+    {"history", 0, ZS_OPTION_FLAG, OPTION(history), NULL,
+     "keep the lines that are typed for later sessions, in $XDG_STATE_HOME/zescope/debug_history "
+     "(yes; --no-history)"},
     {"source-path", 0, ZS_OPTION_LIST, OPTION(source_path), "DIR",
      "look for source files there, too; may be given several times"},
 };
 
-static const struct debug_options defaults = {.pid = NO_PID};
+static const struct debug_options defaults = {.pid = NO_PID, .history = true};
 
 const struct zs_command zs_command_debug = {
     .name = "debug",
@@ -148,7 +151,7 @@ static int run_debug(void *options, int operand_count, char **operands)
 {
     const struct debug_options *o = options;
     static char driver[PATH_MAX]; /* lives in the environment */
-    struct zs_shell shell = {.common = &o->common, .exit_status = -1};
+    struct zs_shell shell = {.common = &o->common, .exit_status = -1, .keeps_lines = o->history};
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     int status = check_usage(o, operand_count);
     if (status == ZS_EXIT_OK)

@@ -20,7 +20,8 @@
 static const char prompt_text[] = "(zescope) ";
 
 static struct zs_debugger *interrupted; /* what Ctrl-C stops, while something runs */
-static volatile sig_atomic_t at_prompt, got_interrupt, got_resize, got_continue;
+static volatile sig_atomic_t at_prompt, got_interrupt, got_resize, got_continue, got_suspend;
+static bool is_edited; /* lines are: at the prompt the terminal has modes of its own */
 static int wake_fds[2] = {-1, -1};
 
 static void wake(void)
@@ -49,12 +50,82 @@ void zs_shell_interrupts(struct zs_debugger *debug)
         sigaction(SIGINT, &action, NULL);
 }
 
+/* ---- Ctrl-Z ------------------------------------------------------------------------------------
+ * Where a line is edited the reading of a key does it; else the handler, at once.
+ */
+
+static void note_suspend(int signal_number);
+
+static void handle_suspend_by(void (*handler)(int signal_number))
+{
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NODEFER};
+    sigaction(SIGTSTP, &action, NULL);
+}
+
+/* May be called by handlers. Returns when it is continued. */
+static void suspend(void)
+{
+    zs_tui_suspend();
+    handle_suspend_by(SIG_DFL);
+    got_continue = 1; /* where nobody would continue it, it is not stopped */
+    raise(SIGTSTP);
+    handle_suspend_by(note_suspend);
+}
+
+static void note_suspend(int signal_number)
+{
+    int saved = errno;
+    (void)signal_number;
+    if (at_prompt && is_edited) {
+        got_suspend = 1;
+        wake();
+    } else {
+        suspend();
+        if (at_prompt)
+            (void)!write(STDOUT_FILENO, prompt_text, sizeof(prompt_text) - 1);
+    }
+    errno = saved;
+}
+
+static void note_resize(int signal_number)
+{
+    (void)signal_number;
+    got_resize = 1;
+    wake();
+}
+
+static void note_continue(int signal_number)
+{
+    (void)signal_number;
+    got_continue = 1;
+    wake();
+}
+
+static void watch_terminal(void)
+{
+    const struct sigaction resize = {.sa_handler = note_resize, .sa_flags = SA_RESTART};
+    const struct sigaction go_on = {.sa_handler = note_continue, .sa_flags = SA_RESTART};
+    sigaction(SIGWINCH, &resize, NULL);
+    sigaction(SIGCONT, &go_on, NULL);
+    handle_suspend_by(note_suspend);
+}
+
+void zs_shell_idle(struct zs_shell *shell)
+{
+    if (!got_resize && !got_continue)
+        return;
+    got_resize = got_continue = 0;
+    zs_tui_draw(shell, true);
+}
+
 #ifdef ZS_HAVE_LIBEDIT
+#include "cli/debug_typed.h"
+
 #include <histedit.h>
 #include <locale.h>
 #include <wchar.h>
 
-enum { HISTORY_LINES = 1000, CANCEL_KEY = 3 };
+enum { CANCEL_KEY = 3 };
 
 static char *prompt(EditLine *editor)
 {
@@ -172,6 +243,13 @@ static void drain_wakes(void)
 static bool take_signals(EditLine *editor, struct zs_shell *shell)
 {
     drain_wakes();
+    if (got_suspend) {
+        got_suspend = 0;
+        el_set(editor, EL_PREP_TERM, 0);
+        fputs("\n", stdout);
+        fflush(stdout);
+        suspend();
+    }
     if (got_continue) { /* from the shell, which has its own modes */
         got_continue = 0;
         el_set(editor, EL_PREP_TERM, 1);
@@ -219,20 +297,6 @@ static int get_key(EditLine *editor, wchar_t *ret)
         else if (got != (size_t)-2)
             return 1;
     }
-}
-
-static void note_resize(int signal_number)
-{
-    (void)signal_number;
-    got_resize = 1;
-    wake();
-}
-
-static void note_continue(int signal_number)
-{
-    (void)signal_number;
-    got_continue = 1;
-    wake();
 }
 
 static struct zs_shell *shell_of(EditLine *editor)
@@ -302,27 +366,41 @@ static void set_up(EditLine *editor, History *lines, struct zs_shell *shell)
     el_set(editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
 }
 
+static void put_typed(void *user, const char *line)
+{
+    HistEvent event;
+    history(user, &event, H_ENTER, line);
+}
+
+/* Lines of earlier sessions, and those that come. */
+static History *open_history(const struct zs_shell *shell, struct zs_typed *ret_typed)
+{
+    History *lines = history_init();
+    HistEvent event;
+    if (lines) {
+        history(lines, &event, H_SETSIZE, ZS_TYPED_LINES);
+        history(lines, &event, H_SETUNIQUE, 1);
+    }
+    zs_typed_open(ret_typed, lines && shell->keeps_lines ? put_typed : NULL, lines);
+    return lines;
+}
+
 static void edit_lines(struct zs_shell *shell)
 {
-    const struct sigaction resize = {.sa_handler = note_resize, .sa_flags = SA_RESTART};
-    const struct sigaction go_on = {.sa_handler = note_continue, .sa_flags = SA_RESTART};
+    struct zs_typed typed;
     setlocale(LC_CTYPE, "");
     zs_tui_init(fileno(shell->in));
     EditLine *editor = el_init("zescope", shell->in, stdout, stderr);
-    History *lines = history_init();
-    HistEvent event;
-    sigaction(SIGWINCH, &resize, NULL);
-    sigaction(SIGCONT, &go_on, NULL);
-    if (lines) {
-        history(lines, &event, H_SETSIZE, HISTORY_LINES);
-        history(lines, &event, H_SETUNIQUE, 1);
-    }
+    History *lines = open_history(shell, &typed);
+    is_edited = true;
+    watch_terminal();
     if (editor)
         set_up(editor, lines, shell);
     while (editor && !shell->quit) {
         int count = 0;
         if (got_resize)
-            take_signals(editor, shell);
+            el_resize(editor);
+        zs_shell_idle(shell);
         zs_tui_draw(shell, false);
         at_prompt = 1;
         const char *line = el_gets(editor, &count);
@@ -336,16 +414,20 @@ static void edit_lines(struct zs_shell *shell)
             break;
         }
         char *own = strndup(line, strcspn(line, "\n"));
-        if (own && *own && lines)
-            history(lines, &event, H_ENTER, own);
+        if (own && *own && lines) {
+            put_typed(lines, own);
+            zs_typed_add(&typed, own);
+        }
         if (own)
             zs_shell_execute(shell, own);
         free(own);
     }
+    zs_typed_close(&typed);
     if (lines)
         history_end(lines);
     if (editor)
         el_end(editor);
+    signal(SIGTSTP, SIG_DFL);
     zs_tui_fini();
 }
 #endif
@@ -368,10 +450,14 @@ static void plain_lines(struct zs_shell *shell)
     const struct sigaction action = {.sa_handler = plain_interrupt, .sa_flags = SA_RESTART};
     char *line = NULL;
     size_t capacity = 0;
-    if (shell->interactive)
+    if (shell->interactive) {
         sigaction(SIGINT, &action, NULL);
+        watch_terminal();
+    }
     while (!shell->quit) {
         if (shell->interactive) {
+            zs_shell_idle(shell);
+            zs_tui_draw(shell, false);
             fputs(prompt_text, stdout);
             fflush(stdout);
         }
@@ -383,6 +469,8 @@ static void plain_lines(struct zs_shell *shell)
         line[strcspn(line, "\n")] = '\0';
         zs_shell_execute(shell, line);
     }
+    if (shell->interactive)
+        signal(SIGTSTP, SIG_DFL);
     free(line);
 }
 

@@ -35,9 +35,9 @@ static void set_focus(struct zs_shell *s, struct zs_shell_focus f)
 static bool take(struct zs_shell *s, const char *args, uint32_t otherwise, uint32_t *ret)
 {
     uint64_t n;
-    if (!zs_shell_number(s, args, otherwise, &n))
+    if (!zs_shell_number(s, args, otherwise, UINT32_MAX, &n))
         return false;
-    *ret = (uint32_t)ZS_MIN(n, (uint64_t)UINT32_MAX);
+    *ret = (uint32_t)n;
     return true;
 }
 
@@ -123,13 +123,11 @@ static const char *take_triple(struct zs_shell *s, const char *text, uint32_t re
 {
     const char *begin = text;
     memset(ret, 0, 3 * sizeof(*ret));
-    for (uint32_t i = 0; i < 3; i++) {
-        char *end;
-        unsigned long n = strtoul(text, &end, 0);
-        if (!isdigit((unsigned char)*text) || n > UINT32_MAX)
-            break;
+    for (uint32_t i = 0; i < 3 && isdigit((unsigned char)*text); i++) {
+        uint64_t n;
+        if (!zs_shell_scan_number(s, &text, UINT32_MAX, &n))
+            return NULL;
         ret[i] = (uint32_t)n;
-        text = end;
         if (*text != ',') {
             while (isspace((unsigned char)*text))
                 text++;
@@ -290,8 +288,9 @@ static bool choose_lines(struct zs_shell *s, const char *args, uint32_t *ret_cou
         zs_shell_error(s, "the number of a line was expected behind ':', not '%s'", at);
         return false;
     }
-    char *end;
-    line = strtoull(at, &end, 10);
+    const char *end = at;
+    if (!zs_shell_scan_number(s, &end, INT32_MAX, &line))
+        return false;
     if (colon) {
         char *file = strndup(args, (size_t)(colon - args));
         bool found = file && list_file(s, file, line);
@@ -302,10 +301,15 @@ static bool choose_lines(struct zs_shell *s, const char *args, uint32_t *ret_cou
         return false;
     }
     if (*end == ',') {
-        if (!zs_shell_number(s, end + 1, line + LIST_LINES - 1, &last))
+        if (!zs_shell_number(s, end + 1, line + LIST_LINES - 1, INT32_MAX, &last))
             return false;
-        s->list_line = (uint32_t)ZS_MAX(ZS_MIN(line, (uint64_t)INT32_MAX), 1u);
-        *ret_count = last < line ? 0 : (uint32_t)ZS_MIN(last - line + 1, (uint64_t)UINT16_MAX);
+        if (last < line) {
+            zs_shell_error(s, "the last line, %" PRIu64 ", is in front of the first, %" PRIu64,
+                           last, line);
+            return false;
+        }
+        s->list_line = (uint32_t)ZS_MAX(line, 1u);
+        *ret_count = (uint32_t)(last - line + 1);
     } else if (*end) {
         zs_shell_error(s, "a line's number was expected, not '%s'", at);
         return false;

@@ -38,11 +38,8 @@ bool zs_shell_take_format(struct zs_shell *s, const char **args, const char *let
     if (*at != '/')
         return true;
     at++;
-    if (isdigit((unsigned char)*at)) {
-        char *end;
-        ret->count = strtoull(at, &end, 10);
-        at = end;
-    }
+    if (isdigit((unsigned char)*at) && !zs_shell_scan_number(s, &at, EXAMINE_MAX, &ret->count))
+        return false;
     for (; *at && !isspace((unsigned char)*at); at++) {
         const char *size = strchr(sizes, *at);
         if (size && strchr(letters, 'i')) {
@@ -334,7 +331,7 @@ void zs_shell_do_display(struct zs_shell *s, const char *args)
 void zs_shell_do_undisplay(struct zs_shell *s, const char *args)
 {
     uint64_t n = 0;
-    if (!zs_shell_number(s, args, 0, &n))
+    if (!zs_shell_number(s, args, 0, UINT64_MAX, &n))
         return;
     if (args[0] && (!n || n > s->display_count || !s->displays[n - 1].expression)) {
         zs_shell_error(s, "there is no display %" PRIu64 ": info display shows them", n);
@@ -419,7 +416,6 @@ static void complete_format(const struct zs_shell *s, const char *args, struct z
         f->size_B = f->letter == 'a' ? 8 : f->letter == 'c' ? 1 : known ? last->size_B : 4;
     if (f->letter == 'f' && f->size_B < 4)
         f->size_B = 4;
-    f->count = ZS_MIN(f->count, (uint64_t)EXAMINE_MAX);
 }
 
 /* x[/COUNT FORMAT SIZE] [ADDRESS] */

@@ -7,9 +7,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PLACES_MAX = 64, IDLE_MS = 200 };
 
 /* ---- what commands share ---- */
 
@@ -59,29 +62,50 @@ struct zs_shell_focus zs_shell_focus(const struct zs_shell *s)
     return f;
 }
 
-bool zs_shell_take_number(struct zs_shell *s, const char **args, uint64_t otherwise, uint64_t *ret)
+bool zs_shell_scan_number(struct zs_shell *s, const char **args, uint64_t most, uint64_t *ret)
 {
     const char *at = *args;
-    char *end;
+    char *end = NULL;
+    bool is_number = isdigit((unsigned char)*at);
+    bool is_hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+    errno = 0;
+    *ret = is_number ? strtoull(at, &end, is_hex ? 16 : 10) : 0;
+    if (is_number && !errno && *ret <= most) {
+        *args = end;
+        return true;
+    }
+    if (is_number)
+        zs_shell_error(s, "%.*s is too large: a number up to %" PRIu64 " was expected",
+                       (int)(end - at), at, most);
+    else
+        zs_shell_error(s, "a number was expected, not '%s'", at);
+    return false;
+}
+
+bool zs_shell_take_number(struct zs_shell *s, const char **args, uint64_t otherwise, uint64_t most,
+                          uint64_t *ret)
+{
+    const char *at = *args;
     *ret = otherwise;
     if (!*at)
         return true;
-    errno = 0;
-    *ret = strtoull(at, &end, 0);
-    if (!isdigit((unsigned char)*at) || errno || (*end && !isspace((unsigned char)*end))) {
-        zs_shell_error(s, "a number was expected, not '%s'", at);
+    if (!zs_shell_scan_number(s, &at, most, ret))
+        return false;
+    if (*at && !isspace((unsigned char)*at)) {
+        zs_shell_error(s, "a number was expected, not '%s'", *args);
         return false;
     }
-    while (isspace((unsigned char)*end))
-        end++;
-    *args = end;
+    while (isspace((unsigned char)*at))
+        at++;
+    *args = at;
     return true;
 }
 
-bool zs_shell_number(struct zs_shell *s, const char *args, uint64_t otherwise, uint64_t *ret)
+bool zs_shell_number(struct zs_shell *s, const char *args, uint64_t otherwise, uint64_t most,
+                     uint64_t *ret)
 {
     const char *at = args;
-    if (!zs_shell_take_number(s, &at, otherwise, ret))
+    if (!zs_shell_take_number(s, &at, otherwise, most, ret))
         return false;
     if (*at)
         zs_shell_error(s, "one number was expected, not '%s'", args);
@@ -89,6 +113,18 @@ bool zs_shell_number(struct zs_shell *s, const char *args, uint64_t otherwise, u
 }
 
 /* ---- running ---- */
+
+/* False after a message. */
+static bool next_event(struct zs_shell *s, struct zs_debug_event *ret)
+{
+    struct zs_diag diag = NEW_DIAG;
+    int error;
+    do {
+        error = zs_debug_wait(s->debug, s->interactive ? IDLE_MS : UINT32_MAX, ret, &diag);
+        zs_shell_idle(s); /* in front of what is said of the event */
+    } while (error == -EAGAIN);
+    return zs_shell_ok(s, error, &diag);
+}
 
 void zs_shell_wait(struct zs_shell *s)
 {
@@ -99,8 +135,7 @@ void zs_shell_wait(struct zs_shell *s)
     }
     zs_shell_flush(s);
     do {
-        struct zs_diag diag = NEW_DIAG;
-        if (!zs_shell_ok(s, zs_debug_wait(s->debug, UINT32_MAX, &event, &diag), &diag))
+        if (!next_event(s, &event))
             return;
         zs_shell_show_event(s, &event);
     } while (event.kind != ZS_DEBUG_EVENT_STOPPED && event.kind != ZS_DEBUG_EVENT_EXITED &&
@@ -148,14 +183,14 @@ void zs_shell_do_continue(struct zs_shell *s, const char *args)
 /* How often; false: it is nothing that can be done. */
 static bool take_count(struct zs_shell *s, const char *args, uint64_t *ret)
 {
-    if (!zs_shell_number(s, args, 1, ret))
+    if (!zs_shell_number(s, args, 1, UINT64_MAX, ret))
         return false;
     if (s->editor && *ret != 1)
         zs_shell_error(s, "one step at a time, in an editor");
     return *ret == 1 || !s->editor;
 }
 
-static void steps(struct zs_shell *s, const char *args, enum zs_debug_step kind)
+static void steps(struct zs_shell *s, const char *args, enum zs_debug_step kind, bool back)
 {
     uint64_t n;
     if (!take_count(s, args, &n))
@@ -163,13 +198,15 @@ static void steps(struct zs_shell *s, const char *args, enum zs_debug_step kind)
     for (; n; n--) {
         struct zs_debug_event event = {.kind = ZS_DEBUG_EVENT_NONE};
         struct zs_diag diag = NEW_DIAG;
-        if (!zs_shell_ok(s, zs_debug_step(s->debug, kind, &diag), &diag))
+        int error = back ? zs_debug_reverse_step(s->debug, kind, &diag)
+                         : zs_debug_step(s->debug, kind, &diag);
+        if (!zs_shell_ok(s, error, &diag))
             return;
         s->runs = s->editor;
         if (s->editor)
             return;
         while (event.kind != ZS_DEBUG_EVENT_STOPPED) {
-            if (!zs_shell_ok(s, zs_debug_wait(s->debug, UINT32_MAX, &event, &diag), &diag))
+            if (!next_event(s, &event))
                 return;
             if (n == 1 || event.kind != ZS_DEBUG_EVENT_STOPPED ||
                 event.reason != ZS_DEBUG_REASON_STEP)
@@ -182,22 +219,36 @@ static void steps(struct zs_shell *s, const char *args, enum zs_debug_step kind)
     }
 }
 
-#define STEP_COMMAND(name, kind)                                                                   \
+#define STEP_COMMAND(name, kind, back)                                                             \
     void zs_shell_do_##name(struct zs_shell *s, const char *args)                                  \
     {                                                                                              \
-        steps(s, args, ZS_DEBUG_STEP_##kind);                                                      \
+        steps(s, args, ZS_DEBUG_STEP_##kind, back);                                                \
     }
-STEP_COMMAND(step, IN)
-STEP_COMMAND(next, NEXT)
-STEP_COMMAND(stepi, INST)
-STEP_COMMAND(nexti, INST_NEXT)
+STEP_COMMAND(step, IN, false)
+STEP_COMMAND(next, NEXT, false)
+STEP_COMMAND(stepi, INST, false)
+STEP_COMMAND(nexti, INST_NEXT, false)
+STEP_COMMAND(reverse_step, IN, true)
+STEP_COMMAND(reverse_next, NEXT, true)
+STEP_COMMAND(reverse_stepi, INST, true)
+STEP_COMMAND(reverse_nexti, INST_NEXT, true)
+
+static void finish(struct zs_shell *s, const char *args, bool back)
+{
+    if (args[0])
+        zs_shell_error(s, "%sfinish takes no arguments", back ? "reverse-" : "");
+    else
+        steps(s, args, ZS_DEBUG_STEP_OUT, back);
+}
 
 void zs_shell_do_finish(struct zs_shell *s, const char *args)
 {
-    if (args[0])
-        zs_shell_error(s, "finish takes no arguments");
-    else
-        steps(s, args, ZS_DEBUG_STEP_OUT);
+    finish(s, args, false);
+}
+
+void zs_shell_do_reverse_finish(struct zs_shell *s, const char *args)
+{
+    finish(s, args, true);
 }
 
 void zs_shell_do_advance(struct zs_shell *s, const char *args)
@@ -213,7 +264,48 @@ void zs_shell_do_until(struct zs_shell *s, const char *args)
     if (args[0])
         zs_shell_do_advance(s, args);
     else
-        steps(s, args, ZS_DEBUG_STEP_UNTIL);
+        steps(s, args, ZS_DEBUG_STEP_UNTIL, false);
+}
+
+/* The one place of a location in the code that the thread in focus executes; 0 after a message. */
+static uint64_t place_of(struct zs_shell *s, const char *location)
+{
+    struct zs_debug_place places[PLACES_MAX];
+    struct zs_diag diag = NEW_DIAG;
+    const struct zs_debug_thread *t = zs_debug_thread(s->debug, zs_shell_focus(s).thread);
+    int count = zs_debug_places(s->debug, location, places, PLACES_MAX, &diag), found = 0;
+    struct zs_buf all = {0};
+    uint64_t va = 0;
+    if (!zs_shell_ok(s, count, &diag))
+        return 0;
+    for (int i = 0; t && i < ZS_MIN(count, PLACES_MAX); i++) {
+        if (!places[i].kernel || !t->kernel || strcmp(places[i].kernel, t->kernel) != 0)
+            continue;
+        va = places[i].gpu_va;
+        zs_buf_printf(&all, "%s*%#" PRIx64, found++ ? ", " : "", va);
+    }
+    if (!t)
+        zs_shell_error(s, "no thread is in focus");
+    else if (!found)
+        zs_shell_error(s, "the kernel that the thread executes has no such place");
+    else if (found > 1)
+        zs_shell_error(s, "there are several such places: say which of %s", zs_buf_cstr(&all));
+    zs_buf_fini(&all);
+    return found == 1 ? va : 0;
+}
+
+void zs_shell_do_jump(struct zs_shell *s, const char *args)
+{
+    struct zs_diag diag = NEW_DIAG;
+    if (!args[0]) {
+        zs_shell_error(s, "jump LOCATION: where to is missing");
+        return;
+    }
+    if (!zs_shell_needs_stop(s))
+        return;
+    uint64_t va = place_of(s, args);
+    if (va && zs_shell_ok(s, zs_debug_jump(s->debug, zs_shell_focus(s).thread, va, &diag), &diag))
+        zs_shell_do_continue(s, "");
 }
 
 void zs_shell_do_detach(struct zs_shell *s, const char *args)
@@ -241,37 +333,6 @@ void zs_shell_do_quit(struct zs_shell *s, const char *args)
 
 /* ---- backwards ---- */
 
-static void reverse_steps(struct zs_shell *s, const char *args, enum zs_debug_step kind)
-{
-    uint64_t n;
-    if (!take_count(s, args, &n))
-        return;
-    for (; n; n--) {
-        struct zs_debug_event event = {.kind = ZS_DEBUG_EVENT_NONE};
-        struct zs_diag diag = NEW_DIAG;
-        if (!zs_shell_ok(s, zs_debug_reverse_step(s->debug, kind, &diag), &diag))
-            return;
-        s->runs = s->editor;
-        if (s->editor || !zs_shell_ok(s, zs_debug_wait(s->debug, UINT32_MAX, &event, &diag), &diag))
-            return;
-        if (n == 1 || event.reason != ZS_DEBUG_REASON_STEP) {
-            zs_shell_show_event(s, &event);
-            return;
-        }
-    }
-}
-
-#define REVERSE_COMMAND(name, kind)                                                                \
-    void zs_shell_do_reverse_##name(struct zs_shell *s, const char *args)                          \
-    {                                                                                              \
-        reverse_steps(s, args, ZS_DEBUG_STEP_##kind);                                              \
-    }
-REVERSE_COMMAND(step, IN)
-REVERSE_COMMAND(next, NEXT)
-REVERSE_COMMAND(finish, OUT)
-REVERSE_COMMAND(stepi, INST)
-REVERSE_COMMAND(nexti, INST_NEXT)
-
 void zs_shell_do_reverse_continue(struct zs_shell *s, const char *args)
 {
     struct zs_diag diag = NEW_DIAG;
@@ -290,7 +351,7 @@ void zs_shell_do_goto(struct zs_shell *s, const char *args)
         zs_shell_error(s, "goto launch N, goto step N");
         return;
     }
-    if (!zs_shell_number(s, args + (launch ? 7 : 5), 0, &n))
+    if (!zs_shell_number(s, args + (launch ? 7 : 5), 0, UINT64_MAX, &n))
         return;
     int error = launch ? zs_debug_goto_launch(s->debug, n, &diag)
                        : zs_debug_goto_position(s->debug, n, &diag);
@@ -512,7 +573,7 @@ static bool takes_location(const struct command *c)
 {
     return c->run == zs_shell_do_break || c->run == zs_shell_do_tbreak ||
            c->run == zs_shell_do_dprintf || c->run == zs_shell_do_advance ||
-           c->run == zs_shell_do_until || c->run == zs_shell_do_list;
+           c->run == zs_shell_do_until || c->run == zs_shell_do_list || c->run == zs_shell_do_jump;
 }
 
 static bool takes_expression(const struct command *c)

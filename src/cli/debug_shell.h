@@ -8,6 +8,7 @@
  *     debug_print.c   values and memory
  *     debug_show.c    what people see of stops and lists
  *     debug_line.c    lines from a terminal
+ *     debug_typed.c   ... kept for later sessions
  */
 #ifndef ZS_CLI_DEBUG_SHELL_H
 #define ZS_CLI_DEBUG_SHELL_H
@@ -37,8 +38,9 @@ struct zs_shell {
     struct zs_buf *capture; /* what would be written, errors too; NULL: stdout and stderr */
     bool color;
     bool interactive;
-    bool editor; /* an editor's console: what makes it run returns at once */
-    bool runs;   /* ... and has done so */
+    bool keeps_lines; /* that are typed, for later sessions */
+    bool editor;      /* an editor's console: what makes it run returns at once */
+    bool runs;        /* ... and has done so */
     bool quit;
     bool failed;     /* a command failed, or showed what is not available */
     uint32_t errors; /* messages of commands that failed */
@@ -74,6 +76,8 @@ void zs_shell_interact(struct zs_shell *shell);
 /* From now on SIGINT stops the debugger's kernels, and at the prompt it gives up the line; NULL:
  * nothing any more. */
 void zs_shell_interrupts(struct zs_debugger *debug);
+/* The terminal has another size, or the process was continued: what is to be drawn again. */
+void zs_shell_idle(struct zs_shell *shell);
 void zs_shell_fini(struct zs_shell *shell);
 
 /* ---- for commands ---- */
@@ -100,12 +104,16 @@ bool zs_shell_ok(struct zs_shell *shell, int error, const struct zs_diag *diag);
 bool zs_shell_needs_stop(struct zs_shell *shell);
 /* Events until it stops or has ended. */
 void zs_shell_wait(struct zs_shell *shell);
-/* A number at the beginning of *args, which moves behind it and spaces; empty: `otherwise`. False
- * after a message, also where something else follows it at once. */
+/* A number at the beginning of *args, which moves behind it. False after a message: it is none, or
+ * larger than `most`. All numbers of commands are read by it. */
+bool zs_shell_scan_number(struct zs_shell *shell, const char **args, uint64_t most, uint64_t *ret);
+/* The same, and moves behind spaces; empty: `otherwise`. False after a message also where something
+ * else follows it at once. */
 bool zs_shell_take_number(struct zs_shell *shell, const char **args, uint64_t otherwise,
-                          uint64_t *ret);
+                          uint64_t most, uint64_t *ret);
 /* The same as all of args. */
-bool zs_shell_number(struct zs_shell *shell, const char *args, uint64_t otherwise, uint64_t *ret);
+bool zs_shell_number(struct zs_shell *shell, const char *args, uint64_t otherwise, uint64_t most,
+                     uint64_t *ret);
 bool zs_shell_evaluate(struct zs_shell *shell, const char *text, struct zs_debug_value **ret);
 /* LOCATION [if CONDITION]. */
 bool zs_shell_break(struct zs_shell *shell, const char *args, bool temporary, const char *log);

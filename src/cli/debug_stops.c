@@ -171,8 +171,8 @@ static bool take_id(struct zs_shell *s, const char **args, uint32_t *ret)
         zs_shell_error(s, "the number of a breakpoint is needed: info breakpoints shows them");
         return false;
     }
-    bool taken = zs_shell_take_number(s, args, 0, &n);
-    *ret = (uint32_t)ZS_MIN(n, (uint64_t)UINT32_MAX);
+    bool taken = zs_shell_take_number(s, args, 0, UINT32_MAX, &n);
+    *ret = (uint32_t)n;
     return taken;
 }
 
@@ -235,6 +235,6 @@ void zs_shell_do_ignore(struct zs_shell *s, const char *args)
         return;
     if (!args[0])
         zs_shell_error(s, "how many hits of breakpoint %u are to be passed over is missing", id);
-    else if (zs_shell_number(s, args, 0, &count))
+    else if (zs_shell_number(s, args, 0, UINT64_MAX, &count))
         zs_shell_ok(s, zs_debug_break_ignore(s->debug, id, count, &diag), &diag);
 }

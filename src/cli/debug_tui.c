@@ -54,11 +54,16 @@ static void write_all(const struct zs_buf *out)
     }
 }
 
-/* May be called by handlers. */
-static void restore(void)
+void zs_tui_suspend(void)
 {
     if (tui.restore_B)
         (void)!write(STDOUT_FILENO, tui.restore, (size_t)tui.restore_B);
+}
+
+/* May be called by handlers. */
+static void restore(void)
+{
+    zs_tui_suspend();
     if (tui.has_modes)
         tcsetattr(tui.fd, TCSANOW, &tui.modes);
 }

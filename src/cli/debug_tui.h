@@ -13,6 +13,9 @@
 void zs_tui_init(int fd);
 void zs_tui_fini(void);
 
+/* The screen as it was, until all is drawn again; for handlers, too. */
+void zs_tui_suspend(void);
+
 bool zs_tui_is_on(void);
 /* On, off; false after a message. */
 bool zs_tui_enable(struct zs_shell *shell);

@@ -208,10 +208,48 @@ class Back(unittest.TestCase):
         self.assertEqual(values, [64, 0, 640, 640, 640, 0, 0], r.stdout + r.stderr)
         self.assertEqual(re.findall(r'^#0 .*nbody.cl:(\d+)$', r.stdout, re.M)[:5], ['24', '25', '24', '23', '24'])
 
+    def test_code_written(self):
+        """An instruction that is written is shown and is what runs; going back across it, it is what it was, and runs so."""
+        source = """kernel void out_of_bounds(global int *p, int n)
+{
+    int here = get_global_id(0);
+    p[here] = here + 100;
+    p[here] += n;
+}
+"""
+        wide = 1000 << 16 | 1000  # a word, twice
+        r = debug('tbreak kernels.cl:4', 'set record on', 'run', 'stepi', 'x/i $ip', f'set *($ip + 12) = {wide}', 'x/i $ip',
+                  'print *($ip + 12)', 'tbreak kernels.cl:5', 'continue', 'print p[here]', 'who-wrote p[here]', 'reverse-stepi 3',
+                  'tbreak kernels.cl:5', 'continue', 'print p[here]', 'reverse-continue', 'x/80i $ip', 'tbreak kernels.cl:5',
+                  'continue', 'print p[here]', **self.build(source))
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        self.assertRegex(r.stdout, r'\badd .* 100:w\n(?:.*\n)?.*\badd .* 1000:w\n', r.stdout)
+        values = re.findall(r'^(\d+)$', r.stdout, re.M)
+        self.assertEqual(values, [str(wide), '1000', '1000', '100'], r.stdout + r.stderr)
+        self.assertRegex(r.stdout, r'p\[here\]: -?\d+ -> 1000, by item 0,0,0 of group 0,0,0')
+        beginning = r.stdout.split('Beginning of the launch')[1]
+        self.assertIn(' 100:w', beginning)
+        self.assertNotIn('1000:w', beginning)
+
+    def test_jump(self):
+        """Over a line; what is seen behind it and in front of it is seen again in reverse."""
+        r = debug('tbreak nbody.cl:25', 'run', 'print acceleration @lanes', 'tbreak nbody.cl:29', 'jump nbody.cl:29', 'print $ip',
+                  'next', 'print acceleration @lanes', 'reverse-next', 'print $ip', 'reverse-next', 'next', 'next',
+                  'jump nowhere.cl:3', 'jump', 'set $ip = 3', 'set $ip = 0.5')
+        # in front of the jump it is forgotten: line 25 is executed then
+        self.assertEqual(re.findall(r'^#0 .*nbody.cl:(\d+)$', r.stdout, re.M), ['25', '29', '30', '29', '24', '25', '26'],
+                         r.stdout + r.stderr)
+        rows = table(r.stdout)
+        self.assertEqual(rows, [[0, 0, 0]] * len(rows), r.stdout + r.stderr)
+        places = re.findall(r'^(\d{10,})$', r.stdout, re.M)
+        self.assertEqual(places[0], places[1], r.stdout)
+        self.assertEqual(len(r.stderr.splitlines()), 4, r.stderr)
+        self.assertIn('no instruction of the code', r.stderr)
+
     def test_terminal(self):
         pid, fd = pty.fork()
         if pid == 0:
-            os.execve(common.ZESCOPE, [common.ZESCOPE, 'debug', '--', common.NBODY, common.SPIRV, common.FLAGS],
+            os.execve(common.ZESCOPE, [common.ZESCOPE, 'debug', '--no-history', '--', common.NBODY, common.SPIRV, common.FLAGS],
                       common.environment())
         seen = b''
         for line, until in ((b'', b'(zescope) '), (b'tbr nbody.cl:24\n', b'pending'), (b'run\n', b'24\t'), (b'n\n', b'25\t'),

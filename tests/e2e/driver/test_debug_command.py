@@ -291,6 +291,30 @@ class Debug(Debugging):
         self.assertEqual(len(r.stderr.splitlines()), 26, r.stderr)
         self.assertRegex(r.stdout.split('WHERE')[1], r'thread 1, lane 0 of kernel nbody_step')
 
+    def test_numbers(self):
+        """Too large ones are told as they were typed, whatever they count; numbers in memory are read and written by type."""
+        large = {'thread 99999999999999': '4294967295', 'lane 4294967296': '4294967295', 'frame 99999999999999999999': '4294967295',
+                 'focus group 1,2,99999999999': '4294967295', 'focus group 0,0,0 item 5000000000': '4294967295',
+                 'x/99999b $ip': '4096', 'list 99999999999': '2147483647', 'list 1,99999999999': '2147483647',
+                 'ignore 1 99999999999999999999': '18446744073709551615', 'delete 4294967297': '4294967295',
+                 'goto step 99999999999999999999': '18446744073709551615', 'step 99999999999999999999': '18446744073709551615'}
+        others = {'list 5,3': 'in front of the first', 'break nbody.cl:4294967299': 'no line 4294967299', 'break barrier 0': "not '0'",
+                  'break *0x99999999999999999': 'no address', 'break *nbody_step+0x99999999999999999': 'no address',
+                  'print *(float)1': 'no pointer', 'set *0x10 = 1': 'cannot be', 'print (int *)0.5': 'no address'}
+        r = debug('tbreak nbody.cl:29', 'run', *large, *others, 'list 007', 'print *(float *)&here == here.x',
+                  'print ((uint *)&here)[1] == *(uint *)((ulong)&here + 4)', 'set *(float *)&here = 2.5', 'print here.x', 'whatis (ushort *)8',
+                  'print sizeof((char *)0)', 'print *(uchar *)$ip == (*$ip & 0xff)')
+        lines = r.stderr.splitlines()
+        self.assertEqual(len(lines), len(large) + len(others), r.stderr)
+        for line, (command, most) in zip(lines, large.items()):
+            typed = command.replace(',', ' ').replace('b', ' ').replace('/', ' ').split()
+            self.assertIn(line.split()[0], typed, command)
+            self.assertTrue(line.endswith(f'is too large: a number up to {most} was expected'), line)
+        for line, (command, says) in zip(lines[len(large):], others.items()):
+            self.assertIn(says, line, command)
+        self.assertIn('7\t', r.stdout)
+        self.assertEqual(r.stdout.splitlines()[-6:], ['1', '1', '2.5', 'ushort *', '8', '1'], r.stdout)
+
     def test_abbreviations_and_lists(self):
         r = debug('tb nbody.cl:29', 'r', 'st', 'echo S', 'i th', 'echo F', 'info functions', 'info sources', 'echo L',
                   'l 16,18', 'l', 'l sum_of_pulls', 'l -', 'echo A', 'until 31', 'bt', 'h', 'help until', 'k')
@@ -379,7 +403,7 @@ class Debug(Debugging):
     def test_terminal(self):
         pid, fd = pty.fork()
         if pid == 0:
-            os.execve(ZESCOPE, [ZESCOPE, 'debug', '--', NBODY, SPIRV, FLAGS], environment())
+            os.execve(ZESCOPE, [ZESCOPE, 'debug', '--no-history', '--', NBODY, SPIRV, FLAGS], environment())
         seen = b''
         for line, until in ((b'', b'(zescope) '), (b'tbr nbody.cl:29\n', b'pending'), (b'run\n', b'29\t'),
                             (b'bt\n', b'nbody_step at'), (b'n\n', b'30\t'), (b'\n', b'31\t'), (b'q\n', None)):

@@ -4,7 +4,9 @@ import fcntl
 import os
 import pty
 import select
+import shlex
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -35,17 +37,21 @@ def tearDownModule():
 class Terminal:
     """A session, and the screen that it draws."""
 
-    def __init__(self, *options, rows=24, columns=100, term='xterm', app=None):
+    def __init__(self, *options, rows=24, columns=100, term='xterm', app=None, state='state', shell=False, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
-        env.update({'TERM': term} if term else {}, LC_ALL='C.UTF-8', NO_COLOR='1')
+        env.update({'TERM': term} if term else {}, LC_ALL='C.UTF-8', NO_COLOR='1', PS1='$ ',
+                   XDG_STATE_HOME=os.path.join(WORK.name, state), **more)
+        env.pop('ENV', None)
         if not term:
             env.pop('TERM', None)
-        arguments = [ZESCOPE, 'debug', *options, '--', *(app or [NBODY, SPIRV, FLAGS])]
+        self.arguments = [ZESCOPE, 'debug', *options, '--', *(app or [NBODY, SPIRV, FLAGS])]
         go, started = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.read(go, 1)  # until the terminal has its size
-            os.execve(ZESCOPE, arguments, env)
+            if shell:
+                os.execve('/bin/sh', ['sh', '-i'], env)
+            os.execve(ZESCOPE, self.arguments, env)
         self.set_size(rows, columns)
         self.first_modes = termios.tcgetattr(self.fd)
         os.write(started, b'x')
@@ -194,6 +200,174 @@ class Lines(Session):
         self.assertIn('nothing is being debugged', t.text())
         t.type('\x04')
         self.assertEqual(t.end(), 0)
+
+
+class Kept(Session):
+    """Lines that were typed, in later sessions."""
+
+    def lines(self, state):
+        path = os.path.join(WORK.name, state, 'zescope', 'debug_history')
+        if not os.path.exists(path):
+            return None
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with open(path, encoding='utf-8') as f:
+            return f.read().splitlines()
+
+    def session(self, *lines, **more):
+        t = self.start(app=['true'], **more)
+        for line in lines:
+            t.do(line)
+        t.type('q\n')
+        self.assertEqual(t.end(), 0)
+
+    def test_kept(self):
+        self.session('info display', 'echo a \u00e4', 'echo a \u00e4', state='kept')
+        self.assertEqual(self.lines('kept'), ['info display', 'echo a \u00e4', 'q'])
+        t = self.start(app=['true'], state='kept')
+        t.type('\x1b[A\x1b[A')
+        t.see(PROMPT + 'echo a \u00e4')
+        t.type('\x1b[A')
+        t.see(PROMPT + 'info display')
+        t.type('\n')
+        t.until(t.prompted, 'a prompt')
+        t.type('q\n')
+        self.assertEqual(t.end(), 0)
+        self.assertEqual(self.lines('kept')[2:], ['q', 'info display', 'q'])
+
+    def test_not_kept(self):
+        t = self.start('--no-history', app=['true'], state='off')
+        t.do('echo one')
+        t.type('q\n')
+        self.assertEqual(t.end(), 0)
+        self.session('echo two', state='off', ZESCOPE_DEBUG_HISTORY='0')
+        self.assertIsNone(self.lines('off'))
+        # what scripts do is not typed
+        script = os.path.join(WORK.name, 'script')
+        with open(script, 'w', encoding='utf-8') as f:
+            f.write('echo three\n')
+        with Terminal('--batch', '-x', script, '--eval-command', 'echo four', app=['true'], state='off') as t:
+            self.assertEqual(t.end(), 0)
+        self.assertIsNone(self.lines('off'))
+        t = self.start('-x', script, app=['true'], state='off')
+        t.type('q\n')
+        self.assertEqual(t.end(), 0)
+        self.assertEqual(self.lines('off'), ['q'])
+
+    def test_bounded(self):
+        folder = os.path.join(WORK.name, 'many', 'zescope')
+        os.makedirs(folder)
+        with open(os.path.join(folder, 'debug_history'), 'w', encoding='utf-8') as f:
+            f.write(''.join(f'echo {i}\n' for i in range(1500)) + 'echo \x1b]0;title\n' + 'x' * 5000 + '\necho end\n')
+        t = self.start(app=['true'], state='many')
+        t.type('\x1b[A')
+        t.see(PROMPT + 'echo end')
+        t.type('\x1b[A')
+        t.see(PROMPT + 'echo 1499')
+        t.type('\x15q\n')
+        self.assertEqual(t.end(), 0)
+        kept = self.lines('many')
+        self.assertEqual(kept, [f'echo {i}' for i in range(503, 1500)] + ['echo end', 'q'])
+
+    def test_no_place(self):
+        """Where nothing can be kept a session is as any other."""
+        def large(path):
+            with open(path, 'wb') as f:
+                f.write(b'x' * (2 << 20))
+        for state, make in (('a pipe', os.mkfifo), ('a folder', os.mkdir), ('too much', large), ('a file', None)):
+            path = os.path.join(WORK.name, state)
+            os.makedirs(path if make else WORK.name, exist_ok=True)
+            if make:
+                os.mkdir(os.path.join(path, 'zescope'))
+                make(os.path.join(path, 'zescope', 'debug_history'))
+            else:
+                with open(path, 'wb'):
+                    pass
+            t = self.start(app=['true'], state=state)
+            before = t.text()
+            self.assertNotIn('history', before)
+            t.do('echo one')
+            t.type('\x1b[A')
+            t.see(PROMPT + 'echo one')
+            t.type('\x15q\n')
+            self.assertEqual(t.end(), 0)
+
+
+class Jobs(Session):
+    """In a shell that has jobs: Ctrl-Z gives the terminal back, fg draws all again."""
+
+    def begin(self, *options, **more):
+        t = Terminal(*options, shell=True, **more)
+        self.addCleanup(t.__exit__)
+        self.at_shell(t)
+        modes = termios.tcgetattr(t.fd)
+        t.type(shlex.join(t.arguments) + '\n')
+        t.until(t.prompted, 'the first prompt')
+        return t, modes
+
+    def at_shell(self, t):
+        t.until(lambda: t.screen.display[t.screen.cursor.y].rstrip() == '$' and t.screen.cursor.x == 2, "the shell's prompt")
+
+    def stop(self, t, modes):
+        t.type('\x1a')
+        self.at_shell(t)
+        self.assertIn('Stopped', t.text())
+        self.assertEqual(termios.tcgetattr(t.fd), modes)
+
+    def test_line(self):
+        t, modes = self.begin(app=['true'])
+        t.type('echo one')
+        t.see(PROMPT + 'echo one')
+        self.stop(t, modes)
+        t.type('fg\n')
+        t.until(lambda: t.screen.display[t.screen.cursor.y].rstrip() == PROMPT + 'echo one', 'the line, again')
+        t.type(' two\n')
+        t.see('\none two')
+        t.until(t.prompted, 'a prompt')
+        t.type('q\n')
+        self.at_shell(t)
+
+    def test_panes(self):
+        other, back = b'\x1b[?1049h', b'\x1b[?1049l'
+        t, modes = self.begin()
+        t.do('tbreak nbody.cl:29')
+        t.do('run')
+        t.do('tui enable')
+        t.type('print la')
+        t.see(PROMPT + 'print la')
+        for i in range(2):
+            self.stop(t, modes)
+            self.assertEqual(t.raw.count(back), i + 1)
+            self.assertGreater(t.raw.rindex(back), t.raw.rindex(other))
+            if i:
+                t.resize(30, 90)
+            t.type('fg\n')
+            rows = 30 if i else 24
+            t.until(lambda: t.lines()[rows * 2 // 3 - 1].startswith(' layout src') and
+                    t.screen.display[t.screen.cursor.y].rstrip() == PROMPT + 'print la', 'panes and the line')
+            self.assertIn('>   29  ', t.text())
+        t.type('ne\n')
+        t.until(t.prompted, 'a prompt')
+        t.type('q\n')
+        self.at_shell(t)
+        self.assertEqual(termios.tcgetattr(t.fd), modes)
+
+    def test_running(self):
+        """While kernels run; they do, meanwhile."""
+        t, modes = self.begin(app=['sleep', '1000'])
+        t.do('tui enable')
+        t.type('run\n')
+        t.until(lambda: termios.tcgetattr(t.fd) == modes, 'the modes of the application')
+        time.sleep(0.5)
+        self.stop(t, modes)
+        self.assertEqual(t.raw.count(b'\x1b[?1049l'), 1)
+        t.type('fg\n')
+        t.until(lambda: any(line.startswith(' layout src') for line in t.lines()), 'panes')
+        t.type('\x03')
+        t.until(t.prompted, 'a prompt')
+        self.assertIn('Interrupted', t.text())
+        t.type('q\n')
+        self.at_shell(t)
+        self.assertEqual(termios.tcgetattr(t.fd), modes)
 
 
 class Panes(Session):
