@@ -427,6 +427,23 @@ int zs_debug_disassemble(struct zs_debugger *d, uint64_t gpu_va, uint32_t before
     return (int)count;
 }
 
+/*
+ * Of a run of instructions the first that threads come to. What stands in front of where they begin
+ * is not executed; but for the kernel's head it has the line of its end, where nobody wants to
+ * stop.
+ */
+static bool first_executed(const struct zs_dbg_kernel *k, const struct zs_join_run *run,
+                           uint32_t *ret)
+{
+    uint32_t entry = zs_dbg_inst_at(k, k->va + k->entry_B);
+
+    *ret = run->first;
+    if (entry == ZS_NO_INDEX || run->first >= entry)
+        return true;
+    *ret = entry;
+    return run->first == 0 && entry - run->first < run->count;
+}
+
 /* Where a person wants to stop for a line: at the first instruction of each run of a row that is
  * the beginning of a statement, once for each function body that it is in. */
 static uint32_t line_places(const struct zs_dbg_kernel *k, uint32_t file, uint32_t line,
@@ -435,7 +452,9 @@ static uint32_t line_places(const struct zs_dbg_kernel *k, uint32_t file, uint32
     const struct zs_join_line *found = zs_join_find_line(k->join, file, line);
     uint32_t count = 0, frames[64], seen = 0;
     for (uint32_t r = 0; found && r < found->run_count; r++) {
-        uint32_t inst = k->join->runs[found->run_first + r].first;
+        uint32_t inst;
+        if (!first_executed(k, &k->join->runs[found->run_first + r], &inst))
+            continue;
         uint32_t scope = k->join->scope[inst];
         uint32_t frame = scope == ZS_NO_INDEX ? ZS_NO_INDEX : k->info->scopes[scope].frame;
         bool known = false;

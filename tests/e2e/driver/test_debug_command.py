@@ -462,6 +462,18 @@ class Generations(Debugging):
         self.assertRegex(r.stdout, r'of kernel nbody_step at \+0x[1-9a-f]')
         self.assertEqual((r.returncode, r.stderr), (0, ''), r.stdout)
 
+    def test_first_and_last_line(self):
+        """In front of where threads of XeHPG begin is code of the kernel's head, and of its end: it is not executed."""
+        with open(os.path.join(FOLDER, 'nbody.cl'), encoding='utf-8') as f:
+            source = f.read().rstrip().split('\n')
+        head = [i for i, line in enumerate(source) if '__kernel' in line][0] + 1
+        r = debug(f'tbreak nbody.cl:{head}', f'break nbody.cl:{len(source)}', 'run', 'continue', 'print velocity', 'delete', 'continue',
+                  options=['-d', 'dg2'])
+        stops = re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M)
+        self.assertGreater(int(stops[0]), head, r.stdout)
+        self.assertEqual(stops[1], str(len(source)), r.stdout)
+        self.assertIn('ended with status 0', r.stdout)
+
     def test_what_it_is_for(self):
         """A line of the kernel, acceleration of all lanes, over the barrier, one step back, who wrote a tile's element."""
         with open(os.path.join(FOLDER, 'nbody.cl'), encoding='utf-8') as f:
