@@ -2,7 +2,7 @@
 
 usage: bench/debug.py BUILD_FOLDER [KERNEL...]
 
-Each kernel of bench/gpu in five ways: as programs run; with ZET_ENABLE_PROGRAM_DEBUGGING=1; with a
+Each kernel of bench/gpu, and an empty one, in five ways: as programs run; with ZET_ENABLE_PROGRAM_DEBUGGING=1; with a
 debugger attached; attached, with breakpoints where the threads of all other kernels begin; attached,
 with one in the kernel at an instruction that is not executed (where it has such). The module is
 SPIR-V, which is compiled with -g where debugging is enabled, as gpu.sh has it.
@@ -20,6 +20,7 @@ from gpu import KERNELS, Runner, least_launch
 
 RUNS = 5
 COUNTED = (1, 3)  # launches: the difference is what is counted
+COUNTED_EMPTY = (100, 600)
 
 
 def ways(attach, program, idle, kernel, env):
@@ -46,8 +47,9 @@ def host_instructions(runner, kernel, launches):
 
 def of_launch(runner, kernel):
     runner.run(kernel, 1)  # what is compiled is remembered from then on
-    few, many = (host_instructions(runner, kernel, n) for n in COUNTED)
-    return (many - few) / (COUNTED[1] - COUNTED[0])
+    counted = COUNTED_EMPTY if kernel == 'empty' else COUNTED
+    few, many = (host_instructions(runner, kernel, n) for n in counted)
+    return (many - few) / (counted[1] - counted[0])
 
 
 def percent(value, base):
@@ -72,7 +74,7 @@ def table(kernels, runners_of, measure, unit):
 def main():
     build = os.path.abspath(sys.argv[1])
     here = os.path.dirname(os.path.abspath(__file__))
-    kernels = [k for k in KERNELS if not sys.argv[2:] or k in sys.argv[2:]]
+    kernels = [k for k in KERNELS + ['empty'] if not sys.argv[2:] or k in sys.argv[2:]]
     bench = os.path.join(build, 'bench')
     env = {'ZE_ENABLE_ALT_DRIVERS': os.path.join(build, 'src/driver/libze_zescope.so.1'),
            'ZESCOPE_LOG': 'error'}
@@ -84,7 +86,8 @@ def main():
         enabled = Runner('enabled', program, env=dict(env, ZET_ENABLE_PROGRAM_DEBUGGING='1'))
 
         def runners_of(kernel):
-            idle = enabled.run(kernel, 1, '--check', '--idle')['instructions']
+            check = [] if kernel == 'empty' else ['--check']
+            idle = enabled.run(kernel, 1, '--idle', *check)['instructions']
             return ways(f'{bench}/debug_attach', program, idle, kernel, env)
 
         def by_instructions(kernel, runners):

@@ -101,22 +101,22 @@ struct zs_gpu_debug_worker {
     bool look;                            /* as soon as possible */
     struct zs_gpu_code *code;             /* what its threads run */
     struct zs_gpu_debug_thread **by_slot; /* NULL: it has no place */
-    uint32_t capacity, held;
+    uint32_t capacity, placed, held;      /* slots, those of them that have a place, or are held */
     struct zs_gpu_run *run;
     /* history.c */
     struct zs_gpu_group *group; /* whose thread runs */
     uint32_t thread;
     bool stop_first; /* the launch's first thread is to be held */
+    uint32_t watch_count, reached_count;
+    uint32_t reached_inst;
+    const struct zs_eu_thread *reached_by;
+    /* from here on: as many as are counted above */
     struct zs_history_range watches[ZS_HISTORY_RANGES_MAX];
-    uint32_t watch_count;
     struct zs_gpu_reached {
         uint32_t watch, lane, lanes, access, size_B;
         uint64_t at; /* in memory or local memory */
         uint8_t old[ZS_HISTORY_VALUE_B];
     } reached[ZS_HISTORY_RANGES_MAX]; /* by the message that was sent last; one per watch */
-    uint32_t reached_count;
-    uint32_t reached_inst;
-    const struct zs_eu_thread *reached_by;
 };
 
 /* ---- debug_code.c ------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ static struct zs_gpu_debug_thread *give_place(struct zs_gpu_run *run, struct zs_
                                           .thread = thread,
                                           .number = group->place * run->threads_per_group + thread};
     w->debug->by_slot[state->slot] = place;
+    w->debug->placed++;
     if (run->history)
         zs_gpu_history_placed(run, group->index, thread, index_of(run, place));
     return place;
@@ -66,14 +67,16 @@ static struct zs_gpu_debug_thread *give_place(struct zs_gpu_run *run, struct zs_
 static void take_back(struct zs_gpu_worker *w, uint32_t slot)
 {
     struct zs_gpu_debug_thread *place = w->debug->by_slot[slot];
-    if (place)
-        place->state = ZS_GPU_DEBUG_FREE;
+    if (!place)
+        return;
+    place->state = ZS_GPU_DEBUG_FREE;
     w->debug->by_slot[slot] = NULL;
+    w->debug->placed--;
 }
 
 static void take_all_back(struct zs_gpu_worker *w)
 {
-    for (uint32_t slot = 0; slot < w->debug->capacity; slot++)
+    for (uint32_t slot = 0; w->debug->placed && slot < w->debug->capacity; slot++)
         take_back(w, slot);
 }
 
@@ -221,7 +224,7 @@ static void keep_stepping(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 
 static void attend(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    for (uint32_t slot = 0; slot < w->debug->capacity; slot++) {
+    for (uint32_t slot = 0; w->debug->placed && slot < w->debug->capacity; slot++) {
         struct zs_gpu_debug_thread *place = w->debug->by_slot[slot];
         if (!place)
             continue;
@@ -261,16 +264,39 @@ static bool is_halted(const struct zs_gpu_run *run)
     return zs_gpu_debug_is_halted(run->debug, run->device->first_slice, slice_count(run));
 }
 
+void zs_gpu_debug_worker_free(struct zs_gpu_debug_worker *spare)
+{
+    if (spare)
+        free(spare->by_slot);
+    free(spare);
+}
+
+/* Short launches are many: the one of the worker's launch before is taken, whose slots are empty.
+ */
 static int make_worker(struct zs_gpu_worker *w)
 {
-    struct zs_gpu_debug_worker *dw = calloc(1, sizeof(*dw));
-    if (dw)
-        dw->by_slot = calloc(w->thread_capacity + 1u, sizeof(struct zs_gpu_debug_thread *));
-    if (!dw || !dw->by_slot) {
-        free(dw);
-        return -ENOMEM;
+    struct zs_gpu_debug_worker *dw = w->spare;
+    w->spare = NULL;
+    if (dw && dw->capacity < w->thread_capacity) {
+        zs_gpu_debug_worker_free(dw);
+        dw = NULL;
     }
-    dw->capacity = w->thread_capacity;
+    if (dw) {
+        struct zs_gpu_debug_thread **by_slot = dw->by_slot;
+        uint32_t capacity = dw->capacity;
+        memset(dw, 0, offsetof(struct zs_gpu_debug_worker, watches));
+        dw->by_slot = by_slot;
+        dw->capacity = capacity;
+    } else {
+        dw = calloc(1, sizeof(*dw));
+        if (dw)
+            dw->by_slot = calloc(w->thread_capacity + 1u, sizeof(struct zs_gpu_debug_thread *));
+        if (!dw || !dw->by_slot) {
+            free(dw);
+            return -ENOMEM;
+        }
+        dw->capacity = w->thread_capacity;
+    }
     w->debug = dw;
     return 0;
 }
@@ -341,8 +367,7 @@ void zs_gpu_debug_end(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     zs_gpu_debug_settle(card);
     pthread_cond_broadcast(&card->debug->wake);
     pthread_mutex_unlock(&card->debug->lock);
-    free(dw->by_slot);
-    free(dw);
+    w->spare = dw;
     w->debug = NULL;
 }
 

@@ -145,6 +145,7 @@ void zs_gpu_worker_fini(struct zs_gpu_worker *worker)
     free(worker->counters);
     free(worker->groups);
     free(worker->states);
+    zs_gpu_debug_worker_free(worker->spare);
 }
 
 static bool worker_grow(const struct zs_gpu_run *run, struct zs_gpu_worker *w)

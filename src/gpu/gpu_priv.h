@@ -124,6 +124,7 @@ struct zs_gpu_worker {
     uint32_t host_csr;                   /* see zs_eu_run_among() */
     const struct zs_eu_program *program; /* of new threads: the kernel's, without a debugger */
     struct zs_gpu_debug_worker *debug;   /* NULL: no debugger */
+    struct zs_gpu_debug_worker *spare;   /* what `debug` was, for the next launch that has one */
     uint64_t debug_epoch;                /* when it looked last */
     struct zs_port port;
 };
@@ -381,6 +382,7 @@ void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
 /* A worker of a launch begins, with w->program, and ends. -ENOMEM */
 int zs_gpu_debug_begin(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 void zs_gpu_debug_end(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+void zs_gpu_debug_worker_free(struct zs_gpu_debug_worker *spare); /* with its worker */
 /* Some debugger has the device's card; without one a worker has w->debug for changed code alone. */
 bool zs_gpu_debug_is_attached(const struct zs_gpu_run *run);
 /* Something has changed: zs_gpu_debug_work() is to be called, between two turns. */
