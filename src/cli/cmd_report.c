@@ -183,8 +183,12 @@ static int write_analyzed(const struct report_options *o, const struct zs_record
 {
     struct zs_recording_html whole = *page;
     struct zs_analysis *analysis = NULL;
-    if (!zs_analysis_open(path, &analysis, NULL))
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    if (!zs_analysis_open(path, &analysis, &diag))
         whole.analysis = analysis;
+    else
+        zs_cli_note(&o->common, "the page has no analysis of kernels: %s", diag.text);
     int status = write_page(o, &whole);
     zs_analysis_close(analysis);
     return status;

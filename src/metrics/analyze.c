@@ -53,6 +53,14 @@ static int add_rank(struct zs_analysis *a, const char *path, const char *rank, s
     return 0;
 }
 
+/* Which of them it is that cannot be read. */
+static void name_rank(const char *rank, struct zs_diag *diag)
+{
+    char text[sizeof(diag->text)];
+    memcpy(text, diag->text, sizeof(text));
+    snprintf(diag->text, sizeof(diag->text), "%.200s: %.270s", rank, text);
+}
+
 /* Of the recordings in a folder; what else is there is none. */
 static int add_ranks(struct zs_analysis *a, const char *folder, struct zs_diag *diag)
 {
@@ -65,6 +73,8 @@ static int add_ranks(struct zs_analysis *a, const char *folder, struct zs_diag *
             continue;
         }
         error = add_rank(a, path, traces.parts[i].rank, diag);
+        if (error && diag)
+            name_rank(traces.parts[i].rank, diag);
         free(path);
     }
     zs_traces_close(&traces);

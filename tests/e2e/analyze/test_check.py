@@ -330,6 +330,16 @@ class Check(unittest.TestCase):
         status, _, err = self.check('--baseline', self.write('mixed.json', mixed), rec=folder)
         self.assertEqual(status, 1)
         self.assertIn('each kernel has a "rank"', err)
+        # one that cannot be read is named: limits are not judged without it, a page is made
+        shutil.copytree(os.path.join(folder, 'rank-1'), os.path.join(swapped, 'rank-1'))
+        with open(os.path.join(swapped, 'rank-1', 'meta.json'), 'w') as f:
+            f.write('x')
+        status, _, err = self.check('--max', 'spills=0', rec=swapped)
+        self.assertEqual(status, 1)
+        self.assertIn('rank-1: meta.json: ', err)
+        status, _, err = self.kinds.run('report', '--html', os.path.join(self.folder.name, 'swapped.html'), swapped)
+        self.assertEqual(status, 0, err)
+        self.assertIn('the page has no analysis of kernels: rank-1: meta.json: ', err)
 
     def test_hostile_baselines(self):
         kernel = '{"schema": "zescope.baseline/1", "kernels": [{"name": "clean", "values": %s}]}'
