@@ -17,7 +17,7 @@ static void wait_tokens(struct zs_eu_scoreboard *s, uint32_t dst, uint32_t src)
 {
     for (uint32_t m = dst | src; m; m &= m - 1) {
         struct zs_eu_token *token = &s->tokens[__builtin_ctz(m)];
-        if (token->number)
+        if (token->reads) /* else somebody waited for it and all before it */
             wait_reads(s, token);
         if (dst & m & -m)
             token->writes = false;
@@ -157,10 +157,13 @@ static bool check_pipe(struct zs_eu_thread *t, const struct zs_eu_score *score,
 static bool check(struct zs_eu_thread *t, const struct zs_eu_score *score,
                   const struct touches *now)
 {
-    for (uint32_t i = 0; i < ZS_EU_TOKENS; i++)
-        if ((t->scoreboard.tokens[i].writes || t->scoreboard.tokens[i].reads) &&
-            !check_token(t, score, now, i))
+    for (uint32_t m = t->scoreboard.in_use; m; m &= m - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(m);
+        if (!t->scoreboard.tokens[i].writes && !t->scoreboard.tokens[i].reads)
+            t->scoreboard.in_use &= ~(m & -m);
+        else if (!check_token(t, score, now, i))
             return false;
+    }
     for (uint32_t pipe = 0; pipe < ZS_EU_PIPE_COUNT; pipe++)
         if (!check_pipe(t, score, now, pipe))
             return false;
@@ -178,6 +181,7 @@ static void mark(struct zs_eu_scoreboard *s, const struct zs_eu_score *score,
             (struct zs_eu_recent){.inst = score->inst, .dst = now->dst};
     } else if (score->sets) {
         struct zs_eu_token *token = &s->tokens[score->sbid];
+        s->in_use |= 1u << score->sbid;
         *token = (struct zs_eu_token){.inst = score->inst,
                                       .number = ++s->token_number,
                                       .function = score->function,

@@ -49,6 +49,7 @@ struct zs_eu_scoreboard {
         bool writes, reads;
     } tokens[ZS_EU_TOKENS];
     uint32_t token_number;
+    uint32_t in_use; /* tokens that may write or read yet */
     /* numbers of instructions, by pipe: the last one, and the last one that was waited for */
     uint32_t issued[ZS_EU_PIPE_COUNT], done[ZS_EU_PIPE_COUNT];
     struct zs_eu_recent {
