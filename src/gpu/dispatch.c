@@ -31,6 +31,7 @@ enum {
     HELP_AFTER_NS = 20000, /* launches shorter than this run on the caller alone */
     CLAIM_MAX = 16,        /* groups taken at once */
     PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
+    DEBUGGED_TURNS = 4,    /* ... where a debugger looks at what hardware has at work at once */
 };
 
 enum outcome { OUTCOME_DONE, OUTCOME_BUSY, OUTCOME_STOPPED };
@@ -722,9 +723,10 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
             more = true; /* it may have gone back */
         }
         /* a cooperative launch is at work when all groups are in: twice as many with each turn */
-        uint32_t wanted = cooperative ? ZS_MAX(w->group_count, 1u)
-                          : w->group_count == 0 || turns >= PATIENCE_TURNS ? 1
-                                                                           : 0;
+        uint32_t patience = w->debug ? DEBUGGED_TURNS : PATIENCE_TURNS;
+        uint32_t wanted = cooperative                                ? ZS_MAX(w->group_count, 1u)
+                          : w->group_count == 0 || turns >= patience ? 1
+                                                                     : 0;
         for (; wanted && more && w->group_count < w->group_limit; wanted--) {
             more = take_group(run, w);
             turns = 0;
