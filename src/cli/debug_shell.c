@@ -122,7 +122,7 @@ static bool next_event(struct zs_shell *s, struct zs_debug_event *ret)
     do {
         error = zs_debug_wait(s->debug, s->interactive ? IDLE_MS : UINT32_MAX, ret, &diag);
         zs_shell_idle(s); /* in front of what is said of the event */
-    } while (error == -EAGAIN);
+    } while (error == -EAGAIN && s->interactive);
     return zs_shell_ok(s, error, &diag);
 }
 

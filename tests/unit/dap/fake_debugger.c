@@ -12,7 +12,8 @@ enum {
     LINES = 20,
     MEMORY_VA = 0x10000,
     MEMORY_B = 8192,
-    NO_PROCESS = 0x7ffffff0
+    NO_PROCESS = 0x7ffffff0,
+    STEPS_MAX = 1000
 };
 
 struct fake_breakpoint {
@@ -45,8 +46,10 @@ struct fake_record fake;
 
 static int fail(struct zs_diag *diag, int error, const char *text)
 {
-    diag->error = error;
-    snprintf(diag->text, sizeof(diag->text), "%s", text);
+    if (diag) {
+        diag->error = error;
+        snprintf(diag->text, sizeof(diag->text), "%s", text);
+    }
     return error;
 }
 
@@ -112,6 +115,7 @@ int zs_debug_detach(struct zs_debugger *d, struct zs_diag *diag)
 {
     fake.detached++;
     d->pid = 0;
+    d->stopped = d->loaded = d->has_next = false;
     return 0;
 }
 
@@ -119,6 +123,7 @@ int zs_debug_kill(struct zs_debugger *d, struct zs_diag *diag)
 {
     fake.killed++;
     d->pid = 0;
+    d->stopped = d->loaded = d->has_next = false;
     return 0;
 }
 
@@ -229,7 +234,8 @@ int zs_debug_continue(struct zs_debugger *d, struct zs_diag *diag)
 
 int zs_debug_step(struct zs_debugger *d, enum zs_debug_step step, struct zs_diag *diag)
 {
-    int error = zs_debug_continue(d, diag);
+    int error = fake.stepped < STEPS_MAX ? zs_debug_continue(d, diag)
+                                         : fail(diag, -EINVAL, "that was far enough");
     if (error)
         return error;
     fake.continued--;
@@ -361,7 +367,11 @@ int zs_debug_break_delete(struct zs_debugger *d, uint32_t id, struct zs_diag *di
 
 const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debugger *d, size_t index)
 {
-    return index < d->breakpoint_count ? &d->breakpoints[index].b : NULL;
+    struct fake_breakpoint *b = (struct fake_breakpoint *)(uintptr_t)&d->breakpoints[index];
+    if (index >= d->breakpoint_count)
+        return NULL;
+    b->b.location = b->location;
+    return &b->b;
 }
 
 /* ---- threads and frames ---- */
@@ -630,4 +640,78 @@ const struct zs_debug_module *zs_debug_modules(const struct zs_debugger *d, size
                                                   .kernels = kernels,
                                                   .has_lines = true};
     return d->loaded && !index ? &module : NULL;
+}
+
+/* ---- what the shell asks besides ---- */
+
+int zs_debug_places(struct zs_debugger *d, const char *location, struct zs_debug_place *ret_places,
+                    uint32_t capacity, struct zs_diag *diag)
+{
+    struct fake_breakpoint b = {.b = {.id = 0}};
+    snprintf(b.location, sizeof(b.location), "%s", location);
+    place(d, &b);
+    if (b.b.place_count && capacity)
+        ret_places[0] = b.place;
+    return (int)b.b.place_count;
+}
+
+int zs_debug_break_condition(struct zs_debugger *d, uint32_t id, const char *condition,
+                             struct zs_diag *diag)
+{
+    return zs_debug_break_ignore(d, id, 0, diag);
+}
+
+int zs_debug_break_enable(struct zs_debugger *d, uint32_t id, bool enabled, struct zs_diag *diag)
+{
+    return zs_debug_break_ignore(d, id, 0, diag);
+}
+
+int zs_debug_find_item(struct zs_debugger *d, const uint32_t group[3], const uint32_t local_id[3],
+                       uint32_t *ret_thread, uint32_t *ret_lane, struct zs_diag *diag)
+{
+    if (group[0] != 3 || local_id[0] > 3)
+        return fail(diag, -ENOENT, "that work-item has not begun");
+    *ret_thread = 1;
+    *ret_lane = local_id[0];
+    return 0;
+}
+
+int zs_debug_functions(struct zs_debugger *d, struct zs_debug_function *ret_functions,
+                       uint32_t capacity)
+{
+    if (d->loaded && capacity)
+        ret_functions[0] = (struct zs_debug_function){"kernel_k", "kernel_k", "/src/k.cl", 1};
+    return d->loaded;
+}
+
+int zs_debug_goto_position(struct zs_debugger *d, uint64_t position, struct zs_diag *diag)
+{
+    return position > LINES ? fail(diag, -ENODATA, "that was not passed")
+                            : zs_debug_reverse_continue(d, diag);
+}
+
+int zs_debug_goto_launch(struct zs_debugger *d, uint64_t launch, struct zs_diag *diag)
+{
+    return zs_debug_goto_position(d, launch, diag);
+}
+
+int zs_debug_history(struct zs_debugger *d, uint32_t thread, struct zs_debug_history *ret_history,
+                     struct zs_diag *diag)
+{
+    *ret_history = (struct zs_debug_history){.launches = 1, .launch = thread, .recorded = true};
+    return 0;
+}
+
+int zs_debug_record(struct zs_debugger *d, enum zs_debug_record record, struct zs_diag *diag)
+{
+    return 0;
+}
+
+int zs_debug_who_wrote(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                       const char *expression, struct zs_debug_writer *ret_writer,
+                       struct zs_diag *diag)
+{
+    *ret_writer =
+        (struct zs_debug_writer){.file = "/src/k.cl", .line = 3, .kernel = "kernel_k", .text = "0"};
+    return zs_debug_thread(d, thread) ? 0 : fail(diag, -ESRCH, "there is no such thread");
 }
