@@ -522,6 +522,8 @@ int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uin
 int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_value **ret);
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
 int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
+/* The size of what it points to; 0: it is no pointer, or that has none. */
+uint64_t zs_dbg_value_pointee_B(const struct zs_dbg_value *v);
 int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variable *variable,
                           struct zs_dbg_value **ret);
 int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number number);

@@ -283,6 +283,61 @@ static const struct zs_dbg_plain number_types[] = {
     {"size_t", 8, ZS_DBG_UNSIGNED}, {"float", 4, ZS_DBG_FLOAT},    {"double", 8, ZS_DBG_FLOAT},
 };
 
+/* C's conversion; what does not fit into an integer is cut off. */
+static struct zs_dbg_number convert(struct zs_dbg_number n, const struct zs_dbg_plain *to)
+{
+    struct zs_dbg_number out = {.kind = to->kind};
+    double f = n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
+    if (to->kind == ZS_DBG_FLOAT) {
+        out.f = to->size_B == 4 ? (double)(float)f : f;
+        return out;
+    }
+    out.u = n.u;
+    if (n.kind == ZS_DBG_FLOAT) /* as far as C says what comes of it; else 0 */
+        out.u = !(f > -9.3e18 && f < 1.84e19) ? 0
+                : f < 0                       ? (uint64_t)(int64_t)ZS_MAX(f, -9.2e18)
+                                              : (uint64_t)f;
+    uint32_t spare = 64 - to->size_B * 8;
+    out.u <<= spare;
+    out.u = to->kind == ZS_DBG_SIGNED ? (uint64_t)((int64_t)out.u >> spare) : out.u >> spare;
+    return out;
+}
+
+/* ---- C's arithmetic types ---- */
+
+static const struct zs_dbg_plain *type_of(enum zs_dbg_scalar kind, bool wide)
+{
+    static const struct zs_dbg_plain types[][2] = {
+        [ZS_DBG_SIGNED] = {{"int", 4, ZS_DBG_SIGNED}, {"long", 8, ZS_DBG_SIGNED}},
+        [ZS_DBG_UNSIGNED] = {{"uint", 4, ZS_DBG_UNSIGNED}, {"ulong", 8, ZS_DBG_UNSIGNED}},
+        [ZS_DBG_FLOAT] = {{"float", 4, ZS_DBG_FLOAT}, {"double", 8, ZS_DBG_FLOAT}},
+    };
+    return &types[kind][wide];
+}
+
+/* What an operand becomes: small integers are ints. */
+static const struct zs_dbg_plain *promoted(const struct zs_dbg_value *v,
+                                           const struct zs_dbg_number *n)
+{
+    bool is_small = n->kind != ZS_DBG_FLOAT && v->shown.size_B < 4;
+    return type_of(is_small ? ZS_DBG_SIGNED : n->kind, v->shown.size_B > 4);
+}
+
+static const struct zs_dbg_plain *common(const struct zs_dbg_plain *a, const struct zs_dbg_plain *b)
+{
+    if ((a->kind == ZS_DBG_FLOAT) != (b->kind == ZS_DBG_FLOAT))
+        return a->kind == ZS_DBG_FLOAT ? a : b;
+    if (a->size_B != b->size_B)
+        return a->size_B > b->size_B ? a : b;
+    return a->kind == ZS_DBG_UNSIGNED ? a : b;
+}
+
+static int of_type(struct parser *p, struct zs_dbg_number n, const struct zs_dbg_plain *type,
+                   struct zs_dbg_value **ret)
+{
+    return zs_dbg_value_of_number(p->c, "", convert(n, type), type->size_B, type->name, ret);
+}
+
 static int number_literal(struct parser *p, struct zs_dbg_value **ret)
 {
     char *end;
@@ -301,15 +356,18 @@ static int number_literal(struct parser *p, struct zs_dbg_value **ret)
     if (errno)
         return fail(p, "a number that is too large");
     p->at = end;
-    enum zs_dbg_scalar kind = u > INT64_MAX ? ZS_DBG_UNSIGNED : ZS_DBG_SIGNED;
-    while (*p->at == 'u' || *p->at == 'U' || *p->at == 'l' || *p->at == 'L') {
-        kind = *p->at == 'u' || *p->at == 'U' ? ZS_DBG_UNSIGNED : kind;
-        p->at++;
+    bool wide = false, is_unsigned = false;
+    for (; *p->at && strchr("uUlL", *p->at); p->at++) {
+        is_unsigned |= *p->at == 'u' || *p->at == 'U';
+        wide |= *p->at == 'l' || *p->at == 'L';
     }
     if (isalnum((unsigned char)*p->at) || *p->at == '_')
         return fail(p, "no number");
-    return zs_dbg_value_of_number(p->c, "", (struct zs_dbg_number){.kind = kind, .u = u}, 8,
-                                  kind == ZS_DBG_SIGNED ? "long" : "ulong", ret);
+    /* the first type that has it; of decimal ones without an u those with a sign */
+    wide |= u > UINT32_MAX || (u > INT32_MAX && !hex && !is_unsigned);
+    is_unsigned |= u > (wide ? (uint64_t)INT64_MAX : INT32_MAX);
+    const struct zs_dbg_plain *type = type_of(is_unsigned ? ZS_DBG_UNSIGNED : ZS_DBG_SIGNED, wide);
+    return of_type(p, (struct zs_dbg_number){.kind = type->kind, .u = u}, type, ret);
 }
 
 /* ---- casts ---- */
@@ -343,26 +401,6 @@ static const struct zs_dbg_plain *take_cast(struct parser *p, bool *ret_pointer)
     if (!found)
         p->at = begin;
     return found;
-}
-
-/* C's conversion; what does not fit into an integer is cut off. */
-static struct zs_dbg_number convert(struct zs_dbg_number n, const struct zs_dbg_plain *to)
-{
-    struct zs_dbg_number out = {.kind = to->kind};
-    double f = n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
-    if (to->kind == ZS_DBG_FLOAT) {
-        out.f = to->size_B == 4 ? (double)(float)f : f;
-        return out;
-    }
-    out.u = n.u;
-    if (n.kind == ZS_DBG_FLOAT) /* as far as C says what comes of it; else 0 */
-        out.u = !(f > -9.3e18 && f < 1.84e19) ? 0
-                : f < 0                       ? (uint64_t)(int64_t)ZS_MAX(f, -9.2e18)
-                                              : (uint64_t)f;
-    uint32_t spare = 64 - to->size_B * 8;
-    out.u <<= spare;
-    out.u = to->kind == ZS_DBG_SIGNED ? (uint64_t)((int64_t)out.u >> spare) : out.u >> spare;
-    return out;
 }
 
 /* An address of such numbers. */
@@ -491,12 +529,6 @@ static int postfix(struct parser *p, struct zs_dbg_value **ret)
     return error;
 }
 
-static int of_number(struct parser *p, struct zs_dbg_number n, struct zs_dbg_value **ret)
-{
-    static const char *const types[] = {"", "long", "ulong", "double"};
-    return zs_dbg_value_of_number(p->c, "", n, 8, types[n.kind], ret);
-}
-
 static int address_of(struct parser *p, struct zs_dbg_value **ret)
 {
     char text[320];
@@ -544,18 +576,21 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
     error = zs_dbg_value_number(*ret, &n);
     if (error)
         return error;
+    const struct zs_dbg_plain *type = promoted(*ret, &n);
     if (*found == '~' && n.kind == ZS_DBG_FLOAT)
         return fail(p, "'~' of a float");
-    if (*found == '-' && n.kind == ZS_DBG_FLOAT)
-        n.f = -n.f;
-    else if (*found == '-')
-        n = (struct zs_dbg_number){.kind = ZS_DBG_SIGNED, .u = 0 - n.u};
-    else if (*found == '~')
-        n.u = ~n.u;
-    else if (*found == '!')
+    if (*found == '!') {
         n = (struct zs_dbg_number){.kind = ZS_DBG_SIGNED,
                                    .i = n.kind == ZS_DBG_FLOAT ? n.f == 0.0 : n.u == 0};
-    return of_number(p, n, ret);
+        type = type_of(ZS_DBG_SIGNED, false);
+    } else if (*found == '-' && n.kind == ZS_DBG_FLOAT) {
+        n.f = -n.f;
+    } else if (*found == '-') {
+        n.u = 0 - n.u;
+    } else if (*found == '~') {
+        n.u = ~n.u;
+    }
+    return of_type(p, n, type, ret);
 }
 
 enum binary {
@@ -590,11 +625,6 @@ static const struct {
     {"&", B_BAND, 5}, {"<", B_LT, 7},   {">", B_GT, 7},   {"+", B_ADD, 9}, {"-", B_SUB, 9},
     {"*", B_MUL, 10}, {"/", B_DIV, 10}, {"%", B_MOD, 10},
 };
-
-static double as_float(struct zs_dbg_number n)
-{
-    return n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
-}
 
 static bool float_binary(enum binary op, double a, double b, struct zs_dbg_number *ret)
 {
@@ -699,20 +729,61 @@ static bool int_binary(enum binary op, bool is_signed, uint64_t a, uint64_t b,
     return true;
 }
 
+/* Pointers count in what they point to: p + n is &p[n]. False: it is nothing of the kind. */
+static bool point(struct parser *p, enum binary op, struct zs_dbg_value *left,
+                  struct zs_dbg_value *right, struct zs_dbg_value **ret, int *ret_error)
+{
+    struct zs_dbg_number a, b;
+    uint64_t left_B = zs_dbg_value_pointee_B(left), right_B = zs_dbg_value_pointee_B(right);
+    if ((op != B_ADD && op != B_SUB) || (!left_B && !right_B) || (op == B_ADD && left_B && right_B))
+        return false;
+    *ret_error = zs_dbg_value_number(left, &a);
+    *ret_error = *ret_error ? *ret_error : zs_dbg_value_number(right, &b);
+    if (*ret_error)
+        return true;
+    if (left_B && right_B) {
+        a = (struct zs_dbg_number){.kind = ZS_DBG_SIGNED,
+                                   .i = (int64_t)(a.u - b.u) / (int64_t)left_B};
+        *ret_error = of_type(p, a, type_of(ZS_DBG_SIGNED, true), ret);
+        return true;
+    }
+    if ((!left_B && op == B_SUB) || (left_B ? b.kind : a.kind) == ZS_DBG_FLOAT) {
+        *ret_error = fail(p, "no operation of pointers");
+        return true;
+    }
+    int64_t index = left_B ? b.i : a.i;
+    index = op == B_SUB ? (int64_t)(0 - (uint64_t)index) : index;
+    *ret_error = zs_dbg_value_pointee(left_B ? left : right, index, ret);
+    *ret_error = *ret_error ? *ret_error : address_of(p, ret);
+    return true;
+}
+
 static int apply(struct parser *p, enum binary op, struct zs_dbg_value *left,
                  struct zs_dbg_value *right, struct zs_dbg_value **ret)
 {
     struct zs_dbg_number a, b, result = {.kind = ZS_DBG_SIGNED};
-    int error = zs_dbg_value_number(left, &a);
-    if (!error)
-        error = zs_dbg_value_number(right, &b);
+    int error;
+    if (point(p, op, left, right, ret, &error))
+        return error;
+    error = zs_dbg_value_number(left, &a);
+    error = error ? error : zs_dbg_value_number(right, &b);
     if (error)
         return error;
-    bool ok =
-        a.kind == ZS_DBG_FLOAT || b.kind == ZS_DBG_FLOAT
-            ? float_binary(op, as_float(a), as_float(b), &result)
-            : int_binary(op, a.kind == ZS_DBG_SIGNED && b.kind == ZS_DBG_SIGNED, a.u, b.u, &result);
-    return ok ? of_number(p, result, ret)
+    bool shifts = op == B_SHL || op == B_SHR, tells = op <= B_AND || (op >= B_EQ && op <= B_GT);
+    tells &= !shifts;
+    const struct zs_dbg_plain *type = promoted(left, &a);
+    if (!shifts)
+        type = common(type, promoted(right, &b));
+    a = convert(a, type);
+    if (shifts) /* as OpenCL C has it */
+        b.u &= type->size_B * 8 - 1;
+    else
+        b = convert(b, type);
+    bool ok = type->kind == ZS_DBG_FLOAT ? float_binary(op, a.f, b.f, &result)
+              : b.kind == ZS_DBG_FLOAT
+                  ? false
+                  : int_binary(op, type->kind == ZS_DBG_SIGNED, a.u, b.u, &result);
+    return ok ? of_type(p, result, tells ? type_of(ZS_DBG_SIGNED, false) : type, ret)
               : fail(p, "a division by zero, or no operation of floats");
 }
 

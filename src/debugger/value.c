@@ -426,6 +426,33 @@ int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_
                        v->shown.name, name);
 }
 
+uint64_t zs_dbg_value_pointee_B(const struct zs_dbg_value *v)
+{
+    struct zs_type t, target;
+    if (v->target)
+        return v->target->shown.size_B;
+    if (v->plain.size_B)
+        return v->plain.size_B;
+    return get_type(v, v->type, &t) && t.kind == ZS_KIND_POINTER && get_type(v, t.target, &target)
+               ? target.size_B
+               : 0;
+}
+
+/* The object of a type at an address. */
+static int object_at(const struct zs_dbg_value *v, const char *name, uint32_t type, uint64_t gpu_va,
+                     struct zs_dbg_value **ret)
+{
+    struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
+    if (!p)
+        return -ENOMEM;
+    p->dwarf = v->dwarf;
+    p->type = type;
+    p->place.count = 1;
+    p->place.pieces[0] = (struct zs_piece){.kind = ZS_PIECE_MEMORY, .gpu_va = gpu_va};
+    *ret = p;
+    return zs_dbg_value_load(p);
+}
+
 int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
 {
     struct zs_type t, target;
@@ -437,35 +464,32 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
         *ret = v->target;
         return 0;
     }
+    char name[256];
+    snprintf(name, sizeof(name), index ? "%s[%" PRId64 "]" : "*%s", v->shown.name, index);
+    if (v->target && v->target->dwarf)
+        return object_at(v->target, name, v->target->type,
+                         number.u + (uint64_t)index * v->target->shown.size_B, ret);
     if (!v->dwarf && number.kind != ZS_DBG_FLOAT) {
         struct zs_dbg_plain type =
-            v->plain.size_B ? v->plain : (struct zs_dbg_plain){"uint", 4, ZS_DBG_UNSIGNED};
-        return zs_dbg_value_of_memory(&v->context, "*", number.u + (uint64_t)index * type.size_B,
+            v->target         ? (struct zs_dbg_plain){v->target->shown.type,
+                                                      (uint32_t)v->target->shown.size_B, v->target->scalar}
+            : v->plain.size_B ? v->plain
+                              : (struct zs_dbg_plain){"uint", 4, ZS_DBG_UNSIGNED};
+        return zs_dbg_value_of_memory(&v->context, name, number.u + (uint64_t)index * type.size_B,
                                       type, ret);
     }
     if (!get_type(v, v->type, &t) || t.kind != ZS_KIND_POINTER || !get_type(v, t.target, &target) ||
         !target.size_B)
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is no pointer",
                            v->shown.name);
-    char name[256];
-    snprintf(name, sizeof(name), index ? "%s[%" PRId64 "]" : "*%s", v->shown.name, index);
-    struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
-    if (!p)
-        return -ENOMEM;
-    p->dwarf = v->dwarf;
-    p->type = t.target;
-    p->place.count = 1;
-    p->place.pieces[0] = (struct zs_piece){.kind = ZS_PIECE_MEMORY,
-                                           .gpu_va = number.u + (uint64_t)index * target.size_B};
-    *ret = p;
-    return zs_dbg_value_load(p);
+    return object_at(v, name, t.target, number.u + (uint64_t)index * target.size_B, ret);
 }
 
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
 {
     struct zs_type t, element;
     char name[64];
-    if (v->plain.size_B || (get_type(v, v->type, &t) && t.kind == ZS_KIND_POINTER))
+    if (v->plain.size_B || v->target || (get_type(v, v->type, &t) && t.kind == ZS_KIND_POINTER))
         return zs_dbg_value_pointee(v, index, ret);
     if ((t.kind != ZS_KIND_ARRAY && t.kind != ZS_KIND_VECTOR) || !get_type(v, t.target, &element))
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no elements",

@@ -315,6 +315,42 @@ class Debug(Debugging):
         self.assertIn('7\t', r.stdout)
         self.assertEqual(r.stdout.splitlines()[-6:], ['1', '1', '2.5', 'ushort *', '8', '1'], r.stdout)
 
+    def test_arithmetic(self):
+        """Types and values of expressions are those that C has; the compiler says which."""
+        expressions = ['me - 5', '~me', '-me', '(uint)0 - 1', 'me > -1', '-1 < (uint)1', '(uchar)255 + 1', '-8 >> 1',
+                       '(uint)0xfffffff8 >> 1', '1.0f / 3', 'me / 2.0f', '1 / 3.0', '5000000000 + me', 'me - 5L', '(ulong)me - 5',
+                       '0x80000000 + 1', '-7 / 2', '-7 % 3', '7u / 2 * -1', '!me + !0', '(char)200 + 0', 'me * 1073741824u',
+                       '(short)-1 == 65535', '1 == 1.0f', '2147483648', '0xffffffff', '1ul << 40', '(me | 8) ^ -1', 'me && 0.5f',
+                       '(float)16777217', '(long)me * 0x100000000']
+        source = """#include <stdio.h>
+typedef unsigned uint; typedef unsigned long ulong; typedef unsigned char uchar;
+#define SAY(e) _Generic((e), int: printf("int %d\\n", (int)(e)), uint: printf("uint %u\\n", (uint)(e)), \\
+    long: printf("long %ld\\n", (long)(e)), ulong: printf("ulong %lu\\n", (ulong)(e)), \\
+    float: printf("float %.9g\\n", (double)(e)), double: printf("double %.17g\\n", (double)(e)))
+int main(void)
+{
+    uint me = 3;
+""" + ''.join(f'    SAY({e});\n' for e in expressions) + '}\n'
+        program = os.path.join(WORK.name, 'arithmetic')
+        with open(program + '.c', 'w', encoding='utf-8') as f:
+            f.write(source)
+        subprocess.run(['cc', '-w', '-o', program, program + '.c'], check=True, timeout=120)
+        wanted = subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True, timeout=60).stdout.split('\n')
+        r = debug('tbreak nbody.cl:29', 'run', 'lane 3', 'echo V', *[c for e in expressions for c in (f'whatis {e}', f'print {e}')])
+        self.assertEqual(r.stderr, '')
+        got = r.stdout.split('\nV\n')[1].splitlines()
+        for e, name, value, c in zip(expressions, got[::2], got[1::2], wanted):
+            c_name, c_value = c.split()
+            self.assertEqual(name, c_name, e)
+            self.assertEqual(*[struct.pack('f', float(x)) if name == 'float' else float(x) if name == 'double' else x
+                               for x in (value, c_value)], e)
+        # pointers count in what they point to
+        r = debug('tbreak nbody.cl:29', 'run', 'print positions + 3 == &positions[3]', 'print *(2 + positions) == 0', 'print &positions[3] - positions',
+                  'print (ulong)(positions - 1) - (ulong)positions == -16ul', 'print (&here)[0].w == here.w',
+                  'print *((float *)positions + 4) == positions[1].x', 'print 1 - positions', 'print positions + 0.5')
+        self.assertEqual(r.stdout.splitlines()[-5:], ['1', '3', '1', '1', '1'], r.stdout)
+        self.assertEqual(len(r.stderr.splitlines()), 3, r.stderr)  # a vector is no number
+
     def test_abbreviations_and_lists(self):
         r = debug('tb nbody.cl:29', 'r', 'st', 'echo S', 'i th', 'echo F', 'info functions', 'info sources', 'echo L',
                   'l 16,18', 'l', 'l sum_of_pulls', 'l -', 'echo A', 'until 31', 'bt', 'h', 'help until', 'k')
@@ -339,7 +375,7 @@ class Debug(Debugging):
                   'x/3dw &positions[3]', 'x', 'x/2ub &positions[3].w', 'x/i $ip', 'p/x here', 'p/x me @lanes')
         self.assertEqual(r.stderr, '')
         values, memory = r.stdout.split('\nV\n')[1].split('X\n')
-        self.assertEqual(values.splitlines()[:12], ['0x3', '00000011', '-1', "65 'A'", '-2', '1', '0.3333333333333333', '16', '2',
+        self.assertEqual(values.splitlines()[:12], ['0x3', '00000011', '-1', "65 'A'", '-2', '1', '0.33333334', '16', '2',
                                                     '20', '0x8000', 'const float4 *'])
         self.assertEqual(values.splitlines()[-1], '3')
         rows = [line.split(': ', 1)[1] if line.startswith('0x') else line for line in memory.splitlines()]
