@@ -71,6 +71,7 @@ static double measure_peak(void (*run)(void), double per_inst)
 struct subject {
     const char *name, *dst, *src1, *src2;
     double products; /* of an instruction, by lane */
+    bool is_xehpc;   /* only there */
 };
 
 static struct zs_eu_program *lower(enum zs_isa_platform platform, const struct subject *s,
@@ -127,10 +128,11 @@ static double measure(enum zs_isa_platform platform, const struct subject *s, un
 }
 
 static const struct subject subjects[] = {
-    {"bf", "f", "bf", "bf", 16},       {"hf", "f", "hf", "hf", 16},
-    {"b by b", "d", "b", "b", 32},     {"ub by b", "d", "ub", "b", 32},
-    {"s4 by s4", "d", "s4", "s4", 64}, {"u4 by b", "d", "u4", "b", 32},
-    {"s2 by s2", "d", "s2", "s2", 64},
+    {"bf", "f", "bf", "bf", 16, false},       {"hf", "f", "hf", "hf", 16, false},
+    {"b by b", "d", "b", "b", 32, false},     {"ub by b", "d", "ub", "b", 32, false},
+    {"s4 by s4", "d", "s4", "s4", 64, false}, {"u4 by b", "d", "u4", "b", 32, false},
+    {"s2 by s2", "d", "s2", "s2", 64, false}, {"tf32", "f", "tf32", "tf32", 8, true},
+    {"bf8", "f", "bf8", "bf8", 32, true},
 };
 
 static void print_rows(enum zs_isa_platform platform, unsigned lanes, enum zs_eu_host host,
@@ -138,6 +140,8 @@ static void print_rows(enum zs_isa_platform platform, unsigned lanes, enum zs_eu
 {
     for (unsigned i = 0; i < ZS_ARRAY_LEN(subjects); i++) {
         double peak = subjects[i].dst[0] == 'f' ? real : whole;
+        if (subjects[i].is_xehpc && platform != ZS_ISA_XE_HPC)
+            continue;
         double rate = measure(platform, &subjects[i], lanes, host);
         if (rate > 0)
             printf("| %s, %u lanes | %s | %.1f | %.1f | %.0f %% |\n", subjects[i].name, lanes,

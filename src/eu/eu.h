@@ -192,6 +192,9 @@ enum {
     /* ... of a product that puts 64-bit integers into the long pipe, as XeHPC's first stepping did
      */
     ZS_EU_LOWER_LONG_INTEGERS = 1u << 6,
+    /* steps of 64 bytes for elements of all sizes where the host has AVX-512, whether it is faster
+     * by them or not: for tests */
+    ZS_EU_LOWER_WIDE = 1u << 7,
     /* each instruction has an operation: threads can stand at all of them, and go on in another
      * program of the same code (zs_eu_thread_switch) */
     ZS_EU_LOWER_PLACES = 1u << 7,

@@ -536,6 +536,20 @@ bool zs_eu_host_usable(enum zs_eu_host host)
     return host == ZS_EU_HOST_AVX2 ? avx2 : host == ZS_EU_HOST_AVX512 && avx512;
 }
 
+/* Vector units of 64 bytes. Those of Zen 4 have 32: a step of 64 is two, and its result can be
+ * loaded later than those of two steps. */
+static bool has_wide_units(void)
+{
+    enum { ZEN_3_AND_4 = 0x19, FAMILY_MAX = 15 };
+    unsigned a, b, c, d;
+
+    if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx)
+        return true;
+    if (!__get_cpuid(1, &a, &b, &c, &d))
+        return false;
+    return (a >> 8 & 15) != FAMILY_MAX || (a >> 8 & 15) + (a >> 20 & 255) != ZEN_3_AND_4;
+}
+
 static enum zs_eu_host pick_host(enum zs_eu_host host)
 {
     if (host != ZS_EU_HOST_BEST)
@@ -671,6 +685,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.host = pick_host(params->host);
     l.handlers = hosts[l.host].handlers;
     l.wide = hosts[l.host].wide;
+    l.wide_dwords = (params->flags & ZS_EU_LOWER_WIDE) || has_wide_units();
     l.dpas = hosts[l.host].dpas;
     l.platform = zs_eu_platform_of(platform_of(params));
     if (params->registers)

@@ -43,7 +43,8 @@ struct zs_eu_lowering {
     const struct zs_isa_model *model;
     enum zs_eu_host host; /* not BEST */
     const struct zs_eu_handlers *handlers;
-    const struct zs_eu_handlers *wide; /* those that are better here; NULL: none */
+    const struct zs_eu_handlers *wide; /* steps of 64 bytes; NULL: there are none */
+    bool wide_dwords;                  /* ... also for operations that have no 64-bit elements */
     const struct zs_eu_dpas_handlers *dpas;
     bool no_memory;
     uint64_t reads[4]; /* registers that the program may read */

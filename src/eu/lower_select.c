@@ -55,11 +55,18 @@ static enum zs_eu_shape shape_of(const struct zs_eu_op *op, uint32_t ce)
     return op->chunks == 2 && op->lanes == 0xffff ? ZS_EU_SHAPE_MASKED16 : ZS_EU_SHAPE_ANY;
 }
 
+static bool takes_wide_steps(const struct zs_eu_lowering *l, const struct zs_eu_op *op)
+{
+    const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
+
+    return l->wide && (l->wide_dwords || row->dst_B == 8 || row->src_B[0] == 8);
+}
+
 static zs_eu_op_fn *of_row(const struct zs_eu_lowering *l, const struct zs_eu_op *op, uint32_t ce)
 {
     zs_eu_op_fn *const(*row)[ZS_EU_CLASS_COUNT] = l->handlers->row[op->kind];
     enum zs_eu_shape shape = zs_eu_is_general(l) ? ZS_EU_SHAPE_ANY : shape_of(op, ce);
-    zs_eu_op_fn *fn = l->wide ? l->wide->row[op->kind][shape][op->cls] : NULL;
+    zs_eu_op_fn *fn = takes_wide_steps(l, op) ? l->wide->row[op->kind][shape][op->cls] : NULL;
 
     if (!fn)
         fn = row[shape][op->cls];
