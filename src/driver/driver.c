@@ -305,6 +305,9 @@ static const ze_driver_extension_properties_t extensions[] = {
     {"ZET_experimental_global_metric_timestamps", ZE_MAKE_VERSION(1, 0)},
     {"ZET_experimental_metric_export_data", ZE_MAKE_VERSION(1, 0)},
     {"ZET_experimental_metric_group_marker", ZE_MAKE_VERSION(1, 0)},
+    {"ZET_experimental_metric_tracer", ZE_MAKE_VERSION(1, 0)},
+    {"ZET_experimental_programmable_metrics", ZE_MAKE_VERSION(1, 1)},
+    {"ZET_intel_get_hw_buffer_size", ZE_MAKE_VERSION(1, 0)}, /* Intel's own */
     {"ZET_experimental_metrics_runtime_enable_disable", ZE_MAKE_VERSION(1, 0)},
     {ZE_CONTEXT_POWER_SAVING_HINT_EXP_NAME, ZE_POWER_SAVING_HINT_EXP_VERSION_CURRENT},
     {ZE_FLOAT_ATOMICS_EXT_NAME, ZE_FLOAT_ATOMICS_EXT_VERSION_CURRENT},

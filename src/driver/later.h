@@ -28,6 +28,7 @@ enum {
     /* of the tools' API */
     ZS_LATER_STYPE_METRIC_TIMER = 0x9, /* zet_metric_global_timestamps_resolution_exp_t */
     ZS_LATER_STYPE_METRIC_GROUP_TYPE = 0x10006,
+    ZS_LATER_STYPE_METRIC_BUFFER_SIZE = 0x10007, /* of Intel's driver: zet_intel_gpu_metric.h */
     ZS_LATER_STYPE_METRIC_SOURCE_ID = 0x10009,
 };
 enum {
@@ -152,6 +153,12 @@ typedef struct zs_later_metric_source_id {
     void *pNext;
     uint32_t sourceId;
 } zet_metric_source_id_exp_t;
+/* zet_intel_metric_hw_buffer_size_exp_desc_t, which no public header declares */
+typedef struct zs_later_metric_buffer_size {
+    uint32_t stype;
+    const void *pNext;
+    size_t sizeInBytes;
+} zs_later_metric_buffer_size_t;
 typedef struct zs_later_metric_calculate {
     uint32_t stype;
     const void *pNext;

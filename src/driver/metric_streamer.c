@@ -10,6 +10,7 @@
  *
  * What is not read is bounded: the oldest reports are lost, and the first one behind says so.
  */
+#include "driver/later.h"
 #include "driver/metric_exclusive.h"
 #include "driver/metrics.h"
 
@@ -22,6 +23,7 @@
 #include <time.h>
 
 enum {
+    REPORTS_OF_BUFFER = 16,  /* that a buffer holds whose size was asked for, at least */
     REPORTS_LEAST = 1 << 16, /* that are kept unread, at least: as the buffer of the hardware has */
     REPORTS_ASKED = 1 << 12, /* that a program is told to have room for, at least */
     REPORTS_MOST = 1 << 20,
@@ -326,6 +328,29 @@ static void choose_period(struct zs_ze_streamer *s, zet_metric_streamer_desc_t *
         desc->notifyEveryNReports = s->notify_every;
 }
 
+struct zs_later_metric_buffer_size *zs_metric_buffer_asked(const void *next)
+{
+    return (struct zs_later_metric_buffer_size *)zs_chain_find(next,
+                                                               ZS_LATER_STYPE_METRIC_BUFFER_SIZE);
+}
+
+/* As Intel's driver: how many reports are kept follows from notifications, if there are any. */
+static void choose_buffer(struct zs_ze_streamer *s, const zet_metric_streamer_desc_t *desc)
+{
+    struct zs_later_metric_buffer_size *asked = zs_metric_buffer_asked(desc->pNext);
+    size_t report_B = zs_metric_report_B(s->group->set);
+    if (!asked)
+        return;
+    if (kept_of(s)) {
+        asked->sizeInBytes = ZS_METRIC_KEPT_MOST * report_B;
+        return;
+    }
+    uint64_t most = ZS_MIN((uint64_t)(asked->sizeInBytes / report_B), (uint64_t)REPORTS_MOST);
+    if (!s->event)
+        s->keep = ZS_MAX(most, (uint64_t)REPORTS_OF_BUFFER);
+    asked->sizeInBytes = (size_t)s->keep * report_B;
+}
+
 static void close_streamer(struct zs_ze_streamer *s)
 {
     struct zs_metrics *m = s->device->metrics;
@@ -369,6 +394,7 @@ ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
     s->event = event ? zs_object_ref(event) : NULL;
     s->claim = ZS_METRIC_CLAIM_NONE;
     choose_period(s, desc);
+    choose_buffer(s, desc);
     if (!zs_object_publish(s)) {
         zs_object_unref(s);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");

@@ -192,6 +192,10 @@ ze_result_t ZE_APICALL zetMetricTracerCreateExp(
             zs_object_unref(t);
         return result;
     }
+    struct zs_later_metric_buffer_size *asked = zs_metric_buffer_asked(desc->pNext);
+    if (asked) /* it has one size */
+        asked->sizeInBytes =
+            (size_t)LAUNCHES_MOST * RECORDS_OF_LAUNCH * zs_metric_report_B(ZS_METRIC_SET_LAUNCHES);
     /* the only one there is: of each launch */
     desc->notifyEveryNBytes =
         (uint32_t)(RECORDS_OF_LAUNCH * zs_metric_report_B(ZS_METRIC_SET_LAUNCHES));

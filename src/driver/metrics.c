@@ -50,8 +50,6 @@ static const struct {
 #undef ZS_METRIC
 };
 
-enum { KEPT_MOST = 1 << 20 };
-
 /* ---- Making them -------------------------------------------------------------------------------
  */
 
@@ -363,7 +361,7 @@ static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
                  const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
                  const struct zs_metric_stretch *stretch)
 {
-    if (kept->count + t->stall_count > KEPT_MOST) { /* the older half */
+    if (kept->count + t->stall_count > ZS_METRIC_KEPT_MOST) { /* the older half */
         size_t gone = kept->count / 2;
         memmove(kept->items, kept->items + gone, (kept->count - gone) * sizeof(*kept->items));
         kept->count -= gone;

@@ -238,7 +238,10 @@ static inline void zs_metric_report_at(struct zs_metric_report *report,
     memcpy(&report->counters[1], at->values, sizeof(at->values));
 }
 
-/* Since number `first`, kept while the group is active; at most KEPT_MOST, then the oldest go. */
+enum { ZS_METRIC_KEPT_MOST = 1 << 20 };
+
+/* Since number `first`, kept while the group is active; of more than ZS_METRIC_KEPT_MOST the oldest
+ * go. */
 struct zs_metric_kept {
     struct zs_metric_at *items;
     size_t count, capacity;
@@ -293,6 +296,9 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
 
 /* ---- Streamers ---------------------------------------------------------------------------------
  */
+
+/* What a chain of pNext asks of the room for unread data: the size it gets. NULL: nothing. */
+struct zs_later_metric_buffer_size *zs_metric_buffer_asked(const void *next);
 
 /* What was kept from number `first` on, summed by address; the lock is held. NULL: no memory or
  * none. *ret_lost: there was more. */

@@ -460,6 +460,37 @@ static void test_stream_loses_the_oldest(void **state)
     close_stream(e, &s);
 }
 
+/* Intel's way to say how much is kept: zet_intel_metric_hw_buffer_size_exp_desc_t. */
+static void test_size_of_buffer(void **state)
+{
+    enum { ONE_B = 1024 };
+    struct e2e *e = *state;
+    struct {
+        uint32_t stype;
+        const void *next;
+        size_t size;
+    } buffer = {0x10007, NULL, 100 * ONE_B + 5};
+    struct stream s = {.group = streamed(e, "ZscopeInstructions"), .raw = malloc(RAW_MAX)};
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .pNext = &buffer,
+                                       .samplingPeriod = 100000};
+    activate(e, s.group);
+    OK(zetMetricStreamerOpen(e->context, e->device, s.group, &desc, NULL, &s.handle));
+    assert_int_equal(buffer.size, 100 * ONE_B);
+    usleep(50000); /* 500 periods */
+    read_stream(&s, UINT32_MAX);
+    assert_true(s.lost && s.reports == 100);
+    OK(zetMetricStreamerClose(s.handle));
+    buffer.size = 3; /* too little for anything, and too much */
+    OK(zetMetricStreamerOpen(e->context, e->device, s.group, &desc, NULL, &s.handle));
+    assert_in_range(buffer.size, ONE_B, 64 * ONE_B);
+    OK(zetMetricStreamerClose(s.handle));
+    buffer.size = SIZE_MAX;
+    OK(zetMetricStreamerOpen(e->context, e->device, s.group, &desc, NULL, &s.handle));
+    assert_true(buffer.size >= 65536 * ONE_B && buffer.size < SIZE_MAX && buffer.size % ONE_B == 0);
+    close_stream(e, &s);
+}
+
 /* Time goes on while the host executes a launch: its reports come, and the launch stands behind
  * those that were read, as its timestamps do. */
 static void test_stream_while_running(void **state)
@@ -911,6 +942,7 @@ int main(void)
         cmocka_unit_test(test_stream_notifies),
         cmocka_unit_test(test_stream_while_running),
         cmocka_unit_test(test_stream_loses_the_oldest),
+        cmocka_unit_test(test_size_of_buffer),
         cmocka_unit_test(test_refused_streamers),
         cmocka_unit_test(test_close_while_running),
         cmocka_unit_test(test_hostile_raw_data),
