@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 work=build/bench-instrument
 mkdir -p $work
-ninja -C build/release --quiet bench/instrument_bench src/cli/zescope src/collect/libzescope_collect.so src/driver/libze_zescope.so.1
+ninja -C build/release --quiet bench/instrument_bench src/cli/zescope src/collect/libzescope_collect.so src/driver/libze_zescope.so.1 src/compiler/zescope-compiler
 for group in arith flow data sync; do
     [ -f $work/$group.bin ] || ocloc compile -q -file tests/kernels/suite/$group.cl -device skl -options -cl-std=CL2.0 \
         -output_no_suffix -output $work/$group.bin >/dev/null

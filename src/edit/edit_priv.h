@@ -111,6 +111,8 @@ struct zs_edit_kernel {
     uint32_t acc; /* the first of two accumulators that nobody uses, or ZS_NONE */
     bool has_a0;  /* nobody uses the last words of a0 */
     uint64_t free_grf[4];
+    uint64_t (*live_grf)[4]; /* of the instructions of block live_block; NULL: of none */
+    uint32_t live_block;
     uint64_t named_grf[4];    /* by the code, or they come with the thread */
     uint64_t shared_grf[4];   /* lanes read what other lanes wrote */
     uint64_t reserved_grf[4]; /* the caller's */

@@ -86,6 +86,7 @@ void zs_edit_close(struct zs_edit *edit)
         zs_isa_kernel_close(k->code);
         zs_placed_fini(&k->placed);
         zs_buf_fini(&k->pool);
+        free(k->live_grf);
         free(k->insertions);
         free(k->probes);
     }

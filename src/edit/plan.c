@@ -262,6 +262,23 @@ static bool convention_allows(const struct zs_edit_kernel *k, uint32_t reg)
     return reg < (k->info->is_function_holder ? CALLEES_END : STACK_FIRST);
 }
 
+/* What is live before an instruction. Probes mostly come in order: a block's sets are kept. */
+static bool find_live(struct zs_edit_kernel *k, uint32_t at, uint64_t ret_live[4])
+{
+    uint32_t b = zs_isa_inst_block(k->code, at);
+    if (!k->live_grf)
+        k->live_block = ZS_NONE;
+    if (!k->live_grf)
+        k->live_grf = calloc(zs_isa_kernel_count(k->code), sizeof(*k->live_grf));
+    if (!k->live_grf)
+        return false;
+    if (k->live_block != b)
+        zs_isa_live_sets(k->code, b, k->live_grf);
+    k->live_block = b;
+    memcpy(ret_live, k->live_grf[at - zs_isa_block(k->code, b)->first], sizeof(*k->live_grf));
+    return true;
+}
+
 /* Registers that hold nothing where an insertion stands: liveness says so, or nobody names them. */
 static bool find_dead(struct zs_edit_kernel *k, const struct zs_insertion *insertion,
                       uint64_t ret_dead[4])
@@ -270,8 +287,9 @@ static bool find_dead(struct zs_edit_kernel *k, const struct zs_insertion *inser
     if (!k->dead_known && !k->writes_known)
         return false;
     uint32_t at = insertion->inst + (insertion->where == ZS_EDIT_AFTER ? 1 : 0);
-    if (k->dead_known && at < zs_isa_kernel_count(k->code)) /* behind the end nothing is live */
-        zs_isa_live_set(k->code, at, used);
+    bool is_end = at >= zs_isa_kernel_count(k->code); /* nothing is live there */
+    if (k->dead_known && !is_end && !find_live(k, at, used))
+        return false;
     for (uint32_t w = 0; w < 4; w++)
         used[w] = k->dead_known ? used[w] | k->shared_grf[w] : k->named_grf[w];
     for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)

@@ -24,6 +24,7 @@
  * times the number of edges, whatever the code. Memory is bounded by SETS_LIMIT_B.
  */
 #include "isa/isa_priv.h"
+#include "isa/touched.h"
 #include "isa/xe.h"
 
 #include <errno.h>
@@ -524,15 +525,32 @@ static struct live_state state_before(const struct zs_isa_kernel *k, uint32_t i,
 
 enum { GRF_MAX = 256 };
 
+static void put_bits(const struct live_state *s, uint64_t ret_bits[4])
+{
+    memset(ret_bits, 0, 4 * sizeof(*ret_bits));
+    for (uint32_t r = 0; r < s->k->grf_count; r++)
+        if (s->live[r] | s->parked[r])
+            ret_bits[r / 64] |= UINT64_C(1) << r % 64;
+}
+
 void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bits[4])
 {
     zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count && k->grf_count <= GRF_MAX);
     mask live[GRF_MAX + ARF_COUNT];
     struct live_state s = state_before(k, i, live);
-    memset(ret_bits, 0, 4 * sizeof(*ret_bits));
-    for (uint32_t r = 0; r < k->grf_count; r++)
-        if (live[r] | s.parked[r])
-            ret_bits[r / 64] |= UINT64_C(1) << r % 64;
+    put_bits(&s, ret_bits);
+}
+
+void zs_isa_live_sets(const struct zs_isa_kernel *k, uint32_t b, uint64_t (*ret_bits)[4])
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS && b < k->block_count && k->grf_count <= GRF_MAX);
+    mask live[GRF_MAX + ARF_COUNT];
+    const struct zs_isa_block *block = &k->blocks[b];
+    struct live_state s = state_at_end(k, b, live);
+    for (uint32_t at = block->count; at-- > 0;) {
+        step(&s, &k->insts[block->first + at]);
+        put_bits(&s, ret_bits[at]);
+    }
 }
 
 void zs_isa_live_arf(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_live_arf *ret)

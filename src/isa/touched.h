@@ -30,4 +30,7 @@ struct zs_isa_touched {
 void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
                            struct zs_isa_touched *ret);
 
+/* LIVENESS. zs_isa_live_set of each instruction of a block, at once. */
+void zs_isa_live_sets(const struct zs_isa_kernel *kernel, uint32_t block, uint64_t (*ret_bits)[4]);
+
 #endif
