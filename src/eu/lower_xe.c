@@ -43,7 +43,7 @@ static bool is_two_operations(unsigned function, enum zs_eu_row ret_rows[2], uns
         unsigned first_row = k % FIRST / ROWS, second_row = k % ROWS, made = 0;
         for (unsigned i = 0; i < 8; i++) {
             unsigned joined = rows[first_row].table >> ((i >> x & 1) + 2 * (i >> y & 1)) & 1;
-            made |= (rows[second_row].table >> (joined + 2 * (i >> last & 1)) & 1) << i;
+            made |= (rows[second_row].table >> (joined + 2 * (i >> last & 1)) & 1u) << i;
         }
         if (made != function)
             continue;
