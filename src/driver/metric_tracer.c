@@ -147,7 +147,9 @@ static ze_result_t check_groups(const char *function, const struct zs_ze_device 
 static ze_result_t attach(const char *function, struct zs_ze_metric_tracer *t)
 {
     struct zs_metrics *m = t->device->metrics;
-    if (!m->active[zs_metric_set_domain(ZS_METRIC_SET_LAUNCHES)])
+    const struct zs_ze_metric_group *active =
+        m->active[zs_metric_set_domain(ZS_METRIC_SET_LAUNCHES)];
+    if (!active || !zs_metric_is_traced(active->set))
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
                          "the metric group is not active");
     if (m->tracer)

@@ -43,7 +43,6 @@ static struct {
     zet_metric_query_handle_t queries[REAL];
     uint8_t *raw[REAL];
     size_t raw_B[REAL];
-    zet_metric_tracer_exp_handle_t tracer;
     zet_metric_decoder_exp_handle_t decoder;
     uint8_t traced[TRACED_B];
     zet_metric_handle_t decodable[DECODABLE_MAX];
@@ -95,22 +94,37 @@ static void make_kernel(void)
     MUST(zeKernelSetArgumentValue(w.kernel, 1, sizeof(number), &number));
 }
 
+/* Records of one launch, and what decodes them. */
+static void trace(void)
+{
+    const ze_group_count_t groups = {1, 1, 1};
+    zet_metric_tracer_exp_desc_t desc = {.stype = 0x1000a};
+    zet_metric_tracer_exp_handle_t tracer;
+    size_t size_B = sizeof(w.traced);
+    MUST(zetContextActivateMetricGroups(w.context, w.device, 1, &w.real_groups[REAL]));
+    MUST(zetMetricTracerCreateExp(w.context, w.device, 1, &w.real_groups[REAL], &desc, NULL,
+                                  &tracer));
+    MUST(zetMetricTracerEnableExp(tracer, true));
+    MUST(zetMetricDecoderCreateExp(tracer, &w.decoder));
+    w.decodable_count = DECODABLE_MAX;
+    MUST(zetMetricDecoderGetDecodableMetricsExp(w.decoder, &w.decodable_count, w.decodable));
+    MUST(zeCommandListAppendLaunchKernel(w.list, w.kernel, &groups, NULL, 0, NULL));
+    MUST(zetMetricTracerReadDataExp(tracer, &size_B, w.traced));
+    zs_assert(size_B == sizeof(w.traced));
+    MUST(zetMetricTracerDisableExp(tracer, true));
+    MUST(zetMetricTracerDestroyExp(tracer));
+}
+
 /* Data of one launch, of one group of each domain. */
 static void run_queries(void)
 {
     ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
     const ze_group_count_t groups = {1, 1, 1};
-    zet_metric_tracer_exp_desc_t tracer_desc = {.stype = 0x1000a};
     make_kernel();
-    MUST(zetContextActivateMetricGroups(w.context, w.device, REAL + 1, w.real_groups));
-    MUST(zetMetricTracerCreateExp(w.context, w.device, 1, &w.real_groups[REAL], &tracer_desc, NULL,
-                                  &w.tracer));
-    MUST(zetMetricTracerEnableExp(w.tracer, true));
-    MUST(zetMetricDecoderCreateExp(w.tracer, &w.decoder));
-    w.decodable_count = DECODABLE_MAX;
-    MUST(zetMetricDecoderGetDecodableMetricsExp(w.decoder, &w.decodable_count, w.decodable));
     MUST(zeCommandListCreateImmediate(w.context, w.device, &desc, &w.list));
+    trace();
+    MUST(zetContextActivateMetricGroups(w.context, w.device, REAL, w.real_groups));
     for (uint32_t i = 0; i < REAL; i++) {
         zet_metric_query_pool_desc_t pool_desc = {
             .stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, .count = 1};
@@ -127,15 +141,10 @@ static void run_queries(void)
         zs_assert(w.raw[i] && w.raw_B[i]);
         MUST(zetMetricQueryGetData(w.queries[i], &w.raw_B[i], w.raw[i]));
     }
-    size_t size_B = sizeof(w.traced);
-    MUST(zetMetricTracerReadDataExp(w.tracer, &size_B, w.traced));
-    zs_assert(size_B == sizeof(w.traced));
-    MUST(zetMetricTracerDisableExp(w.tracer, true));
 }
 
 static void teardown(void)
 {
-    MUST(zetMetricTracerDestroyExp(w.tracer));
     MUST(zetMetricDecoderDestroyExp(w.decoder));
     for (uint32_t i = 0; i < REAL; i++) {
         MUST(zetMetricQueryDestroy(w.queries[i]));
