@@ -362,10 +362,10 @@ row_of_offsets(const struct zs_port_quick *area, const uint8_t *offsets, uint32_
         return false;
     uint32_t size_B = step * (LANES_MAX - 1) + 4 * elements;
     first &= area->mask;
-    ret->is_one = step == 0;
-    ret->first = area->base + first;
-    return first <= area->size_B && size_B <= area->size_B - first &&
-           (ret->is_one || elements == 1);
+    if (first > area->size_B || size_B > area->size_B - first || (step && elements > 1))
+        return false;
+    *ret = (struct row){area->base + first, step == 0};
+    return true;
 }
 
 ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) bool

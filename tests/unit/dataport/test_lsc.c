@@ -83,7 +83,8 @@ static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32
 }
 
 /* Offsets of the lanes in the memory, and as addresses: apart from each other, since the order of
- * lanes that meet is not defined. The last one may reach outside a surface. */
+ * lanes that meet is not defined. The last one may reach outside a surface. Where lanes are evenly
+ * apart the second sixteen begin elsewhere in half of all cases. */
 static void place(struct fixture *f, const struct shape *s, uint64_t *seed, uint32_t *ret_offset,
                   uint8_t *addresses)
 {
@@ -93,13 +94,20 @@ static void place(struct fixture *f, const struct shape *s, uint64_t *seed, uint
     uint32_t first = s->even ? random_u32(seed) % (size_B - whole_B + 1) : 0;
     if (s->even && s->where == SURFACE && random_u32(seed) % 4 == 0)
         first = size_B - whole_B + s->step_B; /* the last lane is outside */
+    uint32_t half_B = s->step_B * 15 + span_B, second = first / s->element_B;
+    second += s->step_B * 16 / s->element_B;
+    if (s->even && s->lanes == LANES && random_u32(seed) & 1 && half_B <= size_B / 2) {
+        first = random_u32(seed) % (size_B / 2 - half_B + 1);
+        second = (size_B / 2 + random_u32(seed) % (size_B / 2 - half_B + 1)) / s->element_B;
+    }
     for (uint32_t lane = 0; lane < s->lanes; lane++) {
         uint32_t inner = random_u32(seed) % (slice_B - span_B + 1) / s->element_B * s->element_B;
         uint32_t offset = lane * slice_B + inner;
         if (s->where == SURFACE && !s->transposed && lane == s->lanes - 1 && random_u32(seed) & 1)
             offset = size_B + s->element_B - random_u32(seed) % 3 * s->element_B;
         if (s->even)
-            offset = first / s->element_B * s->element_B + lane * s->step_B;
+            offset = lane < 16 ? first / s->element_B * s->element_B + lane * s->step_B
+                               : second * s->element_B + (lane - 16) * s->step_B;
         uint64_t address = s->where == A64 ? (uint64_t)(uintptr_t)memory + offset : offset;
         ret_offset[lane] = offset;
         memcpy(addresses + (size_t)lane * address_B(s), &address, address_B(s));
@@ -134,9 +142,12 @@ static void check_shape(struct fixture *f, const struct shape *s, uint64_t *seed
         fill_random(src1, sizeof(src1), seed);
         fill_random(dst, sizeof(dst), seed);
         place(f, s, seed, offset, src0);
+        assert_int_equal(prepare(f, s, is_store ? STORE : LOAD, is_store ? 1 : 0, !is_store), 0);
+        bool in_place = !is_store && random_u32(seed) % 4 == 0; /* over the addresses */
+        if (in_place)
+            memcpy(dst, src0, f->message.mlen * 32u);
         memcpy(want, dst, sizeof(want));
         memcpy(before, memory, size_B);
-        assert_int_equal(prepare(f, s, is_store ? STORE : LOAD, is_store ? 1 : 0, !is_store), 0);
         for (uint32_t lane = 0; lane < s->lanes; lane++) {
             for (uint32_t e = 0; mask >> lane & 1 && e < s->length; e++) {
                 uint32_t at = place_in_register(s, lane, e);
@@ -151,7 +162,7 @@ static void check_shape(struct fixture *f, const struct shape *s, uint64_t *seed
                 }
             }
         }
-        assert_true(execute(f, dst, src0, src1, mask, seed));
+        assert_true(execute(f, dst, in_place ? dst : src0, src1, mask, seed));
         assert_memory_equal(memory, before, size_B);
         assert_memory_equal(dst, want, sizeof(want));
     }
