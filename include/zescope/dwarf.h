@@ -224,6 +224,12 @@ ZS_API uint32_t zs_type_strip(const struct zs_dwarf *debug, uint32_t type);
  * written; returns how many there are. */
 ZS_API size_t zs_type_members(const struct zs_dwarf *debug, uint32_t type,
                               struct zs_type_member *ret_members, size_t capacity);
+/* Elements of an array's dimensions, the outermost first (0: not known), of which the first
+ * `capacity` are written; returns how many there are, at most ZS_TYPE_DIMENSIONS_MAX. 0: it is no
+ * array. */
+enum { ZS_TYPE_DIMENSIONS_MAX = 8 };
+ZS_API size_t zs_type_dimensions(const struct zs_dwarf *debug, uint32_t type, uint64_t *ret_counts,
+                                 size_t capacity);
 /* C declaration without the name: "const float4 *", "struct pt[3]". Cut to size_B, terminated.
  * Returns its length. */
 ZS_API size_t zs_type_print(const struct zs_dwarf *debug, uint32_t type, char *ret_text,

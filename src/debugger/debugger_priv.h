@@ -491,6 +491,7 @@ struct zs_dbg_value {
     struct zs_eval_result place; /* count 0: it is no variable's */
     uint64_t at_bits;            /* its beginning in the place's object */
     uint32_t bit_size;           /* of a bit field, else 0 */
+    uint32_t dimension;          /* of an array: how many indices it was given */
     uint8_t *data;               /* NULL: not available */
     const char *why;             /* ... because of this */
     struct zs_dbg_value *target; /* of "&x": x; else NULL */

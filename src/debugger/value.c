@@ -100,6 +100,38 @@ int zs_dbg_value_number(struct zs_dbg_value *v, struct zs_dbg_number *ret)
     return 0;
 }
 
+/* ---- arrays ---- */
+
+/* What an index of an array (or vector) is for, behind `dimension` others. */
+struct row {
+    uint64_t count;  /* 0: not known */
+    uint64_t size_B; /* of each; 0: not known */
+    bool has_more;   /* they are arrays themselves */
+};
+
+static struct row row_of(const struct zs_dbg_value *v, uint32_t type, const struct zs_type *t,
+                         uint32_t dimension)
+{
+    uint64_t counts[ZS_TYPE_DIMENSIONS_MAX];
+    struct zs_type element;
+    struct row row = {.count = t->count};
+    size_t n = t->kind == ZS_KIND_ARRAY
+                   ? zs_type_dimensions(v->dwarf, zs_type_strip(v->dwarf, type), counts,
+                                        ZS_TYPE_DIMENSIONS_MAX)
+                   : 0;
+    if (get_type(v, t->target, &element))
+        row.size_B = element.size_B;
+    if (n <= 1 || dimension >= n)
+        return row;
+    row.count = counts[dimension];
+    row.has_more = dimension + 1 < n;
+    for (size_t i = dimension + 1; i < n; i++)
+        row.size_B = row.size_B * counts[i];
+    if (t->size_B && row.size_B > t->size_B) /* sizes that nothing has */
+        row.size_B = 0;
+    return row;
+}
+
 /* ---- text ---- */
 
 static void put_double(struct zs_buf *out, double value, uint64_t size_B)
@@ -179,21 +211,26 @@ static void put_members(const struct zs_dbg_value *v, uint32_t type, const uint8
     zs_buf_putc(out, '}');
 }
 
-static void put_elements(const struct zs_dbg_value *v, const struct zs_type *t,
-                         const uint8_t *bytes, uint64_t size_B, uint32_t depth, struct zs_buf *out)
+static void put_elements(const struct zs_dbg_value *v, uint32_t type, const struct zs_type *t,
+                         uint32_t dimension, const uint8_t *bytes, uint64_t size_B, uint32_t depth,
+                         struct zs_buf *out)
 {
-    struct zs_type element;
-    if (!get_type(v, t->target, &element) || !element.size_B) {
+    struct row row = row_of(v, type, t, dimension);
+    if (!row.size_B) {
         zs_buf_puts(out, "{...}");
         return;
     }
-    uint64_t count = ZS_MIN(t->count, size_B / element.size_B);
+    uint64_t count = ZS_MIN(row.count, size_B / row.size_B);
     zs_buf_putc(out, '{');
     for (uint64_t i = 0; i < count && i < SHOWN_ELEMENTS && out->size_B < TEXT_MAX; i++) {
         zs_buf_puts(out, i ? ", " : "");
-        put_value(v, t->target, bytes + i * element.size_B, element.size_B, depth + 1, out);
+        if (row.has_more)
+            put_elements(v, type, t, dimension + 1, bytes + i * row.size_B, row.size_B, depth + 1,
+                         out);
+        else
+            put_value(v, t->target, bytes + i * row.size_B, row.size_B, depth + 1, out);
     }
-    zs_buf_puts(out, count > SHOWN_ELEMENTS || count < t->count ? ", ...}" : "}");
+    zs_buf_puts(out, count > SHOWN_ELEMENTS || count < row.count ? ", ...}" : "}");
 }
 
 static void put_value(const struct zs_dbg_value *v, uint32_t type, const uint8_t *bytes,
@@ -205,7 +242,7 @@ static void put_value(const struct zs_dbg_value *v, uint32_t type, const uint8_t
     else if (t.kind == ZS_KIND_STRUCT || t.kind == ZS_KIND_UNION || t.kind == ZS_KIND_CLASS)
         put_members(v, zs_type_strip(v->dwarf, type), bytes, size_B, depth, out);
     else if (t.kind == ZS_KIND_ARRAY || t.kind == ZS_KIND_VECTOR)
-        put_elements(v, &t, bytes, size_B, depth, out);
+        put_elements(v, type, &t, 0, bytes, size_B, depth, out);
     else if (scalar_of(&t) != ZS_DBG_NOT_SCALAR && (t.size_B ? t.size_B : 8) <= size_B)
         put_scalar(v, zs_type_strip(v->dwarf, type), &t, bytes, 0, out);
     else
@@ -226,6 +263,8 @@ static void describe(struct zs_dbg_value *v, const struct zs_type *t)
         zs_buf_printf(&out, "<%s>", v->why ? v->why : "not available");
     else if (v->bit_size)
         put_scalar(v, zs_type_strip(v->dwarf, v->type), t, v->data, v->bit_size, &out);
+    else if (v->dimension)
+        put_elements(v, v->type, t, v->dimension, v->data, v->shown.size_B, 0, &out);
     else
         put_value(v, v->type, v->data, v->shown.size_B, 0, &out);
     v->shown.text = keep(&v->context, zs_buf_cstr(&out));
@@ -252,12 +291,26 @@ static uint32_t count_children(const struct zs_dbg_value *v, const struct zs_typ
         return (uint32_t)zs_type_members(v->dwarf, zs_type_strip(v->dwarf, v->type), NULL, 0);
     case ZS_KIND_ARRAY:
     case ZS_KIND_VECTOR:
-        return (uint32_t)ZS_MIN(t->count, (uint64_t)CHILDREN_MAX);
+        return (uint32_t)ZS_MIN(row_of(v, v->type, t, v->dimension).count, (uint64_t)CHILDREN_MAX);
     case ZS_KIND_POINTER:
     case ZS_KIND_REFERENCE:
         return get_type(v, t->target, &target) && target.size_B ? 1 : 0;
     default:
         return 0;
+    }
+}
+
+/* "int[2]" of a row of an int[3][2]. */
+static void print_row_type(const struct zs_dbg_value *v, const struct zs_type *t, char *ret,
+                           size_t size_B)
+{
+    uint64_t counts[ZS_TYPE_DIMENSIONS_MAX];
+    size_t n = zs_type_dimensions(v->dwarf, zs_type_strip(v->dwarf, v->type), counts,
+                                  ZS_TYPE_DIMENSIONS_MAX);
+    size_t at = ZS_MIN(zs_type_print(v->dwarf, t->target, ret, size_B), size_B - 1);
+    for (size_t i = v->dimension; i < n && at < size_B - 1; i++) {
+        int more = snprintf(ret + at, size_B - at, "[%" PRIu64 "]", counts[i]);
+        at = ZS_MIN(at + (size_t)ZS_MAX(more, 0), size_B - 1);
     }
 }
 
@@ -270,9 +323,15 @@ int zs_dbg_value_load(struct zs_dbg_value *v)
         describe(v, &t);
         return 0;
     }
-    zs_type_print(v->dwarf, v->type, name, sizeof(name));
+    if (v->dimension)
+        print_row_type(v, &t, name, sizeof(name));
+    else
+        zs_type_print(v->dwarf, v->type, name, sizeof(name));
     v->shown.type = keep(&v->context, name);
-    v->shown.size_B = t.size_B ? t.size_B : t.kind == ZS_KIND_POINTER ? 8 : 0;
+    v->shown.size_B = v->dimension                ? row_of(v, v->type, &t, v->dimension - 1).size_B
+                      : t.size_B                  ? t.size_B
+                      : t.kind == ZS_KIND_POINTER ? 8
+                                                  : 0;
     v->scalar = scalar_of(&t);
     v->shown.child_count = count_children(v, &t);
     if (!v->why && (!v->shown.size_B || !v->place.count))
@@ -372,7 +431,7 @@ int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variab
 /* ---- parts ---- */
 
 static struct zs_dbg_value *part(struct zs_dbg_value *v, const char *name, uint32_t type,
-                                 uint64_t at_bits, uint32_t bit_size)
+                                 uint64_t at_bits, uint32_t bit_size, uint32_t dimension)
 {
     struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
     if (!p)
@@ -383,6 +442,7 @@ static struct zs_dbg_value *part(struct zs_dbg_value *v, const char *name, uint3
     p->why = v->why;
     p->at_bits = v->at_bits + at_bits;
     p->bit_size = bit_size;
+    p->dimension = dimension;
     (void)zs_dbg_value_load(p);
     return p;
 }
@@ -419,7 +479,7 @@ int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_
         if (strcmp(members[i].name, name) != 0)
             continue;
         *ret = part(v, name, members[i].type, members[i].offset_B * 8 + members[i].bit_offset,
-                    members[i].bit_size);
+                    members[i].bit_size, 0);
         return *ret ? 0 : -ENOMEM;
     }
     return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no member %s",
@@ -439,14 +499,15 @@ uint64_t zs_dbg_value_pointee_B(const struct zs_dbg_value *v)
 }
 
 /* The object of a type at an address. */
-static int object_at(const struct zs_dbg_value *v, const char *name, uint32_t type, uint64_t gpu_va,
-                     struct zs_dbg_value **ret)
+static int object_at(const struct zs_dbg_value *v, const char *name, uint32_t type,
+                     uint32_t dimension, uint64_t gpu_va, struct zs_dbg_value **ret)
 {
     struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
     if (!p)
         return -ENOMEM;
     p->dwarf = v->dwarf;
     p->type = type;
+    p->dimension = dimension;
     p->place.count = 1;
     p->place.pieces[0] = (struct zs_piece){.kind = ZS_PIECE_MEMORY, .gpu_va = gpu_va};
     *ret = p;
@@ -467,7 +528,7 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
     char name[256];
     snprintf(name, sizeof(name), index ? "%s[%" PRId64 "]" : "*%s", v->shown.name, index);
     if (v->target && v->target->dwarf)
-        return object_at(v->target, name, v->target->type,
+        return object_at(v->target, name, v->target->type, v->target->dimension,
                          number.u + (uint64_t)index * v->target->shown.size_B, ret);
     if (!v->dwarf && number.kind != ZS_DBG_FLOAT) {
         struct zs_dbg_plain type =
@@ -482,7 +543,7 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
         !target.size_B)
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is no pointer",
                            v->shown.name);
-    return object_at(v, name, t.target, number.u + (uint64_t)index * target.size_B, ret);
+    return object_at(v, name, t.target, 0, number.u + (uint64_t)index * target.size_B, ret);
 }
 
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
@@ -494,11 +555,14 @@ int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
     if ((t.kind != ZS_KIND_ARRAY && t.kind != ZS_KIND_VECTOR) || !get_type(v, t.target, &element))
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no elements",
                            v->shown.name);
-    if (index < 0 || (t.count && (uint64_t)index >= t.count))
+    struct row row = row_of(v, v->type, &t, v->dimension);
+    if (index < 0 || (row.count && (uint64_t)index >= row.count))
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "%s has %" PRIu64 " elements", v->shown.name, t.count);
+                           "%s has %" PRIu64 " elements", v->shown.name, row.count);
     snprintf(name, sizeof(name), "[%" PRId64 "]", index);
-    *ret = part(v, name, t.target, (uint64_t)index * element.size_B * 8, 0);
+    *ret = row.has_more
+               ? part(v, name, v->type, (uint64_t)index * row.size_B * 8, 0, v->dimension + 1)
+               : part(v, name, t.target, (uint64_t)index * row.size_B * 8, 0, 0);
     return *ret ? 0 : -ENOMEM;
 }
 
@@ -523,7 +587,7 @@ int zs_debug_children(struct zs_debugger *d, struct zs_debug_value *value, uint3
         int error;
         if (structured) {
             child = part(v, members[i].name, members[i].type,
-                         members[i].offset_B * 8 + members[i].bit_offset, members[i].bit_size);
+                         members[i].offset_B * 8 + members[i].bit_offset, members[i].bit_size, 0);
             error = child ? 0 : -ENOMEM;
         } else {
             error = zs_dbg_value_element(v, i, &child);

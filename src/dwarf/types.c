@@ -93,10 +93,9 @@ static void for_children(const struct zs_dwarf *debug, const struct zs_die *pare
 
 /* ---- arrays ---- */
 
-enum { DIMENSIONS_MAX = 8 };
 struct dimensions {
     uint32_t count;
-    uint64_t sizes[DIMENSIONS_MAX]; /* 0: not known */
+    uint64_t sizes[ZS_TYPE_DIMENSIONS_MAX]; /* 0: not known */
 };
 
 static bool add_dimension(void *ctx, const struct zs_dwarf *debug, const struct zs_die *child)
@@ -108,7 +107,7 @@ static bool add_dimension(void *ctx, const struct zs_dwarf *debug, const struct 
     uint64_t upper = die_number(child, DW_AT_upper_bound, UINT64_MAX);
     d->sizes[d->count++] = count ? count : upper == UINT64_MAX ? 0 : upper + 1;
     (void)debug;
-    return d->count < DIMENSIONS_MAX;
+    return d->count < ZS_TYPE_DIMENSIONS_MAX;
 }
 
 static struct dimensions array_dimensions(const struct zs_dwarf *debug, const struct zs_die *die)
@@ -163,6 +162,20 @@ static int type_get(const struct zs_dwarf *debug, uint32_t type, struct zs_type 
         (!has_target || !zs_mul_u64(ret_type->count, target.size_B, &ret_type->size_B)))
         ret_type->size_B = 0;
     return 0;
+}
+
+size_t zs_type_dimensions(const struct zs_dwarf *debug, uint32_t type, uint64_t *ret_counts,
+                          size_t capacity)
+{
+    struct zs_die die;
+    const struct type_tag *tag =
+        type && !zs_die_follow(debug, type, &die) ? find_tag(die.tag) : NULL;
+    if (!tag || tag->kind != ZS_KIND_ARRAY)
+        return 0;
+    struct dimensions d = array_dimensions(debug, &die);
+    for (size_t i = 0; i < d.count && i < capacity; i++)
+        ret_counts[i] = d.sizes[i];
+    return d.count;
 }
 
 int zs_type_get(const struct zs_dwarf *debug, uint32_t type, struct zs_type *ret_type)

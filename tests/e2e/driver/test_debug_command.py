@@ -315,42 +315,6 @@ class Debug(Debugging):
         self.assertIn('7\t', r.stdout)
         self.assertEqual(r.stdout.splitlines()[-6:], ['1', '1', '2.5', 'ushort *', '8', '1'], r.stdout)
 
-    def test_arithmetic(self):
-        """Types and values of expressions are those that C has; the compiler says which."""
-        expressions = ['me - 5', '~me', '-me', '(uint)0 - 1', 'me > -1', '-1 < (uint)1', '(uchar)255 + 1', '-8 >> 1',
-                       '(uint)0xfffffff8 >> 1', '1.0f / 3', 'me / 2.0f', '1 / 3.0', '5000000000 + me', 'me - 5L', '(ulong)me - 5',
-                       '0x80000000 + 1', '-7 / 2', '-7 % 3', '7u / 2 * -1', '!me + !0', '(char)200 + 0', 'me * 1073741824u',
-                       '(short)-1 == 65535', '1 == 1.0f', '2147483648', '0xffffffff', '1ul << 40', '(me | 8) ^ -1', 'me && 0.5f',
-                       '(float)16777217', '(long)me * 0x100000000']
-        source = """#include <stdio.h>
-typedef unsigned uint; typedef unsigned long ulong; typedef unsigned char uchar;
-#define SAY(e) _Generic((e), int: printf("int %d\\n", (int)(e)), uint: printf("uint %u\\n", (uint)(e)), \\
-    long: printf("long %ld\\n", (long)(e)), ulong: printf("ulong %lu\\n", (ulong)(e)), \\
-    float: printf("float %.9g\\n", (double)(e)), double: printf("double %.17g\\n", (double)(e)))
-int main(void)
-{
-    uint me = 3;
-""" + ''.join(f'    SAY({e});\n' for e in expressions) + '}\n'
-        program = os.path.join(WORK.name, 'arithmetic')
-        with open(program + '.c', 'w', encoding='utf-8') as f:
-            f.write(source)
-        subprocess.run(['cc', '-w', '-o', program, program + '.c'], check=True, timeout=120)
-        wanted = subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True, timeout=60).stdout.split('\n')
-        r = debug('tbreak nbody.cl:29', 'run', 'lane 3', 'echo V', *[c for e in expressions for c in (f'whatis {e}', f'print {e}')])
-        self.assertEqual(r.stderr, '')
-        got = r.stdout.split('\nV\n')[1].splitlines()
-        for e, name, value, c in zip(expressions, got[::2], got[1::2], wanted):
-            c_name, c_value = c.split()
-            self.assertEqual(name, c_name, e)
-            self.assertEqual(*[struct.pack('f', float(x)) if name == 'float' else float(x) if name == 'double' else x
-                               for x in (value, c_value)], e)
-        # pointers count in what they point to
-        r = debug('tbreak nbody.cl:29', 'run', 'print positions + 3 == &positions[3]', 'print *(2 + positions) == 0', 'print &positions[3] - positions',
-                  'print (ulong)(positions - 1) - (ulong)positions == -16ul', 'print (&here)[0].w == here.w',
-                  'print *((float *)positions + 4) == positions[1].x', 'print 1 - positions', 'print positions + 0.5')
-        self.assertEqual(r.stdout.splitlines()[-5:], ['1', '3', '1', '1', '1'], r.stdout)
-        self.assertEqual(len(r.stderr.splitlines()), 3, r.stderr)  # a vector is no number
-
     def test_abbreviations_and_lists(self):
         r = debug('tb nbody.cl:29', 'r', 'st', 'echo S', 'i th', 'echo F', 'info functions', 'info sources', 'echo L',
                   'l 16,18', 'l', 'l sum_of_pulls', 'l -', 'echo A', 'until 31', 'bt', 'h', 'help until', 'k')
@@ -462,6 +426,73 @@ int main(void)
 
 @unittest.skipIf(DEVICE != 'skl', 'they choose their devices')
 class Generations(Debugging):
+    def test_arrays(self):
+        """An index of an array of arrays is for a row."""
+        folder = os.path.join(WORK.name, 'arrays')
+        os.makedirs(folder)
+        with open(os.path.join(folder, 'kernels.cl'), 'w', encoding='utf-8') as f:
+            f.write("""kernel void out_of_bounds(global int *p, int n)
+{
+    int here = get_global_id(0);
+    int array[3][2] = {{1, 2}, {3, here}, {5, 6}};
+    short deep[2][3][2] = {{{1, 2}, {3, 4}, {5, 6}}, {{7, 8}, {9, 10}, {11, 12}}};
+    array[1][0] += here;
+    p[here] = array[1][0] + deep[1][2][here & 1];
+}
+""")
+        subprocess.run([OCLOC, 'compile', '-file', 'kernels.cl', '-device', 'skl', '-options', FLAGS, '-output', 'kernels.bin',
+                        '-output_no_suffix'], cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=120)
+        wanted = {'array': '{{1, 2}, {6, 3}, {5, 6}}', 'array[1]': '{6, 3}', 'array[here - 1][1]': '6', 'deep[1]': '{{7, 8}, {9, 10}, {11, 12}}',
+                  'deep[1][2]': '{11, 12}', 'deep[1][0][1]': '8', '&array[2] - &array[0]': '2', '&deep[1][1][1] - &deep[0][0][0]': '9',
+                  '*(&deep[1][0] + 1)': '{9, 10}', 'sizeof(deep[0])': '12', 'sizeof(array)': '24'}
+        types = {'deep': 'short[2][3][2]', 'deep[0]': 'short[3][2]', 'deep[0][1]': 'short[2]', 'deep[0][1][1]': 'short'}
+        r = debug('tbreak kernels.cl:7', 'run', 'lane 3', 'echo V', *[f'print {e}' for e in wanted], *[f'whatis {e}' for e in types],
+                  'set deep[1][2][0] = 77', 'print deep', 'print/x array[1]', 'print array[2][1] @lanes', 'print array[3]', 'print deep[0][3]',
+                  'print deep[0][0][0][0]', app=[MISBEHAVE, 'bounds'], kernels=folder,
+                  options=['-d', 'skl'])
+        self.assertEqual(len(r.stderr.splitlines()), 3, r.stderr)
+        got = r.stdout.split('\nV\n')[1].splitlines()
+        self.assertEqual(got[:len(wanted)], list(wanted.values()), r.stdout + r.stderr)
+        got = got[len(wanted):]
+        self.assertEqual(got[:len(types)], list(types.values()))
+        self.assertEqual(got[len(types):][:2], ['{{{1, 2}, {3, 4}, {5, 6}}, {{7, 8}, {9, 10}, {77, 12}}}', '{0x6, 0x3}'])
+
+    def test_arithmetic(self):
+        """Types and values of expressions are those that C has; the compiler says which."""
+        expressions = ['me - 5', '~me', '-me', '(uint)0 - 1', 'me > -1', '-1 < (uint)1', '(uchar)255 + 1', '-8 >> 1',
+                       '(uint)0xfffffff8 >> 1', '1.0f / 3', 'me / 2.0f', '1 / 3.0', '5000000000 + me', 'me - 5L', '(ulong)me - 5',
+                       '0x80000000 + 1', '-7 / 2', '-7 % 3', '7u / 2 * -1', '!me + !0', '(char)200 + 0', 'me * 1073741824u',
+                       '(short)-1 == 65535', '1 == 1.0f', '2147483648', '0xffffffff', '1ul << 40', '(me | 8) ^ -1', 'me && 0.5f',
+                       '(float)16777217', '(long)me * 0x100000000']
+        source = """#include <stdio.h>
+typedef unsigned uint; typedef unsigned long ulong; typedef unsigned char uchar;
+#define SAY(e) _Generic((e), int: printf("int %d\\n", (int)(e)), uint: printf("uint %u\\n", (uint)(e)), \\
+    long: printf("long %ld\\n", (long)(e)), ulong: printf("ulong %lu\\n", (ulong)(e)), \\
+    float: printf("float %.9g\\n", (double)(e)), double: printf("double %.17g\\n", (double)(e)))
+int main(void)
+{
+    uint me = 3;
+""" + ''.join(f'    SAY({e});\n' for e in expressions) + '}\n'
+        program = os.path.join(WORK.name, 'arithmetic')
+        with open(program + '.c', 'w', encoding='utf-8') as f:
+            f.write(source)
+        subprocess.run(['cc', '-w', '-o', program, program + '.c'], check=True, timeout=120)
+        wanted = subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True, timeout=60).stdout.split('\n')
+        r = debug('tbreak nbody.cl:29', 'run', 'lane 3', 'echo V', *[c for e in expressions for c in (f'whatis {e}', f'print {e}')])
+        self.assertEqual(r.stderr, '')
+        got = r.stdout.split('\nV\n')[1].splitlines()
+        for e, name, value, c in zip(expressions, got[::2], got[1::2], wanted):
+            c_name, c_value = c.split()
+            self.assertEqual(name, c_name, e)
+            self.assertEqual(*[struct.pack('f', float(x)) if name == 'float' else float(x) if name == 'double' else x
+                               for x in (value, c_value)], e)
+        # pointers count in what they point to
+        r = debug('tbreak nbody.cl:29', 'run', 'print positions + 3 == &positions[3]', 'print *(2 + positions) == 0', 'print &positions[3] - positions',
+                  'print (ulong)(positions - 1) - (ulong)positions == -16ul', 'print (&here)[0].w == here.w',
+                  'print *((float *)positions + 4) == positions[1].x', 'print 1 - positions', 'print positions + 0.5')
+        self.assertEqual(r.stdout.splitlines()[-5:], ['1', '3', '1', '1', '1'], r.stdout)
+        self.assertEqual(len(r.stderr.splitlines()), 3, r.stderr)  # a vector is no number
+
     def test_fault_of_each_generation(self):
         for device in ('tgllp', 'dg2'):
             work = os.path.join(WORK.name, device)
