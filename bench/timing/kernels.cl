@@ -246,3 +246,42 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void stretches(global cons
         x = x * 1664525u + 1013904223u;
     atomic_add(&bins[l], x);
 }
+
+/* ---- irregular ones: what a thread does and reads follows from data ----------------------------
+ */
+
+/* reads 4 MB here and there */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void gather(global const uint *in, global uint *out, int n)
+{
+    uint x = get_global_id(0) * 2654435761u, sum = 0;
+    for (int i = 0; i < n; i++) {
+        x = x * 1664525u + 1013904223u;
+        sum += in[x >> 12];
+    }
+    out[get_global_id(0)] = sum;
+}
+
+/* rows of a sparse matrix, of very different lengths */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void rows(global const uint *columns, global float *out, global const float *v, int n)
+{
+    uint row = get_global_id(0);
+    int length = (row * 2654435761u >> 26) % n;
+    float sum = 0;
+    for (int i = 0; i < length; i++)
+        sum += v[columns[(row * 16 + i) & 0xfffff] * 2654435761u & 0xfffff];
+    out[row] = sum;
+}
+
+/* every other group computes, the others read 4 MB one after the other */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void halves(global const float4 *in, global float4 *out, int n)
+{
+    int i = get_global_id(0);
+    float4 x = in[i & 0x3ffff];
+    if (get_group_id(0) & 1)
+        for (int k = 0; k < n; k++)
+            x = mad(x, x, 1.0f);
+    else
+        for (int k = 0; k < n / 4; k++)
+            x += in[(i + k * 4096) & 0x3ffff];
+    out[i & 0x3ffff] = x;
+}

@@ -74,6 +74,8 @@ typedef struct zescope_launch_info {
                                        formula's */
     uint64_t code_address;          /* of the kernel's first instruction in metrics by address: what
                                        zexKernelGetBaseAddress gives */
+    uint64_t doubt_cycles; /* that modelled_cycles may be off because not all was replayed: about
+                              two standard errors; 0: all was, or the time is the formula's */
 } zescope_launch_info_t;
 
 typedef void (*zescope_launch_callback_t)(const zescope_launch_info_t *info, void *user);

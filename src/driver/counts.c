@@ -123,29 +123,30 @@ void zs_counts_report(const struct zs_launch_end *end)
 #include "gpu/total.def"
 #undef ZS_GPU_TOTAL
     };
-    zescope_launch_info_t info = {.size_B = sizeof(info),
-                                  .launch = atomic_fetch_add(&state.launches, 1) + 1,
-                                  .append = launch->append,
-                                  .kernel = launch->kernel->object.handle,
-                                  .module = launch->kernel->module->object.handle,
-                                  .kernel_name = launch->kernel->kernel->name,
-                                  .device_index = end->device->index,
-                                  .simd = launch->kernel->kernel->simd,
-                                  .result = zs_result_of_errno(result->error),
-                                  .fault = end->fault,
-                                  .start_ticks = result->start_ticks,
-                                  .end_ticks = result->end_ticks,
-                                  .start_ns = end->start_ns,
-                                  .end_ns = end->end_ns,
-                                  .modelled_cycles = result->modelled_cycles,
-                                  .total_count = ZS_ARRAY_LEN(total_names),
-                                  .total_names = total_names,
-                                  .totals = totals,
-                                  .instruction_count = (uint32_t)row_count,
-                                  .instructions = rows,
-                                  .replayed_instructions =
-                                      result->timing.modelled ? result->timing.replayed : 0,
-                                  .code_address = launch->kernel->code_va};
+    zescope_launch_info_t info = {
+        .size_B = sizeof(info),
+        .launch = atomic_fetch_add(&state.launches, 1) + 1,
+        .append = launch->append,
+        .kernel = launch->kernel->object.handle,
+        .module = launch->kernel->module->object.handle,
+        .kernel_name = launch->kernel->kernel->name,
+        .device_index = end->device->index,
+        .simd = launch->kernel->kernel->simd,
+        .result = zs_result_of_errno(result->error),
+        .fault = end->fault,
+        .start_ticks = result->start_ticks,
+        .end_ticks = result->end_ticks,
+        .start_ns = end->start_ns,
+        .end_ns = end->end_ns,
+        .modelled_cycles = result->modelled_cycles,
+        .total_count = ZS_ARRAY_LEN(total_names),
+        .total_names = total_names,
+        .totals = totals,
+        .instruction_count = (uint32_t)row_count,
+        .instructions = rows,
+        .replayed_instructions = result->timing.modelled ? result->timing.replayed : 0,
+        .code_address = launch->kernel->code_va,
+        .doubt_cycles = result->timing.modelled ? result->timing.doubt : 0};
     memcpy(info.group_size, launch->group_size, sizeof(info.group_size));
     memcpy(info.group_count, end->group_count, sizeof(info.group_count));
     pthread_rwlock_rdlock(&state.lock);

@@ -229,6 +229,12 @@ static double replayed(const struct source *s)
     return part((double)c[ZS_METRIC_replayed], (double)c[ZS_METRIC_instructions]);
 }
 
+static double estimate_error(const struct source *s)
+{
+    const uint64_t *c = s->report->counters;
+    return part((double)c[ZS_METRIC_doubt_cycles], (double)c[ZS_METRIC_busy_cycles]);
+}
+
 #define TEST_COUNTER(a, b)                                                                         \
     static double test_##a##_##b(const struct source *s)                                           \
     {                                                                                              \
@@ -283,6 +289,7 @@ static const struct {
     [ZS_HOW_ANY] = {any, one, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_SECTOR_USE] = {sector_use, NULL, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_REPLAYED] = {replayed, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_ESTIMATE_ERROR] = {estimate_error, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_ADDRESS] = {sum, NULL, ZET_VALUE_TYPE_UINT64}, /* value_of() takes it as it is */
     [ZS_HOW_TEST_0_1] = {test_0_1, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_TEST_1_1] = {test_1_1, NULL, ZET_VALUE_TYPE_UINT64},

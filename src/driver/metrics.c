@@ -94,7 +94,8 @@ static bool is_plain(const struct zs_metric_row *row)
 {
     const zs_metric_mask plain = ((zs_metric_mask)1 << ZS_METRIC_TIMING_FIRST) - 1;
     return !(row->counters & ~plain) && row->how != ZS_HOW_IPC && row->how != ZS_HOW_SECTOR_USE &&
-           row->how != ZS_HOW_REPLAYED && !(row->counters >> ZS_METRIC_unmodelled & 1);
+           row->how != ZS_HOW_REPLAYED && row->how != ZS_HOW_ESTIMATE_ERROR &&
+           !(row->counters >> ZS_METRIC_unmodelled & 1);
 }
 
 /* Counters that nothing in the device moves: it has no such cache, pipe or subslice. */
@@ -327,6 +328,7 @@ static void count(const struct zs_ze_device *device, const struct zs_gpu_result 
 #include "gpu/timing/total.def"
 #undef ZS_TIMING_TOTAL
         c[ZS_METRIC_replayed] = timing->replayed;
+        c[ZS_METRIC_doubt_cycles] = timing->doubt;
         c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;
         c[ZS_METRIC_eu_active_cycles] = timing->eu_active;
         c[ZS_METRIC_eu_thread_cycles] = timing->thread_active + timing->thread_control +
@@ -351,9 +353,12 @@ static bool values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls
                       struct zs_metric_at *to)
 {
     const uint64_t *values = kind == ZS_METRIC_STALLS_BY_ADDRESS ? from->cycles : from->accesses;
+    uint32_t count = kind == ZS_METRIC_STALLS_BY_ADDRESS ? ZS_GPU_STALL_REASONS : ZS_GPU_ACCESSES;
     uint64_t any = 0;
-    for (uint32_t i = 0; i < zs_metric_values_of(kind); i++)
+    for (uint32_t i = 0; i < count; i++)
         any |= to->values[i] = values[i];
+    if (kind == ZS_METRIC_STALLS_BY_ADDRESS)
+        to->values[ZS_GPU_STALL_REASONS] = from->estimated;
     return any != 0;
 }
 

@@ -73,6 +73,7 @@ enum zs_metric_how {
     ZS_HOW_ANY, /* 1: there is any */
     ZS_HOW_SECTOR_USE,
     ZS_HOW_REPLAYED,
+    ZS_HOW_ESTIMATE_ERROR,
     ZS_HOW_ADDRESS,  /* of reports by address */
     ZS_HOW_TEST_0_1, /* so many parts of the clocks */
     ZS_HOW_TEST_1_1,
@@ -113,10 +114,11 @@ uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set
  *
  * Some sets have a report for each instruction address: the address, then so many values. */
 enum zs_metric_by_address {
-    ZS_METRIC_STALLS_BY_ADDRESS, /* thread cycles by reason */
+    ZS_METRIC_STALLS_BY_ADDRESS, /* thread cycles by reason, and what of them is estimated */
     ZS_METRIC_MEMORY_BY_ADDRESS, /* enum zs_gpu_access */
     ZS_METRIC_BY_ADDRESS,        /* how many there are; also: a set that is none */
-    ZS_METRIC_ADDRESS_VALUES = ZS_MAX((int)ZS_GPU_STALL_REASONS, (int)ZS_GPU_ACCESSES)
+    ZS_METRIC_STALL_VALUES = ZS_GPU_STALL_REASONS + 1, /* and of these, what is estimated */
+    ZS_METRIC_ADDRESS_VALUES = ZS_MAX((int)ZS_METRIC_STALL_VALUES, (int)ZS_GPU_ACCESSES)
 };
 
 static inline enum zs_metric_by_address zs_metric_by_address(uint32_t set)
@@ -136,7 +138,7 @@ static inline bool zs_metric_is_by_address(uint32_t set)
 }
 static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
 {
-    return kind == ZS_METRIC_STALLS_BY_ADDRESS   ? (uint32_t)ZS_GPU_STALL_REASONS
+    return kind == ZS_METRIC_STALLS_BY_ADDRESS   ? (uint32_t)ZS_METRIC_STALL_VALUES
            : kind == ZS_METRIC_MEMORY_BY_ADDRESS ? (uint32_t)ZS_GPU_ACCESSES
                                                  : 0;
 }
@@ -146,7 +148,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 8,
+    ZS_RAW_VERSION = 9,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */

@@ -431,6 +431,7 @@ enum zs_gpu_access {
 struct zs_gpu_stalls {
     int64_t offset_B; /* as in a fault */
     uint64_t cycles[ZS_GPU_STALL_REASONS];
+    uint64_t estimated; /* of all of these, those that stand for what was not replayed */
     uint64_t accesses[ZS_GPU_ACCESSES];
 };
 
@@ -439,6 +440,8 @@ struct zs_gpu_timing {
     bool modelled; /* else nothing here is known: the time is the formula's */
     uint64_t cycles;
     uint64_t instructions, replayed; /* executed, and of those replayed exactly */
+    uint64_t
+        doubt; /* cycles that `cycles` may be off because not all were: about two standard errors */
 #define ZS_TIMING_TOTAL(id, text) uint64_t id;
 #include "gpu/timing/total.def"
 #undef ZS_TIMING_TOTAL

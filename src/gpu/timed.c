@@ -3,6 +3,7 @@
 #include "gpu/gpu_priv.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static uint32_t slm_of_group(uint32_t slm_B)
 {
@@ -79,7 +80,15 @@ void zs_gpu_run_replay(struct zs_gpu_run *run, struct zs_gpu_result *ret)
 {
     if (!run->trace || ret->error || atomic_load(&run->was_debugged))
         return;
-    if (zs_timing_replay(run->trace, ret->totals.instructions, &ret->timing) != 0)
+    const struct zs_eu_program *program = run->kernel->program;
+    size_t count = zs_eu_program_inst_count(program);
+    uint64_t *executions = calloc(2 * count + 1, sizeof(*executions));
+    if (!executions)
+        return;
+    zs_eu_program_counters_expand(program, run->sums, executions, executions + count);
+    int error = zs_timing_replay(run->trace, ret->totals.instructions, executions, &ret->timing);
+    free(executions);
+    if (error)
         return;
     for (uint32_t i = 0; i < ret->timing.stall_count; i++)
         ret->timing.stalls[i].offset_B -= (int64_t)run->kernel->entry_B;

@@ -38,32 +38,57 @@ enum {
     STEADY = 2,       /* phases one after the other whose pace is the same: nearly all may go */
     BUDGETS_MOST = 4, /* then a launch is left less sure ... */
     GAPS_LAST = 4,    /* ... with so many more gaps */
+    RUN_PHASES = 3,   /* of which something is known of a run of groups alone */
 };
 static const double AGREE = 0.05; /* of a pace: windows that agree */
 static const double FEW = 0.1;    /* of the mean of issues: an instruction that was hardly seen */
 static const double SYNC_SHARE = 0.15; /* of thread cycles: barriers matter */
+/* of the time that memory is busy: it begins to decide about the pace, and does alone */
+static const double BUSY_SOME = 0.7, BUSY_FULL = 0.95;
+static const double SLOWER_MOST = 2.5; /* times */
 static const double SAME_PACE = 0.10;  /* ... phases that agree */
+/* how far off it may be: */
+static const double DOUBT_GAP = 0.05;      /* of a gap's time, at least */
+static const double DOUBT_SLOWER = 0.3;    /* ... and of what it is slower or faster */
+static const double DOUBT_END = 0.15;      /* ... where one pace stands for it */
+static const double DOUBT_ALL = 0.05;      /* of what was not replayed, besides */
+static const double DOUBT_NO_GAP = 0.25;   /* ... where no phase had a pace */
+static const double DOUBT_THINNED = 1;     /* ... of recorded groups, what was given up */
+static const double DOUBT_SUPPOSED = 0.15; /* ... of lookups whose line was supposed to be there */
 
 /* What is scaled with the time. */
 static const size_t by_time[] = {
 #define AT(id) offsetof(struct zs_gpu_timing, id)
-    AT(eu_loaded),    AT(eu_active),    AT(fpu0_active),  AT(fpu1_active),   AT(fpu_both_active),
-    AT(fpu0_move),    AT(fpu1_move),    AT(fpu0_binary),  AT(fpu1_binary),   AT(fpu0_ternary),
-    AT(fpu1_ternary), AT(math_active),  AT(send_active),  AT(xmx_active),    AT(control_issued),
-    AT(dispatching0), AT(dispatching1), AT(dispatching2), AT(port_stalled0), AT(port_stalled1),
-    AT(port_stalled2)};
-/* What messages count besides enum zs_gpu_access. */
-static const size_t by_messages[] = {AT(sampler_busy),    AT(sampler_busy0),
-                                     AT(sampler_busy1),   AT(sampler_busy2),
-                                     AT(slm_reads),       AT(slm_writes),
-                                     AT(slm_conflicted),  AT(l3_reads),
-                                     AT(l3_writes),       AT(l3_bank0),
-                                     AT(l3_bank1),        AT(l3_bank2),
-                                     AT(l3_bank3),        AT(gti_read_bank0),
-                                     AT(gti_read_bank1),  AT(gti_read_bank2),
-                                     AT(gti_read_bank3),  AT(gti_write_bank0),
-                                     AT(gti_write_bank1), AT(gti_write_bank2),
-                                     AT(gti_write_bank3), AT(memory_write_sectors)};
+    AT(eu_loaded),   AT(port_stalled0), AT(port_stalled1),   AT(port_stalled2), AT(eu_active),
+    AT(fpu0_active), AT(fpu1_active),   AT(fpu_both_active), AT(fpu0_move),     AT(fpu1_move),
+    AT(fpu0_binary), AT(fpu1_binary),   AT(fpu0_ternary),    AT(fpu1_ternary),  AT(math_active),
+    AT(send_active), AT(xmx_active),    AT(control_issued),  AT(dispatching0),  AT(dispatching1),
+    AT(dispatching2)};
+enum {
+    FPU0 = 5,
+    FPU1 = 6,
+    WITH_CYCLES = 4
+}; /* the first of them grow as the cycles do, the others as what is done */
+/* What messages count besides enum zs_gpu_access, and which of these (one or two) grow as it does.
+ */
+enum { OF_SAMPLER, OF_SLM, OF_L3, KINDS };
+static const struct {
+    uint16_t offset, kind;
+} by_messages[] = {{AT(sampler_busy), OF_SAMPLER},  {AT(sampler_busy0), OF_SAMPLER},
+                   {AT(sampler_busy1), OF_SAMPLER}, {AT(sampler_busy2), OF_SAMPLER},
+                   {AT(slm_reads), OF_SLM},         {AT(slm_writes), OF_SLM},
+                   {AT(slm_conflicted), OF_SLM},    {AT(l3_reads), OF_L3},
+                   {AT(l3_writes), OF_L3},          {AT(l3_bank0), OF_L3},
+                   {AT(l3_bank1), OF_L3},           {AT(l3_bank2), OF_L3},
+                   {AT(l3_bank3), OF_L3},           {AT(gti_read_bank0), OF_L3},
+                   {AT(gti_read_bank1), OF_L3},     {AT(gti_read_bank2), OF_L3},
+                   {AT(gti_read_bank3), OF_L3},     {AT(gti_write_bank0), OF_L3},
+                   {AT(gti_write_bank1), OF_L3},    {AT(gti_write_bank2), OF_L3},
+                   {AT(gti_write_bank3), OF_L3},    {AT(memory_write_sectors), OF_L3}};
+static const enum zs_gpu_access kinds[KINDS][2] = {
+    [OF_SAMPLER] = {ZS_GPU_ACCESS_sampler_sectors, ZS_GPU_ACCESS_sampler_sectors},
+    [OF_SLM] = {ZS_GPU_ACCESS_slm_cycles, ZS_GPU_ACCESS_slm_cycles},
+    [OF_L3] = {ZS_GPU_ACCESS_l3_hits, ZS_GPU_ACCESS_l3_misses}};
 /* What is the sum over instructions. */
 static const size_t by_access[ZS_GPU_ACCESSES] = {
 #define ZS_TIMING_ACCESS(id, text) AT(id),
@@ -83,10 +108,14 @@ _Static_assert(ZS_ARRAY_LEN(by_time) + ZS_ARRAY_LEN(by_messages) + ZS_GPU_ACCESS
                    TOTALS,
                "every total is scaled");
 
+enum { LINES_LOOKED_UP, LINES_FETCHED, LINES_READ, LINES };
+
 struct part {
     double issues, cycles;
+    double busy[ZS_TIMING_BUSY]; /* cycles of what messages need */
     double totals[ZS_ARRAY_LEN(by_time)];
     double *stalls;         /* as the machine's */
+    double *lines;          /* by instruction: looked up in L3, fetched by it, read from memory */
     double *counts, *costs; /* by instruction: issues; thread cycles that these took, whole */
 };
 
@@ -102,13 +131,24 @@ struct zs_timing_estimate {
     uint64_t first_issue, first_cycle; /* of this window */
     uint64_t phase_issue;              /* of this phase */
     double gap;                        /* instructions before this phase */
-    double owed;                       /* instructions left out that the next pace is for */
-    double apart;                      /* of the last two paces, as a part of them */
+    double least_pace, most_pace;      /* of phases */
+    double doubt_all;                  /* cycles: of what is as all phases are */
+    bool gap_heard;                    /* it is known what its messages found: */
+    double *gap_lines, *lines;         /* as a part's; until now */
+    double busy[ZS_TIMING_BUSY];       /* until now */
+    /* instructions left out that the next pace is for; the same times how much slower they are */
+    double owed, owed_slower;
+    double apart; /* of the last two paces, as a part of them */
     struct part window, before, phase;
-    struct part gaps, all;   /* gaps: what stands for them */
-    bool has_phase, refills; /* refills: groups were left behind the gap */
-    uint32_t gap_groups;     /* that were there before it */
-    double gap_stalls;       /* thread cycles that stand for the gaps */
+    struct part gaps[ZS_TIMING_RUNS], all; /* gaps: what stands for them, by run */
+    uint32_t phase_run;                    /* in which the phase was */
+    uint32_t phases_of[ZS_TIMING_RUNS];    /* by run */
+    bool has_phase, refills;               /* refills: groups were left behind the gap */
+    uint32_t gap_groups;                   /* that were there before it */
+    double gap_stalls;                     /* thread cycles that stand for the gaps */
+    double variance;                       /* of the gaps' cycles, squared */
+    double thinned; /* of recorded groups: instructions that were given up, as a part */
+    double unrecorded[ZS_TIMING_RUNS]; /* instructions before a run */
 };
 
 static double pace_of(const struct part *p)
@@ -116,19 +156,45 @@ static double pace_of(const struct part *p)
     return p->issues > 0 ? p->cycles / p->issues : 0;
 }
 
-static void add(const struct zs_timing_machine *m, struct part *to, const struct part *from,
-                double weight)
+static bool is_work(size_t reason)
 {
+    return reason == ZS_TIMING_ACTIVE || reason == ZS_TIMING_CONTROL;
+}
+
+/* How much longer threads wait in a part that takes `slower` times as long. */
+static double waits_of(const struct zs_timing_machine *m, const struct part *p, double slower)
+{
+    double work = 0, waits = 0;
+    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS && slower != 1; i++)
+        *(is_work(i % ZS_TIMING_REASONS) ? &work : &waits) += p->stalls[i];
+    return waits > 0 ? ZS_MAX(slower * (work + waits) - work, 0) / waits : 1;
+}
+
+/* `weight` times, of which each takes `slower` times as long: threads wait. */
+static void add_slower(const struct zs_timing_machine *m, struct part *to, const struct part *from,
+                       double weight, double slower)
+{
+    double waits = waits_of(m, from, slower);
     to->issues += weight * from->issues;
-    to->cycles += weight * from->cycles;
+    to->cycles += weight * slower * from->cycles;
+    for (uint32_t i = 0; i < ZS_TIMING_BUSY; i++)
+        to->busy[i] += weight * from->busy[i];
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++)
-        to->totals[i] += weight * from->totals[i];
+        to->totals[i] += weight * (i < WITH_CYCLES ? slower : 1) * from->totals[i];
     for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
-        to->stalls[i] += weight * from->stalls[i];
+        to->stalls[i] += weight * (is_work(i % ZS_TIMING_REASONS) ? 1 : waits) * from->stalls[i];
+    for (size_t i = 0; i < (size_t)m->code->op_count * LINES; i++)
+        to->lines[i] += weight * from->lines[i];
     for (size_t i = 0; i < m->code->op_count; i++) {
         to->counts[i] += weight * from->counts[i];
         to->costs[i] += weight * from->costs[i];
     }
+}
+
+static void add(const struct zs_timing_machine *m, struct part *to, const struct part *from,
+                double weight)
+{
+    add_slower(m, to, from, weight, 1);
 }
 
 static void clear(const struct zs_timing_machine *m, struct part *p)
@@ -136,7 +202,9 @@ static void clear(const struct zs_timing_machine *m, struct part *p)
     memset(p->stalls, 0, (size_t)m->code->op_count * ZS_TIMING_REASONS * sizeof(*p->stalls));
     memset(p->counts, 0, m->code->op_count * sizeof(*p->counts));
     memset(p->costs, 0, m->code->op_count * sizeof(*p->costs));
-    *p = (struct part){.stalls = p->stalls, .counts = p->counts, .costs = p->costs};
+    memset(p->lines, 0, m->code->op_count * LINES * sizeof(*p->lines));
+    *p = (struct part){
+        .stalls = p->stalls, .lines = p->lines, .counts = p->counts, .costs = p->costs};
 }
 
 static void swap(struct part *a, struct part *b)
@@ -144,6 +212,33 @@ static void swap(struct part *a, struct part *b)
     struct part was = *a;
     *a = *b;
     *b = was;
+}
+
+/* ... since the last time. */
+static void take_busy(const struct zs_timing_machine *m, double ret_busy[ZS_TIMING_BUSY])
+{
+    double now[ZS_TIMING_BUSY], *was = m->estimate->busy;
+    zs_timing_hierarchy_busy(&m->hierarchy, now);
+    for (uint32_t i = 0; i < ZS_TIMING_BUSY; i++) {
+        ret_busy[i] = now[i] - was[i];
+        was[i] = now[i];
+    }
+}
+
+static void take_lines(const struct zs_timing_machine *m, double *ret_lines)
+{
+    double *was = m->estimate->lines;
+    for (size_t i = 0; i < m->code->op_count; i++) {
+        const uint64_t *a = m->accesses + i * ZS_GPU_ACCESSES;
+        uint64_t read = a[ZS_GPU_ACCESS_memory_read_sectors];
+        uint64_t llc = a[ZS_GPU_ACCESS_llc_hits] + a[ZS_GPU_ACCESS_llc_misses];
+        const double now[LINES] = {(double)(a[ZS_GPU_ACCESS_l3_hits] + a[ZS_GPU_ACCESS_l3_misses]),
+                                   (double)(llc ? llc : read), (double)read};
+        for (uint32_t k = 0; k < LINES; k++) {
+            ret_lines[i * LINES + k] = now[k] - was[i * LINES + k];
+            was[i * LINES + k] = now[k];
+        }
+    }
 }
 
 /* What was counted since the last time. */
@@ -155,6 +250,8 @@ static void take(struct zs_timing_machine *m, struct part *p)
     p->cycles = (double)(ZS_MAX(m->frontier, e->first_cycle) - e->first_cycle);
     e->first_issue = m->issues;
     e->first_cycle = m->frontier;
+    take_busy(m, p->busy);
+    take_lines(m, p->lines);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++) {
         uint64_t *total = zs_timing_total_at(m->totals, by_time[i]);
         p->totals[i] = (double)*total;
@@ -170,17 +267,67 @@ static void take(struct zs_timing_machine *m, struct part *p)
     }
 }
 
-/* The phase stands for so many instructions besides its own. */
-static void close_phase(struct zs_timing_machine *m, double others)
+/* By how much the lines of one kind that a part asks for would be more or less, had its messages
+ * found in the caches what those of the gap found. */
+static double found_less(const struct zs_timing_machine *m, const struct part *p, uint32_t kind)
+{
+    const double *gap = m->estimate->gap_lines;
+    double was = 0, is = 0;
+    for (size_t i = 0; i < (size_t)m->code->op_count * LINES; i += LINES) {
+        was += p->lines[i + kind];
+        is += gap[i] > 0 ? p->lines[i] * gap[i + kind] / gap[i] : p->lines[i + kind];
+    }
+    return was > 0 ? is / was : 1;
+}
+
+/* How much slower than a phase the gap beside it is, as its messages found less in the caches: as
+ * far as what lies beyond L3 decides about the pace. */
+static double slower_than(const struct zs_timing_machine *m, const struct part *phase)
+{
+    const double *busy = phase->busy;
+    double all = phase->cycles, reads = 0;
+    if (!m->estimate->gap_heard || all <= 0)
+        return 1;
+    for (size_t i = 0; i < m->code->op_count; i++)
+        reads += phase->lines[i * LINES + LINES_READ];
+    reads =
+        ZS_MIN(reads * zs_timing_hierarchy_read_cost(&m->hierarchy), busy[ZS_TIMING_BUSY_MEMORY]);
+    double before = ZS_MAX(busy[ZS_TIMING_BUSY_PORTS], busy[ZS_TIMING_BUSY_BANKS]);
+    before = ZS_MAX(before, busy[ZS_TIMING_BUSY_GTI_WRITE]);
+    before = ZS_MAX(before, ZS_MAX(phase->totals[FPU0], phase->totals[FPU1]) / m->eu_count) / all;
+    double beyond = ZS_MAX(busy[ZS_TIMING_BUSY_GTI_READ], busy[ZS_TIMING_BUSY_MEMORY]) / all;
+    double now =
+        ZS_MAX(busy[ZS_TIMING_BUSY_GTI_READ] * found_less(m, phase, LINES_FETCHED),
+               busy[ZS_TIMING_BUSY_MEMORY] + reads * (found_less(m, phase, LINES_READ) - 1)) /
+        all;
+    double bound = ZS_MIN(ZS_MAX((beyond - BUSY_SOME) / (BUSY_FULL - BUSY_SOME), 0), 1);
+    double slower = (1 - bound) * ZS_MAX(1, now / BUSY_FULL) +
+                    bound * ZS_MAX(now, before) / ZS_MAX(ZS_MAX(beyond, before), BUSY_SOME);
+    return ZS_MIN(ZS_MAX(slower, 1 / SLOWER_MOST), SLOWER_MOST);
+}
+
+/* The phase stands for so many instructions besides its own, so much slower. */
+static void close_phase(struct zs_timing_machine *m, double others, double slower)
 {
     struct zs_timing_estimate *e = m->estimate;
     if (!e->has_phase)
         return;
-    double issues = e->phase.issues, more = issues > 0 ? (e->owed + others) / issues : 0;
+    double issues = e->phase.issues, sum = e->owed + others;
     add(m, &e->all, &e->phase, 1);
-    add(m, &e->gaps, &e->phase, more);
-    e->owed = 0;
+    if (issues > 0 && sum > 0)
+        add_slower(m, &e->gaps[e->phase_run], &e->phase, sum / issues,
+                   (e->owed_slower + others * slower) / sum);
+    e->owed = e->owed_slower = 0;
     e->has_phase = false;
+}
+
+/* A gap's pace lies about between those before and behind it; gaps do not know of each other. */
+static void doubt_gap(struct zs_timing_estimate *e, double instructions, double before,
+                      double behind, double least)
+{
+    double off = fabs(before - behind) / 2, pace = ZS_MAX(before, behind);
+    off = instructions * ZS_MAX(off, least * pace);
+    e->variance += off * off;
 }
 
 static double apart(double a, double b)
@@ -208,6 +355,12 @@ static uint64_t next_gap(struct zs_timing_machine *m)
     return gap >= each / 2 ? (uint64_t)gap : 0;
 }
 
+/* The run of recorded groups that the replay is in. */
+static uint32_t run_of(const struct zs_timing_machine *m)
+{
+    return m->next_group ? (uint32_t)((m->next_group - 1) / m->run_groups) : 0;
+}
+
 /* The phase's pace is known: window and before. */
 static void found(struct zs_timing_machine *m)
 {
@@ -218,13 +371,23 @@ static void found(struct zs_timing_machine *m)
         bool dry = (e->refills && m->next_group == m->group_count) || /* the gap's pace is gone */
                    4 * m->live_groups <= 3 * e->gap_groups;
         share = dry ? e->gap : e->gap / 2;
-        close_phase(m, share);
+        double was = slower_than(m, &e->phase), is = slower_than(m, &e->before);
+        doubt_gap(e, e->gap, pace_of(&e->phase) * was, pace_of(&e->before) * is,
+                  DOUBT_GAP + DOUBT_SLOWER * ZS_MAX(fabs(1 - was), fabs(1 - is)));
+        close_phase(m, share, was);
         share = e->gap - share;
     }
+    double slower = slower_than(m, &e->before);
     swap(&e->phase, &e->before);
     clear(m, &e->before);
     e->has_phase = true;
     e->owed += share;
+    e->owed_slower += share * slower;
+    e->phase_run = run_of(m);
+    e->phases_of[e->phase_run]++;
+    double pace = pace_of(&e->phase);
+    e->least_pace = e->phases ? ZS_MIN(e->least_pace, pace) : pace;
+    e->most_pace = ZS_MAX(e->most_pace, pace);
     e->phases++;
     e->gap = 0;
 }
@@ -240,6 +403,7 @@ static void leave_out(struct zs_timing_machine *m)
     e->phase_issue = m->issues;
     if (!gap)
         return;
+    uint64_t heard = m->heard;
     uint64_t gone = e->in_groups ? zs_timing_pass_groups(m, gap) : 0;
     e->settling = GROUPS_SETTLING;
     if (!gone) {
@@ -249,10 +413,15 @@ static void leave_out(struct zs_timing_machine *m)
         e->round = e->waits ? m->releases + m->live_groups : 0;
     }
     e->gap = (double)gone;
+    double busy[ZS_TIMING_BUSY];
+    take_busy(m, busy);
+    take_lines(m, e->gap_lines);
+    e->gap_heard = m->heard > heard;
     e->refills = m->next_group < m->group_count;
     e->gap_groups = groups;
     if (dry) { /* behind it the pace is another one */
-        close_phase(m, e->gap);
+        doubt_gap(e, e->gap, pace_of(&e->phase), pace_of(&e->phase), DOUBT_END);
+        close_phase(m, e->gap, slower_than(m, &e->phase));
         e->gap = 0;
     }
 }
@@ -317,48 +486,57 @@ static void finish(struct zs_timing_machine *m)
 {
     struct zs_timing_estimate *e = m->estimate;
     take(m, &e->window);
+    doubt_gap(e, e->gap, pace_of(e->has_phase ? &e->phase : &e->window), 0, DOUBT_END);
     if (e->has_phase) {
-        close_phase(m, e->gap);
+        close_phase(m, e->gap, slower_than(m, &e->phase));
         e->gap = 0;
     }
     add(m, &e->window, &e->before, 1);
     add(m, &e->all, &e->window, 1);
     if (e->window.issues > 0)
-        add(m, &e->gaps, &e->window, (e->owed + e->gap) / e->window.issues);
+        add(m, &e->gaps[run_of(m)], &e->window, (e->owed + e->gap) / e->window.issues);
+}
+
+/* How often each instruction was in what was not replayed: of the recorded part, or of all. */
+static void count_left(const struct zs_timing_machine *m, const uint64_t *executions, double *left)
+{
+    const double *replayed = m->estimate->all.counts;
+    int64_t left_out = 0; /* times that the instruction was */
+    for (uint32_t i = 0; i < m->code->op_count; i++) {
+        left_out += m->left_out[i];
+        left[i] = executions ? ZS_MAX((double)executions[i] - replayed[i], 0) : (double)left_out;
+    }
 }
 
 /* What stands for the gaps was seen with one mix of instructions, and they have another: an
  * instruction takes the time that it took. */
-static void mend_mix(const struct zs_timing_machine *m)
+static void mend_mix(const struct zs_timing_machine *m, const double *left_out)
 {
-    struct part *gaps = &m->estimate->gaps;
+    struct part *gaps = &m->estimate->gaps[0];
     double was = 0, is = 0, missed = 0, count = 0, left = 0, some;
     for (uint32_t i = 0; i < m->code->op_count; i++)
         count += gaps->counts[i];
     some = count * FEW / ZS_MAX(m->code->op_count, 1u);
-    int64_t left_out = 0; /* times that the instruction was */
+    for (uint32_t i = 0; i < m->code->op_count; i++)
+        left += left_out[i];
+    double scale = left > 0 ? count / left : 0; /* as many instructions as were seen */
     for (uint32_t i = 0; i < m->code->op_count; i++) {
-        double counted = gaps->counts[i];
-        left_out += m->left_out[i];
-        left += (double)left_out;
+        double counted = gaps->counts[i], wanted = left_out[i] * scale;
         was += gaps->costs[i];
         if (counted > 0)
-            is += gaps->costs[i] / counted * (double)left_out;
+            is += gaps->costs[i] / counted * wanted;
         else
-            missed += (double)left_out;
+            missed += wanted; /* those that were not seen take the mean */
         for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
-            gaps->stalls[(size_t)i * ZS_TIMING_REASONS + r] *=
-                ((double)left_out + some) / (counted + some);
+            gaps->stalls[(size_t)i * ZS_TIMING_REASONS + r] *= (wanted + some) / (counted + some);
     }
     if (was <= 0 || is <= 0 || left <= 0)
         return;
-    /* those that were not seen take the mean; as many instructions as were seen */
-    double times = (is / was + missed / count) * (count / left), sum = 0, before = 0;
+    double times = is / was + missed / count, sum = 0, before = m->estimate->gap_stalls;
     for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
         sum += gaps->stalls[i];
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++)
         gaps->totals[i] *= times;
-    before = m->estimate->gap_stalls;
     for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS && sum > 0; i++)
         gaps->stalls[i] *= before * times / sum;
     gaps->cycles *= times;
@@ -374,14 +552,13 @@ static uint64_t rounded(double value)
 
 /* Threads charge what they do to the phase in which it begins, so that those of an EU may have more
  * than its time; rounded up each, too. */
-static double no_more_than_loaded(const struct zs_timing_machine *m, double factor,
-                                  const struct zs_gpu_timing *t)
+static double no_more_than_loaded(const struct zs_timing_machine *m, const struct zs_gpu_timing *t)
 {
     size_t count = (size_t)m->code->op_count * ZS_TIMING_REASONS;
     double sum = 0, most = (double)m->threads_per_eu * (double)t->eu_loaded - 0.5 * (double)count;
     for (size_t i = 0; i < count; i++)
-        sum += m->estimate->all.stalls[i] * factor;
-    return sum > most && most > 0 ? factor * most / sum : factor;
+        sum += m->estimate->all.stalls[i];
+    return sum > most && most > 0 ? most / sum : 1;
 }
 
 /* Of one instruction, and into the sums: these are of what is shown. */
@@ -412,9 +589,19 @@ static uint64_t keep_accesses(const uint64_t *from, double factor, struct zs_gpu
     return any;
 }
 
-/* By instruction: cycles and accesses, each scaled to the whole launch in its own way. */
-static int keep_stalls(const struct zs_timing_machine *m, double time_factor, double heard,
-                       struct zs_gpu_timing *t)
+/* Of an instruction's cycles, when so many were seen. */
+static uint64_t estimated_of(const struct zs_gpu_stalls *stalls, double seen)
+{
+    uint64_t all = 0, own = rounded(seen);
+    for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
+        all += stalls->cycles[r];
+    return all > own ? all - own : 0;
+}
+
+/* By instruction: cycles, and of these what was seen; and accesses scaled by how often it was and
+ * how often its messages were heard. */
+static int keep_stalls(const struct zs_timing_machine *m, double time_factor, const double *seen,
+                       const double *heard, struct zs_gpu_timing *t)
 {
     t->stalls = calloc((size_t)m->code->op_count + 1, sizeof(*t->stalls));
     if (!t->stalls)
@@ -423,52 +610,167 @@ static int keep_stalls(const struct zs_timing_machine *m, double time_factor, do
         struct zs_gpu_stalls *to = &t->stalls[t->stall_count];
         uint64_t any = keep_cycles(m->estimate->all.stalls + (size_t)i * ZS_TIMING_REASONS,
                                    time_factor, t, to->cycles);
-        any |= keep_accesses(m->accesses + (size_t)i * ZS_GPU_ACCESSES, heard, t, to->accesses);
+        to->estimated = estimated_of(to, seen[i] * time_factor);
+        any |= keep_accesses(m->accesses + (size_t)i * ZS_GPU_ACCESSES, heard[i], t, to->accesses);
         to->offset_B = m->code->offset_B[i];
         t->stall_count += any != 0;
     }
     return 0;
 }
 
-static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
-                    struct zs_gpu_timing *t)
+/* As what they are parts of. */
+static void keep_messages(const struct zs_timing_machine *m, struct zs_gpu_timing *t)
+{
+    double factors[KINDS];
+    for (uint32_t k = 0; k < KINDS; k++) {
+        double counted = 0, kept = 0;
+        for (uint32_t a = 0; a < 1u + (kinds[k][1] != kinds[k][0]); a++) {
+            for (size_t i = 0; i < m->code->op_count; i++)
+                counted += (double)m->accesses[i * ZS_GPU_ACCESSES + kinds[k][a]];
+            kept += (double)*zs_timing_total_at(t, by_access[kinds[k][a]]);
+        }
+        factors[k] = counted > 0 ? kept / counted : 1;
+    }
+    for (size_t i = 0; i < ZS_ARRAY_LEN(by_messages); i++) {
+        uint64_t *total = zs_timing_total_at(t, by_messages[i].offset);
+        *total = rounded((double)*total * factors[by_messages[i].kind]);
+    }
+}
+
+/* By instruction: its thread cycles in what was replayed. */
+static void find_seen(const struct zs_timing_machine *m, double *seen)
+{
+    for (size_t i = 0; i < m->code->op_count; i++) {
+        seen[i] = 0;
+        for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
+            seen[i] += m->estimate->all.stalls[i * ZS_TIMING_REASONS + r];
+    }
+}
+
+/* By instruction: how often it was, for each time that its messages went through the caches. */
+static void find_heard(const struct zs_timing_machine *m, uint64_t instructions,
+                       const uint64_t *executions, double *heard)
+{
+    double all = m->seen > m->unheard ? (double)instructions / (double)(m->seen - m->unheard) : 1;
+    int64_t went = 0; /* without time, through the caches */
+    for (uint32_t i = 0; i < m->code->op_count; i++) {
+        went += m->left_out[i] - m->unheard_of[i];
+        double count = m->estimate->all.counts[i] + (double)went;
+        heard[i] = executions && count > 0 ? ZS_MAX((double)executions[i] / count, 1) : all;
+    }
+}
+
+/* Groups between two runs are as the gaps of both; what stands for all becomes one part. */
+static void join_runs(const struct zs_timing_machine *m)
 {
     struct zs_timing_estimate *e = m->estimate;
-    double factor = m->seen ? (double)instructions / (double)m->seen : 1, time_factor = factor;
-    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
-        e->gap_stalls += e->gaps.stalls[i];
-    mend_mix(m);
-    if (e->gaps.issues > 0) { /* what was not recorded is as the gaps are */
-        double others = (double)instructions - (double)m->seen;
-        add(m, &e->all, &e->gaps, 1 + ZS_MAX(others, 0) / e->gaps.issues);
-        time_factor = 1;
+    double stands_for[ZS_TIMING_RUNS] = {0}, others = 0;
+    for (uint32_t run = 1; run < ZS_TIMING_RUNS; run++) {
+        const struct part *before = &e->gaps[run - 1], *behind = &e->gaps[run];
+        if (e->unrecorded[run] <= 0 || e->phases_of[run - 1] < RUN_PHASES ||
+            e->phases_of[run] < RUN_PHASES || before->issues <= 0 || behind->issues <= 0) {
+            others += e->unrecorded[run]; /* as all */
+            continue;
+        }
+        stands_for[run - 1] += e->unrecorded[run] / 2;
+        stands_for[run] += e->unrecorded[run] / 2;
+        doubt_gap(e, e->unrecorded[run], pace_of(before), pace_of(behind), DOUBT_GAP);
     }
-    double heard = m->seen > m->unheard ? (double)instructions / (double)(m->seen - m->unheard) : 1;
+    double apart = e->most_pace - e->least_pace;
+    e->doubt_all = others * apart / (2 * sqrt(ZS_MAX(e->phases, 1)));
+    for (uint32_t run = 0; run < ZS_TIMING_RUNS; run++) {
+        struct part *gaps = &e->gaps[run];
+        double more = gaps->issues > 0 ? stands_for[run] / gaps->issues : 0;
+        if (run == 0)
+            add(m, gaps, gaps, more);
+        else
+            add(m, &e->gaps[0], gaps, 1 + more);
+    }
+}
+
+/* Cycles by which the launch's time may be off, about twice the standard error. */
+static double doubt_of(const struct zs_timing_machine *m, double others)
+{
+    const struct zs_timing_estimate *e = m->estimate;
+    const struct zs_timing_hierarchy *h = &m->hierarchy;
+    if (others <= 0 || e->gaps[0].issues <= 0)
+        return 0;
+    double times = others / e->gaps[0].issues, left = e->gaps[0].cycles * times, lookups = 0;
+    for (size_t i = 0; i < m->code->op_count; i++)
+        lookups += (double)m->accesses[i * ZS_GPU_ACCESSES + ZS_GPU_ACCESS_l3_hits] +
+                   (double)m->accesses[i * ZS_GPU_ACCESSES + ZS_GPU_ACCESS_l3_misses];
+    double supposed = (double)h->supposed / ZS_MAX(lookups, 1);
+    double share = DOUBT_ALL + DOUBT_SUPPOSED * supposed + (e->phases ? 0 : DOUBT_NO_GAP) +
+                   DOUBT_THINNED * e->thinned;
+    return 2 * times * sqrt(e->variance) + e->doubt_all + share * left;
+}
+
+static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
+                    const uint64_t *executions, struct zs_gpu_timing *t)
+{
+    struct zs_timing_estimate *e = m->estimate;
+    double others = (double)instructions - (double)m->issues;
+    /* of no use any more */
+    double *heard = e->before.counts, *left = e->before.costs, *seen = e->window.costs;
+    find_seen(m, seen);
+    find_heard(m, instructions, executions, heard);
+    count_left(m, executions, left);
+    join_runs(m);
+    if (others > 0 && e->gaps[0].issues <= 0) /* all that was recorded was replayed */
+        add(m, &e->gaps[0], &e->all, 1);
+    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
+        e->gap_stalls += e->gaps[0].stalls[i];
+    if (others > 0 && e->gaps[0].issues > 0) {
+        mend_mix(m, left);
+        add(m, &e->all, &e->gaps[0], others / e->gaps[0].issues);
+    }
     t->instructions = instructions;
     t->replayed = ZS_MIN(m->issues, instructions);
-    t->cycles = m->params->launch_cycles + rounded(e->all.cycles * time_factor);
+    t->cycles = m->params->launch_cycles + rounded(e->all.cycles);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++)
-        *zs_timing_total_at(t, by_time[i]) = rounded(e->all.totals[i] * time_factor);
+        *zs_timing_total_at(t, by_time[i]) = rounded(e->all.totals[i]);
+    t->doubt = ZS_MIN(rounded(doubt_of(m, others)), t->cycles);
     t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded); /* EUs are ahead of each other */
-    for (size_t i = 0; i < ZS_ARRAY_LEN(by_messages); i++) {
-        uint64_t *total = zs_timing_total_at(t, by_messages[i]);
-        *total = rounded((double)*total * heard);
-    }
-    bool whole = m->issues >= instructions; /* counted, not estimated */
-    time_factor = whole ? time_factor : no_more_than_loaded(m, time_factor, t);
-    return keep_stalls(m, time_factor, heard, t);
+    bool whole = m->issues >= instructions;            /* counted, not estimated */
+    int error = keep_stalls(m, whole ? 1 : no_more_than_loaded(m, t), seen, heard, t);
+    if (!error)
+        keep_messages(m, t);
+    return error;
 }
 
 /* ---- attempts ----------------------------------------------------------------------------------
  */
 
-static int replay(struct zs_timing_trace *trace, uint64_t instructions,
+/* Instructions of groups that were not recorded, by the run that comes behind them. */
+static void find_run_gaps(struct zs_timing_estimate *e, const struct zs_timing_trace *trace,
+                          uint64_t instructions)
+{
+    uint64_t threads = trace->sampled * trace->launch.threads_per_group, executed = 0;
+    for (uint64_t i = 0; i < threads; i++)
+        executed += trace->streams[i].executed;
+    e->thinned = executed > e->recorded ? 1 - (double)e->recorded / (double)executed : 0;
+    uint64_t groups = trace->launch.group_count - trace->sampled;
+    if (!groups || executed >= instructions)
+        return;
+    double each = (double)(instructions - executed) / (double)groups;
+    for (uint64_t run = 1; run < trace->chunk_count; run++) {
+        uint64_t at = run * trace->chunk_groups;
+        uint64_t between =
+            zs_timing_trace_group(trace, at) - zs_timing_trace_group(trace, at - 1) - 1;
+        e->unrecorded[run] = each * (double)between;
+    }
+}
+
+static int replay(struct zs_timing_trace *trace, uint64_t instructions, const uint64_t *executions,
                   struct zs_gpu_timing *ret_timing)
 {
-    struct zs_timing_machine m;
+    struct zs_timing_machine m = {0};
     *ret_timing = (struct zs_gpu_timing){0};
-    int error = zs_timing_machine_init(&m, trace, ret_timing);
+    struct zs_timing_census *census = NULL;
+    int error = zs_timing_census_create(trace, &census);
+    if (!error)
+        error = zs_timing_machine_init(&m, trace, census, ret_timing);
     struct zs_timing_estimate e = {.budget = ZS_MAX(instructions / BUDGET_SHARE, BUDGET_LEAST)};
     uint64_t threads = trace->sampled * trace->launch.threads_per_group;
     for (uint64_t i = 0; i < threads; i++)
@@ -476,40 +778,58 @@ static int replay(struct zs_timing_trace *trace, uint64_t instructions,
     e.exact = trace->launch.exact || e.budget >= e.recorded;
     e.in_groups = m.group_count / trace->resident_groups >=
                   (e.recorded < SHORT_THREAD * threads ? WAVES_SHORT : WAVES_GROUPS);
-    struct part *const parts[] = {&e.window, &e.before, &e.phase, &e.gaps, &e.all};
-    size_t ops = (size_t)m.code->op_count + 1, each = ops * (ZS_TIMING_REASONS + 2);
-    double *stalls = calloc(ZS_ARRAY_LEN(parts) * each, sizeof(*stalls));
+    struct part *const parts[] = {&e.window,  &e.before,  &e.phase,   &e.gaps[0],
+                                  &e.gaps[1], &e.gaps[2], &e.gaps[3], &e.all};
+    _Static_assert(ZS_TIMING_RUNS == 4, "each run has a part");
+    size_t ops = (size_t)m.code->op_count + 1, each = ops * (ZS_TIMING_REASONS + LINES + 2);
+    double *stalls = calloc((ZS_ARRAY_LEN(parts) + 2) * each, sizeof(*stalls));
     error = error || stalls ? error : -ENOMEM;
     if (!error) {
         for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++) {
             parts[i]->stalls = stalls + i * each;
             parts[i]->counts = parts[i]->stalls + ops * ZS_TIMING_REASONS;
             parts[i]->costs = parts[i]->counts + ops;
+            parts[i]->lines = parts[i]->costs + ops;
         }
+        e.gap_lines = stalls + ZS_ARRAY_LEN(parts) * each;
+        e.lines = e.gap_lines + each;
         m.estimate = &e;
         m.window_end = e.exact ? UINT64_MAX : WINDOW_CYCLES;
+        find_run_gaps(&e, trace, instructions);
         zs_timing_run(&m);
         finish(&m);
-        error = conclude(&m, instructions, ret_timing);
+        error = conclude(&m, instructions, executions, ret_timing);
     }
     free(stalls);
     zs_timing_machine_fini(&m);
+    zs_timing_census_destroy(census);
     ret_timing->modelled = error == 0;
     return error;
 }
 
+/* Of the whole launch, or of none of it. */
+static const uint64_t *check_executions(const struct zs_timing_trace *trace,
+                                        const uint64_t *executions, uint64_t instructions)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < trace->launch.code->op_count && executions; i++)
+        sum += executions[i];
+    return executions && sum == instructions && sum ? executions : NULL;
+}
+
 int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
-                     struct zs_gpu_timing *ret_timing)
+                     const uint64_t *executions, struct zs_gpu_timing *ret_timing)
 {
     struct zs_timing_memo *memo = trace->launch.code->memo;
     struct zs_timing_key key;
     int error = zs_timing_name_ranges(trace);
     if (error)
         return error;
-    zs_timing_key_of(trace, instructions, &key);
+    executions = check_executions(trace, executions, instructions);
+    zs_timing_key_of(trace, instructions, executions, &key);
     if (!trace->launch.anew && zs_timing_memo_find(memo, &key, ret_timing))
         return 0;
-    error = replay(trace, instructions, ret_timing);
+    error = replay(trace, instructions, executions, ret_timing);
     if (!error)
         zs_timing_memo_keep(memo, &key, ret_timing);
     return error;

@@ -16,8 +16,10 @@ enum { TURN = 64, HOME_TURN = 192 }; /* instructions of a thread */
 static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
     uint64_t lines[ZS_PORT_TOUCH_LINES];
-    struct zs_timing_request r = {
-        .subslice = m->eus[th->eu].subslice, .lines = lines, .warm = true};
+    struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
+                                  .lines = lines,
+                                  .response_grf = m->code->ops[th->inst].response_grf,
+                                  .warm = true};
     if (!zs_timing_read_message(th, &r, lines))
         return;
     r.accesses = m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES;
@@ -34,8 +36,11 @@ static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th)
 /* Up to instruction `stop` of the block. */
 static void go_to(struct zs_timing_machine *m, struct zs_timing_thread *th, uint32_t stop)
 {
-    m->left_out[th->inst]++;
-    m->left_out[stop]--;
+    int64_t left_out = !m->hears, unheard = m->hears ? -1 : m->silent;
+    m->left_out[th->inst] += left_out;
+    m->left_out[stop] -= left_out;
+    m->unheard_of[th->inst] += unheard;
+    m->unheard_of[stop] -= unheard;
     while (th->at < th->end) {
         uint32_t word = th->stream->words[th->at], inst = word & 0xfffff;
         uint32_t ahead = (inst - th->inst) & 0xfffff; /* the word has the low bits */
@@ -123,25 +128,6 @@ static void wake_all(struct zs_timing_machine *m)
     }
 }
 
-uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, bool *ret_dry)
-{
-    uint64_t from = m->seen;
-    uint32_t live = live_threads(m);
-    bool refills = m->next_group < m->group_count;
-    *ret_dry = false;
-    m->forwarding = true;
-    m->now = ZS_MAX(m->now, m->frontier);
-    note_homes(m);
-    while (m->seen - from < instructions && !*ret_dry && turn(m, TURN, false)) {
-        /* where the device runs dry its pace is another one */
-        *ret_dry = m->next_group == m->group_count && (refills || 4 * live_threads(m) <= 3 * live);
-    }
-    (void)turn(m, HOME_TURN, true);
-    m->forwarding = false;
-    wake_all(m);
-    return m->seen - from;
-}
-
 /* ---- whole groups ------------------------------------------------------------------------------
  */
 
@@ -152,26 +138,73 @@ static void pass_thread(struct zs_timing_machine *m, struct zs_timing_thread *th
     }
 }
 
+/* All threads of a group, without time. */
+static void pass_group(struct zs_timing_machine *m, uint64_t group)
+{
+    for (uint32_t i = 0; i < m->threads_per_group; i++) {
+        uint32_t place = (uint32_t)((group * m->threads_per_group + i) % m->thread_count);
+        m->passing.stream = &m->streams[group * m->threads_per_group + i];
+        m->passing.window = UINT32_MAX;
+        m->passing.at = m->passing.end = m->passing.inst = m->passing.inst_end = 0;
+        m->passing.group = (uint32_t)group;
+        m->passing.run = (uint32_t)(group / m->run_groups);
+        m->passing.place = place;
+        m->passing.eu = place / m->threads_per_eu;
+        pass_thread(m, &m->passing);
+    }
+}
+
+/* Those that ran beside them have fetched what they share. */
+static void hear_groups(struct zs_timing_machine *m)
+{
+    uint64_t seen = m->seen;
+    m->hears = true;
+    while (m->quiet_from < m->quiet_until)
+        pass_group(m, m->quiet_from++);
+    m->hears = false;
+    m->unheard -= m->seen - seen;
+    m->heard += m->seen - seen;
+    m->seen = seen;
+}
+
+/* ---- gaps -------------------------------------------------------------------------------------
+ */
+
+uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, bool *ret_dry)
+{
+    uint64_t from = m->seen;
+    uint32_t live = live_threads(m);
+    bool refills = m->next_group < m->group_count;
+    *ret_dry = false;
+    hear_groups(m);
+    m->forwarding = true;
+    m->now = ZS_MAX(m->now, m->frontier);
+    note_homes(m);
+    while (m->seen - from < instructions && !*ret_dry && turn(m, TURN, false)) {
+        /* where the device runs dry its pace is another one */
+        *ret_dry = m->next_group == m->group_count && (refills || 4 * live_threads(m) <= 3 * live);
+    }
+    (void)turn(m, HOME_TURN, true);
+    m->forwarding = false;
+    m->heard += m->seen - from;
+    wake_all(m);
+    return m->seen - from;
+}
+
 uint64_t zs_timing_pass_groups(struct zs_timing_machine *m, uint64_t instructions)
 {
     uint64_t from = m->seen, keep = m->resident_groups;
     uint64_t near = m->next_group + m->resident_groups;
+    hear_groups(m);
+    m->quiet_from = m->next_group;
     while (m->seen - from < instructions && m->next_group + keep < m->group_count) {
         uint64_t before = m->seen;
         m->silent = m->next_group < near; /* those that run share lines with them, and fetch them */
-        for (uint32_t i = 0; i < m->threads_per_group; i++) {
-            uint32_t place =
-                (uint32_t)((m->next_group * m->threads_per_group + i) % m->thread_count);
-            m->passing.stream = &m->streams[m->next_group * m->threads_per_group + i];
-            m->passing.window = UINT32_MAX;
-            m->passing.at = m->passing.end = m->passing.inst = m->passing.inst_end = 0;
-            m->passing.group = (uint32_t)m->next_group;
-            m->passing.place = place;
-            m->passing.eu = place / m->threads_per_eu;
-            pass_thread(m, &m->passing);
-        }
+        pass_group(m, m->next_group);
         m->next_group++;
         m->unheard += m->silent ? m->seen - before : 0;
+        m->heard += m->silent ? 0 : m->seen - before;
+        m->quiet_until = m->silent ? m->next_group : m->quiet_until;
     }
     m->silent = false;
     return m->seen - from;

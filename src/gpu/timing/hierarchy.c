@@ -118,8 +118,10 @@ static uint32_t take_line(struct zs_timing_cache *c, uint32_t set, uint64_t *ret
         if (c->failed)
             return 0;
         c->sets[set].count++;
+        c->had_room = true;
         return ++c->line_count;
     }
+    c->had_room = false;
     uint32_t oldest = c->sets[set].oldest;
     uint64_t tag = c->lines[oldest].tag;
     if (tag & DIRTY)
@@ -178,9 +180,11 @@ static uint32_t cost_of_line(uint64_t B_per_cycle)
 }
 
 int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_model *model,
-                             const struct zs_timing_params *p, struct zs_gpu_timing *totals)
+                             const struct zs_timing_params *p,
+                             const struct zs_timing_census *census, struct zs_gpu_timing *totals)
 {
-    *h = (struct zs_timing_hierarchy){.params = p, .totals = totals, .slices = model->slices};
+    *h = (struct zs_timing_hierarchy){
+        .params = p, .totals = totals, .slices = model->slices, .census = census};
     h->subslices = model->slices * model->subslices_per_slice;
     h->subslice = calloc(h->subslices, sizeof(*h->subslice));
     h->l3 = calloc(h->slices, sizeof(*h->l3));
@@ -197,6 +201,9 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_
                            p->l3_ways);
     if (!error)
         error = cache_init(&h->llc, p->llc_B, p->llc_ways);
+    h->l3_odds = calloc(census ? ZS_TIMING_RUNS : 1, sizeof(*h->l3_odds));
+    h->llc_odds = calloc(census ? ZS_TIMING_RUNS : 1, sizeof(*h->llc_odds));
+    error = error || (h->l3_odds && h->llc_odds) ? error : -ENOMEM;
     /* bytes per core clock, in 1/1000 */
     uint64_t memory_mB = (uint64_t)model->memory_clock_MHz * model->memory_bus_bits / 8 * 1000 /
                          model->core_clock_MHz * p->memory_percent / 100;
@@ -224,6 +231,41 @@ void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h)
     free(h->subslice);
     free(h->l3);
     free(h->bank_free);
+    free(h->l3_odds);
+    free(h->llc_odds);
+}
+
+/* ---- what was not recorded ---------------------------------------------------------------------
+ */
+
+static double room_in(const struct zs_timing_cache *c)
+{
+    return (double)c->set_count * c->ways - c->line_count;
+}
+
+static __attribute__((noinline)) void know_runs(struct zs_timing_hierarchy *h, uint32_t until)
+{
+    double room = 0;
+    for (uint32_t i = 0; i < h->slices; i++)
+        room += room_in(&h->l3[i]);
+    for (; h->runs_known <= until; h->runs_known++) {
+        zs_timing_census_odds(h->census, h->runs_known, room, h->l3_odds[h->runs_known]);
+        zs_timing_census_odds(h->census, h->runs_known, room_in(&h->llc),
+                              h->llc_odds[h->runs_known]);
+    }
+}
+
+/* The cache, which had room for the line, has it: what was not recorded brought it. */
+static inline bool was_brought(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                               const struct zs_timing_cache *c, uint64_t line)
+{
+    if (!c->had_room || !h->census)
+        return false;
+    if (r->run >= h->runs_known)
+        know_runs(h, r->run);
+    bool brought = zs_timing_census_says((c == &h->llc ? h->llc_odds : h->l3_odds)[r->run], line);
+    h->supposed += brought;
+    return brought;
 }
 
 /* ---- beyond L3 ---------------------------------------------------------------------------------
@@ -235,8 +277,9 @@ static uint32_t bank_of(const struct zs_timing_hierarchy *h, uint64_t line)
 }
 
 /* Something that serves one line at a time; when this one is through. */
-static uint64_t serve(uint64_t *free_at, uint64_t cycle, uint32_t cost, bool warm)
+static uint64_t serve(uint64_t *free_at, uint64_t cycle, uint32_t cost, uint64_t *busy, bool warm)
 {
+    *busy += cost;
     if (warm)
         return cycle;
     uint64_t start = ZS_MAX(*free_at, cycle * FRACTION);
@@ -247,7 +290,7 @@ static uint64_t serve(uint64_t *free_at, uint64_t cycle, uint32_t cost, bool war
 static void memory_write(struct zs_timing_hierarchy *h, uint64_t cycle, bool warm)
 {
     h->totals->memory_write_sectors++;
-    (void)serve(&h->memory_free, cycle, h->memory_cost, warm);
+    (void)serve(&h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm);
 }
 
 /* A line that L3 gives up. */
@@ -257,7 +300,8 @@ static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cy
     uint64_t written, *const writes[] = {&t->gti_write_bank0, &t->gti_write_bank1,
                                          &t->gti_write_bank2, &t->gti_write_bank3};
     ++*writes[bank_of(h, line) % ZS_ARRAY_LEN(writes)];
-    cycle = serve(&h->gti_write_free, cycle, h->gti_write_cost, warm);
+    cycle = serve(&h->gti_write_free, cycle, h->gti_write_cost, &h->busy[ZS_TIMING_BUSY_GTI_WRITE],
+                  warm);
     if (!h->llc.set_count) {
         memory_write(h, cycle, warm);
         return;
@@ -276,9 +320,12 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
     uint64_t written = 0, *const reads[] = {&t->gti_read_bank0, &t->gti_read_bank1,
                                             &t->gti_read_bank2, &t->gti_read_bank3};
     ++*reads[bank_of(h, line) % ZS_ARRAY_LEN(reads)];
-    cycle = serve(&h->gti_read_free, cycle, h->gti_read_cost, warm) + h->params->llc_latency;
+    cycle =
+        serve(&h->gti_read_free, cycle, h->gti_read_cost, &h->busy[ZS_TIMING_BUSY_GTI_READ], warm) +
+        h->params->llc_latency;
     bool hit = cache_touch(&h->llc, line, false, &written);
     if (h->llc.set_count) {
+        hit = hit || was_brought(h, r, &h->llc, line);
         r->accesses[ZS_GPU_ACCESS_llc_hits] += hit;
         r->accesses[ZS_GPU_ACCESS_llc_misses] += !hit;
     }
@@ -287,7 +334,8 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
     if (hit)
         return cycle;
     r->accesses[ZS_GPU_ACCESS_memory_read_sectors]++;
-    return serve(&h->memory_free, cycle, h->memory_cost, warm) + h->memory_latency;
+    return serve(&h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm) +
+           h->memory_latency;
 }
 
 /* ---- L3 ----------------------------------------------------------------------------------------
@@ -311,17 +359,33 @@ look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64
     uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank], written;
     ++*lookups[bank % ZS_ARRAY_LEN(lookups)];
     ++*(write ? &t->l3_writes : &t->l3_reads);
+    h->busy[ZS_TIMING_BUSY_BANKS] += busy;
     if (!is_warm) {
         cycle = ZS_MAX(cycle, *free_at);
         *free_at = cycle + busy;
         *ret_bank_free = *free_at;
     }
-    bool hit = cache_touch(&h->l3[slice], line, write, &written);
+    bool hit =
+        cache_touch(&h->l3[slice], line, write, &written) || was_brought(h, r, &h->l3[slice], line);
     r->accesses[ZS_GPU_ACCESS_l3_hits] += hit;
     r->accesses[ZS_GPU_ACCESS_l3_misses] += !hit;
     if (written)
         write_back(h, written - 1, cycle, r->warm);
     return hit || write ? cycle + busy - 1 : fetch(h, r, line, cycle);
+}
+
+void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,
+                              double ret_cycles[ZS_TIMING_BUSY])
+{
+    const double units[ZS_TIMING_BUSY] = {h->subslices, (double)h->slices * h->params->l3_banks,
+                                          FRACTION, FRACTION, FRACTION};
+    for (uint32_t i = 0; i < ZS_TIMING_BUSY; i++)
+        ret_cycles[i] = (double)h->busy[i] / units[i];
+}
+
+double zs_timing_hierarchy_read_cost(const struct zs_timing_hierarchy *h)
+{
+    return (double)h->memory_cost / FRACTION;
 }
 
 /* ---- messages ----------------------------------------------------------------------------------
@@ -359,11 +423,13 @@ static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_r
     h->totals->slm_conflicted += (r->event >> ZS_TIMING_EVENT_CONFLICTS & 255) != 0;
     r->accesses[ZS_GPU_ACCESS_slm_cycles] += busy;
     r->accesses[ZS_GPU_ACCESS_slm_conflicts] += r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
+    uint32_t port_busy = busy_with(h, r, busy);
+    h->busy[ZS_TIMING_BUSY_PORTS] += port_busy;
     if (r->warm)
         return cycle;
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
     uint64_t start = ZS_MAX(cycle, ss->port_free);
-    ss->port_free = start + busy_with(h, r, busy);
+    ss->port_free = start + port_busy;
     return start + busy - 1 + h->params->slm_latency;
 }
 
@@ -402,10 +468,11 @@ static inline __attribute__((always_inline)) uint64_t send_lines(struct zs_timin
         r->accesses[ZS_GPU_ACCESS_l1_hits] += r->line_count - missed;
         r->accesses[ZS_GPU_ACCESS_l1_misses] += missed;
     }
+    uint32_t lines = port_cycles(h, r->line_count), port_busy = busy_with(h, r, lines);
+    h->busy[ZS_TIMING_BUSY_PORTS] += port_busy;
     if (is_warm)
         return cycle;
-    uint32_t lines = port_cycles(h, r->line_count);
-    uint64_t through = start + busy_with(h, r, lines), room = backlog(h, behind);
+    uint64_t through = start + port_busy, room = backlog(h, behind);
     ss->port_free = ZS_MAX(through, room);
     uint64_t *const stalled[] = {&h->totals->port_stalled0, &h->totals->port_stalled1,
                                  &h->totals->port_stalled2};

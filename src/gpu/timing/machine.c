@@ -7,7 +7,7 @@
 
 /* Times of the scoreboard have 30 bits. Replays end long before; one that does not is cut here. */
 static const uint64_t CYCLES_MOST = UINT64_C(1) << 29;
-enum { LINE_BITS = 40, SLOT_BITS = 20 };
+enum { SLOT_BITS = 20 };
 
 /* ---- names of memory ---------------------------------------------------------------------------
  * Where an allocation lies is the host's affair: in the replay they are numbered as the streams
@@ -97,8 +97,10 @@ static bool allocate(struct zs_timing_machine *m)
     m->tallies = calloc((size_t)m->code->op_count + 1, sizeof(*m->tallies));
     m->accesses = calloc(((size_t)m->code->op_count + 1) * ZS_GPU_ACCESSES, sizeof(*m->accesses));
     m->left_out = calloc((size_t)m->code->op_count + 1, sizeof(*m->left_out));
-    return m->ready && m->tallies && m->accesses && m->left_out && m->eus && m->keys && m->least &&
-           m->threads && m->slots && m->groups && m->members && m->places && m->dispatch_free;
+    m->unheard_of = calloc((size_t)m->code->op_count + 1, sizeof(*m->unheard_of));
+    return m->ready && m->unheard_of && m->tallies && m->accesses && m->left_out && m->eus &&
+           m->keys && m->least && m->threads && m->slots && m->groups && m->members && m->places &&
+           m->dispatch_free;
 }
 
 /* Windows that any thread of the group gave up. */
@@ -111,7 +113,7 @@ static uint32_t stride_of(const struct zs_timing_machine *m, uint64_t group)
 }
 
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
-                           struct zs_gpu_timing *totals)
+                           const struct zs_timing_census *census, struct zs_gpu_timing *totals)
 {
     const struct zs_timing_launch *l = &trace->launch;
     const struct zs_gpu_model *model = l->model;
@@ -129,13 +131,14 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .slm_B = l->slm_B,
         .has_barriers = l->has_barriers,
         .group_count = trace->sampled,
+        .run_groups = trace->chunk_groups,
         .resident_groups = trace->resident_groups,
         .streams = trace->streams,
         .dispatch_cost = l->params->dispatch_cycles +
                          l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),
         .window_end = UINT64_MAX,
     };
-    int error = zs_timing_hierarchy_init(&m->hierarchy, model, l->params, totals);
+    int error = zs_timing_hierarchy_init(&m->hierarchy, model, l->params, census, totals);
     if (!error)
         error = allocate(m) ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < m->eu_count && !error; i++) {
@@ -167,19 +170,21 @@ void zs_timing_machine_fini(struct zs_timing_machine *m)
     free(m->tallies);
     free(m->accesses);
     free(m->left_out);
+    free(m->unheard_of);
 }
 
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-static inline uint64_t canonical(const struct zs_timing_thread *th, uint32_t high, uint32_t low)
+static inline uint64_t canonical(const struct zs_timing_thread *th, const uint32_t *words)
 {
-    uint32_t range = high >> 24;
+    uint32_t range = words[0] >> 24;
     if (ZS_LIKELY(range >= ZS_TIMING_RANGE_FIRST)) {
         uint64_t ordinal = th->stream->ranges[range - ZS_TIMING_RANGE_FIRST];
-        return ordinal << LINE_BITS | (uint64_t)(high & 0xff) << 32 | low;
+        return zs_timing_line_of(ordinal, words);
     }
-    return (uint64_t)range << LINE_BITS | (uint64_t)th->place << SLOT_BITS |
+    uint32_t low = words[1];
+    return (uint64_t)range << ZS_TIMING_LINE_BITS | (uint64_t)th->place << SLOT_BITS |
            (low & ((1u << SLOT_BITS) - 1));
 }
 
@@ -188,7 +193,7 @@ static uint32_t read_lines(const struct zs_timing_thread *th, const uint32_t *wo
 {
     uint32_t count = words[0] >> 20 & 1023;
     for (uint32_t i = 0; i < count; i++)
-        lines[i] = canonical(th, words[2 + 2 * i], words[3 + 2 * i]);
+        lines[i] = canonical(th, words + 2 + (size_t)2 * i);
     return count;
 }
 
@@ -200,6 +205,7 @@ bool zs_timing_read_message(struct zs_timing_thread *th, struct zs_timing_reques
         (words[0] & 0xfffff) != (th->inst & 0xfffff))
         return false;
     r->event = words[1];
+    r->run = th->run;
     r->line_count = read_lines(th, words, lines);
     th->at += 2 + 2 * r->line_count;
     return true;

@@ -62,7 +62,7 @@ static void add_stream(uint64_t hash[LANES], const struct zs_timing_stream *s)
 }
 
 void zs_timing_key_of(const struct zs_timing_trace *t, uint64_t instructions,
-                      struct zs_timing_key *ret)
+                      const uint64_t *executions, struct zs_timing_key *ret)
 {
     const struct zs_timing_launch *l = &t->launch;
     uint64_t hash[LANES] = {1, 2, 3, 4};
@@ -79,6 +79,8 @@ void zs_timing_key_of(const struct zs_timing_trace *t, uint64_t instructions,
                                 t->sampled,
                                 t->resident_groups};
     add_words(hash, numbers, sizeof(numbers));
+    if (executions)
+        add_words(hash, executions, l->code->op_count * sizeof(*executions));
     for (uint64_t i = 0; i < t->sampled * l->threads_per_group; i++)
         add_stream(hash, &t->streams[i]);
     for (uint32_t i = 0; i < ZS_ARRAY_LEN(ret->word); i++) {

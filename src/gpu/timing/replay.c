@@ -431,6 +431,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         .window = UINT32_MAX,
         .group = group,
         .member = thread,
+        .run = (uint32_t)(group / m->run_groups),
         .eu = eu,
         .place = eu * m->threads_per_eu + slot,
         .home = th->home,

@@ -46,6 +46,7 @@ struct zs_timing_thread {
     uint32_t mask;
     uint32_t home; /* where it was before it went on without time */
     uint32_t group, member, eu;
+    uint32_t run;             /* of recorded groups */
     uint32_t place;           /* number of its slot */
     uint32_t arrived, passed; /* barriers */
     uint64_t eligible;        /* the thread's last instruction lets the next one go */
@@ -84,6 +85,7 @@ struct zs_timing_machine {
     uint32_t threads_per_group, slm_B;
     bool has_barriers;
     uint64_t group_count, next_group; /* sampled ones */
+    uint64_t run_groups;              /* of them, that are neighbours */
     uint32_t resident_groups;         /* that it holds */
     struct zs_timing_stream *streams;
     struct zs_timing_eu *eus;
@@ -101,7 +103,9 @@ struct zs_timing_machine {
     uint64_t now_dispatch, dispatch_cost;
     struct zs_timing_tally *tallies; /* by instruction, of this phase */
     uint64_t *accesses;              /* by instruction and enum zs_gpu_access, of all */
-    int64_t *left_out; /* by instruction: how often it was, less than the one before it */
+    /* by instruction: how often it was left out, less than the one before it; of these, without its
+     * messages */
+    int64_t *left_out, *unheard_of;
     uint64_t issues;   /* so far */
     uint64_t now;      /* the latest issue */
     uint64_t frontier; /* up to here everything has happened */
@@ -110,8 +114,11 @@ struct zs_timing_machine {
     uint64_t seen;     /* instructions that were replayed or left out */
     uint64_t releases; /* of barriers */
     uint32_t live_groups;
-    uint64_t unheard;    /* ... whose messages touched nothing */
-    bool silent;         /* messages touch nothing */
+    uint64_t unheard; /* ... whose messages touched nothing */
+    uint64_t heard;   /* ... without time whose messages did */
+    bool silent;      /* messages touch nothing */
+    bool hears;       /* ... of groups that were left out before without them: */
+    uint64_t quiet_from, quiet_until;
     bool forwarding;     /* threads go on without time */
     bool by_round;       /* ... or when a barrier lets threads go */
     uint64_t window_end; /* when the frontier is there, zs_timing_end_window() is called */
@@ -127,7 +134,7 @@ static inline struct zs_timing_thread *zs_timing_thread_at(const struct zs_timin
 /* Once: what streams call ranges become numbers that do not depend on where they are. */
 int zs_timing_name_ranges(struct zs_timing_trace *trace);
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
-                           struct zs_gpu_timing *totals);
+                           const struct zs_timing_census *census, struct zs_gpu_timing *totals);
 void zs_timing_machine_fini(struct zs_timing_machine *m);
 
 /* The thread's next instruction: unit, dep, next, blocked. */
@@ -158,7 +165,7 @@ void zs_timing_settle(struct zs_timing_machine *m);
  * device has become so empty that it ended early. */
 uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, bool *ret_dry);
 /* Groups that have not begun are left out, about so many instructions: how many it were. 0: there
- * are too few groups. */
+ * are too few groups. Messages of those next to what runs are heard in the next gap. */
 uint64_t zs_timing_pass_groups(struct zs_timing_machine *m, uint64_t instructions);
 
 /* ---- estimate.c --------------------------------------------------------------------------------

@@ -112,9 +112,9 @@ enum zs_timing_reason {
     ZS_TIMING_REASONS
 };
 
-/* instructions: those of the whole launch, counted exactly. Fills the result's timing. Once for a
- * trace. */
+/* instructions: those of the whole launch, counted exactly; executions: how often each of the
+ * program's was, NULL: not known. Fills the result's timing. Once for a trace. */
 int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
-                     struct zs_gpu_timing *ret_timing);
+                     const uint64_t *executions, struct zs_gpu_timing *ret_timing);
 
 #endif

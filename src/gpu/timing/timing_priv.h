@@ -125,8 +125,8 @@ struct zs_timing_stream {
     uint32_t barriers, window_barriers; /* so far; at which the next window begins */
     uint32_t mask;
     bool recording, full;
-    uint64_t recorded; /* instructions */
-    uint64_t *ranges;  /* where they start; ordinals below RANGE_FIRST have none */
+    uint64_t recorded, executed; /* instructions */
+    uint64_t *ranges;            /* where they start; ordinals below RANGE_FIRST have none */
     uint32_t range_count, range_capacity;
     struct zs_timing_found found[ZS_TIMING_FOUND];
     uint32_t found_next;       /* number of the one that gives way */
@@ -143,8 +143,33 @@ struct zs_timing_trace {
     uint32_t words_max;               /* of a stream, before it gives up windows */
     struct zs_timing_stream *streams; /* threads_per_group for each sampled group */
 };
+enum { ZS_TIMING_RUNS = 4 }; /* chunks at most */
 /* Group number of a sampled one. */
 uint64_t zs_timing_trace_group(const struct zs_timing_trace *trace, uint64_t sample);
+
+/* A line's name in a replay: where it lies in an allocation, and which one that is. words: as a
+ * message has them. */
+enum { ZS_TIMING_LINE_BITS = 40 };
+static inline uint64_t zs_timing_line_of(uint64_t ordinal, const uint32_t *words)
+{
+    return ordinal << ZS_TIMING_LINE_BITS | (uint64_t)(words[0] & 0xff) << 32 | words[1];
+}
+
+/* ---- census.c ----------------------------------------------------------------------------------
+ * What was not recorded has gone through the caches, too.
+ */
+
+struct zs_timing_census;
+enum { ZS_TIMING_CLASSES = 64 }; /* allocations that are told apart */
+/* The streams' ranges have been named. *ret NULL: all groups were recorded. */
+int zs_timing_census_create(const struct zs_timing_trace *trace, struct zs_timing_census **ret);
+void zs_timing_census_destroy(struct zs_timing_census *census); /* NULL is fine */
+/* How likely lines that the run is the first to touch are in a cache that has room for so
+ * many more, as it begins. */
+void zs_timing_census_odds(const struct zs_timing_census *census, uint32_t run, double room,
+                           uint32_t ret_odds[ZS_TIMING_CLASSES]);
+/* By these odds, whether this one is. */
+bool zs_timing_census_says(const uint32_t odds[ZS_TIMING_CLASSES], uint64_t line);
 
 /* ---- memo.c ------------------------------------------------------------------------------------
  * What was found of launches, by what they did. Several threads may use a memo.
@@ -155,7 +180,7 @@ struct zs_timing_key {
 };
 /* All that a replay follows from. The streams' ranges have been named. */
 void zs_timing_key_of(const struct zs_timing_trace *trace, uint64_t instructions,
-                      struct zs_timing_key *ret);
+                      const uint64_t *executions, struct zs_timing_key *ret);
 
 struct zs_timing_memo;
 int zs_timing_memo_create(struct zs_timing_memo **ret_memo);
@@ -184,12 +209,23 @@ struct zs_timing_cache {
     uint32_t line_count, line_capacity;
     uint32_t *table; /* of lines, by a hash of the tag */
     uint32_t table_size;
-    bool failed; /* no memory: nothing is kept any more */
+    bool failed;   /* no memory: nothing is kept any more */
+    bool had_room; /* for the last line that was not there */
 };
 
 struct zs_timing_subslice {
     uint64_t port_free, sampler_free; /* cycles */
     struct zs_timing_cache sampler, l1;
+};
+
+/* What messages keep busy, whether time passes or not. */
+enum {
+    ZS_TIMING_BUSY_PORTS, /* of all subslices */
+    ZS_TIMING_BUSY_BANKS, /* of L3, all */
+    ZS_TIMING_BUSY_GTI_READ,
+    ZS_TIMING_BUSY_GTI_WRITE,
+    ZS_TIMING_BUSY_MEMORY,
+    ZS_TIMING_BUSY
 };
 
 struct zs_timing_hierarchy {
@@ -209,10 +245,17 @@ struct zs_timing_hierarchy {
     uint64_t gti_read_free, gti_write_free, memory_free;
     uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */
     uint32_t memory_latency;                             /* cycles */
+    uint64_t busy[ZS_TIMING_BUSY]; /* ports and banks: cycles; others: 1/256 */
+    /* lines that a run of groups is the first to touch; NULL: all groups were recorded */
+    const struct zs_timing_census *census;
+    uint32_t runs_known; /* of which the odds are there */
+    uint32_t (*l3_odds)[ZS_TIMING_CLASSES], (*llc_odds)[ZS_TIMING_CLASSES]; /* by run */
+    uint64_t supposed; /* sectors that were found though nobody recorded had touched them */
 };
 
 struct zs_timing_request {
     uint32_t subslice;
+    uint32_t run;          /* of the recorded groups: a thread's */
     uint32_t event;        /* ZS_TIMING_EVENT_* */
     const uint64_t *lines; /* canonical: see replay.c */
     uint32_t line_count;
@@ -222,8 +265,14 @@ struct zs_timing_request {
 };
 
 int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_model *model,
-                             const struct zs_timing_params *params, struct zs_gpu_timing *totals);
+                             const struct zs_timing_params *params,
+                             const struct zs_timing_census *census, struct zs_gpu_timing *totals);
 void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h);
+/* How long each was busy so far, in cycles of the device. */
+void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,
+                              double ret_cycles[ZS_TIMING_BUSY]);
+/* ... of these the memory, to read a line. */
+double zs_timing_hierarchy_read_cost(const struct zs_timing_hierarchy *h);
 /* When the response of a message that leaves its EU at `cycle` has arrived. */
 uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                                   uint64_t cycle);

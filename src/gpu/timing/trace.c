@@ -21,9 +21,8 @@
 
 enum {
     WHOLE_WAVES = 8, /* launches of so many times what the device holds are recorded whole */
-    RUNS_MOST = 4,
-    RUN_WAVES = 2, /* the least length of a run */
-    SHARE = 4,     /* of the groups, as long as there is room */
+    RUN_WAVES = 2,   /* the least length of a run */
+    SHARE = 4,       /* of the groups, as long as there is room */
     THREADS_MOST = 16 << 10,
     WORDS_ALL = 4 << 20, /* of all streams */
     WORDS_LEAST = 256,
@@ -58,7 +57,7 @@ static void choose_groups(struct zs_timing_trace *t)
     t->chunk_count = 1;
     if (all <= wanted)
         return;
-    t->chunk_count = ZS_MAX(ZS_MIN(wanted / (wave * RUN_WAVES), (uint64_t)RUNS_MOST), 1u);
+    t->chunk_count = ZS_MAX(ZS_MIN(wanted / (wave * RUN_WAVES), (uint64_t)ZS_TIMING_RUNS), 2u);
     t->chunk_groups = wanted / t->chunk_count;
     t->sampled = t->chunk_count * t->chunk_groups;
 }
@@ -209,6 +208,7 @@ static void on_block(struct zs_eu_thread *t, uint32_t first, uint32_t count)
     if (ends || s->window == UINT32_MAX)
         begin_window(s, t->ce);
     s->blocks++;
+    s->executed += count;
     if (!s->recording || count == 0 || !goes_on(s))
         return;
     uint32_t changed = t->ce != s->mask ? 2 : 0, *at = room(s, 2 + changed);
