@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR_COLUMNS = 20 };
+enum { BAR_COLUMNS = 20, NOT_TRUSTED = 20 /* percent */ };
 
 static bool is_shown(const struct zs_analysis_view *view, const struct zs_analyzed *k,
                      size_t *shown)
@@ -31,8 +31,26 @@ static void put_bar(struct zs_buf *out, double part)
         zs_buf_puts(out, i < full ? "█" : "░");
 }
 
-static void put_head(const struct zs_analysis *a, const struct zs_analyzed *k,
-                     const struct colors *c, struct zs_buf *out)
+static double value_of(struct zs_analysis *a, const struct zs_analyzed *k, const char *name)
+{
+    struct zs_named_value value;
+    return zs_analysis_find(a, k, name, &value) ? value.value : (double)NAN;
+}
+
+/* Of a modelled time, how much was replayed, and how far that may be off: where it is known. */
+static void put_modelled(struct zs_analysis *a, const struct zs_analyzed *k, struct zs_buf *out)
+{
+    double share = value_of(a, k, "ReplayedShare"), error = value_of(a, k, "EstimateError");
+    zs_buf_puts(out, " (modelled");
+    if (share < 100 && !isnan(error)) {
+        zs_buf_printf(out, ": %.3g %% replayed, may be %.2g %% off", share, error);
+        zs_buf_puts(out, error >= NOT_TRUSTED ? ", not to be trusted" : "");
+    }
+    zs_buf_putc(out, ')');
+}
+
+static void put_head(struct zs_analysis *a, const struct zs_analyzed *k, const struct colors *c,
+                     struct zs_buf *out)
 {
     zs_buf_puts(out, c->bold);
     zs_text_puts(out, k->name);
@@ -50,7 +68,8 @@ static void put_head(const struct zs_analysis *a, const struct zs_analyzed *k,
     if (k->timed) {
         zs_buf_puts(out, "  ");
         zs_unit_put_value(out, k->time_ns, "ns");
-        zs_buf_puts(out, zs_analysis_info(a)->is_modelled ? " (modelled)" : "");
+        if (zs_analysis_info(a)->is_modelled)
+            put_modelled(a, k, out);
     }
     zs_buf_putc(out, '\n');
 }
@@ -86,12 +105,6 @@ static void put_roofline(const struct zs_analyzed *k, const struct colors *c, st
             zs_buf_printf(out, " of %.4g", roof->rate);
         zs_buf_putc(out, '\n');
     }
-}
-
-static double value_of(struct zs_analysis *a, const struct zs_analyzed *k, const char *name)
-{
-    struct zs_named_value value;
-    return zs_analysis_find(a, k, name, &value) ? value.value : (double)NAN;
 }
 
 static void put_occupancy(struct zs_analysis *a, const struct zs_analyzed *k,

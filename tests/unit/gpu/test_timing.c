@@ -374,7 +374,7 @@ static void check_sampled(struct lab *lab, const struct sampled *row)
     if (fabs((double)exact - (double)cycles) > (double)doubt) /* what it says of itself */
         fail_msg("%s: %llu cycles, %llu when all is replayed, and a doubt of %llu", row->name,
                  (unsigned long long)cycles, (unsigned long long)exact, (unsigned long long)doubt);
-    for (uint32_t i = 0; i < ZS_GPU_STALL_REASONS && row->shares; i++) {
+    for (uint32_t i = 0; i < ZS_GPU_STALL_REASONS; i++) {
         if (fabs(sampled[i] - whole[i]) > row->shares)
             fail_msg(
                 "%s: %.0f %% of the thread cycles for reason %u, and %.0f %% when all is replayed",
