@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 enum { ITEMS = 64, GROUPS = 32, VALUES_MAX = 64 };
+enum { STALL_REPORT_B = 64 + 8 * 10 }; /* header; address, 8 reasons, what is estimated */
 
 static zet_metric_group_handle_t queried(const struct e2e *e, const char *name)
 {
@@ -734,6 +735,7 @@ static void check_memory(zet_metric_group_handle_t group, const zet_typed_value_
     assert_true(value_of(group, v, "MemoryBytesRead") == sectors * 64 * 2 / 3);
     assert_true(value_of(group, v, "SlmConflictCycles") == 0);
     assert_true(value_of(group, v, "ReplayedShare") == 100);
+    assert_true(value_of(group, v, "EstimateError") == 0);
 }
 
 static uint64_t base_address(const struct e2e *e, const struct work *w)
@@ -754,13 +756,14 @@ static double check_addresses(zet_metric_group_handle_t group, const zet_typed_v
     uint32_t per = 0;
     double sum = 0;
     OK(zetMetricGet(group, &per, NULL));
-    assert_int_equal(per, 9);
+    assert_int_equal(per, 10);
     assert_true(count > per && count % per == 0);
     for (uint32_t i = 0; i < count; i += per) {
         assert_in_range(v[i].value.ui64, base, base + 4096);
         assert_true(i == 0 || v[i].value.ui64 > v[i - per].value.ui64);
-        for (uint32_t m = 1; m < per; m++)
+        for (uint32_t m = 1; m < per - 1; m++)
             sum += number(&v[i + m]);
+        assert_true(number(&v[i + per - 1]) == 0); /* all was replayed */
     }
     return sum;
 }
@@ -833,7 +836,7 @@ static void test_model(void **state)
         check_memory(groups[1], v, launches);
         size = 0;
         OK(zetMetricQueryGetData(queries[2], &size, NULL));
-        assert_true(size > 0 && size % 136 == 0 && size <= sizeof(raw));
+        assert_true(size > 0 && size % STALL_REPORT_B == 0 && size <= sizeof(raw));
         size_t less = size - 1;
         FAILS(zetMetricQueryGetData(queries[2], &less, raw), ZE_RESULT_ERROR_INVALID_SIZE);
         OK(zetMetricQueryGetData(queries[2], &size, raw));
@@ -873,10 +876,11 @@ static void test_stream_of_addresses(void **state)
                                        .samplingPeriod = 100000};
     zet_metric_streamer_handle_t streamer;
     OK(zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, &streamer));
-    uint8_t raw[5 * 136];
+    uint8_t raw[5 * STALL_REPORT_B];
     size_t size = 0;
     OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
-    assert_true(size >= sizeof(raw) && size % 136 == 0); /* what may come, not what is there */
+    assert_true(size >= sizeof(raw) &&
+                size % STALL_REPORT_B == 0); /* what may come, not what is there */
     size = sizeof(raw);
     OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
     assert_int_equal(size, 0);
@@ -888,7 +892,7 @@ static void test_stream_of_addresses(void **state)
     uint64_t base = base_address(e, &w), last = 0;
     size_t all = 0;
     for (;; all += size) {
-        zet_typed_value_t v[5 * 9];
+        zet_typed_value_t v[5 * 10];
         uint32_t count = COUNT(v);
         size = sizeof(raw);
         OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
@@ -896,12 +900,12 @@ static void test_stream_of_addresses(void **state)
             break;
         OK(zetMetricGroupCalculateMetricValues(
             group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, raw, &count, v));
-        for (uint32_t i = 0; i < count; i += 9) {
+        for (uint32_t i = 0; i < count; i += 10) {
             assert_true(v[i].value.ui64 >= base && v[i].value.ui64 > last);
             last = v[i].value.ui64;
         }
     }
-    assert_true(all > sizeof(raw) && all % 136 == 0);
+    assert_true(all > sizeof(raw) && all % STALL_REPORT_B == 0);
     OK(zetMetricStreamerClose(streamer));
     activate(e, NULL);
     free_work(e, &w);
