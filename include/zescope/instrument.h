@@ -69,7 +69,7 @@ ZS_API void **zs_tool_state(struct zs_tool_run *run);
  * zs_edit_probe. */
 ZS_API int zs_tool_count(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                          const struct zs_probe *probe, struct zs_diag *diag);
-/* The same before (or behind: `where`) it. */
+/* The same before it, behind it or on the edge of threads that jump: `where`. */
 ZS_API int zs_tool_count_at(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t inst,
                             enum zs_edit_where where, const struct zs_probe *probe,
                             struct zs_diag *diag);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Of each branch with a predicate: for how many of the lanes that come to it the predicate holds,
- * and how many threads come to it and jump. Those that do not are counted on the edge to the next
- * instruction; lanes of a thread that take different ways go them one behind the other.
+ * and how many threads come to it and jump. Forward those that do not are counted, on the edge to
+ * the next instruction; lanes of a thread that take different ways go them one behind the other.
+ * Behind a branch that goes back lanes of several turns wait for a thread that comes by once: those
+ * who jump are counted, where that can be (docs/instrumentation.md), else those that go on, which
+ * are too many if the last lanes leave the loop another way.
  */
 #include "instrument/tools/tools.h"
 
@@ -21,7 +24,8 @@ static const struct zs_tool_column columns[] = {
     {.name = "jumps/thread", .kind = ZS_TOOL_RATIO, .above = 8, .below = 7},
 };
 
-enum { COME_LANES, TRUE_LANES, COME, GO_ON, PROBES };
+/* JUMP: of threads that come, those that do not go on. */
+enum { COME_LANES, TRUE_LANES, COME, COME_OR_JUMP, GO_ON, JUMP, PROBES };
 
 /* Calls come back to the next instruction, too. */
 static bool may_go_on(const struct zs_isa_inst *inst)
@@ -29,24 +33,39 @@ static bool may_go_on(const struct zs_isa_inst *inst)
     return inst->op != ZS_OP_CALL && inst->op != ZS_OP_CALLA && inst->op != ZS_OP_RET;
 }
 
+static bool goes_back(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_WHILE || (inst->op == ZS_OP_GOTO && inst->flags & ZS_INST_BRANCH_CTRL);
+}
+
+static int count_threads(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,
+                         struct zs_diag *diag)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(kernel), i);
+    const struct zs_probe jump = {.kind = ZS_PROBE_COUNT, .site = JUMP},
+                          go_on = {.kind = ZS_PROBE_COUNT, .site = GO_ON};
+    bool asks = goes_back(inst) && !zs_tool_count_at(run, kernel, i, ZS_EDIT_JUMP, &jump, NULL);
+    bool less = !asks && may_go_on(inst);
+    const struct zs_probe come = {.kind = ZS_PROBE_COUNT, .site = less ? COME_OR_JUMP : COME};
+    int error = zs_tool_count(run, kernel, i, &come, diag);
+    return error || !less ? error : zs_tool_count_at(run, kernel, i, ZS_EDIT_AFTER, &go_on, diag);
+}
+
 static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, struct zs_diag *diag)
 {
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
-    static const struct zs_probe probes[PROBES] = {
-        [COME_LANES] = {.kind = ZS_PROBE_LANES, .all_active = true, .site = COME_LANES},
-        [TRUE_LANES] = {.kind = ZS_PROBE_LANES, .site = TRUE_LANES},
-        [COME] = {.kind = ZS_PROBE_COUNT, .site = COME},
-        [GO_ON] = {.kind = ZS_PROBE_COUNT, .site = GO_ON}};
+    const struct zs_probe come = {.kind = ZS_PROBE_LANES, .all_active = true, .site = COME_LANES},
+                          is_true = {.kind = ZS_PROBE_LANES, .site = TRUE_LANES};
     int error = 0;
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(code, i);
         if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) || !inst->pred)
             continue;
-        for (uint32_t p = 0; p < PROBES && !error; p++)
-            if (p != GO_ON)
-                error = zs_tool_count(run, kernel, i, &probes[p], diag);
-        if (!error && may_go_on(inst))
-            error = zs_tool_count_at(run, kernel, i, ZS_EDIT_AFTER, &probes[GO_ON], diag);
+        error = zs_tool_count(run, kernel, i, &come, diag);
+        if (!error)
+            error = zs_tool_count(run, kernel, i, &is_true, diag);
+        if (!error)
+            error = count_threads(run, kernel, i, diag);
     }
     return error;
 }
@@ -62,10 +81,10 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
                           zs_tool_line(run, kernel, inst)};
     double counted[PROBES] = {0};
     counted[probe->site] = (double)value;
-    bool jumps = may_go_on(in);
     zs_tool_row_at(run, kernel, inst, keys,
-                   (const double[]){counted[COME_LANES], counted[TRUE_LANES], counted[COME],
-                                    jumps ? counted[COME] - counted[GO_ON] : 0});
+                   (const double[]){counted[COME_LANES], counted[TRUE_LANES],
+                                    counted[COME] + counted[COME_OR_JUMP],
+                                    counted[JUMP] + counted[COME_OR_JUMP] - counted[GO_ON]});
 }
 
 const struct zs_tool zs_tool_branches = {

@@ -51,3 +51,20 @@ kernel void local_uniform(global const float *in, global float *out)
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = l[(get_group_id(0) & 3) * 16];
 }
+
+/* Lanes return one behind the other from the loop's middle, the last one of 16 leaves it at its end. */
+kernel void leaves(global const int *in, global int *out)
+{
+    uint i = get_global_id(0), n = i & 1;
+    int x = in[i & 63];
+    do {
+        out[(i * 16 + n) & 1023] = x;
+        x = x * 5 + 1;
+        if ((i & 15) != 15 && n >= (i & 7)) {
+            out[2048 + (i & 63)] = x;
+            return;
+        }
+        n++;
+    } while (n < (uint)get_local_size(0) - 6);
+    out[1024 + (i & 63)] = x;
+}

@@ -19,7 +19,9 @@ static void put(struct zs_edit *edit, struct zs_edit_kernel *kernel, uint32_t se
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
     uint32_t count = code ? zs_isa_kernel_count(code) : 0;
     uint64_t free_grf[4];
-    zs_edit_free_grf(kernel, free_grf);
+    bool some = zs_edit_free_grf(kernel, free_grf);
+    if (some && seed & 4) /* what probes need has to be lent or saved */
+        zs_edit_reserve_grf(kernel, free_grf);
     for (uint32_t i = 0; i < PLACES_MAX && count; i++, seed = seed * 1103515245 + 12345) {
         uint32_t inst = i < 16 ? i % (count + 1) : seed % (count + 1);
         struct zs_probe probe = {.kind = seed >> 8 & 7,
@@ -29,7 +31,7 @@ static void put(struct zs_edit *edit, struct zs_edit_kernel *kernel, uint32_t se
                                  .grf = seed >> 16 & 127,
                                  .grf_count = seed >> 24 & 31,
                                  .all_active = seed & 1};
-        enum zs_edit_where where = (enum zs_edit_where)(seed >> 5 & 3);
+        enum zs_edit_where where = (enum zs_edit_where)((seed >> 5) % (ZS_EDIT_JUMP + 1));
         if (seed & 2)
             zs_edit_insert(kernel, inst, where, "nop\n", NULL);
         else
