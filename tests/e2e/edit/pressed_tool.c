@@ -71,6 +71,9 @@ static int put_to_header(struct zs_tool_run *run, struct zs_edit_kernel *kernel,
     if (!*ret_done)
         return 0;
     int error = zs_tool_count_at(run, kernel, branch, ZS_EDIT_JUMP, &back, diag);
+    *ret_done = !error;
+    if (error == -ENOTSUP)
+        return 0;
     return error ? error
                  : zs_tool_count(run, kernel, zs_isa_block(code, header)->first - 1, &down, diag);
 }

@@ -22,7 +22,7 @@ REFUSED = {('acm-g10', 'flow'): {'flow_quicksort': 'messages do not reach farthe
 # On XeHPG calls by address ask which EU of a pair their thread runs on.
 BY_PLACE = {('acm-g10', 'pointers')}
 # What these execute depends on the order in which threads come.
-RACES = re.compile('sync_atomic_|sync_float|printf_overflow')
+RACES = re.compile('sync_atomic_|sync_chain|sync_float|printf_overflow')
 
 
 def counts(folder):
