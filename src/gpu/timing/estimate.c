@@ -156,6 +156,11 @@ static double pace_of(const struct part *p)
     return p->issues > 0 ? p->cycles / p->issues : 0;
 }
 
+static inline bool has_lines(const struct zs_timing_machine *m, size_t op)
+{
+    return m->code->ops[op].unit == ZS_TIMING_UNIT_SEND;
+}
+
 static bool is_work(size_t reason)
 {
     return reason == ZS_TIMING_ACTIVE || reason == ZS_TIMING_CONTROL;
@@ -181,10 +186,14 @@ static void add_slower(const struct zs_timing_machine *m, struct part *to, const
         to->busy[i] += weight * from->busy[i];
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++)
         to->totals[i] += weight * (i < WITH_CYCLES ? slower : 1) * from->totals[i];
-    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
+    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS && slower == 1; i++)
+        to->stalls[i] += weight * from->stalls[i];
+    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS && slower != 1; i++)
         to->stalls[i] += weight * (is_work(i % ZS_TIMING_REASONS) ? 1 : waits) * from->stalls[i];
-    for (size_t i = 0; i < (size_t)m->code->op_count * LINES; i++)
-        to->lines[i] += weight * from->lines[i];
+    for (size_t i = 0; i < m->code->op_count; i++) {
+        for (uint32_t k = 0; k < LINES && has_lines(m, i); k++)
+            to->lines[i * LINES + k] += weight * from->lines[i * LINES + k];
+    }
     for (size_t i = 0; i < m->code->op_count; i++) {
         to->counts[i] += weight * from->counts[i];
         to->costs[i] += weight * from->costs[i];
@@ -229,6 +238,8 @@ static void take_lines(const struct zs_timing_machine *m, double *ret_lines)
 {
     double *was = m->estimate->lines;
     for (size_t i = 0; i < m->code->op_count; i++) {
+        if (!has_lines(m, i))
+            continue;
         const uint64_t *a = m->accesses + i * ZS_GPU_ACCESSES;
         uint64_t read = a[ZS_GPU_ACCESS_memory_read_sectors];
         uint64_t llc = a[ZS_GPU_ACCESS_llc_hits] + a[ZS_GPU_ACCESS_llc_misses];

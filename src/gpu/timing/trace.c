@@ -20,9 +20,10 @@
 #include <string.h>
 
 enum {
-    WHOLE_WAVES = 8, /* launches of so many times what the device holds are recorded whole */
-    RUN_WAVES = 2,   /* the least length of a run */
-    SHARE = 4,       /* of the groups, as long as there is room */
+    WHOLE_WAVES = 8,   /* launches of so many times what the device holds are recorded whole */
+    BARRIER_WAVES = 4, /* ... with barriers: groups mostly do the same, and records are dear */
+    RUN_WAVES = 2,     /* the least length of a run */
+    SHARE = 4,         /* of the groups, as long as there is room */
     THREADS_MOST = 16 << 10,
     WORDS_ALL = 4 << 20, /* of all streams */
     WORDS_LEAST = 256,
@@ -51,7 +52,8 @@ static void choose_groups(struct zs_timing_trace *t)
     const struct zs_timing_launch *l = &t->launch;
     uint64_t all = l->group_count, wave = t->resident_groups, scale = l->exact ? EXACT : 1;
     uint64_t room = THREADS_MOST * scale / ZS_MAX(l->threads_per_group, 1u);
-    uint64_t wanted = l->exact ? all : ZS_MAX(all / SHARE, wave * WHOLE_WAVES);
+    uint64_t whole = wave * (l->has_barriers ? BARRIER_WAVES : WHOLE_WAVES);
+    uint64_t wanted = l->exact ? all : ZS_MAX(all / SHARE, whole);
     wanted = ZS_MAX(ZS_MIN(wanted, room), wave * RUN_WAVES);
     t->chunk_groups = t->sampled = all;
     t->chunk_count = 1;
