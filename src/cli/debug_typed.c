@@ -142,10 +142,9 @@ void zs_typed_open(struct zs_typed *t, void (*put)(void *user, const char *line)
         return;
     /* one that is there and cannot be read, or is too large, is not touched */
     int error = zs_file_read_at(folder, name, FILE_MAX_B, &file, &diag);
-    if (!error) {
+    if (!error && file.span.size_B)
         read_lines(file.span, &lines, &all);
-        zs_file_close(&file);
-    }
+    zs_file_close(&file);
     if (!lines.error && lines.size_B)
         put_lines(&lines, put, user);
     if (!all && !lines.error)

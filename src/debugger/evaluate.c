@@ -735,6 +735,8 @@ static bool point(struct parser *p, enum binary op, struct zs_dbg_value *left,
 {
     struct zs_dbg_number a, b;
     uint64_t left_B = zs_dbg_value_pointee_B(left), right_B = zs_dbg_value_pointee_B(right);
+    if (left_B > INT64_MAX || right_B > INT64_MAX) /* sizes that nothing has */
+        return false;
     if ((op != B_ADD && op != B_SUB) || (!left_B && !right_B) || (op == B_ADD && left_B && right_B))
         return false;
     *ret_error = zs_dbg_value_number(left, &a);
