@@ -302,7 +302,12 @@ class Jobs(Session):
         modes = termios.tcgetattr(t.fd)
         t.type(shlex.join(t.arguments) + '\n')
         t.until(t.prompted, 'the first prompt')
+        self.edited(t, modes)
         return t, modes
+
+    def edited(self, t, modes):
+        """The prompt is there before the modes are: what is typed between them is the terminal's."""
+        t.until(lambda: termios.tcgetattr(t.fd) != modes, 'the modes of editing')
 
     def at_shell(self, t):
         t.until(lambda: t.screen.display[t.screen.cursor.y].rstrip() == '$' and t.screen.cursor.x == 2, "the shell's prompt")
@@ -332,6 +337,7 @@ class Jobs(Session):
         t.do('tbreak nbody.cl:29')
         t.do('run')
         t.do('tui enable')
+        self.edited(t, modes)
         t.type('print la')
         t.see(PROMPT + 'print la')
         for i in range(2):
