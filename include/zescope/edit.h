@@ -68,8 +68,9 @@ enum zs_edit_where {
                     * of those that always do, calls and ends of threads */
     ZS_EDIT_INSTEAD, /* the instruction itself goes; not of branches and ends of threads */
     ZS_EDIT_ENTRY,   /* once, as the thread begins; the instruction is ignored */
-    ZS_EDIT_JUMP, /* of a branch by threads that jump; not of those whose jumps depend on lanes that
-                   * wait elsewhere (else, endif, join), of targets in registers, and of calls */
+    ZS_EDIT_JUMP, /* of a branch by threads that jump; not where nobody can tell them before: else,
+                   * endif, join, targets in registers, calls, and from Gen12LP to XeHPG all but
+                   * jmpi (docs/instrumentation.md) */
 };
 
 /*
