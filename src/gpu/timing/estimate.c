@@ -740,7 +740,7 @@ static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
     t->cycles = m->params->launch_cycles + rounded(e->all.cycles);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_time); i++)
         *zs_timing_total_at(t, by_time[i]) = rounded(e->all.totals[i]);
-    t->doubt = ZS_MIN(rounded(doubt_of(m, others)), t->cycles);
+    t->doubt = rounded(ZS_MIN(doubt_of(m, others), (double)t->cycles));
     t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded); /* EUs are ahead of each other */
     bool whole = m->issues >= instructions;            /* counted, not estimated */
