@@ -262,6 +262,30 @@ static bool convention_allows(const struct zs_edit_kernel *k, uint32_t reg)
     return reg < (k->info->is_function_holder ? CALLEES_END : STACK_FIRST);
 }
 
+static bool is_in_loop(const struct zs_isa_kernel *code, uint32_t block, uint32_t loop)
+{
+    uint32_t l = zs_isa_block(code, block)->loop;
+    while (l != ZS_ISA_NO_INDEX && l != loop)
+        l = zs_isa_loop(code, l)->parent;
+    return l == loop;
+}
+
+/* What lanes hold that left a loop around the block and wait for those that go on in it. */
+static void add_left_behind(const struct zs_isa_kernel *code, uint32_t b, uint64_t used[4])
+{
+    uint32_t loop = zs_isa_block(code, b)->loop;
+    for (; loop != ZS_ISA_NO_INDEX; loop = zs_isa_loop(code, loop)->parent)
+        for (uint32_t e = 0; e < zs_isa_edge_count(code); e++) {
+            const struct zs_isa_edge *edge = zs_isa_edge(code, e);
+            uint64_t live[4];
+            if (!is_in_loop(code, edge->from, loop) || is_in_loop(code, edge->to, loop))
+                continue;
+            zs_isa_live_set(code, zs_isa_block(code, edge->to)->first, live);
+            for (uint32_t w = 0; w < 4; w++)
+                used[w] |= live[w];
+        }
+}
+
 /* What is live before an instruction. Probes mostly come in order: a block's sets are kept. */
 static bool find_live(struct zs_edit_kernel *k, uint32_t at, uint64_t ret_live[4])
 {
@@ -272,10 +296,15 @@ static bool find_live(struct zs_edit_kernel *k, uint32_t at, uint64_t ret_live[4
         k->live_grf = calloc(zs_isa_kernel_count(k->code), sizeof(*k->live_grf));
     if (!k->live_grf)
         return false;
-    if (k->live_block != b)
+    if (k->live_block != b) {
         zs_isa_live_sets(k->code, b, k->live_grf);
+        memset(k->left_grf, 0, sizeof(k->left_grf));
+        add_left_behind(k->code, b, k->left_grf);
+    }
     k->live_block = b;
     memcpy(ret_live, k->live_grf[at - zs_isa_block(k->code, b)->first], sizeof(*k->live_grf));
+    for (uint32_t w = 0; w < 4; w++)
+        ret_live[w] |= k->left_grf[w];
     return true;
 }
 
