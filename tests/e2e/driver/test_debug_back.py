@@ -223,7 +223,7 @@ class Back(unittest.TestCase):
                   'tbreak kernels.cl:5', 'continue', 'print p[here]', 'reverse-continue', 'x/80i $ip', 'tbreak kernels.cl:5',
                   'continue', 'print p[here]', **self.build(source))
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
-        self.assertRegex(r.stdout, r'\badd .* 100:w\n(?:.*\n)?.*\badd .* 1000:w\n', r.stdout)
+        self.assertRegex(r.stdout, r'\badd .* 100:w\b.*\n(?:.*\n)?.*\badd .* 1000:w\b.*\n', r.stdout)
         values = re.findall(r'^(\d+)$', r.stdout, re.M)
         self.assertEqual(values, [str(wide), '1000', '1000', '100'], r.stdout + r.stderr)
         self.assertRegex(r.stdout, r'p\[here\]: -?\d+ -> 1000, by item 0,0,0 of group 0,0,0')
