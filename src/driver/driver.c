@@ -171,6 +171,7 @@ static void after_fork(void)
     zs_objects_forget();
     zs_report_after_fork();
     zs_counts_after_fork();
+    zs_metrics_after_fork();
 }
 
 static struct zs_ze_driver *driver_new(void)

@@ -54,6 +54,7 @@ struct zs_ze_streamer {
         struct zs_metric_stretch *items;
         size_t count, capacity;
     } stretches;
+    size_t forget_from; /* so many are worth looking through */
     struct {
         struct mark *items;
         size_t count, capacity;
@@ -154,10 +155,15 @@ static void add_stretch(struct zs_metric_report *r, const struct zs_metric_stret
 static void forget(struct zs_ze_streamer *s)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < s->stretches.count; i++)
-        if (s->stretches.items[i].end_ticks > s->begin_ticks)
-            s->stretches.items[kept++] = s->stretches.items[i];
+    for (size_t i = 0; i < s->stretches.count; i++) {
+        if (s->stretches.items[i].end_ticks <= s->begin_ticks)
+            continue;
+        if (kept != i)
+            s->stretches.items[kept] = s->stretches.items[i];
+        kept++;
+    }
     s->stretches.count = kept;
+    s->forget_from = ZS_MAX(kept * 2, (size_t)64);
 }
 
 /* The next report; one is available. */
@@ -202,6 +208,8 @@ static void drop_oldest(struct zs_ze_streamer *s, uint64_t now_ticks)
     uint64_t excess =
         ZS_MIN(have - s->keep, (now_ticks - s->start_ticks) / s->period_ticks - s->periods);
     size_t passed = 0;
+    if (!excess) /* markers alone, which there are no more of than MARKERS_MOST */
+        return;
     s->periods += excess;
     s->begin_ticks = s->start_ticks + s->periods * s->period_ticks;
     while (passed < s->marks.count && s->marks.items[passed].ticks <= s->begin_ticks)
@@ -210,7 +218,8 @@ static void drop_oldest(struct zs_ze_streamer *s, uint64_t now_ticks)
     if (passed)
         memmove(s->marks.items, s->marks.items + passed, s->marks.count * sizeof(struct mark));
     s->lost = true;
-    forget(s);
+    if (s->stretches.count >= s->forget_from || s->stretches.count >= STRETCHES_MOST)
+        forget(s); /* not at the end of each launch: there may be a million */
 }
 
 void zs_streamers_add(struct zs_metrics *m, const struct zs_metric_stretch *stretch)

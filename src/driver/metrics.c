@@ -240,6 +240,11 @@ static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
 
 static pthread_mutex_t enabling = PTHREAD_MUTEX_INITIALIZER;
 
+void zs_metrics_after_fork(void)
+{
+    pthread_mutex_init(&enabling, NULL);
+}
+
 bool zs_metrics_enable(struct zs_ze_device *device)
 {
     pthread_mutex_lock(&enabling);
@@ -563,6 +568,10 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
     if (m->tracer && m->active[traced] != wanted[traced])
         return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
                          "there is a metric tracer of %s", m->active[traced]->name);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) /* of another thread's, meanwhile */
+        if (wanted[d] && (wanted[d]->domain != d || !wanted[d]->object.handle))
+            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                             "group %s was changed or destroyed", wanted[d]->name);
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
         if (wanted[d] && !zs_metric_group_is_ready(wanted[d]))
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,

@@ -281,6 +281,9 @@ static inline const struct zs_metric_kept *zs_metrics_kept_for(const struct zs_m
 bool zs_metrics_init(struct zs_ze_driver *driver);
 void zs_metrics_free(struct zs_ze_device *device);
 
+/* In a forked child. */
+void zs_metrics_after_fork(void);
+
 /* From now on; with the environment's variable they are on from the beginning. False: no memory. */
 bool zs_metrics_enable(struct zs_ze_device *device);
 /* The device's, NULL while they are off. */

@@ -125,7 +125,7 @@ static void test_marker_by_group(void **state)
     FAILS(zetCommandListAppendMarkerExp(e->list, group, 9), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
     zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
-                                       .samplingPeriod = 1000000000};
+                                       .samplingPeriod = 4000000000};
     zet_metric_streamer_handle_t streamer;
     OK(zetMetricStreamerOpen(e->context, e->device, group, &desc, NULL, &streamer));
     OK(zetCommandListAppendMarkerExp(e->list, group, 4711));
