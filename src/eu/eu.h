@@ -197,7 +197,7 @@ enum {
     ZS_EU_LOWER_WIDE = 1u << 7,
     /* each instruction has an operation: threads can stand at all of them, and go on in another
      * program of the same code (zs_eu_thread_switch) */
-    ZS_EU_LOWER_PLACES = 1u << 7,
+    ZS_EU_LOWER_PLACES = 1u << 8,
 };
 
 /*

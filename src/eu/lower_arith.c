@@ -136,7 +136,7 @@ void zs_eu_lower_mul(struct zs_eu_lowering *l)
         return;
     }
     if (type == ZS_TYPE_Q && narrow != ZS_TYPE_NONE) {
-        bool plain = !(l->inst->dst.modifiers & ZS_MOD_SAT) && !l->inst->cond;
+        bool plain = !(l->inst->dst.modifiers & ZS_MOD_SAT) && !l->inst->cond && !dst_is_float(l);
         load_all(l, narrow, ZS_EU_MOD_ARITH, src);
         if (dst_is_acc(l) && plain && !(l->inst->flags & ZS_INST_ACCWREN)) {
             static const enum zs_eu_row rows[2][2] = {{ZS_EU_ROW_MUL_32, ZS_EU_ROW_MULH_S32},

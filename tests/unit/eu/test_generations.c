@@ -73,6 +73,28 @@ static void mach(void **state)
     }
 }
 
+/* Integers whose product becomes a float, in an accumulator, too. */
+static void products_as_floats(void **state)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN9, ZS_ISA_GEN11, ZS_ISA_XE_LP};
+    static const char *const texts[] = {
+        "mul (8|M0) acc0.0<1>:f r10.0<8;8,1>:d r12.0<8;8,1>:d\n"
+        "mov (8|M0) r20.0<1>:f acc0.0<8;8,1>:f",
+        "mul (8|M0) acc0.0<1>:f r10.0<8;8,1>:ud r12.0<16;8,2>:uw\n"
+        "mov (8|M0) r20.0<1>:f acc0.0<8;8,1>:f",
+    };
+    for (size_t k = 0; k < ZS_ARRAY_LEN(platforms) * ZS_ARRAY_LEN(texts); k++) {
+        numbers(3 + k);
+        for (int i = 0; i < LANES; i++)
+            in[0][i] &= 0x7fff, in[1][i] &= 0x7fff;
+        run(platforms[k / 2], texts[k % 2], in, out);
+        for (int i = 0; i < 8; i++) {
+            const float want = (float)(in[0][i] * in[1][i]);
+            assert_memory_equal(&out[i], &want, sizeof(want));
+        }
+    }
+}
+
 static void rotations(void **state)
 {
     numbers(2);
@@ -403,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mach),
+        cmocka_unit_test(products_as_floats),
         cmocka_unit_test(rotations),
         cmocka_unit_test(gotos),
         cmocka_unit_test(mac),
