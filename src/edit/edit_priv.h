@@ -113,7 +113,7 @@ struct zs_edit_kernel {
     uint64_t free_grf[4];
     uint64_t (*live_grf)[4]; /* of the instructions of block live_block; NULL: of none */
     uint32_t live_block;
-    uint64_t left_grf[4];     /* of lanes that left loops around that block */
+    uint64_t (*left_grf)[4];  /* of lanes that left a loop, or one around it; of each loop */
     uint64_t named_grf[4];    /* by the code, or they come with the thread */
     uint64_t shared_grf[4];   /* lanes read what other lanes wrote */
     uint64_t reserved_grf[4]; /* the caller's */

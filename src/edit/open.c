@@ -87,6 +87,7 @@ void zs_edit_close(struct zs_edit *edit)
         zs_placed_fini(&k->placed);
         zs_buf_fini(&k->pool);
         free(k->live_grf);
+        free(k->left_grf);
         free(k->insertions);
         free(k->probes);
     }

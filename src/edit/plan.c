@@ -262,28 +262,52 @@ static bool convention_allows(const struct zs_edit_kernel *k, uint32_t reg)
     return reg < (k->info->is_function_holder ? CALLEES_END : STACK_FIRST);
 }
 
-static bool is_in_loop(const struct zs_isa_kernel *code, uint32_t block, uint32_t loop)
+static uint32_t depth_of(const struct zs_isa_kernel *code, uint32_t loop)
 {
-    uint32_t l = zs_isa_block(code, block)->loop;
-    while (l != ZS_ISA_NO_INDEX && l != loop)
-        l = zs_isa_loop(code, l)->parent;
-    return l == loop;
+    return loop == ZS_ISA_NO_INDEX ? 0 : zs_isa_loop(code, loop)->depth;
 }
 
-/* What lanes hold that left a loop around the block and wait for those that go on in it. */
-static void add_left_behind(const struct zs_isa_kernel *code, uint32_t b, uint64_t used[4])
+static void add_set(uint64_t to[4], const uint64_t from[4])
 {
-    uint32_t loop = zs_isa_block(code, b)->loop;
-    for (; loop != ZS_ISA_NO_INDEX; loop = zs_isa_loop(code, loop)->parent)
-        for (uint32_t e = 0; e < zs_isa_edge_count(code); e++) {
-            const struct zs_isa_edge *edge = zs_isa_edge(code, e);
-            uint64_t live[4];
-            if (!is_in_loop(code, edge->from, loop) || is_in_loop(code, edge->to, loop))
-                continue;
-            zs_isa_live_set(code, zs_isa_block(code, edge->to)->first, live);
-            for (uint32_t w = 0; w < 4; w++)
-                used[w] |= live[w];
+    for (uint32_t w = 0; w < 4; w++)
+        to[w] |= from[w];
+}
+
+/* The loops that an edge leaves: those around where it comes from and not around where it goes. */
+static void add_left(const struct zs_isa_kernel *code, const struct zs_isa_edge *edge,
+                     uint64_t (*left)[4])
+{
+    uint32_t loop = zs_isa_block(code, edge->from)->loop;
+    uint32_t around = zs_isa_block(code, edge->to)->loop;
+    uint64_t live[4];
+    bool known = false;
+    while (loop != around) {
+        if (depth_of(code, loop) < depth_of(code, around)) {
+            around = zs_isa_loop(code, around)->parent;
+            continue;
         }
+        if (!known)
+            zs_isa_live_set(code, zs_isa_block(code, edge->to)->first, live);
+        known = true;
+        add_set(left[loop], live);
+        loop = zs_isa_loop(code, loop)->parent;
+    }
+}
+
+/* What lanes hold that left a loop around a block and wait for those that go on in it: of each
+ * loop, with those around it. */
+static uint64_t (*left_behind(const struct zs_isa_kernel *code))[4]
+{
+    uint32_t count = zs_isa_loop_count(code);
+    uint64_t(*left)[4] = calloc(count + 1u, sizeof(*left));
+    for (uint32_t e = 0; left && e < zs_isa_edge_count(code); e++)
+        add_left(code, zs_isa_edge(code, e), left);
+    for (uint32_t l = 0; left && l < count; l++) { /* outer loops come first */
+        uint32_t parent = zs_isa_loop(code, l)->parent;
+        if (parent != ZS_ISA_NO_INDEX)
+            add_set(left[l], left[parent]);
+    }
+    return left;
 }
 
 /* What is live before an instruction. Probes mostly come in order: a block's sets are kept. */
@@ -294,17 +318,17 @@ static bool find_live(struct zs_edit_kernel *k, uint32_t at, uint64_t ret_live[4
         k->live_block = ZS_NONE;
     if (!k->live_grf)
         k->live_grf = calloc(zs_isa_kernel_count(k->code), sizeof(*k->live_grf));
-    if (!k->live_grf)
+    if (!k->left_grf)
+        k->left_grf = left_behind(k->code);
+    if (!k->live_grf || !k->left_grf)
         return false;
-    if (k->live_block != b) {
+    if (k->live_block != b)
         zs_isa_live_sets(k->code, b, k->live_grf);
-        memset(k->left_grf, 0, sizeof(k->left_grf));
-        add_left_behind(k->code, b, k->left_grf);
-    }
     k->live_block = b;
-    memcpy(ret_live, k->live_grf[at - zs_isa_block(k->code, b)->first], sizeof(*k->live_grf));
-    for (uint32_t w = 0; w < 4; w++)
-        ret_live[w] |= k->left_grf[w];
+    const struct zs_isa_block *block = zs_isa_block(k->code, b);
+    memcpy(ret_live, k->live_grf[at - block->first], sizeof(*k->live_grf));
+    if (block->loop != ZS_ISA_NO_INDEX)
+        add_set(ret_live, k->left_grf[block->loop]);
     return true;
 }
 
