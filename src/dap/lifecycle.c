@@ -271,7 +271,8 @@ int handle_restart(struct zs_dap *dap, const json_t *arguments, struct zs_json *
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
                            "a process that was attached to cannot be started anew");
     int error = check_launch(given, diag);
-    error = error ? error : apply_folder(dap_text(given, "cwd"), diag);
+    if (given != dap->started) /* whose folder it is in */
+        error = error ? error : apply_folder(dap_text(given, "cwd"), diag);
     error = error ? error : apply_environment(json_object_get(given, "env"), diag);
     error = error ? error : zs_debug_kill(dap->debug, diag);
     if (error)

@@ -212,7 +212,8 @@ int zs_dbg_code_write(struct zs_debugger *d, struct zs_dbg_kernel *k, uint64_t v
 {
     uint64_t at_B = va - k->va, end_B = at_B + size_B;
     uint8_t *code = malloc(k->size_B + 1), *out = malloc(k->size_B + 1);
-    int error = !code || !out ? -ENOMEM : size_B > k->size_B - at_B ? -EFAULT : 0;
+    uint8_t *old = malloc(k->size_B + 1);
+    int error = !code || !out || !old ? -ENOMEM : size_B > k->size_B - at_B ? -EFAULT : 0;
     if (!error) {
         memcpy(code, k->code, k->size_B);
         memcpy(code + at_B, bytes, size_B);
@@ -221,6 +222,11 @@ int zs_dbg_code_write(struct zs_debugger *d, struct zs_dbg_kernel *k, uint64_t v
         /* where the bit of an instruction is depends on its first dword */
         at_B -= at_B % 4;
         end_B = ZS_MIN((end_B + 3) / 4 * 4, k->size_B);
+        /* where instructions begin behind it may have changed, too */
+        memcpy(old, k->code, k->size_B);
+        zs_dbg_put_bits(d, k, old, true);
+        if (memcmp(old + end_B, out + end_B, k->size_B - end_B) != 0)
+            end_B = k->size_B;
         error = zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, k->va + at_B, out + at_B,
                               (size_t)(end_B - at_B), true);
     }
@@ -232,6 +238,7 @@ int zs_dbg_code_write(struct zs_debugger *d, struct zs_dbg_kernel *k, uint64_t v
     }
     free(code);
     free(out);
+    free(old);
     return error;
 }
 

@@ -250,11 +250,12 @@ static void add_inlined(struct targets *all, uint32_t parent, const struct zs_li
             continue;
         const struct zs_scope *scope = &info->scopes[frame->scope];
         const struct zs_code_range *ranges = &info->ranges[scope->range_first];
-        bool ahead = false;
+        uint32_t next_B = UINT32_MAX;
         for (uint32_t r = 0; r < scope->range_count; r++)
-            ahead |= ranges[r].end_B > offset_B;
-        if (ahead)
-            add_target(all, f, ranges[0].begin_B);
+            if (ranges[r].begin_B > offset_B)
+                next_B = ZS_MIN(next_B, ranges[r].begin_B);
+        if (next_B != UINT32_MAX)
+            add_target(all, f, next_B);
     }
 }
 

@@ -259,14 +259,15 @@ static void describe(struct zs_dbg_value *v, const struct zs_type *t)
 {
     struct zs_buf out = {0};
     const struct zs_piece *p = &v->place.pieces[0];
+    const uint64_t have_B = ZS_MIN(v->shown.size_B, (uint64_t)VALUE_MAX_B); /* of v->data */
     if (!v->data)
         zs_buf_printf(&out, "<%s>", v->why ? v->why : "not available");
     else if (v->bit_size)
         put_scalar(v, zs_type_strip(v->dwarf, v->type), t, v->data, v->bit_size, &out);
     else if (v->dimension)
-        put_elements(v, v->type, t, v->dimension, v->data, v->shown.size_B, 0, &out);
+        put_elements(v, v->type, t, v->dimension, v->data, have_B, 0, &out);
     else
-        put_value(v, v->type, v->data, v->shown.size_B, 0, &out);
+        put_value(v, v->type, v->data, have_B, 0, &out);
     v->shown.text = keep(&v->context, zs_buf_cstr(&out));
     zs_buf_fini(&out);
     v->shown.available = v->data != NULL;

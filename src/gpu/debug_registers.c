@@ -392,7 +392,8 @@ static int access_registers(struct zs_gpu_debug_session *session, const struct z
     }
     if (write && type != ZESCOPE_DEBUG_REGSET_CR) /* how to go on mends nothing; ip: write_cr */
         thread->faulted = false;
-    if (write && error)
+    if (write && error &&
+        type != ZESCOPE_DEBUG_REGSET_CR) /* which is written whole, or not at all */
         zs_gpu_history_lose(thread->run, ZS_HISTORY_MODIFIED);
     else if (write && (type != ZESCOPE_DEBUG_REGSET_CR || thread->is_changed))
         zs_gpu_history_log(thread->run,
