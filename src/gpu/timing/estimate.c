@@ -792,7 +792,8 @@ static int replay(struct zs_timing_trace *trace, uint64_t instructions, const ui
     struct part *const parts[] = {&e.window,  &e.before,  &e.phase,   &e.gaps[0],
                                   &e.gaps[1], &e.gaps[2], &e.gaps[3], &e.all};
     _Static_assert(ZS_TIMING_RUNS == 4, "each run has a part");
-    size_t ops = (size_t)trace->launch.code->op_count + 1, each = ops * (ZS_TIMING_REASONS + LINES + 2);
+    size_t ops = (size_t)trace->launch.code->op_count + 1,
+           each = ops * (ZS_TIMING_REASONS + LINES + 2);
     double *stalls = calloc((ZS_ARRAY_LEN(parts) + 2) * each, sizeof(*stalls));
     error = error || stalls ? error : -ENOMEM;
     if (!error) {

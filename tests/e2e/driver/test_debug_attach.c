@@ -553,13 +553,22 @@ static void test_forked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_properties),   cmocka_unit_test(test_no_session),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_events),
-        cmocka_unit_test(test_late),         cmocka_unit_test(test_detach_unacknowledged),
-        cmocka_unit_test(test_many),         cmocka_unit_test(test_debugger_dies),
-        cmocka_unit_test(test_program_dies), cmocka_unit_test(test_odd_programs),
-        cmocka_unit_test(test_forked),       cmocka_unit_test(test_attach_in_build),
-        cmocka_unit_test(test_last_words),   cmocka_unit_test(test_let_go_and_gone),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_no_session),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_detach_unacknowledged),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_debugger_dies),
+        cmocka_unit_test(test_program_dies),
+        cmocka_unit_test(test_odd_programs),
+        cmocka_unit_test(test_last_words),
+        cmocka_unit_test(test_let_go_and_gone),
+        cmocka_unit_test(test_attach_in_build),
+#ifndef CHILDREN_HAVE_NO_THREADS
+        cmocka_unit_test(test_forked),
+#endif
     };
     signal(SIGPIPE, SIG_IGN);
     if (getenv("CMOCKA_FILTER"))
