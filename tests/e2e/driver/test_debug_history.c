@@ -102,8 +102,8 @@ static ze_device_thread_t stop_at(struct fixture *f, uint64_t va)
 {
     breakpoint(f->session, va, true);
     zet_debug_event_t event = expect_event(f->session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+    stop_all(f->session); /* before threads that come later could go past it */
     breakpoint(f->session, va, false);
-    stop_all(f->session);
     assert_true(read_pc(f->session, event.info.thread.thread) == va);
     return event.info.thread.thread;
 }
