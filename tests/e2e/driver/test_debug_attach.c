@@ -509,8 +509,8 @@ static void test_odd_programs(void **state)
     assert_int_equal(app_end(&app), 0);
 }
 
-/* ThreadSanitizer ends a child of fork that makes threads; AddressSanitizer's allocator may have been
- * locked by another thread as the child began, which then waits for ever. */
+/* ThreadSanitizer ends a child of fork that makes threads; AddressSanitizer's allocator may have
+ * been locked by another thread as the child began, which then waits for ever. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define CHILDREN_HAVE_NO_THREADS
