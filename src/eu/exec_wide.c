@@ -61,22 +61,18 @@ WIDE_TYPE(f32);
 #define LANES_PICK LANES_PICK_WIDE
 
 /* The high halves of products, of even and odd lanes apart. */
-LANES_FN u32x16 lanes_wide_mulh_s32(s32x16 a, s32x16 b)
-{
-    enum { ODD = 0xaaaa };
-    __m512i x = (__m512i)a, y = (__m512i)b;
-    __m512i even = _mm512_srli_epi64(_mm512_mul_epi32(x, y), 32);
-    __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
-    return (u32x16)_mm512_mask_mov_epi32(even, ODD, odd);
-}
-LANES_FN u32x16 lanes_wide_mulh_u32(u32x16 a, u32x16 b)
-{
-    enum { ODD = 0xaaaa };
-    __m512i x = (__m512i)a, y = (__m512i)b;
-    __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(x, y), 32);
-    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));
-    return (u32x16)_mm512_mask_mov_epi32(even, ODD, odd);
-}
+#define LANES_WIDE_MULH(name, T, mul)                                                              \
+    LANES_FN u32x16 name(T a, T b)                                                                 \
+    {                                                                                              \
+        enum { ODD = 0xaaaa };                                                                     \
+        __m512i x = (__m512i)a, y = (__m512i)b;                                                    \
+        __m512i even = _mm512_srli_epi64(mul(x, y), 32);                                           \
+        __m512i odd = mul(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32));                     \
+        return (u32x16)_mm512_mask_mov_epi32(even, ODD, odd);                                      \
+    }
+LANES_WIDE_MULH(lanes_wide_mulh_s32, s32x16, _mm512_mul_epi32)
+LANES_WIDE_MULH(lanes_wide_mulh_u32, u32x16, _mm512_mul_epu32)
+#undef LANES_WIDE_MULH
 #undef lanes_mulh_s32
 #undef lanes_mulh_u32
 #define lanes_mulh_s32 lanes_wide_mulh_s32
