@@ -27,6 +27,13 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
 
 #define ZS_OBJECT(type, var, h)                                                                    \
     struct zs_ze_##type *var = zs_ze_##type##_of(h);                                               \
+    ZS_CHECK_OBJECT(type, var, h)
+/* With a reference until the block ends: of objects that another thread may destroy meanwhile. */
+#define ZS_OBJECT_HELD(type, var, h)                                                               \
+    __attribute__((cleanup(zs_object_let_go))) struct zs_ze_##type *var =                          \
+        zs_object_hold(h, ZS_OBJECT_##type);                                                       \
+    ZS_CHECK_OBJECT(type, var, h)
+#define ZS_CHECK_OBJECT(type, var, h)                                                              \
     if (ZS_UNLIKELY(!var))                                                                         \
     return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s is %s%s", #h,                        \
                      (h) ? "not a live handle of a " #type : "null",                               \

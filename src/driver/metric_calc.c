@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Raw reports, and values from them. What comes back from the program is hostile. */
-#include "driver/metrics.h"
+#include "driver/metric_user.h"
 
 #include "base/reader.h"
 
@@ -336,10 +336,23 @@ zet_typed_value_t zs_metric_value(const struct zs_gpu_model *model,
 /* ---- The calls ---------------------------------------------------------------------------------
  */
 
+/* Metrics of the program whose rows a calculation uses: they may leave the group meanwhile, and be
+ * destroyed. */
+struct held {
+    uint32_t count;
+    struct zs_ze_metric *metrics[ZS_METRIC_USER_MOST];
+};
+
+static void let_go(const struct held *held)
+{
+    for (uint32_t i = 0; i < held->count; i++)
+        zs_object_unref(held->metrics[i]);
+}
+
 static struct zs_metric_calculation calculation_of(const char *function,
                                                    const struct zs_ze_metric_group *group,
                                                    zet_metric_group_calculation_type_t type,
-                                                   const uint8_t *data, size_t data_B)
+                                                   struct zs_span data, struct held *ret_held)
 {
     struct zs_metrics *m = group->device->metrics;
     struct zs_metric_calculation c = {
@@ -347,12 +360,16 @@ static struct zs_metric_calculation calculation_of(const char *function,
         .model = group->device->model,
         .set = group->set,
         .max = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
-        .data = zs_span_make(data, data_B),
+        .data = data,
     };
+    ret_held->count = 0;
     pthread_mutex_lock(&m->lock); /* groups of the program change */
     c.row_count = group->metric_count;
-    for (uint32_t i = 0; i < c.row_count; i++)
+    for (uint32_t i = 0; i < c.row_count; i++) {
         c.rows[i] = group->metrics[i]->row;
+        if (group->metrics[i]->made)
+            ret_held->metrics[ret_held->count++] = zs_object_ref(group->metrics[i]);
+    }
     pthread_mutex_unlock(&m->lock);
     return c;
 }
@@ -416,13 +433,16 @@ ze_result_t ZE_APICALL zetMetricGroupCalculateMetricValues(zet_metric_group_hand
                                                            uint32_t *pMetricValueCount,
                                                            zet_typed_value_t *pMetricValues)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
     ZS_CHECK_ENUM(type, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pMetricValueCount);
+    struct held held;
     const struct zs_metric_calculation c =
-        calculation_of(__func__, group, type, pRawData, rawDataSize);
-    return calculate_counted(&c, pMetricValueCount, pMetricValues);
+        calculation_of(__func__, group, type, zs_span_make(pRawData, rawDataSize), &held);
+    ze_result_t result = calculate_counted(&c, pMetricValueCount, pMetricValues);
+    let_go(&held);
+    return result;
 }
 
 /* One set: sub-devices have groups of their own. */
@@ -447,13 +467,16 @@ ze_result_t ZE_APICALL zetMetricGroupCalculateMultipleMetricValuesExp(
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
     uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
     ZS_CHECK_ENUM(type, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pSetCount);
     ZS_CHECK_POINTER(pTotalMetricValueCount);
+    struct held held;
     const struct zs_metric_calculation c =
-        calculation_of(__func__, group, type, pRawData, rawDataSize);
-    return zs_metric_calculate_sets(&c, pSetCount, pTotalMetricValueCount, pMetricCounts,
-                                    pMetricValues);
+        calculation_of(__func__, group, type, zs_span_make(pRawData, rawDataSize), &held);
+    ze_result_t result = zs_metric_calculate_sets(&c, pSetCount, pTotalMetricValueCount,
+                                                  pMetricCounts, pMetricValues);
+    let_go(&held);
+    return result;
 }

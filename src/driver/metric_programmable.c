@@ -341,12 +341,15 @@ ze_result_t ZE_APICALL zetMetricCreateFromProgrammableExp(
 
 ze_result_t ZE_APICALL zetMetricDestroyExp(zet_metric_handle_t hMetric)
 {
-    ZS_OBJECT(metric, metric, hMetric);
+    ZS_OBJECT_HELD(metric, metric, hMetric);
     ZS_CHECK(metric->made, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s is of a predefined group",
              metric->row->name);
-    ZS_CHECK(!atomic_load(&metric->made->uses), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-             "%s is in a group", metric->row->name);
-    if (!zs_object_retract(metric))
+    struct zs_metrics *m = metric->made->device->metrics;
+    pthread_mutex_lock(&m->lock); /* groups take metrics under it */
+    bool used = atomic_load(&metric->made->uses), gone = !used && zs_object_retract(metric);
+    pthread_mutex_unlock(&m->lock);
+    ZS_CHECK(!used, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "%s is in a group", metric->row->name);
+    if (!gone)
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     zs_object_unref(metric);
     return ZE_RESULT_SUCCESS;

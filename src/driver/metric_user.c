@@ -81,12 +81,14 @@ static uint32_t place_of(const struct zs_metric_user_group *user, const struct z
     return at;
 }
 
-/* NULL, or why it cannot be added. */
+/* NULL, or why it cannot be added. The device's lock is held. */
 static const char *add_member(struct zs_ze_metric_group *group, struct zs_ze_metric *metric)
 {
     struct zs_metric_user_group *user = group->user;
     if (metric->made->device != group->device)
         return "the metric is of another device";
+    if (!metric->object.handle)
+        return "the metric was destroyed";
     if (place_of(user, metric) < user->count)
         return NULL;
     if (user->count && metric->made->domain != group->domain)
@@ -132,7 +134,7 @@ static struct zs_ze_metric_group *make_group(struct zs_ze_device *device, const 
 
 static void drop_group(struct zs_ze_metric_group *group)
 {
-    if (zs_object_retract(group))
+    if (group && zs_object_retract(group))
         zs_object_unref(group);
 }
 
@@ -151,7 +153,8 @@ struct making {
 static ze_result_t check_metrics(const char *function, struct making *making)
 {
     for (uint32_t i = 0; i < making->metric_count; i++) {
-        struct zs_ze_metric *metric = zs_ze_metric_of(making->metrics[i]);
+        __attribute__((cleanup(zs_object_let_go))) struct zs_ze_metric *metric =
+            zs_object_hold(making->metrics[i], ZS_OBJECT_metric);
         if (!metric)
             return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function,
                              "phMetrics[%u] is not a live handle of a metric", i);
@@ -176,12 +179,19 @@ static struct zs_ze_metric_group *make_one(const struct making *making, uint32_t
     *ret_why = NULL;
     if (!group)
         return NULL;
+    struct zs_metrics *m = making->device->metrics;
+    pthread_mutex_lock(&m->lock);
     for (uint32_t i = 0; i < making->metric_count && !*ret_why; i++) {
-        struct zs_ze_metric *metric = zs_ze_metric_of(making->metrics[i]);
-        if (metric && metric->made->domain == domain)
+        __attribute__((cleanup(zs_object_let_go))) struct zs_ze_metric *metric =
+            zs_object_hold(making->metrics[i], ZS_OBJECT_metric);
+        if (!metric || !metric->made)
+            *ret_why = "a metric was destroyed";
+        else if (metric->made->domain == domain)
             *ret_why = add_member(group, metric);
     }
-    if (!*ret_why && close_group(group))
+    bool ok = !*ret_why && close_group(group);
+    pthread_mutex_unlock(&m->lock);
+    if (ok)
         return group;
     drop_group(group);
     return NULL;
@@ -294,8 +304,8 @@ ze_result_t ZE_APICALL zetMetricGroupAddMetricExp(zet_metric_group_handle_t hMet
                                                   zet_metric_handle_t hMetric,
                                                   size_t *pErrorStringSize, char *pErrorString)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
-    ZS_OBJECT(metric, metric, hMetric);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric, metric, hMetric);
     CHECK_MINE(group);
     const char *why = metric->made ? NULL : "the metric is of a predefined group";
     struct zs_metrics *m = group->device->metrics;
@@ -314,8 +324,8 @@ ze_result_t ZE_APICALL zetMetricGroupAddMetricExp(zet_metric_group_handle_t hMet
 ze_result_t ZE_APICALL zetMetricGroupRemoveMetricExp(zet_metric_group_handle_t hMetricGroup,
                                                      zet_metric_handle_t hMetric)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
-    ZS_OBJECT(metric, metric, hMetric);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric, metric, hMetric);
     CHECK_MINE(group);
     struct zs_metrics *m = group->device->metrics;
     struct zs_metric_user_group *user = group->user;
@@ -338,7 +348,7 @@ ze_result_t ZE_APICALL zetMetricGroupRemoveMetricExp(zet_metric_group_handle_t h
 
 ze_result_t ZE_APICALL zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricGroup)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
     CHECK_MINE(group);
     struct zs_metrics *m = group->device->metrics;
     pthread_mutex_lock(&m->lock);
@@ -353,7 +363,7 @@ ze_result_t ZE_APICALL zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricG
 
 ze_result_t ZE_APICALL zetMetricGroupDestroyExp(zet_metric_group_handle_t hMetricGroup)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
     CHECK_MINE(group);
     struct zs_metrics *m = group->device->metrics;
     pthread_mutex_lock(&m->lock);

@@ -508,7 +508,7 @@ ze_result_t ZE_APICALL zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *
 ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
                                                    zet_metric_group_properties_t *pProperties)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pProperties);
     zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), group->name);
     char text[ZET_MAX_METRIC_GROUP_DESCRIPTION];
@@ -517,8 +517,10 @@ ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMe
     zs_metric_copy_text(pProperties->description, sizeof(pProperties->description),
                         group->user ? group->description : text);
     pProperties->samplingType = group->sampling;
+    pthread_mutex_lock(&group->device->metrics->lock); /* groups of the program change */
     pProperties->domain = group->domain;
     pProperties->metricCount = group->metric_count;
+    pthread_mutex_unlock(&group->device->metrics->lock);
     zs_metric_later_properties(group, pProperties->pNext);
     return ZE_RESULT_SUCCESS;
 }
@@ -526,7 +528,7 @@ ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMe
 ze_result_t ZE_APICALL zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint32_t *pCount,
                                     zet_metric_handle_t *phMetrics)
 {
-    ZS_OBJECT(metric_group, group, hMetricGroup);
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pCount);
     pthread_mutex_lock(&group->device->metrics->lock);
     uint32_t give = zs_list_count(pCount, group->metric_count, phMetrics != NULL);
@@ -539,7 +541,7 @@ ze_result_t ZE_APICALL zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint
 ze_result_t ZE_APICALL zetMetricGetProperties(zet_metric_handle_t hMetric,
                                               zet_metric_properties_t *pProperties)
 {
-    ZS_OBJECT(metric, metric, hMetric);
+    ZS_OBJECT_HELD(metric, metric, hMetric);
     ZS_CHECK_POINTER(pProperties);
     const struct zs_metric_row *row = metric->row;
     zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), row->name);
@@ -568,10 +570,10 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
     if (m->tracer && m->active[traced] != wanted[traced])
         return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
                          "there is a metric tracer of %s", m->active[traced]->name);
-    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) /* of another thread's, meanwhile */
-        if (wanted[d] && (wanted[d]->domain != d || !wanted[d]->object.handle))
-            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
-                             "group %s was changed or destroyed", wanted[d]->name);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) /* by another thread, meanwhile */
+        if (wanted[d] && !wanted[d]->object.handle)
+            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function, "group %s was destroyed",
+                             wanted[d]->name);
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
         if (wanted[d] && !zs_metric_group_is_ready(wanted[d]))
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
@@ -581,6 +583,32 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
     for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++) /* nobody wants them any more */
         if (!is_active(m, (enum zs_metric_by_address)i))
             clear_kept(&m->kept[i]);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* By domain, with references; the lock is held. */
+static ze_result_t take_wanted(const char *function, const struct zs_ze_device *device,
+                               uint32_t count, zet_metric_group_handle_t *handles,
+                               struct zs_ze_metric_group *ret[ZS_METRIC_DOMAINS])
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct zs_ze_metric_group *group = zs_object_hold(handles[i], ZS_OBJECT_metric_group);
+        if (group && group->device == device && !ret[group->domain]) {
+            ret[group->domain] = group;
+            continue;
+        }
+        ze_result_t result =
+            !group ? zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function,
+                               "phMetricGroups[%u] is not a live handle of a metric_group", i)
+            : group->device != device
+                ? zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                            "phMetricGroups[%u] is of another device", i)
+                : zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                            "phMetricGroups[%u] is of domain %u, as one before it", i,
+                            group->domain);
+        zs_object_unref(group);
+        return result;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -597,16 +625,12 @@ ze_result_t ZE_APICALL zetContextActivateMetricGroups(zet_context_handle_t hCont
              "metrics need ZET_ENABLE_METRICS=1 in the environment or "
              "zetDeviceEnableMetricsExp");
     struct zs_ze_metric_group *wanted[ZS_METRIC_DOMAINS] = {0};
-    for (uint32_t i = 0; i < count; i++) {
-        ZS_OBJECT(metric_group, group, phMetricGroups[i]);
-        ZS_CHECK(group->device == device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                 "phMetricGroups[%u] is of another device", i);
-        ZS_CHECK(!wanted[group->domain], ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                 "phMetricGroups[%u] is of domain %u, as one before it", i, group->domain);
-        wanted[group->domain] = group;
-    }
-    pthread_mutex_lock(&device->metrics->lock);
-    ze_result_t result = activate(__func__, device->metrics, wanted);
+    pthread_mutex_lock(&device->metrics->lock); /* groups of the program change */
+    ze_result_t result = take_wanted(__func__, device, count, phMetricGroups, wanted);
+    if (result == ZE_RESULT_SUCCESS)
+        result = activate(__func__, device->metrics, wanted);
     pthread_mutex_unlock(&device->metrics->lock);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        zs_object_unref(wanted[d]);
     return result;
 }

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { SLOTS_MAX = 1 << 22 };
@@ -137,6 +138,21 @@ void *zs_object_of(const void *handle, enum zs_object_type type)
     if (atomic_load_explicit(&slot->type, memory_order_acquire) != (uint32_t)type)
         return NULL;
     return atomic_load_explicit(&slot->object, memory_order_relaxed);
+}
+
+void *zs_object_hold(const void *handle, enum zs_object_type type)
+{
+    pthread_mutex_lock(&table.lock); /* taking a handle away needs it, too */
+    void *object = zs_object_ref(zs_object_of(handle, type));
+    pthread_mutex_unlock(&table.lock);
+    return object;
+}
+
+void zs_object_let_go(void *variable)
+{
+    void *object;
+    memcpy(&object, variable, sizeof(object));
+    zs_object_unref(object);
 }
 
 void zs_objects_forget(void)

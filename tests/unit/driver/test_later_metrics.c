@@ -3,6 +3,9 @@
  * clock, exported data. The environment does not ask for metrics. */
 #include "metrics_env.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 /* ---- On and off --------------------------------------------------------------------------------
  */
 
@@ -591,6 +594,89 @@ static void test_group_by_hand(void **state)
         OK(zetMetricDestroyExp(made[i]));
 }
 
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+enum { REPORTS = 64, CHANGES = 200, SUM = 6000, TIME_NS = 250, CLOCKS = 1000 };
+
+struct calculating {
+    zet_metric_group_handle_t group;
+    uint8_t *raw;
+    size_t size;
+    _Atomic bool over;
+    _Atomic uint32_t rounds, wrong;
+};
+
+/* Which metrics are in the group when is up to the other thread; each value is one of these. */
+static void *calculate_again(void *opaque)
+{
+    static zet_typed_value_t values[REPORTS * 8];
+    struct calculating *c = opaque;
+    do {
+        uint32_t count = REPORTS * 8;
+        ze_result_t result = zetMetricGroupCalculateMetricValues(
+            c->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, c->size, c->raw, &count,
+            values);
+        c->wrong += result != ZE_RESULT_SUCCESS || count % REPORTS != 0;
+        for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+            c->wrong += values[i].value.ui64 != SUM && values[i].value.ui64 != TIME_NS &&
+                        values[i].value.ui64 != CLOCKS;
+        zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        c->wrong += zetMetricGroupGetProperties(c->group, &p) != ZE_RESULT_SUCCESS;
+        c->rounds++;
+    } while (!c->over);
+    return NULL;
+}
+
+/* Reports in which each counter is SUM. */
+static void make_raw(struct env *e, struct calculating *c)
+{
+    uint8_t one[8192];
+    uint32_t counters;
+    size_t size = two_reports(e, c->group, one, sizeof(one)) / 2;
+    memcpy(&counters, one + 12, sizeof(counters));
+    put(one + 48, TIME_NS, 8);
+    put(one + 56, CLOCKS, 8);
+    for (uint32_t i = 0; i < counters; i++)
+        put(one + 64 + (size_t)8 * i, SUM, 8);
+    c->size = size * REPORTS;
+    c->raw = malloc(c->size);
+    for (uint32_t i = 0; i < REPORTS; i++)
+        memcpy(c->raw + i * size, one, size);
+}
+
+/* Metrics leave a group and are destroyed while another thread calculates its values. */
+static void test_changes_while_calculating(void **state)
+{
+    struct env *e = *state;
+    OK(zetDeviceEnableMetricsExp(e->root));
+    struct calculating c = {0};
+    zet_metric_programmable_exp_handle_t bytes = programmable(e, "UntypedBytesRead", 0);
+    zet_metric_handle_t stays = make(bytes, 0, "stays");
+    OK(zetMetricGroupCreateExp(e->device, "g", "", 1, &c.group));
+    OK(zetMetricGroupAddMetricExp(c.group, stays, NULL, NULL));
+    OK(zetMetricGroupCloseExp(c.group));
+    make_raw(e, &c);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, calculate_again, &c), 0);
+    for (uint32_t i = 0; i < CHANGES; i++) {
+        zet_metric_handle_t metric = make(bytes, 0, "goes");
+        OK(zetMetricGroupAddMetricExp(c.group, metric, NULL, NULL));
+        OK(zetMetricGroupCloseExp(c.group));
+        uint32_t before = c.rounds;
+        while (i % 16 == 0 && c.rounds == before) /* it is surely at it now and then */
+            sched_yield();
+        OK(zetMetricGroupRemoveMetricExp(c.group, metric));
+        OK(zetMetricDestroyExp(metric));
+    }
+    c.over = true;
+    pthread_join(thread, NULL);
+    assert_int_equal(c.wrong, 0);
+    OK(zetMetricGroupDestroyExp(c.group));
+    OK(zetMetricDestroyExp(stays));
+    free(c.raw);
+}
+
 /* ---- What the specification's list has for each call -------------------------------------------
  */
 
@@ -767,7 +853,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_clock),         cmocka_unit_test(test_marker_by_group),
         cmocka_unit_test(test_export),        cmocka_unit_test(test_programmables),
         cmocka_unit_test(test_made_metrics),  cmocka_unit_test(test_groups_of_metrics),
-        cmocka_unit_test(test_group_by_hand), cmocka_unit_test(test_results),
+        cmocka_unit_test(test_group_by_hand), cmocka_unit_test(test_changes_while_calculating),
+        cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
