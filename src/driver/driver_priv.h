@@ -91,6 +91,9 @@ uint32_t zs_list_count(uint32_t *count, uint32_t have, bool has_array);
 
 enum { ZS_DEVICES_MAX = 64, ZS_SUB_DEVICES_MAX = 16 };
 
+/* Groups of queues. */
+enum { ZS_ORDINAL_COMPUTE, ZS_ORDINAL_COPY, ZS_ORDINAL_COUNT };
+
 enum zs_driver_timing {
     ZS_DRIVER_TIMING_FORMULA,
     ZS_DRIVER_TIMING_MODEL,
@@ -132,7 +135,9 @@ struct zs_ze_device {
     bool flat;               /* a tile that is reported as a root device */
     uint64_t memory_B;       /* what it reports, and the limit of what is allocated on it */
     _Atomic uint64_t used_B; /* on it and its tiles */
-    struct zs_metrics *_Atomic metrics; /* NULL: nobody asked for any yet */
+    struct zs_metrics *_Atomic metrics;    /* NULL: nobody asked for any yet */
+    pthread_mutex_t engines_lock;          /* a root's: of the next, of itself and its tiles */
+    uint64_t busy_ticks[ZS_ORDINAL_COUNT]; /* up to when its engines are (engine_time.h) */
     /* With driver->debug: threads of the root device, and which slices of it are this one's. */
     struct zs_gpu_debug_card *debug_card;
     uint32_t first_slice;

@@ -5,7 +5,6 @@
 
 #include "driver/worker.h"
 
-enum { ZS_ORDINAL_COMPUTE, ZS_ORDINAL_COPY, ZS_ORDINAL_COUNT };
 enum { ZS_COPY_PATTERN_B_MAX = 16 }; /* fill pattern of the copy group */
 
 struct zs_ze_queue {

@@ -2,6 +2,7 @@
 /* Counters of a device, its metric groups and metrics, activation. */
 #include "driver/metrics.h"
 #include "base/vec.h"
+#include "driver/engine_time.h"
 #include "driver/later.h"
 #include "driver/metric_user.h"
 #include "driver/module.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define C(id) ((zs_metric_mask)1 << ZS_METRIC_##id)
 #define S(at) ((zs_metric_mask)1 << (1 + (at)))
@@ -439,35 +439,20 @@ struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t
 
 /* The host takes longer to execute a launch than the device would, and streamers go on meanwhile:
  * what they have told of is over, so the launch stands behind it. */
-static void move_behind(struct zs_gpu_result *result, uint64_t told_ticks)
-{
-    uint64_t length = result->end_ticks - result->start_ticks;
-    result->start_ticks = ZS_MAX(result->start_ticks, told_ticks);
-    result->end_ticks = result->start_ticks + length;
-}
-
-/* Nothing ends after the host's clock. A launch took at least as long on the host as it lasts. */
-static void wait_until(const struct zs_ze_device *device, uint64_t end_ticks)
-{
-    uint64_t now_ticks = zs_gpu_clock_ticks(device->gpu);
-    while (now_ticks < end_ticks) {
-        uint64_t ns = zs_gpu_clock_to_ns(device->gpu, end_ticks) -
-                      zs_gpu_clock_to_ns(device->gpu, now_ticks) + 1;
-        struct timespec rest = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-        (void)nanosleep(&rest, NULL);
-        now_ticks = zs_gpu_clock_ticks(device->gpu);
-    }
-}
-
 void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
                            const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
 {
     struct zs_metrics *m = device->metrics;
     struct zs_metric_stretch stretch = {0};
-    if (ZS_LIKELY(!counted))
+    if (ZS_LIKELY(!counted)) {
+        zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, 0, &result->start_ticks,
+                       &result->end_ticks);
+        zs_engine_wait(device, result->end_ticks);
         return;
+    }
     pthread_mutex_lock(&m->lock);
-    move_behind(result, zs_streamers_told_ticks(m));
+    zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, zs_streamers_told_ticks(m),
+                   &result->start_ticks, &result->end_ticks);
     count(device, result, &stretch);
     for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
         m->sums[i] += stretch.counters[i];
@@ -475,7 +460,7 @@ void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
     zs_tracer_add(m, kernel->code_va, &stretch);
     keep_addresses(m, kernel, result, &stretch);
     pthread_mutex_unlock(&m->lock);
-    wait_until(device, result->end_ticks);
+    zs_engine_wait(device, result->end_ticks);
 }
 
 /* ---- Enumeration -------------------------------------------------------------------------------

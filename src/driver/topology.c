@@ -204,6 +204,7 @@ static struct zs_ze_device *make_device(const struct builder *b, const struct zs
     device->own_model.l3_cache_B *= tiles;
     device->model = &device->own_model;
     device->card = card;
+    pthread_mutex_init(&device->engines_lock, NULL);
     device->memory_B = ZS_MIN(model->memory_B * tiles, b->host_B);
     int error = zs_gpu_device_create(device->model, 0, &device->gpu);
     if (!error && b->driver->debug)
@@ -329,6 +330,7 @@ void zs_ze_device_fini(struct zs_ze_device *device)
     zs_metrics_free(device);
     if (device->gpu)
         zs_gpu_device_destroy(device->gpu);
+    pthread_mutex_destroy(&device->engines_lock);
 }
 
 void zs_topology_free(struct zs_ze_driver *driver)

@@ -2,6 +2,7 @@
 #include "driver/worker.h"
 
 #include "driver/debug.h"
+#include "driver/engine_time.h"
 
 #include "base/signals.h"
 #include "base/vec.h"
@@ -129,9 +130,12 @@ static int run_command(struct zs_exec *exec, struct zs_command *command)
     exec->start_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     exec->end_ticks = 0;
     int error = command->op->run ? command->op->run(exec, command) : 0;
-    /* a tick at least: tools take "no time" for a counter that went round once */
-    while (exec->end_ticks <= exec->start_ticks)
-        exec->end_ticks = zs_gpu_clock_ticks(exec->device->gpu);
+    if (exec->end_ticks) /* of a launch: the engine's time was taken for it */
+        return error;
+    exec->end_ticks = zs_gpu_clock_ticks(exec->device->gpu);
+    zs_engine_take(exec->device, exec->ordinal, ZS_ENGINE_MEASURED, 0, &exec->start_ticks,
+                   &exec->end_ticks);
+    zs_engine_wait(exec->device, exec->end_ticks);
     return error;
 }
 
@@ -161,6 +165,7 @@ static struct zs_exec exec_of(const struct zs_engine *engine)
 {
     return (struct zs_exec){.queue_context = engine->context,
                             .device = engine->device,
+                            .ordinal = engine->ordinal,
                             .cancel = &engine->context->cancelled};
 }
 

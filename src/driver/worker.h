@@ -30,6 +30,7 @@ struct zs_exec {
     struct zs_ze_context *context; /* of the list that it was appended to */
     struct zs_ze_context *queue_context;
     struct zs_ze_device *device;
+    uint32_t ordinal;
     const _Atomic bool *cancel;
     uint64_t start_ticks, end_ticks; /* of the command; a launch replaces them by its own */
 };
