@@ -20,7 +20,7 @@
 #ifndef ZESCOPE_DRIVER_EXT_H
 #define ZESCOPE_DRIVER_EXT_H
 
-#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,6 +87,19 @@ typedef void (*zescope_launch_callback_t)(const zescope_launch_info_t *info, voi
  */
 typedef ze_result_t(ZE_APICALL *zescope_pfnDriverSetLaunchCallback_t)(
     ze_driver_handle_t hDriver, zescope_launch_callback_t callback, void *user, ze_bool_t counts);
+
+/*
+ * A group with the metrics of hMetricGroup and, behind them, ReplayedShare and EstimateError
+ * (docs/metrics.md): how far its values may be off because the model of time replayed a part of
+ * what ran, in percent. It is used as any group is, of the same domain and sampling type, and
+ * zetMetricGroupGet does not list it: groups with Intel's names have Intel's metrics there. The
+ * same group gives the same handle. ZE_RESULT_ERROR_UNSUPPORTED_FEATURE: values are not the model's
+ * (ZESCOPE_TIMING=formula), the group has these metrics itself, is by address or for tracers, or
+ * was made by the program.
+ */
+#define ZESCOPE_METRIC_GROUP_WITH_DOUBT_NAME "zescopeMetricGroupWithDoubt"
+typedef ze_result_t(ZE_APICALL *zescope_pfnMetricGroupWithDoubt_t)(
+    zet_metric_group_handle_t hMetricGroup, zet_metric_group_handle_t *phMetricGroup);
 
 /*
  * In the chain of zet_profile_properties_t (zetKernelGetProfileInfo): registers that the kernel's

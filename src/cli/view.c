@@ -2,8 +2,11 @@
 #include "cli/view.h"
 
 #include "base/os.h"
+#include "base/vec.h"
+#include "report/doubts.h"
 #include "report/tool_columns.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +91,26 @@ static int add_stalls_of(struct zs_view *v, const struct zs_metrics *metrics,
     return ZS_EXIT_OK;
 }
 
+static bool is_selected(void *user, const char *kernel)
+{
+    const struct zs_view *v = user;
+    for (size_t i = 0; i < v->inputs.modules.count; i++)
+        for (size_t k = 0; k < v->inputs.modules.items[i].kernel_count; k++)
+            if (!strcmp(v->inputs.modules.items[i].kernels[k].kernel->name, kernel))
+                return true;
+    return false;
+}
+
+static int add_note(void *user, const char *sentence)
+{
+    struct zs_view *v = user;
+    char *note = strdup(sentence);
+    if (note && ZS_VEC_PUSH(&v->notes, note))
+        return 0;
+    free(note);
+    return -ENOMEM;
+}
+
 /* Samples of instruction addresses, behind the counts. */
 static int add_stalls(const struct zs_common_options *common, bool each_once, struct zs_view *v)
 {
@@ -118,8 +141,12 @@ static int add_stalls(const struct zs_common_options *common, bool each_once, st
                 if (zs_input_is_same(&modules[m], input->record))
                     status = add_stalls_of(v, metrics, recording, &modules[m], input, &found);
         }
+        if (!status && zs_doubts_tell(metrics, is_selected, add_note, v))
+            status = zs_cli_fail("out of memory");
         zs_metrics_close(metrics);
     }
+    v->view.notes = (const char *const *)v->notes.items;
+    v->view.note_count = v->notes.count;
     if (found)
         v->view.columns = zs_stall_columns_source(v->stalls, v->view.columns);
     return status;
@@ -200,6 +227,9 @@ void zs_view_close(struct zs_view *v)
         zs_sources_close(v->view.sources);
     zs_source_copies_fini(&v->copies);
     free(v->kernels);
+    for (size_t i = 0; i < v->notes.count; i++)
+        free(v->notes.items[i]);
+    free(v->notes.items);
     zs_count_columns_free(v->columns);
     zs_stall_columns_free(v->stalls);
     zs_tool_columns_free(v->tools);

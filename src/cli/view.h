@@ -20,6 +20,10 @@ struct zs_view {
     struct zs_stall_columns *stalls;
     struct zs_tool_columns *tools;
     struct zs_source_copies copies; /* of sources in recordings */
+    struct {
+        char **items;
+        size_t count, capacity;
+    } notes; /* of view.notes */
 };
 
 /* ZS_EXIT_OK, or an exit status after a message on stderr. Close in any case. `sources` gets the

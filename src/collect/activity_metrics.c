@@ -2,6 +2,8 @@
 /* Groups of devices: which are wanted, what they are, which are active. See activity_metrics.h. */
 #include "collect/activity_metrics.h"
 
+#include <zescope/driver_ext.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,34 @@ static bool has_functions(const struct zs_collect_api *api, bool streams)
            api->zetCommandListAppendMetricQueryEnd;
 }
 
+/* ---- functions of one driver ---- */
+
+/* The driver of all devices, NULL where there are several: a function of one must not get handles
+ * of another. */
+static ze_driver_handle_t only_driver(struct zs_collector *c)
+{
+    ze_driver_handle_t driver = NULL;
+    uint32_t count = ZS_MIN(atomic_load(&c->device_count), (uint32_t)ZS_COLLECT_DEVICES_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (driver && c->devices[i].driver != driver)
+            return NULL;
+        driver = c->devices[i].driver;
+    }
+    return driver;
+}
+
+/* NULL: there is no such function. */
+static void *driver_function(struct zs_activity *a, const char *name)
+{
+    const struct zs_collect_api *api = &a->collector->api;
+    ze_driver_handle_t driver = only_driver(a->collector);
+    void *function = NULL;
+    if (!driver || !api->zeDriverGetExtensionFunctionAddress ||
+        api->zeDriverGetExtensionFunctionAddress(driver, name, &function))
+        return NULL;
+    return function;
+}
+
 /* ---- what there is ---- */
 
 static zet_metric_handle_t *metrics_of(const struct zs_collect_api *api,
@@ -109,13 +139,24 @@ static uint32_t sampling_of(const struct act_meter *m)
                         : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
 }
 
+/* The software GPU has its groups a second time, with how far modelled values may be off. */
+static zet_metric_group_handle_t with_doubt(struct zs_activity *a, zet_metric_group_handle_t group)
+{
+    void *function = driver_function(a, ZESCOPE_METRIC_GROUP_WITH_DOUBT_NAME);
+    zescope_pfnMetricGroupWithDoubt_t get;
+    zet_metric_group_handle_t doubting = NULL;
+    memcpy(&get, &function, sizeof(get));
+    return get && !get(group, &doubting) && doubting ? doubting : group;
+}
+
 /* A group belongs to the set that comes behind those that have one of its domain before it. */
 static void add_group(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d,
                       zet_metric_group_handle_t handle,
                       const zet_metric_group_properties_t *properties)
 {
     struct meter_group *group = &d->groups[d->group_count];
-    *group = (struct meter_group){.handle = handle,
+    *group = (struct meter_group){.handle = with_doubt(a, handle),
+                                  .listed = handle,
                                   .domain = properties->domain,
                                   .sampling = sampling_of(a->meter),
                                   .id = ++a->meter->next_group};
@@ -139,7 +180,7 @@ static void list_names(char *text, size_t size_B, const char *name)
 static bool has_group(const struct meter_device *d, zet_metric_group_handle_t handle)
 {
     for (uint32_t i = 0; i < d->group_count; i++)
-        if (d->groups[i].handle == handle)
+        if (d->groups[i].listed == handle)
             return true;
     return false;
 }
@@ -352,33 +393,15 @@ uint32_t act_meter_calculate(struct zs_activity *a, struct act_meter *m,
     return ZS_MIN(count, m->typed_count);
 }
 
-/* The driver of all devices, NULL where there are several: a function of one must not get handles
- * of another. */
-static ze_driver_handle_t only_driver(struct zs_collector *c)
-{
-    ze_driver_handle_t driver = NULL;
-    uint32_t count = ZS_MIN(atomic_load(&c->device_count), (uint32_t)ZS_COLLECT_DEVICES_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        if (driver && c->devices[i].driver != driver)
-            return NULL;
-        driver = c->devices[i].driver;
-    }
-    return driver;
-}
-
 /* Intel's extension, which is found by its name alone; kernels come before lists. */
 uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel)
 {
-    const struct zs_collect_api *api = &a->collector->api;
     struct act_meter *m = a->meter;
-    void *function = NULL;
     uint64_t base = 0;
     if (!m->base_asked) {
-        ze_driver_handle_t driver = only_driver(a->collector);
+        void *function = driver_function(a, "zexKernelGetBaseAddress");
         m->base_asked = true;
-        if (driver && api->zeDriverGetExtensionFunctionAddress &&
-            !api->zeDriverGetExtensionFunctionAddress(driver, "zexKernelGetBaseAddress", &function))
-            memcpy(&m->get_base, &function, sizeof(function));
+        memcpy(&m->get_base, &function, sizeof(function));
     }
     return m->get_base && !m->get_base(kernel, &base) ? base : 0;
 }

@@ -54,7 +54,8 @@ enum meter_reason {
 
 struct meter_group {
     zet_metric_group_handle_t handle;
-    uint32_t id; /* in records */
+    zet_metric_group_handle_t listed; /* by the driver; `handle` may have more metrics */
+    uint32_t id;                      /* in records */
     uint32_t domain, set, metric_count;
     uint32_t sampling;        /* how it is used: a flag of the API */
     uint32_t timestamp, time; /* numbers of metrics; UINT32_MAX: it has none */

@@ -7,6 +7,8 @@
 #include "driver/metric_user.h"
 #include "driver/module.h"
 
+#include <zescope/driver_ext.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,12 +167,29 @@ uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set
     return count;
 }
 
+static bool is_doubt(const struct zs_metric_row *row)
+{
+    return row->how == ZS_HOW_REPLAYED || row->how == ZS_HOW_ESTIMATE_ERROR;
+}
+
+/* Those of a group of our own. */
+static uint32_t doubt_rows(const struct zs_metric_row **ret)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
+        if (rows[i].set == ZS_METRIC_SET_MEMORY && is_doubt(&rows[i]))
+            ret[count++] = &rows[i];
+    return count;
+}
+
 static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs_metric_set set,
                                             zet_metric_group_sampling_type_flags_t sampling,
-                                            bool timed)
+                                            bool timed, bool doubting)
 {
-    const struct zs_metric_row *list[ZS_METRIC_ROWS_MAX];
+    const struct zs_metric_row *list[ZS_METRIC_ROWS_MAX + ZS_METRIC_DOUBTS];
     uint32_t count = zs_metric_rows(device->model, set, sampling, timed, list);
+    if (doubting)
+        count += doubt_rows(list + count);
     struct zs_ze_metric_group *group = zs_object_new(
         ZS_OBJECT_metric_group, sizeof(*group) + count * sizeof(struct zs_ze_metric *));
     if (!group)
@@ -190,11 +209,18 @@ static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs
     return NULL;
 }
 
+static void drop_group(struct zs_ze_metric_group *group)
+{
+    if (group)
+        (void)zs_object_retract(group);
+    zs_object_unref(group);
+}
+
 static void free_metrics(struct zs_metrics *m)
 {
     for (size_t i = 0; i < m->group_count; i++) {
-        (void)zs_object_retract(m->groups[i]);
-        zs_object_unref(m->groups[i]);
+        drop_group(m->groups[i]);
+        drop_group(m->doubting[i]);
     }
     zs_metric_programmables_free(m->programmables);
     pthread_mutex_destroy(&m->lock);
@@ -228,7 +254,7 @@ static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
         zet_metric_group_sampling_type_flags_t sampling = sampling_of(set, i % ZS_METRIC_SAMPLINGS);
         if (!sampling || !zs_metric_set_is_of(device->model, set, m->timed))
             continue;
-        m->groups[m->group_count] = new_group(device, set, sampling, m->timed);
+        m->groups[m->group_count] = new_group(device, set, sampling, m->timed, false);
         if (!m->groups[m->group_count]) {
             free_metrics(m);
             return NULL;
@@ -538,6 +564,51 @@ ze_result_t ZE_APICALL zetMetricGetProperties(zet_metric_handle_t hMetric,
     pProperties->metricType = row->type;
     pProperties->resultType = zs_metric_value_type(row);
     return ZE_RESULT_SUCCESS;
+}
+
+/* ---- Groups with what they may be off ----------------------------------------------------------
+ */
+
+/* Whether values of the group are the model's, and it does not tell itself how far they may be off.
+ */
+static bool can_doubt(const struct zs_ze_metric_group *group)
+{
+    if (!group->device->metrics->timed || group->user || zs_metric_is_by_address(group->set) ||
+        zs_metric_is_traced(group->set))
+        return false;
+    for (uint32_t i = 0; i < group->metric_count; i++)
+        if (is_doubt(group->metrics[i]->row))
+            return false;
+    return true;
+}
+
+static ze_result_t ZE_APICALL zescopeMetricGroupWithDoubt(zet_metric_group_handle_t hMetricGroup,
+                                                          zet_metric_group_handle_t *phMetricGroup)
+{
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_CHECK_POINTER(phMetricGroup);
+    ZS_CHECK(can_doubt(group), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+             "values of %s are exact, those of a formula, or tell how far they may be off",
+             group->name);
+    struct zs_metrics *m = group->device->metrics;
+    uint32_t at = 0;
+    while (m->groups[at] != group) /* a predefined one of no tracer */
+        at++;
+    pthread_mutex_lock(&m->lock);
+    if (!m->doubting[at])
+        m->doubting[at] = new_group(group->device, group->set, group->sampling, true, true);
+    struct zs_ze_metric_group *doubting = m->doubting[at];
+    pthread_mutex_unlock(&m->lock);
+    ZS_CHECK(doubting, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
+    *phMetricGroup = doubting->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+void *zs_metrics_function(const char *name)
+{
+    return strcmp(name, ZESCOPE_METRIC_GROUP_WITH_DOUBT_NAME) == 0
+               ? (void *)zescopeMetricGroupWithDoubt
+               : NULL;
 }
 
 /* ---- Activation --------------------------------------------------------------------------------

@@ -56,6 +56,8 @@ enum {
 #undef ZS_METRIC
 };
 
+enum { ZS_METRIC_DOUBTS = 2 }; /* rows that say how far the others may be off */
+
 /* How a value follows from a report. */
 enum zs_metric_how {
     ZS_HOW_TIME,
@@ -263,8 +265,12 @@ struct zs_metrics {
     pthread_mutex_t lock;
     struct zs_ze_metric_group *groups[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS];
     uint32_t group_count;
-    struct zs_ze_metric_group *active[ZS_METRIC_DOMAINS]; /* NULL: none */
-    struct zs_metric_programmables *programmables;        /* NULL: not asked for yet */
+    struct zs_ze_metric_group *doubting[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS]; /* of `groups`, the
+                                                                                  same with what
+                                                                                  they may be off;
+                                                                                  NULL: not asked */
+    struct zs_ze_metric_group *active[ZS_METRIC_DOMAINS];                      /* NULL: none */
+    struct zs_metric_programmables *programmables; /* NULL: not asked for yet */
     struct zs_ze_streamer *streamers[ZS_METRIC_DOMAINS];
     struct zs_ze_metric_tracer *tracer;
     uint64_t sums[ZS_METRIC_COUNTERS];
@@ -283,6 +289,9 @@ void zs_metrics_free(struct zs_ze_device *device);
 
 /* In a forked child. */
 void zs_metrics_after_fork(void);
+
+/* Functions of <zescope/driver_ext.h> by their names; NULL: none. */
+void *zs_metrics_function(const char *name);
 
 /* From now on; with the environment's variable they are on from the beginning. False: no memory. */
 bool zs_metrics_enable(struct zs_ze_device *device);

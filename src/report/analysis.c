@@ -3,12 +3,13 @@
 
 #include "base/text.h"
 #include "metrics/unit.h"
+#include "report/doubts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR_COLUMNS = 20, NOT_TRUSTED = 20 /* percent */ };
+enum { BAR_COLUMNS = 20 };
 
 static bool is_shown(const struct zs_analysis_view *view, const struct zs_analyzed *k,
                      size_t *shown)
@@ -43,8 +44,8 @@ static void put_modelled(struct zs_analysis *a, const struct zs_analyzed *k, str
     double share = value_of(a, k, "ReplayedShare"), error = value_of(a, k, "EstimateError");
     zs_buf_puts(out, " (modelled");
     if (share < 100 && !isnan(error)) {
-        zs_buf_printf(out, ": %.3g %% replayed, may be %.2g %% off", share, error);
-        zs_buf_puts(out, error >= NOT_TRUSTED ? ", not to be trusted" : "");
+        zs_buf_puts(out, ": ");
+        zs_doubt_put(out, share, error);
     }
     zs_buf_putc(out, ')');
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches `loop` of a native binary (tests/e2e/counts/loop.cl) in one way: app FILE WAY N, 7
- * rounds in 3 groups of 64. immediate  N times, an immediate list that waits async      N times, an
- * immediate list that does not; one wait at the end list       a list with two launches, executed N
- * times, waited for each time again      ... waited for at the end only reset      a list that is
- * filled, executed, and reset right behind the event of its launch own        the application
- * measures its own launch, between two that it does not threads    four threads, N launches each,
- * one after the other fork       N launches in a child, and N in its parent behind it killed     N
- * launches, then SIGKILL Exits with 9; 4: what the application measured itself is wrong.
+ * Launches `loop` of a native binary (tests/e2e/counts/loop.cl) in one way: app FILE WAY N [GROUPS
+ * [ROUNDS]], 7 rounds in 3 groups of 64 unless it is told otherwise. immediate  N times, an
+ * immediate list that waits async      N times, an immediate list that does not; one wait at the
+ * end list       a list with two launches, executed N times, waited for each time again      ...
+ * waited for at the end only reset      a list that is filled, executed, and reset right behind the
+ * event of its launch own        the application measures its own launch, between two that it does
+ * not threads    four threads, N launches each, one after the other fork       N launches in a
+ * child, and N in its parent behind it killed     N launches, then SIGKILL Exits with 9; 4: what
+ * the application measured itself is wrong.
  */
 #include "../ok.h"
 
@@ -22,7 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS = 7, GROUPS = 3, ITEMS = GROUPS * 64 };
+enum { GROUP_ITEMS = 64 };
+static uint32_t round_count = 7, launched_groups = 3;
 
 static ze_driver_handle_t driver;
 static ze_device_handle_t device;
@@ -48,7 +50,6 @@ static void start(void)
                                           .pKernelName = "loop"};
     const ze_host_mem_alloc_desc_t memory_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
-    const uint32_t rounds = ROUNDS;
     ze_module_handle_t module;
     void *out;
     if (!size)
@@ -60,17 +61,17 @@ static void start(void)
     OK(zeContextCreate(driver, &context_desc, &context));
     OK(zeModuleCreate(context, device, &module_desc, &module, NULL));
     OK(zeKernelCreate(module, &kernel_desc, &kernel));
-    OK(zeMemAllocHost(context, &memory_desc, ITEMS * 4, 64, &out));
+    OK(zeMemAllocHost(context, &memory_desc, (size_t)launched_groups * GROUP_ITEMS * 4, 64, &out));
     OK(zeKernelSetGroupSize(kernel, 64, 1, 1));
     OK(zeKernelSetArgumentValue(kernel, 0, sizeof(out), &out));
-    OK(zeKernelSetArgumentValue(kernel, 1, sizeof(rounds), &rounds));
+    OK(zeKernelSetArgumentValue(kernel, 1, sizeof(round_count), &round_count));
     OK(zeCommandQueueCreate(context, device, &queue_desc, &queue));
 }
 
 static void launch(ze_command_list_handle_t list, ze_event_handle_t signal)
 {
-    const ze_group_count_t groups = {GROUPS, 1, 1};
-    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, signal, 0, NULL));
+    const ze_group_count_t all = {launched_groups, 1, 1};
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &all, signal, 0, NULL));
 }
 
 static ze_command_list_handle_t immediate_list(ze_command_queue_mode_t mode)
@@ -243,8 +244,12 @@ static void forked(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc < 4 || argc > 6)
         return 2;
+    if (argc > 4)
+        launched_groups = (uint32_t)atoi(argv[4]);
+    if (argc > 5)
+        round_count = (uint32_t)atoi(argv[5]);
     const char *way = argv[2];
     file_name = argv[1];
     count = atoi(argv[3]);

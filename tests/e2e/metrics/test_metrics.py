@@ -8,7 +8,9 @@ import glob
 import io
 import json
 import os
+import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ import unittest
 
 ZESCOPE, DRIVER, PROGRAM, LISTER, SOURCE = [os.path.abspath(p) for p in sys.argv[1:6]]
 GROUPS, SIZE, ROUNDS = 3, 64, 7
+LONG = 1024, 100 # groups and rounds of a launch that is replayed in part
 EXCLUSIVE = 'ZscopeInstructions,ZscopeMemory' # of one domain
 
 
@@ -67,11 +70,11 @@ class Metrics(unittest.TestCase):
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
-    def record(self, way, count, *options, check=9, env=None, groups='ZscopeInstructions'):
+    def record(self, way, count, *options, check=9, env=None, groups='ZscopeInstructions', size=()):
         Metrics.number += 1
         path = os.path.join(self.folder, f'rec{self.number}')
         p = run(ZESCOPE, 'record', '--no-last', '--metrics', groups, *options, '-o', path, '--', PROGRAM, self.binary,
-                way, str(count), check=check, env=env)
+                way, str(count), *map(str, size), check=check, env=env)
         return path, p.stderr
 
     def show(self, path):
@@ -464,6 +467,92 @@ class Metrics(unittest.TestCase):
         self.assertLessEqual(totals['XVE_ACTIVE'] + totals['XVE_STALL'], 100)
         text = run(ZESCOPE, 'metrics', 'show', path).stdout
         self.assertRegex(text, r'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION +percent ')
+
+    def totals(self, path):
+        document, found = self.show(path), {}
+        for row in document['kernels']:
+            group = document['groups'][row['group']]
+            found[group['name']] = dict(zip([m['name'] for m in group['metrics']], row['values']))
+        return found
+
+    def listed(self, group, sampling='event'):
+        listed = json.loads(run(ZESCOPE, 'metrics', 'list', '-d', 'skl', '--json', '-g', group).stdout)
+        return [[m['name'] for m in g['metrics']] for g in listed['devices'][0]['groups']
+                if g['name'] == group and g['sampling'] == sampling][0]
+
+    def test_groups_of_intels_tell_how_far_they_may_be_off(self):
+        """A launch that is replayed in part says so in each group, in every view; lists of groups stay Intel's."""
+        doubts = ['ReplayedShare', 'EstimateError']
+        path, _ = self.record('immediate', 2, groups='ComputeBasic,ZscopeMemory,ZscopeStallSampling', size=LONG)
+        basic, own = self.totals(path)['ComputeBasic'], self.totals(path)['ZscopeMemory']
+        self.assertEqual(list(basic)[-2:], doubts)
+        self.assertEqual(list(basic)[:-2], self.listed('ComputeBasic'))
+        self.assertEqual(list(own), self.listed('ZscopeMemory')) # it had them before
+        self.assertEqual([basic[name] for name in doubts], [own[name] for name in doubts])
+        self.assertTrue(0 < basic["ReplayedShare"] < 90, basic)
+        self.assertTrue(0.1 < basic['EstimateError'] < 20, basic)
+        words = f'{basic["ReplayedShare"]:.3g} % replayed, may be {basic["EstimateError"]:.2g} % off'
+        self.assertRegex(run(ZESCOPE, 'metrics', 'show', path).stdout, r'EstimateError +percent +[0-9.]+')
+        rows = json.loads(run(ZESCOPE, 'report', '--json', path).stdout)['metrics']
+        self.assertIn(('ComputeBasic', 'EstimateError'), [(row['group'], row['metric']) for row in rows])
+        self.assertIn(f'note: loop: times and what follows from them are modelled: {words}', run(ZESCOPE, 'annotate', path).stdout)
+        document = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)
+        self.assertTrue(any(words in note for note in document['notes']), document['notes'])
+        self.assertEqual(run(ZESCOPE, 'annotate', '-k', 'loop', path).stdout.count(words), 1)
+        self.assertIn(f'(modelled: {words})', run(ZESCOPE, 'analyze', path).stdout)
+        page = os.path.join(self.folder, 'doubt.html')
+        for command in (['annotate', '--html', page], ['report', '--html', page]):
+            run(ZESCOPE, *command, path)
+            with open(page) as f:
+                self.assertIn(words if command[0] == 'annotate' else 'EstimateError', f.read())
+        run(ZESCOPE, 'check', '--max', 'EstimateError=0.01', path, check=3)
+        # what was executed without being replayed stands beside the code
+        kernel = document['devices'][0]['kernels'][0]
+        columns = {c['name']: [v or 0 for v in c['values']] for c in kernel['columns']}
+        reasons = [name for name in columns if name == 'Active' or name.endswith('Stall')]
+        whole = [sum(columns[name][i] for name in reasons) for i in range(len(kernel['instructions']))]
+        self.assertTrue(all(0 <= part <= most for part, most in zip(columns['Estimated'], whole)))
+        left = 100 * sum(columns['Estimated']) / sum(whole)
+        self.assertAlmostEqual(left, 100 - basic['ReplayedShare'], delta=10)
+        text = run(ZESCOPE, 'annotate', '--by', 'address', '--columns', 'Estimated', path).stdout
+        self.assertRegex(text, r'(?m)^ *Estimated ')
+        self.assertEqual([int(n) for n in re.findall(r'(?m)^ *(\d+) +\u2502 +[0-9a-f]+ ', text)],
+                         [v for v in columns['Estimated'] if v])
+
+    def test_what_is_replayed_whole_has_no_doubt(self):
+        path, _ = self.record('immediate', 2, groups='ComputeBasic,ZscopeStallSampling')
+        basic = self.totals(path)['ComputeBasic']
+        self.assertEqual([basic['ReplayedShare'], basic['EstimateError']], [100, 0])
+        self.assertNotIn('replayed', run(ZESCOPE, 'annotate', path).stdout)
+        self.assertIn('(modelled)', run(ZESCOPE, 'analyze', path).stdout)
+        kernel = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)['devices'][0]['kernels'][0]
+        estimated = next(c for c in kernel['columns'] if c['name'] == 'Estimated')
+        self.assertFalse(any(estimated['values']))
+        # a formula has nothing of it to tell
+        path, _ = self.record('immediate', 1, groups='ComputeBasic', env={'ZESCOPE_TIMING': 'formula'})
+        self.assertNotIn('EstimateError', self.totals(path)['ComputeBasic'])
+        # reports of a streamer tell it, too
+        path, _ = self.record('immediate', 2, '--metrics-period', '100us', groups='ComputeBasic', size=LONG)
+        rows = [r for r in self.show(path)['kernels'] if r['kernel'] == 'loop']
+        names = [m['name'] for m in self.show(path)['groups'][rows[0]['group']]['metrics']]
+        self.assertEqual(names[:-2], self.listed('ComputeBasic', 'time'))
+        self.assertGreater(rows[0]['values'][names.index('EstimateError')], 0.1)
+
+    def test_far_off_is_not_to_be_trusted(self):
+        """Values of another driver, or a later one: packets as a recorder writes them."""
+        path, _ = self.record('immediate', 1, groups='ZscopeInstructions', env={'ZESCOPE_TIMING': 'formula'})
+        launch = self.show(path)['launches'][0]
+        packets = record(13, id=99, name='Far', domain=0, sampling=1, count=2, device=1)
+        for i, name in enumerate(('ReplayedShare', 'EstimateError')):
+            packets += record(14, id=1 + i, group=99, name=name, units='percent', metric_type=6, value_type=3)
+        packets += record(15, id=launch['append'], submit_ns=launch['submit_ns'], group=99,
+                          values=struct.pack('<dd', 3.0, 24.5))
+        file = sorted(glob.glob(os.path.join(path, 'trace', '*.pftrace')))[0]
+        with open(file.rsplit('-', 1)[0] + '-900.pftrace', 'wb') as f:
+            f.write(packets)
+        words = '3 % replayed, may be 24 % off, not to be trusted'
+        self.assertIn(f'(modelled: {words})', run(ZESCOPE, 'analyze', path).stdout)
+        self.assertIn(words, run(ZESCOPE, 'annotate', path).stdout)
 
     def test_memory_by_address(self):
         """Sums over instructions are the kernel's totals; lines have the shares of their instructions."""
