@@ -368,8 +368,9 @@ struct zs_debug_value {
 ZS_API int zs_debug_variables(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
                               uint32_t frame, struct zs_debug_value ***ret_values,
                               uint32_t *ret_count, struct zs_diag *diag);
-/* C's expressions over variables, members, elements, pointers, numbers; registers as "$r12:f",
- * "$f0.0:uw", "$ip"; "$lane", "$gid0", "$lid0", "$group0". -ENODATA: not available, and why. */
+/* C's expressions over variables, members, elements ("v.zyx" of vectors, too), pointers, numbers;
+ * registers as "$r12:f", "$f0.0:uw", "$ip"; "$lane", "$gid0", "$lid0", "$group0". -ENODATA: not
+ * available, and why. */
 ZS_API int zs_debug_evaluate(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
                              uint32_t frame, const char *expression,
                              struct zs_debug_value **ret_value, struct zs_diag *diag);

@@ -11,7 +11,8 @@
 static const struct {
     const char *name;
     uint64_t ns;
-} units[] = {{"", 1000000000}, {"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};
+} units[] = {
+    {"", 1000000000}, {"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"min", 60000000000}};
 
 bool zs_duration_parse(const char *text, uint64_t *ret_ns)
 {

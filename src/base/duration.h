@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations as people write them: "10" (seconds), "1.5s", "200ms", "50us". */
+/* Durations as people write them: "10" (seconds), "1.5s", "200ms", "50us", "3min". */
 #ifndef ZS_BASE_DURATION_H
 #define ZS_BASE_DURATION_H
 

@@ -176,21 +176,6 @@ static int signal_number(const char *text)
     return can_be_caught ? (int)number : 0;
 }
 
-/* "2", "1.5s", "200ms", "3min": nanoseconds, or 0 when it is none. */
-static uint64_t time_ns(const char *text)
-{
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"min", 60e9}};
-    char *end;
-    double value = strtod(text, &end);
-    for (size_t i = 0; i < ZS_ARRAY_LEN(units); i++)
-        if (end != text && !strcmp(end, units[i].unit) && value > 0 && value * units[i].ns < 1e18)
-            return (uint64_t)(value * units[i].ns);
-    return 0;
-}
-
 /* What is wrong with the options, said; 0 when nothing is. */
 static int check_options(const struct record_options *o, struct launch *l)
 {
@@ -203,10 +188,10 @@ static int check_options(const struct record_options *o, struct launch *l)
     if (o->toggle_signal && !(l->toggle_signal = signal_number(o->toggle_signal)))
         return zs_cli_usage(&zs_command_record, "'%s' is no signal that can be caught",
                             o->toggle_signal);
-    if (o->delay && !(l->delay_ns = time_ns(o->delay)))
+    if (o->delay && !zs_duration_parse(o->delay, &l->delay_ns))
         return zs_cli_usage(&zs_command_record, "--delay takes a time (2, 1.5s, 200ms), not '%s'",
                             o->delay);
-    if (o->duration && !(l->duration_ns = time_ns(o->duration)))
+    if (o->duration && !zs_duration_parse(o->duration, &l->duration_ns))
         return zs_cli_usage(&zs_command_record,
                             "--duration takes a time (2, 1.5s, 200ms), not '%s'", o->duration);
     bool pauses = o->paused || l->toggle_signal || o->start_kernel || o->stop_kernel ||

@@ -19,6 +19,7 @@
  *     place.c        values of variables: pieces in registers and memory, read and written
  *     homes.c        addresses of variables whose registers were used again
  *     value.c        values by type, as text, members
+ *     arithmetic.c   C's conversions and operators of numbers
  *     evaluate.c     expressions
  */
 #ifndef ZS_DEBUGGER_PRIV_H
@@ -41,7 +42,12 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum { ZS_DBG_PLACES_MAX = 4096, ZS_DBG_SETS_MAX = 32, ZS_DBG_GRF_MAX_B = 64 };
+enum {
+    ZS_DBG_PLACES_MAX = 4096,
+    ZS_DBG_SETS_MAX = 32,
+    ZS_DBG_GRF_MAX_B = 64,
+    ZS_DBG_PICKED_MAX = 16, /* elements of a vector */
+};
 
 #define ZS_DBG_CALLS(ROW)                                                                          \
     ROW(zeInit)                                                                                    \
@@ -492,6 +498,8 @@ struct zs_dbg_value {
     uint64_t at_bits;            /* its beginning in the place's object */
     uint32_t bit_size;           /* of a bit field, else 0 */
     uint32_t dimension;          /* of an array: how many indices it was given */
+    uint32_t picked_count;       /* "v.zyx" of a vector, whose type it has: its elements; or 0 */
+    uint8_t picked[ZS_DBG_PICKED_MAX];
     uint8_t *data;               /* NULL: not available */
     const char *why;             /* ... because of this */
     struct zs_dbg_value *target; /* of "&x": x; else NULL */
@@ -531,6 +539,42 @@ int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number number);
 /* Bytes of a value from its place: 0 or -errno with a reason. */
 int zs_dbg_place_read(const struct zs_dbg_value *v, uint8_t *ret, size_t size_B);
 int zs_dbg_place_write(const struct zs_dbg_value *v, const uint8_t *bytes, size_t size_B);
+
+/* ---- arithmetic.c ---- */
+
+enum zs_dbg_binary {
+    ZS_DBG_OR,
+    ZS_DBG_AND,
+    ZS_DBG_BOR,
+    ZS_DBG_XOR,
+    ZS_DBG_BAND,
+    ZS_DBG_EQ,
+    ZS_DBG_NE,
+    ZS_DBG_LE,
+    ZS_DBG_GE,
+    ZS_DBG_SHL,
+    ZS_DBG_SHR,
+    ZS_DBG_LT,
+    ZS_DBG_GT,
+    ZS_DBG_ADD,
+    ZS_DBG_SUB,
+    ZS_DBG_MUL,
+    ZS_DBG_DIV,
+    ZS_DBG_MOD,
+};
+
+/* C's conversion; what does not fit into an integer is cut off. */
+struct zs_dbg_number zs_dbg_convert(struct zs_dbg_number n, const struct zs_dbg_plain *to);
+/* int or long, uint or ulong, float or double. */
+const struct zs_dbg_plain *zs_dbg_number_type(enum zs_dbg_scalar kind, bool wide);
+/* What an operand becomes: small integers are ints. */
+const struct zs_dbg_plain *zs_dbg_promoted(const struct zs_dbg_value *v,
+                                           const struct zs_dbg_number *n);
+const struct zs_dbg_plain *zs_dbg_common_type(const struct zs_dbg_plain *a,
+                                              const struct zs_dbg_plain *b);
+/* Of numbers that were converted to a type. False: a division by zero, no operation of floats. */
+bool zs_dbg_compute(enum zs_dbg_binary op, const struct zs_dbg_plain *type, struct zs_dbg_number a,
+                    struct zs_dbg_number b, struct zs_dbg_number *ret);
 
 /* ---- evaluate.c ---- */
 

@@ -15,6 +15,7 @@ struct parser {
     const struct zs_dbg_context *c;
     const char *at;
     uint32_t depth;
+    uint32_t unwanted; /* in operands that C does not evaluate: they are only read over */
 };
 
 static int fail(struct parser *p, const char *what)
@@ -235,6 +236,13 @@ static int item_id(struct parser *p, const char *name, struct zs_dbg_value **ret
                            name);
 }
 
+/* In place of what is not evaluated. */
+static int nothing(struct parser *p, struct zs_dbg_value **ret)
+{
+    return zs_dbg_value_of_number(p->c, "", (struct zs_dbg_number){.kind = ZS_DBG_SIGNED}, 4, "int",
+                                  ret);
+}
+
 static int dollar(struct parser *p, struct zs_dbg_value **ret)
 {
     char name[64];
@@ -245,6 +253,8 @@ static int dollar(struct parser *p, struct zs_dbg_value **ret)
            n < sizeof(name) - 1)
         name[n++] = *p->at++;
     name[n] = '\0';
+    if (p->unwanted)
+        return nothing(p, ret);
     if (!strcmp(name, "lane"))
         return unsigned_value(p, "$lane", c->lane, ret);
     if (!strcmp(name, "thread"))
@@ -283,59 +293,10 @@ static const struct zs_dbg_plain number_types[] = {
     {"size_t", 8, ZS_DBG_UNSIGNED}, {"float", 4, ZS_DBG_FLOAT},    {"double", 8, ZS_DBG_FLOAT},
 };
 
-/* C's conversion; what does not fit into an integer is cut off. */
-static struct zs_dbg_number convert(struct zs_dbg_number n, const struct zs_dbg_plain *to)
-{
-    struct zs_dbg_number out = {.kind = to->kind};
-    double f = n.kind == ZS_DBG_FLOAT ? n.f : n.kind == ZS_DBG_SIGNED ? (double)n.i : (double)n.u;
-    if (to->kind == ZS_DBG_FLOAT) {
-        out.f = to->size_B == 4 ? (double)(float)f : f;
-        return out;
-    }
-    out.u = n.u;
-    if (n.kind == ZS_DBG_FLOAT) /* as far as C says what comes of it; else 0 */
-        out.u = !(f > -9.3e18 && f < 1.84e19) ? 0
-                : f < 0                       ? (uint64_t)(int64_t)ZS_MAX(f, -9.2e18)
-                                              : (uint64_t)f;
-    uint32_t spare = 64 - to->size_B * 8;
-    out.u <<= spare;
-    out.u = to->kind == ZS_DBG_SIGNED ? (uint64_t)((int64_t)out.u >> spare) : out.u >> spare;
-    return out;
-}
-
-/* ---- C's arithmetic types ---- */
-
-static const struct zs_dbg_plain *type_of(enum zs_dbg_scalar kind, bool wide)
-{
-    static const struct zs_dbg_plain types[][2] = {
-        [ZS_DBG_SIGNED] = {{"int", 4, ZS_DBG_SIGNED}, {"long", 8, ZS_DBG_SIGNED}},
-        [ZS_DBG_UNSIGNED] = {{"uint", 4, ZS_DBG_UNSIGNED}, {"ulong", 8, ZS_DBG_UNSIGNED}},
-        [ZS_DBG_FLOAT] = {{"float", 4, ZS_DBG_FLOAT}, {"double", 8, ZS_DBG_FLOAT}},
-    };
-    return &types[kind][wide];
-}
-
-/* What an operand becomes: small integers are ints. */
-static const struct zs_dbg_plain *promoted(const struct zs_dbg_value *v,
-                                           const struct zs_dbg_number *n)
-{
-    bool is_small = n->kind != ZS_DBG_FLOAT && v->shown.size_B < 4;
-    return type_of(is_small ? ZS_DBG_SIGNED : n->kind, v->shown.size_B > 4);
-}
-
-static const struct zs_dbg_plain *common(const struct zs_dbg_plain *a, const struct zs_dbg_plain *b)
-{
-    if ((a->kind == ZS_DBG_FLOAT) != (b->kind == ZS_DBG_FLOAT))
-        return a->kind == ZS_DBG_FLOAT ? a : b;
-    if (a->size_B != b->size_B)
-        return a->size_B > b->size_B ? a : b;
-    return a->kind == ZS_DBG_UNSIGNED ? a : b;
-}
-
 static int of_type(struct parser *p, struct zs_dbg_number n, const struct zs_dbg_plain *type,
                    struct zs_dbg_value **ret)
 {
-    return zs_dbg_value_of_number(p->c, "", convert(n, type), type->size_B, type->name, ret);
+    return zs_dbg_value_of_number(p->c, "", zs_dbg_convert(n, type), type->size_B, type->name, ret);
 }
 
 static int number_literal(struct parser *p, struct zs_dbg_value **ret)
@@ -366,7 +327,8 @@ static int number_literal(struct parser *p, struct zs_dbg_value **ret)
     /* the first type that has it; of decimal ones without an u those with a sign */
     wide |= u > UINT32_MAX || (u > INT32_MAX && !hex && !is_unsigned);
     is_unsigned |= u > (wide ? (uint64_t)INT64_MAX : INT32_MAX);
-    const struct zs_dbg_plain *type = type_of(is_unsigned ? ZS_DBG_UNSIGNED : ZS_DBG_SIGNED, wide);
+    const struct zs_dbg_plain *type =
+        zs_dbg_number_type(is_unsigned ? ZS_DBG_UNSIGNED : ZS_DBG_SIGNED, wide);
     return of_type(p, (struct zs_dbg_number){.kind = type->kind, .u = u}, type, ret);
 }
 
@@ -429,11 +391,14 @@ static int cast(struct parser *p, const struct zs_dbg_plain *to, bool pointer,
         return fail(p, "too deep");
     int error = unary(p, ret);
     p->depth--;
+    if (p->unwanted)
+        return error;
     error = error ? error : zs_dbg_value_number(*ret, &n);
     if (!error && pointer)
         return make_pointer(p, n, to, ret);
-    return error ? error
-                 : zs_dbg_value_of_number(p->c, "", convert(n, to), to->size_B, to->name, ret);
+    return error
+               ? error
+               : zs_dbg_value_of_number(p->c, "", zs_dbg_convert(n, to), to->size_B, to->name, ret);
 }
 
 static int size_of(struct parser *p, struct zs_dbg_value **ret)
@@ -443,7 +408,12 @@ static int size_of(struct parser *p, struct zs_dbg_value **ret)
     if (type)
         return unsigned_value(p, "sizeof", pointer ? sizeof(uint64_t) : type->size_B, ret);
     int error = unary(p, ret);
-    return error ? error : unsigned_value(p, "sizeof", (*ret)->shown.size_B, ret);
+    if (error)
+        return error;
+    uint64_t size_B = (*ret)->shown.size_B;
+    if ((*ret)->picked_count == 3) /* a float3 takes the place of a float4 */
+        size_B += size_B / 3;
+    return unsigned_value(p, "sizeof", size_B, ret);
 }
 
 static int primary(struct parser *p, struct zs_dbg_value **ret)
@@ -466,7 +436,7 @@ static int primary(struct parser *p, struct zs_dbg_value **ret)
         return fail(p, "an expression was expected");
     const struct zs_variable *v = find_variable(p->c, name);
     if (v)
-        return zs_dbg_variable_value(p->c, v, ret);
+        return p->unwanted ? nothing(p, ret) : zs_dbg_variable_value(p->c, v, ret);
     if (!strcmp(name, "sizeof"))
         return size_of(p, ret);
     if (take(p, "("))
@@ -513,13 +483,15 @@ static int postfix(struct parser *p, struct zs_dbg_value **ret)
         bool arrow = false;
         if (take(p, "[")) {
             error = index_of(p, &index);
-            error = error ? error : zs_dbg_value_element(*ret, index, ret);
+            if (!error && !p->unwanted)
+                error = zs_dbg_value_element(*ret, index, ret);
         } else if (take(p, ".") || (arrow = take(p, "->"))) {
-            if (arrow)
+            if (arrow && !p->unwanted)
                 error = zs_dbg_value_pointee(*ret, 0, ret);
-            if (!error)
-                error = take_name(p, name) ? zs_dbg_value_member(*ret, name, ret)
-                                           : fail(p, "a member was expected");
+            if (!error && !take_name(p, name))
+                error = fail(p, "a member was expected");
+            if (!error && !p->unwanted)
+                error = zs_dbg_value_member(*ret, name, ret);
         } else {
             break;
         }
@@ -534,6 +506,9 @@ static int address_of(struct parser *p, struct zs_dbg_value **ret)
     char text[320];
     struct zs_dbg_value *target = *ret;
     const struct zs_debug_value *of = &target->shown;
+    if (target->picked_count) /* as in OpenCL C */
+        return zs_diag_set(p->c->diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s: elements that were chosen have no address", of->name);
     if (!of->in_memory)
         return zs_diag_set(p->c->diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                            "%s is not in memory: it has no address", of->name);
@@ -563,7 +538,7 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
     p->at++;
     int error = unary(p, ret);
     p->depth--;
-    if (error)
+    if (error || p->unwanted)
         return error;
     if (*found == '*') {
         error = zs_dbg_value_pointee(*ret, 0, ret);
@@ -576,13 +551,13 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
     error = zs_dbg_value_number(*ret, &n);
     if (error)
         return error;
-    const struct zs_dbg_plain *type = promoted(*ret, &n);
+    const struct zs_dbg_plain *type = zs_dbg_promoted(*ret, &n);
     if (*found == '~' && n.kind == ZS_DBG_FLOAT)
         return fail(p, "'~' of a float");
     if (*found == '!') {
         n = (struct zs_dbg_number){.kind = ZS_DBG_SIGNED,
                                    .i = n.kind == ZS_DBG_FLOAT ? n.f == 0.0 : n.u == 0};
-        type = type_of(ZS_DBG_SIGNED, false);
+        type = zs_dbg_number_type(ZS_DBG_SIGNED, false);
     } else if (*found == '-' && n.kind == ZS_DBG_FLOAT) {
         n.f = -n.f;
     } else if (*found == '-') {
@@ -593,151 +568,29 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
     return of_type(p, n, type, ret);
 }
 
-enum binary {
-    B_OR,
-    B_AND,
-    B_BOR,
-    B_XOR,
-    B_BAND,
-    B_EQ,
-    B_NE,
-    B_LE,
-    B_GE,
-    B_SHL,
-    B_SHR,
-    B_LT,
-    B_GT,
-    B_ADD,
-    B_SUB,
-    B_MUL,
-    B_DIV,
-    B_MOD,
-};
-
 /* longer ones first */
 static const struct {
     const char *text;
-    enum binary op;
+    enum zs_dbg_binary op;
     uint32_t level;
 } binaries[] = {
-    {"||", B_OR, 1},  {"&&", B_AND, 2}, {"==", B_EQ, 6},  {"!=", B_NE, 6}, {"<=", B_LE, 7},
-    {">=", B_GE, 7},  {"<<", B_SHL, 8}, {">>", B_SHR, 8}, {"|", B_BOR, 3}, {"^", B_XOR, 4},
-    {"&", B_BAND, 5}, {"<", B_LT, 7},   {">", B_GT, 7},   {"+", B_ADD, 9}, {"-", B_SUB, 9},
-    {"*", B_MUL, 10}, {"/", B_DIV, 10}, {"%", B_MOD, 10},
+    {"||", ZS_DBG_OR, 1},  {"&&", ZS_DBG_AND, 2}, {"==", ZS_DBG_EQ, 6},  {"!=", ZS_DBG_NE, 6},
+    {"<=", ZS_DBG_LE, 7},  {">=", ZS_DBG_GE, 7},  {"<<", ZS_DBG_SHL, 8}, {">>", ZS_DBG_SHR, 8},
+    {"|", ZS_DBG_BOR, 3},  {"^", ZS_DBG_XOR, 4},  {"&", ZS_DBG_BAND, 5}, {"<", ZS_DBG_LT, 7},
+    {">", ZS_DBG_GT, 7},   {"+", ZS_DBG_ADD, 9},  {"-", ZS_DBG_SUB, 9},  {"*", ZS_DBG_MUL, 10},
+    {"/", ZS_DBG_DIV, 10}, {"%", ZS_DBG_MOD, 10},
 };
 
-static bool float_binary(enum binary op, double a, double b, struct zs_dbg_number *ret)
-{
-    ret->kind = ZS_DBG_SIGNED;
-    switch (op) {
-    case B_OR:
-        ret->i = a != 0.0 || b != 0.0;
-        return true;
-    case B_AND:
-        ret->i = a != 0.0 && b != 0.0;
-        return true;
-    case B_EQ:
-        ret->i = a == b;
-        return true;
-    case B_NE:
-        ret->i = a != b;
-        return true;
-    case B_LE:
-        ret->i = a <= b;
-        return true;
-    case B_GE:
-        ret->i = a >= b;
-        return true;
-    case B_LT:
-        ret->i = a < b;
-        return true;
-    case B_GT:
-        ret->i = a > b;
-        return true;
-    default:
-        break;
-    }
-    ret->kind = ZS_DBG_FLOAT;
-    ret->f = op == B_ADD ? a + b : op == B_SUB ? a - b : op == B_MUL ? a * b : a / b;
-    return op == B_ADD || op == B_SUB || op == B_MUL || op == B_DIV;
-}
-
-static bool int_binary(enum binary op, bool is_signed, uint64_t a, uint64_t b,
-                       struct zs_dbg_number *ret)
-{
-    bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
-    ret->kind = is_signed ? ZS_DBG_SIGNED : ZS_DBG_UNSIGNED;
-    bool divides = op == B_DIV || op == B_MOD;
-    if (divides && (!b || (is_signed && b == UINT64_MAX && a == (uint64_t)INT64_MIN)))
-        return false;
-    switch (op) {
-    case B_OR:
-        ret->u = a || b;
-        break;
-    case B_AND:
-        ret->u = a && b;
-        break;
-    case B_BOR:
-        ret->u = a | b;
-        break;
-    case B_XOR:
-        ret->u = a ^ b;
-        break;
-    case B_BAND:
-        ret->u = a & b;
-        break;
-    case B_EQ:
-        ret->u = a == b;
-        break;
-    case B_NE:
-        ret->u = a != b;
-        break;
-    case B_LE:
-        ret->u = less || a == b;
-        break;
-    case B_GE:
-        ret->u = !less;
-        break;
-    case B_LT:
-        ret->u = less;
-        break;
-    case B_GT:
-        ret->u = !less && a != b;
-        break;
-    case B_SHL:
-        ret->u = b < 64 ? a << b : 0;
-        break;
-    case B_SHR:
-        ret->u = is_signed ? (uint64_t)((int64_t)a >> (b < 64 ? b : 63)) : b < 64 ? a >> b : 0;
-        break;
-    case B_ADD:
-        ret->u = a + b;
-        break;
-    case B_SUB:
-        ret->u = a - b;
-        break;
-    case B_MUL:
-        ret->u = a * b;
-        break;
-    case B_DIV:
-        ret->u = is_signed ? (uint64_t)((int64_t)a / (int64_t)b) : a / b;
-        break;
-    case B_MOD:
-        ret->u = is_signed ? (uint64_t)((int64_t)a % (int64_t)b) : a % b;
-        break;
-    }
-    return true;
-}
-
 /* Pointers count in what they point to: p + n is &p[n]. False: it is nothing of the kind. */
-static bool point(struct parser *p, enum binary op, struct zs_dbg_value *left,
+static bool point(struct parser *p, enum zs_dbg_binary op, struct zs_dbg_value *left,
                   struct zs_dbg_value *right, struct zs_dbg_value **ret, int *ret_error)
 {
     struct zs_dbg_number a, b;
     uint64_t left_B = zs_dbg_value_pointee_B(left), right_B = zs_dbg_value_pointee_B(right);
     if (left_B > INT64_MAX || right_B > INT64_MAX) /* sizes that nothing has */
         return false;
-    if ((op != B_ADD && op != B_SUB) || (!left_B && !right_B) || (op == B_ADD && left_B && right_B))
+    if ((op != ZS_DBG_ADD && op != ZS_DBG_SUB) || (!left_B && !right_B) ||
+        (op == ZS_DBG_ADD && left_B && right_B))
         return false;
     *ret_error = zs_dbg_value_number(left, &a);
     *ret_error = *ret_error ? *ret_error : zs_dbg_value_number(right, &b);
@@ -746,24 +599,24 @@ static bool point(struct parser *p, enum binary op, struct zs_dbg_value *left,
     if (left_B && right_B) {
         a = (struct zs_dbg_number){.kind = ZS_DBG_SIGNED,
                                    .i = (int64_t)(a.u - b.u) / (int64_t)left_B};
-        *ret_error = of_type(p, a, type_of(ZS_DBG_SIGNED, true), ret);
+        *ret_error = of_type(p, a, zs_dbg_number_type(ZS_DBG_SIGNED, true), ret);
         return true;
     }
-    if ((!left_B && op == B_SUB) || (left_B ? b.kind : a.kind) == ZS_DBG_FLOAT) {
+    if ((!left_B && op == ZS_DBG_SUB) || (left_B ? b.kind : a.kind) == ZS_DBG_FLOAT) {
         *ret_error = fail(p, "no operation of pointers");
         return true;
     }
     int64_t index = left_B ? b.i : a.i;
-    index = op == B_SUB ? (int64_t)(0 - (uint64_t)index) : index;
+    index = op == ZS_DBG_SUB ? (int64_t)(0 - (uint64_t)index) : index;
     *ret_error = zs_dbg_value_pointee(left_B ? left : right, index, ret);
     *ret_error = *ret_error ? *ret_error : address_of(p, ret);
     return true;
 }
 
-static int apply(struct parser *p, enum binary op, struct zs_dbg_value *left,
+static int apply(struct parser *p, enum zs_dbg_binary op, struct zs_dbg_value *left,
                  struct zs_dbg_value *right, struct zs_dbg_value **ret)
 {
-    struct zs_dbg_number a, b, result = {.kind = ZS_DBG_SIGNED};
+    struct zs_dbg_number a, b, result;
     int error;
     if (point(p, op, left, right, ret, &error))
         return error;
@@ -771,22 +624,98 @@ static int apply(struct parser *p, enum binary op, struct zs_dbg_value *left,
     error = error ? error : zs_dbg_value_number(right, &b);
     if (error)
         return error;
-    bool shifts = op == B_SHL || op == B_SHR, tells = op <= B_AND || (op >= B_EQ && op <= B_GT);
+    bool shifts = op == ZS_DBG_SHL || op == ZS_DBG_SHR,
+         tells = op <= ZS_DBG_AND || (op >= ZS_DBG_EQ && op <= ZS_DBG_GT);
     tells &= !shifts;
-    const struct zs_dbg_plain *type = promoted(left, &a);
+    const struct zs_dbg_plain *type = zs_dbg_promoted(left, &a);
     if (!shifts)
-        type = common(type, promoted(right, &b));
-    a = convert(a, type);
+        type = zs_dbg_common_type(type, zs_dbg_promoted(right, &b));
+    a = zs_dbg_convert(a, type);
     if (shifts) /* as OpenCL C has it */
         b.u &= type->size_B * 8 - 1;
     else
-        b = convert(b, type);
-    bool ok = type->kind == ZS_DBG_FLOAT ? float_binary(op, a.f, b.f, &result)
-              : b.kind == ZS_DBG_FLOAT
-                  ? false
-                  : int_binary(op, type->kind == ZS_DBG_SIGNED, a.u, b.u, &result);
-    return ok ? of_type(p, result, tells ? type_of(ZS_DBG_SIGNED, false) : type, ret)
+        b = zs_dbg_convert(b, type);
+    bool ok = zs_dbg_compute(op, type, a, b, &result);
+    return ok ? of_type(p, result, tells ? zs_dbg_number_type(ZS_DBG_SIGNED, false) : type, ret)
               : fail(p, "a division by zero, or no operation of floats");
+}
+
+static int is_true(struct zs_dbg_value *v, bool *ret)
+{
+    struct zs_dbg_number n;
+    int error = zs_dbg_value_number(v, &n);
+    *ret = !error && (n.kind == ZS_DBG_FLOAT ? n.f != 0.0 : n.u != 0);
+    return error;
+}
+
+/* The operand behind an operator. What stands in front of "&&" and "||" may decide alone. */
+static int right_of(struct parser *p, size_t i, struct zs_dbg_value **ret)
+{
+    enum zs_dbg_binary op = binaries[i].op;
+    struct zs_dbg_value *left = *ret, *right = NULL;
+    bool truth, decided = false;
+    int error = 0;
+    if (op <= ZS_DBG_AND && !p->unwanted) {
+        error = is_true(left, &truth);
+        decided = truth == (op == ZS_DBG_OR);
+    }
+    p->unwanted += decided;
+    error = error ? error : parse(p, binaries[i].level + 1, &right);
+    p->unwanted -= decided;
+    if (error || p->unwanted)
+        return error;
+    if (!decided)
+        return apply(p, op, left, right, ret);
+    return of_type(p, (struct zs_dbg_number){.kind = ZS_DBG_SIGNED, .i = truth},
+                   zs_dbg_number_type(ZS_DBG_SIGNED, false), ret);
+}
+
+/* One of the two of a choice. The other one is asked for its type; *ret NULL: it has none here. */
+static int either(struct parser *p, bool chosen, struct zs_dbg_value **ret)
+{
+    struct zs_diag diag;
+    struct zs_dbg_context own = *p->c;
+    struct parser other = *p;
+    if (chosen || p->unwanted)
+        return parse(p, 0, ret);
+    zs_diag_clear(&diag);
+    own.diag = &diag;
+    other.c = &own;
+    if (!parse(&other, 0, ret)) {
+        p->at = other.at;
+        return 0;
+    }
+    p->unwanted++;
+    int error = parse(p, 0, ret);
+    p->unwanted--;
+    *ret = NULL;
+    return error;
+}
+
+/* Behind "CONDITION ?". Numbers become what both are converted to. */
+static int choice(struct parser *p, struct zs_dbg_value **ret)
+{
+    struct zs_dbg_value *values[2] = {NULL, NULL};
+    struct zs_dbg_number numbers[2];
+    bool truth = true;
+    int error = p->unwanted ? 0 : is_true(*ret, &truth);
+    error = error ? error : either(p, truth, &values[0]);
+    if (!error && !take(p, ":"))
+        error = fail(p, "':' is missing");
+    error = error ? error : either(p, !truth, &values[1]);
+    if (error || p->unwanted)
+        return error;
+    struct zs_dbg_value *chosen = values[!truth], *other = values[truth];
+    *ret = chosen;
+    if (!other || chosen->scalar == ZS_DBG_NOT_SCALAR || other->scalar == ZS_DBG_NOT_SCALAR ||
+        zs_dbg_value_pointee_B(chosen) || zs_dbg_value_pointee_B(other) ||
+        zs_dbg_value_number(chosen, &numbers[0]) || !other->data)
+        return 0;
+    numbers[1].kind = other->scalar;
+    return of_type(p, numbers[0],
+                   zs_dbg_common_type(zs_dbg_promoted(chosen, &numbers[0]),
+                                      zs_dbg_promoted(other, &numbers[1])),
+                   ret);
 }
 
 static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret)
@@ -802,12 +731,11 @@ static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret)
                 break;
         if (i == ZS_ARRAY_LEN(binaries) || binaries[i].level < level)
             break;
-        struct zs_dbg_value *right = NULL;
         p->at += strlen(binaries[i].text);
-        error = parse(p, binaries[i].level + 1, &right);
-        if (!error)
-            error = apply(p, binaries[i].op, *ret, right, ret);
+        error = right_of(p, i, ret);
     }
+    if (!error && level == 0 && take(p, "?"))
+        error = choice(p, ret);
     p->depth--;
     return error;
 }

@@ -4,6 +4,7 @@
 
 #include "base/small_float.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +16,8 @@ enum {
     SHOWN_ELEMENTS = 64,
     MEMBERS_MAX = 256,
     DEPTH_MAX = 6,
-    TEXT_MAX = 4096
+    TEXT_MAX = 4096,
+    PICKED_MAX = ZS_DBG_PICKED_MAX
 };
 enum { CHILDREN_MAX = 65536 };
 
@@ -448,20 +450,131 @@ static struct zs_dbg_value *part(struct zs_dbg_value *v, const char *name, uint3
     return p;
 }
 
-/* x y z w, s0 ... sf of a vector: the element, or -1. */
-static int vector_element(const char *name)
+/* One of x y z w or of r g b a; -1: neither. */
+static int letter_element(char c, const char *letters)
 {
-    static const char letters[] = "xyzw";
-    const char *found = strlen(name) == 1 ? strchr(letters, name[0]) : NULL;
-    if (found)
-        return (int)(found - letters);
-    if (strlen(name) != 2 || (name[0] != 's' && name[0] != 'S'))
-        return -1;
-    char c = name[1];
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
+    const char *found = c ? strchr(letters, c) : NULL;
+    return found ? (int)(found - letters) : -1;
+}
+
+static int digit_element(char c, const char *digits)
+{
+    const char *found = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+    return found ? (int)(found - digits) : -1;
+}
+
+/* Which elements of a vector a name stands for: letters, s and digits, lo hi even odd (of three as
+ * of four). How many; 0: it is no such name, or they are not there. */
+static uint32_t pick(const char *name, uint64_t count, uint8_t ret_picked[PICKED_MAX])
+{
+    static const struct {
+        const char *name;
+        uint32_t step, halves, ones; /* the i-th is i * step + halves * half + ones */
+    } halves[] = {{"lo", 1, 0, 0}, {"hi", 1, 1, 0}, {"even", 2, 0, 0}, {"odd", 2, 0, 1}};
+    static const struct {
+        const char *begin, *elements;
+        int (*element)(char c, const char *elements);
+    } ways[] = {{"", "xyzw", letter_element},
+                {"", "rgba", letter_element},
+                {"s", "0123456789abcdef", digit_element},
+                {"S", "0123456789abcdef", digit_element}};
+    uint32_t half = ((uint32_t)ZS_MIN(count, (uint64_t)PICKED_MAX) + 1) / 2;
+    for (size_t h = 0; h < ZS_ARRAY_LEN(halves); h++) {
+        if (strcmp(halves[h].name, name) != 0)
+            continue;
+        for (uint32_t i = 0; i < half; i++) {
+            uint32_t at = i * halves[h].step + halves[h].halves * half + halves[h].ones;
+            if (at >= count)
+                return 0;
+            ret_picked[i] = (uint8_t)at;
+        }
+        return half;
+    }
+    for (size_t w = 0; w < ZS_ARRAY_LEN(ways); w++) {
+        size_t begin = strlen(ways[w].begin), length = strlen(name), i = begin;
+        if (length <= begin || length - begin > PICKED_MAX ||
+            strncmp(name, ways[w].begin, begin) != 0)
+            continue;
+        for (int at; i < length; i++) {
+            at = ways[w].element(name[i], ways[w].elements);
+            if (at < 0 || (uint64_t)at >= count)
+                break;
+            ret_picked[i - begin] = (uint8_t)at;
+        }
+        if (i == length)
+            return (uint32_t)(length - begin);
+    }
+    return 0;
+}
+
+/* A vector of elements of another one. */
+static int load_picked(struct zs_dbg_value *v, const struct zs_type *t)
+{
+    char type[256] = "";
+    struct zs_buf text = {0};
+    const struct zs_piece *p = &v->place.pieces[0];
+    uint64_t size_B = row_of(v, v->type, t, 0).size_B;
+    uint8_t *data = zs_arena_alloc(v->context.arena, PICKED_MAX * sizeof(uint64_t));
+    bool adjacent = v->place.count == 1 && p->kind == ZS_PIECE_MEMORY;
+    if (!data)
+        return -ENOMEM;
+    if (!size_B || size_B > sizeof(uint64_t))
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s: its elements are no numbers", v->shown.name);
+    for (uint32_t i = 0; i < v->picked_count && !v->why; i++) {
+        struct zs_dbg_value *e;
+        int error = zs_dbg_value_element(v, i, &e);
+        if (error) {
+            zs_buf_fini(&text);
+            return error;
+        }
+        adjacent &= v->picked[i] == v->picked[0] + i;
+        v->why = e->data ? NULL : e->why;
+        if (e->data)
+            memcpy(data + i * size_B, e->data, size_B);
+        zs_buf_printf(&text, "%s%s", i ? ", " : "{", e->shown.text);
+    }
+    zs_buf_putc(&text, '}');
+    zs_type_print(v->dwarf, t->target, type, sizeof(type) - 4);
+    snprintf(type + strlen(type), 4, "%u", v->picked_count);
+    v->data = v->why ? NULL : data;
+    v->shown.type = keep(&v->context, type);
+    v->shown.size_B = v->picked_count * size_B;
+    v->shown.child_count = v->picked_count;
+    v->shown.available = v->data != NULL;
+    v->shown.bytes = v->data;
+    v->shown.in_memory = adjacent;
+    v->shown.gpu_va =
+        adjacent ? p->gpu_va + (p->bit_offset + v->at_bits) / 8 + v->picked[0] * size_B : 0;
+    if (v->why) {
+        text.size_B = 0;
+        zs_buf_printf(&text, "<%s>", v->why);
+    }
+    v->shown.text = keep(&v->context, zs_buf_cstr(&text));
+    zs_buf_fini(&text);
+    return 0;
+}
+
+/* "v.zyx": OpenCL has vectors of these lengths. */
+static int picked_of(struct zs_dbg_value *v, const struct zs_type *t, const char *name,
+                     const uint8_t *picked, uint32_t count, struct zs_dbg_value **ret)
+{
+    if (count > 4 && count != 8 && count != 16)
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s.%s: no vector has %u elements", v->shown.name, name, count);
+    struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
+    if (!p)
+        return -ENOMEM;
+    p->dwarf = v->dwarf;
+    p->type = v->type;
+    p->place = v->place;
+    p->why = v->why;
+    p->at_bits = v->at_bits;
+    p->picked_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        p->picked[i] = v->picked_count ? v->picked[picked[i]] : picked[i];
+    *ret = p;
+    return load_picked(p, t);
 }
 
 int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_value **ret)
@@ -470,9 +583,14 @@ int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_
     struct zs_type_member members[MEMBERS_MAX];
     if (!get_type(v, v->type, &t))
         t.kind = ZS_KIND_NONE;
-    int element = t.kind == ZS_KIND_VECTOR ? vector_element(name) : -1;
-    if (element >= 0 && (uint64_t)element < t.count)
-        return zs_dbg_value_element(v, element, ret);
+    uint8_t picked[PICKED_MAX];
+    uint32_t picked_count = t.kind == ZS_KIND_VECTOR
+                                ? pick(name, v->picked_count ? v->picked_count : t.count, picked)
+                                : 0;
+    if (picked_count == 1)
+        return zs_dbg_value_element(v, picked[0], ret);
+    if (picked_count)
+        return picked_of(v, &t, name, picked, picked_count, ret);
     size_t count = 0;
     if (t.kind == ZS_KIND_STRUCT || t.kind == ZS_KIND_UNION || t.kind == ZS_KIND_CLASS)
         count = zs_type_members(v->dwarf, zs_type_strip(v->dwarf, v->type), members, MEMBERS_MAX);
@@ -557,10 +675,13 @@ int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no elements",
                            v->shown.name);
     struct row row = row_of(v, v->type, &t, v->dimension);
+    row.count = v->picked_count ? v->picked_count : row.count;
     if (index < 0 || (row.count && (uint64_t)index >= row.count))
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                            "%s has %" PRIu64 " elements", v->shown.name, row.count);
     snprintf(name, sizeof(name), "[%" PRId64 "]", index);
+    if (v->picked_count)
+        index = v->picked[index];
     *ret = row.has_more
                ? part(v, name, v->type, (uint64_t)index * row.size_B * 8, 0, v->dimension + 1)
                : part(v, name, t.target, (uint64_t)index * row.size_B * 8, 0, 0);

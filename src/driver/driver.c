@@ -156,8 +156,8 @@ void zs_ze_driver_fini(struct zs_ze_driver *driver)
 
 /*
  * A forked child has none of the driver's threads, and locks that other threads held stay locked
- * for ever. So it starts from nothing: handles of the parent are refused, zeInit makes a driver of
- * the child's own. What the parent had stays where it is, out of reach.
+ * for ever. So it starts from nothing: handles of the parent are refused, zeInit or zeDriverGet
+ * makes a driver of the child's own. What the parent had stays where it is, out of reach.
  */
 static void after_fork(void)
 {
@@ -230,11 +230,21 @@ ze_result_t ZE_APICALL zeInit(ze_init_flags_t flags)
     return ok ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNINITIALIZED;
 }
 
+/* Newer loaders (1.32) pass zeInit on once, and tell a forked child what it said to the parent. */
+static struct zs_ze_driver *driver_of_child(void)
+{
+    if (!root.parent || zeInit(0) != ZE_RESULT_SUCCESS)
+        return NULL;
+    zs_log(ZS_LOG_INFO, "zeInit did not come here since this process was forked: as if it had");
+    return the_driver();
+}
+
 ze_result_t ZE_APICALL zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phDrivers)
 {
     struct zs_ze_driver *driver = the_driver();
-    ZS_CHECK(driver, ZE_RESULT_ERROR_UNINITIALIZED, "zeInit was not called%s",
-             root.parent ? " since this process was forked" : "");
+    if (!driver)
+        driver = driver_of_child();
+    ZS_CHECK(driver, ZE_RESULT_ERROR_UNINITIALIZED, "zeInit was not called");
     ZS_CHECK_POINTER(pCount);
     if (zs_list_count(pCount, 1, phDrivers != NULL))
         phDrivers[0] = driver->object.handle;

@@ -29,6 +29,7 @@ struct zs_gpu_debug_thread {
     struct zs_gpu_run *run;
     struct zs_eu_thread *t;
     struct zs_gpu_thread_state *at; /* the worker's */
+    struct zs_gpu_debug_worker *worker;
     uint8_t *slm;
     bool resuming; /* still held, to go on when its worker looks */
     bool step;     /* one instruction, then stop */
@@ -211,6 +212,10 @@ void zs_gpu_history_placed(struct zs_gpu_run *run, uint64_t group, uint32_t thre
  * the lock. */
 void zs_gpu_debug_hold_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 void zs_gpu_debug_take_back(struct zs_gpu_worker *w);
+/* Until the worker of a held thread has taken over the code that was written: what its registers
+ * say is of that. -EAGAIN: it is not held, or its worker does not come. Gives up the lock. */
+int zs_gpu_debug_wait_for_code(struct zs_gpu_debug_session *session,
+                               const struct zs_gpu_hw_thread *id);
 /* debug_registers.c: what the ip register reads in front of an instruction. */
 uint32_t zs_gpu_debug_ip(const struct zs_eu_thread *t, uint32_t inst);
 

@@ -441,8 +441,10 @@ int zs_gpu_debug_write_registers(struct zs_gpu_debug_session *session,
                                  uint32_t start, uint32_t count, const void *values)
 {
     pthread_mutex_lock(&session->card->debug->lock);
-    int error =
-        access_registers(session, thread, type, start, count, (uint8_t *)(uintptr_t)values, true);
+    int error = type == ZESCOPE_DEBUG_REGSET_CR ? zs_gpu_debug_wait_for_code(session, thread) : 0;
+    if (!error)
+        error = access_registers(session, thread, type, start, count, (uint8_t *)(uintptr_t)values,
+                                 true);
     pthread_mutex_unlock(&session->card->debug->lock);
     return error;
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SLEEP_NS = 50000000, NO_PLACE_NS = 1000000 };
+enum { SLEEP_NS = 50000000, NO_PLACE_NS = 1000000, LOOK_NS = 1000000, LOOKS_MAX = 2000 };
 
 /* ---- places ------------------------------------------------------------------------------------
  */
@@ -53,6 +53,7 @@ static struct zs_gpu_debug_thread *give_place(struct zs_gpu_run *run, struct zs_
                                           .run = run,
                                           .t = &w->threads[state->slot],
                                           .at = state,
+                                          .worker = w->debug,
                                           .slm = group->slm,
                                           .group = group->index,
                                           .thread = thread,
@@ -404,6 +405,23 @@ static void wait_for_news(struct zs_gpu_debug *debug, long ns)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&debug->wake, &debug->lock, &until);
+}
+
+int zs_gpu_debug_wait_for_code(struct zs_gpu_debug_session *session,
+                               const struct zs_gpu_hw_thread *id)
+{
+    struct zs_gpu_debug *debug = session->card->debug;
+    for (unsigned looks = 0; looks < LOOKS_MAX; looks++) {
+        struct zs_gpu_debug_thread *thread;
+        int error = zs_gpu_debug_held(session, id, &thread);
+        if (error)
+            return error;
+        const struct zs_gpu_code *code = thread->worker->code;
+        if (code && code->generation == debug->code_generation)
+            return 0;
+        wait_for_news(debug, LOOK_NS);
+    }
+    return -EAGAIN;
 }
 
 static bool sleep_until_news(struct zs_gpu_run *run, struct zs_gpu_worker *w)

@@ -309,11 +309,13 @@ static int child(const struct bad *parents)
         return 1;
     uint32_t one = 1;
     struct e2e e;
-    if (zeDriverGet(&one, &e.driver) != ZE_RESULT_ERROR_UNINITIALIZED)
+    ze_driver_handle_t before;
+    if (zeDriverGet(&one, &before) !=
+        ZE_RESULT_SUCCESS) /* loaders may keep zeInit for themselves */
         return 2;
-    explained("forked");
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     if (zeInit(0) != ZE_RESULT_SUCCESS || zeDriverGet(&one, &e.driver) != ZE_RESULT_SUCCESS ||
+        e.driver != before || before == parents->e.driver ||
         zeDeviceGet(e.driver, &one, &e.device) != ZE_RESULT_SUCCESS ||
         zeContextCreate(e.driver, &desc, &e.context) != ZE_RESULT_SUCCESS)
         return 3;

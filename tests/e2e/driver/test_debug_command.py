@@ -150,6 +150,34 @@ class Debug(Debugging):
         self.assertIn('largest difference', r.stdout)
         self.assertIn('ended with status 0', r.stdout)
 
+    def test_chosen_elements(self):
+        """Of a float4 and a float3, as OpenCL C has it."""
+        x, y, z, w = body(3)
+        chosen = {'here.xyz': (x, y, z), 'here.wzyx': (w, z, y, x), 'here.s03': (x, w), 'here.S3a0': None, 'here.lo': (x, y),
+                  'here.hi': (z, w), 'here.even': (x, z), 'here.odd': (y, w), 'here.hi.lo': (z,), 'here.xyz.odd': None,
+                  'here.yzw.even': (y, w), 'here.xyxyxyxy.hi.lo': (x, y), 'here.bgr': (z, y, x), 'here.xxxxx': None,
+                  'here.xg': None, 'here.xyz.w': None, 'here.zw[1]': (w,), 'positions[3].wx': (w, x), 'here.s': None,
+                  'here.xyz.zy.x': (z,), '(&here)->yy': (y, y), 'acceleration.hi': None, 'acceleration.lo.s1': (acceleration(3)[1],)}
+        r = debug('tbreak nbody.cl:29', 'run', 'lane 3', 'echo V', *(f'print {e}' for e in chosen), 'echo T', 'whatis here.xyz',
+                  'print sizeof(here.xyz)', 'print sizeof(here.lo)', 'print/x here.wx', 'print &here.xy', 'print here.xy + 1',
+                  'print here.xy = 1', 'echo L', 'print here.zx @lanes')
+        values, types, lanes = re.split('\n?[VTL]\n', r.stdout)[1:]
+        got = [[float(n) for n in re.findall(r'-?[0-9.]+(?:e-?\d+)?', line)] for line in values.splitlines()]
+        wanted = [w for w in chosen.values() if w]
+        self.assertEqual(len(got), len(wanted), r.stdout + r.stderr)
+        for a, b in zip(got, wanted):
+            self.near(a, b)
+        bits = ', '.join(hex(struct.unpack('<I', struct.pack('<f', n))[0]) for n in (w, x))
+        self.assertEqual(types.splitlines(), ['float3', '16', '8', '{' + bits + '}'])
+        for lane, row in enumerate(table(lanes)):
+            self.near(row, (body(lane)[2], body(lane)[0]))
+        says = ['here has no member S3a0', 'here.xyz has no member odd', 'here.xxxxx: no vector has 5', 'here has no member xg',
+                'here.xyz has no member w', 'here has no member s', 'acceleration has no member hi', 'have no address', 'is no number',
+                'no variable of a simple type']
+        self.assertEqual(len(r.stderr.splitlines()), len(says), r.stderr)
+        for line, say in zip(r.stderr.splitlines(), says):
+            self.assertIn(say, line)
+
     def test_step_over_the_barrier(self):
         r = debug('tbreak nbody.cl:24', 'run', 'next', 'print lane', 'print tile[lane].w', 'print tile[63].x', 'print first')
         self.assertIn('in nbody_step at', r.stdout, r.stderr)
@@ -261,8 +289,8 @@ class Debug(Debugging):
             self.assertIn(says, r.stderr, command)
             self.assertEqual(r.returncode, 1, command)
         r = debug('tbreak nbody.cl:29', 'run', 'print nothing', 'print me +', 'print me / 0', 'print here.q', 'print tile[',
-                  'print $r999', 'x/4 8', 'set variable me', 'thread 99', 'lane 31')
-        self.assertEqual(len(r.stderr.splitlines()), 10, r.stderr)
+                  'print $r999', 'print 1 ? 2', 'print 0 ? nothing : 2', 'print 0 && (', 'print 0 && me.', 'x/4 8', 'set variable me', 'thread 99', 'lane 31')
+        self.assertEqual(len(r.stderr.splitlines()), 14, r.stderr)
         self.assertEqual(debug('run', app=['/no/such/program']).returncode, 1)
         self.assertEqual(subprocess.run([ZESCOPE, 'debug'], env=environment(), stderr=subprocess.PIPE,
                                         timeout=60).returncode, 2)
@@ -463,7 +491,9 @@ class Generations(Debugging):
                        '(uint)0xfffffff8 >> 1', '1.0f / 3', 'me / 2.0f', '1 / 3.0', '5000000000 + me', 'me - 5L', '(ulong)me - 5',
                        '0x80000000 + 1', '-7 / 2', '-7 % 3', '7u / 2 * -1', '!me + !0', '(char)200 + 0', 'me * 1073741824u',
                        '(short)-1 == 65535', '1 == 1.0f', '2147483648', '0xffffffff', '1ul << 40', '(me | 8) ^ -1', 'me && 0.5f',
-                       '(float)16777217', '(long)me * 0x100000000']
+                       '(float)16777217', '(long)me * 0x100000000', '0 && 1 / 0', '1 || *(uint *)8', 'me || 1 % 0 && 0', 'me ? 1 : 2.5',
+                       'me - 3 ? 1 / (me - 3) : 7u', 'me > 2 ? (uchar)200 : 1L', '0 ? 1 : 0 ? 2 : 3', '1 + (me == 3 ? 10 : 20) * 2',
+                       'me < 0 || (me ? 0.0f : 1)', '(me ? 1 : 2) ? (short)3 : (char)4']
         source = """#include <stdio.h>
 typedef unsigned uint; typedef unsigned long ulong; typedef unsigned char uchar;
 #define SAY(e) _Generic((e), int: printf("int %d\\n", (int)(e)), uint: printf("uint %u\\n", (uint)(e)), \\
@@ -486,6 +516,9 @@ int main(void)
             self.assertEqual(name, c_name, e)
             self.assertEqual(*[struct.pack('f', float(x)) if name == 'float' else float(x) if name == 'double' else x
                                for x in (value, c_value)], e)
+        # what does not decide is not looked at: a condition that guards an access
+        r = debug('break nbody.cl:29 if me > 255 && *(uint *)8 == 1 || me == 77', 'run', 'print me')
+        self.assertEqual(r.stdout.splitlines()[-1:], ['77'], r.stdout + r.stderr)
         # pointers count in what they point to
         r = debug('tbreak nbody.cl:29', 'run', 'print positions + 3 == &positions[3]', 'print *(2 + positions) == 0', 'print &positions[3] - positions',
                   'print (ulong)(positions - 1) - (ulong)positions == -16ul', 'print (&here)[0].w == here.w',

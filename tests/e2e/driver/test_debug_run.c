@@ -206,6 +206,65 @@ static void test_patch(void **state)
     finish(&f, 2, 2);
 }
 
+/* A compacted instruction that moves r20 to itself, for the device. */
+static void copy_of_r20(uint32_t ret_inst[2])
+{
+    static const struct {
+        const char *device;
+        uint32_t inst[2];
+    } rows[] = {{"skl", {0x20004b01, 0x00141407}},
+                {"icllp", {0x20004b01, 0x00141407}},
+                {"tgllp", {0x61140061, 0x001d1400}},
+                {"acm-g10", {0x61140061, 0x00101400}},
+                {"pvc", {0x28000061, 0x00001414}}};
+    const char *device = getenv("ZESCOPE_DEVICES");
+    size_t i = 0;
+    while (i < COUNT(rows) && strcmp(rows[i].device, device ? device : "skl") != 0)
+        i++;
+    assert_true(i < COUNT(rows));
+    memcpy(ret_inst, rows[i].inst, sizeof(rows[i].inst));
+}
+
+/* An ip that is written right behind code is judged by that code, whatever the thread's worker is
+ * busy with. */
+static void test_ip_in_new_code(void **state)
+{
+    struct fixture f = begin(*state);
+    uint32_t whole[4], halves[4] = {0};
+    uint64_t va = kernel_va(f.session, &f.loaded, "spin");
+    OK(app_do(&f.app, "spin", 1));
+    stop_all(f.session);
+    struct threads held = stopped_threads(f.session, f.e->device);
+    ze_device_thread_t t = held.items[0];
+    uint64_t pc = read_pc(f.session, t), at = va;
+    OK(memory(f.session, everyone, at, whole, sizeof(whole), false));
+    assert_int_equal(whole[0] >> 29 & 1, 0);
+    copy_of_r20(halves);
+    copy_of_r20(halves + 2);
+    struct cr before = read_cr(f.session, t);
+    if (held.count > 1)
+        OK(zetDebugResume(f.session, held.items[1]));
+    for (int times = 0; times < 5; times++) {
+        struct cr cr = read_cr(f.session, t);
+        cr.ip = before.ip + (uint32_t)(at + 8 - pc);
+        cr.modes |= ZESCOPE_DEBUG_CR0_0_BREAKPOINT_SUPPRESS;
+        cr.why = (uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT;
+        OK(memory(f.session, everyone, at, halves, sizeof(halves), true));
+        OK(zetDebugWriteRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_CR, 0, 1, &cr));
+        OK(zetDebugResume(f.session, t));
+        zet_debug_event_t event = expect_event(f.session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        assert_true(same_thread(event.info.thread.thread, t));
+        cr = read_cr(f.session, t);
+        assert_int_equal(cr.why, (uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT);
+        assert_int_equal(cr.ip, before.ip + (uint32_t)(at + 16 - pc));
+        OK(memory(f.session, everyone, at, whole, sizeof(whole), true));
+    }
+    OK(zetDebugWriteRegisters(f.session, t, ZESCOPE_DEBUG_REGSET_CR, 0, 1, &before));
+    let_spin_end(&f);
+    OK(zetDebugResume(f.session, everyone));
+    finish(&f, 0, 1);
+}
+
 /* Every thread of groups with a barrier, stepped in turn from first to last instruction; local
  * memory seen behind the barrier. */
 static void test_step_barrier(void **state)
@@ -680,6 +739,7 @@ int main(void)
         cmocka_unit_test(test_breakpoint),
         cmocka_unit_test(test_breakpoint_in_flight),
         cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_ip_in_new_code),
         cmocka_unit_test(test_step_barrier),
         cmocka_unit_test(test_fault),
         cmocka_unit_test(test_faults_on_demand),

@@ -102,7 +102,7 @@ class Pauses(unittest.TestCase):
         self.assertIn('add', recorder.run(recorder.zescope, 'inspect', path).stdout)
 
     def test_usage(self):
-        for options in (['--delay', 'soon'], ['--toggle-signal', 'KILL'], ['--toggle-signal', 'nonsense'],
+        for options in (['--delay', 'soon'], ['--delay', '1e3'], ['--duration', '0x10'], ['--toggle-signal', 'KILL'], ['--toggle-signal', 'nonsense'],
                         ['--start-at-kernel', '('], ['--paused', '--no-trace']):
             recorder.run(recorder.zescope, 'record', *options, '--', PROGRAM, check=2)
 
