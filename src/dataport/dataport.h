@@ -130,7 +130,7 @@ struct zs_port_message {
     uint8_t element_B;    /* bytes of one element in memory */
     uint8_t elements;     /* elements per lane */
     uint8_t channels;     /* untyped, typed: mask of enabled channels */
-    uint8_t op;           /* atomics: operation; gateway: function */
+    uint8_t op;           /* atomics: operation; gateway: function; fences: it is a near one */
     uint8_t returns;      /* atomics: the old value is wanted */
     uint8_t coordinates;  /* typed, sampler: parameters per lane */
     uint8_t sampler;      /* index of the sampler state */

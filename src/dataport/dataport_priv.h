@@ -240,6 +240,7 @@ int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc)
 int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_fence(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;

@@ -33,7 +33,7 @@ static const struct zs_port_message_row lsc_rows[] = {
     LSC_ROW_WIDE(0x06, lsc_store_quad, lsc_store, "quad store"),
     LSC_ROW(LSC_STORE_BLOCK2D, lsc_block2d_store, lsc_block2d_store, 0, 0, BLOCK2D,
             "2D block store"),
-    LSC_ROW(0x1f, fence, fence, 0, 1, NONE, "fence"),
+    LSC_ROW(0x1f, lsc_fence, fence, 0, 1, NONE, "fence"),
     LSC_ATOMIC(0x08, "increment"),
     LSC_ATOMIC(0x09, "decrement"),
     LSC_ATOMIC(0x0a, "load"),
@@ -269,10 +269,26 @@ int zs_port_decode_fence(struct zs_port_message *message, uint32_t desc)
     return 0;
 }
 
+/* Near ones order what threads of one group, or of one Xe core, see of each other. */
+int zs_port_decode_lsc_fence(struct zs_port_message *message, uint32_t desc)
+{
+    enum { SCOPE_LOCAL = 1 };
+    message->op = message->space == ZS_PORT_SPACE_SLM || zs_port_bits(desc, 11, 9) <= SCOPE_LOCAL;
+    return zs_port_decode_fence(message, desc);
+}
+
+/*
+ * Threads of a group run on one host thread. Groups of one core may run on several: these see each
+ * other's writes in order on any x86 host, and nothing that needs more of a fence (stores before
+ * later loads, of two groups) may count on a scope below that of the device.
+ */
 bool zs_port_run_fence(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    if (message->op)
+        atomic_thread_fence(memory_order_acq_rel);
+    else
+        atomic_thread_fence(memory_order_seq_cst);
     /* The response only says that the fence is done; its contents are undefined. */
     return true;
 }

@@ -8,6 +8,7 @@
  */
 #include "eu/lower.h"
 #include "base/vec.h"
+#include "eu/lower_merge.h"
 
 #include <cpuid.h>
 #include <errno.h>
@@ -226,6 +227,7 @@ static void find_instructions(struct zs_eu_lowering *l)
         row->no_mask = inst.flags & ZS_INST_NOMASK;
         row->counter = UINT32_MAX;
         row->modelled = true;
+        l->has_mach |= inst.op == ZS_OP_MACH || inst.op == ZS_OP_MACL;
     }
     p->code_B = at; /* a truncated last one is outside */
 }
@@ -438,6 +440,18 @@ static bool asks(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
                                          sizeof(uint32_t), compare_offsets);
 }
 
+/* What stands from `first` on is the instruction's. */
+static void end_inst(struct zs_eu_lowering *l, size_t first)
+{
+    struct zs_eu_program *p = l->program;
+
+    l->chain += (unsigned)(p->op_count - first);
+    if (l->chain > CHAIN_MAX) {
+        zs_eu_emit(l, ZS_EU_KIND_HOP);
+        l->chain = 0;
+    }
+}
+
 static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index)
 {
     struct zs_eu_program *p = l->program;
@@ -472,31 +486,90 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
     }
     if (p->op_count == first && l->params->flags & ZS_EU_LOWER_PLACES)
         zs_eu_emit(l, ZS_EU_KIND_HOP); /* it does nothing */
-    l->chain += (unsigned)(p->op_count - first);
-    if (l->chain > CHAIN_MAX) {
-        zs_eu_emit(l, ZS_EU_KIND_HOP);
-        l->chain = 0;
-    }
+    end_inst(l, first);
 }
 
-static int lower_all(struct zs_eu_lowering *l)
+/* Of one that has no operations of its own. */
+static void count_lanes_of(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned slot)
+{
+    begin_inst(l, &w->slots[slot].inst, w->first + slot);
+    set_predicate(l);
+    emit_lane_count(l);
+}
+
+/* An instruction together with others; false: they cannot be, and nothing was done. */
+static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
+{
+    const struct zs_eu_slot *slot = &w->slots[index];
+    struct zs_eu_program *p = l->program;
+    size_t first = p->op_count;
+    uint32_t lane_counters = p->lane_counters;
+
+    begin_inst(l, &slot->whole, w->first + index);
+    if (check_flags(l) && check_access_mode(l)) {
+        count_lanes_of(l, w, index);
+        for (unsigned i = 0; i < slot->half_count; i++)
+            count_lanes_of(l, w, slot->halves[i]);
+        begin_inst(l, &slot->whole, w->first + index);
+        set_predicate(l);
+        zs_eu_lower_inst(l);
+    }
+    if (!l->failed) {
+        end_inst(l, first);
+        return true;
+    }
+    p->op_count = first;
+    p->lane_counters = lane_counters;
+    return false;
+}
+
+static void lower_slot(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
+{
+    const struct zs_eu_slot *slot = &w->slots[index];
+
+    if (slot->state == ZS_EU_SLOT_HALF)
+        return;
+    if (slot->state == ZS_EU_SLOT_DROPPED) {
+        count_lanes_of(l, w, index);
+        return;
+    }
+    if (slot->is_rewritten && lower_whole(l, w, index))
+        return;
+    lower_one(l, &slot->inst, w->first + index);
+    for (unsigned i = 0; i < slot->half_count; i++)
+        lower_one(l, &w->slots[slot->halves[i]].inst, w->first + slot->halves[i]);
+}
+
+static void lower_blocks(struct zs_eu_lowering *l, struct zs_eu_window *w)
 {
     struct zs_eu_program *p = l->program;
-    struct zs_isa_inst inst;
     uint32_t block = 0;
 
+    zs_eu_merge_begin(l, w);
     for (uint32_t i = 0; i < p->inst_count && !l->no_memory; i++) {
         if (p->block_inst[block] == i) {
             l->index = i;
             emit_block(l, block);
             block++;
         }
-        zs_eu_decode(l, p->insts[i].offset_B, &inst);
-        lower_one(l, &inst, i);
+        if (i >= w->first + w->count)
+            zs_eu_merge_window(l, w, i, p->block_inst[block]);
+        lower_slot(l, w, i - w->first);
     }
+}
+
+static int lower_all(struct zs_eu_lowering *l)
+{
+    struct zs_eu_program *p = l->program;
+    struct zs_eu_window *window = malloc(sizeof(*window));
+
+    if (!window)
+        return -ENOMEM;
+    lower_blocks(l, window);
+    free(window);
     l->index = p->inst_count;
     l->inst = NULL;
-    emit_block(l, block);
+    emit_block(l, p->block_count - 1);
     zs_eu_emit(l, ZS_EU_KIND_END);
     return l->no_memory || !zs_eu_select(l) || !find_cleared(l) ? -ENOMEM : 0;
 }

@@ -258,17 +258,25 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
         return;
     }
     bool adds = plain->op == ZS_OP_ADDC;
+    enum zs_eu_row row = adds ? ZS_EU_ROW_ADD_32 : ZS_EU_ROW_SUB_32;
+    bool uses_acc =
+        dst_is_acc(l) || plain->src[0].file == ZS_FILE_ACC || plain->src[1].file == ZS_FILE_ACC;
     load_all(l, ZS_TYPE_UD, ZS_EU_MOD_ARITH, src);
     if (l->failed)
         return;
-    uint32_t at = zs_eu_temp(l);
-    struct zs_eu_loc none = {zs_eu_constant(l, &zero, 8), true};
-    zs_eu_emit_row(l, adds ? ZS_EU_ROW_ADD_32 : ZS_EU_ROW_SUB_32, at, src, 2, false);
+    struct zs_eu_loc none = {zs_eu_constant(l, &zero, 8), true}, sum = {0};
+    if (uses_acc) {
+        sum = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+        zs_eu_emit_row(l, row, sum.at, src, 2, false);
+    }
     zs_eu_emit_row(l, adds ? ZS_EU_ROW_CARRY_32 : ZS_EU_ROW_BORROW_32, ZS_EU_OFFSET(acc), src, 2,
                    true);
     zs_eu_emit_row(l, ZS_EU_ROW_MOV_32, ZS_EU_OFFSET(acc_high), &none, 1, true);
     plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done: the carry is there */
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
+    if (uses_acc)
+        zs_eu_store(l, sum, ZS_TYPE_UD);
+    else
+        zs_eu_compute(l, row, ZS_TYPE_UD, src, 2);
 }
 
 /* An operation on 64-bit sources with the accumulator as the addend. */

@@ -350,6 +350,30 @@ static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned 
     zs_eu_flag_target(l, op);
 }
 
+/* Packed elements of the compared type, none of which a later chunk reads: one operation, which
+ * writes the flag last and under the mask that it began with. */
+static bool cmp_in_place(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
+                         const struct zs_eu_loc *src)
+{
+    const struct zs_isa_operand *dst = &l->inst->dst;
+    unsigned size_B = zs_eu_type_B(type);
+    uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
+
+    if (dst->file != ZS_FILE_GRF || dst->kind != ZS_OPERAND_REG ||
+        zs_eu_type_B(dst->type) != size_B || (l->n > 1 && dst->hstride != 1) ||
+        (l->params->flags & ZS_EU_LOWER_GENERAL) ||
+        at + l->n * size_B > ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (l->n > 8 && src[i].at != at && src[i].at < at + l->n * size_B &&
+            at < src[i].at + (src[i].scalar ? size_B : l->n * size_B))
+            return false;
+    struct zs_eu_op *op = zs_eu_emit_row(l, row, at, src, 2, true);
+    op->arg = 1;
+    zs_eu_flag_target(l, op);
+    return true;
+}
+
 /* cmpn is for minima and maxima: what it says of NaNs for other conditions is not documented. */
 static enum zs_eu_row cmpn_row(unsigned cond, bool is_double)
 {
@@ -384,7 +408,7 @@ static void lower_cmp(struct zs_eu_lowering *l)
         return;
     if (zs_eu_dst_is_null(inst))
         zs_eu_flag_target(l, zs_eu_emit_row(l, row, ZS_EU_OFFSET(sink), src, 2, true));
-    else
+    else if (!cmp_in_place(l, row, type, src))
         cmp_with_dst(l, row, type, src);
 }
 

@@ -73,6 +73,47 @@ static void mach(void **state)
     }
 }
 
+/* What the first half of a product leaves in the accumulator is there for whoever reads it, behind
+ * the second half, in another block, in other lanes; sources that changed between the two count. */
+static void products_read_again(void **state)
+{
+    static const struct {
+        const char *text;
+        int what; /* r20: 0: product, 1: that with the low words, 2: with the source that was */
+    } rows[] = {
+        {"mach (8|M0) r20.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d", 0},
+        {"mach (8|M0) r22.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d\n"
+         "mov (8|M0) r20.0<1>:d acc0.0<8;8,1>:d",
+         1},
+        {"mach (8|M0) r22.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d\n"
+         "jmpi L1\nL1:\n"
+         "mov (8|M0) r20.0<1>:d acc0.0<8;8,1>:d",
+         1},
+        {"mach (8|M0) r22.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d\n"
+         "(W) mov (8|M0) acc0.0<1>:d 7:w\n"
+         "mach (8|M0) r20.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d",
+         3},
+        {"mov (8|M0) r12.0<1>:d r14.0<8;8,1>:d\n"
+         "mach (8|M0) r20.0<1>:d r10.0<8;8,1>:d r12.0<8;8,1>:d",
+         2},
+    };
+    numbers(12);
+    for (size_t k = 0; k < 3 * ZS_ARRAY_LEN(rows); k++) {
+        char text[500];
+        snprintf(text, sizeof(text),
+                 "(W) mul (8|M0) acc0.0<1>:d r10.0<8;8,1>:d r12.0<16;8,2>:uw\n%s",
+                 rows[k / 3].text);
+        run(later[k % 3], text, in, out);
+        for (int i = 0; i < 8; i++) {
+            uint32_t a = in[0][i], b = in[1][i], c = in[2][i];
+            const uint32_t want[] = {a * b, a * (b & 0xffff),
+                                     a * (b & 0xffff) + (a * (c >> 16) << 16),
+                                     7 + (a * (b >> 16) << 16)};
+            assert_int_equal(out[i], want[rows[k / 3].what]);
+        }
+    }
+}
+
 /* Integers whose product becomes a float, in an accumulator, too. */
 static void products_as_floats(void **state)
 {
@@ -425,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mach),
+        cmocka_unit_test(products_read_again),
         cmocka_unit_test(products_as_floats),
         cmocka_unit_test(rotations),
         cmocka_unit_test(gotos),

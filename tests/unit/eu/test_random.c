@@ -60,10 +60,12 @@ static void random_registers(struct random *r, struct ref_state *s)
         s->cr0 |= 1 << 12;
 }
 
-/* The instruction and an end of thread. */
+/* Instructions and an end of thread. */
+enum { INSTS_MAX = 6 };
 struct code {
     enum zs_isa_platform platform;
-    uint64_t words[4];
+    unsigned insts;
+    uint64_t words[2 * (INSTS_MAX + 1)];
 };
 
 static void end_thread(struct code *code)
@@ -77,7 +79,7 @@ static void end_thread(struct code *code)
         zs_isa_assemble(code->platform, zs_span_make(text, strlen(text)), &bytes, &size_B, &where),
         0);
     assert_int_equal(size_B, 16);
-    memcpy(&code->words[2], bytes, 16);
+    memcpy(&code->words[2 * code->insts], bytes, 16);
     zs_isa_code_free(bytes);
 }
 
@@ -86,7 +88,7 @@ static struct zs_eu_program *lower(const struct code *code, uint32_t flags, enum
     struct zs_eu_program *program = NULL;
     struct zs_diag diag;
     struct zs_eu_lower_params params = {
-        .code = zs_span_make(code->words, sizeof(code->words)),
+        .code = zs_span_make(code->words, 16 * (code->insts + 1)),
         .simd = 32,
         .flags = flags,
         .host = host,
@@ -98,6 +100,18 @@ static struct zs_eu_program *lower(const struct code *code, uint32_t flags, enum
     if (zs_eu_lower(&params, &program, &diag) < 0)
         fail_msg("%s", diag.text);
     return program;
+}
+
+static void print_code(const struct code *code)
+{
+    char text[ZS_ISA_LINE_MAX];
+    struct zs_isa_inst inst;
+
+    for (unsigned i = 0; i < code->insts; i++) {
+        zs_isa_decode_one(code->platform, zs_span_make(code->words + 2 * i, 16), &inst);
+        size_t length = zs_isa_print_one(code->platform, &inst, 0, text);
+        fprintf(stderr, "%.*s\n", (int)length, text);
+    }
 }
 
 static void run(const struct code *code, const struct ref_state *s, uint32_t flags,
@@ -117,11 +131,8 @@ static void run(const struct code *code, const struct ref_state *s, uint32_t fla
         t->ce = 1;
     enum zs_eu_status status = zs_eu_run(t, program, 1000);
     if (status != ZS_EU_EOT) {
-        char text[ZS_ISA_LINE_MAX];
-        struct zs_isa_inst inst;
-        zs_isa_decode_one(code->platform, zs_span_make(code->words, 16), &inst);
-        size_t length = zs_isa_print_one(code->platform, &inst, 0, text);
-        fail_msg("status %d: %s\n%.*s", (int)status, t->fault.text, (int)length, text);
+        print_code(code);
+        fail_msg("status %d: %s", (int)status, t->fault.text);
     }
     zs_eu_program_destroy(program);
 }
@@ -252,9 +263,6 @@ static void compare(const struct code *code, const struct zs_isa_inst *inst,
                     const struct ref_state *before, const struct ref_state *want,
                     struct zs_eu_thread *got, const char *how, unsigned round)
 {
-    char text[ZS_ISA_LINE_MAX];
-    struct zs_isa_inst decoded;
-
     bool same_acc = true;
     for (unsigned i = 0; i < ZS_ARRAY_LEN(want->acc); i++)
         same_acc = same_acc && zs_eu_acc(got, i) == (uint64_t)want->acc[i];
@@ -263,10 +271,8 @@ static void compare(const struct code *code, const struct zs_isa_inst *inst,
         memcmp(got->flag, want->flag, sizeof(want->flag)) == 0 &&
         memcmp(got->a0, want->a0, sizeof(want->a0)) == 0)
         return;
-    zs_isa_decode_one(code->platform, zs_span_make(code->words, 16), &decoded);
-    size_t length = zs_isa_print_one(code->platform, &decoded, 0, text);
-    fprintf(stderr, "round %u, %s: %.*s\ncr0 %x ce %x\n", round, how, (int)length, text,
-            before->cr0, before->ce);
+    fprintf(stderr, "round %u, %s: cr0 %x ce %x\n", round, how, before->cr0, before->ce);
+    print_code(code);
     for (unsigned i = 0; i < 128 * want->grf_B; i += 4)
         if (memcmp(got->grf + i, want->grf + i, 4)) {
             uint32_t b, w, g;
@@ -288,8 +294,9 @@ static void compare(const struct code *code, const struct zs_isa_inst *inst,
 
 /* ---- the test ---- */
 
-static void check_round(enum zs_isa_platform platform, struct random *random, unsigned what,
-                        unsigned round, struct zs_eu_thread *t)
+static void check_ways(const struct code *code, const struct zs_isa_inst *inst,
+                       const struct ref_state *before, const struct ref_state *after,
+                       unsigned round, struct zs_eu_thread *t)
 {
     static const struct {
         const char *name;
@@ -301,15 +308,33 @@ static void check_round(enum zs_isa_platform platform, struct random *random, un
         {"base", ZS_EU_LOWER_COUNTS, ZS_EU_HOST_BASE},
         {"general", ZS_EU_LOWER_GENERAL, ZS_EU_HOST_BEST},
     };
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(ways); i++) {
+        if (!zs_eu_host_usable(ways[i].host))
+            continue;
+        run(code, before, ways[i].flags, ways[i].host, t);
+        compare(code, inst, before, after, t, ways[i].name, round);
+    }
+}
+
+static void random_state(struct random *random, enum zs_isa_platform platform,
+                         struct ref_state *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    ret->grf_B = platform >= ZS_ISA_XE_HPC ? 64 : 32;
+    random_registers(random, ret);
+    if (ret->ce == 0)
+        ret->ce = 1;
+}
+
+static void check_round(enum zs_isa_platform platform, struct random *random, unsigned what,
+                        unsigned round, struct zs_eu_thread *t)
+{
     struct ref_state before, after;
     struct zs_isa_inst inst;
-    struct code code = {.platform = platform};
+    struct code code = {.platform = platform, .insts = 1};
 
-    memset(&before, 0, sizeof(before));
-    before.grf_B = platform >= ZS_ISA_XE_HPC ? 64 : 32;
-    random_registers(random, &before);
-    if (before.ce == 0)
-        before.ce = 1;
+    random_state(random, platform, &before);
     if (platform == ZS_ISA_GEN9) {
         random_inst(random, what, &inst);
         encode(&inst, code.words);
@@ -320,12 +345,7 @@ static void check_round(enum zs_isa_platform platform, struct random *random, un
     end_thread(&code);
     after = before;
     ref_execute(&after, &inst);
-    for (unsigned i = 0; i < ZS_ARRAY_LEN(ways); i++) {
-        if (!zs_eu_host_usable(ways[i].host))
-            continue;
-        run(&code, &before, ways[i].flags, ways[i].host, t);
-        compare(&code, &inst, &before, &after, t, ways[i].name, round);
-    }
+    check_ways(&code, &inst, &before, &after, round, t);
 }
 
 static void run_rounds_on(enum zs_isa_platform platform, unsigned what, uint64_t seed)
@@ -404,6 +424,146 @@ static void test_xe_hpc(void **state)
                   9000000);
 }
 
+/* ---- instructions that are lowered together ---- */
+
+enum { HALVES_ROUNDS = 1500, FEW_REGISTERS = 14 };
+
+/* An operand's place `elements` further on. */
+static void advance(struct zs_isa_operand *op, unsigned elements, unsigned grf_B)
+{
+    unsigned size_B = type_size_B(op->type);
+    unsigned at = op->reg * grf_B + op->subreg_B + elements * size_B;
+
+    if (op->kind != ZS_OPERAND_REG)
+        return;
+    op->reg = (uint16_t)(at / grf_B);
+    op->subreg_B = (uint8_t)(at % grf_B);
+    op->subreg = (uint8_t)(op->subreg_B / size_B);
+}
+
+/* Which element of a source channel n is. */
+static unsigned element_of(const struct zs_isa_operand *op, unsigned n)
+{
+    unsigned width = op->width;
+
+    if (op->vstride == ZS_REGION_NONE)
+        return n * op->hstride;
+    if (width == ZS_REGION_NONE)
+        width = op->hstride ? ZS_MAX(op->vstride / op->hstride, 1) : 1;
+    return n / width * op->vstride + n % width * op->hstride;
+}
+
+/* What follows it as its other half; or nearly that. */
+static void other_half(struct random *r, const struct zs_isa_inst *first, unsigned grf_B,
+                       struct zs_isa_inst *ret)
+{
+    unsigned n = first->exec_size;
+
+    *ret = *first;
+    ret->channel_offset = (uint8_t)(first->channel_offset + n);
+    advance(&ret->dst, n * first->dst.hstride, grf_B);
+    for (unsigned i = 0; i < first->source_count; i++)
+        advance(&ret->src[i], element_of(&first->src[i], n), grf_B);
+    struct zs_isa_operand *op = random_below(r, 2) ? &ret->dst : &ret->src[0];
+    if (random_below(r, 6) == 0 && op->kind == ZS_OPERAND_REG)
+        op->reg++;
+}
+
+static bool is_of_integers(const struct zs_isa_inst *inst)
+{
+    const struct zs_isa_operand *ops[] = {&inst->dst, &inst->src[0], &inst->src[1], &inst->src[2]};
+    static const bool is_float[ZS_TYPE_COUNT] = {
+        [ZS_TYPE_F] = true,  [ZS_TYPE_HF] = true, [ZS_TYPE_DF] = true,
+        [ZS_TYPE_BF] = true, [ZS_TYPE_VF] = true, [ZS_TYPE_TF32] = true};
+
+    for (unsigned i = 0; i < 1u + inst->source_count; i++)
+        if (is_float[ops[i]->type])
+            return false;
+    return true;
+}
+
+/* Encode it behind the others; false: it has no such encoding. */
+static bool append(struct code *code, const struct zs_isa_inst *inst)
+{
+    struct zs_isa_inst decoded;
+    uint8_t bytes[16];
+
+    if (code->insts == INSTS_MAX || zs_isa_encode_one(code->platform, inst, bytes, NULL) != 16 ||
+        zs_isa_decode_one(code->platform, zs_span_make(bytes, 16), &decoded) != 16 ||
+        decoded.flags & ZS_INST_ILLEGAL)
+        return false;
+    for (unsigned i = 0; i < inst->source_count; i++)
+        if (inst->src[i].kind == ZS_OPERAND_REG &&
+            (inst->src[i].subreg_B != decoded.src[i].subreg_B ||
+             element_of(&inst->src[i], 9) != element_of(&decoded.src[i], 9)))
+            return false;
+    if (inst->dst.subreg_B != decoded.dst.subreg_B)
+        return false;
+    memcpy(&code->words[2 * code->insts++], bytes, 16);
+    return true;
+}
+
+/* Of few registers, so that they depend on each other. */
+static void random_integers(struct random *r, enum zs_isa_platform platform, unsigned grf_B,
+                            struct zs_isa_inst *ret)
+{
+    uint64_t words[2];
+
+    do
+        random_later_inst(r, platform, grf_B == 64 ? RANDOM_MASKS | RANDOM_WIDE : RANDOM_MASKS, ret,
+                          words);
+    while (!is_of_integers(ret));
+    ret->dst.reg %= FEW_REGISTERS;
+    for (unsigned i = 0; i < ret->source_count; i++)
+        ret->src[i].reg %= FEW_REGISTERS;
+}
+
+static void check_halves(enum zs_isa_platform platform, struct random *random, unsigned round,
+                         struct zs_eu_thread *t)
+{
+    struct code code = {.platform = platform};
+    struct ref_state before, after;
+    struct zs_isa_inst first, second, other;
+
+    random_state(random, platform, &before);
+    after = before;
+    while (code.insts + 3 <= INSTS_MAX) {
+        random_integers(random, platform, before.grf_B, &first);
+        unsigned n = first.exec_size;
+        if ((n != 8 && n != 16) || first.channel_offset % (2 * n) ||
+            first.flag_subreg * 16u + first.channel_offset + 2 * n > 32 || !append(&code, &first))
+            continue;
+        ref_execute(&after, &first);
+        if (random_below(random, 2)) {
+            random_integers(random, platform, before.grf_B, &other);
+            if (append(&code, &other))
+                ref_execute(&after, &other);
+        }
+        other_half(random, &first, before.grf_B, &second);
+        if (append(&code, &second))
+            ref_execute(&after, &second);
+    }
+    end_thread(&code);
+    check_ways(&code, &first, &before, &after, round, t);
+}
+
+static void test_halves(void **state)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
+                                                     ZS_ISA_XE_HPC};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    const char *more = getenv("ZS_TEST_ROUNDS");
+    unsigned rounds = more ? (unsigned)strtoul(more, NULL, 0) : HALVES_ROUNDS;
+
+    (void)state;
+    assert_non_null(t);
+    for (unsigned i = 0; i < rounds; i++) {
+        struct random random = {10000000 + i};
+        check_halves(platforms[i % ZS_ARRAY_LEN(platforms)], &random, i, t);
+    }
+    free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,7 +571,7 @@ int main(void)
         cmocka_unit_test(test_wide),       cmocka_unit_test(test_floats),
         cmocka_unit_test(test_everything), cmocka_unit_test(test_gen11),
         cmocka_unit_test(test_xe_lp),      cmocka_unit_test(test_xe_hpg),
-        cmocka_unit_test(test_xe_hpc),
+        cmocka_unit_test(test_xe_hpc),     cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

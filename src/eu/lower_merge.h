@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of a block that are lowered together (lower_merge.c). */
+#ifndef ZS_EU_LOWER_MERGE_H
+#define ZS_EU_LOWER_MERGE_H
+
+#include "eu/lower.h"
+#include "eu/scoreboard.h"
+
+/* What an instruction touches, in bytes of the thread. */
+struct zs_eu_touch {
+    struct zs_eu_bytes written[2], read[4]; /* operands, then the accumulator that is implied */
+    uint16_t flags_written, flags_read;     /* a bit for every eight channels of a register */
+    bool stays;                             /* nothing is moved past it */
+};
+
+enum { ZS_EU_WINDOW = 128 };
+
+enum zs_eu_slot_state {
+    ZS_EU_SLOT_OWN,
+    ZS_EU_SLOT_HALF,    /* lowered with the one that it is a half of */
+    ZS_EU_SLOT_DROPPED, /* nobody wants what it does */
+};
+
+struct zs_eu_slot {
+    struct zs_isa_inst inst;  /* as decoded */
+    struct zs_isa_inst whole; /* what is lowered in its place */
+    struct zs_eu_touch touch; /* of that */
+    uint8_t halves[3];        /* slots that are part of it, ... */
+    uint8_t half_count;       /* ... itself not counted */
+    uint8_t state;            /* enum zs_eu_slot_state */
+    bool is_rewritten;        /* `whole` is not `inst` */
+    bool is_product;          /* the low half of one, for another instruction */
+};
+
+/* Instructions in a row of one block: all of it, if it is no longer than that. */
+struct zs_eu_window {
+    uint32_t first, count;
+    bool is_merging;
+    bool acc_lives; /* some block may read accumulators that it did not write */
+    struct zs_eu_slot slots[ZS_EU_WINDOW];
+};
+
+/* Whether programs with these parameters are merged at all, and what holds for the whole program.
+ * `window` is scratch memory, too. */
+void zs_eu_merge_begin(struct zs_eu_lowering *l, struct zs_eu_window *window);
+/* The window that begins with an instruction of a block that ends in front of `end`. */
+void zs_eu_merge_window(struct zs_eu_lowering *l, struct zs_eu_window *window, uint32_t first,
+                        uint32_t end);
+
+#endif
