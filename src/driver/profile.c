@@ -54,7 +54,7 @@ static ze_result_t find_free(const struct zs_ze_kernel *kernel, zescope_profile_
     int error = zs_isa_kernel_open(platform, kernel->kernel->code, NULL, &code, &diag);
     if (error)
         return error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
-    error = zs_isa_kernel_decode(code, ZS_ISA_INSTS, &diag);
+    error = zs_isa_kernel_decode(code, ZS_ISA_INSTS | ZS_ISA_BLOCKS, &diag);
     if (!error) {
         zs_isa_kernel_touched(code, payload_grfs(kernel->kernel), &touched);
         count_free(kernel->kernel, &touched, ret);

@@ -13,6 +13,7 @@
  * entry is not made part of the loop it enters.
  */
 #include "isa/isa_priv.h"
+#include "isa/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -192,15 +193,28 @@ static int add_return_edges(struct edge_context *c, uint32_t from)
 {
     int error = 0;
     uint64_t all = (uint64_t)c->ret_count * c->returns.count;
+    c->k->edges_missing |= all > RETURN_EDGES_MAX;
     for (size_t i = 0; i < c->returns.count && all <= RETURN_EDGES_MAX && !error; i++)
         error = add_edge(c, from, c->returns.items[i], ZS_EDGE_RETURN, true);
+    return error;
+}
+
+static int add_table_edges(struct edge_context *c, uint32_t b, const struct zs_isa_table *table)
+{
+    int error = 0;
+    for (uint32_t n = 0; n < table->count && !error; n++)
+        error = add_edge(c, b, zs_isa_inst_block(c->k, table->first + n),
+                         n ? ZS_EDGE_JIP : ZS_EDGE_NEXT, true);
     return error;
 }
 
 static int add_branch_edges(struct edge_context *c, uint32_t b, const struct zs_isa_branch *branch)
 {
     uint32_t bits = edge_bits_of(c->k, branch);
+    struct zs_isa_table table;
     int error = 0;
+    if (branch->jip_B == NONE && zs_isa_table_find(c->k, branch->inst, &table))
+        return add_table_edges(c, b, &table);
     if (bits & (NEXT | next))
         error = add_edge(c, b, b + 1, ZS_EDGE_NEXT, bits & NEXT);
     if (!error && bits & (JIP | jip))

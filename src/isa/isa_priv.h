@@ -56,6 +56,7 @@ struct zs_isa_kernel {
     struct zs_isa_edge *edges;
     struct zs_isa_loop *loops;
     uint32_t block_count, edge_count, loop_count;
+    bool edges_missing;  /* there are too many */
     uint8_t *label_bits; /* TEXT: bit i: a label line before instruction i; count + 1 bits */
     /* LIVENESS: see live.c */
     uint16_t *live_grf;

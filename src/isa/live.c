@@ -10,10 +10,15 @@
  * liveness is computed in two steps.
  *  1. What one lane needs: the usual backward dataflow along the edges that lanes take. A write
  *     under the execution mask kills here, since it writes all of what this lane sees.
- *  2. What lanes that wait need: between a branch and its target further on, lanes that jumped are
- *     parked, and what is live at the target has to survive; between a backward branch and its
- *     target, lanes that did not jump are parked behind it. These are intervals of blocks; each
- *     interval's set is added to its blocks through a segment tree.
+ *  2. What lanes that wait need. Lanes that a branch sends further on are parked there, and so are
+ *     those that do not go back with a backward branch, behind it; the thread comes to where the
+ *     lowest of its lanes are. Until it comes to the parked ones it is between the branch and them
+ *     or, by backward branches that stand before them, in the loops around the branch, all of
+ *     which runs from the header on: an interval of blocks, whose first one falls with every
+ *     backward branch in it. Intervals that end at the same place make one. Each one's set is added
+ *     to its blocks through a segment tree.
+ *  3. What lanes need that wait while others are in a subroutine: whatever is parked at the call,
+ *     or behind it because of its predicate, is parked in all that is called.
  *
  * Flags, address registers and accumulators are sets of further registers behind the general ones,
  * a part for each flag bit, word of a0 and accumulator; they are not counted as pressure. A flag
@@ -374,13 +379,141 @@ static void park(struct dataflow *d, mask *tree, uint32_t begin, uint32_t end, c
     }
 }
 
+static const struct zs_isa_inst *last_of(const struct zs_isa_kernel *k, uint32_t b)
+{
+    return &k->insts[k->blocks[b].first + k->blocks[b].count - 1];
+}
+
 /* jmpi, call and ret move the thread as a whole: nobody waits. */
 static bool parks_lanes(const struct zs_isa_kernel *k, uint32_t b)
 {
-    const struct zs_isa_block *block = &k->blocks[b];
-    uint8_t op = k->insts[block->first + block->count - 1].op;
+    uint8_t op = last_of(k, b)->op;
     return zs_isa_op_flags((enum zs_isa_op)op) & ZS_OPF_BRANCH && op != ZS_OP_JMPI &&
            op != ZS_OP_CALL && op != ZS_OP_CALLA && op != ZS_OP_RET;
+}
+
+static bool is_call(const struct zs_isa_edge *edge)
+{
+    return edge->kind == ZS_EDGE_CALL || edge->kind == ZS_EDGE_RETURN;
+}
+
+/* For each block where lanes may be parked, the first block that the thread may be in meanwhile,
+ * so far: that of the branch which parks them. Others have their own number. */
+static void find_branches(const struct zs_isa_kernel *k, uint32_t *first)
+{
+    for (uint32_t b = 0; b <= k->block_count; b++)
+        first[b] = b;
+    for (uint32_t e = 0; e < k->edge_count; e++) {
+        const struct zs_isa_edge *edge = &k->edges[e];
+        if (!edge->lane || edge->kind == ZS_EDGE_NEXT || !parks_lanes(k, edge->from))
+            continue;
+        bool back = edge->to <= edge->from;
+        uint32_t at = back ? edge->from + 1 : edge->to, from = back ? edge->to : edge->from + 1;
+        first[at] = ZS_MIN(first[at], from);
+    }
+}
+
+static uint32_t lowest(uint32_t *low, uint32_t b)
+{
+    while (low[b] != b) {
+        low[b] = low[low[b]]; /* halve the path */
+        b = low[b];
+    }
+    return b;
+}
+
+/* Whoever is in blocks up to `from` may come to `to`, and on from there. */
+static void go_back(uint32_t *low, uint32_t from, uint32_t to)
+{
+    for (uint32_t b = lowest(low, from); b > to; b = lowest(low, b))
+        low[b] = b - 1;
+}
+
+static int park_all(struct dataflow *d, mask *tree)
+{
+    const struct zs_isa_kernel *k = d->k;
+    uint32_t *first = malloc(2 * ((size_t)k->block_count + 1) * sizeof(*first));
+    uint32_t *low = first + k->block_count + 1;
+    if (!first)
+        return -ENOMEM;
+    find_branches(k, first);
+    for (uint32_t b = 0; b <= k->block_count; b++)
+        low[b] = b;
+    for (uint32_t at = 1; at < k->block_count; at++) {
+        const struct zs_isa_block *before = &k->blocks[at - 1];
+        for (uint32_t e = before->edge_first; e < before->edge_first + before->edge_count; e++)
+            if (!is_call(&k->edges[e]) && k->edges[e].to < at)
+                go_back(low, at - 1, k->edges[e].to);
+        if (first[at] < at)
+            park(d, tree, lowest(low, first[at]), at, d->in + at * d->set_regs);
+    }
+    free(first);
+    return 0;
+}
+
+/* ---- step 3: subroutines ---- */
+
+struct callers {
+    struct dataflow *d;
+    mask *parked; /* per block */
+    mask *more;   /* ... of callers */
+    uint32_t head, used;
+};
+
+static void add_more(struct callers *c, uint32_t b, const mask *set)
+{
+    struct dataflow *d = c->d;
+    uint32_t count = d->k->block_count;
+    if (!join(c->more + b * d->set_regs, set, d->set_regs) || d->queued[b])
+        return;
+    d->queued[b] = true;
+    d->queue[(uint32_t)(((uint64_t)c->head + c->used++) % count)] = b;
+}
+
+static void follow(struct callers *c, uint32_t b, bool is_first)
+{
+    struct dataflow *d = c->d;
+    const struct zs_isa_kernel *k = d->k;
+    const struct zs_isa_block *block = &k->blocks[b];
+    bool asks = last_of(k, b)->pred != ZS_PRED_NONE, has_next = b + 1 < k->block_count;
+    for (uint32_t e = block->edge_first; e < block->edge_first + block->edge_count; e++) {
+        const struct zs_isa_edge *edge = &k->edges[e];
+        if (edge->kind == ZS_EDGE_CALL && is_first)
+            add_more(c, edge->to, c->parked + b * d->set_regs);
+        if (edge->kind == ZS_EDGE_CALL && is_first && asks && has_next)
+            add_more(c, edge->to, d->in + (b + 1) * d->set_regs);
+        if (edge->kind == ZS_EDGE_RETURN && is_first && asks && has_next)
+            add_more(c, b + 1, d->in + edge->to * d->set_regs);
+        if (edge->kind != ZS_EDGE_RETURN && !is_first)
+            add_more(c, edge->to, c->more + b * d->set_regs);
+    }
+}
+
+static int park_callers(struct dataflow *d, mask *parked)
+{
+    uint32_t count = d->k->block_count;
+    struct callers c = {.d = d, .parked = parked};
+    bool calls = false;
+    for (uint32_t e = 0; e < d->k->edge_count; e++)
+        calls |= d->k->edges[e].kind == ZS_EDGE_CALL;
+    if (!calls)
+        return 0;
+    c.more = calloc(count, d->set_regs * sizeof(mask));
+    if (!c.more)
+        return -ENOMEM;
+    memset(d->queued, 0, count * sizeof(*d->queued));
+    for (uint32_t b = 0; b < count; b++)
+        follow(&c, b, true);
+    while (c.used) {
+        uint32_t b = d->queue[c.head];
+        c.head = c.head + 1 == count ? 0 : c.head + 1;
+        c.used--;
+        d->queued[b] = false;
+        follow(&c, b, false);
+    }
+    join(parked, c.more, count * d->set_regs);
+    free(c.more);
+    return 0;
 }
 
 static int find_parked(struct dataflow *d)
@@ -388,26 +521,18 @@ static int find_parked(struct dataflow *d)
     struct zs_isa_kernel *k = d->k;
     size_t count = k->block_count, set_B = d->set_regs * sizeof(mask);
     mask *tree = calloc(2 * count, set_B);
-    if (!tree)
-        return -ENOMEM;
-    for (uint32_t e = 0; e < k->edge_count; e++) {
-        const struct zs_isa_edge *edge = &k->edges[e];
-        if (!edge->lane || edge->kind == ZS_EDGE_NEXT || !parks_lanes(k, edge->from))
-            continue;
-        if (edge->to > edge->from)
-            park(d, tree, edge->from + 1, edge->to, d->in + edge->to * d->set_regs);
-        else if (edge->from + 1 < count)
-            park(d, tree, edge->to, edge->from + 1, d->in + (edge->from + 1) * d->set_regs);
-    }
-    for (size_t i = 1; i < count; i++) {
+    int error = tree ? park_all(d, tree) : -ENOMEM;
+    for (size_t i = 1; i < count && !error; i++) {
         join(tree + 2 * i * d->set_regs, tree + i * d->set_regs, d->set_regs);
         join(tree + (2 * i + 1) * d->set_regs, tree + i * d->set_regs, d->set_regs);
     }
-    k->parked = malloc(count * set_B);
+    k->parked = error ? NULL : malloc(count * set_B);
     if (k->parked)
         memcpy(k->parked, tree + count * d->set_regs, count * set_B);
     free(tree);
-    return k->parked ? 0 : -ENOMEM;
+    if (!error)
+        error = k->parked ? park_callers(d, k->parked) : -ENOMEM;
+    return error;
 }
 
 /* ---- results ---- */
@@ -425,7 +550,7 @@ static struct live_state state_at_end(const struct zs_isa_kernel *k, uint32_t b,
 
 static void count_live(struct zs_isa_kernel *k, mask *scratch)
 {
-    k->live_exact = true;
+    k->live_exact = !k->edges_missing;
     for (uint32_t b = 0; b < k->block_count; b++) {
         const struct zs_isa_block *block = &k->blocks[b];
         struct live_state s = state_at_end(k, b, scratch);

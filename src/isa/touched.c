@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "isa/isa_priv.h"
+#include "isa/table.h"
 #include "isa/xe.h"
 
 enum { GRFS_MAX = 256 };
@@ -13,13 +14,15 @@ static void set_grf(uint64_t bits[4], uint32_t reg)
 }
 
 /* Branches whose targets the code does not tell. */
-static bool leaves_the_code(const struct zs_isa_inst *inst)
+static bool leaves_the_code(const struct zs_isa_kernel *k, uint32_t i)
 {
+    const struct zs_isa_inst *inst = zs_isa_inst(k, i);
+    struct zs_isa_table table;
     if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) || inst->op == ZS_OP_RET)
         return false;
     for (uint32_t s = 0; s < inst->source_count; s++)
         if (inst->src[s].kind == ZS_OPERAND_REG || inst->src[s].kind == ZS_OPERAND_INDIRECT)
-            return inst->src[s].file != ZS_FILE_NULL;
+            return inst->src[s].file != ZS_FILE_NULL && !zs_isa_table_find(k, i, &table);
     return inst->op == ZS_OP_CALLA;
 }
 
@@ -88,7 +91,7 @@ static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_t
     }
     t->address |= e.address_read | e.address_written;
     t->acc |= e.acc_read | e.acc_written;
-    bool leaves = leaves_the_code(inst), unknown_length = add_unknown_lengths(k, inst, t->grf);
+    bool leaves = leaves_the_code(k, i), unknown_length = add_unknown_lengths(k, inst, t->grf);
     if (leaves)
         t->closed = false;
     if (e.indirect_written || !t->closed)
@@ -112,6 +115,10 @@ void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_
     uint64_t masked[4] = {0}, across[4] = {0};
     *ret = (struct zs_isa_touched){
         .known = true, .closed = true, .writes_known = true, .live_known = true};
+    if (kernel->edges_missing) {
+        ret->live_known = false;
+        ret->unknown_why = "is called from too many places, with too many returns,";
+    }
     for (uint32_t i = 0; i < zs_isa_kernel_count(kernel); i++)
         note_inst(kernel, i, ret, masked, across);
     /* what is read indirectly was written by somebody, or came with the thread */

@@ -26,7 +26,8 @@ struct zs_isa_touched {
     uint16_t address, acc;
 };
 
-/* INSTS. payload_grfs: registers that come with the thread, which an indirect operand may read. */
+/* INSTS, BLOCKS. payload_grfs: registers that come with the thread, which an indirect operand may
+ * read. */
 void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
                            struct zs_isa_touched *ret);
 

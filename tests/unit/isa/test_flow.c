@@ -148,6 +148,135 @@ static void goto_join(void **state)
     release(k);
 }
 
+static bool is_live(const struct zs_isa_kernel *k, uint32_t inst, uint32_t reg)
+{
+    uint64_t set[4];
+    zs_isa_live_set(k, inst, set);
+    return set[reg / 64] >> reg % 64 & 1;
+}
+
+/* Lanes that leave a loop for a place further on than behind it wait while others go round, which
+ * write r30 anew at its start, and behind it. */
+static void waiting_beyond_the_loop(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_XE_LP,
+                                       "L_LOOP:\n"
+                                       "add (8|M0) r11.0<1>:d r11.0<8;8,1>:d 1:w\n" /* 0 */
+                                       "mov (8|M0) r30.0<1>:d r11.0<8;8,1>:d\n"     /* 1 */
+                                       "(f0.0) goto (8|M0) L_NEXT L_OUT\n"          /* 2 */
+                                       "mov (8|M0) r12.0<1>:d 7:w\n"                /* 3 */
+                                       "L_NEXT:\n"
+                                       "join (8|M0) L_BEHIND\n"                 /* 4 */
+                                       "(f1.0) goto.b (8|M0) L_BEHIND L_LOOP\n" /* 5 */
+                                       "L_BEHIND:\n"
+                                       "join (8|M0) L_OUT\n"         /* 6 */
+                                       "mov (8|M0) r30.0<1>:d 5:w\n" /* 7 */
+                                       "L_OUT:\n"
+                                       "join (8|M0) L_END\n" /* 8 */
+                                       "L_END:\n"
+                                       "mov (8|M0) r127.0<1>:d r30.0<8;8,1>:d\n" /* 9 */
+                                       "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT}\n",
+                                       ZS_ISA_LIVENESS);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_true(is_live(k, i, 30));
+    assert_false(is_live(k, 10, 30));
+    assert_int_equal(zs_isa_live_grf(k, 0), 2); /* r11, r30 */
+    release(k);
+}
+
+/* Lanes that skip a call wait behind it while others are in the subroutine. */
+static void waiting_for_a_subroutine(void **state)
+{
+    static const char *const calls[] = {"(~f0.0) goto (8|M0) L_JOIN L_JOIN\n"
+                                        "call (8|M0) r5.0 L_FUN\n"
+                                        "mov (8|M0) r30.0<1>:d r9.0<8;8,1>:d\n"
+                                        "L_JOIN:\n"
+                                        "join (8|M0) L_END\n",
+                                        "nop\n"
+                                        "(f0.0) call (8|M0) r5.0 L_FUN\n"
+                                        "(f0.0) mov (8|M0) r30.0<1>:d r9.0<8;8,1>:d\n"
+                                        "nop\n"};
+    for (uint32_t n = 0; n < ZS_ARRAY_LEN(calls); n++) {
+        char text[1024];
+        snprintf(text, sizeof(text),
+                 "mov (8|M0) r30.0<1>:d 1:w\n" /* 0; calls: 1 to 4 */
+                 "%sL_END:\n"
+                 "mov (8|M0) r127.0<1>:d r30.0<8;8,1>:d\n"                  /* 5 */
+                 "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT}\n" /* 6 */
+                 "L_FUN:\n"
+                 "mov (8|M0) r9.0<1>:d 3:w\n" /* 7 */
+                 "call (8|M0) r6.0 L_INNER\n" /* 8 */
+                 "ret (8|M0) r5.0\n"          /* 9 */
+                 "L_INNER:\n"
+                 "(f1.0) mov (8|M0) r9.0<1>:d 4:w\n" /* 10 */
+                 "ret (8|M0) r6.0\n",                /* 11 */
+                 calls[n]);
+        struct zs_isa_kernel *k = assemble(ZS_ISA_XE_LP, text, ZS_ISA_LIVENESS);
+        assert_int_equal(zs_isa_kernel_count(k), 12);
+        for (uint32_t i = 1; i < 12; i++)
+            assert_true(i == 6 || is_live(k, i, 30));
+        release(k);
+    }
+}
+
+/* Lanes that return early wait for the others with what they will use. */
+static void waiting_behind_a_return(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_XE_LP,
+                                       "call (8|M0) r5.0 L_FUN\n"               /* 0 */
+                                       "mov (8|M0) r127.0<1>:d r9.0<8;8,1>:d\n" /* 1 */
+                                       "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT}\n"
+                                       "L_FUN:\n"
+                                       "mov (8|M0) r9.0<1>:d 3:w\n"  /* 3 */
+                                       "(f0.0) ret (8|M0) r5.0\n"    /* 4 */
+                                       "mov (8|M0) r10.0<1>:d 4:w\n" /* 5 */
+                                       "mov (8|M0) r9.0<1>:d r10.0<8;8,1>:d\n"
+                                       "ret (8|M0) r5.0\n",
+                                       ZS_ISA_LIVENESS);
+    assert_false(is_live(k, 3, 9));
+    assert_true(is_live(k, 5, 9) && is_live(k, 6, 9));
+    release(k);
+}
+
+static void table(enum zs_isa_platform platform, const char *scale, const char *edges)
+{
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "%s"
+             "(W) jmpi (1|M0) r5.2\n"
+             "(W) jmpi (1|M0) L_A\n"
+             "(W) jmpi (1|M0) L_B\n"
+             "(W) jmpi (1|M0) L_C\n"
+             "L_A:\n"
+             "mov (8|M0) r30.0<1>:d 1:w\n"
+             "L_B:\n"
+             "mov (8|M0) r31.0<1>:d 2:w\n"
+             "L_C:\n"
+             "mov (8|M0) r32.0<1>:d 3:w\n",
+             scale);
+    struct zs_isa_kernel *k = assemble(platform, text, ZS_ISA_LIVENESS);
+    check_edges(k, edges);
+    release(k);
+}
+
+/* Jumps by a number: what a compiler makes of a switch. */
+static void tables_of_jumps(void **state)
+{
+#define SHIFT(by)   "(W) shl (1|M0) r5.2<1>:d r2.7<0;1,0>:ud " by ":uw\n"
+#define ADD(number) "(W) add (1|M0) r5.2<1>:d r5.2<0;1,0>:d " number ":uw\n"
+    static const char known[] = "0>1 0>2j 0>3j 1>4j 2>5j 3>6j 4>5 5>6",
+                      unknown[] = "0>1 1>4j 2>5j 3>6j 4>5 5>6";
+    table(ZS_ISA_GEN9, SHIFT("0x4"), known);
+    table(ZS_ISA_GEN11, SHIFT("0x4") "mov (8|M0) r6.0<1>:d 0:w\n", known);
+    table(ZS_ISA_XE_HPC, SHIFT("0x4") ADD("0x10"), known);
+    table(ZS_ISA_XE_HPC, SHIFT("0x4"), unknown);
+    table(ZS_ISA_XE_HPC, SHIFT("0x4") ADD("0x20"), unknown);
+    table(ZS_ISA_GEN9, SHIFT("0x4") ADD("0x10"), unknown);
+    table(ZS_ISA_GEN9, SHIFT("0x3"), unknown);
+    table(ZS_ISA_GEN9, SHIFT("0x4") "(W) mov (8|M0) r5.0<1>:d r6.0<8;8,1>:d\n", unknown);
+    table(ZS_ISA_GEN9, SHIFT("0x4") "(W) mov (1|M0) r[a0.0,0]<1>:d 1:w\n", unknown);
+}
+
 static void call_and_return(void **state)
 {
     struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9,
@@ -262,11 +391,19 @@ static void writes_that_reach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_that_reach), cmocka_unit_test(if_else),
-        cmocka_unit_test(loop_with_break),   cmocka_unit_test(nested_loops),
-        cmocka_unit_test(goto_join),         cmocka_unit_test(call_and_return),
-        cmocka_unit_test(partial_writes),    cmocka_unit_test(sends_read_their_payload),
+        cmocka_unit_test(writes_that_reach),
+        cmocka_unit_test(if_else),
+        cmocka_unit_test(loop_with_break),
+        cmocka_unit_test(nested_loops),
+        cmocka_unit_test(goto_join),
+        cmocka_unit_test(call_and_return),
+        cmocka_unit_test(partial_writes),
+        cmocka_unit_test(sends_read_their_payload),
         cmocka_unit_test(indirect_is_said),
+        cmocka_unit_test(waiting_beyond_the_loop),
+        cmocka_unit_test(waiting_for_a_subroutine),
+        cmocka_unit_test(waiting_behind_a_return),
+        cmocka_unit_test(tables_of_jumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
