@@ -69,8 +69,8 @@ enum zs_edit_where {
     ZS_EDIT_INSTEAD, /* the instruction itself goes; not of branches and ends of threads */
     ZS_EDIT_ENTRY,   /* once, as the thread begins; the instruction is ignored */
     ZS_EDIT_JUMP, /* of a branch by threads that jump; not where nobody can tell them before: else,
-                   * endif, join, targets in registers, calls, and from Gen12LP to XeHPG all but
-                   * jmpi (docs/instrumentation.md) */
+                   * endif, join, targets in registers, calls. From Gen12LP to XeHPG text gets a
+                   * predicate (of all but jmpi): docs/instrumentation.md */
 };
 
 /*

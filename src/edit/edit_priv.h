@@ -28,6 +28,7 @@ struct zs_insertion {
     uint32_t inst;
     uint8_t where; /* enum zs_edit_where */
     bool is_probe;
+    uint8_t guard;  /* else, where code is guarded: the flag register that it asks */
     uint32_t index; /* probe: in probes; else the first byte in pool */
     uint32_t size_B;
 };
@@ -51,8 +52,9 @@ enum zs_plan_scratch {
 };
 enum {
     ZS_SCRATCH_MIN_B = 1024,
-    ZS_SCRATCH_MAX_B = 2 << 20,   /* that a thread may have */
-    ZS_SCRATCH_END_B = 4096 * 32, /* what scratch messages reach */
+    ZS_SCRATCH_MAX_B = 2 << 20,      /* that a thread may have; ... */
+    ZS_SCRATCH_MAX_XE_B = 256 << 10, /* ... from XeHP on, as Intel's driver limits it */
+    ZS_SCRATCH_END_B = 4096 * 32,    /* what scratch messages reach */
 };
 
 /* Registers for one probe. */
@@ -71,7 +73,7 @@ struct zs_plan {
     uint32_t clocks;   /* first register of the clocks, a dword each; ZS_NONE: none */
     uint32_t scratch;  /* enum zs_plan_scratch */
     uint32_t header;   /* register that has what r0 had, for ZS_SCRATCH_BY_GRF and _BY_CODE */
-    bool is_far;       /* behind what scratch messages reach: by stateless messages */
+    bool is_far; /* behind what scratch messages reach: by stateless ones, or to the surface */
     uint32_t scratch_offset_B,
         scratch_size_B; /* of a thread: where windows are kept, of how much */
     uint32_t group_count;
@@ -113,10 +115,10 @@ struct zs_edit_kernel {
     uint64_t free_grf[4];
     uint64_t (*live_grf)[4]; /* of the instructions of block live_block; NULL: of none */
     uint32_t live_block;
-    uint64_t (*left_grf)[4];  /* of lanes that left a loop, or one around it; of each loop */
     uint64_t named_grf[4];    /* by the code, or they come with the thread */
     uint64_t shared_grf[4];   /* lanes read what other lanes wrote */
     uint64_t reserved_grf[4]; /* the caller's */
+    uint64_t guarded_grf[4];  /* what guarded code touches */
     struct zs_insertion *insertions;
     size_t insertion_count, insertion_capacity;
     struct zs_probe_at *probes;
@@ -204,10 +206,17 @@ struct zs_jump {
 struct zs_jump zs_jump_find(const struct zs_edit_kernel *k, uint32_t i);
 /* Whether what is inserted stands behind a question for lanes, which needs a window. */
 bool zs_jump_asks_lanes(const struct zs_edit_kernel *k, const struct zs_insertion *insertion);
+/* Threads of fused EUs go together: no jump may ask for the lanes of one. */
+bool zs_jump_is_fused(const struct zs_edit_kernel *k);
 /* A jmpi that jumps over as many bytes when instruction i, which has a predicate, does not jump.
  * False: it cannot be encoded. */
 bool zs_jump_opposite(const struct zs_edit_kernel *k, uint32_t i, uint32_t over_B,
                       uint8_t ret_bytes[16]);
+
+/* guard.c: callers' code that has no effect unless all bits of a flag register are set. Of bytes:
+ * what it is then, with the flag that it leaves alone. 0, -ENOTSUP (diag says why), -ENOMEM. */
+int zs_guard_make(struct zs_edit_kernel *k, struct zs_span code, uint8_t *ret_flag,
+                  struct zs_buf *out, struct zs_diag *diag);
 
 /* ip.c: what an instruction that works with its own address means. */
 struct zs_ip_use {

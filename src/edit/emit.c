@@ -31,14 +31,15 @@ static const char *const rows[EMIT_COUNT][TEXT_COUNT] = {
 static const struct emit_set {
     enum zs_isa_platform platform;
     enum emit_text text;
-    const char *pipe;              /* of a distance */
-    uint32_t save_desc, load_desc; /* of four registers, to scratch memory and back */
-} sets[] = {{ZS_ISA_GEN9, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000},
-            {ZS_ISA_GEN11, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000},
-            {ZS_ISA_XE_LP, TEXT_GEN12, "", 0x020f2000, 0x024c2000},
-            {ZS_ISA_XE_HP, TEXT_GEN12, "A", 0x020f2000, 0x024c2000},
-            {ZS_ISA_XE_HPG, TEXT_XE_HPG, "A", 0x020f2000, 0x024c2000},
-            {ZS_ISA_XE_HPC, TEXT_XE_HPG, "A", 0x020f3000, 0x024c3000}};
+    const char *pipe;                      /* of a distance */
+    uint32_t save_desc, load_desc;         /* of four registers, to scratch memory and back */
+    uint32_t far_save_desc, far_load_desc; /* by the load/store unit */
+} sets[] = {{ZS_ISA_GEN9, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000, 0, 0},
+            {ZS_ISA_GEN11, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000, 0, 0},
+            {ZS_ISA_XE_LP, TEXT_GEN12, "", 0x020f2000, 0x024c2000, 0, 0},
+            {ZS_ISA_XE_HP, TEXT_GEN12, "A", 0x020f2000, 0x024c2000, 0, 0},
+            {ZS_ISA_XE_HPG, TEXT_XE_HPG, "A", 0x020f2000, 0x024c2000, 0x4200e504, 0x4240e500},
+            {ZS_ISA_XE_HPC, TEXT_XE_HPG, "A", 0x020f3000, 0x024c3000, 0x4200f504, 0x4240f500}};
 
 static const struct emit_set *set_of(enum zs_isa_platform platform)
 {
@@ -55,7 +56,9 @@ bool zs_emit_has(enum zs_isa_platform platform)
 
 bool zs_emit_reaches_far(enum zs_isa_platform platform)
 {
-    return platform <= ZS_ISA_XE_LP; /* from XeHP on that memory is a surface */
+    /* from XeHP on that memory is a surface */
+    const struct emit_set *set = set_of(platform);
+    return set && (platform <= ZS_ISA_XE_LP || set->far_save_desc);
 }
 
 enum { INST_B = 16 };
@@ -70,8 +73,12 @@ struct emitter {
     uint32_t grf_B;
     struct zs_buf text;
     uint32_t lines;
-    bool saves; /* some probe saves its window */
+    uint32_t asked; /* register of what has no effect unless QUESTION_KEPT of it is set; ZS_NONE */
+    bool saves;     /* some probe saves its window */
 };
+
+/* Dwords of the register in which lanes are asked for. */
+enum { QUESTION_LANES = 0, QUESTION_MORE = 3, QUESTION_FLAG = 6, QUESTION_KEPT = 7 };
 
 static void put_number(struct zs_buf *out, uint32_t value, bool is_hex)
 {
@@ -221,15 +228,23 @@ static void put_add(struct emitter *e, uint32_t w, uint32_t counter)
 
 /* ---- probes ---- */
 
+/* Dword b of register a is 0 if the answer is no. */
+static void put_if(struct emitter *e, uint32_t a, uint32_t b)
+{
+    if (e->asked != ZS_NONE)
+        emit(e, EMIT_AND, a, b, e->asked, QUESTION_KEPT);
+}
+
 static void put_count(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
                       uint32_t w)
 {
     (void)inst;
-    if (e->plan->in_registers) {
+    if (e->plan->in_registers && e->asked == ZS_NONE) {
         emit(e, EMIT_ADD_1, counter_grf(e->plan, p->counter), p->counter % ZS_GROUP_COUNTERS, 0, 0);
         return;
     }
     emit(e, EMIT_SET, w + 2, 0, 1, 0);
+    put_if(e, w + 2, 0);
     put_add(e, w, p->counter);
 }
 
@@ -237,6 +252,7 @@ static void put_lane_count(struct emitter *e, const struct zs_probe *p,
                            const struct zs_isa_inst *inst, uint32_t w)
 {
     put_lanes(e, inst, p, w + 2, 0);
+    put_if(e, w + 2, 0);
     emit(e, EMIT_BITS, w + 2, 0, 0, 0);
     put_add(e, w, p->counter);
 }
@@ -244,9 +260,16 @@ static void put_lane_count(struct emitter *e, const struct zs_probe *p,
 static void put_clock(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
                       uint32_t w)
 {
+    uint32_t grf = e->plan->clocks + p->clock / ZS_GRF_CLOCKS, dword = p->clock % ZS_GRF_CLOCKS;
     (void)inst;
-    (void)w;
-    emit(e, EMIT_TIME, e->plan->clocks + p->clock / ZS_GRF_CLOCKS, p->clock % ZS_GRF_CLOCKS, 0, 0);
+    if (e->asked == ZS_NONE) {
+        emit(e, EMIT_TIME, grf, dword, 0, 0);
+        return;
+    }
+    emit(e, EMIT_TIME, w + 2, 0, 0, 0);
+    emit(e, EMIT_XOR, w + 2, 0, grf, dword);
+    put_if(e, w + 2, 0);
+    emit(e, EMIT_XOR, grf, dword, w + 2, 0);
 }
 
 static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
@@ -255,6 +278,7 @@ static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struc
     (void)inst;
     emit(e, EMIT_SINCE, w + 2, 0, e->plan->clocks + p->clock / ZS_GRF_CLOCKS,
          p->clock % ZS_GRF_CLOCKS);
+    put_if(e, w + 2, 0);
     put_add(e, w, p->counter);
 }
 
@@ -283,6 +307,17 @@ static void put_copies(struct emitter *e, const struct zs_probe *p, uint32_t w)
     emit(e, EMIT_MOVE_ON, w, (uint32_t)-last_B, 0, 0);
 }
 
+/* If the answer is no, the record's place is behind all others, where those go that find no room.
+ */
+static void put_nowhere(struct emitter *e, uint32_t w)
+{
+    if (e->asked == ZS_NONE)
+        return;
+    emit(e, EMIT_MOVE, w + 2, 0, e->asked, QUESTION_KEPT);
+    emit(e, EMIT_NOT, w + 2, 0, 0, 0);
+    emit(e, EMIT_OR, w, 0, w + 2, 0);
+}
+
 /* The place in the trace by 32 bits; the lanes that w + 3 keeps are kept in w + 1 meanwhile. */
 static void put_narrow_place(struct emitter *e, uint32_t w)
 {
@@ -306,10 +341,12 @@ static void put_record(struct emitter *e, const struct zs_probe *p, const struct
     put_address(e, w, e->gpu_va + e->layout.trace_offset_B);
     emit(e, EMIT_SET, w + 2, 0, units, 0);
     emit(e, EMIT_SET, w + 2, 1, 0, 0);
+    put_if(e, w + 2, 0);
     if (e->k->edit->narrow_atomics) /* 2^32 units are more than a trace can have */
         put_narrow_place(e, w);
     else
         emit(e, EMIT_ATOMIC_OLD, w, w + 2, 0, 0);
+    put_nowhere(e, w);
     emit(e, EMIT_RECORD_AT, w, (uint32_t)(e->layout.records_size_B / ZS_UNIT_B),
          (uint32_t)records_va, (uint32_t)(records_va >> 32));
     emit(e, EMIT_ZERO, w + 1, 0, 0, 0);
@@ -337,6 +374,14 @@ static const struct {
 /* ---- a kernel ---- */
 
 enum { FAR_DWORD = 2, OWORD_B = 16 };
+/* Of a header of the load/store unit: the place, what names the surface, what a0 had there. */
+enum { SURFACE_PLACE = 0, SURFACE_NAME = 1, SURFACE_A0 = 2 };
+enum { A0_SURFACE = 2, A0_OURS = 7, A0_OTHER = 6 /* dwords */ };
+
+static bool is_by_surface(const struct emitter *e)
+{
+    return e->plan->is_far && e->set->far_save_desc;
+}
 
 /* What the header of a stateless block message has in that dword. */
 static uint32_t far_offset(const struct zs_plan *plan)
@@ -344,17 +389,27 @@ static uint32_t far_offset(const struct zs_plan *plan)
     return plan->scratch_offset_B / OWORD_B;
 }
 
+static void put_surface(struct emitter *e, uint32_t header)
+{
+    emit(e, EMIT_SURFACE, header, SURFACE_NAME, header, 0);
+    emit(e, EMIT_SET, header, SURFACE_PLACE, e->plan->scratch_offset_B, 0);
+}
+
 static void put_entry(struct emitter *e)
 {
     const struct zs_plan *plan = e->plan;
-    if (plan->scratch == ZS_SCRATCH_BY_GRF)
+    bool by_grf = plan->scratch == ZS_SCRATCH_BY_GRF, by_surface = is_by_surface(e);
+    if (by_grf)
         emit(e, EMIT_COPY, plan->header, 0, 0, 0);
-    if (plan->scratch == ZS_SCRATCH_BY_GRF && plan->is_far)
+    if (by_grf && by_surface)
+        put_surface(e, plan->header);
+    else if (by_grf && plan->is_far)
         emit(e, EMIT_SET, plan->header, FAR_DWORD, far_offset(plan), 0);
     if (plan->scratch == ZS_SCRATCH_BY_ACC)
         emit(e, EMIT_TO_ACC, e->k->acc, 0, 0, 0);
     if (plan->scratch == ZS_SCRATCH_BY_A0)
-        emit(e, EMIT_TO_A0, 0, 0, 0, 0);
+        by_surface ? emit(e, EMIT_SURFACE_TO_A0, 0, A0_OURS, 0, 0)
+                   : emit(e, EMIT_TO_A0, 0, 0, 0, 0);
     if (!plan->in_registers)
         return;
     emit(e, EMIT_MASK_KEEP, plan->mask, 0, 0, 0);
@@ -445,26 +500,70 @@ static void put_header(struct emitter *e, const struct zs_window *w, bool back)
     if (!plan->is_far || plan->scratch == ZS_SCRATCH_BY_GRF)
         return;
     if (plan->scratch == ZS_SCRATCH_BY_CODE)
-        emit(e, back ? EMIT_DWORD_FROM_A0 : EMIT_DWORD_TO_A0, w->header, FAR_DWORD, 0, 0);
+        emit(e, back ? EMIT_DWORD_FROM_A0 : EMIT_DWORD_TO_A0, w->header, FAR_DWORD, A0_OURS, 0);
     if (!back)
         emit(e, EMIT_SET, w->header, FAR_DWORD, far_offset(plan), 0);
 }
 
-/* What the window holds goes to scratch memory, and comes back. */
-static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
+static void put_message(struct emitter *e, const struct zs_window *w, bool back)
 {
     uint32_t offset = e->plan->scratch_offset_B / ZS_UNIT_B;
-    if (!back)
-        put_header(e, w, false);
     if (e->plan->is_far)
         emit(e, back ? EMIT_LOAD_4_FAR : EMIT_SAVE_4_FAR, w->header, w->first, 0, 0);
     else if (back)
         emit(e, EMIT_LOAD_4, w->header, w->first, e->set->load_desc | offset, 0);
     else
         emit(e, EMIT_SAVE_4, w->header, w->first, e->set->save_desc | offset, 0);
-    if (back)
-        put_header(e, w, true);
+}
+
+/*
+ * The same by the load/store unit, whose messages need an address in a register and the surface in
+ * a0. Where the header is at hand, a0.2 is kept in it meanwhile; else a0.7 names the surface, and
+ * a0.6 keeps the dword of the header that has the address meanwhile.
+ */
+static void put_message_by_surface(struct emitter *e, const struct zs_window *w, bool back)
+{
+    bool by_acc = e->plan->scratch == ZS_SCRATCH_BY_ACC, by_code = w->header == 0;
+    bool at_hand = by_acc || e->plan->scratch == ZS_SCRATCH_BY_GRF;
+    uint32_t dword = at_hand ? A0_SURFACE : A0_OURS;
+    if (by_acc && !back) {
+        emit(e, EMIT_HEADER_FROM_ACC, w->header, e->k->acc, e->k->acc + 1, 0);
+        put_surface(e, w->header);
+    }
+    if (at_hand) {
+        emit(e, EMIT_DWORD_FROM_A0, w->header, SURFACE_A0, dword, 0);
+        emit(e, EMIT_DWORD_TO_A0, w->header, SURFACE_NAME, dword, 0);
+    } else {
+        if (by_code)
+            emit(e, EMIT_SURFACE_TO_A0, 0, dword, 0, 0);
+        emit(e, EMIT_DWORD_TO_A0, w->header, SURFACE_PLACE, A0_OTHER, 0);
+        emit(e, EMIT_SET, w->header, SURFACE_PLACE, e->plan->scratch_offset_B, 0);
+    }
+    emit(e, back ? EMIT_LOAD_4_SURFACE : EMIT_SAVE_4_SURFACE, w->header, w->first,
+         back ? e->set->far_load_desc : e->set->far_save_desc, dword);
+    if (at_hand)
+        emit(e, EMIT_DWORD_TO_A0, w->header, SURFACE_A0, dword, 0);
+    else
+        emit(e, EMIT_DWORD_FROM_A0, w->header, SURFACE_PLACE, A0_OTHER, 0);
+    if (by_acc && back)
+        emit(e, EMIT_FROM_ACC, w->header, e->k->acc + 1, 0, 0);
+}
+
+/* What the window holds goes to scratch memory, and comes back. r0, where it is the header, is the
+ * kernel's in between: a record may have it. */
+static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
+{
+    bool by_code = e->plan->scratch == ZS_SCRATCH_BY_CODE;
     e->saves = true;
+    if (is_by_surface(e)) {
+        put_message_by_surface(e, w, back);
+        return;
+    }
+    if (!back || by_code)
+        put_header(e, w, false);
+    put_message(e, w, back);
+    if (back || by_code)
+        put_header(e, w, true);
 }
 
 /* The window is there to be used, and is the kernel's again. */
@@ -484,27 +583,9 @@ static void put_given_back(struct emitter *e, const struct zs_window *w)
         emit(e, EMIT_DONE, 0, 0, 0, 0);
 }
 
-static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
-{
-    const struct zs_probe_at *at = &e->k->probes[insertion->index];
-    const struct zs_isa_inst *inst = zs_isa_inst(e->k->code, at->inst);
-    struct zs_window w = {0};
-    if ((kinds[at->probe.kind].needs_window || !e->plan->in_registers) &&
-        !zs_plan_window(e->k, e->plan, insertion, &w))
-        return refuse_window(e, inst->offset_B);
-    if (!w.is_lent && at->probe.kind == ZS_PROBE_TRACE)
-        emit(e, EMIT_WAIT, 0, 0, 0, 0);
-    put_lent(e, &w);
-    kinds[at->probe.kind].put(e, &at->probe, inst, w.first);
-    put_given_back(e, &w);
-    return e->text.error;
-}
-
 /* ---- the edge of threads that jump ---- */
 
-enum { QUESTION_LANES = 0, QUESTION_MORE = 3, QUESTION_FLAG = 6 /* dwords of a register */ };
-
-/* Dword 0 of register w = all bits if the thread jumps, or 0. */
+/* Dword QUESTION_LANES of register w = all bits if the thread jumps, or 0. */
 static void put_question(struct emitter *e, uint32_t i, uint32_t w)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(e->k->code, i);
@@ -525,6 +606,50 @@ static void put_question(struct emitter *e, uint32_t i, uint32_t w)
     emit(e, EMIT_IS_SET, w, QUESTION_LANES, QUESTION_MORE, 0);
     if (jump.when == ZS_JUMP_NONE_STAYS)
         emit(e, EMIT_NOT, w, QUESTION_LANES, 0, 0);
+}
+
+static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
+{
+    const struct zs_probe_at *at = &e->k->probes[insertion->index];
+    const struct zs_isa_inst *inst = zs_isa_inst(e->k->code, at->inst);
+    struct zs_window w = {0};
+    bool asks = zs_jump_asks_lanes(e->k, insertion) && zs_jump_is_fused(e->k);
+    if ((kinds[at->probe.kind].needs_window || !e->plan->in_registers || asks) &&
+        !zs_plan_window(e->k, e->plan, insertion, &w))
+        return refuse_window(e, inst->offset_B);
+    if (!w.is_lent && at->probe.kind == ZS_PROBE_TRACE)
+        emit(e, EMIT_WAIT, 0, 0, 0, 0);
+    put_lent(e, &w);
+    if (asks) {
+        put_question(e, at->inst, w.first);
+        emit(e, EMIT_MOVE, w.first, QUESTION_KEPT, w.first, QUESTION_LANES);
+        e->asked = w.first;
+    }
+    kinds[at->probe.kind].put(e, &at->probe, inst, w.first);
+    e->asked = ZS_NONE;
+    put_given_back(e, &w);
+    return e->text.error;
+}
+
+/*
+ * Callers' code on fused EUs: it has a predicate (guard.c). The window is its own meanwhile, since
+ * it keeps the flag.
+ */
+static int put_guarded(struct emitter *e, const struct zs_insertion *insertion, uint32_t *ret_line)
+{
+    struct zs_window w;
+    uint32_t flag = insertion->guard;
+    if (!zs_plan_window(e->k, e->plan, insertion, &w))
+        return refuse_window(e, zs_isa_inst_offset(e->k->code, insertion->inst));
+    put_lent(e, &w);
+    put_question(e, insertion->inst, w.first);
+    emit(e, EMIT_FLAG, w.first, QUESTION_FLAG, flag, 0);
+    emit(e, EMIT_TO_FLAG, w.first, QUESTION_LANES, flag, 0);
+    *ret_line = e->lines;
+    emit(e, EMIT_TO_FLAG, w.first, QUESTION_FLAG, flag, 0);
+    put_given_back(e, &w);
+    emit(e, EMIT_DONE, 0, 0, 0, 0); /* the branch may read the flag */
+    return e->text.error;
 }
 
 /*
@@ -574,8 +699,11 @@ static int put_insertion(struct emitter *e, const struct zs_insertion *insertion
                          uint32_t *ret_line)
 {
     *ret_line = e->lines;
-    if (zs_jump_asks_lanes(e->k, insertion))
+    bool asks = zs_jump_asks_lanes(e->k, insertion);
+    if (asks && !zs_jump_is_fused(e->k))
         return put_if_jumps(e, insertion, ret_line);
+    if (asks && !insertion->is_probe)
+        return put_guarded(e, insertion, ret_line);
     return insertion->is_probe ? put_probe(e, insertion) : 0;
 }
 
@@ -666,7 +794,8 @@ int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_
                         .layout = zs_edit_buffer(k->edit),
                         .gpu_va = gpu_va,
                         .set = set_of(k->edit->platform),
-                        .grf_B = zs_isa_platform_info(k->edit->platform)->grf_B};
+                        .grf_B = zs_isa_platform_info(k->edit->platform)->grf_B,
+                        .asked = ZS_NONE};
     struct zs_buf made = {0};
     uint32_t *lines = calloc(2 * (k->insertion_count + 1), sizeof(*lines));
     uint32_t *inside = lines + k->insertion_count + 1;

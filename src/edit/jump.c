@@ -10,6 +10,11 @@
  * A stub that the branch went to, and that jumped on, would be another way for jmpi alone: lanes
  * that leave by the others wait for the thread at the very place that the branch names, which it
  * may come to without the stub.
+ *
+ * From Gen12LP to XeHPG two threads of fused EUs pass the code together: a jmpi moves both, and may
+ * not ask what one of them alone knows. What is inserted is executed by all who come there, and has
+ * no effect where the answer is no: probes add 0 then, and callers' own code has a predicate
+ * (guard.c). The edge is that of a thread's own lanes.
  */
 #include "edit/edit_priv.h"
 
@@ -64,9 +69,6 @@ static struct zs_jump find_structured(const struct zs_edit_kernel *k,
         return unknown("its predicate looks at part of its lanes, or at two flags");
     if (!zs_emit_has(k->edit->platform))
         return unknown("how to ask for its lanes is not known for this instruction set");
-    if (k->edit->platform >= ZS_ISA_XE_LP && k->edit->platform <= ZS_ISA_XE_HPG)
-        return unknown("pairs of threads jump together there (fused EUs), and one cannot see the "
-                       "other's lanes");
     if (inst->op == ZS_OP_GOTO)
         return find_goto(k, inst);
     if (inst->flags & ZS_INST_BRANCH_CTRL)
@@ -94,6 +96,11 @@ bool zs_jump_asks_lanes(const struct zs_edit_kernel *k, const struct zs_insertio
     if (insertion->where == ZS_EDIT_JUMP)
         when = zs_jump_find(k, insertion->inst).when;
     return when == ZS_JUMP_ANY_LEAVES || when == ZS_JUMP_NONE_STAYS;
+}
+
+bool zs_jump_is_fused(const struct zs_edit_kernel *k)
+{
+    return k->edit->platform >= ZS_ISA_XE_LP && k->edit->platform <= ZS_ISA_XE_HPG;
 }
 
 bool zs_jump_opposite(const struct zs_edit_kernel *k, uint32_t i, uint32_t over_B,

@@ -87,7 +87,6 @@ void zs_edit_close(struct zs_edit *edit)
         zs_placed_fini(&k->placed);
         zs_buf_fini(&k->pool);
         free(k->live_grf);
-        free(k->left_grf);
         free(k->insertions);
         free(k->probes);
     }
@@ -218,6 +217,24 @@ static int add(struct zs_edit_kernel *k, const struct zs_insertion *insertion, s
     return ok ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for insertions");
 }
 
+/* Machine code of the caller's, as it will stand there, is appended to the pool. */
+static int put_code(struct zs_edit_kernel *k, struct zs_span code, struct zs_insertion *insertion,
+                    struct zs_diag *diag)
+{
+    size_t before_B = k->pool.size_B;
+    bool asks = insertion->where == ZS_EDIT_JUMP && zs_jump_asks_lanes(k, insertion);
+    int error = 0;
+    if (asks && zs_jump_is_fused(k))
+        error = zs_guard_make(k, code, &insertion->guard, &k->pool, diag);
+    else
+        zs_buf_append(&k->pool, code.data, code.size_B);
+    insertion->index = (uint32_t)before_B;
+    insertion->size_B = (uint32_t)(k->pool.size_B - before_B);
+    if (error)
+        k->pool.size_B = before_B;
+    return error ? error : k->pool.error;
+}
+
 int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                    const char *text, struct zs_diag *diag)
 {
@@ -234,12 +251,10 @@ int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_wh
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "line %u, column %u: %s", asm_error.line,
                            asm_error.column, asm_error.text);
     struct zs_insertion insertion = {.inst = where == ZS_EDIT_ENTRY ? 0 : inst,
-                                     .where = (uint8_t)where,
-                                     .index = (uint32_t)kernel->pool.size_B,
-                                     .size_B = (uint32_t)size_B};
-    zs_buf_append(&kernel->pool, code, size_B);
+                                     .where = (uint8_t)where};
+    error = put_code(kernel, (struct zs_span){code, size_B}, &insertion, diag);
     zs_isa_code_free(code);
-    return kernel->pool.error ? kernel->pool.error : add(kernel, &insertion, diag);
+    return error ? error : add(kernel, &insertion, diag);
 }
 
 static bool counts(uint32_t kind)

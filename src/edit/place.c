@@ -14,8 +14,15 @@
  * by:
  *
  *     jmpi over    [fill]    second entry: [what is put in at the entry]    over: label: ...
+ *
+ * Jumps of a table stay side by side where they are. If anything is put in at one of them they all
+ * go to copies of their own behind the table, where that stands:
+ *
+ *     jmpi x    jmpi c0    jmpi c1 ...    c0: label: [before] [jump] jmpi L0    c1: ...
  */
 #include "edit/edit_priv.h"
+
+#include "isa/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,6 +72,7 @@ struct placer {
     size_t next;      /* in order */
     size_t entry_end; /* in order: behind what is put in at the entry */
     uint32_t second;  /* the instruction at the second entry, or ZS_NONE */
+    uint32_t *slot_B; /* of jumps of tables that go to copies: where they stand; else 0 */
     struct zs_placed *placed;
 };
 
@@ -127,6 +135,28 @@ static int put_second_entry(struct placer *p)
     return code->error;
 }
 
+/* Whether anything is put in at one of a table's jumps. */
+static bool has_pieces(const struct placer *p, const struct zs_isa_table *table)
+{
+    uint32_t i = p->next < p->k->insertion_count ? p->order[p->next] : ZS_NONE;
+    return i != ZS_NONE && p->k->insertions[i].inst < table->first + table->count;
+}
+
+/* Behind instruction i, which has just been put: the table that it jumps into, if that goes to
+ * copies. Where to is put in later. */
+static void put_slots(struct placer *p, uint32_t i)
+{
+    const struct zs_isa_kernel *code = p->k->code;
+    struct zs_isa_table table;
+    if (!zs_isa_table_find(code, i, &table) || !has_pieces(p, &table))
+        return;
+    for (uint32_t e = table.first; e < table.first + table.count; e++) {
+        p->slot_B[e] = (uint32_t)p->placed->code.size_B;
+        zs_buf_append(&p->placed->code, p->k->info->code.data + zs_isa_inst_offset(code, e),
+                      zs_isa_inst_size(code, e));
+    }
+}
+
 static int put_inst(struct placer *p, uint32_t i)
 {
     const struct zs_isa_kernel *code = p->k->code;
@@ -148,6 +178,8 @@ static int put_inst(struct placer *p, uint32_t i)
         zs_buf_append(&p->placed->code, p->k->info->code.data + zs_isa_inst_offset(code, i),
                       zs_isa_inst_size(code, i));
     put_pieces(p, i, ZS_EDIT_AFTER);
+    if (zs_isa_inst(code, i)->op == ZS_OP_JMPI)
+        put_slots(p, i);
     return error;
 }
 
@@ -195,7 +227,7 @@ static int move_label(struct zs_edit_kernel *k, uint32_t i, uint32_t s, struct z
     return 0;
 }
 
-static int encode_again(struct zs_edit_kernel *k, uint32_t i, const struct zs_isa_inst *inst)
+static int encode_at(struct zs_edit_kernel *k, const struct zs_isa_inst *inst, uint32_t at_B)
 {
     uint8_t bytes[16];
     const char *field = "";
@@ -203,8 +235,23 @@ static int encode_again(struct zs_edit_kernel *k, uint32_t i, const struct zs_is
     if (size_B != inst->size_B)
         return zs_edit_refuse(k, "the branch at 0x%x cannot go as far as it must (%s)",
                               inst->offset_B, size_B < 0 ? field : "size");
-    memcpy(k->placed.code.data + k->placed.inst_B[i], bytes, (size_t)size_B);
+    memcpy(k->placed.code.data + at_B, bytes, (size_t)size_B);
     return 0;
+}
+
+static int encode_again(struct zs_edit_kernel *k, uint32_t i, const struct zs_isa_inst *inst)
+{
+    return encode_at(k, inst, k->placed.inst_B[i]);
+}
+
+/* A jump of a table, to its copy. */
+static int move_slot(const struct placer *p, uint32_t i)
+{
+    struct zs_isa_inst inst = *zs_isa_inst(p->k->code, i);
+    if (!p->slot_B[i])
+        return 0;
+    inst.src[0].imm = (uint64_t)((int64_t)p->placed->label_B[i] - (int64_t)p->slot_B[i]);
+    return encode_at(p->k, &inst, p->slot_B[i]);
 }
 
 static bool is_replaced(const struct zs_edit_kernel *k, uint32_t i)
@@ -271,8 +318,10 @@ static int check_code(struct zs_edit_kernel *k)
     int error = led_to ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < count && !error; i++)
         error = check_inst(k, i, led_to);
+    struct zs_isa_table table;
     for (uint32_t i = 0; i < count && !error; i++)
-        if (zs_ip_is_needed(zs_isa_inst(k->code, i)) && !led_to[i])
+        if (zs_ip_is_needed(zs_isa_inst(k->code, i)) && !led_to[i] &&
+            !zs_isa_table_find(k->code, i, &table))
             error = zs_edit_refuse(k, "the branch at 0x%x goes to a computed distance",
                                    zs_isa_inst_offset(k->code, i));
     free(led_to);
@@ -304,7 +353,7 @@ int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces)
         error = check_relocations(k);
     if (error)
         return error;
-    uint32_t *order = make_order(k);
+    uint32_t *order = make_order(k), *slot_B = calloc(count + 1u, sizeof(*slot_B));
     k->placed.label_B = calloc(count + 1u, sizeof(uint32_t));
     k->placed.inst_B = calloc(count + 1u, sizeof(uint32_t));
     uint32_t second_B = k->info->thread.skip_per_thread_load_B;
@@ -312,10 +361,11 @@ int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces)
                        .pieces = pieces,
                        .order = order,
                        .placed = &k->placed,
+                       .slot_B = slot_B,
                        .second = second_B ? index_at(k->code, second_B) : ZS_NONE};
     if (second_B && (p.second == ZS_NONE || p.second == count))
         error = zs_edit_refuse(k, "its second entry at 0x%x is no instruction", second_B);
-    if (!error && (!order || !k->placed.label_B || !k->placed.inst_B))
+    if (!error && (!order || !slot_B || !k->placed.label_B || !k->placed.inst_B))
         error = -ENOMEM;
     for (uint32_t i = 0; i < count && !error; i++)
         error = put_inst(&p, i);
@@ -328,6 +378,9 @@ int zs_place(struct zs_edit_kernel *k, const struct zs_pieces *pieces)
     }
     for (uint32_t i = 0; i < count && !error; i++)
         error = move_branch(k, i);
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = move_slot(&p, i);
+    free(slot_B);
     for (uint32_t i = 0; i < count && !error; i++)
         error = move_number(k, i);
     if (error)

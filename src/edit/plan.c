@@ -198,8 +198,9 @@ static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_p
     uint64_t window_B = ZS_WINDOW_GRFS * zs_isa_platform_info(k->edit->platform)->grf_B;
     const struct zs_kernel *info = k->info;
     uint64_t offset_B = ((uint64_t)info->scratch_B[0] + ZS_UNIT_B - 1) / ZS_UNIT_B * ZS_UNIT_B;
+    uint32_t max_B = k->edit->platform >= ZS_ISA_XE_HP ? ZS_SCRATCH_MAX_XE_B : ZS_SCRATCH_MAX_B;
     plan->is_far = offset_B + window_B > ZS_SCRATCH_END_B;
-    if (info->is_function_holder || info->scratch_B[1] || offset_B + window_B > ZS_SCRATCH_MAX_B ||
+    if (info->is_function_holder || info->scratch_B[1] || offset_B + window_B > max_B ||
         (plan->is_far && !zs_emit_reaches_far(k->edit->platform)))
         return;
     plan->scratch_offset_B = (uint32_t)offset_B;
@@ -234,6 +235,8 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
     if (error || !needs_registers(k))
         return error;
     bool known = zs_edit_free_grf(k, left);
+    for (uint32_t w = 0; w < 4; w++)
+        left[w] &= ~k->guarded_grf[w];
     uint32_t clock_grfs = (clocks + ZS_GRF_CLOCKS - 1) / ZS_GRF_CLOCKS;
     plan->window = take(left, ZS_WINDOW_GRFS);
     if (plan->window != ZS_NONE && clock_grfs)
@@ -262,54 +265,6 @@ static bool convention_allows(const struct zs_edit_kernel *k, uint32_t reg)
     return reg < (k->info->is_function_holder ? CALLEES_END : STACK_FIRST);
 }
 
-static uint32_t depth_of(const struct zs_isa_kernel *code, uint32_t loop)
-{
-    return loop == ZS_ISA_NO_INDEX ? 0 : zs_isa_loop(code, loop)->depth;
-}
-
-static void add_set(uint64_t to[4], const uint64_t from[4])
-{
-    for (uint32_t w = 0; w < 4; w++)
-        to[w] |= from[w];
-}
-
-/* The loops that an edge leaves: those around where it comes from and not around where it goes. */
-static void add_left(const struct zs_isa_kernel *code, const struct zs_isa_edge *edge,
-                     uint64_t (*left)[4])
-{
-    uint32_t loop = zs_isa_block(code, edge->from)->loop;
-    uint32_t around = zs_isa_block(code, edge->to)->loop;
-    uint64_t live[4];
-    bool known = false;
-    while (loop != around) {
-        if (depth_of(code, loop) < depth_of(code, around)) {
-            around = zs_isa_loop(code, around)->parent;
-            continue;
-        }
-        if (!known)
-            zs_isa_live_set(code, zs_isa_block(code, edge->to)->first, live);
-        known = true;
-        add_set(left[loop], live);
-        loop = zs_isa_loop(code, loop)->parent;
-    }
-}
-
-/* What lanes hold that left a loop around a block and wait for those that go on in it: of each
- * loop, with those around it. */
-static uint64_t (*left_behind(const struct zs_isa_kernel *code))[4]
-{
-    uint32_t count = zs_isa_loop_count(code);
-    uint64_t(*left)[4] = calloc(count + 1u, sizeof(*left));
-    for (uint32_t e = 0; left && e < zs_isa_edge_count(code); e++)
-        add_left(code, zs_isa_edge(code, e), left);
-    for (uint32_t l = 0; left && l < count; l++) { /* outer loops come first */
-        uint32_t parent = zs_isa_loop(code, l)->parent;
-        if (parent != ZS_ISA_NO_INDEX)
-            add_set(left[l], left[parent]);
-    }
-    return left;
-}
-
 /* What is live before an instruction. Probes mostly come in order: a block's sets are kept. */
 static bool find_live(struct zs_edit_kernel *k, uint32_t at, uint64_t ret_live[4])
 {
@@ -318,17 +273,23 @@ static bool find_live(struct zs_edit_kernel *k, uint32_t at, uint64_t ret_live[4
         k->live_block = ZS_NONE;
     if (!k->live_grf)
         k->live_grf = calloc(zs_isa_kernel_count(k->code), sizeof(*k->live_grf));
-    if (!k->left_grf)
-        k->left_grf = left_behind(k->code);
-    if (!k->live_grf || !k->left_grf)
+    if (!k->live_grf)
         return false;
     if (k->live_block != b)
         zs_isa_live_sets(k->code, b, k->live_grf);
     k->live_block = b;
-    const struct zs_isa_block *block = zs_isa_block(k->code, b);
-    memcpy(ret_live, k->live_grf[at - block->first], sizeof(*k->live_grf));
-    if (block->loop != ZS_ISA_NO_INDEX)
-        add_set(ret_live, k->left_grf[block->loop]);
+    memcpy(ret_live, k->live_grf[at - zs_isa_block(k->code, b)->first], sizeof(*k->live_grf));
+    return true;
+}
+
+/* What threads start with that begin elsewhere, too. */
+static bool add_live(struct zs_edit_kernel *k, uint32_t at, uint64_t live[4])
+{
+    uint64_t more[4];
+    if (at == ZS_NONE || !find_live(k, at, more))
+        return false;
+    for (uint32_t w = 0; w < 4; w++)
+        live[w] |= more[w];
     return true;
 }
 
@@ -342,6 +303,10 @@ static bool find_dead(struct zs_edit_kernel *k, const struct zs_insertion *inser
     uint32_t at = insertion->inst + (insertion->where == ZS_EDIT_AFTER ? 1 : 0);
     bool is_end = at >= zs_isa_kernel_count(k->code); /* nothing is live there */
     if (k->dead_known && !is_end && !find_live(k, at, used))
+        return false;
+    uint32_t second_B =
+        insertion->where == ZS_EDIT_ENTRY ? k->info->thread.skip_per_thread_load_B : 0;
+    if (k->dead_known && second_B && !add_live(k, zs_isa_inst_find(k->code, second_B), used))
         return false;
     for (uint32_t w = 0; w < 4; w++)
         used[w] = k->dead_known ? used[w] | k->shared_grf[w] : k->named_grf[w];
@@ -391,6 +356,8 @@ bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
     ret->is_lent = true;
     for (uint32_t i = 0; p && p->kind == ZS_PROBE_TRACE && i < p->grf_count; i++)
         zs_grf_set(copied, p->grf + i);
+    for (uint32_t i = 0; i < 4 && !p; i++)
+        copied[i] |= k->guarded_grf[i];
     if (plan->header != ZS_NONE)
         zs_grf_set(copied, plan->header);
     return dead_window(k, insertion, copied, ret) || saved_window(k, plan, copied, ret);

@@ -4,8 +4,7 @@
  * and how many threads come to it and jump. Forward those that do not are counted, on the edge to
  * the next instruction; lanes of a thread that take different ways go them one behind the other.
  * Behind a branch that goes back lanes of several turns wait for a thread that comes by once: those
- * who jump are counted, where that can be (docs/instrumentation.md), else those that go on, which
- * are too many if the last lanes leave the loop another way.
+ * who jump are counted, where that can be (docs/instrumentation.md).
  */
 #include "instrument/tools/tools.h"
 

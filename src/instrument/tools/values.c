@@ -69,7 +69,9 @@ static uint32_t step_B(const struct zs_isa_operand *dst)
 
 static uint32_t spanned(const struct zs_isa_inst *inst, uint32_t grf_B)
 {
-    return (inst->dst.subreg_B + inst->exec_size * step_B(&inst->dst) + grf_B - 1) / grf_B;
+    uint32_t element_B = zs_isa_type_bits((enum zs_isa_type)inst->dst.type) / 8;
+    uint32_t last_B = inst->dst.subreg_B + (inst->exec_size - 1u) * step_B(&inst->dst);
+    return (last_B + element_B + grf_B - 1) / grf_B;
 }
 
 /* Results in general registers; where predicate and condition meet, lanes would be lost. */

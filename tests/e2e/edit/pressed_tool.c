@@ -2,11 +2,12 @@
 /*
  * Executions and lanes of every instruction, by probes that find no registers free: those that the
  * kernel leaves are reserved, all of them ("none") or all but the lowest ("one"). What windows hold
- * has to be saved and brought back at each. "edges": registers are free, and blocks that only the
- * branch before them leads to are counted on that edge. All of "edges" and every other one else:
- * blocks that end with a branch forward are counted on the two edges behind it, of those who jump
- * and of those who do not; blocks that a branch goes back to, as who jumps back and who comes from
- * above.
+ * has to be saved and brought back at each. "dead": those that the kernel never names are reserved,
+ * so that windows are taken from what holds nothing at the place. "edges": registers are free, and
+ * blocks that only the branch before them leads to are counted on that edge. All of "edges" and
+ * every other one else: blocks that end with a branch forward are counted on the two edges behind
+ * it, of those who jump and of those who do not; blocks that a branch goes back to, as who jumps
+ * back and who comes from above.
  */
 #include <errno.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
             left = 0;
         }
     if (!edges)
-        zs_edit_reserve_grf(kernel, grf);
+        zs_edit_reserve_grf(kernel, strcmp(zs_tool_args(run), "dead") ? grf : unused);
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         uint32_t b = zs_isa_inst_block(code, i);
         const struct zs_isa_block *block = zs_isa_block(code, b);

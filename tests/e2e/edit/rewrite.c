@@ -65,11 +65,9 @@ static void put_jump(struct zs_edit_kernel *k, uint32_t i, const char *text)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(zs_edit_kernel_code(k), i);
     const char *name = zs_isa_op_mnemonic((enum zs_isa_op)inst->op);
-    enum zs_isa_platform platform = zs_isa_kernel_platform(zs_edit_kernel_code(k));
-    bool fused = platform >= ZS_ISA_XE_LP && platform <= ZS_ISA_XE_HPG;
     bool by_lanes = inst->op == ZS_OP_IF || inst->op == ZS_OP_WHILE || inst->op == ZS_OP_BREAK ||
                     inst->op == ZS_OP_CONT || inst->op == ZS_OP_GOTO;
-    bool has_one = inst->op == ZS_OP_JMPI || (by_lanes && !fused);
+    bool has_one = inst->op == ZS_OP_JMPI || by_lanes;
     struct zs_diag diag = {0};
     int error = zs_edit_insert(k, i, ZS_EDIT_JUMP, text, &diag);
     CHECK(!error || error == -ENOTSUP, "jump at %u: %s", i, diag.text);
