@@ -172,7 +172,9 @@ static void put_lanes(struct emitter *e, const struct zs_isa_inst *inst, const s
         emit(e, EMIT_LANES, w, at, e->plan->mask, 0);
     else
         emit(e, EMIT_LANES_HERE, w, at, 0, 0);
-    if (!nomask && !p->all_lanes && lanes + UINT64_C(1) < UINT64_C(1) << e->k->info->simd)
+    /* threads of one lane, as CM has them, start with all bits set */
+    uint32_t width = e->k->info->simd > 1 ? e->k->info->simd : 32;
+    if (!nomask && !p->all_lanes && lanes + UINT64_C(1) < UINT64_C(1) << width)
         emit(e, EMIT_AND_IMM, w, at, lanes, 0);
     if (p->all_active || p->all_lanes || inst->pred == ZS_PRED_NONE)
         return;

@@ -379,19 +379,23 @@ static bool is_outermost(const struct zs_eu_thread *t)
 }
 
 /*
- * jmpi with a register: how function pointers are called, and how such functions return. src[0]:
- * the distance, aux: from where, which is also where a call returns to.
+ * jmpi with a register: how function pointers are called, how such functions return, and how a
+ * table of jumps is entered that stands behind it. src[0]: the distance, aux: the place behind,
+ * where a call returns to, src[1]: bytes of the table, src[2]: how far before aux the distance
+ * begins.
  */
 const struct zs_eu_op *zs_eu_op_jump_register(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    uint32_t target_B = op->aux + zs_eu_word(t, op->src[0]), depth_key;
+    uint32_t target_B = op->aux - op->src[2] + zs_eu_word(t, op->src[0]), depth_key;
 
     if (!(zs_eu_active(t, op) & 1))
         return op + 1;
     uint32_t block = block_at(t, op, target_B);
     if (block == NO_BLOCK)
         return NULL;
-    if (!is_outermost(t) && t->return_ip_B[t->depth_key >> BLOCK_BITS] == target_B)
+    if (target_B - op->aux < op->src[1])
+        depth_key = t->depth_key;
+    else if (!is_outermost(t) && t->return_ip_B[t->depth_key >> BLOCK_BITS] == target_B)
         depth_key = t->depth_key + (1u << BLOCK_BITS);
     else if (!deeper(t, op, op->aux, &depth_key))
         return NULL;

@@ -29,6 +29,7 @@ struct zs_eu_platform {
     bool has_named_barriers; /* sync.bar with a number */
     bool sfid_in_exdesc;     /* of an extended descriptor in a register */
     bool one_pipe;           /* of instructions that end in order */
+    bool jumps_from_itself;  /* jmpi counts from its own place, not from behind it */
     bool has_math_pipe;      /* math ends in order */
     bool doubles_are_long;   /* the long pipe is that of results in doubles alone */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */

@@ -125,6 +125,19 @@ static bool scalar_source(struct zs_eu_lowering *l, unsigned i, uint32_t *ret_at
     return !l->failed;
 }
 
+/* Bytes of a table of jumps behind the instruction: jumps without a condition, in a row. */
+static uint32_t table_B(const struct zs_eu_lowering *l)
+{
+    enum { TABLE_MAX_B = 1 << 16 };
+    uint32_t begin_B = behind(l->inst), at_B = begin_B;
+    struct zs_isa_inst inst;
+
+    while (at_B - begin_B < TABLE_MAX_B && zs_eu_decode(l, at_B, &inst) && inst.op == ZS_OP_JMPI &&
+           !inst.pred && inst.src[0].kind == ZS_OPERAND_LABEL)
+        at_B += inst.size_B;
+    return at_B - begin_B;
+}
+
 static void lower_jmpi(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
@@ -142,6 +155,8 @@ static void lower_jmpi(struct zs_eu_lowering *l)
         op = zs_eu_emit(l, ZS_EU_KIND_JUMP_REGISTER);
         zs_eu_mask(l, op);
         op->src[0] = at;
+        op->src[1] = table_B(l);
+        op->src[2] = l->platform->jumps_from_itself ? inst->size_B : 0;
         op->aux = zs_eu_program_ip(l->program, l->inst->offset_B) +
                   (uint32_t)(behind(inst) - l->inst->offset_B);
         l->program->computes_jumps = true;

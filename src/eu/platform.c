@@ -24,6 +24,7 @@ static const struct zs_eu_platform rows[] = {
     {
         .first = ZS_ISA_XE_LP,
         .last = ZS_ISA_XE_LP,
+        .jumps_from_itself = true,
         .one_pipe = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
         .macros_in_align1 = true,
@@ -31,6 +32,7 @@ static const struct zs_eu_platform rows[] = {
     {
         .first = ZS_ISA_XE_HPG,
         .last = ZS_ISA_XE_HPG,
+        .jumps_from_itself = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
         .has_lsc = true,
         .macros_in_align1 = true,
@@ -38,6 +40,7 @@ static const struct zs_eu_platform rows[] = {
     {
         .first = ZS_ISA_XE_HPC,
         .last = ZS_ISA_XE_HPC,
+        .jumps_from_itself = true,
         .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 16},
         .mach_writes_acc = true,
         .has_math_pipe = true,

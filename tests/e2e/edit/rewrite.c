@@ -4,6 +4,7 @@
  * rewrite nops IN OUT      a nop before and behind every instruction, two at the entry
  * rewrite pairs IN OUT     every instruction but branches stands twice: itself, between nops, and
  *                          not what it was (replaced by its own text)
+ * rewrite tables IN OUT    a table of jumps at the entry, which does nothing that anybody sees
  * rewrite probes IN OUT    every kind of probe at every instruction, for a buffer at 0x100000000
  * rewrite end IN           a probe behind the last instruction
  * rewrite code IN FOLDER   nothing: what the kernels' code is, as FOLDER/<kernel>
@@ -128,6 +129,41 @@ static void put_probes(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t 
         CHECK(!error || (error == -ENOTSUP && inst->pred > ZS_PRED_SEQ), "probe %u at %u: %s", kind,
               i, diag.text);
     }
+}
+
+/* The number of a group chooses one of four jumps. */
+static void put_table(struct zs_edit *edit, struct zs_edit_kernel *k, uint32_t i)
+{
+    enum zs_isa_platform platform = zs_isa_kernel_platform(zs_edit_kernel_code(k));
+    const char *wait = platform >= ZS_ISA_XE_HPG  ? " {A@1}"
+                       : platform >= ZS_ISA_XE_LP ? " {@1}"
+                                                  : "";
+    const char *region = platform >= ZS_ISA_XE_LP ? "" : "<0;1,0>:d";
+    uint64_t bits[4];
+    char text[1500], add[200] = "";
+    uint32_t reg = 1;
+    (void)edit;
+    if (i || !zs_edit_free_grf(k, bits))
+        return;
+    while (reg < 128 && !(bits[reg / 64] >> reg % 64 & 1))
+        reg++;
+    if (reg == 128)
+        return;
+    if (platform >= ZS_ISA_XE_LP)
+        snprintf(add, sizeof(add), "(W) add (1|M0) r%u.1<1>:d r%u.1<0;1,0>:d 0x10:uw%s\n", reg, reg,
+                 wait);
+    snprintf(text, sizeof(text),
+             "(W) and (1|M0) r%u.0<1>:ud r0.1<0;1,0>:ud 0x3:ud%s\n"
+             "(W) shl (1|M0) r%u.1<1>:d r%u.0<0;1,0>:d 0x4:uw%s\n"
+             "%s"
+             "(W) jmpi (1|M0) r%u.1%s%s\n"
+             "(W) jmpi (1|M0) LA\n(W) jmpi (1|M0) LB\n(W) jmpi (1|M0) LC\n(W) jmpi (1|M0) LD\n"
+             "LA:\n(W) mov (1|M0) r%u.2<1>:ud 0x1:ud\n"
+             "LB:\n(W) mov (1|M0) r%u.2<1>:ud 0x2:ud\n"
+             "LC:\n(W) mov (1|M0) r%u.2<1>:ud 0x3:ud\n"
+             "LD:\n(W) mov (1|M0) r%u.2<1>:ud 0x4:ud\n",
+             reg, wait, reg, reg, wait, add, reg, region, wait, reg, reg, reg, reg);
+    insert(k, 0, ZS_EDIT_ENTRY, text);
 }
 
 /* A probe behind the last instruction, as far as one can be there, with no registers of its own. */
@@ -262,6 +298,7 @@ int main(int argc, char **argv)
     put_fn put = !strcmp(argv[1], "nops")     ? put_nops
                  : !strcmp(argv[1], "pairs")  ? put_pairs
                  : !strcmp(argv[1], "probes") ? put_probes
+                 : !strcmp(argv[1], "tables") ? put_table
                  : !strcmp(argv[1], "end")    ? put_end
                                               : NULL;
     for (uint32_t i = 0; put && i < zs_edit_kernel_count(edit); i++) {

@@ -193,6 +193,48 @@ static void loops(void **state)
     }
 }
 
+/* A table of jumps, with lanes that wait behind it for those which take it: they meet there, as
+ * what is NoMask tells, which is executed once. */
+static void tables_of_jumps(void **state)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN9, ZS_ISA_GEN11, ZS_ISA_XE_LP,
+                                                     ZS_ISA_XE_HPG, ZS_ISA_XE_HPC};
+    numbers(4);
+    for (uint32_t number = 0; number < 3 * ZS_ARRAY_LEN(platforms); number++) {
+        enum zs_isa_platform platform = platforms[number / 3];
+        bool from_itself = platform >= ZS_ISA_XE_LP, when_false = platform < ZS_ISA_GEN11;
+        char text[1500];
+        snprintf(text, sizeof(text),
+                 "mov (16|M0) r20.0<1>:ud 7:ud\n"
+                 "(W) mov (1|M0) r31.0<1>:ud 0:ud\n"
+                 "(W) mov (1|M0) r30.0<1>:ud %u:ud\n"
+                 "cmp (16|M0) (lt)f0.0 null<1>:d r10.0<8;8,1>:d 0:w\n"
+                 "(%sf0.0) goto (16|M0) L6 L6\n"
+                 "(W) shl (1|M0) r30.1<1>:d r30.0<0;1,0>:d 4:w\n"
+                 "%s"
+                 "(W) jmpi (1|M0) r30.1%s\n"
+                 "(W) jmpi (1|M0) L1\n"
+                 "(W) jmpi (1|M0) L2\n"
+                 "(W) jmpi (1|M0) L3\n"
+                 "L3:\n"
+                 "add (16|M0) r20.0<1>:ud r20.0<8;8,1>:ud 1000:ud\n"
+                 "L2:\n"
+                 "add (16|M0) r20.0<1>:ud r20.0<8;8,1>:ud 100:ud\n"
+                 "L1:\n"
+                 "add (16|M0) r20.0<1>:ud r20.0<8;8,1>:ud 10:ud\n"
+                 "L6:\n"
+                 "join (16|M0) L7\n"
+                 "L7:\n"
+                 "(W) add (1|M0) r31.0<1>:ud r31.0<0;1,0>:ud 1:ud\n"
+                 "add (16|M0) r20.0<1>:ud r20.0<8;8,1>:ud r31.0<0;1,0>:ud",
+                 number % 3, when_false ? "~" : "",
+                 from_itself ? "(W) add (1|M0) r30.1<1>:d r30.1<0;1,0>:d 16:w\n" : "",
+                 from_itself ? "" : "<0;1,0>:d");
+        uint32_t taken = number % 3 == 0 ? 10 : number % 3 == 1 ? 110 : 1110;
+        CHECK(platform, text, 7 + ((int32_t)a < 0 ? 0 : taken) + 1);
+    }
+}
+
 static void mac(void **state)
 {
     numbers(4);
@@ -470,6 +512,7 @@ int main(void)
         cmocka_unit_test(products_as_floats),
         cmocka_unit_test(rotations),
         cmocka_unit_test(gotos),
+        cmocka_unit_test(tables_of_jumps),
         cmocka_unit_test(mac),
         cmocka_unit_test(loops),
         cmocka_unit_test(dot_products),
