@@ -143,12 +143,13 @@ struct zs_port_message {
     uint8_t mlen, xlen;
     uint8_t shape;           /* enum zs_port_shape */
     uint16_t block_B;        /* block messages: bytes */
+    uint8_t strided;         /* LSC: one address and the distance of lanes */
     uint32_t block_offset_B; /* scratch blocks: from the thread's scratch base */
     uint8_t space;           /* enum zs_port_space */
     /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
     uint8_t bytes_read, bytes_written;
     /* LSC */
-    uint8_t address_B;    /* of one lane: 4, 8 */
+    uint8_t address_B;    /* of one lane: 2, 4, 8 */
     uint8_t slot_B;       /* of an element in a register */
     uint8_t upper;        /* words: they are the upper half of their slots */
     uint16_t component_B; /* registers of an element of all lanes; while decoding: bytes of one */

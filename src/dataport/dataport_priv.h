@@ -239,13 +239,33 @@ int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_load_strided(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_store_strided(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_fence(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_typed_load(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_typed_store(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_typed_atomic(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
 zs_port_run_fn zs_port_run_lsc_load_avx2, zs_port_run_lsc_store_avx2;
 zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
+
+/* lsc_special.c: messages whose payload is not what lsc_move.c takes. */
+static inline bool zs_port_lsc_is_special(const struct zs_port_message *message)
+{
+    return message->address_B == 2 || message->strided || (message->lanes && message->slot_B < 4);
+}
+zs_port_run_fn zs_port_run_lsc_special, zs_port_run_lsc_typed_load;
+/* The same message with an address of 32 or 64 bits for each lane, and slots of dwords. */
+enum { ZS_PORT_PLAIN_ROW_B = 32 * 4 };
+struct zs_port_plain {
+    struct zs_port_message message;
+    uint8_t addresses[32 * 8 + 16]; /* vectors of them are read to the end */
+};
+void zs_port_lsc_plain(const struct zs_port_message *message, const uint8_t *src0,
+                       struct zs_port_plain *ret);
 /* block2d.c: the bytes of memory of a message's row, all blocks of which lie side by side;
  * *ret_size_B is 0 outside the surface. false: there are no more rows, or it is not allowed. */
 bool zs_port_block2d_row(const struct zs_port_message *message, const uint8_t *src0, uint32_t index,

@@ -4,11 +4,14 @@
  * address, binding table, scratch surface and in local memory, and their atomics.
  *
  * Every component of a vector has registers of its own: element e of all lanes, then e + 1. A
- * slot is a dword, or a qword; bytes and words lie in its low bits. A transposed message moves one
- * vector from the address of lane 0, one component behind the other: it is a block here.
+ * slot is a dword, or a qword; bytes and words lie in its low bits, or are packed. A transposed
+ * message moves one vector from the address of lane 0, one component behind the other: it is a
+ * block here.
  *
- * What they move stands in lsc_move.c. Cache controls change nothing. Sources: IGA's
- * MessageDecoderLSC.cpp; Mesa's brw_eu_defines.h (lsc_*) and brw_lower_logical_sends.cpp.
+ * What they move stands in lsc_move.c, rare forms in lsc_special.c. Cache controls change nothing.
+ * Sources: IGA's MessageDecoderLSC.cpp; IGC's documentation/visa/instructions/LSC_UNTYPED.md and
+ * what its IsaVerification.cpp allows; Mesa's brw_eu_defines.h (lsc_*) and
+ * brw_lower_logical_sends.cpp.
  */
 #include "dataport/dataport_priv.h"
 
@@ -19,11 +22,10 @@
 
 static int decode_data_size(struct zs_port_message *m, uint32_t desc)
 {
-    /* D8 and D16 are packed: blocks of two dimensions alone have them */
+    /* the first two are packed */
     static const struct {
         uint8_t element_B, slot_B, upper;
-    } sizes[8] = {
-        [2] = {4, 4, 0}, [3] = {8, 8, 0}, [4] = {1, 4, 0}, [5] = {2, 4, 0}, [6] = {2, 4, 1}};
+    } sizes[8] = {{1, 1, 0}, {2, 2, 0}, {4, 4, 0}, {8, 8, 0}, {1, 4, 0}, {2, 4, 0}, {2, 4, 1}};
     uint32_t code = zs_port_bits(desc, 11, 9);
     m->upper = sizes[code].upper;
     m->element_B = sizes[code].element_B;
@@ -50,12 +52,12 @@ static int data_is_apart(const struct zs_port_message *m, bool has_data)
     return has_data && !m->data_in_src1 ? -ENOTSUP : 0;
 }
 
-static int finish(struct zs_port_message *m, uint32_t data_B, bool is_write)
+static int finish(struct zs_port_message *m, uint32_t data_B, bool is_write, bool one_address)
 {
     uint32_t grf_B = m->component_B;
     bool has_response = !is_write && !zs_port_is_prefetch(m);
     uint32_t lanes = m->lanes ? payload_lanes(m, grf_B) : 1;
-    uint32_t address_grf = registers_of(lanes * m->address_B, grf_B);
+    uint32_t address_grf = registers_of(one_address ? 1 : lanes * m->address_B, grf_B);
     if (m->lanes)
         m->component_B = (uint16_t)zs_align_up((uint64_t)lanes * m->slot_B, grf_B);
     uint32_t data_grf =
@@ -76,11 +78,14 @@ static int decode_vector(struct zs_port_message *m, uint32_t desc, bool is_write
     m->elements = lengths[zs_port_bits(desc, 14, 12)];
     m->channels = 15;
     uint32_t data_B = (uint32_t)m->elements * m->element_B;
-    if (zs_port_bits(desc, 15, 15)) {
-        if (m->lanes != 1 || m->element_B < 4)
+    bool transposed = zs_port_bits(desc, 15, 15), one_address = transposed || m->strided;
+    if (transposed) {
+        bool in_slots = m->slot_B != m->element_B;
+        if (m->lanes != 1 || (in_slots && m->elements > 1))
             return -ENOTSUP;
-        m->lanes = 0;
+        m->lanes = in_slots; /* one lane, or a block */
         m->block_B = (uint16_t)data_B;
+        m->strided = 0;
     } else if (m->elements > 8) {
         return -ENOTSUP;
     }
@@ -88,7 +93,7 @@ static int decode_vector(struct zs_port_message *m, uint32_t desc, bool is_write
         m->bytes_written = (uint8_t)(m->lanes ? data_B : 1);
     else
         m->bytes_read = (uint8_t)(m->lanes ? data_B : 1);
-    return finish(m, data_B, is_write);
+    return finish(m, data_B, is_write, one_address);
 }
 
 /* Of four dwords (words, bytes, qwords) those that the mask names. */
@@ -104,7 +109,7 @@ static int decode_quad(struct zs_port_message *m, uint32_t desc, bool is_write)
         m->bytes_written = (uint8_t)data_B;
     else
         m->bytes_read = (uint8_t)data_B;
-    return finish(m, data_B, is_write);
+    return finish(m, data_B, is_write, false);
 }
 
 int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc)
@@ -127,11 +132,24 @@ int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc
     return decode_quad(message, desc, true);
 }
 
+int zs_port_decode_lsc_load_strided(struct zs_port_message *message, uint32_t desc)
+{
+    message->strided = 1;
+    return decode_vector(message, desc, false);
+}
+
+int zs_port_decode_lsc_store_strided(struct zs_port_message *message, uint32_t desc)
+{
+    message->strided = 1;
+    return decode_vector(message, desc, true);
+}
+
 int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
 {
     int error = decode_data_size(message, desc);
-    if (error || message->element_B < 2 || message->upper || zs_port_bits(desc, 15, 12))
-        return -ENOTSUP; /* bytes, upper halves; vectors, transposed */
+    if (error || message->element_B < 2 || message->slot_B < 4 || message->upper ||
+        zs_port_bits(desc, 15, 12))
+        return -ENOTSUP; /* bytes, packed words, upper halves; vectors, transposed */
     uint32_t grf_B = message->component_B, operands;
     error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0), &operands);
     if (error)
@@ -143,6 +161,70 @@ int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
     uint32_t slots = message->component_B / GRF_B;
     uint32_t address_grf = registers_of(lanes * message->address_B, grf_B);
     error = zs_port_payload(message, address_grf, slots * operands, message->returns ? slots : 0);
+    return error ? error : data_is_apart(message, operands > 0);
+}
+
+/* ---- typed -------------------------------------------------------------------------------------
+ *
+ * Coordinates of texels (u, v, r, level) are in a register each, of at most eight lanes; else these
+ * are the data port's typed messages, and typed.c and atomic.c carry them out. XeHPC has no images.
+ */
+
+static int decode_typed(struct zs_port_message *m, uint32_t desc)
+{
+    enum { D32 = 2 };
+    if (zs_port_bits(desc, 11, 9) != D32 || m->lanes > 8 || m->component_B > GRF_B)
+        return -ENOTSUP;
+    if (m->mlen == 0 || m->mlen > 4)
+        return -EINVAL;
+    m->space = ZS_PORT_SPACE_TYPED;
+    m->element_B = 4;
+    m->coordinates = m->mlen;
+    m->lanes = 8; /* as many have room; the mask names those that there are */
+    return 0;
+}
+
+static int decode_typed_quad(struct zs_port_message *m, uint32_t desc)
+{
+    m->channels = (uint8_t)zs_port_bits(desc, 15, 12);
+    m->elements = (uint8_t)__builtin_popcount(m->channels);
+    int error = decode_typed(m, desc);
+    return error ? error : m->channels ? 0 : -EINVAL;
+}
+
+int zs_port_decode_lsc_typed_load(struct zs_port_message *message, uint32_t desc)
+{
+    int error = decode_typed_quad(message, desc);
+    bool has_response = !zs_port_is_prefetch(message);
+    message->bytes_read = has_response ? (uint8_t)(4 * message->elements) : 0;
+    return error ? error
+                 : zs_port_payload(message, message->coordinates, 0,
+                                   has_response ? message->elements : 0);
+}
+
+int zs_port_decode_lsc_typed_store(struct zs_port_message *message, uint32_t desc)
+{
+    int error = decode_typed_quad(message, desc);
+    message->bytes_written = (uint8_t)(4 * message->elements);
+    if (!error)
+        error = zs_port_payload(message, message->coordinates, message->elements, 0);
+    return error ? error : data_is_apart(message, true);
+}
+
+int zs_port_decode_lsc_typed_atomic(struct zs_port_message *message, uint32_t desc)
+{
+    enum { FADD = 0x13, FSUB = 0x14 };
+    uint32_t opcode = zs_port_bits(desc, 5, 0), operands;
+    int error = decode_typed(message, desc);
+    if (!error && (opcode == FADD || opcode == FSUB || zs_port_bits(desc, 15, 12)))
+        error = -ENOTSUP; /* untyped alone until Xe2; vectors */
+    if (!error)
+        error = zs_port_lsc_atomic(message, opcode, &operands);
+    if (error)
+        return error;
+    message->returns = message->rlen > 0;
+    message->bytes_read = message->bytes_written = 4;
+    error = zs_port_payload(message, message->coordinates, operands, message->returns);
     return error ? error : data_is_apart(message, operands > 0);
 }
 

@@ -24,36 +24,67 @@ enum { LSC_LOAD_BLOCK2D = 0x03, LSC_STORE_BLOCK2D = 0x07 };
 #define LSC_ROW_WIDE(opcode, decode_, run_, name_)                                                 \
     LSC_ROW_BY(opcode, decode_, run_, run_##_avx2, 0, 0, LSC, name_)
 #define LSC_ATOMIC(opcode, name_)                                                                  \
-    LSC_ROW(opcode, lsc_atomic, lsc_atomic, 1, 0, LSC, "atomic " name_)
+    LSC_ROW(opcode, lsc_atomic, lsc_atomic, 1, 0, LSC, "atomic " name_),
+/* clang-format off */
+#define LSC_ATOMICS(ROW) \
+    ROW(0x08, "increment") \
+    ROW(0x09, "decrement") \
+    ROW(0x0a, "load") \
+    ROW(0x0b, "store") \
+    ROW(0x0c, "addition") \
+    ROW(0x0d, "subtraction") \
+    ROW(0x0e, "signed minimum") \
+    ROW(0x0f, "signed maximum") \
+    ROW(0x10, "unsigned minimum") \
+    ROW(0x11, "unsigned maximum") \
+    ROW(0x12, "compare and swap") \
+    ROW(0x13, "float addition") \
+    ROW(0x14, "float subtraction") \
+    ROW(0x15, "float minimum") \
+    ROW(0x16, "float maximum") \
+    ROW(0x17, "float compare and swap") \
+    ROW(0x18, "and") \
+    ROW(0x19, "or") \
+    ROW(0x1a, "xor")
+/* clang-format on */
 static const struct zs_port_message_row lsc_rows[] = {
     LSC_ROW_WIDE(0x00, lsc_load, lsc_load, "load"),
+    LSC_ROW(0x01, lsc_load_strided, lsc_special, 0, 0, LSC, "strided load"),
     LSC_ROW_WIDE(0x02, lsc_load_quad, lsc_load, "quad load"),
     LSC_ROW(LSC_LOAD_BLOCK2D, lsc_block2d_load, lsc_block2d_load, 0, 0, BLOCK2D, "2D block load"),
     LSC_ROW_WIDE(0x04, lsc_store, lsc_store, "store"),
+    LSC_ROW(0x05, lsc_store_strided, lsc_special, 0, 0, LSC, "strided store"),
     LSC_ROW_WIDE(0x06, lsc_store_quad, lsc_store, "quad store"),
     LSC_ROW(LSC_STORE_BLOCK2D, lsc_block2d_store, lsc_block2d_store, 0, 0, BLOCK2D,
             "2D block store"),
-    LSC_ROW(0x1f, lsc_fence, fence, 0, 1, NONE, "fence"),
-    LSC_ATOMIC(0x08, "increment"),
-    LSC_ATOMIC(0x09, "decrement"),
-    LSC_ATOMIC(0x0a, "load"),
-    LSC_ATOMIC(0x0b, "store"),
-    LSC_ATOMIC(0x0c, "addition"),
-    LSC_ATOMIC(0x0d, "subtraction"),
-    LSC_ATOMIC(0x0e, "signed minimum"),
-    LSC_ATOMIC(0x0f, "signed maximum"),
-    LSC_ATOMIC(0x10, "unsigned minimum"),
-    LSC_ATOMIC(0x11, "unsigned maximum"),
-    LSC_ATOMIC(0x12, "compare and swap"),
-    LSC_ATOMIC(0x13, "float addition"),
-    LSC_ATOMIC(0x14, "float subtraction"),
-    LSC_ATOMIC(0x15, "float minimum"),
-    LSC_ATOMIC(0x16, "float maximum"),
-    LSC_ATOMIC(0x17, "float compare and swap"),
-    LSC_ATOMIC(0x18, "and"),
-    LSC_ATOMIC(0x19, "or"),
-    LSC_ATOMIC(0x1a, "xor"),
-};
+    /* memory is never compressed here */
+    LSC_ROW_WIDE(0x1c, lsc_store, lsc_store, "uncompressed store"),
+    LSC_ROW_WIDE(0x20, lsc_store_quad, lsc_store, "uncompressed quad store"),
+    LSC_ROW(0x1f, lsc_fence, fence, 0, 1, NONE, "fence"), LSC_ATOMICS(LSC_ATOMIC)};
+
+/* Those of the same forms that lsc_special.c makes plain: another handler. */
+#define LSC_SPECIAL(opcode, decode_, name_) LSC_ROW(opcode, decode_, lsc_special, 0, 0, LSC, name_)
+#define LSC_SPECIAL_ATOMIC(opcode, name_)                                                          \
+    LSC_ROW(opcode, lsc_atomic, lsc_special, 1, 0, LSC, "atomic " name_),
+static const struct zs_port_message_row lsc_special_rows[] = {
+    LSC_SPECIAL(0x00, lsc_load, "load"),
+    LSC_SPECIAL(0x01, lsc_load_strided, "strided load"),
+    LSC_SPECIAL(0x02, lsc_load_quad, "quad load"),
+    LSC_SPECIAL(0x04, lsc_store, "store"),
+    LSC_SPECIAL(0x05, lsc_store_strided, "strided store"),
+    LSC_SPECIAL(0x06, lsc_store_quad, "quad store"),
+    LSC_SPECIAL(0x1c, lsc_store, "uncompressed store"),
+    LSC_SPECIAL(0x20, lsc_store_quad, "uncompressed quad store"),
+    LSC_ATOMICS(LSC_SPECIAL_ATOMIC)};
+
+/* Typed ones (TGM). */
+#define LSC_TYPED_ATOMIC(opcode, name_)                                                            \
+    LSC_ROW(opcode, lsc_typed_atomic, typed_atomic, 1, 0, TYPED, "typed atomic " name_),
+static const struct zs_port_message_row lsc_typed_rows[] = {
+    LSC_ROW(0x02, lsc_typed_load, lsc_typed_load, 0, 0, TYPED, "typed quad load"),
+    LSC_ROW(0x06, lsc_typed_store, typed_write, 0, 0, TYPED, "typed quad store"),
+    LSC_ROW(0x20, lsc_typed_store, typed_write, 0, 0, TYPED, "typed uncompressed quad store"),
+    LSC_ROW(0x1f, lsc_fence, fence, 0, 1, NONE, "fence"), LSC_ATOMICS(LSC_TYPED_ATOMIC)};
 
 static const struct zs_port_message_row rows[] = {
 #define ZS_PORT_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, shape_, name_)                 \
@@ -80,6 +111,7 @@ static const struct zs_port_message_row rows[] = {
 };
 
 enum {
+    SFID_UGML = 1,
     SFID_SAMPLER = 2,
     SFID_GATEWAY = 3,
     SFID_DC_CONSTANT = 9,
@@ -102,11 +134,12 @@ static const char *const sfid_names[16] = {
     "SLM",     "UGM",
 };
 
-/* UGM, SLM; typed ones (TGM) are fences alone. */
+/* UGML, global memory of another tile, came with XeHPC: registers of 64 bytes. */
 static bool is_lsc(const struct zs_port_send *send)
 {
     return send->has_lsc &&
-           (send->sfid == SFID_UGM || send->sfid == SFID_SLM || send->sfid == SFID_TGM);
+           (send->sfid == SFID_UGM || send->sfid == SFID_SLM || send->sfid == SFID_TGM ||
+            (send->sfid == SFID_UGML && send->grf_B > GRF_B));
 }
 
 static uint32_t message_type(uint32_t sfid, uint32_t desc)
@@ -128,15 +161,22 @@ static const struct zs_port_message_row *find_row(uint32_t sfid, uint32_t type)
     return NULL;
 }
 
-static const struct zs_port_message_row *find_lsc_row(const struct zs_port_send *send)
+static const struct zs_port_message_row *find_opcode(const struct zs_port_message_row *of,
+                                                     size_t count, uint32_t opcode)
 {
-    enum { FENCE = 0x1f };
-    uint32_t opcode = zs_port_bits(send->desc, 5, 0);
-    for (size_t i = 0; i < ZS_ARRAY_LEN(lsc_rows); i++) {
-        if (lsc_rows[i].type == opcode && (send->sfid != SFID_TGM || opcode == FENCE))
-            return &lsc_rows[i];
+    for (size_t i = 0; i < count; i++) {
+        if (of[i].type == opcode)
+            return &of[i];
     }
     return NULL;
+}
+
+static const struct zs_port_message_row *find_lsc_row(const struct zs_port_send *send)
+{
+    uint32_t opcode = zs_port_bits(send->desc, 5, 0);
+    if (send->sfid == SFID_TGM)
+        return find_opcode(lsc_typed_rows, ZS_ARRAY_LEN(lsc_typed_rows), opcode);
+    return find_opcode(lsc_rows, ZS_ARRAY_LEN(lsc_rows), opcode);
 }
 
 static const char *sfid_name(uint32_t sfid)
@@ -166,13 +206,14 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
     return send->grf_B > GRF_B && lacking ? -ENOTSUP : error;
 }
 
-static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_row *row,
-                      const struct zs_port_send *send)
+/* What it reaches. */
+static int decode_lsc_surface(struct zs_port_message *m, const struct zs_port_send *send)
 {
     enum { FLAT, BINDLESS, SURFACE_STATE, BINDING_TABLE };
     uint32_t kind = zs_port_bits(send->desc, 30, 29), bti = send->ex_desc >> 24;
-    m->lanes = (uint8_t)send->exec_size;
     m->bti = BTI_STATELESS;
+    if ((kind == FLAT || send->sfid == SFID_SLM) && send->ex_desc >> 12)
+        return -ENOTSUP; /* an offset of all addresses, which came with Xe2 */
     if (send->sfid == SFID_SLM) {
         m->bti = BTI_SLM;
         m->space = ZS_PORT_SPACE_SLM;
@@ -183,22 +224,40 @@ static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_ro
                send->ex_desc >> 6 == ZS_PORT_SCRATCH_HANDLE >> 10) {
         m->bti = BTI_SCRATCH_SURFACE;
         m->space = ZS_PORT_SPACE_SCRATCH;
-    } else if (kind != FLAT && !row->is_fence) {
+    } else if (kind != FLAT) {
         return -ENOTSUP;
     }
-    if ((kind == FLAT || send->sfid == SFID_SLM) && send->ex_desc >> 12 && !row->is_fence)
-        return -ENOTSUP; /* an offset of all addresses */
-    uint32_t address = zs_port_bits(send->desc, 8, 7);
-    m->address_B = address == 3 ? 8 : address == 2 ? 4 : 0;
-    bool flat = kind == FLAT && send->sfid != SFID_SLM;
-    bool block2d = row->type == LSC_LOAD_BLOCK2D || row->type == LSC_STORE_BLOCK2D;
-    if (block2d && !flat)
+    return 0;
+}
+
+/* Addresses of 64 bits without a surface, else offsets of 32, in local memory of 16, too. */
+static bool has_address_size(const struct zs_port_message *m, const struct zs_port_send *send)
+{
+    bool flat = m->space == ZS_PORT_SPACE_GLOBAL && m->bti == BTI_STATELESS;
+    return m->address_B == (flat ? 8 : 4) || (m->address_B == 2 && send->sfid == SFID_SLM);
+}
+
+static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_row **row,
+                      const struct zs_port_send *send)
+{
+    uint32_t type = (*row)->type, address = zs_port_bits(send->desc, 8, 7);
+    m->lanes = (uint8_t)send->exec_size;
+    if ((*row)->is_fence)
+        return (*row)->decode(m, send->desc);
+    int error = decode_lsc_surface(m, send);
+    if (error)
+        return error;
+    m->address_B = address ? (uint8_t)(1 << address) : 0;
+    bool flat = m->space == ZS_PORT_SPACE_GLOBAL && m->bti == BTI_STATELESS;
+    if (type == LSC_LOAD_BLOCK2D || type == LSC_STORE_BLOCK2D)
+        /* their address is always of 64 bits, the field has another meaning */
+        return flat && send->sfid != SFID_TGM ? (*row)->decode(m, send->desc) : -ENOTSUP;
+    if (!has_address_size(m, send) || (send->sfid == SFID_TGM && m->bti > BTI_LAST))
         return -ENOTSUP;
-    if (block2d) /* its address is always of 64 bits, the field has another meaning */
-        return row->decode(m, send->desc);
-    if (!row->is_fence && m->address_B != (flat ? 8 : 4))
-        return -ENOTSUP;
-    return row->decode(m, send->desc);
+    error = (*row)->decode(m, send->desc);
+    if (!error && send->sfid != SFID_TGM && zs_port_lsc_is_special(m))
+        *row = find_opcode(lsc_special_rows, ZS_ARRAY_LEN(lsc_special_rows), type);
+    return error;
 }
 
 int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_message *ret_message,
@@ -220,7 +279,7 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
                                 .shape = row->shape,
                                 .space = ZS_PORT_SPACE_GLOBAL,
                                 .component_B = (uint16_t)send->grf_B}; /* for decode */
-    int error = lsc ? decode_lsc(&m, row, send) : decode_legacy(&m, row, send);
+    int error = lsc ? decode_lsc(&m, &row, send) : decode_legacy(&m, row, send);
     if (error)
         return zs_diag_set(
             diag, error, ZS_DIAG_NO_OFFSET,

@@ -248,7 +248,13 @@ static void reach_media(const struct zs_port *port, const struct zs_port_message
 static void reach_lsc(const struct zs_port *port, const struct zs_port_message *m,
                       const uint8_t *src0, uint32_t mask, struct zs_port_reach *r)
 {
+    struct zs_port_plain plain;
     struct zs_port_area area;
+    if (zs_port_lsc_is_special(m)) {
+        zs_port_lsc_plain(m, src0, &plain);
+        m = &plain.message;
+        src0 = plain.addresses;
+    }
     if (m->lanes) {
         const struct addressing a = {src0, m->address_B, 1};
         reach_lanes(port, m, &a, mask, r);

@@ -287,6 +287,12 @@ static void touch_addresses(const struct zs_port *port, const struct zs_port_mes
 static void touch_lsc(const struct zs_port *port, const struct zs_port_message *m,
                       const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
 {
+    struct zs_port_plain plain;
+    if (zs_port_lsc_is_special(m)) {
+        zs_port_lsc_plain(m, src0, &plain);
+        m = &plain.message;
+        src0 = plain.addresses;
+    }
     if (m->lanes) {
         if (has_addresses(m))
             touch_addresses(port, m, src0, mask, t);

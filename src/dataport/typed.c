@@ -167,3 +167,10 @@ bool zs_port_run_typed_write(struct zs_port *port, const struct zs_port_message 
 {
     return zs_port_with_own_floats(typed_write, port, m, dst, src0, src1, mask);
 }
+
+/* A load without a response is a prefetch. */
+bool zs_port_run_lsc_typed_load(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    return zs_port_is_prefetch(m) || zs_port_run_typed_read(port, m, dst, src0, src1, mask);
+}

@@ -262,6 +262,16 @@ static void lower_sync(struct zs_eu_lowering *l)
 
 /* ---- sends ---- */
 
+/* A load of a block of two dimensions that has 32 registers says 31, which is all that the field
+ * holds; the data port knows by the block (IGC's lscBlock2dComputeDataRegs). */
+static bool may_be_one_more(const struct zs_eu_send_desc *d)
+{
+    enum { OPERATION = 63, LOAD_BLOCK2D = 3, LONGEST = 31 };
+    bool is_global = d->sfid == ZS_SFID_UGM || d->sfid == ZS_SFID_UGML;
+
+    return d->has_lsc && is_global && (d->desc & OPERATION) == LOAD_BLOCK2D && d->rlen == LONGEST;
+}
+
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send)
 {
     struct zs_eu_send_desc *d = &send->d;
@@ -274,6 +284,8 @@ int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *se
     if (d->src0_B + d->mlen * grf_B > file_B || (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
         (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
+    if (may_be_one_more(d) && (!d->has_dst || d->dst_B + (d->rlen + 1u) * grf_B <= file_B))
+        d->rlen++;
     return 0;
 }
 

@@ -9,7 +9,7 @@ _Static_assert(sizeof(struct zs_port_message) <= sizeof(((struct zs_eu_send *)0)
 
 enum {
     GRF_B = 32, /* the unit of message lengths */
-    RESPONSE_UNITS_MAX = 31 * 64 / GRF_B,
+    RESPONSE_UNITS_MAX = 32 * 64 / GRF_B,
 };
 
 static const char *const fault_names[] = {

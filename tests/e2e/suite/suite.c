@@ -828,7 +828,7 @@ static bool has_word(const char *words, const char *word)
 static bool is_possible(const struct suite *s, const struct suite_group *group, const char *kernel)
 {
     return (s->doubles || !has_word(group->doubles, kernel)) &&
-           (s->simd8 || !has_word(group->simd8, kernel)) &&
+           !has_word(s->simd8 ? group->no_simd8 : group->simd8, kernel) &&
            (s->has_images || !has_word(group->images, kernel));
 }
 
@@ -881,7 +881,7 @@ static const struct suite_group *const groups[] = {
     &suite_arith, &suite_extremes, &suite_real, &suite_half, &suite_wide,
     &suite_flow, &suite_memory, &suite_sync, &suite_subgroup, &suite_shape, &suite_pointers,
     &suite_program, &suite_data,
-    &suite_image, &suite_printf, &suite_matrix, &suite_dot, &suite_floatatomic,
+    &suite_image, &suite_printf, &suite_matrix, &suite_dot, &suite_floatatomic, &suite_lsc,
     &suite_xehpc,
 };
 /* clang-format on */

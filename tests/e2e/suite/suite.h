@@ -142,8 +142,9 @@ struct suite_group {
     size_t count;
     /* Kernels that are not compared with PoCL, blank-separated: the group says why. */
     const char *not_on_pocl;
-    /* Kernels of devices that have doubles, sub-groups of eight, images; blank-separated. */
-    const char *doubles, *simd8, *images;
+    /* Kernels of devices that have doubles, sub-groups of eight, none of them, images;
+     * blank-separated. */
+    const char *doubles, *simd8, *no_simd8, *images;
     /* DEVICE:VARIANT:KERNELs that cannot be right there, blank-separated: the group says why. */
     const char *not_in;
 };
@@ -153,7 +154,7 @@ extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shap
 extern const struct suite_shape suite_shapes_group64[];
 
 extern const struct suite_group suite_arith, suite_extremes, suite_real, suite_half, suite_wide;
-extern const struct suite_group suite_floatatomic;
+extern const struct suite_group suite_floatatomic, suite_lsc;
 extern const struct suite_group suite_flow, suite_memory, suite_sync, suite_subgroup;
 extern const struct suite_group suite_shape, suite_pointers;
 extern const struct suite_group suite_program, suite_data;

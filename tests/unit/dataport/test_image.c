@@ -372,7 +372,43 @@ static void sizes(void **state)
 /* ---- typed -------------------------------------------------------------------------------------
  */
 
-static void typed_writes_and_reads(void **state)
+/* The same messages are the data port's, and from XeHPG on the load/store cache's, which has its
+ * data apart from the coordinates. */
+enum form { DATA_PORT, LOAD_STORE_CACHE, FORM_COUNT };
+enum operation { WRITE, READ, ADD };
+
+static void decode_typed(struct fixture *f, enum form form, enum operation operation,
+                         uint32_t coordinates)
+{
+    static const uint32_t port[] = {
+        [WRITE] = 0xD << 14, [READ] = 5 << 14, [ADD] = 7 << 8 | 1 << 13 | 6 << 14};
+    static const uint32_t cache[] = {[WRITE] = 6 | 15 << 12, [READ] = 2 | 15 << 12, [ADD] = 0xc};
+    static const uint32_t lengths[][2] = {[WRITE] = {4, 0}, [READ] = {0, 4}, [ADD] = {1, 1}};
+    const uint32_t *length = lengths[operation];
+    if (form == DATA_PORT) {
+        assert_int_equal(
+            decode(f, DC1, BTI | 1 << 12 | port[operation], coordinates, length[0], length[1]), 0);
+        return;
+    }
+    struct zs_diag diag = {0};
+    struct zs_port_send send = {.sfid = 18,
+                                .desc = cache[operation] | 2 << 7 | 2 << 9 | 3u << 29,
+                                .ex_desc = BTI << 24,
+                                .mlen = coordinates,
+                                .xlen = length[0],
+                                .rlen = length[1],
+                                .grf_B = 32,
+                                .exec_size = 8,
+                                .has_lsc = true};
+    assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), 0);
+    send.exec_size = 16; /* eight lanes, no more */
+    assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), -ENOTSUP);
+    send.exec_size = 8;
+    send.desc ^= 1 << 9; /* of dwords alone */
+    assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), -ENOTSUP);
+}
+
+static void check_typed(enum form form)
 {
     uint64_t seed = 9;
     static struct fixture f;
@@ -392,7 +428,7 @@ static void typed_writes_and_reads(void **state)
             memcpy(f.src1 + c * GRF_B + lane * 4, &v, 4);
         }
     }
-    assert_int_equal(decode(&f, DC1, BTI | 1 << 12 | 0xD << 14, 3, 4, 0), 0);
+    decode_typed(&f, form, WRITE, 3);
     assert_true(run(&f, 0xff)); /* lane 7 is outside: dropped */
     for (uint32_t lane = 0; lane < 7; lane++) {
         uint8_t *to = before + z[lane] * SLICE_B + y[lane] * ROW_B + x[lane] * 4;
@@ -400,7 +436,7 @@ static void typed_writes_and_reads(void **state)
             to[c] = (uint8_t)(lane * 4 + c);
     }
     assert_memory_equal(f.memory, before, MEMORY_B);
-    assert_int_equal(decode(&f, DC1, BTI | 1 << 12 | 5 << 14, 3, 0, 4), 0);
+    decode_typed(&f, form, READ, 3);
     assert_true(run(&f, 0xff));
     for (uint32_t c = 0; c < 4; c++) {
         for (uint32_t lane = 0; lane < 8; lane++) {
@@ -413,6 +449,12 @@ static void typed_writes_and_reads(void **state)
     assert_false(run(&f, 0xff));
     assert_int_equal(f.port.fault.lane, 7);
     assert_true(run(&f, 0x7f));
+}
+
+static void typed_writes_and_reads(void **state)
+{
+    for (uint32_t form = 0; form < FORM_COUNT; form++)
+        check_typed((enum form)form);
 }
 
 /* What units compute does not depend on the thread's rounding and denormals. */
@@ -520,7 +562,7 @@ static void borders(void **state)
     }
 }
 
-static void typed_atomics(void **state)
+static void check_typed_atomics(enum form form)
 {
     uint64_t seed = 19;
     static struct fixture f;
@@ -535,11 +577,17 @@ static void typed_atomics(void **state)
         memcpy(f.src0 + GRF_B + lane * 4, &y, 4);
         memcpy(f.src1 + lane * 4, &add, 4);
     }
-    assert_int_equal(decode(&f, DC1, BTI | 7 << 8 | 1 << 12 | 1 << 13 | 6 << 14, 2, 1, 1), 0);
+    decode_typed(&f, form, ADD, 2);
     assert_true(run(&f, 0xff));
     static const uint32_t sums[4] = {201, 205, 209, 106}, old[8] = {0, 100, 0, 102, 0, 104, 0, 0};
     assert_memory_equal(f.memory + ROW_B, sums, sizeof(sums));
     assert_memory_equal(f.dst, old, sizeof(old));
+}
+
+static void typed_atomics(void **state)
+{
+    for (uint32_t form = 0; form < FORM_COUNT; form++)
+        check_typed_atomics((enum form)form);
 }
 
 static void media_blocks(void **state)

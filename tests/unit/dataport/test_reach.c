@@ -8,6 +8,8 @@
 
 #include "base/compiler.h"
 
+#include <errno.h>
+
 enum {
     DC0 = 10,
     DC0_SCRATCH = 0x10,
@@ -15,6 +17,7 @@ enum {
     GATEWAY = 3,
     SLM_SFID = 14,
     UGM = 15,
+    TGM = 18,
     BUFFER_BTI = 0,
     IMAGE_BTI = 2,
     SLM_BTI = 254,
@@ -164,6 +167,11 @@ static void put32(struct trial *t, uint32_t at_B, uint32_t value)
     memcpy(t->payload + at_B, &value, 4);
 }
 
+static void put16(struct trial *t, uint32_t at_B, uint32_t value)
+{
+    memcpy(t->payload + at_B, &(uint16_t){(uint16_t)value}, 2);
+}
+
 static void put64(struct trial *t, uint32_t at_B, uint64_t value)
 {
     memcpy(t->payload + at_B, &value, 8);
@@ -202,11 +210,16 @@ static void put_lanes(struct trial *t, uint32_t at_B, uint32_t address_B, uint32
     const struct zs_port_message *m = &t->f.message;
     uint32_t first = some_offset(t, 32 * SPAN_B / 2), step = below(t, 3) * m->element_B;
     bool even = !below(t, 4);
-    for (uint32_t lane = 0; lane < m->lanes; lane++) {
+    if (m->strided)
+        put32(t, at_B + 8, step);
+    for (uint32_t lane = 0; lane < (m->strided ? 1u : m->lanes); lane++) {
+        even |= m->strided;
         uint32_t offset = even ? first + lane * step : some_offset(t, SPAN_B);
         uint32_t upper = m->space == ZS_PORT_SPACE_SLM && scale == 1 ? below(t, 2) << 28 : 0;
         if (address_B == 8)
             put64(t, at_B + lane * 8, (uint64_t)(uintptr_t)t->f.memory + offset);
+        else if (address_B == 2)
+            put16(t, at_B + lane * 2, offset);
         else
             put32(t, at_B + lane * 4, (offset + bias_of(t)) / scale | upper);
     }
@@ -294,6 +307,8 @@ static void fill_payload(struct trial *t)
             put_lanes(t, 0, m->address_B, 1);
         else if (m->address_B == 8)
             put64(t, 0, (uint64_t)(uintptr_t)t->f.memory + some_offset(t, m->block_B));
+        else if (m->address_B == 2)
+            put16(t, 0, some_offset(t, m->block_B));
         else
             put32(t, 0, some_offset(t, m->block_B) + bias_of(t));
         break;
@@ -546,7 +561,37 @@ static void load_store_cache_messages(void **state)
         found++;
         check_enough(&t, t.f.row->name, rounds, opcode != LSC_LOAD_ATOMIC);
     }
-    assert_int_equal(found, 26);
+    assert_int_equal(found, 30);
+}
+
+static void typed_cache_messages(void **state)
+{
+    enum { FADD = 0x13, FSUB = 0x14, A32 = 2, D32 = 2 };
+    static struct trial t;
+    uint32_t found = 0;
+    for (uint32_t opcode = 0; opcode < 64; opcode++) {
+        uint32_t rounds = 0;
+        int error = 0;
+        init(&t);
+        for (uint32_t n = 0; n < TRIES && rounds < ROUNDS && error <= 0; n++) {
+            struct zs_port_send send = {.sfid = TGM, .grf_B = 32, .exec_size = 1u << below(&t, 4)};
+            random_lengths(&t, &send);
+            send.desc =
+                opcode | A32 << 7 | D32 << 9 | below(&t, 16) << 12 | (uint32_t)LSC_TABLE << 29;
+            send.ex_desc = IMAGE_BTI << 24;
+            error = decode_form(&t, &send);
+            rounds += !error && check_message(&t);
+            if (opcode == FADD || opcode == FSUB) { /* none that are typed */
+                assert_int_equal(error, -ENOTSUP);
+                error = 1;
+            }
+        }
+        if (error > 0)
+            continue;
+        found++;
+        check_enough(&t, t.f.row->name, rounds, opcode != LSC_LOAD_ATOMIC);
+    }
+    assert_int_equal(found, 21);
 }
 
 /* ---- banks of local memory ---------------------------------------------------------------------
@@ -657,6 +702,7 @@ int main(void)
         cmocka_unit_test(meeting),
         cmocka_unit_test(legacy_messages),
         cmocka_unit_test(load_store_cache_messages),
+        cmocka_unit_test(typed_cache_messages),
         cmocka_unit_test(banks),
     };
     return cmocka_run_group_tests_name("reach", tests, NULL, NULL);
