@@ -142,7 +142,7 @@ struct zs_edit_buffer {
     uint64_t size_B;         /* of all; 0: no probe needs one */
     uint64_t counter_count;  /* 64-bit each, from the start on */
     uint64_t trace_offset_B; /* of the 64-bit number of units of 32 bytes that were asked for */
-    uint64_t records_offset_B, records_size_B; /* more may be behind it: of records cut off */
+    uint64_t records_offset_B, records_size_B; /* behind it: where those go that find no room */
 };
 /* Zeros, aligned to 64 bytes, as the kernels start. */
 ZS_API struct zs_edit_buffer zs_edit_buffer(const struct zs_edit *edit);
@@ -180,7 +180,7 @@ struct zs_edit_record {
  * at the end. Damaged ones are passed over. */
 ZS_API bool zs_edit_record_next(const struct zs_edit_buffer *layout, struct zs_span buffer,
                                 uint64_t *cursor, struct zs_edit_record *ret);
-/* Units of 32 bytes that did not fit. */
+/* Units of 32 bytes that did not fit, those of a record that began before the end among them. */
 ZS_API uint64_t zs_edit_records_lost(const struct zs_edit_buffer *layout, struct zs_span buffer);
 
 #ifdef __cplusplus

@@ -7,7 +7,8 @@
  *               of the record in the lowest
  *     dword 1   site      2   lanes      3   0      4   time      5   sr0.0
  *
- * Where a thread took its place but never wrote (it was killed) there are zeros.
+ * Where a thread took its place but never wrote (it was killed) there are zeros. Who finds no room
+ * writes behind the end, so that a record that begins before it and ends behind it is lost, too.
  */
 #include "edit/record.h"
 #include "edit/edit_priv.h"
@@ -35,6 +36,7 @@ bool zs_edit_record_next(const struct zs_edit_buffer *layout, struct zs_span buf
         uint32_t tag = zs_load_u32(head.data), units = tag & 0xff, grf_units = tag >> 8 & 0xff;
         bool ok = tag >> 16 == ZS_RECORD_TAG && (grf_units == 1 || grf_units == 2) && units >= 1 &&
                   units <= 1 + ZS_RECORD_GRF_MAX * grf_units && (units - 1) % grf_units == 0 &&
+                  *cursor + (uint64_t)units * ZS_UNIT_B <= layout->records_size_B &&
                   zs_span_sub(buffer, at_B + ZS_UNIT_B, (uint64_t)(units - 1) * ZS_UNIT_B, &body);
         *cursor += (uint64_t)(ok ? units : 1) * ZS_UNIT_B;
         if (!ok)
@@ -52,6 +54,11 @@ bool zs_edit_record_next(const struct zs_edit_buffer *layout, struct zs_span buf
 
 uint64_t zs_edit_records_lost(const struct zs_edit_buffer *layout, struct zs_span buffer)
 {
-    uint64_t asked = asked_B(layout, buffer);
-    return asked > layout->records_size_B ? (asked - layout->records_size_B) / ZS_UNIT_B : 0;
+    struct zs_edit_record record;
+    uint64_t asked = asked_B(layout, buffer), cursor = 0, end_B = 0;
+    if (asked <= layout->records_size_B)
+        return 0;
+    while (zs_edit_record_next(layout, buffer, &cursor, &record))
+        end_B = cursor;
+    return (asked - end_B) / ZS_UNIT_B;
 }
