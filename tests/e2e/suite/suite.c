@@ -2,13 +2,13 @@
 /*
  * suite GROUP FILE native|spirv VARIANT [KERNEL]: run a group's kernels of a binary.
  * Exit 0: all agree; 1: some do not, each reported with its first mismatch.
+ * suite GROUP FILE native VARIANT each|random ...: rewritten, as each.c says.
  */
 #include "oracle.h"
+#include "suite_priv.h"
 
 #include <float.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <unistd.h>
 
 const struct suite_shape suite_shapes_1d[] = {{{1}, {1}},   {{3}, {7}},  {{2}, {33}}, {{2}, {256}},
                                               {{13}, {20}}, {{4}, {64}}, {{0}, {0}}};
@@ -192,7 +192,7 @@ static bool agree(const struct suite_buffer *b, size_t i)
 /* ---- Arguments --------------------------------------------------------------------------------
  */
 
-static bool check(struct suite *s, ze_result_t result, const char *what)
+bool suite_check(struct suite *s, ze_result_t result, const char *what)
 {
     if (result == ZE_RESULT_SUCCESS)
         return true;
@@ -201,7 +201,7 @@ static bool check(struct suite *s, ze_result_t result, const char *what)
     return false;
 }
 
-#define CHECK(s, call) check((s), (call), #call)
+#define CHECK SUITE_CHECK
 
 void suite_range(struct suite *s, double low, double high)
 {
@@ -527,116 +527,6 @@ static bool run_stage(struct suite *s, const struct suite_stage *stage)
     return !s->cannot;
 }
 
-/* ---- Text -------------------------------------------------------------------------------------
- */
-
-static void *copy_of(const void *bytes, size_t size_B)
-{
-    void *copy = malloc(size_B ? size_B : 1);
-    if (!copy)
-        exit(2);
-    return memcpy(copy, bytes, size_B);
-}
-
-void suite_text(struct suite *s, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (s->text_room_B - s->text_size_B < 4096) {
-        s->text_room_B = 2 * s->text_room_B + 65536;
-        s->text = realloc(s->text, s->text_room_B);
-        if (!s->text)
-            exit(2);
-    }
-    int size_B = vsnprintf(s->text + s->text_size_B, 4096, format, args);
-    va_end(args);
-    if (size_B < 0 || size_B >= 4096)
-        exit(2);
-    s->text_size_B += (size_t)size_B;
-}
-
-/* Standard output goes to a file until end_text(). */
-static FILE *begin_text(int *ret_stdout)
-{
-    FILE *file = tmpfile();
-    fflush(stdout);
-    *ret_stdout = dup(1);
-    if (!file || *ret_stdout < 0 || dup2(fileno(file), 1) < 0) {
-        fprintf(stderr, "standard output cannot be taken\n");
-        exit(2);
-    }
-    return file;
-}
-
-static char *end_text(FILE *file, int standard)
-{
-    fflush(stdout);
-    dup2(standard, 1);
-    close(standard);
-    long size_B = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    char *text = size_B >= 0 ? calloc(1, (size_t)size_B + 1) : NULL;
-    rewind(file);
-    if (!text || fread(text, 1, (size_t)size_B, file) != (size_t)size_B)
-        exit(2);
-    fclose(file);
-    return text;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Sorted; what follows the last newline is a line, too. */
-static char **lines_of(char *text, size_t *ret_count)
-{
-    size_t count = 1;
-    for (const char *at = text; *at; at++)
-        count += *at == '\n';
-    char **lines = calloc(count, sizeof(*lines));
-    if (!lines)
-        exit(2);
-    for (size_t i = 0; i < count; i++) {
-        lines[i] = text;
-        text = strchrnul(text, '\n');
-        if (*text)
-            *text++ = 0;
-    }
-    qsort(lines, count, sizeof(*lines), compare_lines);
-    *ret_count = count;
-    return lines;
-}
-
-static bool report_text(struct suite *s, char *got)
-{
-    size_t got_count, count, i = 0, k = 0;
-    char *text = copy_of(s->text, s->text_size_B + 1);
-    char **expected = lines_of(text, &count), **printed = lines_of(got, &got_count);
-    bool part = s->most_lines > 0, right = true;
-    for (; right && k < got_count; k++) {
-        while (part && i < count && strcmp(expected[i], printed[k]) < 0)
-            i++;
-        right = i < count && strcmp(expected[i], printed[k]) == 0;
-        i += right;
-    }
-    if (!right)
-        fprintf(stderr, "  it printed \"%s\"\n  expected   \"%s\"\n", printed[k - 1],
-                i < count ? expected[i] : "(nothing)");
-    if (right && !part && i < count) {
-        fprintf(stderr, "  it did not print \"%s\"\n", expected[i]);
-        right = false;
-    }
-    if (part && (got_count - 1 < s->least_lines || got_count - 1 > s->most_lines)) {
-        fprintf(stderr, "  it printed %zu lines, expected %zu to %zu\n", got_count - 1,
-                s->least_lines, s->most_lines);
-        right = false;
-    }
-    free(text);
-    free(expected);
-    free(printed);
-    return right;
-}
-
 /* ---- Cases ------------------------------------------------------------------------------------
  */
 
@@ -748,15 +638,15 @@ static bool compare_with_oracle(struct suite *s, const struct suite_case *c, voi
         b->absolute *= 2;
     }
     int standard = -1;
-    FILE *file = s->text ? begin_text(&standard) : NULL;
+    FILE *file = s->text ? suite_begin_text(&standard) : NULL;
     enum suite_oracle_result result = SUITE_ORACLE_CANNOT;
 #ifdef SUITE_ORACLE
     result = suite_oracle_run(s->oracle, s, c);
 #endif
     bool right = result != SUITE_ORACLE_FAILED;
     if (file) {
-        char *text = end_text(file, standard);
-        right = right && (result == SUITE_ORACLE_CANNOT || report_text(s, text));
+        char *text = suite_end_text(file, standard);
+        right = right && (result == SUITE_ORACLE_CANNOT || suite_report_text(s, text));
         free(text);
     }
     s->oracle_ran += result == SUITE_ORACLE_RAN;
@@ -776,12 +666,12 @@ static bool run_case(struct suite *s, const struct suite_case *c, bool with_orac
     if (s->cannot || s->skipped)
         return !s->cannot;
     for (size_t i = 0; with_oracle && i < s->buffer_count; i++)
-        before[i] = copy_of(s->buffers[i].device, buffer_size(&s->buffers[i]));
-    FILE *file = s->text ? begin_text(&standard) : NULL;
+        before[i] = suite_copy(s->buffers[i].device, buffer_size(&s->buffers[i]));
+    FILE *file = s->text ? suite_begin_text(&standard) : NULL;
     bool right = launch(s);
     if (file) {
-        char *text = end_text(file, standard);
-        right = right && report_text(s, text);
+        char *text = suite_end_text(file, standard);
+        right = right && suite_report_text(s, text);
         free(text);
     }
     for (size_t i = 0; right && i < s->buffer_count; i++)
@@ -794,8 +684,8 @@ static bool run_case(struct suite *s, const struct suite_case *c, bool with_orac
 }
 
 /* False: the kernel is wrong. */
-static bool run_shape(struct suite *s, const struct suite_case *c, const struct suite_shape *shape,
-                      bool with_oracle)
+bool suite_run_shape(struct suite *s, const struct suite_case *c, const struct suite_shape *shape,
+                     bool with_oracle)
 {
     set_shape(s, shape);
     ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = c->kernel};
@@ -841,6 +731,11 @@ static bool is_left_out(const struct suite *s, const struct suite_group *group,
            has_word(group->not_in, word);
 }
 
+bool suite_has(const struct suite *s, const struct suite_group *group, const struct suite_case *c)
+{
+    return !is_left_out(s, group, c) && is_possible(s, group, c->kernel);
+}
+
 static size_t run_group(struct suite *s, const struct suite_group *group, const char *only)
 {
     size_t failed = 0, run = 0, impossible = 0;
@@ -858,7 +753,7 @@ static size_t run_group(struct suite *s, const struct suite_group *group, const 
         for (; right && shape->groups[0]; shape++) {
             bool last_one = shape[1].groups[0] == 0; /* PoCL compiles for each size anew */
             for (s->turn = 0; right && s->turn < (c->turns ? c->turns : 1); s->turn++)
-                right = run_shape(s, c, shape, known && last_one);
+                right = suite_run_shape(s, c, shape, known && last_one);
         }
         failed += !right;
         run++;
@@ -886,7 +781,7 @@ static const struct suite_group *const groups[] = {
 };
 /* clang-format on */
 
-static uint8_t *read_file(const char *path, size_t *ret_size_B)
+uint8_t *suite_read_file(const char *path, size_t *ret_size_B)
 {
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = NULL;
@@ -933,7 +828,7 @@ static bool open_module(struct suite *s, const char *path, bool native, const ch
                         ze_module_handle_t *ret_module)
 {
     size_t size_B = 0;
-    uint8_t *bytes = read_file(path, &size_B);
+    uint8_t *bytes = suite_read_file(path, &size_B);
     ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
                              .format = native ? ZE_MODULE_FORMAT_NATIVE : ZE_MODULE_FORMAT_IL_SPIRV,
                              .inputSize = size_B,
@@ -956,7 +851,8 @@ static bool open_module(struct suite *s, const char *path, bool native, const ch
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: %s GROUP FILE native|spirv [DEVICE:]VARIANT [KERNEL]\n", argv[0]);
+        fprintf(stderr, "usage: %s GROUP FILE native|spirv [DEVICE:]VARIANT [KERNEL | each ...]\n",
+                argv[0]);
         return 2;
     }
     /* "simd32", "acm-g10:simd32" */
@@ -980,7 +876,8 @@ int main(int argc, char **argv)
     if (source && !(s.oracle = suite_oracle_open(source, getenv("SUITE_ORACLE_FLAGS"))))
         return 1;
 #endif
-    size_t failed = run_group(&s, group, argc > 5 ? argv[5] : NULL);
+    bool failed = argc > 6 ? suite_each(&s, group, argv[2], argc - 5, argv + 5) != 0
+                           : run_group(&s, group, argc > 5 ? argv[5] : NULL) > 0;
 #ifdef SUITE_ORACLE
     suite_oracle_close(s.oracle);
 #endif
