@@ -11,7 +11,7 @@
 struct instrument_options {
     struct zs_common_options common;
     const char *output;
-    uint64_t limit;
+    uint64_t limit, records_buffer, records_limit;
     bool json, debug_info, list;
 };
 
@@ -40,7 +40,9 @@ static int run_instrument(void *options, int operand_count, char **operands)
                                            .table = true,
                                            .json = o->json,
                                            .debug_info = o->debug_info,
-                                           .last = true};
+                                           .last = true,
+                                           .records_buffer = o->records_buffer,
+                                           .records_limit = o->records_limit};
     return zs_cli_record_instrumented(&o->common, &what, operands + 1);
 }
 
@@ -52,6 +54,9 @@ static const struct zs_option options_table[] = {
      "add -g to the build flags of every module that the application creates"},
     {"limit", 'n', ZS_OPTION_U64, OPTION(limit), "N", "show so many rows, 0: all"},
     {"json", 0, ZS_OPTION_FLAG, OPTION(json), NULL, "print JSON, schema zescope.instrument/1"},
+    {"records-buffer", 0, ZS_OPTION_U64, OPTION(records_buffer), "BYTES",
+     ZS_CLI_RECORDS_BUFFER_HELP},
+    {"records-limit", 0, ZS_OPTION_U64, OPTION(records_limit), "BYTES", ZS_CLI_RECORDS_LIMIT_HELP},
     {"list", 'l', ZS_OPTION_FLAG, OPTION(list), NULL, "show the tools that there are"},
 };
 static const struct instrument_options default_options = {.limit = 40};

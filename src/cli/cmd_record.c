@@ -37,7 +37,7 @@ struct record_options {
     const char *output, *live;
     struct zs_string_list include, exclude, kernels;
     uint64_t launch_skip, launch_count;
-    uint64_t trace_limit;
+    uint64_t trace_limit, records_buffer, records_limit;
     bool debug_info, trace, activity, counts, paused, backtrace, report, last;
     const char *toggle_signal, *start_kernel, *stop_kernel, *delay, *duration;
     struct zs_string_list metrics;
@@ -260,7 +260,7 @@ static bool make_environment(struct launch *l, const char *recording,
     size_t count = 0;
     while (environ[count])
         count++;
-    l->environment = calloc(count + 32, sizeof(*l->environment));
+    l->environment = calloc(count + 40, sizeof(*l->environment));
     if (!l->environment)
         return false;
     /* others stay first: a sanitizer's runtime insists on it */
@@ -282,6 +282,8 @@ static bool make_environment(struct launch *l, const char *recording,
               put_number(l, ZS_ENV_COLLECT_LAUNCH_COUNT, o->launch_count) &&
               put_variable(l, ZS_ENV_COLLECT_LIVE, l->live) &&
               put_variable(l, ZS_ENV_COLLECT_INSTRUMENT, l->helper.socket) &&
+              put_number(l, ZS_ENV_COLLECT_RECORDS_BUFFER, o->records_buffer) &&
+              put_number(l, ZS_ENV_COLLECT_RECORDS_LIMIT, o->records_limit) &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               put_pause_variables(l, o) && put_metrics_variables(l, o, run) &&
               (!l->layer[0] || put_trace_variables(l));
@@ -666,6 +668,9 @@ static const struct zs_option options_table[] = {
     {"instrument", 0, ZS_OPTION_STRING, OPTION(instrument), "TOOL",
      "rewrite the application's kernels with a tool of zescope instrument; its table is kept in "
      "instrument/table.json"},
+    {"records-buffer", 0, ZS_OPTION_U64, OPTION(records_buffer), "BYTES",
+     ZS_CLI_RECORDS_BUFFER_HELP},
+    {"records-limit", 0, ZS_OPTION_U64, OPTION(records_limit), "BYTES", ZS_CLI_RECORDS_LIMIT_HELP},
     {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
      "keep at most this much of the calls of each process, 0: everything"},
 };
@@ -711,6 +716,8 @@ int zs_cli_record_instrumented(const struct zs_common_options *common,
     o.debug_info = what->debug_info;
     o.last = what->last;
     o.instrument = what->tool;
+    o.records_buffer = what->records_buffer;
+    o.records_limit = what->records_limit;
     o.view = what;
     return run_record(&o, 1, argv);
 }

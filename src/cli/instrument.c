@@ -152,7 +152,9 @@ static void note_totals(const struct zs_common_options *common, const char *tool
                     "counted as far as it had come when somebody last looked",
                     totals->partial, totals->modules);
     if (totals->records_lost)
-        zs_cli_note(common, "the trace was full: %llu bytes of records are lost",
+        zs_cli_note(common,
+                    "%llu bytes of records found no room and are lost: --records-buffer gives more "
+                    "to kernels, --records-limit to what is kept of them",
                     (unsigned long long)totals->records_lost * 32);
     if (!totals->modules)
         zs_cli_note(common, "no module was instrumented: %s",

@@ -13,7 +13,13 @@ struct zs_cli_instrument {
     const char *output; /* folder of the recording, NULL: the usual one */
     uint64_t limit;     /* rows, 0: all */
     bool table, json, debug_info, last;
+    uint64_t records_buffer, records_limit; /* bytes, 0: as usual */
 };
+
+#define ZS_CLI_RECORDS_BUFFER_HELP                                                                 \
+    "memory of the device for records of each module that no one has read yet, 0: 16 MiB, for "    \
+    "later modules more if that was too little; at most 1 GiB"
+#define ZS_CLI_RECORDS_LIMIT_HELP "keep at most about so much of a module's records, 0: 256 MiB"
 
 struct zs_cli_helper {
     pid_t pid;

@@ -67,9 +67,12 @@ struct zs_collector {
     atomic_bool instrument_is_over; /* it did not answer once: it is not asked again */
     _Atomic(struct zs_instrument_buffer *) instrument_buffers;
     atomic_uint instrument_files;
-    _Atomic pid_t instrument_reader;   /* who looks through the buffers; 0: nobody */
-    _Atomic uint64_t instrument_pause; /* until when nobody does, in ns */
-    _Atomic pid_t instrument_watcher;  /* the process that has a thread that looks now and then */
+    _Atomic uint64_t instrument_trace_B; /* room for records of the next module; 0: as usual */
+    uint64_t instrument_records_limit_B; /* of a module's in the recording */
+    atomic_uint instrument_traces;       /* buffers with room for records that are in use */
+    _Atomic pid_t instrument_reader;     /* who looks through the buffers; 0: nobody */
+    _Atomic uint64_t instrument_pause;   /* until when nobody does, in ns */
+    _Atomic pid_t instrument_watcher;    /* the process that has a thread that looks now and then */
     atomic_bool exit_is_watched;
     void (*at_exit)(void);              /* to be registered when there is something to keep */
     uint64_t trace_limit_B;             /* of the traces of API calls of one process, 0: none */

@@ -49,6 +49,8 @@ static const char *why_helper_fails(struct zs_collector *c, int error, char *tex
                  c->instrument_limit_s);
     } else if (error == -ECONNRESET || error == -EPIPE || error == -ECONNREFUSED) {
         snprintf(text, text_B, "the tool's process ended: the tool crashed, or took too long");
+    } else if (error == -EPROTO) {
+        snprintf(text, text_B, "what the tool's process answered makes no sense");
     } else {
         snprintf(text, text_B, "%s", strerror(-error));
     }
@@ -69,6 +71,13 @@ struct exchange {
     uint8_t *module;
     char *notes;
 };
+
+/* What the helper says went wrong. */
+static int status_of(int32_t status)
+{
+    enum { ERRNO_MAX = 4095 };
+    return status <= 0 && status >= -ERRNO_MAX ? status : -EPROTO;
+}
 
 static uint8_t *driver_bytes(struct zs_collector *c, ze_module_handle_t module, bool debug,
                              size_t *ret_size_B)
@@ -92,7 +101,8 @@ static uint8_t *driver_bytes(struct zs_collector *c, ze_module_handle_t module, 
 static int ask(struct exchange *x, ze_module_handle_t module)
 {
     struct zs_instrument_ask ask = {.magic = ZS_INSTRUMENT_MAGIC,
-                                    .narrow_atomics = x->narrow_atomics};
+                                    .narrow_atomics = x->narrow_atomics,
+                                    .trace_B = atomic_load(&x->c->instrument_trace_B)};
     size_t size_B = 0, debug_B = 0;
     uint8_t *bytes = driver_bytes(x->c, module, false, &size_B);
     if (!bytes)
@@ -162,7 +172,7 @@ static int offer(struct exchange *x)
         if (!error)
             error = zs_socket_receive(x->fd, &x->head, sizeof(x->head));
         if (!error)
-            error = x->head.status;
+            error = status_of(x->head.status);
         if (error) {
             unused[count++] = x->memory;
             x->memory = NULL;
@@ -216,14 +226,16 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
     const char *why = NULL;
     char text[160];
     if (!error && x->answer.status) {
-        error = x->answer.status;
-        why = x->answer.text;
+        error = status_of(x->answer.status);
+        why = error == -EPROTO ? NULL : x->answer.text;
     }
     if (!error && !x->answer.buffer_B)
         return NULL; /* nothing to be found out in it */
+    if (!error && !zs_instrument_fits(&x->answer))
+        error = -EPROTO;
     if (!error)
         error = offer(x);
-    if (error && x->head.text[0])
+    if (error && error != -EPROTO && x->head.text[0])
         why = x->head.text;
     if (!error)
         error = receive_module(x);

@@ -33,7 +33,9 @@ struct zs_instrument_place_of {
     void *memory;
     uint32_t build;
 };
-/* The buffer of a module that was built. False: out of memory. */
+/* Whether a buffer's parts lie in it, in the order that they have. */
+bool zs_instrument_fits(const struct zs_instrument_answer *layout);
+/* The buffer of a module that was built, whose layout fits. False: out of memory. */
 bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place_of *place,
                         const struct zs_instrument_answer *layout);
 

@@ -11,7 +11,14 @@
  *
  * Counters only grow, so that their sum tells whether one did. Records are written with their head
  * last (edit/emit.c) and read with it first: who finds a head finds its record. The end reads all
- * once more.
+ * once more that is in memory.
+ *
+ * A trace of which a quarter is used is emptied, where host and device may add to one place of
+ * memory at a time: when all records that threads have taken a place for are there and in the file,
+ * their memory is cleared, and the number of places taken becomes 0 by an exchange that fails when
+ * somebody takes one meanwhile. Threads that run, of any queue, see a trace with more room. Calls
+ * that wait look for such traces each time, and the thread of its own a hundred times a second.
+ * Where kernels are faster than that, modules that are built later get twice the room.
  *
  * A buffer is held while somebody reads it: its memory goes only after that. Nobody waits long for
  * another thread that holds it: a signal handler that ends the process may have interrupted it.
@@ -36,8 +43,10 @@ enum {
     PAUSE_FACTOR = 9,
     PAUSE_MAX_NS = 100000000,
     WATCH_NS = 250000000,
+    WATCH_TRACE_NS = 10000000,
     WATCH_STACK_B = 128 << 10
 };
+enum { EMPTY_PART = 4, EMPTY_TRIES = 1000 };
 
 struct zs_instrument_buffer {
     struct zs_instrument_buffer *next;
@@ -46,13 +55,19 @@ struct zs_instrument_buffer {
     void *memory; /* of who holds the buffer; NULL: its contents are kept, and it is over */
     struct zs_instrument_file head;
     uint64_t counter_count, trace_offset_B, records_offset_B, records_size_B;
-    bool is_concurrent; /* may be read while kernels run */
+    bool is_concurrent; /* may be read while kernels run ... */
+    bool is_emptied;    /* ... and its trace emptied, up to the limit */
     atomic_bool is_held;
     atomic_bool is_lost; /* over, while somebody read it */
     /* of who holds it: what the file has */
     uint32_t number;
     bool has_file;
     uint64_t sum, asked, cursor_B;
+    uint64_t moved_B;    /* of records that were in memory before it was emptied */
+    uint64_t cleared_B;  /* of what is in memory: it is in the file, and zeros now */
+    bool is_cut;         /* the last record, which ends behind the trace, is cleared, too */
+    uint64_t kept_B;     /* of what is in memory: up to a record that ends behind the trace */
+    uint64_t lost_units; /* of what was there before */
 };
 
 /* ---- files ---- */
@@ -126,9 +141,9 @@ static uint64_t load(const struct zs_instrument_buffer *b, uint64_t at_B)
     return __atomic_load_n((const uint64_t *)b->memory + at_B / 8, __ATOMIC_RELAXED);
 }
 
-/* Copy a part of the memory, from its start on, to its place in the file. */
+/* Copy a part of the memory to its place in the file, which is farther by what was moved before. */
 static int put(const struct zs_instrument_buffer *b, int fd, uint64_t at_B, uint64_t end_B,
-               uint64_t *chunk)
+               uint64_t moved_B, uint64_t *chunk)
 {
     int error = 0;
     while (at_B < end_B && !error) {
@@ -136,23 +151,33 @@ static int put(const struct zs_instrument_buffer *b, int fd, uint64_t at_B, uint
         for (uint64_t i = 0; i < size_B / 8; i++)
             chunk[i] =
                 __atomic_load_n((const uint64_t *)b->memory + at_B / 8 + i, __ATOMIC_ACQUIRE);
-        error = write_at(fd, chunk, (size_t)size_B, sizeof(b->head) + at_B);
+        error = write_at(fd, chunk, (size_t)size_B, sizeof(b->head) + at_B + moved_B);
         at_B += size_B;
     }
     return error;
 }
 
-/* How far the records are whole. */
-static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B)
+/* How far the records are whole. One that ends behind the trace is none: *ret_cut, it is written.
+ */
+static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B, bool *ret_cut)
 {
     uint64_t at_B = b->cursor_B;
-    while (at_B < end_B) {
+    *ret_cut = b->is_cut;
+    while (at_B < end_B && !*ret_cut) {
         uint32_t head = (uint32_t)load(b, b->records_offset_B + at_B);
-        if (head >> 16 != TAG || !(head & 0xff))
+        uint64_t size_B = (uint64_t)(head & 0xff) * UNIT_B;
+        if (head >> 16 != TAG || !size_B)
             break;
-        at_B += (uint64_t)(head & 0xff) * UNIT_B;
+        *ret_cut = at_B + size_B > b->records_size_B;
+        at_B += *ret_cut ? 0 : size_B;
     }
     return ZS_MIN(at_B, end_B);
+}
+
+/* Places of records that are taken, as far as there is room. */
+static uint64_t taken_B(const struct zs_instrument_buffer *b, uint64_t asked)
+{
+    return asked > b->records_size_B / UNIT_B ? b->records_size_B : asked * UNIT_B;
 }
 
 struct found {
@@ -166,9 +191,92 @@ static struct found look(const struct zs_instrument_buffer *b)
         f.sum += load(b, i * 8);
     if (b->records_size_B) {
         f.asked = load(b, b->trace_offset_B);
-        f.records_B = f.asked > b->records_size_B / UNIT_B ? b->records_size_B : f.asked * UNIT_B;
+        f.records_B = taken_B(b, f.asked);
     }
     return f;
+}
+
+/* Records and how many units of them the file has. */
+static int put_records(struct zs_instrument_buffer *b, int fd, uint64_t from_B, uint64_t end_B,
+                       uint64_t *chunk)
+{
+    uint64_t units = (b->moved_B + end_B) / UNIT_B, at_B = b->records_offset_B;
+    int error = put(b, fd, at_B + from_B, at_B + end_B, b->moved_B, chunk);
+    return error ? error : write_at(fd, &units, sizeof(units), sizeof(b->head) + b->trace_offset_B);
+}
+
+static void clear(const struct zs_instrument_buffer *b, uint64_t from_B, uint64_t end_B)
+{
+    memset((uint8_t *)b->memory + b->records_offset_B + from_B, 0, (size_t)(end_B - from_B));
+}
+
+static bool take_all_places_back(struct zs_instrument_buffer *b, uint64_t asked)
+{
+    return __atomic_compare_exchange_n((uint64_t *)b->memory + b->trace_offset_B / 8, &asked, 0,
+                                       false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void grow_next(struct zs_collector *c, uint64_t records_B)
+{
+    uint64_t now_B = atomic_load(&c->instrument_trace_B), next_B = 2 * records_B;
+    if (next_B > now_B && next_B <= ZS_INSTRUMENT_TRACE_GROWS_B)
+        atomic_compare_exchange_strong(&c->instrument_trace_B, &now_B, next_B);
+}
+
+static bool has_room_in_file(const struct zs_collector *c, const struct zs_instrument_buffer *b)
+{
+    uint64_t limit_B = c->instrument_records_limit_B ? c->instrument_records_limit_B
+                                                     : (uint64_t)ZS_INSTRUMENT_RECORDS_LIMIT_B;
+    return b->moved_B + 2 * b->records_size_B <= limit_B;
+}
+
+/* Make room in a trace: see above. It stays as it is where records do not become whole. */
+static int empty_trace(struct zs_collector *c, struct zs_instrument_buffer *b, int fd,
+                       uint64_t *chunk)
+{
+    bool is_cut;
+    for (int i = 0; i < EMPTY_TRIES; i++) {
+        uint64_t asked = load(b, b->trace_offset_B), end_B = taken_B(b, asked);
+        uint64_t whole = whole_B(b, end_B, &is_cut);
+        int error = whole > b->cursor_B ? put_records(b, fd, b->cursor_B, whole, chunk) : 0;
+        if (error)
+            return error;
+        b->cursor_B = whole;
+        if (whole < end_B && !is_cut)
+            continue;
+        clear(b, b->cleared_B, is_cut ? b->records_size_B : whole);
+        b->cleared_B = is_cut ? b->records_size_B : whole;
+        b->is_cut = is_cut;
+        if (!take_all_places_back(b, asked))
+            continue;
+        b->lost_units += asked - whole / UNIT_B;
+        if (asked > whole / UNIT_B)
+            grow_next(c, b->records_size_B);
+        b->moved_B += whole;
+        b->cursor_B = b->cleared_B = b->kept_B = b->asked = 0;
+        b->is_cut = false;
+        b->is_emptied = has_room_in_file(c, b);
+        return 0;
+    }
+    return 0;
+}
+
+static int update_records(struct zs_collector *c, struct zs_instrument_buffer *b,
+                          const struct found *f, bool all, int fd, uint64_t *chunk)
+{
+    bool is_cut;
+    uint64_t whole = whole_B(b, f->records_B, &is_cut); /* before they are copied */
+    uint64_t from_B = all ? ZS_MIN(b->cleared_B, b->cursor_B) : b->cursor_B;
+    uint64_t end_B = is_cut ? whole : f->records_B;
+    int error = put_records(b, fd, from_B, ZS_MAX(from_B, end_B), chunk);
+    if (error)
+        return error;
+    b->asked = f->asked;
+    b->cursor_B = whole;
+    b->kept_B = end_B;
+    if (!all && b->is_emptied && f->records_B >= b->records_size_B / EMPTY_PART)
+        error = empty_trace(c, b, fd, chunk);
+    return error;
 }
 
 /* Bring the file up to date. `all`: what was taken for whole, too. */
@@ -180,25 +288,21 @@ static int update(struct zs_collector *c, struct zs_instrument_buffer *b, bool a
     uint64_t *chunk = malloc(CHUNK_B);
     int fd = chunk ? open_file(c, b) : -ENOMEM;
     int error = fd < 0 ? fd : 0;
-    uint64_t from_B = b->records_offset_B + (all ? 0 : b->cursor_B);
-    uint64_t whole = whole_B(b, f.records_B); /* before they are copied */
-    /* a record that begins before the end may go on behind it */
-    uint64_t end_B = b->records_offset_B + f.records_B;
-    if (f.records_B == b->records_size_B)
-        end_B = b->head.buffer_B;
     if (!error && b->records_size_B)
-        error = put(b, fd, from_B, end_B, chunk);
+        error = update_records(c, b, &f, all, fd, chunk);
     if (!error)
-        error = put(b, fd, 0, ZS_MIN(b->counter_count * 8, b->head.buffer_B), chunk);
-    if (!error && b->records_size_B)
-        error = write_at(fd, &f.asked, sizeof(f.asked), sizeof(b->head) + b->trace_offset_B);
-    b->head.is_final = all;
-    if (!error && all)
-        error = write_at(fd, &b->head, sizeof(b->head), 0);
-    if (!error) {
+        error = put(b, fd, 0, ZS_MIN(b->counter_count * 8, b->head.buffer_B), 0, chunk);
+    if (!error)
         b->sum = f.sum;
-        b->asked = f.asked;
-        b->cursor_B = whole;
+    uint64_t lost_units = b->lost_units;
+    if (b->asked > b->records_size_B / UNIT_B)
+        lost_units += b->asked - b->kept_B / UNIT_B;
+    if (all && lost_units)
+        grow_next(c, b->records_size_B);
+    if (!error && (all || lost_units != b->head.lost_units)) {
+        b->head.is_final = all;
+        b->head.lost_units = lost_units;
+        error = write_at(fd, &b->head, sizeof(b->head), 0);
     }
     if (fd >= 0)
         close(fd);
@@ -243,6 +347,8 @@ static void end_buffer(struct zs_collector *c, struct zs_instrument_buffer *b, b
                         (unsigned long long)b->head.build, strerror(-error));
     if (b->memory && is_freed)
         c->api.zeMemFree(b->context, b->memory);
+    if (b->memory && b->records_size_B)
+        atomic_fetch_sub(&c->instrument_traces, 1);
     b->memory = NULL;
     leave(b);
 }
@@ -279,19 +385,45 @@ void zs_instrument_process_ends(struct zs_collector *c)
             end_buffer(c, b, false);
 }
 
-bool zs_instrument_is_due(const struct zs_collector *c)
+/* A trace that is to be emptied before kernels find no room in it. */
+static bool is_filling(struct zs_instrument_buffer *b)
 {
-    return atomic_load_explicit(&c->instrument_buffers, memory_order_relaxed) &&
-           zs_collect_now_ns() >= atomic_load_explicit(&c->instrument_pause, memory_order_relaxed);
+    bool is_so = false;
+    if (!b->records_size_B || !is_mine(b) || !hold(b))
+        return false;
+    if (b->memory && b->is_emptied)
+        is_so = taken_B(b, load(b, b->trace_offset_B)) >= b->records_size_B / EMPTY_PART;
+    leave(b);
+    return is_so;
 }
 
-void zs_instrument_synchronized(struct zs_collector *c)
+static bool is_any_filling(const struct zs_collector *c)
+{
+    bool is_so = false;
+    if (atomic_load_explicit(&c->instrument_traces, memory_order_relaxed))
+        for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b && !is_so;
+             b = b->next)
+            is_so = is_filling(b);
+    return is_so;
+}
+
+bool zs_instrument_is_due(const struct zs_collector *c)
+{
+    if (!atomic_load_explicit(&c->instrument_buffers, memory_order_relaxed))
+        return false;
+    return zs_collect_now_ns() >=
+               atomic_load_explicit(&c->instrument_pause, memory_order_relaxed) ||
+           is_any_filling(c);
+}
+
+/* False: another thread does. */
+static bool look_at_all(struct zs_collector *c)
 {
     pid_t pid = getpid(), reader = atomic_load(&c->instrument_reader);
     uint64_t start_ns = zs_collect_now_ns();
     /* one thread at a time; one that was looking as the process forked is not here */
     if (reader == pid || !atomic_compare_exchange_strong(&c->instrument_reader, &reader, pid))
-        return;
+        return false;
     for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next) {
         if (!is_mine(b) || !b->is_concurrent || !atomic_load(&b->module) || !hold(b))
             continue;
@@ -303,14 +435,24 @@ void zs_instrument_synchronized(struct zs_collector *c)
     uint64_t pause_ns = ZS_MIN(PAUSE_FACTOR * (end_ns - start_ns), (uint64_t)PAUSE_MAX_NS);
     atomic_store(&c->instrument_pause, end_ns + pause_ns);
     atomic_store(&c->instrument_reader, 0);
+    return true;
+}
+
+void zs_instrument_synchronized(struct zs_collector *c)
+{
+    const struct timespec tick = {.tv_nsec = 1000000};
+    /* what the application launches next finds room */
+    for (int i = 0; !look_at_all(c) && i < HOLD_TRIES && is_any_filling(c); i++)
+        nanosleep(&tick, NULL);
 }
 
 /* A kernel may run longer than the process: somebody looks who waits for nothing. */
 static void *watch(void *collector)
 {
     struct zs_collector *c = collector;
-    const struct timespec pause = {.tv_nsec = WATCH_NS};
     for (;;) {
+        bool has_traces = atomic_load_explicit(&c->instrument_traces, memory_order_relaxed) > 0;
+        const struct timespec pause = {.tv_nsec = has_traces ? WATCH_TRACE_NS : WATCH_NS};
         nanosleep(&pause, NULL);
         if (zs_instrument_is_due(c))
             zs_instrument_synchronized(c);
@@ -339,31 +481,33 @@ static void start_watching(struct zs_collector *c)
 
 /* ---- new ones ---- */
 
-static bool may_be_read(const struct zs_collect_api *api, ze_device_handle_t device)
+/* What host and device may do at a time with shared memory. */
+static ze_memory_access_cap_flags_t sharing(const struct zs_collect_api *api,
+                                            ze_device_handle_t device)
 {
     ze_device_memory_access_properties_t p = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
-    return api->zeDeviceGetMemoryAccessProperties &&
-           api->zeDeviceGetMemoryAccessProperties(device, &p) == ZE_RESULT_SUCCESS &&
-           p.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
+    bool known = api->zeDeviceGetMemoryAccessProperties &&
+                 api->zeDeviceGetMemoryAccessProperties(device, &p) == ZE_RESULT_SUCCESS;
+    return known ? p.sharedSingleDeviceAllocCapabilities : 0;
 }
 
-/* Whether the parts lie in the buffer, in the order that they have. */
-static bool fits(const struct zs_instrument_answer *l)
+bool zs_instrument_fits(const struct zs_instrument_answer *l)
 {
-    bool counters = l->counter_count <= l->buffer_B / 8;
+    bool counters =
+        l->buffer_B <= ZS_INSTRUMENT_BUFFER_MAX_B && l->counter_count <= l->buffer_B / 8;
     if (!l->records_size_B)
         return counters;
     return counters && l->buffer_B % 8 == 0 && l->records_size_B % 8 == 0 &&
            l->records_offset_B % 8 == 0 && l->trace_offset_B % 8 == 0 &&
-           l->trace_offset_B + 8 <= l->records_offset_B && l->records_offset_B <= l->buffer_B &&
+           l->records_offset_B <= l->buffer_B && l->trace_offset_B < l->records_offset_B &&
            l->records_size_B <= l->buffer_B - l->records_offset_B;
 }
 
 bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place_of *place,
                         const struct zs_instrument_answer *layout)
 {
-    struct zs_instrument_buffer *b = fits(layout) ? calloc(1, sizeof(*b)) : NULL;
+    struct zs_instrument_buffer *b = calloc(1, sizeof(*b));
     if (!b)
         return false;
     b->context = place->context;
@@ -373,12 +517,18 @@ bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place
     b->trace_offset_B = layout->trace_offset_B;
     b->records_offset_B = layout->records_offset_B;
     b->records_size_B = layout->records_size_B;
-    b->is_concurrent = may_be_read(&c->api, place->device);
+    ze_memory_access_cap_flags_t can = sharing(&c->api, place->device);
+    b->is_concurrent = can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
+    b->is_emptied = b->is_concurrent && can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC &&
+                    has_room_in_file(c, b);
     b->head = (struct zs_instrument_file){.magic = ZS_INSTRUMENT_MAGIC,
                                           .pid = (uint32_t)getpid(),
                                           .build = place->build,
-                                          .buffer_B = layout->buffer_B};
+                                          .buffer_B = layout->buffer_B,
+                                          .trace_B = layout->records_size_B};
     memcpy(b->head.hash, layout->hash, sizeof(b->head.hash));
+    if (b->records_size_B)
+        atomic_fetch_add(&c->instrument_traces, 1);
     b->next = atomic_load(&c->instrument_buffers);
     while (!atomic_compare_exchange_weak(&c->instrument_buffers, &b->next, b))
         ;

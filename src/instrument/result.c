@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX_B = 0x60000000, FILES_MAX = 65536 };
+enum { FILES_MAX = 65536 };
+#define FILE_MAX_B UINT64_C(0xf0000000)
 
 struct results {
     const char *path;
@@ -147,12 +148,17 @@ static int write_counts(struct results *r, const struct zs_instrument_file *head
 static int take_buffer(struct results *r, const struct zs_instrument_file *head,
                        struct zs_span buffer)
 {
+    zs_edit_set_trace_size(r->run->edit, (uint32_t)ZS_MIN(head->trace_B, (uint64_t)UINT32_MAX));
     struct zs_edit_buffer layout = zs_edit_buffer(r->run->edit);
     uint32_t kernels = zs_edit_kernel_count(r->run->edit);
-    if (layout.size_B != head->buffer_B)
+    if (layout.size_B != head->buffer_B || layout.records_size_B != head->trace_B ||
+        (!layout.records_size_B && layout.size_B < buffer.size_B))
         return -EINVAL;
+    /* a trace that was emptied has more than there was room for at a time */
+    if (layout.records_size_B)
+        layout.records_size_B = buffer.size_B - ZS_MIN(layout.records_offset_B, buffer.size_B);
     int error = 0;
-    r->totals.records_lost += zs_edit_records_lost(&layout, buffer);
+    r->totals.records_lost += head->lost_units;
     r->totals.partial += !head->is_final;
     r->run->counts = calloc(kernels + 1u, sizeof(*r->run->counts));
     if (!r->run->counts)
@@ -184,7 +190,7 @@ static int take_file(struct results *r, int dir_fd, const char *name)
     if (!error) {
         memcpy(&head, file.span.data, sizeof(head));
         memcpy(hash, head.hash, sizeof(head.hash));
-        if (head.magic != ZS_INSTRUMENT_MAGIC || head.buffer_B < file.span.size_B - sizeof(head))
+        if (head.magic != ZS_INSTRUMENT_MAGIC)
             error = -EINVAL;
     }
     if (!error)

@@ -140,6 +140,7 @@ static void serve_one(struct server *s, int fd)
     memcpy(answer.hash, k->hash, sizeof(answer.hash));
     snprintf(answer.text, sizeof(answer.text), "%s", k->text);
     if (!k->error) {
+        zs_edit_set_trace_size(k->run.edit, (uint32_t)ZS_MIN(ask.trace_B, (uint64_t)UINT32_MAX));
         struct zs_edit_buffer layout = zs_edit_buffer(k->run.edit);
         answer.buffer_B = layout.size_B;
         answer.counter_count = layout.counter_count;

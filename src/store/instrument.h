@@ -17,7 +17,9 @@
  * bytes.
  *
  * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes up to
- * the last one that was written; those behind it are zeros.
+ * the last one that was written; those behind it are zeros. A trace that was emptied goes on where
+ * it ended: the file has more records than the buffer has room for, and says how many in place of
+ * how many were asked for.
  */
 #ifndef ZS_STORE_INSTRUMENT_H
 #define ZS_STORE_INSTRUMENT_H
@@ -27,18 +29,25 @@
 
 #define ZS_ENV_COLLECT_INSTRUMENT "ZESCOPE_COLLECT_INSTRUMENT"
 #define ZS_ENV_INSTRUMENT_LIMIT   "ZESCOPE_INSTRUMENT_LIMIT" /* seconds */
-#define ZS_INSTRUMENT_DIR         "instrument"
-#define ZS_INSTRUMENT_TABLE       "instrument/table.json"
-#define ZS_INSTRUMENT_COLUMNS     "instrument/columns"
+/* Bytes, 0: as usual. Of the device's memory for records of a module, and of those in its file. */
+#define ZS_ENV_COLLECT_RECORDS_BUFFER "ZESCOPE_COLLECT_RECORDS_BUFFER"
+#define ZS_ENV_COLLECT_RECORDS_LIMIT  "ZESCOPE_COLLECT_RECORDS_LIMIT"
+#define ZS_INSTRUMENT_DIR             "instrument"
+#define ZS_INSTRUMENT_TABLE           "instrument/table.json"
+#define ZS_INSTRUMENT_COLUMNS         "instrument/columns"
 
 #define ZS_INSTRUMENT_COLUMNS_MAGIC "ZSTCOLS1"
 
 enum {
-    ZS_INSTRUMENT_MAGIC = 0x325a5349, /* "ISZ2" */
+    ZS_INSTRUMENT_MAGIC = 0x335a5349, /* "ISZ3" */
     ZS_INSTRUMENT_MODULE_MAX_B = 1 << 30,
     ZS_INSTRUMENT_TEXT_MAX_B = 64 << 10,
+    ZS_INSTRUMENT_BUFFER_MAX_B = (1 << 30) + (64 << 20), /* counters, and records */
     ZS_INSTRUMENT_HASH_CHARS = 64,
 };
+/* Rooms for records that were too small are doubled for modules built later, up to this. */
+enum { ZS_INSTRUMENT_TRACE_GROWS_B = 256 << 20 };
+#define ZS_INSTRUMENT_RECORDS_LIMIT_B (UINT64_C(256) << 20) /* of a module, unless it is said */
 
 /* How long the helper may work on one module before it is ended. Collectors wait a little longer,
  * then no more: what they ask from stands in an application's way. */
@@ -54,6 +63,7 @@ struct zs_instrument_ask {
     uint32_t magic, narrow_atomics; /* 1: the device does not add 64 bits atomically */
     uint64_t size_B;                /* of the module that follows */
     uint64_t debug_B;               /* of its debug information, behind it; may be 0 */
+    uint64_t trace_B;               /* room for records; 0: as usual */
 };
 struct zs_instrument_answer {
     int32_t status; /* -errno: `text` says why */
@@ -75,11 +85,12 @@ struct zs_instrument_module {
 };
 struct zs_instrument_file {
     uint32_t magic, pid;
-    uint64_t build; /* of the process */
-    uint64_t buffer_B;
+    uint64_t build;             /* of the process */
+    uint64_t buffer_B, trace_B; /* of that the room for records */
     char hash[ZS_INSTRUMENT_HASH_CHARS];
     uint64_t
         is_final; /* 1: kernels had ended; else it is as of the last time that somebody looked */
+    uint64_t lost_units; /* of 32 bytes, of records that found no room */
 };
 
 #endif

@@ -5,9 +5,10 @@
  * read the buffers, a helper that is killed in the middle, and an end of the process while threads
  * are at work.
  *
- *     instrument_storm BINARY KERNEL FOLDER
+ *     instrument_storm BINARY KERNEL FOLDER TOOL
  *
- * Every module that was instrumented leaves a file, and what is in it is what was launched.
+ * Every module that was instrumented leaves a file, and what is in it is what was launched: of
+ * memtrace, with too little room for its records, how many there are and how many found none.
  */
 #include "base/file.h"
 #include "collect/instrument.h"
@@ -43,7 +44,7 @@ const char *__tsan_default_suppressions(void)
 
 static struct zs_collector collector;
 static struct zs_file binary;
-static const char *kernel_name;
+static const char *kernel_name, *tool_name;
 static ze_driver_handle_t driver;
 static ze_device_handle_t device;
 static pid_t helper;
@@ -58,7 +59,7 @@ static void start_helper(const char *folder)
     memcpy(address.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(fd >= 0 && !bind(fd, (const struct sockaddr *)&address, sizeof(address)));
-    CHECK(!listen(fd, 64) && !zs_tool_find("blocks", &tool, NULL));
+    CHECK(!listen(fd, 64) && !zs_tool_find(tool_name, &tool, NULL));
     helper = fork();
     CHECK(helper >= 0);
     if (!helper) {
@@ -139,6 +140,30 @@ static void *work(void *arg)
 }
 
 /* Each counter is of a block: a straight kernel of one block is what each thread passes once. */
+static bool has_counter(struct zs_span data)
+{
+    bool found = false;
+    for (size_t at = sizeof(struct zs_instrument_file); at + 8 <= data.size_B; at += 8) {
+        uint64_t count;
+        memcpy(&count, data.data + at, sizeof(count));
+        found |= count == LAUNCHES * GROUPS;
+    }
+    return found;
+}
+
+/* Each thread loads and stores. */
+static bool has_records(struct zs_span data)
+{
+    enum { SLACK_B = 32 + 16 * 64 };
+    struct zs_instrument_file head;
+    memcpy(&head, data.data, sizeof(head));
+    uint64_t records_B = data.size_B - sizeof(head) - (head.buffer_B - head.trace_B - SLACK_B);
+    static uint64_t all_B; /* they are the same of each */
+    uint64_t sum_B = records_B + head.lost_units * 32;
+    all_B = all_B ? all_B : sum_B;
+    return sum_B == all_B && sum_B % (LAUNCHES * GROUPS) == 0 && sum_B > 0;
+}
+
 static void check_files(const char *folder)
 {
     char path[4096];
@@ -149,20 +174,13 @@ static void check_files(const char *folder)
     for (struct dirent *entry; (entry = readdir(dir));) {
         struct zs_file file;
         struct zs_instrument_file head;
-        uint64_t count;
         if (!strstr(entry->d_name, ".data"))
             continue;
         CHECK(!zs_file_read_at(dirfd(dir), entry->d_name, 0, &file, NULL));
-        CHECK(file.span.size_B >= sizeof(head) + sizeof(count));
+        CHECK(file.span.size_B >= sizeof(head) + sizeof(uint64_t));
         memcpy(&head, file.span.data, sizeof(head));
-        CHECK(head.magic == ZS_INSTRUMENT_MAGIC &&
-              head.buffer_B >= file.span.size_B - sizeof(head));
-        bool found = false;
-        for (size_t at = sizeof(head); at + 8 <= file.span.size_B; at += 8) {
-            memcpy(&count, file.span.data + at, sizeof(count));
-            found |= count == LAUNCHES * GROUPS;
-        }
-        CHECK(found);
+        CHECK(head.magic == ZS_INSTRUMENT_MAGIC);
+        CHECK(head.trace_B ? has_records(file.span) : has_counter(file.span));
         zs_file_close(&file);
         files++;
     }
@@ -175,9 +193,11 @@ int main(int argc, char **argv)
 {
     pthread_t threads[WORKERS];
     uint32_t count = 1;
-    CHECK(argc == 4 && !zs_file_read(argv[1], 0, &binary, NULL));
+    CHECK(argc == 5 && !zs_file_read(argv[1], 0, &binary, NULL));
     kernel_name = argv[2];
+    tool_name = argv[4];
     CHECK(!zs_collector_init(&collector, argv[3], false));
+    atomic_store(&collector.instrument_trace_B, 4096);
     start_helper(argv[3]);
     CHECK(!zeInit(0) && !zeDriverGet(&count, &driver));
     count = 1;

@@ -10,10 +10,9 @@ storm, ocloc, source = map(os.path.abspath, sys.argv[1:])
 with tempfile.TemporaryDirectory() as top:
     subprocess.run([ocloc, 'compile', '-q', '-file', source, '-device', 'skl', '-output_no_suffix', '-output', 'copy.bin'],
                    check=True, timeout=120, cwd=top)
-    for folder in ('modules', 'process'):
-        os.mkdir(os.path.join(top, folder))
-    command = [storm, 'copy.bin', 'stride4', top]
-    if shutil.which('setarch') and not subprocess.run(['setarch', '-R', 'true'], check=False).returncode:
-        command = ['setarch', '-R'] + command
-    sys.exit(subprocess.run(command, cwd=top, timeout=240, check=False, env=os.environ | {
-        'TSAN_OPTIONS': 'halt_on_error=1'}).returncode)
+    prefix = ['setarch', '-R'] if shutil.which('setarch') and not subprocess.run(['setarch', '-R', 'true'], check=False).returncode else []
+    for tool in ('blocks', 'memtrace'):
+        for folder in ('', 'modules', 'process'):
+            os.mkdir(os.path.join(top, tool, folder))
+        command = [*prefix, storm, 'copy.bin', 'stride4', os.path.join(top, tool), tool]
+        subprocess.run(command, cwd=top, timeout=240, check=True, env=os.environ | {'TSAN_OPTIONS': 'halt_on_error=1'})
