@@ -385,12 +385,14 @@ void zs_instrument_process_ends(struct zs_collector *c)
             end_buffer(c, b, false);
 }
 
-/* A trace that is to be emptied before kernels find no room in it. */
+/* A trace that is to be emptied before kernels find no room in it, or is being emptied. */
 static bool is_filling(struct zs_instrument_buffer *b)
 {
     bool is_so = false;
-    if (!b->records_size_B || !is_mine(b) || !hold(b))
+    if (!b->records_size_B || !is_mine(b))
         return false;
+    if (!hold(b))
+        return true;
     if (b->memory && b->is_emptied)
         is_so = taken_B(b, load(b, b->trace_offset_B)) >= b->records_size_B / EMPTY_PART;
     leave(b);

@@ -15,6 +15,8 @@
  */
 #include "suite_priv.h"
 
+#include "edit/edit_priv.h"
+
 #include <zescope/driver_ext.h>
 #include <zescope/edit.h>
 
@@ -42,7 +44,7 @@ struct each {
     struct suite *s;
     const struct suite_group *group;
     struct zs_span binary;
-    struct zs_edit *edit; /* of the module as it was */
+    struct zs_edit *edit; /* of the module as it was, and with the probes of a turn */
     struct plain cases[CASES_MAX];
     size_t case_count;
     struct plain *counting;
@@ -110,8 +112,8 @@ static void add(struct each *e, uint32_t k, uint32_t inst, const zescope_instruc
     ran->lanes[inst] += row->active_lanes;
 }
 
-/* Rows before the kernel's first instruction are of the module's functions, one for each
- * instruction. */
+/* Rows before the kernel's first instruction are of the functions of the module, and of the same
+ * ones of another that it is linked with, one for each instruction. */
 static uint32_t find_functions(const struct each *e, const zescope_launch_info_t *info,
                                uint32_t *ret_rows)
 {
@@ -121,7 +123,7 @@ static uint32_t find_functions(const struct each *e, const zescope_launch_info_t
     *ret_rows = rows;
     while (k < zs_edit_kernel_count(e->edit) &&
            !(zs_edit_kernel_info(zs_edit_kernel(e->edit, k))->is_function_holder &&
-             inst_count(e->edit, k) == rows))
+             rows && rows % inst_count(e->edit, k) == 0))
         k++;
     return k;
 }
@@ -137,7 +139,7 @@ static void on_launch(const zescope_launch_info_t *info, void *user)
         const zescope_instruction_count_t *row = &info->instructions[i];
         const struct zs_isa_kernel *code = zs_edit_kernel_code(zs_edit_kernel(e->edit, k));
         if (i < rows && functions < zs_edit_kernel_count(e->edit))
-            add(e, functions, i, row);
+            add(e, functions, i % inst_count(e->edit, functions), row);
         if (i < rows || row->offset_B >= zs_isa_kernel_size_B(code))
             continue;
         uint32_t inst = zs_isa_inst_find(code, (uint32_t)row->offset_B);
@@ -247,6 +249,20 @@ static struct zs_edit *open_edit(const struct each *e)
     else
         zs_edit_set_trace_size(edit, TRACE_B);
     return edit;
+}
+
+/* Without what was put in: what is known of its code stays, which most of the time goes into. */
+static void take_out(struct zs_edit *edit)
+{
+    for (uint32_t i = 0; i < edit->kernel_count; i++) {
+        struct zs_edit_kernel *k = &edit->kernels[i];
+        k->probe_count = k->insertion_count = 0;
+        k->refusal[0] = '\0';
+        memset(k->reserved_grf, 0, sizeof(k->reserved_grf));
+        zs_placed_fini(&k->placed);
+    }
+    edit->counter_count = edit->kernel_count; /* one for each */
+    edit->traces = false;
 }
 
 static void clear_buffer(const struct each *e, const struct zs_edit_buffer *layout)
@@ -419,12 +435,11 @@ static bool run_cases(struct each *e, struct zs_edit *edit, const struct placed 
 
 static bool turn(struct each *e, bool has_other)
 {
-    struct zs_edit *edit = open_edit(e);
-    uint32_t kernels = edit ? zs_edit_kernel_count(edit) : 0;
+    struct zs_edit *edit = e->edit;
+    uint32_t kernels = zs_edit_kernel_count(edit);
     struct placed *placed = calloc(kernels + 1u, sizeof(*placed));
-    bool good = edit && placed, any = false;
-    if (good)
-        zs_edit_counters(edit, kernels);
+    bool good = placed != NULL, any = false;
+    take_out(edit);
     for (uint32_t k = 0; good && k < kernels; k++) {
         if (e->at >= inst_count(e->edit, k))
             continue;
@@ -443,7 +458,6 @@ static bool turn(struct each *e, bool has_other)
     e->failures += !good;
     e->turns++;
     free(placed);
-    zs_edit_close(edit);
     return good;
 }
 
