@@ -122,8 +122,8 @@ static uint32_t find_functions(const struct each *e, const zescope_launch_info_t
         rows++;
     *ret_rows = rows;
     while (k < zs_edit_kernel_count(e->edit) &&
-           !(zs_edit_kernel_info(zs_edit_kernel(e->edit, k))->is_function_holder &&
-             rows && rows % inst_count(e->edit, k) == 0))
+           !(zs_edit_kernel_info(zs_edit_kernel(e->edit, k))->is_function_holder && rows &&
+             rows % inst_count(e->edit, k) == 0))
         k++;
     return k;
 }
@@ -378,14 +378,6 @@ static bool goes_by_place(const struct each *e)
     return e->group == &suite_pointers && device && !strcmp(device, "acm-g10");
 }
 
-/* It writes registers that a0 chooses, and on XeHPG none can be saved behind 128 KiB of scratch
- * memory. */
-static bool may_be_refused(const struct each *e, const char *kernel)
-{
-    return isupper(e->way) ||
-           (!strcmp(kernel, "flow_quicksort") && !strncmp(e->s->on_device, "acm-g10", 7));
-}
-
 static bool take_refusals(struct each *e, struct zs_edit *edit, const struct placed *placed)
 {
     bool right = true;
@@ -395,7 +387,7 @@ static bool take_refusals(struct each *e, struct zs_edit *edit, const struct pla
         if (!placed[k].is_there || !zs_edit_refusal(kernel))
             continue;
         e->refused++;
-        if (!may_be_refused(e, name)) {
+        if (!isupper(e->way)) { /* with registers that are free none may be */
             fprintf(stderr, "%s at %u, way %c: %s\n", name, e->at, e->way, zs_edit_refusal(kernel));
             right = false;
         }
