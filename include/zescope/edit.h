@@ -76,8 +76,8 @@ enum zs_edit_where {
 /*
  * Assembler text (docs/isa.md). Labels are the text's own. Registers are the caller's business:
  * zs_edit_free_grf tells which nobody uses. What is put at one place stays in the order of the
- * calls. 0; -EINVAL (no such instruction or place, or the text: diag says where); -ENOTSUP: an edge
- * that nothing can be put on; -ENOMEM.
+ * calls. 0; -EINVAL (no such instruction or place, or the text: diag says where, or NULL);
+ * -ENOTSUP: an edge that nothing, or not this, can be put on; -ENOMEM.
  */
 ZS_API int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                           const char *text, struct zs_diag *diag);
@@ -92,7 +92,7 @@ ZS_API void zs_edit_reserve_grf(struct zs_edit_kernel *kernel, const uint64_t bi
  * Where relocations say that `from`, a function, is called or its address taken, it is `to` then: a
  * function of the module or, if it has none of that name, one of a module that it is linked with
  * (zeModuleDynamicLink). Calls within one piece of code have no relocation. 0; -ENOENT: no kernel
- * has a relocation that names it; -ENAMETOOLONG; -ENOMEM.
+ * has a relocation that names it; -ENAMETOOLONG (also of no name at all); -ENOMEM.
  */
 ZS_API int zs_edit_redirect(struct zs_edit *edit, const char *from, const char *to,
                             struct zs_diag *diag);
@@ -124,8 +124,8 @@ enum { ZS_RECORD_GRF_MAX = 16, ZS_EDIT_CLOCKS_MAX = 64 };
 ZS_API uint32_t zs_edit_counters(struct zs_edit *edit, uint32_t count);
 /* Bytes that the trace may take; 0: 16 MiB. At most 1 GiB. */
 ZS_API void zs_edit_set_trace_size(struct zs_edit *edit, uint32_t size_B);
-/* 0; -EINVAL: no such instruction, place, counter or registers; -ENOTSUP: a predicate that looks at
- * part of the instruction's lanes or at two flags, an edge that nothing can be put on, an
+/* 0; -EINVAL: NULL, or no such instruction, place, counter or registers; -ENOTSUP: a predicate that
+ * looks at part of the instruction's lanes or at two flags, an edge that nothing can be put on, an
  * instruction set that probes are not known for; -ENOMEM. */
 ZS_API int zs_edit_probe(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                          const struct zs_probe *probe, struct zs_diag *diag);

@@ -51,7 +51,9 @@ static ze_result_t find_free(const struct zs_ze_kernel *kernel, zescope_profile_
         ret->generalMask[w] = 0;
     if (!platform)
         platform = zs_isa_platform_from_gfxcore(kernel->module->image->gfxcore);
-    int error = zs_isa_kernel_open(platform, kernel->kernel->code, NULL, &code, &diag);
+    const struct zs_isa_options options = {.size_B = sizeof(options),
+                                           .grf_count = kernel->kernel->grf_count};
+    int error = zs_isa_kernel_open(platform, kernel->kernel->code, &options, &code, &diag);
     if (error)
         return error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
     error = zs_isa_kernel_decode(code, ZS_ISA_INSTS | ZS_ISA_BLOCKS, &diag);

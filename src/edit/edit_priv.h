@@ -152,6 +152,13 @@ struct zs_edit {
     } redirects;
 };
 
+/* Registers that a thread of the kernel has. */
+static inline uint32_t zs_edit_grf_count(const struct zs_edit_kernel *k)
+{
+    const struct zs_isa_platform_info *info = zs_isa_platform_info(k->edit->platform);
+    return k->info->grf_count ? ZS_MIN(k->info->grf_count, info->grf_count_max) : info->grf_count;
+}
+
 static inline bool zs_grf_has(const uint64_t bits[4], uint32_t reg)
 {
     return reg < ZS_GRFS_MAX && bits[reg / 64] >> reg % 64 & 1;

@@ -647,6 +647,7 @@ static int put_guarded(struct emitter *e, const struct zs_insertion *insertion, 
     put_question(e, insertion->inst, w.first);
     emit(e, EMIT_FLAG, w.first, QUESTION_FLAG, flag, 0);
     emit(e, EMIT_TO_FLAG, w.first, QUESTION_LANES, flag, 0);
+    emit(e, EMIT_DONE, 0, 0, 0, 0); /* for the caller's first instruction */
     *ret_line = e->lines;
     emit(e, EMIT_TO_FLAG, w.first, QUESTION_FLAG, flag, 0);
     put_given_back(e, &w);

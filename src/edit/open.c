@@ -238,7 +238,8 @@ static int put_code(struct zs_edit_kernel *k, struct zs_span code, struct zs_ins
 int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                    const char *text, struct zs_diag *diag)
 {
-    int error = check_place(kernel, inst, where, diag);
+    int error = text ? check_place(kernel, inst, where, diag)
+                     : zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no text");
     if (error)
         return error;
     struct zs_isa_asm_error asm_error = {.size_B = sizeof(asm_error)};
@@ -279,9 +280,8 @@ static int check_probe(const struct zs_edit_kernel *k, uint32_t inst, enum zs_ed
     if (p->clock >= ZS_EDIT_CLOCKS_MAX)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "clock %u of %d", p->clock,
                            ZS_EDIT_CLOCKS_MAX);
-    if (p->kind == ZS_PROBE_TRACE &&
-        (p->grf_count > ZS_RECORD_GRF_MAX || p->grf > ZS_GRFS_MAX ||
-         p->grf + p->grf_count > zs_isa_platform_info(k->edit->platform)->grf_count))
+    if (p->kind == ZS_PROBE_TRACE && (p->grf_count > ZS_RECORD_GRF_MAX || p->grf > ZS_GRFS_MAX ||
+                                      p->grf + p->grf_count > zs_edit_grf_count(k)))
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "registers r%u to r%u in a record",
                            p->grf, p->grf + p->grf_count - 1);
     bool masked =
@@ -295,7 +295,8 @@ static int check_probe(const struct zs_edit_kernel *k, uint32_t inst, enum zs_ed
 int zs_edit_probe(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                   const struct zs_probe *probe, struct zs_diag *diag)
 {
-    int error = check_place(kernel, inst, where, diag);
+    int error = probe ? check_place(kernel, inst, where, diag)
+                      : zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no probe");
     inst = where == ZS_EDIT_ENTRY ? 0 : inst;
     if (!error && zs_isa_kernel_count(kernel->code) == 0)
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s has no code", kernel->info->name);

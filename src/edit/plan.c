@@ -87,7 +87,7 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
         kernel->has_a0 = !(touched.address & A0_WORDS);
         memcpy(kernel->shared_grf, touched.shared_grf, sizeof(touched.shared_grf));
         memcpy(kernel->named_grf, touched.grf, sizeof(touched.grf));
-        uint32_t count = zs_isa_platform_info(kernel->edit->platform)->grf_count;
+        uint32_t count = zs_edit_grf_count(kernel);
         for (uint32_t reg = 1; kernel->free_known && reg < count; reg++)
             if (!zs_grf_has(touched.grf, reg))
                 zs_grf_set(kernel->free_grf, reg);
@@ -310,7 +310,7 @@ static bool find_dead(struct zs_edit_kernel *k, const struct zs_insertion *inser
         return false;
     for (uint32_t w = 0; w < 4; w++)
         used[w] = k->dead_known ? used[w] | k->shared_grf[w] : k->named_grf[w];
-    for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)
+    for (uint32_t reg = 1; reg < zs_edit_grf_count(k); reg++)
         if (!zs_grf_has(used, reg) && (k->free_known || convention_allows(k, reg)))
             zs_grf_set(ret_dead, reg);
     return true;
@@ -336,7 +336,7 @@ static bool saved_window(const struct zs_edit_kernel *k, const struct zs_plan *p
     bool is_moved = plan->scratch == ZS_SCRATCH_BY_ACC || plan->scratch == ZS_SCRATCH_BY_A0;
     if (plan->scratch == ZS_SCRATCH_NONE)
         return false;
-    for (uint32_t reg = 1; reg < zs_isa_platform_info(k->edit->platform)->grf_count; reg++)
+    for (uint32_t reg = 1; reg < zs_edit_grf_count(k); reg++)
         if (reg != plan->header && !zs_grf_has(copied, reg))
             zs_grf_set(usable, reg);
     ret->first = zs_grf_find(usable, ZS_WINDOW_GRFS + (is_moved ? 1 : 0));

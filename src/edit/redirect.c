@@ -27,7 +27,7 @@ static bool is_used(const struct zs_edit *edit, const char *name)
 
 int zs_edit_redirect(struct zs_edit *edit, const char *from, const char *to, struct zs_diag *diag)
 {
-    if (!from[0] || !to[0] || strlen(to) >= ZS_NAME_FIELD_B)
+    if (!from || !to || !from[0] || !to[0] || strlen(to) >= ZS_NAME_FIELD_B)
         return zs_diag_set(diag, -ENAMETOOLONG, ZS_DIAG_NO_OFFSET, "a function's name");
     if (!is_used(edit, from))
         return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET, "no relocation names %.200s", from);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile SPIRV BINARY KERNEL: -zet-profile-flags and zetKernelGetProfileInfo, with
- * ZET_ENABLE_PROGRAM_INSTRUMENTATION as the environment has it.
+ * profile SPIRV BINARY KERNEL [large]: -zet-profile-flags and zetKernelGetProfileInfo, with
+ * ZET_ENABLE_PROGRAM_INSTRUMENTATION as the environment has it; of threads with 256 registers.
  */
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static ze_device_handle_t device;
 static unsigned char bytes[2][1 << 20];
 static size_t sizes[2];
 static const char *kernel_name;
+static uint32_t registers_min = 20, registers_max = 128;
 
 static ze_result_t create(int native, const char *flags, ze_module_handle_t *ret, char log[512])
 {
@@ -79,7 +81,8 @@ static void check_info(int native, const char *flags, uint32_t want)
     expected(module, bits);
     for (int w = 0; w < 4; w++)
         count += (uint32_t)__builtin_popcountll(bits[w]);
-    CHECK(registers.known && registers.freeGeneral == count && count > 20 && count < 128);
+    CHECK(registers.known && registers.freeGeneral == count && count > registers_min &&
+          count < registers_max);
     CHECK(!memcmp(registers.generalMask, bits, sizeof(bits)));
     CHECK(registers.freeFlags <= 4 && registers.freeFlags >= 1 && registers.freeAccumulators <= 2);
     CHECK(zetKernelGetProfileInfo((zet_kernel_handle_t)kernel, NULL) ==
@@ -101,7 +104,8 @@ int main(int argc, char **argv)
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     ze_driver_handle_t driver;
     uint32_t count = 1;
-    CHECK(argc == 4);
+    bool large = argc == 5 && !strcmp(argv[4], "large");
+    CHECK(argc == 4 || large);
     slurp(argv[1], 0);
     slurp(argv[2], 1);
     kernel_name = argv[3];
@@ -115,6 +119,12 @@ int main(int argc, char **argv)
               ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
         CHECK(strstr(log, "ZET_ENABLE_PROGRAM_INSTRUMENTATION"));
         check_info(0, "", 0);
+        return 0;
+    }
+    if (large) {
+        registers_min = 148;
+        registers_max = 256;
+        check_info(0, "-ze-opt-large-register-file -zet-profile-flags 1", 1);
         return 0;
     }
     for (int native = 0; native < 2; native++) {
