@@ -283,6 +283,11 @@ static bool chooses(const struct zs_isa_inst *inst)
     return inst->op == ZS_OP_SEL || zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH;
 }
 
+static bool goes_back(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_WHILE || (inst->op == ZS_OP_GOTO && inst->flags & ZS_INST_BRANCH_CTRL);
+}
+
 /* What a turn put into a kernel. */
 struct placed {
     bool is_there;
@@ -359,6 +364,9 @@ static bool compare(struct each *e, struct zs_edit *edit, const struct plain *p,
         e->executed += executions > 0;
         e->compared++;
         bool leaves = zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH;
+        /* behind such a branch go on, too, who left the loop elsewhere */
+        if (leaves && placed[k].where == ZS_EDIT_AFTER && goes_back(inst))
+            continue;
         if (placed[k].kind == ZS_PROBE_TRACE)
             right = compare_trace(e, &layout, name, k, executions, lanes);
         else if (placed[k].where != ZS_EDIT_BEFORE && leaves)
