@@ -115,10 +115,11 @@ enum zs_port_space {
     ZS_PORT_SPACE_NONE,
     ZS_PORT_SPACE_GLOBAL, /* A64, and buffers of the binding table */
     ZS_PORT_SPACE_SLM,
-    ZS_PORT_SPACE_SCRATCH, /* spills, A32 stateless */
+    ZS_PORT_SPACE_SCRATCH, /* spills; before XeHPG also A32 stateless */
     ZS_PORT_SPACE_TYPED,   /* images by the data port */
     ZS_PORT_SPACE_SAMPLER,
     ZS_PORT_SPACE_GATEWAY,
+    ZS_PORT_SPACE_PAYLOAD, /* from XeHPG on: A32 stateless, what threads load of their arguments */
 };
 
 /* A decoded message. Small: it is kept in every send instruction. */

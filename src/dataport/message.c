@@ -192,7 +192,7 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
         if (m->bti == BTI_SLM)
             m->space = ZS_PORT_SPACE_SLM;
         else if (m->bti == BTI_STATELESS || m->bti == BTI_STATELESS_NON_COHERENT)
-            m->space = ZS_PORT_SPACE_SCRATCH;
+            m->space = send->has_lsc ? ZS_PORT_SPACE_PAYLOAD : ZS_PORT_SPACE_SCRATCH;
     }
     int error = row->decode(m, send->desc);
     if (!error && row->is_atomic && !send->has_lsc && zs_port_atomic_is_later(m))
@@ -219,7 +219,7 @@ static int decode_lsc_surface(struct zs_port_message *m, const struct zs_port_se
         m->space = ZS_PORT_SPACE_SLM;
     } else if (kind == BINDING_TABLE && (bti <= BTI_LAST || bti == BTI_STATELESS)) {
         m->bti = (uint8_t)bti;
-        m->space = bti == BTI_STATELESS ? ZS_PORT_SPACE_SCRATCH : ZS_PORT_SPACE_GLOBAL;
+        m->space = bti == BTI_STATELESS ? ZS_PORT_SPACE_PAYLOAD : ZS_PORT_SPACE_GLOBAL;
     } else if (kind == SURFACE_STATE && send->is_surface_offset &&
                send->ex_desc >> 6 == ZS_PORT_SCRATCH_HANDLE >> 10) {
         m->bti = BTI_SCRATCH_SURFACE;

@@ -54,9 +54,17 @@ static bool has_addresses(const struct zs_port_message *m)
            (m->shape == ZS_PORT_SHAPE_LSC && m->address_B == 8);
 }
 
-/* What offsets of scratch memory count from. */
+/* Of scratch memory, or of the payload. */
+static bool is_relative(const struct zs_port_message *m)
+{
+    return m->space == ZS_PORT_SPACE_SCRATCH || m->space == ZS_PORT_SPACE_PAYLOAD;
+}
+
+/* What offsets of these count from. */
 static uint64_t scratch_bias(const struct zs_port *port, const struct zs_port_message *m)
 {
+    if (m->space == ZS_PORT_SPACE_PAYLOAD && port->payload)
+        return 0;
     if (m->shape != ZS_PORT_SHAPE_LSC)
         return port->scratch_start;
     return m->bti == BTI_SCRATCH_SURFACE || port->payload ? 0 : port->scratch_bias;
@@ -155,12 +163,12 @@ static bool find_dwords(struct zs_port_touch *t, const struct zs_port_message *m
 }
 
 /* What addresses and offsets count from, and where what they may reach ends. Lines of scratch
- * memory are those of the thread's own. */
+ * memory are those of the thread's own, lines of the payload are the launch's. */
 static uint64_t base_of(const struct zs_port *port, const struct zs_port_message *m,
                         uint64_t *ret_size_B)
 {
     *ret_size_B = UINT64_MAX;
-    if (m->space == ZS_PORT_SPACE_SCRATCH)
+    if (is_relative(m))
         return 0 - scratch_bias(port, m);
     if (m->space != ZS_PORT_SPACE_GLOBAL || has_addresses(m))
         return 0;
@@ -321,9 +329,9 @@ static void touch_block(const struct zs_port *port, const struct zs_port_message
         t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
         return;
     }
-    if (m->space == ZS_PORT_SPACE_SCRATCH) {
+    if (is_relative(m)) {
         offset += zs_port_load32(header + 20) & ~0x3ffu;
-        add_bytes(t, offset - port->scratch_start, m->block_B);
+        add_bytes(t, offset - scratch_bias(port, m), m->block_B);
         return;
     }
     uint64_t base = base_of(port, m, &size_B);

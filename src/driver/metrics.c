@@ -116,6 +116,12 @@ static zs_metric_mask lacking(const struct zs_gpu_model *model)
         mask |= of_subslice[i];
     if (model->platform < ZS_ISA_XE_HP)
         mask |= M(xmx_active);
+    if (!model->loads_payload)
+        mask |= M(argument_messages) | M(argument_bytes_read) | M(argument_sectors);
+    if (model->no_images)
+        mask |= M(typed_messages) | M(typed_bytes_read) | M(typed_bytes_written) |
+                M(typed_sectors) | M(sampler_messages) | M(sampler_texels) | M(sampler_sectors) |
+                M(sampler_hits) | M(sampler_misses) | M(sampler_busy);
 #undef M
     return mask;
 }

@@ -113,6 +113,9 @@ struct space_row {
 static const struct space_row spaces[] = {
     [ZS_PORT_SPACE_GLOBAL] = {TOTAL(untyped_messages), TOTAL(untyped_bytes_read),
                               TOTAL(untyped_bytes_written)},
+    /* none writes there */
+    [ZS_PORT_SPACE_PAYLOAD] = {TOTAL(argument_messages), TOTAL(argument_bytes_read),
+                               TOTAL(argument_bytes_read)},
     [ZS_PORT_SPACE_SLM] = {TOTAL(slm_messages), TOTAL(slm_bytes_read), TOTAL(slm_bytes_written)},
     [ZS_PORT_SPACE_SCRATCH] = {TOTAL(scratch_messages), TOTAL(scratch_bytes_read),
                                TOTAL(scratch_bytes_written)},

@@ -23,7 +23,8 @@ uint64_t zs_gpu_timing_cycles(const struct zs_gpu_model *model, const struct zs_
     uint64_t busy_subslices = ZS_MIN(subslices, t->threads);
     uint64_t issue = weighted / busy_eus;
     uint64_t global = (t->untyped_bytes_read + t->untyped_bytes_written + t->typed_bytes_read +
-                       t->typed_bytes_written + t->scratch_bytes_read + t->scratch_bytes_written) /
+                       t->typed_bytes_written + t->scratch_bytes_read + t->scratch_bytes_written +
+                       t->argument_bytes_read) /
                       (busy_subslices * L3_B_PER_CYCLE);
     uint64_t slm = (t->slm_bytes_read + t->slm_bytes_written) / (busy_subslices * SLM_B_PER_CYCLE);
     uint64_t sampler = t->sampler_texels / (busy_subslices * TEXELS_PER_CYCLE);

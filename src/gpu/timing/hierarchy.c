@@ -526,9 +526,10 @@ uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs
         return cycle + h->params->fence_latency;
     if (space == ZS_PORT_SPACE_GATEWAY || space == ZS_PORT_SPACE_NONE)
         return cycle + h->params->barrier_latency;
-    r->accesses[space == ZS_PORT_SPACE_SCRATCH ? ZS_GPU_ACCESS_scratch_sectors
-                : space == ZS_PORT_SPACE_TYPED ? ZS_GPU_ACCESS_typed_sectors
-                                               : ZS_GPU_ACCESS_global_sectors] += r->line_count;
+    r->accesses[space == ZS_PORT_SPACE_SCRATCH   ? ZS_GPU_ACCESS_scratch_sectors
+                : space == ZS_PORT_SPACE_PAYLOAD ? ZS_GPU_ACCESS_argument_sectors
+                : space == ZS_PORT_SPACE_TYPED   ? ZS_GPU_ACCESS_typed_sectors
+                                                 : ZS_GPU_ACCESS_global_sectors] += r->line_count;
     return r->warm ? send_lines(h, r, cycle, true) : send_lines(h, r, cycle, false);
 }
 

@@ -183,9 +183,10 @@ static inline uint64_t canonical(const struct zs_timing_thread *th, const uint32
         uint64_t ordinal = th->stream->ranges[range - ZS_TIMING_RANGE_FIRST];
         return zs_timing_line_of(ordinal, words);
     }
-    uint32_t low = words[1];
-    return (uint64_t)range << ZS_TIMING_LINE_BITS | (uint64_t)th->place << SLOT_BITS |
-           (low & ((1u << SLOT_BITS) - 1));
+    uint32_t low = words[1] & ((1u << SLOT_BITS) - 1);
+    if (words[0] & ZS_TIMING_SHARED) /* beyond what a thread has of scratch memory */
+        return (uint64_t)range << ZS_TIMING_LINE_BITS | low | 1u << (SLOT_BITS - 1);
+    return (uint64_t)range << ZS_TIMING_LINE_BITS | (uint64_t)th->place << SLOT_BITS | low;
 }
 
 static uint32_t read_lines(const struct zs_timing_thread *th, const uint32_t *words,

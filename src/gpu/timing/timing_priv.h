@@ -87,7 +87,8 @@ enum {
     ZS_TIMING_WINDOW_BLOCKS = 64,
     ZS_TIMING_WINDOW_BARRIERS = 4,
     ZS_TIMING_RANGES = 255,      /* that a stream can name; accesses to others have no lines */
-    ZS_TIMING_RANGE_SCRATCH = 1, /* lines are those of the thread's own part */
+    ZS_TIMING_RANGE_SCRATCH = 1, /* lines are those of the thread's own part, or, with the bit */
+    ZS_TIMING_SHARED = 1,        /* ... in the word with the range, of the payload of all */
     ZS_TIMING_RANGE_PRIVATE = 2,
     ZS_TIMING_RANGE_FIRST = 3, /* ranges[0] */
 };

@@ -332,8 +332,12 @@ static inline void keep_message(struct zs_timing_stream *s, const struct zs_port
     at += 2;
     for (uint32_t i = 0; i < touch->line_count; i++) {
         uint64_t line = touch->lines[i];
-        uint32_t ordinal = m->space == ZS_PORT_SPACE_SCRATCH ? (uint32_t)ZS_TIMING_RANGE_SCRATCH
-                                                             : locate(s, port, &line);
+        bool shared = m->space == ZS_PORT_SPACE_PAYLOAD;
+        uint32_t ordinal = shared || m->space == ZS_PORT_SPACE_SCRATCH
+                               ? (uint32_t)ZS_TIMING_RANGE_SCRATCH
+                               : locate(s, port, &line);
+        if (shared)
+            line |= (uint64_t)ZS_TIMING_SHARED << 32;
         if (!ordinal)
             continue;
         at[0] = ordinal << 24 | ((uint32_t)(line >> 32) & 0xffffff);

@@ -20,16 +20,16 @@ ROUNDS = 4
 
 
 class Kinds:
-    def __init__(self, source, zescope, driver, program, folder):
+    def __init__(self, source, zescope, driver, program, folder, device='skl'):
         self.zescope, self.program, self.folder = zescope, program, folder
-        self.env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=driver)
+        self.env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=driver, ZESCOPE_DEVICES=device)
         self.source = source
         # ocloc splits its options at blanks: no paths in them, hence a copy
         with open(source) as f, open(os.path.join(folder, 'kinds.cl'), 'w') as g:
             g.write(f.read())
-        subprocess.run(['ocloc', 'compile', '-q', '-file', 'kinds.cl', '-device', 'skl', '-options', '-g',
-                        '-output', 'kinds'], cwd=folder, check=True, capture_output=True, timeout=100)
-        self.binary = glob.glob(os.path.join(folder, 'kinds*.bin'))[0]
+        subprocess.run(['ocloc', 'compile', '-q', '-file', 'kinds.cl', '-device', device, '-options', '-g',
+                        '-output', f'kinds_{device}'], cwd=folder, check=True, capture_output=True, timeout=100)
+        self.binary = glob.glob(os.path.join(folder, f'kinds_{device}_*.bin'))[0]
 
     def run(self, *words):
         """Exit status, standard output, standard error."""

@@ -421,7 +421,9 @@ static void check_touch(const struct trial *t)
     uint64_t scratch = (uintptr_t)t->f.scratch + SCRATCH_SLOT_B;
     for (uint32_t i = 0; i < t->reach.count; i++) {
         const struct zs_port_piece *p = &t->reach.pieces[i];
-        uint64_t from = p->address - (m->space == ZS_PORT_SPACE_SCRATCH ? scratch : 0);
+        /* without a payload of the port's, stateless messages are to scratch memory */
+        bool relative = m->space == ZS_PORT_SPACE_SCRATCH || m->space == ZS_PORT_SPACE_PAYLOAD;
+        uint64_t from = p->address - (relative ? scratch : 0);
         for (uint64_t at = from / 64; at <= (from + p->size_B - 1) / 64; at++) {
             assert_true(has_line(&touch, at));
             bool is_new = true;
