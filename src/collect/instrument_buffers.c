@@ -17,8 +17,9 @@
  * memory at a time: when all records that threads have taken a place for are there and in the file,
  * their memory is cleared, and the number of places taken becomes 0 by an exchange that fails when
  * somebody takes one meanwhile. Threads that run, of any queue, see a trace with more room. Calls
- * that wait look for such traces each time, and the thread of its own a hundred times a second.
- * Where kernels are faster than that, modules that are built later get twice the room.
+ * that wait look for such traces each time, and the thread of its own a hundred times a second, or
+ * a thousand times while kernels fill one. Where kernels are faster than that, modules that are
+ * built later get twice the room.
  *
  * A buffer is held while somebody reads it: its memory goes only after that. Nobody waits long for
  * another thread that holds it: a signal handler that ends the process may have interrupted it.
@@ -44,6 +45,7 @@ enum {
     PAUSE_MAX_NS = 100000000,
     WATCH_NS = 250000000,
     WATCH_TRACE_NS = 10000000,
+    WATCH_FILLING_NS = 1000000,
     WATCH_STACK_B = 128 << 10
 };
 enum { EMPTY_PART = 4, EMPTY_TRIES = 1000 };
@@ -452,11 +454,15 @@ void zs_instrument_synchronized(struct zs_collector *c)
 static void *watch(void *collector)
 {
     struct zs_collector *c = collector;
+    bool is_filling = false;
     for (;;) {
         bool has_traces = atomic_load_explicit(&c->instrument_traces, memory_order_relaxed) > 0;
-        const struct timespec pause = {.tv_nsec = has_traces ? WATCH_TRACE_NS : WATCH_NS};
+        const struct timespec pause = {.tv_nsec = is_filling   ? WATCH_FILLING_NS
+                                                  : has_traces ? WATCH_TRACE_NS
+                                                               : WATCH_NS};
         nanosleep(&pause, NULL);
-        if (zs_instrument_is_due(c))
+        is_filling = is_any_filling(c);
+        if (is_filling || zs_instrument_is_due(c))
             zs_instrument_synchronized(c);
     }
     return NULL;
