@@ -5,6 +5,7 @@ Usage: test_products.py KINDS.cl ZESCOPE DRIVER PROGRAM
 """
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -13,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kinds import Kinds  # noqa: E402
 
 PATHS = [os.path.abspath(p) for p in sys.argv[1:5]]
-KERNELS = ['clean', 'strided', 'conflicts', 'spilling']
+KERNELS = ['clean', 'strided', 'conflicts']
 CLOCKS = {'skl': 1150, 'icllp': 1100, 'tgllp': 1300, 'dg2': 2400, 'pvc': 1600}
 LINE = 64
 # of all launches of a kernel: work-items, lines that they read and write
@@ -31,6 +32,11 @@ class Products(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
+        with open(PATHS[0]) as f: # these alone: others take long to compile
+            pieces = re.split('(?m)^(?=__kernel)', f.read())
+        cls.source = os.path.join(cls.folder.name, 'few.cl')
+        with open(cls.source, 'w') as f:
+            f.write(pieces[0] + ''.join(p for p in pieces[1:] if re.match(r'__kernel void (\w+)', p)[1] in KERNELS))
 
     @classmethod
     def tearDownClass(cls):
@@ -38,7 +44,7 @@ class Products(unittest.TestCase):
 
     def measure(self, device, *groups):
         """Values by kernel, group and metric."""
-        kinds = Kinds(*PATHS, self.folder.name, device)
+        kinds = Kinds(self.source, *PATHS[1:], self.folder.name, device)
         runs = ['--runs'] if len(groups) > 2 else [] # of one domain
         rec = kinds.record('rec_' + device, '--no-last', *runs, '--metrics', ','.join(groups), kernels=KERNELS)
         document = json.loads(kinds.run('metrics', 'show', '--json', rec)[1])
@@ -65,8 +71,7 @@ class Products(unittest.TestCase):
             self.assertAlmostEqual(basic['GpuTime'] * CLOCKS[device] / 1000, basic['GpuCoreClocks'], delta=2 * CLOCKS[device])
             self.assertTrue(0 < basic[active] and basic[active] + basic[stall] <= 100.001, (device, kernel))
             # scratch memory is what spills; arguments that threads load are none
-            self.assertEqual(memory['ScratchMessages'] > 0, kernel == 'spilling', (device, kernel))
-            self.assertEqual(memory['ScratchBytesAsked'] > 0, kernel == 'spilling')
+            self.assertEqual([memory['ScratchMessages'], memory['ScratchBytesAsked']], [0, 0], (device, kernel))
             self.assertEqual(memory['SlmMessages'] > 0, kernel == 'conflicts')
             self.assertEqual(memory['SlmConflictCycles'] > 0, kernel == 'conflicts')
         for kernel in ('clean', 'strided'):
