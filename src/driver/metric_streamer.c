@@ -498,6 +498,11 @@ static void release_marker(struct zs_command *command)
 
 static const struct zs_op op_marker = {"metric streamer marker", run_marker, release_marker};
 
+struct zs_ze_metric_group *zs_streamer_group(const struct zs_ze_streamer *s)
+{
+    return s->group;
+}
+
 struct zs_ze_streamer *zs_streamer_of(const struct zs_ze_metric_group *group)
 {
     struct zs_metrics *m = group->device->metrics;

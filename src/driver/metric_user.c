@@ -278,10 +278,12 @@ ze_result_t ZE_APICALL zetMetricGroupCreateExp(zet_device_handle_t hDevice, cons
     return ZE_RESULT_SUCCESS;
 }
 
-/* The device's lock is held. */
+/* Or a streamer of it is open. The device's lock is held. */
 static bool is_active(const struct zs_ze_metric_group *group)
 {
-    return group->device->metrics->active[group->domain] == group;
+    const struct zs_metrics *m = group->device->metrics;
+    const struct zs_ze_streamer *streamer = m->streamers[group->domain];
+    return m->active[group->domain] == group || (streamer && zs_streamer_group(streamer) == group);
 }
 
 #define CHECK_MINE(group)                                                                          \

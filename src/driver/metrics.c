@@ -423,9 +423,13 @@ static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
 
 static bool is_active(const struct zs_metrics *m, enum zs_metric_by_address kind)
 {
-    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
         if (m->active[d] && zs_metric_by_address(m->active[d]->set) == kind)
             return true;
+        if (m->streamers[d] &&
+            zs_metric_by_address(zs_streamer_group(m->streamers[d])->set) == kind)
+            return true;
+    }
     return false;
 }
 
@@ -620,14 +624,33 @@ void *zs_metrics_function(const char *name)
 /* ---- Activation --------------------------------------------------------------------------------
  */
 
-/* What is collected from stays active. */
+/* What is collected from keeps others of its domain out. That it is deactivated the specification
+ * leaves undefined: as with Intel's driver its streamer goes on until it is closed. */
+static ze_result_t check_streamers(const char *function, const struct zs_metrics *m,
+                                   struct zs_ze_metric_group *const wanted[ZS_METRIC_DOMAINS])
+{
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
+        const struct zs_ze_metric_group *group =
+            m->streamers[d] ? zs_streamer_group(m->streamers[d]) : NULL;
+        if (!group || wanted[d] == group)
+            continue;
+        if (wanted[d])
+            return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
+                             "a streamer of %s is open", group->name);
+        if (m->active[d] &&
+            !zs_lets_pass(function, "%s is deactivated while a streamer of it is open",
+                          group->name))
+            return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t activate(const char *function, struct zs_metrics *m,
                             struct zs_ze_metric_group *const wanted[ZS_METRIC_DOMAINS])
 {
-    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
-        if (m->streamers[d] && m->active[d] != wanted[d])
-            return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
-                             "a streamer of %s is open", m->active[d]->name);
+    ze_result_t result = check_streamers(function, m, wanted);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     uint32_t traced = zs_metric_set_domain(ZS_METRIC_SET_LAUNCHES);
     if (m->tracer && m->active[traced] != wanted[traced])
         return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,

@@ -327,6 +327,8 @@ struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t
 void zs_tracer_add(struct zs_metrics *metrics, uint64_t address,
                    const struct zs_metric_stretch *stretch);
 
+/* Whose streamer it is; borrowed from it. */
+struct zs_ze_metric_group *zs_streamer_group(const struct zs_ze_streamer *streamer);
 /* The open streamer of a group, with a reference; NULL: none. */
 struct zs_ze_streamer *zs_streamer_of(const struct zs_ze_metric_group *group);
 

@@ -131,7 +131,26 @@ static void test_activation(void **state)
     /* what is collected from stays active */
     FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, &query),
           ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    /* it goes on when it is deactivated, and nothing takes its place until it is closed */
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+    FAILS(zetMetricStreamerOpen(e->context, e->device, stream, &desc, NULL, &second),
+          ZE_RESULT_NOT_READY);
+    FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, &query),
+          ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &both[1]));
+    size_t size = 0;
+    for (int i = 0; i < 10000 && size == 0; i++) { /* a period of time passes */
+        static uint8_t raw[1 << 16];
+        const struct timespec rest = {.tv_nsec = 100000};
+        nanosleep(&rest, NULL);
+        size = sizeof(raw);
+        OK(zetMetricStreamerReadData(streamer, 1, &size, raw));
+    }
+    assert_true(size > 0);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &stream));
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
     OK(zetMetricStreamerClose(streamer));
+    activate(e, query);
     activate(e, NULL);
     FAILS(zetMetricStreamerOpen(e->context, e->device, stream, &desc, NULL, &streamer),
           ZE_RESULT_NOT_READY);
