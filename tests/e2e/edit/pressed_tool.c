@@ -2,7 +2,8 @@
 /*
  * Executions and lanes of every instruction, by probes that find no registers free: those that the
  * kernel leaves are reserved, all of them ("none") or all but the lowest ("one"). What windows hold
- * has to be saved and brought back at each. "dead": those that the kernel never names are reserved,
+ * has to be saved and brought back at each, with ",far" as if the kernel had 128 KiB of scratch
+ * memory. "dead": those that the kernel never names are reserved,
  * so that windows are taken from what holds nothing at the place. "edges": registers are free, and
  * blocks that only the branch before them leads to are counted on that edge. All of "edges" and
  * every other one else: blocks that end with a branch forward are counted on the two edges behind
@@ -22,6 +23,7 @@ static bool chooses(const struct zs_isa_inst *inst)
     return inst->op == ZS_OP_SEL || zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH;
 }
 
+enum { FAR_B = 128 << 10 };
 enum { ON_EDGE = 1, BEHIND, TO_HEADER_BACK, TO_HEADER };
 
 /* The block is where the branch before it goes on. */
@@ -103,8 +105,9 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
     const struct zs_probe count = {.kind = ZS_PROBE_COUNT};
     const struct zs_probe edge = {.kind = ZS_PROBE_COUNT, .site = ON_EDGE};
-    const bool edges = !strcmp(zs_tool_args(run), "edges");
-    uint64_t grf[4], left = !strcmp(zs_tool_args(run), "one");
+    const char *args = zs_tool_args(run);
+    const bool edges = !strcmp(args, "edges");
+    uint64_t grf[4], left = !strncmp(args, "one", 3);
     int error = 0;
     memset(grf, 0xff, sizeof(grf));
     uint64_t unused[4];
@@ -115,7 +118,9 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
             left = 0;
         }
     if (!edges)
-        zs_edit_reserve_grf(kernel, strcmp(zs_tool_args(run), "dead") ? grf : unused);
+        zs_edit_reserve_grf(kernel, strcmp(args, "dead") ? grf : unused);
+    if (strstr(args, ",far")) /* nobody else may write what the library hands out */
+        ((struct zs_kernel *)(uintptr_t)zs_edit_kernel_info(kernel))->scratch_B[0] = FAR_B;
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         uint32_t b = zs_isa_inst_block(code, i);
         const struct zs_isa_block *block = zs_isa_block(code, b);
