@@ -71,8 +71,9 @@ struct zs_plan {
     uint32_t window;   /* ZS_WINDOW_GRFS registers for everybody; ZS_NONE: chosen at each place */
     uint32_t mask;     /* register whose first dword is the dispatch mask */
     uint32_t clocks;   /* first register of the clocks, a dword each; ZS_NONE: none */
-    uint32_t scratch;  /* enum zs_plan_scratch */
-    uint32_t header;   /* register that has what r0 had, for ZS_SCRATCH_BY_GRF and _BY_CODE */
+    uint32_t clock_slots; /* or in scratch memory behind what is saved, a register each: how many */
+    uint32_t scratch;     /* enum zs_plan_scratch */
+    uint32_t header;      /* register that has what r0 had, for ZS_SCRATCH_BY_GRF and _BY_CODE */
     bool is_far; /* behind what scratch messages reach: by stateless ones, or to the surface */
     uint32_t scratch_offset_B,
         scratch_size_B; /* of a thread: where windows are kept, of how much */

@@ -31,15 +31,42 @@ static const char *const rows[EMIT_COUNT][TEXT_COUNT] = {
 static const struct emit_set {
     enum zs_isa_platform platform;
     enum emit_text text;
-    const char *pipe;                      /* of a distance */
-    uint32_t save_desc, load_desc;         /* of four registers, to scratch memory and back */
-    uint32_t far_save_desc, far_load_desc; /* by the load/store unit */
-} sets[] = {{ZS_ISA_GEN9, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000, 0, 0},
-            {ZS_ISA_GEN11, TEXT_GEN9, NULL, 0x020f2000, 0x024c2000, 0, 0},
-            {ZS_ISA_XE_LP, TEXT_GEN12, "", 0x020f2000, 0x024c2000, 0, 0},
-            {ZS_ISA_XE_HP, TEXT_GEN12, "A", 0x020f2000, 0x024c2000, 0, 0},
-            {ZS_ISA_XE_HPG, TEXT_XE_HPG, "A", 0x020f2000, 0x024c2000, 0x4200e504, 0x4240e500},
-            {ZS_ISA_XE_HPC, TEXT_XE_HPG, "A", 0x020f3000, 0x024c3000, 0x4200f504, 0x4240f500}};
+    const char *pipe; /* of a distance */
+    struct {
+        uint32_t save, load;         /* at the place that is added */
+        uint32_t far_save, far_load; /* stateless; of the load/store unit; 0: there is none */
+    } four, one;                     /* registers: descriptors for scratch memory */
+} sets[] = {
+#define FAR_FOUR 0x020a04ff, 0x024804ff
+#define FAR_ONE  0x020a02ff, 0x021802ff
+    {ZS_ISA_GEN9,
+     TEXT_GEN9,
+     NULL,
+     {0x020f2000, 0x024c2000, FAR_FOUR},
+     {0x020f0000, 0x021c0000, FAR_ONE}},
+    {ZS_ISA_GEN11,
+     TEXT_GEN9,
+     NULL,
+     {0x020f2000, 0x024c2000, FAR_FOUR},
+     {0x020f0000, 0x021c0000, FAR_ONE}},
+    {ZS_ISA_XE_LP,
+     TEXT_GEN12,
+     "",
+     {0x020f2000, 0x024c2000, FAR_FOUR},
+     {0x020f0000, 0x021c0000, FAR_ONE}},
+    {ZS_ISA_XE_HP, TEXT_GEN12, "A", {0x020f2000, 0x024c2000, 0, 0}, {0x020f0000, 0x021c0000, 0, 0}},
+    {ZS_ISA_XE_HPG,
+     TEXT_XE_HPG,
+     "A",
+     {0x020f2000, 0x024c2000, 0x4200e504, 0x4240e500},
+     {0x020f0000, 0x021c0000, 0x4200c504, 0x4210c500}},
+    {ZS_ISA_XE_HPC,
+     TEXT_XE_HPG,
+     "A",
+     {0x020f3000, 0x024c3000, 0x4200f504, 0x4240f500},
+     {0x020f1000, 0x021c1000, 0x4200d504, 0x4210d500}}};
+#undef FAR_FOUR
+#undef FAR_ONE
 
 static const struct emit_set *set_of(enum zs_isa_platform platform)
 {
@@ -56,9 +83,8 @@ bool zs_emit_has(enum zs_isa_platform platform)
 
 bool zs_emit_reaches_far(enum zs_isa_platform platform)
 {
-    /* from XeHP on that memory is a surface */
     const struct emit_set *set = set_of(platform);
-    return set && (platform <= ZS_ISA_XE_LP || set->far_save_desc);
+    return set && set->four.far_save;
 }
 
 enum { INST_B = 16 };
@@ -74,7 +100,8 @@ struct emitter {
     struct zs_buf text;
     uint32_t lines;
     uint32_t asked; /* register of what has no effect unless QUESTION_KEPT of it is set; ZS_NONE */
-    bool saves;     /* some probe saves its window */
+    const struct zs_window *window; /* of the probe that is being made */
+    bool saves;                     /* some probe saves its window */
 };
 
 /* Dwords of the register in which lanes are asked for. */
@@ -259,27 +286,48 @@ static void put_lane_count(struct emitter *e, const struct zs_probe *p,
     put_add(e, w, p->counter);
 }
 
+/* A clock that is kept in scratch memory: to register `grf`, or from there. */
+static void put_slot(struct emitter *e, uint32_t grf, uint32_t clock, bool back);
+
+/* The clock's dword, in a register of its own or, from memory, in register `to`. */
+struct clock {
+    uint32_t grf, dword;
+};
+static struct clock put_clock_read(struct emitter *e, uint32_t number, uint32_t to)
+{
+    const struct zs_plan *plan = e->plan;
+    if (plan->clocks != ZS_NONE)
+        return (struct clock){plan->clocks + number / ZS_GRF_CLOCKS, number % ZS_GRF_CLOCKS};
+    put_slot(e, to, number, true);
+    return (struct clock){to, 0};
+}
+
 static void put_clock(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
                       uint32_t w)
 {
-    uint32_t grf = e->plan->clocks + p->clock / ZS_GRF_CLOCKS, dword = p->clock % ZS_GRF_CLOCKS;
+    bool in_memory = e->plan->clocks == ZS_NONE;
+    struct clock clock = {w + 3, 0};
     (void)inst;
+    if (e->asked != ZS_NONE || !in_memory)
+        clock = put_clock_read(e, p->clock, w + 3);
     if (e->asked == ZS_NONE) {
-        emit(e, EMIT_TIME, grf, dword, 0, 0);
-        return;
+        emit(e, EMIT_TIME, clock.grf, clock.dword, 0, 0);
+    } else {
+        emit(e, EMIT_TIME, w + 2, 0, 0, 0);
+        emit(e, EMIT_XOR, w + 2, 0, clock.grf, clock.dword);
+        put_if(e, w + 2, 0);
+        emit(e, EMIT_XOR, clock.grf, clock.dword, w + 2, 0);
     }
-    emit(e, EMIT_TIME, w + 2, 0, 0, 0);
-    emit(e, EMIT_XOR, w + 2, 0, grf, dword);
-    put_if(e, w + 2, 0);
-    emit(e, EMIT_XOR, grf, dword, w + 2, 0);
+    if (in_memory)
+        put_slot(e, w + 3, p->clock, false);
 }
 
 static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struct zs_isa_inst *inst,
                         uint32_t w)
 {
+    struct clock clock = put_clock_read(e, p->clock, w + 3);
     (void)inst;
-    emit(e, EMIT_SINCE, w + 2, 0, e->plan->clocks + p->clock / ZS_GRF_CLOCKS,
-         p->clock % ZS_GRF_CLOCKS);
+    emit(e, EMIT_SINCE, w + 2, 0, clock.grf, clock.dword);
     put_if(e, w + 2, 0);
     put_add(e, w, p->counter);
 }
@@ -382,19 +430,13 @@ enum { A0_SURFACE = 2, A0_OURS = 7, A0_OTHER = 6 /* dwords */ };
 
 static bool is_by_surface(const struct emitter *e)
 {
-    return e->plan->is_far && e->set->far_save_desc;
+    return e->plan->is_far && e->set->text == TEXT_XE_HPG;
 }
 
 /* What the header of a stateless block message has in that dword. */
 static uint32_t far_offset(const struct zs_plan *plan)
 {
     return plan->scratch_offset_B / OWORD_B;
-}
-
-static void put_surface(struct emitter *e, uint32_t header)
-{
-    emit(e, EMIT_SURFACE, header, SURFACE_NAME, header, 0);
-    emit(e, EMIT_SET, header, SURFACE_PLACE, e->plan->scratch_offset_B, 0);
 }
 
 static void put_entry(struct emitter *e)
@@ -404,7 +446,7 @@ static void put_entry(struct emitter *e)
     if (by_grf)
         emit(e, EMIT_COPY, plan->header, 0, 0, 0);
     if (by_grf && by_surface)
-        put_surface(e, plan->header);
+        emit(e, EMIT_SURFACE, plan->header, SURFACE_NAME, plan->header, 0);
     else if (by_grf && plan->is_far)
         emit(e, EMIT_SET, plan->header, FAR_DWORD, far_offset(plan), 0);
     if (plan->scratch == ZS_SCRATCH_BY_ACC)
@@ -507,15 +549,25 @@ static void put_header(struct emitter *e, const struct zs_window *w, bool back)
         emit(e, EMIT_SET, w->header, FAR_DWORD, far_offset(plan), 0);
 }
 
-static void put_message(struct emitter *e, const struct zs_window *w, bool back)
+/* Registers that go to scratch memory, or come back from there. */
+struct part {
+    uint32_t grf, count; /* ZS_WINDOW_GRFS, or 1 */
+    uint32_t offset_B;   /* from where windows are kept */
+};
+
+static void put_message(struct emitter *e, uint32_t header, const struct part *part, bool back)
 {
-    uint32_t offset = e->plan->scratch_offset_B / ZS_UNIT_B;
-    if (e->plan->is_far)
-        emit(e, back ? EMIT_LOAD_4_FAR : EMIT_SAVE_4_FAR, w->header, w->first, 0, 0);
-    else if (back)
-        emit(e, EMIT_LOAD_4, w->header, w->first, e->set->load_desc | offset, 0);
-    else
-        emit(e, EMIT_SAVE_4, w->header, w->first, e->set->save_desc | offset, 0);
+    bool is_one = part->count == 1, is_far = e->plan->is_far;
+    uint32_t save = is_one ? e->set->one.save : e->set->four.save;
+    uint32_t load = is_one ? e->set->one.load : e->set->four.load;
+    uint32_t far_save = is_one ? e->set->one.far_save : e->set->four.far_save;
+    uint32_t far_load = is_one ? e->set->one.far_load : e->set->four.far_load;
+    uint32_t offset = (e->plan->scratch_offset_B + part->offset_B) / ZS_UNIT_B;
+    uint32_t desc = is_far ? (back ? far_load : far_save) : (back ? load : save) | offset;
+    uint32_t length = e->set->text == TEXT_XE_HPG  ? part->count
+                      : e->set->text == TEXT_GEN12 ? part->count << 6
+                                                   : part->count << 6 | 0xa;
+    emit(e, back ? EMIT_LOAD : EMIT_SAVE, header, part->grf, desc, length);
 }
 
 /*
@@ -523,49 +575,88 @@ static void put_message(struct emitter *e, const struct zs_window *w, bool back)
  * a0. Where the header is at hand, a0.2 is kept in it meanwhile; else a0.7 names the surface, and
  * a0.6 keeps the dword of the header that has the address meanwhile.
  */
-static void put_message_by_surface(struct emitter *e, const struct zs_window *w, bool back)
+static void put_message_by_surface(struct emitter *e, uint32_t header, const struct part *part,
+                                   bool back)
 {
-    bool by_acc = e->plan->scratch == ZS_SCRATCH_BY_ACC, by_code = w->header == 0;
-    bool at_hand = by_acc || e->plan->scratch == ZS_SCRATCH_BY_GRF;
+    uint32_t scratch = e->plan->scratch, place_B = e->plan->scratch_offset_B + part->offset_B;
+    bool at_hand = scratch == ZS_SCRATCH_BY_ACC || scratch == ZS_SCRATCH_BY_GRF;
+    bool is_one = part->count == 1;
     uint32_t dword = at_hand ? A0_SURFACE : A0_OURS;
-    if (by_acc && !back) {
-        emit(e, EMIT_HEADER_FROM_ACC, w->header, e->k->acc, e->k->acc + 1, 0);
-        put_surface(e, w->header);
-    }
     if (at_hand) {
-        emit(e, EMIT_DWORD_FROM_A0, w->header, SURFACE_A0, dword, 0);
-        emit(e, EMIT_DWORD_TO_A0, w->header, SURFACE_NAME, dword, 0);
+        emit(e, EMIT_DWORD_FROM_A0, header, SURFACE_A0, dword, 0);
+        emit(e, EMIT_DWORD_TO_A0, header, SURFACE_NAME, dword, 0);
     } else {
-        if (by_code)
+        if (scratch == ZS_SCRATCH_BY_CODE)
             emit(e, EMIT_SURFACE_TO_A0, 0, dword, 0, 0);
-        emit(e, EMIT_DWORD_TO_A0, w->header, SURFACE_PLACE, A0_OTHER, 0);
-        emit(e, EMIT_SET, w->header, SURFACE_PLACE, e->plan->scratch_offset_B, 0);
+        emit(e, EMIT_DWORD_TO_A0, header, SURFACE_PLACE, A0_OTHER, 0);
     }
-    emit(e, back ? EMIT_LOAD_4_SURFACE : EMIT_SAVE_4_SURFACE, w->header, w->first,
-         back ? e->set->far_load_desc : e->set->far_save_desc, dword);
-    if (at_hand)
-        emit(e, EMIT_DWORD_TO_A0, w->header, SURFACE_A0, dword, 0);
+    emit(e, EMIT_SET, header, SURFACE_PLACE, place_B, 0);
+    if (back)
+        emit(e, EMIT_LOAD_SURFACE, header, part->grf,
+             is_one ? e->set->one.far_load : e->set->four.far_load, dword);
     else
-        emit(e, EMIT_DWORD_FROM_A0, w->header, SURFACE_PLACE, A0_OTHER, 0);
-    if (by_acc && back)
+        emit(e, is_one ? EMIT_SAVE_1_SURFACE : EMIT_SAVE_4_SURFACE, header, part->grf,
+             is_one ? e->set->one.far_save : e->set->four.far_save, dword);
+    if (at_hand)
+        emit(e, EMIT_DWORD_TO_A0, header, SURFACE_A0, dword, 0);
+    else
+        emit(e, EMIT_DWORD_FROM_A0, header, SURFACE_PLACE, A0_OTHER, 0);
+}
+
+/* The header by the load/store unit, where it is kept in an accumulator; and back. */
+static void put_header_by_surface(struct emitter *e, const struct zs_window *w, bool back)
+{
+    if (e->plan->scratch != ZS_SCRATCH_BY_ACC)
+        return;
+    if (back) {
         emit(e, EMIT_FROM_ACC, w->header, e->k->acc + 1, 0, 0);
+        return;
+    }
+    emit(e, EMIT_HEADER_FROM_ACC, w->header, e->k->acc, e->k->acc + 1, 0);
+    emit(e, EMIT_SURFACE, w->header, SURFACE_NAME, w->header, 0);
 }
 
 /* What the window holds goes to scratch memory, and comes back. r0, where it is the header, is the
  * kernel's in between: a record may have it. */
 static void put_saved(struct emitter *e, const struct zs_window *w, bool back)
 {
-    bool by_code = e->plan->scratch == ZS_SCRATCH_BY_CODE;
+    const struct part window = {.grf = w->first, .count = ZS_WINDOW_GRFS};
+    bool by_code = e->plan->scratch == ZS_SCRATCH_BY_CODE, by_surface = is_by_surface(e);
     e->saves = true;
+    if (by_surface && !back)
+        put_header_by_surface(e, w, false);
+    else if (!by_surface && (!back || by_code))
+        put_header(e, w, false);
+    if (by_surface)
+        put_message_by_surface(e, w->header, &window, back);
+    else
+        put_message(e, w->header, &window, back);
+    if (by_surface && back)
+        put_header_by_surface(e, w, true);
+    else if (!by_surface && (back || by_code))
+        put_header(e, w, true);
+}
+
+static void put_slot(struct emitter *e, uint32_t grf, uint32_t clock, bool back)
+{
+    const struct part slot = {
+        .grf = grf, .count = 1, .offset_B = (ZS_WINDOW_GRFS + clock) * e->grf_B};
+    const struct zs_window *w = e->window;
+    uint32_t place_B = e->plan->scratch_offset_B + slot.offset_B;
+    bool by_code = e->plan->scratch == ZS_SCRATCH_BY_CODE, moves = e->plan->is_far;
     if (is_by_surface(e)) {
-        put_message_by_surface(e, w, back);
+        put_message_by_surface(e, w->header, &slot, back);
         return;
     }
-    if (!back || by_code)
+    if (moves && by_code)
         put_header(e, w, false);
-    put_message(e, w, back);
-    if (back || by_code)
+    if (moves)
+        emit(e, EMIT_SET, w->header, FAR_DWORD, place_B / OWORD_B, 0);
+    put_message(e, w->header, &slot, back);
+    if (moves && by_code)
         put_header(e, w, true);
+    else if (moves)
+        emit(e, EMIT_SET, w->header, FAR_DWORD, far_offset(e->plan), 0);
 }
 
 /* The window is there to be used, and is the kernel's again. */
@@ -627,7 +718,9 @@ static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
         emit(e, EMIT_MOVE, w.first, QUESTION_KEPT, w.first, QUESTION_LANES);
         e->asked = w.first;
     }
+    e->window = &w;
     kinds[at->probe.kind].put(e, &at->probe, inst, w.first);
+    e->window = NULL;
     e->asked = ZS_NONE;
     put_given_back(e, &w);
     return e->text.error;

@@ -16,6 +16,7 @@
  *
  * Where there is no window, four registers that hold something are saved to scratch memory and
  * brought back. That needs only to know that nobody touches what the messages' header is kept in.
+ * Clocks are there, too, if there are no registers for them from start to end.
  *
  * The first two need to know what the kernel touches. That is unknown when it writes registers that
  * a0 chooses; where it only reads such, liveness is unknown. Code that calls what is not there, and
@@ -195,7 +196,8 @@ static bool keeps_header(struct zs_edit_kernel *k)
 /* How windows can be saved where there are none that hold nothing. */
 static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_plan *plan)
 {
-    uint64_t window_B = ZS_WINDOW_GRFS * zs_isa_platform_info(k->edit->platform)->grf_B;
+    uint64_t window_B = (ZS_WINDOW_GRFS + (uint64_t)plan->clock_slots) *
+                        zs_isa_platform_info(k->edit->platform)->grf_B;
     const struct zs_kernel *info = k->info;
     uint64_t offset_B = ((uint64_t)info->scratch_B[0] + ZS_UNIT_B - 1) / ZS_UNIT_B * ZS_UNIT_B;
     uint32_t max_B = k->edit->platform >= ZS_ISA_XE_HP ? ZS_SCRATCH_MAX_XE_B : ZS_SCRATCH_MAX_B;
@@ -241,9 +243,12 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
     plan->window = take(left, ZS_WINDOW_GRFS);
     if (plan->window != ZS_NONE && clock_grfs)
         plan->clocks = take(left, clock_grfs);
-    if (clock_grfs && plan->clocks == ZS_NONE)
-        return zs_edit_refuse(k, known ? "no registers are free for its clocks"
-                                       : "which registers are free for clocks is not known");
+    if (clock_grfs && plan->clocks == ZS_NONE) { /* then in memory, as all else */
+        for (uint32_t i = 0; plan->window != ZS_NONE && i < ZS_WINDOW_GRFS; i++)
+            zs_grf_set(left, plan->window + i);
+        plan->window = ZS_NONE;
+        plan->clock_slots = clocks;
+    }
     if (plan->window != ZS_NONE && population(left) > plan->group_count) {
         plan->in_registers = true;
         plan->mask = take(left, 1);
@@ -252,6 +257,10 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
     }
     if (plan->window == ZS_NONE)
         plan_scratch(k, left, plan);
+    if (plan->clock_slots && plan->scratch == ZS_SCRATCH_NONE)
+        return zs_edit_refuse(k, "%s, and they cannot be kept in scratch memory",
+                              known ? "no registers are free for its clocks"
+                                    : "which registers are free for clocks is not known");
     return 0;
 }
 
@@ -360,5 +369,8 @@ bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
         copied[i] |= k->guarded_grf[i];
     if (plan->header != ZS_NONE)
         zs_grf_set(copied, plan->header);
-    return dead_window(k, insertion, copied, ret) || saved_window(k, plan, copied, ret);
+    /* who has clocks in scratch memory needs the header that comes with saving */
+    bool is_clock = p && (p->kind == ZS_PROBE_CLOCK || p->kind == ZS_PROBE_ELAPSED);
+    return (!is_clock && dead_window(k, insertion, copied, ret)) ||
+           saved_window(k, plan, copied, ret);
 }

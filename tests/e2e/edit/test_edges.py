@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_edges.py ZESCOPE SUITE TOOL BINARY...: a caller's own code on edges of threads that jump counts what probes count there.
 
-Kernels compute what they compute plainly: the suite compares with plain C.
+Or (TOOL:clocks) times of parts are together that of the whole. Kernels compute what they compute plainly: the suite compares with plain C.
 """
 import json
 import os
@@ -23,6 +23,6 @@ for binary in binaries:
             rows = json.load(f)['rows']
     wrong = [row for row in rows if row['probe'] != row['text']]
     taken = sum(row['probe'] > 0 for row in rows)
-    print(f'{group} {variant}: {len(rows)} edges, {taken} of them taken, {len(wrong)} wrong, {len(said)} kernels refused')
+    print(f"{group} {variant}: {len(rows)} rows, {taken} of them taken, {len(wrong)} wrong, {len(said)} kernels refused")
     if wrong or said or not taken:
         sys.exit('\n'.join(map(str, wrong + said)))
