@@ -6,8 +6,8 @@
  */
 #include "dataport/dataport_priv.h"
 
-#include <emmintrin.h>
 #include <math.h>
+#include <smmintrin.h>
 
 enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4, TOUCH_LANES = 32 };
 _Static_assert(1 << LINE_SHIFT == ZS_PORT_LINE_B, "lines are those of the caches");
@@ -36,7 +36,7 @@ static void add_bytes(struct zs_port_touch *t, uint64_t address, uint64_t size_B
  */
 
 /* Byte distance from a lane's first byte to behind its last. */
-static uint32_t span_of(const struct zs_port_message *m)
+static inline uint32_t span_of(const struct zs_port_message *m)
 {
     if (m->shape == ZS_PORT_SHAPE_LSC)
         return m->channels && m->channels != 15
@@ -120,43 +120,117 @@ static void find_conflicts(struct zs_port_touch *t, const struct zs_port_message
     t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
 }
 
-/* The same of up to 16 lanes with a dword each, and how many lanes share one. False: they have not.
+/* ---- banks, sixteen lanes at once --------------------------------------------------------------
+ * Without a branch: which lanes share a dword or a bank follows from data, and hosts cannot guess
+ * it.
  */
-static bool find_dwords(struct zs_port_touch *t, const struct zs_port_message *m,
-                        const uint64_t *offset, uint32_t mask)
+
+/* How many before it are the same, of 16 words: each is held against those 1 to 15 places ahead. */
+static inline void count_words(const __m128i word[2], __m128i ret[2])
 {
-    uint32_t dwords[16] = {0}, fullest = 0, count = 0, most = 1;
-    uint64_t odd = 0;
-    uint8_t per_bank[BANKS] = {0};
-    if (span_of(m) != 4 || mask > 0xffff)
-        return false;
-    ZS_PORT_FOR_LANES(lane, mask)
-    {
-        odd |= offset[lane] & 3;
-        dwords[lane] = (uint32_t)(offset[lane] / 4);
+    const __m128i none = _mm_set1_epi32(-1);
+    __m128i low = _mm_setzero_si128(), high = _mm_cmpeq_epi16(word[1], word[0]), ahead;
+#define AHEAD(n) /* and n + 8 */                                                                   \
+    ahead = _mm_alignr_epi8(word[0], none, 16 - 2 * (n));                                          \
+    low = _mm_add_epi16(low, _mm_cmpeq_epi16(word[0], ahead));                                     \
+    high = _mm_add_epi16(high, _mm_cmpeq_epi16(word[1], ahead));                                   \
+    ahead = _mm_alignr_epi8(word[1], word[0], 16 - 2 * (n));                                       \
+    high = _mm_add_epi16(high, _mm_cmpeq_epi16(word[1], ahead))
+    AHEAD(1);
+    AHEAD(2);
+    AHEAD(3);
+    AHEAD(4);
+    AHEAD(5);
+    AHEAD(6);
+    AHEAD(7);
+#undef AHEAD
+    ret[0] = _mm_sub_epi16(_mm_setzero_si128(), low);
+    ret[1] = _mm_sub_epi16(_mm_setzero_si128(), high);
+}
+
+/* The same of 16 bytes. */
+static inline __m128i count_bytes(__m128i byte)
+{
+    const __m128i none = _mm_set1_epi32(-1);
+    __m128i count = _mm_setzero_si128();
+#define AHEAD(n)                                                                                   \
+    count = _mm_sub_epi8(count, _mm_cmpeq_epi8(byte, _mm_alignr_epi8(byte, none, 16 - (n))))
+#define THREE_AHEAD(n)                                                                             \
+    AHEAD(n);                                                                                      \
+    AHEAD((n) + 1);                                                                                \
+    AHEAD((n) + 2)
+    THREE_AHEAD(1);
+    THREE_AHEAD(4);
+    THREE_AHEAD(7);
+    THREE_AHEAD(10);
+    THREE_AHEAD(13);
+#undef THREE_AHEAD
+#undef AHEAD
+    return count;
+}
+
+static inline uint32_t most_of_words(__m128i words)
+{
+    const __m128i ones = _mm_set1_epi16(-1);
+    return 0xffff & ~(uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(words, ones)));
+}
+
+/* Lanes of `mask` whose dwords are told apart by 15 bits: as words, and words of no other lane.
+ * False: some lie farther away, or not at a multiple of four bytes. */
+static inline bool load_dwords(const uint8_t *offsets, uint32_t scale, uint32_t mask,
+                               __m128i word[2], __m128i on[2])
+{
+    static const uint32_t bits[16] = {1u << 0,  1u << 1,  1u << 2,  1u << 3, 1u << 4,  1u << 5,
+                                      1u << 6,  1u << 7,  1u << 8,  1u << 9, 1u << 10, 1u << 11,
+                                      1u << 12, 1u << 13, 1u << 14, 1u << 15};
+    const __m128i lanes = _mm_set1_epi32((int)mask), shift = _mm_cvtsi32_si128(scale == 1 ? 2 : 0);
+    const __m128i kept = _mm_set1_epi32(scale == 1 ? SLM_OFFSET_MASK : SLM_OFFSET_MASK / 4);
+    __m128i odd = _mm_setzero_si128(), dword[4], of[4];
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < 4; i++) {
+        __m128i bit = _mm_loadu_si128((const __m128i *)(const void *)bits + i);
+        of[i] = _mm_cmpeq_epi32(_mm_and_si128(lanes, bit), bit);
+        dword[i] = _mm_setzero_si128(); /* a payload may have no more than eight lanes */
+        if (i < 2 || mask > 0xff)
+            dword[i] = _mm_loadu_si128((const __m128i *)(const void *)offsets + i);
+        dword[i] = _mm_and_si128(_mm_and_si128(dword[i], kept), of[i]);
+        __m128i rest = _mm_and_si128(dword[i], _mm_set1_epi32(scale == 1 ? 3 : 0));
+        dword[i] = _mm_srl_epi32(dword[i], shift);
+        odd = _mm_or_si128(odd, _mm_or_si128(rest, _mm_srli_epi32(dword[i], 15)));
     }
-    if (odd)
-        return false;
-    const __m128i *four = (const __m128i *)(const void *)dwords;
-    __m128i some[4];
-    for (uint32_t i = 0; i < ZS_ARRAY_LEN(some); i++)
-        some[i] = _mm_loadu_si128(four + i);
-    ZS_PORT_FOR_LANES(lane, mask)
-    {
-        __m128i own = _mm_set1_epi32((int)dwords[lane]);
-        __m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(some[0], own), _mm_cmpeq_epi32(some[1], own));
-        __m128i high =
-            _mm_packs_epi32(_mm_cmpeq_epi32(some[2], own), _mm_cmpeq_epi32(some[3], own));
-        uint32_t same = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) & mask;
-        if (same & ((1u << lane) - 1))
-            continue; /* another lane told it */
-        uint32_t in_bank = ++per_bank[dwords[lane] % BANKS];
-        fullest = ZS_MAX(fullest, in_bank);
-        count++;
-        if (same & (same - 1))
-            most = ZS_MAX(most, (uint32_t)__builtin_popcount(same));
+    for (uint32_t i = 0; i < 2; i++) {
+        const __m128i own = _mm_add_epi16(_mm_set_epi16(7, 6, 5, 4, 3, 2, 1, 0),
+                                          _mm_set1_epi16((short)(0x8000 + 8 * i)));
+        on[i] = _mm_packs_epi32(of[2 * i], of[2 * i + 1]);
+        word[i] = _mm_blendv_epi8(own, _mm_packus_epi32(dword[2 * i], dword[2 * i + 1]), on[i]);
     }
-    t->atomic_lanes = m->bytes_read && m->bytes_written ? (uint16_t)most : 0;
+    return _mm_testz_si128(odd, odd);
+}
+
+/* find_conflicts() of up to 16 lanes with a dword each, and how many lanes share one. False: they
+ * have not. */
+static bool find_dwords(struct zs_port_touch *t, const struct zs_port_message *m,
+                        const uint8_t *offsets, uint32_t scale, uint32_t mask)
+{
+    const __m128i zero = _mm_setzero_si128(), fifteen = _mm_set1_epi16(15);
+    const __m128i own = _mm_or_si128(
+        _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), _mm_set1_epi8(-128));
+    __m128i word[2], on[2], same[2];
+    if (span_of(m) != 4 || mask == 0 || mask > 0xffff ||
+        !load_dwords(offsets, scale, mask, word, on))
+        return false;
+    count_words(word, same);
+    for (uint32_t i = 0; i < 2; i++) /* each dword once */
+        on[i] = _mm_and_si128(on[i], _mm_cmpeq_epi16(same[i], zero));
+    __m128i first = _mm_packs_epi16(on[0], on[1]);
+    __m128i bank =
+        _mm_packus_epi16(_mm_and_si128(word[0], fifteen), _mm_and_si128(word[1], fifteen));
+    __m128i in_bank = count_bytes(_mm_blendv_epi8(own, bank, first));
+    uint32_t fullest = 1 + most_of_words(_mm_max_epu16(_mm_unpacklo_epi8(in_bank, zero),
+                                                       _mm_unpackhi_epi8(in_bank, zero)));
+    uint32_t count = (uint32_t)__builtin_popcount((uint32_t)_mm_movemask_epi8(first));
+    if (m->bytes_read && m->bytes_written)
+        t->atomic_lanes = (uint16_t)(1 + most_of_words(_mm_max_epu16(same[0], same[1])));
     t->slm_cycles = (uint16_t)fullest;
     t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
     return true;
@@ -164,8 +238,8 @@ static bool find_dwords(struct zs_port_touch *t, const struct zs_port_message *m
 
 /* What addresses and offsets count from, and where what they may reach ends. Lines of scratch
  * memory are those of the thread's own, lines of the payload are the launch's. */
-static uint64_t base_of(const struct zs_port *port, const struct zs_port_message *m,
-                        uint64_t *ret_size_B)
+static inline __attribute__((always_inline)) uint64_t
+base_of(const struct zs_port *port, const struct zs_port_message *m, uint64_t *ret_size_B)
 {
     *ret_size_B = UINT64_MAX;
     if (is_relative(m))
@@ -187,8 +261,6 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
     bool in_slm = m->space == ZS_PORT_SPACE_SLM;
     ZS_PORT_FOR_LANES(lane, in_slm ? mask : 0)
     address[lane] &= SLM_OFFSET_MASK;
-    if (in_slm && find_dwords(t, m, address, mask))
-        return;
     if (m->bytes_read && m->bytes_written)
         t->atomic_lanes = (uint16_t)most_at_one(address, mask);
     if (in_slm) {
@@ -209,7 +281,24 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
     }
 }
 
-/* Most messages have offsets that rise evenly: four at a time, each against its neighbour. lanes:
+/* Most messages have offsets that rise evenly. Of sixteen lanes: */
+static inline bool sixteen_rise_evenly(const uint8_t *offsets, uint32_t *ret_step)
+{
+    uint32_t step = zs_port_load32(offsets + 4) - zs_port_load32(offsets);
+    const __m128i steps = _mm_set1_epi32((int)step);
+    static const uint8_t at_B[4] = {0, 16, 32, 44}; /* and each against the one behind it */
+    __m128i off = _mm_setzero_si128();
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(at_B); i++) {
+        __m128i own = _mm_loadu_si128((const __m128i *)(const void *)(offsets + at_B[i]));
+        __m128i next = _mm_loadu_si128((const __m128i *)(const void *)(offsets + at_B[i] + 4));
+        off = _mm_or_si128(off, _mm_xor_si128(_mm_sub_epi32(next, own), steps));
+    }
+    *ret_step = step;
+    return _mm_testz_si128(off, off);
+}
+
+/* Of others: four at a time, each against its neighbour. lanes:
  * a multiple of 8. False: they do not. */
 static inline bool rises_evenly(const uint8_t *offsets, uint32_t lanes, uint32_t *ret_step)
 {
@@ -235,7 +324,9 @@ touch_even(const struct zs_port *port, const struct zs_port_message *m, const ui
            uint32_t scale, uint32_t lanes, struct zs_port_touch *t)
 {
     uint32_t step, span_B = span_of(m);
-    if (!rises_evenly(offsets, lanes, &step) || step > 64)
+    bool even =
+        lanes == 16 ? sixteen_rise_evenly(offsets, &step) : rises_evenly(offsets, lanes, &step);
+    if (!even || step > 64)
         return false;
     uint64_t first = (uint64_t)zs_port_load32(offsets) * scale;
     uint64_t last = first + (uint64_t)step * scale * (lanes - 1), size_B;
@@ -244,8 +335,8 @@ touch_even(const struct zs_port *port, const struct zs_port_message *m, const ui
     if (m->bytes_read && m->bytes_written)
         t->atomic_lanes = (uint16_t)(step ? 1 : lanes);
     if (m->space == ZS_PORT_SPACE_SLM) {
-        bool even = step ? step * scale == 4 && span_B == 4 : span_B % 4 == 0 && span_B <= 64;
-        if (!even || first % 4 || last > SLM_OFFSET_MASK)
+        bool fits = step ? step * scale == 4 && span_B == 4 : span_B % 4 == 0 && span_B <= 64;
+        if (!fits || first % 4 || last > SLM_OFFSET_MASK)
             return false;
         t->slm_cycles = (uint16_t)(step ? (lanes + BANKS - 1) / BANKS : 1);
         return true;
@@ -265,6 +356,8 @@ static void touch_each(const struct zs_port *port, const struct zs_port_message 
                        struct zs_port_touch *t)
 {
     uint64_t address[TOUCH_LANES];
+    if (m->space == ZS_PORT_SPACE_SLM && find_dwords(t, m, offsets, scale, mask))
+        return;
     ZS_PORT_FOR_LANES(lane, mask)
     address[lane] = (uint64_t)zs_port_load32(offsets + (size_t)lane * 4) * scale;
     touch_lanes(port, m, address, mask, t);

@@ -497,6 +497,7 @@ static void finish(struct zs_timing_machine *m)
 {
     struct zs_timing_estimate *e = m->estimate;
     take(m, &e->window);
+    zs_timing_hierarchy_settle(&m->hierarchy);
     doubt_gap(e, e->gap, pace_of(e->has_phase ? &e->phase : &e->window), 0, DOUBT_END);
     if (e->has_phase) {
         close_phase(m, e->gap, slower_than(m, &e->phase));
@@ -806,6 +807,7 @@ static int replay(struct zs_timing_trace *trace, uint64_t instructions, const ui
         e.gap_lines = stalls + ZS_ARRAY_LEN(parts) * each;
         e.lines = e.gap_lines + each;
         m.estimate = &e;
+        m.counted = executions && m.code->op_count < 1u << 20;
         m.window_end = e.exact ? UINT64_MAX : WINDOW_CYCLES;
         find_run_gaps(&e, trace, instructions);
         zs_timing_run(&m);

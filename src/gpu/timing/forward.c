@@ -13,24 +13,27 @@
 enum { TURN = 64, HOME_TURN = 192 }; /* instructions of a thread */
 #define NOWHERE UINT32_MAX
 
-static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th)
+/* The message of instruction `inst` touches the caches. */
+static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th, const uint32_t *words,
+                 uint32_t inst)
 {
-    uint64_t lines[ZS_PORT_TOUCH_LINES];
-    struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
-                                  .lines = lines,
-                                  .response_grf = m->code->ops[th->inst].response_grf,
-                                  .warm = true};
-    if (!zs_timing_read_message(th, &r, lines))
+    if (words[1] & (ZS_TIMING_EVENT_FENCE | ZS_TIMING_EVENT_BARRIER)) {
+        if (words[1] & ZS_TIMING_EVENT_BARRIER && th != &m->passing) {
+            th->arrived++;
+            zs_timing_release(m, &m->groups[th->group], m->frontier);
+        }
         return;
-    r.accesses = m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES;
-    if (m->silent)
-        return;
-    if (r.event & ZS_TIMING_EVENT_BARRIER && th != &m->passing) {
-        th->arrived++;
-        zs_timing_release(m, &m->groups[th->group], m->frontier);
-    } else if (!(r.event & (ZS_TIMING_EVENT_FENCE | ZS_TIMING_EVENT_BARRIER))) {
-        (void)zs_timing_hierarchy_send(&m->hierarchy, &r, 0);
     }
+    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    const struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
+                                        .run = th->run,
+                                        .event = words[1],
+                                        .lines = lines,
+                                        .line_count = zs_timing_read_lines(th, words, lines),
+                                        .response_grf = m->code->ops[inst].response_grf,
+                                        .warm = true,
+                                        .accesses = m->accesses + (size_t)inst * ZS_GPU_ACCESSES};
+    (void)zs_timing_hierarchy_send(&m->hierarchy, &r, 0);
 }
 
 /* Up to instruction `stop` of the block. */
@@ -47,7 +50,9 @@ static void go_to(struct zs_timing_machine *m, struct zs_timing_thread *th, uint
         if (word >> 30 != ZS_TIMING_WORD_MESSAGE || ahead >= stop - th->inst)
             break;
         th->inst += ahead;
-        warm(m, th);
+        const uint32_t *words = zs_timing_next_message(th);
+        if (words && !m->silent)
+            warm(m, th, words, th->inst);
     }
     th->inst = stop;
 }
@@ -131,11 +136,32 @@ static void wake_all(struct zs_timing_machine *m)
 /* ---- whole groups ------------------------------------------------------------------------------
  */
 
+/* All messages of a thread; how often its other instructions were is known without looking. */
+static void hear_thread(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    const uint32_t *words = th->stream->words, *end = words + th->stream->count;
+    while (words < end) {
+        uint32_t word = words[0], inst = word & 0xfffff, lines = 0;
+        if (word >> 30 == ZS_TIMING_WORD_MESSAGE && inst < m->code->op_count) {
+            lines = word >> 20 & 1023;
+            m->left_out[inst]++;
+            m->left_out[inst + 1]--;
+            warm(m, th, words, inst);
+        }
+        words += 2 + 2 * lines;
+    }
+}
+
 static void pass_thread(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
-    while (zs_timing_advance(m, th)) {
-        go_to(m, th, th->inst_end);
+    if (m->counted && m->groups[th->group].stride == th->stream->stride) {
+        if (!m->silent)
+            hear_thread(m, th);
+        m->seen += th->stream->recorded;
+        return;
     }
+    while (zs_timing_advance(m, th))
+        go_to(m, th, th->inst_end);
 }
 
 /* All threads of a group, without time. */

@@ -65,7 +65,7 @@ static uint32_t find_line(const struct zs_timing_cache *c, uint64_t line)
 
 static bool cache_grow(struct zs_timing_cache *c)
 {
-    uint32_t capacity = 2 * c->line_capacity;
+    uint32_t capacity = 4 * c->line_capacity;
     struct zs_timing_line *lines = realloc(c->lines, (capacity + 1u) * sizeof(*lines));
     c->lines = lines ? lines : c->lines;
     uint32_t *table = lines ? calloc(2u * capacity, sizeof(*table)) : NULL;
@@ -296,10 +296,8 @@ static void memory_write(struct zs_timing_hierarchy *h, uint64_t cycle, bool war
 /* A line that L3 gives up. */
 static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cycle, bool warm)
 {
-    struct zs_gpu_timing *t = h->totals;
-    uint64_t written, *const writes[] = {&t->gti_write_bank0, &t->gti_write_bank1,
-                                         &t->gti_write_bank2, &t->gti_write_bank3};
-    ++*writes[bank_of(h, line) % ZS_ARRAY_LEN(writes)];
+    uint64_t written;
+    h->writes[bank_of(h, line) % ZS_TIMING_BANKS]++;
     cycle = serve(&h->gti_write_free, cycle, h->gti_write_cost, &h->busy[ZS_TIMING_BUSY_GTI_WRITE],
                   warm);
     if (!h->llc.set_count) {
@@ -316,10 +314,8 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
                       uint64_t line, uint64_t cycle)
 {
     bool warm = r->warm;
-    struct zs_gpu_timing *t = h->totals;
-    uint64_t written = 0, *const reads[] = {&t->gti_read_bank0, &t->gti_read_bank1,
-                                            &t->gti_read_bank2, &t->gti_read_bank3};
-    ++*reads[bank_of(h, line) % ZS_ARRAY_LEN(reads)];
+    uint64_t written = 0;
+    h->reads[bank_of(h, line) % ZS_TIMING_BANKS]++;
     cycle =
         serve(&h->gti_read_free, cycle, h->gti_read_cost, &h->busy[ZS_TIMING_BUSY_GTI_READ], warm) +
         h->params->llc_latency;
@@ -353,14 +349,13 @@ static inline __attribute__((always_inline)) uint64_t
 look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64_t line, bool write,
         uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, bool is_warm)
 {
-    struct zs_gpu_timing *t = h->totals;
     uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
-    uint64_t *const lookups[] = {&t->l3_bank0, &t->l3_bank1, &t->l3_bank2, &t->l3_bank3};
-    uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank], written;
-    ++*lookups[bank % ZS_ARRAY_LEN(lookups)];
-    ++*(write ? &t->l3_writes : &t->l3_reads);
+    uint64_t written;
+    h->bank_lookups[bank % ZS_TIMING_BANKS]++;
+    h->lookups[write]++;
     h->busy[ZS_TIMING_BUSY_BANKS] += busy;
     if (!is_warm) {
+        uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank];
         cycle = ZS_MAX(cycle, *free_at);
         *free_at = cycle + busy;
         *ret_bank_free = *free_at;
@@ -381,6 +376,30 @@ void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,
                                           FRACTION, FRACTION, FRACTION};
     for (uint32_t i = 0; i < ZS_TIMING_BUSY; i++)
         ret_cycles[i] = (double)h->busy[i] / units[i];
+}
+
+static void add_banks(uint64_t counts[ZS_TIMING_BANKS], uint64_t *const totals[ZS_TIMING_BANKS])
+{
+    for (uint32_t i = 0; i < ZS_TIMING_BANKS; i++) {
+        *totals[i] += counts[i];
+        counts[i] = 0;
+    }
+}
+
+void zs_timing_hierarchy_settle(struct zs_timing_hierarchy *h)
+{
+    struct zs_gpu_timing *t = h->totals;
+    uint64_t *const lookups[] = {&t->l3_bank0, &t->l3_bank1, &t->l3_bank2, &t->l3_bank3};
+    uint64_t *const reads[] = {&t->gti_read_bank0, &t->gti_read_bank1, &t->gti_read_bank2,
+                               &t->gti_read_bank3};
+    uint64_t *const writes[] = {&t->gti_write_bank0, &t->gti_write_bank1, &t->gti_write_bank2,
+                                &t->gti_write_bank3};
+    add_banks(h->bank_lookups, lookups);
+    add_banks(h->reads, reads);
+    add_banks(h->writes, writes);
+    t->l3_reads += h->lookups[0];
+    t->l3_writes += h->lookups[1];
+    h->lookups[0] = h->lookups[1] = 0;
 }
 
 double zs_timing_hierarchy_read_cost(const struct zs_timing_hierarchy *h)

@@ -7,7 +7,6 @@
 
 /* Times of the scoreboard have 30 bits. Replays end long before; one that does not is cut here. */
 static const uint64_t CYCLES_MOST = UINT64_C(1) << 29;
-enum { SLOT_BITS = 20 };
 
 /* ---- names of memory ---------------------------------------------------------------------------
  * Where an allocation lies is the host's affair: in the replay they are numbered as the streams
@@ -171,45 +170,6 @@ void zs_timing_machine_fini(struct zs_timing_machine *m)
     free(m->accesses);
     free(m->left_out);
     free(m->unheard_of);
-}
-
-/* ---- messages ----------------------------------------------------------------------------------
- */
-
-static inline uint64_t canonical(const struct zs_timing_thread *th, const uint32_t *words)
-{
-    uint32_t range = words[0] >> 24;
-    if (ZS_LIKELY(range >= ZS_TIMING_RANGE_FIRST)) {
-        uint64_t ordinal = th->stream->ranges[range - ZS_TIMING_RANGE_FIRST];
-        return zs_timing_line_of(ordinal, words);
-    }
-    uint32_t low = words[1] & ((1u << SLOT_BITS) - 1);
-    if (words[0] & ZS_TIMING_SHARED) /* beyond what a thread has of scratch memory */
-        return (uint64_t)range << ZS_TIMING_LINE_BITS | low | 1u << (SLOT_BITS - 1);
-    return (uint64_t)range << ZS_TIMING_LINE_BITS | (uint64_t)th->place << SLOT_BITS | low;
-}
-
-static uint32_t read_lines(const struct zs_timing_thread *th, const uint32_t *words,
-                           uint64_t *lines)
-{
-    uint32_t count = words[0] >> 20 & 1023;
-    for (uint32_t i = 0; i < count; i++)
-        lines[i] = canonical(th, words + 2 + (size_t)2 * i);
-    return count;
-}
-
-bool zs_timing_read_message(struct zs_timing_thread *th, struct zs_timing_request *r,
-                            uint64_t *lines)
-{
-    const uint32_t *words = th->stream->words + th->at;
-    if (th->at >= th->end || words[0] >> 30 != ZS_TIMING_WORD_MESSAGE ||
-        (words[0] & 0xfffff) != (th->inst & 0xfffff))
-        return false;
-    r->event = words[1];
-    r->run = th->run;
-    r->line_count = read_lines(th, words, lines);
-    th->at += 2 + 2 * r->line_count;
-    return true;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------

@@ -197,9 +197,9 @@ static inline void write_slots(struct zs_timing_machine *m, struct zs_timing_thr
         ready[*slot] = (uint32_t)((cycle + (fixed ? 0 : *latency)) << 2 | kind);
 }
 
-static inline void issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *eu,
-                              struct zs_timing_thread *th, const struct zs_timing_op *op,
-                              struct zs_timing_tally *tally, uint64_t at)
+static inline __attribute__((always_inline)) void
+issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs_timing_thread *th,
+           const struct zs_timing_op *op, struct zs_timing_tally *tally, uint64_t at)
 {
     const uint64_t *free_at = eu->unit_free;
     uint32_t cycles = cycles_of(op, th->mask), pipe = 1;
@@ -243,14 +243,19 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     occupy(m, eu, ZS_TIMING_UNIT_SEND, at, cycles);
     charge(m, th->inst, ZS_TIMING_ACTIVE, front);
     th->eligible = at + front;
-    struct zs_timing_request r = {.subslice = eu->subslice,
-                                  .payload_grf = op->payload_grf,
-                                  .response_grf = op->response_grf,
-                                  .accesses = m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
-    uint64_t lines[ZS_PORT_TOUCH_LINES];
-    r.lines = lines;
-    if (!zs_timing_read_message(th, &r, lines))
+    const uint32_t *words = zs_timing_next_message(th);
+    if (!words)
         return; /* no lane took part, or the end of the thread */
+    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    const struct zs_timing_request r = {.subslice = eu->subslice,
+                                        .run = th->run,
+                                        .event = words[1],
+                                        .lines = lines,
+                                        .line_count = zs_timing_read_lines(th, words, lines),
+                                        .payload_grf = op->payload_grf,
+                                        .response_grf = op->response_grf,
+                                        .accesses =
+                                            m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
     uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);
     uint64_t accepts = zs_timing_hierarchy_accepts(&m->hierarchy, &r);
     bool fence = r.event & ZS_TIMING_EVENT_FENCE;
@@ -282,22 +287,38 @@ static inline void account(const struct zs_timing_thread *th, struct zs_timing_t
         at - ready;
 }
 
-static inline void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu,
-                         struct zs_timing_thread *th, uint64_t at)
+static inline struct zs_timing_tally *begin(struct zs_timing_machine *m,
+                                            struct zs_timing_thread *th, uint64_t at)
 {
-    const struct zs_timing_op *op = &m->code->ops[th->inst];
     struct zs_timing_tally *tally = &m->tallies[th->inst];
     account(th, tally, at);
     tally->issues++;
     uint32_t order = (uint32_t)++m->issues << ZS_TIMING_SLOT_BITS | (th->slot->order & 15);
     th->slot->order = order & ((1u << ZS_TIMING_ORDER_BITS) - 1);
     m->now = ZS_MAX(m->now, at);
-    if (ZS_LIKELY(op->unit <= ZS_TIMING_UNIT_MATH)) {
-        issue_pipe(m, eu, th, op, tally, at);
+    return tally;
+}
+
+static inline void end(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                       struct zs_timing_tally *tally)
+{
+    tally->cost += th->eligible - th->since;
+    th->since = th->eligible;
+    th->inst++;
+    prepare_next(m, th);
+}
+
+/* An instruction that others see, of a branch or of the systolic pipe. */
+static __attribute__((noinline)) void issue_other(struct zs_timing_machine *m,
+                                                  struct zs_timing_eu *eu,
+                                                  struct zs_timing_thread *th, uint64_t at)
+{
+    const struct zs_timing_op *op = &m->code->ops[th->inst];
+    struct zs_timing_tally *tally = begin(m, th, at);
+    if (op->unit == ZS_TIMING_UNIT_SEND) {
+        issue_send(m, eu, th, op, at);
     } else if (op->unit == ZS_TIMING_UNIT_DPAS) {
         issue_dpas(m, eu, th, op, at);
-    } else if (op->unit == ZS_TIMING_UNIT_SEND) {
-        issue_send(m, eu, th, op, at);
     } else if (op->unit == ZS_TIMING_UNIT_WAIT) {
         th->passed += th->passed < th->arrived;
         issue_control(m, eu, th, at, m->params->send_front);
@@ -305,10 +326,7 @@ static inline void issue(struct zs_timing_machine *m, struct zs_timing_eu *eu,
         m->totals->control_issued++;
         issue_control(m, eu, th, at, m->params->control_front);
     }
-    tally->cost += th->eligible - th->since;
-    th->since = th->eligible;
-    th->inst++;
-    prepare_next(m, th);
+    end(m, th, tally);
 }
 
 /* A phase ends: what was begun belongs to it up to now. */
@@ -369,10 +387,16 @@ static inline void run_threads(struct zs_timing_machine *m, uint32_t number, uin
             set_key(m, number, at >= ZS_TIMING_NEVER ? UINT64_MAX : at);
             return;
         }
-        if (unit == ZS_TIMING_UNIT_END)
-            zs_timing_end_thread(m, &threads[slot], at);
-        else
-            issue(m, eu, &threads[slot], at);
+        struct zs_timing_thread *th = &threads[slot];
+        if (ZS_LIKELY(unit <= ZS_TIMING_UNIT_MATH)) {
+            struct zs_timing_tally *tally = begin(m, th, at);
+            issue_pipe(m, eu, th, &m->code->ops[th->inst], tally, at);
+            end(m, th, tally);
+        } else if (unit == ZS_TIMING_UNIT_END) {
+            zs_timing_end_thread(m, th, at);
+        } else {
+            issue_other(m, eu, th, at);
+        }
     }
 }
 

@@ -84,6 +84,7 @@ struct zs_timing_machine {
     uint32_t eu_count, eus_per_subslice, subslice_count, subslices_per_slice, threads_per_eu;
     uint32_t threads_per_group, slm_B;
     bool has_barriers;
+    bool counted;                     /* how often each instruction was, of the whole launch */
     uint64_t group_count, next_group; /* sampled ones */
     uint64_t run_groups;              /* of them, that are neighbours */
     uint32_t resident_groups;         /* that it holds */
@@ -143,10 +144,39 @@ void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
 bool zs_timing_advance(struct zs_timing_machine *m, struct zs_timing_thread *th);
 /* A thread of the group has reached more barriers, or ended. */
 void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, uint64_t cycle);
-/* The message that the thread's instruction sent; false: none. lines: room for ZS_PORT_TOUCH_LINES
+
+enum { ZS_TIMING_PLACE_SHIFT = 20 };
+/* A message's lines, by the names they have in a replay: how many. */
+static inline uint32_t zs_timing_read_lines(const struct zs_timing_thread *th,
+                                            const uint32_t *words,
+                                            uint64_t lines[ZS_PORT_TOUCH_LINES])
+{
+    uint32_t count = words[0] >> 20 & 1023;
+    const uint32_t *at = words + 2;
+    for (uint32_t i = 0; i < count; i++, at += 2) {
+        uint32_t range = at[0] >> 24, low = at[1] & ((1u << ZS_TIMING_PLACE_SHIFT) - 1);
+        uint64_t first = (uint64_t)range << ZS_TIMING_LINE_BITS;
+        if (ZS_LIKELY(range >= ZS_TIMING_RANGE_FIRST))
+            lines[i] = zs_timing_line_of(th->stream->ranges[range - ZS_TIMING_RANGE_FIRST], at);
+        else if (at[0] & ZS_TIMING_SHARED) /* beyond what a thread has of scratch memory */
+            lines[i] = first | low | 1u << (ZS_TIMING_PLACE_SHIFT - 1);
+        else
+            lines[i] = first | (uint64_t)th->place << ZS_TIMING_PLACE_SHIFT | low;
+    }
+    return count;
+}
+
+/* The words of the message that the thread's instruction sent, which it has passed now; NULL: none.
  */
-bool zs_timing_read_message(struct zs_timing_thread *th, struct zs_timing_request *r,
-                            uint64_t *lines);
+static inline const uint32_t *zs_timing_next_message(struct zs_timing_thread *th)
+{
+    const uint32_t *words = th->stream->words + th->at;
+    if (th->at >= th->end || words[0] >> 30 != ZS_TIMING_WORD_MESSAGE ||
+        (words[0] & 0xfffff) != (th->inst & 0xfffff))
+        return NULL;
+    th->at += 2 + 2 * (words[0] >> 20 & 1023);
+    return words;
+}
 
 /* ---- replay.c ----------------------------------------------------------------------------------
  */

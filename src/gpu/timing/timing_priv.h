@@ -84,7 +84,7 @@ enum {
     ZS_TIMING_WORD_MASK,
     ZS_TIMING_WORD_MESSAGE,
     ZS_TIMING_WORD_WINDOW,
-    ZS_TIMING_WINDOW_BLOCKS = 64,
+    ZS_TIMING_WINDOW_BLOCKS = 32,
     ZS_TIMING_WINDOW_BARRIERS = 4,
     ZS_TIMING_RANGES = 255,      /* that a stream can name; accesses to others have no lines */
     ZS_TIMING_RANGE_SCRATCH = 1, /* lines are those of the thread's own part, or, with the bit */
@@ -127,6 +127,7 @@ struct zs_timing_stream {
     uint32_t mask;
     bool recording, full;
     uint64_t recorded, executed; /* instructions */
+    uint32_t messages, lines;    /* that were recorded */
     uint64_t *ranges;            /* where they start; ordinals below RANGE_FIRST have none */
     uint32_t range_count, range_capacity;
     struct zs_timing_found found[ZS_TIMING_FOUND];
@@ -229,6 +230,8 @@ enum {
     ZS_TIMING_BUSY
 };
 
+enum { ZS_TIMING_BANKS = 4 }; /* of L3 that totals tell apart */
+
 struct zs_timing_hierarchy {
     const struct zs_timing_params *params;
     struct zs_gpu_timing *totals;
@@ -247,6 +250,9 @@ struct zs_timing_hierarchy {
     uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */
     uint32_t memory_latency;                             /* cycles */
     uint64_t busy[ZS_TIMING_BUSY]; /* ports and banks: cycles; others: 1/256 */
+    /* not yet in the totals: lookups of L3 (reads, writes, by bank), lines read and written back */
+    uint64_t lookups[2], bank_lookups[ZS_TIMING_BANKS], reads[ZS_TIMING_BANKS],
+        writes[ZS_TIMING_BANKS];
     /* lines that a run of groups is the first to touch; NULL: all groups were recorded */
     const struct zs_timing_census *census;
     uint32_t runs_known; /* of which the odds are there */
@@ -269,6 +275,8 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_
                              const struct zs_timing_params *params,
                              const struct zs_timing_census *census, struct zs_gpu_timing *totals);
 void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h);
+/* What was counted since the last time goes into the totals. */
+void zs_timing_hierarchy_settle(struct zs_timing_hierarchy *h);
 /* How long each was busy so far, in cycles of the device. */
 void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,
                               double ret_cycles[ZS_TIMING_BUSY]);

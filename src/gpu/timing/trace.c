@@ -27,7 +27,10 @@ enum {
     THREADS_MOST = 16 << 10,
     WORDS_ALL = 4 << 20, /* of all streams */
     WORDS_LEAST = 256,
-    DENSE = 60, /* words of 100 instructions: a thread keeps every other window */
+    DENSE = 60,  /* words of 100 instructions: a thread keeps every other window */
+    CHATTY = 12, /* messages of 100 instructions, and at most so many lines each: one of four */
+    FEW_LINES = 2,
+    CHATTY_STRIDE = 4,
     EXACT = 16, /* times as much */
 };
 
@@ -168,13 +171,23 @@ static bool may_leave_out(const struct zs_timing_trace *t)
     return !t->launch.exact && !t->launch.has_barriers;
 }
 
+/* By what its first windows say. Where it mostly sends messages that touch next to nothing, few of
+ * them tell of the others; those that go here and there fill the caches. */
+static uint32_t stride_for(const struct zs_timing_stream *s)
+{
+    uint64_t instructions = s->recorded, lines = s->lines, messages = s->messages;
+    if (messages * 100 > instructions * CHATTY && lines <= messages * FEW_LINES)
+        return CHATTY_STRIDE;
+    return s->window == 2 && s->count > instructions * DENSE / 100 ? 2 : 1;
+}
+
 static void begin_window(struct zs_timing_stream *s, uint32_t mask)
 {
     s->blocks = 0;
     s->window++;
     s->window_barriers = s->barriers + ZS_TIMING_WINDOW_BARRIERS;
-    if (s->window == 1 && may_leave_out(s->trace) && s->count > s->recorded * DENSE / 100)
-        s->stride = 2; /* it would be dear */
+    if (s->window <= 2 && s->stride == 1 && may_leave_out(s->trace))
+        s->stride = stride_for(s);
     if (s->count > s->trace->words_max && s->window % s->stride == 0)
         thin_out(s);
     s->recording = !s->full && s->window % s->stride == 0;
@@ -307,15 +320,15 @@ static inline uint32_t event_word(const struct zs_port_message *m,
                                   const struct zs_port_message_row *row,
                                   const struct zs_port_touch *touch)
 {
-    uint32_t cycles = ZS_MAX(touch->slm_cycles, touch->atomic_lanes);
     bool write = m->bytes_written && !m->bytes_read, barrier = m->space == ZS_PORT_SPACE_GATEWAY;
     uint32_t kind = (uint32_t)m->space << ZS_TIMING_EVENT_SPACE |
                     (uint32_t)write * ZS_TIMING_EVENT_WRITE |
                     (uint32_t)row->is_atomic * ZS_TIMING_EVENT_ATOMIC |
                     (uint32_t)row->is_fence * ZS_TIMING_EVENT_FENCE |
                     (uint32_t)barrier * ZS_TIMING_EVENT_BARRIER;
-    if (!(cycles | touch->slm_conflicts | touch->texels))
+    if (!(touch->slm_cycles | touch->atomic_lanes | touch->slm_conflicts | touch->texels))
         return kind;
+    uint32_t cycles = ZS_MAX(touch->slm_cycles, touch->atomic_lanes);
     return kind | ZS_MIN(cycles, 255u) << ZS_TIMING_EVENT_CYCLES |
            ZS_MIN((uint32_t)touch->slm_conflicts, 255u) << ZS_TIMING_EVENT_CONFLICTS |
            ZS_MIN((uint32_t)touch->texels, 255u) << ZS_TIMING_EVENT_TEXELS;
@@ -346,6 +359,8 @@ static inline void keep_message(struct zs_timing_stream *s, const struct zs_port
     }
     s->count = (uint32_t)(at - s->words);
     uint32_t lines = (uint32_t)(at - start) / 2 - 1;
+    s->lines += lines;
+    s->messages++;
     start[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, lines << 20 | (inst & 0xfffff));
     start[1] = event_word(m, row, touch);
 }
@@ -362,22 +377,26 @@ record_joined(struct zs_timing_stream *s, const struct zs_eu_thread *t,
     keep_message(s, t->env, send->d.inst, m, row, &touch);
 }
 
+static __attribute__((noinline)) void
+record_message(struct zs_timing_stream *s, const struct zs_eu_thread *t,
+               const struct zs_eu_send *send, const struct zs_port_message *m,
+               const struct zs_port_message_row *row, uint32_t mask)
+{
+    struct zs_port_touch touch;
+    zs_port_touch(t->env, m, t->grf + send->d.src0_B, mask, &touch);
+    keep_message(s, t->env, send->d.inst, m, row, &touch);
+}
+
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
 {
     struct zs_timing_stream *s = stream_of(t);
     const struct zs_port_message_row *row;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
-    struct zs_port_touch touch;
     if (!m || lane_mask == 0)
         return;
-    if (s->recording && m->gather) {
-        record_joined(s, t, send, m, row, lane_mask);
-    } else if (s->recording) {
-        zs_port_touch(t->env, m, t->grf + send->d.src0_B, lane_mask, &touch);
-        keep_message(s, t->env, send->d.inst, m, row, &touch);
-    }
-    if (m->space == ZS_PORT_SPACE_GATEWAY)
-        s->barriers++;
+    s->barriers += m->space == ZS_PORT_SPACE_GATEWAY;
+    if (s->recording)
+        (m->gather ? record_joined : record_message)(s, t, send, m, row, lane_mask);
 }
 
 /* ---- a launch ----------------------------------------------------------------------------------
