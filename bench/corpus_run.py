@@ -13,8 +13,8 @@ import math
 import random
 import sys
 
-ITEMS = (64, 4, 1)
-BUFFER_B = 1 << 18
+ITEMS = (256, 1, 1)  # of one dimension: what looks at one would do the same work several times
+BUFFER_B = 1 << 20
 LOCAL_B = 8192
 PERIOD = 4093  # elements after which data repeats
 FLOATS = {'float': 'f', 'double': 'd'}

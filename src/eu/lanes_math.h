@@ -353,6 +353,17 @@ LANES_FN u32x8 lanes_round_bits(u32x8 a, unsigned drop, uint32_t cr0)
     u32x8 nan = lanes_gt_u32(a & 0x7fffffff, LANES_SPLAT(u32, 0x7f800000u));
     return LANES_PICK(u32, nan, a | 0x400000, a + away) & ~ones;
 }
+/* To nearest even, with denormals, whatever cr0 says (vISA's FCVT); a NaN stays one. */
+LANES_FN u8x8 lanes_f16_bf8(u16x8 a)
+{
+    u8x8 r;
+    for (int i = 0; i < 8; i++) {
+        uint32_t half = a[i];
+        bool is_nan = (half & 0x7fff) > 0x7c00;
+        r[i] = (uint8_t)((is_nan ? half | 0x200 : half + 0x7f + (half >> 8 & 1)) >> 8);
+    }
+    return r;
+}
 LANES_FN f32x8 lanes_f16_f32(u16x8 a)
 {
 #ifdef __F16C__

@@ -13,6 +13,12 @@ static void lower_mov(struct zs_eu_lowering *l)
     unsigned from = src_type(l, 0), to = inst->dst.type;
     bool modified = (src->modifiers & ZS_MOD_ABS) || (src->modifiers & ZS_MOD_NEG);
 
+    if ((from == ZS_TYPE_BF8 || to == ZS_TYPE_BF8) &&
+        ((from != ZS_TYPE_HF && to != ZS_TYPE_HF) || modified ||
+         (inst->dst.modifiers & ZS_MOD_SAT) || inst->cond)) {
+        unmodelled(l, "a bf8 that is moved from or to anything but a half, or with modifiers");
+        return;
+    }
     if (from == ZS_TYPE_UQ && (src->modifiers & ZS_MOD_NEG) && src->kind != ZS_OPERAND_IMM &&
         ((inst->dst.modifiers & ZS_MOD_SAT) || zs_eu_type_is_float(to))) {
         if (zs_eu_type_is_float(to))

@@ -31,9 +31,9 @@ const struct zs_eu_row_info zs_eu_row_infos[ZS_EU_ROW_COUNT] = {
 unsigned zs_eu_type_B(unsigned type)
 {
     static const uint8_t sizes_B[ZS_TYPE_COUNT] = {
-        [ZS_TYPE_UB] = 1, [ZS_TYPE_B] = 1,  [ZS_TYPE_UW] = 2,   [ZS_TYPE_W] = 2,  [ZS_TYPE_UD] = 4,
-        [ZS_TYPE_D] = 4,  [ZS_TYPE_UQ] = 8, [ZS_TYPE_Q] = 8,    [ZS_TYPE_HF] = 2, [ZS_TYPE_F] = 4,
-        [ZS_TYPE_DF] = 8, [ZS_TYPE_BF] = 2, [ZS_TYPE_TF32] = 4,
+        [ZS_TYPE_UB] = 1, [ZS_TYPE_B] = 1,  [ZS_TYPE_UW] = 2,   [ZS_TYPE_W] = 2,   [ZS_TYPE_UD] = 4,
+        [ZS_TYPE_D] = 4,  [ZS_TYPE_UQ] = 8, [ZS_TYPE_Q] = 8,    [ZS_TYPE_HF] = 2,  [ZS_TYPE_F] = 4,
+        [ZS_TYPE_DF] = 8, [ZS_TYPE_BF] = 2, [ZS_TYPE_TF32] = 4, [ZS_TYPE_BF8] = 1,
     };
     return type < ZS_TYPE_COUNT ? sizes_B[type] : 0;
 }
@@ -46,7 +46,7 @@ unsigned zs_eu_type_log2(unsigned type)
 bool zs_eu_type_is_float(unsigned type)
 {
     return type == ZS_TYPE_F || type == ZS_TYPE_DF || type == ZS_TYPE_HF || type == ZS_TYPE_VF ||
-           type == ZS_TYPE_BF || type == ZS_TYPE_TF32;
+           type == ZS_TYPE_BF || type == ZS_TYPE_TF32 || type == ZS_TYPE_BF8;
 }
 
 bool zs_eu_type_is_signed(unsigned type)
@@ -296,6 +296,10 @@ void zs_eu_plan_convert(struct zs_eu_plan *plan, unsigned from, unsigned to, boo
 {
     if (from == to)
         return;
+    if (from == ZS_TYPE_BF8 || to == ZS_TYPE_BF8) { /* the other one is a half */
+        step(plan, to == ZS_TYPE_BF8 ? ZS_EU_ROW_F16_BF8 : ZS_EU_ROW_BF8_F16);
+        return;
+    }
     if (small_floats[from].is_small) {
         step(plan, small_floats[from].up);
         from = ZS_TYPE_F;

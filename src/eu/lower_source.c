@@ -174,6 +174,10 @@ static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_isa_o
         zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: operand without a type", l->name);
         return (struct zs_eu_loc){0};
     }
+    if (op->type == ZS_TYPE_BF8 && l->inst->op != ZS_OP_MOV) {
+        zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: bf8 operands are not modelled", l->name);
+        return (struct zs_eu_loc){0};
+    }
     if (zs_eu_is_null(op)) {
         uint64_t zero = 0;
         return (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};

@@ -27,6 +27,8 @@ static bool find_target(struct zs_eu_lowering *l, struct target *ret)
         ret->offsets[c] = (uint16_t)(c * size_B);
     if (size_B == 0)
         return zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: destination without a type", l->name);
+    if (dst->type == ZS_TYPE_BF8 && l->inst->op != ZS_OP_MOV)
+        return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: bf8 results are not modelled", l->name);
     if (zs_eu_is_null(dst)) {
         ret->place = (struct zs_eu_place){ZS_EU_OFFSET(sink), ZS_EU_TEMP_B, size_B};
         return true;

@@ -776,7 +776,7 @@ static const struct suite_group *const groups[] = {
     &suite_arith, &suite_extremes, &suite_real, &suite_half, &suite_wide,
     &suite_flow, &suite_memory, &suite_sync, &suite_subgroup, &suite_shape, &suite_pointers,
     &suite_program, &suite_data,
-    &suite_image, &suite_printf, &suite_matrix, &suite_dot, &suite_floatatomic, &suite_lsc,
+    &suite_image, &suite_printf, &suite_matrix, &suite_dot, &suite_floatatomic, &suite_lsc, &suite_localblock,
     &suite_xehpc,
 };
 /* clang-format on */

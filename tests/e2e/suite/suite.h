@@ -154,7 +154,7 @@ extern const struct suite_shape suite_shapes_1d[], suite_shapes_2d[], suite_shap
 extern const struct suite_shape suite_shapes_group64[];
 
 extern const struct suite_group suite_arith, suite_extremes, suite_real, suite_half, suite_wide;
-extern const struct suite_group suite_floatatomic, suite_lsc;
+extern const struct suite_group suite_floatatomic, suite_lsc, suite_localblock;
 extern const struct suite_group suite_flow, suite_memory, suite_sync, suite_subgroup;
 extern const struct suite_group suite_shape, suite_pointers;
 extern const struct suite_group suite_program, suite_data;

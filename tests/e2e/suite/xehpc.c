@@ -74,6 +74,112 @@ static void case_lsc(struct suite *s)
     }
 }
 
+/* ---- floats of eight bits: five of exponent, two of fraction, the upper half of a half ---- */
+
+/* The nearest one, of two the even one. What is not a number, as an operation leaves it. */
+static uint8_t to_bf8(uint16_t half)
+{
+    uint8_t sign = (uint8_t)(half >> 8 & 0x80), best = 0;
+    double x = fabs((double)suite_half_to_float(half));
+    if (isnan(x))
+        return (uint8_t)(half >> 8 | 2);
+    for (uint32_t b = 0; b <= 0x7c; b++) { /* the last one: infinity, in the place of 2^16 */
+        double value = b == 0x7c ? 65536.0 : (double)suite_half_to_float((uint16_t)(b << 8));
+        double kept = best == 0x7c ? 65536.0 : (double)suite_half_to_float((uint16_t)(best << 8));
+        if (fabs(value - x) < fabs(kept - x) || (fabs(value - x) == fabs(kept - x) && !(b & 1)))
+            best = (uint8_t)b;
+    }
+    return sign | (isinf(x) ? 0x7c : best);
+}
+
+static void case_bf8(struct suite *s)
+{
+    uint16_t *a = suite_in(s, S_U16, s->n);
+    uint8_t *b = suite_in(s, S_U8, s->n);
+    uint8_t *down = suite_out(s, S_U8, s->n, 0);
+    uint16_t *up = suite_out(s, S_U16, s->n, 0);
+    const uint16_t *c = suite_in(s, S_U16, 8 * s->n);
+    uint8_t *eight = suite_out(s, S_U8, 8 * s->n, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        a[i] = (uint16_t)(i * 21 + 0x7be0); /* both ends, infinities and what is no number */
+        b[i] = (uint8_t)(i * 3);
+    }
+    suite_upload(s, a);
+    suite_upload(s, b);
+    for (size_t i = 0; i < s->n; i++) {
+        down[i] = to_bf8(a[i]);
+        up[i] = (uint16_t)(b[i] << 8);
+        for (size_t k = 0; k < 8; k++)
+            eight[8 * i + k] = i % 3 ? to_bf8(c[8 * i + k]) : 5;
+    }
+}
+
+/* ---- products of matrices: small whole numbers, which are exact in all of these ---- */
+
+enum number { TF32, BF16, F16 };
+static const uint32_t number_B[] = {[TF32] = 4, [BF16] = 2, [F16] = 2};
+
+static void put_number(uint8_t *to, enum number as, int32_t value)
+{
+    float single = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &single, 4);
+    uint32_t raw = as == TF32 ? bits : as == BF16 ? bits >> 16 : suite_float_to_half(single);
+    memcpy(to, &raw, number_B[as]);
+}
+
+/* Rows of `depth` numbers lie one behind the other over the lanes; of the other matrix a lane has a
+ * column, a dword of it in each component. Components of a lane lie one behind the other in memory.
+ */
+static void product(struct suite *s, enum number of, enum number sum)
+{
+    enum { ROWS = 8, DEPTH_B = 32 };
+    uint32_t B = number_B[of], sum_B = number_B[sum], depth = DEPTH_B / B;
+    uint32_t a_B = of == TF32 ? 4 : 2, per_lane_B = ROWS * DEPTH_B / LANES;
+    size_t groups = s->n / LANES;
+    uint8_t *sums = suite_in(s, S_U8, s->n * ROWS * sum_B);
+    uint8_t *a = suite_in(s, S_U8, s->n * per_lane_B), *b = suite_in(s, S_U8, s->n * DEPTH_B);
+    uint8_t *out = suite_out(s, S_U8, s->n * ROWS * sum_B, 0);
+    for (size_t g = 0; g < groups; g++) {
+        int32_t x[ROWS][16], y[16][LANES];
+        for (uint32_t r = 0; r < ROWS; r++) {
+            for (uint32_t k = 0; k < depth; k++) {
+                uint32_t at_B = r * DEPTH_B + k * B, row_B = LANES * a_B;
+                uint32_t lane = at_B % row_B / a_B, component = at_B / row_B;
+                x[r][k] = (int32_t)(suite_random(s) % 3) - 1;
+                put_number(a + (g * LANES + lane) * per_lane_B + component * a_B + at_B % a_B, of,
+                           x[r][k]);
+            }
+        }
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            size_t i = g * LANES + lane;
+            for (uint32_t k = 0; k < depth; k++) {
+                y[k][lane] = (int32_t)(suite_random(s) % 5) - 2;
+                put_number(b + i * DEPTH_B + k * B, of, y[k][lane]);
+            }
+            for (uint32_t r = 0; r < ROWS; r++) {
+                int32_t value = (int32_t)(suite_random(s) % 30) - 15;
+                put_number(sums + (i * ROWS + r) * sum_B, sum, value);
+                for (uint32_t k = 0; k < depth; k++)
+                    value += x[r][k] * y[k][lane];
+                put_number(out + (i * ROWS + r) * sum_B, sum, value);
+            }
+        }
+    }
+    suite_upload(s, sums);
+    suite_upload(s, a);
+    suite_upload(s, b);
+}
+
+#define PRODUCT(name, of, sum)                                                                     \
+    static void product_##name(struct suite *s)                                                    \
+    {                                                                                              \
+        product(s, of, sum);                                                                       \
+    }
+PRODUCT(f_f_tf32_tf32, TF32, TF32)
+PRODUCT(bf_bf_bf_bf, BF16, BF16)
+PRODUCT(hf_hf_hf_hf, F16, F16)
+
 /* ---- blocks ---- */
 
 enum { WIDTH_B = 92, HEIGHT = 37, PITCH_B = 128 };
@@ -173,11 +279,17 @@ static void block_case(struct suite *s, component_fn *component, uint32_t compon
 BLOCKS(BLOCK)
 
 static const struct suite_shape shapes[] = {{{1}, {16}}, {{5}, {64}}, {{0}, {0}}};
+static const struct suite_shape bf8_shapes[] = {{{3}, {7}}, {{49}, {64}}, {{0}, {0}}};
 
 #define ROW(name, of, components, component_B, rows) {"xehpc_block_" #name, case_##name, shapes},
-static const struct suite_case cases[] = {{"xehpc_named", case_named, suite_shapes_group64},
-                                          {"xehpc_doubles", case_doubles, suite_shapes_group64},
-                                          {"xehpc_lsc", case_lsc, NULL},
-                                          BLOCKS(ROW)};
+static const struct suite_case cases[] = {
+    {"xehpc_named", case_named, suite_shapes_group64},
+    {"xehpc_doubles", case_doubles, suite_shapes_group64},
+    {"xehpc_lsc", case_lsc, NULL},
+    {"xehpc_bf8", case_bf8, bf8_shapes},
+    {"xehpc_product_f_f_tf32_tf32", product_f_f_tf32_tf32, shapes},
+    {"xehpc_product_bf_bf_bf_bf", product_bf_bf_bf_bf, shapes},
+    {"xehpc_product_hf_hf_hf_hf", product_hf_hf_hf_hf, shapes},
+    BLOCKS(ROW)};
 
 const struct suite_group suite_xehpc = {"xehpc", cases, SUITE_COUNT(cases)};

@@ -120,3 +120,36 @@ BLOCK(u16_m8k16v2, ushort16)
 BLOCK(transform_u8_k32, uint8)
 BLOCK(transform_u16_k16, uint8)
 BLOCK(transpose_u32_k8, uint8)
+
+/* ---- Floats of eight bits ---- */
+
+char __builtin_IB_hftobf8_1(half x);
+half __builtin_IB_bf8tohf_1(char x);
+char8 __builtin_IB_hftobf8_8(half8 x);
+SIZED void xehpc_bf8(global const ushort *a, global const char *b, global char *down, global ushort *up,
+                     global const ushort8 *c, global char8 *eight)
+{
+    size_t i = get_global_id(0);
+    down[i] = __builtin_IB_hftobf8_1(as_half(a[i]));
+    up[i] = as_ushort(__builtin_IB_bf8tohf_1(b[i]));
+    char8 x = (char8)5;
+    if (i % 3)
+        x = __builtin_IB_hftobf8_8(as_half8(c[i]));
+    eight[i] = x;
+}
+
+/* ---- Products of matrices: a sub-group multiplies eight rows with sixteen columns ---- */
+
+float8 __builtin_IB_sub_group16_fdpas_f_f_tf32_tf32_8_8(float8 sum, float4 a, float8 b);
+short8 __builtin_IB_sub_group16_fdpas_bf_bf_bf_bf_8_8(short8 sum, short8 a, int8 b);
+half8 __builtin_IB_sub_group16_fdpas_hf_hf_hf_hf_8_8(half8 sum, short8 a, int8 b);
+#define PRODUCT(name, S, A, B)                                                                     \
+    SIZED void xehpc_product_##name(global const S *sum, global const A *a, global const B *b,     \
+                                    global S *out)                                                 \
+    {                                                                                              \
+        size_t i = get_global_id(0);                                                               \
+        out[i] = __builtin_IB_sub_group16_fdpas_##name##_8_8(sum[i], a[i], b[i]);                  \
+    }
+PRODUCT(f_f_tf32_tf32, float8, float4, float8)
+PRODUCT(bf_bf_bf_bf, short8, short8, int8)
+PRODUCT(hf_hf_hf_hf, half8, short8, int8)
