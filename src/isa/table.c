@@ -16,7 +16,7 @@
 
 #include "isa/isa_priv.h"
 
-enum { REACH = 64 /* instructions from the first to the jump */, TABLE_MAX = 4096, SLOT_B = 16 };
+enum { REACH = 64 /* instructions from the first to the jump */, TABLE_MAX = 256, SLOT_B = 16 };
 
 static bool is_slot(const struct zs_isa_kernel *k, uint32_t i)
 {

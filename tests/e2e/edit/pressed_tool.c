@@ -24,7 +24,7 @@ static bool chooses(const struct zs_isa_inst *inst)
 }
 
 enum { FAR_B = 128 << 10 };
-enum { ON_EDGE = 1, BEHIND, TO_HEADER_BACK, TO_HEADER };
+enum { ON_EDGE = 1, BEHIND, TO_HEADER_BACK, TO_HEADER, AT_ENTRY };
 
 /* The block is where the branch before it goes on. */
 static bool is_behind_branch(const struct zs_isa_kernel *code, const struct zs_isa_block *block)
@@ -121,6 +121,9 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
         zs_edit_reserve_grf(kernel, strcmp(args, "dead") ? grf : unused);
     if (strstr(args, ",far")) /* nobody else may write what the library hands out */
         ((struct zs_kernel *)(uintptr_t)zs_edit_kernel_info(kernel))->scratch_B[0] = FAR_B;
+    const struct zs_probe entry = {.kind = ZS_PROBE_COUNT, .site = AT_ENTRY};
+    if (code && zs_isa_kernel_count(code) && !edges)
+        error = zs_tool_count_at(run, kernel, 0, ZS_EDIT_ENTRY, &entry, diag);
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         uint32_t b = zs_isa_inst_block(code, i);
         const struct zs_isa_block *block = zs_isa_block(code, b);
@@ -155,6 +158,8 @@ static void counter(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint
 {
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
     bool counts = probe->kind == ZS_PROBE_COUNT;
+    if (counts && probe->site == AT_ENTRY) /* it is there for what it might do to others */
+        return;
     uint32_t at = counts && (probe->site == ON_EDGE || probe->site == TO_HEADER) ? inst + 1 : inst;
     uint32_t b = zs_isa_inst_block(code, at);
     if (counts && probe->site == TO_HEADER_BACK)
