@@ -264,7 +264,8 @@ static double sector_use(const struct source *s)
 static double replayed(const struct source *s)
 {
     const uint64_t *c = s->report->counters;
-    return part((double)c[ZS_METRIC_replayed], (double)c[ZS_METRIC_instructions]);
+    uint64_t all = c[ZS_METRIC_instructions]; /* of none nothing is missing */
+    return all ? part((double)c[ZS_METRIC_replayed], (double)all) : 100;
 }
 
 static double estimate_error(const struct source *s)

@@ -411,8 +411,11 @@ class Metrics(unittest.TestCase):
             'tgllp': (xe_lp, 'ComputeBasic', {'EuActive', 'EuStall', 'SlmBytesRead'}, {'Fpu0Active', 'UntypedBytesRead'}),
             'dg2': (xe_hpg, 'ComputeOverview',
                     {'XVE_ACTIVE', 'XVE_STALL', 'XVE_THREADS_OCCUPANCY_ALL', 'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION'}, {'EuActive'}),
-            'pvc': ({'ComputeBasic', 'TestOa'} | l1, 'ComputeBasic',
-                    {'XVE_ACTIVE', 'XVE_INST_EXECUTED_XMX_ALL', 'L3_BYTE_READ', 'GPU_MEMORY_BYTE_READ'}, {'EuActive', 'XveActive'}),
+            'pvc': ({'ComputeBasic', 'TestOa', 'GpuOffload', 'MemProfile', 'DataportProfile'} | l1, 'ComputeBasic',
+                    {'XVE_ACTIVE', 'XVE_INST_EXECUTED_XMX_ALL', 'L3_BYTE_READ', 'GPU_MEMORY_BYTE_READ', 'AvgGpuSliceFrequencyMHz'},
+                    {'EuActive', 'XveActive'}),
+            'pvc-sdv': ({'ComputeBasic', 'TestOa', 'GpuOffload', 'MemProfile', 'DataportProfile'} | l1, 'MemProfile',
+                        {'GPU_MEMORY_BYTE_READ', 'XVE_STALL', 'XVE_COMPUTE_THREAD_COUNT'}, {'SCALEUP_DATA_BYTE_RECEIVE'}),
         }
         for device, (groups, group, names, others) in expected.items():
             def list_groups(*options):
@@ -424,9 +427,9 @@ class Metrics(unittest.TestCase):
                 self.assertLessEqual(names, metrics, device)
                 self.assertFalse(others & metrics, device)
             memory = {m['name'] for g in listed if g['name'] == 'ZscopeMemory' for m in g['metrics']}
-            self.assertEqual('L1Hits' in memory, device in ('acm-g11', 'dg2', 'pvc'), device)
+            self.assertEqual('L1Hits' in memory, device in ('acm-g11', 'dg2', 'pvc', 'pvc-sdv'), device)
             stalls = {m['name'] for g in listed if g['name'] == 'ZscopeStalls' for m in g['metrics']}
-            self.assertEqual('XmxActive' in stalls, device in ('acm-g11', 'dg2', 'pvc'), device)
+            self.assertEqual('XmxActive' in stalls, device in ('acm-g11', 'dg2', 'pvc', 'pvc-sdv'), device)
 
     def test_sets_of_a_generation_agree(self):
         """What has the same name is the same in each of Intel's sets, and follows from our own."""
