@@ -61,7 +61,8 @@ static void test_rule(void **state)
 /* ---- Programs ----------------------------------------------------------------------------------
  */
 
-enum { SOURCES = 4, LAUNCHES = 60, BATCH = 20 };
+/* A batch begins with a copy, which takes the host so long that others run meanwhile. */
+enum { SOURCES = 4, LAUNCHES = 60, BATCH = 20, COPY_B = 16 << 20 };
 
 /* An immediate list of one of two contexts on one of the devices of the card. */
 struct source {
@@ -72,7 +73,7 @@ struct source {
     ze_kernel_handle_t kernel;
     ze_event_pool_handle_t pool;
     ze_event_handle_t events[LAUNCHES];
-    void *memory;
+    void *memory, *from, *to;
     uint32_t tiles; /* bit each */
     struct taken taken[LAUNCHES];
 };
@@ -110,6 +111,8 @@ static void open_source(struct source *s, ze_device_handle_t device, ze_context_
     OK(zeModuleCreate(context, device, &module, &s->module, NULL));
     OK(zeKernelCreate(s->module, &kernel, &s->kernel));
     OK(zeMemAllocHost(context, &host, 4096, 0, &s->memory));
+    OK(zeMemAllocHost(context, &host, COPY_B, 0, &s->from));
+    OK(zeMemAllocHost(context, &host, COPY_B, 0, &s->to));
     OK(zeKernelSetGroupSize(s->kernel, 16, 1, 1));
     OK(zeKernelSetArgumentValue(s->kernel, 0, sizeof(s->memory), &s->memory));
     OK(zeKernelSetArgumentValue(s->kernel, 1, sizeof(number), &number));
@@ -128,6 +131,8 @@ static void close_source(struct source *s)
     OK(zeKernelDestroy(s->kernel));
     OK(zeModuleDestroy(s->module));
     OK(zeMemFree(s->context, s->memory));
+    OK(zeMemFree(s->context, s->from));
+    OK(zeMemFree(s->context, s->to));
     OK(zeCommandListDestroy(s->list));
 }
 
@@ -144,7 +149,9 @@ static void read_times(struct source *s, uint64_t base)
         OK(zeEventQueryKernelTimestamp(s->events[i], &t));
         s->taken[i].start = (t.global.kernelStart - base) & mask;
         s->taken[i].end = s->taken[i].start + ((t.global.kernelEnd - t.global.kernelStart) & mask);
-        assert_int_equal(s->taken[i].end - s->taken[i].start, length);
+        if (i % BATCH)
+            assert_int_equal(s->taken[i].end - s->taken[i].start, length);
+        assert_true(s->taken[i].end > s->taken[i].start);
     }
 }
 
@@ -165,9 +172,13 @@ static void run(struct source sources[SOURCES], zet_metric_streamer_handle_t str
     for (uint32_t first_event = 0; first_event < LAUNCHES; first_event += BATCH) {
         const ze_group_count_t one = {1, 1, 1};
         for (uint32_t i = first_event; i < first_event + BATCH; i++)
-            for (uint32_t s = 0; s < SOURCES; s++)
-                OK(zeCommandListAppendLaunchKernel(sources[s].list, sources[s].kernel, &one,
-                                                   sources[s].events[i], 0, NULL));
+            for (struct source *s = sources; s < sources + SOURCES; s++)
+                if (i == first_event)
+                    OK(zeCommandListAppendMemoryCopy(s->list, s->to, s->from, COPY_B, s->events[i],
+                                                     0, NULL));
+                else
+                    OK(zeCommandListAppendLaunchKernel(s->list, s->kernel, &one, s->events[i], 0,
+                                                       NULL));
         for (uint32_t s = 0; s < SOURCES; s++)
             OK(zeEventHostSynchronize(sources[s].events[first_event + BATCH - 1], UINT64_MAX));
         size_t size = sizeof(raw);
