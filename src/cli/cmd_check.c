@@ -161,6 +161,8 @@ static int tell(const struct check_options *o, const char *path, const struct zs
         return status;
     if (failed)
         zs_cli_note(&o->common, "%u of %u checks failed", failed, count);
+    else if (count == 1)
+        zs_cli_note(&o->common, "the one check holds");
     else
         zs_cli_note(&o->common, "all %u checks hold", count);
     return failed ? ZS_EXIT_UNMET : ZS_EXIT_OK;

@@ -50,14 +50,13 @@ static void print_man_overview(void)
         printf(".TP\n.BR zescope\\-%s (1)\n%s\n", commands[i]->name, commands[i]->summary);
 }
 
-static int generate_man(const char *name)
+static void generate_man(const char *name)
 {
     const struct zs_command *command = find_command(name);
     if (command)
         zs_help_man(command);
     else
         print_man_overview();
-    return ZS_EXIT_OK;
 }
 
 static bool generate_completion(const char *option)
@@ -136,8 +135,10 @@ int main(int argc, char **argv)
         puts("zescope " ZS_VERSION);
         return flush_stdout();
     }
-    if (!strcmp(name, "--generate-man"))
-        return generate_man(argc > 2 ? argv[2] : "");
+    if (!strcmp(name, "--generate-man")) {
+        generate_man(argc > 2 ? argv[2] : "");
+        return flush_stdout();
+    }
     if (generate_completion(name))
         return flush_stdout();
     const struct zs_command *command = find_command(name);

@@ -2,6 +2,7 @@
 /* zescope metrics query, stream, show: an application is recorded, and its metrics are shown. */
 #include "cli/metrics.h"
 
+#include "base/duration.h"
 #include "cli/input.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
@@ -167,6 +168,7 @@ static int show(const struct metrics_options *o, int count, char **paths)
 int zs_cli_metrics(const struct metrics_options *o, int count, char **operands)
 {
     const char *verb = count ? operands[0] : "";
+    uint64_t period_ns;
     bool queries = !strcmp(verb, "query"), streams = !strcmp(verb, "stream");
     if (o->json && o->csv)
         return zs_cli_usage(&zs_command_metrics, "--json or --csv");
@@ -185,5 +187,10 @@ int zs_cli_metrics(const struct metrics_options *o, int count, char **operands)
                             verb);
     if (streams && o->runs)
         return zs_cli_usage(&zs_command_metrics, "--runs is for query");
+    if (queries && o->period)
+        return zs_cli_usage(&zs_command_metrics, "--period is for stream");
+    if (o->period && !zs_duration_parse(o->period, &period_ns))
+        return zs_cli_usage(&zs_command_metrics, "--period takes a time (1ms, 50us), not '%s'",
+                            o->period);
     return run_app(o, streams, count - 1, operands + 1);
 }

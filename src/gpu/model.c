@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/gpu.h"
 
+#include <strings.h>
+
 static const struct zs_gpu_model models[] = {
 #define ZS_GPU_MODEL(...) {.vendor_id = 0x8086, __VA_ARGS__},
 #include "gpu/model.def"
@@ -28,11 +30,11 @@ const struct zs_gpu_model *zs_gpu_model_find(const char *name)
         {"dg2-g12", "acm-g12"},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(aliases); i++) {
-        if (strcmp(aliases[i][0], name) == 0)
+        if (strcasecmp(aliases[i][0], name) == 0)
             name = aliases[i][1];
     }
     for (size_t i = 0; i < ZS_ARRAY_LEN(models); i++) {
-        if (strcmp(models[i].name, name) == 0)
+        if (strcasecmp(models[i].name, name) == 0)
             return &models[i];
     }
     return NULL;

@@ -256,8 +256,9 @@ class Metrics(unittest.TestCase):
     def test_wrong_usage(self):
         app = ['--', PROGRAM, self.binary, 'immediate', '1']
         for words in (['query', *app], ['query', '-g', 'ComputeBasic'], ['stream', '-g', 'X', '--runs', *app],
-                      ['measure', '-g', 'X', *app], ['query', '-g', 'X', '--json', '--csv', *app], ['show', 'a', 'b']):
-            self.assertIn('zescope', run(ZESCOPE, 'metrics', *words, check=2).stderr)
+                      ['measure', '-g', 'X', *app], ['query', '-g', 'X', '--json', '--csv', *app], ['show', 'a', 'b'],
+                      ['query', '-g', 'X', '--period', '1ms', *app], ['stream', '-g', 'X', '--period', 'soon', *app]):
+            self.assertIn('try \'zescope metrics', run(ZESCOPE, 'metrics', *words, check=2).stderr)
         for options in (['--runs'], ['--metrics-period', '1ms'], ['--metrics', 'X', '--no-trace'],
                         ['--metrics', 'X', '--metrics-period', 'soon']):
             run(ZESCOPE, 'record', *options, *app, check=2, cwd=self.folder)
