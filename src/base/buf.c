@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
+#include "base/os.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ void zs_buf_vprintf(struct zs_buf *buf, const char *format, va_list args)
     va_list again;
     va_copy(again, args);
     char small[256];
+    struct zs_os_numbers plain = zs_os_numbers_begin();
     int length = vsnprintf(small, sizeof(small), format, args);
     if (length < 0) {
         buf->error = buf->error ? buf->error : -EINVAL;
@@ -66,6 +68,7 @@ void zs_buf_vprintf(struct zs_buf *buf, const char *format, va_list args)
             buf->size_B += (size_t)length;
         }
     }
+    zs_os_numbers_end(plain);
     va_end(again);
 }
 

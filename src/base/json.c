@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -143,17 +144,13 @@ void zs_json_double(struct zs_json *j, const char *key, double value)
 
 void zs_json_exact(struct zs_json *j, const char *key, double value)
 {
-    char text[32];
+    char text[ZS_NUMBER_CHARS];
     if (!isfinite(value)) {
         zs_json_null(j, key);
         return;
     }
     json_begin_value(j, key);
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    zs_number_shortest(text, value, sizeof(value));
     zs_buf_puts(j->out, text);
 }
 

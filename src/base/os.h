@@ -61,4 +61,12 @@ bool zs_os_is_terminal(int fd);
 /* Columns of the terminal on fd; 0: none, or it does not say. */
 unsigned zs_os_columns(int fd);
 
+/* Until the end numbers that this thread writes and reads have a point, whatever locale the program
+ * has set. */
+struct zs_os_numbers {
+    void *plain, *before;
+};
+struct zs_os_numbers zs_os_numbers_begin(void);
+void zs_os_numbers_end(struct zs_os_numbers numbers);
+
 #endif

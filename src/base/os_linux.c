@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -164,4 +167,25 @@ void zs_os_expect_fill(void *data, size_t size_B)
     if (size_B >= 2 * large_B && end > first)
         madvise((void *)first, end - first, MADV_HUGEPAGE);
     errno = error; /* it is a wish */
+}
+
+struct zs_os_numbers zs_os_numbers_begin(void)
+{
+    struct zs_os_numbers numbers = {NULL, NULL};
+    if (ZS_LIKELY(strcmp(nl_langinfo(RADIXCHAR), ".") == 0))
+        return numbers;
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (plain != (locale_t)0) {
+        numbers.plain = plain;
+        numbers.before = uselocale(plain);
+    }
+    return numbers;
+}
+
+void zs_os_numbers_end(struct zs_os_numbers numbers)
+{
+    if (ZS_LIKELY(!numbers.plain))
+        return;
+    uselocale((locale_t)numbers.before);
+    freelocale((locale_t)numbers.plain);
 }

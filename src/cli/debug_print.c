@@ -2,6 +2,7 @@
 /* zescope debug: values and memory. */
 #include "cli/debug_shell.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -57,16 +58,10 @@ bool zs_shell_take_format(struct zs_shell *s, const char **args, const char *let
     return true;
 }
 
-/* The shortest text that reads back as the same number. */
 static void put_float(struct zs_buf *out, double value, uint32_t size_B)
 {
-    char text[64];
-    for (int digits = 1; digits <= (size_B == 4 ? 9 : 17); digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        double back = strtod(text, NULL);
-        if (size_B == 4 ? (float)back == (float)value : back == value)
-            break;
-    }
+    char text[ZS_NUMBER_CHARS];
+    zs_number_shortest(text, value, size_B);
     zs_buf_puts(out, text);
 }
 

@@ -2,6 +2,7 @@
 #include "collect/live.h"
 
 #include "base/filter.h"
+#include "base/number.h"
 #include "collect/collect.h"
 #include "layer/codec.h"
 
@@ -102,12 +103,14 @@ void zs_live_write(struct zs_live *live, struct zs_collector *c, const struct zs
     char line[LINE_MAX_B];
     sigset_t pipe_signal, old, pending;
     zs_guard_enter(&guard);
-    int n = snprintf(line, sizeof(line), "%12.6f %7ld ",
-                     (double)(int64_t)(start_ns - live->zero_ns) / 1e9, (long)syscall(SYS_gettid));
+    int n = zs_number_format(line, sizeof(line), "%12.6f %7ld ",
+                             (double)(int64_t)(start_ns - live->zero_ns) / 1e9,
+                             (long)syscall(SYS_gettid));
     size_t at = (size_t)n;
     size_t length = zs_api_event_format(event, line + at, sizeof(line) - at - 40);
     at += ZS_MIN(length, sizeof(line) - at - 41);
-    n = snprintf(line + at, sizeof(line) - at, " <%.3f us>\n", (double)(end_ns - start_ns) / 1e3);
+    n = zs_number_format(line + at, sizeof(line) - at, " <%.3f us>\n",
+                         (double)(end_ns - start_ns) / 1e3);
     at += (size_t)n;
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* C's expressions, by descent; precedences in a table. Registers as "$r12:f", "$r12.3:ud". */
 #include "debugger/debugger_priv.h"
+
+#include "base/number.h"
 #include "dwarf/variables.h"
 
 #include <ctype.h>
@@ -306,7 +308,7 @@ static int number_literal(struct parser *p, struct zs_dbg_value **ret)
     unsigned long long u = strtoull(p->at, &end, 0);
     bool hex = p->at[0] == '0' && (p->at[1] == 'x' || p->at[1] == 'X');
     if (!hex && (*end == '.' || *end == 'e' || *end == 'E')) {
-        double f = strtod(p->at, &end);
+        double f = zs_number_parse(p->at, &end);
         p->at = end;
         bool single = *p->at == 'f' || *p->at == 'F';
         p->at += single;

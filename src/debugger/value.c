@@ -2,6 +2,7 @@
 /* Values by type: as text, members, elements, what pointers point to, numbers, and storing them. */
 #include "debugger/debugger_priv.h"
 
+#include "base/number.h"
 #include "base/small_float.h"
 
 #include <ctype.h>
@@ -138,14 +139,8 @@ static struct row row_of(const struct zs_dbg_value *v, uint32_t type, const stru
 
 static void put_double(struct zs_buf *out, double value, uint64_t size_B)
 {
-    char text[64];
-    int digits = size_B == 8 ? 17 : size_B == 4 ? 9 : 5;
-    for (int d = 1; d <= digits; d++) { /* the shortest that reads back as the same */
-        snprintf(text, sizeof(text), "%.*g", d, value);
-        double back = strtod(text, NULL);
-        if (size_B == 8 ? back == value : (float)back == (float)value)
-            break;
-    }
+    char text[ZS_NUMBER_CHARS];
+    zs_number_shortest(text, value, (unsigned)size_B);
     zs_buf_puts(out, text);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "debugger/debugger_priv.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,12 +96,12 @@ static void put_scalar(struct zs_buf *out, enum zs_dbg_scalar scalar, const uint
     memcpy(&bits, bytes, size_B);
     memcpy(&f, &bits, sizeof(f));
     memcpy(&wide, &bits, sizeof(wide));
+    char text[ZS_NUMBER_CHARS];
     uint32_t shift = 64 - 8 * size_B;
-    if (scalar == ZS_DBG_FLOAT && size_B == 4)
-        zs_buf_printf(out, "%.9g", (double)f);
-    else if (scalar == ZS_DBG_FLOAT && size_B == 8)
-        zs_buf_printf(out, "%.17g", wide);
-    else if (scalar == ZS_DBG_SIGNED)
+    if (scalar == ZS_DBG_FLOAT && size_B >= sizeof(f)) {
+        zs_number_shortest(text, size_B == sizeof(f) ? (double)f : wide, size_B);
+        zs_buf_puts(out, text);
+    } else if (scalar == ZS_DBG_SIGNED)
         zs_buf_printf(out, "%" PRId64, (int64_t)(bits << shift) >> shift);
     else if (scalar == ZS_DBG_UNSIGNED)
         zs_buf_printf(out, "%" PRIu64, bits);

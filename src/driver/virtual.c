@@ -19,6 +19,14 @@
 
 enum { PAGE_B = ZS_VIRTUAL_PAGE_B };
 
+/* What is given in whole pages. */
+#define CHECK_SIZE(size)                                                                           \
+    ZS_CHECK((size) && (size) % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,                     \
+             "%zu bytes are no multiple of the page size %d", (size), PAGE_B)
+#define CHECK_AT_PAGE(ptr)                                                                         \
+    ZS_CHECK((uintptr_t)(ptr) % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,                \
+             #ptr " %p is not aligned to %d", (ptr), PAGE_B)
+
 struct zs_ze_physical {
     struct zs_object object;
     struct zs_ze_context *context;
@@ -208,10 +216,8 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
 {
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(pptr);
-    ZS_CHECK(size && size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-             "%zu bytes are no multiple of the page size %d", size, PAGE_B);
-    ZS_CHECK((uintptr_t)pStart % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
-             "pStart %p is not aligned to %d", pStart, PAGE_B);
+    CHECK_SIZE(size);
+    CHECK_AT_PAGE(pStart);
     struct zs_reservation *reservation = calloc(1, sizeof(*reservation));
     void *p = reservation && size <= (1ull << 46) ? reserve(pStart, size) : NULL;
     if (!p) {
@@ -318,8 +324,7 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
              "hDevice is no device");
     if (device)
         ZS_CHECK_MEMBER(context, device);
-    ZS_CHECK(desc->size && desc->size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-             "%zu bytes are no multiple of the page size %d", desc->size, PAGE_B);
+    CHECK_SIZE(desc->size);
     ZS_CHECK(on_host || desc->size <= device->memory_B, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
              "%zu bytes are more than the device has", desc->size);
     struct zs_range_desc external = {.size_B = desc->size, .fd = -1};
@@ -422,8 +427,7 @@ ze_result_t ZE_APICALL zeVirtualMemMap(ze_context_handle_t hContext, const void 
     ZS_CHECK_POINTER(ptr);
     ZS_OBJECT(physical, physical, hPhysicalMemory);
     ZS_CHECK_ENUM(access, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY);
-    ZS_CHECK(size && size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-             "%zu bytes are no multiple of the page size %d", size, PAGE_B);
+    CHECK_SIZE(size);
     ZS_CHECK((uintptr_t)ptr % PAGE_B == 0 && offset % PAGE_B == 0,
              ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "%p or offset %zu is not aligned to %d", ptr,
              offset, PAGE_B);
@@ -464,10 +468,8 @@ ze_result_t ZE_APICALL zeVirtualMemUnmap(ze_context_handle_t hContext, const voi
 {
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(ptr);
-    ZS_CHECK(size && size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-             "%zu bytes are no multiple of the page size %d", size, PAGE_B);
-    ZS_CHECK((uintptr_t)ptr % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
-             "%p is not aligned to %d", ptr, PAGE_B);
+    CHECK_SIZE(size);
+    CHECK_AT_PAGE(ptr);
     struct span area = {(uintptr_t)ptr, (uintptr_t)ptr + size};
     struct zs_reservation *reservation;
     pthread_mutex_lock(&context->reservations_lock);
@@ -508,10 +510,8 @@ ze_result_t ZE_APICALL zeVirtualMemSetAccessAttribute(ze_context_handle_t hConte
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK_ENUM(access, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY);
-    ZS_CHECK(size && size % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-             "%zu bytes are no multiple of the page size %d", size, PAGE_B);
-    ZS_CHECK((uintptr_t)ptr % PAGE_B == 0, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
-             "%p is not aligned to %d", ptr, PAGE_B);
+    CHECK_SIZE(size);
+    CHECK_AT_PAGE(ptr);
     struct span area = {(uintptr_t)ptr, (uintptr_t)ptr + size};
     struct zs_reservation *reservation;
     pthread_mutex_lock(&context->reservations_lock);

@@ -3,6 +3,7 @@
 #include "instrument/instrument.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -200,11 +201,11 @@ static const char *number_text(double value, char out[NUMBER_CHARS])
     if (!isfinite(value))
         return isnan(value) ? "n/a" : value < 0 ? "-inf" : "inf";
     bool whole = value == floor(value) && fabs(value) < 1e15;
-    snprintf(out, NUMBER_CHARS,
-             whole                                       ? "%.0f"
-             : fabs(value) < 1e-3 || fabs(value) >= 1e15 ? "%.4g"
-                                                         : "%.3f",
-             value);
+    zs_number_format(out, NUMBER_CHARS,
+                     whole                                       ? "%.0f"
+                     : fabs(value) < 1e-3 || fabs(value) >= 1e15 ? "%.4g"
+                                                                 : "%.3f",
+                     value);
     return out;
 }
 

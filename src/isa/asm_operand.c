@@ -2,6 +2,8 @@
 /* Operands: registers with regions and types, immediates, labels. */
 #include "isa/asm_priv.h"
 
+#include "base/number.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -326,7 +328,7 @@ static bool read_literal(struct zs_asm_line *l, struct literal *ret)
     char *end;
     text[size] = '\0';
     ret->kind = LITERAL_FLOAT;
-    ret->real = strtod(text, &end);
+    ret->real = zs_number_parse(text, &end);
     if (*end)
         return zs_asm_fail(l, "'%s' is no number", text);
     l->at += size;

@@ -10,6 +10,7 @@
  * The buffer has room for the longest line there is, plus the tail of the last fixed-size copy
  * (put_name), so nothing is checked while appending; a message's description is given what is left.
  */
+#include "base/number.h"
 #include "base/small_float.h"
 #include "isa/inst.h"
 #include "isa/words.h"
@@ -182,8 +183,8 @@ static bool put_decimal_float(struct line *l, double value, bool single)
         return true;
     }
     for (unsigned i = 0; i < 2; i++) {
-        int size = snprintf(text, sizeof(text), i == 0 ? "%g" : "%e", value);
-        double back = strtod(text, NULL);
+        int size = zs_number_format(text, sizeof(text), i == 0 ? "%g" : "%e", value);
+        double back = zs_number_parse(text, NULL);
         if (single ? (float)back != (float)value : back != value)
             continue;
         put_bytes(l, text, (size_t)size);

@@ -3,6 +3,7 @@
 #include "metrics/check.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -224,7 +225,7 @@ int zs_tolerance_parse(const char *text, struct zs_tolerance *t, struct zs_diag 
     at += t->up;
     t->down = *at == '-';
     at += t->down;
-    t->amount = strtod(at, &end);
+    t->amount = zs_number_parse(at, &end);
     t->is_percent = *end == '%';
     if (!name_B || end == at || *at == '-' || *at == '+' || !(t->amount >= 0) ||
         !isfinite(t->amount) || end[t->is_percent] || (colon && colon == text))

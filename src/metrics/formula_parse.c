@@ -2,6 +2,7 @@
 /* Text to formulas: a scanner and recursive descent, one function per level of binding. */
 #include "metrics/formula_priv.h"
 
+#include "base/number.h"
 #include "base/vec.h"
 
 #include <ctype.h>
@@ -148,7 +149,7 @@ static void scan_number(struct parser *p, struct token *t)
     memcpy(text, at, size_B);
     text[size_B] = '\0';
     t->kind = TOKEN_NUMBER;
-    t->value = strtod(text, &rest);
+    t->value = zs_number_parse(text, &rest);
     t->size_B = size_B;
     if (*rest || !isfinite(t->value))
         fail_at(p, t, "'%s' is no number", text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/columns.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -131,11 +133,11 @@ static void cell_text(const struct zs_column *column, double value, char text[CE
     else if (value == 0)
         text[0] = '\0';
     else if (is_percent(column) && column->heat)
-        snprintf(text, CELL_TEXT_B, value < 0.05 ? "<0.1%%" : "%.1f%%", value);
+        zs_number_format(text, CELL_TEXT_B, value < 0.05 ? "<0.1%%" : "%.1f%%", value);
     else if (is_percent(column))
         snprintf(text, CELL_TEXT_B, "%.0f%%", value);
     else
-        snprintf(text, CELL_TEXT_B, "%.*f", value == floor(value) ? 0 : 2, value);
+        zs_number_format(text, CELL_TEXT_B, "%.*f", value == floor(value) ? 0 : 2, value);
 }
 
 static uint32_t text_width(const struct zs_column *column, double value)

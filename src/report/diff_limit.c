@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/diff_limit.h"
 
+#include "base/number.h"
 #include "report/times.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ int zs_diff_limit_parse(const char *text, struct zs_diff_limit *ret_limit, struc
     if (m == ZS_ARRAY_LEN(metrics))
         return wrong(text, diag);
     ret_limit->metric = (enum zs_limit_metric)m;
-    ret_limit->most = strtod(greater + 1, &end);
+    ret_limit->most = zs_number_parse(greater + 1, &end);
     if (end == greater + 1 || !(ret_limit->most >= 0) || !parse_unit(end, ret_limit))
         return wrong(text, diag);
     if (start == text)

@@ -2,6 +2,7 @@
 #include "report/metrics.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -129,7 +130,7 @@ static void put_number(char ret[CELL_CHARS], double value)
     if (value == floor(value) && fabs(value) < 0x1p53)
         snprintf(ret, CELL_CHARS, "%.0f", value);
     else
-        snprintf(ret, CELL_CHARS, "%.9g", value);
+        zs_number_format(ret, CELL_CHARS, "%.9g", value);
 }
 
 static void put_value(const struct zs_metrics *metrics, const struct zs_metric_group *group,

@@ -2,6 +2,7 @@
 #include "report/table.h"
 
 #include "base/filter.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "layer/describe.h"
 #include "report/times.h"
@@ -94,7 +95,7 @@ static bool parse_number(const char *text, enum zs_cell_kind kind, double *ret)
         *ret = (double)strtoull(text, &end, 16);
         return !*end;
     }
-    *ret = strtod(text, &end);
+    *ret = zs_number_parse(text, &end);
     for (size_t i = 0; i < ZS_ARRAY_LEN(units) && end != text; i++) {
         if (!strcmp(end, units[i].unit)) {
             *ret *= !*end && kind == ZS_CELL_PERCENT ? 100 : units[i].scale;

@@ -5,6 +5,8 @@
  */
 #include "instrument/tools/tools.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,15 +33,15 @@ static void put_range(double value, char ret_text[64])
 {
     int exponent;
     if (value == 0 || fabs(value) == 1 || isnan(value) || isinf(value)) {
-        snprintf(ret_text, 64, isnan(value) ? "nan" : "%g", value == 0 ? 0 : value);
+        zs_number_format(ret_text, 64, isnan(value) ? "nan" : "%g", value == 0 ? 0 : value);
         return;
     }
     frexp(fabs(value), &exponent);
     double high = ldexp(1, exponent);
     if (value > 0)
-        snprintf(ret_text, 64, "[%g, %g)", high / 2, high);
+        zs_number_format(ret_text, 64, "[%g, %g)", high / 2, high);
     else
-        snprintf(ret_text, 64, "(%g, %g]", -high, -high / 2);
+        zs_number_format(ret_text, 64, "(%g, %g]", -high, -high / 2);
 }
 
 static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint32_t i,

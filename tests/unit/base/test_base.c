@@ -8,6 +8,7 @@
 #include "base/id_map.h"
 #include "base/json.h"
 #include "base/name_map.h"
+#include "base/number.h"
 #include "base/options.h"
 #include "base/parallel.h"
 #include "base/reader.h"
@@ -16,10 +17,12 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <locale.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void id_map_is_a_map(void **state)
@@ -400,6 +403,79 @@ static void options_of_any_size(void **state)
     assert_int_equal(own.a, 0);
 }
 
+/* As localedef makes it: a comma in numbers, a point between thousands. */
+static const uint8_t comma_locale[] = {
+    0x14, 0x11, 0x03, 0x20, 0x06, 0,    0,    0,    0x20, 0,    0,    0,    0x22, 0,    0, 0,
+    0x24, 0,    0,    0,    0x28, 0,    0,    0,    0x2c, 0,    0,    0,    0x30, 0,    0, 0,
+    0x2c, 0,    0x2e, 0,    0x03, 0x03, 0,    0,    0x2c, 0,    0,    0,    0x2e, 0,    0, 0,
+    0x41, 0x4e, 0x53, 0x49, 0x5f, 0x58, 0x33, 0x2e, 0x34, 0x2d, 0x31, 0x39, 0x36, 0x38, 0};
+
+/* The library in a program that has set a locale with a comma. */
+static void numbers_have_a_point(void **state)
+{
+    char folder[] = "/tmp/zescope-locale-XXXXXX", path[64], text[ZS_NUMBER_CHARS], *end;
+    struct zs_buf out = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/comma", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/comma/LC_NUMERIC", folder);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(comma_locale, 1, sizeof(comma_locale), file), sizeof(comma_locale));
+    fclose(file);
+    setenv("LOCPATH", folder, 1);
+    assert_non_null(setlocale(LC_NUMERIC, "comma"));
+    snprintf(text, sizeof(text), "%g", 1.5);
+    assert_string_equal(text, "1,5");
+
+    struct zs_json json = zs_json_make(&out, 0);
+    zs_json_object(&json, NULL);
+    zs_json_double(&json, "a", 0.25);
+    zs_json_exact(&json, "b", 0.1);
+    zs_json_end(&json);
+    zs_buf_printf(&out, " %.2f %%", 99.5);
+    assert_string_equal(zs_buf_cstr(&out), "{\"a\":0.25,\"b\":0.1} 99.50 %");
+    zs_number_format(text, sizeof(text), "%.3f", 0.5);
+    assert_string_equal(text, "0.500");
+    assert_true(zs_number_parse("2.75 m", &end) == 2.75);
+    assert_string_equal(end, " m");
+    snprintf(text, sizeof(text), "%g", 1.5); /* the program's own stay as they were */
+    assert_string_equal(text, "1,5");
+
+    setlocale(LC_NUMERIC, "C");
+    unsetenv("LOCPATH");
+    remove(path);
+    snprintf(path, sizeof(path), "%s/comma", folder);
+    rmdir(path);
+    rmdir(folder);
+    zs_buf_fini(&out);
+    (void)state;
+}
+
+static void shortest_numbers(void **state)
+{
+    static const struct {
+        double value;
+        unsigned size_B;
+        const char *text;
+    } rows[] = {{0.1, 8, "0.1"},
+                {1.0 / 3, 8, "0.3333333333333333"},
+                {5e-324, 8, "5e-324"},
+                {(double)0.1f, 4, "0.1"},
+                {(double)16777217.0f, 4, "16777216"},
+                {(double)(1.0f / 3), 4, "0.33333334"},
+                {0.5, 2, "0.5"},
+                {65504, 2, "65504"},
+                {0.0999755859375, 2, "0.099976"},
+                {-0.0, 4, "-0"}};
+    char text[ZS_NUMBER_CHARS];
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        zs_number_shortest(text, rows[i].value, rows[i].size_B);
+        assert_string_equal(text, rows[i].text);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +493,8 @@ int main(void)
         cmocka_unit_test(parallel_visits_each_item_once),
         cmocka_unit_test(vec_grows),
         cmocka_unit_test(test_duration),
+        cmocka_unit_test(numbers_have_a_point),
+        cmocka_unit_test(shortest_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
