@@ -663,10 +663,12 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
         memset(&t->scoreboard, 0, sizeof(t->scoreboard));
     clear(t->acc, program->read_acc_slots * sizeof(t->acc[0]));
     clear(t->acc_high, program->read_acc_slots * sizeof(t->acc[0]));
-    for (uint32_t i = 0; i < program->clear_count; i++)
-        clear(t->grf + program->clear[i].start_B,
-              program->clear[i].end_B - (size_t)program->clear[i].start_B);
     dispatch_mask &= program->simd_mask;
+    unsigned all = dispatch_mask == program->simd_mask;
+    for (uint32_t i = 0; i < program->clear_count[all]; i++) {
+        const struct zs_eu_clear *registers = &program->clear[all][i];
+        clear(t->grf + registers->start_B, registers->end_B - (size_t)registers->start_B);
+    }
     t->program = program;
     t->ce = t->alive = dispatch_mask;
     t->sr0[0] = 7u << 24; /* fixed function: GPGPU */
@@ -675,7 +677,8 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     t->merge_block = NO_BLOCK;
     t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;
     count_lanes(t);
-    zs_eu_control_register_changed(t);
+    t->host_csr = program->host_csr[0];
+    t->host_csr_double = program->host_csr[1];
 }
 
 uint32_t zs_eu_thread_inst(const struct zs_eu_thread *t)

@@ -217,10 +217,12 @@ struct zs_eu_program {
     size_t op_count, op_capacity;
     uint32_t full_ce; /* 0: there is one version */
     struct zs_eu_registers regs;
-    struct {
+    /* what a new thread must find zero: with any lanes, with all */
+    struct zs_eu_clear {
         uint16_t start_B, end_B; /* of the register file, multiples of the register size */
-    } * clear;                   /* what a new thread must find zero */
-    uint32_t clear_count;
+    } * clear[2];
+    uint32_t clear_count[2];
+    uint32_t host_csr[2]; /* t->host_csr and host_csr_double of one */
     uint32_t read_acc_slots; /* accumulator elements that it may read, from the first on */
     struct zs_eu_inst *insts;
     struct zs_eu_score *scores; /* NULL: not checked */
@@ -320,6 +322,8 @@ extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send);
 enum zs_eu_fault_kind zs_eu_send_fault_kind(int error);
 
+/* The host's modes that cr0 asks for: of singles, of doubles. */
+void zs_eu_host_modes(uint32_t cr0, uint32_t ret_csr[2]);
 void zs_eu_control_register_changed(struct zs_eu_thread *t);
 
 #endif

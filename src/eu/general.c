@@ -221,18 +221,26 @@ const struct zs_eu_op *zs_eu_op_read_tm(struct zs_eu_thread *t, const struct zs_
     ZS_EU_NEXT(t, op);
 }
 
-void zs_eu_control_register_changed(struct zs_eu_thread *t)
+void zs_eu_host_modes(uint32_t cr0, uint32_t ret_csr[2])
 {
     /* rounding: Gen counts nearest, up, down, zero; the host nearest, down, up, zero */
     static const uint32_t rounding[4] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
                                          _MM_ROUND_TOWARD_ZERO};
     enum { DENORMALS_ARE_ZERO = 0x40 };
-    uint32_t cr0 = t->cr0[0];
     uint32_t csr = _MM_MASK_MASK | rounding[cr0 >> 4 & 3];
     uint32_t flush = _MM_FLUSH_ZERO_ON | DENORMALS_ARE_ZERO;
 
-    t->host_csr = csr | (cr0 & 0x80 ? 0 : flush);
-    t->host_csr_double = csr | (cr0 & 0x40 ? 0 : flush);
+    ret_csr[0] = csr | (cr0 & 0x80 ? 0 : flush);
+    ret_csr[1] = csr | (cr0 & 0x40 ? 0 : flush);
+}
+
+void zs_eu_control_register_changed(struct zs_eu_thread *t)
+{
+    uint32_t csr[2];
+
+    zs_eu_host_modes(t->cr0[0], csr);
+    t->host_csr = csr[0];
+    t->host_csr_double = csr[1];
 }
 
 /* After a write to cr0. */

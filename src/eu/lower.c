@@ -123,23 +123,44 @@ static bool is_read(const struct zs_eu_lowering *l, uint32_t reg)
            (l->reads[reg / 64] >> reg % 64 & 1);
 }
 
-/* Runs of registers that a new thread must find zero. */
-static bool find_cleared(struct zs_eu_lowering *l)
+/* Runs of registers. */
+static struct zs_eu_clear *find_runs(const struct zs_eu_program *p, const uint64_t regs[4],
+                                     uint32_t *ret_count)
+{
+    uint32_t count = p->regs.grf_count, grf_B = p->regs.grf_B, runs = 0;
+    struct zs_eu_clear *clear = calloc(count / 2 + 1, sizeof(*clear));
+
+    for (uint32_t reg = 0; reg < count && clear; reg++) {
+        if (!(regs[reg / 64] >> reg % 64 & 1))
+            continue;
+        if (runs == 0 || clear[runs - 1].end_B != reg * grf_B)
+            clear[runs++].start_B = (uint16_t)(reg * grf_B);
+        clear[runs - 1].end_B = (uint16_t)((reg + 1) * grf_B);
+    }
+    *ret_count = runs;
+    return clear;
+}
+
+/* What a new thread must find as it does. */
+static bool find_start(struct zs_eu_lowering *l, const struct zs_eu_window *window)
 {
     struct zs_eu_program *p = l->program;
-    uint32_t count = p->regs.grf_count, grf_B = p->regs.grf_B;
+    uint32_t entry = p->insts[zs_eu_program_inst_at(p, l->params->entry_B)].block;
+    uint64_t read[4] = {0}, exposed[4] = {0};
+    bool known = window->is_merging && !has_hooks(l) && zs_eu_exposed_registers(l, entry, exposed);
 
     if (has_hooks(l))
         p->read_acc_slots = zs_eu_acc_slots(p);
-    p->clear = calloc(count / 2 + 1, sizeof(*p->clear));
-    for (uint32_t reg = 0; reg < count && p->clear; reg++) {
-        if (!is_read(l, reg))
-            continue;
-        if (p->clear_count == 0 || p->clear[p->clear_count - 1].end_B != reg * grf_B)
-            p->clear[p->clear_count++].start_B = (uint16_t)(reg * grf_B);
-        p->clear[p->clear_count - 1].end_B = (uint16_t)((reg + 1) * grf_B);
-    }
-    return p->clear;
+    else if (window->is_merging && !window->acc_lives)
+        p->read_acc_slots = 0;
+    for (uint32_t reg = 0; reg < p->regs.grf_count; reg++)
+        read[reg / 64] |= (uint64_t)is_read(l, reg) << reg % 64;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(read); i++)
+        exposed[i] = known ? exposed[i] & read[i] : read[i];
+    p->clear[false] = find_runs(p, read, &p->clear_count[false]);
+    p->clear[true] = find_runs(p, exposed, &p->clear_count[true]);
+    zs_eu_host_modes(zs_eu_early_control(l, entry), p->host_csr);
+    return p->clear[false] && p->clear[true];
 }
 
 /* ---- instructions and blocks ---- */
@@ -208,6 +229,16 @@ static const char *name_of(const struct zs_isa_inst *inst)
     return zs_isa_op_mnemonic((enum zs_isa_op)inst->op);
 }
 
+static bool uses_acc(const struct zs_isa_inst *inst)
+{
+    bool uses = zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_ACC ||
+                inst->flags & ZS_INST_ACCWREN || inst->dst.file == ZS_FILE_ACC;
+
+    for (unsigned i = 0; i < inst->source_count && i < ZS_ARRAY_LEN(inst->src); i++)
+        uses = uses || inst->src[i].file == ZS_FILE_ACC;
+    return uses;
+}
+
 static void find_instructions(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
@@ -227,7 +258,7 @@ static void find_instructions(struct zs_eu_lowering *l)
         row->no_mask = inst.flags & ZS_INST_NOMASK;
         row->counter = UINT32_MAX;
         row->modelled = true;
-        l->has_mach |= inst.op == ZS_OP_MACH || inst.op == ZS_OP_MACL;
+        l->has_acc |= uses_acc(&inst);
     }
     p->code_B = at; /* a truncated last one is outside */
 }
@@ -566,12 +597,13 @@ static int lower_all(struct zs_eu_lowering *l)
     if (!window)
         return -ENOMEM;
     lower_blocks(l, window);
-    free(window);
     l->index = p->inst_count;
     l->inst = NULL;
     emit_block(l, p->block_count - 1);
     zs_eu_emit(l, ZS_EU_KIND_END);
-    return l->no_memory || !zs_eu_select(l) || !find_cleared(l) ? -ENOMEM : 0;
+    bool done = !l->no_memory && zs_eu_select(l) && find_start(l, window);
+    free(window);
+    return done ? 0 : -ENOMEM;
 }
 
 /* ---- programs ---- */
@@ -641,7 +673,8 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p->scores);
     free(p->segments);
     free(p->inst_at);
-    free(p->clear);
+    free(p->clear[false]);
+    free(p->clear[true]);
     free(p->block_op);
     free(p->block_inst);
     free(p->faults.items);

@@ -50,7 +50,7 @@ struct zs_eu_lowering {
     bool no_memory;
     uint64_t reads[4]; /* registers that the program may read */
     unsigned chain;    /* operations since the last one that returns to the loop */
-    bool has_mach;     /* mach or macl is somewhere in the program */
+    bool has_acc;      /* some instruction reads or writes an accumulator */
 
     /* of the current instruction */
     const char *name;               /* "add", "math.inv" */

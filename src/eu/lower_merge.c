@@ -34,49 +34,34 @@ enum {
 };
 
 static const uint8_t kinds[128] = {
-    [ZS_OP_MOV] = KNOWN | HALVES,
-    [ZS_OP_SEL] = KNOWN | HALVES,
-    [ZS_OP_NOT] = KNOWN | HALVES,
-    [ZS_OP_AND] = KNOWN | HALVES,
-    [ZS_OP_OR] = KNOWN | HALVES,
-    [ZS_OP_XOR] = KNOWN | HALVES,
-    [ZS_OP_SHR] = KNOWN | HALVES,
-    [ZS_OP_SHL] = KNOWN | HALVES,
-    [ZS_OP_ASR] = KNOWN | HALVES,
-    [ZS_OP_ROL] = KNOWN | HALVES,
-    [ZS_OP_ROR] = KNOWN | HALVES,
-    [ZS_OP_CMP] = KNOWN | HALVES,
-    [ZS_OP_CMPN] = KNOWN | HALVES,
-    [ZS_OP_CSEL] = KNOWN | HALVES,
-    [ZS_OP_BFREV] = KNOWN | HALVES,
-    [ZS_OP_BFE] = KNOWN | HALVES,
-    [ZS_OP_BFI1] = KNOWN | HALVES,
-    [ZS_OP_BFI2] = KNOWN | HALVES,
-    [ZS_OP_LZD] = KNOWN | HALVES,
-    [ZS_OP_FBH] = KNOWN | HALVES,
-    [ZS_OP_FBL] = KNOWN | HALVES,
-    [ZS_OP_CBIT] = KNOWN | HALVES,
-    [ZS_OP_ADD] = KNOWN | HALVES,
-    [ZS_OP_MUL] = KNOWN | HALVES,
-    [ZS_OP_AVG] = KNOWN | HALVES,
-    [ZS_OP_FRC] = KNOWN | HALVES,
-    [ZS_OP_RNDU] = KNOWN | HALVES,
-    [ZS_OP_RNDD] = KNOWN | HALVES,
-    [ZS_OP_RNDE] = KNOWN | HALVES,
-    [ZS_OP_RNDZ] = KNOWN | HALVES,
-    [ZS_OP_ADD3] = KNOWN | HALVES,
-    [ZS_OP_BFN] = KNOWN | HALVES,
-    [ZS_OP_DP4A] = KNOWN | HALVES,
-    [ZS_OP_MAD] = KNOWN | HALVES,
-    [ZS_OP_LRP] = KNOWN | HALVES,
-    [ZS_OP_MATH] = KNOWN | HALVES,
-    [ZS_OP_NOP] = KNOWN,
-    [ZS_OP_MAC] = KNOWN | ACC_READ,
-    [ZS_OP_MACH] = KNOWN | ACC_READ,
-    [ZS_OP_MACL] = KNOWN | ACC_READ,
-    [ZS_OP_ADDC] = KNOWN | ACC_WRITTEN,
+    [ZS_OP_MOV] = KNOWN | HALVES,       [ZS_OP_SEL] = KNOWN | HALVES,
+    [ZS_OP_NOT] = KNOWN | HALVES,       [ZS_OP_AND] = KNOWN | HALVES,
+    [ZS_OP_OR] = KNOWN | HALVES,        [ZS_OP_XOR] = KNOWN | HALVES,
+    [ZS_OP_SHR] = KNOWN | HALVES,       [ZS_OP_SHL] = KNOWN | HALVES,
+    [ZS_OP_ASR] = KNOWN | HALVES,       [ZS_OP_ROL] = KNOWN | HALVES,
+    [ZS_OP_ROR] = KNOWN | HALVES,       [ZS_OP_CMP] = KNOWN | HALVES,
+    [ZS_OP_CMPN] = KNOWN | HALVES,      [ZS_OP_CSEL] = KNOWN | HALVES,
+    [ZS_OP_BFREV] = KNOWN | HALVES,     [ZS_OP_BFE] = KNOWN | HALVES,
+    [ZS_OP_BFI1] = KNOWN | HALVES,      [ZS_OP_BFI2] = KNOWN | HALVES,
+    [ZS_OP_LZD] = KNOWN | HALVES,       [ZS_OP_FBH] = KNOWN | HALVES,
+    [ZS_OP_FBL] = KNOWN | HALVES,       [ZS_OP_CBIT] = KNOWN | HALVES,
+    [ZS_OP_ADD] = KNOWN | HALVES,       [ZS_OP_MUL] = KNOWN | HALVES,
+    [ZS_OP_AVG] = KNOWN | HALVES,       [ZS_OP_FRC] = KNOWN | HALVES,
+    [ZS_OP_RNDU] = KNOWN | HALVES,      [ZS_OP_RNDD] = KNOWN | HALVES,
+    [ZS_OP_RNDE] = KNOWN | HALVES,      [ZS_OP_RNDZ] = KNOWN | HALVES,
+    [ZS_OP_ADD3] = KNOWN | HALVES,      [ZS_OP_BFN] = KNOWN | HALVES,
+    [ZS_OP_DP4A] = KNOWN | HALVES,      [ZS_OP_MAD] = KNOWN | HALVES,
+    [ZS_OP_LRP] = KNOWN | HALVES,       [ZS_OP_MATH] = KNOWN | HALVES,
+    [ZS_OP_MAC] = KNOWN | ACC_READ,     [ZS_OP_MACH] = KNOWN | ACC_READ,
+    [ZS_OP_MACL] = KNOWN | ACC_READ,    [ZS_OP_ADDC] = KNOWN | ACC_WRITTEN,
     [ZS_OP_SUBB] = KNOWN | ACC_WRITTEN,
 };
+
+bool zs_eu_touches_operands_alone(const struct zs_isa_inst *inst)
+{
+    return inst->op < ZS_ARRAY_LEN(kinds) && kinds[inst->op] & KNOWN && inst->exec_size &&
+           !(inst->op == ZS_OP_MATH && inst->subfunction >= ZS_MATH_IDIV);
+}
 
 static bool overlap(struct zs_eu_bytes a, struct zs_eu_bytes b)
 {
@@ -205,16 +190,16 @@ static void touch_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *i
     unsigned kind = inst->op < ZS_ARRAY_LEN(kinds) ? kinds[inst->op] : 0;
 
     *ret = (struct zs_eu_touch){.stays = true};
-    if (is_flow && inst->op != ZS_OP_NOP) {
-        ret->stays = inst->op != ZS_OP_SYNC || inst->subfunction == SYNC_BAR;
+    if (is_flow) {
+        ret->stays =
+            inst->op != ZS_OP_NOP && (inst->op != ZS_OP_SYNC || inst->subfunction == SYNC_BAR);
         return;
     }
     bool is_plain = !(inst->flags & ZS_INST_ILLEGAL) && inst->exec_size &&
                     inst->channel_offset + inst->exec_size <= ZS_EU_LANES_MAX &&
                     inst->pred <= ZS_PRED_SEQ;
-    bool known =
-        is_send ? !(inst->flags & (ZS_INST_EOT | ZS_INST_DESC_REG | ZS_INST_EXDESC_REG))
-                : kind & KNOWN && !(inst->op == ZS_OP_MATH && inst->subfunction >= ZS_MATH_IDIV);
+    bool known = is_send ? !(inst->flags & (ZS_INST_EOT | ZS_INST_DESC_REG | ZS_INST_EXDESC_REG))
+                         : zs_eu_touches_operands_alone(inst);
     if (!is_plain || !known || !touch_operands(l, inst, ret)) {
         *ret = (struct zs_eu_touch){.stays = true};
         if (!is_send)
@@ -562,7 +547,7 @@ void zs_eu_merge_begin(struct zs_eu_lowering *l, struct zs_eu_window *w)
     w->first = w->count = 0;
     w->acc_lives = false;
     w->is_merging = !(l->params->flags & stands_anywhere) && l->params->stop_count == 0;
-    if (!w->is_merging || !l->has_mach)
+    if (!w->is_merging || !l->has_acc)
         return;
     for (uint32_t i = 0; i < l->program->inst_count && !w->acc_lives; i += w->count) {
         fill(l, w, i, block_end(l->program, i));

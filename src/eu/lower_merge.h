@@ -47,4 +47,14 @@ void zs_eu_merge_begin(struct zs_eu_lowering *l, struct zs_eu_window *window);
 void zs_eu_merge_window(struct zs_eu_lowering *l, struct zs_eu_window *window, uint32_t first,
                         uint32_t end);
 
+/* It touches its operands, flags and accumulators, and nothing else; sends and branches apart. */
+bool zs_eu_touches_operands_alone(const struct zs_isa_inst *inst);
+
+/* ---- lower_start.c ---- */
+/* Registers that a thread of the lowered program which has all lanes on may read before it has
+ * written them; false: they are not known. */
+bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uint64_t ret[4]);
+/* cr0 as the program's first write to it leaves it, if nothing before depends on it; else 0. */
+uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_block);
+
 #endif

@@ -564,6 +564,102 @@ static void test_halves(void **state)
     free(t);
 }
 
+/* ---- registers that threads find ---- */
+
+enum { STARTS_ROUNDS = 500, ENTRY = 3, PART = 3, REST = 2, GOTO = ENTRY, JOIN = ENTRY + 1 + PART };
+
+/* Random instructions, some of them for the lanes that f0 leaves on. */
+static struct zs_eu_program *branching(struct random *r, enum zs_isa_platform platform,
+                                       unsigned grf_B)
+{
+    enum { COUNT = JOIN + 1 + REST };
+    static const char inst[] = "mov (16|M0) r100.0<1>:ud r101.0<1;1,0>:ud\n";
+    struct code one = {.platform = platform};
+    struct zs_eu_program *program = NULL;
+    struct zs_isa_asm_error where = {0};
+    struct zs_diag diag = {0};
+    uint8_t *bytes = NULL;
+    size_t size_B = 0;
+    char text[2000] = "";
+
+    for (unsigned i = 0; i < COUNT; i++)
+        strcat(text, i == GOTO   ? "(f0.0) goto (32|M0) L1 L1\n"
+                     : i == JOIN ? "L1:\njoin (32|M0) L2\nL2:\n"
+                                 : inst);
+    strcat(text, end_of_thread(platform));
+    assert_int_equal(
+        zs_isa_assemble(platform, zs_span_make(text, strlen(text)), &bytes, &size_B, &where), 0);
+    assert_int_equal(size_B, 16 * (COUNT + 1));
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct zs_isa_inst random;
+        if (i == GOTO || i == JOIN)
+            continue;
+        do {
+            one.insts = 0;
+            random_integers(r, platform, grf_B, &random);
+        } while (random.flag_reg == 0 || !append(&one, &random)); /* f0 is the branch's */
+        memcpy(bytes + 16 * i, one.words, 16);
+    }
+    struct zs_eu_lower_params params = {.code = zs_span_make(bytes, size_B),
+                                        .simd = 32,
+                                        .send_lower = no_sends,
+                                        .platform = platform,
+                                        .payload_B = 2 * grf_B};
+    if (zs_eu_lower(&params, &program, &diag))
+        fail_msg("%s", diag.text);
+    zs_isa_code_free(bytes);
+    return program;
+}
+
+static void run_from(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                     const struct ref_state *s)
+{
+    memcpy(t->grf, s->grf, 2 * s->grf_B); /* the payload */
+    memcpy(t->flag, s->flag, sizeof(s->flag));
+    if (zs_eu_run(t, program, 1000) != ZS_EU_EOT)
+        fail_msg("%s", t->fault.text);
+}
+
+/* What an earlier thread left in registers changes nothing: of bytes that are not as in a thread
+ * that found zeros there, nobody has written any. */
+static void test_starts(void **state)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
+                                                     ZS_ISA_XE_HPC};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    static struct ref_state s, left;
+    static uint8_t clean[REF_FILE_MAX_B];
+    unsigned kept = 0;
+
+    (void)state;
+    assert_non_null(t);
+    for (unsigned i = 0; i < STARTS_ROUNDS; i++) {
+        struct random random = {20000000 + i};
+        enum zs_isa_platform platform = platforms[i % ZS_ARRAY_LEN(platforms)];
+        uint32_t dispatch = i / 4 % 2 ? UINT32_MAX : (uint32_t)random_next(&random) | 1;
+        random_state(&random, platform, &s);
+        random_state(&random, platform, &left);
+        struct zs_eu_program *program = branching(&random, platform, s.grf_B);
+        zs_eu_thread_init(t, program, dispatch);
+        run_from(t, program, &s);
+        memcpy(clean, t->grf, 128 * s.grf_B);
+        memcpy(t->grf, left.grf, 128 * s.grf_B);
+        memset(t->acc, 0x5a, sizeof(t->acc));
+        memset(t->acc_high, 0x5a, sizeof(t->acc_high));
+        zs_eu_thread_restart(t, program, dispatch);
+        run_from(t, program, &s);
+        for (unsigned k = 0; k < 128 * s.grf_B; k++) {
+            kept += t->grf[k] != clean[k];
+            if (t->grf[k] != clean[k] && t->grf[k] != left.grf[k])
+                fail_msg("round %u: r%u, byte %u: %02x, %02x in a thread that finds zeros", i,
+                         k / s.grf_B, k % s.grf_B, t->grf[k], clean[k]);
+        }
+        zs_eu_program_destroy(program);
+    }
+    assert_true(kept > 0);
+    free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -572,6 +668,7 @@ int main(void)
         cmocka_unit_test(test_everything), cmocka_unit_test(test_gen11),
         cmocka_unit_test(test_xe_lp),      cmocka_unit_test(test_xe_hpg),
         cmocka_unit_test(test_xe_hpc),     cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
