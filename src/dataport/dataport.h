@@ -190,6 +190,11 @@ struct zs_port_message_row {
 int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_message *ret_message,
                            const struct zs_port_message_row **ret_row, struct zs_diag *diag);
 
+/* What runs a decoded message, on hosts with AVX2 or on any: run of its row, or a handler that does
+ * the same for fewer messages. Never NULL. */
+zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
+                                       const struct zs_port_message_row *row, bool avx2);
+
 /* ---- what a message touches: for models of time -------------------------------------------------
  */
 

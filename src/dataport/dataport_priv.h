@@ -250,6 +250,15 @@ int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t de
 int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
 zs_port_run_fn zs_port_run_lsc_load_avx2, zs_port_run_lsc_store_avx2;
+/* lsc_move.c: elements of lanes. data: of a store, NULL: it is a load */
+bool zs_port_run_lsc_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                            const uint8_t *src0, const uint8_t *data, uint32_t mask);
+bool zs_port_run_lsc_vector_avx2(struct zs_port *port, const struct zs_port_message *m,
+                                 uint8_t *dst, const uint8_t *src0, const uint8_t *data,
+                                 uint32_t mask);
+/* lsc_rows.c: the handler that a load or store has for itself; NULL: none. */
+zs_port_run_fn *zs_port_run_lsc_pick(const struct zs_port_message *m, bool is_write);
+zs_port_run_fn *zs_port_run_lsc_pick_avx2(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
 
 /* lsc_special.c: messages whose payload is not what lsc_move.c takes. */

@@ -309,8 +309,8 @@ static bool run_apart(struct zs_port *port, const struct part *p, const uint8_t 
            move(port, &part);
 }
 
-static bool run_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                       const uint8_t *src0, const uint8_t *data, uint32_t mask)
+bool RUN(lsc_vector)(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                     const uint8_t *src0, const uint8_t *data, uint32_t mask)
 {
     uint8_t copy[LSC_LANES_MAX * 8];
     uint16_t at_B[ELEMENTS_MAX];
@@ -343,100 +343,47 @@ static bool run_vector(struct zs_port *port, const struct zs_port_message *m, ui
 
 /* ---- dwords ------------------------------------------------------------------------------------
  *
- * What kernels load and store most: a dword for each of sixteen or 32 lanes, neighbours or at one
- * place, each sixteen by themselves; or a few dwords at one place.
+ * Vectors of a few dwords that all lanes, or each sixteen of 32, load from one place. (Single
+ * dwords: lsc_rows.c.)
  */
 
-struct row {
-    uint8_t *first;
-    bool is_one; /* place */
-};
-
-ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) bool
-row_of_offsets(const struct zs_port_quick *area, const uint8_t *offsets, uint32_t elements,
-               struct row *ret)
-{
-    uint32_t first = zs_port_load32(offsets), step = zs_port_load32(offsets + 4) - first;
-    if (step == 4 ? !shaped(offsets, steps_of_4, LANES_MAX)
-                  : step != 0 || !shaped(offsets, NULL, LANES_MAX))
-        return false;
-    uint32_t size_B = step * (LANES_MAX - 1) + 4 * elements;
-    first &= area->mask;
-    if (first > area->size_B || size_B > area->size_B - first || (step && elements > 1))
-        return false;
-    *ret = (struct row){area->base + first, step == 0};
-    return true;
-}
-
-ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) bool
-row_of_addresses(const struct zs_port_range *range, const uint8_t *addresses, uint32_t elements,
-                 struct row *ret)
-{
-    uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
-    uint64_t size_B = step * (LANES_MAX - 1) + 4 * elements;
-    ret->is_one = step == 0;
-    ret->first = (uint8_t *)(uintptr_t)first;
-    return ((step == 4 && elements == 1) || step == 0) && first >= range->start &&
-           first < range->end && size_B <= range->end - first &&
-           rises64(addresses, step, LANES_MAX);
-}
-
-static inline __attribute__((always_inline)) bool
-place_rows(struct zs_port *port, const struct zs_port_message *m, const uint8_t *addresses,
-           bool is_write, struct row rows[LSC_LANES_MAX / LANES_MAX])
+/* Where sixteen lanes lead; NULL: not all to one place inside. */
+ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) const uint8_t *
+one_place(struct zs_port *port, const struct zs_port_message *m, const uint8_t *addresses)
 {
     struct zs_port_quick area;
+    uint32_t size_B = 4u * m->elements;
     if (is_a64(m)) {
         const struct zs_port_range *range = &port->cache[m->cache_slot];
-        if ((is_write && range->read_only) || zs_port_tracks(port))
-            return false;
-        return row_of_addresses(range, addresses, m->elements, &rows[0]) &&
-               (m->lanes == LANES_MAX ||
-                row_of_addresses(range, addresses + LANES_MAX * 8, m->elements, &rows[1]));
+        uint64_t first = zs_port_load64(addresses);
+        bool inside = first >= range->start && first < range->end && size_B <= range->end - first;
+        return inside && rises64(addresses, 0, LANES_MAX) ? (const uint8_t *)(uintptr_t)first
+                                                          : NULL;
     }
-    return zs_port_quick(port, m, is_write, &area) &&
-           row_of_offsets(&area, addresses, m->elements, &rows[0]) &&
-           (m->lanes == LANES_MAX ||
-            row_of_offsets(&area, addresses + LANES_MAX * 4, m->elements, &rows[1]));
-}
-
-static inline bool is_dwords(const struct zs_port_message *m, uint32_t mask)
-{
-    return ZS_PORT_CHECKED && m->element_B == 4 && m->channels == 15 &&
-           ((m->lanes == LSC_LANES_MAX && mask == UINT32_MAX) ||
-            (m->lanes == LANES_MAX && mask == 0xffff));
+    if (!zs_port_quick(port, m, false, &area) || !shaped(addresses, NULL, LANES_MAX))
+        return NULL;
+    uint32_t first = zs_port_load32(addresses) & area.mask;
+    return first <= area.size_B && size_B <= area.size_B - first ? area.base + first : NULL;
 }
 
 /* false: it is something else, and nothing was done. */
 ZS_PORT_KERNEL_ACCESS static bool load_dwords(struct zs_port *port, const struct zs_port_message *m,
                                               uint8_t *dst, const uint8_t *src0, uint32_t mask)
 {
-    struct row rows[LSC_LANES_MAX / LANES_MAX];
-    if (!is_dwords(m, mask) || !place_rows(port, m, src0, false, rows))
+    const uint8_t *from[LSC_LANES_MAX / LANES_MAX];
+    if (!ZS_PORT_CHECKED || m->element_B != 4 || m->channels != 15 ||
+        (m->lanes != LANES_MAX && m->lanes != LSC_LANES_MAX) ||
+        mask != zs_port_lane_mask(m->lanes) || zs_port_tracks(port))
         return false;
-    for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, dst += LANES_MAX * 4) {
-        for (uint32_t e = 0; rows[i].is_one && e < m->elements; e++)
+    for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++) {
+        from[i] = one_place(port, m, src0 + (size_t)i * LANES_MAX * m->address_B);
+        if (!from[i])
+            return false;
+    }
+    for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, dst += LANES_MAX * 4)
+        for (uint32_t e = 0; e < m->elements; e++)
             splat32(dst + (size_t)e * m->component_B,
-                    zs_port_load32_shared(rows[i].first + (size_t)e * 4), LANES_MAX);
-        if (!rows[i].is_one)
-            copy_vectors(dst, rows[i].first, LANES_MAX / VECTOR_LANES);
-    }
-    return true;
-}
-
-ZS_PORT_KERNEL_ACCESS static bool store_dwords(struct zs_port *port,
-                                               const struct zs_port_message *m, const uint8_t *src0,
-                                               const uint8_t *data, uint32_t mask)
-{
-    struct row rows[LSC_LANES_MAX / LANES_MAX];
-    if (m->elements > 1 || !is_dwords(m, mask) || !place_rows(port, m, src0, true, rows))
-        return false;
-    for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, data += LANES_MAX * 4) {
-        if (rows[i].is_one) /* the last one stays */
-            memcpy(rows[i].first, data + (LANES_MAX - 1) * 4, 4);
-        else
-            copy_vectors(rows[i].first, data, LANES_MAX / VECTOR_LANES);
-    }
+                    zs_port_load32_shared(from[i] + (size_t)e * 4), LANES_MAX);
     return true;
 }
 
@@ -487,7 +434,7 @@ ZS_PORT_KERNEL_ACCESS bool RUN(lsc_load)(struct zs_port *port, const struct zs_p
     if (zs_port_is_prefetch(m) || load_dwords(port, m, dst, src0, mask))
         return true;
     if (m->lanes)
-        return run_vector(port, m, dst, src0, NULL, mask);
+        return RUN(lsc_vector)(port, m, dst, src0, NULL, mask);
     if (!block_place(port, m, src0, false, &place, &inside_B))
         return false;
     if (inside_B)
@@ -502,10 +449,8 @@ ZS_PORT_KERNEL_ACCESS bool RUN(lsc_store)(struct zs_port *port, const struct zs_
 {
     uint8_t *place;
     uint32_t inside_B;
-    if (store_dwords(port, m, src0, src1, mask))
-        return true;
     if (m->lanes)
-        return run_vector(port, m, NULL, src0, src1, mask);
+        return RUN(lsc_vector)(port, m, NULL, src0, src1, mask);
     if (!block_place(port, m, src0, true, &place, &inside_B))
         return false;
     if (inside_B)

@@ -292,6 +292,17 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
     return 0;
 }
 
+zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
+                                       const struct zs_port_message_row *row, bool avx2)
+{
+    zs_port_run_fn *own = NULL;
+    bool is_write = row->run == zs_port_run_lsc_store;
+    if (is_write || row->run == zs_port_run_lsc_load)
+        own = avx2 ? zs_port_run_lsc_pick_avx2(message, is_write)
+                   : zs_port_run_lsc_pick(message, is_write);
+    return own ? own : avx2 ? row->run_avx2 : row->run;
+}
+
 int zs_port_payload(struct zs_port_message *message, uint32_t address_grf, uint32_t data_grf,
                     uint32_t response_grf)
 {

@@ -48,6 +48,9 @@ enum {
     ZS_EU_CODE_MAX_B = 8 << 20, /* larger code is refused */
 };
 
+struct zs_port;
+struct zs_port_message;
+struct zs_port_message_row;
 struct zs_eu_program;
 struct zs_eu_thread;
 struct zs_eu_send;
@@ -148,6 +151,8 @@ struct zs_eu_send {
     struct zs_eu_send_desc d;
     /* for exec alone: whatever the lowering worked out */
     const void *table;
+    bool (*run)(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
+                const uint8_t *src0, const uint8_t *src1, uint32_t mask);
     uint32_t u[10];
 };
 
@@ -160,8 +165,6 @@ struct zs_eu_send {
 typedef int zs_eu_send_lower_fn(struct zs_eu_send *ret, struct zs_diag *diag);
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag);
 /* What it made of a send: the message of the data port and its row; NULL for the thread spawner. */
-struct zs_port_message;
-struct zs_port_message_row;
 const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
                                                  const struct zs_port_message_row **ret_row);
 /* The payload as the data port takes it: in the registers, or in `joined` where an operand

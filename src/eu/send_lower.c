@@ -50,39 +50,37 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
     return run(t->env, m, dst, src0, src1, mask);
 }
 
-static inline enum zs_eu_status exec_with(struct zs_eu_thread *t, const struct zs_eu_send *send,
-                                          zs_port_run_fn *run, uint32_t lane_mask)
+static enum zs_eu_status __attribute__((noinline))
+failed(struct zs_eu_thread *t, const struct zs_eu_send *send)
 {
-    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
-    bool done;
-    if (m->lanes) /* an instruction may have more channels than its message has elements */
-        lane_mask &= UINT32_MAX >> (32 - m->lanes);
-    if (ZS_UNLIKELY(lane_mask == 0))
-        return ZS_EU_OK;
-    if (ZS_LIKELY(!m->gather && (send->d.has_dst || m->rlen == 0)))
-        done = run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
-                   t->grf + send->d.src1_B, lane_mask);
-    else
-        done = run_joined(t, send, m, run, lane_mask);
-    if (ZS_LIKELY(done))
-        return ZS_EU_OK;
     const struct zs_port_message_row *row = send->table;
     struct zs_port *port = t->env;
     return zs_eu_fault_set(t, ZS_EU_FAULT_MEMORY, "%s: %s", row->name,
                            fault_names[port->fault.kind]);
 }
 
+/* What most messages are: payload and response stand in registers, and each channel of the
+ * instruction has an element. */
+static enum zs_eu_status exec_direct(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                     uint32_t lane_mask)
+{
+    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
+    bool done = send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
+                          t->grf + send->d.src1_B, lane_mask);
+    return ZS_LIKELY(done) ? ZS_EU_OK : failed(t, send);
+}
+
 static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *send,
                               uint32_t lane_mask)
 {
-    return exec_with(t, send, ((const struct zs_port_message_row *)send->table)->run, lane_mask);
-}
-
-static enum zs_eu_status exec_avx2(struct zs_eu_thread *t, const struct zs_eu_send *send,
-                                   uint32_t lane_mask)
-{
-    return exec_with(t, send, ((const struct zs_port_message_row *)send->table)->run_avx2,
-                     lane_mask);
+    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
+    if (m->lanes) /* an instruction may have more channels than its message has elements */
+        lane_mask &= UINT32_MAX >> (32 - m->lanes);
+    if (ZS_UNLIKELY(lane_mask == 0))
+        return ZS_EU_OK;
+    if (!m->gather && (send->d.has_dst || m->rlen == 0))
+        return exec_direct(t, send, lane_mask);
+    return run_joined(t, send, m, send->run, lane_mask) ? ZS_EU_OK : failed(t, send);
 }
 
 void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *ret)
@@ -119,7 +117,10 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
             *operands[i] = 0;
     }
     ret->table = row;
-    ret->exec = ret->d.host >= ZS_EU_HOST_AVX2 ? exec_avx2 : exec;
+    ret->run = zs_port_message_runner(&message, row, ret->d.host >= ZS_EU_HOST_AVX2);
+    bool each = !message.lanes || message.lanes >= ret->d.exec_size;
+    bool in_registers = !message.gather && (ret->d.has_dst || message.rlen == 0);
+    ret->exec = each && in_registers ? exec_direct : exec;
     return 0;
 }
 
