@@ -343,7 +343,7 @@ int zs_port_decode_fence(struct zs_port_message *message, uint32_t desc)
 int zs_port_decode_lsc_fence(struct zs_port_message *message, uint32_t desc)
 {
     enum { SCOPE_LOCAL = 1 };
-    message->op = message->space == ZS_PORT_SPACE_SLM || zs_port_bits(desc, 11, 9) <= SCOPE_LOCAL;
+    message->op = zs_port_bits(desc, 11, 9) <= SCOPE_LOCAL;
     return zs_port_decode_fence(message, desc);
 }
 
