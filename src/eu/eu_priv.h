@@ -222,7 +222,7 @@ struct zs_eu_program {
         uint16_t start_B, end_B; /* of the register file, multiples of the register size */
     } * clear[2];
     uint32_t clear_count[2];
-    uint32_t host_csr[2]; /* t->host_csr and host_csr_double of one */
+    uint32_t host_csr[2];    /* t->host_csr and host_csr_double of one */
     uint32_t read_acc_slots; /* accumulator elements that it may read, from the first on */
     struct zs_eu_inst *insts;
     struct zs_eu_score *scores; /* NULL: not checked */
