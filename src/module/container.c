@@ -264,6 +264,8 @@ int zs_container_read(struct zs_builder *b, struct zs_blob blob, const char *nam
     default:
         return zs_diag_set(
             b->diag, -EINVAL, blob.offset_B,
-            "not a module: an ELF, an ar archive or patch tokens (\"CTNI\") expected");
+            blob.bytes.size_B >= 4 && !memcmp(blob.bytes.data, "\177ELF", 4)
+                ? "not a module: an ELF, but not one with code for an Intel GPU"
+                : "not a module: an ELF, an ar archive or patch tokens (\"CTNI\") expected");
     }
 }

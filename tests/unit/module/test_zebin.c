@@ -562,7 +562,7 @@ static void test_bad_containers(void **state)
     } rows[] = {
         {"", 0, -EINVAL, "not a module"},
         {"hello", 5, -EINVAL, "not a module"},
-        {"\177ELF", 4, -EINVAL, "not a module"},
+        {"\177ELF", 4, -EINVAL, "not a module: an ELF, but not one"},
         {"\3\2\43\7....", 8, -ENOTSUP, "SPIR-V"},
         {"!<arch>\nx/", 10, -EINVAL, "archive member name"},
         {"!<arch>\nx/              0           0     0     644     zz        `\n", 68, -EINVAL,
