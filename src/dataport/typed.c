@@ -74,6 +74,8 @@ bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *m, 
     if (!zs_port_area(port, m, is_write, &area))
         return false;
     const struct zs_port_surface *surface = image(port, m);
+    bool is_buffer = m->bti < port->surface_count &&
+                     port->surfaces[m->bti].kind == ZS_PORT_SURFACE_BUFFER; /* it has no texels */
     const uint8_t *at = src0 + m->header_grf * GRF_B;
     ret->valid = ret->outside = 0;
     ZS_PORT_FOR_LANES(lane, mask)
@@ -86,9 +88,9 @@ bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *m, 
             ret->valid |= 1u << lane;
         else
             ret->outside |= 1u << lane;
-        if (!ret->pointer[lane] && surface && !area.drops)
+        if (!ret->pointer[lane] && (surface || is_buffer) && !area.drops)
             return zs_port_fail(port, m, ZS_PORT_FAULT_SURFACE, (int)lane, (uint64_t)coordinate[0],
-                                surface->format->texel_B, is_write);
+                                surface ? surface->format->texel_B : 4u, is_write);
     }
     if (is_write && area.read_only && ret->valid)
         return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, __builtin_ctz(ret->valid), 0, 0,

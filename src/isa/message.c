@@ -414,9 +414,12 @@ static void decode_lsc(struct decoder *d)
         m->address_bits = 32;
         set_data(d, d->exec_size, 4, 1);
     } else if (row->shape == ZS_LSC_BLOCK2D) {
+        enum { LONGEST = 31 }; /* that the field holds: 32 registers are said as 31 */
         m->address_bits = 64;
         shape_MEDIA(d);
         m->flags &= (uint16_t)~ZS_MSGF_TYPED;
+        if (m->kind == ZS_MSG_LOAD && m->rlen == LONGEST)
+            m->read_B += zs_isa_platform_info(d->platform)->grf_B;
     }
     if (m->sfid == ZS_SFID_TGM) {
         m->flags |= ZS_MSGF_TYPED;

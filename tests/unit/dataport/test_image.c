@@ -449,6 +449,14 @@ static void check_typed(enum form form)
     assert_false(run(&f, 0xff));
     assert_int_equal(f.port.fault.lane, 7);
     assert_true(run(&f, 0x7f));
+    /* a buffer has no texels */
+    f.surfaces[BTI] = f.surfaces[0];
+    assert_false(run(&f, 0x7f));
+    assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_SURFACE);
+    f.port.flags = 0;
+    assert_true(run(&f, 0x7f));
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(f.dst[i * 4], 0);
 }
 
 static void typed_writes_and_reads(void **state)

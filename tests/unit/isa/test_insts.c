@@ -218,6 +218,10 @@ static const struct message_case message_cases[] = {
      ZS_SURFACE_STATELESS, 0, 64, 4, 1, 32, 0, 128, ZS_MSGF_BYTES_KNOWN, "store", ""},
     {ZS_ISA_XE_HPC, "send.ugm (32|M0) null r30 r34:2 0x0 0x0800058C", ZS_SFID_UGM, ZS_MSG_ATOMIC,
      ZS_SURFACE_STATELESS, 0, 64, 4, 1, 32, 128, 128, ZS_MSGF_BYTES_KNOWN, "atomic", "iadd"},
+    {ZS_ISA_XE_HPC, "(W) send.ugm (1|M0) r6 r21 null:0 0x0 0x02800003", ZS_SFID_UGM, ZS_MSG_LOAD,
+     ZS_SURFACE_STATELESS, 0, 64, 0, 0, 1, 512, 0, ZS_MSGF_BLOCK, "load_block2d", ""},
+    {ZS_ISA_XE_HPC, "(W) send.ugm (1|M0) r6 r45 null:0 0x0 0x03F00203", ZS_SFID_UGM, ZS_MSG_LOAD,
+     ZS_SURFACE_STATELESS, 0, 64, 0, 0, 1, 2048, 0, ZS_MSGF_BLOCK, "load_block2d", ""},
     {ZS_ISA_XE_HPC, "(W) send.slm (1|M0) r23 r0 null:0 0x0 0x0210011F", ZS_SFID_SLM, ZS_MSG_FENCE,
      ZS_SURFACE_NONE, 0, 0, 0, 0, 0, 0, 0, ZS_MSGF_SLM_FENCE, "fence", ""},
 };
