@@ -227,8 +227,9 @@ static void grow_next(struct zs_collector *c, uint64_t records_B)
 
 static bool has_room_in_file(const struct zs_collector *c, const struct zs_instrument_buffer *b)
 {
-    uint64_t limit_B = c->instrument_records_limit_B ? c->instrument_records_limit_B
-                                                     : (uint64_t)ZS_INSTRUMENT_RECORDS_LIMIT_B;
+    uint64_t limit_B = c->instrument_records_limit_B;
+    limit_B =
+        !limit_B ? ZS_INSTRUMENT_RECORDS_LIMIT_B : ZS_MIN(limit_B, ZS_INSTRUMENT_RECORDS_MOST_B);
     return b->moved_B + 2 * b->records_size_B <= limit_B;
 }
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum { FILES_MAX = 65536 };
-#define FILE_MAX_B UINT64_C(0xf0000000)
+#define FILE_MAX_B (ZS_INSTRUMENT_RECORDS_MOST_B + ZS_INSTRUMENT_BUFFER_MAX_B)
 
 struct results {
     const char *path;

@@ -47,7 +47,9 @@ enum {
 };
 /* Rooms for records that were too small are doubled for modules built later, up to this. */
 enum { ZS_INSTRUMENT_TRACE_GROWS_B = 256 << 20 };
-#define ZS_INSTRUMENT_RECORDS_LIMIT_B (UINT64_C(256) << 20) /* of a module, unless it is said */
+/* Of a module's records in a recording: unless it is said, and at most, so that it can be read. */
+#define ZS_INSTRUMENT_RECORDS_LIMIT_B (UINT64_C(256) << 20)
+#define ZS_INSTRUMENT_RECORDS_MOST_B  (UINT64_C(3) << 30)
 
 /* How long the helper may work on one module before it is ended. Collectors wait a little longer,
  * then no more: what they ask from stands in an application's way. */
