@@ -47,6 +47,10 @@ ssize_t zs_os_write(int fd, const void *data, size_t size_B);
 /* Whether paths here have drives and backslashes. */
 bool zs_os_has_drives(void);
 
+/* Whether a file may become so large. Beyond a limit of the process the kernel sends SIGXFSZ to who
+ * makes it larger, which ends it. */
+bool zs_os_may_grow_to(uint64_t size_B);
+
 /* Memory that is about to be filled from end to end: in large pages, where the system has them. */
 void zs_os_expect_fill(void *data, size_t size_B);
 

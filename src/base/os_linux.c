@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -126,10 +127,26 @@ static void keep_memory(void)
 #endif
 }
 
+static void go_on(int number)
+{
+    (void)number;
+}
+
+/* A file beyond the process's limit is an error then. What is started from here gets the signal as
+ * it was: handlers do not outlive exec. */
+static void survive_limits(void)
+{
+    const struct sigaction action = {.sa_handler = go_on, .sa_flags = SA_RESTART};
+    struct sigaction before;
+    if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
 void zs_os_start(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     signal(SIGPIPE, SIG_IGN);
+    survive_limits();
     keep_memory();
 }
 
@@ -167,6 +184,12 @@ void zs_os_expect_fill(void *data, size_t size_B)
     if (size_B >= 2 * large_B && end > first)
         madvise((void *)first, end - first, MADV_HUGEPAGE);
     errno = error; /* it is a wish */
+}
+
+bool zs_os_may_grow_to(uint64_t size_B)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || size_B <= limit.rlim_cur;
 }
 
 struct zs_os_numbers zs_os_numbers_begin(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/disk.h"
 
+#include "base/os.h"
 #include "base/reader.h"
 #include "base/vec.h"
 
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -247,13 +247,6 @@ static bool write_whole(int fd, struct zs_span bytes)
     return true;
 }
 
-/* A file that grows beyond the process's limit is not only an error, but a signal. */
-static bool may_grow_to(uint64_t size_B)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size_B <= limit.rlim_cur;
-}
-
 void zs_disk_put(const struct zs_disk *disk, const uint8_t key[ZS_SHA256_B], struct zs_span bytes)
 {
     char name[ZS_SHA256_HEX_CHARS + 1], fresh[64];
@@ -261,7 +254,7 @@ void zs_disk_put(const struct zs_disk *disk, const uint8_t key[ZS_SHA256_B], str
     uint64_t part_B = disk->limit_B / PARTS;
     struct timespec now;
     if (bytes.size_B > part_B / 2 || part_B / 2 - bytes.size_B < HEADER_B ||
-        !may_grow_to(HEADER_B + bytes.size_B))
+        !zs_os_may_grow_to(HEADER_B + bytes.size_B))
         return;
     key_name(key, name);
     int part = open_part(disk, name[0], true);

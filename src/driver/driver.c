@@ -88,6 +88,7 @@ ze_result_t zs_result_of_errno(int error)
     } rows[] = {
         {0, ZE_RESULT_SUCCESS},
         {ENOMEM, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY},
+        {EFBIG, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY}, /* pages to share, beyond RLIMIT_FSIZE */
         {EINVAL, ZE_RESULT_ERROR_INVALID_ARGUMENT},
         {ENOTSUP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE},
         {EFAULT, ZE_RESULT_ERROR_DEVICE_LOST},

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 #include "driver/memory.h"
+#include "driver/pages.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -115,12 +116,8 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
              "phDevices has something that is no device");
     int fd = -1;
     if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
-        fd = memfd_create("zescope-events", MFD_CLOEXEC);
-        if (fd < 0 || ftruncate(fd, (off_t)(desc->count * sizeof(struct zs_event_slot))) != 0) {
-            if (fd >= 0)
-                close(fd);
-            return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to share");
-        }
+        fd = zs_memfd_make("zescope-events", desc->count * sizeof(struct zs_event_slot));
+        ZS_CHECK(fd >= 0, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to share");
     }
     struct zs_ze_event_pool *pool = pool_new(context, desc->count, fd);
     ZS_CHECK(pool, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u events", desc->count);

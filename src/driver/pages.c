@@ -13,6 +13,8 @@
  */
 #include "driver/pages.h"
 
+#include "base/os.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +35,8 @@ static const uint64_t PAGE_EXISTS = 3ull << 62; /* of pagemap: in memory, or swa
 
 int zs_memfd_make(const char *name, uint64_t size_B)
 {
+    if (!zs_os_may_grow_to(size_B))
+        return -EFBIG;
     int fd = memfd_create(name, MFD_CLOEXEC);
     if (fd < 0)
         return -errno;

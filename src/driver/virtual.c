@@ -11,6 +11,7 @@
  * on behind it.
  */
 #include "driver/memory.h"
+#include "driver/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -297,17 +298,10 @@ void zs_virtual_free_all(struct zs_ze_context *context)
 /* ---- Physical memory ---------------------------------------------------------------------------
  */
 
-/* What another allocation or process exported, or new pages; -1: errno. */
+/* What another allocation or process exported, or new pages; -errno. */
 static int physical_fd(const struct zs_range_desc *external)
 {
-    if (external->fd >= 0)
-        return external->fd;
-    int fd = memfd_create("zescope-physical", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)external->size_B) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
+    return external->fd >= 0 ? external->fd : zs_memfd_make("zescope-physical", external->size_B);
 }
 
 ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
@@ -344,11 +338,12 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
     physical->charged_B = physical->device ? desc->size : 0;
     physical->fd = physical_fd(&external);
     if (physical->fd < 0 || !zs_object_publish(physical)) {
+        int error = physical->fd < 0 ? -physical->fd : ENOMEM;
         if (physical->fd == external.fd)
             physical->fd = -1; /* still the caller's */
         zs_object_unref(physical);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes: %s", desc->size,
-                         strerror(errno));
+                         strerror(error));
     }
     *phPhysicalMemory = physical->object.handle;
     return ZE_RESULT_SUCCESS;

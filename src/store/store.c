@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/store.h"
 
+#include "base/os.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -121,17 +122,10 @@ int zs_store_line(const char *path, struct zs_span line)
     return error;
 }
 
-/* Beyond a limit of the process the kernel sends SIGXFSZ, which ends it. */
-static bool would_signal(uint64_t end_B)
-{
-    struct rlimit limit;
-    return !getrlimit(RLIMIT_FSIZE, &limit) && end_B > limit.rlim_cur;
-}
-
 int zs_store_reserve(int fd, uint64_t at_B, uint64_t size_B)
 {
     int error;
-    if (would_signal(at_B + size_B))
+    if (!zs_os_may_grow_to(at_B + size_B))
         return -EFBIG;
     do
         error = posix_fallocate(fd, (off_t)at_B, (off_t)size_B);
@@ -153,7 +147,7 @@ int zs_store_fill(int fd, uint64_t at_B, uint64_t size_B)
     uint64_t end_B = at_B + size_B;
     if (!size_B) /* filled already: mapping it failed the last time */
         return 0;
-    if (would_signal(end_B))
+    if (!zs_os_may_grow_to(end_B))
         return -EFBIG;
     if (is_in_memory(fd))
         return zs_store_reserve(fd, at_B, size_B);

@@ -3,6 +3,7 @@
 #include "e2e.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,6 +221,44 @@ static void test_ipc(void **state)
     OK(zeMemFree(e->context, p));
     close(sockets[0]);
     close(sockets[1]);
+}
+
+/* Shared pages are a file: beyond what the process may write they are refused, and do not end it.
+ */
+static void test_file_limit(void **state)
+{
+    struct e2e *e = *state;
+    enum { SIZE_B = 1 << 20, EVENTS = 10000 };
+    const ze_external_memory_export_desc_t export_desc = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    ze_device_mem_alloc_desc_t exported = device_desc;
+    ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                      .flags = ZE_EVENT_POOL_FLAG_IPC,
+                                      .count = EVENTS};
+    ze_physical_mem_desc_t physical_desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
+                                            .size = SIZE_B};
+    struct rlimit before, small;
+    ze_ipc_mem_handle_t memory;
+    ze_event_pool_handle_t pool;
+    ze_physical_mem_handle_t physical;
+    void *p, *q;
+    exported.pNext = &export_desc;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 4096;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    ze_result_t plain = zeMemAllocDevice(e->context, &device_desc, SIZE_B, 0, e->device, &p);
+    ze_result_t results[] = {zeMemAllocDevice(e->context, &exported, SIZE_B, 0, e->device, &q),
+                             plain ? plain : zeMemGetIpcHandle(e->context, p, &memory),
+                             zeEventPoolCreate(e->context, &pool_desc, 0, NULL, &pool),
+                             zePhysicalMemCreate(e->context, e->device, &physical_desc, &physical)};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    OK(plain);
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+        assert_true(results[i] == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY ||
+                    results[i] == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    OK(zeMemFree(e->context, p));
 }
 
 /* Programs written for Intel's driver send the first four bytes of a handle, a descriptor, alone
@@ -445,6 +484,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_file_descriptors),
         cmocka_unit_test(test_ipc),
+        cmocka_unit_test(test_file_limit),
         cmocka_unit_test(test_virtual),
         cmocka_unit_test(test_virtual_runs),
         cmocka_unit_test(test_physical_import),

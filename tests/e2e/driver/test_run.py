@@ -28,6 +28,18 @@ class Run(unittest.TestCase):
         self.assertEqual(run(app=['/no/such/program']).returncode, 1)
         self.assertEqual(run('--check', app=['/no/such/program']).returncode, 1)
 
+    def test_limit_of_files(self):
+        """What zescope cannot write is an error, not its end; the application has the signal as it was."""
+        with tempfile.TemporaryDirectory() as folder:
+            r = subprocess.run(['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh', ZESCOPE, 'record', '-o', os.path.join(folder, 'r'), '--',
+                                'true'], text=True, capture_output=True, timeout=60)
+            self.assertEqual(r.returncode, 1, r.stderr)
+            self.assertIn('File too large', r.stderr)
+        for before, ignored in ('', 0), ('trap "" XFSZ; ', 1):
+            r = subprocess.run(['sh', '-c', before + 'exec "$@"', 'sh', ZESCOPE, 'run', '--', 'grep', 'SigIgn', '/proc/self/status'],
+                               text=True, capture_output=True, timeout=60)
+            self.assertEqual(int(r.stdout.split()[1], 16) >> 24 & 1, ignored)
+
     def test_good_program(self):
         for what in 'fine', 'written':
             r = run('--check', app=[MISBEHAVE, what])
