@@ -212,8 +212,10 @@ static int decode_lsc_surface(struct zs_port_message *m, const struct zs_port_se
     enum { FLAT, BINDLESS, SURFACE_STATE, BINDING_TABLE };
     uint32_t kind = zs_port_bits(send->desc, 30, 29), bti = send->ex_desc >> 24;
     m->bti = BTI_STATELESS;
-    if ((kind == FLAT || send->sfid == SFID_SLM) && send->ex_desc >> 12)
-        return -ENOTSUP; /* an offset of all addresses, which came with Xe2 */
+    bool by_index = kind == BINDING_TABLE && send->sfid != SFID_SLM;
+    uint32_t offset = by_index ? zs_port_bits(send->ex_desc, 23, 12) : send->ex_desc >> 12;
+    if ((kind == FLAT || by_index || send->sfid == SFID_SLM) && offset)
+        return -ENOTSUP; /* of all addresses: it came with Xe2 */
     if (send->sfid == SFID_SLM) {
         m->bti = BTI_SLM;
         m->space = ZS_PORT_SPACE_SLM;
