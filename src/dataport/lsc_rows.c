@@ -47,9 +47,9 @@ ALWAYS bool row_by_offset(const struct zs_port_quick *area, const uint8_t *offse
 {
     uint32_t first = zs_port_load32(offsets), step = zs_port_load32(offsets + 4) - first;
     uint32_t size_B = step * (LANES_MAX - 1) + 4, at = first & area->mask;
-    *ret = (struct row){area->base + at, step == 0};
     if (at > area->size_B || size_B > area->size_B - at)
         return false;
+    *ret = (struct row){area->base + at, step == 0};
     return step == 4 ? shaped(offsets, steps_of_4, LANES_MAX)
                      : step == 0 && shaped(offsets, NULL, LANES_MAX);
 }

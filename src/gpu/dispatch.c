@@ -584,13 +584,16 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
  * next group that is admitted. */
 void zs_gpu_drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at)
 {
-    struct zs_gpu_group ended = w->groups[at];
+    struct zs_gpu_group *group = &w->groups[at];
     if (run->debug) /* it keeps in mind that a debugger came */
-        (void)zs_gpu_is_traced(run, w, &ended);
-    give_place_back(run, w, ended.place);
+        (void)zs_gpu_is_traced(run, w, group);
+    give_place_back(run, w, group->place);
     w->groups_run++;
     w->group_count--;
-    w->groups[at] = w->groups[w->group_count];
+    if (at == w->group_count) /* mostly there is one */
+        return;
+    struct zs_gpu_group ended = *group;
+    *group = w->groups[w->group_count];
     w->groups[w->group_count] = ended;
 }
 
