@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,6 +186,21 @@ ze_result_t zs_memory_export(const char *function, const void *next, const struc
     return ZE_RESULT_SUCCESS;
 }
 
+/* An allocation of the context, or as Intel's driver has it, of another one. */
+static bool find_anywhere(const char *function, struct zs_ze_context *context, const void *ptr,
+                          struct zs_range *ret_range, bool *ret_own)
+{
+    struct zs_ze_context **others = NULL;
+    bool found = *ret_own = zs_memory_find(context, ptr, ret_range);
+    uint32_t count = found ? 0 : zs_contexts_beside(context, &others);
+    for (uint32_t i = 0; i < count; i++) {
+        found = found || zs_memory_find(others[i], ptr, ret_range);
+        zs_object_unref(others[i]);
+    }
+    free(others);
+    return found && (*ret_own || zs_lets_pass(function, "%p is memory of another context", ptr));
+}
+
 ze_result_t ZE_APICALL zeMemGetAllocProperties(
     ze_context_handle_t hContext, const void *ptr,
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
@@ -193,14 +209,14 @@ ze_result_t ZE_APICALL zeMemGetAllocProperties(
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK_POINTER(pMemAllocProperties);
     struct zs_range range;
-    bool found = zs_memory_find(context, ptr, &range);
+    bool own, found = find_anywhere(__func__, context, ptr, &range, &own);
     if (phDevice)
         *phDevice = found && range.device ? range.device->object.handle : NULL;
     pMemAllocProperties->type = found ? memory_type(range.kind) : ZE_MEMORY_TYPE_UNKNOWN;
     pMemAllocProperties->id = found ? range.id : 0;
     pMemAllocProperties->pageSize = found ? PAGE_B : 0;
     /* not asked for as it was made: programs written for Intel's driver do so */
-    if (found && !range.exported && is_usm(&range) && !range.ipc_opened &&
+    if (own && !range.exported && is_usm(&range) && !range.ipc_opened &&
         zs_chain_find(pMemAllocProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD))
         range.exported = zs_memory_share(context, range.base, &range.fd) == 0;
     return zs_memory_export(__func__, pMemAllocProperties->pNext, found ? &range : NULL);
@@ -212,7 +228,8 @@ ze_result_t ZE_APICALL zeMemGetAddressRange(ze_context_handle_t hContext, const 
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(ptr);
     struct zs_range range;
-    ZS_CHECK(zs_memory_find(context, ptr, &range), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    bool own;
+    ZS_CHECK(find_anywhere(__func__, context, ptr, &range, &own), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "%p is in no allocation of the context", ptr);
     if (pBase)
         *pBase = (void *)(uintptr_t)range.base;

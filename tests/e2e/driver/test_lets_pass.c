@@ -33,6 +33,35 @@ static void test_alignments(void **state)
     }
 }
 
+/* Memory is asked about in another context than its own. */
+static void test_memory_of_another_context(void **state)
+{
+    struct e2e *e = *state;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_memory_allocation_properties_t props = {.stype =
+                                                   ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
+    ze_context_handle_t other;
+    ze_device_handle_t device = NULL;
+    void *p, *base = NULL;
+    size_t size = 0;
+    int local;
+    OK(zeContextCreate(e->driver, &desc, &other));
+    OK(zeMemAllocDevice(e->context, &device_desc, 1000, 0, e->device, &p));
+    OK(zeMemGetAllocProperties(other, (char *)p + 9, &props, &device));
+    assert_int_equal(props.type, strict ? ZE_MEMORY_TYPE_UNKNOWN : ZE_MEMORY_TYPE_DEVICE);
+    assert_ptr_equal(device, strict ? NULL : e->device);
+    PASSES_UNLESS_STRICT(zeMemGetAddressRange(other, (char *)p + 9, &base, &size),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    if (!strict)
+        assert_true(base == p && size >= 1000);
+    OK(zeMemGetAllocProperties(other, &local, &props, &device));
+    assert_int_equal(props.type, ZE_MEMORY_TYPE_UNKNOWN);
+    OK(zeMemFree(e->context, p));
+    OK(zeMemGetAllocProperties(other, p, &props, &device));
+    assert_int_equal(props.type, ZE_MEMORY_TYPE_UNKNOWN);
+    OK(zeContextDestroy(other));
+}
+
 static void test_flags(void **state)
 {
     struct e2e *e = *state;
@@ -305,10 +334,15 @@ int main(int argc, char **argv)
     strict = strcmp(check, "1") == 0;
     unchecked = strcmp(check, "0") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alignments),      cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_enumerators),     cmocka_unit_test(test_short_arguments),
-        cmocka_unit_test(test_dimensions_of_0), cmocka_unit_test(test_lists_of_other_contexts),
-        cmocka_unit_test(test_fence_not_reset), cmocka_unit_test(test_widened_reads),
+        cmocka_unit_test(test_alignments),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_memory_of_another_context),
+        cmocka_unit_test(test_enumerators),
+        cmocka_unit_test(test_short_arguments),
+        cmocka_unit_test(test_dimensions_of_0),
+        cmocka_unit_test(test_lists_of_other_contexts),
+        cmocka_unit_test(test_fence_not_reset),
+        cmocka_unit_test(test_widened_reads),
         cmocka_unit_test(test_asked_reads),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
