@@ -28,6 +28,10 @@ static int find_memory(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t 
     if (error)
         return error;
     const struct zs_dbg_value *v = *ret;
+    if (v->picked_count && !v->shown.in_memory)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s: only elements that lie behind each other in memory can be watched",
+                           expression);
     if (!v->shown.in_memory || !v->shown.size_B)
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
                            "%s is not in memory here: what registers hold can be a breakpoint's "

@@ -160,7 +160,7 @@ class Debug(Debugging):
                   'here.xyz.zy.x': (z,), '(&here)->yy': (y, y), 'acceleration.hi': None, 'acceleration.lo.s1': (acceleration(3)[1],)}
         r = debug('tbreak nbody.cl:29', 'run', 'lane 3', 'echo V', *(f'print {e}' for e in chosen), 'echo T', 'whatis here.xyz',
                   'print sizeof(here.xyz)', 'print sizeof(here.lo)', 'print/x here.wx', 'print &here.xy', 'print here.xy + 1',
-                  'print here.xy = 1', 'echo L', 'print here.zx @lanes')
+                  'print here.xy = 1', 'watch here.zx', 'echo L', 'print here.zx @lanes')
         values, types, lanes = re.split('\n?[VTL]\n', r.stdout)[1:]
         got = [[float(n) for n in re.findall(r'-?[0-9.]+(?:e-?\d+)?', line)] for line in values.splitlines()]
         wanted = [w for w in chosen.values() if w]
@@ -173,7 +173,7 @@ class Debug(Debugging):
             self.near(row, (body(lane)[2], body(lane)[0]))
         says = ['here has no member S3a0', 'here.xyz has no member odd', 'here.xxxxx: no vector has 5', 'here has no member xg',
                 'here.xyz has no member w', 'here has no member s', 'acceleration has no member hi', 'have no address', 'is no number',
-                'no variable of a simple type']
+                'no variable of a simple type', 'here.zx: only elements that lie behind each other']
         self.assertEqual(len(r.stderr.splitlines()), len(says), r.stderr)
         for line, say in zip(r.stderr.splitlines(), says):
             self.assertIn(say, line)
