@@ -2,8 +2,8 @@
 
 usage: corpus_run.py JOB: {"where": "pocl" or a device, "binary" or "source" and "options", "kernels": [...], "out"}
 
-A kernel is its name, its group size and its arguments as `zescope inspect --json` has them. Writes a line of JSON for
-each: what its buffers hold afterwards, or why it was not executed.
+A kernel is its name, the size of groups and how many, and its arguments as `zescope inspect --json` has them. Writes a
+line of JSON for each: what its buffers hold afterwards, or why it was not executed.
 """
 import array
 import base64
@@ -13,7 +13,6 @@ import math
 import random
 import sys
 
-ITEMS = (256, 1, 1)  # of one dimension: what looks at one would do the same work several times
 BUFFER_B = 1 << 20
 LOCAL_B = 8192
 PERIOD = 4093  # elements after which data repeats
@@ -136,7 +135,7 @@ class LevelZero:
                 self.call('zeKernelSetArgumentValue', handle, i, c.c_size_t(8), c.byref(place))
         self.call('zeCommandListCreateImmediate', self.context, self.device,
                   c.byref(self.QueueDesc(0xe, None, 0, 0, 0, self.SYNCHRONOUS, 0)), c.byref(commands))
-        groups = (c.c_uint * 3)(*[n // g for n, g in zip(ITEMS, kernel['group'])])
+        groups = (c.c_uint * 3)(*kernel['groups'])
         self.call('zeCommandListAppendLaunchKernel', commands, handle, groups, None, 0, None)
         return [c.string_at(b, BUFFER_B) for b in buffers]
 
@@ -183,7 +182,8 @@ class OpenCL:
                           0, None, None)
                 buffers.append(buffer)
                 self.call('clSetKernelArg', handle, i, c.c_size_t(8), c.byref(buffer))
-        self.call('clEnqueueNDRangeKernel', self.queue, handle, 3, None, self.GLOBAL_SIZE(*ITEMS),
+        items = [n * g for n, g in zip(kernel['groups'], kernel['group'])]
+        self.call('clEnqueueNDRangeKernel', self.queue, handle, 3, None, self.GLOBAL_SIZE(*items),
                   self.GLOBAL_SIZE(*kernel['group']), 0, None, None)
         self.call('clFinish', self.queue)
         results = []
