@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Load/store cache messages that kernels send most, each with handlers of its own, which know when
- * the code is lowered what others look up for each message: a dword for each of sixteen or 32
- * lanes, by 64-bit address, in local memory or by binding table; and blocks of a thread's
- * arguments. Lanes are neighbours or at one place, each sixteen by themselves; anything else goes
- * to the general handlers of lsc_move.c. Built twice, like these.
+ * Messages that kernels send most, each with handlers of its own, which know when the code is
+ * lowered what others look up for each message: a dword for each of sixteen or 32 lanes, by 64-bit
+ * address, in local memory or by binding table, and blocks of a thread's arguments, of load/store
+ * cache messages; and what the data port has had for that before. Lanes are neighbours or at one
+ * place, each sixteen by themselves; anything else goes to the general handlers of lsc_move.c and
+ * memory.c. Built twice, like these.
  */
 #include "dataport/dataport_priv.h"
 #include "dataport/twice.h"
@@ -119,6 +120,38 @@ ROWS(local_16, LOCAL, 16)
 ROWS(local_32, LOCAL, 32)
 ROWS(surface_16, BY_SURFACE, 16)
 ROWS(surface_32, BY_SURFACE, 32)
+
+/* The data port's own messages of sixteen dwords: the same. */
+#define UNTYPED(name, where)                                                                       \
+    static bool read_##name(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,   \
+                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)               \
+    {                                                                                              \
+        struct row rows[2];                                                                        \
+        if (mask != 0xffff || !find_rows(port, m, src0, false, where, 1, rows))                    \
+            return RUN(untyped_read)(port, m, dst, src0, src1, mask);                              \
+        load_row(dst, &rows[0]);                                                                   \
+        return true;                                                                               \
+    }                                                                                              \
+    static bool write_##name(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,  \
+                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)              \
+    {                                                                                              \
+        struct row rows[2];                                                                        \
+        if (mask != 0xffff || !find_rows(port, m, src0, true, where, 1, rows))                     \
+            return RUN(untyped_write)(port, m, dst, src0, src1, mask);                             \
+        store_row(&rows[0], zs_port_data(m, src0, src1, LANES_MAX * 4 / GRF_B));                   \
+        return true;                                                                               \
+    }
+UNTYPED(local, LOCAL)
+UNTYPED(surface, BY_SURFACE)
+
+zs_port_run_fn *RUN(untyped_pick)(const struct zs_port_message *m, bool is_write)
+{
+    if (!ZS_PORT_CHECKED || m->lanes != LANES_MAX || m->channels != 1 || m->header_grf)
+        return NULL;
+    if (m->bti == BTI_SLM)
+        return is_write ? write_local : read_local;
+    return m->bti > BTI_LAST ? NULL : is_write ? write_surface : read_surface;
+}
 
 /* A block of the arguments, from general state base on. */
 static bool load_arguments(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,

@@ -298,10 +298,14 @@ zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
                                        const struct zs_port_message_row *row, bool avx2)
 {
     zs_port_run_fn *own = NULL;
-    bool is_write = row->run == zs_port_run_lsc_store;
-    if (is_write || row->run == zs_port_run_lsc_load)
-        own = avx2 ? zs_port_run_lsc_pick_avx2(message, is_write)
-                   : zs_port_run_lsc_pick(message, is_write);
+    bool is_store = row->run == zs_port_run_lsc_store,
+         is_write = row->run == zs_port_run_untyped_write;
+    if (is_store || row->run == zs_port_run_lsc_load)
+        own = avx2 ? zs_port_run_lsc_pick_avx2(message, is_store)
+                   : zs_port_run_lsc_pick(message, is_store);
+    if (is_write || row->run == zs_port_run_untyped_read)
+        own = avx2 ? zs_port_run_untyped_pick_avx2(message, is_write)
+                   : zs_port_run_untyped_pick(message, is_write);
     return own ? own : avx2 ? row->run_avx2 : row->run;
 }
 
