@@ -39,6 +39,7 @@ enum {
     BUDGETS_MOST = 4, /* then a launch is left less sure ... */
     GAPS_LAST = 4,    /* ... with so many more gaps */
     RUN_PHASES = 3,   /* of which something is known of a run of groups alone */
+    FEW_LINES = 2,    /* of a message: a thread's say next to nothing of the caches */
 };
 static const double AGREE = 0.05; /* of a pace: windows that agree */
 static const double FEW = 0.1;    /* of the mean of issues: an instruction that was hardly seen */
@@ -48,12 +49,14 @@ static const double BUSY_SOME = 0.7, BUSY_FULL = 0.95;
 static const double SLOWER_MOST = 2.5; /* times */
 static const double SAME_PACE = 0.10;  /* ... phases that agree */
 /* how far off it may be: */
-static const double DOUBT_GAP = 0.05;      /* of a gap's time, at least */
-static const double DOUBT_SLOWER = 0.3;    /* ... and of what it is slower or faster */
-static const double DOUBT_END = 0.15;      /* ... where one pace stands for it */
-static const double DOUBT_ALL = 0.05;      /* of what was not replayed, besides */
-static const double DOUBT_NO_GAP = 0.25;   /* ... where no phase had a pace */
-static const double DOUBT_THINNED = 1;     /* ... of recorded groups, what was given up */
+static const double DOUBT_GAP = 0.05;         /* of a gap's time, at least */
+static const double DOUBT_SLOWER = 0.3;       /* ... and of what it is slower or faster */
+static const double DOUBT_END = 0.15;         /* ... where one pace stands for it */
+static const double DOUBT_NO_GAP = 0.25;      /* ... where no phase had a pace */
+static const double DOUBT_THINNED_FEW = 0.15; /* ... of recorded groups, what threads gave up that
+                                               * touch few lines; of others all of it */
+/* of a thread's time, where in a gap threads ended and others began */
+static const double DOUBT_WAVE = 0.3;
 static const double DOUBT_SUPPOSED = 0.15; /* ... of lookups whose line was supposed to be there */
 
 /* What is scaled with the time. */
@@ -121,6 +124,8 @@ struct part {
 
 struct zs_timing_estimate {
     uint64_t recorded, budget;         /* instructions */
+    double threads;                    /* of the launch */
+    bool refilled;                     /* in a gap threads ended, and others began */
     bool exact, in_groups;             /* gaps are whole groups */
     bool sure;                         /* the last pace was found by windows that agree */
     uint32_t settling, windows;        /* of this phase: until it has a pace, then */
@@ -418,6 +423,7 @@ static void leave_out(struct zs_timing_machine *m)
     uint64_t gone = e->in_groups ? zs_timing_pass_groups(m, gap) : 0;
     e->settling = GROUPS_SETTLING;
     if (!gone) {
+        e->refilled |= m->next_group < m->group_count;
         gone = zs_timing_forward(m, gap, &dry);
         e->settling = THREADS_SETTLING;
         e->first_release = m->releases;
@@ -700,6 +706,16 @@ static void join_runs(const struct zs_timing_machine *m)
     }
 }
 
+/* Of a thread, on the average. */
+static double thread_time(const struct zs_timing_machine *m)
+{
+    const struct part *all = &m->estimate->all;
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)m->code->op_count * ZS_TIMING_REASONS; i++)
+        sum += all->stalls[i];
+    return sum / ZS_MAX(m->estimate->threads, 1);
+}
+
 /* Cycles by which the launch's time may be off, about twice the standard error. */
 static double doubt_of(const struct zs_timing_machine *m, double others)
 {
@@ -712,9 +728,10 @@ static double doubt_of(const struct zs_timing_machine *m, double others)
         lookups += (double)m->accesses[i * ZS_GPU_ACCESSES + ZS_GPU_ACCESS_l3_hits] +
                    (double)m->accesses[i * ZS_GPU_ACCESSES + ZS_GPU_ACCESS_l3_misses];
     double supposed = (double)h->supposed / ZS_MAX(lookups, 1);
-    double share = DOUBT_ALL + DOUBT_SUPPOSED * supposed + (e->phases ? 0 : DOUBT_NO_GAP) +
-                   DOUBT_THINNED * e->thinned;
-    return 2 * times * sqrt(e->variance) + e->doubt_all + share * left;
+    double share = m->params->doubt_percent / 100.0 + DOUBT_SUPPOSED * supposed +
+                   (e->phases ? 0 : DOUBT_NO_GAP) + e->thinned;
+    double wave = e->refilled ? DOUBT_WAVE * thread_time(m) : 0;
+    return wave + 2 * times * sqrt(e->variance) + e->doubt_all + share * left;
 }
 
 static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
@@ -759,9 +776,15 @@ static void find_run_gaps(struct zs_timing_estimate *e, const struct zs_timing_t
                           uint64_t instructions)
 {
     uint64_t threads = trace->sampled * trace->launch.threads_per_group, executed = 0;
-    for (uint64_t i = 0; i < threads; i++)
-        executed += trace->streams[i].executed;
-    e->thinned = executed > e->recorded ? 1 - (double)e->recorded / (double)executed : 0;
+    double given_up = 0;
+    for (uint64_t i = 0; i < threads; i++) {
+        const struct zs_timing_stream *s = &trace->streams[i];
+        double times = s->lines <= FEW_LINES * (uint64_t)s->messages ? DOUBT_THINNED_FEW : 1;
+        executed += s->executed;
+        given_up += times * (double)(s->executed - ZS_MIN(s->recorded, s->executed));
+    }
+    e->threads = (double)trace->launch.group_count * trace->launch.threads_per_group;
+    e->thinned = executed ? given_up / (double)executed : 0;
     uint64_t groups = trace->launch.group_count - trace->sampled;
     if (!groups || executed >= instructions)
         return;

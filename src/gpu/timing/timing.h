@@ -53,6 +53,7 @@ struct zs_timing_params {
     uint32_t sampler_texels, sampler_cache_B, sampler_ways; /* of a subslice */
     uint32_t launch_cycles, dispatch_cycles, payload_grf_per_cycle, start_latency;
     uint32_t barriers, slm_B; /* of a subslice */
+    uint32_t doubt_percent;   /* how far off what is not replayed may be, besides what paces say */
 };
 /* NULL: there is no model of it. */
 const struct zs_timing_params *zs_timing_params_find(const struct zs_gpu_model *model);

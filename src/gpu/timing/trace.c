@@ -25,13 +25,14 @@ enum {
     RUN_WAVES = 2,     /* the least length of a run */
     SHARE = 4,         /* of the groups, as long as there is room */
     THREADS_MOST = 16 << 10,
-    WORDS_ALL = 4 << 20, /* of all streams */
+    WORDS_ALL = 8 << 20, /* of all streams */
     WORDS_LEAST = 256,
     DENSE = 60,  /* words of 100 instructions: a thread keeps every other window */
     CHATTY = 12, /* messages of 100 instructions, and at most so many lines each: one of four */
     FEW_LINES = 2,
     CHATTY_STRIDE = 4,
-    EXACT = 16, /* times as much */
+    EXACT = 16, /* times as many threads, and so many times the words: */
+    EXACT_WORDS = 8,
 };
 
 /* ---- which groups ------------------------------------------------------------------------------
@@ -412,7 +413,7 @@ int zs_timing_trace_create(const struct zs_timing_launch *launch,
     t->resident_groups = resident_groups(launch);
     choose_groups(t);
     uint64_t streams = t->sampled * launch->threads_per_group;
-    uint64_t words = WORDS_ALL * (launch->exact ? EXACT : UINT64_C(1));
+    uint64_t words = WORDS_ALL * (launch->exact ? EXACT_WORDS : UINT64_C(1));
     words = ZS_MAX(words / ZS_MAX(streams, UINT64_C(1)), (uint64_t)WORDS_LEAST);
     t->words_max = (uint32_t)ZS_MIN(words, (uint64_t)WORDS_ALL);
     t->streams = calloc(streams + 1, sizeof(*t->streams));

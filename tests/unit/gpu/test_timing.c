@@ -466,12 +466,17 @@ static void check_short_threads(struct lab *lab)
     for (uint32_t groups = 440; groups <= 560; groups += 40) {
         lab->flags = 0;
         uint64_t sampled = lab_run(lab, "edges", groups, 256, args);
+        double doubt = (double)lab->result.timing.doubt;
         check_sums(lab);
         lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
         uint64_t exact = lab_run(lab, "edges", groups, 256, args);
         if (sampled > exact * 23 / 20 || sampled < exact * 17 / 20)
             fail_msg("%s, %u groups: %llu cycles, and %llu when all is replayed", lab->model->name,
                      groups, (unsigned long long)sampled, (unsigned long long)exact);
+        if (fabs((double)exact - (double)sampled) > doubt) /* a generation's own */
+            fail_msg("%s, %u groups: %llu cycles, %llu when all is replayed, and a doubt of %.0f",
+                     lab->model->name, groups, (unsigned long long)sampled,
+                     (unsigned long long)exact, doubt);
     }
     lab_forget(lab);
 }
