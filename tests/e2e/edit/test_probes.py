@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """test_probes.py SUITE quick|all|random BINARY...: the suite's kernels with probes in them (tests/e2e/suite/each.c).
 
-One at each single instruction, one after the other: of `quick` at a few, of `all` at every one, in all ways where the compiler
-was left to itself, else in those that differ most. `random`: random ones at random places; EDIT_SEEDS=FIRST-LAST tries more
-than one arrangement.
+One at each single instruction, one after the other: of `quick` at a few, of `all` at every one, in one of the ways in turn;
+EDIT_WAYS=lLtTaAjJ: in each of them. `random`: random ones at random places; EDIT_SEEDS=FIRST-LAST tries more than one
+arrangement.
 """
 import os
 import subprocess
@@ -12,7 +12,7 @@ import sys
 import names
 
 TIME_LIMIT_S = 3600
-ALL_WAYS, MOST_WAYS, QUICK_WAYS = 'lLtTaAjJ', 'lLtA', 'LtaJ'
+IN_TURN, QUICK_WAYS = '/lLtTaAjJ', 'LtaJ'
 QUICK_TURNS = 6
 # A record in a loop, which lanes had left that waited with what they held.
 FOUND = {('flow', 'stateless'): 1147}
@@ -21,7 +21,7 @@ FOUND = {('flow', 'stateless'): 1147}
 def arguments(how, number, group, variant):
     first, last = map(int, os.environ.get('EDIT_SEEDS', '1-1').split('-'))
     if how == 'all':
-        return [['each', ALL_WAYS if variant.endswith('default') else MOST_WAYS, '0', '1']]
+        return [['each', os.environ.get('EDIT_WAYS', IN_TURN), '0', '1']]
     if how == 'quick':
         return [['each', QUICK_WAYS, str(1 + number), 'few']]
     seeds = [seed * 100 + number % 100 for seed in range(first, last + 1)]

@@ -316,16 +316,16 @@ static int put(struct each *e, struct zs_edit *edit, uint32_t k, struct placed *
     if (isupper(e->way))
         zs_edit_reserve_grf(kernel, all);
     int error = zs_edit_probe(kernel, e->at, ret->where, &probe, NULL);
-    if (error == -ENOTSUP && ret->where == ZS_EDIT_BEFORE) { /* a predicate of several kinds */
+    /* nothing goes behind some, some have no edge, and some a predicate of several kinds */
+    if (error == -ENOTSUP || (error == -EINVAL && ret->where != ZS_EDIT_BEFORE)) {
+        e->none += ret->where != ZS_EDIT_BEFORE;
+        ret->where = ZS_EDIT_BEFORE;
         probe.kind = ZS_PROBE_COUNT;
         error = zs_edit_probe(kernel, e->at, ret->where, &probe, NULL);
     }
     ret->kind = (enum zs_probe_kind)probe.kind;
     ret->is_there = !error;
-    /* nothing goes behind some, and some have no edge */
-    bool may_be_none = ret->where != ZS_EDIT_BEFORE && (error == -ENOTSUP || error == -EINVAL);
-    e->none += may_be_none && error;
-    return may_be_none ? 0 : error;
+    return error;
 }
 
 static bool compare_trace(struct each *e, const struct zs_edit_buffer *layout, const char *name,
@@ -471,10 +471,13 @@ static void one_by_one(struct each *e, const char *ways, uint32_t first, const c
     if (by[0] == '/' && step)
         step = longest / step;
     step += step == 0;
-    for (; *ways; ways++) {
-        e->way = *ways;
-        for (e->at = first; e->at < longest && e->failures < FAILURES_MAX; e->at += step)
+    bool in_turn = ways[0] == '/';
+    uint32_t way_count = (uint32_t)strlen(ways + in_turn);
+    for (uint32_t w = 0; w < (in_turn ? 1 : way_count); w++) {
+        for (e->at = first; e->at < longest && e->failures < FAILURES_MAX; e->at += step) {
+            e->way = in_turn ? ways[1 + e->at % way_count] : ways[w];
             turn(e, has_other);
+        }
     }
     printf("%s [%s]: %zu turns, %zu probes, %zu compared of which %zu executed, %zu refused, %zu "
            "places without, %zu overflows, %zu failures\n",
