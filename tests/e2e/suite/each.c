@@ -2,16 +2,18 @@
 /*
  * The suite's kernels with probes in them, in one process:
  *
- *     each WAYS FIRST STEP     one probe in each kernel, at its instruction FIRST, in the next turn
- * at FIRST + STEP and so on to the end of the longest, in each of the ways; STEP /N: in about N
- * turns random FIRST LAST        random probes at random places, arranged by each of these numbers
+ *     each WAYS FIRST STEP   one probe in each kernel, at its instruction FIRST, in the next turn
+ *                            at FIRST + STEP and so on to the end of the longest, in each way
+ *     random FIRST LAST      random probes at random places, as each of these numbers has it
+ *
+ * STEP /N: in about N turns. WAYS /...: each instruction in one of them, in turn.
  *
  * Of each kernel one launch is compared with plain C (of random ones all), and what a probe counts
  * with what the driver counts exactly in the same launch of the plain kernel.
  *
  * Ways: l lanes, c executions, t a record with two registers, a executions behind the instruction,
- * j threads that jump from it; capitals: with all registers reserved, so that some have to be
- * saved.
+ * j threads that jump from it (before it, where there is no such place); capitals: with all
+ * registers reserved, so that some have to be saved.
  */
 #include "suite_priv.h"
 
