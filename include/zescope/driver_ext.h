@@ -63,9 +63,10 @@ typedef struct zescope_launch_info {
     ze_result_t result;              /* ZE_RESULT_ERROR_DEVICE_LOST after a fault */
     const char *fault;               /* text of several lines, or NULL */
     uint64_t start_ticks, end_ticks; /* device clock, not masked */
-    uint64_t start_ns, end_ns;       /* CLOCK_MONOTONIC of the host's execution */
-    uint64_t modelled_cycles;        /* of the documented timing model */
-    uint32_t total_count;            /* launch totals: pairs of name and value */
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC of the host's execution alone: the launch may
+                                  end later, once the device's clock has come to end_ticks */
+    uint64_t modelled_cycles;  /* of the documented timing model */
+    uint32_t total_count;      /* launch totals: pairs of name and value */
     const char *const *total_names;
     const uint64_t *totals;
     uint32_t instruction_count; /* rows, this launch alone; 0 when counting is off */

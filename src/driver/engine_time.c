@@ -29,16 +29,21 @@ void zs_engine_take(struct zs_ze_device *device, uint32_t ordinal, enum zs_engin
     pthread_mutex_unlock(&root->engines_lock);
 }
 
-void zs_engine_wait(const struct zs_ze_device *device, uint64_t end_ticks)
+bool zs_engine_wait(const struct zs_ze_device *device, uint64_t end_ticks,
+                    const _Atomic bool *cancel)
 {
-    enum { WORTH_SLEEPING_NS = 20000 };
+    enum { WORTH_SLEEPING_NS = 20000, SLICE_NS = 10000000 /* between looks at `cancel` */ };
     uint64_t now_ticks = zs_gpu_clock_ticks(device->gpu);
     while (now_ticks < end_ticks) {
         uint64_t ns = zs_gpu_clock_to_ns(device->gpu, end_ticks) -
                       zs_gpu_clock_to_ns(device->gpu, now_ticks) + 1;
-        struct timespec rest = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-        if (ns > WORTH_SLEEPING_NS)
+        const struct timespec rest = {.tv_nsec = (long)ZS_MIN(ns, (uint64_t)SLICE_NS)};
+        if (ns > WORTH_SLEEPING_NS) {
+            if (atomic_load(cancel))
+                return false;
             (void)nanosleep(&rest, NULL);
+        }
         now_ticks = zs_gpu_clock_ticks(device->gpu);
     }
+    return true;
 }

@@ -25,7 +25,9 @@ enum zs_engine_command {
  */
 void zs_engine_take(struct zs_ze_device *device, uint32_t ordinal, enum zs_engine_command kind,
                     uint64_t earliest_ticks, uint64_t *start_ticks, uint64_t *end_ticks);
-/* Until the clock is there: nothing that has ended ends after the host's clock. */
-void zs_engine_wait(const struct zs_ze_device *device, uint64_t end_ticks);
+/* Until the clock is there: nothing that has ended ends after the host's clock. What other contexts
+ * brought the engine may take long: false, `cancel` became true before. */
+bool zs_engine_wait(const struct zs_ze_device *device, uint64_t end_ticks,
+                    const _Atomic bool *cancel);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include "driver/counts.h"
+#include "driver/engine_time.h"
 #include "driver/memory.h"
 #include "driver/metrics.h"
 #include "driver/report.h"
@@ -130,8 +131,10 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .start_ns = zs_now_ns()};
     bool counted = zs_metrics_of(exec->device) != NULL;
     int error = run_gpu(exec, launch, &gpu, &result);
-    zs_metrics_launch_end(exec->device, counted, launch->kernel, &result);
     end.end_ns = zs_now_ns();
+    zs_metrics_launch_end(exec->device, counted, launch->kernel, &result);
+    if (!zs_engine_wait(exec->device, result.end_ticks, exec->cancel) && !error)
+        result.error = error = -ECANCELED;
     exec->start_ticks = result.start_ticks;
     exec->end_ticks = result.end_ticks;
     if (gpu.printf_buffer) {

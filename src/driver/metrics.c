@@ -483,7 +483,6 @@ void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
     if (ZS_LIKELY(!counted)) {
         zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, 0, &result->start_ticks,
                        &result->end_ticks);
-        zs_engine_wait(device, result->end_ticks);
         return;
     }
     pthread_mutex_lock(&m->lock);
@@ -496,7 +495,6 @@ void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
     zs_tracer_add(m, kernel->code_va, &stretch);
     keep_addresses(m, kernel, result, &stretch);
     pthread_mutex_unlock(&m->lock);
-    zs_engine_wait(device, result->end_ticks);
 }
 
 /* ---- Enumeration -------------------------------------------------------------------------------

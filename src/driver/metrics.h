@@ -306,7 +306,8 @@ struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device);
 void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next);
 
 /* A launch ended. `counted`: metrics were on as it began. Its times become later where the engine
- * was busy or streamers have told of them already, and it lasts until they are over. */
+ * was busy or streamers have told of them already: it lasts until they are over (zs_engine_wait).
+ */
 void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
                            const struct zs_ze_kernel *kernel, struct zs_gpu_result *result);
 /* Cycles of the core clock in so many ticks. */

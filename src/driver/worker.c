@@ -135,8 +135,8 @@ static int run_command(struct zs_exec *exec, struct zs_command *command)
     exec->end_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     zs_engine_take(exec->device, exec->ordinal, ZS_ENGINE_MEASURED, 0, &exec->start_ticks,
                    &exec->end_ticks);
-    zs_engine_wait(exec->device, exec->end_ticks);
-    return error;
+    bool over = zs_engine_wait(exec->device, exec->end_ticks, exec->cancel);
+    return over || error ? error : -ECANCELED;
 }
 
 static int run_program(struct zs_exec *exec, struct zs_program *program, int error)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Engines do one thing at a time on the device's clock, whichever contexts, queues and devices of a
- * card the work comes through. */
+ * card the work comes through; contexts may go while what is in them waits for that. */
 #include "metrics_env.h"
 
+#include "base/clock.h"
 #include "driver/engine_time.h"
 
 #include <zescope/driver_ext.h>
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- The rule ----------------------------------------------------------------------------------
  */
@@ -90,6 +92,15 @@ static void ended(const zescope_launch_info_t *info, void *user)
         cycles_least = info->modelled_cycles;
 }
 
+static size_t read_module(void)
+{
+    FILE *file = fopen(MODULE, "rb");
+    assert_non_null(file);
+    size_t size = fread(module_bytes, 1, sizeof(module_bytes), file);
+    fclose(file);
+    return size;
+}
+
 static void open_source(struct source *s, ze_device_handle_t device, ze_context_handle_t context,
                         size_t size, uint32_t tiles)
 {
@@ -123,6 +134,14 @@ static void open_source(struct source *s, ze_device_handle_t device, ze_context_
     }
 }
 
+/* What has gone with the context if that has. */
+static void close_memory(struct source *s)
+{
+    OK(zeMemFree(s->context, s->memory));
+    OK(zeMemFree(s->context, s->from));
+    OK(zeMemFree(s->context, s->to));
+}
+
 static void close_source(struct source *s)
 {
     for (uint32_t i = 0; i < LAUNCHES; i++)
@@ -130,9 +149,6 @@ static void close_source(struct source *s)
     OK(zeEventPoolDestroy(s->pool));
     OK(zeKernelDestroy(s->kernel));
     OK(zeModuleDestroy(s->module));
-    OK(zeMemFree(s->context, s->memory));
-    OK(zeMemFree(s->context, s->from));
-    OK(zeMemFree(s->context, s->to));
     OK(zeCommandListDestroy(s->list));
 }
 
@@ -191,10 +207,7 @@ static void test_programs(void **state)
 {
     struct env *e = *state;
     static struct source sources[SOURCES];
-    FILE *file = fopen(MODULE, "rb");
-    assert_non_null(file);
-    size_t size = fread(module_bytes, 1, sizeof(module_bytes), file);
-    fclose(file);
+    size_t size = read_module();
     uint32_t two = 2;
     ze_device_handle_t tiles[2];
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -237,14 +250,80 @@ static void test_programs(void **state)
     }
     OK(zetContextActivateMetricGroups(e->context, tiles[0], 0, NULL));
     OK(set(e->driver, NULL, NULL, false));
-    for (uint32_t s = 0; s < SOURCES; s++)
+    for (uint32_t s = 0; s < SOURCES; s++) {
+        close_memory(&sources[s]);
         close_source(&sources[s]);
+    }
     OK(zeContextDestroy(other));
+}
+
+/* ---- Contexts that go --------------------------------------------------------------------------
+ */
+
+static uint64_t busy(struct zs_ze_device *tile, bool change, uint64_t to)
+{
+    pthread_mutex_lock(&tile->parent->engines_lock);
+    uint64_t ticks = tile->busy_ticks[ZS_ORDINAL_COMPUTE];
+    if (change)
+        tile->busy_ticks[ZS_ORDINAL_COMPUTE] = to;
+    pthread_mutex_unlock(&tile->parent->engines_lock);
+    return ticks;
+}
+
+static _Atomic uint64_t host_began_ns, host_ended_ns;
+
+static void note_host_times(const zescope_launch_info_t *info, void *user)
+{
+    (void)user;
+    host_began_ns = info->start_ns;
+    host_ended_ns = info->end_ns;
+}
+
+/* Others keep the engine for an hour, and what the host has executed stands behind them: destroying
+ * its context does not wait for them, and they are no part of the host's times. */
+static void test_cancelled(void **state)
+{
+    struct env *e = *state;
+    struct zs_ze_device *tile = zs_object_hold(e->device, ZS_OBJECT_device);
+    size_t size = read_module();
+    zescope_pfnDriverSetLaunchCallback_t set = NULL;
+    OK(zeDriverGetExtensionFunctionAddress(e->driver, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME,
+                                           (void **)&set));
+    OK(set(e->driver, note_host_times, NULL, false));
+    uint64_t now = zs_gpu_clock_ticks(tile->gpu);
+    uint64_t hour = now + 3600 * tile->model->timer_Hz;
+    for (uint32_t pass = 0; pass < 2; pass++) { /* a launch, then a copy */
+        ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+        const ze_group_count_t one = {1, 1, 1};
+        ze_context_handle_t context;
+        struct source s;
+        OK(zeContextCreate(e->driver, &desc, &context));
+        open_source(&s, e->device, context, size, 1);
+        busy(tile, true, hour);
+        if (pass == 0)
+            OK(zeCommandListAppendLaunchKernel(s.list, s.kernel, &one, s.events[0], 0, NULL));
+        else
+            OK(zeCommandListAppendMemoryCopy(s.list, s.to, s.from, 64, s.events[0], 0, NULL));
+        while (busy(tile, false, 0) == hour) /* until the host is done with it */
+            usleep(1000);
+        uint64_t done_ns = zs_now_ns();
+        FAILS(zeEventQueryStatus(s.events[0]), ZE_RESULT_NOT_READY);
+        OK(zeContextDestroy(context));
+        FAILS(zeEventQueryStatus(s.events[0]), ZE_RESULT_ERROR_DEVICE_LOST);
+        if (pass == 0)
+            assert_true(host_began_ns && host_began_ns <= host_ended_ns &&
+                        host_ended_ns <= done_ns);
+        busy(tile, true, now);
+        close_source(&s);
+    }
+    OK(set(e->driver, NULL, NULL, false));
+    zs_object_unref(tile);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rule),
-                                       cmocka_unit_test(test_programs)};
+    alarm(100); /* what hangs fails */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rule), cmocka_unit_test(test_programs),
+                                       cmocka_unit_test(test_cancelled)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
