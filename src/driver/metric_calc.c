@@ -171,31 +171,6 @@ static double sectors(const struct source *s)
     return sum(s) * 64;
 }
 
-/* What shaders moved between them and L3, in lines: the hardware counts its accesses so. */
-static double shader_sectors(const struct source *s)
-{
-    const uint64_t *c = s->report->counters;
-    return (double)(c[ZS_METRIC_global_sectors] + c[ZS_METRIC_typed_sectors] +
-                    c[ZS_METRIC_scratch_sectors]);
-}
-
-static double accesses(const struct source *s)
-{
-    double sectors_moved = shader_sectors(s);
-    return sectors_moved > 0 ? sectors_moved : sum(s);
-}
-
-static double shader_bytes(const struct source *s)
-{
-    const zs_metric_mask local = (zs_metric_mask)1 << ZS_METRIC_slm_bytes_read |
-                                 (zs_metric_mask)1 << ZS_METRIC_slm_bytes_written;
-    const uint64_t *c = s->report->counters;
-    double moved = 64 * shader_sectors(s), in_slm = 0;
-    if (s->row->counters & local)
-        in_slm = (double)(c[ZS_METRIC_slm_bytes_read] + c[ZS_METRIC_slm_bytes_written]);
-    return moved > 0 ? moved + in_slm : sum(s);
-}
-
 static double per_ns(const struct source *s, double value)
 {
     return s->report->elapsed_ns ? value / (double)s->report->elapsed_ns : 0;
@@ -209,16 +184,6 @@ static double rate(const struct source *s)
 static double sector_rate(const struct source *s)
 {
     return per_ns(s, sectors(s));
-}
-
-static double access_rate(const struct source *s)
-{
-    return per_ns(s, accesses(s));
-}
-
-static double shader_rate(const struct source *s)
-{
-    return per_ns(s, shader_bytes(s));
 }
 
 static double part_of_slices(const struct source *s)
@@ -323,8 +288,6 @@ static const struct {
     [ZS_HOW_STALL] = {stall, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_LANES] = {lanes, lanes_max, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_SECTORS] = {sectors, sum_max, ZET_VALUE_TYPE_UINT64},
-    [ZS_HOW_ACCESSES] = {accesses, NULL, ZET_VALUE_TYPE_UINT64},
-    [ZS_HOW_SHADER_BYTES] = {shader_bytes, sum_max, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_PART_OF_SLICES] = {part_of_slices, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_IPC] = {ipc, two, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_ANY] = {any, one, ZET_VALUE_TYPE_UINT64},
@@ -342,8 +305,6 @@ static const struct {
     [ZS_HOW_MARKER] = {marker, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_RATE] = {rate, NULL, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_SECTOR_RATE] = {sector_rate, NULL, ZET_VALUE_TYPE_FLOAT32},
-    [ZS_HOW_ACCESS_RATE] = {access_rate, NULL, ZET_VALUE_TYPE_FLOAT32},
-    [ZS_HOW_SHADER_RATE] = {shader_rate, NULL, ZET_VALUE_TYPE_FLOAT32},
 };
 
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row)

@@ -37,18 +37,6 @@ static const struct parameter {
      {{0, "The bytes of the measurement.", ZS_HOWS, 0, NULL},
       {1, "The bytes per nanosecond of the measurement.", ZS_HOW_SECTOR_RATE, ZET_METRIC_TYPE_RATIO,
        "/ns"}}},
-    {ZS_LATER_PARAM_RATE,
-     "Rate",
-     0,
-     {{0, "The accesses of the measurement.", ZS_HOWS, 0, NULL},
-      {1, "The accesses per nanosecond of the measurement.", ZS_HOW_ACCESS_RATE,
-       ZET_METRIC_TYPE_RATIO, "/ns"}}},
-    {ZS_LATER_PARAM_RATE,
-     "Rate",
-     0,
-     {{0, "The bytes of the measurement.", ZS_HOWS, 0, NULL},
-      {1, "The bytes per nanosecond of the measurement.", ZS_HOW_SHADER_RATE, ZET_METRIC_TYPE_RATIO,
-       "/ns"}}},
     {ZS_LATER_PARAM_UTILIZATION,
      "Utilization",
      1,
@@ -64,15 +52,11 @@ static const struct parameter *parameter_of(const struct zs_metric_row *row)
         return &parameters[0];
     case ZS_HOW_SECTORS:
         return &parameters[1];
-    case ZS_HOW_ACCESSES:
-        return &parameters[2];
-    case ZS_HOW_SHADER_BYTES:
-        return &parameters[3];
     case ZS_HOW_PART_OF_CLOCKS:
     case ZS_HOW_PART_OF_EUS:
     case ZS_HOW_PART_OF_THREADS:
     case ZS_HOW_PART_OF_SLICES:
-        return &parameters[4];
+        return &parameters[2];
     default:
         return NULL;
     }

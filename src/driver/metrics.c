@@ -348,6 +348,26 @@ static void count_by_formula(const struct zs_ze_device *device, const struct zs_
     c[ZS_METRIC_unmodelled] = 1;
 }
 
+/* What shaders and L3 exchanged: in lines, as the hardware counts its accesses, where the launch
+ * was replayed. Which of both a launch gives is decided here, not by reports, which have parts of
+ * launches and sums of several. */
+static void count_shader_accesses(const struct zs_gpu_result *result, uint64_t *c)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    const struct zs_gpu_timing *timing = &result->timing;
+    if (timing->modelled) {
+        c[ZS_METRIC_shader_accesses] =
+            timing->global_sectors + timing->typed_sectors + timing->scratch_sectors;
+        c[ZS_METRIC_shader_bytes] = 64 * c[ZS_METRIC_shader_accesses];
+    } else {
+        c[ZS_METRIC_shader_accesses] =
+            t->untyped_messages + t->typed_messages + t->scratch_messages;
+        c[ZS_METRIC_shader_bytes] = t->untyped_bytes_read + t->untyped_bytes_written +
+                                    t->typed_bytes_read + t->typed_bytes_written +
+                                    t->scratch_bytes_read + t->scratch_bytes_written;
+    }
+}
+
 /* What a launch is in counters. */
 static void count(const struct zs_ze_device *device, const struct zs_gpu_result *result,
                   struct zs_metric_stretch *ret)
@@ -375,6 +395,7 @@ static void count(const struct zs_ze_device *device, const struct zs_gpu_result 
     } else {
         count_by_formula(device, result, c);
     }
+    count_shader_accesses(result, c);
     ret->start_ticks = result->start_ticks;
     ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
 }

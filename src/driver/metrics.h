@@ -69,9 +69,7 @@ enum zs_metric_how {
     ZS_HOW_PART_OF_THREADS,
     ZS_HOW_STALL,
     ZS_HOW_LANES,
-    ZS_HOW_SECTORS,  /* bytes of the sectors that it sums */
-    ZS_HOW_ACCESSES, /* of shaders to L3: sectors, without the model of time the messages summed */
-    ZS_HOW_SHADER_BYTES, /* of these; and of local memory, where its bytes are summed */
+    ZS_HOW_SECTORS, /* bytes of the sectors that it sums */
     ZS_HOW_PART_OF_SLICES,
     ZS_HOW_IPC,
     ZS_HOW_ANY, /* 1: there is any */
@@ -89,8 +87,6 @@ enum zs_metric_how {
     ZS_HOW_MARKER,    /* of time-based reports: the value of a marker, 0: none */
     ZS_HOW_RATE,      /* of metrics that a program made: the sum per nanosecond */
     ZS_HOW_SECTOR_RATE,
-    ZS_HOW_ACCESS_RATE,
-    ZS_HOW_SHADER_RATE,
     ZS_HOWS
 };
 
@@ -154,7 +150,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 10,
+    ZS_RAW_VERSION = 11,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */

@@ -3,6 +3,10 @@
  * clock, exported data. The environment does not ask for metrics. */
 #include "metrics_env.h"
 
+#include "driver/engine_time.h"
+#include "driver/metrics.h"
+#include "driver/module.h"
+
 #include <pthread.h>
 #include <sched.h>
 
@@ -145,6 +149,125 @@ static void test_marker_by_group(void **state)
     assert_int_equal(seen, 1);
     OK(zetMetricStreamerClose(streamer));
     OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+}
+
+/* ---- Sums over launches ------------------------------------------------------------------------
+ */
+
+enum {
+    LINES = 100, /* less than one for each report */
+    MESSAGES = 50,
+    BYTES_ASKED = 12800,
+    LOCAL_BYTES = 640,
+    PERIOD_NS = 100000,
+    PERIODS = 200
+};
+
+/* One that the model of time replayed, or one that it did not. Returns when it will be over. */
+static uint64_t end_launch(struct zs_ze_device *device, bool modelled)
+{
+    static struct zs_ze_kernel kernel;
+    uint64_t now = zs_gpu_clock_ticks(device->gpu);
+    struct zs_gpu_result result = {.start_ticks = now,
+                                   .end_ticks = now + device->model->timer_Hz / 1000 * PERIODS *
+                                                          (PERIOD_NS / 1000) / 1000,
+                                   .totals = {.untyped_messages = MESSAGES - 20,
+                                              .typed_messages = 15,
+                                              .scratch_messages = 5,
+                                              .untyped_bytes_read = BYTES_ASKED / 2,
+                                              .untyped_bytes_written = BYTES_ASKED / 4,
+                                              .typed_bytes_read = BYTES_ASKED / 4 - 100,
+                                              .typed_bytes_written = 50,
+                                              .scratch_bytes_read = 20,
+                                              .scratch_bytes_written = 30,
+                                              .slm_bytes_read = LOCAL_BYTES - 40,
+                                              .slm_bytes_written = 40},
+                                   .timing = {.modelled = modelled,
+                                              .global_sectors = LINES - 40,
+                                              .typed_sectors = 30,
+                                              .scratch_sectors = 10}};
+    zs_metrics_launch_end(device, true, &kernel, &result);
+    return result.end_ticks;
+}
+
+/* Of a whole number of reports. */
+static uint64_t sum_of(zet_metric_group_handle_t group, const char *name, size_t size,
+                       const uint8_t *raw)
+{
+    zet_metric_handle_t metrics[VALUES_MAX];
+    uint32_t per = VALUES_MAX, count = 0, at = 0;
+    uint64_t sum = 0;
+    OK(zetMetricGet(group, &per, metrics));
+    while (at < per && strcmp(metric_about(metrics[at]).name, name) != 0)
+        at++;
+    assert_true(at < per);
+    OK(zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                           size, raw, &count, NULL));
+    zet_typed_value_t *values = calloc(count, sizeof(*values));
+    assert_non_null(values);
+    OK(zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                           size, raw, &count, values));
+    for (uint32_t i = at; i < count; i += per)
+        sum += values[i].value.ui64;
+    free(values);
+    return sum;
+}
+
+static void check_sums(zet_metric_group_handle_t group, size_t size, const uint8_t *raw)
+{
+    assert_int_equal(sum_of(group, "ShaderMemoryAccesses", size, raw), LINES + MESSAGES);
+    assert_int_equal(sum_of(group, "L3ShaderThroughput", size, raw),
+                     64 * LINES + BYTES_ASKED + 2 * LOCAL_BYTES);
+}
+
+/* Of a query over both kinds of launches, and of a streamer's reports, with parts of them. */
+static void test_sums(void **state)
+{
+    struct env *e = *state;
+    const _Atomic bool never = false;
+    uint8_t raw[1024];
+    OK(zetDeviceEnableMetricsExp(e->root));
+    struct zs_ze_device *device = zs_object_hold(e->device, ZS_OBJECT_device);
+    zet_metric_group_handle_t group =
+        first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                         .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
+                                         .count = 1};
+    zet_metric_query_pool_handle_t pool;
+    zet_metric_query_handle_t query;
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
+    OK(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, &pool));
+    OK(zetMetricQueryCreate(pool, 0, &query));
+    OK(zetCommandListAppendMetricQueryBegin(e->list, query));
+    (void)end_launch(device, true);
+    (void)end_launch(device, false);
+    OK(zetCommandListAppendMetricQueryEnd(e->list, query, NULL, 0, NULL));
+    size_t size = sizeof(raw);
+    OK(zetMetricQueryGetData(query, &size, raw));
+    check_sums(group, size, raw);
+    OK(zetMetricQueryDestroy(query));
+    OK(zetMetricQueryPoolDestroy(pool));
+
+    zet_metric_streamer_desc_t stream = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                         .samplingPeriod = PERIOD_NS};
+    zet_metric_streamer_handle_t streamer;
+    group = first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+    OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
+    OK(zetMetricStreamerOpen(e->context, e->device, group, &stream, NULL, &streamer));
+    (void)end_launch(device, true);
+    uint64_t end_ticks = end_launch(device, false);
+    assert_true(zs_engine_wait(device, end_ticks + device->model->timer_Hz / 1000, &never));
+    size = 0;
+    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
+    uint8_t *all = malloc(size);
+    assert_non_null(all);
+    OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, all));
+    assert_true(size >= 2 * PERIODS * sizeof(raw));
+    check_sums(group, size, all);
+    free(all);
+    OK(zetMetricStreamerClose(streamer));
+    OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
+    zs_object_unref(device);
 }
 
 /* ---- Exported data -----------------------------------------------------------------------------
@@ -854,7 +977,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_export),        cmocka_unit_test(test_programmables),
         cmocka_unit_test(test_made_metrics),  cmocka_unit_test(test_groups_of_metrics),
         cmocka_unit_test(test_group_by_hand), cmocka_unit_test(test_changes_while_calculating),
-        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_results),       cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
