@@ -141,8 +141,9 @@ static int add_stalls(const struct zs_common_options *common, bool each_once, st
                 if (zs_input_is_same(&modules[m], input->record))
                     status = add_stalls_of(v, metrics, recording, &modules[m], input, &found);
         }
-        if (!status && zs_doubts_tell(metrics, is_selected, add_note, v))
-            status = zs_cli_fail("out of memory");
+        int error = status ? 0 : zs_doubts_tell(metrics, is_selected, add_note, v);
+        if (error)
+            status = zs_cli_fail("%s: metrics: %s", path, strerror(-error));
         zs_metrics_close(metrics);
     }
     v->view.notes = (const char *const *)v->notes.items;
