@@ -89,6 +89,7 @@ __attribute__((constructor)) static void read_environment(void)
     const char *buffer = getenv(ZS_ENV_COLLECT_RECORDS_BUFFER);
     const char *records = getenv(ZS_ENV_COLLECT_RECORDS_LIMIT);
     atomic_store(&collector.instrument_trace_B, buffer ? strtoull(buffer, NULL, 10) : 0);
+    collector.instrument_trace_is_set = atomic_load(&collector.instrument_trace_B) != 0;
     collector.instrument_records_limit_B = records ? strtoull(records, NULL, 10) : 0;
     unsigned limit_s = zs_instrument_limit_s();
     collector.instrument_limit_s = limit_s + limit_s / 4 + 1;

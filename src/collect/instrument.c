@@ -65,6 +65,8 @@ struct exchange {
     bool narrow_atomics;
     const ze_module_create_params_t *params;
     int fd;
+    uint64_t trace_B;   /* room for records that is asked for; 0: as usual */
+    uint64_t no_room_B; /* so large a buffer could not be had; 0: not tried */
     struct zs_instrument_answer answer;
     void *memory; /* the buffer */
     struct zs_instrument_module head;
@@ -100,9 +102,8 @@ static uint8_t *driver_bytes(struct zs_collector *c, ze_module_handle_t module, 
 
 static int ask(struct exchange *x, ze_module_handle_t module)
 {
-    struct zs_instrument_ask ask = {.magic = ZS_INSTRUMENT_MAGIC,
-                                    .narrow_atomics = x->narrow_atomics,
-                                    .trace_B = atomic_load(&x->c->instrument_trace_B)};
+    struct zs_instrument_ask ask = {
+        .magic = ZS_INSTRUMENT_MAGIC, .narrow_atomics = x->narrow_atomics, .trace_B = x->trace_B};
     size_t size_B = 0, debug_B = 0;
     uint8_t *bytes = driver_bytes(x->c, module, false, &size_B);
     if (!bytes)
@@ -164,6 +165,7 @@ static int offer(struct exchange *x)
         struct zs_instrument_place place;
         x->memory = allocate(x);
         if (!x->memory) {
+            x->no_room_B = x->answer.buffer_B;
             error = -ENOMEM;
             break;
         }
@@ -220,21 +222,53 @@ static ze_module_handle_t build(const struct exchange *x)
     return result ? NULL : module;
 }
 
-static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module)
+/* Without an error, answer.buffer_B 0: there is nothing to be found out in it. */
+static int agree(struct exchange *x, ze_module_handle_t module, const char **ret_why)
 {
     int error = ask(x, module);
-    const char *why = NULL;
-    char text[160];
     if (!error && x->answer.status) {
         error = status_of(x->answer.status);
-        why = error == -EPROTO ? NULL : x->answer.text;
+        *ret_why = error == -EPROTO ? NULL : x->answer.text;
     }
-    if (!error && !x->answer.buffer_B)
-        return NULL; /* nothing to be found out in it */
-    if (!error && !zs_instrument_fits(&x->answer))
-        error = -EPROTO;
+    if (error || !x->answer.buffer_B)
+        return error;
+    if (!zs_instrument_fits(&x->answer))
+        return -EPROTO;
+    if (x->no_room_B && x->answer.buffer_B >= x->no_room_B)
+        return -ENOMEM;
+    return offer(x);
+}
+
+/* There was no memory for more room than usual: then the usual one, for later modules, too, unless
+ * the user gave the size. */
+static int agree_on_less(struct exchange *x, ze_module_handle_t module, const char **ret_why)
+{
+    struct zs_collector *c = x->c;
+    unsigned long long records_B = x->answer.records_size_B;
+    uint64_t now_B = x->trace_B;
+    if (!c->instrument_trace_is_set)
+        atomic_compare_exchange_strong(&c->instrument_trace_B, &now_B, 0);
+    x->trace_B = 0;
+    x->answer = (struct zs_instrument_answer){0};
+    x->head = (struct zs_instrument_module){0};
+    close(x->fd); /* the helper listens to one at a time */
+    x->fd = connect_helper(c);
+    int error = x->fd < 0 ? x->fd : agree(x, module, ret_why);
     if (!error)
-        error = offer(x);
+        zs_session_note(c, "module %u: no memory for %llu bytes of records: it has room for %llu",
+                        x->build, records_B, (unsigned long long)x->answer.records_size_B);
+    return error;
+}
+
+static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module)
+{
+    const char *why = NULL;
+    char text[160];
+    int error = agree(x, module, &why);
+    if (error && x->no_room_B && x->trace_B)
+        error = agree_on_less(x, module, &why);
+    if (!error && !x->answer.buffer_B)
+        return NULL;
     if (error && error != -EPROTO && x->head.text[0])
         why = x->head.text;
     if (!error)
@@ -277,6 +311,7 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_i
     struct exchange x = {.c = c,
                          .build = build_id,
                          .narrow_atomics = !has_atomics(api, *params->phDevice),
+                         .trace_B = zs_instrument_next_room_B(c),
                          .params = params};
     if (atomic_load(&c->instrument_is_over))
         return NULL; /* a note says so */
@@ -288,7 +323,8 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_i
         return NULL;
     }
     ze_module_handle_t instrumented = exchange(&x, module);
-    close(x.fd);
+    if (x.fd >= 0)
+        close(x.fd);
     if (!instrumented && x.memory)
         api->zeMemFree(*params->phContext, x.memory);
     free(x.module);

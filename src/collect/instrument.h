@@ -35,6 +35,8 @@ struct zs_instrument_place_of {
 };
 /* Whether a buffer's parts lie in it, in the order that they have. */
 bool zs_instrument_fits(const struct zs_instrument_answer *layout);
+/* Room for records that the next module gets; 0: as usual. */
+uint64_t zs_instrument_next_room_B(const struct zs_collector *c);
 /* The buffer of a module that was built, whose layout fits. False: out of memory. */
 bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place_of *place,
                         const struct zs_instrument_answer *layout);

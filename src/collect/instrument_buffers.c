@@ -7,7 +7,8 @@
  * - and, so that a process that is killed leaves something, when a call returns that waits for the
  *   device, and four times a second in a thread of its own, as one kernel may run for long:
  *   counters that changed, and records that are new. Kernels may run meanwhile, which needs memory
- *   that both may use at a time. Looking takes at most a tenth of the time.
+ *   that both may use at a time. Between two looks is a pause of nine times what the one took, at
+ *   most 0.1 s.
  *
  * Counters only grow, so that their sum tells whether one did. Records are written with their head
  * last (edit/emit.c) and read with it first: who finds a head finds its record. The end reads all
@@ -19,10 +20,15 @@
  * somebody takes one meanwhile. Threads that run, of any queue, see a trace with more room. Calls
  * that wait look for such traces each time, and the thread of its own a hundred times a second, or
  * a thousand times while kernels fill one. Where kernels are faster than that, modules that are
- * built later get twice the room.
+ * built later get twice the room, unless its size was given.
+ *
+ * A trace that cannot be emptied, as its file cannot be written or a record in it is not whole (the
+ * thread that took its place may be gone), is none that is looked for: not until a look has written
+ * it, or the record has become whole. Its records are looked at in a tenth of the time meanwhile.
  *
  * A buffer is held while somebody reads it: its memory goes only after that. Nobody waits long for
- * another thread that holds it: a signal handler that ends the process may have interrupted it.
+ * another thread that holds it: a signal handler that ends the process may have interrupted it. Who
+ * only asks whether a trace is to be emptied holds nothing, but is counted: see is_filling.
  */
 #include "collect/instrument.h"
 
@@ -43,15 +49,19 @@ enum { UNIT_B = 32, TAG = 0x5a53, CHUNK_B = 32 << 10, HOLD_TRIES = 500 };
 enum {
     PAUSE_FACTOR = 9,
     PAUSE_MAX_NS = 100000000,
+    REST_MAX_S = 10,
     WATCH_NS = 250000000,
     WATCH_TRACE_NS = 10000000,
     WATCH_FILLING_NS = 1000000,
+    WATCH_FILLING_TIMES = 20,
     WATCH_STACK_B = 128 << 10
 };
 enum { EMPTY_PART = 4, EMPTY_TRIES = 1000 };
+#define NO_HOLE UINT64_MAX
 
 struct zs_instrument_buffer {
     struct zs_instrument_buffer *next;
+    _Atomic(struct zs_instrument_buffer *) next_used; /* leaves out some that are over */
     ze_context_handle_t context;
     _Atomic(ze_module_handle_t) module;
     void *memory; /* of who holds the buffer; NULL: its contents are kept, and it is over */
@@ -61,6 +71,12 @@ struct zs_instrument_buffer {
     bool is_emptied;    /* ... and its trace emptied, up to the limit */
     atomic_bool is_held;
     atomic_bool is_lost; /* over, while somebody read it */
+    atomic_bool is_over;
+    /* for who does not hold it: see is_filling */
+    _Atomic(const uint64_t *) shown; /* the memory, as long as it is there */
+    atomic_uint glances;
+    atomic_bool wants_room;  /* is_emptied, and the last look could write */
+    _Atomic uint64_t hole_B; /* the record that was not whole, in a trace that is not emptied */
     /* of who holds it: what the file has */
     uint32_t number;
     bool has_file;
@@ -70,6 +86,7 @@ struct zs_instrument_buffer {
     bool is_cut;         /* the last record, which ends behind the trace, is cleared, too */
     uint64_t kept_B;     /* of what is in memory: up to a record that ends behind the trace */
     uint64_t lost_units; /* of what was there before */
+    uint64_t rest_ns;    /* until when records that cannot be written or emptied are left alone */
 };
 
 /* ---- files ---- */
@@ -159,6 +176,11 @@ static int put(const struct zs_instrument_buffer *b, int fd, uint64_t at_B, uint
     return error;
 }
 
+static bool is_head(uint64_t word)
+{
+    return (word >> 16 & 0xffff) == TAG && (word & 0xff);
+}
+
 /* How far the records are whole. One that ends behind the trace is none: *ret_cut, it is written.
  */
 static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B, bool *ret_cut)
@@ -166,9 +188,8 @@ static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B, bo
     uint64_t at_B = b->cursor_B;
     *ret_cut = b->is_cut;
     while (at_B < end_B && !*ret_cut) {
-        uint32_t head = (uint32_t)load(b, b->records_offset_B + at_B);
-        uint64_t size_B = (uint64_t)(head & 0xff) * UNIT_B;
-        if (head >> 16 != TAG || !size_B)
+        uint64_t head = load(b, b->records_offset_B + at_B), size_B = (head & 0xff) * UNIT_B;
+        if (!is_head(head))
             break;
         *ret_cut = at_B + size_B > b->records_size_B;
         at_B += *ret_cut ? 0 : size_B;
@@ -207,9 +228,12 @@ static int put_records(struct zs_instrument_buffer *b, int fd, uint64_t from_B, 
     return error ? error : write_at(fd, &units, sizeof(units), sizeof(b->head) + b->trace_offset_B);
 }
 
+/* Others may read a head meanwhile. */
 static void clear(const struct zs_instrument_buffer *b, uint64_t from_B, uint64_t end_B)
 {
-    memset((uint8_t *)b->memory + b->records_offset_B + from_B, 0, (size_t)(end_B - from_B));
+    uint64_t *records = (uint64_t *)b->memory + b->records_offset_B / 8;
+    for (uint64_t i = from_B / 8; i < end_B / 8; i++)
+        __atomic_store_n(records + i, 0, __ATOMIC_RELAXED);
 }
 
 static bool take_all_places_back(struct zs_instrument_buffer *b, uint64_t asked)
@@ -221,8 +245,15 @@ static bool take_all_places_back(struct zs_instrument_buffer *b, uint64_t asked)
 static void grow_next(struct zs_collector *c, uint64_t records_B)
 {
     uint64_t now_B = atomic_load(&c->instrument_trace_B), next_B = 2 * records_B;
-    if (next_B > now_B && next_B <= ZS_INSTRUMENT_TRACE_GROWS_B)
+    if (!c->instrument_trace_is_set && next_B > now_B && next_B <= ZS_INSTRUMENT_TRACE_GROWS_B)
         atomic_compare_exchange_strong(&c->instrument_trace_B, &now_B, next_B);
+}
+
+uint64_t zs_instrument_next_room_B(const struct zs_collector *c)
+{
+    uint64_t room_B = atomic_load(&c->instrument_trace_B);
+    bool is_much = atomic_load(&c->instrument_rooms_B) + room_B > ZS_INSTRUMENT_ROOMS_GROW_B;
+    return is_much && !c->instrument_trace_is_set ? 0 : room_B;
 }
 
 static bool has_room_in_file(const struct zs_collector *c, const struct zs_instrument_buffer *b)
@@ -233,9 +264,10 @@ static bool has_room_in_file(const struct zs_collector *c, const struct zs_instr
     return b->moved_B + 2 * b->records_size_B <= limit_B;
 }
 
-/* Make room in a trace: see above. It stays as it is where records do not become whole. */
+/* Make room in a trace: see above. It stays as it is where records do not become whole: *ret_hole_B
+ * is the first of these. */
 static int empty_trace(struct zs_collector *c, struct zs_instrument_buffer *b, int fd,
-                       uint64_t *chunk)
+                       uint64_t *chunk, uint64_t *ret_hole_B)
 {
     bool is_cut;
     for (int i = 0; i < EMPTY_TRIES; i++) {
@@ -245,7 +277,8 @@ static int empty_trace(struct zs_collector *c, struct zs_instrument_buffer *b, i
         if (error)
             return error;
         b->cursor_B = whole;
-        if (whole < end_B && !is_cut)
+        *ret_hole_B = whole < end_B && !is_cut ? whole : NO_HOLE;
+        if (*ret_hole_B != NO_HOLE)
             continue;
         clear(b, b->cleared_B, is_cut ? b->records_size_B : whole);
         b->cleared_B = is_cut ? b->records_size_B : whole;
@@ -277,21 +310,44 @@ static int update_records(struct zs_collector *c, struct zs_instrument_buffer *b
     b->asked = f->asked;
     b->cursor_B = whole;
     b->kept_B = end_B;
+    uint64_t hole_B = whole < f->records_B && !is_cut ? whole : NO_HOLE;
     if (!all && b->is_emptied && f->records_B >= b->records_size_B / EMPTY_PART)
-        error = empty_trace(c, b, fd, chunk);
+        error = empty_trace(c, b, fd, chunk, &hole_B);
+    atomic_store(&b->hole_B, hole_B);
     return error;
+}
+
+static bool is_resting(const struct zs_instrument_buffer *b)
+{
+    uint64_t hole_B = atomic_load(&b->hole_B);
+    bool is_closed = hole_B != NO_HOLE && is_head(load(b, b->records_offset_B + hole_B));
+    return b->rest_ns && !is_closed && zs_collect_now_ns() < b->rest_ns;
+}
+
+/* After a look at records. */
+static void rest(struct zs_instrument_buffer *b, int error, uint64_t start_ns)
+{
+    uint64_t end_ns = zs_collect_now_ns();
+    uint64_t pause_ns =
+        ZS_MIN(PAUSE_FACTOR * (end_ns - start_ns), UINT64_C(1000000000) * REST_MAX_S);
+    bool is_done = !error && atomic_load(&b->hole_B) == NO_HOLE;
+    b->rest_ns = is_done ? 0 : end_ns + pause_ns;
+    atomic_store(&b->wants_room, b->is_emptied && !error);
 }
 
 /* Bring the file up to date. `all`: what was taken for whole, too. */
 static int update(struct zs_collector *c, struct zs_instrument_buffer *b, bool all)
 {
     struct found f = look(b);
-    if (!all && f.sum == b->sum && f.asked == b->asked && b->cursor_B >= f.records_B)
+    uint64_t start_ns = zs_collect_now_ns();
+    bool has_records = b->records_size_B && (all || !is_resting(b));
+    bool is_new = f.asked != b->asked || b->cursor_B < f.records_B;
+    if (!all && f.sum == b->sum && !(has_records && is_new))
         return 0;
     uint64_t *chunk = malloc(CHUNK_B);
     int fd = chunk ? open_file(c, b) : -ENOMEM;
     int error = fd < 0 ? fd : 0;
-    if (!error && b->records_size_B)
+    if (!error && has_records)
         error = update_records(c, b, &f, all, fd, chunk);
     if (!error)
         error = put(b, fd, 0, ZS_MIN(b->counter_count * 8, b->head.buffer_B), 0, chunk);
@@ -310,6 +366,8 @@ static int update(struct zs_collector *c, struct zs_instrument_buffer *b, bool a
     if (fd >= 0)
         close(fd);
     free(chunk);
+    if (has_records && !all)
+        rest(b, error, start_ns);
     return error;
 }
 
@@ -336,6 +394,28 @@ static bool hold_in_time(struct zs_instrument_buffer *b)
     return false;
 }
 
+/* Those that are over are never of use again: who passes them leaves a way round them. */
+static struct zs_instrument_buffer *next_used(struct zs_instrument_buffer *b)
+{
+    struct zs_instrument_buffer *first = atomic_load(&b->next_used), *next = first;
+    while (next && atomic_load(&next->is_over))
+        next = atomic_load(&next->next_used);
+    if (next != first)
+        atomic_store(&b->next_used, next);
+    return next;
+}
+
+/* Nobody begins a glance who sees the memory. False: somebody does not end it, whom a signal
+ * handler that got here may have interrupted. */
+static bool hide(struct zs_instrument_buffer *b)
+{
+    const struct timespec tick = {.tv_nsec = 1000000};
+    atomic_store(&b->shown, NULL);
+    for (int i = 0; i < HOLD_TRIES && atomic_load(&b->glances); i++)
+        nanosleep(&tick, NULL);
+    return !atomic_load(&b->glances);
+}
+
 static void end_buffer(struct zs_collector *c, struct zs_instrument_buffer *b, bool is_freed)
 {
     if (!hold_in_time(b)) {
@@ -348,25 +428,31 @@ static void end_buffer(struct zs_collector *c, struct zs_instrument_buffer *b, b
     if (error)
         zs_session_note(c, "what was found out about module %llu is lost: %s",
                         (unsigned long long)b->head.build, strerror(-error));
-    if (b->memory && is_freed)
+    if (b->memory && is_freed && hide(b))
         c->api.zeMemFree(b->context, b->memory);
-    if (b->memory && b->records_size_B)
+    if (b->memory && b->records_size_B) {
         atomic_fetch_sub(&c->instrument_traces, 1);
+        atomic_fetch_sub(&c->instrument_rooms_B, b->records_size_B);
+    }
+    atomic_store(&b->shown, NULL);
     b->memory = NULL;
+    atomic_store(&b->is_over, true);
     leave(b);
 }
 
-static bool is_mine(const struct zs_instrument_buffer *b)
+/* Of a process that forked its child has a copy, and nothing to do with it. */
+static bool is_mine(const struct zs_instrument_buffer *b, pid_t pid)
 {
-    return b->head.pid == (uint32_t)getpid();
+    return b->head.pid == (uint32_t)pid;
 }
 
 void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module)
 {
     struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
-    for (; module && b; b = b->next) {
+    pid_t pid = getpid();
+    for (; module && b; b = next_used(b)) {
         ze_module_handle_t expected = module;
-        if (is_mine(b) && atomic_compare_exchange_strong(&b->module, &expected, NULL))
+        if (is_mine(b, pid) && atomic_compare_exchange_strong(&b->module, &expected, NULL))
             end_buffer(c, b, true);
     }
 }
@@ -374,8 +460,9 @@ void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module
 void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context)
 {
     struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
-    for (; context && b; b = b->next)
-        if (is_mine(b) && b->context == context) {
+    pid_t pid = getpid();
+    for (; context && b; b = next_used(b))
+        if (is_mine(b, pid) && b->context == context) {
             atomic_store(&b->module, NULL);
             end_buffer(c, b, true);
         }
@@ -383,32 +470,41 @@ void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t cont
 
 void zs_instrument_process_ends(struct zs_collector *c)
 {
-    for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next)
-        if (is_mine(b) && !atomic_load(&b->is_lost))
+    struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
+    for (pid_t pid = getpid(); b; b = next_used(b))
+        if (is_mine(b, pid) && !atomic_load(&b->is_lost))
             end_buffer(c, b, false);
 }
 
-/* A trace that is to be emptied before kernels find no room in it, or is being emptied. */
+/* A trace that is to be emptied before kernels find no room in it, or is being emptied. To hold the
+ * buffer would stand in the way of who ends it, or has to; one that is over waits for glances. */
 static bool is_filling(struct zs_instrument_buffer *b)
 {
     bool is_so = false;
-    if (!b->records_size_B || !is_mine(b))
+    if (!b->records_size_B || !atomic_load(&b->wants_room) || !atomic_load(&b->module))
         return false;
-    if (!hold(b))
-        return true;
-    if (b->memory && b->is_emptied)
-        is_so = taken_B(b, load(b, b->trace_offset_B)) >= b->records_size_B / EMPTY_PART;
-    leave(b);
+    atomic_fetch_add(&b->glances, 1);
+    const uint64_t *memory = atomic_load(&b->shown);
+    if (memory) {
+        uint64_t asked = __atomic_load_n(memory + b->trace_offset_B / 8, __ATOMIC_RELAXED);
+        uint64_t hole_B = atomic_load(&b->hole_B);
+        is_so = taken_B(b, asked) >= b->records_size_B / EMPTY_PART;
+        if (is_so && hole_B != NO_HOLE)
+            is_so = is_head(
+                __atomic_load_n(memory + (b->records_offset_B + hole_B) / 8, __ATOMIC_RELAXED));
+    }
+    atomic_fetch_sub(&b->glances, 1);
     return is_so;
 }
 
 static bool is_any_filling(const struct zs_collector *c)
 {
     bool is_so = false;
-    if (atomic_load_explicit(&c->instrument_traces, memory_order_relaxed))
-        for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b && !is_so;
-             b = b->next)
-            is_so = is_filling(b);
+    if (!atomic_load_explicit(&c->instrument_traces, memory_order_relaxed))
+        return false;
+    struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
+    for (pid_t pid = getpid(); b && !is_so; b = next_used(b))
+        is_so = is_mine(b, pid) && is_filling(b);
     return is_so;
 }
 
@@ -429,8 +525,9 @@ static bool look_at_all(struct zs_collector *c)
     /* one thread at a time; one that was looking as the process forked is not here */
     if (reader == pid || !atomic_compare_exchange_strong(&c->instrument_reader, &reader, pid))
         return false;
-    for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b; b = b->next) {
-        if (!is_mine(b) || !b->is_concurrent || !atomic_load(&b->module) || !hold(b))
+    for (struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers); b;
+         b = next_used(b)) {
+        if (!is_mine(b, pid) || !b->is_concurrent || !atomic_load(&b->module) || !hold(b))
             continue;
         if (b->memory)
             update(c, b, false);
@@ -455,15 +552,16 @@ void zs_instrument_synchronized(struct zs_collector *c)
 static void *watch(void *collector)
 {
     struct zs_collector *c = collector;
-    bool is_filling = false;
+    int soon = 0; /* how often yet: one record that is not whole says little of the next moment */
     for (;;) {
         bool has_traces = atomic_load_explicit(&c->instrument_traces, memory_order_relaxed) > 0;
-        const struct timespec pause = {.tv_nsec = is_filling   ? WATCH_FILLING_NS
+        const struct timespec pause = {.tv_nsec = soon         ? WATCH_FILLING_NS
                                                   : has_traces ? WATCH_TRACE_NS
                                                                : WATCH_NS};
         nanosleep(&pause, NULL);
-        is_filling = is_any_filling(c);
-        if (is_filling || zs_instrument_is_due(c))
+        bool is_so = is_any_filling(c);
+        soon = is_so ? WATCH_FILLING_TIMES : ZS_MAX(soon - 1, 0);
+        if (is_so || zs_instrument_is_due(c))
             zs_instrument_synchronized(c);
     }
     return NULL;
@@ -522,6 +620,8 @@ bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place
     b->context = place->context;
     b->module = place->module;
     b->memory = place->memory;
+    atomic_init(&b->shown, place->memory);
+    atomic_init(&b->hole_B, NO_HOLE);
     b->counter_count = layout->counter_count;
     b->trace_offset_B = layout->trace_offset_B;
     b->records_offset_B = layout->records_offset_B;
@@ -536,11 +636,15 @@ bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place
                                           .buffer_B = layout->buffer_B,
                                           .trace_B = layout->records_size_B};
     memcpy(b->head.hash, layout->hash, sizeof(b->head.hash));
-    if (b->records_size_B)
+    atomic_init(&b->wants_room, b->is_emptied);
+    if (b->records_size_B) {
         atomic_fetch_add(&c->instrument_traces, 1);
+        atomic_fetch_add(&c->instrument_rooms_B, b->records_size_B);
+    }
     b->next = atomic_load(&c->instrument_buffers);
-    while (!atomic_compare_exchange_weak(&c->instrument_buffers, &b->next, b))
-        ;
+    do
+        atomic_init(&b->next_used, b->next);
+    while (!atomic_compare_exchange_weak(&c->instrument_buffers, &b->next, b));
     /* before drivers' own handlers, which were registered as they were loaded */
     if (c->at_exit && !atomic_exchange(&c->exit_is_watched, true))
         atexit(c->at_exit);
