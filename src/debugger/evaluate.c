@@ -245,16 +245,41 @@ static int nothing(struct parser *p, struct zs_dbg_value **ret)
                                   ret);
 }
 
+/* No registers: a colon behind one of these is that of a condition. */
+static bool has_no_type(const char *name)
+{
+    static const char *const names[] = {"lane",   "thread", "ip",   "pc",   "group0",
+                                        "group1", "group2", "lid0", "lid1", "lid2",
+                                        "gid0",   "gid1",   "gid2"};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(names); i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+/* "lane", "r12", "r12.3:ud": a type begins with a letter, and there is one at most. */
+static void take_dollar_name(struct parser *p, char *ret, size_t size_B)
+{
+    size_t n = 0;
+    bool has_type = false;
+    for (; n < size_B - 1; p->at++) {
+        ret[n] = '\0';
+        bool is_typed =
+            *p->at == ':' && isalpha((unsigned char)p->at[1]) && !has_type && !has_no_type(ret);
+        bool is_part = *p->at == '.' && isalnum((unsigned char)p->at[1]);
+        if (!isalnum((unsigned char)*p->at) && *p->at != '_' && !is_typed && !is_part)
+            break;
+        has_type |= is_typed;
+        ret[n++] = *p->at;
+    }
+    ret[n] = '\0';
+}
+
 static int dollar(struct parser *p, struct zs_dbg_value **ret)
 {
     char name[64];
-    size_t n = 0;
     const struct zs_dbg_context *c = p->c;
-    while ((isalnum((unsigned char)*p->at) || *p->at == '_' ||
-            ((*p->at == '.' || *p->at == ':') && isalnum((unsigned char)p->at[1]))) &&
-           n < sizeof(name) - 1)
-        name[n++] = *p->at++;
-    name[n] = '\0';
+    take_dollar_name(p, name, sizeof(name));
     if (p->unwanted)
         return nothing(p, ret);
     if (!strcmp(name, "lane"))

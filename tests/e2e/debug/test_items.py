@@ -29,7 +29,9 @@ class Items(unittest.TestCase):
         tables = [command for name in NAMES for command in ('echo NEXT', f'print {name} @lanes')]
         r = debug('break items.cl:7 if $group0 == 1 && $group1 == 0 && $group2 == 1 && $lid2 == 1', 'run', 'print z', 'echo LANES', 'info lanes',
                   *tables, 'echo NEXT', 'focus group 1,0,1 item 4,2,1', *(f'print {name}' for name in NAMES),
-                  'print $gid0 * 10000 + $gid1 * 100 + $gid2', 'print $lid0 * 100 + $lid1 * 10 + $lid2', 'info lanes',
+                  'print $gid0 * 10000 + $gid1 * 100 + $gid2', 'print $lid0 * 100 + $lid1 * 10 + $lid2',
+                  'print 1?$lid0:0', 'print 0?$gid1:7', 'print 1?$lid1:z', 'print 0?$lane:$group2', 'print 0?$r0.1:6', 'print 0?$r0:ud:5',
+                  'print 1?$r0.1:ud:z == $r0.1', 'info lanes',
                   'focus group 1,0,1 item 5', 'focus group 1,0,1 item 4,2,2', 'focus group 0,0,0 item 3,1,0', 'delete',
                   'continue')
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
@@ -50,7 +52,8 @@ class Items(unittest.TestCase):
         after = re.search(r'\[thread \d+, group 1,0,1, lane \d+\]\n#0 .*items.cl:\d+\n.*\n((?:\d+\n)+)(?s:.*?)^\* lane', r.stdout, re.M)
         self.assertIsNotNone(after, r.stdout)
         values = [int(n) for n in after.group(1).split()]
-        self.assertEqual(values, [4, 2, 1, 4 + 5 + 7, 2 + 11, 1 + 2 + 13, 16 * 10000 + 13 * 100 + 16, 421])
+        self.assertEqual(values, [4, 2, 1, 4 + 5 + 7, 2 + 11, 1 + 2 + 13, 16 * 10000 + 13 * 100 + 16, 421,
+                                  4, 7, 2, 1, 6, 5, 1])
 
     def test_threads_of_all_groups(self):
         """One lane of each thread of the launch."""
