@@ -75,9 +75,10 @@ enum zs_edit_where {
 
 /*
  * Assembler text (docs/isa.md). Labels are the text's own. Registers are the caller's business:
- * zs_edit_free_grf tells which nobody uses. What is put at one place stays in the order of the
- * calls. 0; -EINVAL (no such instruction or place, or the text: diag says where, or NULL);
- * -ENOTSUP: an edge that nothing, or not this, can be put on; -ENOMEM.
+ * zs_edit_free_grf tells which nobody uses. Probes keep nothing in accumulators, address registers
+ * and r0 that text touches (read or written; of r0: written). What is put at one place stays in the
+ * order of the calls. 0; -EINVAL (no such instruction or place, or the text: diag says where, or
+ * NULL); -ENOTSUP: an edge that nothing, or not this, can be put on; -ENOMEM.
  */
 ZS_API int zs_edit_insert(struct zs_edit_kernel *kernel, uint32_t inst, enum zs_edit_where where,
                           const char *text, struct zs_diag *diag);

@@ -111,8 +111,10 @@ struct zs_edit_kernel {
     bool is_closed;          /* it runs no code but its own, and nobody else runs it */
     const char *unknown_why; /* of registers: what an instruction does, or NULL */
     uint32_t unknown_at_B;
-    uint32_t acc; /* the first of two accumulators that nobody uses, or ZS_NONE */
-    bool has_a0;  /* nobody uses the last words of a0 */
+    uint16_t code_acc, code_address; /* what the code uses: bit n for accumulator n, word n of a0 */
+    uint16_t text_acc, text_address; /* ... and callers' text */
+    bool text_writes_header;         /* callers' text may write r0 */
+    uint32_t acc; /* of the last plan: the first of two accumulators that nobody uses, or ZS_NONE */
     uint64_t free_grf[4];
     uint64_t (*live_grf)[4]; /* of the instructions of block live_block; NULL: of none */
     uint32_t live_block;

@@ -495,8 +495,8 @@ static const char *unsaved(const struct emitter *e)
         return "its scratch memory has two parts, behind which none can be saved";
     if (!e->plan->scratch_size_B)
         return "its scratch memory cannot grow";
-    return "it uses accumulators and the end of a0 and may write r0, one of which saving some "
-           "needs";
+    return "it, or text that is inserted, uses accumulators and the end of a0 and may write r0, "
+           "one of which saving some needs";
 }
 
 static int refuse_window(const struct emitter *e, uint32_t offset_B)

@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "base/vec.h"
+#include "isa/touched.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -217,16 +218,42 @@ static int add(struct zs_edit_kernel *k, const struct zs_insertion *insertion, s
     return ok ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for insertions");
 }
 
+/* What headers of messages to scratch memory are kept in must be nothing that text touches, or what
+ * it calls. */
+static int note_text(struct zs_edit_kernel *k, struct zs_span bytes, struct zs_diag *diag)
+{
+    struct zs_isa_options options = {.size_B = sizeof(options), .grf_count = k->info->grf_count};
+    struct zs_isa_kernel *code;
+    int error = zs_isa_kernel_open(k->edit->platform, bytes, &options, &code, diag);
+    if (error)
+        return error;
+    error = zs_isa_kernel_decode(code, ZS_ISA_INSTS | ZS_ISA_BLOCKS, diag);
+    if (!error) {
+        struct zs_isa_touched touched;
+        zs_isa_kernel_touched(code, 0, &touched);
+        k->text_acc |= touched.closed ? touched.acc : UINT16_MAX;
+        k->text_address |= touched.closed ? touched.address : UINT16_MAX;
+        k->text_writes_header |= !touched.known;
+    }
+    for (uint32_t i = 0; !error && i < zs_isa_kernel_count(code); i++) {
+        struct zs_isa_effects e;
+        zs_isa_inst_effects(code, i, &e);
+        k->text_writes_header |= zs_grf_has(e.grf_written, 0);
+    }
+    zs_isa_kernel_close(code);
+    return error;
+}
+
 /* Machine code of the caller's, as it will stand there, is appended to the pool. */
 static int put_code(struct zs_edit_kernel *k, struct zs_span code, struct zs_insertion *insertion,
                     struct zs_diag *diag)
 {
     size_t before_B = k->pool.size_B;
     bool asks = insertion->where == ZS_EDIT_JUMP && zs_jump_asks_lanes(k, insertion);
-    int error = 0;
-    if (asks && zs_jump_is_fused(k))
+    int error = code.size_B ? note_text(k, code, diag) : 0;
+    if (!error && asks && zs_jump_is_fused(k))
         error = zs_guard_make(k, code, &insertion->guard, &k->pool, diag);
-    else
+    else if (!error)
         zs_buf_append(&k->pool, code.data, code.size_B);
     insertion->index = (uint32_t)before_B;
     insertion->size_B = (uint32_t)(k->pool.size_B - before_B);

@@ -15,7 +15,8 @@
  * anywhere are in no window.
  *
  * Where there is no window, four registers that hold something are saved to scratch memory and
- * brought back. That needs only to know that nobody touches what the messages' header is kept in.
+ * brought back. That needs only to know that nobody touches what the messages' header is kept in,
+ * callers' text included.
  * Clocks are there, too, if there are no registers for them from start to end.
  *
  * The first two need to know what the kernel touches. That is unknown when it writes registers that
@@ -84,8 +85,8 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
         kernel->is_closed = touched.closed && !kernel->info->is_function_holder;
         kernel->unknown_why = touched.unknown_why;
         kernel->unknown_at_B = touched.unknown_at_B;
-        kernel->acc = unused_acc(kernel->edit->platform, touched.acc);
-        kernel->has_a0 = !(touched.address & A0_WORDS);
+        kernel->code_acc = touched.acc;
+        kernel->code_address = touched.address;
         memcpy(kernel->shared_grf, touched.shared_grf, sizeof(touched.shared_grf));
         memcpy(kernel->named_grf, touched.grf, sizeof(touched.grf));
         uint32_t count = zs_edit_grf_count(kernel);
@@ -172,7 +173,8 @@ static bool is_same_register(const struct zs_isa_inst *inst)
 
 /*
  * r0 keeps what it had as the thread began: neither this code nor the functions of the module write
- * it, as is the compiler's convention where functions are called that are not there.
+ * it, nor what is inserted there, as is the compiler's convention where functions are called that
+ * are not there.
  */
 static bool keeps_header(struct zs_edit_kernel *k)
 {
@@ -180,6 +182,8 @@ static bool keeps_header(struct zs_edit_kernel *k)
         struct zs_edit_kernel *other = &k->edit->kernels[n];
         if (other != k && !other->info->is_function_holder)
             continue;
+        if (other->text_writes_header)
+            return false;
         const struct zs_isa_kernel *code = zs_edit_kernel_code(other);
         for (uint32_t i = 0; !code || i < zs_isa_kernel_count(code); i++) {
             struct zs_isa_effects e = {.indirect_written = true};
@@ -210,11 +214,13 @@ static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_p
     while (plan->scratch_size_B < offset_B + window_B)
         plan->scratch_size_B *= 2;
     plan->header = k->is_closed ? take(left, 1) : ZS_NONE;
-    plan->scratch = plan->header != ZS_NONE                           ? ZS_SCRATCH_BY_GRF
-                    : k->is_closed && k->acc != ZS_NONE               ? ZS_SCRATCH_BY_ACC
-                    : (k->has_a0 || !plan->is_far) && keeps_header(k) ? ZS_SCRATCH_BY_CODE
-                    : k->is_closed && k->has_a0                       ? ZS_SCRATCH_BY_A0
-                                                                      : ZS_SCRATCH_NONE;
+    k->acc = unused_acc(k->edit->platform, k->code_acc | k->text_acc);
+    bool has_a0 = !((k->code_address | k->text_address) & A0_WORDS);
+    plan->scratch = plan->header != ZS_NONE                        ? ZS_SCRATCH_BY_GRF
+                    : k->is_closed && k->acc != ZS_NONE            ? ZS_SCRATCH_BY_ACC
+                    : (has_a0 || !plan->is_far) && keeps_header(k) ? ZS_SCRATCH_BY_CODE
+                    : k->is_closed && has_a0                       ? ZS_SCRATCH_BY_A0
+                                                                   : ZS_SCRATCH_NONE;
     if (plan->scratch == ZS_SCRATCH_BY_CODE)
         plan->header = 0;
 }

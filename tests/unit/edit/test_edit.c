@@ -6,6 +6,7 @@
 #include "../test.h"
 
 #include "base/compiler.h"
+#include "edit/edit_priv.h"
 #include "module/tokens.h"
 
 #include <errno.h>
@@ -356,13 +357,95 @@ static void guarded(void **state)
     zs_edit_close(edit);
 }
 
+/* Instructions of the new code that touch one of these accumulators or words of a0. */
+static uint32_t count_touching(struct zs_span module, uint32_t acc, uint32_t address)
+{
+    struct zs_edit *edit = NULL;
+    uint32_t found = 0;
+    assert_int_equal(zs_edit_open(module, NULL, &edit, NULL), 0);
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(zs_edit_kernel(edit, 0));
+    for (uint32_t i = 0; i < zs_isa_kernel_count(code); i++) {
+        struct zs_isa_effects e;
+        zs_isa_inst_effects(code, i, &e);
+        found +=
+            (e.acc_read | e.acc_written) & acc || (e.address_read | e.address_written) & address;
+    }
+    zs_edit_close(edit);
+    return found;
+}
+
+/* Text beside registers that are saved keeps what it touches to itself. */
+static const struct beside {
+    const char *module, *text;
+    uint32_t scratch;
+    uint32_t acc, address; /* what nobody but the kernel and the text touches, ... */
+    uint32_t touching;     /* ... which does in so many instructions */
+} besides[] = {
+#define GEN9   "patch_tokens/structs"
+#define ADDC   "addc (8|M0) r100.0<1>:ud r9.0<8;8,1>:ud r9.0<8;8,1>:ud {AccWrEn}\n"
+#define MACH   "mach (8|M0) r100.0<1>:d r9.0<8;8,1>:d r9.0<8;8,1>:d {AccWrEn}\n"
+#define XE_HPG "patch_tokens/printf_dg2" /* uses acc0 */
+#define ACC2   "(W) mov (8|M0) acc2.0<1>:f r9.0<1;1,0>:f {A@1}\n"
+#define HEADER "(W) mov (1|M0) r0.3<1>:ud 0x1:ud {A@1}\n"
+#define A0_END "(W) mov (1|M0) a0.14<1>:uw 0x1:uw {A@1}\n"
+    {GEN9, "nop\n", ZS_SCRATCH_BY_ACC, 0, 0xfc00, 0},
+    {GEN9, ADDC, ZS_SCRATCH_BY_CODE, 3, 0xfc00, 1},
+    {GEN9, MACH, ZS_SCRATCH_BY_CODE, 3, 0xfc00, 1},
+    {XE_HPG, "nop\n", ZS_SCRATCH_BY_ACC, 0, 0xfc00, 0},
+    {XE_HPG, HEADER A0_END, ZS_SCRATCH_BY_ACC, 0, 0xfc00, 1},
+    {XE_HPG, ACC2, ZS_SCRATCH_BY_CODE, 12, 0xfc00, 1},
+    {XE_HPG, ACC2 A0_END, ZS_SCRATCH_BY_CODE, 12, 0xfc00, 2},
+    {XE_HPG, ACC2 HEADER, ZS_SCRATCH_BY_A0, 12, 0, 1},
+    {XE_HPG, ACC2 HEADER A0_END, ZS_SCRATCH_NONE, 0, 0, 0},
+};
+
+static void put_beside(const struct beside *row, enum zs_edit_where where)
+{
+    static const uint64_t all[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    static const struct zs_probe probe = {.kind = ZS_PROBE_COUNT};
+    static uint8_t plain[MODULE_MAX_B];
+    struct zs_span before = module_of(row->module, plain), after;
+    struct zs_edit *edit = opened(row->module);
+    struct zs_edit_kernel *k = zs_edit_kernel(edit, 0);
+    uint32_t inst = where == ZS_EDIT_JUMP ? find_op(k, ZS_OP_GOTO) : 1;
+    struct zs_plan plan;
+    uint8_t *bytes;
+    zs_edit_counters(edit, 1);
+    zs_edit_reserve_grf(k, all);
+    assert_int_equal(zs_edit_insert(k, inst, where, row->text, NULL), 0);
+    assert_int_equal(zs_edit_probe(k, inst, ZS_EDIT_BEFORE, &probe, NULL), 0);
+    assert_int_equal(zs_plan_make(k, &plan), 0);
+    assert_int_equal(plan.scratch, row->scratch);
+    zs_plan_fini(&plan);
+    assert_int_equal(zs_edit_write(edit, 0, &bytes, &after.size_B, NULL), 0);
+    after.data = bytes;
+    if (row->scratch == ZS_SCRATCH_NONE)
+        assert_non_null(strstr(zs_edit_refusal(k), "text that is inserted"));
+    else
+        assert_null(zs_edit_refusal(k));
+    assert_int_equal(count_touching(after, row->acc, row->address),
+                     count_touching(before, row->acc, row->address) + row->touching);
+    zs_isa_code_free(bytes);
+    zs_edit_close(edit);
+}
+
+static void beside_saved(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < ZS_ARRAY_LEN(besides); r++) {
+        put_beside(&besides[r], ZS_EDIT_BEFORE);
+        if (strcmp(besides[r].module, GEN9) != 0)
+            put_beside(&besides[r], ZS_EDIT_JUMP);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opening),      cmocka_unit_test(places),  cmocka_unit_test(probes),
-        cmocka_unit_test(narrow),       cmocka_unit_test(buffers), cmocka_unit_test(registers),
-        cmocka_unit_test(maps),         cmocka_unit_test(records), cmocka_unit_test(guarded),
-        cmocka_unit_test(redirections),
+        cmocka_unit_test(opening),      cmocka_unit_test(places),       cmocka_unit_test(probes),
+        cmocka_unit_test(narrow),       cmocka_unit_test(buffers),      cmocka_unit_test(registers),
+        cmocka_unit_test(maps),         cmocka_unit_test(records),      cmocka_unit_test(guarded),
+        cmocka_unit_test(redirections), cmocka_unit_test(beside_saved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
