@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rewrite same IN          without insertions the output is the input
- * rewrite nops IN OUT      a nop before and behind every instruction, two at the entry
- * rewrite pairs IN OUT     every instruction but branches stands twice: itself, between nops, and
- *                          not what it was (replaced by its own text)
- * rewrite tables IN OUT    a table of jumps at the entry, which does nothing that anybody sees
- * rewrite probes IN OUT    every kind of probe at every instruction, one on its edge, for a buffer
- * at 0x100000000 rewrite end IN           a probe behind the last instruction rewrite code IN
- * FOLDER   nothing: what the kernels' code is, as FOLDER/<kernel>
+ * Modules rewritten in one of these ways:
+ *
+ *     rewrite same IN          without insertions the output is the input
+ *     rewrite nops IN OUT      a nop before and behind every instruction, two at the entry
+ *     rewrite pairs IN OUT     every instruction but branches stands twice: itself, between nops,
+ *                              and not what it was (replaced by its own text)
+ *     rewrite tables IN OUT    a table of jumps at the entry, which does nothing that anybody sees
+ *     rewrite probes IN OUT    every kind of probe at every instruction, one on its edge, for a
+ *                              buffer at 0x100000000
+ *     rewrite end IN           a probe behind the last instruction
+ *     rewrite code IN FOLDER   nothing: what the kernels' code is, as FOLDER/<kernel>
  *
  * Each output is opened again and compared with the input, instruction by instruction. Prints how
  * many kernels were rewritten and refused.

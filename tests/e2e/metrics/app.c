@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches `loop` of a native binary (tests/e2e/counts/loop.cl) in one way: app FILE WAY N [GROUPS
- * [ROUNDS]], 7 rounds in 3 groups of 64 unless it is told otherwise. immediate  N times, an
- * immediate list that waits async      N times, an immediate list that does not; one wait at the
- * end list       a list with two launches, executed N times, waited for each time again      ...
- * waited for at the end only reset      a list that is filled, executed, and reset right behind the
- * event of its launch own        the application measures its own launch, between two that it does
- * not threads    four threads, N launches each, one after the other fork       N launches in a
- * child, and N in its parent behind it killed     N launches, then SIGKILL Exits with 9; 4: what
- * the application measured itself is wrong.
+ * Launches `loop` of a native binary (tests/e2e/counts/loop.cl) in one way:
+ *
+ *     app FILE WAY N [GROUPS [ROUNDS]]
+ *
+ * 7 rounds in 3 groups of 64 unless it is told otherwise. The ways:
+ *
+ *     immediate  N times, an immediate list that waits
+ *     async      N times, an immediate list that does not; one wait at the end
+ *     list       a list with two launches, executed N times, waited for each time
+ *     again      ... waited for at the end only
+ *     reset      a list that is filled, executed, and reset right behind the event of its launch
+ *     own        the application measures its own launch, between two that it does not
+ *     threads    four threads, N launches each, one after the other
+ *     fork       N launches in a child, and N in its parent behind it
+ *     killed     N launches, then SIGKILL
+ *
+ * Exits with 9; 4: what the application measured itself is wrong.
  */
 #include "../ok.h"
 
