@@ -15,6 +15,8 @@ enum { ELEMENTS_MAX = 8 };
 static void place_strided(const struct zs_port_message *m, const uint8_t *src0, uint8_t *addresses)
 {
     uint64_t base = m->address_B == 8 ? zs_port_load64(src0) : zs_port_load32(src0);
+    if (m->address_B == 2)
+        base &= UINT16_MAX;
     uint64_t pitch_B = zs_port_load32(src0 + 8);
     for (uint32_t lane = 0; lane < m->lanes; lane++, base += pitch_B) {
         if (m->address_B == 8)
@@ -31,6 +33,7 @@ void zs_port_lsc_plain(const struct zs_port_message *m, const uint8_t *src0,
     ret->message = *m;
     ret->message.strided = 0;
     if (m->strided) {
+        ret->message.address_B = m->address_B == 8 ? 8 : 4;
         place_strided(m, src0, ret->addresses);
     } else if (m->address_B == 2) {
         ret->message.address_B = 4;

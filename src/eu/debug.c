@@ -156,6 +156,8 @@ int zs_eu_thread_switch(struct zs_eu_thread *t, const struct zs_eu_program *to)
     for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++)
         t->send_cache[i].exec = NULL;
     memcpy(t->constant, to->constant, to->constant_B);
+    /* it may have begun with the modes of a write to cr0 that is no longer there */
+    zs_eu_control_register_changed(t);
     return 0;
 }
 

@@ -320,6 +320,8 @@ extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send);
+/* Registers that an operand of a send or dpas may touch. */
+uint32_t zs_eu_payload_grfs(const struct zs_isa_inst *inst, const struct zs_isa_operand *op);
 enum zs_eu_fault_kind zs_eu_send_fault_kind(int error);
 
 /* The host's modes that cr0 asks for: of singles, of doubles. */

@@ -264,12 +264,21 @@ static void lower_sync(struct zs_eu_lowering *l)
 
 /* A load of a block of two dimensions that has 32 registers says 31, which is all that the field
  * holds; the data port knows by the block (IGC's lscBlock2dComputeDataRegs). */
-static bool may_be_one_more(const struct zs_eu_send_desc *d)
+static bool may_be_one_more(uint32_t sfid, uint32_t desc, uint32_t grfs)
 {
     enum { OPERATION = 63, LOAD_BLOCK2D = 3, LONGEST = 31 };
-    bool is_global = d->sfid == ZS_SFID_UGM || d->sfid == ZS_SFID_UGML;
+    bool is_global = sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML;
 
-    return d->has_lsc && is_global && (d->desc & OPERATION) == LOAD_BLOCK2D && d->rlen == LONGEST;
+    return is_global && (desc & OPERATION) == LOAD_BLOCK2D && grfs == LONGEST;
+}
+
+uint32_t zs_eu_payload_grfs(const struct zs_isa_inst *inst, const struct zs_isa_operand *op)
+{
+    bool is_send = zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_SEND;
+    bool is_longer = is_send && op == &inst->dst && !(inst->flags & ZS_INST_DESC_REG) &&
+                     may_be_one_more(inst->sfid, inst->desc, op->grf_count);
+
+    return op->grf_count + is_longer;
 }
 
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send)
@@ -284,7 +293,8 @@ int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *se
     if (d->src0_B + d->mlen * grf_B > file_B || (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
         (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
-    if (may_be_one_more(d) && (!d->has_dst || d->dst_B + (d->rlen + 1u) * grf_B <= file_B))
+    if (d->has_lsc && may_be_one_more(d->sfid, d->desc, d->rlen) &&
+        (!d->has_dst || d->dst_B + (d->rlen + 1u) * grf_B <= file_B))
         d->rlen++;
     return 0;
 }

@@ -129,8 +129,8 @@ static bool bytes_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *i
 }
 
 /* Whole registers. */
-static bool payload_of(const struct zs_eu_lowering *l, const struct zs_isa_operand *op,
-                       struct zs_eu_bytes *ret)
+static bool payload_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
+                       const struct zs_isa_operand *op, struct zs_eu_bytes *ret)
 {
     uint32_t grf_B = l->program->regs.grf_B, at = ZS_EU_OFFSET(grf) + op->reg * grf_B;
 
@@ -138,7 +138,7 @@ static bool payload_of(const struct zs_eu_lowering *l, const struct zs_isa_opera
     if (op->kind != ZS_OPERAND_REG)
         return op->kind != ZS_OPERAND_INDIRECT;
     if (op->file == ZS_FILE_GRF)
-        *ret = (struct zs_eu_bytes){at, at + op->grf_count * grf_B};
+        *ret = (struct zs_eu_bytes){at, at + zs_eu_payload_grfs(inst, op) * grf_B};
     return op->file == ZS_FILE_GRF || op->file == ZS_FILE_NULL;
 }
 
@@ -165,11 +165,11 @@ static bool touch_operands(const struct zs_eu_lowering *l, const struct zs_isa_i
     bool is_send = zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_SEND, known = true;
 
     for (unsigned i = 0; i < inst->source_count && i < 3; i++)
-        known = known && (is_send ? payload_of(l, &inst->src[i], &ret->read[i])
+        known = known && (is_send ? payload_of(l, inst, &inst->src[i], &ret->read[i])
                                   : bytes_of(l, inst, &inst->src[i], &ret->read[i]));
     if (!(inst->flags & ZS_INST_HAS_DST))
         return known;
-    return known && (is_send ? payload_of(l, &inst->dst, &ret->written[0])
+    return known && (is_send ? payload_of(l, inst, &inst->dst, &ret->written[0])
                              : bytes_of(l, inst, &inst->dst, &ret->written[0]));
 }
 
@@ -320,20 +320,40 @@ static void find_products(const struct zs_eu_lowering *l, struct zs_eu_window *w
     }
 }
 
-/* Whether `slot` writes these bytes for whoever reads them in the lanes of `reader`. */
+/* Each channel reads the slot of its own number, counted from the first of these bytes. */
+static bool is_by_lanes(const struct zs_eu_lowering *l, const struct zs_eu_slot *slot,
+                        unsigned read)
+{
+    uint16_t offsets[ZS_EU_LANES_MAX];
+    struct zs_eu_place place;
+
+    if (read == 3) /* the accumulator that is implied */
+        return true;
+    if (!elements_of(l, &slot->inst.src[read], slot->inst.exec_size, false, &place, offsets))
+        return false;
+    for (unsigned c = 0; c < slot->inst.exec_size; c++)
+        if (offsets[c] != c * 4)
+            return false;
+    return true;
+}
+
+/* Whether `slot` writes these bytes for whoever reads them; of a masked instruction, if `reader` is
+ * not NULL, for its channels, each of which reads what it has written. */
 static bool covers(const struct zs_eu_slot *slot, const struct zs_eu_slot *reader,
                    struct zs_eu_bytes bytes)
 {
     const struct zs_isa_inst *inst = &slot->inst;
+    bool all_lanes = inst->flags & ZS_INST_NOMASK;
     bool same_lanes = reader && !(reader->inst.flags & ZS_INST_NOMASK) &&
                       inst->channel_offset == reader->inst.channel_offset;
 
-    if (slot->touch.stays || inst->pred || !(inst->flags & ZS_INST_NOMASK || same_lanes))
+    if (slot->touch.stays || inst->pred || !(all_lanes || same_lanes))
         return false;
     for (unsigned i = 0; i < ZS_ARRAY_LEN(slot->touch.written); i++) {
         struct zs_eu_bytes written = slot->touch.written[i];
         bool packed = i == 1 || inst->dst.hstride == 1;
-        if (packed && written.begin_B <= bytes.begin_B && bytes.end_B <= written.end_B)
+        bool in_place = all_lanes || written.begin_B == bytes.begin_B;
+        if (packed && in_place && written.begin_B <= bytes.begin_B && bytes.end_B <= written.end_B)
             return true;
     }
     return false;
@@ -345,7 +365,7 @@ static bool is_of_acc(struct zs_eu_bytes bytes)
 }
 
 /* Whether accumulators are read that were not written since the window's begin. */
-static bool reads_old_acc(const struct zs_eu_window *w)
+static bool reads_old_acc(const struct zs_eu_lowering *l, const struct zs_eu_window *w)
 {
     for (uint32_t i = 0; i < w->count; i++) {
         const struct zs_eu_slot *slot = &w->slots[i];
@@ -354,7 +374,8 @@ static bool reads_old_acc(const struct zs_eu_window *w)
             uint32_t j = i;
             if (!is_of_acc(bytes))
                 continue;
-            while (j > 0 && !covers(&w->slots[j - 1], slot, bytes))
+            const struct zs_eu_slot *reader = is_by_lanes(l, slot, k) ? slot : NULL;
+            while (j > 0 && !covers(&w->slots[j - 1], reader, bytes))
                 j--;
             if (j == 0)
                 return true;
@@ -552,7 +573,7 @@ void zs_eu_merge_begin(struct zs_eu_lowering *l, struct zs_eu_window *w)
     for (uint32_t i = 0; i < l->program->inst_count && !w->acc_lives; i += w->count) {
         fill(l, w, i, block_end(l->program, i));
         find_products(l, w);
-        w->acc_lives = reads_old_acc(w);
+        w->acc_lives = reads_old_acc(l, w);
     }
     w->first = w->count = 0;
 }

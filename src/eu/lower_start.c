@@ -112,8 +112,9 @@ static void read_payload(struct bytes *b, const struct zs_eu_send_desc *d,
                          const struct zs_port_message *m)
 {
     uint32_t grf_B = b->l->program->regs.grf_B;
+    bool is_atomic = m && m->bytes_read && m->bytes_written; /* of two operands, perhaps */
     bool by_lanes = m && m->shape == ZS_PORT_SHAPE_LSC && m->lanes && !m->header_grf &&
-                    !m->strided && m->address_B >= 4 && m->slot_B >= 4;
+                    !is_atomic && !m->strided && m->address_B >= 4 && m->slot_B >= 4;
 
     if (by_lanes) {
         for (uint32_t c = 0; c < m->lanes; c++)

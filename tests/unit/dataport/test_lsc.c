@@ -273,7 +273,7 @@ static void strided_vectors(void **state)
     uint64_t seed = 20;
     struct fixture *f = calloc(1, sizeof(*f));
     fixture_init(f, &seed);
-    for (uint32_t where = 0; where <= SCRATCH; where++)
+    for (uint32_t where = 0; where < WHERE_COUNT; where++)
         for (uint32_t size = 0; size < SIZES; size++)
             for (uint32_t vector = 0; vector < 4; vector++)
                 for (uint32_t lanes = 1; lanes <= LANES; lanes *= 2)
