@@ -248,7 +248,7 @@ static int agree_on_less(struct exchange *x, ze_module_handle_t module, const ch
     uint64_t now_B = x->trace_B;
     if (!c->instrument_trace_is_set)
         atomic_compare_exchange_strong(&c->instrument_trace_B, &now_B, 0);
-    x->trace_B = 0;
+    x->trace_B = zs_instrument_kept_room_B(c, 0);
     x->answer = (struct zs_instrument_answer){0};
     x->head = (struct zs_instrument_module){0};
     close(x->fd); /* the helper listens to one at a time */

@@ -37,6 +37,8 @@ struct zs_instrument_place_of {
 bool zs_instrument_fits(const struct zs_instrument_answer *layout);
 /* Room for records that the next module gets; 0: as usual. */
 uint64_t zs_instrument_next_room_B(const struct zs_collector *c);
+/* So much, or what the recording keeps of a module's records where that is less. */
+uint64_t zs_instrument_kept_room_B(const struct zs_collector *c, uint64_t room_B);
 /* The buffer of a module that was built, whose layout fits. False: out of memory. */
 bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place_of *place,
                         const struct zs_instrument_answer *layout);

@@ -253,7 +253,13 @@ uint64_t zs_instrument_next_room_B(const struct zs_collector *c)
 {
     uint64_t room_B = atomic_load(&c->instrument_trace_B);
     bool is_much = atomic_load(&c->instrument_rooms_B) + room_B > ZS_INSTRUMENT_ROOMS_GROW_B;
-    return is_much && !c->instrument_trace_is_set ? 0 : room_B;
+    return zs_instrument_kept_room_B(c, is_much && !c->instrument_trace_is_set ? 0 : room_B);
+}
+
+uint64_t zs_instrument_kept_room_B(const struct zs_collector *c, uint64_t room_B)
+{
+    uint64_t limit_B = c->instrument_records_limit_B;
+    return limit_B && limit_B < (room_B ? room_B : ZS_INSTRUMENT_TRACE_USUAL_B) ? limit_B : room_B;
 }
 
 static bool has_room_in_file(const struct zs_collector *c, const struct zs_instrument_buffer *b)

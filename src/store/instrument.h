@@ -47,7 +47,11 @@ enum {
 };
 /* Rooms for records that were too small are doubled for modules built later, up to this, and as
  * long as those of all modules in use have no more than that together. */
-enum { ZS_INSTRUMENT_TRACE_GROWS_B = 256 << 20, ZS_INSTRUMENT_ROOMS_GROW_B = 1 << 30 };
+enum {
+    ZS_INSTRUMENT_TRACE_USUAL_B = 16 << 20,
+    ZS_INSTRUMENT_TRACE_GROWS_B = 256 << 20,
+    ZS_INSTRUMENT_ROOMS_GROW_B = 1 << 30
+};
 /* Of a module's records in a recording: unless it is said, and at most, so that it can be read. */
 #define ZS_INSTRUMENT_RECORDS_LIMIT_B (UINT64_C(256) << 20)
 #define ZS_INSTRUMENT_RECORDS_MOST_B  (UINT64_C(3) << 30)

@@ -422,6 +422,16 @@ static void test_rooms_that_cannot_be_had(void **state)
         zs_instrument_module_ends(c, module);
         assert_int_equal(atomic_load(&c->instrument_rooms_B), others_B);
     }
+    /* no more than is kept */
+    atomic_store(&c->instrument_rooms_B, 0);
+    c->instrument_records_limit_B = MUCH_B / 2;
+    for (uint64_t room_B = 0; room_B <= MUCH_B; room_B += MUCH_B / 4) {
+        atomic_store(&c->instrument_trace_B, room_B);
+        struct helper h = create(f, &module);
+        assert_non_null(module);
+        assert_int_equal(h.trace_B[0], room_B == MUCH_B / 4 ? room_B : MUCH_B / 2);
+        zs_instrument_module_ends(c, module);
+    }
 }
 
 int main(void)
