@@ -5,7 +5,8 @@
  * hang (a signal's handler calls exit while another thread goes on launching), or run (killed while
  * a launch of very many groups runs).
  */
-#include <level_zero/ze_api.h>
+#include "../ok.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,14 +16,6 @@
 #include <unistd.h>
 
 enum { BUFFER_B = 1 << 16, PAUSE_US = 300000, RUN_S = 1, LOOK_S = 1, LIMIT_S = 100 };
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        ze_result_t result_ = (call);                                                              \
-        if (result_) {                                                                             \
-            fprintf(stderr, "%s: 0x%x\n", #call, (unsigned)result_);                               \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static ze_context_handle_t context;
 static ze_device_handle_t device;
@@ -46,30 +39,30 @@ static void start(const char *path, const char *name)
     ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
     ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
     ze_device_mem_alloc_desc_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
-    CHECK(zeInit(0));
-    CHECK(zeDriverGet(&count, &driver));
+    OK(zeInit(0));
+    OK(zeDriverGet(&count, &driver));
     count = 1;
-    CHECK(zeDeviceGet(driver, &count, &device));
-    CHECK(zeContextCreate(driver, &context_desc, &context));
-    CHECK(zeModuleCreate(context, device, &desc, &module, NULL));
-    CHECK(zeKernelCreate(module, &kernel_desc, &kernel));
+    OK(zeDeviceGet(driver, &count, &device));
+    OK(zeContextCreate(driver, &context_desc, &context));
+    OK(zeModuleCreate(context, device, &desc, &module, NULL));
+    OK(zeKernelCreate(module, &kernel_desc, &kernel));
     for (uint32_t i = 0; i < 2; i++) {
         void *buffer;
-        CHECK(zeMemAllocDevice(context, &memory, BUFFER_B, 64, device, &buffer));
-        CHECK(zeKernelSetArgumentValue(kernel, i, sizeof(void *), &buffer));
+        OK(zeMemAllocDevice(context, &memory, BUFFER_B, 64, device, &buffer));
+        OK(zeKernelSetArgumentValue(kernel, i, sizeof(void *), &buffer));
     }
-    CHECK(zeKernelSetGroupSize(kernel, 16, 1, 1));
-    CHECK(zeCommandQueueCreate(context, device, &queue_desc, &queue));
-    CHECK(zeCommandListCreate(context, device, &list_desc, &list));
+    OK(zeKernelSetGroupSize(kernel, 16, 1, 1));
+    OK(zeCommandQueueCreate(context, device, &queue_desc, &queue));
+    OK(zeCommandListCreate(context, device, &list_desc, &list));
     ze_group_count_t groups = {4, 1, 1};
-    CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
-    CHECK(zeCommandListClose(list));
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    OK(zeCommandListClose(list));
 }
 
 static void launch(void)
 {
-    CHECK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-    CHECK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
 }
 
 static void *launch_forever(void *unused)
@@ -82,10 +75,10 @@ static void *launch_forever(void *unused)
 static void launch_many(void)
 {
     ze_group_count_t groups = {1 << 30, 1, 1};
-    CHECK(zeCommandListReset(list));
-    CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
-    CHECK(zeCommandListClose(list));
-    CHECK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    OK(zeCommandListReset(list));
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    OK(zeCommandListClose(list));
+    OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
     alarm(LIMIT_S);
     clock_t from = clock();
     while (clock() - from < RUN_S * CLOCKS_PER_SEC) /* of the processor: the machine may be busy */
@@ -104,8 +97,8 @@ static void end(const char *how)
     if (!strcmp(how, "run")) {
         launch_many();
     } else if (!strcmp(how, "destroy")) {
-        CHECK(zeKernelDestroy(kernel));
-        CHECK(zeModuleDestroy(module));
+        OK(zeKernelDestroy(kernel));
+        OK(zeModuleDestroy(module));
         how = "kill";
     } else if (!strcmp(how, "hang")) {
         pthread_t thread;
@@ -116,7 +109,7 @@ static void end(const char *how)
             pause();
     } else { /* what is read is read again only after a while */
         usleep(PAUSE_US);
-        CHECK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+        OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
     }
     if (!strcmp(how, "kill"))
         raise(SIGKILL);

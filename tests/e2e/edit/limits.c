@@ -3,20 +3,14 @@
  * e2e_limits limits BINARY native VARIANT_N: the kernels of limits.cl, as the suite is called,
  * against plain C. Built with N as the variant ends.
  */
+#include "check.h"
+
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { MASK = 255, ITEMS = 256, GROUP = 64, VALUES_MAX = 128 };
 static int input[MASK + 1], values;

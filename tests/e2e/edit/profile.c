@@ -3,6 +3,8 @@
  * profile SPIRV BINARY KERNEL [large]: -zet-profile-flags and zetKernelGetProfileInfo, with
  * ZET_ENABLE_PROGRAM_INSTRUMENTATION as the environment has it; of threads with 256 registers.
  */
+#include "check.h"
+
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 #include <stdbool.h>
@@ -11,14 +13,6 @@
 #include <string.h>
 #include <zescope/driver_ext.h>
 #include <zescope/edit.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static ze_context_handle_t context;
 static ze_device_handle_t device;

@@ -4,19 +4,12 @@
  * launches its kernel in so many groups of 16 items on two queues at once, in rounds: both queues
  * are waited for before the next.
  */
-#include <level_zero/ze_api.h>
+#include "../ok.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { BUFFER_B = 1 << 16, QUEUES = 2 };
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        ze_result_t result_ = (call);                                                              \
-        if (result_) {                                                                             \
-            fprintf(stderr, "%s: 0x%x\n", #call, (unsigned)result_);                               \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static ze_context_handle_t context;
 static ze_device_handle_t device;
@@ -33,32 +26,32 @@ static void run(const ze_module_desc_t *desc, const char *name, int rounds, uint
     ze_kernel_handle_t kernel;
     ze_command_list_handle_t list;
     void *buffers[2];
-    CHECK(zeModuleCreate(context, device, desc, &module, NULL));
-    CHECK(zeKernelCreate(module, &kernel_desc, &kernel));
+    OK(zeModuleCreate(context, device, desc, &module, NULL));
+    OK(zeKernelCreate(module, &kernel_desc, &kernel));
     for (uint32_t i = 0; i < 2; i++) {
-        CHECK(zeMemAllocDevice(context, &memory, BUFFER_B, 64, device, &buffers[i]));
-        CHECK(zeKernelSetArgumentValue(kernel, i, sizeof(void *), &buffers[i]));
+        OK(zeMemAllocDevice(context, &memory, BUFFER_B, 64, device, &buffers[i]));
+        OK(zeKernelSetArgumentValue(kernel, i, sizeof(void *), &buffers[i]));
     }
-    CHECK(zeKernelSetGroupSize(kernel, 16, 1, 1));
+    OK(zeKernelSetGroupSize(kernel, 16, 1, 1));
     ze_command_list_handle_t lists[QUEUES];
     for (int q = 0; q < QUEUES; q++) {
-        CHECK(zeCommandListCreate(context, device, &list_desc, &list));
-        CHECK(zeCommandListAppendLaunchKernel(list, kernel, &count, NULL, 0, NULL));
-        CHECK(zeCommandListClose(list));
+        OK(zeCommandListCreate(context, device, &list_desc, &list));
+        OK(zeCommandListAppendLaunchKernel(list, kernel, &count, NULL, 0, NULL));
+        OK(zeCommandListClose(list));
         lists[q] = list;
     }
     for (int i = 0; i < rounds; i++) {
         for (int q = 0; q < QUEUES; q++)
-            CHECK(zeCommandQueueExecuteCommandLists(queues[q], 1, &lists[q], NULL));
+            OK(zeCommandQueueExecuteCommandLists(queues[q], 1, &lists[q], NULL));
         for (int q = 0; q < QUEUES; q++)
-            CHECK(zeCommandQueueSynchronize(queues[q], UINT64_MAX));
+            OK(zeCommandQueueSynchronize(queues[q], UINT64_MAX));
     }
     for (int q = 0; q < QUEUES; q++)
-        CHECK(zeCommandListDestroy(lists[q]));
-    CHECK(zeKernelDestroy(kernel));
-    CHECK(zeModuleDestroy(module));
+        OK(zeCommandListDestroy(lists[q]));
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
     for (uint32_t i = 0; i < 2; i++)
-        CHECK(zeMemFree(context, buffers[i]));
+        OK(zeMemFree(context, buffers[i]));
 }
 
 int main(int argc, char **argv)
@@ -75,19 +68,19 @@ int main(int argc, char **argv)
                              .inputSize = fread(binary, 1, sizeof(binary), f),
                              .pInputModule = binary};
     fclose(f);
-    CHECK(zeInit(0));
-    CHECK(zeDriverGet(&count, &driver));
+    OK(zeInit(0));
+    OK(zeDriverGet(&count, &driver));
     count = 1;
-    CHECK(zeDeviceGet(driver, &count, &device));
-    CHECK(zeContextCreate(driver, &context_desc, &context));
+    OK(zeDeviceGet(driver, &count, &device));
+    OK(zeContextCreate(driver, &context_desc, &context));
     for (uint32_t q = 0; q < QUEUES; q++) {
         const ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
-        CHECK(zeCommandQueueCreate(context, device, &queue, &queues[q]));
+        OK(zeCommandQueueCreate(context, device, &queue, &queues[q]));
     }
     for (int m = atoi(argv[3]); m > 0; m--)
         run(&desc, argv[2], atoi(argv[4]), (uint32_t)atoi(argv[5]));
     for (int q = 0; q < QUEUES; q++)
-        CHECK(zeCommandQueueDestroy(queues[q]));
-    CHECK(zeContextDestroy(context));
+        OK(zeCommandQueueDestroy(queues[q]));
+    OK(zeContextDestroy(context));
     return 0;
 }

@@ -3,6 +3,8 @@
  * redirect APP TOOL: a function of the module APP becomes another one of it, and then one of the
  * module TOOL, which counts its calls. See redirect.cl.
  */
+#include "check.h"
+
 #include <elf.h>
 #include <level_zero/ze_api.h>
 #include <stdio.h>
@@ -12,13 +14,6 @@
 #include <zescope/isa.h>
 
 enum { ITEMS = 64, FILE_MAX_B = 1 << 20 };
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static ze_context_handle_t context;
 static ze_device_handle_t device;
