@@ -78,34 +78,37 @@ APPLY_ALL(op_umax, old > a ? old : a)
 APPLY_ALL(op_umin, old < a ? old : a)
 APPLY_ALL(op_cmpwr, old == a ? b : old)
 
-/* Floats are compared by their bits: the thread's treatment of denormals must not matter. */
-static bool is_nan(uint64_t bits)
-{
-    return (bits & 0x7fffffff) > 0x7f800000;
-}
-
-/* Ordered as the floats are; both zeros are 0. */
-static int64_t order(uint64_t bits)
-{
-    int64_t magnitude = (int64_t)(bits & 0x7fffffff);
-    return bits >> 31 & 1 ? -magnitude : magnitude;
-}
-
-/* A NaN operand loses, as with fmax() of C. */
-static uint64_t op_fmax32(uint64_t old, uint64_t a, uint64_t b)
-{
-    return is_nan(old) || (!is_nan(a) && order(a) > order(old)) ? a : old;
-}
-
-static uint64_t op_fmin32(uint64_t old, uint64_t a, uint64_t b)
-{
-    return is_nan(old) || (!is_nan(a) && order(a) < order(old)) ? a : old;
-}
-
-static uint64_t op_fcmpwr32(uint64_t old, uint64_t a, uint64_t b)
-{
-    return !is_nan(old) && !is_nan(a) && order(old) == order(a) ? b : old;
-}
+/*
+ * Floats are compared by their bits: the thread's treatment of denormals must not matter. In
+ * order() both zeros are 0. A NaN operand loses, as with fmax() of C.
+ */
+#define APPLY_COMPARED(bits, infinity)                                                             \
+    static bool is_nan##bits(uint64_t x)                                                           \
+    {                                                                                              \
+        return (x & UINT##bits##_MAX >> 1) > (infinity);                                           \
+    }                                                                                              \
+    static int64_t order##bits(uint64_t x)                                                         \
+    {                                                                                              \
+        int64_t magnitude = (int64_t)(x & UINT##bits##_MAX >> 1);                                  \
+        return x >> (bits - 1) & 1 ? -magnitude : magnitude;                                       \
+    }                                                                                              \
+    static uint64_t op_fmax##bits(uint64_t old, uint64_t a, uint64_t b)                            \
+    {                                                                                              \
+        bool greater = !is_nan##bits(a) && order##bits(a) > order##bits(old);                      \
+        return is_nan##bits(old) || greater ? a : old;                                             \
+    }                                                                                              \
+    static uint64_t op_fmin##bits(uint64_t old, uint64_t a, uint64_t b)                            \
+    {                                                                                              \
+        bool less = !is_nan##bits(a) && order##bits(a) < order##bits(old);                         \
+        return is_nan##bits(old) || less ? a : old;                                                \
+    }                                                                                              \
+    static uint64_t op_fcmpwr##bits(uint64_t old, uint64_t a, uint64_t b)                          \
+    {                                                                                              \
+        bool comparable = !is_nan##bits(old) && !is_nan##bits(a);                                  \
+        return comparable && order##bits(old) == order##bits(a) ? b : old;                         \
+    }
+APPLY_COMPARED(32, UINT32_C(0x7f800000))
+APPLY_COMPARED(64, UINT64_C(0x7ff0000000000000))
 
 /* Rounded to nearest with denormals, whatever the thread's modes are. */
 #define APPLY_ADD(name, bits, type)                                                                \
@@ -204,9 +207,9 @@ static const struct operation operations[OP_COUNT] = {
     [OP_CMPWR] = OPERATION(op_cmpwr, 2),
 #undef OPERATION
     [OP_PREDEC] = {op_dec16, op_dec32, op_dec64, NULL, 0},
-    [OP_FLOAT + 1] = {op_fmax16, op_fmax32, NULL, NULL, 1},
-    [OP_FLOAT + 2] = {op_fmin16, op_fmin32, NULL, NULL, 1},
-    [OP_FCMPWR] = {op_fcmpwr16, op_fcmpwr32, NULL, NULL, 2},
+    [OP_FLOAT + 1] = {op_fmax16, op_fmax32, op_fmax64, NULL, 1},
+    [OP_FLOAT + 2] = {op_fmin16, op_fmin32, op_fmin64, NULL, 1},
+    [OP_FCMPWR] = {op_fcmpwr16, op_fcmpwr32, op_fcmpwr64, NULL, 2},
     [OP_FADD] = {op_fadd16, op_fadd32, op_fadd64, NULL, 1},
     [OP_FSUB] = {op_fsub16, op_fsub32, op_fsub64, NULL, 1},
     [OP_LOAD] = {op_load16, op_load32, op_load64, op_load_plain, 0}, /* LSC alone */

@@ -45,7 +45,7 @@ static int decode(struct zs_port_message *m, uint32_t desc, bool is_write)
 {
     uint32_t size = zs_port_bits(desc, 11, 9), grf_B = m->component_B;
     bool transposed = zs_port_bits(desc, 15, 15), vnni = zs_port_bits(desc, 7, 7);
-    if (grf_B == GRF_B || size > 3 || (transposed && (vnni || size < 2)) || (vnni && size > 1) ||
+    if (size > 3 || (transposed && (vnni || size < 2)) || (vnni && size > 1) ||
         (is_write && (transposed || vnni)))
         return -ENOTSUP;
     m->lanes = 0;
@@ -158,6 +158,17 @@ static uint64_t address_of(const struct zs_port_message *m, const struct block *
     uint64_t y = (uint64_t)((int64_t)b->y + row);
     uint64_t x = (uint64_t)((int64_t)b->x + (int64_t)which * b->columns + column);
     return b->base + y * b->pitch_B + x * m->element_B;
+}
+
+uint32_t zs_port_block2d_load_B(uint32_t desc, uint32_t grf_B, const uint8_t *src0)
+{
+    enum { LONGEST = 32 };
+    const uint32_t units = grf_B / GRF_B;
+    struct zs_port_message m = {
+        .component_B = (uint16_t)grf_B, .mlen = (uint8_t)units, .rlen = (uint8_t)(LONGEST * units)};
+    struct block b;
+    bool is_block = decode(&m, desc, false) == 0 && describe(&m, src0, &b);
+    return is_block ? b.block_B * b.count : 0;
 }
 
 bool zs_port_block2d_row(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,

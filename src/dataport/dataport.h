@@ -40,7 +40,7 @@ struct zs_port_fault {
     bool is_write;
     uint64_t gpu_va; /* or the byte offset in SLM, scratch, a surface of the binding table */
     uint32_t access_B;
-    uint32_t bti; /* 255 stateless and A64, 254 SLM, else the binding table index */
+    uint32_t bti; /* 255 stateless and A64, 254 SLM, else the index into port->surfaces */
     char detail[160];
 };
 
@@ -65,6 +65,7 @@ enum {
 };
 
 enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };
+enum { ZS_PORT_SURFACES_MAX = 240 }; /* that messages reach, by binding table or handle */
 /* In r0.5, from XeHPG on: the surface state of scratch memory, the same for all threads. */
 enum { ZS_PORT_SCRATCH_HANDLE = 1 << 10 };
 enum { ZS_PORT_LINE_B = 64 }; /* no two allocations share a line */
@@ -88,7 +89,7 @@ struct zs_port {
     struct zs_port_map map;
     struct zs_port_range launch_ranges[ZS_PORT_LAUNCH_RANGES]; /* private memory, printf ... */
     uint32_t launch_range_count;
-    const struct zs_port_surface *surfaces; /* by binding table index */
+    const struct zs_port_surface *surfaces; /* by binding table index, or number of a handle */
     uint32_t surface_count;
     const struct zs_port_sampler *samplers;
     uint32_t sampler_count;
@@ -145,6 +146,7 @@ struct zs_port_message {
     uint8_t shape;           /* enum zs_port_shape */
     uint16_t block_B;        /* block messages: bytes */
     uint8_t strided;         /* LSC: one address and the distance of lanes */
+    uint8_t offset64;        /* LSC: addresses of 64 bits are offsets in a surface */
     uint32_t block_offset_B; /* scratch blocks: from the thread's scratch base */
     uint8_t space;           /* enum zs_port_space */
     /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
@@ -248,6 +250,10 @@ struct zs_port_reach {
 /* As zs_port_touch(). What samplers read is not told. Addresses of 64 bits may lead anywhere. */
 void zs_port_reach(const struct zs_port *port, const struct zs_port_message *message,
                    const uint8_t *src0, uint32_t mask, struct zs_port_reach *ret);
+
+/* The bytes of registers that a load of a block of two dimensions writes, by its descriptor and
+ * payload; 0: it is not allowed. */
+uint32_t zs_port_block2d_load_B(uint32_t desc, uint32_t grf_B, const uint8_t *src0);
 
 /* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
 const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint64_t gpu_va,

@@ -20,9 +20,9 @@ enum {
     BTI_STATELESS_NON_COHERENT = 253,
     BTI_BINDLESS = 252,
     /* no indices, but what messages reach in other ways: */
-    BTI_SCRATCH = 251,         /* scratch blocks, from what their header has in DW5 */
-    BTI_SCRATCH_SURFACE = 250, /* scratch memory as a surface */
-    BTI_LAST = 239,            /* of the binding table; above it LSC has none */
+    BTI_SCRATCH = 251,                   /* scratch blocks, from what their header has in DW5 */
+    BTI_SCRATCH_SURFACE = 250,           /* scratch memory as a surface */
+    BTI_LAST = ZS_PORT_SURFACES_MAX - 1, /* of the binding table; above it LSC has none */
     /* IGC sets bit 28 of pointers to local memory, so that offset 0 is not a null pointer. The
      * hardware keeps 16 bits; keeping 28 finds overruns in both directions. */
     SLM_OFFSET_MASK = 0x0fffffff,
@@ -234,6 +234,26 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
     zs_port_run_fn zs_port_run_##run_, zs_port_run_##run_##_avx2;
 #include "dataport/message.def"
 
+/* lsc_form.c: which forms of load/store cache messages there are */
+enum {
+    ZS_PORT_SFID_UGML = 1,
+    ZS_PORT_SFID_SLM = 14,
+    ZS_PORT_SFID_UGM = 15,
+    ZS_PORT_SFID_TGM = 18,
+    ZS_PORT_LSC_FENCE = 0x1f
+};
+struct zs_port_lsc_size {
+    uint8_t element_B; /* 0: there is no such size */
+    uint8_t slot_B;    /* in a register */
+    uint8_t upper;     /* the element is the upper half of its slot */
+};
+const struct zs_port_lsc_size *zs_port_lsc_size(uint32_t desc);
+uint32_t zs_port_lsc_vector(uint32_t desc); /* elements */
+/* 0; -EINVAL: no such message is legal; -ENOTSUP: it is not modelled. *ret_why: a sentence. */
+int zs_port_lsc_check(const struct zs_port_send *send, const char **ret_why);
+/* What a message that passed reaches, and the size of its addresses. */
+void zs_port_lsc_surface(struct zs_port_message *message, const struct zs_port_send *send);
+
 /* lsc_rows of message.c */
 int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc);
@@ -266,13 +286,15 @@ zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
 /* lsc_special.c: messages whose payload is not what lsc_move.c takes. */
 static inline bool zs_port_lsc_is_special(const struct zs_port_message *message)
 {
-    return message->address_B == 2 || message->strided || (message->lanes && message->slot_B < 4);
+    return message->address_B == 2 || message->offset64 || message->strided ||
+           (message->lanes && message->slot_B < 4);
 }
 zs_port_run_fn zs_port_run_lsc_special, zs_port_run_lsc_typed_load;
 /* The same message with an address of 32 or 64 bits for each lane, and slots of dwords. */
 enum { ZS_PORT_PLAIN_ROW_B = 32 * 4 };
 struct zs_port_plain {
     struct zs_port_message message;
+    uint32_t far;                   /* lanes that are outside of any surface, whatever its size */
     uint8_t addresses[32 * 8 + 16]; /* vectors of them are read to the end */
 };
 void zs_port_lsc_plain(const struct zs_port_message *message, const uint8_t *src0,

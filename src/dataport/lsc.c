@@ -20,17 +20,12 @@
 /* ---- decode ------------------------------------------------------------------------------------
  */
 
-static int decode_data_size(struct zs_port_message *m, uint32_t desc)
+static void decode_data_size(struct zs_port_message *m, uint32_t desc)
 {
-    /* the first two are packed */
-    static const struct {
-        uint8_t element_B, slot_B, upper;
-    } sizes[8] = {{1, 1, 0}, {2, 2, 0}, {4, 4, 0}, {8, 8, 0}, {1, 4, 0}, {2, 4, 0}, {2, 4, 1}};
-    uint32_t code = zs_port_bits(desc, 11, 9);
-    m->upper = sizes[code].upper;
-    m->element_B = sizes[code].element_B;
-    m->slot_B = sizes[code].slot_B;
-    return m->element_B ? 0 : -ENOTSUP;
+    const struct zs_port_lsc_size *size = zs_port_lsc_size(desc);
+    m->upper = size->upper;
+    m->element_B = size->element_B;
+    m->slot_B = size->slot_B;
 }
 
 /* Registers are counted in 32 bytes; zs_port_message_decode() has left the size of one in
@@ -71,23 +66,15 @@ static int finish(struct zs_port_message *m, uint32_t data_B, bool is_write, boo
 
 static int decode_vector(struct zs_port_message *m, uint32_t desc, bool is_write)
 {
-    static const uint8_t lengths[8] = {1, 2, 3, 4, 8, 16, 32, 64};
-    int error = decode_data_size(m, desc);
-    if (error)
-        return error;
-    m->elements = lengths[zs_port_bits(desc, 14, 12)];
+    decode_data_size(m, desc);
+    m->elements = (uint8_t)zs_port_lsc_vector(desc);
     m->channels = 15;
     uint32_t data_B = (uint32_t)m->elements * m->element_B;
     bool transposed = zs_port_bits(desc, 15, 15), one_address = transposed || m->strided;
     if (transposed) {
-        bool in_slots = m->slot_B != m->element_B;
-        if (m->lanes != 1 || (in_slots && m->elements > 1))
-            return -ENOTSUP;
-        m->lanes = in_slots; /* one lane, or a block */
+        m->lanes = m->slot_B != m->element_B; /* one lane, or a block */
         m->block_B = (uint16_t)data_B;
         m->strided = 0;
-    } else if (m->elements > 8) {
-        return -ENOTSUP;
     }
     if (is_write)
         m->bytes_written = (uint8_t)(m->lanes ? data_B : 1);
@@ -99,10 +86,8 @@ static int decode_vector(struct zs_port_message *m, uint32_t desc, bool is_write
 /* Of four dwords (words, bytes, qwords) those that the mask names. */
 static int decode_quad(struct zs_port_message *m, uint32_t desc, bool is_write)
 {
-    int error = decode_data_size(m, desc);
+    decode_data_size(m, desc);
     m->channels = (uint8_t)zs_port_bits(desc, 15, 12);
-    if (error || !m->channels)
-        return error ? error : -EINVAL;
     m->elements = (uint8_t)__builtin_popcount(m->channels);
     uint32_t data_B = (uint32_t)m->elements * m->element_B;
     if (is_write)
@@ -146,12 +131,9 @@ int zs_port_decode_lsc_store_strided(struct zs_port_message *message, uint32_t d
 
 int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
 {
-    int error = decode_data_size(message, desc);
-    if (error || message->element_B < 2 || message->slot_B < 4 || message->upper ||
-        zs_port_bits(desc, 15, 12))
-        return -ENOTSUP; /* bytes, packed words, upper halves; vectors, transposed */
+    decode_data_size(message, desc);
     uint32_t grf_B = message->component_B, operands;
-    error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0), &operands);
+    int error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0), &operands);
     if (error)
         return error;
     message->returns = message->rlen > 0;
@@ -170,11 +152,8 @@ int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
  * are the data port's typed messages, and typed.c and atomic.c carry them out. XeHPC has no images.
  */
 
-static int decode_typed(struct zs_port_message *m, uint32_t desc)
+static int decode_typed(struct zs_port_message *m)
 {
-    enum { D32 = 2 };
-    if (zs_port_bits(desc, 11, 9) != D32 || m->lanes > 8 || m->component_B > GRF_B)
-        return -ENOTSUP;
     if (m->mlen == 0 || m->mlen > 4)
         return -EINVAL;
     m->space = ZS_PORT_SPACE_TYPED;
@@ -188,8 +167,7 @@ static int decode_typed_quad(struct zs_port_message *m, uint32_t desc)
 {
     m->channels = (uint8_t)zs_port_bits(desc, 15, 12);
     m->elements = (uint8_t)__builtin_popcount(m->channels);
-    int error = decode_typed(m, desc);
-    return error ? error : m->channels ? 0 : -EINVAL;
+    return decode_typed(m);
 }
 
 int zs_port_decode_lsc_typed_load(struct zs_port_message *message, uint32_t desc)
@@ -213,13 +191,10 @@ int zs_port_decode_lsc_typed_store(struct zs_port_message *message, uint32_t des
 
 int zs_port_decode_lsc_typed_atomic(struct zs_port_message *message, uint32_t desc)
 {
-    enum { FADD = 0x13, FSUB = 0x14 };
-    uint32_t opcode = zs_port_bits(desc, 5, 0), operands;
-    int error = decode_typed(message, desc);
-    if (!error && (opcode == FADD || opcode == FSUB || zs_port_bits(desc, 15, 12)))
-        error = -ENOTSUP; /* untyped alone until Xe2; vectors */
+    uint32_t operands;
+    int error = decode_typed(message);
     if (!error)
-        error = zs_port_lsc_atomic(message, opcode, &operands);
+        error = zs_port_lsc_atomic(message, zs_port_bits(desc, 5, 0), &operands);
     if (error)
         return error;
     message->returns = message->rlen > 0;

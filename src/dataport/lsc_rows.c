@@ -2,10 +2,10 @@
 /*
  * Messages that kernels send most, each with handlers of its own, which know when the code is
  * lowered what others look up for each message: a dword for each of sixteen or 32 lanes, by 64-bit
- * address, in local memory or by binding table, and blocks of a thread's arguments, of load/store
- * cache messages; and what the data port has had for that before. Lanes are neighbours or at one
- * place, each sixteen by themselves; anything else goes to the general handlers of lsc_move.c and
- * memory.c. Built twice, like these.
+ * address, in local memory or by binding table, and loads of blocks, of a thread's arguments or by
+ * 64-bit address, of load/store cache messages; and what the data port has had for that before.
+ * Lanes are neighbours or at one place, each sixteen by themselves; anything else goes to the
+ * general handlers of lsc_move.c and memory.c. Built twice, like these.
  */
 #include "dataport/dataport_priv.h"
 #include "dataport/twice.h"
@@ -91,14 +91,15 @@ ZS_PORT_KERNEL_ACCESS ALWAYS void store_row(const struct row *row, const uint8_t
         copy_vectors(row->first, data, LANES_MAX / VECTOR_LANES);
 }
 
-#define ROWS(name, where, lanes)                                                                   \
+/* What is no row is left to the two last. data: of a store. */
+#define ROWS(name, where, lanes, data, load_otherwise, store_otherwise)                            \
     static bool load_##name(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,   \
                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)               \
     {                                                                                              \
         struct row rows[2];                                                                        \
         if (mask != UINT32_MAX >> (32 - (lanes)) ||                                                \
             !find_rows(port, m, src0, false, where, (lanes) / LANES_MAX, rows))                    \
-            return RUN(lsc_vector)(port, m, dst, src0, NULL, mask);                                \
+            return load_otherwise;                                                                 \
         for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                         \
             load_row(dst + i * LANES_MAX * 4, &rows[i]);                                           \
         return true;                                                                               \
@@ -109,48 +110,43 @@ ZS_PORT_KERNEL_ACCESS ALWAYS void store_row(const struct row *row, const uint8_t
         struct row rows[2];                                                                        \
         if (mask != UINT32_MAX >> (32 - (lanes)) ||                                                \
             !find_rows(port, m, src0, true, where, (lanes) / LANES_MAX, rows))                     \
-            return RUN(lsc_vector)(port, m, NULL, src0, src1, mask);                               \
+            return store_otherwise;                                                                \
         for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                         \
-            store_row(&rows[i], src1 + i * LANES_MAX * 4);                                         \
+            store_row(&rows[i], (data) + i * LANES_MAX * 4);                                       \
         return true;                                                                               \
     }
-ROWS(addresses_16, BY_ADDRESS, 16)
-ROWS(addresses_32, BY_ADDRESS, 32)
-ROWS(local_16, LOCAL, 16)
-ROWS(local_32, LOCAL, 32)
-ROWS(surface_16, BY_SURFACE, 16)
-ROWS(surface_32, BY_SURFACE, 32)
+#define LSC(name, where, lanes)                                                                    \
+    ROWS(name, where, lanes, src1, RUN(lsc_vector)(port, m, dst, src0, NULL, mask),                \
+         RUN(lsc_vector)(port, m, NULL, src0, src1, mask))
+LSC(addresses_16, BY_ADDRESS, 16)
+LSC(addresses_32, BY_ADDRESS, 32)
+LSC(local_16, LOCAL, 16)
+LSC(local_32, LOCAL, 32)
+LSC(surface_16, BY_SURFACE, 16)
+LSC(surface_32, BY_SURFACE, 32)
 
 /* The data port's own messages of sixteen dwords: the same. */
 #define UNTYPED(name, where)                                                                       \
-    static bool read_##name(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,   \
-                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)               \
-    {                                                                                              \
-        struct row rows[2];                                                                        \
-        if (mask != 0xffff || !find_rows(port, m, src0, false, where, 1, rows))                    \
-            return RUN(untyped_read)(port, m, dst, src0, src1, mask);                              \
-        load_row(dst, &rows[0]);                                                                   \
-        return true;                                                                               \
-    }                                                                                              \
-    static bool write_##name(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,  \
-                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)              \
-    {                                                                                              \
-        struct row rows[2];                                                                        \
-        if (mask != 0xffff || !find_rows(port, m, src0, true, where, 1, rows))                     \
-            return RUN(untyped_write)(port, m, dst, src0, src1, mask);                             \
-        store_row(&rows[0], zs_port_data(m, src0, src1, LANES_MAX * 4 / GRF_B));                   \
-        return true;                                                                               \
-    }
-UNTYPED(local, LOCAL)
-UNTYPED(surface, BY_SURFACE)
+    ROWS(name, where, 16, zs_port_data(m, src0, src1, LANES_MAX * 4 / GRF_B),                      \
+         RUN(untyped_read)(port, m, dst, src0, src1, mask),                                        \
+         RUN(untyped_write)(port, m, dst, src0, src1, mask))
+UNTYPED(local_untyped, LOCAL)
+UNTYPED(surface_untyped, BY_SURFACE)
 
 zs_port_run_fn *RUN(untyped_pick)(const struct zs_port_message *m, bool is_write)
 {
     if (!ZS_PORT_CHECKED || m->lanes != LANES_MAX || m->channels != 1 || m->header_grf)
         return NULL;
     if (m->bti == BTI_SLM)
-        return is_write ? write_local : read_local;
-    return m->bti > BTI_LAST ? NULL : is_write ? write_surface : read_surface;
+        return is_write ? store_local_untyped : load_local_untyped;
+    return m->bti > BTI_LAST ? NULL : is_write ? store_surface_untyped : load_surface_untyped;
+}
+
+/* size_B: a multiple of 16. */
+ZS_PORT_KERNEL_ACCESS ALWAYS void copy_block(uint8_t *to, const uint8_t *from, uint32_t size_B)
+{
+    for (uint32_t i = 0; i < size_B; i += 16)
+        memcpy(to + i, from + i, 16);
 }
 
 /* A block of the arguments, from general state base on. */
@@ -160,9 +156,21 @@ static bool load_arguments(struct zs_port *port, const struct zs_port_message *m
     uint64_t offset = zs_port_load32(src0);
     if (!port->payload || offset > port->payload_B || m->block_B > port->payload_B - offset)
         return RUN(lsc_load)(port, m, dst, src0, src1, mask);
-    const uint8_t *from = port->payload + offset;
-    for (uint32_t i = 0; i < m->block_B; i += 16)
-        memcpy(dst + i, from + i, 16);
+    copy_block(dst, port->payload + offset, m->block_B);
+    return true;
+}
+
+/* A block at a 64-bit address. */
+ZS_PORT_KERNEL_ACCESS static bool load_block(struct zs_port *port, const struct zs_port_message *m,
+                                             uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                             uint32_t mask)
+{
+    const struct zs_port_range *range = &port->cache[m->cache_slot];
+    uint64_t gpu_va = zs_port_load64(src0);
+    if (zs_port_tracks(port) || gpu_va < range->start || gpu_va >= range->end ||
+        m->block_B > range->end - gpu_va)
+        return RUN(lsc_load)(port, m, dst, src0, src1, mask);
+    copy_block(dst, (const uint8_t *)(uintptr_t)gpu_va, m->block_B);
     return true;
 }
 
@@ -179,6 +187,8 @@ zs_port_run_fn *RUN(lsc_pick)(const struct zs_port_message *m, bool is_write)
         return NULL;
     if (is_block && !is_write && m->bti == BTI_STATELESS && m->address_B == 4)
         return load_arguments;
+    if (is_block && !is_write && m->address_B == 8)
+        return load_block;
     if (m->element_B != 4 || m->elements != 1 || m->channels != 15 ||
         (m->lanes != LANES_MAX && m->lanes != 2 * LANES_MAX) || m->strided || m->slot_B != 4 ||
         (m->address_B != 4 && m->address_B != 8) ||

@@ -124,6 +124,29 @@ int zs_port_decode_dword_scattered_write(struct zs_port_message *message, uint32
     return finish_write(message, dword_grf(message->lanes));
 }
 
+/* One, two or four of them a lane, at offsets in bytes. Source: IGC's buildDescForScatter() and
+ * documentation/visa/instructions/QW_GATHER.md. */
+static int decode_qword_scattered(struct zs_port_message *m, uint32_t desc)
+{
+    uint32_t code = zs_port_bits(desc, 11, 10);
+    m->lanes = zs_port_bits(desc, 8, 8) ? 16 : 8;
+    m->element_B = 8;
+    m->elements = (uint8_t)(1u << code);
+    return code == 3 ? -ENOTSUP : 0;
+}
+
+int zs_port_decode_qword_scattered_read(struct zs_port_message *message, uint32_t desc)
+{
+    int error = decode_qword_scattered(message, desc);
+    return error ? error : finish_read(message, dword_grf(message->lanes));
+}
+
+int zs_port_decode_qword_scattered_write(struct zs_port_message *message, uint32_t desc)
+{
+    int error = decode_qword_scattered(message, desc);
+    return error ? error : finish_write(message, dword_grf(message->lanes));
+}
+
 static int decode_a64_scattered(struct zs_port_message *m, uint32_t desc)
 {
     uint32_t kind = zs_port_bits(desc, 9, 8), code = zs_port_bits(desc, 11, 10);

@@ -9,8 +9,6 @@
 #include <stdatomic.h>
 #include <xmmintrin.h>
 
-enum { LSC_LOAD_BLOCK2D = 0x03, LSC_STORE_BLOCK2D = 0x07 };
-
 /* Load/store cache messages, by opcode. Source of numbers: src/isa/lsc.def. */
 #define LSC_ROW_BY(opcode, decode_, run_, wide_, atomic, fence, shape_, name_)                     \
     {                                                                                              \
@@ -51,16 +49,15 @@ static const struct zs_port_message_row lsc_rows[] = {
     LSC_ROW_WIDE(0x00, lsc_load, lsc_load, "load"),
     LSC_ROW(0x01, lsc_load_strided, lsc_special, 0, 0, LSC, "strided load"),
     LSC_ROW_WIDE(0x02, lsc_load_quad, lsc_load, "quad load"),
-    LSC_ROW(LSC_LOAD_BLOCK2D, lsc_block2d_load, lsc_block2d_load, 0, 0, BLOCK2D, "2D block load"),
+    LSC_ROW(0x03, lsc_block2d_load, lsc_block2d_load, 0, 0, BLOCK2D, "2D block load"),
     LSC_ROW_WIDE(0x04, lsc_store, lsc_store, "store"),
     LSC_ROW(0x05, lsc_store_strided, lsc_special, 0, 0, LSC, "strided store"),
     LSC_ROW_WIDE(0x06, lsc_store_quad, lsc_store, "quad store"),
-    LSC_ROW(LSC_STORE_BLOCK2D, lsc_block2d_store, lsc_block2d_store, 0, 0, BLOCK2D,
-            "2D block store"),
+    LSC_ROW(0x07, lsc_block2d_store, lsc_block2d_store, 0, 0, BLOCK2D, "2D block store"),
     /* memory is never compressed here */
     LSC_ROW_WIDE(0x1c, lsc_store, lsc_store, "uncompressed store"),
     LSC_ROW_WIDE(0x20, lsc_store_quad, lsc_store, "uncompressed quad store"),
-    LSC_ROW(0x1f, lsc_fence, fence, 0, 1, NONE, "fence"), LSC_ATOMICS(LSC_ATOMIC)};
+    LSC_ROW(ZS_PORT_LSC_FENCE, lsc_fence, fence, 0, 1, NONE, "fence"), LSC_ATOMICS(LSC_ATOMIC)};
 
 /* Those of the same forms that lsc_special.c makes plain: another handler. */
 #define LSC_SPECIAL(opcode, decode_, name_) LSC_ROW(opcode, decode_, lsc_special, 0, 0, LSC, name_)
@@ -84,7 +81,8 @@ static const struct zs_port_message_row lsc_typed_rows[] = {
     LSC_ROW(0x02, lsc_typed_load, lsc_typed_load, 0, 0, TYPED, "typed quad load"),
     LSC_ROW(0x06, lsc_typed_store, typed_write, 0, 0, TYPED, "typed quad store"),
     LSC_ROW(0x20, lsc_typed_store, typed_write, 0, 0, TYPED, "typed uncompressed quad store"),
-    LSC_ROW(0x1f, lsc_fence, fence, 0, 1, NONE, "fence"), LSC_ATOMICS(LSC_TYPED_ATOMIC)};
+    LSC_ROW(ZS_PORT_LSC_FENCE, lsc_fence, fence, 0, 1, NONE, "fence"),
+    LSC_ATOMICS(LSC_TYPED_ATOMIC)};
 
 static const struct zs_port_message_row rows[] = {
 #define ZS_PORT_MESSAGE(sfid_, type_, decode_, run_, atomic, fence, shape_, name_)                 \
@@ -111,15 +109,9 @@ static const struct zs_port_message_row rows[] = {
 };
 
 enum {
-    SFID_UGML = 1,
     SFID_SAMPLER = 2,
     SFID_GATEWAY = 3,
-    SFID_DC_CONSTANT = 9,
     SFID_DC0 = 10,
-    SFID_DC1 = 12,
-    SFID_SLM = 14,
-    SFID_UGM = 15,
-    SFID_TGM = 18,
     DC0_SCRATCH = 0x10,
 };
 
@@ -137,9 +129,9 @@ static const char *const sfid_names[16] = {
 /* UGML, global memory of another tile, came with XeHPC: registers of 64 bytes. */
 static bool is_lsc(const struct zs_port_send *send)
 {
-    return send->has_lsc &&
-           (send->sfid == SFID_UGM || send->sfid == SFID_SLM || send->sfid == SFID_TGM ||
-            (send->sfid == SFID_UGML && send->grf_B > GRF_B));
+    return send->has_lsc && (send->sfid == ZS_PORT_SFID_UGM || send->sfid == ZS_PORT_SFID_SLM ||
+                             send->sfid == ZS_PORT_SFID_TGM ||
+                             (send->sfid == ZS_PORT_SFID_UGML && send->grf_B > GRF_B));
 }
 
 static uint32_t message_type(uint32_t sfid, uint32_t desc)
@@ -174,20 +166,36 @@ static const struct zs_port_message_row *find_opcode(const struct zs_port_messag
 static const struct zs_port_message_row *find_lsc_row(const struct zs_port_send *send)
 {
     uint32_t opcode = zs_port_bits(send->desc, 5, 0);
-    if (send->sfid == SFID_TGM)
+    if (send->sfid == ZS_PORT_SFID_TGM)
         return find_opcode(lsc_typed_rows, ZS_ARRAY_LEN(lsc_typed_rows), opcode);
     return find_opcode(lsc_rows, ZS_ARRAY_LEN(lsc_rows), opcode);
 }
 
 static const char *sfid_name(uint32_t sfid)
 {
-    return sfid == SFID_TGM ? "TGM" : sfid_names[sfid & 15];
+    return sfid == ZS_PORT_SFID_TGM ? "TGM" : sfid_names[sfid & 15];
+}
+
+/* Index 252 says that the extended descriptor has the surface state's offset in its heap, in units
+ * of 64 bytes; handles of arguments are made so that this is an index into port->surfaces. */
+static bool has_surface(const struct zs_port_message_row *row, uint32_t sfid)
+{
+    return sfid != SFID_GATEWAY && !row->is_fence && row->shape != ZS_PORT_SHAPE_SCRATCH &&
+           row->shape != ZS_PORT_SHAPE_ADDRESSES && row->shape != ZS_PORT_SHAPE_A64_BLOCK;
 }
 
 static int decode_legacy(struct zs_port_message *m, const struct zs_port_message_row *row,
-                         const struct zs_port_send *send)
+                         const struct zs_port_send *send, const char **ret_why)
 {
     m->bti = (uint8_t)send->desc;
+    if (m->bti == BTI_BINDLESS && has_surface(row, send->sfid)) {
+        uint32_t state = send->ex_desc >> (send->is_surface_offset ? 6 : 12);
+        if (state > BTI_LAST) {
+            *ret_why = "no surface state is there";
+            return -EINVAL;
+        }
+        m->bti = (uint8_t)state;
+    }
     if (send->sfid != SFID_SAMPLER && send->sfid != SFID_GATEWAY) {
         if (m->bti == BTI_SLM)
             m->space = ZS_PORT_SPACE_SLM;
@@ -199,67 +207,41 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
         return -ENOTSUP; /* no message of that platform */
     bool by_index = m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_GLOBAL;
     if (!error && by_index && m->bti >= BTI_SCRATCH_SURFACE && m->bti <= BTI_BINDLESS)
-        return -ENOTSUP; /* bindless, or what stands for something else */
+        return -ENOTSUP; /* what stands for something else */
     /* rows of eight dwords are padded there, which the units do not know; it has no sampler */
     bool lacking =
         m->lanes == 8 || m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_SAMPLER;
     return send->grf_B > GRF_B && lacking ? -ENOTSUP : error;
 }
 
-/* What it reaches. */
-static int decode_lsc_surface(struct zs_port_message *m, const struct zs_port_send *send)
-{
-    enum { FLAT, BINDLESS, SURFACE_STATE, BINDING_TABLE };
-    uint32_t kind = zs_port_bits(send->desc, 30, 29), bti = send->ex_desc >> 24;
-    m->bti = BTI_STATELESS;
-    bool by_index = kind == BINDING_TABLE && send->sfid != SFID_SLM;
-    uint32_t offset = by_index ? zs_port_bits(send->ex_desc, 23, 12) : send->ex_desc >> 12;
-    if ((kind == FLAT || by_index || send->sfid == SFID_SLM) && offset)
-        return -ENOTSUP; /* of all addresses: it came with Xe2 */
-    if (send->sfid == SFID_SLM) {
-        m->bti = BTI_SLM;
-        m->space = ZS_PORT_SPACE_SLM;
-    } else if (kind == BINDING_TABLE && (bti <= BTI_LAST || bti == BTI_STATELESS)) {
-        m->bti = (uint8_t)bti;
-        m->space = bti == BTI_STATELESS ? ZS_PORT_SPACE_PAYLOAD : ZS_PORT_SPACE_GLOBAL;
-    } else if (kind == SURFACE_STATE && send->is_surface_offset &&
-               send->ex_desc >> 6 == ZS_PORT_SCRATCH_HANDLE >> 10) {
-        m->bti = BTI_SCRATCH_SURFACE;
-        m->space = ZS_PORT_SPACE_SCRATCH;
-    } else if (kind != FLAT) {
-        return -ENOTSUP;
-    }
-    return 0;
-}
-
-/* Addresses of 64 bits without a surface, else offsets of 32, in local memory of 16, too. */
-static bool has_address_size(const struct zs_port_message *m, const struct zs_port_send *send)
-{
-    bool flat = m->space == ZS_PORT_SPACE_GLOBAL && m->bti == BTI_STATELESS;
-    return m->address_B == (flat ? 8 : 4) || (m->address_B == 2 && send->sfid == SFID_SLM);
-}
-
+/* What zs_port_lsc_check() lets pass. */
 static int decode_lsc(struct zs_port_message *m, const struct zs_port_message_row **row,
                       const struct zs_port_send *send)
 {
-    uint32_t type = (*row)->type, address = zs_port_bits(send->desc, 8, 7);
     m->lanes = (uint8_t)send->exec_size;
-    if ((*row)->is_fence)
-        return (*row)->decode(m, send->desc);
-    int error = decode_lsc_surface(m, send);
-    if (error)
-        return error;
-    m->address_B = address ? (uint8_t)(1 << address) : 0;
-    bool flat = m->space == ZS_PORT_SPACE_GLOBAL && m->bti == BTI_STATELESS;
-    if (type == LSC_LOAD_BLOCK2D || type == LSC_STORE_BLOCK2D)
-        /* their address is always of 64 bits, the field has another meaning */
-        return flat && send->sfid != SFID_TGM ? (*row)->decode(m, send->desc) : -ENOTSUP;
-    if (!has_address_size(m, send) || (send->sfid == SFID_TGM && m->bti > BTI_LAST))
-        return -ENOTSUP;
-    error = (*row)->decode(m, send->desc);
-    if (!error && send->sfid != SFID_TGM && zs_port_lsc_is_special(m))
-        *row = find_opcode(lsc_special_rows, ZS_ARRAY_LEN(lsc_special_rows), type);
+    if (!(*row)->is_fence)
+        zs_port_lsc_surface(m, send);
+    int error = (*row)->decode(m, send->desc);
+    if (!error && (*row)->shape == ZS_PORT_SHAPE_LSC && zs_port_lsc_is_special(m))
+        *row = find_opcode(lsc_special_rows, ZS_ARRAY_LEN(lsc_special_rows), (*row)->type);
     return error;
+}
+
+/* Sentences of rules are short: the whole of it has room in a fault. */
+static int refuse(const struct zs_port_send *send, const char *name, int error, const char *why,
+                  struct zs_diag *diag)
+{
+    const char *modelled = error == -ENOTSUP ? "modelled" : "legal";
+    if (why)
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET,
+                           "%s (SFID %u, 0x%08x, 0x%08x) is not %s: %s", name, send->sfid,
+                           send->desc, send->ex_desc, modelled, why);
+    return zs_diag_set(
+        diag, error, ZS_DIAG_NO_OFFSET,
+        "%s (SFID %u, descriptor 0x%08x, extended 0x%08x, lengths %u, %u, %u) "
+        "%s",
+        name, send->sfid, send->desc, send->ex_desc, send->mlen, send->xlen, send->rlen,
+        error == -ENOTSUP ? "in this form is not modelled" : "does not fit its registers");
 }
 
 int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_message *ret_message,
@@ -269,6 +251,10 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
     bool lsc = is_lsc(send);
     uint32_t type = lsc ? zs_port_bits(send->desc, 5, 0) : message_type(send->sfid, send->desc);
     const struct zs_port_message_row *row = lsc ? find_lsc_row(send) : find_row(send->sfid, type);
+    const char *why = NULL;
+    int error = lsc ? zs_port_lsc_check(send, &why) : 0;
+    if (error)
+        return refuse(send, row ? row->name : "message", error, why, diag);
     if (!row)
         return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
                            "message type 0x%x to SFID %u (%s), descriptor 0x%08x, is not modelled",
@@ -281,14 +267,9 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
                                 .shape = row->shape,
                                 .space = ZS_PORT_SPACE_GLOBAL,
                                 .component_B = (uint16_t)send->grf_B}; /* for decode */
-    int error = lsc ? decode_lsc(&m, &row, send) : decode_legacy(&m, row, send);
+    error = lsc ? decode_lsc(&m, &row, send) : decode_legacy(&m, row, send, &why);
     if (error)
-        return zs_diag_set(
-            diag, error, ZS_DIAG_NO_OFFSET,
-            "%s (SFID %u, descriptor 0x%08x, extended 0x%08x, lengths %u, %u, %u) "
-            "%s",
-            row->name, send->sfid, send->desc, send->ex_desc, send->mlen, send->xlen, send->rlen,
-            error == -ENOTSUP ? "in this form is not modelled" : "does not fit its registers");
+        return refuse(send, row->name, error, why, diag);
     *ret_message = m;
     *ret_row = row;
     return 0;

@@ -391,6 +391,9 @@ static void touch_lsc(const struct zs_port *port, const struct zs_port_message *
     struct zs_port_plain plain;
     if (zs_port_lsc_is_special(m)) {
         zs_port_lsc_plain(m, src0, &plain);
+        mask &= ~plain.far;
+        if (plain.far && (!m->lanes || !mask))
+            return;
         m = &plain.message;
         src0 = plain.addresses;
     }

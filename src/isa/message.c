@@ -88,7 +88,7 @@ static void shape_DWORDS(struct decoder *d)
 
 static void shape_QWORDS(struct decoder *d)
 {
-    set_data(d, d->exec_size, 8, 1);
+    set_data(d, d->exec_size, 8, 1u << bits(d->m->desc, 10, 2));
 }
 
 static void set_channels(struct decoder *d, uint32_t enabled)

@@ -313,6 +313,65 @@ static void atomic_case(struct suite *s, const char *op)
     }
 ATOMICS(ATOMIC)
 
+/* Small whole numbers, of which every other one is that in memory. */
+#define FLOAT_ATOMIC_CASES(T, S)                                                                   \
+    static void atomic_##T(struct suite *s, const char *op)                                        \
+    {                                                                                              \
+        uint32_t *at = suite_in(s, S_U32, s->n);                                                   \
+        T *x = suite_in(s, S, s->n), *y = suite_in(s, S, s->n);                                    \
+        T *memory = suite_inout(s, S, s->n, 0), *old = suite_out(s, S, s->n, 0);                   \
+        for (uint32_t i = 0; i < s->n; i++) {                                                      \
+            at[i] = s->n - 1 - i;                                                                  \
+            memory[at[i]] = (T)(int)(suite_random(s) % 41) - 20;                                   \
+            x[i] = i % 2 ? memory[at[i]] : (T)(int)(suite_random(s) % 41) - 20;                    \
+            y[i] = (T)i;                                                                           \
+        }                                                                                          \
+        suite_upload(s, at);                                                                       \
+        suite_upload(s, x);                                                                        \
+        suite_upload(s, y);                                                                        \
+        suite_upload(s, memory);                                                                   \
+        for (uint32_t i = 0; i < s->n; i++) {                                                      \
+            T *m = &memory[at[i]], before = *m;                                                    \
+            old[i] = is_on(i) ? before : UNTOUCHED;                                                \
+            if (!is_on(i))                                                                         \
+                continue;                                                                          \
+            *m = !strcmp(op, "fadd")   ? before + x[i]                                             \
+                 : !strcmp(op, "fsub") ? before - x[i]                                             \
+                 : !strcmp(op, "fmin") ? (x[i] < before ? x[i] : before)                           \
+                 : !strcmp(op, "fmax") ? (x[i] > before ? x[i] : before)                           \
+                 : before == x[i]      ? y[i]                                                      \
+                                       : before;                                                        \
+        }                                                                                          \
+    }
+FLOAT_ATOMIC_CASES(float, S_F32)
+FLOAT_ATOMIC_CASES(double, S_F64)
+#define FLOAT_ATOMICS(X, T) X(fadd, T) X(fsub, T) X(fmin, T) X(fmax, T) X(fcas, T)
+#define FLOAT_ATOMIC(name, T)                                                                      \
+    static void atomic_##name##_##T(struct suite *s)                                               \
+    {                                                                                              \
+        atomic_##T(s, #name);                                                                      \
+    }
+FLOAT_ATOMICS(FLOAT_ATOMIC, float)
+FLOAT_ATOMICS(FLOAT_ATOMIC, double)
+
+static void case_table(struct suite *s)
+{
+    const uint32_t *a = suite_in(s, S_U32, s->n + 1);
+    uint32_t *at = suite_in(s, S_U32, s->n);
+    for (uint32_t i = 0; i < s->n; i++)
+        at[i] %= s->n;
+    suite_upload(s, at);
+    uint32_t *out = suite_out(s, S_U32, 2 * (size_t)s->n, 0);
+    uint32_t *stored = suite_inout(s, S_U32, s->n, 0);
+    for (uint32_t i = 0; i < s->n; i++, out += 2) {
+        out[0] = is_on(i) ? a[at[i]] : UNTOUCHED;
+        out[1] = is_on(i) ? a[at[i] + 1] : UNTOUCHED;
+        if (is_on(i))
+            stored[i] = a[at[i] + 1];
+    }
+    suite_int(s, 0);
+}
+
 static void case_fences(struct suite *s)
 {
     const uint32_t *a = suite_in(s, S_U32, s->n);
@@ -462,8 +521,9 @@ static const struct suite_shape shapes[] = {{{1}, {16}}, {{5}, {64}}, {{0}, {0}}
     {                                                                                              \
         "lsc_strided_" #name, strided_##name, shapes                                               \
     }
-#define ATOMIC_CASE(name)     {"lsc_atomic_" #name, atomic_##name, shapes},
-#define BLOCK_CASE(name, ...) {"lsc_block_" #name, block_##name, shapes},
+#define ATOMIC_CASE(name)          {"lsc_atomic_" #name, atomic_##name, shapes},
+#define FLOAT_ATOMIC_CASE(name, T) {"lsc_atomic_" #name "_" #T, atomic_##name##_##T, shapes},
+#define BLOCK_CASE(name, ...)      {"lsc_block_" #name, block_##name, shapes},
 /* There the compiler numbers images differently than lsc.cl says. */
 #define OTHER_NUMBERS "zebin unoptimised"
 static const struct suite_case cases[] = {
@@ -483,7 +543,10 @@ static const struct suite_case cases[] = {
     STRIDED_CASE(d64x2),
     STRIDED_CASE(d8c32),
     STRIDED_CASE(d16),
-    ATOMICS(ATOMIC_CASE) /**/
+    ATOMICS(ATOMIC_CASE) FLOAT_ATOMICS(FLOAT_ATOMIC_CASE, float) /**/
+    FLOAT_ATOMICS(FLOAT_ATOMIC_CASE, double)                     /**/
+    {"lsc_table_a32", case_table, shapes},
+    {"lsc_table_a64", case_table, shapes},
     {"lsc_fences", case_fences, shapes},
     {"lsc_texels", case_texels, shapes, OTHER_NUMBERS},
     {"lsc_texel_sums", case_texel_sums, shapes, OTHER_NUMBERS},
@@ -491,7 +554,10 @@ static const struct suite_case cases[] = {
 
 #define ROW8_NAME(name, ...)  "lsc_row8_" #name " "
 #define ROW16_NAME(name, ...) "lsc_row16_" #name " "
+#define DOUBLE_NAME(name, T)  "lsc_atomic_" #name "_" #T " "
 #define BLOCK_NAME(name, ...) "lsc_block_" #name " "
 const struct suite_group suite_lsc = {
-    "lsc", cases, SUITE_COUNT(cases), .simd8 = ROWS8(ROW8_NAME) "lsc_texels lsc_texel_sums",
-    .no_simd8 = ROWS16(ROW16_NAME) BLOCKS(BLOCK_NAME) "lsc_load_far lsc_store_far"};
+    "lsc", cases, SUITE_COUNT(cases),
+    .simd8 = ROWS8(ROW8_NAME) "lsc_texels lsc_texel_sums lsc_table_a32 lsc_table_a64",
+    .no_simd8 = ROWS16(ROW16_NAME) BLOCKS(BLOCK_NAME)
+        FLOAT_ATOMICS(DOUBLE_NAME, double) "lsc_load_far lsc_store_far"};

@@ -3,8 +3,9 @@
  * Any descriptor with any payload against a small memory: every access stays inside what the port
  * allows (the sanitizer and the guard bytes see the others), and nothing hangs.
  *
- * Input: messages of 16 bytes (descriptor, lane mask, SFID, lengths, flags, places in the register
- * file), then the register file; missing bytes are 0.
+ * Input: messages of 16 bytes (descriptor, lane mask, SFID with flags: registers of 64 bytes,
+ * "ExBSO", load/store cache; lengths, places in the register file), then the register file; missing
+ * bytes are 0.
  */
 #include "dataport/dataport.h"
 
@@ -87,40 +88,42 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
     memcpy(&desc, bytes, 4);
     memcpy(&mask, bytes + 4, 4);
     uint32_t mlen = bytes[9] & 15, xlen = bytes[10] & 15, rlen = bytes[11] & 31;
-    uint32_t dst = bytes[12] & 127, src0 = bytes[13] & 127, src1 = bytes[14] & 127;
-    if (dst + rlen > 128 || src0 + mlen > 128 || src1 + xlen > 128)
+    uint32_t grf_B = bytes[8] & 0x20 ? 64 : 32, grfs = FILE_B / grf_B;
+    uint32_t dst = bytes[12] % grfs, src0 = bytes[13] % grfs, src1 = bytes[14] % grfs;
+    if (dst + rlen > grfs || src0 + mlen > grfs || src1 + xlen > grfs)
         return;
     struct zs_port_message message;
     const struct zs_port_message_row *row;
     struct zs_diag diag = {0};
-    const struct zs_port_send send = {.sfid = bytes[8] & 15,
+    const struct zs_port_send send = {.sfid = bytes[8] & 31,
                                       .desc = desc,
-                                      .ex_desc = (bytes[10] & 0xf0u) << 24 | (bytes[11] >> 5 & 7u)
-                                                                                 << 6,
+                                      .ex_desc = (bytes[10] & 0xf0u) << 24 |
+                                                 (bytes[15] & 0xf0u) << 20 |
+                                                 (bytes[11] >> 5 & 7u) << 6,
                                       .mlen = mlen,
                                       .xlen = xlen,
                                       .rlen = rlen,
-                                      .grf_B = 32,
+                                      .grf_B = grf_B,
                                       .exec_size = 1u << (bytes[9] >> 4) % 6,
                                       .has_lsc = bytes[8] & 0x80,
                                       .is_surface_offset = bytes[8] & 0x40};
     if (zs_port_message_decode(&send, &message, &row, &diag))
         return;
     message.cache_slot = bytes[15] % ZS_PORT_CACHE;
-    uint8_t joined[32 * 32], response[32 * 32] = {0};
-    const uint8_t *first = file + src0 * 32, *second = file + src1 * 32;
+    uint8_t joined[32 * 64], response[32 * 64] = {0};
+    const uint8_t *first = file + src0 * grf_B, *second = file + src1 * grf_B;
     if (message.gather) {
-        memcpy(joined, first, mlen * 32);
-        memcpy(joined + mlen * 32, second, xlen * 32);
+        memcpy(joined, first, mlen * grf_B);
+        memcpy(joined + mlen * grf_B, second, xlen * grf_B);
         first = joined;
     }
     uint32_t lanes = message.lanes ? UINT32_MAX >> (32 - message.lanes) : UINT32_MAX;
-    uint8_t *exact = malloc(rlen * 32 + 1); /* the sanitizer sees responses that are too long */
+    uint8_t *exact = malloc(rlen * grf_B + 1); /* the sanitizer sees responses that are too long */
     if (!exact)
         return;
-    memcpy(exact, response, rlen * 32);
+    memcpy(exact, response, rlen * grf_B);
     row->run(&s->port, &message, exact, first, second, mask & lanes);
-    memcpy(file + dst * 32, exact, rlen * 32);
+    memcpy(file + dst * grf_B, exact, rlen * grf_B);
     free(exact);
 }
 

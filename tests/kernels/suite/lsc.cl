@@ -272,6 +272,33 @@ ATOMIC(or, ONE)
 ATOMIC(xor, ONE)
 ATOMIC(icas, BOTH)
 
+/* ... and of floats; each lane's own memory, as above. */
+#define FLOAT_ATOMIC(name, T, shape, operands)                                                     \
+    KERNEL void lsc_atomic_##name##_##T(global const uint *at, global const T *b,                  \
+                                        global const T *c, global T *memory, global T *old)        \
+    {                                                                                              \
+        global T *p = memory + at[I];                                                              \
+        T x = b[I], y = c[I], r = 7;                                                               \
+        if (ON) {                                                                                  \
+            T v;                                                                                   \
+            __asm__ volatile("lsc_atomic_" #name ".ugm " SIMD "%0:" shape " flat[%1]:a64 " operands \
+                             : "=rw"(v)                                                            \
+                             : "rw"(p), "rw"(x), "rw"(y));                                         \
+            r = v;                                                                                 \
+        }                                                                                          \
+        old[I] = r;                                                                                \
+    }
+#define FLOAT_ATOMICS(T, shape)                                                                    \
+    FLOAT_ATOMIC(fadd, T, shape, ONE)                                                              \
+    FLOAT_ATOMIC(fsub, T, shape, ONE)                                                              \
+    FLOAT_ATOMIC(fmin, T, shape, ONE)                                                              \
+    FLOAT_ATOMIC(fmax, T, shape, ONE)                                                              \
+    FLOAT_ATOMIC(fcas, T, shape, BOTH)
+FLOAT_ATOMICS(float, "d32")
+#if LANES == 16
+FLOAT_ATOMICS(double, "d64")
+#endif
+
 /* ---- Fences of every scope ---- */
 
 KERNEL void lsc_fences(global const uint *a, global uint *out)
@@ -289,6 +316,31 @@ KERNEL void lsc_fences(global const uint *a, global uint *out)
 }
 
 #if LANES == 8
+/* ---- By binding table, by the numbers that the compiler gives the first and the fourth buffer ---- */
+
+#define BY_TABLE(bits, T)                                                                          \
+    KERNEL void lsc_table_a##bits(global const uint *a, global const uint *at, global uint2 *out,  \
+                                  global uint *stored, int never)                                  \
+    {                                                                                              \
+        T from = at[I] * 4, to = I * 4;                                                            \
+        uint2 v = (uint2)7;                                                                        \
+        if (ON) {                                                                                  \
+            uint2 r;                                                                               \
+            __asm__ volatile("lsc_load.ugm (M1, 8) %0:d32x2 bti(0x0)[%1]:a" #bits                  \
+                             : "=rw"(r)                                                            \
+                             : "rw"(from));                                                        \
+            __asm__ volatile("lsc_store.ugm (M1, 8) bti(0x3)[%0]:a" #bits " %1:d32"                \
+                             :                                                                     \
+                             : "rw"(to), "rw"(r.y));                                               \
+            v = r;                                                                                 \
+        }                                                                                          \
+        out[I] = v;                                                                                \
+        if (never)                                                                                 \
+            stored[I] = a[I];                                                                      \
+    }
+BY_TABLE(32, uint)
+BY_TABLE(64, ulong)
+
 /* ---- Texels, by the numbers that the compiler gives these images ---- */
 
 KERNEL void lsc_texels(read_only image2d_t from, write_only image2d_t to, global const int2 *at,

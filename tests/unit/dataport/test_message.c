@@ -132,9 +132,10 @@ static void check_scattered(bool a64, bool write, uint32_t lanes, uint32_t kind,
     uint32_t element_B = kind == 0 ? 1u << code : kind == 1 ? 4 : 8;
     uint32_t elements = kind == 0 ? 1 : 1u << code, slot_B = element_B == 8 ? 8 : 4;
     uint32_t address_grf = lanes / 8 * (a64 ? 2 : 1), data_grf = lanes * slot_B * elements / GRF_B;
-    uint32_t desc = a64 ? STATELESS | kind << 8 | code << 10 | (uint32_t)(lanes == 16) << 12 |
-                              (write ? 0x1Au : 0x10u) << 14
-                        : 0 | (uint32_t)(lanes == 16) << 8 | code << 10 | (write ? 0xCu : 4u) << 14;
+    uint32_t desc =
+        a64 ? STATELESS | kind << 8 | code << 10 | (uint32_t)(lanes == 16) << 12 |
+                  (write ? 0x1Au : 0x10u) << 14
+            : (uint32_t)(lanes == 16) << 8 | code << 10 | ((write ? 0xCu : 4u) + (kind == 2)) << 14;
     if (data_grf > 15)
         goto out;
     assert_int_equal(
@@ -183,6 +184,7 @@ static void scattered_matches_bytes(void **state)
                 for (uint32_t code = 0; code < 3; code++) {
                     check_scattered(false, write, lanes, 0, code, &seed);
                     check_scattered(true, write, lanes, 0, code, &seed);
+                    check_scattered(false, write, lanes, 2, code, &seed);
                 }
                 for (uint32_t code = 0; code < 4; code++) {
                     check_scattered(true, write, lanes, 1, code, &seed);
