@@ -13,7 +13,8 @@
  * is where the least waiting key lies when it has the running call depth: a block start compares
  * its number with it, and nothing else.
  */
-#include "eu/eu_priv.h"
+#include "dataport/dataport.h"
+#include "eu/send_lower.h"
 
 #include <errno.h>
 #include <smmintrin.h>
@@ -610,6 +611,19 @@ const struct zs_eu_op *zs_eu_op_send_full(struct zs_eu_thread *t, const struct z
     ZS_EU_NEXT(t, op);
 }
 
+const struct zs_eu_op *zs_eu_op_send_direct(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_send *send = &op->send->send;
+    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
+
+    t->current = op;
+    bool done = send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
+                          t->grf + send->d.src1_B, op->lanes);
+    if (ZS_UNLIKELY(!done))
+        return stop_behind(t, op, zs_eu_send_failed(t, send));
+    ZS_EU_NEXT(t, op);
+}
+
 const struct zs_eu_op *zs_eu_op_send_hooked(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t active = zs_eu_active(t, op);
@@ -661,8 +675,11 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     t->fault.text[0] = '\0';
     if (program->scores)
         memset(&t->scoreboard, 0, sizeof(t->scoreboard));
-    clear(t->acc, program->read_acc_slots * sizeof(t->acc[0]));
-    clear(t->acc_high, program->read_acc_slots * sizeof(t->acc[0]));
+    for (uint32_t left = program->read_acc_slots; left; left &= left - 1) {
+        size_t at = (size_t)__builtin_ctz(left) * ZS_EU_ACC_RUN;
+        clear(t->acc + at, ZS_EU_ACC_RUN * sizeof(t->acc[0]));
+        clear(t->acc_high + at, ZS_EU_ACC_RUN * sizeof(t->acc[0]));
+    }
     dispatch_mask &= program->simd_mask;
     unsigned all = dispatch_mask == program->simd_mask;
     for (uint32_t i = 0; i < program->clear_count[all]; i++) {

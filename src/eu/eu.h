@@ -34,7 +34,7 @@ enum {
     /* what a thread has room for, whatever struct zs_eu_registers says */
     ZS_EU_GRF_FILE_MAX_B = 256 * 64,
     ZS_EU_FLAGS_MAX = 4,
-    ZS_EU_ACC_SLOTS_MAX = 512,
+    ZS_EU_ACC_SLOTS_MAX = 896,
     ZS_EU_A0_MAX = 16,
     /* Bytes behind the register file that wide host loads and stores may touch. Always zero to
      * the program: no operand is lowered that ends behind the last register. */
@@ -201,6 +201,8 @@ enum {
     /* each instruction has an operation: threads can stand at all of them, and go on in another
      * program of the same code (zs_eu_thread_switch) */
     ZS_EU_LOWER_PLACES = 1u << 8,
+    /* hooks look at no registers but the payloads of messages: threads begin as they do without */
+    ZS_EU_LOWER_HOOKS_BLIND = 1u << 9,
 };
 
 /*
@@ -351,9 +353,8 @@ struct zs_eu_thread {
     uint32_t host_csr_double;
     uint32_t send_cache_next;
     uint64_t block_count[2]; /* what a block start adds to its counters: follows from ce */
-    /* element i of the accumulators: a slot each, by the size of the element's type (32-byte
-     * registers, dwords: acc1 begins at slot 8); integers sign-extended to 64 bits, of which the
-     * high halves lie apart: what is no wider than a dword is packed */
+    /* elements of the accumulators, a slot each (zs_eu_acc_slot()); integers sign-extended to 64
+     * bits, of which the high halves lie apart: what is no wider than a dword is packed */
     _Alignas(64) uint32_t acc[ZS_EU_ACC_SLOTS_MAX];
     _Alignas(64) uint32_t acc_high[ZS_EU_ACC_SLOTS_MAX];
     struct zs_eu_fault fault;
@@ -376,6 +377,28 @@ struct zs_eu_thread {
  */
 void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
                        uint32_t dispatch_mask);
+
+/*
+ * The slot of an accumulator's first element, and where those that follow it end. Of acc0 and acc1
+ * it goes by the size of elements (32-byte registers: acc1 begins at slot 8 for dwords, 16 for
+ * words), so that element i has one slot whatever its type, as instructions that imply acc0 take
+ * it. The others have room of their own for each size: a word of acc3 is not a dword of acc6.
+ */
+static inline uint32_t zs_eu_acc_slot(const struct zs_eu_registers *r, uint32_t reg,
+                                      uint32_t size_B, uint32_t *ret_end)
+{
+    uint32_t width_B = size_B < 2 ? 2 : size_B, per_reg = r->grf_B / width_B, start = 0;
+
+    if (reg < 2) {
+        *ret_end = 2 * per_reg;
+        return reg * per_reg;
+    }
+    for (uint32_t of_B = 2; of_B < width_B; of_B *= 2) /* behind those of narrower ones */
+        start += (r->acc_count - 2u) * r->grf_B / of_B;
+    start += r->grf_B;
+    *ret_end = start + (r->acc_count - 2u) * per_reg;
+    return start + (reg - 2) * per_reg;
+}
 
 /* An element of the accumulators. */
 static inline uint64_t zs_eu_acc(const struct zs_eu_thread *t, uint32_t slot)
@@ -439,7 +462,7 @@ void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0);
 /*
  * The same for a thread that zs_eu_thread_init() has prepared for this program before: leaves what
  * belongs to the program alone, which is most of the work, and so it does with registers that the
- * program never reads (nor with accumulators; with hooks it clears all).
+ * program never reads (nor with accumulators; with hooks that look at them it clears all).
  */
 void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *program,
                           uint32_t dispatch_mask);

@@ -16,6 +16,8 @@
 
 /* Handlers return the next operation, or NULL after they have set t->status. */
 typedef const struct zs_eu_op *zs_eu_op_fn(struct zs_eu_thread *t, const struct zs_eu_op *op);
+/* One that takes what the operation in front of it passes on, too (exec_linked.c). */
+typedef void zs_eu_any_fn(void);
 
 /*
  * The lowering says what an operation is (kind, cls, operands, mask); its handler follows from
@@ -28,7 +30,10 @@ enum { ZS_EU_BLOCK_BITS = 20 };
 enum { ZS_EU_OP_ALIGN = 64 }; /* a line of the host's cache */
 
 struct zs_eu_op {
-    _Alignas(ZS_EU_OP_ALIGN) zs_eu_op_fn *fn;
+    _Alignas(ZS_EU_OP_ALIGN) union {
+        zs_eu_op_fn *fn;
+        zs_eu_any_fn *linked;
+    };
     union {
         struct {
             uint32_t dst, src[3]; /* byte offsets from the thread */
@@ -93,6 +98,7 @@ enum zs_eu_shape {
     ZS_EU_SHAPE_FULL16,   /* ... two ... */
     ZS_EU_SHAPE_FULL32,   /* ... four */
     ZS_EU_SHAPE_MASKED16, /* sixteen channels */
+    ZS_EU_SHAPE_MASKED32, /* thirty-two */
     ZS_EU_SHAPE_COUNT
 };
 
@@ -108,6 +114,14 @@ struct zs_eu_handlers {
 extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
 extern const struct zs_eu_handlers zs_eu_handlers_avx512;
+
+/* Links (exec_linked.c): handlers of 32 lanes, all on or under any mask, by whether they pass on
+ * what they make, and by where each source is: digits to base 3, the first source's the lowest. */
+enum { ZS_EU_LINK_V, ZS_EU_LINK_S, ZS_EU_LINK_C, ZS_EU_LINK_CODES = 27 };
+struct zs_eu_links {
+    zs_eu_any_fn *row[ZS_EU_ROW_COUNT][2][2][ZS_EU_LINK_CODES];
+};
+extern const struct zs_eu_links zs_eu_links_avx2, zs_eu_links_avx512;
 
 /* ---- systolic multiplications (dpas.c) ---- */
 
@@ -171,6 +185,7 @@ struct zs_eu_score {
     uint8_t sbid;
     uint8_t by_lanes; /* bit i: each lane reads an element of its own of source i */
     bool sets, lengths_in_a0, starts_block;
+    bool maybe_longer; /* dst has a register more than the instruction says, or not */
 };
 
 struct zs_eu_program_fault {
@@ -206,6 +221,10 @@ _Static_assert(ZS_EU_SETTLE_AFTER + ZS_EU_SETTLE_RUN < (1 << ZS_EU_PACKED_LOW) -
                    ZS_EU_PACKED_HIGH - ZS_EU_PACKED_LOW == ZS_EU_PACKED_LOW + 3,
                "no field overflows between two settlements");
 
+enum { ZS_EU_ACC_RUN = 64 }; /* accumulator elements that are cleared together */
+_Static_assert(ZS_EU_ACC_SLOTS_MAX % ZS_EU_ACC_RUN == 0 && ZS_EU_ACC_SLOTS_MAX / ZS_EU_ACC_RUN < 32,
+               "a bit for each");
+
 /*
  * Every block exists in two versions: one for `full_ce`, with all lanes of the program on, whose
  * operations do not look at the mask, and one for any other mask. Lanes change at block starts and
@@ -223,7 +242,7 @@ struct zs_eu_program {
     } * clear[2];
     uint32_t clear_count[2];
     uint32_t host_csr[2];    /* t->host_csr and host_csr_double of one */
-    uint32_t read_acc_slots; /* accumulator elements that it may read, from the first on */
+    uint32_t read_acc_slots; /* accumulators that it may read: a bit for each ZS_EU_ACC_RUN */
     struct zs_eu_inst *insts;
     struct zs_eu_score *scores; /* NULL: not checked */
     uint32_t inst_count;
@@ -268,9 +287,13 @@ static inline uint32_t zs_eu_file_B(const struct zs_eu_program *program)
     return (uint32_t)program->regs.grf_B * program->regs.grf_count;
 }
 
-static inline uint32_t zs_eu_acc_slots(const struct zs_eu_program *program)
+/* All slots of accumulators: those of the widest elements come last. */
+static inline uint32_t zs_eu_acc_slots(const struct zs_eu_registers *regs)
 {
-    return (uint32_t)program->regs.acc_count * program->regs.grf_B / 2;
+    uint32_t end;
+
+    zs_eu_acc_slot(regs, 2, 8, &end);
+    return end;
 }
 
 static inline uint32_t zs_eu_word(const struct zs_eu_thread *t, uint32_t offset_B)
@@ -304,8 +327,10 @@ static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_o
  * calls of these jumps only uses some stack.
  */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#define ZS_EU_HAS_LINKS   1
 #define ZS_EU_NEXT(t, op) return (op)[1].fn((t), (op) + 1)
 #else
+#define ZS_EU_HAS_LINKS   0
 #define ZS_EU_NEXT(t, op) return (op) + 1
 #endif
 

@@ -34,7 +34,7 @@
  * before the chunk is stored, and zs_eu_lower() has excluded harmful overlaps between chunks.
  *
  * Shapes (enum zs_eu_shape): any mask and number of chunks; whole chunks without a look at the
- * mask, eight, sixteen or thirty-two channels; sixteen channels under any mask.
+ * mask, eight, sixteen or thirty-two channels; sixteen or thirty-two channels under any mask.
  */
 #define BODY_ANY(TD, MODE, DECLARE, READ, EXPR)                                                    \
     {                                                                                              \
@@ -124,6 +124,24 @@
         ZS_EU_NEXT(t, op);                                                                         \
     }
 
+#define BODY_MASKED32(TD, MODE, DECLARE, READ, EXPR)                                               \
+    {                                                                                              \
+        uint32_t active = zs_eu_active(t, op);                                                     \
+        DECLARE;                                                                                   \
+        uint8_t *to = AT(t, op->dst);                                                              \
+        ENTER_##MODE(t);                                                                           \
+        READ;                                                                                      \
+        STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                        \
+        READ;                                                                                      \
+        STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8 & 0xff);                  \
+        READ;                                                                                      \
+        STORE_BLEND(TD, to + 2 * sizeof(TD##x8), (TD##x8)(EXPR), active >> 16 & 0xff);             \
+        READ;                                                                                      \
+        STORE_BLEND(TD, to + 3 * sizeof(TD##x8), (TD##x8)(EXPR), active >> 24);                    \
+        LEAVE_##MODE(t);                                                                           \
+        ZS_EU_NEXT(t, op);                                                                         \
+    }
+
 /* One channel: nothing but its element is touched. */
 #define STORE_ONE(TD, MODE, DECLARE, EXPR)                                                         \
     DECLARE;                                                                                       \
@@ -169,15 +187,18 @@
 #define UN_SHAPES(...)                                                                             \
     UN_FN(ANY, __VA_ARGS__)                                                                        \
     UN_FN(FULL8, __VA_ARGS__)                                                                      \
-    UN_FN(FULL16, __VA_ARGS__) UN_FN(FULL32, __VA_ARGS__) UN_FN(MASKED16, __VA_ARGS__)
+    UN_FN(FULL16, __VA_ARGS__)                                                                     \
+    UN_FN(FULL32, __VA_ARGS__) UN_FN(MASKED16, __VA_ARGS__) UN_FN(MASKED32, __VA_ARGS__)
 #define BIN_SHAPES(...)                                                                            \
     BIN_FN(ANY, __VA_ARGS__)                                                                       \
     BIN_FN(FULL8, __VA_ARGS__)                                                                     \
-    BIN_FN(FULL16, __VA_ARGS__) BIN_FN(FULL32, __VA_ARGS__) BIN_FN(MASKED16, __VA_ARGS__)
+    BIN_FN(FULL16, __VA_ARGS__)                                                                    \
+    BIN_FN(FULL32, __VA_ARGS__) BIN_FN(MASKED16, __VA_ARGS__) BIN_FN(MASKED32, __VA_ARGS__)
 #define TER_SHAPES(...)                                                                            \
     TER_FN(ANY, __VA_ARGS__)                                                                       \
     TER_FN(FULL8, __VA_ARGS__)                                                                     \
-    TER_FN(FULL16, __VA_ARGS__) TER_FN(FULL32, __VA_ARGS__) TER_FN(MASKED16, __VA_ARGS__)
+    TER_FN(FULL16, __VA_ARGS__)                                                                    \
+    TER_FN(FULL32, __VA_ARGS__) TER_FN(MASKED16, __VA_ARGS__) TER_FN(MASKED32, __VA_ARGS__)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     UN_SHAPES(id, 0, V, TD, TA, MODE, EXPR)                                                        \
@@ -264,7 +285,7 @@
     }
 #define CMP_BODY_FULL16(TA, MODE, DECLARE, READ, EXPR)                                             \
     CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, 0xffff)
-#define CMP_BODY_FULL32(TA, MODE, DECLARE, READ, EXPR)                                             \
+#define CMP_BODY_32(TA, MODE, DECLARE, READ, EXPR, active)                                         \
     {                                                                                              \
         DECLARE;                                                                                   \
         ENTER_##MODE(t);                                                                           \
@@ -277,9 +298,13 @@
         READ;                                                                                      \
         bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 24;                                 \
         LEAVE_##MODE(t);                                                                           \
-        write_flag(t, op, UINT32_MAX, bits);                                                       \
+        write_flag(t, op, (active), bits);                                                         \
         ZS_EU_NEXT(t, op);                                                                         \
     }
+#define CMP_BODY_FULL32(TA, MODE, DECLARE, READ, EXPR)                                             \
+    CMP_BODY_32(TA, MODE, DECLARE, READ, EXPR, UINT32_MAX)
+#define CMP_BODY_MASKED32(TA, MODE, DECLARE, READ, EXPR)                                           \
+    CMP_BODY_32(TA, MODE, DECLARE, READ, EXPR, zs_eu_active(t, op))
 #define CMP_BODY_MASKED16(TA, MODE, DECLARE, READ, EXPR)                                           \
     CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, zs_eu_active(t, op))
 
@@ -290,7 +315,8 @@
 #define CMP_SHAPES(...)                                                                            \
     CMP_FN(ANY, __VA_ARGS__)                                                                       \
     CMP_FN(FULL8, __VA_ARGS__)                                                                     \
-    CMP_FN(FULL16, __VA_ARGS__) CMP_FN(FULL32, __VA_ARGS__) CMP_FN(MASKED16, __VA_ARGS__)
+    CMP_FN(FULL16, __VA_ARGS__)                                                                    \
+    CMP_FN(FULL32, __VA_ARGS__) CMP_FN(MASKED16, __VA_ARGS__) CMP_FN(MASKED32, __VA_ARGS__)
 
 /* Two numbers: what holds for one channel holds for all. */
 #define CMP_BOTH_FN(id, TA, MODE, EXPR)                                                            \
@@ -569,7 +595,9 @@ HANDLER(scatter_pairs_32)
     [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY, [ZS_EU_SHAPE_FULL8][cls] = id##_##cls##_FULL8,      \
     [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16,                                               \
     [ZS_EU_SHAPE_FULL32][cls] = id##_##cls##_FULL32
-#define CELLS_MASKED(id, cls) CELLS(id, cls), [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16
+#define CELLS_MASKED(id, cls)                                                                      \
+    CELLS(id, cls), [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16,                           \
+                    [ZS_EU_SHAPE_MASKED32][cls] = id##_##cls##_MASKED32
 #define CELLS_ONE(id)                                                                              \
     [ZS_EU_SHAPE_ANY][ZS_EU_CLASS_N1] = id##_7_ANY, [ZS_EU_SHAPE_FULL8][ZS_EU_CLASS_N1] =          \
                                                         id##_7_FULL

@@ -168,13 +168,13 @@ LANES_FN uint32_t bits_of(const void *value, unsigned element_B)
 #define BODY_FULL8(...)  BODY_WHOLE(8, __VA_ARGS__)
 #define BODY_FULL16(...) BODY_WHOLE(16, __VA_ARGS__)
 #define BODY_FULL32(...) BODY_WHOLE(32, __VA_ARGS__)
-#define BODY_MASKED16(TD, step, MODE, DECLARE, READ, EXPR)                                         \
+#define BODY_MASKED(lanes, TD, step, MODE, DECLARE, READ, EXPR)                                    \
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op);                                                     \
         DECLARE;                                                                                   \
         uint8_t *to = AT(t, op->dst);                                                              \
         ENTER_##MODE(t);                                                                           \
-        STEPS(16, step)                                                                            \
+        STEPS(lanes, step)                                                                         \
         {                                                                                          \
             READ;                                                                                  \
             VEC(TD, step) value_ = (VEC(TD, step))(EXPR);                                          \
@@ -185,6 +185,9 @@ LANES_FN uint32_t bits_of(const void *value, unsigned element_B)
         LEAVE_##MODE(t);                                                                           \
         ZS_EU_NEXT(t, op);                                                                         \
     }
+
+#define BODY_MASKED16(...) BODY_MASKED(16, __VA_ARGS__)
+#define BODY_MASKED32(...) BODY_MASKED(32, __VA_ARGS__)
 
 /* Comparisons write the flag alone. */
 #define CMP_BODY(lanes, active, TA, step, MODE, DECLARE, READ, EXPR)                               \
@@ -206,6 +209,7 @@ LANES_FN uint32_t bits_of(const void *value, unsigned element_B)
 #define CMP_BODY_FULL16(...)   CMP_BODY(16, 0xffff, __VA_ARGS__)
 #define CMP_BODY_FULL32(...)   CMP_BODY(32, UINT32_MAX, __VA_ARGS__)
 #define CMP_BODY_MASKED16(...) CMP_BODY(16, zs_eu_active(t, op), __VA_ARGS__)
+#define CMP_BODY_MASKED32(...) CMP_BODY(32, zs_eu_active(t, op), __VA_ARGS__)
 
 #define SEL_BODY(lanes, TA, step, DECLARE, READ)                                                   \
     {                                                                                              \
@@ -249,10 +253,12 @@ LANES_FN uint32_t bits_of(const void *value, unsigned element_B)
                      DECLARE_##B(TA, step, b, 1), READ_##A(a); READ_##B(b))
 
 #define SHAPES_16(FORM, ...)                                                                       \
-    FORM(FULL16, 16, __VA_ARGS__) FORM(FULL32, 16, __VA_ARGS__) FORM(MASKED16, 16, __VA_ARGS__)
+    FORM(FULL16, 16, __VA_ARGS__)                                                                  \
+    FORM(FULL32, 16, __VA_ARGS__) FORM(MASKED16, 16, __VA_ARGS__) FORM(MASKED32, 16, __VA_ARGS__)
 #define SHAPES_8(FORM, ...)                                                                        \
     FORM(FULL8, 8, __VA_ARGS__)                                                                    \
-    FORM(FULL16, 8, __VA_ARGS__) FORM(FULL32, 8, __VA_ARGS__) FORM(MASKED16, 8, __VA_ARGS__)
+    FORM(FULL16, 8, __VA_ARGS__)                                                                   \
+    FORM(FULL32, 8, __VA_ARGS__) FORM(MASKED16, 8, __VA_ARGS__) FORM(MASKED32, 8, __VA_ARGS__)
 #define SEL_SHAPES_16(...) SEL_FN(FULL16, 16, __VA_ARGS__) SEL_FN(FULL32, 16, __VA_ARGS__)
 #define SEL_SHAPES_8(...)                                                                          \
     SEL_FN(FULL8, 8, __VA_ARGS__) SEL_FN(FULL16, 8, __VA_ARGS__) SEL_FN(FULL32, 8, __VA_ARGS__)
@@ -332,7 +338,8 @@ HANDLER(scatter_pairs_32)
 #define CELLS_16(id, cls)                                                                          \
     [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16,                                               \
     [ZS_EU_SHAPE_FULL32][cls] = id##_##cls##_FULL32,                                               \
-    [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16
+    [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16,                                           \
+    [ZS_EU_SHAPE_MASKED32][cls] = id##_##cls##_MASKED32
 #define CELLS_8(id, cls) [ZS_EU_SHAPE_FULL8][cls] = id##_##cls##_FULL8, CELLS_16(id, cls)
 #define SEL_CELLS_16(id, cls)                                                                      \
     [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16, [ZS_EU_SHAPE_FULL32][cls] = id##_##cls##_FULL32

@@ -210,10 +210,11 @@ const struct zs_eu_op *zs_eu_op_read_ip(struct zs_eu_thread *t, const struct zs_
     ZS_EU_NEXT(t, op);
 }
 
-/* tm0: executed instructions on top of what the environment says; coarse inside a block. */
+/* tm0: executed instructions on top of what the environment says. aux: those of the block that are
+ * not, this one among them; all were taken from the budget as it began. */
 const struct zs_eu_op *zs_eu_op_read_tm(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    uint64_t now = t->clock + t->executed + (t->budget_start - (uint64_t)t->budget);
+    uint64_t now = t->clock + t->executed + (t->budget_start - (uint64_t)t->budget) - op->aux;
 
     t->tm0[0] = (uint32_t)now;
     t->tm0[1] = (uint32_t)(now >> 32);

@@ -10,6 +10,7 @@
 #define ZS_EU_LANES_H
 
 #include "base/compiler.h"
+#include "eu/scalars.h"
 
 #include <immintrin.h>
 #include <math.h>
@@ -18,17 +19,6 @@
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
-
-typedef uint8_t u8;
-typedef int8_t s8;
-typedef uint16_t u16;
-typedef int16_t s16;
-typedef uint32_t u32;
-typedef int32_t s32;
-typedef uint64_t u64;
-typedef int64_t s64;
-typedef float f32;
-typedef double f64;
 
 #define ZS_LANES_TYPE(t) typedef t t##x8 __attribute__((vector_size(8 * sizeof(t))))
 ZS_LANES_TYPE(u8);
@@ -372,6 +362,10 @@ typedef __m256d lanes_part_f64;
 #define LANES_ROUND_PART(part, mode) _mm_round_pd((part), (mode) | _MM_FROUND_NO_EXC)
 typedef __m128d lanes_part_f64;
 #endif
+#ifdef __AVX512F__
+#define LANES_ROUND_F64(a, mode)                                                                   \
+    ((f64x8)_mm512_roundscale_pd((__m512d)(a), (mode) | _MM_FROUND_NO_EXC))
+#else
 #define LANES_ROUND_F64(a, mode)                                                                   \
     __extension__({                                                                                \
         lanes_part_f64 part_[64 / LANES_HOST_B];                                                   \
@@ -382,6 +376,7 @@ typedef __m128d lanes_part_f64;
         memcpy(&out_, part_, sizeof(out_));                                                        \
         out_;                                                                                      \
     })
+#endif
 
 /* The low and the high dwords of qwords: not of what was just computed, which gcc would take there
  * through memory. */

@@ -109,15 +109,18 @@ void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B)
         l->reads[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
-static bool has_hooks(const struct zs_eu_lowering *l)
+/* That look at any register. */
+static bool is_watched(const struct zs_eu_lowering *l)
 {
-    return l->params->flags &
-           (ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOK_STEPS);
+    const uint32_t hooks =
+        ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOK_STEPS;
+
+    return l->params->flags & hooks && !(l->params->flags & ZS_EU_LOWER_HOOKS_BLIND);
 }
 
 static bool is_read(const struct zs_eu_lowering *l, uint32_t reg)
 {
-    if (has_hooks(l))
+    if (is_watched(l))
         return true;
     return (reg + 1) * l->program->regs.grf_B > l->params->payload_B &&
            (l->reads[reg / 64] >> reg % 64 & 1);
@@ -147,10 +150,10 @@ static bool find_start(struct zs_eu_lowering *l, const struct zs_eu_window *wind
     struct zs_eu_program *p = l->program;
     uint32_t entry = p->insts[zs_eu_program_inst_at(p, l->params->entry_B)].block;
     uint64_t read[4] = {0}, exposed[4] = {0};
-    bool known = window->is_merging && !has_hooks(l) && zs_eu_exposed_registers(l, entry, exposed);
+    bool known = window->is_merging && !is_watched(l) && zs_eu_exposed_registers(l, entry, exposed);
 
-    if (has_hooks(l))
-        p->read_acc_slots = zs_eu_acc_slots(p);
+    if (is_watched(l))
+        p->read_acc_slots = (1u << ZS_EU_ACC_SLOTS_MAX / ZS_EU_ACC_RUN) - 1;
     else if (window->is_merging && !window->acc_lives)
         p->read_acc_slots = 0;
     for (uint32_t reg = 0; reg < p->regs.grf_count; reg++)
@@ -343,6 +346,7 @@ static void emit_block(struct zs_eu_lowering *l, uint32_t block)
     uint32_t end = block + 1 < p->block_count ? p->block_inst[block + 1] : first;
 
     l->n = l->chunks = 1;
+    l->block_end = end;
     p->block_op[block] = (uint32_t)p->op_count;
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_BLOCK);
     op->block = block;
@@ -483,6 +487,20 @@ static void end_inst(struct zs_eu_lowering *l, size_t first)
     }
 }
 
+/* The fault takes the place of what stands from `start` on. */
+static void end_refused(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, size_t start,
+                        bool always)
+{
+    struct zs_eu_program *p = l->program;
+
+    p->op_count = start;
+    l->n = inst->exec_size;
+    l->chunks = (l->n + 7) / 8;
+    p->insts[l->index].modelled = false;
+    p->insts[l->index].fault = (uint32_t)p->faults.count;
+    zs_eu_emit_fault(l, &l->fault, always || inst->channel_offset + inst->exec_size > 32);
+}
+
 static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index)
 {
     struct zs_eu_program *p = l->program;
@@ -507,14 +525,8 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
         if (!l->failed && !zs_eu_lower_flow(l))
             zs_eu_lower_inst(l);
     }
-    if (l->failed) {
-        p->op_count = start;
-        l->n = inst->exec_size;
-        l->chunks = (l->n + 7) / 8;
-        p->insts[index].modelled = false;
-        p->insts[index].fault = (uint32_t)p->faults.count;
-        zs_eu_emit_fault(l, &l->fault, always || inst->channel_offset + inst->exec_size > 32);
-    }
+    if (l->failed)
+        end_refused(l, inst, start, always);
     if (p->op_count == first && l->params->flags & ZS_EU_LOWER_PLACES)
         zs_eu_emit(l, ZS_EU_KIND_HOP); /* it does nothing */
     end_inst(l, first);
@@ -528,7 +540,8 @@ static void count_lanes_of(struct zs_eu_lowering *l, const struct zs_eu_window *
     emit_lane_count(l);
 }
 
-/* An instruction together with others; false: they cannot be, and nothing was done. */
+/* An instruction together with others; false: they cannot be, and nothing was done. One that reads
+ * another one's source is refused then: what it would read by itself may not have been written. */
 static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
 {
     const struct zs_eu_slot *slot = &w->slots[index];
@@ -543,9 +556,14 @@ static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, 
             count_lanes_of(l, w, slot->halves[i]);
         begin_inst(l, &slot->whole, w->first + index);
         set_predicate(l);
-        zs_eu_lower_inst(l);
+        if (slot->shift)
+            zs_eu_lower_address(l, slot->shift - 1u);
+        else
+            zs_eu_lower_inst(l);
     }
-    if (!l->failed) {
+    if (l->failed && slot->is_forwarded)
+        end_refused(l, &slot->whole, first, false);
+    if (!l->failed || slot->is_forwarded) {
         end_inst(l, first);
         return true;
     }
@@ -585,7 +603,7 @@ static void lower_blocks(struct zs_eu_lowering *l, struct zs_eu_window *w)
         }
         if (i >= w->first + w->count)
             zs_eu_merge_window(l, w, i, p->block_inst[block]);
-        lower_slot(l, w, i - w->first);
+        lower_slot(l, w, w->order[i - w->first]);
     }
 }
 
@@ -611,13 +629,14 @@ static int lower_all(struct zs_eu_lowering *l)
 static const struct {
     const char *name;
     const struct zs_eu_handlers *handlers, *wide;
+    const struct zs_eu_links *links;
     const struct zs_eu_dpas_handlers *dpas;
 } hosts[ZS_EU_HOST_COUNT] = {
-    [ZS_EU_HOST_BEST] = {"best", NULL, NULL, NULL},
-    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, NULL, &zs_eu_dpas_base},
-    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, NULL, &zs_eu_dpas_avx2},
+    [ZS_EU_HOST_BEST] = {"best", NULL, NULL, NULL, NULL},
+    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, NULL, NULL, &zs_eu_dpas_base},
+    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, NULL, &zs_eu_links_avx2, &zs_eu_dpas_avx2},
     [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx2, &zs_eu_handlers_avx512,
-                           &zs_eu_dpas_avx512},
+                           &zs_eu_links_avx512, &zs_eu_dpas_avx512},
 };
 
 const char *zs_eu_host_name(enum zs_eu_host host)
@@ -688,8 +707,8 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
 static bool registers_fit(const struct zs_eu_registers *r)
 {
     return (r->grf_B == 32 || r->grf_B == 64) && (r->grf_count == 128 || r->grf_count == 256) &&
-           r->flag_count <= ZS_EU_FLAGS_MAX && r->a0_count <= ZS_EU_A0_MAX &&
-           (uint32_t)r->acc_count * r->grf_B / 2 <= ZS_EU_ACC_SLOTS_MAX;
+           r->flag_count <= ZS_EU_FLAGS_MAX && r->a0_count <= ZS_EU_A0_MAX && r->acc_count >= 2 &&
+           zs_eu_acc_slots(r) <= ZS_EU_ACC_SLOTS_MAX;
 }
 
 static enum zs_isa_platform platform_of(const struct zs_eu_lower_params *params)
@@ -792,6 +811,8 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.handlers = hosts[l.host].handlers;
     l.wide = hosts[l.host].wide;
     l.wide_dwords = (params->flags & ZS_EU_LOWER_WIDE) || has_wide_units();
+    /* they take steps of 32 bytes: loads of 64 would wait for what two of them stored */
+    l.links = l.wide && l.wide_dwords ? NULL : hosts[l.host].links;
     l.dpas = hosts[l.host].dpas;
     l.platform = zs_eu_platform_of(platform_of(params));
     if (params->registers)

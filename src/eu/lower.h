@@ -45,12 +45,14 @@ struct zs_eu_lowering {
     enum zs_eu_host host; /* not BEST */
     const struct zs_eu_handlers *handlers;
     const struct zs_eu_handlers *wide; /* steps of 64 bytes; NULL: there are none */
+    const struct zs_eu_links *links;   /* NULL: there are none */
     bool wide_dwords;                  /* ... also for operations that have no 64-bit elements */
     const struct zs_eu_dpas_handlers *dpas;
     bool no_memory;
-    uint64_t reads[4]; /* registers that the program may read */
-    unsigned chain;    /* operations since the last one that returns to the loop */
-    bool has_acc;      /* some instruction reads or writes an accumulator */
+    uint64_t reads[4];  /* registers that the program may read */
+    unsigned chain;     /* operations since the last one that returns to the loop */
+    bool has_acc;       /* some instruction reads or writes an accumulator */
+    uint32_t block_end; /* the first instruction behind the current block */
 
     /* of the current instruction */
     const char *name;               /* "add", "math.inv" */
@@ -85,10 +87,19 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
                       bool always);
 /* The program may read these bytes of the register file. */
 void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B);
-/* ... and accumulator elements of all channels, from `first` on, at any stride. */
-void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first);
+/* ... and so many slots of accumulators. */
+void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first, unsigned count);
 /* Block that starts at a byte offset of the code, or UINT32_MAX. */
 uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
+
+/* Threads of it stand in the middle of blocks, or every operand goes the general way. */
+static inline bool zs_eu_stands_anywhere(const struct zs_eu_lowering *l)
+{
+    const uint32_t flags =
+        ZS_EU_LOWER_GENERAL | ZS_EU_LOWER_HOOK_STEPS | ZS_EU_LOWER_SCOREBOARD | ZS_EU_LOWER_PLACES;
+
+    return l->params->flags & flags || l->params->stop_count;
+}
 
 /* ---- lower_score.c ---- */
 /* In front of an instruction: its row of the scoreboard's check. */
@@ -151,8 +162,14 @@ void zs_eu_after_store(struct zs_eu_lowering *l);
 
 /* ---- lower_inst.c, lower_flow.c ---- */
 void zs_eu_lower_inst(struct zs_eu_lowering *l);
+/* lower_arith.c: an add whose first source is shifted before (lower_address.c). */
+void zs_eu_lower_address(struct zs_eu_lowering *l, unsigned shift);
 /* true: the instruction is control flow or a send and was lowered (or refused) */
 bool zs_eu_lower_flow(struct zs_eu_lowering *l);
+/* lower_flow.c: a send whose descriptors are immediates, before it is lowered. false: none that is
+ * modelled. */
+bool zs_eu_known_send(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index,
+                      struct zs_eu_send *ret);
 bool zs_eu_inst_ends_block(const struct zs_isa_inst *inst);
 
 #endif

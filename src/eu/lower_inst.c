@@ -246,6 +246,9 @@ static void lower_shift(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
     bool wide = widest_B(l, true) == 8, is_shl = inst->op == ZS_OP_SHL;
+    bool of_dwords = is_shl && (src_type(l, 0) == ZS_TYPE_D || src_type(l, 0) == ZS_TYPE_UD) &&
+                     inst->src[0].kind == ZS_OPERAND_REG && inst->src[0].file == ZS_FILE_GRF &&
+                     !inst->src[0].modifiers;
     bool is_asr = inst->op == ZS_OP_ASR && zs_eu_type_is_signed(src_type(l, 0));
     enum zs_eu_row row;
     struct zs_eu_loc src[2];
@@ -269,7 +272,13 @@ static void lower_shift(struct zs_eu_lowering *l)
         row = wide ? ZS_EU_ROW_ASR_64 : ZS_EU_ROW_ASR_32;
     else
         row = wide ? ZS_EU_ROW_SHR_64 : ZS_EU_ROW_SHR_32;
-    load_all(l, wide ? ZS_TYPE_Q : ZS_TYPE_D, ZS_EU_MOD_ARITH, src);
+    if (wide && of_dwords) {
+        row = src_type(l, 0) == ZS_TYPE_D ? ZS_EU_ROW_SHLW_S32 : ZS_EU_ROW_SHLW_U32;
+        src[0] = zs_eu_load(l, 0, src_type(l, 0), ZS_EU_MOD_ARITH);
+        src[1] = zs_eu_load(l, 1, ZS_TYPE_Q, ZS_EU_MOD_ARITH);
+    } else {
+        load_all(l, wide ? ZS_TYPE_Q : ZS_TYPE_D, ZS_EU_MOD_ARITH, src);
+    }
     bool is_signed = is_asr || (is_shl && zs_eu_type_is_signed(inst->dst.type));
     zs_eu_compute(l, row,
                   is_signed ? (wide ? ZS_TYPE_Q : ZS_TYPE_D) : (wide ? ZS_TYPE_UQ : ZS_TYPE_UD),

@@ -128,7 +128,7 @@ void zs_eu_lower_sad(struct zs_eu_lowering *l)
     sad->arg = (uint8_t)((unsigned)src[0].scalar | (unsigned)src[1].scalar << 1);
     sad->aux = (adds ? 1u : 0) | (is_signed ? 2u : 0);
     if (adds)
-        zs_eu_mark_acc_read(l, 0);
+        zs_eu_mark_acc_read(l, 0, l->n);
     l->lanes = 0x55555555;
     zs_eu_store(l, (struct zs_eu_loc){at, false}, ZS_TYPE_D);
 }

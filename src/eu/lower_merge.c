@@ -21,6 +21,8 @@
 #include "eu/lower_merge.h"
 #include "eu/lower_operand.h"
 
+#include <string.h>
+
 enum { REACH = 16 }; /* how far apart halves may stand */
 
 /* ---- what instructions touch -------------------------------------------------------------------
@@ -84,7 +86,7 @@ static bool place_of(const struct zs_eu_lowering *l, const struct zs_isa_operand
                      struct zs_eu_place *ret)
 {
     const struct zs_eu_registers *regs = &l->program->regs;
-    uint32_t size_B = zs_eu_type_B(op->type), slots = zs_eu_acc_slots(l->program);
+    uint32_t size_B = zs_eu_type_B(op->type), last;
 
     if (op->kind != ZS_OPERAND_REG || size_B == 0)
         return false;
@@ -94,9 +96,9 @@ static bool place_of(const struct zs_eu_lowering *l, const struct zs_isa_operand
         *ret = (struct zs_eu_place){ZS_EU_OFFSET(grf) + at, end - at, size_B};
         return at < end;
     }
-    uint32_t first = op->reg * (uint32_t)(regs->grf_B / ZS_MAX(size_B, 2u)) + op->subreg_B / size_B;
-    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 4, (slots - first) * 4, 4};
-    return op->file == ZS_FILE_ACC && op->reg < regs->acc_count && first < slots;
+    uint32_t first = zs_eu_acc_slot(regs, op->reg, size_B, &last) + op->subreg_B / size_B;
+    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 4, (last - first) * 4, 4};
+    return op->file == ZS_FILE_ACC && op->reg < regs->acc_count && first < last;
 }
 
 /* Where the elements of an operand are; false: it is none of registers. */
@@ -176,7 +178,7 @@ static bool touch_operands(const struct zs_eu_lowering *l, const struct zs_isa_i
 /* Everything that may be in an accumulator. */
 static void touch_all_of_acc(const struct zs_eu_lowering *l, struct zs_eu_touch *touch)
 {
-    uint32_t end = ZS_EU_OFFSET(acc) + zs_eu_acc_slots(l->program) * 4;
+    uint32_t end = ZS_EU_OFFSET(acc) + zs_eu_acc_slots(&l->program->regs) * 4;
 
     touch->read[3] = touch->written[1] = (struct zs_eu_bytes){ZS_EU_OFFSET(acc), end};
 }
@@ -198,10 +200,10 @@ static void touch_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *i
     bool is_plain = !(inst->flags & ZS_INST_ILLEGAL) && inst->exec_size &&
                     inst->channel_offset + inst->exec_size <= ZS_EU_LANES_MAX &&
                     inst->pred <= ZS_PRED_SEQ;
-    bool known = is_send ? !(inst->flags & (ZS_INST_EOT | ZS_INST_DESC_REG | ZS_INST_EXDESC_REG))
+    bool known = is_send ? !(inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG))
                          : zs_eu_touches_operands_alone(inst);
     if (!is_plain || !known || !touch_operands(l, inst, ret)) {
-        *ret = (struct zs_eu_touch){.stays = true};
+        *ret = (struct zs_eu_touch){.stays = true, .unknown = true};
         if (!is_send)
             touch_all_of_acc(l, ret);
         return;
@@ -212,7 +214,12 @@ static void touch_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *i
         ret->written[1] = acc_of_lanes(inst);
     ret->flags_read = inst->pred ? flags_of(inst) : 0;
     ret->flags_written = inst->cond ? flags_of(inst) : 0;
-    ret->stays = false;
+    ret->stays = is_send && inst->flags & ZS_INST_EOT;
+}
+
+void zs_eu_touch_again(const struct zs_eu_lowering *l, struct zs_eu_slot *slot)
+{
+    touch_of(l, &slot->whole, &slot->touch);
 }
 
 static bool writes_any(const struct zs_eu_touch *touch, const struct zs_eu_bytes *bytes,
@@ -224,14 +231,22 @@ static bool writes_any(const struct zs_eu_touch *touch, const struct zs_eu_bytes
     return false;
 }
 
-/* Whether `later` may be done before the other one. */
-static bool may_pass(const struct zs_eu_touch *later, const struct zs_eu_touch *other)
+bool zs_eu_may_pass(const struct zs_eu_touch *later, const struct zs_eu_touch *other)
 {
     return !other->stays && !writes_any(other, later->read, ZS_ARRAY_LEN(later->read)) &&
            !writes_any(other, later->written, ZS_ARRAY_LEN(later->written)) &&
            !writes_any(later, other->read, ZS_ARRAY_LEN(other->read)) &&
            !((later->flags_read | later->flags_written) & other->flags_written) &&
            !(later->flags_written & other->flags_read);
+}
+
+bool zs_eu_slot_passes(const struct zs_eu_slot *later, const struct zs_eu_slot *other)
+{
+    if (other->state == ZS_EU_SLOT_HALF)
+        return true;
+    if (other->state == ZS_EU_SLOT_DROPPED) /* its lanes are counted, that is all */
+        return !(later->touch.flags_written & other->touch.flags_read);
+    return zs_eu_may_pass(&later->touch, &other->touch);
 }
 
 /* ---- products ----------------------------------------------------------------------------------
@@ -500,7 +515,7 @@ static struct zs_eu_slot *find_half(const struct zs_eu_lowering *l, struct zs_eu
             first->touch.flags_written & (slot->touch.flags_read | slot->touch.flags_written))
             return NULL;
         for (uint32_t k = index + 1; k < i; k++)
-            if (w->slots[k].state == ZS_EU_SLOT_OWN && !may_pass(&slot->touch, &w->slots[k].touch))
+            if (!zs_eu_slot_passes(slot, &w->slots[k]))
                 return NULL;
         return slot;
     }
@@ -543,9 +558,10 @@ static void fill(struct zs_eu_lowering *l, struct zs_eu_window *w, uint32_t firs
     w->count = ZS_MIN(end - first, w->is_merging ? (uint32_t)ZS_EU_WINDOW : 1);
     for (uint32_t i = 0; i < w->count; i++) {
         struct zs_eu_slot *slot = &w->slots[i];
+        w->order[i] = (uint8_t)i;
         zs_eu_decode(l, l->program->insts[first + i].offset_B, &slot->inst);
-        slot->half_count = 0;
-        slot->is_rewritten = slot->is_product = false;
+        slot->half_count = slot->shift = 0;
+        slot->is_rewritten = slot->is_forwarded = slot->is_product = false;
         slot->state = ZS_EU_SLOT_OWN;
         if (!w->is_merging)
             continue;
@@ -560,14 +576,28 @@ static uint32_t block_end(const struct zs_eu_program *p, uint32_t inst)
     return p->block_inst[p->insts[inst].block + 1];
 }
 
+/* Whether some shift makes qwords of dwords. */
+static bool makes_addresses(const struct zs_eu_lowering *l)
+{
+    const struct zs_eu_program *p = l->program;
+    struct zs_isa_inst inst;
+
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        zs_eu_decode(l, p->insts[i].offset_B, &inst);
+        if (inst.op == ZS_OP_SHL && inst.exec_size >= 8 && zs_eu_type_B(inst.dst.type) == 8)
+            return true;
+    }
+    return false;
+}
+
 void zs_eu_merge_begin(struct zs_eu_lowering *l, struct zs_eu_window *w)
 {
-    const uint32_t stands_anywhere =
-        ZS_EU_LOWER_GENERAL | ZS_EU_LOWER_HOOK_STEPS | ZS_EU_LOWER_SCOREBOARD | ZS_EU_LOWER_PLACES;
-
     w->first = w->count = 0;
     w->acc_lives = false;
-    w->is_merging = !(l->params->flags & stands_anywhere) && l->params->stop_count == 0;
+    w->is_merging = !zs_eu_stands_anywhere(l);
+    memset(w->carried, 0xff, sizeof(w->carried));
+    if (w->is_merging && makes_addresses(l) && !zs_eu_carried_registers(l, w->carried))
+        memset(w->carried, 0xff, sizeof(w->carried));
     if (!w->is_merging || !l->has_acc)
         return;
     for (uint32_t i = 0; i < l->program->inst_count && !w->acc_lives; i += w->count) {
@@ -589,4 +619,7 @@ void zs_eu_merge_window(struct zs_eu_lowering *l, struct zs_eu_window *w, uint32
     drop_idle_moves(w);
     find_halves(l, w, 8);
     find_halves(l, w, 16);
+    zs_eu_find_addresses(l, w, first + w->count == end);
+    if (l->links)
+        zs_eu_order(w);
 }

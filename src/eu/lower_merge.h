@@ -11,6 +11,7 @@ struct zs_eu_touch {
     struct zs_eu_bytes written[2], read[4]; /* operands, then the accumulator that is implied */
     uint16_t flags_written, flags_read;     /* a bit for every eight channels of a register */
     bool stays;                             /* nothing is moved past it */
+    bool unknown;                           /* it may touch anything else */
 };
 
 enum { ZS_EU_WINDOW = 128 };
@@ -27,8 +28,10 @@ struct zs_eu_slot {
     struct zs_eu_touch touch; /* of that */
     uint8_t halves[3];        /* slots that are part of it, ... */
     uint8_t half_count;       /* ... itself not counted */
+    uint8_t shift;            /* of an add whose first source is shifted before: 1 + how far */
     uint8_t state;            /* enum zs_eu_slot_state */
     bool is_rewritten;        /* `whole` is not `inst` */
+    bool is_forwarded;        /* its first source is another one's, which may be dropped */
     bool is_product;          /* the low half of one, for another instruction */
 };
 
@@ -36,7 +39,9 @@ struct zs_eu_slot {
 struct zs_eu_window {
     uint32_t first, count;
     bool is_merging;
-    bool acc_lives; /* some block may read accumulators that it did not write */
+    bool acc_lives;              /* some block may read accumulators that it did not write */
+    uint64_t carried[4];         /* registers that some block may read, which it did not write */
+    uint8_t order[ZS_EU_WINDOW]; /* in which slots are lowered */
     struct zs_eu_slot slots[ZS_EU_WINDOW];
 };
 
@@ -50,10 +55,29 @@ void zs_eu_merge_window(struct zs_eu_lowering *l, struct zs_eu_window *window, u
 /* It touches its operands, flags and accumulators, and nothing else; sends and branches apart. */
 bool zs_eu_touches_operands_alone(const struct zs_isa_inst *inst);
 
+/* Whether `later` may be done before the other one. */
+bool zs_eu_may_pass(const struct zs_eu_touch *later, const struct zs_eu_touch *other);
+/* The same of slots, which may be part of others or dropped. */
+bool zs_eu_slot_passes(const struct zs_eu_slot *later, const struct zs_eu_slot *other);
+
+/* After slot->whole has changed. */
+void zs_eu_touch_again(const struct zs_eu_lowering *l, struct zs_eu_slot *slot);
+
+/* ---- lower_address.c ---- */
+/* Addresses that are made in several instructions. at_end: the window ends with its block. */
+void zs_eu_find_addresses(const struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end);
+
+/* ---- lower_order.c ---- */
+/* Change w->order so that results can be passed on. */
+void zs_eu_order(struct zs_eu_window *w);
+
 /* ---- lower_start.c ---- */
 /* Registers that a thread of the lowered program which has all lanes on may read before it has
  * written them; false: they are not known. */
 bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uint64_t ret[4]);
+/* Registers that some block may read in a lane where it has not written them itself; false: they
+ * are not known. */
+bool zs_eu_carried_registers(struct zs_eu_lowering *l, uint64_t ret[4]);
 /* cr0 as the program's first write to it leaves it, if nothing before depends on it; else 0. */
 uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_block);
 

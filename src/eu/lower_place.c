@@ -97,28 +97,41 @@ bool zs_eu_dst_is_null(const struct zs_isa_inst *inst)
     return zs_eu_is_null(&inst->dst);
 }
 
-void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first)
+void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first, unsigned count)
 {
-    enum { STRIDE_MAX = 4 };
-    uint32_t end = ZS_MIN(first + l->n * STRIDE_MAX, zs_eu_acc_slots(l->program));
+    enum { RUN = ZS_EU_ACC_RUN };
+    uint32_t end = ZS_MIN(first + count, zs_eu_acc_slots(&l->program->regs));
 
-    l->program->read_acc_slots =
-        ZS_MAX(l->program->read_acc_slots, (uint32_t)zs_align_up(end, 8)); /* see clear() */
+    for (uint32_t run = first / RUN; run * RUN < end; run++)
+        l->program->read_acc_slots |= 1u << run;
 }
 
-static bool place_acc(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
+/* Slots of accumulators from an operand's first element to its last one. */
+static uint32_t acc_span(const struct zs_eu_lowering *l, const struct zs_isa_operand *op,
+                         bool is_dst, const struct zs_eu_place *place)
+{
+    uint16_t offsets[ZS_EU_LANES_MAX];
+    uint32_t last = 0;
+
+    if (!zs_eu_region_offsets(op, l->n, place, place->step_B, is_dst, offsets))
+        return place->limit_B / place->step_B;
+    for (unsigned c = 0; c < l->n; c++)
+        last = ZS_MAX(last, (uint32_t)offsets[c]);
+    return last / place->step_B + 1;
+}
+
+static bool place_acc(struct zs_eu_lowering *l, const struct zs_isa_operand *op, bool is_dst,
                       struct zs_eu_place *ret)
 {
-    unsigned size_B = zs_eu_type_B(op->type);
-    unsigned reg = op->reg, slots = zs_eu_acc_slots(l->program);
-    unsigned per_reg = l->program->regs.grf_B / ZS_MAX(size_B, 2u);
-    unsigned first = reg * per_reg + op->subreg_B / size_B;
+    const struct zs_eu_registers *regs = &l->program->regs;
+    unsigned size_B = zs_eu_type_B(op->type), reg = op->reg;
+    uint32_t end, first = zs_eu_acc_slot(regs, reg, size_B, &end) + op->subreg_B / size_B;
 
-    if (reg >= l->program->regs.acc_count || first >= slots)
+    if (reg >= regs->acc_count || first >= end)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: accumulator acc%u is not modelled",
                             l->name, reg);
-    zs_eu_mark_acc_read(l, first); /* perhaps */
-    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 4, (slots - first) * 4, 4};
+    *ret = (struct zs_eu_place){ZS_EU_OFFSET(acc) + first * 4, (end - first) * 4, 4};
+    zs_eu_mark_acc_read(l, first, acc_span(l, op, is_dst, ret)); /* perhaps */
     return true;
 }
 
@@ -137,7 +150,7 @@ bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_isa_operand *op, b
         return true;
     }
     if (zs_eu_is_acc(op))
-        return place_acc(l, op, ret);
+        return place_acc(l, op, write, ret);
     const struct arf *arf = &arfs[op->file];
     uint32_t at = op->reg * (uint32_t)arf->reg_B + op->subreg_B, end = arf_size_B(l, op->file);
     if (at >= end || (write && at < arf->writable_B))

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Types, the rows that work on them, and conversions between them. */
 #include "eu/lower_operand.h"
+#include "eu/scalars.h"
 
 /* ---- rows and their types ---- */
-
-typedef uint8_t u8;
-typedef int8_t s8;
-typedef uint16_t u16;
-typedef int16_t s16;
-typedef uint32_t u32;
-typedef int32_t s32;
-typedef uint64_t u64;
-typedef int64_t s64;
-typedef float f32;
-typedef double f64;
 
 const struct zs_eu_row_info zs_eu_row_infos[ZS_EU_ROW_COUNT] = {
 #define ZS_EU_UN(id, td, ta, mode, expr)                                                           \

@@ -146,6 +146,8 @@ void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
     bool is_send = zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_SEND;
     score->lengths_in_a0 = is_send && inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG);
     score->dst = bytes_of(l, inst, &inst->dst, &by_lanes);
+    score->maybe_longer = score->dst.end_B > score->dst.begin_B &&
+                          zs_eu_payload_grfs(inst, &inst->dst) > inst->dst.grf_count;
     for (unsigned i = 0; i < inst->source_count && i < ZS_ARRAY_LEN(score->src); i++) {
         score->src[i] = bytes_of(l, inst, &inst->src[i], &by_lanes);
         score->by_lanes |= (uint8_t)((unsigned)by_lanes << i);

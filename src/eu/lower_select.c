@@ -8,6 +8,7 @@
  */
 #include "eu/lower.h"
 #include "eu/lower_operand.h"
+#include "eu/send_lower.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,8 @@ static enum zs_eu_shape shape_of(const struct zs_eu_op *op, uint32_t ce)
                                      : ZS_EU_SHAPE_FULL32;
         return ZS_EU_SHAPE_ANY;
     }
+    if (op->chunks == 4 && op->lanes == UINT32_MAX)
+        return ZS_EU_SHAPE_MASKED32;
     return op->chunks == 2 && op->lanes == 0xffff ? ZS_EU_SHAPE_MASKED16 : ZS_EU_SHAPE_ANY;
 }
 
@@ -116,7 +119,7 @@ static zs_eu_op_fn *of_send(const struct zs_eu_lowering *l, const struct zs_eu_o
         return zs_eu_op_send_hooked;
     if (!dynamic && !op->arg && send->send.exec && known_mask(op, ce, true, &mask) &&
         mask == op->lanes && mask)
-        return zs_eu_op_send_full;
+        return zs_eu_send_is_direct(&send->send) ? zs_eu_op_send_direct : zs_eu_op_send_full;
     return zs_eu_op_send;
 }
 
@@ -140,6 +143,60 @@ static zs_eu_op_fn *handler_of(const struct zs_eu_lowering *l, const struct zs_e
     }
 }
 
+/* ---- links ---- */
+
+/* How an operation reads its sources: `given` is what the one in front of it passes on; NULL: it
+ * passes on nothing. false: no row of 32 lanes. */
+static bool link_code(const struct zs_eu_op *op, uint32_t ce, const struct zs_eu_op *given,
+                      bool *ret_masked, unsigned *ret_code, bool *ret_takes)
+{
+    static const unsigned digits[3] = {1, 3, 9};
+
+    *ret_code = 0;
+    *ret_takes = false;
+    if (op->kind >= ZS_EU_ROW_COUNT || op->cls == ZS_EU_CLASS_N1)
+        return false;
+    enum zs_eu_shape shape = shape_of(op, ce);
+    *ret_masked = shape == ZS_EU_SHAPE_MASKED32;
+    if (shape != ZS_EU_SHAPE_FULL32 && shape != ZS_EU_SHAPE_MASKED32)
+        return false;
+    for (unsigned i = 0; i < 3; i++) {
+        bool is_one = op->cls >> i & 1;
+        if (zs_eu_row_infos[op->kind].src_B[i] == 0)
+            break;
+        if (is_one)
+            *ret_code += ZS_EU_LINK_S * digits[i];
+        else if (given && op->src[i] == given->dst)
+            *ret_code += ZS_EU_LINK_C * digits[i], *ret_takes = true;
+    }
+    return true;
+}
+
+static zs_eu_any_fn *link_of(const struct zs_eu_lowering *l, const struct zs_eu_op *op, uint32_t ce,
+                             const struct zs_eu_op *given, bool gives)
+{
+    unsigned code;
+    bool takes, masked;
+
+    if (!link_code(op, ce, given, &masked, &code, &takes) || takes != (given != NULL))
+        return NULL;
+    return l->links->row[op->kind][masked][gives][code];
+}
+
+/* Where an operation has a source from the one in front of it, it is passed on. */
+static void link_version(const struct zs_eu_lowering *l, struct zs_eu_op *ops, uint32_t ce)
+{
+    const struct zs_eu_op *given = NULL; /* what the one in front passes on */
+
+    for (size_t i = 0; i + 1 < l->program->op_count; i++) {
+        const struct zs_eu_op *op = &ops[i];
+        bool gives = link_of(l, op, ce, given, true) && link_of(l, op + 1, ce, op, false);
+        if (given || gives)
+            ops[i].linked = link_of(l, op, ce, given, gives);
+        given = gives ? op : NULL;
+    }
+}
+
 /* Operations of one version; the blocks of the version start at their block_op from `ops`. */
 static void select_version(const struct zs_eu_lowering *l, struct zs_eu_op *ops, uint32_t ce)
 {
@@ -154,6 +211,8 @@ static void select_version(const struct zs_eu_lowering *l, struct zs_eu_op *ops,
         op->fn = handler_of(l, op, ce);
         zs_assert(op->fn);
     }
+    if (l->links && !zs_eu_stands_anywhere(l))
+        link_version(l, ops, ce);
 }
 
 bool zs_eu_select(struct zs_eu_lowering *l)

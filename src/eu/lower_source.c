@@ -96,7 +96,7 @@ static void before_read(struct zs_eu_lowering *l, const struct zs_isa_operand *o
     if (op->file == ZS_FILE_IP)
         zs_eu_emit(l, ZS_EU_KIND_READ_IP)->aux = zs_eu_program_ip(p, l->inst->offset_B);
     if (op->file == ZS_FILE_TM)
-        zs_eu_emit(l, ZS_EU_KIND_READ_TM);
+        zs_eu_emit(l, ZS_EU_KIND_READ_TM)->aux = l->block_end - l->index;
 }
 
 /* The accumulators have more bits than a d: its modifiers see them. */

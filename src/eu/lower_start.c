@@ -140,12 +140,15 @@ static bool touch_message(struct bytes *b, const struct zs_isa_inst *inst, uint3
     const struct zs_eu_program *p = b->l->program;
     const struct zs_port_message_row *row = NULL;
 
-    if (!p->insts[index].is_send || inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG))
+    struct zs_eu_send early;
+
+    if (inst->flags & (ZS_INST_DESC_REG | ZS_INST_EXDESC_REG) ||
+        (!p->insts[index].is_send && !zs_eu_known_send(b->l, inst, index, &early)))
         return false;
-    const struct zs_eu_program_send *send = &p->sends.items[p->insts[index].send];
-    const struct zs_eu_send_desc *d = &send->send.d;
-    const struct zs_port_message *m =
-        send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
+    const struct zs_eu_send *send =
+        p->insts[index].is_send ? &p->sends.items[p->insts[index].send].send : &early;
+    const struct zs_eu_send_desc *d = &send->d;
+    const struct zs_port_message *m = send->exec ? zs_eu_send_message(send, &row) : NULL;
     read_payload(b, d, m);
     if (!m || !d->has_dst || inst->pred || !is_plain_load(m, row))
         return true;
@@ -230,6 +233,24 @@ bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uin
         return false;
     b->l = l;
     bool known = find_exposed(b, entry_block);
+    memcpy(ret, b->exposed, sizeof(b->exposed));
+    free(b);
+    return known;
+}
+
+bool zs_eu_carried_registers(struct zs_eu_lowering *l, uint64_t ret[4])
+{
+    const struct zs_eu_program *p = l->program;
+    struct bytes *b;
+    bool known = true;
+
+    if (p->inst_count > INSTS_MAX || !(b = calloc(1, sizeof(*b))))
+        return false;
+    b->l = l;
+    for (uint32_t block = 0; block < p->block_count && known; block++) {
+        memset(b->now, NOBODY, zs_eu_file_B(p));
+        known = touch_block(b, block);
+    }
     memcpy(ret, b->exposed, sizeof(b->exposed));
     free(b);
     return known;

@@ -102,7 +102,9 @@ void zs_eu_lower_dp4a(struct zs_eu_lowering *l)
     for (unsigned i = 0; i < 3; i++) {
         unsigned own = l->inst->src[i].type;
         bool modified = l->inst->src[i].modifiers && l->inst->src[i].kind != ZS_OPERAND_IMM;
-        if ((own != ZS_TYPE_D && own != ZS_TYPE_UD) || (i > 0 && modified) || dst_is_float(l)) {
+        bool narrow = i == 0 && (own == ZS_TYPE_W || own == ZS_TYPE_UW); /* numbers are: "0:w" */
+        if ((own != ZS_TYPE_D && own != ZS_TYPE_UD && !narrow) || (i > 0 && modified) ||
+            dst_is_float(l)) {
             unmodelled(l, "this type");
             return;
         }

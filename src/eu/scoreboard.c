@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "dataport/dataport.h"
 #include "eu/eu_priv.h"
 
 #include <string.h>
@@ -64,6 +65,17 @@ static void add_lengths(const struct zs_eu_thread *t, const struct zs_eu_score *
         memcpy(&ex_desc, a0 + send->ex_desc_a0 * 4, 4);
         touches->src[1] = registers(score->src[1].begin_B, ex_desc >> 6 & 31, grf_B);
     }
+}
+
+/* A load of a block of 32 registers says 31: how many it has, its payload tells. */
+static void add_last_register(const struct zs_eu_thread *t, const struct zs_eu_score *score,
+                              struct touches *touches)
+{
+    const struct zs_eu_send_desc *d =
+        &t->program->sends.items[t->program->insts[score->inst].send].send.d;
+    uint32_t size_B = zs_port_block2d_load_B(d->desc, t->program->regs.grf_B, t->grf + d->src0_B);
+
+    touches->dst.end_B = ZS_MAX(touches->dst.end_B, touches->dst.begin_B + size_B);
 }
 
 /* Elements of other lanes: the same places for the same lanes, and no lane in both. */
@@ -209,6 +221,8 @@ const struct zs_eu_op *zs_eu_op_scoreboard(struct zs_eu_thread *t, const struct 
     wait_distance(s, score);
     if (score->lengths_in_a0)
         add_lengths(t, score, &now);
+    if (score->maybe_longer)
+        add_last_register(t, score, &now);
     if (!check(t, score, &now)) {
         t->current = op;
         t->status = ZS_EU_FAULT;

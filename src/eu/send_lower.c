@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The joint between the interpreter and the send units. */
+#include "eu/send_lower.h"
 #include "dataport/dataport.h"
-#include "eu/eu.h"
 
 _Static_assert(sizeof(struct zs_port_message) <= sizeof(((struct zs_eu_send *)0)->u) &&
                    _Alignof(struct zs_port_message) <= _Alignof(uint32_t),
@@ -50,8 +50,8 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
     return run(t->env, m, dst, src0, src1, mask);
 }
 
-static enum zs_eu_status __attribute__((noinline))
-failed(struct zs_eu_thread *t, const struct zs_eu_send *send)
+enum zs_eu_status __attribute__((noinline))
+zs_eu_send_failed(struct zs_eu_thread *t, const struct zs_eu_send *send)
 {
     const struct zs_port_message_row *row = send->table;
     struct zs_port *port = t->env;
@@ -67,7 +67,12 @@ static enum zs_eu_status exec_direct(struct zs_eu_thread *t, const struct zs_eu_
     const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
     bool done = send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
                           t->grf + send->d.src1_B, lane_mask);
-    return ZS_LIKELY(done) ? ZS_EU_OK : failed(t, send);
+    return ZS_LIKELY(done) ? ZS_EU_OK : zs_eu_send_failed(t, send);
+}
+
+bool zs_eu_send_is_direct(const struct zs_eu_send *send)
+{
+    return send->exec == exec_direct;
 }
 
 static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *send,
@@ -80,7 +85,7 @@ static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *s
         return ZS_EU_OK;
     if (!m->gather && (send->d.has_dst || m->rlen == 0))
         return exec_direct(t, send, lane_mask);
-    return run_joined(t, send, m, send->run, lane_mask) ? ZS_EU_OK : failed(t, send);
+    return run_joined(t, send, m, send->run, lane_mask) ? ZS_EU_OK : zs_eu_send_failed(t, send);
 }
 
 void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *ret)

@@ -130,13 +130,25 @@ static void set_registers(uint64_t bits[4], struct zs_isa_range r, uint32_t grf_
         bits[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
+/* A load of a block of two dimensions that has 32 registers says 31: the one behind these may be
+ * written. Liveness does not count on it. */
+static bool may_write_one_more(const struct zs_isa_inst *inst, const struct zs_isa_message *m)
+{
+    enum { OPERATION = 63, LOAD_BLOCK2D = 3, LONGEST = 31 };
+    bool is_global = m && (m->sfid == ZS_SFID_UGM || m->sfid == ZS_SFID_UGML);
+    return is_global && m->kind == ZS_MSG_LOAD && (m->desc & OPERATION) == LOAD_BLOCK2D &&
+           m->rlen == LONGEST && inst->dst.file == ZS_FILE_GRF;
+}
+
 void zs_isa_inst_effects(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_effects *ret)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(k, i);
     const struct zs_isa_message *m = zs_isa_inst_message(k, i);
     uint32_t element_B, stride_B;
     zs_isa_arf_effects(k->model, inst, ret);
-    set_registers(ret->grf_written, zs_isa_dst_range(k, inst, &element_B, &stride_B), k->grf_B);
+    struct zs_isa_range written = zs_isa_dst_range(k, inst, &element_B, &stride_B);
+    written.end_B += may_write_one_more(inst, m) ? k->grf_B : 0;
+    set_registers(ret->grf_written, written, k->grf_B);
     for (uint32_t s = 0; s < inst->source_count && s < ZS_ISA_SOURCES_MAX; s++)
         set_registers(ret->grf_read, zs_isa_source_range(k, inst, s), k->grf_B);
     if (!m)

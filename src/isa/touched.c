@@ -47,7 +47,7 @@ static void add_read_across(const struct zs_isa_kernel *k, uint32_t i,
 static bool add_unknown_lengths(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
                                 uint64_t touched[4])
 {
-    enum { RESPONSE_MAX = 31, PAYLOAD_MAX = 15 };
+    enum { RESPONSE_MAX = 32, PAYLOAD_MAX = 15 };
     bool by_desc = inst->flags & ZS_INST_DESC_REG;
     bool by_exdesc = inst->flags & ZS_INST_EXDESC_REG && !zs_xe_has_second_length(k->model, inst);
     const struct {

@@ -23,7 +23,7 @@ static inline const char *end_of_thread(enum zs_isa_platform platform)
 static inline struct zs_eu_program *assembled(enum zs_isa_platform platform, const char *text,
                                               struct zs_eu_lower_params params)
 {
-    char whole[2000];
+    char whole[8200];
     uint8_t *code = NULL;
     struct zs_isa_asm_error where = {0};
     struct zs_eu_program *program = NULL;

@@ -279,6 +279,9 @@ static void dot_products(void **state)
             snprintf(text, sizeof(text), "dp4a (16|M0) r20.0<1>:d %s:d %s:%s r14.0<1>:%s", src0,
                      src1, signs & 1 ? "d" : "ud", signs & 2 ? "d" : "ud");
             CHECK(later[k], text, a + bytes(b, c, signs & 1, signs & 2));
+            snprintf(text, sizeof(text), "dp4a (16|M0) r20.0<1>:d -7:w %s:%s r14.0<1>:%s", src1,
+                     signs & 1 ? "d" : "ud", signs & 2 ? "d" : "ud");
+            CHECK(later[k], text, bytes(b, c, signs & 1, signs & 2) - 7);
         }
     }
 }
@@ -413,6 +416,21 @@ static void registers_of_64_bytes(void **state)
           "mov (16|M0) acc15.0<1>:ud r10.0<1;1,0>:ud\n"
           "xor (16|M0) r20.0<1>:ud acc15.0<1;1,0>:ud r12.0<1;1,0>:ud",
           a ^ b);
+    /* accumulators are apart, whatever the sizes of what they hold */
+    CHECK(ZS_ISA_XE_HPC,
+          "mov (16|M0) acc1.0<1>:uw r10.0<2;1,0>:uw\n"
+          "mov (16|M0) acc3.0<1>:uw r12.0<2;1,0>:uw\n"
+          "mov (16|M0) acc2.0<1>:ud r14.0<1;1,0>:ud\n"
+          "mov (16|M0) acc4.0<1>:df r14.0<1;1,0>:ud\n"
+          "mov (16|M0) acc6.0<1>:ud r14.0<1;1,0>:ud\n"
+          "mov (16|M0) r30.0<1>:uw acc1.0<1;1,0>:uw\n"
+          "mov (16|M0) r31.0<1>:uw acc3.0<1;1,0>:uw\n"
+          "mov (16|M0) r32.0<1>:ud acc4.0<1;1,0>:df\n"
+          "add (16|M0) r33.0<1>:ud r30.0<1;1,0>:uw r31.0<1;1,0>:uw\n"
+          "add (16|M0) r33.0<1>:ud r33.0<1;1,0>:ud acc2.0<1;1,0>:ud\n"
+          "add (16|M0) r33.0<1>:ud r33.0<1;1,0>:ud acc6.0<1;1,0>:ud\n"
+          "xor (16|M0) r20.0<1>:ud r33.0<1;1,0>:ud r32.0<1;1,0>:ud",
+          (uint32_t)((a & 0xffff) + (b & 0xffff) + 2 * c) ^ c);
 }
 
 /* 64-bit integers and doubles: two registers have sixteen lanes. */

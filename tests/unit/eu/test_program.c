@@ -2,6 +2,7 @@
 /* What a program says about its threads: the register file, and what a new thread finds in it. */
 #include "../test.h"
 
+#include "assembled.h"
 #include "encode.h"
 #include "eu/eu.h"
 
@@ -148,6 +149,37 @@ static void test_restart(void **state)
     free(t);
 }
 
+/* Whatever accumulators a region reaches, it does not see an earlier thread's. */
+static void test_restart_of_accumulators(void **state)
+{
+    static const struct {
+        enum zs_isa_platform platform;
+        const char *text;
+    } rows[] = {{ZS_ISA_XE_HPC, "mov (8|M0) r68.0<1>:d acc2.0<16;1,0>:d"},
+                {ZS_ISA_XE_HPC, "mov (16|M0) r68.0<1>:d acc2.0<8;1,0>:d"},
+                {ZS_ISA_XE_HPC, "mov (16|M0) r68.0<1>:f acc3.0<1;1,0>:f"},
+                {ZS_ISA_XE_HPC, "mov (8|M0) r68.0<1>:d acc2.0<16;4,1>:d"},
+                {ZS_ISA_XE_HPC, "macl (16|M0) r68.0<1>:d r30.0<1;1,0>:d r30.0<1;1,0>:d"},
+                {ZS_ISA_GEN9, "mov (8|M0) r68.0<1>:d acc0.0<2;1,0>:d"}};
+
+    (void)state;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct zs_eu_program *program =
+            assembled(rows[i].platform, rows[i].text, (struct zs_eu_lower_params){0});
+        struct zs_eu_thread *t = assembled_thread(program);
+        uint32_t grf_B = zs_eu_program_registers(program)->grf_B;
+        const uint8_t zeros[64] = {0};
+        memset(t->acc, 0x11, sizeof(t->acc));
+        memset(t->acc_high, 0x11, sizeof(t->acc_high));
+        zs_eu_thread_restart(t, program, 0xffff);
+        if (zs_eu_run(t, program, 100) != ZS_EU_EOT)
+            fail_msg("%s: %s", rows[i].text, t->fault.text);
+        assert_memory_equal(t->grf + (size_t)68 * grf_B, zeros, grf_B);
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
 /* ---- sends ---- */
 
 enum { MESSAGES_MAX = 8 };
@@ -271,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_register_file),
         cmocka_unit_test(test_refused_files),
         cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_restart_of_accumulators),
         cmocka_unit_test(test_send_from_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,17 @@ struct row {
 #define LOAD_LP  "send.dc1 (8|M0) r10 r20 null 0x0 0x02106E01 {$3}\n"
 #define LOAD_HPG "send.ugm (8|M0) r10 r20 null:0 0x0 0x04100580 {$3}\n"
 
+/* A load of a block of two dimensions, of 16 dwords in each of some rows: registers r30 on. The
+ * descriptor says 31 of them, which is what it says of 32. */
+#define LOAD_2D(rows)                                                                              \
+    "mov (8|M0) r20.0<1>:ud 0:ud\n"                                                                \
+    "mov (1|M0) r20.2<1>:ud 63:ud\n"                                                               \
+    "mov (1|M0) r20.4<1>:ud 63:ud\n"                                                               \
+    "mov (1|M0) r20.7<1>:ud " rows ":ud\n"                                                         \
+    "send.ugm (1|M0) r30 r20 null:0 0x0 0x03F00403 {I@1,$3}\n"
+#define ROWS_32 "0x1f0f"
+#define ROWS_31 "0x1e0f"
+
 static const struct row rows[] = {
     {ZS_ISA_XE_LP, LOAD_LP "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}", "$3.dst", "@1",
      "add reads r10, which send at 0x0 writes: $3.dst was not waited for"},
@@ -68,6 +79,10 @@ static const struct row rows[] = {
      "A@1", "I@1", "mov writes r10, which mov at 0x0 writes: F@1 was not waited for"},
     {ZS_ISA_XE_HPG, LOAD_HPG "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}", "$3.dst", "$3.src",
      "add reads r10, which send at 0x0 writes: $3.dst was not waited for"},
+    {ZS_ISA_XE_HPC, LOAD_2D(ROWS_32) "add (16|M0) r10.0<1>:d r61.0<1;1,0>:d 1:w {%s}", "$3.dst",
+     "$2.dst", "add reads r61, which send at 0x40 writes: $3.dst was not waited for"},
+    {ZS_ISA_XE_HPC, LOAD_2D(ROWS_31) "add (16|M0) r10.0<1>:d r60.0<1;1,0>:d 1:w {%s}", "$3.dst",
+     "$2.dst", "add reads r60, which send at 0x40 writes: $3.dst was not waited for"},
 };
 
 /* Compact forms would move the offsets; the first instruction is where the fault says. */
@@ -129,12 +144,16 @@ static void clean(void **state)
          "add (8|M0) r14.0<1>:d r10.0<8;8,1>:d 1:w",
          NULL, NULL, NULL},
     };
+    static const struct row no_last_register = {
+        .platform = ZS_ISA_XE_HPC,
+        .text = LOAD_2D(ROWS_31) "add (16|M0) r10.0<1>:d r61.0<1;1,0>:d 1:w"};
     struct zs_eu_fault fault;
     char text[2000] = "mov (8|M0) r10.0<1>:d 1:d\n";
 
     for (unsigned i = 0; i < ZS_ARRAY_LEN(free_rows); i++)
         if (run(&free_rows[i], "", ZS_EU_LOWER_SCOREBOARD, &fault) != ZS_EU_EOT)
             fail_msg("row %u: %s", i, fault.text);
+    assert_int_equal(run(&no_last_register, "", ZS_EU_LOWER_SCOREBOARD, &fault), ZS_EU_EOT);
     for (unsigned i = 0; i < 10; i++)
         strcat(text, "mov (8|M0) r12.0<1>:d 1:d\n");
     strcat(text, "add (8|M0) r14.0<1>:d r10.0<8;8,1>:d 1:w");

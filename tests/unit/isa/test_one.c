@@ -161,6 +161,24 @@ static void effects(void **state)
     release(k);
 }
 
+/* 31 registers of a block of two dimensions may be 32, all others are not. */
+static void longest_response(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_XE_HPC,
+                                       "send.ugm (1|M0) r30 r20 null:0 0x0 0x03F00403 {$3}\n"
+                                       "send.ugm (1|M0) r30 r20 null:0 0x0 0x03E00403 {$4}\n"
+                                       "send.ugm (1|M0) r30 r20 null:0 0x0 0x03F0F580 {$5}\n",
+                                       ZS_ISA_INSTS);
+    static const uint32_t last[] = {30 + 31, 30 + 29, 30 + 30};
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(last); i++) {
+        struct zs_isa_effects e;
+        zs_isa_inst_effects(k, i, &e);
+        assert_int_equal(e.grf_written[0], ((UINT64_C(2) << last[i]) - 1) & ~UINT64_C(0) << 30);
+        assert_int_equal(e.grf_written[1], 0);
+    }
+    release(k);
+}
+
 static void dependencies(void **state)
 {
     struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9,
@@ -225,6 +243,7 @@ int main(void)
         cmocka_unit_test(encode_one_half),
         cmocka_unit_test(refusals_name_the_field),
         cmocka_unit_test(effects),
+        cmocka_unit_test(longest_response),
         cmocka_unit_test(dependencies),
         cmocka_unit_test(live_flags_and_accumulators),
     };

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that control.c runs without a call in between (send_lower.c). */
+#ifndef ZS_EU_SEND_LOWER_H
+#define ZS_EU_SEND_LOWER_H
+
+#include "eu/eu_priv.h"
+
+/* Payload and response stand in registers, and each channel of the instruction has an element: all
+ * that send->exec does is to call send->run. */
+bool zs_eu_send_is_direct(const struct zs_eu_send *send);
+/* After send->run has returned false. */
+enum zs_eu_status zs_eu_send_failed(struct zs_eu_thread *t, const struct zs_eu_send *send);
+/* control.c: in place of zs_eu_op_send_full for one that is direct. */
+extern zs_eu_op_fn zs_eu_op_send_direct;
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random programs of 32 lanes in which instructions mostly need what the one before them made, and
+ * make addresses of 64 bits: what the lowering passes on, puts into another order, makes one
+ * operation of or leaves out. Against a model of them in plain C, in all builds.
+ */
+#include "assembled.h"
+
+#include <math.h>
+
+enum { ROUNDS = 300, PIECES = 18, LANES = 32, GRF_B = 64, TEXT_MAX = 8000 };
+/* Vectors of two registers: integers first. */
+enum { INTEGERS = 4, VECTORS = 8, FIRST_REG = 10 };
+enum { ONES = 40, BASES = 42, SPREAD = 60, SHIFTED = 64, SUMS = 68 }; /* registers */
+
+static uint64_t seed;
+
+static uint32_t next(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33);
+}
+
+static uint32_t below(uint32_t limit)
+{
+    return next() % limit;
+}
+
+struct state {
+    uint32_t vector[VECTORS][LANES], one[8], spread[LANES];
+    uint64_t base[4], shifted[LANES], sum[LANES];
+    uint32_t flag, ce;
+};
+
+struct program {
+    struct state s; /* at its end */
+    char text[TEXT_MAX];
+    unsigned last, labels; /* vector written last */
+    uint32_t lanes;        /* of the instruction that is made */
+    bool no_mask, has_pred;
+};
+
+static float as_float(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
+static void __attribute__((format(printf, 2, 3))) put(struct program *p, const char *format, ...)
+{
+    size_t used = strlen(p->text);
+    va_list args;
+
+    va_start(args, format);
+    assert_true(vsnprintf(p->text + used, TEXT_MAX - used, format, args) < (int)(TEXT_MAX - used));
+    va_end(args);
+}
+
+/* ---- vectors ---- */
+
+enum operation { ADD, XOR, AND, SHL, SHR, ROL, ADD3, MOVE, ADD_F, MUL_F, MAD_F, TO_F, OPERATIONS };
+static const struct {
+    const char *name, *type, *src_type;
+    unsigned sources;
+    bool of_floats, by_count;
+} operations[OPERATIONS] = {
+    [ADD] = {"add", "d", "d", 2, false, false},   [XOR] = {"xor", "d", "d", 2, false, false},
+    [AND] = {"and", "d", "d", 2, false, false},   [SHL] = {"shl", "d", "d", 2, false, true},
+    [SHR] = {"shr", "ud", "ud", 2, false, true},  [ROL] = {"rol", "ud", "ud", 2, false, true},
+    [ADD3] = {"add3", "d", "d", 3, false, false}, [MOVE] = {"mov", "d", "d", 1, false, false},
+    [ADD_F] = {"add", "f", "f", 2, true, false},  [MUL_F] = {"mul", "f", "f", 2, true, false},
+    [MAD_F] = {"mad", "f", "f", 3, true, false},  [TO_F] = {"mov", "f", "d", 1, true, false},
+};
+
+static uint32_t compute(enum operation op, uint32_t a, uint32_t b, uint32_t c)
+{
+    switch (op) {
+    case ADD:
+        return a + b;
+    case XOR:
+        return a ^ b;
+    case AND:
+        return a & b;
+    case SHL:
+        return a << b;
+    case SHR:
+        return a >> b;
+    case ROL:
+        return b ? a << b | a >> (32 - b) : a;
+    case ADD3:
+        return a + b + c;
+    case ADD_F:
+        return bits_of(as_float(a) + as_float(b));
+    case MUL_F:
+        return bits_of(as_float(a) * as_float(b));
+    case MAD_F:
+        return bits_of(fmaf(as_float(b), as_float(c), as_float(a)));
+    case TO_F:
+        return bits_of((float)(int32_t)a);
+    default:
+        return a;
+    }
+}
+
+/* The beginning of an instruction, and the lanes that it is for. */
+static void begin(struct program *p, bool may_have_pred)
+{
+    p->has_pred = may_have_pred && below(5) == 0;
+    p->no_mask = below(6) == 0;
+    p->lanes = p->no_mask ? UINT32_MAX : p->s.ce;
+    put(p, "(%s%s) ", p->no_mask ? "W" : "", p->has_pred ? (p->no_mask ? "&f0.0" : "f0.0") : "");
+    if (!p->no_mask && !p->has_pred)
+        p->text[strlen(p->text) - 3] = 0; /* "() " */
+    if (p->has_pred)
+        p->lanes &= p->s.flag;
+}
+
+/* A source: its elements, and its text. Of three sources the last one has <h>, the others <v;h>. */
+static void source(struct program *p, unsigned first, unsigned count, const char *type, unsigned i,
+                   unsigned sources, uint32_t ret[LANES])
+{
+    static const char *const vectors[] = {"<1;1,0>", "<1;0>", "<1>"};
+    static const char *const ones[] = {"<0;1,0>", "<0;0>", "<0>"};
+    unsigned how = sources < 3 ? 0 : i == 2 ? 2 : 1;
+    bool takes = p->last >= first && p->last < first + count && below(3);
+
+    if (!takes && below(4) == 0 && (sources < 3 || i != 1)) {
+        unsigned one = below(4) + (first ? 4 : 0);
+        for (unsigned c = 0; c < LANES; c++)
+            ret[c] = p->s.one[one];
+        put(p, " r%d.%u%s:%s", ONES, one, ones[how], type);
+        return;
+    }
+    unsigned vector = takes ? p->last : first + below(count);
+    memcpy(ret, p->s.vector[vector], sizeof(p->s.vector[vector]));
+    put(p, " r%u.0%s:%s", FIRST_REG + 2 * vector, vectors[how], type);
+}
+
+static void put_vector(struct program *p)
+{
+    enum operation op = (enum operation)below(OPERATIONS);
+    unsigned first = operations[op].of_floats ? INTEGERS : 0, sources = operations[op].sources;
+    unsigned dst = first + below(INTEGERS);
+    uint32_t in[3][LANES] = {{0}};
+
+    begin(p, true);
+    put(p, "%s (32|M0) r%u.0<1>:%s", operations[op].name, FIRST_REG + 2 * dst, operations[op].type);
+    for (unsigned i = 0; i < sources; i++) {
+        unsigned from = op == TO_F ? 0 : first, count = below(31);
+        if (i == 1 && operations[op].by_count) {
+            put(p, " %u:w", count);
+            for (unsigned c = 0; c < LANES; c++)
+                in[1][c] = count;
+            continue;
+        }
+        source(p, from, INTEGERS, operations[op].src_type, i, sources, in[i]);
+    }
+    put(p, "\n");
+    for (unsigned c = 0; c < LANES; c++)
+        if (p->lanes >> c & 1)
+            p->s.vector[dst][c] = compute(op, in[0][c], in[1][c], in[2][c]);
+    p->last = dst;
+}
+
+/* cmp and sel. */
+static void put_choice(struct program *p)
+{
+    uint32_t in[2][LANES], chosen = p->s.flag;
+    unsigned dst = below(INTEGERS);
+    bool compares = below(2);
+
+    begin(p, false);
+    if (compares) {
+        put(p, "cmp (32|M0) (gt)f0.0 null<1>:d");
+    } else {
+        bool is_plain = !p->no_mask;
+        if (p->no_mask)
+            p->text[strlen(p->text) - 2] = 0; /* "(W" */
+        put(p, "%sf0.0) sel (32|M0) r%u.0<1>:d", is_plain ? "(" : "&", FIRST_REG + 2 * dst);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        source(p, 0, INTEGERS, "d", i, 2, in[i]);
+    put(p, "\n");
+    for (unsigned c = 0; c < LANES; c++) {
+        if (!(p->lanes >> c & 1))
+            continue;
+        if (compares)
+            p->s.flag = (p->s.flag & ~(1u << c)) | (uint32_t)((int32_t)in[0][c] > (int32_t)in[1][c])
+                                                       << c;
+        else
+            p->s.vector[dst][c] = in[chosen >> c & 1 ? 0 : 1][c];
+    }
+    if (!compares)
+        p->last = dst;
+}
+
+/* One number, for all lanes. */
+static void put_one(struct program *p)
+{
+    unsigned one = below(4), number = below(1000);
+
+    put(p, "(W) add (1|M0) r%d.%u<1>:d r%d.%u<0;1,0>:d %u:w\n", ONES, one, ONES, one, number);
+    p->s.one[one] += number;
+}
+
+/* ---- addresses ---- */
+
+/* Both halves of an instruction: registers of the second one are these further on. */
+static void put_halves(struct program *p, const char *name, const unsigned regs[2],
+                       const char *const regions[2], const unsigned steps[2], const char *rest)
+{
+    for (unsigned half = 0; half < 2; half++)
+        put(p, "%s%s (16|M%u) r%u%s r%u%s%s\n", p->no_mask ? "(W) " : "", name, 16 * half,
+            regs[0] + half * steps[0], regions[0], regs[1] + half * steps[1], regions[1], rest);
+}
+
+static void put_spread(struct program *p)
+{
+    unsigned from = p->last < INTEGERS ? p->last : below(INTEGERS);
+    const unsigned regs[2] = {SPREAD, FIRST_REG + 2 * from}, steps[2] = {2, 1};
+    const char *const regions[2] = {".0<2>:ud", ".0<1;1,0>:ud"};
+
+    put_halves(p, "mov", regs, regions, steps, "");
+    for (unsigned c = 0; c < LANES; c++)
+        if (p->lanes >> c & 1)
+            p->s.spread[c] = p->s.vector[from][c];
+}
+
+static void put_shift(struct program *p)
+{
+    const unsigned regs[2] = {SHIFTED, SPREAD}, steps[2] = {2, 2};
+    bool is_signed = below(2);
+    const char *const regions[2] = {".0<1>:q", is_signed ? ".0<2;1,0>:d" : ".0<2;1,0>:ud"};
+    unsigned count = below(5);
+    char rest[16];
+
+    snprintf(rest, sizeof(rest), " %u:w", count);
+    put_halves(p, "shl", regs, regions, steps, rest);
+    for (unsigned c = 0; c < LANES; c++)
+        if (p->lanes >> c & 1)
+            p->s.shifted[c] = (is_signed ? (uint64_t)(int32_t)p->s.spread[c] : p->s.spread[c])
+                              << count;
+}
+
+static void put_sum(struct program *p)
+{
+    const unsigned regs[2] = {SUMS, SHIFTED}, steps[2] = {2, 2};
+    const char *const regions[2] = {".0<1>:q", ".0<1;1,0>:q"};
+    unsigned base = below(4);
+    char rest[32];
+
+    snprintf(rest, sizeof(rest), " r%d.%u<0;1,0>:q", BASES, base);
+    put_halves(p, "add", regs, regions, steps, rest);
+    for (unsigned c = 0; c < LANES; c++)
+        if (p->lanes >> c & 1)
+            p->s.sum[c] = p->s.shifted[c] + p->s.base[base];
+}
+
+/* A half of the elements of one of them to a vector. */
+static void put_look(struct program *p)
+{
+    static const unsigned from[3] = {SUMS, SHIFTED, SPREAD};
+    unsigned what = below(8) < 5 ? 0 : 1 + below(2), dst = below(INTEGERS);
+    unsigned high = what < 2 ? below(2) : 0;
+    const unsigned regs[2] = {FIRST_REG + 2 * dst, from[what]}, steps[2] = {1, 2};
+    const char *const regions[2] = {".0<1>:d", high ? ".1<2;1,0>:d" : ".0<2;1,0>:d"};
+
+    put_halves(p, "mov", regs, regions, steps, "");
+    for (unsigned c = 0; c < LANES; c++) {
+        const uint64_t value[3] = {p->s.sum[c], p->s.shifted[c], p->s.spread[c]};
+        if (p->lanes >> c & 1)
+            p->s.vector[dst][c] = (uint32_t)(value[what] >> 32 * high);
+    }
+    p->last = dst;
+}
+
+/* Mostly in the order that makes an address. */
+static void put_address(struct program *p)
+{
+    static void (*const parts[])(struct program *) = {put_spread, put_shift, put_sum, put_look};
+    unsigned first = below(5) ? 0 : below(4);
+
+    for (unsigned i = first; i < ZS_ARRAY_LEN(parts); i++) {
+        if (below(8) == 0)
+            continue;
+        p->no_mask = below(8) == 0;
+        p->lanes = p->no_mask ? UINT32_MAX : p->s.ce;
+        parts[i](p);
+        if (below(4) == 0)
+            put_vector(p);
+        if (below(8) == 0) {
+            p->labels++;
+            put(p, "jmpi L%u\nL%u:\n", p->labels, p->labels);
+        }
+    }
+}
+
+/* ---- programs ---- */
+
+static void begin_state(struct state *s)
+{
+    memset(s, 0, sizeof(*s));
+    for (unsigned v = 0; v < VECTORS; v++)
+        for (unsigned c = 0; c < LANES; c++)
+            s->vector[v][c] = v < INTEGERS    ? next() << 1 ^ next()
+                              : below(4) == 0 ? (next() << 1 ^ next()) & 0x807fffff /* denormal */
+                                              : bits_of((float)(int32_t)(next() % 2001 - 1000) / 8);
+    for (unsigned i = 0; i < 8; i++)
+        s->one[i] = i < 4 ? next() : bits_of((float)below(100) / 16);
+    for (unsigned i = 0; i < 4; i++)
+        s->base[i] = (uint64_t)next() << 32 | next() << 1;
+    s->flag = next() << 1 ^ next();
+    s->ce = below(3) ? UINT32_MAX : (next() << 1 ^ next()) | 1;
+}
+
+static void load(struct zs_eu_thread *t, const struct state *s)
+{
+    memcpy(t->grf + FIRST_REG * GRF_B, s->vector, sizeof(s->vector));
+    memcpy(t->grf + ONES * GRF_B, s->one, sizeof(s->one));
+    memcpy(t->grf + BASES * GRF_B, s->base, sizeof(s->base));
+    t->flag[0] = s->flag;
+    t->ce = s->ce;
+}
+
+static bool same(uint32_t want, uint32_t got, bool is_float)
+{
+    return want == got || (is_float && isnan(as_float(want)) && isnan(as_float(got)));
+}
+
+enum { KEEPS_DENORMALS = 0x4c0 }; /* of cr0 */
+
+/* Returns the flag. */
+static uint32_t execute(const struct program *p, const struct state *before, uint32_t flags,
+                        enum zs_eu_host host, uint32_t control, uint32_t got[VECTORS][LANES])
+{
+    struct zs_eu_program *program =
+        assembled(ZS_ISA_XE_HPC, p->text,
+                  (struct zs_eu_lower_params){.simd = 32, .flags = flags, .host = host});
+    struct zs_eu_thread *t = assembled_thread(program);
+
+    zs_eu_thread_set_control(t, control);
+    memset(t->grf, 0, 128 * GRF_B);
+    load(t, before);
+    if (zs_eu_run(t, program, 1000) != ZS_EU_EOT)
+        fail_msg("%s: %s", p->text, t->fault.text);
+    memcpy(got, t->grf + FIRST_REG * GRF_B, sizeof(before->vector));
+    uint32_t flag = t->flag[0];
+    free(t);
+    zs_eu_program_destroy(program);
+    return flag;
+}
+
+static void run(const struct program *p, const struct state *before, uint32_t flags,
+                enum zs_eu_host host, unsigned round)
+{
+    uint32_t got[VECTORS][LANES], flag = execute(p, before, flags, host, KEEPS_DENORMALS, got);
+
+    for (unsigned v = 0; v < VECTORS; v++)
+        for (unsigned c = 0; c < LANES; c++)
+            if (!same(p->s.vector[v][c], got[v][c], v >= INTEGERS))
+                fail_msg("round %u, %s, flags %x, ce %x: r%u, lane %u: want %08x, got %08x\n%s",
+                         round, zs_eu_host_name(host), flags, before->ce, FIRST_REG + 2 * v, c,
+                         p->s.vector[v][c], got[v][c], p->text);
+    assert_int_equal(flag, p->s.flag);
+}
+
+/* Roundings, and denormals that are not kept: linked as each instruction by itself. */
+static void run_in_modes(const struct program *p, const struct state *before, unsigned round)
+{
+    static const uint32_t controls[] = {0, 0x400, 0x10, 0x20, 0x30, 0x4f0};
+    uint32_t control = controls[round % ZS_ARRAY_LEN(controls)];
+    uint32_t want[VECTORS][LANES], got[VECTORS][LANES];
+
+    execute(p, before, ZS_EU_LOWER_PLACES, ZS_EU_HOST_BEST, control, want);
+    execute(p, before, 0, ZS_EU_HOST_BEST, control, got);
+    for (unsigned v = 0; v < VECTORS; v++)
+        for (unsigned c = 0; c < LANES; c++)
+            if (!same(want[v][c], got[v][c], v >= INTEGERS))
+                fail_msg("round %u, cr0 %x, ce %x: r%u, lane %u: want %08x, got %08x\n%s", round,
+                         control, before->ce, FIRST_REG + 2 * v, c, want[v][c], got[v][c], p->text);
+}
+
+/* ---- counts ---- */
+
+enum { INSTS_MAX = 600 };
+struct counts {
+    uint64_t executions[INSTS_MAX], lanes[INSTS_MAX];
+};
+
+static void count(const char *text, const struct state *before, uint32_t flags, struct counts *ret)
+{
+    const struct zs_eu_lower_params params = {.simd = 32, .flags = flags | ZS_EU_LOWER_COUNTS};
+    struct zs_eu_program *program = assembled(ZS_ISA_XE_HPC, text, params);
+    struct zs_eu_thread *t = assembled_thread(program);
+    uint64_t *counters = calloc(zs_eu_program_counter_count(program), sizeof(*counters));
+
+    memset(ret, 0, sizeof(*ret));
+    assert_non_null(counters);
+    assert_true(zs_eu_program_inst_count(program) <= INSTS_MAX);
+    t->counters = counters;
+    load(t, before);
+    assert_int_equal(zs_eu_run(t, program, 1000), ZS_EU_EOT);
+    zs_eu_program_counters_settle(program, counters);
+    zs_eu_program_counters_expand(program, counters, ret->executions, ret->lanes);
+    free(counters);
+    free(t);
+    zs_eu_program_destroy(program);
+}
+
+/* As if each instruction was lowered by itself. */
+static void check_counts(const char *text, const struct state *before, struct counts *ret)
+{
+    static struct counts apart;
+
+    count(text, before, 0, ret);
+    count(text, before, ZS_EU_LOWER_PLACES, &apart);
+    for (unsigned i = 0; i < INSTS_MAX; i++)
+        if (ret->executions[i] != apart.executions[i] || ret->lanes[i] != apart.lanes[i])
+            fail_msg("instruction %u, ce %x: %llu lanes of %llu, apart %llu of %llu\n%s", i,
+                     before->ce, (unsigned long long)ret->lanes[i],
+                     (unsigned long long)ret->executions[i], (unsigned long long)apart.lanes[i],
+                     (unsigned long long)apart.executions[i], text);
+}
+
+/* What is left out because it does nothing has lanes all the same, by the flag as it stands there.
+ */
+static void counts_of_what_is_dropped(void **state)
+{
+    static const char text[] = "cmp (16|M0) (gt)f0.0 null<1>:d r10.0<1;1,0>:d 0:w\n"
+                               "(f0.0) mov (16|M16) null<1>:d r20.0<1;1,0>:d\n"
+                               "cmp (16|M16) (gt)f0.0 null<1>:d r11.0<1;1,0>:d 0:w\n";
+    static struct counts counts;
+    struct state s = {.flag = 0x50000, .ce = UINT32_MAX};
+
+    (void)state;
+    for (unsigned c = 0; c < LANES; c++)
+        s.vector[0][c] = c + 1;
+    check_counts(text, &s, &counts);
+    assert_int_equal(counts.executions[1], 1);
+    assert_int_equal(counts.lanes[1], 2);
+}
+
+/* ---- addresses whose shift is none by one number ---- */
+
+static void shifts_by_other_immediates(void **state)
+{
+    static const uint32_t ways[] = {0, ZS_EU_LOWER_PLACES};
+    static const char sum[] = "add (16|M0) r68.0<1>:q r64.0<1;1,0>:q r42.0<0;1,0>:q\n";
+    static const struct {
+        const char *imm;
+        bool is_fault;
+        uint8_t shift[8];
+    } rows[] = {{"0x10:uv", false, {0, 1}},
+                {"0x76543210:uv", false, {0, 1, 2, 3, 4, 5, 6, 7}},
+                {"0x10:f", true, {0}},
+                {"16:w", false, {16, 16, 16, 16, 16, 16, 16, 16}},
+                {"0x10:ud", false, {16, 16, 16, 16, 16, 16, 16, 16}}};
+    struct state s = {.base = {0x100000000000}, .ce = UINT32_MAX};
+    char text[200];
+
+    (void)state;
+    for (unsigned c = 0; c < LANES; c++)
+        s.vector[0][c] = c + 1;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows) * ZS_ARRAY_LEN(ways); i++) {
+        unsigned row = i / ZS_ARRAY_LEN(ways);
+        const struct zs_eu_lower_params params = {.simd = 32,
+                                                  .flags = ways[i % ZS_ARRAY_LEN(ways)]};
+        snprintf(text, sizeof(text), "shl (16|M0) r64.0<1>:q r10.0<1;1,0>:d %s\n%s", rows[row].imm,
+                 sum);
+        struct zs_eu_program *program = assembled(ZS_ISA_XE_HPC, text, params);
+        struct zs_eu_thread *t = assembled_thread(program);
+        load(t, &s);
+        assert_int_equal(zs_eu_run(t, program, 1000), rows[row].is_fault ? ZS_EU_FAULT : ZS_EU_EOT);
+        for (unsigned c = 0; c < 16 && !rows[row].is_fault; c++) {
+            uint64_t got;
+            memcpy(&got, t->grf + SUMS * GRF_B + c * 8, 8);
+            assert_int_equal(got, s.base[0] + ((uint64_t)(c + 1) << rows[row].shift[c % 8]));
+        }
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
+/* ---- all ---- */
+
+static void chains(void **state)
+{
+    static const struct {
+        uint32_t flags;
+        enum zs_eu_host host;
+    } ways[] = {{0, ZS_EU_HOST_BEST},
+                {ZS_EU_LOWER_WIDE, ZS_EU_HOST_BEST},
+                {0, ZS_EU_HOST_AVX2},
+                {0, ZS_EU_HOST_BASE},
+                {ZS_EU_LOWER_PLACES, ZS_EU_HOST_BEST}};
+    static void (*const pieces[])(struct program *) = {put_vector,  put_vector, put_vector,
+                                                       put_vector,  put_choice, put_one,
+                                                       put_address, put_vector};
+    static struct program p;
+    static struct counts counts;
+    const char *more = getenv("ZS_TEST_ROUNDS");
+    unsigned rounds = more ? (unsigned)strtoul(more, NULL, 0) : ROUNDS;
+    struct state before;
+
+    (void)state;
+    for (unsigned round = 0; round < rounds; round++) {
+        seed = 1000 + round;
+        begin_state(&before);
+        p = (struct program){.s = before};
+        for (unsigned i = 0; i < PIECES; i++)
+            pieces[below(ZS_ARRAY_LEN(pieces))](&p);
+        for (unsigned i = 0; i < ZS_ARRAY_LEN(ways); i++)
+            if (zs_eu_host_usable(ways[i].host))
+                run(&p, &before, ways[i].flags, ways[i].host, round);
+        if (round % 4 == 0)
+            check_counts(p.text, &before, &counts);
+        else if (round % 4 == 1)
+            run_in_modes(&p, &before, round / 4);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_of_what_is_dropped),
+                                       cmocka_unit_test(shifts_by_other_immediates),
+                                       cmocka_unit_test(chains)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
