@@ -11,6 +11,17 @@ void zs_gpu_payload_store(uint8_t *cross_thread, const struct zs_payload *field,
         cross_thread[field->offset_B + i] = i < 8 ? (uint8_t)(value >> 8 * i) : 0;
 }
 
+/* Write `value` into every field of that kind that belongs to the argument. */
+static void patch(struct zs_gpu_args *args, uint32_t index, enum zs_payload_kind kind,
+                  uint64_t value)
+{
+    const struct zs_kernel *m = args->kernel->module;
+    for (uint32_t i = 0; i < m->payload_count; i++) {
+        if (m->payload[i].arg == index && m->payload[i].kind == kind)
+            zs_gpu_payload_store(args->cross_thread, &m->payload[i], value);
+    }
+}
+
 /* ---- create, clone -----------------------------------------------------------------------------
  */
 
@@ -53,6 +64,16 @@ static void bind_program_buffers(struct zs_gpu_args *args)
     }
 }
 
+/* Code gives it to messages as their extended descriptor. */
+static void store_handle(struct zs_gpu_args *args, uint32_t index)
+{
+    uint32_t slot = args->kernel->bindless[index];
+    bool is_surface_offset = args->kernel->device->model->loads_payload;
+    if (slot)
+        patch(args, index, ZS_PAYLOAD_BINDLESS_HANDLE,
+              (uint64_t)(slot - 1) << (is_surface_offset ? 6 : 12));
+}
+
 int zs_gpu_args_create(const struct zs_gpu_kernel *kernel, struct zs_gpu_args **ret_args)
 {
     struct zs_gpu_args *args = allocate(kernel);
@@ -60,8 +81,11 @@ int zs_gpu_args_create(const struct zs_gpu_kernel *kernel, struct zs_gpu_args **
         return -ENOMEM;
     for (uint32_t i = 0; i < kernel->surface_count; i++)
         args->bindings[i].arg = ZS_NONE;
-    memcpy(args->samplers, kernel->samplers, kernel->sampler_count * sizeof(*args->samplers));
+    if (kernel->sampler_count)
+        memcpy(args->samplers, kernel->samplers, kernel->sampler_count * sizeof(*args->samplers));
     bind_program_buffers(args);
+    for (uint32_t i = 0; i < kernel->module->arg_count; i++)
+        store_handle(args, i); /* a null surface until it is set */
     *ret_args = args;
     return 0;
 }
@@ -107,17 +131,6 @@ static int check_kind(const struct zs_gpu_args *args, uint32_t index, enum zs_gp
     return is == kind || is == ZS_GPU_ARG_NONE ? 0 : -EINVAL;
 }
 
-/* Write `value` into every field of that kind that belongs to the argument. */
-static void patch(struct zs_gpu_args *args, uint32_t index, enum zs_payload_kind kind,
-                  uint64_t value)
-{
-    const struct zs_kernel *m = args->kernel->module;
-    for (uint32_t i = 0; i < m->payload_count; i++) {
-        if (m->payload[i].arg == index && m->payload[i].kind == kind)
-            zs_gpu_payload_store(args->cross_thread, &m->payload[i], value);
-    }
-}
-
 static bool has_field(const struct zs_gpu_args *args, uint32_t index, enum zs_payload_kind kind)
 {
     const struct zs_kernel *m = args->kernel->module;
@@ -135,6 +148,9 @@ static void bind(struct zs_gpu_args *args, uint32_t index, const struct zs_gpu_b
         if (m->surfaces[i].arg == index && m->surfaces[i].bti != ZS_NONE)
             args->bindings[m->surfaces[i].bti] = *binding;
     }
+    uint32_t slot = args->kernel->bindless[index];
+    if (slot)
+        args->bindings[slot - 1] = *binding;
 }
 
 /* ---- setters -----------------------------------------------------------------------------------

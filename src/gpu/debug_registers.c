@@ -207,14 +207,21 @@ static bool is_macro(const struct access *a, struct access *ret_mme)
     return a->index >= zs_eu_program_registers(a->thread->t->program)->acc_count;
 }
 
+/* An accumulator is shown as its dwords. */
+static uint32_t first_slot(const struct access *a)
+{
+    uint32_t end;
+    return zs_eu_acc_slot(zs_eu_program_registers(a->thread->t->program), a->index, 4, &end);
+}
+
 static int read_acc(const struct access *a)
 {
     struct access mme;
     if (is_macro(a, &mme))
         return read_mme(&mme);
-    uint32_t lanes = a->size_B / 4;
-    for (uint32_t c = 0; c < lanes; c++) {
-        uint32_t low = (uint32_t)zs_eu_acc(a->thread->t, a->index * lanes + c);
+    uint32_t first = first_slot(a);
+    for (uint32_t c = 0; c < a->size_B / 4; c++) {
+        uint32_t low = (uint32_t)zs_eu_acc(a->thread->t, first + c);
         memcpy(a->bytes + (size_t)c * 4, &low, 4);
     }
     return 0;
@@ -245,12 +252,12 @@ static int write_acc(const struct access *a)
     struct access mme;
     if (is_macro(a, &mme))
         return write_mme(&mme);
-    uint32_t lanes = a->size_B / 4;
+    uint32_t first = first_slot(a);
     read_acc(&now);
-    for (uint32_t c = 0; c < lanes; c++) {
+    for (uint32_t c = 0; c < a->size_B / 4; c++) {
         uint32_t value = zs_load_u32(a->bytes + (size_t)c * 4);
         if (value != zs_load_u32(shown + (size_t)c * 4))
-            zs_eu_acc_set(a->thread->t, a->index * lanes + c, (uint64_t)(int64_t)(int32_t)value);
+            zs_eu_acc_set(a->thread->t, first + c, (uint64_t)(int64_t)(int32_t)value);
     }
     return 0;
 }

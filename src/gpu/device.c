@@ -33,6 +33,11 @@ int zs_gpu_device_create(const struct zs_gpu_model *model, uint32_t workers,
         return -ENOMEM;
     device->model = model;
     device->worker_limit = workers ? workers : zs_host_cores() - 1;
+    int error = zs_timing_params_find(model) ? zs_timing_store_create(model, &device->timing) : 0;
+    if (error) {
+        free(device);
+        return error;
+    }
     pthread_mutex_init(&device->lock, NULL);
     pthread_cond_init(&device->wake, NULL);
     *ret_device = device;
@@ -58,6 +63,7 @@ void zs_gpu_device_destroy(struct zs_gpu_device *device)
     }
     for (uint32_t i = 0; i < device->block_count; i++)
         munmap(device->blocks[i].data, device->blocks[i].size_B);
+    zs_timing_store_destroy(device->timing);
     pthread_cond_destroy(&device->wake);
     pthread_mutex_destroy(&device->lock);
     free(device);

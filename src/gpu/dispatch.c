@@ -272,7 +272,7 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     else
         zs_eu_thread_restart(t, program, mask);
     if (traced)
-        t->hooks = zs_timing_trace_thread(run->trace, group->index, thread);
+        t->hooks = zs_timing_trace_thread(run->trace, w->index, group->index, thread);
     t->env = &w->port;
     t->counters = w->counters;
     if (debug && w->debug)

@@ -229,6 +229,11 @@ struct zs_gpu_image {
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
     uint32_t cl_channel_type, cl_channel_order; /* OpenCL's enums: what kernels are told */
 };
+/* Pairs of U and V that a row or column of an image with chroma has. */
+static inline uint32_t zs_gpu_halved(uint32_t texels)
+{
+    return texels / 2 + texels % 2;
+}
 /* Fill pitches (rows 64-byte aligned); the bytes to allocate, 0 when that overflows. */
 uint64_t zs_gpu_image_layout(struct zs_gpu_image *image);
 

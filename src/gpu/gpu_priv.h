@@ -146,6 +146,7 @@ struct zs_gpu_device {
     struct zs_gpu_debug_card *debug; /* NULL: debugging is not enabled */
     uint32_t first_slice;            /* of the card */
     uint32_t worker_limit;           /* host threads beside the caller's */
+    struct zs_timing_store *timing;  /* NULL: there is no model of time */
     pthread_mutex_t lock;            /* of everything below */
     struct zs_gpu_worker *free_workers;
     struct zs_gpu_block blocks[BLOCKS_MAX];
@@ -197,7 +198,8 @@ struct zs_gpu_kernel {
     struct zs_eu_program *program;
     uint32_t entry_B;
     uint64_t global_va, global_size_B, constant_va, constant_size_B;
-    uint32_t surface_count; /* highest binding table index + 1 */
+    uint32_t surface_count; /* of the binding table, and behind it those reached by handles */
+    uint8_t *bindless;      /* by argument: 1 + the index of the surface with its handle; 0: none */
     uint32_t sampler_count;
     struct zs_port_sampler *samplers; /* inline ones filled in */
     uint32_t start_B;  /* where threads start: behind what loads local ids, which they are given */

@@ -25,5 +25,5 @@ uint64_t zs_gpu_image_layout(struct zs_gpu_image *image)
     image->slice_pitch_B = slice_B;
     if (image->planes > 1 && !zs_mul_u64(total_B, image->planes, &total_B))
         return 0;
-    return image->chroma ? total_B + total_B / 2 : total_B;
+    return image->chroma ? total_B + row_B * zs_gpu_halved(image->height) : total_B;
 }

@@ -225,6 +225,32 @@ static void place_payload(struct zs_gpu_kernel *kernel)
     kernel->inline_B = ZS_MIN(thread->inline_data_B, thread->cross_thread_B);
 }
 
+/* Surfaces that kernels reach by a handle in their arguments ("bindless") stand behind those of the
+ * binding table; a handle is an index, as extended descriptors have it. */
+static int number_surfaces(struct zs_gpu_kernel *kernel, struct zs_diag *diag)
+{
+    const struct zs_kernel *m = kernel->module;
+    kernel->bindless = calloc(m->arg_count + 1u, sizeof(*kernel->bindless));
+    if (!kernel->bindless)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < m->surface_count; i++) {
+        if (m->surfaces[i].bti != ZS_NONE)
+            kernel->surface_count = ZS_MAX(kernel->surface_count, m->surfaces[i].bti + 1);
+    }
+    for (uint32_t i = 0; i < m->payload_count; i++) {
+        uint32_t arg = m->payload[i].arg;
+        if (m->payload[i].kind != ZS_PAYLOAD_BINDLESS_HANDLE || arg >= m->arg_count ||
+            m->args[arg].kind == ZS_ARG_SAMPLER || kernel->bindless[arg])
+            continue;
+        if (kernel->surface_count >= ZS_PORT_SURFACES_MAX)
+            return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                               "kernel %s: more than %d surfaces are not modelled", m->name,
+                               ZS_PORT_SURFACES_MAX);
+        kernel->bindless[arg] = (uint8_t)++kernel->surface_count;
+    }
+    return 0;
+}
+
 int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kernel_desc *desc,
                          struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag)
 {
@@ -243,14 +269,12 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     kernel->global_size_B = desc->global_size_B;
     kernel->constant_va = desc->constant_va;
     kernel->constant_size_B = desc->constant_size_B;
-    for (uint32_t i = 0; i < m->surface_count; i++) {
-        if (m->surfaces[i].bti != ZS_NONE)
-            kernel->surface_count = ZS_MAX(kernel->surface_count, m->surfaces[i].bti + 1);
-    }
     for (uint32_t i = 0; i < m->payload_count; i++)
         kernel->uses_private |= m->payload[i].kind == ZS_PAYLOAD_PRIVATE_BASE;
     kernel->uses_private = kernel->uses_private && m->private_per_hw_thread_B > 0;
-    error = lower(kernel, desc, diag);
+    error = number_surfaces(kernel, diag);
+    if (!error)
+        error = lower(kernel, desc, diag);
     if (!error)
         error = create_samplers(kernel);
     if (!error)
@@ -272,6 +296,7 @@ void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel)
     zs_eu_program_destroy(kernel->timed_program);
     zs_timing_code_destroy(kernel->timing_code);
     free(kernel->samplers);
+    free(kernel->bindless);
     free(kernel->instructions);
     free(kernel);
 }

@@ -205,12 +205,16 @@ static uint64_t image_extent_B(const struct zs_gpu_image *image)
 {
     uint64_t slices = image->type == ZS_GPU_IMAGE_3D ? image->depth : image->layers;
     if (image->chroma)
-        return image->slice_pitch_B + (image->height / 2 - 1) * (uint64_t)image->row_pitch_B +
-               (uint64_t)(image->width / 2) * image->chroma->texel_B;
+        return image->slice_pitch_B +
+               (zs_gpu_halved(image->height) - 1) * (uint64_t)image->row_pitch_B +
+               (uint64_t)zs_gpu_halved(image->width) * image->chroma->texel_B;
     return (slices - 1) * image->slice_pitch_B +
            (uint64_t)(image->height - 1) * image->row_pitch_B +
            (uint64_t)image->width * image->format->texel_B;
 }
+
+/* Messages have no offsets behind it; kernels for larger buffers take addresses. */
+#define SURFACE_MAX_B (1ull << 32)
 
 static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_binding *binding,
                             struct zs_port_surface *ret)
@@ -227,7 +231,7 @@ static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_b
         return;
     }
     ret->kind = ZS_PORT_SURFACE_BUFFER;
-    uint64_t left_B = range->end - binding->gpu_va;
+    uint64_t left_B = ZS_MIN(range->end - binding->gpu_va, SURFACE_MAX_B);
     ret->size_B = is_image ? wanted_B : zs_align_up(left_B, 4);
     ret->pad_B = is_image ? 0 : (uint32_t)(ret->size_B - left_B);
     ret->read_only = range->read_only;

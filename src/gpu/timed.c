@@ -20,7 +20,7 @@ int zs_gpu_kernel_time(struct zs_gpu_kernel *kernel, const struct zs_eu_lower_pa
     struct zs_eu_lower_params hooked = *params;
     if (!timing)
         return 0;
-    hooked.flags |= ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES;
+    hooked.flags |= ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOKS_BLIND;
     int error = zs_eu_lower(&hooked, &kernel->timed_program, diag);
     if (error)
         return error;
@@ -47,6 +47,8 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
     const struct zs_kernel *m = kernel->module;
     const struct zs_gpu_model *model = run->device->model;
     const struct zs_timing_launch launch = {
+        .store = run->device->timing,
+        .workers = run->workers_max,
         .model = model,
         .params = zs_timing_params_find(model),
         .code = kernel->timing_code,

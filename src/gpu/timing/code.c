@@ -84,7 +84,7 @@ struct cost {
 static struct cost math_cost(const struct zs_timing_params *p, const struct zs_isa_inst *inst)
 {
     uint32_t function = inst->subfunction;
-    struct cost c = {ZS_TIMING_UNIT_MATH, p->math_B,      1, 0, p->math_latency,
+    struct cost c = {ZS_TIMING_UNIT_FPU1, p->math_B,      1, 0, p->math_latency,
                      p->math_latency,     p->flag_latency};
     if (function == ZS_MATH_FDIV || function == ZS_MATH_POW) {
         c.B_per_cycle = p->pow_B;
@@ -124,7 +124,10 @@ static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst 
 {
     uint32_t chunk_B = ZS_MAX((uint32_t)UNIT_B, c->B_per_cycle);
     uint32_t lanes = ZS_MAX(ZS_MIN(chunk_B / element_B(inst), (uint32_t)inst->exec_size), 1u);
+    zs_assert((lanes & (lanes - 1)) == 0);
     op->chunk_lanes = (uint8_t)lanes;
+    for (uint32_t at = 0; at < ZS_MIN(inst->exec_size, 32u); at += lanes)
+        op->chunk_first |= 1u << at;
     op->chunk_cycles = (uint8_t)ZS_MAX(lanes * element_B(inst) * c->factor / c->B_per_cycle, 1u);
     op->least = (uint16_t)p->fpu_least;
     uint32_t chunks = (inst->exec_size + lanes - 1) / lanes;
@@ -135,8 +138,6 @@ static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst 
         op->full_cycles = (uint16_t)c->fixed;
         op->lane_mask = 0;
     }
-    if (c->unit == ZS_TIMING_UNIT_MATH)
-        op->ahead = (uint8_t)p->math_ahead;
 }
 
 /* IGC's latencies rise evenly from one row to eight. Lanes that are off cost as others do. */
@@ -151,13 +152,12 @@ static struct cost dpas_cost(const struct zs_timing_params *p, const struct zs_i
 }
 
 /* What a pipe is busy with. */
-static void set_totals(struct zs_timing_op *op, uint32_t sources)
+static void set_totals(struct zs_timing_op *op, bool is_math, uint32_t sources)
 {
 #define AT(id) (uint16_t) offsetof(struct zs_gpu_timing, id)
     static const uint16_t by_sources[2][4] = {
         {AT(fpu0_move), AT(fpu0_move), AT(fpu0_binary), AT(fpu0_ternary)},
         {AT(fpu1_move), AT(fpu1_move), AT(fpu1_binary), AT(fpu1_ternary)}};
-    bool is_math = op->unit == ZS_TIMING_UNIT_MATH;
     for (uint32_t pipe = 0; pipe < ZS_ARRAY_LEN(op->totals); pipe++)
         op->totals[pipe] = is_math ? AT(math_active) : by_sources[pipe][ZS_MIN(sources, 3u)];
 #undef AT
@@ -168,7 +168,6 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
 {
     uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
     struct cost c = {.latency = p->grf_latency};
-    op->exec_size = inst->exec_size;
     op->chan_offset = inst->channel_offset;
     if (flags & ZS_OPF_SEND) {
         op->unit = ZS_TIMING_UNIT_SEND;
@@ -180,10 +179,12 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
     } else if (flags & ZS_OPF_DPAS && p->dpas_row_cycles) {
         c = dpas_cost(p, inst, op);
     } else {
-        c = flags & ZS_OPF_MATH ? math_cost(p, inst) : pipe_cost(p, inst);
+        bool is_math = flags & ZS_OPF_MATH;
+        c = is_math ? math_cost(p, inst) : pipe_cost(p, inst);
         op->unit = (uint8_t)c.unit;
+        op->ahead = (uint8_t)(is_math ? p->math_ahead : 0);
         set_pipe(p, inst, &c, op);
-        set_totals(op, inst->source_count);
+        set_totals(op, is_math, inst->source_count);
     }
     return c;
 }
@@ -259,7 +260,7 @@ static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
     op->dep_count = (uint16_t)s->count;
     add_registers(s, e.grf_written, c->latency);
     add_others(s, e.flags_written, e.acc_written, e.address_written, p, c);
-    if (op->unit <= ZS_TIMING_UNIT_MATH) /* in order: it waits for nothing */
+    if (op->unit <= ZS_TIMING_UNIT_FPU1) /* in order: it waits for nothing */
         add_slot(s, ZS_TIMING_SLOT_LAST, c->latency);
     op->write_count = (uint8_t)ZS_MIN(s->count - op->dep_count, 255u);
     s->count = (uint32_t)op->dep_count + op->write_count;
@@ -349,6 +350,23 @@ static void merge_slots(struct zs_timing_code *code)
     }
 }
 
+/* The first ones of an instruction stand in it. */
+static void bring_near(struct zs_timing_code *code)
+{
+    uint16_t unread = (uint16_t)code->slot_count++;
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        struct zs_timing_op *op = &code->ops[i];
+        const uint16_t *deps = code->slots + op->slots, *writes = deps + op->dep_count;
+        const uint8_t *latency = code->slot_latency + op->slots + op->dep_count;
+        for (uint32_t k = 0; k < ZS_TIMING_DEPS_NEAR; k++)
+            op->deps[k] = k < op->dep_count ? deps[k] : SLOT_NONE;
+        for (uint32_t k = 0; k < ZS_TIMING_WRITES_NEAR; k++) {
+            op->writes[k] = k < op->write_count ? writes[k] : unread;
+            op->latency[k] = k < op->write_count ? latency[k] : 0;
+        }
+    }
+}
+
 /* ---- create ------------------------------------------------------------------------------------
  */
 
@@ -394,8 +412,10 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
         error = keep_slots(code, &capacity, &count, slots) ? 0 : -ENOMEM;
     }
     free(slots);
-    if (!error)
+    if (!error) {
         merge_slots(code);
+        bring_near(code);
+    }
     uint32_t wait = code->op_count;
     for (uint32_t i = code->op_count + 1; i-- > 0 && !error;) {
         wait = i < code->op_count && code->ops[i].unit == ZS_TIMING_UNIT_WAIT ? i : wait;
@@ -431,7 +451,10 @@ int zs_timing_code_create(const struct zs_timing_params *params,
     if (!error) {
         code->params = params;
         code->op_count = zs_isa_kernel_count(isa);
-        code->ops = calloc(code->op_count + 1u, sizeof(*code->ops));
+        size_t ops_B = (code->op_count + 1u) * sizeof(*code->ops);
+        code->ops = aligned_alloc(_Alignof(struct zs_timing_op), ops_B);
+        if (code->ops)
+            memset(code->ops, 0, ops_B);
         code->offset_B = calloc(code->op_count + 1u, sizeof(*code->offset_B));
         code->next_wait = calloc(code->op_count + 1u, sizeof(*code->next_wait));
         error = code->ops && code->offset_B && code->next_wait ? fill(code, isa) : -ENOMEM;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 static const uint64_t BUDGET_LEAST = 32000; /* instructions that are replayed of any launch */
+static const uint64_t WHOLE = 131072; /* launches of so few are replayed whole, if recorded whole */
 enum {
     BUDGET_SHARE = 24,    /* of longer ones: one in so many */
     ROUNDS = 2,           /* barriers that a group passes in a phase, where they matter ... */
@@ -58,6 +59,7 @@ static const double DOUBT_THINNED_FEW = 0.15; /* ... of recorded groups, what th
 /* of a thread's time, where in a gap threads ended and others began */
 static const double DOUBT_WAVE = 0.3;
 static const double DOUBT_SUPPOSED = 0.15; /* ... of lookups whose line was supposed to be there */
+static const double DOUBT_FITTED = 0.8; /* of all these: so 95 % of launches are no farther off */
 
 /* What is scaled with the time. */
 static const size_t by_time[] = {
@@ -67,31 +69,42 @@ static const size_t by_time[] = {
     AT(fpu0_binary), AT(fpu1_binary),   AT(fpu0_ternary),    AT(fpu1_ternary),  AT(math_active),
     AT(send_active), AT(xmx_active),    AT(control_issued),  AT(dispatching0),  AT(dispatching1),
     AT(dispatching2)};
-enum {
-    FPU0 = 5,
-    FPU1 = 6,
-    WITH_CYCLES = 4
-}; /* the first of them grow as the cycles do, the others as what is done */
+/* the first WITH_CYCLES of them grow as the cycles do, the others as what is done */
+enum { FPU0 = 5, FPU1 = 6, WITH_CYCLES = 4 };
 /* What messages count besides enum zs_gpu_access, and which of these (one or two) grow as it does.
  */
-enum { OF_SAMPLER, OF_SLM, OF_L3, KINDS };
+enum { OF_SAMPLER, OF_SLM, OF_L3, OF_FETCHED, OF_READ, KINDS };
+enum { OF_LOADS = KINDS, OF_STORES, FACTORS }; /* lookups of L3: as zs_timing_lookups_grown() */
 static const struct {
     uint16_t offset, kind;
-} by_messages[] = {{AT(sampler_busy), OF_SAMPLER},  {AT(sampler_busy0), OF_SAMPLER},
-                   {AT(sampler_busy1), OF_SAMPLER}, {AT(sampler_busy2), OF_SAMPLER},
-                   {AT(slm_reads), OF_SLM},         {AT(slm_writes), OF_SLM},
-                   {AT(slm_conflicted), OF_SLM},    {AT(l3_reads), OF_L3},
-                   {AT(l3_writes), OF_L3},          {AT(l3_bank0), OF_L3},
-                   {AT(l3_bank1), OF_L3},           {AT(l3_bank2), OF_L3},
-                   {AT(l3_bank3), OF_L3},           {AT(gti_read_bank0), OF_L3},
-                   {AT(gti_read_bank1), OF_L3},     {AT(gti_read_bank2), OF_L3},
-                   {AT(gti_read_bank3), OF_L3},     {AT(gti_write_bank0), OF_L3},
-                   {AT(gti_write_bank1), OF_L3},    {AT(gti_write_bank2), OF_L3},
-                   {AT(gti_write_bank3), OF_L3},    {AT(memory_write_sectors), OF_L3}};
+} by_messages[] = {{AT(sampler_busy), OF_SAMPLER},
+                   {AT(sampler_busy0), OF_SAMPLER},
+                   {AT(sampler_busy1), OF_SAMPLER},
+                   {AT(sampler_busy2), OF_SAMPLER},
+                   {AT(slm_reads), OF_SLM},
+                   {AT(slm_writes), OF_SLM},
+                   {AT(slm_conflicted), OF_SLM},
+                   {AT(l3_reads), OF_LOADS},
+                   {AT(l3_writes), OF_STORES},
+                   {AT(l3_bank0), OF_L3},
+                   {AT(l3_bank1), OF_L3},
+                   {AT(l3_bank2), OF_L3},
+                   {AT(l3_bank3), OF_L3},
+                   {AT(gti_read_bank0), OF_FETCHED},
+                   {AT(gti_read_bank1), OF_FETCHED},
+                   {AT(gti_read_bank2), OF_FETCHED},
+                   {AT(gti_read_bank3), OF_FETCHED},
+                   {AT(gti_write_bank0), OF_STORES},
+                   {AT(gti_write_bank1), OF_STORES},
+                   {AT(gti_write_bank2), OF_STORES},
+                   {AT(gti_write_bank3), OF_STORES},
+                   {AT(memory_write_sectors), OF_STORES}};
 static const enum zs_gpu_access kinds[KINDS][2] = {
     [OF_SAMPLER] = {ZS_GPU_ACCESS_sampler_sectors, ZS_GPU_ACCESS_sampler_sectors},
     [OF_SLM] = {ZS_GPU_ACCESS_slm_cycles, ZS_GPU_ACCESS_slm_cycles},
-    [OF_L3] = {ZS_GPU_ACCESS_l3_hits, ZS_GPU_ACCESS_l3_misses}};
+    [OF_L3] = {ZS_GPU_ACCESS_l3_hits, ZS_GPU_ACCESS_l3_misses},
+    [OF_FETCHED] = {ZS_GPU_ACCESS_llc_hits, ZS_GPU_ACCESS_llc_misses},
+    [OF_READ] = {ZS_GPU_ACCESS_memory_read_sectors, ZS_GPU_ACCESS_memory_read_sectors}};
 /* What is the sum over instructions. */
 static const size_t by_access[ZS_GPU_ACCESSES] = {
 #define ZS_TIMING_ACCESS(id, text) AT(id),
@@ -424,7 +437,7 @@ static void leave_out(struct zs_timing_machine *m)
     e->settling = GROUPS_SETTLING;
     if (!gone) {
         e->refilled |= m->next_group < m->group_count;
-        gone = zs_timing_forward(m, gap, &dry);
+        gone = zs_timing_forward(m, gap, pace_of(&e->phase), &dry);
         e->settling = THREADS_SETTLING;
         e->first_release = m->releases;
         e->round = e->waits ? m->releases + m->live_groups : 0;
@@ -595,12 +608,12 @@ static uint64_t keep_cycles(const double *from, double factor, struct zs_gpu_tim
     return any;
 }
 
-static uint64_t keep_accesses(const uint64_t *from, double factor, struct zs_gpu_timing *t,
-                              uint64_t *to)
+static uint64_t keep_accesses(const struct zs_timing_machine *m, const struct zs_timing_growth *g,
+                              uint32_t inst, double often, struct zs_gpu_timing *t, uint64_t *to)
 {
     uint64_t any = 0;
+    zs_timing_scale_accesses(m, g, inst, often, to);
     for (uint32_t i = 0; i < ZS_GPU_ACCESSES; i++) {
-        to[i] = rounded((double)from[i] * factor);
         *zs_timing_total_at(t, by_access[i]) += to[i];
         any |= to[i];
     }
@@ -619,7 +632,8 @@ static uint64_t estimated_of(const struct zs_gpu_stalls *stalls, double seen)
 /* By instruction: cycles, and of these what was seen; and accesses scaled by how often it was and
  * how often its messages were heard. */
 static int keep_stalls(const struct zs_timing_machine *m, double time_factor, const double *seen,
-                       const double *heard, struct zs_gpu_timing *t)
+                       const double *heard, const struct zs_timing_growth *growth,
+                       struct zs_gpu_timing *t)
 {
     t->stalls = calloc((size_t)m->code->op_count + 1, sizeof(*t->stalls));
     if (!t->stalls)
@@ -629,7 +643,7 @@ static int keep_stalls(const struct zs_timing_machine *m, double time_factor, co
         uint64_t any = keep_cycles(m->estimate->all.stalls + (size_t)i * ZS_TIMING_REASONS,
                                    time_factor, t, to->cycles);
         to->estimated = estimated_of(to, seen[i] * time_factor);
-        any |= keep_accesses(m->accesses + (size_t)i * ZS_GPU_ACCESSES, heard[i], t, to->accesses);
+        any |= keep_accesses(m, growth, i, heard[i], t, to->accesses);
         to->offset_B = m->code->offset_B[i];
         t->stall_count += any != 0;
     }
@@ -639,7 +653,8 @@ static int keep_stalls(const struct zs_timing_machine *m, double time_factor, co
 /* As what they are parts of. */
 static void keep_messages(const struct zs_timing_machine *m, struct zs_gpu_timing *t)
 {
-    double factors[KINDS];
+    double factors[FACTORS];
+    zs_timing_lookups_grown(m, t, &factors[OF_LOADS]);
     for (uint32_t k = 0; k < KINDS; k++) {
         double counted = 0, kept = 0;
         for (uint32_t a = 0; a < 1u + (kinds[k][1] != kinds[k][0]); a++) {
@@ -649,6 +664,8 @@ static void keep_messages(const struct zs_timing_machine *m, struct zs_gpu_timin
         }
         factors[k] = counted > 0 ? kept / counted : 1;
     }
+    if (!m->hierarchy.caches->llc.set_count)
+        factors[OF_FETCHED] = factors[OF_READ];
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_messages); i++) {
         uint64_t *total = zs_timing_total_at(t, by_messages[i].offset);
         *total = rounded((double)*total * factors[by_messages[i].kind]);
@@ -665,9 +682,10 @@ static void find_seen(const struct zs_timing_machine *m, double *seen)
     }
 }
 
-/* By instruction: how often it was, for each time that its messages went through the caches. */
-static void find_heard(const struct zs_timing_machine *m, uint64_t instructions,
-                       const uint64_t *executions, double *heard)
+/* By instruction: how often it was, for each time that its messages went through the caches;
+ * returns that of all. */
+static double find_heard(const struct zs_timing_machine *m, uint64_t instructions,
+                         const uint64_t *executions, double *heard)
 {
     double all = m->seen > m->unheard ? (double)instructions / (double)(m->seen - m->unheard) : 1;
     int64_t went = 0; /* without time, through the caches */
@@ -676,6 +694,7 @@ static void find_heard(const struct zs_timing_machine *m, uint64_t instructions,
         double count = m->estimate->all.counts[i] + (double)went;
         heard[i] = executions && count > 0 ? ZS_MAX((double)executions[i] / count, 1) : all;
     }
+    return all;
 }
 
 /* Groups between two runs are as the gaps of both; what stands for all becomes one part. */
@@ -728,21 +747,23 @@ static double doubt_of(const struct zs_timing_machine *m, double others)
         lookups += (double)m->accesses[i * ZS_GPU_ACCESSES + ZS_GPU_ACCESS_l3_hits] +
                    (double)m->accesses[i * ZS_GPU_ACCESSES + ZS_GPU_ACCESS_l3_misses];
     double supposed = (double)h->supposed / ZS_MAX(lookups, 1);
-    double share = m->params->doubt_percent / 100.0 + DOUBT_SUPPOSED * supposed +
-                   (e->phases ? 0 : DOUBT_NO_GAP) + e->thinned;
+    double share = DOUBT_SUPPOSED * supposed + (e->phases ? 0 : DOUBT_NO_GAP) + e->thinned;
     double wave = e->refilled ? DOUBT_WAVE * thread_time(m) : 0;
-    return wave + 2 * times * sqrt(e->variance) + e->doubt_all + share * left;
+    double own = wave + 2 * times * sqrt(e->variance) + e->doubt_all + share * left;
+    return DOUBT_FITTED * own + m->params->doubt_percent / 100.0 * left;
 }
 
-static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
-                    const uint64_t *executions, struct zs_gpu_timing *t)
+static int conclude(struct zs_timing_machine *m, uint64_t instructions, const uint64_t *executions,
+                    struct zs_gpu_timing *t)
 {
     struct zs_timing_estimate *e = m->estimate;
     double others = (double)instructions - (double)m->issues;
     /* of no use any more */
     double *heard = e->before.counts, *left = e->before.costs, *seen = e->window.costs;
     find_seen(m, seen);
-    find_heard(m, instructions, executions, heard);
+    struct zs_timing_growth growth;
+    double often = find_heard(m, instructions, executions, heard);
+    zs_timing_growth_of(m, heard, often, &growth);
     count_left(m, executions, left);
     join_runs(m);
     if (others > 0 && e->gaps[0].issues <= 0) /* all that was recorded was replayed */
@@ -762,10 +783,13 @@ static int conclude(const struct zs_timing_machine *m, uint64_t instructions,
     t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded); /* EUs are ahead of each other */
     bool whole = m->issues >= instructions;            /* counted, not estimated */
-    int error = keep_stalls(m, whole ? 1 : no_more_than_loaded(m, t), seen, heard, t);
-    if (!error)
-        keep_messages(m, t);
-    return error;
+    int error = keep_stalls(m, whole ? 1 : no_more_than_loaded(m, t), seen, heard, &growth, t);
+    if (error)
+        return error;
+    keep_messages(m, t);
+    if (m->params->l3_flushed)
+        zs_timing_hierarchy_flush(&m->hierarchy, growth.lines);
+    return 0;
 }
 
 /* ---- attempts ----------------------------------------------------------------------------------
@@ -810,7 +834,8 @@ static int replay(struct zs_timing_trace *trace, uint64_t instructions, const ui
     uint64_t threads = trace->sampled * trace->launch.threads_per_group;
     for (uint64_t i = 0; i < threads; i++)
         e.recorded += trace->streams[i].recorded;
-    e.exact = trace->launch.exact || e.budget >= e.recorded;
+    e.exact = trace->launch.exact || e.budget >= e.recorded ||
+              (instructions <= WHOLE && e.recorded >= instructions);
     e.in_groups = m.group_count / trace->resident_groups >=
                   (e.recorded < SHORT_THREAD * threads ? WAVES_SHORT : WAVES_GROUPS);
     struct part *const parts[] = {&e.window,  &e.before,  &e.phase,   &e.gaps[0],
@@ -838,7 +863,7 @@ static int replay(struct zs_timing_trace *trace, uint64_t instructions, const ui
         error = conclude(&m, instructions, executions, ret_timing);
     }
     free(stalls);
-    zs_timing_machine_fini(&m);
+    zs_timing_machine_fini(&m, trace->launch.store);
     zs_timing_census_destroy(census);
     ret_timing->modelled = error == 0;
     return error;

@@ -14,9 +14,15 @@ enum { TURN = 64, HOME_TURN = 192 }; /* instructions of a thread */
 #define NOWHERE UINT32_MAX
 
 /* The message of instruction `inst` touches the caches. */
-static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th, const uint32_t *words,
-                 uint32_t inst)
+static inline void warm(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                        const uint32_t *words, uint32_t inst)
 {
+    uint64_t *accesses = m->accesses + (size_t)inst * ZS_GPU_ACCESSES;
+    uint32_t response_grf = m->code->ops[inst].response_grf;
+    if ((words[1] >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_SLM) {
+        zs_timing_hierarchy_warm_slm(&m->hierarchy, words[1], response_grf, accesses);
+        return;
+    }
     if (words[1] & (ZS_TIMING_EVENT_FENCE | ZS_TIMING_EVENT_BARRIER)) {
         if (words[1] & ZS_TIMING_EVENT_BARRIER && th != &m->passing) {
             th->arrived++;
@@ -27,12 +33,14 @@ static void warm(struct zs_timing_machine *m, struct zs_timing_thread *th, const
     uint64_t lines[ZS_PORT_TOUCH_LINES];
     const struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
                                         .run = th->run,
+                                        .step = th->step,
                                         .event = words[1],
                                         .lines = lines,
                                         .line_count = zs_timing_read_lines(th, words, lines),
-                                        .response_grf = m->code->ops[inst].response_grf,
+                                        .response_grf = response_grf,
                                         .warm = true,
-                                        .accesses = m->accesses + (size_t)inst * ZS_GPU_ACCESSES};
+                                        .accesses = accesses};
+    m->stores[inst] = zs_timing_stores(words[1]);
     (void)zs_timing_hierarchy_send(&m->hierarchy, &r, 0);
 }
 
@@ -99,14 +107,40 @@ static uint32_t live_threads(const struct zs_timing_machine *m)
     return count;
 }
 
+/* Threads of an EU with few others are faster, where its pipes decide: by how many are there,
+ * instructions of each in a turn, of those of the fastest. */
+enum { THREADS_MOST = 16 };
+static void find_rates(struct zs_timing_machine *m, uint32_t ret_turn[THREADS_MOST + 1])
+{
+    double issues[THREADS_MOST + 1] = {0}, threads[THREADS_MOST + 1] = {0}, most = 0, last = 0;
+    for (uint32_t i = 0; i < m->eu_count; i++) {
+        uint32_t live = (uint32_t)__builtin_popcount(m->eus[i].live);
+        issues[live] += (double)m->eus[i].issues;
+        threads[live] += live;
+        m->eus[i].issues = 0;
+    }
+    for (uint32_t live = 1; live <= THREADS_MOST; live++)
+        most = ZS_MAX(most, threads[live] > 0 ? issues[live] / threads[live] : 0);
+    for (uint32_t live = 0; live <= THREADS_MOST; live++)
+        ret_turn[live] = TURN;
+    for (uint32_t live = THREADS_MOST; live > 0 && most > 0; live--) {
+        if (threads[live] > 0)
+            last = issues[live] / threads[live];
+        ret_turn[live] = last > 0 ? ZS_MAX((uint32_t)(TURN * last / most + 0.5), 1u) : TURN;
+    }
+}
+
 /* Each thread by so many instructions, or until it comes home. Whether any could. */
-static bool turn(struct zs_timing_machine *m, uint32_t instructions, bool goes_home)
+static bool turn(struct zs_timing_machine *m, const uint32_t instructions[THREADS_MOST + 1],
+                 bool goes_home)
 {
     bool any = false;
     for (uint32_t i = 0; i < m->eu_count; i++) {
+        uint32_t each = instructions[__builtin_popcount(m->eus[i].live)];
         for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
             struct zs_timing_thread *th = zs_timing_thread_at(m, i, (uint32_t)__builtin_ctz(left));
-            any |= forward_thread(m, th, instructions, goes_home ? th->home : NOWHERE);
+            if (th->begin <= m->gap_now)
+                any |= forward_thread(m, th, each, goes_home ? th->home : NOWHERE);
         }
     }
     return any;
@@ -120,16 +154,39 @@ static void note_homes(struct zs_timing_machine *m)
         m->threads[i].home = m->threads[i].inst;
 }
 
+/* A time that lies behind the gap comes as much sooner as the gap would have lasted. */
+static uint64_t sooner(const struct zs_timing_machine *m, uint64_t cycle)
+{
+    return cycle > m->gap_now ? cycle - (m->gap_now - m->frontier) : ZS_MIN(cycle, m->frontier);
+}
+
+static void wake(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    if (th->begin > m->gap_now) {
+        th->begin = th->eligible = th->since = sooner(m, th->begin);
+        th->start = (th->begin + m->params->start_latency) << 2 | ZS_TIMING_READY_START;
+    } else if (th->begin > m->frontier) {
+        th->begin = th->eligible = m->frontier;
+    }
+    th->since = ZS_MAX(th->eligible, ZS_MIN(m->frontier, th->since));
+    zs_timing_prepare(m, th);
+}
+
 static void wake_all(struct zs_timing_machine *m)
 {
+    for (uint32_t i = 0; i < m->subslice_count; i++)
+        m->dispatch_free[i] = sooner(m, m->dispatch_free[i]);
     for (uint32_t i = 0; i < m->eu_count; i++) {
+        uint64_t begin = UINT64_MAX;
         for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
             struct zs_timing_thread *th = zs_timing_thread_at(m, i, (uint32_t)__builtin_ctz(left));
-            th->since = ZS_MAX(th->eligible, ZS_MIN(m->frontier, th->since));
-            zs_timing_prepare(m, th);
+            wake(m, th);
+            begin = ZS_MIN(begin, th->begin);
         }
-        if (m->eus[i].live)
-            zs_timing_wake(m, i, m->frontier);
+        if (!m->eus[i].live)
+            continue;
+        m->eus[i].loaded_since = ZS_MAX(begin, m->frontier);
+        zs_timing_wake(m, i, m->frontier);
     }
 }
 
@@ -173,7 +230,8 @@ static void pass_group(struct zs_timing_machine *m, uint64_t group)
         m->passing.window = UINT32_MAX;
         m->passing.at = m->passing.end = m->passing.inst = m->passing.inst_end = 0;
         m->passing.group = (uint32_t)group;
-        m->passing.run = (uint32_t)(group / m->run_groups);
+        m->passing.run = (uint32_t)(group / m->census_groups);
+        m->passing.step = zs_timing_step_of(m, group);
         m->passing.place = place;
         m->passing.eu = place / m->threads_per_eu;
         pass_thread(m, &m->passing);
@@ -196,21 +254,47 @@ static void hear_groups(struct zs_timing_machine *m)
 /* ---- gaps -------------------------------------------------------------------------------------
  */
 
-uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, bool *ret_dry)
+/* Nobody has begun: when the first one does. */
+static uint64_t next_begin(const struct zs_timing_machine *m)
 {
-    uint64_t from = m->seen;
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < m->eu_count; i++) {
+        for (uint32_t left = m->eus[i].live; left; left &= left - 1) {
+            uint64_t begin = zs_timing_thread_at(m, i, (uint32_t)__builtin_ctz(left))->begin;
+            next = begin > m->gap_now ? ZS_MIN(next, begin) : next;
+        }
+    }
+    return next;
+}
+
+uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, double pace,
+                           bool *ret_dry)
+{
+    uint64_t from = m->seen, idle = 0;
     uint32_t live = live_threads(m);
     bool refills = m->next_group < m->group_count;
+    uint32_t turns[THREADS_MOST + 1], home[THREADS_MOST + 1];
     *ret_dry = false;
     hear_groups(m);
+    find_rates(m, turns);
+    for (uint32_t i = 0; i <= THREADS_MOST; i++)
+        home[i] = HOME_TURN;
     m->forwarding = true;
     m->now = ZS_MAX(m->now, m->frontier);
+    m->gap_now = m->frontier;
     note_homes(m);
-    while (m->seen - from < instructions && !*ret_dry && turn(m, TURN, false)) {
+    while (m->seen - from < instructions && !*ret_dry) {
+        if (!turn(m, turns, false)) {
+            uint64_t next = next_begin(m);
+            if (next == UINT64_MAX)
+                break;
+            idle += next - m->gap_now;
+        }
+        m->gap_now = m->frontier + idle + (uint64_t)((double)(m->seen - from) * pace);
         /* where the device runs dry its pace is another one */
         *ret_dry = m->next_group == m->group_count && (refills || 4 * live_threads(m) <= 3 * live);
     }
-    (void)turn(m, HOME_TURN, true);
+    (void)turn(m, home, true);
     m->forwarding = false;
     m->heard += m->seen - from;
     wake_all(m);

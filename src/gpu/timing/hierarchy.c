@@ -9,160 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FRACTION = 256, LINES_LEAST = 1024, RESPONSE_UNIT_B = 32 };
-#define DIRTY (UINT64_C(1) << 63)
-
-/* ---- caches ------------------------------------------------------------------------------------
- */
-
-static int cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways)
-{
-    uint64_t sets = size_B && ways ? size_B / ZS_PORT_LINE_B / ways : 0;
-    *c = (struct zs_timing_cache){.ways = ways};
-    if (!sets)
-        return 0;
-    c->set_count = 1;
-    while (c->set_count * 2ull <= sets)
-        c->set_count *= 2;
-    c->line_capacity = LINES_LEAST;
-    c->table_size = 2 * LINES_LEAST;
-    c->sets = calloc(c->set_count, sizeof(*c->sets));
-    c->lines = malloc((c->line_capacity + 1u) * sizeof(*c->lines));
-    c->table = calloc(c->table_size, sizeof(*c->table));
-    if (!c->sets || !c->lines || !c->table)
-        return -ENOMEM;
-    c->lines[0] = (struct zs_timing_line){.tag = ~DIRTY}; /* none: no line is called so */
-    return 0;
-}
-
-static void cache_fini(struct zs_timing_cache *c)
-{
-    free(c->sets);
-    free(c->lines);
-    free(c->table);
-}
-
-/* Pages lie anywhere in physical memory; lines of a page are neighbours. */
-static uint32_t set_of(const struct zs_timing_cache *c, uint64_t line)
-{
-    uint64_t page = (line >> 6) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(line ^ page >> 40) & (c->set_count - 1);
-}
-
-static uint32_t place_of(const struct zs_timing_cache *c, uint64_t line)
-{
-    return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->table_size - 1);
-}
-
-/* Where the line's number is in the table, or the free place for it. */
-static uint32_t find_line(const struct zs_timing_cache *c, uint64_t line)
-{
-    uint32_t at = place_of(c, line);
-    while (c->table[at] && (c->lines[c->table[at]].tag & ~DIRTY) != line)
-        at = (at + 1) & (c->table_size - 1);
-    return at;
-}
-
-static bool cache_grow(struct zs_timing_cache *c)
-{
-    uint32_t capacity = 4 * c->line_capacity;
-    struct zs_timing_line *lines = realloc(c->lines, (capacity + 1u) * sizeof(*lines));
-    c->lines = lines ? lines : c->lines;
-    uint32_t *table = lines ? calloc(2u * capacity, sizeof(*table)) : NULL;
-    if (!table)
-        return false;
-    free(c->table);
-    c->table = table;
-    c->table_size = 2 * capacity;
-    c->line_capacity = capacity;
-    for (uint32_t i = 1; i <= c->line_count; i++)
-        table[find_line(c, lines[i].tag & ~DIRTY)] = i;
-    return true;
-}
-
-/* Those behind it move up, so that none is behind a free place. */
-static void forget_line(struct zs_timing_cache *c, uint64_t line)
-{
-    uint32_t mask = c->table_size - 1, hole = find_line(c, line);
-    for (uint32_t at = (hole + 1) & mask; c->table[at]; at = (at + 1) & mask) {
-        uint32_t home = place_of(c, c->lines[c->table[at]].tag & ~DIRTY);
-        if (((at - home) & mask) < ((at - hole) & mask))
-            continue;
-        c->table[hole] = c->table[at];
-        hole = at;
-    }
-    c->table[hole] = 0;
-}
-
-static void unlink_line(struct zs_timing_cache *c, uint32_t set, uint32_t number)
-{
-    const struct zs_timing_line *l = &c->lines[number];
-    *(l->newer ? &c->lines[l->newer].older : &c->sets[set].newest) = l->older;
-    *(l->older ? &c->lines[l->older].newer : &c->sets[set].oldest) = l->newer;
-}
-
-static void make_newest(struct zs_timing_cache *c, uint32_t set, uint32_t number)
-{
-    uint32_t second = c->sets[set].newest;
-    c->lines[number].newer = 0;
-    c->lines[number].older = second;
-    *(second ? &c->lines[second].newer : &c->sets[set].oldest) = number;
-    c->sets[set].newest = number;
-}
-
-/* A number for a line that the set takes in; 0: no memory. */
-static uint32_t take_line(struct zs_timing_cache *c, uint32_t set, uint64_t *ret_written)
-{
-    if (c->sets[set].count < c->ways) {
-        c->failed |= c->line_count == c->line_capacity && !cache_grow(c);
-        if (c->failed)
-            return 0;
-        c->sets[set].count++;
-        c->had_room = true;
-        return ++c->line_count;
-    }
-    c->had_room = false;
-    uint32_t oldest = c->sets[set].oldest;
-    uint64_t tag = c->lines[oldest].tag;
-    if (tag & DIRTY)
-        *ret_written = (tag & ~DIRTY) + 1;
-    forget_line(c, tag & ~DIRTY);
-    unlink_line(c, set, oldest);
-    return oldest;
-}
-
-static bool cache_find(struct zs_timing_cache *c, uint32_t set, uint64_t line, bool write,
-                       uint64_t *ret_written)
-{
-    uint32_t number = c->table[find_line(c, line)];
-    if (number) {
-        c->lines[number].tag |= write ? DIRTY : 0;
-        unlink_line(c, set, number);
-        make_newest(c, set, number);
-        return true;
-    }
-    number = take_line(c, set, ret_written);
-    if (!number)
-        return false;
-    c->lines[number].tag = line | (write ? DIRTY : 0);
-    make_newest(c, set, number);
-    c->table[find_line(c, line)] = number;
-    return false;
-}
-
-/* True: it was there. A line that had to go and was written comes back in *ret_written + 1. */
-static inline bool cache_touch(struct zs_timing_cache *c, uint64_t line, bool write,
-                               uint64_t *ret_written)
-{
-    *ret_written = 0;
-    if (!c->set_count)
-        return false;
-    uint32_t set = set_of(c, line), number = c->sets[set].newest;
-    if ((c->lines[number].tag & ~DIRTY) != line)
-        return cache_find(c, set, line, write, ret_written);
-    c->lines[number].tag |= write ? DIRTY : 0; /* mostly */
-    return true;
-}
+enum { FRACTION = 256, RESPONSE_UNIT_B = 32 };
 
 /* ---- set up ------------------------------------------------------------------------------------
  */
@@ -179,31 +26,42 @@ static uint32_t cost_of_line(uint64_t B_per_cycle)
     return (uint32_t)(ZS_PORT_LINE_B * FRACTION / ZS_MAX(B_per_cycle, UINT64_C(1)));
 }
 
-int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_model *model,
-                             const struct zs_timing_params *p,
+static double lines_of(const struct zs_timing_cache *c)
+{
+    return (double)c->set_count * c->ways;
+}
+
+/* ... yet of what was not recorded, but for groups close by. */
+static int know_nothing(struct zs_timing_hierarchy *h)
+{
+    size_t runs = h->census ? ZS_TIMING_RUNS : 1, classes = h->census ? ZS_TIMING_CLASSES : 1;
+    h->l3_odds = calloc(runs, sizeof(*h->l3_odds));
+    h->llc_odds = calloc(runs, sizeof(*h->llc_odds));
+    h->l3_near = calloc(classes, sizeof(*h->l3_near));
+    h->llc_near = calloc(classes, sizeof(*h->llc_near));
+    if (!h->l3_odds || !h->llc_odds || !h->l3_near || !h->llc_near)
+        return -ENOMEM;
+    if (!h->census)
+        return 0;
+    zs_timing_census_near(h->census, zs_timing_hierarchy_l3_lines(h), h->l3_near);
+    zs_timing_census_near(h->census, zs_timing_hierarchy_llc_lines(h), h->llc_near);
+    return 0;
+}
+
+int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_launch *launch,
                              const struct zs_timing_census *census, struct zs_gpu_timing *totals)
 {
+    const struct zs_gpu_model *model = launch->model;
+    const struct zs_timing_params *p = launch->params;
     *h = (struct zs_timing_hierarchy){
         .params = p, .totals = totals, .slices = model->slices, .census = census};
     h->subslices = model->slices * model->subslices_per_slice;
     h->subslice = calloc(h->subslices, sizeof(*h->subslice));
-    h->l3 = calloc(h->slices, sizeof(*h->l3));
     h->bank_free = calloc((size_t)h->slices * p->l3_banks, sizeof(*h->bank_free));
-    int error = h->subslice && h->l3 && h->bank_free ? 0 : -ENOMEM;
-    for (uint32_t i = 0; i < h->subslices && !error; i++)
-        error = cache_init(&h->subslice[i].sampler, p->sampler_cache_B, p->sampler_ways);
-    for (uint32_t i = 0; i < h->subslices && !error; i++)
-        error = cache_init(&h->subslice[i].l1, p->l1_B, p->l1_ways);
-    for (uint32_t i = 0; i < h->slices && !error; i++)
-        error = cache_init(&h->l3[i],
-                           p->l3_way_B ? (uint64_t)p->l3_ways * p->l3_way_B
-                                       : model->l3_cache_B / h->slices,
-                           p->l3_ways);
+    int error = h->subslice && h->bank_free ? 0 : -ENOMEM;
     if (!error)
-        error = cache_init(&h->llc, p->llc_B, p->llc_ways);
-    h->l3_odds = calloc(census ? ZS_TIMING_RUNS : 1, sizeof(*h->l3_odds));
-    h->llc_odds = calloc(census ? ZS_TIMING_RUNS : 1, sizeof(*h->llc_odds));
-    error = error || (h->l3_odds && h->llc_odds) ? error : -ENOMEM;
+        error = zs_timing_caches_get(launch->store, &h->caches);
+    error = error ? error : know_nothing(h);
     /* bytes per core clock, in 1/1000 */
     uint64_t memory_mB = (uint64_t)model->memory_clock_MHz * model->memory_bus_bits / 8 * 1000 /
                          model->core_clock_MHz * p->memory_percent / 100;
@@ -219,20 +77,15 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_
     return error;
 }
 
-void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h)
+void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h, struct zs_timing_store *store)
 {
-    for (uint32_t i = 0; i < h->subslices && h->subslice; i++) {
-        cache_fini(&h->subslice[i].sampler);
-        cache_fini(&h->subslice[i].l1);
-    }
-    for (uint32_t i = 0; i < h->slices && h->l3; i++)
-        cache_fini(&h->l3[i]);
-    cache_fini(&h->llc);
+    zs_timing_caches_put(store, h->caches);
     free(h->subslice);
-    free(h->l3);
     free(h->bank_free);
     free(h->l3_odds);
     free(h->llc_odds);
+    free(h->l3_near);
+    free(h->llc_near);
 }
 
 /* ---- what was not recorded ---------------------------------------------------------------------
@@ -240,31 +93,40 @@ void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h)
 
 static double room_in(const struct zs_timing_cache *c)
 {
-    return (double)c->set_count * c->ways - c->line_count;
+    return lines_of(c) - (double)c->line_count;
 }
 
 static __attribute__((noinline)) void know_runs(struct zs_timing_hierarchy *h, uint32_t until)
 {
     double room = 0;
     for (uint32_t i = 0; i < h->slices; i++)
-        room += room_in(&h->l3[i]);
+        room += room_in(&h->caches->l3[i]);
     for (; h->runs_known <= until; h->runs_known++) {
         zs_timing_census_odds(h->census, h->runs_known, room, h->l3_odds[h->runs_known]);
-        zs_timing_census_odds(h->census, h->runs_known, room_in(&h->llc),
+        zs_timing_census_odds(h->census, h->runs_known, room_in(&h->caches->llc),
                               h->llc_odds[h->runs_known]);
     }
 }
 
-/* The cache, which had room for the line, has it: what was not recorded brought it. */
+/* The cache, which did not find the line, has it: what was not recorded brought it. */
 static inline bool was_brought(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
-                               const struct zs_timing_cache *c, uint64_t line)
+                               const struct zs_timing_cache *c, uint64_t line, bool write)
 {
-    if (!c->had_room || !h->census)
+    if (!h->census)
         return false;
-    if (r->run >= h->runs_known)
-        know_runs(h, r->run);
-    bool brought = zs_timing_census_says((c == &h->llc ? h->llc_odds : h->l3_odds)[r->run], line);
+    bool llc = c == &h->caches->llc;
+    const uint32_t *odds = NULL, (*near)[ZS_TIMING_STEPS] = llc ? h->llc_near : h->l3_near;
+    if (c->had_room) {
+        if (r->run >= h->runs_known)
+            know_runs(h, r->run);
+        odds = (llc ? h->llc_odds : h->l3_odds)[r->run];
+    }
+    bool brought =
+        (odds || r->run) && zs_timing_census_says(odds, r->run ? near : NULL, r->step, line);
+    uint32_t class = zs_timing_class_of(line);
     h->supposed += brought;
+    h->supposed_in[llc ? ZS_TIMING_SUPPOSED_LLC : ZS_TIMING_SUPPOSED_L3][class] += brought;
+    h->supposed_in[ZS_TIMING_SUPPOSED_L3_READS][class] += brought && !llc && !write;
     return brought;
 }
 
@@ -276,21 +138,22 @@ static uint32_t bank_of(const struct zs_timing_hierarchy *h, uint64_t line)
     return (uint32_t)(line ^ line >> 6) & h->bank_mask;
 }
 
-/* Something that serves one line at a time; when this one is through. */
-static uint64_t serve(uint64_t *free_at, uint64_t cycle, uint32_t cost, uint64_t *busy, bool warm)
+/* Something that serves one line at a time; when this one is through. Its queue is as long as what
+ * messages until now left of work: one whose port is behind does not keep others waiting. */
+static uint64_t serve(const struct zs_timing_hierarchy *h, uint64_t *free_at, uint64_t cycle,
+                      uint32_t cost, uint64_t *busy, bool warm)
 {
     *busy += cost;
     if (warm)
         return cycle;
-    uint64_t start = ZS_MAX(*free_at, cycle * FRACTION);
-    *free_at = start + cost;
-    return *free_at / FRACTION;
+    *free_at = ZS_MAX(*free_at, h->now * FRACTION) + cost;
+    return ZS_MAX(*free_at, cycle * FRACTION + cost) / FRACTION;
 }
 
 static void memory_write(struct zs_timing_hierarchy *h, uint64_t cycle, bool warm)
 {
     h->totals->memory_write_sectors++;
-    (void)serve(&h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm);
+    (void)serve(h, &h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm);
 }
 
 /* A line that L3 gives up. */
@@ -298,13 +161,13 @@ static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cy
 {
     uint64_t written;
     h->writes[bank_of(h, line) % ZS_TIMING_BANKS]++;
-    cycle = serve(&h->gti_write_free, cycle, h->gti_write_cost, &h->busy[ZS_TIMING_BUSY_GTI_WRITE],
-                  warm);
-    if (!h->llc.set_count) {
+    cycle = serve(h, &h->gti_write_free, cycle, h->gti_write_cost,
+                  &h->busy[ZS_TIMING_BUSY_GTI_WRITE], warm);
+    if (!h->caches->llc.set_count) {
         memory_write(h, cycle, warm);
         return;
     }
-    (void)cache_touch(&h->llc, line, true, &written);
+    (void)zs_timing_cache_touch(&h->caches->llc, line, true, &written);
     if (written)
         memory_write(h, cycle, warm);
 }
@@ -316,12 +179,12 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
     bool warm = r->warm;
     uint64_t written = 0;
     h->reads[bank_of(h, line) % ZS_TIMING_BANKS]++;
-    cycle =
-        serve(&h->gti_read_free, cycle, h->gti_read_cost, &h->busy[ZS_TIMING_BUSY_GTI_READ], warm) +
-        h->params->llc_latency;
-    bool hit = cache_touch(&h->llc, line, false, &written);
-    if (h->llc.set_count) {
-        hit = hit || was_brought(h, r, &h->llc, line);
+    cycle = serve(h, &h->gti_read_free, cycle, h->gti_read_cost, &h->busy[ZS_TIMING_BUSY_GTI_READ],
+                  warm) +
+            h->params->llc_latency;
+    bool hit = zs_timing_cache_touch(&h->caches->llc, line, false, &written);
+    if (h->caches->llc.set_count) {
+        hit = hit || was_brought(h, r, &h->caches->llc, line, false);
         r->accesses[ZS_GPU_ACCESS_llc_hits] += hit;
         r->accesses[ZS_GPU_ACCESS_llc_misses] += !hit;
     }
@@ -330,7 +193,7 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
     if (hit)
         return cycle;
     r->accesses[ZS_GPU_ACCESS_memory_read_sectors]++;
-    return serve(&h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm) +
+    return serve(h, &h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm) +
            h->memory_latency;
 }
 
@@ -344,29 +207,76 @@ static uint32_t slice_of(const struct zs_timing_hierarchy *h, uint64_t line)
 }
 
 /* One lookup for a message that the port takes at `cycle`; when the line is there. Writes are kept
- * with a mask of their bytes: they read nothing. busy: cycles that the bank is taken. */
+ * with a mask of their bytes: they read nothing. busy: cycles that the bank is taken. One more in
+ * *hits when L3 has it. */
 static inline __attribute__((always_inline)) uint64_t
 look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64_t line, bool write,
-        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, bool is_warm)
+        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits, bool is_warm)
 {
     uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
     uint64_t written;
     h->bank_lookups[bank % ZS_TIMING_BANKS]++;
-    h->lookups[write]++;
-    h->busy[ZS_TIMING_BUSY_BANKS] += busy;
     if (!is_warm) {
         uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank];
-        cycle = ZS_MAX(cycle, *free_at);
-        *free_at = cycle + busy;
+        *free_at = ZS_MAX(*free_at, h->now) + busy;
+        cycle = ZS_MAX(cycle, *free_at - busy);
         *ret_bank_free = *free_at;
     }
+    struct zs_timing_cache *l3 = &h->caches->l3[slice];
     bool hit =
-        cache_touch(&h->l3[slice], line, write, &written) || was_brought(h, r, &h->l3[slice], line);
-    r->accesses[ZS_GPU_ACCESS_l3_hits] += hit;
-    r->accesses[ZS_GPU_ACCESS_l3_misses] += !hit;
+        zs_timing_cache_touch(l3, line, write, &written) || was_brought(h, r, l3, line, write);
+    *hits += hit;
     if (written)
         write_back(h, written - 1, cycle, r->warm);
     return hit || write ? cycle + busy - 1 : fetch(h, r, line, cycle);
+}
+
+/* So many lookups of a message. */
+static inline void count_lookups(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                                 uint32_t lookups, uint32_t hits, bool write, uint32_t busy)
+{
+    h->lookups[write] += lookups;
+    h->busy[ZS_TIMING_BUSY_BANKS] += (uint64_t)lookups * busy;
+    r->accesses[ZS_GPU_ACCESS_l3_hits] += hits;
+    r->accesses[ZS_GPU_ACCESS_l3_misses] += lookups - hits;
+}
+
+double zs_timing_hierarchy_l3_lines(const struct zs_timing_hierarchy *h)
+{
+    return h->slices * lines_of(&h->caches->l3[0]);
+}
+
+double zs_timing_hierarchy_llc_lines(const struct zs_timing_hierarchy *h)
+{
+    return lines_of(&h->caches->llc);
+}
+
+void zs_timing_hierarchy_flush(struct zs_timing_hierarchy *h, const double times[ZS_TIMING_CLASSES])
+{
+    struct zs_gpu_timing *t = h->totals;
+    uint64_t *const totals[] = {&t->gti_write_bank0, &t->gti_write_bank1, &t->gti_write_bank2,
+                                &t->gti_write_bank3};
+    double lines[ZS_TIMING_BANKS] = {0}, all = 0;
+    uint64_t before = t->memory_write_sectors, written = 0;
+    for (uint32_t s = 0; s < h->slices; s++) {
+        struct zs_timing_walk at = {0};
+        while (zs_timing_cache_next(&h->caches->l3[s], &at)) {
+            if (!at.written)
+                continue;
+            lines[bank_of(h, at.line) % ZS_TIMING_BANKS] +=
+                times ? times[zs_timing_class_of(at.line)] : 1;
+            write_back(h, at.line, 0, true);
+            written++;
+        }
+    }
+    for (uint32_t i = 0; i < ZS_TIMING_BANKS; i++) {
+        *totals[i] += (uint64_t)(lines[i] + 0.5);
+        all += lines[i];
+        h->writes[i] = 0; /* they are counted */
+    }
+    double to_memory = (double)(t->memory_write_sectors - before);
+    t->memory_write_sectors =
+        before + (written ? (uint64_t)(to_memory * all / (double)written + 0.5) : 0);
 }
 
 void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,
@@ -411,11 +321,33 @@ double zs_timing_hierarchy_read_cost(const struct zs_timing_hierarchy *h)
  */
 
 /* Cycles that the way back of a response takes: in the port's order, beside the way there. */
-static uint32_t busy_with(const struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
-                          uint32_t cycles)
+static inline uint32_t busy_with(const struct zs_timing_hierarchy *h, uint32_t response_grf,
+                                 uint32_t cycles)
 {
-    uint32_t response = (r->response_grf + (1u << h->response_shift) - 1) >> h->response_shift;
+    uint32_t response = (response_grf + (1u << h->response_shift) - 1) >> h->response_shift;
     return ZS_MAX(cycles, response);
+}
+
+/* A message to local memory is counted; cycles of it. */
+static inline uint32_t count_slm(struct zs_timing_hierarchy *h, uint32_t event, uint64_t *accesses)
+{
+    uint32_t busy = ZS_MAX(event >> ZS_TIMING_EVENT_CYCLES & 255, 1u);
+    uint32_t conflicts = event >> ZS_TIMING_EVENT_CONFLICTS & 255;
+    uint32_t atomic = (event & ZS_TIMING_EVENT_ATOMIC) != 0;
+    uint32_t write = (event & ZS_TIMING_EVENT_WRITE) != 0;
+    h->totals->slm_reads += atomic | (write ^ 1);
+    h->totals->slm_writes += atomic | write;
+    h->totals->slm_conflicted += conflicts != 0;
+    accesses[ZS_GPU_ACCESS_slm_cycles] += busy;
+    accesses[ZS_GPU_ACCESS_slm_conflicts] += conflicts;
+    return busy;
+}
+
+void zs_timing_hierarchy_warm_slm(struct zs_timing_hierarchy *h, uint32_t event,
+                                  uint32_t response_grf, uint64_t *accesses)
+{
+    uint32_t busy = count_slm(h, event, accesses);
+    h->busy[ZS_TIMING_BUSY_PORTS] += busy_with(h, response_grf, busy);
 }
 
 static uint64_t less(uint64_t cycle, uint64_t by)
@@ -435,17 +367,9 @@ static uint64_t backlog(const struct zs_timing_hierarchy *h, uint64_t bank_free)
 static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                          uint64_t cycle)
 {
-    uint32_t busy = ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u);
-    bool atomic = r->event & ZS_TIMING_EVENT_ATOMIC, write = r->event & ZS_TIMING_EVENT_WRITE;
-    h->totals->slm_reads += atomic || !write;
-    h->totals->slm_writes += atomic || write;
-    h->totals->slm_conflicted += (r->event >> ZS_TIMING_EVENT_CONFLICTS & 255) != 0;
-    r->accesses[ZS_GPU_ACCESS_slm_cycles] += busy;
-    r->accesses[ZS_GPU_ACCESS_slm_conflicts] += r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
-    uint32_t port_busy = busy_with(h, r, busy);
+    uint32_t busy = count_slm(h, r->event, r->accesses);
+    uint32_t port_busy = busy_with(h, r->response_grf, busy);
     h->busy[ZS_TIMING_BUSY_PORTS] += port_busy;
-    if (r->warm)
-        return cycle;
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
     uint64_t start = ZS_MAX(cycle, ss->port_free);
     ss->port_free = start + port_busy;
@@ -469,25 +393,28 @@ static inline __attribute__((always_inline)) uint64_t send_lines(struct zs_timin
     bool atomic = r->event & ZS_TIMING_EVENT_ATOMIC, write = r->event & ZS_TIMING_EVENT_WRITE;
     uint32_t busy = atomic ? ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u) : 1;
     uint64_t done = cycle, start = is_warm ? cycle : ZS_MAX(cycle, ss->port_free), behind = 0;
-    bool in_l1 =
-        ss->l1.set_count && (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL;
-    uint32_t missed = r->line_count;
+    struct zs_timing_cache *l1 = &h->caches->l1[r->subslice];
+    bool in_l1 = l1->set_count && (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL;
+    uint32_t missed = r->line_count, hits = 0;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t bank_free = 0, written;
         /* loads; stores and atomics go through it, and leave what is there as it is */
-        if (in_l1 && !write && !atomic && cache_touch(&ss->l1, r->lines[i], false, &written)) {
+        if (in_l1 && !write && !atomic && zs_timing_cache_touch(l1, r->lines[i], false, &written)) {
             missed--;
             continue;
         }
-        uint64_t at = look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, is_warm);
+        uint64_t at =
+            look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, &hits, is_warm);
         done = ZS_MAX(done, at + i);
         behind = ZS_MAX(behind, bank_free);
     }
+    count_lookups(h, r, missed, hits, write || atomic, busy);
     if (in_l1 && !write && !atomic) {
         r->accesses[ZS_GPU_ACCESS_l1_hits] += r->line_count - missed;
         r->accesses[ZS_GPU_ACCESS_l1_misses] += missed;
     }
-    uint32_t lines = port_cycles(h, r->line_count), port_busy = busy_with(h, r, lines);
+    uint32_t lines = port_cycles(h, r->line_count),
+             port_busy = busy_with(h, r->response_grf, lines);
     h->busy[ZS_TIMING_BUSY_PORTS] += port_busy;
     if (is_warm)
         return cycle;
@@ -516,20 +443,23 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
                                  &h->totals->sampler_busy2};
     if (r->subslice < ZS_ARRAY_LEN(busy_of))
         *busy_of[r->subslice] += busy;
+    uint32_t misses = 0, hits = 0;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t line = r->lines[i];
-        bool hit = cache_touch(&ss->sampler, line, false, &written);
-        r->accesses[ZS_GPU_ACCESS_sampler_hits] += hit;
-        r->accesses[ZS_GPU_ACCESS_sampler_misses] += !hit;
+        bool hit = zs_timing_cache_touch(&h->caches->sampler[r->subslice], line, false, &written);
         if (hit)
             continue;
         uint64_t bank_free;
-        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, r->warm);
+        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, &hits, r->warm);
+        misses++;
         done = ZS_MAX(done, at + i + h->params->sampler_l3_latency);
     }
+    r->accesses[ZS_GPU_ACCESS_sampler_hits] += r->line_count - misses;
+    r->accesses[ZS_GPU_ACCESS_sampler_misses] += misses;
+    count_lookups(h, r, misses, hits, false, 1);
     if (r->warm)
         return cycle;
-    ss->sampler_free = start + busy_with(h, r, busy);
+    ss->sampler_free = start + busy_with(h, r->response_grf, busy);
     return ZS_MAX(done, start + busy - 1) + h->params->sampler_latency;
 }
 
@@ -537,6 +467,7 @@ uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs
                                   uint64_t cycle)
 {
     uint32_t space = r->event >> ZS_TIMING_EVENT_SPACE & 7;
+    h->now = cycle;
     if (space == ZS_PORT_SPACE_SLM)
         return send_slm(h, r, cycle);
     if (space == ZS_PORT_SPACE_SAMPLER)

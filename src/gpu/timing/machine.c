@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Times of the scoreboard have 30 bits. Replays end long before; one that does not is cut here. */
 static const uint64_t CYCLES_MOST = UINT64_C(1) << 29;
@@ -85,7 +86,10 @@ static bool allocate(struct zs_timing_machine *m)
     m->eus = calloc(m->eu_count, sizeof(*m->eus));
     m->keys = calloc(m->eu_count, sizeof(*m->keys));
     m->least = calloc(m->subslice_count, sizeof(*m->least));
-    m->threads = calloc((size_t)m->eu_count * m->threads_per_eu, sizeof(*m->threads));
+    size_t threads_B = (size_t)m->thread_count * sizeof(*m->threads);
+    m->threads = aligned_alloc(_Alignof(struct zs_timing_thread), threads_B);
+    if (m->threads)
+        memset(m->threads, 0, threads_B);
     m->slots = calloc((size_t)m->eu_count * m->threads_per_eu, sizeof(*m->slots));
     m->groups = calloc(m->group_count + 1, sizeof(*m->groups));
     m->members =
@@ -95,11 +99,12 @@ static bool allocate(struct zs_timing_machine *m)
     m->ready = calloc((size_t)m->thread_count * m->code->slot_count, sizeof(*m->ready));
     m->tallies = calloc((size_t)m->code->op_count + 1, sizeof(*m->tallies));
     m->accesses = calloc(((size_t)m->code->op_count + 1) * ZS_GPU_ACCESSES, sizeof(*m->accesses));
+    m->stores = calloc((size_t)m->code->op_count + 1, sizeof(*m->stores));
     m->left_out = calloc((size_t)m->code->op_count + 1, sizeof(*m->left_out));
     m->unheard_of = calloc((size_t)m->code->op_count + 1, sizeof(*m->unheard_of));
     return m->ready && m->unheard_of && m->tallies && m->accesses && m->left_out && m->eus &&
            m->keys && m->least && m->threads && m->slots && m->groups && m->members && m->places &&
-           m->dispatch_free;
+           m->dispatch_free && m->stores;
 }
 
 /* Windows that any thread of the group gave up. */
@@ -131,13 +136,15 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .has_barriers = l->has_barriers,
         .group_count = trace->sampled,
         .run_groups = trace->chunk_groups,
+        .census_groups = census ? zs_timing_census_groups(census) : trace->chunk_groups,
         .resident_groups = trace->resident_groups,
         .streams = trace->streams,
         .dispatch_cost = l->params->dispatch_cycles +
                          l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),
         .window_end = UINT64_MAX,
     };
-    int error = zs_timing_hierarchy_init(&m->hierarchy, model, l->params, census, totals);
+    zs_assert(m->eu_count < 1u << ZS_TIMING_EU_BITS);
+    int error = zs_timing_hierarchy_init(&m->hierarchy, l, census, totals);
     if (!error)
         error = allocate(m) ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < m->eu_count && !error; i++) {
@@ -153,9 +160,9 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
     return error;
 }
 
-void zs_timing_machine_fini(struct zs_timing_machine *m)
+void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store *store)
 {
-    zs_timing_hierarchy_fini(&m->hierarchy);
+    zs_timing_hierarchy_fini(&m->hierarchy, store);
     free(m->eus);
     free(m->keys);
     free(m->least);
@@ -168,6 +175,7 @@ void zs_timing_machine_fini(struct zs_timing_machine *m)
     free(m->ready);
     free(m->tallies);
     free(m->accesses);
+    free(m->stores);
     free(m->left_out);
     free(m->unheard_of);
 }

@@ -25,13 +25,18 @@ static void charge(struct zs_timing_machine *m, uint32_t inst, enum zs_timing_re
     m->tallies[inst].stalls[reason] += cycles;
 }
 
-static inline void be_active(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t at,
+/* Without a branch, as what follows: what threads do next hosts cannot guess. */
+static inline uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static inline void be_active(struct zs_gpu_timing *totals, struct zs_timing_eu *eu, uint64_t at,
                              uint64_t end)
 {
-    if (end <= eu->busy_until)
-        return;
-    m->totals->eu_active += end - ZS_MAX(at, eu->busy_until);
-    eu->busy_until = end;
+    uint64_t busy_until = eu->busy_until;
+    totals->eu_active += less(end, ZS_MAX(at, busy_until));
+    eu->busy_until = ZS_MAX(end, busy_until);
 }
 
 /* The pipe of messages, or of systolic multiplications, works from `at` on; issues of an EU come in
@@ -41,38 +46,37 @@ static void occupy(struct zs_timing_machine *m, struct zs_timing_eu *eu, enum zs
 {
     *(unit == ZS_TIMING_UNIT_DPAS ? &m->totals->xmx_active : &m->totals->send_active) += cycles;
     eu->unit_free[unit] = (at + cycles) << ZS_TIMING_ORDER_BITS;
-    be_active(m, eu, at, at + cycles);
+    be_active(m->totals, eu, at, at + cycles);
 }
 
 /* pipe: 0 or 1 */
-static inline void occupy_fpu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint32_t pipe,
+static inline void occupy_fpu(struct zs_gpu_timing *totals, struct zs_timing_eu *eu, uint32_t pipe,
                               uint64_t at, uint64_t cycles)
 {
     uint64_t *unit = eu->unit_free, other_key = unit[ZS_TIMING_UNIT_FPU0 + (pipe ^ 1)];
     uint64_t end = at + cycles, key = end << ZS_TIMING_ORDER_BITS;
-    uint64_t other = other_key >> ZS_TIMING_ORDER_BITS;
-    if (other > at)
-        m->totals->fpu_both_active += ZS_MIN(other, end) - at;
+    totals->fpu_both_active += less(ZS_MIN(other_key >> ZS_TIMING_ORDER_BITS, end), at);
     unit[ZS_TIMING_UNIT_FPU0 + pipe] = key;
     unit[ZS_TIMING_UNIT_FPU] = ZS_MIN(key, other_key);
-    unit[ZS_TIMING_UNIT_MATH] = unit[ZS_TIMING_UNIT_FPU1];
-    be_active(m, eu, at, end);
+    be_active(totals, eu, at, end);
 }
 
 /* ---- the next instruction ----------------------------------------------------------------------
  */
 
 /* The latest of the registers that it reads and writes. */
-static inline uint64_t latest(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
+static inline uint64_t latest(const struct zs_timing_code *code, const struct zs_timing_thread *th,
                               const struct zs_timing_op *op)
 {
-    const uint16_t *slot = m->code->slots + op->slots, *end = slot + op->dep_count;
+    const uint16_t *slot = op->deps;
     const uint32_t *ready = th->ready;
-    uint32_t dep = 0, other = 0;
-    for (; slot < end; slot += ZS_TIMING_DEP_STEP) {
-        dep = ZS_MAX(dep, ZS_MAX(ready[slot[0]], ready[slot[1]]));
-        other = ZS_MAX(other, ZS_MAX(ready[slot[2]], ready[slot[3]]));
-    }
+    uint32_t dep =
+        ZS_MAX(ZS_MAX(ready[slot[0]], ready[slot[1]]), ZS_MAX(ready[slot[4]], ready[slot[5]]));
+    uint32_t other =
+        ZS_MAX(ZS_MAX(ready[slot[2]], ready[slot[3]]), ZS_MAX(ready[slot[6]], ready[slot[7]]));
+    _Static_assert(ZS_TIMING_DEPS_NEAR == 8, "all of them");
+    for (uint32_t i = ZS_TIMING_DEPS_NEAR; ZS_UNLIKELY(i < op->dep_count); i++)
+        dep = ZS_MAX(dep, ready[code->slots[op->slots + i]]);
     return ZS_MAX(dep, other);
 }
 
@@ -103,7 +107,7 @@ void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
     const struct zs_timing_op *op = &m->code->ops[th->inst];
     const struct zs_timing_group *g = &m->groups[th->group];
     bool waits = op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived;
-    th->dep = ZS_MAX(th->dep, latest(m, th, op));
+    th->dep = ZS_MAX(th->dep, latest(m->code, th, op));
     if (waits)
         th->dep = ZS_MAX(th->dep, g->release_cycle << 2 | ZS_TIMING_READY_SYNC);
     set_next(th->slot, op->unit, ZS_MAX(th->eligible, th->dep >> 2));
@@ -111,40 +115,31 @@ void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
         zs_timing_set_never(th->slot);
 }
 
-/* Behind an instruction that was issued: mostly the next one of the block. */
-static inline void prepare_next(struct zs_timing_machine *m, struct zs_timing_thread *th)
-{
-    const struct zs_timing_op *op = &m->code->ops[th->inst];
-    if (th->inst >= th->inst_end || op->unit == ZS_TIMING_UNIT_WAIT) {
-        zs_timing_prepare(m, th);
-        return;
-    }
-    th->dep = latest(m, th, op);
-    set_next(th->slot, op->unit, ZS_MAX(th->eligible, th->dep >> 2));
-}
-
 /* ---- barriers ----------------------------------------------------------------------------------
  */
 
-static void set_key(struct zs_timing_machine *m, uint32_t eu, uint64_t cycle)
+/* key: UINT64_MAX: never */
+static inline void set_key(struct zs_timing_machine *m, uint32_t eu, uint64_t key)
 {
-    uint32_t subslice = m->eus[eu].subslice, first = subslice * m->eus_per_subslice;
-    uint64_t was = m->keys[eu], *least = &m->least[subslice];
-    m->keys[eu] = cycle;
-    if (cycle <= *least) {
-        *least = cycle;
-    } else if (was == *least) {
-        uint64_t now = cycle;
-        for (uint32_t i = first; i < first + m->eus_per_subslice; i++)
-            now = ZS_MIN(now, m->keys[i]);
-        *least = now;
-    }
+    uint32_t subslice = m->eus[eu].subslice, count = m->eus_per_subslice;
+    const uint64_t *keys = m->keys + (size_t)subslice * count;
+    uint64_t least = UINT64_MAX;
+    m->keys[eu] = key;
+    for (uint32_t i = 0; i < count; i++)
+        least = ZS_MIN(least, keys[i]);
+    m->least[subslice] = least;
+}
+
+static inline uint64_t key_of(uint32_t eu, uint64_t cycle)
+{
+    return cycle << ZS_TIMING_EU_BITS | eu;
 }
 
 void zs_timing_wake(struct zs_timing_machine *m, uint32_t eu, uint64_t cycle)
 {
-    if (cycle < m->keys[eu])
-        set_key(m, eu, cycle);
+    uint64_t key = key_of(eu, cycle);
+    if (key < m->keys[eu])
+        set_key(m, eu, key);
 }
 
 /* Lets threads go on that wait at barriers which all threads of the group have reached or ended
@@ -178,41 +173,26 @@ static inline uint32_t cycles_of(const struct zs_timing_op *op, uint32_t mask)
 {
     if ((mask & op->lane_mask) == op->lane_mask)
         return op->full_cycles;
-    uint32_t lanes = mask >> op->chan_offset, chunks = 0;
-    uint32_t chunk_mask = op->chunk_lanes >= 32 ? UINT32_MAX : (1u << op->chunk_lanes) - 1;
-    for (uint32_t at = 0; at < op->exec_size; at += op->chunk_lanes)
-        chunks += (lanes >> at & chunk_mask) != 0; /* chunks without a lane are skipped */
-    return ZS_MAX(chunks * op->chunk_cycles, (uint32_t)op->least);
+    uint32_t lanes = mask >> op->chan_offset;
+    for (uint32_t shift = 1; shift < op->chunk_lanes; shift *= 2)
+        lanes |= lanes >> shift; /* the first lane of a chunk stands for all of them */
+    uint32_t chunks = (uint32_t)__builtin_popcount(lanes & op->chunk_first);
+    return ZS_MAX(chunks * op->chunk_cycles, (uint32_t)op->least); /* those without are skipped */
 }
 
-static inline void write_slots(struct zs_timing_machine *m, struct zs_timing_thread *th,
-                               const struct zs_timing_op *op, uint64_t cycle, uint32_t kind,
-                               bool fixed)
-{
-    uint32_t first = op->slots + op->dep_count;
-    const uint16_t *slot = m->code->slots + first, *end = slot + op->write_count;
-    const uint8_t *latency = m->code->slot_latency + first;
-    uint32_t *ready = th->ready;
-    for (; slot < end; slot++, latency++)
-        ready[*slot] = (uint32_t)((cycle + (fixed ? 0 : *latency)) << 2 | kind);
-}
-
+/* Ready at the same time, or each so long after it. */
 static inline __attribute__((always_inline)) void
-issue_pipe(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs_timing_thread *th,
-           const struct zs_timing_op *op, struct zs_timing_tally *tally, uint64_t at)
+write_slots(const struct zs_timing_code *code, const struct zs_timing_thread *th,
+            const struct zs_timing_op *op, uint64_t cycle, uint32_t kind, bool fixed)
 {
-    const uint64_t *free_at = eu->unit_free;
-    uint32_t cycles = cycles_of(op, th->mask), pipe = 1;
-    if (op->unit == ZS_TIMING_UNIT_FPU0 ||
-        (op->unit == ZS_TIMING_UNIT_FPU &&
-         free_at[ZS_TIMING_UNIT_FPU0] <= free_at[ZS_TIMING_UNIT_FPU1]))
-        pipe = 0;
-    *zs_timing_total_at(m->totals, op->totals[pipe]) += cycles;
-    occupy_fpu(m, eu, pipe, at, cycles);
-    uint32_t front = cycles > op->ahead ? cycles - op->ahead : 1;
-    tally->stalls[ZS_TIMING_ACTIVE] += front;
-    th->eligible = at + front;
-    write_slots(m, th, op, at, ZS_TIMING_READY_PIPE, false);
+    uint32_t *ready = th->ready, first = (uint32_t)cycle << 2 | kind;
+    _Static_assert(ZS_TIMING_WRITES_NEAR == 2, "all of them");
+    ready[op->writes[0]] = first + (fixed ? 0u : (uint32_t)op->latency[0] << 2);
+    ready[op->writes[1]] = first + (fixed ? 0u : (uint32_t)op->latency[1] << 2);
+    for (uint32_t i = ZS_TIMING_WRITES_NEAR; ZS_UNLIKELY(i < op->write_count); i++) {
+        uint32_t at = op->slots + op->dep_count + i;
+        ready[code->slots[at]] = first + (fixed ? 0u : (uint32_t)code->slot_latency[at] << 2);
+    }
 }
 
 /* Rows go through one by one; who needs the result waits for a token, as of a message. */
@@ -222,14 +202,14 @@ static void issue_dpas(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     occupy(m, eu, ZS_TIMING_UNIT_DPAS, at, op->full_cycles);
     charge(m, th->inst, ZS_TIMING_ACTIVE, 1);
     th->eligible = at + 1;
-    write_slots(m, th, op, at, ZS_TIMING_READY_SEND, false);
+    write_slots(m->code, th, op, at, ZS_TIMING_READY_SEND, false);
 }
 
 static void issue_control(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                           struct zs_timing_thread *th, uint64_t at, uint32_t front)
 {
     uint32_t least = m->params->send_front;
-    be_active(m, eu, at, at + least);
+    be_active(m->totals, eu, at, at + least);
     charge(m, th->inst, ZS_TIMING_ACTIVE, least);
     charge(m, th->inst, ZS_TIMING_CONTROL, front - least);
     th->eligible = at + front;
@@ -249,6 +229,7 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     uint64_t lines[ZS_PORT_TOUCH_LINES];
     const struct zs_timing_request r = {.subslice = eu->subslice,
                                         .run = th->run,
+                                        .step = th->step,
                                         .event = words[1],
                                         .lines = lines,
                                         .line_count = zs_timing_read_lines(th, words, lines),
@@ -256,6 +237,7 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                                         .response_grf = op->response_grf,
                                         .accesses =
                                             m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
+    m->stores[th->inst] = zs_timing_stores(words[1]);
     uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);
     uint64_t accepts = zs_timing_hierarchy_accepts(&m->hierarchy, &r);
     bool fence = r.event & ZS_TIMING_EVENT_FENCE;
@@ -264,48 +246,37 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
         charge(m, th->inst, ZS_TIMING_SEND, accepts - th->eligible);
         th->eligible = accepts;
     }
-    write_slots(m, th, op, done, fence ? ZS_TIMING_READY_SYNC : ZS_TIMING_READY_SEND, true);
+    write_slots(m->code, th, op, done, fence ? ZS_TIMING_READY_SYNC : ZS_TIMING_READY_SEND, true);
     if (r.event & ZS_TIMING_EVENT_BARRIER) {
         th->arrived++;
         zs_timing_release(m, &m->groups[th->group], at);
     }
 }
 
-/* What a thread has waited for since its last instruction, until `at`. */
+/* What a thread has waited for since its last instruction, until `at`; `busy` when it could have
+ * gone. */
 static inline void account(const struct zs_timing_thread *th, struct zs_timing_tally *tally,
-                           uint64_t at)
+                           uint64_t at, enum zs_timing_reason busy)
 {
-    static const uint8_t waits[] = {
-        [ZS_TIMING_READY_PIPE] = ZS_TIMING_DIST,
-        [ZS_TIMING_READY_SEND] = ZS_TIMING_SBID,
-        [ZS_TIMING_READY_SYNC] = ZS_TIMING_SYNC,
-        [ZS_TIMING_READY_START] = ZS_TIMING_OTHER,
-    };
+    _Static_assert((int)ZS_TIMING_DIST + ZS_TIMING_READY_SEND == (int)ZS_TIMING_SBID &&
+                       (int)ZS_TIMING_DIST + ZS_TIMING_READY_SYNC == (int)ZS_TIMING_SYNC &&
+                       (int)ZS_TIMING_DIST + ZS_TIMING_READY_START == (int)ZS_TIMING_OTHER,
+                   "what is waited for, in the order of reasons");
     uint64_t ready = ZS_MIN(ZS_MAX(th->dep >> 2, th->eligible), at);
-    tally->stalls[waits[th->dep & 3]] += ready - th->eligible;
-    tally->stalls[th->slot->unit == ZS_TIMING_UNIT_SEND ? ZS_TIMING_SEND : ZS_TIMING_PIPE] +=
-        at - ready;
+    tally->stalls[ZS_TIMING_DIST + (th->dep & 3)] += ready - th->eligible;
+    tally->stalls[busy] += at - ready;
 }
 
-static inline struct zs_timing_tally *begin(struct zs_timing_machine *m,
-                                            struct zs_timing_thread *th, uint64_t at)
+static enum zs_timing_reason busy_with(enum zs_timing_unit unit)
 {
-    struct zs_timing_tally *tally = &m->tallies[th->inst];
-    account(th, tally, at);
-    tally->issues++;
-    uint32_t order = (uint32_t)++m->issues << ZS_TIMING_SLOT_BITS | (th->slot->order & 15);
-    th->slot->order = order & ((1u << ZS_TIMING_ORDER_BITS) - 1);
-    m->now = ZS_MAX(m->now, at);
-    return tally;
+    return unit == ZS_TIMING_UNIT_SEND ? ZS_TIMING_SEND : ZS_TIMING_PIPE;
 }
 
-static inline void end(struct zs_timing_machine *m, struct zs_timing_thread *th,
-                       struct zs_timing_tally *tally)
+/* The number of its last issue, and its place. */
+static inline void set_order(struct zs_timing_slot *slot, uint64_t issues)
 {
-    tally->cost += th->eligible - th->since;
-    th->since = th->eligible;
-    th->inst++;
-    prepare_next(m, th);
+    uint32_t order = (uint32_t)issues << ZS_TIMING_SLOT_BITS | (slot->order & 15);
+    slot->order = order & ((1u << ZS_TIMING_ORDER_BITS) - 1);
 }
 
 /* An instruction that others see, of a branch or of the systolic pipe. */
@@ -314,7 +285,10 @@ static __attribute__((noinline)) void issue_other(struct zs_timing_machine *m,
                                                   struct zs_timing_thread *th, uint64_t at)
 {
     const struct zs_timing_op *op = &m->code->ops[th->inst];
-    struct zs_timing_tally *tally = begin(m, th, at);
+    struct zs_timing_tally *tally = &m->tallies[th->inst];
+    account(th, tally, at, busy_with(op->unit));
+    set_order(th->slot, ++m->issues);
+    m->now = ZS_MAX(m->now, at);
     if (op->unit == ZS_TIMING_UNIT_SEND) {
         issue_send(m, eu, th, op, at);
     } else if (op->unit == ZS_TIMING_UNIT_DPAS) {
@@ -326,7 +300,11 @@ static __attribute__((noinline)) void issue_other(struct zs_timing_machine *m,
         m->totals->control_issued++;
         issue_control(m, eu, th, at, m->params->control_front);
     }
-    end(m, th, tally);
+    tally->issues++;
+    tally->cost += th->eligible - th->since;
+    th->since = th->eligible;
+    th->inst++;
+    zs_timing_prepare(m, th);
 }
 
 /* A phase ends: what was begun belongs to it up to now. */
@@ -349,7 +327,7 @@ void zs_timing_settle(struct zs_timing_machine *m)
             if (is_never(th->slot))
                 charge(m, th->inst, ZS_TIMING_SYNC, now - th->eligible);
             else
-                account(th, &m->tallies[th->inst], now);
+                account(th, &m->tallies[th->inst], now, busy_with(th->slot->unit));
             th->eligible = now;
         }
     }
@@ -370,33 +348,78 @@ static inline uint64_t pick(const struct zs_timing_slot *slots, uint32_t count,
     return best;
 }
 
+/* One for a pipe of arithmetic, which nobody else sees: most are. m->now and m->issues are the
+ * caller's affair. False: the next one is not behind it. */
+static inline __attribute__((always_inline)) bool
+issue_pipe(const struct zs_timing_code *code, struct zs_gpu_timing *totals, struct zs_timing_eu *eu,
+           struct zs_timing_thread *th, struct zs_timing_slot *slot, struct zs_timing_tally *tally,
+           uint64_t at)
+{
+    const struct zs_timing_op *op = &code->ops[th->inst], *next = op + 1;
+    const uint64_t *free_at = eu->unit_free;
+    uint32_t cycles = cycles_of(op, th->mask);
+    uint32_t freer = free_at[ZS_TIMING_UNIT_FPU1] < free_at[ZS_TIMING_UNIT_FPU0];
+    uint32_t pipe = op->unit == ZS_TIMING_UNIT_FPU ? freer : op->unit - 1u;
+    _Static_assert(ZS_TIMING_UNIT_FPU0 == 1 && ZS_TIMING_UNIT_FPU1 == 2, "the pipe's number");
+    account(th, tally, at, ZS_TIMING_PIPE);
+    *zs_timing_total_at(totals, op->totals[pipe]) += cycles;
+    occupy_fpu(totals, eu, pipe, at, cycles);
+    uint64_t front = cycles > op->ahead ? cycles - op->ahead : 1, eligible = at + front;
+    tally->stalls[ZS_TIMING_ACTIVE] += front;
+    tally->issues++;
+    tally->cost += eligible - th->since;
+    th->since = th->eligible = eligible;
+    write_slots(code, th, op, at, ZS_TIMING_READY_PIPE, false);
+    if (++th->inst >= th->inst_end || next->unit == ZS_TIMING_UNIT_WAIT)
+        return false;
+    th->dep = latest(code, th, next);
+    set_next(slot, next->unit, ZS_MAX(eligible, th->dep >> 2));
+    return true;
+}
+
 /* Until the EU comes to something that others see and that happens later than `until`, or that
  * others may change: when a barrier lets threads go it takes a while until they can. */
 static inline void run_threads(struct zs_timing_machine *m, uint32_t number, uint64_t until,
                                uint32_t count)
 {
     struct zs_timing_eu *eu = &m->eus[number];
-    const struct zs_timing_slot *slots = m->slots + (size_t)number * m->threads_per_eu;
+    struct zs_timing_slot *slots = m->slots + (size_t)number * m->threads_per_eu;
     struct zs_timing_thread *threads = m->threads + (size_t)number * m->threads_per_eu;
-    uint64_t last = until + m->params->barrier_latency;
+    const struct zs_timing_code *code = m->code;
+    struct zs_gpu_timing *totals = m->totals;
+    struct zs_timing_tally *tallies = m->tallies;
+    uint64_t last = until + m->params->barrier_latency, issues = m->issues, now = m->now;
+    uint64_t before = issues;
     for (;;) {
         uint64_t key = pick(slots, count, eu->unit_free), at = key >> ZS_TIMING_ORDER_BITS;
-        uint32_t slot = key & 15, unit = slots[slot].unit;
-        bool seen = unit >= ZS_TIMING_UNIT_SEND && unit != ZS_TIMING_UNIT_CONTROL;
+        uint32_t place = key & 15;
+        struct zs_timing_slot *slot = &slots[place];
+        struct zs_timing_thread *th = &threads[place];
+        bool is_pipe = slot->unit <= ZS_TIMING_UNIT_FPU1;
+        if (ZS_LIKELY(is_pipe && at <= last)) {
+            set_order(slot, ++issues);
+            now = ZS_MAX(now, at);
+            if (issue_pipe(code, totals, eu, th, slot, &tallies[th->inst], at))
+                continue;
+            m->now = now;
+            zs_timing_prepare(m, th);
+            now = m->now;
+            continue;
+        }
+        m->issues = issues;
+        m->now = now;
+        bool seen = slot->unit >= ZS_TIMING_UNIT_SEND && slot->unit != ZS_TIMING_UNIT_CONTROL;
         if (at > last || (seen && at > until)) {
-            set_key(m, number, at >= ZS_TIMING_NEVER ? UINT64_MAX : at);
+            set_key(m, number, at >= ZS_TIMING_NEVER ? UINT64_MAX : key_of(number, at));
+            eu->issues += issues - before;
             return;
         }
-        struct zs_timing_thread *th = &threads[slot];
-        if (ZS_LIKELY(unit <= ZS_TIMING_UNIT_MATH)) {
-            struct zs_timing_tally *tally = begin(m, th, at);
-            issue_pipe(m, eu, th, &m->code->ops[th->inst], tally, at);
-            end(m, th, tally);
-        } else if (unit == ZS_TIMING_UNIT_END) {
+        if (slot->unit == ZS_TIMING_UNIT_END)
             zs_timing_end_thread(m, th, at);
-        } else {
+        else
             issue_other(m, eu, th, at);
-        }
+        issues = m->issues;
+        now = m->now;
     }
 }
 
@@ -441,10 +464,10 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
     uint32_t slot = (uint32_t)__builtin_ctz(~e->live);
     uint64_t *dispatch = &m->dispatch_free[g->subslice / m->subslices_per_slice];
     *dispatch = ZS_MAX(*dispatch, m->now_dispatch);
+    *dispatch += m->dispatch_cost;
     if (!m->forwarding) {
         uint64_t *const dispatching[] = {&m->totals->dispatching0, &m->totals->dispatching1,
                                          &m->totals->dispatching2};
-        *dispatch += m->dispatch_cost;
         if (g->subslice < ZS_ARRAY_LEN(dispatching))
             *dispatching[g->subslice] += m->dispatch_cost;
     }
@@ -455,7 +478,8 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         .window = UINT32_MAX,
         .group = group,
         .member = thread,
-        .run = (uint32_t)(group / m->run_groups),
+        .run = (uint32_t)(group / m->census_groups),
+        .step = zs_timing_step_of(m, group),
         .eu = eu,
         .place = eu * m->threads_per_eu + slot,
         .home = th->home,
@@ -529,18 +553,16 @@ void zs_timing_end_thread(struct zs_timing_machine *m, struct zs_timing_thread *
     } else {
         zs_timing_release(m, g, at);
     }
-    dispatch(m, at);
+    dispatch(m, m->forwarding ? m->gap_now : at);
 }
 
-static uint32_t next_eu(const struct zs_timing_machine *m)
+/* When something that others see happens next, of equals the first EU's: as a key. */
+static uint64_t next_key(const struct zs_timing_machine *m)
 {
-    uint32_t subslice = 0;
+    uint64_t least = m->least[0];
     for (uint32_t i = 1; i < m->subslice_count; i++)
-        subslice = m->least[i] < m->least[subslice] ? i : subslice;
-    uint32_t eu = subslice * m->eus_per_subslice;
-    while (m->keys[eu] != m->least[subslice])
-        eu++;
-    return eu;
+        least = ZS_MIN(least, m->least[i]);
+    return least;
 }
 
 void zs_timing_run(struct zs_timing_machine *m)
@@ -549,15 +571,14 @@ void zs_timing_run(struct zs_timing_machine *m)
     for (uint32_t i = 0; i < m->subslice_count; i++)
         m->filled = ZS_MAX(m->filled, m->dispatch_free[i]);
     for (;;) {
-        uint32_t eu = next_eu(m);
-        uint64_t cycle = m->keys[eu];
-        if (cycle == UINT64_MAX)
+        uint64_t key = next_key(m), cycle = key >> ZS_TIMING_EU_BITS;
+        if (key == UINT64_MAX)
             break;
         m->frontier = ZS_MAX(m->frontier, cycle);
         if (cycle >= m->window_end)
             zs_timing_end_window(m);
         else
-            run_eu(m, eu, cycle);
+            run_eu(m, (uint32_t)key & ((1u << ZS_TIMING_EU_BITS) - 1), cycle);
     }
     m->frontier = ZS_MAX(m->now, m->drained);
 }

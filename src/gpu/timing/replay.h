@@ -24,7 +24,7 @@ struct zs_timing_slot {
 };
 /* At a barrier, or nobody is there. Above all times: those of the scoreboard have 30 bits. */
 #define ZS_TIMING_NEVER (UINT32_C(1) << 30)
-enum { ZS_TIMING_ORDER_BITS = 24, ZS_TIMING_SLOT_BITS = 4 };
+enum { ZS_TIMING_ORDER_BITS = 24, ZS_TIMING_SLOT_BITS = 4, ZS_TIMING_EU_BITS = 16 };
 static inline void zs_timing_set_never(struct zs_timing_slot *slot)
 {
     slot->key = (uint64_t)ZS_TIMING_NEVER << ZS_TIMING_ORDER_BITS | slot->order;
@@ -37,24 +37,27 @@ struct zs_timing_tally {
     uint64_t cost; /* thread cycles of these, from the instruction before */
 };
 
-/* A hardware thread. Times are cycles from the walker's start. */
-struct zs_timing_thread {
+/* A hardware thread. Times are cycles from the walker's start. What each instruction needs comes
+ * first: a line of the host's cache. */
+struct __attribute__((aligned(64))) zs_timing_thread {
     struct zs_timing_stream *stream;
-    struct zs_timing_slot *slot;
-    uint32_t window, at, end; /* window UINT32_MAX: none yet; words of the stream */
-    uint32_t inst, inst_end;  /* of the block */
+    uint32_t *ready;         /* slot_count of the code: as dep */
+    uint64_t eligible;       /* the thread's last instruction lets the next one go */
+    uint64_t dep;            /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
+    uint64_t since;          /* the last instruction let this one go, or a gap did */
+    uint32_t inst, inst_end; /* of the block */
     uint32_t mask;
-    uint32_t home; /* where it was before it went on without time */
-    uint32_t group, member, eu;
-    uint32_t run;             /* of recorded groups */
+    uint32_t at, end; /* words of the stream */
+    uint32_t eu;
+    struct zs_timing_slot *slot;
+    uint64_t begin;  /* dispatched */
+    uint64_t start;  /* as dep: its first instruction */
+    uint32_t window; /* UINT32_MAX: none yet */
+    uint32_t home;   /* where it was before it went on without time */
+    uint32_t group, member;
+    uint32_t run, step;       /* of the census' groups; how far in it */
     uint32_t place;           /* number of its slot */
     uint32_t arrived, passed; /* barriers */
-    uint64_t eligible;        /* the thread's last instruction lets the next one go */
-    uint64_t dep;             /* the last of its operands: time << 2 | ZS_TIMING_READY_* */
-    uint64_t begin;           /* dispatched */
-    uint64_t since;           /* the last instruction let this one go, or a gap did */
-    uint64_t start;           /* as dep: its first instruction */
-    uint32_t *ready;          /* slot_count of the code: as dep */
 };
 
 struct zs_timing_eu {
@@ -62,6 +65,7 @@ struct zs_timing_eu {
     uint32_t subslice;
     uint64_t unit_free[ZS_TIMING_UNIT_END + 1]; /* by unit: cycle << ORDER_BITS; no pipe: 0 */
     uint64_t busy_until, loaded_since;
+    uint64_t issues; /* since the last gap */
 };
 
 struct zs_timing_group {
@@ -87,10 +91,11 @@ struct zs_timing_machine {
     bool counted;                     /* how often each instruction was, of the whole launch */
     uint64_t group_count, next_group; /* sampled ones */
     uint64_t run_groups;              /* of them, that are neighbours */
+    uint64_t census_groups;           /* ... of a run as the census has them */
     uint32_t resident_groups;         /* that it holds */
     struct zs_timing_stream *streams;
     struct zs_timing_eu *eus;
-    uint64_t *keys;  /* by EU: when it does something next that others see */
+    uint64_t *keys;  /* by EU: when it does something next that others see << EU_BITS | EU */
     uint64_t *least; /* ... the first of a subslice */
     struct zs_timing_thread *threads;
     uint32_t thread_count;
@@ -104,6 +109,7 @@ struct zs_timing_machine {
     uint64_t now_dispatch, dispatch_cost;
     struct zs_timing_tally *tallies; /* by instruction, of this phase */
     uint64_t *accesses;              /* by instruction and enum zs_gpu_access, of all */
+    bool *stores;                    /* by instruction: its messages are stores or atomics */
     /* by instruction: how often it was left out, less than the one before it; of these, without its
      * messages */
     int64_t *left_out, *unheard_of;
@@ -121,6 +127,7 @@ struct zs_timing_machine {
     bool hears;       /* ... of groups that were left out before without them: */
     uint64_t quiet_from, quiet_until;
     bool forwarding;     /* threads go on without time */
+    uint64_t gap_now;    /* then: what time it would be */
     bool by_round;       /* ... or when a barrier lets threads go */
     uint64_t window_end; /* when the frontier is there, zs_timing_end_window() is called */
     struct zs_timing_estimate *estimate;
@@ -132,11 +139,17 @@ static inline struct zs_timing_thread *zs_timing_thread_at(const struct zs_timin
     return &m->threads[(size_t)eu * m->threads_per_eu + slot];
 }
 
+/* Of a recorded group's run, how much of it lies before the group. */
+static inline uint32_t zs_timing_step_of(const struct zs_timing_machine *m, uint64_t group)
+{
+    return (uint32_t)(group % m->census_groups * ZS_TIMING_STEPS / m->census_groups);
+}
+
 /* Once: what streams call ranges become numbers that do not depend on where they are. */
 int zs_timing_name_ranges(struct zs_timing_trace *trace);
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
                            const struct zs_timing_census *census, struct zs_gpu_timing *totals);
-void zs_timing_machine_fini(struct zs_timing_machine *m);
+void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store *store);
 
 /* The thread's next instruction: unit, dep, next, blocked. */
 void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th);
@@ -191,12 +204,38 @@ void zs_timing_settle(struct zs_timing_machine *m);
 /* ---- forward.c ---------------------------------------------------------------------------------
  */
 
-/* All threads go on by about so many instructions without time; how many it were. *ret_dry: the
- * device has become so empty that it ended early. */
-uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, bool *ret_dry);
+/* All threads go on by about so many instructions without time; how many it were. Those that the
+ * walker would begin later, at that pace (cycles an instruction), do not. *ret_dry: the device has
+ * become so empty that it ended early. */
+uint64_t zs_timing_forward(struct zs_timing_machine *m, uint64_t instructions, double pace,
+                           bool *ret_dry);
 /* Groups that have not begun are left out, about so many instructions: how many it were. 0: there
  * are too few groups. Messages of those next to what runs are heard in the next gap. */
 uint64_t zs_timing_pass_groups(struct zs_timing_machine *m, uint64_t instructions);
+
+/* ---- misses.c ----------------------------------------------------------------------------------
+ */
+
+/* How what is there for lines grows from what went through the caches to the launch, by allocation.
+ */
+struct zs_timing_growth {
+    double lines[ZS_TIMING_CLASSES]; /* different ones */
+    bool known;                      /* then misses of L3, what it fetches, what is read: */
+    double l3[ZS_TIMING_CLASSES], fetched[ZS_TIMING_CLASSES], memory[ZS_TIMING_CLASSES];
+};
+/* often: how often each instruction was, for each time that its messages were heard; all: of all.
+ */
+void zs_timing_growth_of(const struct zs_timing_machine *m, const double *often, double all,
+                         struct zs_timing_growth *ret);
+/* What an instruction's messages did in the launch. often: of this one. */
+void zs_timing_scale_accesses(const struct zs_timing_machine *m, const struct zs_timing_growth *g,
+                              uint32_t inst, double often, uint64_t to[ZS_GPU_ACCESSES]);
+
+/* By how much lookups of L3 by loads, by stores and atomics have grown to what the totals' stalls
+ * say.
+ */
+void zs_timing_lookups_grown(const struct zs_timing_machine *m, const struct zs_gpu_timing *t,
+                             double ret[2]);
 
 /* ---- estimate.c --------------------------------------------------------------------------------
  */

@@ -6,7 +6,7 @@
  *
  *     zs_timing_code_create(...)       once for a kernel: what its instructions cost
  *     zs_timing_trace_create(...)      for a launch
- *     hooks = zs_timing_trace_thread(trace, group, thread)    NULL: not sampled
+ *     hooks = zs_timing_trace_thread(trace, worker, group, thread)
  *     zs_timing_replay(trace, &all, &result)
  *
  * Threads: streams of different EU threads may be recorded at the same time; the rest is one
@@ -44,10 +44,11 @@ struct zs_timing_params {
     uint32_t memory_latency_ns,
         memory_percent;                   /* ... more, when the LLC misses; of the peak rate */
     uint32_t l3_ways, l3_way_B, l3_banks; /* of a slice: what data may use; way 0: all of it */
-    uint32_t l1_ways, l1_B, l1_latency;   /* of a subslice, for loads; 0: none */
-    uint32_t llc_ways, llc_B;             /* 0: none */
-    uint32_t port_B, response_B;          /* per cycle and subslice */
-    uint32_t gti_read_B, gti_write_B;     /* per cycle */
+    bool l3_flushed; /* as a launch ends: what was written goes to what lies beyond */
+    uint32_t l1_ways, l1_B, l1_latency; /* of a subslice, for loads; 0: none */
+    uint32_t llc_ways, llc_B;           /* 0: none */
+    uint32_t port_B, response_B;        /* per cycle and subslice */
+    uint32_t gti_read_B, gti_write_B;   /* per cycle */
     /* cycles of work that may wait: at a port, at a bank of L3, for what lies beyond L3 */
     uint32_t port_queue, bank_queue, miss_queue;
     uint32_t sampler_texels, sampler_cache_B, sampler_ways; /* of a subslice */
@@ -68,10 +69,20 @@ int zs_timing_code_create(const struct zs_timing_params *params,
                           enum zs_isa_platform platform, struct zs_timing_code **ret_code);
 void zs_timing_code_destroy(struct zs_timing_code *code);
 
+/* ---- What launches hand on ---------------------------------------------------------------------
+ */
+
+/* Of a device whose model has parameters; at most 64 MB between launches. */
+struct zs_timing_store;
+int zs_timing_store_create(const struct zs_gpu_model *model, struct zs_timing_store **ret_store);
+void zs_timing_store_destroy(struct zs_timing_store *store); /* NULL is fine */
+
 /* ---- Recording ---------------------------------------------------------------------------------
  */
 
 struct zs_timing_launch {
+    struct zs_timing_store *store;
+    uint32_t workers; /* host threads that may record */
     const struct zs_gpu_model *model;
     const struct zs_timing_params *params;
     const struct zs_timing_code *code;
@@ -93,9 +104,9 @@ int zs_timing_trace_create(const struct zs_timing_launch *launch,
                            struct zs_timing_trace **ret_trace);
 void zs_timing_trace_destroy(struct zs_timing_trace *trace);
 bool zs_timing_trace_samples(const struct zs_timing_trace *trace, uint64_t group);
-/* Of a sampled group. */
-const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *trace, uint64_t group,
-                                                 uint32_t thread);
+/* Of a sampled group; worker: the number of the host's thread that runs it. */
+const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *trace, uint32_t worker,
+                                                 uint64_t group, uint32_t thread);
 
 /* ---- Replay ------------------------------------------------------------------------------------
  */

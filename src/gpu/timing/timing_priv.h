@@ -4,6 +4,7 @@
 #define ZS_GPU_TIMING_PRIV_H
 
 #include "dataport/dataport.h"
+#include "gpu/timing/store.h"
 #include "gpu/timing/timing.h"
 
 /* ---- code.c ------------------------------------------------------------------------------------
@@ -12,8 +13,7 @@
 enum zs_timing_unit {
     ZS_TIMING_UNIT_FPU, /* either */
     ZS_TIMING_UNIT_FPU0,
-    ZS_TIMING_UNIT_FPU1,
-    ZS_TIMING_UNIT_MATH,    /* extended math: part of FPU1 */
+    ZS_TIMING_UNIT_FPU1,    /* extended math, too */
     ZS_TIMING_UNIT_DPAS,    /* systolic multiplications */
     ZS_TIMING_UNIT_SEND,    /* a message: decided in the order of all EUs */
     ZS_TIMING_UNIT_WAIT,    /* for a barrier: likewise */
@@ -30,12 +30,13 @@ enum {
     ZS_TIMING_SLOT_NONE, /* always ready */
     ZS_TIMING_SLOTS
 };
-enum { ZS_TIMING_DEP_STEP = 4 };
+enum { ZS_TIMING_DEP_STEP = 4, ZS_TIMING_DEPS_NEAR = 8, ZS_TIMING_WRITES_NEAR = 2 };
 
-struct zs_timing_op {
+/* A line of the host's cache. */
+struct __attribute__((aligned(64))) zs_timing_op {
     uint8_t unit;         /* enum zs_timing_unit */
-    uint8_t chunk_cycles; /* of the pipe, for `chunk_lanes` lanes */
-    uint8_t chunk_lanes, exec_size, chan_offset;
+    uint8_t chunk_cycles; /* of the pipe, for `chunk_lanes` lanes: a power of two */
+    uint8_t chunk_lanes, chan_offset;
     uint8_t payload_grf;  /* registers */
     uint8_t response_grf; /* of 32 bytes each */
     uint8_t ahead;        /* the thread goes on so many cycles before the pipe is free */
@@ -45,8 +46,13 @@ struct zs_timing_op {
     uint16_t totals[2];   /* where in the totals its cycles count: of either pipe */
     uint16_t dep_count;   /* slots that must be ready before it is issued: of ..._DEP_STEP many */
     uint32_t lane_mask;   /* 0: the lanes do not matter */
+    uint32_t chunk_first; /* the first lane of each chunk */
     uint32_t slots;       /* what must be ready, then what it writes */
+    /* the first of these, filled up with places that are always ready, or that nobody reads */
+    uint16_t deps[ZS_TIMING_DEPS_NEAR], writes[ZS_TIMING_WRITES_NEAR];
+    uint8_t latency[ZS_TIMING_WRITES_NEAR]; /* of what is written */
 };
+_Static_assert(sizeof(struct zs_timing_op) == 64, "a line of the host's cache");
 
 /* One of them. */
 static inline uint64_t *zs_timing_total_at(struct zs_gpu_timing *totals, size_t offset_B)
@@ -61,7 +67,7 @@ struct zs_timing_code {
     uint32_t *offset_B; /* by instruction */
     uint16_t *slots;
     uint8_t *slot_latency; /* beside slots: of what is written */
-    uint32_t slot_count;   /* different ones */
+    uint32_t slot_count;   /* different ones, and one that nobody reads */
     uint32_t *next_wait;   /* by instruction: the next one that waits for a barrier */
     struct zs_timing_memo *memo;
 };
@@ -107,6 +113,11 @@ enum {
     ZS_TIMING_EVENT_TEXELS = 24,    /* shift, 8 bits */
 };
 
+static inline bool zs_timing_stores(uint32_t event)
+{
+    return (event & (ZS_TIMING_EVENT_WRITE | ZS_TIMING_EVENT_ATOMIC)) != 0;
+}
+
 /* A range that was found of late: a stream keeps so many. */
 enum { ZS_TIMING_FOUND = 4 };
 struct zs_timing_found {
@@ -114,11 +125,24 @@ struct zs_timing_found {
     uint32_t ordinal;
 };
 
+/* Memory for the words of streams that one host thread records, one behind the other; large ones
+ * have their own. */
+struct __attribute__((aligned(64))) zs_timing_arena {
+    struct zs_timing_block *blocks;
+    uint32_t block_count;
+    uint32_t *at, *end;                   /* of the last block: what is free */
+    struct zs_timing_stream *last;        /* that was begun last */
+    const struct zs_timing_stream *group; /* the streams of its group, and of the one before: */
+    const struct zs_timing_stream *group_before;
+};
+
 struct zs_timing_stream {
     struct zs_eu_hooks hooks; /* first: what a thread's `hooks` points to */
     const struct zs_timing_trace *trace;
+    struct zs_timing_arena *arena;
     uint32_t *words;
     uint32_t count, capacity;
+    bool own;          /* words: by malloc() */
     uint32_t *windows; /* where they begin */
     uint32_t window_count, window_capacity;
     uint32_t stride;                    /* windows whose number is a multiple are recorded */
@@ -144,6 +168,8 @@ struct zs_timing_trace {
     uint32_t resident_groups;         /* that the device holds at once */
     uint32_t words_max;               /* of a stream, before it gives up windows */
     struct zs_timing_stream *streams; /* threads_per_group for each sampled group */
+    struct zs_timing_block memory;    /* of the streams */
+    struct zs_timing_arena *arenas;   /* by host thread */
 };
 enum { ZS_TIMING_RUNS = 4 }; /* chunks at most */
 /* Group number of a sampled one. */
@@ -162,16 +188,54 @@ static inline uint64_t zs_timing_line_of(uint64_t ordinal, const uint32_t *words
  */
 
 struct zs_timing_census;
-enum { ZS_TIMING_CLASSES = 64 }; /* allocations that are told apart */
-/* The streams' ranges have been named. *ret NULL: all groups were recorded. */
+/* Of a line's name: its allocation, as far as these are told apart. */
+static inline uint32_t zs_timing_class_of(uint64_t line)
+{
+    enum { MOST = 63 };
+    return (uint32_t)ZS_MIN(line >> ZS_TIMING_LINE_BITS, (uint64_t)MOST);
+}
+enum {
+    ZS_TIMING_CLASSES = 64,
+    ZS_TIMING_STEPS = 64, /* of a run's groups */
+};
+/* The streams' ranges have been named. *ret NULL: all was recorded, or nearly. */
 int zs_timing_census_create(const struct zs_timing_trace *trace, struct zs_timing_census **ret);
 void zs_timing_census_destroy(struct zs_timing_census *census); /* NULL is fine */
+/* Of an allocation: different lines of all that was recorded, and of the launch; the part of them
+ * that loads touch; of accesses to lines, how likely the line is one that nothing recorded touches.
+ */
+struct zs_timing_lines {
+    double recorded, all, read, fresh;
+};
+struct zs_timing_lines zs_timing_census_lines(const struct zs_timing_census *census,
+                                              uint32_t class);
+/* The steps of a run whose groups touch no more than so many different lines. */
+uint32_t zs_timing_census_steps(const struct zs_timing_census *census, double lines);
+/* Of an allocation: how many more lines the launch's first groups ask for as the first, when a
+ * cache keeps what groups of the last `steps` touched, than others do. */
+double zs_timing_census_first(const struct zs_timing_census *census, uint32_t class,
+                              uint32_t steps);
+/* Of scratch or private memory (ZS_TIMING_RANGE_SCRATCH, ..._PRIVATE): different lines of threads
+ * in so many places, of which each uses the same again and again. */
+double zs_timing_census_own(const struct zs_timing_census *census, uint32_t class, uint64_t places);
+/* The allocation whose lines messages of the instruction touch. */
+uint32_t zs_timing_census_class(const struct zs_timing_census *census, uint32_t inst);
+/* Groups of a run: of those that were recorded. */
+uint64_t zs_timing_census_groups(const struct zs_timing_census *census);
 /* How likely lines that the run is the first to touch are in a cache that has room for so
  * many more, as it begins. */
 void zs_timing_census_odds(const struct zs_timing_census *census, uint32_t run, double room,
                            uint32_t ret_odds[ZS_TIMING_CLASSES]);
-/* By these odds, whether this one is. */
-bool zs_timing_census_says(const uint32_t odds[ZS_TIMING_CLASSES], uint64_t line);
+/* How likely lines that a run's group touches as the first one of the run are in a cache that holds
+ * so many: others, which began less than a run before it, have touched them. By the part of the run
+ * that lies before the group. */
+void zs_timing_census_near(const struct zs_timing_census *census, double lines,
+                           uint32_t ret_odds[ZS_TIMING_CLASSES][ZS_TIMING_STEPS]);
+/* By these odds, whether this one is. odds NULL: the cache has no such room;
+ * near NULL: nothing was before the run. step: of the group. */
+bool zs_timing_census_says(const uint32_t odds[ZS_TIMING_CLASSES],
+                           const uint32_t near[ZS_TIMING_CLASSES][ZS_TIMING_STEPS], uint32_t step,
+                           uint64_t line);
 
 /* ---- memo.c ------------------------------------------------------------------------------------
  * What was found of launches, by what they did. Several threads may use a memo.
@@ -196,28 +260,8 @@ void zs_timing_memo_keep(struct zs_timing_memo *memo, const struct zs_timing_key
 /* ---- hierarchy.c -------------------------------------------------------------------------------
  */
 
-/* Lines are found through a table and kept in an order for each set, so that memory and time follow
- * what a launch touches, not the size of the cache. Numbers of lines are 1 and up; 0: none. */
-struct zs_timing_line {
-    uint64_t tag; /* bit 63: written */
-    uint32_t newer, older;
-};
-struct zs_timing_cache {
-    uint32_t set_count, ways; /* set_count: a power of two; 0: there is no cache */
-    struct {
-        uint32_t newest, oldest, count;
-    } * sets;
-    struct zs_timing_line *lines;
-    uint32_t line_count, line_capacity;
-    uint32_t *table; /* of lines, by a hash of the tag */
-    uint32_t table_size;
-    bool failed;   /* no memory: nothing is kept any more */
-    bool had_room; /* for the last line that was not there */
-};
-
 struct zs_timing_subslice {
     uint64_t port_free, sampler_free; /* cycles */
-    struct zs_timing_cache sampler, l1;
 };
 
 /* What messages keep busy, whether time passes or not. */
@@ -232,6 +276,14 @@ enum {
 
 enum { ZS_TIMING_BANKS = 4 }; /* of L3 that totals tell apart */
 
+/* Lines that were supposed to be there: in L3, in L3 by loads, in the LLC. */
+enum {
+    ZS_TIMING_SUPPOSED_L3,
+    ZS_TIMING_SUPPOSED_L3_READS,
+    ZS_TIMING_SUPPOSED_LLC,
+    ZS_TIMING_SUPPOSED
+};
+
 struct zs_timing_hierarchy {
     const struct zs_timing_params *params;
     struct zs_gpu_timing *totals;
@@ -242,9 +294,8 @@ struct zs_timing_hierarchy {
     int32_t port_shift;
     uint32_t response_shift;
     struct zs_timing_subslice *subslice;
-    struct zs_timing_cache *l3; /* by slice */
-    uint64_t *bank_free;        /* by slice and bank */
-    struct zs_timing_cache llc;
+    struct zs_timing_caches *caches;
+    uint64_t *bank_free; /* by slice and bank */
     /* in 1/256 of a cycle */
     uint64_t gti_read_free, gti_write_free, memory_free;
     uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */
@@ -255,14 +306,17 @@ struct zs_timing_hierarchy {
         writes[ZS_TIMING_BANKS];
     /* lines that a run of groups is the first to touch; NULL: all groups were recorded */
     const struct zs_timing_census *census;
+    uint64_t now;        /* when the message was sent */
     uint32_t runs_known; /* of which the odds are there */
     uint32_t (*l3_odds)[ZS_TIMING_CLASSES], (*llc_odds)[ZS_TIMING_CLASSES]; /* by run */
+    uint32_t (*l3_near)[ZS_TIMING_STEPS], (*llc_near)[ZS_TIMING_STEPS];     /* by class */
     uint64_t supposed; /* sectors that were found though nobody recorded had touched them */
+    uint64_t supposed_in[ZS_TIMING_SUPPOSED][ZS_TIMING_CLASSES]; /* by allocation */
 };
 
 struct zs_timing_request {
     uint32_t subslice;
-    uint32_t run;          /* of the recorded groups: a thread's */
+    uint32_t run, step;    /* of the recorded groups: a thread's */
     uint32_t event;        /* ZS_TIMING_EVENT_* */
     const uint64_t *lines; /* canonical: see replay.c */
     uint32_t line_count;
@@ -271,10 +325,9 @@ struct zs_timing_request {
     uint64_t *accesses; /* of its instruction: [ZS_GPU_ACCESSES] */
 };
 
-int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_gpu_model *model,
-                             const struct zs_timing_params *params,
+int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_launch *launch,
                              const struct zs_timing_census *census, struct zs_gpu_timing *totals);
-void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h);
+void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h, struct zs_timing_store *store);
 /* What was counted since the last time goes into the totals. */
 void zs_timing_hierarchy_settle(struct zs_timing_hierarchy *h);
 /* How long each was busy so far, in cycles of the device. */
@@ -282,9 +335,19 @@ void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,
                               double ret_cycles[ZS_TIMING_BUSY]);
 /* ... of these the memory, to read a line. */
 double zs_timing_hierarchy_read_cost(const struct zs_timing_hierarchy *h);
+/* All that L3, the LLC has room for. */
+double zs_timing_hierarchy_l3_lines(const struct zs_timing_hierarchy *h);
+double zs_timing_hierarchy_llc_lines(const struct zs_timing_hierarchy *h);
+/* The launch ends: what it wrote leaves L3. times: by allocation, of as many lines as are there,
+ * NULL: as they are. Into the totals. */
+void zs_timing_hierarchy_flush(struct zs_timing_hierarchy *h,
+                               const double times[ZS_TIMING_CLASSES]);
 /* When the response of a message that leaves its EU at `cycle` has arrived. */
 uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                                   uint64_t cycle);
+/* A message to local memory without time. */
+void zs_timing_hierarchy_warm_slm(struct zs_timing_hierarchy *h, uint32_t event,
+                                  uint32_t response_grf, uint64_t *accesses);
 /* From when on another one of its kind may leave its EU: the port's queue has room. */
 uint64_t zs_timing_hierarchy_accepts(const struct zs_timing_hierarchy *h,
                                      const struct zs_timing_request *r);

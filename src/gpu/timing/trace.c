@@ -33,6 +33,9 @@ enum {
     CHATTY_STRIDE = 4,
     EXACT = 16, /* times as many threads, and so many times the words: */
     EXACT_WORDS = 8,
+    BLOCK_B = 1 << 20, /* of an arena */
+    MORE_WORDS = 64,
+    OWN_WORDS = BLOCK_B / 16, /* streams of more have their own memory */
 };
 
 /* ---- which groups ------------------------------------------------------------------------------
@@ -100,22 +103,83 @@ bool zs_timing_trace_samples(const struct zs_timing_trace *t, uint64_t group)
 /* ---- words -------------------------------------------------------------------------------------
  */
 
+static bool add_block(struct zs_timing_arena *a, struct zs_timing_store *store)
+{
+    struct zs_timing_block *blocks = realloc(a->blocks, (a->block_count + 1u) * sizeof(*a->blocks));
+    a->blocks = blocks ? blocks : a->blocks;
+    if (!blocks || zs_timing_block_get(store, BLOCK_B, &blocks[a->block_count]))
+        return false;
+    a->at = blocks[a->block_count++].data;
+    a->end = a->at + BLOCK_B / sizeof(*a->at);
+    return true;
+}
+
+/* What lies behind the stream's words is free. */
+static bool is_last(const struct zs_timing_stream *s)
+{
+    return !s->own && s->words && s->words + s->capacity == s->arena->at;
+}
+
+/* More words for a stream: behind its own when nothing is there yet, else elsewhere. */
+static __attribute__((noinline)) bool grow(struct zs_timing_stream *s, uint32_t words)
+{
+    struct zs_timing_arena *a = s->arena;
+    uint32_t wanted = s->count + words + MORE_WORDS, *at;
+    if (is_last(s) && wanted - s->capacity <= (size_t)(a->end - a->at)) {
+        a->at = s->words + wanted;
+        s->capacity = wanted;
+        return true;
+    }
+    wanted = ZS_MAX(2 * s->capacity, wanted);
+    bool own = wanted > OWN_WORDS;
+    if (!own && wanted > (size_t)(a->end - a->at) && !add_block(a, s->trace->launch.store))
+        return false;
+    at = own ? realloc(s->own ? s->words : NULL, wanted * sizeof(*at)) : a->at;
+    if (!at)
+        return false;
+    if (!s->own && s->count)
+        memcpy(at, s->words, s->count * sizeof(*at));
+    a->at += own ? 0 : wanted;
+    s->words = at;
+    s->capacity = wanted;
+    s->own = own;
+    return true;
+}
+
 static inline uint32_t *room(struct zs_timing_stream *s, uint32_t words)
 {
-    if (s->capacity - s->count < words) {
-        uint32_t wanted = ZS_MAX(2 * s->capacity, s->count + words + 128);
-        uint32_t *grown = realloc(s->words, wanted * sizeof(*grown));
-        if (!grown) {
-            s->recording = false;
-            s->full = true;
-            return NULL;
-        }
-        s->words = grown;
-        s->capacity = wanted;
+    if (ZS_UNLIKELY(s->capacity - s->count < words) && !grow(s, words)) {
+        s->recording = false;
+        s->full = true;
+        return NULL;
     }
     uint32_t *at = s->words + s->count;
     s->count += words;
     return at;
+}
+
+/* Where the stream's words begin. Threads without barriers run one after the other: what the one
+ * before it has not used is free. Of others as many words are set aside as the same thread of the
+ * group before needed. */
+static void place_stream(struct zs_timing_stream *s, struct zs_timing_arena *a, uint32_t thread)
+{
+    struct zs_timing_stream *last = a->last;
+    if (thread == 0) {
+        a->group_before = a->group;
+        a->group = s;
+    }
+    a->last = s;
+    s->words = a->at;
+    if (s->trace->launch.has_barriers) {
+        uint32_t wanted = a->group_before ? a->group_before[thread].count + MORE_WORDS : 0;
+        if (wanted && wanted <= (size_t)(a->end - a->at)) {
+            s->capacity = wanted;
+            a->at += wanted;
+        }
+    } else if (last && is_last(last)) {
+        last->capacity = last->count;
+        s->words = a->at = last->words + last->count;
+    }
 }
 
 /* Instructions in a window's words. */
@@ -182,16 +246,33 @@ static uint32_t stride_for(const struct zs_timing_stream *s)
     return s->window == 2 && s->count > instructions * DENSE / 100 ? 2 : 1;
 }
 
+/* Once a thread knows its stride, of the windows until then the first one alone is a multiple: with
+ * the others those that stay when every other one goes would not be. */
+static void set_stride(struct zs_timing_stream *s, uint32_t stride)
+{
+    if (stride > 1 && s->window_count > 1) {
+        s->window_count = 1;
+        s->count = s->windows[1];
+        s->recorded = instructions_in(s->words, s->count);
+    }
+    s->stride = stride;
+}
+
+static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask);
+
 static void begin_window(struct zs_timing_stream *s, uint32_t mask)
 {
     s->blocks = 0;
     s->window++;
     s->window_barriers = s->barriers + ZS_TIMING_WINDOW_BARRIERS;
     if (s->window <= 2 && s->stride == 1 && may_leave_out(s->trace))
-        s->stride = stride_for(s);
+        set_stride(s, stride_for(s));
     if (s->count > s->trace->words_max && s->window % s->stride == 0)
         thin_out(s);
     s->recording = !s->full && s->window % s->stride == 0;
+    /* barriers are counted always */
+    bool hears = s->recording || s->trace->launch.has_barriers;
+    s->hooks.message = hears ? on_message : NULL;
     if (!s->recording)
         return;
     s->full = !add_window(s);
@@ -416,11 +497,17 @@ int zs_timing_trace_create(const struct zs_timing_launch *launch,
     uint64_t words = WORDS_ALL * (launch->exact ? EXACT_WORDS : UINT64_C(1));
     words = ZS_MAX(words / ZS_MAX(streams, UINT64_C(1)), (uint64_t)WORDS_LEAST);
     t->words_max = (uint32_t)ZS_MIN(words, (uint64_t)WORDS_ALL);
-    t->streams = calloc(streams + 1, sizeof(*t->streams));
-    if (!t->streams) {
+    size_t streams_B = (streams + 1) * sizeof(*t->streams);
+    t->arenas =
+        aligned_alloc(_Alignof(struct zs_timing_arena), launch->workers * sizeof(*t->arenas));
+    if (!t->arenas || zs_timing_block_get(launch->store, streams_B, &t->memory)) {
+        free(t->arenas);
         free(t);
         return -ENOMEM;
     }
+    memset(t->arenas, 0, launch->workers * sizeof(*t->arenas));
+    t->streams = t->memory.data;
+    memset(t->streams, 0, streams_B);
     *ret_trace = t;
     return 0;
 }
@@ -430,21 +517,30 @@ void zs_timing_trace_destroy(struct zs_timing_trace *t)
     if (!t)
         return;
     for (uint64_t i = 0; i < t->sampled * t->launch.threads_per_group; i++) {
-        free(t->streams[i].words);
+        if (t->streams[i].own)
+            free(t->streams[i].words);
         if (t->streams[i].windows != t->streams[i].first_windows)
             free(t->streams[i].windows);
         if (t->streams[i].ranges != t->streams[i].first_ranges)
             free(t->streams[i].ranges);
     }
-    free(t->streams);
+    for (uint32_t i = 0; i < t->launch.workers; i++) {
+        struct zs_timing_arena *a = &t->arenas[i];
+        for (uint32_t k = 0; k < a->block_count; k++)
+            zs_timing_block_put(t->launch.store, &a->blocks[k]);
+        free(a->blocks);
+    }
+    free(t->arenas);
+    zs_timing_block_put(t->launch.store, &t->memory);
     free(t);
 }
 
-const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint64_t group,
-                                                 uint32_t thread)
+const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint32_t worker,
+                                                 uint64_t group, uint32_t thread)
 {
     uint64_t sample = sample_of(t, group);
     zs_assert(sample < t->sampled && thread < t->launch.threads_per_group);
+    zs_assert(worker < t->launch.workers);
     struct zs_timing_stream *s = &t->streams[sample * t->launch.threads_per_group + thread];
     s->hooks = (struct zs_eu_hooks){.block = on_block, .message = on_message};
     s->trace = t;
@@ -454,5 +550,7 @@ const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint
     s->range_capacity = ZS_ARRAY_LEN(s->first_ranges);
     s->stride = 1;
     s->window = UINT32_MAX; /* the first block begins window 0 */
+    s->arena = &t->arenas[worker];
+    place_stream(s, s->arena, thread);
     return &s->hooks;
 }

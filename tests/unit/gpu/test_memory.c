@@ -475,6 +475,65 @@ static void image_layout(void **state)
     assert_int_equal(image.slice_pitch_B, 4480);
 }
 
+/* What is left of an allocation behind a binding, of which a surface has no more than 4 GB. */
+static void surfaces_of_large_buffers(void **state)
+{
+    static const struct {
+        uint64_t left_B, size_B;
+        uint32_t pad_B;
+    } rows[] = {{6ull << 30, 4ull << 30, 0},
+                {(4ull << 30) + 1, 4ull << 30, 0},
+                {4ull << 30, 4ull << 30, 0},
+                {(4ull << 30) - 1, 4ull << 30, 1},
+                {1001, 1004, 3}};
+    const struct zs_kernel module = {.surface_count = 0};
+    const struct zs_gpu_kernel kernel = {.module = &module, .surface_count = 1};
+    struct zs_gpu_binding binding = {.kind = ZS_GPU_BINDING_BUFFER, .gpu_va = 0x10000};
+    const struct zs_gpu_args args = {.kernel = &kernel, .bindings = &binding};
+    const struct zs_gpu_launch launch = {.args = &args};
+    const struct zs_gpu_run run = {.launch = &launch, .kernel = &kernel};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct zs_port_range range = {.start = 0x10000, .end = 0x10000 + rows[i].left_B};
+        const struct zs_port_map map = {.ranges = &range, .count = 1};
+        struct zs_port_surface surface;
+        zs_gpu_resolve_surfaces(&run, &map, &surface);
+        assert_int_equal(surface.kind, ZS_PORT_SURFACE_BUFFER);
+        assert_int_equal(surface.size_B, rows[i].size_B);
+        assert_int_equal(surface.pad_B, rows[i].pad_B);
+    }
+}
+
+/* Handles are there before arguments are set: of surfaces that nobody bound, not of another's. */
+static void unset_bindless_arguments(void **state)
+{
+    const struct zs_arg module_args[2] = {{0}};
+    const struct zs_payload payload[] = {
+        {.kind = ZS_PAYLOAD_BINDLESS_HANDLE, .arg = 0, .offset_B = 0, .size_B = 4},
+        {.kind = ZS_PAYLOAD_BINDLESS_HANDLE, .arg = 1, .offset_B = 4, .size_B = 4}};
+    const struct zs_kernel module = {.arg_count = 2,
+                                     .args = (struct zs_arg *)module_args,
+                                     .payload_count = 2,
+                                     .payload = (struct zs_payload *)payload,
+                                     .thread = {.cross_thread_B = 8}};
+    uint8_t bindless[] = {1, 2};
+    struct zs_gpu_model model = {.loads_payload = true};
+    struct zs_gpu_device device = {.model = &model};
+    const struct zs_gpu_kernel kernel = {
+        .module = &module, .device = &device, .surface_count = 2, .bindless = bindless};
+    struct zs_gpu_args *args;
+    uint32_t handles[2];
+
+    (void)state;
+    assert_int_equal(zs_gpu_args_create(&kernel, &args), 0);
+    memcpy(handles, args->cross_thread, sizeof(handles));
+    assert_int_equal(handles[0], 0 << 6);
+    assert_int_equal(handles[1], 1 << 6);
+    assert_int_equal(args->bindings[1].kind, ZS_GPU_BINDING_NULL);
+    zs_gpu_args_destroy(args);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,6 +551,8 @@ int main(void)
         cmocka_unit_test(models_and_clock),
         cmocka_unit_test(suggested_sizes_are_legal),
         cmocka_unit_test(image_layout),
+        cmocka_unit_test(surfaces_of_large_buffers),
+        cmocka_unit_test(unset_bindless_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,9 @@
  * numbers of some launches: the test of addresses compares them.
  */
 #include "../test.h"
+#include "base/sanitizer.h"
+#include "gpu/timing/replay.h"
+#include "gpu/timing/store.h"
 
 #include <math.h>
 
@@ -56,6 +59,11 @@ static void check_exact(const struct lab *lab)
         assert_int_equal(lab->result.timing.stalls[i].estimated, 0);
 }
 
+static uint64_t written_by_l3(const struct zs_gpu_timing *t)
+{
+    return t->gti_write_bank0 + t->gti_write_bank1 + t->gti_write_bank2 + t->gti_write_bank3;
+}
+
 /* ---- lines -------------------------------------------------------------------------------------
  */
 
@@ -83,7 +91,9 @@ static void test_lines(void **state)
     assert_int_equal(t->l3_writes, 256);
     assert_true(t->dispatching0 && t->dispatching1 && t->dispatching2);
     assert_int_equal(t->gti_read_bank0 + t->gti_read_bank1 + t->gti_read_bank2 + t->gti_read_bank3,
-                     256); /* what is written is not read first */
+                     256);                   /* what is written is not read first */
+    assert_int_equal(written_by_l3(t), 256); /* as the launch ends: into the LLC */
+    assert_int_equal(t->memory_write_sectors, 0);
     assert_int_equal(t->llc_misses, 256);
     assert_int_equal(t->scratch_sectors + t->typed_sectors + t->sampler_sectors, 0);
     /* two lanes share a line */
@@ -336,7 +346,24 @@ struct sampled {
     struct lab_arg args[LAB_ARGS];
     double time;   /* as a part of it */
     double shares; /* of thread cycles */
+    double misses; /* of L3, and of the LLC; 0: not asked */
 };
+
+/* What an instruction fetches beyond L3 it has missed there. */
+static void check_misses(const struct lab *lab, const char *name)
+{
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        const uint64_t *a = t->stalls[i].accesses;
+        uint64_t fetched = a[ZS_GPU_ACCESS_llc_hits] + a[ZS_GPU_ACCESS_llc_misses];
+        if (fetched > a[ZS_GPU_ACCESS_l3_misses] ||
+            a[ZS_GPU_ACCESS_memory_read_sectors] > a[ZS_GPU_ACCESS_l3_misses])
+            fail_msg("%s, instruction at %lld: %llu misses of L3, and %llu fetched, %llu read",
+                     name, (long long)t->stalls[i].offset_B,
+                     (unsigned long long)a[ZS_GPU_ACCESS_l3_misses], (unsigned long long)fetched,
+                     (unsigned long long)a[ZS_GPU_ACCESS_memory_read_sectors]);
+    }
+}
 
 static void shares_of(const struct zs_gpu_timing *t, double shares[ZS_GPU_STALL_REASONS])
 {
@@ -354,6 +381,7 @@ static void check_sampled(struct lab *lab, const struct sampled *row)
     lab->flags = 0;
     uint64_t cycles = lab_run(lab, row->kernel, row->groups, row->size, row->args);
     check_sums(lab);
+    check_misses(lab, row->name);
     if (t->replayed > t->instructions * 2 / 3)
         fail_msg("%s: %llu instructions of %llu were replayed", row->name,
                  (unsigned long long)t->replayed, (unsigned long long)t->instructions);
@@ -363,6 +391,7 @@ static void check_sampled(struct lab *lab, const struct sampled *row)
     assert_true(estimated > 0 && estimated < sum_of_reasons(t));
     assert_true(doubt > 0 && doubt <= t->cycles);
     shares_of(t, sampled);
+    const uint64_t missed[] = {t->l3_misses, t->llc_misses};
     lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
     uint64_t exact = lab_run(lab, row->kernel, row->groups, row->size, row->args);
     check_exact(lab);
@@ -374,12 +403,55 @@ static void check_sampled(struct lab *lab, const struct sampled *row)
     if (fabs((double)exact - (double)cycles) > (double)doubt) /* what it says of itself */
         fail_msg("%s: %llu cycles, %llu when all is replayed, and a doubt of %llu", row->name,
                  (unsigned long long)cycles, (unsigned long long)exact, (unsigned long long)doubt);
+    const uint64_t all_missed[] = {t->l3_misses, t->llc_misses};
+    for (uint32_t i = 0; i < 2 && row->misses > 0; i++) {
+        if (fabs((double)missed[i] / (double)all_missed[i] - 1) > row->misses)
+            fail_msg("%s: %llu misses of %s, and %llu when all is replayed", row->name,
+                     (unsigned long long)missed[i], i ? "the LLC" : "L3",
+                     (unsigned long long)all_missed[i]);
+    }
     for (uint32_t i = 0; i < ZS_GPU_STALL_REASONS; i++) {
         if (fabs(sampled[i] - whole[i]) > row->shares)
             fail_msg(
                 "%s: %.0f %% of the thread cycles for reason %u, and %.0f %% when all is replayed",
                 row->name, 100 * sampled[i], i, 100 * whole[i]);
     }
+}
+
+/* Each of the lines that threads write leaves L3 once, in the launch or as it ends. */
+static void check_written(struct lab *lab, const char *kernel, uint32_t groups, uint32_t size,
+                          const struct lab_arg args[LAB_ARGS])
+{
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    lab->flags = 0;
+    lab_run(lab, kernel, groups, size, args);
+    assert_true(t->replayed < t->instructions * 2 / 3);
+    uint64_t sampled = written_by_l3(t);
+    lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    lab_run(lab, kernel, groups, size, args);
+    if (fabs((double)sampled / (double)written_by_l3(t) - 1) > 0.01)
+        fail_msg("%s, %u groups: L3 wrote %llu lines, and %llu when all is replayed", kernel,
+                 groups, (unsigned long long)sampled, (unsigned long long)written_by_l3(t));
+}
+
+/* Loads and stores are counted each as often as they were, when threads gave up windows of one. */
+static void check_lookups(struct lab *lab, const char *kernel, uint32_t groups, uint32_t size,
+                          const struct lab_arg args[LAB_ARGS])
+{
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    lab->flags = 0;
+    lab_run(lab, kernel, groups, size, args);
+    check_sums(lab);
+    check_misses(lab, kernel);
+    assert_true(t->replayed < t->instructions * 2 / 3);
+    double reads = (double)t->l3_reads, writes = (double)t->l3_writes;
+    lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    lab_run(lab, kernel, groups, size, args);
+    if (fabs(reads / (double)t->l3_reads - 1) > 0.03 ||
+        fabs(writes / (double)t->l3_writes - 1) > 0.03)
+        fail_msg("%s: L3 was read %.0f times, written %.0f, and %llu, %llu when all is replayed",
+                 kernel, reads, writes, (unsigned long long)t->l3_reads,
+                 (unsigned long long)t->l3_writes);
 }
 
 static void test_samples(void **state)
@@ -391,45 +463,81 @@ static void test_samples(void **state)
     for (uint32_t i = 0; i < 1 << 20; i++)
         words[i] = i;
     const struct sampled rows[] = {
-        {"smooth", "smooth", 1000, 256, {LAB_BUF(in), LAB_BUF(out), LAB_I(1024)}, 0.05, 0.06},
+        {"smooth", "smooth", 1000, 256, {LAB_BUF(in), LAB_BUF(out), LAB_I(1024)}, 0.05, 0.06, 0},
         {"smooth, short rows",
          "smooth",
          1000,
          64,
          {LAB_BUF(in), LAB_BUF(out), LAB_I(80)},
          0.05,
-         0.06},
-        {"tree", "tree", 500, 256, {LAB_BUF(in), LAB_BUF(out), LAB_LOC(1024)}, 0.07, 0.06},
+         0.06,
+         0},
+        {"tree", "tree", 500, 256, {LAB_BUF(in), LAB_BUF(out), LAB_LOC(1024)}, 0.07, 0.06, 0},
         {"tree, small groups",
          "tree",
          1000,
          64,
          {LAB_BUF(in), LAB_BUF(out), LAB_LOC(256)},
          0.07,
-         0.06},
-        {"uneven", "uneven", 60, 128, {LAB_BUF(out), LAB_I(60), LAB_I(40)}, 0.07, 0.06},
-        {"uneven, one group", "uneven", 1, 256, {LAB_BUF(out), LAB_I(100), LAB_I(600)}, 0.07, 0.06},
-        {"uneven, no end", "uneven", 9, 256, {LAB_BUF(out), LAB_I(40), LAB_I(250)}, 0.07, 0.06},
-        {"stretches", "stretches", 60, 256, {LAB_BUF(in), LAB_BUF(out), LAB_I(24)}, 0.09, 0.06},
-        {"strided", "strided", 1000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(8)}, 0.05, 0.06},
+         0.06,
+         0},
+        {"uneven", "uneven", 60, 128, {LAB_BUF(out), LAB_I(60), LAB_I(40)}, 0.07, 0.06, 0},
+        {"uneven, one group",
+         "uneven",
+         1,
+         256,
+         {LAB_BUF(out), LAB_I(100), LAB_I(600)},
+         0.07,
+         0.06,
+         0},
+        {"uneven, no end", "uneven", 9, 256, {LAB_BUF(out), LAB_I(40), LAB_I(250)}, 0.07, 0.06, 0},
+        {"stretches", "stretches", 60, 256, {LAB_BUF(in), LAB_BUF(out), LAB_I(24)}, 0.09, 0.06, 0},
+        {"strided", "strided", 1000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(8)}, 0.05, 0.06, 0},
         {"arithmetic",
          "rate_int_add",
          84,
          128,
          {LAB_BUF(out), LAB_I(6), LAB_I(77), LAB_I(13)},
          0.05,
-         0.06},
+         0.06,
+         0},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
         check_sampled(&lab, &rows[i]);
     /* what was not recorded has gone through the caches, too: each line is fetched once */
     const struct sampled irregular[] = {
-        {"gather", "gather", 1000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.10, 0.15},
-        {"rows", "rows", 1000, 64, {LAB_BUF(in), LAB_BUF(out), LAB_BUF(in), LAB_I(40)}, 0.16, 0.20},
-        {"halves", "halves", 512, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(64)}, 0.10, 0.15},
+        {"gather", "gather", 1000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.10, 0.15, 0.25},
+        /* the LLC has room for the 4 MB, which all read */
+        {"gather, long",
+         "gather",
+         4000,
+         64,
+         {LAB_BUF(in), LAB_BUF(out), LAB_I(4)},
+         0.10,
+         0.15,
+         0.25},
+        /* groups read what those 64 before them have read */
+        {"stages", "stages", 1200, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.22, 0.20, 0.20},
+        {"rows",
+         "rows",
+         1000,
+         64,
+         {LAB_BUF(in), LAB_BUF(out), LAB_BUF(in), LAB_I(40)},
+         0.16,
+         0.20,
+         0},
+        {"halves", "halves", 512, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(64)}, 0.10, 0.15, 0},
     };
-    for (size_t i = 0; i < ZS_ARRAY_LEN(irregular); i++)
-        check_sampled(&lab, &irregular[i]);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(irregular); i++) {
+        /* groups of stages write over each other */
+        if (!ZS_HAS_TSAN || strcmp(irregular[i].kernel, "stages"))
+            check_sampled(&lab, &irregular[i]);
+    }
+    const struct lab_arg column[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_I(64)};
+    check_lookups(&lab, "column", 1000, 128, column);
+    const struct lab_arg stored[LAB_ARGS] = {LAB_BUF(out), LAB_I(1)};
+    check_written(&lab, "store", 400, 128, stored);
+    check_written(&lab, "store", 2000, 128, stored);
     lab_forget(&lab);
     lab_close(&lab);
 }
@@ -446,16 +554,17 @@ static const struct generation {
     double dpas;          /* ... of systolic multiplications of halves */
     uint64_t least_chase; /* cycles from one load to the next, of 4 KB ... */
     uint64_t most_chase;
+    bool flushes, has_llc; /* as a launch ends what L3 holds goes to the LLC, or to memory */
 } generations[] = {
     /* Gen11: 8 lanes of 2 pipes, integers on one of them */
-    {"icllp", 56, 8, 1024, 256, 0, 0, 0, 140, 170},
+    {"icllp", 56, 8, 1024, 256, 0, 0, 0, 140, 170, true, true},
     /* Xe LP: 8 lanes of one pipe */
-    {"tgllp", 84, 8, 1536, 768, 0, 0, 0, 140, 170},
+    {"tgllp", 84, 8, 1536, 768, 0, 0, 0, 140, 170, true, true},
     /* its L1 holds them; 131 TFLOP/s at 2 GHz */
-    {"acm-g10", 128, 4, 0, 0, 0, 0, 128 * 512, 40, 70},
+    {"acm-g10", 128, 4, 0, 0, 0, 0, 128 * 512, 40, 70, true, false},
     /* 16 lanes, doubles too; extended math 4; 839 TFLOP/s of two tiles at 1.6 GHz; its L1, and
      * addresses of 64 bits that are computed */
-    {"pvc", 256, 6, 16384, 8192, 16384, 2048, 512 * 512, 40, 100},
+    {"pvc", 256, 6, 16384, 8192, 16384, 2048, 512 * 512, 40, 100, false, false},
 };
 
 /* Short threads, few waves of them: all may end between two phases. */
@@ -522,10 +631,13 @@ static void check_generation(const struct generation *g)
     check_short_threads(&lab);
     lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
     run_strided(&lab, 1); /* each line once */
-    assert_int_equal(lab.result.timing.global_sectors, 512);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    assert_int_equal(t->global_sectors, 512);
+    assert_int_equal(written_by_l3(t), g->flushes ? 256 : 0);
+    assert_int_equal(t->memory_write_sectors, g->flushes && !g->has_llc ? 256 : 0);
     uint64_t few_barriers = run_simple(&lab, "barriers", 3, 256, 5, -1);
     assert_true(run_simple(&lab, "barriers", 3, 256, 50, -1) > few_barriers + 45 * 20);
-    assert_true(lab.result.timing.thread_sync > 0);
+    assert_true(t->thread_sync > 0);
     lab_close(&lab);
 }
 
@@ -533,6 +645,42 @@ static void test_later_generations(void **state)
 {
     for (size_t i = 0; i < ZS_ARRAY_LEN(generations); i++)
         check_generation(&generations[i]);
+}
+
+/* Of the instructions that load threads' arguments. */
+static uint64_t misses_of_arguments(const struct zs_gpu_timing *t)
+{
+    uint64_t misses = 0, sectors = 0;
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        const uint64_t *a = t->stalls[i].accesses;
+        sectors += a[ZS_GPU_ACCESS_argument_sectors];
+        misses += a[ZS_GPU_ACCESS_argument_sectors] ? a[ZS_GPU_ACCESS_l3_misses] : 0;
+    }
+    assert_true(sectors > 0);
+    return misses;
+}
+
+/* All threads load the same arguments, which are fetched once, however many threads there are. */
+static void test_lines_of_all_threads(void **state)
+{
+    struct lab lab;
+    char path[4096];
+    snprintf(path, sizeof(path), "%s.acm-g10", file);
+    lab_open(&lab, path, "acm-g10", 2);
+    void *out = lab_alloc(&lab, 20 << 20);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(out), LAB_I(1)};
+    lab_run(&lab, "store", 20000, 64, args);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    assert_true(t->replayed < t->instructions * 2 / 3);
+    check_sums(&lab);
+    uint64_t sampled = misses_of_arguments(t);
+    lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    lab_run(&lab, "store", 20000, 64, args);
+    uint64_t exact = misses_of_arguments(t);
+    if (sampled > 2 * exact || exact > 2 * sampled)
+        fail_msg("%llu lines of arguments missed, and %llu when all is replayed",
+                 (unsigned long long)sampled, (unsigned long long)exact);
+    lab_close(&lab);
 }
 
 /* ---- the same numbers --------------------------------------------------------------------------
@@ -640,6 +788,158 @@ static void test_launches_again(void **state)
     lab_close(&lab);
 }
 
+/* A cache as plain C has it: lines of a set in the order of their last use. */
+enum { PLAIN_SETS = 4, PLAIN_WAYS = 48 };
+struct plain_cache {
+    struct {
+        uint64_t line;
+        bool written;
+    } lines[PLAIN_SETS][PLAIN_WAYS];
+    uint32_t count[PLAIN_SETS];
+};
+
+static bool touch_plain(struct plain_cache *c, uint32_t set, uint64_t line, bool write,
+                        uint64_t *ret_written)
+{
+    uint32_t at = 0, count = c->count[set];
+    while (at < count && c->lines[set][at].line != line)
+        at++;
+    bool hit = at < count, written = hit && c->lines[set][at].written;
+    *ret_written = 0;
+    if (!hit && count == PLAIN_WAYS && c->lines[set][--at].written)
+        *ret_written = c->lines[set][at].line + 1;
+    c->count[set] += at == count;
+    memmove(&c->lines[set][1], &c->lines[set][0], at * sizeof(c->lines[set][0]));
+    c->lines[set][0].line = line;
+    c->lines[set][0].written = written || write;
+    return hit;
+}
+
+/* Lines are found, and go, as in plain C; of launches before nothing is left. */
+static void test_caches(void **state)
+{
+    struct zs_timing_cache cache;
+    uint32_t random = 1;
+    assert_int_equal(zs_timing_cache_init(&cache, PLAIN_SETS * PLAIN_WAYS * 64, PLAIN_WAYS), 0);
+    for (uint32_t launch = 0; launch < 3; launch++) {
+        struct plain_cache plain = {.count = {0}};
+        uint32_t held = 0, gone = 0;
+        for (uint32_t i = 0; i < 20000; i++) {
+            random = random * 1664525 + 1013904223;
+            /* now and then one of many: sets overflow, and most are found again */
+            uint64_t line = random >> 8 & (random >> 28 ? 127 : 4095), written, wanted;
+            uint8_t *set = (uint8_t *)zs_timing_cache_set(&cache, line);
+            uint32_t number = (uint32_t)((size_t)(set - cache.sets) / cache.set_B);
+            bool write = random >> 7 & 1;
+            bool hit = touch_plain(&plain, number, line, write, &wanted);
+            assert_int_equal(zs_timing_cache_touch(&cache, line, write, &written), hit);
+            assert_int_equal(written, wanted);
+            gone += written != 0;
+        }
+        assert_true(gone > 100);
+        for (struct zs_timing_walk at = {0}; zs_timing_cache_next(&cache, &at); held++) {
+            uint32_t way = 0;
+            while (plain.lines[at.set][way].line != at.line)
+                assert_true(++way < PLAIN_WAYS);
+            assert_int_equal(plain.lines[at.set][way].written, at.written);
+        }
+        assert_int_equal(held, PLAIN_SETS * PLAIN_WAYS);
+        assert_int_equal(cache.line_count, held);
+        zs_timing_cache_clear(&cache);
+        struct zs_timing_walk at = {0};
+        assert_false(zs_timing_cache_next(&cache, &at));
+    }
+    zs_timing_cache_fini(&cache);
+}
+
+/* Small launches have blocks of the smallest size: the one that was given back comes again. */
+static void test_blocks(void **state)
+{
+    static const size_t sizes_B[] = {1, 100, 16 << 10, (64 << 10) - 1, 64 << 10, 1 << 20};
+    struct zs_timing_store *store;
+    assert_int_equal(zs_timing_store_create(zs_gpu_model_find("skl"), &store), 0);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(sizes_B); i++) {
+        struct zs_timing_block first, again;
+        assert_int_equal(zs_timing_block_get(store, sizes_B[i], &first), 0);
+        assert_true(first.size_B >= sizes_B[i]);
+        void *data = first.data;
+        zs_timing_block_put(store, &first);
+        assert_int_equal(zs_timing_block_get(store, sizes_B[i], &again), 0);
+        assert_ptr_equal(again.data, data);
+        zs_timing_block_put(store, &again);
+    }
+    zs_timing_store_destroy(store);
+}
+
+/* Misses of L3 and what is fetched grow by allocation, each in its own way: yet none of an
+ * instruction's lines is fetched that was not missed. */
+static void check_fetched(const struct zs_timing_census *census)
+{
+    uint64_t from[ZS_GPU_ACCESSES] = {[ZS_GPU_ACCESS_l3_hits] = 100,
+                                      [ZS_GPU_ACCESS_l3_misses] = 10,
+                                      [ZS_GPU_ACCESS_llc_hits] = 4,
+                                      [ZS_GPU_ACCESS_llc_misses] = 6,
+                                      [ZS_GPU_ACCESS_memory_read_sectors] = 6};
+    struct zs_timing_growth growth = {.known = true};
+    growth.l3[ZS_TIMING_RANGE_FIRST] = 2;
+    growth.fetched[ZS_TIMING_RANGE_FIRST] = 3;
+    for (uint32_t has_llc = 0; has_llc < 2; has_llc++) {
+        struct zs_timing_caches caches = {.llc = {.set_count = has_llc}};
+        const struct zs_timing_machine m = {.accesses = from,
+                                            .hierarchy = {.census = census, .caches = &caches}};
+        for (uint32_t memory = 1; memory <= 8; memory++) {
+            uint64_t to[ZS_GPU_ACCESSES];
+            growth.memory[ZS_TIMING_RANGE_FIRST] = memory;
+            zs_timing_scale_accesses(&m, &growth, 0, 4, to);
+            assert_int_equal(to[ZS_GPU_ACCESS_l3_misses], 20);
+            assert_int_equal(to[ZS_GPU_ACCESS_l3_hits], 440 - 20);
+            assert_int_equal(to[ZS_GPU_ACCESS_memory_read_sectors], ZS_MIN(6 * memory, 20u));
+            if (has_llc)
+                assert_int_equal(to[ZS_GPU_ACCESS_llc_hits] + to[ZS_GPU_ACCESS_llc_misses], 20);
+        }
+    }
+}
+
+/* Threads gave up half of what they did, and each group has lines of its own: there are twice as
+ * many as were recorded, into however many runs the groups are divided. */
+static void test_census_of_few_groups(void **state)
+{
+    enum { GROUPS = 9, LINES = 1000, MESSAGES = 2, WORDS = 2 + 2 * LINES };
+    struct zs_timing_code code = {.op_count = 1};
+    struct zs_timing_stream streams[GROUPS] = {0};
+    struct zs_timing_trace trace = {
+        .sampled = GROUPS,
+        .chunk_groups = GROUPS,
+        .chunk_count = 1,
+        .streams = streams,
+        .launch = {.code = &code, .group_count = GROUPS, .threads_per_group = 1}};
+    static uint32_t words[GROUPS][MESSAGES][WORDS];
+    uint64_t ordinal = ZS_TIMING_RANGE_FIRST;
+    for (uint32_t i = 0, line = 1; i < GROUPS; i++) {
+        for (uint32_t k = 0; k < MESSAGES; k++) {
+            words[i][k][0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, LINES << 20);
+            for (uint32_t at = 2; at < WORDS; at += 2, line++) {
+                words[i][k][at] = (uint32_t)ZS_TIMING_RANGE_FIRST << 24;
+                words[i][k][at + 1] = line;
+            }
+        }
+        streams[i] = (struct zs_timing_stream){.words = words[i][0],
+                                               .count = MESSAGES * WORDS,
+                                               .executed = 2000,
+                                               .recorded = 1000,
+                                               .ranges = &ordinal,
+                                               .range_count = 1};
+    }
+    struct zs_timing_census *census;
+    assert_int_equal(zs_timing_census_create(&trace, &census), 0);
+    assert_non_null(census);
+    struct zs_timing_lines lines = zs_timing_census_lines(census, ZS_TIMING_RANGE_FIRST);
+    assert_true(fabs(lines.recorded / (GROUPS * MESSAGES * LINES) - 1) < 0.1); /* a sample */
+    assert_true(fabs(lines.all / lines.recorded - 2) < 0.1);
+    check_fetched(census);
+    zs_timing_census_destroy(census);
+}
+
 static void test_host_threads(void **state)
 {
     static const uint32_t workers[] = {1, 2, 5, 16, 64};
@@ -669,7 +969,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_long_launches),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_later_generations),
+        cmocka_unit_test(test_lines_of_all_threads),
         cmocka_unit_test(test_launches_again),
+        cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_census_of_few_groups),
         cmocka_unit_test(test_host_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

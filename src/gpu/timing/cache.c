@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/timing/cache.h"
+
+#include "dataport/dataport.h"
+
+#include <errno.h>
+#include <smmintrin.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP = 16, WAYS_MOST = 48, HOST_LINE_B = 64 };
+
+/* ---- a set's parts -----------------------------------------------------------------------------
+ */
+
+static inline uint16_t *marks_of(struct zs_timing_set *set)
+{
+    return (uint16_t *)(void *)(set + 1);
+}
+
+/* Four ways: the first ones of a set are in one line of the host's cache. */
+enum { FOUR = 4 };
+struct four {
+    uint32_t times[FOUR];
+    uint64_t lines[FOUR];
+};
+
+static inline struct four *ways_of(const struct zs_timing_cache *c, struct zs_timing_set *set)
+{
+    return (struct four *)(void *)((uint8_t *)set + c->ways_B);
+}
+
+static inline uint16_t mark_of(uint64_t line)
+{
+    return (uint16_t)(line * UINT64_C(0xd6e8feb86659fd93) >> 48);
+}
+
+/* ---- ways --------------------------------------------------------------------------------------
+ */
+
+static inline __m128i load(const void *at)
+{
+    return _mm_load_si128(at);
+}
+
+/* Ways with the mark, a bit each. */
+static inline uint64_t marked(const uint16_t *marks, uint32_t ways, uint16_t mark)
+{
+    const __m128i wanted = _mm_set1_epi16((short)mark);
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < ways; i += STEP) {
+        __m128i low = _mm_cmpeq_epi16(load(marks + i), wanted);
+        __m128i high = _mm_cmpeq_epi16(load(marks + i + STEP / 2), wanted);
+        found |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) << i;
+    }
+    return found;
+}
+
+/* The way that was used first; times differ. */
+static inline uint32_t oldest(const struct four *of, uint32_t ways)
+{
+    __m128i least = load(of->times);
+    for (uint32_t i = 1; i < ways / FOUR; i++)
+        least = _mm_min_epu32(least, load(of[i].times));
+    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
+    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < ways; i += STEP) {
+        const struct four *at = of + i / FOUR;
+        __m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(load(at[0].times), least),
+                                    _mm_cmpeq_epi32(load(at[1].times), least));
+        __m128i b = _mm_packs_epi32(_mm_cmpeq_epi32(load(at[2].times), least),
+                                    _mm_cmpeq_epi32(load(at[3].times), least));
+        found |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(a, b)) << i;
+    }
+    return (uint32_t)__builtin_ctzll(found);
+}
+
+/* A way for a line that the set takes in. */
+static uint32_t take_way(struct zs_timing_cache *c, struct zs_timing_set *set,
+                         uint64_t *ret_written)
+{
+    c->had_room = set->count < c->ways;
+    if (c->had_room) {
+        c->line_count++;
+        return set->count++;
+    }
+    const struct four *of = ways_of(c, set);
+    uint32_t way = oldest(of, c->ways);
+    if (set->written >> way & 1)
+        *ret_written = of[way / FOUR].lines[way % FOUR] + 1;
+    set->written &= ~(UINT64_C(1) << way);
+    return way;
+}
+
+bool zs_timing_cache_find(struct zs_timing_cache *c, struct zs_timing_set *set, uint64_t line,
+                          bool write, uint64_t *ret_written)
+{
+    uint16_t mark = mark_of(line);
+    if (set->launch != c->launch)
+        *set = (struct zs_timing_set){.launch = c->launch};
+    struct four *of = ways_of(c, set);
+    uint64_t left = marked(marks_of(set), c->ways, mark) & ((UINT64_C(1) << set->count) - 1);
+    uint32_t way = 0;
+    bool found = false;
+    for (; left && !found; left &= left - 1) {
+        way = (uint32_t)__builtin_ctzll(left);
+        found = of[way / FOUR].lines[way % FOUR] == line;
+    }
+    if (!found) {
+        way = take_way(c, set, ret_written);
+        marks_of(set)[way] = mark;
+        of[way / FOUR].lines[way % FOUR] = line;
+    }
+    of[way / FOUR].times[way % FOUR] = ++c->now;
+    set->written |= (uint64_t)write << way;
+    set->newest = (uint16_t)way;
+    set->newest_line = line;
+    return found;
+}
+
+bool zs_timing_cache_next(const struct zs_timing_cache *c, struct zs_timing_walk *walk)
+{
+    for (; walk->set < c->set_count; walk->set++, walk->way = 0) {
+        struct zs_timing_set *set =
+            (struct zs_timing_set *)(void *)(c->sets + (size_t)walk->set * c->set_B);
+        if (set->launch != c->launch || walk->way == set->count)
+            continue;
+        uint32_t way = walk->way++;
+        walk->line = ways_of(c, set)[way / FOUR].lines[way % FOUR];
+        walk->written = set->written >> way & 1;
+        return true;
+    }
+    return false;
+}
+
+/* ---- set up ------------------------------------------------------------------------------------
+ */
+
+int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways)
+{
+    uint64_t sets = size_B && ways ? size_B / ZS_PORT_LINE_B / ways : 0;
+    *c = (struct zs_timing_cache){.ways = ways};
+    if (!sets)
+        return 0;
+    zs_assert(ways % STEP == 0 && ways <= WAYS_MOST);
+    c->set_count = 1;
+    while (c->set_count * 2ull <= sets)
+        c->set_count *= 2;
+    size_t marks_B = sizeof(struct zs_timing_set) + ways * sizeof(uint16_t);
+    c->ways_B = (uint32_t)zs_align_up(marks_B, HOST_LINE_B);
+    c->set_B = (uint32_t)zs_align_up(c->ways_B + ways / FOUR * sizeof(struct four), HOST_LINE_B);
+    c->memory = calloc(1, zs_timing_cache_size_B(c));
+    if (!c->memory)
+        return -ENOMEM;
+    c->sets = (uint8_t *)(uintptr_t)zs_align_up((uintptr_t)c->memory, HOST_LINE_B);
+    c->launch = 1;
+    return 0;
+}
+
+void zs_timing_cache_fini(struct zs_timing_cache *c)
+{
+    free(c->memory);
+}
+
+size_t zs_timing_cache_size_B(const struct zs_timing_cache *c)
+{
+    return (size_t)c->set_count * c->set_B + HOST_LINE_B;
+}
+
+void zs_timing_cache_clear(struct zs_timing_cache *c)
+{
+    if (!c->set_count)
+        return;
+    if (++c->launch == 0) /* there has been such a launch */
+        memset(c->memory, 0, zs_timing_cache_size_B(c));
+    c->launch = ZS_MAX(c->launch, 1u);
+    c->now = 0;
+    c->line_count = 0;
+}
