@@ -11,8 +11,8 @@
 static const struct {
     const char *name;
     uint64_t ns;
-} units[] = {
-    {"", 1000000000}, {"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"min", 60000000000}};
+} units[] = {{"", 1000000000}, {"s", 1000000000}, {"ms", 1000000},
+             {"us", 1000},     {"ns", 1},         {"min", 60000000000}};
 
 bool zs_duration_parse(const char *text, uint64_t *ret_ns)
 {
@@ -42,6 +42,11 @@ bool zs_duration_parse(const char *text, uint64_t *ret_ns)
         return false;
     *ret_ns = (uint64_t)ns;
     return true;
+}
+
+bool zs_period_parse(const char *text, uint64_t *ret_ns)
+{
+    return text[strspn(text, "0123456789.")] && zs_duration_parse(text, ret_ns);
 }
 
 bool zs_size_parse(const char *text, uint64_t *ret_B)

@@ -147,7 +147,7 @@ static int start(struct zs_processes *p, struct zs_buf *ret_why)
     snprintf(limit_B, sizeof(limit_B), "%" PRIu64, p->memory_limit_B);
     char *argv[] = {p->helper, pid, limit_s, limit_B, NULL};
     struct zs_own_fd control;
-    int theirs, error = make_sockets(&control, &theirs);
+    int theirs = -1, error = make_sockets(&control, &theirs);
     if (error) {
         say(ret_why, "no sockets for the compiler: %s\n", strerror(-error));
         return error;

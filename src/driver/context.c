@@ -102,7 +102,7 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
     pthread_mutex_init(&context->workers_lock, NULL);
     pthread_mutex_init(&context->reservations_lock, NULL);
     pthread_mutex_init(&context->code_lock, NULL);
-    context->next_ip_B = ZS_IP_BASE;
+    zs_code_places_init(&context->places, ZS_IP_BASE, ZS_IP_END);
     if (driver->debug)
         context->code_base_va = reserve_code_space();
     pthread_cond_init(&context->workers_gone, NULL);
@@ -135,6 +135,7 @@ void zs_ze_context_fini(struct zs_ze_context *context)
     pthread_mutex_destroy(&context->workers_lock);
     pthread_mutex_destroy(&context->reservations_lock);
     pthread_mutex_destroy(&context->code_lock);
+    zs_code_places_fini(&context->places);
     pthread_cond_destroy(&context->workers_gone);
     free(context->devices);
 }

@@ -85,6 +85,8 @@ ze_result_t ZE_APICALL zeCommandListAppendEventReset(ze_command_list_handle_t hC
 {
     ZS_OBJECT(list, list, hCommandList);
     ZS_OBJECT(event, event, hEvent);
+    ZS_CHECK(!event->counter, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "a counter-based event is never reset");
     BEGIN(hCommandList, NULL, 0, NULL);
     append.command.op = &op_event_reset;
     append.command.event = zs_object_ref(event);
@@ -150,6 +152,25 @@ static void release_query(struct zs_command *command)
 
 static const struct zs_op op_query = {"query kernel timestamps", run_query, release_query};
 
+/* The command waits for counter-based events that it queries, as with Intel's driver. */
+static bool add_queried(struct zs_command *command, struct zs_ze_event *event)
+{
+    struct query *query = command->data;
+    struct zs_ze_event *now = zs_event_now(event);
+    if (!now)
+        return false;
+    query->events[query->count++] = now;
+    if (!event->counter)
+        return true;
+    struct zs_ze_event **waits =
+        realloc(command->waits, (command->wait_count + 1u) * sizeof(struct zs_ze_event *));
+    if (!waits)
+        return false;
+    command->waits = waits;
+    waits[command->wait_count++] = zs_object_ref(now);
+    return true;
+}
+
 ze_result_t ZE_APICALL zeCommandListAppendQueryKernelTimestamps(
     ze_command_list_handle_t hCommandList, uint32_t numEvents, ze_event_handle_t *phEvents,
     void *dstptr, const size_t *pOffsets, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
@@ -167,11 +188,11 @@ ze_result_t ZE_APICALL zeCommandListAppendQueryKernelTimestamps(
         return zs_append_abandon(&append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     query->dst = dstptr;
     query->offsets = pOffsets;
-    query->count = numEvents;
-    for (uint32_t i = 0; i < numEvents; i++)
-        query->events[i] = zs_object_ref(zs_ze_event_of(phEvents[i]));
     append.command.op = &op_query;
     append.command.data = query;
+    for (uint32_t i = 0; i < numEvents; i++)
+        if (!add_queried(&append.command, zs_ze_event_of(phEvents[i])))
+            return zs_append_abandon(&append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     return zs_append_end(&append);
 }
 

@@ -103,6 +103,10 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus)
         eus->numTotalEUs = zs_gpu_model_eus(model);
+    ze_device_event_properties_t *events =
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_DEVICE_EVENTS);
+    if (events)
+        events->flags = ZS_LATER_DEVICE_EVENTS_IPC;
     return ZE_RESULT_SUCCESS;
 }
 

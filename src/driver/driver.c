@@ -313,6 +313,7 @@ static const ze_driver_extension_properties_t extensions[] = {
     {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
     {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
     {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
+    {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
     {"ZET_experimental_concurrent_metric_groups", ZE_MAKE_VERSION(1, 0)},
     {"ZET_experimental_global_metric_timestamps", ZE_MAKE_VERSION(1, 0)},
     {"ZET_experimental_metric_export_data", ZE_MAKE_VERSION(1, 0)},

@@ -11,6 +11,7 @@
 #include "driver/ddi.h"
 #include "driver/log.h"
 #include "driver/object.h"
+#include "driver/places.h"
 
 #include "base/diag.h"
 #include "gpu/gpu.h"
@@ -161,7 +162,7 @@ struct zs_ze_context {
     void *ranges;                      /* tsearch tree of struct zs_range, ordered by address */
     pthread_mutex_t code_lock;         /* of the next three */
     struct zs_ze_module *code_modules; /* with functions, in no order */
-    uint32_t next_ip_B;
+    struct zs_code_places places;
     uint64_t code_base_va;    /* where ip 0 is for debuggers; 0: nowhere */
     uint32_t code_generation; /* modules with functions that there have been */
     pthread_mutex_t reservations_lock;

@@ -21,11 +21,25 @@ static const uint32_t POOL_EVENTS_MAX = 1u << 24;
 /* ---- Words -------------------------------------------------------------------------------------
  */
 
+void zs_word_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void zs_word_sleep(_Atomic uint32_t *word, uint32_t seen, uint64_t left_ns,
+                   const _Atomic bool *cancel)
+{
+    left_ns = ZS_MIN(left_ns, cancel ? CANCEL_POLL_NS : 3600000000000u);
+    struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000u),
+                            .tv_nsec = (long)(left_ns % 1000000000u)};
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, &left, NULL, 0);
+}
+
 void zs_signal_set(_Atomic uint32_t *word, enum zs_signal_state state)
 {
     atomic_store(word, (uint32_t)state);
     if (state != ZS_SIGNAL_NOT_READY)
-        syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+        zs_word_wake(word);
 }
 
 enum zs_signal_state zs_signal_wait(_Atomic uint32_t *word, uint64_t timeout_ns,
@@ -47,12 +61,7 @@ enum zs_signal_state zs_signal_wait(_Atomic uint32_t *word, uint64_t timeout_ns,
                 return ZS_SIGNAL_NOT_READY;
             left_ns = timeout_ns - passed_ns;
         }
-        if (cancel)
-            left_ns = ZS_MIN(left_ns, CANCEL_POLL_NS);
-        left_ns = ZS_MIN(left_ns, 3600000000000u);
-        struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000u),
-                                .tv_nsec = (long)(left_ns % 1000000000u)};
-        syscall(SYS_futex, word, FUTEX_WAIT, ZS_SIGNAL_NOT_READY, &left, NULL, 0);
+        zs_word_sleep(word, ZS_SIGNAL_NOT_READY, left_ns, cancel);
     }
 }
 
@@ -67,7 +76,7 @@ ze_result_t zs_signal_result(enum zs_signal_state state)
 /* ---- Pools -------------------------------------------------------------------------------------
  */
 
-static struct zs_ze_event_pool *pool_new(struct zs_ze_context *context, uint32_t count, int fd)
+struct zs_ze_event_pool *zs_event_pool_new(struct zs_ze_context *context, uint32_t count, int fd)
 {
     struct zs_ze_event_pool *pool = zs_object_new(ZS_OBJECT_event_pool, sizeof(*pool));
     if (!pool) {
@@ -75,6 +84,7 @@ static struct zs_ze_event_pool *pool_new(struct zs_ze_context *context, uint32_t
             close(fd);
         return NULL;
     }
+    pthread_mutex_init(&pool->lock, NULL);
     pool->context = zs_object_ref(context);
     pool->count = count;
     pool->fd = fd;
@@ -82,7 +92,17 @@ static struct zs_ze_event_pool *pool_new(struct zs_ze_context *context, uint32_t
     void *map = mmap(NULL, pool->map_B, PROT_READ | PROT_WRITE,
                      fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
     pool->slots = map == MAP_FAILED ? NULL : map;
-    if (!pool->slots || !zs_object_publish(pool)) {
+    if (!pool->slots) {
+        zs_object_unref(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+static struct zs_ze_event_pool *pool_new(struct zs_ze_context *context, uint32_t count, int fd)
+{
+    struct zs_ze_event_pool *pool = zs_event_pool_new(context, count, fd);
+    if (pool && !zs_object_publish(pool)) {
         zs_object_unref(pool);
         return NULL;
     }
@@ -95,6 +115,7 @@ void zs_ze_event_pool_fini(struct zs_ze_event_pool *pool)
         munmap(pool->slots, pool->map_B);
     if (pool->fd >= 0)
         close(pool->fd);
+    pthread_mutex_destroy(&pool->lock);
     zs_object_unref(pool->context);
 }
 
@@ -114,6 +135,12 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
              "%u devices, phDevices is null", numDevices);
     ZS_CHECK(zs_devices_valid(numDevices, phDevices), ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
              "phDevices has something that is no device");
+    const ze_event_pool_counter_based_exp_desc_t *counters =
+        zs_chain_find(desc->pNext, ZS_LATER_STYPE_COUNTER_POOL);
+    ZS_CHECK(!counters || (counters->flags & ~(uint32_t)ZS_LATER_COUNTER_LISTS) == 0,
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "counter-based events of no list");
+    ZS_CHECK(!counters || !(desc->flags & ZE_EVENT_POOL_FLAG_IPC),
+             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "a pool of counter-based events is not shared");
     int fd = -1;
     if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
         fd = zs_memfd_make("zescope-events", desc->count * sizeof(struct zs_event_slot));
@@ -122,6 +149,8 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
     struct zs_ze_event_pool *pool = pool_new(context, desc->count, fd);
     ZS_CHECK(pool, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u events", desc->count);
     pool->flags = desc->flags;
+    if (counters)
+        pool->counter_flags = counters->flags ? counters->flags : ZS_LATER_COUNTER_IMMEDIATE;
     *phEventPool = pool->object.handle;
     return ZE_RESULT_SUCCESS;
 }
@@ -242,6 +271,12 @@ ze_result_t ZE_APICALL zeEventPoolCloseIpcHandle(ze_event_pool_handle_t hEventPo
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
+/* The event behind a handle as it stands now, until the block ends. */
+#define ZS_EVENT_NOW(var, h)                                                                       \
+    ZS_OBJECT(event, live_, h);                                                                    \
+    __attribute__((cleanup(zs_object_let_go))) struct zs_ze_event *var = zs_event_now(live_);      \
+    ZS_CHECK(var, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory")
+
 ze_result_t ZE_APICALL zeEventCreate(ze_event_pool_handle_t hEventPool, const ze_event_desc_t *desc,
                                      ze_event_handle_t *phEvent)
 {
@@ -252,6 +287,8 @@ ze_result_t ZE_APICALL zeEventCreate(ze_event_pool_handle_t hEventPool, const ze
     ZS_CHECK_FLAGS(desc->wait, 0x7);
     ZS_CHECK(desc->index < pool->count, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "index %u, the pool has %u events", desc->index, pool->count);
+    if (pool->counter_flags)
+        return zs_event_counter_make(pool->context, pool, pool->counter_flags, desc, phEvent);
     struct zs_ze_event *event = zs_object_new(ZS_OBJECT_event, sizeof(*event));
     ZS_CHECK(event, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     event->pool = zs_object_ref(pool);
@@ -271,6 +308,8 @@ ze_result_t ZE_APICALL zeEventCreate(ze_event_pool_handle_t hEventPool, const ze
 
 void zs_ze_event_fini(struct zs_ze_event *event)
 {
+    if (event->counter)
+        zs_event_counter_free(event->counter);
     zs_object_unref(event->pool);
 }
 
@@ -283,11 +322,16 @@ ze_result_t ZE_APICALL zeEventDestroy(ze_event_handle_t hEvent)
     return ZE_RESULT_SUCCESS;
 }
 
-void zs_event_signal(struct zs_event_slot *slot, bool ok, uint64_t start_ticks, uint64_t end_ticks)
+void zs_event_times(struct zs_event_slot *slot, uint64_t start_ticks, uint64_t end_ticks)
 {
     atomic_store_explicit(&slot->start_ticks, start_ticks, memory_order_relaxed);
     atomic_store_explicit(&slot->end_ticks, end_ticks, memory_order_relaxed);
     atomic_store_explicit(&slot->ahead_ns, 0, memory_order_relaxed);
+}
+
+void zs_event_signal(struct zs_event_slot *slot, bool ok, uint64_t start_ticks, uint64_t end_ticks)
+{
+    zs_event_times(slot, start_ticks, end_ticks);
     zs_signal_set(&slot->state, ok ? ZS_SIGNAL_READY : ZS_SIGNAL_FAILED);
 }
 
@@ -301,6 +345,8 @@ static const struct zs_ze_device *first_device(const struct zs_ze_event *event)
 ze_result_t ZE_APICALL zeEventHostSignal(ze_event_handle_t hEvent)
 {
     ZS_OBJECT(event, event, hEvent);
+    ZS_CHECK(!event->counter, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+             "a counter-based event is signalled by lists alone");
     uint64_t ticks = zs_gpu_clock_ticks(first_device(event)->gpu);
     zs_event_signal(event->slot, true, ticks, ticks);
     return ZE_RESULT_SUCCESS;
@@ -309,22 +355,21 @@ ze_result_t ZE_APICALL zeEventHostSignal(ze_event_handle_t hEvent)
 ze_result_t ZE_APICALL zeEventHostReset(ze_event_handle_t hEvent)
 {
     ZS_OBJECT(event, event, hEvent);
+    ZS_CHECK(!event->counter, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+             "a counter-based event is never reset");
     zs_signal_set(&event->slot->state, ZS_SIGNAL_NOT_READY);
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)
 {
-    ZS_OBJECT(event, event, hEvent);
-    struct zs_ze_event *held = zs_object_ref(event);
-    ze_result_t result = zs_signal_result(zs_signal_wait(&held->slot->state, timeout, NULL));
-    zs_object_unref(held);
-    return result;
+    ZS_EVENT_NOW(event, hEvent);
+    return zs_signal_result(zs_signal_wait(&event->slot->state, timeout, NULL));
 }
 
 ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t hEvent)
 {
-    ZS_OBJECT(event, event, hEvent);
+    ZS_EVENT_NOW(event, hEvent);
     return zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
 }
 
@@ -341,7 +386,7 @@ void zs_event_timestamps(const struct zs_ze_event *event, const struct zs_ze_dev
 ze_result_t ZE_APICALL zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
                                                    ze_kernel_timestamp_result_t *dstptr)
 {
-    ZS_OBJECT(event, event, hEvent);
+    ZS_EVENT_NOW(event, hEvent);
     ZS_CHECK_POINTER(dstptr);
     ze_result_t result = zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
     if (result == ZE_RESULT_SUCCESS)
@@ -353,7 +398,7 @@ ze_result_t ZE_APICALL zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
                                                  ze_device_handle_t hDevice, uint32_t *pCount,
                                                  ze_kernel_timestamp_result_t *pTimestamps)
 {
-    ZS_OBJECT(event, event, hEvent);
+    ZS_EVENT_NOW(event, hEvent);
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pCount);
     if (!zs_list_count(pCount, 1, pTimestamps != NULL))
@@ -391,7 +436,7 @@ ze_result_t ZE_APICALL zeEventQueryKernelTimestampsExt(
     ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t *pCount,
     ze_event_query_kernel_timestamps_results_ext_properties_t *pResults)
 {
-    ZS_OBJECT(event, event, hEvent);
+    ZS_EVENT_NOW(event, hEvent);
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(pCount);
     if (!zs_list_count(pCount, 1, pResults != NULL))
@@ -416,7 +461,10 @@ ze_result_t ZE_APICALL zeEventGetEventPool(ze_event_handle_t hEvent,
 {
     ZS_OBJECT(event, event, hEvent);
     ZS_CHECK_POINTER(phEventPool);
-    *phEventPool = event->pool->object.handle;
+    const struct zs_ze_event_pool *pool =
+        event->counter ? zs_event_counter_origin(event->counter) : event->pool;
+    ZS_CHECK(pool, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event is of no pool");
+    *phEventPool = pool->object.handle;
     return ZE_RESULT_SUCCESS;
 }
 

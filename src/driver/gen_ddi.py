@@ -33,7 +33,13 @@ LATER = {
     'ze_event_dditable_t': (7, [((1, 6), 'zeEventQueryKernelTimestampsExt'),
                                 ((1, 9), 'zeEventGetEventPool'),
                                 ((1, 9), 'zeEventGetSignalScope'),
-                                ((1, 9), 'zeEventGetWaitScope')]),
+                                ((1, 9), 'zeEventGetWaitScope'),
+                                ((1, 15), 'zeEventCounterBasedCreate'),
+                                ((1, 15), 'zeEventCounterBasedGetIpcHandle'),
+                                ((1, 15), 'zeEventCounterBasedOpenIpcHandle'),
+                                ((1, 15), 'zeEventCounterBasedCloseIpcHandle'),
+                                ((1, 15), None),  # zeEventCounterBasedGetDeviceAddress
+                                ((1, 17), 'zeEventGetCounterBasedFlags')]),
     'ze_mem_dditable_t': (10, [((1, 6), 'zeMemPutIpcHandle'),
                                 ((1, 9), None),  # zeMemGetPitchFor2dImage
                                 ((1, 15), 'zeMemGetIpcHandleWithProperties')]),
@@ -41,7 +47,9 @@ LATER = {
     'zet_debug_dditable_t': (11, [((1, 5), 'zetDebugGetThreadRegisterSetProperties')]),
     # tables of their own
     'ze_mem_exp_dditable_t': (0, [((1, 6), 'zeMemGetIpcHandleFromFileDescriptorExp'),
-                                  ((1, 6), 'zeMemGetFileDescriptorFromIpcHandleExp')]),
+                                  ((1, 6), 'zeMemGetFileDescriptorFromIpcHandleExp'),
+                                  ((1, 7), 'zeMemSetAtomicAccessAttributeExp'),
+                                  ((1, 7), 'zeMemGetAtomicAccessAttributeExp')]),
     'ze_command_list_exp_dditable_t': (0, [
         ((1, 9), None), ((1, 9), 'zeCommandListImmediateAppendCommandListsExp')]),
     'zet_metric_group_exp_dditable_t': (1, [

@@ -133,8 +133,6 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
     uint64_t max = desc->type == ZE_IMAGE_TYPE_3D       ? DIM_3D_MAX
                    : desc->type == ZE_IMAGE_TYPE_BUFFER ? device->model->max_allocation_B >> 4
                                                         : DIM_MAX;
-    if (chroma && (desc->width % 2 || height % 2))
-        return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     if (desc->width == 0 || height == 0 || depth == 0 || layers == 0 || desc->width > max ||
         desc->width > (1u << 27) || height > max || depth > max || layers > LAYERS_MAX)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
@@ -182,8 +180,10 @@ static void set_extent(struct zs_ze_image *image)
     image->extent[0] = g->width;
     image->extent[1] = g->type == ZS_GPU_IMAGE_1D_ARRAY ? g->layers : g->height;
     image->extent[2] = g->type == ZS_GPU_IMAGE_2D_ARRAY ? g->layers : g->depth;
-    if (g->chroma) /* copies see the rows of all planes */
-        image->extent[1] += g->height / 2;
+    if (g->chroma) { /* copies see the rows of all planes, and whole pairs of U and V */
+        image->extent[0] = 2 * zs_gpu_halved(g->width);
+        image->extent[1] += zs_gpu_halved(g->height);
+    }
     if (g->planes)
         image->extent[1] *= g->planes;
 }
@@ -285,9 +285,10 @@ static bool set_plane(struct zs_ze_image *view, const struct zs_ze_image *base, 
     const struct zs_gpu_image *from = &base->gpu;
     struct zs_gpu_image *to = &view->gpu;
     bool halved = from->chroma && plane > 0;
+    uint32_t width = halved ? zs_gpu_halved(from->width) : from->width;
+    uint32_t height = halved ? zs_gpu_halved(from->height) : from->height;
     if (plane >= (from->chroma ? 2 : from->planes) || to->chroma || to->planes ||
-        to->type != ZS_GPU_IMAGE_2D || to->width != from->width >> halved ||
-        to->height != from->height >> halved ||
+        to->type != ZS_GPU_IMAGE_2D || to->width != width || to->height != height ||
         zs_gpu_format_texel_B(to->format) !=
             zs_gpu_format_texel_B(halved ? from->chroma : from->format))
         return false;

@@ -79,6 +79,9 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     if (!error)
         error = zs_gpu_kernel_create(module->device->gpu, &desc, &ret_lowered->gpu, diag);
     ret_lowered->generation = code.generation;
+    ret_lowered->ip_B = code.ip_B;
+    if (error)
+        zs_link_give_back(module, kernel, code.ip_B);
     zs_linked_code_fini(&code);
     return error;
 }
@@ -95,6 +98,7 @@ static int lower_anew(struct zs_ze_module *module, const struct zs_kernel *kerne
     struct zs_diag ignored = {0};
     if (lower_with(module, kernel, true, &all, &ignored) == 0) {
         zs_gpu_kernel_destroy(ret_lowered->gpu);
+        zs_link_give_back(module, kernel, ret_lowered->ip_B);
         *ret_lowered = all;
     }
     return 0;

@@ -18,12 +18,18 @@ enum {
 enum { ZS_LATER_PHYSICAL_ON_HOST = 0x2, ZS_LATER_READONLY_ENFORCED = 2 };
 enum { ZS_LATER_SWIZZLE_D = 7 }; /* depth: the red channel */
 enum { ZS_LATER_IPC_HANDLE_DEFAULT = 0x1 };
+enum { ZS_LATER_ATOMIC_ATTRIBUTES = 0x7f };
 enum { ZS_LATER_ADVICE_MAX = 9 }; /* ..., location in the host's memory set, cleared */
 enum {
     ZS_LATER_STYPE_TIMESTAMPS_RESULTS = 0x10012,
     ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE = 0x10013,
     ZS_LATER_STYPE_READONLY_MEMORY = 0x10015,
+    ZS_LATER_STYPE_COUNTER_POOL = 0x20014,
+    ZS_LATER_STYPE_COUNTER_EVENT = 0x2003a,
+    ZS_LATER_STYPE_COUNTER_EXTERNAL = 0x2003b,
     ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE = 0x2003d,
+    ZS_LATER_STYPE_DEVICE_EVENTS = 0x2003e,
+    ZS_LATER_STYPE_COUNTER_AGGREGATE = 0x2003f,
     ZS_LATER_STYPE_MODULE_DP = 0x30013, /* of Intel's driver: ze_intel_gpu.h, ze_stypes.h */
     /* of the tools' API */
     ZS_LATER_STYPE_METRIC_TIMER = 0x9, /* zet_metric_global_timestamps_resolution_exp_t */
@@ -41,6 +47,17 @@ enum { ZS_LATER_SAMPLING_TRACER = 0x4 };
 enum { ZS_LATER_PARAM_UTILIZATION = 2, ZS_LATER_PARAM_RATE = 4 };
 enum { ZS_LATER_VALUE_INFO_UINT32 = 0 };
 enum { ZS_LATER_MODULE_DP4A = 0x1, ZS_LATER_MODULE_DPAS = 0x2 };
+enum { ZS_LATER_LIST_IN_ORDER = 0x8, ZS_LATER_QUEUE_IN_ORDER = 0x2 };
+enum {
+    ZS_LATER_COUNTER_IMMEDIATE = 0x1,
+    ZS_LATER_COUNTER_NON_IMMEDIATE = 0x2,
+    ZS_LATER_COUNTER_LISTS = 0x3, /* those two */
+    ZS_LATER_COUNTER_IPC = 0x8,
+    ZS_LATER_COUNTER_DEVICE_TIMESTAMP = 0x10,
+    ZS_LATER_COUNTER_HOST_TIMESTAMP = 0x20,
+    ZS_LATER_COUNTER_FLAGS = 0x7f,
+};
+enum { ZS_LATER_DEVICE_EVENTS_IPC = 0x2 };
 /* ze_intel_device_module_dp_exp_properties_t, which no public header declares */
 typedef struct zs_later_module_dp {
     uint32_t stype;
@@ -69,6 +86,25 @@ typedef struct zs_later_kernel_max_group_size {
     void *pNext;
     uint32_t maxGroupSize;
 } ze_kernel_max_group_size_properties_ext_t;
+typedef struct zs_later_counter_pool_desc {
+    uint32_t stype;
+    const void *pNext;
+    uint32_t flags; /* ZS_LATER_COUNTER_LISTS */
+} ze_event_pool_counter_based_exp_desc_t;
+typedef struct zs_later_counter_event_desc {
+    uint32_t stype;
+    const void *pNext;
+    uint32_t flags; /* ZS_LATER_COUNTER_* */
+    ze_event_scope_flags_t signal, wait;
+} ze_event_counter_based_desc_t;
+typedef struct zs_later_counter_ipc_handle {
+    char data[ZE_MAX_IPC_HANDLE_SIZE];
+} ze_ipc_event_counter_based_handle_t;
+typedef struct zs_later_device_events {
+    uint32_t stype;
+    void *pNext;
+    uint32_t flags; /* ZS_LATER_DEVICE_EVENTS_IPC */
+} ze_device_event_properties_t;
 /* as ze_kernel_timestamp_result_t, in nanoseconds of the host's clock */
 typedef struct zs_later_synchronized_timestamps {
     ze_kernel_timestamp_data_t global, context;
@@ -113,6 +149,17 @@ ze_result_t ZE_APICALL zeEventGetSignalScope(ze_event_handle_t hEvent,
                                              ze_event_scope_flags_t *pSignalScope);
 ze_result_t ZE_APICALL zeEventGetWaitScope(ze_event_handle_t hEvent,
                                            ze_event_scope_flags_t *pWaitScope);
+ze_result_t ZE_APICALL zeEventCounterBasedCreate(ze_context_handle_t hContext,
+                                                 ze_device_handle_t hDevice,
+                                                 const ze_event_counter_based_desc_t *desc,
+                                                 ze_event_handle_t *phEvent);
+ze_result_t ZE_APICALL zeEventCounterBasedGetIpcHandle(ze_event_handle_t hEvent,
+                                                       ze_ipc_event_counter_based_handle_t *phIpc);
+ze_result_t ZE_APICALL zeEventCounterBasedOpenIpcHandle(ze_context_handle_t hContext,
+                                                        ze_ipc_event_counter_based_handle_t hIpc,
+                                                        ze_event_handle_t *phEvent);
+ze_result_t ZE_APICALL zeEventCounterBasedCloseIpcHandle(ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL zeEventGetCounterBasedFlags(ze_event_handle_t hEvent, uint32_t *pFlags);
 ze_result_t ZE_APICALL zeEventQueryKernelTimestampsExt(
     ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t *pCount,
     ze_event_query_kernel_timestamps_results_ext_properties_t *pResults);
@@ -133,6 +180,12 @@ ze_result_t ZE_APICALL zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_
 ze_result_t ZE_APICALL zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t hContext,
                                                               ze_ipc_mem_handle_t ipcHandle,
                                                               uint64_t *pHandle);
+ze_result_t ZE_APICALL zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hContext,
+                                                        ze_device_handle_t hDevice, const void *ptr,
+                                                        size_t size, uint32_t attr);
+ze_result_t ZE_APICALL zeMemGetAtomicAccessAttributeExp(ze_context_handle_t hContext,
+                                                        ze_device_handle_t hDevice, const void *ptr,
+                                                        size_t size, uint32_t *pAttr);
 ze_result_t ZE_APICALL zeMemPutIpcHandle(ze_context_handle_t hContext, ze_ipc_mem_handle_t handle);
 
 /* ---- Metrics ---- */

@@ -235,7 +235,8 @@ static ze_result_t check_kernel(const char *function, const struct zs_ze_list *l
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
                          "%s is of another device than the list", kernel->kernel->name);
     uint32_t unset = zs_gpu_args_first_unset(kernel->args->args);
-    if (unset != UINT32_MAX)
+    if (unset != UINT32_MAX && !zs_lets_pass(function, "%s: argument %u was never set; taken as 0",
+                                             kernel->kernel->name, unset))
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
                          "%s: argument %u was never set", kernel->kernel->name, unset);
     return ZE_RESULT_SUCCESS;

@@ -40,18 +40,8 @@ static uint64_t holder_B(const struct zs_ze_module *module)
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
-enum { PLACE_ALIGN_B = 64 };
-static const uint32_t IP_END_B = 0x7fff0000; /* distances between places fit in 32 bits */
-
-/* Under code_lock. 0: none is left. Places are not used again: an old pointer leads nowhere. */
-static uint32_t take_place(struct zs_ze_context *context, uint64_t size_B)
-{
-    uint32_t ip_B = context->next_ip_B;
-    if (size_B > IP_END_B || ip_B > IP_END_B - size_B)
-        return 0;
-    context->next_ip_B = (uint32_t)zs_align_up(ip_B + size_B, PLACE_ALIGN_B);
-    return ip_B;
-}
+/* Those of functions, and of kernels that debuggers know, are not used again: an old pointer leads
+ * nowhere. Those of kernels, which nobody else has, are once their code is gone. */
 
 /* For debuggers each kernel has one place, whatever is made of it. */
 static bool place_kernels(struct zs_ze_module *module)
@@ -65,7 +55,8 @@ static bool place_kernels(struct zs_ze_module *module)
     pthread_mutex_lock(&context->code_lock);
     for (uint32_t i = 0; i < image->kernel_count && ok; i++) {
         if (!image->kernels[i].is_function_holder)
-            module->kernel_ip_B[i] = take_place(context, image->kernels[i].code.size_B);
+            module->kernel_ip_B[i] =
+                zs_code_place_take(&context->places, image->kernels[i].code.size_B);
         ok = module->kernel_ip_B[i] || image->kernels[i].is_function_holder;
     }
     pthread_mutex_unlock(&context->code_lock);
@@ -81,7 +72,7 @@ bool zs_link_place(struct zs_ze_module *module)
     if (!size_B)
         return true;
     pthread_mutex_lock(&context->code_lock);
-    module->ip_B = take_place(context, size_B);
+    module->ip_B = zs_code_place_take(&context->places, size_B);
     module->holder_size_B = module->ip_B ? (uint32_t)size_B : 0;
     if (module->ip_B) {
         module->code_next = context->code_modules;
@@ -383,7 +374,8 @@ int zs_link_code(struct zs_ze_module *module, const struct zs_kernel *kernel, bo
     pthread_mutex_lock(&context->code_lock);
     ret_linked->generation = context->code_generation;
     uint32_t ip_B = module->kernel_ip_B ? module->kernel_ip_B[kernel->index]
-                                        : take_place(context, kernel->code.size_B);
+                                        : zs_code_place_take(&context->places, kernel->code.size_B);
+    ret_linked->ip_B = module->kernel_ip_B ? 0 : ip_B;
     int error = !ip_B || (all && !add_others(module, ret_linked)) ? -ENOMEM : 0;
     pthread_mutex_unlock(&context->code_lock);
     if (error)
@@ -424,6 +416,13 @@ const struct zs_kernel *zs_link_locate(struct zs_ze_kernel *kernel, int64_t offs
     }
     pthread_mutex_unlock(&context->code_lock);
     return holder;
+}
+
+void zs_link_give_back(struct zs_ze_module *module, const struct zs_kernel *kernel, uint32_t ip_B)
+{
+    pthread_mutex_lock(&module->context->code_lock);
+    zs_code_place_give_back(&module->context->places, ip_B, kernel->code.size_B);
+    pthread_mutex_unlock(&module->context->code_lock);
 }
 
 void zs_linked_code_fini(struct zs_linked_code *linked)

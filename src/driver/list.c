@@ -22,6 +22,7 @@ static ze_result_t list_new(struct zs_ze_context *context, struct zs_ze_device *
     list->index = init->index;
     list->worker = init->worker;
     list->synchronous = init->synchronous;
+    list->in_order = init->in_order;
     list->program = immediate ? NULL : zs_program_new(context);
     if ((!immediate && !list->program) || !zs_object_publish(list)) {
         zs_object_unref(list);
@@ -51,7 +52,8 @@ ze_result_t ZE_APICALL zeCommandListCreate(ze_context_handle_t hContext, ze_devi
     ZS_CHECK_FLAGS(desc->flags, ZS_LATER_LIST_FLAGS);
     ZS_CHECK(desc->commandQueueGroupOrdinal < ZS_ORDINAL_COUNT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "ordinal %u, there are %d groups", desc->commandQueueGroupOrdinal, ZS_ORDINAL_COUNT);
-    struct zs_ze_list init = {.ordinal = desc->commandQueueGroupOrdinal};
+    struct zs_ze_list init = {.ordinal = desc->commandQueueGroupOrdinal,
+                              .in_order = desc->flags & ZS_LATER_LIST_IN_ORDER};
     ze_result_t result = list_new(context, device, &init, phCommandList);
     ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "no memory");
     return result;
@@ -75,9 +77,9 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
              altdesc->ordinal, altdesc->index, ZS_ORDINAL_COUNT);
     struct zs_ze_list init = {.ordinal = altdesc->ordinal,
                               .index = altdesc->index,
-                              .worker =
-                                  zs_worker_new(context, device, altdesc->ordinal, altdesc->index),
-                              .synchronous = altdesc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+                              .worker = zs_worker_new(context, device, altdesc),
+                              .synchronous = altdesc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+                              .in_order = altdesc->flags & ZS_LATER_QUEUE_IN_ORDER};
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (init.worker)
         result = list_new(context, device, &init, phCommandList);
@@ -174,6 +176,23 @@ ze_result_t ZE_APICALL zeCommandListIsImmediate(ze_command_list_handle_t hComman
 /* ---- Appending ---------------------------------------------------------------------------------
  */
 
+static bool take_waits(struct zs_command *command, uint32_t count, ze_event_handle_t *waits)
+{
+    if (!count)
+        return true;
+    command->waits = calloc(count, sizeof(*command->waits));
+    for (uint32_t i = 0; command->waits && i < count; i++) {
+        command->waits[i] = zs_event_now(zs_ze_event_of(waits[i]));
+        if (!command->waits[i])
+            break;
+        command->wait_count++;
+    }
+    if (command->wait_count == count)
+        return true;
+    zs_command_release(command);
+    return false;
+}
+
 ze_result_t zs_append_begin(const char *function, ze_command_list_handle_t list_handle,
                             ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,
                             struct zs_append *ret_append)
@@ -182,7 +201,7 @@ ze_result_t zs_append_begin(const char *function, ze_command_list_handle_t list_
     if (!list)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function, "hCommandList is %s",
                          list_handle ? "not a live command list" : "null");
-    if (list->closed)
+    if (list->closed && !zs_lets_pass(function, "the list is closed: this has no effect"))
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function, "the list is closed");
     if (wait_count && !waits)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_SIZE, function, "%u events, phWaitEvents is null",
@@ -195,18 +214,20 @@ ze_result_t zs_append_begin(const char *function, ze_command_list_handle_t list_
             return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function,
                              "phWaitEvents[%u] is no live event", i);
     }
+    const char *why = NULL;
+    if (event && event->counter)
+        why = list->in_order ? zs_event_counter_refusal(event->counter, list->worker != NULL)
+                             : "the list is not in order";
+    if (why)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "hSignalEvent is counter-based, and %s", why);
     *ret_append = (struct zs_append){.list = list};
-    struct zs_command *command = &ret_append->command;
-    if (wait_count) {
-        command->waits = calloc(wait_count, sizeof(*command->waits));
-        if (!command->waits)
-            return zs_refuse(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, function, "no memory");
-        for (uint32_t i = 0; i < wait_count; i++)
-            command->waits[i] = zs_object_ref(zs_ze_event_of(waits[i]));
-        command->wait_count = wait_count;
-    }
-    if (event) {
-        command->signal = event->slot;
+    if (!take_waits(&ret_append->command, wait_count, waits))
+        return zs_refuse(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, function, "no memory");
+    if (event && event->counter) {
+        ret_append->counter = event;
+    } else if (event) {
+        ret_append->command.signal = event->slot;
         ret_append->pool = event->pool;
     }
     return ZE_RESULT_SUCCESS;
@@ -218,16 +239,39 @@ ze_result_t zs_append_abandon(struct zs_append *append, ze_result_t result)
     return result;
 }
 
+bool zs_append_record(struct zs_append *append, struct zs_command *command,
+                      struct zs_program *program)
+{
+    struct zs_ze_event_pool *pool = NULL; /* of a counter-based event's new slot */
+    if (append->counter && !zs_event_counter_next(append->counter, &command->signal, &pool))
+        return false;
+    command->counted = pool;
+    bool ok = zs_program_append(program, command, pool ? pool : append->pool);
+    if (!ok && pool)
+        zs_event_counter_lost(command->signal);
+    zs_object_unref(pool);
+    return ok;
+}
+
+void zs_append_lost(struct zs_program *program)
+{
+    for (size_t i = 0; program->counted && i < program->count; i++)
+        if (program->items[i].counted)
+            zs_event_counter_lost(program->items[i].signal);
+}
+
 static ze_result_t run_now(struct zs_append *append)
 {
     struct zs_program *program = zs_program_new(append->list->context);
-    if (!program || !zs_program_append(program, &append->command, append->pool)) {
+    if (!program || !zs_append_record(append, &append->command, program)) {
         zs_program_unref(program);
         return zs_append_abandon(append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     }
     struct zs_worker *worker = append->list->worker;
     ze_result_t result = append->list->synchronous ? zs_worker_run(worker, program)
                                                    : zs_worker_submit(worker, 1, &program, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        zs_append_lost(program);
     zs_program_unref(program);
     return result;
 }
@@ -236,7 +280,9 @@ ze_result_t zs_append_end(struct zs_append *append)
 {
     if (append->list->worker)
         return run_now(append);
-    if (!zs_program_append(append->list->program, &append->command, append->pool))
+    if (append->list->closed) /* with Intel's driver it stands behind the list's end */
+        return zs_append_abandon(append, ZE_RESULT_SUCCESS);
+    if (!zs_append_record(append, &append->command, append->list->program))
         return zs_append_abandon(append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     return ZE_RESULT_SUCCESS;
 }

@@ -36,6 +36,16 @@ static struct zs_range *find_range(struct zs_ze_context *context, uint64_t va)
     return node ? *node : NULL;
 }
 
+bool zs_memory_set_atomics(struct zs_ze_context *context, const void *host, uint32_t atomics)
+{
+    pthread_rwlock_wrlock(&context->memory_lock);
+    struct zs_range *range = find_range(context, (uintptr_t)host);
+    if (range)
+        range->atomics = atomics;
+    pthread_rwlock_unlock(&context->memory_lock);
+    return range != NULL;
+}
+
 bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_range *ret_range)
 {
     pthread_rwlock_rdlock(&context->memory_lock);

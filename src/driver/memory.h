@@ -26,6 +26,7 @@ struct zs_range {
     bool ipc_opened;    /* of another process: zeMemCloseIpcHandle ends it */
     bool read_only;     /* copies must not write */
     uint64_t charged_B; /* of the device's memory */
+    uint32_t atomics;   /* ze_memory_atomic_attr_exp_flags_t: a hint that is told again */
     struct zs_ze_context *context;
 };
 
@@ -61,6 +62,8 @@ void zs_memory_free_all(struct zs_ze_context *context);
 
 /* A copy of the range that holds the byte at host; false: no live one. */
 bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_range *ret_range);
+/* Remember the attribute in the range that holds the byte at host; false: no live one. */
+bool zs_memory_set_atomics(struct zs_ze_context *context, const void *host, uint32_t atomics);
 /* Whether one live range holds all of the bytes. */
 bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B);
 

@@ -392,8 +392,8 @@ ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
     struct zs_ze_event *event = NULL;
     if (hNotificationEvent) {
         event = zs_ze_event_of(hNotificationEvent);
-        ZS_CHECK(event, ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-                 "hNotificationEvent is no live event");
+        ZS_CHECK(event && !event->counter, ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                 "hNotificationEvent is %s", event ? "counter-based" : "no live event");
     }
     struct zs_ze_streamer *s = zs_object_new(ZS_OBJECT_streamer, sizeof(*s));
     ZS_CHECK(s, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");

@@ -175,8 +175,9 @@ ze_result_t ZE_APICALL zetMetricTracerCreateExp(
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct zs_ze_event *event = hNotificationEvent ? zs_ze_event_of(hNotificationEvent) : NULL;
-    ZS_CHECK(event || !hNotificationEvent, ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-             "hNotificationEvent is no live event");
+    ZS_CHECK((event && !event->counter) || !hNotificationEvent,
+             ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "hNotificationEvent is %s",
+             event ? "counter-based" : "no live event");
     struct zs_ze_metric_tracer *t = zs_object_new(ZS_OBJECT_metric_tracer, sizeof(*t));
     ZS_CHECK(t, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
     t->context = zs_object_ref(context);

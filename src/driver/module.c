@@ -271,18 +271,26 @@ ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t hContext, ze_device_ha
     return ZE_RESULT_SUCCESS;
 }
 
+static void free_lowered(struct zs_ze_module *module, const struct zs_kernel *kernel,
+                         struct zs_lowered *newest)
+{
+    for (struct zs_lowered *l = newest, *older; l; l = older) {
+        older = l->older;
+        if (l->gpu) {
+            zs_gpu_kernel_destroy(l->gpu);
+            zs_link_give_back(module, kernel, l->ip_B);
+        }
+        if (l != newest)
+            free(l);
+    }
+}
+
 void zs_ze_module_fini(struct zs_ze_module *module)
 {
     zs_debug_module_free(module);
     zs_link_withdraw(module);
-    for (uint32_t i = 0; module->lowered && i < module->image->kernel_count; i++) {
-        zs_gpu_kernel_destroy(module->lowered[i].gpu);
-        for (struct zs_lowered *l = module->lowered[i].older, *older; l; l = older) {
-            older = l->older;
-            zs_gpu_kernel_destroy(l->gpu);
-            free(l);
-        }
-    }
+    for (uint32_t i = 0; module->lowered && i < module->image->kernel_count; i++)
+        free_lowered(module, &module->image->kernels[i], &module->lowered[i]);
     free(module->lowered);
     free(module->kernel_ip_B);
     for (int i = 0; i < ZS_BUFFER_COUNT; i++) {

@@ -11,6 +11,7 @@
 /* Of a kernel in the container; made when the first kernel object wants it. */
 struct zs_lowered {
     struct zs_gpu_kernel *gpu;
+    uint32_t ip_B;            /* its place, where that is its own */
     uint32_t generation;      /* context->code_generation as it was made */
     struct zs_lowered *older; /* kernel objects have it that were made before */
 };
@@ -74,7 +75,7 @@ void *zs_kernel_function(const char *name);
 
 /* Where code begins, as `ip` counts. Each module's functions and each kernel have a place of their
  * own in the context. */
-enum { ZS_IP_BASE = 0x10000 };
+enum { ZS_IP_BASE = 0x10000, ZS_IP_END = 0x7fff0000 }; /* distances fit in 32 bits */
 
 /* link.c: relocations. */
 /* Fill the module's buffers and apply their relocations. 0, or -errno with a sentence. */
@@ -83,6 +84,7 @@ int zs_link_buffers(struct zs_ze_module *module, struct zs_diag *diag);
 struct zs_linked_code {
     struct zs_buf code;
     uint32_t entry_B; /* where the kernel starts */
+    uint32_t ip_B;    /* its place, which is to be given back; 0: it is the module's */
     struct {
         uint32_t *items;
         size_t count, capacity;
@@ -102,6 +104,8 @@ bool zs_link_place(struct zs_ze_module *module);
 int zs_link_publish(struct zs_ze_module *module, struct zs_diag *diag);
 void zs_link_withdraw(struct zs_ze_module *module);
 void zs_linked_code_fini(struct zs_linked_code *linked);
+/* The place of a kernel's code that nobody executes any more; 0: none. */
+void zs_link_give_back(struct zs_ze_module *module, const struct zs_kernel *kernel, uint32_t ip_B);
 /* Names that no module defines; returns how many. out may be NULL. */
 uint32_t zs_link_unresolved(const struct zs_ze_module *module, struct zs_buf *out);
 const struct zs_symbol *zs_link_find(const struct zs_ze_module *module, const char *name,

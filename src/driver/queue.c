@@ -27,7 +27,7 @@ ze_result_t ZE_APICALL zeCommandQueueCreate(ze_context_handle_t hContext,
     queue->ordinal = desc->ordinal;
     queue->index = desc->index;
     queue->mode = desc->mode;
-    queue->worker = zs_worker_new(context, device, desc->ordinal, desc->index);
+    queue->worker = zs_worker_new(context, device, desc);
     if (!queue->worker || !zs_object_publish(queue)) {
         zs_object_unref(queue);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
@@ -120,13 +120,14 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
 }
 
 /* One command that waits for events or signals one. */
-static struct zs_program *lone_program(struct zs_ze_context *context, struct zs_command *command,
-                                       struct zs_ze_event_pool *pool)
+static struct zs_program *lone_program(struct zs_append *append, struct zs_command *command,
+                                       bool signals)
 {
     static const struct zs_op op_nothing = {"command lists", NULL, NULL};
     command->op = &op_nothing;
-    struct zs_program *program = zs_program_new(context);
-    if (program && zs_program_append(program, command, pool))
+    struct zs_program *program = zs_program_new(append->list->context);
+    if (program && (signals ? zs_append_record(append, command, program)
+                            : zs_program_append(program, command, NULL)))
         return program;
     zs_program_unref(program);
     zs_command_release(command);
@@ -139,8 +140,8 @@ static ze_result_t submit_lists(struct zs_append *append, uint32_t count,
 {
     struct zs_command after = {.signal = append->command.signal};
     append->command.signal = NULL;
-    struct zs_program *first = lone_program(append->list->context, &append->command, NULL);
-    struct zs_program *last = lone_program(append->list->context, &after, append->pool);
+    struct zs_program *first = lone_program(append, &append->command, false);
+    struct zs_program *last = lone_program(append, &after, true);
     struct zs_program **programs = calloc(count + 2u, sizeof(*programs));
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (first && last && programs) {
@@ -150,6 +151,8 @@ static ze_result_t submit_lists(struct zs_append *append, uint32_t count,
         programs[count + 1] = last;
         result = zs_worker_submit(append->list->worker, count + 2, programs, NULL);
     }
+    if (last && result != ZE_RESULT_SUCCESS)
+        zs_append_lost(last);
     free(programs);
     zs_program_unref(first);
     zs_program_unref(last);

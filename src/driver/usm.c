@@ -47,6 +47,12 @@ ze_result_t zs_memory_external(const void *next, struct zs_range_desc *desc)
     return ZE_RESULT_SUCCESS;
 }
 
+static uint64_t file_size(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
 static ze_result_t allocate(const char *function, struct zs_ze_context *context,
                             struct zs_ze_device *device, const struct request *request,
                             const void *device_next, const void *host_next, void **pptr)
@@ -62,18 +68,20 @@ static ze_result_t allocate(const char *function, struct zs_ze_context *context,
         result = zs_memory_external(host_next, &desc);
     if (result != ZE_RESULT_SUCCESS)
         return zs_refuse(result, function, "external memory of this kind");
-    if (request->size_B == 0)
+    if (!desc.size_B && desc.fd >= 0 && zs_lets_pass(function, "0 bytes of what is imported: all"))
+        desc.size_B = file_size(desc.fd);
+    if (desc.size_B == 0)
         return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, function, "size is 0");
     uint64_t max_B =
         device ? ZS_MIN(device->model->max_allocation_B, device->memory_B) : UINT64_MAX;
-    if (request->size_B > max_B && !desc.relaxed)
+    if (desc.size_B > max_B && !desc.relaxed)
         return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, function,
-                         "%zu bytes, the largest allocation is %llu", request->size_B,
-                         (unsigned long long)max_B);
+                         "%llu bytes, the largest allocation is %llu",
+                         (unsigned long long)desc.size_B, (unsigned long long)max_B);
     result = zs_memory_alloc(context, &desc, pptr);
     if (result != ZE_RESULT_SUCCESS)
-        return zs_refuse(result, function, "%zu bytes, alignment %zu", request->size_B,
-                         request->alignment);
+        return zs_refuse(result, function, "%llu bytes, alignment %zu",
+                         (unsigned long long)desc.size_B, request->alignment);
     return result;
 }
 
@@ -131,15 +139,43 @@ static bool is_usm(const struct zs_range *range)
            range->kind == ZS_GPU_MEMORY_SHARED;
 }
 
+/*
+ * The context that the memory at ptr belongs to, with a reference: this one, or, as Intel's driver
+ * lets pass, another one of the driver. NULL: none.
+ */
+static struct zs_ze_context *find_anywhere(const char *function, struct zs_ze_context *context,
+                                           const void *ptr, struct zs_range *ret_range)
+{
+    if (zs_memory_find(context, ptr, ret_range))
+        return zs_object_ref(context);
+    struct zs_ze_context **others = NULL, *owner = NULL;
+    uint32_t count = zs_contexts_beside(context, &others);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!owner && zs_memory_find(others[i], ptr, ret_range))
+            owner = others[i];
+        else
+            zs_object_unref(others[i]);
+    }
+    free(others);
+    if (owner && !zs_lets_pass(function, "%p is memory of another context", ptr)) {
+        zs_object_unref(owner);
+        owner = NULL;
+    }
+    return owner;
+}
+
 ze_result_t ZE_APICALL zeMemFree(ze_context_handle_t hContext, void *ptr)
 {
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(ptr);
     struct zs_range range;
-    ZS_CHECK(zs_memory_find(context, ptr, &range) && range.base == (uintptr_t)ptr &&
-                 is_usm(&range) && !range.ipc_opened,
-             ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is no live allocation of the context", ptr);
-    return zs_memory_free(context, ptr) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    struct zs_ze_context *owner = find_anywhere(__func__, context, ptr, &range);
+    bool freed = owner && range.base == (uintptr_t)ptr && is_usm(&range) && !range.ipc_opened &&
+                 zs_memory_free(owner, ptr);
+    zs_object_unref(owner);
+    ZS_CHECK(freed, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is no live allocation of the context",
+             ptr);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL zeMemFreeExt(ze_context_handle_t hContext,
@@ -186,21 +222,6 @@ ze_result_t zs_memory_export(const char *function, const void *next, const struc
     return ZE_RESULT_SUCCESS;
 }
 
-/* An allocation of the context, or as Intel's driver has it, of another one. */
-static bool find_anywhere(const char *function, struct zs_ze_context *context, const void *ptr,
-                          struct zs_range *ret_range, bool *ret_own)
-{
-    struct zs_ze_context **others = NULL;
-    bool found = *ret_own = zs_memory_find(context, ptr, ret_range);
-    uint32_t count = found ? 0 : zs_contexts_beside(context, &others);
-    for (uint32_t i = 0; i < count; i++) {
-        found = found || zs_memory_find(others[i], ptr, ret_range);
-        zs_object_unref(others[i]);
-    }
-    free(others);
-    return found && (*ret_own || zs_lets_pass(function, "%p is memory of another context", ptr));
-}
-
 ze_result_t ZE_APICALL zeMemGetAllocProperties(
     ze_context_handle_t hContext, const void *ptr,
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
@@ -209,17 +230,21 @@ ze_result_t ZE_APICALL zeMemGetAllocProperties(
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK_POINTER(pMemAllocProperties);
     struct zs_range range;
-    bool own, found = find_anywhere(__func__, context, ptr, &range, &own);
+    struct zs_ze_context *owner = find_anywhere(__func__, context, ptr, &range);
+    bool found = owner != NULL;
     if (phDevice)
         *phDevice = found && range.device ? range.device->object.handle : NULL;
     pMemAllocProperties->type = found ? memory_type(range.kind) : ZE_MEMORY_TYPE_UNKNOWN;
     pMemAllocProperties->id = found ? range.id : 0;
     pMemAllocProperties->pageSize = found ? PAGE_B : 0;
     /* not asked for as it was made: programs written for Intel's driver do so */
-    if (own && !range.exported && is_usm(&range) && !range.ipc_opened &&
+    if (owner == context && !range.exported && is_usm(&range) && !range.ipc_opened &&
         zs_chain_find(pMemAllocProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD))
         range.exported = zs_memory_share(context, range.base, &range.fd) == 0;
-    return zs_memory_export(__func__, pMemAllocProperties->pNext, found ? &range : NULL);
+    ze_result_t result =
+        zs_memory_export(__func__, pMemAllocProperties->pNext, found ? &range : NULL);
+    zs_object_unref(owner);
+    return result;
 }
 
 ze_result_t ZE_APICALL zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
@@ -228,14 +253,58 @@ ze_result_t ZE_APICALL zeMemGetAddressRange(ze_context_handle_t hContext, const 
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(ptr);
     struct zs_range range;
-    bool own;
-    ZS_CHECK(find_anywhere(__func__, context, ptr, &range, &own), ZE_RESULT_ERROR_INVALID_ARGUMENT,
-             "%p is in no allocation of the context", ptr);
+    struct zs_ze_context *owner = find_anywhere(__func__, context, ptr, &range);
+    ZS_CHECK(owner, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation of the context", ptr);
+    zs_object_unref(owner);
     if (pBase)
         *pBase = (void *)(uintptr_t)range.base;
     if (pSize)
         *pSize = (size_t)range.size_B;
     return ZE_RESULT_SUCCESS;
+}
+
+/* ---- Atomic accesses ---------------------------------------------------------------------------
+ * All memory takes atomics of everybody, whatever is asked for: the attribute is a hint. */
+
+static ze_result_t check_atomics(const char *function, struct zs_ze_context *context,
+                                 const void *ptr, size_t size, struct zs_range *ret_range)
+{
+    if (size == 0)
+        return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, function, "size is 0");
+    if (!zs_memory_find(context, ptr, ret_range) || ret_range->kind != ZS_GPU_MEMORY_SHARED)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "%p is no shared memory of the context", ptr);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hContext,
+                                                        ze_device_handle_t hDevice, const void *ptr,
+                                                        size_t size, uint32_t attr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(ptr);
+    ZS_CHECK_ENUM(attr, ZS_LATER_ATOMIC_ATTRIBUTES);
+    struct zs_range range;
+    ze_result_t result = check_atomics(__func__, context, ptr, size, &range);
+    if (result == ZE_RESULT_SUCCESS && !zs_memory_set_atomics(context, ptr, attr))
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return result;
+}
+
+ze_result_t ZE_APICALL zeMemGetAtomicAccessAttributeExp(ze_context_handle_t hContext,
+                                                        ze_device_handle_t hDevice, const void *ptr,
+                                                        size_t size, uint32_t *pAttr)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(ptr);
+    ZS_CHECK_POINTER(pAttr);
+    struct zs_range range;
+    ze_result_t result = check_atomics(__func__, context, ptr, size, &range);
+    if (result == ZE_RESULT_SUCCESS)
+        *pAttr = range.atomics;
+    return result;
 }
 
 /* ---- Between processes -------------------------------------------------------------------------

@@ -182,7 +182,8 @@ ze_result_t ZE_APICALL zeVirtualMemQueryPageSize(ze_context_handle_t hContext,
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(pagesize);
-    ZS_CHECK(size, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0");
+    ZS_CHECK(size || zs_lets_pass(__func__, "size is 0"), ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+             "size is 0");
     *pagesize = PAGE_B;
     return ZE_RESULT_SUCCESS;
 }

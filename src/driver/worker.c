@@ -15,6 +15,7 @@ struct submission {
     struct submission *next;
     struct zs_worker *worker;
     struct zs_ze_fence *fence;
+    uint32_t *targets; /* of each wait for a counter-based event, in the order of the commands */
     uint32_t count;
     struct zs_program *programs[];
 };
@@ -29,6 +30,7 @@ struct zs_engine {
     struct zs_ze_context *context;
     struct zs_ze_device *device;
     uint32_t ordinal, index;
+    bool low;             /* of low priority */
     pthread_mutex_t lock; /* of all that follows, and of its workers */
     pthread_cond_t work;  /* something to do, or cancelled */
     pthread_cond_t done;  /* completed changed, for zs_workers_drain() */
@@ -106,7 +108,40 @@ static bool hold_pool(struct zs_program *program, struct zs_ze_event_pool *pool)
 bool zs_program_append(struct zs_program *program, const struct zs_command *command,
                        struct zs_ze_event_pool *pool)
 {
-    return hold_pool(program, pool) && ZS_VEC_PUSH(program, *command);
+    if (!hold_pool(program, pool) || !ZS_VEC_PUSH(program, *command))
+        return false;
+    program->counted |= command->counted != NULL;
+    for (uint32_t i = 0; i < command->wait_count; i++)
+        program->counted_waits += command->waits[i]->counted;
+    return true;
+}
+
+/* Room for count_submission(), NULL when nothing is waited for. False: no memory. */
+static bool targets_new(uint32_t count, struct zs_program *const *programs, uint32_t **ret_targets)
+{
+    size_t waits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        waits += programs[i]->counted_waits;
+    *ret_targets = waits ? calloc(waits, sizeof(**ret_targets)) : NULL;
+    return *ret_targets || !waits;
+}
+
+/* Counter-based events at the moment of submission: those waited for mean what was submitted up to
+ * here, by the commands in front, too. */
+static void count_submission(uint32_t count, struct zs_program *const *programs, uint32_t *targets)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zs_program *program = programs[i];
+        bool any = program->counted || program->counted_waits;
+        for (size_t k = 0; any && k < program->count; k++) {
+            const struct zs_command *command = &program->items[k];
+            for (uint32_t w = 0; w < command->wait_count; w++)
+                if (command->waits[w]->counted)
+                    *targets++ = zs_event_counter_target(command->waits[w]->slot);
+            if (command->counted)
+                zs_event_counter_expect(command->counted, command->signal);
+        }
+    }
 }
 
 /* ---- Execution ---------------------------------------------------------------------------------
@@ -116,8 +151,11 @@ bool zs_program_append(struct zs_program *program, const struct zs_command *comm
 static bool wait_for_events(struct zs_exec *exec, const struct zs_command *command)
 {
     for (uint32_t i = 0; i < command->wait_count; i++) {
-        if (zs_signal_wait(&command->waits[i]->slot->state, UINT64_MAX, exec->cancel) !=
-            ZS_SIGNAL_READY)
+        struct zs_event_slot *slot = command->waits[i]->slot;
+        bool ok = command->waits[i]->counted
+                      ? zs_event_counter_wait(slot, *exec->targets++, exec->cancel)
+                      : zs_signal_wait(&slot->state, UINT64_MAX, exec->cancel) == ZS_SIGNAL_READY;
+        if (!ok)
             return false;
     }
     return true;
@@ -155,7 +193,10 @@ static int run_program(struct zs_exec *exec, struct zs_program *program, int err
         } else {
             exec->start_ticks = exec->end_ticks = zs_gpu_clock_ticks(exec->device->gpu);
         }
-        if (command->signal)
+        if (command->counted)
+            zs_event_counter_signal(command->counted, command->signal, !error, exec->start_ticks,
+                                    exec->end_ticks);
+        else if (command->signal)
             zs_event_signal(command->signal, !error, exec->start_ticks, exec->end_ticks);
     }
     return error;
@@ -172,6 +213,7 @@ static struct zs_exec exec_of(const struct zs_engine *engine)
 static int run_submission(const struct zs_engine *engine, struct submission *submission)
 {
     struct zs_exec exec = exec_of(engine);
+    exec.targets = submission->targets;
     int error = 0;
     for (uint32_t i = 0; i < submission->count; i++)
         error = run_program(&exec, submission->programs[i], error);
@@ -193,6 +235,7 @@ static void free_submission(struct submission *submission)
         zs_program_unref(submission->programs[i]);
     zs_object_unref(submission->fence);
     worker_unref(submission->worker);
+    free(submission->targets);
     free(submission);
 }
 
@@ -288,7 +331,7 @@ static bool start_thread(struct zs_engine *engine)
 
 /* Under workers_lock. */
 static struct zs_engine *engine_new(struct zs_ze_context *context, struct zs_ze_device *device,
-                                    uint32_t ordinal, uint32_t index)
+                                    uint32_t ordinal, uint32_t index, bool low)
 {
     struct zs_engine *engine = calloc(1, sizeof(*engine));
     if (!engine)
@@ -297,6 +340,7 @@ static struct zs_engine *engine_new(struct zs_ze_context *context, struct zs_ze_
     engine->device = device;
     engine->ordinal = ordinal;
     engine->index = index;
+    engine->low = low;
     engine->tail = &engine->head;
     pthread_mutex_init(&engine->lock, NULL);
     pthread_cond_init(&engine->work, NULL);
@@ -307,15 +351,17 @@ static struct zs_engine *engine_new(struct zs_ze_context *context, struct zs_ze_
 }
 
 static struct zs_engine *engine_of(struct zs_ze_context *context, struct zs_ze_device *device,
-                                   uint32_t ordinal, uint32_t index)
+                                   const ze_command_queue_desc_t *desc)
 {
+    bool low = desc->priority == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW &&
+               desc->ordinal == ZS_ORDINAL_COMPUTE && !device->sub_count;
     pthread_mutex_lock(&context->workers_lock);
     struct zs_engine *engine = context->engines;
-    while (engine &&
-           (engine->device != device || engine->ordinal != ordinal || engine->index != index))
+    while (engine && (engine->device != device || engine->ordinal != desc->ordinal ||
+                      engine->index != desc->index || engine->low != low))
         engine = engine->next;
     if (!engine)
-        engine = engine_new(context, device, ordinal, index);
+        engine = engine_new(context, device, desc->ordinal, desc->index, low);
     pthread_mutex_unlock(&context->workers_lock);
     return engine;
 }
@@ -372,9 +418,9 @@ void zs_workers_drain(struct zs_ze_context *context)
  */
 
 struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_device *device,
-                                uint32_t ordinal, uint32_t index)
+                                const ze_command_queue_desc_t *desc)
 {
-    struct zs_engine *engine = engine_of(context, device, ordinal, index);
+    struct zs_engine *engine = engine_of(context, device, desc);
     struct zs_worker *worker = engine ? calloc(1, sizeof(*worker)) : NULL;
     if (!worker)
         return NULL;
@@ -402,8 +448,10 @@ static struct submission *submission_new(struct zs_worker *worker, uint32_t coun
 {
     struct submission *submission =
         calloc(1, sizeof(*submission) + count * sizeof(struct zs_program *));
-    if (!submission)
+    if (!submission || !targets_new(count, programs, &submission->targets)) {
+        free(submission);
         return NULL;
+    }
     atomic_fetch_add_explicit(&worker->refs, 1, memory_order_relaxed);
     submission->worker = worker;
     submission->fence = zs_object_ref(fence);
@@ -424,6 +472,7 @@ ze_result_t zs_worker_submit(struct zs_worker *worker, uint32_t count,
     bool cancelled = atomic_load(&engine->context->cancelled);
     bool ok = !cancelled && (engine->running || start_thread(engine));
     if (ok) {
+        count_submission(count, programs, submission->targets);
         *engine->tail = submission;
         engine->tail = &submission->next;
         engine->submitted++;
@@ -457,12 +506,19 @@ static bool lend(struct zs_worker *worker)
 ze_result_t zs_worker_run(struct zs_worker *worker, struct zs_program *program)
 {
     struct zs_engine *engine = worker->engine;
+    uint32_t *targets;
+    if (!targets_new(1, &program, &targets))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (!lend(worker)) {
+        free(targets);
         ze_result_t result = zs_worker_submit(worker, 1, &program, NULL);
         return result == ZE_RESULT_SUCCESS ? zs_worker_synchronize(worker, UINT64_MAX) : result;
     }
     struct zs_exec exec = exec_of(engine);
+    count_submission(1, &program, targets);
+    exec.targets = targets;
     ze_result_t result = zs_result_of_errno(run_program(&exec, program, 0));
+    free(targets);
     pthread_mutex_lock(&engine->lock);
     if (result == ZE_RESULT_SUCCESS) {
         result = worker->failure;

@@ -7,11 +7,13 @@
  * immutable once submitted from a regular list; an immediate list submits one program per append.
  *
  * Queues and immediate lists of one device, ordinal and index are one engine of their context, as
- * on hardware: what was submitted first runs first, through whichever of them it came. Each of them
- * is a worker, which knows what was submitted through it and how that ended. An engine executes
- * programs in order, each command after the other, waiting for the events that a command names:
- * commands never overlap, which satisfies barriers. Engines run independently of each other and of
- * the host.
+ * on hardware: what was submitted first runs first, through whichever of them it came. Compute
+ * queues of low priority are an engine of their own, on devices without tiles, as they are a
+ * hardware context of their own with Intel's driver: what they wait for holds up nobody else. Each
+ * of them is a worker, which knows what was submitted through it and how that ended. An engine
+ * executes programs in order, each command after the other, waiting for the events that a command
+ * names: commands never overlap, which satisfies barriers. Engines run independently of each other
+ * and of the host.
  *
  * Failure: a command that fails ends its submission. The commands behind it do not run; their
  * events and the fence become "failed", so that nobody waits for ever. The queue's next
@@ -32,6 +34,7 @@ struct zs_exec {
     struct zs_ze_device *device;
     uint32_t ordinal;
     const _Atomic bool *cancel;
+    const uint32_t *targets;         /* of the counter-based events that are waited for next */
     uint64_t start_ticks, end_ticks; /* of the command; a launch replaces them by its own */
 };
 
@@ -52,6 +55,7 @@ struct zs_copy {
 struct zs_command {
     const struct zs_op *op;
     struct zs_event_slot *signal; /* or NULL; its pool is the program's, see zs_program_append */
+    struct zs_ze_event_pool *counted; /* that pool, when the event is counter-based */
     struct zs_ze_event **waits;
     uint32_t wait_count;
     union {
@@ -66,6 +70,8 @@ struct zs_program {
     struct zs_ze_context *context; /* of its list */
     struct zs_command *items;
     size_t count, capacity;
+    bool counted;         /* it signals counter-based events */
+    size_t counted_waits; /* for such events */
     struct {
         struct zs_ze_event_pool **items; /* of the events that commands signal; held */
         size_t count, capacity;
@@ -84,7 +90,7 @@ void zs_command_release(struct zs_command *command);
 
 /* NULL: no memory. The engine is made with its first worker, and stays until the context goes. */
 struct zs_worker *zs_worker_new(struct zs_ze_context *context, struct zs_ze_device *device,
-                                uint32_t ordinal, uint32_t index);
+                                const ze_command_queue_desc_t *desc);
 /* No more submissions; what was submitted still runs. The caller's pointer is gone. */
 void zs_worker_close(struct zs_worker *worker);
 /* Run programs in order, then signal the fence (may be NULL). Takes its own references. */

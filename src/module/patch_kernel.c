@@ -173,7 +173,7 @@ static int on_image(struct kernel_build *kb, const struct zs_token *t)
         arg->access = writable ? ZS_ACCESS_READ_WRITE : ZS_ACCESS_READ_ONLY;
     arg->transformable = zs_token_u32(t, 6) != 0;
     arg->emulation = zs_token_u32(t, 8) != 0;
-    if (kb->bindless) {
+    if (kb->bindless && zs_token_u32(t, 7)) {
         arg->address_modes |= ZS_ADDRESS_BINDLESS;
         return add_payload(kb, t, ZS_PAYLOAD_BINDLESS_HANDLE, arg->index, offset_B, 4);
     }
@@ -192,7 +192,7 @@ static int on_sampler(struct kernel_build *kb, const struct zs_token *t)
     arg->emulation = zs_token_u32(t, 7) != 0;
     if (arg->vme)
         kb->k->flags |= ZS_KERNEL_VME;
-    if (kb->bindless) {
+    if (kb->bindless && zs_token_u32(t, 5)) {
         arg->address_modes |= ZS_ADDRESS_BINDLESS;
         return add_payload(kb, t, ZS_PAYLOAD_BINDLESS_HANDLE, arg->index, offset_B, 4);
     }
@@ -398,7 +398,8 @@ static int on_stateless_arg(struct kernel_build *kb, const struct zs_token *t)
                             arg->index, zs_token_u32(t, 2), zs_token_u32(t, 3));
     if (error)
         return error;
-    if (kb->bindless && zs_token_u32(t, 1) != ZS_NONE) {
+    /* of others IGC gives a surface state in bindless mode, too */
+    if (kb->bindless && !queue && !constant && zs_token_u32(t, 1) != ZS_NONE) {
         arg->address_modes |= ZS_ADDRESS_BINDLESS;
         return add_payload(kb, t, ZS_PAYLOAD_BINDLESS_HANDLE, arg->index, zs_token_u32(t, 1), 4);
     }

@@ -3,6 +3,8 @@
  * A program to be debugged: does what it is told on stdin, a command a line, and says on stdout
  * when it is done: "name result input output". Tests of debuggers start it.
  */
+#include "base/sanitizer.h"
+
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 
@@ -28,14 +30,12 @@ static ze_module_handle_t module;
 static int *in, *out;
 
 /* It ends as debugged programs do, with all that it made: no leak is to change its status. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if ZS_HAS_ASAN
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
     return 1;
 }
-#endif
 #endif
 
 static ze_result_t init(uint32_t number)

@@ -5,6 +5,8 @@
  */
 #include "kernels.h"
 
+#include "base/sanitizer.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,9 +70,6 @@ static void test_arguments(void **state)
     explained("in no allocation of the context");
     set(kernel, 0, sizeof(b.p), &b.p);
     set(kernel, 1, sizeof(b.p), &b.p);
-    FAILS(zeCommandListAppendLaunchKernel(b.list, kernel, &one, NULL, 0, NULL),
-          ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    explained("argument 2 was never set");
     set(kernel, 2, sizeof(b.p), &b.p);
     OK(zeCommandListAppendLaunchKernel(b.list, kernel, &one, NULL, 0, NULL));
     OK(zeKernelDestroy(kernel));
@@ -293,13 +292,7 @@ static void test_lost(void **state)
 /* ---- fork ---- */
 
 /* Not with the address sanitizer: its allocator may be locked for good in a forked child. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN
-#endif
-#endif
-
-#ifndef HAS_ASAN
+#if !ZS_HAS_ASAN
 
 static int child(const struct bad *parents)
 {
@@ -361,10 +354,13 @@ int main(int argc, char **argv)
     snprintf(setting, sizeof(setting), "warn:%s", log_path);
     setenv("ZESCOPE_LOG", setting, 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_binaries),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_lost),
-#ifndef HAS_ASAN
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_binaries),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost),
+#if !ZS_HAS_ASAN
         cmocka_unit_test(test_fork),
 #endif
     };

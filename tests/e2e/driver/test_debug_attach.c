@@ -3,6 +3,8 @@
  * when one of them dies. */
 #include "debugging.h"
 
+#include "base/sanitizer.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -511,13 +513,9 @@ static void test_odd_programs(void **state)
 
 /* ThreadSanitizer ends a child of fork that makes threads; AddressSanitizer's allocator may have
  * been locked by another thread as the child began, which then waits for ever. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define CHILDREN_HAVE_NO_THREADS
-#endif
-#endif
+#define CHILDREN_HAVE_THREADS (!ZS_HAS_TSAN && !ZS_HAS_ASAN)
 
-#ifndef CHILDREN_HAVE_NO_THREADS
+#if CHILDREN_HAVE_THREADS
 /* The child of a program that is debugged: a process of its own, which its debugger does not have,
  * to be attached to when it has called zeInit. */
 static void test_forked(void **state)
@@ -567,7 +565,7 @@ int main(void)
         cmocka_unit_test(test_last_words),
         cmocka_unit_test(test_let_go_and_gone),
         cmocka_unit_test(test_attach_in_build),
-#ifndef CHILDREN_HAVE_NO_THREADS
+#if CHILDREN_HAVE_THREADS
         cmocka_unit_test(test_forked),
 #endif
     };

@@ -87,6 +87,50 @@ static void test_waits_hold_the_engine(void **state)
     OK(zeEventPoolDestroy(pool));
 }
 
+static ze_command_queue_handle_t queue_of_priority(const struct e2e *e, uint32_t ordinal,
+                                                   ze_command_queue_priority_t priority)
+{
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .ordinal = ordinal,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                    .priority = priority};
+    ze_command_queue_handle_t queue;
+    OK(zeCommandQueueCreate(e->context, e->device, &desc, &queue));
+    return queue;
+}
+
+/* What a compute queue of low priority waits for may come from the others of its group, while it
+ * holds up its own. */
+static void test_low_priority(void **state)
+{
+    struct e2e *e = *state;
+    ze_event_pool_handle_t pool = e2e_pool(e, 2, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    ze_event_handle_t gate = e2e_event(pool, 0), behind = e2e_event(pool, 1);
+    ze_command_queue_handle_t queues[] = {
+        queue_of_priority(e, 0, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW),
+        queue_of_priority(e, 0, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW),
+        queue_of_priority(e, 0, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)};
+    ze_command_list_handle_t lists[] = {e2e_list(e, 0), e2e_list(e, 0), e2e_list(e, 0)};
+    OK(zeCommandListAppendBarrier(lists[0], NULL, 1, &gate));
+    OK(zeCommandListAppendSignalEvent(lists[1], behind));
+    OK(zeCommandListAppendSignalEvent(lists[2], gate));
+    for (size_t i = 0; i < COUNT(lists); i++)
+        OK(zeCommandListClose(lists[i]));
+    OK(zeCommandQueueExecuteCommandLists(queues[0], 1, &lists[0], NULL));
+    OK(zeCommandQueueExecuteCommandLists(queues[1], 1, &lists[1], NULL));
+    FAILS(zeEventHostSynchronize(behind, 20000000), ZE_RESULT_NOT_READY);
+    OK(zeCommandQueueExecuteCommandLists(queues[2], 1, &lists[2], NULL));
+    OK(zeEventHostSynchronize(behind, 60000000000ull));
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        OK(zeCommandQueueSynchronize(queues[i], UINT64_MAX));
+        OK(zeCommandQueueDestroy(queues[i]));
+        OK(zeCommandListDestroy(lists[i]));
+    }
+    OK(zeEventDestroy(gate));
+    OK(zeEventDestroy(behind));
+    OK(zeEventPoolDestroy(pool));
+}
+
 /* A failure is told to who submitted it, once, and to nobody else. */
 static void test_failures_of_one_queue(void **state)
 {
@@ -163,9 +207,8 @@ int main(int argc, char **argv)
 {
     alarm(120); /* what hangs fails */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_waits_hold_the_engine),
-        cmocka_unit_test(test_failures_of_one_queue),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_waits_hold_the_engine),
+        cmocka_unit_test(test_low_priority), cmocka_unit_test(test_failures_of_one_queue),
         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

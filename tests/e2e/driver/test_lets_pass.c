@@ -33,6 +33,46 @@ static void test_alignments(void **state)
     }
 }
 
+/* What is appended to a closed list has no effect, not even when it is closed again. */
+static void test_append_to_closed_list(void **state)
+{
+    struct e2e *e = *state;
+    ze_event_pool_handle_t pool = e2e_pool(e, 1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    ze_event_handle_t event = e2e_event(pool, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    uint8_t *p = e2e_alloc(e, 64), one = 1, two = 2;
+    memset(p, 0, 64);
+    OK(zeCommandListAppendMemoryFill(list, p, &one, 1, 64, NULL, 0, NULL));
+    OK(zeCommandListClose(list));
+    PASSES_UNLESS_STRICT(zeCommandListAppendMemoryFill(list, p, &two, 1, 64, event, 0, NULL),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    PASSES_UNLESS_STRICT(zeCommandListAppendSignalEvent(list, event),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(e2e_run(queue, list));
+    assert_int_equal(p[63], 1);
+    FAILS(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+    OK(zeCommandListReset(list));
+    OK(zeCommandListAppendMemoryFill(list, p, &two, 1, 64, event, 0, NULL));
+    OK(e2e_run(queue, list));
+    assert_int_equal(p[63], 2);
+    OK(zeEventQueryStatus(event));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeEventDestroy(event));
+    OK(zeEventPoolDestroy(pool));
+    OK(zeMemFree(e->context, p));
+}
+
+static void test_page_size_of_nothing(void **state)
+{
+    struct e2e *e = *state;
+    size_t page = 0;
+    PASSES_UNLESS_STRICT(zeVirtualMemQueryPageSize(e->context, e->device, 0, &page),
+                         ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+    assert_int_equal(page, strict ? 0 : 65536);
+}
+
 /* Memory is asked about in another context than its own. */
 static void test_memory_of_another_context(void **state)
 {
@@ -56,10 +96,49 @@ static void test_memory_of_another_context(void **state)
         assert_true(base == p && size >= 1000);
     OK(zeMemGetAllocProperties(other, &local, &props, &device));
     assert_int_equal(props.type, ZE_MEMORY_TYPE_UNKNOWN);
-    OK(zeMemFree(e->context, p));
+    PASSES_UNLESS_STRICT(zeMemFree(other, p), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zeMemFree(strict ? other : e->context, p), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    if (strict)
+        OK(zeMemFree(e->context, p));
     OK(zeMemGetAllocProperties(other, p, &props, &device));
     assert_int_equal(props.type, ZE_MEMORY_TYPE_UNKNOWN);
     OK(zeContextDestroy(other));
+}
+
+/* Memory is imported without its size. */
+static void test_import_of_0_bytes(void **state)
+{
+    enum { BYTES = 65536 };
+    struct e2e *e = *state;
+    ze_external_memory_export_desc_t export = {.stype =
+                                                   ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    ze_external_memory_export_fd_t exported = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    ze_memory_allocation_properties_t props = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &exported};
+    ze_external_memory_import_fd_t import = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+                                             .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    ze_device_mem_alloc_desc_t desc = device_desc;
+    void *p, *q, *base;
+    size_t size;
+    desc.pNext = &export;
+    OK(zeMemAllocDevice(e->context, &desc, BYTES, 0, e->device, &p));
+    OK(zeMemGetAllocProperties(e->context, p, &props, NULL));
+    import.fd = exported.fd;
+    desc.pNext = &import;
+    PASSES_UNLESS_STRICT(zeMemAllocDevice(e->context, &desc, 0, 0, e->device, &q),
+                         ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+    if (!strict) {
+        OK(zeMemGetAddressRange(e->context, q, &base, &size));
+        assert_int_equal(size, BYTES);
+        ((char *)p)[BYTES - 1] = 42;
+        assert_int_equal(((char *)q)[BYTES - 1], 42);
+        OK(zeMemFree(e->context, q));
+    }
+    OK(zeMemFree(e->context, p));
+    FAILS(zeMemAllocDevice(e->context, &device_desc, 0, 0, e->device, &q),
+          ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
 }
 
 static void test_flags(void **state)
@@ -125,6 +204,35 @@ static void test_short_arguments(void **state)
     FAILS(zeKernelSetArgumentValue(kernel, 1, 0, &value),
           ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
     OK(zeKernelDestroy(kernel));
+    OK(zeMemFree(e->context, out));
+}
+
+/* Arguments that were never set are 0, pointers are null. */
+static void test_arguments_not_set(void **state)
+{
+    static const struct {
+        const char *kernel;
+        uint32_t out; /* index of the one argument that is set */
+        int64_t gives;
+    } rows[] = {{"wide_argument", 0, 0}, {"null_or_not", 1, 0x7777777700000000 | UINT32_MAX}};
+    struct e2e *e = *state;
+    int64_t *out = e2e_alloc(e, 64);
+    ze_group_count_t one = {1, 1, 1};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ze_kernel_handle_t kernel = kernel_of(the_module, rows[i].kernel);
+        ze_command_queue_handle_t queue = e2e_queue(e, 0);
+        ze_command_list_handle_t list = e2e_list(e, 0);
+        *out = 0x7777777777777777;
+        set(kernel, rows[i].out, sizeof(out), &out);
+        OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+        PASSES_UNLESS_STRICT(zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL),
+                             ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        OK(e2e_run(queue, list));
+        assert_true(*out == (strict ? 0x7777777777777777 : rows[i].gives));
+        OK(zeCommandListDestroy(list));
+        OK(zeCommandQueueDestroy(queue));
+        OK(zeKernelDestroy(kernel));
+    }
     OK(zeMemFree(e->context, out));
 }
 
@@ -335,10 +443,14 @@ int main(int argc, char **argv)
     unchecked = strcmp(check, "0") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alignments),
+        cmocka_unit_test(test_append_to_closed_list),
+        cmocka_unit_test(test_page_size_of_nothing),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_memory_of_another_context),
+        cmocka_unit_test(test_import_of_0_bytes),
         cmocka_unit_test(test_enumerators),
         cmocka_unit_test(test_short_arguments),
+        cmocka_unit_test(test_arguments_not_set),
         cmocka_unit_test(test_dimensions_of_0),
         cmocka_unit_test(test_lists_of_other_contexts),
         cmocka_unit_test(test_fence_not_reset),

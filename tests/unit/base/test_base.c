@@ -309,6 +309,8 @@ static void test_duration(void **state)
         {"1e3", 0},
         {"1.2.3", 0},
         {"0.0001us", 0},
+        {"0.5ns", 0},
+        {"80ns", 80},
         {"1000000001", 0},
         {"inf", 0},
         {"99999999999999999999999999", 0},
@@ -318,6 +320,11 @@ static void test_duration(void **state)
         assert_int_equal(zs_duration_parse(cases[i].text, &ns), cases[i].ns > 0);
         assert_int_equal(ns, cases[i].ns);
     }
+    uint64_t ns = 0;
+    assert_true(zs_period_parse("1.5us", &ns));
+    assert_int_equal(ns, 1500);
+    assert_false(zs_period_parse("50", &ns));
+    assert_false(zs_period_parse("", &ns));
     (void)state;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of specifications after 1.4: the loader of Debian 12 does not know them. */
-#include "../test.h"
+#include "first_device.h"
 
 #include "driver/later.h"
 
@@ -23,12 +23,7 @@ struct env {
 static int setup(void **state)
 {
     static struct env e;
-    uint32_t one = 1;
-    setenv("ZESCOPE_DEVICES", "skl", 1);
-    unsetenv("ZE_AFFINITY_MASK");
-    OK(zeInit(0));
-    OK(zeDriverGet(&one, &e.driver));
-    OK(zeDeviceGet(e.driver, &one, &e.device));
+    first_device(&e.driver, &e.device);
     ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     OK(zeContextCreate(e.driver, &context, &e.context));
     ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
@@ -239,6 +234,35 @@ static void test_descriptor_of_handle(void **state)
     OK(zeMemFree(e->context, p));
 }
 
+/* What was asked for is told again, of shared memory alone. */
+static void test_atomic_attributes(void **state)
+{
+    struct env *e = *state;
+    ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    char *p, *q;
+    uint32_t attribute = 99;
+    OK(zeMemAllocShared(e->context, &device, &host, 4096, 0, e->device, (void **)&p));
+    OK(zeMemAllocHost(e->context, &host, 4096, 0, (void **)&q));
+    OK(zeMemGetAtomicAccessAttributeExp(e->context, e->device, p, 4096, &attribute));
+    assert_int_equal(attribute, 0);
+    for (uint32_t bit = 1; bit <= ZS_LATER_ATOMIC_ATTRIBUTES; bit *= 2) {
+        OK(zeMemSetAtomicAccessAttributeExp(e->context, e->device, p, 4096, bit));
+        OK(zeMemGetAtomicAccessAttributeExp(e->context, e->device, p + 4095, 1, &attribute));
+        assert_int_equal(attribute, bit);
+    }
+    assert_int_equal(zeMemSetAtomicAccessAttributeExp(e->context, e->device, p, 4096, 0x80),
+                     ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    assert_int_equal(zeMemSetAtomicAccessAttributeExp(e->context, e->device, p, 0, 1),
+                     ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+    assert_int_equal(zeMemSetAtomicAccessAttributeExp(e->context, e->device, q, 4096, 1),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeMemFree(e->context, p));
+    assert_int_equal(zeMemGetAtomicAccessAttributeExp(e->context, e->device, p, 4096, &attribute),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeMemFree(e->context, q));
+}
+
 /* Profilers look for the device of another API at its address. */
 static void test_pci_address(void **state)
 {
@@ -264,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_mapped_timestamps_everywhere),
         cmocka_unit_test(test_handle_of_physical_memory),
         cmocka_unit_test(test_descriptor_of_handle),
+        cmocka_unit_test(test_atomic_attributes),
         cmocka_unit_test(test_pci_address),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
