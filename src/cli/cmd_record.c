@@ -196,7 +196,7 @@ static int check_options(const struct record_options *o, struct launch *l)
                             "--duration takes a time (2, 1.5s, 200ms), not '%s'", o->duration);
     bool pauses = o->paused || l->toggle_signal || o->start_kernel || o->stop_kernel ||
                   l->delay_ns || l->duration_ns;
-    if (o->metrics_period && !zs_duration_parse(o->metrics_period, &l->metrics_period_ns))
+    if (o->metrics_period && !zs_period_parse(o->metrics_period, &l->metrics_period_ns))
         return zs_cli_usage(&zs_command_record,
                             "--metrics-period takes a time (1ms, 50us), not '%s'",
                             o->metrics_period);

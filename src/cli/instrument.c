@@ -162,7 +162,8 @@ static void note_totals(const struct zs_common_options *common, const char *tool
                     : strchr(tool, ':')
                         ? "the tool found nothing of what it was asked for; lines and variables "
                           "need debug information (build with -g)"
-                        : "zescope inspect shows the notes why");
+                        : "the tool found nothing in the kernels to put probes at, or they could "
+                          "not be changed: of that zescope inspect shows notes");
 }
 
 static int make_results(const struct zs_common_options *common,

@@ -17,8 +17,8 @@ struct zs_cli_instrument {
 };
 
 #define ZS_CLI_RECORDS_BUFFER_HELP                                                                 \
-    "memory of the device for records of each module that no one has read yet, 0: 16 MiB, for "    \
-    "later modules more if that was too little; at most 1 GiB"
+    "memory of the device for records of each module that no one has read yet, 0: for all that "   \
+    "is kept of them, unless there is too little for many modules; at most 1 GiB"
 #define ZS_CLI_RECORDS_LIMIT_HELP                                                                  \
     "keep at most about so much of a module's records, 0: 256 MiB; at most 3 GiB"
 

@@ -189,7 +189,7 @@ int zs_cli_metrics(const struct metrics_options *o, int count, char **operands)
         return zs_cli_usage(&zs_command_metrics, "--runs is for query");
     if (queries && o->period)
         return zs_cli_usage(&zs_command_metrics, "--period is for stream");
-    if (o->period && !zs_duration_parse(o->period, &period_ns))
+    if (o->period && !zs_period_parse(o->period, &period_ns))
         return zs_cli_usage(&zs_command_metrics, "--period takes a time (1ms, 50us), not '%s'",
                             o->period);
     return run_app(o, streams, count - 1, operands + 1);

@@ -120,6 +120,18 @@ static bool is_refused(const char *recording)
     return refused;
 }
 
+/* Why there is no report though nothing was lost. */
+static const char *reason(const struct zs_metrics *metrics)
+{
+    uint32_t count;
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    if (!zs_metrics_info(metrics)->launches)
+        return "no kernel was launched";
+    if (count && groups[0].is_time_based)
+        return "the device ran for less than one period: make it shorter";
+    return "no kernel launch was measured";
+}
+
 bool zs_cli_note_metrics(const struct zs_common_options *common, const char *recording)
 {
     struct zs_metrics *metrics;
@@ -135,8 +147,7 @@ bool zs_cli_note_metrics(const struct zs_common_options *common, const char *rec
     if (!reports && is_refused(recording))
         zs_cli_note(common, "there are no metrics: %s", advice());
     else if (!reports && !info->lost && !info->events_lost)
-        zs_cli_note(common, "there are no metrics: %s",
-                    info->launches ? "no kernel launch was measured" : "no kernel was launched");
+        zs_cli_note(common, "there are no metrics: %s", reason(metrics));
     zs_metrics_close(metrics);
     return reports != 0;
 }

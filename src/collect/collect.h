@@ -67,8 +67,7 @@ struct zs_collector {
     atomic_bool instrument_is_over; /* it did not answer once: it is not asked again */
     _Atomic(struct zs_instrument_buffer *) instrument_buffers;
     atomic_uint instrument_files;
-    _Atomic uint64_t instrument_trace_B; /* room for records of the next module; 0: as usual */
-    bool instrument_trace_is_set;        /* by the user: it does not grow */
+    _Atomic uint64_t instrument_trace_B; /* room for records of a module; 0: as there is memory */
     _Atomic uint64_t instrument_rooms_B; /* for records, of all buffers that are in use */
     uint64_t instrument_records_limit_B; /* of a module's in the recording */
     atomic_uint instrument_traces;       /* buffers with room for records that are in use */

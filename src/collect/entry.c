@@ -34,6 +34,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -72,6 +73,11 @@ static void process_exits(void)
     zs_guard_leave(&guard);
 }
 
+static void forked(void)
+{
+    zs_instrument_forked(&collector);
+}
+
 /* Before the application's own constructors can change the environment. */
 __attribute__((constructor)) static void read_environment(void)
 {
@@ -84,12 +90,13 @@ __attribute__((constructor)) static void read_environment(void)
     collector.activity = !activity || strcmp(activity, "0") != 0;
     collector.trace_limit_B = limit ? strtoull(limit, NULL, 10) : 0;
     const char *instrument = getenv(ZS_ENV_COLLECT_INSTRUMENT);
-    if (instrument && instrument[0] == '/')
+    if (instrument && instrument[0] == '/') {
         collector.instrument_socket = strdup(instrument);
+        pthread_atfork(NULL, NULL, forked);
+    }
     const char *buffer = getenv(ZS_ENV_COLLECT_RECORDS_BUFFER);
     const char *records = getenv(ZS_ENV_COLLECT_RECORDS_LIMIT);
     atomic_store(&collector.instrument_trace_B, buffer ? strtoull(buffer, NULL, 10) : 0);
-    collector.instrument_trace_is_set = atomic_load(&collector.instrument_trace_B) != 0;
     collector.instrument_records_limit_B = records ? strtoull(records, NULL, 10) : 0;
     unsigned limit_s = zs_instrument_limit_s();
     collector.instrument_limit_s = limit_s + limit_s / 4 + 1;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -65,7 +66,7 @@ struct exchange {
     bool narrow_atomics;
     const ze_module_create_params_t *params;
     int fd;
-    uint64_t trace_B;   /* room for records that is asked for; 0: as usual */
+    uint64_t trace_B;   /* room for records that is asked for, and was taken */
     uint64_t no_room_B; /* so large a buffer could not be had; 0: not tried */
     struct zs_instrument_answer answer;
     void *memory; /* the buffer */
@@ -131,6 +132,12 @@ static bool is_zero(const uint8_t *at, size_t size_B)
 static void clear(uint8_t *at, size_t size_B)
 {
     enum { PAGE_B = 4096 };
+#ifdef MADV_POPULATE_READ
+    /* page by page, as below without these, it takes ten times as long; not all memory has large
+     * ones, or may be asked for */
+    madvise(at, size_B, MADV_HUGEPAGE);
+    madvise(at, size_B, MADV_POPULATE_READ);
+#endif
     for (uint8_t *end = at + size_B; at < end; at += PAGE_B) {
         size_t part_B = ZS_MIN((size_t)(end - at), (size_t)PAGE_B);
         if (!is_zero(at, part_B))
@@ -239,16 +246,16 @@ static int agree(struct exchange *x, ze_module_handle_t module, const char **ret
     return offer(x);
 }
 
-/* There was no memory for more room than usual: then the usual one, for later modules, too, unless
- * the user gave the size. */
+/* There was no memory for so much room: then the least, for later modules, too, unless the user
+ * gave the size. */
 static int agree_on_less(struct exchange *x, ze_module_handle_t module, const char **ret_why)
 {
     struct zs_collector *c = x->c;
     unsigned long long records_B = x->answer.records_size_B;
-    uint64_t now_B = x->trace_B;
-    if (!c->instrument_trace_is_set)
-        atomic_compare_exchange_strong(&c->instrument_trace_B, &now_B, 0);
-    x->trace_B = zs_instrument_kept_room_B(c, 0);
+    uint64_t none_B = 0;
+    atomic_compare_exchange_strong(&c->instrument_trace_B, &none_B, ZS_INSTRUMENT_ROOM_LEAST_B);
+    zs_instrument_give_room(c, x->trace_B - ZS_INSTRUMENT_ROOM_LEAST_B);
+    x->trace_B = ZS_INSTRUMENT_ROOM_LEAST_B;
     x->answer = (struct zs_instrument_answer){0};
     x->head = (struct zs_instrument_module){0};
     close(x->fd); /* the helper listens to one at a time */
@@ -265,7 +272,7 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
     const char *why = NULL;
     char text[160];
     int error = agree(x, module, &why);
-    if (error && x->no_room_B && x->trace_B)
+    if (error && x->no_room_B && x->trace_B > ZS_INSTRUMENT_ROOM_LEAST_B)
         error = agree_on_less(x, module, &why);
     if (!error && !x->answer.buffer_B)
         return NULL;
@@ -280,8 +287,8 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
     }
     tell_notes(x);
     ze_module_handle_t instrumented = build(x);
-    const struct zs_instrument_place_of place = {*x->params->phContext, *x->params->phDevice,
-                                                 instrumented, x->memory, x->build};
+    const struct zs_instrument_place_of place = {
+        *x->params->phContext, *x->params->phDevice, instrumented, x->memory, x->trace_B, x->build};
     if (instrumented && zs_instrument_keep(x->c, &place, &x->answer))
         return instrumented;
     if (instrumented)
@@ -311,20 +318,23 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_i
     struct exchange x = {.c = c,
                          .build = build_id,
                          .narrow_atomics = !has_atomics(api, *params->phDevice),
-                         .trace_B = zs_instrument_next_room_B(c),
                          .params = params};
     if (atomic_load(&c->instrument_is_over))
         return NULL; /* a note says so */
+    x.trace_B = zs_instrument_take_room_B(c, *params->phDevice);
     x.fd = connect_helper(c);
     if (x.fd < 0) {
         char text[160];
         zs_session_note(c, "module %u is not instrumented: %s", build_id,
                         why_helper_fails(c, x.fd, text, sizeof(text)));
+        zs_instrument_give_room(c, x.trace_B);
         return NULL;
     }
     ze_module_handle_t instrumented = exchange(&x, module);
     if (x.fd >= 0)
         close(x.fd);
+    if (!instrumented)
+        zs_instrument_give_room(c, x.trace_B);
     if (!instrumented && x.memory)
         api->zeMemFree(*params->phContext, x.memory);
     free(x.module);

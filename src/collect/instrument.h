@@ -17,6 +17,8 @@ ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build,
  * what their buffers hold, and free them. */
 void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module);
 void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context);
+/* In a child of fork(), before it does anything else: buffers are its parent's. */
+void zs_instrument_forked(struct zs_collector *c);
 /* The process is about to end. */
 void zs_instrument_process_ends(struct zs_collector *c);
 /* Something that waits for the device has returned: keep what is new in the buffers, unless that
@@ -31,14 +33,15 @@ struct zs_instrument_place_of {
     ze_device_handle_t device;
     ze_module_handle_t module;
     void *memory;
+    uint64_t room_B; /* that was taken for it, which its records' size replaces when it is kept */
     uint32_t build;
 };
 /* Whether a buffer's parts lie in it, in the order that they have. */
 bool zs_instrument_fits(const struct zs_instrument_answer *layout);
-/* Room for records that the next module gets; 0: as usual. */
-uint64_t zs_instrument_next_room_B(const struct zs_collector *c);
-/* So much, or what the recording keeps of a module's records where that is less. */
-uint64_t zs_instrument_kept_room_B(const struct zs_collector *c, uint64_t room_B);
+/* Take room for records of the next module: what the user said, or as much as the recording keeps,
+ * as long as the rooms of all modules, and of those that are on their way, are not too much. */
+uint64_t zs_instrument_take_room_B(struct zs_collector *c, ze_device_handle_t device);
+void zs_instrument_give_room(struct zs_collector *c, uint64_t room_B);
 /* The buffer of a module that was built, whose layout fits. False: out of memory. */
 bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place_of *place,
                         const struct zs_instrument_answer *layout);

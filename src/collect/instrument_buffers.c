@@ -19,8 +19,11 @@
  * their memory is cleared, and the number of places taken becomes 0 by an exchange that fails when
  * somebody takes one meanwhile. Threads that run, of any queue, see a trace with more room. Calls
  * that wait look for such traces each time, and the thread of its own a hundred times a second, or
- * a thousand times while kernels fill one. Where kernels are faster than that, modules that are
- * built later get twice the room, unless its size was given.
+ * a thousand times while kernels fill one. Large ones are emptied sooner, so that few of their
+ * pages are used, but nobody hurries.
+ *
+ * What the recording keeps of a module's records is an end to what is read of its trace, too: who
+ * writes behind that finds no room in the file, and is counted with those that find none in memory.
  *
  * A trace that cannot be emptied, as its file cannot be written or a record in it is not whole (the
  * thread that took its place may be gone), is none that is looked for: not until a look has written
@@ -56,7 +59,8 @@ enum {
     WATCH_FILLING_TIMES = 20,
     WATCH_STACK_B = 128 << 10
 };
-enum { EMPTY_PART = 4, EMPTY_TRIES = 1000 };
+/* A trace is emptied as soon as it has this much, in haste when a part of it is used. */
+enum { EMPTY_PART = 4, EMPTY_SOON_B = 4 << 20, EMPTY_TRIES = 1000, EMPTY_TRIES_SOON = 10 };
 #define NO_HOLE UINT64_MAX
 
 struct zs_instrument_buffer {
@@ -68,14 +72,15 @@ struct zs_instrument_buffer {
     struct zs_instrument_file head;
     uint64_t counter_count, trace_offset_B, records_offset_B, records_size_B;
     bool is_concurrent; /* may be read while kernels run ... */
-    bool is_emptied;    /* ... and its trace emptied, up to the limit */
+    bool is_emptied;    /* ... and its trace emptied, until the file is full */
+    uint64_t room_B;    /* of the records in memory, as many as the file has room for, too */
     atomic_bool is_held;
     atomic_bool is_lost; /* over, while somebody read it */
     atomic_bool is_over;
     /* for who does not hold it: see is_filling */
     _Atomic(const uint64_t *) shown; /* the memory, as long as it is there */
     atomic_uint glances;
-    atomic_bool wants_room;  /* is_emptied, and the last look could write */
+    atomic_bool wants_room;  /* is_emptied, in haste, and the last look could write */
     _Atomic uint64_t hole_B; /* the record that was not whole, in a trace that is not emptied */
     /* of who holds it: what the file has */
     uint32_t number;
@@ -191,7 +196,7 @@ static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B, bo
         uint64_t head = load(b, b->records_offset_B + at_B), size_B = (head & 0xff) * UNIT_B;
         if (!is_head(head))
             break;
-        *ret_cut = at_B + size_B > b->records_size_B;
+        *ret_cut = at_B + size_B > b->room_B;
         at_B += *ret_cut ? 0 : size_B;
     }
     return ZS_MIN(at_B, end_B);
@@ -200,7 +205,13 @@ static uint64_t whole_B(const struct zs_instrument_buffer *b, uint64_t end_B, bo
 /* Places of records that are taken, as far as there is room. */
 static uint64_t taken_B(const struct zs_instrument_buffer *b, uint64_t asked)
 {
-    return asked > b->records_size_B / UNIT_B ? b->records_size_B : asked * UNIT_B;
+    return asked > b->room_B / UNIT_B ? b->room_B : asked * UNIT_B;
+}
+
+/* Kernels may find no room soon. */
+static bool is_hurried(const struct zs_instrument_buffer *b, uint64_t asked)
+{
+    return asked >= b->records_size_B / EMPTY_PART / UNIT_B;
 }
 
 struct found {
@@ -242,32 +253,70 @@ static bool take_all_places_back(struct zs_instrument_buffer *b, uint64_t asked)
                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static void grow_next(struct zs_collector *c, uint64_t records_B)
-{
-    uint64_t now_B = atomic_load(&c->instrument_trace_B), next_B = 2 * records_B;
-    if (!c->instrument_trace_is_set && next_B > now_B && next_B <= ZS_INSTRUMENT_TRACE_GROWS_B)
-        atomic_compare_exchange_strong(&c->instrument_trace_B, &now_B, next_B);
-}
-
-uint64_t zs_instrument_next_room_B(const struct zs_collector *c)
-{
-    uint64_t room_B = atomic_load(&c->instrument_trace_B);
-    bool is_much = atomic_load(&c->instrument_rooms_B) + room_B > ZS_INSTRUMENT_ROOMS_GROW_B;
-    return zs_instrument_kept_room_B(c, is_much && !c->instrument_trace_is_set ? 0 : room_B);
-}
-
-uint64_t zs_instrument_kept_room_B(const struct zs_collector *c, uint64_t room_B)
-{
-    uint64_t limit_B = c->instrument_records_limit_B;
-    return limit_B && limit_B < (room_B ? room_B : ZS_INSTRUMENT_TRACE_USUAL_B) ? limit_B : room_B;
-}
-
-static bool has_room_in_file(const struct zs_collector *c, const struct zs_instrument_buffer *b)
+/* What the recording keeps of a module's records. */
+static uint64_t records_limit_B(const struct zs_collector *c)
 {
     uint64_t limit_B = c->instrument_records_limit_B;
     limit_B =
         !limit_B ? ZS_INSTRUMENT_RECORDS_LIMIT_B : ZS_MIN(limit_B, ZS_INSTRUMENT_RECORDS_MOST_B);
-    return b->moved_B + 2 * b->records_size_B <= limit_B;
+    return limit_B / UNIT_B * UNIT_B;
+}
+
+/* Memory of a device that there may be traces in; UINT64_MAX: not known. */
+static uint64_t device_part_B(const struct zs_collect_api *api, ze_device_handle_t device)
+{
+    enum { MEMORIES_MAX = 8, PART = 8 };
+    ze_device_memory_properties_t memories[MEMORIES_MAX];
+    uint32_t count = MEMORIES_MAX;
+    uint64_t sum_B = 0;
+    for (int i = 0; i < MEMORIES_MAX; i++)
+        memories[i] =
+            (ze_device_memory_properties_t){.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
+    if (!api->zeDeviceGetMemoryProperties ||
+        api->zeDeviceGetMemoryProperties(device, &count, memories))
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < ZS_MIN(count, (uint32_t)MEMORIES_MAX); i++)
+        sum_B += memories[i].totalSize;
+    return sum_B ? sum_B / PART : UINT64_MAX;
+}
+
+uint64_t zs_instrument_take_room_B(struct zs_collector *c, ze_device_handle_t device)
+{
+    uint64_t set_B = atomic_load(&c->instrument_trace_B);
+    uint64_t most_B = ZS_MIN(records_limit_B(c), (uint64_t)ZS_INSTRUMENT_ROOM_MOST_B);
+    uint64_t rooms_B = ZS_MAX((uint64_t)ZS_INSTRUMENT_ROOMS_B, 2 * most_B), room_B;
+    if (!set_B)
+        rooms_B = ZS_MIN(rooms_B, device_part_B(&c->api, device));
+    uint64_t used_B = atomic_load(&c->instrument_rooms_B);
+    do {
+        uint64_t left_B = rooms_B - ZS_MIN(used_B, rooms_B);
+        room_B = ZS_MIN(ZS_MAX(left_B / 2, (uint64_t)ZS_INSTRUMENT_ROOM_LEAST_B), most_B);
+        if (set_B)
+            room_B = ZS_MIN(set_B, records_limit_B(c));
+    } while (!atomic_compare_exchange_weak(&c->instrument_rooms_B, &used_B, used_B + room_B));
+    return room_B;
+}
+
+void zs_instrument_give_room(struct zs_collector *c, uint64_t room_B)
+{
+    atomic_fetch_sub(&c->instrument_rooms_B, room_B);
+}
+
+void zs_instrument_forked(struct zs_collector *c)
+{
+    atomic_store(&c->instrument_rooms_B, 0);
+    atomic_store(&c->instrument_traces, 0);
+}
+
+static uint64_t left_in_file_B(const struct zs_collector *c, const struct zs_instrument_buffer *b)
+{
+    return records_limit_B(c) - ZS_MIN(b->moved_B, records_limit_B(c));
+}
+
+/* All that the file has room for finds room in memory: nobody has to hurry. */
+static bool is_bound(const struct zs_collector *c, const struct zs_instrument_buffer *b)
+{
+    return left_in_file_B(c, b) <= b->records_size_B;
 }
 
 /* Make room in a trace: see above. It stays as it is where records do not become whole: *ret_hole_B
@@ -276,8 +325,12 @@ static int empty_trace(struct zs_collector *c, struct zs_instrument_buffer *b, i
                        uint64_t *chunk, uint64_t *ret_hole_B)
 {
     bool is_cut;
-    for (int i = 0; i < EMPTY_TRIES; i++) {
+    int tries = is_bound(c, b) ? EMPTY_TRIES_SOON : EMPTY_TRIES;
+    for (int i = 0; i < tries; i++) {
         uint64_t asked = load(b, b->trace_offset_B), end_B = taken_B(b, asked);
+        b->is_emptied = b->room_B == b->records_size_B || asked <= b->room_B / UNIT_B;
+        if (!b->is_emptied)
+            return 0; /* the file is full */
         uint64_t whole = whole_B(b, end_B, &is_cut);
         int error = whole > b->cursor_B ? put_records(b, fd, b->cursor_B, whole, chunk) : 0;
         if (error)
@@ -292,12 +345,10 @@ static int empty_trace(struct zs_collector *c, struct zs_instrument_buffer *b, i
         if (!take_all_places_back(b, asked))
             continue;
         b->lost_units += asked - whole / UNIT_B;
-        if (asked > whole / UNIT_B)
-            grow_next(c, b->records_size_B);
         b->moved_B += whole;
         b->cursor_B = b->cleared_B = b->kept_B = b->asked = 0;
         b->is_cut = false;
-        b->is_emptied = has_room_in_file(c, b);
+        b->room_B = ZS_MIN(b->records_size_B, left_in_file_B(c, b));
         return 0;
     }
     return 0;
@@ -317,7 +368,8 @@ static int update_records(struct zs_collector *c, struct zs_instrument_buffer *b
     b->cursor_B = whole;
     b->kept_B = end_B;
     uint64_t hole_B = whole < f->records_B && !is_cut ? whole : NO_HOLE;
-    if (!all && b->is_emptied && f->records_B >= b->records_size_B / EMPTY_PART)
+    bool is_much = is_hurried(b, f->asked) || f->records_B >= EMPTY_SOON_B;
+    if (!all && b->is_emptied && is_much)
         error = empty_trace(c, b, fd, chunk, &hole_B);
     atomic_store(&b->hole_B, hole_B);
     return error;
@@ -331,14 +383,15 @@ static bool is_resting(const struct zs_instrument_buffer *b)
 }
 
 /* After a look at records. */
-static void rest(struct zs_instrument_buffer *b, int error, uint64_t start_ns)
+static void rest(const struct zs_collector *c, struct zs_instrument_buffer *b, int error,
+                 uint64_t start_ns)
 {
     uint64_t end_ns = zs_collect_now_ns();
     uint64_t pause_ns =
         ZS_MIN(PAUSE_FACTOR * (end_ns - start_ns), UINT64_C(1000000000) * REST_MAX_S);
     bool is_done = !error && atomic_load(&b->hole_B) == NO_HOLE;
     b->rest_ns = is_done ? 0 : end_ns + pause_ns;
-    atomic_store(&b->wants_room, b->is_emptied && !error);
+    atomic_store(&b->wants_room, b->is_emptied && !error && !is_bound(c, b));
 }
 
 /* Bring the file up to date. `all`: what was taken for whole, too. */
@@ -360,10 +413,8 @@ static int update(struct zs_collector *c, struct zs_instrument_buffer *b, bool a
     if (!error)
         b->sum = f.sum;
     uint64_t lost_units = b->lost_units;
-    if (b->asked > b->records_size_B / UNIT_B)
+    if (b->asked > b->room_B / UNIT_B)
         lost_units += b->asked - b->kept_B / UNIT_B;
-    if (all && lost_units)
-        grow_next(c, b->records_size_B);
     if (!error && (all || lost_units != b->head.lost_units)) {
         b->head.is_final = all;
         b->head.lost_units = lost_units;
@@ -373,7 +424,7 @@ static int update(struct zs_collector *c, struct zs_instrument_buffer *b, bool a
         close(fd);
     free(chunk);
     if (has_records && !all)
-        rest(b, error, start_ns);
+        rest(c, b, error, start_ns);
     return error;
 }
 
@@ -494,7 +545,7 @@ static bool is_filling(struct zs_instrument_buffer *b)
     if (memory) {
         uint64_t asked = __atomic_load_n(memory + b->trace_offset_B / 8, __ATOMIC_RELAXED);
         uint64_t hole_B = atomic_load(&b->hole_B);
-        is_so = taken_B(b, asked) >= b->records_size_B / EMPTY_PART;
+        is_so = is_hurried(b, asked);
         if (is_so && hole_B != NO_HOLE)
             is_so = is_head(
                 __atomic_load_n(memory + (b->records_offset_B + hole_B) / 8, __ATOMIC_RELAXED));
@@ -634,19 +685,18 @@ bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place
     b->records_size_B = layout->records_size_B;
     ze_memory_access_cap_flags_t can = sharing(&c->api, place->device);
     b->is_concurrent = can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
-    b->is_emptied = b->is_concurrent && can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC &&
-                    has_room_in_file(c, b);
+    b->is_emptied = b->is_concurrent && can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+    b->room_B = ZS_MIN(b->records_size_B, records_limit_B(c));
     b->head = (struct zs_instrument_file){.magic = ZS_INSTRUMENT_MAGIC,
                                           .pid = (uint32_t)getpid(),
                                           .build = place->build,
                                           .buffer_B = layout->buffer_B,
                                           .trace_B = layout->records_size_B};
     memcpy(b->head.hash, layout->hash, sizeof(b->head.hash));
-    atomic_init(&b->wants_room, b->is_emptied);
-    if (b->records_size_B) {
+    atomic_init(&b->wants_room, b->is_emptied && !is_bound(c, b));
+    if (b->records_size_B)
         atomic_fetch_add(&c->instrument_traces, 1);
-        atomic_fetch_add(&c->instrument_rooms_B, b->records_size_B);
-    }
+    atomic_fetch_add(&c->instrument_rooms_B, b->records_size_B - place->room_B);
     b->next = atomic_load(&c->instrument_buffers);
     do
         atomic_init(&b->next_used, b->next);

@@ -631,7 +631,7 @@ static int object_at(const struct zs_dbg_value *v, const char *name, uint32_t ty
 int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
 {
     struct zs_type t, target;
-    struct zs_dbg_number number;
+    struct zs_dbg_number number = {0};
     int error = zs_dbg_value_number(v, &number);
     if (error)
         return error;

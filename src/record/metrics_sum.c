@@ -13,6 +13,7 @@
 /* Of metrics that are means: what is divided in the end. */
 struct weight {
     double time_ns, count;
+    const struct zs_metric_report *last; /* that was counted */
 };
 
 struct sums {
@@ -105,7 +106,9 @@ static int add(struct sums *s, const struct zs_metric_report *report,
         return -ENOMEM;
     double time_ns = metrics_report_time(s->m, report) * share;
     double *values = s->values.items[row], *plain = s->plain.items[row];
-    s->rows.items[row].reports++;
+    /* a stretch of time has parts of several launches of one kernel */
+    s->rows.items[row].reports += s->weights.items[row].last != report;
+    s->weights.items[row].last = report;
     s->rows.items[row].time_ns += time_ns;
     s->weights.items[row].time_ns += time_ns;
     s->weights.items[row].count += share;

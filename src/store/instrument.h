@@ -45,12 +45,13 @@ enum {
     ZS_INSTRUMENT_BUFFER_MAX_B = (1 << 30) + (64 << 20), /* counters, and records */
     ZS_INSTRUMENT_HASH_CHARS = 64,
 };
-/* Rooms for records that were too small are doubled for modules built later, up to this, and as
- * long as those of all modules in use have no more than that together. */
+/* A module has room for all records that are kept of it, up to MOST, or for half of what is left of
+ * ROOMS (or of two such rooms, where that is more; or of an eighth of the device's memory, where
+ * that is less) for all modules in use, but not for less than LEAST. */
 enum {
-    ZS_INSTRUMENT_TRACE_USUAL_B = 16 << 20,
-    ZS_INSTRUMENT_TRACE_GROWS_B = 256 << 20,
-    ZS_INSTRUMENT_ROOMS_GROW_B = 1 << 30
+    ZS_INSTRUMENT_ROOMS_B = 1 << 30,
+    ZS_INSTRUMENT_ROOM_MOST_B = 1 << 30,
+    ZS_INSTRUMENT_ROOM_LEAST_B = 16 << 20
 };
 /* Of a module's records in a recording: unless it is said, and at most, so that it can be read. */
 #define ZS_INSTRUMENT_RECORDS_LIMIT_B (UINT64_C(256) << 20)

@@ -171,6 +171,9 @@ def check_many_records():
 def check_latency():
     table, _ = run('latency', 'stride4', 'lat')
     assert sum(r['executions'] for r in table['rows']) >= ITEMS // 16, table
+    assert all(r['ticks'] >= r['executions'] for r in table['rows']), table  # an instruction at least
+    table, said = run('calls', 'stride4', 'none')
+    assert not table['rows'] and 'the tool found nothing in the kernels' in said, (table, said)
 
 
 def check_failures():

@@ -216,6 +216,9 @@ class Metrics(unittest.TestCase):
             self.assertAlmostEqual(totals[name], exact[name], delta=1e-6 * exact[name], msg=name)
         ran = [row for row in stream['kernels'] if row['kernel'] == 'loop']
         self.assertTrue(ran, 'no report was attributed to the kernel')
+        for group in range(2): # there is one kernel, which a report has none or several launches of
+            self.assertEqual(sum(row['reports'] for row in stream['kernels'] if row['group'] == group),
+                             sum(s['group'] == group for s in stream['samples']))
         samples = [s for s in stream['samples'] if s['group'] == 0]
         self.assertTrue(all(a['end_ns'] <= b['start_ns'] + 1000 for a, b in zip(samples, samples[1:])))
 
@@ -257,10 +260,11 @@ class Metrics(unittest.TestCase):
         app = ['--', PROGRAM, self.binary, 'immediate', '1']
         for words in (['query', *app], ['query', '-g', 'ComputeBasic'], ['stream', '-g', 'X', '--runs', *app],
                       ['measure', '-g', 'X', *app], ['query', '-g', 'X', '--json', '--csv', *app], ['show', 'a', 'b'],
-                      ['query', '-g', 'X', '--period', '1ms', *app], ['stream', '-g', 'X', '--period', 'soon', *app]):
+                      ['query', '-g', 'X', '--period', '1ms', *app], ['stream', '-g', 'X', '--period', 'soon', *app],
+                      ['stream', '-g', 'X', '--period', '50', *app]):
             self.assertIn('try \'zescope metrics', run(ZESCOPE, 'metrics', *words, check=2).stderr)
         for options in (['--runs'], ['--metrics-period', '1ms'], ['--metrics', 'X', '--no-trace'],
-                        ['--metrics', 'X', '--metrics-period', 'soon']):
+                        ['--metrics', 'X', '--metrics-period', 'soon'], ['--metrics', 'X', '--metrics-period', '50']):
             run(ZESCOPE, 'record', *options, *app, check=2, cwd=self.folder)
 
     def test_where_metrics_cannot_be_had(self):
@@ -271,6 +275,8 @@ class Metrics(unittest.TestCase):
         self.assertEqual(p.stdout, '')
         p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'true', check=1)
         self.assertIn('there are no metrics: no kernel was launched', p.stderr)
+        p = run(ZESCOPE, 'metrics', 'stream', '-g', 'ComputeBasic', '--period', '1000s', *app, check=9)
+        self.assertIn('there are no metrics: the device ran for less than one period', p.stderr)
         # the application turns them off
         p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'env', '-u', 'ZET_ENABLE_METRICS', *app[1:],
                 check=9)

@@ -15,10 +15,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { UNIT_B = 32, PLACES_AT_B = 64, RECORDS_AT_B = 128, ROOM_B = 4096, USUAL_B = 8192 };
+enum { UNIT_B = 32, PLACES_AT_B = 64, RECORDS_AT_B = 128, ROOM_B = 4096 };
+/* Rooms are a part of what is asked for, so that they are small. */
+enum { PART = 1024 };
 enum { QUARTER = ROOM_B / UNIT_B / 4, BUILD = 7 };
 #define HEAD     UINT64_C(0x5a530001) /* of a record of one unit */
 #define TIMES_MS 60000
@@ -27,7 +30,8 @@ enum { QUARTER = ROOM_B / UNIT_B / 4, BUILD = 7 };
 
 static struct zs_collector *collector; /* of the driver's calls */
 static size_t memory_limit_B;
-static bool was_due_in_free;
+static uint64_t rooms_in_create_B;
+static bool was_due_in_free, is_refused;
 static int frees;
 
 static ze_result_t allocate(size_t size_B, void **ret_memory)
@@ -89,8 +93,9 @@ static ze_result_t fake_create(ze_context_handle_t context, ze_device_handle_t d
                                ze_module_build_log_handle_t *log)
 {
     static uintptr_t last = 0x1000;
+    rooms_in_create_B = atomic_load(&collector->instrument_rooms_B);
     *ret_module = (ze_module_handle_t)++last;
-    return ZE_RESULT_SUCCESS;
+    return is_refused ? ZE_RESULT_ERROR_INVALID_NATIVE_BINARY : ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t fake_destroy(ze_module_handle_t module)
@@ -125,7 +130,7 @@ static int set_up(void **state)
     atomic_store(&f->collector.instrument_watcher, getpid()); /* nobody looks but the tests */
     collector = &f->collector;
     memory_limit_B = SIZE_MAX;
-    was_due_in_free = false;
+    was_due_in_free = is_refused = false;
     frees = 0;
     signal(SIGXFSZ, SIG_IGN);
     *state = f;
@@ -167,7 +172,7 @@ static uint64_t *keep(struct fixture *f, uintptr_t module)
     void *memory = NULL;
     assert_int_equal(allocate((size_t)answer.buffer_B, &memory), 0);
     memset(memory, 0, (size_t)answer.buffer_B);
-    const struct zs_instrument_place_of place = {NULL, NULL, handle(module), memory, BUILD};
+    const struct zs_instrument_place_of place = {NULL, NULL, handle(module), memory, 0, BUILD};
     assert_true(zs_instrument_keep(&f->collector, &place, &answer));
     return memory;
 }
@@ -312,16 +317,31 @@ static void test_buffers_that_are_over(void **state)
 
 /* ---- rooms ---- */
 
-static void test_rooms_that_were_too_small(void **state)
+/* Up to the last one that is whole. */
+static void test_what_is_kept(void **state)
 {
+    enum { LEFT = ROOM_B / UNIT_B - QUARTER + 2 };
     struct fixture *f = *state;
-    for (int is_set = 1; is_set >= 0; is_set--) {
-        f->collector.instrument_trace_is_set = is_set;
-        uint64_t *memory = keep(f, 1);
-        run(memory, ROOM_B / UNIT_B + 3, UINT64_MAX);
-        end(f, 1, 1 - (unsigned)is_set, ROOM_B / UNIT_B, 3);
-        assert_int_equal(atomic_load(&f->collector.instrument_trace_B), is_set ? 0 : 2 * ROOM_B);
-    }
+    f->collector.instrument_records_limit_B = ROOM_B + 2 * UNIT_B + 1;
+    uint64_t *memory = keep(f, 1);
+    run(memory, QUARTER, UINT64_MAX);
+    assert_true(is_filling(f));
+    look(f);
+    assert_int_equal(memory[PLACES_AT_B / 8], 0);
+    /* all that is kept has room: nobody hurries */
+    run(memory, LEFT, UINT64_MAX);
+    assert_false(is_filling(f));
+    run(memory, 3, UINT64_MAX);
+    look(f);
+    assert_int_equal(memory[PLACES_AT_B / 8], LEFT + 3);
+    assert_false(is_filling(f));
+    end(f, 1, 0, QUARTER + LEFT, 3);
+    /* nor where nothing of the room is too much */
+    f->collector.instrument_records_limit_B = ROOM_B / 2;
+    memory = keep(f, 2);
+    run(memory, ROOM_B / UNIT_B + 3, UINT64_MAX);
+    assert_false(is_filling(f));
+    end(f, 2, 1, ROOM_B / UNIT_B / 2, ROOM_B / UNIT_B / 2 + 3);
 }
 
 struct helper {
@@ -342,7 +362,7 @@ static void answer(struct helper *h, int fd)
     if (h->is_broken)
         return;
     h->trace_B[h->asks++] = ask.trace_B;
-    struct zs_instrument_answer a = layout(ask.trace_B ? ask.trace_B : USUAL_B);
+    struct zs_instrument_answer a = layout(ask.trace_B / PART / UNIT_B * UNIT_B);
     h->is_broken |= zs_socket_send(fd, &a, sizeof(a));
     if (zs_socket_receive(fd, &place, sizeof(place)))
         return;
@@ -385,52 +405,163 @@ static struct helper create(struct fixture *f, ze_module_handle_t *ret_module)
     return h;
 }
 
+static uint64_t device_memory_B;
+
+static ze_result_t fake_memory(ze_device_handle_t device, uint32_t *count,
+                               ze_device_memory_properties_t *properties)
+{
+    *count = 1;
+    properties->totalSize = device_memory_B;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* What is asked for a module that gets it. */
+static uint64_t asked(struct fixture *f)
+{
+    ze_module_handle_t module;
+    uint64_t others_B = atomic_load(&f->collector.instrument_rooms_B);
+    struct helper h = create(f, &module);
+    assert_non_null(module);
+    assert_int_equal(h.asks, 1);
+    assert_int_equal(rooms_in_create_B, others_B + h.trace_B[0]); /* others see it meanwhile */
+    assert_int_equal(atomic_load(&f->collector.instrument_rooms_B),
+                     others_B + h.trace_B[0] / PART / UNIT_B * UNIT_B);
+    zs_instrument_module_ends(&f->collector, module);
+    assert_int_equal(atomic_load(&f->collector.instrument_rooms_B), others_B);
+    return h.trace_B[0];
+}
+
 static void test_rooms_that_cannot_be_had(void **state)
 {
-    enum { MUCH_B = 1 << 20 };
+    enum { LEAST_B = ZS_INSTRUMENT_ROOM_LEAST_B, MUCH_B = 4 * LEAST_B };
     struct fixture *f = *state;
     struct zs_collector *c = &f->collector;
     ze_module_handle_t module;
     for (int is_set = 0; is_set < 2; is_set++) {
-        c->instrument_trace_is_set = is_set;
-        atomic_store(&c->instrument_trace_B, MUCH_B);
-        memory_limit_B = MUCH_B / 2;
+        atomic_store(&c->instrument_trace_B, is_set ? MUCH_B : 0);
+        memory_limit_B = MUCH_B / PART / 2;
         struct helper h = create(f, &module);
         assert_non_null(module);
         assert_int_equal(h.asks, 2);
-        assert_int_equal(h.trace_B[0], MUCH_B);
-        assert_int_equal(h.trace_B[1], 0);
-        assert_int_equal(atomic_load(&c->instrument_trace_B), is_set ? MUCH_B : 0);
-        assert_int_equal(atomic_load(&c->instrument_rooms_B), USUAL_B);
+        assert_int_equal(h.trace_B[0], is_set ? MUCH_B : ZS_INSTRUMENT_RECORDS_LIMIT_B);
+        assert_int_equal(h.trace_B[1], LEAST_B);
+        assert_int_equal(atomic_load(&c->instrument_trace_B), is_set ? MUCH_B : LEAST_B);
+        assert_int_equal(atomic_load(&c->instrument_rooms_B), LEAST_B / PART);
         zs_instrument_module_ends(c, module);
     }
     /* nor is there memory for less */
     memory_limit_B = 1;
     assert_int_equal(create(f, &module).asks, 2);
     assert_null(module);
-    /* what all have together */
-    c->instrument_trace_is_set = false;
+    atomic_store(&c->instrument_trace_B, LEAST_B / 2);
+    assert_int_equal(create(f, &module).asks, 1);
+    assert_null(module);
+    /* nor does the driver take it: all that was taken for such modules was given back */
     memory_limit_B = SIZE_MAX;
-    for (int is_over = 0; is_over < 2; is_over++) {
-        uint64_t others_B = ZS_INSTRUMENT_ROOMS_GROW_B - MUCH_B + (is_over ? 1 : 0);
-        atomic_store(&c->instrument_trace_B, MUCH_B);
-        atomic_store(&c->instrument_rooms_B, others_B);
-        struct helper h = create(f, &module);
-        assert_non_null(module);
-        assert_int_equal(h.asks, 1);
-        assert_int_equal(h.trace_B[0], is_over ? 0 : MUCH_B);
-        zs_instrument_module_ends(c, module);
-        assert_int_equal(atomic_load(&c->instrument_rooms_B), others_B);
+    is_refused = true;
+    assert_int_equal(create(f, &module).asks, 1);
+    assert_null(module);
+    assert_int_equal(atomic_load(&c->instrument_rooms_B), 0);
+    /* the helper is gone */
+    const ze_module_create_params_t params = {.phDevice = &(ze_device_handle_t){NULL}};
+    assert_null(zs_instrument_module(c, BUILD, &params, handle(1)));
+    assert_int_equal(atomic_load(&c->instrument_rooms_B), 0);
+}
+
+/* Modules that are on their way at the same time. */
+static void *take_room(void *arg)
+{
+    return (void *)(uintptr_t)zs_instrument_take_room_B(arg, NULL);
+}
+
+static void test_rooms_at_the_same_time(void **state)
+{
+    enum { LEAST_B = ZS_INSTRUMENT_ROOM_LEAST_B, COUNT = 16 };
+    struct fixture *f = *state;
+    pthread_t threads[COUNT];
+    uint64_t sum_B = 0;
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_room, &f->collector), 0);
+    for (int i = 0; i < COUNT; i++) {
+        void *room;
+        assert_int_equal(pthread_join(threads[i], &room), 0);
+        assert_in_range((uintptr_t)room, LEAST_B, ZS_INSTRUMENT_RECORDS_LIMIT_B);
+        sum_B += (uintptr_t)room;
     }
-    /* no more than is kept */
+    assert_int_equal(atomic_load(&f->collector.instrument_rooms_B), sum_B);
+    assert_in_range(sum_B, ZS_INSTRUMENT_ROOMS_B / 2,
+                    ZS_INSTRUMENT_ROOMS_B + (uint64_t)COUNT * LEAST_B);
+    zs_instrument_give_room(&f->collector, sum_B);
+    assert_int_equal(atomic_load(&f->collector.instrument_rooms_B), 0);
+}
+
+/* A child of fork() has none of its parent's: what it makes has as much room, and what it ends is
+ * nothing of theirs. */
+static void test_rooms_of_a_child(void **state)
+{
+    struct fixture *f = *state;
+    keep(f, 1);
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        zs_instrument_forked(&f->collector);
+        bool ok = !atomic_load(&f->collector.instrument_traces) &&
+                  !atomic_load(&f->collector.instrument_rooms_B);
+        zs_instrument_module_ends(&f->collector, handle(1));
+        ok &= !atomic_load(&f->collector.instrument_traces) &&
+              !atomic_load(&f->collector.instrument_rooms_B);
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(atomic_load(&f->collector.instrument_rooms_B), ROOM_B);
+    zs_instrument_module_ends(&f->collector, handle(1));
+    assert_int_equal(atomic_load(&f->collector.instrument_rooms_B), 0);
+}
+
+static void test_rooms_of_many(void **state)
+{
+    enum { LEAST_B = ZS_INSTRUMENT_ROOM_LEAST_B, MUCH_B = 4 * LEAST_B };
+    struct fixture *f = *state;
+    struct zs_collector *c = &f->collector;
+    assert_int_equal(asked(f), ZS_INSTRUMENT_RECORDS_LIMIT_B);
+    /* half of what is left for all of them */
+    static const uint64_t left_B[][2] = {
+        {2 * MUCH_B, MUCH_B}, {2 * LEAST_B + 2, LEAST_B + 1}, {LEAST_B, LEAST_B}, {0, LEAST_B}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(left_B); i++) {
+        atomic_store(&c->instrument_rooms_B, ZS_INSTRUMENT_ROOMS_B - left_B[i][0]);
+        assert_int_equal(asked(f), left_B[i][1]);
+    }
+    atomic_store(&c->instrument_rooms_B, UINT64_C(2) * ZS_INSTRUMENT_ROOMS_B);
+    assert_int_equal(asked(f), LEAST_B);
     atomic_store(&c->instrument_rooms_B, 0);
-    c->instrument_records_limit_B = MUCH_B / 2;
-    for (uint64_t room_B = 0; room_B <= MUCH_B; room_B += MUCH_B / 4) {
+    /* a part of the device's memory */
+    c->api.zeDeviceGetMemoryProperties = fake_memory;
+    static const uint64_t memory_B[][2] = {
+        {UINT64_C(16) * MUCH_B, MUCH_B}, {LEAST_B, LEAST_B}, {0, ZS_INSTRUMENT_RECORDS_LIMIT_B}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(memory_B); i++) {
+        device_memory_B = memory_B[i][0];
+        assert_int_equal(asked(f), memory_B[i][1]);
+    }
+    device_memory_B = UINT64_C(16) * MUCH_B;
+    atomic_store(&c->instrument_rooms_B, MUCH_B);
+    assert_int_equal(asked(f), MUCH_B / 2);
+    atomic_store(&c->instrument_rooms_B, 0);
+    device_memory_B = 0;
+    /* twice as much for all of them where more is kept, but no room is larger than this */
+    static const uint64_t limit_B[][2] = {
+        {ZS_INSTRUMENT_ROOM_MOST_B - MUCH_B, ZS_INSTRUMENT_ROOM_MOST_B - MUCH_B},
+        {ZS_INSTRUMENT_RECORDS_MOST_B, ZS_INSTRUMENT_ROOM_MOST_B}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(limit_B); i++) {
+        c->instrument_records_limit_B = limit_B[i][0];
+        assert_int_equal(asked(f), limit_B[i][1]);
+    }
+    /* what was asked for, but no more than is kept */
+    c->instrument_records_limit_B = LEAST_B / 2;
+    assert_int_equal(asked(f), LEAST_B / 2);
+    for (uint64_t room_B = LEAST_B / 4; room_B <= LEAST_B; room_B *= 2) {
         atomic_store(&c->instrument_trace_B, room_B);
-        struct helper h = create(f, &module);
-        assert_non_null(module);
-        assert_int_equal(h.trace_B[0], room_B == MUCH_B / 4 ? room_B : MUCH_B / 2);
-        zs_instrument_module_ends(c, module);
+        assert_int_equal(asked(f), room_B == LEAST_B / 4 ? room_B : LEAST_B / 2);
     }
 }
 
@@ -439,8 +570,9 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(test_file_that_cannot_grow),    CASE(test_record_that_is_not_whole),
-        CASE(test_buffers_that_are_over),    CASE(test_rooms_that_were_too_small),
-        CASE(test_rooms_that_cannot_be_had),
+        CASE(test_buffers_that_are_over),    CASE(test_what_is_kept),
+        CASE(test_rooms_that_cannot_be_had), CASE(test_rooms_of_many),
+        CASE(test_rooms_at_the_same_time),   CASE(test_rooms_of_a_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
