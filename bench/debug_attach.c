@@ -6,9 +6,10 @@
  * breakpoints set in all kernels but one, where their threads begin, or in one at an offset. None
  * of them may be hit. The status is the command's.
  */
+#include "give_up.h"
+
 #include <level_zero/zet_api.h>
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,16 +28,6 @@ static struct {
     uint64_t offset_B;
     uint32_t set; /* breakpoints */
 } debugger;
-
-__attribute__((format(printf, 1, 2), noreturn)) static void give_up(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(1);
-}
 
 static void ok(ze_result_t result, const char *what)
 {

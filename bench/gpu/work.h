@@ -3,6 +3,8 @@
 #ifndef ZS_BENCH_WORK_H
 #define ZS_BENCH_WORK_H
 
+#include "../give_up.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +51,6 @@ uint64_t backend_instructions(void);
 void backend_option(const char *option); /* --... that main() does not know */
 void backend_close(void);
 
-void give_up(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void *read_file(const char *path, size_t *ret_size_B);
 
 #endif

@@ -110,8 +110,8 @@ static inline void lab_close(struct lab *lab)
 }
 
 /* Runs a kernel; its core clock cycles as the model has them, without what every launch costs. */
-static inline uint64_t lab_run(struct lab *lab, const char *name, uint32_t groups, uint32_t size,
-                               const struct lab_arg args[LAB_ARGS])
+static inline uint64_t lab_launch(struct lab *lab, const char *name, const uint32_t groups[3],
+                                  const uint32_t size[3], const struct lab_arg args[LAB_ARGS])
 {
     struct zs_diag diag = {0};
     struct zs_gpu_kernel *kernel;
@@ -143,8 +143,8 @@ static inline uint64_t lab_run(struct lab *lab, const char *name, uint32_t group
                                          .args = values,
                                          .memory = lab->memory,
                                          .flags = lab->flags,
-                                         .group_count = {groups, 1, 1},
-                                         .group_size = {size, 1, 1}};
+                                         .group_count = {groups[0], groups[1], groups[2]},
+                                         .group_size = {size[0], size[1], size[2]}};
     for (int i = lab->between ? 0 : 1; i < 2; i++) {
         zs_gpu_result_fini(&lab->result);
         if (zs_gpu_launch_run(lab->device, &launch, &lab->result))
@@ -157,6 +157,13 @@ static inline uint64_t lab_run(struct lab *lab, const char *name, uint32_t group
     if (!lab->result.timing.modelled)
         lab_fail("the launch was not modelled", 0);
     return lab->result.modelled_cycles;
+}
+
+static inline uint64_t lab_run(struct lab *lab, const char *name, uint32_t groups, uint32_t size,
+                               const struct lab_arg args[LAB_ARGS])
+{
+    return lab_launch(lab, name, (const uint32_t[3]){groups, 1, 1}, (const uint32_t[3]){size, 1, 1},
+                      args);
 }
 
 /* A random cycle through every `stride`-th dword. */

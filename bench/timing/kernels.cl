@@ -285,3 +285,74 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void halves(global const f
             x += in[(i + k * 4096) & 0x3ffff];
     out[i & 0x3ffff] = x;
 }
+
+/* later groups do less and less */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void falling(global uint *out, int n)
+{
+    uint x = get_global_id(0);
+    int group = get_group_id(0), groups = get_num_groups(0), times = n * (groups - group) / groups;
+    for (int i = 0; i < times; i++)
+        x = (x * 1664525u + 1013904223u) ^ (x >> 7);
+    out[get_global_id(0)] = x;
+}
+
+/* groups of random lengths; between barriers the last threads work longest */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void imbalanced(global uint *out, int n)
+{
+    local uint own[256];
+    uint l = get_local_id(0);
+    int rounds = 2 + (get_group_id(0) * 2654435761u >> 20) % n;
+    own[l] = l;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int r = 0; r < rounds; r++) {
+        uint x = own[(l * 7 + r) & 255];
+        for (int i = 0; i < l / 16 + 1; i++)
+            x = x * 5 + 1;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        own[l] = x;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = own[l];
+}
+
+/* lanes of random lengths */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void collatz(global uint *out, int n)
+{
+    uint x = get_global_id(0) + 1, steps = 0;
+    for (; x != 1 && steps < n; steps++)
+        x = x & 1 ? 3 * x + 1 : x >> 1;
+    out[get_global_id(0)] = steps;
+}
+
+/* atomics at random places */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void counts(global const uint *in, global uint *bins, int n)
+{
+    uint x = get_global_id(0) * 747796405u;
+    for (int i = 0; i < n; i++) {
+        x = x * 1664525u + 1013904223u;
+        atomic_add(&bins[x >> 24], in[get_global_id(0)]);
+    }
+}
+
+/* memory, then math, then memory; what a group reads others read that began 64, 128 ... before it */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void stages(global const float *in, global float *out, int n)
+{
+    int i = get_global_id(0);
+    float x = 0;
+    for (int k = 0; k < n; k++)
+        x += in[(i + k * 8192) & 0xfffff];
+    for (int k = 0; k < 8 * n; k++)
+        x = native_rsqrt(x * x + 1.0f);
+    for (int k = 0; k < n; k++)
+        out[(i + k * 8192) & 0xfffff] = x;
+}
+
+/* each lane goes along a row of its own: a line for each */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void column(global const float *in, global float *out, int n)
+{
+    int i = get_global_id(0);
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += in[(i * 1024 + k) & 0xfffff];
+    out[i] = sum;
+}
