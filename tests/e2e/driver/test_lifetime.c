@@ -430,7 +430,6 @@ static void test_export_under_a_kernel(void **state)
 
 int main(int argc, char **argv)
 {
-    alarm(120); /* what hangs fails */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_freed_under_a_kernel),
         cmocka_unit_test(test_kept_for_a_kernel),

@@ -52,11 +52,11 @@ def compile_one(out_dir, source, device, container, extra=()):
     if options:
         command += ['-options', options]
     log = ''
-    for _ in range(3):
+    for limit_s in (30, 60, 240):
         # debug information of several kernels in one zebin needs it; ocloc then rarely hangs
         env = dict(os.environ, IGC_UseMTInLLD='1') if container == 'zebin' else None
         try:
-            log = run(*command, env=env, cwd=KERNELS, timeout=20).stdout  # #include is relative
+            log = run(*command, env=env, cwd=KERNELS, timeout=limit_s).stdout  # #include is relative
         except subprocess.TimeoutExpired:
             log = 'it hangs'
         found = glob.glob(os.path.join(out_dir, glob.escape(name) + '_*.bin')) or \

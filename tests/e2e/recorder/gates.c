@@ -73,7 +73,6 @@ static void held(ze_command_list_handle_t list)
 
 int main(int argc, char **argv)
 {
-    alarm(100);
     if (argc < 2)
         return 2;
     app_init(&app);

@@ -29,7 +29,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { CASES_MAX = 256, TRACE_B = 1 << 20, BUFFER_B = 2 << 20, FAILURES_MAX = 8, TURN_S = 120 };
+enum { CASES_MAX = 256, TRACE_B = 1 << 20, BUFFER_B = 2 << 20, FAILURES_MAX = 8, TURN_S = 600 };
 
 /* What a case's launches executed of one kernel, or of the module's functions. */
 struct ran {

@@ -158,7 +158,7 @@ int helper_processes(pid_t application, pid_t *ret_pids, int most)
 void await_helper_processes(pid_t application, int count)
 {
     int have = -1;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 30000; i++) {
         have = helper_processes(application, NULL, 0);
         if (have == count)
             return;

@@ -38,12 +38,12 @@ def compile_module(folder, device, zebin):
                '-g -I.', '-out_dir', out, '-output', 'k']
     if zebin:
         command[2:2] = ['--format', 'zebin']
-    for _ in range(3):
+    for limit_s in (30, 60, 240):
         # several kernels in one zebin keep their debug info only this way; it may abort, or rarely
         # hang, after the files are written as before
         env = dict(os.environ, IGC_UseMTInLLD='1') if zebin else None
         try:
-            run(*command, cwd=folder, env=env, timeout=20)
+            run(*command, cwd=folder, env=env, timeout=limit_s)
         except subprocess.TimeoutExpired:
             print(f'ocloc hangs: {device}')
         for name in os.listdir(out) if os.path.isdir(out) else []:

@@ -240,7 +240,7 @@ static void fork_forgets_other_threads(void **state)
         sched_yield();
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(20);
+        alarm(200);
         _exit(zs_tracer_free(t) == 0 ? 0 : 1);
     }
     int status;
@@ -307,7 +307,7 @@ static void fork_inside_a_call(void **state)
     zs_tracer_enable(forker, true);
     assert_int_equal(traced_add(7, 1), 8);
     if (forked == 0) {
-        alarm(20);
+        alarm(200);
         _exit(live_on(logger, &log));
     }
     int status;
@@ -344,7 +344,7 @@ static void cancelled_threads_do_not_block(void **state)
     pthread_create(&thread, NULL, cancelled_caller, &traced);
     pthread_join(thread, NULL);
     assert_true(traced);
-    alarm(60);
+    alarm(200);
     assert_int_equal(zs_tracer_free(t), 0);
     alarm(0);
     assert_string_equal(log.text, "e");
