@@ -216,6 +216,19 @@ static struct value immediate(struct flow *f, const struct zs_isa_operand *o, ui
     }
 }
 
+/* Of a region of registers. Those of instructions with three sources say no width: it is that of a
+ * row without gaps; the last source has no rows, either. */
+static uint32_t element_of(const struct zs_isa_operand *o, uint32_t lane)
+{
+    uint32_t hstride = o->hstride == ZS_REGION_NONE ? 1 : o->hstride;
+    uint32_t width = hstride ? ZS_MAX(o->vstride / hstride, 1u) : 1;
+    if (o->vstride == ZS_REGION_NONE)
+        return lane * hstride;
+    if (o->width != ZS_REGION_NONE && o->width)
+        width = o->width;
+    return lane / width * o->vstride + lane % width * hstride;
+}
+
 static struct value source(struct flow *f, const struct zs_isa_inst *inst, uint32_t s,
                            uint32_t lane)
 {
@@ -224,17 +237,10 @@ static struct value source(struct flow *f, const struct zs_isa_inst *inst, uint3
     if (o->kind == ZS_OPERAND_IMM)
         return immediate(f, o, lane);
     size_t at_B = place_of(f, o);
-    bool scalar = o->width == 1 && !o->vstride;
     if (at_B == SIZE_MAX || !size_B || (inst->flags & ZS_INST_ALIGN16) ||
-        (o->modifiers & ZS_MOD_ABS))
+        (o->modifiers & ZS_MOD_ABS) || o->vstride == ZS_REGION_VXH)
         return unknown(f);
-    uint32_t element = scalar ? 0 : lane;
-    if (!scalar && o->width != ZS_REGION_NONE && o->width && o->vstride != ZS_REGION_NONE &&
-        o->vstride != ZS_REGION_VXH && o->hstride != ZS_REGION_NONE)
-        element = lane / o->width * o->vstride + lane % o->width * o->hstride;
-    else if (!scalar && o->hstride != ZS_REGION_NONE && o->vstride != ZS_REGION_VXH)
-        element = lane * o->hstride;
-    struct value v = load(f, at_B + (size_t)element * size_B, size_B);
+    struct value v = load(f, at_B + (size_t)element_of(o, lane) * size_B, size_B);
     return o->modifiers & ZS_MOD_NEG ? multiple(f, v, -1) : v;
 }
 
@@ -266,6 +272,8 @@ static struct value evaluate(struct flow *f, const struct zs_isa_inst *inst, uin
         return sum(f, a, b);
     case ZS_OP_ADD3:
         return sum(f, sum(f, a, b), source(f, inst, 2, lane));
+    case ZS_OP_NOT: /* of a number one less than its negative: of `size - 1 - i` */
+        return sum(f, multiple(f, a, -1), (struct value){0, -1});
     case ZS_OP_MUL:
         return product(f, a, b);
     case ZS_OP_MAD:
@@ -415,8 +423,17 @@ static void start(struct flow *f, const struct zs_profile *p)
     }
 }
 
+/* From XeHPG on threads load their local ids themselves, before anything else. */
+static bool is_payload(const struct flow *f, const struct zs_isa_inst *inst,
+                       const struct zs_isa_message *m)
+{
+    return m->kind == ZS_MSG_LOAD && m->flags & ZS_MSGF_BLOCK &&
+           place_of(f, &inst->dst) == f->grf_B;
+}
+
 struct zs_lane_access *zs_accesses(const struct zs_profile *p)
 {
+    bool own_code = false; /* an instruction that lanes can be off for */
     struct flow f = {.isa = p->code ? p->code->isa : NULL, .count = 1};
     if (!p->insts || p->inst_count > INSTS_MAX)
         return NULL;
@@ -429,12 +446,15 @@ struct zs_lane_access *zs_accesses(const struct zs_profile *p)
     for (uint32_t i = 0; i < p->inst_count && !f.failed; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(f.isa, i);
         const struct zs_isa_message *m = zs_isa_inst_message(f.isa, i);
-        if (m)
-            look_at(&f, inst, m, &accesses[i]);
-        if (m)
-            forget_result(&f, inst);
-        else
+        own_code = own_code || p->insts[i].is_masked;
+        if (!m) {
             execute(&f, inst);
+            continue;
+        }
+        look_at(&f, inst, m, &accesses[i]);
+        forget_result(&f, inst);
+        if (!own_code && is_payload(&f, inst, m))
+            start(&f, p);
     }
     free(f.slots);
     free(f.symbols);

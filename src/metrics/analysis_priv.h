@@ -4,6 +4,8 @@
 
 #include "metrics/analysis.h"
 
+#define ROOF_LOCAL_MEMORY "local memory"
+
 /* What a rule sees. */
 struct rule_context {
     struct zs_rank_analysis *analysis;
@@ -22,5 +24,9 @@ void roofline_make(const struct zs_rank_analysis *analysis, const struct zs_prof
                    struct zs_judged *to);
 /* A recorded metric of the selected kernel; NaN where there is none. */
 double analysis_metric(struct zs_rank_analysis *analysis, const char *name);
+/* What a group by address recorded of each of the kernel's instructions, over all launches that
+ * were measured; of the arena. NULL: nothing. */
+double *analysis_sampled(struct zs_rank_analysis *analysis, const struct zs_profile *profile,
+                         const char *metric);
 
 #endif

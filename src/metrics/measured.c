@@ -93,15 +93,33 @@ static void add_row(const struct zs_profiles *t, double *values, double *weights
     }
 }
 
+/* Groups that take turns measure some of the launches each. weights[] has the times of those. */
+static void set_parts(const struct zs_profiles *t, struct zs_profile *p, const double *reports,
+                      const double *weights)
+{
+    double all_ns = p->timed ? (double)p->total_ns / (double)p->timed * (double)p->launches : 0;
+    for (size_t m = 0; m < t->metrics.count; m++) {
+        double by_count = reports[m] / (double)p->launches, by_time = weights[m] / all_ns;
+        bool some = reports[m] > 0 && by_count < 1;
+        if (some && (p->shapes.count < 2 || !(by_time > 0 && by_time < 1)))
+            p->metric_parts[m] = by_count;
+        else if (some)
+            p->metric_parts[m] = by_time;
+    }
+}
+
 static int add_sums(struct zs_profiles *t, const uint32_t *first,
                     const struct zs_metric_group *groups)
 {
     struct zs_metric_sums sums;
     size_t count = t->metrics.count;
     double *weights = calloc(t->kernels.count * count + 1, sizeof(*weights));
-    int error = weights ? zs_metrics_sum(t->recorded, ZS_METRIC_SUM_BY_KERNEL, &sums) : -ENOMEM;
+    double *reports = calloc(t->kernels.count * count + 1, sizeof(*reports));
+    int error =
+        weights && reports ? zs_metrics_sum(t->recorded, ZS_METRIC_SUM_BY_KERNEL, &sums) : -ENOMEM;
     if (error) {
         free(weights);
+        free(reports);
         return error;
     }
     for (uint32_t i = 0; i < sums.count; i++) {
@@ -110,12 +128,19 @@ static int add_sums(struct zs_profiles *t, const uint32_t *first,
         size_t k = 0;
         while (p && t->kernels.items[k] != p)
             k++;
-        if (p && row->reports)
-            add_row(t, p->metrics, weights + k * count, first[row->group], row,
-                    groups[row->group].metric_count);
+        if (!p || !row->reports)
+            continue;
+        add_row(t, p->metrics, weights + k * count, first[row->group], row,
+                groups[row->group].metric_count);
+        for (uint32_t m = 0; m < groups[row->group].metric_count; m++)
+            if (!groups[row->group].is_time_based)
+                reports[k * count + first[row->group] + m] += (double)row->reports;
     }
+    for (size_t k = 0; k < t->kernels.count; k++)
+        set_parts(t, t->kernels.items[k], reports + k * count, weights + k * count);
     zs_metric_sums_free(&sums);
     free(weights);
+    free(reports);
     return 0;
 }
 
@@ -131,10 +156,14 @@ int profile_add_metrics(struct zs_profiles *t)
     error = first ? list_metrics(t, groups, group_count, first) : -ENOMEM;
     for (size_t i = 0; i < t->kernels.count && !error; i++) {
         double *values = ZS_ARENA_ARRAY(&t->arena, t->metrics.count, double);
-        for (size_t m = 0; values && m < t->metrics.count; m++)
+        double *parts = ZS_ARENA_ARRAY(&t->arena, t->metrics.count, double);
+        for (size_t m = 0; values && parts && m < t->metrics.count; m++) {
             values[m] = NAN;
+            parts[m] = 1;
+        }
         t->kernels.items[i]->metrics = values;
-        error = values ? 0 : -ENOMEM;
+        t->kernels.items[i]->metric_parts = parts;
+        error = values && parts ? 0 : -ENOMEM;
     }
     if (!error && t->metrics.count)
         error = add_sums(t, first, groups);

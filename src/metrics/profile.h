@@ -105,7 +105,8 @@ struct zs_profile {
     uint64_t launches, timed, total_ns, min_ns, max_ns;
     enum zs_limiter limiter;
     double values[ZS_QUANTITIES];
-    double *metrics; /* by index of zs_profiles.metrics */
+    double *metrics;      /* by index of zs_profiles.metrics */
+    double *metric_parts; /* by time, of all launches those whose reports they are; 1: of all */
 };
 
 /* A metric of a group that was recorded. */

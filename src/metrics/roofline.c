@@ -4,6 +4,7 @@
 #include "metrics/analysis_priv.h"
 
 #include <math.h>
+#include <string.h>
 
 static double counted_ns(const struct zs_profile *p)
 {
@@ -51,6 +52,17 @@ static void add_roof(struct zs_judged *to, const char *name, double bytes, doubl
     r->roof_count++;
 }
 
+/* Of all launches, where a group measured some of them; NaN: it is not there. */
+static double of_all_launches(const struct zs_rank_analysis *a, const struct zs_profile *p,
+                              const char *name)
+{
+    const struct zs_profile_metric *metrics = a->profiles->metrics.items;
+    for (size_t m = 0; m < a->profiles->metrics.count; m++)
+        if (!strcmp(metrics[m].name, name) && !metrics[m].is_time_based && !isnan(p->metrics[m]))
+            return p->metrics[m] / p->metric_parts[m];
+    return analysis_metric((struct zs_rank_analysis *)(uintptr_t)a, name);
+}
+
 void roofline_make(const struct zs_rank_analysis *a, const struct zs_profile *p,
                    struct zs_judged *to)
 {
@@ -71,12 +83,14 @@ void roofline_make(const struct zs_rank_analysis *a, const struct zs_profile *p,
         return;
     set_operations(p, r);
     r->rate = ns > 0 ? r->count / ns : (double)NAN;
-    add_roof(to, "local memory", v[ZS_Q_SLM_BYTES], p->peaks.slm_rate, ns);
+    add_roof(to, ROOF_LOCAL_MEMORY, v[ZS_Q_SLM_BYTES], p->peaks.slm_rate, ns);
     add_roof(to, "L3", v[ZS_Q_GLOBAL_BYTES] + v[ZS_Q_SCRATCH_BYTES] + v[ZS_Q_IMAGE_BYTES],
              p->peaks.l3_rate, ns);
-    struct zs_rank_analysis *analysis = (struct zs_rank_analysis *)(uintptr_t)a;
-    double moved = analysis_metric(analysis, "MemoryBytesRead") +
-                   analysis_metric(analysis, "MemoryBytesWritten");
+    double moved =
+        of_all_launches(a, p, "MemoryBytesRead") + of_all_launches(a, p, "MemoryBytesWritten");
+    if (isnan(moved))
+        moved = of_all_launches(a, p, "GPU_MEMORY_BYTE_READ") +
+                of_all_launches(a, p, "GPU_MEMORY_BYTE_WRITE");
     add_roof(to, "memory", moved, p->peaks.memory_rate, ns);
     r->attainable = r->peak;
     r->bound = isnan(r->peak) ? "" : "compute";

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { SLM_CYCLE_B = 64 }; /* 16 banks of local memory, four bytes each */
 
 static void ZS_PRINTF(2, 3) say(struct zs_found *f, const char *format, ...)
 {
@@ -44,6 +47,24 @@ static void lines_of(const struct rule_context *c, struct zs_found *f, enum zs_q
     lines(c, f, share, &q);
 }
 
+static double sampled(const struct zs_profile *p, uint32_t i, void *user)
+{
+    (void)p;
+    return ((const double *)user)[i];
+}
+
+/* By what was measured at each address; false: nothing was. */
+static bool lines_sampled(const struct rule_context *c, struct zs_found *f, const char *metric)
+{
+    double *values = analysis_sampled(c->analysis, c->profile, metric);
+    double all = 0;
+    for (uint32_t i = 0; values && i < c->profile->inst_count; i++)
+        all += values[i];
+    if (all > 0)
+        lines(c, f, sampled, values);
+    return all > 0;
+}
+
 static bool needs(struct rule_context *c, enum zs_quantity q)
 {
     c->missing = zs_profile_why(c->analysis->profiles, c->profile, q);
@@ -59,8 +80,13 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
     if (!needs(c, ZS_Q_ISSUE) || !needs(c, ZS_Q_GLOBAL_BYTES))
         return false;
     for (uint32_t i = 0; i < r->roof_count; i++)
-        if (!slowest || r->roofs[i].bytes / r->roofs[i].rate > slowest->bytes / slowest->rate)
+        if (r->roofs[i].rate > 0 &&
+            (!slowest || r->roofs[i].bytes / r->roofs[i].rate > slowest->bytes / slowest->rate))
             slowest = &r->roofs[i];
+    if (!slowest && r->roof_count)
+        c->missing = "no rate of its caches is published: `zescope record --metrics "
+                     "ZscopeMemory` (or ComputeBasic, ComputeOverview of Intel's) records what "
+                     "memory moves";
     /* what moves takes at least half as long as what is issued, and operations are too few to need
      * the units: the roof over the kernel is that of a memory */
     if (!slowest || !(r->memory_ns >= r->compute_ns / 2) || !(slowest->attainable < r->peak / 2))
@@ -75,10 +101,7 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
     number(f, "least_time_issue", r->compute_ns, "ns");
     number(f, "rate", slowest->asked_rate, "GB/s");
     number(f, "peak_rate", slowest->rate, "GB/s");
-    lines_of(c, f,
-             slowest == &r->roofs[0] && r->roof_count > 1 && slowest->name[1] == 'o'
-                 ? ZS_Q_SLM_BYTES
-                 : ZS_Q_GLOBAL_BYTES);
+    lines_of(c, f, !strcmp(slowest->name, ROOF_LOCAL_MEMORY) ? ZS_Q_SLM_BYTES : ZS_Q_GLOBAL_BYTES);
     return true;
 }
 
@@ -131,6 +154,22 @@ static struct lines_touched count_touched(const struct zs_profile *p,
     return t;
 }
 
+/* By sectors that moved beyond those that the bytes need. */
+static bool lines_wasted(const struct rule_context *c, struct zs_found *f)
+{
+    const struct zs_profile *p = c->profile;
+    double *sectors = analysis_sampled(c->analysis, p, "Sectors"), all = 0;
+    for (uint32_t i = 0; sectors && i < p->inst_count; i++) {
+        double needed = (p->insts[i].read_B + p->insts[i].written_B) / 64;
+        bool counts = p->insts[i].space == ZS_SPACE_BUFFER && sectors[i] > needed;
+        sectors[i] = counts ? sectors[i] - needed : 0;
+        all += sectors[i];
+    }
+    if (all > 0)
+        lines(c, f, sampled, sectors);
+    return all > 0;
+}
+
 static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
 {
     void *accesses = (void *)(uintptr_t)c->accesses;
@@ -165,7 +204,12 @@ static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
     number(f, "stride", t.stride_B ? (double)t.stride_B : (double)NAN, "B");
     number(f, "messages_not_followed", t.other, "messages");
     number(f, "SectorUse", use, "%");
-    lines(c, f, in_code ? wasted_lines : not_followed, accesses);
+    if (in_code)
+        lines(c, f, wasted_lines, accesses);
+    else if (!lines_wasted(c, f) && t.other > 0)
+        lines(c, f, not_followed, accesses);
+    else if (!f->place_count)
+        lines_of(c, f, ZS_Q_GLOBAL_BYTES);
     return true;
 }
 
@@ -177,34 +221,67 @@ static double conflict_cycles(const struct zs_profile *p, uint32_t i, void *user
     return p->insts[i].executions * (a->cycles - a->cycles_least);
 }
 
-static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
+/* Cycles of local memory's banks. */
+struct bank_cycles {
+    double cycles, least; /* as far as the code tells addresses */
+    double followed, other;
+    double conflicts, conflicts_least; /* measured; NaN: they were not */
+};
+
+static struct bank_cycles count_bank_cycles(const struct rule_context *c)
 {
     const struct zs_profile *p = c->profile;
-    double cycles = 0, least = 0;
+    struct bank_cycles b = {
+        .conflicts = analysis_metric(c->analysis, "ZscopeMemory.SlmConflictCycles"),
+        .conflicts_least =
+            fmax(analysis_metric(c->analysis, "ZscopeMemory.SlmMessages"),
+                 analysis_metric(c->analysis, "ZscopeMemory.SlmBytesAsked") / SLM_CYCLE_B)};
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const struct zs_lane_access *a = &c->accesses[i];
+        double n = p->insts[i].executions;
+        if (p->insts[i].space != ZS_SPACE_SLM || !(n > 0))
+            continue;
+        *(a->is_known ? &b.followed : &b.other) += n;
+        b.cycles += a->is_known ? n * a->cycles : 0;
+        b.least += a->is_known ? n * a->cycles_least : 0;
+    }
+    return b;
+}
+
+static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
+{
     if (!needs(c, ZS_Q_SLM_MESSAGES))
         return false;
     if (!c->accesses) {
         c->missing = "its code is too large for following addresses";
         return false;
     }
-    for (uint32_t i = 0; i < p->inst_count; i++) {
-        const struct zs_lane_access *a = &c->accesses[i];
-        if (p->insts[i].space != ZS_SPACE_SLM || !a->is_known || !(p->insts[i].executions > 0))
-            continue;
-        cycles += p->insts[i].executions * a->cycles;
-        least += p->insts[i].executions * a->cycles_least;
-    }
-    if (!(cycles >= 1.5 * least) || least == 0)
+    struct bank_cycles b = count_bank_cycles(c);
+    bool in_code = b.least > 0 && b.cycles >= 1.5 * b.least;
+    bool measured = b.conflicts > 0 && b.conflicts >= 0.5 * b.conflicts_least;
+    if (!in_code && !measured) {
+        if (isnan(b.conflicts) && b.other > 0.1 * (b.other + b.followed))
+            c->missing = "addresses are not told by its code: `zescope record --metrics "
+                         "ZscopeMemory` records conflicts";
         return false;
-    f->severity = 1 - least / cycles;
+    }
+    double times = in_code ? b.cycles / b.least : 1 + b.conflicts / b.conflicts_least;
+    f->severity = 1 - 1 / times;
     say(f,
         "lanes of a message hit one bank of local memory at different addresses: it takes %.3g "
         "times as long",
-        cycles / least);
-    number(f, "bank_cycles", cycles, "cycles");
-    number(f, "bank_cycles_without", least, "cycles");
-    number(f, "SlmConflictCycles", analysis_metric(c->analysis, "SlmConflictCycles"), "cycles");
-    lines(c, f, conflict_cycles, (void *)(uintptr_t)c->accesses);
+        times);
+    number(f, "bank_cycles", in_code ? b.cycles : (double)NAN, "cycles");
+    number(f, "bank_cycles_without", in_code ? b.least : (double)NAN, "cycles");
+    number(f, "messages_not_followed", b.other, "messages");
+    number(f, "SlmConflictCycles", b.conflicts, "cycles");
+    number(f, "SlmCyclesWithout", measured ? b.conflicts_least : (double)NAN, "cycles");
+    if (lines_sampled(c, f, "SlmConflictCycles"))
+        return true;
+    if (in_code)
+        lines(c, f, conflict_cycles, (void *)(uintptr_t)c->accesses);
+    else
+        lines_of(c, f, ZS_Q_SLM_MESSAGES);
     return true;
 }
 
@@ -232,35 +309,43 @@ static bool rule_spills(struct rule_context *c, struct zs_found *f)
 
 /* ---- lanes ---- */
 
-/* What part of a thread's lanes has a work-item: of the first masked instruction. */
-static double lanes_with_items(const struct zs_profile *p)
+/* What part of these lanes has a work-item: the last thread of a group may be filled in part. */
+static double lanes_with_items(const struct zs_profile *p, double first, double count)
 {
-    for (uint32_t i = 0; i < p->inst_count; i++) {
-        const struct zs_inst_profile *n = &p->insts[i];
-        if (n->is_masked && n->executions > 0)
-            return n->lanes / (n->executions * zs_isa_inst(p->code->isa, i)->exec_size);
+    double simd = p->code->kernel->simd, with = 0, all = 0;
+    for (size_t i = 0; i < p->shapes.count; i++) {
+        const struct zs_shape *s = &p->shapes.items[i];
+        double items = (double)s->size[0] * s->size[1] * s->size[2];
+        double groups = (double)s->groups[0] * s->groups[1] * s->groups[2] * (double)s->launches;
+        if (!(items > 0) || !(groups > 0) || !(simd > 0))
+            continue;
+        double threads = ceil(items / simd), rest = items - (threads - 1) * simd;
+        with += groups * ((threads - 1) * count + fmin(fmax(rest - first, 0), count));
+        all += groups * threads * count;
     }
-    return 1;
+    return all > 0 ? with / all : 1;
 }
 
 static double lost_lanes(const struct zs_profile *p, uint32_t i, void *user)
 {
     const struct zs_inst_profile *n = &p->insts[i];
+    const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
+    (void)user;
     if (!n->is_masked || !(n->executions > 0))
         return 0;
-    double could = n->executions * zs_isa_inst(p->code->isa, i)->exec_size * *(const double *)user;
+    double could = n->executions * inst->exec_size *
+                   lanes_with_items(p, inst->channel_offset, inst->exec_size);
     return could > n->lanes ? could - n->lanes : 0;
 }
 
 static bool rule_divergence(struct rule_context *c, struct zs_found *f)
 {
     const struct zs_profile *p = c->profile;
-    double lost = 0, used = 0, items = 0;
+    double lost = 0, used = 0;
     if (!needs(c, ZS_Q_LANES))
         return false;
-    items = lanes_with_items(p);
     for (uint32_t i = 0; i < p->inst_count; i++) {
-        lost += lost_lanes(p, i, &items);
+        lost += lost_lanes(p, i, NULL);
         used += p->insts[i].is_masked && p->insts[i].lanes > 0 ? p->insts[i].lanes : 0;
     }
     if (!(lost > 0.2 * (lost + used)))
@@ -273,7 +358,7 @@ static bool rule_divergence(struct rule_context *c, struct zs_found *f)
     quantity(c, f, ZS_Q_LANE_USE);
     number(f, "lanes_off", lost, "lanes");
     number(f, "lanes_on", used, "lanes");
-    lines(c, f, lost_lanes, &items);
+    lines(c, f, lost_lanes, NULL);
     return true;
 }
 
@@ -281,7 +366,7 @@ static bool rule_partial_threads(struct rule_context *c, struct zs_found *f)
 {
     if (!needs(c, ZS_Q_LANES))
         return false;
-    double items = lanes_with_items(c->profile);
+    double items = lanes_with_items(c->profile, 0, c->profile->code->kernel->simd);
     if (!(items < 0.9))
         return false;
     f->severity = 1 - items;
@@ -374,7 +459,8 @@ static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
     say(f, "threads spend %.0f %% of their cycles waiting at barriers", 100 * f->severity);
     number(f, "SyncStall", waited, "cycles");
     number(f, "thread_cycles", all, "cycles");
-    lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
+    if (!lines_sampled(c, f, "SyncStall"))
+        lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
     return true;
 }
 

@@ -106,6 +106,9 @@ static void put_roofline(const struct zs_analyzed *k, const struct colors *c, st
             zs_buf_printf(out, " of %.4g", roof->rate);
         zs_buf_putc(out, '\n');
     }
+    if (r->rate > 1.02 * r->attainable && !strcmp(r->bound, "memory"))
+        zs_buf_puts(out, "    above the roof: what caches still hold of a launch's writes counts, "
+                         "but is written when it is over\n");
 }
 
 static void put_occupancy(struct zs_analysis *a, const struct zs_analyzed *k,

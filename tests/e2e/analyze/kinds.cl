@@ -96,3 +96,27 @@ __kernel void imbalanced(__global float *a, __global float *b, int rounds, __loc
     barrier(CLK_LOCAL_MEM_FENCE); /* MARK imbalanced */
     b[get_global_id(0)] = tile[get_local_size(0) - 1 - i];
 }
+
+__kernel void hidden(__global float *a, __global float *b, int rounds, __local float *tile)
+{
+    int i = get_local_id(0);
+    float sum = 0.0f;
+    tile[i] = a[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < 16 * rounds; k++)
+        sum += tile[(i * 16 + k) & 2047]; /* MARK hidden */
+    b[get_global_id(0)] = sum;
+}
+
+__kernel void uneven(__global float *a, __global float *b, int rounds, __local float *tile)
+{
+    int i = get_local_id(0);
+    float x = a[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < 32)
+        for (int k = 0; k < 500 * rounds; k++)
+            x = mad(x, 0.5f, 1.0f);
+    tile[i] = x;
+    barrier(CLK_LOCAL_MEM_FENCE); /* MARK uneven */
+    b[get_global_id(0)] = tile[get_local_size(0) - 1 - i];
+}

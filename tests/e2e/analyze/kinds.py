@@ -15,6 +15,8 @@ SHAPES = {
     'conflicts': (42, 64, 8192, 1),
     'crowded': (42, 32, 40000, 1),
     'imbalanced': (42, 256, 1024, 1),
+    'hidden': (42, 64, 8192, 1),
+    'uneven': (42, 256, 1024, 1),
 }
 ROUNDS = 4
 

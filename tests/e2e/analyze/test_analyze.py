@@ -6,6 +6,7 @@ Usage: test_analyze.py KINDS.cl ZESCOPE DRIVER PROGRAM NBODY NBODY_SOURCES
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -113,7 +114,69 @@ class Analyze(unittest.TestCase):
         # sixteen lanes 64 bytes apart meet in one bank
         self.assertGreater(self.number(finding, 'bank_cycles'), 4 * self.number(finding, 'bank_cycles_without'))
         self.assertNotIn('bank-conflicts', self.findings('crowded'))
+        self.assertNotIn('bank-conflicts', [n['rule'] for n in self.kernels['conflicts']['not_judged']])
         self.assertNotIn('bank-conflicts', self.findings('imbalanced'))
+
+    def test_bank_conflicts_that_the_code_does_not_tell_are_measured(self):
+        (why,) = [n['why'] for n in self.kernels['hidden']['not_judged'] if n['rule'] == 'bank-conflicts']
+        self.assertIn('record --metrics ZscopeMemory', why)
+        for device in ('skl', 'dg2'):
+            kinds = self.kinds if device == 'skl' else self.few('dg2', 'hidden', 'conflicts', 'crowded')
+            rec = kinds.record('hidden', '--counts', '--metrics', 'ZscopeMemory,ZscopeMemoryByAddress',
+                               kernels=['hidden', 'conflicts', 'crowded'])
+            kernels = {k['name']: k for k in self.analyze(rec)['kernels']}
+            for name in ('hidden', 'conflicts'):
+                (finding,) = [f for f in kernels[name]['findings'] if f['rule'] == 'bank-conflicts']
+                self.assertEqual(finding['places'][0]['line'], kinds.line(name))
+            # a thread's 16 lanes, 64 bytes apart: one bank has all of them, once a round
+            (finding,) = [f for f in kernels['hidden']['findings'] if f['rule'] == 'bank-conflicts']
+            rounds, messages = 16 * 4, 42 * 64 // 16
+            self.assertGreaterEqual(self.number(finding, 'SlmConflictCycles'), .9 * 15 * rounds * messages)
+            self.assertLessEqual(self.number(finding, 'SlmConflictCycles'), 1.1 * 15 * rounds * messages)
+            self.assertEqual([f for f in kernels['crowded']['findings'] if f['rule'] == 'bank-conflicts'], [])
+
+    def few(self, device, *names):
+        """These kernels alone, for another device: all take long to compile."""
+        with open(PATHS[0]) as f:
+            pieces = re.split('(?m)^(?=__kernel)', f.read())
+        # the lines stay where they are
+        text = pieces[0] + ''.join(p if re.match(r'__kernel void (\w+)', p)[1] in names else '\n' * p.count('\n')
+                                   for p in pieces[1:])
+        folder = tempfile.mkdtemp(dir=self.folder.name)
+        with open(os.path.join(folder, 'few.cl'), 'w') as f:
+            f.write(text)
+        return Kinds(os.path.join(folder, 'few.cl'), *PATHS[1:], folder, device)
+
+    def test_other_generations(self):
+        """Threads that load their local ids, sums of three, devices without published rates of caches."""
+        kinds = self.few('dg2', 'streaming', 'strided')
+        rec = kinds.record('plain', '--counts', kernels=['streaming', 'strided'])
+        kernels = {k['name']: k for k in self.analyze(rec)['kernels']}
+        (finding,) = [f for f in kernels['strided']['findings'] if f['rule'] == 'uncoalesced']
+        self.assertEqual(self.number(finding, 'stride'), 128)
+        self.assertEqual(finding['places'][0]['line'], kinds.line('strided'))
+        self.assertNotIn('uncoalesced', [f['rule'] for f in kernels['streaming']['findings']])
+        self.assertEqual([n['rule'] for n in kernels['streaming']['not_judged'] if 'is published' in n['why']],
+                         ['memory-bound'])
+        for groups in ('ZscopeMemory', 'ComputeOverview'):
+            rec = kinds.record('moved_' + groups, '--counts', '--metrics', groups, kernels=['streaming'])
+            (kernel,) = self.analyze(rec)['kernels']
+            (finding,) = [f for f in kernel['findings'] if f['rule'] == 'memory-bound']
+            self.assertEqual(finding['places'][0]['line'], kinds.line('streaming'))
+            roof = {r['name']: r for r in kernel['roofline']['roofs']}['memory']
+            # four bytes read and four written for each item, and what threads load as arguments
+            self.assertGreaterEqual(roof['bytes'], 168 * 256 * 8)
+            self.assertLess(roof['bytes'], 168 * 256 * 8 * 1.1)
+
+    def test_groups_that_take_turns(self):
+        """Each measures half of the launches: bytes of memory are those of all."""
+        whole = self.kinds.record('whole', '--counts', '--metrics', 'ZscopeMemory', kernels=['streaming'],
+                                  streaming=(168, 256, 0, 4))
+        turns = self.kinds.record('turns', '--counts', '--metrics', 'ZscopeMemory,ZscopeStalls', kernels=['streaming'],
+                                  streaming=(168, 256, 0, 4))
+        roofs = [{r['name']: r for r in self.analyze(rec)['kernels'][0]['roofline']['roofs']} for rec in (whole, turns)]
+        self.assertEqual(roofs[0]['memory']['bytes'], 4 * 168 * 256 * 4)
+        self.assertEqual(roofs[1]['memory']['bytes'], roofs[0]['memory']['bytes'])
 
     def test_low_occupancy(self):
         finding, _ = self.check_finding('crowded', 'low-occupancy')
@@ -131,6 +194,11 @@ class Analyze(unittest.TestCase):
         rec = self.kinds.record('few', '--counts', kernels=['clean'], clean=(84, 10, 0, 1))
         (kernel,) = self.analyze(rec)['kernels']
         self.assertIn('partial-threads', [f['rule'] for f in kernel['findings']])
+        self.assertNotIn('divergence', [f['rule'] for f in kernel['findings']])
+        for rules, kernel in ((['divergence', 'partial-threads'], 'divergent'), (['partial-threads'], 'streaming')):
+            rec = self.kinds.record('few_' + kernel, '--counts', kernels=[kernel], **{kernel: (168, 8, 0, 1)})
+            found = [f['rule'] for f in self.analyze(rec)['kernels'][0]['findings']]
+            self.assertEqual([r for r in sorted(found) if r in ('divergence', 'partial-threads')], rules)
         rec = self.kinds.record('small', '--counts', kernels=['clean'], clean=(1, 256, 0, 1))
         (kernel,) = self.analyze(rec)['kernels']
         (finding,) = [f for f in kernel['findings'] if f['rule'] == 'low-occupancy']
@@ -147,6 +215,11 @@ class Analyze(unittest.TestCase):
         self.assertEqual(kernels['imbalanced']['not_judged'], [])
         for name in ('crowded', 'clean'):
             self.assertNotIn('barrier-imbalance', [f['rule'] for f in kernels[name]['findings']])
+        # where threads wait, not where barriers are: of several the one with most stall cycles
+        rec = self.kinds.record('waits', '--counts', '--metrics', 'ZscopeStalls,ZscopeStallSampling', kernels=['uneven'])
+        (finding,) = [f for f in self.analyze(rec)['kernels'][0]['findings'] if f['rule'] == 'barrier-imbalance']
+        self.assertEqual(finding['places'][0]['line'], self.kinds.line('uneven'))
+        rec = os.path.join(self.folder.name, 'stalls')
         # what was recorded has names in formulas: of the group, and alone, in any case
         for name in ('ZscopeStalls.SyncStall', 'SyncStall', 'zscopestalls.syncstall'):
             self.assertEqual(self.kinds.run('check', '--min', f'imbalanced:{name}=1', rec)[0], 0)
@@ -179,7 +252,7 @@ class Analyze(unittest.TestCase):
         self.assertNotIn('clean', out)
         self.assertIn('(modelled)', out)
         status, out, _ = self.kinds.run('analyze', '-n', '1', self.rec)
-        self.assertIn('8 more kernels: --limit 0 shows all', out)
+        self.assertIn('10 more kernels: --limit 0 shows all', out)
         self.assertEqual(self.kinds.run('analyze', '-k', 'nothing', self.rec)[0], 1)
         self.assertEqual(self.kinds.run('analyze', '-k', '(', self.rec)[0], 2)
         self.assertEqual(self.kinds.run('analyze', '/no/such')[0], 1)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics of groups that tell instruction addresses, by instruction of a kernel. */
+#include "metrics/analysis_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const groups_by_address[] = {"ZscopeMemoryByAddress", "ZscopeStallSampling"};
+
+static bool is_of(const struct zs_profiles *t, const struct zs_profile *p,
+                  const struct zs_metric_place *place)
+{
+    if (strcmp(place->kernel, p->name) != 0)
+        return false;
+    const struct zs_record_build *build = zs_recording_find_build(
+        t->recording, (uint32_t)place->process, place->build, place->seen_ns);
+    return build && build->module == p->module_index;
+}
+
+/* Of a group that says where the report is. */
+static bool is_sampled(const struct zs_metric_group *group)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(groups_by_address); i++)
+        if (!strcmp(group->name, groups_by_address[i]))
+            return true;
+    return false;
+}
+
+/* UINT32_MAX: none begins there. */
+static uint32_t inst_at(const struct zs_profile *p, int64_t offset_B)
+{
+    uint32_t low = 0, high = p->inst_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((int64_t)zs_isa_inst_offset(p->code->isa, middle) < offset_B)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool begins = low < p->inst_count && (int64_t)zs_isa_inst_offset(p->code->isa, low) == offset_B;
+    return begins ? low : UINT32_MAX;
+}
+
+double *analysis_sampled(struct zs_rank_analysis *a, const struct zs_profile *p, const char *name)
+{
+    const struct zs_profiles *t = a->profiles;
+    const struct zs_metric_report *reports;
+    const struct zs_metric_group *groups;
+    double *sums = NULL;
+    uint64_t count;
+    uint32_t group_count;
+    if (!t->recorded || !p->insts)
+        return NULL;
+    reports = zs_metrics_reports(t->recorded, &count);
+    groups = zs_metrics_groups(t->recorded, &group_count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct zs_metric_group *group = &groups[reports[i].group];
+        uint32_t metric = is_sampled(group) ? zs_metric_find(group, name) : ZS_METRICS_NONE;
+        struct zs_metric_place place;
+        if (metric == ZS_METRICS_NONE || !zs_metrics_place(t->recorded, &reports[i], &place) ||
+            !is_of(t, p, &place))
+            continue;
+        if (!sums && !(sums = ZS_ARENA_ARRAY(&a->arena, p->inst_count, double)))
+            return NULL;
+        uint32_t at = inst_at(p, place.offset_B);
+        if (at != UINT32_MAX)
+            sums[at] += zs_metrics_number(t->recorded, &reports[i], metric);
+    }
+    return sums;
+}
