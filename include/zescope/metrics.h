@@ -108,6 +108,8 @@ struct zs_metrics_info {
                                   launched something else are left out */
     uint64_t damaged_files;    /* of traces: what stands behind the damage is missing */
     uint64_t events_lost;      /* of traces while recording, of metrics or anything else */
+    uint64_t overflows; /* how often reports of stretches of time were lost, because the driver's
+                           buffer was full before they were read */
 };
 
 /* Whether the recording was made with metrics, without reading it: `record --metrics` says so in a

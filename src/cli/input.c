@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/filter.h"
 #include "base/os.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "store/store.h"
 
@@ -196,6 +197,11 @@ void zs_cli_note_metrics_losses(const struct zs_common_options *common, const ch
                     info->damaged, info->orphans);
     if (info->runs_mismatch[0])
         zs_cli_note(common, "%s", info->runs_mismatch);
+    if (info->overflows)
+        zs_cli_note(common,
+                    "reports over time were lost %" PRIu64 " time%s, as the driver's buffer was "
+                    "full before they were read: sums are too small; make the period longer",
+                    info->overflows, zs_plural(info->overflows));
     if (info->events_lost)
         zs_cli_note(common,
                     "%s: %" PRIu64 " events were lost while recording (--trace-limit, or the disk "

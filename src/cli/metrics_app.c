@@ -13,6 +13,7 @@
 #include <zescope/record.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,18 @@ static bool tell(const struct metrics_options *o, const char *path)
     return zs_cli_note_metrics(&o->common, path);
 }
 
+/* JSON and CSV are alone on standard output: what the application writes there goes to standard
+ * error. The descriptor to put back, or -1. */
+static int data_to_us(void)
+{
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (out >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        close(out);
+        out = -1;
+    }
+    return out;
+}
+
 static int record(const struct metrics_options *o, bool streams, const char *path, int app_count,
                   char **app)
 {
@@ -114,7 +127,12 @@ static int record(const struct metrics_options *o, bool streams, const char *pat
     } else if (o->runs) {
         words[at++] = "--runs";
     }
+    int out = o->json || o->csv ? data_to_us() : -1;
     int status = zs_cli_record_with(words, at, app_count, app);
+    if (out >= 0) {
+        dup2(out, STDOUT_FILENO);
+        close(out);
+    }
     free(words);
     return status;
 }

@@ -124,12 +124,62 @@ static bool is_refused(const char *recording)
 static const char *reason(const struct zs_metrics *metrics)
 {
     uint32_t count;
+    unsigned result;
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
     if (!zs_metrics_info(metrics)->launches)
-        return "no kernel was launched";
+        return try_init(true, &result) && result
+                   ? "no kernel was launched, and no Level Zero driver here starts: zescope run -- "
+                     "... measures on the software GPU, zescope doctor says what is installed"
+                   : "no kernel was launched";
     if (count && groups[0].is_time_based)
         return "the device ran for less than one period: make it shorter";
     return "no kernel launch was measured";
+}
+
+static bool shares_domain(const struct zs_metric_group *groups, uint32_t count, uint32_t g)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (i != g && groups[i].domain == groups[g].domain &&
+            groups[i].is_time_based == groups[g].is_time_based &&
+            !strcmp(groups[i].device, groups[g].device))
+            return true;
+    return false;
+}
+
+/* Groups that had no turn while others of their domain measured. */
+static void note_turns_of(const struct zs_common_options *common, const struct zs_metrics *metrics,
+                          const bool *measured, bool is_time_based, const char *why)
+{
+    uint32_t count;
+    char names[512] = "";
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
+    for (uint32_t g = 0; g < count; g++) {
+        size_t at = strlen(names);
+        if (!measured[g] && groups[g].is_time_based == is_time_based &&
+            shares_domain(groups, count, g))
+            snprintf(names + at, sizeof(names) - at, "%s%.100s", at ? ", " : "", groups[g].name);
+    }
+    if (names[0])
+        zs_cli_note(common, "nothing was measured with %s: %s", names, why);
+}
+
+static void note_turns(const struct zs_common_options *common, const struct zs_metrics *metrics)
+{
+    uint32_t count;
+    uint64_t report_count;
+    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
+    zs_metrics_groups(metrics, &count);
+    bool *measured = calloc((size_t)count + 1, sizeof(*measured));
+    for (uint64_t i = 0; measured && i < report_count; i++)
+        measured[reports[i].group] = true;
+    if (measured && report_count) {
+        note_turns_of(common, metrics, measured, false,
+                      "groups of one domain take turns, and a command list keeps its groups until "
+                      "it is reset; --runs runs the application once for each");
+        note_turns_of(common, metrics, measured, true,
+                      "of a domain one group at a time is read over time: the first that is named");
+    }
+    free(measured);
 }
 
 bool zs_cli_note_metrics(const struct zs_common_options *common, const char *recording)
@@ -144,6 +194,7 @@ bool zs_cli_note_metrics(const struct zs_common_options *common, const char *rec
     const struct zs_metrics_info *info = zs_metrics_info(metrics);
     zs_metrics_reports(metrics, &reports);
     zs_cli_note_metrics_losses(common, recording, info);
+    note_turns(common, metrics);
     if (!reports && is_refused(recording))
         zs_cli_note(common, "there are no metrics: %s", advice());
     else if (!reports && !info->lost && !info->events_lost)

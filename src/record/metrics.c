@@ -220,8 +220,11 @@ static int on_metric(void *user, uint64_t process, struct zs_span record, uint64
         return add_entry(l, process, &f, f.number[ZS_ACT_TYPE] == ZS_ACT_SAMPLE);
     case ZS_ACT_UNMEASURED:
         return add_unmeasured(l, process, &f);
+    case ZS_ACT_SAMPLES: /* raw data of streamers: for the driver alone */
+        l->m->info.overflows += f.number[ZS_ACT_LOST] != 0;
+        return 0;
     default:
-        return 0; /* raw data of streamers: for the driver alone */
+        return 0;
     }
 }
 

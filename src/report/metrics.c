@@ -582,6 +582,7 @@ void zs_metrics_json(const struct zs_metrics *metrics, const struct zs_metrics_v
     zs_json_u64(&j, "damaged", info->damaged);
     zs_json_u64(&j, "damaged_files", info->damaged_files);
     zs_json_u64(&j, "events_lost", info->events_lost);
+    zs_json_u64(&j, "overflows", info->overflows);
     zs_json_string(&j, "runs_mismatch", info->runs_mismatch);
     put_json_groups(metrics, &j);
     put_json_launches(metrics, view, &j);

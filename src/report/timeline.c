@@ -2,11 +2,13 @@
 /* What both formats share. */
 #include "report/timeline_priv.h"
 
+#include "base/arena.h"
 #include "base/heap.h"
 #include "base/id_map.h"
 #include "base/vec.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -138,17 +140,33 @@ int timeline_on_metric(void *user, uint64_t process, struct zs_span record, uint
     return 0;
 }
 
-/* Whether the group had a report in this process before. */
-static bool is_new_group(struct zs_id_map *seen, const struct zs_metric_report *r, int *ret_error)
+/* What was put last for each metric of a group in a process; NaN: nothing was. A counter keeps its
+ * value, so that is put again only when it changes. NULL: no memory. */
+static double *last_of(struct zs_id_map *seen, struct zs_arena *arena,
+                       const struct zs_metric_report *r, uint32_t metric_count)
 {
-    if (zs_id_map_get(seen, r->process, r->group))
-        return false;
-    *ret_error = zs_id_map_put(seen, r->process, r->group, seen);
-    return true;
+    double *last = zs_id_map_get(seen, r->process, r->group);
+    if (last)
+        return last;
+    last = ZS_ARENA_ARRAY(arena, (size_t)metric_count + 1, double);
+    for (uint32_t i = 0; last && i < metric_count; i++)
+        last[i] = NAN;
+    return last && !zs_id_map_put(seen, r->process, r->group, last) ? last : NULL;
+}
+
+static int put_change(struct timeline *t, const struct timeline_counter *counter, uint64_t time_ns,
+                      double value, double *last)
+{
+    if (value == *last)
+        return 0;
+    struct timeline_counter changed = *counter;
+    changed.is_first = isnan(*last);
+    *last = isnan(value) ? 0 : value;
+    return t->put_counter(t, &changed, time_ns, *last);
 }
 
 static int put_report(struct timeline *t, const struct zs_metrics *metrics,
-                      const struct zs_metric_report *r, bool is_first)
+                      const struct zs_metric_report *r, double *last)
 {
     uint32_t count;
     char name[640];
@@ -159,11 +177,10 @@ static int put_report(struct timeline *t, const struct zs_metrics *metrics,
         if (m->total == ZS_METRIC_TOTAL_NONE || i == g->time)
             continue;
         snprintf(name, sizeof(name), "%.255s (%.100s), %.255s", m->name, m->units, g->name);
-        const struct timeline_counter counter = {r->process, r->group, i, is_first, name};
-        status = t->put_counter(t, &counter, r->start_ns, zs_metrics_number(metrics, r, i));
+        const struct timeline_counter counter = {r->process, r->group, i, false, name};
+        status = put_change(t, &counter, r->start_ns, zs_metrics_number(metrics, r, i), &last[i]);
         if (!status && !g->is_time_based)
-            status = t->put_counter(
-                t, &(struct timeline_counter){r->process, r->group, i, false, name}, r->end_ns, 0);
+            status = put_change(t, &counter, r->end_ns, 0, &last[i]);
     }
     return status;
 }
@@ -172,21 +189,25 @@ int timeline_metrics(struct timeline *t, const char *recording, struct zs_diag *
 {
     struct zs_metrics *metrics;
     struct zs_id_map seen = {0};
+    struct zs_arena arena;
+    uint32_t group_count;
     uint64_t count;
     if (!t->has_metrics)
         return 0;
     int status = zs_metrics_open(recording, &metrics, diag);
     if (status)
         return status;
+    zs_arena_init(&arena, (size_t)1 << 30);
+    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &group_count);
     const struct zs_metric_report *reports = zs_metrics_reports(metrics, &count);
     for (uint64_t i = 0; i < count && !status; i++) {
         if (!reports[i].end_ns)
             continue;
-        bool is_first = is_new_group(&seen, &reports[i], &status);
-        if (!status)
-            status = put_report(t, metrics, &reports[i], is_first);
+        double *last = last_of(&seen, &arena, &reports[i], groups[reports[i].group].metric_count);
+        status = last ? put_report(t, metrics, &reports[i], last) : -ENOMEM;
     }
     zs_id_map_fini(&seen);
+    zs_arena_fini(&arena);
     zs_metrics_close(metrics);
     return status;
 }

@@ -27,12 +27,13 @@
  *   QUERY    ID of the append, SUBMIT_NS of the EXECUTE, GROUP, RAW (the report as the driver gave
  *            it), VALUES (as it calculated them: 8 bytes for each metric, little-endian, an
  *            unsigned number or a double by VALUE_TYPE; absent when it could not; several sets
- * where the report has more than one). PART n > 0: more sets of the QUERY before it SAMPLES  GROUP,
- * START_NS: raw data of a streamer, a part; SAMPLE  GROUP, START_NS, END_NS, VALUES: a report that
- * was calculated from it. LOST: some before it were UNMEASURED  COUNT of executions that have no
- * metrics, DESCRIPTION: why. The last of a process and description counts GONE     LIST (handle),
- * KIND (a row of act_objects.def): it was destroyed or freed while recording was paused, so that it
- * is not taken for a leak
+ *            where the report has more than one). PART n > 0: more sets of the QUERY before it
+ *   SAMPLES  GROUP, START_NS, RAW: data of a streamer, a part. LOST: some before it were
+ *   SAMPLE   GROUP, START_NS, END_NS, VALUES: a report that was calculated from them
+ *   UNMEASURED  COUNT of executions that have no metrics, DESCRIPTION: why. The last of a process
+ *            and description counts
+ *   GONE     LIST (handle), KIND (a row of act_objects.def): it was destroyed or freed while
+ *            recording was paused, so that it is not taken for a leak
  *
  * Ids count from 1 in each process (its ordinal is in the files' names). An EXECUTE may stand in
  * another thread's file than its APPEND, before or behind it; an APPEND that is executed again has

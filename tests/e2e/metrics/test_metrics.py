@@ -23,7 +23,7 @@ EXCLUSIVE = 'ZscopeInstructions,ZscopeMemory' # of one domain
 
 
 def run(*words, check=0, env=None, cwd=None):
-    full = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER, **(env or {}))
+    full = {**os.environ, 'ZE_ENABLE_ALT_DRIVERS': DRIVER, **(env or {})}
     p = subprocess.run(words, env=full, cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
     if p.returncode != check:
         raise AssertionError(f'{words}: exit {p.returncode}, not {check}\n{p.stdout}{p.stderr}')
@@ -49,7 +49,7 @@ def field(number, value):
 def record(type_, **fields):
     """A packet with a record of src/store/activity.h."""
     numbers = {'id': 2, 'name': 3, 'build': 31, 'submit_ns': 24, 'count': 19, 'device': 5, 'description': 32, 'units': 34,
-               'group': 35, 'domain': 36, 'sampling': 37, 'metric_type': 38, 'value_type': 39, 'values': 42, 'part': 44, 'base': 45}
+               'group': 35, 'domain': 36, 'sampling': 37, 'metric_type': 38, 'value_type': 39, 'values': 42, 'lost': 43, 'part': 44, 'base': 45}
     message = field(1, type_) + b''.join(field(numbers[k], v) for k, v in fields.items())
     return field(1, field(58, 3) + field(8, 5) + field(10, 77) + field(2046, message))
 
@@ -175,8 +175,12 @@ class Metrics(unittest.TestCase):
         document = self.show(self.record('immediate', 2, groups='ComputeBasic,' + EXCLUSIVE)[0])
         self.assertEqual(names(document), [['ComputeBasic', EXCLUSIVE.split(',')[0]], EXCLUSIVE.split(',')[1:]])
         # a list keeps the set that it began with
-        document = self.show(self.record('list', 2, groups=EXCLUSIVE)[0])
-        self.assertEqual(names(document), [[EXCLUSIVE.split(',')[0]]] * 4)
+        path, said = self.record('list', 2, groups=EXCLUSIVE)
+        self.assertEqual(names(self.show(path)), [[EXCLUSIVE.split(',')[0]]] * 4)
+        self.assertIn(f'nothing was measured with {EXCLUSIVE.split(",")[1]}: groups of one domain take turns', said)
+        self.assertIn('--runs', said)
+        _, said = self.record('immediate', 2, '--metrics-period', '200us', groups=EXCLUSIVE)
+        self.assertIn(f'nothing was measured with {EXCLUSIVE.split(",")[1]}: of a domain one group at a time', said)
         path, _ = self.record('immediate', 3, '--runs', groups=EXCLUSIVE)
         document = self.show(path)
         self.assertEqual(document['runs'], 2)
@@ -256,6 +260,30 @@ class Metrics(unittest.TestCase):
         sums = [line for line in lines if line[0] == 'sum' and line[7] == 'Instructions']
         self.assertEqual([(line[5], line[6], float(line[8])) for line in sums], [('6', '6', sum(values))])
 
+    def test_data_stands_alone_on_standard_output(self):
+        """What the application writes there goes beside it; its exit status is passed through."""
+        app = ['--', 'sh', '-c', 'echo of the application; "$@"; s=$?; echo last; exit $s', 'sh', PROGRAM, self.binary,
+               'immediate', '1']
+        for option in ('--json', '--csv'):
+            p = run(ZESCOPE, 'metrics', 'query', '-g', 'ZscopeInstructions', option, *app, check=9)
+            self.assertNotIn('application', p.stdout)
+            self.assertTrue(json.loads(p.stdout) if option == '--json' else list(csv.DictReader(io.StringIO(p.stdout))))
+            self.assertIn('of the application\n', p.stderr)
+            self.assertIn('last\n', p.stderr)
+        p = run(ZESCOPE, 'metrics', 'query', '-g', 'ZscopeInstructions', *app, check=9)
+        self.assertTrue(p.stdout.startswith('of the application\n'))
+
+    def test_reports_that_overflow_are_said(self):
+        """Data of a streamer in a trace that says that some before it were lost."""
+        path, _ = self.record('immediate', 2)
+        self.assertEqual(self.show(path)['overflows'], 0)
+        self.assertNotIn('were lost', run(ZESCOPE, 'metrics', 'show', path).stderr)
+        file = sorted(glob.glob(os.path.join(path, 'trace', '*.pftrace')))[0]
+        with open(file.rsplit('-', 1)[0] + '-900.pftrace', 'wb') as f:
+            f.write(b''.join(record(16, group=1, lost=lost) for lost in (1, 0, 1)))
+        self.assertEqual(self.show(path)['overflows'], 2)
+        self.assertIn('reports over time were lost 2 times', run(ZESCOPE, 'metrics', 'show', path).stderr)
+
     def test_wrong_usage(self):
         app = ['--', PROGRAM, self.binary, 'immediate', '1']
         for words in (['query', *app], ['query', '-g', 'ComputeBasic'], ['stream', '-g', 'X', '--runs', *app],
@@ -275,6 +303,9 @@ class Metrics(unittest.TestCase):
         self.assertEqual(p.stdout, '')
         p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'true', check=1)
         self.assertIn('there are no metrics: no kernel was launched', p.stderr)
+        p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'true', check=1,
+                env={'ZE_ENABLE_ALT_DRIVERS': '/no/such/driver.so'})
+        self.assertIn('no Level Zero driver here starts: zescope run', p.stderr)
         p = run(ZESCOPE, 'metrics', 'stream', '-g', 'ComputeBasic', '--period', '1000s', *app, check=9)
         self.assertIn('there are no metrics: the device ran for less than one period', p.stderr)
         # the application turns them off
@@ -324,6 +355,14 @@ class Metrics(unittest.TestCase):
         self.assertEqual([e['args']['value'] for e in groups], [GROUPS, 0] * 4)
         self.assertEqual([e['ts'] for e in groups], [t / 1000 for launch in document['launches']
                                                      for t in (launch['start_ns'], launch['end_ns'])])
+        # a counter is put again when it changes, and only then
+        puts = {}
+        for e in events:
+            puts.setdefault(e['name'], []).append(e['args'].get('value'))
+        self.assertEqual(puts['SamplerTexels (texels), ComputeBasic'], [0])
+        for name, values in puts.items():
+            if not name.startswith('Level Zero'):
+                self.assertNotIn(True, [a == b for a, b in zip(values, values[1:])], name)
         file = os.path.join(self.folder, 'x.pftrace')
         run(ZESCOPE, 'timeline', '-o', file, path)
         with open(file, 'rb') as f:
