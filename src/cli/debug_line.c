@@ -23,6 +23,7 @@ static struct zs_debugger *interrupted; /* what Ctrl-C stops, while something ru
 static volatile sig_atomic_t at_prompt, got_interrupt, got_resize, got_continue, got_suspend;
 static bool is_edited; /* lines are: at the prompt the terminal has modes of its own */
 static int wake_fds[2] = {-1, -1};
+static int keys_fd; /* the terminal; reading it does not wait */
 
 static void wake(void)
 {
@@ -263,9 +264,20 @@ static bool take_signals(EditLine *editor, struct zs_shell *shell)
         if (zs_tui_is_on())
             el_set(editor, EL_REFRESH);
     }
-    bool give_up = got_interrupt == 1;
+    if (!got_interrupt)
+        return false;
     got_interrupt = 0;
-    return give_up;
+    return true;
+}
+
+/* The terminal opened anew, so that nobody else's reading of it is changed. With Ctrl-C it throws
+ * away what was typed and not yet read: what poll has seen may be gone when it is read. */
+static int open_keys(int fd)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    int keys = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    return keys < 0 ? fd : keys;
 }
 
 /* One character; a key, or a signal that has one. */
@@ -275,7 +287,7 @@ static int get_key(EditLine *editor, wchar_t *ret)
     mbstate_t state = {0};
     el_get(editor, EL_CLIENTDATA, &shell);
     for (;;) {
-        struct pollfd fds[] = {{.fd = fileno(shell->in), .events = POLLIN},
+        struct pollfd fds[] = {{.fd = keys_fd, .events = POLLIN},
                                {.fd = wake_fds[0], .events = POLLIN}};
         char byte;
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
@@ -286,8 +298,8 @@ static int get_key(EditLine *editor, wchar_t *ret)
         }
         if (!fds[0].revents)
             continue;
-        ssize_t n = read(fileno(shell->in), &byte, 1);
-        if (n < 0 && errno == EINTR)
+        ssize_t n = read(keys_fd, &byte, 1);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n <= 0)
             return (int)n;
@@ -393,6 +405,7 @@ static void edit_lines(struct zs_shell *shell)
     EditLine *editor = el_init("zescope", shell->in, stdout, stderr);
     History *lines = open_history(shell, &typed);
     is_edited = true;
+    keys_fd = open_keys(fileno(shell->in));
     watch_terminal();
     if (editor)
         set_up(editor, lines, shell);
@@ -405,7 +418,7 @@ static void edit_lines(struct zs_shell *shell)
         at_prompt = 1;
         const char *line = el_gets(editor, &count);
         at_prompt = 0;
-        bool given_up = got_interrupt == 2;
+        bool given_up = got_interrupt; /* before or right after the line has ended */
         got_interrupt = 0;
         if (given_up)
             continue;
@@ -427,6 +440,8 @@ static void edit_lines(struct zs_shell *shell)
         history_end(lines);
     if (editor)
         el_end(editor);
+    if (keys_fd != fileno(shell->in))
+        close(keys_fd);
     signal(SIGTSTP, SIG_DFL);
     zs_tui_fini();
 }

@@ -186,6 +186,18 @@ class Lines(Session):
             t.type('\x04')
             self.assertEqual(t.end(), 0)
 
+    def test_interrupt_while_typing(self):
+        """What was typed and not yet read is thrown away by the terminal; that it came is not lost."""
+        t = self.start()
+        for _ in range(30):
+            before = len(t.raw)
+            t.type('print ' + 'nonsense ' * 7)
+            t.type('\x03')
+            t.until(lambda: b'^C' in t.raw[before:] and t.prompted(), 'a new prompt')
+        self.assertNotIn(b'nothing is being debugged', t.raw)
+        t.type('\x04')
+        self.assertEqual(t.end(), 0)
+
     def test_status(self):
         t = self.start(app=['sh', '-c', 'exit 7'])
         t.do('run')
