@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""kept_ocloc.py KEPT COMPILER OCLOC ARGUMENTS...: as `OCLOC ARGUMENTS...`, but what was compiled before is there.
+
+For checks, whose builds compile the same kernels. A result in the folder KEPT is of the same COMPILER (which OCLOC
+starts), arguments, source, files that the source could include, and variables that tell the compiler something. It is
+kept only if OCLOC succeeded, and if nothing in it says in which folder that was. What is unusual (several sources, no
+files as a result, variables that make the compiler write more files) is left to OCLOC alone.
+"""
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+KNOWN_VARIABLES = {'IGC_UseMTInLLD'}
+
+
+def parse(words):
+    """(source, folder of the results, arguments without that folder), or None."""
+    at = {}
+    for i, word in enumerate(words):
+        if word in ('-file', '-out_dir', '-output'):
+            if word in at or i + 1 >= len(words):
+                return None
+            at[word] = i + 1
+    if not words or words[0] != 'compile' or '-file' not in at or '-o' in words:
+        return None
+    output = words[at['-output']] if '-output' in at else ''
+    folder = words[at['-out_dir']] if '-out_dir' in at else ''
+    if folder and os.path.dirname(output):
+        return None
+    rest = list(words)
+    if output:
+        rest[at['-output']] = os.path.basename(output)
+    if folder:
+        del rest[at['-out_dir'] - 1:at['-out_dir'] + 1]
+    return words[at['-file']], folder or os.path.dirname(output) or '.', rest
+
+
+def folders_of_includes(source, words):
+    yield os.path.dirname(source) or '.'
+    for word in words:
+        yield from re.findall(r'-I\s*(\S+)', word)
+
+
+def key_of(real, source, rest):
+    h = hashlib.sha256()
+
+    def add(*parts):
+        for part in parts:
+            part = part if isinstance(part, bytes) else str(part).encode()
+            h.update(b'%d:' % len(part))
+            h.update(part)
+
+    stat = os.stat(real)
+    add(os.path.realpath(real), stat.st_size, stat.st_mtime_ns)
+    has_paths = any(re.search(r'(^|\s)-g', word) for word in rest)
+    for word in rest:
+        add(os.path.basename(word) if word == source and not has_paths else word)
+    for name in sorted(KNOWN_VARIABLES & set(os.environ)):
+        add(name, os.environ[name])
+    with open(source, 'rb') as f:
+        text = f.read()
+    add(text)
+    if b'#include' in text:
+        for folder in folders_of_includes(source, rest):
+            for name in sorted(os.listdir(folder)):
+                path = os.path.join(folder, name)
+                if name.endswith(('.h', '.cl')) and os.path.isfile(path):
+                    with open(path, 'rb') as f:
+                        add(name, f.read())
+    return h.hexdigest()
+
+
+def hand_out(kept, folder):
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(os.path.join(kept, 'files')):
+        handle, path = tempfile.mkstemp(dir=folder)
+        os.close(handle)
+        shutil.copyfile(os.path.join(kept, 'files', name), path)
+        os.chmod(path, 0o644)
+        os.replace(path, os.path.join(folder, name))
+    for stream in sys.stdout.buffer, sys.stderr.buffer:
+        with open(os.path.join(kept, 'out' if stream is sys.stdout.buffer else 'err'), 'rb') as f:
+            stream.write(f.read())
+        stream.flush()
+
+
+def says_where(work, source):
+    """Whether something in the folder names the folders of this run."""
+    folders = [f.encode() for f in (os.getcwd(), work, os.path.dirname(source)) if f.startswith('/')]
+    for top, _, names in os.walk(work):
+        for name in names:
+            with open(os.path.join(top, name), 'rb') as f:
+                text = f.read()
+            if any(folder in text for folder in folders):
+                return True
+    return False
+
+
+def compile_into(kept, ocloc, source, rest):
+    """False: it is not a result to keep."""
+    work = tempfile.mkdtemp(dir=os.path.dirname(kept))
+    try:
+        files = os.path.join(work, 'files')
+        os.mkdir(files)
+        with open(os.path.join(work, 'out'), 'wb') as out, open(os.path.join(work, 'err'), 'wb') as err:
+            status = subprocess.run([ocloc, *rest, '-out_dir', files], stdout=out, stderr=err, check=False).returncode
+        names = os.listdir(files)
+        if status or not names or not all(os.path.getsize(os.path.join(files, name)) for name in names) or \
+                says_where(work, source):
+            return False
+        try:
+            os.rename(work, kept)
+        except OSError: # somebody else was faster
+            pass
+        return True
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def main():
+    top, real, ocloc, words = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+    del os.environ['ZS_TEST_OCLOC_KEPT']
+    plan = parse(words)
+    try:
+        if plan and not any(name.startswith('IGC_') and name not in KNOWN_VARIABLES for name in os.environ):
+            source, folder, rest = plan
+            os.makedirs(top, exist_ok=True)
+            kept = os.path.join(top, key_of(real, source, rest))
+            if os.path.isdir(kept) or compile_into(kept, ocloc, source, rest):
+                hand_out(kept, folder)
+                return
+    except OSError: # what it is about is said by the compiler
+        pass
+    os.execv(ocloc, [ocloc, *words])
+
+
+main()
