@@ -256,6 +256,7 @@ void zs_port_lsc_surface(struct zs_port_message *message, const struct zs_port_s
 
 /* lsc_rows of message.c */
 int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc);
+int zs_port_decode_lsc_load_status(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc);
@@ -269,6 +270,7 @@ int zs_port_decode_lsc_typed_atomic(struct zs_port_message *message, uint32_t de
 int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t desc);
 int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
 zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
+zs_port_run_fn zs_port_run_lsc_load_status;
 zs_port_run_fn zs_port_run_lsc_load_avx2, zs_port_run_lsc_store_avx2;
 /* lsc_move.c: elements of lanes. data: of a store, NULL: it is a load */
 bool zs_port_run_lsc_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,

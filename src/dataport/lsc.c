@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Load/store cache messages (UGM, SLM), from XeHPG on: loads and stores of vectors by 64-bit
- * address, binding table, scratch surface and in local memory, and their atomics.
+ * address, from general state base on, by binding table, scratch surface and in local memory, and
+ * their atomics.
  *
  * Every component of a vector has registers of its own: element e of all lanes, then e + 1. A
  * slot is a dword, or a qword; bytes and words lie in its low bits, or are packed. A transposed
@@ -11,7 +12,10 @@
  * What they move stands in lsc_move.c, rare forms in lsc_special.c. Cache controls change nothing.
  * Sources: IGA's MessageDecoderLSC.cpp; IGC's documentation/visa/instructions/LSC_UNTYPED.md and
  * what its IsaVerification.cpp allows; Mesa's brw_eu_defines.h (lsc_*) and
- * brw_lower_logical_sends.cpp.
+ * brw_lower_logical_sends.cpp; fs_visitor::assign_curb_setup() of its brw_fs.cpp, which loads the
+ * arguments of a thread, that begin at r0.0 behind general state base, by 32-bit addresses without
+ * a surface. Page status: LSC_UNTYPED.md, and IGC's IBiF_LSC_Builtins (true where an address has a
+ * page of a tiled resource).
  */
 #include "dataport/dataport_priv.h"
 
@@ -144,6 +148,36 @@ int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc)
     uint32_t address_grf = registers_of(lanes * message->address_B, grf_B);
     error = zs_port_payload(message, address_grf, slots * operands, message->returns ? slots : 0);
     return error ? error : data_is_apart(message, operands > 0);
+}
+
+/* Whether pages are there: a bit for each lane in one register, whatever the elements are. */
+int zs_port_decode_lsc_load_status(struct zs_port_message *message, uint32_t desc)
+{
+    decode_data_size(message, desc);
+    message->elements = (uint8_t)zs_port_lsc_vector(desc);
+    uint32_t grf_B = message->component_B;
+    uint32_t address_B = payload_lanes(message, grf_B) * message->address_B;
+    return zs_port_payload(message, registers_of(address_B, grf_B), 0, grf_B / GRF_B);
+}
+
+/*
+ * What it looks for are null pages of tiled resources, of which there are none here: the answer is
+ * yes for each lane that asks. An address that no memory has is a fault, as it is for a load.
+ */
+bool zs_port_run_lsc_load_status(struct zs_port *port, const struct zs_port_message *m,
+                                 uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                 uint32_t mask)
+{
+    uint32_t span_B = (uint32_t)m->elements * m->element_B;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        uint64_t gpu_va = zs_port_load64(src0 + (size_t)lane * 8);
+        if (!zs_port_range(port, m, gpu_va, span_B, (int)lane, false))
+            return false;
+    }
+    memset(dst, 0, (size_t)m->rlen * GRF_B);
+    zs_port_store32(dst, mask);
+    return true;
 }
 
 /* ---- typed -------------------------------------------------------------------------------------

@@ -177,6 +177,8 @@ void zs_port_lsc_surface(struct zs_port_message *m, const struct zs_port_send *s
     } else if (f.is_scratch) {
         m->bti = BTI_SCRATCH_SURFACE;
         m->space = ZS_PORT_SPACE_SCRATCH;
+    } else if (f.surface == FLAT && m->address_B == 4) {
+        m->space = ZS_PORT_SPACE_PAYLOAD; /* from general state base on, as by index 255 */
     } else if (f.surface != FLAT) {
         m->bti = (uint8_t)f.index;
         if (f.index == BTI_STATELESS)

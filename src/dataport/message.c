@@ -54,6 +54,7 @@ static const struct zs_port_message_row lsc_rows[] = {
     LSC_ROW(0x05, lsc_store_strided, lsc_special, 0, 0, LSC, "strided store"),
     LSC_ROW_WIDE(0x06, lsc_store_quad, lsc_store, "quad store"),
     LSC_ROW(0x07, lsc_block2d_store, lsc_block2d_store, 0, 0, BLOCK2D, "2D block store"),
+    LSC_ROW(0x1b, lsc_load_status, lsc_load_status, 0, 0, NONE, "load of page status"),
     /* memory is never compressed here */
     LSC_ROW_WIDE(0x1c, lsc_store, lsc_store, "uncompressed store"),
     LSC_ROW_WIDE(0x20, lsc_store_quad, lsc_store, "uncompressed quad store"),

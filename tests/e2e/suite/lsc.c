@@ -380,6 +380,19 @@ static void case_fences(struct suite *s)
         out[i] = a[i] + 3;
 }
 
+static void case_status(struct suite *s)
+{
+    const struct form form = {4, 4, 4, 0, IN_ORDER};
+    suite_in(s, S_U8, s->n * PER_LANE_B);
+    places(s, &form, 0);
+    uint32_t *out = suite_out(s, S_U32, s->n, 0), lanes = lanes_of(s);
+    for (uint32_t i = 0; i < s->n; i++) {
+        out[i] = 0;
+        for (uint32_t lane = 0; lane < lanes; lane++)
+            out[i] |= (uint32_t)(lane * 3 % 5 != 1) << lane;
+    }
+}
+
 /* ---- texels ---- */
 
 enum { WIDTH = 20, HEIGHT = 6 };
@@ -548,6 +561,7 @@ static const struct suite_case cases[] = {
     {"lsc_table_a32", case_table, shapes},
     {"lsc_table_a64", case_table, shapes},
     {"lsc_fences", case_fences, shapes},
+    {"lsc_status", case_status, shapes},
     {"lsc_texels", case_texels, shapes, OTHER_NUMBERS},
     {"lsc_texel_sums", case_texel_sums, shapes, OTHER_NUMBERS},
     BLOCKS(BLOCK_CASE)};

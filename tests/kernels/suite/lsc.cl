@@ -315,6 +315,17 @@ KERNEL void lsc_fences(global const uint *a, global uint *out)
     out[I] += 3;
 }
 
+/* ---- Whether pages are there: a bit for each lane that asks, in the first lane's slot ---- */
+
+KERNEL void lsc_status(global const uchar *a, global const uint *at, global uint *out)
+{
+    global const uchar *p = a + at[I];
+    uint bits = 7;
+    if (I % LANES * 3 % 5 != 1)
+        __asm__ volatile("lsc_load_status.ugm " SIMD "%0:d32x4 flat[%1]:a64" : "=rw"(bits) : "rw"(p));
+    out[I] = sub_group_broadcast(bits, 0);
+}
+
 #if LANES == 8
 /* ---- By binding table, by the numbers that the compiler gives the first and the fourth buffer ---- */
 

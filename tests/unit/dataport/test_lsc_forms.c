@@ -94,6 +94,8 @@ static bool has_data(const struct form *f)
         bool first = f->bits == 1 || f->bits == 3 || f->bits == 7 || f->bits == 15;
         return f->bits && (first || f->op == 2) && fits(f, (uint32_t)__builtin_popcount(f->bits));
     }
+    if (f->bits & 8 && f->op == 0x1b)
+        return false;
     if (f->bits & 8)
         return f->lanes == 1 && (slots[f->data] == elements[f->data] || length == 1) &&
                length * elements[f->data] <= 8 * f->grf_B;
@@ -101,18 +103,20 @@ static bool has_data(const struct form *f)
         return false;
     if (f->sfid == UGML && (length == 3 || length == 8))
         return false;
-    return length <= 8 && fits(f, length);
+    return length <= 8 && (f->op == 0x1b || fits(f, length));
 }
 
 static bool is_modelled(const struct form *f)
 {
     bool scratch = f->is_surface_offset && f->index == ZS_PORT_SCRATCH_HANDLE >> 10;
     bool typed = f->sfid == TGM;
-    if (f->op == 0x1b || f->op == 0x1d || f->op == 0x1e || (typed && f->op == 0x1c))
+    if (f->op == 0x1b && (f->kind != FLAT || f->address != 3 || f->sfid == SLM_SFID || typed))
+        return false;
+    if (f->op == 0x1d || f->op == 0x1e || (typed && f->op == 0x1c))
         return false;
     if ((typed && f->grf_B == 64) || (f->kind == SURFACE_STATE && (typed || !scratch)))
         return false;
-    return f->sfid == SLM_SFID || is_block2d(f) || f->kind != FLAT || f->address == 3;
+    return true;
 }
 
 static struct form any_form(uint64_t *seed)
@@ -147,7 +151,7 @@ static struct form any_form(uint64_t *seed)
 /* Registers for all that a message may have. */
 static struct zs_port_send send_of(const struct form *f)
 {
-    bool has_response = f->op < 4 || is_atomic(f);
+    bool has_response = f->op < 4 || f->op == 0x1b || is_atomic(f);
     uint32_t mlen = f->sfid == TGM ? 2 : is_block2d(f) ? 1 : 15, xlen = 31, rlen = 31;
     bool one_address = f->op == 1 || f->op == 5 || (!is_quad(f) && !is_atomic(f) && f->bits & 8);
     if (f->sfid != TGM && !is_block2d(f)) {
@@ -258,7 +262,11 @@ static void surfaces(void **state)
         {LOAD_D32 | A32 | BINDLESS << 29, 1000 << 6, true, -EINVAL, "no surface state is there"},
         {LOAD_D32 | A32 | BINDLESS << 29, 3 << 6, true, 0, NULL},
         {LOAD_D32 | A32 | SURFACE_STATE << 29, 3 << 6, true, -ENOTSUP, "scratch memory's"},
-        {LOAD_D32 | A32, 0, false, -ENOTSUP, "what 32-bit addresses without a surface count from"},
+        {LOAD_D32 | A32, 0, false, 0, NULL},
+        {LOAD_D32 | A64 | 0x1b, 0, false, 0, NULL},
+        {LOAD_D32 | A32 | 0x1b, 0, false, -ENOTSUP, "is told of 64-bit addresses alone"},
+        {LOAD_D32 | A64 | 0x1b | 1 << 15, 0, false, -EINVAL, "has no order of elements"},
+        {LOAD_D32 | A32 | BINDLESS << 29, 3 << 6, true, 0, NULL},
     };
     uint64_t seed = 32;
     struct fixture *f = calloc(1, sizeof(*f));
@@ -285,11 +293,103 @@ static void surfaces(void **state)
     free(f);
 }
 
+/* ---- without a surface ---- */
+
+enum { D32 = 2 << 9, X4 = 3 << 12, BY_32 = 2 << 7, BY_64 = 3 << 7, STATUS = 0x1b, STORE_OP = 4 };
+
+static void must_decode(struct fixture *f, uint32_t desc, uint32_t lanes, uint32_t rlen)
+{
+    struct zs_diag diag = {0};
+    bool is_store = (desc & 0x3f) == STORE_OP;
+    const struct zs_port_send send = {.sfid = UGM,
+                                      .desc = desc,
+                                      .mlen = lanes * ((desc & BY_64) == BY_64 ? 8 : 4) / 32,
+                                      .xlen = is_store ? lanes * 4 / 32 : 0,
+                                      .rlen = is_store ? 0 : rlen,
+                                      .grf_B = 32,
+                                      .exec_size = lanes,
+                                      .has_lsc = true};
+    if (zs_port_message_decode(&send, &f->message, &f->row, &diag))
+        fail_msg("0x%08x: %s", desc, diag.text);
+}
+
+/* Addresses of 32 bits count from general state base: a thread's arguments, which nothing writes.
+ */
+static void arguments(void **state)
+{
+    enum { PAYLOAD_AT = 192, PAYLOAD_B = 320 };
+    static const uint32_t masks[] = {0xffff, 0x1, 0xa5c3};
+    uint64_t seed = 33;
+    struct fixture *f = aligned_alloc(64, (sizeof(*f) + 63) / 64 * 64);
+
+    (void)state;
+    fixture_init(f, &seed);
+    f->port.payload = f->memory + PAYLOAD_AT;
+    f->port.payload_B = PAYLOAD_B;
+    must_decode(f, D32 | BY_32, 16, 2);
+    assert_int_equal(f->message.space, ZS_PORT_SPACE_PAYLOAD);
+    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+        uint32_t offsets[16], got, untouched;
+        memset(f->dst, 0x5a, 64);
+        memset(&untouched, 0x5a, 4);
+        for (uint32_t lane = 0; lane < 16; lane++)
+            offsets[lane] = masks[i] >> lane & 1 ? random_u32(&seed) % (PAYLOAD_B - 3) : UINT32_MAX;
+        memcpy(f->src0, offsets, sizeof(offsets));
+        assert_true(run(f, masks[i]));
+        for (uint32_t lane = 0; lane < 16; lane++) {
+            bool on = masks[i] >> lane & 1;
+            memcpy(&got, f->dst + lane * 4, 4);
+            assert_memory_equal(&got, on ? f->port.payload + offsets[lane] : (uint8_t *)&untouched,
+                                4);
+        }
+    }
+    memcpy(f->src0, &(uint32_t){PAYLOAD_B - 3}, 4);
+    assert_false(run(f, 1));
+    must_decode(f, STORE_OP | D32 | BY_32, 16, 0);
+    memcpy(f->src0, &(uint32_t){0}, 4);
+    assert_false(run(f, 1));
+    assert_int_equal(f->port.fault.kind, ZS_PORT_FAULT_READ_ONLY);
+    free(f);
+}
+
+/* A bit for each lane that asks, at the register's start; no page, no answer. */
+static void page_status(void **state)
+{
+    static const uint32_t masks[] = {0xffff, 0x8000, 0xa5c3};
+    static const uint32_t zeros[15];
+    uint64_t seed = 34;
+    struct fixture *f = aligned_alloc(64, (sizeof(*f) + 63) / 64 * 64);
+
+    (void)state;
+    fixture_init(f, &seed);
+    must_decode(f, STATUS | D32 | X4 | BY_64, 16, 1);
+    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+        uint64_t at[16] = {0};
+        for (uint32_t lane = 0; lane < 16; lane++)
+            if (masks[i] >> lane & 1)
+                at[lane] = (uintptr_t)f->memory + random_u32(&seed) % (MEMORY_B - 15);
+        memcpy(f->src0, at, sizeof(at));
+        memset(f->dst, 0x5a, 64);
+        assert_true(run(f, masks[i]));
+        assert_memory_equal(f->dst, &masks[i], 4);
+        assert_memory_equal(f->dst + 4, zeros, 28);
+        assert_int_equal(f->dst[32], 0x5a);
+    }
+    memcpy(f->src0 + 9 * 8, &(uint64_t){(uintptr_t)f->memory + MEMORY_B + 64}, 8);
+    assert_true(run(f, 1));
+    assert_false(run(f, 1 << 9));
+    assert_int_equal(f->port.fault.kind, ZS_PORT_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(f->port.fault.lane, 9);
+    free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_descriptor),
         cmocka_unit_test(surfaces),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(page_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -569,7 +569,7 @@ static void load_store_cache_messages(void **state)
         found++;
         check_enough(&t, t.f.row->name, rounds, opcode != LSC_LOAD_ATOMIC);
     }
-    assert_int_equal(found, 30);
+    assert_int_equal(found, 31);
 }
 
 static void typed_cache_messages(void **state)
