@@ -2,9 +2,12 @@
 /*
  * Random programs of 32 lanes in which instructions mostly need what the one before them made, and
  * make addresses of 64 bits: what the lowering passes on, puts into another order, makes one
- * operation of or leaves out. Against a model of them in plain C, in all builds.
+ * operation of or leaves out. Against a model of them in plain C, in all builds; and that it is so
+ * lowered at all, which results do not tell.
  */
 #include "assembled.h"
+
+#include "eu/chosen.h"
 
 #include <math.h>
 
@@ -337,6 +340,20 @@ static bool same(uint32_t want, uint32_t got, bool is_float)
 
 enum { KEEPS_DENORMALS = 0x4c0 }; /* of cr0 */
 
+/* What was made of all programs, by whether they may be merged. */
+static struct zs_eu_chosen sums[2];
+
+static void note_chosen(const struct zs_eu_program *program, uint32_t flags)
+{
+    struct zs_eu_chosen chosen, *sum = &sums[flags & ZS_EU_LOWER_PLACES ? 0 : 1];
+
+    assert_true(zs_eu_program_chosen(program, &chosen));
+    sum->links += chosen.links;
+    sum->addresses += chosen.addresses;
+    sum->absorbed += chosen.absorbed;
+    sum->can_link = chosen.can_link;
+}
+
 /* Returns the flag. */
 static uint32_t execute(const struct program *p, const struct state *before, uint32_t flags,
                         enum zs_eu_host host, uint32_t control, uint32_t got[VECTORS][LANES])
@@ -346,6 +363,7 @@ static uint32_t execute(const struct program *p, const struct state *before, uin
                   (struct zs_eu_lower_params){.simd = 32, .flags = flags, .host = host});
     struct zs_eu_thread *t = assembled_thread(program);
 
+    note_chosen(program, flags);
     zs_eu_thread_set_control(t, control);
     memset(t->grf, 0, 128 * GRF_B);
     load(t, before);
@@ -489,6 +507,71 @@ static void shifts_by_other_immediates(void **state)
     }
 }
 
+/* ---- what is chosen ---- */
+
+#define HALVES(head, dst0, dst1, rest0, rest1)                                                     \
+    head " (16|M0) " dst0 " " rest0 "\n" head " (16|M16) " dst1 " " rest1 "\n"
+#define SPREAD_INDEX                                                                               \
+    HALVES("mov", "r60.0<2>:ud", "r62.0<2>:ud", "r10.0<1;1,0>:ud", "r11.0<1;1,0>:ud")
+#define SHIFT HALVES("shl", "r64.0<1>:q", "r66.0<1>:q", "r60.0<2;1,0>:d 2:w", "r62.0<2;1,0>:d 2:w")
+#define SUM                                                                                        \
+    HALVES("add", "r68.0<1>:q", "r70.0<1>:q", "r64.0<1;1,0>:q r42.0<0;1,0>:q",                     \
+           "r66.0<1;1,0>:q r42.0<0;1,0>:q")
+#define PRODUCT                                                                                    \
+    "mul (16|M0) acc0.0<1>:d r10.0<1;1,0>:d r12.0<2;1,0>:uw\n"                                     \
+    "macl (16|M0) r14.0<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d\n"
+#define FIRST "add (32|M0) r14.0<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d\n"
+#define THEN  "xor (32|M0) r16.0<1>:d r14.0<1;1,0>:d r10.0<1;1,0>:d\n"
+
+static void what_is_chosen(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t links, addresses, absorbed;
+    } rows[] = {
+        {FIRST THEN, 1, 0, 0},
+        {FIRST THEN "mad (32|M0) r18.0<1>:f r16.0<1;0>:f r12.0<1;0>:f r16.0<1>:f\n", 2, 0, 0},
+        {FIRST "xor (32|M0) r16.0<1>:d r12.0<1;1,0>:d r10.0<1;1,0>:d\n", 0, 0, 0},
+        {FIRST "(f0.0) xor (32|M0) r16.0<1>:d r12.0<1;1,0>:d r14.0<1;1,0>:d\n", 1, 0, 0},
+        /* what stands between may go elsewhere; not what writes the source */
+        {FIRST "(W) add (1|M0) r40.0<1>:d r40.0<0;1,0>:d 5:w\n" THEN, 1, 0, 0},
+        {FIRST "(W) add (1|M0) r14.3<1>:d r40.0<0;1,0>:d 5:w\n" THEN, 0, 0, 0},
+        /* other lanes, or fewer */
+        {FIRST "xor (16|M0) r16.0<1>:d r14.0<1;1,0>:d r10.0<1;1,0>:d\n", 0, 0, 0},
+        {FIRST "jmpi L1\nL1:\n" THEN, 0, 0, 0},
+        {HALVES("add", "r14.0<1>:d", "r15.0<1>:d", "r10.0<1;1,0>:d 1:w", "r11.0<1;1,0>:d 1:w"), 0,
+         0, 1},
+        {HALVES("add", "r14.0<1>:d", "r16.0<1>:d", "r10.0<1;1,0>:d 1:w", "r11.0<1;1,0>:d 1:w"), 0,
+         0, 0},
+        {HALVES("add", "r14.0<1>:d", "r15.0<1>:d", "r10.0<1;1,0>:d 1:w", "r14.0<1;1,0>:d 1:w"), 0,
+         0, 0},
+        {PRODUCT, 0, 0, 1},
+        {SPREAD_INDEX SHIFT SUM, 0, 1, 5},
+        {SPREAD_INDEX SUM, 0, 0, 2},
+        {"shl (16|M0) r64.0<1>:q r10.0<1;1,0>:d 0x76543210:uv\n"
+         "add (16|M0) r68.0<1>:q r64.0<1;1,0>:q r42.0<0;1,0>:q\n",
+         0, 0, 0},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * ZS_ARRAY_LEN(rows); i++) {
+        bool may = i % 2;
+        const struct zs_eu_lower_params params = {
+            .simd = 32, .flags = may ? 0 : ZS_EU_LOWER_PLACES, .host = ZS_EU_HOST_AVX2};
+        struct zs_eu_chosen chosen;
+        if (!zs_eu_host_usable(params.host))
+            skip();
+        struct zs_eu_program *program = assembled(ZS_ISA_XE_HPC, rows[i / 2].text, params);
+        assert_true(zs_eu_program_chosen(program, &chosen));
+        uint32_t links = may && chosen.can_link ? rows[i / 2].links : 0;
+        if (chosen.links != links || chosen.addresses != (may ? rows[i / 2].addresses : 0) ||
+            chosen.absorbed != (may ? rows[i / 2].absorbed : 0))
+            fail_msg("%u links, %u addresses, %u absorbed\n%s", chosen.links, chosen.addresses,
+                     chosen.absorbed, rows[i / 2].text);
+        zs_eu_program_destroy(program);
+    }
+}
+
 /* ---- all ---- */
 
 static void chains(void **state)
@@ -525,12 +608,16 @@ static void chains(void **state)
         else if (round % 4 == 1)
             run_in_modes(&p, &before, round / 4);
     }
+    assert_true(sums[1].absorbed > rounds && sums[1].addresses > rounds / 4);
+    assert_true(sums[0].absorbed + sums[0].addresses + sums[0].links == 0);
+    if (zs_eu_host_usable(ZS_EU_HOST_AVX2) && sums[1].can_link)
+        assert_true(sums[1].links > rounds);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(counts_of_what_is_dropped),
                                        cmocka_unit_test(shifts_by_other_immediates),
-                                       cmocka_unit_test(chains)};
+                                       cmocka_unit_test(what_is_chosen), cmocka_unit_test(chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
