@@ -115,12 +115,24 @@ BITS_OF(DOUBLE_BITS, double, ulong, 0x7ff0000000000000ul, 0x7ff8000000000000ul)
 #define KERNEL_END              }
 #define ADD_TO(p, v)            atomic_add(p, v)
 #define XOR_TO(p, v)            atomic_xor(p, v)
+#define OR_TO(p, v)             atomic_or(p, v)
+#define AND_TO(p, v)            atomic_and(p, v)
+#define MIN_TO(p, v)            atomic_min(p, v)
+#define MAX_TO(p, v)            atomic_max(p, v)
 #define SUB_REDUCE(T, f, op)    s->f = sub_group_reduce_##op(s->f);
 #define SUB_SCAN(T, f, op)      s->f = sub_group_scan_inclusive_##op(s->f);
 #define SUB_EXCLUSIVE(T, f, op) s->f = sub_group_scan_exclusive_##op(s->f);
 #define SUB_SHUFFLE(T, f, i)    s->f = intel_sub_group_shuffle(s->f, (uint)(s->i) % SUBGROUP);
 #define SUB_XOR(T, f, k)        s->f = intel_sub_group_shuffle_xor(s->f, k);
 #define SUB_BROADCAST(T, f, k)  s->f = sub_group_broadcast(s->f, k);
+#define SUB_UP(T, f, k)         s->f = intel_sub_group_shuffle_up(s->f, s->f, (uint)k);
+#define SUB_DOWN(T, f, k)       s->f = intel_sub_group_shuffle_down(s->f, s->f, (uint)k);
+#define SUB_READ(T, f, k)       s->f ^= intel_sub_group_block_read(in + k);
+#define SUB_READ2(T, f, k)                                                                         \
+    {                                                                                              \
+        uint2 two = intel_sub_group_block_read2(in + k);                                           \
+        s->f = two.x * 3 ^ two.y;                                                                  \
+    }
 #define SUB_ANY(T, f, k)                                                                           \
     s->f = sub_group_any((int)(s->f >> k & 1)) * 5 + sub_group_all((int)(s->f >> k & 1));
 
@@ -306,6 +318,10 @@ static float float_of(uint u)
     }
 #define ADD_TO(p, v) (*(p) += (v))
 #define XOR_TO(p, v) (*(p) ^= (v))
+#define OR_TO(p, v)  (*(p) |= (v))
+#define AND_TO(p, v) (*(p) &= (v))
+#define MIN_TO(p, v) (*(p) = min_uint(*(p), v))
+#define MAX_TO(p, v) (*(p) = max_uint(*(p), v))
 /* Lanes are work-items in their order, as many as the kernel asks for. */
 #define SUB_EACH(T, f, ...)                                                                        \
     for (uint first = 0; first < GROUP; first += SUBGROUP) {                                       \
@@ -343,6 +359,11 @@ static float float_of(uint u)
              LANES lanes[i].f = old[from[i]];)
 #define SUB_XOR(T, f, k)       SUB_EACH(T, f, LANES lanes[i].f = old[i ^ k];)
 #define SUB_BROADCAST(T, f, k) SUB_EACH(T, f, LANES lanes[i].f = old[k];)
+/* What comes in at an end is what went out at the other: both operands are the same. */
+#define SUB_UP(T, f, k)        SUB_EACH(T, f, LANES lanes[i].f = old[(i + SUBGROUP - k) % SUBGROUP];)
+#define SUB_DOWN(T, f, k)      SUB_EACH(T, f, LANES lanes[i].f = old[(i + k) % SUBGROUP];)
+#define SUB_READ(T, f, k)      SUB_EACH(T, f, LANES lanes[i].f ^= in[k + i];)
+#define SUB_READ2(T, f, k)     SUB_EACH(T, f, LANES lanes[i].f = in[k + i] * 3 ^ in[k + SUBGROUP + i];)
 #define SUB_ANY(T, f, k)                                                                           \
     SUB_EACH(                                                                                      \
         T, f, int any = 0, all = 1; LANES {                                                        \

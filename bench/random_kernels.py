@@ -1,13 +1,15 @@
 """Random OpenCL C kernels on all generations, compared with the same source as C, compiled by gcc.
 
 usage: bench/random_kernels.py BUILD_FOLDER [--seeds=1-40] [--devices=skl,icllp,tgllp,dg2,pvc] [--options=A,B]
-                               [--keep=FOLDER] [--reduce] [--seconds=N]
+                               [--keep=FOLDER] [--reduce] [--seconds=N] [--check]
 
 A seed is a program (random_kernels_make.py): structs, loops, switches, jumps, pointers, vectors, integers of all types,
 halves, floats and doubles with exact operations, local memory and barriers, sub-groups; its kernel writes all of its
 work-items' variables. ocloc makes SPIR-V of it, the driver compiles that for each device with each of the options (of
-`zeModuleCreate`; default: none, and -ze-opt-disable), and what it leaves is what C leaves, to the bit. A complaint names
-seed, device, options and the first variables that differ; --reduce then leaves out statements as long as something
+`zeModuleCreate`; default: none, -ze-opt-disable, and one of the others by the seed's number), and what it leaves is what C
+leaves, to the bit. Options that allow floats to be computed in other ways are for programs of integers alone. --check
+runs with ZESCOPE_CHECK=1: code that reads registers before they were waited for is a fault, too. A complaint names seed,
+device, options and the first variables that differ; --reduce then leaves out statements as long as something
 differs and writes what remains into the folder of --keep. Whether the compiler is wrong or the execution of its code is
 for the reader to find out. Exit status: 1 when something differs.
 """
@@ -30,6 +32,9 @@ DOUBLES = {'skl', 'pvc'}
 GCC = ['gcc', '-O1', '-fwrapv', '-fno-strict-aliasing', '-ffp-contract=off', '-fexcess-precision=16', '-w',
        '-shared', '-fPIC', '-I', HERE]
 COMPILE_LIMIT_S, SEED_LIMIT_S = 120, 600
+EACH, LARGE = ['', '-ze-opt-disable'], '-ze-opt-large-register-file'
+LOOSE = ['-cl-denorms-are-zero', '-cl-fast-relaxed-math', '-cl-mad-enable', '-cl-unsafe-math-optimizations']
+IN_TURN = [LARGE, '-ze-opt-greater-than-4GB-buffer-required', '-cl-opt-disable', LARGE + ' -ze-opt-disable', *LOOSE]
 
 
 def input_of(seed):
@@ -207,9 +212,34 @@ class Trial:
         return gone
 
 
-def is_wrong(p, options):
-    """The compiler gives kernels that call functions 16 lanes, whatever they ask for."""
-    return p.maker.subgroup == 32 and (p.maker.calls or '-ze-opt-disable' in options)
+def is_left_out(p, device, options):
+    """pvc has no 8 lanes; the compiler gives kernels that call functions 16 of 32 that they ask for."""
+    return (p.maker.subgroup == 8 and device == 'pvc') or \
+        (p.maker.subgroup == 32 and (p.maker.calls or 'opt-disable' in options))
+
+
+def programs(seed, options):
+    """Each with the options that it is for, and whether it has doubles."""
+    chosen = options or EACH + [IN_TURN[seed % len(IN_TURN)]]
+    exact, loose = [o for o in chosen if o not in LOOSE], [o for o in chosen if o in LOOSE]
+    if exact:
+        yield lambda: program(seed, seed % 3 == 0), exact, seed % 3 == 0
+    if loose:
+        yield lambda: program(seed, False, has_floats=False), loose, False
+
+
+def try_program(trial, names, seed, make, options, doubles, keep):
+    """keep: where to leave what is left of a program that differs."""
+    p = make()
+    where = [(d, o) for d in names if not doubles or d in DOUBLES for o in options if not is_left_out(p, d, o)]
+    for device, option, wrong in trial.outcomes(p, seed, doubles, where):
+        kind = 'same' if not wrong else 'refused' if wrong.startswith('not built') else 'WRONG'
+        print(f'{kind} {seed} {device} {option or "-"} {wrong or ""}', flush=True)
+        if kind == 'WRONG' and keep:
+            less = make()
+            trial.reduce(less, seed, doubles, (device, option))
+            with open(os.path.join(keep, f'{seed}-{device}{option.replace(" ", "")}.cl'), 'w', encoding='utf-8') as f:
+                f.write(less.text())
 
 
 def child(names, seeds, all_options, keep, reducing):
@@ -219,28 +249,19 @@ def child(names, seeds, all_options, keep, reducing):
         trial = Trial(devices, folder)
         for seed in seeds:
             print(f'begin {seed}', flush=True)
-            doubles = seed % 3 == 0
-            p = program(seed, doubles)
-            where = [(d, o) for d in names if not doubles or d in DOUBLES for o in all_options if not is_wrong(p, o)]
             try:
-                for device, option, wrong in trial.outcomes(p, seed, doubles, where):
-                    kind = 'same' if not wrong else 'refused' if wrong.startswith('not built') else 'WRONG'
-                    print(f'{kind} {seed} {device} {option or "-"} {wrong or ""}', flush=True)
-                    if kind == 'WRONG' and reducing:
-                        p = program(seed, doubles)
-                        trial.reduce(p, seed, doubles, (device, option))
-                        with open(os.path.join(keep, f'{seed}-{device}{option}.cl'), 'w', encoding='utf-8') as f:
-                            f.write(p.text())
+                for make, options, doubles in programs(seed, all_options):
+                    try_program(trial, names, seed, make, options, doubles, keep if reducing else None)
             except (RuntimeError, subprocess.SubprocessError) as error:
                 print(f'WRONG {seed} - - {error}', flush=True)
 
 
 def arguments(argv):
-    found = {'seeds': '1-40', 'devices': 'skl,icllp,tgllp,dg2,pvc', 'options': ',-ze-opt-disable', 'keep': '.',
+    found = {'seeds': '1-40', 'devices': 'skl,icllp,tgllp,dg2,pvc', 'options': 'in turn', 'keep': '.',
              'seconds': '1e9'}
     for a in argv:
-        if a == '--reduce':
-            found['reduce'] = True
+        if a in ('--reduce', '--check'):
+            found[a[2:]] = True
         elif a.startswith('--') and '=' in a and a[2:].split('=')[0] in found:
             found[a[2:].split('=')[0]] = a.split('=', 1)[1]
         else:
@@ -258,9 +279,12 @@ def main():
     found, counts = arguments(sys.argv[2:]), {}
     env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=os.path.abspath(sys.argv[1]) + '/src/driver/libze_zescope.so.1',
                ZESCOPE_DEVICES=found['devices'], ZESCOPE_CACHE='0', ZESCOPE_KERNEL_TIMEOUT='10')
+    if 'check' in found:
+        env['ZESCOPE_CHECK'] = '1'
+    options = found['options'].split(',') if found['options'] != 'in turn' else []
     seeds, end = found['seeds'], time.monotonic() + float(found['seconds'])
     while seeds and time.monotonic() < end:
-        spec = (found['devices'].split(','), seeds[:8], found['options'].split(','), found['keep'], 'reduce' in found)
+        spec = (found['devices'].split(','), seeds[:8], options, found['keep'], 'reduce' in found)
         job = subprocess.Popen([sys.executable, __file__, '--child', json.dumps(spec)], env=env,
                                stdout=subprocess.PIPE, text=True)
         begun = None

@@ -8,7 +8,7 @@ BITS = {'char': 8, 'uchar': 8, 'short': 16, 'ushort': 16, 'int': 32, 'uint': 32,
 FLOATS = ['float', 'half', 'double']
 BITS_OF = {'float': ('FLOAT_BITS', 'uint'), 'half': ('HALF_BITS', 'ushort'), 'double': ('DOUBLE_BITS', 'ulong')}
 WIDTHS = [2, 3, 4, 8, 16]
-TABLE, ARRAY, ROOM, SUMS, INPUT = 16, 8, 4, 8, 1024  # elements; of INPUT: uints that kernels read
+TABLE, ARRAY, ROOM, SUMS, INPUT = 16, 8, 4, 16, 1024  # elements; of INPUT: uints that kernels read
 # what IGC 1.0.12504 gets wrong (docs/eu.md); where there are rotations it loses the sign of their distance as well
 WRONG = {('add_sat', 'long'), ('rhadd', 'ulong')}
 
@@ -60,11 +60,11 @@ class Scope:
 
 
 class Maker:
-    def __init__(self, seed, doubles):
+    def __init__(self, seed, doubles, has_floats=True):
         self.r = random.Random(seed)
         self.doubles = doubles
-        self.floats = [f for f in FLOATS if f != 'double' or doubles]
-        self.subgroup = self.r.choice([0, 0, 16, 16, 32])
+        self.floats = [f for f in FLOATS if f != 'double' or doubles] if has_floats else []
+        self.subgroup = self.r.choice([0, 0, 8, 16, 16, 32])
         self.group = self.r.choice([32, 64, 96]) if self.subgroup else self.r.choice([1, 7, 16, 37, 64, 100])
         self.std = self.r.choice(['CL1.2', 'CL2.0'])
         self.narrow = self.r.random() < 0.6
@@ -83,7 +83,7 @@ class Maker:
         return self.r.choice(INTS if self.narrow else INTS[4:])
 
     def vector_type(self):
-        return (self.r.choice(INTS + ['float', 'int', 'uint']), self.r.choice(WIDTHS))
+        return (self.r.choice(INTS + (['float'] if self.floats else []) + ['int', 'uint']), self.r.choice(WIDTHS))
 
     # ---- Expressions ----
     def literal(self, t):
@@ -190,7 +190,7 @@ class Maker:
                 if d > 0 else f'({self.leaf("uint", scope)} & 1)'
         if pick == 1:
             return f'!{self.condition(scope, d - 1)}' if d > 0 else f'({self.leaf("int", scope)} < 0)'
-        t = self.r.choice(self.floats) if self.one_in(4) else self.r.choice(['int', 'uint', 'long', 'ulong'])
+        t = self.r.choice(self.floats) if self.floats and self.one_in(4) else self.r.choice(['int', 'uint', 'long', 'ulong'])
         return f'({self.expr(t, scope, d - 1)} {self.r.choice(["<", "<=", ">", ">=", "==", "!="])} {self.expr(t, scope, d - 1)})'
 
     def integer(self, t, scope, d):
@@ -219,7 +219,7 @@ class Maker:
         if pick == 13:
             other = r.choice(INTS if self.narrow else INTS[4:])
             return self.cast(t, self.expr(other, scope, d), other)
-        if pick == 14:
+        if pick == 14 and self.floats:
             other = r.choice(self.floats)
             return self.cast(t, self.expr(other, scope, d), other)
         if pick == 15:
@@ -316,7 +316,12 @@ class Maker:
         if pick < 0.79 and scope.depth > 0 and scope.in_phase:
             return f'if ({self.condition(scope, 1)} && {self.condition(scope, 1)}) return;'
         if pick < 0.83 and scope.in_phase:
-            return f'write[lid * {ROOM}u + {self.small(scope)} % {ROOM}u] = {self.expr("ulong", scope)};'
+            place = f'write[lid * {ROOM}u + {self.small(scope)} % {ROOM}u]'
+            if self.std == 'CL2.0' and self.one_in(2):  # one of two memories, by a generic pointer
+                p = self.name('p')
+                return Block('{', [f'ulong *{p} = {self.condition(scope, 1)} ? (ulong *)&s->l0 : (ulong *)&{place};',
+                                   f'*{p} = *{p} * 3 + {self.expr("ulong", scope)};'])
+            return f'{place} = {self.expr("ulong", scope)};'
         if pick < 0.87:
             return self.pointer(scope)
         if pick < 0.90:
@@ -421,7 +426,7 @@ class Maker:
     def struct(self, k):
         fields = []
         for i in range(self.r.randrange(2, 6)):
-            t = self.r.choice(self.floats) if self.one_in(4) else self.vector_type() if self.one_in(4) else self.int_type()
+            t = self.r.choice(self.floats) if self.floats and self.one_in(4) else self.vector_type() if self.one_in(4) else self.int_type()
             fields.append((f'm{i}', t))
         packed = self.one_in(4) and not any(isinstance(t, tuple) for _, t in fields)
         decl = f'struct s{k} {{\n' + ''.join(f'    {self.spell(t)} {n};\n' for n, t in fields)
@@ -445,7 +450,7 @@ class Maker:
     def helper(self):
         r = self.r
         outlined = self.calls and self.one_in(2)
-        types = ['int', 'uint', 'long', 'ulong', 'float'] if outlined else INTS + self.floats
+        types = ['int', 'uint', 'long', 'ulong'] + (['float'] if self.floats else []) if outlined else INTS + self.floats
         params, ret = [r.choice(types) for _ in range(r.randrange(1, 5))], r.choice(types)
         struct = r.randrange(len(self.structs)) if self.one_in(2) else None
         scope = Scope([(f'x{i}', t) for i, t in enumerate(params)] + [('ret', ret), ('local_int', 'int')], [], [])
@@ -466,8 +471,10 @@ class Maker:
         body = self.body(scope, self.r.randrange(4, 10))
         if k % 2 == 0:
             for _ in range(self.r.randrange(3)):
-                op, at = self.r.choice([('ADD', 0), ('XOR', 4)])  # of different ones on a sum the order matters
-                body.append(f'{op}_TO(&sums[{at}u + {self.small(scope)} % 4u], {self.expr("uint", scope)});')
+                # of different ones on a sum the order matters
+                op, at, count = self.r.choice([('ADD', 0, 4), ('XOR', 4, 4), ('OR', 8, 2), ('AND', 10, 2), ('MIN', 12, 2),
+                                               ('MAX', 14, 2)])
+                body.append(f'{op}_TO(&sums[{at}u + {self.small(scope)} % {count}u], {self.expr("uint", scope)});')
         head = (f'static void phase{k}(struct state *s, uint lid, uint gid, uint turn, uint bound, global const uint *in,\n'
                 f'                   local const ulong *read, local ulong *write, local uint *sums)\n{{')
         return Block(head, body, '}\n')
@@ -492,9 +499,12 @@ class Maker:
         r = self.r
         f, t = r.choice([('u0', 'uint'), ('n0', 'int'), ('l0', 'ulong')])
         op = r.choice(['add', 'min', 'max'])
+        if self.subgroup < 32 and self.one_in(6):  # of 32 lanes XeHPC's compiler alone reads blocks
+            return f'{r.choice(["SUB_READ", "SUB_READ2"])}({t}, {f}, {4 * r.randrange(200)})'
         return r.choice([f'SUB_REDUCE({t}, {f}, {op})', f'SUB_SCAN({t}, {f}, {op})', f'SUB_EXCLUSIVE({t}, {f}, {op})',
-                         f'SUB_SHUFFLE({t}, {f}, {r.choice(["u0", "n0"])})', f'SUB_XOR({t}, {f}, {r.randrange(1, 16)})',
-                         f'SUB_BROADCAST({t}, {f}, {r.randrange(self.subgroup)})', f'SUB_ANY({t}, {f}, {r.randrange(32)})'])
+                         f'SUB_SHUFFLE({t}, {f}, {r.choice(["u0", "n0"])})', f'SUB_XOR({t}, {f}, {r.randrange(1, min(16, self.subgroup))})',
+                         f'SUB_BROADCAST({t}, {f}, {r.randrange(self.subgroup)})', f'SUB_ANY({t}, {f}, {r.randrange(32)})',
+                         f'SUB_UP({t}, {f}, {r.randrange(self.subgroup)})', f'SUB_DOWN({t}, {f}, {r.randrange(self.subgroup)})'])
 
     def make(self):
         r = self.r
@@ -616,5 +626,5 @@ class Program:
             yield from below(b)
 
 
-def program(seed, doubles):
-    return Maker(seed, doubles).make()
+def program(seed, doubles, has_floats=True):
+    return Maker(seed, doubles, has_floats).make()
