@@ -42,7 +42,7 @@ struct zs_probe_at {
  * it is kept in a register that nobody names; or in acc0, and acc1 keeps the one it is moved to
  * (from XeHP on acc2 and acc3 may stand for these); or in a0.7, what matters of it, and a0.5 and
  * a0.6 keep the dwords that it is moved to; or the code itself leaves it in r0, and a0.7 keeps the
- * dword that is another one meanwhile. */
+ * dword that is another one meanwhile; or the code keeps a copy (header.c). */
 enum zs_plan_scratch {
     ZS_SCRATCH_NONE,
     ZS_SCRATCH_BY_GRF,
@@ -74,6 +74,7 @@ struct zs_plan {
     uint32_t clock_slots; /* or in scratch memory behind what is saved, a register each: how many */
     uint32_t scratch;     /* enum zs_plan_scratch */
     uint32_t header;      /* register that has what r0 had, for ZS_SCRATCH_BY_GRF and _BY_CODE */
+    uint32_t header_at;   /* the instruction that copies it there from r0; ZS_NONE: none does */
     bool is_far; /* behind what scratch messages reach: by stateless ones, or to the surface */
     uint32_t scratch_offset_B,
         scratch_size_B; /* of a thread: where windows are kept, of how much */
@@ -187,6 +188,12 @@ void zs_plan_fini(struct zs_plan *plan);
  * false: there are none. */
 bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
                     const struct zs_insertion *insertion, struct zs_window *ret);
+
+/* header.c: the register where code that writes registers through a0 keeps what r0 had, and the
+ * instruction that copies it there (ZS_NONE: it is r0); false: nobody knows. */
+bool zs_header_find(const struct zs_edit_kernel *k, uint32_t *ret_grf, uint32_t *ret_copied_at);
+/* It gives a register what that has: csel r0 = r0 == 0 ? r0 : r0. */
+bool zs_header_is_kept(const struct zs_isa_inst *inst);
 
 /* emit.c: 0, -ENOTSUP, -ENOMEM, or -EINVAL for text that our own assembler refuses. */
 int zs_pieces_make(struct zs_edit_kernel *k, const struct zs_plan *plan, uint64_t gpu_va,

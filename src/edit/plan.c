@@ -156,21 +156,6 @@ static uint32_t population(const uint64_t bits[4])
     return count;
 }
 
-/* It gives a register what that has: csel r0 = r0 == 0 ? r0 : r0. */
-static bool is_same_register(const struct zs_isa_inst *inst)
-{
-    const struct zs_isa_operand *to = &inst->dst;
-    bool same =
-        inst->op == ZS_OP_CSEL && to->kind == ZS_OPERAND_REG && to->hstride == 1 && !to->modifiers;
-    for (uint32_t s = 0; s < 2 && same; s++) {
-        const struct zs_isa_operand *from = &inst->src[s];
-        same = from->kind == ZS_OPERAND_REG && from->file == to->file && from->reg == to->reg &&
-               from->subreg_B == to->subreg_B && from->type == to->type && from->hstride == 1 &&
-               from->vstride == inst->exec_size && !from->modifiers;
-    }
-    return same;
-}
-
 /*
  * r0 keeps what it had as the thread began: neither this code nor the functions of the module write
  * it, nor what is inserted there, as is the compiler's convention where functions are called that
@@ -190,7 +175,7 @@ static bool keeps_header(struct zs_edit_kernel *k)
             if (code)
                 zs_isa_inst_effects(code, i, &e);
             if (e.indirect_written ||
-                (zs_grf_has(e.grf_written, 0) && !is_same_register(zs_isa_inst(code, i))))
+                (zs_grf_has(e.grf_written, 0) && !zs_header_is_kept(zs_isa_inst(code, i))))
                 return false;
         }
     }
@@ -223,6 +208,9 @@ static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_p
                                                                    : ZS_SCRATCH_NONE;
     if (plan->scratch == ZS_SCRATCH_BY_CODE)
         plan->header = 0;
+    if (plan->scratch == ZS_SCRATCH_NONE && !plan->is_far &&
+        zs_header_find(k, &plan->header, &plan->header_at))
+        plan->scratch = ZS_SCRATCH_BY_CODE;
 }
 
 static bool needs_registers(const struct zs_edit_kernel *k)
@@ -237,8 +225,11 @@ int zs_plan_make(struct zs_edit_kernel *k, struct zs_plan *plan)
 {
     uint32_t clocks;
     uint64_t left[4];
-    *plan =
-        (struct zs_plan){.window = ZS_NONE, .mask = ZS_NONE, .clocks = ZS_NONE, .header = ZS_NONE};
+    *plan = (struct zs_plan){.window = ZS_NONE,
+                             .mask = ZS_NONE,
+                             .clocks = ZS_NONE,
+                             .header = ZS_NONE,
+                             .header_at = ZS_NONE};
     int error = collect(k, plan, &clocks);
     if (error || !needs_registers(k))
         return error;
@@ -343,9 +334,18 @@ static bool dead_window(struct zs_edit_kernel *k, const struct zs_insertion *ins
     return ret->first != ZS_NONE;
 }
 
+/* The register that has the header where an insertion stands. */
+static uint32_t header_there(const struct zs_plan *plan, const struct zs_insertion *insertion)
+{
+    uint32_t at = insertion->inst + (insertion->where == ZS_EDIT_AFTER ? 1 : 0);
+    bool is_before = insertion->where == ZS_EDIT_ENTRY || at <= plan->header_at;
+    return plan->header_at != ZS_NONE && is_before ? 0 : plan->header;
+}
+
 /* Any registers that the probe does not copy; one more for the header if it is kept elsewhere. */
 static bool saved_window(const struct zs_edit_kernel *k, const struct zs_plan *plan,
-                         const uint64_t copied[4], struct zs_window *ret)
+                         const struct zs_insertion *insertion, const uint64_t copied[4],
+                         struct zs_window *ret)
 {
     uint64_t usable[4] = {0};
     bool is_moved = plan->scratch == ZS_SCRATCH_BY_ACC || plan->scratch == ZS_SCRATCH_BY_A0;
@@ -355,7 +355,7 @@ static bool saved_window(const struct zs_edit_kernel *k, const struct zs_plan *p
         if (reg != plan->header && !zs_grf_has(copied, reg))
             zs_grf_set(usable, reg);
     ret->first = zs_grf_find(usable, ZS_WINDOW_GRFS + (is_moved ? 1 : 0));
-    ret->header = is_moved ? ret->first + ZS_WINDOW_GRFS : plan->header;
+    ret->header = is_moved ? ret->first + ZS_WINDOW_GRFS : header_there(plan, insertion);
     ret->is_saved = ret->first != ZS_NONE;
     return ret->is_saved;
 }
@@ -378,5 +378,5 @@ bool zs_plan_window(struct zs_edit_kernel *k, const struct zs_plan *plan,
     /* who has clocks in scratch memory needs the header that comes with saving */
     bool is_clock = p && (p->kind == ZS_PROBE_CLOCK || p->kind == ZS_PROBE_ELAPSED);
     return (!is_clock && dead_window(k, insertion, copied, ret)) ||
-           saved_window(k, plan, copied, ret);
+           saved_window(k, plan, insertion, copied, ret);
 }

@@ -501,6 +501,39 @@ static void case_quicksort(struct suite *s)
         qsort(a + i * LENGTH, LENGTH, sizeof(*a), compare_ints);
 }
 
+static void case_stack(struct suite *s)
+{
+    const int32_t *a = suite_in(s, S_I32, s->n);
+    int32_t *o = suite_out(s, S_I32, s->n, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        uint32_t x = (uint32_t)a[i], stack[12], top = 0, sum = 0;
+        for (uint32_t k = 0; k < 24; k++) {
+            x = x * 1664525u + 1013904223u;
+            if ((x >> 24 & 3) && top < 12)
+                stack[top++] = x >> 8;
+            else if (top > 0)
+                sum = sum * 5 + stack[--top];
+        }
+        o[i] = (int32_t)(sum * 13 + top);
+    }
+}
+
+static void case_tally(struct suite *s)
+{
+    const int32_t *a = suite_in(s, S_I32, s->n);
+    int32_t *o = suite_out(s, S_I32, s->n, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        uint32_t x = (uint32_t)a[i], tally[8] = {0}, sum = 0;
+        for (uint32_t k = 0; k < 20; k++) {
+            x = x * 1664525u + 1013904223u;
+            tally[x >> 28 & 7] += k;
+        }
+        for (uint32_t k = 0; k < 8; k++)
+            sum = sum * 31 + tally[k];
+        o[i] = (int32_t)sum;
+    }
+}
+
 static const struct suite_case cases[] = {
     {"flow_nested_if", case_nested_if, NULL, NULL},
     {"flow_break_continue", case_break_continue, NULL, NULL},
@@ -516,6 +549,8 @@ static const struct suite_case cases[] = {
     {"flow_search", case_search, NULL, NULL},
     {"flow_uniform", case_uniform, NULL, NULL},
     {"flow_lanes", case_lanes, NULL, NULL},
+    {"flow_stack", case_stack, NULL, NULL},
+    {"flow_tally", case_tally, NULL, NULL},
     {"flow_conditions", case_conditions, NULL, NULL},
     {"flow_calls", case_calls, NULL, NULL},
     {"flow_calls_in_loop", case_calls_in_loop, NULL, NULL},

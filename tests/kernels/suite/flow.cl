@@ -300,6 +300,34 @@ KERNEL void flow_lanes(global int *out)
     out[I] = (int)r;
 }
 
+/* Arrays that are small enough for registers: what lanes write is found through a0. */
+KERNEL void flow_stack(global const int *a, global int *out)
+{
+    uint stack[12], top = 0, sum = 0;
+    uint x = (uint)a[I];
+    for (int k = 0; k < 24; k++) {
+        x = x * 1664525u + 1013904223u;
+        if ((x >> 24 & 3) && top < 12)
+            stack[top++] = x >> 8;
+        else if (top > 0)
+            sum = sum * 5 + stack[--top];
+    }
+    out[I] = (int)(sum * 13 + top);
+}
+
+KERNEL void flow_tally(global const int *a, global int *out)
+{
+    uint tally[8] = {0}, sum = 0;
+    uint x = (uint)a[I];
+    for (uint k = 0; k < 20; k++) {
+        x = x * 1664525u + 1013904223u;
+        tally[x >> 28 & 7] += k;
+    }
+    for (uint k = 0; k < 8; k++)
+        sum = sum * 31 + tally[k];
+    out[I] = (int)sum;
+}
+
 /* 64-bit and floating conditions. */
 KERNEL void flow_conditions(global const long *a, global const float *f, global int *out)
 {
