@@ -30,7 +30,7 @@ static const struct zs_option options_table[] = {
     {"pid", 'p', ZS_OPTION_U64, OPTION(pid), "N",
      "attach to a process that was started with ZET_ENABLE_PROGRAM_DEBUGGING=1"},
     {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME",
-     "device that the application finds: skl, kbl, icllp, tgllp ... (skl)"},
+     "device that the application finds: skl, icllp, tgllp, dg2, pvc ... (skl)"},
     {"system", 0, ZS_OPTION_FLAG, OPTION(system), NULL,
      "use the system's Level Zero driver instead of the software GPU"},
     {"command", 'x', ZS_OPTION_STRING, OPTION(script), "FILE", "execute commands of a file first"},

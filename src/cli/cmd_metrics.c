@@ -323,7 +323,7 @@ static const struct zs_option options[] = {
      "measure, "
      "also as NAME,NAME; show: an expression; may be given several times"},
     {"device", 'd', ZS_OPTION_STRING, AT(device), "NAME[,NAME]",
-     "of the software GPU as these devices (skl, kbl, bxt, ...) instead of the drivers here"},
+     "of the software GPU as these devices (skl, tgllp, dg2, pvc ...) instead of the drivers here"},
     {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
      "JSON with everything: schema zescope.metric-groups/1 of list, zescope.metrics/1 of the "
      "others"},

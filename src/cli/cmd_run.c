@@ -154,13 +154,13 @@ static int run_run(void *options, int operand_count, char **operands);
 #define OPTION(member) offsetof(struct run_options, member)
 static const struct zs_option options_table[] = {
     {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME[,NAME...]",
-     "devices that the application finds: skl, skl-gt4, kbl, bxt, glk, icllp ...; skl:2 has two "
-     "tiles (skl)"},
+     "devices that the application finds: skl, skl-gt4, kbl, bxt, icllp, tgllp, dg2, pvc ...; "
+     "pvc:2 has two tiles (skl)"},
     {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
      "end a launch that takes longer: 10, 1.5s, 200ms"},
     {"check", 'C', ZS_OPTION_FLAG, OPTION(check), NULL,
-     "also find reads of memory that nobody wrote; report all failed launches at the end and exit "
-     "with 99 when there are any"},
+     "also find reads of memory that nobody wrote, and from tgllp on of registers that the code "
+     "did not wait for; report all failed launches at the end and exit with 99 when there are any"},
 };
 
 const struct zs_command zs_command_run = {
@@ -179,9 +179,9 @@ const struct zs_command zs_command_run = {
                 "    run ./app without a GPU\n"
                 "zescope run --check -- ./app\n"
                 "    find wrong memory accesses of its kernels\n"
-                "zescope run -d skl,kbl -- ./multi\n"
+                "zescope run -d skl,dg2 -- ./multi\n"
                 "    two devices side by side\n"
-                "zescope run -d skl:2 -- ./tiles\n"
+                "zescope run -d pvc:2 -- ./tiles\n"
                 "    one device with two sub-devices\n",
     .options = options_table,
     .option_count = ZS_ARRAY_LEN(options_table),

@@ -118,6 +118,8 @@ double zs_profile_share(const struct zs_profile *p, enum zs_quantity quantity, u
         return n->precision == ZS_DOUBLE ? n->flops * n->lanes : 0;
     case ZS_Q_INT_OPS:
         return n->int_ops * n->lanes;
+    case ZS_Q_MATRIX_OPS:
+        return n->matrix_elements ? (n->flops + n->int_ops) * n->lanes : 0;
     case ZS_Q_MATH_OPS:
         return n->is_math ? n->lanes : 0;
     case ZS_Q_GLOBAL_READ:
@@ -178,8 +180,6 @@ static double lane_use(const struct zs_profile *p)
 
 static void from_counts(const struct zs_profile *p, double *v)
 {
-    static const enum zs_quantity floats[] = {ZS_Q_FLOPS, ZS_Q_FLOPS_HALF, ZS_Q_FLOPS_SINGLE,
-                                              ZS_Q_FLOPS_DOUBLE};
     for (int q = 0; q < ZS_QUANTITIES; q++)
         if (zs_quantity_rows[q].source == ZS_FROM_COUNTS)
             v[q] = sum_of(p, (enum zs_quantity)q);
@@ -187,10 +187,6 @@ static void from_counts(const struct zs_profile *p, double *v)
     v[ZS_Q_THREADS] =
         p->inst_count && !isnan(p->insts[0].executions) ? p->insts[0].executions : (double)NAN;
     v[ZS_Q_LANE_USE] = lane_use(p);
-    for (uint32_t i = 0; i < p->inst_count; i++)
-        if (p->insts[i].is_unknown_work && p->insts[i].executions > 0)
-            for (size_t f = 0; f < ZS_ARRAY_LEN(floats); f++)
-                v[floats[f]] = NAN;
     double bytes = v[ZS_Q_GLOBAL_BYTES] + v[ZS_Q_IMAGE_BYTES];
     v[ZS_Q_INTENSITY] = bytes > 0 ? v[ZS_Q_FLOPS] / bytes : (double)NAN;
 }

@@ -5,11 +5,12 @@
 
 static const struct peak_row {
     double half, single, twice; /* flop of a lane in a cycle */
+    double matrix;              /* ... of dpas with elements of a dword */
     uint32_t l3_B, slm_B;       /* of a subslice in a cycle */
     uint32_t subslice_slm_B, barriers;
 } rows[ZS_ISA_PLATFORM_COUNT] = {
-#define PEAKS(platform, half, single, double_, l3, slm, subslice_slm, barriers)                    \
-    [ZS_ISA_##platform] = {half, single, double_, l3, slm, subslice_slm, barriers},
+#define PEAKS(platform, half, single, double_, matrix, l3, slm, subslice_slm, barriers)            \
+    [ZS_ISA_##platform] = {half, single, double_, matrix, l3, slm, subslice_slm, barriers},
 #include "metrics/peaks.def"
 #undef PEAKS
 };
@@ -21,8 +22,11 @@ static double known(double value)
 
 struct zs_peaks profile_peaks(const struct zs_record_device_shape *s, enum zs_isa_platform platform)
 {
-    struct zs_peaks p = {
-        .flop_rate = {NAN, NAN, NAN, NAN}, .slm_rate = NAN, .l3_rate = NAN, .memory_rate = NAN};
+    struct zs_peaks p = {.flop_rate = {NAN, NAN, NAN, NAN},
+                         .matrix_rate = NAN,
+                         .slm_rate = NAN,
+                         .l3_rate = NAN,
+                         .memory_rate = NAN};
     if (!s)
         return p;
     const struct peak_row row =
@@ -39,6 +43,7 @@ struct zs_peaks profile_peaks(const struct zs_record_device_shape *s, enum zs_is
     p.flop_rate[ZS_HALF] = known(row.half * lanes);
     p.flop_rate[ZS_SINGLE] = known(row.single * lanes);
     p.flop_rate[ZS_DOUBLE] = known(row.twice * lanes);
+    p.matrix_rate = known(row.matrix * lanes);
     p.l3_rate = known((double)row.l3_B * (double)subslices * p.clock_GHz);
     p.slm_rate = known((double)row.slm_B * (double)subslices * p.clock_GHz);
     p.memory_rate = known((double)s->memory_clock_MHz * s->memory_bus_bits / 8e3);

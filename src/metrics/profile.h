@@ -55,7 +55,9 @@ struct zs_inst_profile {
     uint8_t space;                               /* enum zs_space */
     uint8_t precision;                           /* enum zs_precision */
     bool is_masked;                              /* lanes that are off do not take part: not (W) */
-    bool is_math, is_unknown_work; /* is_unknown_work: operations that are not counted (dpas) */
+    uint8_t matrix_type;                         /* of dpas: enum zs_isa_type of src1; else 0 */
+    uint8_t matrix_elements;                     /* ... that a dword of its operands has */
+    bool is_math;
 };
 
 /* Launches of one size. */
@@ -80,6 +82,7 @@ struct zs_peaks {
     uint32_t eus, subslices, threads;      /* of the device */
     uint32_t slot_count;                   /* threads of a subslice */
     double flop_rate[4];                   /* by enum zs_precision, Gflop/s; NaN: not known */
+    double matrix_rate;                    /* of dpas with elements of a dword; NaN: none known */
     double slm_rate, l3_rate, memory_rate; /* GB/s; NaN: not known */
     uint64_t subslice_slm_B;               /* 0: not known */
     uint32_t subslice_barriers;            /* groups with barriers at the same time; 0: not known */

@@ -39,6 +39,34 @@ static void set_operations(const struct zs_profile *p, struct zs_roofline *r)
     }
 }
 
+/* What kernels multiply by dpas that do most of their work there: the elements with most of it. */
+static void set_matrix_operations(const struct zs_profile *p, struct zs_roofline *r)
+{
+    double by_type[ZS_TYPE_COUNT] = {0}, floats = 0;
+    const struct zs_inst_profile *most = NULL;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const struct zs_inst_profile *n = &p->insts[i];
+        double operations = zs_profile_share(p, ZS_Q_MATRIX_OPS, i);
+        if (!(operations > 0))
+            continue;
+        floats += zs_profile_share(p, ZS_Q_FLOPS, i);
+        by_type[n->matrix_type] += operations;
+        if (!most || by_type[n->matrix_type] > by_type[most->matrix_type])
+            most = n;
+    }
+    if (!most || p->values[ZS_Q_MATRIX_OPS] < p->values[ZS_Q_FLOPS] - floats)
+        return;
+    r->count = p->values[ZS_Q_MATRIX_OPS];
+    r->operations = most->precision == ZS_NOT_FLOAT ? "ops" : "flop";
+    r->precision = most->matrix_type == ZS_TYPE_BF     ? "matrices of bfloat16"
+                   : most->matrix_type == ZS_TYPE_TF32 ? "matrices of tf32"
+                   : most->precision == ZS_HALF && most->matrix_elements == 2
+                       ? "matrices in half precision"
+                   : most->matrix_elements == 4 ? "matrices of bytes"
+                                                : "matrices of 4 bits and fewer";
+    r->peak = p->peaks.matrix_rate * most->matrix_elements;
+}
+
 static void add_roof(struct zs_judged *to, const char *name, double bytes, double rate, double ns)
 {
     struct zs_roofline *r = &to->roofline;
@@ -82,6 +110,7 @@ void roofline_make(const struct zs_rank_analysis *a, const struct zs_profile *p,
     if (!p->is_counted || !p->insts)
         return;
     set_operations(p, r);
+    set_matrix_operations(p, r);
     r->rate = ns > 0 ? r->count / ns : (double)NAN;
     add_roof(to, ROOF_LOCAL_MEMORY, v[ZS_Q_SLM_BYTES], p->peaks.slm_rate, ns);
     add_roof(to, "L3", v[ZS_Q_GLOBAL_BYTES] + v[ZS_Q_SCRATCH_BYTES] + v[ZS_Q_IMAGE_BYTES],

@@ -18,6 +18,8 @@ static enum zs_precision precision_of_type(uint8_t type)
     switch (type) {
     case ZS_TYPE_HF:
     case ZS_TYPE_BF:
+    case ZS_TYPE_HF8:
+    case ZS_TYPE_BF8:
         return ZS_HALF;
     case ZS_TYPE_F:
     case ZS_TYPE_VF:
@@ -71,6 +73,27 @@ static float issue_cycles(const struct zs_isa_inst *inst, const struct zs_inst_p
     return (float)(cycles < 1 ? 1 : cycles);
 }
 
+/* dpas: each lane multiplies and adds the elements of as many dwords as it is deep, for each row.
+ */
+static void classify_matrix(const struct zs_isa_inst *inst, const struct zs_peaks *peaks,
+                            uint32_t simd_width, struct zs_inst_profile *p)
+{
+    uint32_t depth = inst->subfunction >> 4, rows = inst->subfunction & 15, bits = 0;
+    for (uint32_t s = 1; s < inst->source_count; s++)
+        bits = ZS_MAX(bits, zs_isa_type_bits((enum zs_isa_type)inst->src[s].type));
+    uint32_t elements = 32 / ZS_MAX(bits, 4u);
+    float operations = (float)(2 * depth * rows * elements);
+    p->matrix_type = inst->src[1].type;
+    p->matrix_elements = (uint8_t)elements;
+    p->precision = (uint8_t)precision_of_type(inst->src[1].type);
+    *(p->precision == ZS_NOT_FLOAT ? &p->int_ops : &p->flops) = operations;
+    if (peaks->known && !isnan(peaks->matrix_rate))
+        p->issue_cycles = (float)(operations * inst->exec_size * peaks->clock_GHz * peaks->eus /
+                                  (peaks->matrix_rate * elements));
+    else
+        p->issue_cycles = (float)rows * inst->exec_size / (float)simd_width;
+}
+
 static void classify(const struct zs_isa_kernel *isa, uint32_t i, const struct zs_profile *profile,
                      uint32_t simd_width, struct zs_inst_profile *p)
 {
@@ -87,8 +110,11 @@ static void classify(const struct zs_isa_kernel *isa, uint32_t i, const struct z
         .precision = (uint8_t)precision_of(inst),
         .is_masked = !(inst->flags & ZS_INST_NOMASK) && inst->exec_size > 1,
         .is_math = flags & ZS_OPF_MATH,
-        .is_unknown_work = flags & ZS_OPF_DPAS,
     };
+    if (flags & ZS_OPF_DPAS) {
+        classify_matrix(inst, &profile->peaks, simd_width, p);
+        return;
+    }
     if (p->precision == ZS_NOT_FLOAT)
         p->int_ops = work.int_ops;
     else

@@ -79,6 +79,13 @@ kernel void out_of_bounds(global int *p, int n)
     p[get_global_id(0) + n] = 1;
 }
 
+/* The address is everybody's, so the compiler has it sent once; one work-item does. */
+kernel void one_writes(global int *p, ulong where, int item)
+{
+    if (get_global_id(0) == item)
+        *(global int *)where = p[0];
+}
+
 kernel void forever(global volatile int *p)
 {
     while (p[0] == 0)

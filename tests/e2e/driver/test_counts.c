@@ -115,6 +115,18 @@ static void test_callback(void **state)
     FAILS(launch(e, kernel, 1), ZE_RESULT_ERROR_DEVICE_LOST);
     assert_int_equal(seen.result, ZE_RESULT_ERROR_DEVICE_LOST);
     assert_non_null(strstr(seen.fault, "out_of_bounds"));
+    /* it names a work-item that does it, though the message is lane 0's */
+    ze_kernel_handle_t one = kernel_of(the_module, "one_writes");
+    const uint64_t nowhere = 0;
+    const int item = 5;
+    set(one, 0, sizeof(p), &p);
+    set(one, 1, sizeof(nowhere), &nowhere);
+    set(one, 2, sizeof(item), &item);
+    OK(zeKernelSetGroupSize(one, 16, 1, 1));
+    FAILS(launch(e, one, 1), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_non_null(strstr(seen.fault, "null pointer"));
+    assert_non_null(strstr(seen.fault, "work-item (5, 0, 0), local (5, 0, 0), lane 5 "));
+    OK(zeKernelDestroy(one));
     OK(set_callback(e->driver, NULL, NULL, 0));
     n = 0;
     set(kernel, 1, sizeof(n), &n);
